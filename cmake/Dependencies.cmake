@@ -1,0 +1,49 @@
+# Everything the build takes from outside, in one place. scripts/bootstrap installs it all.
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+find_package(Boost 1.74 REQUIRED COMPONENTS filesystem)
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(Threads REQUIRED)
+find_package(yaml-cpp REQUIRED)
+
+# Wheels unpack under .venv/lib/python3.*/site-packages.
+file(GLOB BACKPLANE_SITE_PACKAGES "${BACKPLANE_VENV}/lib/python3*/site-packages")
+if(BACKPLANE_WITH_MUJOCO)
+  find_package(MuJoCo)
+endif()
+if(BACKPLANE_WITH_TORCH)
+  # Only the paths and the version are taken: Torch's own CMake config pulls in the compiler flags and libraries of its build.
+  find_path(BACKPLANE_TORCH_ROOT share/cmake/Torch/TorchConfig.cmake HINTS ${BACKPLANE_SITE_PACKAGES}/torch NO_DEFAULT_PATH)
+  if(BACKPLANE_TORCH_ROOT)
+    file(STRINGS ${BACKPLANE_TORCH_ROOT}/version.py _line REGEX "^__version__")
+    string(REGEX REPLACE ".*'(.*)'.*" "\\1" BACKPLANE_TORCH_VERSION "${_line}")
+    add_library(backplane_torch_sdk INTERFACE)
+    target_include_directories(backplane_torch_sdk SYSTEM INTERFACE ${BACKPLANE_TORCH_ROOT}/include
+                               ${BACKPLANE_TORCH_ROOT}/include/torch/csrc/api/include)
+    target_link_libraries(backplane_torch_sdk INTERFACE ${BACKPLANE_TORCH_ROOT}/lib/libtorch.so ${BACKPLANE_TORCH_ROOT}/lib/libtorch_cpu.so
+                          ${BACKPLANE_TORCH_ROOT}/lib/libc10.so)
+    message(STATUS "LibTorch ${BACKPLANE_TORCH_VERSION}: ${BACKPLANE_TORCH_ROOT}")
+  else()
+    message(STATUS "LibTorch not found under ${BACKPLANE_VENV}: plugins that need it are left out")
+  endif()
+endif()
+
+# Flags for all own code, and the sanitizer of the preset.
+add_library(backplane_flags INTERFACE)
+target_compile_options(backplane_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
+if(BACKPLANE_SANITIZE STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+elseif(BACKPLANE_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread)
+  add_link_options(-fsanitize=thread)
+elseif(BACKPLANE_SANITIZE)
+  message(FATAL_ERROR "BACKPLANE_SANITIZE should be address or thread, got '${BACKPLANE_SANITIZE}'")
+endif()

@@ -1,0 +1,16 @@
+# MuJoCo from the mujoco-core wheel, which ships libmujoco.so.<version> and headers but no plain symlink and no CMake config.
+# Makes the target MuJoCo::MuJoCo and sets MuJoCo_LIBRARY, MuJoCo_VERSION.
+file(GLOB _candidates "${BACKPLANE_VENV}/lib/python3*/site-packages/mujoco/libmujoco.so.*" "$ENV{MUJOCO_HOME}/lib/libmujoco.so.*")
+list(LENGTH _candidates _n)
+if(_n GREATER 0)
+  list(GET _candidates 0 MuJoCo_LIBRARY)
+  get_filename_component(_dir ${MuJoCo_LIBRARY} DIRECTORY)
+  find_path(MuJoCo_INCLUDE_DIR mujoco/mujoco.h HINTS ${_dir}/include ${_dir}/../include NO_DEFAULT_PATH)
+  string(REGEX REPLACE ".*\\.so\\." "" MuJoCo_VERSION ${MuJoCo_LIBRARY})
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(MuJoCo REQUIRED_VARS MuJoCo_LIBRARY MuJoCo_INCLUDE_DIR VERSION_VAR MuJoCo_VERSION)
+if(MuJoCo_FOUND AND NOT TARGET MuJoCo::MuJoCo)
+  add_library(MuJoCo::MuJoCo SHARED IMPORTED)
+  set_target_properties(MuJoCo::MuJoCo PROPERTIES IMPORTED_LOCATION ${MuJoCo_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${MuJoCo_INCLUDE_DIR})
+endif()

@@ -1,0 +1,67 @@
+// One experiment, checked and complete: every default filled in. It exists as JSON (what is hashed, saved and handed to the
+// trial process) and as this struct (what the code reads); the two convert without loss.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace backplane {
+
+struct PluginUse {
+  std::string plugin;      // id without kind ("ant"), or a path to a file
+  nlohmann::json options;  // complete after resolving: one entry for each option of the plugin's table
+};
+
+struct RolloutConfig {
+  uint64_t num_env_runners = 1;
+  uint64_t num_envs_per_env_runner = 1;
+  std::optional<uint64_t> threads;     // absent: auto = min(runners, granted cores)
+  std::optional<uint64_t> chunk_rows;  // absent: auto = min(16, rows per block)
+  uint64_t rows() const { return num_env_runners * num_envs_per_env_runner; }
+};
+
+// The first limit that is reached ends the trial; at least one is set.
+struct BudgetConfig {
+  std::optional<uint64_t> iterations, env_steps, epochs;
+  std::optional<double> wall_time_s;
+};
+
+struct EvaluationConfig {
+  uint64_t every_iterations = 0;  // 0: only at the end
+  uint64_t episodes = 0;          // 0: no evaluation
+  nlohmann::json env_options;     // overrides of env.options for the evaluation instance
+};
+
+struct ResourceConfig {
+  std::optional<uint64_t> cpus;  // absent: auto
+  double gpus = 0;
+  std::optional<uint64_t> memory_bytes, device_memory_bytes;
+  std::optional<double> wall_time_s;
+  double hang_timeout_s = 300;  // no sign of life for so long: the trial is ended
+  bool exclusive = false;
+};
+
+struct Experiment {
+  std::string name;
+  uint64_t seed = 0;
+  PluginUse env, learner;
+  std::vector<PluginUse> monitors;
+  RolloutConfig rollout;
+  BudgetConfig budget;
+  EvaluationConfig evaluation;
+  uint64_t checkpoint_every_iterations = 0;  // 0: only at the end
+  ResourceConfig resources;
+  std::string output_dir;  // default outputs/<name>
+  std::vector<std::string> plugin_path;
+};
+
+nlohmann::json ToJson(const Experiment& experiment);
+Experiment ExperimentFromJson(const nlohmann::json& json);  // throws std::runtime_error on a document of another shape
+
+}  // namespace backplane

@@ -1,0 +1,46 @@
+// What a plugin says of itself, as read from its metadata section: no plugin code has run.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backplane/module.h"
+
+namespace backplane {
+
+struct OptionInfo {
+  std::string path;
+  uint16_t type = 0;   // BP_PARAM_*
+  uint16_t flags = 0;  // BP_PARAM_REQUIRED, ...
+  std::optional<std::string> def;    // YAML text
+  std::optional<std::string> range;  // "(0,1]", "[1,)", "a|b"
+  std::string unit, doc;
+  std::vector<std::string> aliases, helps;
+};
+
+struct BuildFacts {
+  std::string compiler, torch, mujoco, sanitizer;
+  std::optional<int> cxx11abi;  // absent for a plugin written in C
+  bool debug = false;
+};
+
+struct PluginInfo {
+  uint32_t kind = 0;  // BP_KIND_*
+  std::string id, version, summary, license;
+  uint64_t flags = 0;  // BP_FLAG_*
+  std::vector<std::string> needs;
+  std::vector<OptionInfo> options;
+  uint32_t abi_major = 0, abi_minor = 0, abi_min_minor = 0;
+  BuildFacts build;
+  std::filesystem::path file;  // absolute
+};
+
+// "env", "learner", "monitor".
+inline const char* KindName(uint32_t kind) {
+  return kind == BP_KIND_ENV ? "env" : kind == BP_KIND_LEARNER ? "learner" : kind == BP_KIND_MONITOR ? "monitor" : "unknown";
+}
+
+}  // namespace backplane
