@@ -45,7 +45,7 @@ function(backplane_add_plugin name)
     PREFIX "" CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     LIBRARY_OUTPUT_DIRECTORY ${dir} BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN"
     LINK_DEPENDS ${_BACKPLANE_CMAKE_DIR}/plugin.version)
-  if(NOT P_NO_SEAL)
+  if(NOT P_NO_SEAL AND (TARGET backplane OR TARGET backplane::backplane))
     add_custom_command(TARGET ${target} POST_BUILD COMMAND backplane::backplane plugin seal $<TARGET_FILE:${target}> VERBATIM)
     if(TARGET backplane)
       add_dependencies(${target} backplane)

@@ -1,0 +1,50 @@
+// Reads an experiment file: YAML, base files, --set, checks against the plugins' option tables, defaults. Reports every error
+// at once, each with its place, and runs no plugin code.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/experiment.hpp"
+#include "plugin/plugin_info.hpp"
+
+namespace backplane {
+
+struct Diagnostic {
+  std::string file;         // as the user named it; "--set" for an override
+  int line = 0, column = 0; // 1-based; 0: no place in a file
+  std::string message;      // "unknown key 'num_env_runer' in rollout; did you mean 'num_env_runners'?"
+  std::string source_line;  // the text of that line; empty when there is none
+};
+// "configs/ant.yaml:14:7: error: ...", the source line and a caret.
+std::string Format(const Diagnostic& diagnostic);
+
+// Finds a plugin by kind and by what the file says ("ant" or a path). NULL and a sentence in `why_not` if it cannot be used.
+// `plugin_path` holds the file's own plugin_path entries, absolute.
+using PluginLookup = std::function<const PluginInfo*(uint32_t kind, const std::string& name,
+                                                     const std::vector<std::filesystem::path>& plugin_path, std::string* why_not)>;
+
+struct LoadOptions {
+  std::vector<std::string> set;  // "path=value" and "+path=value"
+  PluginLookup lookup;
+};
+
+struct LoadedExperiment {
+  Experiment experiment;
+  std::map<std::string, std::string> origin;  // "learner.options.lr" -> "ant.yaml:12:5", "--set", or absent for a default
+  PluginInfo env, learner;
+  std::vector<PluginInfo> monitors;
+};
+
+struct LoadResult {
+  std::optional<LoadedExperiment> loaded;  // set only if there are no errors
+  std::vector<Diagnostic> errors;          // in file order
+};
+
+LoadResult LoadExperiment(const std::filesystem::path& file, const LoadOptions& options);
+
+}  // namespace backplane

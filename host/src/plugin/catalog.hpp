@@ -1,0 +1,38 @@
+// Which plugins there are: reads the metadata sections of the .so files on the plugin path, without loading any.
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "plugin/plugin_info.hpp"
+
+namespace backplane {
+
+// A file that looked like a plugin and cannot be used, with the sentence that says why.
+struct Refusal {
+  std::filesystem::path file;
+  std::string reason;
+};
+
+class Catalog {
+ public:
+  // Adds every *.so of a folder (not recursive, in name order); a folder that does not exist adds nothing.
+  void AddFolder(const std::filesystem::path& folder);
+
+  // `name` is an id without its kind ("ant") or a path to a file (it then contains '/' or ends in ".so"). NULL and a sentence,
+  // with the nearest known names, if there is none, more than one, or it was refused. The pointer lives as long as the catalog.
+  const PluginInfo* Find(uint32_t kind, const std::string& name, std::string* why_not);
+
+  const std::deque<PluginInfo>& plugins() const { return plugins_; }
+  const std::vector<Refusal>& refusals() const { return refusals_; }
+
+ private:
+  void AddFile(const std::filesystem::path& file);
+
+  std::deque<PluginInfo> plugins_;
+  std::vector<Refusal> refusals_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,60 @@
+// What a plugin instance gets from the host: bp_host and bp_config, implemented.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "backplane/host.h"
+
+namespace backplane {
+
+// Where the services of all instances of a process end.
+struct HostSinks {
+  std::function<void(const std::string& plugin_id, int severity, const std::string& text)> log;  // [any]
+  const std::atomic<bool>* cancelled = nullptr;
+  const bp_host_metrics_1* metrics = nullptr;  // NULL: the extension is absent
+  void* metrics_impl = nullptr;                // given back by MetricsImpl(host)
+};
+
+// One per plugin instance; must outlive it.
+class HostServices {
+ public:
+  HostServices(std::string plugin_id, const HostSinks* sinks);
+  HostServices(const HostServices&) = delete;
+
+  const bp_host* get() const { return &host_; }
+  const std::string& plugin_id() const { return plugin_id_; }
+  // The sentence of the last `fail`, and forgets it; "no reason given" if there was none. [any]
+  std::string TakeError();
+  static void* MetricsImpl(const bp_host* host);
+
+ private:
+  std::string plugin_id_;
+  const HostSinks* sinks_;
+  std::mutex mutex_;
+  std::string error_;
+  bp_host host_;
+};
+
+// bp_config over a complete options object. `origin`: path under `prefix` ("env.options") -> place. Must outlive `create`.
+class OptionView {
+ public:
+  OptionView(nlohmann::json options, std::map<std::string, std::string> origin, std::string prefix);
+  OptionView(const OptionView&) = delete;
+
+  const bp_config* get() const { return &config_; }
+
+ private:
+  nlohmann::json options_;
+  std::map<std::string, std::string> origin_;
+  std::string prefix_, text_;
+  mutable std::map<std::string, std::string> where_;
+  bp_config config_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,48 @@
+// Loads a plugin file into this process. Only the trial process does so, and it never unloads (docs/architecture.md).
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "backplane/module.h"
+#include "plugin/plugin_info.hpp"
+
+namespace backplane {
+
+// A plugin that cannot be used; `what()` is the whole sentence (cause, file, wanted, found).
+class PluginError : public std::runtime_error {
+ public:
+  explicit PluginError(const std::string& text) : std::runtime_error(text) {}
+};
+
+// Loads LibTorch from `lib_dir` (…/torch/lib) before any plugin, so that exactly one copy serves the process. Returns its
+// version ("2.13.0+cpu", read from the version file beside it). Throws PluginError.
+std::string PreloadTorch(const std::filesystem::path& lib_dir);
+// Where LibTorch is: BACKPLANE_TORCH_LIB, else torch.json beside the plugins' folder of the installation; empty if neither.
+std::filesystem::path FindTorchLib();
+
+class LoadedModule {
+ public:
+  // Checks the metadata section, then opens the file with RTLD_NOW | RTLD_LOCAL. `torch_version`: of the preloaded LibTorch, empty if
+  // none. Throws PluginError with a sentence of its own for each cause.
+  static std::unique_ptr<LoadedModule> Load(const std::filesystem::path& file, const std::string& torch_version);
+
+  const bp_descriptor& descriptor(const std::string& id) const;  // throws PluginError
+  // The function table of `id`; Api is bp_env_api, bp_learner_api or bp_monitor_api. Throws PluginError.
+  template <class Api>
+  const Api* api(const std::string& id) const {
+    return static_cast<const Api*>(RawApi(id));
+  }
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  LoadedModule() = default;
+  const void* RawApi(const std::string& id) const;
+
+  std::filesystem::path file_;
+  const bp_module* module_ = nullptr;
+};
+
+}  // namespace backplane
