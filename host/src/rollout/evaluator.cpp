@@ -37,7 +37,7 @@ void Evaluator::ZeroActions() {
   }
 }
 
-EvaluationResult Evaluator::Play(bool greedy) {
+EvaluationResult Evaluator::Play(bool greedy, std::vector<PhaseClock>& clocks) {
   EvaluationResult out;
   out.returns.resize(env_.rows());
   out.lengths.resize(env_.rows());
@@ -49,7 +49,8 @@ EvaluationResult Evaluator::Play(bool greedy) {
   std::mutex mutex;
   std::exception_ptr failure;
   pool_.Run(
-      [&](unsigned) {
+      [&](unsigned thread) {
+        if (thread > 0) clocks[thread].Start(Phase::kEval);
         try {
           for (uint64_t begin; (begin = next.fetch_add(chunk_rows_)) < env_.rows();)
             PlayChunk(begin, std::min(begin + chunk_rows_, env_.rows()), greedy, &out);
@@ -58,6 +59,7 @@ EvaluationResult Evaluator::Play(bool greedy) {
           failure = std::current_exception();
           next = env_.rows();
         }
+        if (thread > 0) clocks[thread].Stop();
       },
       [] {});
   if (failure) std::rethrow_exception(failure);

@@ -11,6 +11,7 @@
 
 #include "rollout/buffers.hpp"
 #include "rollout/instance.hpp"
+#include "rollout/phases.hpp"
 #include "rollout/pool.hpp"
 #include "rollout/rows.hpp"
 
@@ -29,12 +30,13 @@ class Evaluator {
             const std::atomic<bool>& cancelled, std::function<void()> beat);
 
   // GREEDY actions of the learner. Throws TrialFailure (BP_E_CANCELLED when cancelled).
-  EvaluationResult Learner() { return Play(true); }
+  // clocks[i > 0] of the other runners count the time as Phase::kEval; clocks[0] is the caller's own business.
+  EvaluationResult Learner(std::vector<PhaseClock>& clocks) { return Play(true, clocks); }
   // Zero actions, moved into the bounds of a box.
-  EvaluationResult Floor() { return Play(false); }
+  EvaluationResult Floor(std::vector<PhaseClock>& clocks) { return Play(false, clocks); }
 
  private:
-  EvaluationResult Play(bool greedy);
+  EvaluationResult Play(bool greedy, std::vector<PhaseClock>& clocks);
   void PlayChunk(uint64_t begin, uint64_t end, bool greedy, EvaluationResult* out);
   void ZeroActions();
 

@@ -1,0 +1,27 @@
+// The mapped status file of a running trial: written at any moment without a system call, readable after a crash.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "trial/contract.hpp"
+
+namespace backplane {
+
+class StatusWriter {
+ public:
+  explicit StatusWriter(const std::filesystem::path& file);  // throws std::system_error
+  ~StatusWriter();
+  StatusWriter(const StatusWriter&) = delete;
+
+  void Beat();  // [any]
+  void SetPhase(std::string_view name);
+  void SetPlugin(std::string_view id);
+  void SetLine(std::string_view text);
+  StatusFile& data() { return *file_; }
+
+ private:
+  StatusFile* file_;
+};
+
+}  // namespace backplane
