@@ -50,9 +50,7 @@ void TuneMalloc() {
 class TrialProcess {
  public:
   TrialProcess(TrialSpec spec, bool check_only)
-      : spec_(std::move(spec)), check_only_(check_only), status_((check_only ? std::filesystem::path("/dev/shm") : spec_.attempt_dir) /
-                                                                 (check_only ? fmt::format("backplane-check-{}", getpid()) : "status")) {
-    if (check_only) std::filesystem::remove(fmt::format("/dev/shm/backplane-check-{}", getpid()));
+      : spec_(std::move(spec)), check_only_(check_only), status_(check_only ? std::filesystem::path() : spec_.attempt_dir / "status") {
     sinks_.log = [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); };
     sinks_.cancelled = &g_cancelled;
     sinks_.metrics = MetricsHub::Api();

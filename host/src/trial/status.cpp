@@ -22,10 +22,15 @@ void Put(char (&to)[N], std::string_view text) {
 }  // namespace
 
 StatusWriter::StatusWriter(const std::filesystem::path& file) {
-  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0 || ftruncate(fd, sizeof(StatusFile)) != 0) throw std::system_error(errno, std::generic_category(), file.string());
-  void* map = mmap(nullptr, sizeof(StatusFile), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  close(fd);
+  int fd = -1, flags = MAP_SHARED;
+  if (file.empty()) {
+    flags |= MAP_ANONYMOUS;
+  } else {
+    fd = open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0 || ftruncate(fd, sizeof(StatusFile)) != 0) throw std::system_error(errno, std::generic_category(), file.string());
+  }
+  void* map = mmap(nullptr, sizeof(StatusFile), PROT_READ | PROT_WRITE, flags, fd, 0);
+  if (fd >= 0) close(fd);
   if (map == MAP_FAILED) throw std::system_error(errno, std::generic_category(), file.string());
   file_ = static_cast<StatusFile*>(map);
   file_->episode_return = std::nan("");

@@ -10,7 +10,8 @@ namespace backplane {
 
 class StatusWriter {
  public:
-  explicit StatusWriter(const std::filesystem::path& file);  // throws std::system_error
+  // An empty path keeps it in memory only. Throws std::system_error.
+  explicit StatusWriter(const std::filesystem::path& file);
   ~StatusWriter();
   StatusWriter(const StatusWriter&) = delete;
 
