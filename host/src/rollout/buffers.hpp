@@ -1,0 +1,64 @@
+// The host's buffers: one per channel, allocated once per horizon, bound once, written in place by plugins.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backplane/channel.h"
+
+namespace backplane {
+
+// Roles whose value belongs to a state, not to a transition: a rollout keeps T+1 of them.
+bool IsStateRole(uint16_t role);
+
+// A tensor that carries its own shape and strides; its address is fixed, as plugins keep pointers to it.
+struct Tensor {
+  Tensor() = default;
+  Tensor(const Tensor&) = delete;
+  bp_tensor view{};
+  std::vector<int64_t> shape, strides;
+  // Points at `data`; the stride of dimension 0 is `lead_stride` elements, the others are dense.
+  void Set(void* data, bp_dtype dtype, std::vector<int64_t> dims, int64_t lead_stride);
+};
+
+struct FreeDeleter {
+  void operator()(void* p) const { std::free(p); }
+};
+using AlignedBytes = std::unique_ptr<std::byte, FreeDeleter>;
+// Aligned to 64 bytes. Throws std::bad_alloc. `touch` false leaves the pages unmapped until somebody writes there.
+AlignedBytes AllocateAligned(uint64_t bytes, bool touch = true);
+
+// One channel over `entries` time entries of `lead` rows (rows, or rows * agents).
+class ChannelBuffer {
+ public:
+  ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t entries);
+
+  bp_tensor* entry(uint64_t t) { return &entries_[t].view; }  // [lead, shape...]
+  bp_tensor* whole() { return &whole_.view; }                 // [entries, lead, shape...]
+  std::byte* row(uint64_t t, uint64_t r) { return data_.get() + t * entry_bytes_ + r * row_bytes_; }
+  template <class T>
+  T* at(uint64_t t, uint64_t r) { return reinterpret_cast<T*>(row(t, r)); }
+  void CopyEntry(uint64_t from, uint64_t to);
+  uint64_t row_bytes() const { return row_bytes_; }
+  uint64_t row_elements() const { return row_elements_; }
+  const std::string& name() const { return name_; }
+  uint16_t role() const { return role_; }
+  bp_dtype dtype() const { return dtype_; }
+  const std::vector<int64_t>& shape() const { return shape_; }  // of one row
+
+ private:
+  std::string name_;
+  uint16_t role_;
+  bp_dtype dtype_;
+  std::vector<int64_t> shape_;
+  uint64_t row_elements_ = 1, row_bytes_, entry_bytes_, lead_;
+  AlignedBytes data_;
+  std::deque<Tensor> entries_;
+  Tensor whole_;
+};
+
+}  // namespace backplane

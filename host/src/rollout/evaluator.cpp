@@ -1,0 +1,103 @@
+#include "rollout/evaluator.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+namespace backplane {
+
+Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, RunnerPool& pool, uint64_t chunk_rows, uint64_t seed,
+                     const std::atomic<bool>& cancelled, std::function<void()> beat)
+    : env_(env), learner_(learner), pool_(pool), chunk_rows_(chunk_rows), seed_(seed), cancelled_(cancelled), beat_(std::move(beat)) {
+  for (const bp_channel* c : env_.channels()) {
+    buffers_[c->name] = std::make_unique<ChannelBuffer>(*c, env_.Lead(*c), 1);
+    tensors_.push_back(buffers_[c->name]->entry(0));
+  }
+  for (const bp_channel* c : learner_.act_out()) {
+    auto& buffer = buffers_[c->name];
+    if (!buffer) buffer = std::make_unique<ChannelBuffer>(*c, env_.Lead(*c), 1);
+    act_out_.push_back(buffer->entry(0));
+  }
+  for (const std::string& name : learner_.act_in()) act_in_.push_back(buffers_[name]->entry(0));
+  frames_.push_back({sizeof(bp_frame), 0, tensors_.data(), nullptr});
+  env_.Bind(frames_);
+}
+
+void Evaluator::ZeroActions() {
+  for (const bp_channel* c : env_.channels()) {
+    if (c->role != BP_ROLE_ACTION) continue;
+    ChannelBuffer& buffer = *buffers_[c->name];
+    const uint64_t lead = env_.Lead(*c);
+    std::memset(buffer.row(0, 0), 0, lead * buffer.row_bytes());
+    if (c->space != BP_SPACE_BOX || c->n_bounds == 0 || c->dtype.code != BP_DTYPE_FLOAT || c->dtype.bits != 32) continue;
+    for (uint64_t i = 0; i < lead * buffer.row_elements(); ++i) {
+      const uint64_t b = c->n_bounds == 1 ? 0 : i % c->n_bounds;
+      buffer.at<float>(0, 0)[i] = static_cast<float>(std::clamp(0.0, c->low[b], c->high[b]));
+    }
+  }
+}
+
+EvaluationResult Evaluator::Play(bool greedy, std::vector<PhaseClock>& clocks) {
+  EvaluationResult out;
+  out.returns.resize(env_.rows());
+  out.lengths.resize(env_.rows());
+  for (const bp_channel* c : env_.channels())
+    if (c->role == BP_ROLE_INFO && std::string_view(c->name).substr(0, 3) == "ep/" && c->scope == BP_SCOPE_ROW)
+      out.infos[c->name].resize(env_.rows());
+  if (!greedy) ZeroActions();
+  std::atomic<uint64_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  pool_.Run(
+      [&](unsigned thread) {
+        if (thread > 0) clocks[thread].Start(Phase::kEval);
+        try {
+          for (uint64_t begin; (begin = next.fetch_add(chunk_rows_)) < env_.rows();)
+            PlayChunk(begin, std::min(begin + chunk_rows_, env_.rows()), greedy, &out);
+        } catch (...) {
+          std::lock_guard lock(mutex);
+          failure = std::current_exception();
+          next = env_.rows();
+        }
+        if (thread > 0) clocks[thread].Stop();
+      },
+      [] {});
+  if (failure) std::rethrow_exception(failure);
+  return out;
+}
+
+void Evaluator::PlayChunk(uint64_t begin, uint64_t end, bool greedy, EvaluationResult* out) {
+  const bp_channel *reward_channel = env_.FindRole(BP_ROLE_REWARD), *truncated = env_.FindRole(BP_ROLE_TRUNCATED);
+  const float* reward = buffers_[reward_channel->name]->at<float>(0, 0);
+  const uint64_t agents = env_.Lead(*reward_channel) / env_.rows();
+  const uint8_t* terminated = buffers_[env_.FindRole(BP_ROLE_TERMINATED)->name]->at<uint8_t>(0, 0);
+  const bool owns_limit = (env_.flags() & BP_FLAG_OWNS_TIME_LIMIT) != 0 && truncated != nullptr;
+  const int64_t limit = owns_limit ? 0 : env_.spec().max_episode_steps;
+  std::vector<uint64_t> seeds(env_.rows());
+  for (uint64_t r = begin; r < end; ++r) seeds[r] = bp_seed(seed_, BP_PURPOSE_EVAL, static_cast<uint32_t>(r), 0);
+  if (bp_status s = env_.Reset(0, begin, end, nullptr, seeds.data()); s != BP_OK) env_.Fail(s, "reset");
+  std::vector<uint8_t> done(end - begin, 0);
+  uint64_t left = end - begin;
+  for (int64_t t = 0; left > 0; ++t) {
+    if (cancelled_.load(std::memory_order_relaxed)) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
+    if (greedy) {
+      const bp_act act{sizeof(bp_act), BP_ACT_GREEDY, begin, end, 0, seed_, static_cast<uint64_t>(t), act_in_.data(), act_out_.data(),
+                       nullptr, nullptr};
+      if (bp_status s = learner_.Act(act); s != BP_OK) learner_.Fail(s, "act");
+    }
+    if (bp_status s = env_.Step(0, begin, end); s != BP_OK) env_.Fail(s, "step");
+    for (uint64_t r = begin; r < end; ++r) {
+      if (done[r - begin]) continue;  // it goes on stepping, nobody looks
+      for (uint64_t a = 0; a < agents; ++a) out->returns[r] += reward[r * agents + a];
+      out->lengths[r] += 1;
+      const bool cut = owns_limit ? *buffers_[truncated->name]->at<uint8_t>(0, r) != 0 : limit > 0 && t + 1 >= limit;
+      if (!terminated[r] && !cut) continue;
+      done[r - begin] = 1;
+      --left;
+      for (auto& [name, values] : out->infos) values[r] = *buffers_[name]->at<float>(0, r);
+    }
+    if (t % 8 == 0) beat_();
+  }
+}
+
+}  // namespace backplane

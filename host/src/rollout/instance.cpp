@@ -1,0 +1,141 @@
+#include "rollout/instance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace backplane {
+
+thread_local const char* tls_running_plugin = "";
+
+namespace {
+
+// Channels are an array of structs whose size is element 0's, which may be larger than ours.
+std::vector<const bp_channel*> Walk(const bp_channel* first, uint64_t n) {
+  std::vector<const bp_channel*> out;
+  for (uint64_t i = 0; i < n; ++i)
+    out.push_back(reinterpret_cast<const bp_channel*>(reinterpret_cast<const char*>(first) + i * first->struct_size));
+  return out;
+}
+
+std::vector<std::string> Names(const char* const* list) {
+  std::vector<std::string> out;
+  for (; list != nullptr && *list != nullptr; ++list) out.emplace_back(*list);
+  return out;
+}
+
+template <class Slot>
+void Require(Slot slot, const std::string& id, const char* name) {
+  if (slot == nullptr) throw TrialFailure(BP_E_INTERNAL, id, fmt::format("its function table has no '{}'", name));
+}
+
+uint64_t Elements(const bp_channel& c) {
+  uint64_t n = 1;
+  for (uint16_t i = 0; i < c.ndim; ++i) n *= static_cast<uint64_t>(c.shape[i]);
+  return n;
+}
+
+}  // namespace
+
+EnvInstance::EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
+                         uint64_t rows)
+    : services_(id, &sinks), api_(module.api<bp_env_api>(id)), rows_(rows), flags_(module.descriptor(id).flags) {
+  Require(api_->create, id, "create");
+  Require(api_->spec, id, "spec");
+  Require(api_->bind, id, "bind");
+  Require(api_->reset, id, "reset");
+  Require(api_->step, id, "step");
+  const OptionView view(options.options, options.origin, options.prefix);
+  tls_running_plugin = this->id().c_str();
+  const bp_status status = api_->create(services_.get(), view.get(), rows, &env_);
+  if (status != BP_OK) Fail(status, "create");
+  spec_ = api_->spec(env_);
+  channels_ = Walk(spec_->channels, spec_->n_channels);
+  for (uint16_t role : {BP_ROLE_OBS, BP_ROLE_ACTION, BP_ROLE_REWARD, BP_ROLE_TERMINATED})
+    if (FindRole(role) == nullptr)
+      throw TrialFailure(BP_E_INTERNAL, id, fmt::format("declares no channel of role {} (obs, action, reward and terminated are needed)", role));
+}
+
+EnvInstance::~EnvInstance() {
+  if (env_ != nullptr && api_->destroy != nullptr) api_->destroy(env_);
+}
+
+const bp_channel* EnvInstance::Find(const std::string& name) const {
+  const auto it = std::find_if(channels_.begin(), channels_.end(), [&](const bp_channel* c) { return name == c->name; });
+  return it == channels_.end() ? nullptr : *it;
+}
+
+const bp_channel* EnvInstance::FindRole(uint16_t role) const {
+  const auto it = std::find_if(channels_.begin(), channels_.end(), [&](const bp_channel* c) { return c->role == role; });
+  return it == channels_.end() ? nullptr : *it;
+}
+
+void EnvInstance::Bind(const std::vector<bp_frame>& frames) {
+  tls_running_plugin = id().c_str();
+  const bp_status status = api_->bind(env_, frames.data(), frames.size());
+  if (status != BP_OK) Fail(status, "bind");
+}
+
+void EnvInstance::Fail(bp_status status, const std::string& doing) {
+  throw TrialFailure(status, id(), fmt::format("{}: {}", doing, services_.TakeError()));
+}
+
+LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks,
+                                 const InstanceOptions& options, const EnvInstance& env, uint64_t seed)
+    : services_(id, &sinks), api_(module.api<bp_learner_api>(id)), flags_(module.descriptor(id).flags) {
+  Require(api_->create, id, "create");
+  Require(api_->spec, id, "spec");
+  Require(api_->plan, id, "plan");
+  Require(api_->consume, id, "consume");
+  Require(api_->act, id, "act");
+  const OptionView view(options.options, options.origin, options.prefix);
+  tls_running_plugin = this->id().c_str();
+  const bp_status status = api_->create(services_.get(), view.get(), &env.spec(), env.rows(), seed, &learner_);
+  if (status != BP_OK) Fail(status, "create");
+  spec_ = api_->spec(learner_);
+  act_out_ = Walk(spec_->act_out, spec_->n_act_out);
+  act_in_ = Names(spec_->act_in);
+  keep_ = Names(spec_->keep);
+  CheckSpec(env);
+}
+
+LearnerInstance::~LearnerInstance() {
+  if (learner_ != nullptr && api_->destroy != nullptr) api_->destroy(learner_);
+}
+
+void LearnerInstance::CheckSpec(const EnvInstance& env) {
+  for (const std::string& name : act_in_)
+    if (env.Find(name) == nullptr)
+      throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("reads the channel '{}', which {} does not have", name, env.id()));
+  for (const bp_channel* want : env.channels()) {
+    if (want->role != BP_ROLE_ACTION) continue;
+    const auto it = std::find_if(act_out_.begin(), act_out_.end(), [&](const bp_channel* c) { return std::string(c->name) == want->name; });
+    if (it == act_out_.end())
+      throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("does not write the channel '{}' that {} needs", want->name, env.id()));
+    if (Elements(**it) != Elements(*want) || (*it)->dtype.code != want->dtype.code || (*it)->dtype.bits != want->dtype.bits)
+      throw TrialFailure(BP_E_UNSUPPORTED, id(),
+                         fmt::format("writes '{}' with {} elements of {} bits, {} wants {} of {}", want->name, Elements(**it),
+                                     (*it)->dtype.bits, env.id(), Elements(*want), want->dtype.bits));
+  }
+}
+
+bp_request LearnerInstance::Plan(const bp_limits& limits) {
+  bp_request request{};
+  request.struct_size = sizeof request;
+  tls_running_plugin = id().c_str();
+  const bp_status status = api_->plan(learner_, &limits, &request);
+  if (status != BP_OK) Fail(status, "plan");
+  return request;
+}
+
+void LearnerInstance::Consume(const bp_delivery& delivery) {
+  tls_running_plugin = id().c_str();
+  const bp_status status = api_->consume(learner_, &delivery);
+  if (status != BP_OK) Fail(status, "consume");
+}
+
+void LearnerInstance::Fail(bp_status status, const std::string& doing) {
+  throw TrialFailure(status, id(), fmt::format("{}: {}", doing, services_.TakeError()));
+}
+
+}  // namespace backplane

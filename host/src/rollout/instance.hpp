@@ -1,0 +1,107 @@
+// Instances of plugins, owned: created with their options, checked against each other, destroyed in time.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backplane/env.h"
+#include "backplane/learner.h"
+#include "plugin/host_services.hpp"
+#include "plugin/loader.hpp"
+#include "rollout/failure.hpp"
+
+namespace backplane {
+
+// Whose code this thread runs now; the crash handler reads it. Points at text that lives as long as the process.
+extern thread_local const char* tls_running_plugin;
+
+// Options of one instance and where they were set.
+struct InstanceOptions {
+  nlohmann::json options;
+  std::map<std::string, std::string> origin;
+  std::string prefix;  // "env.options"
+};
+
+class EnvInstance {
+ public:
+  EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options, uint64_t rows);
+  ~EnvInstance();
+  EnvInstance(const EnvInstance&) = delete;
+
+  const bp_env_spec& spec() const { return *spec_; }
+  const std::vector<const bp_channel*>& channels() const { return channels_; }
+  const bp_channel* Find(const std::string& name) const;     // NULL: no such channel
+  const bp_channel* FindRole(uint16_t role) const;           // the first of that role, or NULL
+  uint64_t rows() const { return rows_; }
+  uint64_t agents() const { return spec_->max_agents; }
+  uint64_t Lead(const bp_channel& channel) const { return channel.scope == BP_SCOPE_AGENT ? rows_ * agents() : rows_; }
+  uint64_t flags() const { return flags_; }
+  const std::string& id() const { return services_.plugin_id(); }
+
+  void Bind(const std::vector<bp_frame>& frames);
+  bp_status Reset(uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
+    tls_running_plugin = id().c_str();
+    return api_->reset(env_, slot, begin, end, mask, seeds);
+  }
+  bp_status Step(uint32_t slot, uint64_t begin, uint64_t end) {
+    tls_running_plugin = id().c_str();
+    return api_->step(env_, slot, begin, end);
+  }
+  template <class Ext>
+  const Ext* Extension(const char* ext) const {
+    return api_->get_extension ? static_cast<const Ext*>(api_->get_extension(env_, ext)) : nullptr;
+  }
+  bp_env* handle() { return env_; }
+  [[noreturn]] void Fail(bp_status status, const std::string& doing);
+
+ private:
+  HostServices services_;
+  const bp_env_api* api_;
+  uint64_t rows_, flags_;
+  bp_env* env_ = nullptr;
+  const bp_env_spec* spec_ = nullptr;
+  std::vector<const bp_channel*> channels_;
+};
+
+class LearnerInstance {
+ public:
+  LearnerInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
+                  const EnvInstance& env, uint64_t seed);
+  ~LearnerInstance();
+  LearnerInstance(const LearnerInstance&) = delete;
+
+  const bp_learner_spec& spec() const { return *spec_; }
+  const std::vector<const bp_channel*>& act_out() const { return act_out_; }
+  const std::vector<std::string>& act_in() const { return act_in_; }
+  const std::vector<std::string>& keep() const { return keep_; }
+  uint64_t flags() const { return flags_; }
+  const std::string& id() const { return services_.plugin_id(); }
+
+  bp_request Plan(const bp_limits& limits);
+  void Consume(const bp_delivery& delivery);
+  bp_status Act(const bp_act& act) {
+    tls_running_plugin = id().c_str();
+    return api_->act(learner_, &act);
+  }
+  template <class Ext>
+  const Ext* Extension(const char* ext) const {
+    return api_->get_extension ? static_cast<const Ext*>(api_->get_extension(learner_, ext)) : nullptr;
+  }
+  bp_learner* handle() { return learner_; }
+  [[noreturn]] void Fail(bp_status status, const std::string& doing);
+
+ private:
+  void CheckSpec(const EnvInstance& env);
+
+  HostServices services_;
+  const bp_learner_api* api_;
+  uint64_t flags_;
+  bp_learner* learner_ = nullptr;
+  const bp_learner_spec* spec_ = nullptr;
+  std::vector<const bp_channel*> act_out_;
+  std::vector<std::string> act_in_, keep_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,46 @@
+// What the host keeps for each row over its whole life: how far its episode is, and which seed starts the next one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backplane/rng.h"
+
+namespace backplane {
+
+struct RowState {
+  double episode_return = 0;
+  int64_t episode_length = 0;
+  uint64_t episode = 0;  // episodes started
+};
+
+// An episode that ended, at step t of the rollout.
+struct Episode {
+  uint64_t t = 0, row = 0;
+  double episode_return = 0;
+  int64_t length = 0;
+  const double* info = nullptr;  // [number of ep/ channels]
+};
+
+class Rows {
+ public:
+  Rows(uint64_t n, uint64_t seed, uint32_t purpose) : state(n), seeds(n), mask(n), seed_(seed), purpose_(purpose) {}
+
+  // Gives row r the seed of its next episode and forgets the old one's sums.
+  void StartEpisode(uint64_t r) {
+    seeds[r] = bp_seed(seed_, purpose_, static_cast<uint32_t>(r), state[r].episode++);
+    state[r].episode_return = 0;
+    state[r].episode_length = 0;
+  }
+  uint64_t size() const { return state.size(); }
+
+  std::vector<RowState> state;
+  std::vector<uint64_t> seeds;
+  std::vector<uint8_t> mask;
+
+ private:
+  uint64_t seed_;
+  uint32_t purpose_;
+};
+
+}  // namespace backplane

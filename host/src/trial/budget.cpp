@@ -1,0 +1,38 @@
+#include "trial/budget.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "rollout/phases.hpp"
+
+namespace backplane {
+
+double Progress(const BudgetConfig& budget, const Spent& spent) {
+  double progress = 0;
+  const auto share = [&](double used, double limit) { progress = std::max(progress, limit > 0 ? used / limit : 1.0); };
+  if (budget.iterations) share(static_cast<double>(spent.iterations), static_cast<double>(*budget.iterations));
+  if (budget.env_steps) share(static_cast<double>(spent.env_steps), static_cast<double>(*budget.env_steps));
+  if (budget.wall_time_s) share(spent.seconds, *budget.wall_time_s);
+  return std::min(progress, 1.0);
+}
+
+bool Reached(const BudgetConfig& budget, const Spent& spent) {
+  return (budget.iterations && spent.iterations >= *budget.iterations) || (budget.env_steps && spent.env_steps >= *budget.env_steps) ||
+         (budget.wall_time_s && spent.seconds >= *budget.wall_time_s);
+}
+
+bp_limits Limits(const BudgetConfig& budget, const Spent& spent, uint64_t rows, uint64_t chunk_rows) {
+  bp_limits limits{};
+  limits.struct_size = sizeof limits;
+  limits.rows = rows;
+  limits.chunk_max = chunk_rows;
+  limits.micro_batch_max = std::numeric_limits<uint64_t>::max();
+  limits.env_steps_left = std::numeric_limits<uint64_t>::max();
+  if (budget.env_steps) limits.env_steps_left = *budget.env_steps - std::min(*budget.env_steps, spent.env_steps);
+  limits.deadline_ns = std::numeric_limits<int64_t>::max();
+  if (budget.wall_time_s) limits.deadline_ns = NowNs() + static_cast<int64_t>((*budget.wall_time_s - spent.seconds) * 1e9);
+  limits.progress = Progress(budget, spent);
+  return limits;
+}
+
+}  // namespace backplane

@@ -1,0 +1,309 @@
+#include "trial/loop.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "backplane/ext/snapshot.h"
+#include "backplane/ext/state.h"
+
+namespace backplane {
+namespace {
+
+template <class T>
+std::vector<std::byte> ToBytes(const std::vector<T>& items) {
+  std::vector<std::byte> out(items.size() * sizeof(T));
+  if (!items.empty()) std::memcpy(out.data(), items.data(), out.size());
+  return out;
+}
+
+bp_status AppendBytes(const bp_writer* writer, const void* data, uint64_t n) {
+  auto* out = static_cast<std::vector<std::byte>*>(writer->impl);
+  const auto* from = static_cast<const std::byte*>(data);
+  out->insert(out->end(), from, from + n);
+  return BP_OK;
+}
+
+struct ReadPlace {
+  const std::vector<std::byte>* bytes;
+  uint64_t at = 0;
+};
+
+bp_status TakeBytes(const bp_reader* reader, void* out, uint64_t n) {
+  auto* place = static_cast<ReadPlace*>(reader->impl);
+  if (n > place->bytes->size() - place->at) return BP_E_IO;
+  std::memcpy(out, place->bytes->data() + place->at, n);
+  place->at += n;
+  return BP_OK;
+}
+
+// JSON has no infinities; a metric that is not finite is written as null.
+nlohmann::json Number(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr); }
+
+}  // namespace
+
+TrialLoop::TrialLoop(LoopParts parts)
+    : parts_(std::move(parts)),
+      pool_(parts_.threads),
+      clocks_(parts_.threads),
+      collector_(parts_.env, parts_.learner, pool_, {parts_.chunk_rows, parts_.spec.experiment.seed}, parts_.cancelled,
+                 [this] { parts_.status.Beat(); }),
+      metrics_file_(parts_.spec.attempt_dir / "metrics.jsonl") {}
+
+void TrialLoop::Run() {
+  start_ns_ = NowNs();
+  const auto stop_clock = [this] { end_ns_ = NowNs(); };
+  try {
+    if (parts_.spec.resume) Resume();
+    RunRequests();
+    if (!stopped_ && parts_.spec.experiment.evaluation.episodes > 0) Evaluate(true);
+    if (!stopped_) TakeBoundaryState();
+    SaveCheckpoint();
+  } catch (const TrialFailure& failure) {
+    stop_clock();
+    if (failure.status() != BP_E_CANCELLED || !parts_.cancelled) throw;
+    stopped_ = true;
+    SaveCheckpoint();
+  } catch (...) {
+    stop_clock();
+    throw;
+  }
+  stop_clock();
+}
+
+void TrialLoop::RunRequests() {
+  for (;;) {
+    bp_request request;
+    {
+      const PhaseSpan span(clocks_[0], Phase::kSync);
+      request = parts_.learner.Plan(Limits(parts_.spec.experiment.budget, SpentNow(), parts_.env.rows(), parts_.chunk_rows));
+    }
+    switch (request.kind) {
+      case BP_REQ_ROLLOUT:
+        if (!StartCollecting(request)) return;
+        Rollout(request);
+        if (stopped_) return;
+        break;
+      case BP_REQ_TICK:
+        Tick(request);
+        break;
+      case BP_REQ_SAVE:
+        TakeBoundaryState();
+        SaveCheckpoint();
+        break;
+      case BP_REQ_DONE:
+        CloseIteration();
+        return;
+      default:
+        throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(),
+                           fmt::format("asks for request kind {}, this host serves ROLLOUT, TICK, SAVE and DONE", request.kind));
+    }
+  }
+}
+
+// Ends the previous iteration. False if the trial ends here.
+bool TrialLoop::StartCollecting(const bp_request& request) {
+  CloseIteration();
+  const Experiment& experiment = parts_.spec.experiment;
+  if (request.u.rollout.horizon == 0) throw TrialFailure(BP_E_INTERNAL, parts_.learner.id(), "asks for a rollout of 0 steps");
+  if (Reached(experiment.budget, SpentNow())) return false;
+  TakeBoundaryState();
+  if (parts_.cancelled) {
+    stopped_ = true;
+    return false;
+  }
+  if (iterations_ > 0 && experiment.checkpoint_every_iterations > 0 && iterations_ % experiment.checkpoint_every_iterations == 0)
+    SaveCheckpoint();
+  return true;
+}
+
+void TrialLoop::Rollout(const bp_request& request) {
+  open_ = true;
+  iteration_start_ns_ = NowNs();
+  parts_.status.SetPhase("rollout");
+  const PhaseSpan span(clocks_[0], Phase::kSync);
+  if (!collector_.Collect(request.u.rollout.horizon, clocks_)) {
+    open_ = false;
+    stopped_ = true;
+    return;
+  }
+  collect_ns_ = NowNs() - iteration_start_ns_;
+  iteration_steps_ = request.u.rollout.horizon * parts_.env.rows();
+  env_steps_ += iteration_steps_;
+  clocks_[0].Switch(Phase::kMonitor);
+  window_.Add(collector_.episodes(), collector_.info_names());
+  PostEpisodes();
+  clocks_[0].Switch(Phase::kBatchBuild);
+  parts_.status.SetPhase("batch_build");
+  bp_delivery delivery = collector_.Delivery();
+  delivery.env_steps = env_steps_;
+  parts_.learner.Consume(delivery);
+}
+
+void TrialLoop::Tick(const bp_request& request) {
+  const char* phase = request.u.tick.phase ? request.u.tick.phase : "";
+  parts_.status.SetPhase(phase);
+  parts_.status.Beat();
+  const PhaseSpan span(clocks_[0], PhaseFromName(phase));
+  bp_delivery delivery{};
+  delivery.struct_size = sizeof delivery;
+  delivery.kind = BP_REQ_TICK;
+  delivery.env_steps = env_steps_;
+  parts_.learner.Consume(delivery);
+}
+
+void TrialLoop::CloseIteration() {
+  if (!open_) return;
+  open_ = false;
+  const PhaseSpan span(clocks_[0], Phase::kMonitor);
+  ++iterations_;
+  const double seconds = (NowNs() - iteration_start_ns_) * 1e-9, collecting = collect_ns_ * 1e-9;
+  if (iterations_ == 1) {
+    first_s_ = seconds, first_collect_s_ = collecting, first_steps_ = iteration_steps_;
+  } else {
+    steady_s_ += seconds, steady_collect_s_ += collecting, steady_steps_ += iteration_steps_;
+  }
+  nlohmann::json line = {{"iteration", iterations_}, {"step", env_steps_}, {"episodes", window_.total()}};
+  line["return"] = window_.Returns();
+  line["ep"] = window_.Metrics();
+  for (const auto& [name, value] : parts_.metrics.Take(false)) line["metrics"][name] = Number(value);
+  const auto& evaluation = parts_.spec.experiment.evaluation;
+  if (evaluation.episodes > 0 && evaluation.every_iterations > 0 && iterations_ % evaluation.every_iterations == 0) {
+    Evaluate(false);
+    line["eval"] = evaluation_;
+  }
+  // Everything that differs from run to run stands in here, so that the rest of two runs can be compared byte for byte.
+  line["time"] = {{"t", SpentNow().seconds}, {"iteration_s", seconds}, {"sps", iteration_steps_ / seconds}, {"sampling_sps", iteration_steps_ / collecting}};
+  for (const auto& [name, value] : parts_.metrics.Take(true)) line["time"]["machine"][name] = Number(value);
+  metrics_file_.Append(line);
+
+  StatusFile& status = parts_.status.data();
+  status.iteration = iterations_;
+  status.env_steps = env_steps_;
+  status.episodes = window_.total();
+  status.progress = Progress(parts_.spec.experiment.budget, SpentNow());
+  status.sps = iteration_steps_ / seconds;
+  status.episode_return = window_.mean_return();
+  if (parts_.monitors.Wants(BP_EVENT_ITER)) {
+    bp_event event{};
+    event.type = BP_EVENT_ITER;
+    event.iteration = iterations_;
+    event.env_steps = env_steps_;
+    event.value = iteration_steps_ / seconds;
+    parts_.monitors.Post(event, "iteration");
+  }
+  if (parts_.monitors.Wants(BP_EVENT_METRIC) && line.contains("metrics")) {
+    for (const auto& [name, value] : line["metrics"].items()) {
+      bp_event event{};
+      event.type = BP_EVENT_METRIC;
+      event.iteration = iterations_;
+      event.env_steps = env_steps_;
+      event.value = value.is_number() ? value.get<double>() : std::nan("");
+      parts_.monitors.Post(event, name);
+    }
+  }
+}
+
+void TrialLoop::PostEpisodes() {
+  if (!parts_.monitors.Wants(BP_EVENT_EPISODE)) return;
+  for (const Episode& episode : collector_.episodes()) {
+    bp_event event{};
+    event.type = BP_EVENT_EPISODE;
+    event.iteration = iterations_ + 1;
+    event.env_steps = env_steps_;
+    event.instance = static_cast<uint32_t>(episode.row);
+    event.value = episode.episode_return;
+    parts_.monitors.Post(event, "return");
+  }
+}
+
+void TrialLoop::Evaluate(bool with_floor) {
+  parts_.status.SetPhase("eval");
+  const PhaseSpan span(clocks_[0], Phase::kEval);
+  if (!evaluator_) {
+    evaluation_env_ = parts_.make_evaluation_env();
+    const uint64_t chunk = std::min<uint64_t>(parts_.chunk_rows, std::max<uint64_t>(1, evaluation_env_->rows() / pool_.threads()));
+    evaluator_ = std::make_unique<Evaluator>(*evaluation_env_, parts_.learner, pool_, chunk, parts_.spec.experiment.seed, parts_.cancelled,
+                                             [this] { parts_.status.Beat(); });
+  }
+  evaluation_ = ToJson(evaluator_->Learner(clocks_));
+  if (with_floor) floor_ = ToJson(evaluator_->Floor(clocks_));
+}
+
+void TrialLoop::TakeBoundaryState() {
+  const auto* state = parts_.learner.Extension<bp_learner_state_1>(BP_LEARNER_STATE_1);
+  if (state == nullptr) return;
+  const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
+  boundary_ = {};
+  boundary_.meta = {{"trial_id", parts_.spec.trial_id}, {"iterations", iterations_}, {"env_steps", env_steps_}, {"window", window_.Save()},
+                    {"policy_steps", collector_.policy_steps()}, {"seconds", SpentNow().seconds}};
+  const bp_writer writer{sizeof(bp_writer), 0, &boundary_.blobs["learner"], AppendBytes};
+  if (bp_status s = state->save(parts_.learner.handle(), &writer); s != BP_OK) parts_.learner.Fail(s, "save");
+  const auto* snapshot = parts_.env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);
+  if (snapshot == nullptr || collector_.policy_steps() == 0) return;
+  const uint64_t bytes = snapshot->row_bytes(parts_.env.handle());
+  std::vector<std::byte>& env = boundary_.blobs["env"];
+  env.resize(bytes * parts_.env.rows());
+  for (uint64_t r = 0; r < parts_.env.rows(); ++r)
+    if (bp_status s = snapshot->get(parts_.env.handle(), r, env.data() + r * bytes); s != BP_OK) parts_.env.Fail(s, "snapshot");
+  boundary_.blobs["rows"] = ToBytes(collector_.rows().state);
+  boundary_.blobs["states"] = collector_.SaveStateEntries();
+}
+
+void TrialLoop::SaveCheckpoint() {
+  if (boundary_.blobs.empty()) return;
+  parts_.status.SetPhase("checkpoint");
+  const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
+  WriteCheckpoint(parts_.spec.checkpoint_dir, boundary_);
+  checkpoint_path_ = (parts_.spec.checkpoint_dir / "checkpoint.bin").string();
+}
+
+void TrialLoop::Resume() {
+  const std::optional<Checkpoint> checkpoint = ReadCheckpoint(parts_.spec.checkpoint_dir);
+  if (!checkpoint) return;
+  const auto* state = parts_.learner.Extension<bp_learner_state_1>(BP_LEARNER_STATE_1);
+  if (state == nullptr) throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(), "cannot be resumed: it does not offer " BP_LEARNER_STATE_1);
+  const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
+  ReadPlace place{&checkpoint->blobs.at("learner")};
+  const bp_reader reader{sizeof(bp_reader), 0, &place, TakeBytes};
+  if (bp_status s = state->load(parts_.learner.handle(), &reader); s != BP_OK) parts_.learner.Fail(s, "load");
+  iterations_ = checkpoint->meta.at("iterations");
+  env_steps_ = checkpoint->meta.at("env_steps");
+  seconds_before_ = checkpoint->meta.at("seconds");
+  window_.Load(checkpoint->meta.at("window"));
+  const auto* snapshot = parts_.env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);
+  if (snapshot == nullptr || checkpoint->blobs.count("env") == 0) return;
+  const std::vector<std::byte>&env = checkpoint->blobs.at("env"), &rows = checkpoint->blobs.at("rows");
+  std::vector<RowState> states(rows.size() / sizeof(RowState));
+  std::memcpy(states.data(), rows.data(), rows.size());
+  const uint64_t bytes = snapshot->row_bytes(parts_.env.handle());
+  // Any horizon will do: the first rollout binds its own and carries the states over.
+  collector_.Restore(std::move(states), checkpoint->meta.at("policy_steps"), checkpoint->blobs.at("states"), 1);
+  for (uint64_t r = 0; r < parts_.env.rows(); ++r)
+    if (bp_status s = snapshot->set(parts_.env.handle(), r, env.data() + r * bytes); s != BP_OK) parts_.env.Fail(s, "restore");
+}
+
+Spent TrialLoop::SpentNow() const { return {iterations_, env_steps_, seconds_before_ + (NowNs() - start_ns_) * 1e-9}; }
+
+nlohmann::json TrialLoop::Result() const {
+  const int64_t wall_ns = (end_ns_ ? end_ns_ : NowNs()) - start_ns_;
+  const bool one = steady_steps_ == 0;
+  const double seconds = one ? first_s_ : steady_s_, collecting = one ? first_collect_s_ : steady_collect_s_;
+  const double steps = static_cast<double>(one ? first_steps_ : steady_steps_);
+  nlohmann::json out = PhaseTable(clocks_, wall_ns);
+  out["iterations"] = iterations_;
+  out["env_steps"] = env_steps_;
+  out["episodes"] = window_.total();
+  out["wall_s"] = wall_ns * 1e-9;
+  out["sps"] = seconds > 0 ? nlohmann::json(steps / seconds) : nullptr;
+  out["sampling_sps"] = collecting > 0 ? nlohmann::json(steps / collecting) : nullptr;
+  out["return"] = window_.Returns();
+  out["metrics"] = window_.Metrics();
+  out["evaluation"] = evaluation_;
+  out["floor"] = floor_;
+  out["checkpoint"] = checkpoint_path_;
+  return out;
+}
+
+}  // namespace backplane

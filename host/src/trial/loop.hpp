@@ -1,0 +1,83 @@
+// The trial loop: asks the learner what it needs, does it, delivers. Budgets, checkpoints, evaluation, records and cancelling
+// stand here once, for every learner.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rollout/collector.hpp"
+#include "rollout/evaluator.hpp"
+#include "trial/budget.hpp"
+#include "trial/checkpoint.hpp"
+#include "trial/contract.hpp"
+#include "trial/metrics.hpp"
+#include "trial/monitors.hpp"
+#include "trial/recorder.hpp"
+#include "trial/status.hpp"
+
+namespace backplane {
+
+// What the loop works with; all of it outlives the loop.
+struct LoopParts {
+  const TrialSpec& spec;
+  EnvInstance& env;
+  LearnerInstance& learner;
+  std::function<std::unique_ptr<EnvInstance>()> make_evaluation_env;  // with evaluation.episodes rows
+  MonitorHost& monitors;
+  MetricsHub& metrics;
+  StatusWriter& status;
+  const std::atomic<bool>& cancelled;
+  unsigned threads;
+  uint64_t chunk_rows;
+};
+
+class TrialLoop {
+ public:
+  explicit TrialLoop(LoopParts parts);
+
+  // Runs to the budget's end, to DONE or until cancelled. Throws TrialFailure; what was recorded stays.
+  void Run();
+  bool stopped_early() const { return stopped_; }
+  // The fields of result.json that come from the loop; may be asked for after a failure too.
+  nlohmann::json Result() const;
+
+ private:
+  void Resume();
+  void RunRequests();
+  bool StartCollecting(const bp_request& request);
+  void CloseIteration();
+  void Rollout(const bp_request& request);
+  void Tick(const bp_request& request);
+  void Evaluate(bool with_floor);
+  void TakeBoundaryState();
+  void SaveCheckpoint();
+  Spent SpentNow() const;
+  void PostEpisodes();
+
+  LoopParts parts_;
+  RunnerPool pool_;
+  std::vector<PhaseClock> clocks_;
+  Collector collector_;
+  EpisodeWindow window_;
+  MetricsFile metrics_file_;
+  std::unique_ptr<EnvInstance> evaluation_env_;
+  std::unique_ptr<Evaluator> evaluator_;
+  nlohmann::json evaluation_, floor_, checkpoint_path_;
+
+  int64_t start_ns_ = 0, end_ns_ = 0;
+  double seconds_before_ = 0;      // of earlier attempts, for the wall-time budget
+  uint64_t iterations_ = 0, env_steps_ = 0;
+  bool open_ = false, stopped_ = false;
+  int64_t iteration_start_ns_ = 0, collect_ns_ = 0;
+  uint64_t iteration_steps_ = 0;
+  // Sums without the first iteration (all of them while there is only one), for SPS.
+  double steady_s_ = 0, steady_collect_s_ = 0, first_s_ = 0, first_collect_s_ = 0;
+  uint64_t steady_steps_ = 0, first_steps_ = 0;
+  Checkpoint boundary_;            // the state in which the current iteration began
+};
+
+}  // namespace backplane

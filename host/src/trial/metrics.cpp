@@ -1,0 +1,56 @@
+#include "trial/metrics.hpp"
+
+#include "plugin/host_services.hpp"
+
+namespace backplane {
+namespace {
+
+MetricsHub::Scope* ScopeOf(const bp_host* host) { return static_cast<MetricsHub::Scope*>(HostServices::MetricsImpl(host)); }
+
+int32_t AddMetric(const bp_host* host, const char* name, const char* unit, int32_t direction, const char* doc) {
+  MetricsHub::Scope* scope = ScopeOf(host);
+  MetricsHub::Metric metric;
+  metric.name = name;
+  metric.unit = unit ? unit : "";
+  metric.doc = doc ? doc : "";
+  metric.direction = direction;
+  return scope->hub->Add(scope->machine, metric);
+}
+
+void RecordMetric(const bp_host* host, int32_t handle, double value) { ScopeOf(host)->hub->Record(handle, value); }
+
+}  // namespace
+
+const bp_host_metrics_1* MetricsHub::Api() {
+  static const bp_host_metrics_1 api{sizeof(bp_host_metrics_1), 0, AddMetric, RecordMetric};
+  return &api;
+}
+
+int32_t MetricsHub::Add(bool machine, const Metric& metric) {
+  std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < entries_.size(); ++i)
+    if (entries_[i].metric.name == metric.name && entries_[i].machine == machine) return static_cast<int32_t>(i);
+  entries_.push_back({metric, machine});
+  return static_cast<int32_t>(entries_.size() - 1);
+}
+
+void MetricsHub::Record(int32_t handle, double value) {
+  std::lock_guard lock(mutex_);
+  if (handle < 0 || static_cast<size_t>(handle) >= entries_.size()) return;
+  entries_[handle].metric.sum += value;
+  entries_[handle].metric.n += 1;
+}
+
+std::map<std::string, double> MetricsHub::Take(bool machine) {
+  std::lock_guard lock(mutex_);
+  std::map<std::string, double> out;
+  for (Entry& entry : entries_) {
+    if (entry.machine != machine || entry.metric.n == 0) continue;
+    out[entry.metric.name] = entry.metric.sum / static_cast<double>(entry.metric.n);
+    entry.metric.sum = 0;
+    entry.metric.n = 0;
+  }
+  return out;
+}
+
+}  // namespace backplane

@@ -1,0 +1,69 @@
+// Runs the monitors of a trial on one thread of its own: events in batches, samples about once a second. The hot path never
+// waits for it: a full queue drops events and counts them, and a monitor that fails is switched off.
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backplane/monitor.h"
+#include "plugin/host_services.hpp"
+#include "plugin/loader.hpp"
+#include "rollout/instance.hpp"
+
+namespace backplane {
+
+class MonitorHost {
+ public:
+  explicit MonitorHost(const HostSinks& sinks) : sinks_(sinks) {}
+  ~MonitorHost();
+  MonitorHost(const MonitorHost&) = delete;
+
+  // Throws TrialFailure if it cannot be created.
+  void Add(const LoadedModule& module, const std::string& id, const InstanceOptions& options);
+  void Start();
+  // Delivers what is left, calls finish(out_dir) on each and ends the thread.
+  void Finish(const std::filesystem::path& out_dir);
+
+  bool Wants(uint32_t type) const { return (interests_ & (uint64_t{1} << type)) != 0; }
+  // Copies the event and its texts; returns at once. [any]
+  void Post(bp_event event, const std::string& name, const std::string& detail = "");
+  uint64_t dropped() const { return dropped_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  struct Monitor {
+    std::unique_ptr<HostServices> services;
+    const bp_monitor_api* api;
+    bp_monitor* instance;
+    uint64_t interests;
+    bool on = true;
+  };
+  struct Stored {
+    bp_event event;
+    std::string detail;
+  };
+  void Work();
+  void Deliver(const std::vector<Stored>& events);
+  void Check(Monitor& monitor, bp_status status, const char* doing);
+
+  const HostSinks& sinks_;
+  std::vector<Monitor> monitors_;
+  uint64_t interests_ = 0;
+  std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<Stored> queue_;
+  std::set<std::string> names_;  // event names live to the end
+  uint64_t seq_ = 0, dropped_ = 0;
+  bool stop_ = false;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,96 @@
+#include "trial/recorder.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+namespace backplane {
+namespace {
+constexpr size_t kWindow = 100;
+}
+
+nlohmann::json Summarise(const std::vector<double>& values) {
+  nlohmann::json out = {{"mean", nullptr}, {"sd", nullptr}, {"n", values.size()}};
+  if (values.empty()) return out;
+  double sum = 0, squares = 0;
+  for (double v : values) sum += v;
+  const double n = static_cast<double>(values.size()), mean = sum / n;
+  for (double v : values) squares += (v - mean) * (v - mean);
+  out["mean"] = mean;
+  if (values.size() > 1) out["sd"] = std::sqrt(squares / (n - 1));
+  return out;
+}
+
+nlohmann::json ToJson(const EvaluationResult& result) {
+  nlohmann::json metrics = {{"ep/length", Summarise(result.lengths)}};
+  for (const auto& [name, values] : result.infos) metrics[name] = Summarise(values);
+  return {{"return", Summarise(result.returns)}, {"metrics", metrics}};
+}
+
+void EpisodeWindow::Add(const std::vector<Episode>& episodes, const std::vector<std::string>& info_names) {
+  names_ = info_names;
+  for (const Episode& e : episodes) {
+    items_.push_back({e.episode_return, static_cast<double>(e.length), std::vector<double>(e.info, e.info + info_names.size())});
+    if (items_.size() > kWindow) items_.pop_front();
+  }
+  total_ += episodes.size();
+}
+
+double EpisodeWindow::mean_return() const {
+  double sum = 0;
+  for (const Item& item : items_) sum += item.episode_return;
+  return items_.empty() ? std::nan("") : sum / static_cast<double>(items_.size());
+}
+
+nlohmann::json EpisodeWindow::Returns() const {
+  std::vector<double> values;
+  for (const Item& item : items_) values.push_back(item.episode_return);
+  return Summarise(values);
+}
+
+nlohmann::json EpisodeWindow::Metrics() const {
+  std::vector<double> values;
+  for (const Item& item : items_) values.push_back(item.length);
+  nlohmann::json out = {{"ep/length", Summarise(values)}};
+  for (size_t i = 0; i < names_.size(); ++i) {
+    values.clear();
+    for (const Item& item : items_) values.push_back(item.infos[i]);
+    out[names_[i]] = Summarise(values);
+  }
+  return out;
+}
+
+nlohmann::json EpisodeWindow::Save() const {
+  nlohmann::json items = nlohmann::json::array();
+  for (const Item& item : items_) items.push_back({item.episode_return, item.length, item.infos});
+  return {{"total", total_}, {"names", names_}, {"items", items}};
+}
+
+void EpisodeWindow::Load(const nlohmann::json& json) {
+  total_ = json.at("total");
+  names_ = json.at("names").get<std::vector<std::string>>();
+  items_.clear();
+  for (const nlohmann::json& item : json.at("items")) items_.push_back({item[0], item[1], item[2].get<std::vector<double>>()});
+}
+
+MetricsFile::MetricsFile(const std::filesystem::path& file) : out_(file, std::ios::app) {
+  if (!out_) throw std::runtime_error(file.string() + ": cannot be opened for writing");
+}
+
+void MetricsFile::Append(const nlohmann::json& line) { out_ << line.dump() << std::endl; }
+
+nlohmann::json PhaseTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns) {
+  const double all = static_cast<double>(wall_ns) * static_cast<double>(clocks.size());
+  nlohmann::json rows = nlohmann::json::array();
+  for (size_t p = 0; p < kPhaseCount; ++p) {
+    int64_t ns = 0;
+    for (const PhaseClock& clock : clocks) ns += clock.ns(static_cast<Phase>(p));
+    // A runner that is not in a job waits for one.
+    if (static_cast<Phase>(p) == Phase::kIdle)
+      for (size_t i = 1; i < clocks.size(); ++i) ns += wall_ns - clocks[i].total_ns();
+    if (ns != 0) rows.push_back({{"name", kPhaseNames[p]}, {"seconds", ns * 1e-9}, {"share", static_cast<double>(ns) / all}});
+  }
+  const double unnamed = static_cast<double>(wall_ns - clocks[0].total_ns());
+  return {{"phases", rows}, {"unnamed_share", unnamed / all}, {"control_unnamed_share", unnamed / static_cast<double>(wall_ns)}};
+}
+
+}  // namespace backplane

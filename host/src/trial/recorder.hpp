@@ -1,0 +1,57 @@
+// What a trial writes of itself: metrics.jsonl, one object per iteration, and result.json at the end.
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "rollout/evaluator.hpp"
+#include "rollout/phases.hpp"
+#include "rollout/rows.hpp"
+
+namespace backplane {
+
+// {"mean", "sd", "n"}; sd is the sample standard deviation, null for n < 2, mean null for n = 0.
+nlohmann::json Summarise(const std::vector<double>& values);
+nlohmann::json ToJson(const EvaluationResult& result);
+
+// The last 100 episodes, in the order (t, row) in which they ended.
+class EpisodeWindow {
+ public:
+  void Add(const std::vector<Episode>& episodes, const std::vector<std::string>& info_names);
+  uint64_t total() const { return total_; }
+  double mean_return() const;  // NaN when empty
+  nlohmann::json Returns() const;                          // {"mean", "sd", "n"}
+  nlohmann::json Metrics() const;                          // by name
+  nlohmann::json Save() const;
+  void Load(const nlohmann::json& json);
+
+ private:
+  struct Item {
+    double episode_return, length;
+    std::vector<double> infos;
+  };
+  std::deque<Item> items_;
+  std::vector<std::string> names_;
+  uint64_t total_ = 0;
+};
+
+// Appends lines, each flushed, so that what was measured survives whatever comes next.
+class MetricsFile {
+ public:
+  explicit MetricsFile(const std::filesystem::path& file);  // throws std::runtime_error
+  void Append(const nlohmann::json& line);
+
+ private:
+  std::ofstream out_;
+};
+
+// Shares of all threads' time since `start_ns`, idle included; with "unnamed", what the control thread spent in no phase.
+nlohmann::json PhaseTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns);
+
+}  // namespace backplane

@@ -1,0 +1,219 @@
+#include "trial/run_trial.hpp"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <new>
+
+#include "plugin/catalog.hpp"
+#include "rollout/cores.hpp"
+#include "trial/crash.hpp"
+#include "trial/loop.hpp"
+
+namespace backplane {
+namespace {
+
+std::atomic<bool> g_cancelled{false};
+void OnStop(int) { g_cancelled = true; }
+
+struct Outcome {
+  int exit = kExitOk;
+  const char* name = "ok";
+};
+
+Outcome OutcomeOf(bp_status status) {
+  switch (status) {
+    case BP_E_CONFIG:
+    case BP_E_INVALID_ARG:
+    case BP_E_UNSUPPORTED: return {kExitConfig, "config"};
+    case BP_E_OOM_DEVICE: return {kExitGpuOom, "oom"};
+    case BP_E_OOM_HOST: return {kExitHostOom, "oom"};
+    case BP_E_NUMERIC: return {kExitNan, "nan"};
+    case BP_E_TIMEOUT: return {kExitTimeout, "timeout"};
+    case BP_E_CANCELLED: return {kExitTemp, "killed"};
+    default: return {kExitPlugin, "plugin"};
+  }
+}
+
+// Large tensors are otherwise mapped and unmapped at every update, which costs more than the arithmetic (docs/architecture.md).
+void TuneMalloc() {
+  if (mallopt(M_MMAP_THRESHOLD, 1 << 30) != 1 || mallopt(M_TRIM_THRESHOLD, INT_MAX) != 1 || mallopt(M_TOP_PAD, 64 << 20) != 1)
+    std::fprintf(stderr, "warning: this C library refuses malloc settings; updates of large networks will be slower\n");
+}
+
+class TrialProcess {
+ public:
+  TrialProcess(TrialSpec spec, bool check_only)
+      : spec_(std::move(spec)), check_only_(check_only), status_(check_only ? std::filesystem::path() : spec_.attempt_dir / "status") {
+    sinks_.log = [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); };
+    sinks_.cancelled = &g_cancelled;
+    sinks_.metrics = MetricsHub::Api();
+    sinks_.metrics_impl = metrics_.experiment();
+    monitor_sinks_ = sinks_;
+    monitor_sinks_.metrics_impl = metrics_.machine();
+  }
+
+  int Run() {
+    InstallCrashHandlers(&status_, [this](const std::string& plugin) {
+      const int code = Finish({kExitPlugin, "plugin"}, plugin, plugin + " called exit(); a plugin never ends the process");
+      std::fflush(nullptr);
+      _exit(code);
+    });
+    try {
+      Load();
+      if (check_only_) return kExitOk;
+      loop_->Run();
+      monitors_->Finish(spec_.attempt_dir);
+      if (loop_->stopped_early()) return Finish({kExitTemp, "killed"}, "", "stopped on request");
+      return Finish({}, "", "");
+    } catch (const TrialFailure& e) {
+      return Finish(OutcomeOf(e.status()), e.plugin(), e.what());
+    } catch (const PluginError& e) {
+      return Finish({kExitPlugin, "plugin"}, "", e.what());
+    } catch (const std::bad_alloc&) {
+      return Finish({kExitHostOom, "oom"}, tls_running_plugin, "out of memory");
+    } catch (const std::exception& e) {
+      return Finish({kExitPlugin, "plugin"}, tls_running_plugin, e.what());
+    }
+  }
+
+ private:
+  void Load();
+  void PreloadTorchIfNeeded();
+  std::unique_ptr<LoadedModule> LoadPlugin(const TrialPlugin& plugin) { return LoadedModule::Load(plugin.file, torch_version_); }
+  InstanceOptions Options(const nlohmann::json& options, const std::string& prefix) { return {options, spec_.origin, prefix}; }
+  int Finish(Outcome outcome, const std::string& plugin, const std::string& error);
+  void Log(const std::string& id, int severity, const std::string& text);
+
+  TrialSpec spec_;
+  bool check_only_;
+  StatusWriter status_;
+  MetricsHub metrics_;
+  HostSinks sinks_, monitor_sinks_;
+  std::string torch_version_;
+  unsigned threads_ = 1;
+  uint64_t chunk_rows_ = 1;
+  std::unique_ptr<LoadedModule> env_module_, learner_module_;
+  std::vector<std::unique_ptr<LoadedModule>> monitor_modules_;
+  std::unique_ptr<EnvInstance> env_;
+  std::unique_ptr<LearnerInstance> learner_;
+  std::unique_ptr<MonitorHost> monitors_;
+  std::unique_ptr<TrialLoop> loop_;
+};
+
+void TrialProcess::PreloadTorchIfNeeded() {
+  Catalog catalog;
+  std::vector<std::pair<uint32_t, TrialPlugin>> all = {{BP_KIND_ENV, spec_.env}, {BP_KIND_LEARNER, spec_.learner}};
+  for (const TrialPlugin& monitor : spec_.monitors) all.push_back({BP_KIND_MONITOR, monitor});
+  for (const auto& [kind, plugin] : all) {
+    std::string why_not;
+    const PluginInfo* info = catalog.Find(kind, plugin.file.string(), &why_not);
+    if (info == nullptr) throw PluginError(why_not);
+    if (info->build.torch.empty() || !torch_version_.empty()) continue;
+    if (spec_.torch_lib.empty())
+      throw PluginError(fmt::format("{} needs LibTorch {}, and none is known: set BACKPLANE_TORCH_LIB to the folder of libtorch.so", plugin.id,
+                                    info->build.torch));
+    status_.SetPhase("load libtorch");
+    torch_version_ = PreloadTorch(spec_.torch_lib);
+  }
+}
+
+void TrialProcess::Load() {
+  const Experiment& experiment = spec_.experiment;
+  status_.SetPhase("load");
+  PreloadTorchIfNeeded();
+  env_module_ = LoadPlugin(spec_.env);
+  learner_module_ = LoadPlugin(spec_.learner);
+  const uint64_t rows = experiment.rollout.rows();
+  env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(experiment.env.options, "env.options"), rows);
+  learner_ = std::make_unique<LearnerInstance>(*learner_module_, spec_.learner.id, sinks_, Options(experiment.learner.options, "learner.options"),
+                                               *env_, experiment.seed);
+  monitors_ = std::make_unique<MonitorHost>(monitor_sinks_);
+  for (size_t i = 0; i < spec_.monitors.size(); ++i) {
+    monitor_modules_.push_back(LoadPlugin(spec_.monitors[i]));
+    monitors_->Add(*monitor_modules_.back(), spec_.monitors[i].id,
+                   Options(experiment.monitors[i].options, fmt::format("monitors[{}].options", i)));
+  }
+  const uint64_t block = experiment.rollout.num_envs_per_env_runner;
+  const bool concurrent = (env_->flags() & learner_->flags() & BP_FLAG_ROWS_CONCURRENT) != 0;
+  chunk_rows_ = concurrent ? experiment.rollout.chunk_rows.value_or(std::min<uint64_t>(16, block)) : rows;
+  threads_ = concurrent ? static_cast<unsigned>(experiment.rollout.threads.value_or(
+                              std::min<uint64_t>(experiment.rollout.num_env_runners, GrantedCores())))
+                        : 1;
+  if (check_only_) return;
+  monitors_->Start();
+  const auto make_evaluation_env = [this] {
+    nlohmann::json options = spec_.experiment.env.options;
+    if (spec_.experiment.evaluation.env_options.is_object()) options.update(spec_.experiment.evaluation.env_options);
+    return std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(options, "env.options"),
+                                         spec_.experiment.evaluation.episodes);
+  };
+  loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, *env_, *learner_, make_evaluation_env, *monitors_, metrics_, status_, g_cancelled,
+                                                threads_, chunk_rows_});
+}
+
+int TrialProcess::Finish(Outcome outcome, const std::string& plugin, const std::string& error) {
+  if (!error.empty()) {
+    std::fprintf(stderr, "%s\n", error.c_str());
+    status_.SetLine(error);
+  }
+  if (!plugin.empty()) status_.SetPlugin(plugin);
+  if (check_only_) return outcome.exit;
+  nlohmann::json result = loop_ ? loop_->Result() : nlohmann::json::object();
+  result["schema"] = 1;
+  result["trial_id"] = spec_.trial_id;
+  result["attempt"] = spec_.attempt;
+  result["state"] = outcome.exit == kExitOk ? "COMPLETED" : outcome.exit == kExitTemp ? "KILLED" : "FAILED";
+  result["outcome"] = outcome.name;
+  result["error"] = error.empty() ? nlohmann::json(nullptr) : nlohmann::json(error);
+  result["plugin"] = plugin;
+  result["phase"] = status_.data().phase;
+  result["threads"] = threads_;
+  result["chunk_rows"] = chunk_rows_;
+  result["versions"] = {{"libtorch", torch_version_}};
+  if (monitors_) {
+    result["events_dropped"] = monitors_->dropped();
+    result["warnings"] = monitors_->warnings();
+  }
+  try {
+    ReplaceFile(spec_.attempt_dir / "result.json", result.dump(2) + "\n");
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "result.json could not be written: %s\n", e.what());
+    return outcome.exit == kExitOk ? static_cast<int>(kExitTemp) : outcome.exit;
+  }
+  return outcome.exit;
+}
+
+void TrialProcess::Log(const std::string& id, int severity, const std::string& text) {
+  static const char* const kNames[] = {"", "debug", "info", "warning", "error"};
+  const char* name = severity >= BP_LOG_DEBUG && severity <= BP_LOG_ERROR ? kNames[severity] : "note";
+  std::fprintf(stderr, "%s: %s: %s\n", name, id.c_str(), text.c_str());
+  status_.SetLine(text);
+}
+
+}  // namespace
+
+int RunTrial(const std::filesystem::path& trial_json, bool check_only) {
+  TuneMalloc();
+  // Runner threads are the host's; a library's own threads under them only slow both down.
+  for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) setenv(name, "1", 1);
+  for (int s : {SIGTERM, SIGINT}) signal(s, OnStop);
+  try {
+    std::ifstream in(trial_json);
+    if (!in) throw std::runtime_error("cannot be read");
+    // Never destroyed: threads and plugins may still be about when the process leaves.
+    auto* process = new TrialProcess(TrialSpecFromJson(nlohmann::json::parse(in)), check_only);
+    return process->Run();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: %s\n", trial_json.c_str(), e.what());
+    return kExitUsage;
+  }
+}
+
+}  // namespace backplane

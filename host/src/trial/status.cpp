@@ -1,0 +1,46 @@
+#include "trial/status.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <system_error>
+
+namespace backplane {
+namespace {
+template <size_t N>
+void Put(char (&to)[N], std::string_view text) {
+  const size_t n = std::min(text.size(), N - 1);
+  std::memcpy(to, text.data(), n);
+  std::memset(to + n, 0, N - n);
+}
+}  // namespace
+
+StatusWriter::StatusWriter(const std::filesystem::path& file) {
+  int fd = -1, flags = MAP_SHARED;
+  if (file.empty()) {
+    flags |= MAP_ANONYMOUS;
+  } else {
+    fd = open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0 || ftruncate(fd, sizeof(StatusFile)) != 0) throw std::system_error(errno, std::generic_category(), file.string());
+  }
+  void* map = mmap(nullptr, sizeof(StatusFile), PROT_READ | PROT_WRITE, flags, fd, 0);
+  if (fd >= 0) close(fd);
+  if (map == MAP_FAILED) throw std::system_error(errno, std::generic_category(), file.string());
+  file_ = static_cast<StatusFile*>(map);
+  file_->episode_return = std::nan("");
+  Put(file_->magic, "BPSTAT1");
+}
+
+StatusWriter::~StatusWriter() { munmap(file_, sizeof(StatusFile)); }
+void StatusWriter::Beat() { std::atomic_ref(file_->heartbeat).fetch_add(1, std::memory_order_relaxed); }
+void StatusWriter::SetPhase(std::string_view name) { Put(file_->phase, name); }
+void StatusWriter::SetPlugin(std::string_view id) { Put(file_->plugin, id); }
+void StatusWriter::SetLine(std::string_view text) { Put(file_->line, text); }
+
+}  // namespace backplane

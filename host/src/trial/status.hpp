@@ -1,0 +1,28 @@
+// The mapped status file of a running trial: written at any moment without a system call, readable after a crash.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "trial/contract.hpp"
+
+namespace backplane {
+
+class StatusWriter {
+ public:
+  // An empty path keeps it in memory only. Throws std::system_error.
+  explicit StatusWriter(const std::filesystem::path& file);
+  ~StatusWriter();
+  StatusWriter(const StatusWriter&) = delete;
+
+  void Beat();  // [any]
+  void SetPhase(std::string_view name);
+  void SetPlugin(std::string_view id);
+  void SetLine(std::string_view text);
+  StatusFile& data() { return *file_; }
+
+ private:
+  StatusFile* file_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,47 @@
+// No heap allocation per env step: malloc is counted between the first and the last step of a rollout.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "toy_plugins.hpp"
+
+namespace {
+thread_local uint64_t t_allocations = 0;
+uint64_t g_first = 0, g_last = 0, g_steps = 0;
+
+void OnStep() {
+  if (g_steps++ == 0) g_first = t_allocations;
+  g_last = t_allocations;
+}
+}  // namespace
+
+extern "C" void* __libc_malloc(size_t);
+extern "C" void* malloc(size_t n) {
+  ++t_allocations;
+  return __libc_malloc(n);
+}
+
+namespace backplane::toy {
+namespace {
+
+TEST(Allocations, TheCounterSeesAnAllocation) {
+  const uint64_t before = t_allocations;
+  ::operator delete(::operator new(16));
+  EXPECT_EQ(t_allocations, before + 1);
+}
+
+TEST(Allocations, NoneHappenInsideARollout) {
+  Setup setup(64, 1, 16);
+  setup.Collect(100);  // warm-up binds the buffers
+  g_steps = 0;
+  g_switches.on_step = OnStep;
+  setup.Collect(100);
+  g_switches.on_step = nullptr;
+  EXPECT_EQ(g_steps, 400u);
+  EXPECT_GT(setup.collector->episodes().size(), 100u) << "resets and episode ends were part of it";
+  EXPECT_EQ(g_last - g_first, 0u);
+}
+
+}  // namespace
+}  // namespace backplane::toy

@@ -1,0 +1,182 @@
+#include "rollout/collector.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "toy_plugins.hpp"
+
+namespace backplane::toy {
+namespace {
+
+constexpr uint64_t kRows = 10, kHorizon = 50;
+
+const bp_tensor* Find(const bp_delivery& d, const std::string& name) {
+  for (uint64_t i = 0; i < d.n_tensors; ++i)
+    if (name == d.names[i]) return d.tensors[i];
+  ADD_FAILURE() << "no tensor " << name;
+  return nullptr;
+}
+
+template <class T>
+T At(const bp_tensor* t, uint64_t i, uint64_t j, uint64_t k = 0) {
+  return static_cast<const T*>(t->data)[i * t->strides[0] + j * (t->ndim > 1 ? t->strides[1] : 0) + k];
+}
+
+// Everything a learner can see of a rollout, as one text of bytes.
+std::string Bytes(const bp_delivery& d) {
+  std::string out;
+  for (uint64_t i = 0; i < d.n_tensors; ++i) {
+    const bp_tensor* t = d.tensors[i];
+    uint64_t inner = t->dtype.bits / 8;
+    for (int k = 1; k < t->ndim; ++k) inner *= t->shape[k];
+    for (int64_t e = 0; e < t->shape[0]; ++e)
+      out.append(static_cast<const char*>(t->data) + e * t->strides[0] * (t->dtype.bits / 8), inner);
+  }
+  return out;
+}
+
+TEST(Collector, GivesTheSameBytesForAnyNumberOfThreads) {
+  std::vector<std::string> seen;
+  for (unsigned threads : {1u, 2u, 3u}) {
+    Setup setup(kRows, threads, 3);
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(setup.Collect(kHorizon));
+    seen.push_back(Bytes(setup.collector->Delivery()));
+  }
+  EXPECT_EQ(seen[0], seen[1]);
+  EXPECT_EQ(seen[0], seen[2]);
+}
+
+TEST(Collector, StoresOnlyValidTransitions) {
+  Setup setup(kRows, 2);
+  setup.Collect(kHorizon);
+  const bp_delivery d = setup.collector->Delivery();
+  const bp_tensor *obs = Find(d, "obs"), *terminated = Find(d, "terminated"), *truncated = Find(d, "truncated");
+  EXPECT_EQ(obs->shape[0], static_cast<int64_t>(kHorizon + 1));
+  for (uint64_t t = 0; t < kHorizon; ++t)
+    for (uint64_t r = 0; r < kRows; ++r) {
+      EXPECT_EQ(At<float>(obs, t, r, 0), r);
+      const bool ended = At<uint8_t>(terminated, t, r) || At<uint8_t>(truncated, t, r);
+      EXPECT_EQ(At<float>(obs, t + 1, r, 1), ended ? 0 : At<float>(obs, t, r, 1) + 1);
+    }
+}
+
+TEST(Collector, CutsAtExactlyTheTimeLimitAndKeepsTheLastObservation) {
+  Setup setup(kRows, 2);
+  for (int i = 0; i < 5; ++i) setup.Collect(kHorizon);
+  const bp_delivery d = setup.collector->Delivery();
+  const bp_tensor *final_obs = Find(d, "final_obs"), *index = Find(d, "final_index");
+  const bp_tensor *obs = Find(d, "obs"), *truncated = Find(d, "truncated");
+  ASSERT_GT(index->shape[0], 0);
+  uint64_t cut = 0;
+  for (int64_t e = 0; e < index->shape[0]; ++e) {
+    const auto at = static_cast<uint64_t>(static_cast<const int64_t*>(index->data)[e]);
+    const uint64_t t = at / kRows, r = at % kRows;
+    EXPECT_EQ(At<float>(final_obs, e, 0, 0), r);
+    EXPECT_EQ(At<float>(final_obs, e, 0, 1), At<float>(obs, t, r, 1) + 1) << "the state that was reached, not the next episode's";
+    EXPECT_EQ(At<uint8_t>(truncated, t, r), At<float>(final_obs, e, 0, 1) == kTimeLimit);
+    cut += At<uint8_t>(truncated, t, r);
+  }
+  EXPECT_GT(cut, 0u);
+}
+
+TEST(Collector, ListsEpisodesByTimeAndRow) {
+  Setup setup(kRows, 2);
+  setup.Collect(kHorizon);
+  const auto& episodes = setup.collector->episodes();
+  ASSERT_GT(episodes.size(), 10u);
+  for (size_t i = 1; i < episodes.size(); ++i)
+    EXPECT_LT(episodes[i - 1].t * kRows + episodes[i - 1].row, episodes[i].t * kRows + episodes[i].row);
+  EXPECT_THAT(setup.collector->info_names(), testing::ElementsAre("ep/steps"));
+  for (const Episode& e : episodes) EXPECT_EQ(e.info[0], static_cast<double>(e.length));
+}
+
+TEST(Collector, SumsTheRewardsOfAnEpisode) {
+  Setup setup(kRows, 1);
+  setup.Collect(kHorizon);
+  const bp_delivery d = setup.collector->Delivery();
+  const Episode& first = setup.collector->episodes().front();
+  double sum = 0;
+  for (uint64_t t = 0; t <= first.t; ++t) sum += At<float>(Find(d, "reward"), t, first.row);
+  EXPECT_DOUBLE_EQ(first.episode_return, sum);
+}
+
+TEST(Collector, MomentsAreThoseOfTheObservationsActedOn) {
+  Setup setup(kRows, 2, 3);
+  setup.Collect(kHorizon);
+  const bp_delivery d = setup.collector->Delivery();
+  const bp_tensor* obs = Find(d, "obs");
+  double sum = 0, squares = 0;
+  for (uint64_t t = 0; t < kHorizon; ++t)
+    for (uint64_t r = 0; r < kRows; ++r) sum += At<float>(obs, t, r, 1);
+  const double n = kHorizon * kRows, mean = sum / n;
+  for (uint64_t t = 0; t < kHorizon; ++t)
+    for (uint64_t r = 0; r < kRows; ++r) squares += std::pow(At<float>(obs, t, r, 1) - mean, 2);
+  EXPECT_EQ(*static_cast<double*>(Find(d, "obs_count")->data), n);
+  EXPECT_NEAR(static_cast<double*>(Find(d, "obs_mean")->data)[1], mean, 1e-12);
+  EXPECT_NEAR(static_cast<double*>(Find(d, "obs_m2")->data)[1], squares, 1e-9);
+}
+
+TEST(Collector, ALongerHorizonContinuesTheSameEpisodes) {
+  Setup once(kRows, 1), twice(kRows, 1);
+  once.Collect(60);
+  twice.Collect(20);
+  twice.Collect(40);
+  const bp_delivery a = once.collector->Delivery(), b = twice.collector->Delivery();
+  for (uint64_t t = 0; t <= 40; ++t)
+    for (uint64_t r = 0; r < kRows; ++r) EXPECT_EQ(At<float>(Find(a, "obs"), t + 20, r, 2), At<float>(Find(b, "obs"), t, r, 2));
+}
+
+TEST(Collector, GivesTheLearnerTheEnvsOwnBuffers) {
+  Setup setup(kRows, 1);
+  setup.Collect(kHorizon);
+  EXPECT_EQ(Find(setup.collector->Delivery(), "obs")->data, setup.collector->Buffer("obs")->row(0, 0));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(setup.collector->Buffer("obs")->row(1, 0)) % 64, 0u);
+}
+
+TEST(Collector, AFailingStepEndsTheRolloutWithThePluginsSentence) {
+  Setup setup(kRows, 2);
+  g_switches.fail_step = 5;
+  try {
+    setup.Collect(kHorizon);
+    FAIL();
+  } catch (const TrialFailure& e) {
+    EXPECT_STREQ(e.what(), "env.toy: step: the toy broke");
+    EXPECT_EQ(e.plugin(), "env.toy");
+  }
+}
+
+TEST(Collector, ANaNRewardIsANumericFailure) {
+  Setup setup(kRows, 2);
+  g_switches.nan_row = 3;
+  try {
+    setup.Collect(kHorizon);
+    FAIL();
+  } catch (const TrialFailure& e) {
+    EXPECT_EQ(e.status(), BP_E_NUMERIC);
+    EXPECT_THAT(e.what(), testing::HasSubstr("row 3"));
+  }
+}
+
+TEST(Collector, StopsInTheMiddleWhenCancelled) {
+  Setup setup(kRows, 2);
+  setup.cancelled = true;
+  EXPECT_FALSE(setup.Collect(kHorizon));
+}
+
+TEST(Collector, PhasesOfARunnerNeverOverlap) {
+  Setup setup(kRows, 2);
+  const int64_t start = NowNs();
+  for (int i = 0; i < 20; ++i) setup.Collect(kHorizon);
+  const int64_t wall = NowNs() - start;
+  for (const PhaseClock& clock : setup.clocks) {
+    EXPECT_LE(clock.total_ns(), wall);
+    for (size_t p = 0; p < kPhaseCount; ++p) EXPECT_GE(clock.ns(static_cast<Phase>(p)), 0);
+  }
+  EXPECT_GT(setup.clocks[0].ns(Phase::kEnvStep), 0);
+}
+
+}  // namespace
+}  // namespace backplane::toy

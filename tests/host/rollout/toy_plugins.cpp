@@ -1,0 +1,174 @@
+#include "toy_plugins.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace backplane::toy {
+
+Switches g_switches;
+
+namespace {
+
+constexpr int64_t kThree[] = {3}, kOne[] = {1};
+constexpr double kLow[] = {-2}, kHigh[] = {2};
+constexpr bp_dtype kF32{BP_DTYPE_FLOAT, 32, 1}, kU8{BP_DTYPE_UINT, 8, 1};
+
+bp_channel Channel(uint16_t role, const char* name, bp_dtype dtype, uint16_t ndim = 0, const int64_t* shape = nullptr) {
+  bp_channel c{};
+  c.struct_size = sizeof c;
+  c.role = role;
+  c.space = BP_SPACE_BOX;
+  c.scope = BP_SCOPE_ROW;
+  c.ndim = ndim;
+  c.dtype = dtype;
+  c.name = name;
+  c.shape = shape;
+  return c;
+}
+
+struct Row {
+  bp_rng rng;
+  float noise;
+  int64_t steps;
+};
+
+struct ToyEnv {
+  const bp_host* host;
+  bp_channel channels[5];
+  bp_env_spec spec;
+  std::vector<Row> rows;
+  const bp_frame* frames;
+};
+ToyEnv* Of(bp_env* env) { return reinterpret_cast<ToyEnv*>(env); }
+
+template <class T>
+T* At(const bp_frame& frame, int channel, uint64_t row) {
+  const bp_tensor* t = frame.tensors[channel];
+  return static_cast<T*>(t->data) + row * static_cast<uint64_t>(t->strides[0]);
+}
+
+bp_status CreateEnv(const bp_host* host, const bp_config*, uint64_t rows, bp_env** out) {
+  auto* env = new ToyEnv{host, {}, {}, std::vector<Row>(rows), nullptr};
+  env->channels[0] = Channel(BP_ROLE_OBS, "obs", kF32, 1, kThree);
+  env->channels[1] = Channel(BP_ROLE_ACTION, "action", kF32, 1, kOne);
+  env->channels[1].low = kLow;
+  env->channels[1].high = kHigh;
+  env->channels[1].n_bounds = 1;
+  env->channels[2] = Channel(BP_ROLE_REWARD, "reward", kF32);
+  env->channels[3] = Channel(BP_ROLE_TERMINATED, "terminated", kU8);
+  env->channels[4] = Channel(BP_ROLE_INFO, "ep/steps", kF32);
+  env->spec = {sizeof(bp_env_spec), 1, env->channels, 5, kTimeLimit, {BP_DEVICE_CPU, 0}};
+  *out = reinterpret_cast<bp_env*>(env);
+  return BP_OK;
+}
+void DestroyEnv(bp_env* env) { delete Of(env); }
+const bp_env_spec* EnvSpec(const bp_env* env) { return &reinterpret_cast<const ToyEnv*>(env)->spec; }
+bp_status Bind(bp_env* env, const bp_frame* frames, uint64_t) {
+  Of(env)->frames = frames;
+  return BP_OK;
+}
+void WriteObs(const bp_frame& frame, uint64_t r, const Row& row) {
+  float* obs = At<float>(frame, 0, r);
+  obs[0] = static_cast<float>(r);
+  obs[1] = static_cast<float>(row.steps);
+  obs[2] = row.noise;
+}
+bp_status Reset(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
+  ToyEnv* env = Of(e);
+  for (uint64_t r = begin; r < end; ++r) {
+    if (mask && !mask[r]) continue;
+    Row& row = env->rows[r];
+    row = {{seeds[r], 0}, 0, 0};
+    row.noise = static_cast<float>(bp_rng_uniform(&row.rng));
+    WriteObs(env->frames[slot], r, row);
+  }
+  return BP_OK;
+}
+bp_status Step(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end) {
+  ToyEnv* env = Of(e);
+  if (g_switches.on_step) g_switches.on_step();
+  for (uint64_t r = begin; r < end; ++r) {
+    if (static_cast<int>(r) == g_switches.fail_step) return env->host->fail(env->host, BP_E_INTERNAL, "the toy broke");
+    Row& row = env->rows[r];
+    const bp_frame& frame = env->frames[slot];
+    ++row.steps;
+    *At<float>(frame, 2, r) = static_cast<int>(r) == g_switches.nan_row ? std::numeric_limits<float>::quiet_NaN() : *At<float>(frame, 1, r);
+    *At<uint8_t>(frame, 3, r) = bp_rng_below(&row.rng, 8) == 0;
+    *At<float>(frame, 4, r) = static_cast<float>(row.steps);
+    WriteObs(frame, r, row);
+  }
+  return BP_OK;
+}
+
+struct ToyLearner {
+  bp_channel out[2];
+  bp_learner_spec spec;
+};
+const char* const kIn[] = {"obs", nullptr};
+const char* const kKeep[] = {"obs", "action", "twice", "reward", "terminated", "truncated", nullptr};
+
+bp_status CreateLearner(const bp_host*, const bp_config*, const bp_env_spec*, uint64_t, uint64_t, bp_learner** out) {
+  auto* learner = new ToyLearner;
+  learner->out[0] = Channel(BP_ROLE_ACTION, "action", kF32, 1, kOne);
+  learner->out[1] = Channel(BP_ROLE_EXTRA, "twice", kF32);
+  learner->spec = {sizeof(bp_learner_spec), 0, kIn, kKeep, learner->out, 2, 0, BP_LEARNER_OBS_MOMENTS};
+  *out = reinterpret_cast<bp_learner*>(learner);
+  return BP_OK;
+}
+void DestroyLearner(bp_learner* l) { delete reinterpret_cast<ToyLearner*>(l); }
+const bp_learner_spec* LearnerSpec(const bp_learner* l) { return &reinterpret_cast<const ToyLearner*>(l)->spec; }
+bp_status Plan(bp_learner*, const bp_limits*, bp_request* out) {
+  out->kind = BP_REQ_DONE;
+  return BP_OK;
+}
+bp_status Consume(bp_learner*, const bp_delivery*) { return BP_OK; }
+bp_status Act(bp_learner*, const bp_act* act) {
+  for (uint64_t r = act->begin; r < act->end; ++r) {
+    const float* obs = static_cast<const float*>(act->in[0]->data) + r * 3;
+    bp_rng rng{bp_seed(act->seed, BP_PURPOSE_ACT, static_cast<uint32_t>(act->row_base + r), act->step), 0};
+    const float noise = act->flags & BP_ACT_GREEDY ? 0.0f : static_cast<float>(bp_rng_normal(&rng));
+    const float action = 0.5f * obs[2] + noise;
+    static_cast<float*>(act->out[0]->data)[r] = action;
+    static_cast<float*>(act->out[1]->data)[r] = 2 * action;
+  }
+  return BP_OK;
+}
+
+const bp_env_api kEnvApi{sizeof(bp_env_api), 0, CreateEnv, DestroyEnv, EnvSpec, Bind, Reset, Step, nullptr};
+const bp_learner_api kLearnerApi{sizeof(bp_learner_api), 0, CreateLearner, DestroyLearner, LearnerSpec, Plan, Consume, Act, nullptr};
+const bp_descriptor kDescriptors[] = {
+    {sizeof(bp_descriptor), BP_KIND_ENV, "env.toy", "1", "a toy", "Apache-2.0", BP_FLAG_ROWS_CONCURRENT, nullptr, nullptr, 0},
+    {sizeof(bp_descriptor), BP_KIND_LEARNER, "learner.toy", "1", "a toy", "Apache-2.0", BP_FLAG_ROWS_CONCURRENT, nullptr, nullptr, 0}};
+
+}  // namespace
+
+const bp_module& Module() {
+  static const bp_module module{sizeof(bp_module), BP_ABI_MINOR, 0, 0, "", "{}", nullptr, nullptr, [] { return 2u; },
+                                [](uint32_t i) { return i < 2 ? &kDescriptors[i] : nullptr; },
+                                [](const char* id) -> const void* {
+                                  if (std::strcmp(id, "env.toy") == 0) return &kEnvApi;
+                                  return std::strcmp(id, "learner.toy") == 0 ? static_cast<const void*>(&kLearnerApi) : nullptr;
+                                }};
+  return module;
+}
+
+Setup::Setup(uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_t seed) : clocks(threads) {
+  g_switches.fail_step = -1;
+  g_switches.nan_row = -1;
+  g_switches.on_step = nullptr;
+  sinks.cancelled = &cancelled;
+  module = LoadedModule::FromTable(Module());
+  const InstanceOptions none{nlohmann::json::object(), {}, ""};
+  env = std::make_unique<EnvInstance>(*module, "env.toy", sinks, none, rows);
+  learner = std::make_unique<LearnerInstance>(*module, "learner.toy", sinks, none, *env, seed);
+  pool = std::make_unique<RunnerPool>(threads);
+  collector = std::make_unique<Collector>(*env, *learner, *pool, CollectorConfig{chunk_rows, seed}, cancelled, [] {});
+}
+
+bool Setup::Collect(uint64_t horizon) {
+  const PhaseSpan span(clocks[0], Phase::kSync);
+  return collector->Collect(horizon, clocks);
+}
+
+}  // namespace backplane::toy

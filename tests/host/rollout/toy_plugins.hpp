@@ -1,0 +1,41 @@
+// A small env and learner in plain ABI, inside the test program, whose every output can be told by hand.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "plugin/host_services.hpp"
+#include "plugin/loader.hpp"
+#include "rollout/collector.hpp"
+#include "rollout/evaluator.hpp"
+
+namespace backplane::toy {
+
+// Env: obs[0] = row, obs[1] = steps in this episode, obs[2] = noise of the episode's seed. Ends by itself with probability 1/8 a
+// step, is cut at 20 steps, pays its action. INFO "ep/steps" repeats the steps.
+inline constexpr int64_t kTimeLimit = 20;
+// Learner: action = 0.5 * obs[2] + noise; EXTRA "twice" = 2 * action.
+
+struct Switches {
+  std::atomic<int> fail_step{-1};      // the row whose step returns an error
+  std::atomic<int> nan_row{-1};        // the row whose reward is NaN
+  void (*on_step)() = nullptr;         // called at the start of every step
+};
+extern Switches g_switches;
+
+const bp_module& Module();
+
+struct Setup {
+  explicit Setup(uint64_t rows, unsigned threads, uint64_t chunk_rows = 4, uint64_t seed = 7);
+  std::atomic<bool> cancelled{false};
+  HostSinks sinks;
+  std::unique_ptr<LoadedModule> module;
+  std::unique_ptr<EnvInstance> env;
+  std::unique_ptr<LearnerInstance> learner;
+  std::unique_ptr<RunnerPool> pool;
+  std::unique_ptr<Collector> collector;
+  std::vector<PhaseClock> clocks;
+  bool Collect(uint64_t horizon);
+};
+
+}  // namespace backplane::toy

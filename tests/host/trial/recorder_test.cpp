@@ -1,0 +1,65 @@
+#include "trial/recorder.hpp"
+
+#include <gtest/gtest.h>
+
+namespace backplane {
+namespace {
+
+TEST(Summarise, CarriesSampleSizeAndSpread) {
+  EXPECT_EQ(Summarise({1, 2, 3}), nlohmann::json({{"mean", 2.0}, {"sd", 1.0}, {"n", 3}}));
+  EXPECT_TRUE(Summarise({5})["sd"].is_null());
+  EXPECT_TRUE(Summarise({})["mean"].is_null());
+}
+
+TEST(EpisodeWindow, HoldsTheLastHundred) {
+  EpisodeWindow window;
+  for (int i = 0; i < 150; ++i) window.Add({Episode{0, 0, static_cast<double>(i), 1, nullptr}}, {});
+  EXPECT_EQ(window.total(), 150u);
+  EXPECT_EQ(window.Returns()["n"], 100);
+  EXPECT_EQ(window.mean_return(), 99.5);
+}
+
+TEST(EpisodeWindow, ComesBackFromJson) {
+  const double info[] = {2.5};
+  EpisodeWindow window, copy;
+  window.Add({Episode{0, 0, 3, 7, info}}, {"ep/x"});
+  copy.Load(window.Save());
+  EXPECT_EQ(copy.Save(), window.Save());
+  EXPECT_EQ(copy.Metrics()["ep/x"]["mean"], 2.5);
+}
+
+TEST(PhaseTable, SharesSumToOneWithIdleAndUnnamedTime) {
+  std::vector<PhaseClock> clocks(3);
+  const int64_t start = NowNs();
+  for (PhaseClock& clock : clocks) {
+    clock.Start(Phase::kEnvStep);
+    while (NowNs() - start < 2'000'000) {
+    }
+    clock.Switch(Phase::kInfer);
+    clock.Stop();
+  }
+  const nlohmann::json table = PhaseTable(clocks, NowNs() - start);
+  double sum = table["unnamed_share"];
+  for (const auto& row : table["phases"]) {
+    EXPECT_GE(row["share"], 0);
+    sum += row["share"].get<double>();
+  }
+  EXPECT_NEAR(sum, 1.0, 1e-9);
+}
+
+TEST(PhaseSpan, ANestedPhaseStopsItsParentsClock) {
+  PhaseClock clock;
+  const int64_t start = NowNs();
+  {
+    const PhaseSpan outer(clock, Phase::kSync);
+    const PhaseSpan inner(clock, Phase::kEval);
+    while (NowNs() - start < 1'000'000) {
+    }
+  }
+  EXPECT_LE(clock.total_ns(), NowNs() - start);
+  EXPECT_GT(clock.ns(Phase::kEval), clock.ns(Phase::kSync));
+  EXPECT_FALSE(clock.running());
+}
+
+}  // namespace
+}  // namespace backplane
