@@ -1,0 +1,3 @@
+#include "cli/parse.hpp"
+
+int main(int argc, char** argv) { return backplane::Main(argc, argv); }

@@ -1,0 +1,184 @@
+// The only file that includes CLI11: it costs several seconds of compile time wherever it stands.
+#include "cli/parse.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/suggest.hpp"
+#include "trial/contract.hpp"
+#include "trial/run_trial.hpp"
+
+namespace backplane {
+namespace {
+
+struct TrialArgs {
+  std::filesystem::path trial_json;
+  bool check = false;
+};
+
+struct Arguments {
+  RunArgs run;
+  TrialArgs trial;
+  FileArgs check;
+  ConfigShowArgs show;
+  PluginArgs plugin;
+  DoctorArgs doctor;
+  std::function<int()> chosen;
+};
+
+void AddPluginPath(CLI::App* app, std::vector<std::string>* target) {
+  app->add_option("--plugin-path", *target, "Folder to look for plugins in, before all others; may be repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+}
+
+void AddFile(CLI::App* app, FileArgs* args) {
+  app->add_option("file", args->file, "Experiment file (YAML)")->type_name("FILE")->required();
+  app->add_option("--set", args->set, "Set a value, path=value; +path=value adds a key the file lacks; may be repeated")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  AddPluginPath(app, &args->plugin_path);
+}
+
+void AddRun(CLI::App* root, Arguments* args) {
+  CLI::App* run = root->add_subcommand("run", "Run an experiment, or go on with it");
+  AddFile(run, &args->run.input);
+  run->add_option("--out", args->run.out, "Results folder instead of output.dir")->type_name("DIR");
+  run->add_flag("--fresh", args->run.fresh, "Move old results to DIR.1 and start anew");
+  run->add_flag("--json", args->run.json, "Print the result as JSON");
+  run->add_flag("--quiet", args->run.quiet, "No progress; one line at the end");
+  run->callback([args] { args->chosen = [args] { return RunCommand(args->run); }; });
+}
+
+void AddRunTrial(CLI::App* root, Arguments* args) {
+  CLI::App* trial = root->add_subcommand("run-trial", "Run one prepared trial in this process (what `run` starts for each trial)");
+  trial->add_option("trial_json", args->trial.trial_json, "trial.json of a results folder")->type_name("FILE")->required();
+  trial->add_flag("--check", args->trial.check, "Only try whether env and learner fit together");
+  trial->callback([args] {
+    args->chosen = [args] {
+      // A plugin that asks for input would wait for ever, also when a person starts a trial at a terminal.
+      if (std::freopen("/dev/null", "r", stdin) == nullptr) {
+        std::fclose(stdin);
+      }
+      return RunTrial(args->trial.trial_json, args->trial.check);
+    };
+  });
+}
+
+void AddConfig(CLI::App* root, Arguments* args) {
+  CLI::App* config = root->add_subcommand("config", "Check or show an experiment file; no plugin code runs")->require_subcommand(1);
+  CLI::App* check = config->add_subcommand("check", "Report every error of a file at once");
+  AddFile(check, &args->check);
+  check->callback([args] { args->chosen = [args] { return ConfigCheckCommand(args->check); }; });
+  CLI::App* show = config->add_subcommand("show", "Print what a file sets, after base files and --set");
+  AddFile(show, &args->show.input);
+  show->add_flag("--resolved", args->show.resolved, "With every default");
+  show->add_flag("--origin", args->show.origin, "With the file, line and column each value comes from");
+  show->callback([args] { args->chosen = [args] { return ConfigShowCommand(args->show); }; });
+}
+
+void AddPlugin(CLI::App* root, Arguments* args) {
+  CLI::App* plugin = root->add_subcommand("plugin", "List, describe or seal plugins; no plugin code runs")->require_subcommand(1);
+  CLI::App* list = plugin->add_subcommand("list", "All plugins on the plugin path");
+  list->add_flag("--json", args->plugin.json, "Print JSON");
+  AddPluginPath(list, &args->plugin.plugin_path);
+  list->callback([args] { args->chosen = [args] { return PluginListCommand(args->plugin); }; });
+  CLI::App* describe = plugin->add_subcommand("describe", "The options of one plugin");
+  describe->add_option("id", args->plugin.name, "Plugin id, with or without its kind")->type_name("ID")->required();
+  describe->add_flag("--json", args->plugin.json, "Print JSON");
+  AddPluginPath(describe, &args->plugin.plugin_path);
+  describe->callback([args] { args->chosen = [args] { return PluginDescribeCommand(args->plugin); }; });
+  CLI::App* seal = plugin->add_subcommand("seal", "Write a plugin's description into its file (the build does this)");
+  seal->add_option("file", args->plugin.name, "Plugin file (.so)")->type_name("FILE")->required();
+  seal->callback([args] { args->chosen = [args] { return PluginSealCommand(args->plugin); }; });
+}
+
+void AddDoctor(CLI::App* root, Arguments* args) {
+  CLI::App* doctor = root->add_subcommand("doctor", "What was found on this machine, and what to do about the rest");
+  doctor->add_flag("--json", args->doctor.json, "Print JSON");
+  AddPluginPath(doctor, &args->doctor.plugin_path);
+  doctor->callback([args] { args->chosen = [args] { return DoctorCommand(args->doctor); }; });
+}
+
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> OptionNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+// The sentence for a mistyped command or option; empty if the error is another one. CLI11 only says "A subcommand is required".
+std::string ExplainTypo(const CLI::App& root, int argc, char** argv) {
+  const CLI::App* at = &root;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const std::vector<std::string> commands = CommandNames(*at), options = OptionNames(*at);
+    const auto known = [](const std::vector<std::string>& names, const std::string& name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    if (word.starts_with("--") && word.size() > 2) {
+      const std::string name = word.substr(0, word.find('='));
+      if (!known(options, name)) {
+        return "unknown option '" + name + "'" + DidYouMean(name, options);
+      }
+    } else if (!word.starts_with("-") && known(commands, word)) {
+      at = at->get_subcommand(word);
+    } else if (!word.starts_with("-") && !commands.empty()) {
+      return "unknown command '" + word + "'" + DidYouMean(word, commands);
+    }
+  }
+  return "";
+}
+
+int Complain(CLI::App& root, const CLI::ParseError& error, int argc, char** argv) {
+  if (error.get_exit_code() == 0) {
+    return root.exit(error);  // --help, --version
+  }
+  const std::string typo = ExplainTypo(root, argc, argv);
+  std::fprintf(stderr, "backplane: %s\n(`backplane --help` and `backplane COMMAND --help` list what there is)\n",
+               (typo.empty() ? std::string(error.what()) : typo).c_str());
+  return argc > 1 && std::string(argv[1]) == "run-trial" ? kExitUsage : kUsage;
+}
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  CLI::App root{"Backplane runs experiments: an env, a learner and monitors, each a plugin, named in a YAML file.", "backplane"};
+  root.require_subcommand(1);
+  root.set_version_flag("--version", BACKPLANE_VERSION);
+  Arguments args;
+  AddRun(&root, &args);
+  AddRunTrial(&root, &args);
+  AddConfig(&root, &args);
+  AddPlugin(&root, &args);
+  AddDoctor(&root, &args);
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return Complain(root, error, argc, argv);
+  }
+  try {
+    return args.chosen();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "backplane: %s\n", error.what());
+    return kFailed;
+  }
+}
+
+}  // namespace backplane

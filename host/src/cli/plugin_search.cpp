@@ -1,0 +1,47 @@
+#include "cli/plugin_search.hpp"
+
+#include <cstdlib>
+#include <sstream>
+
+namespace backplane {
+
+std::filesystem::path OwnProgram() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
+std::filesystem::path OwnPluginFolder() { return OwnProgram().parent_path().parent_path() / "lib/backplane/plugins"; }
+
+PluginSearch::PluginSearch(const std::vector<std::string>& from_command_line) {
+  for (const std::string& folder : from_command_line) {
+    Add(folder);
+  }
+  const char* variable = std::getenv("BACKPLANE_PLUGIN_PATH");
+  std::istringstream list(variable != nullptr ? variable : "");
+  for (std::string folder; std::getline(list, folder, ':');) {
+    if (!folder.empty()) {
+      Add(folder);
+    }
+  }
+}
+
+PluginLookup PluginSearch::Lookup() {
+  return [this](uint32_t kind, const std::string& name, const std::vector<std::filesystem::path>& plugin_path, std::string* why_not) {
+    for (const std::filesystem::path& folder : plugin_path) {
+      Add(folder);
+    }
+    return All().Find(kind, name, why_not);
+  };
+}
+
+Catalog& PluginSearch::All() {
+  Add(OwnPluginFolder());
+  return catalog_;
+}
+
+void PluginSearch::Add(const std::filesystem::path& folder) {
+  const std::filesystem::path absolute = std::filesystem::weakly_canonical(folder);
+  if (seen_.insert(absolute).second) {
+    folders_.push_back(absolute);
+    catalog_.AddFolder(absolute);
+  }
+}
+
+}  // namespace backplane

@@ -1,0 +1,22 @@
+// Facts of this machine and this program, for run.json and for `doctor`.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace backplane {
+
+// Cores this process may use: its affinity, and not more than the quota of its control group (rounded up).
+int GrantedCores();
+
+// {"hostname", "kernel", "cpu", "granted_cores", "memory_bytes"}
+nlohmann::json HostFacts();
+
+// "2.13.0+cpu", from the version file beside the folder of libraries; empty if there is none.
+std::string TorchVersionAt(const std::filesystem::path& torch_lib);
+
+inline constexpr const char* kCompiler = __VERSION__;
+
+}  // namespace backplane

@@ -1,0 +1,102 @@
+#include "supervise/outcome.hpp"
+
+#include <csignal>
+#include <cstring>
+#include <sstream>
+
+#include "supervise/files.hpp"
+#include "trial/contract.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr int kFirstShellSignal = 129, kLastShellSignal = 159;  // a shell or a launcher between us: 128 + signal
+
+Verdict BySignal(int signal, const Ending& ending) {
+  const std::string name = SignalName(signal);
+  if (ending.stop == StopReason::kInterrupt && (signal == SIGKILL || signal == SIGTERM)) {
+    return {"killed", "KILLED", "stopped on request before it could save", name};
+  }
+  if (signal == SIGKILL && ending.oom_killed) {
+    return {"oom", "FAILED", "the kernel ended the process because memory ran out", name};
+  }
+  if (signal == SIGKILL) {
+    return {"signal", "FAILED", "killed from outside by SIGKILL (the kernel does so when memory runs out)", name};
+  }
+  return {"signal", "FAILED", "died of " + name, name};
+}
+
+Verdict ByExitZero(const Ending& ending) {
+  if (!ending.result_state) {
+    return {"plugin", "FAILED", "ended with exit code 0 but left no result: a plugin may have ended the process", ""};
+  }
+  if (*ending.result_state == "COMPLETED") {
+    return {"ok", "COMPLETED", "", ""};
+  }
+  if (*ending.result_state == "PRUNED") {
+    return {"pruned", "PRUNED", "", ""};
+  }
+  if (*ending.result_state == "KILLED") {
+    return {"killed", "KILLED", "stopped on request", ""};
+  }
+  return {"plugin", "FAILED", "ended with exit code 0 but its result says " + *ending.result_state, ""};
+}
+
+Verdict ByExitCode(int code, const Ending& ending) {
+  switch (code) {
+    case kExitOk: return ByExitZero(ending);
+    case kExitUsage: return {"config", "FAILED", "the trial could not be read", ""};
+    case kExitConfig: return {"config", "FAILED", "a plugin refused its options", ""};
+    case kExitGpuOom: return {"oom", "FAILED", "device memory ran out", ""};
+    case kExitHostOom: return {"oom", "FAILED", "memory ran out", ""};
+    case kExitNan: return {"nan", "FAILED", "a value became NaN or infinite", ""};
+    case kExitTimeout: return {"timeout", "FAILED", "time ran out", ""};
+    case kExitPlugin: return {"plugin", "FAILED", "a plugin could not be loaded or broke its contract", ""};
+    case kExitTemp:
+      return ending.stop == StopReason::kInterrupt ? Verdict{"killed", "KILLED", "stopped on request, with a checkpoint", ""}
+                                                   : Verdict{"temp", "KILLED", "ended early; another try may go through", ""};
+    default: break;
+  }
+  if (code >= kFirstShellSignal && code <= kLastShellSignal) {
+    return BySignal(code - 128, ending);
+  }
+  return {"plugin", "FAILED", "ended with the unknown exit code " + std::to_string(code) + ": a plugin may have ended the process", ""};
+}
+
+}  // namespace
+
+Verdict Classify(const Ending& ending) {
+  // A trial that came to its end while it was being stopped has come to its end.
+  const bool complete = ending.exit.signal == 0 && ending.exit.code == kExitOk && ending.result_state == "COMPLETED";
+  if (!complete && ending.stop == StopReason::kHang) {
+    return {"timeout", "FAILED", "gave no sign of life and was killed", ""};
+  }
+  if (!complete && ending.stop == StopReason::kWallTime) {
+    return {"timeout", "FAILED", "reached resources.wall_time", ""};
+  }
+  return ending.exit.signal != 0 ? BySignal(ending.exit.signal, ending) : ByExitCode(ending.exit.code, ending);
+}
+
+std::string SignalName(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
+}
+
+long OomKillCount() {
+  std::istringstream groups(ReadFile("/proc/self/cgroup").value_or(""));
+  for (std::string line; std::getline(groups, line);) {
+    if (!line.starts_with("0::")) {
+      continue;
+    }
+    std::istringstream events(ReadFile("/sys/fs/cgroup" + line.substr(3) + "/memory.events").value_or(""));
+    std::string key;
+    for (long count = 0; events >> key >> count;) {
+      if (key == "oom_kill") {
+        return count;
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace backplane

@@ -1,0 +1,33 @@
+// How an attempt ended, told from its exit, its result and what the supervisor did to it. The one place that knows the table.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "supervise/child.hpp"
+
+namespace backplane {
+
+enum class StopReason { kNone = 1, kHang, kWallTime, kInterrupt };
+
+struct Ending {
+  ChildExit exit;
+  StopReason stop = StopReason::kNone;    // why the supervisor ended it
+  std::optional<std::string> result_state;  // "state" of result.json, if the trial wrote a valid one
+  bool oom_killed = false;                // the kernel's out-of-memory killer struck in our control group meanwhile
+};
+
+struct Verdict {
+  std::string outcome;  // ok, pruned, oom, nan, timeout, signal, plugin, config, temp, killed
+  std::string state;    // COMPLETED, PRUNED, FAILED, KILLED
+  std::string why;      // one sentence; empty for ok
+  std::string signal;   // "SIGSEGV"; empty if none
+};
+
+Verdict Classify(const Ending& ending);
+std::string SignalName(int signal);
+
+// How often the out-of-memory killer has struck in this process's control group (v2); 0 if that can not be read.
+long OomKillCount();
+
+}  // namespace backplane

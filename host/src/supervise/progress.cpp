@@ -1,0 +1,127 @@
+#include "supervise/progress.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace backplane {
+namespace {
+
+constexpr double kPlainEvery_s = 30;
+constexpr int kMaxLiveWidth = 160;
+
+std::string Steps(const StatusFile& status, const BudgetConfig& budget) {
+  const int percent = static_cast<int>(std::clamp(status.progress, 0.0, 1.0) * 100);
+  if (budget.env_steps) {
+    return fmt::format("{}/{} steps ({} %)", FormatCount(status.env_steps), FormatCount(*budget.env_steps), percent);
+  }
+  return fmt::format("{} steps ({} %)", FormatCount(status.env_steps), percent);
+}
+
+}  // namespace
+
+Screen DetectScreen(int fd) {
+  Screen screen;
+  const char* term = std::getenv("TERM");
+  const char* no_color = std::getenv("NO_COLOR");
+  screen.live = isatty(fd) != 0 && (term == nullptr || std::strcmp(term, "dumb") != 0);
+  screen.colour = screen.live && (no_color == nullptr || *no_color == '\0');
+  winsize size{};
+  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    screen.width = size.ws_col;
+  }
+  return screen;
+}
+
+std::string FormatCount(uint64_t count) {
+  std::string text = std::to_string(count);
+  for (int at = static_cast<int>(text.size()) - 3; at > 0; at -= 3) {
+    text.insert(static_cast<size_t>(at), ",");
+  }
+  return text;
+}
+
+std::string FormatDuration(double seconds) {
+  const uint64_t total = seconds > 0 ? static_cast<uint64_t>(seconds + 0.5) : 0;
+  if (total >= 3600) {
+    return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
+  }
+  return fmt::format("{}:{:02}", total / 60, total % 60);
+}
+
+std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget, double elapsed_s, std::optional<double> left_s,
+                           int width) {
+  std::string line = fmt::format("{:<8}", status.phase);
+  std::vector<std::string> fields;
+  fields.push_back(budget.iterations ? fmt::format("iteration {}/{}", status.iteration, *budget.iterations)
+                                     : fmt::format("iteration {}", status.iteration));
+  fields.push_back(Steps(status, budget));
+  if (status.sps > 0) {
+    fields.push_back(FormatCount(static_cast<uint64_t>(status.sps)) + " steps/s");
+  }
+  if (std::isfinite(status.episode_return)) {
+    fields.push_back(fmt::format("return {:.4g}", status.episode_return));
+  }
+  fields.push_back(FormatDuration(elapsed_s) + (left_s ? ", about " + FormatDuration(*left_s) + " left" : ""));
+  for (const std::string& field : fields) {
+    if (static_cast<int>(line.size() + field.size()) + 2 > width) {
+      break;
+    }
+    line += "  " + field;
+  }
+  return line;
+}
+
+Progress::Progress(std::FILE* stream, const Screen& screen, const BudgetConfig& budget)
+    : stream_(stream), screen_(screen), budget_(budget) {}
+
+std::optional<double> Progress::Left(const StatusFile& status, double elapsed_s) {
+  if (!first_progress_ || status.progress < *first_progress_) {
+    first_progress_ = status.progress;
+    first_elapsed_s_ = elapsed_s;
+  }
+  const double gained = status.progress - *first_progress_;
+  if (gained < 0.005) {
+    return std::nullopt;  // too early for a figure that means something
+  }
+  return (elapsed_s - *first_elapsed_s_) * (1 - status.progress) / gained;
+}
+
+void Progress::Update(const StatusFile& status, double elapsed_s) {
+  const std::optional<double> left_s = Left(status, elapsed_s);
+  if (screen_.live) {
+    // One column less than there is: a full line makes some terminals wrap, and the redraw would then climb the screen.
+    const int width = std::min(screen_.width, kMaxLiveWidth) - 1;
+    const std::string line = FormatProgress(status, budget_, elapsed_s, left_s, width);
+    fmt::print(stream_, "\r\x1b[2K{}{}{}", screen_.colour ? "\x1b[36m" : "", line, screen_.colour ? "\x1b[0m" : "");
+    std::fflush(stream_);
+    drawn_ = true;
+  } else if (elapsed_s >= next_plain_s_) {
+    fmt::print(stream_, "{}\n", FormatProgress(status, budget_, elapsed_s, left_s, kMaxLiveWidth));
+    std::fflush(stream_);
+    next_plain_s_ = elapsed_s + kPlainEvery_s;
+  }
+}
+
+void Progress::Note(const std::string& text) {
+  Clear();
+  fmt::print(stream_, "{}\n", text);
+  std::fflush(stream_);
+}
+
+void Progress::Clear() {
+  if (drawn_) {
+    fmt::print(stream_, "\r\x1b[2K");
+    std::fflush(stream_);
+    drawn_ = false;
+  }
+}
+
+}  // namespace backplane

@@ -1,0 +1,48 @@
+// The live line of a running trial: redrawn on a terminal, a plain line now and then elsewhere.
+#pragma once
+
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "config/experiment.hpp"
+#include "trial/contract.hpp"
+
+namespace backplane {
+
+struct Screen {
+  bool live = false;    // redraw one line; otherwise only whole lines
+  bool colour = false;
+  int width = 80;       // columns
+};
+// `fd` a terminal, TERM not "dumb": live; NO_COLOR set and not empty: no colour.
+Screen DetectScreen(int fd);
+
+// "learn  iteration 12/73  49,152/300,000 steps (16 %)  12,345 steps/s  return 812.4  0:12, about 1:03 left". Fields that do
+// not fit into `width` are left out from the right, never cut in half.
+std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget, double elapsed_s, std::optional<double> left_s,
+                           int width);
+std::string FormatDuration(double seconds);   // "0:12", "1:02:03"
+std::string FormatCount(uint64_t count);      // "300,000"
+
+class Progress {
+ public:
+  Progress(std::FILE* stream, const Screen& screen, const BudgetConfig& budget);
+  ~Progress() { Clear(); }
+
+  void Update(const StatusFile& status, double elapsed_s);
+  void Note(const std::string& text);  // a whole line, above the live one
+  void Clear();                        // takes the live line away
+
+ private:
+  std::optional<double> Left(const StatusFile& status, double elapsed_s);
+
+  std::FILE* stream_;
+  Screen screen_;
+  BudgetConfig budget_;
+  bool drawn_ = false;
+  double next_plain_s_ = 0;
+  std::optional<double> first_progress_, first_elapsed_s_;  // after a resume the trial does not start at 0
+};
+
+}  // namespace backplane

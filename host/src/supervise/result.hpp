@@ -1,0 +1,47 @@
+// result.json, read tolerantly: a key that is missing or of another type counts as absent.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace backplane {
+
+struct Spread {
+  double mean = 0;
+  std::optional<double> sd;
+  uint64_t n = 0;
+};
+
+struct Measured {
+  std::optional<Spread> episode_return;
+  std::map<std::string, Spread> metrics;
+};
+
+struct PhaseShare {
+  std::string name;
+  double seconds = 0, share = 0;
+};
+
+struct TrialResult {
+  std::string trial_id, state, outcome;
+  std::optional<std::string> error;
+  std::optional<double> iterations, env_steps, episodes, wall_s, sps, sampling_sps;
+  Measured training;
+  std::optional<Measured> evaluation, floor;
+  std::vector<PhaseShare> phases;
+  std::optional<double> unnamed_share;
+  std::optional<std::string> checkpoint;
+  std::string signal, phase, plugin;   // of a failure, as the supervisor saw it
+  std::vector<std::string> log_tail;
+};
+
+// Absent if there is no file or it is not an object with a "state".
+std::optional<nlohmann::json> ReadResultJson(const std::filesystem::path& file);
+TrialResult ParseResult(const nlohmann::json& json);
+
+}  // namespace backplane
