@@ -96,6 +96,13 @@ std::unique_ptr<LoadedModule> LoadedModule::Load(const std::filesystem::path& fi
   return loaded;
 }
 
+std::unique_ptr<LoadedModule> LoadedModule::FromTable(const bp_module& module) {
+  std::unique_ptr<LoadedModule> loaded(new LoadedModule);
+  loaded->file_ = "/proc/self/exe";
+  loaded->module_ = &module;
+  return loaded;
+}
+
 const bp_descriptor& LoadedModule::descriptor(const std::string& id) const {
   if (const bp_descriptor* found = FindDescriptor(*module_, id)) return *found;
   std::string known;

@@ -25,6 +25,9 @@ class LoadedModule {
   // none. Throws PluginError with a sentence of its own for each cause.
   static std::unique_ptr<LoadedModule> Load(const std::filesystem::path& file, const std::string& torch_version);
 
+  // Plugins that are linked into the program itself (embedding, tests). The module must live as long as the process.
+  static std::unique_ptr<LoadedModule> FromTable(const bp_module& module);
+
   const bp_descriptor& descriptor(const std::string& id) const;  // throws PluginError
   // The function table of `id`; Api is bp_env_api, bp_learner_api or bp_monitor_api. Throws PluginError.
   template <class Api>
