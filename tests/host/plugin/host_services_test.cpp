@@ -1,0 +1,114 @@
+#include "plugin/host_services.hpp"
+
+#include <gmock/gmock.h>
+
+namespace backplane {
+namespace {
+
+TEST(HostServices, KeepsTheSentenceOfTheLastFailOnce) {
+  HostSinks sinks;
+  HostServices services("env.x", &sinks);
+  const bp_host* host = services.get();
+  EXPECT_EQ(services.TakeError(), "no reason given");
+  EXPECT_EQ(host->fail(host, BP_E_CONFIG, "too small"), BP_E_CONFIG);
+  EXPECT_EQ(services.TakeError(), "too small");
+  EXPECT_EQ(services.TakeError(), "no reason given");
+}
+
+TEST(HostServices, LogsWithThePluginsId) {
+  HostSinks sinks;
+  std::string line;
+  sinks.log = [&](const std::string& id, int severity, const std::string& text) { line = id + " " + std::to_string(severity) + " " + text; };
+  HostServices services("env.x", &sinks);
+  services.get()->log(services.get(), BP_LOG_WARN, "hot");
+  EXPECT_EQ(line, "env.x 3 hot");
+}
+
+TEST(HostServices, LetsNoExceptionIntoThePlugin) {
+  HostSinks sinks;
+  sinks.log = [](const std::string&, int, const std::string&) { throw std::runtime_error("disk full"); };
+  HostServices services("env.x", &sinks);
+  services.get()->log(services.get(), BP_LOG_INFO, "text");
+}
+
+TEST(HostServices, ShowsThatTheUserAskedToStop) {
+  std::atomic<bool> cancelled = false;
+  HostSinks sinks;
+  sinks.cancelled = &cancelled;
+  HostServices services("env.x", &sinks);
+  EXPECT_EQ(services.get()->cancelled(services.get()), 0);
+  cancelled = true;
+  EXPECT_NE(services.get()->cancelled(services.get()), 0);
+}
+
+TEST(HostServices, KnowsExtensionsByTheirExactName) {
+  const bp_host_metrics_1 metrics = {sizeof(bp_host_metrics_1)};
+  int impl = 0;
+  HostSinks sinks;
+  HostServices services("env.x", &sinks);
+  const bp_host* host = services.get();
+  EXPECT_EQ(host->get_extension(host, BP_HOST_METRICS_1), nullptr);
+  sinks.metrics = &metrics;
+  sinks.metrics_impl = &impl;
+  EXPECT_EQ(host->get_extension(host, BP_HOST_METRICS_1), &metrics);
+  EXPECT_EQ(host->get_extension(host, "bp.host.metrics/1 "), nullptr);
+  EXPECT_EQ(HostServices::MetricsImpl(host), &impl);
+}
+
+class Options : public testing::Test {
+ protected:
+  OptionView view_{{{"lr", 0.5}, {"n", 3}, {"on", true}, {"name", "x"}, {"sizes", {64, 32}}, {"none", nullptr}, {"a", {{"b", 2}}},
+                    {"c.d", 7}, {"mixed", {1, "x"}}, {"huge", UINT64_MAX}},
+                   {{"env.options.lr", "x.yaml:3:9"}},
+                   "env.options"};
+  const bp_config* config_ = view_.get();
+  double f64_ = -1;
+  int64_t i64_ = -1;
+  const char* str_ = nullptr;
+};
+
+TEST_F(Options, AreReadByType) {
+  EXPECT_EQ(config_->f64(config_, "lr", &f64_), BP_OK);
+  EXPECT_EQ(f64_, 0.5);
+  EXPECT_EQ(config_->f64(config_, "n", &f64_), BP_OK);
+  EXPECT_EQ(f64_, 3);
+  EXPECT_EQ(config_->i64(config_, "on", &i64_), BP_OK);
+  EXPECT_EQ(i64_, 1);
+  EXPECT_EQ(config_->str(config_, "name", &str_), BP_OK);
+  EXPECT_STREQ(str_, "x");
+}
+
+TEST_F(Options, MayBeNestedOrHaveDotsInTheirNames) {
+  EXPECT_EQ(config_->i64(config_, "a.b", &i64_), BP_OK);
+  EXPECT_EQ(i64_, 2);
+  EXPECT_EQ(config_->i64(config_, "c.d", &i64_), BP_OK);
+  EXPECT_EQ(i64_, 7);
+}
+
+TEST_F(Options, OfAnotherTypeOrUnknownAreInvalidAndLeaveTheOutputAlone) {
+  EXPECT_EQ(config_->f64(config_, "name", &f64_), BP_E_INVALID_ARG);
+  EXPECT_EQ(config_->i64(config_, "lr", &i64_), BP_E_INVALID_ARG);
+  EXPECT_EQ(config_->i64(config_, "huge", &i64_), BP_E_INVALID_ARG);
+  EXPECT_EQ(config_->str(config_, "none", &str_), BP_E_INVALID_ARG);
+  EXPECT_EQ(config_->f64(config_, "nothing", &f64_), BP_E_INVALID_ARG);
+  EXPECT_EQ(f64_, -1);
+  EXPECT_EQ(i64_, -1);
+}
+
+TEST_F(Options, OfListsAreCutAtTheCapAndTellTheirLength) {
+  double values[2] = {-1, -1};
+  uint64_t n = 0;
+  EXPECT_EQ(config_->list(config_, "sizes", 1, values, &n), BP_OK);
+  EXPECT_EQ(n, 2u);
+  EXPECT_EQ(values[0], 64);
+  EXPECT_EQ(values[1], -1);
+  EXPECT_EQ(config_->list(config_, "mixed", 2, values, &n), BP_E_INVALID_ARG);
+}
+
+TEST_F(Options, KnowWhereTheyWereSet) {
+  EXPECT_STREQ(config_->where(config_, "lr"), "x.yaml:3:9");
+  EXPECT_STREQ(config_->where(config_, "n"), "default");
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,134 @@
+#include "plugin/metadata.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "fixture.hpp"
+
+namespace backplane {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using nlohmann::json;
+
+std::string Refused(const std::filesystem::path& file) {
+  const std::string sentence = SentenceOf([&] { ReadPlugins(file); });
+  EXPECT_THAT(sentence, HasSubstr(file.string()));
+  return sentence;
+}
+
+// The refusal of env_good with one value of its metadata changed.
+std::string RefusedWith(const std::string& pointer, const json& value) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.Copy("env_good");
+  json metadata = json::parse(Metadata(file));
+  metadata[json::json_pointer(pointer)] = value;
+  SetMetadata(file, metadata.dump());
+  return Refused(file);
+}
+
+TEST(ReadPlugins, TellsWhatTheSealedPluginSaysOfItself) {
+  const std::vector<PluginInfo> plugins = ReadPlugins(Fixture("env_good"));
+  ASSERT_EQ(plugins.size(), 1u);
+  const PluginInfo& info = plugins[0];
+  EXPECT_EQ(info.id, "env.good");
+  EXPECT_EQ(info.kind, static_cast<uint32_t>(BP_KIND_ENV));
+  EXPECT_EQ(info.version, "1.2.3");
+  EXPECT_EQ(info.flags, static_cast<uint64_t>(BP_FLAG_ROWS_CONCURRENT));
+  EXPECT_EQ(info.build.cxx11abi, _GLIBCXX_USE_CXX11_ABI);
+  EXPECT_EQ(info.build.torch, "");
+  ASSERT_EQ(info.options.size(), 2u);
+  EXPECT_EQ(info.options[0].def, "1.0");
+  EXPECT_EQ(info.options[0].range, "(0,10]");
+  EXPECT_THAT(info.options[0].aliases, ElementsAre("k", "strength"));
+  EXPECT_THAT(info.options[0].helps, ElementsAre("update_bound-"));
+  EXPECT_EQ(info.options[1].def, std::nullopt);
+  EXPECT_EQ(info.options[1].flags, BP_PARAM_DATA);
+}
+
+TEST(ReadPlugins, ReadsAStrippedPlugin) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.Copy("env_good");
+  ASSERT_EQ(std::system(("strip " + file.string()).c_str()), 0);
+  EXPECT_EQ(ReadPlugins(file)[0].id, "env.good");
+}
+
+TEST(Plugin, ExportsExactlyOneSymbol) { EXPECT_THAT(ElfFile(Fixture("env_good")).Exports(), ElementsAre("bp_module_v1")); }
+
+TEST(ReadPlugins, RefusesATextFile) { EXPECT_THAT(Refused(Fixture("env_text")), HasSubstr("is not an ELF file")); }
+
+TEST(ReadPlugins, RefusesAFileThatIsNotThere) { EXPECT_THAT(Refused("/nowhere/env_x.so"), HasSubstr("cannot be opened: No such file")); }
+
+TEST(ReadPlugins, RefusesAnotherMachine) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.Copy("env_good");
+  Overwrite(file, 18, std::string("\xf3\x00", 2));  // e_machine: EM_RISCV
+  EXPECT_THAT(Refused(file), testing::AllOf(HasSubstr("another machine"), HasSubstr("found 64-bit riscv")));
+}
+
+TEST(ReadPlugins, RefusesATruncatedFile) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.Copy("env_good");
+  std::filesystem::resize_file(file, 4096);
+  EXPECT_THAT(Refused(file), HasSubstr("is damaged"));
+}
+
+TEST(ReadPlugins, SurvivesAnyFlippedByteOfTheHeader) {
+  for (uint64_t offset = 0; offset < 64; ++offset) {
+    const TempFolder folder;
+    const std::filesystem::path file = folder.Copy("env_good");
+    Overwrite(file, offset, "\xff");
+    try {
+      ReadPlugins(file);
+    } catch (const PluginError&) {
+    }
+  }
+}
+
+TEST(ReadPlugins, RefusesALibraryWithoutTheEntryPoint) {
+  EXPECT_THAT(Refused(Fixture("env_no_entry")), HasSubstr("does not export bp_module_v1"));
+}
+
+TEST(ReadPlugins, RefusesAnotherAbiMajor) {
+  EXPECT_THAT(Refused(Fixture("env_other_major")), HasSubstr("another ABI major; wanted bp_module_v1, found bp_module_v2"));
+}
+
+TEST(ReadPlugins, RefusesAnUnsealedFile) { EXPECT_THAT(Refused(Fixture("env_unsealed")), HasSubstr("is not sealed")); }
+
+TEST(ReadPlugins, RefusesAPluginForANewerHost) {
+  EXPECT_THAT(Refused(Fixture("env_needs_newer_host")), HasSubstr("wants ABI 1.99 or newer, this host has 1.0"));
+}
+
+TEST(ReadPlugins, RefusesUnknownNeeds) {
+  EXPECT_THAT(Refused(Fixture("env_needs_unknown_extension")), HasSubstr("needs the host extension 'org.example.teleport/1'"));
+}
+
+TEST(ReadPlugins, RefusesCorruptMetadata) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.Copy("env_good");
+  SetMetadata(file, "{\"bp_meta\":1,");
+  EXPECT_THAT(Refused(file), HasSubstr("metadata section is corrupt"));
+  SetMetadata(file, "{\"bp_meta\":1}");
+  EXPECT_THAT(Refused(file), HasSubstr("metadata section is corrupt"));
+}
+
+TEST(ReadPlugins, RefusesAnotherBuild) {
+  EXPECT_THAT(RefusedWith("/build/sanitizer", "memory"), HasSubstr("another sanitizer; wanted"));
+  EXPECT_THAT(RefusedWith("/build/cxx11abi", 1 - _GLIBCXX_USE_CXX11_ABI), HasSubstr("another C++ ABI"));
+  EXPECT_THAT(RefusedWith("/bp_meta", 2), HasSubstr("another format; wanted 1, found 2"));
+  EXPECT_THAT(RefusedWith("/abi/0", 2), HasSubstr("another ABI major; wanted 1, found 2"));
+  EXPECT_THAT(RefusedWith("/plugins", json::array()), HasSubstr("names no plugin"));
+}
+
+TEST(ReadPlugins, AsksNoCxxAbiOfAPluginWrittenInC) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.Copy("env_good");
+  json metadata = json::parse(Metadata(file));
+  metadata["build"]["cxx11abi"] = nullptr;
+  SetMetadata(file, metadata.dump());
+  EXPECT_EQ(ReadPlugins(file)[0].build.cxx11abi, std::nullopt);
+}
+
+}  // namespace
+}  // namespace backplane

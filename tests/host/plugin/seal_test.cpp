@@ -1,0 +1,46 @@
+#include "plugin/seal.hpp"
+
+#include <gmock/gmock.h>
+
+#include "fixture.hpp"
+#include "plugin/metadata.hpp"
+
+namespace backplane {
+namespace {
+
+using testing::HasSubstr;
+
+std::string NotSealed(const std::string& stem) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.Copy(stem);
+  return SentenceOf([&] { Seal(file); });
+}
+
+TEST(Seal, MakesAnUnsealedFileReadable) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.Copy("env_unsealed");
+  Seal(file);
+  EXPECT_EQ(ReadPlugins(file)[0].id, "env.unsealed");
+}
+
+TEST(Seal, TwiceGivesTheSameBytes) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.Copy("env_unsealed");
+  Seal(file);
+  const std::string once = Metadata(file);
+  Seal(file);
+  EXPECT_EQ(Metadata(file), once);
+}
+
+TEST(Seal, ReportsACrashOfThePlugin) { EXPECT_THAT(NotSealed("env_crashes_when_asked"), HasSubstr("crashed (Aborted)")); }
+
+TEST(Seal, ReportsAPluginThatEndsTheProcess) { EXPECT_THAT(NotSealed("env_exits_when_asked"), HasSubstr("exit code 3")); }
+
+TEST(Seal, RefusesMoreTextThanTheSectionHolds) { EXPECT_THAT(NotSealed("env_too_much_text"), HasSubstr("metadata is too long")); }
+
+TEST(Seal, RefusesALibraryWithoutTheSection) { EXPECT_THAT(NotSealed("env_no_entry"), HasSubstr("has no section .bp.meta")); }
+
+TEST(Seal, RefusesATextFile) { EXPECT_THAT(NotSealed("env_text"), HasSubstr("is not an ELF file")); }
+
+}  // namespace
+}  // namespace backplane
