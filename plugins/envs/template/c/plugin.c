@@ -9,7 +9,7 @@
 typedef struct row { double x, v; bp_rng rng; } row;  // m, m/s
 struct bp_env {
   const bp_host *host;
-  uint64_t rows, n_frames;
+  uint64_t rows;
   const bp_frame *frames;
   double dt, reset_range;
   bp_env_spec spec;
@@ -37,8 +37,7 @@ static bp_status Create(const bp_host *host, const bp_config *config, uint64_t r
   env->spec = (bp_env_spec){sizeof env->spec, 1, kChannels, N_CHANNELS, 0, {BP_DEVICE_CPU, 0}};
   if (config->f64(config, "dt", &env->dt) || config->f64(config, "reset_range", &env->reset_range) ||
       config->i64(config, "max_episode_steps", &env->spec.max_episode_steps)) {
-    free(env);
-    return host->fail(host, BP_E_INTERNAL, "an option is not declared as it is read");
+    return free(env), host->fail(host, BP_E_INTERNAL, "an option is not declared as it is read");
   }
   *out_env = env;
   return BP_OK;
@@ -59,14 +58,14 @@ static bp_status Bind(bp_env *env, const bp_frame *frames, uint64_t n_frames) {
       if (!fits || t->dtype.bits != kChannels[c].dtype.bits)
         return env->host->fail(env->host, BP_E_INVALID_ARG, "a buffer has not the shape or dtype of its channel");
     }
-  env->frames = frames, env->n_frames = n_frames;
+  env->frames = frames;
   return BP_OK;
 }
 
 // First element of row r of a channel.
 static void *At(const bp_env *env, uint32_t slot, int channel, uint64_t r) {
   const bp_tensor *t = env->frames[slot].tensors[channel];
-  return t ? (char *)t->data + r * (uint64_t)t->strides[0] * (t->dtype.bits / 8) : NULL;
+  return (char *)t->data + r * (uint64_t)t->strides[0] * (t->dtype.bits / 8);
 }
 static void Observe(const bp_env *env, uint32_t slot, uint64_t r) {
   float *obs = At(env, slot, OBS, r);
@@ -85,6 +84,7 @@ static bp_status Reset(bp_env *env, uint32_t slot, uint64_t begin, uint64_t end,
 }
 
 static bp_status Step(bp_env *env, uint32_t slot, uint64_t begin, uint64_t end) {
+  if (!env->frames[slot].tensors[ACTION]) return env->host->fail(env->host, BP_E_INVALID_ARG, "the slot serves resets only");
   for (uint64_t r = begin; r < end; ++r) {
     row *p = &env->row[r];
     const double force = fmin(fmax(*(float *)At(env, slot, ACTION, r), -1.0), 1.0);
@@ -92,8 +92,7 @@ static bp_status Step(bp_env *env, uint32_t slot, uint64_t begin, uint64_t end) 
     Observe(env, slot, r);
     *(float *)At(env, slot, REWARD, r) = (float)(-(p->x * p->x) - 0.01 * (force * force));
     *(uint8_t *)At(env, slot, TERMINATED, r) = fabs(p->x) > 10.0;
-    float *distance = At(env, slot, INFO, r);
-    if (distance) *distance = (float)fabs(p->x);
+    if (env->frames[slot].tensors[INFO]) *(float *)At(env, slot, INFO, r) = (float)fabs(p->x);
   }
   return BP_OK;
 }
@@ -113,10 +112,9 @@ static const bp_descriptor kDescriptor = {
 static uint32_t Count(void) { return 1; }
 static const bp_descriptor *Descriptor(uint32_t i) { return i == 0 ? &kDescriptor : NULL; }
 static const void *Api(const char *id) { return strcmp(id, kDescriptor.id) == 0 ? &kApi : NULL; }
-
 BP_META_RESERVE();
 BP_EXPORT const bp_module *bp_module_v1(void) {
-  static const bp_module module = {sizeof module, BP_ABI_MINOR, 0,     0,          bp_meta_section, BP_BUILD_JSON,
-                                   NULL,          NULL,         Count, Descriptor, Api};
+  static const bp_module module = {
+      sizeof module, BP_ABI_MINOR, 0, 0, bp_meta_section, BP_BUILD_JSON, NULL, NULL, Count, Descriptor, Api};
   return &module;
 }
