@@ -1,0 +1,214 @@
+// C++ authoring of envs. Two ways, both ending in one line, BP_PLUGINS(...):
+//
+//   BP_PLUGINS(bp::Env<T>)        T is ONE row; the layer walks rows, seeds, buffers and snapshots. The usual way.
+//   BP_PLUGINS(bp::EnvBatch<B>)   B holds ALL rows and works on ranges of them: several agents, odd channels, SIMD.
+//
+// What T offers (plugins/envs/template/cpp is a complete example):
+//   static constexpr bp::About kAbout{"env.name", "1.0.0", "One sentence."};
+//   static constexpr bp_param kOptions[] = {...};                // may be absent
+//   struct Model { explicit Model(const bp::Config&); };         // options, read once, then shared and const; may be absent
+//   using Action = int32_t;                                      // float if absent
+//   static bp::EnvSpec Spec(const Model&);                       // OBS float32, one ACTION, INFO; the rest is added
+//   void Reset(const Model&, bp::Rng&, float* obs);              // obs [n_obs]
+//   bp::StepResult Step(const Model&, bp::Rng&, const Action* action, float* obs, float* info);
+// action [n_action], obs [n_obs] and info [n_info] are valid for the call; write all of obs and info. A row that is not
+// trivially copyable is constructed from (const Model&) and, to offer snapshots, has
+//   static uint64_t StateBytes(const Model&); void Save(const Model&, void*) const; void Load(const Model&, const void*);
+// and Model has `uint64_t Key() const`, a number that differs where states do not fit.
+//
+// What B offers: kAbout, kOptions, B(const bp::Config&, uint64_t rows), EnvSpec Spec() const, and, with absolute rows,
+//   void Reset(const bp::Slot&, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
+//   void Step(const bp::Slot&, uint64_t begin, uint64_t end);
+// and for snapshots uint64_t StateBytes() const, Save(row, void*) const, Load(row, const void*), uint64_t StateKey() const.
+//
+// Both keep their own state and never read OBS back. Rows are stepped by several threads at once, on disjoint ranges, so a row
+// touches nothing shared but the const Model; `static constexpr bool kRowsConcurrent = false` in T or B turns that off.
+// Errors are thrown as bp::Error. Step neither allocates nor locks.
+#pragma once
+
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include "backplane/env_spec.hpp"
+#include "backplane/ext/snapshot.h"
+#include "backplane/rng.h"
+
+namespace bp {
+
+// The random stream of a row, keyed by the episode's seed.
+class Rng {
+ public:
+  explicit Rng(uint64_t seed = 0) : state_{seed, 0} {}
+  double Uniform() { return bp_rng_uniform(&state_); }  // [0, 1)
+  double Range(double low, double high) { return bp_rng_range(&state_, low, high); }
+  double Normal() { return bp_rng_normal(&state_); }
+  uint64_t Below(uint64_t n) { return bp_rng_below(&state_, n); }
+  uint64_t U64() { return bp_rng_u64(&state_); }
+
+ private:
+  bp_rng state_;
+};
+
+struct StepResult {
+  double reward = 0;
+  bool terminated = false;
+};
+
+namespace detail {
+
+inline uint64_t Fnv(std::string_view text, uint64_t hash = 0xcbf29ce484222325u) {
+  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
+  return hash;
+}
+
+template <class P>
+constexpr About WithRowFlags(About about) {
+  bool concurrent = true;
+  if constexpr (requires { P::kRowsConcurrent; }) concurrent = P::kRowsConcurrent;
+  if (concurrent) about.flags |= BP_FLAG_ROWS_CONCURRENT;
+  return about;
+}
+
+// An instance: the author's batch, its table for the host, and the bound buffers. Snapshots are {key, state, state channels}.
+template <class B>
+class EnvInstance {
+ public:
+  static constexpr bool kSnapshots = requires(B& b, const B& c, void* p) { c.StateBytes(), c.Save(0, p), b.Load(0, p); };
+
+  EnvInstance(const bp_host* host, const Config& config, uint64_t rows)
+      : host_(host), rows_(rows), batch_(config, rows), table_(batch_.Spec()), last_slot_(rows, 0) {}
+
+  const bp_host* host() const { return host_; }
+  const bp_env_spec* spec() const { return &table_.view; }
+  void Bind(const bp_frame* frames, uint64_t n_frames) {
+    if (n_frames == 0) throw Error(BP_E_INVALID_ARG, "bind needs at least one slot");
+    views_ = CheckedViews(table_.spec, rows_, frames, n_frames);
+    n_frames_ = static_cast<uint32_t>(n_frames);
+    last_slot_.assign(rows_, n_frames_ - 1);
+  }
+  void Reset(uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
+    CheckRange(slot, n_frames_, begin, end);
+    batch_.Reset(At(slot), begin, end, mask, seeds);
+    for (uint64_t r = begin; r < end; ++r)
+      if (!mask || mask[r]) last_slot_[r] = slot;
+  }
+  void Step(uint32_t slot, uint64_t begin, uint64_t end) {
+    CheckRange(slot, n_frames_ > 1 ? n_frames_ - 1 : n_frames_, begin, end);
+    batch_.Step(At(slot), begin, end);
+    for (uint64_t r = begin; r < end; ++r) last_slot_[r] = slot;
+  }
+
+  uint64_t RowBytes() const {
+    uint64_t bytes = sizeof(uint64_t) + batch_.StateBytes();
+    for (size_t c = 0; c < table_.spec.channels.size(); ++c) bytes += ChannelBytes(table_.spec.channels[c]);
+    return bytes;
+  }
+  void Get(uint64_t row, char* out) const {
+    CheckRange(0, n_frames_, row, row + 1);
+    const uint64_t key = Key();
+    std::memcpy(out, &key, sizeof key);
+    batch_.Save(row, out + sizeof key);
+    CopyChannels(row, last_slot_[row], out + sizeof key + batch_.StateBytes(), nullptr);
+  }
+  // The observation goes to the last slot: state entry 0 of a rollout, or the only slot.
+  void Set(uint64_t row, const char* data) {
+    CheckRange(0, n_frames_, row, row + 1);
+    uint64_t key;
+    std::memcpy(&key, data, sizeof key);
+    if (key != Key()) throw Error(BP_E_INVALID_ARG, "the snapshot is of another env, version, model or library");
+    batch_.Load(row, data + sizeof key);
+    last_slot_[row] = n_frames_ - 1;
+    CopyChannels(row, n_frames_ - 1, nullptr, data + sizeof key + batch_.StateBytes());
+  }
+
+ private:
+  Slot At(uint32_t slot) const { return {&views_[slot * table_.spec.channels.size()], slot}; }
+  void CheckRange(uint32_t slot, uint32_t slots, uint64_t begin, uint64_t end) const {
+    if (slot >= slots) throw Error(BP_E_INVALID_ARG, "slot " + std::to_string(slot) + " is not bound for this call");
+    if (begin > end || end > rows_) throw Error(BP_E_INVALID_ARG, "rows should lie in 0 .. " + std::to_string(rows_));
+  }
+  uint64_t ChannelBytes(const Channel& channel) const {
+    if (!IsStateRole(channel.role)) return 0;
+    uint64_t bytes = channel.dtype.bits / 8 * (channel.scope == BP_SCOPE_AGENT ? table_.spec.max_agents : 1);
+    for (const int64_t n : channel.shape) bytes *= n;
+    return bytes;
+  }
+  // Copies the row's state channels of a slot to `out`, or from `in`.
+  void CopyChannels(uint64_t row, uint32_t slot, char* out, const char* in) const {
+    uint64_t at = 0;
+    for (size_t c = 0; c < table_.spec.channels.size(); ++c) {
+      const uint64_t bytes = ChannelBytes(table_.spec.channels[c]);
+      if (bytes == 0) continue;
+      const View& view = views_[slot * table_.spec.channels.size() + c];
+      char* const data = view.data + row * view.row_stride_bytes;
+      out ? std::memcpy(out + at, data, bytes) : std::memcpy(data, in + at, bytes);
+      at += bytes;
+    }
+  }
+  uint64_t Key() const {
+    uint64_t key = Fnv(B::kAbout.version, Fnv(B::kAbout.id));
+    for (const Channel& c : table_.spec.channels) key = Fnv(c.name + Text(c.shape.data(), c.shape.size()), key);
+    if constexpr (requires { batch_.StateKey(); }) key ^= batch_.StateKey() * 0x9E3779B97F4A7C15u;
+    return key;
+  }
+
+  const bp_host* host_;
+  uint64_t rows_;
+  B batch_;
+  SpecTable table_;
+  std::vector<View> views_;
+  std::vector<uint32_t> last_slot_;  // [rows] where the row's newest observation stands
+  uint32_t n_frames_ = 0;
+};
+
+}  // namespace detail
+
+// The plugin made of a batch class B: the C table over EnvInstance<B>.
+template <class B>
+struct EnvBatch : B {
+  static constexpr uint32_t kKind = BP_KIND_ENV;
+  static constexpr About kAbout = detail::WithRowFlags<B>(B::kAbout);
+  static const void* Api() {
+    static constexpr bp_env_api api = {sizeof(bp_env_api), 0, Create, Destroy, Spec, Bind, Reset, Step, GetExtension};
+    return &api;
+  }
+
+ private:
+  using Instance = detail::EnvInstance<B>;
+  static Instance* Of(bp_env* env) { return reinterpret_cast<Instance*>(env); }
+  static const Instance* Of(const bp_env* env) { return reinterpret_cast<const Instance*>(env); }
+
+  static bp_status Create(const bp_host* host, const bp_config* config, uint64_t rows, bp_env** out_env) {
+    return Guard(host, [&] { *out_env = reinterpret_cast<bp_env*>(new Instance(host, Config(config), rows)); });
+  }
+  static void Destroy(bp_env* env) { delete Of(env); }
+  static const bp_env_spec* Spec(const bp_env* env) { return Of(env)->spec(); }
+  static bp_status Bind(bp_env* env, const bp_frame* frames, uint64_t n_frames) {
+    return Guard(Of(env)->host(), [&] { Of(env)->Bind(frames, n_frames); });
+  }
+  static bp_status Reset(bp_env* env, uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
+    return Guard(Of(env)->host(), [&] { Of(env)->Reset(slot, begin, end, mask, seeds); });
+  }
+  static bp_status Step(bp_env* env, uint32_t slot, uint64_t begin, uint64_t end) {
+    return Guard(Of(env)->host(), [&] { Of(env)->Step(slot, begin, end); });
+  }
+  static uint64_t RowBytes(const bp_env* env) { return Of(env)->RowBytes(); }
+  static bp_status Get(bp_env* env, uint64_t row, void* out) {
+    return Guard(Of(env)->host(), [&] { Of(env)->Get(row, static_cast<char*>(out)); });
+  }
+  static bp_status Set(bp_env* env, uint64_t row, const void* data) {
+    return Guard(Of(env)->host(), [&] { Of(env)->Set(row, static_cast<const char*>(data)); });
+  }
+  static const void* GetExtension(const bp_env*, const char* id) {
+    if constexpr (Instance::kSnapshots) {
+      static constexpr bp_env_snapshot_1 snapshot = {sizeof(bp_env_snapshot_1), 0, RowBytes, Get, Set};
+      if (std::string_view(id) == BP_ENV_SNAPSHOT_1) return &snapshot;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace bp
+
+#include "backplane/env_rows.hpp"

@@ -1,0 +1,145 @@
+// bp::Env<T>: a batch made of single rows. Part of env.hpp, which authors include and which says what T offers.
+#pragma once
+
+#include "backplane/env.hpp"
+
+namespace bp {
+namespace detail {
+
+struct NoModel {
+  explicit NoModel(const Config&) {}
+};
+template <class T>
+struct PartsOf {
+  using Model = NoModel;
+};
+template <class T>
+  requires requires { typename T::Model; }
+struct PartsOf<T> {
+  using Model = typename T::Model;
+};
+template <class T>
+struct ActionOf {
+  using Type = float;
+};
+template <class T>
+  requires requires { typename T::Action; }
+struct ActionOf<T> {
+  using Type = typename T::Action;
+};
+template <class T>
+struct OptionsOf {};
+template <class T>
+  requires requires { T::kOptions; }
+struct OptionsOf<T> {
+  static constexpr auto& kOptions = T::kOptions;
+};
+template <class T>
+constexpr bool RowsConcurrent() {
+  if constexpr (requires { T::kRowsConcurrent; }) return T::kRowsConcurrent;
+  return true;
+}
+
+template <class T>
+class RowBatch : public OptionsOf<T> {
+ public:
+  using Model = typename PartsOf<T>::Model;
+  using Action = typename ActionOf<T>::Type;
+  static constexpr About kAbout = T::kAbout;
+  static constexpr bool kRowsConcurrent = RowsConcurrent<T>();
+  static constexpr bool kPlainState = std::is_trivially_copyable_v<T>;
+  static constexpr bool kOwnState = requires(T& t, const T& c, const Model& m, void* p) {
+    T::StateBytes(m), c.Save(m, p), t.Load(m, p);
+  };
+  static constexpr int kMaxInfo = 64;
+
+  RowBatch(const Config& config, uint64_t rows) : model_(config), spec_(T::Spec(model_)) {
+    if (spec_.Find(BP_ROLE_REWARD) < 0) spec_.Reward();
+    if (spec_.Find(BP_ROLE_TERMINATED) < 0) spec_.Terminated();
+    obs_ = Require(BP_ROLE_OBS, kF32, "one OBS channel of float32");
+    action_ = Require(BP_ROLE_ACTION, std::is_same_v<Action, float> ? kF32 : kI32, "one ACTION channel of T::Action");
+    reward_ = Require(BP_ROLE_REWARD, kF32, "a float32 REWARD");
+    terminated_ = Require(BP_ROLE_TERMINATED, kU8, "a uint8 TERMINATED");
+    for (size_t c = 0; c < spec_.channels.size(); ++c)
+      if (spec_.channels[c].role == BP_ROLE_INFO) info_.push_back(static_cast<int>(c));
+    if (info_.size() > kMaxInfo) throw Error(BP_E_INTERNAL, "an env of single rows has at most 64 INFO channels");
+    cells_.reserve(rows);
+    for (uint64_t r = 0; r < rows; ++r) cells_.emplace_back(model_);
+  }
+
+  EnvSpec Spec() const { return spec_; }
+  void Reset(const Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
+    for (uint64_t r = begin; r < end; ++r) {
+      if (mask && !mask[r]) continue;
+      cells_[r].rng = Rng(seeds[r]);
+      cells_[r].row.Reset(model_, cells_[r].rng, slot.Row<float>(obs_, r));
+    }
+  }
+  void Step(const Slot& slot, uint64_t begin, uint64_t end) {
+    float info[kMaxInfo];
+    for (uint64_t r = begin; r < end; ++r) {
+      Cell& cell = cells_[r];
+      const StepResult result =
+          cell.row.Step(model_, cell.rng, slot.Row<const Action>(action_, r), slot.Row<float>(obs_, r), info);
+      *slot.Row<float>(reward_, r) = static_cast<float>(result.reward);
+      *slot.Row<uint8_t>(terminated_, r) = result.terminated;
+      for (size_t i = 0; i < info_.size(); ++i)
+        if (slot.Has(info_[i])) *slot.Row<float>(info_[i], r) = info[i];
+    }
+  }
+
+  uint64_t StateBytes() const requires(kPlainState || kOwnState) {
+    if constexpr (kOwnState) return sizeof(Rng) + T::StateBytes(model_);
+    return sizeof(Rng) + sizeof(T);
+  }
+  void Save(uint64_t row, void* out) const requires(kPlainState || kOwnState) {
+    const Cell& cell = cells_[row];
+    std::memcpy(out, &cell.rng, sizeof(Rng));
+    char* const state = static_cast<char*>(out) + sizeof(Rng);
+    if constexpr (kOwnState) cell.row.Save(model_, state);
+    else std::memcpy(state, &cell.row, sizeof(T));
+  }
+  void Load(uint64_t row, const void* data) requires(kPlainState || kOwnState) {
+    Cell& cell = cells_[row];
+    std::memcpy(&cell.rng, data, sizeof(Rng));
+    const char* const state = static_cast<const char*>(data) + sizeof(Rng);
+    if constexpr (kOwnState) cell.row.Load(model_, state);
+    else std::memcpy(&cell.row, state, sizeof(T));
+  }
+  uint64_t StateKey() const {
+    if constexpr (requires { model_.Key(); }) return model_.Key();
+    return 0;
+  }
+
+ private:
+  // A cache line of its own, so that threads on neighbouring ranges do not slow each other.
+  struct alignas(64) Cell {
+    explicit Cell(const Model& model) : row(Make(model)) {}
+    static T Make(const Model& model) {
+      if constexpr (std::is_constructible_v<T, const Model&>) return T(model);
+      else return T();
+    }
+    T row;
+    Rng rng;
+  };
+
+  int Require(uint16_t role, bp_dtype dtype, const char* what) const {
+    const int found = spec_.Find(role);
+    if (found < 0 || spec_.channels[found].dtype.code != dtype.code || spec_.channels[found].dtype.bits != dtype.bits)
+      throw Error(BP_E_INTERNAL, std::string("an env of single rows should declare ") + what);
+    return found;
+  }
+
+  const Model model_;
+  EnvSpec spec_;
+  int obs_, action_, reward_, terminated_;
+  std::vector<int> info_;
+  std::vector<Cell> cells_;
+};
+
+}  // namespace detail
+
+template <class T>
+struct Env : EnvBatch<detail::RowBatch<T>> {};
+
+}  // namespace bp

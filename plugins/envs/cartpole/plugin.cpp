@@ -1,0 +1,38 @@
+#include <limits>
+
+#include "backplane/env.hpp"
+#include "cartpole.hpp"
+
+struct CartPole : cartpole::State {
+  static constexpr bp::About kAbout{"env.cartpole", "1.0.0", "Balance a pole on a cart: CartPole-v1 of Gymnasium, bit for bit."};
+  static constexpr bp_param kOptions[] = {
+      bp::I64("max_episode_steps", "500", "[1,)", "The host ends an episode after so many steps; 200 gives CartPole-v0."),
+  };
+  struct Model {
+    explicit Model(const bp::Config& config) : max_episode_steps(config.I64("max_episode_steps")) {}
+    int64_t max_episode_steps;
+  };
+  using Action = int32_t;
+
+  static bp::EnvSpec Spec(const Model& model) {
+    constexpr double kAny = std::numeric_limits<double>::infinity();
+    const double x = 2 * cartpole::kXLimit, theta = 2 * cartpole::kThetaLimit;
+    return bp::EnvSpec()
+        .Obs({-x, -kAny, -theta, -kAny}, {x, kAny, theta, kAny})
+        .ActionDiscrete(2)
+        .MaxEpisodeSteps(model.max_episode_steps);
+  }
+
+  void Reset(const Model&, bp::Rng& rng, float* obs) {
+    for (double* value : {&x, &x_dot, &theta, &theta_dot}) *value = rng.Range(-cartpole::kResetRange, cartpole::kResetRange);
+    Observe(obs);
+  }
+
+  bp::StepResult Step(const Model&, bp::Rng&, const int32_t* action, float* obs, float*) {
+    Advance(*action == 1);
+    Observe(obs);
+    return {.reward = 1.0, .terminated = Fallen()};
+  }
+};
+
+BP_PLUGINS(bp::Env<CartPole>);

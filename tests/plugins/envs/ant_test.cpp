@@ -1,0 +1,69 @@
+#include "ant.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace {
+
+struct Flight {
+  explicit Flight(ant::Options options = {}) : world(options), row(world) {}
+  void Begin() {
+    const mjModel* m = world.model();
+    const std::vector<double> qpos(m->qpos0, m->qpos0 + m->nq), qvel(m->nv);
+    row.Begin(world, qpos.data(), qvel.data());
+  }
+  double Advance(double amplitude, int t) {
+    float action[8];
+    for (int i = 0; i < 8; ++i) action[i] = static_cast<float>(amplitude * std::sin(0.3 * (t - 1) + i));
+    return row.Advance(world, action).Reward();
+  }
+  ant::World world;
+  ant::Ant row;
+};
+
+TEST(Ant, CompilesToTheModelOfTheTable) {
+  const Flight f;
+  const mjModel& m = *f.world.model();
+  EXPECT_EQ(std::vector<int64_t>({m.nq, m.nv, m.nu, m.nbody, m.njnt, m.ngeom, m.ntendon}),
+            std::vector<int64_t>({15, 14, 8, 14, 9, 14, 0}));
+  EXPECT_NEAR(mj_getTotalmass(&m), 0.91088008270739, 1e-14);
+  EXPECT_EQ(m.opt.integrator, mjINT_RK4);
+  EXPECT_EQ(m.opt.solver, mjSOL_NEWTON);
+  EXPECT_EQ(f.world.ObsSize(), 105);
+}
+
+TEST(Ant, StartsAsTheFiguresSay) {
+  Flight f;
+  f.Begin();
+  double sum = 0;
+  for (int i = 0; i < 140; ++i) sum += std::abs(f.row.data().cinert[i]);
+  EXPECT_EQ(f.row.data().nefc, 4);
+  EXPECT_EQ(f.row.data().ncon, 0);
+  EXPECT_NEAR(f.row.data().subtree_com[2], 0.75, 1e-12);
+  EXPECT_NEAR(sum, 1.98915040923, 1e-10);
+}
+
+TEST(Ant, EarnsTheGoldenRewards) {
+  Flight f;
+  f.Begin();
+  EXPECT_NEAR(f.Advance(0.5, 1), 0.582715728294, 2e-6 * 0.58);
+  EXPECT_NEAR(f.Advance(0.5, 2), 0.568433474858, 2e-6 * 0.57);
+  EXPECT_NEAR(f.row.data().qpos[2], 0.768254806164, 2e-6);
+}
+
+TEST(Ant, EarnsTheReturnOfItsMuJoCoVersion) {
+  if (std::string(mj_versionString()).substr(0, 3) != "4.0") GTEST_SKIP() << "no figures for MuJoCo " << mj_versionString();
+  Flight f;
+  f.Begin();
+  double sum = 0;
+  for (int t = 1; t <= 100; ++t) sum += f.Advance(0.5, t);
+  EXPECT_NEAR(sum, 61.4895896, 3e-5);  // the figure sums the control cost in float64
+  EXPECT_NEAR(f.row.data().qpos[2], .607782162, 1e-8);
+}
+
+TEST(Ant, TurnsABrokenModelIntoASentence) {
+  EXPECT_THROW(Flight({.xml_path = "/nonexistent.xml"}), bp::Error);
+}
+
+}  // namespace

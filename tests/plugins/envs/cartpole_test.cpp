@@ -1,0 +1,65 @@
+#include "support/env_harness.hpp"
+
+namespace {
+
+const std::string kFile = BACKPLANE_PLUGIN_DIR "/env_cartpole.so";
+
+// A row whose state is the golden start. The snapshot of one row: key, random stream, the four float64, the observation.
+void StartAt(harness::Env& env, const double (&state)[4]) {
+  std::vector<char> bytes(env.snapshot()->row_bytes(env.get()));
+  ASSERT_EQ(env.Reset(0, {1}), BP_OK);
+  ASSERT_EQ(env.snapshot()->get(env.get(), 0, bytes.data()), BP_OK);
+  std::memcpy(bytes.data() + 24, state, sizeof state);
+  ASSERT_EQ(env.snapshot()->set(env.get(), 0, bytes.data()), BP_OK);
+}
+
+void ExpectObs(const harness::Env& env, const double (&wanted)[4]) {
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(env.Obs()[i], wanted[i], 2e-7 * std::max(1.0, std::abs(wanted[i]))) << i;
+}
+
+TEST(CartPole, FollowsTheOfficialTrajectoryWithAlternatingActions) {
+  harness::Env env(kFile, 1);
+  StartAt(env, {.01, -.02, .03, .04});
+  for (int t = 1; t <= 30; ++t) {
+    *env.At<int32_t>("action") = t % 2;
+    ASSERT_EQ(env.Step(), BP_OK);
+    if (t == 1) ExpectObs(env, {.0096, .17467919, .0308, -.24306872});
+    if (t == 10) ExpectObs(env, {.02517077, -.02343041, .01625361, .11566956});
+    if (t == 30) ExpectObs(env, {.05392145, -.02850652, .02386643, .22768907});
+  }
+}
+
+TEST(CartPole, FallsAtStepTenWhenPushedToTheRight) {
+  harness::Env env(kFile, 1);
+  StartAt(env, {.01, -.02, .03, .04});
+  for (int t = 1; t <= 10; ++t) {
+    *env.At<int32_t>("action") = 1;
+    ASSERT_EQ(env.Step(), BP_OK);
+    EXPECT_EQ(*env.At<uint8_t>("terminated"), t == 10);
+    EXPECT_EQ(*env.At<float>("reward"), 1.0f);
+  }
+  ExpectObs(env, {.18148412, 1.9330643, -.22356918, -2.9840827});
+}
+
+TEST(CartPole, StartsUniformlyWithinFiveHundredths) {
+  harness::Env env(kFile, 4000);
+  std::vector<uint64_t> seeds(4000);
+  for (size_t i = 0; i < seeds.size(); ++i) seeds[i] = i;
+  ASSERT_EQ(env.Reset(0, seeds), BP_OK);
+  double sum = 0, squares = 0;
+  for (uint64_t r = 0; r < 4000; ++r)
+    for (int i = 0; i < 4; ++i) {
+      const double value = env.Obs(r)[i];
+      EXPECT_LE(std::abs(value), 0.05);
+      sum += value, squares += value * value;
+    }
+  EXPECT_NEAR(sum / 16000, 0, 0.001);
+  EXPECT_NEAR(squares / 16000, 0.05 * 0.05 / 3, 2e-5);
+}
+
+TEST(CartPole, TakesItsTimeLimitFromTheOptions) {
+  EXPECT_EQ(harness::Env(kFile, 1).spec().max_episode_steps, 500);
+  EXPECT_EQ(harness::Env(kFile, 1, 1, {{"max_episode_steps", 200}}).spec().max_episode_steps, 200);
+}
+
+}  // namespace

@@ -1,0 +1,215 @@
+// A small host for one env plugin: loads the file, gives it options as JSON, owns its buffers, resets and steps it.
+#pragma once
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "backplane/env.h"
+#include "backplane/ext/snapshot.h"
+
+namespace harness {
+
+// A bp_host that keeps the last sentence given to `fail`.
+class FakeHost {
+ public:
+  FakeHost() {
+    host_ = {sizeof host_, BP_ABI_MINOR, this, [](const bp_host*, const char*) -> const void* { return nullptr; },
+             [](const bp_host*, int32_t, const char*) {},
+             [](const bp_host* h, bp_status code, const char* text) {
+               static_cast<FakeHost*>(h->impl)->error = text;
+               return code;
+             },
+             [](const bp_host*) { return 0; }};
+  }
+  FakeHost(const FakeHost&) = delete;
+  const bp_host* get() const { return &host_; }
+  std::string error;
+
+ private:
+  bp_host host_;
+};
+
+// A bp_config over the table's defaults with some options replaced. Unknown options fail the test.
+class FakeConfig {
+ public:
+  FakeConfig(const bp_descriptor& d, const nlohmann::json& given) {
+    for (uint64_t i = 0; i < d.n_params; ++i)
+      if (d.params[i].def) values_[d.params[i].path] = Parse(d.params[i]);
+    for (const auto& [key, value] : given.items()) {
+      EXPECT_TRUE(values_.contains(key)) << key;
+      values_[key] = value;
+    }
+    text_ = values_.dump();
+    config_ = {sizeof config_, 0, this, F64, I64, Str, List, [](const bp_config* c) { return Of(c).text_.c_str(); },
+               [](const bp_config*, const char*) { return "default"; }};
+  }
+  FakeConfig(const FakeConfig&) = delete;
+  const bp_config* get() const { return &config_; }
+
+ private:
+  static nlohmann::json Parse(const bp_param& p) {
+    const YAML::Node node = YAML::Load(p.def);
+    switch (p.type) {
+      case BP_PARAM_F64: return node.as<double>();
+      case BP_PARAM_I64: return node.as<int64_t>();
+      case BP_PARAM_BOOL: return node.as<bool>();
+      case BP_PARAM_F64_LIST:
+      case BP_PARAM_I64_LIST: return node.as<std::vector<double>>();
+      default: return node.as<std::string>();
+    }
+  }
+  static FakeConfig& Of(const bp_config* c) { return *static_cast<FakeConfig*>(c->impl); }
+  static const nlohmann::json* Find(const bp_config* c, const char* path) {
+    const auto found = Of(c).values_.find(path);
+    return found == Of(c).values_.end() ? nullptr : &*found;
+  }
+  static bp_status F64(const bp_config* c, const char* path, double* out) {
+    const auto* v = Find(c, path);
+    if (!v || !v->is_number()) return BP_E_INVALID_ARG;
+    return *out = v->get<double>(), BP_OK;
+  }
+  static bp_status I64(const bp_config* c, const char* path, int64_t* out) {
+    const auto* v = Find(c, path);
+    if (!v || !(v->is_number_integer() || v->is_boolean())) return BP_E_INVALID_ARG;
+    return *out = v->is_boolean() ? v->get<bool>() : v->get<int64_t>(), BP_OK;
+  }
+  static bp_status Str(const bp_config* c, const char* path, const char** out) {
+    const auto* v = Find(c, path);
+    if (!v || !v->is_string()) return BP_E_INVALID_ARG;
+    return *out = v->get_ref<const std::string&>().c_str(), BP_OK;
+  }
+  static bp_status List(const bp_config* c, const char* path, uint64_t cap, double* out, uint64_t* out_n) {
+    const auto* v = Find(c, path);
+    if (!v || !v->is_array()) return BP_E_INVALID_ARG;
+    *out_n = v->size();
+    for (uint64_t i = 0; i < std::min<uint64_t>(cap, *out_n); ++i) out[i] = (*v)[i];
+    return BP_OK;
+  }
+
+  nlohmann::json values_;
+  std::string text_;
+  bp_config config_;
+};
+
+// The module of a plugin file, sealed or not. Never unloaded, as in the host.
+inline const bp_module* Load(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) throw std::runtime_error(dlerror());
+  return reinterpret_cast<const bp_module* (*)()>(dlsym(library, "bp_module_v1"))();
+}
+
+// An instance with its buffers: `slots` = 1, or T + 1 for a rollout of T steps.
+class Env {
+ public:
+  Env(const std::string& path, uint64_t rows, uint64_t slots = 1, const nlohmann::json& options = nlohmann::json::object())
+      : rows_(rows), slots_(slots), module_(Load(path)), descriptor_(module_->descriptor(0)) {
+    api_ = static_cast<const bp_env_api*>(module_->api(descriptor_->id));
+    FakeConfig config(*descriptor_, options);
+    if (api_->create(host_.get(), config.get(), rows, &env_) != BP_OK) throw std::runtime_error(host_.error);
+    Allocate();
+    if (api_->bind(env_, frames_.data(), slots) != BP_OK) throw std::runtime_error(host_.error);
+  }
+  ~Env() {
+    if (env_) api_->destroy(env_);
+  }
+  Env(const Env&) = delete;
+
+  const bp_env_spec& spec() const { return *api_->spec(env_); }
+  const bp_descriptor& descriptor() const { return *descriptor_; }
+  const std::string& error() const { return host_.error; }
+  bp_env* get() const { return env_; }
+  const bp_env_api& api() const { return *api_; }
+  const bp_env_snapshot_1* snapshot() const {
+    return static_cast<const bp_env_snapshot_1*>(api_->get_extension(env_, BP_ENV_SNAPSHOT_1));
+  }
+  bp_status Reset(uint32_t slot, const std::vector<uint64_t>& seeds, const uint8_t* mask = nullptr) {
+    return api_->reset(env_, slot, 0, rows_, mask, seeds.data());
+  }
+  bp_status Step(uint32_t slot = 0) { return api_->step(env_, slot, 0, rows_); }
+
+  // A row of a channel in a slot; NULL where the slot has no such entry.
+  template <class T>
+  T* At(const std::string& channel, uint64_t row = 0, uint32_t slot = 0) const {
+    const bp_tensor* tensor = pointers_[slot][index_.at(channel)];
+    return tensor ? static_cast<T*>(tensor->data) + row * tensor->strides[0] : nullptr;
+  }
+  float* Obs(uint64_t row = 0, uint32_t slot = 0) const { return At<float>("obs", row, slot); }
+  int64_t Size(const std::string& channel) const { return Elements(spec().channels[index_.at(channel)]); }
+  // Everything a slot holds, for comparisons bit by bit.
+  std::vector<char> Bytes(uint32_t slot = 0) const {
+    std::vector<char> all;
+    for (uint64_t c = 0; c < spec().n_channels; ++c) {
+      const bp_tensor* t = pointers_[slot][c];
+      if (!t) continue;
+      const uint64_t n = rows_ * Elements(spec().channels[c]) * t->dtype.bits / 8;
+      all.insert(all.end(), static_cast<char*>(t->data), static_cast<char*>(t->data) + n);
+    }
+    return all;
+  }
+
+ private:
+  struct Tensor {
+    bp_tensor tensor{};
+    std::vector<int64_t> shape, strides;
+  };
+  static bool IsState(uint16_t role) {
+    return role == BP_ROLE_OBS || role == BP_ROLE_STATE || role == BP_ROLE_ACTION_MASK || role == BP_ROLE_ALIVE;
+  }
+  static int64_t Elements(const bp_channel& c) {
+    int64_t n = 1;
+    for (int i = 0; i < c.ndim; ++i) n *= c.shape[i];
+    return n;
+  }
+  // T entries of a transition channel, T + 1 of a state channel; slot t points at entries t and t + 1, the last slot at entry 0.
+  void Allocate() {
+    const uint64_t steps = slots_ == 1 ? 1 : slots_ - 1;
+    pointers_.resize(slots_);
+    for (uint64_t c = 0; c < spec().n_channels; ++c) {
+      const bp_channel& channel = spec().channels[c];
+      index_[channel.name] = c;
+      const uint64_t entry = (rows_ * Elements(channel) * channel.dtype.bits / 8 + 63) / 64 * 64;
+      char* base = static_cast<char*>(std::aligned_alloc(64, entry * (steps + 1)));
+      std::memset(base, 0, entry * (steps + 1));
+      buffers_.emplace_back(base, std::free);
+      for (uint64_t s = 0; s < slots_; ++s) {
+        const bool state = IsState(channel.role), last = slots_ > 1 && s + 1 == slots_;
+        const uint64_t at = slots_ == 1 || last ? 0 : state ? s + 1 : s;
+        pointers_[s].push_back(last && !state ? nullptr : MakeTensor(channel, base + at * entry));
+      }
+    }
+    for (uint64_t s = 0; s < slots_; ++s)
+      frames_.push_back({sizeof(bp_frame), static_cast<uint32_t>(s), pointers_[s].data(), nullptr});
+  }
+  bp_tensor* MakeTensor(const bp_channel& channel, char* data) {
+    Tensor& t = tensors_.emplace_back();
+    t.shape.push_back(static_cast<int64_t>(rows_));
+    t.shape.insert(t.shape.end(), channel.shape, channel.shape + channel.ndim);
+    t.strides.assign(t.shape.size(), 1);
+    for (size_t i = t.shape.size() - 1; i > 0; --i) t.strides[i - 1] = t.strides[i] * t.shape[i];
+    t.tensor = {data, {BP_DEVICE_CPU, 0}, static_cast<int32_t>(t.shape.size()), channel.dtype, t.shape.data(), t.strides.data(), 0};
+    return &t.tensor;
+  }
+
+  uint64_t rows_, slots_;
+  const bp_module* module_;
+  const bp_descriptor* descriptor_;
+  const bp_env_api* api_;
+  FakeHost host_;
+  bp_env* env_ = nullptr;
+  std::map<std::string, uint64_t> index_;
+  std::deque<Tensor> tensors_;
+  std::vector<std::unique_ptr<char, void (*)(void*)>> buffers_;
+  std::vector<std::vector<bp_tensor*>> pointers_;
+  std::vector<bp_frame> frames_;
+};
+
+}  // namespace harness
