@@ -25,7 +25,8 @@ void MoveToHostKey(Node* root, Entry entry, const OptionInfo& option, Errors* er
   if (FindPath(*root, target)) {
     AddBothSet(entry, target, PathMark(*root, target), errors);
   } else if (!SetPath(root, target, entry.mark, ForHostKey(std::move(entry.value), option))) {
-    errors->Add(entry.mark, fmt::format("'{}' is another name of '{}', but what stands above that is no mapping", entry.key, target));
+    errors->Add(entry.mark,
+                fmt::format("'{}' is another name of '{}', but what stands above that is no mapping", entry.key, target));
   }
 }
 
@@ -58,7 +59,8 @@ void RewriteIn(Node* root, const std::string& options_path, const PluginInfo& in
   map->entries = std::move(kept);
   for (auto& [entry, option] : moved) {  // `map` may move when keys are added to the root
     if (options_path == kEvaluationOptions) {
-      errors->Add(entry.mark, fmt::format("'{}' is '{}', which cannot differ in evaluation", entry.key, HostKeyOf(*option)->path));
+      errors->Add(entry.mark,
+                  fmt::format("'{}' is '{}', which cannot differ in evaluation", entry.key, HostKeyOf(*option)->path));
     } else {
       MoveToHostKey(root, std::move(entry), *option, errors);
     }
@@ -108,15 +110,19 @@ std::optional<json> FromHostKey(const json& value, const OptionInfo& option) {
     if (number) plain = *number / UnitFactor(key, option.unit);
   }
   switch (static_cast<ValueType>(option.type)) {
-    case ValueType::kNumber: return plain.is_number() ? std::optional<json>(plain.get<double>()) : std::nullopt;
+    case ValueType::kNumber:
+      return plain.is_number() ? std::optional<json>(plain.get<double>()) : std::nullopt;
     case ValueType::kInteger:
       if (plain.is_number_integer()) return plain;
       return plain.is_number() ? std::optional<json>(static_cast<int64_t>(std::floor(plain.get<double>()))) : std::nullopt;
-    case ValueType::kFlag: return plain.is_boolean() ? std::optional(plain) : std::nullopt;
+    case ValueType::kFlag:
+      return plain.is_boolean() ? std::optional(plain) : std::nullopt;
     case ValueType::kText:
     case ValueType::kEnum:
-    case ValueType::kPath: return value.is_string() ? std::optional(value) : std::nullopt;
-    default: return std::nullopt;
+    case ValueType::kPath:
+      return value.is_string() ? std::optional(value) : std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -2,11 +2,10 @@
 // key stand at that key.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "config/plugins.hpp"
 

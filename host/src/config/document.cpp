@@ -67,7 +67,8 @@ class Converter {
     node->quoted = yaml.Tag() != "?";
     if (node->quoted) return;
     if (LooksOctal(node->text)) {
-      Reject(node, fmt::format("'{}' could be read as an octal number; drop the leading zero, or quote it if it is text", node->text));
+      Reject(node, fmt::format("'{}' could be read as an octal number; drop the leading zero, or quote it if it is text",
+                               node->text));
     } else if (LooksNotFinite(node->text)) {
       Reject(node, fmt::format("'{}' is not a finite number", node->text));
     }

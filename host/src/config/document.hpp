@@ -17,8 +17,8 @@ struct Source {
   std::string name;              // as the user named the file; "--set" for an override
   std::filesystem::path folder;  // relative paths in the text start here
   std::vector<std::string> lines;
-  int order = 0;         // errors are reported in this order of sources
-  bool is_file = true;   // an override has columns only
+  int order = 0;        // errors are reported in this order of sources
+  bool is_file = true;  // an override has columns only
 };
 
 struct Mark {

@@ -31,8 +31,9 @@ std::vector<Diagnostic> Errors::Sorted() const {
   std::vector<Diagnostic> result;
   for (const Found& f : sorted) {
     bool known = std::any_of(result.begin(), result.end(), [&](const Diagnostic& d) {
-      return std::tie(d.file, d.line, d.column, d.message, d.source_line) ==
-             std::tie(f.diagnostic.file, f.diagnostic.line, f.diagnostic.column, f.diagnostic.message, f.diagnostic.source_line);
+      return std::tie(d.file, d.line, d.column, d.message, d.source_line) == std::tie(f.diagnostic.file, f.diagnostic.line,
+                                                                                      f.diagnostic.column, f.diagnostic.message,
+                                                                                      f.diagnostic.source_line);
     });
     if (!known) result.push_back(f.diagnostic);
   }

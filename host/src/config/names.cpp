@@ -40,7 +40,8 @@ std::vector<Candidate> AllNames(const std::vector<PluginSlot>& slots) {
 
 }  // namespace
 
-std::vector<std::string> NearestPaths(const std::string& section, const std::string& key, const std::vector<PluginSlot>& slots) {
+std::vector<std::string> NearestPaths(const std::string& section, const std::string& key,
+                                      const std::vector<PluginSlot>& slots) {
   std::vector<Candidate> names = AllNames(slots);
   std::stable_partition(names.begin(), names.end(), [&](const Candidate& c) { return Parent(c.shown) == section; });
   return Nearest(key, names);

@@ -68,8 +68,8 @@ class OptionReader {
     auto origin = host_->origin.find(host_path);
     if (origin != host_->origin.end()) host_->origin[path_ + "." + option.path] = origin->second;
     if (value->is_number() && option.range && !InRange(*option.range, value->get<double>())) {
-      errors_->Add(PathMark(root_, host_path), fmt::format("{}: {} is out of range {} of {}'s option '{}'", host_path, value->dump(),
-                                                           *option.range, info_.id, option.path));
+      errors_->Add(PathMark(root_, host_path), fmt::format("{}: {} is out of range {} of {}'s option '{}'", host_path,
+                                                           value->dump(), *option.range, info_.id, option.path));
     }
     return *value;
   }
@@ -86,7 +86,8 @@ class OptionReader {
     std::string why_not;
     std::optional<json> value = ReadDefault(*option.def, RuleOf(option), &why_not);
     if (value) return *value;
-    errors_->Add(mark, fmt::format("{} declares a default for '{}' that breaks its own rule: {}", info_.id, option.path, why_not));
+    errors_->Add(mark,
+                 fmt::format("{} declares a default for '{}' that breaks its own rule: {}", info_.id, option.path, why_not));
     return nullptr;
   }
 

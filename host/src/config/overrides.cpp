@@ -89,7 +89,8 @@ void ApplyOverride(const Override& override, const std::vector<PluginSlot>& slot
     size_t dot = override.path.rfind('.');
     std::string section = dot == std::string::npos ? "" : override.path.substr(0, dot);
     std::string key = dot == std::string::npos ? override.path : override.path.substr(dot + 1);
-    errors->Add(override.mark, fmt::format("unknown path '{}'{}", override.path, DidYouMean(NearestPaths(section, key, slots))));
+    errors->Add(override.mark,
+                fmt::format("unknown path '{}'{}", override.path, DidYouMean(NearestPaths(section, key, slots))));
     return;
   }
   if (!SetPath(root, target.path, override.mark, std::move(target.value))) {

@@ -10,8 +10,8 @@ namespace backplane {
 
 struct Override {
   std::string path;
-  Mark mark;        // of the path; the source is the whole text
-  bool add = false; // "+path=value" also writes a key that nobody knows yet; what it means is checked like the file
+  Mark mark;         // of the path; the source is the whole text
+  bool add = false;  // "+path=value" also writes a key that nobody knows yet; what it means is checked like the file
   Node value;
 };
 

@@ -78,7 +78,8 @@ void PrepareMonitors(Node* root, const PluginLookup& lookup, const Folders& fold
 
 bool NamesFile(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".so"); }
 
-PluginSlot Resolve(Node* root, uint32_t kind, std::string path, const PluginLookup& lookup, const Folders& folders, Errors* errors) {
+PluginSlot Resolve(Node* root, uint32_t kind, std::string path, const PluginLookup& lookup, const Folders& folders,
+                   Errors* errors) {
   PluginSlot slot{kind, std::move(path), std::nullopt};
   std::string key = slot.path + ".plugin";
   Node* node = FindPath(root, key);

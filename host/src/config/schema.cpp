@@ -94,16 +94,19 @@ HostKey Required(HostKey key) {
 
 HostKey Unbound(const char* path, Type type, const char* doc) { return {path, type, "", nullptr, false, "", doc}; }
 
-#define MEMBER(name) [](auto& e) -> auto& { return e.name; }
+#define MEMBER(name) \
+  [](auto& e) -> auto& { return e.name; }
 
 const std::vector<HostKey>& Table() {
   static const std::vector<HostKey> table = {
       Unbound("base", Type::kBase, "a file that this one is merged over"),
-      Required(Key("experiment", Type::kName, "", nullptr, "name,exp_name,run_name", "name of the results folder", MEMBER(name))),
+      Required(
+          Key("experiment", Type::kName, "", nullptr, "name,exp_name,run_name", "name of the results folder", MEMBER(name))),
       Key("seed", Type::kInteger, "[0,)", "0", "random_seed", "seed of every random number of the trial", MEMBER(seed)),
       Required(Key("env.plugin", Type::kPluginName, "", nullptr, "env_name,env_id", "the environment", MEMBER(env.plugin))),
       Key("env.options", Type::kPluginOptions, "", nullptr, "env_config,env_kwargs", "its options", MEMBER(env.options)),
-      Required(Key("learner.plugin", Type::kPluginName, "", nullptr, "algo,algorithm,agent", "the learner", MEMBER(learner.plugin))),
+      Required(
+          Key("learner.plugin", Type::kPluginName, "", nullptr, "algo,algorithm,agent", "the learner", MEMBER(learner.plugin))),
       Key("learner.options", Type::kPluginOptions, "", nullptr, "hyperparameters", "its options", MEMBER(learner.options)),
       Key("monitors", Type::kMonitors, "", nullptr, "callbacks,loggers", "plugins that listen to the trial", MEMBER(monitors)),
       Key("rollout.num_env_runners", Type::kInteger, "[1,)", "1", "num_rollout_workers,num_workers,num_runners",
@@ -112,14 +115,14 @@ const std::vector<HostKey>& Table() {
           "rows of a block", MEMBER(rollout.num_envs_per_env_runner)),
       Key("rollout.threads", Type::kInteger, "auto|[1,)", "auto", "num_threads,n_jobs",
           "threads that run the blocks; changes speed, never results", MEMBER(rollout.threads)),
-      Key("rollout.chunk_rows", Type::kInteger, "auto|[1,)", "auto", "chunk_size", "rows of one act or step call; changes results",
-          MEMBER(rollout.chunk_rows)),
+      Key("rollout.chunk_rows", Type::kInteger, "auto|[1,)", "auto", "chunk_size",
+          "rows of one act or step call; changes results", MEMBER(rollout.chunk_rows)),
       Key("budget.iterations", Type::kInteger, "[1,)", nullptr, "max_iterations,num_iterations,training_iteration,max_steps",
           "the trial ends after so many iterations", MEMBER(budget.iterations)),
       Key("budget.env_steps", Type::kInteger, "[1,)", nullptr, "total_timesteps,timesteps_total,max_env_steps",
           "the trial ends after so many steps of single rows", MEMBER(budget.env_steps)),
-      Key("budget.epochs", Type::kInteger, "[1,)", nullptr, "num_train_epochs,max_epochs", "the trial ends after so many passes over the data",
-          MEMBER(budget.epochs)),
+      Key("budget.epochs", Type::kInteger, "[1,)", nullptr, "num_train_epochs,max_epochs",
+          "the trial ends after so many passes over the data", MEMBER(budget.epochs)),
       Key("budget.wall_time", Type::kDuration, "(0,)", nullptr, "max_time,time_limit", "the trial ends after so long",
           MEMBER(budget.wall_time_s)),
       Key("evaluation.every_iterations", Type::kInteger, "[0,)", "0", "evaluation_interval,eval_freq,eval_steps",
@@ -130,12 +133,14 @@ const std::vector<HostKey>& Table() {
           "options of the environment that differ in evaluation", MEMBER(evaluation.env_options)),
       Key("checkpoint.every_iterations", Type::kInteger, "[0,)", "0", "checkpoint_frequency,save_freq,save_steps",
           "0: only at the end", MEMBER(checkpoint_every_iterations)),
-      Key("resources.cpus", Type::kInteger, "auto|[1,)", "auto", "num_cpus", "processor cores granted to the trial", MEMBER(resources.cpus)),
+      Key("resources.cpus", Type::kInteger, "auto|[1,)", "auto", "num_cpus", "processor cores granted to the trial",
+          MEMBER(resources.cpus)),
       Key("resources.gpus", Type::kNumber, "[0,)", "0", "num_gpus,num_gpus_per_learner", "devices, or a part of one",
           MEMBER(resources.gpus)),
-      Key("resources.memory", Type::kSize, "(0,)", nullptr, "max_memory", "the trial is ended beyond it", MEMBER(resources.memory_bytes)),
-      Key("resources.device_memory", Type::kSize, "(0,)", nullptr, "memory_budget_mb,gpu_memory", "device memory the trial may take",
-          MEMBER(resources.device_memory_bytes)),
+      Key("resources.memory", Type::kSize, "(0,)", nullptr, "max_memory", "the trial is ended beyond it",
+          MEMBER(resources.memory_bytes)),
+      Key("resources.device_memory", Type::kSize, "(0,)", nullptr, "memory_budget_mb,gpu_memory",
+          "device memory the trial may take", MEMBER(resources.device_memory_bytes)),
       Key("resources.wall_time", Type::kDuration, "(0,)", nullptr, "", "the trial is ended as failed after so long",
           MEMBER(resources.wall_time_s)),
       Key("resources.hang_timeout", Type::kDuration, "(0,)", "300s", "", "a trial without a sign of life for so long is ended",

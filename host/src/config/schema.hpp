@@ -1,10 +1,9 @@
 // The host's own keys, each declared once: place in the file, type, range, default, other names, and the member it fills.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
-
-#include <nlohmann/json.hpp>
 
 #include "config/experiment.hpp"
 #include "config/value.hpp"

@@ -1,10 +1,9 @@
 // One value of one type: read whole, checked against its range, refused with what was wanted and what was found.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-
-#include <nlohmann/json.hpp>
 
 #include "backplane/module.h"
 #include "config/document.hpp"

@@ -15,7 +15,8 @@
 
 namespace backplane {
 
-inline OptionInfo Option(std::string path, uint16_t type, std::optional<std::string> def, std::optional<std::string> range = {}) {
+inline OptionInfo Option(std::string path, uint16_t type, std::optional<std::string> def,
+                         std::optional<std::string> range = {}) {
   OptionInfo option;
   option.path = std::move(path);
   option.type = type;
@@ -28,8 +29,8 @@ inline OptionInfo Option(std::string path, uint16_t type, std::optional<std::str
 class ConfigTest : public ::testing::Test {
  protected:
   ConfigTest() {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("config_test_" + std::to_string(getpid()) + "_" + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ = std::filesystem::temp_directory_path() / ("config_test_" + std::to_string(getpid()) + "_" +
+                                                        ::testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::create_directories(folder_);
     OptionInfo lr = Option("lr", BP_PARAM_F64, "3e-4", "(0,1]");
     lr.aliases = {"learning_rate", "alpha"};

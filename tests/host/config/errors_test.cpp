@@ -91,10 +91,11 @@ TEST_F(ErrorsTest, APluginIsNamedInsideAMapping) {
 }
 
 TEST_F(ErrorsTest, MonitorsAreNamesOrMappings) {
-  EXPECT_THAT(ErrorsOf(kMinimal + "monitors: [[a], {plugn: b}, nobody]\n"),
-              ElementsAre(HasSubstr("5:12 monitors: wanted a plugin's name or {plugin, options}, found a list"),
-                          HasSubstr("5:17 monitors: a monitor lacks 'plugin'"), HasSubstr("5:18 unknown key 'plugn' in monitors"),
-                          HasSubstr("5:29 monitors.2.plugin: no monitor plugin 'nobody'")));
+  EXPECT_THAT(
+      ErrorsOf(kMinimal + "monitors: [[a], {plugn: b}, nobody]\n"),
+      ElementsAre(HasSubstr("5:12 monitors: wanted a plugin's name or {plugin, options}, found a list"),
+                  HasSubstr("5:17 monitors: a monitor lacks 'plugin'"), HasSubstr("5:18 unknown key 'plugn' in monitors"),
+                  HasSubstr("5:29 monitors.2.plugin: no monitor plugin 'nobody'")));
   EXPECT_THAT(ErrorsOf(kMinimal + "monitors: all\n"), ElementsAre("5:1 monitors: wanted a list of plugins, found 'all'"));
 }
 

@@ -10,7 +10,8 @@ using ::testing::HasSubstr;
 class OptionsTest : public ConfigTest {
  protected:
   static std::string WithOptions(const std::string& options) {
-    return "experiment: a\nenv: {plugin: walker}\nbudget: {iterations: 3}\nlearner:\n  plugin: climber\n  options: {" + options + "}\n";
+    return "experiment: a\nenv: {plugin: walker}\nbudget: {iterations: 3}\nlearner:\n  plugin: climber\n  options: {" +
+           options + "}\n";
   }
   OptionInfo& LearnerOption(const std::string& name) {
     for (OptionInfo& option : plugins_["climber"].options) {
@@ -21,8 +22,8 @@ class OptionsTest : public ConfigTest {
 };
 
 TEST_F(OptionsTest, EveryOptionOfTheTableIsThere) {
-  json expected = {{"lr", 3e-4},       {"epochs", 10},  {"hidden", {64, 64}},   {"norm", true},
-                   {"device", "cpu"}, {"note", ""}, {"grad_clip", nullptr}, {"data", nullptr}};
+  json expected = {{"lr", 3e-4},      {"epochs", 10}, {"hidden", {64, 64}},   {"norm", true},
+                   {"device", "cpu"}, {"note", ""},   {"grad_clip", nullptr}, {"data", nullptr}};
   EXPECT_EQ(Good(WithOptions("")).experiment.learner.options, expected);
 }
 
@@ -56,7 +57,8 @@ TEST_F(OptionsTest, AnAliasIsTheOption) {
 TEST_F(OptionsTest, AnAliasBesideItsTargetIsAnError) {
   EXPECT_THAT(ErrorsOf(WithOptions("lr: 0.1, alpha: 0.5")), ElementsAre(HasSubstr("6:22 'alpha' is another name of 'lr'")));
   EXPECT_THAT(ErrorsOf(WithOptions("alpha: 0.1, lr: 0.5")), ElementsAre(HasSubstr("6:13 'alpha' is another name of 'lr'")));
-  EXPECT_THAT(ErrorsOf(WithOptions("alpha: 0.1, learning_rate: 0.5")), ElementsAre(HasSubstr("'learning_rate' is another name")));
+  EXPECT_THAT(ErrorsOf(WithOptions("alpha: 0.1, learning_rate: 0.5")),
+              ElementsAre(HasSubstr("'learning_rate' is another name")));
 }
 
 TEST_F(OptionsTest, AnAliasWithADotWritesTheHostKey) {
@@ -95,7 +97,8 @@ TEST_F(OptionsTest, ARequiredOptionIsMissedAtThePluginsMapping) {
 
 TEST_F(OptionsTest, ADefaultThatBreaksItsOwnRuleIsThePluginsError) {
   LearnerOption("epochs").def = "0";
-  EXPECT_THAT(ErrorsOf(WithOptions("")), ElementsAre(HasSubstr("learner.climber declares a default for 'epochs' that breaks its own")));
+  EXPECT_THAT(ErrorsOf(WithOptions("")),
+              ElementsAre(HasSubstr("learner.climber declares a default for 'epochs' that breaks its own")));
 }
 
 TEST_F(OptionsTest, EvaluationOverridesAreCheckedAndStaySparse) {
@@ -125,8 +128,9 @@ TEST_F(OptionsTest, MonitorsTakeOptions) {
 }
 
 TEST_F(OptionsTest, PluginFilesAndFoldersStartAtTheFile) {
-  auto loaded = Good("experiment: a\nenv: {plugin: ./old/walker.so}\nlearner: {plugin: climber}\nbudget: {iterations: 1}\n"
-                     "plugin_path: [./plugins, /abs]\n");
+  auto loaded = Good(
+      "experiment: a\nenv: {plugin: ./old/walker.so}\nlearner: {plugin: climber}\nbudget: {iterations: 1}\n"
+      "plugin_path: [./plugins, /abs]\n");
   EXPECT_EQ(loaded.experiment.env.plugin, (folder_ / "old/walker.so").string());
   EXPECT_THAT(folders_, ElementsAre(folder_ / "plugins", "/abs"));
   EXPECT_EQ(loaded.env.id, "env.walker");

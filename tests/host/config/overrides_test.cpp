@@ -19,7 +19,8 @@ TEST_F(OverridesTest, AValueIsTypedAsInTheFile) {
 }
 
 TEST_F(OverridesTest, ErrorsShowTheTextAndTheColumn) {
-  EXPECT_THAT(ErrorsOf(kMinimal, {"seed=4.O", "seed='5'"}), ElementsAre("--set seed='5' seed: wanted an integer, found the text '5'"));
+  EXPECT_THAT(ErrorsOf(kMinimal, {"seed=4.O", "seed='5'"}),
+              ElementsAre("--set seed='5' seed: wanted an integer, found the text '5'"));
   LoadResult result = LoadText(kMinimal, {"env.options.legs=4.O"});
   ASSERT_EQ(result.errors.size(), 1u);
   EXPECT_EQ(Format(result.errors[0]),
@@ -44,7 +45,8 @@ TEST_F(OverridesTest, APlusAllowsAddingAndTheResultIsCheckedLikeTheFile) {
 
 TEST_F(OverridesTest, AnOverrideReplacesTheFileUnderWhicheverName) {
   EXPECT_EQ(Good(kMinimal, {"learner.options.alpha=0.5"}).experiment.learner.options["lr"], 0.5);
-  std::string file = "experiment: a\nenv: {plugin: walker}\nbudget: {iterations: 3}\nlearner: {plugin: climber, options: {alpha: 0.1}}\n";
+  std::string file =
+      "experiment: a\nenv: {plugin: walker}\nbudget: {iterations: 3}\nlearner: {plugin: climber, options: {alpha: 0.1}}\n";
   EXPECT_EQ(Good(file, {"learner.options.lr=0.5"}).experiment.learner.options["lr"], 0.5);
   EXPECT_EQ(Good(file, {"learner.options={learning_rate: 0.25}"}).experiment.learner.options["lr"], 0.25);
 }
@@ -58,8 +60,9 @@ TEST_F(OverridesTest, AnOverrideOfAHostAliasWritesTheHostKey) {
 }
 
 TEST_F(OverridesTest, AnotherPluginRefusesTheOldOnesOptions) {
-  std::string file = "experiment: a\nlearner: {plugin: climber}\nbudget: {iterations: 3}\n"
-                     "env: {plugin: walker, options: {reward: 2, legs: 6}}\n";
+  std::string file =
+      "experiment: a\nlearner: {plugin: climber}\nbudget: {iterations: 3}\n"
+      "env: {plugin: walker, options: {reward: 2, legs: 6}}\n";
   EXPECT_THAT(ErrorsOf(file, {"env.plugin=swimmer"}), ElementsAre(HasSubstr("4:44 env.swimmer has no option 'legs'")));
   EXPECT_EQ(Good(kMinimal, {"env.options.fins=3", "env.plugin=swimmer"}).experiment.env.options["fins"], 3);
 }

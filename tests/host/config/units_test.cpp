@@ -18,7 +18,8 @@ TEST(Units, NumbersAreReadWhole) {
 }
 
 TEST(Units, IntegersAreDigits) {
-  for (const char* bad : {"", "1e3", "1_000", "4.0", "0x10", "+", "9223372036854775808"}) EXPECT_FALSE(ParseInteger(bad)) << bad;
+  for (const char* bad : {"", "1e3", "1_000", "4.0", "0x10", "+", "9223372036854775808"})
+    EXPECT_FALSE(ParseInteger(bad)) << bad;
   EXPECT_EQ(ParseInteger("-12"), -12);
   EXPECT_EQ(ParseInteger("+12"), 12);
 }
@@ -39,7 +40,8 @@ TEST(Units, Sizes) {
   EXPECT_EQ(ParseSize("512MiB"), 512ull << 20);
   EXPECT_EQ(ParseSize("1.5KiB"), 1536u);
   for (const char* bad : {"", "16", "GiB", "16gib", "16 GiB", "-1B", "99999999999TiB"}) EXPECT_FALSE(ParseSize(bad)) << bad;
-  for (uint64_t bytes : {uint64_t{0}, uint64_t{1536}, UINT64_MAX, uint64_t{1} << 40}) EXPECT_EQ(ParseSize(FormatSize(bytes)), bytes);
+  for (uint64_t bytes : {uint64_t{0}, uint64_t{1536}, UINT64_MAX, uint64_t{1} << 40})
+    EXPECT_EQ(ParseSize(FormatSize(bytes)), bytes);
   EXPECT_EQ(FormatSize(16ull << 30), "16GiB");
 }
 

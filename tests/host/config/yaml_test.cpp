@@ -13,7 +13,8 @@ TEST_F(YamlTest, ADuplicateKeyIsAnErrorAtTheSecondOne) {
 }
 
 TEST_F(YamlTest, ASecondDocumentIsAnError) {
-  EXPECT_THAT(ErrorsOf("---\n" + kMinimal + "---\nseed: 1\n"), ElementsAre("6:1 a second document; an experiment file holds one"));
+  EXPECT_THAT(ErrorsOf("---\n" + kMinimal + "---\nseed: 1\n"),
+              ElementsAre("6:1 a second document; an experiment file holds one"));
 }
 
 TEST_F(YamlTest, ALeadingDocumentMarkIsFine) { Good("# purpose\n---\n" + kMinimal); }
@@ -27,7 +28,8 @@ TEST_F(YamlTest, OctalLookAlikesAreErrorsWhereverTheyStand) {
 TEST_F(YamlTest, OnlyFiniteNumbersAreNumbers) {
   EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: .nan}\n"), ElementsAre("5:19 '.nan' is not a finite number"));
   EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: -.inf}\n"), ElementsAre("5:19 '-.inf' is not a finite number"));
-  EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: nan}\n"), ElementsAre("5:19 resources.gpus: wanted a number, found 'nan'"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: nan}\n"),
+              ElementsAre("5:19 resources.gpus: wanted a number, found 'nan'"));
   EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: 1e999}\n"), ElementsAre(HasSubstr("wanted a number, found '1e999'")));
 }
 
