@@ -58,9 +58,11 @@ struct Experiment {
   uint64_t checkpoint_every_iterations = 0;  // 0: only at the end
   ResourceConfig resources;
   std::string output_dir;  // default outputs/<name>
+  std::optional<std::string> report_dir, progress_file;  // absent: inside output_dir
   std::vector<std::string> plugin_path;
 };
 
+// The JSON stands as the experiment file does (a duration is "1800s", a size "16GiB"), so it can be read as one too.
 nlohmann::json ToJson(const Experiment& experiment);
 Experiment ExperimentFromJson(const nlohmann::json& json);  // throws std::runtime_error on a document of another shape
 

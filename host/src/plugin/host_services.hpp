@@ -34,6 +34,11 @@ class HostServices {
   static void* MetricsImpl(const bp_host* host);
 
  private:
+  static const void* Extension(const bp_host* host, const char* id) noexcept;
+  static void Log(const bp_host* host, int32_t severity, const char* utf8) noexcept;
+  static bp_status Fail(const bp_host* host, bp_status code, const char* utf8) noexcept;
+  static int32_t Cancelled(const bp_host* host) noexcept;
+
   std::string plugin_id_;
   const HostSinks* sinks_;
   std::mutex mutex_;
@@ -41,19 +46,27 @@ class HostServices {
   bp_host host_;
 };
 
-// bp_config over a complete options object. `origin`: path under `prefix` ("env.options") -> place. Must outlive `create`.
+// bp_config over a complete options object. `origin`: whole path of a key ("env.options.lr", with `prefix` "env.options") ->
+// place; keys elsewhere are ignored. An option without a value (null) is treated like an undeclared one. Must outlive `create`.
 class OptionView {
  public:
   OptionView(nlohmann::json options, std::map<std::string, std::string> origin, std::string prefix);
   OptionView(const OptionView&) = delete;
 
   const bp_config* get() const { return &config_; }
+  const nlohmann::json* Find(const std::string& path) const;  // NULL: not there, or null
 
  private:
+  static bp_status F64(const bp_config* config, const char* path, double* out) noexcept;
+  static bp_status I64(const bp_config* config, const char* path, int64_t* out) noexcept;
+  static bp_status Str(const bp_config* config, const char* path, const char** borrow_out) noexcept;
+  static bp_status List(const bp_config* config, const char* path, uint64_t cap, double* out, uint64_t* out_n) noexcept;
+  static const char* Json(const bp_config* config) noexcept;
+  static const char* Where(const bp_config* config, const char* path) noexcept;
+
   nlohmann::json options_;
   std::map<std::string, std::string> origin_;
   std::string prefix_, text_;
-  mutable std::map<std::string, std::string> where_;
   bp_config config_;
 };
 

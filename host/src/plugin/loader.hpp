@@ -3,19 +3,12 @@
 
 #include <filesystem>
 #include <memory>
-#include <stdexcept>
 #include <string>
 
 #include "backplane/module.h"
-#include "plugin/plugin_info.hpp"
+#include "plugin/plugin_error.hpp"
 
 namespace backplane {
-
-// A plugin that cannot be used; `what()` is the whole sentence (cause, file, wanted, found).
-class PluginError : public std::runtime_error {
- public:
-  explicit PluginError(const std::string& text) : std::runtime_error(text) {}
-};
 
 // Loads LibTorch from `lib_dir` (…/torch/lib) before any plugin, so that exactly one copy serves the process. Returns its
 // version ("2.13.0+cpu", read from the version file beside it). Throws PluginError.
@@ -23,11 +16,17 @@ std::string PreloadTorch(const std::filesystem::path& lib_dir);
 // Where LibTorch is: BACKPLANE_TORCH_LIB, else torch.json beside the plugins' folder of the installation; empty if neither.
 std::filesystem::path FindTorchLib();
 
+// Opens the file with RTLD_NOW | RTLD_LOCAL, for ever, and returns its module. Checks nothing before. Throws PluginError.
+const bp_module& OpenModule(const std::filesystem::path& file);
+
 class LoadedModule {
  public:
   // Checks the metadata section, then opens the file with RTLD_NOW | RTLD_LOCAL. `torch_version`: of the preloaded LibTorch, empty if
   // none. Throws PluginError with a sentence of its own for each cause.
   static std::unique_ptr<LoadedModule> Load(const std::filesystem::path& file, const std::string& torch_version);
+
+  // Plugins that are linked into the program itself (embedding, tests). The module must live as long as the process.
+  static std::unique_ptr<LoadedModule> FromTable(const bp_module& module);
 
   const bp_descriptor& descriptor(const std::string& id) const;  // throws PluginError
   // The function table of `id`; Api is bp_env_api, bp_learner_api or bp_monitor_api. Throws PluginError.

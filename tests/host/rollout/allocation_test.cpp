@@ -32,14 +32,14 @@ TEST(Allocations, TheCounterSeesAnAllocation) {
 }
 
 TEST(Allocations, NoneHappenInsideARollout) {
-  Setup setup(64, 1, 16);
-  setup.Collect(100);  // warm-up binds the buffers
+  ToyTrial trial(64, 1, 16);
+  trial.Collect(100);  // warm-up binds the buffers
   g_steps = 0;
   g_switches.on_step = OnStep;
-  setup.Collect(100);
+  trial.Collect(100);
   g_switches.on_step = nullptr;
   EXPECT_EQ(g_steps, 400u);
-  EXPECT_GT(setup.collector->episodes().size(), 100u) << "resets and episode ends were part of it";
+  EXPECT_GT(trial.collector->episodes().size(), 100u) << "resets and episode ends were part of it";
   EXPECT_EQ(g_last - g_first, 0u);
 }
 

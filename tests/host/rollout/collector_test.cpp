@@ -41,18 +41,18 @@ std::string Bytes(const bp_delivery& d) {
 TEST(Collector, GivesTheSameBytesForAnyNumberOfThreads) {
   std::vector<std::string> seen;
   for (unsigned threads : {1u, 2u, 3u}) {
-    Setup setup(kRows, threads, 3);
-    for (int i = 0; i < 4; ++i) ASSERT_TRUE(setup.Collect(kHorizon));
-    seen.push_back(Bytes(setup.collector->Delivery()));
+    ToyTrial trial(kRows, threads, 3);
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(trial.Collect(kHorizon));
+    seen.push_back(Bytes(trial.collector->Delivery()));
   }
   EXPECT_EQ(seen[0], seen[1]);
   EXPECT_EQ(seen[0], seen[2]);
 }
 
 TEST(Collector, StoresOnlyValidTransitions) {
-  Setup setup(kRows, 2);
-  setup.Collect(kHorizon);
-  const bp_delivery d = setup.collector->Delivery();
+  ToyTrial trial(kRows, 2);
+  trial.Collect(kHorizon);
+  const bp_delivery d = trial.collector->Delivery();
   const bp_tensor *obs = Find(d, "obs"), *terminated = Find(d, "terminated"), *truncated = Find(d, "truncated");
   EXPECT_EQ(obs->shape[0], static_cast<int64_t>(kHorizon + 1));
   for (uint64_t t = 0; t < kHorizon; ++t)
@@ -64,9 +64,9 @@ TEST(Collector, StoresOnlyValidTransitions) {
 }
 
 TEST(Collector, CutsAtExactlyTheTimeLimitAndKeepsTheLastObservation) {
-  Setup setup(kRows, 2);
-  for (int i = 0; i < 5; ++i) setup.Collect(kHorizon);
-  const bp_delivery d = setup.collector->Delivery();
+  ToyTrial trial(kRows, 2);
+  for (int i = 0; i < 5; ++i) trial.Collect(kHorizon);
+  const bp_delivery d = trial.collector->Delivery();
   const bp_tensor *final_obs = Find(d, "final_obs"), *index = Find(d, "final_index");
   const bp_tensor *obs = Find(d, "obs"), *truncated = Find(d, "truncated");
   ASSERT_GT(index->shape[0], 0);
@@ -83,30 +83,30 @@ TEST(Collector, CutsAtExactlyTheTimeLimitAndKeepsTheLastObservation) {
 }
 
 TEST(Collector, ListsEpisodesByTimeAndRow) {
-  Setup setup(kRows, 2);
-  setup.Collect(kHorizon);
-  const auto& episodes = setup.collector->episodes();
+  ToyTrial trial(kRows, 2);
+  trial.Collect(kHorizon);
+  const auto& episodes = trial.collector->episodes();
   ASSERT_GT(episodes.size(), 10u);
   for (size_t i = 1; i < episodes.size(); ++i)
     EXPECT_LT(episodes[i - 1].t * kRows + episodes[i - 1].row, episodes[i].t * kRows + episodes[i].row);
-  EXPECT_THAT(setup.collector->info_names(), testing::ElementsAre("ep/steps"));
+  EXPECT_THAT(trial.collector->info_names(), testing::ElementsAre("ep/steps"));
   for (const Episode& e : episodes) EXPECT_EQ(e.info[0], static_cast<double>(e.length));
 }
 
 TEST(Collector, SumsTheRewardsOfAnEpisode) {
-  Setup setup(kRows, 1);
-  setup.Collect(kHorizon);
-  const bp_delivery d = setup.collector->Delivery();
-  const Episode& first = setup.collector->episodes().front();
+  ToyTrial trial(kRows, 1);
+  trial.Collect(kHorizon);
+  const bp_delivery d = trial.collector->Delivery();
+  const Episode& first = trial.collector->episodes().front();
   double sum = 0;
   for (uint64_t t = 0; t <= first.t; ++t) sum += At<float>(Find(d, "reward"), t, first.row);
   EXPECT_DOUBLE_EQ(first.episode_return, sum);
 }
 
 TEST(Collector, MomentsAreThoseOfTheObservationsActedOn) {
-  Setup setup(kRows, 2, 3);
-  setup.Collect(kHorizon);
-  const bp_delivery d = setup.collector->Delivery();
+  ToyTrial trial(kRows, 2, 3);
+  trial.Collect(kHorizon);
+  const bp_delivery d = trial.collector->Delivery();
   const bp_tensor* obs = Find(d, "obs");
   double sum = 0, squares = 0;
   for (uint64_t t = 0; t < kHorizon; ++t)
@@ -120,7 +120,7 @@ TEST(Collector, MomentsAreThoseOfTheObservationsActedOn) {
 }
 
 TEST(Collector, ALongerHorizonContinuesTheSameEpisodes) {
-  Setup once(kRows, 1), twice(kRows, 1);
+  ToyTrial once(kRows, 1), twice(kRows, 1);
   once.Collect(60);
   twice.Collect(20);
   twice.Collect(40);
@@ -130,17 +130,17 @@ TEST(Collector, ALongerHorizonContinuesTheSameEpisodes) {
 }
 
 TEST(Collector, GivesTheLearnerTheEnvsOwnBuffers) {
-  Setup setup(kRows, 1);
-  setup.Collect(kHorizon);
-  EXPECT_EQ(Find(setup.collector->Delivery(), "obs")->data, setup.collector->Buffer("obs")->row(0, 0));
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(setup.collector->Buffer("obs")->row(1, 0)) % 64, 0u);
+  ToyTrial trial(kRows, 1);
+  trial.Collect(kHorizon);
+  EXPECT_EQ(Find(trial.collector->Delivery(), "obs")->data, trial.collector->Buffer("obs")->row(0, 0));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(trial.collector->Buffer("obs")->row(1, 0)) % 64, 0u);
 }
 
 TEST(Collector, AFailingStepEndsTheRolloutWithThePluginsSentence) {
-  Setup setup(kRows, 2);
+  ToyTrial trial(kRows, 2);
   g_switches.fail_step = 5;
   try {
-    setup.Collect(kHorizon);
+    trial.Collect(kHorizon);
     FAIL();
   } catch (const TrialFailure& e) {
     EXPECT_STREQ(e.what(), "env.toy: step: the toy broke");
@@ -149,10 +149,10 @@ TEST(Collector, AFailingStepEndsTheRolloutWithThePluginsSentence) {
 }
 
 TEST(Collector, ANaNRewardIsANumericFailure) {
-  Setup setup(kRows, 2);
+  ToyTrial trial(kRows, 2);
   g_switches.nan_row = 3;
   try {
-    setup.Collect(kHorizon);
+    trial.Collect(kHorizon);
     FAIL();
   } catch (const TrialFailure& e) {
     EXPECT_EQ(e.status(), BP_E_NUMERIC);
@@ -161,21 +161,21 @@ TEST(Collector, ANaNRewardIsANumericFailure) {
 }
 
 TEST(Collector, StopsInTheMiddleWhenCancelled) {
-  Setup setup(kRows, 2);
-  setup.cancelled = true;
-  EXPECT_FALSE(setup.Collect(kHorizon));
+  ToyTrial trial(kRows, 2);
+  trial.cancelled = true;
+  EXPECT_FALSE(trial.Collect(kHorizon));
 }
 
 TEST(Collector, PhasesOfARunnerNeverOverlap) {
-  Setup setup(kRows, 2);
+  ToyTrial trial(kRows, 2);
   const int64_t start = NowNs();
-  for (int i = 0; i < 20; ++i) setup.Collect(kHorizon);
+  for (int i = 0; i < 20; ++i) trial.Collect(kHorizon);
   const int64_t wall = NowNs() - start;
-  for (const PhaseClock& clock : setup.clocks) {
+  for (const PhaseClock& clock : trial.clocks) {
     EXPECT_LE(clock.total_ns(), wall);
     for (size_t p = 0; p < kPhaseCount; ++p) EXPECT_GE(clock.ns(static_cast<Phase>(p)), 0);
   }
-  EXPECT_GT(setup.clocks[0].ns(Phase::kEnvStep), 0);
+  EXPECT_GT(trial.clocks[0].ns(Phase::kEnvStep), 0);
 }
 
 }  // namespace

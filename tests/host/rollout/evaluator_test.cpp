@@ -8,9 +8,9 @@ namespace backplane::toy {
 namespace {
 
 EvaluationResult Play(unsigned threads, bool learner) {
-  Setup setup(8, threads);
-  Evaluator evaluator(*setup.env, *setup.learner, *setup.pool, 2, 7, setup.cancelled, [] {});
-  return learner ? evaluator.Learner(setup.clocks) : evaluator.Floor(setup.clocks);
+  ToyTrial trial(8, threads);
+  Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});
+  return learner ? evaluator.Learner(trial.clocks) : evaluator.Floor(trial.clocks);
 }
 
 TEST(Evaluator, DoesNotDependOnThreads) {

@@ -153,7 +153,7 @@ const bp_module& Module() {
   return module;
 }
 
-Setup::Setup(uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_t seed) : clocks(threads) {
+ToyTrial::ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_t seed) : clocks(threads) {
   g_switches.fail_step = -1;
   g_switches.nan_row = -1;
   g_switches.on_step = nullptr;
@@ -166,7 +166,7 @@ Setup::Setup(uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_t seed
   collector = std::make_unique<Collector>(*env, *learner, *pool, CollectorConfig{chunk_rows, seed}, cancelled, [] {});
 }
 
-bool Setup::Collect(uint64_t horizon) {
+bool ToyTrial::Collect(uint64_t horizon) {
   const PhaseSpan span(clocks[0], Phase::kSync);
   return collector->Collect(horizon, clocks);
 }

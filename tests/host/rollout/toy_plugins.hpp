@@ -25,8 +25,8 @@ extern Switches g_switches;
 
 const bp_module& Module();
 
-struct Setup {
-  explicit Setup(uint64_t rows, unsigned threads, uint64_t chunk_rows = 4, uint64_t seed = 7);
+struct ToyTrial {
+  explicit ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows = 4, uint64_t seed = 7);
   std::atomic<bool> cancelled{false};
   HostSinks sinks;
   std::unique_ptr<LoadedModule> module;

@@ -1,0 +1,123 @@
+#include "config/aliases.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "config/schema.hpp"
+#include "config/units.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kEvaluationOptions = "evaluation.env.options";
+
+void AddBothSet(const Entry& alias, const std::string& target, const Mark& other, Errors* errors) {
+  std::string place = Place(other);
+  errors->Add(alias.mark, fmt::format("'{}' is another name of '{}', which is set too{}; keep one of them", alias.key, target,
+                                      place.empty() ? "" : " at " + place));
+}
+
+void MoveToHostKey(Node* root, Entry entry, const OptionInfo& option, Errors* errors) {
+  const std::string& target = HostKeyOf(option)->path;
+  if (FindPath(*root, target)) {
+    AddBothSet(entry, target, PathMark(*root, target), errors);
+  } else if (!SetPath(root, target, entry.mark, ForHostKey(std::move(entry.value), option))) {
+    errors->Add(entry.mark, fmt::format("'{}' is another name of '{}', but what stands above that is no mapping", entry.key, target));
+  }
+}
+
+void RewriteIn(Node* root, const std::string& options_path, const PluginInfo& info, Errors* errors) {
+  Node* map = FindPath(root, options_path);
+  if (!map || !map->IsMap()) return;
+  std::vector<Entry> kept;
+  std::vector<std::pair<Entry, const OptionInfo*>> moved;
+  auto find_kept = [&](const std::string& key) -> const Entry* {
+    for (const Entry& entry : kept) {
+      if (entry.key == key) return &entry;
+    }
+    return nullptr;
+  };
+  for (const Entry& entry : map->entries) {
+    const OptionInfo* option = FindOption(info, entry.key);
+    if (option && HostKeyOf(*option)) {
+      moved.emplace_back(entry, option);
+    } else if (!option || entry.key == option->path) {
+      kept.push_back(entry);
+    } else if (const Entry* target = FindEntry(*map, option->path)) {
+      AddBothSet(entry, option->path, target->mark, errors);
+    } else if (const Entry* other = find_kept(option->path)) {
+      AddBothSet(entry, option->path, other->mark, errors);
+    } else {
+      kept.push_back(entry);
+      kept.back().key = option->path;
+    }
+  }
+  map->entries = std::move(kept);
+  for (auto& [entry, option] : moved) {  // `map` may move when keys are added to the root
+    if (options_path == kEvaluationOptions) {
+      errors->Add(entry.mark, fmt::format("'{}' is '{}', which cannot differ in evaluation", entry.key, HostKeyOf(*option)->path));
+    } else {
+      MoveToHostKey(root, std::move(entry), *option, errors);
+    }
+  }
+}
+
+// Bytes or seconds of one unit; 1 when the option names none that the key understands.
+double UnitFactor(const HostKey& key, const std::string& unit) {
+  if (key.type == ValueType::kSize) return static_cast<double>(ParseSize("1" + unit).value_or(1));
+  return ParseDuration("1" + unit).value_or(1);
+}
+
+bool IsMeasured(const HostKey& key) { return key.type == ValueType::kSize || key.type == ValueType::kDuration; }
+
+}  // namespace
+
+const HostKey* HostKeyOf(const OptionInfo& option) {
+  for (const std::string& alias : option.aliases) {
+    const HostKey* key = alias.find('.') == std::string::npos ? nullptr : FindHostKey(alias);
+    if (key && key->set) return key;
+  }
+  return nullptr;
+}
+
+Node ForHostKey(Node value, const OptionInfo& option) {
+  bool plain = value.IsScalar() && !value.quoted && ParseNumber(value.text);
+  if (plain && IsMeasured(*HostKeyOf(option))) value.text += option.unit;
+  return value;
+}
+
+void RewriteAliases(Node* root, const std::vector<PluginSlot>& slots, Errors* errors) {
+  for (const PluginSlot& slot : slots) {
+    if (!slot.info) continue;
+    RewriteIn(root, slot.options_path(), *slot.info, errors);
+    if (slot.path == "env") RewriteIn(root, kEvaluationOptions, *slot.info, errors);
+  }
+}
+
+std::optional<json> FromHostKey(const json& value, const OptionInfo& option) {
+  const HostKey& key = *HostKeyOf(option);
+  json plain = value;
+  if (IsMeasured(key) && value.is_string()) {
+    std::string text = value.get<std::string>();
+    std::optional<double> number;
+    if (key.type == ValueType::kDuration) number = ParseDuration(text);
+    if (auto bytes = key.type == ValueType::kSize ? ParseSize(text) : std::nullopt) number = static_cast<double>(*bytes);
+    if (number) plain = *number / UnitFactor(key, option.unit);
+  }
+  switch (static_cast<ValueType>(option.type)) {
+    case ValueType::kNumber: return plain.is_number() ? std::optional<json>(plain.get<double>()) : std::nullopt;
+    case ValueType::kInteger:
+      if (plain.is_number_integer()) return plain;
+      return plain.is_number() ? std::optional<json>(static_cast<int64_t>(std::floor(plain.get<double>()))) : std::nullopt;
+    case ValueType::kFlag: return plain.is_boolean() ? std::optional(plain) : std::nullopt;
+    case ValueType::kText:
+    case ValueType::kEnum:
+    case ValueType::kPath: return value.is_string() ? std::optional(value) : std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace backplane

@@ -1,0 +1,94 @@
+#include "config/base.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "config/value.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> ReadText(const fs::path& file) {
+  std::error_code error;
+  std::ifstream stream(file, std::ios::binary);
+  if (fs::is_directory(file, error) || !stream) return std::nullopt;
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+void Merge(Node over, Node* under) {
+  if (!over.IsMap() || !under->IsMap()) {
+    *under = std::move(over);
+    return;
+  }
+  under->mark = over.mark;
+  for (Entry& entry : over.entries) {
+    if (Entry* existing = FindEntry(under, entry.key)) {
+      existing->mark = entry.mark;
+      Merge(std::move(entry.value), &existing->value);
+    } else {
+      under->entries.push_back(std::move(entry));
+    }
+  }
+}
+
+class BaseReader {
+ public:
+  explicit BaseReader(Errors* errors) : errors_(errors) {}
+
+  // `named_by` is the place of the key `base`; NULL for the experiment file.
+  std::optional<Node> Read(const fs::path& file, const Mark* named_by) {
+    std::error_code error;
+    fs::path canonical = fs::weakly_canonical(file, error);
+    if (std::find(open_.begin(), open_.end(), canonical) != open_.end()) {
+      errors_->Add(*named_by, fmt::format("base: '{}' builds upon itself", file.string()));
+      return std::nullopt;
+    }
+    std::optional<std::string> text = ReadText(file);
+    if (!text) {
+      std::string message = fmt::format("cannot read '{}'", file.string());
+      named_by ? errors_->Add(*named_by, "base: " + message) : errors_->AddFile(file.string(), message);
+      return std::nullopt;
+    }
+    open_.push_back(canonical);
+    auto source = MakeSource(file.string(), fs::absolute(file).parent_path(), *text, static_cast<int>(open_.size()) - 1);
+    std::optional<Node> root = ParseDocument(*text, source, errors_);
+    if (root && !root->IsMap() && !root->IsNull()) {
+      errors_->Add(root->mark, "an experiment file is a mapping, found " + Describe(*root));
+      return std::nullopt;
+    }
+    if (!root) return std::nullopt;
+    root->kind = Node::Kind::kMap;
+    return MergeBase(std::move(*root), file);
+  }
+
+ private:
+  Node MergeBase(Node over, const fs::path& file) {
+    auto entry = std::find_if(over.entries.begin(), over.entries.end(), [](const Entry& e) { return e.key == "base"; });
+    if (entry == over.entries.end()) return over;
+    Mark mark = entry->mark;
+    // Not made absolute: errors show the base as the user would name it.
+    auto name = ReadValue(entry->value, {ValueType::kText, ""}, "base", errors_);
+    over.entries.erase(entry);
+    if (!name) return over;
+    std::optional<Node> under = Read((file.parent_path() / name->get<std::string>()).lexically_normal(), &mark);
+    if (!under) return over;
+    Merge(std::move(over), &*under);
+    return std::move(*under);
+  }
+
+  Errors* errors_;
+  std::vector<fs::path> open_;  // the files of the chain, canonical
+};
+
+}  // namespace
+
+std::optional<Node> ReadWithBase(const fs::path& file, Errors* errors) { return BaseReader(errors).Read(file, nullptr); }
+
+}  // namespace backplane

@@ -1,0 +1,70 @@
+// A YAML text as a tree in which every key and value knows its place. Stricter than YAML: whatever is likely to be read
+// differently from what its writer meant is an error.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+class Errors;
+
+// Where text came from.
+struct Source {
+  std::string name;              // as the user named the file; "--set" for an override
+  std::filesystem::path folder;  // relative paths in the text start here
+  std::vector<std::string> lines;
+  int order = 0;         // errors are reported in this order of sources
+  bool is_file = true;   // an override has columns only
+};
+
+struct Mark {
+  std::shared_ptr<const Source> source;
+  int line = 0, column = 0;  // 1-based
+};
+// "run.yaml:12:5", or the name alone when the source is no file.
+std::string Place(const Mark& mark);
+
+struct Entry;
+
+struct Node {
+  enum class Kind { kNull = 1, kScalar, kList, kMap };
+  Kind kind = Kind::kNull;
+  Mark mark;
+  std::string text;            // of a scalar
+  bool quoted = false;         // quoted text is never a number
+  bool reported = false;       // already an error: reading it again would only repeat that
+  std::vector<Node> items;     // of a list
+  std::vector<Entry> entries;  // of a map, in file order
+
+  bool IsNull() const { return kind == Kind::kNull; }
+  bool IsScalar() const { return kind == Kind::kScalar; }
+  bool IsList() const { return kind == Kind::kList; }
+  bool IsMap() const { return kind == Kind::kMap; }
+};
+
+struct Entry {
+  std::string key;
+  Mark mark;  // of the key
+  Node value;
+};
+
+std::shared_ptr<Source> MakeSource(std::string name, std::filesystem::path folder, const std::string& text, int order);
+
+// The tree of `text`, or nothing when it is not YAML at all. An empty text is an empty map. `source` must hold the same lines.
+std::optional<Node> ParseDocument(const std::string& text, std::shared_ptr<const Source> source, Errors* errors);
+
+// Access by path: "rollout.threads", "monitors.0.options". NULL: not there.
+const Entry* FindEntry(const Node& map, const std::string& key);
+Entry* FindEntry(Node* map, const std::string& key);
+const Node* FindPath(const Node& root, const std::string& path);
+Node* FindPath(Node* root, const std::string& path);
+// The place of the key that `path` ends with, or of the nearest mapping above it that exists.
+Mark PathMark(const Node& root, const std::string& path);
+// Writes `value` at `path` and makes the maps on the way. False: something on the way is no map.
+bool SetPath(Node* root, const std::string& path, const Mark& mark, Node value);
+
+}  // namespace backplane

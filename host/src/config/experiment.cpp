@@ -1,0 +1,51 @@
+#include "config/experiment.hpp"
+
+#include <stdexcept>
+
+#include "config/schema.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+json::json_pointer Pointer(const std::string& path) {
+  std::string pointer = "/" + path;
+  for (char& c : pointer) c = c == '.' ? '/' : c;
+  return json::json_pointer(pointer);
+}
+
+void RefuseUnknownKeys(const json& object, const std::string& prefix) {
+  for (const auto& [name, value] : object.items()) {
+    std::string path = prefix + name;
+    const HostKey* key = FindHostKey(path);
+    if (key && key->set) continue;
+    if (!IsSection(path) || !value.is_object()) throw std::runtime_error("unknown key '" + path + "' in a saved configuration");
+    RefuseUnknownKeys(value, path + ".");
+  }
+}
+
+}  // namespace
+
+json ToJson(const Experiment& experiment) {
+  json result = json::object();
+  for (const HostKey& key : HostKeys()) {
+    if (key.get) result[Pointer(key.path)] = key.get(key, experiment);
+  }
+  return result;
+}
+
+Experiment ExperimentFromJson(const json& document) {
+  if (!document.is_object()) throw std::runtime_error("a saved configuration is a JSON object");
+  RefuseUnknownKeys(document, "");
+  Experiment experiment;
+  for (const HostKey& key : HostKeys()) {
+    if (!key.set) continue;
+    json::json_pointer pointer = Pointer(key.path);
+    if (!document.contains(pointer)) throw std::runtime_error("a saved configuration lacks '" + key.path + "'");
+    key.set(key, document.at(pointer), &experiment);
+  }
+  return experiment;
+}
+
+}  // namespace backplane

@@ -1,0 +1,67 @@
+#include "config/names.hpp"
+
+#include <algorithm>
+
+#include "config/schema.hpp"
+#include "config/suggest.hpp"
+
+namespace backplane {
+namespace {
+
+std::string Parent(const std::string& path) {
+  size_t dot = path.rfind('.');
+  return dot == std::string::npos ? "" : path.substr(0, dot);
+}
+
+std::string Leaf(const std::string& path) {
+  size_t dot = path.rfind('.');
+  return dot == std::string::npos ? path : path.substr(dot + 1);
+}
+
+std::vector<Candidate> AllNames(const std::vector<PluginSlot>& slots) {
+  std::vector<Candidate> names;
+  for (const HostKey& key : HostKeys()) {
+    if (key.type == ValueType::kLater) continue;
+    for (std::string path = key.path; !path.empty(); path = Parent(path)) names.push_back({Leaf(path), path});
+    for (const std::string& other : SplitList(key.other_names)) names.push_back({other, key.path});
+  }
+  for (const PluginSlot& slot : slots) {
+    if (!slot.info) continue;
+    for (const OptionInfo& option : slot.info->options) {
+      std::string path = slot.options_path() + "." + option.path;
+      names.push_back({option.path, path});
+      for (const std::string& alias : option.aliases) {
+        if (alias.find('.') == std::string::npos) names.push_back({alias, path});
+      }
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> NearestPaths(const std::string& section, const std::string& key, const std::vector<PluginSlot>& slots) {
+  std::vector<Candidate> names = AllNames(slots);
+  std::stable_partition(names.begin(), names.end(), [&](const Candidate& c) { return Parent(c.shown) == section; });
+  return Nearest(key, names);
+}
+
+std::string Hint(const std::string& section, const std::string& key, const std::vector<PluginSlot>& slots) {
+  std::vector<std::string> names = NearestPaths(section, key, slots);
+  for (std::string& name : names) {
+    if (Parent(name) == section) name = Leaf(name);
+  }
+  return DidYouMean(names);
+}
+
+std::vector<std::string> SplitList(const std::string& comma_separated) {
+  std::vector<std::string> parts;
+  for (size_t from = 0; from < comma_separated.size();) {
+    size_t comma = std::min(comma_separated.find(',', from), comma_separated.size());
+    parts.push_back(comma_separated.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return parts;
+}
+
+}  // namespace backplane

@@ -1,0 +1,19 @@
+// What a user may have meant by a key that nobody declares.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/plugins.hpp"
+
+namespace backplane {
+
+// Full paths of the nearest keys and options, those of `section` ("rollout", "env.options", "" at the top) first.
+std::vector<std::string> NearestPaths(const std::string& section, const std::string& key, const std::vector<PluginSlot>& slots);
+
+// The end of an error message about `key` in `section`: names of the same section without its path.
+std::string Hint(const std::string& section, const std::string& key, const std::vector<PluginSlot>& slots);
+
+std::vector<std::string> SplitList(const std::string& comma_separated);
+
+}  // namespace backplane

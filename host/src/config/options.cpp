@@ -1,0 +1,123 @@
+#include "config/options.hpp"
+
+#include <fmt/format.h>
+
+#include "config/aliases.hpp"
+#include "config/names.hpp"
+#include "config/schema.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+ValueRule RuleOf(const OptionInfo& option) { return {static_cast<ValueType>(option.type), option.range.value_or("")}; }
+
+class OptionReader {
+ public:
+  OptionReader(const Node& root, const PluginSlot& slot, std::string path, Values* host, Errors* errors)
+      : root_(root), slot_(slot), info_(*slot.info), path_(std::move(path)), host_(host), errors_(errors) {}
+
+  // The options that stand in the file.
+  json ReadGiven(const std::vector<PluginSlot>& slots) {
+    json result = json::object();
+    const Node* map = FindPath(root_, path_);
+    if (!map || map->IsNull() || map->reported) return result;
+    if (!map->IsMap()) {
+      errors_->Add(map->mark, fmt::format("{}: wanted a mapping, found {}", path_, Describe(*map)));
+      return result;
+    }
+    for (const Entry& entry : map->entries) {
+      const OptionInfo* option = FindOption(info_, entry.key);
+      if (option) {
+        ReadOne(entry, *option, &result);
+      } else {
+        std::string hint = Hint(slot_.options_path(), entry.key, slots);
+        errors_->Add(entry.mark, fmt::format("{} has no option '{}'{}", info_.id, entry.key, hint));
+      }
+    }
+    return result;
+  }
+
+  // Completes what was given.
+  void FillIn(json* result) {
+    for (const OptionInfo& option : info_.options) {
+      if (result->contains(option.path) || failed_.contains(option.path)) continue;
+      (*result)[option.path] = HostKeyOf(option) ? FromHost(option) : Default(option);
+    }
+  }
+
+ private:
+  void ReadOne(const Entry& entry, const OptionInfo& option, json* result) {
+    std::string name = path_ + "." + option.path;
+    bool unset = entry.value.IsNull() && !option.def && !(option.flags & BP_PARAM_REQUIRED);
+    std::optional<json> value = unset ? json(nullptr) : ReadValue(entry.value, RuleOf(option), name, errors_);
+    if (!value) {
+      failed_[option.path] = true;
+      return;
+    }
+    (*result)[option.path] = *value;
+    if (entry.mark.source) host_->origin[name] = Place(entry.mark);
+  }
+
+  json FromHost(const OptionInfo& option) {
+    const std::string& host_path = HostKeyOf(option)->path;
+    auto found = host_->values.find(host_path);
+    std::optional<json> value = found == host_->values.end() ? std::nullopt : FromHostKey(found->second, option);
+    if (!value) return Default(option);
+    auto origin = host_->origin.find(host_path);
+    if (origin != host_->origin.end()) host_->origin[path_ + "." + option.path] = origin->second;
+    if (value->is_number() && option.range && !InRange(*option.range, value->get<double>())) {
+      errors_->Add(PathMark(root_, host_path), fmt::format("{}: {} is out of range {} of {}'s option '{}'", host_path, value->dump(),
+                                                           *option.range, info_.id, option.path));
+    }
+    return *value;
+  }
+
+  json Default(const OptionInfo& option) {
+    const Node* mapping = FindPath(root_, slot_.path);
+    Mark mark = mapping ? mapping->mark : root_.mark;
+    if (!option.def) {
+      if (option.flags & BP_PARAM_REQUIRED) {
+        errors_->Add(mark, fmt::format("{} requires the option '{}': {}", info_.id, option.path, option.doc));
+      }
+      return nullptr;
+    }
+    std::string why_not;
+    std::optional<json> value = ReadDefault(*option.def, RuleOf(option), &why_not);
+    if (value) return *value;
+    errors_->Add(mark, fmt::format("{} declares a default for '{}' that breaks its own rule: {}", info_.id, option.path, why_not));
+    return nullptr;
+  }
+
+  const Node& root_;
+  const PluginSlot& slot_;
+  const PluginInfo& info_;
+  std::string path_;
+  Values* host_;
+  Errors* errors_;
+  std::map<std::string, bool> failed_;  // given, with an error
+};
+
+}  // namespace
+
+void Values::Put(const std::string& path, json value, const Mark& mark) {
+  values[path] = std::move(value);
+  if (mark.source) origin[path] = Place(mark);
+}
+
+json ReadOptions(const Node& root, const PluginSlot& slot, const std::vector<PluginSlot>& slots, Values* host, Errors* errors) {
+  if (!slot.info) return json::object();
+  OptionReader reader(root, slot, slot.options_path(), host, errors);
+  json result = reader.ReadGiven(slots);
+  reader.FillIn(&result);
+  return result;
+}
+
+json ReadEvaluationOptions(const Node& root, const std::vector<PluginSlot>& slots, Values* host, Errors* errors) {
+  const PluginSlot* slot = FindSlot(slots, "env.options");
+  if (!slot || !slot->info) return json::object();
+  return OptionReader(root, *slot, "evaluation.env.options", host, errors).ReadGiven(slots);
+}
+
+}  // namespace backplane

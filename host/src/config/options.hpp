@@ -1,0 +1,29 @@
+// Options of a plugin, read by the table it declares.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "config/plugins.hpp"
+
+namespace backplane {
+
+// What has been read: path -> value as in a saved configuration, and path -> place.
+struct Values {
+  std::map<std::string, nlohmann::json> values;
+  std::map<std::string, std::string> origin;
+  void Put(const std::string& path, nlohmann::json value, const Mark& mark);
+};
+
+// Every option of the slot's table: from the file, from the host key it names, from its default, or null. The host's own keys
+// must have been read into `host`; origins are added to it.
+nlohmann::json ReadOptions(const Node& root, const PluginSlot& slot, const std::vector<PluginSlot>& slots, Values* host,
+                           Errors* errors);
+
+// Only the options that differ in evaluation.
+nlohmann::json ReadEvaluationOptions(const Node& root, const std::vector<PluginSlot>& slots, Values* host, Errors* errors);
+
+}  // namespace backplane

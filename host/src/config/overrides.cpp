@@ -1,0 +1,100 @@
+#include "config/overrides.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "config/aliases.hpp"
+#include "config/names.hpp"
+#include "config/schema.hpp"
+#include "config/suggest.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr int kFirstOrder = 1000;  // after every file
+
+// Where an override writes: an alias writes at its target, so that it replaces what the file says there.
+struct Target {
+  std::string path;
+  Node value;
+  bool known;
+};
+
+Target FindTarget(const Override& override, const std::vector<PluginSlot>& slots, const Node& root) {
+  Target target{override.path, override.value, false};
+  size_t options = override.path.find(".options.");
+  if (options != std::string::npos) {
+    std::string options_path = override.path.substr(0, options + 8), name = override.path.substr(options + 9);
+    const PluginSlot* slot = FindSlot(slots, options_path);
+    if (slot && !slot->info) target.known = true;  // that the plugin is missing is said already
+    const OptionInfo* option = slot && slot->info ? FindOption(*slot->info, name) : nullptr;
+    if (!option) return target;
+    target.known = true;
+    const HostKey* host = HostKeyOf(*option);
+    if (host && options_path == slot->options_path()) {
+      target.value = ForHostKey(std::move(target.value), *option);
+      target.path = host->path;
+    } else {
+      target.path = options_path + "." + option->path;
+    }
+    return target;
+  }
+  const HostKey* key = FindHostKey(override.path);
+  target.known = (key && key->type != ValueType::kBase) || IsSection(override.path) || FindPath(root, override.path);
+  return target;
+}
+
+}  // namespace
+
+std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors* errors) {
+  std::vector<Override> overrides;
+  for (size_t i = 0; i < set.size(); ++i) {
+    const std::string& text = set[i];
+    auto source = MakeSource("--set", std::filesystem::current_path(), text, kFirstOrder + static_cast<int>(i));
+    source->is_file = false;
+    Override override;
+    override.add = text.starts_with('+');
+    size_t begin = override.add ? 1 : 0, equals = text.find('=');
+    override.mark = Mark{source, 1, static_cast<int>(begin) + 1};
+    if (equals == std::string::npos || equals == begin) {
+      errors->Add(override.mark, fmt::format("wanted path=value, found '{}'", text));
+      continue;
+    }
+    override.path = text.substr(begin, equals - begin);
+    // Blanks instead of the path keep the columns of the value.
+    std::optional<Node> value = ParseDocument(std::string(equals + 1, ' ') + text.substr(equals + 1), source, errors);
+    if (!value) continue;
+    if (value->IsNull()) value->mark = override.mark;
+    override.value = std::move(*value);
+    overrides.push_back(std::move(override));
+  }
+  return overrides;
+}
+
+bool ChoosesPlugins(const Override& override) {
+  const std::string& path = override.path;
+  bool of_monitor = path.starts_with("monitors.") && path.find(".options.") == std::string::npos;
+  return path == "env" || path == "learner" || path == "monitors" || path == "plugin_path" || path == "env.plugin" ||
+         path == "learner.plugin" || of_monitor;
+}
+
+void ApplyOverride(const Override& override, const std::vector<PluginSlot>& slots, Node* root, Errors* errors) {
+  if (override.path == "base") {
+    errors->Add(override.mark, "base stands in files only");
+    return;
+  }
+  Target target = FindTarget(override, slots, *root);
+  if (!target.known && !override.add) {
+    size_t dot = override.path.rfind('.');
+    std::string section = dot == std::string::npos ? "" : override.path.substr(0, dot);
+    std::string key = dot == std::string::npos ? override.path : override.path.substr(dot + 1);
+    errors->Add(override.mark, fmt::format("unknown path '{}'{}", override.path, DidYouMean(NearestPaths(section, key, slots))));
+    return;
+  }
+  if (!SetPath(root, target.path, override.mark, std::move(target.value))) {
+    errors->Add(override.mark, fmt::format("'{}' cannot be set: what stands above it is no mapping", override.path));
+  }
+}
+
+}  // namespace backplane

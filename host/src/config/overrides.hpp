@@ -1,0 +1,25 @@
+// --set path=value: the same keys as in the file, written on the command line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/plugins.hpp"
+
+namespace backplane {
+
+struct Override {
+  std::string path;
+  Mark mark;        // of the path; the source is the whole text
+  bool add = false; // "+path=value" also writes a key that nobody knows yet; what it means is checked like the file
+  Node value;
+};
+
+std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors* errors);
+
+// Such overrides come first: they decide which option tables the others are checked against.
+bool ChoosesPlugins(const Override& override);
+
+void ApplyOverride(const Override& override, const std::vector<PluginSlot>& slots, Node* root, Errors* errors);
+
+}  // namespace backplane

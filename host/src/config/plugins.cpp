@@ -1,0 +1,137 @@
+#include "config/plugins.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/value.hpp"
+
+namespace backplane {
+namespace {
+
+// Measures the process, so it belongs to every experiment that does not say otherwise.
+constexpr const char* kDefaultMonitor = "resources";
+
+using Folders = std::vector<std::filesystem::path>;
+
+Folders ReadPluginPath(const Node& root) {
+  Errors reported_elsewhere;
+  Folders folders;
+  const Node* node = FindPath(root, "plugin_path");
+  if (!node) return folders;
+  auto value = ReadValue(*node, {ValueType::kPathList, ""}, "plugin_path", &reported_elsewhere);
+  if (value) {
+    for (const auto& folder : *value) folders.emplace_back(folder.get<std::string>());
+  }
+  return folders;
+}
+
+Node Scalar(std::string text, const Mark& mark) {
+  Node node;
+  node.kind = Node::Kind::kScalar;
+  node.text = std::move(text);
+  node.mark = mark;
+  return node;
+}
+
+Node PluginMapping(Node name) {
+  Node map;
+  map.kind = Node::Kind::kMap;
+  map.mark = name.mark;
+  map.entries.push_back(Entry{"plugin", name.mark, std::move(name)});
+  return map;
+}
+
+void CheckMonitor(const Node& item, Errors* errors) {
+  if (item.reported) return;
+  if (!item.IsMap()) {
+    errors->Add(item.mark, fmt::format("monitors: wanted a plugin's name or {{plugin, options}}, found {}", Describe(item)));
+    return;
+  }
+  for (const Entry& entry : item.entries) {
+    if (entry.key == "plugin" || entry.key == "options") continue;
+    errors->Add(entry.mark, fmt::format("unknown key '{}' in monitors; a monitor has 'plugin' and 'options'", entry.key));
+  }
+  if (!FindEntry(item, "plugin")) errors->Add(item.mark, "monitors: a monitor lacks 'plugin'");
+}
+
+void PrepareMonitors(Node* root, const PluginLookup& lookup, const Folders& folders, Errors* errors) {
+  Entry* entry = FindEntry(root, "monitors");
+  if (!entry) {
+    std::string why_not;
+    if (!lookup || !lookup(BP_KIND_MONITOR, kDefaultMonitor, folders, &why_not)) return;
+    Node list;
+    list.kind = Node::Kind::kList;
+    list.items.push_back(PluginMapping(Scalar(kDefaultMonitor, Mark{})));
+    SetPath(root, "monitors", Mark{}, std::move(list));
+    return;
+  }
+  if (!entry->value.IsList()) {
+    if (!entry->value.reported) errors->Add(entry->mark, "monitors: wanted a list of plugins, found " + Describe(entry->value));
+    return;
+  }
+  for (Node& item : entry->value.items) {
+    if (item.IsScalar()) item = PluginMapping(item);
+    CheckMonitor(item, errors);
+  }
+}
+
+bool NamesFile(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".so"); }
+
+PluginSlot Resolve(Node* root, uint32_t kind, std::string path, const PluginLookup& lookup, const Folders& folders, Errors* errors) {
+  PluginSlot slot{kind, std::move(path), std::nullopt};
+  std::string key = slot.path + ".plugin";
+  Node* node = FindPath(root, key);
+  if (!node || node->reported) return slot;
+  Mark mark = PathMark(*root, key);
+  auto name = ReadValue(*node, {ValueType::kText, ""}, key, errors);
+  if (!name) {
+    node->reported = true;
+    return slot;
+  }
+  if (NamesFile(node->text)) node->text = AbsolutePath(node->text, node->mark);
+  std::string why_not = "no plugins can be looked up here";
+  const PluginInfo* info = lookup ? lookup(kind, node->text, folders, &why_not) : nullptr;
+  if (info) {
+    slot.info = *info;
+  } else {
+    errors->Add(mark, fmt::format("{}: {}", key, why_not));
+  }
+  return slot;
+}
+
+}  // namespace
+
+std::vector<PluginSlot> ResolvePlugins(Node* root, const PluginLookup& lookup, Errors* errors) {
+  Folders folders = ReadPluginPath(*root);
+  PrepareMonitors(root, lookup, folders, errors);
+  std::vector<PluginSlot> slots;
+  slots.push_back(Resolve(root, BP_KIND_ENV, "env", lookup, folders, errors));
+  slots.push_back(Resolve(root, BP_KIND_LEARNER, "learner", lookup, folders, errors));
+  const Node* monitors = FindPath(*root, "monitors");
+  size_t count = monitors ? monitors->items.size() : 0;
+  for (size_t i = 0; i < count; ++i) {
+    slots.push_back(Resolve(root, BP_KIND_MONITOR, fmt::format("monitors.{}", i), lookup, folders, errors));
+  }
+  return slots;
+}
+
+const PluginSlot* FindSlot(const std::vector<PluginSlot>& slots, const std::string& options_path) {
+  std::string wanted = options_path == "evaluation.env.options" ? "env.options" : options_path;
+  for (const PluginSlot& slot : slots) {
+    if (slot.options_path() == wanted) return &slot;
+  }
+  return nullptr;
+}
+
+const OptionInfo* FindOption(const PluginInfo& info, const std::string& name) {
+  for (const OptionInfo& option : info.options) {
+    if (option.path == name) return &option;
+  }
+  for (const OptionInfo& option : info.options) {
+    if (std::find(option.aliases.begin(), option.aliases.end(), name) != option.aliases.end()) return &option;
+  }
+  return nullptr;
+}
+
+}  // namespace backplane

@@ -1,0 +1,31 @@
+// The plugins an experiment names, looked up: from here on their option tables are known.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+#include "config/errors.hpp"
+#include "config/loader.hpp"
+
+namespace backplane {
+
+// A place in the file that names a plugin: "env", "learner", "monitors.0".
+struct PluginSlot {
+  uint32_t kind = 0;
+  std::string path;
+  std::optional<PluginInfo> info;  // absent: not found, and an error says so
+  std::string options_path() const { return path + ".options"; }
+};
+
+// Writes each monitor as a mapping and each plugin's path as an absolute one, then looks the plugins up.
+std::vector<PluginSlot> ResolvePlugins(Node* root, const PluginLookup& lookup, Errors* errors);
+
+// The slot whose options stand under `options_path`. The evaluation's environment is the experiment's.
+const PluginSlot* FindSlot(const std::vector<PluginSlot>& slots, const std::string& options_path);
+
+// By its own name or another it declares. NULL: no such option.
+const OptionInfo* FindOption(const PluginInfo& info, const std::string& name);
+
+}  // namespace backplane

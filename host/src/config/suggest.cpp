@@ -1,0 +1,59 @@
+#include "config/suggest.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+namespace backplane {
+namespace {
+
+constexpr size_t kMaxNames = 3;
+
+char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+}  // namespace
+
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      size_t replaced = diagonal + (Lower(a[i]) != Lower(b[j]));
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, diagonal + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+std::vector<std::string> Nearest(std::string_view name, const std::vector<Candidate>& candidates) {
+  struct Scored {
+    size_t distance;
+    const Candidate* candidate;
+  };
+  std::vector<Scored> scored;
+  for (const Candidate& candidate : candidates) {
+    size_t distance = EditDistance(name, candidate.word);
+    bool near = distance <= std::max<size_t>(1, name.size() / 3) && distance < std::max(name.size(), candidate.word.size());
+    if (near) scored.push_back({distance, &candidate});
+  }
+  std::stable_sort(scored.begin(), scored.end(), [](const Scored& a, const Scored& b) { return a.distance < b.distance; });
+  std::vector<std::string> names;
+  for (const Scored& s : scored) {
+    bool much_farther = s.distance > scored[0].distance + (scored[0].distance == 0 ? 0 : 1);
+    if (much_farther || names.size() == kMaxNames) break;
+    if (std::find(names.begin(), names.end(), s.candidate->shown) == names.end()) names.push_back(s.candidate->shown);
+  }
+  return names;
+}
+
+std::string DidYouMean(const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  std::string text = "; did you mean '" + names[0] + "'";
+  for (size_t i = 1; i < names.size(); ++i) text += (i + 1 == names.size() ? " or '" : ", '") + names[i] + "'";
+  return text + "?";
+}
+
+}  // namespace backplane

@@ -1,0 +1,23 @@
+// "did you mean": the names nearest to a misspelt one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace backplane {
+
+struct Candidate {
+  std::string word;   // compared with the misspelt name
+  std::string shown;  // what the user is told to write
+};
+
+size_t EditDistance(std::string_view a, std::string_view b);  // letters' case does not count
+
+// At most three, nearest first, earlier candidates first among equals; empty when none is near.
+std::vector<std::string> Nearest(std::string_view name, const std::vector<Candidate>& candidates);
+
+// "; did you mean 'a' or 'b'?", or nothing.
+std::string DidYouMean(const std::vector<std::string>& names);
+
+}  // namespace backplane

@@ -1,0 +1,20 @@
+// Numbers, durations and sizes as people write them. Every reader takes the whole text or nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace backplane {
+
+std::optional<int64_t> ParseInteger(std::string_view text);  // decimal digits with a sign
+std::optional<double> ParseNumber(std::string_view text);    // finite
+std::optional<double> ParseDuration(std::string_view text);  // "1h30m", "90s", "1.5h": seconds
+std::optional<uint64_t> ParseSize(std::string_view text);    // "16GiB", "4GB": bytes
+
+// What ParseDuration and ParseSize read back as exactly the same number.
+std::string FormatDuration(double seconds);
+std::string FormatSize(uint64_t bytes);
+
+}  // namespace backplane

@@ -1,0 +1,226 @@
+#include "config/value.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "config/errors.hpp"
+#include "config/units.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::string> SplitWords(const std::string& range) {
+  std::vector<std::string> words;
+  for (size_t from = 0; from <= range.size();) {
+    size_t bar = std::min(range.find('|', from), range.size());
+    words.push_back(range.substr(from, bar - from));
+    from = bar + 1;
+  }
+  return words;
+}
+
+bool IsInterval(const std::string& word) {
+  return word.size() >= 3 && (word[0] == '[' || word[0] == '(') && (word.back() == ']' || word.back() == ')') &&
+         word.find(',') != std::string::npos;
+}
+
+bool InInterval(const std::string& interval, double value) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  auto bound = [](std::string text, double open) {
+    text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+    return ParseNumber(text).value_or(open);
+  };
+  size_t comma = interval.find(',');
+  double low = bound(interval.substr(1, comma - 1), -kInfinity);
+  double high = bound(interval.substr(comma + 1, interval.size() - comma - 2), kInfinity);
+  return (interval[0] == '[' ? value >= low : value > low) && (interval.back() == ']' ? value <= high : value < high);
+}
+
+bool IsFlag(const std::string& text, bool value) {
+  return value ? text == "true" || text == "True" || text == "TRUE" : text == "false" || text == "False" || text == "FALSE";
+}
+
+bool IsNameText(const std::string& text) {
+  return !text.empty() && text != "." && text != ".." && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
+  });
+}
+
+// Plain text that YAML takes for a number or a flag.
+bool IsOtherThanText(const Node& node) {
+  return !node.quoted && (ParseNumber(node.text) || IsFlag(node.text, true) || IsFlag(node.text, false));
+}
+
+const char* Wanted(ValueType type) {
+  switch (type) {
+    case ValueType::kNumber: return "a number";
+    case ValueType::kInteger: return "an integer";
+    case ValueType::kFlag: return "true or false";
+    case ValueType::kNumberList: return "a list of numbers";
+    case ValueType::kIntegerList: return "a list of integers";
+    case ValueType::kDuration: return "a duration such as 90s, 30m or 1h30m";
+    case ValueType::kSize: return "a size such as 512MiB, 4GB or 16GiB";
+    case ValueType::kPath: return "a path";
+    case ValueType::kPathList: return "a list of paths";
+    default: return "text";
+  }
+}
+
+class ValueReader {
+ public:
+  ValueReader(const ValueRule& rule, const std::string& name, Errors* errors) : rule_(rule), name_(name), errors_(errors) {}
+
+  std::optional<json> Read(const Node& node) {
+    if (node.reported) return std::nullopt;
+    switch (rule_.type) {
+      case ValueType::kNumberList: return ReadList(node, ValueType::kNumber);
+      case ValueType::kIntegerList: return ReadList(node, ValueType::kInteger);
+      case ValueType::kPathList: return ReadList(node, ValueType::kPath);
+      default: break;
+    }
+    if (!node.IsScalar()) return WrongType(node);
+    if (IsRangeWord(rule_.range, node.text)) return json(node.text);
+    switch (rule_.type) {
+      case ValueType::kNumber: return node.quoted ? WrongType(node) : Numeric(node, ParseNumber(node.text));
+      case ValueType::kInteger: return node.quoted ? WrongType(node) : ReadInteger(node);
+      case ValueType::kFlag: return ReadFlag(node);
+      case ValueType::kDuration: return ReadDuration(node);
+      case ValueType::kSize: return ReadSize(node);
+      default: return ReadText(node);
+    }
+  }
+
+ private:
+  std::nullopt_t Fail(const Node& node, std::string message) {
+    errors_->Add(node.mark, std::move(message));
+    return std::nullopt;
+  }
+
+  std::nullopt_t WrongType(const Node& node) {
+    std::string wanted = Wanted(rule_.type);
+    if (!rule_.range.empty()) {
+      for (const std::string& word : SplitWords(rule_.range)) wanted += IsInterval(word) ? "" : " or '" + word + "'";
+    }
+    return Fail(node, fmt::format("{}: wanted {}, found {}", name_, wanted, Describe(node)));
+  }
+
+  template <typename T>
+  std::optional<json> Numeric(const Node& node, std::optional<T> value) {
+    if (!value) return WrongType(node);
+    if (!InRange(rule_.range, static_cast<double>(*value))) {
+      return Fail(node, fmt::format("{}: {} is out of range {}", name_, node.text, rule_.range));
+    }
+    return json(*value);
+  }
+
+  std::optional<json> ReadInteger(const Node& node) {
+    std::string_view digits = node.text;
+    if (digits.starts_with('-') || digits.starts_with('+')) digits.remove_prefix(1);
+    bool whole = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+    std::optional<int64_t> value = ParseInteger(node.text);
+    if (whole && !value) return Fail(node, fmt::format("{}: {} does not fit into 64 bits", name_, node.text));
+    return Numeric(node, value);
+  }
+
+  std::optional<json> ReadFlag(const Node& node) {
+    if (!node.quoted && IsFlag(node.text, true)) return json(true);
+    if (!node.quoted && IsFlag(node.text, false)) return json(false);
+    return WrongType(node);
+  }
+
+  std::optional<json> ReadDuration(const Node& node) {
+    std::optional<double> seconds = ParseDuration(node.text);
+    return Numeric(node, seconds) ? std::optional<json>(FormatDuration(*seconds)) : std::nullopt;
+  }
+
+  std::optional<json> ReadSize(const Node& node) {
+    std::optional<uint64_t> bytes = ParseSize(node.text);
+    return Numeric(node, bytes) ? std::optional<json>(FormatSize(*bytes)) : std::nullopt;
+  }
+
+  std::optional<json> ReadText(const Node& node) {
+    bool listed = rule_.type == ValueType::kEnum || !rule_.range.empty();
+    if (listed) return Fail(node, fmt::format("{}: wanted one of {}, found {}", name_, rule_.range, Describe(node)));
+    if (IsOtherThanText(node)) {
+      return Fail(node, fmt::format("{}: wanted {}, found {}; quote it if it is meant", name_, Wanted(rule_.type), node.text));
+    }
+    if (rule_.type == ValueType::kName && !IsNameText(node.text)) {
+      return Fail(node, fmt::format("{}: '{}' may hold only letters, digits, '_', '-' and '.'", name_, node.text));
+    }
+    return json(rule_.type == ValueType::kPath ? AbsolutePath(node.text, node.mark) : node.text);
+  }
+
+  std::optional<json> ReadList(const Node& node, ValueType item_type) {
+    if (!node.IsList()) return WrongType(node);
+    json list = json::array();
+    bool good = true;
+    for (size_t i = 0; i < node.items.size(); ++i) {
+      std::optional<json> item = ReadValue(node.items[i], {item_type, rule_.range}, fmt::format("{}[{}]", name_, i), errors_);
+      good = good && item;
+      if (item) list.push_back(*item);
+    }
+    return good ? std::optional(list) : std::nullopt;
+  }
+
+  const ValueRule& rule_;
+  const std::string& name_;
+  Errors* errors_;
+};
+
+}  // namespace
+
+bool InRange(const std::string& range, double value) {
+  bool bounded = false;
+  for (const std::string& word : SplitWords(range)) {
+    if (!IsInterval(word)) continue;
+    if (InInterval(word, value)) return true;
+    bounded = true;
+  }
+  return !bounded;
+}
+
+bool IsRangeWord(const std::string& range, const std::string& text) {
+  if (range.empty()) return false;
+  std::vector<std::string> words = SplitWords(range);
+  return !IsInterval(text) && std::find(words.begin(), words.end(), text) != words.end();
+}
+
+std::optional<json> ReadValue(const Node& node, const ValueRule& rule, const std::string& name, Errors* errors) {
+  return ValueReader(rule, name, errors).Read(node);
+}
+
+std::optional<json> ReadDefault(const std::string& text, const ValueRule& rule, std::string* why_not) {
+  bool is_text = rule.type == ValueType::kText || rule.type == ValueType::kPath || rule.type == ValueType::kEnum;
+  if (text.empty() && is_text) return json("");
+  Errors errors;
+  std::optional<Node> node = ParseDocument(text, MakeSource("default", "", text, 0), &errors);
+  std::optional<json> value;
+  if (node && node->IsNull()) return json(nullptr);
+  if (node && node->IsScalar() && is_text && rule.type != ValueType::kEnum) return json(node->text);  // its place is the author's
+  if (node) value = ReadValue(*node, rule, "default", &errors);
+  if (errors.empty()) return value;
+  *why_not = errors.Sorted().front().message;
+  return std::nullopt;
+}
+
+std::string Describe(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::kNull: return "nothing";
+    case Node::Kind::kList: return "a list";
+    case Node::Kind::kMap: return "a mapping";
+    case Node::Kind::kScalar: break;
+  }
+  if (node.quoted) return fmt::format("the text '{}'", node.text);
+  return IsOtherThanText(node) ? node.text : fmt::format("'{}'", node.text);
+}
+
+std::string AbsolutePath(const std::string& path, const Mark& mark) {
+  if (path.empty() || !mark.source || mark.source->folder.empty()) return path;
+  return (mark.source->folder / path).lexically_normal().string();
+}
+
+}  // namespace backplane

@@ -1,0 +1,58 @@
+// One value of one type: read whole, checked against its range, refused with what was wanted and what was found.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "backplane/module.h"
+#include "config/document.hpp"
+
+namespace backplane {
+
+class Errors;
+
+enum class ValueType {
+  kNumber = BP_PARAM_F64,
+  kInteger = BP_PARAM_I64,
+  kFlag = BP_PARAM_BOOL,
+  kText = BP_PARAM_STR,
+  kEnum = BP_PARAM_ENUM,
+  kPath = BP_PARAM_PATH,
+  kNumberList = BP_PARAM_F64_LIST,
+  kIntegerList = BP_PARAM_I64_LIST,
+  // Below: types of the host's own keys only.
+  kDuration = 100,  // JSON: text such as "1800s"
+  kSize,            // JSON: text such as "16GiB"
+  kName,            // text that can be a folder's name
+  kPathList,
+  kPluginName,
+  kPluginOptions,
+  kMonitors,
+  kBase,   // read before everything else
+  kLater,  // settled for a later version
+};
+
+// "(0,1]", "[1,)", "a|b", and for numbers also words beside intervals: "auto|[1,)". Empty: anything.
+struct ValueRule {
+  ValueType type;
+  std::string range;
+};
+
+bool InRange(const std::string& range, double value);
+bool IsRangeWord(const std::string& range, const std::string& text);
+
+// The value as it stands in a saved configuration, or nothing after an error. `name` is its path.
+std::optional<nlohmann::json> ReadValue(const Node& node, const ValueRule& rule, const std::string& name, Errors* errors);
+
+// The value of a default written as YAML text. Nothing, and a sentence in `why_not`, if the default does not fit its own rule.
+std::optional<nlohmann::json> ReadDefault(const std::string& text, const ValueRule& rule, std::string* why_not);
+
+// "a list", "nothing", "'abc'": what an error says was found.
+std::string Describe(const Node& node);
+
+// A relative path starts at the folder of the text it stands in.
+std::string AbsolutePath(const std::string& path, const Mark& mark);
+
+}  // namespace backplane

@@ -1,0 +1,91 @@
+// Which files may be loaded by this host: everything that can be known without running plugin code.
+#include <algorithm>
+
+#include "plugin/elf.hpp"
+#include "plugin/metadata.hpp"
+#include "plugin/plugin_error.hpp"
+
+#include "backplane/host.h"
+
+namespace backplane {
+namespace {
+
+constexpr const char* kEntry = "bp_module_v1";
+constexpr std::string_view kEntryStem = "bp_module_v";
+static_assert(BP_ABI_MAJOR == 1, "kEntry carries the major");
+
+constexpr const char* kHostExtensions[] = {BP_HOST_METRICS_1};
+
+void CheckEntry(const ElfFile& elf, const std::string& file) {
+  const std::vector<std::string> exports = elf.Exports();
+  if (std::find(exports.begin(), exports.end(), kEntry) != exports.end()) return;
+  for (const std::string& name : exports) {
+    if (name.starts_with(kEntryStem)) {
+      throw PluginError(file + ": is built for another ABI major; wanted " + kEntry + ", found " + name);
+    }
+  }
+  throw PluginError(file + ": does not export " + kEntry + ", so it is no plugin (" + std::to_string(exports.size()) + " other exports)");
+}
+
+std::string SealedText(const ElfFile& elf, const std::string& file) {
+  const ElfSection* section = elf.Find(BP_META_SECTION);
+  if (!section) throw PluginError(file + ": has no section " BP_META_SECTION "; wanted one from BP_META_RESERVE or BP_PLUGINS");
+  const std::string bytes = elf.Read(*section);
+  // Reserved as {1, 0, 0, ...}; sealing writes JSON over it.
+  if (bytes.empty() || bytes[0] == '\1' || bytes[0] == '\0') {
+    throw PluginError(file + ": is not sealed; run `backplane plugin seal " + file + "` after linking");
+  }
+  return bytes.c_str();
+}
+
+void CheckAbi(const PluginInfo& info) {
+  if (info.abi_major != BP_ABI_MAJOR) {
+    throw PluginError(info.file.string() + ": its metadata names another ABI major; wanted " + std::to_string(BP_ABI_MAJOR) + ", found " +
+                      std::to_string(info.abi_major));
+  }
+  if (info.abi_min_minor > BP_ABI_MINOR) {
+    throw PluginError(info.file.string() + ": needs a newer host; it wants ABI " + std::to_string(info.abi_major) + "." +
+                      std::to_string(info.abi_min_minor) + " or newer, this host has " + std::to_string(BP_ABI_MAJOR) + "." +
+                      std::to_string(BP_ABI_MINOR));
+  }
+}
+
+void CheckBuild(const PluginInfo& info) {
+  const auto quoted = [](const std::string& sanitizer) { return sanitizer.empty() ? "none" : "'" + sanitizer + "'"; };
+  if (info.build.sanitizer != BP_BUILD_SANITIZER) {
+    throw PluginError(info.file.string() + ": is built with another sanitizer; wanted " + quoted(BP_BUILD_SANITIZER) + ", found " +
+                      quoted(info.build.sanitizer));
+  }
+  // A plugin written in C has no C++ ABI to disagree about.
+  if (info.build.cxx11abi && *info.build.cxx11abi != _GLIBCXX_USE_CXX11_ABI) {
+    throw PluginError(info.file.string() + ": is built with another C++ ABI; wanted _GLIBCXX_USE_CXX11_ABI " BP_BUILD_CXX11ABI ", found " +
+                      std::to_string(*info.build.cxx11abi));
+  }
+}
+
+void CheckNeeds(const PluginInfo& info) {
+  for (const std::string& need : info.needs) {
+    if (std::find(std::begin(kHostExtensions), std::end(kHostExtensions), need) == std::end(kHostExtensions)) {
+      throw PluginError(info.file.string() + ": '" + info.id + "' needs the host extension '" + need +
+                        "', which this host does not have; it has " BP_HOST_METRICS_1);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<PluginInfo> ReadPlugins(const std::filesystem::path& file) {
+  const std::filesystem::path absolute = std::filesystem::absolute(file).lexically_normal();
+  const ElfFile elf(absolute);
+  CheckEntry(elf, absolute.string());
+  std::vector<PluginInfo> plugins = ParseMetadata(SealedText(elf, absolute.string()), absolute);
+  if (plugins.empty()) throw PluginError(absolute.string() + ": its metadata names no plugin; wanted one or more");
+  for (const PluginInfo& info : plugins) {
+    CheckAbi(info);
+    CheckBuild(info);
+    CheckNeeds(info);
+  }
+  return plugins;
+}
+
+}  // namespace backplane

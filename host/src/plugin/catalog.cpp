@@ -1,0 +1,100 @@
+#include "plugin/catalog.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "plugin/metadata.hpp"
+#include "plugin/plugin_error.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsPath(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".so"); }
+
+// Levenshtein's distance.
+size_t Distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t changed = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string Join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+// "; did you mean 'ant'?", or all names if none is near.
+std::string Suggestion(const std::string& name, std::vector<std::string> known, const std::string& kind) {
+  if (known.empty()) return "; no " + kind + " is installed";
+  std::stable_sort(known.begin(), known.end(),
+                   [&](const std::string& a, const std::string& b) { return Distance(name, a) < Distance(name, b); });
+  if (Distance(name, known.front()) <= std::max<size_t>(1, name.size() / 3)) return "; did you mean '" + known.front() + "'?";
+  std::sort(known.begin(), known.end());
+  return "; known: " + Join(known);
+}
+
+}  // namespace
+
+void Catalog::AddFolder(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".so") files.push_back(it->path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) AddFile(file);
+}
+
+void Catalog::AddFile(const fs::path& file) {
+  const fs::path absolute = fs::absolute(file).lexically_normal();
+  const auto is_same = [&](const auto& entry) { return entry.file == absolute; };
+  if (std::any_of(plugins_.begin(), plugins_.end(), is_same) || std::any_of(refusals_.begin(), refusals_.end(), is_same)) return;
+  try {
+    for (PluginInfo& info : ReadPlugins(absolute)) plugins_.push_back(std::move(info));
+  } catch (const PluginError& e) {
+    refusals_.push_back({absolute, e.what()});
+  }
+}
+
+const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::string* why_not) {
+  const std::string kind_name = KindName(kind);
+  const fs::path file = IsPath(name) ? fs::absolute(name).lexically_normal() : fs::path();
+  if (!file.empty()) AddFile(file);
+
+  std::vector<const PluginInfo*> found;
+  std::vector<std::string> known, found_in;
+  for (const PluginInfo& info : plugins_) {
+    if (info.kind != kind) continue;
+    known.push_back(info.id.substr(std::min(info.id.size(), kind_name.size() + 1)));
+    if (!file.empty() ? info.file != file : info.id != kind_name + "." + name) continue;
+    found.push_back(&info);
+    found_in.push_back(file.empty() ? info.file.string() : info.id);
+  }
+  if (found.size() == 1) return found.front();
+  if (found.size() > 1) {
+    *why_not = "there is more than one " + kind_name + " '" + name + "': " + Join(found_in);
+    return nullptr;
+  }
+  for (const Refusal& refusal : refusals_) {
+    if (!file.empty() ? refusal.file != file : refusal.file.stem() != kind_name + "_" + name) continue;
+    *why_not = refusal.reason;
+    return nullptr;
+  }
+  *why_not = file.empty() ? "there is no " + kind_name + " '" + name + "'" + Suggestion(name, known, kind_name)
+                          : file.string() + ": holds no " + kind_name;
+  return nullptr;
+}
+
+}  // namespace backplane

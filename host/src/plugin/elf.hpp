@@ -1,0 +1,44 @@
+// The little of an ELF64 file that must be known before it may be loaded: its sections, exports and needed libraries.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace backplane {
+
+struct ElfSection {
+  std::string name;
+  uint32_t type = 0, link = 0;  // SHT_*; index of the section that holds its names
+  uint64_t offset = 0, size = 0;
+};
+
+// Nothing in the file is trusted: every offset is checked against the file's size before it is read.
+class ElfFile {
+ public:
+  // Throws PluginError unless it is a 64-bit shared library for the machine this host runs on.
+  explicit ElfFile(const std::filesystem::path& file);
+  ~ElfFile();
+  ElfFile(const ElfFile&) = delete;
+  ElfFile& operator=(const ElfFile&) = delete;
+
+  const ElfSection* Find(std::string_view name) const;  // NULL: no such section
+  std::string Read(const ElfSection& section) const;
+  std::vector<std::string> Exports() const;  // defined names of .dynsym, which `strip` leaves alone
+  std::vector<std::string> Needed() const;   // DT_NEEDED names
+
+ private:
+  std::string ReadAt(uint64_t offset, uint64_t size) const;
+  void ReadHeader();
+  void ReadSections(uint64_t offset, uint64_t count, uint64_t names_index);
+  std::string NamesOf(const ElfSection& section) const;
+
+  std::filesystem::path file_;
+  int fd_ = -1;
+  uint64_t size_ = 0;
+  std::vector<ElfSection> sections_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,55 @@
+#include "plugin/host_services.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace backplane {
+namespace {
+
+HostServices* Self(const bp_host* host) { return static_cast<HostServices*>(host->impl); }
+
+}  // namespace
+
+HostServices::HostServices(std::string plugin_id, const HostSinks* sinks)
+    : plugin_id_(std::move(plugin_id)),
+      sinks_(sinks),
+      host_{sizeof(bp_host), BP_ABI_MINOR, this, Extension, Log, Fail, Cancelled} {}
+
+std::string HostServices::TakeError() {
+  const std::lock_guard lock(mutex_);
+  return error_.empty() ? "no reason given" : std::exchange(error_, {});
+}
+
+void* HostServices::MetricsImpl(const bp_host* host) { return Self(host)->sinks_->metrics_impl; }
+
+const void* HostServices::Extension(const bp_host* host, const char* id) noexcept {
+  return id && std::strcmp(id, BP_HOST_METRICS_1) == 0 ? Self(host)->sinks_->metrics : nullptr;
+}
+
+void HostServices::Log(const bp_host* host, int32_t severity, const char* utf8) noexcept {
+  const HostServices& self = *Self(host);
+  if (!utf8 || !self.sinks_->log) return;
+  try {
+    self.sinks_->log(self.plugin_id_, severity, utf8);
+  } catch (...) {
+    // A line that cannot be written must not end the trial, and no exception may enter a plugin.
+  }
+}
+
+bp_status HostServices::Fail(const bp_host* host, bp_status code, const char* utf8) noexcept {
+  HostServices& self = *Self(host);
+  try {
+    const std::lock_guard lock(self.mutex_);
+    self.error_ = utf8 ? utf8 : "";
+  } catch (...) {
+    // Out of memory: the code still tells the class of the failure.
+  }
+  return code;
+}
+
+int32_t HostServices::Cancelled(const bp_host* host) noexcept {
+  const std::atomic<bool>* cancelled = Self(host)->sinks_->cancelled;
+  return cancelled && cancelled->load(std::memory_order_relaxed) ? 1 : 0;
+}
+
+}  // namespace backplane

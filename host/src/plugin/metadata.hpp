@@ -1,0 +1,29 @@
+// The metadata section of a plugin file: what its plugins are and how it was built, as JSON, readable without loading it.
+//
+//   {"bp_meta": 1, "abi": [major, minor, min_minor], "plugins": [{kind, id, version, summary, license, flags, needs, params}],
+//    "build": {compiler, cxx11abi, torch, mujoco, sanitizer, debug}}
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "backplane/module.h"
+#include "plugin/plugin_info.hpp"
+
+namespace backplane {
+
+inline constexpr int kMetadataFormat = 1;
+
+// The section's text for a loaded module. Throws PluginError if the module describes itself in a way that cannot be used.
+std::string MetadataOf(const bp_module& module);
+
+// The plugins a text describes; `file` is entered as it is. Throws PluginError.
+std::vector<PluginInfo> ParseMetadata(const std::string& text, const std::filesystem::path& file);
+
+// The plugins of a file that this host could load. Throws PluginError, with a sentence of its own for each cause: not an ELF
+// file, another machine, no or another entry point, unsealed, damaged metadata, another ABI, another build, unknown needs.
+// Whether the LibTorch is the right one is known to the trial process only, so LoadedModule asks that.
+std::vector<PluginInfo> ReadPlugins(const std::filesystem::path& file);
+
+}  // namespace backplane

@@ -1,0 +1,15 @@
+// The one exception of this room.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace backplane {
+
+// A plugin that cannot be used; `what()` is the whole sentence (cause, file, wanted, found).
+class PluginError : public std::runtime_error {
+ public:
+  explicit PluginError(const std::string& text) : std::runtime_error(text) {}
+};
+
+}  // namespace backplane

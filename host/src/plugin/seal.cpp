@@ -1,0 +1,139 @@
+#include "plugin/seal.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "plugin/elf.hpp"
+#include "plugin/loader.hpp"
+#include "plugin/metadata.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr unsigned kTimeLimit_s = 120;  // loading LibTorch from a cold disk takes seconds
+
+enum ChildExit : int { kSealed = 0, kRefused = 9 };
+
+// Plugins name LibTorch without a path, so it must be in the process before them.
+void PreloadWhatItNeeds(const ElfFile& elf, const std::filesystem::path& file) {
+  const std::vector<std::string> needed = elf.Needed();
+  const auto is_torch = [](const std::string& name) { return name.starts_with("libtorch") || name.starts_with("libc10"); };
+  if (std::none_of(needed.begin(), needed.end(), is_torch)) return;
+  const std::filesystem::path lib_dir = FindTorchLib();
+  if (lib_dir.empty()) {
+    throw PluginError(file.string() + ": needs LibTorch, and none is known; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
+  }
+  PreloadTorch(lib_dir);
+}
+
+void WriteSection(const std::filesystem::path& file, const ElfSection& section, std::string text) {
+  text.resize(section.size, '\0');
+  const int fd = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) throw PluginError(file.string() + ": cannot be written: " + std::strerror(errno));
+  const ssize_t n = pwrite(fd, text.data(), text.size(), static_cast<off_t>(section.offset));
+  const int error = n < 0 ? errno : EIO;
+  if (close(fd) != 0 || n != static_cast<ssize_t>(text.size())) {
+    throw PluginError(file.string() + ": cannot be written: " + std::strerror(error));
+  }
+}
+
+void WriteAll(int fd, const std::string& text) {
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t n = write(fd, text.data() + done, text.size() - done);
+    if (n <= 0) return;  // the parent is gone, nobody wants the sentence
+    done += static_cast<size_t>(n);
+  }
+}
+
+std::string ReadAll(int fd) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; (n = read(fd, buffer, sizeof buffer)) != 0;) {
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) break;
+    text.append(buffer, static_cast<size_t>(n));
+  }
+  return text;
+}
+
+[[noreturn]] void RunChild(const std::filesystem::path& file, int pipe_end) {
+  alarm(kTimeLimit_s);
+  try {
+    SealInThisProcess(file);
+  } catch (const std::exception& e) {
+    WriteAll(pipe_end, e.what());
+    _exit(kRefused);
+  }
+  _exit(kSealed);  // no static destructors of a library that was loaded on top of the parent's image
+}
+
+// Throws unless the child sealed the file.
+void CheckChild(const std::filesystem::path& file, int wait_status, const std::string& sentence) {
+  const std::string when = " while it was loaded to be sealed";
+  if (WIFSIGNALED(wait_status)) {
+    const int signal = WTERMSIG(wait_status);
+    if (signal == SIGALRM) {
+      throw PluginError(file.string() + ": did not answer within " + std::to_string(kTimeLimit_s) + " s" + when);
+    }
+    throw PluginError(file.string() + ": crashed (" + strsignal(signal) + ")" + when);
+  }
+  if (WEXITSTATUS(wait_status) == kSealed && sentence.empty()) return;
+  if (WEXITSTATUS(wait_status) == kRefused && !sentence.empty()) throw PluginError(sentence);
+  throw PluginError(file.string() + ": ended the process with exit code " + std::to_string(WEXITSTATUS(wait_status)) + when);
+}
+
+}  // namespace
+
+void SealInThisProcess(const std::filesystem::path& file) {
+  const std::filesystem::path absolute = std::filesystem::absolute(file).lexically_normal();
+  const ElfFile elf(absolute);
+  const ElfSection* section = elf.Find(BP_META_SECTION);
+  if (!section || section->size != BP_META_BYTES) {
+    throw PluginError(absolute.string() + ": has no section " BP_META_SECTION " of " + std::to_string(BP_META_BYTES) + " bytes; found " +
+                      (section ? std::to_string(section->size) + " bytes" : "none"));
+  }
+  elf.Read(*section);  // throws if the section does not lie within the file, before anything is written there
+  PreloadWhatItNeeds(elf, absolute);
+  std::string text;
+  try {
+    text = MetadataOf(OpenModule(absolute));
+  } catch (const PluginError& e) {
+    const std::string what = e.what();
+    throw PluginError(what.starts_with(absolute.string()) ? what : absolute.string() + ": " + what);
+  }
+  if (text.size() >= BP_META_BYTES) {
+    throw PluginError(absolute.string() + ": its metadata is too long; the section holds " + std::to_string(BP_META_BYTES - 1) +
+                      " bytes, found " + std::to_string(text.size()));
+  }
+  WriteSection(absolute, *section, text);
+}
+
+void Seal(const std::filesystem::path& file) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw PluginError(file.string() + ": cannot be sealed: " + std::strerror(errno));
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    RunChild(file, ends[1]);
+  }
+  const int error = errno;
+  close(ends[1]);
+  if (child < 0) {
+    close(ends[0]);
+    throw PluginError(file.string() + ": cannot be sealed: " + std::strerror(error));
+  }
+  const std::string sentence = ReadAll(ends[0]);
+  close(ends[0]);
+  int wait_status = 0;
+  while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR) {
+  }
+  CheckChild(file, wait_status, sentence);
+}
+
+}  // namespace backplane

@@ -1,0 +1,57 @@
+// One LibTorch per process, loaded before any plugin.
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "plugin/loader.hpp"
+
+namespace backplane {
+namespace {
+
+// `__version__ = '2.13.0+cpu'` in the wheel's version.py, or the single line of build-version in the C++ distribution.
+std::string TorchVersion(const std::filesystem::path& root) {
+  std::string line;
+  for (std::ifstream in(root / "version.py"); std::getline(in, line);) {
+    const size_t begin = line.find_first_of("'\""), end = line.find_last_of("'\"");
+    if (line.starts_with("__version__") && begin < end) return line.substr(begin + 1, end - begin - 1);
+  }
+  if (std::ifstream in(root / "build-version"); std::getline(in, line) && !line.empty()) return line;
+  throw PluginError("LibTorch in " + (root / "lib").string() + " does not tell its version; wanted version.py or build-version in " +
+                    root.string());
+}
+
+}  // namespace
+
+std::string PreloadTorch(const std::filesystem::path& lib_dir) {
+  // A second copy with the same library name would silently not be loaded, or fail by load order.
+  static std::filesystem::path loaded;
+  const std::filesystem::path wanted = std::filesystem::weakly_canonical(lib_dir);
+  if (!loaded.empty() && loaded != wanted) {
+    throw PluginError("this process already has the LibTorch of " + loaded.string() + ", so it cannot load that of " + wanted.string());
+  }
+  const std::string version = TorchVersion(wanted.parent_path());
+  if (!dlopen((wanted / "libtorch.so").c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    throw PluginError("LibTorch cannot be loaded from " + wanted.string() + ": " + dlerror());
+  }
+  loaded = wanted;
+  return version;
+}
+
+std::filesystem::path FindTorchLib() {
+  if (const char* from_env = std::getenv("BACKPLANE_TORCH_LIB"); from_env && *from_env) return from_env;
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path file = program.parent_path().parent_path() / "lib/backplane/torch.json";
+  std::ifstream in(file);
+  if (error || !in) return {};
+  const nlohmann::json facts = nlohmann::json::parse(in, nullptr, false);
+  if (!facts.is_object() || !facts.contains("lib") || !facts["lib"].is_string()) {
+    throw PluginError(file.string() + ": wanted {\"lib\": \"folder of libtorch.so\", ...}, found something else");
+  }
+  return facts["lib"].get<std::string>();
+}
+
+}  // namespace backplane

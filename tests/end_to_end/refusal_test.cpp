@@ -1,0 +1,78 @@
+// Bad files and bad plugins: a clear record each, and nothing else harmed.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+
+class Refusal : public ProgramTest {
+ protected:
+  static constexpr char kFixtures[] = BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+
+  // Runs the fixture env of that name with the random learner.
+  Finished RunFixture(const std::string& env, const std::string& more = "") {
+    Write("bad.yaml", "experiment: bad\nenv: {plugin: " + env + R"(}
+learner: {plugin: random}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
+budget: {iterations: 3}
+)" + more);
+    return Run("run bad.yaml --plugin-path " + std::string(kFixtures));
+  }
+};
+
+TEST_F(Refusal, SixErrorsGiveSixMessagesAndStartNothing) {
+  const Finished run = Run("run " BACKPLANE_SOURCE_DIR "/tests/fixtures/config/six_errors.yaml");
+  EXPECT_EQ(run.exit, 2);
+  size_t count = 0;
+  for (size_t at = 0; (at = run.err.find(": error: ", at)) != std::string::npos; ++at) ++count;
+  EXPECT_EQ(count, 6u) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
+}
+
+TEST_F(Refusal, AWrongCommandLineIsExitTwo) {
+  EXPECT_EQ(Run("runn x.yaml").exit, 2);
+  EXPECT_EQ(Run("run no-such-file.yaml").exit, 2);
+  EXPECT_EQ(Run("run-trial no-such-file.json").exit, 64);
+}
+
+TEST_F(Refusal, ACrashIsRecordedWithSignalAndPlugin) {
+  const Finished run = RunFixture("crash_in_step");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  const nlohmann::json result = Result("bad");
+  EXPECT_EQ(result["state"], "FAILED");
+  EXPECT_EQ(result["outcome"], "signal");
+  EXPECT_THAT(result.dump(), testing::AllOf(HasSubstr("SIGSEGV"), HasSubstr("env.crash_in_step"), HasSubstr("rollout")));
+}
+
+TEST_F(Refusal, AHangIsEndedAndRecorded) {
+  const Finished run = RunFixture("hang_in_step", "resources: {hang_timeout: 2s}\n");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  EXPECT_EQ(Result("bad")["outcome"], "timeout");
+}
+
+TEST_F(Refusal, APluginThatExitsIsRecordedByName) {
+  const Finished run = RunFixture("exit_in_step");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  EXPECT_EQ(Result("bad")["outcome"], "plugin");
+  EXPECT_THAT(Result("bad").dump(), HasSubstr("env.exit_in_step"));
+}
+
+TEST_F(Refusal, ACreateThatFailsSaysWhyBeforeTheTrial) {
+  const Finished run = RunFixture("create_fails");
+  EXPECT_NE(run.exit, 0);
+  EXPECT_THAT(run.err, HasSubstr("env.create_fails"));
+}
+
+TEST_F(Refusal, ACreateThatThrowsIsContained) {
+  const Finished run = RunFixture("create_throws");
+  EXPECT_NE(run.exit, 0);
+  EXPECT_THAT(run.err, HasSubstr("env.create_throws"));
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end

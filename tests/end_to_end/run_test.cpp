@@ -1,0 +1,96 @@
+// A run from file to result, and what a second call does.
+#include <gmock/gmock.h>
+
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kRandom[] = R"(experiment: walk
+env: {plugin: cartpole}
+learner: {plugin: random, options: {horizon: 64}}
+rollout: {num_env_runners: 2, num_envs_per_env_runner: 8}
+budget: {env_steps: 20000}
+evaluation: {episodes: 5}
+)";
+
+class Run : public ProgramTest {};
+
+TEST_F(Run, TrainsRecordsAndSummarises) {
+  Write("walk.yaml", kRandom);
+  const Finished run = Run("run walk.yaml");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  const nlohmann::json result = Result("walk");
+  EXPECT_EQ(result["state"], "COMPLETED");
+  EXPECT_GE(result["env_steps"], 20000);
+  EXPECT_NEAR(result["return"]["mean"], 22, 6) << "uniform actions balance the pole for about 22 steps";
+  EXPECT_EQ(result["evaluation"]["return"]["n"], 5);
+  EXPECT_NEAR(result["floor"]["return"]["mean"], 9.4, 1.5) << "always pushing left ends after 8 to 11 steps";
+  EXPECT_THAT(run.out, HasSubstr("steps/s"));
+  EXPECT_THAT(run.out, HasSubstr("outputs/walk"));
+}
+
+TEST_F(Run, PhaseSharesSumToOne) {
+  Write("walk.yaml", kRandom);
+  ASSERT_EQ(Run("run walk.yaml").exit, 0);
+  const nlohmann::json result = Result("walk");
+  double sum = result["unnamed_share"];
+  for (const auto& phase : result["phases"]) sum += phase["share"].get<double>();
+  EXPECT_NEAR(sum, 1.0, 1e-6);
+}
+
+TEST_F(Run, AFinishedRunIsShownAgainAndNotRepeated) {
+  Write("walk.yaml", kRandom);
+  ASSERT_EQ(Run("run walk.yaml").exit, 0);
+  const std::string before = ReadFile(Attempt("walk") / "result.json");
+  const Finished second = Run("run walk.yaml");
+  EXPECT_EQ(second.exit, 0);
+  EXPECT_THAT(second.out + second.err, HasSubstr("--fresh"));
+  EXPECT_EQ(ReadFile(Attempt("walk") / "result.json"), before);
+  EXPECT_FALSE(std::filesystem::exists(Attempt("walk", 2)));
+}
+
+TEST_F(Run, FreshKeepsTheOldResultsBeside) {
+  Write("walk.yaml", kRandom);
+  ASSERT_EQ(Run("run walk.yaml").exit, 0);
+  ASSERT_EQ(Run("run walk.yaml --fresh").exit, 0);
+  EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/walk.1"));
+  EXPECT_EQ(Result("walk")["state"], "COMPLETED");
+}
+
+TEST_F(Run, WithoutATerminalThereAreNoEscapes) {
+  Write("walk.yaml", kRandom);
+  const Finished run = Run("run walk.yaml");
+  EXPECT_THAT(run.out + run.err, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(Run, ListAndHelpRunWithoutLibraries) {
+  EXPECT_EQ(Run("--help").exit, 0);
+  const Finished list = Run("plugin list");
+  EXPECT_EQ(list.exit, 0);
+  for (const char* id : {"env.cartpole", "env.template_c", "env.template_cpp", "learner.random", "monitor.resources"})
+    EXPECT_THAT(list.out, HasSubstr(id));
+  EXPECT_THAT(Run("plugin describe env.cartpole").out, HasSubstr("1.0.0"));
+}
+
+TEST_F(Run, TheProgramIsLinkedToNeitherLibTorchNorMuJoCo) {
+  const std::string file = BACKPLANE_BINARY_DIR "/bin/backplane";
+  ASSERT_EQ(std::system(("ldd " + file + " > " + (dir_ / "ldd.txt").string()).c_str()), 0);
+  EXPECT_THAT(ReadFile(dir_ / "ldd.txt"), Not(testing::AnyOf(HasSubstr("torch"), HasSubstr("mujoco"), HasSubstr("c10"))));
+}
+
+TEST_F(Run, EveryShippedConfigIsValid) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(BACKPLANE_SOURCE_DIR "/configs")) {
+    if (entry.path().extension() != ".yaml") continue;
+    const std::string text = ReadFile(entry.path());
+    if (text.find("plugin: ppo") != std::string::npos && !HasPlugin("learner_ppo.so")) continue;
+    const Finished check = Run("config check " + entry.path().string());
+    EXPECT_EQ(check.exit, 0) << check.err;
+  }
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end

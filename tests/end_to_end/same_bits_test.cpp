@@ -1,0 +1,63 @@
+// The same file and seed give the same numbers and the same weights, whatever the number of threads.
+#include <gmock/gmock.h>
+
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+class SameBits : public ProgramTest {
+ protected:
+  void CheckThreads(const std::string& text) {
+    Write("same.yaml", text);
+    std::vector<std::string> values, weights;
+    for (int threads : {1, 2, 3}) {
+      const std::string n = std::to_string(threads);
+      const Finished run = Run("run same.yaml --set rollout.threads=" + n + " --set output.dir=outputs/t" + n);
+      ASSERT_EQ(run.exit, 0) << run.err;
+      values.push_back(Values("t" + n));
+      weights.push_back(ReadFile(Attempt("t" + n).parent_path() / "checkpoint/checkpoint.bin"));
+      // Seconds are part of a checkpoint, so that a wall-time budget goes on; they are the only difference allowed.
+      const size_t at = weights.back().find("\"seconds\":");
+      if (at != std::string::npos) weights.back().erase(0, weights.back().find('}', at));
+    }
+    EXPECT_GT(values[0].size(), 500u);
+    EXPECT_EQ(values[0], values[1]);
+    EXPECT_EQ(values[0], values[2]);
+    EXPECT_EQ(weights[0], weights[1]);
+    EXPECT_EQ(weights[0], weights[2]);
+  }
+};
+
+TEST_F(SameBits, RandomOnCartPole) {
+  CheckThreads(R"(experiment: same
+env: {plugin: cartpole}
+learner: {plugin: random, options: {horizon: 32}}
+rollout: {num_env_runners: 3, num_envs_per_env_runner: 8}
+budget: {iterations: 20}
+)");
+}
+
+TEST_F(SameBits, PpoOnCartPole) {
+  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
+  CheckThreads(R"(experiment: same
+env: {plugin: cartpole}
+learner: {plugin: ppo, options: {train_batch_size: 384, minibatch_size: 96, num_epochs: 2, normalize_obs: true, normalize_rewards: true}}
+rollout: {num_env_runners: 3, num_envs_per_env_runner: 4}
+budget: {iterations: 8}
+)");
+}
+
+TEST_F(SameBits, PpoOnAnt) {
+  if (!HasPlugin("learner_ppo.so") || !HasPlugin("env_ant.so")) GTEST_SKIP() << "built without LibTorch or MuJoCo";
+  CheckThreads(R"(experiment: same
+env: {plugin: ant}
+learner: {plugin: ppo, options: {train_batch_size: 768, minibatch_size: 256, num_epochs: 2, normalize_obs: true, normalize_rewards: true}}
+rollout: {num_env_runners: 3, num_envs_per_env_runner: 8}
+budget: {iterations: 4}
+evaluation: {episodes: 2}
+)");
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end

@@ -1,0 +1,69 @@
+// Ctrl-C, and going on afterwards.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+class Stop : public ProgramTest {
+ protected:
+  static constexpr char kLong[] = R"(experiment: long
+env: {plugin: cartpole}
+learner: {plugin: random, options: {horizon: 64}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}
+budget: {wall_time: 120s}
+)";
+  // Waits until the trial has written a line, so that the signal meets a running one.
+  void WaitForFirstIteration(const std::string& experiment) {
+    for (int i = 0; i < 600; ++i) {
+      if (!ReadFile(Attempt(experiment) / "metrics.jsonl").empty()) return;
+      usleep(50'000);
+    }
+    FAIL() << "no first iteration in 30 s: " << ReadFile(dir_ / "err.txt");
+  }
+};
+
+TEST_F(Stop, OneCtrlCEndsTheTrialWithASummary) {
+  Write("long.yaml", kLong);
+  const pid_t pid = Start("run long.yaml");
+  WaitForFirstIteration("long");
+  kill(pid, SIGINT);
+  const Finished run = Wait(pid);
+  EXPECT_EQ(run.exit, 130) << run.err;
+  EXPECT_EQ(Result("long")["state"], "KILLED");
+  EXPECT_GT(Result("long")["env_steps"], 0);
+}
+
+TEST_F(Stop, ARunStoppedAndResumedEqualsAnUninterruptedOne) {
+  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
+  const std::string text = R"(
+env: {plugin: cartpole}
+learner: {plugin: ppo, options: {train_batch_size: 512, minibatch_size: 128, num_epochs: 8, normalize_obs: true, normalize_rewards: true}}
+rollout: {num_env_runners: 2, num_envs_per_env_runner: 8}
+budget: {iterations: 120}
+)";
+  Write("whole.yaml", "experiment: whole" + text);
+  Write("parts.yaml", "experiment: parts" + text);
+  ASSERT_EQ(Run("run whole.yaml").exit, 0);
+  const pid_t pid = Start("run parts.yaml");
+  WaitForFirstIteration("parts");
+  kill(pid, SIGINT);
+  const Finished first = Wait(pid);
+  ASSERT_EQ(first.exit, 130) << first.err;
+  const Finished second = Run("run parts.yaml");
+  ASSERT_EQ(second.exit, 0) << second.err;
+  const auto last_line = [](const std::string& text) {
+    nlohmann::json line = nlohmann::json::parse(text.substr(text.rfind('\n', text.size() - 2) + 1));
+    line.erase("time");
+    return line;
+  };
+  const nlohmann::json whole = last_line(ReadFile(Attempt("whole") / "metrics.jsonl"));
+  const nlohmann::json parts = last_line(ReadFile(Attempt("parts", 2) / "metrics.jsonl"));
+  EXPECT_EQ(whole, parts);
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end

@@ -1,0 +1,108 @@
+// A small language for tests of the experiment file: write files, load them against three made-up plugins, look at the result.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/loader.hpp"
+
+namespace backplane {
+
+inline OptionInfo Option(std::string path, uint16_t type, std::optional<std::string> def, std::optional<std::string> range = {}) {
+  OptionInfo option;
+  option.path = std::move(path);
+  option.type = type;
+  option.def = std::move(def);
+  option.range = std::move(range);
+  option.doc = "an option of a test";
+  return option;
+}
+
+class ConfigTest : public ::testing::Test {
+ protected:
+  ConfigTest() {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("config_test_" + std::to_string(getpid()) + "_" + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+    OptionInfo lr = Option("lr", BP_PARAM_F64, "3e-4", "(0,1]");
+    lr.aliases = {"learning_rate", "alpha"};
+    Add(BP_KIND_ENV, "walker", {Option("reward", BP_PARAM_F64, "1.0"), Option("legs", BP_PARAM_I64, "4", "[1,8]")});
+    Add(BP_KIND_ENV, "swimmer", {Option("reward", BP_PARAM_F64, "0.5"), Option("fins", BP_PARAM_I64, "2")});
+    Add(BP_KIND_LEARNER, "climber",
+        {lr, Option("epochs", BP_PARAM_I64, "10", "[1,)"), Option("hidden", BP_PARAM_I64_LIST, "[64, 64]", "[1,)"),
+         Option("norm", BP_PARAM_BOOL, "true"), Option("device", BP_PARAM_ENUM, "cpu", "cpu|cuda"),
+         Option("note", BP_PARAM_STR, ""), Option("grad_clip", BP_PARAM_F64, {}), Option("data", BP_PARAM_PATH, {})});
+  }
+  ~ConfigTest() override { std::filesystem::remove_all(folder_); }
+
+  PluginInfo& Add(uint32_t kind, const std::string& name, std::vector<OptionInfo> options) {
+    PluginInfo info;
+    info.kind = kind;
+    info.id = std::string(KindName(kind)) + "." + name;
+    info.options = std::move(options);
+    return plugins_[name] = std::move(info);
+  }
+
+  std::filesystem::path Write(const std::string& name, const std::string& text) {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return folder_ / name;
+  }
+
+  LoadResult Load(const std::filesystem::path& file, std::vector<std::string> set = {}) {
+    LoadOptions options;
+    options.set = std::move(set);
+    options.lookup = [this](uint32_t kind, const std::string& name, const std::vector<std::filesystem::path>& folders,
+                            std::string* why_not) -> const PluginInfo* {
+      asked_.push_back(name);
+      folders_ = folders;
+      auto found = plugins_.find(std::filesystem::path(name).stem().string());
+      if (found != plugins_.end() && found->second.kind == kind) return &found->second;
+      *why_not = std::string("no ") + KindName(kind) + " plugin '" + name + "'";
+      return nullptr;
+    };
+    return LoadExperiment(file, options);
+  }
+
+  LoadResult LoadText(const std::string& text, std::vector<std::string> set = {}) { return Load(Write("e.yaml", text), set); }
+
+  // The loaded experiment of a text that must be good.
+  LoadedExperiment Good(const std::string& text, std::vector<std::string> set = {}) {
+    LoadResult result = LoadText(text, std::move(set));
+    for (const Diagnostic& d : result.errors) ADD_FAILURE() << Format(d);
+    return result.loaded.value_or(LoadedExperiment{});
+  }
+
+  // "3:7 message" of each error; an override has no line and shows its text instead.
+  std::vector<std::string> ErrorsOf(const std::string& text, std::vector<std::string> set = {}) {
+    LoadResult result = LoadText(text, std::move(set));
+    EXPECT_EQ(result.loaded.has_value(), result.errors.empty());
+    std::vector<std::string> lines;
+    for (const Diagnostic& d : result.errors) {
+      std::string place = d.line ? std::to_string(d.line) + ":" + std::to_string(d.column) : d.file + " " + d.source_line;
+      lines.push_back(place + " " + d.message);
+    }
+    return lines;
+  }
+
+  std::filesystem::path folder_;
+  std::map<std::string, PluginInfo> plugins_;
+  std::vector<std::string> asked_;
+  std::vector<std::filesystem::path> folders_;
+};
+
+// Good as it is; tests append to it.
+inline const std::string kMinimal =
+    "experiment: first\n"
+    "env: {plugin: walker}\n"
+    "learner: {plugin: climber}\n"
+    "budget: {iterations: 3}\n";
+
+}  // namespace backplane

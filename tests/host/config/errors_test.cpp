@@ -1,0 +1,102 @@
+#include "config_fixture.hpp"
+
+namespace backplane {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ErrorsTest = ConfigTest;
+
+TEST_F(ErrorsTest, SixMistakesGiveSixErrorsInFileOrder) {
+  LoadResult result = Load(BACKPLANE_SOURCE_DIR "/tests/fixtures/config/six_errors.yaml");
+  std::vector<std::string> lines;
+  for (const Diagnostic& d : result.errors) {
+    EXPECT_FALSE(d.source_line.empty());
+    lines.push_back(std::to_string(d.line) + ":" + std::to_string(d.column) + " " + d.message);
+  }
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("2:13 experiment: 'six errors' may hold only letters"), HasSubstr("3:7 '010'"),
+                                 HasSubstr("6:13 env.walker has no option 'legz'; did you mean 'legs'?"),
+                                 "10:9 learner.options.lr: wanted a number, found '3.O'",
+                                 "12:3 unknown key 'num_rollout_workers' in rollout; did you mean 'num_env_runners'?",
+                                 "13:22 budget.iterations: 0 is out of range [1,)"));
+  EXPECT_FALSE(result.loaded);
+}
+
+TEST_F(ErrorsTest, AnErrorShowsItsLineAndACaret) {
+  Diagnostic d{"a.yaml", 3, 7, "no", "seed: x"};
+  EXPECT_EQ(Format(d), "a.yaml:3:7: error: no\n  seed: x\n        ^");
+  EXPECT_EQ(Format({"--set", 0, 6, "no", "seed=x"}), "--set: error: no\n  seed=x\n       ^");
+  EXPECT_EQ(Format({"a.yaml", 0, 0, "no", ""}), "a.yaml: error: no");
+}
+
+TEST_F(ErrorsTest, UnknownKeysNameTheNearest) {
+  EXPECT_THAT(ErrorsOf(kMinimal + "rollout: {num_env_runer: 2}\n"),
+              ElementsAre("5:11 unknown key 'num_env_runer' in rollout; did you mean 'num_env_runners'?"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "rollot: {threads: 2}\n"), ElementsAre("5:1 unknown key 'rollot'; did you mean 'rollout'?"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "num_rollout_workers: 2\n"),
+              ElementsAre("5:1 unknown key 'num_rollout_workers'; did you mean 'rollout.num_env_runners'?"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "lr: 2\n"), ElementsAre("5:1 unknown key 'lr'; did you mean 'learner.options.lr'?"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "qqqqqqqq: 2\n"), ElementsAre("5:1 unknown key 'qqqqqqqq'"));
+}
+
+TEST_F(ErrorsTest, WrongTypesSayWantedAndFound) {
+  auto error_of = [&](const std::string& line) {
+    auto errors = ErrorsOf(kMinimal + line + "\n");
+    return errors.size() == 1 ? errors[0] : "not one error";
+  };
+  EXPECT_EQ(error_of("seed: '5'"), "5:7 seed: wanted an integer, found the text '5'");
+  EXPECT_EQ(error_of("seed: 4.O"), "5:7 seed: wanted an integer, found '4.O'");
+  EXPECT_EQ(error_of("seed: 1e3"), "5:7 seed: wanted an integer, found 1e3");
+  EXPECT_EQ(error_of("seed: 1_000"), "5:7 seed: wanted an integer, found '1_000'");
+  EXPECT_EQ(error_of("seed: 0x10"), "5:7 seed: wanted an integer, found '0x10'");
+  EXPECT_EQ(error_of("seed: [1]"), "5:7 seed: wanted an integer, found a list");
+  EXPECT_EQ(error_of("seed:"), "5:1 seed: wanted an integer, found nothing");
+  EXPECT_EQ(error_of("seed: -1"), "5:7 seed: -1 is out of range [0,)");
+  EXPECT_EQ(error_of("seed: 99999999999999999999"), "5:7 seed: 99999999999999999999 does not fit into 64 bits");
+  EXPECT_EQ(error_of("rollout: 5"), "5:10 rollout: wanted a mapping, found 5");
+  EXPECT_EQ(error_of("rollout: {threads: many}"), "5:20 rollout.threads: wanted an integer or 'auto', found 'many'");
+  EXPECT_EQ(error_of("resources: {exclusive: yes}"), "5:24 resources.exclusive: wanted true or false, found 'yes'");
+  EXPECT_EQ(error_of("resources: {memory: 16}"), "5:21 resources.memory: wanted a size such as 512MiB, 4GB or 16GiB, found 16");
+  EXPECT_EQ(error_of("resources: {wall_time: 30}"),
+            "5:24 resources.wall_time: wanted a duration such as 90s, 30m or 1h30m, found 30");
+  EXPECT_EQ(error_of("output: {dir: 5}"), "5:15 output.dir: wanted text, found 5; quote it if it is meant");
+  EXPECT_EQ(error_of("plugin_path: here"), "5:14 plugin_path: wanted a list of paths, found 'here'");
+}
+
+TEST_F(ErrorsTest, ABudgetNeedsALimit) {
+  std::string head = "experiment: a\nenv: {plugin: walker}\nlearner: {plugin: climber}\n";
+  EXPECT_THAT(ErrorsOf(head + "budget: {}\n"), ElementsAre(HasSubstr("4:1 budget: at least one limit is needed")));
+  EXPECT_THAT(ErrorsOf(head + "budget: {iterations: null}\n"), ElementsAre(HasSubstr("4:1 budget: at least one")));
+  Good(head + "budget: {wall_time: 1h30m}\n");
+}
+
+TEST_F(ErrorsTest, KeysOfLaterVersionsSaySo) {
+  for (const char* key : {"sweep", "report", "on_failure"}) {
+    EXPECT_THAT(ErrorsOf(kMinimal + key + ": {a: 1}\n"),
+                ElementsAre(std::string("5:1 ") + key + ": this version runs single trials and does not read this key yet"));
+  }
+}
+
+TEST_F(ErrorsTest, APluginThatIsNotFoundIsAnErrorAtItsKey) {
+  EXPECT_THAT(ErrorsOf("experiment: a\nenv:\n  plugin: walkr\n  options: {anything: 1}\nlearner: {plugin: climber}\n"
+                       "budget: {epochs: 1}\n"),
+              ElementsAre("3:3 env.plugin: no env plugin 'walkr'"));
+}
+
+TEST_F(ErrorsTest, APluginIsNamedInsideAMapping) {
+  EXPECT_THAT(ErrorsOf("experiment: a\nenv: walker\nlearner: {plugin: climber}\nbudget: {epochs: 1}\n"),
+              ElementsAre("2:6 env: wanted a mapping, found 'walker'"));
+  EXPECT_THAT(ErrorsOf("experiment: a\nenv: {plugin: 5}\nlearner: {plugin: climber}\nbudget: {epochs: 1}\n"),
+              ElementsAre(HasSubstr("2:15 env.plugin: wanted text, found 5")));
+}
+
+TEST_F(ErrorsTest, MonitorsAreNamesOrMappings) {
+  EXPECT_THAT(ErrorsOf(kMinimal + "monitors: [[a], {plugn: b}, nobody]\n"),
+              ElementsAre(HasSubstr("5:12 monitors: wanted a plugin's name or {plugin, options}, found a list"),
+                          HasSubstr("5:17 monitors: a monitor lacks 'plugin'"), HasSubstr("5:18 unknown key 'plugn' in monitors"),
+                          HasSubstr("5:29 monitors.2.plugin: no monitor plugin 'nobody'")));
+  EXPECT_THAT(ErrorsOf(kMinimal + "monitors: all\n"), ElementsAre("5:1 monitors: wanted a list of plugins, found 'all'"));
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,90 @@
+#include "config/experiment.hpp"
+
+#include "config/schema.hpp"
+#include "config_fixture.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ExperimentTest = ConfigTest;
+
+// Another value than the default, for each type of the table.
+std::string OtherValue(const HostKey& key) {
+  switch (key.type) {
+    case ValueType::kNumber: return "0.5";
+    case ValueType::kInteger: return "17";
+    case ValueType::kFlag: return "true";
+    case ValueType::kDuration: return "1h30m";
+    case ValueType::kSize: return "1.5GiB";
+    case ValueType::kPathList: return "[/a, /b]";
+    case ValueType::kPluginName: return key.path == "env.plugin" ? "swimmer" : "hiker";
+    case ValueType::kPluginOptions: return key.path == "learner.options" ? "{lr: 0.25}" : "{reward: 9.5}";
+    case ValueType::kMonitors: return "[plotter]";
+    default: return "other";
+  }
+}
+
+TEST_F(ExperimentTest, EveryKeyCanBeSetAndSurvivesJson) {
+  Add(BP_KIND_LEARNER, "hiker", plugins_["climber"].options);
+  Add(BP_KIND_MONITOR, "plotter", {});
+  json plain = ToJson(Good(kMinimal).experiment);
+  int keys = 0;
+  for (const HostKey& key : HostKeys()) {
+    if (!key.set) continue;
+    SCOPED_TRACE(key.path);
+    Experiment experiment = Good(kMinimal, {key.path + "=" + OtherValue(key)}).experiment;
+    json saved = ToJson(experiment);
+    EXPECT_NE(saved, plain);
+    EXPECT_EQ(ToJson(ExperimentFromJson(saved)), saved);
+    EXPECT_EQ(ToJson(ExperimentFromJson(json::parse(saved.dump()))), saved);
+    ++keys;
+  }
+  EXPECT_GT(keys, 25);
+}
+
+TEST_F(ExperimentTest, TheTablesDefaultsAreTheStructs) {
+  json saved = ToJson(Good(kMinimal).experiment), fresh = ToJson(Experiment{});
+  for (const char* section : {"rollout", "evaluation", "checkpoint", "resources", "seed"}) EXPECT_EQ(saved[section], fresh[section]);
+  EXPECT_EQ(saved["output"]["dir"], "outputs/first");
+}
+
+TEST_F(ExperimentTest, ASavedConfigurationIsAnExperimentFile) {
+  json saved = ToJson(Good(kMinimal, {"budget.wall_time=1h", "resources.memory=4GB", "learner.options.data=d.csv"}).experiment);
+  EXPECT_EQ(ToJson(Good(saved.dump(2)).experiment), saved);
+}
+
+TEST_F(ExperimentTest, LargeNumbersAndFractionsSurvive) {
+  Experiment experiment = Good(kMinimal).experiment;
+  experiment.seed = UINT64_MAX;
+  experiment.resources.memory_bytes = UINT64_MAX;
+  experiment.budget.wall_time_s = 1.0 / 3;
+  Experiment back = ExperimentFromJson(json::parse(ToJson(experiment).dump()));
+  EXPECT_EQ(back.seed, UINT64_MAX);
+  EXPECT_EQ(back.resources.memory_bytes, UINT64_MAX);
+  EXPECT_EQ(back.budget.wall_time_s, 1.0 / 3);
+}
+
+TEST_F(ExperimentTest, AnotherShapeIsRefused) {
+  json saved = ToJson(Good(kMinimal).experiment);
+  auto refusal = [](const json& document) {
+    try {
+      ExperimentFromJson(document);
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  json more = saved, less = saved, other = saved;
+  more["rollout"]["speed"] = 1;
+  less["rollout"].erase("threads");
+  other["seed"] = "x";
+  EXPECT_THAT(refusal(more), HasSubstr("unknown key 'rollout.speed'"));
+  EXPECT_THAT(refusal(less), HasSubstr("lacks 'rollout.threads'"));
+  EXPECT_THAT(refusal(other), HasSubstr("seed"));
+  EXPECT_THAT(refusal(json::array()), HasSubstr("JSON object"));
+}
+
+}  // namespace
+}  // namespace backplane
