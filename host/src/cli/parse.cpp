@@ -1,10 +1,14 @@
 // The only file that includes CLI11: it costs several seconds of compile time wherever it stands.
 #include "cli/parse.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <iostream>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -65,7 +69,11 @@ void AddRunTrial(CLI::App* root, Arguments* args) {
       if (std::freopen("/dev/null", "r", stdin) == nullptr) {
         std::fclose(stdin);
       }
-      return RunTrial(args->trial.trial_json, args->trial.check);
+      const int code = RunTrial(args->trial.trial_json, args->trial.check);
+      std::fflush(nullptr);
+      // Plugins are never unloaded: their destructors at exit could still crash a trial that has already ended well.
+      _exit(code);
+      return code;
     };
   });
 }
@@ -153,7 +161,7 @@ int Complain(CLI::App& root, const CLI::ParseError& error, int argc, char** argv
   const std::string typo = ExplainTypo(root, argc, argv);
   std::fprintf(stderr, "backplane: %s\n(`backplane --help` and `backplane COMMAND --help` list what there is)\n",
                (typo.empty() ? std::string(error.what()) : typo).c_str());
-  return argc > 1 && std::string(argv[1]) == "run-trial" ? kExitUsage : kUsage;
+  return argc > 1 && std::string(argv[1]) == "run-trial" ? int{kExitUsage} : int{kUsage};
 }
 
 }  // namespace

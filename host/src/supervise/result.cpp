@@ -86,7 +86,8 @@ TrialResult ParseResult(const json& result) {
   parsed.signal = Text(At(result, "signal"));
   parsed.phase = Text(At(result, "phase"));
   parsed.plugin = Text(At(result, "plugin"));
-  for (const json& line : At(result, "log_tail")) {
+  const json& log_tail = At(result, "log_tail");
+  for (const json& line : log_tail.is_array() ? log_tail : json::array()) {
     parsed.log_tail.push_back(Text(line));
   }
   return parsed;

@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/plugin_search.hpp"
+#include "plugin/loader.hpp"
+#include "supervise/host_info.hpp"
+
+namespace backplane {
+namespace {
+
+enum class Health { kOk = 1, kWarn, kFail };
+
+struct Finding {
+  std::string name;
+  Health health = Health::kOk;
+  std::string text, fix;
+};
+
+const char* Word(Health health) { return health == Health::kOk ? "OK" : health == Health::kWarn ? "WARN" : "FAIL"; }
+
+Finding Torch() {
+  const std::filesystem::path lib = FindTorchLib();
+  if (lib.empty() || !std::filesystem::exists(lib / "libtorch.so")) {
+    return {"LibTorch", Health::kWarn, lib.empty() ? "not found" : "no libtorch.so in " + lib.string(),
+            "learners that use it can not run: call scripts/bootstrap, or set BACKPLANE_TORCH_LIB to the folder of libtorch.so"};
+  }
+  const std::string version = TorchVersionAt(lib);
+  if (version.empty()) {
+    return {"LibTorch", Health::kWarn, "of unknown version in " + lib.string(), "plugins are refused if they were built for another version"};
+  }
+  return {"LibTorch", Health::kOk, version + " in " + lib.string(), ""};
+}
+
+Finding Physics(const std::vector<std::filesystem::path>& folders) {
+  constexpr std::string_view kPrefix = "libmujoco.so.";
+  for (const std::filesystem::path& folder : folders) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with(kPrefix)) {
+        return {"MuJoCo", Health::kOk, name.substr(kPrefix.size()) + " in " + folder.string(), ""};
+      }
+    }
+  }
+  return {"MuJoCo", Health::kWarn, "no libmujoco beside the plugins", "envs that use it can not run: call scripts/bootstrap and scripts/build"};
+}
+
+std::vector<Finding> Plugins(PluginSearch* search) {
+  const Catalog& catalog = search->All();
+  std::string folders;
+  for (const std::filesystem::path& folder : search->folders()) {
+    folders += (folders.empty() ? "" : ", ") + folder.string() + (std::filesystem::is_directory(folder) ? "" : " (missing)");
+  }
+  const bool none = catalog.plugins().empty();
+  std::vector<Finding> findings = {{"plugins", none ? Health::kFail : Health::kOk,
+                                    fmt::format("{} on the plugin path: {}", catalog.plugins().size(), folders),
+                                    none ? "call scripts/build, or name a folder with --plugin-path or BACKPLANE_PLUGIN_PATH" : ""}};
+  for (const Refusal& refusal : catalog.refusals()) {
+    findings.push_back({"plugin", Health::kWarn, refusal.file.string() + ": " + refusal.reason, "build it again, or remove the file"});
+  }
+  return findings;
+}
+
+Finding Disk() {
+  constexpr uint64_t kLow = 1ull << 30;
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(std::filesystem::current_path(), error);
+  if (error) {
+    return {"disk", Health::kWarn, "free space unknown: " + error.message(), ""};
+  }
+  const std::string text = fmt::format("{:.1f} GiB free in the current folder", static_cast<double>(space.available) / (1ull << 30));
+  return space.available < kLow ? Finding{"disk", Health::kFail, text, "free some space, or write elsewhere with --out"}
+                                : Finding{"disk", Health::kOk, text, ""};
+}
+
+std::vector<Finding> Examine(const DoctorArgs& args) {
+  const nlohmann::json host = HostFacts();
+  PluginSearch search(args.plugin_path);
+  search.All();
+  std::vector<Finding> findings = {
+      {"backplane", Health::kOk, BACKPLANE_VERSION, ""},
+      {"compiler", Health::kOk, kCompiler, ""},
+      {"host", Health::kOk, host["cpu"].get<std::string>() + ", " + host["kernel"].get<std::string>(), ""},
+      {"cores", Health::kOk, fmt::format("{} granted by affinity and control group", GrantedCores()), ""},
+      Torch(),
+      Physics(search.folders()),
+      Disk(),
+  };
+  for (Finding& finding : Plugins(&search)) {
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace
+
+int DoctorCommand(const DoctorArgs& args) {
+  bool failed = false;
+  nlohmann::json list = nlohmann::json::array();
+  for (const Finding& finding : Examine(args)) {
+    failed = failed || finding.health == Health::kFail;
+    list.push_back({{"name", finding.name}, {"health", Word(finding.health)}, {"text", finding.text}, {"fix", finding.fix}});
+    if (!args.json) {
+      fmt::print("{:<5} {:<10} {}\n", Word(finding.health), finding.name, finding.text);
+      fmt::print("{}", finding.fix.empty() ? "" : fmt::format("{:<17}-> {}\n", "", finding.fix));
+    }
+  }
+  if (args.json) {
+    fmt::print("{}\n", list.dump(1));
+  }
+  return failed ? kFailed : kOk;
+}
+
+}  // namespace backplane

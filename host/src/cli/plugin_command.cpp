@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <cstdio>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/plugin_search.hpp"
+#include "plugin/seal.hpp"
+
+namespace backplane {
+namespace {
+
+const char* TypeName(uint16_t type) {
+  static constexpr const char* kNames[] = {"?", "number", "integer", "bool", "text", "choice", "path", "list of numbers", "list of integers"};
+  return type < std::size(kNames) ? kNames[type] : kNames[0];
+}
+
+// "env.ant" -> "ant": what an experiment file writes.
+std::string ShortId(const PluginInfo& info) { return info.id.substr(info.id.find('.') + 1); }
+
+nlohmann::json OptionJson(const OptionInfo& option) {
+  const auto or_null = [](const std::optional<std::string>& text) { return text ? nlohmann::json(*text) : nlohmann::json(nullptr); };
+  return {{"path", option.path},   {"type", TypeName(option.type)}, {"required", (option.flags & BP_PARAM_REQUIRED) != 0},
+          {"unit", option.unit},   {"default", or_null(option.def)}, {"range", or_null(option.range)},
+          {"doc", option.doc},     {"aliases", option.aliases},      {"helps", option.helps}};
+}
+
+nlohmann::json InfoJson(const PluginInfo& info, bool with_options) {
+  nlohmann::json json = {{"kind", KindName(info.kind)}, {"id", info.id},           {"version", info.version},
+                         {"summary", info.summary},     {"license", info.license}, {"file", info.file.string()}};
+  if (with_options) {
+    json["options"] = nlohmann::json::array();
+    for (const OptionInfo& option : info.options) {
+      json["options"].push_back(OptionJson(option));
+    }
+  }
+  return json;
+}
+
+std::string Join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : ", ") + word;
+  }
+  return text;
+}
+
+std::vector<const PluginInfo*> Sorted(const Catalog& catalog) {
+  std::vector<const PluginInfo*> plugins;
+  for (const PluginInfo& info : catalog.plugins()) {
+    plugins.push_back(&info);
+  }
+  std::stable_sort(plugins.begin(), plugins.end(),
+                   [](const PluginInfo* a, const PluginInfo* b) { return std::tie(a->kind, a->id) < std::tie(b->kind, b->id); });
+  return plugins;
+}
+
+void PrintTable(const std::vector<const PluginInfo*>& plugins) {
+  size_t id_width = 2, version_width = 7;
+  for (const PluginInfo* info : plugins) {
+    id_width = std::max(id_width, ShortId(*info).size());
+    version_width = std::max(version_width, info->version.size());
+  }
+  fmt::print("{:<8}  {:<{}}  {:<{}}  {}\n", "kind", "id", id_width, "version", version_width, "summary");
+  for (const PluginInfo* info : plugins) {
+    fmt::print("{:<8}  {:<{}}  {:<{}}  {}\n", KindName(info->kind), ShortId(*info), id_width, info->version, version_width, info->summary);
+  }
+}
+
+void PrintOption(const OptionInfo& option) {
+  std::string facts = TypeName(option.type);
+  facts += option.def ? ", default " + *option.def : (option.flags & BP_PARAM_REQUIRED) != 0 ? ", required" : "";
+  facts += option.range ? ", " + *option.range : "";
+  facts += option.unit.empty() ? "" : ", in " + option.unit;
+  fmt::print("  {}: {}\n      {}\n", option.path, facts, option.doc);
+  if (!option.aliases.empty()) {
+    fmt::print("      also: {}\n", Join(option.aliases));
+  }
+}
+
+// "ant" or "env.ant" or a file. A short id that several kinds share describes each.
+std::vector<const PluginInfo*> FindAll(Catalog* catalog, const std::string& name, std::string* why_not) {
+  std::vector<const PluginInfo*> found;
+  for (const uint32_t kind : {BP_KIND_ENV, BP_KIND_LEARNER, BP_KIND_MONITOR}) {
+    const std::string prefix = std::string(KindName(kind)) + ".";
+    if (name.starts_with(prefix)) {
+      const PluginInfo* info = catalog->Find(kind, name.substr(prefix.size()), why_not);
+      return info != nullptr ? std::vector{info} : found;
+    }
+  }
+  for (const uint32_t kind : {BP_KIND_MONITOR, BP_KIND_LEARNER, BP_KIND_ENV}) {
+    std::string sentence;
+    if (const PluginInfo* info = catalog->Find(kind, name, &sentence)) {
+      found.push_back(info);
+    }
+    *why_not = "no plugin '" + name + "' on the plugin path; `backplane plugin list` shows what there is";
+  }
+  return found;
+}
+
+}  // namespace
+
+int PluginListCommand(const PluginArgs& args) {
+  PluginSearch search(args.plugin_path);
+  const Catalog& catalog = search.All();
+  const std::vector<const PluginInfo*> plugins = Sorted(catalog);
+  if (args.json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const PluginInfo* info : plugins) {
+      list.push_back(InfoJson(*info, false));
+    }
+    fmt::print("{}\n", list.dump(1));
+  } else if (!plugins.empty()) {
+    PrintTable(plugins);
+  }
+  for (const Refusal& refusal : catalog.refusals()) {
+    fmt::print(stderr, "refused: {}: {}\n", refusal.file.string(), refusal.reason);
+  }
+  if (plugins.empty()) {
+    fmt::print(stderr, "no plugins found in:\n");
+    for (const std::filesystem::path& folder : search.folders()) {
+      fmt::print(stderr, "  {}\n", folder.string());
+    }
+  }
+  return kOk;
+}
+
+int PluginDescribeCommand(const PluginArgs& args) {
+  PluginSearch search(args.plugin_path);
+  std::string why_not;
+  const std::vector<const PluginInfo*> found = FindAll(&search.All(), args.name, &why_not);
+  if (found.empty()) {
+    fmt::print(stderr, "backplane: {}\n", why_not);
+    return kUsage;
+  }
+  for (const PluginInfo* info : found) {
+    if (args.json) {
+      fmt::print("{}\n", InfoJson(*info, true).dump(1));
+      continue;
+    }
+    fmt::print("{} {} ({})\n{}\n{}\n", info->id, info->version, info->license, info->summary, info->file.string());
+    fmt::print("{}\n", info->options.empty() ? "\nno options" : "\noptions");
+    for (const OptionInfo& option : info->options) {
+      PrintOption(option);
+    }
+  }
+  return kOk;
+}
+
+int PluginSealCommand(const PluginArgs& args) {
+  Seal(args.name);  // throws what the user should read
+  return kOk;
+}
+
+}  // namespace backplane

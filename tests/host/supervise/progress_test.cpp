@@ -1,0 +1,71 @@
+#include "supervise/progress.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include <gmock/gmock.h>
+
+namespace backplane {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+StatusFile Status() {
+  StatusFile status{};
+  std::strcpy(status.phase, "learn");
+  status.iteration = 12;
+  status.env_steps = 49152;
+  status.progress = 0.1638;
+  status.sps = 12345;
+  status.episode_return = NAN;
+  return status;
+}
+
+std::string Shown(const Screen& screen, double elapsed_s) {
+  std::FILE* file = std::tmpfile();
+  Progress progress(file, screen, {.env_steps = 300000});
+  progress.Update(Status(), elapsed_s);
+  progress.Update(Status(), elapsed_s + 1);
+  std::rewind(file);
+  char text[4096] = {};
+  [[maybe_unused]] const size_t n = std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  return text;
+}
+
+TEST(Progress, LineHoldsTheFigures) {
+  const std::string line = FormatProgress(Status(), {.iterations = 73, .env_steps = 300000}, 12, 63, 200);
+  for (const char* part : {"learn", "iteration 12/73", "49,152/300,000 steps (16 %)", "12,345 steps/s", "0:12, about 1:03 left"}) {
+    EXPECT_THAT(line, HasSubstr(part));
+  }
+  EXPECT_THAT(line, Not(HasSubstr("return"))) << "no episode has ended yet";
+}
+
+TEST(Progress, NarrowScreenLosesWholeFields) {
+  const std::string line = FormatProgress(Status(), {.env_steps = 300000}, 12, 63, 40);
+  EXPECT_LE(line.size(), 40u);
+  EXPECT_THAT(line, HasSubstr("iteration 12"));
+}
+
+TEST(Progress, WithoutATerminalOnePlainLineAndNoEscapes) {
+  const std::string text = Shown({.live = false}, 5);
+  EXPECT_EQ(1, std::count(text.begin(), text.end(), '\n')) << "the second update came within 30 s";
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, Not(HasSubstr("\r")));
+}
+
+TEST(Progress, NoColourMeansNoColourEscapes) {
+  EXPECT_THAT(Shown({.live = true, .colour = false}, 5), Not(HasSubstr("\x1b[36m")));
+  EXPECT_THAT(Shown({.live = true, .colour = true}, 5), HasSubstr("\x1b[36m"));
+}
+
+TEST(Progress, DurationsAndCounts) {
+  EXPECT_EQ("0:05", FormatDuration(5.2));
+  EXPECT_EQ("1:02:03", FormatDuration(3723));
+  EXPECT_EQ("999", FormatCount(999));
+  EXPECT_EQ("1,234,567", FormatCount(1234567));
+}
+
+}  // namespace
+}  // namespace backplane

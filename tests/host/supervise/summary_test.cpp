@@ -1,0 +1,58 @@
+#include "supervise/summary.hpp"
+
+#include <regex>
+
+#include <gmock/gmock.h>
+
+namespace backplane {
+namespace {
+
+using testing::HasSubstr;
+
+const SummaryContext kContext = {"toy", "out", "out/trials/x/attempt-1", "out/trials/x/trial.json", {"backplane run toy.yaml"}};
+
+TEST(Summary, LearnedStandsBesideTheFloor) {
+  const TrialResult result = ParseResult(nlohmann::json::parse(R"({
+    "state": "COMPLETED", "trial_id": "x", "sps": 12345.4, "iterations": 3,
+    "evaluation": {"return": {"mean": 812.4, "sd": 10.5, "n": 10}, "metrics": {"eval/ep/forward": {"mean": 5.5, "sd": 1, "n": 10}}},
+    "floor": {"return": {"mean": 95.5, "sd": 2, "n": 10}, "metrics": {"ep/forward": {"mean": 0.25, "sd": 0, "n": 10}}}})"));
+  const std::string text = FormatSummary(result, kContext);
+  EXPECT_THAT(text, HasSubstr("12,345 steps/s"));
+  EXPECT_TRUE(std::regex_search(text, std::regex("return +812.4 ± 10.5 \\(n 10\\) +95.5")));
+  EXPECT_TRUE(std::regex_search(text, std::regex("ep/forward +5.5 .* 0.25"))) << text;
+}
+
+TEST(Summary, SharesSumToAHundredPercent) {
+  const TrialResult result = ParseResult(nlohmann::json::parse(R"({"state": "COMPLETED", "phases": [
+    {"name": "a", "seconds": 1, "share": 0.33333}, {"name": "b", "seconds": 1, "share": 0.33333},
+    {"name": "c", "seconds": 1, "share": 0.33334}]})"));
+  const std::string text = FormatSummary(result, kContext);
+  const std::regex share("([0-9]+)\\.([0-9]) %");
+  int tenths = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), share), end; at != end; ++at) {
+    tenths += std::stoi((*at)[1]) * 10 + std::stoi((*at)[2]);
+  }
+  EXPECT_EQ(1000, tenths) << text;
+}
+
+TEST(Summary, FailureSaysWhatWhereAndHowToRepeat) {
+  const TrialResult result = ParseResult({{"state", "FAILED"}, {"outcome", "signal"}, {"signal", "SIGSEGV"}, {"phase", "step"},
+                                          {"plugin", "env.toy"}, {"error", "died of SIGSEGV"}, {"log_tail", {"last words"}}});
+  const std::string text = FormatFailure(result, kContext);
+  for (const char* part : {"signal", "SIGSEGV", "step", "env.toy", "last words", "backplane run-trial out/trials/x/trial.json"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(Result, OddTypesCountAsAbsent) {
+  const TrialResult result = ParseResult(nlohmann::json::parse(
+      R"({"state": 5, "sps": "fast", "return": [], "floor": null, "phases": {"a": 1}, "log_tail": 3, "metrics": {"m": "x"}})"));
+  EXPECT_EQ("", result.state);
+  EXPECT_FALSE(result.sps);
+  EXPECT_FALSE(result.training.episode_return);
+  EXPECT_TRUE(result.training.metrics.empty());
+  EXPECT_TRUE(ParseResult(nullptr).phases.empty());
+}
+
+}  // namespace
+}  // namespace backplane
