@@ -1,0 +1,62 @@
+// Running statistics of observations and rewards, in double.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backplane/learner.hpp"
+
+namespace backplane::ppo {
+
+// Mean and population variance, merged batch by batch (Chan et al.). Starts at mean 0, variance 1, count 1e-4, as the
+// OpenAI Baselines class that all PPO codes copy.
+class RunningMeanStd {
+ public:
+  explicit RunningMeanStd(int64_t size) : mean_(size, 0.0), var_(size, 1.0) {}
+  // m2: sum of squared deviations from `mean`, per element.
+  void Merge(double count, const double* mean, const double* m2);
+  void Save(const bp::Writer& writer) const;
+  void Load(const bp::Reader& reader, const char* what);
+  double mean(int64_t i) const { return mean_[i]; }
+  double var(int64_t i) const { return var_[i]; }
+  double count() const { return count_; }
+  int64_t size() const { return static_cast<int64_t>(mean_.size()); }
+
+ private:
+  std::vector<double> mean_, var_;
+  double count_ = 1e-4;
+};
+
+// (x - mean) / sqrt(var + 1e-8), clipped to +-10, with statistics that change only in Merge.
+class ObsNormalizer {
+ public:
+  explicit ObsNormalizer(int64_t size);
+  void Apply(const float* in, float* out) const;
+  void Merge(double count, const double* mean, const double* m2);
+  void Save(const bp::Writer& writer) const { stats_.Save(writer); }
+  void Load(const bp::Reader& reader);
+  const RunningMeanStd& stats() const { return stats_; }
+
+ private:
+  void Freeze();
+  RunningMeanStd stats_;
+  std::vector<double> scale_;
+};
+
+// Divides by the standard deviation of the running discounted return, not centred, clipped to +-10 (SB3's VecNormalize).
+class RewardNormalizer {
+ public:
+  RewardNormalizer(int64_t rows, double gamma) : gamma_(gamma), stats_(1), returns_(rows, 0.0) {}
+  // One step of all rows, in place; `done` ends a row's running return after it was counted.
+  void Step(float* rewards, const uint8_t* done);
+  void Save(const bp::Writer& writer) const;
+  void Load(const bp::Reader& reader);
+  const RunningMeanStd& stats() const { return stats_; }
+
+ private:
+  double gamma_;
+  RunningMeanStd stats_;
+  std::vector<double> returns_;
+};
+
+}  // namespace backplane::ppo
