@@ -41,25 +41,25 @@ TEST_F(Refusal, AWrongCommandLineIsExitTwo) {
 }
 
 TEST_F(Refusal, ACrashIsRecordedWithSignalAndPlugin) {
-  const Finished run = RunFixture("crash_in_step");
+  const Finished run = RunFixture("crashes_in_step");
   EXPECT_EQ(run.exit, 1) << run.err;
   const nlohmann::json result = Result("bad");
   EXPECT_EQ(result["state"], "FAILED");
   EXPECT_EQ(result["outcome"], "signal");
-  EXPECT_THAT(result.dump(), testing::AllOf(HasSubstr("SIGSEGV"), HasSubstr("env.crash_in_step"), HasSubstr("rollout")));
+  EXPECT_THAT(result.dump(), testing::AllOf(HasSubstr("SIGSEGV"), HasSubstr("env.crashes_in_step"), HasSubstr("rollout")));
 }
 
 TEST_F(Refusal, AHangIsEndedAndRecorded) {
-  const Finished run = RunFixture("hang_in_step", "resources: {hang_timeout: 2s}\n");
+  const Finished run = RunFixture("hangs_in_step", "resources: {hang_timeout: 2s}\n");
   EXPECT_EQ(run.exit, 1) << run.err;
   EXPECT_EQ(Result("bad")["outcome"], "timeout");
 }
 
 TEST_F(Refusal, APluginThatExitsIsRecordedByName) {
-  const Finished run = RunFixture("exit_in_step");
+  const Finished run = RunFixture("exits_in_step");
   EXPECT_EQ(run.exit, 1) << run.err;
   EXPECT_EQ(Result("bad")["outcome"], "plugin");
-  EXPECT_THAT(Result("bad").dump(), HasSubstr("env.exit_in_step"));
+  EXPECT_THAT(Result("bad").dump(), HasSubstr("env.exits_in_step"));
 }
 
 TEST_F(Refusal, ACreateThatFailsSaysWhyBeforeTheTrial) {

@@ -161,7 +161,7 @@ int Complain(CLI::App& root, const CLI::ParseError& error, int argc, char** argv
   const std::string typo = ExplainTypo(root, argc, argv);
   std::fprintf(stderr, "backplane: %s\n(`backplane --help` and `backplane COMMAND --help` list what there is)\n",
                (typo.empty() ? std::string(error.what()) : typo).c_str());
-  return argc > 1 && std::string(argv[1]) == "run-trial" ? int{kExitUsage} : int{kUsage};
+  return argc > 1 && std::string(argv[1]) == "run-trial" ? static_cast<int>(kExitUsage) : static_cast<int>(kUsage);
 }
 
 }  // namespace

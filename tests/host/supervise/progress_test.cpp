@@ -61,8 +61,8 @@ TEST(Progress, NoColourMeansNoColourEscapes) {
 }
 
 TEST(Progress, DurationsAndCounts) {
-  EXPECT_EQ("0:05", FormatDuration(5.2));
-  EXPECT_EQ("1:02:03", FormatDuration(3723));
+  EXPECT_EQ("0:05", FormatClock(5.2));
+  EXPECT_EQ("1:02:03", FormatClock(3723));
   EXPECT_EQ("999", FormatCount(999));
   EXPECT_EQ("1,234,567", FormatCount(1234567));
 }
