@@ -48,7 +48,7 @@ std::string FormatCount(uint64_t count) {
   return text;
 }
 
-std::string FormatDuration(double seconds) {
+std::string FormatClock(double seconds) {
   const uint64_t total = seconds > 0 ? static_cast<uint64_t>(seconds + 0.5) : 0;
   if (total >= 3600) {
     return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
@@ -69,7 +69,7 @@ std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget,
   if (std::isfinite(status.episode_return)) {
     fields.push_back(fmt::format("return {:.4g}", status.episode_return));
   }
-  fields.push_back(FormatDuration(elapsed_s) + (left_s ? ", about " + FormatDuration(*left_s) + " left" : ""));
+  fields.push_back(FormatClock(elapsed_s) + (left_s ? ", about " + FormatClock(*left_s) + " left" : ""));
   for (const std::string& field : fields) {
     if (static_cast<int>(line.size() + field.size()) + 2 > width) {
       break;

@@ -22,7 +22,7 @@ Screen DetectScreen(int fd);
 // not fit into `width` are left out from the right, never cut in half.
 std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget, double elapsed_s, std::optional<double> left_s,
                            int width);
-std::string FormatDuration(double seconds);   // "0:12", "1:02:03"
+std::string FormatClock(double seconds);   // "0:12", "1:02:03"
 std::string FormatCount(uint64_t count);      // "300,000"
 
 class Progress {

@@ -32,7 +32,7 @@ std::string Speed(const TrialResult& result) {
   std::string text = fmt::format("  {} iterations, {} env steps, {} episodes", Count(result.iterations), Count(result.env_steps),
                                  Count(result.episodes));
   if (result.wall_s) {
-    text += " in " + FormatDuration(*result.wall_s);
+    text += " in " + FormatClock(*result.wall_s);
   }
   text += "\n";
   if (result.sps) {

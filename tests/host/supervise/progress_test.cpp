@@ -1,5 +1,6 @@
 #include "supervise/progress.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -24,9 +25,11 @@ StatusFile Status() {
 
 std::string Shown(const Screen& screen, double elapsed_s) {
   std::FILE* file = std::tmpfile();
-  Progress progress(file, screen, {.env_steps = 300000});
-  progress.Update(Status(), elapsed_s);
-  progress.Update(Status(), elapsed_s + 1);
+  {
+    Progress progress(file, screen, {.env_steps = 300000});
+    progress.Update(Status(), elapsed_s);
+    progress.Update(Status(), elapsed_s + 1);
+  }
   std::rewind(file);
   char text[4096] = {};
   [[maybe_unused]] const size_t n = std::fread(text, 1, sizeof text - 1, file);
@@ -61,8 +64,8 @@ TEST(Progress, NoColourMeansNoColourEscapes) {
 }
 
 TEST(Progress, DurationsAndCounts) {
-  EXPECT_EQ("0:05", FormatDuration(5.2));
-  EXPECT_EQ("1:02:03", FormatDuration(3723));
+  EXPECT_EQ("0:05", FormatClock(5.2));
+  EXPECT_EQ("1:02:03", FormatClock(3723));
   EXPECT_EQ("999", FormatCount(999));
   EXPECT_EQ("1,234,567", FormatCount(1234567));
 }
