@@ -1,10 +1,10 @@
 #include "supervise/progress.hpp"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-
-#include <gmock/gmock.h>
 
 namespace backplane {
 namespace {
@@ -39,7 +39,8 @@ std::string Shown(const Screen& screen, double elapsed_s) {
 
 TEST(Progress, LineHoldsTheFigures) {
   const std::string line = FormatProgress(Status(), {.iterations = 73, .env_steps = 300000}, 12, 63, 200);
-  for (const char* part : {"learn", "iteration 12/73", "49,152/300,000 steps (16 %)", "12,345 steps/s", "0:12, about 1:03 left"}) {
+  for (const char* part :
+       {"learn", "iteration 12/73", "49,152/300,000 steps (16 %)", "12,345 steps/s", "0:12, about 1:03 left"}) {
     EXPECT_THAT(line, HasSubstr(part));
   }
   EXPECT_THAT(line, Not(HasSubstr("return"))) << "no episode has ended yet";
