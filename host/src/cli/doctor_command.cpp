@@ -21,12 +21,14 @@ const char* Word(Health health) { return health == Health::kOk ? "OK" : health =
 Finding Torch() {
   const std::filesystem::path lib = FindTorchLib();
   if (lib.empty() || !std::filesystem::exists(lib / "libtorch.so")) {
-    return {"LibTorch", Health::kWarn, lib.empty() ? "not found" : "no libtorch.so in " + lib.string(),
-            "learners that use it can not run: call scripts/bootstrap, or set BACKPLANE_TORCH_LIB to the folder of libtorch.so"};
+    return {
+        "LibTorch", Health::kWarn, lib.empty() ? "not found" : "no libtorch.so in " + lib.string(),
+        "learners that use it can not run: call scripts/bootstrap, or set BACKPLANE_TORCH_LIB to the folder of libtorch.so"};
   }
   const std::string version = TorchVersionAt(lib);
   if (version.empty()) {
-    return {"LibTorch", Health::kWarn, "of unknown version in " + lib.string(), "plugins are refused if they were built for another version"};
+    return {"LibTorch", Health::kWarn, "of unknown version in " + lib.string(),
+            "plugins are refused if they were built for another version"};
   }
   return {"LibTorch", Health::kOk, version + " in " + lib.string(), ""};
 }
@@ -42,7 +44,8 @@ Finding Physics(const std::vector<std::filesystem::path>& folders) {
       }
     }
   }
-  return {"MuJoCo", Health::kWarn, "no libmujoco beside the plugins", "envs that use it can not run: call scripts/bootstrap and scripts/build"};
+  return {"MuJoCo", Health::kWarn, "no libmujoco beside the plugins",
+          "envs that use it can not run: call scripts/bootstrap and scripts/build"};
 }
 
 std::vector<Finding> Plugins(PluginSearch* search) {
@@ -52,11 +55,13 @@ std::vector<Finding> Plugins(PluginSearch* search) {
     folders += (folders.empty() ? "" : ", ") + folder.string() + (std::filesystem::is_directory(folder) ? "" : " (missing)");
   }
   const bool none = catalog.plugins().empty();
-  std::vector<Finding> findings = {{"plugins", none ? Health::kFail : Health::kOk,
-                                    fmt::format("{} on the plugin path: {}", catalog.plugins().size(), folders),
-                                    none ? "call scripts/build, or name a folder with --plugin-path or BACKPLANE_PLUGIN_PATH" : ""}};
+  std::vector<Finding> findings = {
+      {"plugins", none ? Health::kFail : Health::kOk,
+       fmt::format("{} on the plugin path: {}", catalog.plugins().size(), folders),
+       none ? "call scripts/build, or name a folder with --plugin-path or BACKPLANE_PLUGIN_PATH" : ""}};
   for (const Refusal& refusal : catalog.refusals()) {
-    findings.push_back({"plugin", Health::kWarn, refusal.file.string() + ": " + refusal.reason, "build it again, or remove the file"});
+    findings.push_back(
+        {"plugin", Health::kWarn, refusal.file.string() + ": " + refusal.reason, "build it again, or remove the file"});
   }
   return findings;
 }
@@ -68,7 +73,8 @@ Finding Disk() {
   if (error) {
     return {"disk", Health::kWarn, "free space unknown: " + error.message(), ""};
   }
-  const std::string text = fmt::format("{:.1f} GiB free in the current folder", static_cast<double>(space.available) / (1ull << 30));
+  const std::string text =
+      fmt::format("{:.1f} GiB free in the current folder", static_cast<double>(space.available) / (1ull << 30));
   return space.available < kLow ? Finding{"disk", Health::kFail, text, "free some space, or write elsewhere with --out"}
                                 : Finding{"disk", Health::kOk, text, ""};
 }

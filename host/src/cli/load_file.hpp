@@ -17,8 +17,8 @@ inline std::optional<LoadedExperiment> LoadOrComplain(const FileArgs& args, Plug
     std::fprintf(stderr, "%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
   }
   if (!result.errors.empty()) {
-    std::fprintf(stderr, "%zu %s in %s; nothing was started\n", result.errors.size(), result.errors.size() == 1 ? "error" : "errors",
-                 args.file.c_str());
+    std::fprintf(stderr, "%zu %s in %s; nothing was started\n", result.errors.size(),
+                 result.errors.size() == 1 ? "error" : "errors", args.file.c_str());
     return std::nullopt;
   }
   return std::move(result.loaded);

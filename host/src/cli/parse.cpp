@@ -3,14 +3,13 @@
 
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/suggest.hpp"
@@ -60,7 +59,8 @@ void AddRun(CLI::App* root, Arguments* args) {
 }
 
 void AddRunTrial(CLI::App* root, Arguments* args) {
-  CLI::App* trial = root->add_subcommand("run-trial", "Run one prepared trial in this process (what `run` starts for each trial)");
+  CLI::App* trial =
+      root->add_subcommand("run-trial", "Run one prepared trial in this process (what `run` starts for each trial)");
   trial->add_option("trial_json", args->trial.trial_json, "trial.json of a results folder")->type_name("FILE")->required();
   trial->add_flag("--check", args->trial.check, "Only try whether env and learner fit together");
   trial->callback([args] {
@@ -79,7 +79,8 @@ void AddRunTrial(CLI::App* root, Arguments* args) {
 }
 
 void AddConfig(CLI::App* root, Arguments* args) {
-  CLI::App* config = root->add_subcommand("config", "Check or show an experiment file; no plugin code runs")->require_subcommand(1);
+  CLI::App* config =
+      root->add_subcommand("config", "Check or show an experiment file; no plugin code runs")->require_subcommand(1);
   CLI::App* check = config->add_subcommand("check", "Report every error of a file at once");
   AddFile(check, &args->check);
   check->callback([args] { args->chosen = [args] { return ConfigCheckCommand(args->check); }; });
@@ -91,7 +92,8 @@ void AddConfig(CLI::App* root, Arguments* args) {
 }
 
 void AddPlugin(CLI::App* root, Arguments* args) {
-  CLI::App* plugin = root->add_subcommand("plugin", "List, describe or seal plugins; no plugin code runs")->require_subcommand(1);
+  CLI::App* plugin =
+      root->add_subcommand("plugin", "List, describe or seal plugins; no plugin code runs")->require_subcommand(1);
   CLI::App* list = plugin->add_subcommand("list", "All plugins on the plugin path");
   list->add_flag("--json", args->plugin.json, "Print JSON");
   AddPluginPath(list, &args->plugin.plugin_path);
@@ -167,7 +169,8 @@ int Complain(CLI::App& root, const CLI::ParseError& error, int argc, char** argv
 }  // namespace
 
 int Main(int argc, char** argv) {
-  CLI::App root{"Backplane runs experiments: an env, a learner and monitors, each a plugin, named in a YAML file.", "backplane"};
+  CLI::App root{"Backplane runs experiments: an env, a learner and monitors, each a plugin, named in a YAML file.",
+                "backplane"};
   root.require_subcommand(1);
   root.set_version_flag("--version", BACKPLANE_VERSION);
   Arguments args;

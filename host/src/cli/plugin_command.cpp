@@ -1,8 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <tuple>
-
-#include <fmt/format.h>
 
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
@@ -12,7 +12,8 @@ namespace backplane {
 namespace {
 
 const char* TypeName(uint16_t type) {
-  static constexpr const char* kNames[] = {"?", "number", "integer", "bool", "text", "choice", "path", "list of numbers", "list of integers"};
+  static constexpr const char* kNames[] = {"?",    "number",          "integer",         "bool", "text", "choice",
+                                           "path", "list of numbers", "list of integers"};
   return type < std::size(kNames) ? kNames[type] : kNames[0];
 }
 
@@ -20,10 +21,12 @@ const char* TypeName(uint16_t type) {
 std::string ShortId(const PluginInfo& info) { return info.id.substr(info.id.find('.') + 1); }
 
 nlohmann::json OptionJson(const OptionInfo& option) {
-  const auto or_null = [](const std::optional<std::string>& text) { return text ? nlohmann::json(*text) : nlohmann::json(nullptr); };
-  return {{"path", option.path},   {"type", TypeName(option.type)}, {"required", (option.flags & BP_PARAM_REQUIRED) != 0},
-          {"unit", option.unit},   {"default", or_null(option.def)}, {"range", or_null(option.range)},
-          {"doc", option.doc},     {"aliases", option.aliases},      {"helps", option.helps}};
+  const auto or_null = [](const std::optional<std::string>& text) {
+    return text ? nlohmann::json(*text) : nlohmann::json(nullptr);
+  };
+  return {{"path", option.path}, {"type", TypeName(option.type)},  {"required", (option.flags & BP_PARAM_REQUIRED) != 0},
+          {"unit", option.unit}, {"default", or_null(option.def)}, {"range", or_null(option.range)},
+          {"doc", option.doc},   {"aliases", option.aliases},      {"helps", option.helps}};
 }
 
 nlohmann::json InfoJson(const PluginInfo& info, bool with_options) {
@@ -51,8 +54,9 @@ std::vector<const PluginInfo*> Sorted(const Catalog& catalog) {
   for (const PluginInfo& info : catalog.plugins()) {
     plugins.push_back(&info);
   }
-  std::stable_sort(plugins.begin(), plugins.end(),
-                   [](const PluginInfo* a, const PluginInfo* b) { return std::tie(a->kind, a->id) < std::tie(b->kind, b->id); });
+  std::stable_sort(plugins.begin(), plugins.end(), [](const PluginInfo* a, const PluginInfo* b) {
+    return std::tie(a->kind, a->id) < std::tie(b->kind, b->id);
+  });
   return plugins;
 }
 
@@ -64,7 +68,8 @@ void PrintTable(const std::vector<const PluginInfo*>& plugins) {
   }
   fmt::print("{:<8}  {:<{}}  {:<{}}  {}\n", "kind", "id", id_width, "version", version_width, "summary");
   for (const PluginInfo* info : plugins) {
-    fmt::print("{:<8}  {:<{}}  {:<{}}  {}\n", KindName(info->kind), ShortId(*info), id_width, info->version, version_width, info->summary);
+    fmt::print("{:<8}  {:<{}}  {:<{}}  {}\n", KindName(info->kind), ShortId(*info), id_width, info->version, version_width,
+               info->summary);
   }
 }
 

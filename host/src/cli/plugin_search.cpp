@@ -23,7 +23,8 @@ PluginSearch::PluginSearch(const std::vector<std::string>& from_command_line) {
 }
 
 PluginLookup PluginSearch::Lookup() {
-  return [this](uint32_t kind, const std::string& name, const std::vector<std::filesystem::path>& plugin_path, std::string* why_not) {
+  return [this](uint32_t kind, const std::string& name, const std::vector<std::filesystem::path>& plugin_path,
+                std::string* why_not) {
     for (const std::filesystem::path& folder : plugin_path) {
       Add(folder);
     }

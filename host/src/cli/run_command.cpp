@@ -34,7 +34,8 @@ void Print(const SuperviseReport& report, const RunArgs& args) {
   if (!report.completed() && !report.interrupted) {
     std::fputs(FormatFailure(result, report.context).c_str(), stderr);
   } else if (args.quiet && !args.json) {
-    std::printf("%s: %s, results in %s\n", report.context.title.c_str(), result.state.c_str(), report.context.attempt_dir.c_str());
+    std::printf("%s: %s, results in %s\n", report.context.title.c_str(), result.state.c_str(),
+                report.context.attempt_dir.c_str());
   } else if (!args.json) {
     std::fputs(FormatSummary(result, report.context).c_str(), stdout);
   }

@@ -13,7 +13,8 @@ std::string Scalar(const nlohmann::json& value) {
   static const std::string kOther = "0123456789_-./";
   const bool plain = !text.empty() && kLetters.find(text[0]) != std::string::npos &&
                      text.find_first_not_of(kLetters + kOther) == std::string::npos;
-  for (const char* word : {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "True", "False", "Yes", "No", "On", "Off"}) {
+  for (const char* word :
+       {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "True", "False", "Yes", "No", "On", "Off"}) {
     if (text == word) {
       return value.dump();
     }
@@ -21,7 +22,8 @@ std::string Scalar(const nlohmann::json& value) {
   return plain ? text : value.dump();
 }
 
-void Append(const nlohmann::json& map, const YamlTextOptions& options, const std::string& prefix, int indent, std::string* text) {
+void Append(const nlohmann::json& map, const YamlTextOptions& options, const std::string& prefix, int indent,
+            std::string* text) {
   for (const auto& [key, value] : map.items()) {
     const std::string path = prefix.empty() ? key : prefix + "." + key;
     const std::string head = std::string(static_cast<size_t>(indent), ' ') + key + ":";

@@ -119,7 +119,8 @@ std::optional<ChildExit> Child::Wait(int timeout_ms) {
   if (exit_) {
     return exit_;
   }
-  pollfd watched{pidfd_, POLLIN, 0};  // a negative descriptor (a kernel without pidfd) only sleeps: then the exit is seen a tick late
+  pollfd watched{pidfd_, POLLIN,
+                 0};  // a negative descriptor (a kernel without pidfd) only sleeps: then the exit is seen a tick late
   poll(&watched, 1, timeout_ms);
   int status = 0;
   if (waitpid(pid_, &status, WNOHANG) == pid_) {

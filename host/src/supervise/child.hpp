@@ -12,10 +12,10 @@ namespace backplane {
 
 struct ChildCommand {
   std::filesystem::path program;
-  std::vector<std::string> arguments;      // without the program's name
-  std::vector<std::string> environment;    // "NAME=value", over this process's own
+  std::vector<std::string> arguments;    // without the program's name
+  std::vector<std::string> environment;  // "NAME=value", over this process's own
   std::filesystem::path stdout_file, stderr_file;
-  int inherit_fd = -1;                     // one descriptor that stays open in the child; -1: none
+  int inherit_fd = -1;  // one descriptor that stays open in the child; -1: none
 };
 
 struct ChildExit {

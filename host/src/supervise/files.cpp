@@ -1,6 +1,7 @@
 #include "supervise/files.hpp"
 
 #include <fcntl.h>
+#include <openssl/evp.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,8 +10,6 @@
 #include <memory>
 #include <sstream>
 #include <stdexcept>
-
-#include <openssl/evp.h>
 
 namespace backplane {
 namespace {

@@ -32,7 +32,8 @@ nlohmann::json DataHashes(const PluginInfo& info, const nlohmann::json& options)
 }
 
 nlohmann::json PluginIdentity(const PluginInfo& info, const PluginUse& use) {
-  return {{"id", info.id}, {"options", use.options}, {"file", Sha256OfFile(info.file)}, {"data", DataHashes(info, use.options)}};
+  return {
+      {"id", info.id}, {"options", use.options}, {"file", Sha256OfFile(info.file)}, {"data", DataHashes(info, use.options)}};
 }
 
 }  // namespace

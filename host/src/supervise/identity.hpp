@@ -1,9 +1,8 @@
 // What makes two trials the same trial: everything that can change a number, and nothing else.
 #pragma once
 
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "config/loader.hpp"
 

@@ -12,9 +12,9 @@ enum class StopReason { kNone = 1, kHang, kWallTime, kInterrupt };
 
 struct Ending {
   ChildExit exit;
-  StopReason stop = StopReason::kNone;    // why the supervisor ended it
+  StopReason stop = StopReason::kNone;      // why the supervisor ended it
   std::optional<std::string> result_state;  // "state" of result.json, if the trial wrote a valid one
-  bool oom_killed = false;                // the kernel's out-of-memory killer struck in our control group meanwhile
+  bool oom_killed = false;                  // the kernel's out-of-memory killer struck in our control group meanwhile
 };
 
 struct Verdict {

@@ -1,5 +1,6 @@
 #include "supervise/progress.hpp"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,8 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <vector>
-
-#include <fmt/format.h>
 
 namespace backplane {
 namespace {

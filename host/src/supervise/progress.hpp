@@ -11,9 +11,9 @@
 namespace backplane {
 
 struct Screen {
-  bool live = false;    // redraw one line; otherwise only whole lines
+  bool live = false;  // redraw one line; otherwise only whole lines
   bool colour = false;
-  int width = 80;       // columns
+  int width = 80;  // columns
 };
 // `fd` a terminal, TERM not "dumb": live; NO_COLOR set and not empty: no colour.
 Screen DetectScreen(int fd);
@@ -22,8 +22,8 @@ Screen DetectScreen(int fd);
 // not fit into `width` are left out from the right, never cut in half.
 std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget, double elapsed_s, std::optional<double> left_s,
                            int width);
-std::string FormatClock(double seconds);   // "0:12", "1:02:03"
-std::string FormatCount(uint64_t count);      // "300,000"
+std::string FormatClock(double seconds);  // "0:12", "1:02:03"
+std::string FormatCount(uint64_t count);  // "300,000"
 
 class Progress {
  public:

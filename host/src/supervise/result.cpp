@@ -49,7 +49,8 @@ std::optional<Measured> MaybeMeasured(const json& value) {
 std::vector<PhaseShare> ParsePhases(const json& value) {
   std::vector<PhaseShare> phases;
   for (const json& phase : value.is_array() ? value : json::array()) {
-    phases.push_back({Text(At(phase, "name")), Number(At(phase, "seconds")).value_or(0), Number(At(phase, "share")).value_or(0)});
+    phases.push_back(
+        {Text(At(phase, "name")), Number(At(phase, "seconds")).value_or(0), Number(At(phase, "share")).value_or(0)});
   }
   return phases;
 }

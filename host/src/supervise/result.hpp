@@ -3,11 +3,10 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace backplane {
 
@@ -36,7 +35,7 @@ struct TrialResult {
   std::vector<PhaseShare> phases;
   std::optional<double> unnamed_share;
   std::optional<std::string> checkpoint;
-  std::string signal, phase, plugin;   // of a failure, as the supervisor saw it
+  std::string signal, phase, plugin;  // of a failure, as the supervisor saw it
   std::vector<std::string> log_tail;
 };
 

@@ -1,9 +1,9 @@
 #include "supervise/summary.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "supervise/progress.hpp"
 
@@ -29,8 +29,8 @@ std::string Pad(const std::string& text, size_t width) {
 }
 
 std::string Speed(const TrialResult& result) {
-  std::string text = fmt::format("  {} iterations, {} env steps, {} episodes", Count(result.iterations), Count(result.env_steps),
-                                 Count(result.episodes));
+  std::string text = fmt::format("  {} iterations, {} env steps, {} episodes", Count(result.iterations),
+                                 Count(result.env_steps), Count(result.episodes));
   if (result.wall_s) {
     text += " in " + FormatClock(*result.wall_s);
   }
@@ -134,8 +134,10 @@ std::string FormatSummary(const TrialResult& result, const SummaryContext& conte
 
 std::string FormatFailure(const TrialResult& result, const SummaryContext& context) {
   std::string text = fmt::format("{}: {} ({}), trial {}\n", context.title, result.state, result.outcome, result.trial_id);
-  const std::pair<const char*, std::string> rows[] = {
-      {"why", result.error.value_or("")}, {"signal", result.signal}, {"last phase", result.phase}, {"last plugin", result.plugin}};
+  const std::pair<const char*, std::string> rows[] = {{"why", result.error.value_or("")},
+                                                      {"signal", result.signal},
+                                                      {"last phase", result.phase},
+                                                      {"last plugin", result.plugin}};
   for (const auto& [name, value] : rows) {
     text += value.empty() ? "" : fmt::format("  {:<13}{}\n", name, value);
   }

@@ -10,9 +10,9 @@
 namespace backplane {
 
 struct SummaryContext {
-  std::string title;                      // the experiment's name
+  std::string title;  // the experiment's name
   std::filesystem::path out, attempt_dir, trial_json;
-  std::vector<std::string> next;          // commands to type next
+  std::vector<std::string> next;  // commands to type next
 };
 
 // Speed, return, every metric beside its floor, where the time went (shares sum to 100 %), where the results lie.

@@ -122,7 +122,10 @@ class Supervisor {
     return {{"schema", kTrialSchema},
             {"host", HostFacts()},
             {"versions",
-             {{"backplane", BACKPLANE_VERSION}, {"compiler", kCompiler}, {"torch", TorchVersionAt(request_.torch_lib)}, {"plugins", plugins}}},
+             {{"backplane", BACKPLANE_VERSION},
+              {"compiler", kCompiler},
+              {"torch", TorchVersionAt(request_.torch_lib)},
+              {"plugins", plugins}}},
             {"config_file", request_.config_file.string()},
             {"set", request_.set}};
   }
@@ -176,7 +179,8 @@ class Supervisor {
   }
 
   // The trial's own words stay; what only the supervisor can know is added, and its verdict on the state counts.
-  nlohmann::json Record(nlohmann::json record, const Verdict& verdict, const Watched& watched, const std::filesystem::path& stderr_file) {
+  nlohmann::json Record(nlohmann::json record, const Verdict& verdict, const Watched& watched,
+                        const std::filesystem::path& stderr_file) {
     if (verdict.state == "COMPLETED" || verdict.state == "PRUNED") {
       return record;
     }

@@ -13,16 +13,16 @@ namespace backplane {
 struct SuperviseRequest {
   LoadedExperiment loaded;
   std::filesystem::path config_file;
-  std::vector<std::string> set;             // for run.json: how the file was overridden
+  std::vector<std::string> set;  // for run.json: how the file was overridden
   std::filesystem::path out;
   bool fresh = false;
-  bool quiet = false;                       // no progress on stderr
-  std::filesystem::path program;            // what answers to `run-trial`
-  std::filesystem::path torch_lib;          // empty: none known
+  bool quiet = false;               // no progress on stderr
+  std::filesystem::path program;    // what answers to `run-trial`
+  std::filesystem::path torch_lib;  // empty: none known
 };
 
 struct SuperviseReport {
-  nlohmann::json result;        // result.json of the last attempt
+  nlohmann::json result;  // result.json of the last attempt
   SummaryContext context;
   bool already_complete = false;  // nothing was run
   bool interrupted = false;       // by Ctrl-C, before the trial was complete

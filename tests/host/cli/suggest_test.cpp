@@ -16,9 +16,7 @@ TEST(Suggest, BeginningOfALongNameCounts) { EXPECT_THAT(Suggestions("run-", kCom
 
 TEST(Suggest, SaysNothingWhenNothingIsNear) { EXPECT_THAT(Suggestions("frobnicate", kCommands), IsEmpty()); }
 
-TEST(Suggest, NeverMoreThanThreeNames) {
-  EXPECT_EQ(3u, Suggestions("aaa", {"aab", "aac", "aad", "aae", "aaf"}).size());
-}
+TEST(Suggest, NeverMoreThanThreeNames) { EXPECT_EQ(3u, Suggestions("aaa", {"aab", "aac", "aad", "aae", "aaf"}).size()); }
 
 TEST(Suggest, MakesASentence) {
   EXPECT_EQ("; did you mean 'plugin'?", DidYouMean("plugni", {"config", "plugin"}));

@@ -1,8 +1,8 @@
+#include <gmock/gmock.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-
-#include <gmock/gmock.h>
 
 #include "supervise/files.hpp"
 #include "supervise/watch.hpp"

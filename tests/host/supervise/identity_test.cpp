@@ -1,9 +1,9 @@
 #include "supervise/identity.hpp"
 
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
-
-#include <gtest/gtest.h>
 
 #include "supervise/files.hpp"
 
@@ -34,7 +34,10 @@ class IdentityTest : public testing::Test {
   LoadedExperiment loaded_;
 };
 
-TEST_F(IdentityTest, IsTwelveHexDigits) { EXPECT_EQ(std::string::npos, Id().find_first_not_of("0123456789abcdef")); EXPECT_EQ(12u, Id().size()); }
+TEST_F(IdentityTest, IsTwelveHexDigits) {
+  EXPECT_EQ(std::string::npos, Id().find_first_not_of("0123456789abcdef"));
+  EXPECT_EQ(12u, Id().size());
+}
 
 TEST_F(IdentityTest, WhatChangesNoNumberChangesNoId) {
   const std::string before = Id();
@@ -86,9 +89,7 @@ TEST_F(IdentityTest, ContentOfPluginAndDataFilesChangesIt) {
   EXPECT_NE(with_data, Id());
 }
 
-TEST(Sha256, KnownAnswer) {
-  EXPECT_EQ("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", Sha256("abc"));
-}
+TEST(Sha256, KnownAnswer) { EXPECT_EQ("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", Sha256("abc")); }
 
 }  // namespace
 }  // namespace backplane

@@ -1,10 +1,9 @@
 #include "supervise/layout.hpp"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
-
-#include <gtest/gtest.h>
 
 namespace backplane {
 namespace {

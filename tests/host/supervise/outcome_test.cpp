@@ -1,8 +1,8 @@
 #include "supervise/outcome.hpp"
 
-#include <csignal>
-
 #include <gtest/gtest.h>
+
+#include <csignal>
 
 namespace backplane {
 namespace {
@@ -15,8 +15,8 @@ Verdict Death(int signal, StopReason stop = StopReason::kNone, bool oom_killed =
 }
 
 TEST(Outcome, ExitCodesOfTheContract) {
-  const std::pair<int, const char*> table[] = {{64, "config"}, {75, "temp"}, {78, "config"}, {101, "oom"}, {102, "oom"},
-                                               {103, "nan"},   {104, "timeout"}, {110, "plugin"}};
+  const std::pair<int, const char*> table[] = {{64, "config"}, {75, "temp"}, {78, "config"},   {101, "oom"},
+                                               {102, "oom"},   {103, "nan"}, {104, "timeout"}, {110, "plugin"}};
   for (const auto& [code, outcome] : table) {
     EXPECT_EQ(outcome, Exit(code).outcome) << code;
     EXPECT_NE("COMPLETED", Exit(code).state) << code;

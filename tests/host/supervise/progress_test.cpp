@@ -1,9 +1,10 @@
 #include "supervise/progress.hpp"
 
+#include <gmock/gmock.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstring>
-
-#include <gmock/gmock.h>
 
 namespace backplane {
 namespace {
@@ -24,9 +25,11 @@ StatusFile Status() {
 
 std::string Shown(const Screen& screen, double elapsed_s) {
   std::FILE* file = std::tmpfile();
-  Progress progress(file, screen, {.env_steps = 300000});
-  progress.Update(Status(), elapsed_s);
-  progress.Update(Status(), elapsed_s + 1);
+  {
+    Progress progress(file, screen, {.env_steps = 300000});
+    progress.Update(Status(), elapsed_s);
+    progress.Update(Status(), elapsed_s + 1);
+  }
   std::rewind(file);
   char text[4096] = {};
   [[maybe_unused]] const size_t n = std::fread(text, 1, sizeof text - 1, file);
@@ -36,7 +39,8 @@ std::string Shown(const Screen& screen, double elapsed_s) {
 
 TEST(Progress, LineHoldsTheFigures) {
   const std::string line = FormatProgress(Status(), {.iterations = 73, .env_steps = 300000}, 12, 63, 200);
-  for (const char* part : {"learn", "iteration 12/73", "49,152/300,000 steps (16 %)", "12,345 steps/s", "0:12, about 1:03 left"}) {
+  for (const char* part :
+       {"learn", "iteration 12/73", "49,152/300,000 steps (16 %)", "12,345 steps/s", "0:12, about 1:03 left"}) {
     EXPECT_THAT(line, HasSubstr(part));
   }
   EXPECT_THAT(line, Not(HasSubstr("return"))) << "no episode has ended yet";

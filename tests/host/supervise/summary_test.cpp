@@ -1,8 +1,8 @@
 #include "supervise/summary.hpp"
 
-#include <regex>
-
 #include <gmock/gmock.h>
+
+#include <regex>
 
 namespace backplane {
 namespace {
@@ -36,10 +36,16 @@ TEST(Summary, SharesSumToAHundredPercent) {
 }
 
 TEST(Summary, FailureSaysWhatWhereAndHowToRepeat) {
-  const TrialResult result = ParseResult({{"state", "FAILED"}, {"outcome", "signal"}, {"signal", "SIGSEGV"}, {"phase", "step"},
-                                          {"plugin", "env.toy"}, {"error", "died of SIGSEGV"}, {"log_tail", {"last words"}}});
+  const TrialResult result = ParseResult({{"state", "FAILED"},
+                                          {"outcome", "signal"},
+                                          {"signal", "SIGSEGV"},
+                                          {"phase", "step"},
+                                          {"plugin", "env.toy"},
+                                          {"error", "died of SIGSEGV"},
+                                          {"log_tail", {"last words"}}});
   const std::string text = FormatFailure(result, kContext);
-  for (const char* part : {"signal", "SIGSEGV", "step", "env.toy", "last words", "backplane run-trial out/trials/x/trial.json"}) {
+  for (const char* part :
+       {"signal", "SIGSEGV", "step", "env.toy", "last words", "backplane run-trial out/trials/x/trial.json"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }
