@@ -17,9 +17,9 @@ budget: {env_steps: 20000}
 evaluation: {episodes: 5}
 )";
 
-class Run : public ProgramTest {};
+class RunCommand : public ProgramTest {};
 
-TEST_F(Run, TrainsRecordsAndSummarises) {
+TEST_F(RunCommand, TrainsRecordsAndSummarises) {
   Write("walk.yaml", kRandom);
   const Finished run = Run("run walk.yaml");
   ASSERT_EQ(run.exit, 0) << run.err;
@@ -33,7 +33,7 @@ TEST_F(Run, TrainsRecordsAndSummarises) {
   EXPECT_THAT(run.out, HasSubstr("outputs/walk"));
 }
 
-TEST_F(Run, PhaseSharesSumToOne) {
+TEST_F(RunCommand, PhaseSharesSumToOne) {
   Write("walk.yaml", kRandom);
   ASSERT_EQ(Run("run walk.yaml").exit, 0);
   const nlohmann::json result = Result("walk");
@@ -42,7 +42,7 @@ TEST_F(Run, PhaseSharesSumToOne) {
   EXPECT_NEAR(sum, 1.0, 1e-6);
 }
 
-TEST_F(Run, AFinishedRunIsShownAgainAndNotRepeated) {
+TEST_F(RunCommand, AFinishedRunIsShownAgainAndNotRepeated) {
   Write("walk.yaml", kRandom);
   ASSERT_EQ(Run("run walk.yaml").exit, 0);
   const std::string before = ReadFile(Attempt("walk") / "result.json");
@@ -53,7 +53,7 @@ TEST_F(Run, AFinishedRunIsShownAgainAndNotRepeated) {
   EXPECT_FALSE(std::filesystem::exists(Attempt("walk", 2)));
 }
 
-TEST_F(Run, FreshKeepsTheOldResultsBeside) {
+TEST_F(RunCommand, FreshKeepsTheOldResultsBeside) {
   Write("walk.yaml", kRandom);
   ASSERT_EQ(Run("run walk.yaml").exit, 0);
   ASSERT_EQ(Run("run walk.yaml --fresh").exit, 0);
@@ -61,13 +61,13 @@ TEST_F(Run, FreshKeepsTheOldResultsBeside) {
   EXPECT_EQ(Result("walk")["state"], "COMPLETED");
 }
 
-TEST_F(Run, WithoutATerminalThereAreNoEscapes) {
+TEST_F(RunCommand, WithoutATerminalThereAreNoEscapes) {
   Write("walk.yaml", kRandom);
   const Finished run = Run("run walk.yaml");
   EXPECT_THAT(run.out + run.err, Not(HasSubstr("\x1b")));
 }
 
-TEST_F(Run, ListAndHelpRunWithoutLibraries) {
+TEST_F(RunCommand, ListAndHelpRunWithoutLibraries) {
   EXPECT_EQ(Run("--help").exit, 0);
   const Finished list = Run("plugin list");
   EXPECT_EQ(list.exit, 0);
@@ -76,13 +76,13 @@ TEST_F(Run, ListAndHelpRunWithoutLibraries) {
   EXPECT_THAT(Run("plugin describe env.cartpole").out, HasSubstr("1.0.0"));
 }
 
-TEST_F(Run, TheProgramIsLinkedToNeitherLibTorchNorMuJoCo) {
+TEST_F(RunCommand, TheProgramIsLinkedToNeitherLibTorchNorMuJoCo) {
   const std::string file = BACKPLANE_BINARY_DIR "/bin/backplane";
   ASSERT_EQ(std::system(("ldd " + file + " > " + (dir_ / "ldd.txt").string()).c_str()), 0);
   EXPECT_THAT(ReadFile(dir_ / "ldd.txt"), Not(testing::AnyOf(HasSubstr("torch"), HasSubstr("mujoco"), HasSubstr("c10"))));
 }
 
-TEST_F(Run, EveryShippedConfigIsValid) {
+TEST_F(RunCommand, EveryShippedConfigIsValid) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(BACKPLANE_SOURCE_DIR "/configs")) {
     if (entry.path().extension() != ".yaml") continue;
     const std::string text = ReadFile(entry.path());
