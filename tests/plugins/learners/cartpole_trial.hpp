@@ -1,0 +1,167 @@
+// PPO on an inline CartPole (Barto, Sutton, Anderson 1983; Gymnasium's constants, 500 steps), through the plugin's function table.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <numeric>
+
+#include "backplane/rng.h"
+#include "fake_host.hpp"
+
+namespace backplane::testing {
+
+class CartPoleTrial {
+ public:
+  CartPoleTrial(int64_t rows, int64_t horizon, std::map<std::string, std::string> options, uint64_t seed = 1)
+      : rows_(rows), horizon_(horizon), host_(*bp_module_v1()->descriptor(0), std::move(options)),
+        api_(static_cast<const bp_learner_api*>(bp_module_v1()->api("learner.ppo"))), state_(rows), length_(rows),
+        obs_({horizon + 1, rows, 4}), action_({horizon, rows}), reward_({horizon, rows}), logp_({horizon, rows}),
+        value_({horizon, rows}), terminated_({horizon, rows}), truncated_({horizon, rows}), count_({1}), mean_({4}), m2_({4}) {
+    learner_ = Create(seed);
+    for (int64_t row = 0; row < rows; ++row) Reset(row);
+  }
+  ~CartPoleTrial() { api_->destroy(learner_); }
+
+  // Goes on with a new learner instance made from saved bytes, in the same envs.
+  bp_status Resume(const std::string& saved, uint64_t seed = 1) {
+    api_->destroy(learner_);
+    learner_ = Create(seed);
+    return LoadState(api_, learner_, saved);
+  }
+  // One rollout and its update.
+  bp_status Iterate(double progress = 0) {
+    bp_status status = Collect(progress);
+    while (status == BP_OK && Plan(progress).kind == BP_REQ_TICK) status = Tick();
+    return status;
+  }
+  bp_request Plan(double progress) {
+    bp_limits limits{sizeof(bp_limits), 0, static_cast<uint64_t>(rows_)};
+    limits.progress = progress;
+    bp_request request{sizeof(bp_request)};
+    api_->plan(learner_, &limits, &request);
+    return request;
+  }
+  bp_status Tick() {
+    const bp_delivery tick{sizeof(bp_delivery), BP_REQ_TICK};
+    return api_->consume(learner_, &tick);
+  }
+  bp_status Collect(double progress) {
+    Plan(progress);
+    final_obs_.clear(), final_index_.clear();
+    std::copy_n(current_.begin(), rows_, reinterpret_cast<std::array<float, 4>*>(obs_.data.data()));
+    for (int64_t t = 0; t < horizon_; ++t) {
+      Act(t, 0, rows_);
+      for (int64_t row = 0; row < rows_; ++row) Step(t, row);
+      ++step_;
+    }
+    return Deliver();
+  }
+  void Act(int64_t t, int64_t begin, int64_t end) {
+    bp_tensor obs = obs_.Entry(t), action = action_.Entry(t), logp = logp_.Entry(t), value = value_.Entry(t);
+    bp_tensor *in[] = {&obs}, *out[] = {&action, &logp, &value};
+    const bp_act act{sizeof(bp_act), BP_ACT_EXPLORE, static_cast<uint64_t>(begin), static_cast<uint64_t>(end), 0, 7, step_, in, out};
+    api_->act(learner_, &act);
+  }
+  double Last100() const {
+    const size_t n = std::min<size_t>(returns_.size(), 100);
+    return n ? std::accumulate(returns_.end() - static_cast<int64_t>(n), returns_.end(), 0.0) / static_cast<double>(n) : 0;
+  }
+  const bp_learner_api* api() const { return api_; }
+  bp_learner* learner() const { return learner_; }
+  FakeHost& host() { return host_; }
+  bp_status status() const { return status_; }
+  Buffer<float>& value() { return value_; }
+  Buffer<float>& logp() { return logp_; }
+  const std::vector<double>& returns() const { return returns_; }
+
+ private:
+  static constexpr int64_t kObs = 4, kActions = 2;
+
+  bp_learner* Create(uint64_t seed) {
+    const bp_channel channels[] = {
+        {sizeof(bp_channel), BP_ROLE_OBS, BP_SPACE_BOX, BP_SCOPE_ROW, 1, bp::DtypeOf<float>(), "obs", &kObs},
+        {sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_ROW, 0, bp::DtypeOf<int32_t>(), "action", nullptr, nullptr,
+         nullptr, &kActions},
+        {sizeof(bp_channel), BP_ROLE_REWARD, BP_SPACE_BOX, BP_SCOPE_ROW, 0, bp::DtypeOf<float>(), "reward"}};
+    const bp_env_spec spec{sizeof(bp_env_spec), 1, channels, 3, 500, {BP_DEVICE_CPU, 0}};
+    bp_learner* learner = nullptr;
+    status_ = api_->create(&host_.host, &host_.config, &spec, static_cast<uint64_t>(rows_), seed, &learner);
+    return learner;
+  }
+  void Reset(int64_t row) {
+    bp_rng rng{bp_seed(3, BP_PURPOSE_ENV_EPISODE, static_cast<uint32_t>(row), episode_++), 0};
+    for (double& x : state_[row]) x = bp_rng_range(&rng, -0.05, 0.05);
+    length_[row] = 0;
+    Observe(row);
+  }
+  void Observe(int64_t row) {
+    current_.resize(rows_);
+    std::copy(state_[row].begin(), state_[row].end(), current_[row].begin());
+  }
+  void Step(int64_t t, int64_t row) {
+    auto& [x, v, angle, w] = state_[row];
+    const double force = action_.data[t * rows_ + row] ? 10.0 : -10.0;
+    const double c = std::cos(angle), s = std::sin(angle), push = (force + 0.05 * w * w * s) / 1.1;
+    const double turn = (9.8 * s - c * push) / (0.5 * (4.0 / 3.0 - 0.1 * c * c / 1.1)), accel = push - 0.05 * turn * c / 1.1;
+    x += 0.02 * v, v += 0.02 * accel, angle += 0.02 * w, w += 0.02 * turn;
+    const int64_t i = t * rows_ + row;
+    ++length_[row];
+    reward_.data[i] = 1;
+    terminated_.data[i] = std::abs(x) > 2.4 || std::abs(angle) > 12 * M_PI / 180;
+    truncated_.data[i] = !terminated_.data[i] && length_[row] == 500;
+    Observe(row);
+    if (terminated_.data[i] || truncated_.data[i]) {
+      final_index_.push_back(i);
+      final_obs_.insert(final_obs_.end(), current_[row].begin(), current_[row].end());
+      returns_.push_back(static_cast<double>(length_[row]));
+      Reset(row);
+    }
+    std::copy(current_[row].begin(), current_[row].end(), &obs_.data[(i + rows_) * 4]);
+  }
+  bp_status Deliver() {
+    const auto ended = static_cast<int64_t>(final_index_.size());
+    Buffer<float> final_obs({ended, 4});
+    Buffer<int64_t> final_index({ended});
+    std::copy(final_obs_.begin(), final_obs_.end(), final_obs.data.begin());
+    std::copy(final_index_.begin(), final_index_.end(), final_index.data.begin());
+    Moments();
+    const char* names[] = {"obs", "action", "reward", "logp", "value", "terminated", "truncated", "final_obs", "final_index",
+                           "obs_count", "obs_mean", "obs_m2"};
+    bp_tensor* tensors[] = {&obs_.tensor, &action_.tensor, &reward_.tensor, &logp_.tensor, &value_.tensor, &terminated_.tensor,
+                            &truncated_.tensor, &final_obs.tensor, &final_index.tensor, &count_.tensor, &mean_.tensor, &m2_.tensor};
+    bp_delivery delivery{sizeof(bp_delivery), BP_REQ_ROLLOUT};
+    delivery.n_tensors = 12, delivery.names = names, delivery.tensors = tensors;
+    return api_->consume(learner_, &delivery);
+  }
+  void Moments() {
+    const int64_t n = horizon_ * rows_;
+    count_.data[0] = static_cast<double>(n);
+    for (int64_t k = 0; k < 4; ++k) {
+      double mean = 0, m2 = 0;
+      for (int64_t i = 0; i < n; ++i) mean += obs_.data[i * 4 + k] / static_cast<double>(n);
+      for (int64_t i = 0; i < n; ++i) m2 += std::pow(obs_.data[i * 4 + k] - mean, 2);
+      mean_.data[k] = mean, m2_.data[k] = m2;
+    }
+  }
+
+  int64_t rows_, horizon_;
+  FakeHost host_;
+  const bp_learner_api* api_;
+  bp_learner* learner_ = nullptr;
+  bp_status status_ = BP_OK;
+  std::vector<std::array<double, 4>> state_;
+  std::vector<std::array<float, 4>> current_;
+  std::vector<int64_t> length_, final_index_;
+  std::vector<float> final_obs_;
+  std::vector<double> returns_;
+  Buffer<float> obs_;
+  Buffer<int32_t> action_;
+  Buffer<float> reward_, logp_, value_;
+  Buffer<uint8_t> terminated_, truncated_;
+  Buffer<double> count_, mean_, m2_;
+  uint64_t step_ = 0, episode_ = 0;
+};
+
+}  // namespace backplane::testing

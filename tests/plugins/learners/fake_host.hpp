@@ -1,0 +1,111 @@
+// A host of a few lines, to drive a plugin through its function table: options from the plugin's own defaults, one set of
+// rollout buffers, byte streams in memory.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backplane/ext/state.h"
+#include "backplane/learner.hpp"
+
+namespace backplane::testing {
+
+class FakeHost {
+ public:
+  // `overrides`: option -> YAML text.
+  FakeHost(const bp_descriptor& descriptor, std::map<std::string, std::string> overrides) : options_(std::move(overrides)) {
+    for (uint64_t i = 0; i < descriptor.n_params; ++i) options_.try_emplace(descriptor.params[i].path, descriptor.params[i].def);
+    config.impl = host.impl = this;
+    host.get_extension = [](const bp_host*, const char*) -> const void* { return nullptr; };
+    host.log = [](const bp_host*, int32_t, const char*) {};
+    host.fail = [](const bp_host* h, bp_status code, const char* text) {
+      static_cast<FakeHost*>(h->impl)->error = text;
+      return code;
+    };
+    host.cancelled = [](const bp_host*) { return 0; };
+    config.f64 = [](const bp_config* c, const char* path, double* out) {
+      *out = std::strtod(Text(c, path), nullptr);
+      return bp_status{BP_OK};
+    };
+    config.i64 = [](const bp_config* c, const char* path, int64_t* out) {
+      const std::string text = Text(c, path);
+      *out = text == "true" ? 1 : std::strtoll(text.c_str(), nullptr, 10);
+      return bp_status{BP_OK};
+    };
+    config.str = [](const bp_config* c, const char* path, const char** out) {
+      *out = Text(c, path);
+      return bp_status{BP_OK};
+    };
+    config.list = List;
+    config.where = [](const bp_config*, const char*) { return "test.yaml:1:1"; };
+  }
+  FakeHost(const FakeHost&) = delete;
+
+  bp_host host{sizeof(bp_host)};
+  bp_config config{sizeof(bp_config)};
+  std::string error;
+
+ private:
+  static const char* Text(const bp_config* c, const char* path) {
+    return static_cast<FakeHost*>(c->impl)->options_.at(path).c_str();
+  }
+  static bp_status List(const bp_config* c, const char* path, uint64_t cap, double* out, uint64_t* out_n) {
+    const char* at = Text(c, path);
+    for (*out_n = 0; (at = std::strpbrk(at, "-.0123456789")); ++*out_n) {
+      char* end;
+      const double value = std::strtod(at, &end);
+      if (*out_n < cap) out[*out_n] = value;
+      at = end;
+    }
+    return BP_OK;
+  }
+  std::map<std::string, std::string> options_;
+};
+
+// A tensor with its memory: [d0, d1, ...], contiguous.
+template <class T>
+struct Buffer {
+  explicit Buffer(std::vector<int64_t> dims) : shape(std::move(dims)), strides(shape.size(), 1) {
+    int64_t n = 1;
+    for (size_t i = shape.size(); i-- > 0; n *= shape[i]) strides[i] = n;
+    data.resize(static_cast<size_t>(n));
+    tensor = {data.data(), {BP_DEVICE_CPU, 0}, static_cast<int32_t>(shape.size()), bp::DtypeOf<T>(), shape.data(), strides.data(), 0};
+  }
+  Buffer(const Buffer&) = delete;
+  // The same memory from entry t of the first dimension on, without that dimension.
+  bp_tensor Entry(int64_t t) {
+    bp_tensor e = tensor;
+    e.data = data.data() + t * strides[0];
+    --e.ndim, ++e.shape, ++e.strides;
+    return e;
+  }
+  std::vector<int64_t> shape, strides;
+  std::vector<T> data;
+  bp_tensor tensor;
+};
+
+inline std::string SaveState(const bp_learner_api* api, bp_learner* learner) {
+  std::string bytes;
+  const bp_writer writer{sizeof(bp_writer), 0, &bytes, [](const bp_writer* w, const void* data, uint64_t n) {
+                           static_cast<std::string*>(w->impl)->append(static_cast<const char*>(data), n);
+                           return bp_status{BP_OK};
+                         }};
+  static_cast<const bp_learner_state_1*>(api->get_extension(learner, BP_LEARNER_STATE_1))->save(learner, &writer);
+  return bytes;
+}
+
+inline bp_status LoadState(const bp_learner_api* api, bp_learner* learner, std::string bytes) {
+  const bp_reader reader{sizeof(bp_reader), 0, &bytes, [](const bp_reader* r, void* out, uint64_t n) {
+                           auto* left = static_cast<std::string*>(r->impl);
+                           if (left->size() < n) return bp_status{BP_E_IO};
+                           std::memcpy(out, left->data(), n);
+                           left->erase(0, n);
+                           return bp_status{BP_OK};
+                         }};
+  return static_cast<const bp_learner_state_1*>(api->get_extension(learner, BP_LEARNER_STATE_1))->load(learner, &reader);
+}
+
+}  // namespace backplane::testing

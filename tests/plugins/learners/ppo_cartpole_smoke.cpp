@@ -1,0 +1,36 @@
+// PPO with the zoo's CartPole options learns within seconds.
+#include <gtest/gtest.h>
+
+#include "cartpole_trial.hpp"
+
+using backplane::testing::CartPoleTrial;
+
+namespace {
+
+const std::map<std::string, std::string> kZoo = {
+    {"train_batch_size", "256"}, {"minibatch_size", "256"}, {"num_epochs", "20"}, {"lr", "1.0e-3"}, {"lr_schedule", "linear"},
+    {"gamma", "0.98"}, {"lambda", "0.8"}, {"clip_param", "0.2"}, {"clip_schedule", "linear"}};
+
+TEST(PpoCartPole, ReturnRisesWithinTwentyThousandSteps) {
+  CartPoleTrial trial(8, 32, kZoo);
+  ASSERT_EQ(trial.status(), BP_OK) << trial.host().error;
+  constexpr int kIterations = 80;  // 20,480 steps of a schedule planned for 100,000
+  double first = 0;
+  for (int i = 0; i < kIterations; ++i) {
+    ASSERT_EQ(trial.Iterate(i / 390.0), BP_OK) << trial.host().error;
+    if (i == 8) first = trial.Last100();
+  }
+  EXPECT_LT(first, 60);
+  EXPECT_GT(trial.Last100(), 100);
+}
+
+// The full budget of the zoo; takes longer, so it is run on request.
+TEST(PpoCartPole, DISABLED_SolvesWithinAHundredThousandSteps) {
+  for (uint64_t seed : {1, 2, 3}) {
+    CartPoleTrial trial(8, 32, kZoo, seed);
+    for (int i = 0; i < 391; ++i) ASSERT_EQ(trial.Iterate(i / 391.0), BP_OK) << trial.host().error;
+    EXPECT_GE(trial.Last100(), 475) << "seed " << seed;
+  }
+}
+
+}  // namespace
