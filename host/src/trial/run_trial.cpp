@@ -79,7 +79,8 @@ class TrialProcess {
     } catch (const std::bad_alloc&) {
       return Finish({kExitHostOom, "oom"}, tls_running_plugin, "out of memory");
     } catch (const std::exception& e) {
-      return Finish({kExitPlugin, "plugin"}, tls_running_plugin, e.what());
+      // Not a plugin's: a full disk, a folder that has gone. Worth another try from the last checkpoint.
+      return Finish({kExitTemp, "temp"}, "", e.what());
     }
   }
 
