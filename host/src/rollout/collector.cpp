@@ -110,9 +110,9 @@ void Collector::CarryStates(std::map<std::string, std::unique_ptr<ChannelBuffer>
 }
 
 void Collector::StartRollout(uint64_t horizon, PhaseClock& clock) {
-  if (horizon != horizon_) {
+  {
     const PhaseSpan span(clock, Phase::kBatchBuild);
-    Bind(horizon);
+    Prepare(horizon);
   }
   if (!started_) {
     const PhaseSpan span(clock, Phase::kEnvReset);

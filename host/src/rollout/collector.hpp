@@ -44,6 +44,10 @@ class Collector {
   Collector(EnvInstance& env, LearnerInstance& learner, RunnerPool& pool, const CollectorConfig& config, const std::atomic<bool>& cancelled,
             std::function<void()> beat);
 
+  // Makes and binds the buffers for rollouts of `horizon` steps; Collect does so itself when the horizon changes.
+  void Prepare(uint64_t horizon) {
+    if (horizon != horizon_) Bind(horizon);
+  }
   // Runs `horizon` steps of every row. False if cancelled on the way; the rollout is then void. Throws TrialFailure.
   // clocks[i] belongs to runner i; clocks[0] is the caller's and runs already.
   bool Collect(uint64_t horizon, std::vector<PhaseClock>& clocks);
