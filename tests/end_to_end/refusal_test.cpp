@@ -35,7 +35,10 @@ TEST_F(Refusal, SixErrorsGiveSixMessagesAndStartNothing) {
 }
 
 TEST_F(Refusal, AWrongCommandLineIsExitTwo) {
-  EXPECT_EQ(Run("runn x.yaml").exit, 2);
+  const Finished typo = Run("runn x.yaml");
+  EXPECT_EQ(typo.exit, 2);
+  EXPECT_THAT(typo.err, HasSubstr("did you mean 'run'"));
+  EXPECT_THAT(Run("run x.yaml --frehs").err, HasSubstr("did you mean '--fresh'"));
   EXPECT_EQ(Run("run no-such-file.yaml").exit, 2);
   EXPECT_EQ(Run("run-trial no-such-file.json").exit, 64);
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/suggest.hpp"
+#include "config/suggest.hpp"
 #include "trial/contract.hpp"
 #include "trial/run_trial.hpp"
 
@@ -145,12 +145,12 @@ std::string ExplainTypo(const CLI::App& root, int argc, char** argv) {
     if (word.starts_with("--") && word.size() > 2) {
       const std::string name = word.substr(0, word.find('='));
       if (!known(options, name)) {
-        return "unknown option '" + name + "'" + DidYouMean(name, options);
+        return "unknown option '" + name + "'" + DidYouMean(Nearest(name, Candidates(options)));
       }
     } else if (!word.starts_with("-") && known(commands, word)) {
       at = at->get_subcommand(word);
     } else if (!word.starts_with("-") && !commands.empty()) {
-      return "unknown command '" + word + "'" + DidYouMean(word, commands);
+      return "unknown command '" + word + "'" + DidYouMean(Nearest(word, Candidates(commands)));
     }
   }
   return "";

@@ -12,6 +12,9 @@ struct Candidate {
   std::string shown;  // what the user is told to write
 };
 
+// Each name as it is.
+std::vector<Candidate> Candidates(const std::vector<std::string>& names);
+
 size_t EditDistance(std::string_view a, std::string_view b);  // letters' case does not count
 
 // At most three, nearest first, earlier candidates first among equals; empty when none is near.

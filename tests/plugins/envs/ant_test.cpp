@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <mutex>
+#include <thread>
+
+#include "mujoco/errors.hpp"
 
 namespace {
 
@@ -30,6 +34,14 @@ TEST(Ant, CompilesToTheModelOfTheTable) {
   EXPECT_NEAR(mj_getTotalmass(&m), 0.91088008270739, 1e-14);
   EXPECT_EQ(m.opt.integrator, mjINT_RK4);
   EXPECT_EQ(m.opt.solver, mjSOL_NEWTON);
+  EXPECT_EQ(m.opt.iterations, 100);
+  EXPECT_EQ(m.opt.timestep, 0.01);
+  EXPECT_EQ(f.world.dt, 0.05);
+  for (int i = 0; i < m.nu; ++i) {
+    EXPECT_EQ(m.actuator_gear[6 * i], 150);
+    EXPECT_EQ(m.actuator_ctrlrange[2 * i], -1);
+    EXPECT_EQ(m.actuator_ctrlrange[2 * i + 1], 1);
+  }
   EXPECT_EQ(f.world.ObsSize(), 105);
 }
 
@@ -60,6 +72,46 @@ TEST(Ant, EarnsTheReturnOfItsMuJoCoVersion) {
   for (int t = 1; t <= 100; ++t) sum += f.Advance(0.5, t);
   EXPECT_NEAR(sum, 61.4895896, 3e-5);  // the figure sums the control cost in float64
   EXPECT_NEAR(f.row.data().qpos[2], .607782162, 1e-8);
+}
+
+// Contact-free flight: the same on every MuJoCo version.
+TEST(Ant, FliesAsTheFiguresSay) {
+  Flight f;
+  const mjModel* m = f.world.model();
+  std::vector<double> qpos(m->qpos0, m->qpos0 + m->nq);
+  qpos[2] = 5;
+  const double signs[] = {1, -1, -1, 1};
+  for (int leg = 0; leg < 4; ++leg) qpos[7 + 2 * leg] = 0, qpos[8 + 2 * leg] = 0.9 * signs[leg];
+  const std::vector<double> qvel(m->nv);
+  f.row.Begin(f.world, qpos.data(), qvel.data());
+  f.Advance(0.1, 1);
+  f.Advance(0.1, 2);
+  double speed = 0;
+  for (int i = 0; i < m->nv; ++i) speed += std::abs(f.row.data().qvel[i]);
+  EXPECT_NEAR(f.row.data().qpos[2], 4.951950211804, 1e-8 * 5);
+  EXPECT_NEAR(speed, 7.511324451002, 2e-6 * 7.5);
+}
+
+TEST(Ant, LeavesOutWhatTheOptionsLeaveOut) {
+  EXPECT_EQ(Flight({.include_cfrc_ext_in_observation = false}).world.ObsSize(), 27);
+  EXPECT_EQ(Flight({.exclude_current_positions_from_observation = false}).world.ObsSize(), 107);
+}
+
+TEST(Ant, AMuJoCoErrorIsCaughtOnItsOwnThread) {
+  mj::ContainErrors();
+  int caught = 0;
+  std::mutex mutex;
+  const auto raise = [&] {
+    for (int i = 0; i < 50; ++i) {
+      const char* text = mj::Catch([] { mju_error("the model broke"); });
+      std::lock_guard lock(mutex);
+      caught += text != nullptr && std::string(text).find("the model broke") != std::string::npos;
+    }
+  };
+  std::thread other(raise);
+  raise();
+  other.join();
+  EXPECT_EQ(caught, 100);
 }
 
 TEST(Ant, TurnsABrokenModelIntoASentence) {
