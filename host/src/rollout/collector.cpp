@@ -12,10 +12,6 @@ namespace {
 // A chunk goes back to the others after so many steps, so that an idle runner can take it over.
 constexpr uint64_t kUnitSteps = 8;
 
-double InfoValue(ChannelBuffer& buffer, uint64_t t, uint64_t r) {
-  return buffer.dtype().bits == 64 ? *buffer.at<double>(t, r) : static_cast<double>(*buffer.at<float>(t, r));
-}
-
 }  // namespace
 
 Collector::Collector(EnvInstance& env, LearnerInstance& learner, RunnerPool& pool, const CollectorConfig& config,
@@ -84,7 +80,7 @@ void Collector::Bind(uint64_t horizon) {
   infos_.clear();
   info_names_.clear();
   for (const bp_channel* c : env_.channels()) {
-    if (c->role != BP_ROLE_INFO || std::string_view(c->name).substr(0, 3) != "ep/" || c->scope != BP_SCOPE_ROW) continue;
+    if (!IsEpisodeInfo(*c)) continue;
     infos_.push_back(buffers_[c->name].get());
     info_names_.push_back(c->name);
   }
@@ -235,7 +231,7 @@ bool Collector::KeepBooks(Chunk& chunk) {
 void Collector::EndEpisode(Chunk& chunk, uint64_t r) {
   const uint64_t t = chunk.t, place = chunk.final_index.size();
   const double* info = chunk.infos.data() + chunk.infos.size();
-  for (ChannelBuffer* buffer : infos_) chunk.infos.push_back(InfoValue(*buffer, t, r));
+  for (ChannelBuffer* buffer : infos_) chunk.infos.push_back(buffer->Number(t, r));
   chunk.episodes.push_back({t, r, rows_.state[r].episode_return, rows_.state[r].episode_length, info});
   chunk.final_index.push_back(t * rows_.size() + r);
   const auto keep = [&](ChannelBuffer* source, uint64_t lead, AlignedBytes& out) {

@@ -42,8 +42,7 @@ EvaluationResult Evaluator::Play(bool greedy, std::vector<PhaseClock>& clocks) {
   out.returns.resize(env_.rows());
   out.lengths.resize(env_.rows());
   for (const bp_channel* c : env_.channels())
-    if (c->role == BP_ROLE_INFO && std::string_view(c->name).substr(0, 3) == "ep/" && c->scope == BP_SCOPE_ROW)
-      out.infos[c->name].resize(env_.rows());
+    if (IsEpisodeInfo(*c)) out.infos[c->name].resize(env_.rows());
   if (!greedy) ZeroActions();
   std::atomic<uint64_t> next{0};
   std::mutex mutex;
@@ -94,7 +93,7 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, bool greedy, EvaluationR
       if (!terminated[r] && !cut) continue;
       done[r - begin] = 1;
       --left;
-      for (auto& [name, values] : out->infos) values[r] = *buffers_[name]->at<float>(0, r);
+      for (auto& [name, values] : out->infos) values[r] = buffers_[name]->Number(0, r);
     }
     if (t % 8 == 0) beat_();
   }

@@ -50,9 +50,30 @@ EnvInstance::EnvInstance(const LoadedModule& module, const std::string& id, cons
   if (status != BP_OK) Fail(status, "create");
   spec_ = api_->spec(env_);
   channels_ = Walk(spec_->channels, spec_->n_channels);
-  for (uint16_t role : {BP_ROLE_OBS, BP_ROLE_ACTION, BP_ROLE_REWARD, BP_ROLE_TERMINATED})
-    if (FindRole(role) == nullptr)
-      throw TrialFailure(BP_E_INTERNAL, id, fmt::format("declares no channel of role {} (obs, action, reward and terminated are needed)", role));
+  CheckSpec();
+}
+
+void EnvInstance::CheckSpec() const {
+  const std::pair<uint16_t, const char*> needed[] = {
+      {BP_ROLE_OBS, "obs"}, {BP_ROLE_ACTION, "action"}, {BP_ROLE_REWARD, "reward"}, {BP_ROLE_TERMINATED, "terminated"}};
+  for (const auto& [role, name] : needed)
+    if (FindRole(role) == nullptr) throw TrialFailure(BP_E_INTERNAL, id(), fmt::format("declares no channel of the role of '{}'", name));
+  for (const bp_channel* c : channels_) {
+    const auto want = [&](bool ok, const char* wanted) {
+      if (!ok)
+        throw TrialFailure(BP_E_INTERNAL, id(), fmt::format("channel '{}': wanted {}, found type code {} of {} bits with {} elements a row",
+                                                            c->name, wanted, c->dtype.code, c->dtype.bits, Elements(*c)));
+    };
+    const bool is_float = c->dtype.code == BP_DTYPE_FLOAT, one = Elements(*c) == 1;
+    if (c->role == BP_ROLE_REWARD) want(is_float && c->dtype.bits == 32 && one, "one float32");
+    if (c->role == BP_ROLE_TERMINATED || c->role == BP_ROLE_TRUNCATED)
+      want(c->dtype.code == BP_DTYPE_UINT && c->dtype.bits == 8 && one && c->scope == BP_SCOPE_ROW, "one uint8 in row scope");
+    if (c->role == BP_ROLE_INFO && IsEpisodeInfo(*c)) want(is_float && (c->dtype.bits == 32 || c->dtype.bits == 64) && one, "one float");
+  }
+}
+
+bool IsEpisodeInfo(const bp_channel& channel) {
+  return channel.role == BP_ROLE_INFO && channel.scope == BP_SCOPE_ROW && std::string_view(channel.name).starts_with("ep/");
 }
 
 EnvInstance::~EnvInstance() {
@@ -102,6 +123,9 @@ LearnerInstance::~LearnerInstance() {
 }
 
 void LearnerInstance::CheckSpec(const EnvInstance& env) {
+  const bp_channel& obs = *env.FindRole(BP_ROLE_OBS);
+  if ((spec_->flags & BP_LEARNER_OBS_MOMENTS) && (obs.dtype.code != BP_DTYPE_FLOAT || obs.dtype.bits != 32))
+    throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("wants moments of the observations, which must then be float32 in {}", env.id()));
   for (const std::string& name : act_in_)
     if (env.Find(name) == nullptr)
       throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("reads the channel '{}', which {} does not have", name, env.id()));

@@ -24,6 +24,9 @@ struct InstanceOptions {
   std::string prefix;  // "env.options"
 };
 
+// An INFO channel that is averaged over the episodes that end.
+bool IsEpisodeInfo(const bp_channel& channel);
+
 // Calls into a plugin. An exception that crosses the C boundary is against the contract; here it costs this trial and no more.
 template <class Function>
 auto CallPlugin(const std::string& id, Function&& function) {
@@ -68,6 +71,8 @@ class EnvInstance {
   [[noreturn]] void Fail(bp_status status, const std::string& doing);
 
  private:
+  void CheckSpec() const;
+
   HostServices services_;
   const bp_env_api* api_;
   uint64_t rows_, flags_;
