@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
 #include "plugin/loader.hpp"
+#include "rollout/cores.hpp"
 #include "supervise/host_info.hpp"
 
 namespace backplane {

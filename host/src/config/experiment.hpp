@@ -24,6 +24,7 @@ struct RolloutConfig {
   std::optional<uint64_t> threads;     // absent: auto = min(runners, granted cores)
   std::optional<uint64_t> chunk_rows;  // absent: auto = min(16, rows per block)
   uint64_t rows() const { return num_env_runners * num_envs_per_env_runner; }
+  uint64_t ChunkRows() const { return chunk_rows.value_or(num_envs_per_env_runner < 16 ? num_envs_per_env_runner : 16); }
 };
 
 // The first limit that is reached ends the trial; at least one is set.

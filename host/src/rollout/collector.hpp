@@ -62,6 +62,11 @@ class Collector {
   const std::vector<Chunk>& chunks() const { return chunks_; }
   ChannelBuffer* Buffer(const std::string& name);  // NULL: no such channel
 
+  // Goes on counting where another collector stopped, with new episodes in every row.
+  void StartAfresh(std::vector<RowState> rows, uint64_t policy_steps) {
+    rows_.state = std::move(rows);
+    policy_steps_ = policy_steps;
+  }
   // Where a trial goes on from: after the env's rows were restored, their current states come from `state_entries`, as saved.
   std::vector<std::byte> SaveStateEntries();
   void Restore(std::vector<RowState> rows, uint64_t policy_steps, const std::vector<std::byte>& state_entries, uint64_t horizon);

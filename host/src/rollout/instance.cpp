@@ -90,6 +90,30 @@ const bp_channel* EnvInstance::FindRole(uint16_t role) const {
   return it == channels_.end() ? nullptr : *it;
 }
 
+namespace {
+std::string Describe(const bp_channel* c) {
+  if (c == nullptr) return "none";
+  std::string shape;
+  for (uint16_t i = 0; i < c->ndim; ++i) shape += (i ? "x" : "") + std::to_string(c->shape[i]);
+  return fmt::format("[{}] of type code {}, {} bits, role {}, scope {}", shape, c->dtype.code, c->dtype.bits, c->role, c->scope);
+}
+}  // namespace
+
+void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation) {
+  const auto compare = [&](const EnvInstance& a, const EnvInstance& b) {
+    for (const bp_channel* c : a.channels()) {
+      const std::string here = Describe(training.Find(c->name)), there = Describe(evaluation.Find(c->name));
+      if (here != there)
+        throw TrialFailure(BP_E_CONFIG, a.id(),
+                           fmt::format("evaluation.env.options change channel '{}' from {} to {}, and the learner was made for the first",
+                                       c->name, here, there));
+    }
+    if (a.agents() != b.agents()) throw TrialFailure(BP_E_CONFIG, a.id(), "evaluation.env.options change the number of agents");
+  };
+  compare(training, evaluation);
+  compare(evaluation, training);
+}
+
 void EnvInstance::Bind(const std::vector<bp_frame>& frames) {
   const bp_status status = CallPlugin(id(), [&] { return api_->bind(env_, frames.data(), frames.size()); });
   if (status != BP_OK) Fail(status, "bind");

@@ -81,6 +81,9 @@ class EnvInstance {
   std::vector<const bp_channel*> channels_;
 };
 
+// A learner is made for one env; another instance it acts in must have the same channels. Throws TrialFailure (BP_E_CONFIG).
+void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation);
+
 class LearnerInstance {
  public:
   LearnerInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,

@@ -7,9 +7,6 @@
 
 namespace backplane {
 
-// Cores this process may use: its affinity, and not more than the quota of its control group (rounded up).
-int GrantedCores();
-
 // {"hostname", "kernel", "cpu", "granted_cores", "memory_bytes"}
 nlohmann::json HostFacts();
 

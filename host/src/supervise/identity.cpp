@@ -7,7 +7,6 @@
 namespace backplane {
 namespace {
 
-constexpr uint64_t kAutoChunkRows = 16;
 constexpr size_t kIdDigits = 12;
 
 template <class T>
@@ -41,8 +40,6 @@ nlohmann::json PluginIdentity(const PluginInfo& info, const PluginUse& use) {
 nlohmann::json IdentityJson(const LoadedExperiment& loaded) {
   const Experiment& experiment = loaded.experiment;
   const RolloutConfig& rollout = experiment.rollout;
-  // "auto" is resolved, so that writing the default out does not make another trial.
-  const uint64_t chunk_rows = rollout.chunk_rows.value_or(std::min(kAutoChunkRows, rollout.num_envs_per_env_runner));
   return {
       {"schema", 1},
       {"seed", experiment.seed},
@@ -51,7 +48,8 @@ nlohmann::json IdentityJson(const LoadedExperiment& loaded) {
       {"rollout",
        {{"num_env_runners", rollout.num_env_runners},
         {"num_envs_per_env_runner", rollout.num_envs_per_env_runner},
-        {"chunk_rows", chunk_rows}}},
+        // "auto" is resolved, so that writing the default out does not make another trial.
+        {"chunk_rows", rollout.ChunkRows()}}},
       {"budget",
        {{"iterations", OrNull(experiment.budget.iterations)},
         {"env_steps", OrNull(experiment.budget.env_steps)},

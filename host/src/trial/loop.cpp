@@ -57,9 +57,9 @@ void TrialLoop::Run() {
   try {
     if (parts_.spec.resume) Resume();
     RunRequests();
-    if (!stopped_ && parts_.spec.experiment.evaluation.episodes > 0) Evaluate(true);
     if (!stopped_) TakeBoundaryState();
-    SaveCheckpoint();
+    SaveCheckpoint();  // before the evaluation, which may fail
+    if (!stopped_ && parts_.evaluation_env != nullptr) Evaluate(true);
   } catch (const TrialFailure& failure) {
     stop_clock();
     if (failure.status() != BP_E_CANCELLED || !parts_.cancelled) throw;
@@ -169,7 +169,7 @@ void TrialLoop::CloseIteration() {
   line["ep"] = window_.Metrics();
   for (const auto& [name, value] : parts_.metrics.Take(false)) line["metrics"][name] = Number(value);
   const auto& evaluation = parts_.spec.experiment.evaluation;
-  if (evaluation.episodes > 0 && evaluation.every_iterations > 0 && iterations_ % evaluation.every_iterations == 0) {
+  if (parts_.evaluation_env != nullptr && evaluation.every_iterations > 0 && iterations_ % evaluation.every_iterations == 0) {
     Evaluate(false);
     line["eval"] = evaluation_;
   }
@@ -222,9 +222,10 @@ void TrialLoop::Evaluate(bool with_floor) {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(clocks_[0], Phase::kEval);
   if (!evaluator_) {
-    evaluation_env_ = parts_.make_evaluation_env();
-    const uint64_t chunk = std::min<uint64_t>(parts_.chunk_rows, std::max<uint64_t>(1, evaluation_env_->rows() / pool_.threads()));
-    evaluator_ = std::make_unique<Evaluator>(*evaluation_env_, parts_.learner, pool_, chunk, parts_.spec.experiment.seed, parts_.cancelled,
+    // One share for each runner of the file, never for each thread: results must not depend on threads.
+    const uint64_t runners = parts_.spec.experiment.rollout.num_env_runners;
+    const uint64_t chunk = std::min(parts_.chunk_rows, (parts_.evaluation_env->rows() + runners - 1) / runners);
+    evaluator_ = std::make_unique<Evaluator>(*parts_.evaluation_env, parts_.learner, pool_, chunk, parts_.spec.experiment.seed, parts_.cancelled,
                                              [this] { parts_.status.Beat(); });
   }
   evaluation_ = ToJson(evaluator_->Learner(clocks_));
@@ -240,14 +241,15 @@ void TrialLoop::TakeBoundaryState() {
                     {"policy_steps", collector_.policy_steps()}, {"seconds", SpentNow().seconds}};
   const bp_writer writer{sizeof(bp_writer), 0, &boundary_.blobs["learner"], AppendBytes};
   if (bp_status s = state->save(parts_.learner.handle(), &writer); s != BP_OK) parts_.learner.Fail(s, "save");
+  if (collector_.policy_steps() == 0) return;
+  boundary_.blobs["rows"] = ToBytes(collector_.rows().state);
   const auto* snapshot = parts_.env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);
-  if (snapshot == nullptr || collector_.policy_steps() == 0) return;
+  if (snapshot == nullptr) return;
   const uint64_t bytes = snapshot->row_bytes(parts_.env.handle());
   std::vector<std::byte>& env = boundary_.blobs["env"];
   env.resize(bytes * parts_.env.rows());
   for (uint64_t r = 0; r < parts_.env.rows(); ++r)
     if (bp_status s = snapshot->get(parts_.env.handle(), r, env.data() + r * bytes); s != BP_OK) parts_.env.Fail(s, "snapshot");
-  boundary_.blobs["rows"] = ToBytes(collector_.rows().state);
   boundary_.blobs["states"] = collector_.SaveStateEntries();
 }
 
@@ -272,11 +274,17 @@ void TrialLoop::Resume() {
   env_steps_ = checkpoint->meta.at("env_steps");
   seconds_before_ = checkpoint->meta.at("seconds");
   window_.Load(checkpoint->meta.at("window"));
-  const auto* snapshot = parts_.env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);
-  if (snapshot == nullptr || checkpoint->blobs.count("env") == 0) return;
-  const std::vector<std::byte>&env = checkpoint->blobs.at("env"), &rows = checkpoint->blobs.at("rows");
+  if (checkpoint->blobs.count("rows") == 0) return;  // saved before the first rollout
+  const std::vector<std::byte>& rows = checkpoint->blobs.at("rows");
   std::vector<RowState> states(rows.size() / sizeof(RowState));
   std::memcpy(states.data(), rows.data(), rows.size());
+  const auto* snapshot = parts_.env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);
+  if (snapshot == nullptr || checkpoint->blobs.count("env") == 0) {
+    // The episodes under way are lost; the next ones get the seeds and noise that would have come next.
+    collector_.StartAfresh(std::move(states), checkpoint->meta.at("policy_steps"));
+    return;
+  }
+  const std::vector<std::byte>& env = checkpoint->blobs.at("env");
   const uint64_t bytes = snapshot->row_bytes(parts_.env.handle());
   // Any horizon will do: the first rollout binds its own and carries the states over.
   collector_.Restore(std::move(states), checkpoint->meta.at("policy_steps"), checkpoint->blobs.at("states"), 1);

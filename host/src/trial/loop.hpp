@@ -26,7 +26,7 @@ struct LoopParts {
   const TrialSpec& spec;
   EnvInstance& env;
   LearnerInstance& learner;
-  std::function<std::unique_ptr<EnvInstance>()> make_evaluation_env;  // with evaluation.episodes rows
+  EnvInstance* evaluation_env;  // with evaluation.episodes rows; NULL: no evaluation
   MonitorHost& monitors;
   MetricsHub& metrics;
   StatusWriter& status;
@@ -64,7 +64,6 @@ class TrialLoop {
   Collector collector_;
   EpisodeWindow window_;
   MetricsFile metrics_file_;
-  std::unique_ptr<EnvInstance> evaluation_env_;
   std::unique_ptr<Evaluator> evaluator_;
   nlohmann::json evaluation_, floor_, checkpoint_path_;
 

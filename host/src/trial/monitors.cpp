@@ -30,11 +30,26 @@ MonitorHost::~MonitorHost() {
 void MonitorHost::Add(const LoadedModule& module, const std::string& id, const InstanceOptions& options) {
   Monitor monitor{std::make_unique<HostServices>(id, &sinks_), module.api<bp_monitor_api>(id), nullptr, 0};
   const OptionView view(options.options, options.origin, options.prefix);
-  const bp_status status = monitor.api->create(monitor.services->get(), view.get(), &monitor.instance);
+  const bp_status status =
+      CallPlugin(monitor.services->plugin_id(), [&] { return monitor.api->create(monitor.services->get(), view.get(), &monitor.instance); });
   if (status != BP_OK) throw TrialFailure(status, id, "create: " + monitor.services->TakeError());
   if (monitor.api->interests != nullptr) monitor.interests = monitor.api->interests(monitor.instance);
   interests_ |= monitor.interests;
   monitors_.push_back(std::move(monitor));
+}
+
+template <class Function>
+void MonitorHost::Call(Monitor& monitor, const char* doing, Function&& function) {
+  std::string why;
+  try {
+    if (CallPlugin(monitor.services->plugin_id(), function) == BP_OK) return;
+    why = monitor.services->TakeError();
+  } catch (const TrialFailure& e) {
+    why = e.what();
+  }
+  monitor.on = false;
+  warnings_.push_back(fmt::format("{} was switched off: {}: {}", monitor.services->plugin_id(), doing, why));
+  if (sinks_.log) sinks_.log(monitor.services->plugin_id(), BP_LOG_WARN, warnings_.back());
 }
 
 void MonitorHost::Start() {
@@ -72,7 +87,7 @@ void MonitorHost::Work() {
     if (now >= next_sample || stop) {
       next_sample = now + kSampleEveryNs;
       for (Monitor& monitor : monitors_)
-        if (monitor.on && monitor.api->sample != nullptr) Check(monitor, monitor.api->sample(monitor.instance, now), "sample");
+        if (monitor.on && monitor.api->sample != nullptr) Call(monitor, "sample", [&] { return monitor.api->sample(monitor.instance, now); });
     }
     if (stop) return;
   }
@@ -87,15 +102,9 @@ void MonitorHost::Deliver(const std::vector<Stored>& events) {
       batch.push_back(stored.event);
       batch.back().detail = stored.detail.empty() ? nullptr : stored.detail.c_str();
     }
-    if (!batch.empty()) Check(monitor, monitor.api->on_events(monitor.instance, batch.data(), batch.size()), "on_events");
+    if (!batch.empty())
+      Call(monitor, "on_events", [&] { return monitor.api->on_events(monitor.instance, batch.data(), batch.size()); });
   }
-}
-
-void MonitorHost::Check(Monitor& monitor, bp_status status, const char* doing) {
-  if (status == BP_OK) return;
-  monitor.on = false;
-  warnings_.push_back(fmt::format("{} was switched off: {}: {}", monitor.services->plugin_id(), doing, monitor.services->TakeError()));
-  if (sinks_.log) sinks_.log(monitor.services->plugin_id(), BP_LOG_WARN, warnings_.back());
 }
 
 void MonitorHost::Finish(const std::filesystem::path& out_dir) {
@@ -109,7 +118,7 @@ void MonitorHost::Finish(const std::filesystem::path& out_dir) {
   }
   for (Monitor& monitor : monitors_)
     if (monitor.on && monitor.api->finish != nullptr)
-      Check(monitor, monitor.api->finish(monitor.instance, out_dir.c_str()), "finish");
+      Call(monitor, "finish", [&] { return monitor.api->finish(monitor.instance, out_dir.c_str()); });
 }
 
 }  // namespace backplane

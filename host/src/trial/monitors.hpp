@@ -51,7 +51,9 @@ class MonitorHost {
   };
   void Work();
   void Deliver(const std::vector<Stored>& events);
-  void Check(Monitor& monitor, bp_status status, const char* doing);
+  // One that fails is switched off with a warning.
+  template <class Function>
+  void Call(Monitor& monitor, const char* doing, Function&& function);
 
   const HostSinks& sinks_;
   std::vector<Monitor> monitors_;

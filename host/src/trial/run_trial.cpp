@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <new>
 
 #include "plugin/catalog.hpp"
@@ -69,7 +70,6 @@ class TrialProcess {
       Load();
       if (check_only_) return kExitOk;
       loop_->Run();
-      monitors_->Finish(spec_.attempt_dir);
       if (loop_->stopped_early()) return Finish({kExitTemp, "killed"}, "", "stopped on request");
       return Finish({}, "", "");
     } catch (const TrialFailure& e) {
@@ -95,6 +95,7 @@ class TrialProcess {
   TrialSpec spec_;
   bool check_only_;
   StatusWriter status_;
+  std::mutex log_mutex_;  // plugins log from any thread
   MetricsHub metrics_;
   HostSinks sinks_, monitor_sinks_;
   std::string torch_version_;
@@ -102,7 +103,7 @@ class TrialProcess {
   uint64_t chunk_rows_ = 1;
   std::unique_ptr<LoadedModule> env_module_, learner_module_;
   std::vector<std::unique_ptr<LoadedModule>> monitor_modules_;
-  std::unique_ptr<EnvInstance> env_;
+  std::unique_ptr<EnvInstance> env_, evaluation_env_;
   std::unique_ptr<LearnerInstance> learner_;
   std::unique_ptr<MonitorHost> monitors_;
   std::unique_ptr<TrialLoop> loop_;
@@ -141,21 +142,21 @@ void TrialProcess::Load() {
     monitors_->Add(*monitor_modules_.back(), spec_.monitors[i].id,
                    Options(experiment.monitors[i].options, fmt::format("monitors[{}].options", i)));
   }
-  const uint64_t block = experiment.rollout.num_envs_per_env_runner;
   const bool concurrent = (env_->flags() & learner_->flags() & BP_FLAG_ROWS_CONCURRENT) != 0;
-  chunk_rows_ = concurrent ? experiment.rollout.chunk_rows.value_or(std::min<uint64_t>(16, block)) : rows;
+  chunk_rows_ = concurrent ? experiment.rollout.ChunkRows() : rows;
   threads_ = concurrent ? static_cast<unsigned>(experiment.rollout.threads.value_or(
                               std::min<uint64_t>(experiment.rollout.num_env_runners, GrantedCores())))
                         : 1;
+  if (experiment.evaluation.episodes > 0) {
+    nlohmann::json env_options = experiment.env.options;
+    if (experiment.evaluation.env_options.is_object()) env_options.update(experiment.evaluation.env_options);
+    evaluation_env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(env_options, "evaluation.env.options"),
+                                                    experiment.evaluation.episodes);
+    CheckSameSpaces(*env_, *evaluation_env_);
+  }
   if (check_only_) return;
   monitors_->Start();
-  const auto make_evaluation_env = [this] {
-    nlohmann::json options = spec_.experiment.env.options;
-    if (spec_.experiment.evaluation.env_options.is_object()) options.update(spec_.experiment.evaluation.env_options);
-    return std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(options, "env.options"),
-                                         spec_.experiment.evaluation.episodes);
-  };
-  loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, *env_, *learner_, make_evaluation_env, *monitors_, metrics_, status_, g_cancelled,
+  loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, *env_, *learner_, evaluation_env_.get(), *monitors_, metrics_, status_, g_cancelled,
                                                 threads_, chunk_rows_});
 }
 
@@ -166,6 +167,7 @@ int TrialProcess::Finish(Outcome outcome, const std::string& plugin, const std::
   }
   if (!plugin.empty()) status_.SetPlugin(plugin);
   if (check_only_) return outcome.exit;
+  if (monitors_) monitors_->Finish(spec_.attempt_dir);
   nlohmann::json result = loop_ ? loop_->Result() : nlohmann::json::object();
   result["schema"] = 1;
   result["trial_id"] = spec_.trial_id;
@@ -194,6 +196,7 @@ int TrialProcess::Finish(Outcome outcome, const std::string& plugin, const std::
 void TrialProcess::Log(const std::string& id, int severity, const std::string& text) {
   static const char* const kNames[] = {"", "debug", "info", "warning", "error"};
   const char* name = severity >= BP_LOG_DEBUG && severity <= BP_LOG_ERROR ? kNames[severity] : "note";
+  const std::lock_guard lock(log_mutex_);
   std::fprintf(stderr, "%s: %s: %s\n", name, id.c_str(), text.c_str());
   status_.SetLine(text);
 }
