@@ -56,6 +56,8 @@ TEST_F(Refusal, AHangIsEndedAndRecorded) {
   const Finished run = RunFixture("hangs_in_step", "resources: {hang_timeout: 2s}\n");
   EXPECT_EQ(run.exit, 1) << run.err;
   EXPECT_EQ(Result("bad")["outcome"], "timeout");
+  EXPECT_EQ(Result("bad")["plugin"], "env.hangs_in_step");
+  EXPECT_EQ(Result("bad")["phase"], "rollout");
 }
 
 TEST_F(Refusal, APluginThatExitsIsRecordedByName) {

@@ -15,7 +15,7 @@ enum {
   BP_PARAM_REQUIRED = 1,       // must be given; `def` is NULL
   BP_PARAM_DATA = 2,           // a PATH whose content belongs to the trial's identity
   BP_PARAM_TUNABLE = 4,        // sensible in `sweep:`
-  BP_PARAM_AFFECTS_SPEED = 8,
+  BP_PARAM_AFFECTS_SPEC = 8,   // changes the env's channels or their shapes
   BP_PARAM_LIVE = 16           // may change during a run
 };
 

@@ -12,6 +12,7 @@ extern "C" {
 
 typedef struct bp_monitor bp_monitor;  // the plugin's own
 
+// This version of the host sends ITER (value: env steps per second), EPISODE (value: return, instance: row) and METRIC.
 enum { BP_EVENT_RUN = 1, BP_EVENT_PHASE, BP_EVENT_ITER, BP_EVENT_EPISODE, BP_EVENT_METRIC, BP_EVENT_ERROR };
 
 typedef struct bp_event {

@@ -1,6 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/load_file.hpp"
-#include "cli/yaml_text.hpp"
+#include "config/yaml_text.hpp"
 
 namespace backplane {
 

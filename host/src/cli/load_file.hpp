@@ -21,6 +21,9 @@ inline std::optional<LoadedExperiment> LoadOrComplain(const FileArgs& args, Plug
                  result.errors.size() == 1 ? "error" : "errors", args.file.c_str());
     return std::nullopt;
   }
+  for (const std::string& note : result.loaded->notes) {
+    std::fprintf(stderr, "%s\n", note.c_str());
+  }
   return std::move(result.loaded);
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "config/suggest.hpp"
+#include "base/suggest.hpp"
 #include "trial/contract.hpp"
 #include "trial/run_trial.hpp"
 

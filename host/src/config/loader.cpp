@@ -124,6 +124,11 @@ LoadedExperiment Build(Values values, const std::vector<PluginSlot>& slots) {
     if (key.set && found != values.values.end()) key.set(key, found->second, &loaded.experiment);
   }
   loaded.origin = std::move(values.origin);
+  for (const HostKey& key : HostKeys()) {
+    const auto found = loaded.origin.find(key.path);
+    if (key.not_enforced && found != loaded.origin.end())
+      loaded.notes.push_back(found->second + ": note: " + key.path + " has no effect in this version");
+  }
   for (const PluginSlot& slot : slots) {
     if (slot.kind == BP_KIND_ENV) loaded.env = *slot.info;
     if (slot.kind == BP_KIND_LEARNER) loaded.learner = *slot.info;

@@ -36,6 +36,7 @@ struct LoadOptions {
 struct LoadedExperiment {
   Experiment experiment;
   std::map<std::string, std::string> origin;  // "learner.options.lr" -> "ant.yaml:12:5", "--set", or absent for a default
+  std::vector<std::string> notes;             // sentences for the user that are no errors
   PluginInfo env, learner;
   std::vector<PluginInfo> monitors;
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "config/schema.hpp"
-#include "config/suggest.hpp"
+#include "base/suggest.hpp"
 
 namespace backplane {
 namespace {

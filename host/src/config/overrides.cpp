@@ -7,7 +7,7 @@
 #include "config/aliases.hpp"
 #include "config/names.hpp"
 #include "config/schema.hpp"
-#include "config/suggest.hpp"
+#include "base/suggest.hpp"
 
 namespace backplane {
 namespace {

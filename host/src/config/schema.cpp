@@ -92,6 +92,11 @@ HostKey Required(HostKey key) {
   return key;
 }
 
+HostKey NotEnforced(HostKey key) {
+  key.not_enforced = true;
+  return key;
+}
+
 HostKey Unbound(const char* path, Type type, const char* doc) { return {path, type, "", nullptr, false, "", doc}; }
 
 #define MEMBER(name) \
@@ -133,24 +138,24 @@ const std::vector<HostKey>& Table() {
           "options of the environment that differ in evaluation", MEMBER(evaluation.env_options)),
       Key("checkpoint.every_iterations", Type::kInteger, "[0,)", "0", "checkpoint_frequency,save_freq,save_steps",
           "0: only at the end", MEMBER(checkpoint_every_iterations)),
-      Key("resources.cpus", Type::kInteger, "auto|[1,)", "auto", "num_cpus", "processor cores granted to the trial",
-          MEMBER(resources.cpus)),
-      Key("resources.gpus", Type::kNumber, "[0,)", "0", "num_gpus,num_gpus_per_learner", "devices, or a part of one",
-          MEMBER(resources.gpus)),
-      Key("resources.memory", Type::kSize, "(0,)", nullptr, "max_memory", "the trial is ended beyond it",
-          MEMBER(resources.memory_bytes)),
-      Key("resources.device_memory", Type::kSize, "(0,)", nullptr, "memory_budget_mb,gpu_memory",
-          "device memory the trial may take", MEMBER(resources.device_memory_bytes)),
+      NotEnforced(Key("resources.cpus", Type::kInteger, "auto|[1,)", "auto", "num_cpus", "processor cores granted to the trial",
+          MEMBER(resources.cpus))),
+      NotEnforced(Key("resources.gpus", Type::kNumber, "[0,)", "0", "num_gpus,num_gpus_per_learner", "devices, or a part of one",
+          MEMBER(resources.gpus))),
+      NotEnforced(Key("resources.memory", Type::kSize, "(0,)", nullptr, "max_memory", "the trial is ended beyond it",
+          MEMBER(resources.memory_bytes))),
+      NotEnforced(Key("resources.device_memory", Type::kSize, "(0,)", nullptr, "memory_budget_mb,gpu_memory",
+          "device memory the trial may take", MEMBER(resources.device_memory_bytes))),
       Key("resources.wall_time", Type::kDuration, "(0,)", nullptr, "", "the trial is ended as failed after so long",
           MEMBER(resources.wall_time_s)),
       Key("resources.hang_timeout", Type::kDuration, "(0,)", "300s", "", "a trial without a sign of life for so long is ended",
           MEMBER(resources.hang_timeout_s)),
-      Key("resources.exclusive", Type::kFlag, "", "false", "", "nothing else of ours runs on the trial's cores and device",
-          MEMBER(resources.exclusive)),
+      NotEnforced(Key("resources.exclusive", Type::kFlag, "", "false", "", "nothing else of ours runs on the trial's cores and device",
+          MEMBER(resources.exclusive))),
       Key("output.dir", Type::kText, "", "outputs/<experiment>", "output_dir,logdir,log_dir,save_dir", "the results folder",
           MEMBER(output_dir)),
-      Key("output.report_dir", Type::kText, "", nullptr, "", "where reports go instead", MEMBER(report_dir)),
-      Key("output.progress_file", Type::kText, "", nullptr, "", "where progress is written instead", MEMBER(progress_file)),
+      NotEnforced(Key("output.report_dir", Type::kText, "", nullptr, "", "where reports go instead", MEMBER(report_dir))),
+      NotEnforced(Key("output.progress_file", Type::kText, "", nullptr, "", "where progress is written instead", MEMBER(progress_file))),
       Key("plugin_path", Type::kPathList, "", "[]", "plugin_dirs", "folders searched for plugins", MEMBER(plugin_path)),
       Unbound("sweep", Type::kLater, "many trials from one file"),
       Unbound("report", Type::kLater, "what is written when the trials are done"),

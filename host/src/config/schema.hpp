@@ -20,6 +20,7 @@ struct HostKey {
   std::string doc;
   // The member as it stands in a saved configuration, and back. NULL for keys that are gone once the file is read.
   // Set throws std::runtime_error when the JSON does not fit.
+  bool not_enforced = false;  // accepted and kept, without effect in this version: the user is told
   nlohmann::json (*get)(const HostKey&, const Experiment&) = nullptr;
   void (*set)(const HostKey&, const nlohmann::json&, Experiment*) = nullptr;
 

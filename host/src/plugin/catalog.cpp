@@ -1,9 +1,9 @@
 #include "plugin/catalog.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
+#include "base/suggest.hpp"
 #include "plugin/metadata.hpp"
 #include "plugin/plugin_error.hpp"
 
@@ -14,21 +14,6 @@ namespace fs = std::filesystem;
 
 bool IsPath(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".so"); }
 
-// Levenshtein's distance.
-size_t Distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t changed = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 std::string Join(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -38,9 +23,8 @@ std::string Join(const std::vector<std::string>& words) {
 // "; did you mean 'ant'?", or all names if none is near.
 std::string Suggestion(const std::string& name, std::vector<std::string> known, const std::string& kind) {
   if (known.empty()) return "; no " + kind + " is installed";
-  std::stable_sort(known.begin(), known.end(),
-                   [&](const std::string& a, const std::string& b) { return Distance(name, a) < Distance(name, b); });
-  if (Distance(name, known.front()) <= std::max<size_t>(1, name.size() / 3)) return "; did you mean '" + known.front() + "'?";
+  const std::vector<std::string> near = Nearest(name, Candidates(known));
+  if (!near.empty()) return DidYouMean(near);
   std::sort(known.begin(), known.end());
   return "; known: " + Join(known);
 }

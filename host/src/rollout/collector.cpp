@@ -145,7 +145,10 @@ bool Collector::Collect(uint64_t horizon, std::vector<PhaseClock>& clocks) {
     }
     if (thread > 0) clocks[thread].Stop();
   };
-  pool_.Run(job, [&] { clocks[0].Switch(Phase::kIdle); });
+  pool_.Run(job, [&] {
+    clocks[0].Switch(Phase::kIdle);
+    tls_running_plugin = "";
+  });
   clocks[0].Switch(before);
   if (failure_) std::rethrow_exception(failure_);
   if (abort_) return false;

@@ -75,7 +75,7 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, bool greedy, EvaluationR
   std::vector<uint64_t> seeds(env_.rows());
   for (uint64_t r = begin; r < end; ++r) seeds[r] = bp_seed(seed_, BP_PURPOSE_EVAL, static_cast<uint32_t>(r), 0);
   if (bp_status s = env_.Reset(0, begin, end, nullptr, seeds.data()); s != BP_OK) env_.Fail(s, "reset");
-  std::vector<uint8_t> done(end - begin, 0);
+  std::vector<uint8_t> done(end - begin, 0), restart(env_.rows(), 0);
   uint64_t left = end - begin;
   for (int64_t t = 0; left > 0; ++t) {
     if (cancelled_.load(std::memory_order_relaxed)) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
@@ -85,8 +85,12 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, bool greedy, EvaluationR
       if (bp_status s = learner_.Act(act); s != BP_OK) learner_.Fail(s, "act");
     }
     if (bp_status s = env_.Step(0, begin, end); s != BP_OK) env_.Fail(s, "step");
+    bool any_restart = false;
     for (uint64_t r = begin; r < end; ++r) {
-      if (done[r - begin]) continue;  // it goes on stepping, nobody looks
+      // A row that is done goes on in new episodes that nobody looks at: no env is stepped past its end.
+      restart[r] = terminated[r];
+      any_restart |= terminated[r] != 0;
+      if (done[r - begin]) continue;
       for (uint64_t a = 0; a < agents; ++a) out->returns[r] += reward[r * agents + a];
       out->lengths[r] += 1;
       const bool cut = owns_limit ? *buffers_[truncated->name]->at<uint8_t>(0, r) != 0 : limit > 0 && t + 1 >= limit;
@@ -95,6 +99,8 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, bool greedy, EvaluationR
       --left;
       for (auto& [name, values] : out->infos) values[r] = buffers_[name]->Number(0, r);
     }
+    if (any_restart)
+      if (bp_status s = env_.Reset(0, begin, end, restart.data(), seeds.data()); s != BP_OK) env_.Fail(s, "reset");
     if (t % 8 == 0) beat_();
   }
 }

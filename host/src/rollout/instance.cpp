@@ -58,6 +58,13 @@ void EnvInstance::CheckSpec() const {
       {BP_ROLE_OBS, "obs"}, {BP_ROLE_ACTION, "action"}, {BP_ROLE_REWARD, "reward"}, {BP_ROLE_TERMINATED, "terminated"}};
   for (const auto& [role, name] : needed)
     if (FindRole(role) == nullptr) throw TrialFailure(BP_E_INTERNAL, id(), fmt::format("declares no channel of the role of '{}'", name));
+  const auto refuse = [&](bool bad, const char* what) {
+    if (bad) throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("{}, which this version of the host does not serve", what));
+  };
+  refuse(flags_ & BP_FLAG_SINGLETON, "allows only one instance (SINGLETON)");
+  refuse(flags_ & BP_FLAG_NATIVE_AUTORESET, "resets itself (NATIVE_AUTORESET)");
+  refuse(spec_->device.type != BP_DEVICE_CPU, "keeps its channels on a device");
+  refuse((flags_ & BP_FLAG_OWNS_TIME_LIMIT) && FindRole(BP_ROLE_TRUNCATED) == nullptr, "owns its time limit and has no channel 'truncated'");
   for (const bp_channel* c : channels_) {
     const auto want = [&](bool ok, const char* wanted) {
       if (!ok)

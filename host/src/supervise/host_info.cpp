@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "rollout/cores.hpp"
-#include "supervise/files.hpp"
+#include "base/files.hpp"
 
 namespace backplane {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "supervise/files.hpp"
+#include "base/files.hpp"
 
 namespace backplane {
 namespace {

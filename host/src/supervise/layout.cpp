@@ -9,7 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "supervise/files.hpp"
+#include "base/files.hpp"
 
 namespace backplane {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "supervise/files.hpp"
+#include "base/files.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -27,6 +27,9 @@ Verdict BySignal(int signal, const Ending& ending) {
 }
 
 Verdict ByExitZero(const Ending& ending) {
+  if (!ending.result_state && ending.stop == StopReason::kInterrupt) {
+    return {"killed", "KILLED", "stopped on request before it began", ""};
+  }
   if (!ending.result_state) {
     return {"plugin", "FAILED", "ended with exit code 0 but left no result: a plugin may have ended the process", ""};
   }

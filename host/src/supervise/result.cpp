@@ -1,6 +1,6 @@
 #include "supervise/result.hpp"
 
-#include "supervise/files.hpp"
+#include "base/files.hpp"
 
 namespace backplane {
 namespace {

@@ -4,7 +4,8 @@
 #include <memory>
 
 #include "supervise/child.hpp"
-#include "supervise/files.hpp"
+#include "base/files.hpp"
+#include "config/yaml_text.hpp"
 #include "supervise/host_info.hpp"
 #include "supervise/identity.hpp"
 #include "supervise/layout.hpp"
@@ -49,6 +50,7 @@ class Supervisor {
     }
     CloseStaleAttempt();
     OpenAttempt();
+    const InterruptScope interrupts;  // over both children: a Ctrl-C between them counts
     // What is resumed has run before: only a first start tries the pair of env and learner.
     if (spec_.resume || RunChild({"run-trial", "--check", folder_.trial_json().string()}, /*check=*/true)) {
       RunChild({"run-trial", folder_.trial_json().string()}, /*check=*/false);
@@ -101,9 +103,8 @@ class Supervisor {
     spec_.resume = folder_.HasCheckpoint();
     std::filesystem::create_directories(spec_.attempt_dir);
     Describe(static_cast<unsigned>(spec_.attempt));
-    if (const auto text = ReadFile(request_.config_file)) {
-      WriteFileAtomic(request_.out / "config.yaml", *text);
-    }
+    // Complete, so that it gives the same trial again from any folder.
+    WriteFileAtomic(request_.out / "config.yaml", YamlText(ToJson(spec_.experiment), {}));
     WriteFileAtomic(request_.out / "run.json", RunFacts().dump(kJsonIndent));
     WriteFileAtomic(folder_.folder / "identity.json", identity_.dump(kJsonIndent));
     WriteFileAtomic(folder_.trial_json(), ToJson(spec_).dump(kJsonIndent));
@@ -147,7 +148,6 @@ class Supervisor {
     const ChildCommand command = Command(std::move(arguments), check ? "check." : "");
     const ResourceConfig& resources = request_.loaded.experiment.resources;
     const long oom_before = OomKillCount();
-    const InterruptScope interrupts;
     StatusReader status(spec_.attempt_dir / "status");
     Child child(command);
     const Watched watched = WatchTrial(child, status, {resources.hang_timeout_s, resources.wall_time_s},

@@ -64,8 +64,11 @@ class Watch {
   }
 
   void CheckLimits() {
-    if (seen_.stop != StopReason::kHang && Since(last_sign_) > limits_.hang_timeout_s) {
-      Stop(StopReason::kHang, SIGKILL);
+    // First it is asked to write down whose code it is in (trial/crash.hpp); one tick later it dies.
+    if (seen_.stop == StopReason::kHang) {
+      child_.Signal(SIGKILL);
+    } else if (Since(last_sign_) > limits_.hang_timeout_s) {
+      Stop(StopReason::kHang, SIGUSR1);
     }
     if (seen_.stop == StopReason::kNone && limits_.wall_time_s && Since(start_) > *limits_.wall_time_s) {
       Stop(StopReason::kWallTime, SIGTERM);

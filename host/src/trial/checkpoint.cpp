@@ -1,13 +1,10 @@
 #include "trial/checkpoint.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
-#include <system_error>
+
+#include "base/files.hpp"
 
 namespace backplane {
 namespace {
@@ -15,28 +12,7 @@ namespace {
 constexpr char kMagic[] = "BPCKPT1\n";
 constexpr char kFileName[] = "checkpoint.bin";
 
-[[noreturn]] void Throw(const std::filesystem::path& file) { throw std::system_error(errno, std::generic_category(), file.string()); }
-
-void Sync(const std::filesystem::path& path, int flags) {
-  const int fd = open(path.c_str(), flags | O_CLOEXEC);
-  if (fd < 0) Throw(path);
-  fsync(fd);
-  close(fd);
-}
-
 }  // namespace
-
-void ReplaceFile(const std::filesystem::path& file, const std::string& text) {
-  std::filesystem::path temporary = file;
-  temporary += ".tmp";
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    if (!out.write(text.data(), static_cast<std::streamsize>(text.size())).flush()) Throw(temporary);
-  }
-  Sync(temporary, O_RDONLY);
-  std::filesystem::rename(temporary, file);
-  Sync(file.parent_path().empty() ? "." : file.parent_path(), O_RDONLY | O_DIRECTORY);
-}
 
 void WriteCheckpoint(const std::filesystem::path& dir, const Checkpoint& checkpoint) {
   nlohmann::json header = {{"meta", checkpoint.meta}, {"blobs", nlohmann::json::array()}};
@@ -50,7 +26,7 @@ void WriteCheckpoint(const std::filesystem::path& dir, const Checkpoint& checkpo
   std::string file(kMagic, sizeof kMagic - 1);
   file.append(reinterpret_cast<const char*>(&size), sizeof size).append(text).append(body);
   std::filesystem::create_directories(dir);
-  ReplaceFile(dir / kFileName, file);
+  WriteFileAtomic(dir / kFileName, file);
 }
 
 std::optional<Checkpoint> ReadCheckpoint(const std::filesystem::path& dir) {

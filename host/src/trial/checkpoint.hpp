@@ -17,12 +17,9 @@ struct Checkpoint {
   std::map<std::string, std::vector<std::byte>> blobs;    // "learner", "env", "states", "rows"
 };
 
-// Writes dir/checkpoint.bin: temporary name, fsync, rename, fsync of the folder. Throws std::system_error.
+// Writes dir/checkpoint.bin: temporary name, fsync, rename, fsync of the folder. Throws std::runtime_error.
 void WriteCheckpoint(const std::filesystem::path& dir, const Checkpoint& checkpoint);
 // Empty if there is none. Throws std::runtime_error for a file that is not a whole checkpoint.
 std::optional<Checkpoint> ReadCheckpoint(const std::filesystem::path& dir);
-
-// Replaces `file` by `text` in the same careful way. Throws std::system_error.
-void ReplaceFile(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace backplane

@@ -14,6 +14,11 @@ namespace {
 StatusWriter* g_status = nullptr;
 std::function<void(const std::string&)> g_on_exit;
 
+// A runner that waits has no plugin of its own; what another wrote is not overwritten by it.
+void OnAsked(int) {
+  if (g_status != nullptr && tls_running_plugin[0] != '\0') g_status->SetPlugin(tls_running_plugin);
+}
+
 void OnCrash(int signal_number) {
   if (g_status != nullptr) {
     g_status->SetPlugin(tls_running_plugin);
@@ -36,6 +41,9 @@ void InstallCrashHandlers(StatusWriter* status, std::function<void(const std::st
   action.sa_handler = OnCrash;
   action.sa_flags = SA_RESETHAND | SA_NODEFER | SA_ONSTACK;
   for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(s, &action, nullptr);
+  action.sa_handler = OnAsked;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &action, nullptr);
   std::atexit([] { g_on_exit(tls_running_plugin); });
 }
 

@@ -1,5 +1,5 @@
 // What the trial process leaves behind when a plugin ends it: the plugin's name in the status file, and for a plugin that calls
-// exit() an ordinary failure.
+// exit() an ordinary failure. SIGUSR1 asks for the name too: the supervisor sends it before it kills a trial that hangs.
 #pragma once
 
 #include <functional>

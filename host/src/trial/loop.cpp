@@ -106,6 +106,10 @@ void TrialLoop::RunRequests() {
 bool TrialLoop::StartCollecting(const bp_request& request) {
   CloseIteration();
   const Experiment& experiment = parts_.spec.experiment;
+  const BudgetConfig& budget = experiment.budget;
+  if (!budget.iterations && !budget.env_steps && !budget.wall_time_s)
+    throw TrialFailure(BP_E_CONFIG, parts_.learner.id(),
+                       "collects rollouts, and budget.epochs counts passes over a dataset: give iterations, env_steps or wall_time");
   if (request.u.rollout.horizon == 0) throw TrialFailure(BP_E_INTERNAL, parts_.learner.id(), "asks for a rollout of 0 steps");
   if (Reached(experiment.budget, SpentNow())) return false;
   TakeBoundaryState();

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "config/suggest.hpp"
+#include "base/suggest.hpp"
 #include "config/value.hpp"
 
 namespace backplane {

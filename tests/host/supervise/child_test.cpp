@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "supervise/files.hpp"
+#include "base/files.hpp"
 #include "supervise/watch.hpp"
 
 namespace backplane {
@@ -37,9 +37,10 @@ TEST_F(ChildTest, LogsEnvironmentAndExitCodeArrive) {
 TEST_F(ChildTest, DeathBySignalIsSeen) { EXPECT_EQ(SIGSEGV, Watch("kill -SEGV $$", {}).exit.signal); }
 
 TEST_F(ChildTest, NoSignOfLifeIsAHang) {
-  const Watched seen = Watch("exec sleep 60", {.hang_timeout_s = 0.3});
+  const Watched seen = Watch("trap 'echo asked >&2' USR1; while :; do sleep 0.05; done", {.hang_timeout_s = 0.3});
   EXPECT_EQ(StopReason::kHang, seen.stop);
   EXPECT_EQ(SIGKILL, seen.exit.signal);
+  EXPECT_THAT(LastLines(folder_ / "stderr.log", 10), testing::Contains("asked"));
   EXPECT_LT(seen.wall_s, 10);
 }
 

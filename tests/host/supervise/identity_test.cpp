@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "supervise/files.hpp"
+#include "base/files.hpp"
 
 namespace backplane {
 namespace {

@@ -1,4 +1,4 @@
-#include "config/suggest.hpp"
+#include "base/suggest.hpp"
 
 #include <algorithm>
 #include <cctype>

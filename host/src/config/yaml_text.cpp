@@ -1,4 +1,4 @@
-#include "cli/yaml_text.hpp"
+#include "config/yaml_text.hpp"
 
 namespace backplane {
 namespace {

@@ -1,4 +1,4 @@
-#include "supervise/files.hpp"
+#include "base/files.hpp"
 
 #include <fcntl.h>
 #include <openssl/evp.h>
