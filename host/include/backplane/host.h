@@ -52,6 +52,16 @@ typedef struct bp_host_metrics_1 {
   void (*record)(const bp_host *host, int32_t handle, double value);  // [control], [monitor]
 } bp_host_metrics_1;
 
+// "bp.host.parallel/1": work of a learner on the cores granted to the trial. How many there are is not told, so a result can
+// only depend on how the work was cut.
+#define BP_HOST_PARALLEL_1 "bp.host.parallel/1"
+typedef struct bp_host_parallel_1 {
+  uint32_t struct_size, reserved;
+  // Runs piece(context, i) once for each i < n, on the caller and on threads of the host in any order, and returns when all
+  // have. A piece raises nothing and does not call `run`. [control]
+  void (*run)(const bp_host *host, uint64_t n, void (*piece)(void *context, uint64_t i), void *context);
+} bp_host_parallel_1;
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,6 @@
 #include "plugin/host_services.hpp"
 
-#include <cstring>
+#include <string_view>
 #include <utility>
 
 namespace backplane {
@@ -23,7 +23,16 @@ std::string HostServices::TakeError() {
 void* HostServices::MetricsImpl(const bp_host* host) { return Self(host)->sinks_->metrics_impl; }
 
 const void* HostServices::Extension(const bp_host* host, const char* id) noexcept {
-  return id && std::strcmp(id, BP_HOST_METRICS_1) == 0 ? Self(host)->sinks_->metrics : nullptr;
+  static constexpr bp_host_parallel_1 kParallel = {sizeof(bp_host_parallel_1), 0, RunParallel};
+  const HostSinks& sinks = *Self(host)->sinks_;
+  const std::string_view wanted = id ? id : "";
+  if (wanted == BP_HOST_METRICS_1) return sinks.metrics;
+  if (wanted == BP_HOST_PARALLEL_1) return sinks.parallel ? &kParallel : nullptr;
+  return nullptr;
+}
+
+void HostServices::RunParallel(const bp_host* host, uint64_t n, void (*piece)(void*, uint64_t), void* context) noexcept {
+  Self(host)->sinks_->parallel(n, piece, context);
 }
 
 void HostServices::Log(const bp_host* host, int32_t severity, const char* utf8) noexcept {

@@ -19,6 +19,8 @@ struct HostSinks {
   const std::atomic<bool>* cancelled = nullptr;
   const bp_host_metrics_1* metrics = nullptr;  // NULL: the extension is absent
   void* metrics_impl = nullptr;                // given back by MetricsImpl(host)
+  // bp_host_parallel_1.run; empty: the extension is absent
+  std::function<void(uint64_t n, void (*piece)(void*, uint64_t), void* context)> parallel;
 };
 
 // One per plugin instance; must outlive it.
@@ -38,6 +40,7 @@ class HostServices {
   static void Log(const bp_host* host, int32_t severity, const char* utf8) noexcept;
   static bp_status Fail(const bp_host* host, bp_status code, const char* utf8) noexcept;
   static int32_t Cancelled(const bp_host* host) noexcept;
+  static void RunParallel(const bp_host* host, uint64_t n, void (*piece)(void*, uint64_t), void* context) noexcept;
 
   std::string plugin_id_;
   const HostSinks* sinks_;

@@ -15,6 +15,7 @@
 #include "base/files.hpp"
 #include "plugin/catalog.hpp"
 #include "rollout/cores.hpp"
+#include "rollout/parallel.hpp"
 #include "trial/crash.hpp"
 #include "trial/loop.hpp"
 
@@ -53,13 +54,16 @@ void TuneMalloc() {
 class TrialProcess {
  public:
   TrialProcess(TrialSpec spec, bool check_only)
-      : spec_(std::move(spec)), check_only_(check_only), status_(check_only ? std::filesystem::path() : spec_.attempt_dir / "status") {
+      : spec_(std::move(spec)), check_only_(check_only), status_(check_only ? std::filesystem::path() : spec_.attempt_dir / "status"),
+        parallel_(static_cast<unsigned>(spec_.experiment.rollout.threads.value_or(GrantedCores()))) {
     sinks_.log = [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); };
     sinks_.cancelled = &g_cancelled;
     sinks_.metrics = MetricsHub::Api();
     sinks_.metrics_impl = metrics_.experiment();
+    sinks_.parallel = [this](uint64_t n, void (*piece)(void*, uint64_t), void* context) { parallel_.Run(n, piece, context); };
     monitor_sinks_ = sinks_;
     monitor_sinks_.metrics_impl = metrics_.machine();
+    monitor_sinks_.parallel = nullptr;
   }
 
   int Run() {
@@ -100,6 +104,7 @@ class TrialProcess {
   StatusWriter status_;
   std::mutex log_mutex_;  // plugins log from any thread
   MetricsHub metrics_;
+  ParallelFor parallel_;
   HostSinks sinks_, monitor_sinks_;
   std::string torch_version_;
   unsigned threads_ = 1;

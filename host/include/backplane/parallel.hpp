@@ -1,0 +1,40 @@
+// Work of a learner cut into pieces that run on the cores granted to the trial ("bp.host.parallel/1").
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <mutex>
+
+#include "backplane/host.h"
+
+namespace bp {
+
+// Calls body(i) once for each i < n, at the same time where the host has the threads for it and one after the other where it
+// has no such service. Returns when all have run; then throws what the piece of the lowest index threw, if any. [control]
+template <class Body>
+void ParallelFor(const bp_host* host, uint64_t n, Body&& body) {
+  struct Context {
+    Body& body;
+    std::mutex mutex;
+    uint64_t failed;
+    std::exception_ptr error;
+  } context{body, {}, n, nullptr};
+  const auto piece = [](void* raw, uint64_t i) {
+    Context& c = *static_cast<Context*>(raw);
+    try {
+      c.body(i);
+    } catch (...) {
+      const std::lock_guard lock(c.mutex);
+      if (i < c.failed) c.failed = i, c.error = std::current_exception();
+    }
+  };
+  const auto* service = static_cast<const bp_host_parallel_1*>(host->get_extension(host, BP_HOST_PARALLEL_1));
+  if (service) {
+    service->run(host, n, piece, &context);
+  } else {
+    for (uint64_t i = 0; i < n; ++i) piece(&context, i);
+  }
+  if (context.error) std::rethrow_exception(context.error);
+}
+
+}  // namespace bp
