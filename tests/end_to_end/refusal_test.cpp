@@ -17,7 +17,7 @@ class Refusal : public ProgramTest {
   // Runs the fixture env of that name with the random learner.
   Finished RunFixture(const std::string& env, const std::string& more = "") {
     Write("bad.yaml", "experiment: bad\nenv: {plugin: " + env + R"(}
-learner: {plugin: random}
+learner: {plugin: random, options: {horizon: 20}}
 rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
 budget: {iterations: 3}
 )" + more);
@@ -58,6 +58,18 @@ TEST_F(Refusal, AHangIsEndedAndRecorded) {
   EXPECT_EQ(Result("bad")["outcome"], "timeout");
   EXPECT_EQ(Result("bad")["plugin"], "env.hangs_in_step");
   EXPECT_EQ(Result("bad")["phase"], "rollout");
+}
+
+TEST_F(Refusal, ADivergingTrialKeepsTheStateBeforeIt) {
+  // Two rows of 20 steps an iteration: the reward turns NaN in the third.
+  const Finished run = RunFixture("reward_turns_nan");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  const nlohmann::json result = Result("bad");
+  EXPECT_EQ(result["outcome"], "nan");
+  EXPECT_EQ(result["iterations"], 2);
+  EXPECT_THAT(result["error"].get<std::string>(), HasSubstr("is not a finite number"));
+  const std::string kept = ReadFile(Attempt("bad").parent_path() / "checkpoint/checkpoint.bin");
+  EXPECT_THAT(kept, HasSubstr("\"iterations\":2"));
 }
 
 TEST_F(Refusal, APluginThatExitsIsRecordedByName) {

@@ -10,12 +10,14 @@ class SameBits : public ProgramTest {
  protected:
   void CheckThreads(const std::string& text) {
     Write("same.yaml", text);
-    std::vector<std::string> values, weights;
+    std::vector<std::string> values, weights, evaluations;
     for (int threads : {1, 2, 3}) {
       const std::string n = std::to_string(threads);
       const Finished run = Run("run same.yaml --set rollout.threads=" + n + " --set output.dir=outputs/t" + n);
       ASSERT_EQ(run.exit, 0) << run.err;
       values.push_back(Values("t" + n));
+      const nlohmann::json result = Result("t" + n);
+      evaluations.push_back(result["evaluation"].dump() + result["floor"].dump());
       weights.push_back(ReadFile(Attempt("t" + n).parent_path() / "checkpoint/checkpoint.bin"));
       // Seconds are part of a checkpoint, so that a wall-time budget goes on; they are the only difference allowed.
       const size_t at = weights.back().find("\"seconds\":");
@@ -24,6 +26,8 @@ class SameBits : public ProgramTest {
     EXPECT_GT(values[0].size(), 500u);
     EXPECT_EQ(values[0], values[1]);
     EXPECT_EQ(values[0], values[2]);
+    EXPECT_EQ(evaluations[0], evaluations[1]);
+    EXPECT_EQ(evaluations[0], evaluations[2]);
     EXPECT_EQ(weights[0], weights[1]);
     EXPECT_EQ(weights[0], weights[2]);
   }
@@ -55,7 +59,7 @@ env: {plugin: ant}
 learner: {plugin: ppo, options: {train_batch_size: 768, minibatch_size: 256, num_epochs: 2, normalize_obs: true, normalize_rewards: true}}
 rollout: {num_env_runners: 3, num_envs_per_env_runner: 8}
 budget: {iterations: 4}
-evaluation: {episodes: 2}
+evaluation: {every_iterations: 2, episodes: 3}
 )");
 }
 

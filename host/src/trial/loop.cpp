@@ -62,6 +62,8 @@ void TrialLoop::Run() {
     if (!stopped_ && parts_.evaluation_env != nullptr) Evaluate(true);
   } catch (const TrialFailure& failure) {
     stop_clock();
+    // A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary.
+    if (failure.status() == BP_E_NUMERIC && !ReadCheckpoint(parts_.spec.checkpoint_dir)) SaveCheckpoint();
     if (failure.status() != BP_E_CANCELLED || !parts_.cancelled) throw;
     stopped_ = true;
     SaveCheckpoint();
