@@ -76,6 +76,7 @@ TrialResult ParseResult(const json& result) {
   parsed.env_steps = Number(At(result, "env_steps"));
   parsed.episodes = Number(At(result, "episodes"));
   parsed.wall_s = Number(At(result, "wall_s"));
+  parsed.trial_s = Number(At(result, "trial_s"));
   parsed.sps = Number(At(result, "sps"));
   parsed.sampling_sps = Number(At(result, "sampling_sps"));
   parsed.training = ParseMeasured(result);

@@ -29,7 +29,7 @@ struct PhaseShare {
 struct TrialResult {
   std::string trial_id, state, outcome;
   std::optional<std::string> error;
-  std::optional<double> iterations, env_steps, episodes, wall_s, sps, sampling_sps;
+  std::optional<double> iterations, env_steps, episodes, wall_s, trial_s, sps, sampling_sps;
   Measured training;
   std::optional<Measured> evaluation, floor;
   std::vector<PhaseShare> phases;

@@ -32,7 +32,10 @@ std::string Speed(const TrialResult& result) {
   std::string text = fmt::format("  {} iterations, {} env steps, {} episodes", Count(result.iterations),
                                  Count(result.env_steps), Count(result.episodes));
   if (result.wall_s) {
-    text += " in " + FormatClock(*result.wall_s);
+    text += " in " + FormatClock(result.trial_s.value_or(*result.wall_s));
+    if (result.trial_s && *result.trial_s > *result.wall_s + 1) {
+      text += fmt::format(", {} of them in this attempt", FormatClock(*result.wall_s));
+    }
   }
   text += "\n";
   if (result.sps) {
@@ -144,7 +147,6 @@ std::string FormatFailure(const TrialResult& result, const SummaryContext& conte
   for (size_t i = 0; i < result.log_tail.size(); ++i) {
     text += fmt::format("  {:<13}{}\n", i == 0 ? "last lines" : "", result.log_tail[i]);
   }
-  text += fmt::format("  {:<13}{}\n", "repeat it", "backplane run-trial " + context.trial_json.string());
   return text + Places(context);
 }
 

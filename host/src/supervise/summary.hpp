@@ -11,13 +11,13 @@ namespace backplane {
 
 struct SummaryContext {
   std::string title;  // the experiment's name
-  std::filesystem::path out, attempt_dir, trial_json;
+  std::filesystem::path out, attempt_dir;
   std::vector<std::string> next;  // commands to type next
 };
 
 // Speed, return, every metric beside its floor, where the time went (shares sum to 100 %), where the results lie.
 std::string FormatSummary(const TrialResult& result, const SummaryContext& context);
-// Class, signal, last phase, plugin, log tail, and the command that repeats it.
+// Class, signal, last phase, plugin, log tail, and what to run next.
 std::string FormatFailure(const TrialResult& result, const SummaryContext& context);
 
 }  // namespace backplane

@@ -66,7 +66,7 @@ class Supervisor {
   }
 
   void Describe(unsigned attempt) {
-    report_.context = {request_.loaded.experiment.name, request_.out, folder_.attempt(attempt), folder_.trial_json(), {}};
+    report_.context = {request_.loaded.experiment.name, request_.out, folder_.attempt(attempt), {}};
   }
 
   bool FinishedBefore() {

@@ -310,6 +310,7 @@ nlohmann::json TrialLoop::Result() const {
   out["env_steps"] = env_steps_;
   out["episodes"] = window_.total();
   out["wall_s"] = wall_ns * 1e-9;
+  out["trial_s"] = seconds_before_ + wall_ns * 1e-9;  // with earlier attempts
   out["sps"] = seconds > 0 ? nlohmann::json(steps / seconds) : nullptr;
   out["sampling_sps"] = collecting > 0 ? nlohmann::json(steps / collecting) : nullptr;
   out["return"] = window_.Returns();

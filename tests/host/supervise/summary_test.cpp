@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const SummaryContext kContext = {"toy", "out", "out/trials/x/attempt-1", "out/trials/x/trial.json", {"backplane run toy.yaml"}};
+const SummaryContext kContext = {"toy", "out", "out/trials/x/attempt-1", {"backplane run toy.yaml"}};
 
 TEST(Summary, LearnedStandsBesideTheFloor) {
   const TrialResult result = ParseResult(nlohmann::json::parse(R"({
@@ -20,6 +20,14 @@ TEST(Summary, LearnedStandsBesideTheFloor) {
   EXPECT_THAT(text, HasSubstr("12,345 steps/s"));
   EXPECT_TRUE(std::regex_search(text, std::regex("return +812.4 ± 10.5 \\(n 10\\) +95.5")));
   EXPECT_TRUE(std::regex_search(text, std::regex("ep/forward +5.5 .* 0.25"))) << text;
+}
+
+TEST(Summary, ATrialOfSeveralAttemptsIsGivenItsWholeTime) {
+  const auto text = [](double trial_s) {
+    return FormatSummary(ParseResult({{"state", "COMPLETED"}, {"wall_s", 60}, {"trial_s", trial_s}}), kContext);
+  };
+  EXPECT_THAT(text(60), HasSubstr("in 1:00\n"));
+  EXPECT_THAT(text(90), HasSubstr("in 1:30, 1:00 of them in this attempt\n"));
 }
 
 TEST(Summary, SharesSumToAHundredPercent) {
@@ -45,7 +53,7 @@ TEST(Summary, FailureSaysWhatWhereAndHowToRepeat) {
                                           {"log_tail", {"last words"}}});
   const std::string text = FormatFailure(result, kContext);
   for (const char* part :
-       {"signal", "SIGSEGV", "step", "env.toy", "last words", "backplane run-trial out/trials/x/trial.json"}) {
+       {"signal", "SIGSEGV", "step", "env.toy", "last words", "backplane run toy.yaml"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }
