@@ -160,6 +160,11 @@ void LearnerInstance::CheckSpec(const EnvInstance& env) {
   for (const std::string& name : act_in_)
     if (env.Find(name) == nullptr)
       throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("reads the channel '{}', which {} does not have", name, env.id()));
+  for (const std::string& name : keep_) {
+    const bool written = std::any_of(act_out_.begin(), act_out_.end(), [&](const bp_channel* c) { return name == c->name; });
+    if (env.Find(name) == nullptr && !written && name != "truncated")  // which the host itself writes
+      throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("wants to keep the channel '{}', which neither it nor {} writes", name, env.id()));
+  }
   for (const bp_channel* want : env.channels()) {
     if (want->role != BP_ROLE_ACTION) continue;
     const auto it = std::find_if(act_out_.begin(), act_out_.end(), [&](const bp_channel* c) { return std::string(c->name) == want->name; });

@@ -148,6 +148,18 @@ TEST(Collector, AFailingStepEndsTheRolloutWithThePluginsSentence) {
   }
 }
 
+TEST(Collector, AChannelToKeepThatNobodyWritesIsRefusedBeforeAnyStep) {
+  g_switches.keep = "flags";
+  try {
+    ToyTrial trial(kRows, 1);
+    FAIL();
+  } catch (const TrialFailure& e) {
+    EXPECT_EQ(e.status(), BP_E_UNSUPPORTED);
+    EXPECT_STREQ(e.what(), "learner.toy: wants to keep the channel 'flags', which neither it nor env.toy writes");
+  }
+  g_switches.keep = nullptr;
+}
+
 TEST(Collector, ANaNRewardIsANumericFailure) {
   ToyTrial trial(kRows, 2);
   g_switches.nan_row = 3;

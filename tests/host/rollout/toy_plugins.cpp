@@ -106,13 +106,14 @@ struct ToyLearner {
   bp_learner_spec spec;
 };
 const char* const kIn[] = {"obs", nullptr};
-const char* const kKeep[] = {"obs", "action", "twice", "reward", "terminated", "truncated", nullptr};
+const char* g_keep[] = {"obs", "action", "twice", "reward", "terminated", "truncated", nullptr, nullptr};
 
 bp_status CreateLearner(const bp_host*, const bp_config*, const bp_env_spec*, uint64_t, uint64_t, bp_learner** out) {
   auto* learner = new ToyLearner;
   learner->out[0] = Channel(BP_ROLE_ACTION, "action", kF32, 1, kOne);
   learner->out[1] = Channel(BP_ROLE_EXTRA, "twice", kF32);
-  learner->spec = {sizeof(bp_learner_spec), 0, kIn, kKeep, learner->out, 2, 0, BP_LEARNER_OBS_MOMENTS};
+  g_keep[6] = g_switches.keep;
+  learner->spec = {sizeof(bp_learner_spec), 0, kIn, g_keep, learner->out, 2, 0, BP_LEARNER_OBS_MOMENTS};
   *out = reinterpret_cast<bp_learner*>(learner);
   return BP_OK;
 }

@@ -20,6 +20,7 @@ struct Switches {
   std::atomic<int> fail_step{-1};      // the row whose step returns an error
   std::atomic<int> nan_row{-1};        // the row whose reward is NaN
   void (*on_step)() = nullptr;         // called at the start of every step
+  const char* keep = nullptr;          // one more channel that the next learner wants to keep
 };
 extern Switches g_switches;
 
