@@ -91,7 +91,7 @@ TEST_P(EveryEnv, ContinuesBitForBitFromASnapshot) {
   EXPECT_EQ(copy.snapshot()->set(copy.get(), 0, bytes.data()), BP_E_INVALID_ARG);
 }
 
-const char* const kEnvs[] = {"cartpole", "null", "template_c", "template_cpp",
+const char* const kEnvs[] = {"cartpole", "mountain_car_continuous", "null", "pendulum", "template_c", "template_cpp",
 #ifdef HAS_ANT
                              "ant"
 #endif
