@@ -35,8 +35,8 @@ class Bytes {
 bool SameBits(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); }
 
 std::string Differ(size_t step, const std::string& what, float ours, float theirs) {
-  return fmt::format("step {}: {} is {:.9g} ({:08x}), Gymnasium's is {:.9g} ({:08x})", step, what, ours, std::bit_cast<uint32_t>(ours),
-                     theirs, std::bit_cast<uint32_t>(theirs));
+  return fmt::format("step {}: {} is {:.9g} ({:08x}), Gymnasium's is {:.9g} ({:08x})", step, what, ours,
+                     std::bit_cast<uint32_t>(ours), theirs, std::bit_cast<uint32_t>(theirs));
 }
 
 }  // namespace
@@ -55,7 +55,8 @@ Episode FromBytes(const std::vector<char>& bytes, const Episode& like) {
   return out;
 }
 
-std::optional<std::string> FirstDifference(const Episode& ours, const Episode& theirs, const std::vector<std::string>& info_names) {
+std::optional<std::string> FirstDifference(const Episode& ours, const Episode& theirs,
+                                           const std::vector<std::string>& info_names) {
   const auto obs = [&](size_t step) -> std::optional<std::string> {
     for (size_t i = 0; i < ours.obs[step].size(); ++i)
       if (!SameBits(ours.obs[step][i], theirs.obs[step][i]))

@@ -51,7 +51,8 @@ nlohmann::json Oracle::Ask(const nlohmann::json& request) {
 
 std::vector<char> Oracle::AskBytes(const nlohmann::json& request) {
   std::vector<char> bytes(Ask(request).at("bytes").get<size_t>());
-  if (std::fread(bytes.data(), 1, bytes.size(), from_) != bytes.size()) throw std::runtime_error("the oracle ended in an answer");
+  if (std::fread(bytes.data(), 1, bytes.size(), from_) != bytes.size())
+    throw std::runtime_error("the oracle ended in an answer");
   return bytes;
 }
 

@@ -56,7 +56,8 @@ Outcome Compare(const LoadedModule& module, const Case& c) {
       const Episode ours = player.Play(episode_seed, c.steps - steps, task.state_skip, theirs["state_size"]);
       const auto bytes = TheOracle().AskBytes({{"do", "play"}, {"state", ours.state}, {"actions", ours.actions}});
       out.difference = FirstDifference(ours, FromBytes(bytes, ours), player.InfoNames());
-      if (out.difference) out.difference = fmt::format("seed {}, {} steps done, then in a new episode {}", seed, steps, *out.difference);
+      if (out.difference)
+        out.difference = fmt::format("seed {}, {} steps done, then in a new episode {}", seed, steps, *out.difference);
       steps += ours.steps();
       out.steps += ours.steps();
     }
@@ -75,9 +76,8 @@ TEST_P(Parity, AgreesWithGymnasiumBitForBit) {
   std::printf("%zu steps in %zu episodes\n", outcome.steps, outcome.episodes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Gymnasium, Parity, testing::ValuesIn(Cases()), [](const auto& info) {
-  return std::string(info.param.plugin) + "_" + info.param.name;
-});
+INSTANTIATE_TEST_SUITE_P(Gymnasium, Parity, testing::ValuesIn(Cases()),
+                         [](const auto& info) { return std::string(info.param.plugin) + "_" + info.param.name; });
 
 class Options : public testing::TestWithParam<Task> {};
 
@@ -105,7 +105,8 @@ TEST_P(Options, LeaveTheOfficialTimeLimitAlone) {
   EXPECT_EQ(Player(*module, Json::object(), Drive::kUniform).max_episode_steps(), TheOracle().Ask(open)["max_episode_steps"]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Gymnasium, Options, testing::ValuesIn(Tasks()), [](const auto& info) { return std::string(info.param.plugin); });
+INSTANTIATE_TEST_SUITE_P(Gymnasium, Options, testing::ValuesIn(Tasks()),
+                         [](const auto& info) { return std::string(info.param.plugin); });
 
 // The comparison must be able to fail: one option differs by little on one side only.
 class Control : public testing::TestWithParam<Case> {};
@@ -119,14 +120,15 @@ TEST_P(Control, ASmallDifferenceOfOneOptionIsFound) {
   std::printf("%s\n", outcome.difference->c_str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Gymnasium, Control, testing::Values(
-    Case{"ant", "ctrl_cost_weight", Json::object(), {{"ctrl_cost_weight", 0.5000001}}},
-    Case{"ant", "max_episode_steps", {{"max_episode_steps", 30}}, {{"max_episode_steps", 31}}},
-    Case{"cartpole", "sutton_barto_reward", Json::object(), {{"sutton_barto_reward", true}}},
-    Case{"mountain_car_continuous", "goal_velocity", Json::object(), {{"goal_velocity", 0.05}}, Drive::kAlongSpeed},
-    Case{"pendulum", "g", Json::object(), {{"g", 10.000001}}}), [](const auto& info) {
-  return std::string(info.param.plugin) + "_" + info.param.name;
-});
+INSTANTIATE_TEST_SUITE_P(
+    Gymnasium, Control,
+    testing::Values(
+        Case{"ant", "ctrl_cost_weight", Json::object(), {{"ctrl_cost_weight", 0.5000001}}},
+        Case{"ant", "max_episode_steps", {{"max_episode_steps", 30}}, {{"max_episode_steps", 31}}},
+        Case{"cartpole", "sutton_barto_reward", Json::object(), {{"sutton_barto_reward", true}}},
+        Case{"mountain_car_continuous", "goal_velocity", Json::object(), {{"goal_velocity", 0.05}}, Drive::kAlongSpeed},
+        Case{"pendulum", "g", Json::object(), {{"g", 10.000001}}}),
+    [](const auto& info) { return std::string(info.param.plugin) + "_" + info.param.name; });
 
 // A library of the same version may still be another build.
 TEST(Library, TheOracleRunsOnTheLibraryOfOurPlugins_ant) {

@@ -81,7 +81,8 @@ std::vector<double> Player::State(size_t skip, size_t state_size) const {
   if (bp_status s = snapshot->get(env_->handle(), 0, row.data()); s != BP_OK) throw std::runtime_error("no snapshot");
   const size_t at = sizeof(uint64_t) + sizeof(bp_rng) + skip * sizeof(double);
   std::vector<double> state(state_size);
-  if (at + state_size * sizeof(double) > row.size()) throw std::runtime_error(env_->id() + " has a smaller state than the oracle");
+  if (at + state_size * sizeof(double) > row.size())
+    throw std::runtime_error(env_->id() + " has a smaller state than the oracle");
   std::memcpy(state.data(), row.data() + at, state_size * sizeof(double));
   return state;
 }

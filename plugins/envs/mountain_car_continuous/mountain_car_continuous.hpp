@@ -13,8 +13,8 @@ struct State {
   double position = 0, velocity = 0;
   uint64_t fresh = 1;  // no step since the reset; as wide as the others, so that a snapshot has no padding
 
-  // One step; true if it reached the goal. Gymnasium draws the first state as float64 and stores every later one as float32, and
-  // numpy computes in the type of the state.
+  // One step; true if it reached the goal. Gymnasium draws the first state as float64 and stores every later one as float32,
+  // and numpy computes in the type of the state.
   bool Advance(float action, double goal_velocity) {
     const bool first = fresh == 1;
     fresh = 0;

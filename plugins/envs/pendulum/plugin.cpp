@@ -15,7 +15,10 @@ struct Pendulum : pendulum::State {
 
   static bp::EnvSpec Spec(const Model& model) {
     const double speed = pendulum::kMaxSpeed, torque = pendulum::kMaxTorque;
-    return bp::EnvSpec().Obs({-1, -1, -speed}, {1, 1, speed}).ActionBox(1, -torque, torque).MaxEpisodeSteps(model.max_episode_steps);
+    return bp::EnvSpec()
+        .Obs({-1, -1, -speed}, {1, 1, speed})
+        .ActionBox(1, -torque, torque)
+        .MaxEpisodeSteps(model.max_episode_steps);
   }
 
   void Reset(const Model&, bp::Rng& rng, float* obs) {
