@@ -28,7 +28,9 @@ TEST_F(RunCommand, TrainsRecordsAndSummarises) {
   EXPECT_GE(result["env_steps"], 20000);
   EXPECT_NEAR(result["return"]["mean"], 22, 6) << "uniform actions balance the pole for about 22 steps";
   EXPECT_EQ(result["evaluation"]["return"]["n"], 5);
-  EXPECT_NEAR(result["floor"]["return"]["mean"], 9.4, 1.5) << "always pushing left ends after 8 to 11 steps";
+  EXPECT_NEAR(result["floor_zero"]["return"]["mean"], 9.4, 1.5) << "always pushing left ends after 8 to 11 steps";
+  EXPECT_EQ(result["floor_zero"]["return"]["n"], 5);
+  EXPECT_EQ(result["floor_uniform"], result["evaluation"]) << "the random learner draws the same actions on the same seeds";
   EXPECT_THAT(run.out, HasSubstr("steps/s"));
   EXPECT_THAT(run.out, HasSubstr("outputs/walk"));
 }

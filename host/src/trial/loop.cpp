@@ -224,7 +224,7 @@ void TrialLoop::PostEpisodes() {
   }
 }
 
-void TrialLoop::Evaluate(bool with_floor) {
+void TrialLoop::Evaluate(bool with_floors) {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(clocks_[0], Phase::kEval);
   if (!evaluator_) {
@@ -234,8 +234,11 @@ void TrialLoop::Evaluate(bool with_floor) {
     evaluator_ = std::make_unique<Evaluator>(*parts_.evaluation_env, parts_.learner, pool_, chunk, parts_.spec.experiment.seed, parts_.cancelled,
                                              [this] { parts_.status.Beat(); });
   }
-  evaluation_ = ToJson(evaluator_->Learner(clocks_));
-  if (with_floor) floor_ = ToJson(evaluator_->Floor(clocks_));
+  using Policy = Evaluator::Policy;
+  evaluation_ = ToJson(evaluator_->Play(Policy::kLearner, clocks_));
+  if (!with_floors) return;
+  floor_zero_ = ToJson(evaluator_->Play(Policy::kZero, clocks_));
+  if (evaluator_->KnowsUniform()) floor_uniform_ = ToJson(evaluator_->Play(Policy::kUniform, clocks_));
 }
 
 void TrialLoop::TakeBoundaryState() {
@@ -316,7 +319,8 @@ nlohmann::json TrialLoop::Result() const {
   out["return"] = window_.Returns();
   out["metrics"] = window_.Metrics();
   out["evaluation"] = evaluation_;
-  out["floor"] = floor_;
+  out["floor_zero"] = floor_zero_;
+  out["floor_uniform"] = floor_uniform_;
   out["checkpoint"] = checkpoint_path_;
   return out;
 }

@@ -52,7 +52,7 @@ class TrialLoop {
   void CloseIteration();
   void Rollout(const bp_request& request);
   void Tick(const bp_request& request);
-  void Evaluate(bool with_floor);
+  void Evaluate(bool with_floors);
   void TakeBoundaryState();
   void SaveCheckpoint();
   Spent SpentNow() const;
@@ -65,7 +65,7 @@ class TrialLoop {
   EpisodeWindow window_;
   MetricsFile metrics_file_;
   std::unique_ptr<Evaluator> evaluator_;
-  nlohmann::json evaluation_, floor_, checkpoint_path_;
+  nlohmann::json evaluation_, floor_zero_, floor_uniform_, checkpoint_path_;
 
   int64_t start_ns_ = 0, end_ns_ = 0;
   double seconds_before_ = 0;      // of earlier attempts, for the wall-time budget
