@@ -5,13 +5,14 @@
 
 namespace backplane::bench {
 
-double AntRaw(Host& host, uint64_t horizon, std::vector<double>* heights) {
+double AntRaw(Host& host, const nlohmann::json& options, uint64_t horizon, std::vector<double>* heights) {
   const uint64_t rows = host.env->rows();
-  ant::World world{ant::Options{}};
+  const OptionView view(options, {}, "env.options");
+  const ant::World world{bp::Config(view.get())};
   std::vector<ant::Ant> ants;
   std::vector<bp::Rng> rngs(rows);
   std::vector<uint64_t> episode(rows, 0);
-  std::vector<float> obs(static_cast<size_t>(world.ObsSize()));
+  std::vector<float> obs(static_cast<size_t>(ant::Ant::Spec(world).channels[0].shape[0]));
   const auto start = [&](uint64_t r) {
     rngs[r] = bp::Rng{bp_seed(1, BP_PURPOSE_ENV_EPISODE, static_cast<uint32_t>(r), episode[r]++)};
     ants[r].Reset(world, rngs[r], obs.data());

@@ -51,7 +51,7 @@ int Ant(const std::string& file) {
     host.FillActions(kHorizon, 8);
     const double a = host.Collect(kHorizon);
     std::vector<double> heights;
-    const double b = AntRaw(host, kHorizon, &heights);
+    const double b = AntRaw(host, options, kHorizon, &heights);
     for (uint64_t r = 0; r < kRows; ++r) {
       const float seen = *host.collector->Buffer("obs")->at<float>(kHorizon, r);
       if (seen != static_cast<float>(heights[r])) {

@@ -34,7 +34,7 @@ inline double ThreadCpuSeconds() {
 }
 
 // CPU seconds of a bare loop over the same controls, episodes and resets as the host's first rollout: mj_step and resets, no
-// observation, no reward. `heights` [rows] gets each row's last height.
-double AntRaw(Host& host, uint64_t horizon, std::vector<double>* heights);
+// observation, no reward. `options` are those of the host's env. `heights` [rows] gets each row's last height.
+double AntRaw(Host& host, const nlohmann::json& options, uint64_t horizon, std::vector<double>* heights);
 
 }  // namespace backplane::bench

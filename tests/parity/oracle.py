@@ -53,6 +53,14 @@ class ClassicControl:
         return self.env._get_obs() if hasattr(self.env, "_get_obs") else np.array(state, dtype=np.float32)
 
 
+def element(info, name):
+    """A number of the info; element i of the array "name" is called "name_i" on our side."""
+    if name in info:
+        return info[name]
+    array, _, i = name.rpartition("_")
+    return info[array][int(i)]
+
+
 class Oracle:
     def open(self, env, kwargs, info):
         # make() adds TimeLimit; the checker is left out because it warns of the actions beyond the bounds that are tested too.
@@ -73,7 +81,7 @@ class Oracle:
             seen, reward, end, cut, info = self.env.step(action)
             obs.append(seen)
             rewards.append(reward)
-            infos.append([value for name in self.info for value in np.ravel(info[name])])
+            infos.append([element(info, name) for name in self.info])
             terminated.append(end)
             truncated.append(cut)
         parts = [obs, rewards, infos]

@@ -77,14 +77,11 @@ class RowBatch : public OptionsOf<T> {
   }
   void Step(const Slot& slot, uint64_t begin, uint64_t end) {
     float info[kMaxInfo];
-    for (uint64_t r = begin; r < end; ++r) {
-      Cell& cell = cells_[r];
-      const StepResult result =
-          cell.row.Step(model_, cell.rng, slot.Row<const Action>(action_, r), slot.Row<float>(obs_, r), info);
-      *slot.Row<float>(reward_, r) = static_cast<float>(result.reward);
-      *slot.Row<uint8_t>(terminated_, r) = result.terminated;
-      for (size_t i = 0; i < info_.size(); ++i)
-        if (slot.Has(info_[i])) *slot.Row<float>(info_[i], r) = info[i];
+    uint64_t r = begin;
+    try {
+      for (; r < end; ++r) StepRow(slot, r, info);
+    } catch (const Error& e) {
+      throw Error(e.code(), "row " + std::to_string(r) + ": " + e.what());
     }
   }
 
@@ -122,6 +119,16 @@ class RowBatch : public OptionsOf<T> {
     T row;
     Rng rng;
   };
+
+  void StepRow(const Slot& slot, uint64_t r, float* info) {
+    Cell& cell = cells_[r];
+    const StepResult result =
+        cell.row.Step(model_, cell.rng, slot.Row<const Action>(action_, r), slot.Row<float>(obs_, r), info);
+    *slot.Row<float>(reward_, r) = static_cast<float>(result.reward);
+    *slot.Row<uint8_t>(terminated_, r) = result.terminated;
+    for (size_t i = 0; i < info_.size(); ++i)
+      if (slot.Has(info_[i])) *slot.Row<float>(info_[i], r) = info[i];
+  }
 
   int Require(uint16_t role, bp_dtype dtype, const char* what) const {
     const int found = spec_.Find(role);
