@@ -1,5 +1,5 @@
-// Actions that nobody learned: zero, or drawn evenly from the action space. The one home of both, for the host, which measures what
-// they earn, and for learners that act so.
+// Actions that nobody learned: zero, or drawn evenly from the action space. The one home of both, for the host, which measures
+// what they earn, and for learners that act so.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,8 @@ class ActionSpace {
     choices_ = action.nvec[0];
     if (!mask) return;
     if (mask->scope != action.scope || Elements(*mask) != choices_)
-      throw std::invalid_argument(std::string("mask '") + mask->name + "' should have the action's scope and one flag per choice");
+      throw std::invalid_argument(std::string("mask '") + mask->name +
+                                  "' should have the action's scope and one flag per choice");
     masked_ = true;
   }
 

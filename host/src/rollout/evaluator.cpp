@@ -33,6 +33,7 @@ void Evaluator::FindActions() {
     try {
       action.space.emplace(*c, mask);
     } catch (const std::invalid_argument&) {
+      // Learners may serve what this does not know: the trial goes on with one floor less.
     }
   }
 }

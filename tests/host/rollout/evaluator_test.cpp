@@ -34,7 +34,8 @@ TEST(Evaluator, EndsEveryEpisodeAtItsEnd) {
 }
 
 TEST(Evaluator, TheFloorsPlayTheirActionsOnTheSameSeeds) {
-  const EvaluationResult zero = Play(1, Policy::kZero), uniform = Play(1, Policy::kUniform), learner = Play(1, Policy::kLearner);
+  const EvaluationResult zero = Play(1, Policy::kZero), uniform = Play(1, Policy::kUniform),
+                         learner = Play(1, Policy::kLearner);
   EXPECT_EQ(zero.lengths, learner.lengths) << "same seeds, and the toy's ends do not depend on actions";
   EXPECT_EQ(uniform.lengths, learner.lengths);
   for (double r : zero.returns) EXPECT_EQ(r, 0.0) << "the toy pays the action";
