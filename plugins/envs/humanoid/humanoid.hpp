@@ -25,6 +25,8 @@ struct World : mj::World {
         include_cvel(c.Bool("include_cvel_in_observation")),
         include_qfrc_actuator(c.Bool("include_qfrc_actuator_in_observation")),
         include_cfrc_ext(c.Bool("include_cfrc_ext_in_observation")) {
+    Require(model()->ntendon <= 25, "at most 25 tendons, whose lengths and velocities are told",
+            std::to_string(model()->ntendon));
     mj::RequireOrder(c, "contact_cost_min", "contact_cost_max");
     mj::RequireOrder(c, "healthy_z_min", "healthy_z_max");
   }

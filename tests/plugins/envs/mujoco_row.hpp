@@ -1,10 +1,13 @@
 // One row of a MuJoCo task as its own sources compute it, in float64, with the options of its plugin's table.
 #pragma once
 
+#include <mujoco/mujoco.h>
+
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "backplane/plugin.hpp"
 #include "support/env_harness.hpp"
 
 namespace harness {

@@ -130,6 +130,19 @@ TEST_P(EveryTask, RefusesAModelWithACause) {
   EXPECT_THAT(absent.what(), AllOf(HasSubstr("xml_path"), HasSubstr("/nonexistent.xml")));
 }
 
+TEST(MuJoCo, HumanoidTellsAtMost25Tendons) {
+  for (const int n : {25, 26}) {
+    std::string xml = Xml("humanoid", kMotor), tendons = "<tendon>";
+    for (int i = 0; i < n; ++i) tendons += "<fixed><joint joint='j' coef='1'/></fixed>";
+    xml.insert(xml.find("<actuator>"), tendons + "</tendon>");
+    const OwnModel own(xml);
+    const bp::Error e = ErrorOf("humanoid", own.options());
+    EXPECT_EQ(e.code(), n == 25 ? BP_OK : BP_E_CONFIG) << e.what();
+    EXPECT_THAT(e.what(),
+                HasSubstr(n == 25 ? "no error" : "at most 25 tendons, whose lengths and velocities are told; found 26"));
+  }
+}
+
 TEST(MuJoCo, RefusesOptionsThatContradict) {
   const auto refuses = [](const char* task, const nlohmann::json& options, const char* text) {
     const bp::Error e = ErrorOf(task, options);
