@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-// One per plugin instance; lives until the instance's `destroy` has returned. `create` may call only `log`, `fail` and
-// config getters.
+// One per plugin instance; lives until the instance's `destroy` has returned. `create` may call only `log`, `fail`,
+// config getters and "bp.host.facts/1".
 typedef struct bp_host {
   uint32_t struct_size, abi_minor;
   void *impl;  // the host's own
@@ -51,6 +51,15 @@ typedef struct bp_host_metrics_1 {
   int32_t (*add)(const bp_host *host, const char *name, const char *unit, int32_t direction, const char *doc);
   void (*record)(const bp_host *host, int32_t handle, double value);  // [control], [monitor]
 } bp_host_metrics_1;
+
+// "bp.host.facts/1": what a plugin decided by itself, e.g. which of several implementations runs. Facts appear in result.json as
+// facts.<plugin id>.<key>, so that two runs can be compared.
+#define BP_HOST_FACTS_1 "bp.host.facts/1"
+typedef struct bp_host_facts_1 {
+  uint32_t struct_size, reserved;
+  // Records `value` under `key`, in place of an earlier one; both texts are copied. [control], also during create
+  void (*record)(const bp_host *host, const char *key, const char *value);
+} bp_host_facts_1;
 
 // "bp.host.parallel/1": work of a learner on the cores granted to the trial. How many there are is not told, so a result can
 // only depend on how the work was cut.

@@ -119,6 +119,13 @@ constexpr bp_param I64List(const char* path, const char* def, const char* range,
   return Option(BP_PARAM_I64_LIST, path, def, range, doc, more);
 }
 
+// Tells the run record what the plugin decided by itself ("bp.host.facts/1"); nothing where the host has no such service.
+// [control], also in constructors
+inline void RecordFact(const bp_host* host, const char* key, const char* value) {
+  const auto* facts = static_cast<const bp_host_facts_1*>(host->get_extension(host, BP_HOST_FACTS_1));
+  if (facts) facts->record(host, key, value);
+}
+
 // What a plugin class says about itself: `static constexpr bp::About kAbout{...}`.
 struct About {
   const char* id;       // "env.ant"

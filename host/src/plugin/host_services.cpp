@@ -23,12 +23,24 @@ std::string HostServices::TakeError() {
 void* HostServices::MetricsImpl(const bp_host* host) { return Self(host)->sinks_->metrics_impl; }
 
 const void* HostServices::Extension(const bp_host* host, const char* id) noexcept {
+  static constexpr bp_host_facts_1 kFacts = {sizeof(bp_host_facts_1), 0, RecordFact};
   static constexpr bp_host_parallel_1 kParallel = {sizeof(bp_host_parallel_1), 0, RunParallel};
   const HostSinks& sinks = *Self(host)->sinks_;
   const std::string_view wanted = id ? id : "";
   if (wanted == BP_HOST_METRICS_1) return sinks.metrics;
+  if (wanted == BP_HOST_FACTS_1) return sinks.fact ? &kFacts : nullptr;
   if (wanted == BP_HOST_PARALLEL_1) return sinks.parallel ? &kParallel : nullptr;
   return nullptr;
+}
+
+void HostServices::RecordFact(const bp_host* host, const char* key, const char* value) noexcept {
+  const HostServices& self = *Self(host);
+  if (!key || !value) return;
+  try {
+    self.sinks_->fact(self.plugin_id_, key, value);
+  } catch (...) {
+    // Out of memory: the trial goes on without the line in its record.
+  }
 }
 
 void HostServices::RunParallel(const bp_host* host, uint64_t n, void (*piece)(void*, uint64_t), void* context) noexcept {

@@ -19,6 +19,7 @@ struct HostSinks {
   const std::atomic<bool>* cancelled = nullptr;
   const bp_host_metrics_1* metrics = nullptr;  // NULL: the extension is absent
   void* metrics_impl = nullptr;                // given back by MetricsImpl(host)
+  std::function<void(const std::string& plugin_id, const std::string& key, const std::string& value)> fact;  // empty: absent
   // bp_host_parallel_1.run; empty: the extension is absent
   std::function<void(uint64_t n, void (*piece)(void*, uint64_t), void* context)> parallel;
 };
@@ -40,6 +41,7 @@ class HostServices {
   static void Log(const bp_host* host, int32_t severity, const char* utf8) noexcept;
   static bp_status Fail(const bp_host* host, bp_status code, const char* utf8) noexcept;
   static int32_t Cancelled(const bp_host* host) noexcept;
+  static void RecordFact(const bp_host* host, const char* key, const char* value) noexcept;
   static void RunParallel(const bp_host* host, uint64_t n, void (*piece)(void*, uint64_t), void* context) noexcept;
 
   std::string plugin_id_;

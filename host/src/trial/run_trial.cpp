@@ -60,9 +60,11 @@ class TrialProcess {
     sinks_.cancelled = &g_cancelled;
     sinks_.metrics = MetricsHub::Api();
     sinks_.metrics_impl = metrics_.experiment();
+    sinks_.fact = [this](const std::string& id, const std::string& key, const std::string& value) { facts_[id][key] = value; };
     sinks_.parallel = [this](uint64_t n, void (*piece)(void*, uint64_t), void* context) { parallel_.Run(n, piece, context); };
     monitor_sinks_ = sinks_;
     monitor_sinks_.metrics_impl = metrics_.machine();
+    monitor_sinks_.fact = nullptr;  // monitors run on a thread of their own
     monitor_sinks_.parallel = nullptr;
   }
 
@@ -106,6 +108,7 @@ class TrialProcess {
   MetricsHub metrics_;
   ParallelFor parallel_;
   HostSinks sinks_, monitor_sinks_;
+  nlohmann::json facts_ = nlohmann::json::object();
   std::string torch_version_;
   unsigned threads_ = 1;
   uint64_t chunk_rows_ = 1;
@@ -200,6 +203,7 @@ int TrialProcess::Finish(Outcome outcome, const std::string& plugin, const std::
   result["phase"] = status_.data().phase;
   result["threads"] = threads_;
   result["chunk_rows"] = chunk_rows_;
+  result["facts"] = facts_;
   result["versions"] = {{"libtorch", torch_version_}};
   if (monitors_) {
     result["events_dropped"] = monitors_->dropped();

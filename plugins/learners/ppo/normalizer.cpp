@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nn/vectors.hpp"
+
 namespace backplane::ppo {
 namespace {
 constexpr double kEpsilon = 1e-8, kClip = 10.0;
@@ -39,9 +41,7 @@ void ObsNormalizer::Freeze() {
 }
 
 void ObsNormalizer::Apply(const float* in, float* out) const {
-  for (size_t i = 0; i < scale_.size(); ++i) {
-    out[i] = static_cast<float>(std::clamp((in[i] - stats_.mean(i)) * scale_[i], -kClip, kClip));
-  }
+  nn::Normalize(in, stats_.means(), scale_.data(), kClip, stats_.size(), out);
 }
 
 void ObsNormalizer::Merge(double count, const double* mean, const double* m2) {

@@ -18,6 +18,7 @@ class RunningMeanStd {
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader, const char* what);
   double mean(int64_t i) const { return mean_[i]; }
+  const double* means() const { return mean_.data(); }
   double var(int64_t i) const { return var_[i]; }
   double count() const { return count_; }
   int64_t size() const { return static_cast<int64_t>(mean_.size()); }

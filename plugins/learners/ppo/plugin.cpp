@@ -1,6 +1,4 @@
-// PPO's options, the envs it accepts, and the plugin's entry.
-#include <cmath>
-
+// PPO's table of options and the plugin's entry.
 #include "learner.hpp"
 
 namespace backplane::ppo {
@@ -28,6 +26,7 @@ class Ppo : public Learner, public bp::LearnerPlugin<Ppo> {
       bp::Bool("vf_clip", "true", "Clips the change of the value in its loss", {.aliases = "clip_vloss"}),
       bp::F64("vf_clip_param", "0", "[0,)", "Range of that clip, in units of value; 0 takes clip_param", {.aliases = "clip_range_vf"}),
       bp::F64("entropy_coeff", "0", "[0,)", "Weight of the entropy bonus", {.aliases = "ent_coef"}),
+      bp::Enum("entropy_schedule", "constant", "constant|linear", "linear: the weight falls to 0 over the budget"),
       bp::F64("vf_loss_coeff", "0.5", "[0,)", "Weight of the value loss", {.aliases = "vf_coef"}),
       bp::F64("grad_clip", "0.5", "[0,)", "Largest global gradient norm; 0: no limit", {.aliases = "max_grad_norm"}),
       bp::F64("kl_target", "0", "[0,)", "An update ends early above 1.5 times this KL, or lr follows it; 0: off", {.aliases = "target_kl"}),
@@ -36,67 +35,22 @@ class Ppo : public Learner, public bp::LearnerPlugin<Ppo> {
       bp::Bool("normalize_obs", "false", "Running mean and deviation of the observations, clipped to 10"),
       bp::Bool("normalize_rewards", "false", "Rewards over the deviation of the discounted return, clipped to 10",
                {.aliases = "normalize_reward"}),
-      bp::I64List("hidden", "[64, 64]", "[1,)", "Sizes of the hidden layers, of actor and critic alike", {.aliases = "fcnet_hiddens"}),
+      bp::I64List("hidden", "[64, 64]", "[1,)", "Sizes of the hidden layers", {.aliases = "fcnet_hiddens"}),
+      bp::I64List("vf_hidden", "[]", "[1,)", "Sizes of the critic's hidden layers; empty: those of hidden"),
+      bp::Bool("share_layers", "false", "One trunk of hidden layers for actor and critic; halves the update's time",
+               {.aliases = "vf_share_layers,actor_critic_share_weights"}),
       bp::Enum("activation", "tanh", "tanh|relu", "Function between layers", {.aliases = "fcnet_activation"}),
       bp::F64("log_std_init", "0", nullptr, "First logarithm of the deviation of continuous actions"),
       bp::Bool("ortho_init", "true", "Orthogonal first weights; false: uniform"),
+      bp::Bool("use_sde", "false", "State-dependent exploration: noise is a random linear function of the last hidden layer"),
+      bp::I64("sde_sample_freq", "-1", "[-1,)", "Steps for which such a function is kept; -1 or 0: a whole rollout", {.unit = "steps"}),
+      bp::Enum("update_path", "auto", "auto|fused|torch",
+               "fused: own kernels for multi-layer perceptrons; torch: LibTorch's autograd, slower; auto: fused where the net allows it"),
+      bp::I64("update_shards", "2", "[1,)",
+              "Parts of a minibatch with a gradient of their own, summed in order; as many cores as this can share an update"),
   };
   using Learner::Learner;
 };
-
-Options::Options(const bp::Config& c)
-    : train_batch_size(c.I64("train_batch_size")), minibatch_size(c.I64("minibatch_size")), num_epochs(c.I64("num_epochs")),
-      lr(c.F64("lr")), gamma(c.F64("gamma")), lambda(c.F64("lambda")), clip(c.F64("clip_param")),
-      vf_clip_param(c.F64("vf_clip_param")), entropy_coeff(c.F64("entropy_coeff")), vf_coeff(c.F64("vf_loss_coeff")),
-      grad_clip(c.F64("grad_clip")), kl_target(c.F64("kl_target")), log_std_init(c.F64("log_std_init")),
-      vf_clip(c.Bool("vf_clip")), normalize_advantages(c.Bool("normalize_advantages")), normalize_obs(c.Bool("normalize_obs")),
-      normalize_rewards(c.Bool("normalize_rewards")), ortho_init(c.Bool("ortho_init")) {
-  const std::string schedule = c.Str("lr_schedule");
-  lr_schedule = schedule == "linear" ? Schedule::kLinear : schedule == "kl_adaptive" ? Schedule::kKlAdaptive : Schedule::kConstant;
-  clip_linear = c.Str("clip_schedule") == "linear";
-  activation = c.Str("activation") == "relu" ? Activation::kRelu : Activation::kTanh;
-  for (double size : c.List("hidden")) hidden.push_back(static_cast<int64_t>(size));
-  if (lr_schedule == Schedule::kKlAdaptive && kl_target <= 0) {
-    throw bp::ConfigError("lr_schedule: kl_adaptive needs a kl_target above 0 (" + c.Where("lr_schedule") + ")");
-  }
-}
-
-namespace {
-
-const bp_channel& Need(const bp_env_spec* env, uint16_t role, const char* name) {
-  const bp_channel* channel = bp::FindChannel(env, role, name);
-  if (!channel) throw bp::Unsupported(std::string("needs one ") + name + " channel, the env has none");
-  if (channel->scope != BP_SCOPE_ROW) {
-    throw bp::Unsupported(std::string("takes one agent per row, but channel '") + channel->name + "' is per agent");
-  }
-  return *channel;
-}
-
-}  // namespace
-
-EnvShape::EnvShape(const bp_env_spec* env) : action(Need(env, BP_ROLE_ACTION, "ACTION")) {
-  const bp_channel& observed = Need(env, BP_ROLE_OBS, "OBS");
-  Need(env, BP_ROLE_REWARD, "REWARD");
-  if (!bp::SameDtype(observed.dtype, bp::DtypeOf<float>())) throw bp::Unsupported("needs float32 observations");
-  obs_name = observed.name, action_name = action.name;
-  obs = bp::ElementCount(observed);
-  discrete = action.space == BP_SPACE_DISCRETE;
-  if (discrete && (bp::ElementCount(action) != 1 || !bp::SameDtype(action.dtype, bp::DtypeOf<int32_t>()))) {
-    throw bp::Unsupported("takes one int32 per row as a discrete action");
-  }
-  if (!discrete && (action.space != BP_SPACE_BOX || !bp::SameDtype(action.dtype, bp::DtypeOf<float>()))) {
-    throw bp::Unsupported("takes a float32 BOX or a DISCRETE action, channel '" + action_name + "' is neither");
-  }
-  actions = discrete ? action.nvec[0] : bp::ElementCount(action);
-  for (int64_t i = 0; !discrete && i < actions; ++i) {
-    const uint64_t at = action.n_bounds > 1 ? static_cast<uint64_t>(i) : 0;
-    low.push_back(action.n_bounds ? static_cast<float>(action.low[at]) : -INFINITY);
-    high.push_back(action.n_bounds ? static_cast<float>(action.high[at]) : INFINITY);
-  }
-  const bp_channel* mask = discrete ? bp::FindChannel(env, BP_ROLE_ACTION_MASK, "ACTION_MASK") : nullptr;
-  if (mask && bp::ElementCount(*mask) != actions) throw bp::Unsupported("needs one mask flag per choice");
-  if (mask) mask_name = mask->name;
-}
 
 }  // namespace backplane::ppo
 

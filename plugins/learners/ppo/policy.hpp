@@ -7,11 +7,14 @@
 
 namespace backplane::ppo {
 
-// Log-probability and entropy of a Gaussian with diagonal covariance.
-double GaussianLogp(const float* x, const float* mean, const float* log_std, int64_t n);
+// n standard normals, two from each block of the stream.
+void FillNormals(uint64_t key, int64_t n, double* out);
 
-// Draws mean + std * noise (the mean if `rng` is NULL) into `out`; returns the log-probability of what was written.
-double DrawGaussian(const float* mean, const float* log_std, int64_t n, bp_rng* rng, float* out);
+// Log-probability of x under a Gaussian with diagonal covariance.
+double GaussianLogp(const float* x, const float* mean, const double* std, int64_t n);
+
+// Writes mean + std * noise (the mean if `noise` is NULL) and returns the log-probability of what was written.
+double DrawGaussian(const float* mean, const double* std, const double* noise, int64_t n, float* out);
 
 // Draws a choice (the likeliest if `rng` is NULL; ties go to the lowest) among those whose mask is not 0; NULL allows all.
 // Throws bp::Error if a mask allows none.

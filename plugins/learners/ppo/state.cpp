@@ -5,22 +5,34 @@
 namespace backplane::ppo {
 namespace {
 
-constexpr uint64_t kMagic = 0x314F50502D5042;  // "BP-PPO1"
+constexpr uint64_t kMagic = 0x324F50502D5042;  // "BP-PPO2"
 
-uint64_t Flags(const Net& net) { return (net.discrete ? 1u : 0u) | (net.activation == Activation::kTanh ? 2u : 0u); }
+uint64_t Flags(const Net& net) {
+  return (net.discrete ? 1u : 0u) | (net.activation == Activation::kTanh ? 2u : 0u) | (net.shared ? 4u : 0u) | (net.sde ? 8u : 0u);
+}
+
+void ExpectSizes(const bp::Reader& reader, const nn::Trunk& trunk, const char* count, const char* each) {
+  reader.Expect(trunk.size(), count);
+  for (const nn::Layer& layer : trunk) reader.Expect(static_cast<uint64_t>(layer.out), each);
+}
+
+void PutSizes(const bp::Writer& writer, const nn::Trunk& trunk) {
+  writer.Put(static_cast<uint64_t>(trunk.size()));
+  for (const nn::Layer& layer : trunk) writer.Put(static_cast<uint64_t>(layer.out));
+}
 
 }  // namespace
 
 void Learner::Save(const bp::Writer& writer) const {
-  auto& update = const_cast<PpoUpdate<float>&>(update_);  // its accessors serve reading and writing
   const auto size = static_cast<uint64_t>(net_.size);
   writer.Put(kMagic);
   writer.Put(Flags(net_));
   writer.Put(static_cast<uint64_t>(net_.obs));
   writer.Put(static_cast<uint64_t>(net_.actions));
-  writer.PutAll(options_.hidden.data(), options_.hidden.size());
-  for (const float* values : {update.params(), update.adam_m(), update.adam_v()}) writer.PutAll(values, size);
-  writer.Put(*update.adam_steps());
+  PutSizes(writer, net_.actor);
+  PutSizes(writer, net_.critic);
+  for (const float* values : {update_.params(), update_.adam_m().data(), update_.adam_v().data()}) writer.PutAll(values, size);
+  writer.Put(update_.adam_steps());
   ObsNormalizer obs_norm = obs_norm_;
   if (moments_.count > 0) obs_norm.Merge(moments_.count, moments_.mean.data(), moments_.m2.data());
   obs_norm.Save(writer);
@@ -31,17 +43,18 @@ void Learner::Save(const bp::Writer& writer) const {
 }
 
 void Learner::Load(const bp::Reader& reader) {
-  if (reader.Get<uint64_t>() != kMagic) throw bp::Error(BP_E_INVALID_ARG, "the saved state is not one of learner.ppo 1");
-  reader.Expect(Flags(net_), "the kind of action and activation (bit 0 discrete, bit 1 tanh)");
+  if (reader.Get<uint64_t>() != kMagic) throw bp::Error(BP_E_INVALID_ARG, "the saved state is not one of learner.ppo, format 2");
+  reader.Expect(Flags(net_), "the kind of net (1 discrete, 2 tanh, 4 share_layers, 8 use_sde, added up)");
   reader.Expect(static_cast<uint64_t>(net_.obs), "observation size");
   reader.Expect(static_cast<uint64_t>(net_.actions), "number of actions");
-  reader.Expect(options_.hidden.size(), "number of hidden layers");
-  for (int64_t wanted : options_.hidden) reader.Expect(static_cast<uint64_t>(wanted), "hidden layer");
+  ExpectSizes(reader, net_.actor, "number of hidden layers", "hidden layer");
+  ExpectSizes(reader, net_.critic, "number of the critic's hidden layers", "hidden layer of the critic");
   const auto size = static_cast<uint64_t>(net_.size);
   reader.GetAll(update_.params(), size, "parameters");
-  reader.GetAll(update_.adam_m(), size, "first moments of Adam");
-  reader.GetAll(update_.adam_v(), size, "second moments of Adam");
-  *update_.adam_steps() = reader.Get<int64_t>();
+  reader.GetAll(update_.adam_m().data(), size, "first moments of Adam");
+  reader.GetAll(update_.adam_v().data(), size, "second moments of Adam");
+  update_.adam_steps() = reader.Get<int64_t>();
+  actor_.Refresh(update_.params());
   obs_norm_.Load(reader);
   reward_norm_.Load(reader);
   adaptive_lr_ = reader.Get<double>();

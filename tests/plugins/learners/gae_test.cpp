@@ -7,10 +7,6 @@
 #include <cmath>
 #include <vector>
 
-#include "mlp.hpp"
-#include "normalizer.hpp"
-#include "policy.hpp"
-
 namespace backplane::ppo {
 namespace {
 
@@ -69,67 +65,62 @@ TEST(Gae, LambdaOneIsDiscountedReturnMinusValue) {
   EXPECT_NEAR(a[0], 1 + .9 * 2 + .81 * 3 + .729 * 2 - .5, 1e-12);
 }
 
-TEST(RunningMeanStd, AgreesWithTheReference) {
-  RunningMeanStd stats(1);
-  double mean = 2, m2 = 2;
-  stats.Merge(3, &mean, &m2);
-  mean = 5, m2 = 2;
-  stats.Merge(2, &mean, &m2);
-  EXPECT_NEAR(stats.mean(0), 3.19993600128, 1e-11);
-  EXPECT_NEAR(stats.var(0), 2.96016559259, 1e-11);
-  EXPECT_NEAR(stats.count(), 5.0001, 1e-12);
+// A stream cut into pieces, each ended by the value of what follows and the carried advantage of nothing, is the whole stream as
+// long as the cut is where an episode was cut too.
+TEST(Gae, CutsWithTheRightBootstrapsGiveTheWhole) {
+  const Numbers r{1, .5, -1, 2, 0, 1}, v{.1, .2, -.3, .4, .5, -.6}, next{.2, -.3, 7, .5, -.6, .9}, discount(6, .99);
+  Numbers carry(6, .99 * .95);
+  carry[2] = 0;  // cut after the third step, bootstrapped with 7
+  const auto part = [](const Numbers& x, int from, int to) { return Numbers(x.begin() + from, x.begin() + to); };
+  const auto piece = [&](int from, int to) {
+    return Advantages(part(r, from, to), part(v, from, to), part(next, from, to), part(discount, from, to), part(carry, from, to));
+  };
+  Numbers pieces = piece(0, 3);
+  for (double a : piece(3, 6)) pieces.push_back(a);
+  EXPECT_THAT(pieces, Pointwise(DoubleNear(0), Advantages(r, v, next, discount, carry)));
 }
 
-TEST(RewardNormalizer, AgreesWithStableBaselines) {
-  RewardNormalizer norm(1, .99);
-  const float rewards[] = {1, 2, 3, -1, .5}, want[] = {10, 2.009847769f, 1.471922258f, -.388978760f, .196454715f};
-  for (int i = 0; i < 5; ++i) {
-    float r = rewards[i];
-    const uint8_t done = i == 2;
-    norm.Step(&r, &done);
-    EXPECT_NEAR(r, want[i], 1e-6) << "step " << i;
-  }
-  EXPECT_NEAR(norm.stats().var(0), 6.47761442679992, 1e-12);
-}
-
-TEST(Mlp, TanhIsCloseToTheLibrarys) {
-  for (float x = -12; x < 12; x += 0.013f) {
-    float y = x;
-    TanhInPlace(&y, 1);
-    EXPECT_NEAR(y, std::tanh(x), 4e-7) << x;
+// With lambda 1 a stream may be cut anywhere: the bootstrap is then the return of the rest.
+TEST(Gae, WithLambdaOneAnyCutGivesTheWhole) {
+  const Numbers r{1, 2, -3, 4, .5}, v{.5, -.5, .25, 1, 2}, next{-.5, .25, 1, 2, 3}, g(5, .9);
+  const Numbers whole = Advantages(r, v, next, g, g);
+  for (int cut = 1; cut < 5; ++cut) {
+    Numbers first_next(next.begin(), next.begin() + cut);
+    first_next.back() = whole[cut] + v[cut];  // return of the rest
+    const auto head = [&](const Numbers& x) { return Numbers(x.begin(), x.begin() + cut); };
+    EXPECT_THAT(Advantages(head(r), head(v), first_next, head(g), head(g)), Pointwise(DoubleNear(1e-12), head(whole))) << cut;
   }
 }
 
-TEST(Mlp, FirstWeightsAreOrthogonal) {
-  const Net net(3, {5}, 2, true, Activation::kTanh);
-  std::vector<float> p(net.size);
-  InitParams(net, 1, true, 0, p.data());
-  for (int a = 0; a < 3; ++a) {
-    for (int b = 0; b < 3; ++b) {
-      double dot = 0;
-      for (int j = 0; j < 5; ++j) dot += p[a * 5 + j] * p[b * 5 + j];
-      EXPECT_NEAR(dot, a == b ? 2 : 0, 1e-6);
+TEST(Gae, StreamsLieStrideApartAndDoNotMix) {
+  const Numbers r{1, 10, 2, 20}, v{0, 1, 2, 3}, next{2, 3, 4, 5}, g(4, .5);
+  Numbers out(4, -1);
+  for (int64_t row : {1, 0}) Gae(GaeStream<double>{2, 2, &r[row], &v[row], &next[row], &g[row], &g[row]}, &out[row]);
+  for (int64_t row : {0, 1}) {
+    const auto own = [&](const Numbers& x) { return Numbers{x[row], x[row + 2]}; };
+    EXPECT_EQ(own(out), Advantages(own(r), own(v), own(next), own(g), own(g)));
+  }
+}
+
+// The grid of Stable-Baselines3's tests/test_gae.py: a constant value, reward 1 at the end of each episode of 64 steps.
+TEST(Gae, AgreesWithTheClosedFormOfStableBaselines) {
+  constexpr int kSteps = 64;
+  constexpr double kValue = 10;
+  for (double lambda : {1.0, .9}) {
+    for (double gamma : {1.0, .99}) {
+      for (int episodes : {1, 3}) {
+        Numbers r(kSteps * episodes), v(r.size(), kValue), discount(r.size(), gamma), carry(r.size(), gamma * lambda);
+        for (int e = 1; e <= episodes; ++e) r[e * kSteps - 1] = 1, discount[e * kSteps - 1] = carry[e * kSteps - 1] = 0;
+        const Numbers got = Advantages(r, v, v, discount, carry);
+        for (size_t i = 0; i < r.size(); ++i) {
+          const int left = kSteps - 1 - static_cast<int>(i) % kSteps;  // steps before the last one of the episode
+          double want = std::pow(gamma * lambda, left) * (1 - kValue);
+          for (int k = 0; k < left; ++k) want += std::pow(gamma * lambda, k) * (gamma - 1) * kValue;
+          EXPECT_NEAR(got[i], want, 1e-10) << lambda << " " << gamma << " step " << i;
+        }
+      }
     }
   }
-}
-
-TEST(Policy, GaussianLogProbabilityAgreesWithTheReference) {
-  const float mean[] = {1, -1}, x[] = {1.2f, -1.1f}, log_std[] = {std::log(.1f), std::log(.1f)};
-  EXPECT_NEAR(GaussianLogp(x, mean, log_std, 2), .26729202, 1e-5);
-}
-
-TEST(Policy, MaskedChoicesAreNeverDrawn) {
-  const float logits[] = {1, 2, .5f, -1};
-  const uint8_t mask[] = {1, 0, 1, 1};
-  int count[4] = {};
-  for (uint64_t i = 0; i < 20000; ++i) {
-    bp_rng rng{i, 0};
-    double logp;
-    ++count[DrawCategorical(logits, mask, 4, &rng, &logp)];
-  }
-  EXPECT_EQ(count[1], 0);
-  EXPECT_NEAR(count[0] / 20000.0, .5740969929677, .015);
-  EXPECT_NEAR(count[2] / 20000.0, .3482074278837, .015);
 }
 
 }  // namespace

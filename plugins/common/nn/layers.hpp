@@ -1,0 +1,58 @@
+// Layers over one flat parameter buffer: where each weight lies, how it starts, forward and backward passes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "nn/matrix.hpp"
+
+namespace backplane::nn {
+
+enum class Activation { kTanh, kRelu };
+
+// A linear layer: weights [in, out] at `weight`, biases [out] at `bias`, offsets into the flat buffer.
+struct Layer {
+  int64_t in = 0, out = 0, weight = 0, bias = 0;
+};
+// Hidden layers, each followed by the activation; may be empty.
+using Trunk = std::vector<Layer>;
+
+// Orthogonal weights times `gain`, or uniform ones in +-1/sqrt(in) without `orthogonal`; biases 0. A function of `key`.
+void InitLayer(const Layer& layer, double gain, bool orthogonal, uint64_t key, float* params);
+
+// A layer's weights as the products want them; to be packed anew after every change of `params`.
+template <class T>
+struct PackedLayer {
+  Packed<T> forward, backward;
+  void PackForward(const Layer& layer, const T* params) { forward.Set(params + layer.weight, layer.in, layer.out); }
+  // What forward and backward passes need.
+  void Pack(const Layer& layer, const T* params) {
+    PackForward(layer, params);
+    backward.SetTransposed(params + layer.weight, layer.in, layer.out);
+  }
+};
+
+// Results of every hidden layer for a block of rows: [rows, out] each.
+template <class T>
+using Activations = std::vector<std::vector<T>>;
+
+// Grows the buffers; returns nothing that later calls with at most `rows` rows would move.
+template <class T>
+void Reserve(const Trunk& trunk, int64_t rows, Activations<T>* out);
+
+// Returns the last hidden layer's result [rows, latent]: x itself without hidden layers.
+template <class T>
+const T* TrunkForward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* params, const T* x,
+                      int64_t rows, Activations<T>* out);
+
+// Adds the layer's gradient, given d [rows, out] at its result and its input x [rows, in].
+template <class T>
+void LayerGradient(const Layer& layer, const T* x, const T* d, int64_t rows, Packed<T>* scratch, T* gradient);
+
+// Adds the gradients of all hidden layers, given `d` [rows, latent] at the last one's result. `d` and `other` are overwritten;
+// both hold rows * the widest layer.
+template <class T>
+void TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* x,
+                   const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient);
+
+}  // namespace backplane::nn

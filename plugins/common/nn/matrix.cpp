@@ -1,0 +1,153 @@
+#include "nn/matrix.hpp"
+
+#include <algorithm>
+
+#include "nn/simd.hpp"
+
+namespace backplane::nn {
+namespace {
+
+template <class T>
+constexpr int64_t kPanel = 2 * kLanes<T>;
+
+// c = start + a b. a(i, p) lies at a[i * a_row + p * a_k], the start of c(i, j) at start[i * start_row + j * start_column].
+template <class T>
+struct Product {
+  int64_t m, n, k;
+  const T* a;
+  int64_t a_row, a_k;
+  const T* b;  // packed
+  const T* start;
+  int64_t start_row, start_column;
+  T* c;
+  int64_t c_row;
+};
+
+// R rows by W vectors of columns, held in registers from the first product to the last.
+template <class T, int R, int W>
+BP_NN_INLINE void Tile(const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t k, const T* start, int64_t start_row, T* c,
+                       int64_t c_row) {
+  Vec<T> sum[R][W], x[W];
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+    for (int w = 0; w < W; ++w) Load(start + r * start_row + w * kLanes<T>, &sum[r][w]);
+  }
+  for (int64_t p = 0; p < k; ++p) {
+#pragma GCC unroll 2
+    for (int w = 0; w < W; ++w) Load(b + p * kPanel<T> + w * kLanes<T>, &x[w]);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      const T factor = a[r * a_row + p * a_k];
+#pragma GCC unroll 2
+      for (int w = 0; w < W; ++w) sum[r][w] += factor * x[w];
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+    for (int w = 0; w < W; ++w) Store(sum[r][w], c + r * c_row + w * kLanes<T>);
+  }
+}
+
+// R rows by at most W vectors of columns; what is narrower goes through a buffer.
+template <class T, int R, int W>
+BP_NN_INLINE void Columns(const Product<T>& p, int64_t i, int64_t j) {
+  const T* a = p.a + i * p.a_row;
+  const int64_t columns = std::min(W * kLanes<T>, p.n - j);
+  const T* b = p.b + j / kPanel<T> * kPanel<T> * p.k + j % kPanel<T>;
+  const T* start = p.start + i * p.start_row + j * p.start_column;
+  T* c = p.c + i * p.c_row + j;
+  if (columns == W * kLanes<T>) {
+    Tile<T, R, W>(a, p.a_row, p.a_k, b, p.k, start, p.start_row, c, p.c_row);
+    return;
+  }
+  T edge[R * W * kLanes<T>] = {};
+  for (int r = 0; r < R; ++r) std::copy_n(start + r * p.start_row, columns, edge + r * W * kLanes<T>);
+  Tile<T, R, W>(a, p.a_row, p.a_k, b, p.k, edge, W * kLanes<T>, edge, W * kLanes<T>);
+  for (int r = 0; r < R; ++r) std::copy_n(edge + r * W * kLanes<T>, columns, c + r * p.c_row);
+}
+
+// All columns of R rows: two vectors wide where the registers allow it and the columns fill more than one.
+template <class T, int R, int W>
+BP_NN_INLINE void Row(const Product<T>& p, int64_t i) {
+  int64_t j = 0;
+  if constexpr (W == 2) {
+    for (; p.n - j > kLanes<T>; j += 2 * kLanes<T>) Columns<T, R, 2>(p, i, j);
+  }
+  for (; j < p.n; j += kLanes<T>) Columns<T, R, 1>(p, i, j);
+}
+
+// Rows per tile: as many as the registers hold.
+template <class T>
+struct Rows {
+  template <Isa isa>
+  static BP_NN_INLINE void Run(const Product<T>* product) {
+    constexpr int kRows = isa == Isa::kAvx512 ? 8 : isa == Isa::kFma ? 6 : 4, kVectors = isa == Isa::kAvx512 ? 2 : 1;
+    const Product<T>& p = *product;
+    int64_t i = 0;
+    for (; i + kRows <= p.m; i += kRows) Row<T, kRows, kVectors>(p, i);
+    if constexpr (kRows == 8) {
+      for (; i + 4 <= p.m; i += 4) Row<T, 4, kVectors>(p, i);
+    }
+    for (; i + 2 <= p.m; i += 2) Row<T, 2, kVectors>(p, i);
+    for (; i < p.m; ++i) Row<T, 1, kVectors>(p, i);
+  }
+};
+
+}  // namespace
+
+template <class T>
+void Packed<T>::Shape(int64_t k, int64_t n) {
+  k_ = k, n_ = n;
+  const auto size = static_cast<size_t>((n + kPanel<T> - 1) / kPanel<T> * kPanel<T> * k);
+  if (data_.size() < size) data_.resize(size);
+}
+
+template <class T>
+void Packed<T>::Set(const T* b, int64_t k, int64_t n) {
+  Shape(k, n);
+  T* to = data_.data();
+  for (int64_t j = 0; j < n; j += kPanel<T>) {
+    const int64_t columns = std::min(kPanel<T>, n - j);
+    for (int64_t p = 0; p < k; ++p, to += kPanel<T>) {
+      std::copy_n(b + p * n + j, columns, to);
+      std::fill(to + columns, to + kPanel<T>, T{0});
+    }
+  }
+}
+
+template <class T>
+void Packed<T>::SetTransposed(const T* b, int64_t n, int64_t k) {
+  Shape(k, n);
+  T* to = data_.data();
+  for (int64_t j = 0; j < n; j += kPanel<T>) {
+    const int64_t columns = std::min(kPanel<T>, n - j);
+    for (int64_t p = 0; p < k; ++p, to += kPanel<T>) {
+      for (int64_t c = 0; c < columns; ++c) to[c] = b[(j + c) * k + p];
+      std::fill(to + columns, to + kPanel<T>, T{0});
+    }
+  }
+}
+
+template <class T>
+void Multiply(const T* a, const Packed<T>& b, const T* bias, int64_t m, T* c) {
+  static constexpr T kZeros[kPanel<T>] = {};
+  const Product<T> product{m, b.n(), b.k(), a, b.k(), 1, b.data(), bias ? bias : kZeros, 0, bias ? 1 : 0, c, b.n()};
+  Dispatch<Rows<T>>(&product);
+}
+
+template <class T>
+void MultiplyTransposedAdd(const T* a, int64_t k, const Packed<T>& b, T* c) {
+  const Product<T> product{k, b.n(), b.k(), a, 1, k, b.data(), c, b.n(), 1, c, b.n()};
+  Dispatch<Rows<T>>(&product);
+}
+
+template class Packed<float>;
+template class Packed<double>;
+template void Multiply(const float*, const Packed<float>&, const float*, int64_t, float*);
+template void Multiply(const double*, const Packed<double>&, const double*, int64_t, double*);
+template void MultiplyTransposedAdd(const float*, int64_t, const Packed<float>&, float*);
+template void MultiplyTransposedAdd(const double*, int64_t, const Packed<double>&, double*);
+
+}  // namespace backplane::nn

@@ -1,0 +1,35 @@
+// Products of small dense matrices: a few hundred rows and columns, as networks on a processor need them. Each element adds its
+// products in ascending order of the shared index with one accumulator, so a row's result does not depend on the other rows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace backplane::nn {
+
+// The second factor of a product, [k, n], in panels of columns so that it is read front to back; the last panel is filled up
+// with zeros. Packing costs one pass, and memory is taken only when the size grows.
+template <class T>
+class Packed {
+ public:
+  void Set(const T* b, int64_t k, int64_t n);            // from b [k, n]
+  void SetTransposed(const T* b, int64_t n, int64_t k);  // from b [n, k]
+  const T* data() const { return data_.data(); }
+  int64_t k() const { return k_; }
+  int64_t n() const { return n_; }
+
+ private:
+  void Shape(int64_t k, int64_t n);
+  int64_t k_ = 0, n_ = 0;
+  std::vector<T> data_;
+};
+
+// c [m, n] = a b + bias, with a [m, k] and bias [n] (NULL: 0).
+template <class T>
+void Multiply(const T* a, const Packed<T>& b, const T* bias, int64_t m, T* c);
+
+// c [k, n] += transposed(a) b, with a [m, k] and b [m, n].
+template <class T>
+void MultiplyTransposedAdd(const T* a, int64_t k, const Packed<T>& b, T* c);
+
+}  // namespace backplane::nn

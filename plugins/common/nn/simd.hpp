@@ -1,0 +1,65 @@
+// Loops written once and compiled for several instruction sets, of which the processor's best runs. A body is a class with
+//   template <Isa> static BP_NN_INLINE void Run(args...);
+// and is called as Dispatch<Body>(args...). With fused multiply-add the last bits differ between processors, but never between
+// threads, calls or row ranges.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#define BP_NN_INLINE inline __attribute__((always_inline))
+
+namespace backplane::nn {
+
+enum class Isa { kBase, kFma, kAvx512 };
+
+// 64 bytes of T: one register of AVX-512, and what the compiler makes of it elsewhere.
+template <class T>
+struct VecOf {
+  typedef T type __attribute__((vector_size(64)));
+};
+template <class T>
+using Vec = typename VecOf<T>::type;
+template <class T>
+constexpr int64_t kLanes = 64 / sizeof(T);
+
+template <class T>
+BP_NN_INLINE void Load(const T* from, Vec<T>* to) {
+  std::memcpy(to, from, sizeof *to);
+}
+template <class T>
+BP_NN_INLINE void Store(const Vec<T>& from, T* to) {
+  std::memcpy(to, &from, sizeof from);
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+inline Isa ThisIsa() {
+  static const Isa isa = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma") ? Isa::kAvx512
+                         : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? Isa::kFma
+                                                                                            : Isa::kBase;
+  return isa;
+}
+template <class Body, class... Args>
+__attribute__((target("avx512f,fma"))) void OnAvx512(Args... args) {
+  Body::template Run<Isa::kAvx512>(args...);
+}
+template <class Body, class... Args>
+__attribute__((target("avx2,fma"))) void OnFma(Args... args) {
+  Body::template Run<Isa::kFma>(args...);
+}
+template <class Body, class... Args>
+void Dispatch(Args... args) {
+  switch (ThisIsa()) {
+    case Isa::kAvx512: return OnAvx512<Body>(args...);
+    case Isa::kFma: return OnFma<Body>(args...);
+    default: return Body::template Run<Isa::kBase>(args...);
+  }
+}
+#else
+template <class Body, class... Args>
+void Dispatch(Args... args) {
+  Body::template Run<Isa::kBase>(args...);
+}
+#endif
+
+}  // namespace backplane::nn

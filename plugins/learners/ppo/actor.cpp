@@ -1,0 +1,109 @@
+#include "actor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backplane/rng.h"
+#include "gradient.hpp"
+#include "policy.hpp"
+
+namespace backplane::ppo {
+
+Actor::Actor(const Net& net, const EnvShape& shape, uint64_t rows, const ObsNormalizer* obs_norm, uint64_t sde_steps)
+    : net_(net), masked_(!shape.mask_name.empty()), low_(shape.low), high_(shape.high), obs_norm_(obs_norm), sde_steps_(sde_steps) {
+  if (net_.sde) noise_functions_.resize(rows);
+}
+
+void Actor::Refresh(const float* params) {
+  params_ = params;
+  weights_.Pack(net_, params, false);
+  std_.resize(net_.log_stds());
+  for (size_t i = 0; i < std_.size(); ++i) std_[i] = std::exp(static_cast<double>(params[net_.log_std + static_cast<int64_t>(i)]));
+}
+
+void Actor::Act(const bp_act& act) {
+  static thread_local Buffers buffers;
+  const auto n = static_cast<int64_t>(act.end - act.begin);
+  const bp::View<const float> obs(act.in[0], "obs");
+  const auto size = static_cast<size_t>(n * net_.obs);
+  if (buffers.obs.size() < size) buffers.obs.resize(size);
+  for (int64_t i = 0; i < n; ++i) {
+    const float* from = obs.At(static_cast<int64_t>(act.begin) + i);
+    obs_norm_ ? obs_norm_->Apply(from, &buffers.obs[i * net_.obs]) : (void)std::copy_n(from, net_.obs, &buffers.obs[i * net_.obs]);
+  }
+  buffers.work.Reserve(net_, n);
+  Forward(net_, weights_, params_, buffers.obs.data(), n, &buffers.work);
+  for (int64_t i = 0; i < n; ++i) {
+    ActRow(act, static_cast<int64_t>(act.begin) + i, &buffers.work.head[i * net_.actions], buffers.work.value[i],
+           buffers.work.latent + i * net_.latent(), &buffers);
+  }
+}
+
+void Actor::ActRow(const bp_act& act, int64_t row, const float* head, float value, const float* latent, Buffers* buffers) {
+  const bool greedy = act.flags & BP_ACT_GREEDY;
+  const auto absolute_row = static_cast<uint32_t>(act.row_base + static_cast<uint64_t>(row));
+  const uint64_t key = bp_seed(act.seed, BP_PURPOSE_ACT, absolute_row, act.step);
+  double logp = 0;
+  if (net_.discrete) {
+    bp_rng stream{key, 0};
+    const uint8_t* mask = masked_ ? bp::View<const uint8_t>(act.in[1], "action_mask").At(row) : nullptr;
+    *bp::View<int32_t>(act.out[kAction], "action").At(row) =
+        DrawCategorical(head, mask, net_.actions, greedy ? nullptr : &stream, &logp);
+  } else {
+    float* raw = bp::View<float>(act.out[kRawAction], "raw_action").At(row);
+    float* action = bp::View<float>(act.out[kAction], "action").At(row);
+    if (net_.sde) {
+      logp = DrawSde(act, row, head, latent, buffers, raw);
+    } else {
+      buffers->noise.resize(net_.actions);
+      if (!greedy) FillNormals(key, net_.actions, buffers->noise.data());
+      logp = DrawGaussian(head, std_.data(), greedy ? nullptr : buffers->noise.data(), net_.actions, raw);
+    }
+    for (int64_t i = 0; i < net_.actions; ++i) action[i] = std::clamp(raw[i], low_[i], high_[i]);
+  }
+  *bp::View<float>(act.out[kLogp], "logp").At(row) = static_cast<float>(logp);
+  *bp::View<float>(act.out[kValue], "value").At(row) = value;
+}
+
+// Noise latent * (std o normals): over the draws of the normals its variance is that of the log-probability.
+double Actor::DrawSde(const bp_act& act, int64_t row, const float* mean, const float* latent, Buffers* b, float* out) {
+  const int64_t n = net_.actions;
+  const double* normals = act.flags & BP_ACT_GREEDY ? nullptr : Noise(act, row, b);
+  b->noise.assign(n, 0), b->std.assign(n, kSdeVariance);
+  for (int64_t i = 0; i < net_.latent(); ++i) {
+    for (int64_t k = 0; k < n; ++k) {
+      const double part = latent[i] * std_[i * n + k];
+      b->std[k] += part * part;
+      if (normals) b->noise[k] += part * normals[i * n + k];
+    }
+  }
+  for (int64_t k = 0; k < n; ++k) {
+    b->std[k] = std::sqrt(b->std[k]);
+    out[k] = static_cast<float>(mean[k] + b->noise[k]);
+  }
+  return GaussianLogp(out, mean, b->std.data(), n);
+}
+
+const double* Actor::Noise(const bp_act& act, int64_t row, Buffers* buffers) {
+  const uint64_t key = bp_seed(act.seed, BP_PURPOSE_ACT, static_cast<uint32_t>(act.row_base + static_cast<uint64_t>(row)),
+                               act.step - act.step % sde_steps_);
+  const bool kept = static_cast<size_t>(row) < noise_functions_.size();  // an evaluation may have more rows
+  std::vector<double>& normals = kept ? noise_functions_[row].normals : buffers->normals;
+  if (kept && !normals.empty() && noise_functions_[row].key == key) return normals.data();
+  normals.resize(net_.log_stds());
+  FillNormals(key, net_.log_stds(), normals.data());
+  if (kept) noise_functions_[row].key = key;
+  return normals.data();
+}
+
+void Actor::Values(int64_t n, const float* obs, float* out) {
+  constexpr int64_t kBlock = 128;
+  value_work_.Reserve(net_, kBlock);
+  for (int64_t at = 0; at < n; at += kBlock) {
+    const int64_t rows = std::min(kBlock, n - at);
+    ForwardValue(net_, weights_, params_, obs + at * net_.obs, rows, &value_work_);
+    std::copy_n(value_work_.value.data(), rows, out + at);
+  }
+}
+
+}  // namespace backplane::ppo

@@ -1,0 +1,56 @@
+// Choosing actions: runners call it at the same time on disjoint rows, with weights that change only between calls.
+#pragma once
+
+#include <vector>
+
+#include "backplane/learner.hpp"
+#include "net.hpp"
+#include "normalizer.hpp"
+#include "options.hpp"
+
+namespace backplane::ppo {
+
+// What `act` writes, in this order.
+enum Output { kAction, kLogp, kValue, kRawAction };
+
+class Actor {
+ public:
+  // `obs_norm` NULL: observations are taken as they are; else it outlives the actor. `sde_steps`: for how many steps a noise
+  // function is kept.
+  Actor(const Net& net, const EnvShape& shape, uint64_t rows, const ObsNormalizer* obs_norm, uint64_t sde_steps);
+
+  // Takes over changed parameters [net.size], which stay valid until the next call. [control]
+  void Refresh(const float* params);
+  void Act(const bp_act& act);  // [rows]
+  // Values of observations [n, obs], already normalised. [control]
+  void Values(int64_t n, const float* obs, float* out);
+
+ private:
+  struct Buffers {
+    Workspace<float> work;
+    std::vector<float> obs;
+    std::vector<double> noise, std, normals;
+  };
+  // The noise function of a row, drawn from `key`; a cache, so that one draw serves all its steps.
+  struct NoiseFunction {
+    uint64_t key = 0;
+    std::vector<double> normals;  // [latent, actions]; empty: not drawn
+  };
+
+  void ActRow(const bp_act& act, int64_t row, const float* head, float value, const float* latent, Buffers* buffers);
+  double DrawSde(const bp_act& act, int64_t row, const float* mean, const float* latent, Buffers* buffers, float* out);
+  const double* Noise(const bp_act& act, int64_t row, Buffers* buffers);
+
+  Net net_;
+  bool masked_;
+  std::vector<float> low_, high_;
+  const ObsNormalizer* obs_norm_;
+  uint64_t sde_steps_;
+  const float* params_ = nullptr;
+  PackedNet<float> weights_;
+  std::vector<double> std_;                    // exp(log_std)
+  std::vector<NoiseFunction> noise_functions_;  // [rows]; each touched by the thread that acts for its row
+  Workspace<float> value_work_;
+};
+
+}  // namespace backplane::ppo

@@ -1,0 +1,47 @@
+// One iteration's samples, flattened to t * rows + row, and minibatches of them in shuffled order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backplane/learner.hpp"
+#include "gradient.hpp"
+#include "normalizer.hpp"
+#include "options.hpp"
+
+namespace backplane::ppo {
+
+struct Samples {
+  int64_t n = 0;
+  std::vector<float> obs, action, logp, advantage, ret, value;  // obs normalised already
+  std::vector<int64_t> choice;                                  // discrete actions
+  std::vector<uint8_t> mask;                                    // discrete actions with a mask
+};
+
+// Memory is kept from one iteration to the next.
+class Batch {
+ public:
+  Batch(const Net& net, const EnvShape& shape);
+
+  // Copies what was seen and done from a rollout of `rows` rows; advantages and returns are left to be filled in.
+  // `obs_norm` may be NULL.
+  void Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer* obs_norm);
+  // A new order of the samples, a function of `key`.
+  void Shuffle(uint64_t key);
+  // Samples [begin, end) of that order; valid until the next call.
+  Minibatch<float> Gather(int64_t begin, int64_t end);
+
+  Samples& samples() { return all_; }
+  const Samples& samples() const { return all_; }
+
+ private:
+  void Resize(int64_t n, Samples* samples) const;
+
+  int64_t obs_, actions_;
+  bool discrete_;
+  std::string obs_name_, action_name_, mask_name_;
+  Samples all_, part_;
+  std::vector<int64_t> order_;
+};
+
+}  // namespace backplane::ppo

@@ -1,0 +1,60 @@
+// The gradient of PPO's loss (Schulman et al., arXiv 1707.06347) over one minibatch, by either of two paths: LibTorch's autograd,
+// which takes any network, and a fused pass over blocks of rows for multi-layer perceptrons. T is float, or double for tests
+// against reference figures.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "net.hpp"
+
+namespace backplane::ppo {
+
+template <class T>
+struct Minibatch {
+  int64_t n;
+  const T* obs;            // [n, obs]
+  const T* action;         // [n, actions]: the unclipped sample; NULL for discrete actions
+  const int64_t* choice;   // [n]; NULL for continuous actions
+  const uint8_t* mask;     // [n, actions]; NULL: all allowed
+  const T *logp, *advantage, *ret, *value;  // [n] each; logp and value as they were when acting
+};
+
+struct LossOptions {
+  double clip = 0.2;
+  double vf_clip = 0.2;  // 0: the value loss is not clipped
+  double entropy_coeff = 0, vf_coeff = 0.5;
+  double grad_clip = 0.5;  // 0: none
+  bool normalize_advantages = true;
+  double kl_stop = 0;  // above this estimate no step is taken; 0: no limit
+};
+
+struct StepStats {
+  double policy_loss, value_loss, entropy, total, kl, clip_fraction, grad_norm;
+  bool applied;
+};
+
+// Added to the variance of state-dependent noise, as in Stable-Baselines3.
+constexpr double kSdeVariance = 1e-6;
+
+template <class T>
+class Gradient {
+ public:
+  virtual ~Gradient() = default;
+  // Writes the gradient [net.size] at `params` into `out`. Fills all statistics but grad_norm and applied.
+  virtual StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) = 0;
+};
+
+// Runs body(i) once for each i < n and returns when all have run, in any order or at the same time.
+using Parallel = std::function<void(uint64_t n, const std::function<void(uint64_t)>& body)>;
+
+// A minibatch is cut into at most `shards` runs of rows, each with a gradient of its own, and these are added in order: the
+// result depends on `shards` and never on how many cores run them.
+template <class T>
+std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel);
+// Throws bp::Error with BP_E_OOM_* when memory is short.
+template <class T>
+std::unique_ptr<Gradient<T>> TorchGradient(const Net& net);
+
+}  // namespace backplane::ppo

@@ -1,0 +1,77 @@
+// Turning a rollout into samples with advantages and returns.
+#include <algorithm>
+
+#include "gae.hpp"
+#include "learner.hpp"
+
+namespace backplane::ppo {
+
+uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
+  const int64_t steps = delivery.Get<float>("reward").Size(0);
+  if (steps == 0) return 0;
+  batch_.Take(delivery, static_cast<int64_t>(rows_), obs_norm());
+  Advantages(delivery, steps);
+  KeepMoments(delivery);
+  kl_sum_ = 0, kl_count_ = 0;
+  const int64_t n = batch_.samples().n, minibatch = std::min(options_.minibatch_size, n);
+  return static_cast<uint64_t>(options_.num_epochs * ((n + minibatch - 1) / minibatch));
+}
+
+// V of what followed each step: the next entry's value, that of OBS[T] for the last step, and that of the final observation
+// where an episode was cut. Terminated episodes get it too, but their discount is 0.
+std::vector<float> Learner::NextValues(const bp::Delivery& delivery, int64_t steps) {
+  const auto rows = static_cast<int64_t>(rows_);
+  const Samples& samples = batch_.samples();
+  const bp_tensor* index_tensor = delivery.Find("final_index");
+  const int64_t ended = index_tensor ? index_tensor->shape[0] : 0;
+  std::vector<float> obs((rows + ended) * net_.obs), values(rows + ended);
+  const auto put = [&](const float* from, int64_t place) {
+    float* to = &obs[place * net_.obs];
+    options_.normalize_obs ? obs_norm_.Apply(from, to) : (void)std::copy_n(from, net_.obs, to);
+  };
+  const auto seen = delivery.Get<float>(obs_name_.c_str());
+  for (int64_t row = 0; row < rows; ++row) put(seen.At(steps, row), row);
+  for (int64_t e = 0; e < ended; ++e) put(delivery.Get<float>("final_obs").At(e), rows + e);
+  actor_.Values(rows + ended, obs.data(), values.data());
+
+  std::vector<float> next(samples.value.begin() + rows, samples.value.end());
+  next.insert(next.end(), values.begin(), values.begin() + rows);
+  for (int64_t e = 0; e < ended; ++e) next[*delivery.Get<int64_t>("final_index").At(e)] = values[rows + e];
+  return next;
+}
+
+void Learner::Advantages(const bp::Delivery& delivery, int64_t steps) {
+  const auto rows = static_cast<int64_t>(rows_);
+  const auto reward = delivery.Get<float>("reward");
+  const auto terminated = delivery.Get<uint8_t>("terminated"), truncated = delivery.Get<uint8_t>("truncated");
+  Samples& samples = batch_.samples();
+  std::vector<float> rewards(samples.n);
+  std::vector<uint8_t> done(samples.n);
+  std::vector<double> discount(samples.n), carry(samples.n);
+  for (int64_t i = 0; i < samples.n; ++i) {
+    const int64_t t = i / rows, row = i % rows;
+    rewards[i] = *reward.At(t, row);
+    done[i] = *terminated.At(t, row) || *truncated.At(t, row);
+    discount[i] = *terminated.At(t, row) ? 0.0 : options_.gamma;
+    carry[i] = done[i] ? 0.0 : options_.gamma * options_.lambda;
+  }
+  if (options_.normalize_rewards) {
+    for (int64_t t = 0; t < steps; ++t) reward_norm_.Step(&rewards[t * rows], &done[t * rows]);
+  }
+  const std::vector<float> next = NextValues(delivery, steps);
+  for (int64_t row = 0; row < rows; ++row) {
+    const GaeStream<float> stream{steps, rows, &rewards[row], &samples.value[row], &next[row], &discount[row], &carry[row]};
+    Gae(stream, &samples.advantage[row]);
+  }
+  for (int64_t i = 0; i < samples.n; ++i) samples.ret[i] = samples.advantage[i] + samples.value[i];
+}
+
+void Learner::KeepMoments(const bp::Delivery& delivery) {
+  if (!options_.normalize_obs) return;
+  moments_.count = *delivery.Get<double>("obs_count").At(0);
+  const double *mean = delivery.Get<double>("obs_mean").At(0), *m2 = delivery.Get<double>("obs_m2").At(0);
+  moments_.mean.assign(mean, mean + net_.obs);
+  moments_.m2.assign(m2, m2 + net_.obs);
+}
+
+}  // namespace backplane::ppo

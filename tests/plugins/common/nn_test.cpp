@@ -1,0 +1,129 @@
+// Products and loops against plain sums, and their promise that a row's result is its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "backplane/rng.h"
+#include "nn/layers.hpp"
+#include "nn/matrix.hpp"
+#include "nn/vectors.hpp"
+
+namespace backplane::nn {
+namespace {
+
+// Small whole numbers: their products and sums are exact in any order.
+template <class T>
+std::vector<T> Whole(int64_t n, uint64_t key) {
+  bp_rng rng{key, 0};
+  std::vector<T> values(n);
+  for (T& x : values) x = static_cast<T>(bp_rng_below(&rng, 9)) - 4;
+  return values;
+}
+
+std::vector<float> Normals(int64_t n, uint64_t key) {
+  bp_rng rng{key, 0};
+  std::vector<float> values(n);
+  for (float& x : values) x = static_cast<float>(bp_rng_normal(&rng));
+  return values;
+}
+
+template <class T>
+class Matrix : public ::testing::Test {};
+using Types = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Matrix, Types);
+
+TYPED_TEST(Matrix, ProductsOfEveryEdgeAreThePlainSums) {
+  using T = TypeParam;
+  for (int64_t m : {1, 2, 3, 7, 8, 13, 24}) {
+    for (int64_t k : {1, 5, 27}) {
+      for (int64_t n : {1, 8, 15, 16, 17, 31, 32, 33, 48, 100}) {
+        const std::vector<T> a = Whole<T>(m * k, 1), b = Whole<T>(k * n, 2), bias = Whole<T>(n, 3);
+        std::vector<T> plain(m * n), transposed_b(n * k), transposed_a(k * m);
+        for (int64_t i = 0; i < m; ++i) {
+          for (int64_t j = 0; j < n; ++j) {
+            for (int64_t p = 0; p < k; ++p) plain[i * n + j] += a[i * k + p] * b[p * n + j];
+          }
+        }
+        for (int64_t p = 0; p < k; ++p) {
+          for (int64_t j = 0; j < n; ++j) transposed_b[j * k + p] = b[p * n + j];
+          for (int64_t i = 0; i < m; ++i) transposed_a[p * m + i] = a[i * k + p];
+        }
+        Packed<T> packed, from_transposed;
+        packed.Set(b.data(), k, n);
+        from_transposed.SetTransposed(transposed_b.data(), n, k);
+        std::vector<T> with_bias(m * n), without(m * n), added(m * n, T{1});
+        Multiply(a.data(), packed, bias.data(), m, with_bias.data());
+        Multiply<T>(a.data(), from_transposed, nullptr, m, without.data());
+        MultiplyTransposedAdd(transposed_a.data(), m, packed, added.data());
+        for (int64_t i = 0; i < m * n; ++i) {
+          ASSERT_EQ(with_bias[i], plain[i] + bias[i % n]) << m << " " << k << " " << n;
+          ASSERT_EQ(without[i], plain[i]) << m << " " << k << " " << n;
+          ASSERT_EQ(added[i], plain[i] + 1) << m << " " << k << " " << n;
+        }
+      }
+    }
+  }
+}
+
+TEST(Multiply, ARowsBitsDoNotDependOnItsNeighbours) {
+  constexpr int64_t kRows = 29, kIn = 100, kOut = 72;
+  const std::vector<float> x = Normals(kRows * kIn, 1), w = Normals(kIn * kOut, 2), bias = Normals(kOut, 3);
+  Packed<float> packed;
+  packed.Set(w.data(), kIn, kOut);
+  std::vector<float> together(kRows * kOut), alone(kOut);
+  Multiply(x.data(), packed, bias.data(), kRows, together.data());
+  for (int64_t r = 0; r < kRows; ++r) {
+    Multiply(&x[r * kIn], packed, bias.data(), 1, alone.data());
+    EXPECT_THAT(alone, ::testing::ElementsAreArray(&together[r * kOut], kOut)) << "row " << r;
+  }
+}
+
+TEST(Vectors, TanhIsCloseToTheLibrarysAtEveryLength) {
+  for (int64_t n : {1, 15, 16, 33}) {
+    for (float x = -12; x < 12; x += 0.013f) {
+      std::vector<float> y(n, x);
+      TanhInPlace(y.data(), n);
+      EXPECT_NEAR(y.back(), std::tanh(x), 4e-7) << x;
+    }
+  }
+}
+
+TEST(Vectors, SumOfSquaresIsSummedInDouble) {
+  std::vector<float> x(100'003, 0.1f);
+  EXPECT_NEAR(SumOfSquares(x.data(), 100'003), 100'003 * static_cast<double>(0.1f) * 0.1f, 1e-9);
+}
+
+TEST(Vectors, NormalizeKeepsWhatASmallDeviationNeeds) {
+  const float in[] = {1000.25f, 1e9f, -1e9f};
+  const double mean[] = {1000, 0, 0}, scale[] = {4, 1, 1};
+  float out[3];
+  Normalize(in, mean, scale, 10, 3, out);
+  EXPECT_THAT(out, ::testing::ElementsAre(1, 10, -10));
+}
+
+TEST(Adam, AgreesWithTheReference) {
+  double value = 1, m = 0, v = 0;
+  const double gradients[] = {.5, -1, 2}, want[] = {.90000199996, .93661188965, .89464664493};
+  for (int i = 0; i < 3; ++i) {
+    Adam({.lr = .1, .step = i + 1}, &gradients[i], 1, &m, &v, &value);
+    EXPECT_NEAR(value, want[i], 1e-11);
+  }
+}
+
+TEST(Layers, FirstWeightsAreOrthogonal) {
+  const Layer layer{3, 5, 0, 15};
+  std::vector<float> p(20);
+  InitLayer(layer, std::sqrt(2.0), true, 1, p.data());
+  for (int a = 0; a < 3; ++a) {
+    for (int b = 0; b < 3; ++b) {
+      double dot = 0;
+      for (int j = 0; j < 5; ++j) dot += p[a * 5 + j] * p[b * 5 + j];
+      EXPECT_NEAR(dot, a == b ? 2 : 0, 1e-6);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace backplane::nn

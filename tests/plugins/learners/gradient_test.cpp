@@ -1,0 +1,135 @@
+// The fused gradient against LibTorch's autograd, and both against figures from PyTorch in float64.
+#include "gradient.hpp"
+
+#include <gtest/gtest.h>
+
+#include "net_fixture.hpp"
+#include "update.hpp"
+
+namespace backplane::ppo {
+namespace {
+
+using testing::Backwards;
+using testing::Distance;
+using testing::InOrder;
+using testing::RandomBatch;
+using testing::Shape;
+
+struct Case {
+  const char* name;
+  NetShape shape;
+  bool masked = false;
+  LossOptions options = {.entropy_coeff = .01};
+};
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (Activation activation : {Activation::kTanh, Activation::kRelu}) {
+    for (bool shared : {false, true}) {
+      cases.push_back({"discrete", Shape(true, shared, false, activation)});
+      cases.push_back({"masked", Shape(true, shared, false, activation), true});
+      cases.push_back({"gaussian", Shape(false, shared, false, activation)});
+      cases.push_back({"sde", Shape(false, shared, true, activation)});
+    }
+  }
+  Case other{"no value clip, advantages as they are", Shape(false)};
+  other.options = {.vf_clip = 0, .entropy_coeff = 0, .vf_coeff = 1, .normalize_advantages = false};
+  cases.push_back(other);
+  other = {"no hidden layers", Shape(false, false, true)};
+  other.shape.hidden = other.shape.vf_hidden = {};
+  cases.push_back(other);
+  return cases;
+}
+
+template <class T>
+void ExpectEqual(double tolerance) {
+  for (const Case& c : Cases()) {
+    const Net net(c.shape);
+    for (int64_t n : {1, 130, 700}) {
+      const RandomBatch<T> batch(net, n, 11, c.masked);
+      std::vector<T> fused(net.size), torch(net.size);
+      const StepStats a = FusedGradient<T>(net, 2, InOrder())->Compute(batch.View(), c.options, batch.params.data(), fused.data());
+      const StepStats b = TorchGradient<T>(net)->Compute(batch.View(), c.options, batch.params.data(), torch.data());
+      const std::string what = std::string(c.name) + (net.shared ? ", shared" : "") + ", n " + std::to_string(n);
+      EXPECT_LE(Distance(fused, torch), tolerance) << what;
+      for (double StepStats::*each : {&StepStats::policy_loss, &StepStats::value_loss, &StepStats::entropy, &StepStats::total, &StepStats::kl}) {
+        EXPECT_NEAR(a.*each, b.*each, tolerance * (1 + std::abs(b.*each))) << what;
+      }
+      EXPECT_EQ(a.clip_fraction, b.clip_fraction) << what;
+    }
+  }
+}
+
+TEST(Gradient, PathsAgreeInDouble) { ExpectEqual<double>(1e-11); }
+TEST(Gradient, PathsAgreeInFloat) { ExpectEqual<float>(1e-5); }
+
+TEST(Gradient, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
+  const Net net(Shape(false));
+  const RandomBatch<float> batch(net, 1100, 3);
+  const auto gradient = [&](int64_t shards, Parallel parallel) {
+    std::vector<float> out(net.size);
+    FusedGradient<float>(net, shards, std::move(parallel))->Compute(batch.View(), {}, batch.params.data(), out.data());
+    return out;
+  };
+  const std::vector<float> four = gradient(4, InOrder());
+  EXPECT_EQ(four, gradient(4, Backwards()));
+  EXPECT_NE(four, gradient(1, InOrder()));
+  EXPECT_LE(Distance(four, gradient(1, InOrder())), 1e-5);
+}
+
+class PpoUpdateTest : public ::testing::TestWithParam<bool> {
+ protected:
+  template <class T>
+  static std::unique_ptr<Gradient<T>> Path(const Net& net) {
+    return GetParam() ? FusedGradient<T>(net, 1, InOrder()) : TorchGradient<T>(net);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Path, PpoUpdateTest, ::testing::Values(true, false),
+                         [](const auto& info) { return info.param ? "Fused" : "Torch"; });
+
+// logits = W x + b, V = w x + c: a Net without hidden layers, whose weights lie [in, out].
+TEST_P(PpoUpdateTest, AgreesWithPyTorch) {
+  const Net net({.obs = 2, .actions = 2, .discrete = true});
+  PpoUpdate<double> update(net, Path<double>(net));
+  const double first[] = {.1, .3, -.2, .4, 0, .1, .5, -.5, .2};
+  std::copy(std::begin(first), std::end(first), update.params());
+  const double obs[] = {1, 0, 0, 1, 1, 1, -1, .5}, logp[] = {-.7, -.9, -.4, -.6}, adv[] = {1, -1, .5, 2}, ret[] = {1, 0, .5, -1};
+  const double value[] = {.9, -.1, .2, -.3};
+  const int64_t choice[] = {0, 1, 1, 0};
+  const Minibatch<double> batch{4, obs, nullptr, choice, nullptr, logp, adv, ret, value};
+  LossOptions options;
+  options.entropy_coeff = .01;
+  const StepStats s = update.Step(batch, options, .01);
+  EXPECT_NEAR(s.policy_loss, .270802285899, 1e-11);
+  EXPECT_NEAR(s.value_loss, .065, 1e-11);
+  EXPECT_NEAR(s.entropy, .651737122520, 1e-11);
+  EXPECT_NEAR(s.total, .296784914673, 1e-11);
+  EXPECT_NEAR(s.kl, .044536564567, 1e-11);
+  EXPECT_NEAR(s.clip_fraction, .25, 1e-11);
+  EXPECT_NEAR(s.grad_norm, .627441001936, 1e-11);
+  const double* p = update.params();
+  const double once[] = {.090001589835321, -.190000506342505, .009999638374761, .090000361625239, .509997769592687,
+                         -.490001672898766, .209998661636208};
+  const double thrice[] = {.070008463831537, -.170000134884747, .029998135479259, .070001864520741, .529996744369537,
+                           -.470143652471925, .229998182655445};
+  const int place[] = {0, 2, 4, 5, 6, 7, 8};
+  for (int i = 0; i < 7; ++i) EXPECT_NEAR(p[place[i]], once[i], 1e-12) << i;
+  update.Step(batch, options, .01), update.Step(batch, options, .01);
+  for (int i = 0; i < 7; ++i) EXPECT_NEAR(p[place[i]], thrice[i], 1e-12) << i;
+}
+
+TEST_P(PpoUpdateTest, RefusesALossThatIsNotFinite) {
+  const Net net({.obs = 1, .actions = 2, .discrete = true});
+  PpoUpdate<float> update(net, Path<float>(net));
+  const float x = NAN, zero = 0;
+  const int64_t choice = 0;
+  try {
+    update.Step({1, &x, nullptr, &choice, nullptr, &zero, &zero, &zero, &zero}, {}, .01);
+    FAIL() << "no error";
+  } catch (const bp::Error& e) {
+    EXPECT_EQ(e.code(), BP_E_NUMERIC);
+  }
+}
+
+}  // namespace
+}  // namespace backplane::ppo

@@ -1,0 +1,109 @@
+// Nets, minibatches and acting for tests of the update: what a rollout would bring, without a rollout.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "actor.hpp"
+#include "backplane/rng.h"
+#include "fake_host.hpp"
+#include "gradient.hpp"
+
+namespace backplane::ppo::testing {
+
+inline NetShape Shape(bool discrete, bool shared = false, bool sde = false, Activation activation = Activation::kTanh) {
+  return {.obs = 5, .actions = 3, .discrete = discrete, .hidden = {32, 24}, .vf_hidden = {40}, .shared = shared, .activation = activation,
+          .sde = sde};
+}
+
+// Every third choice is forbidden in every second row; never the one taken.
+template <class T>
+class RandomBatch {
+ public:
+  RandomBatch(const Net& net, int64_t n, uint64_t seed, bool masked = false)
+      : params(net.size), obs(n * net.obs), action(n * net.actions), logp(n), advantage(n), ret(n), value(n), choice(n),
+        mask(n * net.actions, 1), n_(n), net_(net), masked_(masked) {
+    bp_rng rng{seed, 0};
+    const auto fill = [&](std::vector<T>& to, double scale, double shift = 0) {
+      for (T& x : to) x = static_cast<T>(shift + scale * bp_rng_normal(&rng));
+    };
+    fill(params, .3), fill(obs, 1), fill(action, 1), fill(advantage, 2, .5), fill(ret, 1), fill(value, 1);
+    for (int64_t i = 0; i < net.log_stds(); ++i) params[net.log_std + i] = static_cast<T>(-.4 + .1 * static_cast<double>(i % 5));
+    fill(logp, .5, net.discrete ? -1.1 : -4);
+    for (int64_t i = 0; i < n; ++i) {
+      choice[i] = static_cast<int64_t>(bp_rng_below(&rng, net.actions));
+      if (i % 2) mask[i * net.actions + (choice[i] + 1) % net.actions] = 0;
+    }
+  }
+  Minibatch<T> View() const {
+    return {n_, obs.data(), net_.discrete ? nullptr : action.data(), net_.discrete ? choice.data() : nullptr,
+            masked_ ? mask.data() : nullptr, logp.data(), advantage.data(), ret.data(), value.data()};
+  }
+  std::vector<T> params, obs, action, logp, advantage, ret, value;
+  std::vector<int64_t> choice;
+  std::vector<uint8_t> mask;
+
+ private:
+  int64_t n_;
+  Net net_;
+  bool masked_;
+};
+
+// Runs all pieces on the caller, in the order given.
+inline Parallel InOrder() {
+  return [](uint64_t n, const std::function<void(uint64_t)>& body) {
+    for (uint64_t i = 0; i < n; ++i) body(i);
+  };
+}
+inline Parallel Backwards() {
+  return [](uint64_t n, const std::function<void(uint64_t)>& body) {
+    for (uint64_t i = n; i-- > 0;) body(i);
+  };
+}
+
+// |a - b| / |b|
+template <class T>
+double Distance(const std::vector<T>& a, const std::vector<T>& b) {
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
+    norm += static_cast<double>(b[i]) * b[i];
+  }
+  return std::sqrt(difference / norm);
+}
+
+// The results of an actor for `rows` rows of given observations.
+class Acting {
+ public:
+  Acting(const Net& net, int64_t rows, uint64_t sde_steps = 4)
+      : obs({rows, net.obs}), action({rows, net.actions}), raw({rows, net.actions}), logp({rows}), value({rows}), choice({rows}),
+        actor_(net, EnvShapeOf(net), static_cast<uint64_t>(rows), nullptr, sde_steps), discrete_(net.discrete) {}
+  void Act(const float* params, int64_t begin, int64_t end, uint64_t step = 0, uint32_t flags = BP_ACT_EXPLORE) {
+    actor_.Refresh(params);
+    bp_tensor* in[] = {&obs.tensor};
+    bp_tensor* out[] = {discrete_ ? &choice.tensor : &action.tensor, &logp.tensor, &value.tensor, &raw.tensor};
+    const bp_act act{sizeof(bp_act), flags, static_cast<uint64_t>(begin), static_cast<uint64_t>(end), 0, 7, step, in, out};
+    actor_.Act(act);
+  }
+  backplane::testing::Buffer<float> obs, action, raw, logp, value;
+  backplane::testing::Buffer<int32_t> choice;
+
+ private:
+  static EnvShape EnvShapeOf(const Net& net) {
+    const int64_t choices = net.actions;
+    const bp_channel channels[] = {
+        {sizeof(bp_channel), BP_ROLE_OBS, BP_SPACE_BOX, BP_SCOPE_ROW, 1, bp::DtypeOf<float>(), "obs", &net.obs},
+        net.discrete ? bp_channel{sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_ROW, 0, bp::DtypeOf<int32_t>(), "action",
+                                  nullptr, nullptr, nullptr, &choices}
+                     : bp_channel{sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_BOX, BP_SCOPE_ROW, 1, bp::DtypeOf<float>(), "action",
+                                  &net.actions},
+        {sizeof(bp_channel), BP_ROLE_REWARD, BP_SPACE_BOX, BP_SCOPE_ROW, 0, bp::DtypeOf<float>(), "reward"}};
+    const bp_env_spec spec{sizeof(bp_env_spec), 1, channels, 3, 500, {BP_DEVICE_CPU, 0}};
+    return EnvShape(&spec);
+  }
+  Actor actor_;
+  bool discrete_;
+};
+
+}  // namespace backplane::ppo::testing
