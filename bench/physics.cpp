@@ -47,6 +47,7 @@ Trace Record(const Setting& setting) {
   Host host(one_step);
   if (g_model == nullptr || !host.options().contains("frame_skip")) throw std::runtime_error(host.id() + " is no MuJoCo task with a frame_skip");
   Trace trace;
+  trace.model = {mj_copyModel(nullptr, g_model), [](const mjModel* model) { mj_deleteModel(const_cast<mjModel*>(model)); }};
   trace.rows = setting.rows;
   trace.chunk_rows = setting.chunk_rows;
   trace.horizon = setting.horizon;
@@ -69,7 +70,7 @@ Trace Record(const Setting& setting) {
   return trace;
 }
 
-Replay::Replay(const Trace& trace) : trace_(trace), model_(g_model) {
+Replay::Replay(const Trace& trace) : trace_(trace), model_(trace.model.get()) {
   for (uint64_t r = 0; r < trace.rows; ++r) {
     data_.push_back(mj_makeData(model_));
     mj_setState(model_, data_[r], trace.start[r].data(), mjSTATE_INTEGRATION);

@@ -3,6 +3,7 @@
 // (after the layer's key and random stream), so no source of a task is linked here.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Trace {
     uint64_t t;
     std::vector<mjtNum> state;
   };
+  std::shared_ptr<const mjModel> model;  // a copy: the plugin's goes with its instance
   uint64_t rows = 0, chunk_rows = 1, horizon = 0;
   int frame_skip = 1;
   std::vector<std::vector<mjtNum>> start, end;  // [rows], mjSTATE_INTEGRATION

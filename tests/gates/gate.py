@@ -88,7 +88,7 @@ def cartpole(bench, args):
 
 def agents(bench, args):
     env = "scans_all_rows" if args.red else "null_agents"
-    few, many = bench.cost(env, 64, 512, "chunk_rows=64"), bench.cost(env, 4096, 8, "chunk_rows=64")
+    few, many = bench.cost(env, 64, 256, "chunk_rows=64"), bench.cost(env, 4096, 4, "chunk_rows=64")
     return many / few, SCALING, f"times the {few:.1f} instructions per env step of 64 rows, at 4,096 rows"
 
 

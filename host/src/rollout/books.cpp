@@ -17,15 +17,17 @@ struct Seen {
 
 // Adds one step of n rows, without a branch that depends on a row: what is rare is looked up afterwards. `truncated` is written,
 // or read where the env cuts episodes itself.
-template <bool kEnvCuts>
+// One reward per row is the usual case and worth a loop of its own.
+template <bool kEnvCuts, bool kOneReward>
 Seen AddStep(RowState* __restrict row, uint64_t n, const float* __restrict reward, uint64_t rewards_per_row,
              const uint8_t* __restrict terminated, uint8_t* __restrict truncated, int64_t time_limit) {
   unsigned ended = 0, broken = 0;
   for (uint64_t i = 0; i < n; ++i) {
     double sum = row[i].episode_return;
-    for (uint64_t a = 0; a < rewards_per_row; ++a) sum += *reward++;
+    if constexpr (kOneReward) sum += reward[i];
+    else for (uint64_t a = 0; a < rewards_per_row; ++a) sum += *reward++;
     row[i].episode_return = sum;
-    broken |= !std::isfinite(sum);
+    broken |= !(std::abs(sum) <= std::numeric_limits<double>::max());  // not finite
     const int64_t length = ++row[i].episode_length;
     if constexpr (!kEnvCuts) truncated[i] = length >= time_limit;
     ended |= terminated[i] | truncated[i];
@@ -79,7 +81,8 @@ bool Books::Keep(RolloutBuffers& buffers, Chunk& chunk) {
   const uint64_t t = chunk.t, n = chunk.end - chunk.begin;
   const uint8_t* terminated = buffers.terminated->at<uint8_t>(t, chunk.begin);
   uint8_t* truncated = buffers.truncated->at<uint8_t>(t, chunk.begin);
-  const auto add = env_cuts_ ? AddStep<true> : AddStep<false>;
+  const auto add = buffers.reward_lead == 1 ? (env_cuts_ ? AddStep<true, true> : AddStep<false, true>)
+                                            : (env_cuts_ ? AddStep<true, false> : AddStep<false, false>);
   const Seen seen = add(&rows_.state[chunk.begin], n, buffers.reward->at<float>(t, chunk.begin * buffers.reward_lead),
                         buffers.reward_lead, terminated, truncated, time_limit_);
   if (seen.broken) RefuseReward(chunk);
