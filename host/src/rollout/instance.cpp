@@ -6,7 +6,7 @@
 
 namespace backplane {
 
-thread_local const char* tls_running_plugin = "";
+constinit thread_local const char* tls_running_plugin = "";
 
 namespace {
 

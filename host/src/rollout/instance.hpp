@@ -15,7 +15,8 @@
 namespace backplane {
 
 // Whose code this thread runs now; the crash handler reads it. Points at text that lives as long as the process.
-extern thread_local const char* tls_running_plugin;
+// `constinit`: without it every access would ask whether it has been initialised.
+extern constinit thread_local const char* tls_running_plugin;
 
 // Options of one instance and where they were set.
 struct InstanceOptions {

@@ -32,6 +32,7 @@ struct LoopParts {
   StatusWriter& status;
   const std::atomic<bool>& cancelled;
   unsigned threads;
+  bool pin_threads;
   uint64_t chunk_rows;
 };
 
@@ -62,6 +63,9 @@ class TrialLoop {
   RunnerPool pool_;
   std::vector<PhaseClock> clocks_;
   Collector collector_;
+  const int32_t balance_metric_, wall_eff_metric_;
+  PoolUse use_sum_;                // over the rollouts so far
+  uint64_t rollouts_ = 0;
   EpisodeWindow window_;
   MetricsFile metrics_file_;
   std::unique_ptr<Evaluator> evaluator_;
