@@ -98,7 +98,8 @@ TEST(Humanoid, IsNotHealthyAtEitherEndOfTheRange) {
   for (const double z : {1.1, 1.3}) {
     const double edge = z < 1.2 ? std::nextafter(z, 0) : std::nextafter(z, 2);  // a bound just outside lets z in
     for (const bool inside : {false, true}) {
-      Humanoid humanoid(json{{"healthy_z_min", inside && z < 1.2 ? edge : 1.1}, {"healthy_z_max", inside && z > 1.2 ? edge : 1.3}});
+      Humanoid humanoid(
+          json{{"healthy_z_min", inside && z < 1.2 ? edge : 1.1}, {"healthy_z_max", inside && z > 1.2 ? edge : 1.3}});
       humanoid.Start([&](double* qpos, double*) { qpos[2] = z; });
       const auto terms = humanoid.row.Judge(humanoid.world, nullptr);
       EXPECT_EQ(terms.terminated, !inside) << z;
