@@ -33,7 +33,8 @@ bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance
   for (const std::string& name : learner.keep()) {
     ChannelBuffer* buffer = buffers.Find(name);
     if (buffer == nullptr)
-      throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), fmt::format("wants to keep the channel '{}', which nobody writes", name));
+      throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
+                         fmt::format("wants to keep the channel '{}', which nobody writes", name));
     Give(name.c_str(), buffer->whole());
   }
   Gather(*buffers.obs, buffers.obs_lead, &Chunk::final_obs, &final_obs_);
@@ -66,7 +67,7 @@ bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance
   return delivery;
 }
 
-void RolloutDelivery::Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::* from, Finals* out) {
+void RolloutDelivery::Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::*from, Finals* out) {
   const uint64_t bytes = lead * source.row_bytes(), needed = std::max<uint64_t>(places_.size() * bytes, 1);
   if (out->capacity < needed) {
     out->data = AllocateAligned(needed, false);
