@@ -13,6 +13,10 @@ void RolloutDelivery::Merge(const std::vector<Chunk>& chunks, const RolloutBuffe
   for (const Chunk& chunk : chunks)
     for (const Episode& episode : chunk.episodes) ++starts_[episode.t + 1];
   for (size_t t = 1; t < starts_.size(); ++t) starts_[t] += starts_[t - 1];
+  // Room for the most there can be: pages that are never written cost nothing, and no later rollout allocates.
+  const uint64_t most = (chunks.back().end - chunks.front().begin) * buffers.horizon();
+  episodes_.reserve(most);
+  places_.reserve(most);
   episodes_.resize(starts_.back());
   places_.resize(starts_.back());
   for (const Chunk& chunk : chunks)
