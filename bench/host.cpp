@@ -35,10 +35,19 @@ bp_status Act(bp_learner*, const bp_act* act) {
 }
 
 const bp_learner_api kApi{sizeof(bp_learner_api), 0, Create, Destroy, Spec, Plan, Consume, Act, nullptr};
-const bp_descriptor kDescriptor{sizeof(bp_descriptor), BP_KIND_LEARNER, "learner.idle", "1", "does nothing", "Apache-2.0",
-                                BP_FLAG_ROWS_CONCURRENT, nullptr, nullptr, 0};
-const bp_module kModule{sizeof(bp_module), BP_ABI_MINOR, 0, 0, "", "{}", nullptr, nullptr, [] { return 1u; },
-                        [](uint32_t) { return &kDescriptor; }, [](const char*) -> const void* { return &kApi; }};
+const bp_descriptor kDescriptor{sizeof(bp_descriptor), BP_KIND_LEARNER,         "learner.idle", "1",     "does nothing",
+                                "Apache-2.0",          BP_FLAG_ROWS_CONCURRENT, nullptr,        nullptr, 0};
+const bp_module kModule{sizeof(bp_module),
+                        BP_ABI_MINOR,
+                        0,
+                        0,
+                        "",
+                        "{}",
+                        nullptr,
+                        nullptr,
+                        [] { return 1u; },
+                        [](uint32_t) { return &kDescriptor; },
+                        [](const char*) -> const void* { return &kApi; }};
 
 const PluginInfo* FindEnv(Catalog& catalog, const std::string& file) {
   std::string why_not;
@@ -61,7 +70,10 @@ nlohmann::json DefaultOptions(const PluginInfo& info) {
 }
 
 Host::Host(const Setting& setting)
-    : setting_(setting), info_(FindEnv(catalog_, setting.file)), options_(DefaultOptions(*info_)), pool_(setting.threads, setting.pin),
+    : setting_(setting),
+      info_(FindEnv(catalog_, setting.file)),
+      options_(DefaultOptions(*info_)),
+      pool_(setting.threads, setting.pin),
       clocks_(setting.threads) {
   g_spin = setting.spin;
   sinks_.cancelled = &cancelled_;
@@ -69,7 +81,8 @@ Host::Host(const Setting& setting)
   learner_module_ = LoadedModule::FromTable(kModule);
   env_ = std::make_unique<EnvInstance>(*module_, info_->id, sinks_, InstanceOptions{options_, {}, "env.options"}, setting.rows);
   learner_ = std::make_unique<LearnerInstance>(*learner_module_, "learner.idle", sinks_, InstanceOptions{}, *env_, 0);
-  collector_ = std::make_unique<Collector>(*env_, *learner_, pool_, CollectorConfig{setting.chunk_rows, kEnvSeed}, cancelled_, [] {});
+  collector_ =
+      std::make_unique<Collector>(*env_, *learner_, pool_, CollectorConfig{setting.chunk_rows, kEnvSeed}, cancelled_, [] {});
   collector_->Prepare(setting.horizon);
   FillActions(0);
 }

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <memory>
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "plugin/catalog.hpp"
 #include "rollout/collector.hpp"
@@ -12,11 +11,11 @@
 namespace backplane::bench {
 
 struct Setting {
-  std::string file;        // of the env plugin
+  std::string file;  // of the env plugin
   uint64_t rows = 64, chunk_rows = 16, horizon = 64;
   unsigned threads = 1;
   bool pin = false;
-  uint64_t spin = 0;       // instructions (about) that `act` wastes for each row: a negative control
+  uint64_t spin = 0;  // instructions (about) that `act` wastes for each row: a negative control
 };
 
 // Every option of the plugin with its default.

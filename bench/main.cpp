@@ -3,9 +3,9 @@
 //   bench_host cost FILE     cost per env step, actions prefilled, autoreset and statistics on; allocations; use of the threads
 //   bench_host raw FILE      a MuJoCo task under the host against the bare loop of mj_step over the same trace, in turn
 //   bench_host threads FILE  threads=T against one thread over the same trace, in turn: S_T
-//   bench_host start FILE    milliseconds from the call to load the plugin to the end of the first step
-//   bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop instead
-//   bench_host facts         compiler, libmujoco
+//   bench_host start FILE    milliseconds from the call to load the plugin until all rows are reset and the first step can
+//   begin bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare
+//   loop instead bench_host facts         compiler, libmujoco
 // followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin (see host.hpp), loop=host|raw
 #include <sys/utsname.h>
 
@@ -33,8 +33,9 @@ Command Parse(const std::vector<std::string>& words) {
   Command command;
   Setting& s = command.setting;
   uint64_t threads = 1, pin = 0;
-  const std::map<std::string, uint64_t*> numbers = {{"rows", &s.rows},   {"chunk_rows", &s.chunk_rows}, {"horizon", &s.horizon}, {"spin", &s.spin},
-                                                    {"threads", &threads}, {"pin", &pin},               {"pairs", &command.pairs}};
+  const std::map<std::string, uint64_t*> numbers = {
+      {"rows", &s.rows}, {"chunk_rows", &s.chunk_rows}, {"horizon", &s.horizon}, {"spin", &s.spin}, {"threads", &threads},
+      {"pin", &pin},     {"pairs", &command.pairs}};
   for (const std::string& word : words) {
     const std::string key = word.substr(0, word.find('='));
     const std::string value = word.size() > key.size() ? word.substr(key.size() + 1) : "";
@@ -104,9 +105,14 @@ nlohmann::json RunCost(const Command& command) {
     episodes += host.collector().episodes().size();
   }
   const double steps = Steps(command.setting) * static_cast<double>(command.pairs);
-  return {{"wall_us", Spread(wall)}, {"cpu_us", Spread(cpu)}, {"others", Spread(others)}, {"balance", Spread(balance)},
-          {"wall_eff", Spread(wall_eff)}, {"allocations_per_rollout", static_cast<double>(allocations) / static_cast<double>(command.pairs)},
-          {"allocations_per_step", static_cast<double>(allocations) / steps}, {"episodes", episodes}};
+  return {{"wall_us", Spread(wall)},
+          {"cpu_us", Spread(cpu)},
+          {"others", Spread(others)},
+          {"balance", Spread(balance)},
+          {"wall_eff", Spread(wall_eff)},
+          {"allocations_per_rollout", static_cast<double>(allocations) / static_cast<double>(command.pairs)},
+          {"allocations_per_step", static_cast<double>(allocations) / steps},
+          {"episodes", episodes}};
 }
 
 nlohmann::json RunThreads(const Command& command) {
@@ -137,16 +143,20 @@ nlohmann::json RunStart(const Command& command) {
   Setting setting = command.setting;
   setting.horizon = 1;
   std::unique_ptr<Host> host;
-  const Cost cost = Measure([&] {
+  const std::vector<uint64_t> seeds(setting.rows, 1);
+  const Cost ready = Measure([&] {
     host = std::make_unique<Host>(setting);
-    host->Collect();
+    const bp_status status = host->env().Reset(static_cast<uint32_t>(setting.horizon), 0, setting.rows, nullptr, seeds.data());
+    if (status != BP_OK) host->env().Fail(status, "reset");
   });
-  return {{"wall_ms", cost.wall_s * 1e3}, {"cpu_ms", cost.cpu_s * 1e3}, {"others", cost.others}};
+  return {{"wall_ms", ready.wall_s * 1e3}, {"cpu_ms", ready.cpu_s * 1e3}, {"others", ready.others}};
 }
 
 #ifdef HAS_MUJOCO
 void RequireSame(bool same, const std::string& id) {
-  if (!same) throw std::runtime_error(id + ": the bare loop does not end in the plugin's states; the ratio would compare different work");
+  if (!same)
+    throw std::runtime_error(id +
+                             ": the bare loop does not end in the plugin's states; the ratio would compare different work");
 }
 
 nlohmann::json RunRaw(const Command& command) {
@@ -202,7 +212,8 @@ nlohmann::json Facts() {
 
 nlohmann::json Run(const std::vector<std::string>& words) {
   if (words.size() == 1 && words[0] == "facts") return Facts();
-  if (words.size() < 2) throw std::runtime_error("usage: bench_host cost|raw|threads|start|count FILE [KEY=NUMBER...], or bench_host facts");
+  if (words.size() < 2)
+    throw std::runtime_error("usage: bench_host cost|raw|threads|start|count FILE [KEY=NUMBER...], or bench_host facts");
   Command command = Parse({words.begin() + 2, words.end()});
   command.setting.file = words[1];
   if (words[0] == "cost") return RunCost(command);

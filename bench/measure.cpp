@@ -1,11 +1,11 @@
 #include "measure.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <string>
 #include <thread>
-
-#include <unistd.h>
 
 #include "rollout/clocks.hpp"
 #include "support/allocations.hpp"

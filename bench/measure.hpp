@@ -3,15 +3,14 @@
 
 #include <cstdint>
 #include <functional>
-
 #include <nlohmann/json.hpp>
 
 namespace backplane::bench {
 
 struct Cost {
   double wall_s = 0;
-  double cpu_s = 0;     // of this process, all threads
-  double others = 0;    // share of the machine's CPU time that went to other programs
+  double cpu_s = 0;   // of this process, all threads
+  double others = 0;  // share of the machine's CPU time that went to other programs
   uint64_t allocations = 0;
 };
 

@@ -45,7 +45,8 @@ Trace Record(const Setting& setting) {
   one_step.horizon = 1;
   one_step.threads = 1;
   Host host(one_step);
-  if (g_model == nullptr || !host.options().contains("frame_skip")) throw std::runtime_error(host.id() + " is no MuJoCo task with a frame_skip");
+  if (g_model == nullptr || !host.options().contains("frame_skip"))
+    throw std::runtime_error(host.id() + " is no MuJoCo task with a frame_skip");
   Trace trace;
   trace.model = {mj_copyModel(nullptr, g_model), [](const mjModel* model) { mj_deleteModel(const_cast<mjModel*>(model)); }};
   trace.rows = setting.rows;
@@ -56,7 +57,8 @@ Trace Record(const Setting& setting) {
   // The first reset, done here as the collector will do it once more: same seeds, same states.
   Rows first(setting.rows, 1, BP_PURPOSE_ENV_EPISODE);
   for (uint64_t r = 0; r < setting.rows; ++r) first.StartEpisode(r);
-  if (const bp_status s = host.env().Reset(1, 0, setting.rows, nullptr, first.seeds.data()); s != BP_OK) host.env().Fail(s, "reset");
+  if (const bp_status s = host.env().Reset(1, 0, setting.rows, nullptr, first.seeds.data()); s != BP_OK)
+    host.env().Fail(s, "reset");
   trace.start = States(host);
   for (uint64_t t = 0; t < setting.horizon; ++t) {
     host.FillActions(t);

@@ -1,13 +1,13 @@
-// The physical limit of a MuJoCo task: the states, controls and resets of a run of the plugin, replayed by a bare loop of mj_step.
-// Works for every env plugin that has an option frame_skip and whose row snapshots begin with the vector mjSTATE_INTEGRATION
-// (after the layer's key and random stream), so no source of a task is linked here.
+// The physical limit of a MuJoCo task: the states, controls and resets of a run of the plugin, replayed by a bare loop of
+// mj_step. Works for every env plugin that has an option frame_skip and whose row snapshots begin with the vector
+// mjSTATE_INTEGRATION (after the layer's key and random stream), so no source of a task is linked here.
 #pragma once
+
+#include <mujoco/mujoco.h>
 
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <mujoco/mujoco.h>
 
 #include "host.hpp"
 

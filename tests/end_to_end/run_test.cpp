@@ -44,6 +44,18 @@ TEST_F(RunCommand, PhaseSharesSumToOne) {
   EXPECT_NEAR(sum, 1.0, 1e-6);
 }
 
+TEST_F(RunCommand, RecordsHowWellTheThreadsWereUsed) {
+  Write("walk.yaml", kRandom);
+  ASSERT_EQ(Run("run walk.yaml --set rollout.threads=1 --set rollout.pin_threads=true").exit, 0);
+  const nlohmann::json last = Result("walk")["rollout"];
+  EXPECT_EQ(last["balance"], 1.0) << "one thread is as busy as the busiest";
+  EXPECT_GT(last["wall_eff"], 0);
+  EXPECT_LE(last["wall_eff"], 1.01);
+  const std::string lines = ReadFile(Attempt("walk") / "metrics.jsonl");
+  const auto line = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
+  EXPECT_EQ(line["time"]["machine"]["rollout/balance"], 1.0);
+}
+
 TEST_F(RunCommand, AFinishedRunIsShownAgainAndNotRepeated) {
   Write("walk.yaml", kRandom);
   ASSERT_EQ(Run("run walk.yaml").exit, 0);

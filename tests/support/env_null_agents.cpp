@@ -3,7 +3,8 @@
 
 class NullAgents {
  public:
-  static constexpr bp::About kAbout{"env.null_agents", "1.0.0", "Does nothing: 4 agents with observations of 32 numbers, reward 0."};
+  static constexpr bp::About kAbout{"env.null_agents", "1.0.0",
+                                    "Does nothing: 4 agents with observations of 32 numbers, reward 0."};
   static constexpr uint32_t kAgents = 4;
   static constexpr int64_t kObs = 32;
 

@@ -15,17 +15,18 @@ struct Seen {
   bool ended = false, broken = false;
 };
 
-// Adds one step of n rows, without a branch that depends on a row: what is rare is looked up afterwards. `truncated` is written,
-// or read where the env cuts episodes itself.
-// One reward per row is the usual case and worth a loop of its own.
+// Adds one step of n rows, without a branch that depends on a row: what is rare is looked up afterwards. `truncated` is
+// written, or read where the env cuts episodes itself. One reward per row is the usual case and worth a loop of its own.
 template <bool kEnvCuts, bool kOneReward>
 Seen AddStep(RowState* __restrict row, uint64_t n, const float* __restrict reward, uint64_t rewards_per_row,
              const uint8_t* __restrict terminated, uint8_t* __restrict truncated, int64_t time_limit) {
   unsigned ended = 0, broken = 0;
   for (uint64_t i = 0; i < n; ++i) {
     double sum = row[i].episode_return;
-    if constexpr (kOneReward) sum += reward[i];
-    else for (uint64_t a = 0; a < rewards_per_row; ++a) sum += *reward++;
+    if constexpr (kOneReward)
+      sum += reward[i];
+    else
+      for (uint64_t a = 0; a < rewards_per_row; ++a) sum += *reward++;
     row[i].episode_return = sum;
     broken |= !(std::abs(sum) <= std::numeric_limits<double>::max());  // not finite
     const int64_t length = ++row[i].episode_length;
@@ -55,7 +56,9 @@ void ForEachSet(const uint8_t* a, const uint8_t* b, uint64_t n, Function&& visit
 }  // namespace
 
 Books::Books(const EnvInstance& env, uint64_t seed, bool moments)
-    : env_(env), rows_(env.rows(), seed, BP_PURPOSE_ENV_EPISODE), moments_(moments),
+    : env_(env),
+      rows_(env.rows(), seed, BP_PURPOSE_ENV_EPISODE),
+      moments_(moments),
       env_cuts_((env.flags() & BP_FLAG_OWNS_TIME_LIMIT) != 0),
       time_limit_(env.spec().max_episode_steps > 0 ? env.spec().max_episode_steps : std::numeric_limits<int64_t>::max()) {}
 
@@ -99,7 +102,8 @@ void Books::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r) {
   for (ChannelBuffer* buffer : buffers.infos) chunk.infos.push_back(buffer->Number(t, r));
   chunk.episodes.push_back({t, r, rows_.state[r].episode_return, rows_.state[r].episode_length, info});
   const auto keep = [&](ChannelBuffer* source, uint64_t lead, AlignedBytes& out) {
-    if (source) std::memcpy(out.get() + place * lead * source->row_bytes(), source->row(t + 1, r * lead), lead * source->row_bytes());
+    if (source)
+      std::memcpy(out.get() + place * lead * source->row_bytes(), source->row(t + 1, r * lead), lead * source->row_bytes());
   };
   keep(buffers.obs, buffers.obs_lead, chunk.final_obs);
   keep(buffers.state, buffers.state_lead, chunk.final_state);

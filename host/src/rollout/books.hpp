@@ -17,8 +17,8 @@ class Books {
   // After RolloutBuffers::Bind: room for everything a chunk may keep in one rollout. [control]
   void MakeRoom(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const;
   void StartRollout(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const;
-  // Step chunk.t of the chunk's rows. True if some episode ended: rows().mask and rows().seeds then say which rows to reset and how.
-  // Throws TrialFailure (BP_E_NUMERIC) if a reward is not finite. [rows]
+  // Step chunk.t of the chunk's rows. True if some episode ended: rows().mask and rows().seeds then say which rows to reset and
+  // how. Throws TrialFailure (BP_E_NUMERIC) if a reward is not finite. [rows]
   bool Keep(RolloutBuffers& buffers, Chunk& chunk);
   Rows& rows() { return rows_; }
 

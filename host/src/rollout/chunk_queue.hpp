@@ -1,5 +1,5 @@
-// Which runner takes which chunk of rows next. A chunk is held by one runner for a few steps at a time. Every runner has a block of
-// neighbouring chunks; one that has nothing left to do there takes over the chunk that is furthest behind. Lock-free.
+// Which runner takes which chunk of rows next. A chunk is held by one runner for a few steps at a time. Every runner has a
+// block of neighbouring chunks; one that has nothing left to do there takes over the chunk that is furthest behind. Lock-free.
 #pragma once
 
 #include <atomic>

@@ -5,18 +5,25 @@
 namespace backplane {
 namespace {
 
-// A runner holds a chunk for half of the steps it has left, and at least for so long, and then turns to the one that is furthest
-// behind ("guided" scheduling). Long holds keep a chunk's rows in the cache; short ones at the end bound what one thread waits for
-// another. Long beside the cost of taking a chunk, which is below 1 us.
+// A runner holds a chunk for half of the steps it has left, and at least for so long, and then turns to the one that is
+// furthest behind ("guided" scheduling). Long holds keep a chunk's rows in the cache; short ones at the end bound what one
+// thread waits for another. Long beside the cost of taking a chunk, which is below 1 us.
 constexpr int64_t kHoldNs = 100'000;
 
 }  // namespace
 
 Collector::Collector(EnvInstance& env, LearnerInstance& learner, RunnerPool& pool, const CollectorConfig& config,
                      const std::atomic<bool>& cancelled, std::function<void()> beat)
-    : env_(env), learner_(learner), pool_(pool), config_(config), cancelled_(cancelled), beat_(std::move(beat)),
-      wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0), buffers_(env, learner),
-      queue_(env.rows(), config.chunk_rows, pool.threads()), books_(env, config.seed, wants_moments_) {}
+    : env_(env),
+      learner_(learner),
+      pool_(pool),
+      config_(config),
+      cancelled_(cancelled),
+      beat_(std::move(beat)),
+      wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0),
+      buffers_(env, learner),
+      queue_(env.rows(), config.chunk_rows, pool.threads()),
+      books_(env, config.seed, wants_moments_) {}
 
 void Collector::Prepare(uint64_t horizon) {
   if (horizon == buffers_.horizon()) return;
@@ -90,8 +97,8 @@ void Collector::RunChunks(unsigned runner, PhaseClock& clock) {
 // Enters and leaves in the phase kInfer: the clock is read only where a phase ends.
 void Collector::StepChunk(Chunk& chunk, PhaseClock& clock) {
   const uint64_t t = chunk.t;
-  bp_act act{sizeof(bp_act), BP_ACT_EXPLORE, chunk.begin, chunk.end, 0, config_.seed, policy_steps_ + t,
-             buffers_.act_in(t), buffers_.act_out(t), nullptr, nullptr};
+  bp_act act{sizeof(bp_act),    BP_ACT_EXPLORE,     chunk.begin,         chunk.end, 0,      config_.seed,
+             policy_steps_ + t, buffers_.act_in(t), buffers_.act_out(t), nullptr,   nullptr};
   bp_status status = learner_.Act(act);
   if (status != BP_OK) learner_.Fail(status, "act");
   clock.Switch(Phase::kEnvStep);
@@ -106,7 +113,8 @@ void Collector::StepChunk(Chunk& chunk, PhaseClock& clock) {
 
 void Collector::ResetEnded(const Chunk& chunk) {
   Rows& rows = books_.rows();
-  const bp_status status = env_.Reset(static_cast<uint32_t>(chunk.t), chunk.begin, chunk.end, rows.mask.data(), rows.seeds.data());
+  const bp_status status =
+      env_.Reset(static_cast<uint32_t>(chunk.t), chunk.begin, chunk.end, rows.mask.data(), rows.seeds.data());
   if (status != BP_OK) env_.Fail(status, "reset");
   std::memset(rows.mask.data() + chunk.begin, 0, chunk.end - chunk.begin);
 }
@@ -117,7 +125,8 @@ bp_delivery Collector::Delivery() {
   return delivery;
 }
 
-void Collector::Restore(std::vector<RowState> rows, uint64_t policy_steps, const std::vector<std::byte>& state_entries, uint64_t horizon) {
+void Collector::Restore(std::vector<RowState> rows, uint64_t policy_steps, const std::vector<std::byte>& state_entries,
+                        uint64_t horizon) {
   started_ = false;  // nothing to carry over
   Prepare(horizon);
   started_ = true;

@@ -1,6 +1,6 @@
 // Collects rollouts: every runner thread takes chunks of rows and, for each step, lets the learner act, the env step, keeps the
-// books and resets rows that ended. Nothing is copied, allocated or locked per step, and results depend on rows and chunks only,
-// never on the number of threads.
+// books and resets rows that ended. Nothing is copied, allocated or locked per step, and results depend on rows and chunks
+// only, never on the number of threads.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ struct CollectorConfig {
 class Collector {
  public:
   // `beat` is called now and then from any runner: a sign of life.
-  Collector(EnvInstance& env, LearnerInstance& learner, RunnerPool& pool, const CollectorConfig& config, const std::atomic<bool>& cancelled,
-            std::function<void()> beat);
+  Collector(EnvInstance& env, LearnerInstance& learner, RunnerPool& pool, const CollectorConfig& config,
+            const std::atomic<bool>& cancelled, std::function<void()> beat);
 
   // Makes and binds the buffers for rollouts of `horizon` steps; Collect does so itself when the horizon changes.
   void Prepare(uint64_t horizon);
@@ -39,8 +39,8 @@ class Collector {
 
   // The last rollout for the learner; valid until the next Collect.
   bp_delivery Delivery();
-  const std::vector<Episode>& episodes() const { return delivery_.episodes(); }              // ended in the last rollout, by (t, row)
-  const std::vector<std::string>& info_names() const { return buffers_.info_names; }         // "ep/..." channels
+  const std::vector<Episode>& episodes() const { return delivery_.episodes(); }       // ended in the last rollout, by (t, row)
+  const std::vector<std::string>& info_names() const { return buffers_.info_names; }  // "ep/..." channels
   uint64_t env_steps() const { return policy_steps_ * env_.rows(); }
   uint64_t policy_steps() const { return policy_steps_; }
   Rows& rows() { return books_.rows(); }
@@ -53,7 +53,8 @@ class Collector {
   }
   // Where a trial goes on from: after the env's rows were restored, their current states come from `state_entries`, as saved.
   std::vector<std::byte> SaveStateEntries() { return started_ ? buffers_.SaveStates() : std::vector<std::byte>(); }
-  void Restore(std::vector<RowState> rows, uint64_t policy_steps, const std::vector<std::byte>& state_entries, uint64_t horizon);
+  void Restore(std::vector<RowState> rows, uint64_t policy_steps, const std::vector<std::byte>& state_entries,
+               uint64_t horizon);
 
  private:
   void StartRollout(uint64_t horizon, PhaseClock& clock);

@@ -13,6 +13,10 @@ void RolloutDelivery::Merge(const std::vector<Chunk>& chunks, const RolloutBuffe
   for (const Chunk& chunk : chunks)
     for (const Episode& episode : chunk.episodes) ++starts_[episode.t + 1];
   for (size_t t = 1; t < starts_.size(); ++t) starts_[t] += starts_[t - 1];
+  // Room for the most there can be: pages that are never written cost nothing, and no later rollout allocates.
+  const uint64_t most = (chunks.back().end - chunks.front().begin) * buffers.horizon();
+  episodes_.reserve(most);
+  places_.reserve(most);
   episodes_.resize(starts_.back());
   places_.resize(starts_.back());
   for (const Chunk& chunk : chunks)
@@ -33,7 +37,8 @@ bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance
   for (const std::string& name : learner.keep()) {
     ChannelBuffer* buffer = buffers.Find(name);
     if (buffer == nullptr)
-      throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), fmt::format("wants to keep the channel '{}', which nobody writes", name));
+      throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
+                         fmt::format("wants to keep the channel '{}', which nobody writes", name));
     Give(name.c_str(), buffer->whole());
   }
   Gather(*buffers.obs, buffers.obs_lead, &Chunk::final_obs, &final_obs_);
@@ -66,7 +71,7 @@ bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance
   return delivery;
 }
 
-void RolloutDelivery::Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::* from, Finals* out) {
+void RolloutDelivery::Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::*from, Finals* out) {
   const uint64_t bytes = lead * source.row_bytes(), needed = std::max<uint64_t>(places_.size() * bytes, 1);
   if (out->capacity < needed) {
     out->data = AllocateAligned(needed, false);

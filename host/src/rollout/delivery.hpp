@@ -28,7 +28,7 @@ class RolloutDelivery {
     Tensor tensor;
   };
 
-  void Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::* from, Finals* out);
+  void Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::*from, Finals* out);
   void Give(const char* name, bp_tensor* tensor);
 
   std::vector<Episode> episodes_;

@@ -36,8 +36,9 @@ void Pause() {
 RunnerPool::RunnerPool(unsigned threads, bool pin) : cpu_(threads) {
   if (pin) {
     if (threads > GrantedCores())
-      throw TrialFailure(BP_E_CONFIG, "", fmt::format("rollout.pin_threads wants a core for each of {} threads, and {} are granted", threads,
-                                                      GrantedCores()));
+      throw TrialFailure(
+          BP_E_CONFIG, "",
+          fmt::format("rollout.pin_threads wants a core for each of {} threads, and {} are granted", threads, GrantedCores()));
     cpus_ = GrantedCpus();
   }
   for (unsigned i = 1; i < threads; ++i) workers_.emplace_back([this, i] { Work(i); });

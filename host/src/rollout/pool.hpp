@@ -17,16 +17,16 @@ struct PoolUse {
 
 class RunnerPool {
  public:
-  // `pin`: while it works, every runner keeps to a core of its own, and waits a moment before it sleeps. Without a core of its own
-  // it must not: the kernel may put a woken thread on the very core where another one spins.
-  // Throws TrialFailure (BP_E_CONFIG) if more threads are to be pinned than cores are granted.
+  // `pin`: while it works, every runner keeps to a core of its own, and waits a moment before it sleeps. Without a core of its
+  // own it must not: the kernel may put a woken thread on the very core where another one spins. Throws TrialFailure
+  // (BP_E_CONFIG) if more threads are to be pinned than cores are granted.
   explicit RunnerPool(unsigned threads, bool pin = false);
   ~RunnerPool();
   RunnerPool(const RunnerPool&) = delete;
 
   unsigned threads() const { return static_cast<unsigned>(workers_.size()) + 1; }
-  // Runs job(i) on every runner i and returns when all have finished. `waiting` is called on the calling thread when its own part
-  // is done and others may still work. Jobs must not throw.
+  // Runs job(i) on every runner i and returns when all have finished. `waiting` is called on the calling thread when its own
+  // part is done and others may still work. Jobs must not throw.
   void Run(const std::function<void(unsigned)>& job, const std::function<void()>& waiting);
   const PoolUse& last_use() const { return use_; }
 

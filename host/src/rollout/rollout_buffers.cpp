@@ -25,8 +25,18 @@ void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
   for (const bp_channel* c : learner_.act_out())
     if (buffers_.count(c->name) == 0) add(*c);
   if (env_.FindRole(BP_ROLE_TRUNCATED) == nullptr) {
-    const bp_channel truncated{sizeof(bp_channel), BP_ROLE_TRUNCATED, BP_SPACE_MULTI_BINARY, BP_SCOPE_ROW, 0, {BP_DTYPE_UINT, 8, 1},
-                               "truncated", nullptr, nullptr, nullptr, nullptr, 0};
+    const bp_channel truncated{sizeof(bp_channel),
+                               BP_ROLE_TRUNCATED,
+                               BP_SPACE_MULTI_BINARY,
+                               BP_SCOPE_ROW,
+                               0,
+                               {BP_DTYPE_UINT, 8, 1},
+                               "truncated",
+                               nullptr,
+                               nullptr,
+                               nullptr,
+                               nullptr,
+                               0};
     add(truncated);
   }
   if (carry)
@@ -39,7 +49,9 @@ void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
   for (uint64_t slot = 0; slot <= horizon; ++slot) {
     for (const bp_channel* c : env_.channels()) {
       ChannelBuffer& b = *buffers_[c->name];
-      bp_tensor* tensor = IsStateRole(c->role) ? b.entry(slot == horizon ? 0 : slot + 1) : slot == horizon ? nullptr : b.entry(slot);
+      bp_tensor* tensor = IsStateRole(c->role) ? b.entry(slot == horizon ? 0 : slot + 1)
+                          : slot == horizon    ? nullptr
+                                               : b.entry(slot);
       slot_tensors_[slot].push_back(tensor);
     }
     frames_.push_back({sizeof(bp_frame), static_cast<uint32_t>(slot), slot_tensors_[slot].data(), nullptr});

@@ -1,5 +1,5 @@
-// The buffers of a rollout of T steps: one per channel of the env and of the learner's act, T entries each, T+1 of the state roles,
-// bound to the env once and written in place.
+// The buffers of a rollout of T steps: one per channel of the env and of the learner's act, T entries each, T+1 of the state
+// roles, bound to the env once and written in place.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ class RolloutBuffers {
   // By role; `state` may be NULL. `*_lead` counts entries per row (agents).
   ChannelBuffer *obs = nullptr, *state = nullptr, *reward = nullptr, *terminated = nullptr, *truncated = nullptr;
   uint64_t obs_lead = 1, state_lead = 1, reward_lead = 1;
-  std::vector<ChannelBuffer*> infos;    // "ep/..." channels
+  std::vector<ChannelBuffer*> infos;  // "ep/..." channels
   std::vector<std::string> info_names;
 
  private:
