@@ -16,7 +16,9 @@ TEST(Pendulum, FollowsTheOfficialTrajectory) {
   double sum = 0;
   for (int t = 1; t <= 100; ++t) {
     const float reward = Push(env, 2 * std::sin(0.3 * (t - 1)));
-    if (t == 1) EXPECT_FLOAT_EQ(reward, -2.5674011003);
+    if (t == 1) {
+      EXPECT_FLOAT_EQ(reward, -2.5674011003);
+    }
     sum += reward;
     EXPECT_EQ(*env.At<uint8_t>("terminated"), 0);
   }
