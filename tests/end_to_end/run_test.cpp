@@ -28,7 +28,9 @@ TEST_F(RunCommand, TrainsRecordsAndSummarises) {
   EXPECT_GE(result["env_steps"], 20000);
   EXPECT_NEAR(result["return"]["mean"], 22, 6) << "uniform actions balance the pole for about 22 steps";
   EXPECT_EQ(result["evaluation"]["return"]["n"], 5);
-  EXPECT_NEAR(result["floor"]["return"]["mean"], 9.4, 1.5) << "always pushing left ends after 8 to 11 steps";
+  EXPECT_NEAR(result["floor_zero"]["return"]["mean"], 9.4, 1.5) << "always pushing left ends after 8 to 11 steps";
+  EXPECT_EQ(result["floor_zero"]["return"]["n"], 5);
+  EXPECT_EQ(result["floor_uniform"], result["evaluation"]) << "the random learner draws the same actions on the same seeds";
   EXPECT_THAT(run.out, HasSubstr("steps/s"));
   EXPECT_THAT(run.out, HasSubstr("outputs/walk"));
 }
@@ -40,6 +42,18 @@ TEST_F(RunCommand, PhaseSharesSumToOne) {
   double sum = result["unnamed_share"];
   for (const auto& phase : result["phases"]) sum += phase["share"].get<double>();
   EXPECT_NEAR(sum, 1.0, 1e-6);
+}
+
+TEST_F(RunCommand, RecordsHowWellTheThreadsWereUsed) {
+  Write("walk.yaml", kRandom);
+  ASSERT_EQ(Run("run walk.yaml --set rollout.threads=1 --set rollout.pin_threads=true").exit, 0);
+  const nlohmann::json last = Result("walk")["rollout"];
+  EXPECT_EQ(last["balance"], 1.0) << "one thread is as busy as the busiest";
+  EXPECT_GT(last["wall_eff"], 0);
+  EXPECT_LE(last["wall_eff"], 1.01);
+  const std::string lines = ReadFile(Attempt("walk") / "metrics.jsonl");
+  const auto line = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
+  EXPECT_EQ(line["time"]["machine"]["rollout/balance"], 1.0);
 }
 
 TEST_F(RunCommand, AFinishedRunIsShownAgainAndNotRepeated) {

@@ -17,7 +17,7 @@ class SameBits : public ProgramTest {
       ASSERT_EQ(run.exit, 0) << run.err;
       values.push_back(Values("t" + n));
       const nlohmann::json result = Result("t" + n);
-      evaluations.push_back(result["evaluation"].dump() + result["floor"].dump());
+      evaluations.push_back(result["evaluation"].dump() + result["floor_zero"].dump() + result["floor_uniform"].dump());
       weights.push_back(ReadFile(Attempt("t" + n).parent_path() / "checkpoint/checkpoint.bin"));
       // Seconds are part of a checkpoint, so that a wall-time budget goes on; they are the only difference allowed.
       const size_t at = weights.back().find("\"seconds\":");

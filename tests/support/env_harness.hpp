@@ -15,6 +15,7 @@
 
 #include "backplane/env.h"
 #include "backplane/ext/snapshot.h"
+#include "backplane/rng.h"
 
 namespace harness {
 
@@ -38,12 +39,29 @@ class FakeHost {
   bp_host host_;
 };
 
+// The default of every option that has one, by path.
+inline nlohmann::json Defaults(const bp_descriptor& d) {
+  const auto parse = [](const bp_param& p) -> nlohmann::json {
+    const YAML::Node node = YAML::Load(p.def);
+    switch (p.type) {
+      case BP_PARAM_F64: return node.as<double>();
+      case BP_PARAM_I64: return node.as<int64_t>();
+      case BP_PARAM_BOOL: return node.as<bool>();
+      case BP_PARAM_F64_LIST:
+      case BP_PARAM_I64_LIST: return node.as<std::vector<double>>();
+      default: return node.as<std::string>();
+    }
+  };
+  nlohmann::json defaults = nlohmann::json::object();
+  for (uint64_t i = 0; i < d.n_params; ++i)
+    if (d.params[i].def) defaults[d.params[i].path] = parse(d.params[i]);
+  return defaults;
+}
+
 // A bp_config over the table's defaults with some options replaced. Unknown options fail the test.
 class FakeConfig {
  public:
-  FakeConfig(const bp_descriptor& d, const nlohmann::json& given) {
-    for (uint64_t i = 0; i < d.n_params; ++i)
-      if (d.params[i].def) values_[d.params[i].path] = Parse(d.params[i]);
+  FakeConfig(const bp_descriptor& d, const nlohmann::json& given) : values_(Defaults(d)) {
     for (const auto& [key, value] : given.items()) {
       EXPECT_TRUE(values_.contains(key)) << key;
       values_[key] = value;
@@ -56,17 +74,6 @@ class FakeConfig {
   const bp_config* get() const { return &config_; }
 
  private:
-  static nlohmann::json Parse(const bp_param& p) {
-    const YAML::Node node = YAML::Load(p.def);
-    switch (p.type) {
-      case BP_PARAM_F64: return node.as<double>();
-      case BP_PARAM_I64: return node.as<int64_t>();
-      case BP_PARAM_BOOL: return node.as<bool>();
-      case BP_PARAM_F64_LIST:
-      case BP_PARAM_I64_LIST: return node.as<std::vector<double>>();
-      default: return node.as<std::string>();
-    }
-  }
   static FakeConfig& Of(const bp_config* c) { return *static_cast<FakeConfig*>(c->impl); }
   static const nlohmann::json* Find(const bp_config* c, const char* path) {
     const auto found = Of(c).values_.find(path);
@@ -211,5 +218,15 @@ class Env {
   std::vector<std::vector<bp_tensor*>> pointers_;
   std::vector<bp_frame> frames_;
 };
+
+// Starts an episode in row 0 in a state of its own: `numbers` are the first of the author's struct, which follows key and random
+// stream in the snapshot. The observation stays that of the reset.
+inline void StartAt(Env& env, std::initializer_list<double> numbers) {
+  std::vector<char> bytes(env.snapshot()->row_bytes(env.get()));
+  ASSERT_EQ(env.Reset(0, {1}), BP_OK);
+  ASSERT_EQ(env.snapshot()->get(env.get(), 0, bytes.data()), BP_OK);
+  std::memcpy(bytes.data() + sizeof(uint64_t) + sizeof(bp_rng), numbers.begin(), numbers.size() * sizeof(double));
+  ASSERT_EQ(env.snapshot()->set(env.get(), 0, bytes.data()), BP_OK);
+}
 
 }  // namespace harness

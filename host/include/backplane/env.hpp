@@ -26,6 +26,7 @@
 // Errors are thrown as bp::Error. Step neither allocates nor locks.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <type_traits>
@@ -96,7 +97,7 @@ class EnvInstance {
   void Step(uint32_t slot, uint64_t begin, uint64_t end) {
     CheckRange(slot, n_frames_ > 1 ? n_frames_ - 1 : n_frames_, begin, end);
     batch_.Step(At(slot), begin, end);
-    for (uint64_t r = begin; r < end; ++r) last_slot_[r] = slot;
+    std::fill(last_slot_.begin() + begin, last_slot_.begin() + end, slot);
   }
 
   uint64_t RowBytes() const {

@@ -76,15 +76,26 @@ class RowBatch : public OptionsOf<T> {
     }
   }
   void Step(const Slot& slot, uint64_t begin, uint64_t end) {
+    const auto action = slot.Rows<const Action>(action_);
+    const auto obs = slot.Rows<float>(obs_), reward = slot.Rows<float>(reward_);
+    const auto terminated = slot.Rows<uint8_t>(terminated_);
     float info[kMaxInfo];
-    for (uint64_t r = begin; r < end; ++r) {
-      Cell& cell = cells_[r];
-      const StepResult result =
-          cell.row.Step(model_, cell.rng, slot.Row<const Action>(action_, r), slot.Row<float>(obs_, r), info);
-      *slot.Row<float>(reward_, r) = static_cast<float>(result.reward);
-      *slot.Row<uint8_t>(terminated_, r) = result.terminated;
-      for (size_t i = 0; i < info_.size(); ++i)
-        if (slot.Has(info_[i])) *slot.Row<float>(info_[i], r) = info[i];
+    RowsOf<float> wanted[kMaxInfo];  // the INFO that has a buffer
+    size_t place[kMaxInfo], n_wanted = 0;
+    for (size_t i = 0; i < info_.size(); ++i)
+      if (slot.Has(info_[i])) place[n_wanted] = i, wanted[n_wanted++] = slot.Rows<float>(info_[i]);
+    Cell* const cells = cells_.data();
+    uint64_t r = begin;
+    try {
+      for (; r < end; ++r) {
+        Cell& cell = cells[r];
+        const StepResult result = cell.row.Step(model_, cell.rng, action[r], obs[r], info);
+        *reward[r] = static_cast<float>(result.reward);
+        *terminated[r] = result.terminated;
+        for (size_t i = 0; i < n_wanted; ++i) *wanted[i][r] = info[place[i]];
+      }
+    } catch (const Error& e) {
+      throw Error(e.code(), "row " + std::to_string(r) + ": " + e.what());
     }
   }
 

@@ -114,6 +114,23 @@ struct View {
   uint32_t bits = 0;
 };
 
+// The rows of one channel in one time slot. A loop over rows takes it once, before: what a row writes might alias the table of
+// views, so that a compiler would read the table again for every row.
+template <class T>
+class RowsOf {
+ public:
+  RowsOf() = default;
+  explicit RowsOf(const View& view) : data_(view.data), stride_bytes_(view.row_stride_bytes) {
+    assert(view.data && view.bits == 8 * sizeof(T));
+  }
+  // First element of row `row` (of its agent 0).
+  T* operator[](uint64_t row) const { return reinterpret_cast<T*>(data_ + row * stride_bytes_); }
+
+ private:
+  char* data_;
+  uint64_t stride_bytes_;
+};
+
 // The bound buffers of one time slot, by channel in the order of EnvSpec. Owned by the instance; valid until the next bind.
 class Slot {
  public:
@@ -121,9 +138,11 @@ class Slot {
   // First element of row `row` (of its agent 0); the row's elements are contiguous, agent after agent.
   template <class T>
   T* Row(int channel, uint64_t row) const {
-    const View& view = views_[channel];
-    assert(view.data && view.bits == 8 * sizeof(T));
-    return reinterpret_cast<T*>(view.data + row * view.row_stride_bytes);
+    return Rows<T>(channel)[row];
+  }
+  template <class T>
+  RowsOf<T> Rows(int channel) const {
+    return RowsOf<T>(views_[channel]);
   }
   // False where this slot has no such channel: transition roles in the last slot of a rollout, INFO that nobody wants.
   bool Has(int channel) const { return views_[channel].data != nullptr; }

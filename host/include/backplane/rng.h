@@ -15,6 +15,9 @@ enum { BP_PURPOSE_ENV_EPISODE = 1, BP_PURPOSE_ACT = 2, BP_PURPOSE_LEARNER = 3, B
 // out = Philox4x32-10(counter, key).
 static inline void bp_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
   uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k0 = key[0], k1 = key[1];
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC unroll 10
+#endif
   for (int round = 0; round < 10; ++round) {
     const uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;
     const uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <stdexcept>
 
 namespace backplane {
 
@@ -21,29 +22,50 @@ Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, RunnerPool& poo
   for (const std::string& name : learner_.act_in()) act_in_.push_back(buffers_[name]->entry(0));
   frames_.push_back({sizeof(bp_frame), 0, tensors_.data(), nullptr});
   env_.Bind(frames_);
+  FindActions();
 }
 
-void Evaluator::ZeroActions() {
+void Evaluator::FindActions() {
+  const bp_channel* mask = env_.FindRole(BP_ROLE_ACTION_MASK);
   for (const bp_channel* c : env_.channels()) {
     if (c->role != BP_ROLE_ACTION) continue;
-    ChannelBuffer& buffer = *buffers_[c->name];
-    const uint64_t lead = env_.Lead(*c);
-    std::memset(buffer.row(0, 0), 0, lead * buffer.row_bytes());
-    if (c->space != BP_SPACE_BOX || c->n_bounds == 0 || c->dtype.code != BP_DTYPE_FLOAT || c->dtype.bits != 32) continue;
-    for (uint64_t i = 0; i < lead * buffer.row_elements(); ++i) {
-      const uint64_t b = c->n_bounds == 1 ? 0 : i % c->n_bounds;
-      buffer.at<float>(0, 0)[i] = static_cast<float>(std::clamp(0.0, c->low[b], c->high[b]));
+    ActionChannel& action = actions_.emplace_back(ActionChannel{c, mask, std::nullopt});
+    try {
+      action.space.emplace(*c, mask);
+    } catch (const std::invalid_argument&) {
+      // Learners may serve what this does not know: the trial goes on with one floor less.
     }
   }
 }
 
-EvaluationResult Evaluator::Play(bool greedy, std::vector<PhaseClock>& clocks) {
+bool Evaluator::KnowsUniform() const {
+  return std::all_of(actions_.begin(), actions_.end(), [](const ActionChannel& a) { return a.space.has_value(); });
+}
+
+void Evaluator::ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t t) {
+  for (size_t c = 0; c < actions_.size(); ++c) {
+    const ActionChannel& action = actions_[c];
+    ChannelBuffer& out = *buffers_[action.channel->name];
+    const uint64_t lead = env_.Lead(*action.channel) / env_.rows();
+    for (uint64_t i = begin * lead; i < end * lead; ++i) {
+      if (!action.space) {
+        std::memset(out.row(0, i), 0, out.row_bytes());
+        continue;
+      }
+      const uint8_t* mask = action.space->masked() ? buffers_[action.mask->name]->at<uint8_t>(0, i) : nullptr;
+      // Channels draw far apart from each other on one stream.
+      bp_rng rng{bp_seed(seed_, BP_PURPOSE_ACT, static_cast<uint32_t>(i), static_cast<uint64_t>(t)), uint64_t{c} << 32};
+      policy == Policy::kUniform ? action.space->Uniform(&rng, mask, out.row(0, i)) : action.space->Zero(mask, out.row(0, i));
+    }
+  }
+}
+
+EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks) {
   EvaluationResult out;
   out.returns.resize(env_.rows());
   out.lengths.resize(env_.rows());
   for (const bp_channel* c : env_.channels())
     if (IsEpisodeInfo(*c)) out.infos[c->name].resize(env_.rows());
-  if (!greedy) ZeroActions();
   std::atomic<uint64_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
@@ -52,7 +74,7 @@ EvaluationResult Evaluator::Play(bool greedy, std::vector<PhaseClock>& clocks) {
         if (thread > 0) clocks[thread].Start(Phase::kEval);
         try {
           for (uint64_t begin; (begin = next.fetch_add(chunk_rows_)) < env_.rows();)
-            PlayChunk(begin, std::min(begin + chunk_rows_, env_.rows()), greedy, &out);
+            PlayChunk(begin, std::min(begin + chunk_rows_, env_.rows()), policy, &out);
         } catch (...) {
           std::lock_guard lock(mutex);
           failure = std::current_exception();
@@ -65,7 +87,7 @@ EvaluationResult Evaluator::Play(bool greedy, std::vector<PhaseClock>& clocks) {
   return out;
 }
 
-void Evaluator::PlayChunk(uint64_t begin, uint64_t end, bool greedy, EvaluationResult* out) {
+void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out) {
   const bp_channel *reward_channel = env_.FindRole(BP_ROLE_REWARD), *truncated = env_.FindRole(BP_ROLE_TRUNCATED);
   const float* reward = buffers_[reward_channel->name]->at<float>(0, 0);
   const uint64_t agents = env_.Lead(*reward_channel) / env_.rows();
@@ -79,7 +101,9 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, bool greedy, EvaluationR
   uint64_t left = end - begin;
   for (int64_t t = 0; left > 0; ++t) {
     if (cancelled_.load(std::memory_order_relaxed)) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
-    if (greedy) {
+    if (policy != Policy::kLearner) {
+      ActByItself(policy, begin, end, t);
+    } else {
       const bp_act act{sizeof(bp_act), BP_ACT_GREEDY, begin, end, 0, seed_, static_cast<uint64_t>(t), act_in_.data(), act_out_.data(),
                        nullptr, nullptr};
       if (bp_status s = learner_.Act(act); s != BP_OK) learner_.Fail(s, "act");

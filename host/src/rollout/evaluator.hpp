@@ -1,14 +1,16 @@
-// Plays whole episodes on an env instance of its own, bound to one slot, with seeds of its own. Used for evaluation and for the
-// floor: what zero actions earn on the same seeds.
+// Plays whole episodes on an env instance of its own, bound to one slot, with seeds of its own. Used for evaluation and for its
+// two floors: what zero and what uniform actions earn on the same seeds.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "backplane/actions.hpp"
 #include "rollout/buffers.hpp"
 #include "rollout/instance.hpp"
 #include "rollout/phases.hpp"
@@ -29,16 +31,27 @@ class Evaluator {
   Evaluator(EnvInstance& env, LearnerInstance& learner, RunnerPool& pool, uint64_t chunk_rows, uint64_t seed,
             const std::atomic<bool>& cancelled, std::function<void()> beat);
 
-  // GREEDY actions of the learner. Throws TrialFailure (BP_E_CANCELLED when cancelled).
+  enum class Policy {
+    kLearner = 1,  // the learner's GREEDY actions
+    kZero,         // 0, or what the action space has nearest to it: the lowest allowed choice where actions are discrete
+    kUniform,      // drawn evenly from the action space, by the numbers that the learner's own noise would have
+  };
+  // Row by row the same starts for every policy. Throws TrialFailure (BP_E_CANCELLED when cancelled).
   // clocks[i > 0] of the other runners count the time as Phase::kEval; clocks[0] is the caller's own business.
-  EvaluationResult Learner(std::vector<PhaseClock>& clocks) { return Play(true, clocks); }
-  // Zero actions, moved into the bounds of a box.
-  EvaluationResult Floor(std::vector<PhaseClock>& clocks) { return Play(false, clocks); }
+  EvaluationResult Play(Policy policy, std::vector<PhaseClock>& clocks);
+  // False if an action channel is neither a float32 BOX nor one int32 DISCRETE: then there are no uniform actions, and zero is
+  // zero bytes.
+  bool KnowsUniform() const;
 
  private:
-  EvaluationResult Play(bool greedy, std::vector<PhaseClock>& clocks);
-  void PlayChunk(uint64_t begin, uint64_t end, bool greedy, EvaluationResult* out);
-  void ZeroActions();
+  struct ActionChannel {
+    const bp_channel* channel;
+    const bp_channel* mask;  // NULL: none
+    std::optional<bp::ActionSpace> space;
+  };
+  void FindActions();
+  void PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out);
+  void ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t t);
 
   EnvInstance& env_;
   LearnerInstance& learner_;
@@ -48,6 +61,7 @@ class Evaluator {
   std::function<void()> beat_;
   std::map<std::string, std::unique_ptr<ChannelBuffer>> buffers_;
   std::vector<bp_tensor*> tensors_, act_in_, act_out_;
+  std::vector<ActionChannel> actions_;
   std::vector<bp_frame> frames_;
 };
 

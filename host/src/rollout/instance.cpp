@@ -6,7 +6,7 @@
 
 namespace backplane {
 
-thread_local const char* tls_running_plugin = "";
+constinit thread_local const char* tls_running_plugin = "";
 
 namespace {
 
@@ -39,16 +39,19 @@ uint64_t Elements(const bp_channel& c) {
 
 EnvInstance::EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
                          uint64_t rows)
-    : services_(id, &sinks), api_(module.api<bp_env_api>(id)), rows_(rows), flags_(module.descriptor(id).flags) {
+    : services_(id, &sinks), api_(module.api<bp_env_api>(id)), rows_(rows), flags_(module.descriptor(id).flags), env_(nullptr, api_->destroy) {
   Require(api_->create, id, "create");
+  Require(api_->destroy, id, "destroy");
   Require(api_->spec, id, "spec");
   Require(api_->bind, id, "bind");
   Require(api_->reset, id, "reset");
   Require(api_->step, id, "step");
   const OptionView view(options.options, options.origin, options.prefix);
-  const bp_status status = CallPlugin(this->id(), [&] { return api_->create(services_.get(), view.get(), rows, &env_); });
+  bp_env* made = nullptr;
+  const bp_status status = CallPlugin(this->id(), [&] { return api_->create(services_.get(), view.get(), rows, &made); });
   if (status != BP_OK) Fail(status, "create");
-  spec_ = api_->spec(env_);
+  env_.reset(made);
+  spec_ = api_->spec(made);
   channels_ = Walk(spec_->channels, spec_->n_channels);
   CheckSpec();
 }
@@ -81,10 +84,6 @@ void EnvInstance::CheckSpec() const {
 
 bool IsEpisodeInfo(const bp_channel& channel) {
   return channel.role == BP_ROLE_INFO && channel.scope == BP_SCOPE_ROW && std::string_view(channel.name).starts_with("ep/");
-}
-
-EnvInstance::~EnvInstance() {
-  if (env_ != nullptr && api_->destroy != nullptr) api_->destroy(env_);
 }
 
 const bp_channel* EnvInstance::Find(const std::string& name) const {
@@ -122,7 +121,7 @@ void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation)
 }
 
 void EnvInstance::Bind(const std::vector<bp_frame>& frames) {
-  const bp_status status = CallPlugin(id(), [&] { return api_->bind(env_, frames.data(), frames.size()); });
+  const bp_status status = CallPlugin(id(), [&] { return api_->bind(env_.get(), frames.data(), frames.size()); });
   if (status != BP_OK) Fail(status, "bind");
 }
 
@@ -132,25 +131,24 @@ void EnvInstance::Fail(bp_status status, const std::string& doing) {
 
 LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks,
                                  const InstanceOptions& options, const EnvInstance& env, uint64_t seed)
-    : services_(id, &sinks), api_(module.api<bp_learner_api>(id)), flags_(module.descriptor(id).flags) {
+    : services_(id, &sinks), api_(module.api<bp_learner_api>(id)), flags_(module.descriptor(id).flags), learner_(nullptr, api_->destroy) {
   Require(api_->create, id, "create");
+  Require(api_->destroy, id, "destroy");
   Require(api_->spec, id, "spec");
   Require(api_->plan, id, "plan");
   Require(api_->consume, id, "consume");
   Require(api_->act, id, "act");
   const OptionView view(options.options, options.origin, options.prefix);
+  bp_learner* made = nullptr;
   const bp_status status = CallPlugin(
-      this->id(), [&] { return api_->create(services_.get(), view.get(), &env.spec(), env.rows(), seed, &learner_); });
+      this->id(), [&] { return api_->create(services_.get(), view.get(), &env.spec(), env.rows(), seed, &made); });
   if (status != BP_OK) Fail(status, "create");
-  spec_ = api_->spec(learner_);
+  learner_.reset(made);
+  spec_ = api_->spec(made);
   act_out_ = Walk(spec_->act_out, spec_->n_act_out);
   act_in_ = Names(spec_->act_in);
   keep_ = Names(spec_->keep);
   CheckSpec(env);
-}
-
-LearnerInstance::~LearnerInstance() {
-  if (learner_ != nullptr && api_->destroy != nullptr) api_->destroy(learner_);
 }
 
 void LearnerInstance::CheckSpec(const EnvInstance& env) {
@@ -180,13 +178,13 @@ void LearnerInstance::CheckSpec(const EnvInstance& env) {
 bp_request LearnerInstance::Plan(const bp_limits& limits) {
   bp_request request{};
   request.struct_size = sizeof request;
-  const bp_status status = CallPlugin(id(), [&] { return api_->plan(learner_, &limits, &request); });
+  const bp_status status = CallPlugin(id(), [&] { return api_->plan(learner_.get(), &limits, &request); });
   if (status != BP_OK) Fail(status, "plan");
   return request;
 }
 
 void LearnerInstance::Consume(const bp_delivery& delivery) {
-  const bp_status status = CallPlugin(id(), [&] { return api_->consume(learner_, &delivery); });
+  const bp_status status = CallPlugin(id(), [&] { return api_->consume(learner_.get(), &delivery); });
   if (status != BP_OK) Fail(status, "consume");
 }
 

@@ -15,7 +15,8 @@
 namespace backplane {
 
 // Whose code this thread runs now; the crash handler reads it. Points at text that lives as long as the process.
-extern thread_local const char* tls_running_plugin;
+// `constinit`: without it every access would ask whether it has been initialised.
+extern constinit thread_local const char* tls_running_plugin;
 
 // Options of one instance and where they were set.
 struct InstanceOptions {
@@ -40,10 +41,13 @@ auto CallPlugin(const std::string& id, Function&& function) {
   }
 }
 
+// What a plugin's `create` made; goes back to the plugin's `destroy`, also when a constructor below throws.
+template <class T>
+using Made = std::unique_ptr<T, void (*)(T*)>;
+
 class EnvInstance {
  public:
   EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options, uint64_t rows);
-  ~EnvInstance();
   EnvInstance(const EnvInstance&) = delete;
 
   const bp_env_spec& spec() const { return *spec_; }
@@ -58,16 +62,16 @@ class EnvInstance {
 
   void Bind(const std::vector<bp_frame>& frames);
   bp_status Reset(uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
-    return CallPlugin(id(), [&] { return api_->reset(env_, slot, begin, end, mask, seeds); });
+    return CallPlugin(id(), [&] { return api_->reset(env_.get(), slot, begin, end, mask, seeds); });
   }
   bp_status Step(uint32_t slot, uint64_t begin, uint64_t end) {
-    return CallPlugin(id(), [&] { return api_->step(env_, slot, begin, end); });
+    return CallPlugin(id(), [&] { return api_->step(env_.get(), slot, begin, end); });
   }
   template <class Ext>
   const Ext* Extension(const char* ext) const {
-    return api_->get_extension ? static_cast<const Ext*>(api_->get_extension(env_, ext)) : nullptr;
+    return api_->get_extension ? static_cast<const Ext*>(api_->get_extension(env_.get(), ext)) : nullptr;
   }
-  bp_env* handle() { return env_; }
+  bp_env* handle() { return env_.get(); }
   [[noreturn]] void Fail(bp_status status, const std::string& doing);
 
  private:
@@ -76,7 +80,7 @@ class EnvInstance {
   HostServices services_;
   const bp_env_api* api_;
   uint64_t rows_, flags_;
-  bp_env* env_ = nullptr;
+  Made<bp_env> env_;
   const bp_env_spec* spec_ = nullptr;
   std::vector<const bp_channel*> channels_;
 };
@@ -88,7 +92,6 @@ class LearnerInstance {
  public:
   LearnerInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
                   const EnvInstance& env, uint64_t seed);
-  ~LearnerInstance();
   LearnerInstance(const LearnerInstance&) = delete;
 
   const bp_learner_spec& spec() const { return *spec_; }
@@ -101,13 +104,13 @@ class LearnerInstance {
   bp_request Plan(const bp_limits& limits);
   void Consume(const bp_delivery& delivery);
   bp_status Act(const bp_act& act) {
-    return CallPlugin(id(), [&] { return api_->act(learner_, &act); });
+    return CallPlugin(id(), [&] { return api_->act(learner_.get(), &act); });
   }
   template <class Ext>
   const Ext* Extension(const char* ext) const {
-    return api_->get_extension ? static_cast<const Ext*>(api_->get_extension(learner_, ext)) : nullptr;
+    return api_->get_extension ? static_cast<const Ext*>(api_->get_extension(learner_.get(), ext)) : nullptr;
   }
-  bp_learner* handle() { return learner_; }
+  bp_learner* handle() { return learner_.get(); }
   [[noreturn]] void Fail(bp_status status, const std::string& doing);
 
  private:
@@ -116,7 +119,7 @@ class LearnerInstance {
   HostServices services_;
   const bp_learner_api* api_;
   uint64_t flags_;
-  bp_learner* learner_ = nullptr;
+  Made<bp_learner> learner_;
   const bp_learner_spec* spec_ = nullptr;
   std::vector<const bp_channel*> act_out_;
   std::vector<std::string> act_in_, keep_;

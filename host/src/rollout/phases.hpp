@@ -2,10 +2,11 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "rollout/clocks.hpp"
 
 namespace backplane {
 
@@ -23,10 +24,6 @@ inline Phase PhaseFromName(std::string_view name) {
   for (size_t i = 0; i < kPhaseCount; ++i)
     if (kPhaseNames[i] == name) return static_cast<Phase>(i);
   return Phase::kUpdateBackward;
-}
-
-inline int64_t NowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 // Time of one thread. At most one phase runs at a time: `Switch` ends the old one and starts the new one with one clock reading.
@@ -54,6 +51,7 @@ class PhaseClock {
   }
   bool running() const { return running_; }
   Phase current() const { return phase_; }
+  int64_t since_ns() const { return since_; }  // when the running phase began
   int64_t ns(Phase phase) const { return ns_[static_cast<size_t>(phase)]; }
   int64_t total_ns() const {
     int64_t sum = 0;

@@ -1,51 +1,111 @@
 #include "rollout/pool.hpp"
 
-namespace backplane {
+#include <fmt/format.h>
+#include <pthread.h>
 
-RunnerPool::RunnerPool(unsigned threads) {
+#include <algorithm>
+
+#include "rollout/clocks.hpp"
+#include "rollout/cores.hpp"
+#include "rollout/failure.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr int64_t kSpinNs = 20'000;
+
+// Monitors and libraries start threads from the calling one, which must not inherit its core: it is pinned for a Run only.
+class CallerOnCore {
+ public:
+  CallerOnCore() { pthread_getaffinity_np(pthread_self(), sizeof before_, &before_); }
+  ~CallerOnCore() { pthread_setaffinity_np(pthread_self(), sizeof before_, &before_); }
+  CallerOnCore(const CallerOnCore&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+RunnerPool::RunnerPool(unsigned threads, bool pin) : cpu_(threads) {
+  if (pin) {
+    if (threads > GrantedCores())
+      throw TrialFailure(
+          BP_E_CONFIG, "",
+          fmt::format("rollout.pin_threads wants a core for each of {} threads, and {} are granted", threads, GrantedCores()));
+    cpus_ = GrantedCpus();
+  }
   for (unsigned i = 1; i < threads; ++i) workers_.emplace_back([this, i] { Work(i); });
 }
 
 RunnerPool::~RunnerPool() {
-  {
-    std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  start_.notify_all();
+  stop_ = true;
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }
 
 void RunnerPool::Run(const std::function<void(unsigned)>& job, const std::function<void()>& waiting) {
+  const int64_t start = NowNs();
+  job_ = &job;
+  busy_.store(threads() - 1, std::memory_order_relaxed);
   if (!workers_.empty()) {
-    {
-      std::lock_guard lock(mutex_);
-      job_ = &job;
-      busy_ = static_cast<unsigned>(workers_.size());
-      ++round_;
-    }
-    start_.notify_all();
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
   }
-  job(0);
+  if (cpus_.empty()) {
+    TimedJob(0);
+  } else {
+    const CallerOnCore restore;
+    Pin(0);
+    TimedJob(0);
+  }
   waiting();
-  std::unique_lock lock(mutex_);
-  done_.wait(lock, [this] { return busy_ == 0; });
+  while (const uint32_t left = busy_.load(std::memory_order_acquire)) AwaitChange(busy_, left);
+
+  int64_t sum = 0, most = 1;
+  for (const CpuTime& cpu : cpu_) sum += cpu.ns, most = std::max(most, cpu.ns);
+  const double wall = static_cast<double>(std::max<int64_t>(NowNs() - start, 1));
+  use_ = {static_cast<double>(sum) / static_cast<double>(threads()) / static_cast<double>(most),
+          static_cast<double>(sum) / (static_cast<double>(threads()) * wall)};
 }
 
 void RunnerPool::Work(unsigned index) {
-  uint64_t seen = 0;
-  for (;;) {
-    const std::function<void(unsigned)>* job;
-    {
-      std::unique_lock lock(mutex_);
-      start_.wait(lock, [&] { return stop_ || round_ != seen; });
-      if (stop_) return;
-      seen = round_;
-      job = job_;
-    }
-    (*job)(index);
-    std::lock_guard lock(mutex_);
-    if (--busy_ == 0) done_.notify_one();
+  if (!cpus_.empty()) Pin(index);
+  for (uint32_t seen = 0;;) {
+    AwaitChange(round_, seen);
+    seen = round_.load(std::memory_order_acquire);
+    if (stop_) return;
+    TimedJob(index);
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
   }
+}
+
+void RunnerPool::TimedJob(unsigned index) {
+  const int64_t before = ThreadCpuNs();
+  (*job_)(index);
+  cpu_[index].ns = ThreadCpuNs() - before;
+}
+
+// Returns when `value` may have changed.
+void RunnerPool::AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) const {
+  if (!cpus_.empty())
+    for (const int64_t end = NowNs() + kSpinNs; NowNs() < end; Pause())
+      if (value.load(std::memory_order_acquire) != old) return;
+  value.wait(old, std::memory_order_acquire);
+}
+
+void RunnerPool::Pin(unsigned index) const {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpus_[index], &one);
+  pthread_setaffinity_np(pthread_self(), sizeof one, &one);
 }
 
 }  // namespace backplane

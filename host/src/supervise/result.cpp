@@ -28,7 +28,7 @@ std::optional<Spread> ParseSpread(const json& value) {
   if (!mean) {
     return std::nullopt;
   }
-  return Spread{*mean, Number(At(value, "sd")), static_cast<uint64_t>(Number(At(value, "n")).value_or(0))};
+  return Spread{*mean, Number(At(value, "se")), static_cast<uint64_t>(Number(At(value, "n")).value_or(0))};
 }
 
 Measured ParseMeasured(const json& value) {
@@ -81,7 +81,8 @@ TrialResult ParseResult(const json& result) {
   parsed.sampling_sps = Number(At(result, "sampling_sps"));
   parsed.training = ParseMeasured(result);
   parsed.evaluation = MaybeMeasured(At(result, "evaluation"));
-  parsed.floor = MaybeMeasured(At(result, "floor"));
+  parsed.floor_zero = MaybeMeasured(At(result, "floor_zero"));
+  parsed.floor_uniform = MaybeMeasured(At(result, "floor_uniform"));
   parsed.phases = ParsePhases(At(result, "phases"));
   parsed.unnamed_share = Number(At(result, "unnamed_share"));
   parsed.checkpoint = MaybeText(At(result, "checkpoint"));

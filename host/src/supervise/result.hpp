@@ -12,7 +12,7 @@ namespace backplane {
 
 struct Spread {
   double mean = 0;
-  std::optional<double> sd;
+  std::optional<double> se;  // standard error of the mean
   uint64_t n = 0;
 };
 
@@ -31,7 +31,7 @@ struct TrialResult {
   std::optional<std::string> error;
   std::optional<double> iterations, env_steps, episodes, wall_s, trial_s, sps, sampling_sps;
   Measured training;
-  std::optional<Measured> evaluation, floor;
+  std::optional<Measured> evaluation, floor_zero, floor_uniform;
   std::vector<PhaseShare> phases;
   std::optional<double> unnamed_share;
   std::optional<std::string> checkpoint;

@@ -12,8 +12,8 @@ namespace {
 
 std::string Format(const Spread& spread) {
   std::string text = fmt::format("{:.4g}", spread.mean);
-  if (spread.sd && spread.n > 1) {
-    text += fmt::format(" ± {:.3g}", *spread.sd);
+  if (spread.se) {
+    text += fmt::format(" ± {:.3g}", *spread.se);
   }
   return spread.n > 0 ? text + fmt::format(" (n {})", spread.n) : text;
 }
@@ -45,34 +45,38 @@ std::string Speed(const TrialResult& result) {
   return text;
 }
 
-std::string Row(const std::string& name, const Spread& learned, const Spread* floor) {
-  return "  " + Pad(name, 28) + Pad(Format(learned), 26) + (floor != nullptr ? Format(*floor) : "") + "\n";
-}
-
-// Evaluation and floor were measured on the same seeds; without an evaluation the training episodes stand in.
+// Evaluation and floors were measured on the same seeds; without an evaluation the training episodes stand in.
 std::string Returns(const TrialResult& result) {
   const Measured& learned = result.evaluation ? *result.evaluation : result.training;
-  std::string text = "\n  " + Pad("", 28) + Pad(result.evaluation ? "learned (evaluation)" : "learned (training)", 26) +
-                     (result.floor ? "floor (zero actions)" : "") + "\n";
-  const size_t empty = text.size();
-  if (learned.episode_return) {
-    const Spread* floor = result.floor && result.floor->episode_return ? &*result.floor->episode_return : nullptr;
-    text += Row("return", *learned.episode_return, floor);
-  }
+  const auto line = [](const std::string& name, const std::string& a, const std::string& b, const std::string& c) {
+    const std::string text = "  " + Pad(name, 22) + Pad(a, 26) + Pad(b, 26) + c;
+    return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  };
+  const auto returns = [](const Measured& side) { return side.episode_return; };
+  const auto metric = [](const std::string& name) {
+    return [name](const Measured& side) {
+      const auto found = side.metrics.find(name);
+      return found != side.metrics.end() ? std::optional(found->second) : std::nullopt;
+    };
+  };
+  const auto row = [&](const std::string& name, const auto& pick) {
+    const auto cell = [&](const std::optional<Measured>& side) {
+      const std::optional<Spread> spread = side ? pick(*side) : std::nullopt;
+      return spread ? Format(*spread) : "";
+    };
+    return line(name, cell(learned), cell(result.floor_zero), cell(result.floor_uniform));
+  };
+  std::string rows = learned.episode_return ? row("return", returns) : "";
   for (const auto& [name, spread] : learned.metrics) {
-    // Evaluation repeats a metric "ep/x" under "eval/ep/x"; the floor may carry either spelling.
-    const std::string plain = name.starts_with("eval/") ? name.substr(5) : name;
-    const Spread* floor = nullptr;
-    if (result.floor) {
-      auto found = result.floor->metrics.find(name);
-      found = found != result.floor->metrics.end() ? found : result.floor->metrics.find(plain);
-      floor = found != result.floor->metrics.end() ? &found->second : nullptr;
-    }
-    if (plain.starts_with("ep/")) {
-      text += Row(plain, spread, floor);
-    }
+    rows += name.starts_with("ep/") ? row(name, metric(name)) : "";
   }
-  return text.size() > empty ? text : "";
+  if (rows.empty()) {
+    return "";
+  }
+  return "\n" +
+         line("mean ± its s.e.", result.evaluation ? "learned (evaluation)" : "learned (training)",
+              result.floor_zero ? "floor (zero actions)" : "", result.floor_uniform ? "floor (uniform)" : "") +
+         rows;
 }
 
 // Rounds to tenths so that the printed column sums to exactly 100.0: the largest remainders are rounded up.

@@ -45,10 +45,13 @@ nlohmann::json Number(double value) { return std::isfinite(value) ? nlohmann::js
 
 TrialLoop::TrialLoop(LoopParts parts)
     : parts_(std::move(parts)),
-      pool_(parts_.threads),
+      pool_(parts_.threads, parts_.pin_threads),
       clocks_(parts_.threads),
       collector_(parts_.env, parts_.learner, pool_, {parts_.chunk_rows, parts_.spec.experiment.seed}, parts_.cancelled,
                  [this] { parts_.status.Beat(); }),
+      balance_metric_(parts_.metrics.Add(true, {"rollout/balance", "", "mean / largest CPU time of the runner threads", 1})),
+      wall_eff_metric_(parts_.metrics.Add(true, {"rollout/wall_eff", "", "CPU time of the runner threads / (threads x wall time)", 1})),
+      use_sum_{0, 0},
       metrics_file_(parts_.spec.attempt_dir / "metrics.jsonl") {}
 
 void TrialLoop::Run() {
@@ -135,6 +138,11 @@ void TrialLoop::Rollout(const bp_request& request) {
     return;
   }
   collect_ns_ = NowNs() - iteration_start_ns_;
+  const PoolUse& use = pool_.last_use();
+  parts_.metrics.Record(balance_metric_, use.balance);
+  parts_.metrics.Record(wall_eff_metric_, use.wall_eff);
+  use_sum_ = {use_sum_.balance + use.balance, use_sum_.wall_eff + use.wall_eff};
+  ++rollouts_;
   iteration_steps_ = request.u.rollout.horizon * parts_.env.rows();
   env_steps_ += iteration_steps_;
   clocks_[0].Switch(Phase::kMonitor);
@@ -224,7 +232,7 @@ void TrialLoop::PostEpisodes() {
   }
 }
 
-void TrialLoop::Evaluate(bool with_floor) {
+void TrialLoop::Evaluate(bool with_floors) {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(clocks_[0], Phase::kEval);
   if (!evaluator_) {
@@ -234,8 +242,11 @@ void TrialLoop::Evaluate(bool with_floor) {
     evaluator_ = std::make_unique<Evaluator>(*parts_.evaluation_env, parts_.learner, pool_, chunk, parts_.spec.experiment.seed, parts_.cancelled,
                                              [this] { parts_.status.Beat(); });
   }
-  evaluation_ = ToJson(evaluator_->Learner(clocks_));
-  if (with_floor) floor_ = ToJson(evaluator_->Floor(clocks_));
+  using Policy = Evaluator::Policy;
+  evaluation_ = ToJson(evaluator_->Play(Policy::kLearner, clocks_));
+  if (!with_floors) return;
+  floor_zero_ = ToJson(evaluator_->Play(Policy::kZero, clocks_));
+  if (evaluator_->KnowsUniform()) floor_uniform_ = ToJson(evaluator_->Play(Policy::kUniform, clocks_));
 }
 
 void TrialLoop::TakeBoundaryState() {
@@ -313,10 +324,15 @@ nlohmann::json TrialLoop::Result() const {
   out["trial_s"] = seconds_before_ + wall_ns * 1e-9;  // with earlier attempts
   out["sps"] = seconds > 0 ? nlohmann::json(steps / seconds) : nullptr;
   out["sampling_sps"] = collecting > 0 ? nlohmann::json(steps / collecting) : nullptr;
+  if (rollouts_ > 0) {
+    const double n = static_cast<double>(rollouts_);
+    out["rollout"] = {{"balance", use_sum_.balance / n}, {"wall_eff", use_sum_.wall_eff / n}};
+  }
   out["return"] = window_.Returns();
   out["metrics"] = window_.Metrics();
   out["evaluation"] = evaluation_;
-  out["floor"] = floor_;
+  out["floor_zero"] = floor_zero_;
+  out["floor_uniform"] = floor_uniform_;
   out["checkpoint"] = checkpoint_path_;
   return out;
 }

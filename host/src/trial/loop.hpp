@@ -32,6 +32,7 @@ struct LoopParts {
   StatusWriter& status;
   const std::atomic<bool>& cancelled;
   unsigned threads;
+  bool pin_threads;
   uint64_t chunk_rows;
 };
 
@@ -52,7 +53,7 @@ class TrialLoop {
   void CloseIteration();
   void Rollout(const bp_request& request);
   void Tick(const bp_request& request);
-  void Evaluate(bool with_floor);
+  void Evaluate(bool with_floors);
   void TakeBoundaryState();
   void SaveCheckpoint();
   Spent SpentNow() const;
@@ -62,10 +63,13 @@ class TrialLoop {
   RunnerPool pool_;
   std::vector<PhaseClock> clocks_;
   Collector collector_;
+  const int32_t balance_metric_, wall_eff_metric_;
+  PoolUse use_sum_;                // over the rollouts so far
+  uint64_t rollouts_ = 0;
   EpisodeWindow window_;
   MetricsFile metrics_file_;
   std::unique_ptr<Evaluator> evaluator_;
-  nlohmann::json evaluation_, floor_, checkpoint_path_;
+  nlohmann::json evaluation_, floor_zero_, floor_uniform_, checkpoint_path_;
 
   int64_t start_ns_ = 0, end_ns_ = 0;
   double seconds_before_ = 0;      // of earlier attempts, for the wall-time budget

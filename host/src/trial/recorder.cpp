@@ -9,14 +9,17 @@ constexpr size_t kWindow = 100;
 }
 
 nlohmann::json Summarise(const std::vector<double>& values) {
-  nlohmann::json out = {{"mean", nullptr}, {"sd", nullptr}, {"n", values.size()}};
+  nlohmann::json out = {{"mean", nullptr}, {"sd", nullptr}, {"se", nullptr}, {"n", values.size()}};
   if (values.empty()) return out;
   double sum = 0, squares = 0;
   for (double v : values) sum += v;
   const double n = static_cast<double>(values.size()), mean = sum / n;
   for (double v : values) squares += (v - mean) * (v - mean);
   out["mean"] = mean;
-  if (values.size() > 1) out["sd"] = std::sqrt(squares / (n - 1));
+  if (values.size() > 1) {
+    out["sd"] = std::sqrt(squares / (n - 1));
+    out["se"] = std::sqrt(squares / (n - 1) / n);
+  }
   return out;
 }
 

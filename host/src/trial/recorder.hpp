@@ -16,7 +16,8 @@
 
 namespace backplane {
 
-// {"mean", "sd", "n"}; sd is the sample standard deviation, null for n < 2, mean null for n = 0.
+// {"mean", "sd", "se", "n"}; sd is the sample standard deviation and se the standard error of the mean, both null for n < 2;
+// mean is null for n = 0.
 nlohmann::json Summarise(const std::vector<double>& values);
 nlohmann::json ToJson(const EvaluationResult& result);
 
@@ -26,7 +27,7 @@ class EpisodeWindow {
   void Add(const std::vector<Episode>& episodes, const std::vector<std::string>& info_names);
   uint64_t total() const { return total_; }
   double mean_return() const;  // NaN when empty
-  nlohmann::json Returns() const;                          // {"mean", "sd", "n"}
+  nlohmann::json Returns() const;                          // as Summarise
   nlohmann::json Metrics() const;                          // by name
   nlohmann::json Save() const;
   void Load(const nlohmann::json& json);

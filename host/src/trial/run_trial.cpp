@@ -170,7 +170,7 @@ void TrialProcess::Load() {
   if (check_only_) return;
   monitors_->Start();
   loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, *env_, *learner_, evaluation_env_.get(), *monitors_, metrics_, status_, g_cancelled,
-                                                threads_, chunk_rows_});
+                                                threads_, experiment.rollout.pin_threads, chunk_rows_});
 }
 
 // Where the options that a sentence names were set: " (walk.yaml:4:20)".

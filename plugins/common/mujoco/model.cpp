@@ -8,18 +8,20 @@
 namespace mj {
 namespace {
 
-Model Load(const char* name, const mjVFS* vfs, bp_status code) {
+Model Load(const std::string& place, const char* name, const mjVFS* vfs, bp_status code) {
   ContainErrors();
   char text[1000] = "";
   mjModel* model = nullptr;
   const char* raised = Catch([&] { model = mj_loadXML(name, vfs, text, sizeof text); });
-  if (!model) throw bp::Error(code, "MuJoCo cannot load '" + std::string(name) + "': " + (raised ? raised : text));
+  if (!model) throw bp::Error(code, place + "MuJoCo cannot load '" + name + "': " + (raised ? raised : text));
   return Model(model);
 }
 
 }  // namespace
 
-Model LoadFile(const std::string& path) { return Load(path.c_str(), nullptr, BP_E_CONFIG); }
+Model LoadFile(const std::string& option, const std::string& path) {
+  return Load(option + ": ", path.c_str(), nullptr, BP_E_CONFIG);
+}
 
 Model LoadText(const std::string& name, const std::string& xml) {
   struct Files {
@@ -28,7 +30,7 @@ Model LoadText(const std::string& name, const std::string& xml) {
     mjVFS vfs;
   } files;
   mj_addBufferVFS(&files.vfs, name.c_str(), xml.data(), static_cast<int>(xml.size()));
-  return Load(name.c_str(), &files.vfs, BP_E_INTERNAL);
+  return Load("", name.c_str(), &files.vfs, BP_E_INTERNAL);
 }
 
 Data MakeData(const mjModel* model) {

@@ -15,8 +15,9 @@ struct Deleter {
 using Model = std::unique_ptr<mjModel, Deleter>;
 using Data = std::unique_ptr<mjData, Deleter>;
 
-// Compiles a model. Throws bp::Error (BP_E_CONFIG for a file, BP_E_INTERNAL for a text) with MuJoCo's own words.
-Model LoadFile(const std::string& path);
+// Compiles a model. Throws bp::Error with MuJoCo's own words: BP_E_CONFIG for a file, which `option` named; BP_E_INTERNAL for a
+// text.
+Model LoadFile(const std::string& option, const std::string& path);
 Model LoadText(const std::string& name, const std::string& xml);
 
 // Throws bp::Error when there is no memory.

@@ -5,16 +5,16 @@ namespace {
 
 // A leg points along (x, y), signs of its corner: a fixed hip stub, a thigh that swings about z, a shin on the ankle.
 struct Leg {
-  const char* number;
+  const char *number, *name;  // body names are Gymnasium's, for option main_body
   int x, y;
   const char* ankle_axis;
   const char* ankle_range;  // degrees
 };
 constexpr Leg kLegs[] = {
-    {"1", 1, 1, "-1 1 0", "30 70"},
-    {"2", -1, 1, "1 1 0", "-70 -30"},
-    {"3", -1, -1, "-1 1 0", "-70 -30"},
-    {"4", 1, -1, "1 1 0", "30 70"},
+    {"1", "front_left_leg", 1, 1, "-1 1 0", "30 70"},
+    {"2", "front_right_leg", -1, 1, "1 1 0", "-70 -30"},
+    {"3", "back_leg", -1, -1, "-1 1 0", "-70 -30"},
+    {"4", "right_back_leg", 1, -1, "1 1 0", "30 70"},
 };
 // The motors do not follow the order of the joints; trained policies depend on it.
 constexpr const char* kMotorOrder[] = {"4", "1", "2", "3"};
@@ -26,10 +26,10 @@ std::string Limb(const std::string& to) { return "<geom type='capsule' size='0.0
 
 std::string LegXml(const Leg& leg) {
   const std::string n = leg.number, thigh = Corner(leg, "0.2"), shin = Corner(leg, "0.4");
-  return "<body name='stub_" + n + "'>" + Limb(thigh) +                                                      //
-         "<body name='thigh_" + n + "' pos='" + thigh + "'>" +                                               //
-         "<joint name='hip_" + n + "' axis='0 0 1' range='-30 30'/>" + Limb(thigh) +                         //
-         "<body name='shin_" + n + "' pos='" + thigh + "'>" +                                                //
+  return "<body name='" + std::string(leg.name) + "'>" + Limb(thigh) +                                      //
+         "<body name='aux_" + n + "' pos='" + thigh + "'>" +                                                //
+         "<joint name='hip_" + n + "' axis='0 0 1' range='-30 30'/>" + Limb(thigh) +                        //
+         "<body pos='" + thigh + "'>" +                                                                     //
          "<joint name='ankle_" + n + "' axis='" + leg.ankle_axis + "' range='" + leg.ankle_range + "'/>" +  //
          Limb(shin) + "</body></body></body>";
 }

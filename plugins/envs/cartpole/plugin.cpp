@@ -6,10 +6,13 @@
 struct CartPole : cartpole::State {
   static constexpr bp::About kAbout{"env.cartpole", "1.0.0", "Balance a pole on a cart: CartPole-v1 of Gymnasium, bit for bit."};
   static constexpr bp_param kOptions[] = {
+      bp::Bool("sutton_barto_reward", "false", "Pay 0 a step and -1 for the fall, in place of 1 a step."),
       bp::I64("max_episode_steps", "500", "[1,)", "The host ends an episode after so many steps; 200 gives CartPole-v0."),
   };
   struct Model {
-    explicit Model(const bp::Config& config) : max_episode_steps(config.I64("max_episode_steps")) {}
+    explicit Model(const bp::Config& config)
+        : sutton_barto_reward(config.Bool("sutton_barto_reward")), max_episode_steps(config.I64("max_episode_steps")) {}
+    bool sutton_barto_reward;
     int64_t max_episode_steps;
   };
   using Action = int32_t;
@@ -28,10 +31,11 @@ struct CartPole : cartpole::State {
     Observe(obs);
   }
 
-  bp::StepResult Step(const Model&, bp::Rng&, const int32_t* action, float* obs, float*) {
+  bp::StepResult Step(const Model& model, bp::Rng&, const int32_t* action, float* obs, float*) {
     Advance(*action == 1);
     Observe(obs);
-    return {.reward = 1.0, .terminated = Fallen()};
+    const bool fallen = Fallen();
+    return {.reward = !model.sutton_barto_reward ? 1.0 : fallen ? -1.0 : 0.0, .terminated = fallen};
   }
 };
 

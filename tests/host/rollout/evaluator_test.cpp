@@ -7,20 +7,24 @@
 namespace backplane::toy {
 namespace {
 
-EvaluationResult Play(unsigned threads, bool learner) {
+using Policy = Evaluator::Policy;
+
+EvaluationResult Play(unsigned threads, Policy policy) {
   ToyTrial trial(8, threads);
   Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});
-  return learner ? evaluator.Learner(trial.clocks) : evaluator.Floor(trial.clocks);
+  return evaluator.Play(policy, trial.clocks);
 }
 
 TEST(Evaluator, DoesNotDependOnThreads) {
-  const EvaluationResult one = Play(1, true), three = Play(3, true);
-  EXPECT_EQ(one.returns, three.returns);
-  EXPECT_EQ(one.lengths, three.lengths);
+  for (const Policy policy : {Policy::kLearner, Policy::kZero, Policy::kUniform}) {
+    const EvaluationResult one = Play(1, policy), three = Play(3, policy);
+    EXPECT_EQ(one.returns, three.returns);
+    EXPECT_EQ(one.lengths, three.lengths);
+  }
 }
 
 TEST(Evaluator, EndsEveryEpisodeAtItsEnd) {
-  const EvaluationResult result = Play(2, true);
+  const EvaluationResult result = Play(2, Policy::kLearner);
   ASSERT_EQ(result.lengths.size(), 8u);
   for (size_t r = 0; r < 8; ++r) {
     EXPECT_GE(result.lengths[r], 1);
@@ -29,11 +33,21 @@ TEST(Evaluator, EndsEveryEpisodeAtItsEnd) {
   }
 }
 
-TEST(Evaluator, TheFloorPlaysZeroActionsOnTheSameSeeds) {
-  const EvaluationResult floor = Play(1, false), learner = Play(1, true);
-  EXPECT_EQ(floor.lengths, learner.lengths) << "same seeds, and the toy's ends do not depend on actions";
-  for (double r : floor.returns) EXPECT_EQ(r, 0.0);
+TEST(Evaluator, TheFloorsPlayTheirActionsOnTheSameSeeds) {
+  const EvaluationResult zero = Play(1, Policy::kZero), uniform = Play(1, Policy::kUniform),
+                         learner = Play(1, Policy::kLearner);
+  EXPECT_EQ(zero.lengths, learner.lengths) << "same seeds, and the toy's ends do not depend on actions";
+  EXPECT_EQ(uniform.lengths, learner.lengths);
+  for (double r : zero.returns) EXPECT_EQ(r, 0.0) << "the toy pays the action";
   for (double r : learner.returns) EXPECT_GT(r, 0.0);
+  for (size_t r = 0; r < 8; ++r) {
+    double wanted = 0;
+    for (int t = 0; t < uniform.lengths[r]; ++t) {
+      bp_rng rng{bp_seed(7, BP_PURPOSE_ACT, static_cast<uint32_t>(r), static_cast<uint64_t>(t)), 0};
+      wanted += static_cast<float>(bp_rng_range(&rng, -2, 2));
+    }
+    EXPECT_EQ(uniform.returns[r], wanted);
+  }
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 #include "rollout/pool.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <set>
 
+#include "rollout/clocks.hpp"
 #include "rollout/cores.hpp"
+#include "rollout/failure.hpp"
 
 namespace backplane {
 namespace {
@@ -22,6 +26,46 @@ TEST(RunnerPool, APoolOfOneUsesTheCallersThread) {
   std::thread::id id;
   pool.Run([&](unsigned) { id = std::this_thread::get_id(); }, [] {});
   EXPECT_EQ(id, std::this_thread::get_id());
+}
+
+void BurnCpu(int64_t ns) {
+  for (const int64_t end = ThreadCpuNs() + ns; ThreadCpuNs() < end;) {
+  }
+}
+
+TEST(RunnerPool, SaysHowEvenlyTheRunnersWorked) {
+  RunnerPool pool(2);
+  pool.Run([](unsigned i) { BurnCpu(i == 0 ? 20'000'000 : 0); }, [] {});
+  EXPECT_NEAR(pool.last_use().balance, 0.5, 0.05) << "one of two worked";
+  EXPECT_LT(pool.last_use().wall_eff, 0.55);
+  pool.Run([](unsigned) { BurnCpu(20'000'000); }, [] {});
+  EXPECT_NEAR(pool.last_use().balance, 1, 0.05);
+}
+
+TEST(RunnerPool, APinnedRunnerKeepsToOneCoreAndTheCallerIsFreeAfterwards) {
+  const auto cores = [] {
+    cpu_set_t mask;
+    sched_getaffinity(0, sizeof mask, &mask);
+    return CPU_COUNT(&mask);
+  };
+  const int before = cores();
+  RunnerPool pool(GrantedCores(), /*pin=*/true);
+  std::vector<int> seen(pool.threads());
+  for (int round = 0; round < 3; ++round) {
+    pool.Run([&](unsigned i) { seen[i] = cores(); }, [] {});
+    EXPECT_THAT(seen, testing::Each(1));
+    EXPECT_EQ(cores(), before);
+  }
+}
+
+TEST(RunnerPool, RefusesToPinMoreThreadsThanThereAreCores) {
+  try {
+    RunnerPool pool(GrantedCores() + 1, /*pin=*/true);
+    FAIL();
+  } catch (const TrialFailure& e) {
+    EXPECT_EQ(e.status(), BP_E_CONFIG);
+    EXPECT_THAT(e.what(), testing::HasSubstr("rollout.pin_threads"));
+  }
 }
 
 TEST(GrantedCores, IsAtLeastOneAndAtMostTheMachines) {

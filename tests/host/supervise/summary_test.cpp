@@ -11,15 +11,24 @@ using testing::HasSubstr;
 
 const SummaryContext kContext = {"toy", "out", "out/trials/x/attempt-1", {"backplane run toy.yaml"}};
 
-TEST(Summary, LearnedStandsBesideTheFloor) {
+TEST(Summary, LearnedStandsBesideBothFloors) {
   const TrialResult result = ParseResult(nlohmann::json::parse(R"({
     "state": "COMPLETED", "trial_id": "x", "sps": 12345.4, "iterations": 3,
-    "evaluation": {"return": {"mean": 812.4, "sd": 10.5, "n": 10}, "metrics": {"eval/ep/forward": {"mean": 5.5, "sd": 1, "n": 10}}},
-    "floor": {"return": {"mean": 95.5, "sd": 2, "n": 10}, "metrics": {"ep/forward": {"mean": 0.25, "sd": 0, "n": 10}}}})"));
+    "evaluation": {"return": {"mean": 812.4, "sd": 30, "se": 10.5, "n": 10}, "metrics": {"ep/forward": {"mean": 5.5, "se": 1, "n": 10}}},
+    "floor_zero": {"return": {"mean": 95.5, "se": 2, "n": 10}, "metrics": {"ep/forward": {"mean": 0.25, "se": 0, "n": 10}}},
+    "floor_uniform": {"return": {"mean": -48, "se": 27, "n": 10}, "metrics": {"ep/forward": {"mean": 0.5, "se": 0.1, "n": 10}}}})"));
   const std::string text = FormatSummary(result, kContext);
   EXPECT_THAT(text, HasSubstr("12,345 steps/s"));
-  EXPECT_TRUE(std::regex_search(text, std::regex("return +812.4 ± 10.5 \\(n 10\\) +95.5")));
-  EXPECT_TRUE(std::regex_search(text, std::regex("ep/forward +5.5 .* 0.25"))) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex("learned \\(evaluation\\) +floor \\(zero actions\\) +floor \\(uniform\\)\n"))) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex("return +812.4 ± 10.5 \\(n 10\\) +95.5 ± 2 \\(n 10\\) +-48 ± 27 \\(n 10\\)\n"))) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex("ep/forward +5.5 ± 1 .* 0.25 ± 0 .* 0.5 ± 0.1 "))) << text;
+}
+
+TEST(Summary, AFloorThatWasNotMeasuredHasNoColumn) {
+  const std::string text = FormatSummary(ParseResult(nlohmann::json::parse(R"({"state": "COMPLETED",
+    "evaluation": {"return": {"mean": 1, "n": 1}}, "floor_zero": {"return": {"mean": 0, "n": 1}}, "floor_uniform": null})")), kContext);
+  EXPECT_THAT(text, HasSubstr("floor (zero actions)\n"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("uniform")));
 }
 
 TEST(Summary, ATrialOfSeveralAttemptsIsGivenItsWholeTime) {
@@ -60,7 +69,7 @@ TEST(Summary, FailureSaysWhatWhereAndHowToRepeat) {
 
 TEST(Result, OddTypesCountAsAbsent) {
   const TrialResult result = ParseResult(nlohmann::json::parse(
-      R"({"state": 5, "sps": "fast", "return": [], "floor": null, "phases": {"a": 1}, "log_tail": 3, "metrics": {"m": "x"}})"));
+      R"({"state": 5, "sps": "fast", "return": [], "floor_zero": null, "phases": {"a": 1}, "log_tail": 3, "metrics": {"m": "x"}})"));
   EXPECT_EQ("", result.state);
   EXPECT_FALSE(result.sps);
   EXPECT_FALSE(result.training.episode_return);

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace backplane {
 namespace {
 
 TEST(Summarise, CarriesSampleSizeAndSpread) {
-  EXPECT_EQ(Summarise({1, 2, 3}), nlohmann::json({{"mean", 2.0}, {"sd", 1.0}, {"n", 3}}));
+  EXPECT_EQ(Summarise({1, 3, 5, 7}), nlohmann::json({{"mean", 4.0}, {"sd", std::sqrt(20.0 / 3)}, {"se", std::sqrt(5.0 / 3)}, {"n", 4}}));
+  EXPECT_TRUE(Summarise({5})["se"].is_null());
   EXPECT_TRUE(Summarise({5})["sd"].is_null());
   EXPECT_TRUE(Summarise({})["mean"].is_null());
 }

@@ -4,22 +4,13 @@ namespace {
 
 const std::string kFile = BACKPLANE_PLUGIN_DIR "/env_cartpole.so";
 
-// A row whose state is the golden start. The snapshot of one row: key, random stream, the four float64, the observation.
-void StartAt(harness::Env& env, const double (&state)[4]) {
-  std::vector<char> bytes(env.snapshot()->row_bytes(env.get()));
-  ASSERT_EQ(env.Reset(0, {1}), BP_OK);
-  ASSERT_EQ(env.snapshot()->get(env.get(), 0, bytes.data()), BP_OK);
-  std::memcpy(bytes.data() + 24, state, sizeof state);
-  ASSERT_EQ(env.snapshot()->set(env.get(), 0, bytes.data()), BP_OK);
-}
-
 void ExpectObs(const harness::Env& env, const double (&wanted)[4]) {
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(env.Obs()[i], wanted[i], 2e-7 * std::max(1.0, std::abs(wanted[i]))) << i;
 }
 
 TEST(CartPole, FollowsTheOfficialTrajectoryWithAlternatingActions) {
   harness::Env env(kFile, 1);
-  StartAt(env, {.01, -.02, .03, .04});
+  harness::StartAt(env, {.01, -.02, .03, .04});
   for (int t = 1; t <= 30; ++t) {
     *env.At<int32_t>("action") = t % 2;
     ASSERT_EQ(env.Step(), BP_OK);
@@ -31,7 +22,7 @@ TEST(CartPole, FollowsTheOfficialTrajectoryWithAlternatingActions) {
 
 TEST(CartPole, FallsAtStepTenWhenPushedToTheRight) {
   harness::Env env(kFile, 1);
-  StartAt(env, {.01, -.02, .03, .04});
+  harness::StartAt(env, {.01, -.02, .03, .04});
   for (int t = 1; t <= 10; ++t) {
     *env.At<int32_t>("action") = 1;
     ASSERT_EQ(env.Step(), BP_OK);
@@ -39,6 +30,16 @@ TEST(CartPole, FallsAtStepTenWhenPushedToTheRight) {
     EXPECT_EQ(*env.At<float>("reward"), 1.0f);
   }
   ExpectObs(env, {.18148412, 1.9330643, -.22356918, -2.9840827});
+}
+
+TEST(CartPole, PaysNothingButTheFallWhenAskedTo) {
+  harness::Env env(kFile, 1, 1, {{"sutton_barto_reward", true}});
+  harness::StartAt(env, {.01, -.02, .03, .04});
+  for (int t = 1; t <= 10; ++t) {
+    *env.At<int32_t>("action") = 1;
+    ASSERT_EQ(env.Step(), BP_OK);
+    EXPECT_EQ(*env.At<float>("reward"), t == 10 ? -1.0f : 0.0f);
+  }
 }
 
 TEST(CartPole, StartsUniformlyWithinFiveHundredths) {

@@ -78,12 +78,12 @@ TEST_P(EveryEnv, ContinuesBitForBitFromASnapshot) {
   harness::Env env(File(GetParam()), 1), copy(File(GetParam()), 1);
   if (!env.snapshot()) GTEST_SKIP() << "offers no snapshots";
   ASSERT_EQ(env.Reset(0, {5}), BP_OK);
-  for (int t = 0; t < 20; ++t) Act(env, 1, t), env.Step();
+  for (int t = 0; t < 100; ++t) Act(env, 1, t), env.Step();
   std::vector<char> bytes(env.snapshot()->row_bytes(env.get()));
   ASSERT_EQ(env.snapshot()->get(env.get(), 0, bytes.data()), BP_OK);
   ASSERT_EQ(copy.snapshot()->set(copy.get(), 0, bytes.data()), BP_OK);
   EXPECT_EQ(std::memcmp(env.Obs(), copy.Obs(), env.Size("obs") * sizeof(float)), 0);
-  for (int t = 20; t < 220; ++t) {
+  for (int t = 100; t < 300; ++t) {
     Act(env, 1, t), Act(copy, 1, t), env.Step(), copy.Step();
     ASSERT_EQ(env.Bytes(), copy.Bytes()) << t;
   }
@@ -91,9 +91,9 @@ TEST_P(EveryEnv, ContinuesBitForBitFromASnapshot) {
   EXPECT_EQ(copy.snapshot()->set(copy.get(), 0, bytes.data()), BP_E_INVALID_ARG);
 }
 
-const char* const kEnvs[] = {"cartpole", "null", "template_c", "template_cpp",
-#ifdef HAS_ANT
-                             "ant"
+const char* const kEnvs[] = {"cartpole", "mountain_car_continuous", "null", "pendulum", "template_c", "template_cpp",
+#ifdef HAS_MUJOCO
+                             "ant", "half_cheetah", "humanoid"
 #endif
 };
 INSTANTIATE_TEST_SUITE_P(Envs, EveryEnv, testing::ValuesIn(kEnvs), [](const auto& info) { return std::string(info.param); });

@@ -1,0 +1,122 @@
+#include "host.hpp"
+
+#include <stdexcept>
+
+#include "backplane/ext/snapshot.h"
+#include "config/value.hpp"
+
+namespace backplane::bench {
+namespace {
+
+constexpr uint64_t kEnvSeed = 1, kActionSeed = 42;
+
+struct Idle {
+  std::vector<bp_channel> out;
+  bp_learner_spec spec;
+};
+const char* const kNone[] = {nullptr};
+uint64_t g_spin = 0;
+
+bp_status Create(const bp_host*, const bp_config*, const bp_env_spec* env, uint64_t, uint64_t, bp_learner** out) {
+  auto* learner = new Idle;
+  for (uint64_t i = 0; i < env->n_channels; ++i)
+    if (env->channels[i].role == BP_ROLE_ACTION) learner->out.push_back(env->channels[i]);
+  learner->spec = {sizeof(bp_learner_spec), 0, kNone, kNone, learner->out.data(), learner->out.size(), 0, 0};
+  *out = reinterpret_cast<bp_learner*>(learner);
+  return BP_OK;
+}
+void Destroy(bp_learner* l) { delete reinterpret_cast<Idle*>(l); }
+const bp_learner_spec* Spec(const bp_learner* l) { return &reinterpret_cast<const Idle*>(l)->spec; }
+bp_status Plan(bp_learner*, const bp_limits*, bp_request*) { return BP_OK; }
+bp_status Consume(bp_learner*, const bp_delivery*) { return BP_OK; }
+bp_status Act(bp_learner*, const bp_act* act) {
+  for (uint64_t i = g_spin * (act->end - act->begin) / 2; i > 0; --i) asm volatile("");
+  return BP_OK;
+}
+
+const bp_learner_api kApi{sizeof(bp_learner_api), 0, Create, Destroy, Spec, Plan, Consume, Act, nullptr};
+const bp_descriptor kDescriptor{sizeof(bp_descriptor), BP_KIND_LEARNER,         "learner.idle", "1",     "does nothing",
+                                "Apache-2.0",          BP_FLAG_ROWS_CONCURRENT, nullptr,        nullptr, 0};
+const bp_module kModule{sizeof(bp_module),
+                        BP_ABI_MINOR,
+                        0,
+                        0,
+                        "",
+                        "{}",
+                        nullptr,
+                        nullptr,
+                        [] { return 1u; },
+                        [](uint32_t) { return &kDescriptor; },
+                        [](const char*) -> const void* { return &kApi; }};
+
+const PluginInfo* FindEnv(Catalog& catalog, const std::string& file) {
+  std::string why_not;
+  const PluginInfo* info = catalog.Find(BP_KIND_ENV, file, &why_not);
+  if (info == nullptr) throw std::runtime_error(why_not);
+  return info;
+}
+
+}  // namespace
+
+nlohmann::json DefaultOptions(const PluginInfo& info) {
+  nlohmann::json out = nlohmann::json::object();
+  for (const OptionInfo& option : info.options) {
+    std::string why_not;
+    const ValueRule rule{static_cast<ValueType>(option.type), option.range.value_or("")};
+    const auto value = option.def ? ReadDefault(*option.def, rule, &why_not) : std::nullopt;
+    out[option.path] = value ? *value : nlohmann::json(nullptr);
+  }
+  return out;
+}
+
+Host::Host(const Setting& setting)
+    : setting_(setting),
+      info_(FindEnv(catalog_, setting.file)),
+      options_(DefaultOptions(*info_)),
+      pool_(setting.threads, setting.pin),
+      clocks_(setting.threads) {
+  g_spin = setting.spin;
+  sinks_.cancelled = &cancelled_;
+  module_ = LoadedModule::Load(setting.file, "");
+  learner_module_ = LoadedModule::FromTable(kModule);
+  env_ = std::make_unique<EnvInstance>(*module_, info_->id, sinks_, InstanceOptions{options_, {}, "env.options"}, setting.rows);
+  learner_ = std::make_unique<LearnerInstance>(*learner_module_, "learner.idle", sinks_, InstanceOptions{}, *env_, 0);
+  collector_ =
+      std::make_unique<Collector>(*env_, *learner_, pool_, CollectorConfig{setting.chunk_rows, kEnvSeed}, cancelled_, [] {});
+  collector_->Prepare(setting.horizon);
+  FillActions(0);
+}
+
+void Host::Collect() {
+  const PhaseSpan span(clocks_[0], Phase::kSync);
+  collector_->Collect(setting_.horizon, clocks_);
+}
+
+void Host::FillActions(uint64_t first) {
+  for (const bp_channel* c : env_->channels()) {
+    if (c->role != BP_ROLE_ACTION) continue;
+    ChannelBuffer& buffer = *collector_->Buffer(c->name);
+    const uint64_t n = env_->Lead(*c) * buffer.row_elements();
+    for (uint64_t t = 0; t < setting_.horizon; ++t) {
+      bp_rng rng{kActionSeed, (first + t) * n};
+      for (uint64_t i = 0; i < n; ++i) {
+        if (c->space == BP_SPACE_DISCRETE) {
+          buffer.at<int32_t>(t, 0)[i] = static_cast<int32_t>(bp_rng_below(&rng, static_cast<uint64_t>(c->nvec[0])));
+          continue;
+        }
+        const uint64_t b = c->n_bounds == 1 ? 0 : i % c->n_bounds;
+        buffer.at<float>(t, 0)[i] = static_cast<float>(bp_rng_range(&rng, c->low[b], c->high[b]));
+      }
+    }
+  }
+}
+
+std::vector<char> Host::Snapshot(uint64_t row) {
+  const auto* snapshot = env_->Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);
+  if (snapshot == nullptr) throw std::runtime_error(info_->id + " offers no " BP_ENV_SNAPSHOT_1);
+  std::vector<char> out(snapshot->row_bytes(env_->handle()));
+  if (const bp_status status = snapshot->get(env_->handle(), row, out.data()); status != BP_OK) env_->Fail(status, "snapshot");
+  return out;
+}
+
+}  // namespace backplane::bench

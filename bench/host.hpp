@@ -1,0 +1,57 @@
+// One env plugin under the host's collector, with a learner that does nothing: actions are put into the buffers beforehand.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "plugin/catalog.hpp"
+#include "rollout/collector.hpp"
+
+namespace backplane::bench {
+
+struct Setting {
+  std::string file;  // of the env plugin
+  uint64_t rows = 64, chunk_rows = 16, horizon = 64;
+  unsigned threads = 1;
+  bool pin = false;
+  uint64_t spin = 0;  // instructions (about) that `act` wastes for each row: a negative control
+};
+
+// Every option of the plugin with its default.
+nlohmann::json DefaultOptions(const PluginInfo& info);
+
+class Host {
+ public:
+  // Loads, creates and binds for `setting.horizon`; the action buffers hold uniform draws in the bounds of the action channel.
+  // Two hosts of the same file and rows see the same episodes, whatever the other settings.
+  explicit Host(const Setting& setting);
+
+  // One rollout of setting.horizon steps.
+  void Collect();
+  // Actions of steps [first, first + setting.horizon).
+  void FillActions(uint64_t first);
+  const std::string& id() const { return info_->id; }
+  const nlohmann::json& options() const { return options_; }
+  EnvInstance& env() { return *env_; }
+  Collector& collector() { return *collector_; }
+  const PoolUse& use() const { return pool_.last_use(); }
+  // The row's whole state as the env saves it. Throws std::runtime_error if it has no snapshots.
+  std::vector<char> Snapshot(uint64_t row);
+
+ private:
+  Setting setting_;
+  Catalog catalog_;
+  const PluginInfo* info_;
+  nlohmann::json options_;
+  std::atomic<bool> cancelled_{false};
+  HostSinks sinks_;
+  std::unique_ptr<LoadedModule> module_, learner_module_;
+  std::unique_ptr<EnvInstance> env_;
+  std::unique_ptr<LearnerInstance> learner_;
+  RunnerPool pool_;
+  std::vector<PhaseClock> clocks_;
+  std::unique_ptr<Collector> collector_;
+};
+
+}  // namespace backplane::bench

@@ -1,0 +1,240 @@
+// Measures the host around one env plugin and prints one JSON object. scripts/bench calls it and makes the table.
+//
+//   bench_host cost FILE     cost per env step, actions prefilled, autoreset and statistics on; allocations; use of the threads
+//   bench_host raw FILE      a MuJoCo task under the host against the bare loop of mj_step over the same trace, in turn
+//   bench_host threads FILE  threads=T against one thread over the same trace, in turn: S_T
+//   bench_host start FILE    milliseconds from the call to load the plugin until all rows are reset and the first step can
+//   begin bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare
+//   loop instead bench_host facts         compiler, libmujoco
+// followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin (see host.hpp), loop=host|raw
+#include <sys/utsname.h>
+
+#include <charconv>
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+
+#include "host.hpp"
+#include "measure.hpp"
+#ifdef HAS_MUJOCO
+#include "physics.hpp"
+#endif
+
+namespace backplane::bench {
+namespace {
+
+struct Command {
+  Setting setting;
+  uint64_t pairs = 15;
+  bool raw_loop = false;
+};
+
+Command Parse(const std::vector<std::string>& words) {
+  Command command;
+  Setting& s = command.setting;
+  uint64_t threads = 1, pin = 0;
+  const std::map<std::string, uint64_t*> numbers = {
+      {"rows", &s.rows}, {"chunk_rows", &s.chunk_rows}, {"horizon", &s.horizon}, {"spin", &s.spin}, {"threads", &threads},
+      {"pin", &pin},     {"pairs", &command.pairs}};
+  for (const std::string& word : words) {
+    const std::string key = word.substr(0, word.find('='));
+    const std::string value = word.size() > key.size() ? word.substr(key.size() + 1) : "";
+    if (key == "loop" && (value == "host" || value == "raw")) {
+      command.raw_loop = value == "raw";
+      continue;
+    }
+    const auto number = numbers.find(key);
+    const char* end = value.data() + value.size();
+    if (number == numbers.end() || std::from_chars(value.data(), end, *number->second).ptr != end || value.empty())
+      throw std::runtime_error("'" + word + "' should be KEY=NUMBER; see the head of bench/main.cpp");
+  }
+  s.threads = static_cast<unsigned>(threads);
+  s.pin = pin != 0;
+  return command;
+}
+
+double Steps(const Setting& s) { return static_cast<double>(s.rows * s.horizon); }
+
+// Two things measured in turn, A B A B, and the ratio of what they cost.
+class Pairs {
+ public:
+  // The values a / b of one pair, by name.
+  void Add(const Cost& a, const Cost& b, std::map<std::string, double> ratios) {
+    ++pairs_;
+    const double others = std::max(a.others, b.others);
+    others_.push_back(others);
+    for (const auto& [name, value] : ratios) {
+      all_[name].push_back(value);
+      if (others <= kQuiet) quiet_[name].push_back(value);
+    }
+  }
+  // Ratios over the pairs in which other programs took at most 5 % of the machine, and over all of them.
+  nlohmann::json Json() const {
+    nlohmann::json out = {{"pairs", pairs_}, {"others", Spread(others_)}};
+    size_t kept = 0;
+    for (const auto& [name, values] : all_) {
+      out["all"][name] = Spread(values);
+      const auto quiet = quiet_.find(name);
+      out["quiet"][name] = quiet == quiet_.end() ? nlohmann::json(nullptr) : Spread(quiet->second);
+      kept = quiet == quiet_.end() ? 0 : quiet->second.size();
+    }
+    out["dropped"] = pairs_ - kept;
+    return out;
+  }
+
+ private:
+  static constexpr double kQuiet = 0.05;
+  size_t pairs_ = 0;
+  std::vector<double> others_;
+  std::map<std::string, std::vector<double>> all_, quiet_;
+};
+
+nlohmann::json RunCost(const Command& command) {
+  Host host(command.setting);
+  host.Collect();  // the first one resets every row and touches the buffers
+  std::vector<double> wall, cpu, others, balance, wall_eff;
+  uint64_t allocations = 0, episodes = 0;
+  for (uint64_t i = 0; i < command.pairs; ++i) {
+    const Cost cost = Measure([&] { host.Collect(); });
+    wall.push_back(cost.wall_s * 1e6 / Steps(command.setting));
+    cpu.push_back(cost.cpu_s * 1e6 / Steps(command.setting));
+    others.push_back(cost.others);
+    balance.push_back(host.use().balance);
+    wall_eff.push_back(host.use().wall_eff);
+    allocations += cost.allocations;
+    episodes += host.collector().episodes().size();
+  }
+  const double steps = Steps(command.setting) * static_cast<double>(command.pairs);
+  return {{"wall_us", Spread(wall)},
+          {"cpu_us", Spread(cpu)},
+          {"others", Spread(others)},
+          {"balance", Spread(balance)},
+          {"wall_eff", Spread(wall_eff)},
+          {"allocations_per_rollout", static_cast<double>(allocations) / static_cast<double>(command.pairs)},
+          {"allocations_per_step", static_cast<double>(allocations) / steps},
+          {"episodes", episodes}};
+}
+
+nlohmann::json RunThreads(const Command& command) {
+  Setting one = command.setting;
+  one.threads = 1;
+  const double threads = command.setting.threads;
+  Pairs pairs;
+  std::vector<double> balance, wall_eff, sps;
+  for (uint64_t i = 0; i < command.pairs; ++i) {
+    // New instances start the same episodes again.
+    Host many(command.setting), single(one);
+    const Cost a = Measure([&] { many.Collect(); });
+    const PoolUse use = many.use();
+    const Cost b = Measure([&] { single.Collect(); });
+    balance.push_back(use.balance);
+    wall_eff.push_back(use.wall_eff);
+    sps.push_back(Steps(command.setting) / a.wall_s);
+    pairs.Add(a, b, {{"S_wall", b.wall_s / (threads * a.wall_s)}, {"cpu", b.cpu_s / a.cpu_s}});
+  }
+  nlohmann::json out = pairs.Json();
+  out["balance"] = Spread(balance);
+  out["wall_eff"] = Spread(wall_eff);
+  out["sps"] = Spread(sps);
+  return out;
+}
+
+nlohmann::json RunStart(const Command& command) {
+  Setting setting = command.setting;
+  setting.horizon = 1;
+  std::unique_ptr<Host> host;
+  const std::vector<uint64_t> seeds(setting.rows, 1);
+  const Cost ready = Measure([&] {
+    host = std::make_unique<Host>(setting);
+    const bp_status status = host->env().Reset(static_cast<uint32_t>(setting.horizon), 0, setting.rows, nullptr, seeds.data());
+    if (status != BP_OK) host->env().Fail(status, "reset");
+  });
+  return {{"wall_ms", ready.wall_s * 1e3}, {"cpu_ms", ready.cpu_s * 1e3}, {"others", ready.others}};
+}
+
+#ifdef HAS_MUJOCO
+void RequireSame(bool same, const std::string& id) {
+  if (!same)
+    throw std::runtime_error(id +
+                             ": the bare loop does not end in the plugin's states; the ratio would compare different work");
+}
+
+nlohmann::json RunRaw(const Command& command) {
+  const Setting& setting = command.setting;
+  const Trace trace = Record(setting);
+  Pairs pairs;
+  std::vector<double> host_us, raw_us;
+  for (uint64_t i = 0; i < command.pairs; ++i) {
+    Host host(setting);
+    const Cost a = Measure([&] { host.Collect(); });
+    RequireSame(States(host) == trace.end, host.id());
+    Replay replay(trace);
+    const Cost b = Measure([&] { replay.Run(setting.threads); });
+    RequireSame(replay.EndsAsRecorded(), host.id());
+    pairs.Add(a, b, {{"E_cpu", b.cpu_s / a.cpu_s}, {"E_wall", b.wall_s / a.wall_s}});
+    host_us.push_back(a.cpu_s * 1e6 / Steps(setting));
+    raw_us.push_back(b.cpu_s * 1e6 / Steps(setting));
+  }
+  nlohmann::json out = pairs.Json();
+  out["host_cpu_us"] = Spread(host_us);
+  out["raw_cpu_us"] = Spread(raw_us);
+  out["mujoco"] = MuJoCoFacts();
+  return out;
+}
+#endif
+
+nlohmann::json RunCount(const Command& command) {
+  const nlohmann::json out = {{"steps", Steps(command.setting)}};
+#ifdef HAS_MUJOCO
+  if (command.raw_loop) {
+    const Trace trace = Record(command.setting);
+    Replay replay(trace);
+    backplane_bench_measured([&] { replay.Run(1); });
+    RequireSame(replay.EndsAsRecorded(), command.setting.file);
+    return out;
+  }
+#endif
+  if (command.raw_loop) throw std::runtime_error("loop=raw: this build has no MuJoCo");
+  Host host(command.setting);
+  backplane_bench_measured([&] { host.Collect(); });
+  return out;
+}
+
+nlohmann::json Facts() {
+  nlohmann::json out = {{"compiler", BENCH_COMPILER}, {"build_type", BENCH_BUILD_TYPE}};
+  utsname names{};
+  if (uname(&names) == 0) out["kernel"] = std::string(names.sysname) + " " + names.release + " " + names.machine;
+#ifdef HAS_MUJOCO
+  out["mujoco"] = MuJoCoFacts();
+#endif
+  return out;
+}
+
+nlohmann::json Run(const std::vector<std::string>& words) {
+  if (words.size() == 1 && words[0] == "facts") return Facts();
+  if (words.size() < 2)
+    throw std::runtime_error("usage: bench_host cost|raw|threads|start|count FILE [KEY=NUMBER...], or bench_host facts");
+  Command command = Parse({words.begin() + 2, words.end()});
+  command.setting.file = words[1];
+  if (words[0] == "cost") return RunCost(command);
+  if (words[0] == "threads") return RunThreads(command);
+  if (words[0] == "start") return RunStart(command);
+  if (words[0] == "count") return RunCount(command);
+#ifdef HAS_MUJOCO
+  if (words[0] == "raw") return RunRaw(command);
+#endif
+  throw std::runtime_error("unknown measurement '" + words[0] + "'");
+}
+
+}  // namespace
+}  // namespace backplane::bench
+
+int main(int argc, char** argv) {
+  try {
+    std::printf("%s\n", backplane::bench::Run({argv + 1, argv + argc}).dump().c_str());
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "bench_host: %s\n", e.what());
+    return 1;
+  }
+}

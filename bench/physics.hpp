@@ -1,0 +1,58 @@
+// The physical limit of a MuJoCo task: the states, controls and resets of a run of the plugin, replayed by a bare loop of
+// mj_step. Works for every env plugin that has an option frame_skip and whose row snapshots begin with the vector
+// mjSTATE_INTEGRATION (after the layer's key and random stream), so no source of a task is linked here.
+#pragma once
+
+#include <mujoco/mujoco.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host.hpp"
+
+namespace backplane::bench {
+
+struct Trace {
+  struct Restart {
+    uint64_t t;
+    std::vector<mjtNum> state;
+  };
+  std::shared_ptr<const mjModel> model;  // a copy: the plugin's goes with its instance
+  uint64_t rows = 0, chunk_rows = 1, horizon = 0;
+  int frame_skip = 1;
+  std::vector<std::vector<mjtNum>> start, end;  // [rows], mjSTATE_INTEGRATION
+  std::vector<std::vector<Restart>> restarts;   // [rows], by t
+  std::vector<float> controls;                  // [horizon, rows, nu]
+};
+
+// Plays setting.horizon steps of all rows, one rollout a step, and writes down what the physics needs.
+Trace Record(const Setting& setting);
+
+// The states of all rows now. Throws std::runtime_error if the plugin's snapshots are too short to hold one.
+std::vector<std::vector<mjtNum>> States(Host& host);
+
+class Replay {
+ public:
+  explicit Replay(const Trace& trace);
+  ~Replay();
+  Replay(const Replay&) = delete;
+  // mj_step and resets only; the rows are dealt out to `threads` threads as equal blocks.
+  void Run(unsigned threads);
+  // Whether every row ended bit for bit where the plugin's rows did.
+  bool EndsAsRecorded() const;
+
+ private:
+  void RunRows(uint64_t begin, uint64_t end);
+  void StepRow(uint64_t t, uint64_t r);
+  void Restart(uint64_t r, const std::vector<mjtNum>& state);
+
+  const Trace& trace_;
+  const mjModel* model_;
+  std::vector<mjData*> data_;
+};
+
+// The libmujoco of this process: {"version", "file"}.
+nlohmann::json MuJoCoFacts();
+
+}  // namespace backplane::bench

@@ -1,0 +1,92 @@
+#include "rollout/delivery.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace backplane {
+
+// A counting sort: a chunk lists its episodes by (t, row), and chunks follow each other by row.
+void RolloutDelivery::Merge(const std::vector<Chunk>& chunks, const RolloutBuffers& buffers, bool moments) {
+  starts_.assign(buffers.horizon() + 1, 0);
+  for (const Chunk& chunk : chunks)
+    for (const Episode& episode : chunk.episodes) ++starts_[episode.t + 1];
+  for (size_t t = 1; t < starts_.size(); ++t) starts_[t] += starts_[t - 1];
+  // Room for the most there can be: pages that are never written cost nothing, and no later rollout allocates.
+  const uint64_t most = (chunks.back().end - chunks.front().begin) * buffers.horizon();
+  episodes_.reserve(most);
+  places_.reserve(most);
+  episodes_.resize(starts_.back());
+  places_.resize(starts_.back());
+  for (const Chunk& chunk : chunks)
+    for (uint64_t i = 0; i < chunk.episodes.size(); ++i) {
+      const uint64_t at = starts_[chunk.episodes[i].t]++;
+      episodes_[at] = chunk.episodes[i];
+      places_[at] = {&chunk, i};
+    }
+  has_moments_ = moments;
+  if (!moments) return;
+  moments_.Reset(buffers.obs->row_elements());
+  for (const Chunk& chunk : chunks) moments_.Merge(chunk.moments);
+}
+
+bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance& learner, uint64_t rows) {
+  names_.clear();
+  tensors_.clear();
+  for (const std::string& name : learner.keep()) {
+    ChannelBuffer* buffer = buffers.Find(name);
+    if (buffer == nullptr)
+      throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
+                         fmt::format("wants to keep the channel '{}', which nobody writes", name));
+    Give(name.c_str(), buffer->whole());
+  }
+  Gather(*buffers.obs, buffers.obs_lead, &Chunk::final_obs, &final_obs_);
+  Give("final_obs", &final_obs_.tensor.view);
+  if (buffers.state) {
+    Gather(*buffers.state, buffers.state_lead, &Chunk::final_state, &final_state_);
+    Give("final_state", &final_state_.tensor.view);
+  }
+  final_index_.clear();
+  for (const Episode& e : episodes_) final_index_.push_back(static_cast<int64_t>(e.t * rows + e.row));
+  final_index_tensor_.Set(final_index_.data(), {BP_DTYPE_INT, 64, 1}, {static_cast<int64_t>(final_index_.size())}, 1);
+  Give("final_index", &final_index_tensor_.view);
+  if (has_moments_) {
+    const bp_dtype f64{BP_DTYPE_FLOAT, 64, 1};
+    const int64_t n = static_cast<int64_t>(moments_.mean.size());
+    moment_count_.Set(&moments_.count, f64, {1}, 1);
+    moment_mean_.Set(moments_.mean.data(), f64, {n}, 1);
+    moment_m2_.Set(moments_.m2.data(), f64, {n}, 1);
+    Give("obs_count", &moment_count_.view);
+    Give("obs_mean", &moment_mean_.view);
+    Give("obs_m2", &moment_m2_.view);
+  }
+  bp_delivery delivery{};
+  delivery.struct_size = sizeof delivery;
+  delivery.kind = BP_REQ_ROLLOUT;
+  delivery.count = 1;
+  delivery.n_tensors = names_.size();
+  delivery.names = names_.data();
+  delivery.tensors = tensors_.data();
+  return delivery;
+}
+
+void RolloutDelivery::Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::*from, Finals* out) {
+  const uint64_t bytes = lead * source.row_bytes(), needed = std::max<uint64_t>(places_.size() * bytes, 1);
+  if (out->capacity < needed) {
+    out->data = AllocateAligned(needed, false);
+    out->capacity = needed;
+  }
+  for (uint64_t e = 0; e < places_.size(); ++e)
+    std::memcpy(out->data.get() + e * bytes, (places_[e].chunk->*from).get() + places_[e].index * bytes, bytes);
+  std::vector<int64_t> dims{static_cast<int64_t>(places_.size() * lead)};
+  dims.insert(dims.end(), source.shape().begin(), source.shape().end());
+  out->tensor.Set(out->data.get(), source.dtype(), dims, static_cast<int64_t>(source.row_elements()));
+}
+
+void RolloutDelivery::Give(const char* name, bp_tensor* tensor) {
+  names_.push_back(name);
+  tensors_.push_back(tensor);
+}
+
+}  // namespace backplane

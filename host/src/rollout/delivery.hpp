@@ -1,0 +1,46 @@
+// A finished rollout as the learner gets it: the kept channels in place, and what the chunks left, in the order (t, row).
+#pragma once
+
+#include <vector>
+
+#include "rollout/chunk_queue.hpp"
+#include "rollout/rollout_buffers.hpp"
+
+namespace backplane {
+
+class RolloutDelivery {
+ public:
+  // Orders what the chunks left, so that the result does not depend on who ran them.
+  void Merge(const std::vector<Chunk>& chunks, const RolloutBuffers& buffers, bool moments);
+  const std::vector<Episode>& episodes() const { return episodes_; }  // ended in the rollout, by (t, row)
+  // Valid until the next Merge, Make or Bind. Throws TrialFailure if the learner keeps a channel that nobody writes.
+  bp_delivery Make(RolloutBuffers& buffers, const LearnerInstance& learner, uint64_t rows);
+
+ private:
+  struct Place {
+    const Chunk* chunk;
+    uint64_t index;
+  };
+  // Rows kept at the ends of episodes, brought together.
+  struct Finals {
+    AlignedBytes data;
+    uint64_t capacity = 0;  // bytes
+    Tensor tensor;
+  };
+
+  void Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::*from, Finals* out);
+  void Give(const char* name, bp_tensor* tensor);
+
+  std::vector<Episode> episodes_;
+  std::vector<Place> places_;     // [episodes]
+  std::vector<uint64_t> starts_;  // [T + 1] places taken before step t
+  Moments moments_;
+  bool has_moments_ = false;
+  Finals final_obs_, final_state_;
+  std::vector<int64_t> final_index_;  // t * rows + row
+  Tensor final_index_tensor_, moment_count_, moment_mean_, moment_m2_;
+  std::vector<const char*> names_;
+  std::vector<bp_tensor*> tensors_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,114 @@
+#include "rollout/rollout_buffers.hpp"
+
+#include <cstring>
+
+namespace backplane {
+
+template <class Function>
+void RolloutBuffers::ForEachState(Function&& function) {
+  for (const bp_channel* c : env_.channels()) {
+    if (!IsStateRole(c->role)) continue;
+    ChannelBuffer& b = *buffers_[c->name];
+    function(*c, b, env_.Lead(*c) * b.row_bytes());
+  }
+}
+
+void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
+  auto old = std::move(buffers_);
+  const uint64_t old_horizon = horizon_;
+  buffers_.clear();
+  horizon_ = horizon;
+  const auto add = [&](const bp_channel& c) {
+    buffers_[c.name] = std::make_unique<ChannelBuffer>(c, env_.Lead(c), IsStateRole(c.role) ? horizon + 1 : horizon);
+  };
+  for (const bp_channel* c : env_.channels()) add(*c);
+  for (const bp_channel* c : learner_.act_out())
+    if (buffers_.count(c->name) == 0) add(*c);
+  if (env_.FindRole(BP_ROLE_TRUNCATED) == nullptr) {
+    const bp_channel truncated{sizeof(bp_channel),
+                               BP_ROLE_TRUNCATED,
+                               BP_SPACE_MULTI_BINARY,
+                               BP_SCOPE_ROW,
+                               0,
+                               {BP_DTYPE_UINT, 8, 1},
+                               "truncated",
+                               nullptr,
+                               nullptr,
+                               nullptr,
+                               nullptr,
+                               0};
+    add(truncated);
+  }
+  if (carry)
+    ForEachState([&](const bp_channel& c, ChannelBuffer& b, uint64_t bytes) {
+      std::memcpy(b.row(horizon_, 0), old[c.name]->row(old_horizon, 0), bytes);
+    });
+
+  slot_tensors_.assign(horizon + 1, {});
+  frames_.clear();
+  for (uint64_t slot = 0; slot <= horizon; ++slot) {
+    for (const bp_channel* c : env_.channels()) {
+      ChannelBuffer& b = *buffers_[c->name];
+      bp_tensor* tensor = IsStateRole(c->role) ? b.entry(slot == horizon ? 0 : slot + 1)
+                          : slot == horizon    ? nullptr
+                                               : b.entry(slot);
+      slot_tensors_[slot].push_back(tensor);
+    }
+    frames_.push_back({sizeof(bp_frame), static_cast<uint32_t>(slot), slot_tensors_[slot].data(), nullptr});
+  }
+  act_in_.assign(horizon, {});
+  act_out_.assign(horizon, {});
+  for (uint64_t t = 0; t < horizon; ++t) {
+    for (const std::string& name : learner_.act_in()) act_in_[t].push_back(buffers_[name]->entry(t));
+    for (const bp_channel* c : learner_.act_out()) act_out_[t].push_back(buffers_[c->name]->entry(t));
+  }
+  FindRoles();
+  env_.Bind(frames_);
+}
+
+void RolloutBuffers::FindRoles() {
+  const auto role = [&](uint16_t r) { return env_.FindRole(r) ? buffers_[env_.FindRole(r)->name].get() : nullptr; };
+  obs = role(BP_ROLE_OBS);
+  state = role(BP_ROLE_STATE);
+  reward = role(BP_ROLE_REWARD);
+  terminated = role(BP_ROLE_TERMINATED);
+  truncated = role(BP_ROLE_TRUNCATED) ? role(BP_ROLE_TRUNCATED) : buffers_["truncated"].get();
+  const auto per_row = [&](uint16_t r) { return env_.FindRole(r) ? env_.Lead(*env_.FindRole(r)) / env_.rows() : 1; };
+  reward_lead = per_row(BP_ROLE_REWARD);
+  obs_lead = per_row(BP_ROLE_OBS);
+  state_lead = per_row(BP_ROLE_STATE);
+  infos.clear();
+  info_names.clear();
+  for (const bp_channel* c : env_.channels()) {
+    if (!IsEpisodeInfo(*c)) continue;
+    infos.push_back(buffers_[c->name].get());
+    info_names.push_back(c->name);
+  }
+}
+
+void RolloutBuffers::Continue() {
+  ForEachState([&](const bp_channel&, ChannelBuffer& b, uint64_t) { b.CopyEntry(horizon_, 0); });
+}
+
+ChannelBuffer* RolloutBuffers::Find(const std::string& name) {
+  const auto it = buffers_.find(name);
+  return it == buffers_.end() ? nullptr : it->second.get();
+}
+
+std::vector<std::byte> RolloutBuffers::SaveStates() {
+  std::vector<std::byte> out;
+  ForEachState([&](const bp_channel&, ChannelBuffer& b, uint64_t bytes) {
+    out.insert(out.end(), b.row(horizon_, 0), b.row(horizon_, 0) + bytes);
+  });
+  return out;
+}
+
+void RolloutBuffers::RestoreStates(const std::vector<std::byte>& bytes) {
+  const std::byte* from = bytes.data();
+  ForEachState([&](const bp_channel&, ChannelBuffer& b, uint64_t n) {
+    std::memcpy(b.row(horizon_, 0), from, n);
+    from += n;
+  });
+}
+
+}  // namespace backplane

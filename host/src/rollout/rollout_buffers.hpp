@@ -1,0 +1,53 @@
+// The buffers of a rollout of T steps: one per channel of the env and of the learner's act, T entries each, T+1 of the state
+// roles, bound to the env once and written in place.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rollout/buffers.hpp"
+#include "rollout/instance.hpp"
+
+namespace backplane {
+
+class RolloutBuffers {
+ public:
+  RolloutBuffers(EnvInstance& env, const LearnerInstance& learner) : env_(env), learner_(learner) {}
+
+  // Allocates for `horizon` steps and binds. `carry`: the newest states come along from the old buffers. [control]
+  void Bind(uint64_t horizon, bool carry);
+  uint64_t horizon() const { return horizon_; }  // 0: not bound yet
+  // The states after the last rollout become those before the first step of the next one.
+  void Continue();
+  ChannelBuffer* Find(const std::string& name);  // NULL: no such channel
+
+  // The newest states of all rows, as bytes, and back.
+  std::vector<std::byte> SaveStates();
+  void RestoreStates(const std::vector<std::byte>& bytes);
+
+  bp_tensor* const* act_in(uint64_t t) const { return act_in_[t].data(); }
+  bp_tensor* const* act_out(uint64_t t) const { return act_out_[t].data(); }
+
+  // By role; `state` may be NULL. `*_lead` counts entries per row (agents).
+  ChannelBuffer *obs = nullptr, *state = nullptr, *reward = nullptr, *terminated = nullptr, *truncated = nullptr;
+  uint64_t obs_lead = 1, state_lead = 1, reward_lead = 1;
+  std::vector<ChannelBuffer*> infos;  // "ep/..." channels
+  std::vector<std::string> info_names;
+
+ private:
+  void FindRoles();
+  template <class Function>
+  void ForEachState(Function&& function);
+
+  EnvInstance& env_;
+  const LearnerInstance& learner_;
+  uint64_t horizon_ = 0;
+  std::map<std::string, std::unique_ptr<ChannelBuffer>> buffers_;
+  std::vector<std::vector<bp_tensor*>> slot_tensors_;
+  std::vector<bp_frame> frames_;
+  std::vector<std::vector<bp_tensor*>> act_in_, act_out_;  // [t][channel]
+};
+
+}  // namespace backplane

@@ -1,0 +1,40 @@
+// One simulated row: its mjData on the shared model, with errors contained.
+#pragma once
+
+#include "mujoco/world.hpp"
+
+namespace mj {
+
+class Simulation {
+ public:
+  explicit Simulation(const mjModel* model) : data_(MakeData(model)) {}
+  const mjData& data() const { return *data_; }
+
+  // Back to the model's initial pose at rest, time 0, without derived data: `fill` may then change qpos [nq] and qvel [nv],
+  // and mj_forward runs.
+  template <class Fill>
+  void Restart(const mjModel* model, const Fill& fill) {
+    Clear(model);
+    fill(data_->qpos, data_->qvel);
+    Forward(model);
+  }
+
+  // One env step under `action` [nu]: frame_skip times mj_step, then mj_rnePostConstraint if `contact_forces`, which fills
+  // cfrc_ext. Allocates nothing. Throws bp::Error: BP_E_NUMERIC when MuJoCo met a number it cannot go on with and started the
+  // row over at its initial pose, BP_E_INTERNAL for an error of MuJoCo's own. Restart is all that may follow.
+  void Step(const World& world, const float* action, bool contact_forces);
+
+  // The numbers from which the simulation continues bit for bit: mjSTATE_INTEGRATION, which begins with time, qpos, qvel and
+  // holds the warm start of the solver. Derived data (cinert, cfrc_ext) are not among them.
+  static uint64_t StateBytes(const mjModel* model);
+  void Save(const mjModel* model, void* out) const;
+  void Load(const mjModel* model, const void* in);
+
+ private:
+  void Clear(const mjModel* model);
+  void Forward(const mjModel* model);
+
+  Data data_;
+};
+
+}  // namespace mj

@@ -1,0 +1,60 @@
+#include "mujoco/world.hpp"
+
+#include <charconv>
+
+namespace mj {
+namespace {
+
+const char* JointName(int type) {
+  static constexpr const char* kNames[] = {"free", "ball", "slide", "hinge"};
+  static_assert(mjJNT_FREE == 0 && mjJNT_BALL == 1 && mjJNT_SLIDE == 2 && mjJNT_HINGE == 3);
+  return kNames[type];
+}
+
+}  // namespace
+
+World::World(const bp::Config& config, const BuiltIn& built_in)
+    : frame_skip(config.I64("frame_skip")),
+      max_episode_steps(config.I64("max_episode_steps")),
+      reset_noise_scale(config.F64("reset_noise_scale")),
+      exclude_current_positions(config.Bool("exclude_current_positions_from_observation")),
+      name_(config.Str("xml_path")),
+      model_(name_.empty() ? LoadText(built_in.file_name, built_in.xml) : LoadFile("xml_path", name_)),
+      fingerprint_(Fingerprint(model())) {
+  if (name_.empty()) name_ = built_in.file_name;
+  Require(model_->njnt > 0 && model_->jnt_type[0] == built_in.root,
+          std::string("a ") + JointName(built_in.root) + " joint first",
+          model_->njnt == 0 ? "no joint" : std::string("a ") + JointName(model_->jnt_type[0]) + " joint");
+  Require(model_->nu > 0, "at least one actuator", "none");
+  for (int i = 0; i < nu(); ++i)
+    Require(model_->actuator_ctrlrange[2 * i] < model_->actuator_ctrlrange[2 * i + 1],
+            "a ctrlrange for every actuator, which bounds the actions", "none for actuator " + std::to_string(i));
+}
+
+int World::Body(const char* option, const std::string& name) const {
+  int id = mj_name2id(model(), mjOBJ_BODY, name.c_str());
+  if (id >= 0) return id;
+  const char* const end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data(), end, id);
+  if (error == std::errc() && stop == end && id >= 0 && id < nbody()) return id;
+  std::string bodies;
+  for (int i = 0; i < nbody(); ++i) {
+    const char* known = mj_id2name(model(), mjOBJ_BODY, i);
+    bodies += (i ? ", " : "") + std::to_string(i) + (known && *known ? std::string(" ") + known : "");
+  }
+  throw bp::ConfigError(std::string(option) + ": the model '" + name_ + "' has no body '" + name + "'; it has " + bodies);
+}
+
+void World::Require(bool holds, const std::string& wanted, const std::string& found) const {
+  if (!holds)
+    throw bp::ConfigError("xml_path: the model '" + name_ + "' does not fit this task, which needs " + wanted + "; found " +
+                          found);
+}
+
+void RequireOrder(const bp::Config& config, const char* low, const char* high) {
+  if (config.F64(low) > config.F64(high))
+    throw bp::ConfigError(std::string(low) + " should not exceed " + high + ", got " + std::to_string(config.F64(low)) +
+                          " and " + std::to_string(config.F64(high)));
+}
+
+}  // namespace mj

@@ -1,0 +1,41 @@
+#include "backplane/env.hpp"
+#include "mountain_car_continuous.hpp"
+
+struct MountainCarContinuous : mountain_car_continuous::State {
+  static constexpr bp::About kAbout{"env.mountain_car_continuous", "1.0.0",
+                                    "Drive a weak car out of a valley: MountainCarContinuous-v0 of Gymnasium, bit for bit."};
+  static constexpr bp_param kOptions[] = {
+      bp::F64("goal_velocity", "0", "[-0.07,0.07]", "Least speed at the goal; the car's largest is 0.07.", {.unit = "1/step"}),
+      bp::I64("max_episode_steps", "999", "[1,)", "The host ends an episode after so many steps."),
+  };
+  struct Model {
+    explicit Model(const bp::Config& config)
+        : goal_velocity(config.F64("goal_velocity")), max_episode_steps(config.I64("max_episode_steps")) {}
+    double goal_velocity;
+    int64_t max_episode_steps;
+  };
+
+  static bp::EnvSpec Spec(const Model& model) {
+    using namespace mountain_car_continuous;
+    return bp::EnvSpec()
+        .Obs({kMinPosition, -kMaxSpeed}, {kMaxPosition, kMaxSpeed})
+        .ActionBox(1, -kMaxAction, kMaxAction)
+        .MaxEpisodeSteps(model.max_episode_steps);
+  }
+
+  void Reset(const Model&, bp::Rng& rng, float* obs) {
+    position = rng.Range(-0.6, -0.4);
+    velocity = 0;
+    fresh = 1;
+    Observe(obs);
+  }
+
+  bp::StepResult Step(const Model& model, bp::Rng&, const float* action, float* obs, float*) {
+    const double wanted = *action;
+    const bool arrived = Advance(*action, model.goal_velocity);
+    Observe(obs);
+    return {.reward = (arrived ? 100.0 : 0.0) - wanted * wanted * 0.1, .terminated = arrived};
+  }
+};
+
+BP_PLUGINS(bp::Env<MountainCarContinuous>);

@@ -1,0 +1,37 @@
+// The official Gymnasium in a process of its own (oracle.py). One for the whole test program; it ends when its stdin does.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace backplane::parity {
+
+class Oracle {
+ public:
+  // Throws std::runtime_error if the process cannot be started.
+  Oracle();
+  ~Oracle();
+  Oracle(const Oracle&) = delete;
+
+  static bool Installed();
+  // What to type to get it, as a sentence.
+  static const char* HowToInstall();
+
+  // Sends a request and returns the answer (see the head of oracle.py). Throws std::runtime_error with the oracle's sentence.
+  nlohmann::json Ask(const nlohmann::json& request);
+  // The same for a request that is answered with bytes.
+  std::vector<char> AskBytes(const nlohmann::json& request);
+
+ private:
+  nlohmann::json ReadLine();
+
+  pid_t pid_ = -1;
+  std::FILE *to_ = nullptr, *from_ = nullptr;
+};
+
+}  // namespace backplane::parity

@@ -1,0 +1,162 @@
+// Every env beside the official one: the same states, the same actions, the same bits.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "cases.hpp"
+#include "episode.hpp"
+#include "oracle.hpp"
+#include "player.hpp"
+
+namespace backplane::parity {
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.ours << " beside " << c.official; }
+void PrintTo(const Task& task, std::ostream* out) { *out << task.official; }
+
+namespace {
+
+using Json = nlohmann::json;
+
+// One process for all tests of this program, from the first that asks to the end of main.
+std::unique_ptr<Oracle> g_oracle;
+Oracle& TheOracle() {
+  if (!g_oracle) g_oracle = std::make_unique<Oracle>();
+  return *g_oracle;
+}
+
+Json WithAssets(Json options) {
+  constexpr std::string_view kAssets = "assets/";
+  for (auto& value : options) {
+    if (!value.is_string() || !value.get_ref<const std::string&>().starts_with(kAssets)) continue;
+    const std::string folder = TheOracle().Ask({{"do", "assets"}})["folder"];
+    value = folder + "/" + value.get<std::string>().substr(kAssets.size());
+  }
+  return options;
+}
+
+struct Outcome {
+  size_t steps = 0, episodes = 0;
+  std::optional<std::string> difference;  // the first one
+};
+
+Outcome Compare(const LoadedModule& module, const Case& c) {
+  const Task& task = FindTask(c.plugin);
+  Player player(module, WithAssets(c.ours), c.drive);
+  const Json theirs =
+      TheOracle().Ask({{"do", "open"}, {"env", task.official}, {"kwargs", c.official}, {"info", player.info_channels()}});
+  Outcome out;
+  for (int seed = 1; seed <= c.seeds && !out.difference; ++seed) {
+    for (size_t steps = 0; steps < c.steps && !out.difference;) {
+      const uint64_t episode_seed = bp_seed(static_cast<uint64_t>(seed), BP_PURPOSE_ENV_EPISODE, 0, out.episodes++);
+      const Episode ours = player.Play(episode_seed, c.steps - steps, task.state_skip, theirs["state_size"]);
+      const auto bytes = TheOracle().AskBytes({{"do", "play"}, {"state", ours.state}, {"actions", ours.actions}});
+      out.difference = FirstDifference(ours, FromBytes(bytes, ours), player.InfoNames());
+      if (out.difference)
+        out.difference = fmt::format("seed {}, {} steps done, then in a new episode {}", seed, steps, *out.difference);
+      steps += ours.steps();
+      out.steps += ours.steps();
+    }
+  }
+  return out;
+}
+
+class Parity : public testing::TestWithParam<Case> {};
+
+TEST_P(Parity, AgreesWithGymnasiumBitForBit) {
+  const LoadedModule* module = FindModule(GetParam().plugin);
+  if (!module) GTEST_SKIP() << "plugin not built: env_" << GetParam().plugin << ".so";
+  const Outcome outcome = Compare(*module, GetParam());
+  EXPECT_FALSE(outcome.difference) << *outcome.difference;
+  EXPECT_EQ(outcome.steps, GetParam().seeds * GetParam().steps);
+  std::printf("%zu steps in %zu episodes\n", outcome.steps, outcome.episodes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gymnasium, Parity, testing::ValuesIn(Cases()),
+                         [](const auto& info) { return std::string(info.param.plugin) + "_" + info.param.name; });
+
+class Options : public testing::TestWithParam<Task> {};
+
+TEST_P(Options, AreAllComparedAwayFromTheirDefaults) {
+  const LoadedModule* module = FindModule(GetParam().plugin);
+  if (!module) GTEST_SKIP() << "plugin not built: env_" << GetParam().plugin << ".so";
+  const Json defaults = Defaults(*module);
+  std::set<std::string> ours, official = {"render_mode", "default_camera_config"};  // these change no number
+  for (const Case& c : Cases()) {
+    if (c.plugin != std::string(GetParam().plugin)) continue;
+    for (const auto& [name, value] : c.ours.items())
+      if (value != defaults.at(name)) ours.insert(name);
+    for (const auto& [name, value] : c.official.items()) official.insert(name);
+  }
+  for (const auto& [name, value] : defaults.items()) EXPECT_TRUE(ours.contains(name)) << name << " is in no case of cases.cpp";
+  const Json answer = TheOracle().Ask({{"do", "arguments"}, {"env", GetParam().official}});
+  for (const std::string name : answer["arguments"])
+    EXPECT_TRUE(official.contains(name)) << "Gymnasium's " << name << " is in no case of cases.cpp";
+}
+
+TEST_P(Options, LeaveTheOfficialTimeLimitAlone) {
+  const LoadedModule* module = FindModule(GetParam().plugin);
+  if (!module) GTEST_SKIP() << "plugin not built: env_" << GetParam().plugin << ".so";
+  const Json open = {{"do", "open"}, {"env", GetParam().official}, {"kwargs", Json::object()}, {"info", Json::array()}};
+  EXPECT_EQ(Player(*module, Json::object(), Drive::kUniform).max_episode_steps(), TheOracle().Ask(open)["max_episode_steps"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gymnasium, Options, testing::ValuesIn(Tasks()),
+                         [](const auto& info) { return std::string(info.param.plugin); });
+
+// The comparison must be able to fail: one option differs by little on one side only.
+class Control : public testing::TestWithParam<Case> {};
+
+TEST_P(Control, ASmallDifferenceOfOneOptionIsFound) {
+  const LoadedModule* module = FindModule(GetParam().plugin);
+  if (!module) GTEST_SKIP() << "plugin not built: env_" << GetParam().plugin << ".so";
+  const Outcome outcome = Compare(*module, GetParam());
+  ASSERT_TRUE(outcome.difference);
+  EXPECT_NE(outcome.difference->find("step "), std::string::npos) << *outcome.difference;
+  std::printf("%s\n", outcome.difference->c_str());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Gymnasium, Control,
+    testing::Values(
+        Case{"ant", "ctrl_cost_weight", Json::object(), {{"ctrl_cost_weight", 0.5000001}}},
+        Case{"ant", "max_episode_steps", {{"max_episode_steps", 30}}, {{"max_episode_steps", 31}}},
+        Case{"cartpole", "sutton_barto_reward", Json::object(), {{"sutton_barto_reward", true}}},
+        Case{"mountain_car_continuous", "goal_velocity", Json::object(), {{"goal_velocity", 0.05}}, Drive::kAlongSpeed},
+        Case{"pendulum", "g", Json::object(), {{"g", 10.000001}}}),
+    [](const auto& info) { return std::string(info.param.plugin) + "_" + info.param.name; });
+
+// A library of the same version may still be another build.
+TEST(Library, TheOracleRunsOnTheLibraryOfOurPlugins_ant) {
+  if (!FindModule("ant")) GTEST_SKIP() << "plugin not built: env_ant.so";
+  std::ifstream maps("/proc/self/maps");
+  std::string ours;
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("/libmujoco") != std::string::npos) ours = line.substr(line.find('/'));
+  ASSERT_FALSE(ours.empty());
+  const Json hashes = TheOracle().Ask({{"do", "sha256"}, {"library", "libmujoco"}, {"file", ours}});
+  EXPECT_EQ(hashes["ours"], hashes["theirs"]) << ours;
+}
+
+}  // namespace
+}  // namespace backplane::parity
+
+// 0: all passed. 1: one failed. 77: nothing could be compared, which CTest shows as skipped.
+int main(int argc, char** argv) {
+  using backplane::parity::Oracle;
+  constexpr int kSkipped = 77;
+  testing::InitGoogleTest(&argc, argv);
+  if (!Oracle::Installed()) {
+    const char* ci = std::getenv("CI");
+    std::printf("%s\n", Oracle::HowToInstall());
+    return ci && std::string(ci) == "true" ? 1 : kSkipped;
+  }
+  const int result = RUN_ALL_TESTS();
+  backplane::parity::g_oracle.reset();
+  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  return result == 0 && all.successful_test_count() == 0 && all.skipped_test_count() > 0 ? kSkipped : result;
+}
