@@ -52,6 +52,18 @@ budget: {iterations: 8}
 )");
 }
 
+// Three shards of an update on one, two and three threads.
+TEST_F(SameBits, PpoInShards) {
+  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
+  CheckThreads(R"(experiment: same
+env: {plugin: cartpole}
+learner: {plugin: ppo, options: {train_batch_size: 1536, minibatch_size: 768, num_epochs: 2, update_shards: 3, share_layers: true}}
+rollout: {num_env_runners: 3, num_envs_per_env_runner: 4}
+budget: {iterations: 4}
+)");
+  EXPECT_EQ(Result("t1")["facts"]["learner.ppo"]["update_path"], "fused");
+}
+
 TEST_F(SameBits, PpoOnAnt) {
   if (!HasPlugin("learner_ppo.so") || !HasPlugin("env_ant.so")) GTEST_SKIP() << "built without LibTorch or MuJoCo";
   CheckThreads(R"(experiment: same

@@ -60,8 +60,8 @@ void Reserve(const Trunk& trunk, int64_t rows, Activations<T>* out) {
 }
 
 template <class T>
-const T* TrunkForward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* params, const T* x,
-                      int64_t rows, Activations<T>* out) {
+const T* TrunkForward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* params,
+                      const T* x, int64_t rows, Activations<T>* out) {
   for (size_t i = 0; i < trunk.size(); ++i) {
     T* y = (*out)[i].data();
     Multiply(x, weights[i].forward, params + trunk[i].bias, rows, y);
@@ -91,13 +91,13 @@ void TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<
   }
 }
 
-#define BP_NN_INSTANTIATE(T)                                                                                                        \
-  template void Reserve(const Trunk&, int64_t, Activations<T>*);                                                                    \
-  template const T* TrunkForward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const T*, int64_t,         \
-                                 Activations<T>*);                                                                                  \
-  template void LayerGradient(const Layer&, const T*, const T*, int64_t, Packed<T>*, T*);                                           \
-  template void TrunkBackward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const Activations<T>&, int64_t, \
-                              T*, T*, Packed<T>*, T*);
+#define BP_NN_INSTANTIATE(T)                                                                                                 \
+  template void Reserve(const Trunk&, int64_t, Activations<T>*);                                                             \
+  template const T* TrunkForward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const T*, int64_t,  \
+                                 Activations<T>*);                                                                           \
+  template void LayerGradient(const Layer&, const T*, const T*, int64_t, Packed<T>*, T*);                                    \
+  template void TrunkBackward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const Activations<T>&, \
+                              int64_t, T*, T*, Packed<T>*, T*);
 BP_NN_INSTANTIATE(float)
 BP_NN_INSTANTIATE(double)
 #undef BP_NN_INSTANTIATE

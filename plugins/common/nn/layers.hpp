@@ -42,8 +42,8 @@ void Reserve(const Trunk& trunk, int64_t rows, Activations<T>* out);
 
 // Returns the last hidden layer's result [rows, latent]: x itself without hidden layers.
 template <class T>
-const T* TrunkForward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* params, const T* x,
-                      int64_t rows, Activations<T>* out);
+const T* TrunkForward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* params,
+                      const T* x, int64_t rows, Activations<T>* out);
 
 // Adds the layer's gradient, given d [rows, out] at its result and its input x [rows, in].
 template <class T>

@@ -35,7 +35,7 @@ BP_NN_INLINE void Store(const Vec<T>& from, T* to) {
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 inline Isa ThisIsa() {
   static const Isa isa = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma") ? Isa::kAvx512
-                         : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? Isa::kFma
+                         : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")  ? Isa::kFma
                                                                                             : Isa::kBase;
   return isa;
 }
@@ -50,9 +50,12 @@ __attribute__((target("avx2,fma"))) void OnFma(Args... args) {
 template <class Body, class... Args>
 void Dispatch(Args... args) {
   switch (ThisIsa()) {
-    case Isa::kAvx512: return OnAvx512<Body>(args...);
-    case Isa::kFma: return OnFma<Body>(args...);
-    default: return Body::template Run<Isa::kBase>(args...);
+    case Isa::kAvx512:
+      return OnAvx512<Body>(args...);
+    case Isa::kFma:
+      return OnFma<Body>(args...);
+    default:
+      return Body::template Run<Isa::kBase>(args...);
   }
 }
 #else

@@ -9,13 +9,13 @@ namespace backplane::nn {
 namespace {
 
 // Applies f(i) for each i < n, in a loop that the compiler turns into vector instructions.
-#define BP_NN_LOOP(Name, Args, Statement)                    \
-  template <class T>                                         \
-  struct Name {                                              \
-    template <Isa isa>                                       \
-    static BP_NN_INLINE void Run Args {                      \
-      for (int64_t i = 0; i < n; ++i) Statement;             \
-    }                                                        \
+#define BP_NN_LOOP(Name, Args, Statement)        \
+  template <class T>                             \
+  struct Name {                                  \
+    template <Isa isa>                           \
+    static BP_NN_INLINE void Run Args {          \
+      for (int64_t i = 0; i < n; ++i) Statement; \
+    }                                            \
   };
 
 BP_NN_LOOP(ReluLoop, (T * x, int64_t n), x[i] = x[i] > 0 ? x[i] : 0)
@@ -87,8 +87,8 @@ struct SumOfSquaresLoop {
 
 struct NormalizeLoop {
   template <Isa isa>
-  static BP_NN_INLINE void Run(const float* __restrict in, const double* __restrict mean, const double* __restrict scale, double clip,
-                               int64_t n, float* __restrict out) {
+  static BP_NN_INLINE void Run(const float* __restrict in, const double* __restrict mean, const double* __restrict scale,
+                               double clip, int64_t n, float* __restrict out) {
     for (int64_t i = 0; i < n; ++i) {
       const double value = (in[i] - mean[i]) * scale[i], low = value < -clip ? -clip : value;
       out[i] = static_cast<float>(low > clip ? clip : low);
@@ -102,7 +102,8 @@ struct AdamLoop {
     T beta1, beta2, rest1, rest2, bias2, eps, rate;
   };
   template <Isa isa>
-  static BP_NN_INLINE void Run(Factors f, const T* __restrict g, int64_t n, T* __restrict m, T* __restrict v, T* __restrict values) {
+  static BP_NN_INLINE void Run(Factors f, const T* __restrict g, int64_t n, T* __restrict m, T* __restrict v,
+                               T* __restrict values) {
     for (int64_t i = 0; i < n; ++i) {
       m[i] = f.beta1 * m[i] + f.rest1 * g[i];
       v[i] = f.beta2 * v[i] + f.rest2 * g[i] * g[i];
@@ -162,22 +163,23 @@ void Normalize(const float* in, const double* mean, const double* scale, double 
 
 template <class T>
 void Adam(const AdamStep& s, const T* gradient, int64_t n, T* m, T* v, T* values) {
-  const double bias1 = 1 - std::pow(s.beta1, static_cast<double>(s.step)), bias2 = 1 - std::pow(s.beta2, static_cast<double>(s.step));
+  const double bias1 = 1 - std::pow(s.beta1, static_cast<double>(s.step)),
+               bias2 = 1 - std::pow(s.beta2, static_cast<double>(s.step));
   const auto as = [](double x) { return static_cast<T>(x); };
-  const typename AdamLoop<T>::Factors factors{as(s.beta1), as(s.beta2), as(1 - s.beta1), as(1 - s.beta2), as(1 / std::sqrt(bias2)),
-                                              as(s.eps), as(s.lr / bias1)};
+  const typename AdamLoop<T>::Factors factors{
+      as(s.beta1), as(s.beta2), as(1 - s.beta1), as(1 - s.beta2), as(1 / std::sqrt(bias2)), as(s.eps), as(s.lr / bias1)};
   Dispatch<AdamLoop<T>>(factors, gradient, n, m, v, values);
 }
 
-#define BP_NN_INSTANTIATE(T)                                                \
-  template void ReluInPlace(T*, int64_t);                                   \
-  template void TanhBackward(const T*, T*, int64_t);                        \
-  template void ReluBackward(const T*, T*, int64_t);                        \
-  template void Square(const T*, int64_t, T*);                              \
-  template void Add(const T*, int64_t, T*);                                 \
-  template void Scale(double, int64_t, T*);                                 \
-  template void AddRows(const T*, int64_t, int64_t, T*);                    \
-  template double SumOfSquares(const T*, int64_t);                          \
+#define BP_NN_INSTANTIATE(T)                             \
+  template void ReluInPlace(T*, int64_t);                \
+  template void TanhBackward(const T*, T*, int64_t);     \
+  template void ReluBackward(const T*, T*, int64_t);     \
+  template void Square(const T*, int64_t, T*);           \
+  template void Add(const T*, int64_t, T*);              \
+  template void Scale(double, int64_t, T*);              \
+  template void AddRows(const T*, int64_t, int64_t, T*); \
+  template double SumOfSquares(const T*, int64_t);       \
   template void Adam(const AdamStep&, const T*, int64_t, T*, T*, T*);
 BP_NN_INSTANTIATE(float)
 BP_NN_INSTANTIATE(double)

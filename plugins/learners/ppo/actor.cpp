@@ -10,7 +10,12 @@
 namespace backplane::ppo {
 
 Actor::Actor(const Net& net, const EnvShape& shape, uint64_t rows, const ObsNormalizer* obs_norm, uint64_t sde_steps)
-    : net_(net), masked_(!shape.mask_name.empty()), low_(shape.low), high_(shape.high), obs_norm_(obs_norm), sde_steps_(sde_steps) {
+    : net_(net),
+      masked_(!shape.mask_name.empty()),
+      low_(shape.low),
+      high_(shape.high),
+      obs_norm_(obs_norm),
+      sde_steps_(sde_steps) {
   if (net_.sde) noise_functions_.resize(rows);
 }
 
@@ -18,7 +23,8 @@ void Actor::Refresh(const float* params) {
   params_ = params;
   weights_.Pack(net_, params, false);
   std_.resize(net_.log_stds());
-  for (size_t i = 0; i < std_.size(); ++i) std_[i] = std::exp(static_cast<double>(params[net_.log_std + static_cast<int64_t>(i)]));
+  for (size_t i = 0; i < std_.size(); ++i)
+    std_[i] = std::exp(static_cast<double>(params[net_.log_std + static_cast<int64_t>(i)]));
 }
 
 void Actor::Act(const bp_act& act) {
@@ -29,7 +35,8 @@ void Actor::Act(const bp_act& act) {
   if (buffers.obs.size() < size) buffers.obs.resize(size);
   for (int64_t i = 0; i < n; ++i) {
     const float* from = obs.At(static_cast<int64_t>(act.begin) + i);
-    obs_norm_ ? obs_norm_->Apply(from, &buffers.obs[i * net_.obs]) : (void)std::copy_n(from, net_.obs, &buffers.obs[i * net_.obs]);
+    obs_norm_ ? obs_norm_->Apply(from, &buffers.obs[i * net_.obs])
+              : (void)std::copy_n(from, net_.obs, &buffers.obs[i * net_.obs]);
   }
   buffers.work.Reserve(net_, n);
   Forward(net_, weights_, params_, buffers.obs.data(), n, &buffers.work);

@@ -48,7 +48,7 @@ class Actor {
   uint64_t sde_steps_;
   const float* params_ = nullptr;
   PackedNet<float> weights_;
-  std::vector<double> std_;                    // exp(log_std)
+  std::vector<double> std_;                     // exp(log_std)
   std::vector<NoiseFunction> noise_functions_;  // [rows]; each touched by the thread that acts for its row
   Workspace<float> value_work_;
 };

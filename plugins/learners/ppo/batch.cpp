@@ -8,7 +8,11 @@
 namespace backplane::ppo {
 
 Batch::Batch(const Net& net, const EnvShape& shape)
-    : obs_(net.obs), actions_(net.actions), discrete_(net.discrete), obs_name_(shape.obs_name), action_name_(shape.action_name),
+    : obs_(net.obs),
+      actions_(net.actions),
+      discrete_(net.discrete),
+      obs_name_(shape.obs_name),
+      action_name_(shape.action_name),
       mask_name_(shape.mask_name) {}
 
 void Batch::Resize(int64_t n, Samples* s) const {
@@ -21,7 +25,8 @@ void Batch::Resize(int64_t n, Samples* s) const {
 }
 
 void Batch::Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer* obs_norm) {
-  const auto obs = delivery.Get<float>(obs_name_.c_str()), logp = delivery.Get<float>("logp"), value = delivery.Get<float>("value");
+  const auto obs = delivery.Get<float>(obs_name_.c_str()), logp = delivery.Get<float>("logp"),
+             value = delivery.Get<float>("value");
   bp::View<const float> raw;
   bp::View<const int32_t> choice;
   bp::View<const uint8_t> mask;
@@ -56,10 +61,12 @@ Minibatch<float> Batch::Gather(int64_t begin, int64_t end) {
     if (!discrete_) std::copy_n(&all_.action[from * actions_], actions_, &m.action[i * actions_]);
     if (discrete_) m.choice[i] = all_.choice[from];
     if (!mask_name_.empty()) std::copy_n(&all_.mask[from * actions_], actions_, &m.mask[i * actions_]);
-    m.logp[i] = all_.logp[from], m.advantage[i] = all_.advantage[from], m.ret[i] = all_.ret[from], m.value[i] = all_.value[from];
+    m.logp[i] = all_.logp[from], m.advantage[i] = all_.advantage[from], m.ret[i] = all_.ret[from],
+    m.value[i] = all_.value[from];
   }
   const auto data = [](const auto& values) { return values.empty() ? nullptr : values.data(); };
-  return {m.n, m.obs.data(), data(m.action), data(m.choice), data(m.mask), m.logp.data(), m.advantage.data(), m.ret.data(), m.value.data()};
+  return {m.n,           m.obs.data(),       data(m.action), data(m.choice), data(m.mask),
+          m.logp.data(), m.advantage.data(), m.ret.data(),   m.value.data()};
 }
 
 }  // namespace backplane::ppo

@@ -9,7 +9,7 @@
 namespace backplane::ppo {
 namespace {
 
-constexpr int64_t kBlock = 128;     // rows; two layers of 256 then hold 256 KiB
+constexpr int64_t kBlock = 128;       // rows; two layers of 256 then hold 256 KiB
 constexpr int64_t kLeastShard = 256;  // rows that are worth a hand-over to another thread
 
 template <class T>
@@ -88,8 +88,8 @@ class Fused final : public Gradient<T> {
     Forward(net_, weights_, params, obs, rows, &s->work);
     if (net_.sde) Variances(rows, s);
     HeadLoss<T>(context,
-                {begin, rows, s->work.head.data(), s->work.value.data(), s->variance.data(), s->d_head.data(), s->d_value.data(),
-                 s->d_variance.data(), s->d_log_std.data()},
+                {begin, rows, s->work.head.data(), s->work.value.data(), s->variance.data(), s->d_head.data(),
+                 s->d_value.data(), s->d_variance.data(), s->d_log_std.data()},
                 &s->sums);
     if (net_.sde) {
       s->packed.Set(s->d_variance.data(), rows, net_.actions);

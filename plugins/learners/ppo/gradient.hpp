@@ -1,6 +1,6 @@
-// The gradient of PPO's loss (Schulman et al., arXiv 1707.06347) over one minibatch, by either of two paths: LibTorch's autograd,
-// which takes any network, and a fused pass over blocks of rows for multi-layer perceptrons. T is float, or double for tests
-// against reference figures.
+// The gradient of PPO's loss (Schulman et al., arXiv 1707.06347) over one minibatch, by either of two paths: LibTorch's
+// autograd, which takes any network, and a fused pass over blocks of rows for multi-layer perceptrons. T is float, or double
+// for tests against reference figures.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace backplane::ppo {
 template <class T>
 struct Minibatch {
   int64_t n;
-  const T* obs;            // [n, obs]
-  const T* action;         // [n, actions]: the unclipped sample; NULL for discrete actions
-  const int64_t* choice;   // [n]; NULL for continuous actions
-  const uint8_t* mask;     // [n, actions]; NULL: all allowed
+  const T* obs;                             // [n, obs]
+  const T* action;                          // [n, actions]: the unclipped sample; NULL for discrete actions
+  const int64_t* choice;                    // [n]; NULL for continuous actions
+  const uint8_t* mask;                      // [n, actions]; NULL: all allowed
   const T *logp, *advantage, *ret, *value;  // [n] each; logp and value as they were when acting
 };
 

@@ -20,19 +20,19 @@ T PolicyTerm(const LossContext<T>& c, int64_t i, T logp, LossSums* sums) {
   return free >= clipped ? free / static_cast<T>(c.batch.n) : 0;  // d(-A ratio) / d logp = -A ratio
 }
 
+// Ties share the derivative, as in autograd: a value that moved by just the clip range is such a tie.
 template <class T>
 T ValueTerm(const LossContext<T>& c, int64_t i, T value, LossSums* sums) {
   const T error = value - c.batch.ret[i], factor = static_cast<T>(c.options.vf_coeff / static_cast<double>(c.batch.n));
   const T clip = static_cast<T>(c.options.vf_clip), change = value - c.batch.value[i];
-  if (clip > 0 && std::abs(change) > clip) {
-    const T near = c.batch.value[i] + std::clamp(change, -clip, clip) - c.batch.ret[i];
-    if (near * near > error * error) {
-      sums->value += near * near;
-      return 0;
-    }
+  if (clip <= 0) {
+    sums->value += error * error;
+    return error * factor;
   }
-  sums->value += error * error;
-  return error * factor;
+  const T near = c.batch.value[i] + std::clamp(change, -clip, clip) - c.batch.ret[i];
+  const T free = error * error, clipped = near * near, d_clipped = std::abs(change) <= clip ? near : 0;
+  sums->value += std::max(free, clipped);
+  return factor * (free > clipped ? error : free < clipped ? d_clipped : (error + d_clipped) / 2);
 }
 
 template <class T>
@@ -110,7 +110,8 @@ LossContext<T>::LossContext(const Net& net_, const Minibatch<T>& batch_, const L
     for (int64_t i = 0; i < batch.n; ++i) advantage_mean += batch.advantage[i];
     advantage_mean /= static_cast<double>(batch.n);
     double squares = 0;
-    for (int64_t i = 0; i < batch.n; ++i) squares += (batch.advantage[i] - advantage_mean) * (batch.advantage[i] - advantage_mean);
+    for (int64_t i = 0; i < batch.n; ++i)
+      squares += (batch.advantage[i] - advantage_mean) * (batch.advantage[i] - advantage_mean);
     advantage_scale = 1 / (std::sqrt(squares / static_cast<double>(batch.n - 1)) + 1e-8);
   }
   if (net.discrete || net.sde) return;

@@ -36,7 +36,7 @@ struct HeadBlock {
   int64_t begin, rows;
   const T *head, *value, *variance;
   T *d_head, *d_value;
-  T* d_variance;   // [rows, actions] with state-dependent noise, else NULL
+  T* d_variance;      // [rows, actions] with state-dependent noise, else NULL
   double* d_log_std;  // [actions], added to; Gaussian without state-dependent noise, else NULL
 };
 template <class T>

@@ -8,10 +8,13 @@
 namespace backplane::ppo {
 namespace {
 
-uint64_t HorizonOf(int64_t train_batch_size, uint64_t rows) { return (static_cast<uint64_t>(train_batch_size) + rows - 1) / rows; }
+uint64_t HorizonOf(int64_t train_batch_size, uint64_t rows) {
+  return (static_cast<uint64_t>(train_batch_size) + rows - 1) / rows;
+}
 
 uint64_t SdeSteps(const Options& options, uint64_t rows) {
-  return options.sde_sample_freq > 0 ? static_cast<uint64_t>(options.sde_sample_freq) : HorizonOf(options.train_batch_size, rows);
+  return options.sde_sample_freq > 0 ? static_cast<uint64_t>(options.sde_sample_freq)
+                                     : HorizonOf(options.train_batch_size, rows);
 }
 
 }  // namespace
@@ -41,9 +44,9 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
 // Every net this learner builds is a multi-layer perceptron, so that auto is the fused path.
 std::unique_ptr<Gradient<float>> Learner::MakeGradient() const {
   if (options_.update_path == UpdatePath::kTorch) return TorchGradient<float>(net_);
-  return FusedGradient<float>(net_, options_.update_shards, [host = host()](uint64_t n, const std::function<void(uint64_t)>& body) {
-    bp::ParallelFor(host, n, body);
-  });
+  return FusedGradient<float>(
+      net_, options_.update_shards,
+      [host = host()](uint64_t n, const std::function<void(uint64_t)>& body) { bp::ParallelFor(host, n, body); });
 }
 
 void Learner::DescribeSpec(const EnvShape& shape) {

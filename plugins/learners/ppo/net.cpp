@@ -26,7 +26,14 @@ int64_t Width(const nn::Trunk& trunk, int64_t in) { return trunk.empty() ? in : 
 }  // namespace
 
 Net::Net(const NetShape& s)
-    : obs(s.obs), actions(s.actions), discrete(s.discrete), shared(s.shared), sde(s.sde), activation(s.activation), size(0), widest(1) {
+    : obs(s.obs),
+      actions(s.actions),
+      discrete(s.discrete),
+      shared(s.shared),
+      sde(s.sde),
+      activation(s.activation),
+      size(0),
+      widest(1) {
   actor = AddTrunk(obs, s.hidden, this);
   policy = AddLayer(Width(actor, obs), actions, this);
   if (!shared) critic = AddTrunk(obs, s.vf_hidden, this);

@@ -53,8 +53,8 @@ template <class T>
 struct Workspace {
   void Reserve(const Net& net, int64_t rows);
   nn::Activations<T> actor, critic;
-  std::vector<T> head, value;   // [rows, actions], [rows]
-  const T* latent = nullptr;    // [rows, net.latent()], the actor's; valid after Forward
+  std::vector<T> head, value;  // [rows, actions], [rows]
+  const T* latent = nullptr;   // [rows, net.latent()], the actor's; valid after Forward
   const T* value_latent = nullptr;
 };
 

@@ -25,7 +25,7 @@ struct Options {
 };
 
 struct EnvShape {
-  explicit EnvShape(const bp_env_spec* env);  // throws bp::Unsupported with a sentence
+  explicit EnvShape(const bp_env_spec* env);     // throws bp::Unsupported with a sentence
   std::string obs_name, action_name, mask_name;  // mask_name empty: no mask
   int64_t obs, actions;
   bool discrete;

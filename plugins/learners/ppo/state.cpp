@@ -8,7 +8,8 @@ namespace {
 constexpr uint64_t kMagic = 0x324F50502D5042;  // "BP-PPO2"
 
 uint64_t Flags(const Net& net) {
-  return (net.discrete ? 1u : 0u) | (net.activation == Activation::kTanh ? 2u : 0u) | (net.shared ? 4u : 0u) | (net.sde ? 8u : 0u);
+  return (net.discrete ? 1u : 0u) | (net.activation == Activation::kTanh ? 2u : 0u) | (net.shared ? 4u : 0u) |
+         (net.sde ? 8u : 0u);
 }
 
 void ExpectSizes(const bp::Reader& reader, const nn::Trunk& trunk, const char* count, const char* each) {
@@ -43,7 +44,8 @@ void Learner::Save(const bp::Writer& writer) const {
 }
 
 void Learner::Load(const bp::Reader& reader) {
-  if (reader.Get<uint64_t>() != kMagic) throw bp::Error(BP_E_INVALID_ARG, "the saved state is not one of learner.ppo, format 2");
+  if (reader.Get<uint64_t>() != kMagic)
+    throw bp::Error(BP_E_INVALID_ARG, "the saved state is not one of learner.ppo, format 2");
   reader.Expect(Flags(net_), "the kind of net (1 discrete, 2 tanh, 4 share_layers, 8 use_sde, added up)");
   reader.Expect(static_cast<uint64_t>(net_.obs), "observation size");
   reader.Expect(static_cast<uint64_t>(net_.actions), "number of actions");

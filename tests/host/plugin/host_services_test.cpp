@@ -55,6 +55,21 @@ TEST(HostServices, KnowsExtensionsByTheirExactName) {
   EXPECT_EQ(HostServices::MetricsImpl(host), &impl);
 }
 
+TEST(HostServices, RecordsFactsUnderThePluginsIdAlsoWhileItIsCreated) {
+  HostSinks sinks;
+  HostServices services("learner.x", &sinks);
+  const bp_host* host = services.get();
+  EXPECT_EQ(host->get_extension(host, BP_HOST_FACTS_1), nullptr);
+  std::string line;
+  sinks.fact = [&](const std::string& id, const std::string& key, const std::string& value) { line = id + " " + key + " " + value; };
+  const auto* facts = static_cast<const bp_host_facts_1*>(host->get_extension(host, BP_HOST_FACTS_1));
+  ASSERT_NE(facts, nullptr);
+  facts->record(host, "path", "short");
+  EXPECT_EQ(line, "learner.x path short");
+  facts->record(host, "path", nullptr);
+  EXPECT_EQ(line, "learner.x path short");
+}
+
 class Options : public testing::Test {
  protected:
   OptionView view_{{{"lr", 0.5}, {"n", 3}, {"on", true}, {"name", "x"}, {"sizes", {64, 32}}, {"none", nullptr}, {"a", {{"b", 2}}},

@@ -26,10 +26,12 @@ class EveryPolicy : public ::testing::TestWithParam<NetShape> {
   Acting acting_;
 };
 INSTANTIATE_TEST_SUITE_P(Net, EveryPolicy,
-                         ::testing::Values(Shape(true), Shape(true, true), Shape(false), Shape(false, true), Shape(false, false, true),
-                                           Shape(false, true, true, Activation::kRelu)),
+                         ::testing::Values(Shape(true), Shape(true, true), Shape(false), Shape(false, true),
+                                           Shape(false, false, true), Shape(false, true, true, Activation::kRelu)),
                          [](const auto& info) {
-                           return std::string(info.param.discrete ? "Discrete" : info.param.sde ? "Sde" : "Gaussian") +
+                           return std::string(info.param.discrete ? "Discrete"
+                                              : info.param.sde    ? "Sde"
+                                                                  : "Gaussian") +
                                   (info.param.shared ? "Shared" : "");
                          });
 
@@ -57,7 +59,9 @@ TEST_P(EveryPolicy, FirstMinibatchHasRatioOne) {
 TEST_P(EveryPolicy, ARowsResultDoesNotDependOnTheRange) {
   acting_.Act(random_.params.data(), 0, kRows);
   const auto results = [&] {
-    return std::vector{acting_.logp.data, acting_.value.data, net_.discrete ? std::vector<float>(acting_.choice.data.begin(), acting_.choice.data.end()) : acting_.raw.data};
+    return std::vector{
+        acting_.logp.data, acting_.value.data,
+        net_.discrete ? std::vector<float>(acting_.choice.data.begin(), acting_.choice.data.end()) : acting_.raw.data};
   };
   const auto together = results();
   for (int64_t row = 0; row < kRows; ++row) acting_.Act(random_.params.data(), row, row + 1);

@@ -65,15 +65,16 @@ TEST(Gae, LambdaOneIsDiscountedReturnMinusValue) {
   EXPECT_NEAR(a[0], 1 + .9 * 2 + .81 * 3 + .729 * 2 - .5, 1e-12);
 }
 
-// A stream cut into pieces, each ended by the value of what follows and the carried advantage of nothing, is the whole stream as
-// long as the cut is where an episode was cut too.
+// A stream cut into pieces, each ended by the value of what follows and the carried advantage of nothing, is the whole stream
+// as long as the cut is where an episode was cut too.
 TEST(Gae, CutsWithTheRightBootstrapsGiveTheWhole) {
   const Numbers r{1, .5, -1, 2, 0, 1}, v{.1, .2, -.3, .4, .5, -.6}, next{.2, -.3, 7, .5, -.6, .9}, discount(6, .99);
   Numbers carry(6, .99 * .95);
   carry[2] = 0;  // cut after the third step, bootstrapped with 7
   const auto part = [](const Numbers& x, int from, int to) { return Numbers(x.begin() + from, x.begin() + to); };
   const auto piece = [&](int from, int to) {
-    return Advantages(part(r, from, to), part(v, from, to), part(next, from, to), part(discount, from, to), part(carry, from, to));
+    return Advantages(part(r, from, to), part(v, from, to), part(next, from, to), part(discount, from, to),
+                      part(carry, from, to));
   };
   Numbers pieces = piece(0, 3);
   for (double a : piece(3, 6)) pieces.push_back(a);

@@ -1,6 +1,7 @@
 // The fused gradient against LibTorch's autograd, and both against figures from PyTorch in float64.
 #include "gradient.hpp"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include "net_fixture.hpp"
@@ -43,16 +44,19 @@ std::vector<Case> Cases() {
 
 template <class T>
 void ExpectEqual(double tolerance) {
+  at::set_num_threads(1);  // as in a trial
   for (const Case& c : Cases()) {
     const Net net(c.shape);
     for (int64_t n : {1, 130, 700}) {
       const RandomBatch<T> batch(net, n, 11, c.masked);
       std::vector<T> fused(net.size), torch(net.size);
-      const StepStats a = FusedGradient<T>(net, 2, InOrder())->Compute(batch.View(), c.options, batch.params.data(), fused.data());
+      const StepStats a =
+          FusedGradient<T>(net, 2, InOrder())->Compute(batch.View(), c.options, batch.params.data(), fused.data());
       const StepStats b = TorchGradient<T>(net)->Compute(batch.View(), c.options, batch.params.data(), torch.data());
       const std::string what = std::string(c.name) + (net.shared ? ", shared" : "") + ", n " + std::to_string(n);
       EXPECT_LE(Distance(fused, torch), tolerance) << what;
-      for (double StepStats::*each : {&StepStats::policy_loss, &StepStats::value_loss, &StepStats::entropy, &StepStats::total, &StepStats::kl}) {
+      for (double StepStats::*each :
+           {&StepStats::policy_loss, &StepStats::value_loss, &StepStats::entropy, &StepStats::total, &StepStats::kl}) {
         EXPECT_NEAR(a.*each, b.*each, tolerance * (1 + std::abs(b.*each))) << what;
       }
       EXPECT_EQ(a.clip_fraction, b.clip_fraction) << what;
@@ -93,7 +97,8 @@ TEST_P(PpoUpdateTest, AgreesWithPyTorch) {
   PpoUpdate<double> update(net, Path<double>(net));
   const double first[] = {.1, .3, -.2, .4, 0, .1, .5, -.5, .2};
   std::copy(std::begin(first), std::end(first), update.params());
-  const double obs[] = {1, 0, 0, 1, 1, 1, -1, .5}, logp[] = {-.7, -.9, -.4, -.6}, adv[] = {1, -1, .5, 2}, ret[] = {1, 0, .5, -1};
+  const double obs[] = {1, 0, 0, 1, 1, 1, -1, .5}, logp[] = {-.7, -.9, -.4, -.6}, adv[] = {1, -1, .5, 2},
+               ret[] = {1, 0, .5, -1};
   const double value[] = {.9, -.1, .2, -.3};
   const int64_t choice[] = {0, 1, 1, 0};
   const Minibatch<double> batch{4, obs, nullptr, choice, nullptr, logp, adv, ret, value};
@@ -108,10 +113,10 @@ TEST_P(PpoUpdateTest, AgreesWithPyTorch) {
   EXPECT_NEAR(s.clip_fraction, .25, 1e-11);
   EXPECT_NEAR(s.grad_norm, .627441001936, 1e-11);
   const double* p = update.params();
-  const double once[] = {.090001589835321, -.190000506342505, .009999638374761, .090000361625239, .509997769592687,
-                         -.490001672898766, .209998661636208};
-  const double thrice[] = {.070008463831537, -.170000134884747, .029998135479259, .070001864520741, .529996744369537,
-                           -.470143652471925, .229998182655445};
+  const double once[] = {.090001589835321, -.190000506342505, .009999638374761, .090000361625239,
+                         .509997769592687, -.490001672898766, .209998661636208};
+  const double thrice[] = {.070008463831537, -.170000134884747, .029998135479259, .070001864520741,
+                           .529996744369537, -.470143652471925, .229998182655445};
   const int place[] = {0, 2, 4, 5, 6, 7, 8};
   for (int i = 0; i < 7; ++i) EXPECT_NEAR(p[place[i]], once[i], 1e-12) << i;
   update.Step(batch, options, .01), update.Step(batch, options, .01);

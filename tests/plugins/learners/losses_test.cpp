@@ -45,7 +45,8 @@ TEST(Losses, ClippedSurrogateAgreesWithRlax) {
 }
 
 TEST(Losses, AdvantagesAreNormalisedWithTheUnbiasedDeviation) {
-  const at::Tensor a = NormalizeAdvantages(Doubles({.481643325, -.65535, -.7, 4.232747095, 2.27299, 3.58, -.0426645, -.409}, {8}));
+  const at::Tensor a =
+      NormalizeAdvantages(Doubles({.481643325, -.65535, -.7, 4.232747095, 2.27299, 3.58, -.0426645, -.409}, {8}));
   EXPECT_NEAR(a[0].item<double>(), -.308766956, 1e-8);
   EXPECT_NEAR(a[3].item<double>(), 1.579417478, 1e-8);
 }

@@ -13,7 +13,13 @@
 namespace backplane::ppo::testing {
 
 inline NetShape Shape(bool discrete, bool shared = false, bool sde = false, Activation activation = Activation::kTanh) {
-  return {.obs = 5, .actions = 3, .discrete = discrete, .hidden = {32, 24}, .vf_hidden = {40}, .shared = shared, .activation = activation,
+  return {.obs = 5,
+          .actions = 3,
+          .discrete = discrete,
+          .hidden = {32, 24},
+          .vf_hidden = {40},
+          .shared = shared,
+          .activation = activation,
           .sde = sde};
 }
 
@@ -22,14 +28,25 @@ template <class T>
 class RandomBatch {
  public:
   RandomBatch(const Net& net, int64_t n, uint64_t seed, bool masked = false)
-      : params(net.size), obs(n * net.obs), action(n * net.actions), logp(n), advantage(n), ret(n), value(n), choice(n),
-        mask(n * net.actions, 1), n_(n), net_(net), masked_(masked) {
+      : params(net.size),
+        obs(n * net.obs),
+        action(n * net.actions),
+        logp(n),
+        advantage(n),
+        ret(n),
+        value(n),
+        choice(n),
+        mask(n * net.actions, 1),
+        n_(n),
+        net_(net),
+        masked_(masked) {
     bp_rng rng{seed, 0};
     const auto fill = [&](std::vector<T>& to, double scale, double shift = 0) {
       for (T& x : to) x = static_cast<T>(shift + scale * bp_rng_normal(&rng));
     };
     fill(params, .3), fill(obs, 1), fill(action, 1), fill(advantage, 2, .5), fill(ret, 1), fill(value, 1);
-    for (int64_t i = 0; i < net.log_stds(); ++i) params[net.log_std + i] = static_cast<T>(-.4 + .1 * static_cast<double>(i % 5));
+    for (int64_t i = 0; i < net.log_stds(); ++i)
+      params[net.log_std + i] = static_cast<T>(-.4 + .1 * static_cast<double>(i % 5));
     fill(logp, .5, net.discrete ? -1.1 : -4);
     for (int64_t i = 0; i < n; ++i) {
       choice[i] = static_cast<int64_t>(bp_rng_below(&rng, net.actions));
@@ -37,8 +54,15 @@ class RandomBatch {
     }
   }
   Minibatch<T> View() const {
-    return {n_, obs.data(), net_.discrete ? nullptr : action.data(), net_.discrete ? choice.data() : nullptr,
-            masked_ ? mask.data() : nullptr, logp.data(), advantage.data(), ret.data(), value.data()};
+    return {n_,
+            obs.data(),
+            net_.discrete ? nullptr : action.data(),
+            net_.discrete ? choice.data() : nullptr,
+            masked_ ? mask.data() : nullptr,
+            logp.data(),
+            advantage.data(),
+            ret.data(),
+            value.data()};
   }
   std::vector<T> params, obs, action, logp, advantage, ret, value;
   std::vector<int64_t> choice;
@@ -77,8 +101,14 @@ double Distance(const std::vector<T>& a, const std::vector<T>& b) {
 class Acting {
  public:
   Acting(const Net& net, int64_t rows, uint64_t sde_steps = 4)
-      : obs({rows, net.obs}), action({rows, net.actions}), raw({rows, net.actions}), logp({rows}), value({rows}), choice({rows}),
-        actor_(net, EnvShapeOf(net), static_cast<uint64_t>(rows), nullptr, sde_steps), discrete_(net.discrete) {}
+      : obs({rows, net.obs}),
+        action({rows, net.actions}),
+        raw({rows, net.actions}),
+        logp({rows}),
+        value({rows}),
+        choice({rows}),
+        actor_(net, EnvShapeOf(net), static_cast<uint64_t>(rows), nullptr, sde_steps),
+        discrete_(net.discrete) {}
   void Act(const float* params, int64_t begin, int64_t end, uint64_t step = 0, uint32_t flags = BP_ACT_EXPLORE) {
     actor_.Refresh(params);
     bp_tensor* in[] = {&obs.tensor};
@@ -94,10 +124,10 @@ class Acting {
     const int64_t choices = net.actions;
     const bp_channel channels[] = {
         {sizeof(bp_channel), BP_ROLE_OBS, BP_SPACE_BOX, BP_SCOPE_ROW, 1, bp::DtypeOf<float>(), "obs", &net.obs},
-        net.discrete ? bp_channel{sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_ROW, 0, bp::DtypeOf<int32_t>(), "action",
-                                  nullptr, nullptr, nullptr, &choices}
-                     : bp_channel{sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_BOX, BP_SCOPE_ROW, 1, bp::DtypeOf<float>(), "action",
-                                  &net.actions},
+        net.discrete ? bp_channel{sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_ROW, 0,
+                                  bp::DtypeOf<int32_t>(), "action", nullptr, nullptr, nullptr, &choices}
+                     : bp_channel{sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_BOX, BP_SCOPE_ROW, 1, bp::DtypeOf<float>(),
+                                  "action", &net.actions},
         {sizeof(bp_channel), BP_ROLE_REWARD, BP_SPACE_BOX, BP_SCOPE_ROW, 0, bp::DtypeOf<float>(), "reward"}};
     const bp_env_spec spec{sizeof(bp_env_spec), 1, channels, 3, 500, {BP_DEVICE_CPU, 0}};
     return EnvShape(&spec);

@@ -35,6 +35,29 @@ TEST(Ppo, LearnsOnBitForBitAfterLoading) {
   EXPECT_EQ(after, SaveState(two.api(), two.learner()));
 }
 
+// A whole iteration by either path: the same rollout, the same shuffles, weights apart by rounding.
+TEST(Ppo, PathsLearnTheSame) {
+  const auto values_after = [](const char* path) {
+    CartPoleTrial trial(4, 64, {{"train_batch_size", "256"}, {"minibatch_size", "64"}, {"num_epochs", "2"}, {"update_path", path}});
+    EXPECT_EQ(trial.Iterate(), BP_OK) << trial.host().error;
+    trial.Act(0, 0, 4);
+    return trial.value().data;
+  };
+  const std::vector<float> fused = values_after("fused"), torch = values_after("torch");
+  for (int row = 0; row < 4; ++row) EXPECT_NEAR(fused[row], torch[row], 1e-4);
+}
+
+TEST(Ppo, RefusesASharedTrunkWithSizesForTheCritic) {
+  CartPoleTrial trial(2, 4, {{"share_layers", "true"}, {"vf_hidden", "[8]"}});
+  EXPECT_EQ(trial.status(), BP_E_CONFIG);
+  EXPECT_EQ(trial.host().error, "vf_hidden sizes a critic of its own, but share_layers gives it the actor's layers (test.yaml:1:1)");
+}
+
+TEST(Ppo, RefusesStateDependentNoiseForDiscreteActions) {
+  CartPoleTrial trial(2, 4, {{"use_sde", "true"}});
+  EXPECT_EQ(trial.status(), BP_E_UNSUPPORTED);
+}
+
 TEST(Ppo, RefusesAStateOfAnotherShape) {
   CartPoleTrial small(2, 4, {{"hidden", "[8]"}}), large(2, 4, {{"hidden", "[16]"}});
   EXPECT_EQ(LoadState(large.api(), large.learner(), SaveState(small.api(), small.learner())), BP_E_INVALID_ARG);
