@@ -18,9 +18,9 @@ namespace {
     }                                            \
   };
 
-BP_NN_LOOP(ReluLoop, (T * x, int64_t n), x[i] = x[i] > 0 ? x[i] : 0)
+BP_NN_LOOP(ReluLoop, (T * x, int64_t n), x[i] = x[i] < 0 ? 0 : x[i])
 BP_NN_LOOP(TanhBackwardLoop, (const T* __restrict y, T* __restrict d, int64_t n), d[i] *= 1 - y[i] * y[i])
-BP_NN_LOOP(ReluBackwardLoop, (const T* __restrict y, T* __restrict d, int64_t n), d[i] = y[i] > 0 ? d[i] : 0)
+BP_NN_LOOP(ReluBackwardLoop, (const T* __restrict y, T* __restrict d, int64_t n), d[i] = y[i] <= 0 ? 0 : d[i])
 BP_NN_LOOP(SquareLoop, (const T* __restrict x, int64_t n, T* __restrict out), out[i] = x[i] * x[i])
 BP_NN_LOOP(AddLoop, (const T* __restrict x, int64_t n, T* __restrict sum), sum[i] += x[i])
 BP_NN_LOOP(ScaleLoop, (T factor, int64_t n, T* x), x[i] *= factor)

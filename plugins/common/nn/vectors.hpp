@@ -5,7 +5,8 @@
 
 namespace backplane::nn {
 
-// float: Eigen's rational approximation, within a few units in the last place and several times faster than libm's.
+// Both keep NaN, so that it reaches the loss and is noticed.
+// tanh in float: Eigen's rational approximation, within a few units in the last place and several times faster than libm's.
 template <class T>
 void TanhInPlace(T* values, int64_t n);
 template <class T>

@@ -90,6 +90,16 @@ TEST(Vectors, TanhIsCloseToTheLibrarysAtEveryLength) {
   }
 }
 
+TEST(Vectors, ActivationsKeepNaN) {
+  std::vector<float> bent(20, -1), squashed(20, -1);
+  bent[3] = bent[18] = squashed[3] = squashed[18] = NAN;  // in a whole vector and in the rest
+  ReluInPlace(bent.data(), 20), TanhInPlace(squashed.data(), 20);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(std::isnan(bent[i]), i == 3 || i == 18) << i;
+    EXPECT_EQ(std::isnan(squashed[i]), i == 3 || i == 18) << i;
+  }
+}
+
 TEST(Vectors, SumOfSquaresIsSummedInDouble) {
   std::vector<float> x(100'003, 0.1f);
   EXPECT_NEAR(SumOfSquares(x.data(), 100'003), 100'003 * static_cast<double>(0.1f) * 0.1f, 1e-9);
