@@ -109,6 +109,7 @@ void Learner::Report(const StepStats& stats) {
 
 // The normaliser moves only here, so that the ratio of the first minibatch is 1.
 void Learner::EndUpdate() {
+  update_.RequireFiniteState();  // before the host takes the state for a checkpoint
   if (moments_.count > 0) obs_norm_.Merge(moments_.count, moments_.mean.data(), moments_.m2.data());
   moments_.count = 0;
   if (options_.lr_schedule != Schedule::kKlAdaptive || kl_count_ == 0) return;

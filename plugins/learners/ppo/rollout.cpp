@@ -1,5 +1,6 @@
 // Turning a rollout into samples with advantages and returns.
 #include <algorithm>
+#include <cmath>
 
 #include "gae.hpp"
 #include "learner.hpp"
@@ -72,6 +73,12 @@ void Learner::KeepMoments(const bp::Delivery& delivery) {
   const double *mean = delivery.Get<double>("obs_mean").At(0), *m2 = delivery.Get<double>("obs_m2").At(0);
   moments_.mean.assign(mean, mean + net_.obs);
   moments_.m2.assign(m2, m2 + net_.obs);
+  // The clip of the normaliser would hide an infinite observation from the loss, and the statistics would keep it.
+  for (int64_t i = 0; i < net_.obs; ++i) {
+    if (std::isfinite(mean[i]) && std::isfinite(m2[i])) continue;
+    throw bp::Error(BP_E_NUMERIC, "normalize_obs needs finite observations, number " + std::to_string(i) + " of channel '" +
+                                      obs_name_ + "' has a mean of " + std::to_string(mean[i]) + " over the rollout");
+  }
 }
 
 }  // namespace backplane::ppo

@@ -36,6 +36,13 @@ StepStats PpoUpdate<T>::Step(const Minibatch<T>& batch, const LossOptions& optio
   return stats;
 }
 
+// Where a second moment has overflowed, its parameter stands still for ever and nothing else shows it.
+template <class T>
+void PpoUpdate<T>::RequireFiniteState() const {
+  NeedFinite("norm of the parameters", std::sqrt(nn::SumOfSquares(params_.data(), static_cast<int64_t>(params_.size()))));
+  NeedFinite("norm of Adam's second moments", std::sqrt(nn::SumOfSquares(v_.data(), static_cast<int64_t>(v_.size()))));
+}
+
 template class PpoUpdate<float>;
 template class PpoUpdate<double>;
 

@@ -14,6 +14,8 @@ class PpoUpdate {
   PpoUpdate(const Net& net, std::unique_ptr<Gradient<T>> gradient);
   // Throws bp::Error: BP_E_NUMERIC for a loss or gradient that is not finite, BP_E_OOM_* when memory is short.
   StepStats Step(const Minibatch<T>& batch, const LossOptions& options, double lr);
+  // Throws bp::Error (BP_E_NUMERIC) for a state that no step can mend: after the last step of an update no loss would show it.
+  void RequireFiniteState() const;
 
   // [net.size] each, valid until the end: parameters, the last gradient after its clip, and Adam's moments.
   T* params() { return params_.data(); }

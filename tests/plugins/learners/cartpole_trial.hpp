@@ -64,6 +64,10 @@ class CartPoleTrial {
     const bp_act act{sizeof(bp_act), BP_ACT_EXPLORE, static_cast<uint64_t>(begin), static_cast<uint64_t>(end), 0, 7, step_, in, out};
     api_->act(learner_, &act);
   }
+  void PutCart(int64_t row, double x) {  // m
+    state_[row][0] = x;
+    Observe(row);
+  }
   double Last100() const {
     const size_t n = std::min<size_t>(returns_.size(), 100);
     return n ? std::accumulate(returns_.end() - static_cast<int64_t>(n), returns_.end(), 0.0) / static_cast<double>(n) : 0;

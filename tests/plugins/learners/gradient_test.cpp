@@ -2,6 +2,7 @@
 #include "gradient.hpp"
 
 #include <ATen/Parallel.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "net_fixture.hpp"
@@ -134,6 +135,28 @@ TEST_P(PpoUpdateTest, RefusesALossThatIsNotFinite) {
   } catch (const bp::Error& e) {
     EXPECT_EQ(e.code(), BP_E_NUMERIC);
   }
+}
+
+TEST(PpoUpdate, RefusesAStateThatNoLossShows) {
+  const Net net({.obs = 1, .actions = 2, .discrete = true});
+  const float x = 1, zero = 0, huge = 1e22f, logp = -.69314718f;
+  const int64_t choice = 0;
+  const auto state_after = [&](const float& advantage, double lr) {
+    PpoUpdate<float> update(net, FusedGradient<float>(net, 1, InOrder()));
+    const Minibatch<float> batch{1, &x, nullptr, &choice, nullptr, &logp, &advantage, &zero, &zero};
+    EXPECT_TRUE(update.Step(batch, {.grad_clip = 0}, lr).applied);
+    try {
+      update.RequireFiniteState();
+    } catch (const bp::Error& e) {
+      EXPECT_EQ(e.code(), BP_E_NUMERIC);
+      return std::string(e.what());
+    }
+    return std::string("finite");
+  };
+  const float one = 1;
+  EXPECT_EQ(state_after(one, 1e-3), "finite");
+  EXPECT_THAT(state_after(one, 1e39), ::testing::HasSubstr("the norm of the parameters is "));
+  EXPECT_THAT(state_after(huge, 1e-3), ::testing::HasSubstr("the norm of Adam's second moments is inf; a smaller lr"));
 }
 
 }  // namespace

@@ -47,6 +47,34 @@ TEST(Ppo, PathsLearnTheSame) {
   for (int row = 0; row < 4; ++row) EXPECT_NEAR(fused[row], torch[row], 1e-4);
 }
 
+// The one step of the update has a finite loss, and the next loss would come after a checkpoint.
+TEST(Ppo, RefusesToEndAnUpdateWithParametersThatAreNotFinite) {
+  const auto status_at = [](const char* lr, const char* activation) {
+    CartPoleTrial trial(4, 16,
+                        {{"train_batch_size", "64"},
+                         {"minibatch_size", "64"},
+                         {"num_epochs", "1"},
+                         {"lr", lr},
+                         {"activation", activation}});
+    const bp_status status = trial.Iterate();
+    EXPECT_EQ(trial.host().error.starts_with("the norm of the parameters is "), status == BP_E_NUMERIC) << trial.host().error;
+    return status;
+  };
+  for (const char* activation : {"tanh", "relu"}) {
+    EXPECT_EQ(status_at("1.0e-3", activation), BP_OK);
+    EXPECT_EQ(status_at("1.0e39", activation), BP_E_NUMERIC);
+  }
+}
+
+TEST(Ppo, RefusesAnInfiniteObservationThatItsNormaliserWouldKeep) {
+  CartPoleTrial trial(4, 16, {{"train_batch_size", "64"}, {"normalize_obs", "true"}});
+  EXPECT_EQ(trial.Iterate(), BP_OK);
+  trial.PutCart(2, INFINITY);
+  EXPECT_EQ(trial.Collect(0), BP_E_NUMERIC);
+  EXPECT_EQ(trial.host().error,
+            "normalize_obs needs finite observations, number 0 of channel 'obs' has a mean of inf over the rollout");
+}
+
 TEST(Ppo, RefusesASharedTrunkWithSizesForTheCritic) {
   CartPoleTrial trial(2, 4, {{"share_layers", "true"}, {"vf_hidden", "[8]"}});
   EXPECT_EQ(trial.status(), BP_E_CONFIG);
