@@ -36,7 +36,7 @@ struct PackedLayer {
 template <class T>
 using Activations = std::vector<std::vector<T>>;
 
-// Grows the buffers; returns nothing that later calls with at most `rows` rows would move.
+// Grows the buffers to `rows` rows; later calls with at most as many move nothing.
 template <class T>
 void Reserve(const Trunk& trunk, int64_t rows, Activations<T>* out);
 

@@ -61,7 +61,7 @@ class Fused final : public Gradient<T> {
 
   void Reserve(Shard* s) const {
     s->work.Reserve(net_, kBlock);
-    const int64_t widest = std::max(net_.widest, net_.latent());
+    const int64_t widest = std::max({net_.widest, net_.policy.in, net_.value.in});  // a trunk may be empty
     for (auto* buffer : {&s->d, &s->other}) buffer->resize(kBlock * widest);
     s->d_head.resize(kBlock * net_.actions), s->d_value.resize(kBlock), s->d_log_std.assign(net_.actions, 0);
     if (net_.sde) {

@@ -1,6 +1,6 @@
-// The gradient of PPO's loss (Schulman et al., arXiv 1707.06347) over one minibatch, by either of two paths: LibTorch's
-// autograd, which takes any network, and a fused pass over blocks of rows for multi-layer perceptrons. T is float, or double
-// for tests against reference figures.
+// The gradient of PPO's loss (Schulman et al., arXiv 1707.06347) over one minibatch, by either of two paths: a fused pass over
+// blocks of rows, and LibTorch's autograd, which it is measured against. T is float, or double for tests against reference
+// figures.
 #pragma once
 
 #include <cstdint>

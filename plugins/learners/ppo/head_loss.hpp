@@ -36,8 +36,8 @@ struct HeadBlock {
   int64_t begin, rows;
   const T *head, *value, *variance;
   T *d_head, *d_value;
-  T* d_variance;      // [rows, actions] with state-dependent noise, else NULL
-  double* d_log_std;  // [actions], added to; Gaussian without state-dependent noise, else NULL
+  T* d_variance;      // [rows, actions]; state-dependent noise alone
+  double* d_log_std;  // [actions], added to; Gaussian without state-dependent noise alone
 };
 template <class T>
 void HeadLoss(const LossContext<T>& context, const HeadBlock<T>& block, LossSums* sums);

@@ -18,7 +18,7 @@ class Ppo : public Learner, public bp::LearnerPlugin<Ppo> {
               {.aliases = "n_epochs,num_sgd_iter,update_epochs", .helps = "update_bound-"}),
       bp::F64("lr", "3.0e-4", "(0,)", "Learning rate of Adam, or its first value", {.aliases = "learning_rate"}),
       bp::Enum("lr_schedule", "constant", "constant|linear|kl_adaptive",
-               "linear falls to 0 over the budget; kl_adaptive steers the KL estimate towards kl_target"),
+               "linear falls to 0 over the budget; kl_adaptive steers the KL estimate towards kl_target, within 1e-6 and 1e-2"),
       bp::F64("gamma", "0.99", "[0,1]", "Discount per step"),
       bp::F64("lambda", "0.95", "[0,1]", "Decay of advantage estimation", {.aliases = "gae_lambda"}),
       bp::F64("clip_param", "0.2", "(0,)", "Clip range of the probability ratio", {.aliases = "clip_range,clip_coef"}),

@@ -1,5 +1,4 @@
-// The loss as LibTorch computes it, with the gradient by autograd: the path for any network, and what the fused one is
-// measured against.
+// The loss as LibTorch computes it, with the gradient by autograd: what the fused path is measured against.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
