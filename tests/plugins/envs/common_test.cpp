@@ -1,5 +1,4 @@
-// What every env owes its host, and the cost of the layer they are written on.
-#include <chrono>
+// What every env owes its host.
 #include <cmath>
 #include <thread>
 
@@ -110,17 +109,6 @@ TEST(Template, IsTheSameEnvInCAndInCpp) {
       ASSERT_EQ(*c.At<uint8_t>("terminated", r), *cpp.At<uint8_t>("terminated", r));
     }
   }
-}
-
-// The time is printed, not asserted: it belongs to the machine.
-TEST(Null, ShowsTheCostOfTheLayer) {
-  constexpr uint64_t kRows = 256;
-  harness::Env env(File("null"), kRows);
-  ASSERT_EQ(env.Reset(0, Seeds(kRows)), BP_OK);
-  const auto start = std::chrono::steady_clock::now();
-  for (int t = 0; t < 20000; ++t) env.Step();
-  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
-  std::printf("%.2f ns per row\n", took.count() / (20000.0 * kRows));
 }
 
 }  // namespace
