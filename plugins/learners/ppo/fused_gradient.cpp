@@ -38,7 +38,7 @@ class Fused final : public Gradient<T> {
   }
 
  private:
-  // What one shard works with; kept, so that a minibatch allocates nothing.
+  // What one shard works with, kept from one minibatch to the next.
   struct Shard {
     T* Gradient(const Net& net) {
       gradient.resize(net.size);

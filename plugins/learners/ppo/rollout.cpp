@@ -77,7 +77,7 @@ void Learner::KeepMoments(const bp::Delivery& delivery) {
   for (int64_t i = 0; i < net_.obs; ++i) {
     if (std::isfinite(mean[i]) && std::isfinite(m2[i])) continue;
     throw bp::Error(BP_E_NUMERIC, "normalize_obs needs finite observations, number " + std::to_string(i) + " of channel '" +
-                                      obs_name_ + "' has a mean of " + std::to_string(mean[i]) + " over the rollout");
+                                      obs_name_ + "' was infinite or not a number in the rollout");
   }
 }
 

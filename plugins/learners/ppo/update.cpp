@@ -11,7 +11,7 @@ namespace {
 
 void NeedFinite(const char* what, double value) {
   if (std::isfinite(value)) return;
-  throw bp::Error(BP_E_NUMERIC, std::string("the ") + what + " is " + std::to_string(value) +
+  throw bp::Error(BP_E_NUMERIC, std::string("the ") + what + " is " + (std::isnan(value) ? "not a number" : "infinite") +
                                     "; a smaller lr, normalize_obs or normalize_rewards may help");
 }
 

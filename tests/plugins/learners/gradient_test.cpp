@@ -40,6 +40,9 @@ std::vector<Case> Cases() {
   other = {"no hidden layers", Shape(false, false, true)};
   other.shape.hidden = other.shape.vf_hidden = {};
   cases.push_back(other);
+  other = {"a critic without hidden layers", Shape(false)};
+  other.shape.hidden = {2}, other.shape.vf_hidden = {};  // observations are the widest thing then
+  cases.push_back(other);
   return cases;
 }
 
@@ -156,7 +159,7 @@ TEST(PpoUpdate, RefusesAStateThatNoLossShows) {
   const float one = 1;
   EXPECT_EQ(state_after(one, 1e-3), "finite");
   EXPECT_THAT(state_after(one, 1e39), ::testing::HasSubstr("the norm of the parameters is "));
-  EXPECT_THAT(state_after(huge, 1e-3), ::testing::HasSubstr("the norm of Adam's second moments is inf; a smaller lr"));
+  EXPECT_THAT(state_after(huge, 1e-3), ::testing::HasSubstr("the norm of Adam's second moments is infinite; a smaller lr"));
 }
 
 }  // namespace

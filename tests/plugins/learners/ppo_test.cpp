@@ -50,12 +50,9 @@ TEST(Ppo, PathsLearnTheSame) {
 // The one step of the update has a finite loss, and the next loss would come after a checkpoint.
 TEST(Ppo, RefusesToEndAnUpdateWithParametersThatAreNotFinite) {
   const auto status_at = [](const char* lr, const char* activation) {
-    CartPoleTrial trial(4, 16,
-                        {{"train_batch_size", "64"},
-                         {"minibatch_size", "64"},
-                         {"num_epochs", "1"},
-                         {"lr", lr},
-                         {"activation", activation}});
+    CartPoleTrial trial(
+        4, 16,
+        {{"train_batch_size", "64"}, {"minibatch_size", "64"}, {"num_epochs", "1"}, {"lr", lr}, {"activation", activation}});
     const bp_status status = trial.Iterate();
     EXPECT_EQ(trial.host().error.starts_with("the norm of the parameters is "), status == BP_E_NUMERIC) << trial.host().error;
     return status;
@@ -72,7 +69,7 @@ TEST(Ppo, RefusesAnInfiniteObservationThatItsNormaliserWouldKeep) {
   trial.PutCart(2, INFINITY);
   EXPECT_EQ(trial.Collect(0), BP_E_NUMERIC);
   EXPECT_EQ(trial.host().error,
-            "normalize_obs needs finite observations, number 0 of channel 'obs' has a mean of inf over the rollout");
+            "normalize_obs needs finite observations, number 0 of channel 'obs' was infinite or not a number in the rollout");
 }
 
 TEST(Ppo, RefusesASharedTrunkWithSizesForTheCritic) {
