@@ -37,6 +37,10 @@ function(backplane_add_plugin name)
     PREFIX "" CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     LIBRARY_OUTPUT_DIRECTORY ${dir} BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN"
     LINK_DEPENDS ${_BACKPLANE_CMAKE_DIR}/plugin.version)
+  if(P_KIND STREQUAL env)
+    # x * y + z rounds twice on every processor, or an env's numbers would depend on the compiler's choice.
+    target_compile_options(${target} PRIVATE -ffp-contract=off)
+  endif()
   if("torch" IN_LIST P_USES)
     target_link_libraries(${target} PRIVATE backplane_torch_sdk)
     target_compile_definitions(${target} PRIVATE BP_BUILD_TORCH="${BACKPLANE_TORCH_VERSION}")

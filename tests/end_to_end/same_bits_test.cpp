@@ -57,7 +57,7 @@ TEST_F(SameBits, PpoInShards) {
   if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
   CheckThreads(R"(experiment: same
 env: {plugin: cartpole}
-learner: {plugin: ppo, options: {train_batch_size: 1536, minibatch_size: 768, num_epochs: 2, update_shards: 3, share_layers: true}}
+learner: {plugin: ppo, options: {train_batch_size: 1536, minibatch_size: 768, num_epochs: 2, update_shards: 3, share_layers: true, hidden: [128, 128]}}
 rollout: {num_env_runners: 3, num_envs_per_env_runner: 4}
 budget: {iterations: 4}
 )");

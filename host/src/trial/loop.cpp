@@ -64,12 +64,12 @@ void TrialLoop::Run() {
     SaveCheckpoint();  // before the evaluation, which may fail
     if (!stopped_ && parts_.evaluation_env != nullptr) Evaluate(true);
   } catch (const TrialFailure& failure) {
-    stop_clock();
+    const bool asked = failure.status() == BP_E_CANCELLED && parts_.cancelled;
     // A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary.
-    if (failure.status() == BP_E_NUMERIC && !ReadCheckpoint(parts_.spec.checkpoint_dir)) SaveCheckpoint();
-    if (failure.status() != BP_E_CANCELLED || !parts_.cancelled) throw;
+    if (asked || (failure.status() == BP_E_NUMERIC && !ReadCheckpoint(parts_.spec.checkpoint_dir))) SaveCheckpoint();
+    stop_clock();
+    if (!asked) throw;
     stopped_ = true;
-    SaveCheckpoint();
   } catch (...) {
     stop_clock();
     throw;

@@ -9,8 +9,8 @@
 namespace backplane::ppo {
 namespace {
 
-constexpr int64_t kBlock = 128;       // rows; two layers of 256 then hold 256 KiB
-constexpr int64_t kLeastShard = 256;  // rows that are worth a hand-over to another thread
+constexpr int64_t kBlock = 128;  // rows; two layers of 256 then hold 256 KiB
+constexpr int64_t kLeastWork = 3'000'000;  // rows x parameters that are worth a hand-over to another thread: about 0.2 ms
 
 template <class T>
 class Fused final : public Gradient<T> {
@@ -21,7 +21,7 @@ class Fused final : public Gradient<T> {
     weights_.Pack(net_, params, true);
     PackDeviations(params);
     const LossContext<T> context(net_, batch, options, params);
-    const int64_t used = std::clamp<int64_t>(batch.n / kLeastShard, 1, static_cast<int64_t>(shards_.size()));
+    const int64_t used = std::clamp<int64_t>(batch.n * net_.size / kLeastWork, 1, static_cast<int64_t>(shards_.size()));
     parallel_(static_cast<uint64_t>(used), [&](uint64_t i) {
       const auto index = static_cast<int64_t>(i);
       RunShard(context, params, batch.n * index / used, batch.n * (index + 1) / used, i == 0 ? out : shards_[i].Gradient(net_),

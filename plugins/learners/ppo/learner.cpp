@@ -90,7 +90,6 @@ void Learner::OnTick(uint64_t index) {
   const int64_t part = static_cast<int64_t>(index) % per_epoch;
   if (part == 0) batch_.Shuffle(bp_seed(seed_, BP_PURPOSE_LEARNER, 0, epochs_done_++));
   const StepStats stats = update_.Step(batch_.Gather(part * size, std::min((part + 1) * size, n)), CurrentLoss(), CurrentLr());
-  actor_.Refresh(update_.params());
   kl_sum_ += stats.kl, ++kl_count_;
   Report(stats);
   if (!stats.applied) SkipTicks();
@@ -110,6 +109,7 @@ void Learner::Report(const StepStats& stats) {
 // The normaliser moves only here, so that the ratio of the first minibatch is 1.
 void Learner::EndUpdate() {
   update_.RequireFiniteState();  // before the host takes the state for a checkpoint
+  actor_.Refresh(update_.params());
   if (moments_.count > 0) obs_norm_.Merge(moments_.count, moments_.mean.data(), moments_.m2.data());
   moments_.count = 0;
   if (options_.lr_schedule != Schedule::kKlAdaptive || kl_count_ == 0) return;

@@ -50,7 +50,7 @@ class Ppo : public Learner, public bp::LearnerPlugin<Ppo> {
       bp::Enum("update_path", "auto", "auto|fused|torch",
                "fused: own kernels for multi-layer perceptrons; torch: LibTorch's autograd, slower; auto: fused where the net "
                "allows it"),
-      bp::I64("update_shards", "2", "[1,)",
+      bp::I64("update_shards", "2", "[1,1024]",
               "Parts of a minibatch with a gradient of their own, summed in order; as many cores as this can share an update"),
   };
   using Learner::Learner;

@@ -72,7 +72,9 @@ TEST(Gradient, PathsAgreeInDouble) { ExpectEqual<double>(1e-11); }
 TEST(Gradient, PathsAgreeInFloat) { ExpectEqual<float>(1e-5); }
 
 TEST(Gradient, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
-  const Net net(Shape(false));
+  NetShape shape = Shape(false);
+  shape.hidden = {128, 128};  // enough work for four shards
+  const Net net(shape);
   const RandomBatch<float> batch(net, 1100, 3);
   const auto gradient = [&](int64_t shards, Parallel parallel) {
     std::vector<float> out(net.size);
