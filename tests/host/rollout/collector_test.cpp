@@ -148,6 +148,17 @@ TEST(Collector, AFailingStepEndsTheRolloutWithThePluginsSentence) {
   }
 }
 
+TEST(Collector, BeatsAfterEverySlowStepHoweverLongAChunkIsHeld) {
+  ToyTrial trial(4, 1);
+  g_switches.on_step = [] {
+    for (const int64_t end = NowNs() + 200'000; NowNs() < end;) {
+    }
+  };
+  trial.Collect(32);
+  g_switches.on_step = nullptr;
+  EXPECT_GE(trial.beats, 32) << "one chunk, 32 steps";
+}
+
 TEST(Collector, AChannelToKeepThatNobodyWritesIsRefusedBeforeAnyStep) {
   g_switches.keep = "flags";
   try {

@@ -29,6 +29,7 @@ const bp_module& Module();
 struct ToyTrial {
   explicit ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows = 4, uint64_t seed = 7);
   std::atomic<bool> cancelled{false};
+  std::atomic<int> beats{0};  // of the collector
   HostSinks sinks;
   std::unique_ptr<LoadedModule> module;
   std::unique_ptr<EnvInstance> env;
