@@ -278,8 +278,8 @@ void TrialLoop::SaveCheckpoint() {
   checkpoint_path_ = (parts_.spec.checkpoint_dir / "checkpoint.bin").string();
 }
 
-// A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary. If that
-// goes wrong too, the trial still ended because it diverged.
+// A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary. If
+// that goes wrong too, the trial still ended because it diverged.
 void TrialLoop::KeepStateBefore() {
   try {
     if (!ReadCheckpoint(parts_.spec.checkpoint_dir)) SaveCheckpoint();

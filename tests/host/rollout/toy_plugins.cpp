@@ -143,9 +143,16 @@ bp_status Act(bp_learner*, const bp_act* act) {
 
 const bp_env_api kEnvApi{sizeof(bp_env_api), 0, CreateEnv, DestroyEnv, EnvSpec, Bind, Reset, Step, nullptr};
 const bp_learner_api kLearnerApi{sizeof(bp_learner_api), 0, CreateLearner, DestroyLearner, LearnerSpec, Plan, Consume, Act, nullptr};
-const bp_descriptor kOwnsTimeLimit = {
-    sizeof(bp_descriptor), BP_KIND_ENV, "env.toy", "1", "a toy", "Apache-2.0", BP_FLAG_ROWS_CONCURRENT | BP_FLAG_OWNS_TIME_LIMIT,
-    nullptr, nullptr, 0};
+const bp_descriptor kOwnsTimeLimit = {sizeof(bp_descriptor),
+                                      BP_KIND_ENV,
+                                      "env.toy",
+                                      "1",
+                                      "a toy",
+                                      "Apache-2.0",
+                                      BP_FLAG_ROWS_CONCURRENT | BP_FLAG_OWNS_TIME_LIMIT,
+                                      nullptr,
+                                      nullptr,
+                                      0};
 const bp_descriptor kDescriptors[] = {
     {sizeof(bp_descriptor), BP_KIND_ENV, "env.toy", "1", "a toy", "Apache-2.0", BP_FLAG_ROWS_CONCURRENT, nullptr, nullptr, 0},
     {sizeof(bp_descriptor), BP_KIND_LEARNER, "learner.toy", "1", "a toy", "Apache-2.0", BP_FLAG_ROWS_CONCURRENT, nullptr, nullptr, 0}};
@@ -153,7 +160,15 @@ const bp_descriptor kDescriptors[] = {
 }  // namespace
 
 const bp_module& Module() {
-  static const bp_module module{sizeof(bp_module), BP_ABI_MINOR, 0, 0, "", "{}", nullptr, nullptr, [] { return 2u; },
+  static const bp_module module{sizeof(bp_module),
+                                BP_ABI_MINOR,
+                                0,
+                                0,
+                                "",
+                                "{}",
+                                nullptr,
+                                nullptr,
+                                [] { return 2u; },
                                 [](uint32_t i) {
                                   if (i == 0 && g_switches.owns_time_limit) return &kOwnsTimeLimit;
                                   return i < 2 ? &kDescriptors[i] : nullptr;
@@ -175,7 +190,8 @@ ToyTrial::ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_
   env = std::make_unique<EnvInstance>(*module, "env.toy", sinks, none, rows);
   learner = std::make_unique<LearnerInstance>(*module, "learner.toy", sinks, none, *env, seed);
   pool = std::make_unique<RunnerPool>(threads);
-  collector = std::make_unique<Collector>(*env, *learner, *pool, CollectorConfig{chunk_rows, seed}, cancelled, [this] { ++beats; });
+  collector =
+      std::make_unique<Collector>(*env, *learner, *pool, CollectorConfig{chunk_rows, seed}, cancelled, [this] { ++beats; });
 }
 
 bool ToyTrial::Collect(uint64_t horizon) {

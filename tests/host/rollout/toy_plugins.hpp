@@ -11,8 +11,8 @@
 
 namespace backplane::toy {
 
-// Env: obs[0] = row, obs[1] = steps in this episode, obs[2] = noise of the episode's seed. Ends by itself with probability 1/8 a
-// step, is cut at 20 steps, pays its action, and fails if it is stepped past its end. INFO "ep/steps" repeats the steps.
+// Env: obs[0] = row, obs[1] = steps in this episode, obs[2] = noise of the episode's seed. Ends by itself with probability 1/8
+// a step, is cut at 20 steps, pays its action, and fails if it is stepped past its end. INFO "ep/steps" repeats the steps.
 inline constexpr int64_t kTimeLimit = 20;
 // Where it owns the time limit it cuts row r itself, at so many steps.
 constexpr int64_t OwnLimit(uint64_t row) { return 3 + static_cast<int64_t>(row % 2); }
