@@ -2,13 +2,14 @@
 
 #include <stdexcept>
 
+#include "backplane/actions.hpp"
 #include "backplane/ext/snapshot.h"
 #include "config/value.hpp"
 
 namespace backplane::bench {
 namespace {
 
-constexpr uint64_t kEnvSeed = 1, kActionSeed = 42;
+constexpr uint64_t kActionSeed = 42;
 
 struct Idle {
   std::vector<bp_channel> out;
@@ -56,8 +57,7 @@ const PluginInfo* FindEnv(Catalog& catalog, const std::string& file) {
   return info;
 }
 
-}  // namespace
-
+// Every option of the plugin with its default.
 nlohmann::json DefaultOptions(const PluginInfo& info) {
   nlohmann::json out = nlohmann::json::object();
   for (const OptionInfo& option : info.options) {
@@ -68,6 +68,8 @@ nlohmann::json DefaultOptions(const PluginInfo& info) {
   }
   return out;
 }
+
+}  // namespace
 
 Host::Host(const Setting& setting)
     : setting_(setting),
@@ -96,17 +98,11 @@ void Host::FillActions(uint64_t first) {
   for (const bp_channel* c : env_->channels()) {
     if (c->role != BP_ROLE_ACTION) continue;
     ChannelBuffer& buffer = *collector_->Buffer(c->name);
-    const uint64_t n = env_->Lead(*c) * buffer.row_elements();
+    const bp::ActionSpace space(*c);
+    const uint64_t lead = env_->Lead(*c);
     for (uint64_t t = 0; t < setting_.horizon; ++t) {
-      bp_rng rng{kActionSeed, (first + t) * n};
-      for (uint64_t i = 0; i < n; ++i) {
-        if (c->space == BP_SPACE_DISCRETE) {
-          buffer.at<int32_t>(t, 0)[i] = static_cast<int32_t>(bp_rng_below(&rng, static_cast<uint64_t>(c->nvec[0])));
-          continue;
-        }
-        const uint64_t b = c->n_bounds == 1 ? 0 : i % c->n_bounds;
-        buffer.at<float>(t, 0)[i] = static_cast<float>(bp_rng_range(&rng, c->low[b], c->high[b]));
-      }
+      bp_rng rng{kActionSeed, (first + t) * lead * buffer.row_elements()};
+      for (uint64_t i = 0; i < lead; ++i) space.Uniform(&rng, nullptr, buffer.row(t, i));
     }
   }
 }

@@ -10,6 +10,8 @@
 
 namespace backplane::bench {
 
+constexpr uint64_t kEnvSeed = 1;  // of every Host's episodes
+
 struct Setting {
   std::string file;  // of the env plugin
   uint64_t rows = 64, chunk_rows = 16, horizon = 64;
@@ -18,12 +20,9 @@ struct Setting {
   uint64_t spin = 0;  // instructions (about) that `act` wastes for each row: a negative control
 };
 
-// Every option of the plugin with its default.
-nlohmann::json DefaultOptions(const PluginInfo& info);
-
 class Host {
  public:
-  // Loads, creates and binds for `setting.horizon`; the action buffers hold uniform draws in the bounds of the action channel.
+  // Loads, creates and binds for `setting.horizon`; the action buffers hold uniform draws from the action space.
   // Two hosts of the same file and rows see the same episodes, whatever the other settings.
   explicit Host(const Setting& setting);
 

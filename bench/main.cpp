@@ -3,9 +3,10 @@
 //   bench_host cost FILE     cost per env step, actions prefilled, autoreset and statistics on; allocations; use of the threads
 //   bench_host raw FILE      a MuJoCo task under the host against the bare loop of mj_step over the same trace, in turn
 //   bench_host threads FILE  threads=T against one thread over the same trace, in turn: S_T
-//   bench_host start FILE    milliseconds from the call to load the plugin until all rows are reset and the first step can
-//   begin bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare
-//   loop instead bench_host facts         compiler, libmujoco
+//   bench_host start FILE    milliseconds until a plugin is loaded and all rows are reset: the first step can begin
+//   bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop
+//   bench_host facts         compiler, libmujoco
+//
 // followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin (see host.hpp), loop=host|raw
 #include <sys/utsname.h>
 

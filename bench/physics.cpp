@@ -55,15 +55,15 @@ Trace Record(const Setting& setting) {
   trace.frame_skip = host.options()["frame_skip"];
   trace.restarts.resize(setting.rows);
   // The first reset, done here as the collector will do it once more: same seeds, same states.
-  Rows first(setting.rows, 1, BP_PURPOSE_ENV_EPISODE);
+  Rows first(setting.rows, kEnvSeed, BP_PURPOSE_ENV_EPISODE);
   for (uint64_t r = 0; r < setting.rows; ++r) first.StartEpisode(r);
   if (const bp_status s = host.env().Reset(1, 0, setting.rows, nullptr, first.seeds.data()); s != BP_OK)
     host.env().Fail(s, "reset");
   trace.start = States(host);
   for (uint64_t t = 0; t < setting.horizon; ++t) {
     host.FillActions(t);
-    const ChannelBuffer& action = *host.collector().Buffer(host.env().FindRole(BP_ROLE_ACTION)->name);
-    const float* controls = const_cast<ChannelBuffer&>(action).at<float>(0, 0);
+    ChannelBuffer& action = *host.collector().Buffer(host.env().FindRole(BP_ROLE_ACTION)->name);
+    const float* controls = action.at<float>(0, 0);
     trace.controls.insert(trace.controls.end(), controls, controls + setting.rows * action.row_elements());
     host.Collect();
     for (const Episode& e : host.collector().episodes()) trace.restarts[e.row].push_back({t, StateOf(host, e.row)});

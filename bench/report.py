@@ -24,7 +24,7 @@ BARS = {
     "S_2/64/ant": (0.95, 0.98), "S_2/8/ant": (0.90, 0.95), "S_2/2/ant": (0.85, 0.91),
     "null_us": (0.05, 0.02), "cartpole_M_per_s": (17, 40), "agents_4096_over_64": (1.5, 1.1), "start_ms/ant": (60, 15),
 }
-LOWER_IS_BETTER = {"null_us", "agents_4096_over_64"}
+LOWER_IS_BETTER = {"null_us", "agents_4096_over_64", "start_ms/ant"}
 
 PHASES = """
 experiment: bench
@@ -69,7 +69,7 @@ def line(row):
     mark = "~" if row["disturbed"] else " "
     verdict = ""
     if "floor" in row:
-        down = row["name"] in LOWER_IS_BETTER or row["name"].startswith("start_ms")
+        down = row["name"] in LOWER_IS_BETTER
         reached = [row["median"] <= bar if down else row["median"] >= bar for bar in (row["floor"], row["target"])]
         verdict = "target" if reached[1] else "floor" if reached[0] else "BELOW"
         verdict = f"{row['floor']:>8g} {row['target']:>8g}  {verdict}"
@@ -83,15 +83,15 @@ def inverse(spread, factor=1.0):
 
 def small_envs(report, pairs):
     plugins, tests = report.build / "lib/backplane/plugins", report.build / "tests/plugins"
-    if report.wants("null"):
+    if report.wants("null_us"):
         found = report.bench("cost", tests / "env_null.so", "rows=64", "chunk_rows=64", "horizon=2000", f"pairs={pairs}")
         report.add("null_us", found["cpu_us"], found)
         report.add("null_allocations_per_step", found["allocations_per_step"])
-    if report.wants("cartpole"):
+    if report.wants("cartpole_M_per_s"):
         found = report.bench("cost", plugins / "env_cartpole.so", "rows=1024", "chunk_rows=64", "horizon=128", f"pairs={pairs}")
         report.add("cartpole_M_per_s", inverse(found["cpu_us"]), found)
         report.add("cartpole_allocations_per_step", found["allocations_per_step"])
-    if report.wants("agents"):
+    if report.wants("agents_4096_over_64"):
         few, many = [], []
         for _ in range(3):  # in turn
             few.append(report.bench("cost", tests / "env_null_agents.so", "rows=64", "chunk_rows=64", "horizon=1024", f"pairs={pairs}"))
@@ -131,9 +131,9 @@ def physics(report, pairs, steps):
 def phase_shares(report, iterations):
     program = report.build / "bin/backplane"
     plugins = report.build / "lib/backplane/plugins"
-    if not report.wants("phases") or not program.exists() or not (plugins / "learner_ppo.so").exists():
-        return
     task = "ant" if (plugins / "env_ant.so").exists() else "cartpole"
+    if not report.wants(f"phases/{task}") or not program.exists() or not (plugins / "learner_ppo.so").exists():
+        return
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "bench.yaml"
         file.write_text(PHASES.format(task=task, iterations=iterations, out=folder + "/out"))
@@ -169,7 +169,7 @@ def context(report):
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="NAME", help="measurements whose name contains NAME: null, cartpole, agents, E_env, S_2/8, start_ms, phases, ant")
+    parser.add_argument("--only", metavar="NAME", help="measurements whose first row's name contains NAME: null, cartpole, agents, E_env, S_2/8, start_ms, phases, ant")
     parser.add_argument("--quick", action="store_true", help="3 short pairs instead of 15: a look, not a figure to quote")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "outputs/bench/bench.json")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help=argparse.SUPPRESS)
@@ -184,6 +184,8 @@ def main():
     small_envs(report, pairs)
     physics(report, pairs, steps)
     phase_shares(report, 4 if args.quick else 20)
+    if not report.rows:
+        raise SystemExit(f"bench: nothing that is built here has a name with '{args.only}' in it; see --help")
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps({"schema": SCHEMA, "context": facts, "rows": report.rows}, indent=1) + "\n")
     print(f"written to {args.out}", file=sys.stderr)

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "program.hpp"
 
@@ -70,6 +71,16 @@ TEST_F(Refusal, ADivergingTrialKeepsTheStateBeforeIt) {
   EXPECT_THAT(result["error"].get<std::string>(), HasSubstr("is not a finite number"));
   const std::string kept = ReadFile(Attempt("bad").parent_path() / "checkpoint/checkpoint.bin");
   EXPECT_THAT(kept, HasSubstr("\"iterations\":2"));
+}
+
+TEST_F(Refusal, ADivergingTrialIsRecordedAsSuchAlsoIfItsStateCannotBeKept) {
+  RunFixture("reward_turns_nan");
+  const std::filesystem::path checkpoint = Attempt("bad").parent_path() / "checkpoint";
+  std::filesystem::remove_all(checkpoint);
+  std::ofstream(checkpoint) << "a file in the folder's place";
+  const Finished run = RunFixture("reward_turns_nan");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(Attempt("bad", 2) / "result.json"))["outcome"], "nan");
 }
 
 TEST_F(Refusal, APluginThatExitsIsRecordedByName) {

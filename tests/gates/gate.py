@@ -118,6 +118,8 @@ def main():
     parser.add_argument("--red", action="store_true")
     parser.add_argument("--store", action="store_true")
     args = parser.parse_args()
+    if args.red and args.store:
+        parser.error("--red measures something slow on purpose: it gives no bound to store")
     try:
         value, bound, what = GATES[args.name](Bench(args.build), args)
     except Failed as failure:

@@ -28,8 +28,8 @@ class ActionSpace {
   // Both write the action of one row or agent, float [elements] or one int32, to `out`. `mask` [choices], 1 = allowed, or NULL.
   // Zero is moved into the bounds of a box, and to the first allowed choice.
   void Zero(const uint8_t* mask, void* out) const { Write(nullptr, mask, out); }
-  // A side of a box without a bound has no uniform distribution: those elements are standard normal, as in Gymnasium's
-  // Box.sample.
+  // Without both bounds an element has no uniform distribution: it is standard normal, as in Gymnasium's Box.sample, and moved
+  // into the one bound it may have (where Gymnasium draws from an exponential distribution).
   void Uniform(bp_rng* rng, const uint8_t* mask, void* out) const { Write(rng, mask, out); }
 
  private:
@@ -38,8 +38,8 @@ class ActionSpace {
     for (int i = 0; i < channel.ndim; ++i) n *= channel.shape[i];
     return n;
   }
-  static bool Is(const bp_channel& channel, uint8_t code) {
-    return channel.dtype.code == code && channel.dtype.bits == 32 && channel.dtype.lanes == 1;
+  static bool Is(const bp_channel& channel, uint8_t code, uint8_t bits = 32) {
+    return channel.dtype.code == code && channel.dtype.bits == bits && channel.dtype.lanes == 1;
   }
 
   void ReadDiscrete(const bp_channel& action, const bp_channel* mask) {
@@ -47,9 +47,9 @@ class ActionSpace {
       throw std::invalid_argument(std::string("action channel '") + action.name + "' should be one int32 per row");
     choices_ = action.nvec[0];
     if (!mask) return;
-    if (mask->scope != action.scope || Elements(*mask) != choices_)
+    if (mask->scope != action.scope || Elements(*mask) != choices_ || !Is(*mask, BP_DTYPE_UINT, 8))
       throw std::invalid_argument(std::string("mask '") + mask->name +
-                                  "' should have the action's scope and one flag per choice");
+                                  "' should have the action's scope and one uint8 per choice");
     masked_ = true;
   }
 

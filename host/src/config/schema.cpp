@@ -119,7 +119,7 @@ const std::vector<HostKey>& Table() {
       Key("rollout.num_envs_per_env_runner", Type::kInteger, "[1,)", "1", "num_envs_per_worker,num_envs,n_envs",
           "rows of a block", MEMBER(rollout.num_envs_per_env_runner)),
       Key("rollout.threads", Type::kInteger, "auto|[1,)", "auto", "num_threads,n_jobs",
-          "threads that run the blocks; changes speed, never results", MEMBER(rollout.threads)),
+          "threads that run the blocks and share the learner's work; changes speed, never results", MEMBER(rollout.threads)),
       Key("rollout.pin_threads", Type::kFlag, "", "false", "thread_affinity,cpu_affinity",
           "each thread keeps to a core of its own; for a machine that does nothing else; changes speed, never results",
           MEMBER(rollout.pin_threads)),

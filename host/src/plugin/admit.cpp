@@ -14,7 +14,7 @@ constexpr const char* kEntry = "bp_module_v1";
 constexpr std::string_view kEntryStem = "bp_module_v";
 static_assert(BP_ABI_MAJOR == 1, "kEntry carries the major");
 
-constexpr const char* kHostExtensions[] = {BP_HOST_METRICS_1, BP_HOST_PARALLEL_1};
+constexpr const char* kHostExtensions[] = {BP_HOST_FACTS_1, BP_HOST_METRICS_1, BP_HOST_PARALLEL_1};
 
 void CheckEntry(const ElfFile& elf, const std::string& file) {
   const std::vector<std::string> exports = elf.Exports();
@@ -64,10 +64,12 @@ void CheckBuild(const PluginInfo& info) {
 }
 
 void CheckNeeds(const PluginInfo& info) {
+  std::string known;
+  for (const char* extension : kHostExtensions) known += (known.empty() ? "" : ", ") + std::string(extension);
   for (const std::string& need : info.needs) {
     if (std::find(std::begin(kHostExtensions), std::end(kHostExtensions), need) == std::end(kHostExtensions)) {
       throw PluginError(info.file.string() + ": '" + info.id + "' needs the host extension '" + need +
-                        "', which this host does not have; it has " BP_HOST_METRICS_1 ", " BP_HOST_PARALLEL_1);
+                        "', which this host does not have; it has " + known);
     }
   }
 }

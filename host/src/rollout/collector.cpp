@@ -83,11 +83,16 @@ void Collector::RunChunks(unsigned runner, PhaseClock& clock) {
     clock.Switch(Phase::kInfer);
     const uint64_t half = chunk->t + (buffers_.horizon() - chunk->t) / 2;
     const int64_t until = clock.since_ns() + kHoldNs;
+    int64_t next_beat = until;  // a long hold of a slow env is no hang
     do {
       if (cancelled_.load(std::memory_order_relaxed)) abort_ = true;
       if (abort_.load(std::memory_order_relaxed)) return;
       StepChunk(*chunk, clock);
       ++chunk->t;
+      if (clock.since_ns() >= next_beat) {
+        beat_();
+        next_beat = clock.since_ns() + kHoldNs;
+      }
     } while (chunk->t < half || (chunk->t < buffers_.horizon() && clock.since_ns() < until));
     beat_();
     queue_.GiveBack(*chunk);

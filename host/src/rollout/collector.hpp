@@ -27,7 +27,7 @@ struct CollectorConfig {
 
 class Collector {
  public:
-  // `beat` is called now and then from any runner: a sign of life.
+  // `beat` is called from every runner, about every 0.1 ms or after every step that takes longer: a sign of life.
   Collector(EnvInstance& env, LearnerInstance& learner, RunnerPool& pool, const CollectorConfig& config,
             const std::atomic<bool>& cancelled, std::function<void()> beat);
 

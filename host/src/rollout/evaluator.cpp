@@ -112,13 +112,13 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
     bool any_restart = false;
     for (uint64_t r = begin; r < end; ++r) {
       // A row that is done goes on in new episodes that nobody looks at: no env is stepped past its end.
-      restart[r] = terminated[r];
-      any_restart |= terminated[r] != 0;
+      const bool env_cuts = owns_limit && *buffers_[truncated->name]->at<uint8_t>(0, r) != 0;
+      restart[r] = terminated[r] || env_cuts;
+      any_restart |= restart[r] != 0;
       if (done[r - begin]) continue;
       for (uint64_t a = 0; a < agents; ++a) out->returns[r] += reward[r * agents + a];
       out->lengths[r] += 1;
-      const bool cut = owns_limit ? *buffers_[truncated->name]->at<uint8_t>(0, r) != 0 : limit > 0 && t + 1 >= limit;
-      if (!terminated[r] && !cut) continue;
+      if (!terminated[r] && !env_cuts && !(limit > 0 && t + 1 >= limit)) continue;
       done[r - begin] = 1;
       --left;
       for (auto& [name, values] : out->infos) values[r] = buffers_[name]->Number(0, r);

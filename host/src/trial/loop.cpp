@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
 #include "backplane/ext/snapshot.h"
@@ -65,8 +66,8 @@ void TrialLoop::Run() {
     if (!stopped_ && parts_.evaluation_env != nullptr) Evaluate(true);
   } catch (const TrialFailure& failure) {
     const bool asked = failure.status() == BP_E_CANCELLED && parts_.cancelled;
-    // A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary.
-    if (asked || (failure.status() == BP_E_NUMERIC && !ReadCheckpoint(parts_.spec.checkpoint_dir))) SaveCheckpoint();
+    if (failure.status() == BP_E_NUMERIC) KeepStateBefore();
+    if (asked) SaveCheckpoint();
     stop_clock();
     if (!asked) throw;
     stopped_ = true;
@@ -276,6 +277,16 @@ void TrialLoop::SaveCheckpoint() {
   const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
   WriteCheckpoint(parts_.spec.checkpoint_dir, boundary_);
   checkpoint_path_ = (parts_.spec.checkpoint_dir / "checkpoint.bin").string();
+}
+
+// A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary. If
+// that goes wrong too, the trial still ended because it diverged.
+void TrialLoop::KeepStateBefore() {
+  try {
+    if (!ReadCheckpoint(parts_.spec.checkpoint_dir)) SaveCheckpoint();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "no checkpoint of the state before: %s\n", e.what());
+  }
 }
 
 void TrialLoop::Resume() {

@@ -56,6 +56,7 @@ class TrialLoop {
   void Evaluate(bool with_floors);
   void TakeBoundaryState();
   void SaveCheckpoint();
+  void KeepStateBefore();
   Spent SpentNow() const;
   void PostEpisodes();
 

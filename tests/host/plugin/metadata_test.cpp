@@ -101,7 +101,10 @@ TEST(ReadPlugins, RefusesAPluginForANewerHost) {
 }
 
 TEST(ReadPlugins, RefusesUnknownNeeds) {
-  EXPECT_THAT(Refused(Fixture("env_needs_unknown_extension")), HasSubstr("needs the host extension 'org.example.teleport/1'"));
+  EXPECT_THAT(
+      Refused(Fixture("env_needs_unknown_extension")),
+      HasSubstr("needs the host extension 'org.example.teleport/1', which this host does not have; it has bp.host.facts/1, "
+                "bp.host.metrics/1, bp.host.parallel/1"));
 }
 
 TEST(ReadPlugins, RefusesCorruptMetadata) {

@@ -82,6 +82,22 @@ TEST(Collector, CutsAtExactlyTheTimeLimitAndKeepsTheLastObservation) {
   EXPECT_GT(cut, 0u);
 }
 
+TEST(Collector, CutsWhereAnEnvThatOwnsItsTimeLimitSaysSo) {
+  g_switches.owns_time_limit = true;
+  ToyTrial trial(kRows, 2, 3);
+  g_switches.owns_time_limit = false;
+  ASSERT_TRUE(trial.Collect(kHorizon));
+  const bp_delivery d = trial.collector->Delivery();
+  const bp_tensor* truncated = Find(d, "truncated");
+  uint64_t cut = 0;
+  for (const Episode& e : trial.collector->episodes()) {
+    EXPECT_LE(e.length, OwnLimit(e.row));
+    EXPECT_EQ(At<uint8_t>(truncated, e.t, e.row), e.length == OwnLimit(e.row));
+    cut += e.length == OwnLimit(e.row);
+  }
+  EXPECT_GT(cut, 0u);
+}
+
 TEST(Collector, ListsEpisodesByTimeAndRow) {
   ToyTrial trial(kRows, 2);
   trial.Collect(kHorizon);
@@ -146,6 +162,17 @@ TEST(Collector, AFailingStepEndsTheRolloutWithThePluginsSentence) {
     EXPECT_STREQ(e.what(), "env.toy: step: the toy broke");
     EXPECT_EQ(e.plugin(), "env.toy");
   }
+}
+
+TEST(Collector, BeatsAfterEverySlowStepHoweverLongAChunkIsHeld) {
+  ToyTrial trial(4, 1);
+  g_switches.on_step = [] {
+    for (const int64_t end = NowNs() + 200'000; NowNs() < end;) {
+    }
+  };
+  trial.Collect(32);
+  g_switches.on_step = nullptr;
+  EXPECT_GE(trial.beats, 32) << "one chunk, 32 steps";
 }
 
 TEST(Collector, AChannelToKeepThatNobodyWritesIsRefusedBeforeAnyStep) {

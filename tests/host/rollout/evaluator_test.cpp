@@ -33,6 +33,15 @@ TEST(Evaluator, EndsEveryEpisodeAtItsEnd) {
   }
 }
 
+TEST(Evaluator, StepsNoRowPastAnEndThatTheEnvItselfSet) {
+  g_switches.owns_time_limit = true;
+  const EvaluationResult result = Play(2, Policy::kLearner);
+  g_switches.owns_time_limit = false;
+  for (size_t r = 0; r < 8; ++r) EXPECT_LE(result.lengths[r], OwnLimit(r));
+  EXPECT_EQ(result.lengths[0], OwnLimit(0));
+  EXPECT_EQ(result.lengths[1], OwnLimit(1)) << "row 0 of the same chunk was cut a step before";
+}
+
 TEST(Evaluator, TheFloorsPlayTheirActionsOnTheSameSeeds) {
   const EvaluationResult zero = Play(1, Policy::kZero), uniform = Play(1, Policy::kUniform),
                          learner = Play(1, Policy::kLearner);

@@ -31,11 +31,12 @@ struct Row {
   bp_rng rng;
   float noise;
   int64_t steps;
+  bool ended;
 };
 
 struct ToyEnv {
   const bp_host* host;
-  bp_channel channels[5];
+  bp_channel channels[6];
   bp_env_spec spec;
   std::vector<Row> rows;
   const bp_frame* frames;
@@ -58,7 +59,9 @@ bp_status CreateEnv(const bp_host* host, const bp_config*, uint64_t rows, bp_env
   env->channels[2] = Channel(BP_ROLE_REWARD, "reward", kF32);
   env->channels[3] = Channel(BP_ROLE_TERMINATED, "terminated", kU8);
   env->channels[4] = Channel(BP_ROLE_INFO, "ep/steps", kF32);
-  env->spec = {sizeof(bp_env_spec), 1, env->channels, 5, kTimeLimit, {BP_DEVICE_CPU, 0}};
+  env->channels[5] = Channel(BP_ROLE_TRUNCATED, "truncated", kU8);
+  const bool cuts = g_switches.owns_time_limit;
+  env->spec = {sizeof(bp_env_spec), 1, env->channels, cuts ? 6u : 5u, cuts ? 0 : kTimeLimit, {BP_DEVICE_CPU, 0}};
   *out = reinterpret_cast<bp_env*>(env);
   return BP_OK;
 }
@@ -79,7 +82,7 @@ bp_status Reset(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end, const ui
   for (uint64_t r = begin; r < end; ++r) {
     if (mask && !mask[r]) continue;
     Row& row = env->rows[r];
-    row = {{seeds[r], 0}, 0, 0};
+    row = {{seeds[r], 0}, 0, 0, false};
     row.noise = static_cast<float>(bp_rng_uniform(&row.rng));
     WriteObs(env->frames[slot], r, row);
   }
@@ -91,10 +94,12 @@ bp_status Step(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end) {
   for (uint64_t r = begin; r < end; ++r) {
     if (static_cast<int>(r) == g_switches.fail_step) return env->host->fail(env->host, BP_E_INTERNAL, "the toy broke");
     Row& row = env->rows[r];
+    if (row.ended) return env->host->fail(env->host, BP_E_INTERNAL, "a row was stepped past its end");
     const bp_frame& frame = env->frames[slot];
     ++row.steps;
     *At<float>(frame, 2, r) = static_cast<int>(r) == g_switches.nan_row ? std::numeric_limits<float>::quiet_NaN() : *At<float>(frame, 1, r);
-    *At<uint8_t>(frame, 3, r) = bp_rng_below(&row.rng, 8) == 0;
+    *At<uint8_t>(frame, 3, r) = row.ended = bp_rng_below(&row.rng, 8) == 0;
+    if (env->spec.n_channels == 6) row.ended |= *At<uint8_t>(frame, 5, r) = row.steps >= OwnLimit(r);
     *At<float>(frame, 4, r) = static_cast<float>(row.steps);
     WriteObs(frame, r, row);
   }
@@ -138,6 +143,16 @@ bp_status Act(bp_learner*, const bp_act* act) {
 
 const bp_env_api kEnvApi{sizeof(bp_env_api), 0, CreateEnv, DestroyEnv, EnvSpec, Bind, Reset, Step, nullptr};
 const bp_learner_api kLearnerApi{sizeof(bp_learner_api), 0, CreateLearner, DestroyLearner, LearnerSpec, Plan, Consume, Act, nullptr};
+const bp_descriptor kOwnsTimeLimit = {sizeof(bp_descriptor),
+                                      BP_KIND_ENV,
+                                      "env.toy",
+                                      "1",
+                                      "a toy",
+                                      "Apache-2.0",
+                                      BP_FLAG_ROWS_CONCURRENT | BP_FLAG_OWNS_TIME_LIMIT,
+                                      nullptr,
+                                      nullptr,
+                                      0};
 const bp_descriptor kDescriptors[] = {
     {sizeof(bp_descriptor), BP_KIND_ENV, "env.toy", "1", "a toy", "Apache-2.0", BP_FLAG_ROWS_CONCURRENT, nullptr, nullptr, 0},
     {sizeof(bp_descriptor), BP_KIND_LEARNER, "learner.toy", "1", "a toy", "Apache-2.0", BP_FLAG_ROWS_CONCURRENT, nullptr, nullptr, 0}};
@@ -145,8 +160,19 @@ const bp_descriptor kDescriptors[] = {
 }  // namespace
 
 const bp_module& Module() {
-  static const bp_module module{sizeof(bp_module), BP_ABI_MINOR, 0, 0, "", "{}", nullptr, nullptr, [] { return 2u; },
-                                [](uint32_t i) { return i < 2 ? &kDescriptors[i] : nullptr; },
+  static const bp_module module{sizeof(bp_module),
+                                BP_ABI_MINOR,
+                                0,
+                                0,
+                                "",
+                                "{}",
+                                nullptr,
+                                nullptr,
+                                [] { return 2u; },
+                                [](uint32_t i) {
+                                  if (i == 0 && g_switches.owns_time_limit) return &kOwnsTimeLimit;
+                                  return i < 2 ? &kDescriptors[i] : nullptr;
+                                },
                                 [](const char* id) -> const void* {
                                   if (std::strcmp(id, "env.toy") == 0) return &kEnvApi;
                                   return std::strcmp(id, "learner.toy") == 0 ? static_cast<const void*>(&kLearnerApi) : nullptr;
@@ -164,7 +190,8 @@ ToyTrial::ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_
   env = std::make_unique<EnvInstance>(*module, "env.toy", sinks, none, rows);
   learner = std::make_unique<LearnerInstance>(*module, "learner.toy", sinks, none, *env, seed);
   pool = std::make_unique<RunnerPool>(threads);
-  collector = std::make_unique<Collector>(*env, *learner, *pool, CollectorConfig{chunk_rows, seed}, cancelled, [] {});
+  collector =
+      std::make_unique<Collector>(*env, *learner, *pool, CollectorConfig{chunk_rows, seed}, cancelled, [this] { ++beats; });
 }
 
 bool ToyTrial::Collect(uint64_t horizon) {

@@ -11,9 +11,11 @@
 
 namespace backplane::toy {
 
-// Env: obs[0] = row, obs[1] = steps in this episode, obs[2] = noise of the episode's seed. Ends by itself with probability 1/8 a
-// step, is cut at 20 steps, pays its action. INFO "ep/steps" repeats the steps.
+// Env: obs[0] = row, obs[1] = steps in this episode, obs[2] = noise of the episode's seed. Ends by itself with probability 1/8
+// a step, is cut at 20 steps, pays its action, and fails if it is stepped past its end. INFO "ep/steps" repeats the steps.
 inline constexpr int64_t kTimeLimit = 20;
+// Where it owns the time limit it cuts row r itself, at so many steps.
+constexpr int64_t OwnLimit(uint64_t row) { return 3 + static_cast<int64_t>(row % 2); }
 // Learner: action = 0.5 * obs[2] + noise; EXTRA "twice" = 2 * action.
 
 struct Switches {
@@ -21,6 +23,7 @@ struct Switches {
   std::atomic<int> nan_row{-1};        // the row whose reward is NaN
   void (*on_step)() = nullptr;         // called at the start of every step
   const char* keep = nullptr;          // one more channel that the next learner wants to keep
+  bool owns_time_limit = false;        // of the next env
 };
 extern Switches g_switches;
 
@@ -29,6 +32,7 @@ const bp_module& Module();
 struct ToyTrial {
   explicit ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows = 4, uint64_t seed = 7);
   std::atomic<bool> cancelled{false};
+  std::atomic<int> beats{0};  // of the collector
   HostSinks sinks;
   std::unique_ptr<LoadedModule> module;
   std::unique_ptr<EnvInstance> env;

@@ -46,6 +46,7 @@ TEST_F(IdentityTest, WhatChangesNoNumberChangesNoId) {
   loaded_.experiment.monitors = {{"watcher", {}}};
   loaded_.monitors = {Plugin("monitor.watcher")};
   loaded_.experiment.rollout.threads = 7;
+  loaded_.experiment.rollout.pin_threads = true;
   loaded_.experiment.resources.hang_timeout_s = 1;
   loaded_.experiment.checkpoint_every_iterations = 5;
   EXPECT_EQ(before, Id());
