@@ -15,15 +15,19 @@ namespace {
 
 constexpr int64_t kSpinNs = 20'000;
 
-// Monitors and libraries start threads from the calling one, which must not inherit its core: it is pinned for a Run only.
-class CallerOnCore {
+// Monitors and libraries start threads from the calling one, which must not inherit its core: its mask comes back after a Run.
+class AffinityKeeper {
  public:
-  CallerOnCore() { pthread_getaffinity_np(pthread_self(), sizeof before_, &before_); }
-  ~CallerOnCore() { pthread_setaffinity_np(pthread_self(), sizeof before_, &before_); }
-  CallerOnCore(const CallerOnCore&) = delete;
+  AffinityKeeper() : known_(pthread_getaffinity_np(pthread_self(), sizeof before_, &before_) == 0) {}
+  ~AffinityKeeper() {
+    if (known_) pthread_setaffinity_np(pthread_self(), sizeof before_, &before_);
+  }
+  AffinityKeeper(const AffinityKeeper&) = delete;
+  bool known() const { return known_; }  // false: what is changed stays changed
 
  private:
   cpu_set_t before_;
+  bool known_;
 };
 
 void Pause() {
@@ -68,11 +72,9 @@ PoolUse RunnerPool::Run(unsigned threads, const std::function<void(unsigned)>& j
   busy_.store(threads - 1, std::memory_order_relaxed);
   for (unsigned i = 1; i < threads; ++i) Wake(runners_[i]);
   {
-    std::optional<CallerOnCore> restore;
-    if (!cpus_.empty()) {
-      restore.emplace();
-      Pin(0);
-    }
+    std::optional<AffinityKeeper> keeper;
+    if (!cpus_.empty()) keeper.emplace();
+    if (keeper && keeper->known()) Pin(0);
     TimedJob(0);
   }
   waiting();
