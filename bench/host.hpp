@@ -34,7 +34,7 @@ class Host {
   const nlohmann::json& options() const { return options_; }
   EnvInstance& env() { return *env_; }
   Collector& collector() { return *collector_; }
-  const PoolUse& use() const { return pool_.last_use(); }
+  const PoolUse& use() const { return collector_->use(); }
   // The row's whole state as the env saves it. Throws std::runtime_error if it has no snapshots.
   std::vector<char> Snapshot(uint64_t row);
 

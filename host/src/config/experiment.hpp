@@ -21,7 +21,7 @@ struct PluginUse {
 struct RolloutConfig {
   uint64_t num_env_runners = 1;
   uint64_t num_envs_per_env_runner = 1;
-  std::optional<uint64_t> threads;     // absent: auto = min(runners, granted cores)
+  std::optional<uint64_t> threads;     // absent: auto, by TrialThreads
   bool pin_threads = false;            // each thread keeps to a core of its own
   std::optional<uint64_t> chunk_rows;  // absent: auto = min(16, rows per block)
   uint64_t rows() const { return num_env_runners * num_envs_per_env_runner; }

@@ -12,17 +12,17 @@ constexpr int64_t kHoldNs = 100'000;
 
 }  // namespace
 
-Collector::Collector(EnvInstance& env, LearnerInstance& learner, RunnerPool& pool, const CollectorConfig& config,
+Collector::Collector(EnvInstance& env, LearnerInstance& learner, Runners runners, const CollectorConfig& config,
                      const std::atomic<bool>& cancelled, std::function<void()> beat)
     : env_(env),
       learner_(learner),
-      pool_(pool),
+      runners_(runners),
       config_(config),
       cancelled_(cancelled),
       beat_(std::move(beat)),
       wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0),
       buffers_(env, learner),
-      queue_(env.rows(), config.chunk_rows, pool.threads()),
+      queue_(env.rows(), config.chunk_rows, runners.threads),
       books_(env, config.seed, wants_moments_) {}
 
 void Collector::Prepare(uint64_t horizon) {
@@ -65,7 +65,7 @@ bool Collector::Collect(uint64_t horizon, std::vector<PhaseClock>& clocks) {
     }
     if (runner > 0) clocks[runner].Stop();
   };
-  pool_.Run(job, [&] {
+  use_ = runners_.Run(job, [&] {
     clocks[0].Switch(Phase::kIdle);
     tls_running_plugin = "";
   });

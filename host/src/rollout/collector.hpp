@@ -28,7 +28,7 @@ struct CollectorConfig {
 class Collector {
  public:
   // `beat` is called from every runner, about every 0.1 ms or after every step that takes longer: a sign of life.
-  Collector(EnvInstance& env, LearnerInstance& learner, RunnerPool& pool, const CollectorConfig& config,
+  Collector(EnvInstance& env, LearnerInstance& learner, Runners runners, const CollectorConfig& config,
             const std::atomic<bool>& cancelled, std::function<void()> beat);
 
   // Makes and binds the buffers for rollouts of `horizon` steps; Collect does so itself when the horizon changes.
@@ -36,6 +36,9 @@ class Collector {
   // Runs `horizon` steps of every row. False if cancelled on the way; the rollout is then void. Throws TrialFailure.
   // clocks[i] belongs to runner i; clocks[0] is the caller's and runs already.
   bool Collect(uint64_t horizon, std::vector<PhaseClock>& clocks);
+
+  // How well the last Collect used its runners.
+  const PoolUse& use() const { return use_; }
 
   // The last rollout for the learner; valid until the next Collect.
   bp_delivery Delivery();
@@ -65,7 +68,7 @@ class Collector {
 
   EnvInstance& env_;
   LearnerInstance& learner_;
-  RunnerPool& pool_;
+  const Runners runners_;
   CollectorConfig config_;
   const std::atomic<bool>& cancelled_;
   std::function<void()> beat_;
@@ -75,6 +78,7 @@ class Collector {
   ChunkQueue queue_;
   Books books_;
   RolloutDelivery delivery_;
+  PoolUse use_;
   uint64_t policy_steps_ = 0;
   bool started_ = false;
 

@@ -7,9 +7,9 @@
 
 namespace backplane {
 
-Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, RunnerPool& pool, uint64_t chunk_rows, uint64_t seed,
+Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
                      const std::atomic<bool>& cancelled, std::function<void()> beat)
-    : env_(env), learner_(learner), pool_(pool), chunk_rows_(chunk_rows), seed_(seed), cancelled_(cancelled), beat_(std::move(beat)) {
+    : env_(env), learner_(learner), runners_(runners), chunk_rows_(chunk_rows), seed_(seed), cancelled_(cancelled), beat_(std::move(beat)) {
   for (const bp_channel* c : env_.channels()) {
     buffers_[c->name] = std::make_unique<ChannelBuffer>(*c, env_.Lead(*c), 1);
     tensors_.push_back(buffers_[c->name]->entry(0));
@@ -69,7 +69,7 @@ EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks)
   std::atomic<uint64_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
-  pool_.Run(
+  runners_.Run(
       [&](unsigned thread) {
         if (thread > 0) clocks[thread].Start(Phase::kEval);
         try {

@@ -28,7 +28,7 @@ struct EvaluationResult {
 class Evaluator {
  public:
   // The instance's rows are its episodes: row r plays episode r.
-  Evaluator(EnvInstance& env, LearnerInstance& learner, RunnerPool& pool, uint64_t chunk_rows, uint64_t seed,
+  Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
             const std::atomic<bool>& cancelled, std::function<void()> beat);
 
   enum class Policy {
@@ -55,7 +55,7 @@ class Evaluator {
 
   EnvInstance& env_;
   LearnerInstance& learner_;
-  RunnerPool& pool_;
+  const Runners runners_;
   uint64_t chunk_rows_, seed_;
   const std::atomic<bool>& cancelled_;
   std::function<void()> beat_;

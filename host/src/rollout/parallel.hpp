@@ -1,23 +1,26 @@
-// Work of the control thread cut into pieces that the granted cores share.
+// Work of the control thread cut into pieces that all threads of the trial share.
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <vector>
 
+#include "rollout/phases.hpp"
 #include "rollout/pool.hpp"
 
 namespace backplane {
 
 class ParallelFor {
  public:
-  explicit ParallelFor(unsigned threads) : threads_(threads) {}
-  // Runs piece(context, i) once for each i < n, in any order, on the caller and on threads that start with the first call.
-  // Returns when all have run. Pieces must not throw.
+  // clocks[i] belongs to runner i of the pool; both outlive this.
+  ParallelFor(RunnerPool& pool, std::vector<PhaseClock>& clocks) : pool_(pool), clocks_(clocks) {}
+  // Runs piece(context, i) once for each i < n, in any order, on all runners; on the caller alone from within a job of the
+  // pool. Returns when all have run. Meanwhile the runners' clocks count the phase in which the caller's runs, and wait in
+  // idle. Pieces must not throw.
   void Run(uint64_t n, void (*piece)(void*, uint64_t), void* context);
 
  private:
-  unsigned threads_;
-  std::optional<RunnerPool> pool_;
+  RunnerPool& pool_;
+  std::vector<PhaseClock>& clocks_;
 };
 
 }  // namespace backplane

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "rollout/clocks.hpp"
 #include "rollout/cores.hpp"
@@ -14,15 +15,19 @@ namespace {
 
 constexpr int64_t kSpinNs = 20'000;
 
-// Monitors and libraries start threads from the calling one, which must not inherit its core: it is pinned for a Run only.
-class CallerOnCore {
+// Monitors and libraries start threads from the calling one, which must not inherit its core: its mask comes back after a Run.
+class AffinityKeeper {
  public:
-  CallerOnCore() { pthread_getaffinity_np(pthread_self(), sizeof before_, &before_); }
-  ~CallerOnCore() { pthread_setaffinity_np(pthread_self(), sizeof before_, &before_); }
-  CallerOnCore(const CallerOnCore&) = delete;
+  AffinityKeeper() : known_(pthread_getaffinity_np(pthread_self(), sizeof before_, &before_) == 0) {}
+  ~AffinityKeeper() {
+    if (known_) pthread_setaffinity_np(pthread_self(), sizeof before_, &before_);
+  }
+  AffinityKeeper(const AffinityKeeper&) = delete;
+  bool known() const { return known_; }  // false: what is changed stays changed
 
  private:
   cpu_set_t before_;
+  bool known_;
 };
 
 void Pause() {
@@ -33,7 +38,7 @@ void Pause() {
 
 }  // namespace
 
-RunnerPool::RunnerPool(unsigned threads, bool pin) : cpu_(threads) {
+RunnerPool::RunnerPool(unsigned threads, bool pin) {
   if (pin) {
     if (threads > GrantedCores())
       throw TrialFailure(
@@ -41,46 +46,53 @@ RunnerPool::RunnerPool(unsigned threads, bool pin) : cpu_(threads) {
           fmt::format("rollout.pin_threads wants a core for each of {} threads, and {} are granted", threads, GrantedCores()));
     cpus_ = GrantedCpus();
   }
-  for (unsigned i = 1; i < threads; ++i) workers_.emplace_back([this, i] { Work(i); });
+  runners_.resize(threads);
+  for (unsigned i = 1; i < threads; ++i) runners_[i].thread = std::thread([this, i] { Work(i); });
 }
 
-RunnerPool::~RunnerPool() {
+RunnerPool::~RunnerPool() { Stop(); }
+
+void RunnerPool::Stop() {
   stop_ = true;
-  round_.fetch_add(1, std::memory_order_release);
-  round_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  for (Runner& runner : runners_) {
+    if (!runner.thread.joinable()) continue;
+    Wake(runner);
+    runner.thread.join();
+  }
 }
 
-void RunnerPool::Run(const std::function<void(unsigned)>& job, const std::function<void()>& waiting) {
+void RunnerPool::Wake(Runner& runner) {
+  runner.round.fetch_add(1, std::memory_order_release);
+  runner.round.notify_one();
+}
+
+PoolUse RunnerPool::Run(unsigned threads, const std::function<void(unsigned)>& job, const std::function<void()>& waiting) {
   const int64_t start = NowNs();
   job_ = &job;
-  busy_.store(threads() - 1, std::memory_order_relaxed);
-  if (!workers_.empty()) {
-    round_.fetch_add(1, std::memory_order_release);
-    round_.notify_all();
-  }
-  if (cpus_.empty()) {
-    TimedJob(0);
-  } else {
-    const CallerOnCore restore;
-    Pin(0);
+  busy_.store(threads - 1, std::memory_order_relaxed);
+  for (unsigned i = 1; i < threads; ++i) Wake(runners_[i]);
+  {
+    std::optional<AffinityKeeper> keeper;
+    if (!cpus_.empty()) keeper.emplace();
+    if (keeper && keeper->known()) Pin(0);
     TimedJob(0);
   }
   waiting();
   while (const uint32_t left = busy_.load(std::memory_order_acquire)) AwaitChange(busy_, left);
+  job_ = nullptr;
 
   int64_t sum = 0, most = 1;
-  for (const CpuTime& cpu : cpu_) sum += cpu.ns, most = std::max(most, cpu.ns);
-  const double wall = static_cast<double>(std::max<int64_t>(NowNs() - start, 1));
-  use_ = {static_cast<double>(sum) / static_cast<double>(threads()) / static_cast<double>(most),
-          static_cast<double>(sum) / (static_cast<double>(threads()) * wall)};
+  for (unsigned i = 0; i < threads; ++i) sum += runners_[i].cpu_ns, most = std::max(most, runners_[i].cpu_ns);
+  const double wall = static_cast<double>(std::max<int64_t>(NowNs() - start, 1)), n = threads;
+  return {static_cast<double>(sum) / n / static_cast<double>(most), static_cast<double>(sum) / (n * wall)};
 }
 
 void RunnerPool::Work(unsigned index) {
   if (!cpus_.empty()) Pin(index);
+  const std::atomic<uint32_t>& round = runners_[index].round;
   for (uint32_t seen = 0;;) {
-    AwaitChange(round_, seen);
-    seen = round_.load(std::memory_order_acquire);
+    AwaitChange(round, seen);
+    seen = round.load(std::memory_order_acquire);
     if (stop_) return;
     TimedJob(index);
     if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
@@ -90,7 +102,7 @@ void RunnerPool::Work(unsigned index) {
 void RunnerPool::TimedJob(unsigned index) {
   const int64_t before = ThreadCpuNs();
   (*job_)(index);
-  cpu_[index].ns = ThreadCpuNs() - before;
+  runners_[index].cpu_ns = ThreadCpuNs() - before;
 }
 
 // Returns when `value` may have changed.

@@ -1,8 +1,9 @@
-// Persistent runner threads. The calling thread is runner 0, so a pool of one wakes nobody.
+// Persistent runner threads. The calling thread is runner 0, so a job for one runner wakes nobody.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -24,30 +25,44 @@ class RunnerPool {
   ~RunnerPool();
   RunnerPool(const RunnerPool&) = delete;
 
-  unsigned threads() const { return static_cast<unsigned>(workers_.size()) + 1; }
-  // Runs job(i) on every runner i and returns when all have finished. `waiting` is called on the calling thread when its own
-  // part is done and others may still work. Jobs must not throw.
-  void Run(const std::function<void(unsigned)>& job, const std::function<void()>& waiting);
-  const PoolUse& last_use() const { return use_; }
+  unsigned threads() const { return static_cast<unsigned>(runners_.size()); }
+  // Runs job(i) on the first `threads` runners, the others sleep on, and returns when all have finished. `waiting` is called on
+  // the calling thread when its own part is done and others may still work. Jobs must not throw, nor call Run.
+  PoolUse Run(unsigned threads, const std::function<void(unsigned)>& job, const std::function<void()>& waiting);
+  // True for whoever asks from within a job.
+  bool running() const { return job_ != nullptr; }
 
  private:
-  struct alignas(64) CpuTime {
-    int64_t ns = 0;
+  struct alignas(64) Runner {
+    std::atomic<uint32_t> round{0};  // grows when there is work for this runner, or the end
+    int64_t cpu_ns = 0;              // of its last job
+    std::thread thread;              // none for runner 0
   };
 
   void Work(unsigned index);
   void TimedJob(unsigned index);
   void AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) const;
   void Pin(unsigned index) const;
+  void Wake(Runner& runner);
+  void Stop();
 
   std::vector<int> cpus_;  // [threads]; empty: not pinned
   const std::function<void(unsigned)>* job_ = nullptr;
-  alignas(64) std::atomic<uint32_t> round_{0};
   alignas(64) std::atomic<uint32_t> busy_{0};
   std::atomic<bool> stop_{false};
-  std::vector<CpuTime> cpu_;  // [threads], of the last Run
-  PoolUse use_;
-  std::vector<std::thread> workers_;
+  std::deque<Runner> runners_;  // which cannot be moved
+};
+
+// The first runners of a pool: those that may call into an env and a learner's `act`.
+struct Runners {
+  Runners(RunnerPool& all) : pool(all), threads(all.threads()) {}  // implicit: a pool is all of its runners
+  Runners(RunnerPool& all, unsigned first) : pool(all), threads(first) {}
+  PoolUse Run(const std::function<void(unsigned)>& job, const std::function<void()>& waiting) const {
+    return pool.Run(threads, job, waiting);
+  }
+
+  RunnerPool& pool;
+  unsigned threads;
 };
 
 }  // namespace backplane

@@ -46,9 +46,8 @@ nlohmann::json Number(double value) { return std::isfinite(value) ? nlohmann::js
 
 TrialLoop::TrialLoop(LoopParts parts)
     : parts_(std::move(parts)),
-      pool_(parts_.threads, parts_.pin_threads),
-      clocks_(parts_.threads),
-      collector_(parts_.env, parts_.learner, pool_, {parts_.chunk_rows, parts_.spec.experiment.seed}, parts_.cancelled,
+      clocks_(parts_.threads.clocks()),
+      collector_(parts_.env, parts_.learner, parts_.threads.collectors(), {parts_.chunk_rows, parts_.spec.experiment.seed}, parts_.cancelled,
                  [this] { parts_.status.Beat(); }),
       balance_metric_(parts_.metrics.Add(true, {"rollout/balance", "", "mean / largest CPU time of the runner threads", 1})),
       wall_eff_metric_(parts_.metrics.Add(true, {"rollout/wall_eff", "", "CPU time of the runner threads / (threads x wall time)", 1})),
@@ -139,7 +138,7 @@ void TrialLoop::Rollout(const bp_request& request) {
     return;
   }
   collect_ns_ = NowNs() - iteration_start_ns_;
-  const PoolUse& use = pool_.last_use();
+  const PoolUse& use = collector_.use();
   parts_.metrics.Record(balance_metric_, use.balance);
   parts_.metrics.Record(wall_eff_metric_, use.wall_eff);
   use_sum_ = {use_sum_.balance + use.balance, use_sum_.wall_eff + use.wall_eff};
@@ -240,8 +239,8 @@ void TrialLoop::Evaluate(bool with_floors) {
     // One share for each runner of the file, never for each thread: results must not depend on threads.
     const uint64_t runners = parts_.spec.experiment.rollout.num_env_runners;
     const uint64_t chunk = std::min(parts_.chunk_rows, (parts_.evaluation_env->rows() + runners - 1) / runners);
-    evaluator_ = std::make_unique<Evaluator>(*parts_.evaluation_env, parts_.learner, pool_, chunk, parts_.spec.experiment.seed, parts_.cancelled,
-                                             [this] { parts_.status.Beat(); });
+    evaluator_ = std::make_unique<Evaluator>(*parts_.evaluation_env, parts_.learner, parts_.threads.collectors(), chunk,
+                                             parts_.spec.experiment.seed, parts_.cancelled, [this] { parts_.status.Beat(); });
   }
   using Policy = Evaluator::Policy;
   evaluation_ = ToJson(evaluator_->Play(Policy::kLearner, clocks_));

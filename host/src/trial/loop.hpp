@@ -18,6 +18,7 @@
 #include "trial/monitors.hpp"
 #include "trial/recorder.hpp"
 #include "trial/status.hpp"
+#include "trial/threads.hpp"
 
 namespace backplane {
 
@@ -31,8 +32,7 @@ struct LoopParts {
   MetricsHub& metrics;
   StatusWriter& status;
   const std::atomic<bool>& cancelled;
-  unsigned threads;
-  bool pin_threads;
+  TrialThreads& threads;
   uint64_t chunk_rows;
 };
 
@@ -61,8 +61,7 @@ class TrialLoop {
   void PostEpisodes();
 
   LoopParts parts_;
-  RunnerPool pool_;
-  std::vector<PhaseClock> clocks_;
+  std::vector<PhaseClock>& clocks_;
   Collector collector_;
   const int32_t balance_metric_, wall_eff_metric_;
   PoolUse use_sum_;                // over the rollouts so far

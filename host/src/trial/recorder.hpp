@@ -52,7 +52,9 @@ class MetricsFile {
   std::ofstream out_;
 };
 
-// Shares of all threads' time since `start_ns`, idle included; with "unnamed", what the control thread spent in no phase.
+// Shares of (threads x wall time); clocks[0] is the control thread's. All threads of the trial count, whether they collect or
+// only share the learner's work, and are idle while they wait for work of either kind. The shares and "unnamed_share", what the
+// control thread spent in no phase, sum to 1.
 nlohmann::json PhaseTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns);
 
 }  // namespace backplane

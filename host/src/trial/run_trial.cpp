@@ -14,10 +14,9 @@
 
 #include "base/files.hpp"
 #include "plugin/catalog.hpp"
-#include "rollout/cores.hpp"
-#include "rollout/parallel.hpp"
 #include "trial/crash.hpp"
 #include "trial/loop.hpp"
+#include "trial/threads.hpp"
 
 namespace backplane {
 namespace {
@@ -54,18 +53,16 @@ void TuneMalloc() {
 class TrialProcess {
  public:
   TrialProcess(TrialSpec spec, bool check_only)
-      : spec_(std::move(spec)), check_only_(check_only), status_(check_only ? std::filesystem::path() : spec_.attempt_dir / "status"),
-        parallel_(static_cast<unsigned>(spec_.experiment.rollout.threads.value_or(GrantedCores()))) {
+      : spec_(std::move(spec)), check_only_(check_only), status_(check_only ? std::filesystem::path() : spec_.attempt_dir / "status") {
     sinks_.log = [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); };
     sinks_.cancelled = &g_cancelled;
     sinks_.metrics = MetricsHub::Api();
     sinks_.metrics_impl = metrics_.experiment();
     sinks_.fact = [this](const std::string& id, const std::string& key, const std::string& value) { facts_[id][key] = value; };
-    sinks_.parallel = [this](uint64_t n, void (*piece)(void*, uint64_t), void* context) { parallel_.Run(n, piece, context); };
     monitor_sinks_ = sinks_;
     monitor_sinks_.metrics_impl = metrics_.machine();
-    monitor_sinks_.fact = nullptr;  // monitors run on a thread of their own
-    monitor_sinks_.parallel = nullptr;
+    monitor_sinks_.fact = nullptr;  // monitors run on a thread of their own, and get no `parallel` either
+    sinks_.parallel = [this](uint64_t n, void (*piece)(void*, uint64_t), void* context) { threads_->parallel().Run(n, piece, context); };
   }
 
   int Run() {
@@ -106,11 +103,10 @@ class TrialProcess {
   StatusWriter status_;
   std::mutex log_mutex_;  // plugins log from any thread
   MetricsHub metrics_;
-  ParallelFor parallel_;
   HostSinks sinks_, monitor_sinks_;
   nlohmann::json facts_ = nlohmann::json::object();
   std::string torch_version_;
-  unsigned threads_ = 1;
+  std::unique_ptr<TrialThreads> threads_;
   uint64_t chunk_rows_ = 1;
   std::unique_ptr<LoadedModule> env_module_, learner_module_;
   std::vector<std::unique_ptr<LoadedModule>> monitor_modules_;
@@ -143,6 +139,9 @@ void TrialProcess::Load() {
   PreloadTorchIfNeeded();
   env_module_ = LoadPlugin(spec_.env);
   learner_module_ = LoadPlugin(spec_.learner);
+  const bool concurrent = (env_module_->descriptor(spec_.env.id).flags & learner_module_->descriptor(spec_.learner.id).flags &
+                           BP_FLAG_ROWS_CONCURRENT) != 0;
+  threads_ = std::make_unique<TrialThreads>(experiment.rollout, concurrent);  // before a plugin's code may ask for them
   const uint64_t rows = experiment.rollout.rows();
   env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(experiment.env.options, "env.options"), rows);
   learner_ = std::make_unique<LearnerInstance>(*learner_module_, spec_.learner.id, sinks_, Options(experiment.learner.options, "learner.options"),
@@ -153,11 +152,7 @@ void TrialProcess::Load() {
     monitors_->Add(*monitor_modules_.back(), spec_.monitors[i].id,
                    Options(experiment.monitors[i].options, fmt::format("monitors[{}].options", i)));
   }
-  const bool concurrent = (env_->flags() & learner_->flags() & BP_FLAG_ROWS_CONCURRENT) != 0;
   chunk_rows_ = concurrent ? experiment.rollout.ChunkRows() : rows;
-  threads_ = concurrent ? static_cast<unsigned>(experiment.rollout.threads.value_or(
-                              std::min<uint64_t>(experiment.rollout.num_env_runners, GrantedCores())))
-                        : 1;
   if (experiment.evaluation.episodes > 0) {
     nlohmann::json env_options = experiment.env.options;
     if (experiment.evaluation.env_options.is_object()) env_options.update(experiment.evaluation.env_options);
@@ -170,7 +165,7 @@ void TrialProcess::Load() {
   if (check_only_) return;
   monitors_->Start();
   loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, *env_, *learner_, evaluation_env_.get(), *monitors_, metrics_, status_, g_cancelled,
-                                                threads_, experiment.rollout.pin_threads, chunk_rows_});
+                                                *threads_, chunk_rows_});
 }
 
 // Where the options that a sentence names were set: " (walk.yaml:4:20)".
@@ -201,7 +196,10 @@ int TrialProcess::Finish(Outcome outcome, const std::string& plugin, const std::
   result["error"] = error.empty() ? nlohmann::json(nullptr) : nlohmann::json(error);
   result["plugin"] = plugin;
   result["phase"] = status_.data().phase;
-  result["threads"] = threads_;
+  if (threads_) {
+    result["threads"] = threads_->collecting();
+    result["learner_threads"] = threads_->all();
+  }
   result["chunk_rows"] = chunk_rows_;
   result["facts"] = facts_;
   result["versions"] = {{"libtorch", torch_version_}};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <set>
 #include <thread>
 
@@ -12,9 +13,11 @@ namespace backplane {
 namespace {
 
 struct Service {
-  explicit Service(unsigned threads) : parallel(threads) {
+  explicit Service(unsigned threads) : pool(threads), clocks(threads), parallel(pool, clocks) {
     sinks.parallel = [this](uint64_t n, void (*piece)(void*, uint64_t), void* context) { parallel.Run(n, piece, context); };
   }
+  RunnerPool pool;
+  std::vector<PhaseClock> clocks;
   ParallelFor parallel;
   HostSinks sinks;
   HostServices services{"learner.x", &sinks};
@@ -40,6 +43,66 @@ TEST(ParallelFor, PiecesRunAtTheSameTime) {
     while (arrived < 2) std::this_thread::yield();
   });
   EXPECT_EQ(arrived, 2);
+}
+
+// Runs two pieces that take `ms` each, at the same time.
+void RunTwo(Service& service, int ms) {
+  std::atomic<int> arrived{0};
+  bp::ParallelFor(service.services.get(), 2, [&](uint64_t) {
+    ++arrived;
+    while (arrived < 2) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+  });
+}
+
+TEST(ParallelFor, HelpersCountThePhaseOfTheCaller) {
+  Service service(3);
+  {
+    const PhaseSpan span(service.clocks[0], Phase::kUpdateBackward);
+    RunTwo(service, 20);
+    EXPECT_EQ(service.clocks[0].current(), Phase::kUpdateBackward);
+  }
+  for (const unsigned runner : {0u, 1u}) EXPECT_GE(service.clocks[runner].ns(Phase::kUpdateBackward), 20'000'000) << runner;
+  EXPECT_EQ(service.clocks[1].total_ns(), service.clocks[1].ns(Phase::kUpdateBackward));
+  EXPECT_EQ(service.clocks[2].total_ns(), 0) << "two pieces, so it slept on";
+}
+
+TEST(ParallelFor, ACallerThatWaitsIsIdle) {
+  Service service(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  {
+    const PhaseSpan span(service.clocks[0], Phase::kUpdateBackward);
+    std::atomic<int> arrived{0};
+    bp::ParallelFor(service.services.get(), 2, [&](uint64_t) {
+      ++arrived;
+      while (arrived < 2) std::this_thread::yield();
+      if (std::this_thread::get_id() != caller) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    });
+  }
+  EXPECT_GT(service.clocks[0].ns(Phase::kIdle), service.clocks[0].ns(Phase::kUpdateBackward));
+  EXPECT_GE(service.clocks[1].ns(Phase::kUpdateBackward), 20'000'000);
+}
+
+TEST(ParallelFor, NoClockStartsWhereTheCallersRests) {
+  Service service(2);
+  RunTwo(service, 1);
+  for (const PhaseClock& clock : service.clocks) EXPECT_EQ(clock.total_ns(), 0);
+  EXPECT_FALSE(service.clocks[0].running());
+}
+
+TEST(ParallelFor, RunsOnTheCallerFromWithinAJobOfThePool) {
+  Service service(2);
+  std::atomic<int> strangers{0}, pieces{0};
+  service.pool.Run(
+      2,
+      [&](unsigned) {
+        const std::thread::id caller = std::this_thread::get_id();
+        bp::ParallelFor(service.services.get(), 4,
+                        [&](uint64_t) { ++pieces, strangers += std::this_thread::get_id() != caller; });
+      },
+      [] {});
+  EXPECT_EQ(pieces, 8);
+  EXPECT_EQ(strangers, 0);
 }
 
 TEST(ParallelFor, ThrowsWhatTheFirstFailingPieceThrew) {

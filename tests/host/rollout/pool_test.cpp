@@ -17,14 +17,32 @@ namespace {
 TEST(RunnerPool, RunsEveryRunnerOncePerRound) {
   RunnerPool pool(3);
   std::atomic<int> calls[3] = {};
-  for (int round = 0; round < 200; ++round) pool.Run([&](unsigned i) { ++calls[i]; }, [] {});
+  for (int round = 0; round < 200; ++round)
+    pool.Run(
+        3, [&](unsigned i) { ++calls[i]; }, [] {});
   for (auto& n : calls) EXPECT_EQ(n, 200);
+}
+
+TEST(RunnerPool, AFewOfTheRunnersCanWorkAndOnlyTheyCount) {
+  RunnerPool pool(3);
+  std::atomic<int> calls[3] = {};
+  for (int round = 0; round < 200; ++round)
+    pool.Run(
+        1 + round % 3, [&](unsigned i) { ++calls[i]; }, [] {});
+  EXPECT_EQ(calls[0], 200);
+  EXPECT_EQ(calls[1], 133);
+  EXPECT_EQ(calls[2], 66);
+  EXPECT_EQ(pool.Run(
+                    1, [](unsigned) {}, [] {})
+                .balance,
+            1.0);
 }
 
 TEST(RunnerPool, APoolOfOneUsesTheCallersThread) {
   RunnerPool pool(1);
   std::thread::id id;
-  pool.Run([&](unsigned) { id = std::this_thread::get_id(); }, [] {});
+  pool.Run(
+      1, [&](unsigned) { id = std::this_thread::get_id(); }, [] {});
   EXPECT_EQ(id, std::this_thread::get_id());
 }
 
@@ -35,11 +53,13 @@ void BurnCpu(int64_t ns) {
 
 TEST(RunnerPool, SaysHowEvenlyTheRunnersWorked) {
   RunnerPool pool(2);
-  pool.Run([](unsigned i) { BurnCpu(i == 0 ? 20'000'000 : 0); }, [] {});
-  EXPECT_NEAR(pool.last_use().balance, 0.5, 0.05) << "one of two worked";
-  EXPECT_LT(pool.last_use().wall_eff, 0.55);
-  pool.Run([](unsigned) { BurnCpu(20'000'000); }, [] {});
-  EXPECT_NEAR(pool.last_use().balance, 1, 0.05);
+  const PoolUse one = pool.Run(
+      2, [](unsigned i) { BurnCpu(i == 0 ? 20'000'000 : 0); }, [] {});
+  EXPECT_NEAR(one.balance, 0.5, 0.05) << "one of two worked";
+  EXPECT_LT(one.wall_eff, 0.55);
+  const PoolUse both = pool.Run(
+      2, [](unsigned) { BurnCpu(20'000'000); }, [] {});
+  EXPECT_NEAR(both.balance, 1, 0.05);
 }
 
 TEST(RunnerPool, APinnedRunnerKeepsToOneCoreAndTheCallerIsFreeAfterwards) {
@@ -52,7 +72,8 @@ TEST(RunnerPool, APinnedRunnerKeepsToOneCoreAndTheCallerIsFreeAfterwards) {
   RunnerPool pool(GrantedCores(), /*pin=*/true);
   std::vector<int> seen(pool.threads());
   for (int round = 0; round < 3; ++round) {
-    pool.Run([&](unsigned i) { seen[i] = cores(); }, [] {});
+    pool.Run(
+        pool.threads(), [&](unsigned i) { seen[i] = cores(); }, [] {});
     EXPECT_THAT(seen, testing::Each(1));
     EXPECT_EQ(cores(), before);
   }

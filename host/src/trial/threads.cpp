@@ -1,0 +1,17 @@
+#include "trial/threads.hpp"
+
+#include <algorithm>
+
+#include "rollout/cores.hpp"
+
+namespace backplane {
+
+TrialThreads::TrialThreads(const RolloutConfig& rollout, bool rows_concurrent)
+    : pool_(static_cast<unsigned>(rollout.threads.value_or(GrantedCores())), rollout.pin_threads),
+      collecting_(!rows_concurrent  ? 1
+                  : rollout.threads ? pool_.threads()
+                                    : static_cast<unsigned>(std::min<uint64_t>(rollout.num_env_runners, pool_.threads()))),
+      clocks_(pool_.threads()),
+      parallel_(pool_, clocks_) {}
+
+}  // namespace backplane

@@ -1,0 +1,35 @@
+// The threads of a trial, their clocks, and who uses how many of them.
+#pragma once
+
+#include <vector>
+
+#include "config/experiment.hpp"
+#include "rollout/parallel.hpp"
+#include "rollout/phases.hpp"
+#include "rollout/pool.hpp"
+
+namespace backplane {
+
+// One pool: rollout.threads, or the cores granted. All of it shares the learner's pieces. The first of its runners collect and
+// evaluate: min(env runners, cores granted) unless rollout.threads says otherwise, and one if a plugin cannot bear more.
+class TrialThreads {
+ public:
+  // `rows_concurrent`: env and learner both bear several threads. Throws TrialFailure as RunnerPool does.
+  TrialThreads(const RolloutConfig& rollout, bool rows_concurrent);
+  TrialThreads(const TrialThreads&) = delete;
+
+  unsigned all() const { return pool_.threads(); }
+  unsigned collecting() const { return collecting_; }
+  Runners collectors() { return {pool_, collecting_}; }
+  ParallelFor& parallel() { return parallel_; }
+  std::vector<PhaseClock>& clocks() { return clocks_; }  // [all()]; clocks[0] is the control thread's
+  const std::vector<PhaseClock>& clocks() const { return clocks_; }
+
+ private:
+  RunnerPool pool_;
+  unsigned collecting_;
+  std::vector<PhaseClock> clocks_;
+  ParallelFor parallel_;
+};
+
+}  // namespace backplane
