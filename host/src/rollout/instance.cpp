@@ -178,7 +178,8 @@ void LearnerInstance::CheckSpec(const EnvInstance& env) {
       throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("reads the channel '{}', which {} does not have", name, env.id()));
   for (const std::string& name : keep_) {
     const bool written = std::any_of(act_out_.begin(), act_out_.end(), [&](const bp_channel* c) { return name == c->name; });
-    if (env.Find(name) == nullptr && !written && name != "truncated")  // which the host itself writes
+    const bool by_host = name == "truncated" && env.FindRole(BP_ROLE_TRUNCATED) == nullptr;
+    if (env.Find(name) == nullptr && !written && !by_host)
       throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("wants to keep the channel '{}', which neither it nor {} writes", name, env.id()));
   }
   for (const bp_channel* want : env.channels()) {

@@ -57,5 +57,14 @@ TEST(EnvInstance, RefusesBoundsThatAreNotThere) {
             "env.toy: channel 'action': wanted low and high, since n_bounds = 1, found high = NULL");
 }
 
+TEST(LearnerInstance, KeepsTruncatedOnlyIfTheHostOrTheEnvWritesIt) {
+  EXPECT_EQ(Refusal([](bp_channel*) {}), "") << "the host writes it";
+  g_switches.owns_time_limit = true;
+  EXPECT_EQ(Refusal([](bp_channel*) {}), "") << "the env writes it";
+  EXPECT_EQ(Refusal([](bp_channel* c) { c[kTruncated].name = "cut"; }),
+            "learner.toy: wants to keep the channel 'truncated', which neither it nor env.toy writes");
+  g_switches.owns_time_limit = false;
+}
+
 }  // namespace
 }  // namespace backplane::toy
