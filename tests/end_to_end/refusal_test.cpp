@@ -90,6 +90,16 @@ TEST_F(Refusal, APluginThatExitsIsRecordedByName) {
   EXPECT_THAT(Result("bad").dump(), HasSubstr("env.exits_in_step"));
 }
 
+TEST_F(Refusal, AnErrorThatIsNotUtf8IsRecordedAllTheSame) {
+  const Finished run = RunFixture("fails_in_latin_1");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  const nlohmann::json result = Result("bad");
+  EXPECT_EQ(result["outcome"], "plugin");
+  const std::string sentence = "env.fails_in_latin_1: step: the arm is at 90\uFFFD, m\uFFFDglich are 80";
+  EXPECT_EQ(result["error"], sentence);
+  EXPECT_EQ(result["log_tail"].back(), sentence) << "from stderr.log, read by the supervisor";
+}
+
 TEST_F(Refusal, ACreateThatFailsSaysWhyBeforeTheTrial) {
   const Finished run = RunFixture("create_fails");
   EXPECT_NE(run.exit, 0);

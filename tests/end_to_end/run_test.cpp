@@ -44,28 +44,6 @@ TEST_F(RunCommand, PhaseSharesSumToOne) {
   EXPECT_NEAR(sum, 1.0, 1e-6);
 }
 
-TEST_F(RunCommand, PhasesOfASharedUpdateCountEveryThread) {
-  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
-  Write("shards.yaml", R"(experiment: shards
-env: {plugin: cartpole}
-learner: {plugin: ppo, options: {train_batch_size: 4096, minibatch_size: 2048, num_epochs: 4, hidden: [128, 128], update_shards: 2}}
-rollout: {num_env_runners: 1, num_envs_per_env_runner: 16, threads: 2}
-budget: {iterations: 4}
-)");
-  ASSERT_EQ(Run("run shards.yaml").exit, 0);
-  const nlohmann::json result = Result("shards");
-  double sum = result["unnamed_share"], idle = 0, named = 0, seconds = 0;
-  for (const auto& phase : result["phases"]) {
-    sum += phase["share"].get<double>();
-    seconds += phase["seconds"].get<double>();
-    (phase["name"] == "idle" ? idle : named) += phase["seconds"].get<double>();
-  }
-  EXPECT_NEAR(sum, 1.0, 1e-6);
-  EXPECT_LE(seconds, 2.001 * result["wall_s"].get<double>());
-  EXPECT_GT(named, result["wall_s"].get<double>()) << "one thread alone cannot be busy for longer than the trial lasted";
-  EXPECT_LT(idle, named);
-}
-
 TEST_F(RunCommand, NamesTheThreadsThatCollectAndThoseThatShareTheLearnersWork) {
   Write("walk.yaml", kRandom);
   ASSERT_EQ(Run("run walk.yaml --set rollout.threads=3").exit, 0);

@@ -17,7 +17,7 @@ namespace bp {
 class ActionSpace {
  public:
   // `action`: float32 BOX, or one int32 DISCRETE per row; `mask`: the env's ACTION_MASK, or NULL. Throws std::invalid_argument
-  // with a sentence for other channels.
+  // with a sentence for other channels. nvec and bounds are as channel.h says: the host has refused other envs.
   explicit ActionSpace(const bp_channel& action, const bp_channel* mask = nullptr) {
     action.space == BP_SPACE_DISCRETE ? ReadDiscrete(action, mask) : ReadBox(action);
   }

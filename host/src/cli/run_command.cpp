@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "base/json_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/load_file.hpp"
 #include "plugin/loader.hpp"
@@ -29,7 +30,7 @@ std::vector<std::string> NextCommands(const RunArgs& args, bool completed) {
 void Print(const SuperviseReport& report, const RunArgs& args) {
   const TrialResult result = ParseResult(report.result);
   if (args.json) {
-    std::printf("%s\n", report.result.dump(1).c_str());
+    std::printf("%s\n", JsonText(report.result, 1).c_str());
   }
   if (!report.completed() && !report.interrupted) {
     std::fputs(FormatFailure(result, report.context).c_str(), stderr);

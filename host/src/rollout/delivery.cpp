@@ -1,7 +1,5 @@
 #include "rollout/delivery.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -34,13 +32,7 @@ void RolloutDelivery::Merge(const std::vector<Chunk>& chunks, const RolloutBuffe
 bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance& learner, uint64_t rows) {
   names_.clear();
   tensors_.clear();
-  for (const std::string& name : learner.keep()) {
-    ChannelBuffer* buffer = buffers.Find(name);
-    if (buffer == nullptr)
-      throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
-                         fmt::format("wants to keep the channel '{}', which nobody writes", name));
-    Give(name.c_str(), buffer->whole());
-  }
+  for (const std::string& name : learner.keep()) Give(name.c_str(), buffers.Find(name)->whole());
   Gather(*buffers.obs, buffers.obs_lead, &Chunk::final_obs, &final_obs_);
   Give("final_obs", &final_obs_.tensor.view);
   if (buffers.state) {

@@ -13,7 +13,7 @@ class RolloutDelivery {
   // Orders what the chunks left, so that the result does not depend on who ran them.
   void Merge(const std::vector<Chunk>& chunks, const RolloutBuffers& buffers, bool moments);
   const std::vector<Episode>& episodes() const { return episodes_; }  // ended in the rollout, by (t, row)
-  // Valid until the next Merge, Make or Bind. Throws TrialFailure if the learner keeps a channel that nobody writes.
+  // Valid until the next Merge, Make or Bind. A LearnerInstance keeps only channels that somebody writes.
   bp_delivery Make(RolloutBuffers& buffers, const LearnerInstance& learner, uint64_t rows);
 
  private:

@@ -35,6 +35,23 @@ uint64_t Elements(const bp_channel& c) {
   return n;
 }
 
+// What the channel says of the values it may hold, on which whoever draws an action relies.
+void CheckValues(const bp_channel& c, const std::string& id) {
+  const auto refuse = [&](const std::string& wanted, const std::string& found) {
+    throw TrialFailure(BP_E_INTERNAL, id, fmt::format("channel '{}': wanted {}, found {}", c.name, wanted, found));
+  };
+  const uint64_t elements = Elements(c);
+  if (c.space == BP_SPACE_DISCRETE || c.space == BP_SPACE_TOKENS || c.space == BP_SPACE_MULTI_DISCRETE) {
+    if (c.nvec == nullptr) refuse("the numbers of choices in nvec", "NULL");
+    for (uint64_t i = 0; i < (c.space == BP_SPACE_MULTI_DISCRETE ? elements : 1); ++i)
+      if (c.nvec[i] < 1) refuse("1 choice or more", fmt::format("nvec[{}] = {}", i, c.nvec[i]));
+  }
+  if (c.n_bounds > 1 && c.n_bounds != elements)
+    refuse(fmt::format("bounds for none, for all or for each of its {} elements", elements), fmt::format("n_bounds = {}", c.n_bounds));
+  if (c.n_bounds > 0 && (c.low == nullptr || c.high == nullptr))
+    refuse(fmt::format("low and high, since n_bounds = {}", c.n_bounds), c.low == nullptr ? "low = NULL" : "high = NULL");
+}
+
 }  // namespace
 
 EnvInstance::EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
@@ -69,6 +86,7 @@ void EnvInstance::CheckSpec() const {
   refuse(spec_->device.type != BP_DEVICE_CPU, "keeps its channels on a device");
   refuse((flags_ & BP_FLAG_OWNS_TIME_LIMIT) && FindRole(BP_ROLE_TRUNCATED) == nullptr, "owns its time limit and has no channel 'truncated'");
   for (const bp_channel* c : channels_) {
+    CheckValues(*c, id());
     const auto want = [&](bool ok, const char* wanted) {
       if (!ok)
         throw TrialFailure(BP_E_INTERNAL, id(), fmt::format("channel '{}': wanted {}, found type code {} of {} bits with {} elements a row",
@@ -160,7 +178,8 @@ void LearnerInstance::CheckSpec(const EnvInstance& env) {
       throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("reads the channel '{}', which {} does not have", name, env.id()));
   for (const std::string& name : keep_) {
     const bool written = std::any_of(act_out_.begin(), act_out_.end(), [&](const bp_channel* c) { return name == c->name; });
-    if (env.Find(name) == nullptr && !written && name != "truncated")  // which the host itself writes
+    const bool by_host = name == "truncated" && env.FindRole(BP_ROLE_TRUNCATED) == nullptr;
+    if (env.Find(name) == nullptr && !written && !by_host)
       throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("wants to keep the channel '{}', which neither it nor {} writes", name, env.id()));
   }
   for (const bp_channel* want : env.channels()) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <system_error>
 
 #include "rollout/clocks.hpp"
 #include "rollout/cores.hpp"
@@ -47,7 +48,21 @@ RunnerPool::RunnerPool(unsigned threads, bool pin) {
     cpus_ = GrantedCpus();
   }
   runners_.resize(threads);
-  for (unsigned i = 1; i < threads; ++i) runners_[i].thread = std::thread([this, i] { Work(i); });
+  for (unsigned i = 1; i < threads; ++i) {
+    try {
+      runners_[i].thread = std::thread([this, i] { Work(i); });
+    } catch (const std::system_error& e) {
+      Stop();
+      throw TrialFailure(
+          BP_E_CONFIG, "",
+          fmt::format("rollout.threads: wanted {} threads (auto: one for each core granted), found room for {}: {}; set "
+                      "it to {} or less, or raise the limit on processes or memory (ulimit -u, ulimit -v, pids.max)",
+                      threads, i, e.code().message(), i));
+    } catch (...) {
+      Stop();
+      throw;
+    }
+  }
 }
 
 RunnerPool::~RunnerPool() { Stop(); }

@@ -20,7 +20,7 @@ class RunnerPool {
  public:
   // `pin`: while it works, every runner keeps to a core of its own, and waits a moment before it sleeps. Without a core of its
   // own it must not: the kernel may put a woken thread on the very core where another one spins. Throws TrialFailure
-  // (BP_E_CONFIG) if more threads are to be pinned than cores are granted.
+  // (BP_E_CONFIG) if more threads are to be pinned than cores are granted, or if one cannot be started.
   explicit RunnerPool(unsigned threads, bool pin = false);
   ~RunnerPool();
   RunnerPool(const RunnerPool&) = delete;

@@ -5,6 +5,7 @@
 
 #include "supervise/child.hpp"
 #include "base/files.hpp"
+#include "base/json_text.hpp"
 #include "config/yaml_text.hpp"
 #include "supervise/host_info.hpp"
 #include "supervise/identity.hpp"
@@ -173,7 +174,7 @@ class Supervisor {
       report_.result["error"] = "the check before the first trial: " + report_.result["error"].get<std::string>();
     }
     if (report_.result != written.value_or(nullptr)) {
-      WriteFileAtomic(file, report_.result.dump(kJsonIndent));
+      WriteFileAtomic(file, JsonText(report_.result, kJsonIndent));
     }
     report_.interrupted = watched.stop == StopReason::kInterrupt && !report_.completed();
   }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/files.hpp"
+#include "base/json_text.hpp"
 
 namespace backplane {
 namespace {
@@ -21,7 +22,7 @@ void WriteCheckpoint(const std::filesystem::path& dir, const Checkpoint& checkpo
     header["blobs"].push_back({{"name", name}, {"bytes", bytes.size()}});
     body.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
-  const std::string text = header.dump();
+  const std::string text = JsonText(header);
   const uint64_t size = text.size();
   std::string file(kMagic, sizeof kMagic - 1);
   file.append(reinterpret_cast<const char*>(&size), sizeof size).append(text).append(body);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/json_text.hpp"
+
 namespace backplane {
 namespace {
 constexpr size_t kWindow = 100;
@@ -79,7 +81,7 @@ MetricsFile::MetricsFile(const std::filesystem::path& file) : out_(file, std::io
   if (!out_) throw std::runtime_error(file.string() + ": cannot be opened for writing");
 }
 
-void MetricsFile::Append(const nlohmann::json& line) { out_ << line.dump() << std::endl; }
+void MetricsFile::Append(const nlohmann::json& line) { out_ << JsonText(line) << std::endl; }
 
 nlohmann::json PhaseTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns) {
   const double all = static_cast<double>(wall_ns) * static_cast<double>(clocks.size());

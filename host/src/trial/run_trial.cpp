@@ -13,6 +13,7 @@
 #include <new>
 
 #include "base/files.hpp"
+#include "base/json_text.hpp"
 #include "plugin/catalog.hpp"
 #include "trial/crash.hpp"
 #include "trial/loop.hpp"
@@ -208,7 +209,7 @@ int TrialProcess::Finish(Outcome outcome, const std::string& plugin, const std::
     result["warnings"] = monitors_->warnings();
   }
   try {
-    WriteFileAtomic(spec_.attempt_dir / "result.json", result.dump(2) + "\n");
+    WriteFileAtomic(spec_.attempt_dir / "result.json", JsonText(result, 2) + "\n");
   } catch (const std::exception& e) {
     std::fprintf(stderr, "result.json could not be written: %s\n", e.what());
     return outcome.exit == kExitOk ? static_cast<int>(kExitTemp) : outcome.exit;

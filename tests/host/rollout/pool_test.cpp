@@ -3,8 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <set>
 
 #include "rollout/clocks.hpp"
@@ -88,6 +93,29 @@ TEST(RunnerPool, RefusesToPinMoreThreadsThanThereAreCores) {
     EXPECT_THAT(e.what(), testing::HasSubstr("rollout.pin_threads"));
   }
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which reserve address space of their own
+// Address space stands for whatever a thread may lack: unlike the limit on processes it binds root too.
+TEST(RunnerPool, SaysHowManyThreadsFoundRoomAndEndsThem) {
+  const auto make_too_many = [] {
+    uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t limit =
+        pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) + (uint64_t{100} << 20);  // a dozen stacks of 8 MiB
+    const rlimit room{limit, limit};
+    setrlimit(RLIMIT_AS, &room);
+    try {
+      RunnerPool pool(4096);
+    } catch (const TrialFailure& e) {
+      std::fprintf(stderr, "%d: %s", e.status(), e.what());
+      std::exit(3);
+    }
+  };
+  EXPECT_EXIT(
+      make_too_many(), testing::ExitedWithCode(3),
+      std::to_string(BP_E_CONFIG) + ": rollout.threads: wanted 4096 threads .*found room for ([2-9]|[1-9][0-9]+): .*set it to");
+}
+#endif
 
 TEST(GrantedCores, IsAtLeastOneAndAtMostTheMachines) {
   EXPECT_GE(GrantedCores(), 1u);

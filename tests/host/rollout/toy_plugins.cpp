@@ -60,6 +60,7 @@ bp_status CreateEnv(const bp_host* host, const bp_config*, uint64_t rows, bp_env
   env->channels[3] = Channel(BP_ROLE_TERMINATED, "terminated", kU8);
   env->channels[4] = Channel(BP_ROLE_INFO, "ep/steps", kF32);
   env->channels[5] = Channel(BP_ROLE_TRUNCATED, "truncated", kU8);
+  if (g_switches.edit) g_switches.edit(env->channels);
   const bool cuts = g_switches.owns_time_limit;
   env->spec = {sizeof(bp_env_spec), 1, env->channels, cuts ? 6u : 5u, cuts ? 0 : kTimeLimit, {BP_DEVICE_CPU, 0}};
   *out = reinterpret_cast<bp_env*>(env);

@@ -24,6 +24,7 @@ struct Switches {
   void (*on_step)() = nullptr;         // called at the start of every step
   const char* keep = nullptr;          // one more channel that the next learner wants to keep
   bool owns_time_limit = false;        // of the next env
+  void (*edit)(bp_channel* channels) = nullptr;  // what is to be wrong with the next env's channels
 };
 extern Switches g_switches;
 

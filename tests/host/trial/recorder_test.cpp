@@ -31,6 +31,14 @@ TEST(EpisodeWindow, ComesBackFromJson) {
   EXPECT_EQ(copy.Metrics()["ep/x"]["mean"], 2.5);
 }
 
+TEST(MetricsFile, WritesANameThatIsNotUtf8) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "metrics_not_utf8.jsonl";
+  std::filesystem::remove(file);
+  MetricsFile(file).Append({{"metrics", {{"ep/gr\xf6\xdf", 1}}}});
+  std::ifstream in(file);
+  EXPECT_EQ(nlohmann::json::parse(in)["metrics"]["ep/gr\uFFFD\uFFFD"], 1);
+}
+
 TEST(PhaseTable, SharesSumToOneWithIdleAndUnnamedTime) {
   std::vector<PhaseClock> clocks(3);
   const int64_t start = NowNs();

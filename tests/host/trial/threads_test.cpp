@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "rollout/cores.hpp"
+#include "trial/recorder.hpp"
 
 namespace backplane {
 namespace {
@@ -35,6 +39,31 @@ TEST(TrialThreads, WithoutANumberRunnersAndCoresDecide) {
     EXPECT_EQ(threads.collecting(), std::min<uint64_t>(runners, GrantedCores()));
     EXPECT_EQ(threads.clocks().size(), threads.all());
   }
+}
+
+TEST(TrialThreads, APhaseThatAllShareCountsAllInTheTable) {
+  RolloutConfig rollout;
+  rollout.threads = 2;
+  TrialThreads threads(rollout, /*rows_concurrent=*/false);
+  const int64_t start = NowNs();
+  {
+    const PhaseSpan span(threads.clocks()[0], Phase::kUpdateBackward);
+    std::atomic<int> arrived{0};
+    const auto wait_for_both = [](void* context, uint64_t) {
+      auto& here = *static_cast<std::atomic<int>*>(context);
+      for (++here; here < 2;) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    };
+    threads.parallel().Run(2, wait_for_both, &arrived);
+  }
+  const nlohmann::json table = PhaseTable(threads.clocks(), NowNs() - start);
+  double sum = table["unnamed_share"], update_s = 0;
+  for (const auto& row : table["phases"]) {
+    sum += row["share"].get<double>();
+    if (row["name"] == "update_backward") update_s = row["seconds"];
+  }
+  EXPECT_GE(update_s, 0.040) << "20 ms of each thread";
+  EXPECT_NEAR(sum, 1.0, 1e-9);
 }
 
 }  // namespace

@@ -1,0 +1,15 @@
+// JSON as text, where words of a plugin may be in it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace backplane {
+
+// Bytes that are not UTF-8 become U+FFFD: a plugin's error in another encoding must not cost the record that holds it, and a
+// text cut at a fixed length may end within a character.
+inline std::string JsonText(const nlohmann::json& json, int indent = -1) {
+  return json.dump(indent, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace backplane
