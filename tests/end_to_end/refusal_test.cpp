@@ -104,6 +104,7 @@ TEST_F(Refusal, ACreateThatFailsSaysWhyBeforeTheTrial) {
   const Finished run = RunFixture("create_fails");
   EXPECT_NE(run.exit, 0);
   EXPECT_THAT(run.err, HasSubstr("env.create_fails"));
+  EXPECT_THAT(Result("bad")["error"], "the check before the first trial: env.create_fails: create: this env never starts");
 }
 
 TEST_F(Refusal, ACreateThatThrowsIsContained) {

@@ -37,7 +37,7 @@ typedef struct bp_config {
   bp_status (*list)(const struct bp_config *config, const char *path, uint64_t cap, double *out, uint64_t *out_n);
   // All options as one JSON object; owned by the config.
   const char *(*json)(const struct bp_config *config);
-  // Where the option was set, "ant.yaml:12:5", or "default"; owned by the config.
+  // Where the option was set, "walk.yaml:12:5", or "default"; owned by the config.
   const char *(*where)(const struct bp_config *config, const char *path);
 } bp_config;
 

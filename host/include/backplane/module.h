@@ -43,7 +43,7 @@ enum {
 
 typedef struct bp_descriptor {
   uint32_t struct_size, kind;     // BP_KIND_*
-  const char *id;                 // "env.ant"
+  const char *id;                 // "env.name"
   const char *version;            // of the plugin, "1.0.0"
   const char *summary;            // one sentence
   const char *license;            // SPDX

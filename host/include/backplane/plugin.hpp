@@ -128,7 +128,7 @@ inline void RecordFact(const bp_host* host, const char* key, const char* value) 
 
 // What a plugin class says about itself: `static constexpr bp::About kAbout{...}`.
 struct About {
-  const char* id;       // "env.ant"
+  const char* id;       // "env.name"
   const char* version;
   const char* summary;
   const char* license = "Apache-2.0";
@@ -174,7 +174,7 @@ struct Module {
 
 }  // namespace bp
 
-// Exports the module; stands once in a plugin, at file scope: BP_PLUGINS(CartPole) or BP_PLUGINS(Encoder, Decoder).
+// Exports the module; stands once in a plugin, at file scope: BP_PLUGINS(Walker) or BP_PLUGINS(Encoder, Decoder).
 #define BP_PLUGINS(...)                                                                                            \
   BP_META_RESERVE();                                                                                               \
   extern "C" BP_EXPORT const bp_module* bp_module_v1(void) {                                                       \

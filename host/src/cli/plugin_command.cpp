@@ -17,7 +17,7 @@ const char* TypeName(uint16_t type) {
   return type < std::size(kNames) ? kNames[type] : kNames[0];
 }
 
-// "env.ant" -> "ant": what an experiment file writes.
+// "env.name" -> "name": what an experiment file writes.
 std::string ShortId(const PluginInfo& info) { return info.id.substr(info.id.find('.') + 1); }
 
 nlohmann::json OptionJson(const OptionInfo& option) {
@@ -84,7 +84,7 @@ void PrintOption(const OptionInfo& option) {
   }
 }
 
-// "ant" or "env.ant" or a file. A short id that several kinds share describes each.
+// "name" or "env.name" or a file. A short id that several kinds share describes each.
 std::vector<const PluginInfo*> FindAll(Catalog* catalog, const std::string& name, std::string* why_not) {
   std::vector<const PluginInfo*> found;
   for (const uint32_t kind : {BP_KIND_ENV, BP_KIND_LEARNER, BP_KIND_MONITOR}) {

@@ -14,7 +14,7 @@
 namespace backplane {
 
 struct PluginUse {
-  std::string plugin;      // id without kind ("ant"), or a path to a file
+  std::string plugin;      // id without kind ("name" of "env.name"), or a path to a file
   nlohmann::json options;  // complete after resolving: one entry for each option of the plugin's table
 };
 

@@ -20,10 +20,10 @@ struct Diagnostic {
   std::string message;      // "unknown key 'num_env_runer' in rollout; did you mean 'num_env_runners'?"
   std::string source_line;  // the text of that line; empty when there is none
 };
-// "configs/ant.yaml:14:7: error: ...", the source line and a caret.
+// "configs/walk.yaml:14:7: error: ...", the source line and a caret.
 std::string Format(const Diagnostic& diagnostic);
 
-// Finds a plugin by kind and by what the file says ("ant" or a path). NULL and a sentence in `why_not` if it cannot be used.
+// Finds a plugin by kind and by what the file says (an id without its kind, or a path). NULL and a sentence in `why_not` if it cannot be used.
 // `plugin_path` holds the file's own plugin_path entries, absolute.
 using PluginLookup = std::function<const PluginInfo*(uint32_t kind, const std::string& name,
                                                      const std::vector<std::filesystem::path>& plugin_path, std::string* why_not)>;
@@ -35,7 +35,7 @@ struct LoadOptions {
 
 struct LoadedExperiment {
   Experiment experiment;
-  std::map<std::string, std::string> origin;  // "learner.options.lr" -> "ant.yaml:12:5", "--set", or absent for a default
+  std::map<std::string, std::string> origin;  // "learner.options.lr" -> "walk.yaml:12:5", "--set", or absent for a default
   std::vector<std::string> notes;             // sentences for the user that are no errors
   PluginInfo env, learner;
   std::vector<PluginInfo> monitors;

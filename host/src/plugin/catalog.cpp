@@ -20,7 +20,7 @@ std::string Join(const std::vector<std::string>& words) {
   return text;
 }
 
-// "; did you mean 'ant'?", or all names if none is near.
+// "; did you mean 'walker'?", or all names if none is near.
 std::string Suggestion(const std::string& name, std::vector<std::string> known, const std::string& kind) {
   if (known.empty()) return "; no " + kind + " is installed";
   const std::vector<std::string> near = Nearest(name, Candidates(known));

@@ -21,7 +21,7 @@ class Catalog {
   // Adds every *.so of a folder (not recursive, in name order); a folder that does not exist adds nothing.
   void AddFolder(const std::filesystem::path& folder);
 
-  // `name` is an id without its kind ("ant") or a path to a file (it then contains '/' or ends in ".so"). NULL and a sentence,
+  // `name` is an id without its kind or a path to a file (it then contains '/' or ends in ".so"). NULL and a sentence,
   // with the nearest known names, if there is none, more than one, or it was refused. The pointer lives as long as the catalog.
   const PluginInfo* Find(uint32_t kind, const std::string& name, std::string* why_not);
 

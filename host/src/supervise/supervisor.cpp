@@ -171,7 +171,11 @@ class Supervisor {
     const Verdict verdict = Classify(ending);
     report_.result = Record(written.value_or(nlohmann::json::object()), verdict, watched, stderr_file);
     if (check && report_.result["error"].is_string()) {
-      report_.result["error"] = "the check before the first trial: " + report_.result["error"].get<std::string>();
+      // The exit code tells the class only; what the check said last tells the cause.
+      const std::vector<std::string> said = report_.result.value("log_tail", std::vector<std::string>());
+      const bool by_itself = watched.exit.signal == 0 && watched.stop == StopReason::kNone && !said.empty();
+      report_.result["error"] =
+          "the check before the first trial: " + (by_itself ? said.back() : report_.result["error"].get<std::string>());
     }
     if (report_.result != written.value_or(nullptr)) {
       WriteFileAtomic(file, JsonText(report_.result, kJsonIndent));

@@ -34,7 +34,7 @@ enum TrialExit : int {
 
 struct TrialPlugin {
   std::filesystem::path file;  // absolute
-  std::string id;              // "env.ant"
+  std::string id;              // "env.name"
 };
 
 struct TrialSpec {

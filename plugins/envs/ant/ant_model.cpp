@@ -3,7 +3,7 @@
 namespace ant {
 namespace {
 
-// A leg points along (x, y), signs of its corner: a fixed hip stub, a thigh that swings about z, a shin on the ankle.
+// A leg points along (x, y), signs of its corner: a fixed first link, a thigh that swings about z, a shin on the ankle.
 struct Leg {
   const char *number, *name;  // body names are Gymnasium's, for option main_body
   int x, y;
