@@ -4,15 +4,15 @@
 #include "backplane/base.h"
 #include "backplane/channel.h"
 #include "backplane/env.h"
+#include "backplane/ext/snapshot.h"
+#include "backplane/ext/source.h"
+#include "backplane/ext/state.h"
 #include "backplane/host.h"
 #include "backplane/learner.h"
 #include "backplane/module.h"
 #include "backplane/monitor.h"
 #include "backplane/rng.h"
 #include "backplane/tensor.h"
-#include "backplane/ext/snapshot.h"
-#include "backplane/ext/source.h"
-#include "backplane/ext/state.h"
 
 #if __has_include(<ATen/dlpack.h>)
 #include <ATen/dlpack.h>
@@ -24,6 +24,8 @@
 
 namespace {
 
+// A table, read by columns.
+// clang-format off
 TEST(Layout, Channel) {
   SIZE(bp_channel, 64);
   AT(bp_channel, struct_size, 0); AT(bp_channel, role, 4); AT(bp_channel, space, 6); AT(bp_channel, scope, 8);

@@ -100,7 +100,8 @@ TEST_F(RunCommand, ListAndHelpRunWithoutLibraries) {
 TEST_F(RunCommand, TheProgramIsLinkedToNeitherLibTorchNorMuJoCo) {
   const std::string file = BACKPLANE_BINARY_DIR "/bin/backplane";
   ASSERT_EQ(std::system(("ldd " + file + " > " + (dir_ / "ldd.txt").string()).c_str()), 0);
-  EXPECT_THAT(ReadFile(dir_ / "ldd.txt"), Not(testing::AnyOf(HasSubstr("libtorch"), HasSubstr("libmujoco"), HasSubstr("libc10"))));
+  EXPECT_THAT(ReadFile(dir_ / "ldd.txt"),
+              Not(testing::AnyOf(HasSubstr("libtorch"), HasSubstr("libmujoco"), HasSubstr("libc10"))));
 }
 
 TEST_F(RunCommand, EveryShippedConfigIsValid) {

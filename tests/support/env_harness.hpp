@@ -23,7 +23,10 @@ namespace harness {
 class FakeHost {
  public:
   FakeHost() {
-    host_ = {sizeof host_, BP_ABI_MINOR, this, [](const bp_host*, const char*) -> const void* { return nullptr; },
+    host_ = {sizeof host_,
+             BP_ABI_MINOR,
+             this,
+             [](const bp_host*, const char*) -> const void* { return nullptr; },
              [](const bp_host*, int32_t, const char*) {},
              [](const bp_host* h, bp_status code, const char* text) {
                static_cast<FakeHost*>(h->impl)->error = text;
@@ -67,7 +70,14 @@ class FakeConfig {
       values_[key] = value;
     }
     text_ = values_.dump();
-    config_ = {sizeof config_, 0, this, F64, I64, Str, List, [](const bp_config* c) { return Of(c).text_.c_str(); },
+    config_ = {sizeof config_,
+               0,
+               this,
+               F64,
+               I64,
+               Str,
+               List,
+               [](const bp_config* c) { return Of(c).text_.c_str(); },
                [](const bp_config*, const char*) { return "default"; }};
   }
   FakeConfig(const FakeConfig&) = delete;
@@ -176,7 +186,8 @@ class Env {
     for (int i = 0; i < c.ndim; ++i) n *= c.shape[i];
     return n;
   }
-  // T entries of a transition channel, T + 1 of a state channel; slot t points at entries t and t + 1, the last slot at entry 0.
+  // T entries of a transition channel, T + 1 of a state channel; slot t points at entries t and t + 1, the last slot at entry
+  // 0.
   void Allocate() {
     const uint64_t steps = slots_ == 1 ? 1 : slots_ - 1;
     pointers_.resize(slots_);
@@ -202,7 +213,8 @@ class Env {
     t.shape.insert(t.shape.end(), channel.shape, channel.shape + channel.ndim);
     t.strides.assign(t.shape.size(), 1);
     for (size_t i = t.shape.size() - 1; i > 0; --i) t.strides[i - 1] = t.strides[i] * t.shape[i];
-    t.tensor = {data, {BP_DEVICE_CPU, 0}, static_cast<int32_t>(t.shape.size()), channel.dtype, t.shape.data(), t.strides.data(), 0};
+    t.tensor = {data, {BP_DEVICE_CPU, 0}, static_cast<int32_t>(t.shape.size()), channel.dtype, t.shape.data(), t.strides.data(),
+                0};
     return &t.tensor;
   }
 
@@ -219,8 +231,8 @@ class Env {
   std::vector<bp_frame> frames_;
 };
 
-// Starts an episode in row 0 in a state of its own: `numbers` are the first of the author's struct, which follows key and random
-// stream in the snapshot. The observation stays that of the reset.
+// Starts an episode in row 0 in a state of its own: `numbers` are the first of the author's struct, which follows key and
+// random stream in the snapshot. The observation stays that of the reset.
 inline void StartAt(Env& env, std::initializer_list<double> numbers) {
   std::vector<char> bytes(env.snapshot()->row_bytes(env.get()));
   ASSERT_EQ(env.Reset(0, {1}), BP_OK);

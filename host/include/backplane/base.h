@@ -41,12 +41,12 @@ typedef int32_t bp_status;
 enum {
   BP_OK = 0,
   BP_E_INVALID_ARG = -1,
-  BP_E_CONFIG = -2,       // an option's value cannot be used; the host adds file, line and column
+  BP_E_CONFIG = -2,  // an option's value cannot be used; the host adds file, line and column
   BP_E_UNSUPPORTED = -3,
   BP_E_OOM_HOST = -4,
   BP_E_OOM_DEVICE = -5,
   BP_E_CANCELLED = -6,
-  BP_E_NUMERIC = -7,      // NaN or infinity where a number must be
+  BP_E_NUMERIC = -7,  // NaN or infinity where a number must be
   BP_E_TIMEOUT = -8,
   BP_E_IO = -9,
   BP_E_INTERNAL = -10

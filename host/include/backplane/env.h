@@ -1,8 +1,8 @@
 // The env kind. One instance holds all rows of a trial over one shared immutable model.
 //
 // Zero-copy rollout of T steps: T+1 slots. Slot t < T reads ACTION[t], writes entry t of the transition roles and entry t+1 of
-// the state roles. Slot T holds state entry 0 and serves resets at the start of a rollout only; its transition tensors are NULL.
-// An instance bound to a single slot (evaluation, embedding) reads ACTION and writes everything else there.
+// the state roles. Slot T holds state entry 0 and serves resets at the start of a rollout only; its transition tensors are
+// NULL. An instance bound to a single slot (evaluation, embedding) reads ACTION and writes everything else there.
 #ifndef BACKPLANE_ENV_H_
 #define BACKPLANE_ENV_H_
 
@@ -18,27 +18,27 @@ typedef struct bp_env bp_env;  // the plugin's own
 
 typedef struct bp_env_spec {
   uint32_t struct_size, max_agents;  // max_agents 1 when there is no AGENT scope
-  const bp_channel *channels;        // [n_channels]
+  const bp_channel* channels;        // [n_channels]
   uint64_t n_channels;
-  int64_t max_episode_steps;         // 0: no limit. The host counts and truncates.
+  int64_t max_episode_steps;  // 0: no limit. The host counts and truncates.
   bp_device device;
 } bp_env_spec;
 
 typedef struct bp_env_api {
   uint32_t struct_size, reserved;
   // [control]
-  bp_status (*create)(const bp_host *host, const bp_config *config, uint64_t rows, bp_env **out_env);
-  void (*destroy)(bp_env *env);                                                                            // [control]
-  const bp_env_spec *(*spec)(const bp_env *env);  // owned by the env, until destroy. [any]
+  bp_status (*create)(const bp_host* host, const bp_config* config, uint64_t rows, bp_env** out_env);
+  void (*destroy)(bp_env* env);                   // [control]
+  const bp_env_spec* (*spec)(const bp_env* env);  // owned by the env, until destroy. [any]
   // Gives the buffers of all slots; they stay valid until the next bind or destroy. The frames array and the tensor structs
   // live as long as the buffers. [control]
-  bp_status (*bind)(bp_env *env, const bp_frame *frames, uint64_t n_frames);
+  bp_status (*bind)(bp_env* env, const bp_frame* frames, uint64_t n_frames);
   // Starts new episodes in the rows of [begin, end) with mask[r] != 0 (mask NULL: all), row r from seeds[r]; both arrays are
   // indexed by absolute row. Writes the state roles of those rows for `slot` and nothing else. [rows]
-  bp_status (*reset)(bp_env *env, uint32_t slot, uint64_t begin, uint64_t end, const uint8_t *mask, const uint64_t *seeds);
+  bp_status (*reset)(bp_env* env, uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
   // One step of rows [begin, end). Never resets, allocates or locks; writes every output of its rows. [rows]
-  bp_status (*step)(bp_env *env, uint32_t slot, uint64_t begin, uint64_t end);
-  const void *(*get_extension)(const bp_env *env, const char *id);  // NULL: unknown id. [any]
+  bp_status (*step)(bp_env* env, uint32_t slot, uint64_t begin, uint64_t end);
+  const void* (*get_extension)(const bp_env* env, const char* id);  // NULL: unknown id. [any]
 } bp_env_api;
 
 #ifdef __cplusplus

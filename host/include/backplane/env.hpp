@@ -75,7 +75,7 @@ constexpr About WithRowFlags(About about) {
 template <class B>
 class EnvInstance {
  public:
-  static constexpr bool kSnapshots = requires(B& b, const B& c, void* p) { c.StateBytes(), c.Save(0, p), b.Load(0, p); };
+  static constexpr bool kSnapshots = requires(B & b, const B& c, void* p) { c.StateBytes(), c.Save(0, p), b.Load(0, p); };
 
   EnvInstance(const bp_host* host, const Config& config, uint64_t rows)
       : host_(host), rows_(rows), batch_(config, rows), table_(batch_.Spec()), last_slot_(rows, 0) {}

@@ -14,7 +14,7 @@ struct PartsOf {
   using Model = NoModel;
 };
 template <class T>
-  requires requires { typename T::Model; }
+requires requires { typename T::Model; }
 struct PartsOf<T> {
   using Model = typename T::Model;
 };
@@ -23,14 +23,14 @@ struct ActionOf {
   using Type = float;
 };
 template <class T>
-  requires requires { typename T::Action; }
+requires requires { typename T::Action; }
 struct ActionOf<T> {
   using Type = typename T::Action;
 };
 template <class T>
 struct OptionsOf {};
 template <class T>
-  requires requires { T::kOptions; }
+requires requires { T::kOptions; }
 struct OptionsOf<T> {
   static constexpr auto& kOptions = T::kOptions;
 };
@@ -48,7 +48,7 @@ class RowBatch : public OptionsOf<T> {
   static constexpr About kAbout = T::kAbout;
   static constexpr bool kRowsConcurrent = RowsConcurrent<T>();
   static constexpr bool kPlainState = std::is_trivially_copyable_v<T>;
-  static constexpr bool kOwnState = requires(T& t, const T& c, const Model& m, void* p) {
+  static constexpr bool kOwnState = requires(T & t, const T& c, const Model& m, void* p) {
     T::StateBytes(m), c.Save(m, p), t.Load(m, p);
   };
   static constexpr int kMaxInfo = 64;
@@ -107,15 +107,19 @@ class RowBatch : public OptionsOf<T> {
     const Cell& cell = cells_[row];
     std::memcpy(out, &cell.rng, sizeof(Rng));
     char* const state = static_cast<char*>(out) + sizeof(Rng);
-    if constexpr (kOwnState) cell.row.Save(model_, state);
-    else std::memcpy(state, &cell.row, sizeof(T));
+    if constexpr (kOwnState)
+      cell.row.Save(model_, state);
+    else
+      std::memcpy(state, &cell.row, sizeof(T));
   }
   void Load(uint64_t row, const void* data) requires(kPlainState || kOwnState) {
     Cell& cell = cells_[row];
     std::memcpy(&cell.rng, data, sizeof(Rng));
     const char* const state = static_cast<const char*>(data) + sizeof(Rng);
-    if constexpr (kOwnState) cell.row.Load(model_, state);
-    else std::memcpy(&cell.row, state, sizeof(T));
+    if constexpr (kOwnState)
+      cell.row.Load(model_, state);
+    else
+      std::memcpy(&cell.row, state, sizeof(T));
   }
   uint64_t StateKey() const {
     if constexpr (requires { model_.Key(); }) return model_.Key();
@@ -127,8 +131,10 @@ class RowBatch : public OptionsOf<T> {
   struct alignas(64) Cell {
     explicit Cell(const Model& model) : row(Make(model)) {}
     static T Make(const Model& model) {
-      if constexpr (std::is_constructible_v<T, const Model&>) return T(model);
-      else return T();
+      if constexpr (std::is_constructible_v<T, const Model&>)
+        return T(model);
+      else
+        return T();
     }
     T row;
     Rng rng;

@@ -12,33 +12,33 @@ extern "C" {
 // config getters and "bp.host.facts/1".
 typedef struct bp_host {
   uint32_t struct_size, abi_minor;
-  void *impl;  // the host's own
+  void* impl;  // the host's own
   // Services by id, e.g. "bp.host.metrics/1"; NULL when unknown. [any]
-  const void *(*get_extension)(const struct bp_host *host, const char *id);
+  const void* (*get_extension)(const struct bp_host* host, const char* id);
   // severity is BP_LOG_*; the text is copied. [any]
-  void (*log)(const struct bp_host *host, int32_t severity, const char *utf8);
+  void (*log)(const struct bp_host* host, int32_t severity, const char* utf8);
   // Records one sentence that says what went wrong and returns `code`, so that a plugin can write
   // `return host->fail(host, BP_E_CONFIG, "...")`. The host adds plugin id, trial and position. [any]
-  bp_status (*fail)(const struct bp_host *host, bp_status code, const char *utf8);
+  bp_status (*fail)(const struct bp_host* host, bp_status code, const char* utf8);
   // Non-zero once the user asked to stop; long calls should look and return BP_E_CANCELLED. [any]
-  int32_t (*cancelled)(const struct bp_host *host);
+  int32_t (*cancelled)(const struct bp_host* host);
 } bp_host;
 
 // The options of one instance: already checked against the plugin's table, defaults filled in. Lives for `create` only.
 // Getters return BP_E_INVALID_ARG for a path that the table does not declare or of another type.
 typedef struct bp_config {
   uint32_t struct_size, reserved;
-  void *impl;  // the host's own
-  bp_status (*f64)(const struct bp_config *config, const char *path, double *out);
-  bp_status (*i64)(const struct bp_config *config, const char *path, int64_t *out);  // also BOOL, as 0 or 1
+  void* impl;  // the host's own
+  bp_status (*f64)(const struct bp_config* config, const char* path, double* out);
+  bp_status (*i64)(const struct bp_config* config, const char* path, int64_t* out);  // also BOOL, as 0 or 1
   // STR, ENUM, PATH; owned by the config.
-  bp_status (*str)(const struct bp_config *config, const char *path, const char **borrow_out);
+  bp_status (*str)(const struct bp_config* config, const char* path, const char** borrow_out);
   // Numbers of a list: writes at most `cap` and always the full length to `out_n`.
-  bp_status (*list)(const struct bp_config *config, const char *path, uint64_t cap, double *out, uint64_t *out_n);
+  bp_status (*list)(const struct bp_config* config, const char* path, uint64_t cap, double* out, uint64_t* out_n);
   // All options as one JSON object; owned by the config.
-  const char *(*json)(const struct bp_config *config);
+  const char* (*json)(const struct bp_config* config);
   // Where the option was set, "walk.yaml:12:5", or "default"; owned by the config.
-  const char *(*where)(const struct bp_config *config, const char *path);
+  const char* (*where)(const struct bp_config* config, const char* path);
 } bp_config;
 
 // "bp.host.metrics/1": numbers a plugin reports beside the host's own. They appear in metrics.jsonl once per iteration
@@ -48,17 +48,17 @@ typedef struct bp_host_metrics_1 {
   uint32_t struct_size, reserved;
   // Registers a name once ("train/policy_loss"); `unit` and `doc` may be NULL. direction: 1 up is better, -1 down, 0 neither.
   // Returns a handle >= 0, or a bp_status error. [control], [monitor]
-  int32_t (*add)(const bp_host *host, const char *name, const char *unit, int32_t direction, const char *doc);
-  void (*record)(const bp_host *host, int32_t handle, double value);  // [control], [monitor]
+  int32_t (*add)(const bp_host* host, const char* name, const char* unit, int32_t direction, const char* doc);
+  void (*record)(const bp_host* host, int32_t handle, double value);  // [control], [monitor]
 } bp_host_metrics_1;
 
-// "bp.host.facts/1": what a plugin decided by itself, e.g. which of several implementations runs. Facts appear in result.json as
-// facts.<plugin id>.<key>, so that two runs can be compared.
+// "bp.host.facts/1": what a plugin decided by itself, e.g. which of several implementations runs. Facts appear in result.json
+// as facts.<plugin id>.<key>, so that two runs can be compared.
 #define BP_HOST_FACTS_1 "bp.host.facts/1"
 typedef struct bp_host_facts_1 {
   uint32_t struct_size, reserved;
   // Records `value` under `key`, in place of an earlier one; both texts are copied. [control], also during create
-  void (*record)(const bp_host *host, const char *key, const char *value);
+  void (*record)(const bp_host* host, const char* key, const char* value);
 } bp_host_facts_1;
 
 // "bp.host.parallel/1": work of a learner on the cores granted to the trial. How many there are is not told, so a result can
@@ -68,7 +68,7 @@ typedef struct bp_host_parallel_1 {
   uint32_t struct_size, reserved;
   // Runs piece(context, i) once for each i < n, on the caller and on threads of the host in any order, and returns when all
   // have. A piece raises nothing and does not call `run`. [control]
-  void (*run)(const bp_host *host, uint64_t n, void (*piece)(void *context, uint64_t i), void *context);
+  void (*run)(const bp_host* host, uint64_t n, void (*piece)(void* context, uint64_t i), void* context);
 } bp_host_parallel_1;
 
 #ifdef __cplusplus

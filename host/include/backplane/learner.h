@@ -15,32 +15,45 @@ enum { BP_LEARNER_OBS_MOMENTS = 1 };  // bp_learner_spec.flags: deliver obs_coun
 
 typedef struct bp_learner_spec {
   uint32_t struct_size, reserved;
-  const char *const *act_in;    // channels `act` reads, NULL-terminated
-  const char *const *keep;      // channels wanted in a ROLLOUT delivery, NULL-terminated
-  const bp_channel *act_out;    // [n_act_out] channels `act` writes: the env's ACTION channels by name, and EXTRA ones
-  uint64_t n_act_out, n_params; // n_params: trainable numbers, for the record
-  uint64_t flags;               // BP_LEARNER_*
+  const char* const* act_in;     // channels `act` reads, NULL-terminated
+  const char* const* keep;       // channels wanted in a ROLLOUT delivery, NULL-terminated
+  const bp_channel* act_out;     // [n_act_out] channels `act` writes: the env's ACTION channels by name, and EXTRA ones
+  uint64_t n_act_out, n_params;  // n_params: trainable numbers, for the record
+  uint64_t flags;                // BP_LEARNER_*
 } bp_learner_spec;
 
 // What the host can give at this moment.
 typedef struct bp_limits {
   uint32_t struct_size, flags;
   uint64_t rows, chunk_max, micro_batch_max, device_bytes;
-  uint64_t env_steps_left;      // UINT64_MAX: no such budget
-  int64_t deadline_ns;          // steady clock; INT64_MAX: none
-  double progress;              // share of the budget used, 0 to 1; the largest over all budgets given. For schedules.
+  uint64_t env_steps_left;  // UINT64_MAX: no such budget
+  int64_t deadline_ns;      // steady clock; INT64_MAX: none
+  double progress;          // share of the budget used, 0 to 1; the largest over all budgets given. For schedules.
 } bp_limits;
 
 enum { BP_REQ_ROLLOUT = 1, BP_REQ_EVALUATE, BP_REQ_DATA, BP_REQ_TICK, BP_REQ_SAVE, BP_REQ_DONE };
 
 typedef struct bp_request {
-  uint32_t struct_size, kind;   // BP_REQ_*
+  uint32_t struct_size, kind;  // BP_REQ_*
   union {
-    struct { uint64_t horizon, policy_version; } rollout;   // horizon: steps of every row
-    struct { uint64_t candidates, episodes_each, chunk, max_steps; const uint64_t *seeds; } evaluate;  // seeds [cand][episode]
-    struct { const char *source; uint64_t micro_batch, group_rows, sort_by_length; } data;
-    struct { const char *phase; uint64_t est_ns; } tick;    // phase: one of the host's closed set, e.g. "update_backward"
-    struct { const char *tag; } save;
+    struct {
+      uint64_t horizon, policy_version;
+    } rollout;  // horizon: steps of every row
+    struct {
+      uint64_t candidates, episodes_each, chunk, max_steps;
+      const uint64_t* seeds;
+    } evaluate;  // seeds [cand][episode]
+    struct {
+      const char* source;
+      uint64_t micro_batch, group_rows, sort_by_length;
+    } data;
+    struct {
+      const char* phase;
+      uint64_t est_ns;
+    } tick;  // phase: one of the host's closed set, e.g. "update_backward"
+    struct {
+      const char* tag;
+    } save;
     uint64_t space[16];
   } u;
 } bp_request;
@@ -49,13 +62,13 @@ enum { BP_ACT_EXPLORE = 0, BP_ACT_GREEDY = 1 };
 
 // One call of `act`. Tensors are whole channels indexed by absolute row; only rows [begin, end) may be read or written.
 typedef struct bp_act {
-  uint32_t struct_size, flags;     // BP_ACT_*
+  uint32_t struct_size, flags;  // BP_ACT_*
   uint64_t begin, end, row_base;
-  uint64_t seed, step;             // noise of row r: bp_seed(seed, BP_PURPOSE_ACT, row_base + r, step)
-  bp_tensor *const *in;            // spec.act_in order
-  bp_tensor *const *out;           // spec.act_out order
-  const int32_t *candidate;        // per row, while a candidate is evaluated; else NULL
-  void *stream;
+  uint64_t seed, step;       // noise of row r: bp_seed(seed, BP_PURPOSE_ACT, row_base + r, step)
+  bp_tensor* const* in;      // spec.act_in order
+  bp_tensor* const* out;     // spec.act_out order
+  const int32_t* candidate;  // per row, while a candidate is evaluated; else NULL
+  void* stream;
 } bp_act;
 
 enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PARTIAL = 2 };
@@ -67,25 +80,25 @@ enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PARTIAL = 2 };
 typedef struct bp_delivery {
   uint32_t struct_size, kind, index, count, flags, reserved;
   uint64_t n_tensors;
-  const char *const *names;        // [n_tensors]
-  bp_tensor *const *tensors;       // [n_tensors]
+  const char* const* names;   // [n_tensors]
+  bp_tensor* const* tensors;  // [n_tensors]
   double group_weight;
-  uint64_t env_steps;              // of the trial so far
-  void *stream;
+  uint64_t env_steps;  // of the trial so far
+  void* stream;
 } bp_delivery;
 
 typedef struct bp_learner_api {
   uint32_t struct_size, reserved;
   // Checks that it can work with the env's spaces; BP_E_UNSUPPORTED with a sentence if not. [control]
-  bp_status (*create)(const bp_host *host, const bp_config *config, const bp_env_spec *env, uint64_t rows, uint64_t seed,
-                      bp_learner **out_learner);
-  void (*destroy)(bp_learner *learner);                                    // [control]
-  const bp_learner_spec *(*spec)(const bp_learner *learner);               // owned by the learner, until destroy. [any]
-  bp_status (*plan)(bp_learner *learner, const bp_limits *limits, bp_request *out_request);  // [control]
-  bp_status (*consume)(bp_learner *learner, const bp_delivery *delivery);  // [control]
+  bp_status (*create)(const bp_host* host, const bp_config* config, const bp_env_spec* env, uint64_t rows, uint64_t seed,
+                      bp_learner** out_learner);
+  void (*destroy)(bp_learner* learner);                       // [control]
+  const bp_learner_spec* (*spec)(const bp_learner* learner);  // owned by the learner, until destroy. [any]
+  bp_status (*plan)(bp_learner* learner, const bp_limits* limits, bp_request* out_request);  // [control]
+  bp_status (*consume)(bp_learner* learner, const bp_delivery* delivery);                    // [control]
   // Reads the act_in channels and immutable weights only. Never runs during plan or consume. [rows]
-  bp_status (*act)(bp_learner *learner, const bp_act *act);
-  const void *(*get_extension)(const bp_learner *learner, const char *id); // NULL: unknown id. [any]
+  bp_status (*act)(bp_learner* learner, const bp_act* act);
+  const void* (*get_extension)(const bp_learner* learner, const char* id);  // NULL: unknown id. [any]
 } bp_learner_api;
 
 #ifdef __cplusplus

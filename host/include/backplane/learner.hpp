@@ -58,7 +58,8 @@ class View {
     if (!SameDtype(tensor->dtype, DtypeOf<Value>())) {
       throw Error(BP_E_INVALID_ARG, std::string("tensor '") + name + "' should have " + std::to_string(8 * sizeof(Value)) +
                                         "-bit elements of dtype code " + std::to_string(DtypeOf<Value>().code) + ", got " +
-                                        std::to_string(tensor->dtype.bits) + " bits of code " + std::to_string(tensor->dtype.code));
+                                        std::to_string(tensor->dtype.bits) + " bits of code " +
+                                        std::to_string(tensor->dtype.code));
     }
   }
   int64_t Size(int dim) const { return tensor_->shape[dim]; }
@@ -215,7 +216,7 @@ class Learner {
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
 
-  virtual const bp_learner_spec* Spec() const = 0;                           // [any]
+  virtual const bp_learner_spec* Spec() const = 0;                          // [any]
   virtual void Plan(const bp_limits& limits, bp_request* out_request) = 0;  // [control]
   virtual void Consume(const Delivery& delivery) = 0;                       // [control]
   virtual void Act(const bp_act& act) = 0;                                  // [rows]
@@ -259,7 +260,8 @@ class OnPolicy : public Learner {
       OnTick(tick_++);
       tick_ns_ = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
     } else {
-      throw Error(BP_E_INVALID_ARG, "got a delivery of kind " + std::to_string(delivery.raw().kind) + " that it did not ask for");
+      throw Error(BP_E_INVALID_ARG,
+                  "got a delivery of kind " + std::to_string(delivery.raw().kind) + " that it did not ask for");
     }
   }
 
@@ -319,7 +321,7 @@ class LearnerPlugin {
     return Guard(Self(learner)->host(), [&] { Self(learner)->Load(Reader(reader)); });
   }
   static const void* GetExtension(const bp_learner*, const char* id) noexcept {
-    if constexpr (requires(P& p, const Writer& w, const Reader& r) { p.Save(w), p.Load(r); }) {
+    if constexpr (requires(P & p, const Writer& w, const Reader& r) { p.Save(w), p.Load(r); }) {
       static constexpr bp_learner_state_1 state = {sizeof(bp_learner_state_1), 0, DoSave, DoLoad};
       if (std::strcmp(id, BP_LEARNER_STATE_1) == 0) return &state;
     }

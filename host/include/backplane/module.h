@@ -9,71 +9,79 @@ extern "C" {
 #endif
 
 enum {
-  BP_PARAM_F64 = 1, BP_PARAM_I64, BP_PARAM_BOOL, BP_PARAM_STR, BP_PARAM_ENUM, BP_PARAM_PATH, BP_PARAM_F64_LIST, BP_PARAM_I64_LIST
+  BP_PARAM_F64 = 1,
+  BP_PARAM_I64,
+  BP_PARAM_BOOL,
+  BP_PARAM_STR,
+  BP_PARAM_ENUM,
+  BP_PARAM_PATH,
+  BP_PARAM_F64_LIST,
+  BP_PARAM_I64_LIST
 };
 enum {
-  BP_PARAM_REQUIRED = 1,       // must be given; `def` is NULL
-  BP_PARAM_DATA = 2,           // a PATH whose content belongs to the trial's identity
-  BP_PARAM_TUNABLE = 4,        // sensible in `sweep:`
-  BP_PARAM_AFFECTS_SPEC = 8,   // changes the env's channels or their shapes
-  BP_PARAM_LIVE = 16           // may change during a run
+  BP_PARAM_REQUIRED = 1,      // must be given; `def` is NULL
+  BP_PARAM_DATA = 2,          // a PATH whose content belongs to the trial's identity
+  BP_PARAM_TUNABLE = 4,       // sensible in `sweep:`
+  BP_PARAM_AFFECTS_SPEC = 8,  // changes the env's channels or their shapes
+  BP_PARAM_LIVE = 16          // may change during a run
 };
 
 // One option, declared once: parsing, defaults, help, schema and docs come from here.
 typedef struct bp_param {
   uint32_t struct_size;
-  uint16_t type, flags;      // BP_PARAM_*
-  const char *path;          // key under `options`, e.g. "lr"
-  const char *def;           // default as YAML text; NULL: none
-  const char *range;         // "(0,1]", "[1,)", "a|b" for ENUM; NULL: any
-  const char *unit;          // NULL: none
-  const char *doc;           // one line: what changes and what it costs
-  const char *aliases;       // other names, comma separated; one with a dot names a host path; NULL: none
-  const char *helps;         // findings this option helps, with direction ("update_bound-"); NULL: none
+  uint16_t type, flags;  // BP_PARAM_*
+  const char* path;      // key under `options`, e.g. "lr"
+  const char* def;       // default as YAML text; NULL: none
+  const char* range;     // "(0,1]", "[1,)", "a|b" for ENUM; NULL: any
+  const char* unit;      // NULL: none
+  const char* doc;       // one line: what changes and what it costs
+  const char* aliases;   // other names, comma separated; one with a dot names a host path; NULL: none
+  const char* helps;     // findings this option helps, with direction ("update_bound-"); NULL: none
 } bp_param;
 
 enum {
-  BP_FLAG_ROWS_CONCURRENT = 1,   // range calls may run at the same time on disjoint ranges of one instance
-  BP_FLAG_ROW_EXACT = 2,         // learners: a row's result is bitwise independent of the other rows in the call
-  BP_FLAG_SINGLETON = 4,         // one instance per process
-  BP_FLAG_OWNS_TIME_LIMIT = 8,   // envs: writes TRUNCATED itself
-  BP_FLAG_NATIVE_AUTORESET = 16, // envs: resets itself, writes dense FINAL_OBS
+  BP_FLAG_ROWS_CONCURRENT = 1,    // range calls may run at the same time on disjoint ranges of one instance
+  BP_FLAG_ROW_EXACT = 2,          // learners: a row's result is bitwise independent of the other rows in the call
+  BP_FLAG_SINGLETON = 4,          // one instance per process
+  BP_FLAG_OWNS_TIME_LIMIT = 8,    // envs: writes TRUNCATED itself
+  BP_FLAG_NATIVE_AUTORESET = 16,  // envs: resets itself, writes dense FINAL_OBS
   BP_FLAG_NONDETERMINISTIC = 32
 };
 
 typedef struct bp_descriptor {
-  uint32_t struct_size, kind;     // BP_KIND_*
-  const char *id;                 // "env.name"
-  const char *version;            // of the plugin, "1.0.0"
-  const char *summary;            // one sentence
-  const char *license;            // SPDX
-  uint64_t flags;                 // BP_FLAG_*
-  const char *const *needs;       // ids of host extensions it cannot do without, NULL-terminated; NULL: none
-  const bp_param *params;         // [n_params]; NULL: none
+  uint32_t struct_size, kind;  // BP_KIND_*
+  const char* id;              // "env.name"
+  const char* version;         // of the plugin, "1.0.0"
+  const char* summary;         // one sentence
+  const char* license;         // SPDX
+  uint64_t flags;              // BP_FLAG_*
+  const char* const* needs;    // ids of host extensions it cannot do without, NULL-terminated; NULL: none
+  const bp_param* params;      // [n_params]; NULL: none
   uint64_t n_params;
 } bp_descriptor;
 
 typedef struct bp_module {
   uint32_t struct_size, abi_minor, min_minor, reserved;
-  const char *meta;    // the reserved section .bp.meta (BP_META_BYTES bytes), written by `backplane plugin seal`
-  const char *build;   // facts of the build, JSON (BP_BUILD_JSON)
+  const char* meta;   // the reserved section .bp.meta (BP_META_BYTES bytes), written by `backplane plugin seal`
+  const char* build;  // facts of the build, JSON (BP_BUILD_JSON)
   // Called once after loading, and again harmlessly. `plugin_path` is the file's absolute path. NULL: nothing to do. [control]
-  bp_status (*init)(const char *plugin_path);
-  void (*deinit)(void);                                  // NULL: nothing to do. [control]
-  uint32_t (*count)(void);                               // plugins in this file. [any]
-  const bp_descriptor *(*descriptor)(uint32_t index);    // static. [any]
+  bp_status (*init)(const char* plugin_path);
+  void (*deinit)(void);                                // NULL: nothing to do. [control]
+  uint32_t (*count)(void);                             // plugins in this file. [any]
+  const bp_descriptor* (*descriptor)(uint32_t index);  // static. [any]
   // The function table for the plugin's kind (bp_env_api, bp_learner_api, bp_monitor_api), static; NULL: no such id. [any]
-  const void *(*api)(const char *plugin_id);
+  const void* (*api)(const char* plugin_id);
 } bp_module;
 
 #define BP_EXPORT __attribute__((visibility("default")))
-BP_EXPORT const bp_module *bp_module_v1(void);
+BP_EXPORT const bp_module* bp_module_v1(void);
 
 #define BP_META_BYTES 65536
 #define BP_META_SECTION ".bp.meta"
 
 // Reserves the metadata section. Stands at file scope in exactly one translation unit of a plugin; point bp_module.meta at
-// bp_meta_section. Rationale: `const` alone would be folded away; `used, retain` and the reference keep it through --gc-sections.
+// bp_meta_section. Rationale: `const` alone would be folded away; `used, retain` and the reference keep it through
+// --gc-sections.
 #define BP_META_RESERVE() \
   __attribute__((section(BP_META_SECTION), used, retain, aligned(64))) static const char bp_meta_section[BP_META_BYTES] = {1}
 
@@ -100,8 +108,8 @@ BP_EXPORT const bp_module *bp_module_v1(void);
 #else
 #define BP_BUILD_DEBUG "true"
 #endif
-#define BP_BUILD_JSON                                                                                                   \
-  "{\"compiler\":\"" __VERSION__ "\",\"cxx11abi\":" BP_BUILD_CXX11ABI ",\"torch\":\"" BP_BUILD_TORCH                     \
+#define BP_BUILD_JSON                                                                                \
+  "{\"compiler\":\"" __VERSION__ "\",\"cxx11abi\":" BP_BUILD_CXX11ABI ",\"torch\":\"" BP_BUILD_TORCH \
   "\",\"mujoco\":\"" BP_BUILD_MUJOCO "\",\"sanitizer\":\"" BP_BUILD_SANITIZER "\",\"debug\":" BP_BUILD_DEBUG "}"
 
 #ifdef __cplusplus

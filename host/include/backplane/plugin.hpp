@@ -90,7 +90,8 @@ struct OptionMore {
   const char* aliases = nullptr;
   const char* helps = nullptr;
 };
-constexpr bp_param Option(uint16_t type, const char* path, const char* def, const char* range, const char* doc, OptionMore more = {}) {
+constexpr bp_param Option(uint16_t type, const char* path, const char* def, const char* range, const char* doc,
+                          OptionMore more = {}) {
   return {sizeof(bp_param), type, more.flags, path, def, range, more.unit, doc, more.aliases, more.helps};
 }
 constexpr bp_param F64(const char* path, const char* def, const char* range, const char* doc, OptionMore more = {}) {
@@ -128,11 +129,11 @@ inline void RecordFact(const bp_host* host, const char* key, const char* value) 
 
 // What a plugin class says about itself: `static constexpr bp::About kAbout{...}`.
 struct About {
-  const char* id;       // "env.name"
+  const char* id;  // "env.name"
   const char* version;
   const char* summary;
   const char* license = "Apache-2.0";
-  uint64_t flags = 0;   // BP_FLAG_*
+  uint64_t flags = 0;  // BP_FLAG_*
 };
 
 // The descriptor of a plugin class P with P::kAbout and P::kOptions (an array of bp_param; may be absent).
@@ -175,12 +176,13 @@ struct Module {
 }  // namespace bp
 
 // Exports the module; stands once in a plugin, at file scope: BP_PLUGINS(Walker) or BP_PLUGINS(Encoder, Decoder).
-#define BP_PLUGINS(...)                                                                                            \
-  BP_META_RESERVE();                                                                                               \
-  extern "C" BP_EXPORT const bp_module* bp_module_v1(void) {                                                       \
-    using M = bp::Module<__VA_ARGS__>;                                                                             \
-    static const bp_module module = {sizeof(bp_module), BP_ABI_MINOR,  0,             0,      bp_meta_section,     \
-                                     BP_BUILD_JSON,     nullptr,       nullptr,       M::Count, M::Descriptor, M::Api}; \
-    return &module;                                                                                                \
-  }                                                                                                                \
+#define BP_PLUGINS(...)                                                                  \
+  BP_META_RESERVE();                                                                     \
+  extern "C" BP_EXPORT const bp_module* bp_module_v1(void) {                             \
+    using M = bp::Module<__VA_ARGS__>;                                                   \
+    static const bp_module module = {sizeof(bp_module), BP_ABI_MINOR,  0,       0,       \
+                                     bp_meta_section,   BP_BUILD_JSON, nullptr, nullptr, \
+                                     M::Count,          M::Descriptor, M::Api};          \
+    return &module;                                                                      \
+  }                                                                                      \
   static_assert(true, "a semicolon follows")

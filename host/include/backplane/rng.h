@@ -45,17 +45,17 @@ typedef struct bp_rng {
   uint64_t key, n;
 } bp_rng;
 
-static inline uint64_t bp_rng_u64(bp_rng *rng) { return bp_seed(rng->key, 0, 0, rng->n++); }
+static inline uint64_t bp_rng_u64(bp_rng* rng) { return bp_seed(rng->key, 0, 0, rng->n++); }
 // Uniform in [0, 1), 53 bits.
-static inline double bp_rng_uniform(bp_rng *rng) { return (double)(bp_rng_u64(rng) >> 11) * 0x1.0p-53; }
-static inline double bp_rng_range(bp_rng *rng, double low, double high) { return low + (high - low) * bp_rng_uniform(rng); }
+static inline double bp_rng_uniform(bp_rng* rng) { return (double)(bp_rng_u64(rng) >> 11) * 0x1.0p-53; }
+static inline double bp_rng_range(bp_rng* rng, double low, double high) { return low + (high - low) * bp_rng_uniform(rng); }
 // Uniform in 0 .. n-1 (high half of draw * n; the bias is below 2^-64 * n).
-static inline uint64_t bp_rng_below(bp_rng *rng, uint64_t n) {
+static inline uint64_t bp_rng_below(bp_rng* rng, uint64_t n) {
   __extension__ typedef unsigned __int128 wide;
   return (uint64_t)(((wide)bp_rng_u64(rng) * n) >> 64);
 }
 // Standard normal by Box and Muller; one value per two draws, so that draw counts do not depend on what was drawn before.
-static inline double bp_rng_normal(bp_rng *rng) {
+static inline double bp_rng_normal(bp_rng* rng) {
   const double u = 1.0 - bp_rng_uniform(rng), v = bp_rng_uniform(rng);
   return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * v);
 }

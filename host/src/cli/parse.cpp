@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.hpp"
 #include "base/suggest.hpp"
+#include "cli/commands.hpp"
 #include "trial/contract.hpp"
 #include "trial/run_trial.hpp"
 

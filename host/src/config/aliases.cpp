@@ -110,19 +110,15 @@ std::optional<json> FromHostKey(const json& value, const OptionInfo& option) {
     if (number) plain = *number / UnitFactor(key, option.unit);
   }
   switch (static_cast<ValueType>(option.type)) {
-    case ValueType::kNumber:
-      return plain.is_number() ? std::optional<json>(plain.get<double>()) : std::nullopt;
+    case ValueType::kNumber: return plain.is_number() ? std::optional<json>(plain.get<double>()) : std::nullopt;
     case ValueType::kInteger:
       if (plain.is_number_integer()) return plain;
       return plain.is_number() ? std::optional<json>(static_cast<int64_t>(std::floor(plain.get<double>()))) : std::nullopt;
-    case ValueType::kFlag:
-      return plain.is_boolean() ? std::optional(plain) : std::nullopt;
+    case ValueType::kFlag: return plain.is_boolean() ? std::optional(plain) : std::nullopt;
     case ValueType::kText:
     case ValueType::kEnum:
-    case ValueType::kPath:
-      return value.is_string() ? std::optional(value) : std::nullopt;
-    default:
-      return std::nullopt;
+    case ValueType::kPath: return value.is_string() ? std::optional(value) : std::nullopt;
+    default: return std::nullopt;
   }
 }
 

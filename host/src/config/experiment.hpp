@@ -5,11 +5,10 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace backplane {
 
@@ -59,7 +58,7 @@ struct Experiment {
   EvaluationConfig evaluation;
   uint64_t checkpoint_every_iterations = 0;  // 0: only at the end
   ResourceConfig resources;
-  std::string output_dir;  // default outputs/<name>
+  std::string output_dir;                                // default outputs/<name>
   std::optional<std::string> report_dir, progress_file;  // absent: inside output_dir
   std::vector<std::string> plugin_path;
 };

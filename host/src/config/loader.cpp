@@ -56,8 +56,7 @@ class HostKeyReader {
       case ValueType::kMonitors:
         if (entry.mark.source) values_->origin[key.path] = Place(entry.mark);
         return;
-      default:
-        break;
+      default: break;
     }
     bool unset = entry.value.IsNull() && !key.def && !key.required;
     if (unset) return;

@@ -15,18 +15,18 @@
 namespace backplane {
 
 struct Diagnostic {
-  std::string file;         // as the user named it; "--set" for an override
-  int line = 0, column = 0; // 1-based; 0: no place in a file
-  std::string message;      // "unknown key 'num_env_runer' in rollout; did you mean 'num_env_runners'?"
-  std::string source_line;  // the text of that line; empty when there is none
+  std::string file;          // as the user named it; "--set" for an override
+  int line = 0, column = 0;  // 1-based; 0: no place in a file
+  std::string message;       // "unknown key 'num_env_runer' in rollout; did you mean 'num_env_runners'?"
+  std::string source_line;   // the text of that line; empty when there is none
 };
 // "configs/walk.yaml:14:7: error: ...", the source line and a caret.
 std::string Format(const Diagnostic& diagnostic);
 
-// Finds a plugin by kind and by what the file says (an id without its kind, or a path). NULL and a sentence in `why_not` if it cannot be used.
-// `plugin_path` holds the file's own plugin_path entries, absolute.
-using PluginLookup = std::function<const PluginInfo*(uint32_t kind, const std::string& name,
-                                                     const std::vector<std::filesystem::path>& plugin_path, std::string* why_not)>;
+// Finds a plugin by kind and by what the file says (an id without its kind, or a path). NULL and a sentence in `why_not` if it
+// cannot be used. `plugin_path` holds the file's own plugin_path entries, absolute.
+using PluginLookup = std::function<const PluginInfo*(
+    uint32_t kind, const std::string& name, const std::vector<std::filesystem::path>& plugin_path, std::string* why_not)>;
 
 struct LoadOptions {
   std::vector<std::string> set;  // "path=value" and "+path=value"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "config/schema.hpp"
 #include "base/suggest.hpp"
+#include "config/schema.hpp"
 
 namespace backplane {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
+#include "base/suggest.hpp"
 #include "config/aliases.hpp"
 #include "config/names.hpp"
 #include "config/schema.hpp"
-#include "base/suggest.hpp"
 
 namespace backplane {
 namespace {

@@ -57,26 +57,16 @@ bool IsOtherThanText(const Node& node) {
 
 const char* Wanted(ValueType type) {
   switch (type) {
-    case ValueType::kNumber:
-      return "a number";
-    case ValueType::kInteger:
-      return "an integer";
-    case ValueType::kFlag:
-      return "true or false";
-    case ValueType::kNumberList:
-      return "a list of numbers";
-    case ValueType::kIntegerList:
-      return "a list of integers";
-    case ValueType::kDuration:
-      return "a duration such as 90s, 30m or 1h30m";
-    case ValueType::kSize:
-      return "a size such as 512MiB, 4GB or 16GiB";
-    case ValueType::kPath:
-      return "a path";
-    case ValueType::kPathList:
-      return "a list of paths";
-    default:
-      return "text";
+    case ValueType::kNumber: return "a number";
+    case ValueType::kInteger: return "an integer";
+    case ValueType::kFlag: return "true or false";
+    case ValueType::kNumberList: return "a list of numbers";
+    case ValueType::kIntegerList: return "a list of integers";
+    case ValueType::kDuration: return "a duration such as 90s, 30m or 1h30m";
+    case ValueType::kSize: return "a size such as 512MiB, 4GB or 16GiB";
+    case ValueType::kPath: return "a path";
+    case ValueType::kPathList: return "a list of paths";
+    default: return "text";
   }
 }
 
@@ -87,30 +77,20 @@ class ValueReader {
   std::optional<json> Read(const Node& node) {
     if (node.reported) return std::nullopt;
     switch (rule_.type) {
-      case ValueType::kNumberList:
-        return ReadList(node, ValueType::kNumber);
-      case ValueType::kIntegerList:
-        return ReadList(node, ValueType::kInteger);
-      case ValueType::kPathList:
-        return ReadList(node, ValueType::kPath);
-      default:
-        break;
+      case ValueType::kNumberList: return ReadList(node, ValueType::kNumber);
+      case ValueType::kIntegerList: return ReadList(node, ValueType::kInteger);
+      case ValueType::kPathList: return ReadList(node, ValueType::kPath);
+      default: break;
     }
     if (!node.IsScalar()) return WrongType(node);
     if (IsRangeWord(rule_.range, node.text)) return json(node.text);
     switch (rule_.type) {
-      case ValueType::kNumber:
-        return node.quoted ? WrongType(node) : Numeric(node, ParseNumber(node.text));
-      case ValueType::kInteger:
-        return node.quoted ? WrongType(node) : ReadInteger(node);
-      case ValueType::kFlag:
-        return ReadFlag(node);
-      case ValueType::kDuration:
-        return ReadDuration(node);
-      case ValueType::kSize:
-        return ReadSize(node);
-      default:
-        return ReadText(node);
+      case ValueType::kNumber: return node.quoted ? WrongType(node) : Numeric(node, ParseNumber(node.text));
+      case ValueType::kInteger: return node.quoted ? WrongType(node) : ReadInteger(node);
+      case ValueType::kFlag: return ReadFlag(node);
+      case ValueType::kDuration: return ReadDuration(node);
+      case ValueType::kSize: return ReadSize(node);
+      default: return ReadText(node);
     }
   }
 
@@ -230,14 +210,10 @@ std::optional<json> ReadDefault(const std::string& text, const ValueRule& rule, 
 
 std::string Describe(const Node& node) {
   switch (node.kind) {
-    case Node::Kind::kNull:
-      return "nothing";
-    case Node::Kind::kList:
-      return "a list";
-    case Node::Kind::kMap:
-      return "a mapping";
-    case Node::Kind::kScalar:
-      break;
+    case Node::Kind::kNull: return "nothing";
+    case Node::Kind::kList: return "a list";
+    case Node::Kind::kMap: return "a mapping";
+    case Node::Kind::kScalar: break;
   }
   if (node.quoted) return fmt::format("the text '{}'", node.text);
   return IsOtherThanText(node) ? node.text : fmt::format("'{}'", node.text);

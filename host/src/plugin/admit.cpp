@@ -1,11 +1,10 @@
 // Which files may be loaded by this host: everything that can be known without running plugin code.
 #include <algorithm>
 
+#include "backplane/host.h"
 #include "plugin/elf.hpp"
 #include "plugin/metadata.hpp"
 #include "plugin/plugin_error.hpp"
-
-#include "backplane/host.h"
 
 namespace backplane {
 namespace {
@@ -24,7 +23,8 @@ void CheckEntry(const ElfFile& elf, const std::string& file) {
       throw PluginError(file + ": is built for another ABI major; wanted " + kEntry + ", found " + name);
     }
   }
-  throw PluginError(file + ": does not export " + kEntry + ", so it is no plugin (" + std::to_string(exports.size()) + " other exports)");
+  throw PluginError(file + ": does not export " + kEntry + ", so it is no plugin (" + std::to_string(exports.size()) +
+                    " other exports)");
 }
 
 std::string SealedText(const ElfFile& elf, const std::string& file) {
@@ -40,8 +40,8 @@ std::string SealedText(const ElfFile& elf, const std::string& file) {
 
 void CheckAbi(const PluginInfo& info) {
   if (info.abi_major != BP_ABI_MAJOR) {
-    throw PluginError(info.file.string() + ": its metadata names another ABI major; wanted " + std::to_string(BP_ABI_MAJOR) + ", found " +
-                      std::to_string(info.abi_major));
+    throw PluginError(info.file.string() + ": its metadata names another ABI major; wanted " + std::to_string(BP_ABI_MAJOR) +
+                      ", found " + std::to_string(info.abi_major));
   }
   if (info.abi_min_minor > BP_ABI_MINOR) {
     throw PluginError(info.file.string() + ": needs a newer host; it wants ABI " + std::to_string(info.abi_major) + "." +
@@ -53,12 +53,13 @@ void CheckAbi(const PluginInfo& info) {
 void CheckBuild(const PluginInfo& info) {
   const auto quoted = [](const std::string& sanitizer) { return sanitizer.empty() ? "none" : "'" + sanitizer + "'"; };
   if (info.build.sanitizer != BP_BUILD_SANITIZER) {
-    throw PluginError(info.file.string() + ": is built with another sanitizer; wanted " + quoted(BP_BUILD_SANITIZER) + ", found " +
-                      quoted(info.build.sanitizer));
+    throw PluginError(info.file.string() + ": is built with another sanitizer; wanted " + quoted(BP_BUILD_SANITIZER) +
+                      ", found " + quoted(info.build.sanitizer));
   }
   // A plugin written in C has no C++ ABI to disagree about.
   if (info.build.cxx11abi && *info.build.cxx11abi != _GLIBCXX_USE_CXX11_ABI) {
-    throw PluginError(info.file.string() + ": is built with another C++ ABI; wanted _GLIBCXX_USE_CXX11_ABI " BP_BUILD_CXX11ABI ", found " +
+    throw PluginError(info.file.string() +
+                      ": is built with another C++ ABI; wanted _GLIBCXX_USE_CXX11_ABI " BP_BUILD_CXX11ABI ", found " +
                       std::to_string(*info.build.cxx11abi));
   }
 }

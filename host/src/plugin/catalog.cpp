@@ -44,7 +44,8 @@ void Catalog::AddFolder(const fs::path& folder) {
 void Catalog::AddFile(const fs::path& file) {
   const fs::path absolute = fs::absolute(file).lexically_normal();
   const auto is_same = [&](const auto& entry) { return entry.file == absolute; };
-  if (std::any_of(plugins_.begin(), plugins_.end(), is_same) || std::any_of(refusals_.begin(), refusals_.end(), is_same)) return;
+  if (std::any_of(plugins_.begin(), plugins_.end(), is_same) || std::any_of(refusals_.begin(), refusals_.end(), is_same))
+    return;
   try {
     for (PluginInfo& info : ReadPlugins(absolute)) plugins_.push_back(std::move(info));
   } catch (const PluginError& e) {

@@ -73,8 +73,8 @@ ElfFile::~ElfFile() { close(fd_); }
 
 std::string ElfFile::ReadAt(uint64_t offset, uint64_t size) const {
   if (offset > size_ || size > size_ - offset) {
-    throw PluginError(file_.string() + ": is damaged: wants bytes up to " + std::to_string(offset) + " + " + std::to_string(size) +
-                      ", the file has " + std::to_string(size_));
+    throw PluginError(file_.string() + ": is damaged: wants bytes up to " + std::to_string(offset) + " + " +
+                      std::to_string(size) + ", the file has " + std::to_string(size_));
   }
   std::string bytes(size, '\0');
   for (uint64_t done = 0; done < size;) {

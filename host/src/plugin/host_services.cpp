@@ -11,9 +11,8 @@ HostServices* Self(const bp_host* host) { return static_cast<HostServices*>(host
 }  // namespace
 
 HostServices::HostServices(std::string plugin_id, const HostSinks* sinks)
-    : plugin_id_(std::move(plugin_id)),
-      sinks_(sinks),
-      host_{sizeof(bp_host), BP_ABI_MINOR, this, Extension, Log, Fail, Cancelled} {}
+    : plugin_id_(std::move(plugin_id)), sinks_(sinks), host_{sizeof(bp_host), BP_ABI_MINOR, this, Extension, Log, Fail,
+                                                             Cancelled} {}
 
 std::string HostServices::TakeError() {
   const std::lock_guard lock(mutex_);

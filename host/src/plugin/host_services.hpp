@@ -5,9 +5,8 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "backplane/host.h"
 

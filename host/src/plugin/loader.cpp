@@ -1,9 +1,8 @@
 #include "plugin/loader.hpp"
 
 #include <algorithm>
-#include <vector>
-
 #include <boost/dll/shared_library.hpp>
+#include <vector>
 
 #include "backplane/env.h"
 #include "backplane/learner.h"
@@ -120,7 +119,8 @@ const void* LoadedModule::RawApi(const std::string& id) const {
   const uint32_t size = *static_cast<const uint32_t*>(table);  // struct_size stands first in every struct
   if (size < TableBytes(about.kind)) {
     throw PluginError(file_.string() + ": the function table of '" + id + "' is too short; wanted " +
-                      std::to_string(TableBytes(about.kind)) + " bytes for a " + KindName(about.kind) + ", found " + std::to_string(size));
+                      std::to_string(TableBytes(about.kind)) + " bytes for a " + KindName(about.kind) + ", found " +
+                      std::to_string(size));
   }
   return table;
 }

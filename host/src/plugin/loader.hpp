@@ -21,8 +21,8 @@ const bp_module& OpenModule(const std::filesystem::path& file);
 
 class LoadedModule {
  public:
-  // Checks the metadata section, then opens the file with RTLD_NOW | RTLD_LOCAL. `torch_version`: of the preloaded LibTorch, empty if
-  // none. Throws PluginError with a sentence of its own for each cause.
+  // Checks the metadata section, then opens the file with RTLD_NOW | RTLD_LOCAL. `torch_version`: of the preloaded LibTorch,
+  // empty if none. Throws PluginError with a sentence of its own for each cause.
   static std::unique_ptr<LoadedModule> Load(const std::filesystem::path& file, const std::string& torch_version);
 
   // Plugins that are linked into the program itself (embedding, tests). The module must live as long as the process.

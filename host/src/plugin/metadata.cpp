@@ -33,8 +33,14 @@ std::vector<std::string> Words(const std::string& text) {
 }
 
 json ParamJson(const bp_param& param) {
-  return {{"path", Text(param.path)}, {"type", param.type},           {"flags", param.flags},         {"def", TextOrNull(param.def)},
-          {"range", TextOrNull(param.range)}, {"unit", Text(param.unit)}, {"doc", Text(param.doc)}, {"aliases", Text(param.aliases)},
+  return {{"path", Text(param.path)},
+          {"type", param.type},
+          {"flags", param.flags},
+          {"def", TextOrNull(param.def)},
+          {"range", TextOrNull(param.range)},
+          {"unit", Text(param.unit)},
+          {"doc", Text(param.doc)},
+          {"aliases", Text(param.aliases)},
           {"helps", Text(param.helps)}};
 }
 
@@ -48,7 +54,8 @@ json ParamsJson(const bp_descriptor& descriptor) {
                       std::to_string(sizeof(bp_param)) + ", got " + std::to_string(stride));
   }
   const auto* bytes = reinterpret_cast<const char*>(descriptor.params);
-  for (uint64_t i = 0; i < descriptor.n_params; ++i) params.push_back(ParamJson(*reinterpret_cast<const bp_param*>(bytes + i * stride)));
+  for (uint64_t i = 0; i < descriptor.n_params; ++i)
+    params.push_back(ParamJson(*reinterpret_cast<const bp_param*>(bytes + i * stride)));
   return params;
 }
 
@@ -113,7 +120,8 @@ std::string MetadataOf(const bp_module& module) try {
   json plugins = json::array();
   for (uint32_t i = 0; i < module.count(); ++i) {
     const bp_descriptor* descriptor = module.descriptor(i);
-    if (!descriptor) throw PluginError("descriptor " + std::to_string(i) + " of " + std::to_string(module.count()) + " is NULL");
+    if (!descriptor)
+      throw PluginError("descriptor " + std::to_string(i) + " of " + std::to_string(module.count()) + " is NULL");
     plugins.push_back(DescriptorJson(*descriptor));
   }
   const json metadata = {{"bp_meta", kMetadataFormat},
@@ -130,8 +138,8 @@ std::vector<PluginInfo> ParseMetadata(const std::string& text, const std::filesy
   const json metadata = json::parse(text);
   const int format = metadata.at("bp_meta").get<int>();
   if (format != kMetadataFormat) {
-    throw PluginError(file.string() + ": its metadata has another format; wanted " + std::to_string(kMetadataFormat) + ", found " +
-                      std::to_string(format));
+    throw PluginError(file.string() + ": its metadata has another format; wanted " + std::to_string(kMetadataFormat) +
+                      ", found " + std::to_string(format));
   }
   std::vector<PluginInfo> plugins;
   for (const json& plugin : metadata.at("plugins")) {

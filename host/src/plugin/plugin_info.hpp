@@ -13,8 +13,8 @@ namespace backplane {
 
 struct OptionInfo {
   std::string path;
-  uint16_t type = 0;   // BP_PARAM_*
-  uint16_t flags = 0;  // BP_PARAM_REQUIRED, ...
+  uint16_t type = 0;                 // BP_PARAM_*
+  uint16_t flags = 0;                // BP_PARAM_REQUIRED, ...
   std::optional<std::string> def;    // YAML text
   std::optional<std::string> range;  // "(0,1]", "[1,)", "a|b"
   std::string unit, doc;

@@ -27,7 +27,8 @@ void PreloadWhatItNeeds(const ElfFile& elf, const std::filesystem::path& file) {
   if (std::none_of(needed.begin(), needed.end(), is_torch)) return;
   const std::filesystem::path lib_dir = FindTorchLib();
   if (lib_dir.empty()) {
-    throw PluginError(file.string() + ": needs LibTorch, and none is known; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
+    throw PluginError(file.string() +
+                      ": needs LibTorch, and none is known; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
   }
   PreloadTorch(lib_dir);
 }
@@ -95,8 +96,8 @@ void SealInThisProcess(const std::filesystem::path& file) {
   const ElfFile elf(absolute);
   const ElfSection* section = elf.Find(BP_META_SECTION);
   if (!section || section->size != BP_META_BYTES) {
-    throw PluginError(absolute.string() + ": has no section " BP_META_SECTION " of " + std::to_string(BP_META_BYTES) + " bytes; found " +
-                      (section ? std::to_string(section->size) + " bytes" : "none"));
+    throw PluginError(absolute.string() + ": has no section " BP_META_SECTION " of " + std::to_string(BP_META_BYTES) +
+                      " bytes; found " + (section ? std::to_string(section->size) + " bytes" : "none"));
   }
   elf.Read(*section);  // throws if the section does not lie within the file, before anything is written there
   PreloadWhatItNeeds(elf, absolute);

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 #include <fstream>
-
 #include <nlohmann/json.hpp>
 
 #include "plugin/loader.hpp"
@@ -19,8 +18,8 @@ std::string TorchVersion(const std::filesystem::path& root) {
     if (line.starts_with("__version__") && begin < end) return line.substr(begin + 1, end - begin - 1);
   }
   if (std::ifstream in(root / "build-version"); std::getline(in, line) && !line.empty()) return line;
-  throw PluginError("LibTorch in " + (root / "lib").string() + " does not tell its version; wanted version.py or build-version in " +
-                    root.string());
+  throw PluginError("LibTorch in " + (root / "lib").string() +
+                    " does not tell its version; wanted version.py or build-version in " + root.string());
 }
 
 }  // namespace
@@ -30,7 +29,8 @@ std::string PreloadTorch(const std::filesystem::path& lib_dir) {
   static std::filesystem::path loaded;
   const std::filesystem::path wanted = std::filesystem::weakly_canonical(lib_dir);
   if (!loaded.empty() && loaded != wanted) {
-    throw PluginError("this process already has the LibTorch of " + loaded.string() + ", so it cannot load that of " + wanted.string());
+    throw PluginError("this process already has the LibTorch of " + loaded.string() + ", so it cannot load that of " +
+                      wanted.string());
   }
   const std::string version = TorchVersion(wanted.parent_path());
   if (!dlopen((wanted / "libtorch.so").c_str(), RTLD_NOW | RTLD_LOCAL)) {

@@ -15,10 +15,8 @@ bool IsStateRole(uint16_t role) {
     case BP_ROLE_STATE:
     case BP_ROLE_ACTION_MASK:
     case BP_ROLE_ALIVE:
-    case BP_ROLE_LENGTH:
-      return true;
-    default:
-      return false;
+    case BP_ROLE_LENGTH: return true;
+    default: return false;
   }
 }
 
@@ -39,7 +37,11 @@ AlignedBytes AllocateAligned(uint64_t bytes, bool touch) {
 }
 
 ChannelBuffer::ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t entries)
-    : name_(channel.name), role_(channel.role), dtype_(channel.dtype), shape_(channel.shape, channel.shape + channel.ndim), lead_(lead) {
+    : name_(channel.name),
+      role_(channel.role),
+      dtype_(channel.dtype),
+      shape_(channel.shape, channel.shape + channel.ndim),
+      lead_(lead) {
   for (int64_t d : shape_) row_elements_ *= static_cast<uint64_t>(d);
   const uint64_t item = dtype_.bits / 8;
   row_bytes_ = row_elements_ * item;

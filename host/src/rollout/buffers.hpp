@@ -41,9 +41,13 @@ class ChannelBuffer {
   bp_tensor* whole() { return &whole_.view; }                 // [entries, lead, shape...]
   std::byte* row(uint64_t t, uint64_t r) { return data_.get() + t * entry_bytes_ + r * row_bytes_; }
   template <class T>
-  T* at(uint64_t t, uint64_t r) { return reinterpret_cast<T*>(row(t, r)); }
+  T* at(uint64_t t, uint64_t r) {
+    return reinterpret_cast<T*>(row(t, r));
+  }
   // The number of a channel with one float32 or float64 per row.
-  double Number(uint64_t t, uint64_t r) { return dtype_.bits == 64 ? *at<double>(t, r) : static_cast<double>(*at<float>(t, r)); }
+  double Number(uint64_t t, uint64_t r) {
+    return dtype_.bits == 64 ? *at<double>(t, r) : static_cast<double>(*at<float>(t, r));
+  }
   void CopyEntry(uint64_t from, uint64_t to);
   uint64_t row_bytes() const { return row_bytes_; }
   uint64_t row_elements() const { return row_elements_; }

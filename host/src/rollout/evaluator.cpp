@@ -9,7 +9,13 @@ namespace backplane {
 
 Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
                      const std::atomic<bool>& cancelled, std::function<void()> beat)
-    : env_(env), learner_(learner), runners_(runners), chunk_rows_(chunk_rows), seed_(seed), cancelled_(cancelled), beat_(std::move(beat)) {
+    : env_(env),
+      learner_(learner),
+      runners_(runners),
+      chunk_rows_(chunk_rows),
+      seed_(seed),
+      cancelled_(cancelled),
+      beat_(std::move(beat)) {
   for (const bp_channel* c : env_.channels()) {
     buffers_[c->name] = std::make_unique<ChannelBuffer>(*c, env_.Lead(*c), 1);
     tensors_.push_back(buffers_[c->name]->entry(0));
@@ -104,8 +110,8 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
     if (policy != Policy::kLearner) {
       ActByItself(policy, begin, end, t);
     } else {
-      const bp_act act{sizeof(bp_act), BP_ACT_GREEDY, begin, end, 0, seed_, static_cast<uint64_t>(t), act_in_.data(), act_out_.data(),
-                       nullptr, nullptr};
+      const bp_act act{sizeof(bp_act),           BP_ACT_GREEDY,  begin,           end,     0,      seed_,
+                       static_cast<uint64_t>(t), act_in_.data(), act_out_.data(), nullptr, nullptr};
       if (bp_status s = learner_.Act(act); s != BP_OK) learner_.Fail(s, "act");
     }
     if (bp_status s = env_.Step(0, begin, end); s != BP_OK) env_.Fail(s, "step");

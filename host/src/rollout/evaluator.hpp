@@ -20,9 +20,9 @@
 namespace backplane {
 
 struct EvaluationResult {
-  std::vector<double> returns;                         // by episode
+  std::vector<double> returns;  // by episode
   std::vector<double> lengths;
-  std::map<std::string, std::vector<double>> infos;    // "ep/..." -> by episode
+  std::map<std::string, std::vector<double>> infos;  // "ep/..." -> by episode
 };
 
 class Evaluator {

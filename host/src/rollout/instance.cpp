@@ -47,16 +47,21 @@ void CheckValues(const bp_channel& c, const std::string& id) {
       if (c.nvec[i] < 1) refuse("1 choice or more", fmt::format("nvec[{}] = {}", i, c.nvec[i]));
   }
   if (c.n_bounds > 1 && c.n_bounds != elements)
-    refuse(fmt::format("bounds for none, for all or for each of its {} elements", elements), fmt::format("n_bounds = {}", c.n_bounds));
+    refuse(fmt::format("bounds for none, for all or for each of its {} elements", elements),
+           fmt::format("n_bounds = {}", c.n_bounds));
   if (c.n_bounds > 0 && (c.low == nullptr || c.high == nullptr))
     refuse(fmt::format("low and high, since n_bounds = {}", c.n_bounds), c.low == nullptr ? "low = NULL" : "high = NULL");
 }
 
 }  // namespace
 
-EnvInstance::EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
-                         uint64_t rows)
-    : services_(id, &sinks), api_(module.api<bp_env_api>(id)), rows_(rows), flags_(module.descriptor(id).flags), env_(nullptr, api_->destroy) {
+EnvInstance::EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks,
+                         const InstanceOptions& options, uint64_t rows)
+    : services_(id, &sinks),
+      api_(module.api<bp_env_api>(id)),
+      rows_(rows),
+      flags_(module.descriptor(id).flags),
+      env_(nullptr, api_->destroy) {
   Require(api_->create, id, "create");
   Require(api_->destroy, id, "destroy");
   Require(api_->spec, id, "spec");
@@ -77,26 +82,30 @@ void EnvInstance::CheckSpec() const {
   const std::pair<uint16_t, const char*> needed[] = {
       {BP_ROLE_OBS, "obs"}, {BP_ROLE_ACTION, "action"}, {BP_ROLE_REWARD, "reward"}, {BP_ROLE_TERMINATED, "terminated"}};
   for (const auto& [role, name] : needed)
-    if (FindRole(role) == nullptr) throw TrialFailure(BP_E_INTERNAL, id(), fmt::format("declares no channel of the role of '{}'", name));
+    if (FindRole(role) == nullptr)
+      throw TrialFailure(BP_E_INTERNAL, id(), fmt::format("declares no channel of the role of '{}'", name));
   const auto refuse = [&](bool bad, const char* what) {
     if (bad) throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("{}, which this version of the host does not serve", what));
   };
   refuse(flags_ & BP_FLAG_SINGLETON, "allows only one instance (SINGLETON)");
   refuse(flags_ & BP_FLAG_NATIVE_AUTORESET, "resets itself (NATIVE_AUTORESET)");
   refuse(spec_->device.type != BP_DEVICE_CPU, "keeps its channels on a device");
-  refuse((flags_ & BP_FLAG_OWNS_TIME_LIMIT) && FindRole(BP_ROLE_TRUNCATED) == nullptr, "owns its time limit and has no channel 'truncated'");
+  refuse((flags_ & BP_FLAG_OWNS_TIME_LIMIT) && FindRole(BP_ROLE_TRUNCATED) == nullptr,
+         "owns its time limit and has no channel 'truncated'");
   for (const bp_channel* c : channels_) {
     CheckValues(*c, id());
     const auto want = [&](bool ok, const char* wanted) {
       if (!ok)
-        throw TrialFailure(BP_E_INTERNAL, id(), fmt::format("channel '{}': wanted {}, found type code {} of {} bits with {} elements a row",
-                                                            c->name, wanted, c->dtype.code, c->dtype.bits, Elements(*c)));
+        throw TrialFailure(BP_E_INTERNAL, id(),
+                           fmt::format("channel '{}': wanted {}, found type code {} of {} bits with {} elements a row", c->name,
+                                       wanted, c->dtype.code, c->dtype.bits, Elements(*c)));
     };
     const bool is_float = c->dtype.code == BP_DTYPE_FLOAT, one = Elements(*c) == 1;
     if (c->role == BP_ROLE_REWARD) want(is_float && c->dtype.bits == 32 && one, "one float32");
     if (c->role == BP_ROLE_TERMINATED || c->role == BP_ROLE_TRUNCATED)
       want(c->dtype.code == BP_DTYPE_UINT && c->dtype.bits == 8 && one && c->scope == BP_SCOPE_ROW, "one uint8 in row scope");
-    if (c->role == BP_ROLE_INFO && IsEpisodeInfo(*c)) want(is_float && (c->dtype.bits == 32 || c->dtype.bits == 64) && one, "one float");
+    if (c->role == BP_ROLE_INFO && IsEpisodeInfo(*c))
+      want(is_float && (c->dtype.bits == 32 || c->dtype.bits == 64) && one, "one float");
   }
 }
 
@@ -119,7 +128,8 @@ std::string Describe(const bp_channel* c) {
   if (c == nullptr) return "none";
   std::string shape;
   for (uint16_t i = 0; i < c->ndim; ++i) shape += (i ? "x" : "") + std::to_string(c->shape[i]);
-  return fmt::format("[{}] of type code {}, {} bits, role {}, scope {}", shape, c->dtype.code, c->dtype.bits, c->role, c->scope);
+  return fmt::format("[{}] of type code {}, {} bits, role {}, scope {}", shape, c->dtype.code, c->dtype.bits, c->role,
+                     c->scope);
 }
 }  // namespace
 
@@ -128,9 +138,10 @@ void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation)
     for (const bp_channel* c : a.channels()) {
       const std::string here = Describe(training.Find(c->name)), there = Describe(evaluation.Find(c->name));
       if (here != there)
-        throw TrialFailure(BP_E_CONFIG, a.id(),
-                           fmt::format("evaluation.env.options change channel '{}' from {} to {}, and the learner was made for the first",
-                                       c->name, here, there));
+        throw TrialFailure(
+            BP_E_CONFIG, a.id(),
+            fmt::format("evaluation.env.options change channel '{}' from {} to {}, and the learner was made for the first",
+                        c->name, here, there));
     }
     if (a.agents() != b.agents()) throw TrialFailure(BP_E_CONFIG, a.id(), "evaluation.env.options change the number of agents");
   };
@@ -149,7 +160,10 @@ void EnvInstance::Fail(bp_status status, const std::string& doing) {
 
 LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks,
                                  const InstanceOptions& options, const EnvInstance& env, uint64_t seed)
-    : services_(id, &sinks), api_(module.api<bp_learner_api>(id)), flags_(module.descriptor(id).flags), learner_(nullptr, api_->destroy) {
+    : services_(id, &sinks),
+      api_(module.api<bp_learner_api>(id)),
+      flags_(module.descriptor(id).flags),
+      learner_(nullptr, api_->destroy) {
   Require(api_->create, id, "create");
   Require(api_->destroy, id, "destroy");
   Require(api_->spec, id, "spec");
@@ -158,8 +172,8 @@ LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& 
   Require(api_->act, id, "act");
   const OptionView view(options.options, options.origin, options.prefix);
   bp_learner* made = nullptr;
-  const bp_status status = CallPlugin(
-      this->id(), [&] { return api_->create(services_.get(), view.get(), &env.spec(), env.rows(), seed, &made); });
+  const bp_status status =
+      CallPlugin(this->id(), [&] { return api_->create(services_.get(), view.get(), &env.spec(), env.rows(), seed, &made); });
   if (status != BP_OK) Fail(status, "create");
   learner_.reset(made);
   spec_ = api_->spec(made);
@@ -172,7 +186,8 @@ LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& 
 void LearnerInstance::CheckSpec(const EnvInstance& env) {
   const bp_channel& obs = *env.FindRole(BP_ROLE_OBS);
   if ((spec_->flags & BP_LEARNER_OBS_MOMENTS) && (obs.dtype.code != BP_DTYPE_FLOAT || obs.dtype.bits != 32))
-    throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("wants moments of the observations, which must then be float32 in {}", env.id()));
+    throw TrialFailure(BP_E_UNSUPPORTED, id(),
+                       fmt::format("wants moments of the observations, which must then be float32 in {}", env.id()));
   for (const std::string& name : act_in_)
     if (env.Find(name) == nullptr)
       throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("reads the channel '{}', which {} does not have", name, env.id()));
@@ -180,13 +195,16 @@ void LearnerInstance::CheckSpec(const EnvInstance& env) {
     const bool written = std::any_of(act_out_.begin(), act_out_.end(), [&](const bp_channel* c) { return name == c->name; });
     const bool by_host = name == "truncated" && env.FindRole(BP_ROLE_TRUNCATED) == nullptr;
     if (env.Find(name) == nullptr && !written && !by_host)
-      throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("wants to keep the channel '{}', which neither it nor {} writes", name, env.id()));
+      throw TrialFailure(BP_E_UNSUPPORTED, id(),
+                         fmt::format("wants to keep the channel '{}', which neither it nor {} writes", name, env.id()));
   }
   for (const bp_channel* want : env.channels()) {
     if (want->role != BP_ROLE_ACTION) continue;
-    const auto it = std::find_if(act_out_.begin(), act_out_.end(), [&](const bp_channel* c) { return std::string(c->name) == want->name; });
+    const auto it =
+        std::find_if(act_out_.begin(), act_out_.end(), [&](const bp_channel* c) { return std::string(c->name) == want->name; });
     if (it == act_out_.end())
-      throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("does not write the channel '{}' that {} needs", want->name, env.id()));
+      throw TrialFailure(BP_E_UNSUPPORTED, id(),
+                         fmt::format("does not write the channel '{}' that {} needs", want->name, env.id()));
     if (Elements(**it) != Elements(*want) || (*it)->dtype.code != want->dtype.code || (*it)->dtype.bits != want->dtype.bits)
       throw TrialFailure(BP_E_UNSUPPORTED, id(),
                          fmt::format("writes '{}' with {} elements of {} bits, {} wants {} of {}", want->name, Elements(**it),

@@ -47,13 +47,14 @@ using Made = std::unique_ptr<T, void (*)(T*)>;
 
 class EnvInstance {
  public:
-  EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options, uint64_t rows);
+  EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
+              uint64_t rows);
   EnvInstance(const EnvInstance&) = delete;
 
   const bp_env_spec& spec() const { return *spec_; }
   const std::vector<const bp_channel*>& channels() const { return channels_; }
-  const bp_channel* Find(const std::string& name) const;     // NULL: no such channel
-  const bp_channel* FindRole(uint16_t role) const;           // the first of that role, or NULL
+  const bp_channel* Find(const std::string& name) const;  // NULL: no such channel
+  const bp_channel* FindRole(uint16_t role) const;        // the first of that role, or NULL
   uint64_t rows() const { return rows_; }
   uint64_t agents() const { return spec_->max_agents; }
   uint64_t Lead(const bp_channel& channel) const { return channel.scope == BP_SCOPE_AGENT ? rows_ * agents() : rows_; }

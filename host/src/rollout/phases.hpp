@@ -11,13 +11,26 @@
 namespace backplane {
 
 enum class Phase : uint8_t {
-  kEnvStep, kEnvReset, kObsTransfer, kInfer, kActTransfer, kBatchBuild, kUpdateForward, kUpdateBackward, kUpdateOptim, kSync, kEval,
-  kCheckpoint, kMonitor, kIdle, kCount
+  kEnvStep,
+  kEnvReset,
+  kObsTransfer,
+  kInfer,
+  kActTransfer,
+  kBatchBuild,
+  kUpdateForward,
+  kUpdateBackward,
+  kUpdateOptim,
+  kSync,
+  kEval,
+  kCheckpoint,
+  kMonitor,
+  kIdle,
+  kCount
 };
 inline constexpr size_t kPhaseCount = static_cast<size_t>(Phase::kCount);
 inline constexpr std::array<std::string_view, kPhaseCount> kPhaseNames = {
-    "env_step", "env_reset", "obs_transfer", "infer", "act_transfer", "batch_build", "update_forward", "update_backward", "update_optim",
-    "sync", "eval", "checkpoint", "monitor", "idle"};
+    "env_step",        "env_reset",    "obs_transfer", "infer", "act_transfer", "batch_build", "update_forward",
+    "update_backward", "update_optim", "sync",         "eval",  "checkpoint",   "monitor",     "idle"};
 
 // A learner's tick says which phase it is; one outside the set counts as update_backward.
 inline Phase PhaseFromName(std::string_view name) {
@@ -26,8 +39,8 @@ inline Phase PhaseFromName(std::string_view name) {
   return Phase::kUpdateBackward;
 }
 
-// Time of one thread. At most one phase runs at a time: `Switch` ends the old one and starts the new one with one clock reading.
-// Only its own thread touches it; others read it while that thread is known to rest.
+// Time of one thread. At most one phase runs at a time: `Switch` ends the old one and starts the new one with one clock
+// reading. Only its own thread touches it; others read it while that thread is known to rest.
 class PhaseClock {
  public:
   void Start(Phase phase) {

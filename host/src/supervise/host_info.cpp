@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "rollout/cores.hpp"
 #include "base/files.hpp"
+#include "rollout/cores.hpp"
 
 namespace backplane {
 namespace {

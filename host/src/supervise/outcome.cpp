@@ -47,27 +47,18 @@ Verdict ByExitZero(const Ending& ending) {
 
 Verdict ByExitCode(int code, const Ending& ending) {
   switch (code) {
-    case kExitOk:
-      return ByExitZero(ending);
-    case kExitUsage:
-      return {"config", "FAILED", "the trial could not be read", ""};
-    case kExitConfig:
-      return {"config", "FAILED", "a plugin refused its options", ""};
-    case kExitGpuOom:
-      return {"oom", "FAILED", "device memory ran out", ""};
-    case kExitHostOom:
-      return {"oom", "FAILED", "memory ran out", ""};
-    case kExitNan:
-      return {"nan", "FAILED", "a value became NaN or infinite", ""};
-    case kExitTimeout:
-      return {"timeout", "FAILED", "time ran out", ""};
-    case kExitPlugin:
-      return {"plugin", "FAILED", "a plugin could not be loaded or broke its contract", ""};
+    case kExitOk: return ByExitZero(ending);
+    case kExitUsage: return {"config", "FAILED", "the trial could not be read", ""};
+    case kExitConfig: return {"config", "FAILED", "a plugin refused its options", ""};
+    case kExitGpuOom: return {"oom", "FAILED", "device memory ran out", ""};
+    case kExitHostOom: return {"oom", "FAILED", "memory ran out", ""};
+    case kExitNan: return {"nan", "FAILED", "a value became NaN or infinite", ""};
+    case kExitTimeout: return {"timeout", "FAILED", "time ran out", ""};
+    case kExitPlugin: return {"plugin", "FAILED", "a plugin could not be loaded or broke its contract", ""};
     case kExitTemp:
       return ending.stop == StopReason::kInterrupt ? Verdict{"killed", "KILLED", "stopped on request, with a checkpoint", ""}
                                                    : Verdict{"temp", "KILLED", "ended early; another try may go through", ""};
-    default:
-      break;
+    default: break;
   }
   if (code >= kFirstShellSignal && code <= kLastShellSignal) {
     return BySignal(code - 128, ending);

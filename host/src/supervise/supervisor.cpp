@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <memory>
 
-#include "supervise/child.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "config/yaml_text.hpp"
+#include "supervise/child.hpp"
 #include "supervise/host_info.hpp"
 #include "supervise/identity.hpp"
 #include "supervise/layout.hpp"

@@ -17,7 +17,8 @@ double Progress(const BudgetConfig& budget, const Spent& spent) {
 }
 
 bool Reached(const BudgetConfig& budget, const Spent& spent) {
-  return (budget.iterations && spent.iterations >= *budget.iterations) || (budget.env_steps && spent.env_steps >= *budget.env_steps) ||
+  return (budget.iterations && spent.iterations >= *budget.iterations) ||
+         (budget.env_steps && spent.env_steps >= *budget.env_steps) ||
          (budget.wall_time_s && spent.seconds >= *budget.wall_time_s);
 }
 

@@ -34,7 +34,9 @@ std::optional<Checkpoint> ReadCheckpoint(const std::filesystem::path& dir) {
   std::ifstream in(dir / kFileName, std::ios::binary);
   if (!in) return std::nullopt;
   const std::string file((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  const auto broken = [&](const char* why) { return std::runtime_error((dir / kFileName).string() + ": not a whole checkpoint: " + why); };
+  const auto broken = [&](const char* why) {
+    return std::runtime_error((dir / kFileName).string() + ": not a whole checkpoint: " + why);
+  };
   size_t at = sizeof kMagic - 1;
   uint64_t size = 0;
   if (file.size() < at + sizeof size || file.compare(0, at, kMagic) != 0) throw broken("it does not start as one");

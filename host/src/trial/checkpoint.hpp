@@ -4,17 +4,16 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 namespace backplane {
 
 struct Checkpoint {
-  nlohmann::json meta;                                    // counters, windows, versions
-  std::map<std::string, std::vector<std::byte>> blobs;    // "learner", "env", "states", "rows"
+  nlohmann::json meta;                                  // counters, windows, versions
+  std::map<std::string, std::vector<std::byte>> blobs;  // "learner", "env", "states", "rows"
 };
 
 // Writes dir/checkpoint.bin: temporary name, fsync, rename, fsync of the folder. Throws std::runtime_error.

@@ -23,8 +23,8 @@ inline constexpr int kTrialSchema = 1;
 enum TrialExit : int {
   kExitOk = 0,
   kExitUsage = 64,
-  kExitTemp = 75,     // stopped on request after a checkpoint, or worth another try
-  kExitConfig = 78,   // a plugin refused its options
+  kExitTemp = 75,    // stopped on request after a checkpoint, or worth another try
+  kExitConfig = 78,  // a plugin refused its options
   kExitGpuOom = 101,
   kExitHostOom = 102,
   kExitNan = 103,
@@ -40,13 +40,13 @@ struct TrialPlugin {
 struct TrialSpec {
   std::string trial_id;
   uint64_t attempt = 1;
-  Experiment experiment;                      // resolved: options complete
+  Experiment experiment;  // resolved: options complete
   TrialPlugin env, learner;
   std::vector<TrialPlugin> monitors;          // same order as experiment.monitors
   std::map<std::string, std::string> origin;  // path of a key -> "file:line:col", for messages
   std::filesystem::path attempt_dir, checkpoint_dir;
-  std::filesystem::path torch_lib;            // directory with libtorch.so; empty: none known
-  bool resume = false;                        // go on from checkpoint_dir
+  std::filesystem::path torch_lib;  // directory with libtorch.so; empty: none known
+  bool resume = false;              // go on from checkpoint_dir
 };
 
 nlohmann::json ToJson(const TrialSpec& spec);
@@ -55,15 +55,15 @@ TrialSpec TrialSpecFromJson(const nlohmann::json& json);  // throws std::runtime
 // The layout of the mapped status file. The trial writes, the supervisor reads at any time, also after a crash: single
 // aligned words are atomic on the platforms we run on, and a torn text costs one wrong line on a screen.
 struct StatusFile {
-  char magic[8];  // "BPSTAT1"
-  uint64_t heartbeat;     // grows while the trial is alive
+  char magic[8];       // "BPSTAT1"
+  uint64_t heartbeat;  // grows while the trial is alive
   uint64_t iteration, env_steps, episodes;
   double progress;        // 0 to 1
   double sps;             // of the last iteration
   double episode_return;  // mean over the last 100 episodes; NaN before the first
   char phase[32];
-  char plugin[64];        // whose code runs or ran last: for the record after a crash
-  char line[256];         // last log line
+  char plugin[64];  // whose code runs or ran last: for the record after a crash
+  char line[256];   // last log line
 };
 
 }  // namespace backplane

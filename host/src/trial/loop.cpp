@@ -47,10 +47,11 @@ nlohmann::json Number(double value) { return std::isfinite(value) ? nlohmann::js
 TrialLoop::TrialLoop(LoopParts parts)
     : parts_(std::move(parts)),
       clocks_(parts_.threads.clocks()),
-      collector_(parts_.env, parts_.learner, parts_.threads.collectors(), {parts_.chunk_rows, parts_.spec.experiment.seed}, parts_.cancelled,
-                 [this] { parts_.status.Beat(); }),
+      collector_(parts_.env, parts_.learner, parts_.threads.collectors(), {parts_.chunk_rows, parts_.spec.experiment.seed},
+                 parts_.cancelled, [this] { parts_.status.Beat(); }),
       balance_metric_(parts_.metrics.Add(true, {"rollout/balance", "", "mean / largest CPU time of the runner threads", 1})),
-      wall_eff_metric_(parts_.metrics.Add(true, {"rollout/wall_eff", "", "CPU time of the runner threads / (threads x wall time)", 1})),
+      wall_eff_metric_(
+          parts_.metrics.Add(true, {"rollout/wall_eff", "", "CPU time of the runner threads / (threads x wall time)", 1})),
       use_sum_{0, 0},
       metrics_file_(parts_.spec.attempt_dir / "metrics.jsonl") {}
 
@@ -90,19 +91,16 @@ void TrialLoop::RunRequests() {
         Rollout(request);
         if (stopped_) return;
         break;
-      case BP_REQ_TICK:
-        Tick(request);
-        break;
+      case BP_REQ_TICK: Tick(request); break;
       case BP_REQ_SAVE:
         TakeBoundaryState();
         SaveCheckpoint();
         break;
-      case BP_REQ_DONE:
-        CloseIteration();
-        return;
+      case BP_REQ_DONE: CloseIteration(); return;
       default:
-        throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(),
-                           fmt::format("asks for request kind {}, this host serves ROLLOUT, TICK, SAVE and DONE", request.kind));
+        throw TrialFailure(
+            BP_E_UNSUPPORTED, parts_.learner.id(),
+            fmt::format("asks for request kind {}, this host serves ROLLOUT, TICK, SAVE and DONE", request.kind));
     }
   }
 }
@@ -113,8 +111,9 @@ bool TrialLoop::StartCollecting(const bp_request& request) {
   const Experiment& experiment = parts_.spec.experiment;
   const BudgetConfig& budget = experiment.budget;
   if (!budget.iterations && !budget.env_steps && !budget.wall_time_s)
-    throw TrialFailure(BP_E_CONFIG, parts_.learner.id(),
-                       "collects rollouts, and budget.epochs counts passes over a dataset: give iterations, env_steps or wall_time");
+    throw TrialFailure(
+        BP_E_CONFIG, parts_.learner.id(),
+        "collects rollouts, and budget.epochs counts passes over a dataset: give iterations, env_steps or wall_time");
   if (request.u.rollout.horizon == 0) throw TrialFailure(BP_E_INTERNAL, parts_.learner.id(), "asks for a rollout of 0 steps");
   if (Reached(experiment.budget, SpentNow())) return false;
   TakeBoundaryState();
@@ -122,7 +121,8 @@ bool TrialLoop::StartCollecting(const bp_request& request) {
     stopped_ = true;
     return false;
   }
-  if (iterations_ > 0 && experiment.checkpoint_every_iterations > 0 && iterations_ % experiment.checkpoint_every_iterations == 0)
+  if (iterations_ > 0 && experiment.checkpoint_every_iterations > 0 &&
+      iterations_ % experiment.checkpoint_every_iterations == 0)
     SaveCheckpoint();
   return true;
 }
@@ -188,7 +188,10 @@ void TrialLoop::CloseIteration() {
     line["eval"] = evaluation_;
   }
   // Everything that differs from run to run stands in here, so that the rest of two runs can be compared byte for byte.
-  line["time"] = {{"t", SpentNow().seconds}, {"iteration_s", seconds}, {"sps", iteration_steps_ / seconds}, {"sampling_sps", iteration_steps_ / collecting}};
+  line["time"] = {{"t", SpentNow().seconds},
+                  {"iteration_s", seconds},
+                  {"sps", iteration_steps_ / seconds},
+                  {"sampling_sps", iteration_steps_ / collecting}};
   for (const auto& [name, value] : parts_.metrics.Take(true)) line["time"]["machine"][name] = Number(value);
   metrics_file_.Append(line);
 
@@ -254,8 +257,12 @@ void TrialLoop::TakeBoundaryState() {
   if (state == nullptr) return;
   const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
   boundary_ = {};
-  boundary_.meta = {{"trial_id", parts_.spec.trial_id}, {"iterations", iterations_}, {"env_steps", env_steps_}, {"window", window_.Save()},
-                    {"policy_steps", collector_.policy_steps()}, {"seconds", SpentNow().seconds}};
+  boundary_.meta = {{"trial_id", parts_.spec.trial_id},
+                    {"iterations", iterations_},
+                    {"env_steps", env_steps_},
+                    {"window", window_.Save()},
+                    {"policy_steps", collector_.policy_steps()},
+                    {"seconds", SpentNow().seconds}};
   const bp_writer writer{sizeof(bp_writer), 0, &boundary_.blobs["learner"], AppendBytes};
   if (bp_status s = state->save(parts_.learner.handle(), &writer); s != BP_OK) parts_.learner.Fail(s, "save");
   if (collector_.policy_steps() == 0) return;
@@ -292,7 +299,8 @@ void TrialLoop::Resume() {
   const std::optional<Checkpoint> checkpoint = ReadCheckpoint(parts_.spec.checkpoint_dir);
   if (!checkpoint) return;
   const auto* state = parts_.learner.Extension<bp_learner_state_1>(BP_LEARNER_STATE_1);
-  if (state == nullptr) throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(), "cannot be resumed: it does not offer " BP_LEARNER_STATE_1);
+  if (state == nullptr)
+    throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(), "cannot be resumed: it does not offer " BP_LEARNER_STATE_1);
   const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
   ReadPlace place{&checkpoint->blobs.at("learner")};
   const bp_reader reader{sizeof(bp_reader), 0, &place, TakeBytes};

@@ -64,7 +64,7 @@ class TrialLoop {
   std::vector<PhaseClock>& clocks_;
   Collector collector_;
   const int32_t balance_metric_, wall_eff_metric_;
-  PoolUse use_sum_;                // over the rollouts so far
+  PoolUse use_sum_;  // over the rollouts so far
   uint64_t rollouts_ = 0;
   EpisodeWindow window_;
   MetricsFile metrics_file_;
@@ -72,7 +72,7 @@ class TrialLoop {
   nlohmann::json evaluation_, floor_zero_, floor_uniform_, checkpoint_path_;
 
   int64_t start_ns_ = 0, end_ns_ = 0;
-  double seconds_before_ = 0;      // of earlier attempts, for the wall-time budget
+  double seconds_before_ = 0;  // of earlier attempts, for the wall-time budget
   uint64_t iterations_ = 0, env_steps_ = 0;
   bool open_ = false, stopped_ = false;
   int64_t iteration_start_ns_ = 0, collect_ns_ = 0;
@@ -80,7 +80,7 @@ class TrialLoop {
   // Sums without the first iteration (all of them while there is only one), for SPS.
   double steady_s_ = 0, steady_collect_s_ = 0, first_s_ = 0, first_collect_s_ = 0;
   uint64_t steady_steps_ = 0, first_steps_ = 0;
-  Checkpoint boundary_;            // the state in which the current iteration began
+  Checkpoint boundary_;  // the state in which the current iteration began
 };
 
 }  // namespace backplane

@@ -30,8 +30,9 @@ MonitorHost::~MonitorHost() {
 void MonitorHost::Add(const LoadedModule& module, const std::string& id, const InstanceOptions& options) {
   Monitor monitor{std::make_unique<HostServices>(id, &sinks_), module.api<bp_monitor_api>(id), nullptr, 0};
   const OptionView view(options.options, options.origin, options.prefix);
-  const bp_status status =
-      CallPlugin(monitor.services->plugin_id(), [&] { return monitor.api->create(monitor.services->get(), view.get(), &monitor.instance); });
+  const bp_status status = CallPlugin(monitor.services->plugin_id(), [&] {
+    return monitor.api->create(monitor.services->get(), view.get(), &monitor.instance);
+  });
   if (status != BP_OK) throw TrialFailure(status, id, "create: " + monitor.services->TakeError());
   if (monitor.api->interests != nullptr) monitor.interests = monitor.api->interests(monitor.instance);
   interests_ |= monitor.interests;
@@ -87,7 +88,8 @@ void MonitorHost::Work() {
     if (now >= next_sample || stop) {
       next_sample = now + kSampleEveryNs;
       for (Monitor& monitor : monitors_)
-        if (monitor.on && monitor.api->sample != nullptr) Call(monitor, "sample", [&] { return monitor.api->sample(monitor.instance, now); });
+        if (monitor.on && monitor.api->sample != nullptr)
+          Call(monitor, "sample", [&] { return monitor.api->sample(monitor.instance, now); });
     }
     if (stop) return;
   }

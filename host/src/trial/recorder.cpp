@@ -34,7 +34,8 @@ nlohmann::json ToJson(const EvaluationResult& result) {
 void EpisodeWindow::Add(const std::vector<Episode>& episodes, const std::vector<std::string>& info_names) {
   names_ = info_names;
   for (const Episode& e : episodes) {
-    items_.push_back({e.episode_return, static_cast<double>(e.length), std::vector<double>(e.info, e.info + info_names.size())});
+    items_.push_back(
+        {e.episode_return, static_cast<double>(e.length), std::vector<double>(e.info, e.info + info_names.size())});
     if (items_.size() > kWindow) items_.pop_front();
   }
   total_ += episodes.size();
@@ -95,7 +96,8 @@ nlohmann::json PhaseTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns
     if (ns != 0) rows.push_back({{"name", kPhaseNames[p]}, {"seconds", ns * 1e-9}, {"share", static_cast<double>(ns) / all}});
   }
   const double unnamed = static_cast<double>(wall_ns - clocks[0].total_ns());
-  return {{"phases", rows}, {"unnamed_share", unnamed / all}, {"control_unnamed_share", unnamed / static_cast<double>(wall_ns)}};
+  return {
+      {"phases", rows}, {"unnamed_share", unnamed / all}, {"control_unnamed_share", unnamed / static_cast<double>(wall_ns)}};
 }
 
 }  // namespace backplane

@@ -5,10 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "rollout/evaluator.hpp"
 #include "rollout/phases.hpp"
@@ -26,9 +25,9 @@ class EpisodeWindow {
  public:
   void Add(const std::vector<Episode>& episodes, const std::vector<std::string>& info_names);
   uint64_t total() const { return total_; }
-  double mean_return() const;  // NaN when empty
-  nlohmann::json Returns() const;                          // as Summarise
-  nlohmann::json Metrics() const;                          // by name
+  double mean_return() const;      // NaN when empty
+  nlohmann::json Returns() const;  // as Summarise
+  nlohmann::json Metrics() const;  // by name
   nlohmann::json Save() const;
   void Load(const nlohmann::json& json);
 

@@ -54,7 +54,9 @@ void TuneMalloc() {
 class TrialProcess {
  public:
   TrialProcess(TrialSpec spec, bool check_only)
-      : spec_(std::move(spec)), check_only_(check_only), status_(check_only ? std::filesystem::path() : spec_.attempt_dir / "status") {
+      : spec_(std::move(spec)),
+        check_only_(check_only),
+        status_(check_only ? std::filesystem::path() : spec_.attempt_dir / "status") {
     sinks_.log = [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); };
     sinks_.cancelled = &g_cancelled;
     sinks_.metrics = MetricsHub::Api();
@@ -63,7 +65,9 @@ class TrialProcess {
     monitor_sinks_ = sinks_;
     monitor_sinks_.metrics_impl = metrics_.machine();
     monitor_sinks_.fact = nullptr;  // monitors run on a thread of their own, and get no `parallel` either
-    sinks_.parallel = [this](uint64_t n, void (*piece)(void*, uint64_t), void* context) { threads_->parallel().Run(n, piece, context); };
+    sinks_.parallel = [this](uint64_t n, void (*piece)(void*, uint64_t), void* context) {
+      threads_->parallel().Run(n, piece, context);
+    };
   }
 
   int Run() {
@@ -93,7 +97,9 @@ class TrialProcess {
  private:
   void Load();
   void PreloadTorchIfNeeded();
-  std::unique_ptr<LoadedModule> LoadPlugin(const TrialPlugin& plugin) { return LoadedModule::Load(plugin.file, torch_version_); }
+  std::unique_ptr<LoadedModule> LoadPlugin(const TrialPlugin& plugin) {
+    return LoadedModule::Load(plugin.file, torch_version_);
+  }
   InstanceOptions Options(const nlohmann::json& options, const std::string& prefix) { return {options, spec_.origin, prefix}; }
   int Finish(Outcome outcome, const std::string& plugin, const std::string& error);
   std::string Places(const std::string& sentence) const;
@@ -127,8 +133,9 @@ void TrialProcess::PreloadTorchIfNeeded() {
     if (info == nullptr) throw PluginError(why_not);
     if (info->build.torch.empty() || !torch_version_.empty()) continue;
     if (spec_.torch_lib.empty())
-      throw PluginError(fmt::format("{} needs LibTorch {}, and none is known: set BACKPLANE_TORCH_LIB to the folder of libtorch.so", plugin.id,
-                                    info->build.torch));
+      throw PluginError(
+          fmt::format("{} needs LibTorch {}, and none is known: set BACKPLANE_TORCH_LIB to the folder of libtorch.so",
+                      plugin.id, info->build.torch));
     status_.SetPhase("load libtorch");
     torch_version_ = PreloadTorch(spec_.torch_lib);
   }
@@ -144,9 +151,10 @@ void TrialProcess::Load() {
                            BP_FLAG_ROWS_CONCURRENT) != 0;
   threads_ = std::make_unique<TrialThreads>(experiment.rollout, concurrent);  // before a plugin's code may ask for them
   const uint64_t rows = experiment.rollout.rows();
-  env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(experiment.env.options, "env.options"), rows);
-  learner_ = std::make_unique<LearnerInstance>(*learner_module_, spec_.learner.id, sinks_, Options(experiment.learner.options, "learner.options"),
-                                               *env_, experiment.seed);
+  env_ =
+      std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(experiment.env.options, "env.options"), rows);
+  learner_ = std::make_unique<LearnerInstance>(*learner_module_, spec_.learner.id, sinks_,
+                                               Options(experiment.learner.options, "learner.options"), *env_, experiment.seed);
   monitors_ = std::make_unique<MonitorHost>(monitor_sinks_);
   for (size_t i = 0; i < spec_.monitors.size(); ++i) {
     monitor_modules_.push_back(LoadPlugin(spec_.monitors[i]));
@@ -157,16 +165,17 @@ void TrialProcess::Load() {
   if (experiment.evaluation.episodes > 0) {
     nlohmann::json env_options = experiment.env.options;
     if (experiment.evaluation.env_options.is_object()) env_options.update(experiment.evaluation.env_options);
-    evaluation_env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(env_options, "evaluation.env.options"),
-                                                    experiment.evaluation.episodes);
+    evaluation_env_ = std::make_unique<EnvInstance>(
+        *env_module_, spec_.env.id, sinks_, Options(env_options, "evaluation.env.options"), experiment.evaluation.episodes);
     CheckSameSpaces(*env_, *evaluation_env_);
     if (env_->spec().max_episode_steps == 0 && !(env_->flags() & BP_FLAG_OWNS_TIME_LIMIT))
-      throw TrialFailure(BP_E_CONFIG, env_->id(), "has no step limit, so an evaluation might never end; set evaluation.episodes: 0");
+      throw TrialFailure(BP_E_CONFIG, env_->id(),
+                         "has no step limit, so an evaluation might never end; set evaluation.episodes: 0");
   }
   if (check_only_) return;
   monitors_->Start();
-  loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, *env_, *learner_, evaluation_env_.get(), *monitors_, metrics_, status_, g_cancelled,
-                                                *threads_, chunk_rows_});
+  loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, *env_, *learner_, evaluation_env_.get(), *monitors_, metrics_, status_,
+                                                g_cancelled, *threads_, chunk_rows_});
 }
 
 // Where the options that a sentence names were set: " (walk.yaml:4:20)".

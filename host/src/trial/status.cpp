@@ -27,7 +27,8 @@ StatusWriter::StatusWriter(const std::filesystem::path& file) {
     flags |= MAP_ANONYMOUS;
   } else {
     fd = open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0 || ftruncate(fd, sizeof(StatusFile)) != 0) throw std::system_error(errno, std::generic_category(), file.string());
+    if (fd < 0 || ftruncate(fd, sizeof(StatusFile)) != 0)
+      throw std::system_error(errno, std::generic_category(), file.string());
   }
   void* map = mmap(nullptr, sizeof(StatusFile), PROT_READ | PROT_WRITE, flags, fd, 0);
   if (fd >= 0) close(fd);

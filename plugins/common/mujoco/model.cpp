@@ -37,7 +37,8 @@ Data MakeData(const mjModel* model) {
   ContainErrors();
   mjData* data = nullptr;
   const char* raised = Catch([&] { data = mj_makeData(model); });
-  if (!data) throw bp::Error(BP_E_OOM_HOST, std::string("MuJoCo cannot make the state of a row: ") + (raised ? raised : "no memory"));
+  if (!data)
+    throw bp::Error(BP_E_OOM_HOST, std::string("MuJoCo cannot make the state of a row: ") + (raised ? raised : "no memory"));
   return Data(data);
 }
 

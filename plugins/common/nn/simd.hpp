@@ -50,12 +50,9 @@ __attribute__((target("avx2,fma"))) void OnFma(Args... args) {
 template <class Body, class... Args>
 void Dispatch(Args... args) {
   switch (ThisIsa()) {
-    case Isa::kAvx512:
-      return OnAvx512<Body>(args...);
-    case Isa::kFma:
-      return OnFma<Body>(args...);
-    default:
-      return Body::template Run<Isa::kBase>(args...);
+    case Isa::kAvx512: return OnAvx512<Body>(args...);
+    case Isa::kFma: return OnFma<Body>(args...);
+    default: return Body::template Run<Isa::kBase>(args...);
   }
 }
 #else

@@ -8,7 +8,7 @@
 namespace cartpole {
 
 inline constexpr double kGravity = 9.8, kCartMass = 1.0, kPoleMass = 0.1, kHalfLength = 0.5, kForce = 10.0, kTau = 0.02;  // SI
-inline constexpr double kXLimit = 2.4, kThetaLimit = 12 * 2 * std::numbers::pi / 360;                                     // m, rad
+inline constexpr double kXLimit = 2.4, kThetaLimit = 12 * 2 * std::numbers::pi / 360;  // m, rad
 inline constexpr double kResetRange = 0.05;
 
 struct State {

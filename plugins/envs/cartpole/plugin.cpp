@@ -4,7 +4,8 @@
 #include "cartpole.hpp"
 
 struct CartPole : cartpole::State {
-  static constexpr bp::About kAbout{"env.cartpole", "1.0.0", "Balance a pole on a cart: CartPole-v1 of Gymnasium, bit for bit."};
+  static constexpr bp::About kAbout{"env.cartpole", "1.0.0",
+                                    "Balance a pole on a cart: CartPole-v1 of Gymnasium, bit for bit."};
   static constexpr bp_param kOptions[] = {
       bp::Bool("sutton_barto_reward", "false", "Pay 0 a step and -1 for the fall, in place of 1 a step."),
       bp::I64("max_episode_steps", "500", "[1,)", "The host ends an episode after so many steps; 200 gives CartPole-v0."),

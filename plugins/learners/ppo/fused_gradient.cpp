@@ -9,7 +9,7 @@
 namespace backplane::ppo {
 namespace {
 
-constexpr int64_t kBlock = 128;  // rows; two layers of 256 then hold 256 KiB
+constexpr int64_t kBlock = 128;            // rows; two layers of 256 then hold 256 KiB
 constexpr int64_t kLeastWork = 3'000'000;  // rows x parameters that are worth a hand-over to another thread: about 0.2 ms
 
 template <class T>

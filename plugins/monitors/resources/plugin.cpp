@@ -15,7 +15,8 @@ class Resources : public bp::MonitorPlugin<Resources> {
  public:
   static constexpr bp::About kAbout{.id = "monitor.resources", .version = "1.0.0", .summary = "CPU and memory of the trial"};
   static constexpr bp_param kOptions[] = {
-      bp::I64("max_rows", "36000", "[2,)", "Rows kept in memory; when full every second goes and sampling halves", {.flags = 0}),
+      bp::I64("max_rows", "36000", "[2,)", "Rows kept in memory; when full every second goes and sampling halves",
+              {.flags = 0}),
   };
 
   explicit Resources(const bp::MonitorSetup& setup)
@@ -36,8 +37,8 @@ class Resources : public bp::MonitorPlugin<Resources> {
     if (!file) throw bp::Error(BP_E_IO, "cannot write " + temporary);
     std::fputs("time_s,cpu_cores_used,cpu_quota_pct,rss_mb,rss_peak_mb,run_queue_wait_pct,processes\n", file);
     for (const Row& r : rows_) {
-      std::fprintf(file, "%.3f,%.4f,%.2f,%.2f,%.2f,%.3f,%d\n", r.time_s, r.cores, r.quota_pct, r.rss_mb, r.rss_peak_mb, r.wait_pct,
-                   r.processes);
+      std::fprintf(file, "%.3f,%.4f,%.2f,%.2f,%.2f,%.3f,%d\n", r.time_s, r.cores, r.quota_pct, r.rss_mb, r.rss_peak_mb,
+                   r.wait_pct, r.processes);
     }
     const bool failed = std::ferror(file) != 0;
     if (std::fclose(file) != 0 || failed) throw bp::Error(BP_E_IO, "cannot write " + temporary);
@@ -55,14 +56,20 @@ class Resources : public bp::MonitorPlugin<Resources> {
     // Sums fall when a process or thread ends between samples: not a negative use.
     const double cores = std::max(0.0, now.cpu_s - last_.cpu_s) / wall_s;
     const double wait = std::max(0.0, now.run_queue_wait_s - last_.run_queue_wait_s) / wall_s;
-    const Row row{static_cast<double>(t_ns - start_ns_) * 1e-9, cores, 100 * cores / EffectiveCpus(), now.rss_mb, now.rss_peak_mb,
-                  100 * wait, static_cast<int>(now.processes)};
+    const Row row{static_cast<double>(t_ns - start_ns_) * 1e-9,
+                  cores,
+                  100 * cores / EffectiveCpus(),
+                  now.rss_mb,
+                  now.rss_peak_mb,
+                  100 * wait,
+                  static_cast<int>(now.processes)};
     rows_.push_back(row);
     metrics_.Record("resources/cpu_cores_used", row.cores, "cores", 0, "CPU time over wall time, all processes of the trial");
     metrics_.Record("resources/cpu_quota_pct", row.quota_pct, "%", 0, "of the CPUs granted by affinity and cgroup");
     metrics_.Record("resources/rss_mb", row.rss_mb, "MiB", -1, "resident memory");
     metrics_.Record("resources/rss_peak_mb", row.rss_peak_mb, "MiB", -1, "largest resident memory so far");
-    metrics_.Record("resources/run_queue_wait_pct", row.wait_pct, "%", -1, "time threads were ready but had no CPU, over wall time");
+    metrics_.Record("resources/run_queue_wait_pct", row.wait_pct, "%", -1,
+                    "time threads were ready but had no CPU, over wall time");
     if (rows_.size() >= max_rows_) Thin();
   }
 

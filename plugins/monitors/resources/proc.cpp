@@ -164,8 +164,8 @@ double CgroupCpus(const std::string& root) {
 double EffectiveCpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  const double affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                                      : static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  const double affinity =
+      sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
   return std::min(affinity, CgroupCpus());
 }
 

@@ -13,26 +13,16 @@ using ExperimentTest = ConfigTest;
 // Another value than the default, for each type of the table.
 std::string OtherValue(const HostKey& key) {
   switch (key.type) {
-    case ValueType::kNumber:
-      return "0.5";
-    case ValueType::kInteger:
-      return "17";
-    case ValueType::kFlag:
-      return "true";
-    case ValueType::kDuration:
-      return "1h30m";
-    case ValueType::kSize:
-      return "1.5GiB";
-    case ValueType::kPathList:
-      return "[/a, /b]";
-    case ValueType::kPluginName:
-      return key.path == "env.plugin" ? "swimmer" : "hiker";
-    case ValueType::kPluginOptions:
-      return key.path == "learner.options" ? "{lr: 0.25}" : "{reward: 9.5}";
-    case ValueType::kMonitors:
-      return "[plotter]";
-    default:
-      return "other";
+    case ValueType::kNumber: return "0.5";
+    case ValueType::kInteger: return "17";
+    case ValueType::kFlag: return "true";
+    case ValueType::kDuration: return "1h30m";
+    case ValueType::kSize: return "1.5GiB";
+    case ValueType::kPathList: return "[/a, /b]";
+    case ValueType::kPluginName: return key.path == "env.plugin" ? "swimmer" : "hiker";
+    case ValueType::kPluginOptions: return key.path == "learner.options" ? "{lr: 0.25}" : "{reward: 9.5}";
+    case ValueType::kMonitors: return "[plotter]";
+    default: return "other";
   }
 }
 

@@ -18,7 +18,9 @@ TEST(HostServices, KeepsTheSentenceOfTheLastFailOnce) {
 TEST(HostServices, LogsWithThePluginsId) {
   HostSinks sinks;
   std::string line;
-  sinks.log = [&](const std::string& id, int severity, const std::string& text) { line = id + " " + std::to_string(severity) + " " + text; };
+  sinks.log = [&](const std::string& id, int severity, const std::string& text) {
+    line = id + " " + std::to_string(severity) + " " + text;
+  };
   HostServices services("env.x", &sinks);
   services.get()->log(services.get(), BP_LOG_WARN, "hot");
   EXPECT_EQ(line, "env.x 3 hot");
@@ -61,7 +63,9 @@ TEST(HostServices, RecordsFactsUnderThePluginsIdAlsoWhileItIsCreated) {
   const bp_host* host = services.get();
   EXPECT_EQ(host->get_extension(host, BP_HOST_FACTS_1), nullptr);
   std::string line;
-  sinks.fact = [&](const std::string& id, const std::string& key, const std::string& value) { line = id + " " + key + " " + value; };
+  sinks.fact = [&](const std::string& id, const std::string& key, const std::string& value) {
+    line = id + " " + key + " " + value;
+  };
   const auto* facts = static_cast<const bp_host_facts_1*>(host->get_extension(host, BP_HOST_FACTS_1));
   ASSERT_NE(facts, nullptr);
   facts->record(host, "path", "short");
@@ -72,8 +76,16 @@ TEST(HostServices, RecordsFactsUnderThePluginsIdAlsoWhileItIsCreated) {
 
 class Options : public testing::Test {
  protected:
-  OptionView view_{{{"lr", 0.5}, {"n", 3}, {"on", true}, {"name", "x"}, {"sizes", {64, 32}}, {"none", nullptr}, {"a", {{"b", 2}}},
-                    {"c.d", 7}, {"mixed", {1, "x"}}, {"huge", UINT64_MAX}},
+  OptionView view_{{{"lr", 0.5},
+                    {"n", 3},
+                    {"on", true},
+                    {"name", "x"},
+                    {"sizes", {64, 32}},
+                    {"none", nullptr},
+                    {"a", {{"b", 2}}},
+                    {"c.d", 7},
+                    {"mixed", {1, "x"}},
+                    {"huge", UINT64_MAX}},
                    {{"env.options.lr", "x.yaml:3:9"}},
                    "env.options"};
   const bp_config* config_ = view_.get();

@@ -1,6 +1,7 @@
 #include "plugin/metadata.hpp"
 
 #include <gmock/gmock.h>
+
 #include <nlohmann/json.hpp>
 
 #include "fixture.hpp"
@@ -8,9 +9,9 @@
 namespace backplane {
 namespace {
 
+using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using nlohmann::json;
 
 std::string Refused(const std::filesystem::path& file) {
   const std::string sentence = SentenceOf([&] { ReadPlugins(file); });
@@ -58,7 +59,9 @@ TEST(Plugin, ExportsExactlyOneSymbol) { EXPECT_THAT(ElfFile(Fixture("env_good"))
 
 TEST(ReadPlugins, RefusesATextFile) { EXPECT_THAT(Refused(Fixture("env_text")), HasSubstr("is not an ELF file")); }
 
-TEST(ReadPlugins, RefusesAFileThatIsNotThere) { EXPECT_THAT(Refused("/nowhere/env_x.so"), HasSubstr("cannot be opened: No such file")); }
+TEST(ReadPlugins, RefusesAFileThatIsNotThere) {
+  EXPECT_THAT(Refused("/nowhere/env_x.so"), HasSubstr("cannot be opened: No such file"));
+}
 
 TEST(ReadPlugins, RefusesAnotherMachine) {
   const TempFolder folder;

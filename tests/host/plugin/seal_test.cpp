@@ -36,7 +36,9 @@ TEST(Seal, ReportsACrashOfThePlugin) { EXPECT_THAT(NotSealed("env_crashes_when_a
 
 TEST(Seal, ReportsAPluginThatEndsTheProcess) { EXPECT_THAT(NotSealed("env_exits_when_asked"), HasSubstr("exit code 3")); }
 
-TEST(Seal, RefusesMoreTextThanTheSectionHolds) { EXPECT_THAT(NotSealed("env_too_much_text"), HasSubstr("metadata is too long")); }
+TEST(Seal, RefusesMoreTextThanTheSectionHolds) {
+  EXPECT_THAT(NotSealed("env_too_much_text"), HasSubstr("metadata is too long"));
+}
 
 TEST(Seal, RefusesALibraryWithoutTheSection) { EXPECT_THAT(NotSealed("env_no_entry"), HasSubstr("has no section .bp.meta")); }
 

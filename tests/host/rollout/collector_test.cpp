@@ -75,7 +75,8 @@ TEST(Collector, CutsAtExactlyTheTimeLimitAndKeepsTheLastObservation) {
     const auto at = static_cast<uint64_t>(static_cast<const int64_t*>(index->data)[e]);
     const uint64_t t = at / kRows, r = at % kRows;
     EXPECT_EQ(At<float>(final_obs, e, 0, 0), r);
-    EXPECT_EQ(At<float>(final_obs, e, 0, 1), At<float>(obs, t, r, 1) + 1) << "the state that was reached, not the next episode's";
+    EXPECT_EQ(At<float>(final_obs, e, 0, 1), At<float>(obs, t, r, 1) + 1)
+        << "the state that was reached, not the next episode's";
     EXPECT_EQ(At<uint8_t>(truncated, t, r), At<float>(final_obs, e, 0, 1) == kTimeLimit);
     cut += At<uint8_t>(truncated, t, r);
   }

@@ -98,7 +98,8 @@ bp_status Step(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end) {
     if (row.ended) return env->host->fail(env->host, BP_E_INTERNAL, "a row was stepped past its end");
     const bp_frame& frame = env->frames[slot];
     ++row.steps;
-    *At<float>(frame, 2, r) = static_cast<int>(r) == g_switches.nan_row ? std::numeric_limits<float>::quiet_NaN() : *At<float>(frame, 1, r);
+    *At<float>(frame, 2, r) =
+        static_cast<int>(r) == g_switches.nan_row ? std::numeric_limits<float>::quiet_NaN() : *At<float>(frame, 1, r);
     *At<uint8_t>(frame, 3, r) = row.ended = bp_rng_below(&row.rng, 8) == 0;
     if (env->spec.n_channels == 6) row.ended |= *At<uint8_t>(frame, 5, r) = row.steps >= OwnLimit(r);
     *At<float>(frame, 4, r) = static_cast<float>(row.steps);
@@ -143,7 +144,8 @@ bp_status Act(bp_learner*, const bp_act* act) {
 }
 
 const bp_env_api kEnvApi{sizeof(bp_env_api), 0, CreateEnv, DestroyEnv, EnvSpec, Bind, Reset, Step, nullptr};
-const bp_learner_api kLearnerApi{sizeof(bp_learner_api), 0, CreateLearner, DestroyLearner, LearnerSpec, Plan, Consume, Act, nullptr};
+const bp_learner_api kLearnerApi{
+    sizeof(bp_learner_api), 0, CreateLearner, DestroyLearner, LearnerSpec, Plan, Consume, Act, nullptr};
 const bp_descriptor kOwnsTimeLimit = {sizeof(bp_descriptor),
                                       BP_KIND_ENV,
                                       "env.toy",
@@ -156,7 +158,8 @@ const bp_descriptor kOwnsTimeLimit = {sizeof(bp_descriptor),
                                       0};
 const bp_descriptor kDescriptors[] = {
     {sizeof(bp_descriptor), BP_KIND_ENV, "env.toy", "1", "a toy", "Apache-2.0", BP_FLAG_ROWS_CONCURRENT, nullptr, nullptr, 0},
-    {sizeof(bp_descriptor), BP_KIND_LEARNER, "learner.toy", "1", "a toy", "Apache-2.0", BP_FLAG_ROWS_CONCURRENT, nullptr, nullptr, 0}};
+    {sizeof(bp_descriptor), BP_KIND_LEARNER, "learner.toy", "1", "a toy", "Apache-2.0", BP_FLAG_ROWS_CONCURRENT, nullptr,
+     nullptr, 0}};
 
 }  // namespace
 

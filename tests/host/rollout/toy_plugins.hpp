@@ -19,11 +19,11 @@ constexpr int64_t OwnLimit(uint64_t row) { return 3 + static_cast<int64_t>(row %
 // Learner: action = 0.5 * obs[2] + noise; EXTRA "twice" = 2 * action.
 
 struct Switches {
-  std::atomic<int> fail_step{-1};      // the row whose step returns an error
-  std::atomic<int> nan_row{-1};        // the row whose reward is NaN
-  void (*on_step)() = nullptr;         // called at the start of every step
-  const char* keep = nullptr;          // one more channel that the next learner wants to keep
-  bool owns_time_limit = false;        // of the next env
+  std::atomic<int> fail_step{-1};                // the row whose step returns an error
+  std::atomic<int> nan_row{-1};                  // the row whose reward is NaN
+  void (*on_step)() = nullptr;                   // called at the start of every step
+  const char* keep = nullptr;                    // one more channel that the next learner wants to keep
+  bool owns_time_limit = false;                  // of the next env
   void (*edit)(bp_channel* channels) = nullptr;  // what is to be wrong with the next env's channels
 };
 extern Switches g_switches;

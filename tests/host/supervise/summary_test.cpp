@@ -19,14 +19,18 @@ TEST(Summary, LearnedStandsBesideBothFloors) {
     "floor_uniform": {"return": {"mean": -48, "se": 27, "n": 10}, "metrics": {"ep/forward": {"mean": 0.5, "se": 0.1, "n": 10}}}})"));
   const std::string text = FormatSummary(result, kContext);
   EXPECT_THAT(text, HasSubstr("12,345 steps/s"));
-  EXPECT_TRUE(std::regex_search(text, std::regex("learned \\(evaluation\\) +floor \\(zero actions\\) +floor \\(uniform\\)\n"))) << text;
-  EXPECT_TRUE(std::regex_search(text, std::regex("return +812.4 ± 10.5 \\(n 10\\) +95.5 ± 2 \\(n 10\\) +-48 ± 27 \\(n 10\\)\n"))) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex("learned \\(evaluation\\) +floor \\(zero actions\\) +floor \\(uniform\\)\n")))
+      << text;
+  EXPECT_TRUE(
+      std::regex_search(text, std::regex("return +812.4 ± 10.5 \\(n 10\\) +95.5 ± 2 \\(n 10\\) +-48 ± 27 \\(n 10\\)\n")))
+      << text;
   EXPECT_TRUE(std::regex_search(text, std::regex("ep/forward +5.5 ± 1 .* 0.25 ± 0 .* 0.5 ± 0.1 "))) << text;
 }
 
 TEST(Summary, AFloorThatWasNotMeasuredHasNoColumn) {
   const std::string text = FormatSummary(ParseResult(nlohmann::json::parse(R"({"state": "COMPLETED",
-    "evaluation": {"return": {"mean": 1, "n": 1}}, "floor_zero": {"return": {"mean": 0, "n": 1}}, "floor_uniform": null})")), kContext);
+    "evaluation": {"return": {"mean": 1, "n": 1}}, "floor_zero": {"return": {"mean": 0, "n": 1}}, "floor_uniform": null})")),
+                                         kContext);
   EXPECT_THAT(text, HasSubstr("floor (zero actions)\n"));
   EXPECT_THAT(text, testing::Not(HasSubstr("uniform")));
 }
@@ -61,8 +65,7 @@ TEST(Summary, FailureSaysWhatWhereAndHowToRepeat) {
                                           {"error", "died of SIGSEGV"},
                                           {"log_tail", {"last words"}}});
   const std::string text = FormatFailure(result, kContext);
-  for (const char* part :
-       {"signal", "SIGSEGV", "step", "env.toy", "last words", "backplane run toy.yaml"}) {
+  for (const char* part : {"signal", "SIGSEGV", "step", "env.toy", "last words", "backplane run toy.yaml"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }

@@ -11,7 +11,8 @@ namespace {
 
 class CheckpointTest : public testing::Test {
  protected:
-  CheckpointTest() : dir_(std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  CheckpointTest()
+      : dir_(std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name()) {
     std::filesystem::remove_all(dir_);
   }
   ~CheckpointTest() override { std::filesystem::remove_all(dir_); }

@@ -8,7 +8,8 @@ namespace backplane {
 namespace {
 
 TEST(Summarise, CarriesSampleSizeAndSpread) {
-  EXPECT_EQ(Summarise({1, 3, 5, 7}), nlohmann::json({{"mean", 4.0}, {"sd", std::sqrt(20.0 / 3)}, {"se", std::sqrt(5.0 / 3)}, {"n", 4}}));
+  EXPECT_EQ(Summarise({1, 3, 5, 7}),
+            nlohmann::json({{"mean", 4.0}, {"sd", std::sqrt(20.0 / 3)}, {"se", std::sqrt(5.0 / 3)}, {"n", 4}}));
   EXPECT_TRUE(Summarise({5})["se"].is_null());
   EXPECT_TRUE(Summarise({5})["sd"].is_null());
   EXPECT_TRUE(Summarise({})["mean"].is_null());

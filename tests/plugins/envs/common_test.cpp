@@ -19,8 +19,10 @@ void Act(const harness::Env& env, uint64_t rows, int t, uint32_t slot = 0) {
   for (uint64_t r = 0; r < rows; ++r)
     for (int64_t i = 0; i < env.Size("action"); ++i) {
       const double x = std::sin(0.7 * t + 3.0 * r + i);
-      if (env.descriptor().id == std::string("env.cartpole")) env.At<int32_t>("action", r, slot)[i] = x > 0;
-      else env.At<float>("action", r, slot)[i] = static_cast<float>(x);
+      if (env.descriptor().id == std::string("env.cartpole"))
+        env.At<int32_t>("action", r, slot)[i] = x > 0;
+      else
+        env.At<float>("action", r, slot)[i] = static_cast<float>(x);
     }
 }
 
@@ -90,9 +92,12 @@ TEST_P(EveryEnv, ContinuesBitForBitFromASnapshot) {
   EXPECT_EQ(copy.snapshot()->set(copy.get(), 0, bytes.data()), BP_E_INVALID_ARG);
 }
 
-const char* const kEnvs[] = {"cartpole", "mountain_car_continuous", "null", "pendulum", "template_c", "template_cpp",
+const char* const kEnvs[] = {"cartpole",   "mountain_car_continuous",
+                             "null",       "pendulum",
+                             "template_c", "template_cpp",
 #ifdef HAS_MUJOCO
-                             "ant", "half_cheetah", "humanoid"
+                             "ant",        "half_cheetah",
+                             "humanoid"
 #endif
 };
 INSTANTIATE_TEST_SUITE_P(Envs, EveryEnv, testing::ValuesIn(kEnvs), [](const auto& info) { return std::string(info.param); });

@@ -1,4 +1,5 @@
-// PPO on an inline CartPole (Barto, Sutton, Anderson 1983; Gymnasium's constants, 500 steps), through the plugin's function table.
+// PPO on an inline CartPole (Barto, Sutton, Anderson 1983; Gymnasium's constants, 500 steps), through the plugin's function
+// table.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +16,22 @@ namespace backplane::testing {
 class CartPoleTrial {
  public:
   CartPoleTrial(int64_t rows, int64_t horizon, std::map<std::string, std::string> options, uint64_t seed = 1)
-      : rows_(rows), horizon_(horizon), host_(*bp_module_v1()->descriptor(0), std::move(options)),
-        api_(static_cast<const bp_learner_api*>(bp_module_v1()->api("learner.ppo"))), state_(rows), length_(rows),
-        obs_({horizon + 1, rows, 4}), action_({horizon, rows}), reward_({horizon, rows}), logp_({horizon, rows}),
-        value_({horizon, rows}), terminated_({horizon, rows}), truncated_({horizon, rows}), count_({1}), mean_({4}), m2_({4}) {
+      : rows_(rows),
+        horizon_(horizon),
+        host_(*bp_module_v1()->descriptor(0), std::move(options)),
+        api_(static_cast<const bp_learner_api*>(bp_module_v1()->api("learner.ppo"))),
+        state_(rows),
+        length_(rows),
+        obs_({horizon + 1, rows, 4}),
+        action_({horizon, rows}),
+        reward_({horizon, rows}),
+        logp_({horizon, rows}),
+        value_({horizon, rows}),
+        terminated_({horizon, rows}),
+        truncated_({horizon, rows}),
+        count_({1}),
+        mean_({4}),
+        m2_({4}) {
     learner_ = Create(seed);
     for (int64_t row = 0; row < rows; ++row) Reset(row);
   }
@@ -61,7 +74,8 @@ class CartPoleTrial {
   void Act(int64_t t, int64_t begin, int64_t end) {
     bp_tensor obs = obs_.Entry(t), action = action_.Entry(t), logp = logp_.Entry(t), value = value_.Entry(t);
     bp_tensor *in[] = {&obs}, *out[] = {&action, &logp, &value};
-    const bp_act act{sizeof(bp_act), BP_ACT_EXPLORE, static_cast<uint64_t>(begin), static_cast<uint64_t>(end), 0, 7, step_, in, out};
+    const bp_act act{
+        sizeof(bp_act), BP_ACT_EXPLORE, static_cast<uint64_t>(begin), static_cast<uint64_t>(end), 0, 7, step_, in, out};
     api_->act(learner_, &act);
   }
   void PutCart(int64_t row, double x) {  // m
@@ -86,8 +100,8 @@ class CartPoleTrial {
   bp_learner* Create(uint64_t seed) {
     const bp_channel channels[] = {
         {sizeof(bp_channel), BP_ROLE_OBS, BP_SPACE_BOX, BP_SCOPE_ROW, 1, bp::DtypeOf<float>(), "obs", &kObs},
-        {sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_ROW, 0, bp::DtypeOf<int32_t>(), "action", nullptr, nullptr,
-         nullptr, &kActions},
+        {sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_ROW, 0, bp::DtypeOf<int32_t>(), "action", nullptr,
+         nullptr, nullptr, &kActions},
         {sizeof(bp_channel), BP_ROLE_REWARD, BP_SPACE_BOX, BP_SCOPE_ROW, 0, bp::DtypeOf<float>(), "reward"}};
     const bp_env_spec spec{sizeof(bp_env_spec), 1, channels, 3, 500, {BP_DEVICE_CPU, 0}};
     bp_learner* learner = nullptr;
@@ -131,10 +145,11 @@ class CartPoleTrial {
     std::copy(final_obs_.begin(), final_obs_.end(), final_obs.data.begin());
     std::copy(final_index_.begin(), final_index_.end(), final_index.data.begin());
     Moments();
-    const char* names[] = {"obs", "action", "reward", "logp", "value", "terminated", "truncated", "final_obs", "final_index",
-                           "obs_count", "obs_mean", "obs_m2"};
-    bp_tensor* tensors[] = {&obs_.tensor, &action_.tensor, &reward_.tensor, &logp_.tensor, &value_.tensor, &terminated_.tensor,
-                            &truncated_.tensor, &final_obs.tensor, &final_index.tensor, &count_.tensor, &mean_.tensor, &m2_.tensor};
+    const char* names[] = {"obs",       "action",    "reward",      "logp",      "value",    "terminated",
+                           "truncated", "final_obs", "final_index", "obs_count", "obs_mean", "obs_m2"};
+    bp_tensor* tensors[] = {&obs_.tensor,        &action_.tensor,     &reward_.tensor,    &logp_.tensor,
+                            &value_.tensor,      &terminated_.tensor, &truncated_.tensor, &final_obs.tensor,
+                            &final_index.tensor, &count_.tensor,      &mean_.tensor,      &m2_.tensor};
     bp_delivery delivery{sizeof(bp_delivery), BP_REQ_ROLLOUT};
     delivery.n_tensors = 12, delivery.names = names, delivery.tensors = tensors;
     return api_->consume(learner_, &delivery);

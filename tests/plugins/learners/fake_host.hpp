@@ -17,7 +17,8 @@ class FakeHost {
  public:
   // `overrides`: option -> YAML text.
   FakeHost(const bp_descriptor& descriptor, std::map<std::string, std::string> overrides) : options_(std::move(overrides)) {
-    for (uint64_t i = 0; i < descriptor.n_params; ++i) options_.try_emplace(descriptor.params[i].path, descriptor.params[i].def);
+    for (uint64_t i = 0; i < descriptor.n_params; ++i)
+      options_.try_emplace(descriptor.params[i].path, descriptor.params[i].def);
     config.impl = host.impl = this;
     host.get_extension = [](const bp_host*, const char*) -> const void* { return nullptr; };
     host.log = [](const bp_host*, int32_t, const char*) {};
@@ -72,7 +73,8 @@ struct Buffer {
     int64_t n = 1;
     for (size_t i = shape.size(); i-- > 0; n *= shape[i]) strides[i] = n;
     data.resize(static_cast<size_t>(n));
-    tensor = {data.data(), {BP_DEVICE_CPU, 0}, static_cast<int32_t>(shape.size()), bp::DtypeOf<T>(), shape.data(), strides.data(), 0};
+    tensor = {
+        data.data(), {BP_DEVICE_CPU, 0}, static_cast<int32_t>(shape.size()), bp::DtypeOf<T>(), shape.data(), strides.data(), 0};
   }
   Buffer(const Buffer&) = delete;
   // The same memory from entry t of the first dimension on, without that dimension.

@@ -8,8 +8,9 @@ using backplane::testing::CartPoleTrial;
 namespace {
 
 const std::map<std::string, std::string> kZoo = {
-    {"train_batch_size", "256"}, {"minibatch_size", "256"}, {"num_epochs", "20"}, {"lr", "1.0e-3"}, {"lr_schedule", "linear"},
-    {"gamma", "0.98"}, {"lambda", "0.8"}, {"clip_param", "0.2"}, {"clip_schedule", "linear"}};
+    {"train_batch_size", "256"}, {"minibatch_size", "256"}, {"num_epochs", "20"}, {"lr", "1.0e-3"},
+    {"lr_schedule", "linear"},   {"gamma", "0.98"},         {"lambda", "0.8"},    {"clip_param", "0.2"},
+    {"clip_schedule", "linear"}};
 
 TEST(PpoCartPole, ReturnRisesWithinTwentyThousandSteps) {
   CartPoleTrial trial(8, 32, kZoo);

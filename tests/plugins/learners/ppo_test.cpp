@@ -38,7 +38,8 @@ TEST(Ppo, LearnsOnBitForBitAfterLoading) {
 // A whole iteration by either path: the same rollout, the same shuffles, weights apart by rounding.
 TEST(Ppo, PathsLearnTheSame) {
   const auto values_after = [](const char* path) {
-    CartPoleTrial trial(4, 64, {{"train_batch_size", "256"}, {"minibatch_size", "64"}, {"num_epochs", "2"}, {"update_path", path}});
+    CartPoleTrial trial(4, 64,
+                        {{"train_batch_size", "256"}, {"minibatch_size", "64"}, {"num_epochs", "2"}, {"update_path", path}});
     EXPECT_EQ(trial.Iterate(), BP_OK) << trial.host().error;
     trial.Act(0, 0, 4);
     return trial.value().data;
@@ -75,7 +76,8 @@ TEST(Ppo, RefusesAnInfiniteObservationThatItsNormaliserWouldKeep) {
 TEST(Ppo, RefusesASharedTrunkWithSizesForTheCritic) {
   CartPoleTrial trial(2, 4, {{"share_layers", "true"}, {"vf_hidden", "[8]"}});
   EXPECT_EQ(trial.status(), BP_E_CONFIG);
-  EXPECT_EQ(trial.host().error, "vf_hidden sizes a critic of its own, but share_layers gives it the actor's layers (test.yaml:1:1)");
+  EXPECT_EQ(trial.host().error,
+            "vf_hidden sizes a critic of its own, but share_layers gives it the actor's layers (test.yaml:1:1)");
 }
 
 TEST(Ppo, RefusesStateDependentNoiseForDiscreteActions) {

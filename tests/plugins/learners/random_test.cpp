@@ -15,15 +15,21 @@ struct Fixture {
   explicit Fixture(bool discrete, const char* policy = "uniform", bool masked = false)
       : host(*bp_module_v1()->descriptor(0), {{"policy", policy}}) {
     std::vector<bp_channel> channels(1 + masked);
-    channels[0] = {sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_BOX, BP_SCOPE_ROW, 1, bp::DtypeOf<float>(), "action", &kThree, &kLow,
-                   &kHigh, nullptr, 1};
+    channels[0] = {sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_BOX, BP_SCOPE_ROW, 1,       bp::DtypeOf<float>(),
+                   "action",           &kThree,        &kLow,        &kHigh,       nullptr, 1};
     if (discrete) {
-      channels[0] = {sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_ROW, 0, bp::DtypeOf<int32_t>(), "action",
-                     nullptr, nullptr, nullptr, &kThree};
+      channels[0] = {sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_ROW, 0,      bp::DtypeOf<int32_t>(),
+                     "action",           nullptr,        nullptr,           nullptr,      &kThree};
     }
     if (masked) {
-      channels[1] = {sizeof(bp_channel), BP_ROLE_ACTION_MASK, BP_SPACE_MULTI_BINARY, BP_SCOPE_ROW, 1, bp::DtypeOf<uint8_t>(),
-                     "action_mask", &kThree};
+      channels[1] = {sizeof(bp_channel),
+                     BP_ROLE_ACTION_MASK,
+                     BP_SPACE_MULTI_BINARY,
+                     BP_SCOPE_ROW,
+                     1,
+                     bp::DtypeOf<uint8_t>(),
+                     "action_mask",
+                     &kThree};
     }
     const bp_env_spec spec{sizeof(bp_env_spec), 1, channels.data(), channels.size()};
     EXPECT_EQ(api->create(&host.host, &host.config, &spec, 100, 1, &learner), BP_OK) << host.error;

@@ -12,10 +12,10 @@ extern "C" {
 #define BP_ENV_SNAPSHOT_1 "bp.env.snapshot/1"
 typedef struct bp_env_snapshot_1 {
   uint32_t struct_size, reserved;
-  uint64_t (*row_bytes)(const bp_env *env);                                // [any]
-  bp_status (*get)(bp_env *env, uint64_t row, void *out);                  // out [row_bytes]. [rows]
+  uint64_t (*row_bytes)(const bp_env* env);                // [any]
+  bp_status (*get)(bp_env* env, uint64_t row, void* out);  // out [row_bytes]. [rows]
   // Refuses data of another env, model or library version with BP_E_INVALID_ARG. [rows]
-  bp_status (*set)(bp_env *env, uint64_t row, const void *data);
+  bp_status (*set)(bp_env* env, uint64_t row, const void* data);
 } bp_env_snapshot_1;
 
 #ifdef __cplusplus

@@ -13,9 +13,9 @@ extern "C" {
 #define BP_ENV_SOURCE_1 "bp.env.source/1"
 typedef struct bp_env_source_1 {
   uint32_t struct_size, reserved;
-  uint64_t (*length)(const bp_env *env);                                       // items of one epoch. [any]
-  bp_status (*seek)(bp_env *env, uint64_t epoch, uint64_t item);               // next step starts here. [control]
-  bp_status (*shard)(bp_env *env, uint64_t index, uint64_t count);             // read only items index, index + count, ... [control]
+  uint64_t (*length)(const bp_env* env);                            // items of one epoch. [any]
+  bp_status (*seek)(bp_env* env, uint64_t epoch, uint64_t item);    // next step starts here. [control]
+  bp_status (*shard)(bp_env* env, uint64_t index, uint64_t count);  // read only items index, index + count, ... [control]
 } bp_env_source_1;
 
 #ifdef __cplusplus

@@ -11,28 +11,28 @@ extern "C" {
 
 typedef struct bp_writer {
   uint32_t struct_size, reserved;
-  void *impl;
-  bp_status (*write)(const struct bp_writer *writer, const void *data, uint64_t n);
+  void* impl;
+  bp_status (*write)(const struct bp_writer* writer, const void* data, uint64_t n);
 } bp_writer;
 
 typedef struct bp_reader {
   uint32_t struct_size, reserved;
-  void *impl;
-  bp_status (*read)(const struct bp_reader *reader, void *out, uint64_t n);  // all n bytes, or BP_E_IO
+  void* impl;
+  bp_status (*read)(const struct bp_reader* reader, void* out, uint64_t n);  // all n bytes, or BP_E_IO
 } bp_reader;
 
 #define BP_LEARNER_STATE_1 "bp.learner.state/1"
 typedef struct bp_learner_state_1 {
   uint32_t struct_size, reserved;
-  bp_status (*save)(bp_learner *learner, const bp_writer *writer);  // [control]
-  bp_status (*load)(bp_learner *learner, const bp_reader *reader);  // [control]
+  bp_status (*save)(bp_learner* learner, const bp_writer* writer);  // [control]
+  bp_status (*load)(bp_learner* learner, const bp_reader* reader);  // [control]
 } bp_learner_state_1;
 
 #define BP_ENV_STATE_1 "bp.env.state/1"
 typedef struct bp_env_state_1 {
   uint32_t struct_size, reserved;
-  bp_status (*save)(bp_env *env, const bp_writer *writer);  // [control]
-  bp_status (*load)(bp_env *env, const bp_reader *reader);  // [control]
+  bp_status (*save)(bp_env* env, const bp_writer* writer);  // [control]
+  bp_status (*load)(bp_env* env, const bp_reader* reader);  // [control]
 } bp_env_state_1;
 
 #ifdef __cplusplus
