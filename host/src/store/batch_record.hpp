@@ -1,0 +1,67 @@
+// What is known of a batch: the events of its folder, folded in order. Read by everyone, written by nobody: the events are.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+// One line of events.jsonl: {"v":1,"seq":7,"t":1732219200.25,"boot_id":"...","kind":"attempt.end","trial_id":"...","attempt":1, ...body}.
+//
+//   kind           body
+//   session.start  pid, pid_start (field 22 of /proc/PID/stat), hostname, trials
+//   attempt.start  pid, cores, gpus, resumed
+//   attempt.end    outcome, state (of the trial from now on), why, exit, signal, wall_s, peak_rss_bytes, adopted
+//   trial.state    state, why: a state that no attempt brought about (inferred INFEASIBLE, SKIPPED, put back to PLANNED)
+//   sweep.paused   why
+//   session.end    why ("done", "interrupted", "paused")
+struct Event {
+  uint64_t seq = 0;
+  double t = 0;  // seconds since 1970
+  std::string boot_id, kind, trial_id;
+  unsigned attempt = 0;
+  nlohmann::json body;  // an object: the keys that the list above names
+};
+
+struct AttemptRecord {
+  unsigned number = 0;
+  double started = 0;                   // seconds since 1970
+  std::optional<double> ended;          // absent: it runs, or its supervisor died with it
+  std::string outcome, why;             // once ended
+  nlohmann::json start_body, end_body;  // as the events say
+};
+
+struct TrialRecord {
+  std::string id;
+  std::string state = "PLANNED";  // PLANNED RUNNING COMPLETED PRUNED INFEASIBLE FAILED SKIPPED
+  std::string outcome, why;       // of the last attempt or the last trial.state
+  std::vector<AttemptRecord> attempts;
+};
+
+struct SessionRecord {
+  double started = 0;
+  std::optional<double> ended;
+  nlohmann::json start_body;
+  std::string boot_id, why_ended;
+};
+
+struct BatchRecord {
+  std::map<std::string, TrialRecord> trials;  // by id; a trial without events is PLANNED and absent here
+  std::vector<SessionRecord> sessions;
+  std::string paused;  // why, if the last session paused the sweep
+  uint64_t last_seq = 0;
+
+  void Apply(const Event& event);
+  const TrialRecord* Find(const std::string& trial_id) const;
+};
+
+// Absent file: an empty record. A torn last line is left out. Throws std::runtime_error naming file and line for any other
+// line that is no event.
+BatchRecord ReadBatchRecord(const std::filesystem::path& events_file);
+
+}  // namespace backplane

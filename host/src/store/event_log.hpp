@@ -1,0 +1,31 @@
+// events.jsonl, opened for writing: the truth of a batch. One writer, the supervisor that holds the folder's lock.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "store/batch_record.hpp"
+
+namespace backplane {
+
+class EventLog {
+ public:
+  // Cuts a torn last line off before anything is appended, then reads what is there. Throws std::runtime_error.
+  explicit EventLog(const std::filesystem::path& file);
+  ~EventLog();
+  EventLog(const EventLog&) = delete;
+
+  // One write() per line, then fdatasync. The record includes the event when this returns. Throws std::runtime_error, the disk
+  // being full for example; then the file still ends with a whole line.
+  void Append(const std::string& kind, const std::string& trial_id, unsigned attempt, const nlohmann::json& body);
+
+  const BatchRecord& record() const { return record_; }
+
+ private:
+  std::filesystem::path file_;
+  int fd_ = -1;
+  std::string boot_id_;
+  BatchRecord record_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,55 @@
+// Where trials run: starts a trial's command, tells when it ended, stops it. This machine is one engine; a cluster would be another.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "supervise/child.hpp"
+
+namespace backplane {
+
+// What a trial may use. Cores are numbers as the kernel counts them.
+struct Grant {
+  std::vector<int> cores;
+  std::vector<std::string> gpus;         // UUIDs; none: the trial sees no GPU
+  std::optional<uint64_t> memory_bytes;  // of all its processes together
+};
+
+struct TrialCommand {
+  ChildCommand child;
+  Grant grant;
+  double grace_s = 30;  // from being asked to end until it is killed
+};
+
+using JobId = uint64_t;
+
+struct JobEnd {
+  JobId job = 0;
+  ChildExit exit;
+  double wall_s = 0;
+  uint64_t peak_rss_bytes = 0;        // largest process of the trial
+  bool over_memory = false;           // ended because it went beyond its grant, or by the kernel's out-of-memory killer
+  std::string memory_enforced_by;     // "cgroup", "rlimit and watcher"; empty without a limit
+};
+
+enum class StopHow {
+  kAsk = 1,  // SIGTERM, SIGKILL after the grace
+  kKill,     // SIGKILL
+  kWhere,    // SIGUSR1: to write down whose code it is in (trial/crash.hpp)
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  // Throws std::runtime_error if it can not be started.
+  virtual JobId Start(const TrialCommand& command) = 0;
+  virtual void Stop(JobId job, StopHow how) = 0;
+  // Those that ended since the last call, each once, together with everything they started. Waits for the first one for at most
+  // `timeout_ms`, less if a signal handler ran.
+  virtual std::vector<JobEnd> Wait(int timeout_ms) = 0;
+};
+
+}  // namespace backplane

@@ -1,0 +1,74 @@
+// What an experiment file stands for: its points, their trials, and every point that was dropped, with the rule that dropped it.
+//
+// Order: product of grid x zip x files x random -> list appended -> derive -> where -> equal points dropped -> x seeds.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/loader.hpp"
+
+namespace backplane {
+
+struct PlanOptions {
+  std::vector<std::string> set;    // "path=value", as for LoadExperiment
+  std::vector<std::string> sweep;  // "path=1,2,4", "path=range(1,9,2)", "path=choice(a,b)": replaces the axis of that path, or adds one
+  PluginLookup lookup;
+};
+
+struct PlannedPoint {
+  std::string id;    // 16 hex digits: hash of the resolved configuration, without seed and without the content of any file
+  std::string name;  // of the list entry, zip entry or file; else from the values: "num_env_runners=2 lr=0.001"; empty for a single point
+  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that the sweep names, in the file's order
+};
+
+struct PlannedTrial {
+  std::string id;    // 16 hex digits: hash of the point, the seed and the content of the plugin and data files
+  size_t point = 0;  // index into points
+  uint64_t seed = 0;
+  std::map<std::string, std::string> files;  // "env.plugin", "learner.options.corpus" -> SHA-256 of the file named there
+};
+
+struct DroppedPoint {
+  std::vector<std::pair<std::string, nlohmann::json>> values;
+  std::string rule;  // "where #1", "derive learner.options.x", "same as another point"
+  std::string why;   // "64 / 3 is no integer"; empty where the rule says it all
+};
+
+class Plan {
+ public:
+  std::vector<PlannedPoint> points;
+  std::vector<PlannedTrial> trials;  // in the order they should run
+  std::vector<DroppedPoint> dropped;
+  size_t generated = 0;                  // points before any was dropped
+  std::vector<std::string> memory_axes;  // of `sweep.memory_axes`: larger never needs less memory
+  bool swept = false;                    // the file has a `sweep:`, or --sweep was given
+  std::vector<std::string> notes;        // sentences for the user that are no errors
+  LoadedExperiment base;                 // the file without its sweep: what concerns the whole batch (output, report, on_failure, ...)
+
+  // The experiment of one trial, resolved, its seed set. Cheap enough to be asked for when the trial starts.
+  LoadedExperiment Load(const PlannedTrial& trial) const;
+  // Everything that may change a number, canonical (sorted keys): what `PlannedTrial::id` is a hash of.
+  nlohmann::json Identity(const PlannedTrial& trial) const;
+
+ private:
+  friend class Planner;
+  std::shared_ptr<const class PointResolver> resolver_;
+};
+
+struct PlanResult {
+  std::optional<Plan> plan;        // set only if there are no errors
+  std::vector<Diagnostic> errors;  // in file order
+};
+
+// Runs no plugin code and starts nothing.
+PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& options);
+
+}  // namespace backplane
