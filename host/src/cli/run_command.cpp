@@ -1,72 +1,60 @@
 #include <cstdio>
-#include <exception>
 
 #include "base/json_text.hpp"
+#include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
+#include "cli/dry_run.hpp"
 #include "cli/load_file.hpp"
 #include "plugin/loader.hpp"
-#include "supervise/supervisor.hpp"
+#include "supervise/batch.hpp"
+#include "supervise/local_engine.hpp"
 
 namespace backplane {
 namespace {
 
-// The command as it can be typed again.
-std::string SameCommand(const RunArgs& args) {
-  std::string text = "backplane run " + args.input.file.string();
-  for (const std::string& set : args.input.set) {
-    text += " --set '" + set + "'";
-  }
-  for (const std::string& folder : args.input.plugin_path) {
-    text += " --plugin-path " + folder;
-  }
-  return args.out.empty() ? text : text + " --out " + args.out.string();
-}
-
-std::vector<std::string> NextCommands(const RunArgs& args, bool completed) {
-  const std::string same = SameCommand(args);
-  return completed ? std::vector{same + " --fresh", same + " --set seed=1 --fresh"} : std::vector{same, same + " --fresh"};
-}
-
-void Print(const SuperviseReport& report, const RunArgs& args) {
-  const TrialResult result = ParseResult(report.result);
-  if (args.json) {
-    std::printf("%s\n", JsonText(report.result, 1).c_str());
-  }
-  if (!report.completed() && !report.interrupted) {
-    std::fputs(FormatFailure(result, report.context).c_str(), stderr);
-  } else if (args.quiet && !args.json) {
-    std::printf("%s: %s, results in %s\n", report.context.title.c_str(), result.state.c_str(),
-                report.context.attempt_dir.c_str());
-  } else if (!args.json) {
-    std::fputs(FormatSummary(result, report.context).c_str(), stdout);
-  }
-  if (report.already_complete && !args.quiet) {
-    std::fprintf(stderr, "this run was finished before; --fresh starts anew\n");
-  }
+int ExitOf(const BatchReport& report) {
+  const size_t failed = report.Count("FAILED"), usable = report.Count("COMPLETED") + report.Count("PRUNED");
+  if (report.interrupted) return kInterrupted;
+  if (!report.checks.empty() && report.started == 0 && usable == 0) return kFailed;
+  if (!report.refused.empty()) return kFailed;
+  if (failed > 0 || !report.paused.empty()) return usable > 0 ? kPartial : kFailed;
+  return kOk;
 }
 
 }  // namespace
 
 int RunCommand(const RunArgs& args) {
   PluginSearch search(args.input.plugin_path);
-  std::optional<LoadedExperiment> loaded = LoadOrComplain(args.input, &search);
-  if (!loaded) {
+  PlanResult planned = MakePlan(args.input.file, {args.input.set, args.sweep, search.Lookup()});
+  if (!planned.plan) {
+    Complain(planned.errors, args.input.file);
     return kUsage;
   }
-  SuperviseRequest request;
-  request.out = args.out.empty() ? std::filesystem::path(loaded->experiment.output_dir) : args.out;
-  loaded->experiment.output_dir = request.out.string();
-  request.loaded = std::move(*loaded);
+  BatchRequest request;
+  request.plan = std::move(*planned.plan);
+  Experiment& base = request.plan.base.experiment;
+  request.out = args.out.empty() ? std::filesystem::path(base.output_dir) : args.out;
+  std::string why_not;
+  std::optional<Slots> slots = Slots::Make({args.jobs, args.gpus}, request.plan, &why_not);
+  if (!slots) {
+    std::fprintf(stderr, "%s\nnothing was started\n", why_not.c_str());
+    return kUsage;
+  }
+  if (args.dry_run) return DryRun(request.plan, request.out, *slots, args.json);
   request.config_file = args.input.file;
   request.set = args.input.set;
+  request.sweep = args.sweep;
   request.fresh = args.fresh;
+  request.accept_change = args.accept_change;
+  request.skip_invalid = args.skip_invalid;
   request.quiet = args.quiet;
+  request.only_failed = args.only_failed;
   request.program = OwnProgram();
   request.torch_lib = FindTorchLib();
-  SuperviseReport report = SuperviseTrial(request);
-  report.context.next = NextCommands(args, report.completed());
-  Print(report, args);
-  return report.completed() ? kOk : report.interrupted ? kInterrupted : kFailed;
+  LocalEngine engine(request.program);
+  const BatchReport report = RunBatch(request, &engine, &*slots);
+  PrintBatch(request, report, args);
+  return ExitOf(report);
 }
 
 }  // namespace backplane

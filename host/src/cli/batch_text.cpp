@@ -1,0 +1,193 @@
+#include "cli/batch_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "base/json_text.hpp"
+#include "supervise/layout.hpp"
+#include "supervise/progress.hpp"
+#include "supervise/summary.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr size_t kShownTrials = 40, kShownFailures = 5;
+const char* const kStates[] = {"COMPLETED", "PRUNED", "INFEASIBLE", "FAILED", "SKIPPED", "PLANNED"};
+
+// The command as it can be typed again.
+std::string SameCommand(const RunArgs& args) {
+  std::string text = "backplane run " + args.input.file.string();
+  for (const std::string& set : args.input.set) text += " --set '" + set + "'";
+  for (const std::string& sweep : args.sweep) text += " --sweep '" + sweep + "'";
+  for (const std::string& folder : args.input.plugin_path) text += " --plugin-path " + folder;
+  return args.out.empty() ? text : text + " --out " + args.out.string();
+}
+
+class BatchText {
+ public:
+  BatchText(const BatchRequest& request, const BatchReport& report, const RunArgs& args)
+      : request_(request), report_(report), args_(args), plan_(request.plan) {}
+
+  void Print() const {
+    if (!report_.refused.empty()) {
+      std::fputs(report_.refused.c_str(), stderr);
+      return;
+    }
+    PrintChecks();
+    if (args_.json) {
+      std::printf("%s\n", JsonText(Json(), 1).c_str());
+    } else if (plan_.trials.size() == 1 && !plan_.swept) {
+      PrintSingle();
+    } else {
+      PrintTable();
+      PrintFailures();
+      PrintEnd();
+    }
+    if (report_.started == 0 && report_.checks.empty() && !args_.quiet) PrintNothingStarted();
+  }
+
+ private:
+  void PrintChecks() const {
+    for (const FailedCheck& check : report_.checks) {
+      std::fprintf(stderr, "%s does not fit %s (%zu %s): %s\n", check.learner.c_str(), check.env.c_str(), check.trials,
+                   check.trials == 1 ? "trial" : "trials", check.result.value("error", "").c_str());
+      std::fputs(FormatFailure(ParseResult(check.result), {plan_.base.experiment.name, request_.out, check.attempt_dir, {}}).c_str(),
+                 stderr);
+    }
+    if (!report_.checks.empty() && report_.started == 0 && plan_.trials.size() > 1 && !request_.skip_invalid) {
+      std::fprintf(stderr, "nothing was started; --skip-invalid runs the other trials\n");
+    }
+  }
+
+  TrialResult LastResult(size_t trial) const {
+    const TrialFolder folder = TrialFolderOf(request_.out, plan_.trials[trial].id);
+    return ParseResult(ReadResultJson(folder.attempt(folder.LastAttempt()) / "result.json").value_or(nlohmann::json::object()));
+  }
+
+  void PrintSingle() const {
+    const TrialFolder folder = TrialFolderOf(request_.out, plan_.trials[0].id);
+    const BatchReport::Trial& trial = report_.trials[0];
+    if (folder.LastAttempt() == 0 || !report_.checks.empty()) return;
+    const TrialResult result = LastResult(0);
+    const std::string same = SameCommand(args_);
+    const bool completed = trial.state == "COMPLETED" || trial.state == "PRUNED";
+    SummaryContext context{plan_.base.experiment.name, request_.out, folder.attempt(folder.LastAttempt()), {}};
+    if (completed) {
+      context.next = {same + " --fresh", same + " --set seed=1"};
+    } else {
+      context.next = {trial.state == "PLANNED" ? same : same + " --only-failed", same + " --fresh"};
+    }
+    if (!completed && !report_.interrupted) {
+      std::fputs(FormatFailure(result, context).c_str(), stderr);
+    } else if (args_.quiet) {
+      std::printf("%s: %s, results in %s\n", context.title.c_str(), result.state.c_str(), context.attempt_dir.c_str());
+    } else {
+      std::fputs(FormatSummary(result, context).c_str(), stdout);
+    }
+  }
+
+  std::string Counts() const {
+    std::string text;
+    for (const char* state : kStates) {
+      if (const size_t n = report_.Count(state)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, state);
+    }
+    return text;
+  }
+
+  void PrintTable() const {
+    fmt::print("{}: {}\n", plan_.base.experiment.name, Counts());
+    if (args_.quiet) return;
+    size_t width = 4;
+    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) width = std::max(width, Name(i).size());
+    width = std::min<size_t>(width, 36);
+    fmt::print("  {:<{}}  {:<10}  {:>9}  {:>18}  {:>7}\n", "trial", width, "state", "steps/s", "return +- s.e.", "time");
+    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) PrintRow(i, width);
+    if (plan_.trials.size() > kShownTrials) {
+      fmt::print("  and {} more: backplane export csv {}\n", plan_.trials.size() - kShownTrials, request_.out.string());
+    }
+  }
+
+  void PrintRow(size_t i, size_t width) const {
+    const std::string name = Name(i);
+    const std::string shown = name.size() > width ? name.substr(0, width - 3) + "..." : name;
+    fmt::print("  {:<{}}  {:<10}", shown, width, report_.trials[i].state);
+    if (report_.trials[i].state == "COMPLETED" || report_.trials[i].state == "PRUNED") {
+      const TrialResult result = LastResult(i);
+      std::string reward = "-";
+      if (result.training.episode_return && result.training.episode_return->n > 0) {
+        const Spread& spread = *result.training.episode_return;
+        reward = spread.se ? fmt::format("{:.5g} +- {:.2g}", spread.mean, *spread.se) : fmt::format("{:.5g}", spread.mean);
+      }
+      fmt::print("  {:>9}  {:>18}  {:>7}", result.sps ? FormatCount(static_cast<uint64_t>(*result.sps)) : "-", reward,
+                 result.wall_s ? FormatClock(*result.wall_s) : "-");
+    }
+    fmt::print("\n");
+  }
+
+  std::string Name(size_t i) const { return TrialName(plan_, plan_.trials[i]); }
+
+  void PrintFailures() const {
+    size_t shown = 0;
+    for (size_t i = 0; i < plan_.trials.size(); ++i) {
+      if (report_.trials[i].state != "FAILED" || shown++ >= kShownFailures) continue;
+      std::fprintf(stderr, "%s", fmt::format("  {} FAILED ({}): {}\n    again: backplane replay {} {}\n", Name(i), report_.trials[i].outcome,
+                                             report_.trials[i].why, request_.out.string(), plan_.trials[i].id)
+                                     .c_str());
+    }
+    if (shown > kShownFailures) std::fprintf(stderr, "  and %zu more: backplane status %s\n", shown - kShownFailures, request_.out.c_str());
+  }
+
+  void PrintEnd() const {
+    if (args_.quiet) return;
+    fmt::print("  results in {}\n", request_.out.string());
+    if (!report_.paused.empty()) fmt::print(stderr, "  paused: {}; the same command goes on with the rest\n", report_.paused);
+    const std::string same = SameCommand(args_);
+    if (report_.Count("PLANNED") > 0) fmt::print("  go on:  {}\n", same);
+    if (report_.Count("FAILED") > 0) fmt::print("  retry:  {} --only-failed\n", same);
+    fmt::print("  table:  backplane export csv {}\n", request_.out.string());
+  }
+
+  void PrintNothingStarted() const {
+    const bool failed = report_.Count("FAILED") > 0;
+    std::fprintf(stderr, failed ? "nothing was left to run; --only-failed runs the failed ones again, --fresh starts anew\n"
+                                : "this run was finished before; --fresh starts anew\n");
+  }
+
+  nlohmann::json Json() const {
+    nlohmann::json trials = nlohmann::json::array();
+    for (size_t i = 0; i < plan_.trials.size(); ++i) {
+      const PlannedPoint& point = plan_.points[plan_.trials[i].point];
+      nlohmann::json values = nlohmann::json::object();
+      for (const auto& [path, value] : point.values) values[path] = value;
+      const TrialFolder folder = TrialFolderOf(request_.out, plan_.trials[i].id);
+      const unsigned last = folder.LastAttempt();
+      trials.push_back({{"trial_id", plan_.trials[i].id},
+                        {"name", point.name},
+                        {"seed", plan_.trials[i].seed},
+                        {"values", values},
+                        {"state", report_.trials[i].state},
+                        {"outcome", report_.trials[i].outcome},
+                        {"why", report_.trials[i].why},
+                        {"attempts", report_.trials[i].attempts},
+                        {"result", last == 0 ? nlohmann::json() : ReadResultJson(folder.attempt(last) / "result.json").value_or(nlohmann::json())}});
+    }
+    return {{"experiment", plan_.base.experiment.name},
+            {"out", request_.out.string()},
+            {"paused", report_.paused},
+            {"interrupted", report_.interrupted},
+            {"trials", trials}};
+  }
+
+  const BatchRequest& request_;
+  const BatchReport& report_;
+  const RunArgs& args_;
+  const Plan& plan_;
+};
+
+}  // namespace
+
+void PrintBatch(const BatchRequest& request, const BatchReport& report, const RunArgs& args) { BatchText(request, report, args).Print(); }
+
+}  // namespace backplane

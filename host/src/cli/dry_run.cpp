@@ -1,0 +1,184 @@
+#include "cli/dry_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "base/json_text.hpp"
+#include "cli/commands.hpp"
+#include "store/batch_record.hpp"
+#include "store/results_folder.hpp"
+#include "supervise/progress.hpp"
+#include "supervise/trial_name.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr size_t kShownTrials = 50, kShownRules = 20;
+constexpr size_t kNameWidth = 40;
+
+struct Estimate {
+  std::optional<double> seconds_left;
+  std::optional<uint64_t> memory_bytes;  // largest trial so far
+  size_t from = 0;                       // finished trials
+};
+
+bool IsFinal(const std::string& state) { return state != "PLANNED" && state != "RUNNING"; }
+
+class DryRunText {
+ public:
+  DryRunText(const Plan& plan, const std::filesystem::path& out, Slots slots)
+      : plan_(plan), slots_(std::move(slots)), record_(ReadBatchRecord(ResultsFolder{out}.events())) {
+    for (const PlannedTrial& trial : plan.trials) grants_.push_back(GrantOf(trial));
+    at_once_ = AtOnce();
+  }
+
+  nlohmann::json Json() const {
+    nlohmann::json trials = nlohmann::json::array(), dropped = nlohmann::json::array();
+    for (size_t i = 0; i < plan_.trials.size(); ++i) {
+      trials.push_back({{"trial_id", plan_.trials[i].id},
+                        {"name", TrialName(plan_, plan_.trials[i])},
+                        {"seed", plan_.trials[i].seed},
+                        {"values", Values(plan_.points[plan_.trials[i].point].values)},
+                        {"state", State(i)},
+                        {"cores", grants_[i].cores.size()},
+                        {"gpus", grants_[i].gpus}});
+    }
+    for (const DroppedPoint& point : plan_.dropped)
+      dropped.push_back({{"values", Values(point.values)}, {"rule", point.rule}, {"why", point.why}});
+    const Estimate estimate = Estimated();
+    return {{"generated", plan_.generated},
+            {"points", plan_.points.size()},
+            {"trials", trials},
+            {"dropped", dropped},
+            {"at_once", at_once_},
+            {"estimate",
+             {{"seconds", OrNull(estimate.seconds_left)}, {"memory_bytes", OrNull(estimate.memory_bytes)}, {"from_trials", estimate.from}}}};
+  }
+
+  void Print() const {
+    const std::string& name = plan_.base.experiment.name;
+    fmt::print("{}: {} points, {} trials ({} generated, {} dropped)\n", name, plan_.points.size(), plan_.trials.size(), plan_.generated,
+               plan_.dropped.size());
+    PrintTrials();
+    PrintDropped();
+    fmt::print("  {} at once\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));
+    PrintEstimate();
+    fmt::print("nothing was started\n");
+  }
+
+ private:
+  template <class T>
+  static nlohmann::json OrNull(const std::optional<T>& value) {
+    return value ? nlohmann::json(*value) : nlohmann::json();
+  }
+  static nlohmann::json Values(const std::vector<std::pair<std::string, nlohmann::json>>& values) {
+    nlohmann::json json = nlohmann::json::object();
+    for (const auto& [path, value] : values) json[path] = value;
+    return json;
+  }
+
+  // What the trial would get if it started now, alone.
+  Grant GrantOf(const PlannedTrial& trial) {
+    const std::optional<Grant> grant = slots_.Take(ResourcesOf(trial));
+    if (!grant) return {};
+    slots_.Give(*grant);
+    return *grant;
+  }
+  ResourceConfig ResourcesOf(const PlannedTrial& trial) const { return plan_.Load(trial).experiment.resources; }
+
+  // As many of the first trials as there is room for.
+  size_t AtOnce() {
+    std::vector<Grant> taken;
+    for (const PlannedTrial& trial : plan_.trials) {
+      std::optional<Grant> grant = slots_.Take(ResourcesOf(trial));
+      if (!grant) break;
+      taken.push_back(std::move(*grant));
+    }
+    for (const Grant& grant : taken) slots_.Give(grant);
+    return taken.size();
+  }
+
+  std::string State(size_t trial) const {
+    const TrialRecord* record = record_.Find(plan_.trials[trial].id);
+    return record == nullptr ? "PLANNED" : record->state;
+  }
+
+  // The mean time of the trials that completed here, for those that are still to run.
+  Estimate Estimated() const {
+    Estimate estimate;
+    double sum = 0;
+    size_t left = 0;
+    for (size_t i = 0; i < plan_.trials.size(); ++i) {
+      left += IsFinal(State(i)) ? 0 : 1;
+      const TrialRecord* record = record_.Find(plan_.trials[i].id);
+      if (record == nullptr || record->state != "COMPLETED") continue;
+      const nlohmann::json& end = record->attempts.back().end_body;
+      if (!end.contains("wall_s") || !end["wall_s"].is_number()) continue;
+      sum += end["wall_s"].get<double>();
+      estimate.memory_bytes = std::max(estimate.memory_bytes.value_or(0), end.value("peak_rss_bytes", uint64_t{0}));
+      ++estimate.from;
+    }
+    if (estimate.from > 0) estimate.seconds_left = sum / estimate.from * left / std::max<size_t>(at_once_, 1);
+    return estimate;
+  }
+
+  void PrintTrials() const {
+    size_t width = 5;
+    for (size_t i = 0; i < std::min(plan_.trials.size(), kShownTrials); ++i) width = std::max(width, TrialName(plan_, plan_.trials[i]).size());
+    width = std::min(width, kNameWidth);
+    fmt::print("  {:<16}  {:<{}}  {:>5}  {:>4}  {}\n", "id", "trial", width, "cores", "gpus", "state");
+    for (size_t i = 0; i < std::min(plan_.trials.size(), kShownTrials); ++i) {
+      const std::string name = TrialName(plan_, plan_.trials[i]);
+      fmt::print("  {:<16}  {:<{}}  {:>5}  {:>4}  {}\n", plan_.trials[i].id,
+                 name.size() > width ? name.substr(0, width - 3) + "..." : name, width, grants_[i].cores.size(), grants_[i].gpus.size(), State(i));
+    }
+    if (plan_.trials.size() > kShownTrials) fmt::print("  and {} more; --json lists all\n", plan_.trials.size() - kShownTrials);
+  }
+
+  void PrintDropped() const {
+    std::map<std::string, std::pair<size_t, std::string>> rules;  // rule -> how many, a reason
+    for (const DroppedPoint& point : plan_.dropped) {
+      auto& [count, why] = rules[point.rule];
+      ++count;
+      if (why.empty()) why = point.why;
+    }
+    size_t shown = 0;
+    for (const auto& [rule, found] : rules) {
+      if (shown++ == kShownRules) break;
+      fmt::print("  dropped by {}: {}{}\n", rule, found.first, found.second.empty() ? "" : " (such as: " + found.second + ")");
+    }
+  }
+
+  void PrintEstimate() const {
+    const Estimate estimate = Estimated();
+    if (!estimate.seconds_left) {
+      fmt::print("  time and memory: unknown until a trial has finished here\n");
+      return;
+    }
+    fmt::print("  time: about {} left, memory: up to {} MB a trial (from {} finished {})\n", FormatClock(*estimate.seconds_left),
+               *estimate.memory_bytes / 1000000, estimate.from, estimate.from == 1 ? "trial" : "trials");
+  }
+
+  const Plan& plan_;
+  Slots slots_;
+  BatchRecord record_;
+  std::vector<Grant> grants_;  // [trials]
+  size_t at_once_ = 0;
+};
+
+}  // namespace
+
+int DryRun(const Plan& plan, const std::filesystem::path& out, Slots slots, bool json) {
+  const DryRunText text(plan, out, std::move(slots));
+  if (json) {
+    std::printf("%s\n", JsonText(text.Json(), 1).c_str());
+  } else {
+    text.Print();
+  }
+  return kOk;
+}
+
+}  // namespace backplane

@@ -1,0 +1,15 @@
+// What a command would do, without doing it.
+#pragma once
+
+#include <filesystem>
+
+#include "supervise/resources.hpp"
+#include "sweep/plan.hpp"
+
+namespace backplane {
+
+// Prints the trials, what was dropped by which rule, what each trial is granted, and an estimate of time and memory from the
+// results that lie in `out`. Starts nothing and writes nothing.
+int DryRun(const Plan& plan, const std::filesystem::path& out, Slots slots, bool json);
+
+}  // namespace backplane

@@ -1,0 +1,16 @@
+// What a batch writes down of itself before it starts: enough to run it again anywhere, and to know what ran.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "supervise/batch.hpp"
+
+namespace backplane {
+
+// config.yaml, plan.jsonl and run.json. Throws std::runtime_error.
+void WriteBatchFiles(const BatchRequest& request);
+
+// The body of a session.start event.
+nlohmann::json SessionFacts(size_t trials);
+
+}  // namespace backplane

@@ -1,0 +1,49 @@
+// What follows from an ended attempt: the trial's state, another try, or a stop of the whole batch. No clock, no files.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "config/experiment.hpp"
+#include "supervise/outcome.hpp"
+
+namespace backplane {
+
+struct Consequence {
+  std::string state;                    // of the trial from now on; PLANNED: it runs again
+  std::optional<double> retry_after_s;  // set when it is tried again in this session
+};
+
+// What `on_failure` wants.
+class Consequences {
+ public:
+  explicit Consequences(const OnFailure& rules) : rules_(rules) {}
+
+  // `trial_id` only tells tries of one trial from another's.
+  Consequence After(const std::string& trial_id, const Verdict& verdict);
+
+ private:
+  OnFailure rules_;
+  std::map<std::string, unsigned> tries_;  // "trial class" -> tries that ended so in this session
+};
+
+// Stops a batch whose trials fail one after the other for a reason that is not theirs: a full disk, a broken library. What the
+// numbers themselves brought about (nan, oom) does not count.
+class StopRules {
+ public:
+  StopRules(const StopSweep& rules, size_t trials) : rules_(rules), trials_(trials) {}
+
+  // After each trial that reached a final state. `now_s` on any clock that only grows. Why the batch must pause, if it must.
+  std::optional<std::string> Ended(const std::string& state, const std::string& outcome, double now_s);
+
+ private:
+  StopSweep rules_;
+  size_t trials_, failed_ = 0;
+  bool any_usable_ = false;
+  unsigned initial_failures_ = 0;
+  std::deque<double> recent_;  // times of the failures that count
+};
+
+}  // namespace backplane

@@ -1,0 +1,64 @@
+#include "supervise/frontier.hpp"
+
+#include <algorithm>
+
+namespace backplane {
+namespace {
+
+// The point's place along the memory axes; empty unless each of them is a number there. `rest` becomes every other value as text.
+std::vector<double> Coordinates(const PlannedPoint& point, const std::vector<std::string>& memory_axes, std::string* rest) {
+  std::vector<double> at(memory_axes.size());
+  size_t found = 0;
+  nlohmann::json others = nlohmann::json::object();
+  for (const auto& [path, value] : point.values) {
+    const auto axis = std::find(memory_axes.begin(), memory_axes.end(), path);
+    if (axis == memory_axes.end()) {
+      others[path] = value;
+    } else if (value.is_number()) {
+      at[static_cast<size_t>(axis - memory_axes.begin())] = value.get<double>();
+      ++found;
+    }
+  }
+  *rest = others.dump();
+  return found == memory_axes.size() ? at : std::vector<double>();
+}
+
+// Larger on some axis and smaller on none.
+bool Larger(const std::vector<double>& p, const std::vector<double>& q) {
+  for (size_t i = 0; i < p.size(); ++i) {
+    if (p[i] < q[i]) return false;
+  }
+  return p != q;
+}
+
+}  // namespace
+
+Frontier::Frontier(const Plan& plan) : axes_(plan.points.size()), alike_(plan.points.size(), nullptr) {
+  if (plan.memory_axes.empty()) return;
+  for (size_t i = 0; i < plan.points.size(); ++i) {
+    std::string rest;
+    axes_[i] = Coordinates(plan.points[i], plan.memory_axes, &rest);
+    if (axes_[i].empty()) continue;
+    std::vector<size_t>& group = groups_[rest];
+    group.push_back(i);
+    alike_[i] = &group;
+  }
+}
+
+std::vector<size_t> Frontier::Above(size_t point) const {
+  std::vector<size_t> found;
+  if (alike_[point] == nullptr) return found;
+  std::copy_if(alike_[point]->begin(), alike_[point]->end(), std::back_inserter(found),
+               [&](size_t other) { return Larger(axes_[other], axes_[point]); });
+  return found;
+}
+
+std::vector<size_t> Frontier::Below(size_t point) const {
+  std::vector<size_t> found;
+  if (alike_[point] == nullptr) return found;
+  std::copy_if(alike_[point]->begin(), alike_[point]->end(), std::back_inserter(found),
+               [&](size_t other) { return Larger(axes_[point], axes_[other]); });
+  return found;
+}
+
+}  // namespace backplane

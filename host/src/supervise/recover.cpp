@@ -1,0 +1,114 @@
+#include "supervise/recover.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/files.hpp"
+#include "supervise/layout.hpp"
+#include "supervise/result.hpp"
+#include "trial/contract.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr int kJsonIndent = 1;
+
+void WriteStaleResult(const TrialFolder& folder, const std::string& trial_id, unsigned attempt) {
+  if (!std::filesystem::exists(folder.attempt(attempt))) return;
+  WriteFileAtomic(folder.attempt(attempt) / "result.json",
+                  nlohmann::json{{"schema", kTrialSchema},
+                                 {"trial_id", trial_id},
+                                 {"attempt", attempt},
+                                 {"state", "KILLED"},
+                                 {"outcome", "stale"},
+                                 {"error", "the supervisor ended before the trial did"}}
+                      .dump(kJsonIndent));
+}
+
+void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_id, unsigned attempt, EventLog* log,
+                    Consequences* consequences) {
+  const TrialFolder folder = TrialFolderOf(out, trial_id);
+  const auto result = ReadResultJson(folder.attempt(attempt) / "result.json");
+  if (!result) {
+    WriteStaleResult(folder, trial_id, attempt);
+    log->Append("attempt.end", trial_id, attempt,
+                {{"outcome", "stale"}, {"state", "PLANNED"}, {"why", "the supervisor ended before the trial did"}});
+    return;
+  }
+  Verdict verdict;
+  verdict.outcome = result->value("outcome", "plugin");
+  verdict.state = result->at("state");
+  verdict.why = result->contains("error") && result->at("error").is_string() ? result->at("error").get<std::string>() : "";
+  log->Append("attempt.end", trial_id, attempt,
+              {{"outcome", verdict.outcome},
+               {"state", consequences->After(trial_id, verdict).state},
+               {"why", verdict.why},
+               {"wall_s", result->value("wall_s", nlohmann::json())},
+               {"adopted", true}});
+}
+
+bool Finished(const BatchRecord& record, const std::string& trial_id) {
+  const TrialRecord* trial = record.Find(trial_id);
+  return trial != nullptr && (trial->state == "COMPLETED" || trial->state == "PRUNED");
+}
+
+}  // namespace
+
+void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, Consequences* consequences) {
+  std::vector<std::pair<std::string, unsigned>> open;
+  for (const auto& [id, trial] : log->record().trials) {
+    for (const AttemptRecord& attempt : trial.attempts) {
+      if (!attempt.ended) open.emplace_back(id, attempt.number);
+    }
+  }
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(out / "trials", error)) {
+    const std::string id = entry.path().filename().string();
+    if (log->record().Find(id) != nullptr) continue;
+    const unsigned last = TrialFolderOf(out, id).LastAttempt();
+    const auto result = last > 0 ? ReadResultJson(TrialFolderOf(out, id).attempt(last) / "result.json") : std::nullopt;
+    if (result && result->at("state") == "COMPLETED") open.emplace_back(id, last);
+  }
+  for (const auto& [id, attempt] : open) EndOpenAttempt(out, id, attempt, log, consequences);
+}
+
+std::vector<ChangedFile> ChangedFiles(const std::vector<PlanLine>& before, const Plan& now, const BatchRecord& record) {
+  using Key = std::pair<std::string, uint64_t>;  // point, seed
+  std::map<Key, const PlannedTrial*> wanted;
+  for (const PlannedTrial& trial : now.trials) wanted[{now.points[trial.point].id, trial.seed}] = &trial;
+  std::map<std::string, ChangedFile> changes;
+  for (const PlanLine& line : before) {
+    const auto found = line.dropped ? wanted.end() : wanted.find({line.point_id, line.seed});
+    if (found == wanted.end() || found->second->id == line.trial_id) continue;
+    // Nothing is lost where nothing was finished, or where the new content was run before.
+    if (!Finished(record, line.trial_id) || Finished(record, found->second->id)) continue;
+    for (const auto& [key, hash] : found->second->files) {
+      const auto old = line.files.find(key);
+      if (old == line.files.end() || old->second == hash) continue;
+      ChangedFile& change = changes[key];
+      change.key = key;
+      change.before = old->second;
+      change.now = hash;
+      change.trials.push_back(line.trial_id);
+    }
+  }
+  std::vector<ChangedFile> list;
+  for (auto& [key, change] : changes) list.push_back(std::move(change));
+  return list;
+}
+
+std::string FormatChanges(const std::vector<ChangedFile>& changes) {
+  constexpr size_t kShownDigits = 12;
+  std::string text = "files changed since these results were made:\n";
+  for (const ChangedFile& change : changes) {
+    text += fmt::format("  {:<32} was {}, is {}: {} finished {} (first: {})\n", change.key, change.before.substr(0, kShownDigits),
+                        change.now.substr(0, kShownDigits), change.trials.size(), change.trials.size() == 1 ? "trial" : "trials",
+                        change.trials.front());
+  }
+  return text +
+         "nothing was started. --accept-change runs these trials again with the new files and keeps the old rows in the store;\n"
+         "--fresh moves the old results away and starts anew\n";
+}
+
+}  // namespace backplane

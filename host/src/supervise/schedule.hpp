@@ -1,0 +1,47 @@
+// Which trial runs next: the plan's order, bent only where memory axes want the smaller ones first or a retry has to wait.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "supervise/frontier.hpp"
+
+namespace backplane {
+
+class Schedule {
+ public:
+  // Every trial starts as PLANNED.
+  explicit Schedule(const Plan& plan);
+
+  // States: PLANNED RUNNING COMPLETED PRUNED INFEASIBLE FAILED SKIPPED.
+  void Set(size_t trial, const std::string& state);
+  const std::string& state(size_t trial) const { return states_[trial]; }
+  // A planned trial that this session leaves alone (--only-failed), or one that must not start before `time_s`.
+  void Leave(size_t trial) { ready_.erase(trial); }
+  void Delay(size_t trial, double time_s);
+
+  // The first planned trial that may start now. Whoever finds no room for it waits: nothing passes it, so a large trial is not
+  // starved by small ones.
+  std::optional<size_t> Next(double now_s) const;
+  // Planned trials that this session is still to run.
+  size_t waiting() const { return ready_.size(); }
+  size_t Count(const std::string& state) const;
+
+  // The trials that `trial`, which did not fit into memory, speaks for: those still planned.
+  std::vector<size_t> NeedAsMuchAs(size_t trial) const;
+
+ private:
+  bool SmallerFirst(size_t trial) const;
+
+  const Plan& plan_;
+  Frontier frontier_;
+  std::vector<std::string> states_;              // [trials]
+  std::vector<double> not_before_;               // [trials]
+  std::vector<std::vector<size_t>> trials_of_;   // [points]
+  std::set<size_t> ready_;                       // planned and wanted, in plan order
+};
+
+}  // namespace backplane

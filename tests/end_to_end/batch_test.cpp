@@ -1,0 +1,236 @@
+// Sweeps through the real program: every trial comes to its end, whatever the others do.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;  // reserves more memory than any limit allows
+#else
+constexpr bool kSanitized = false;
+#endif
+
+struct State {
+  std::string state, outcome, why;
+  int attempts = 0;
+};
+
+class Batch : public ProgramTest {
+ protected:
+  std::vector<nlohmann::json> Lines(const std::filesystem::path& file) {
+    std::vector<nlohmann::json> lines;
+    std::istringstream text(ReadFile(file));
+    for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
+    return lines;
+  }
+  std::filesystem::path Out(const std::string& experiment) { return dir_ / "outputs" / experiment; }
+
+  // What the events say of each trial of the plan, by its value of `path`.
+  std::map<std::string, State> States(const std::string& experiment, const std::string& path) {
+    std::map<std::string, State> by_id;
+    for (const nlohmann::json& event : Lines(Out(experiment) / "events.jsonl")) {
+      if (!event.contains("trial_id") || event["trial_id"] == "") continue;
+      State& trial = by_id[event["trial_id"]];
+      if (event["kind"] == "attempt.start") ++trial.attempts;
+      if (event.contains("state")) trial.state = event["state"];
+      if (event.contains("outcome")) trial.outcome = event["outcome"];
+      if (event.contains("why")) trial.why = event["why"];
+    }
+    std::map<std::string, State> by_value;
+    for (const nlohmann::json& line : Lines(Out(experiment) / "plan.jsonl")) {
+      if (line.contains("dropped")) continue;
+      const nlohmann::json& value = line["values"][path];
+      by_value[value.is_string() ? value.get<std::string>() : value.dump()] = by_id[line["trial_id"]];
+    }
+    return by_value;
+  }
+  int Attempts(const std::string& experiment, const std::string& path) {
+    int sum = 0;
+    for (const auto& [value, trial] : States(experiment, path)) sum += trial.attempts;
+    return sum;
+  }
+};
+
+// Ids of the processes whose environment holds the text.
+std::vector<std::string> ProcessesWith(const std::string& mark) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    if (ReadFile(entry.path() / "environ").find(mark) != std::string::npos) found.push_back(entry.path().filename());
+  }
+  return found;
+}
+
+constexpr char kMisbehaving[] = R"(
+env: {plugin: misbehaves}
+learner: {plugin: random, options: {horizon: 32}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
+budget: {iterations: 4}
+monitors: []
+)";
+
+TEST_F(Batch, EveryWayToFailHasItsClassAndTheNextTrialStarts) {
+  const std::map<std::string, std::pair<const char*, const char*>> wanted = {
+      {"not", {"COMPLETED", "ok"}},        {"segv", {"FAILED", "signal"}},
+      {"abort", {"FAILED", "signal"}},     {"kill", {"FAILED", "signal"}},
+      {"exit", {"FAILED", "plugin"}},      {"exit_quietly", {"FAILED", "plugin"}},
+      {"temp", {"FAILED", "temp"}},        {"shell_signal", {"FAILED", "signal"}},
+      {"hang", {"FAILED", "timeout"}},     {"ignore_sigterm", {"FAILED", "timeout"}},
+      {"nan", {"FAILED", "nan"}},          {"leave_a_process", {"COMPLETED", "ok"}},
+      {"bad_alloc", {"INFEASIBLE", "oom"}}, {"device_oom", {"INFEASIBLE", "oom"}},
+      {"fill_memory", {"INFEASIBLE", "oom"}},
+  };
+  std::string words;
+  for (const auto& [how, end] : wanted) {
+    if (kSanitized && how == "fill_memory") continue;
+    words += (words.empty() ? "" : ", ") + ("'" + how + "'");
+  }
+  const std::string mark = "end-to-end-" + std::to_string(getpid());
+  Write("all.yaml", std::string("experiment: all") + kMisbehaving + "resources: {hang_timeout: 2s" +
+                        (kSanitized ? "" : ", memory: 200MiB") + "}\n" +
+                        "on_failure: {signal: fail, temp: fail}\n"
+                        "stop_sweep: {flapping: 0 in 60s, initial_failures: 0}\n"
+                        "sweep: {grid: {env.options.how: [" +
+                        words + "]}}\n");
+  const std::string run = "run all.yaml --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins" " --set env.options.mark=" + mark;
+  const Finished first = Run(run);
+  EXPECT_EQ(first.exit, 3) << first.err;
+  for (const auto& [how, trial] : States("all", "env.options.how")) {
+    EXPECT_EQ(trial.state, wanted.at(how).first) << how << ": " << trial.why;
+    EXPECT_EQ(trial.outcome, wanted.at(how).second) << how << ": " << trial.why;
+    EXPECT_EQ(trial.attempts, 1) << how;
+  }
+  EXPECT_THAT(ProcessesWith("BACKPLANE_TEST_MARK=" + mark), testing::IsEmpty());
+
+  EXPECT_EQ(Run(run).exit, 3) << "the same command starts nothing again";
+  EXPECT_EQ(Attempts("all", "env.options.how"), static_cast<int>(States("all", "env.options.how").size()));
+  EXPECT_EQ(Run(run + " --only-failed=nan").exit, 3);
+  EXPECT_EQ(States("all", "env.options.how")["nan"].attempts, 2);
+  EXPECT_EQ(States("all", "env.options.how")["exit"].attempts, 1);
+}
+
+TEST_F(Batch, OutOfMemoryIsAFrontierNotAFailure) {
+  Write("memory.yaml", std::string("experiment: memory") + kMisbehaving + R"(
+sweep:
+  grid: {env.options.size: [64, 32, 16, 8, 4, 2, 1]}
+  memory_axes: [env.options.size]
+)");
+  const std::string run = "run memory.yaml --set env.options.device_size=16 --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+  const Finished first = Run(run);
+  EXPECT_EQ(first.exit, 0) << first.err;
+  auto states = States("memory", "env.options.size");
+  EXPECT_EQ(states["16"].state, "COMPLETED");
+  EXPECT_EQ(states["32"].state, "INFEASIBLE");
+  EXPECT_EQ(states["32"].attempts, 1);
+  EXPECT_EQ(states["64"].state, "INFEASIBLE");
+  EXPECT_EQ(states["64"].attempts, 0) << "inferred";
+  EXPECT_EQ(Run(run).exit, 0);
+  EXPECT_EQ(Attempts("memory", "env.options.size"), 6);
+}
+
+TEST_F(Batch, ACtrlCKeepsWhatIsFinishedAndTheSameCommandGoesOn) {
+  Write("slow.yaml", std::string("experiment: slow") + kMisbehaving + R"(
+sweep: {grid: {env.options.sleep_us: [1000, 1001, 1002, 1003, 1004, 1005]}}
+)");
+  const std::string run = "run slow.yaml --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+  const pid_t pid = Start(run);
+  for (int i = 0; i < 600 && Attempts("slow", "env.options.sleep_us") < 3; ++i) usleep(50'000);
+  kill(pid, SIGINT);
+  const Finished stopped = Wait(pid);
+  EXPECT_EQ(stopped.exit, 130) << stopped.err;
+  const int before = Attempts("slow", "env.options.sleep_us");
+  EXPECT_LT(before, 6);
+  EXPECT_EQ(Run(run).exit, 0);
+  for (const auto& [value, trial] : States("slow", "env.options.sleep_us")) EXPECT_EQ(trial.state, "COMPLETED") << value;
+  EXPECT_LE(Attempts("slow", "env.options.sleep_us"), 7) << "only the one that was stopped ran twice";
+}
+
+TEST_F(Batch, ProgressIsValidJsonAtEveryInstant) {
+  Write("seen.yaml", std::string("experiment: seen") + kMisbehaving + R"(
+output: {progress_file: seen.json}
+sweep: {grid: {env.options.sleep_us: [500, 501, 502, 503]}}
+)");
+  std::atomic<bool> done{false};
+  int looks = 0, broken = 0;
+  std::thread reader([&] {
+    while (!done) {
+      const std::string text = ReadFile(Out("seen") / "seen.json");
+      if (text.empty()) continue;
+      ++looks;
+      broken += nlohmann::json::accept(text) ? 0 : 1;
+    }
+  });
+  const Finished run = Run("run seen.yaml --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins");
+  done = true;
+  reader.join();
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_GT(looks, 0);
+  EXPECT_EQ(broken, 0);
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(Out("seen") / "seen.json"))["state"], "done");
+}
+
+TEST_F(Batch, APairThatDoesNotFitIsReportedBeforeAnythingStarts) {
+  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
+  Write("pairs.yaml", R"(experiment: pairs
+env: {plugin: cartpole}
+learner: {plugin: random}
+budget: {iterations: 2}
+monitors: []
+sweep:
+  grid:
+    env: [{plugin: cartpole}, {plugin: pendulum}]
+    learner: [{plugin: random}, {plugin: ppo, options: {use_sde: true, train_batch_size: 64, minibatch_size: 32}}]
+)");
+  const Finished refused = Run("run pairs.yaml");
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("learner.ppo"), HasSubstr("env.cartpole"), HasSubstr("--skip-invalid")));
+  for (const nlohmann::json& event : Lines(Out("pairs") / "events.jsonl")) EXPECT_NE(event["kind"], "attempt.start");
+  const Finished skipped = Run("run pairs.yaml --skip-invalid");
+  EXPECT_EQ(skipped.exit, 0) << skipped.err;
+  std::map<std::string, int> states;
+  for (const nlohmann::json& event : Lines(Out("pairs") / "events.jsonl"))
+    if (event.contains("state")) ++states[event["state"]];
+  EXPECT_EQ(states["COMPLETED"], 3);
+  EXPECT_EQ(states["SKIPPED"], 1);
+}
+
+TEST_F(Batch, AChangedPluginUnderFinishedTrialsIsRefusedUntilAccepted) {
+  std::filesystem::create_directories(dir_ / "plugins");
+  std::filesystem::copy_file(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_misbehaves.so", dir_ / "plugins/env_misbehaves.so");
+  Write("kept.yaml", std::string("experiment: kept") + kMisbehaving + "plugin_path: [./plugins]\n" +
+                         "sweep: {grid: {env.options.size: [1, 2]}}\n");
+  ASSERT_EQ(Run("run kept.yaml").exit, 0);
+  std::ofstream(dir_ / "plugins/env_misbehaves.so", std::ios::app) << "x";
+  const Finished refused = Run("run kept.yaml");
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("env.plugin"), HasSubstr("2 finished trials"), HasSubstr("--accept-change")));
+  EXPECT_EQ(Run("run kept.yaml --accept-change").exit, 0);
+  std::set<std::string> completed;
+  for (const nlohmann::json& event : Lines(Out("kept") / "events.jsonl"))
+    if (event.contains("state") && event["state"] == "COMPLETED") completed.insert(event["trial_id"]);
+  EXPECT_EQ(completed.size(), 4u) << "the old rows stay";
+  EXPECT_EQ(Lines(Out("kept") / "plan.jsonl").size(), 2u);
+}
+
+TEST_F(Batch, ANewPointRunsAloneBesideTheFinishedOnes) {
+  Write("grow.yaml", std::string("experiment: grow") + kMisbehaving + "sweep: {grid: {env.options.size: [1, 2]}}\n");
+  ASSERT_EQ(Run("run grow.yaml --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins").exit, 0);
+  ASSERT_EQ(Run("run grow.yaml --sweep env.options.size=1,2,3 --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins").exit, 0);
+  for (const auto& [size, trial] : States("grow", "env.options.size")) EXPECT_EQ(trial.attempts, 1) << size;
+  EXPECT_EQ(States("grow", "env.options.size").size(), 3u);
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end

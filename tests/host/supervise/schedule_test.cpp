@@ -1,0 +1,93 @@
+#include "supervise/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+namespace backplane {
+namespace {
+
+// One trial per point, each with one value of "size" and one of "other".
+Plan PlanOf(const std::vector<std::pair<double, std::string>>& values, unsigned seeds = 1) {
+  Plan plan;
+  plan.memory_axes = {"size"};
+  for (const auto& [size, other] : values) {
+    PlannedPoint point;
+    point.values = {{"size", size}, {"other", other}};
+    for (unsigned seed = 0; seed < seeds; ++seed) {
+      PlannedTrial trial;
+      trial.id = std::to_string(plan.trials.size());
+      trial.point = plan.points.size();
+      trial.seed = seed;
+      plan.trials.push_back(trial);
+    }
+    plan.points.push_back(point);
+  }
+  return plan;
+}
+
+// Runs what the schedule gives, one at a time; a trial fits if its size is at most `limit`. Returns the sizes that ran.
+std::vector<double> Walk(const Plan& plan, Schedule* schedule, double limit) {
+  std::vector<double> ran;
+  while (const auto trial = schedule->Next(0)) {
+    const double size = plan.points[plan.trials[*trial].point].values[0].second;
+    ran.push_back(size);
+    schedule->Set(*trial, size <= limit ? "COMPLETED" : "INFEASIBLE");
+    if (size <= limit) continue;
+    for (const size_t other : schedule->NeedAsMuchAs(*trial)) schedule->Set(other, "INFEASIBLE");
+  }
+  return ran;
+}
+
+TEST(Schedule, FollowsThePlansOrder) {
+  Plan plan = PlanOf({{3, "a"}, {1, "a"}, {2, "a"}});
+  plan.memory_axes.clear();
+  Schedule schedule(plan);
+  EXPECT_EQ(Walk(plan, &schedule, 100), (std::vector<double>{3, 1, 2}));
+}
+
+TEST(Schedule, AChainRunsOutOfMemoryOnce) {
+  const Plan plan = PlanOf({{1, "a"}, {2, "a"}, {4, "a"}, {8, "a"}, {16, "a"}, {32, "a"}, {64, "a"}});
+  Schedule schedule(plan);
+  EXPECT_EQ(Walk(plan, &schedule, 16), (std::vector<double>{1, 2, 4, 8, 16, 32}));
+  EXPECT_EQ(schedule.state(6), "INFEASIBLE");
+}
+
+TEST(Schedule, AChainIsWalkedUpwardsHoweverItIsWritten) {
+  const Plan plan = PlanOf({{64, "a"}, {32, "a"}, {16, "a"}, {64, "b"}});
+  Schedule schedule(plan);
+  EXPECT_EQ(Walk(plan, &schedule, 16), (std::vector<double>{64, 16, 32})) << "64 of b is another chain";
+}
+
+TEST(Schedule, WhatDoesNotFitWithOneSeedDoesNotFitWithAnother) {
+  const Plan plan = PlanOf({{32, "a"}}, /*seeds=*/3);
+  Schedule schedule(plan);
+  EXPECT_EQ(Walk(plan, &schedule, 16).size(), 1u);
+  EXPECT_EQ(schedule.Count("INFEASIBLE"), 3u);
+}
+
+TEST(Schedule, ALargerTrialWaitsForASmallerOneThatRuns) {
+  const Plan plan = PlanOf({{1, "a"}, {2, "a"}});
+  Schedule schedule(plan);
+  schedule.Set(*schedule.Next(0), "RUNNING");
+  EXPECT_FALSE(schedule.Next(0));
+  EXPECT_EQ(schedule.waiting(), 1u);
+}
+
+TEST(Schedule, ADelayedTrialLetsTheNextOneGoFirst) {
+  const Plan plan = PlanOf({{1, "a"}, {1, "b"}});
+  Schedule schedule(plan);
+  schedule.Delay(0, 5);
+  EXPECT_EQ(schedule.Next(4), 1u);
+  EXPECT_EQ(schedule.Next(5), 0u);
+}
+
+TEST(Schedule, ATrialLeftAloneStaysPlanned) {
+  const Plan plan = PlanOf({{1, "a"}, {1, "b"}});
+  Schedule schedule(plan);
+  schedule.Leave(0);
+  EXPECT_EQ(schedule.Next(0), 1u);
+  EXPECT_EQ(schedule.waiting(), 1u);
+  EXPECT_EQ(schedule.state(0), "PLANNED");
+}
+
+}  // namespace
+}  // namespace backplane
