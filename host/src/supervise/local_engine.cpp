@@ -10,7 +10,6 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "supervise/cgroup.hpp"
 #include "supervise/keep_protocol.hpp"
 #include "supervise/keeper.hpp"
 
@@ -102,9 +101,10 @@ struct LocalEngine::Job {
   Child keeper;
 };
 
-LocalEngine::LocalEngine(std::filesystem::path backplane) : backplane_(std::move(backplane)) {
-  if (const auto own = OwnGroup()) {
-    cgroup_ = DelegatedGroup(*own).value_or(std::filesystem::path());
+LocalEngine::LocalEngine(std::filesystem::path backplane, std::optional<std::filesystem::path> own_group)
+    : backplane_(std::move(backplane)) {
+  if (own_group) {
+    cgroup_ = DelegatedGroup(*own_group).value_or(std::filesystem::path());
   }
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "supervise/cgroup.hpp"
 #include "supervise/engine.hpp"
 
 namespace backplane {
@@ -19,9 +20,9 @@ struct JobProcesses {
 // [all calls from the thread that made it, which has to live as long as the trials: the kernel ends keepers with their thread]
 class LocalEngine : public Engine {
  public:
-  // `backplane`: the program that has the command `keep`. Moves this process into a leaf of its control group if that is
-  // delegated (cgroup.hpp).
-  explicit LocalEngine(std::filesystem::path backplane);
+  // `backplane`: the program that has the command `keep`. `own_group`: the control group of this process; if that is delegated,
+  // this process moves into a leaf of it (cgroup.hpp).
+  explicit LocalEngine(std::filesystem::path backplane, std::optional<std::filesystem::path> own_group = OwnGroup());
   ~LocalEngine() override;  // kills what still runs, and waits until nothing of it is left
   LocalEngine(const LocalEngine&) = delete;
 
