@@ -1,3 +1,12 @@
-#include "cli/parse.hpp"
+#include <string_view>
 
-int main(int argc, char** argv) { return backplane::Main(argc, argv); }
+#include "cli/parse.hpp"
+#include "supervise/keeper.hpp"
+
+int main(int argc, char** argv) {
+  // Not for people, so not among the commands of the parser, and a process for each trial should start without building one.
+  if (argc > 1 && std::string_view(argv[1]) == "keep") {
+    return backplane::Keep({argv + 2, argv + argc});
+  }
+  return backplane::Main(argc, argv);
+}

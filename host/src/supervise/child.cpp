@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,43 +60,71 @@ int OpenLog(const std::filesystem::path& file) {
   return fd;
 }
 
-[[noreturn]] void BecomeChild(const ExecImage& image, int in, int out, int err, int inherit_fd, pid_t parent) {
+struct ChildFiles {
+  int in, out, err;
+};
+
+void KeepOpen(int fd) {
+  if (fd >= 0) {
+    fcntl(fd, F_SETFD, 0);
+  }
+}
+
+[[noreturn]] void BecomeChild(const ExecImage& image, const ChildFiles& files, int inherit_fd, const ChildSetup& setup,
+                              pid_t parent) {
   setpgid(0, 0);  // a Ctrl-C at the terminal reaches the supervisor only
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  prctl(PR_SET_PDEATHSIG, setup.death_signal);
   if (getppid() != parent) {
     _exit(kExecFailed);  // the parent died before the line above: no signal would come any more
   }
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+  if (setup.cgroup_procs_fd >= 0 && write(setup.cgroup_procs_fd, "0", 1) != 1) {
+    _exit(kExecFailed);  // outside its group it would run without its limits
+  }
+  if (setup.data_limit_bytes) {
+    const rlimit limit{*setup.data_limit_bytes, *setup.data_limit_bytes};
+    setrlimit(RLIMIT_DATA, &limit);
+  }
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD}) {
     std::signal(signal, SIG_DFL);
   }
-  dup2(in, STDIN_FILENO);
-  dup2(out, STDOUT_FILENO);
-  dup2(err, STDERR_FILENO);
-  if (inherit_fd >= 0) {
-    fcntl(inherit_fd, F_SETFD, 0);
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  for (const int signal : setup.blocked_signals) {
+    sigaddset(&blocked, signal);
   }
+  sigprocmask(SIG_SETMASK, &blocked, nullptr);
+  dup2(files.in, STDIN_FILENO);
+  dup2(files.out, STDOUT_FILENO);
+  dup2(files.err, STDERR_FILENO);
+  KeepOpen(inherit_fd);
+  KeepOpen(setup.report_fd);
   execve(image.argv[0], image.argv.data(), image.envp.data());
   _exit(kExecFailed);
 }
 
 }  // namespace
 
-Child::Child(const ChildCommand& command) {
-  if (access(command.program.c_str(), X_OK) != 0) {
-    throw std::runtime_error("cannot start " + command.program.string() + ": " + std::strerror(errno));
+void RequireExecutable(const std::filesystem::path& program) {
+  if (access(program.c_str(), X_OK) != 0) {
+    throw std::runtime_error("cannot start " + program.string() + ": " + std::strerror(errno));
   }
+}
+
+Child::Child(const ChildCommand& command, const ChildSetup& setup) {
+  RequireExecutable(command.program);
   const ExecImage image(command);
-  const int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const int out = OpenLog(command.stdout_file), err = OpenLog(command.stderr_file);
+  const ChildFiles files{open("/dev/null", O_RDONLY | O_CLOEXEC),
+                         setup.own_output ? OpenLog(command.stdout_file) : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
+                         setup.own_output ? OpenLog(command.stderr_file) : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)};
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ == 0) {
-    BecomeChild(image, in, out, err, command.inherit_fd, parent);
+    BecomeChild(image, files, command.inherit_fd, setup, parent);
   }
   const int fork_error = errno;
-  close(in);
-  close(out);
-  close(err);
+  close(files.in);
+  close(files.out);
+  close(files.err);
   if (pid_ < 0) {
     throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(fork_error));
   }
@@ -123,10 +152,13 @@ std::optional<ChildExit> Child::Wait(int timeout_ms) {
                  0};  // a negative descriptor (a kernel without pidfd) only sleeps: then the exit is seen a tick late
   poll(&watched, 1, timeout_ms);
   int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) == pid_) {
+  rusage used{};
+  if (wait4(pid_, &status, WNOHANG, &used) == pid_) {
     // Helpers that the trial left in its group end with it.
     kill(-pid_, SIGKILL);
-    exit_ = WIFSIGNALED(status) ? ChildExit{0, WTERMSIG(status)} : ChildExit{WEXITSTATUS(status), 0};
+    const auto peak_rss_bytes = static_cast<uint64_t>(used.ru_maxrss) * 1024;
+    exit_ = WIFSIGNALED(status) ? ChildExit{0, WTERMSIG(status), peak_rss_bytes}
+                                : ChildExit{WEXITSTATUS(status), 0, peak_rss_bytes};
   }
   return exit_;
 }

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,16 +20,32 @@ struct ChildCommand {
   int inherit_fd = -1;  // one descriptor that stays open in the child; -1: none
 };
 
-struct ChildExit {
-  int code = 0;    // if it exited by itself
-  int signal = 0;  // not 0: what it died of
+// What differs between a keeper and the trial it starts.
+struct ChildSetup {
+  int death_signal = SIGTERM;  // what the child gets when this process dies
+  bool own_output = true;      // false: this process's stdout and stderr; the command's two files are not opened
+  int report_fd = -1;          // one more descriptor that stays open in the child; -1: none
+  int cgroup_procs_fd = -1;    // an open cgroup.procs: the child is in that group before it executes anything; -1: none
+  // RLIMIT_DATA, soft and hard: private writable memory of each process. RLIMIT_AS would also count address space that CUDA and
+  // allocators reserve and never touch.
+  std::optional<uint64_t> data_limit_bytes;
+  std::vector<int> blocked_signals;  // that wait until the child takes them
 };
+
+struct ChildExit {
+  int code = 0;                 // if it exited by itself
+  int signal = 0;               // not 0: what it died of
+  uint64_t peak_rss_bytes = 0;  // of the largest among it and the processes it waited for
+};
+
+// Throws std::runtime_error unless the file can be executed.
+void RequireExecutable(const std::filesystem::path& program);
 
 class Child {
  public:
-  // Throws std::runtime_error if it can not be started. If this process dies, the child gets SIGTERM (it saves and ends). That
-  // signal comes when the starting *thread* ends, so start children from a thread that lives as long as they do.
-  explicit Child(const ChildCommand& command);
+  // Throws std::runtime_error if it can not be started. If this process dies, the child gets setup.death_signal. That signal
+  // comes when the starting *thread* ends, so start children from a thread that lives as long as they do.
+  explicit Child(const ChildCommand& command, const ChildSetup& setup = {});
   ~Child();  // kills what still runs
   Child(const Child&) = delete;
 

@@ -1,10 +1,10 @@
 #include "supervise/outcome.hpp"
 
+#include <fmt/format.h>
+
 #include <csignal>
 #include <cstring>
-#include <sstream>
 
-#include "base/files.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -12,13 +12,34 @@ namespace {
 
 constexpr int kFirstShellSignal = 129, kLastShellSignal = 159;  // a shell or a launcher between us: 128 + signal
 
+constexpr double kNearLimit = 0.95;  // where allocations begin to fail: a crash there is what a program makes of it
+
+std::string MiB(uint64_t bytes) { return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20)); }
+
+// "memory ran out: its largest process had 1020 MiB, 1024 MiB were granted"
+std::string OutOfMemory(const Ending& ending) {
+  std::string why = "memory ran out";
+  if (ending.peak_rss_bytes > 0) {
+    why += ": its largest process had " + MiB(ending.peak_rss_bytes);
+  }
+  return why + (ending.memory_limit_bytes ? ", " + MiB(*ending.memory_limit_bytes) + " were granted" : "");
+}
+
+bool CrashedNearLimit(int signal, const Ending& ending) {
+  return (signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS) && ending.memory_limit_bytes &&
+         static_cast<double>(ending.peak_rss_bytes) >= kNearLimit * static_cast<double>(*ending.memory_limit_bytes);
+}
+
 Verdict BySignal(int signal, const Ending& ending) {
   const std::string name = SignalName(signal);
   if (ending.stop == StopReason::kInterrupt && (signal == SIGKILL || signal == SIGTERM)) {
     return {"killed", "KILLED", "stopped on request before it could save", name};
   }
-  if (signal == SIGKILL && ending.oom_killed) {
-    return {"oom", "FAILED", "the kernel ended the process because memory ran out", name};
+  if (signal == SIGKILL && ending.over_memory) {
+    return {"oom", "FAILED", OutOfMemory(ending), name};
+  }
+  if (CrashedNearLimit(signal, ending)) {
+    return {"oom", "FAILED", OutOfMemory(ending) + "; it died of " + name, name};
   }
   if (signal == SIGKILL) {
     return {"signal", "FAILED", "killed from outside by SIGKILL (the kernel does so when memory runs out)", name};
@@ -51,7 +72,7 @@ Verdict ByExitCode(int code, const Ending& ending) {
     case kExitUsage: return {"config", "FAILED", "the trial could not be read", ""};
     case kExitConfig: return {"config", "FAILED", "a plugin refused its options", ""};
     case kExitGpuOom: return {"oom", "FAILED", "device memory ran out", ""};
-    case kExitHostOom: return {"oom", "FAILED", "memory ran out", ""};
+    case kExitHostOom: return {"oom", "FAILED", OutOfMemory(ending), ""};
     case kExitNan: return {"nan", "FAILED", "a value became NaN or infinite", ""};
     case kExitTimeout: return {"timeout", "FAILED", "time ran out", ""};
     case kExitPlugin: return {"plugin", "FAILED", "a plugin could not be loaded or broke its contract", ""};
@@ -84,23 +105,6 @@ Verdict Classify(const Ending& ending) {
 std::string SignalName(int signal) {
   const char* name = sigabbrev_np(signal);
   return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
-}
-
-long OomKillCount() {
-  std::istringstream groups(ReadFile("/proc/self/cgroup").value_or(""));
-  for (std::string line; std::getline(groups, line);) {
-    if (!line.starts_with("0::")) {
-      continue;
-    }
-    std::istringstream events(ReadFile("/sys/fs/cgroup" + line.substr(3) + "/memory.events").value_or(""));
-    std::string key;
-    for (long count = 0; events >> key >> count;) {
-      if (key == "oom_kill") {
-        return count;
-      }
-    }
-  }
-  return 0;
 }
 
 }  // namespace backplane

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "supervise/cgroup.hpp"
 #include "supervise/child.hpp"
 
 namespace backplane {
@@ -14,7 +15,9 @@ struct Ending {
   ChildExit exit;
   StopReason stop = StopReason::kNone;      // why the supervisor ended it
   std::optional<std::string> result_state;  // "state" of result.json, if the trial wrote a valid one
-  bool oom_killed = false;                  // the kernel's out-of-memory killer struck in our control group meanwhile
+  bool over_memory = false;                 // ended because it took more than granted, or by the kernel's out-of-memory killer
+  uint64_t peak_rss_bytes = 0;              // largest process of the trial; 0: not known
+  std::optional<uint64_t> memory_limit_bytes;
 };
 
 struct Verdict {
@@ -26,8 +29,5 @@ struct Verdict {
 
 Verdict Classify(const Ending& ending);
 std::string SignalName(int signal);
-
-// How often the out-of-memory killer has struck in this process's control group (v2); 0 if that can not be read.
-long OomKillCount();
 
 }  // namespace backplane

@@ -42,6 +42,29 @@ TEST(Outcome, SignalsAreNamed) {
 
 TEST(Outcome, SigkillByTheKernelsMemoryKillerIsOom) { EXPECT_EQ("oom", Death(SIGKILL, StopReason::kNone, true).outcome); }
 
+TEST(Outcome, CrashNearTheMemoryLimitIsOom) {
+  const auto death = [](int signal, uint64_t peak) {
+    return Classify({{0, signal}, StopReason::kNone, std::nullopt, false, peak, 1000}).outcome;
+  };
+  for (const int signal : {SIGSEGV, SIGABRT, SIGBUS}) {
+    EXPECT_EQ("oom", death(signal, 950));
+    EXPECT_EQ("signal", death(signal, 949));
+  }
+  EXPECT_EQ("signal", death(SIGFPE, 1000)) << "no allocation that fails divides by zero";
+}
+
+TEST(Outcome, OomSaysWhatWasTakenAndGranted) {
+  const Verdict verdict = Classify({{0, SIGKILL}, StopReason::kNone, std::nullopt, true, 300 << 20, 256 << 20});
+  EXPECT_EQ("memory ran out: its largest process had 300 MiB, 256 MiB were granted", verdict.why);
+}
+
+TEST(Outcome, ShellCodesAreSignalsFrom129To159) {
+  EXPECT_EQ("signal", Exit(129).outcome);
+  EXPECT_EQ("signal", Exit(159).outcome);
+  EXPECT_EQ("plugin", Exit(128).outcome);
+  EXPECT_EQ("plugin", Exit(160).outcome);
+}
+
 TEST(Outcome, StoppedOnRequestIsKilled) {
   EXPECT_EQ("killed", Exit(75, "KILLED", StopReason::kInterrupt).outcome);
   EXPECT_EQ("killed", Death(SIGKILL, StopReason::kInterrupt).outcome);

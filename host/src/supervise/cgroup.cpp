@@ -1,0 +1,179 @@
+#include "supervise/cgroup.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "base/files.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr const char* kHostLeaf = "backplane-host";
+constexpr int kRemoveTries = 100;
+constexpr auto kRemovePause = std::chrono::milliseconds(10);
+
+// Control files take one write; O_CREAT so that a folder tree can stand for the kernel's in tests.
+int OpenControl(const std::filesystem::path& file) { return open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644); }
+
+bool Write(const std::filesystem::path& file, const std::string& text) {
+  const int fd = OpenControl(file);
+  if (fd < 0) {
+    return false;
+  }
+  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  close(fd);
+  return written;
+}
+
+bool HasWord(const std::filesystem::path& file, const std::string& wanted) {
+  std::istringstream words(ReadFile(file).value_or(""));
+  for (std::string word; words >> word;) {
+    if (word == wanted) {
+      return true;
+    }
+  }
+  return false;
+}
+
+long CountOf(const std::filesystem::path& file, const std::string& wanted) {
+  std::istringstream entries(ReadFile(file).value_or(""));
+  std::string key;
+  for (long count = 0; entries >> key >> count;) {
+    if (key == wanted) {
+      return count;
+    }
+  }
+  return 0;
+}
+
+std::string CoreList(const std::vector<int>& cores) {
+  std::string text;
+  for (const int core : cores) {
+    text += (text.empty() ? "" : ",") + std::to_string(core);
+  }
+  return text;
+}
+
+// The path of this process in one hierarchy: "" names v2, else a controller of v1.
+std::optional<std::string> PathInHierarchy(const std::string& controller) {
+  std::istringstream groups(ReadFile("/proc/self/cgroup").value_or(""));
+  for (std::string line; std::getline(groups, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second != std::string::npos && line.substr(first + 1, second - first - 1) == controller) {
+      return line.substr(second + 1);
+    }
+  }
+  return std::nullopt;
+}
+
+// Where v2 is mounted; in a container the mount may show a part of the hierarchy only, then paths are relative to that root.
+std::optional<std::filesystem::path> UnifiedMount() {
+  std::istringstream mounts(ReadFile("/proc/self/mountinfo").value_or(""));
+  for (std::string line; std::getline(mounts, line);) {
+    if (line.find(" - cgroup2 ") == std::string::npos) {
+      continue;
+    }
+    std::istringstream fields(line);
+    std::string skip, root, point;
+    fields >> skip >> skip >> skip >> root >> point;
+    return root == "/" ? std::optional<std::filesystem::path>(point) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> OwnGroup() {
+  const auto path = PathInHierarchy("");
+  const auto mount = UnifiedMount();
+  return path && mount ? std::optional(std::filesystem::path(mount->string() + *path)) : std::nullopt;
+}
+
+std::optional<std::filesystem::path> DelegatedGroup(const std::filesystem::path& own_group) {
+  // An earlier engine of this process, or a supervisor above us, has made the leaf already.
+  const std::filesystem::path group = own_group.filename() == kHostLeaf ? own_group.parent_path() : own_group;
+  // Only the root of the whole hierarchy has no cgroup.events; that one is nobody's to hand out.
+  if (!std::filesystem::exists(group / "cgroup.events") || !HasWord(group / "cgroup.controllers", "memory") ||
+      access((group / "cgroup.subtree_control").c_str(), W_OK) != 0 || access(group.c_str(), W_OK) != 0) {
+    return std::nullopt;
+  }
+  if (HasWord(group / "cgroup.subtree_control", "memory")) {
+    return group;
+  }
+  const std::filesystem::path leaf = group / kHostLeaf;
+  std::error_code ignored;
+  std::filesystem::create_directory(leaf, ignored);
+  if (!Write(leaf / "cgroup.procs", "0") || !Write(group / "cgroup.subtree_control", "+memory")) {
+    Write(group / "cgroup.procs", "0");
+    rmdir(leaf.c_str());
+    return std::nullopt;
+  }
+  if (HasWord(group / "cgroup.controllers", "cpuset")) {
+    Write(group / "cgroup.subtree_control", "+cpuset");  // a bonus: the cores are set by affinity anyway
+  }
+  return group;
+}
+
+std::filesystem::path GroupOfKeeper(const std::filesystem::path& delegated, pid_t keeper) {
+  return delegated / ("backplane-trial-" + std::to_string(keeper));
+}
+
+void EndGroup(const std::filesystem::path& group) {
+  if (!std::filesystem::is_directory(group)) {
+    return;
+  }
+  Write(group / "cgroup.kill", "1");
+  for (int i = 0; i < kRemoveTries && rmdir(group.c_str()) != 0 && errno == EBUSY; ++i) {
+    std::this_thread::sleep_for(kRemovePause);
+  }
+}
+
+std::unique_ptr<TrialGroup> TrialGroup::Make(const std::filesystem::path& group, std::optional<uint64_t> memory_bytes,
+                                             const std::vector<int>& cores) {
+  std::error_code error;
+  std::filesystem::create_directory(group, error);
+  const bool limited =
+      !memory_bytes || (Write(group / "memory.max", std::to_string(*memory_bytes)) && Write(group / "memory.oom.group", "1"));
+  const int procs_fd = limited ? OpenControl(group / "cgroup.procs") : -1;
+  if (procs_fd < 0) {
+    rmdir(group.c_str());
+    return nullptr;
+  }
+  if (memory_bytes) {
+    Write(group / "memory.swap.max", "0");  // absent where the kernel does not count swap
+  }
+  if (!cores.empty() && HasWord(group / "cgroup.controllers", "cpuset")) {
+    Write(group / "cpuset.cpus", CoreList(cores));
+  }
+  return std::unique_ptr<TrialGroup>(new TrialGroup(group, procs_fd));
+}
+
+TrialGroup::~TrialGroup() {
+  close(procs_fd_);
+  EndGroup(group_);
+}
+
+uint64_t TrialGroup::PeakBytes() const {
+  uint64_t bytes = 0;
+  std::istringstream(ReadFile(group_ / "memory.peak").value_or("")) >> bytes;
+  return bytes;
+}
+
+bool TrialGroup::OomKilled() const { return CountOf(group_ / "memory.events", "oom_kill") > 0; }
+
+long OomKillCount() {
+  if (const auto group = OwnGroup(); group && std::filesystem::exists(*group / "memory.events")) {
+    return CountOf(*group / "memory.events", "oom_kill");
+  }
+  // v1 has no one place for its mounts, but distributions agree on this one.
+  const auto path = PathInHierarchy("memory");
+  return path ? CountOf("/sys/fs/cgroup/memory" + *path + "/memory.oom_control", "oom_kill") : 0;
+}
+
+}  // namespace backplane

@@ -1,0 +1,51 @@
+// A control group (v2) for each trial, where a part of the hierarchy is delegated to us: then the kernel itself holds the
+// memory limit, counts the peak and ends everything the trial started. Groups are folders, and every function takes the folder.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace backplane {
+
+// The v2 group of this process; absent where no v2 hierarchy is mounted.
+std::optional<std::filesystem::path> OwnGroup();
+
+// The group below which trials' groups can be made, memory controller enabled; absent if `own_group` is not delegated to us.
+// The kernel wants a group that hands controllers on to hold no process, so this process moves into a leaf first. It moves
+// back, and nothing has changed, if that did not help (a shell in the same group, for example).
+std::optional<std::filesystem::path> DelegatedGroup(const std::filesystem::path& own_group);
+
+// Where the trial of a keeper lives: known to the engine too, should the keeper die.
+std::filesystem::path GroupOfKeeper(const std::filesystem::path& delegated, pid_t keeper);
+
+// Ends every process in the group and removes it. Harmless if it is gone.
+void EndGroup(const std::filesystem::path& group);
+
+class TrialGroup {
+ public:
+  // Null if the kernel refuses: then there is no group.
+  static std::unique_ptr<TrialGroup> Make(const std::filesystem::path& group, std::optional<uint64_t> memory_bytes,
+                                          const std::vector<int>& cores);
+  ~TrialGroup();  // EndGroup
+  TrialGroup(const TrialGroup&) = delete;
+
+  int procs_fd() const { return procs_fd_; }  // what a process writes "0" to, to join
+  uint64_t PeakBytes() const;                 // 0 before Linux 5.19, which does not tell
+  bool OomKilled() const;
+
+ private:
+  TrialGroup(std::filesystem::path group, int procs_fd) : group_(std::move(group)), procs_fd_(procs_fd) {}
+
+  std::filesystem::path group_;
+  int procs_fd_ = -1;
+};
+
+// How often the kernel's out-of-memory killer has struck in this process's control group, v1 or v2; 0 if that can not be read.
+long OomKillCount();
+
+}  // namespace backplane

@@ -1,0 +1,53 @@
+// What an engine and a keeper say to each other: an order on the command line of `backplane keep`, lines of text on a pipe
+// back.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+struct KeepOrder {
+  int report_fd = -1;
+  double grace_s = 30;                   // from SIGTERM until the trial is killed
+  std::vector<int> cores;                // empty: as they are
+  std::optional<uint64_t> memory_bytes;  // of all processes of the trial together
+  std::filesystem::path cgroup;          // a delegated group (cgroup.hpp); empty: none
+  std::filesystem::path program;
+  std::vector<std::string> arguments;
+};
+
+// What follows `backplane keep`.
+std::vector<std::string> ToArguments(const KeepOrder& order);
+// Throws std::runtime_error with a sentence.
+KeepOrder OrderFromArguments(const std::vector<std::string>& arguments);
+
+struct KeepStart {
+  pid_t pid = 0;
+  uint64_t start_time = 0;  // process_tree.hpp
+};
+
+struct KeepEnd {
+  int code = 0, signal = 0;
+  uint64_t peak_rss_bytes = 0;     // largest process
+  uint64_t peak_memory_bytes = 0;  // of all of them together; 0: not watched
+  bool over_memory = false;
+  std::string memory_enforced_by;  // empty without a limit
+};
+
+struct KeepReport {
+  std::optional<KeepStart> start;
+  std::optional<KeepEnd> end;
+};
+
+std::string ToLine(const KeepStart& start);
+std::string ToLine(const KeepEnd& end);
+// Of what has come through the pipe so far; a line that is not whole yet is left out.
+KeepReport ReportFromText(const std::string& text);
+
+}  // namespace backplane

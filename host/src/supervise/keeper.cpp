@@ -1,0 +1,232 @@
+#include "supervise/keeper.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "supervise/cgroup.hpp"
+#include "supervise/child.hpp"
+#include "supervise/keep_protocol.hpp"
+#include "supervise/memory_watch.hpp"
+#include "supervise/process_tree.hpp"
+#include "trial/contract.hpp"
+
+namespace backplane {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr unsigned kFirstInherited = 3;  // after stdin, stdout, stderr
+
+sigset_t KeeperSignalSet() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : KeeperSignals()) {
+    sigaddset(&set, signal);
+  }
+  return set;
+}
+
+class Keeper {
+ public:
+  explicit Keeper(const KeepOrder& order) : order_(order), signals_(KeeperSignalSet()) {}
+
+  void Run() {
+    BecomeKeeper();
+    StartTrial();
+    while (!exit_) {
+      TakeSignal();
+      CheckTime();
+    }
+    EndTheRest();
+    ReportEnd();
+  }
+
+ private:
+  void BecomeKeeper() {
+    sigprocmask(SIG_BLOCK, &signals_, nullptr);
+    for (const int signal : {SIGINT, SIGHUP, SIGPIPE}) {
+      std::signal(signal, SIG_IGN);  // SIGPIPE: the report's reader may be dead
+    }
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    close_range(kFirstInherited, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (!order_.cores.empty()) {
+      cpu_set_t cores;
+      CPU_ZERO(&cores);
+      for (const int core : order_.cores) {
+        CPU_SET(core, &cores);
+      }
+      sched_setaffinity(0, sizeof cores, &cores);
+    }
+  }
+
+  void StartTrial() {
+    if (!order_.cgroup.empty()) {
+      group_ = TrialGroup::Make(GroupOfKeeper(order_.cgroup, getpid()), order_.memory_bytes, order_.cores);
+    }
+    if (order_.memory_bytes && !group_) {
+      watch_.emplace(getpid(), *order_.memory_bytes);
+      next_look_ = Clock::now();
+    }
+    oom_kills_before_ = OomKillCount();
+    ChildCommand command;
+    command.program = order_.program;
+    command.arguments = order_.arguments;
+    ChildSetup setup{.death_signal = SIGKILL, .own_output = false};
+    setup.cgroup_procs_fd = group_ ? group_->procs_fd() : -1;
+    setup.data_limit_bytes = watch_ ? order_.memory_bytes : std::nullopt;
+    trial_ = std::make_unique<Child>(command, setup);
+    Report(ToLine(KeepStart{trial_->pid(), StartTime(trial_->pid())}));
+  }
+
+  // Waits for the next signal, until the next deadline if there is one.
+  void TakeSignal() {
+    const std::optional<Clock::time_point> until = NextDeadline();
+    const auto left =
+        until ? std::max(milliseconds(0), std::chrono::ceil<milliseconds>(*until - Clock::now())) : milliseconds(0);
+    const timespec timeout{left.count() / 1000, left.count() % 1000 * 1000000};
+    siginfo_t info;
+    if (sigtimedwait(&signals_, &info, until ? &timeout : nullptr) < 0) {
+      return;
+    }
+    switch (info.si_signo) {
+      case SIGTERM: Ask(); break;
+      case SIGQUIT: trial_->Signal(SIGKILL); break;
+      case SIGUSR1: kill(trial_->pid(), SIGUSR1); break;
+      default: Reap(); break;
+    }
+  }
+
+  std::optional<Clock::time_point> NextDeadline() const {
+    if (kill_at_ && next_look_) {
+      return std::min(*kill_at_, *next_look_);
+    }
+    return kill_at_ ? kill_at_ : next_look_;
+  }
+
+  void Ask() {
+    if (!asked_) {
+      asked_ = true;
+      kill_at_ = Clock::now() + milliseconds(static_cast<int64_t>(order_.grace_s * 1000));
+      trial_->Signal(SIGTERM);
+    }
+  }
+
+  void CheckTime() {
+    const Clock::time_point now = Clock::now();
+    if (kill_at_ && now >= *kill_at_) {
+      kill_at_.reset();
+      trial_->Signal(SIGKILL);
+    }
+    if (next_look_ && now >= *next_look_) {
+      if (!exit_ && watch_->IsOver()) {
+        over_memory_ = true;
+        trial_->Signal(SIGKILL);
+      }
+      next_look_ = now + milliseconds(watch_->next_look_ms());
+    }
+  }
+
+  // The trial itself, and orphans of it that have been given to us.
+  void Reap() {
+    for (;;) {
+      siginfo_t ended{};
+      if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 || ended.si_pid == 0) {
+        return;
+      }
+      if (ended.si_pid == trial_->pid()) {
+        exit_ = trial_->Wait(0);
+        AddPeak(exit_->peak_rss_bytes);
+      } else {
+        ReapOne(ended.si_pid);
+      }
+    }
+  }
+
+  // False if there is no child left.
+  bool ReapOne(pid_t pid) {
+    rusage used{};
+    int status = 0;
+    const pid_t reaped = wait4(pid, &status, __WALL, &used);
+    AddPeak(static_cast<uint64_t>(used.ru_maxrss) * 1024);
+    return reaped > 0 || errno != ECHILD;
+  }
+
+  void AddPeak(uint64_t bytes) { peak_rss_bytes_ = std::max(peak_rss_bytes_, bytes); }
+
+  // Each that dies hands its own children to us, so it takes as many rounds as the tree is deep.
+  void EndTheRest() {
+    do {
+      for (const pid_t child : ChildrenOf(getpid())) {
+        kill(child, SIGKILL);
+      }
+    } while (ReapOne(-1));
+  }
+
+  void ReportEnd() {
+    KeepEnd end{exit_->code, exit_->signal, peak_rss_bytes_};
+    if (group_) {
+      end.peak_memory_bytes = group_->PeakBytes();
+      over_memory_ = group_->OomKilled();
+    } else if (watch_) {
+      end.peak_memory_bytes = watch_->peak_bytes();
+    }
+    end.over_memory = over_memory_ || (exit_->signal == SIGKILL && OomKillCount() > oom_kills_before_);
+    if (order_.memory_bytes) {
+      end.memory_enforced_by = group_ ? "cgroup" : "rlimit and watcher";
+    }
+    group_.reset();  // removed before the supervisor hears that nothing is left
+    Report(ToLine(end));
+  }
+
+  void Report(const std::string& line) {
+    while (write(order_.report_fd, line.data(), line.size()) < 0 && errno == EINTR) {
+    }
+  }
+
+  const KeepOrder& order_;
+  const sigset_t signals_;
+  std::unique_ptr<TrialGroup> group_;
+  std::optional<MemoryWatch> watch_;
+  std::unique_ptr<Child> trial_;
+  std::optional<ChildExit> exit_;
+  std::optional<Clock::time_point> kill_at_, next_look_;
+  bool asked_ = false, over_memory_ = false;
+  uint64_t peak_rss_bytes_ = 0;
+  long oom_kills_before_ = 0;
+};
+
+}  // namespace
+
+std::vector<int> KeeperSignals() { return {SIGTERM, SIGQUIT, SIGUSR1, SIGCHLD}; }
+
+int Keep(const std::vector<std::string>& arguments) {
+  KeepOrder order;
+  try {
+    order = OrderFromArguments(arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "backplane: %s\n", error.what());
+    return kExitUsage;
+  }
+  try {
+    Keeper(order).Run();
+    return kExitOk;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "backplane: keep: %s\n", error.what());
+    return kExitTemp;  // no process could be made: another try may go through
+  }
+}
+
+}  // namespace backplane

@@ -1,0 +1,25 @@
+// `backplane keep`: the tiny process above each trial, so that nothing a trial started outlives it, nor the supervisor.
+//
+// The keeper is what orphans of the trial are given to (a subreaper), also those that called setsid, and so it can end them
+// all: when the trial ends, when it is told to, and when the supervisor dies, of which the kernel tells it by SIGTERM. Told by
+// signals:
+//   SIGTERM  the trial's group gets SIGTERM and, after the grace, SIGKILL
+//   SIGQUIT  the trial's group gets SIGKILL
+//   SIGUSR1  passed on to the trial
+// SIGINT and SIGHUP are ignored: the terminal's Ctrl-C is the supervisor's. The descriptors it was started with stay open in
+// it, and in it alone, until nothing of the trial is left: a lock among them is held that long.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+// The signals a keeper takes. An engine starts it with these blocked, so that none can come too early.
+std::vector<int> KeeperSignals();
+
+// `arguments`: what follows `backplane keep` (keep_protocol.hpp). Returns the exit code; how the trial ended is in the report.
+// [the main thread of a process with no other thread]
+int Keep(const std::vector<std::string>& arguments);
+
+}  // namespace backplane

@@ -1,0 +1,209 @@
+#include "supervise/local_engine.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+
+#include "supervise/keep_protocol.hpp"
+#include "supervise/keeper.hpp"
+
+namespace backplane {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kTick_ms = 100;
+
+std::string GpuList(const std::vector<std::string>& gpus) {
+  std::string text;
+  for (const std::string& uuid : gpus) {
+    text += (text.empty() ? "" : ",") + uuid;
+  }
+  return text;
+}
+
+// The names torchrun sets, so that a learner which knows them runs unchanged; what the command itself sets stays.
+std::vector<std::string> TrialEnvironment(const TrialCommand& command) {
+  // Threads belong to the host: libraries that start their own would take the runners' cores.
+  std::vector<std::string> ours{"OMP_NUM_THREADS=1",
+                                "MKL_NUM_THREADS=1",
+                                "RANK=0",
+                                "LOCAL_RANK=0",
+                                "WORLD_SIZE=1",
+                                "LOCAL_WORLD_SIZE=1",
+                                "GROUP_RANK=0",
+                                "MASTER_ADDR=127.0.0.1",
+                                "CUDA_DEVICE_ORDER=PCI_BUS_ID",
+                                "CUDA_VISIBLE_DEVICES=" + GpuList(command.grant.gpus)};
+  std::erase_if(ours, [&](const std::string& entry) {
+    const std::string name = entry.substr(0, entry.find('=') + 1);
+    return std::any_of(command.child.environment.begin(), command.child.environment.end(),
+                       [&](const std::string& other) { return other.starts_with(name); });
+  });
+  ours.insert(ours.end(), command.child.environment.begin(), command.child.environment.end());
+  return ours;
+}
+
+struct Pipe {
+  Pipe() {
+    if (pipe2(fds, O_CLOEXEC) != 0) {
+      throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
+    }
+    fcntl(fds[0], F_SETFL, O_NONBLOCK);
+  }
+  ~Pipe() {
+    close(fds[0]);
+    CloseWriter();
+  }
+  Pipe(const Pipe&) = delete;
+  void CloseWriter() {
+    if (fds[1] >= 0) {
+      close(fds[1]);
+    }
+    fds[1] = -1;
+  }
+  int reader() const { return fds[0]; }
+  int writer() const { return fds[1]; }
+
+  int fds[2];
+};
+
+}  // namespace
+
+struct LocalEngine::Job {
+  Job(const ChildCommand& keep, const ChildSetup& setup, std::unique_ptr<Pipe> pipe)
+      : report(std::move(pipe)), keeper(keep, setup) {
+    report->CloseWriter();
+  }
+
+  // Takes what the keeper has written. False once there can not come any more: it has ended.
+  bool Read() {
+    char buffer[256];
+    for (;;) {
+      const ssize_t n = read(report->reader(), buffer, sizeof buffer);
+      if (n > 0) {
+        text.append(buffer, static_cast<size_t>(n));
+      } else if (n == 0 || errno != EINTR) {
+        return n != 0;
+      }
+    }
+  }
+
+  const Clock::time_point start = Clock::now();
+  std::unique_ptr<Pipe> report;
+  std::string text;
+  Child keeper;
+};
+
+LocalEngine::LocalEngine(std::filesystem::path backplane, std::optional<std::filesystem::path> own_group)
+    : backplane_(std::move(backplane)) {
+  if (own_group) {
+    cgroup_ = DelegatedGroup(*own_group).value_or(std::filesystem::path());
+  }
+}
+
+LocalEngine::~LocalEngine() {
+  for (const auto& [id, job] : jobs_) {
+    Stop(id, StopHow::kKill);
+  }
+  for (const auto& [id, job] : jobs_) {
+    while (!job->keeper.Wait(kTick_ms)) {
+    }
+  }
+}
+
+JobId LocalEngine::Start(const TrialCommand& command) {
+  RequireExecutable(command.child.program);
+  auto pipe = std::make_unique<Pipe>();
+  const KeepOrder order{.report_fd = pipe->writer(),
+                        .grace_s = command.grace_s,
+                        .cores = command.grant.cores,
+                        .memory_bytes = command.grant.memory_bytes,
+                        .cgroup = cgroup_,
+                        .program = command.child.program,
+                        .arguments = command.child.arguments};
+  ChildCommand keep = command.child;
+  keep.program = backplane_;
+  keep.arguments = ToArguments(order);
+  keep.arguments.insert(keep.arguments.begin(), "keep");
+  keep.environment = TrialEnvironment(command);
+  const ChildSetup setup{.report_fd = pipe->writer(), .blocked_signals = KeeperSignals()};
+  jobs_[++last_] = std::make_unique<Job>(keep, setup, std::move(pipe));
+  return last_;
+}
+
+void LocalEngine::Stop(JobId job, StopHow how) {
+  const auto found = jobs_.find(job);
+  if (found != jobs_.end()) {
+    found->second->keeper.Signal(how == StopHow::kAsk ? SIGTERM : how == StopHow::kKill ? SIGQUIT : SIGUSR1);
+  }
+}
+
+std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
+  std::vector<pollfd> watched;
+  std::vector<JobId> ids;
+  for (const auto& [id, job] : jobs_) {
+    watched.push_back({job->report->reader(), POLLIN, 0});
+    ids.push_back(id);
+  }
+  std::vector<JobEnd> ended;
+  const Clock::time_point until = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  do {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    if (poll(watched.data(), watched.size(), static_cast<int>(std::max<int64_t>(left, 0))) <= 0) {
+      break;
+    }
+    for (size_t i = 0; i < watched.size(); ++i) {
+      Job& job = *jobs_.at(ids[i]);
+      if (watched[i].revents != 0 && !job.Read()) {
+        ended.push_back(Conclude(ids[i], job));
+      }
+    }
+  } while (ended.empty());  // a keeper's report that its trial has started ends no job
+  for (const JobEnd& end : ended) {
+    jobs_.erase(end.job);
+  }
+  return ended;
+}
+
+std::optional<JobProcesses> LocalEngine::Processes(JobId id) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) {
+    return std::nullopt;
+  }
+  found->second->Read();
+  const auto start = ReportFromText(found->second->text).start;
+  return start ? std::optional(JobProcesses{found->second->keeper.pid(), start->pid, start->start_time}) : std::nullopt;
+}
+
+JobEnd LocalEngine::Conclude(JobId id, Job& job) {
+  // Its descriptors are closed already, the process follows at once; a signal handler may run meanwhile.
+  std::optional<ChildExit> keeper;
+  while (!(keeper = job.keeper.Wait(kTick_ms))) {
+  }
+  JobEnd end;
+  end.job = id;
+  end.wall_s = std::chrono::duration<double>(Clock::now() - job.start).count();
+  if (const auto report = ReportFromText(job.text).end) {
+    end.exit = {report->code, report->signal, report->peak_rss_bytes};
+    end.peak_rss_bytes = report->peak_rss_bytes;
+    end.peak_memory_bytes = report->peak_memory_bytes;
+    end.over_memory = report->over_memory;
+    end.memory_enforced_by = report->memory_enforced_by;
+    return end;
+  }
+  // The keeper was killed: the kernel has killed the trial with it.
+  end.exit = *keeper;
+  if (!cgroup_.empty()) {
+    EndGroup(GroupOfKeeper(cgroup_, job.keeper.pid()));
+  }
+  return end;
+}
+
+}  // namespace backplane

@@ -1,0 +1,159 @@
+#include "supervise/resources.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "rollout/cores.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr double kRounding = 1e-9;  // ten shares of 0.1 are one device
+
+std::string Found(const std::vector<Gpu>& gpus) {
+  std::string text;
+  for (const Gpu& gpu : gpus) {
+    text += fmt::format("{}{} ({}, {})", text.empty() ? "" : ", ", gpu.index, gpu.name, gpu.uuid);
+  }
+  return text.empty() ? "none was found" : "found: " + text;
+}
+
+std::vector<Cpu> Select(const std::vector<Cpu>& cpus, const std::vector<int>& numbers, bool selected) {
+  std::vector<Cpu> result;
+  std::copy_if(cpus.begin(), cpus.end(), std::back_inserter(result), [&](const Cpu& cpu) {
+    return (std::find(numbers.begin(), numbers.end(), cpu.number) != numbers.end()) == selected;
+  });
+  return result;
+}
+
+// How much of each device: a share of one, or whole ones.
+double ShareOfEach(double wanted) { return std::min(wanted, 1.0); }
+
+}  // namespace
+
+Machine ThisMachine() { return {ReadTopology(GrantedCpus()), GrantedCores(), FindGpus()}; }
+
+Slots::Slots(const Machine& machine, const SlotLimits& limits)
+    : limits_(limits),
+      cpus_(Select(machine.cpus, ChooseCores(machine.cpus, machine.cpus, machine.granted_cores), true)),
+      free_cpus_(cpus_) {
+  if (!limits.gpus) {
+    for (const Gpu& gpu : machine.gpus) {
+      devices_.push_back({gpu});
+    }
+    return;
+  }
+  for (const unsigned index : *limits.gpus) {
+    const auto gpu = std::find_if(machine.gpus.begin(), machine.gpus.end(), [&](const Gpu& g) { return g.index == index; });
+    if (gpu == machine.gpus.end()) {
+      throw std::runtime_error(fmt::format("--gpus: there is no GPU {}; {}", index, Found(machine.gpus)));
+    }
+    if (std::count(limits.gpus->begin(), limits.gpus->end(), index) > 1) {
+      throw std::runtime_error(fmt::format("--gpus names GPU {} twice; parts of one are given by resources.gpus: 0.5", index));
+    }
+    devices_.push_back({*gpu});
+  }
+}
+
+double Slots::GpusWanted(const ResourceConfig& resources) const {
+  return resources.gpus == 0 && limits_.gpus ? 1 : resources.gpus;
+}
+
+size_t Slots::CoresWanted(const ResourceConfig& resources) const {
+  if (resources.cpus) {
+    return *resources.cpus;
+  }
+  size_t jobs = limits_.jobs.value_or(1);
+  if (limits_.gpus) {
+    const auto on_devices = static_cast<size_t>(static_cast<double>(devices_.size()) / GpusWanted(resources) + kRounding);
+    jobs = limits_.jobs ? std::min(jobs, on_devices) : on_devices;
+  }
+  return std::max<size_t>(1, cpus_.size() / std::max<size_t>(1, jobs));
+}
+
+void Slots::Require(const ResourceConfig& resources) const {
+  if (CoresWanted(resources) > cpus_.size()) {
+    throw std::runtime_error(
+        fmt::format("resources.cpus wants {} cores for a trial; {} are granted here (affinity and control group)",
+                    CoresWanted(resources), cpus_.size()));
+  }
+  const double wanted = GpusWanted(resources);
+  if (wanted > 1 && wanted != std::floor(wanted)) {
+    throw std::runtime_error(fmt::format("resources.gpus should be a share of one GPU or a whole number; found {}", wanted));
+  }
+  if (wanted > static_cast<double>(devices_.size())) {
+    std::vector<Gpu> gpus;
+    for (const Device& device : devices_) {
+      gpus.push_back(device.gpu);
+    }
+    throw std::runtime_error(fmt::format("resources.gpus wants {} for a trial; {}", wanted, Found(gpus)));
+  }
+}
+
+// Shares fill the fullest device that has room, so that others stay whole.
+std::optional<std::vector<size_t>> Slots::ChooseDevices(double wanted) const {
+  const auto count = static_cast<size_t>(std::ceil(wanted));
+  std::vector<size_t> order;
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i].free + kRounding >= ShareOfEach(wanted)) {
+      order.push_back(i);
+    }
+  }
+  if (order.size() < count) {
+    return std::nullopt;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return devices_[a].free < devices_[b].free; });
+  order.resize(count);
+  return order;
+}
+
+std::optional<Grant> Slots::Take(const ResourceConfig& resources, bool exclusive) {
+  const bool full = limits_.jobs && taken_.size() >= *limits_.jobs;
+  if (full || exclusive_ || (exclusive && !taken_.empty()) || free_cpus_.size() < CoresWanted(resources)) {
+    return std::nullopt;
+  }
+  const double wanted = GpusWanted(resources);
+  const auto devices = ChooseDevices(wanted);
+  if (!devices) {
+    return std::nullopt;
+  }
+  Grant grant;
+  grant.cores = ChooseCores(cpus_, free_cpus_, CoresWanted(resources));
+  grant.memory_bytes = resources.memory_bytes;
+  for (const size_t i : *devices) {
+    devices_[i].free -= ShareOfEach(wanted);
+    grant.gpus.push_back(devices_[i].gpu.uuid);
+  }
+  free_cpus_ = Select(free_cpus_, grant.cores, false);
+  taken_[grant.cores.front()] = ShareOfEach(wanted);
+  exclusive_ = exclusive;
+  return grant;
+}
+
+void Slots::Give(const Grant& grant) {
+  const auto taken = taken_.find(grant.cores.front());
+  for (Device& device : devices_) {
+    if (std::find(grant.gpus.begin(), grant.gpus.end(), device.gpu.uuid) != grant.gpus.end()) {
+      device.free += taken->second;
+    }
+  }
+  const std::vector<Cpu> returned = Select(cpus_, grant.cores, true);
+  free_cpus_.insert(free_cpus_.end(), returned.begin(), returned.end());
+  taken_.erase(taken);
+  exclusive_ = false;
+}
+
+std::optional<uint64_t> Slots::DeviceMemory(const ResourceConfig& resources, const Grant& grant) const {
+  const double share = ShareOfEach(GpusWanted(resources));
+  if (resources.device_memory_bytes || grant.gpus.empty() || share >= 1) {
+    return resources.device_memory_bytes;
+  }
+  const auto device = std::find_if(devices_.begin(), devices_.end(),
+                                   [&](const Device& candidate) { return candidate.gpu.uuid == grant.gpus.front(); });
+  return static_cast<uint64_t>(share * static_cast<double>(device->gpu.memory_bytes));
+}
+
+}  // namespace backplane

@@ -1,0 +1,181 @@
+#include "supervise/local_engine.hpp"
+
+#include <gmock/gmock.h>
+#include <sched.h>
+#include <sys/file.h>
+
+#include <csignal>
+
+#include "engine_fixture.hpp"
+#include "rollout/cores.hpp"
+#include "supervise/outcome.hpp"
+#include "supervise/result.hpp"
+
+namespace backplane {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Row {
+  std::vector<std::string> arguments;
+  int code, signal;
+  const char* outcome;
+};
+
+TEST_F(EngineTest, EveryRowOfTheFailureTable) {
+  const std::string result = (folder_ / "result.json").string();
+  const Row table[] = {{{"result", result, R"({"state": "COMPLETED"})"}, 0, 0, "ok"},
+                       {{"result", result, R"({"state": "PRUNED"})"}, 0, 0, "pruned"},
+                       {{"result", result, R"({"state": "COMPL)"}, 0, 0, "plugin"},
+                       {{"exit", "0"}, 0, 0, "plugin"},
+                       {{"exit", "64"}, 64, 0, "config"},
+                       {{"exit", "78"}, 78, 0, "config"},
+                       {{"exit", "75"}, 75, 0, "temp"},
+                       {{"exit", "101"}, 101, 0, "oom"},
+                       {{"exit", "102"}, 102, 0, "oom"},
+                       {{"exit", "103"}, 103, 0, "nan"},
+                       {{"exit", "104"}, 104, 0, "timeout"},
+                       {{"exit", "110"}, 110, 0, "plugin"},
+                       {{"exit", "139"}, 139, 0, "signal"},
+                       {{"die", std::to_string(SIGSEGV)}, 0, SIGSEGV, "signal"},
+                       {{"die", std::to_string(SIGABRT)}, 0, SIGABRT, "signal"},
+                       {{"die", std::to_string(SIGBUS)}, 0, SIGBUS, "signal"},
+                       {{"die", std::to_string(SIGFPE)}, 0, SIGFPE, "signal"},
+                       {{"die", std::to_string(SIGILL)}, 0, SIGILL, "signal"},
+                       {{"die", std::to_string(SIGKILL)}, 0, SIGKILL, "signal"}};
+  for (const Row& row : table) {
+    std::filesystem::remove(result);
+    const JobEnd end = Run(row.arguments);
+    EXPECT_EQ(row.code, end.exit.code);
+    EXPECT_EQ(row.signal, end.exit.signal);
+    Ending ending{end.exit};
+    if (const auto written = ReadResultJson(result)) {
+      ending.result_state = written->at("state").get<std::string>();
+    }
+    EXPECT_EQ(row.outcome, Classify(ending).outcome) << row.arguments[0] << " " << row.arguments[1];
+    EXPECT_GT(end.peak_rss_bytes, 0u);
+  }
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(EngineTest, NothingThatATrialStartedOutlivesIt) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"leave-child"}, {"leave-child", "100"}, {"leave-session"}, {"leave-daemon"}, {"close-all"}}) {
+    const JobEnd end = Run(arguments);
+    EXPECT_EQ(0, end.exit.code) << arguments[0];
+    EXPECT_EQ(0, end.exit.signal) << arguments[0];
+    EXPECT_THAT(Left(), IsEmpty()) << arguments[0];
+  }
+}
+
+TEST_F(EngineTest, AskedTrialSavesAndItsExitCodeArrives) {
+  engine_.Stop(StartReady({"save"}), StopHow::kAsk);
+  EXPECT_EQ(75, End().exit.code);
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(EngineTest, TrialThatDoesNotListenIsKilledAfterTheGrace) {
+  engine_.Stop(StartReady({"ignore-term"}), StopHow::kAsk);
+  EXPECT_EQ(SIGKILL, End().exit.signal);
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(EngineTest, KillEndsAlsoWhatHidesFromIt) {
+  engine_.Stop(StartReady({"leave-all-and-sleep"}), StopHow::kKill);
+  EXPECT_EQ(SIGKILL, End().exit.signal);
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(EngineTest, QuestionWhereItIsReachesTheTrial) {
+  engine_.Stop(StartReady({"where"}), StopHow::kWhere);
+  EXPECT_EQ(42, End().exit.code);
+}
+
+TEST_F(EngineTest, StopRightAfterTheStartIsNotLost) {
+  engine_.Stop(engine_.Start(Fake({"sleep"})), StopHow::kAsk);
+  EXPECT_EQ(SIGTERM, End().exit.signal);
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(EngineTest, WaitTellsEachEndOnce) {
+  std::vector<JobId> started, ended;
+  for (int i = 0; i < 5; ++i) {
+    started.push_back(engine_.Start(Fake({"exit", "0"})));
+  }
+  while (ended.size() < started.size()) {
+    for (const JobEnd& end : engine_.Wait(1000)) {
+      ended.push_back(end.job);
+    }
+  }
+  EXPECT_THAT(ended, testing::UnorderedElementsAreArray(started));
+  EXPECT_THAT(engine_.Wait(0), IsEmpty());
+}
+
+TEST_F(EngineTest, EnvironmentCoresAndOutputAreTheTrials) {
+  TrialCommand command = Fake({"-c", "echo $OMP_NUM_THREADS $WORLD_SIZE [$CUDA_VISIBLE_DEVICES] $RANK; nproc; echo oops >&2"});
+  command.child.program = "/bin/sh";
+  command.child.environment.push_back("RANK=7");
+  command.grant.gpus = {"GPU-a", "GPU-b"};
+  command.grant.cores = {GrantedCpus().back()};
+  engine_.Start(command);
+  EXPECT_EQ(0, End().exit.code);
+  EXPECT_THAT(LastLines(folder_ / "stdout.log", 10), ElementsAre("1 1 [GPU-a,GPU-b] 7", "1"));
+  EXPECT_THAT(LastLines(folder_ / "stderr.log", 10), ElementsAre("oops"));
+}
+
+TEST_F(EngineTest, TrialOfTheCpuSeesNoGpu) {
+  TrialCommand command = Fake({"-c", "echo [${CUDA_VISIBLE_DEVICES-unset}]"});
+  command.child.program = "/bin/sh";
+  engine_.Start(command);
+  End();
+  EXPECT_EQ("[]\n", ReadFile(folder_ / "stdout.log"));
+}
+
+TEST_F(EngineTest, ProgramThatIsNotThereIsASentence) {
+  TrialCommand command = Fake({});
+  command.child.program = folder_ / "nothing";
+  EXPECT_THROW(engine_.Start(command), std::runtime_error);
+}
+
+TEST_F(EngineTest, KeeperThatIsKilledTakesItsTrialWithIt) {
+  const JobId job = StartReady({"sleep"});
+  const JobProcesses processes = *engine_.Processes(job);
+  kill(processes.keeper, SIGKILL);
+  EXPECT_EQ(SIGKILL, End().exit.signal);
+  Until([&] { return Left().empty(); });
+}
+
+TEST_F(EngineTest, EngineThatGoesOutOfScopeLeavesNothing) {
+  {
+    LocalEngine engine(kBackplane);
+    engine.Start(Fake({"leave-all-and-sleep"}));
+    engine.Start(Fake({"ignore-term"}));
+  }
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+// At moments spread over the start of its trials: some are not there yet, some have left their daemons already.
+TEST_F(EngineTest, SupervisorThatIsKilledLeavesNothingAndKeepsTheFolderUntilThen) {
+  const std::filesystem::path lock_file = folder_ / "lock";
+  for (int moment_ms = 0; moment_ms <= 20; moment_ms += 4) {
+    const std::filesystem::path log = folder_ / ("host" + std::to_string(moment_ms));
+    Child host({BACKPLANE_BINARY_DIR "/tests/engine_host",
+                {kBackplane, lock_file.string(), "3", kFakeTrial, "leave-all-and-sleep"},
+                {mark_},
+                log,
+                log,
+                -1});
+    Until([&] { return ReadFile(log).value_or("").starts_with("started"); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(moment_ms));
+    host.Signal(SIGKILL);
+    const int lock = open(lock_file.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(0, flock(lock, LOCK_EX));
+    EXPECT_THAT(Left(), IsEmpty());
+    close(lock);
+  }
+}
+
+}  // namespace
+}  // namespace backplane
