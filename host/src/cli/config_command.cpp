@@ -10,7 +10,7 @@ int ConfigCheckCommand(const FileArgs& args) {
   if (!loaded) {
     return kUsage;
   }
-  std::printf("%s: ok (%s with %s, %llu rows)\n", args.file.c_str(), loaded->learner.id.c_str(), loaded->env.id.c_str(),
+  std::printf("%s: ok (%s with %s, %llu rows)\n", args.file.c_str(), loaded->learner->id.c_str(), loaded->env->id.c_str(),
               static_cast<unsigned long long>(loaded->experiment.rollout.rows()));
   return kOk;
 }

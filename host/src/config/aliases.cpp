@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "config/schema.hpp"
@@ -30,9 +31,14 @@ void MoveToHostKey(Node* root, Entry entry, const OptionInfo& option, Errors* er
   }
 }
 
-void RewriteIn(Node* root, const std::string& options_path, const PluginInfo& info, Errors* errors) {
+void RewriteIn(Node* root, const std::string& options_path, const OptionTable& table, Errors* errors) {
   Node* map = FindPath(root, options_path);
   if (!map || !map->IsMap()) return;
+  const bool plain = std::all_of(map->entries.begin(), map->entries.end(), [&](const Entry& entry) {
+    const TableOption* option = table.Find(entry.key);
+    return !option || (!option->host_key && entry.key == option->info->path);
+  });
+  if (plain) return;
   std::vector<Entry> kept;
   std::vector<std::pair<Entry, const OptionInfo*>> moved;
   auto find_kept = [&](const std::string& key) -> const Entry* {
@@ -42,8 +48,9 @@ void RewriteIn(Node* root, const std::string& options_path, const PluginInfo& in
     return nullptr;
   };
   for (const Entry& entry : map->entries) {
-    const OptionInfo* option = FindOption(info, entry.key);
-    if (option && HostKeyOf(*option)) {
+    const TableOption* known = table.Find(entry.key);
+    const OptionInfo* option = known ? known->info : nullptr;
+    if (known && known->host_key) {
       moved.emplace_back(entry, option);
     } else if (!option || entry.key == option->path) {
       kept.push_back(entry);
@@ -93,9 +100,9 @@ Node ForHostKey(Node value, const OptionInfo& option) {
 
 void RewriteAliases(Node* root, const std::vector<PluginSlot>& slots, Errors* errors) {
   for (const PluginSlot& slot : slots) {
-    if (!slot.info) continue;
-    RewriteIn(root, slot.options_path(), *slot.info, errors);
-    if (slot.path == "env") RewriteIn(root, kEvaluationOptions, *slot.info, errors);
+    if (!slot.table) continue;
+    RewriteIn(root, slot.options_path(), *slot.table, errors);
+    if (slot.path == "env") RewriteIn(root, kEvaluationOptions, *slot.table, errors);
   }
 }
 

@@ -22,25 +22,9 @@ std::optional<std::string> ReadText(const fs::path& file) {
   return text.str();
 }
 
-void Merge(Node over, Node* under) {
-  if (!over.IsMap() || !under->IsMap()) {
-    *under = std::move(over);
-    return;
-  }
-  under->mark = over.mark;
-  for (Entry& entry : over.entries) {
-    if (Entry* existing = FindEntry(under, entry.key)) {
-      existing->mark = entry.mark;
-      Merge(std::move(entry.value), &existing->value);
-    } else {
-      under->entries.push_back(std::move(entry));
-    }
-  }
-}
-
 class BaseReader {
  public:
-  explicit BaseReader(Errors* errors) : errors_(errors) {}
+  BaseReader(Errors* errors, int order) : errors_(errors), order_(order) {}
 
   // `named_by` is the place of the key `base`; NULL for the experiment file.
   std::optional<Node> Read(const fs::path& file, const Mark* named_by) {
@@ -57,7 +41,8 @@ class BaseReader {
       return std::nullopt;
     }
     open_.push_back(canonical);
-    auto source = MakeSource(file.string(), fs::absolute(file).parent_path(), *text, static_cast<int>(open_.size()) - 1);
+    auto source =
+        MakeSource(file.string(), fs::absolute(file).parent_path(), *text, order_ + static_cast<int>(open_.size()) - 1);
     std::optional<Node> root = ParseDocument(*text, source, errors_);
     if (root && !root->IsMap() && !root->IsNull()) {
       errors_->Add(root->mark, "an experiment file is a mapping, found " + Describe(*root));
@@ -79,16 +64,35 @@ class BaseReader {
     if (!name) return over;
     std::optional<Node> under = Read((file.parent_path() / name->get<std::string>()).lexically_normal(), &mark);
     if (!under) return over;
-    Merge(std::move(over), &*under);
+    MergeOver(std::move(over), &*under);
     return std::move(*under);
   }
 
   Errors* errors_;
+  int order_;
   std::vector<fs::path> open_;  // the files of the chain, canonical
 };
 
 }  // namespace
 
-std::optional<Node> ReadWithBase(const fs::path& file, Errors* errors) { return BaseReader(errors).Read(file, nullptr); }
+void MergeOver(Node over, Node* under) {
+  if (!over.IsMap() || !under->IsMap()) {
+    *under = std::move(over);
+    return;
+  }
+  under->mark = over.mark;
+  for (Entry& entry : over.entries) {
+    if (Entry* existing = FindEntry(under, entry.key)) {
+      existing->mark = entry.mark;
+      MergeOver(std::move(entry.value), &existing->value);
+    } else {
+      under->entries.push_back(std::move(entry));
+    }
+  }
+}
+
+std::optional<Node> ReadWithBase(const fs::path& file, Errors* errors, int order) {
+  return BaseReader(errors, order).Read(file, nullptr);
+}
 
 }  // namespace backplane

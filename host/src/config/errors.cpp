@@ -24,6 +24,17 @@ void Errors::AddFile(const std::string& file, std::string message) {
   found_.push_back({-1, Diagnostic{file, 0, 0, std::move(message), ""}});
 }
 
+void Errors::AddNewPlaces(const Errors& other) {
+  std::set<std::tuple<int, int, int>> places = places_;
+  for (const Found& found : other.found_) {
+    std::tuple place{found.order, found.diagnostic.line, found.diagnostic.column};
+    if (places_.contains(place)) continue;
+    places.insert(place);
+    found_.push_back(found);
+  }
+  places_ = std::move(places);
+}
+
 std::vector<Diagnostic> Errors::Sorted() const {
   auto place = [](const Found& f) { return std::tie(f.order, f.diagnostic.line, f.diagnostic.column); };
   std::vector<Found> sorted = found_;

@@ -45,7 +45,42 @@ struct ResourceConfig {
   std::optional<uint64_t> memory_bytes, device_memory_bytes;
   std::optional<double> wall_time_s;
   double hang_timeout_s = 300;  // no sign of life for so long: the trial is ended
-  bool exclusive = false;
+  bool exclusive = false;       // `auto` in the file is decided when it is read: true if ReportConfig::ComparesTimes
+};
+
+struct ReportConfig {
+  std::optional<std::string> kind;  // absent: no report
+  std::optional<std::string> name;  // absent: the kind
+  nlohmann::json baseline;          // a point's name, or its values by path; null: none
+  bool timing = false;
+  nlohmann::json columns, figures, select;  // as written
+  bool ComparesTimes() const { return kind == "parallel_efficiency" || (kind == "comparison" && timing); }
+};
+
+enum class FailureAction { kFail = 1, kInfeasible, kShrink, kKeepPartial, kRetry };
+
+struct FailurePolicy {
+  FailureAction action = FailureAction::kFail;
+  uint64_t retries = 0;  // of kRetry: attempts after the first; when they are used up the trial has failed
+};
+
+// What follows an attempt that ended in one of these ways.
+struct OnFailure {
+  FailurePolicy device_oom{FailureAction::kInfeasible}, host_oom{FailureAction::kInfeasible};
+  FailurePolicy signal{FailureAction::kRetry, 1}, temp{FailureAction::kRetry, 3};
+  FailurePolicy timeout{FailureAction::kKeepPartial}, nan, config, plugin;
+};
+
+struct FlappingLimit {
+  uint64_t failures = 3;  // 0: no limit
+  double window_s = 60;
+};
+
+// When a sweep is paused: running trials finish, no other starts.
+struct StopSweep {
+  FlappingLimit flapping;
+  uint64_t initial_failures = 5;  // before the first success; 0: no limit
+  double max_failed_fraction = 1.0;
 };
 
 struct Experiment {
@@ -58,6 +93,9 @@ struct Experiment {
   EvaluationConfig evaluation;
   uint64_t checkpoint_every_iterations = 0;  // 0: only at the end
   ResourceConfig resources;
+  ReportConfig report;
+  OnFailure on_failure;
+  StopSweep stop_sweep;
   std::string output_dir;                                // default outputs/<name>
   std::optional<std::string> report_dir, progress_file;  // absent: inside output_dir
   std::vector<std::string> plugin_path;

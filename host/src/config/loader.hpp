@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,8 +38,9 @@ struct LoadedExperiment {
   Experiment experiment;
   std::map<std::string, std::string> origin;  // "learner.options.lr" -> "walk.yaml:12:5", "--set", or absent for a default
   std::vector<std::string> notes;             // sentences for the user that are no errors
-  PluginInfo env, learner;
-  std::vector<PluginInfo> monitors;
+  // Shared: a sweep loads thousands of experiments with the same plugins. Never NULL after loading.
+  std::shared_ptr<const PluginInfo> env, learner;
+  std::vector<std::shared_ptr<const PluginInfo>> monitors;
 };
 
 struct LoadResult {
@@ -46,6 +48,7 @@ struct LoadResult {
   std::vector<Diagnostic> errors;          // in file order
 };
 
+// A `sweep:` in the file is not looked at: this is the experiment without it. MakePlan (sweep/plan.hpp) reads both.
 LoadResult LoadExperiment(const std::filesystem::path& file, const LoadOptions& options);
 
 }  // namespace backplane

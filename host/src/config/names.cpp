@@ -21,13 +21,12 @@ std::string Leaf(const std::string& path) {
 std::vector<Candidate> AllNames(const std::vector<PluginSlot>& slots) {
   std::vector<Candidate> names;
   for (const HostKey& key : HostKeys()) {
-    if (key.type == ValueType::kLater) continue;
     for (std::string path = key.path; !path.empty(); path = Parent(path)) names.push_back({Leaf(path), path});
     for (const std::string& other : SplitList(key.other_names)) names.push_back({other, key.path});
   }
   for (const PluginSlot& slot : slots) {
-    if (!slot.info) continue;
-    for (const OptionInfo& option : slot.info->options) {
+    if (!slot.table) continue;
+    for (const OptionInfo& option : slot.table->info().options) {
       std::string path = slot.options_path() + "." + option.path;
       names.push_back({option.path, path});
       for (const std::string& alias : option.aliases) {

@@ -11,12 +11,10 @@ namespace {
 
 using nlohmann::json;
 
-ValueRule RuleOf(const OptionInfo& option) { return {static_cast<ValueType>(option.type), option.range.value_or("")}; }
-
 class OptionReader {
  public:
   OptionReader(const Node& root, const PluginSlot& slot, std::string path, Values* host, Errors* errors)
-      : root_(root), slot_(slot), info_(*slot.info), path_(std::move(path)), host_(host), errors_(errors) {}
+      : root_(root), slot_(slot), table_(*slot.table), path_(std::move(path)), host_(host), errors_(errors) {}
 
   // The options that stand in the file.
   json ReadGiven(const std::vector<PluginSlot>& slots) {
@@ -28,12 +26,12 @@ class OptionReader {
       return result;
     }
     for (const Entry& entry : map->entries) {
-      const OptionInfo* option = FindOption(info_, entry.key);
+      const TableOption* option = table_.Find(entry.key);
       if (option) {
         ReadOne(entry, *option, &result);
       } else {
         std::string hint = Hint(slot_.options_path(), entry.key, slots);
-        errors_->Add(entry.mark, fmt::format("{} has no option '{}'{}", info_.id, entry.key, hint));
+        errors_->Add(entry.mark, fmt::format("{} has no option '{}'{}", table_.info().id, entry.key, hint));
       }
     }
     return result;
@@ -41,17 +39,19 @@ class OptionReader {
 
   // Completes what was given.
   void FillIn(json* result) {
-    for (const OptionInfo& option : info_.options) {
-      if (result->contains(option.path) || failed_.contains(option.path)) continue;
-      (*result)[option.path] = HostKeyOf(option) ? FromHost(option) : Default(option);
+    for (const TableOption& option : table_.options()) {
+      const std::string& name = option.info->path;
+      if (result->contains(name) || failed_.contains(name)) continue;
+      (*result)[name] = option.host_key ? FromHost(option) : Default(option);
     }
   }
 
  private:
-  void ReadOne(const Entry& entry, const OptionInfo& option, json* result) {
+  void ReadOne(const Entry& entry, const TableOption& known, json* result) {
+    const OptionInfo& option = *known.info;
     std::string name = path_ + "." + option.path;
     bool unset = entry.value.IsNull() && !option.def && !(option.flags & BP_PARAM_REQUIRED);
-    std::optional<json> value = unset ? json(nullptr) : ReadValue(entry.value, RuleOf(option), name, errors_);
+    std::optional<json> value = unset ? json(nullptr) : ReadValue(entry.value, known.rule, name, errors_);
     if (!value) {
       failed_[option.path] = true;
       return;
@@ -60,40 +60,39 @@ class OptionReader {
     if (entry.mark.source) host_->origin[name] = Place(entry.mark);
   }
 
-  json FromHost(const OptionInfo& option) {
-    const std::string& host_path = HostKeyOf(option)->path;
+  json FromHost(const TableOption& known) {
+    const OptionInfo& option = *known.info;
+    const std::string& host_path = known.host_key->path;
     auto found = host_->values.find(host_path);
     std::optional<json> value = found == host_->values.end() ? std::nullopt : FromHostKey(found->second, option);
-    if (!value) return Default(option);
+    if (!value) return Default(known);
     auto origin = host_->origin.find(host_path);
     if (origin != host_->origin.end()) host_->origin[path_ + "." + option.path] = origin->second;
     if (value->is_number() && option.range && !InRange(*option.range, value->get<double>())) {
       errors_->Add(PathMark(root_, host_path), fmt::format("{}: {} is out of range {} of {}'s option '{}'", host_path,
-                                                           value->dump(), *option.range, info_.id, option.path));
+                                                           value->dump(), *option.range, table_.info().id, option.path));
     }
     return *value;
   }
 
-  json Default(const OptionInfo& option) {
+  json Default(const TableOption& known) {
+    if (known.default_value) return *known.default_value;
+    const OptionInfo& option = *known.info;
     const Node* mapping = FindPath(root_, slot_.path);
     Mark mark = mapping ? mapping->mark : root_.mark;
-    if (!option.def) {
-      if (option.flags & BP_PARAM_REQUIRED) {
-        errors_->Add(mark, fmt::format("{} requires the option '{}': {}", info_.id, option.path, option.doc));
-      }
-      return nullptr;
+    const std::string& id = table_.info().id;
+    if (option.def) {
+      errors_->Add(
+          mark, fmt::format("{} declares a default for '{}' that breaks its own rule: {}", id, option.path, known.bad_default));
+    } else if (option.flags & BP_PARAM_REQUIRED) {
+      errors_->Add(mark, fmt::format("{} requires the option '{}': {}", id, option.path, option.doc));
     }
-    std::string why_not;
-    std::optional<json> value = ReadDefault(*option.def, RuleOf(option), &why_not);
-    if (value) return *value;
-    errors_->Add(mark,
-                 fmt::format("{} declares a default for '{}' that breaks its own rule: {}", info_.id, option.path, why_not));
     return nullptr;
   }
 
   const Node& root_;
   const PluginSlot& slot_;
-  const PluginInfo& info_;
+  const OptionTable& table_;
   std::string path_;
   Values* host_;
   Errors* errors_;
@@ -108,7 +107,7 @@ void Values::Put(const std::string& path, json value, const Mark& mark) {
 }
 
 json ReadOptions(const Node& root, const PluginSlot& slot, const std::vector<PluginSlot>& slots, Values* host, Errors* errors) {
-  if (!slot.info) return json::object();
+  if (!slot.table) return json::object();
   OptionReader reader(root, slot, slot.options_path(), host, errors);
   json result = reader.ReadGiven(slots);
   reader.FillIn(&result);
@@ -117,7 +116,7 @@ json ReadOptions(const Node& root, const PluginSlot& slot, const std::vector<Plu
 
 json ReadEvaluationOptions(const Node& root, const std::vector<PluginSlot>& slots, Values* host, Errors* errors) {
   const PluginSlot* slot = FindSlot(slots, "env.options");
-  if (!slot || !slot->info) return json::object();
+  if (!slot || !slot->table) return json::object();
   return OptionReader(root, *slot, "evaluation.env.options", host, errors).ReadGiven(slots);
 }
 

@@ -14,34 +14,41 @@ namespace {
 
 constexpr int kFirstOrder = 1000;  // after every file
 
+bool IsBelowFreeForm(const std::string& path) {
+  for (size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1)) {
+    const HostKey* key = FindHostKey(path.substr(0, dot));
+    if (key && IsFreeForm(*key)) return true;
+  }
+  return false;
+}
+
 // Where an override writes: an alias writes at its target, so that it replaces what the file says there.
 struct Target {
   std::string path;
-  Node value;
-  bool known;
+  const TableOption* host_alias = nullptr;  // the option that stands for a host key here
+  bool known = false;
 };
 
-Target FindTarget(const Override& override, const std::vector<PluginSlot>& slots, const Node& root) {
-  Target target{override.path, override.value, false};
-  size_t options = override.path.find(".options.");
-  if (options != std::string::npos) {
-    std::string options_path = override.path.substr(0, options + 8), name = override.path.substr(options + 9);
-    const PluginSlot* slot = FindSlot(slots, options_path);
-    if (slot && !slot->info) target.known = true;  // that the plugin is missing is said already
-    const OptionInfo* option = slot && slot->info ? FindOption(*slot->info, name) : nullptr;
-    if (!option) return target;
-    target.known = true;
-    const HostKey* host = HostKeyOf(*option);
-    if (host && options_path == slot->options_path()) {
-      target.value = ForHostKey(std::move(target.value), *option);
-      target.path = host->path;
-    } else {
-      target.path = options_path + "." + option->path;
-    }
+Target FindTarget(const std::string& path, const std::vector<PluginSlot>& slots) {
+  Target target{path};
+  size_t options = path.find(".options.");
+  if (options == std::string::npos) {
+    const HostKey* key = FindHostKey(path);
+    target.known = (key && key->type != ValueType::kBase) || IsSection(path) || IsBelowFreeForm(path);
     return target;
   }
-  const HostKey* key = FindHostKey(override.path);
-  target.known = (key && key->type != ValueType::kBase) || IsSection(override.path) || FindPath(root, override.path);
+  std::string options_path = path.substr(0, options + 8), name = path.substr(options + 9);
+  const PluginSlot* slot = FindSlot(slots, options_path);
+  if (slot && !slot->table) target.known = true;  // that the plugin is missing is said already
+  const TableOption* option = slot && slot->table ? slot->table->Find(name) : nullptr;
+  if (!option) return target;
+  target.known = true;
+  if (option->host_key && options_path == slot->options_path()) {
+    target.host_alias = option;
+    target.path = option->host_key->path;
+  } else {
+    target.path = options_path + "." + option->info->path;
+  }
   return target;
 }
 
@@ -79,23 +86,27 @@ bool ChoosesPlugins(const Override& override) {
          path == "learner.plugin" || of_monitor;
 }
 
-void ApplyOverride(const Override& override, const std::vector<PluginSlot>& slots, Node* root, Errors* errors) {
+std::string TargetPath(const std::string& path, const std::vector<PluginSlot>& slots) { return FindTarget(path, slots).path; }
+
+std::string ApplyOverride(const Override& override, const std::vector<PluginSlot>& slots, Node* root, Errors* errors) {
   if (override.path == "base") {
     errors->Add(override.mark, "base stands in files only");
-    return;
+    return override.path;
   }
-  Target target = FindTarget(override, slots, *root);
-  if (!target.known && !override.add) {
+  Target target = FindTarget(override.path, slots);
+  if (!target.known && !override.add && !FindPath(*root, override.path)) {
     size_t dot = override.path.rfind('.');
     std::string section = dot == std::string::npos ? "" : override.path.substr(0, dot);
     std::string key = dot == std::string::npos ? override.path : override.path.substr(dot + 1);
     errors->Add(override.mark,
                 fmt::format("unknown path '{}'{}", override.path, DidYouMean(NearestPaths(section, key, slots))));
-    return;
+    return override.path;
   }
-  if (!SetPath(root, target.path, override.mark, std::move(target.value))) {
+  Node value = target.host_alias ? ForHostKey(override.value, *target.host_alias->info) : override.value;
+  if (!SetPath(root, target.path, override.mark, std::move(value))) {
     errors->Add(override.mark, fmt::format("'{}' cannot be set: what stands above it is no mapping", override.path));
   }
+  return target.path;
 }
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// --set path=value: the same keys as in the file, written on the command line.
+// A value that replaces what the file says at a path: --set path=value, or one value of a sweep.
 #pragma once
 
 #include <string>
@@ -20,6 +20,10 @@ std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors
 // Such overrides come first: they decide which option tables the others are checked against.
 bool ChoosesPlugins(const Override& override);
 
-void ApplyOverride(const Override& override, const std::vector<PluginSlot>& slots, Node* root, Errors* errors);
+// The path that `path` is another name of, else itself.
+std::string TargetPath(const std::string& path, const std::vector<PluginSlot>& slots);
+
+// Returns the path it wrote at: another than its own if that is an alias.
+std::string ApplyOverride(const Override& override, const std::vector<PluginSlot>& slots, Node* root, Errors* errors);
 
 }  // namespace backplane

@@ -55,11 +55,11 @@ void CheckMonitor(const Node& item, Errors* errors) {
   if (!FindEntry(item, "plugin")) errors->Add(item.mark, "monitors: a monitor lacks 'plugin'");
 }
 
-void PrepareMonitors(Node* root, const PluginLookup& lookup, const Folders& folders, Errors* errors) {
+void PrepareMonitors(Node* root, PluginTables* tables, const Folders& folders, Errors* errors) {
   Entry* entry = FindEntry(root, "monitors");
   if (!entry) {
     std::string why_not;
-    if (!lookup || !lookup(BP_KIND_MONITOR, kDefaultMonitor, folders, &why_not)) return;
+    if (!tables->Find(BP_KIND_MONITOR, kDefaultMonitor, folders, &why_not)) return;
     Node list;
     list.kind = Node::Kind::kList;
     list.items.push_back(PluginMapping(Scalar(kDefaultMonitor, Mark{})));
@@ -78,9 +78,8 @@ void PrepareMonitors(Node* root, const PluginLookup& lookup, const Folders& fold
 
 bool NamesFile(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".so"); }
 
-PluginSlot Resolve(Node* root, uint32_t kind, std::string path, const PluginLookup& lookup, const Folders& folders,
-                   Errors* errors) {
-  PluginSlot slot{kind, std::move(path), std::nullopt};
+PluginSlot Resolve(Node* root, uint32_t kind, std::string path, PluginTables* tables, const Folders& folders, Errors* errors) {
+  PluginSlot slot{kind, std::move(path), nullptr};
   std::string key = slot.path + ".plugin";
   Node* node = FindPath(root, key);
   if (!node || node->reported) return slot;
@@ -91,28 +90,24 @@ PluginSlot Resolve(Node* root, uint32_t kind, std::string path, const PluginLook
     return slot;
   }
   if (NamesFile(node->text)) node->text = AbsolutePath(node->text, node->mark);
-  std::string why_not = "no plugins can be looked up here";
-  const PluginInfo* info = lookup ? lookup(kind, node->text, folders, &why_not) : nullptr;
-  if (info) {
-    slot.info = *info;
-  } else {
-    errors->Add(mark, fmt::format("{}: {}", key, why_not));
-  }
+  std::string why_not;
+  slot.table = tables->Find(kind, node->text, folders, &why_not);
+  if (!slot.table) errors->Add(mark, fmt::format("{}: {}", key, why_not));
   return slot;
 }
 
 }  // namespace
 
-std::vector<PluginSlot> ResolvePlugins(Node* root, const PluginLookup& lookup, Errors* errors) {
+std::vector<PluginSlot> ResolvePlugins(Node* root, PluginTables* tables, Errors* errors) {
   Folders folders = ReadPluginPath(*root);
-  PrepareMonitors(root, lookup, folders, errors);
+  PrepareMonitors(root, tables, folders, errors);
   std::vector<PluginSlot> slots;
-  slots.push_back(Resolve(root, BP_KIND_ENV, "env", lookup, folders, errors));
-  slots.push_back(Resolve(root, BP_KIND_LEARNER, "learner", lookup, folders, errors));
+  slots.push_back(Resolve(root, BP_KIND_ENV, "env", tables, folders, errors));
+  slots.push_back(Resolve(root, BP_KIND_LEARNER, "learner", tables, folders, errors));
   const Node* monitors = FindPath(*root, "monitors");
   size_t count = monitors ? monitors->items.size() : 0;
   for (size_t i = 0; i < count; ++i) {
-    slots.push_back(Resolve(root, BP_KIND_MONITOR, fmt::format("monitors.{}", i), lookup, folders, errors));
+    slots.push_back(Resolve(root, BP_KIND_MONITOR, fmt::format("monitors.{}", i), tables, folders, errors));
   }
   return slots;
 }
@@ -121,16 +116,6 @@ const PluginSlot* FindSlot(const std::vector<PluginSlot>& slots, const std::stri
   std::string wanted = options_path == "evaluation.env.options" ? "env.options" : options_path;
   for (const PluginSlot& slot : slots) {
     if (slot.options_path() == wanted) return &slot;
-  }
-  return nullptr;
-}
-
-const OptionInfo* FindOption(const PluginInfo& info, const std::string& name) {
-  for (const OptionInfo& option : info.options) {
-    if (option.path == name) return &option;
-  }
-  for (const OptionInfo& option : info.options) {
-    if (std::find(option.aliases.begin(), option.aliases.end(), name) != option.aliases.end()) return &option;
   }
   return nullptr;
 }

@@ -1,13 +1,13 @@
 // The plugins an experiment names, looked up: from here on their option tables are known.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "config/document.hpp"
 #include "config/errors.hpp"
-#include "config/loader.hpp"
+#include "config/option_table.hpp"
 
 namespace backplane {
 
@@ -15,17 +15,14 @@ namespace backplane {
 struct PluginSlot {
   uint32_t kind = 0;
   std::string path;
-  std::optional<PluginInfo> info;  // absent: not found, and an error says so
+  std::shared_ptr<const OptionTable> table;  // NULL: not found, and an error says so
   std::string options_path() const { return path + ".options"; }
 };
 
 // Writes each monitor as a mapping and each plugin's path as an absolute one, then looks the plugins up.
-std::vector<PluginSlot> ResolvePlugins(Node* root, const PluginLookup& lookup, Errors* errors);
+std::vector<PluginSlot> ResolvePlugins(Node* root, PluginTables* tables, Errors* errors);
 
 // The slot whose options stand under `options_path`. The evaluation's environment is the experiment's.
 const PluginSlot* FindSlot(const std::vector<PluginSlot>& slots, const std::string& options_path);
-
-// By its own name or another it declares. NULL: no such option.
-const OptionInfo* FindOption(const PluginInfo& info, const std::string& name);
 
 }  // namespace backplane

@@ -1,82 +1,15 @@
 #include "config/schema.hpp"
 
-#include <stdexcept>
-#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
 
-#include "config/units.hpp"
+#include "config/codec.hpp"
 
 namespace backplane {
 namespace {
 
 using nlohmann::json;
 using Type = ValueType;
-
-json Encode(const HostKey& key, double v) { return key.type == Type::kDuration ? json(FormatDuration(v)) : json(v); }
-json Encode(const HostKey& key, uint64_t v) { return key.type == Type::kSize ? json(FormatSize(v)) : json(v); }
-json Encode(const HostKey&, bool v) { return v; }
-json Encode(const HostKey&, const std::string& v) { return v; }
-json Encode(const HostKey&, const std::vector<std::string>& v) { return v; }
-json Encode(const HostKey&, const json& v) { return v.is_null() ? json::object() : v; }
-json Encode(const HostKey&, const std::vector<PluginUse>& uses) {
-  json list = json::array();
-  for (const PluginUse& use : uses) {
-    list.push_back({{"plugin", use.plugin}, {"options", use.options.is_null() ? json::object() : use.options}});
-  }
-  return list;
-}
-template <typename T>
-json Encode(const HostKey& key, const std::optional<T>& v) {
-  if (v) return Encode(key, *v);
-  return key.def ? json(key.def) : json(nullptr);  // absent is what the default says: "auto"
-}
-
-[[noreturn]] void Misfit(const HostKey& key, const json& value) {
-  throw std::runtime_error(key.path + ": a saved configuration cannot hold " + value.dump() + " here");
-}
-
-void Decode(const HostKey& key, const json& j, double* v) {
-  std::optional<double> seconds = j.is_string() ? ParseDuration(j.get<std::string>()) : std::nullopt;
-  if (key.type == Type::kDuration ? !seconds : !j.is_number()) Misfit(key, j);
-  *v = seconds ? *seconds : j.get<double>();
-}
-void Decode(const HostKey& key, const json& j, uint64_t* v) {
-  std::optional<uint64_t> bytes = j.is_string() ? ParseSize(j.get<std::string>()) : std::nullopt;
-  bool whole = j.is_number_unsigned() || (j.is_number_integer() && j.get<int64_t>() >= 0);
-  if (key.type == Type::kSize ? !bytes : !whole) Misfit(key, j);
-  *v = bytes ? *bytes : j.get<uint64_t>();
-}
-void Decode(const HostKey& key, const json& j, bool* v) {
-  if (!j.is_boolean()) Misfit(key, j);
-  *v = j.get<bool>();
-}
-void Decode(const HostKey& key, const json& j, std::string* v) {
-  if (!j.is_string()) Misfit(key, j);
-  *v = j.get<std::string>();
-}
-void Decode(const HostKey& key, const json& j, std::vector<std::string>* v) {
-  if (!j.is_array()) Misfit(key, j);
-  v->resize(j.size());
-  for (size_t i = 0; i < j.size(); ++i) Decode(key, j[i], &(*v)[i]);
-}
-void Decode(const HostKey& key, const json& j, json* v) {
-  if (!j.is_object()) Misfit(key, j);
-  *v = j;
-}
-void Decode(const HostKey& key, const json& j, std::vector<PluginUse>* v) {
-  if (!j.is_array()) Misfit(key, j);
-  for (const json& item : j) {
-    if (!item.is_object() || item.size() != 2 || !item.contains("plugin") || !item.contains("options")) Misfit(key, item);
-    PluginUse use;
-    Decode(key, item["plugin"], &use.plugin);
-    Decode(key, item["options"], &use.options);
-    v->push_back(use);
-  }
-}
-template <typename T>
-void Decode(const HostKey& key, const json& j, std::optional<T>* v) {
-  v->reset();
-  if (!j.is_null() && !(key.def && j == key.def)) Decode(key, j, &v->emplace());
-}
 
 // A row of the table. `Member` is a lambda from an Experiment to the member that the key fills.
 template <typename Member>
@@ -92,12 +25,15 @@ HostKey Required(HostKey key) {
   return key;
 }
 
-HostKey NotEnforced(HostKey key) {
-  key.not_enforced = true;
+// Accepted and kept, without effect so far: whoever sets it is told.
+HostKey Noted(const char* note, HostKey key) {
+  key.note = note;
   return key;
 }
 
 HostKey Unbound(const char* path, Type type, const char* doc) { return {path, type, "", nullptr, false, "", doc}; }
+
+constexpr const char* kNoReports = "no report is written in this version";
 
 #define MEMBER(name) \
   [](auto& e) -> auto& { return e.name; }
@@ -141,29 +77,60 @@ const std::vector<HostKey>& Table() {
           "options of the environment that differ in evaluation", MEMBER(evaluation.env_options)),
       Key("checkpoint.every_iterations", Type::kInteger, "[0,)", "0", "checkpoint_frequency,save_freq,save_steps",
           "0: only at the end", MEMBER(checkpoint_every_iterations)),
-      NotEnforced(Key("resources.cpus", Type::kInteger, "auto|[1,)", "auto", "num_cpus", "processor cores granted to the trial",
-                      MEMBER(resources.cpus))),
-      NotEnforced(Key("resources.gpus", Type::kNumber, "[0,)", "0", "num_gpus,num_gpus_per_learner",
-                      "devices, or a part of one", MEMBER(resources.gpus))),
-      NotEnforced(Key("resources.memory", Type::kSize, "(0,)", nullptr, "max_memory", "the trial is ended beyond it",
-                      MEMBER(resources.memory_bytes))),
-      NotEnforced(Key("resources.device_memory", Type::kSize, "(0,)", nullptr, "memory_budget_mb,gpu_memory",
-                      "device memory the trial may take", MEMBER(resources.device_memory_bytes))),
+      Key("resources.cpus", Type::kInteger, "auto|[1,)", "auto", "num_cpus", "processor cores granted to the trial",
+          MEMBER(resources.cpus)),
+      Key("resources.gpus", Type::kNumber, "[0,)", "0", "num_gpus,num_gpus_per_learner", "devices, or a part of one",
+          MEMBER(resources.gpus)),
+      Key("resources.memory", Type::kSize, "(0,)", nullptr, "max_memory", "the trial is ended beyond it",
+          MEMBER(resources.memory_bytes)),
+      Key("resources.device_memory", Type::kSize, "(0,)", nullptr, "memory_budget_mb,gpu_memory",
+          "device memory the trial may take", MEMBER(resources.device_memory_bytes)),
       Key("resources.wall_time", Type::kDuration, "(0,)", nullptr, "", "the trial is ended as failed after so long",
           MEMBER(resources.wall_time_s)),
       Key("resources.hang_timeout", Type::kDuration, "(0,)", "300s", "", "a trial without a sign of life for so long is ended",
           MEMBER(resources.hang_timeout_s)),
-      NotEnforced(Key("resources.exclusive", Type::kFlag, "", "false", "",
-                      "nothing else of ours runs on the trial's cores and device", MEMBER(resources.exclusive))),
+      Key("resources.exclusive", Type::kFlag, "auto", "auto", "",
+          "nothing else of ours runs on the trial's cores and device; auto: only if the report compares times",
+          MEMBER(resources.exclusive)),
       Key("output.dir", Type::kText, "", "outputs/<experiment>", "output_dir,logdir,log_dir,save_dir", "the results folder",
           MEMBER(output_dir)),
-      NotEnforced(Key("output.report_dir", Type::kText, "", nullptr, "", "where reports go instead", MEMBER(report_dir))),
-      NotEnforced(Key("output.progress_file", Type::kText, "", nullptr, "", "where progress is written instead",
-                      MEMBER(progress_file))),
+      Noted(kNoReports, Key("output.report_dir", Type::kText, "", nullptr, "", "where reports go instead", MEMBER(report_dir))),
+      Key("output.progress_file", Type::kText, "", nullptr, "", "where progress is written instead", MEMBER(progress_file)),
       Key("plugin_path", Type::kPathList, "", "[]", "plugin_dirs", "folders searched for plugins", MEMBER(plugin_path)),
-      Unbound("sweep", Type::kLater, "many trials from one file"),
-      Unbound("report", Type::kLater, "what is written when the trials are done"),
-      Unbound("on_failure", Type::kLater, "what follows a failed attempt"),
+      Unbound("sweep", Type::kSweep, "many trials from one file"),
+      Noted(kNoReports, Key("report.kind", Type::kEnum, "parallel_efficiency|comparison", nullptr, "report_type",
+                            "what is written when the trials are done", MEMBER(report.kind))),
+      Key("report.name", Type::kName, "", nullptr, "", "names its files; default: the kind", MEMBER(report.name)),
+      Key("report.baseline", Type::kJson, "", nullptr, "reference",
+          "the point that others are compared with: its name or its values", MEMBER(report.baseline)),
+      Key("report.timing", Type::kFlag, "", "false", "", "a comparison that compares times", MEMBER(report.timing)),
+      Key("report.columns", Type::kJson, "", nullptr, "", "metrics, or expressions of metrics, of its table",
+          MEMBER(report.columns)),
+      Key("report.figures", Type::kJson, "", nullptr, "plots", "its figures", MEMBER(report.figures)),
+      Key("report.select", Type::kJson, "", nullptr, "", "the metric that decides, and where the best settings are written",
+          MEMBER(report.select)),
+      Key("on_failure.device_oom", Type::kFailurePolicy, "fail|infeasible|shrink|retry", "infeasible", "gpu_oom",
+          "an attempt ran out of device memory", MEMBER(on_failure.device_oom)),
+      Key("on_failure.host_oom", Type::kFailurePolicy, "fail|infeasible|retry", "infeasible", "oom",
+          "an attempt ran out of memory", MEMBER(on_failure.host_oom)),
+      Key("on_failure.signal", Type::kFailurePolicy, "fail|infeasible|retry", "{retry: 1}", "crash",
+          "a signal ended an attempt", MEMBER(on_failure.signal)),
+      Key("on_failure.temp", Type::kFailurePolicy, "fail|infeasible|retry", "{retry: 3}", "temporary",
+          "an attempt asks for another", MEMBER(on_failure.temp)),
+      Key("on_failure.timeout", Type::kFailurePolicy, "fail|infeasible|keep_partial|retry", "keep_partial", "walltime",
+          "an attempt took longer than resources.wall_time", MEMBER(on_failure.timeout)),
+      Key("on_failure.nan", Type::kFailurePolicy, "fail|infeasible|retry", "fail", "diverged", "a number was not finite",
+          MEMBER(on_failure.nan)),
+      Key("on_failure.config", Type::kFailurePolicy, "fail|infeasible|retry", "fail", "usage", "a plugin refused its options",
+          MEMBER(on_failure.config)),
+      Key("on_failure.plugin", Type::kFailurePolicy, "fail|infeasible|retry", "fail", "", "a plugin broke its contract",
+          MEMBER(on_failure.plugin)),
+      Key("stop_sweep.flapping", Type::kFlapping, "", "3 in 60s", "", "so many failures in so long pause the sweep; 0: never",
+          MEMBER(stop_sweep.flapping)),
+      Key("stop_sweep.initial_failures", Type::kInteger, "[0,)", "5", "",
+          "so many failures before the first success pause the sweep; 0: never", MEMBER(stop_sweep.initial_failures)),
+      Key("stop_sweep.max_failed_fraction", Type::kNumber, "[0,1]", "1.0", "",
+          "the sweep is paused when more than this part of its trials failed", MEMBER(stop_sweep.max_failed_fraction)),
   };
   return table;
 }
@@ -175,17 +142,27 @@ const std::vector<HostKey>& Table() {
 std::span<const HostKey> HostKeys() { return Table(); }
 
 const HostKey* FindHostKey(const std::string& path) {
-  for (const HostKey& key : Table()) {
-    if (key.path == path) return &key;
-  }
-  return nullptr;
+  static const std::unordered_map<std::string, const HostKey*> by_path = [] {
+    std::unordered_map<std::string, const HostKey*> map;
+    for (const HostKey& key : Table()) map.emplace(key.path, &key);
+    return map;
+  }();
+  auto found = by_path.find(path);
+  return found == by_path.end() ? nullptr : found->second;
 }
 
 bool IsSection(const std::string& path) {
-  for (const HostKey& key : Table()) {
-    if (key.path.starts_with(path + ".")) return true;
-  }
-  return false;
+  static const std::unordered_set<std::string> sections = [] {
+    std::unordered_set<std::string> set;
+    for (const HostKey& key : Table()) {
+      for (size_t dot = key.path.find('.'); dot != std::string::npos; dot = key.path.find('.', dot + 1))
+        set.insert(key.path.substr(0, dot));
+    }
+    return set;
+  }();
+  return sections.contains(path);
 }
+
+bool IsFreeForm(const HostKey& key) { return key.type == ValueType::kSweep || key.type == ValueType::kJson; }
 
 }  // namespace backplane

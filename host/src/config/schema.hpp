@@ -20,9 +20,9 @@ struct HostKey {
   std::string doc;
   // The member as it stands in a saved configuration, and back. NULL for keys that are gone once the file is read.
   // Set throws std::runtime_error when the JSON does not fit.
-  bool not_enforced = false;  // accepted and kept, without effect in this version: the user is told
   nlohmann::json (*get)(const HostKey&, const Experiment&) = nullptr;
   void (*set)(const HostKey&, const nlohmann::json&, Experiment*) = nullptr;
+  const char* note = nullptr;  // what a user who sets the key is told: it has no effect in this version
 
   ValueRule rule() const { return {type, range}; }
 };
@@ -31,5 +31,7 @@ std::span<const HostKey> HostKeys();
 const HostKey* FindHostKey(const std::string& path);
 // "rollout", "evaluation.env": some keys stand below it.
 bool IsSection(const std::string& path);
+// What stands below such a key is no key of the table.
+bool IsFreeForm(const HostKey& key);
 
 }  // namespace backplane

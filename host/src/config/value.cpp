@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "config/errors.hpp"
+#include "config/policy.hpp"
 #include "config/units.hpp"
 
 namespace backplane {
@@ -66,6 +67,7 @@ const char* Wanted(ValueType type) {
     case ValueType::kSize: return "a size such as 512MiB, 4GB or 16GiB";
     case ValueType::kPath: return "a path";
     case ValueType::kPathList: return "a list of paths";
+    case ValueType::kFlapping: return "a limit such as '3 in 60s', or 0";
     default: return "text";
   }
 }
@@ -80,6 +82,8 @@ class ValueReader {
       case ValueType::kNumberList: return ReadList(node, ValueType::kNumber);
       case ValueType::kIntegerList: return ReadList(node, ValueType::kInteger);
       case ValueType::kPathList: return ReadList(node, ValueType::kPath);
+      case ValueType::kFailurePolicy: return ReadFailurePolicy(node);
+      case ValueType::kJson: return PlainJson(node);
       default: break;
     }
     if (!node.IsScalar()) return WrongType(node);
@@ -90,6 +94,7 @@ class ValueReader {
       case ValueType::kFlag: return ReadFlag(node);
       case ValueType::kDuration: return ReadDuration(node);
       case ValueType::kSize: return ReadSize(node);
+      case ValueType::kFlapping: return ReadFlapping(node);
       default: return ReadText(node);
     }
   }
@@ -140,6 +145,20 @@ class ValueReader {
   std::optional<json> ReadSize(const Node& node) {
     std::optional<uint64_t> bytes = ParseSize(node.text);
     return Numeric(node, bytes) ? std::optional<json>(FormatSize(*bytes)) : std::nullopt;
+  }
+
+  std::optional<json> ReadFlapping(const Node& node) {
+    std::optional<FlappingLimit> limit = ParseFlapping(PlainJson(node));
+    return limit ? std::optional<json>(FormatFlapping(*limit)) : WrongType(node);
+  }
+
+  std::optional<json> ReadFailurePolicy(const Node& node) {
+    const json written = PlainJson(node);
+    bool word = written.is_string() && written != "retry" && IsRangeWord(rule_.range, written.get<std::string>());
+    if (word || (written.is_object() && ParseFailurePolicy(written))) return written;
+    std::string wanted = rule_.range;
+    if (size_t at = wanted.find("retry"); at != std::string::npos) wanted.replace(at, 5, "{retry: N}");
+    return Fail(node, fmt::format("{}: wanted one of {}, found {}", name_, wanted, Describe(node)));
   }
 
   std::optional<json> ReadText(const Node& node) {
@@ -206,6 +225,27 @@ std::optional<json> ReadDefault(const std::string& text, const ValueRule& rule, 
   if (errors.empty()) return value;
   *why_not = errors.Sorted().front().message;
   return std::nullopt;
+}
+
+json PlainJson(const Node& node) {
+  json value;
+  switch (node.kind) {
+    case Node::Kind::kNull: return nullptr;
+    case Node::Kind::kList:
+      value = json::array();
+      for (const Node& item : node.items) value.push_back(PlainJson(item));
+      return value;
+    case Node::Kind::kMap:
+      value = json::object();
+      for (const Entry& entry : node.entries) value[entry.key] = PlainJson(entry.value);
+      return value;
+    case Node::Kind::kScalar: break;
+  }
+  if (node.quoted) return node.text;
+  if (IsFlag(node.text, true) || IsFlag(node.text, false)) return IsFlag(node.text, true);
+  if (std::optional<int64_t> integer = ParseInteger(node.text)) return *integer;
+  if (std::optional<double> number = ParseNumber(node.text)) return *number;
+  return node.text;
 }
 
 std::string Describe(const Node& node) {

@@ -29,8 +29,11 @@ enum class ValueType {
   kPluginName,
   kPluginOptions,
   kMonitors,
-  kBase,   // read before everything else
-  kLater,  // settled for a later version
+  kFailurePolicy,  // the range lists the words; JSON: a word or {"retry": N}
+  kFlapping,       // JSON: "3 in 60s", or 0
+  kJson,           // any value
+  kBase,           // read before everything else
+  kSweep,          // read by the sweep room
 };
 
 // "(0,1]", "[1,)", "a|b", and for numbers also words beside intervals: "auto|[1,)". Empty: anything.
@@ -47,6 +50,9 @@ std::optional<nlohmann::json> ReadValue(const Node& node, const ValueRule& rule,
 
 // The value of a default written as YAML text. Nothing, and a sentence in `why_not`, if the default does not fit its own rule.
 std::optional<nlohmann::json> ReadDefault(const std::string& text, const ValueRule& rule, std::string* why_not);
+
+// The value as it is written: a plain number or flag as such, everything else as text.
+nlohmann::json PlainJson(const Node& node);
 
 // "a list", "nothing", "'abc'": what an error says was found.
 std::string Describe(const Node& node);

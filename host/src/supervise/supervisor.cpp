@@ -8,10 +8,10 @@
 #include "config/yaml_text.hpp"
 #include "supervise/child.hpp"
 #include "supervise/host_info.hpp"
-#include "supervise/identity.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/outcome.hpp"
 #include "supervise/watch.hpp"
+#include "sweep/identity.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -22,16 +22,20 @@ constexpr int kJsonIndent = 1;
 
 TrialPlugin FileOf(const PluginInfo& info) { return {info.file, info.id}; }
 
+nlohmann::json IdentityOf(const LoadedExperiment& loaded) {
+  return TrialIdentity(PointIdentity(loaded, {}), loaded.experiment.seed, FileHashes().Of(loaded));
+}
+
 class Supervisor {
  public:
-  explicit Supervisor(const SuperviseRequest& request) : request_(request), identity_(IdentityJson(request.loaded)) {
+  explicit Supervisor(const SuperviseRequest& request) : request_(request), identity_(IdentityOf(request.loaded)) {
     const Experiment& experiment = request.loaded.experiment;
-    spec_.trial_id = TrialId(identity_);
+    spec_.trial_id = IdOf(identity_);
     spec_.experiment = experiment;
-    spec_.env = FileOf(request.loaded.env);
-    spec_.learner = FileOf(request.loaded.learner);
-    for (const PluginInfo& monitor : request.loaded.monitors) {
-      spec_.monitors.push_back(FileOf(monitor));
+    spec_.env = FileOf(*request.loaded.env);
+    spec_.learner = FileOf(*request.loaded.learner);
+    for (const auto& monitor : request.loaded.monitors) {
+      spec_.monitors.push_back(FileOf(*monitor));
     }
     spec_.origin = request.loaded.origin;
     spec_.torch_lib = request.torch_lib;
@@ -116,10 +120,10 @@ class Supervisor {
   nlohmann::json RunFacts() const {
     nlohmann::json plugins = nlohmann::json::object();
     const auto add = [&plugins](const PluginInfo& info) { plugins[info.id] = info.version; };
-    add(request_.loaded.env);
-    add(request_.loaded.learner);
-    for (const PluginInfo& monitor : request_.loaded.monitors) {
-      add(monitor);
+    add(*request_.loaded.env);
+    add(*request_.loaded.learner);
+    for (const auto& monitor : request_.loaded.monitors) {
+      add(*monitor);
     }
     return {{"schema", kTrialSchema},
             {"host", HostFacts()},

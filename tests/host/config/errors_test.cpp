@@ -55,7 +55,7 @@ TEST_F(ErrorsTest, WrongTypesSayWantedAndFound) {
   EXPECT_EQ(error_of("seed: 99999999999999999999"), "5:7 seed: 99999999999999999999 does not fit into 64 bits");
   EXPECT_EQ(error_of("rollout: 5"), "5:10 rollout: wanted a mapping, found 5");
   EXPECT_EQ(error_of("rollout: {threads: many}"), "5:20 rollout.threads: wanted an integer or 'auto', found 'many'");
-  EXPECT_EQ(error_of("resources: {exclusive: yes}"), "5:24 resources.exclusive: wanted true or false, found 'yes'");
+  EXPECT_EQ(error_of("resources: {exclusive: yes}"), "5:24 resources.exclusive: wanted true or false or 'auto', found 'yes'");
   EXPECT_EQ(error_of("resources: {memory: 16}"), "5:21 resources.memory: wanted a size such as 512MiB, 4GB or 16GiB, found 16");
   EXPECT_EQ(error_of("resources: {wall_time: 30}"),
             "5:24 resources.wall_time: wanted a duration such as 90s, 30m or 1h30m, found 30");
@@ -70,11 +70,23 @@ TEST_F(ErrorsTest, ABudgetNeedsALimit) {
   Good(head + "budget: {wall_time: 1h30m}\n");
 }
 
-TEST_F(ErrorsTest, KeysOfLaterVersionsSaySo) {
-  for (const char* key : {"sweep", "report", "on_failure"}) {
-    EXPECT_THAT(ErrorsOf(kMinimal + key + ": {a: 1}\n"),
-                ElementsAre(std::string("5:1 ") + key + ": this version runs single trials and does not read this key yet"));
-  }
+TEST_F(ErrorsTest, FailurePoliciesFitTheirClass) {
+  auto error_of = [&](const std::string& line) { return ErrorsOf(kMinimal + line + "\n"); };
+  EXPECT_THAT(error_of("on_failure: {signal: {retry: 0}}"),
+              ElementsAre("5:22 on_failure.signal: wanted one of fail|infeasible|{retry: N}, found a mapping"));
+  EXPECT_THAT(error_of("on_failure: {nan: shrink}"),
+              ElementsAre("5:19 on_failure.nan: wanted one of fail|infeasible|{retry: N}, found 'shrink'"));
+  EXPECT_THAT(error_of("on_failure: {host_oom: retry}"), ElementsAre(HasSubstr("found 'retry'")));
+  EXPECT_THAT(error_of("on_failure: {gpu_oom: fail}"),
+              ElementsAre("5:14 unknown key 'gpu_oom' in on_failure; did you mean 'device_oom'?"));
+  EXPECT_THAT(error_of("stop_sweep: {flapping: 3 per minute}"),
+              ElementsAre("5:24 stop_sweep.flapping: wanted a limit such as '3 in 60s', or 0, found '3 per minute'"));
+}
+
+TEST_F(ErrorsTest, AReportNeedsAKind) {
+  EXPECT_THAT(ErrorsOf(kMinimal + "report: {baseline: before}\n"), ElementsAre(HasSubstr("5:10 missing key 'report.kind'")));
+  EXPECT_THAT(ErrorsOf(kMinimal + "report: {kind: best}\n"),
+              ElementsAre("5:16 report.kind: wanted one of parallel_efficiency|comparison, found 'best'"));
 }
 
 TEST_F(ErrorsTest, APluginThatIsNotFoundIsAnErrorAtItsKey) {

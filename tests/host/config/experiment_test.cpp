@@ -22,6 +22,10 @@ std::string OtherValue(const HostKey& key) {
     case ValueType::kPluginName: return key.path == "env.plugin" ? "swimmer" : "hiker";
     case ValueType::kPluginOptions: return key.path == "learner.options" ? "{lr: 0.25}" : "{reward: 9.5}";
     case ValueType::kMonitors: return "[plotter]";
+    case ValueType::kEnum: return "parallel_efficiency";
+    case ValueType::kFailurePolicy: return "{retry: 7}";
+    case ValueType::kFlapping: return "4 in 10s";
+    case ValueType::kJson: return "{rollout.threads: 2}";
     default: return "other";
   }
 }
@@ -29,12 +33,13 @@ std::string OtherValue(const HostKey& key) {
 TEST_F(ExperimentTest, EveryKeyCanBeSetAndSurvivesJson) {
   Add(BP_KIND_LEARNER, "hiker", plugins_["climber"].options);
   Add(BP_KIND_MONITOR, "plotter", {});
-  json plain = ToJson(Good(kMinimal).experiment);
+  const std::string file = kMinimal + "report: {kind: comparison}\n";  // the other keys of `report` need a kind
+  json plain = ToJson(Good(file).experiment);
   int keys = 0;
   for (const HostKey& key : HostKeys()) {
     if (!key.set) continue;
     SCOPED_TRACE(key.path);
-    Experiment experiment = Good(kMinimal, {key.path + "=" + OtherValue(key)}).experiment;
+    Experiment experiment = Good(file, {key.path + "=" + OtherValue(key)}).experiment;
     json saved = ToJson(experiment);
     EXPECT_NE(saved, plain);
     EXPECT_EQ(ToJson(ExperimentFromJson(saved)), saved);
@@ -46,7 +51,7 @@ TEST_F(ExperimentTest, EveryKeyCanBeSetAndSurvivesJson) {
 
 TEST_F(ExperimentTest, TheTablesDefaultsAreTheStructs) {
   json saved = ToJson(Good(kMinimal).experiment), fresh = ToJson(Experiment{});
-  for (const char* section : {"rollout", "evaluation", "checkpoint", "resources", "seed"})
+  for (const char* section : {"rollout", "evaluation", "checkpoint", "resources", "report", "on_failure", "stop_sweep", "seed"})
     EXPECT_EQ(saved[section], fresh[section]);
   EXPECT_EQ(saved["output"]["dir"], "outputs/first");
 }
@@ -54,6 +59,31 @@ TEST_F(ExperimentTest, TheTablesDefaultsAreTheStructs) {
 TEST_F(ExperimentTest, ASavedConfigurationIsAnExperimentFile) {
   json saved = ToJson(Good(kMinimal, {"budget.wall_time=1h", "resources.memory=4GB", "learner.options.data=d.csv"}).experiment);
   EXPECT_EQ(ToJson(Good(saved.dump(2)).experiment), saved);
+}
+
+TEST_F(ExperimentTest, PoliciesAreTyped) {
+  Experiment e = Good(kMinimal + "on_failure: {device_oom: shrink, temp: {retry: 5}}\nstop_sweep: {flapping: 0}\n").experiment;
+  EXPECT_EQ(e.on_failure.device_oom.action, FailureAction::kShrink);
+  EXPECT_EQ(e.on_failure.host_oom.action, FailureAction::kInfeasible);
+  EXPECT_EQ(e.on_failure.temp.retries, 5u);
+  EXPECT_EQ(e.on_failure.timeout.action, FailureAction::kKeepPartial);
+  EXPECT_EQ(e.stop_sweep.flapping.failures, 0u);
+  EXPECT_EQ(Good(kMinimal + "stop_sweep: {flapping: 2 in 1m30s}\n").experiment.stop_sweep.flapping.window_s, 90);
+}
+
+TEST_F(ExperimentTest, AReportThatComparesTimesMakesTrialsExclusive) {
+  auto exclusive = [&](const std::string& lines) { return Good(kMinimal + lines).experiment.resources.exclusive; };
+  EXPECT_FALSE(exclusive(""));
+  EXPECT_FALSE(exclusive("report: {kind: comparison}\n"));
+  EXPECT_TRUE(exclusive("report: {kind: comparison, timing: true}\n"));
+  EXPECT_TRUE(exclusive("report: {kind: parallel_efficiency}\n"));
+  EXPECT_FALSE(exclusive("report: {kind: parallel_efficiency}\nresources: {exclusive: false}\n"));
+  EXPECT_TRUE(exclusive("resources: {exclusive: true}\n"));
+}
+
+TEST_F(ExperimentTest, ReportsSayThatNoneIsWritten) {
+  EXPECT_THAT(Good(kMinimal + "report: {kind: comparison, columns: [SPS]}\n").notes,
+              ::testing::ElementsAre(HasSubstr("e.yaml:5:10: note: report.kind: no report is written in this version")));
 }
 
 TEST_F(ExperimentTest, LargeNumbersAndFractionsSurvive) {

@@ -115,7 +115,7 @@ TEST_F(OptionsTest, TheDefaultMonitorIsThereWhenItIsInstalled) {
   auto loaded = Good(kMinimal);
   ASSERT_EQ(loaded.experiment.monitors.size(), 1u);
   EXPECT_EQ(loaded.experiment.monitors[0].options, json({{"period", 1.0}}));
-  EXPECT_EQ(loaded.monitors[0].id, "monitor.resources");
+  EXPECT_EQ(loaded.monitors[0]->id, "monitor.resources");
   EXPECT_TRUE(Good(kMinimal + "monitors: []\n").experiment.monitors.empty());
 }
 
@@ -133,7 +133,7 @@ TEST_F(OptionsTest, PluginFilesAndFoldersStartAtTheFile) {
       "plugin_path: [./plugins, /abs]\n");
   EXPECT_EQ(loaded.experiment.env.plugin, (folder_ / "old/walker.so").string());
   EXPECT_THAT(folders_, ElementsAre(folder_ / "plugins", "/abs"));
-  EXPECT_EQ(loaded.env.id, "env.walker");
+  EXPECT_EQ(loaded.env->id, "env.walker");
 }
 
 }  // namespace

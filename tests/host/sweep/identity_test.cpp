@@ -1,4 +1,4 @@
-#include "supervise/identity.hpp"
+#include "sweep/identity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,22 +21,26 @@ class IdentityTest : public testing::Test {
   }
   ~IdentityTest() override { std::filesystem::remove_all(folder_); }
 
-  PluginInfo Plugin(const std::string& id) {
-    PluginInfo info;
-    info.id = id;
-    info.file = folder_ / (id + ".so");
-    std::ofstream(info.file) << id;
+  std::shared_ptr<PluginInfo> Plugin(const std::string& id) {
+    auto info = std::make_shared<PluginInfo>();
+    info->id = id;
+    info->file = folder_ / (id + ".so");
+    std::ofstream(info->file) << id;
     return info;
   }
-  std::string Id() const { return TrialId(IdentityJson(loaded_)); }
+  // Of a run without a sweep, unless some left-out keys are named.
+  std::string Id(const std::map<std::string, nlohmann::json>& swept = {}) const {
+    return IdOf(TrialIdentity(PointIdentity(loaded_, swept), loaded_.experiment.seed, FileHashes().Of(loaded_)));
+  }
+  std::string PointId() const { return IdOf(PointIdentity(loaded_, {})); }
 
   std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / ("identity_test_" + std::to_string(getpid()));
   LoadedExperiment loaded_;
 };
 
-TEST_F(IdentityTest, IsTwelveHexDigits) {
+TEST_F(IdentityTest, IsSixteenHexDigits) {
   EXPECT_EQ(std::string::npos, Id().find_first_not_of("0123456789abcdef"));
-  EXPECT_EQ(12u, Id().size());
+  EXPECT_EQ(16u, Id().size());
 }
 
 TEST_F(IdentityTest, WhatChangesNoNumberChangesNoId) {
@@ -73,21 +77,57 @@ TEST_F(IdentityTest, WritingTheDefaultOfChunkRowsOutChangesNothing) {
   EXPECT_NE(before, Id());
 }
 
-TEST_F(IdentityTest, ContentOfPluginAndDataFilesChangesIt) {
-  const std::string before = Id();
-  std::ofstream(loaded_.env.file) << "rebuilt";
+TEST_F(IdentityTest, ContentOfPluginAndDataFilesChangesTheTrialAndNotThePoint) {
+  const std::string before = Id(), point = PointId();
+  std::ofstream(loaded_.env->file) << "rebuilt";
   const std::string rebuilt = Id();
   EXPECT_NE(before, rebuilt);
+  EXPECT_EQ(point, PointId());
   OptionInfo data;
   data.path = "corpus";
   data.type = BP_PARAM_PATH;
   data.flags = BP_PARAM_DATA;
-  loaded_.env.options = {data};
+  auto env = std::make_shared<PluginInfo>(*loaded_.env);
+  env->options = {data};
+  loaded_.env = env;
   loaded_.experiment.env.options["corpus"] = (folder_ / "data.txt").string();
   std::ofstream(folder_ / "data.txt") << "one";
   const std::string with_data = Id();
   std::ofstream(folder_ / "data.txt") << "two";
   EXPECT_NE(with_data, Id());
+  EXPECT_TRUE(FileHashes().Of(loaded_).contains("env.options.corpus"));
+}
+
+TEST_F(IdentityTest, TheSeedIsNoPartOfThePoint) {
+  const std::string before = PointId();
+  loaded_.experiment.seed = 1;
+  EXPECT_EQ(before, PointId());
+}
+
+TEST_F(IdentityTest, TheKindOfDeviceChangesIt) {
+  const std::string cpu = Id();
+  loaded_.experiment.resources.gpus = 0.5;
+  const std::string half = Id();
+  EXPECT_NE(cpu, half);
+  loaded_.experiment.resources.gpus = 2;
+  EXPECT_EQ(half, Id());
+}
+
+TEST_F(IdentityTest, WhatIsLeftOutBelongsToItOnceItIsSwept) {
+  EXPECT_NE(Id(), Id({{"rollout.threads", 2}}));
+  EXPECT_NE(Id({{"rollout.threads", 1}}), Id({{"rollout.threads", 2}}));
+  EXPECT_EQ(Id(), Id({{"env.plugin", "toy"}}));              // an id says no more than the identity holds
+  EXPECT_NE(Id(), Id({{"env.plugin", "/old/env_toy.so"}}));  // two builds of one plugin side by side
+}
+
+TEST_F(IdentityTest, LeftOutKeysAreFoundAtAboveAndBelowAPath) {
+  using Keys = std::set<std::string>;
+  EXPECT_EQ(LeftOutKeys("learner.options.lr"), Keys());
+  EXPECT_EQ(LeftOutKeys("rollout.num_env_runners"), Keys());
+  EXPECT_EQ(LeftOutKeys("rollout"), (Keys{"rollout.threads", "rollout.pin_threads"}));
+  EXPECT_EQ(LeftOutKeys("monitors.0.options.period"), Keys{"monitors"});
+  EXPECT_EQ(LeftOutKeys("resources.cpus"), Keys{"resources.cpus"});
+  EXPECT_EQ(LeftOutKeys("learner"), Keys{"learner.plugin"});
 }
 
 TEST(Sha256, KnownAnswer) { EXPECT_EQ("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", Sha256("abc")); }

@@ -1,0 +1,95 @@
+// Members of an Experiment to values of a saved configuration and back. Decode throws std::runtime_error when the JSON does not fit.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "config/policy.hpp"
+#include "config/schema.hpp"
+#include "config/units.hpp"
+
+namespace backplane {
+
+inline nlohmann::json Encode(const HostKey& key, double v) { return key.type == ValueType::kDuration ? nlohmann::json(FormatDuration(v)) : nlohmann::json(v); }
+inline nlohmann::json Encode(const HostKey& key, uint64_t v) { return key.type == ValueType::kSize ? nlohmann::json(FormatSize(v)) : nlohmann::json(v); }
+inline nlohmann::json Encode(const HostKey&, bool v) { return v; }
+inline nlohmann::json Encode(const HostKey&, const std::string& v) { return v; }
+inline nlohmann::json Encode(const HostKey&, const std::vector<std::string>& v) { return v; }
+inline nlohmann::json Encode(const HostKey& key, const nlohmann::json& v) { return v.is_null() && key.type != ValueType::kJson ? nlohmann::json::object() : v; }
+inline nlohmann::json Encode(const HostKey&, const FailurePolicy& v) { return FormatFailurePolicy(v); }
+inline nlohmann::json Encode(const HostKey&, const FlappingLimit& v) { return FormatFlapping(v); }
+inline nlohmann::json Encode(const HostKey&, const std::vector<PluginUse>& uses) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const PluginUse& use : uses) {
+    list.push_back({{"plugin", use.plugin}, {"options", use.options.is_null() ? nlohmann::json::object() : use.options}});
+  }
+  return list;
+}
+template <typename T>
+nlohmann::json Encode(const HostKey& key, const std::optional<T>& v) {
+  if (v) return Encode(key, *v);
+  return key.def ? nlohmann::json(key.def) : nlohmann::json(nullptr);  // absent is what the default says: "auto"
+}
+
+[[noreturn]] inline void Misfit(const HostKey& key, const nlohmann::json& value) {
+  throw std::runtime_error(key.path + ": a saved configuration cannot hold " + value.dump() + " here");
+}
+
+inline void Decode(const HostKey& key, const nlohmann::json& j, double* v) {
+  std::optional<double> seconds = j.is_string() ? ParseDuration(j.get<std::string>()) : std::nullopt;
+  if (key.type == ValueType::kDuration ? !seconds : !j.is_number()) Misfit(key, j);
+  *v = seconds ? *seconds : j.get<double>();
+}
+inline void Decode(const HostKey& key, const nlohmann::json& j, uint64_t* v) {
+  std::optional<uint64_t> bytes = j.is_string() ? ParseSize(j.get<std::string>()) : std::nullopt;
+  bool whole = j.is_number_unsigned() || (j.is_number_integer() && j.get<int64_t>() >= 0);
+  if (key.type == ValueType::kSize ? !bytes : !whole) Misfit(key, j);
+  *v = bytes ? *bytes : j.get<uint64_t>();
+}
+inline void Decode(const HostKey& key, const nlohmann::json& j, bool* v) {
+  if (!j.is_boolean()) Misfit(key, j);
+  *v = j.get<bool>();
+}
+inline void Decode(const HostKey& key, const nlohmann::json& j, std::string* v) {
+  if (!j.is_string()) Misfit(key, j);
+  *v = j.get<std::string>();
+}
+inline void Decode(const HostKey& key, const nlohmann::json& j, std::vector<std::string>* v) {
+  if (!j.is_array()) Misfit(key, j);
+  v->resize(j.size());
+  for (size_t i = 0; i < j.size(); ++i) Decode(key, j[i], &(*v)[i]);
+}
+inline void Decode(const HostKey& key, const nlohmann::json& j, nlohmann::json* v) {
+  if (!j.is_object() && key.type != ValueType::kJson) Misfit(key, j);
+  *v = j;
+}
+inline void Decode(const HostKey& key, const nlohmann::json& j, FailurePolicy* v) {
+  std::optional<FailurePolicy> policy = ParseFailurePolicy(j);
+  if (!policy) Misfit(key, j);
+  *v = *policy;
+}
+inline void Decode(const HostKey& key, const nlohmann::json& j, FlappingLimit* v) {
+  std::optional<FlappingLimit> limit = ParseFlapping(j);
+  if (!limit) Misfit(key, j);
+  *v = *limit;
+}
+inline void Decode(const HostKey& key, const nlohmann::json& j, std::vector<PluginUse>* v) {
+  if (!j.is_array()) Misfit(key, j);
+  for (const nlohmann::json& item : j) {
+    if (!item.is_object() || item.size() != 2 || !item.contains("plugin") || !item.contains("options")) Misfit(key, item);
+    PluginUse use;
+    Decode(key, item["plugin"], &use.plugin);
+    Decode(key, item["options"], &use.options);
+    v->push_back(use);
+  }
+}
+template <typename T>
+void Decode(const HostKey& key, const nlohmann::json& j, std::optional<T>* v) {
+  v->reset();
+  if (!j.is_null() && !(key.def && j == key.def)) Decode(key, j, &v->emplace());
+}
+
+}  // namespace backplane

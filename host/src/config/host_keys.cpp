@@ -1,0 +1,149 @@
+#include "config/host_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "config/names.hpp"
+#include "config/schema.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+// Parsed once: a sweep asks for them at every point.
+const json& DefaultOf(const HostKey& key) {
+  static const std::unordered_map<const HostKey*, json> defaults = [] {
+    std::unordered_map<const HostKey*, json> map;
+    for (const HostKey& k : HostKeys()) {
+      std::string why_not;
+      if (k.def) map.emplace(&k, ReadDefault(k.def, k.rule(), &why_not).value_or(json()));
+    }
+    return map;
+  }();
+  return defaults.at(&key);
+}
+
+// Reads the host's own keys by the table in schema.cpp.
+class HostKeyReader {
+ public:
+  HostKeyReader(const Node& root, const std::vector<PluginSlot>& slots, Values* values, Errors* errors)
+      : root_(root), slots_(slots), values_(values), errors_(errors) {}
+
+  void Read() {
+    ReadSection(root_, "");
+    for (const HostKey& key : HostKeys()) {
+      if (!FindPath(root_, key.path) && key.required) ReportMissing(key);
+      if (!values_->values.contains(key.path) && key.def) PutDefault(key);
+    }
+    RequireBudget();
+    RequireReportKind();
+    DecideExclusive();
+  }
+
+ private:
+  void ReadSection(const Node& map, const std::string& section) {
+    for (const Entry& entry : map.entries) {
+      std::string path = section.empty() ? entry.key : section + "." + entry.key;
+      if (const HostKey* key = FindHostKey(path)) {
+        ReadKey(*key, entry);
+      } else if (!IsSection(path)) {
+        errors_->Add(entry.mark, fmt::format("unknown key '{}'{}{}", entry.key, section.empty() ? "" : " in " + section,
+                                             Hint(section, entry.key, slots_)));
+      } else if (entry.value.IsMap()) {
+        ReadSection(entry.value, path);
+      } else if (!entry.value.IsNull() && !entry.value.reported) {
+        errors_->Add(entry.value.mark, fmt::format("{}: wanted a mapping, found {}", path, Describe(entry.value)));
+      }
+    }
+  }
+
+  void ReadKey(const HostKey& key, const Entry& entry) {
+    switch (key.type) {
+      case ValueType::kBase:
+      case ValueType::kSweep:
+      case ValueType::kPluginOptions:
+      case ValueType::kMonitors:
+        if (entry.mark.source) values_->origin[key.path] = Place(entry.mark);
+        return;
+      default: break;
+    }
+    bool unset = entry.value.IsNull() && !key.def && !key.required;
+    if (unset) return;
+    if (auto value = ReadValue(entry.value, key.rule(), key.path, errors_)) values_->Put(key.path, *value, entry.mark);
+  }
+
+  void ReportMissing(const HostKey& key) {
+    size_t dot = key.path.rfind('.');
+    const Node* section = dot == std::string::npos ? &root_ : FindPath(root_, key.path.substr(0, dot));
+    if (section && !section->IsMap() && !section->IsNull()) return;  // its own error says it
+    errors_->Add(PathMark(root_, key.path), fmt::format("missing key '{}': {}", key.path, key.doc));
+  }
+
+  void PutDefault(const HostKey& key) {
+    constexpr std::string_view kNamePattern = "<experiment>";
+    const json& value = DefaultOf(key);
+    auto name = values_->values.find("experiment");
+    if (value.is_string() && name != values_->values.end()) {
+      std::string text = value.get<std::string>();
+      size_t at = text.find(kNamePattern);
+      if (at != std::string::npos) {
+        values_->values[key.path] = text.replace(at, kNamePattern.size(), name->second.get<std::string>());
+        return;
+      }
+    }
+    values_->values[key.path] = value;
+  }
+
+  void RequireBudget() {
+    std::string limits;
+    for (const HostKey& key : HostKeys()) {
+      if (!key.path.starts_with("budget.")) continue;
+      const Node* node = FindPath(root_, key.path);
+      if (node && !node->IsNull()) return;
+      limits += (limits.empty() ? "" : ", ") + key.path.substr(7);
+    }
+    const Node* budget = FindPath(root_, "budget");
+    if (budget && !budget->IsMap() && !budget->IsNull()) return;
+    errors_->Add(PathMark(root_, "budget"), "budget: at least one limit is needed: " + limits);
+  }
+
+  bool IsGiven(const char* path) const {
+    auto found = values_->values.find(path);
+    return found != values_->values.end() && !found->second.is_null() && found->second != false;
+  }
+
+  void RequireReportKind() {
+    if (IsGiven("report.kind")) return;
+    for (const HostKey& key : HostKeys()) {
+      if (!key.path.starts_with("report.") || !IsGiven(key.path.c_str())) continue;
+      const Node* kind = FindPath(root_, "report.kind");
+      if (!kind) errors_->Add(PathMark(root_, key.path), "missing key 'report.kind': " + FindHostKey("report.kind")->doc);
+      return;
+    }
+  }
+
+  void DecideExclusive() {
+    json& exclusive = values_->values["resources.exclusive"];
+    if (exclusive != "auto") return;
+    ReportConfig report;
+    auto kind = values_->values.find("report.kind");
+    if (kind != values_->values.end() && kind->second.is_string()) report.kind = kind->second.get<std::string>();
+    report.timing = IsGiven("report.timing");
+    exclusive = report.ComparesTimes();
+  }
+
+  const Node& root_;
+  const std::vector<PluginSlot>& slots_;
+  Values* values_;
+  Errors* errors_;
+};
+
+}  // namespace
+
+void ReadHostKeys(const Node& root, const std::vector<PluginSlot>& slots, Values* values, Errors* errors) {
+  HostKeyReader(root, slots, values, errors).Read();
+}
+
+}  // namespace backplane

@@ -1,0 +1,13 @@
+// The host's own keys of one experiment, read by the table in schema.cpp.
+#pragma once
+
+#include <vector>
+
+#include "config/options.hpp"
+
+namespace backplane {
+
+// Every key of the table: from the file or its default. Of plugins' options only the places are noted.
+void ReadHostKeys(const Node& root, const std::vector<PluginSlot>& slots, Values* values, Errors* errors);
+
+}  // namespace backplane

@@ -1,0 +1,19 @@
+// What to do about failures, as it is written: "infeasible", {"retry": 3}, "3 in 60s".
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "config/experiment.hpp"
+
+namespace backplane {
+
+// A word or {"retry": N} with N >= 1; nothing for anything else.
+std::optional<FailurePolicy> ParseFailurePolicy(const nlohmann::json& written);
+nlohmann::json FormatFailurePolicy(const FailurePolicy& policy);
+
+// "COUNT in DURATION", or the number 0; nothing for anything else.
+std::optional<FlappingLimit> ParseFlapping(const nlohmann::json& written);
+nlohmann::json FormatFlapping(const FlappingLimit& limit);
+
+}  // namespace backplane

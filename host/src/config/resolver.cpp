@@ -1,0 +1,170 @@
+#include "config/resolver.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/aliases.hpp"
+#include "config/host_keys.hpp"
+#include "config/schema.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+void ReadPluginOptions(const Node& root, const std::vector<PluginSlot>& slots, Values* values, Errors* errors) {
+  json monitors = json::array();
+  for (const PluginSlot& slot : slots) {
+    json options = ReadOptions(root, slot, slots, values, errors);
+    const Node* name = FindPath(root, slot.path + ".plugin");
+    if (slot.kind == BP_KIND_MONITOR) {
+      monitors.push_back({{"plugin", name ? name->text : ""}, {"options", std::move(options)}});
+    } else {
+      values->values[slot.options_path()] = std::move(options);
+    }
+  }
+  values->values["monitors"] = std::move(monitors);
+  values->values["evaluation.env.options"] = ReadEvaluationOptions(root, slots, values, errors);
+}
+
+// Two overrides of one place: the second would silently replace the first.
+void RefuseTwice(const Override& override, const std::string& target, const std::vector<std::string>& set_paths,
+                 const std::vector<std::pair<std::string, const Override*>>& written, Errors* errors) {
+  for (const std::string& set : set_paths) {
+    if (set == target || set.starts_with(target + ".")) {
+      errors->Add(override.mark, fmt::format("'{}' is swept here and given by --set too; use --sweep {}=... to replace the axis",
+                                             override.path, override.path));
+    }
+  }
+  for (const auto& [path, other] : written) {
+    if (path != target) continue;
+    errors->Add(override.mark, override.path == other->path
+                                   ? fmt::format("'{}' is given twice, already at {}", override.path, Place(other->mark))
+                                   : fmt::format("'{}' and '{}' are names of one value, given twice (also at {})", override.path,
+                                                 other->path, Place(other->mark)));
+  }
+}
+
+}  // namespace
+
+std::string ReadPoint::Target(const std::string& path) const { return TargetPath(path, *slots); }
+
+std::optional<json> ReadPoint::At(const std::string& path) const {
+  const std::string target = Target(path);
+  auto found = values.values.find(target);
+  if (found != values.values.end()) return found->second;
+  size_t options = target.find(".options.");
+  if (options == std::string::npos) return std::nullopt;
+  const std::string map = target.substr(0, options + 8), name = target.substr(options + 9);
+  const json* read = nullptr;
+  if (found = values.values.find(map); found != values.values.end()) read = &found->second;
+  for (size_t i = 0, monitor = 0; i < slots->size() && !read; ++i) {
+    if ((*slots)[i].kind != BP_KIND_MONITOR) continue;
+    if ((*slots)[i].options_path() == map) read = &values.values.at("monitors").at(monitor).at("options");
+    ++monitor;
+  }
+  if (read && read->contains(name)) return read->at(name);
+  // Evaluation has only what differs.
+  return map == "evaluation.env.options" ? At("env.options." + name) : std::nullopt;
+}
+
+Resolver::Resolver(Node root, std::vector<Override> set, std::shared_ptr<PluginTables> tables)
+    : root_(std::move(root)), set_(std::move(set)), tables_(std::move(tables)) {}
+
+const Resolver::Prepared& Resolver::Prepare(const Assignments& choosing) {
+  auto known = prepared_.find(choosing);
+  if (known != prepared_.end()) return known->second;
+  Prepared& p = prepared_[choosing];
+  p.root = root_;
+  for (const Override& override : set_) {
+    if (ChoosesPlugins(override)) p.set_paths.push_back(ApplyOverride(override, {}, &p.root, &p.errors));
+  }
+  std::vector<std::pair<std::string, const Override*>> written;
+  for (const Override* override : choosing) {
+    RefuseTwice(*override, override->path, p.set_paths, written, &p.errors);
+    written.emplace_back(ApplyOverride(*override, {}, &p.root, &p.errors), override);
+  }
+  std::vector<PluginSlot> slots = ResolvePlugins(&p.root, tables_.get(), &p.errors);
+  // Before the overrides, so that each of them replaces what the file says under whichever name; and after them, because an
+  // override may bring a whole mapping.
+  RewriteAliases(&p.root, slots, &p.errors);
+  for (const Override& override : set_) {
+    if (!ChoosesPlugins(override)) p.set_paths.push_back(ApplyOverride(override, slots, &p.root, &p.errors));
+  }
+  RewriteAliases(&p.root, slots, &p.errors);
+  p.slots = std::make_shared<const std::vector<PluginSlot>>(std::move(slots));
+  return p;
+}
+
+ReadPoint Resolver::Read(const Assignments& assignments, Errors* errors) {
+  Assignments choosing, others;
+  for (const Override* override : assignments) (ChoosesPlugins(*override) ? choosing : others).push_back(override);
+  const Prepared& prepared = Prepare(choosing);
+  errors->AddNewPlaces(prepared.errors);
+
+  const bool plain = others.empty();
+  Node changed = plain ? Node() : prepared.root;
+  const std::vector<PluginSlot>& slots = *prepared.slots;
+  bool whole_mapping = false;
+  std::vector<std::pair<std::string, const Override*>> written;
+  for (const Override* override : others) {
+    std::string target = ApplyOverride(*override, slots, &changed, errors);
+    RefuseTwice(*override, target, prepared.set_paths, written, errors);
+    written.emplace_back(std::move(target), override);
+    whole_mapping = whole_mapping || override->value.IsMap();
+  }
+  if (whole_mapping) RewriteAliases(&changed, slots, errors);
+
+  ReadPoint point{prepared.slots, {}};
+  const Node& root = plain ? prepared.root : changed;
+  ReadHostKeys(root, slots, &point.values, errors);
+  ReadPluginOptions(root, slots, &point.values, errors);
+  return point;
+}
+
+LoadedExperiment Resolver::Build(ReadPoint point) {
+  LoadedExperiment loaded;
+  for (const HostKey& key : HostKeys()) {
+    auto found = point.values.values.find(key.path);
+    if (key.set && found != point.values.values.end()) key.set(key, found->second, &loaded.experiment);
+  }
+  loaded.origin = std::move(point.values.origin);
+  for (const HostKey& key : HostKeys()) {
+    if (!key.note) continue;
+    const auto found = loaded.origin.find(key.path);
+    if (found != loaded.origin.end())
+      loaded.notes.push_back(fmt::format("{}: note: {}: {}", found->second, key.path, key.note));
+  }
+  for (const PluginSlot& slot : *point.slots) {
+    std::shared_ptr<const PluginInfo> info(slot.table, &slot.table->info());
+    if (slot.kind == BP_KIND_ENV) loaded.env = info;
+    if (slot.kind == BP_KIND_LEARNER) loaded.learner = info;
+    if (slot.kind == BP_KIND_MONITOR) loaded.monitors.push_back(info);
+  }
+  return loaded;
+}
+
+std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& file, const std::vector<std::string>& set,
+                                                 Errors* errors) {
+  std::vector<Override> overrides = ParseOverrides(set, errors);
+  std::optional<Node> root = ReadWithBase(file, errors);
+  if (!root) return std::nullopt;
+  ExperimentText text;
+  for (Override& override : overrides) {
+    if (override.path == "sweep" || override.path.starts_with("sweep.")) {
+      ApplyOverride(override, {}, &*root, errors);
+    } else {
+      text.set.push_back(std::move(override));
+    }
+  }
+  auto sweep = std::find_if(root->entries.begin(), root->entries.end(), [](const Entry& e) { return e.key == "sweep"; });
+  if (sweep != root->entries.end()) {
+    text.sweep = std::move(*sweep);
+    root->entries.erase(sweep);
+  }
+  text.root = std::move(*root);
+  return text;
+}
+
+}  // namespace backplane

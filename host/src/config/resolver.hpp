@@ -1,0 +1,68 @@
+// One experiment file, resolved many times: it is read once, and each point of a sweep is the file with some of its values
+// replaced. Not thread-safe: what points have in common is kept.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/base.hpp"
+#include "config/options.hpp"
+#include "config/overrides.hpp"
+
+namespace backplane {
+
+// The values of one point, in the order in which they are written. The overrides must outlive the resolver's use of them: those that
+// choose plugins are recognised by their address.
+using Assignments = std::vector<const Override*>;
+
+struct ReadPoint {
+  std::shared_ptr<const std::vector<PluginSlot>> slots;
+  Values values;
+
+  // What stands at a path, defaults included; an alias stands for its target. Nothing: no such path, or it holds no value.
+  std::optional<nlohmann::json> At(const std::string& path) const;
+  // The path that `path` is another name of, else itself.
+  std::string Target(const std::string& path) const;
+};
+
+class Resolver {
+ public:
+  // `root` has no key `sweep`. `set` comes before every assignment.
+  Resolver(Node root, std::vector<Override> set, std::shared_ptr<PluginTables> tables);
+
+  // Every value as far as it can be read.
+  ReadPoint Read(const Assignments& assignments, Errors* errors);
+  // Of a point that was read without errors.
+  static LoadedExperiment Build(ReadPoint point);
+
+ private:
+  // The file after all that does not depend on a point's other values: its plugins, --set.
+  struct Prepared {
+    Node root;
+    std::shared_ptr<const std::vector<PluginSlot>> slots;
+    std::vector<std::string> set_paths;  // where --set wrote
+    Errors errors;
+  };
+  const Prepared& Prepare(const Assignments& choosing);
+
+  Node root_;
+  std::vector<Override> set_;
+  std::shared_ptr<PluginTables> tables_;
+  std::map<Assignments, Prepared> prepared_;  // by the assignments that choose plugins
+};
+
+// The file without its `sweep:`, the overrides, and the `sweep:` after those that concern it.
+struct ExperimentText {
+  Node root;
+  std::optional<Entry> sweep;
+  std::vector<Override> set;
+};
+// Nothing: not even a tree could be made.
+std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& file, const std::vector<std::string>& set,
+                                                 Errors* errors);
+
+}  // namespace backplane

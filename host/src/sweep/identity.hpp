@@ -1,0 +1,43 @@
+// What makes two trials the same trial: everything that can change a number, and nothing else.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/loader.hpp"
+
+namespace backplane {
+
+// Content hashes of files, each computed once, however many trials use the file.
+class FileHashes {
+ public:
+  // SHA-256 of the plugin files of env and learner and of the data files their options name, by path: "env.plugin",
+  // "learner.options.corpus". Throws std::runtime_error if a plugin or data file can not be read.
+  std::map<std::string, std::string> Of(const LoadedExperiment& loaded);
+
+ private:
+  const std::string& Hash(const std::filesystem::path& file);
+  void AddData(const PluginInfo& info, const nlohmann::json& options, const std::string& prefix,
+               std::map<std::string, std::string>* hashes);
+  std::map<std::filesystem::path, std::string> known_;
+};
+
+// The host's keys that are no part of the identity unless `sweep:` names them: those at or below `path`, or above it. How the
+// work is spread (monitors, resources, threads, checkpoints) changes no number; the file a plugin is read from is known by its
+// content.
+std::set<std::string> LeftOutKeys(const std::string& path);
+
+// The resolved settings, without seed and without the content of any file. `swept` holds the values of left-out keys that the
+// sweep names. Canonical (sorted keys). Left out also: the experiment's name, output, report, on_failure, stop_sweep.
+nlohmann::json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, nlohmann::json>& swept);
+
+nlohmann::json TrialIdentity(nlohmann::json point, uint64_t seed, const std::map<std::string, std::string>& files);
+
+// The first 16 hex digits of the SHA-256 over the canonical text: in a million trials two ids meet by chance once in 30 million
+// sweeps.
+std::string IdOf(const nlohmann::json& identity);
+
+}  // namespace backplane
