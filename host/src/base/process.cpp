@@ -53,8 +53,7 @@ bool IsAlive(const ProcessId& process) {
 }
 
 nlohmann::json ToJson(const ProcessId& process) {
-  return {
-      {"pid", process.pid}, {"pid_start", process.pid_start}, {"boot_id", process.boot_id}, {"hostname", process.hostname}};
+  return {{"pid", process.pid}, {"pid_start", process.pid_start}, {"boot_id", process.boot_id}, {"hostname", process.hostname}};
 }
 
 std::optional<ProcessId> ProcessIdFromJson(const nlohmann::json& json) {

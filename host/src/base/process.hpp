@@ -16,7 +16,7 @@ struct ProcessId {
   std::string boot_id, hostname;
 };
 
-std::string BootId();  // changes with every start of the machine; empty if the kernel does not tell
+std::string BootId();                             // changes with every start of the machine; empty if the kernel does not tell
 std::optional<uint64_t> ProcessStart(pid_t pid);  // absent: no such process
 ProcessId ThisProcess();
 

@@ -1,5 +1,5 @@
-// plan.jsonl: what the experiment file stands for, as a batch was started with it. One object per line: the trials in the order in
-// which they should run, then the points that were dropped.
+// plan.jsonl: what the experiment file stands for, as a batch was started with it. One object per line: the trials in the order
+// in which they should run, then the points that were dropped.
 #pragma once
 
 #include <filesystem>

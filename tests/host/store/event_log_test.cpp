@@ -125,7 +125,8 @@ TEST_F(EventLogTest, ReaderGoesOnWhereItStopped) {
   EventReader reader(file_);
   reader.Read();
   EXPECT_EQ(1u, reader.record().last_seq);
-  std::ofstream(file_, std::ios::app) << R"("t":6,"boot_id":"b","kind":"trial.state","trial_id":"x","state":"FAILED"})" << "\n";
+  std::ofstream(file_, std::ios::app) << R"("t":6,"boot_id":"b","kind":"trial.state","trial_id":"x","state":"FAILED"})"
+                                      << "\n";
   reader.Read();
   EXPECT_EQ(2u, reader.record().last_seq);
   EXPECT_EQ(1u, reader.record().Find("x")->attempts.size()) << "the first line was not read twice";

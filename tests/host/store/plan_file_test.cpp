@@ -39,7 +39,8 @@ TEST_F(PlanFileTest, IsReadAsItWasWritten) {
 }
 
 TEST_F(PlanFileTest, ErrorsNameFileAndLine) {
-  std::ofstream(file_) << R"({"dropped":true,"values":{},"rule":"r","why":""})" << "\n{}\n";
+  std::ofstream(file_) << R"({"dropped":true,"values":{},"rule":"r","why":""})"
+                       << "\n{}\n";
   try {
     ReadPlanFile(file_);
     FAIL() << "a line of no kind was read";
