@@ -66,24 +66,30 @@ void WriteAll(int fd, const std::string& text, const std::filesystem::path& file
   }
 }
 
-}  // namespace
-
-void WriteFileAtomic(const std::filesystem::path& file, const std::string& text) {
+void Replace(const std::filesystem::path& file, const std::string& text, bool durable) {
   const std::filesystem::path temporary = file.string() + ".tmp";
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) {
     Fail("cannot create", temporary);
   }
   WriteAll(fd, text, temporary);
-  const bool synced = fsync(fd) == 0;
+  const bool synced = !durable || fsync(fd) == 0;
   if (close(fd) != 0 || !synced) {
     Fail("cannot write", temporary);
   }
   if (rename(temporary.c_str(), file.c_str()) != 0) {
     Fail("cannot rename a file to", file);
   }
+}
+
+}  // namespace
+
+void WriteFileAtomic(const std::filesystem::path& file, const std::string& text) {
+  Replace(file, text, /*durable=*/true);
   SyncFolder(file.parent_path().empty() ? "." : file.parent_path());
 }
+
+void ReplaceFile(const std::filesystem::path& file, const std::string& text) { Replace(file, text, /*durable=*/false); }
 
 std::optional<std::string> ReadFile(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);

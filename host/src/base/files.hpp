@@ -12,6 +12,9 @@ namespace backplane {
 // Throws std::runtime_error.
 void WriteFileAtomic(const std::filesystem::path& file, const std::string& text);
 
+// The same for readers, but without waiting for the disk: for what is written again and again and can be lost with the power.
+void ReplaceFile(const std::filesystem::path& file, const std::string& text);
+
 std::optional<std::string> ReadFile(const std::filesystem::path& file);
 
 // The last `count` lines that are not empty; reads at most the last 64 KiB of the file.

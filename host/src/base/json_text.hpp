@@ -8,8 +8,9 @@ namespace backplane {
 
 // Bytes that are not UTF-8 become U+FFFD: a plugin's error in another encoding must not cost the record that holds it, and a
 // text cut at a fixed length may end within a character.
-inline std::string JsonText(const nlohmann::json& json, int indent = -1) {
-  return json.dump(indent, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
+template <class Json = nlohmann::json>  // or ordered_json
+std::string JsonText(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
 
 }  // namespace backplane

@@ -42,6 +42,7 @@ struct TrialRecord {
   std::string state = "PLANNED";  // PLANNED RUNNING COMPLETED PRUNED INFEASIBLE FAILED SKIPPED
   std::string outcome, why;       // of the last attempt or the last trial.state
   std::vector<AttemptRecord> attempts;
+  uint64_t last_seq = 0;  // of its last event
 };
 
 struct SessionRecord {
@@ -59,6 +60,21 @@ struct BatchRecord {
 
   void Apply(const Event& event);
   const TrialRecord* Find(const std::string& trial_id) const;
+};
+
+// Reads on where it stopped: for those who look again and again at a batch that runs.
+class EventReader {
+ public:
+  explicit EventReader(std::filesystem::path file) : file_(std::move(file)) {}
+
+  // What was added since the last call. A torn last line is left for the next one. Throws as ReadBatchRecord.
+  void Read();
+  const BatchRecord& record() const { return record_; }
+
+ private:
+  std::filesystem::path file_;
+  uint64_t offset_ = 0, lines_ = 0;
+  BatchRecord record_;
 };
 
 // Absent file: an empty record. A torn last line is left out. Throws std::runtime_error naming file and line for any other

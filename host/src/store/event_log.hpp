@@ -1,6 +1,7 @@
 // events.jsonl, opened for writing: the truth of a batch. One writer, the supervisor that holds the folder's lock.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -24,6 +25,7 @@ class EventLog {
  private:
   std::filesystem::path file_;
   int fd_ = -1;
+  int64_t size_bytes_ = 0;  // up to the end of the last whole line
   std::string boot_id_;
   BatchRecord record_;
 };

@@ -1,0 +1,29 @@
+// Which process wrote something: a pid alone is soon given to another one.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace backplane {
+
+struct ProcessId {
+  pid_t pid = 0;
+  uint64_t pid_start = 0;  // field 22 of /proc/PID/stat: clock ticks from the start of the machine to that of the process
+  std::string boot_id, hostname;
+};
+
+std::string BootId();                             // changes with every start of the machine; empty if the kernel does not tell
+std::optional<uint64_t> ProcessStart(pid_t pid);  // absent: no such process
+ProcessId ThisProcess();
+
+// False if this machine has been started anew since. A process of another machine counts as alive: nobody here can know.
+bool IsAlive(const ProcessId& process);
+
+nlohmann::json ToJson(const ProcessId& process);
+std::optional<ProcessId> ProcessIdFromJson(const nlohmann::json& json);  // absent: not one
+
+}  // namespace backplane

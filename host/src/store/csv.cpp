@@ -1,0 +1,181 @@
+#include "store/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/json_text.hpp"
+#include "store/measurements.hpp"
+
+namespace backplane {
+namespace {
+
+const char* const kReturn = "return";
+
+std::string Text(const std::optional<double>& value) {
+  return !value ? "" : std::isnan(*value) ? "NaN" : fmt::format("{}", *value);
+}
+
+std::string Text(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : JsonText(value); }
+
+std::string Line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (const std::string& field : fields) {
+    line += (line.empty() ? "" : ",") + CsvField(field);
+  }
+  return line + "\n";
+}
+
+struct Row {
+  const PlanLine* trial = nullptr;
+  TrialRecord record;
+  Measurements found;
+};
+
+std::vector<Row> Rows(const ResultsFolder& folder, const std::vector<PlanLine>& plan, const BatchRecord& record) {
+  std::vector<Row> rows;
+  for (const PlanLine& line : plan) {
+    if (line.dropped) {
+      continue;
+    }
+    Row row;
+    row.trial = &line;
+    const TrialRecord* known = record.Find(line.trial_id);
+    if (known != nullptr) {
+      row.record = *known;
+    }
+    if (!row.record.attempts.empty()) {
+      row.found = ReadMeasurements(folder.attempt(line.trial_id, row.record.attempts.back().number));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// In the order in which they first stand in the plan: a path need not be set in every point.
+std::vector<std::string> SweptPaths(const std::vector<Row>& rows) {
+  std::vector<std::string> paths;
+  std::set<std::string> known;
+  for (const Row& row : rows) {
+    for (const auto& [path, value] : row.trial->values) {
+      if (known.insert(path).second) {
+        paths.push_back(path);
+      }
+    }
+  }
+  return paths;
+}
+
+// The return first, the others by name.
+std::vector<std::string> StatisticNames(const std::vector<Row>& rows) {
+  std::set<std::string> names;
+  for (const Row& row : rows) {
+    for (const Statistic& one : row.found.statistics) {
+      names.insert(one.name);
+    }
+  }
+  names.erase(kReturn);
+  std::vector<std::string> ordered = {kReturn};
+  ordered.insert(ordered.end(), names.begin(), names.end());
+  return ordered;
+}
+
+const std::vector<std::string> kBefore = {"trial", "point"};
+const std::vector<std::string> kAfter = {"seed", "state", "outcome", "why", "attempts",
+                                         "sps",  "sampling_sps", "env_steps", "iterations"};
+
+void AddValues(const Row& row, const std::vector<std::string>& paths, std::vector<std::string>* fields) {
+  for (const std::string& path : paths) {
+    const auto& values = row.trial->values;
+    const auto found = std::find_if(values.begin(), values.end(), [&](const auto& one) { return one.first == path; });
+    fields->push_back(found != values.end() ? Text(found->second) : "");
+  }
+}
+
+void AddStatistics(const Row& row, const std::vector<std::string>& names, std::vector<std::string>* fields) {
+  std::map<std::string, const Statistic*> found;
+  for (const Statistic& one : row.found.statistics) {
+    found[one.name] = &one;
+  }
+  static const Statistic kNone{};
+  for (const std::string& name : names) {
+    const Statistic& one = found.contains(name) ? *found[name] : kNone;
+    for (const std::optional<double>& value : {one.mean, one.sd, one.se, one.n}) {
+      fields->push_back(Text(value));
+    }
+  }
+}
+
+std::vector<std::string> Fields(const Row& row, const std::vector<std::string>& paths, const std::vector<std::string>& names) {
+  std::vector<std::string> fields = {row.trial->trial_id, row.trial->name};
+  AddValues(row, paths, &fields);
+  const std::vector<std::string> rest = {std::to_string(row.trial->seed),
+                                         row.record.state,
+                                         row.record.outcome,
+                                         row.record.why,
+                                         std::to_string(row.record.attempts.size()),
+                                         Text(row.found.sps),
+                                         Text(row.found.sampling_sps),
+                                         Text(row.found.env_steps),
+                                         Text(row.found.iterations)};
+  fields.insert(fields.end(), rest.begin(), rest.end());
+  AddStatistics(row, names, &fields);
+  return fields;
+}
+
+}  // namespace
+
+std::string CsvField(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return quoted + "\"";
+}
+
+std::vector<std::string> ShortNames(const std::vector<std::string>& paths, const std::vector<std::string>& taken) {
+  const auto last_part = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
+  std::map<std::string, int> uses;
+  for (const std::string& name : taken) {
+    ++uses[name];
+  }
+  for (const std::string& path : paths) {
+    ++uses[last_part(path)];
+  }
+  std::vector<std::string> names;
+  for (const std::string& path : paths) {
+    names.push_back(uses[last_part(path)] > 1 ? path : last_part(path));
+  }
+  return names;
+}
+
+std::string FormatCsv(const ResultsFolder& folder, const std::vector<PlanLine>& plan, const BatchRecord& record) {
+  const std::vector<Row> rows = Rows(folder, plan, record);
+  const std::vector<std::string> paths = SweptPaths(rows), names = StatisticNames(rows);
+  std::vector<std::string> others = kBefore, statistics;
+  for (const std::string& name : names) {
+    for (const char* suffix : {"", "_sd", "_se", "_n"}) {
+      statistics.push_back(name + suffix);
+    }
+  }
+  others.insert(others.end(), kAfter.begin(), kAfter.end());
+  others.insert(others.end(), statistics.begin(), statistics.end());
+  std::vector<std::string> head = kBefore;
+  const std::vector<std::string> values = ShortNames(paths, others);
+  head.insert(head.end(), values.begin(), values.end());
+  head.insert(head.end(), kAfter.begin(), kAfter.end());
+  head.insert(head.end(), statistics.begin(), statistics.end());
+  std::string text = Line(head);
+  for (const Row& row : rows) {
+    text += Line(Fields(row, paths, names));
+  }
+  return text;
+}
+
+}  // namespace backplane

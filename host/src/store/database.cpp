@@ -1,0 +1,80 @@
+#include "store/database.hpp"
+
+#include <utility>
+
+#include "store/database_tables.hpp"
+
+namespace backplane {
+namespace {
+
+// The two files that SQLite keeps beside a database: with another database they would be applied to the wrong one.
+void RemoveCompanions(const std::filesystem::path& file) {
+  for (const char* suffix : {"-wal", "-shm"}) {
+    std::filesystem::remove(file.string() + suffix);
+  }
+}
+
+// NULL if the file can not serve: absent, broken, of another schema or of other events.
+std::unique_ptr<DatabaseTables> OpenUsable(const ResultsFolder& folder, const BatchRecord& record) {
+  if (!std::filesystem::exists(folder.database())) {
+    return nullptr;
+  }
+  try {
+    auto tables = std::make_unique<DatabaseTables>(folder.database(), folder);
+    return tables->OfThisSchema() && tables->LastSeq() <= record.last_seq ? std::move(tables) : nullptr;
+  } catch (const SqliteError& error) {
+    if (error.code == SQLITE_NOTADB || error.code == SQLITE_CORRUPT) {
+      return nullptr;
+    }
+    throw;  // locked, for example: not ours to replace
+  }
+}
+
+}  // namespace
+
+Database::Database(const std::filesystem::path& out, const std::vector<PlanLine>& plan, const BatchRecord& record, Warn warn)
+    : out_(out), warn_(std::move(warn)) {
+  Guard([&] {
+    const ResultsFolder folder{out_};
+    tables_ = OpenUsable(folder, record);
+    if (!tables_) {
+      RebuildDatabase(out_, plan, record);
+      tables_ = std::make_unique<DatabaseTables>(folder.database(), folder);
+    }
+    tables_->CatchUp(plan, record);
+  });
+}
+
+Database::~Database() = default;
+
+void Database::Update(const BatchRecord& record, const std::string& trial_id) {
+  if (tables_) {
+    Guard([&] { tables_->Update(record, trial_id); });
+  }
+}
+
+void Database::Guard(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    tables_.reset();
+    warn_(std::string(error.what()) + "; the batch goes on without it, `backplane store rebuild " + out_.string() +
+          "` makes it anew");
+  }
+}
+
+void RebuildDatabase(const std::filesystem::path& out, const std::vector<PlanLine>& plan, const BatchRecord& record) {
+  const ResultsFolder folder{out};
+  const std::filesystem::path temporary = folder.database().string() + ".tmp";
+  std::filesystem::remove(temporary);
+  RemoveCompanions(temporary);
+  {
+    DatabaseTables tables(temporary, folder);
+    tables.Make();
+    tables.CatchUp(plan, record);
+  }  // closing the last connection moves everything from the -wal file into the database
+  RemoveCompanions(folder.database());
+  std::filesystem::rename(temporary, folder.database());
+}
+
+}  // namespace backplane

@@ -1,0 +1,38 @@
+// The tables of results.sqlite and how they are filled.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "store/batch_record.hpp"
+#include "store/plan_file.hpp"
+#include "store/results_folder.hpp"
+#include "store/sqlite.hpp"
+
+namespace backplane {
+
+// Throws SqliteError.
+class DatabaseTables {
+ public:
+  // `file` need not lie in `folder`, whose trials are read.
+  DatabaseTables(const std::filesystem::path& file, const ResultsFolder& folder);
+
+  bool OfThisSchema();
+  uint64_t LastSeq();
+  void Make();  // in an empty file
+  // The plan, and every trial with an event after LastSeq(); one transaction.
+  void CatchUp(const std::vector<PlanLine>& plan, const BatchRecord& record);
+  void Update(const BatchRecord& record, const std::string& trial_id);
+
+ private:
+  void PutPlan(const std::vector<PlanLine>& plan);
+  void PutTrial(const TrialRecord& trial);
+  void PutAttempt(const TrialRecord& trial, const AttemptRecord& attempt);
+  void PutLastSeq(uint64_t seq);
+
+  ResultsFolder folder_;
+  SqliteConnection connection_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,135 @@
+#include "store/measurements.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+const json& At(const json& object, const char* key) {
+  static const json kNothing;
+  const auto found = object.find(key);  // end() if it is no object
+  return found != object.end() ? *found : kNothing;
+}
+
+std::optional<double> Number(const json& value) {
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+
+// JSON has no word for NaN: a null where samples were taken stands for it.
+std::optional<double> OfSamples(const json& value, const std::optional<double>& n, double at_least) {
+  return value.is_null() && n.value_or(0) >= at_least ? std::optional(std::nan("")) : Number(value);
+}
+
+void AddStatistic(const std::string& name, const json& value, std::vector<Statistic>* out) {
+  if (value.is_number()) {
+    out->push_back({name, value.get<double>(), std::nullopt, std::nullopt, std::nullopt});
+  } else if (value.is_object()) {
+    const std::optional<double> n = Number(At(value, "n"));
+    out->push_back(
+        {name, OfSamples(At(value, "mean"), n, 1), OfSamples(At(value, "sd"), n, 2), OfSamples(At(value, "se"), n, 2), n});
+  }
+}
+
+// An evaluation repeats "ep/length" under its own name: "eval/length".
+std::string Under(const std::string& prefix, const std::string& name) {
+  constexpr std::string_view kEpisode = "ep/";
+  return prefix.empty() ? name : prefix + (name.starts_with(kEpisode) ? name.substr(kEpisode.size()) : name);
+}
+
+void AddMeasured(const std::string& prefix, const json& measured, std::vector<Statistic>* out) {
+  AddStatistic(Under(prefix, "return"), At(measured, "return"), out);
+  for (const auto& [name, value] : At(measured, "metrics").items()) {
+    AddStatistic(Under(prefix, name), value, out);
+  }
+}
+
+// One line of metrics.jsonl.
+class LineValues {
+ public:
+  LineValues(uint64_t iteration, std::vector<IterationValue>* out) : iteration_(iteration), out_(out) {}
+
+  void AddLine(const json& line) {
+    for (const auto& [name, key] : {std::pair("env_steps", "step"), std::pair("episodes", "episodes")}) {
+      if (line.contains(key)) {
+        Add(name, line[key]);
+      }
+    }
+    AddMeans("", line, "ep");
+    AddMeans("eval/", At(line, "eval"), "metrics");
+    for (const auto& [name, value] : At(line, "metrics").items()) {
+      Add(name, value);
+    }
+    for (const auto& [name, value] : At(line, "time").items()) {
+      Add(name, value);
+    }
+    for (const auto& [name, value] : At(At(line, "time"), "machine").items()) {
+      Add(name, value);
+    }
+  }
+
+ private:
+  void Add(const std::string& name, const json& value) {
+    if (value.is_number() || value.is_null()) {
+      out_->push_back({iteration_, name, value.is_null() ? std::nan("") : value.get<double>()});
+    }
+  }
+  void AddMeans(const std::string& prefix, const json& object, const char* metrics) {
+    if (object.contains("return")) {
+      AddMean(prefix + "return", object["return"]);
+    }
+    for (const auto& [name, value] : At(object, metrics).items()) {
+      AddMean(Under(prefix, name), value);
+    }
+  }
+  // Before the first episode has ended there is no mean.
+  void AddMean(const std::string& name, const json& value) {
+    if (Number(At(value, "n")).value_or(0) > 0) {
+      Add(name, At(value, "mean"));
+    }
+  }
+
+  uint64_t iteration_;
+  std::vector<IterationValue>* out_;
+};
+
+}  // namespace
+
+Measurements ReadMeasurements(const std::filesystem::path& attempt_dir) {
+  const json result =
+      json::parse(ReadFile(attempt_dir / "result.json").value_or(""), nullptr, /*allow_exceptions=*/false);
+  Measurements found;
+  found.wall_s = Number(At(result, "wall_s"));
+  found.sps = Number(At(result, "sps"));
+  found.sampling_sps = Number(At(result, "sampling_sps"));
+  found.iterations = Number(At(result, "iterations"));
+  found.env_steps = Number(At(result, "env_steps"));
+  found.episodes = Number(At(result, "episodes"));
+  AddMeasured("", result, &found.statistics);
+  AddMeasured("eval/", At(result, "evaluation"), &found.statistics);
+  AddMeasured("floor_zero/", At(result, "floor_zero"), &found.statistics);
+  AddMeasured("floor_uniform/", At(result, "floor_uniform"), &found.statistics);
+  std::sort(found.statistics.begin(), found.statistics.end(),
+            [](const Statistic& a, const Statistic& b) { return a.name < b.name; });
+  return found;
+}
+
+std::vector<IterationValue> ReadIterations(const std::filesystem::path& attempt_dir) {
+  std::ifstream stream(attempt_dir / "metrics.jsonl", std::ios::binary);
+  std::vector<IterationValue> values;
+  for (std::string text; std::getline(stream, text);) {
+    const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (At(line, "iteration").is_number_unsigned()) {
+      LineValues(line["iteration"].get<uint64_t>(), &values).AddLine(line);
+    }
+  }
+  return values;
+}
+
+}  // namespace backplane

@@ -1,0 +1,37 @@
+// The numbers of an attempt, as its files give them: what the tables of the store hold.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+// A number that was measured and is not finite is NaN; one that was not measured is absent.
+struct Statistic {
+  std::string name;  // "return", "ep/length", "eval/return", "eval/length", "floor_zero/return", ...
+  std::optional<double> mean;
+  std::optional<double> sd, se;  // sample standard deviation; standard error of the mean
+  std::optional<double> n;
+};
+
+struct Measurements {
+  std::optional<double> wall_s, sps, sampling_sps, iterations, env_steps, episodes;
+  std::vector<Statistic> statistics;  // sorted by name
+};
+
+struct IterationValue {
+  uint64_t iteration = 0;
+  std::string name;
+  double value = 0;  // NaN: it was not finite
+};
+
+// Of result.json in `attempt_dir`; a missing or broken file has measured nothing, a key of another type counts as absent.
+Measurements ReadMeasurements(const std::filesystem::path& attempt_dir);
+
+// Of metrics.jsonl in `attempt_dir`, line by line; lines that are no objects with an "iteration" are left out.
+std::vector<IterationValue> ReadIterations(const std::filesystem::path& attempt_dir);
+
+}  // namespace backplane

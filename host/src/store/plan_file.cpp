@@ -1,0 +1,103 @@
+#include "store/plan_file.hpp"
+
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+
+#include "base/files.hpp"
+#include "base/json_text.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Ordered: the first key of a sweep varies slowest, and a reader of tables wants them in that order.
+ordered_json ValuesJson(const std::vector<std::pair<std::string, nlohmann::json>>& values) {
+  ordered_json object = ordered_json::object();
+  for (const auto& [path, value] : values) {
+    object[path] = value;
+  }
+  return object;
+}
+
+ordered_json TrialJson(const PlannedTrial& trial, const PlannedPoint& point) {
+  return {{"trial_id", trial.id},
+          {"point_id", point.id},
+          {"name", point.name},
+          {"seed", trial.seed},
+          {"values", ValuesJson(point.values)},
+          {"files", trial.files}};
+}
+
+ordered_json DroppedJson(const DroppedPoint& point) {
+  return {{"dropped", true}, {"values", ValuesJson(point.values)}, {"rule", point.rule}, {"why", point.why}};
+}
+
+PlanLine ParseLine(const std::string& text) {
+  const ordered_json object = ordered_json::parse(text);
+  PlanLine line;
+  for (const auto& [path, value] : object.at("values").items()) {
+    line.values.emplace_back(path, value);
+  }
+  line.dropped = object.value("dropped", false);
+  if (line.dropped) {
+    line.rule = object.at("rule");
+    line.why = object.at("why");
+    return line;
+  }
+  line.trial_id = object.at("trial_id");
+  line.point_id = object.at("point_id");
+  line.name = object.at("name");
+  line.seed = object.at("seed");
+  line.files = object.at("files").get<std::map<std::string, std::string>>();
+  return line;
+}
+
+}  // namespace
+
+void WritePlanFile(const std::filesystem::path& file, const Plan& plan) {
+  std::string text;
+  for (const PlannedTrial& trial : plan.trials) {
+    text += JsonText(TrialJson(trial, plan.points.at(trial.point))) + "\n";
+  }
+  for (const DroppedPoint& point : plan.dropped) {
+    text += JsonText(DroppedJson(point)) + "\n";
+  }
+  WriteFileAtomic(file, text);
+}
+
+std::vector<PlanLine> ReadPlanFile(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    throw std::runtime_error("cannot read " + file.string());
+  }
+  std::vector<PlanLine> lines;
+  for (std::string text; std::getline(stream, text);) {
+    try {
+      lines.push_back(ParseLine(text));
+    } catch (const nlohmann::json::exception& error) {
+      throw std::runtime_error(file.string() + ":" + std::to_string(lines.size() + 1) +
+                               ": neither a trial nor a dropped point: " + error.what());
+    }
+  }
+  return lines;
+}
+
+std::string DisplayName(const PlanLine& trial, bool several_seeds) {
+  const std::string seed = "seed=" + std::to_string(trial.seed);
+  return trial.name.empty() ? seed : several_seeds ? trial.name + " " + seed : trial.name;
+}
+
+bool HasSeveralSeeds(const std::vector<PlanLine>& plan) {
+  std::optional<uint64_t> first;
+  for (const PlanLine& line : plan) {
+    if (!line.dropped && line.seed != first.value_or(line.seed)) {
+      return true;
+    }
+    first = line.dropped ? first : line.seed;
+  }
+  return false;
+}
+
+}  // namespace backplane

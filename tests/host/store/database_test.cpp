@@ -1,0 +1,148 @@
+#include "store/database.hpp"
+
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+
+#include "batch_fixture.hpp"
+
+namespace backplane {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Lines = std::vector<std::string>;
+
+class DatabaseTest : public BatchFixture {
+ protected:
+  Database Open() {
+    return Database(folder_.out, PlanLines(), Record(), [this](const std::string& text) { warnings_.push_back(text); });
+  }
+  // Each row as "a|b|c", NULL as "-"; read by plain SQLite as anyone would.
+  Lines Ask(const std::string& query) {
+    sqlite3* connection = nullptr;
+    EXPECT_EQ(SQLITE_OK, sqlite3_open(folder_.database().c_str(), &connection));
+    Lines rows;
+    const auto add = +[](void* out, int n, char** values, char**) {
+      std::string row;
+      for (int i = 0; i < n; ++i) {
+        row += (i == 0 ? "" : "|") + std::string(values[i] != nullptr ? values[i] : "-");
+      }
+      static_cast<Lines*>(out)->push_back(row);
+      return 0;
+    };
+    EXPECT_EQ(SQLITE_OK, sqlite3_exec(connection, query.c_str(), add, &rows, nullptr)) << sqlite3_errmsg(connection);
+    sqlite3_close(connection);
+    return rows;
+  }
+  Lines Everything() {
+    Lines all;
+    for (const char* query : {"SELECT * FROM trials ORDER BY id", "SELECT * FROM trial_values ORDER BY 1, 2",
+                              "SELECT * FROM results ORDER BY 1, 2", "SELECT * FROM iterations ORDER BY 1, 2, 3, 4",
+                              "SELECT * FROM attempts ORDER BY 1, 2", "SELECT * FROM meta ORDER BY 1"}) {
+      const Lines rows = Ask(query);
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
+    return all;
+  }
+
+  Lines warnings_;
+};
+
+TEST_F(DatabaseTest, HoldsWhatTheFilesSay) {
+  RunAll();
+  Open();
+  EXPECT_THAT(warnings_, IsEmpty());
+  EXPECT_THAT(Ask("SELECT id, planned, point_id, name, seed, state, outcome, attempts, wall_s, sps, env_steps FROM trials ORDER BY id"),
+              ElementsAre("t0|1|p0|small|7|COMPLETED|ok|2|3.0|1000.5|512.0", "t1|0|p1|a \"big\", one|7|FAILED|nan|1|1.5|-|-"));
+  EXPECT_THAT(Ask("SELECT path, value, typeof(value) FROM trial_values WHERE trial_id = 't0' ORDER BY path"),
+              ElementsAre("learner.options.lr|0.5|real", "rollout.num_env_runners|2|integer"));
+  EXPECT_THAT(Ask("SELECT name, mean, sd, se, n FROM results WHERE trial_id = 't0' ORDER BY name"),
+              ElementsAre("ep/length|-|-|-|4", "ep/never|-|-|-|0", "eval/length|5.0|0.0|0.0|2", "eval/return|9.0|-|-|1",
+                          "return|3.5|1.0|0.5|4"));
+  EXPECT_THAT(Ask("SELECT attempt, iteration, name, value FROM iterations WHERE trial_id = 't0' ORDER BY 2, 3"),
+              ElementsAre("2|1|env_steps|256.0", "2|1|episodes|0.0", "2|1|m|2.0", "2|1|t|0.5", "2|1|train/loss|-",
+                          "2|2|env_steps|512.0", "2|2|ep/length|7.0", "2|2|episodes|3.0", "2|2|eval/length|6.0",
+                          "2|2|eval/return|8.0", "2|2|return|3.5", "2|2|train/loss|0.25"));
+  EXPECT_THAT(Ask("SELECT trial_id, number, outcome, wall_s FROM attempts ORDER BY 1, 2"),
+              ElementsAre("t0|1|signal|1.5", "t0|2|ok|1.5", "t1|1|nan|1.5"));
+  EXPECT_THAT(Ask("PRAGMA journal_mode"), ElementsAre("wal"));
+}
+
+TEST_F(DatabaseTest, UpdatedTrialByTrialItEndsAsIfMadeAtOnce) {
+  {
+    EventLog log(folder_.events());
+    Database database = Open();
+    Put("t0", 1, "torn {");
+    Run(log, "t0", 1, "signal", "PLANNED");
+    database.Update(log.record(), "t0");
+    Put("t0", 2, kResult, kMetrics);
+    Run(log, "t0", 2, "ok", "COMPLETED");
+    database.Update(log.record(), "t0");
+  }
+  const Lines step_by_step = Everything();
+  EXPECT_EQ(2u + 4 + 5 + 12 + 2 + 2, step_by_step.size());
+  RebuildDatabase(folder_.out, PlanLines(), Record());
+  EXPECT_EQ(step_by_step, Everything());
+}
+
+TEST_F(DatabaseTest, BehindTheEventsItCatchesUp) {
+  Open();
+  RunAll();
+  Open();
+  const Lines caught_up = Everything();
+  RebuildDatabase(folder_.out, PlanLines(), Record());
+  EXPECT_EQ(caught_up, Everything());
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(DatabaseTest, TrialsThatLeftThePlanStay) {
+  RunAll();
+  Open();
+  plan_.trials.pop_back();
+  WritePlanFile(folder_.plan(), plan_);
+  Open();
+  EXPECT_THAT(Ask("SELECT id, planned, state FROM trials ORDER BY id"), ElementsAre("t0|-|COMPLETED", "t1|0|FAILED"));
+  EXPECT_THAT(Ask("SELECT count(*) FROM trial_values WHERE trial_id = 't0'"), ElementsAre("2"));
+}
+
+TEST_F(DatabaseTest, BrokenFileOrOneOfOtherEventsIsMadeAnew) {
+  RunAll();
+  Open();
+  const Lines good = Everything();
+  std::ofstream(folder_.database()) << "this is no database, but it is long enough to be looked at by SQLite " << std::string(4096, 'x');
+  Open();
+  EXPECT_EQ(good, Everything());
+  Ask("UPDATE meta SET value = '999' WHERE key = 'last_seq'");
+  Open();
+  EXPECT_EQ(good, Everything());
+  Ask("UPDATE meta SET value = 'older' WHERE key = 'schema'");
+  Open();
+  EXPECT_EQ(good, Everything());
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(DatabaseTest, WhatCanNotBeOpenedIsOneWarningAndNoMore) {
+  std::filesystem::create_directories(folder_.database() / "a folder in its place");
+  RunAll();
+  Database database = Open();
+  database.Update(Record(), "t0");
+  ASSERT_EQ(1u, warnings_.size());
+  EXPECT_THAT(warnings_[0], HasSubstr("backplane store rebuild"));
+}
+
+TEST_F(DatabaseTest, LockedByAnotherItIsOneWarningAndTheFileStays) {
+  RunAll();
+  Open();
+  sqlite3* other = nullptr;
+  ASSERT_EQ(SQLITE_OK, sqlite3_open(folder_.database().c_str(), &other));
+  ASSERT_EQ(SQLITE_OK, sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr));
+  Database database = Open();
+  database.Update(Record(), "t0");
+  EXPECT_EQ(1u, warnings_.size());
+  sqlite3_close(other);
+  EXPECT_THAT(Ask("SELECT count(*) FROM trials"), ElementsAre("2"));
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,175 @@
+#include "store/event_log.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "base/files.hpp"
+#include "base/process.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+class EventLogTest : public testing::Test {
+ protected:
+  EventLogTest() { std::filesystem::create_directories(folder_); }
+  ~EventLogTest() override { std::filesystem::remove_all(folder_); }
+
+  void Write(const std::string& text) { std::ofstream(file_, std::ios::binary) << text; }
+  std::string Text() const { return ReadFile(file_).value_or(""); }
+  std::string ReadError() const {
+    try {
+      ReadBatchRecord(file_);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  const std::string kGood = R"({"v":1,"seq":1,"t":5.5,"boot_id":"b","kind":"attempt.start","trial_id":"x","attempt":1,"pid":7})"
+                            "\n";
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / ("event_log_test_" + std::to_string(getpid()));
+  std::filesystem::path file_ = folder_ / "events.jsonl";
+};
+
+TEST_F(EventLogTest, WhatWasAppendedIsReadAgain) {
+  {
+    EventLog log(file_);
+    log.Append("session.start", "", 0, {{"pid", 7}, {"trials", 2}});
+    log.Append("attempt.start", "x", 1, {{"cores", {0, 1}}});
+    log.Append("attempt.end", "x", 1,
+               {{"outcome", "signal"}, {"state", "PLANNED"}, {"why", "died of SIGSEGV"}, {"wall_s", 1.5}});
+    log.Append("attempt.start", "x", 2, {{"resumed", true}});
+    log.Append("trial.state", "y", 0, {{"state", "SKIPPED"}, {"why", "same as x"}});
+    EXPECT_EQ("RUNNING", log.record().Find("x")->state) << "the record includes what was appended";
+  }
+  const BatchRecord record = ReadBatchRecord(file_);
+  EXPECT_EQ(5u, record.last_seq);
+  ASSERT_EQ(1u, record.sessions.size());
+  EXPECT_EQ(2, record.sessions[0].start_body.at("trials"));
+  EXPECT_EQ(BootId(), record.sessions[0].boot_id);
+  const TrialRecord& x = *record.Find("x");
+  ASSERT_EQ(2u, x.attempts.size());
+  EXPECT_EQ("signal", x.attempts[0].outcome);
+  EXPECT_EQ(json({0, 1}), x.attempts[0].start_body.at("cores"));
+  EXPECT_EQ(1.5, x.attempts[0].end_body.at("wall_s"));
+  EXPECT_TRUE(x.attempts[0].ended);
+  EXPECT_FALSE(x.attempts[1].ended);
+  EXPECT_EQ(4u, x.last_seq);
+  EXPECT_EQ("SKIPPED", record.Find("y")->state);
+  EXPECT_EQ("same as x", record.Find("y")->why);
+  EXPECT_EQ(nullptr, record.Find("z"));
+}
+
+TEST_F(EventLogTest, PauseLastsUntilTheNextSession) {
+  EventLog log(file_);
+  log.Append("session.start", "", 0, json::object());
+  log.Append("sweep.paused", "", 0, {{"why", "3 failures in 60 s"}});
+  log.Append("session.end", "", 0, {{"why", "paused"}});
+  EXPECT_EQ("3 failures in 60 s", log.record().paused);
+  EXPECT_EQ("paused", log.record().sessions.back().why_ended);
+  log.Append("session.start", "", 0, json::object());
+  EXPECT_EQ("", log.record().paused);
+  EXPECT_FALSE(log.record().sessions.back().ended);
+}
+
+TEST_F(EventLogTest, AbsentAndEmptyFilesAreEmptyRecords) {
+  EXPECT_EQ(0u, ReadBatchRecord(file_).last_seq);
+  Write("");
+  EXPECT_EQ(0u, ReadBatchRecord(file_).last_seq);
+}
+
+TEST_F(EventLogTest, TornLastLineIsLeftOutAndCutOffBeforeTheNext) {
+  Write(kGood + kGood.substr(0, kGood.size() - 1));
+  EXPECT_EQ(1u, ReadBatchRecord(file_).Find("x")->attempts.size());
+  EventLog(file_).Append("trial.state", "x", 0, {{"state", "PLANNED"}});
+  EXPECT_THAT(Text(), AllOf(testing::StartsWith(kGood + R"({"v":1,"seq":2,)"), EndsWith("}\n")));
+  EXPECT_EQ("PLANNED", ReadBatchRecord(file_).Find("x")->state);
+}
+
+TEST_F(EventLogTest, FileOfOneTornLineLongerThanABlockBecomesEmpty) {
+  Write(std::string(10000, 'x'));
+  EventLog log(file_);
+  EXPECT_EQ("", Text());
+}
+
+TEST_F(EventLogTest, GarbageInTheMiddleIsAnErrorThatNamesTheLine) {
+  Write(kGood + "garbage\n" + kGood);
+  EXPECT_THAT(ReadError(), HasSubstr(file_.string() + ":2: not an event"));
+  EXPECT_THROW(EventLog{file_}, std::runtime_error);
+  for (const char* line : {"[1]", "{}", R"({"v":2})", "", R"({"v":1,"seq":"one","t":0,"boot_id":"","kind":"k"})",
+                           R"({"v":1,"seq":2,"t":0,"boot_id":"","kind":"trial.state","state":"FAILED"})",
+                           R"({"v":1,"seq":2,"t":0,"boot_id":"","kind":"trial.state","trial_id":"x"})"}) {
+    Write(kGood + line + "\n");
+    EXPECT_THAT(ReadError(), HasSubstr(":2: not an event")) << line;
+  }
+}
+
+TEST_F(EventLogTest, KindOfALaterVersionCountsButSaysNothing) {
+  Write(kGood + R"({"v":1,"seq":9,"t":6,"boot_id":"b","kind":"weather","trial_id":"y","state":"RAIN"})" + "\n");
+  const BatchRecord record = ReadBatchRecord(file_);
+  EXPECT_EQ(9u, record.last_seq);
+  EXPECT_EQ(nullptr, record.Find("y"));
+}
+
+TEST_F(EventLogTest, ReaderGoesOnWhereItStopped) {
+  Write(kGood + R"({"v":1,"seq":2,)");
+  EventReader reader(file_);
+  reader.Read();
+  EXPECT_EQ(1u, reader.record().last_seq);
+  std::ofstream(file_, std::ios::app) << R"("t":6,"boot_id":"b","kind":"trial.state","trial_id":"x","state":"FAILED"})"
+                                      << "\n";
+  reader.Read();
+  EXPECT_EQ(2u, reader.record().last_seq);
+  EXPECT_EQ(1u, reader.record().Find("x")->attempts.size()) << "the first line was not read twice";
+  EXPECT_EQ("FAILED", reader.record().Find("x")->state);
+}
+
+// A limit on file sizes ends a write half-way, as a full disk does.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, SIG_DFL);
+  }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(EventLogTest, FullDiskIsAnErrorAndTheFileStillEndsWithAWholeLine) {
+  EventLog log(file_);
+  log.Append("trial.state", "x", 0, {{"state", "PLANNED"}});
+  const std::string before = Text();
+  {
+    const FileSizeLimit limit(before.size() + 20);
+    EXPECT_THROW(log.Append("trial.state", "x", 0, {{"state", "FAILED"}}), std::runtime_error);
+  }
+  EXPECT_EQ(before, Text());
+  EXPECT_EQ("PLANNED", log.record().Find("x")->state) << "what was not written did not happen";
+  log.Append("trial.state", "x", 0, {{"state", "SKIPPED"}});
+  EXPECT_EQ("SKIPPED", ReadBatchRecord(file_).Find("x")->state);
+  EXPECT_EQ(2u, ReadBatchRecord(file_).last_seq);
+}
+
+TEST_F(EventLogTest, WordsThatAreNotUtf8CostNoEvent) {
+  EventLog(file_).Append("trial.state", "x", 0, {{"state", "FAILED"}, {"why", "bad \xff byte\nand a line"}});
+  EXPECT_THAT(ReadBatchRecord(file_).Find("x")->why, HasSubstr("byte\nand a line"));
+}
+
+}  // namespace
+}  // namespace backplane
