@@ -2,13 +2,21 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace backplane {
 
-// Of `backplane` itself; run-trial has its own (trial/contract.hpp). 3 is kept for batches in which only some trials failed.
-enum Exit : int { kOk = 0, kFailed = 1, kUsage = 2, kInterrupted = 130 };
+// Of `backplane` itself; run-trial has its own (trial/contract.hpp).
+enum Exit : int {
+  kOk = 0,
+  kFailed = 1,   // no trial is usable, or a check failed
+  kUsage = 2,    // wrong command line or file: nothing was started
+  kPartial = 3,  // some trials failed
+  kInterrupted = 130,
+};
 
 // What run and config have in common.
 struct FileArgs {
@@ -19,10 +27,21 @@ struct FileArgs {
 
 struct RunArgs {
   FileArgs input;
-  std::filesystem::path out;  // empty: output.dir of the file
-  bool fresh = false, json = false, quiet = false;
+  std::vector<std::string> sweep;  // "path=1,2,4"
+  std::filesystem::path out;       // empty: output.dir of the file
+  bool fresh = false, accept_change = false, skip_invalid = false, dry_run = false, json = false, quiet = false;
+  std::optional<std::set<std::string>> only_failed;  // classes; none: all of them
+  std::optional<unsigned> jobs;
+  std::optional<std::vector<unsigned>> gpus;
 };
 int RunCommand(const RunArgs& args);
+
+struct ReplayArgs {
+  std::filesystem::path out;
+  std::string trial;  // its id, or how it begins
+  bool gdb = false;
+};
+int ReplayCommand(const ReplayArgs& args);
 
 int ConfigCheckCommand(const FileArgs& args);
 

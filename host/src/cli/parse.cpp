@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,9 @@ struct TrialArgs {
 
 struct Arguments {
   RunArgs run;
+  std::string only_failed, gpus;  // of run, as typed
+  unsigned jobs = 0;              // of run; 0: not given
+  ReplayArgs replay;
   TrialArgs trial;
   FileArgs check;
   ConfigShowArgs show;
@@ -48,14 +53,70 @@ void AddFile(CLI::App* app, FileArgs* args) {
   AddPluginPath(app, &args->plugin_path);
 }
 
+std::vector<std::string> SplitCommas(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+std::vector<unsigned> Numbers(const std::string& option, const std::string& text) {
+  std::vector<unsigned> numbers;
+  for (const std::string& part : SplitCommas(text)) {
+    if (part.empty() || part.size() > 4 || part.find_first_not_of("0123456789") != std::string::npos)
+      throw CLI::ValidationError(option, "wanted numbers such as 0,1,2, found '" + text + "'");
+    numbers.push_back(static_cast<unsigned>(std::stoul(part)));
+  }
+  return numbers;
+}
+
+std::set<std::string> Classes(const std::string& text) {
+  const std::vector<std::string> known = {"oom", "nan", "timeout", "signal", "plugin", "config", "temp"};
+  std::set<std::string> classes;
+  for (const std::string& part : SplitCommas(text)) {
+    if (std::find(known.begin(), known.end(), part) == known.end())
+      throw CLI::ValidationError("--only-failed", "unknown class '" + part + "'" + DidYouMean(Nearest(part, Candidates(known))) +
+                                                      "; there are oom, nan, timeout, signal, plugin, config, temp");
+    classes.insert(part);
+  }
+  return classes;
+}
+
 void AddRun(CLI::App* root, Arguments* args) {
   CLI::App* run = root->add_subcommand("run", "Run an experiment, or go on with it");
   AddFile(run, &args->run.input);
+  run->add_option("--sweep", args->run.sweep, "Make a path an axis: path=1,2,4, path=range(1,9,2), path=choice(a,b); may be repeated")
+      ->type_name("PATH=VALUES")
+      ->allow_extra_args(false);
   run->add_option("--out", args->run.out, "Results folder instead of output.dir")->type_name("DIR");
+  run->add_flag("--dry-run", args->run.dry_run, "Print the trials, what they would be granted and an estimate; start nothing");
   run->add_flag("--fresh", args->run.fresh, "Move old results to DIR.1 and start anew");
+  CLI::Option* only_failed =
+      run->add_option("--only-failed", args->only_failed, "Run failed trials again and nothing else; of these classes: nan,signal,...")
+          ->type_name("[CLASS,...]")
+          ->expected(0, 1);
+  run->add_flag("--accept-change", args->run.accept_change, "Run finished points again whose plugin or data files have changed");
+  run->add_flag("--skip-invalid", args->run.skip_invalid, "Leave out pairs of env and learner that do not fit, run the rest");
+  run->add_option("--jobs", args->jobs, "Trials at once, at most; the cores are shared out among them")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 4096u));
+  run->add_option("--gpus", args->gpus, "Use these GPUs only, by number, one for each trial: 0,1,2")->type_name("LIST");
   run->add_flag("--json", args->run.json, "Print the result as JSON");
   run->add_flag("--quiet", args->run.quiet, "No progress; one line at the end");
-  run->callback([args] { args->chosen = [args] { return RunCommand(args->run); }; });
+  run->callback([args, only_failed] {
+    if (only_failed->count() > 0) args->run.only_failed = Classes(args->only_failed);
+    if (args->jobs > 0) args->run.jobs = args->jobs;
+    if (!args->gpus.empty()) args->run.gpus = Numbers("--gpus", args->gpus);
+    args->chosen = [args] { return RunCommand(args->run); };
+  });
+}
+
+void AddReplay(CLI::App* root, Arguments* args) {
+  CLI::App* replay = root->add_subcommand("replay", "Run one trial of a results folder again and compare it with its record");
+  replay->add_option("out", args->replay.out, "Results folder")->type_name("OUT")->required();
+  replay->add_option("trial", args->replay.trial, "Trial id, or the beginning of it")->type_name("TRIAL")->required();
+  replay->add_flag("--gdb", args->replay.gdb, "Under gdb");
+  replay->callback([args] { args->chosen = [args] { return ReplayCommand(args->replay); }; });
 }
 
 void AddRunTrial(CLI::App* root, Arguments* args) {
@@ -176,6 +237,7 @@ int Main(int argc, char** argv) {
   Arguments args;
   AddRun(&root, &args);
   AddRunTrial(&root, &args);
+  AddReplay(&root, &args);
   AddConfig(&root, &args);
   AddPlugin(&root, &args);
   AddDoctor(&root, &args);

@@ -15,9 +15,9 @@ TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, cons
   spec.trial_id = trial_id;
   spec.attempt = folder.LastAttempt() + 1;
   spec.experiment = loaded.experiment;
-  spec.env = {loaded.env.file, loaded.env.id};
-  spec.learner = {loaded.learner.file, loaded.learner.id};
-  for (const PluginInfo& monitor : loaded.monitors) spec.monitors.push_back({monitor.file, monitor.id});
+  spec.env = {loaded.env->file, loaded.env->id};
+  spec.learner = {loaded.learner->file, loaded.learner->id};
+  for (const auto& monitor : loaded.monitors) spec.monitors.push_back({monitor->file, monitor->id});
   spec.origin = loaded.origin;
   spec.attempt_dir = folder.attempt(static_cast<unsigned>(spec.attempt));
   spec.checkpoint_dir = folder.checkpoint();
@@ -86,7 +86,7 @@ Attempt::Ended Attempt::Conclude(const JobEnd& end) {
   if (const std::optional<StatusFile> now = status_.Read()) last_ = now;
   const std::filesystem::path file = spec_.attempt_dir / "result.json";
   const auto written = check ? std::nullopt : ReadResultJson(file);
-  Ending ending{end.exit, stop_, std::nullopt, end.over_memory};
+  Ending ending{end.exit, stop_, std::nullopt, end.over_memory, end.peak_rss_bytes, grant_.memory_bytes};
   if (written) ending.result_state = written->at("state").get<std::string>();
   if (check && end.exit.code == kExitOk && end.exit.signal == 0 && stop_ == StopReason::kNone) return {{"ok", "COMPLETED"}, {}};
   Ended ended{Classify(ending), {}};

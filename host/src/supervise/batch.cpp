@@ -11,9 +11,11 @@
 #include "store/event_log.hpp"
 #include "store/plan_file.hpp"
 #include "supervise/attempt.hpp"
+#include "supervise/batch_display.hpp"
 #include "supervise/batch_files.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/layout.hpp"
+#include "supervise/pair_check.hpp"
 #include "supervise/consequences.hpp"
 #include "supervise/recover.hpp"
 #include "supervise/schedule.hpp"
@@ -36,20 +38,23 @@ class Batch {
         slots_(*slots),
         schedule_(plan_),
         consequences_(plan_.base.experiment.on_failure),
-        stop_rules_(plan_.base.experiment.stop_sweep, plan_.trials.size()) {
-    for (size_t i = 0; i < plan_.trials.size(); ++i) index_[plan_.trials[i].id] = i;
-  }
+        stop_rules_(plan_.base.experiment.stop_sweep, plan_.trials.size()),
+        display_(request.out, plan_, request.quiet) {}
 
   BatchReport Run() {
+    const InterruptScope interrupts;  // over checks and trials: a Ctrl-C between two processes counts
     Open();
     if (!TakeOver()) return Report();
-    const InterruptScope interrupts;  // over checks and trials: a Ctrl-C between two processes counts
     WriteBatchFiles(request_);
+    if (schedule_.waiting() == 0) return Report();
     log_->Append("session.start", "", 0, SessionFacts(plan_.trials.size()));
+    database_ = std::make_unique<Database>(request_.out, ReadPlanFile(request_.out / "plan.jsonl"), log_->record(),
+                                           [this](const std::string& sentence) { display_.Note("warning: " + sentence); });
     if (CheckPairs()) RunTrials();
     const char* why = !report_.paused.empty() ? "paused" : report_.interrupted ? "interrupted" : "done";
     log_->Append("session.end", "", 0, {{"why", why}});
-    Show(/*last=*/true);
+    display_.Show(nullptr, Now(), /*always=*/true);
+    display_.Clear();
     return Report();
   }
 
@@ -65,18 +70,18 @@ class Batch {
 
   void Open() {
     if (request_.fresh) {
-      if (const auto moved = MoveAside(request_.out)) screen_.Note("the old results are now in " + moved->string());
+      if (const auto moved = MoveAside(request_.out)) display_.Note("the old results are now in " + moved->string());
     }
     lock_ = std::make_unique<OutLock>(request_.out);
     log_ = std::make_unique<EventLog>(request_.out / "events.jsonl");
-    database_ = std::make_unique<Database>(request_.out);
   }
 
   // Brings the states of earlier sessions into the schedule. False: the plan must not run on these results.
   bool TakeOver() {
     EndOpenAttempts(request_.out, log_.get(), &consequences_);
-    if (!request_.accept_change) {
-      const auto changes = ChangedFiles(ReadPlanFile(request_.out / "plan.jsonl"), plan_, log_->record());
+    const std::filesystem::path last_plan = request_.out / "plan.jsonl";
+    if (!request_.accept_change && std::filesystem::exists(last_plan)) {
+      const auto changes = ChangedFiles(ReadPlanFile(last_plan), plan_, log_->record());
       if (!changes.empty()) report_.refused = FormatChanges(changes);
     }
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
@@ -101,57 +106,60 @@ class Batch {
   void SetState(size_t trial, const std::string& state, const std::string& why) {
     log_->Append("trial.state", plan_.trials[trial].id, 0, {{"state", state}, {"why", why}});
     schedule_.Set(trial, state);
+    if (database_) database_->Update(log_->record(), plan_.trials[trial].id);
   }
 
-  // Tries each pair of env and learner that was not run before, in a process of its own: what does not fit is known before
-  // anything is trained. True: there is something to run.
+  // True: there is something to run, and what there is fits together.
   bool CheckPairs() {
-    std::map<std::pair<std::string, std::string>, std::vector<size_t>> pairs;
-    std::set<std::pair<std::string, std::string>> known;
-    for (size_t i = 0; i < plan_.trials.size(); ++i) {
-      const auto pair = plan_.PairOf(plan_.trials[i]);
-      const TrialRecord* record = log_->record().Find(plan_.trials[i].id);
-      if (record != nullptr && (record->state == "COMPLETED" || TrialFolderOf(request_.out, record->id).HasCheckpoint())) known.insert(pair);
-      if (schedule_.state(i) == "PLANNED") pairs[pair].push_back(i);
-    }
     bool fit = true;
-    for (const auto& [pair, trials] : pairs) {
-      if (known.contains(pair)) continue;
+    for (const auto& [name, trials] : PairsOf(plan_)) {
+      std::vector<size_t> planned;
+      bool ran_before = false;
+      for (const size_t trial : trials) {
+        if (schedule_.Waits(trial)) planned.push_back(trial);
+        const TrialRecord* record = log_->record().Find(plan_.trials[trial].id);
+        ran_before = ran_before || (record != nullptr && (record->state == "COMPLETED" || FolderOf(trial).HasCheckpoint()));
+      }
+      if (planned.empty() || ran_before) continue;
+      fit = CheckPair(planned) && fit;
       if (report_.interrupted) return false;
-      fit = CheckPair(pair, trials) && fit;
     }
-    return !report_.interrupted && (fit || request_.skip_invalid);
+    return fit || request_.skip_invalid;
   }
 
-  bool CheckPair(const std::pair<std::string, std::string>& pair, const std::vector<size_t>& trials) {
-    const size_t first = trials.front();
-    const LoadedExperiment loaded = plan_.Load(plan_.trials[first]);
-    const auto grant = slots_.Take(loaded.experiment.resources);
+  bool CheckPair(const std::vector<size_t>& trials) {
+    const PlannedTrial& first = plan_.trials[trials.front()];
+    const LoadedExperiment loaded = plan_.Load(first);
+    const auto grant = slots_.Take(loaded.experiment.resources, /*exclusive=*/false);
     if (!grant) throw std::runtime_error("no room for the check of a trial although nothing runs");
-    const JobId job = Start(first, loaded, *grant, AttemptKind::kCheck);
-    std::optional<Attempt::Ended> ended;
-    while (!ended) {
-      for (const JobEnd& end : engine_.Wait(kTick_ms)) {
-        if (end.job == job) ended = running_.at(job).attempt->Conclude(end);
-      }
-      if (!ended) Tend();
-    }
-    const unsigned number = running_.at(job).attempt->number();
-    const std::filesystem::path folder = running_.at(job).attempt->folder();
-    slots_.Give(*grant);
+    const JobId job = Start(trials.front(), loaded, *grant, AttemptKind::kCheck);
+    const Attempt::Ended ended = WaitFor(job);
+    const std::unique_ptr<Attempt> attempt = std::move(running_.at(job).attempt);
     running_.erase(job);
-    if (ended->verdict.state == "COMPLETED") return true;
-    if (ended->verdict.outcome == "killed") return false;
-    log_->Append("attempt.end", plan_.trials[first].id, number,
-                 {{"outcome", ended->verdict.outcome}, {"state", "PLANNED"}, {"why", ended->verdict.why}, {"check", true}});
-    report_.checks.push_back({pair.first, pair.second, ended->result, folder, trials.size()});
-    if (request_.skip_invalid) {
-      for (const size_t trial : trials) SetState(trial, "SKIPPED", "the check of this env with this learner failed");
-    }
+    slots_.Give(*grant);
+    if (ended.verdict.state == "COMPLETED") return true;
+    log_->Append("attempt.end", first.id, attempt->number(),
+                 {{"outcome", ended.verdict.outcome}, {"state", "PLANNED"}, {"why", ended.verdict.why}, {"check", true}});
+    if (ended.verdict.outcome == "killed") return false;
+    report_.checks.push_back({loaded.env->id, loaded.learner->id, ended.result, attempt->folder(), trials.size()});
+    if (!request_.skip_invalid) return false;
+    for (const size_t trial : trials) SetState(trial, "SKIPPED", "the check of this env with this learner failed");
     return false;
   }
 
-  JobId Start(size_t trial, const LoadedExperiment& loaded, const Grant& grant, AttemptKind kind) {
+  Attempt::Ended WaitFor(JobId job) {
+    for (;;) {
+      for (const JobEnd& end : engine_.Wait(kTick_ms)) {
+        if (end.job == job) return running_.at(job).attempt->Conclude(end);
+      }
+      Tend();
+    }
+  }
+
+  TrialFolder FolderOf(size_t trial) const { return TrialFolderOf(request_.out, plan_.trials[trial].id); }
+
+  JobId Start(size_t trial, LoadedExperiment loaded, const Grant& grant, AttemptKind kind) {
+    loaded.experiment.resources.device_memory_bytes = slots_.DeviceMemory(loaded.experiment.resources, grant);
     const AttemptPlace place{request_.out, request_.program, request_.torch_lib, lock_->fd()};
     auto attempt = std::make_unique<Attempt>(place, loaded, plan_.trials[trial].id, grant, kind);
     if (kind == AttemptKind::kRun) {
@@ -171,9 +179,11 @@ class Batch {
       if (running_.empty() && (stopping() || schedule_.waiting() == 0)) return;
       for (const JobEnd& end : engine_.Wait(kTick_ms)) End(end);
       Tend();
-      Show(/*last=*/false);
+      display_.Show(OnlyOne(), Now());
     }
   }
+
+  const Attempt* OnlyOne() const { return running_.size() == 1 ? running_.begin()->second.attempt.get() : nullptr; }
 
   bool stopping() const { return report_.interrupted || !report_.paused.empty(); }
 
@@ -182,7 +192,7 @@ class Batch {
       const auto trial = schedule_.Next(Now());
       if (!trial) return;
       if (!next_ || next_->first != *trial) next_.emplace(*trial, plan_.Load(plan_.trials[*trial]));
-      const auto grant = slots_.Take(next_->second.experiment.resources);
+      const auto grant = slots_.Take(next_->second.experiment.resources, next_->second.experiment.resources.exclusive);
       if (!grant) return;
       Start(*trial, next_->second, *grant, AttemptKind::kRun);
       next_.reset();
@@ -213,8 +223,7 @@ class Batch {
     if (next.state != "PLANNED") {
       if (const auto why = stop_rules_.Ended(next.state, ended.verdict.outcome, Now())) Pause(*why);
     }
-    database_->Update(id, log_->record());
-    screen_.Ended(running.trial, next.state, ended);
+    database_->Update(log_->record(), id);
   }
 
   void InferFrom(size_t trial) {
@@ -226,7 +235,7 @@ class Batch {
     if (stopping()) return;
     report_.paused = why;
     log_->Append("sweep.paused", "", 0, {{"why", why}});
-    screen_.Note("pausing: " + why + "; trials that run come to their end");
+    display_.Note("pausing: " + why + "; trials that run come to their end");
   }
 
   // Looks after what runs: limits, and Ctrl-C. The second one ends everything at once.
@@ -240,7 +249,7 @@ class Batch {
       }
     }
     if (count > interrupts_) {
-      if (interrupts_ == 0 && !running_.empty()) screen_.Note("stopping after this step, with a checkpoint; Ctrl-C again ends it at once");
+      if (interrupts_ == 0 && !running_.empty()) display_.Note("stopping after this step, with a checkpoint; Ctrl-C again ends it at once");
       report_.interrupted = true;
       interrupts_ = count;
     }
@@ -264,7 +273,7 @@ class Batch {
   Schedule schedule_;
   Consequences consequences_;
   StopRules stop_rules_;
-  std::map<std::string, size_t> index_;  // trial id -> place in the plan
+  BatchDisplay display_;
   Clock::time_point start_ = Clock::now();
   std::unique_ptr<OutLock> lock_;
   std::unique_ptr<EventLog> log_;

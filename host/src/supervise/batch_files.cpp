@@ -1,8 +1,7 @@
 #include "supervise/batch_files.hpp"
 
-#include <unistd.h>
-
 #include "base/files.hpp"
+#include "base/process.hpp"
 #include "config/yaml_text.hpp"
 #include "store/plan_file.hpp"
 #include "supervise/host_info.hpp"
@@ -42,7 +41,9 @@ void WriteBatchFiles(const BatchRequest& request) {
 }
 
 nlohmann::json SessionFacts(size_t trials) {
-  return {{"pid", getpid()}, {"pid_start", ProcessStart(getpid())}, {"hostname", HostFacts().value("hostname", "")}, {"trials", trials}};
+  nlohmann::json facts = ToJson(ThisProcess());
+  facts["trials"] = trials;
+  return facts;
 }
 
 }  // namespace backplane

@@ -71,7 +71,7 @@ Verdict ByExitCode(int code, const Ending& ending) {
     case kExitOk: return ByExitZero(ending);
     case kExitUsage: return {"config", "FAILED", "the trial could not be read", ""};
     case kExitConfig: return {"config", "FAILED", "a plugin refused its options", ""};
-    case kExitGpuOom: return {"oom", "FAILED", "device memory ran out", ""};
+    case kExitGpuOom: return {"oom", "FAILED", "device memory ran out", "", /*on_device=*/true};
     case kExitHostOom: return {"oom", "FAILED", OutOfMemory(ending), ""};
     case kExitNan: return {"nan", "FAILED", "a value became NaN or infinite", ""};
     case kExitTimeout: return {"timeout", "FAILED", "time ran out", ""};

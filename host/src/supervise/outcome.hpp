@@ -25,6 +25,7 @@ struct Verdict {
   std::string state;    // COMPLETED, PRUNED, FAILED, KILLED
   std::string why;      // one sentence; empty for ok
   std::string signal;   // "SIGSEGV"; empty if none
+  bool on_device = false;  // oom: of the device's memory, not the host's
 };
 
 Verdict Classify(const Ending& ending);

@@ -26,7 +26,8 @@ class Schedule {
   // The first planned trial that may start now. Whoever finds no room for it waits: nothing passes it, so a large trial is not
   // starved by small ones.
   std::optional<size_t> Next(double now_s) const;
-  // Planned trials that this session is still to run.
+  bool Waits(size_t trial) const { return ready_.contains(trial); }  // planned, and this session is to run it
+  // How many wait.
   size_t waiting() const { return ready_.size(); }
   size_t Count(const std::string& state) const;
 

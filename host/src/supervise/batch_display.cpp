@@ -1,0 +1,66 @@
+#include "supervise/batch_display.hpp"
+
+#include <cstdio>
+
+namespace backplane {
+namespace {
+
+constexpr double kFileEvery_s = 1;
+
+std::filesystem::path ProgressFileOf(const std::filesystem::path& out, const Experiment& experiment) {
+  return out / experiment.progress_file.value_or("progress.json");  // an absolute path stays as it is
+}
+
+}  // namespace
+
+BatchDisplay::BatchDisplay(const std::filesystem::path& out, const Plan& plan, bool quiet)
+    : out_(out),
+      experiment_(plan.base.experiment.name),
+      quiet_(quiet),
+      table_(plan.swept || plan.trials.size() > 1),
+      file_(ProgressFileOf(out, plan.base.experiment)) {
+  const Screen screen = DetectScreen(fileno(stderr));
+  if (table_) {
+    screen_.emplace(stderr, screen);
+  } else {
+    line_.emplace(stderr, screen, plan.base.experiment.budget);
+  }
+}
+
+void BatchDisplay::Note(const std::string& sentence) {
+  if (quiet_) return;
+  table_ ? screen_->Note(sentence) : line_->Note(sentence);
+}
+
+void BatchDisplay::Refresh() {
+  if (view_) {
+    view_->Refresh();
+  } else {
+    view_ = std::make_unique<BatchView>(out_);
+  }
+}
+
+void BatchDisplay::Show(const Attempt* running, double elapsed_s, bool always) {
+  try {
+    if (!quiet_ && line_ && running != nullptr && running->last()) line_->Update(*running->last(), elapsed_s);
+    const bool draw = !quiet_ && screen_ && (always || screen_->Due(elapsed_s)), write = always || elapsed_s >= next_file_s_;
+    if (!draw && !write) return;
+    Refresh();
+    if (draw) screen_->Update(view_->rows(), view_->totals());
+    if (!write) return;
+    next_file_s_ = elapsed_s + kFileEvery_s;
+    BatchProgress progress = view_->Progress();
+    progress.experiment = experiment_;
+    file_.Write(progress);
+  } catch (const std::exception& error) {
+    if (!complained_) Note(std::string("warning: ") + error.what());
+    complained_ = true;
+  }
+}
+
+void BatchDisplay::Clear() {
+  if (line_) line_->Clear();
+  if (screen_) screen_->Clear();
+}
+
+}  // namespace backplane

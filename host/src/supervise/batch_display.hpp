@@ -1,0 +1,44 @@
+// What is seen of a running batch: one line for a single trial, a table for more, and progress.json. It reads the batch's own files,
+// as `status` and `watch` do, so that all three say the same.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "store/progress_file.hpp"
+#include "supervise/attempt.hpp"
+#include "supervise/batch_screen.hpp"
+#include "supervise/batch_view.hpp"
+#include "supervise/progress.hpp"
+#include "sweep/plan.hpp"
+
+namespace backplane {
+
+class BatchDisplay {
+ public:
+  // `quiet`: only progress.json.
+  BatchDisplay(const std::filesystem::path& out, const Plan& plan, bool quiet);
+
+  void Note(const std::string& sentence);  // a whole line on stderr
+  // At most five times a second for the screen and once for the file; `always` does both. `running`: the attempt that a single
+  // trial is at, if it is. Never throws: a picture is not worth a batch.
+  void Show(const Attempt* running, double elapsed_s, bool always = false);
+  void Clear();  // takes what is redrawn off the screen
+
+ private:
+  void Refresh();
+
+  std::filesystem::path out_;
+  std::string experiment_;
+  bool quiet_, table_;  // table_: more than one trial
+  ProgressFile file_;
+  std::unique_ptr<BatchView> view_;
+  std::optional<Progress> line_;
+  std::optional<BatchScreen> screen_;
+  double next_file_s_ = 0;
+  bool complained_ = false;
+};
+
+}  // namespace backplane
