@@ -6,6 +6,7 @@
 //   bench_host start FILE    milliseconds until a plugin is loaded and all rows are reset: the first step can begin
 //   bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop
 //   bench_host keeper FILE   what the keeper above each trial costs; FILE is the program `backplane`, pairs=N the repeats
+//   bench_host plan FOLDER   milliseconds to plan a sweep of 10,000 points, with the plugins of that folder
 //   bench_host facts         compiler, libmujoco
 //
 // followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin (see host.hpp), loop=host|raw
@@ -19,6 +20,7 @@
 #include "host.hpp"
 #include "keeper.hpp"
 #include "measure.hpp"
+#include "plan.hpp"
 #ifdef HAS_MUJOCO
 #include "physics.hpp"
 #endif
@@ -216,7 +218,7 @@ nlohmann::json Facts() {
 nlohmann::json Run(const std::vector<std::string>& words) {
   if (words.size() == 1 && words[0] == "facts") return Facts();
   if (words.size() < 2)
-    throw std::runtime_error("usage: bench_host cost|raw|threads|start|count|keeper FILE [KEY=NUMBER...], or bench_host facts");
+    throw std::runtime_error("usage: bench_host cost|raw|threads|start|count|keeper|plan FILE [KEY=NUMBER...], or bench_host facts");
   Command command = Parse({words.begin() + 2, words.end()});
   command.setting.file = words[1];
   if (words[0] == "cost") return RunCost(command);
@@ -224,6 +226,7 @@ nlohmann::json Run(const std::vector<std::string>& words) {
   if (words[0] == "start") return RunStart(command);
   if (words[0] == "count") return RunCount(command);
   if (words[0] == "keeper") return MeasureKeeper(words[1], command.pairs);
+  if (words[0] == "plan") return RunPlan(words[1], command.pairs);
 #ifdef HAS_MUJOCO
   if (words[0] == "raw") return RunRaw(command);
 #endif

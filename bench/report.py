@@ -22,9 +22,10 @@ SCHEMA = 1
 BARS = {
     "E_env/1/ant": (0.97, 0.985), "E_env/1/humanoid": (0.97, 0.985),
     "S_2/64/ant": (0.95, 0.98), "S_2/8/ant": (0.90, 0.95), "S_2/2/ant": (0.85, 0.91),
+    "plan_ms/10000": (1000, 500),
     "null_us": (0.05, 0.02), "cartpole_M_per_s": (17, 40), "agents_4096_over_64": (1.5, 1.1), "start_ms/ant": (60, 15),
 }
-LOWER_IS_BETTER = {"null_us", "agents_4096_over_64", "start_ms/ant"}
+LOWER_IS_BETTER = {"plan_ms/10000", "null_us", "agents_4096_over_64", "start_ms/ant"}
 
 PHASES = """
 experiment: bench
@@ -128,6 +129,16 @@ def physics(report, pairs, steps):
             report.add(f"start_ms/{task}", {"median": runs[2], "min": runs[0], "max": runs[-1], "n": 5})
 
 
+def planning(report, times):
+    plugins = report.build / "lib/backplane/plugins"
+    if report.wants("plan_ms/10000") and (plugins / "env_ant.so").exists() and (plugins / "learner_ppo.so").exists():
+        found = report.bench("plan", plugins, f"pairs={times}")
+        if found["points"] != 10000:
+            raise SystemExit(f"bench: the sweep to plan has {found['points']} points instead of 10000")
+        report.add("plan_ms/10000", found["cpu_ms"], found)
+        report.add("plan_wall_ms/10000", found["wall_ms"], found)
+
+
 def phase_shares(report, iterations):
     program = report.build / "bin/backplane"
     plugins = report.build / "lib/backplane/plugins"
@@ -169,7 +180,7 @@ def context(report):
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="NAME", help="measurements whose first row's name contains NAME: null, cartpole, agents, E_env, S_2/8, start_ms, phases, ant")
+    parser.add_argument("--only", metavar="NAME", help="measurements whose first row's name contains NAME: null, cartpole, agents, E_env, S_2/8, start_ms, plan, phases, ant")
     parser.add_argument("--quick", action="store_true", help="3 short pairs instead of 15: a look, not a figure to quote")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "outputs/bench/bench.json")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help=argparse.SUPPRESS)
@@ -183,6 +194,7 @@ def main():
     pairs, steps = (3, 16) if args.quick else (15, 128)
     small_envs(report, pairs)
     physics(report, pairs, steps)
+    planning(report, 3 if args.quick else 7)
     phase_shares(report, 4 if args.quick else 20)
     if not report.rows:
         raise SystemExit(f"bench: nothing that is built here has a name with '{args.only}' in it; see --help")

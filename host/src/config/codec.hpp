@@ -1,4 +1,5 @@
-// Members of an Experiment to values of a saved configuration and back. Decode throws std::runtime_error when the JSON does not fit.
+// Members of an Experiment to values of a saved configuration and back. Decode throws std::runtime_error when the JSON does not
+// fit.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,12 +14,18 @@
 
 namespace backplane {
 
-inline nlohmann::json Encode(const HostKey& key, double v) { return key.type == ValueType::kDuration ? nlohmann::json(FormatDuration(v)) : nlohmann::json(v); }
-inline nlohmann::json Encode(const HostKey& key, uint64_t v) { return key.type == ValueType::kSize ? nlohmann::json(FormatSize(v)) : nlohmann::json(v); }
+inline nlohmann::json Encode(const HostKey& key, double v) {
+  return key.type == ValueType::kDuration ? nlohmann::json(FormatDuration(v)) : nlohmann::json(v);
+}
+inline nlohmann::json Encode(const HostKey& key, uint64_t v) {
+  return key.type == ValueType::kSize ? nlohmann::json(FormatSize(v)) : nlohmann::json(v);
+}
 inline nlohmann::json Encode(const HostKey&, bool v) { return v; }
 inline nlohmann::json Encode(const HostKey&, const std::string& v) { return v; }
 inline nlohmann::json Encode(const HostKey&, const std::vector<std::string>& v) { return v; }
-inline nlohmann::json Encode(const HostKey& key, const nlohmann::json& v) { return v.is_null() && key.type != ValueType::kJson ? nlohmann::json::object() : v; }
+inline nlohmann::json Encode(const HostKey& key, const nlohmann::json& v) {
+  return v.is_null() && key.type != ValueType::kJson ? nlohmann::json::object() : v;
+}
 inline nlohmann::json Encode(const HostKey&, const FailurePolicy& v) { return FormatFailurePolicy(v); }
 inline nlohmann::json Encode(const HostKey&, const FlappingLimit& v) { return FormatFlapping(v); }
 inline nlohmann::json Encode(const HostKey&, const std::vector<PluginUse>& uses) {

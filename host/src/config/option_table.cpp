@@ -22,8 +22,7 @@ const TableOption* OptionTable::Find(const std::string& name) const {
 }
 
 std::shared_ptr<const OptionTable> PluginTables::Find(uint32_t kind, const std::string& name,
-                                                      const std::vector<std::filesystem::path>& folders,
-                                                      std::string* why_not) {
+                                                      const std::vector<std::filesystem::path>& folders, std::string* why_not) {
   if (!lookup_) {
     *why_not = "no plugins can be looked up here";
     return nullptr;

@@ -19,7 +19,7 @@ struct HostKey;
 struct TableOption {
   const OptionInfo* info;
   ValueRule rule;
-  const HostKey* host_key;                // the host key that it is another name of, or NULL
+  const HostKey* host_key;                      // the host key that it is another name of, or NULL
   std::optional<nlohmann::json> default_value;  // absent: there is none, or `bad_default` says what is wrong with it
   std::string bad_default;
 };

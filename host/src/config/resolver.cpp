@@ -33,22 +33,33 @@ void RefuseTwice(const Override& override, const std::string& target, const std:
                  const std::vector<std::pair<std::string, const Override*>>& written, Errors* errors) {
   for (const std::string& set : set_paths) {
     if (set == target || set.starts_with(target + ".")) {
-      errors->Add(override.mark, fmt::format("'{}' is swept here and given by --set too; use --sweep {}=... to replace the axis",
-                                             override.path, override.path));
+      errors->Add(override.mark,
+                  fmt::format("'{}' is swept here and given by --set too; use --sweep {}=... to replace the axis",
+                              override.path, override.path));
     }
   }
   for (const auto& [path, other] : written) {
     if (path != target) continue;
     errors->Add(override.mark, override.path == other->path
                                    ? fmt::format("'{}' is given twice, already at {}", override.path, Place(other->mark))
-                                   : fmt::format("'{}' and '{}' are names of one value, given twice (also at {})", override.path,
-                                                 other->path, Place(other->mark)));
+                                   : fmt::format("'{}' and '{}' are names of one value, given twice (also at {})",
+                                                 override.path, other->path, Place(other->mark)));
   }
 }
 
 }  // namespace
 
 std::string ReadPoint::Target(const std::string& path) const { return TargetPath(path, *slots); }
+
+std::optional<ValueRule> ReadPoint::RuleAt(const std::string& path) const {
+  const std::string target = Target(path);
+  if (const HostKey* key = FindHostKey(target)) return key->rule();
+  const size_t options = target.find(".options.");
+  if (options == std::string::npos) return std::nullopt;
+  const PluginSlot* slot = FindSlot(*slots, target.substr(0, options + 8));
+  const TableOption* option = slot && slot->table ? slot->table->Find(target.substr(options + 9)) : nullptr;
+  return option ? std::optional(option->rule) : std::nullopt;
+}
 
 std::optional<json> ReadPoint::At(const std::string& path) const {
   const std::string target = Target(path);

@@ -15,8 +15,8 @@
 
 namespace backplane {
 
-// The values of one point, in the order in which they are written. The overrides must outlive the resolver's use of them: those that
-// choose plugins are recognised by their address.
+// The values of one point, in the order in which they are written. The overrides must outlive the resolver's use of them: those
+// that choose plugins are recognised by their address.
 using Assignments = std::vector<const Override*>;
 
 struct ReadPoint {
@@ -25,6 +25,8 @@ struct ReadPoint {
 
   // What stands at a path, defaults included; an alias stands for its target. Nothing: no such path, or it holds no value.
   std::optional<nlohmann::json> At(const std::string& path) const;
+  // How a value at a path is read. Nothing: no such path, or no single value.
+  std::optional<ValueRule> RuleAt(const std::string& path) const;
   // The path that `path` is another name of, else itself.
   std::string Target(const std::string& path) const;
 };

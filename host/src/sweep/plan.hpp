@@ -60,7 +60,7 @@ class Plan {
 
  private:
   friend class Planner;
-  std::shared_ptr<const class PointResolver> resolver_;
+  std::shared_ptr<const class PlanMemory> memory_;
 };
 
 struct PlanResult {

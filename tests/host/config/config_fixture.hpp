@@ -57,11 +57,9 @@ class ConfigTest : public ::testing::Test {
     return folder_ / name;
   }
 
-  LoadResult Load(const std::filesystem::path& file, std::vector<std::string> set = {}) {
-    LoadOptions options;
-    options.set = std::move(set);
-    options.lookup = [this](uint32_t kind, const std::string& name, const std::vector<std::filesystem::path>& folders,
-                            std::string* why_not) -> const PluginInfo* {
+  PluginLookup Lookup() {
+    return [this](uint32_t kind, const std::string& name, const std::vector<std::filesystem::path>& folders,
+                  std::string* why_not) -> const PluginInfo* {
       asked_.push_back(name);
       folders_ = folders;
       auto found = plugins_.find(std::filesystem::path(name).stem().string());
@@ -69,7 +67,10 @@ class ConfigTest : public ::testing::Test {
       *why_not = std::string("no ") + KindName(kind) + " plugin '" + name + "'";
       return nullptr;
     };
-    return LoadExperiment(file, options);
+  }
+
+  LoadResult Load(const std::filesystem::path& file, std::vector<std::string> set = {}) {
+    return LoadExperiment(file, {std::move(set), Lookup()});
   }
 
   LoadResult LoadText(const std::string& text, std::vector<std::string> set = {}) { return Load(Write("e.yaml", text), set); }

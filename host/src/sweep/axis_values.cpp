@@ -1,0 +1,190 @@
+#include "sweep/axis_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/files.hpp"
+#include "base/suggest.hpp"
+#include "config/units.hpp"
+#include "config/value.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr size_t kMaxValues = 1000000;
+
+std::optional<double> ReadNumber(const Node& node) {
+  return node.IsScalar() && !node.quoted ? ParseNumber(node.text) : std::nullopt;
+}
+
+Node NumberNode(double value, const Mark& mark) {
+  Node node;
+  node.kind = Node::Kind::kScalar;
+  node.mark = mark;
+  const bool whole = value == std::floor(value) && std::abs(value) < 0x1p53;
+  node.text = whole ? fmt::format("{}", static_cast<int64_t>(value)) : fmt::format("{}", value);
+  return node;
+}
+
+// 0.1 + 2 * 0.1 is to be 0.3.
+double Rounded(double value) { return ParseNumber(fmt::format("{:.12g}", value)).value_or(value); }
+
+std::shared_ptr<const Expression> ReadWhen(const Node& node, Errors* errors) {
+  std::optional<Expression> when = Expression::Parse(node, errors);
+  return when ? std::make_shared<const Expression>(*std::move(when)) : nullptr;
+}
+
+const std::vector<std::string> kKinds = {"uniform", "log_uniform", "int", "log_int", "choice"};
+
+}  // namespace
+
+std::vector<Node> ReadRange(const Node& node, const std::string& path, Errors* errors) {
+  std::vector<double> numbers;
+  for (const Node& item : node.items) {
+    if (auto number = ReadNumber(item)) numbers.push_back(*number);
+  }
+  if (!node.IsList() || numbers.size() != node.items.size() || numbers.size() != 3) {
+    errors->Add(node.mark, fmt::format("{}: a range is [start, stop, step], three numbers", path));
+    return {};
+  }
+  const double start = numbers[0], stop = numbers[1], step = numbers[2];
+  const double steps = std::floor((stop - start) / step + 1e-9);
+  if (step == 0 || steps < 0 || steps >= kMaxValues) {
+    errors->Add(node.mark, fmt::format("{}: steps of {} do not lead from {} to {}", path, step, start, stop));
+    return {};
+  }
+  std::vector<Node> values;
+  for (double i = 0; i <= steps; ++i) values.push_back(NumberNode(Rounded(start + i * step), node.mark));
+  return values;
+}
+
+AxisValues ReadAxisValues(const Node& node, const std::string& path, Errors* errors) {
+  AxisValues result;
+  if (node.reported) return result;
+  if (node.IsList()) {
+    result.values = node.items;
+  } else if (!node.IsMap() || (!FindEntry(node, "values") && !FindEntry(node, "range"))) {
+    errors->Add(node.mark,
+                fmt::format("{}: wanted a list of values, {{range: [start, stop, step]}} or {{values: [...], when: ...}}, "
+                            "found {}",
+                            path, Describe(node)));
+    return result;
+  }
+  for (const Entry& entry : node.entries) {
+    if (entry.key == "values" && entry.value.IsList() && !FindEntry(node, "range")) {
+      result.values = entry.value.items;
+    } else if (entry.key == "range" && !FindEntry(node, "values")) {
+      result.values = ReadRange(entry.value, path, errors);
+      if (result.values.empty()) return result;
+    } else if (entry.key == "when") {
+      result.when = ReadWhen(entry.value, errors);
+    } else {
+      errors->Add(entry.mark, fmt::format("{}: an axis has either 'values', a list, or 'range', and 'when'", path));
+      return {};
+    }
+  }
+  if (result.values.empty()) errors->Add(node.mark, fmt::format("{}: an axis needs at least one value", path));
+  return result;
+}
+
+std::optional<Distribution> Distribution::Read(const Node& node, const std::string& path, Errors* errors) {
+  Distribution d;
+  d.mark_ = node.mark;
+  if (!node.IsMap()) {
+    errors->Add(node.mark,
+                fmt::format("{}: wanted a distribution such as {{uniform: [0, 1]}}, found {}", path, Describe(node)));
+    return std::nullopt;
+  }
+  const Node* step = nullptr;
+  bool good = true;
+  for (const Entry& entry : node.entries) {
+    if (entry.key == "step") {
+      step = &entry.value;
+    } else if (entry.key == "when") {
+      d.when_ = ReadWhen(entry.value, errors);
+    } else if (std::find(kKinds.begin(), kKinds.end(), entry.key) == kKinds.end()) {
+      errors->Add(entry.mark, fmt::format("{}: unknown distribution '{}'{}", path, entry.key,
+                                          DidYouMean(Nearest(entry.key, Candidates(kKinds)))));
+      good = false;
+    } else if (!d.kind_.empty()) {
+      errors->Add(entry.mark, fmt::format("{}: one distribution, not both '{}' and '{}'", path, d.kind_, entry.key));
+      good = false;
+    } else {
+      d.kind_ = entry.key;
+      good = good && d.ReadBounds(entry.value, path, errors);
+    }
+  }
+  if (good && d.kind_.empty()) {
+    errors->Add(node.mark, fmt::format("{}: a distribution is one of uniform, log_uniform, int, log_int, choice", path));
+    return std::nullopt;
+  }
+  if (good && step) {
+    d.step_ = ReadNumber(*step).value_or(0);
+    const bool whole = d.kind_ == "uniform" || d.kind_ == "log_uniform" || d.step_ == std::floor(d.step_);
+    if (d.step_ <= 0 || !whole || d.kind_ == "choice") {
+      errors->Add(step->mark, fmt::format("{}: {}", path,
+                                          d.kind_ == "choice" ? "choice has no step"
+                                          : whole             ? "a step is a number above 0"
+                                                              : "the step of whole numbers is whole"));
+      good = false;
+    }
+  }
+  return good ? std::optional(std::move(d)) : std::nullopt;
+}
+
+bool Distribution::ReadBounds(const Node& node, const std::string& path, Errors* errors) {
+  if (kind_ == "choice") {
+    choices_ = node.items;
+    if (choices_.empty()) errors->Add(node.mark, fmt::format("{}: choice wants a list of values", path));
+    return !choices_.empty();
+  }
+  std::optional<double> low, high;
+  if (node.items.size() == 2) low = ReadNumber(node.items[0]), high = ReadNumber(node.items[1]);
+  if (!low || !high || *low > *high) {
+    errors->Add(node.mark, fmt::format("{}: {} wants [low, high], two numbers with low <= high", path, kind_));
+    return false;
+  }
+  const bool logarithm = kind_.starts_with("log_"), integer = kind_.ends_with("int");
+  if (logarithm && *low <= 0) {
+    errors->Add(node.mark, fmt::format("{}: {} wants numbers above 0", path, kind_));
+    return false;
+  }
+  if (integer && (*low != std::floor(*low) || *high != std::floor(*high))) {
+    errors->Add(node.mark, fmt::format("{}: {} wants whole numbers", path, kind_));
+    return false;
+  }
+  low_ = *low;
+  high_ = *high;
+  return true;
+}
+
+double Distribution::Uniform(uint64_t seed, uint64_t draw, const std::string& path) {
+  const std::string digits = Sha256(fmt::format("{}/{}/{}", seed, draw, path)).substr(0, 13);  // 52 bits
+  return static_cast<double>(std::stoull(digits, nullptr, 16)) * 0x1p-52;
+}
+
+size_t Distribution::Choose(double uniform) const {
+  return static_cast<size_t>(uniform * static_cast<double>(choices_.size()));
+}
+
+Node Distribution::Draw(double uniform) const {
+  const bool logarithm = kind_.starts_with("log_"), integer = kind_.ends_with("int");
+  const double step = integer ? std::max(step_, 1.0) : step_;
+  double value = 0;
+  if (logarithm) {
+    // Whole numbers get the share of the interval up to the next one.
+    const double low = std::log(low_), high = std::log(integer ? high_ + 1 : high_);
+    value = std::exp(low + uniform * (high - low));
+    if (step > 0) value = low_ + step * std::floor((value - low_) / step);
+  } else if (step > 0) {
+    value = low_ + step * std::floor(uniform * (std::floor((high_ - low_) / step + 1e-9) + 1));
+  } else {
+    value = low_ + uniform * (high_ - low_);
+  }
+  value = std::clamp(value, low_, high_);
+  return NumberNode(step > 0 ? Rounded(value) : value, mark_);
+}
+
+}  // namespace backplane

@@ -1,0 +1,52 @@
+// The values of an axis: a list, a range, draws.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sweep/expression.hpp"
+
+namespace backplane {
+
+struct AxisValues {
+  std::vector<Node> values;
+  std::shared_ptr<const Expression> when;
+};
+
+// [a, b], {range: [start, stop, step]} with the stop included, {values: [a, b]}, the last two also with `when`. Empty after an
+// error.
+AxisValues ReadAxisValues(const Node& node, const std::string& path, Errors* errors);
+
+// start, stop (included), step
+std::vector<Node> ReadRange(const Node& node, const std::string& path, Errors* errors);
+
+// What `random.space` says of one path: {log_uniform: [1.0e-5, 1.0e-2]}, {int: [1, 9], step: 2}, {choice: [a, b]}.
+class Distribution {
+ public:
+  // Absent after an error.
+  static std::optional<Distribution> Read(const Node& node, const std::string& path, Errors* errors);
+
+  // Of `choice`; empty for the others.
+  const std::vector<Node>& choices() const { return choices_; }
+  const std::shared_ptr<const Expression>& when() const { return when_; }
+
+  // A number in [0,1) that depends on nothing but its arguments, so that neither the order of keys nor that of draws changes
+  // it.
+  static double Uniform(uint64_t seed, uint64_t draw, const std::string& path);
+  size_t Choose(double uniform) const;
+  Node Draw(double uniform) const;  // not of `choice`
+
+ private:
+  bool ReadBounds(const Node& node, const std::string& path, Errors* errors);
+
+  std::string kind_;
+  Mark mark_;
+  double low_ = 0, high_ = 0, step_ = 0;  // step 0: none
+  std::vector<Node> choices_;
+  std::shared_ptr<const Expression> when_;
+};
+
+}  // namespace backplane

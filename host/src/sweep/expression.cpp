@@ -1,0 +1,66 @@
+#include "sweep/expression.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sweep/expression_term.hpp"
+
+namespace backplane {
+
+using nlohmann::json;
+
+std::optional<Expression> Expression::Parse(const Node& text, Errors* errors) {
+  if (!text.IsScalar()) {
+    errors->Add(text.mark, "wanted an expression as text");
+    return std::nullopt;
+  }
+  Expression expression;
+  expression.text_ = text.text;
+  expression.mark_ = text.mark;
+  expression.quoted_ = text.quoted;
+  try {
+    ExpressionParser parser(expression.text_);
+    expression.root_ = parser.Parse();
+    expression.references_ = parser.references();
+  } catch (const NoValue& error) {
+    errors->Add(expression.At(error.offset), error.why);
+    return std::nullopt;
+  }
+  for (const auto& [offset, path] : expression.references_) {
+    auto& paths = expression.paths_;
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+  }
+  return expression;
+}
+
+json Expression::Evaluate(const Lookup& lookup) const { return backplane::Evaluate(*root_, lookup); }
+
+bool Expression::Test(const Lookup& lookup) const {
+  const json value = Evaluate(lookup);
+  if (!value.is_boolean()) throw NoValue{0, fmt::format("wanted a condition, true or false, found {}", value.dump())};
+  return value.get<bool>();
+}
+
+std::string Expression::Filled(const Lookup& lookup) const {
+  std::string filled;
+  size_t done = 0;
+  for (const auto& [offset, path] : references_) {
+    std::string why_not;
+    const std::optional<json> value = lookup(path, &why_not);
+    filled += text_.substr(done, offset - done) + (value ? value->dump() : path);
+    done = offset + path.size();
+  }
+  return filled + text_.substr(done);
+}
+
+Mark Expression::At(size_t offset) const {
+  if (!mark_.source || mark_.line < 1 || static_cast<size_t>(mark_.line) > mark_.source->lines.size()) return mark_;
+  const std::string& line = mark_.source->lines[static_cast<size_t>(mark_.line) - 1];
+  const size_t start = static_cast<size_t>(mark_.column) - 1 + (quoted_ ? 1 : 0);
+  // A text over several lines, or one with escapes, has no simple columns.
+  const bool as_written = start <= line.size() && line.compare(start, text_.size(), text_) == 0;
+  return as_written ? Mark{mark_.source, mark_.line, static_cast<int>(start + offset) + 1} : mark_;
+}
+
+}  // namespace backplane

@@ -1,0 +1,235 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/suggest.hpp"
+#include "config/units.hpp"
+#include "sweep/expression_term.hpp"
+
+namespace backplane {
+namespace {
+
+using Term = Expression::Term;
+
+constexpr int kMaxDepth = 64;
+const std::vector<std::string> kFunctions = {"min", "max", "abs", "floor", "ceil", "log2"};
+
+bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+Term Binary(std::string name, size_t offset, Term left, Term right) {
+  Term term{Term::Kind::kBinary, offset, nullptr, std::move(name), {}};
+  term.args.push_back(std::move(left));
+  term.args.push_back(std::move(right));
+  return term;
+}
+
+Term One(Term::Kind kind, size_t offset, Term operand) {
+  Term term{kind, offset, nullptr, "", {}};
+  term.args.push_back(std::move(operand));
+  return term;
+}
+
+}  // namespace
+
+void ExpressionParser::Fail(size_t offset, std::string why) const { throw NoValue{offset, "in the expression: " + why}; }
+
+std::string ExpressionParser::Rest() const {
+  return at_ >= text_.size() ? "the end" : fmt::format("'{}'", text_.substr(at_, 1));
+}
+
+void ExpressionParser::SkipBlanks() {
+  while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+}
+
+bool ExpressionParser::TakeSymbol(std::string_view symbol) {
+  SkipBlanks();
+  if (!text_.substr(at_).starts_with(symbol)) return false;
+  at_ += symbol.size();
+  return true;
+}
+
+bool ExpressionParser::TakeWord(std::string_view word) {
+  SkipBlanks();
+  const std::string_view rest = text_.substr(at_);
+  if (!rest.starts_with(word)) return false;
+  if (rest.size() > word.size() && (IsNameChar(rest[word.size()]) || rest[word.size()] == '.')) return false;
+  at_ += word.size();
+  return true;
+}
+
+std::string ExpressionParser::TakeOneOf(std::initializer_list<std::string_view> symbols) {
+  for (std::string_view symbol : symbols) {
+    if (TakeSymbol(symbol)) return std::string(symbol);
+  }
+  return "";
+}
+
+std::shared_ptr<const Term> ExpressionParser::Parse() {
+  Term term = Or();
+  SkipBlanks();
+  if (at_ < text_.size()) Fail(at_, fmt::format("an operator was expected, found {}", Rest()));
+  return std::make_shared<const Term>(std::move(term));
+}
+
+Term ExpressionParser::Or() {
+  if (++depth_ > kMaxDepth) Fail(at_, "it is nested too deeply");
+  Term left = And();
+  for (size_t offset = at_; TakeWord("or"); offset = at_) left = Binary("or", offset, std::move(left), And());
+  --depth_;
+  return left;
+}
+
+Term ExpressionParser::And() {
+  Term left = Not();
+  for (size_t offset = at_; TakeWord("and"); offset = at_) left = Binary("and", offset, std::move(left), Not());
+  return left;
+}
+
+Term ExpressionParser::Not() {
+  size_t negations = 0;
+  SkipBlanks();
+  const size_t offset = at_;
+  while (TakeWord("not")) ++negations;
+  Term term = Comparison();
+  for (; negations > 0; --negations) term = One(Term::Kind::kNot, offset, std::move(term));
+  return term;
+}
+
+Term ExpressionParser::Comparison() {
+  const auto take = [this]() -> std::string {
+    SkipBlanks();
+    const size_t before = at_;
+    if (TakeWord("in")) return "in";
+    if (TakeWord("not")) {
+      if (TakeWord("in")) return "not in";
+      at_ = before;
+    }
+    return TakeOneOf({"==", "!=", "<=", ">=", "<", ">"});
+  };
+  Term left = Sum();
+  SkipBlanks();
+  const size_t offset = at_;
+  const std::string op = take();
+  if (op.empty()) return left;
+  left = Binary(op, offset, std::move(left), Sum());
+  SkipBlanks();
+  const size_t second = at_;
+  if (!take().empty()) Fail(second, "comparisons are not chained; write 'a < b and b < c'");
+  return left;
+}
+
+Term ExpressionParser::Sum() {
+  Term left = Product();
+  for (;;) {
+    SkipBlanks();
+    const size_t offset = at_;
+    const std::string op = TakeOneOf({"+", "-"});
+    if (op.empty()) return left;
+    left = Binary(op, offset, std::move(left), Product());
+  }
+}
+
+Term ExpressionParser::Product() {
+  Term left = Unary();
+  for (;;) {
+    SkipBlanks();
+    const size_t offset = at_;
+    const std::string op = TakeOneOf({"//", "*", "/", "%"});
+    if (op.empty()) return left;
+    left = Binary(op, offset, std::move(left), Unary());
+  }
+}
+
+Term ExpressionParser::Unary() {
+  size_t minuses = 0;
+  SkipBlanks();
+  const size_t offset = at_;
+  while (TakeSymbol("-")) ++minuses;
+  Term term = Primary();
+  for (; minuses > 0; --minuses) term = One(Term::Kind::kNegate, offset, std::move(term));
+  return term;
+}
+
+Term ExpressionParser::Primary() {
+  SkipBlanks();
+  const size_t offset = at_;
+  if (at_ >= text_.size()) Fail(at_, "a value was expected, found the end");
+  if (TakeSymbol("(")) {
+    Term inner = Or();
+    if (!TakeSymbol(")")) Fail(at_, fmt::format("')' was expected, found {}", Rest()));
+    return inner;
+  }
+  if (TakeSymbol("[")) return Term{Term::Kind::kList, offset, nullptr, "", List(']')};
+  const char c = text_[at_];
+  if (std::isdigit(static_cast<unsigned char>(c)) || c == '.') return Number();
+  if (c == '\'' || c == '"') return Text();
+  if (IsNameStart(c)) return Name();
+  Fail(at_, fmt::format("a value was expected, found {}", Rest()));
+}
+
+std::vector<Term> ExpressionParser::List(char close) {
+  std::vector<Term> items;
+  if (TakeSymbol(std::string_view(&close, 1))) return items;
+  do {
+    items.push_back(Or());
+  } while (TakeSymbol(","));
+  if (!TakeSymbol(std::string_view(&close, 1))) Fail(at_, fmt::format("',' or '{}' was expected, found {}", close, Rest()));
+  return items;
+}
+
+Term ExpressionParser::Number() {
+  const size_t offset = at_;
+  while (at_ < text_.size()) {
+    const char c = text_[at_];
+    const bool of_exponent = (c == '+' || c == '-') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E') && at_ > offset;
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && !of_exponent) break;
+    ++at_;
+  }
+  const std::string_view text = text_.substr(offset, at_ - offset);
+  Term term{Term::Kind::kValue, offset, nullptr, "", {}};
+  if (const auto integer = ParseInteger(text)) {
+    term.value = *integer;
+  } else if (const auto number = ParseNumber(text)) {
+    term.value = *number;
+  } else {
+    Fail(offset, fmt::format("'{}' is no number", text));
+  }
+  return term;
+}
+
+Term ExpressionParser::Text() {
+  const size_t offset = at_;
+  const size_t end = text_.find(text_[at_], at_ + 1);
+  if (end == std::string_view::npos) Fail(offset, "the text has no closing quote");
+  at_ = end + 1;
+  return {Term::Kind::kValue, offset, std::string(text_.substr(offset + 1, end - offset - 1)), "", {}};
+}
+
+Term ExpressionParser::Name() {
+  const size_t offset = at_;
+  while (at_ < text_.size() &&
+         (IsNameChar(text_[at_]) || (text_[at_] == '.' && at_ + 1 < text_.size() && IsNameChar(text_[at_ + 1])))) {
+    ++at_;
+  }
+  const std::string name(text_.substr(offset, at_ - offset));
+  if (name == "true" || name == "True") return {Term::Kind::kValue, offset, true, "", {}};
+  if (name == "false" || name == "False") return {Term::Kind::kValue, offset, false, "", {}};
+  if (name == "null" || name == "None") return {Term::Kind::kValue, offset, nullptr, "", {}};
+  if (name == "and" || name == "or" || name == "not" || name == "in")
+    Fail(offset, "a value was expected, found '" + name + "'");
+  if (!TakeSymbol("(")) {
+    references_.emplace_back(offset, name);
+    return {Term::Kind::kPath, offset, nullptr, name, {}};
+  }
+  const bool known = std::find(kFunctions.begin(), kFunctions.end(), name) != kFunctions.end();
+  if (!known) Fail(offset, "unknown function '" + name + "'" + DidYouMean(Nearest(name, Candidates(kFunctions))));
+  Term call{Term::Kind::kCall, offset, nullptr, name, List(')')};
+  const bool any_number = name == "min" || name == "max";
+  if (any_number ? call.args.empty() : call.args.size() != 1)
+    Fail(offset, fmt::format("{} takes {}, found {}", name, any_number ? "one value or more" : "one value", call.args.size()));
+  return call;
+}
+
+}  // namespace backplane

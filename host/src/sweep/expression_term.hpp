@@ -1,0 +1,60 @@
+// The tree of an expression: how it is read from text and what it comes to.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sweep/expression.hpp"
+
+namespace backplane {
+
+struct Expression::Term {
+  enum class Kind { kValue = 1, kPath, kList, kCall, kNegate, kNot, kBinary };
+  Kind kind = Kind::kValue;
+  size_t offset = 0;
+  nlohmann::json value;  // of kValue
+  std::string name;      // path, function or operator
+  std::vector<Term> args;
+};
+
+// Throws NoValue: a function, operator or path that has no value here.
+nlohmann::json Evaluate(const Expression::Term& term, const Expression::Lookup& lookup);
+
+class ExpressionParser {
+ public:
+  explicit ExpressionParser(std::string_view text) : text_(text) {}
+  // Throws NoValue at the place where the text stops making sense.
+  std::shared_ptr<const Expression::Term> Parse();
+  const std::vector<std::pair<size_t, std::string>>& references() const { return references_; }
+
+ private:
+  using Term = Expression::Term;
+  Term Or();
+  Term And();
+  Term Not();
+  Term Comparison();
+  Term Sum();
+  Term Product();
+  Term Unary();
+  Term Primary();
+  Term Number();
+  Term Text();
+  Term Name();
+  std::vector<Term> List(char close);
+
+  void SkipBlanks();
+  bool TakeSymbol(std::string_view symbol);
+  bool TakeWord(std::string_view word);
+  std::string TakeOneOf(std::initializer_list<std::string_view> symbols);
+  [[noreturn]] void Fail(size_t offset, std::string why) const;
+  std::string Rest() const;
+
+  std::string_view text_;
+  size_t at_ = 0;
+  int depth_ = 0;
+  std::vector<std::pair<size_t, std::string>> references_;
+};
+
+}  // namespace backplane

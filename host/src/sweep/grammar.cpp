@@ -1,0 +1,365 @@
+#include "sweep/grammar.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/suggest.hpp"
+#include "config/base.hpp"
+#include "config/value.hpp"
+#include "sweep/axis_values.hpp"
+#include "sweep/derive_order.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kOrdersOfAFile = 100;  // of a swept file and its bases among the sources of errors
+
+// What belongs to the whole batch; a swept file's own is not looked at.
+constexpr const char* kOfTheBatch[] = {"experiment", "output", "report", "on_failure", "stop_sweep"};
+
+// Why a path cannot be an axis; empty: it can.
+std::string WhyNoAxis(const std::string& path) {
+  const std::string top = path.substr(0, path.find('.'));
+  if (top == "seed") return "seeds are given by sweep.seeds: {n: 5}";
+  if (top == "experiment" || top == "output") return "all points of a batch share one results folder";
+  if (top == "plugin_path") return "all points of a batch share the plugin path; name a plugin's file to compare builds";
+  if (top == "base") return "a base is read before the sweep; name whole experiment files under sweep.files";
+  if (top == "sweep") return "a sweep does not change itself";
+  if (top == "report" || top == "on_failure" || top == "stop_sweep") return "it concerns the batch as a whole";
+  return "";
+}
+
+class SweepReader {
+ public:
+  SweepReader(std::vector<ShortAxis> short_axes, Errors* errors) : short_(std::move(short_axes)), errors_(errors) {}
+
+  Sweep Read(const Entry* section) {
+    if (section) ReadSection(*section);
+    sweep_.axes = std::move(grid_);
+    for (const ShortAxis& axis : short_) {
+      if (!used_.contains(&axis)) AddShort(axis, &sweep_.axes);
+    }
+    for (std::vector<Axis>* axes : {&zip_, &files_, &random_})
+      std::move(axes->begin(), axes->end(), std::back_inserter(sweep_.axes));
+    OrderDerived(&sweep_.derive, errors_);
+    CheckMemoryAxes();
+    return std::move(sweep_);
+  }
+
+ private:
+  void ReadSection(const Entry& section) {
+    sweep_.mark = section.mark;
+    const Node& node = section.value;
+    if (!node.IsMap()) {
+      if (!node.IsNull() && !node.reported) errors_->Add(node.mark, "sweep: wanted a mapping, found " + Describe(node));
+      return;
+    }
+    using Reader = void (SweepReader::*)(const Entry&);
+    static const std::map<std::string, Reader> readers = {{"grid", &SweepReader::ReadGrid},
+                                                          {"zip", &SweepReader::ReadZip},
+                                                          {"list", &SweepReader::ReadList},
+                                                          {"files", &SweepReader::ReadFiles},
+                                                          {"random", &SweepReader::ReadRandom},
+                                                          {"derive", &SweepReader::ReadDerive},
+                                                          {"where", &SweepReader::ReadWhere},
+                                                          {"seeds", &SweepReader::ReadSeeds},
+                                                          {"memory_axes", &SweepReader::ReadMemoryAxes},
+                                                          {"search", &SweepReader::RefuseSearch}};
+    for (const Entry& entry : node.entries) {
+      auto reader = readers.find(entry.key);
+      if (reader != readers.end()) {
+        if (!entry.value.reported) (this->*reader->second)(entry);
+        continue;
+      }
+      std::vector<Candidate> names = {{"params", "grid"}, {"points", "list"}, {"constraints", "where"}, {"sample", "random"}};
+      for (const auto& [name, unused] : readers) names.push_back({name, name});
+      errors_->Add(entry.mark, fmt::format("unknown key '{}' in sweep{}", entry.key, DidYouMean(Nearest(entry.key, names))));
+    }
+  }
+
+  void RefuseSearch(const Entry& entry) {
+    errors_->Add(entry.mark, "search: this version plans all points before it starts; searching comes in a later version");
+  }
+
+  bool Wants(const Entry& entry, bool fits, const char* wanted) {
+    if (!fits)
+      errors_->Add(entry.value.mark, fmt::format("sweep.{}: wanted {}, found {}", entry.key, wanted, Describe(entry.value)));
+    return fits;
+  }
+
+  // False after an error: the path can be no axis, or is one already.
+  bool Claim(const std::string& path, const Mark& mark) {
+    if (std::string why = WhyNoAxis(path); !why.empty()) {
+      errors_->Add(mark, fmt::format("'{}' cannot be swept: {}", path, why));
+      return false;
+    }
+    auto [other, fresh] = claimed_.emplace(path, mark);
+    if (!fresh) errors_->Add(mark, fmt::format("'{}' is given twice, already at {}", path, Place(other->second)));
+    return fresh;
+  }
+
+  void AddPath(const std::string& path) {
+    if (std::find(sweep_.paths.begin(), sweep_.paths.end(), path) == sweep_.paths.end()) sweep_.paths.push_back(path);
+  }
+
+  const Assigned* Assign(const std::string& path, const Mark& mark, Node value,
+                         std::shared_ptr<const Expression> when = nullptr) {
+    return &sweep_.assigned.emplace_back(Assigned{Override{path, mark, false, std::move(value)}, std::move(when)});
+  }
+
+  // NULL: the command line has no axis of this path.
+  const ShortAxis* FindShort(const std::string& path) {
+    auto found = std::find_if(short_.begin(), short_.end(), [&](const ShortAxis& axis) { return axis.path == path; });
+    return found == short_.end() ? nullptr : &*found;
+  }
+
+  void AddShort(const ShortAxis& axis, std::vector<Axis>* axes) {
+    used_.insert(&axis);
+    if (!Claim(axis.path, axis.mark)) return;
+    AddPath(axis.path);
+    Axis& added = axes->emplace_back();
+    for (const Node& value : axis.values) added.push_back({{Assign(axis.path, axis.mark, value)}, "", 0});
+  }
+
+  void ReadGrid(const Entry& section) {
+    if (!Wants(section, section.value.IsMap(), "a mapping of paths to lists of values")) return;
+    for (const Entry& entry : section.value.entries) {
+      if (const ShortAxis* axis = FindShort(entry.key)) {
+        AddShort(*axis, &grid_);
+        continue;
+      }
+      AxisValues values = ReadAxisValues(entry.value, entry.key, errors_);
+      if (!Claim(entry.key, entry.mark)) continue;
+      AddPath(entry.key);
+      Axis axis;
+      for (Node& value : values.values) axis.push_back({{Assign(entry.key, entry.mark, std::move(value), values.when)}, "", 0});
+      if (!axis.empty()) grid_.push_back(std::move(axis));
+    }
+  }
+
+  void ReadZip(const Entry& section) {
+    if (!Wants(section, section.value.IsMap(), "a mapping of names to mappings of paths to lists of equal length")) return;
+    for (const Entry& entry : section.value.entries) {
+      if (entry.value.IsMap() && !entry.value.entries.empty()) {
+        ReadOneZip(entry);
+      } else {
+        errors_->Add(entry.value.mark, fmt::format("zip '{}': wanted a mapping of paths to lists of equal length, found {}",
+                                                   entry.key, Describe(entry.value)));
+      }
+    }
+  }
+
+  void ReadOneZip(const Entry& zip) {
+    Axis axis;
+    const Entry* first = nullptr;
+    for (const Entry& entry : zip.value.entries) {
+      if (const ShortAxis* axis_given = FindShort(entry.key)) {
+        used_.insert(axis_given);
+        errors_->Add(axis_given->mark, fmt::format("'{}' is a part of the zip '{}' at {}, which cannot be replaced alone",
+                                                   entry.key, zip.key, Place(entry.mark)));
+        continue;
+      }
+      const bool names = entry.key == "name";
+      AxisValues values = ReadAxisValues(entry.value, entry.key, errors_);
+      if (values.values.empty() || (!names && !Claim(entry.key, entry.mark))) continue;
+      if (first && values.values.size() != axis.size()) {
+        errors_->Add(entry.mark, fmt::format("zip '{}': '{}' has {} values, '{}' has {}", zip.key, entry.key,
+                                             values.values.size(), first->key, axis.size()));
+        continue;
+      }
+      first = first ? first : &entry;
+      axis.resize(values.values.size());
+      if (!names) AddPath(entry.key);
+      for (size_t i = 0; i < axis.size(); ++i) {
+        if (names) {
+          axis[i].name = values.values[i].text;
+        } else {
+          axis[i].assigned.push_back(Assign(entry.key, entry.mark, std::move(values.values[i]), values.when));
+        }
+      }
+    }
+    if (!axis.empty()) zip_.push_back(std::move(axis));
+  }
+
+  void ReadList(const Entry& section) {
+    if (!Wants(section, section.value.IsList(), "a list of points")) return;
+    for (const Node& item : section.value.items) {
+      if (!item.IsMap()) {
+        errors_->Add(item.mark, fmt::format("sweep.list: a point is a mapping such as {{name: before, PATH: VALUE}}, found {}",
+                                            Describe(item)));
+        continue;
+      }
+      AxisValue point;
+      for (const Entry& entry : item.entries) {
+        if (entry.key == "name") {
+          if (auto name = ReadValue(entry.value, {ValueType::kText, ""}, "name", errors_))
+            point.name = name->get<std::string>();
+        } else if (std::string why = WhyNoAxis(entry.key); !why.empty()) {
+          errors_->Add(entry.mark, fmt::format("'{}' cannot be swept: {}", entry.key, why));
+        } else {
+          AddPath(entry.key);
+          point.assigned.push_back(Assign(entry.key, entry.mark, entry.value));
+        }
+      }
+      sweep_.list.push_back(std::move(point));
+    }
+    if (section.value.items.empty()) errors_->Add(section.value.mark, "sweep.list: a list needs at least one point");
+  }
+
+  void ReadFiles(const Entry& section) {
+    auto names = ReadValue(section.value, {ValueType::kPathList, ""}, "sweep.files", errors_);
+    if (!names) return;
+    if (names->empty()) errors_->Add(section.value.mark, "sweep.files: wanted at least one file");
+    Axis axis;
+    for (size_t i = 0; i < names->size(); ++i) {
+      const Node& item = section.value.items[i];
+      const fs::path file = names->at(i).get<std::string>();
+      if (!fs::is_regular_file(file)) {
+        errors_->Add(item.mark, fmt::format("sweep.files: cannot read '{}'", item.text));
+        continue;
+      }
+      const fs::path shown =
+          item.mark.source->is_file ? fs::path(item.mark.source->name).parent_path() / item.text : fs::path(item.text);
+      std::optional<Node> root = ReadWithBase(shown.lexically_normal(), errors_, static_cast<int>(i + 1) * kOrdersOfAFile);
+      if (!root) continue;
+      if (const Entry* sweep = FindEntry(*root, "sweep"))
+        errors_->Add(sweep->mark, "a file that is a point of a sweep has no sweep of its own");
+      std::erase_if(root->entries, [](const Entry& entry) {
+        return entry.key == "sweep" ||
+               std::find(std::begin(kOfTheBatch), std::end(kOfTheBatch), entry.key) != std::end(kOfTheBatch);
+      });
+      sweep_.files.push_back({*std::move(root), file.stem().string()});
+      axis.push_back({{}, file.stem().string(), sweep_.files.size()});
+    }
+    if (!axis.empty()) files_.push_back(std::move(axis));
+  }
+
+  void ReadRandom(const Entry& section) {
+    if (!Wants(section, section.value.IsMap(), "{trials: N, seed: S, space: {...}}")) return;
+    uint64_t trials = 0, seed = 0;
+    const Node* space = nullptr;
+    for (const Entry& entry : section.value.entries) {
+      if (entry.key == "trials") {
+        trials = ReadCount(entry.value, "[1,1000000]", "sweep.random.trials");
+      } else if (entry.key == "seed") {
+        seed = ReadCount(entry.value, "[0,)", "sweep.random.seed");
+      } else if (entry.key == "space" && entry.value.IsMap()) {
+        space = &entry.value;
+      } else {
+        errors_->Add(entry.mark,
+                     fmt::format("sweep.random has 'trials', 'seed' and 'space', a mapping; found '{}'", entry.key));
+      }
+    }
+    if (!FindEntry(section.value, "trials"))
+      errors_->Add(section.mark, "sweep.random: missing key 'trials', the number of draws");
+    if (!FindEntry(section.value, "space")) errors_->Add(section.mark, "sweep.random: missing key 'space', what is drawn");
+    Axis axis(trials);
+    for (size_t i = 0; space && i < space->entries.size(); ++i) DrawAll(space->entries[i], seed, &axis);
+    if (space && !axis.empty()) random_.push_back(std::move(axis));
+  }
+
+  void DrawAll(const Entry& entry, uint64_t seed, Axis* axis) {
+    if (const ShortAxis* given = FindShort(entry.key)) {
+      AddShort(*given, &grid_);
+      return;
+    }
+    std::optional<Distribution> distribution = Distribution::Read(entry.value, entry.key, errors_);
+    if (!Claim(entry.key, entry.mark) || !distribution) return;
+    AddPath(entry.key);
+    std::vector<const Assigned*> choices;  // shared by all draws: a choice of plugins is looked up once
+    for (const Node& choice : distribution->choices())
+      choices.push_back(Assign(entry.key, entry.mark, choice, distribution->when()));
+    for (size_t draw = 0; draw < axis->size(); ++draw) {
+      const double uniform = Distribution::Uniform(seed, draw, entry.key);
+      (*axis)[draw].assigned.push_back(choices.empty()
+                                           ? Assign(entry.key, entry.mark, distribution->Draw(uniform), distribution->when())
+                                           : choices[distribution->Choose(uniform)]);
+    }
+  }
+
+  uint64_t ReadCount(const Node& node, const char* range, const std::string& name) {
+    auto value = ReadValue(node, {ValueType::kInteger, range}, name, errors_);
+    return value ? value->get<uint64_t>() : 0;
+  }
+
+  void ReadDerive(const Entry& section) {
+    if (!Wants(section, section.value.IsMap(), "a mapping of paths to expressions")) return;
+    for (const Entry& entry : section.value.entries) {
+      std::optional<Expression> expression = Expression::Parse(entry.value, errors_);
+      if (const ShortAxis* axis = FindShort(entry.key)) {
+        used_.insert(axis);
+        errors_->Add(axis->mark, fmt::format("'{}' is derived at {}", entry.key, Place(entry.mark)));
+        continue;
+      }
+      if (!Claim(entry.key, entry.mark) || !expression) continue;
+      if (ChoosesPlugins(Override{entry.key, entry.mark, false, {}})) {
+        errors_->Add(entry.mark,
+                     fmt::format("'{}' cannot be derived: plugins are chosen before any value is known", entry.key));
+        continue;
+      }
+      AddPath(entry.key);
+      sweep_.derive.push_back({entry.key, entry.mark, *std::move(expression)});
+    }
+  }
+
+  void ReadWhere(const Entry& section) {
+    const std::vector<Node> one = {section.value};
+    for (const Node& item : section.value.IsList() ? section.value.items : one) {
+      if (auto expression = Expression::Parse(item, errors_)) sweep_.where.push_back(*std::move(expression));
+    }
+  }
+
+  void ReadSeeds(const Entry& section) {
+    if (!Wants(section, section.value.IsMap(), "{n: 5, first: 0, paired: true}")) return;
+    Seeds seeds;
+    seeds.mark = section.mark;
+    for (const Entry& entry : section.value.entries) {
+      if (entry.key == "n") {
+        seeds.n = ReadCount(entry.value, "[1,1000000]", "sweep.seeds.n");
+      } else if (entry.key == "first") {
+        seeds.first = ReadCount(entry.value, "[0,)", "sweep.seeds.first");
+      } else if (entry.key == "paired") {
+        auto paired = ReadValue(entry.value, {ValueType::kFlag, ""}, "sweep.seeds.paired", errors_);
+        seeds.paired = paired ? paired->get<bool>() : true;
+      } else {
+        errors_->Add(entry.mark, fmt::format("sweep.seeds has 'n', 'first' and 'paired'; found '{}'", entry.key));
+      }
+    }
+    sweep_.seeds = seeds;
+  }
+
+  void ReadMemoryAxes(const Entry& section) {
+    if (!Wants(section, section.value.IsList(), "a list of paths")) return;
+    for (const Node& item : section.value.items) memory_axes_.push_back(item);
+  }
+
+  void CheckMemoryAxes() {
+    for (const Node& item : memory_axes_) {
+      if (std::find(sweep_.paths.begin(), sweep_.paths.end(), item.text) == sweep_.paths.end()) {
+        errors_->Add(item.mark, fmt::format("memory_axes: '{}' is no path that this sweep names{}", item.text,
+                                            DidYouMean(Nearest(item.text, Candidates(sweep_.paths)))));
+      }
+      sweep_.memory_axes.push_back(item.text);
+    }
+  }
+
+  std::vector<ShortAxis> short_;
+  Errors* errors_;
+  Sweep sweep_;
+  std::vector<Axis> grid_, zip_, files_, random_;
+  std::map<std::string, Mark> claimed_;
+  std::set<const ShortAxis*> used_;
+  std::vector<Node> memory_axes_;
+};
+
+}  // namespace
+
+Sweep ReadSweep(const Entry* section, std::vector<ShortAxis> short_axes, Errors* errors) {
+  return SweepReader(std::move(short_axes), errors).Read(section);
+}
+
+}  // namespace backplane

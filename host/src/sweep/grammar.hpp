@@ -1,0 +1,72 @@
+// A `sweep:` as it is written, checked for its shape. What its values mean is checked when its points are resolved.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/overrides.hpp"
+#include "sweep/expression.hpp"
+
+namespace backplane {
+
+// One value at one path.
+struct Assigned {
+  Override override;
+  std::shared_ptr<const Expression> when;  // false at a point: the path is not written there; NULL: always
+};
+
+// What one step along an axis writes, or one entry of the list.
+struct AxisValue {
+  std::vector<const Assigned*> assigned;
+  std::string name;  // empty: the values are the name
+  size_t file = 0;   // 0: the experiment file alone; N: with the Nth of `files` merged over it
+};
+
+using Axis = std::vector<AxisValue>;
+
+struct SweptFile {
+  Node root;
+  std::string name;
+};
+
+struct Derived {
+  std::string path;
+  Mark mark;
+  Expression expression;
+};
+
+struct Seeds {
+  uint64_t n = 1, first = 0;
+  bool paired = true;  // the same seeds at every point
+  Mark mark;
+};
+
+struct Sweep {
+  Mark mark;
+  std::deque<Assigned> assigned;  // what axes and list point into
+  std::vector<Axis> axes;         // the first one varies slowest: grid, zip, files, random
+  std::vector<AxisValue> list;
+  std::vector<SweptFile> files;
+  std::vector<Derived> derive;  // each after those it needs
+  std::vector<Expression> where;
+  std::optional<Seeds> seeds;  // absent: the experiment's seed
+  std::vector<std::string> memory_axes;
+  std::vector<std::string> paths;  // every path that is named, in the order of the file
+};
+
+// An axis of the command line: "path=1,2,4", "path=range(1,9,2)" with the stop included, "path=choice(a,b)".
+struct ShortAxis {
+  std::string path;
+  Mark mark;
+  std::vector<Node> values;
+};
+std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Errors* errors);
+
+// `section` is the value of `sweep:`; NULL: only the command line has axes. A short axis replaces the axis of its path, or adds
+// one.
+Sweep ReadSweep(const Entry* section, std::vector<ShortAxis> short_axes, Errors* errors);
+
+}  // namespace backplane

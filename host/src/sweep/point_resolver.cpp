@@ -1,0 +1,251 @@
+#include "sweep/point_resolver.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/suggest.hpp"
+#include "config/names.hpp"
+#include "config/schema.hpp"
+#include "config/units.hpp"
+#include "sweep/identity.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+std::string Leaf(const std::string& path) { return path.substr(path.rfind('.') + 1); }
+
+std::string Show(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+  if (!value.is_object()) return value.dump();
+  std::string inner;
+  const json values = value.contains("plugin") ? value.value("options", json::object()) : value;
+  for (const auto& [key, item] : values.items()) inner += (inner.empty() ? "" : ",") + key + "=" + Show(item);
+  const std::string plugin = value.contains("plugin") ? Show(value["plugin"]) : "";
+  return inner.empty() ? plugin : plugin + "(" + inner + ")";
+}
+
+// A result as it would stand in the file, so that it is read by the rules of the option it is for.
+Node AsNode(const json& value, const HostKey* key, const Mark& mark) {
+  Node node;
+  node.mark = mark;
+  if (value.is_array()) {
+    node.kind = Node::Kind::kList;
+    for (const json& item : value) node.items.push_back(AsNode(item, nullptr, mark));
+    return node;
+  }
+  if (value.is_null()) return node;
+  node.kind = Node::Kind::kScalar;
+  node.quoted = value.is_string() && !key;
+  const bool whole =
+      value.is_number_float() && value == std::floor(value.get<double>()) && std::abs(value.get<double>()) < 0x1p53;
+  node.text = value.is_string() ? value.get<std::string>() : whole ? std::to_string(value.get<int64_t>()) : value.dump();
+  if (value.is_number() && key && key->type == ValueType::kDuration) node.text = FormatDuration(value.get<double>());
+  if (value.is_number() && key && key->type == ValueType::kSize) node.text += "B";
+  return node;
+}
+
+void FindLeftOutKeys(const Node& map, const std::string& prefix, std::set<std::string>* keys) {
+  for (const Entry& entry : map.entries) {
+    const std::string path = prefix + entry.key;
+    if (entry.value.IsMap() && IsSection(path)) {
+      FindLeftOutKeys(entry.value, path + ".", keys);
+    } else {
+      keys->merge(LeftOutKeys(path));
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<json> ExpressionValue(const ReadPoint& point, const std::string& path, std::string* why_not) {
+  std::optional<json> value = point.At(path);
+  const std::string target = point.Target(path);
+  const HostKey* key = FindHostKey(target);
+  if (!value) {
+    const size_t dot = path.rfind('.');
+    const std::string section = dot == std::string::npos ? "" : path.substr(0, dot);
+    *why_not = key || IsSection(target)
+                   ? fmt::format("'{}' has no value here", path)
+                   : fmt::format("unknown path '{}'{}", path, DidYouMean(NearestPaths(section, Leaf(path), *point.slots)));
+    return std::nullopt;
+  }
+  if (value->is_object()) {
+    *why_not = fmt::format("'{}' is a mapping, not a value", path);
+    return std::nullopt;
+  }
+  if (key && value->is_string()) {
+    const std::string text = value->get<std::string>();
+    if (auto seconds = key->type == ValueType::kDuration ? ParseDuration(text) : std::nullopt) return *seconds;
+    if (auto bytes = key->type == ValueType::kSize ? ParseSize(text) : std::nullopt) return *bytes;
+  }
+  return value;
+}
+
+PointResolver::PointResolver(ExperimentText text, Sweep sweep, PluginLookup lookup) : sweep_(std::move(sweep)) {
+  auto tables = std::make_shared<PluginTables>(std::move(lookup));
+  resolvers_.push_back(std::make_unique<Resolver>(text.root, text.set, tables));
+  for (SweptFile& file : sweep_.files) {
+    FindLeftOutKeys(file.root, "", &named_by_files_);
+    Node root = text.root;
+    MergeOver(std::move(file.root), &root);
+    resolvers_.push_back(std::make_unique<Resolver>(std::move(root), text.set, tables));
+  }
+  for (const std::string& path : sweep_.paths) {
+    const auto same = [&](const std::string& other) { return Leaf(other) == Leaf(path); };
+    short_names_[path] = std::count_if(sweep_.paths.begin(), sweep_.paths.end(), same) > 1 ? path : Leaf(path);
+  }
+}
+
+ReadPoint PointResolver::Read(const PointWrites& writes, Errors* errors) const {
+  Assignments assignments;
+  for (const Assigned* assigned : writes.assigned) assignments.push_back(&assigned->override);
+  for (const Override& derived : writes.derived) assignments.push_back(&derived);
+  return resolvers_[writes.file]->Read(assignments, errors);
+}
+
+std::optional<LoadedExperiment> PointResolver::Base() const {
+  Errors errors;
+  ReadPoint point = Read({}, &errors);
+  return errors.empty() ? std::optional(Resolver::Build(std::move(point))) : std::nullopt;
+}
+
+LoadedExperiment PointResolver::Load(const PointWrites& writes) const {
+  Errors none;
+  return Resolver::Build(Read(writes, &none));
+}
+
+void PointResolver::DecideWhen(const std::vector<const Assigned*>& conditional, PointWrites* writes, Errors* errors) const {
+  std::optional<ReadPoint> point;
+  for (const Assigned* assigned : conditional) {
+    Errors not_complete_yet;
+    if (!point) point = Read(*writes, &not_complete_yet);
+    try {
+      const auto lookup = [&](const std::string& path, std::string* why_not) { return ExpressionValue(*point, path, why_not); };
+      if (!assigned->when->Test(lookup)) continue;
+      writes->assigned.push_back(assigned);
+      point.reset();
+    } catch (const NoValue& error) {
+      errors->Add(assigned->when->At(error.offset), "when: " + error.why);
+    }
+  }
+}
+
+void PointResolver::Derive(ResolvedPoint* point, Errors* errors) const {
+  if (sweep_.derive.empty()) return;
+  Errors not_complete_yet;
+  point->read = Read(point->writes, &not_complete_yet);
+  std::map<std::string, json> known;  // derived so far, by target
+  const auto lookup = [&](const std::string& path, std::string* why_not) {
+    auto found = known.find(point->read.Target(path));
+    return found == known.end() ? ExpressionValue(point->read, path, why_not) : std::optional(found->second);
+  };
+  const auto drop = [&](const Derived& derived, std::string why) {
+    point->dropped_by = "derive " + derived.path;
+    point->why = std::move(why);
+  };
+  for (const Derived& derived : sweep_.derive) {
+    try {
+      const json value = derived.expression.Evaluate(lookup);
+      const std::string filled = derived.expression.Filled(lookup);
+      const std::string target = point->read.Target(derived.path);
+      const std::optional<ValueRule> rule = point->read.RuleAt(derived.path);
+      Node node = AsNode(value, FindHostKey(target), derived.mark);
+      if (rule) {
+        Errors misfit;
+        const bool fits = ReadValue(node, *rule, derived.path, &misfit).has_value();
+        const bool whole = value.is_number_integer() || (value.is_number() && value == std::floor(value.get<double>()));
+        if (!fits && rule->type == ValueType::kInteger && value.is_number() && !whole)
+          return drop(derived, filled + " is no integer");
+        if (!fits) return drop(derived, filled + ": " + misfit.Sorted().front().message);
+      }
+      known[target] = value;
+      point->writes.derived.push_back(Override{derived.path, derived.mark, false, std::move(node)});
+    } catch (const NoValue& error) {
+      if (error.of_numbers) return drop(derived, error.why);
+      errors->Add(derived.expression.At(error.offset), "derive: " + error.why);
+    }
+  }
+}
+
+void PointResolver::Describe(const Combination& combination, ResolvedPoint* point) const {
+  std::map<std::string, const Assigned*> written;
+  for (const Assigned* assigned : point->writes.assigned) written[assigned->override.path] = assigned;
+  std::set<std::string> removed;
+  for (const AxisValue* step : combination.steps) {
+    for (const Assigned* assigned : step->assigned) {
+      if (!written.contains(assigned->override.path)) removed.insert(assigned->override.path);
+    }
+  }
+  const auto value_of = [&](const std::string& path) -> std::optional<json> {
+    if (removed.contains(path)) return std::nullopt;
+    if (auto value = point->read.At(path)) return value;
+    auto found = written.find(path);
+    return found == written.end() ? std::nullopt : std::optional(PlainJson(found->second->override.value));
+  };
+  for (const std::string& path : sweep_.paths) {
+    if (auto value = value_of(path)) point->values.emplace_back(path, *std::move(value));
+  }
+  const auto add = [&](const std::string& part) { point->name += (point->name.empty() ? "" : " ") + part; };
+  for (const AxisValue* step : combination.steps) {
+    if (!step->name.empty()) add(step->name);
+    for (size_t i = 0; i < step->assigned.size() && step->name.empty(); ++i) {
+      const std::string& path = step->assigned[i]->override.path;
+      if (auto value = value_of(path)) add(short_names_.at(path) + "=" + Show(*value));
+    }
+  }
+}
+
+std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combination, Errors* errors) const {
+  ResolvedPoint point;
+  point.writes.file = combination.file;
+  std::vector<const Assigned*> conditional;
+  for (const AxisValue* step : combination.steps) {
+    for (const Assigned* assigned : step->assigned) (assigned->when ? conditional : point.writes.assigned).push_back(assigned);
+  }
+  Errors found;
+  DecideWhen(conditional, &point.writes, &found);
+  // A whole mapping is written before what stands inside it, whichever comes first in the file.
+  const auto depth = [](const Assigned* a) { return std::count(a->override.path.begin(), a->override.path.end(), '.'); };
+  std::stable_sort(point.writes.assigned.begin(), point.writes.assigned.end(),
+                   [&](const Assigned* a, const Assigned* b) { return depth(a) < depth(b); });
+  Derive(&point, &found);
+  if (point.dropped_by.empty()) point.read = Read(point.writes, &found);
+  Describe(combination, &point);
+  const auto lookup = [&](const std::string& path, std::string* why_not) { return ExpressionValue(point.read, path, why_not); };
+  Errors in_where;
+  for (size_t i = 0; i < sweep_.where.size() && point.dropped_by.empty(); ++i) {
+    try {
+      if (!sweep_.where[i].Test(lookup)) point.dropped_by = fmt::format("where #{}", i + 1);
+    } catch (const NoValue& error) {
+      if (error.of_numbers) {
+        point.dropped_by = fmt::format("where #{}", i + 1);
+        point.why = error.why;
+      } else {
+        in_where.Add(sweep_.where[i].At(error.offset), "where: " + error.why);
+      }
+    }
+  }
+  // A point that a rule takes away need not be a good one.
+  if (!point.dropped_by.empty()) return point;
+  // What is wrong with the point's values comes before what a rule cannot say because of that.
+  errors->AddNewPlaces(found.empty() ? in_where : found);
+  return found.empty() && in_where.empty() ? std::optional(std::move(point)) : std::nullopt;
+}
+
+std::map<std::string, json> PointResolver::SweptKeys(const ReadPoint& point) const {
+  std::set<std::string> keys = named_by_files_;
+  for (const std::string& path : sweep_.paths) keys.merge(LeftOutKeys(point.Target(path)));
+  std::map<std::string, json> values;
+  for (const std::string& key : keys) {
+    auto found = point.values.values.find(key);
+    values[key] = found == point.values.values.end() ? json(nullptr) : found->second;
+  }
+  return values;
+}
+
+}  // namespace backplane

@@ -1,0 +1,68 @@
+// Resolves the points of a sweep: which of their values are written, what the derived ones come to, and what results.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/resolver.hpp"
+#include "sweep/grammar.hpp"
+
+namespace backplane {
+
+// One combination of the axes' values, before anything is known of what it means.
+struct Combination {
+  std::vector<const AxisValue*> steps;
+  size_t file = 0;
+};
+
+// What is written at a point. It is resolved from this again whenever it is asked for.
+struct PointWrites {
+  size_t file = 0;
+  std::vector<const Assigned*> assigned;  // those whose `when` holds, outer paths before inner ones
+  std::vector<Override> derived;
+};
+
+struct ResolvedPoint {
+  PointWrites writes;
+  ReadPoint read;
+  std::string name;
+  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path of the sweep that has one here
+  std::string dropped_by, why;                                 // the rule that drops it; empty: it stays
+};
+
+// Not thread-safe.
+class PointResolver {
+ public:
+  PointResolver(ExperimentText text, Sweep sweep, PluginLookup lookup);
+
+  const Sweep& sweep() const { return sweep_; }
+
+  // The experiment without its sweep.
+  std::optional<LoadedExperiment> Base() const;
+  // Absent after errors.
+  std::optional<ResolvedPoint> Resolve(const Combination& combination, Errors* errors) const;
+  // A point that resolved without errors before.
+  LoadedExperiment Load(const PointWrites& writes) const;
+  // Values of keys that belong to the identity only because the sweep names them.
+  std::map<std::string, nlohmann::json> SweptKeys(const ReadPoint& point) const;
+
+ private:
+  ReadPoint Read(const PointWrites& writes, Errors* errors) const;
+  void DecideWhen(const std::vector<const Assigned*>& conditional, PointWrites* writes, Errors* errors) const;
+  void Derive(ResolvedPoint* point, Errors* errors) const;
+  void Describe(const Combination& combination, ResolvedPoint* point) const;
+
+  Sweep sweep_;
+  std::vector<std::unique_ptr<Resolver>> resolvers_;  // of the experiment file, then of each swept file merged over it
+  std::map<std::string, std::string> short_names_;    // of each path: its last word, or the whole path where that is not unique
+  std::set<std::string> named_by_files_;              // left-out keys that swept files set
+};
+
+// The value at a path of a point, as expressions see it: durations in seconds, sizes in bytes.
+std::optional<nlohmann::json> ExpressionValue(const ReadPoint& point, const std::string& path, std::string* why_not);
+
+}  // namespace backplane

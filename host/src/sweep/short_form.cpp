@@ -1,0 +1,60 @@
+// --sweep path=1,2,4: an axis on the command line.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "sweep/axis_values.hpp"
+#include "sweep/grammar.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr int kFirstOrder = 2000;  // after every file and --set
+
+// "1,2,4" as a YAML list whose values keep their columns: the bracket takes the place of '=' or of the '(' of range and choice.
+struct ListText {
+  std::string text;
+  bool range = false;
+};
+
+ListText AsList(const std::string& text, size_t equals) {
+  ListText list;
+  size_t open = equals;
+  std::string values = text.substr(equals + 1);
+  for (const char* word : {"range(", "choice("}) {
+    if (!values.starts_with(word) || !values.ends_with(")")) continue;
+    const size_t length = std::string(word).size();
+    list.range = values.starts_with("range");
+    open = equals + length;
+    values = values.substr(length, values.size() - length - 1);
+  }
+  list.text = std::string(open, ' ') + "[" + values + "]";
+  return list;
+}
+
+}  // namespace
+
+std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Errors* errors) {
+  std::vector<ShortAxis> axes;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::string& text = texts[i];
+    auto source = MakeSource("--sweep", std::filesystem::current_path(), text, kFirstOrder + static_cast<int>(i));
+    source->is_file = false;
+    ShortAxis axis;
+    axis.mark = {source, 1, 1};
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      errors->Add(axis.mark, fmt::format("wanted path=value,value,... found '{}'", text));
+      continue;
+    }
+    axis.path = text.substr(0, equals);
+    const ListText list = AsList(text, equals);
+    std::optional<Node> values = ParseDocument(list.text, source, errors);
+    if (!values) continue;
+    axis.values = list.range ? ReadRange(*values, axis.path, errors) : values->items;
+    if (!axis.values.empty()) axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+}  // namespace backplane

@@ -1,0 +1,69 @@
+// Which plans name the same trials: experiments.md 12.2.
+#include "sweep/identity.hpp"
+#include "sweep_fixture.hpp"
+
+namespace backplane {
+namespace {
+
+using ::testing::Contains;
+using PlanIdentityTest = SweepTest;
+
+const std::string kGrid = "sweep: {grid: {learner.options.lr: [1.0e-3, 0.5], env.options.legs: [2, 3]}}\n";
+
+TEST_F(PlanIdentityTest, OrderSpellingDefaultsAndCommentsChangeNoId) {
+  const std::vector<std::string> ids = Ids(GoodPlan(kGrid));
+  EXPECT_EQ(ids.size(), 4u);
+  EXPECT_EQ(ids, Ids(GoodPlan("# why\nsweep: {grid: {learner.options.lr: [0.001, 5.0e-1], env.options.legs: [2, +3]}}\n")));
+  EXPECT_EQ(ids, Ids(GoodPlan("rollout: {num_env_runners: 1}\n" + kGrid)));
+  std::vector<std::string> turned =
+      Ids(GoodPlan("sweep: {grid: {env.options.legs: [3, 2], learner.options.lr: [0.5, 1.0e-3]}}\n"));
+  EXPECT_THAT(turned, ::testing::UnorderedElementsAreArray(ids));
+}
+
+TEST_F(PlanIdentityTest, SeedValueAndPluginBytesChangeEveryId) {
+  const std::vector<std::string> ids = Ids(GoodPlan(kGrid));
+  const auto none_of_them = [&](const Plan& plan) {
+    for (const std::string& id : Ids(plan)) EXPECT_THAT(ids, ::testing::Not(Contains(id)));
+  };
+  none_of_them(GoodPlan("seed: 1\n" + kGrid));
+  none_of_them(GoodPlan("evaluation: {episodes: 1}\n" + kGrid));
+  Write("walker.so", "rebuilt");
+  none_of_them(GoodPlan(kGrid));
+}
+
+TEST_F(PlanIdentityTest, ASingleRunAndAGridPointAreTheSameTrial) {
+  const Plan grid = GoodPlan("sweep: {grid: {learner.options.lr: [0.001, 0.5]}}\n");
+  const Plan single = GoodPlan("", {}, {"learner.options.lr=0.5"});
+  EXPECT_EQ(single.trials[0].id, grid.trials[1].id);
+  EXPECT_EQ(single.points[0].id, grid.points[1].id);
+  EXPECT_EQ(single.trials[0].id.size(), 16u);
+}
+
+TEST_F(PlanIdentityTest, WhatIsLeftOutBelongsToItOnlyWhereItIsSwept) {
+  EXPECT_EQ(Ids(GoodPlan("rollout: {threads: 1}\n")), Ids(GoodPlan("rollout: {threads: 2}\n")));
+  EXPECT_EQ(GoodPlan("sweep: {grid: {rollout.threads: [1, 2]}}\n").points.size(), 2u);
+  EXPECT_EQ(GoodPlan("sweep: {grid: {monitors: [[], [plotter]]}}\n").points.size(), 2u);
+  EXPECT_EQ(GoodPlan("sweep: {grid: {resources.cpus: [1, auto]}}\n").points.size(), 2u);
+  EXPECT_EQ(GoodPlan("sweep: {grid: {checkpoint.every_iterations: [0, 5]}}\n").points.size(), 2u);
+  Write("one.yaml", "rollout: {threads: 1}\n");
+  Write("two.yaml", "rollout: {threads: 2}\n");
+  EXPECT_EQ(GoodPlan("sweep: {files: [one.yaml, two.yaml]}\n").points.size(), 2u);
+}
+
+TEST_F(PlanIdentityTest, TwoBuildsOfOnePluginAreTwoPoints) {
+  Write("old/walker.so", "old");
+  EXPECT_EQ(GoodPlan("sweep: {grid: {env.plugin: [walker, ./old/walker.so]}}\n").points.size(), 2u);
+}
+
+TEST_F(PlanIdentityTest, TheIdIsTheHashOfWhatIdentityPrints) {
+  const Plan plan = GoodPlan(kGrid);
+  const nlohmann::json identity = plan.Identity(plan.trials[2]);
+  EXPECT_EQ(identity["seed"], 0);
+  EXPECT_EQ(identity["point"]["learner"]["options"]["lr"], 0.5);
+  EXPECT_EQ(identity["point"]["device"], "cpu");
+  EXPECT_EQ(identity["files"], nlohmann::json(plan.trials[2].files));
+  EXPECT_EQ(plan.trials[2].id, IdOf(identity));
+}
+
+}  // namespace
+}  // namespace backplane
