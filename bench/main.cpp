@@ -7,13 +7,17 @@
 //   bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop
 //   bench_host keeper FILE   what the keeper above each trial costs; FILE is the program `backplane`, pairs=N the repeats
 //   bench_host plan FOLDER   milliseconds to plan a sweep of 10,000 points, with the plugins of that folder
+//   bench_host events        milliseconds to read 100,000 events of a batch
 //   bench_host facts         compiler, libmujoco
 //
 // followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin (see host.hpp), loop=host|raw
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <stdexcept>
 
@@ -21,12 +25,15 @@
 #include "keeper.hpp"
 #include "measure.hpp"
 #include "plan.hpp"
+#include "store/batch_record.hpp"
 #ifdef HAS_MUJOCO
 #include "physics.hpp"
 #endif
 
 namespace backplane::bench {
 namespace {
+
+constexpr uint64_t kEvents = 100'000;
 
 struct Command {
   Setting setting;
@@ -205,6 +212,45 @@ nlohmann::json RunCount(const Command& command) {
   return out;
 }
 
+// The events of 50,000 attempts, each as a batch writes them.
+void WriteEvents(const std::filesystem::path& file) {
+  std::ofstream out(file);
+  uint64_t seq = 0;
+  const auto add = [&](uint64_t trial, const char* kind, nlohmann::json body) {
+    body.update({{"v", 1}, {"seq", ++seq}, {"t", 1.8e9 + 0.25 * static_cast<double>(seq)}, {"kind", kind}, {"attempt", 1}});
+    body["boot_id"] = "1bd0f8c2-6b0e-4f43-9a53-2c1f6a9e5d70";
+    body["trial_id"] = "0123456789a" + std::to_string(10000 + trial);
+    out << body.dump() << '\n';
+  };
+  for (uint64_t trial = 0; trial < kEvents / 2; ++trial) {
+    add(trial, "attempt.start", {{"pid", 12345}, {"cores", {0, 1}}, {"gpus", nlohmann::json::array()}, {"resumed", false}});
+    add(trial, "attempt.end",
+        {{"outcome", "ok"},
+         {"state", "COMPLETED"},
+         {"why", ""},
+         {"exit", 0},
+         {"signal", 0},
+         {"wall_s", 12.5},
+         {"peak_rss_bytes", 123456789},
+         {"adopted", false}});
+  }
+}
+
+nlohmann::json RunEvents(const Command& command) {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / ("bench_events_" + std::to_string(getpid()));
+  WriteEvents(file);
+  std::vector<double> wall_ms, cpu_ms;
+  for (uint64_t i = 0; i < command.pairs; ++i) {
+    const Cost cost = Measure([&] {
+      if (ReadBatchRecord(file).last_seq != kEvents) throw std::runtime_error("events were lost");
+    });
+    wall_ms.push_back(cost.wall_s * 1e3);
+    cpu_ms.push_back(cost.cpu_s * 1e3);
+  }
+  std::filesystem::remove(file);
+  return {{"wall_ms", Spread(wall_ms)}, {"cpu_ms", Spread(cpu_ms)}};
+}
+
 nlohmann::json Facts() {
   nlohmann::json out = {{"compiler", BENCH_COMPILER}, {"build_type", BENCH_BUILD_TYPE}};
   utsname names{};
@@ -217,8 +263,11 @@ nlohmann::json Facts() {
 
 nlohmann::json Run(const std::vector<std::string>& words) {
   if (words.size() == 1 && words[0] == "facts") return Facts();
+  if (!words.empty() && words[0] == "events") return RunEvents(Parse({words.begin() + 1, words.end()}));
   if (words.size() < 2)
-    throw std::runtime_error("usage: bench_host cost|raw|threads|start|count|keeper|plan FILE [KEY=NUMBER...], or bench_host facts");
+    throw std::runtime_error(
+        "usage: bench_host cost|raw|threads|start|count|keeper|plan FILE [KEY=NUMBER...], bench_host events [pairs=N], or "
+        "bench_host facts");
   Command command = Parse({words.begin() + 2, words.end()});
   command.setting.file = words[1];
   if (words[0] == "cost") return RunCost(command);

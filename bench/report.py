@@ -24,8 +24,9 @@ BARS = {
     "S_2/64/ant": (0.95, 0.98), "S_2/8/ant": (0.90, 0.95), "S_2/2/ant": (0.85, 0.91),
     "plan_ms/10000": (1000, 500),
     "null_us": (0.05, 0.02), "cartpole_M_per_s": (17, 40), "agents_4096_over_64": (1.5, 1.1), "start_ms/ant": (60, 15),
+    "events_ms": (1000, 500),
 }
-LOWER_IS_BETTER = {"plan_ms/10000", "null_us", "agents_4096_over_64", "start_ms/ant"}
+LOWER_IS_BETTER = {"plan_ms/10000", "null_us", "agents_4096_over_64", "start_ms/ant", "events_ms"}
 
 PHASES = """
 experiment: bench
@@ -178,9 +179,15 @@ def context(report):
     return facts
 
 
+def store(report, pairs):
+    if report.wants("events_ms"):
+        found = report.bench("events", f"pairs={pairs}")
+        report.add("events_ms", found["wall_ms"], found)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="NAME", help="measurements whose first row's name contains NAME: null, cartpole, agents, E_env, S_2/8, start_ms, plan, phases, ant")
+    parser.add_argument("--only", metavar="NAME", help="measurements whose first row's name contains NAME: null, cartpole, agents, events, E_env, S_2/8, start_ms, plan, phases, ant")
     parser.add_argument("--quick", action="store_true", help="3 short pairs instead of 15: a look, not a figure to quote")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "outputs/bench/bench.json")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help=argparse.SUPPRESS)
@@ -193,6 +200,7 @@ def main():
     print(f"{'':28}  {'median':>9}  {'range':>22}       {'floor':>8} {'target':>8}")
     pairs, steps = (3, 16) if args.quick else (15, 128)
     small_envs(report, pairs)
+    store(report, pairs)
     physics(report, pairs, steps)
     planning(report, 3 if args.quick else 7)
     phase_shares(report, 4 if args.quick else 20)

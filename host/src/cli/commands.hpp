@@ -61,6 +61,31 @@ int PluginListCommand(const PluginArgs& args);
 int PluginDescribeCommand(const PluginArgs& args);
 int PluginSealCommand(const PluginArgs& args);
 
+struct BatchArgs {
+  std::filesystem::path out;  // results folder
+};
+int WatchCommand(const BatchArgs& args);
+int StoreRebuildCommand(const BatchArgs& args);
+
+struct StatusArgs {
+  std::filesystem::path out;
+  bool json = false;
+};
+int StatusCommand(const StatusArgs& args);
+
+struct StopArgs {
+  std::filesystem::path out;
+  bool now = false;  // kill instead of ask
+};
+int StopCommand(const StopArgs& args);
+
+struct ExportArgs {
+  std::string format;  // csv, tb, optuna
+  std::filesystem::path out;
+  std::filesystem::path to;  // empty: stdout
+};
+int ExportCommand(const ExportArgs& args);
+
 struct DoctorArgs {
   std::vector<std::string> plugin_path;
   bool json = false;

@@ -35,6 +35,10 @@ struct Arguments {
   FileArgs check;
   ConfigShowArgs show;
   PluginArgs plugin;
+  BatchArgs watch, rebuild;
+  StatusArgs status;
+  StopArgs stop;
+  ExportArgs exported;
   DoctorArgs doctor;
   std::function<int()> chosen;
 };
@@ -169,6 +173,44 @@ void AddPlugin(CLI::App* root, Arguments* args) {
   seal->callback([args] { args->chosen = [args] { return PluginSealCommand(args->plugin); }; });
 }
 
+void AddOut(CLI::App* app, std::filesystem::path* out) {
+  app->add_option("out", *out, "Results folder of an experiment")->type_name("OUT")->required();
+}
+
+void AddBatch(CLI::App* root, Arguments* args) {
+  CLI::App* status = root->add_subcommand("status", "How far a batch is, now or after it ended");
+  AddOut(status, &args->status.out);
+  status->add_flag("--json", args->status.json, "Print JSON, as in progress.json");
+  status->callback([args] { args->chosen = [args] { return StatusCommand(args->status); }; });
+  CLI::App* watch = root->add_subcommand("watch", "The same, live until the batch ends; Ctrl-C leaves the batch alone");
+  AddOut(watch, &args->watch.out);
+  watch->callback([args] { args->chosen = [args] { return WatchCommand(args->watch); }; });
+  CLI::App* stop = root->add_subcommand("stop", "Stop a batch: its trials save a checkpoint, `run` goes on from there");
+  AddOut(stop, &args->stop.out);
+  stop->add_flag("--now", args->stop.now, "Kill its trials instead");
+  stop->callback([args] { args->chosen = [args] { return StopCommand(args->stop); }; });
+}
+
+void AddStore(CLI::App* root, Arguments* args) {
+  CLI::App* store = root->add_subcommand("store", "The tables of a batch, OUT/results.sqlite")->require_subcommand(1);
+  CLI::App* rebuild = store->add_subcommand("rebuild", "Make them anew from the events and the trials' files");
+  AddOut(rebuild, &args->rebuild.out);
+  rebuild->callback([args] { args->chosen = [args] { return StoreRebuildCommand(args->rebuild); }; });
+  CLI::App* exported = root->add_subcommand("export", "The results in another form")->require_subcommand(1);
+  const std::pair<const char*, const char*> formats[] = {{"csv", "A table with a row per trial"},
+                                                         {"tb", "TensorBoard event files (not served yet)"},
+                                                         {"optuna", "A journal for Optuna (not served yet)"}};
+  for (const auto& [name, help] : formats) {
+    CLI::App* format = exported->add_subcommand(name, help);
+    AddOut(format, &args->exported.out);
+    format->add_option("--to", args->exported.to, "File to write instead of standard output")->type_name("FILE");
+    format->callback([args, name = std::string(name)] {
+      args->exported.format = name;
+      args->chosen = [args] { return ExportCommand(args->exported); };
+    });
+  }
+}
+
 void AddDoctor(CLI::App* root, Arguments* args) {
   CLI::App* doctor = root->add_subcommand("doctor", "What was found on this machine, and what to do about the rest");
   doctor->add_flag("--json", args->doctor.json, "Print JSON");
@@ -239,6 +281,8 @@ int Main(int argc, char** argv) {
   AddRunTrial(&root, &args);
   AddReplay(&root, &args);
   AddConfig(&root, &args);
+  AddBatch(&root, &args);
+  AddStore(&root, &args);
   AddPlugin(&root, &args);
   AddDoctor(&root, &args);
   try {

@@ -84,7 +84,7 @@ std::vector<std::string> StatisticNames(const std::vector<Row>& rows) {
 }
 
 const std::vector<std::string> kBefore = {"trial", "point"};
-const std::vector<std::string> kAfter = {"seed", "state", "outcome", "why", "attempts",
+const std::vector<std::string> kAfter = {"seed", "state",        "outcome",   "why",       "attempts",
                                          "sps",  "sampling_sps", "env_steps", "iterations"};
 
 void AddValues(const Row& row, const std::vector<std::string>& paths, std::vector<std::string>* fields) {

@@ -1,5 +1,5 @@
-// results.sqlite: the batch as tables, for whoever wants to ask questions. Derived: it can be made anew at any time from the events,
-// the plan and the trials' own files, and nothing that the host does depends on it.
+// results.sqlite: the batch as tables, for whoever wants to ask questions. Derived: it can be made anew at any time from the
+// events, the plan and the trials' own files, and nothing that the host does depends on it.
 //
 //   trials        one row per trial; `planned` is its place in the current plan, NULL for one that left it
 //   trial_values  what the sweep set: JSON text for anything but numbers and strings

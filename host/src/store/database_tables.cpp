@@ -103,9 +103,10 @@ void DatabaseTables::Update(const BatchRecord& record, const std::string& trial_
 
 void DatabaseTables::PutPlan(const std::vector<PlanLine>& plan) {
   connection_.Execute("UPDATE trials SET planned = NULL");
-  SqliteStatement trial(connection_,
-                        "INSERT INTO trials (id, planned, point_id, name, seed) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
-                        "SET planned = excluded.planned, point_id = excluded.point_id, name = excluded.name, seed = excluded.seed");
+  SqliteStatement trial(
+      connection_,
+      "INSERT INTO trials (id, planned, point_id, name, seed) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
+      "SET planned = excluded.planned, point_id = excluded.point_id, name = excluded.name, seed = excluded.seed");
   SqliteStatement forget(connection_, "DELETE FROM trial_values WHERE trial_id = ?");
   SqliteStatement value(connection_, "INSERT INTO trial_values VALUES (?, ?, ?)");
   uint64_t place = 0;

@@ -102,8 +102,7 @@ class LineValues {
 }  // namespace
 
 Measurements ReadMeasurements(const std::filesystem::path& attempt_dir) {
-  const json result =
-      json::parse(ReadFile(attempt_dir / "result.json").value_or(""), nullptr, /*allow_exceptions=*/false);
+  const json result = json::parse(ReadFile(attempt_dir / "result.json").value_or(""), nullptr, /*allow_exceptions=*/false);
   Measurements found;
   found.wall_s = Number(At(result, "wall_s"));
   found.sps = Number(At(result, "sps"));

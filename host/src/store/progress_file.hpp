@@ -13,8 +13,8 @@ namespace backplane {
 struct TrialProgress {
   std::string id, name;
   uint64_t seed = 0;
-  std::string state;     // PLANNED RUNNING COMPLETED PRUNED INFEASIBLE FAILED SKIPPED
-  unsigned attempt = 0;  // the last one; 0: none yet
+  std::string state;                                    // PLANNED RUNNING COMPLETED PRUNED INFEASIBLE FAILED SKIPPED
+  unsigned attempt = 0;                                 // the last one; 0: none yet
   std::optional<double> progress, sps, episode_return;  // progress: 0 to 1
   std::string why;
 

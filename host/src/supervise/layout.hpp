@@ -2,17 +2,23 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "base/process.hpp"
+
 namespace backplane {
 
-// Held by one supervisor at a time. The descriptor is passed on to the trial, so a trial that outlives a killed supervisor
-// still keeps the folder: two processes never write the same checkpoint.
+// Held by one supervisor at a time; the file says by whom (base/process.hpp, as JSON). The descriptor is passed on to the
+// trials, so a trial that outlives a killed supervisor still keeps the folder: two processes never write the same checkpoint.
 class OutLock {
  public:
-  // Throws std::runtime_error with a sentence that names the holder.
-  explicit OutLock(const std::filesystem::path& out);
+  using Say = std::function<void(const std::string& sentence)>;
+
+  // Waits up to 40 s for trials whose supervisor is dead, which end by themselves; `say` then gets one sentence. Throws
+  // std::runtime_error with a sentence that names the holder if another supervisor is at work.
+  explicit OutLock(const std::filesystem::path& out, const Say& say = {});
   ~OutLock();
   OutLock(const OutLock&) = delete;
 
@@ -21,6 +27,12 @@ class OutLock {
  private:
   int fd_ = -1;
 };
+
+// The supervisor that works in OUT now; absent if there is none, whether or not trials of a dead one still run.
+std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out);
+
+// False while a supervisor or a trial keeps OUT. Takes the lock for a moment: an OutLock made meanwhile tries again.
+bool IsFree(const std::filesystem::path& out);
 
 struct TrialFolder {
   std::filesystem::path folder;  // OUT/trials/<id>

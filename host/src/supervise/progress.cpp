@@ -24,6 +24,17 @@ std::string Steps(const StatusFile& status, const BudgetConfig& budget) {
   return fmt::format("{} steps ({} %)", FormatCount(status.env_steps), percent);
 }
 
+// The first of these that is set decides, says POSIX.
+bool LocaleIsUtf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') {
+      return strcasestr(value, "utf-8") != nullptr || strcasestr(value, "utf8") != nullptr;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Screen DetectScreen(int fd) {
@@ -36,6 +47,10 @@ Screen DetectScreen(int fd) {
   if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     screen.width = size.ws_col;
   }
+  if (size.ws_row > 0) {
+    screen.height = size.ws_row;
+  }
+  screen.utf8 = LocaleIsUtf8();
   return screen;
 }
 

@@ -13,9 +13,11 @@ namespace backplane {
 struct Screen {
   bool live = false;  // redraw one line; otherwise only whole lines
   bool colour = false;
-  int width = 80;  // columns
+  int width = 80;     // columns
+  int height = 24;    // lines
+  bool utf8 = false;  // it shows characters beyond ASCII
 };
-// `fd` a terminal, TERM not "dumb": live; NO_COLOR set and not empty: no colour.
+// `fd` a terminal, TERM not "dumb": live; NO_COLOR set and not empty: no colour. UTF-8 as LC_ALL, LC_CTYPE or LANG say.
 Screen DetectScreen(int fd);
 
 // "learn  iteration 12/73  49,152/300,000 steps (16 %)  12,345 steps/s  return 812.4  0:12, about 1:03 left". Fields that do

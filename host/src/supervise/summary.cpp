@@ -4,28 +4,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "supervise/progress.hpp"
+#include "supervise/text_columns.hpp"
 
 namespace backplane {
 namespace {
 
-std::string Format(const Spread& spread) {
+const char* const kReturn = "return";
+constexpr size_t kWidth = 80;  // a terminal that nobody has widened
+
+std::string Format(const Spread& spread, bool with_n) {
   std::string text = fmt::format("{:.4g}", spread.mean);
   if (spread.se) {
     text += fmt::format(" ± {:.3g}", *spread.se);
   }
-  return spread.n > 0 ? text + fmt::format(" (n {})", spread.n) : text;
+  return with_n && spread.n > 0 ? text + fmt::format(" (n {})", spread.n) : text;
 }
 
 std::string Count(const std::optional<double>& value) {
   return value && *value >= 0 ? FormatCount(static_cast<uint64_t>(*value + 0.5)) : "-";
-}
-
-// Columns count characters, not bytes: "±" is two bytes.
-std::string Pad(const std::string& text, size_t width) {
-  const auto seen = static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-  return text + std::string(seen < width ? width - seen : 1, ' ');
 }
 
 std::string Speed(const TrialResult& result) {
@@ -34,7 +33,8 @@ std::string Speed(const TrialResult& result) {
   if (result.wall_s) {
     text += " in " + FormatClock(result.trial_s.value_or(*result.wall_s));
     if (result.trial_s && *result.trial_s > *result.wall_s + 1) {
-      text += fmt::format(", {} of them in this attempt", FormatClock(*result.wall_s));
+      const std::string part = fmt::format("{} of them in this attempt", FormatClock(*result.wall_s));
+      text += text.size() + 2 + part.size() <= kWidth ? ", " + part : "\n  (" + part + ")";
     }
   }
   text += "\n";
@@ -45,38 +45,101 @@ std::string Speed(const TrialResult& result) {
   return text;
 }
 
+// One side of the comparison: its heading, then a cell for each name, "" where it did not measure that; the last is the number
+// of episodes.
+struct Side {
+  std::string heading;
+  std::vector<std::string> cells;
+};
+
+std::optional<Spread> Find(const Measured& measured, const std::string& name) {
+  if (name == kReturn) {
+    return measured.episode_return;
+  }
+  const auto found = measured.metrics.find(name);
+  return found != measured.metrics.end() ? std::optional(found->second) : std::nullopt;
+}
+
+// How many episodes stand behind each cell: once below them if all are alike, as they are but for rare metrics.
+Side MakeSide(const std::string& heading, const Measured& measured, const std::vector<std::string>& names) {
+  std::set<uint64_t> counts;
+  for (const std::string& name : names) {
+    if (const std::optional<Spread> spread = Find(measured, name)) {
+      counts.insert(spread->n);
+    }
+  }
+  Side side{heading, {}};
+  for (const std::string& name : names) {
+    const std::optional<Spread> spread = Find(measured, name);
+    side.cells.push_back(spread ? Format(*spread, counts.size() > 1) : "");
+  }
+  side.cells.push_back(counts.size() == 1 && *counts.begin() > 0 ? std::to_string(*counts.begin()) : "");
+  return side;
+}
+
+size_t Widest(const std::vector<std::string>& texts, size_t at_least) {
+  for (const std::string& text : texts) {
+    at_least = std::max(at_least, Columns(text));
+  }
+  return at_least;
+}
+
+// Sides that do not fit beside the others follow below them, with the names again.
+std::string Beside(std::vector<std::string> names, const std::vector<Side>& sides) {
+  if (std::any_of(sides.begin(), sides.end(), [](const Side& side) { return !side.cells.back().empty(); })) {
+    names.emplace_back("episodes");
+  }
+  const std::string corner = "mean ± s.e.";
+  const size_t first = Widest(names, Columns(corner));
+  std::string text;
+  for (size_t begin = 0; begin < sides.size();) {
+    std::vector<std::string> lines = {"  " + PadRight(corner, first)};
+    for (const std::string& name : names) {
+      lines.push_back("  " + PadRight(name, first));
+    }
+    size_t end = begin;
+    for (; end < sides.size(); ++end) {
+      const size_t width = Widest(sides[end].cells, Columns(sides[end].heading));
+      if (end > begin && Columns(lines[0]) + 2 + width > kWidth) {
+        break;
+      }
+      lines[0] += "  " + PadRight(sides[end].heading, width);
+      for (size_t i = 0; i < names.size(); ++i) {
+        lines[i + 1] += "  " + PadRight(sides[end].cells[i], width);
+      }
+    }
+    text += "\n";
+    for (const std::string& line : lines) {
+      text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    begin = end;
+  }
+  return text;
+}
+
 // Evaluation and floors were measured on the same seeds; without an evaluation the training episodes stand in.
 std::string Returns(const TrialResult& result) {
   const Measured& learned = result.evaluation ? *result.evaluation : result.training;
-  const auto line = [](const std::string& name, const std::string& a, const std::string& b, const std::string& c) {
-    const std::string text = "  " + Pad(name, 22) + Pad(a, 26) + Pad(b, 26) + c;
-    return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
-  };
-  const auto returns = [](const Measured& side) { return side.episode_return; };
-  const auto metric = [](const std::string& name) {
-    return [name](const Measured& side) {
-      const auto found = side.metrics.find(name);
-      return found != side.metrics.end() ? std::optional(found->second) : std::nullopt;
-    };
-  };
-  const auto row = [&](const std::string& name, const auto& pick) {
-    const auto cell = [&](const std::optional<Measured>& side) {
-      const std::optional<Spread> spread = side ? pick(*side) : std::nullopt;
-      return spread ? Format(*spread) : "";
-    };
-    return line(name, cell(learned), cell(result.floor_zero), cell(result.floor_uniform));
-  };
-  std::string rows = learned.episode_return ? row("return", returns) : "";
-  for (const auto& [name, spread] : learned.metrics) {
-    rows += name.starts_with("ep/") ? row(name, metric(name)) : "";
+  std::vector<std::string> names;
+  if (learned.episode_return) {
+    names.emplace_back(kReturn);
   }
-  if (rows.empty()) {
+  for (const auto& [name, spread] : learned.metrics) {
+    if (name.starts_with("ep/")) {
+      names.push_back(name);
+    }
+  }
+  if (names.empty()) {
     return "";
   }
-  return "\n" +
-         line("mean ± its s.e.", result.evaluation ? "learned (evaluation)" : "learned (training)",
-              result.floor_zero ? "floor (zero actions)" : "", result.floor_uniform ? "floor (uniform)" : "") +
-         rows;
+  std::vector<Side> sides = {MakeSide(result.evaluation ? "learned (evaluation)" : "learned (training)", learned, names)};
+  if (result.floor_zero) {
+    sides.push_back(MakeSide("floor (zero)", *result.floor_zero, names));
+  }
+  if (result.floor_uniform) {
+    sides.push_back(MakeSide("floor (uniform)", *result.floor_uniform, names));
+  }
+  return Beside(names, sides);
 }
 
 // Rounds to tenths so that the printed column sums to exactly 100.0: the largest remainders are rounded up.
@@ -132,6 +195,17 @@ std::string Places(const SummaryContext& context) {
   return text;
 }
 
+constexpr size_t kLabel = 15;  // columns before what a label names
+
+// Nothing without lines.
+std::string Row(const std::string& label, const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    text += PadRight(text.empty() ? "  " + label : "", kLabel) + line + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string FormatSummary(const TrialResult& result, const SummaryContext& context) {
@@ -141,17 +215,19 @@ std::string FormatSummary(const TrialResult& result, const SummaryContext& conte
 
 std::string FormatFailure(const TrialResult& result, const SummaryContext& context) {
   std::string text = fmt::format("{}: {} ({}), trial {}\n", context.title, result.state, result.outcome, result.trial_id);
-  const std::pair<const char*, std::string> rows[] = {{"why", result.error.value_or("")},
-                                                      {"signal", result.signal},
-                                                      {"last phase", result.phase},
-                                                      {"last plugin", result.plugin}};
-  for (const auto& [name, value] : rows) {
-    text += value.empty() ? "" : fmt::format("  {:<13}{}\n", name, value);
+  const std::string why = result.error.value_or("");
+  text += Row("why", WrapWords(why, kWidth - kLabel));
+  text += Row("signal", WrapWords(result.signal, kWidth - kLabel));
+  text += Row("last phase", WrapWords(result.phase, kWidth - kLabel));
+  text += Row("last plugin", WrapWords(result.plugin, kWidth - kLabel));
+  // A check's last words are the reason: they need not stand there twice.
+  std::vector<std::string> said;
+  for (const std::string& line : result.log_tail) {
+    if (!why.ends_with(line)) {
+      said.push_back(line);
+    }
   }
-  for (size_t i = 0; i < result.log_tail.size(); ++i) {
-    text += fmt::format("  {:<13}{}\n", i == 0 ? "last lines" : "", result.log_tail[i]);
-  }
-  return text + Places(context);
+  return text + Row("last lines", said) + Places(context);
 }
 
 }  // namespace backplane

@@ -1,6 +1,6 @@
 #include "store/csv.hpp"
 
-#include "batch_fixture.hpp"
+#include "support/batch_fixture.hpp"
 
 namespace backplane {
 namespace {

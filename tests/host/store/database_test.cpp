@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
-#include "batch_fixture.hpp"
+#include "support/batch_fixture.hpp"
 
 namespace backplane {
 namespace {
@@ -53,8 +53,9 @@ TEST_F(DatabaseTest, HoldsWhatTheFilesSay) {
   RunAll();
   Open();
   EXPECT_THAT(warnings_, IsEmpty());
-  EXPECT_THAT(Ask("SELECT id, planned, point_id, name, seed, state, outcome, attempts, wall_s, sps, env_steps FROM trials ORDER BY id"),
-              ElementsAre("t0|1|p0|small|7|COMPLETED|ok|2|3.0|1000.5|512.0", "t1|0|p1|a \"big\", one|7|FAILED|nan|1|1.5|-|-"));
+  EXPECT_THAT(
+      Ask("SELECT id, planned, point_id, name, seed, state, outcome, attempts, wall_s, sps, env_steps FROM trials ORDER BY id"),
+      ElementsAre("t0|1|p0|small|7|COMPLETED|ok|2|3.0|1000.5|512.0", "t1|0|p1|a \"big\", one|7|FAILED|nan|1|1.5|-|-"));
   EXPECT_THAT(Ask("SELECT path, value, typeof(value) FROM trial_values WHERE trial_id = 't0' ORDER BY path"),
               ElementsAre("learner.options.lr|0.5|real", "rollout.num_env_runners|2|integer"));
   EXPECT_THAT(Ask("SELECT name, mean, sd, se, n FROM results WHERE trial_id = 't0' ORDER BY name"),
@@ -110,7 +111,8 @@ TEST_F(DatabaseTest, BrokenFileOrOneOfOtherEventsIsMadeAnew) {
   RunAll();
   Open();
   const Lines good = Everything();
-  std::ofstream(folder_.database()) << "this is no database, but it is long enough to be looked at by SQLite " << std::string(4096, 'x');
+  std::ofstream(folder_.database()) << "this is no database, but it is long enough to be looked at by SQLite "
+                                    << std::string(4096, 'x');
   Open();
   EXPECT_EQ(good, Everything());
   Ask("UPDATE meta SET value = '999' WHERE key = 'last_seq'");

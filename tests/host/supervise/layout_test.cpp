@@ -1,6 +1,9 @@
 #include "supervise/layout.hpp"
 
-#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -29,6 +32,72 @@ TEST_F(LayoutTest, FolderInUseIsRefusedAndNotMoved) {
   const OutLock lock(out_);
   EXPECT_THROW(OutLock{out_}, std::runtime_error);
   EXPECT_THROW(MoveAside(out_), std::runtime_error);
+}
+
+TEST_F(LayoutTest, LockSaysWhoHoldsItAndIsEmptyAfterwards) {
+  {
+    const OutLock lock(out_);
+    EXPECT_EQ(getpid(), FindSupervisor(out_)->pid);
+    EXPECT_EQ(ThisProcess().pid_start, FindSupervisor(out_)->pid_start);
+    EXPECT_FALSE(IsFree(out_));
+    try {
+      OutLock again(out_);
+      FAIL() << "two supervisors in one folder";
+    } catch (const std::runtime_error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("process " + std::to_string(getpid())));
+    }
+  }
+  EXPECT_FALSE(FindSupervisor(out_));
+  EXPECT_TRUE(IsFree(out_));
+}
+
+TEST_F(LayoutTest, PidGivenToAnotherProcessIsNoSupervisor) {
+  std::filesystem::create_directories(out_);
+  ProcessId reused = ThisProcess();
+  ++reused.pid_start;
+  std::ofstream(out_ / "lock") << ToJson(reused).dump();
+  EXPECT_FALSE(FindSupervisor(out_));
+  const OutLock lock(out_);  // nobody holds it: whatever it says
+  EXPECT_TRUE(FindSupervisor(out_));
+}
+
+// A process that keeps the lock of a supervisor that is gone, as a trial does that outlives it, until `release` is closed.
+TEST_F(LayoutTest, TrialsOfADeadSupervisorAreWaitedFor) {
+  std::filesystem::create_directories(out_);
+  int release[2], ready[2];
+  ASSERT_EQ(0, pipe(release));
+  ASSERT_EQ(0, pipe(ready));
+  const pid_t orphan = fork();
+  if (orphan == 0) {
+    close(release[1]);
+    const int fd = open((out_ / "lock").c_str(), O_RDWR | O_CREAT, 0644);
+    flock(fd, LOCK_EX);
+    ProcessId dead = ThisProcess();
+    ++dead.pid_start;
+    const std::string text = ToJson(dead).dump();
+    [[maybe_unused]] ssize_t n = write(fd, text.data(), text.size());
+    n = write(ready[1], "x", 1);
+    char byte;
+    n = read(release[0], &byte, 1);
+    _exit(0);
+  }
+  char byte;
+  ASSERT_EQ(1, read(ready[0], &byte, 1));
+  close(release[0]);
+  EXPECT_FALSE(FindSupervisor(out_));
+  EXPECT_FALSE(IsFree(out_));
+  int sentences = 0;
+  const OutLock lock(out_, [&](const std::string& text) {
+    ++sentences;
+    EXPECT_THAT(text, testing::HasSubstr("waiting for trials"));
+    close(release[1]);
+  });
+  EXPECT_EQ(1, sentences);
+  EXPECT_EQ(getpid(), FindSupervisor(out_)->pid);
+  waitpid(orphan, nullptr, 0);
+  for (const int fd : {ready[0], ready[1]}) {
+    close(fd);
+  }
 }
 
 TEST_F(LayoutTest, LastAttemptIgnoresOtherNames) {

@@ -1,0 +1,103 @@
+// status, watch and stop: a batch seen and ended from outside.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "cli/commands.hpp"
+#include "supervise/batch_screen.hpp"
+#include "supervise/batch_view.hpp"
+#include "supervise/stop_batch.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr auto kLookEvery = std::chrono::milliseconds(200);
+
+// Absent after the reason was printed.
+std::unique_ptr<BatchView> OpenOrComplain(const std::filesystem::path& out) {
+  try {
+    return std::make_unique<BatchView>(out);
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "backplane: %s\n", error.what());
+    return nullptr;
+  }
+}
+
+// The whole table for a file or a pipe; what fits for a person.
+Screen PictureScreen() {
+  constexpr int kAnyHeight = 1 << 20, kFileWidth = 160;
+  Screen screen = DetectScreen(STDOUT_FILENO);
+  if (!screen.live) {
+    screen.height = kAnyHeight;
+    screen.width = kFileWidth;
+  } else {
+    --screen.height;  // the prompt comes below
+  }
+  return screen;
+}
+
+// "12 completed, 1 failed, 2 stopped on the way, 9 not started"
+std::string HowTrialsEnded(const BatchView& batch) {
+  std::map<std::string, size_t> counts;
+  const std::vector<TrialProgress> trials = batch.Progress().trials;
+  for (const TrialProgress& trial : trials) {
+    ++counts[IsFinal(trial.state) ? StateWord(trial.state) : trial.attempt > 0 ? "stopped on the way" : "not started"];
+  }
+  std::string text;
+  for (const auto& [word, count] : counts) {
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + word;
+  }
+  return text;
+}
+
+}  // namespace
+
+int StatusCommand(const StatusArgs& args) {
+  const auto batch = OpenOrComplain(args.out);
+  if (!batch) {
+    return kUsage;
+  }
+  const std::string text =
+      args.json ? ProgressText().Of(batch->Progress()) : FormatBatch(batch->rows(), batch->totals(), PictureScreen());
+  std::fputs(text.c_str(), stdout);
+  return kOk;
+}
+
+int WatchCommand(const BatchArgs& args) {
+  const auto batch = OpenOrComplain(args.out);
+  if (!batch) {
+    return kUsage;
+  }
+  BatchScreen screen(stdout, DetectScreen(STDOUT_FILENO));
+  screen.Update(batch->rows(), batch->totals());
+  while (batch->running()) {
+    std::this_thread::sleep_for(kLookEvery);
+    batch->Refresh();
+    screen.Update(batch->rows(), batch->totals());
+  }
+  screen.Leave();
+  return kOk;
+}
+
+int StopCommand(const StopArgs& args) {
+  if (!OpenOrComplain(args.out)) {
+    return kUsage;
+  }
+  const StopEnd end =
+      StopBatch(args.out, args.now, [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
+  const std::string out = args.out.string();
+  const std::string ended = HowTrialsEnded(BatchView(args.out));
+  if (end == StopEnd::kStopping) {
+    std::fprintf(stderr, "backplane: trials in %s are still running; `backplane stop %s --now` kills them\n", out.c_str(),
+                 out.c_str());
+    return kFailed;
+  }
+  std::printf("%s in %s: %s\n", end == StopEnd::kNothingRan ? "nothing is running" : "stopped", out.c_str(), ended.c_str());
+  return kOk;
+}
+
+}  // namespace backplane

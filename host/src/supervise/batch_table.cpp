@@ -1,0 +1,202 @@
+#include "supervise/batch_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "store/progress_file.hpp"
+#include "supervise/text_columns.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr size_t kMinName = 12, kGap = 2;
+
+struct Column {
+  const char* heading;
+  std::string (*cell)(const BatchRow&);
+};
+
+std::string Percent(const BatchRow& row) {
+  return row.progress ? fmt::format("{} %", static_cast<int>(std::clamp(*row.progress, 0.0, 1.0) * 100)) : "";
+}
+std::string Speed(const BatchRow& row) {
+  return row.sps && *row.sps > 0 ? FormatCount(static_cast<uint64_t>(*row.sps + 0.5)) : "";
+}
+std::string Return(const BatchRow& row) {
+  return row.episode_return && std::isfinite(*row.episode_return) ? fmt::format("{:.4g}", *row.episode_return) : "";
+}
+std::string Time(const BatchRow& row) { return row.elapsed_s ? FormatClock(*row.elapsed_s) : ""; }
+
+constexpr Column kColumns[] = {{"progress", Percent}, {"steps/s", Speed}, {"return", Return}, {"time", Time}};
+
+int Rank(const std::string& state) {
+  return state == "RUNNING" ? 0 : state == "FAILED" ? 1 : IsFinal(state) ? 2 : 3;
+}
+
+std::vector<const BatchRow*> Ordered(const std::vector<BatchRow>& rows) {
+  std::vector<const BatchRow*> ordered;
+  for (const BatchRow& row : rows) {
+    ordered.push_back(&row);
+  }
+  std::stable_sort(ordered.begin(), ordered.end(), [](const BatchRow* a, const BatchRow* b) {
+    const int rank_a = Rank(a->state), rank_b = Rank(b->state);
+    return rank_a != rank_b ? rank_a < rank_b : a->ended > b->ended;
+  });
+  return ordered;
+}
+
+// "9 planned, 3 completed": what a list leaves out.
+std::string Counts(const std::vector<const BatchRow*>& rows, size_t from) {
+  std::map<std::string, size_t> counts;
+  for (size_t i = from; i < rows.size(); ++i) {
+    ++counts[StateWord(rows[i]->state)];
+  }
+  std::string text;
+  for (const auto& [word, count] : counts) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, word);
+  }
+  return text;
+}
+
+const char* Colour(const std::string& state) {
+  return state == "RUNNING"                             ? "\x1b[36m"
+         : state == "FAILED"                            ? "\x1b[31m"
+         : state == "INFEASIBLE"                        ? "\x1b[33m"
+         : state == "COMPLETED" || state == "PRUNED"    ? "\x1b[32m"
+                                                        : "\x1b[2m";
+}
+
+// Widths are those of the rows shown, so that a batch of short names has a small table.
+class Table {
+ public:
+  Table(std::vector<const BatchRow*> rows, const Screen& screen)
+      // One column less than there is: a full line makes some terminals wrap.
+      : rows_(std::move(rows)), screen_(screen), width_(static_cast<size_t>(std::max(screen.width - 1, 1))) {
+    for (const BatchRow* row : rows_) {
+      name_ = std::max(name_, Columns(row->name));
+      state_ = std::max(state_, StateWord(row->state).size());
+    }
+    size_t taken = state_ + 2 * kGap;
+    for (const Column& column : kColumns) {
+      size_t cells = std::string(column.heading).size();
+      for (const BatchRow* row : rows_) {
+        cells = std::max(cells, column.cell(*row).size());
+      }
+      if (taken + kGap + cells + kMinName > width_) {
+        break;
+      }
+      columns_.emplace_back(&column, cells);
+      taken += kGap + cells;
+    }
+    name_ = std::min(name_, width_ > taken ? width_ - taken : 1);
+  }
+
+  std::string Heading() const {
+    std::string line = Left("trial", "state");
+    for (const auto& [column, cells] : columns_) {
+      line += std::string(kGap, ' ') + PadLeft(column->heading, cells);
+    }
+    return Line(line);
+  }
+
+  std::string RowLine(const BatchRow& row) const {
+    std::string line = Left(CutMiddle(row.name, name_, screen_.utf8), StateWord(row.state));
+    if (!row.why.empty() && IsFinal(row.state)) {
+      const size_t used = Columns(line) + kGap;
+      line += std::string(kGap, ' ') + CutEnd(row.why, used < width_ ? width_ - used : 0, screen_.utf8);
+    } else {
+      for (const auto& [column, cells] : columns_) {
+        line += std::string(kGap, ' ') + PadLeft(column->cell(row), cells);
+      }
+    }
+    return Coloured(Line(line), row);
+  }
+
+  std::string Line(const std::string& text) const {
+    std::string line = CutEnd(text, width_, screen_.utf8);
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line + "\n";
+  }
+
+ private:
+  std::string Left(const std::string& name, const std::string& state) const {
+    return std::string(kGap, ' ') + PadRight(CutEnd(name, name_, screen_.utf8), name_) + std::string(kGap, ' ') +
+           PadRight(state, state_);
+  }
+
+  // The state's word only; it was found before escapes could change any width.
+  std::string Coloured(std::string line, const BatchRow& row) const {
+    const std::string word = StateWord(row.state);
+    const size_t at = line.find(word, kGap + CutMiddle(row.name, name_, screen_.utf8).size());
+    if (screen_.colour && at != std::string::npos) {
+      line.insert(at + word.size(), "\x1b[0m");
+      line.insert(at, Colour(row.state));
+    }
+    return line;
+  }
+
+  std::vector<const BatchRow*> rows_;
+  const Screen& screen_;
+  size_t width_, name_ = std::string("trial").size(), state_ = std::string("state").size();
+  std::vector<std::pair<const Column*, size_t>> columns_;
+};
+
+}  // namespace
+
+std::string StateWord(const std::string& state) {
+  std::string word = state;
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+  return word;
+}
+
+std::string FormatTotals(const std::vector<BatchRow>& rows, const BatchTotals& totals) {
+  size_t done = 0, running = 0, failed = 0, infeasible = 0;
+  for (const BatchRow& row : rows) {
+    done += IsFinal(row.state);
+    running += row.state == "RUNNING";
+    failed += row.state == "FAILED";
+    infeasible += row.state == "INFEASIBLE";
+  }
+  std::string line = fmt::format("{} of {} done", done, rows.size());
+  for (const auto& [count, word] : {std::pair(running, "running"), {failed, "failed"}, {infeasible, "infeasible"}}) {
+    line += count > 0 ? fmt::format(", {} {}", count, word) : "";
+  }
+  line += "   " + FormatClock(totals.elapsed_s);
+  line += totals.left_s && done < rows.size() ? ", about " + FormatClock(*totals.left_s) + " left" : "";
+  return totals.note.empty() ? line : line + "   " + totals.note;
+}
+
+std::string FormatBatch(const std::vector<BatchRow>& rows, const BatchTotals& totals, const Screen& screen) {
+  const std::vector<const BatchRow*> ordered = Ordered(rows);
+  constexpr size_t kHeadLines = 2;
+  const size_t room = static_cast<size_t>(std::max<int>(screen.height, kHeadLines + 1)) - kHeadLines;
+  const size_t shown = ordered.size() <= room ? ordered.size() : room - 1;
+  const Table table({ordered.begin(), ordered.begin() + static_cast<std::ptrdiff_t>(shown)}, screen);
+  std::string text = table.Line(FormatTotals(rows, totals));
+  text += shown > 0 ? table.Heading() : "";
+  for (size_t i = 0; i < shown; ++i) {
+    text += table.RowLine(*ordered[i]);
+  }
+  if (shown < ordered.size()) {
+    text += table.Line(fmt::format("  and {} more: {}", ordered.size() - shown, Counts(ordered, shown)));
+  }
+  return text;
+}
+
+std::string FormatTrialLine(const BatchRow& row) {
+  std::string line = row.name + "  " + StateWord(row.state);
+  if (!row.why.empty()) {
+    return line + "  " + row.why;
+  }
+  const std::string speed = Speed(row), reached = Return(row);
+  for (const std::string& part : {Percent(row), speed.empty() ? "" : speed + " steps/s",
+                                  reached.empty() ? "" : "return " + reached, Time(row)}) {
+    line += part.empty() ? "" : "  " + part;
+  }
+  return line;
+}
+
+}  // namespace backplane

@@ -1,0 +1,40 @@
+// A batch as a block of text: a line of totals, then a line per trial, for `run`, `status` and `watch`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "supervise/progress.hpp"
+
+namespace backplane {
+
+struct BatchRow {
+  std::string name;
+  std::string state = "PLANNED";                        // as in the record
+  std::optional<double> progress, sps, episode_return;  // progress: 0 to 1
+  std::optional<double> elapsed_s;                      // of the last attempt
+  std::string why;                                      // of what did not end well
+  double ended = 0;                                     // seconds since 1970; the latest stands first
+};
+
+struct BatchTotals {
+  double elapsed_s = 0;
+  std::optional<double> left_s;
+  std::string note;  // "paused: 3 failures in 60 s"; stands behind the figures
+};
+
+// "12 of 24 done, 2 running, 1 failed   0:42, about 1:10 left". Done are all that need nothing more, however they ended.
+std::string FormatTotals(const std::vector<BatchRow>& rows, const BatchTotals& totals);
+
+// Lines that end with a line feed: totals, a heading, and the trials: running first, then failed, then the latest to end, then the
+// planned in their order. No line is wider than the screen, there are at most screen.height of them; what does not fit is counted
+// in the last one. Columns that would leave no room for the name are left out from the right.
+std::string FormatBatch(const std::vector<BatchRow>& rows, const BatchTotals& totals, const Screen& screen);
+
+// One trial for a log: "lr=0.1 seed=2  completed  100 %  12,345 steps/s  return 812.4  0:42".
+std::string FormatTrialLine(const BatchRow& row);
+
+std::string StateWord(const std::string& state);  // "completed": for people
+
+}  // namespace backplane

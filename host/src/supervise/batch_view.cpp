@@ -1,0 +1,169 @@
+#include "supervise/batch_view.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+
+#include "store/measurements.hpp"
+#include "supervise/eta.hpp"
+#include "supervise/layout.hpp"
+
+namespace backplane {
+namespace {
+
+double Now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+std::vector<PlanLine> ReadPlan(const ResultsFolder& folder) {
+  if (!std::filesystem::exists(folder.plan())) {
+    throw std::runtime_error(folder.out.string() + (std::filesystem::exists(folder.out) ? " is no results folder: it has no " +
+                                                                                              folder.plan().filename().string()
+                                                                                        : " is not there"));
+  }
+  return ReadPlanFile(folder.plan());
+}
+
+std::optional<double> MeanOf(const Measurements& found, const std::string& name) {
+  for (const Statistic& one : found.statistics) {
+    if (one.name == name) {
+      return one.mean;
+    }
+  }
+  return std::nullopt;
+}
+
+double WallSeconds(const AttemptRecord& attempt) {
+  const auto wall = attempt.end_body.find("wall_s");
+  return wall != attempt.end_body.end() && wall->is_number() ? wall->get<double>() : *attempt.ended - attempt.started;
+}
+
+}  // namespace
+
+BatchView::BatchView(const std::filesystem::path& out) : folder_{out}, events_(folder_.events()) {
+  const std::vector<PlanLine> plan = ReadPlan(folder_);
+  const bool several_seeds = HasSeveralSeeds(plan);
+  for (const PlanLine& line : plan) {
+    if (!line.dropped) {
+      rows_.emplace_back().name = DisplayName(line, several_seeds);
+      trials_.emplace_back().plan = line;
+    }
+  }
+  Refresh();
+}
+
+void BatchView::Refresh() {
+  events_.Read();
+  running_ = FindSupervisor(folder_.out).has_value();
+  now_ = Now();
+  for (size_t i = 0; i < trials_.size(); ++i) {
+    RefreshTrial(trials_[i], rows_[i]);
+  }
+  const auto& sessions = record().sessions;
+  totals_.elapsed_s = sessions.empty() ? 0 : (running_ ? now_ : sessions.back().ended.value_or(now_)) - sessions.back().started;
+  totals_.left_s = TimeLeft();
+  const std::string state = State();
+  totals_.note = !record().paused.empty() ? "paused: " + record().paused : state == "interrupted" ? "not running" : "";
+}
+
+void BatchView::RefreshTrial(Trial& trial, BatchRow& row) {
+  const TrialRecord* known = record().Find(trial.plan.trial_id);
+  if (known == nullptr) {
+    return;
+  }
+  row.state = known->state;
+  row.why = known->why;
+  if (known->attempts.empty()) {
+    return;
+  }
+  const AttemptRecord& last = known->attempts.back();
+  if (last.ended) {
+    FillEnded(trial, last, row);
+  } else if (running_) {
+    FillRunning(trial, last, row);
+  } else {
+    row.state = "PLANNED";  // what the next run will make of it
+    row.why = "its supervisor ended before it did";
+  }
+}
+
+void BatchView::FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow& row) {
+  if (trial.measured_attempt != attempt.number) {
+    trial.measured_attempt = attempt.number;
+    trial.measured_ended = false;
+    trial.status = std::make_unique<StatusReader>(folder_.attempt(trial.plan.trial_id, attempt.number) / "status");
+    row.progress = row.sps = row.episode_return = std::nullopt;
+  }
+  row.elapsed_s = now_ - attempt.started;
+  if (const std::optional<StatusFile> status = trial.status ? trial.status->Read() : std::nullopt) {
+    row.progress = status->progress;
+    row.sps = status->sps;
+    row.episode_return = std::isfinite(status->episode_return) ? std::optional(status->episode_return) : std::nullopt;
+  }
+}
+
+void BatchView::FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& row) {
+  if (trial.measured_attempt == attempt.number && trial.measured_ended) {
+    return;
+  }
+  if (row.state == "COMPLETED") {
+    row.progress = 1;
+  } else if (const std::filesystem::path file = folder_.attempt(trial.plan.trial_id, attempt.number) / "status";
+             const std::optional<StatusFile> status = StatusReader(file).Read()) {
+    row.progress = status->progress;
+  }
+  trial.measured_attempt = attempt.number;
+  trial.measured_ended = true;
+  trial.status.reset();
+  const Measurements found = ReadMeasurements(folder_.attempt(trial.plan.trial_id, attempt.number));
+  row.sps = found.sps;
+  row.episode_return = MeanOf(found, "return");
+  row.elapsed_s = WallSeconds(attempt);
+  row.ended = *attempt.ended;
+}
+
+std::string BatchView::State() const {
+  if (running_) {
+    return "running";
+  }
+  const auto& sessions = record().sessions;
+  const std::string why = sessions.empty() ? "" : sessions.back().why_ended;
+  return why.empty() ? "interrupted" : why;
+}
+
+std::optional<double> BatchView::TimeLeft() const {
+  if (!running_) {
+    return std::nullopt;
+  }
+  EtaEvidence evidence;
+  for (const BatchRow& row : rows_) {
+    if (row.state == "RUNNING") {
+      evidence.running.push_back({row.elapsed_s.value_or(0), row.progress.value_or(0)});
+    } else if (row.state == "COMPLETED" || row.state == "PRUNED") {
+      evidence.finished_s.push_back(row.elapsed_s.value_or(0));
+    }
+    evidence.waiting += row.state == "PLANNED" || row.state == "QUEUED";
+  }
+  evidence.at_once = evidence.running.size();
+  return EstimateTimeLeft(evidence);
+}
+
+BatchProgress BatchView::Progress() const {
+  BatchProgress batch;
+  const std::filesystem::path folder = std::filesystem::absolute(folder_.out).lexically_normal();
+  batch.experiment = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+  batch.started = record().sessions.empty() ? now_ : record().sessions.back().started;
+  batch.updated = now_;
+  batch.state = State();
+  batch.elapsed_s = totals_.elapsed_s;
+  batch.eta_s = totals_.left_s;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const PlanLine& plan = trials_[i].plan;
+    const BatchRow& row = rows_[i];
+    const TrialRecord* known = record().Find(plan.trial_id);
+    const unsigned attempt = known != nullptr && !known->attempts.empty() ? known->attempts.back().number : 0;
+    batch.trials.push_back(
+        {plan.trial_id, row.name, plan.seed, row.state, attempt, row.progress, row.sps, row.episode_return, row.why});
+  }
+  return batch;
+}
+
+}  // namespace backplane

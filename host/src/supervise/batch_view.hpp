@@ -1,0 +1,54 @@
+// A batch as its folder shows it, from outside: for status, watch and stop, which share nothing with the supervisor but files.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/batch_record.hpp"
+#include "store/plan_file.hpp"
+#include "store/progress_file.hpp"
+#include "store/results_folder.hpp"
+#include "supervise/batch_table.hpp"
+#include "supervise/status_reader.hpp"
+
+namespace backplane {
+
+class BatchView {
+ public:
+  // Reads everything once. Throws std::runtime_error: a sentence if `out` is no results folder.
+  explicit BatchView(const std::filesystem::path& out);
+  // Looks again; cheap if little has happened. Throws std::runtime_error.
+  void Refresh();
+
+  bool running() const { return running_; }  // a supervisor is at work
+  const std::vector<BatchRow>& rows() const { return rows_; }  // trials of the plan, in its order
+  const BatchTotals& totals() const { return totals_; }
+  const BatchRecord& record() const { return events_.record(); }
+  BatchProgress Progress() const;  // as progress.json says it; the experiment's name is that of the folder
+
+ private:
+  struct Trial {
+    PlanLine plan;
+    unsigned measured_attempt = 0;  // whose numbers stand in the row
+    bool measured_ended = false;
+    std::unique_ptr<StatusReader> status;  // of measured_attempt while it runs
+  };
+  void RefreshTrial(Trial& trial, BatchRow& row);
+  void FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
+  void FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
+  std::string State() const;
+  std::optional<double> TimeLeft() const;
+
+  ResultsFolder folder_;
+  EventReader events_;
+  std::vector<Trial> trials_;
+  std::vector<BatchRow> rows_;
+  BatchTotals totals_;
+  bool running_ = false;
+  double now_ = 0;  // seconds since 1970, of the last look
+};
+
+}  // namespace backplane

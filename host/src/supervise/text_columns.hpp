@@ -1,0 +1,22 @@
+// Text for a screen of fixed width, counted in characters and not in bytes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+size_t Columns(const std::string& text);
+
+// At least `width` columns, filled with spaces.
+std::string PadRight(const std::string& text, size_t width);
+std::string PadLeft(const std::string& text, size_t width);
+
+// At most `width` columns; what was left out in the middle or at the end stands as "…", or "..." on a terminal without UTF-8.
+std::string CutMiddle(const std::string& text, size_t width, bool utf8);
+std::string CutEnd(const std::string& text, size_t width, bool utf8);
+
+// Lines of at most `width` columns, broken at spaces; a longer word has a line of its own.
+std::vector<std::string> WrapWords(const std::string& text, size_t width);
+
+}  // namespace backplane

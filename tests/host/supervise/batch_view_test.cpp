@@ -1,0 +1,93 @@
+#include "supervise/batch_view.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <optional>
+
+#include "supervise/layout.hpp"
+#include "support/batch_fixture.hpp"
+
+namespace backplane {
+namespace {
+
+using testing::HasSubstr;
+
+class BatchViewTest : public BatchFixture {
+ protected:
+  void PutStatus(const std::string& trial_id, unsigned attempt, double progress) {
+    std::filesystem::create_directories(folder_.attempt(trial_id, attempt));
+    StatusFile status{};
+    std::memcpy(status.magic, "BPSTAT1", 8);
+    status.progress = progress;
+    status.sps = 77;
+    status.episode_return = 1.5;
+    std::ofstream(folder_.attempt(trial_id, attempt) / "status", std::ios::binary)
+        .write(reinterpret_cast<const char*>(&status), sizeof status);
+  }
+};
+
+TEST_F(BatchViewTest, FolderWithoutAPlanIsNoResultsFolder) {
+  std::filesystem::remove(folder_.plan());
+  try {
+    BatchView view(folder_.out);
+    FAIL() << "seen as results";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("is no results folder: it has no plan.jsonl"));
+  }
+  EXPECT_THROW(BatchView(folder_.out / "missing"), std::runtime_error);
+}
+
+TEST_F(BatchViewTest, AfterTheEndItShowsWhatWasMeasured) {
+  RunAll();
+  const BatchView view(folder_.out);
+  EXPECT_FALSE(view.running());
+  ASSERT_EQ(2u, view.rows().size()) << "dropped points are no trials";
+  EXPECT_EQ("FAILED", view.rows()[0].state);
+  EXPECT_EQ("died, it did", view.rows()[0].why);
+  EXPECT_EQ("COMPLETED", view.rows()[1].state);
+  EXPECT_EQ(1000.5, view.rows()[1].sps);
+  EXPECT_EQ(3.5, view.rows()[1].episode_return);
+  EXPECT_EQ(1.5, view.rows()[1].elapsed_s);
+  const BatchProgress progress = view.Progress();
+  EXPECT_EQ("done", progress.state);
+  EXPECT_EQ(folder_.out.filename().string(), progress.experiment);
+  EXPECT_EQ(2u, progress.trials[1].attempt);
+  EXPECT_FALSE(progress.eta_s);
+}
+
+TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
+  BatchView view(folder_.out);
+  EXPECT_EQ("PLANNED", view.rows()[1].state);
+  const OutLock lock(folder_.out);
+  EventLog log(folder_.events());
+  log.Append("session.start", "", 0, nlohmann::json::object());
+  PutStatus("t0", 1, 0.25);
+  log.Append("attempt.start", "t0", 1, nlohmann::json::object());
+  view.Refresh();
+  EXPECT_TRUE(view.running());
+  EXPECT_EQ("RUNNING", view.rows()[1].state);
+  EXPECT_EQ(0.25, view.rows()[1].progress);
+  EXPECT_EQ(77, view.rows()[1].sps);
+  EXPECT_TRUE(view.totals().left_s) << "a trial at a quarter is evidence";
+  EXPECT_EQ("running", view.Progress().state);
+  Put("t0", 1, kResult);
+  log.Append("attempt.end", "t0", 1, {{"outcome", "ok"}, {"state", "COMPLETED"}, {"why", ""}, {"wall_s", 8}});
+  view.Refresh();
+  EXPECT_EQ("COMPLETED", view.rows()[1].state);
+  EXPECT_EQ(1, view.rows()[1].progress);
+  EXPECT_EQ(1000.5, view.rows()[1].sps) << "of the result, no longer of the status";
+}
+
+TEST_F(BatchViewTest, TrialWhoseSupervisorDiedIsToBeRunAgain) {
+  EventLog log(folder_.events());
+  log.Append("session.start", "", 0, nlohmann::json::object());
+  log.Append("attempt.start", "t0", 1, nlohmann::json::object());
+  const BatchView view(folder_.out);
+  EXPECT_EQ("PLANNED", view.rows()[1].state);
+  EXPECT_THAT(view.rows()[1].why, HasSubstr("supervisor ended"));
+  EXPECT_EQ("interrupted", view.Progress().state);
+}
+
+}  // namespace
+}  // namespace backplane

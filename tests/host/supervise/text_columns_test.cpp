@@ -1,0 +1,40 @@
+#include "supervise/text_columns.hpp"
+
+#include <gmock/gmock.h>
+
+namespace backplane {
+namespace {
+
+TEST(TextColumns, CharactersCountAndNotBytes) {
+  EXPECT_EQ(5u, Columns("1 ± 2"));
+  EXPECT_EQ("1 ± 2 ", PadRight("1 ± 2", 6));
+  EXPECT_EQ(" 1 ± 2", PadLeft("1 ± 2", 6));
+  EXPECT_EQ("too long", PadRight("too long", 3));
+}
+
+TEST(TextColumns, CutsLeaveBothEnds) {
+  EXPECT_EQ("short", CutMiddle("short", 5, true));
+  EXPECT_EQ("num…s=8", CutMiddle("num_env_runners=8", 7, true));
+  EXPECT_EQ("nu...=8", CutMiddle("num_env_runners=8", 7, false));
+  EXPECT_EQ("äb…ü", CutMiddle("äbcdeü", 4, true)) << "no character is cut in half";
+  EXPECT_EQ("num_e…", CutEnd("num_env_runners=8", 6, true));
+  EXPECT_EQ("num...", CutEnd("num_env_runners=8", 6, false));
+}
+
+TEST(TextColumns, NothingIsEverWiderThanAsked) {
+  for (size_t width = 0; width < 20; ++width) {
+    for (const bool utf8 : {true, false}) {
+      EXPECT_LE(Columns(CutMiddle("num_env_runners=8", width, utf8)), width);
+      EXPECT_LE(Columns(CutEnd("num_env_runners=8", width, utf8)), width);
+    }
+  }
+}
+
+TEST(TextColumns, WrapsAtSpaces) {
+  EXPECT_THAT(WrapWords("one two three averyverylongword four", 9),
+              testing::ElementsAre("one two", "three", "averyverylongword", "four"));
+  EXPECT_THAT(WrapWords("", 9), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace backplane
