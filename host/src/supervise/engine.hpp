@@ -1,4 +1,5 @@
-// Where trials run: starts a trial's command, tells when it ended, stops it. This machine is one engine; a cluster would be another.
+// Where trials run: starts a trial's command, tells when it ended, stops it. This machine is one engine; a cluster would be
+// another.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +31,9 @@ struct JobEnd {
   JobId job = 0;
   ChildExit exit;
   double wall_s = 0;
-  uint64_t peak_rss_bytes = 0;        // largest process of the trial
-  bool over_memory = false;           // ended because it went beyond its grant, or by the kernel's out-of-memory killer
-  std::string memory_enforced_by;     // "cgroup", "rlimit and watcher"; empty without a limit
+  uint64_t peak_rss_bytes = 0;     // largest process of the trial
+  bool over_memory = false;        // ended because it went beyond its grant, or by the kernel's out-of-memory killer
+  std::string memory_enforced_by;  // "cgroup", "rlimit and watcher"; empty without a limit
 };
 
 enum class StopHow {
