@@ -44,6 +44,28 @@ TEST_F(Refusal, AWrongCommandLineIsExitTwo) {
   EXPECT_EQ(Run("run-trial no-such-file.json").exit, 64);
 }
 
+TEST_F(Refusal, ADefaultThatBreaksItsOwnRuleIsNotSealed) {
+  const auto seal = [&](const std::string& name) {
+    const std::filesystem::path file = dir_ / (name + ".so");
+    std::filesystem::copy_file(std::string(kFixtures) + "/env_" + name + ".so", file);
+    const Finished run = Run("plugin seal " + file.string());
+    EXPECT_NE(run.exit, 0);
+    return run.err;
+  };
+  EXPECT_THAT(seal("bad_default"), testing::AllOf(HasSubstr("env.bad_default: option 'gain'"), HasSubstr("'five'")));
+  EXPECT_THAT(seal("default_out_of_range"),
+              testing::AllOf(HasSubstr("env.default_out_of_range: option 'gain'"), HasSubstr("(0,10]"), HasSubstr("0")));
+}
+
+TEST_F(Refusal, AnIdOfTwoFilesIsListedAsAmbiguousAndRefusedByName) {
+  std::filesystem::create_directory(dir_ / "more");
+  std::filesystem::copy_file(std::string(kFixtures) + "/env_good.so", dir_ / "more/env_good.so");
+  const std::string path = " --plugin-path " + std::string(kFixtures) + " --plugin-path " + (dir_ / "more").string();
+  EXPECT_THAT(Run("plugin list" + path).out, HasSubstr("ambiguous: " + (dir_ / "more/env_good.so").string()));
+  EXPECT_THAT(Run("plugin describe good" + path).err, HasSubstr("more than one env 'good'"));
+  EXPECT_EQ(Run("plugin describe " + (dir_ / "more/env_good.so").string() + path).exit, 0);
+}
+
 TEST_F(Refusal, ACrashIsRecordedWithSignalAndPlugin) {
   const Finished run = RunFixture("crashes_in_step");
   EXPECT_EQ(run.exit, 1) << run.err;

@@ -46,8 +46,9 @@ NonFinite Found(const Observed& channel, uint64_t step, uint64_t row, uint64_t i
   const char* what = channel.buffer->role() == BP_ROLE_OBS ? "observation" : "state";
   const std::string agent = channel.lead > 1 ? fmt::format(", agent {},", index / elements) : "";
   const std::string when = step > 0 ? fmt::format("at step {}", step) : "at the start";
-  return {step, row, fmt::format("{} {}[{}] of row {}{} is not finite {} of the rollout", what, channel.buffer->name(),
-                            index % elements, row, agent, when)};
+  return {step, row,
+          fmt::format("{} {}[{}] of row {}{} is not finite {} of the rollout", what, channel.buffer->name(), index % elements,
+                      row, agent, when)};
 }
 
 // Among the last observations of a chunk's episodes, which the next episodes' first ones have replaced in the buffers.

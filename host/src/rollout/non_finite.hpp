@@ -1,5 +1,5 @@
-// Looks through what an env observed for the first NaN or infinity. It runs only where a trial has failed already: steps are not
-// slowed down by it.
+// Looks through what an env observed for the first NaN or infinity. It runs only where a trial has failed already: steps are
+// not slowed down by it.
 #pragma once
 
 #include <optional>
