@@ -2,7 +2,8 @@
 """Measures the host and prints a table; the same figures, with everything they depend on, go into a JSON file.
 
 Every ratio is a median over pairs measured in turn (A B A B), with its range. A pair counts only if other programs took at most 5 %
-of the machine's CPU time while it ran; a ratio without such a pair is taken over all pairs and marked with ~.
+of the machine's CPU time while it ran; a ratio without such a pair is taken over all pairs, marked with ~, and "disturbed" where it
+does not reach its floor. bench/README.md says what each row is.
 """
 import argparse
 import datetime
@@ -73,7 +74,7 @@ def line(row):
     if "floor" in row:
         down = row["name"] in LOWER_IS_BETTER
         reached = [row["median"] <= bar if down else row["median"] >= bar for bar in (row["floor"], row["target"])]
-        verdict = "target" if reached[1] else "floor" if reached[0] else "BELOW"
+        verdict = "target" if reached[1] else "floor" if reached[0] else "disturbed" if row["disturbed"] else "BELOW"
         verdict = f"{row['floor']:>8g} {row['target']:>8g}  {verdict}"
     dropped = f"  {row['details']['dropped']} of {row['details']['pairs']} pairs disturbed" if row["details"] and "dropped" in row["details"] else ""
     return f"{row['name']:28} {mark}{row['median']:>9.4g}  {row['min']:>9.4g} .. {row['max']:<9.4g} n {row['n']:<3} {verdict}{dropped}"
@@ -209,6 +210,7 @@ def main():
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps({"schema": SCHEMA, "context": facts, "rows": report.rows}, indent=1) + "\n")
     print(f"written to {args.out}", file=sys.stderr)
+    print("bench/README.md says what each row is and how it is measured")
 
 
 if __name__ == "__main__":

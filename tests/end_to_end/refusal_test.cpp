@@ -44,6 +44,28 @@ TEST_F(Refusal, AWrongCommandLineIsExitTwo) {
   EXPECT_EQ(Run("run-trial no-such-file.json").exit, 64);
 }
 
+TEST_F(Refusal, ADefaultThatBreaksItsOwnRuleIsNotSealed) {
+  const auto seal = [&](const std::string& name) {
+    const std::filesystem::path file = dir_ / (name + ".so");
+    std::filesystem::copy_file(std::string(kFixtures) + "/env_" + name + ".so", file);
+    const Finished run = Run("plugin seal " + file.string());
+    EXPECT_NE(run.exit, 0);
+    return run.err;
+  };
+  EXPECT_THAT(seal("bad_default"), testing::AllOf(HasSubstr("env.bad_default: option 'gain'"), HasSubstr("'five'")));
+  EXPECT_THAT(seal("default_out_of_range"),
+              testing::AllOf(HasSubstr("env.default_out_of_range: option 'gain'"), HasSubstr("(0,10]"), HasSubstr("0")));
+}
+
+TEST_F(Refusal, AnIdOfTwoFilesIsListedAsAmbiguousAndRefusedByName) {
+  std::filesystem::create_directory(dir_ / "more");
+  std::filesystem::copy_file(std::string(kFixtures) + "/env_good.so", dir_ / "more/env_good.so");
+  const std::string path = " --plugin-path " + std::string(kFixtures) + " --plugin-path " + (dir_ / "more").string();
+  EXPECT_THAT(Run("plugin list" + path).out, HasSubstr("ambiguous: " + (dir_ / "more/env_good.so").string()));
+  EXPECT_THAT(Run("plugin describe good" + path).err, HasSubstr("more than one env 'good'"));
+  EXPECT_EQ(Run("plugin describe " + (dir_ / "more/env_good.so").string() + path).exit, 0);
+}
+
 TEST_F(Refusal, ACrashIsRecordedWithSignalAndPlugin) {
   const Finished run = RunFixture("crashes_in_step");
   EXPECT_EQ(run.exit, 1) << run.err;
@@ -68,9 +90,35 @@ TEST_F(Refusal, ADivergingTrialKeepsTheStateBeforeIt) {
   const nlohmann::json result = Result("bad");
   EXPECT_EQ(result["outcome"], "nan");
   EXPECT_EQ(result["iterations"], 2);
-  EXPECT_THAT(result["error"].get<std::string>(), HasSubstr("is not a finite number"));
+  EXPECT_EQ(result["error"], "env.reward_turns_nan: the reward of row 0 is not a finite number at step 11 of the rollout");
+  EXPECT_EQ(result["phase"], "rollout") << "where it was found, not where the state before was kept";
   const std::string kept = ReadFile(Attempt("bad").parent_path() / "checkpoint/checkpoint.bin");
   EXPECT_THAT(kept, HasSubstr("\"iterations\":2"));
+}
+
+TEST_F(Refusal, ANaNObservationIsNamedAsTheSource) {
+  RunFixture("obs_turns_nan");  // 5 steps before its reward
+  const nlohmann::json result = Result("bad");
+  EXPECT_EQ(result["outcome"], "nan");
+  EXPECT_EQ(result["error"],
+            "env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 6 of the rollout; "
+            "it came before: the reward of row 0 is not a finite number at step 11 of the rollout");
+}
+
+TEST_F(Refusal, ANaNObservationIsNamedBeforeWhatTheLearnerMadeOfIt) {
+  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "no LibTorch in this build";
+  // 46 steps of 2 rows: the last ones are NaN, which nobody acts on and the update bootstraps from.
+  Write("bad.yaml", R"(experiment: bad
+env: {plugin: obs_turns_nan}
+learner: {plugin: ppo, options: {train_batch_size: 92, minibatch_size: 92}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
+budget: {iterations: 3}
+)");
+  Run("run bad.yaml --plugin-path " + std::string(kFixtures));
+  EXPECT_EQ(Result("bad")["plugin"], "env.obs_turns_nan");
+  EXPECT_THAT(Result("bad")["error"].get<std::string>(),
+              testing::StartsWith("env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 46 of the rollout; "
+                                  "it came before: learner.ppo: "));
 }
 
 TEST_F(Refusal, ADivergingTrialIsRecordedAsSuchAlsoIfItsStateCannotBeKept) {

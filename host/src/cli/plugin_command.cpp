@@ -6,6 +6,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
+#include "config/value.hpp"
+#include "plugin/plugin_error.hpp"
 #include "plugin/seal.hpp"
 
 namespace backplane {
@@ -60,7 +62,7 @@ std::vector<const PluginInfo*> Sorted(const Catalog& catalog) {
   return plugins;
 }
 
-void PrintTable(const std::vector<const PluginInfo*>& plugins) {
+void PrintTable(const Catalog& catalog, const std::vector<const PluginInfo*>& plugins) {
   size_t id_width = 2, version_width = 7;
   for (const PluginInfo* info : plugins) {
     id_width = std::max(id_width, ShortId(*info).size());
@@ -68,8 +70,9 @@ void PrintTable(const std::vector<const PluginInfo*>& plugins) {
   }
   fmt::print("{:<8}  {:<{}}  {:<{}}  {}\n", "kind", "id", id_width, "version", version_width, "summary");
   for (const PluginInfo* info : plugins) {
-    fmt::print("{:<8}  {:<{}}  {:<{}}  {}\n", KindName(info->kind), ShortId(*info), id_width, info->version, version_width,
-               info->summary);
+    const std::string twice = catalog.IsAmbiguous(*info) ? "  ambiguous: " + info->file.string() : "";
+    fmt::print("{:<8}  {:<{}}  {:<{}}  {}{}\n", KindName(info->kind), ShortId(*info), id_width, info->version, version_width,
+               info->summary, twice);
   }
 }
 
@@ -84,6 +87,18 @@ void PrintOption(const OptionInfo& option) {
   }
 }
 
+// A default that its own type or range refuses would make the plugin unusable where the option is not given.
+void CheckDefaults(const PluginInfo& info) {
+  for (const OptionInfo& option : info.options) {
+    if (!option.def) continue;
+    std::string why_not;
+    const ValueRule rule{static_cast<ValueType>(option.type), option.range.value_or("")};
+    if (!ReadDefault(*option.def, rule, &why_not)) {
+      throw PluginError(fmt::format("{}: option '{}': {}", info.id, option.path, why_not));
+    }
+  }
+}
+
 // "name" or "env.name" or a file. A short id that several kinds share describes each.
 std::vector<const PluginInfo*> FindAll(Catalog* catalog, const std::string& name, std::string* why_not) {
   std::vector<const PluginInfo*> found;
@@ -94,12 +109,15 @@ std::vector<const PluginInfo*> FindAll(Catalog* catalog, const std::string& name
       return info != nullptr ? std::vector{info} : found;
     }
   }
+  *why_not = fmt::format("no plugin '{}'; `backplane plugin list` shows what there is ({})", name, catalog->Searched());
   for (const uint32_t kind : {BP_KIND_MONITOR, BP_KIND_LEARNER, BP_KIND_ENV}) {
     std::string sentence;
+    const auto has_the_name = [&](const PluginInfo& info) { return info.kind == kind && ShortId(info) == name; };
     if (const PluginInfo* info = catalog->Find(kind, name, &sentence)) {
       found.push_back(info);
+    } else if (std::any_of(catalog->plugins().begin(), catalog->plugins().end(), has_the_name)) {
+      *why_not = sentence;  // more than one file has it
     }
-    *why_not = "no plugin '" + name + "' on the plugin path; `backplane plugin list` shows what there is";
   }
   return found;
 }
@@ -117,7 +135,12 @@ int PluginListCommand(const PluginArgs& args) {
     }
     fmt::print("{}\n", list.dump(1));
   } else if (!plugins.empty()) {
-    PrintTable(plugins);
+    PrintTable(catalog, plugins);
+  }
+  const auto ambiguous = [&](const PluginInfo* info) { return catalog.IsAmbiguous(*info); };
+  if (std::any_of(plugins.begin(), plugins.end(), ambiguous)) {
+    fmt::print(stderr,
+               "ambiguous: more than one file has this id, so the id alone is refused; name the file (plugin: ./x.so)\n");
   }
   for (const Refusal& refusal : catalog.refusals()) {
     fmt::print(stderr, "refused: {}: {}\n", refusal.file.string(), refusal.reason);
@@ -154,7 +177,7 @@ int PluginDescribeCommand(const PluginArgs& args) {
 }
 
 int PluginSealCommand(const PluginArgs& args) {
-  Seal(args.name);  // throws what the user should read
+  Seal(args.name, CheckDefaults);  // throws what the user should read
   return kOk;
 }
 

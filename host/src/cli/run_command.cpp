@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 
 #include "base/json_text.hpp"
@@ -21,6 +22,23 @@ int ExitOf(const BatchReport& report) {
   return kOk;
 }
 
+// Absent after it was said why these trials could never start here.
+std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
+  try {
+    Slots slots(ThisMachine(), limits);
+    slots.Require(plan.base.experiment.resources);
+    for (const PlannedTrial& trial : plan.trials) {
+      const auto& values = plan.points[trial.point].values;
+      const bool own = std::any_of(values.begin(), values.end(), [](const auto& value) { return value.first.starts_with("resources"); });
+      if (own) slots.Require(plan.Load(trial).experiment.resources);
+    }
+    return slots;
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "backplane: %s\nnothing was started\n", error.what());
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 int RunCommand(const RunArgs& args) {
@@ -34,12 +52,9 @@ int RunCommand(const RunArgs& args) {
   request.plan = std::move(*planned.plan);
   Experiment& base = request.plan.base.experiment;
   request.out = args.out.empty() ? std::filesystem::path(base.output_dir) : args.out;
-  std::string why_not;
-  std::optional<Slots> slots = Slots::Make({args.jobs, args.gpus}, request.plan, &why_not);
-  if (!slots) {
-    std::fprintf(stderr, "%s\nnothing was started\n", why_not.c_str());
-    return kUsage;
-  }
+  for (const std::string& note : request.plan.notes) std::fprintf(stderr, "%s\n", note.c_str());
+  std::optional<Slots> slots = SlotsFor(request.plan, {args.jobs, args.gpus});
+  if (!slots) return kUsage;
   if (args.dry_run) return DryRun(request.plan, request.out, *slots, args.json);
   request.config_file = args.input.file;
   request.set = args.input.set;

@@ -32,6 +32,7 @@ std::string Suggestion(const std::string& name, std::vector<std::string> known, 
 }  // namespace
 
 void Catalog::AddFolder(const fs::path& folder) {
+  folders_.push_back(folder);
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
@@ -77,9 +78,21 @@ const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::str
     *why_not = refusal.reason;
     return nullptr;
   }
-  *why_not = file.empty() ? "there is no " + kind_name + " '" + name + "'" + Suggestion(name, known, kind_name)
-                          : file.string() + ": holds no " + kind_name;
+  *why_not = file.empty()
+                 ? "there is no " + kind_name + " '" + name + "'" + Suggestion(name, known, kind_name) + " (" + Searched() + ")"
+                 : file.string() + ": holds no " + kind_name;
   return nullptr;
+}
+
+std::string Catalog::Searched() const {
+  std::vector<std::string> names;
+  for (const fs::path& folder : folders_) names.push_back(folder.string());
+  return "searched: " + (names.empty() ? "no folder" : Join(names)) + "; --plugin-path adds a folder";
+}
+
+bool Catalog::IsAmbiguous(const PluginInfo& info) const {
+  return std::count_if(plugins_.begin(), plugins_.end(),
+                       [&](const PluginInfo& other) { return other.kind == info.kind && other.id == info.id; }) > 1;
 }
 
 }  // namespace backplane

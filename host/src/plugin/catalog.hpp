@@ -22,8 +22,13 @@ class Catalog {
   void AddFolder(const std::filesystem::path& folder);
 
   // `name` is an id without its kind or a path to a file (it then contains '/' or ends in ".so"). NULL and a sentence,
-  // with the nearest known names, if there is none, more than one, or it was refused. The pointer lives as long as the catalog.
+  // with the nearest known names and the folders, if there is none, more than one, or it was refused. The pointer lives as long
+  // as the catalog.
   const PluginInfo* Find(uint32_t kind, const std::string& name, std::string* why_not);
+
+  std::string Searched() const;  // "searched: /a, /b; --plugin-path adds a folder"
+  // Whether files share this plugin's id. Find refuses the id then; it takes the file.
+  bool IsAmbiguous(const PluginInfo& info) const;
 
   const std::deque<PluginInfo>& plugins() const { return plugins_; }
   const std::vector<Refusal>& refusals() const { return refusals_; }
@@ -31,6 +36,7 @@ class Catalog {
  private:
   void AddFile(const std::filesystem::path& file);
 
+  std::vector<std::filesystem::path> folders_;
   std::deque<PluginInfo> plugins_;
   std::vector<Refusal> refusals_;
 };

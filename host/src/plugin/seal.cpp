@@ -63,10 +63,10 @@ std::string ReadAll(int fd) {
   return text;
 }
 
-[[noreturn]] void RunChild(const std::filesystem::path& file, int pipe_end) {
+[[noreturn]] void RunChild(const std::filesystem::path& file, const SealCheck& check, int pipe_end) {
   alarm(kTimeLimit_s);
   try {
-    SealInThisProcess(file);
+    SealInThisProcess(file, check);
   } catch (const std::exception& e) {
     WriteAll(pipe_end, e.what());
     _exit(kRefused);
@@ -91,7 +91,7 @@ void CheckChild(const std::filesystem::path& file, int wait_status, const std::s
 
 }  // namespace
 
-void SealInThisProcess(const std::filesystem::path& file) {
+void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check) {
   const std::filesystem::path absolute = std::filesystem::absolute(file).lexically_normal();
   const ElfFile elf(absolute);
   const ElfSection* section = elf.Find(BP_META_SECTION);
@@ -104,6 +104,8 @@ void SealInThisProcess(const std::filesystem::path& file) {
   std::string text;
   try {
     text = MetadataOf(OpenModule(absolute));
+    if (check)
+      for (const PluginInfo& plugin : ParseMetadata(text, absolute)) check(plugin);
   } catch (const PluginError& e) {
     const std::string what = e.what();
     throw PluginError(what.starts_with(absolute.string()) ? what : absolute.string() + ": " + what);
@@ -115,13 +117,13 @@ void SealInThisProcess(const std::filesystem::path& file) {
   WriteSection(absolute, *section, text);
 }
 
-void Seal(const std::filesystem::path& file) {
+void Seal(const std::filesystem::path& file, const SealCheck& check) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw PluginError(file.string() + ": cannot be sealed: " + std::strerror(errno));
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    RunChild(file, ends[1]);
+    RunChild(file, check, ends[1]);
   }
   const int error = errno;
   close(ends[1]);

@@ -2,14 +2,20 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+
+#include "plugin/plugin_info.hpp"
 
 namespace backplane {
 
+// What else must hold of each plugin of a file before it is sealed; throws PluginError. Runs where the plugin is loaded.
+using SealCheck = std::function<void(const PluginInfo&)>;
+
 // Seals a plugin file in a child process, so that a plugin that crashes, exits or hangs while it is loaded is a sentence.
 // Sealing twice gives the same bytes. Throws PluginError.
-void Seal(const std::filesystem::path& file);
+void Seal(const std::filesystem::path& file, const SealCheck& check = nullptr);
 
 // The same in this process, which keeps the plugin loaded. Throws PluginError.
-void SealInThisProcess(const std::filesystem::path& file);
+void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check = nullptr);
 
 }  // namespace backplane

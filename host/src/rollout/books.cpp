@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "rollout/non_finite.hpp"
+
 namespace backplane {
 namespace {
 
@@ -88,7 +90,7 @@ bool Books::Keep(RolloutBuffers& buffers, Chunk& chunk) {
                                             : (env_cuts_ ? AddStep<true, false> : AddStep<false, false>);
   const Seen seen = add(&rows_.state[chunk.begin], n, buffers.reward->at<float>(t, chunk.begin * buffers.reward_lead),
                         buffers.reward_lead, terminated, truncated, time_limit_);
-  if (seen.broken) RefuseReward(chunk);
+  if (seen.broken) RefuseReward(buffers, chunk);
   if (seen.ended) ForEachSet(terminated, truncated, n, [&](uint64_t i) { EndEpisode(buffers, chunk, chunk.begin + i); });
   if (moments_)
     for (uint64_t r = chunk.begin * buffers.obs_lead; r < chunk.end * buffers.obs_lead; ++r)
@@ -112,10 +114,15 @@ void Books::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r) {
 }
 
 // A sum of float32 in float64 stays finite unless one of them was not.
-void Books::RefuseReward(const Chunk& chunk) const {
+// Rows have nothing to do with each other within a rollout, so only the row's own observations can be the source.
+void Books::RefuseReward(const RolloutBuffers& buffers, const Chunk& chunk) const {
   uint64_t r = chunk.begin;
   while (std::isfinite(rows_.state[r].episode_return)) ++r;
-  throw TrialFailure(BP_E_NUMERIC, env_.id(), fmt::format("the reward of row {} is not a finite number", r));
+  const uint64_t step = chunk.t + 1;
+  std::string sentence = fmt::format("the reward of row {} is not a finite number at step {} of the rollout", r, step);
+  if (const auto source = FirstNonFinite(buffers, r, r + 1, step))
+    sentence = source->text + (source->step < step ? "; it came before: " + sentence : ", nor is the reward");
+  throw TrialFailure(BP_E_NUMERIC, env_.id(), sentence);
 }
 
 }  // namespace backplane

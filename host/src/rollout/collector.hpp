@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "rollout/chunk_queue.hpp"
 #include "rollout/delivery.hpp"
 #include "rollout/instance.hpp"
+#include "rollout/non_finite.hpp"
 #include "rollout/phases.hpp"
 #include "rollout/pool.hpp"
 #include "rollout/rollout_buffers.hpp"
@@ -42,6 +44,8 @@ class Collector {
 
   // The last rollout for the learner; valid until the next Collect.
   bp_delivery Delivery();
+  // Of the last rollout, also while the learner still works on it: the first observation that was not finite.
+  std::optional<NonFinite> NonFiniteObservation() const { return FirstNonFinite(buffers_, queue_.chunks()); }
   const std::vector<Episode>& episodes() const { return delivery_.episodes(); }       // ended in the last rollout, by (t, row)
   const std::vector<std::string>& info_names() const { return buffers_.info_names; }  // "ep/..." channels
   uint64_t env_steps() const { return policy_steps_ * env_.rows(); }

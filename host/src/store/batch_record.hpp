@@ -11,7 +11,8 @@
 
 namespace backplane {
 
-// One line of events.jsonl: {"v":1,"seq":7,"t":1732219200.25,"boot_id":"...","kind":"attempt.end","trial_id":"...","attempt":1, ...body}.
+// One line of events.jsonl: {"v":1,"seq":7,"t":1732219200.25,"boot_id":"...","kind":"attempt.end","trial_id":"...","attempt":1,
+// ...body}.
 //
 //   kind           body
 //   session.start  pid, pid_start (field 22 of /proc/PID/stat), hostname, trials

@@ -72,7 +72,7 @@ class Batch {
     if (request_.fresh) {
       if (const auto moved = MoveAside(request_.out)) display_.Note("the old results are now in " + moved->string());
     }
-    lock_ = std::make_unique<OutLock>(request_.out);
+    lock_ = std::make_unique<OutLock>(request_.out, [this](const std::string& sentence) { display_.Note(sentence); });
     log_ = std::make_unique<EventLog>(request_.out / "events.jsonl");
   }
 

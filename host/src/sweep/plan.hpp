@@ -1,4 +1,5 @@
-// What an experiment file stands for: its points, their trials, and every point that was dropped, with the rule that dropped it.
+// What an experiment file stands for: its points, their trials, and every point that was dropped, with the rule that dropped
+// it.
 //
 // Order: product of grid x zip x files x random -> list appended -> derive -> where -> equal points dropped -> x seeds.
 #pragma once
@@ -18,14 +19,16 @@
 namespace backplane {
 
 struct PlanOptions {
-  std::vector<std::string> set;    // "path=value", as for LoadExperiment
-  std::vector<std::string> sweep;  // "path=1,2,4", "path=range(1,9,2)", "path=choice(a,b)": replaces the axis of that path, or adds one
+  std::vector<std::string> set;  // "path=value", as for LoadExperiment
+  std::vector<std::string>
+      sweep;  // "path=1,2,4", "path=range(1,9,2)", "path=choice(a,b)": replaces the axis of that path, or adds one
   PluginLookup lookup;
 };
 
 struct PlannedPoint {
   std::string id;    // 16 hex digits: hash of the resolved configuration, without seed and without the content of any file
-  std::string name;  // of the list entry, zip entry or file; else from the values: "num_env_runners=2 lr=0.001"; empty for a single point
+  std::string name;  // of the list entry, zip entry or file; else from the values: "num_env_runners=2 lr=0.001"; empty for a
+                     // single point
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that the sweep names, in the file's order
 };
 
@@ -51,7 +54,7 @@ class Plan {
   std::vector<std::string> memory_axes;  // of `sweep.memory_axes`: larger never needs less memory
   bool swept = false;                    // the file has a `sweep:`, or --sweep was given
   std::vector<std::string> notes;        // sentences for the user that are no errors
-  LoadedExperiment base;                 // the file without its sweep: what concerns the whole batch (output, report, on_failure, ...)
+  LoadedExperiment base;  // the file without its sweep: what concerns the whole batch (output, report, on_failure, ...)
 
   // The experiment of one trial, resolved, its seed set. Cheap enough to be asked for when the trial starts.
   LoadedExperiment Load(const PlannedTrial& trial) const;

@@ -152,7 +152,7 @@ void TrialLoop::Rollout(const bp_request& request) {
   parts_.status.SetPhase("batch_build");
   bp_delivery delivery = collector_.Delivery();
   delivery.env_steps = env_steps_;
-  parts_.learner.Consume(delivery);
+  Consume(delivery);
 }
 
 void TrialLoop::Tick(const bp_request& request) {
@@ -164,7 +164,18 @@ void TrialLoop::Tick(const bp_request& request) {
   delivery.struct_size = sizeof delivery;
   delivery.kind = BP_REQ_TICK;
   delivery.env_steps = env_steps_;
-  parts_.learner.Consume(delivery);
+  Consume(delivery);
+}
+
+// A learner meets a NaN of the env late, as a loss or a gradient, and can only blame itself: the source is named before it.
+void TrialLoop::Consume(const bp_delivery& delivery) {
+  try {
+    parts_.learner.Consume(delivery);
+  } catch (const TrialFailure& failure) {
+    const auto source = failure.status() == BP_E_NUMERIC ? collector_.NonFiniteObservation() : std::nullopt;
+    if (!source) throw;
+    throw TrialFailure(BP_E_NUMERIC, parts_.env.id(), source->text + "; it came before: " + failure.what());
+  }
 }
 
 void TrialLoop::CloseIteration() {
@@ -286,13 +297,15 @@ void TrialLoop::SaveCheckpoint() {
 }
 
 // A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary. If
-// that goes wrong too, the trial still ended because it diverged.
+// that goes wrong too, the trial still ended because it diverged, in the phase it was in.
 void TrialLoop::KeepStateBefore() {
+  const std::string phase = parts_.status.data().phase;
   try {
     if (!ReadCheckpoint(parts_.spec.checkpoint_dir)) SaveCheckpoint();
   } catch (const std::exception& e) {
     std::fprintf(stderr, "no checkpoint of the state before: %s\n", e.what());
   }
+  parts_.status.SetPhase(phase);
 }
 
 void TrialLoop::Resume() {

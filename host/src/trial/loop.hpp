@@ -53,6 +53,7 @@ class TrialLoop {
   void CloseIteration();
   void Rollout(const bp_request& request);
   void Tick(const bp_request& request);
+  void Consume(const bp_delivery& delivery);
   void Evaluate(bool with_floors);
   void TakeBoundaryState();
   void SaveCheckpoint();

@@ -24,10 +24,11 @@ TEST(Catalog, SuggestsTheNearestName) {
   Catalog catalog;
   catalog.AddFolder(Fixture("env_good").parent_path());
   std::string why_not;
+  const std::string where = " (searched: " + Fixture("env_good").parent_path().string() + "; --plugin-path adds a folder)";
   EXPECT_EQ(catalog.Find(BP_KIND_ENV, "goood", &why_not), nullptr);
-  EXPECT_EQ(why_not, "there is no env 'goood'; did you mean 'good'?");
+  EXPECT_EQ(why_not, "there is no env 'goood'; did you mean 'good'?" + where);
   EXPECT_EQ(catalog.Find(BP_KIND_MONITOR, "good", &why_not), nullptr);
-  EXPECT_EQ(why_not, "there is no monitor 'good'; no monitor is installed");
+  EXPECT_EQ(why_not, "there is no monitor 'good'; no monitor is installed" + where);
 }
 
 TEST(Catalog, GivesTheReasonForARefusedName) {
@@ -56,6 +57,10 @@ TEST(Catalog, RefusesANameThatTwoFilesHave) {
   std::string why_not;
   EXPECT_EQ(catalog.Find(BP_KIND_ENV, "good", &why_not), nullptr);
   EXPECT_THAT(why_not, testing::AllOf(HasSubstr("more than one env 'good'"), HasSubstr(two.path())));
+  EXPECT_TRUE(catalog.IsAmbiguous(catalog.plugins().front()));
+  const PluginInfo* named = catalog.Find(BP_KIND_ENV, one.path() / "env_good.so", &why_not);
+  ASSERT_NE(named, nullptr) << why_not;
+  EXPECT_EQ(named->file, one.path() / "env_good.so");
 }
 
 }  // namespace

@@ -32,6 +32,15 @@ TEST(Seal, TwiceGivesTheSameBytes) {
   EXPECT_EQ(Metadata(file), once);
 }
 
+TEST(Seal, AsksTheCheckBeforeItWrites) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.Copy("env_unsealed");
+  const std::string before = Metadata(file);
+  EXPECT_EQ(SentenceOf([&] { Seal(file, [](const PluginInfo& plugin) { throw PluginError(plugin.id + " is not wanted"); }); }),
+            file.string() + ": env.unsealed is not wanted");
+  EXPECT_EQ(Metadata(file), before);
+}
+
 TEST(Seal, ReportsACrashOfThePlugin) { EXPECT_THAT(NotSealed("env_crashes_when_asked"), HasSubstr("crashed (Aborted)")); }
 
 TEST(Seal, ReportsAPluginThatEndsTheProcess) { EXPECT_THAT(NotSealed("env_exits_when_asked"), HasSubstr("exit code 3")); }

@@ -104,6 +104,8 @@ bp_status Step(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end) {
     if (env->spec.n_channels == 6) row.ended |= *At<uint8_t>(frame, 5, r) = row.steps >= OwnLimit(r);
     *At<float>(frame, 4, r) = static_cast<float>(row.steps);
     WriteObs(frame, r, row);
+    if (const auto& nan = g_switches.nan_obs; nan && nan->row == r && nan->slot == slot)
+      At<float>(frame, 0, r)[nan->element] = std::numeric_limits<float>::quiet_NaN();
   }
   return BP_OK;
 }
@@ -187,6 +189,7 @@ const bp_module& Module() {
 ToyTrial::ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_t seed) : clocks(threads) {
   g_switches.fail_step = -1;
   g_switches.nan_row = -1;
+  g_switches.nan_obs.reset();
   g_switches.on_step = nullptr;
   sinks.cancelled = &cancelled;
   module = LoadedModule::FromTable(Module());

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "plugin/host_services.hpp"
 #include "plugin/loader.hpp"
@@ -18,9 +19,16 @@ inline constexpr int64_t kTimeLimit = 20;
 constexpr int64_t OwnLimit(uint64_t row) { return 3 + static_cast<int64_t>(row % 2); }
 // Learner: action = 0.5 * obs[2] + noise; EXTRA "twice" = 2 * action.
 
+struct NanPlace {
+  uint64_t row;
+  uint32_t slot;  // the step that writes it, from 0
+  int element;
+};
+
 struct Switches {
   std::atomic<int> fail_step{-1};                // the row whose step returns an error
   std::atomic<int> nan_row{-1};                  // the row whose reward is NaN
+  std::optional<NanPlace> nan_obs;               // the number of an observation that is NaN
   void (*on_step)() = nullptr;                   // called at the start of every step
   const char* keep = nullptr;                    // one more channel that the next learner wants to keep
   bool owns_time_limit = false;                  // of the next env

@@ -28,12 +28,7 @@ class EveryPolicy : public ::testing::TestWithParam<NetShape> {
 INSTANTIATE_TEST_SUITE_P(Net, EveryPolicy,
                          ::testing::Values(Shape(true), Shape(true, true), Shape(false), Shape(false, true),
                                            Shape(false, false, true), Shape(false, true, true, Activation::kRelu)),
-                         [](const auto& info) {
-                           return std::string(info.param.discrete ? "Discrete"
-                                              : info.param.sde    ? "Sde"
-                                                                  : "Gaussian") +
-                                  (info.param.shared ? "Shared" : "");
-                         });
+                         [](const auto& info) { return ::testing::PrintToString(info.param); });
 
 TEST_P(EveryPolicy, FirstMinibatchHasRatioOne) {
   acting_.Act(random_.params.data(), 0, kRows);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 #include <vector>
 
 #include "actor.hpp"
@@ -10,7 +11,14 @@
 #include "fake_host.hpp"
 #include "gradient.hpp"
 
-namespace backplane::ppo::testing {
+namespace backplane::ppo {
+
+// What a test's name says of a shape; without it GoogleTest prints the bytes.
+inline void PrintTo(const NetShape& shape, std::ostream* out) {
+  *out << (shape.discrete ? "Discrete" : shape.sde ? "Sde" : "Gaussian") << (shape.shared ? "Shared" : "");
+}
+
+namespace testing {
 
 inline NetShape Shape(bool discrete, bool shared = false, bool sde = false, Activation activation = Activation::kTanh) {
   return {.obs = 5,
@@ -136,4 +144,5 @@ class Acting {
   bool discrete_;
 };
 
-}  // namespace backplane::ppo::testing
+}  // namespace testing
+}  // namespace backplane::ppo

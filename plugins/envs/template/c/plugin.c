@@ -1,4 +1,4 @@
-// A complete env in C11: a point mass on a line, to be steered to 0. The same env as ../cpp, without any helper layer.
+// A complete env in C11, without any helper layer: a point mass on a line, to be steered to 0.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// A complete env in one file: a point mass on a line, to be steered to 0. Copy the folder, rename, change the physics.
+// A complete env in one file: a point mass on a line, to be steered to 0.
 #include <cmath>
 
 #include "backplane/env.hpp"

@@ -1,0 +1,86 @@
+#include "rollout/non_finite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <tuple>
+
+namespace backplane {
+namespace {
+
+// A channel that belongs to a state; `lead` entries per row.
+struct Observed {
+  ChannelBuffer* buffer;
+  uint64_t lead;
+  AlignedBytes Chunk::*finals;
+};
+
+std::vector<Observed> ObservedChannels(const RolloutBuffers& buffers) {
+  std::vector<Observed> out = {{buffers.obs, buffers.obs_lead, &Chunk::final_obs}};
+  if (buffers.state) out.push_back({buffers.state, buffers.state_lead, &Chunk::final_state});
+  return out;
+}
+
+template <class T>
+std::optional<uint64_t> FirstIn(const std::byte* data, uint64_t n) {
+  const std::span values(reinterpret_cast<const T*>(data), n);
+  const auto it = std::find_if(values.begin(), values.end(), [](T value) { return !std::isfinite(value); });
+  if (it == values.end()) return std::nullopt;
+  return static_cast<uint64_t>(it - values.begin());
+}
+
+// The index, within a row of env and all its agents, of the first number that is not finite.
+std::optional<uint64_t> FirstInRow(const Observed& channel, const std::byte* row) {
+  const bp_dtype dtype = channel.buffer->dtype();
+  const uint64_t n = channel.lead * channel.buffer->row_elements();
+  if (dtype.code != BP_DTYPE_FLOAT) return std::nullopt;
+  if (dtype.bits == 32) return FirstIn<float>(row, n);
+  if (dtype.bits == 64) return FirstIn<double>(row, n);
+  return std::nullopt;
+}
+
+NonFinite Found(const Observed& channel, uint64_t step, uint64_t row, uint64_t index) {
+  const uint64_t elements = channel.buffer->row_elements();
+  const char* what = channel.buffer->role() == BP_ROLE_OBS ? "observation" : "state";
+  const std::string agent = channel.lead > 1 ? fmt::format(", agent {},", index / elements) : "";
+  const std::string when = step > 0 ? fmt::format("at step {}", step) : "at the start";
+  return {step, row,
+          fmt::format("{} {}[{}] of row {}{} is not finite {} of the rollout", what, channel.buffer->name(), index % elements,
+                      row, agent, when)};
+}
+
+// Among the last observations of a chunk's episodes, which the next episodes' first ones have replaced in the buffers.
+std::optional<NonFinite> FirstAmongEnds(const Observed& channel, const Chunk& chunk) {
+  const uint64_t bytes = channel.lead * channel.buffer->row_bytes();
+  for (uint64_t i = 0; i < chunk.episodes.size(); ++i)
+    if (const auto index = FirstInRow(channel, (chunk.*channel.finals).get() + i * bytes))
+      return Found(channel, chunk.episodes[i].t + 1, chunk.episodes[i].row, *index);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<NonFinite> FirstNonFinite(const RolloutBuffers& buffers, uint64_t begin, uint64_t end, uint64_t last_step) {
+  const std::vector<Observed> channels = ObservedChannels(buffers);
+  for (uint64_t step = 0; step <= last_step; ++step)
+    for (uint64_t row = begin; row < end; ++row)
+      for (const Observed& channel : channels)
+        if (const auto index = FirstInRow(channel, channel.buffer->row(step, row * channel.lead)))
+          return Found(channel, step, row, *index);
+  return std::nullopt;
+}
+
+std::optional<NonFinite> FirstNonFinite(const RolloutBuffers& buffers, const std::vector<Chunk>& chunks) {
+  if (buffers.horizon() == 0) return std::nullopt;
+  std::optional<NonFinite> first = FirstNonFinite(buffers, chunks.front().begin, chunks.back().end, buffers.horizon());
+  for (const Chunk& chunk : chunks)
+    for (const Observed& channel : ObservedChannels(buffers)) {
+      std::optional<NonFinite> end = FirstAmongEnds(channel, chunk);
+      if (end && (!first || std::tie(end->step, end->row) < std::tie(first->step, first->row))) first = std::move(end);
+    }
+  return first;
+}
+
+}  // namespace backplane
