@@ -141,8 +141,9 @@ TEST_F(EngineTest, ProgramThatIsNotThereIsASentence) {
 
 TEST_F(EngineTest, KeeperThatIsKilledTakesItsTrialWithIt) {
   const JobId job = StartReady({"sleep"});
-  const JobProcesses processes = *engine_.Processes(job);
-  kill(processes.keeper, SIGKILL);
+  std::optional<JobProcesses> processes;  // the trial may speak before its keeper has reported it
+  Until([&] { return (processes = engine_.Processes(job)).has_value(); });
+  kill(processes->keeper, SIGKILL);
   EXPECT_EQ(SIGKILL, End().exit.signal);
   Until([&] { return Left().empty(); });
 }
