@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/json_text.hpp"
+#include "store/plan_file.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/summary.hpp"
@@ -28,7 +29,7 @@ std::string SameCommand(const RunArgs& args) {
 class BatchText {
  public:
   BatchText(const BatchRequest& request, const BatchReport& report, const RunArgs& args)
-      : request_(request), report_(report), args_(args), plan_(request.plan) {}
+      : request_(request), report_(report), args_(args), plan_(request.plan), names_(DisplayNames(plan_)) {}
 
   void Print() const {
     if (!report_.refused.empty()) {
@@ -100,7 +101,7 @@ class BatchText {
     fmt::print("{}: {}\n", plan_.base.experiment.name, Counts());
     if (args_.quiet) return;
     size_t width = 4;
-    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) width = std::max(width, Name(i).size());
+    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) width = std::max(width, names_[i].size());
     width = std::min<size_t>(width, 36);
     fmt::print("  {:<{}}  {:<10}  {:>9}  {:>18}  {:>7}\n", "trial", width, "state", "steps/s", "return +- s.e.", "time");
     for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) PrintRow(i, width);
@@ -110,7 +111,7 @@ class BatchText {
   }
 
   void PrintRow(size_t i, size_t width) const {
-    const std::string name = Name(i);
+    const std::string name = names_[i];
     const std::string shown = name.size() > width ? name.substr(0, width - 3) + "..." : name;
     fmt::print("  {:<{}}  {:<10}", shown, width, report_.trials[i].state);
     if (report_.trials[i].state == "COMPLETED" || report_.trials[i].state == "PRUNED") {
@@ -126,13 +127,11 @@ class BatchText {
     fmt::print("\n");
   }
 
-  std::string Name(size_t i) const { return TrialName(plan_, plan_.trials[i]); }
-
   void PrintFailures() const {
     size_t shown = 0;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       if (report_.trials[i].state != "FAILED" || shown++ >= kShownFailures) continue;
-      std::fprintf(stderr, "%s", fmt::format("  {} FAILED ({}): {}\n    again: backplane replay {} {}\n", Name(i), report_.trials[i].outcome,
+      std::fprintf(stderr, "%s", fmt::format("  {} FAILED ({}): {}\n    again: backplane replay {} {}\n", names_[i], report_.trials[i].outcome,
                                              report_.trials[i].why, request_.out.string(), plan_.trials[i].id)
                                      .c_str());
     }
@@ -184,6 +183,7 @@ class BatchText {
   const BatchReport& report_;
   const RunArgs& args_;
   const Plan& plan_;
+  const std::vector<std::string> names_;  // [trials]
 };
 
 }  // namespace

@@ -9,9 +9,10 @@
 #include "base/json_text.hpp"
 #include "cli/commands.hpp"
 #include "store/batch_record.hpp"
+#include "store/plan_file.hpp"
+#include "store/progress_file.hpp"
 #include "store/results_folder.hpp"
 #include "supervise/progress.hpp"
-#include "supervise/trial_name.hpp"
 
 namespace backplane {
 namespace {
@@ -25,12 +26,10 @@ struct Estimate {
   size_t from = 0;                       // finished trials
 };
 
-bool IsFinal(const std::string& state) { return state != "PLANNED" && state != "RUNNING"; }
-
 class DryRunText {
  public:
   DryRunText(const Plan& plan, const std::filesystem::path& out, Slots slots)
-      : plan_(plan), slots_(std::move(slots)), record_(ReadBatchRecord(ResultsFolder{out}.events())) {
+      : plan_(plan), names_(DisplayNames(plan)), slots_(std::move(slots)), record_(ReadBatchRecord(ResultsFolder{out}.events())) {
     for (const PlannedTrial& trial : plan.trials) grants_.push_back(GrantOf(trial));
     at_once_ = AtOnce();
   }
@@ -39,7 +38,7 @@ class DryRunText {
     nlohmann::json trials = nlohmann::json::array(), dropped = nlohmann::json::array();
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       trials.push_back({{"trial_id", plan_.trials[i].id},
-                        {"name", TrialName(plan_, plan_.trials[i])},
+                        {"name", names_[i]},
                         {"seed", plan_.trials[i].seed},
                         {"values", Values(plan_.points[plan_.trials[i].point].values)},
                         {"state", State(i)},
@@ -82,7 +81,8 @@ class DryRunText {
 
   // What the trial would get if it started now, alone.
   Grant GrantOf(const PlannedTrial& trial) {
-    const std::optional<Grant> grant = slots_.Take(ResourcesOf(trial));
+    const ResourceConfig resources = ResourcesOf(trial);
+    const std::optional<Grant> grant = slots_.Take(resources, resources.exclusive);
     if (!grant) return {};
     slots_.Give(*grant);
     return *grant;
@@ -93,7 +93,8 @@ class DryRunText {
   size_t AtOnce() {
     std::vector<Grant> taken;
     for (const PlannedTrial& trial : plan_.trials) {
-      std::optional<Grant> grant = slots_.Take(ResourcesOf(trial));
+      const ResourceConfig resources = ResourcesOf(trial);
+      std::optional<Grant> grant = slots_.Take(resources, resources.exclusive);
       if (!grant) break;
       taken.push_back(std::move(*grant));
     }
@@ -127,11 +128,11 @@ class DryRunText {
 
   void PrintTrials() const {
     size_t width = 5;
-    for (size_t i = 0; i < std::min(plan_.trials.size(), kShownTrials); ++i) width = std::max(width, TrialName(plan_, plan_.trials[i]).size());
+    for (size_t i = 0; i < std::min(plan_.trials.size(), kShownTrials); ++i) width = std::max(width, names_[i].size());
     width = std::min(width, kNameWidth);
     fmt::print("  {:<16}  {:<{}}  {:>5}  {:>4}  {}\n", "id", "trial", width, "cores", "gpus", "state");
     for (size_t i = 0; i < std::min(plan_.trials.size(), kShownTrials); ++i) {
-      const std::string name = TrialName(plan_, plan_.trials[i]);
+      const std::string name = names_[i];
       fmt::print("  {:<16}  {:<{}}  {:>5}  {:>4}  {}\n", plan_.trials[i].id,
                  name.size() > width ? name.substr(0, width - 3) + "..." : name, width, grants_[i].cores.size(), grants_[i].gpus.size(), State(i));
     }
@@ -163,6 +164,7 @@ class DryRunText {
   }
 
   const Plan& plan_;
+  std::vector<std::string> names_;  // [trials]
   Slots slots_;
   BatchRecord record_;
   std::vector<Grant> grants_;  // [trials]

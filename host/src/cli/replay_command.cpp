@@ -1,14 +1,16 @@
-#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 
 #include "base/files.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
+#include "rollout/cores.hpp"
 #include "supervise/layout.hpp"
-#include "supervise/result.hpp"
+#include "supervise/local_engine.hpp"
+#include "supervise/outcome.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -67,6 +69,12 @@ int Compare(const TrialFolder& folder, const std::filesystem::path& again) {
   return kOk;
 }
 
+ChildExit WaitForOne(Engine& engine) {
+  for (;;) {
+    for (const JobEnd& end : engine.Wait(1000)) return end.exit;
+  }
+}
+
 }  // namespace
 
 int ReplayCommand(const ReplayArgs& args) {
@@ -88,20 +96,19 @@ int ReplayCommand(const ReplayArgs& args) {
     throw std::runtime_error("gdb cannot be started: is it installed?");
   }
   std::fprintf(stderr, "replaying trial %s in %s\n", folder.folder.filename().c_str(), spec.attempt_dir.c_str());
-  ChildCommand command;
-  command.program = program;
-  command.arguments = {"run-trial", trial_json.string()};
-  command.environment = TrialEnvironment({});
-  command.stdout_file = spec.attempt_dir / "stdout.log";
-  command.stderr_file = spec.attempt_dir / "stderr.log";
-  Child child(command);
-  std::optional<ChildExit> exit;
-  while (!exit) exit = child.Wait(1000);
-  const auto result = ReadResultJson(spec.attempt_dir / "result.json");
-  if (exit->signal != 0 || exit->code != 0) {
-    std::printf("the replay ended like this: %s\n  log: %s\n",
-                exit->signal != 0 ? SignalName(exit->signal).c_str() : ("exit code " + std::to_string(exit->code)).c_str(),
-                command.stderr_file.c_str());
+  TrialCommand command;
+  command.child.program = program;
+  command.child.arguments = {"run-trial", trial_json.string()};
+  command.child.stdout_file = spec.attempt_dir / "stdout.log";
+  command.child.stderr_file = spec.attempt_dir / "stderr.log";
+  command.grant.cores = GrantedCpus();
+  LocalEngine engine(program);
+  engine.Start(command);
+  const ChildExit exit = WaitForOne(engine);
+  if (exit.signal != 0 || exit.code != 0) {
+    std::printf("the replay ended with %s; its log is %s\n",
+                exit.signal != 0 ? SignalName(exit.signal).c_str() : ("exit code " + std::to_string(exit.code)).c_str(),
+                command.child.stderr_file.c_str());
   }
   return Compare(folder, spec.attempt_dir);
 }

@@ -21,17 +21,14 @@ ordered_json ValuesJson(const std::vector<std::pair<std::string, nlohmann::json>
   return object;
 }
 
-ordered_json TrialJson(const PlannedTrial& trial, const PlannedPoint& point) {
-  return {{"trial_id", trial.id},
-          {"point_id", point.id},
-          {"name", point.name},
-          {"seed", trial.seed},
-          {"values", ValuesJson(point.values)},
-          {"files", trial.files}};
-}
-
-ordered_json DroppedJson(const DroppedPoint& point) {
-  return {{"dropped", true}, {"values", ValuesJson(point.values)}, {"rule", point.rule}, {"why", point.why}};
+ordered_json LineJson(const PlanLine& line) {
+  if (line.dropped) return {{"dropped", true}, {"values", ValuesJson(line.values)}, {"rule", line.rule}, {"why", line.why}};
+  return {{"trial_id", line.trial_id},
+          {"point_id", line.point_id},
+          {"name", line.name},
+          {"seed", line.seed},
+          {"values", ValuesJson(line.values)},
+          {"files", line.files}};
 }
 
 PlanLine ParseLine(const std::string& text) {
@@ -56,14 +53,33 @@ PlanLine ParseLine(const std::string& text) {
 
 }  // namespace
 
-void WritePlanFile(const std::filesystem::path& file, const Plan& plan) {
-  std::string text;
+std::vector<PlanLine> PlanLines(const Plan& plan) {
+  std::vector<PlanLine> lines;
   for (const PlannedTrial& trial : plan.trials) {
-    text += JsonText(TrialJson(trial, plan.points.at(trial.point))) + "\n";
+    const PlannedPoint& point = plan.points.at(trial.point);
+    PlanLine line;
+    line.values = point.values;
+    line.trial_id = trial.id;
+    line.point_id = point.id;
+    line.name = point.name;
+    line.seed = trial.seed;
+    line.files = trial.files;
+    lines.push_back(std::move(line));
   }
   for (const DroppedPoint& point : plan.dropped) {
-    text += JsonText(DroppedJson(point)) + "\n";
+    PlanLine line;
+    line.values = point.values;
+    line.dropped = true;
+    line.rule = point.rule;
+    line.why = point.why;
+    lines.push_back(std::move(line));
   }
+  return lines;
+}
+
+void WritePlanFile(const std::filesystem::path& file, const std::vector<PlanLine>& lines) {
+  std::string text;
+  for (const PlanLine& line : lines) text += JsonText(LineJson(line)) + "\n";
   WriteFileAtomic(file, text);
 }
 
@@ -98,6 +114,14 @@ bool HasSeveralSeeds(const std::vector<PlanLine>& plan) {
     first = line.dropped ? first : line.seed;
   }
   return false;
+}
+
+std::vector<std::string> DisplayNames(const Plan& plan) {
+  const std::vector<PlanLine> lines = PlanLines(plan);
+  const bool several_seeds = HasSeveralSeeds(lines);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < plan.trials.size(); ++i) names.push_back(DisplayName(lines[i], several_seeds));
+  return names;
 }
 
 }  // namespace backplane

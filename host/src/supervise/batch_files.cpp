@@ -20,13 +20,28 @@ nlohmann::json PluginVersions(const LoadedExperiment& loaded) {
   return versions;
 }
 
+// The experiment with every default, its sweep as a list of the points that are left: the same trials from any folder.
+nlohmann::json CompleteConfig(const Plan& plan) {
+  nlohmann::json config = ToJson(plan.base.experiment);
+  if (!plan.swept) return config;
+  nlohmann::json list = nlohmann::json::array();
+  for (const PlannedPoint& point : plan.points) {
+    nlohmann::json entry = {{"name", point.name}};
+    for (const auto& [path, value] : point.values) entry[path] = value;
+    list.push_back(std::move(entry));
+  }
+  config["sweep"] = {{"list", list}};
+  if (!plan.seeds.is_null()) config["sweep"]["seeds"] = plan.seeds;
+  if (!plan.memory_axes.empty()) config["sweep"]["memory_axes"] = plan.memory_axes;
+  return config;
+}
+
 }  // namespace
 
 void WriteBatchFiles(const BatchRequest& request) {
   const LoadedExperiment& base = request.plan.base;
-  // Complete, so that it gives the same trials again from any folder.
-  WriteFileAtomic(request.out / "config.yaml", request.plan.ConfigText());
-  WritePlanFile(request.out / "plan.jsonl", request.plan);
+  WriteFileAtomic(request.out / "config.yaml", YamlText(CompleteConfig(request.plan), {}));
+  WritePlanFile(request.out / "plan.jsonl", PlanLines(request.plan));
   WriteFileAtomic(request.out / "run.json", nlohmann::json{{"schema", kTrialSchema},
                                                            {"host", HostFacts()},
                                                            {"versions",
