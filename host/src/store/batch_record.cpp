@@ -71,12 +71,12 @@ AttemptRecord& AttemptOf(TrialRecord& trial, const Event& event) {
   return trial.attempts.emplace_back(std::move(attempt));
 }
 
-void ApplyToTrial(TrialRecord& trial, const Event& event) {
+void ApplyToTrial(TrialRecord& trial, Event&& event) {
   trial.last_seq = event.seq;
   if (event.kind == "attempt.start") {
     AttemptRecord& attempt = AttemptOf(trial, event);
     attempt.started = event.t;
-    attempt.start_body = event.body;
+    attempt.start_body = std::move(event.body);
     trial.state = "RUNNING";
     trial.outcome = trial.why = "";
     return;
@@ -89,16 +89,16 @@ void ApplyToTrial(TrialRecord& trial, const Event& event) {
     attempt.ended = event.t;
     attempt.outcome = trial.outcome;
     attempt.why = trial.why;
-    attempt.end_body = event.body;
+    attempt.end_body = std::move(event.body);
   }
 }
 
 }  // namespace
 
-void BatchRecord::Apply(const Event& event) {
+void BatchRecord::Apply(Event event) {
   last_seq = std::max(last_seq, event.seq);
   if (event.kind == "session.start") {
-    sessions.push_back({event.t, std::nullopt, event.body, event.boot_id, ""});
+    sessions.push_back({event.t, std::nullopt, std::move(event.body), event.boot_id, ""});
     paused.clear();
   } else if (event.kind == "session.end" && !sessions.empty()) {
     sessions.back().ended = event.t;
@@ -108,7 +108,7 @@ void BatchRecord::Apply(const Event& event) {
   } else if (IsOfTrial(event.kind)) {
     TrialRecord& trial = trials[event.trial_id];
     trial.id = event.trial_id;
-    ApplyToTrial(trial, event);
+    ApplyToTrial(trial, std::move(event));
   }
   // A kind of a later version is left alone: what it says of a trial can not be guessed.
 }

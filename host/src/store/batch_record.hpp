@@ -58,7 +58,7 @@ struct BatchRecord {
   std::string paused;  // why, if the last session paused the sweep
   uint64_t last_seq = 0;
 
-  void Apply(const Event& event);
+  void Apply(Event event);
   const TrialRecord* Find(const std::string& trial_id) const;
 };
 

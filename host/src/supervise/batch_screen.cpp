@@ -34,7 +34,7 @@ void BatchScreen::Draw(const std::string& block) {
   for (const char c : block) {
     text += c == '\n' ? "\x1b[K\n" : std::string(1, c);
   }
-  text += "\x1b[J";  // what a longer block left below
+  text += "\x1b[J";                 // what a longer block left below
   fmt::print(stream_, "{}", text);  // at once, so that no half block is seen
   std::fflush(stream_);
   block_ = block;

@@ -32,9 +32,7 @@ std::string Time(const BatchRow& row) { return row.elapsed_s ? FormatClock(*row.
 
 constexpr Column kColumns[] = {{"progress", Percent}, {"steps/s", Speed}, {"return", Return}, {"time", Time}};
 
-int Rank(const std::string& state) {
-  return state == "RUNNING" ? 0 : state == "FAILED" ? 1 : IsFinal(state) ? 2 : 3;
-}
+int Rank(const std::string& state) { return state == "RUNNING" ? 0 : state == "FAILED" ? 1 : IsFinal(state) ? 2 : 3; }
 
 std::vector<const BatchRow*> Ordered(const std::vector<BatchRow>& rows) {
   std::vector<const BatchRow*> ordered;
@@ -62,11 +60,11 @@ std::string Counts(const std::vector<const BatchRow*>& rows, size_t from) {
 }
 
 const char* Colour(const std::string& state) {
-  return state == "RUNNING"                             ? "\x1b[36m"
-         : state == "FAILED"                            ? "\x1b[31m"
-         : state == "INFEASIBLE"                        ? "\x1b[33m"
-         : state == "COMPLETED" || state == "PRUNED"    ? "\x1b[32m"
-                                                        : "\x1b[2m";
+  return state == "RUNNING"                          ? "\x1b[36m"
+         : state == "FAILED"                         ? "\x1b[31m"
+         : state == "INFEASIBLE"                     ? "\x1b[33m"
+         : state == "COMPLETED" || state == "PRUNED" ? "\x1b[32m"
+                                                     : "\x1b[2m";
 }
 
 // Widths are those of the rows shown, so that a batch of short names has a small table.
@@ -103,7 +101,7 @@ class Table {
   }
 
   std::string RowLine(const BatchRow& row) const {
-    std::string line = Left(CutMiddle(row.name, name_, screen_.utf8), StateWord(row.state));
+    std::string line = Left(CutName(row.name, name_, screen_.utf8), StateWord(row.state));
     if (!row.why.empty() && IsFinal(row.state)) {
       const size_t used = Columns(line) + kGap;
       line += std::string(kGap, ' ') + CutEnd(row.why, used < width_ ? width_ - used : 0, screen_.utf8);
@@ -130,7 +128,7 @@ class Table {
   // The state's word only; it was found before escapes could change any width.
   std::string Coloured(std::string line, const BatchRow& row) const {
     const std::string word = StateWord(row.state);
-    const size_t at = line.find(word, kGap + CutMiddle(row.name, name_, screen_.utf8).size());
+    const size_t at = line.find(word, kGap + CutName(row.name, name_, screen_.utf8).size());
     if (screen_.colour && at != std::string::npos) {
       line.insert(at + word.size(), "\x1b[0m");
       line.insert(at, Colour(row.state));
@@ -192,8 +190,8 @@ std::string FormatTrialLine(const BatchRow& row) {
     return line + "  " + row.why;
   }
   const std::string speed = Speed(row), reached = Return(row);
-  for (const std::string& part : {Percent(row), speed.empty() ? "" : speed + " steps/s",
-                                  reached.empty() ? "" : "return " + reached, Time(row)}) {
+  for (const std::string& part :
+       {Percent(row), speed.empty() ? "" : speed + " steps/s", reached.empty() ? "" : "return " + reached, Time(row)}) {
     line += part.empty() ? "" : "  " + part;
   }
   return line;

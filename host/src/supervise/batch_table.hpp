@@ -27,9 +27,9 @@ struct BatchTotals {
 // "12 of 24 done, 2 running, 1 failed   0:42, about 1:10 left". Done are all that need nothing more, however they ended.
 std::string FormatTotals(const std::vector<BatchRow>& rows, const BatchTotals& totals);
 
-// Lines that end with a line feed: totals, a heading, and the trials: running first, then failed, then the latest to end, then the
-// planned in their order. No line is wider than the screen, there are at most screen.height of them; what does not fit is counted
-// in the last one. Columns that would leave no room for the name are left out from the right.
+// Lines that end with a line feed: totals, a heading, and the trials: running first, then failed, then the latest to end, then
+// the planned in their order. No line is wider than the screen, there are at most screen.height of them; what does not fit is
+// counted in the last one. Columns that would leave no room for the name are left out from the right.
 std::string FormatBatch(const std::vector<BatchRow>& rows, const BatchTotals& totals, const Screen& screen);
 
 // One trial for a log: "lr=0.1 seed=2  completed  100 %  12,345 steps/s  return 812.4  0:42".

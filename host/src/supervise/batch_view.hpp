@@ -23,7 +23,7 @@ class BatchView {
   // Looks again; cheap if little has happened. Throws std::runtime_error.
   void Refresh();
 
-  bool running() const { return running_; }  // a supervisor is at work
+  bool running() const { return running_; }                    // a supervisor is at work
   const std::vector<BatchRow>& rows() const { return rows_; }  // trials of the plan, in its order
   const BatchTotals& totals() const { return totals_; }
   const BatchRecord& record() const { return events_.record(); }

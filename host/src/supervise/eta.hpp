@@ -15,8 +15,8 @@ struct RunningTrial {
 struct EtaEvidence {
   std::vector<double> finished_s;  // wall times of trials that came to their end
   std::vector<RunningTrial> running;
-  size_t waiting = 0;     // trials that have not started
-  size_t at_once = 1;     // how many run side by side
+  size_t waiting = 0;  // trials that have not started
+  size_t at_once = 1;  // how many run side by side
 };
 
 // Seconds. A waiting trial is taken to last as long as the mean of those known; a running one goes on at its own pace. Absent

@@ -18,10 +18,8 @@ class StatusReader {
   std::optional<StatusFile> Read();
 
  private:
-  bool Map();
-
   std::filesystem::path file_;
-  const StatusFile* mapped_ = nullptr;
+  int fd_ = -1;
 };
 
 }  // namespace backplane

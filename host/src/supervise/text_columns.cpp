@@ -54,6 +54,21 @@ std::string CutEnd(const std::string& text, size_t width, bool utf8) {
   return width == 0 ? "" : Cut(text, width - std::min(width, Columns(mark)), 0, mark);
 }
 
+std::string CutName(const std::string& name, size_t width, bool utf8) {
+  constexpr size_t kLongestKey = 40, kShortestKey = 4;
+  std::string shortened = name;
+  for (size_t length = kLongestKey; Columns(shortened) > width && length >= kShortestKey; --length) {
+    std::istringstream words(name);
+    shortened.clear();
+    for (std::string word; words >> word;) {
+      const size_t equals = word.find('=');
+      shortened += shortened.empty() ? "" : " ";
+      shortened += equals == std::string::npos ? word : CutMiddle(word.substr(0, equals), length, utf8) + word.substr(equals);
+    }
+  }
+  return CutMiddle(Columns(shortened) <= width ? shortened : name, width, utf8);
+}
+
 std::vector<std::string> WrapWords(const std::string& text, size_t width) {
   std::vector<std::string> lines;
   std::istringstream words(text);

@@ -16,6 +16,10 @@ std::string PadLeft(const std::string& text, size_t width);
 std::string CutMiddle(const std::string& text, size_t width, bool utf8);
 std::string CutEnd(const std::string& text, size_t width, bool utf8);
 
+// A name such as "num_env_runners=8 lr=0.1": its keys are cut, all to the same length, so that the values that tell trials
+// apart stay. Where that does not suffice it is cut in the middle.
+std::string CutName(const std::string& name, size_t width, bool utf8);
+
 // Lines of at most `width` columns, broken at spaces; a longer word has a line of its own.
 std::vector<std::string> WrapWords(const std::string& text, size_t width);
 

@@ -21,10 +21,18 @@ TEST(TextColumns, CutsLeaveBothEnds) {
   EXPECT_EQ("num...", CutEnd("num_env_runners=8", 6, false));
 }
 
+TEST(TextColumns, NamesLoseLettersOfTheirKeysAndNoValue) {
+  EXPECT_EQ("num_…ners=8 num_…nner=2 seed=4", CutName("num_env_runners=8 num_envs_per_env_runner=2 seed=4", 30, true));
+  EXPECT_EQ("nu...rs=8 lr=1", CutName("num_env_runners=8 lr=1", 14, false));
+  EXPECT_EQ("num…r=1", CutName("num_env_runners=8 lr=1", 7, true)) << "no room for the values";
+  EXPECT_EQ("a lon… name", CutName("a long and plain name", 11, true));
+}
+
 TEST(TextColumns, NothingIsEverWiderThanAsked) {
   for (size_t width = 0; width < 20; ++width) {
     for (const bool utf8 : {true, false}) {
       EXPECT_LE(Columns(CutMiddle("num_env_runners=8", width, utf8)), width);
+      EXPECT_LE(Columns(CutName("num_env_runners=8 lr=1", width, utf8)), width);
       EXPECT_LE(Columns(CutEnd("num_env_runners=8", width, utf8)), width);
     }
   }
