@@ -25,6 +25,7 @@ struct RunArgs {
 int RunCommand(const RunArgs& args);
 
 int ConfigCheckCommand(const FileArgs& args);
+int ConfigSchemaCommand(const std::vector<std::string>& plugin_path);
 
 struct ConfigShowArgs {
   FileArgs input;

@@ -9,16 +9,21 @@
 
 namespace backplane {
 
-// Absent after every error was printed to stderr; the command then ends with kUsage, and nothing was started.
-inline std::optional<LoadedExperiment> LoadOrComplain(const FileArgs& args, PluginSearch* search) {
-  LoadResult result = LoadExperiment(args.file, {args.set, search->Lookup()});
-  for (const Diagnostic& error : result.errors) {
+// Prints every error to stderr; the command then ends with kUsage, and nothing was started.
+inline void Complain(const std::vector<Diagnostic>& errors, const std::filesystem::path& file) {
+  for (const Diagnostic& error : errors) {
     const std::string text = Format(error);
     std::fprintf(stderr, "%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
   }
+  std::fprintf(stderr, "%zu %s in %s; nothing was started\n", errors.size(), errors.size() == 1 ? "error" : "errors",
+               file.c_str());
+}
+
+// Absent after Complain.
+inline std::optional<LoadedExperiment> LoadOrComplain(const FileArgs& args, PluginSearch* search) {
+  LoadResult result = LoadExperiment(args.file, {args.set, search->Lookup()});
   if (!result.errors.empty()) {
-    std::fprintf(stderr, "%zu %s in %s; nothing was started\n", result.errors.size(),
-                 result.errors.size() == 1 ? "error" : "errors", args.file.c_str());
+    Complain(result.errors, args.file);
     return std::nullopt;
   }
   for (const std::string& note : result.loaded->notes) {

@@ -89,6 +89,10 @@ void AddConfig(CLI::App* root, Arguments* args) {
   show->add_flag("--resolved", args->show.resolved, "With every default");
   show->add_flag("--origin", args->show.origin, "With the file, line and column each value comes from");
   show->callback([args] { args->chosen = [args] { return ConfigShowCommand(args->show); }; });
+  CLI::App* schema =
+      config->add_subcommand("schema", "Print a JSON Schema of experiment files, with the options of all plugins");
+  AddPluginPath(schema, &args->check.plugin_path);
+  schema->callback([args] { args->chosen = [args] { return ConfigSchemaCommand(args->check.plugin_path); }; });
 }
 
 void AddPlugin(CLI::App* root, Arguments* args) {

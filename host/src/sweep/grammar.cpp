@@ -21,18 +21,6 @@ constexpr int kOrdersOfAFile = 100;  // of a swept file and its bases among the 
 // What belongs to the whole batch; a swept file's own is not looked at.
 constexpr const char* kOfTheBatch[] = {"experiment", "output", "report", "on_failure", "stop_sweep"};
 
-// Why a path cannot be an axis; empty: it can.
-std::string WhyNoAxis(const std::string& path) {
-  const std::string top = path.substr(0, path.find('.'));
-  if (top == "seed") return "seeds are given by sweep.seeds: {n: 5}";
-  if (top == "experiment" || top == "output") return "all points of a batch share one results folder";
-  if (top == "plugin_path") return "all points of a batch share the plugin path; name a plugin's file to compare builds";
-  if (top == "base") return "a base is read before the sweep; name whole experiment files under sweep.files";
-  if (top == "sweep") return "a sweep does not change itself";
-  if (top == "report" || top == "on_failure" || top == "stop_sweep") return "it concerns the batch as a whole";
-  return "";
-}
-
 class SweepReader {
  public:
   SweepReader(std::vector<ShortAxis> short_axes, Errors* errors) : short_(std::move(short_axes)), errors_(errors) {}
@@ -357,6 +345,17 @@ class SweepReader {
 };
 
 }  // namespace
+
+std::string WhyNoAxis(const std::string& path) {
+  const std::string top = path.substr(0, path.find('.'));
+  if (top == "seed") return "seeds are given by sweep.seeds: {n: 5}";
+  if (top == "experiment" || top == "output") return "all points of a batch share one results folder";
+  if (top == "plugin_path") return "all points of a batch share the plugin path; name a plugin's file to compare builds";
+  if (top == "base") return "a base is read before the sweep; name whole experiment files under sweep.files";
+  if (top == "sweep") return "a sweep does not change itself";
+  if (top == "report" || top == "on_failure" || top == "stop_sweep") return "it concerns the batch as a whole";
+  return "";
+}
 
 Sweep ReadSweep(const Entry* section, std::vector<ShortAxis> short_axes, Errors* errors) {
   return SweepReader(std::move(short_axes), errors).Read(section);
