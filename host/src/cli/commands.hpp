@@ -24,7 +24,11 @@ struct RunArgs {
 };
 int RunCommand(const RunArgs& args);
 
-int ConfigCheckCommand(const FileArgs& args);
+struct ConfigCheckArgs {
+  FileArgs input;
+  std::vector<std::string> sweep;  // axes, "path=1,2,4"
+};
+int ConfigCheckCommand(const ConfigCheckArgs& args);
 int ConfigSchemaCommand(const std::vector<std::string>& plugin_path);
 
 struct ConfigShowArgs {
