@@ -43,7 +43,12 @@ struct ReplayArgs {
 };
 int ReplayCommand(const ReplayArgs& args);
 
-int ConfigCheckCommand(const FileArgs& args);
+struct ConfigCheckArgs {
+  FileArgs input;
+  std::vector<std::string> sweep;  // axes, "path=1,2,4"
+};
+int ConfigCheckCommand(const ConfigCheckArgs& args);
+int ConfigSchemaCommand(const std::vector<std::string>& plugin_path);
 
 struct ConfigShowArgs {
   FileArgs input;

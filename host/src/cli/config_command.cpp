@@ -1,17 +1,61 @@
 #include "cli/commands.hpp"
 #include "cli/load_file.hpp"
+#include "config/schema.hpp"
 #include "config/yaml_text.hpp"
+#include "sweep/json_schema.hpp"
+#include "sweep/plan.hpp"
 
 namespace backplane {
 
-int ConfigCheckCommand(const FileArgs& args) {
-  PluginSearch search(args.plugin_path);
-  const std::optional<LoadedExperiment> loaded = LoadOrComplain(args, &search);
-  if (!loaded) {
+namespace {
+
+// Where the value at a path comes from; empty: a default. A key that holds a whole mapping has one place for all of it.
+std::string OriginOf(const std::map<std::string, std::string>& origin, std::string path) {
+  if (const auto found = origin.find(path); found != origin.end()) {
+    return found->second;
+  }
+  for (size_t dot = path.rfind('.'); dot != std::string::npos; dot = path.rfind('.')) {
+    path.resize(dot);
+    const HostKey* key = FindHostKey(path);
+    const bool whole = key != nullptr && (key->type == ValueType::kJson || key->type == ValueType::kFailurePolicy);
+    if (const auto found = origin.find(path); whole && found != origin.end()) {
+      return found->second;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+int ConfigCheckCommand(const ConfigCheckArgs& args) {
+  const std::filesystem::path& file = args.input.file;
+  PluginSearch search(args.input.plugin_path);
+  const PlanResult result = MakePlan(file, {args.input.set, args.sweep, search.Lookup()});
+  if (!result.plan) {
+    Complain(result.errors, file);
     return kUsage;
   }
-  std::printf("%s: ok (%s with %s, %llu rows)\n", args.file.c_str(), loaded->learner->id.c_str(), loaded->env->id.c_str(),
-              static_cast<unsigned long long>(loaded->experiment.rollout.rows()));
+  const Plan& plan = *result.plan;
+  for (const std::string& note : plan.notes) {
+    std::fprintf(stderr, "%s\n", note.c_str());
+  }
+  if (plan.swept) {
+    std::printf("%s: ok (%zu points, %zu trials; %zu points dropped of %zu)\n", file.c_str(), plan.points.size(),
+                plan.trials.size(), plan.dropped.size(), plan.generated);
+  } else {
+    std::printf("%s: ok (%s with %s, %llu rows)\n", file.c_str(), plan.base.learner->id.c_str(), plan.base.env->id.c_str(),
+                static_cast<unsigned long long>(plan.base.experiment.rollout.rows()));
+  }
+  return kOk;
+}
+
+int ConfigSchemaCommand(const std::vector<std::string>& plugin_path) {
+  PluginSearch search(plugin_path);
+  std::vector<const PluginInfo*> plugins;
+  for (const PluginInfo& info : search.All().plugins()) {
+    plugins.push_back(&info);
+  }
+  std::printf("%s\n", JsonSchema(plugins).dump(2).c_str());
   return kOk;
 }
 
@@ -23,10 +67,10 @@ int ConfigShowCommand(const ConfigShowArgs& args) {
   }
   const auto& origin = loaded->origin;
   YamlTextOptions options;
-  options.keep = [&](const std::string& path) { return args.resolved || origin.contains(path); };
+  options.keep = [&](const std::string& path) { return args.resolved || !OriginOf(origin, path).empty(); };
   options.comment = [&](const std::string& path) -> std::string {
-    const auto found = origin.find(path);
-    return !args.origin ? "" : found == origin.end() ? "default" : found->second;
+    const std::string place = OriginOf(origin, path);
+    return !args.origin ? "" : place.empty() ? "default" : place;
   };
   std::fputs(YamlText(ToJson(loaded->experiment), options).c_str(), stdout);
   return kOk;

@@ -9,16 +9,17 @@
 
 namespace backplane {
 
-// Every error with its place; the command then ends with kUsage, and nothing was started.
+// Prints every error to stderr; the command then ends with kUsage, and nothing was started.
 inline void Complain(const std::vector<Diagnostic>& errors, const std::filesystem::path& file) {
   for (const Diagnostic& error : errors) {
     const std::string text = Format(error);
     std::fprintf(stderr, "%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
   }
-  std::fprintf(stderr, "%zu %s in %s; nothing was started\n", errors.size(), errors.size() == 1 ? "error" : "errors", file.c_str());
+  std::fprintf(stderr, "%zu %s in %s; nothing was started\n", errors.size(), errors.size() == 1 ? "error" : "errors",
+               file.c_str());
 }
 
-// Absent after the errors were printed.
+// Absent after Complain.
 inline std::optional<LoadedExperiment> LoadOrComplain(const FileArgs& args, PluginSearch* search) {
   LoadResult result = LoadExperiment(args.file, {args.set, search->Lookup()});
   if (!result.errors.empty()) {

@@ -32,7 +32,7 @@ struct Arguments {
   unsigned jobs = 0;              // of run; 0: not given
   ReplayArgs replay;
   TrialArgs trial;
-  FileArgs check;
+  ConfigCheckArgs check;
   ConfigShowArgs show;
   PluginArgs plugin;
   BatchArgs watch, rebuild;
@@ -147,13 +147,22 @@ void AddConfig(CLI::App* root, Arguments* args) {
   CLI::App* config =
       root->add_subcommand("config", "Check or show an experiment file; no plugin code runs")->require_subcommand(1);
   CLI::App* check = config->add_subcommand("check", "Report every error of a file at once");
-  AddFile(check, &args->check);
+  AddFile(check, &args->check.input);
+  check
+      ->add_option("--sweep", args->check.sweep,
+                   "An axis of the sweep: path=1,2,4, path=range(1,9,2) or path=choice(a,b); may be repeated")
+      ->type_name("PATH=VALUES")
+      ->allow_extra_args(false);
   check->callback([args] { args->chosen = [args] { return ConfigCheckCommand(args->check); }; });
   CLI::App* show = config->add_subcommand("show", "Print what a file sets, after base files and --set");
   AddFile(show, &args->show.input);
   show->add_flag("--resolved", args->show.resolved, "With every default");
   show->add_flag("--origin", args->show.origin, "With the file, line and column each value comes from");
   show->callback([args] { args->chosen = [args] { return ConfigShowCommand(args->show); }; });
+  CLI::App* schema =
+      config->add_subcommand("schema", "Print a JSON Schema of experiment files, with the options of all plugins");
+  AddPluginPath(schema, &args->check.input.plugin_path);
+  schema->callback([args] { args->chosen = [args] { return ConfigSchemaCommand(args->check.input.plugin_path); }; });
 }
 
 void AddPlugin(CLI::App* root, Arguments* args) {

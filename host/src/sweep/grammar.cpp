@@ -6,32 +6,13 @@
 #include <map>
 
 #include "base/suggest.hpp"
-#include "config/base.hpp"
 #include "config/value.hpp"
 #include "sweep/axis_values.hpp"
 #include "sweep/derive_order.hpp"
+#include "sweep/sections.hpp"
 
 namespace backplane {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr int kOrdersOfAFile = 100;  // of a swept file and its bases among the sources of errors
-
-// What belongs to the whole batch; a swept file's own is not looked at.
-constexpr const char* kOfTheBatch[] = {"experiment", "output", "report", "on_failure", "stop_sweep"};
-
-// Why a path cannot be an axis; empty: it can.
-std::string WhyNoAxis(const std::string& path) {
-  const std::string top = path.substr(0, path.find('.'));
-  if (top == "seed") return "seeds are given by sweep.seeds: {n: 5}";
-  if (top == "experiment" || top == "output") return "all points of a batch share one results folder";
-  if (top == "plugin_path") return "all points of a batch share the plugin path; name a plugin's file to compare builds";
-  if (top == "base") return "a base is read before the sweep; name whole experiment files under sweep.files";
-  if (top == "sweep") return "a sweep does not change itself";
-  if (top == "report" || top == "on_failure" || top == "stop_sweep") return "it concerns the batch as a whole";
-  return "";
-}
 
 class SweepReader {
  public:
@@ -211,55 +192,17 @@ class SweepReader {
   }
 
   void ReadFiles(const Entry& section) {
-    auto names = ReadValue(section.value, {ValueType::kPathList, ""}, "sweep.files", errors_);
-    if (!names) return;
-    if (names->empty()) errors_->Add(section.value.mark, "sweep.files: wanted at least one file");
-    Axis axis;
-    for (size_t i = 0; i < names->size(); ++i) {
-      const Node& item = section.value.items[i];
-      const fs::path file = names->at(i).get<std::string>();
-      if (!fs::is_regular_file(file)) {
-        errors_->Add(item.mark, fmt::format("sweep.files: cannot read '{}'", item.text));
-        continue;
-      }
-      const fs::path shown =
-          item.mark.source->is_file ? fs::path(item.mark.source->name).parent_path() / item.text : fs::path(item.text);
-      std::optional<Node> root = ReadWithBase(shown.lexically_normal(), errors_, static_cast<int>(i + 1) * kOrdersOfAFile);
-      if (!root) continue;
-      if (const Entry* sweep = FindEntry(*root, "sweep"))
-        errors_->Add(sweep->mark, "a file that is a point of a sweep has no sweep of its own");
-      std::erase_if(root->entries, [](const Entry& entry) {
-        return entry.key == "sweep" ||
-               std::find(std::begin(kOfTheBatch), std::end(kOfTheBatch), entry.key) != std::end(kOfTheBatch);
-      });
-      sweep_.files.push_back({*std::move(root), file.stem().string()});
-      axis.push_back({{}, file.stem().string(), sweep_.files.size()});
-    }
+    Axis axis = ReadFileAxis(section, &sweep_.files, errors_);
     if (!axis.empty()) files_.push_back(std::move(axis));
   }
 
   void ReadRandom(const Entry& section) {
-    if (!Wants(section, section.value.IsMap(), "{trials: N, seed: S, space: {...}}")) return;
-    uint64_t trials = 0, seed = 0;
-    const Node* space = nullptr;
-    for (const Entry& entry : section.value.entries) {
-      if (entry.key == "trials") {
-        trials = ReadCount(entry.value, "[1,1000000]", "sweep.random.trials");
-      } else if (entry.key == "seed") {
-        seed = ReadCount(entry.value, "[0,)", "sweep.random.seed");
-      } else if (entry.key == "space" && entry.value.IsMap()) {
-        space = &entry.value;
-      } else {
-        errors_->Add(entry.mark,
-                     fmt::format("sweep.random has 'trials', 'seed' and 'space', a mapping; found '{}'", entry.key));
-      }
-    }
-    if (!FindEntry(section.value, "trials"))
-      errors_->Add(section.mark, "sweep.random: missing key 'trials', the number of draws");
-    if (!FindEntry(section.value, "space")) errors_->Add(section.mark, "sweep.random: missing key 'space', what is drawn");
-    Axis axis(trials);
-    for (size_t i = 0; space && i < space->entries.size(); ++i) DrawAll(space->entries[i], seed, &axis);
-    if (space && !axis.empty()) random_.push_back(std::move(axis));
+    const RandomSection random = ReadRandomSection(section, errors_);
+    Axis axis(random.trials);
+    for (size_t i = 0; random.space && i < random.space->entries.size(); ++i)
+      DrawAll(random.space->entries[i], random.seed, &axis);
+    const bool drawn = std::any_of(axis.begin(), axis.end(), [](const AxisValue& value) { return !value.assigned.empty(); });
+    if (drawn) random_.push_back(std::move(axis));
   }
 
   void DrawAll(const Entry& entry, uint64_t seed, Axis* axis) {
@@ -279,11 +222,6 @@ class SweepReader {
                                            ? Assign(entry.key, entry.mark, distribution->Draw(uniform), distribution->when())
                                            : choices[distribution->Choose(uniform)]);
     }
-  }
-
-  uint64_t ReadCount(const Node& node, const char* range, const std::string& name) {
-    auto value = ReadValue(node, {ValueType::kInteger, range}, name, errors_);
-    return value ? value->get<uint64_t>() : 0;
   }
 
   void ReadDerive(const Entry& section) {
@@ -313,24 +251,7 @@ class SweepReader {
     }
   }
 
-  void ReadSeeds(const Entry& section) {
-    if (!Wants(section, section.value.IsMap(), "{n: 5, first: 0, paired: true}")) return;
-    Seeds seeds;
-    seeds.mark = section.mark;
-    for (const Entry& entry : section.value.entries) {
-      if (entry.key == "n") {
-        seeds.n = ReadCount(entry.value, "[1,1000000]", "sweep.seeds.n");
-      } else if (entry.key == "first") {
-        seeds.first = ReadCount(entry.value, "[0,)", "sweep.seeds.first");
-      } else if (entry.key == "paired") {
-        auto paired = ReadValue(entry.value, {ValueType::kFlag, ""}, "sweep.seeds.paired", errors_);
-        seeds.paired = paired ? paired->get<bool>() : true;
-      } else {
-        errors_->Add(entry.mark, fmt::format("sweep.seeds has 'n', 'first' and 'paired'; found '{}'", entry.key));
-      }
-    }
-    sweep_.seeds = seeds;
-  }
+  void ReadSeeds(const Entry& section) { sweep_.seeds = ReadSeedsSection(section, errors_); }
 
   void ReadMemoryAxes(const Entry& section) {
     if (!Wants(section, section.value.IsList(), "a list of paths")) return;

@@ -57,6 +57,9 @@ struct Sweep {
   std::vector<std::string> paths;  // every path that is named, in the order of the file
 };
 
+// Why a path cannot be an axis; empty: it can.
+std::string WhyNoAxis(const std::string& path);
+
 // An axis of the command line: "path=1,2,4", "path=range(1,9,2)" with the stop included, "path=choice(a,b)".
 struct ShortAxis {
   std::string path;

@@ -21,9 +21,13 @@ bool IsLeftOut(const std::string& key) {
          key == "rollout.pin_threads" || key == "env.plugin" || key == "learner.plugin";
 }
 
-json PluginIdentity(const PluginInfo& info, const PluginUse& use) { return {{"id", info.id}, {"options", use.options}}; }
+void SetPlugin(const PluginInfo& info, const PluginUse& use, json* identity) {
+  (*identity)["id"] = info.id;
+  (*identity)["options"] = use.options;
+}
 
-bool IsPluginFile(const std::string& key, const json& value) {
+// Of a plugin named by its id the identity holds all there is to say; of one named by its file, not which.
+bool SaysMore(const std::string& key, const json& value) {
   return !key.ends_with(".plugin") || value.get<std::string>().find('/') != std::string::npos;
 }
 
@@ -68,28 +72,27 @@ std::set<std::string> LeftOutKeys(const std::string& path) {
 json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, json>& swept) {
   const Experiment& experiment = loaded.experiment;
   const RolloutConfig& rollout = experiment.rollout;
-  json identity = {
-      {"schema", kSchema},
-      {"device", experiment.resources.gpus > 0 ? "cuda" : "cpu"},
-      {"env", PluginIdentity(*loaded.env, experiment.env)},
-      {"learner", PluginIdentity(*loaded.learner, experiment.learner)},
-      {"rollout",
-       {{"num_env_runners", rollout.num_env_runners},
-        {"num_envs_per_env_runner", rollout.num_envs_per_env_runner},
-        // "auto" is resolved, so that writing the default out does not make another trial.
-        {"chunk_rows", rollout.ChunkRows()}}},
-      {"budget",
-       {{"iterations", OrNull(experiment.budget.iterations)},
-        {"env_steps", OrNull(experiment.budget.env_steps)},
-        {"epochs", OrNull(experiment.budget.epochs)},
-        {"wall_time_s", OrNull(experiment.budget.wall_time_s)}}},
-      {"evaluation",
-       {{"every_iterations", experiment.evaluation.every_iterations},
-        {"episodes", experiment.evaluation.episodes},
-        {"env_options", experiment.evaluation.env_options}}},
-  };
+  // By assignment: an initializer list would copy every option several times, at each of thousands of points.
+  json identity = json::object();
+  identity["schema"] = kSchema;
+  identity["device"] = experiment.resources.gpus > 0 ? "cuda" : "cpu";
+  SetPlugin(*loaded.env, experiment.env, &identity["env"]);
+  SetPlugin(*loaded.learner, experiment.learner, &identity["learner"]);
+  json& rows = identity["rollout"];
+  rows["num_env_runners"] = rollout.num_env_runners;
+  rows["num_envs_per_env_runner"] = rollout.num_envs_per_env_runner;
+  rows["chunk_rows"] = rollout.ChunkRows();  // "auto" is resolved, so that writing the default out does not make another trial
+  json& budget = identity["budget"];
+  budget["iterations"] = OrNull(experiment.budget.iterations);
+  budget["env_steps"] = OrNull(experiment.budget.env_steps);
+  budget["epochs"] = OrNull(experiment.budget.epochs);
+  budget["wall_time_s"] = OrNull(experiment.budget.wall_time_s);
+  json& evaluation = identity["evaluation"];
+  evaluation["every_iterations"] = experiment.evaluation.every_iterations;
+  evaluation["episodes"] = experiment.evaluation.episodes;
+  evaluation["env_options"] = experiment.evaluation.env_options;
   for (const auto& [key, value] : swept) {
-    if (IsPluginFile(key, value)) identity["swept"][key] = value;
+    if (SaysMore(key, value)) identity["swept"][key] = value;
   }
   return identity;
 }
@@ -98,6 +101,12 @@ json TrialIdentity(json point, uint64_t seed, const std::map<std::string, std::s
   return {{"point", std::move(point)}, {"seed", seed}, {"files", files}};
 }
 
-std::string IdOf(const json& identity) { return Sha256(identity.dump()).substr(0, kIdDigits); }
+std::string IdOfText(const std::string& canonical) { return Sha256(canonical).substr(0, kIdDigits); }
+
+std::string IdOf(const json& identity) { return IdOfText(identity.dump()); }
+
+std::string TrialIdOf(const std::string& point, uint64_t seed, const std::map<std::string, std::string>& files) {
+  return IdOfText(R"({"files":)" + json(files).dump() + R"(,"point":)" + point + R"(,"seed":)" + std::to_string(seed) + "}");
+}
 
 }  // namespace backplane

@@ -39,5 +39,8 @@ nlohmann::json TrialIdentity(nlohmann::json point, uint64_t seed, const std::map
 // The first 16 hex digits of the SHA-256 over the canonical text: in a million trials two ids meet by chance once in 30 million
 // sweeps.
 std::string IdOf(const nlohmann::json& identity);
+std::string IdOfText(const std::string& canonical);
+// IdOf(TrialIdentity(...)), from the canonical text of the point, which all its trials share.
+std::string TrialIdOf(const std::string& point, uint64_t seed, const std::map<std::string, std::string>& files);
 
 }  // namespace backplane

@@ -117,15 +117,15 @@ class Planner {
     }
     std::map<std::string, json> swept = memory_->resolver.SweptKeys(point->read);
     const LoadedExperiment loaded = Resolver::Build(std::move(point->read));
-    json identity = PointIdentity(loaded, swept);
-    std::string id = IdOf(identity);
+    const std::string identity = PointIdentity(loaded, swept).dump();
+    std::string id = IdOfText(identity);
     auto [known, fresh] = by_id_.emplace(id, plan_.points.size());
     if (!fresh) {
       plan_.dropped.push_back({std::move(point->values), "same as another point", plan_.points[known->second].name});
       return;
     }
     AddNotes(loaded.notes);
-    AddTrials(loaded, std::move(identity), id);
+    AddTrials(loaded, identity, id);
     plan_.points.push_back({std::move(id), std::move(point->name), std::move(point->values)});
     memory_->writes.push_back(std::move(point->writes));
     memory_->swept.push_back(std::move(swept));
@@ -137,13 +137,13 @@ class Planner {
     }
   }
 
-  void AddTrials(const LoadedExperiment& loaded, json identity, const std::string& point_id) {
+  void AddTrials(const LoadedExperiment& loaded, const std::string& identity, const std::string& point_id) {
     const std::optional<Seeds>& seeds = sweep().seeds;
     const auto files = hashes_.Of(loaded);
     for (uint64_t i = 0; i < (seeds ? seeds->n : 1); ++i) {
       const uint64_t number = seeds ? seeds->first + i : 0;
       const uint64_t seed = !seeds ? loaded.experiment.seed : seeds->paired ? number : SeedOfPoint(point_id, number);
-      plan_.trials.push_back({IdOf(TrialIdentity(identity, seed, files)), plan_.points.size(), seed, files});
+      plan_.trials.push_back({TrialIdOf(identity, seed, files), plan_.points.size(), seed, files});
     }
   }
 

@@ -57,6 +57,7 @@ class Plan {
   std::vector<std::string> notes;        // sentences for the user that are no errors
   LoadedExperiment base;  // the file without its sweep: what concerns the whole batch (output, report, on_failure, ...)
 
+  // Both are for trials of this plan only, and for one thread at a time: copies of a plan share what they resolve with.
   // The experiment of one trial, resolved, its seed set. Cheap enough to be asked for when the trial starts.
   LoadedExperiment Load(const PlannedTrial& trial) const;
   // Everything that may change a number, canonical (sorted keys): what `PlannedTrial::id` is a hash of.
@@ -72,7 +73,8 @@ struct PlanResult {
   std::vector<Diagnostic> errors;  // in file order
 };
 
-// Runs no plugin code and starts nothing.
+// Runs no plugin code and starts nothing; `lookup` is not called again after it. Throws std::runtime_error if a plugin or data
+// file cannot be read.
 PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& options);
 
 }  // namespace backplane

@@ -239,7 +239,12 @@ std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combinati
 
 std::map<std::string, json> PointResolver::SweptKeys(const ReadPoint& point) const {
   std::set<std::string> keys = named_by_files_;
-  for (const std::string& path : sweep_.paths) keys.merge(LeftOutKeys(point.Target(path)));
+  for (const std::string& path : sweep_.paths) {
+    const std::string target = point.Target(path);
+    auto [known, fresh] = left_out_keys_.try_emplace(target);
+    if (fresh) known->second = LeftOutKeys(target);
+    keys.insert(known->second.begin(), known->second.end());
+  }
   std::map<std::string, json> values;
   for (const std::string& key : keys) {
     auto found = point.values.values.find(key);

@@ -60,6 +60,7 @@ class PointResolver {
   std::vector<std::unique_ptr<Resolver>> resolvers_;  // of the experiment file, then of each swept file merged over it
   std::map<std::string, std::string> short_names_;    // of each path: its last word, or the whole path where that is not unique
   std::set<std::string> named_by_files_;              // left-out keys that swept files set
+  mutable std::map<std::string, std::set<std::string>> left_out_keys_;  // by path, once asked for
 };
 
 // The value at a path of a point, as expressions see it: durations in seconds, sizes in bytes.

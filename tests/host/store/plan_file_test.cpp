@@ -22,7 +22,7 @@ TEST_F(PlanFileTest, IsReadAsItWasWritten) {
   plan.points = {{"p0", "small", {{"z.last", 1}, {"a.first", {{"deep", {1, 2}}}}}}, {"p1", "", {{"z.last", 0.1}}}};
   plan.trials = {{"t0", 1, 18446744073709551615u, {}}, {"t1", 0, 5, {{"env.plugin", "abc"}}}};
   plan.dropped = {{{{"z.last", "three"}}, "where #1", "64 / 3 is no integer"}};
-  WritePlanFile(file_, plan);
+  WritePlanFile(file_, PlanLines(plan));
   const std::vector<PlanLine> lines = ReadPlanFile(file_);
   ASSERT_EQ(3u, lines.size());
   EXPECT_EQ("t0", lines[0].trial_id) << "in the order in which they should run";

@@ -1,0 +1,110 @@
+#include "sweep/sections.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "config/base.hpp"
+#include "config/value.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kOrdersOfAFile = 100;  // of a swept file and its bases among the sources of errors
+
+// What belongs to the whole batch; a swept file's own is not looked at.
+constexpr const char* kOfTheBatch[] = {"experiment", "output", "report", "on_failure", "stop_sweep"};
+
+uint64_t ReadCount(const Node& node, const char* range, const std::string& name, Errors* errors) {
+  auto value = ReadValue(node, {ValueType::kInteger, range}, name, errors);
+  return value ? value->get<uint64_t>() : 0;
+}
+
+}  // namespace
+
+std::string WhyNoAxis(const std::string& path) {
+  const std::string top = path.substr(0, path.find('.'));
+  if (top == "seed") return "seeds are given by sweep.seeds: {n: 5}";
+  if (top == "experiment" || top == "output") return "all points of a batch share one results folder";
+  if (top == "plugin_path") return "all points of a batch share the plugin path; name a plugin's file to compare builds";
+  if (top == "base") return "a base is read before the sweep; name whole experiment files under sweep.files";
+  if (top == "sweep") return "a sweep does not change itself";
+  if (top == "report" || top == "on_failure" || top == "stop_sweep") return "it concerns the batch as a whole";
+  return "";
+}
+
+Axis ReadFileAxis(const Entry& section, std::vector<SweptFile>* files, Errors* errors) {
+  auto names = ReadValue(section.value, {ValueType::kPathList, ""}, "sweep.files", errors);
+  if (!names) return {};
+  if (names->empty()) errors->Add(section.value.mark, "sweep.files: wanted at least one file");
+  Axis axis;
+  for (size_t i = 0; i < names->size(); ++i) {
+    const Node& item = section.value.items[i];
+    const fs::path file = names->at(i).get<std::string>();
+    if (!fs::is_regular_file(file)) {
+      errors->Add(item.mark, fmt::format("sweep.files: cannot read '{}'", item.text));
+      continue;
+    }
+    const fs::path shown =
+        item.mark.source->is_file ? fs::path(item.mark.source->name).parent_path() / item.text : fs::path(item.text);
+    std::optional<Node> root = ReadWithBase(shown.lexically_normal(), errors, static_cast<int>(i + 1) * kOrdersOfAFile);
+    if (!root) continue;
+    if (const Entry* sweep = FindEntry(*root, "sweep"))
+      errors->Add(sweep->mark, "a file that is a point of a sweep has no sweep of its own");
+    std::erase_if(root->entries, [](const Entry& entry) {
+      return entry.key == "sweep" ||
+             std::find(std::begin(kOfTheBatch), std::end(kOfTheBatch), entry.key) != std::end(kOfTheBatch);
+    });
+    files->push_back({*std::move(root), file.stem().string()});
+    axis.push_back({{}, file.stem().string(), files->size()});
+  }
+  return axis;
+}
+
+RandomSection ReadRandomSection(const Entry& section, Errors* errors) {
+  RandomSection random;
+  if (!section.value.IsMap()) {
+    errors->Add(section.value.mark,
+                "sweep.random: wanted {trials: N, seed: S, space: {...}}, found " + Describe(section.value));
+    return random;
+  }
+  for (const Entry& entry : section.value.entries) {
+    if (entry.key == "trials") {
+      random.trials = ReadCount(entry.value, "[1,1000000]", "sweep.random.trials", errors);
+    } else if (entry.key == "seed") {
+      random.seed = ReadCount(entry.value, "[0,)", "sweep.random.seed", errors);
+    } else if (entry.key == "space" && entry.value.IsMap()) {
+      random.space = &entry.value;
+    } else {
+      errors->Add(entry.mark, fmt::format("sweep.random has 'trials', 'seed' and 'space', a mapping; found '{}'", entry.key));
+    }
+  }
+  if (!FindEntry(section.value, "trials")) errors->Add(section.mark, "sweep.random: missing key 'trials', the number of draws");
+  if (!FindEntry(section.value, "space")) errors->Add(section.mark, "sweep.random: missing key 'space', what is drawn");
+  return random;
+}
+
+Seeds ReadSeedsSection(const Entry& section, Errors* errors) {
+  Seeds seeds;
+  if (!section.value.IsMap())
+    errors->Add(section.value.mark, "sweep.seeds: wanted {n: 5, first: 0, paired: true}, found " + Describe(section.value));
+  seeds.mark = section.mark;
+  for (const Entry& entry : section.value.entries) {
+    if (entry.key == "n") {
+      seeds.n = ReadCount(entry.value, "[1,1000000]", "sweep.seeds.n", errors);
+    } else if (entry.key == "first") {
+      seeds.first = ReadCount(entry.value, "[0,)", "sweep.seeds.first", errors);
+    } else if (entry.key == "paired") {
+      auto paired = ReadValue(entry.value, {ValueType::kFlag, ""}, "sweep.seeds.paired", errors);
+      seeds.paired = paired ? paired->get<bool>() : true;
+    } else {
+      errors->Add(entry.mark, fmt::format("sweep.seeds has 'n', 'first' and 'paired'; found '{}'", entry.key));
+    }
+  }
+  return seeds;
+}
+
+}  // namespace backplane

@@ -1,0 +1,16 @@
+// The JSON Schema of one value, from the rule by which it is read.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "config/value.hpp"
+
+namespace backplane {
+
+nlohmann::json SchemaOf(const ValueRule& rule);
+nlohmann::json AnyOf(nlohmann::json a, nlohmann::json b);
+// With what `describe` says of it. `def` is YAML text; NULL: none.
+nlohmann::json Described(nlohmann::json schema, const std::string& doc, const ValueRule& rule, const char* def);
+
+}  // namespace backplane
