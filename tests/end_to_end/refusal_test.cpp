@@ -152,7 +152,11 @@ TEST_F(Refusal, ACreateThatFailsSaysWhyBeforeTheTrial) {
   const Finished run = RunFixture("create_fails");
   EXPECT_NE(run.exit, 0);
   EXPECT_THAT(run.err, HasSubstr("env.create_fails"));
-  EXPECT_THAT(Result("bad")["error"], "the check before the first trial: env.create_fails: create: this env never starts");
+  EXPECT_THAT(run.err, HasSubstr("learner.random does not fit env.create_fails"));
+  EXPECT_THAT(run.err, HasSubstr("env.create_fails: create: this env never starts"));
+  const std::filesystem::path check = Attempt("bad").parent_path() / "check";
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(check / "result.json"))["outcome"], "config");
+  EXPECT_FALSE(std::filesystem::exists(Attempt("bad"))) << "nothing was started";
 }
 
 TEST_F(Refusal, ACreateThatThrowsIsContained) {

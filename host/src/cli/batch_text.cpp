@@ -10,6 +10,7 @@
 #include "supervise/layout.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/summary.hpp"
+#include "supervise/text_columns.hpp"
 
 namespace backplane {
 namespace {
@@ -100,20 +101,21 @@ class BatchText {
   void PrintTable() const {
     fmt::print("{}: {}\n", plan_.base.experiment.name, Counts());
     if (args_.quiet) return;
-    size_t width = 4;
+    constexpr size_t kOtherColumns = 2 + 12 + 11 + 20 + 7;  // of the row below
+    const Screen screen = DetectScreen(fileno(stdout));
+    const size_t widest = static_cast<size_t>(std::max(screen.width, 80)) - kOtherColumns;
+    size_t width = 5;
     for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) width = std::max(width, names_[i].size());
-    width = std::min<size_t>(width, 36);
+    width = std::min(width, widest);
     fmt::print("  {:<{}}  {:<10}  {:>9}  {:>18}  {:>7}\n", "trial", width, "state", "steps/s", "return +- s.e.", "time");
-    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) PrintRow(i, width);
+    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) PrintRow(i, width, screen.utf8);
     if (plan_.trials.size() > kShownTrials) {
       fmt::print("  and {} more: backplane export csv {}\n", plan_.trials.size() - kShownTrials, request_.out.string());
     }
   }
 
-  void PrintRow(size_t i, size_t width) const {
-    const std::string name = names_[i];
-    const std::string shown = name.size() > width ? name.substr(0, width - 3) + "..." : name;
-    fmt::print("  {:<{}}  {:<10}", shown, width, report_.trials[i].state);
+  void PrintRow(size_t i, size_t width, bool utf8) const {
+    fmt::print("  {}  {:<10}", PadRight(CutName(names_[i], width, utf8), width), report_.trials[i].state);
     if (report_.trials[i].state == "COMPLETED" || report_.trials[i].state == "PRUNED") {
       const TrialResult result = LastResult(i);
       std::string reward = "-";

@@ -13,6 +13,7 @@
 #include "store/progress_file.hpp"
 #include "store/results_folder.hpp"
 #include "supervise/progress.hpp"
+#include "supervise/text_columns.hpp"
 
 namespace backplane {
 namespace {
@@ -131,10 +132,10 @@ class DryRunText {
     for (size_t i = 0; i < std::min(plan_.trials.size(), kShownTrials); ++i) width = std::max(width, names_[i].size());
     width = std::min(width, kNameWidth);
     fmt::print("  {:<16}  {:<{}}  {:>5}  {:>4}  {}\n", "id", "trial", width, "cores", "gpus", "state");
+    const bool utf8 = DetectScreen(fileno(stdout)).utf8;
     for (size_t i = 0; i < std::min(plan_.trials.size(), kShownTrials); ++i) {
-      const std::string name = names_[i];
-      fmt::print("  {:<16}  {:<{}}  {:>5}  {:>4}  {}\n", plan_.trials[i].id,
-                 name.size() > width ? name.substr(0, width - 3) + "..." : name, width, grants_[i].cores.size(), grants_[i].gpus.size(), State(i));
+      fmt::print("  {:<16}  {}  {:>5}  {:>4}  {}\n", plan_.trials[i].id, PadRight(CutName(names_[i], width, utf8), width),
+                 grants_[i].cores.size(), grants_[i].gpus.size(), State(i));
     }
     if (plan_.trials.size() > kShownTrials) fmt::print("  and {} more; --json lists all\n", plan_.trials.size() - kShownTrials);
   }

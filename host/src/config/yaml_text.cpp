@@ -1,5 +1,7 @@
 #include "config/yaml_text.hpp"
 
+#include <algorithm>
+
 namespace backplane {
 namespace {
 
@@ -22,6 +24,18 @@ std::string Scalar(const nlohmann::json& value) {
   return plain ? text : value.dump();
 }
 
+bool IsListOfMaps(const nlohmann::json& value) {
+  return value.is_array() && !value.empty() &&
+         std::all_of(value.begin(), value.end(), [](const nlohmann::json& item) { return item.is_object(); });
+}
+
+// One line for each: a long list of points stays readable.
+std::string Items(const nlohmann::json& list, int indent) {
+  std::string text;
+  for (const nlohmann::json& item : list) text += std::string(static_cast<size_t>(indent), ' ') + "- " + item.dump() + "\n";
+  return text;
+}
+
 void Append(const nlohmann::json& map, const YamlTextOptions& options, const std::string& prefix, int indent,
             std::string* text) {
   for (const auto& [key, value] : map.items()) {
@@ -32,8 +46,8 @@ void Append(const nlohmann::json& map, const YamlTextOptions& options, const std
       Append(value, options, path, indent + 2, &inner);
       *text += inner.empty() ? "" : head + "\n" + inner;
     } else if (options.keep(path)) {
-      const std::string comment = options.comment(path);
-      *text += head + " " + Scalar(value) + (comment.empty() ? "" : "  # " + comment) + "\n";
+      const std::string comment = options.comment(path).empty() ? "" : "  # " + options.comment(path);
+      *text += IsListOfMaps(value) ? head + comment + "\n" + Items(value, indent + 2) : head + " " + Scalar(value) + comment + "\n";
     }
   }
 }

@@ -10,16 +10,17 @@ namespace {
 constexpr size_t kLogTailLines = 10;
 constexpr int kJsonIndent = 1;
 
-TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const TrialFolder& folder) {
+TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const TrialFolder& folder,
+                 AttemptKind kind) {
   TrialSpec spec;
   spec.trial_id = trial_id;
   spec.attempt = folder.LastAttempt() + 1;
+  spec.attempt_dir = kind == AttemptKind::kCheck ? folder.folder / "check" : folder.attempt(static_cast<unsigned>(spec.attempt));
   spec.experiment = loaded.experiment;
   spec.env = {loaded.env->file, loaded.env->id};
   spec.learner = {loaded.learner->file, loaded.learner->id};
   for (const auto& monitor : loaded.monitors) spec.monitors.push_back({monitor->file, monitor->id});
   spec.origin = loaded.origin;
-  spec.attempt_dir = folder.attempt(static_cast<unsigned>(spec.attempt));
   spec.checkpoint_dir = folder.checkpoint();
   spec.torch_lib = place.torch_lib;
   spec.resume = folder.HasCheckpoint();
@@ -33,24 +34,24 @@ Attempt::Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, cons
     : place_(place),
       kind_(kind),
       folder_(TrialFolderOf(place.out, trial_id)),
+      spec_(SpecOf(place, loaded, trial_id, folder_, kind)),
       grant_(grant),
-      status_((folder_.attempt(folder_.LastAttempt() + 1)) / "status") {
-  spec_ = SpecOf(place, loaded, trial_id, folder_);
+      status_(spec_.attempt_dir / "status") {
   std::filesystem::create_directories(spec_.attempt_dir);
-  WriteFileAtomic(folder_.trial_json(), ToJson(spec_).dump(kJsonIndent));
+  WriteFileAtomic(TrialJson(), ToJson(spec_).dump(kJsonIndent));
 }
 
-std::filesystem::path Attempt::Log(const char* name) const {
-  return spec_.attempt_dir / ((kind_ == AttemptKind::kCheck ? "check." : "") + std::string(name));
+std::filesystem::path Attempt::TrialJson() const {
+  return kind_ == AttemptKind::kCheck ? spec_.attempt_dir / "trial.json" : folder_.trial_json();
 }
 
 TrialCommand Attempt::Command() const {
   TrialCommand command;
   command.child.program = place_.program;
-  command.child.arguments = {"run-trial", folder_.trial_json().string()};
+  command.child.arguments = {"run-trial", TrialJson().string()};
   if (kind_ == AttemptKind::kCheck) command.child.arguments.push_back("--check");
-  command.child.stdout_file = Log("stdout.log");
-  command.child.stderr_file = Log("stderr.log");
+  command.child.stdout_file = spec_.attempt_dir / "stdout.log";
+  command.child.stderr_file = spec_.attempt_dir / "stderr.log";
   command.child.inherit_fd = place_.lock_fd;
   command.grant = grant_;
   return command;
@@ -110,7 +111,7 @@ nlohmann::json Attempt::Record(nlohmann::json record, const Verdict& verdict, co
     record.emplace("phase", last_->phase);
     record.emplace("plugin", last_->plugin);
   }
-  std::vector<std::string> tail = LastLines(Log("stderr.log"), kLogTailLines);
+  std::vector<std::string> tail = LastLines(spec_.attempt_dir / "stderr.log", kLogTailLines);
   if (tail.empty() && last_ && last_->line[0] != '\0') tail.push_back(last_->line);
   if (!record.contains("error") || !record["error"].is_string()) {
     record["error"] = verdict.why;

@@ -26,7 +26,7 @@ enum class AttemptKind { kRun = 1, kCheck };  // kCheck: only tries whether env 
 
 class Attempt {
  public:
-  // Makes the attempt's folder and the trial's trial.json. Throws std::runtime_error.
+  // Makes the attempt's folder and trial.json. A check has a folder of its own, `check`, beside the attempts. Throws std::runtime_error.
   Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const Grant& grant,
           AttemptKind kind);
 
@@ -51,12 +51,12 @@ class Attempt {
  private:
   void Stopped(StopReason reason);
   nlohmann::json Record(nlohmann::json record, const Verdict& verdict, const JobEnd& end) const;
-  std::filesystem::path Log(const char* name) const;
+  std::filesystem::path TrialJson() const;
 
   AttemptPlace place_;
   AttemptKind kind_;
-  TrialSpec spec_;
   TrialFolder folder_;
+  TrialSpec spec_;
   Grant grant_;
   StatusReader status_;
   std::optional<StatusFile> last_;

@@ -138,12 +138,10 @@ class Batch {
     running_.erase(job);
     slots_.Give(*grant);
     if (ended.verdict.state == "COMPLETED") return true;
-    log_->Append("attempt.end", first.id, attempt->number(),
-                 {{"outcome", ended.verdict.outcome}, {"state", "PLANNED"}, {"why", ended.verdict.why}, {"check", true}});
     if (ended.verdict.outcome == "killed") return false;
     report_.checks.push_back({loaded.env->id, loaded.learner->id, ended.result, attempt->folder(), trials.size()});
     if (!request_.skip_invalid) return false;
-    for (const size_t trial : trials) SetState(trial, "SKIPPED", "the check of this env with this learner failed");
+    for (const size_t trial : trials) SetState(trial, "SKIPPED", "this env and this learner do not fit: " + ended.result.value("error", ""));
     return false;
   }
 

@@ -121,12 +121,9 @@ void BatchView::FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& 
 }
 
 std::string BatchView::State() const {
-  if (running_) {
-    return "running";
-  }
   const auto& sessions = record().sessions;
   const std::string why = sessions.empty() ? "" : sessions.back().why_ended;
-  return why.empty() ? "interrupted" : why;
+  return !why.empty() ? why : running_ ? "running" : "interrupted";
 }
 
 std::optional<double> BatchView::TimeLeft() const {
