@@ -34,7 +34,7 @@ class HostKeyReader {
   void Read() {
     ReadSection(root_, "");
     for (const HostKey& key : HostKeys()) {
-      if (!FindPath(root_, key.path) && key.required) ReportMissing(key);
+      if (key.required && !FindPath(root_, key.path)) ReportMissing(key);
       if (!values_->values.contains(key.path) && key.def) PutDefault(key);
     }
     RequireBudget();
