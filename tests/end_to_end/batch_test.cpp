@@ -101,7 +101,7 @@ TEST_F(Batch, EveryWayToFailHasItsClassAndTheNextTrialStarts) {
   Write("all.yaml", std::string("experiment: all") + kMisbehaving + "resources: {hang_timeout: 2s" +
                         (kSanitized ? "" : ", memory: 200MiB") + "}\n" +
                         "on_failure: {signal: fail, temp: fail}\n"
-                        "stop_sweep: {flapping: 0 in 60s, initial_failures: 0}\n"
+                        "stop_sweep: {flapping: 0, initial_failures: 0}\n"
                         "sweep: {grid: {env.options.how: [" +
                         words + "]}}\n");
   const std::string run = "run all.yaml --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins" " --set env.options.mark=" + mark;

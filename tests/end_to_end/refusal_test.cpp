@@ -126,7 +126,7 @@ TEST_F(Refusal, ADivergingTrialIsRecordedAsSuchAlsoIfItsStateCannotBeKept) {
   const std::filesystem::path checkpoint = Attempt("bad").parent_path() / "checkpoint";
   std::filesystem::remove_all(checkpoint);
   std::ofstream(checkpoint) << "a file in the folder's place";
-  const Finished run = RunFixture("reward_turns_nan");
+  const Finished run = Run("run bad.yaml --only-failed --plugin-path " + std::string(kFixtures));
   EXPECT_EQ(run.exit, 1) << run.err;
   EXPECT_EQ(nlohmann::json::parse(ReadFile(Attempt("bad", 2) / "result.json"))["outcome"], "nan");
 }

@@ -21,7 +21,7 @@ class BatchFixture : public testing::Test {
                     {"p1", "a \"big\", one", {{"learner.options.lr", 1}, {"rollout.num_env_runners", 4}}}};
     plan_.trials = {{"t1", 1, 7, {}}, {"t0", 0, 7, {}}};
     plan_.dropped = {{{{"learner.options.lr", 2}}, "where #1", ""}};
-    WritePlanFile(folder_.plan(), PlanLines(plan_));
+    WritePlanFile(folder_.plan(), backplane::PlanLines(plan_));
   }
   ~BatchFixture() override { std::filesystem::remove_all(folder_.out); }
 

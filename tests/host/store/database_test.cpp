@@ -101,7 +101,7 @@ TEST_F(DatabaseTest, TrialsThatLeftThePlanStay) {
   RunAll();
   Open();
   plan_.trials.pop_back();
-  WritePlanFile(folder_.plan(), PlanLines(plan_));
+  WritePlanFile(folder_.plan(), backplane::PlanLines(plan_));
   Open();
   EXPECT_THAT(Ask("SELECT id, planned, state FROM trials ORDER BY id"), ElementsAre("t0|-|COMPLETED", "t1|0|FAILED"));
   EXPECT_THAT(Ask("SELECT count(*) FROM trial_values WHERE trial_id = 't0'"), ElementsAre("2"));
