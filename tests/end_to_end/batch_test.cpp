@@ -121,6 +121,56 @@ TEST_F(Batch, EveryWayToFailHasItsClassAndTheNextTrialStarts) {
   EXPECT_EQ(States("all", "env.options.how")["exit"].attempts, 1);
 }
 
+TEST_F(Batch, WallTimeAsksFirstAndKeepsWhatWasMeasured) {
+  Write("late.yaml", std::string("experiment: late") + kMisbehaving + "resources: {wall_time: 2s}\n");
+  const Finished run =
+      Run("run late.yaml --set budget.iterations=100000 --set env.options.sleep_us=100 --plugin-path " BACKPLANE_BINARY_DIR
+          "/tests/fixtures/plugins");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  EXPECT_EQ(Result("late")["outcome"], "timeout");
+  EXPECT_GT(Result("late")["iterations"], 0);
+  EXPECT_TRUE(std::filesystem::exists(Attempt("late").parent_path() / "checkpoint/checkpoint.bin"));
+}
+
+TEST_F(Batch, ASecondCtrlCEndsATrialThatDoesNotListen) {
+  Write("deaf.yaml", std::string("experiment: deaf") + kMisbehaving);
+  const std::string run =
+      "run deaf.yaml --set env.options.how=ignore_sigterm --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+  const pid_t pid = Start(run);
+  for (int i = 0; i < 600 && ReadFile(Attempt("deaf") / "metrics.jsonl").empty(); ++i) usleep(50'000);
+  kill(pid, SIGINT);
+  usleep(300'000);
+  kill(pid, SIGINT);
+  EXPECT_EQ(Wait(pid).exit, 130);
+  EXPECT_EQ(Result("deaf")["outcome"], "killed");
+}
+
+// A disk so small that the first trial's checkpoint does not fit; the second one's does.
+TEST_F(Batch, AFullDiskCostsTheTrialThatFillsIt) {
+  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
+  const std::filesystem::path disk = dir_ / "disk";
+  std::filesystem::create_directories(disk);
+  if (std::system(("mount -t tmpfs -o size=1m tmpfs " + disk.string() + " 2>/dev/null").c_str()) != 0)
+    GTEST_SKIP() << "may not mount a small file system here";
+  Write("full.yaml", R"(experiment: full
+env: {plugin: cartpole}
+learner: {plugin: ppo, options: {train_batch_size: 64, minibatch_size: 32, num_epochs: 1}}
+budget: {iterations: 2}
+monitors: []
+on_failure: {temp: fail}
+output: {dir: disk/full}
+sweep: {grid: {learner.options.hidden: [[512, 512], [8, 8]]}}
+)");
+  const Finished run = Run("run full.yaml");
+  const auto lines = Lines(disk / "full/events.jsonl");
+  std::system(("umount " + disk.string()).c_str());
+  EXPECT_EQ(run.exit, 3) << run.err;
+  std::vector<std::string> ends;
+  for (const nlohmann::json& event : lines)
+    if (event["kind"] == "attempt.end") ends.push_back(event["state"].get<std::string>() + " " + event["outcome"].get<std::string>());
+  EXPECT_THAT(ends, testing::ElementsAre("FAILED temp", "COMPLETED ok"));
+}
+
 TEST_F(Batch, OutOfMemoryIsAFrontierNotAFailure) {
   Write("memory.yaml", std::string("experiment: memory") + kMisbehaving + R"(
 sweep:

@@ -35,7 +35,7 @@ TEST_F(Stop, OneCtrlCEndsTheTrialWithASummary) {
   EXPECT_EQ(run.exit, 130) << run.err;
   EXPECT_EQ(Result("long")["state"], "KILLED");
   EXPECT_GT(Result("long")["env_steps"], 0);
-  EXPECT_THAT(run.out, testing::HasSubstr("KILLED"));
+  EXPECT_THAT(run.out, testing::HasSubstr("stopped, the same command goes on"));
   EXPECT_TRUE(std::filesystem::exists(Attempt("long").parent_path() / "checkpoint/checkpoint.bin"));
 }
 

@@ -52,18 +52,16 @@ void SyncFolder(const std::filesystem::path& folder) {
   close(fd);
 }
 
-void WriteAll(int fd, const std::string& text, const std::filesystem::path& file) {
+// False with the reason in errno.
+bool WriteAll(int fd, const std::string& text) {
   for (size_t done = 0; done < text.size();) {
     const ssize_t n = write(fd, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) {
-      continue;
+    if (n < 0 && errno != EINTR) {
+      return false;
     }
-    if (n < 0) {
-      close(fd);
-      Fail("cannot write", file);
-    }
-    done += static_cast<size_t>(n);
+    done += n > 0 ? static_cast<size_t>(n) : 0;
   }
+  return true;
 }
 
 void Replace(const std::filesystem::path& file, const std::string& text, bool durable) {
@@ -72,9 +70,13 @@ void Replace(const std::filesystem::path& file, const std::string& text, bool du
   if (fd < 0) {
     Fail("cannot create", temporary);
   }
-  WriteAll(fd, text, temporary);
-  const bool synced = !durable || fsync(fd) == 0;
-  if (close(fd) != 0 || !synced) {
+  const bool written = WriteAll(fd, text) && (!durable || fsync(fd) == 0);
+  const int error = errno;
+  close(fd);
+  if (!written) {
+    // What did not fit must not keep the disk full: others still have to write down how this ended.
+    unlink(temporary.c_str());
+    errno = error;
     Fail("cannot write", temporary);
   }
   if (rename(temporary.c_str(), file.c_str()) != 0) {

@@ -20,7 +20,7 @@ const char* const kStates[] = {"COMPLETED", "PRUNED", "INFEASIBLE", "FAILED", "S
 
 // The command as it can be typed again.
 std::string SameCommand(const RunArgs& args) {
-  std::string text = "backplane run " + args.input.file.string();
+  std::string text = args.typed_program + " run " + args.input.file.string();
   for (const std::string& set : args.input.set) text += " --set '" + set + "'";
   for (const std::string& sweep : args.sweep) text += " --sweep '" + sweep + "'";
   for (const std::string& folder : args.input.plugin_path) text += " --plugin-path " + folder;
@@ -79,7 +79,8 @@ class BatchText {
     if (completed) {
       context.next = {same + " --fresh", same + " --set seed=1"};
     } else {
-      context.next = {trial.state == "PLANNED" ? same : same + " --only-failed", same + " --fresh"};
+      const std::string replay = args_.typed_program + " replay " + request_.out.string() + " " + plan_.trials[0].id + " --gdb";
+      context.next = {trial.state == "PLANNED" ? same : same + " --only-failed", trial.outcome == "signal" ? replay : same + " --fresh"};
     }
     if (!completed && !report_.interrupted) {
       std::fputs(FormatFailure(result, context).c_str(), stderr);
@@ -101,7 +102,7 @@ class BatchText {
   void PrintTable() const {
     fmt::print("{}: {}\n", plan_.base.experiment.name, Counts());
     if (args_.quiet) return;
-    constexpr size_t kOtherColumns = 2 + 12 + 11 + 20 + 7;  // of the row below
+    constexpr size_t kOtherColumns = 2 + 12 + 11 + 20 + 9 + 1;  // of the rows below; a full line would wrap
     const Screen screen = DetectScreen(fileno(stdout));
     const size_t widest = static_cast<size_t>(std::max(screen.width, 80)) - kOtherColumns;
     size_t width = 5;
@@ -110,7 +111,7 @@ class BatchText {
     fmt::print("  {:<{}}  {:<10}  {:>9}  {:>18}  {:>7}\n", "trial", width, "state", "steps/s", "return +- s.e.", "time");
     for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) PrintRow(i, width, screen.utf8);
     if (plan_.trials.size() > kShownTrials) {
-      fmt::print("  and {} more: backplane export csv {}\n", plan_.trials.size() - kShownTrials, request_.out.string());
+      fmt::print("  and {} more: {} export csv {}\n", plan_.trials.size() - kShownTrials, args_.typed_program, request_.out.string());
     }
   }
 
@@ -133,11 +134,11 @@ class BatchText {
     size_t shown = 0;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       if (report_.trials[i].state != "FAILED" || shown++ >= kShownFailures) continue;
-      std::fprintf(stderr, "%s", fmt::format("  {} FAILED ({}): {}\n    again: backplane replay {} {}\n", names_[i], report_.trials[i].outcome,
-                                             report_.trials[i].why, request_.out.string(), plan_.trials[i].id)
+      std::fprintf(stderr, "%s", fmt::format("  {} FAILED ({}): {}\n    again: {} replay {} {}\n", names_[i], report_.trials[i].outcome,
+                                             report_.trials[i].why, args_.typed_program, request_.out.string(), plan_.trials[i].id)
                                      .c_str());
     }
-    if (shown > kShownFailures) std::fprintf(stderr, "  and %zu more: backplane status %s\n", shown - kShownFailures, request_.out.c_str());
+    if (shown > kShownFailures) std::fprintf(stderr, "  and %zu more: %s status %s\n", shown - kShownFailures, args_.typed_program.c_str(), request_.out.c_str());
   }
 
   void PrintEnd() const {
@@ -147,7 +148,7 @@ class BatchText {
     const std::string same = SameCommand(args_);
     if (report_.Count("PLANNED") > 0) fmt::print("  go on:  {}\n", same);
     if (report_.Count("FAILED") > 0) fmt::print("  retry:  {} --only-failed\n", same);
-    fmt::print("  table:  backplane export csv {}\n", request_.out.string());
+    fmt::print("  table:  {} export csv {}\n", args_.typed_program, request_.out.string());
   }
 
   void PrintNothingStarted() const {

@@ -27,6 +27,7 @@ struct FileArgs {
 
 struct RunArgs {
   FileArgs input;
+  std::string typed_program;       // this program as the person called it: for commands to type next
   std::vector<std::string> sweep;  // "path=1,2,4"
   std::filesystem::path out;       // empty: output.dir of the file
   bool fresh = false, accept_change = false, skip_invalid = false, dry_run = false, json = false, quiet = false;

@@ -278,6 +278,14 @@ int Complain(CLI::App& root, const CLI::ParseError& error, int argc, char** argv
   return argc > 1 && std::string(argv[1]) == "run-trial" ? static_cast<int>(kExitUsage) : static_cast<int>(kUsage);
 }
 
+// From where the person stands, if that is shorter.
+std::string TypedProgram(const std::filesystem::path& program) {
+  if (!program.is_absolute()) return program.string();
+  std::error_code error;
+  const std::filesystem::path near = std::filesystem::proximate(program, error);
+  return !error && near.string().size() < program.string().size() ? near.string() : program.string();
+}
+
 }  // namespace
 
 int Main(int argc, char** argv) {
@@ -286,6 +294,7 @@ int Main(int argc, char** argv) {
   root.require_subcommand(1);
   root.set_version_flag("--version", BACKPLANE_VERSION);
   Arguments args;
+  args.run.typed_program = argc > 0 ? TypedProgram(argv[0]) : "backplane";
   AddRun(&root, &args);
   AddRunTrial(&root, &args);
   AddReplay(&root, &args);

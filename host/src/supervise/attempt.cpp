@@ -92,7 +92,13 @@ Attempt::Ended Attempt::Conclude(const JobEnd& end) {
   if (check && end.exit.code == kExitOk && end.exit.signal == 0 && stop_ == StopReason::kNone) return {{"ok", "COMPLETED"}, {}};
   Ended ended{Classify(ending), {}};
   ended.result = Record(written.value_or(nlohmann::json::object()), ended.verdict, end);
-  if (ended.result != written.value_or(nullptr)) WriteFileAtomic(file, JsonText(ended.result, kJsonIndent));
+  if (ended.result != written.value_or(nullptr)) {
+    try {
+      WriteFileAtomic(file, JsonText(ended.result, kJsonIndent));
+    } catch (const std::exception& error) {
+      ended.unwritten = error.what();
+    }
+  }
   return ended;
 }
 

@@ -44,8 +44,9 @@ class Attempt {
   struct Ended {
     Verdict verdict;
     nlohmann::json result;  // as it stands in result.json now
+    std::string unwritten;  // why it does not stand there, the disk being full for example; the events still say how it ended
   };
-  // Tells how it ended and completes its result.json. Throws std::runtime_error if that can not be written.
+  // Tells how it ended and completes its result.json.
   Ended Conclude(const JobEnd& end);
 
  private:

@@ -204,6 +204,7 @@ class Batch {
     slots_.Give(running.grant);
     const std::string& id = plan_.trials[running.trial].id;
     const Attempt::Ended ended = running.attempt->Conclude(end);
+    if (!ended.unwritten.empty()) display_.Note("warning: " + ended.unwritten);
     const Consequence next = consequences_.After(id, ended.verdict);
     log_->Append("attempt.end", id, running.attempt->number(),
                  {{"outcome", ended.verdict.outcome},

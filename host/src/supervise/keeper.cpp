@@ -1,3 +1,4 @@
+#include "base/process.hpp"
 #include "supervise/keeper.hpp"
 
 #include <fcntl.h>
@@ -88,7 +89,7 @@ class Keeper {
     setup.cgroup_procs_fd = group_ ? group_->procs_fd() : -1;
     setup.data_limit_bytes = watch_ ? order_.memory_bytes : std::nullopt;
     trial_ = std::make_unique<Child>(command, setup);
-    Report(ToLine(KeepStart{trial_->pid(), StartTime(trial_->pid())}));
+    Report(ToLine(KeepStart{trial_->pid(), ProcessStart(trial_->pid()).value_or(0)}));
   }
 
   // Waits for the next signal, until the next deadline if there is one.

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "supervise/cgroup.hpp"
 #include "supervise/child.hpp"
 
 namespace backplane {

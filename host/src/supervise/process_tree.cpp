@@ -11,9 +11,6 @@
 namespace backplane {
 namespace {
 
-constexpr int kStartTimeField = 22;  // of /proc/PID/stat, counted from 1 (proc_pid_stat(5))
-constexpr int kFieldAfterName = 3;
-
 std::string ProcOf(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
 }  // namespace
@@ -45,22 +42,6 @@ uint64_t ResidentBytes(pid_t pid) {
   uint64_t size = 0, resident = 0;
   statm >> size >> resident;
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-uint64_t StartTime(pid_t pid) {
-  const std::string stat = ReadFile(ProcOf(pid) + "/stat").value_or("");
-  const size_t name_end = stat.rfind(')');  // the name may hold blanks and brackets
-  if (name_end == std::string::npos) {
-    return 0;
-  }
-  std::istringstream fields(stat.substr(name_end + 1));
-  std::string skipped;
-  for (int field = kFieldAfterName; field < kStartTimeField; ++field) {
-    fields >> skipped;
-  }
-  uint64_t ticks = 0;
-  fields >> ticks;
-  return ticks;
 }
 
 }  // namespace backplane

@@ -18,7 +18,4 @@ std::vector<pid_t> DescendantsOf(pid_t root);
 // Resident memory, shared pages included; 0 if it is gone. From statm: smaps walks the page tables, 156 ms for 8 GiB.
 uint64_t ResidentBytes(pid_t pid);
 
-// Clock ticks from boot to its start: with the pid, the name of a process that is never given twice. 0 if it is gone.
-uint64_t StartTime(pid_t pid);
-
 }  // namespace backplane

@@ -180,7 +180,7 @@ std::string Phases(const TrialResult& result) {
   }
   std::stable_sort(phases.begin(), phases.end(), [](const PhaseShare& a, const PhaseShare& b) { return a.share > b.share; });
   const std::vector<int> tenths = Tenths(phases);
-  std::string text = "\n  where the time went\n";
+  std::string text = "\n  where the time went, in seconds of all threads together\n";
   for (size_t i = 0; i < phases.size(); ++i) {
     text += fmt::format("    {:<24}{:>8.1f} s{:>8.1f} %\n", phases[i].name, phases[i].seconds, tenths[i] / 10.0);
   }
@@ -209,7 +209,9 @@ std::string Row(const std::string& label, const std::vector<std::string>& lines)
 }  // namespace
 
 std::string FormatSummary(const TrialResult& result, const SummaryContext& context) {
-  return fmt::format("{}: {} (trial {})\n", context.title, result.state, result.trial_id) + Speed(result) + Returns(result) +
+  // Stopped with a checkpoint is no end of a trial.
+  const std::string state = result.state == "KILLED" ? "stopped, the same command goes on" : result.state;
+  return fmt::format("{}: {} (trial {})\n", context.title, state, result.trial_id) + Speed(result) + Returns(result) +
          Phases(result) + Places(context);
 }
 

@@ -244,8 +244,12 @@ int RunTrial(const std::filesystem::path& trial_json, bool check_only) {
   try {
     std::ifstream in(trial_json);
     if (!in) throw std::runtime_error("cannot be read");
+    TrialSpec spec = TrialSpecFromJson(nlohmann::json::parse(in));
+    if (!check_only && std::filesystem::exists(spec.attempt_dir / "result.json"))
+      throw std::runtime_error("attempt " + std::to_string(spec.attempt) +
+                               " has a result already; `backplane replay OUT TRIAL` runs the trial again beside it");
     // Never destroyed: threads and plugins may still be about when the process leaves.
-    auto* process = new TrialProcess(TrialSpecFromJson(nlohmann::json::parse(in)), check_only);
+    auto* process = new TrialProcess(std::move(spec), check_only);
     return process->Run();
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s: %s\n", trial_json.c_str(), e.what());
