@@ -55,7 +55,7 @@ class BatchText {
     for (const FailedCheck& check : report_.checks) {
       std::fprintf(stderr, "%s does not fit %s (%zu %s): %s\n", check.learner.c_str(), check.env.c_str(), check.trials,
                    check.trials == 1 ? "trial" : "trials", check.result.value("error", "").c_str());
-      std::fputs(FormatFailure(ParseResult(check.result), {plan_.base.experiment.name, request_.out, check.attempt_dir, {}}).c_str(),
+      std::fputs(FormatFailure(ParseResult(check.result), {plan_.base.experiment.name, request_.out, check.folder, {}}).c_str(),
                  stderr);
     }
     if (!report_.checks.empty() && report_.started == 0 && plan_.trials.size() > 1 && !request_.skip_invalid) {

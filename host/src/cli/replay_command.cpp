@@ -7,10 +7,10 @@
 #include "base/files.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
-#include "rollout/cores.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/local_engine.hpp"
 #include "supervise/outcome.hpp"
+#include "supervise/resources.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -65,6 +65,10 @@ int Compare(const TrialFolder& folder, const std::filesystem::path& again) {
     std::printf("iteration %zu differs from the record:\n  recorded  %s\n  replayed  %s\n", i + 1, before[i].c_str(), now[i].c_str());
     return kFailed;
   }
+  if (both == 0) {
+    std::printf("nothing to compare: %zu iterations recorded, %zu replayed\n", before.size(), now.size());
+    return kFailed;
+  }
   std::printf("%zu iterations replayed, %zu of them recorded before: equal bit for bit\n", now.size(), both);
   return kOk;
 }
@@ -101,7 +105,9 @@ int ReplayCommand(const ReplayArgs& args) {
   command.child.arguments = {"run-trial", trial_json.string()};
   command.child.stdout_file = spec.attempt_dir / "stdout.log";
   command.child.stderr_file = spec.attempt_dir / "stderr.log";
-  command.grant.cores = GrantedCpus();
+  Slots slots(ThisMachine(), {});
+  slots.Require(spec.experiment.resources);
+  command.grant = slots.Take(spec.experiment.resources, /*exclusive=*/false).value();
   LocalEngine engine(program);
   engine.Start(command);
   const ChildExit exit = WaitForOne(engine);
@@ -110,7 +116,8 @@ int ReplayCommand(const ReplayArgs& args) {
                 exit.signal != 0 ? SignalName(exit.signal).c_str() : ("exit code " + std::to_string(exit.code)).c_str(),
                 command.child.stderr_file.c_str());
   }
-  return Compare(folder, spec.attempt_dir);
+  const int compared = Compare(folder, spec.attempt_dir);
+  return exit.signal != 0 || exit.code != 0 ? static_cast<int>(kFailed) : compared;
 }
 
 }  // namespace backplane

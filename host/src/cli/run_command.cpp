@@ -13,10 +13,10 @@
 namespace backplane {
 namespace {
 
-int ExitOf(const BatchReport& report) {
+int ExitOf(const BatchReport& report, bool skip_invalid) {
   const size_t failed = report.Count("FAILED"), usable = report.Count("COMPLETED") + report.Count("PRUNED");
   if (report.interrupted) return kInterrupted;
-  if (!report.checks.empty() && report.started == 0 && usable == 0) return kFailed;
+  if (!report.checks.empty() && (!skip_invalid || usable == 0)) return kFailed;
   if (!report.refused.empty()) return kFailed;
   if (failed > 0 || !report.paused.empty()) return usable > 0 ? kPartial : kFailed;
   return kOk;
@@ -69,7 +69,7 @@ int RunCommand(const RunArgs& args) {
   LocalEngine engine(request.program);
   const BatchReport report = RunBatch(request, &engine, &*slots);
   PrintBatch(request, report, args);
-  return ExitOf(report);
+  return ExitOf(report, args.skip_invalid);
 }
 
 }  // namespace backplane

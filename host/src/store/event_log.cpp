@@ -78,13 +78,21 @@ EventLog::EventLog(const std::filesystem::path& file) : file_(file), boot_id_(Bo
 EventLog::~EventLog() { close(fd_); }
 
 void EventLog::Append(const std::string& kind, const std::string& trial_id, unsigned attempt, const nlohmann::json& body) {
-  const Event event{record_.last_seq + 1, Now(), boot_id_, kind, trial_id, attempt, body};
-  const std::string line = Line(event);
+  Append({Entry{kind, trial_id, attempt, body}});
+}
+
+void EventLog::Append(const std::vector<Entry>& entries) {
+  std::vector<Event> events;
+  std::string lines;
+  for (const Entry& entry : entries) {
+    events.push_back({record_.last_seq + 1 + events.size(), Now(), boot_id_, entry.kind, entry.trial_id, entry.attempt, entry.body});
+    lines += Line(events.back());
+  }
   ssize_t n = 0;
   do {
-    n = write(fd_, line.data(), line.size());
+    n = write(fd_, lines.data(), lines.size());
   } while (n < 0 && errno == EINTR);
-  int error = n == static_cast<ssize_t>(line.size()) ? 0 : n < 0 ? errno : ENOSPC;
+  int error = n == static_cast<ssize_t>(lines.size()) ? 0 : n < 0 ? errno : ENOSPC;
   if (error == 0 && fdatasync(fd_) != 0) {
     error = errno;
   }
@@ -94,7 +102,7 @@ void EventLog::Append(const std::string& kind, const std::string& trial_id, unsi
     Fail("cannot write", file_, error);
   }
   size_bytes_ += n;
-  record_.Apply(event);
+  for (Event& event : events) record_.Apply(std::move(event));
 }
 
 }  // namespace backplane

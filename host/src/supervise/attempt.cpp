@@ -1,5 +1,7 @@
 #include "supervise/attempt.hpp"
 
+#include <algorithm>
+
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "supervise/result.hpp"
@@ -9,6 +11,7 @@ namespace {
 
 constexpr size_t kLogTailLines = 10;
 constexpr int kJsonIndent = 1;
+constexpr double kCheckPatience_s = 60;
 
 TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const TrialFolder& folder,
                  AttemptKind kind) {
@@ -71,7 +74,9 @@ std::optional<StopHow> Attempt::Look(double elapsed_s) {
   // First it is asked to write down whose code it is in; at the next look it dies.
   if (stop_ == StopReason::kHang) return StopHow::kKill;
   const ResourceConfig& resources = spec_.experiment.resources;
-  if (elapsed_s - last_sign_s_ > resources.hang_timeout_s) {
+  // A check gives no signs; loading a large library from a cold disk is most of it.
+  const double patience_s = kind_ == AttemptKind::kCheck ? std::max(resources.hang_timeout_s, kCheckPatience_s) : resources.hang_timeout_s;
+  if (elapsed_s - last_sign_s_ > patience_s) {
     Stopped(StopReason::kHang);
     return StopHow::kWhere;
   }
@@ -128,6 +133,7 @@ nlohmann::json Attempt::Record(nlohmann::json record, const Verdict& verdict, co
   if (kind_ == AttemptKind::kCheck) record["check"] = true;
   record["state"] = verdict.state;
   record["outcome"] = verdict.outcome;
+  record["on_device"] = verdict.on_device;
   record["hang"] = stop_ == StopReason::kHang;
   record["signal"] = verdict.signal.empty() ? nlohmann::json(nullptr) : nlohmann::json(verdict.signal);
   record["log_tail"] = tail;

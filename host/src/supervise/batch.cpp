@@ -1,22 +1,18 @@
 #include "supervise/batch.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
-#include <map>
 
-#include "base/files.hpp"
 #include "store/database.hpp"
 #include "store/event_log.hpp"
 #include "store/plan_file.hpp"
 #include "supervise/attempt.hpp"
 #include "supervise/batch_display.hpp"
 #include "supervise/batch_files.hpp"
-#include "supervise/interrupt.hpp"
-#include "supervise/layout.hpp"
-#include "supervise/pair_check.hpp"
 #include "supervise/consequences.hpp"
+#include "supervise/interrupt.hpp"
+#include "supervise/job_table.hpp"
+#include "supervise/layout.hpp"
 #include "supervise/recover.hpp"
 #include "supervise/schedule.hpp"
 
@@ -27,15 +23,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kTick_ms = 200;
 
-double Seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
-
 class Batch {
  public:
   Batch(const BatchRequest& request, Engine* engine, Slots* slots)
       : request_(request),
         plan_(request.plan),
-        engine_(*engine),
         slots_(*slots),
+        jobs_(engine, slots),
         schedule_(plan_),
         consequences_(plan_.base.experiment.on_failure),
         stop_rules_(plan_.base.experiment.stop_sweep, plan_.trials.size()),
@@ -44,29 +38,21 @@ class Batch {
   BatchReport Run() {
     const InterruptScope interrupts;  // over checks and trials: a Ctrl-C between two processes counts
     Open();
-    if (!TakeOver()) return Report();
-    WriteBatchFiles(request_);
-    if (schedule_.waiting() == 0) return Report();
-    log_->Append("session.start", "", 0, SessionFacts(plan_.trials.size()));
-    database_ = std::make_unique<Database>(request_.out, ReadPlanFile(request_.out / "plan.jsonl"), log_->record(),
-                                           [this](const std::string& sentence) { display_.Note("warning: " + sentence); });
-    if (CheckPairs()) RunTrials();
-    const char* why = !report_.paused.empty() ? "paused" : report_.interrupted ? "interrupted" : "done";
-    log_->Append("session.end", "", 0, {{"why", why}});
-    display_.Show(nullptr, Now(), /*always=*/true);
-    display_.Clear();
+    if (Refused()) return Report();
+    try {
+      Session();
+    } catch (...) {
+      EndAll();
+      throw;
+    }
     return Report();
   }
 
  private:
-  struct Running {
-    size_t trial;
-    std::unique_ptr<Attempt> attempt;
-    Grant grant;
-    Clock::time_point started;
-  };
-
-  double Now() const { return Seconds(Clock::now() - start_); }
+  double Now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  TrialFolder FolderOf(size_t trial) const { return TrialFolderOf(request_.out, plan_.trials[trial].id); }
+  const TrialRecord* RecordOf(size_t trial) const { return log_->record().Find(plan_.trials[trial].id); }
+  bool stopping() const { return report_.interrupted || !report_.paused.empty(); }
 
   void Open() {
     if (request_.fresh) {
@@ -74,160 +60,196 @@ class Batch {
     }
     lock_ = std::make_unique<OutLock>(request_.out, [this](const std::string& sentence) { display_.Note(sentence); });
     log_ = std::make_unique<EventLog>(request_.out / "events.jsonl");
-  }
-
-  // Brings the states of earlier sessions into the schedule. False: the plan must not run on these results.
-  bool TakeOver() {
+    seq_before_ = log_->record().last_seq;
     EndOpenAttempts(request_.out, log_.get(), &consequences_);
-    const std::filesystem::path last_plan = request_.out / "plan.jsonl";
-    if (!request_.accept_change && std::filesystem::exists(last_plan)) {
-      const auto changes = ChangedFiles(ReadPlanFile(last_plan), plan_, log_->record());
-      if (!changes.empty()) report_.refused = FormatChanges(changes);
-    }
-    for (size_t i = 0; i < plan_.trials.size(); ++i) {
-      if (const TrialRecord* record = log_->record().Find(plan_.trials[i].id)) schedule_.Set(i, record->state);
-    }
-    if (request_.only_failed) PutBackFailed(*request_.only_failed);
-    return report_.refused.empty();
   }
 
-  void PutBackFailed(const std::set<std::string>& classes) {
+  // True: the plan must not run on these results, because files changed under finished trials.
+  bool Refused() {
+    const std::filesystem::path last_plan = request_.out / "plan.jsonl";
+    if (request_.accept_change || !std::filesystem::exists(last_plan)) return false;
+    const auto changes = ChangedFiles(ReadPlanFile(last_plan), plan_, log_->record());
+    if (!changes.empty()) report_.refused = FormatChanges(changes);
+    return !changes.empty();
+  }
+
+  void Session() {
+    WriteBatchFiles(request_);
+    database_ = std::make_unique<Database>(request_.out, ReadPlanFile(request_.out / "plan.jsonl"), log_->record(),
+                                           [this](const std::string& sentence) { display_.Note("warning: " + sentence); });
+    TakeOver();
+    const auto& sessions = log_->record().sessions;
+    const bool nothing_new = log_->record().last_seq == seq_before_ && !sessions.empty() && sessions.back().ended;
+    if (schedule_.waiting() > 0 || !nothing_new) {
+      log_->Append("session.start", "", 0, SessionFacts(plan_.trials.size()));
+      const bool fit = CheckPairs();
+      if (fit) RunTrials();
+      log_->Append("session.end", "", 0, {{"why", !report_.paused.empty() ? "paused" : report_.interrupted ? "interrupted" : fit ? "done" : "refused"}});
+    }
+    display_.Show(nullptr, Now(), /*always=*/true);
+    display_.Clear();
+  }
+
+  // Brings the states of earlier sessions into the schedule.
+  void TakeOver() {
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
-      const TrialRecord* record = log_->record().Find(plan_.trials[i].id);
-      const bool failed = record != nullptr && record->state == "FAILED";
-      if (failed && (classes.empty() || classes.contains(record->outcome))) {
-        SetState(i, "PLANNED", "run again by --only-failed");
+      const TrialRecord* record = RecordOf(i);
+      if (record != nullptr) schedule_.Set(i, record->state);
+      if (!request_.only_failed) continue;
+      // In the events it stays failed until it starts: if this session ends before that, the same command still means it.
+      if (record != nullptr && MeantByOnlyFailed(*record, *request_.only_failed)) {
+        schedule_.Set(i, "PLANNED");
       } else {
         schedule_.Leave(i);
       }
     }
+    Infer();
   }
 
-  void SetState(size_t trial, const std::string& state, const std::string& why) {
-    log_->Append("trial.state", plan_.trials[trial].id, 0, {{"state", state}, {"why", why}});
-    schedule_.Set(trial, state);
-    if (database_) database_->Update(log_->record(), plan_.trials[trial].id);
+  void Infer() {
+    std::vector<std::pair<size_t, std::string>> states;
+    for (const Inferred& inferred : InferInfeasible(plan_, schedule_))
+      states.emplace_back(inferred.trial, "inferred: " + plan_.trials[inferred.from].id + " needs no more memory and did not fit");
+    SetStates("INFEASIBLE", states);
   }
 
-  // True: there is something to run, and what there is fits together.
+  // A state that no attempt brought about, with its reason.
+  void SetStates(const std::string& state, const std::vector<std::pair<size_t, std::string>>& trials) {
+    if (trials.empty()) return;
+    std::vector<EventLog::Entry> entries;
+    for (const auto& [trial, why] : trials) entries.push_back({"trial.state", plan_.trials[trial].id, 0, {{"state", state}, {"why", why}}});
+    log_->Append(entries);
+    for (const auto& [trial, why] : trials) {
+      schedule_.Set(trial, state);
+      database_->Update(log_->record(), plan_.trials[trial].id);
+    }
+  }
+
+  // True: what there is to run fits together, or the rest of it does and that is enough.
   bool CheckPairs() {
-    bool fit = true;
     for (const auto& [name, trials] : PairsOf(plan_)) {
-      std::vector<size_t> planned;
+      std::vector<size_t> waiting;
       bool ran_before = false;
       for (const size_t trial : trials) {
-        if (schedule_.Waits(trial)) planned.push_back(trial);
-        const TrialRecord* record = log_->record().Find(plan_.trials[trial].id);
+        if (schedule_.Waits(trial)) waiting.push_back(trial);
+        const TrialRecord* record = RecordOf(trial);
         ran_before = ran_before || (record != nullptr && (record->state == "COMPLETED" || FolderOf(trial).HasCheckpoint()));
       }
-      if (planned.empty() || ran_before) continue;
-      fit = CheckPair(planned) && fit;
+      if (!waiting.empty() && !ran_before) CheckPair(waiting);
       if (report_.interrupted) return false;
     }
-    return fit || request_.skip_invalid;
+    return report_.checks.empty() || request_.skip_invalid;
   }
 
-  bool CheckPair(const std::vector<size_t>& trials) {
-    const PlannedTrial& first = plan_.trials[trials.front()];
-    const LoadedExperiment loaded = plan_.Load(first);
+  void CheckPair(const std::vector<size_t>& trials) {
+    const size_t first = trials.front();
+    LoadedExperiment loaded = plan_.Load(plan_.trials[first]);
     const auto grant = slots_.Take(loaded.experiment.resources, /*exclusive=*/false);
     if (!grant) throw std::runtime_error("no room for the check of a trial although nothing runs");
-    const JobId job = Start(trials.front(), loaded, *grant, AttemptKind::kCheck);
-    const Attempt::Ended ended = WaitFor(job);
-    const std::unique_ptr<Attempt> attempt = std::move(running_.at(job).attempt);
-    running_.erase(job);
-    slots_.Give(*grant);
-    if (ended.verdict.state == "COMPLETED") return true;
-    if (ended.verdict.outcome == "killed") return false;
-    report_.checks.push_back({loaded.env->id, loaded.learner->id, ended.result, attempt->folder(), trials.size()});
-    if (!request_.skip_invalid) return false;
-    for (const size_t trial : trials) SetState(trial, "SKIPPED", "this env and this learner do not fit: " + ended.result.value("error", ""));
-    return false;
-  }
-
-  Attempt::Ended WaitFor(JobId job) {
-    for (;;) {
-      for (const JobEnd& end : engine_.Wait(kTick_ms)) {
-        if (end.job == job) return running_.at(job).attempt->Conclude(end);
-      }
-      Tend();
+    jobs_.Start(first, Make(first, loaded, *grant, AttemptKind::kCheck), *grant);
+    std::vector<JobTable::Ended> ended;
+    while (ended.empty()) {
+      ended = jobs_.Wait(kTick_ms);
+      PassInterrupts();
     }
+    const Verdict& verdict = ended.front().how.verdict;
+    if (verdict.state == "COMPLETED" || verdict.outcome == "killed") return;
+    report_.checks.push_back(
+        {loaded.env->id, loaded.learner->id, ended.front().how.result, ended.front().job.attempt->folder(), trials.size()});
+    if (!request_.skip_invalid) return;
+    std::vector<std::pair<size_t, std::string>> states;
+    for (const size_t trial : trials) {
+      states.emplace_back(trial, "this env and this learner do not fit: " + report_.checks.back().result.value("error", ""));
+      schedule_.Leave(trial);
+    }
+    if (FitsNever(verdict)) SetStates("SKIPPED", states);
   }
 
-  TrialFolder FolderOf(size_t trial) const { return TrialFolderOf(request_.out, plan_.trials[trial].id); }
-
-  JobId Start(size_t trial, LoadedExperiment loaded, const Grant& grant, AttemptKind kind) {
+  std::unique_ptr<Attempt> Make(size_t trial, LoadedExperiment loaded, const Grant& grant, AttemptKind kind) {
     loaded.experiment.resources.device_memory_bytes = slots_.DeviceMemory(loaded.experiment.resources, grant);
     const AttemptPlace place{request_.out, request_.program, request_.torch_lib, lock_->fd()};
-    auto attempt = std::make_unique<Attempt>(place, loaded, plan_.trials[trial].id, grant, kind);
-    if (kind == AttemptKind::kRun) {
-      log_->Append("attempt.start", plan_.trials[trial].id, attempt->number(),
-                   {{"cores", grant.cores}, {"gpus", grant.gpus}, {"resumed", attempt->resumed()}});
-      schedule_.Set(trial, "RUNNING");
-      ++report_.started;
-    }
-    const JobId job = engine_.Start(attempt->Command());
-    running_[job] = {trial, std::move(attempt), grant, Clock::now()};
-    return job;
+    return std::make_unique<Attempt>(place, loaded, plan_.trials[trial].id, grant, kind);
   }
 
   void RunTrials() {
     for (;;) {
       Launch();
-      if (running_.empty() && (stopping() || schedule_.waiting() == 0)) return;
-      for (const JobEnd& end : engine_.Wait(kTick_ms)) End(end);
-      Tend();
-      display_.Show(OnlyOne(), Now());
+      if (jobs_.empty() && (stopping() || schedule_.waiting() == 0)) return;
+      const std::vector<JobTable::Ended> ended = jobs_.Wait(kTick_ms);
+      for (const JobTable::Ended& one : ended) Conclude(one);
+      PassInterrupts();
+      if (!ended.empty()) Launch();  // the free cores first, the tables after
+      for (const JobTable::Ended& one : ended) database_->Update(log_->record(), plan_.trials[one.job.trial].id);
+      const JobTable::Job* only = jobs_.Only();
+      display_.Show(only != nullptr ? only->attempt.get() : nullptr, Now());
     }
   }
-
-  const Attempt* OnlyOne() const { return running_.size() == 1 ? running_.begin()->second.attempt.get() : nullptr; }
-
-  bool stopping() const { return report_.interrupted || !report_.paused.empty(); }
 
   void Launch() {
     while (!stopping()) {
       const auto trial = schedule_.Next(Now());
       if (!trial) return;
       if (!next_ || next_->first != *trial) next_.emplace(*trial, plan_.Load(plan_.trials[*trial]));
-      const auto grant = slots_.Take(next_->second.experiment.resources, next_->second.experiment.resources.exclusive);
+      const ResourceConfig& resources = next_->second.experiment.resources;
+      const auto grant = slots_.Take(resources, resources.exclusive);
       if (!grant) return;
-      Start(*trial, next_->second, *grant, AttemptKind::kRun);
+      Start(*trial, next_->second, *grant);
       next_.reset();
     }
   }
 
-  void End(const JobEnd& end) {
-    const auto found = running_.find(end.job);
-    const Running running = std::move(found->second);
-    running_.erase(found);
-    slots_.Give(running.grant);
-    const std::string& id = plan_.trials[running.trial].id;
-    const Attempt::Ended ended = running.attempt->Conclude(end);
-    if (!ended.unwritten.empty()) display_.Note("warning: " + ended.unwritten);
-    const Consequence next = consequences_.After(id, ended.verdict);
-    log_->Append("attempt.end", id, running.attempt->number(),
-                 {{"outcome", ended.verdict.outcome},
-                  {"state", next.state},
-                  {"why", ended.verdict.why},
-                  {"exit", end.exit.code},
-                  {"signal", ended.verdict.signal},
-                  {"wall_s", end.wall_s},
-                  {"peak_rss_bytes", end.peak_rss_bytes}});
-    schedule_.Set(running.trial, next.state);
-    if (next.state == "PLANNED") {
-      next.retry_after_s ? schedule_.Delay(running.trial, Now() + *next.retry_after_s) : schedule_.Leave(running.trial);
+  void Start(size_t trial, const LoadedExperiment& loaded, const Grant& grant) {
+    std::unique_ptr<Attempt> attempt;
+    try {
+      attempt = Make(trial, loaded, grant, AttemptKind::kRun);
+    } catch (const std::exception& error) {
+      slots_.Give(grant);
+      return NotStarted(trial, std::max(FolderOf(trial).LastAttempt(), 1u), error.what());
     }
-    if (next.state == "INFEASIBLE") InferFrom(running.trial);
-    if (next.state != "PLANNED") {
-      if (const auto why = stop_rules_.Ended(next.state, ended.verdict.outcome, Now())) Pause(*why);
+    const unsigned number = attempt->number();
+    log_->Append("attempt.start", plan_.trials[trial].id, number,
+                 {{"cores", grant.cores}, {"gpus", grant.gpus}, {"resumed", attempt->resumed()}});
+    schedule_.Set(trial, "RUNNING");
+    ++report_.started;
+    try {
+      jobs_.Start(trial, std::move(attempt), grant);
+    } catch (const std::exception& error) {
+      NotStarted(trial, number, error.what());
     }
-    database_->Update(log_->record(), id);
   }
 
-  void InferFrom(size_t trial) {
-    for (const size_t other : schedule_.NeedAsMuchAs(trial))
-      SetState(other, "INFEASIBLE", "inferred: " + plan_.trials[trial].id + " needs no more memory and did not fit");
+  // The disk is full, no process can be made: not the trial's fault, and it may pass.
+  void NotStarted(size_t trial, unsigned attempt, const std::string& why) {
+    Verdict verdict;
+    verdict.outcome = "temp";
+    verdict.state = "FAILED";
+    verdict.why = "could not be started: " + why;
+    Settle(trial, attempt, verdict, {});
+  }
+
+  void Conclude(const JobTable::Ended& ended) {
+    if (!ended.how.unwritten.empty()) display_.Note("warning: " + ended.how.unwritten);
+    Settle(ended.job.trial, ended.job.attempt->number(), ended.how.verdict,
+           {{"exit", ended.end.exit.code},
+            {"wall_s", ended.end.wall_s},
+            {"peak_rss_bytes", ended.end.peak_rss_bytes},
+            {"peak_memory_bytes", ended.end.peak_memory_bytes},
+            {"memory_enforced_by", ended.end.memory_enforced_by}});
+  }
+
+  // What follows from an ended attempt, first of all for the record.
+  void Settle(size_t trial, unsigned attempt, const Verdict& verdict, nlohmann::json facts) {
+    const Consequence next = consequences_.After(plan_.trials[trial].id, verdict);
+    nlohmann::json body = {{"outcome", verdict.outcome}, {"state", next.state}, {"why", verdict.why}, {"signal", verdict.signal}};
+    if (facts.is_object()) body.update(facts);
+    log_->Append("attempt.end", plan_.trials[trial].id, attempt, body);
+    schedule_.Set(trial, next.state);
+    if (next.state == "PLANNED") {
+      next.retry_after_s ? schedule_.Delay(trial, Now() + *next.retry_after_s) : schedule_.Leave(trial);
+      return;
+    }
+    if (next.state == "INFEASIBLE") Infer();
+    if (const auto why = stop_rules_.Ended(next.state, verdict.outcome, Now())) Pause(*why);
   }
 
   void Pause(const std::string& why) {
@@ -237,29 +259,29 @@ class Batch {
     display_.Note("pausing: " + why + "; trials that run come to their end");
   }
 
-  // Looks after what runs: limits, and Ctrl-C. The second one ends everything at once.
-  void Tend() {
+  // The second Ctrl-C ends everything at once.
+  void PassInterrupts() {
     const int count = InterruptScope::Count();
-    for (auto& [job, running] : running_) {
-      if (const auto how = running.attempt->Look(Seconds(Clock::now() - running.started))) engine_.Stop(job, *how);
-      if (count > interrupts_) {
-        running.attempt->Interrupted();
-        engine_.Stop(job, count >= 2 ? StopHow::kKill : StopHow::kAsk);
-      }
-    }
-    if (count > interrupts_) {
-      if (interrupts_ == 0 && !running_.empty()) display_.Note("stopping after this step, with a checkpoint; Ctrl-C again ends it at once");
-      report_.interrupted = true;
-      interrupts_ = count;
-    }
+    if (count == interrupts_) return;
+    if (interrupts_ == 0 && !jobs_.empty()) display_.Note("stopping after this step, with a checkpoint; Ctrl-C again ends it at once");
+    interrupts_ = count;
+    report_.interrupted = true;
+    jobs_.StopAll(count >= 2 ? StopHow::kKill : StopHow::kAsk);
+  }
+
+  // Our own records can not be written any more: what runs may still save itself, and the next session finds its results.
+  void EndAll() {
+    jobs_.StopAll(StopHow::kAsk);
+    while (!jobs_.empty()) jobs_.Wait(kTick_ms);
+    display_.Clear();
   }
 
   BatchReport Report() {
-    for (const PlannedTrial& trial : plan_.trials) {
-      const TrialRecord* record = log_->record().Find(trial.id);
-      report_.trials.push_back(record == nullptr
-                                   ? BatchReport::Trial{"PLANNED", "", "", 0}
-                                   : BatchReport::Trial{record->state, record->outcome, record->why, static_cast<unsigned>(record->attempts.size())});
+    for (size_t i = 0; i < plan_.trials.size(); ++i) {
+      const TrialRecord* record = RecordOf(i);
+      report_.trials.push_back(record == nullptr ? BatchReport::Trial{"PLANNED", "", "", 0}
+                                                 : BatchReport::Trial{record->state, record->outcome, record->why,
+                                                                      static_cast<unsigned>(record->attempts.size())});
     }
     report_.interrupted = report_.interrupted && report_.Count("PLANNED") > 0;
     return report_;
@@ -267,17 +289,17 @@ class Batch {
 
   const BatchRequest& request_;
   const Plan& plan_;
-  Engine& engine_;
   Slots& slots_;
+  JobTable jobs_;
   Schedule schedule_;
   Consequences consequences_;
   StopRules stop_rules_;
   BatchDisplay display_;
-  Clock::time_point start_ = Clock::now();
+  const Clock::time_point start_ = Clock::now();
   std::unique_ptr<OutLock> lock_;
   std::unique_ptr<EventLog> log_;
   std::unique_ptr<Database> database_;
-  std::map<JobId, Running> running_;
+  uint64_t seq_before_ = 0;                                  // of the newest event that an earlier session wrote
   std::optional<std::pair<size_t, LoadedExperiment>> next_;  // resolved, waiting for room
   int interrupts_ = 0;
   BatchReport report_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "supervise/engine.hpp"
+#include "supervise/pair_check.hpp"
 #include "supervise/resources.hpp"
 #include "sweep/plan.hpp"
 
@@ -26,13 +27,6 @@ struct BatchRequest {
   std::optional<std::set<std::string>> only_failed;  // run failed trials again, of these classes (none named: of all), and nothing else
   std::filesystem::path program;                     // what answers to `run-trial` and `keep`
   std::filesystem::path torch_lib;                   // empty: none known
-};
-
-struct FailedCheck {
-  std::string env, learner;  // plugin ids
-  nlohmann::json result;     // as a failed attempt's result.json
-  std::filesystem::path attempt_dir;
-  size_t trials = 0;  // of that pair
 };
 
 struct BatchReport {

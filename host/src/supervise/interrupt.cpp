@@ -16,7 +16,8 @@ struct sigaction previous[std::size(kInterrupts)];
 InterruptScope::InterruptScope() {
   interrupts = 0;
   struct sigaction action {};
-  action.sa_handler = +[](int) { interrupts = interrupts + 1; };
+  // A hang-up comes more than once when a terminal closes, and asks no more than one Ctrl-C does.
+  action.sa_handler = +[](int signal) { interrupts = signal == SIGHUP && interrupts > 0 ? interrupts : interrupts + 1; };
   sigemptyset(&action.sa_mask);  // no SA_RESTART: a wait ends at once
   for (size_t i = 0; i < std::size(kInterrupts); ++i) {
     sigaction(kInterrupts[i], &action, &previous[i]);

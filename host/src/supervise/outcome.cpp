@@ -91,8 +91,12 @@ Verdict ByExitCode(int code, const Ending& ending) {
 }  // namespace
 
 Verdict Classify(const Ending& ending) {
-  // A trial that came to its end while it was being stopped has come to its end.
-  const bool complete = ending.exit.signal == 0 && ending.exit.code == kExitOk && ending.result_state == "COMPLETED";
+  // The result is a trial's last act: whoever killed it after that came too late.
+  const bool whole = ending.result_state == "COMPLETED" || ending.result_state == "PRUNED";
+  if (whole && ending.exit.signal != 0) {
+    return ByExitZero(ending);
+  }
+  const bool complete = whole && ending.exit.code == kExitOk;
   if (!complete && ending.stop == StopReason::kHang) {
     return {"timeout", "FAILED", "gave no sign of life and was killed", ""};
   }

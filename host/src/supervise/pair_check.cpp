@@ -29,4 +29,8 @@ std::map<std::string, std::vector<size_t>> PairsOf(const Plan& plan) {
   return pairs;
 }
 
+bool FitsNever(const Verdict& verdict) {
+  return verdict.outcome == "config" || verdict.outcome == "plugin" || verdict.outcome == "signal";
+}
+
 }  // namespace backplane

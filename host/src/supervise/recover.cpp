@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/files.hpp"
 #include "supervise/layout.hpp"
@@ -26,6 +28,12 @@ void WriteStaleResult(const TrialFolder& folder, const std::string& trial_id, un
                       .dump(kJsonIndent));
 }
 
+// A plugin's process wrote it: any key may be missing or of another type.
+std::string Text(const nlohmann::json& object, const char* key, const char* otherwise) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
 void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_id, unsigned attempt, EventLog* log,
                     Consequences* consequences) {
   const TrialFolder folder = TrialFolderOf(out, trial_id);
@@ -37,14 +45,15 @@ void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_i
     return;
   }
   Verdict verdict;
-  verdict.outcome = result->value("outcome", "plugin");
-  verdict.state = result->at("state");
-  verdict.why = result->contains("error") && result->at("error").is_string() ? result->at("error").get<std::string>() : "";
+  verdict.outcome = Text(*result, "outcome", "plugin");
+  verdict.state = Text(*result, "state", "FAILED");
+  verdict.why = Text(*result, "error", "");
+  verdict.on_device = result->contains("on_device") && (*result)["on_device"] == true;
   log->Append("attempt.end", trial_id, attempt,
               {{"outcome", verdict.outcome},
                {"state", consequences->After(trial_id, verdict).state},
                {"why", verdict.why},
-               {"wall_s", result->value("wall_s", nlohmann::json())},
+               {"wall_s", result->contains("wall_s") ? (*result)["wall_s"] : nlohmann::json()},
                {"adopted", true}});
 }
 
@@ -71,6 +80,27 @@ void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, Consequenc
     if (result && result->at("state") == "COMPLETED") open.emplace_back(id, last);
   }
   for (const auto& [id, attempt] : open) EndOpenAttempt(out, id, attempt, log, consequences);
+}
+
+std::vector<Inferred> InferInfeasible(const Plan& plan, const Schedule& schedule) {
+  std::vector<Inferred> inferred;
+  std::set<size_t> known;
+  for (size_t i = 0; i < plan.trials.size(); ++i) {
+    if (schedule.state(i) != "INFEASIBLE") continue;
+    for (const size_t other : schedule.NeedAsMuchAs(i)) {
+      if (known.insert(other).second) inferred.push_back({other, i});
+    }
+  }
+  return inferred;
+}
+
+bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& classes) {
+  const auto meant = [&](const std::string& outcome) { return classes.empty() || classes.contains(outcome); };
+  if (trial.state == "FAILED") return meant(trial.outcome);
+  if (trial.state != "PLANNED") return false;
+  return std::any_of(trial.attempts.begin(), trial.attempts.end(), [&](const AttemptRecord& attempt) {
+    return attempt.ended && attempt.outcome != "ok" && attempt.outcome != "killed" && attempt.outcome != "stale" && meant(attempt.outcome);
+  });
 }
 
 std::vector<ChangedFile> ChangedFiles(const std::vector<PlanLine>& before, const Plan& now, const BatchRecord& record) {

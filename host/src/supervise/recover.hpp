@@ -10,6 +10,7 @@
 #include "store/event_log.hpp"
 #include "store/plan_file.hpp"
 #include "supervise/consequences.hpp"
+#include "supervise/schedule.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {
@@ -17,6 +18,16 @@ namespace backplane {
 // Every attempt that began and has no end gets one: what its result.json says, or "stale". Trials that left a complete result
 // without any event are taken over too. Throws std::runtime_error.
 void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, Consequences* consequences);
+
+// Trials that the plan wants and that need at least as much memory as one that did not fit: an earlier session may have ended
+// before it drew the conclusion, or the plan may be larger now.
+struct Inferred {
+  size_t trial, from;  // places in the plan
+};
+std::vector<Inferred> InferInfeasible(const Plan& plan, const Schedule& schedule);
+
+// Whether --only-failed of these classes (none: all) means this trial: it failed, or it was under way again after it had.
+bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& classes);
 
 // A file whose content changed under points that have finished trials.
 struct ChangedFile {

@@ -203,6 +203,7 @@ int TrialProcess::Finish(Outcome outcome, const std::string& plugin, const std::
   result["attempt"] = spec_.attempt;
   result["state"] = outcome.exit == kExitOk ? "COMPLETED" : outcome.exit == kExitTemp ? "KILLED" : "FAILED";
   result["outcome"] = outcome.name;
+  result["on_device"] = outcome.exit == kExitGpuOom;
   result["error"] = error.empty() ? nlohmann::json(nullptr) : nlohmann::json(error);
   result["plugin"] = plugin;
   result["phase"] = status_.data().phase;

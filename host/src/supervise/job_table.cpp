@@ -1,0 +1,41 @@
+#include "supervise/job_table.hpp"
+
+namespace backplane {
+
+using Clock = std::chrono::steady_clock;
+
+void JobTable::Start(size_t trial, std::unique_ptr<Attempt> attempt, const Grant& grant) {
+  JobId id = 0;
+  try {
+    id = engine_.Start(attempt->Command());
+  } catch (...) {
+    slots_.Give(grant);
+    throw;
+  }
+  jobs_[id] = {trial, std::move(attempt), grant, Clock::now()};
+}
+
+std::vector<JobTable::Ended> JobTable::Wait(int timeout_ms) {
+  std::vector<Ended> ended;
+  for (const JobEnd& end : engine_.Wait(timeout_ms)) {
+    auto node = jobs_.extract(end.job);
+    Job& job = node.mapped();
+    slots_.Give(job.grant);
+    Attempt::Ended how = job.attempt->Conclude(end);
+    ended.push_back({std::move(job), end, std::move(how)});
+  }
+  for (auto& [id, job] : jobs_) {
+    const double elapsed_s = std::chrono::duration<double>(Clock::now() - job.started).count();
+    if (const auto how = job.attempt->Look(elapsed_s)) engine_.Stop(id, *how);
+  }
+  return ended;
+}
+
+void JobTable::StopAll(StopHow how) {
+  for (auto& [id, job] : jobs_) {
+    job.attempt->Interrupted();
+    engine_.Stop(id, how);
+  }
+}
+
+}  // namespace backplane

@@ -1,0 +1,47 @@
+// The processes that run now: which trial each is at, what it was granted, how it ended.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "supervise/attempt.hpp"
+#include "supervise/engine.hpp"
+#include "supervise/resources.hpp"
+
+namespace backplane {
+
+class JobTable {
+ public:
+  struct Job {
+    size_t trial = 0;  // place in the plan
+    std::unique_ptr<Attempt> attempt;
+    Grant grant;
+    std::chrono::steady_clock::time_point started;
+  };
+  struct Ended {
+    Job job;
+    JobEnd end;
+    Attempt::Ended how;
+  };
+
+  JobTable(Engine* engine, Slots* slots) : engine_(*engine), slots_(*slots) {}
+
+  // Throws std::runtime_error if it can not be started; the grant is given back then.
+  void Start(size_t trial, std::unique_ptr<Attempt> attempt, const Grant& grant);
+  // Those that ended, their grants given back; waits for at most `timeout_ms`. Then looks after the others: hangs, wall time.
+  std::vector<Ended> Wait(int timeout_ms);
+  // The person wants them to end: with a checkpoint, or at once.
+  void StopAll(StopHow how);
+
+  bool empty() const { return jobs_.empty(); }
+  const Job* Only() const { return jobs_.size() == 1 ? &jobs_.begin()->second : nullptr; }  // NULL: none, or several
+
+ private:
+  Engine& engine_;
+  Slots& slots_;
+  std::map<JobId, Job> jobs_;
+};
+
+}  // namespace backplane
