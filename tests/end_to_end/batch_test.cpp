@@ -190,6 +190,81 @@ sweep:
   EXPECT_EQ(Attempts("memory", "env.options.size"), 6);
 }
 
+TEST_F(Batch, TheFrontierHoldsForPointsThatAreAddedLater) {
+  Write("grow.yaml", std::string("experiment: grow") + kMisbehaving +
+                         "sweep: {grid: {env.options.size: [16, 32]}, memory_axes: [env.options.size]}\n");
+  const std::string run = "run grow.yaml --set env.options.device_size=16 --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+  ASSERT_EQ(Run(run).exit, 0);
+  ASSERT_EQ(Run(run + " --sweep env.options.size=16,32,64").exit, 0);
+  EXPECT_EQ(States("grow", "env.options.size")["64"].state, "INFEASIBLE");
+  EXPECT_EQ(States("grow", "env.options.size")["64"].attempts, 0);
+}
+
+TEST_F(Batch, AResultWithoutItsEventIsTakenOverIntoEveryTable) {
+  Write("adopt.yaml", std::string("experiment: adopt") + kMisbehaving + "sweep: {seeds: {n: 2}}\n");
+  const std::string run = "run adopt.yaml --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+  ASSERT_EQ(Run(run).exit, 0);
+  // As if the supervisor had been killed right after the last trial's end.
+  std::string kept;
+  for (const nlohmann::json& event : Lines(Out("adopt") / "events.jsonl")) {
+    if (event["kind"] == "session.end" || (event["kind"] == "attempt.end" && event["seq"] > 3)) continue;
+    kept += event.dump() + "\n";
+  }
+  std::ofstream(Out("adopt") / "events.jsonl") << kept;
+  std::filesystem::remove(Out("adopt") / "progress.json");
+  const Finished again = Run(run);
+  EXPECT_EQ(again.exit, 0) << again.err;
+  int adopted = 0;
+  for (const nlohmann::json& event : Lines(Out("adopt") / "events.jsonl")) {
+    adopted += event.value("adopted", false) ? 1 : 0;
+    EXPECT_FALSE(event["kind"] == "attempt.start" && event["attempt"] != 1) << "nothing runs twice";
+  }
+  EXPECT_EQ(adopted, 1);
+  const nlohmann::json progress = nlohmann::json::parse(ReadFile(Out("adopt") / "progress.json"));
+  EXPECT_EQ(progress["state"], "done");
+  EXPECT_EQ(progress["counts"]["COMPLETED"], 2);
+}
+
+TEST_F(Batch, TheWrittenConfigGivesTheSameTrialsAlsoWherePluginsAreSwept) {
+  Write("all.yaml", R"(experiment: all
+env: {plugin: cartpole, options: {}}
+learner: {plugin: random, options: {horizon: 8}}
+budget: {iterations: 2}
+monitors: []
+sweep:
+  grid:
+    env.plugin: [cartpole, pendulum]
+    rollout.num_envs_per_env_runner: [1, 3]
+  seeds: {n: 2}
+)");
+  ASSERT_EQ(Run("run all.yaml").exit, 0);
+  const auto ids = [](const Finished& run) {
+    std::set<std::string> found;
+    const nlohmann::json said = nlohmann::json::parse(run.out);
+    for (const nlohmann::json& trial : said["trials"]) found.insert(trial["trial_id"].get<std::string>());
+    return found;
+  };
+  const Finished again = Run("run outputs/all/config.yaml --dry-run --json --out elsewhere");
+  ASSERT_EQ(again.exit, 0) << again.err;
+  EXPECT_EQ(ids(again), ids(Run("run all.yaml --dry-run --json")));
+  EXPECT_EQ(ids(again).size(), 8u);
+}
+
+TEST_F(Batch, AFailedReplaySaysSo) {
+  Write("nan.yaml", std::string("experiment: nan") + kMisbehaving);
+  const std::string fixtures = " --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+  ASSERT_EQ(Run("run nan.yaml --set env.options.how=nan" + fixtures).exit, 1);
+  const std::string id = Attempt("nan").parent_path().filename();
+  const Finished replay = Run("replay outputs/nan " + id.substr(0, 6));
+  EXPECT_EQ(replay.exit, 1);
+  EXPECT_THAT(replay.out, HasSubstr("failed as recorded (nan)"));
+  ASSERT_EQ(Run("run nan.yaml" + fixtures).exit, 0);
+  const std::string good = nlohmann::json::parse(Run("run nan.yaml --json" + fixtures).out)["trials"][0]["trial_id"];
+  const Finished equal = Run("replay outputs/nan " + good);
+  EXPECT_EQ(equal.exit, 0) << equal.out;
+  EXPECT_THAT(equal.out, HasSubstr("equal bit for bit"));
+}
+
 TEST_F(Batch, ACtrlCKeepsWhatIsFinishedAndTheSameCommandGoesOn) {
   Write("slow.yaml", std::string("experiment: slow") + kMisbehaving + R"(
 sweep: {grid: {env.options.sleep_us: [1000, 1001, 1002, 1003, 1004, 1005]}}

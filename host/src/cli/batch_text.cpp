@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 
 #include "base/json_text.hpp"
@@ -104,7 +105,8 @@ class BatchText {
     if (args_.quiet) return;
     constexpr size_t kOtherColumns = 2 + 12 + 11 + 20 + 9 + 1;  // of the rows below; a full line would wrap
     const Screen screen = DetectScreen(fileno(stdout));
-    const size_t widest = static_cast<size_t>(std::max(screen.width, 80)) - kOtherColumns;
+    // In a file nothing is cut.
+    const size_t widest = screen.live ? static_cast<size_t>(std::max(screen.width, 80)) - kOtherColumns : SIZE_MAX;
     size_t width = 5;
     for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) width = std::max(width, names_[i].size());
     width = std::min(width, widest);
@@ -126,6 +128,9 @@ class BatchText {
       }
       fmt::print("  {:>9}  {:>18}  {:>7}", result.sps ? FormatCount(static_cast<uint64_t>(*result.sps)) : "-", reward,
                  result.wall_s ? FormatClock(*result.wall_s) : "-");
+    } else if (report_.trials[i].state == "PLANNED" && report_.trials[i].attempts > 0) {
+      const TrialResult result = LastResult(i);
+      if (result.iterations) fmt::print("  stopped after iteration {:g}", *result.iterations);
     }
     fmt::print("\n");
   }

@@ -7,12 +7,12 @@
 #include <map>
 
 #include "base/json_text.hpp"
-#include "cli/commands.hpp"
 #include "store/batch_record.hpp"
 #include "store/plan_file.hpp"
 #include "store/progress_file.hpp"
 #include "store/results_folder.hpp"
 #include "supervise/progress.hpp"
+#include "supervise/recover.hpp"
 #include "supervise/text_columns.hpp"
 
 namespace backplane {
@@ -29,8 +29,13 @@ struct Estimate {
 
 class DryRunText {
  public:
-  DryRunText(const Plan& plan, const std::filesystem::path& out, Slots slots)
-      : plan_(plan), names_(DisplayNames(plan)), slots_(std::move(slots)), record_(ReadBatchRecord(ResultsFolder{out}.events())) {
+  DryRunText(const Plan& plan, const std::filesystem::path& out, Slots slots, const RunArgs& args)
+      : plan_(plan), args_(args), names_(DisplayNames(plan)), slots_(std::move(slots)) {
+    if (!args.fresh) {
+      record_ = ReadBatchRecord(ResultsFolder{out}.events());
+      const std::filesystem::path last_plan = ResultsFolder{out}.plan();
+      if (!args.accept_change && std::filesystem::exists(last_plan)) changes_ = ChangedFiles(ReadPlanFile(last_plan), plan, record_);
+    }
     for (const PlannedTrial& trial : plan.trials) grants_.push_back(GrantOf(trial));
     at_once_ = AtOnce();
   }
@@ -43,6 +48,7 @@ class DryRunText {
                         {"seed", plan_.trials[i].seed},
                         {"values", Values(plan_.points[plan_.trials[i].point].values)},
                         {"state", State(i)},
+                        {"would_run", WouldRun(i)},
                         {"cores", grants_[i].cores.size()},
                         {"gpus", grants_[i].gpus}});
     }
@@ -60,12 +66,13 @@ class DryRunText {
 
   void Print() const {
     const std::string& name = plan_.base.experiment.name;
-    fmt::print("{}: {} points, {} trials ({} generated, {} dropped)\n", name, plan_.points.size(), plan_.trials.size(), plan_.generated,
-               plan_.dropped.size());
+    fmt::print("{}: {} {}, {} {} ({} generated, {} dropped)\n", name, plan_.points.size(), plan_.points.size() == 1 ? "point" : "points",
+               plan_.trials.size(), plan_.trials.size() == 1 ? "trial" : "trials", plan_.generated, plan_.dropped.size());
     PrintTrials();
     PrintDropped();
     fmt::print("  {} at once\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));
     PrintEstimate();
+    if (!changes_.empty()) fmt::print("{}", FormatChanges(changes_));
     fmt::print("nothing was started\n");
   }
 
@@ -108,13 +115,19 @@ class DryRunText {
     return record == nullptr ? "PLANNED" : record->state;
   }
 
+  bool WouldRun(size_t trial) const {
+    const TrialRecord* record = record_.Find(plan_.trials[trial].id);
+    if (args_.only_failed) return record != nullptr && MeantByOnlyFailed(*record, *args_.only_failed);
+    return !IsFinal(State(trial));
+  }
+
   // The mean time of the trials that completed here, for those that are still to run.
   Estimate Estimated() const {
     Estimate estimate;
     double sum = 0;
     size_t left = 0;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
-      left += IsFinal(State(i)) ? 0 : 1;
+      left += WouldRun(i) ? 1 : 0;
       const TrialRecord* record = record_.Find(plan_.trials[i].id);
       if (record == nullptr || record->state != "COMPLETED") continue;
       const nlohmann::json& end = record->attempts.back().end_body;
@@ -130,12 +143,12 @@ class DryRunText {
   void PrintTrials() const {
     size_t width = 5;
     for (size_t i = 0; i < std::min(plan_.trials.size(), kShownTrials); ++i) width = std::max(width, names_[i].size());
-    width = std::min(width, kNameWidth);
-    fmt::print("  {:<16}  {:<{}}  {:>5}  {:>4}  {}\n", "id", "trial", width, "cores", "gpus", "state");
+    if (DetectScreen(fileno(stdout)).live) width = std::min(width, kNameWidth);
+    fmt::print("  {:<16}  {:<{}}  {:>5}  {:>4}  {}\n", "id", "trial", width, "cores", "gpus", "now");
     const bool utf8 = DetectScreen(fileno(stdout)).utf8;
     for (size_t i = 0; i < std::min(plan_.trials.size(), kShownTrials); ++i) {
       fmt::print("  {:<16}  {}  {:>5}  {:>4}  {}\n", plan_.trials[i].id, PadRight(CutName(names_[i], width, utf8), width),
-                 grants_[i].cores.size(), grants_[i].gpus.size(), State(i));
+                 grants_[i].cores.size(), grants_[i].gpus.size(), WouldRun(i) ? "would run" : State(i) + ", stays");
     }
     if (plan_.trials.size() > kShownTrials) fmt::print("  and {} more; --json lists all\n", plan_.trials.size() - kShownTrials);
   }
@@ -165,18 +178,20 @@ class DryRunText {
   }
 
   const Plan& plan_;
+  const RunArgs& args_;
   std::vector<std::string> names_;  // [trials]
   Slots slots_;
   BatchRecord record_;
+  std::vector<ChangedFile> changes_;
   std::vector<Grant> grants_;  // [trials]
   size_t at_once_ = 0;
 };
 
 }  // namespace
 
-int DryRun(const Plan& plan, const std::filesystem::path& out, Slots slots, bool json) {
-  const DryRunText text(plan, out, std::move(slots));
-  if (json) {
+int DryRun(const Plan& plan, const std::filesystem::path& out, Slots slots, const RunArgs& args) {
+  const DryRunText text(plan, out, std::move(slots), args);
+  if (args.json) {
     std::printf("%s\n", JsonText(text.Json(), 1).c_str());
   } else {
     text.Print();

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "cli/commands.hpp"
 #include "supervise/resources.hpp"
 #include "sweep/plan.hpp"
 
@@ -10,6 +11,6 @@ namespace backplane {
 
 // Prints the trials, what was dropped by which rule, what each trial is granted, and an estimate of time and memory from the
 // results that lie in `out`. Starts nothing and writes nothing.
-int DryRun(const Plan& plan, const std::filesystem::path& out, Slots slots, bool json);
+int DryRun(const Plan& plan, const std::filesystem::path& out, Slots slots, const RunArgs& args);
 
 }  // namespace backplane

@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <set>
@@ -44,7 +46,7 @@ struct Arguments {
 };
 
 void AddPluginPath(CLI::App* app, std::vector<std::string>* target) {
-  app->add_option("--plugin-path", *target, "Folder to look for plugins in, before all others; may be repeated")
+  app->add_option("--plugin-path", *target, "Folder to look for plugins in, too; may be repeated")
       ->type_name("DIR")
       ->allow_extra_args(false);
 }
@@ -118,7 +120,7 @@ void AddRun(CLI::App* root, Arguments* args) {
 void AddReplay(CLI::App* root, Arguments* args) {
   CLI::App* replay = root->add_subcommand("replay", "Run one trial of a results folder again and compare it with its record");
   replay->add_option("out", args->replay.out, "Results folder")->type_name("OUT")->required();
-  replay->add_option("trial", args->replay.trial, "Trial id, or the beginning of it")->type_name("TRIAL")->required();
+  replay->add_option("trial", args->replay.trial, "Trial id or the beginning of it, or the trial's name")->type_name("TRIAL")->required();
   replay->add_flag("--gdb", args->replay.gdb, "Under gdb");
   replay->callback([args] { args->chosen = [args] { return ReplayCommand(args->replay); }; });
 }
@@ -309,7 +311,10 @@ int Main(int argc, char** argv) {
     return Complain(root, error, argc, argv);
   }
   try {
-    return args.chosen();
+    const int code = args.chosen();
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    std::fprintf(stderr, "backplane: the output could not be written: %s\n", std::strerror(errno));
+    return code == kOk ? static_cast<int>(kFailed) : code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "backplane: %s\n", error.what());
     return kFailed;

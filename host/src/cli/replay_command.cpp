@@ -7,16 +7,36 @@
 #include "base/files.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
+#include "store/plan_file.hpp"
+#include "store/results_folder.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/local_engine.hpp"
 #include "supervise/outcome.hpp"
 #include "supervise/resources.hpp"
+#include "supervise/result.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
 namespace {
 
-// The full id of the one trial of the folder whose id starts so. Throws std::runtime_error if there is none or more than one.
+std::vector<PlanLine> PlanOf(const std::filesystem::path& out) {
+  const std::filesystem::path file = ResultsFolder{out}.plan();
+  return std::filesystem::exists(file) ? ReadPlanFile(file) : std::vector<PlanLine>();
+}
+
+// A replay with another plugin is no replay.
+void SayWhatChanged(const std::filesystem::path& out, const std::string& trial_id, const TrialSpec& spec) {
+  for (const PlanLine& line : PlanOf(out)) {
+    if (line.trial_id != trial_id) continue;
+    for (const auto& [key, file] : {std::pair("env.plugin", spec.env.file), std::pair("learner.plugin", spec.learner.file)}) {
+      const auto then = line.files.find(key);
+      if (then != line.files.end() && then->second != Sha256OfFile(file))
+        std::fprintf(stderr, "%s is not what it was when the trial ran: %s has changed\n", key, file.c_str());
+    }
+  }
+}
+
+// The full id of the one trial of the folder that has this name or whose id starts so. Throws std::runtime_error if there is none or more than one.
 std::string FindTrial(const std::filesystem::path& out, const std::string& prefix) {
   std::vector<std::string> found;
   std::error_code error;
@@ -25,8 +45,13 @@ std::string FindTrial(const std::filesystem::path& out, const std::string& prefi
     if (id.starts_with(prefix)) found.push_back(id);
   }
   if (error) throw std::runtime_error(out.string() + " is no results folder: it has no trials/");
-  if (found.empty()) throw std::runtime_error("no trial of " + out.string() + " starts with '" + prefix + "'; backplane status lists them");
-  if (found.size() > 1) throw std::runtime_error("more than one trial starts with '" + prefix + "': " + found[0] + ", " + found[1]);
+  for (const PlanLine& line : PlanOf(out)) {
+    if (!line.dropped && (line.name == prefix || DisplayName(line, true) == prefix)) found.push_back(line.trial_id);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  if (found.empty()) throw std::runtime_error("no trial of " + out.string() + " has the name '" + prefix + "' or an id that starts so");
+  if (found.size() > 1) throw std::runtime_error("more than one trial has the name or an id that starts with '" + prefix + "': " + found[0] + ", " + found[1]);
   return found.front();
 }
 
@@ -86,6 +111,7 @@ int ReplayCommand(const ReplayArgs& args) {
   const auto text = ReadFile(folder.trial_json());
   if (!text) throw std::runtime_error(folder.trial_json().string() + " cannot be read");
   TrialSpec spec = TrialSpecFromJson(nlohmann::json::parse(*text));
+  SayWhatChanged(args.out, folder.folder.filename(), spec);
   unsigned number = 1;
   while (std::filesystem::exists(folder.folder / ("replay-" + std::to_string(number)))) ++number;
   spec.attempt_dir = folder.folder / ("replay-" + std::to_string(number));
@@ -117,7 +143,12 @@ int ReplayCommand(const ReplayArgs& args) {
                 command.child.stderr_file.c_str());
   }
   const int compared = Compare(folder, spec.attempt_dir);
-  return exit.signal != 0 || exit.code != 0 ? static_cast<int>(kFailed) : compared;
+  if (exit.signal == 0 && exit.code == 0) return compared;
+  const auto before = ReadResultJson(folder.attempt(folder.LastAttempt()) / "result.json");
+  const auto now = ReadResultJson(spec.attempt_dir / "result.json");
+  const bool as_recorded = before && now && ParseResult(*before).outcome == ParseResult(*now).outcome;
+  if (as_recorded) std::printf("it failed as recorded (%s)\n", ParseResult(*now).outcome.c_str());
+  return kFailed;
 }
 
 }  // namespace backplane

@@ -55,7 +55,7 @@ int RunCommand(const RunArgs& args) {
   for (const std::string& note : request.plan.notes) std::fprintf(stderr, "%s\n", note.c_str());
   std::optional<Slots> slots = SlotsFor(request.plan, {args.jobs, args.gpus});
   if (!slots) return kUsage;
-  if (args.dry_run) return DryRun(request.plan, request.out, *slots, args.json);
+  if (args.dry_run) return DryRun(request.plan, request.out, *slots, args);
   request.config_file = args.input.file;
   request.set = args.input.set;
   request.sweep = args.sweep;

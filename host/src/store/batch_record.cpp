@@ -131,7 +131,8 @@ void EventReader::Read() {
     try {
       record_.Apply(ParseEvent(line));
     } catch (const std::exception& error) {
-      throw std::runtime_error(file_.string() + ":" + std::to_string(lines_ + 1) + ": not an event: " + error.what());
+      throw std::runtime_error(file_.string() + ":" + std::to_string(lines_ + 1) + ": not an event: " + error.what() +
+                               "; take this line out of the file, or start anew with --fresh");
     }
     offset_ += line.size() + 1;
     ++lines_;

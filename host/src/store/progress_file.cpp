@@ -69,6 +69,9 @@ std::string ProgressText::Of(const BatchProgress& batch) {
   return text + "]}\n";
 }
 
-void ProgressFile::Write(const BatchProgress& batch) { ReplaceFile(file_, text_.Of(batch)); }
+void ProgressFile::Write(const BatchProgress& batch) {
+  if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path());
+  ReplaceFile(file_, text_.Of(batch));
+}
 
 }  // namespace backplane

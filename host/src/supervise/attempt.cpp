@@ -97,6 +97,9 @@ Attempt::Ended Attempt::Conclude(const JobEnd& end) {
   if (check && end.exit.code == kExitOk && end.exit.signal == 0 && stop_ == StopReason::kNone) return {{"ok", "COMPLETED"}, {}};
   Ended ended{Classify(ending), {}};
   ended.result = Record(written.value_or(nlohmann::json::object()), ended.verdict, end);
+  // The trial's own sentence says more than its exit code.
+  if (const auto error = ended.result.find("error"); error != ended.result.end() && error->is_string() && ended.verdict.outcome != "ok")
+    ended.verdict.why = error->get<std::string>();
   if (ended.result != written.value_or(nullptr)) {
     try {
       WriteFileAtomic(file, JsonText(ended.result, kJsonIndent));

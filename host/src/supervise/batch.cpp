@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "store/database.hpp"
 #include "store/event_log.hpp"
@@ -33,7 +34,8 @@ class Batch {
         schedule_(plan_),
         consequences_(plan_.base.experiment.on_failure),
         stop_rules_(plan_.base.experiment.stop_sweep, plan_.trials.size()),
-        display_(request.out, plan_, request.quiet) {}
+        display_(request.out, plan_, request.quiet),
+        names_(DisplayNames(plan_)) {}
 
   BatchReport Run() {
     const InterruptScope interrupts;  // over checks and trials: a Ctrl-C between two processes counts
@@ -104,6 +106,17 @@ class Batch {
       }
     }
     Infer();
+    SayWhatIsNotInThePlan();
+  }
+
+  void SayWhatIsNotInThePlan() {
+    std::set<std::string> planned;
+    for (const PlannedTrial& trial : plan_.trials) planned.insert(trial.id);
+    const auto& known = log_->record().trials;
+    const auto n = std::count_if(known.begin(), known.end(), [&](const auto& trial) { return !planned.contains(trial.first); });
+    if (n > 0)
+      display_.Note(std::to_string(n) + (n == 1 ? " trial" : " trials") +
+                    " of other plans lie in this folder; they are kept (results.sqlite has them) and not shown");
   }
 
   void Infer() {
@@ -153,7 +166,8 @@ class Batch {
       PassInterrupts();
     }
     const Verdict& verdict = ended.front().how.verdict;
-    if (verdict.state == "COMPLETED" || verdict.outcome == "killed") return;
+    // What does not fit into memory is a result: the trials themselves will say so.
+    if (verdict.state == "COMPLETED" || verdict.outcome == "killed" || verdict.outcome == "oom") return;
     report_.checks.push_back(
         {loaded.env->id, loaded.learner->id, ended.front().how.result, ended.front().job.attempt->folder(), trials.size()});
     if (!request_.skip_invalid) return;
@@ -245,6 +259,7 @@ class Batch {
     log_->Append("attempt.end", plan_.trials[trial].id, attempt, body);
     schedule_.Set(trial, next.state);
     if (next.state == "PLANNED") {
+      if (next.retry_after_s) display_.Note(names_[trial] + ": " + verdict.why + "; it is tried again");
       next.retry_after_s ? schedule_.Delay(trial, Now() + *next.retry_after_s) : schedule_.Leave(trial);
       return;
     }
@@ -295,6 +310,7 @@ class Batch {
   Consequences consequences_;
   StopRules stop_rules_;
   BatchDisplay display_;
+  const std::vector<std::string> names_;  // [trials]
   const Clock::time_point start_ = Clock::now();
   std::unique_ptr<OutLock> lock_;
   std::unique_ptr<EventLog> log_;

@@ -1,5 +1,8 @@
 #include "supervise/batch_files.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "base/files.hpp"
 #include "base/process.hpp"
 #include "config/yaml_text.hpp"
@@ -20,14 +23,44 @@ nlohmann::json PluginVersions(const LoadedExperiment& loaded) {
   return versions;
 }
 
+bool ChoosesPlugin(const std::string& path) {
+  return path == "env" || path == "learner" || path == "env.plugin" || path == "learner.plugin";
+}
+
+// A point whose plugins are not the base's: its options would not fit among the base's, so it brings its own, complete. Only what
+// belongs to the identity of every point is written; the rest is swept by its own path or not at all.
+nlohmann::json WholePoint(const LoadedExperiment& loaded) {
+  const nlohmann::json config = ToJson(loaded.experiment);
+  nlohmann::json entry = {{"env", config.at("env")}, {"learner", config.at("learner")}};
+  for (const char* section : {"budget", "evaluation"}) {
+    for (const auto& [key, value] : config.at(section).items()) {
+      if (!value.is_null() && !value.is_object()) entry[std::string(section) + "." + key] = value;
+    }
+  }
+  entry["evaluation.env.options"] = loaded.experiment.evaluation.env_options;
+  for (const char* key : {"num_env_runners", "num_envs_per_env_runner", "chunk_rows"}) {
+    entry[std::string("rollout.") + key] = config.at("rollout").at(key);
+  }
+  return entry;
+}
+
 // The experiment with every default, its sweep as a list of the points that are left: the same trials from any folder.
 nlohmann::json CompleteConfig(const Plan& plan) {
   nlohmann::json config = ToJson(plan.base.experiment);
   if (!plan.swept) return config;
   nlohmann::json list = nlohmann::json::array();
-  for (const PlannedPoint& point : plan.points) {
-    nlohmann::json entry = {{"name", point.name}};
-    for (const auto& [path, value] : point.values) entry[path] = value;
+  std::set<size_t> seen;
+  for (const PlannedTrial& trial : plan.trials) {
+    if (!seen.insert(trial.point).second) continue;
+    const PlannedPoint& point = plan.points[trial.point];
+    const bool whole = plan.whole_files || std::any_of(point.values.begin(), point.values.end(),
+                                                       [](const auto& value) { return ChoosesPlugin(value.first); });
+    nlohmann::json entry = whole ? WholePoint(plan.Load(trial)) : nlohmann::json::object();
+    entry["name"] = point.name;
+    for (const auto& [path, value] : point.values) {
+      const bool within = path.starts_with("env.") || path.starts_with("learner.") || ChoosesPlugin(path);
+      if (!whole || !within) entry[path] = value;
+    }
     list.push_back(std::move(entry));
   }
   config["sweep"] = {{"list", list}};

@@ -19,10 +19,8 @@ std::string MiB(uint64_t bytes) { return fmt::format("{:.0f} MiB", static_cast<d
 // "memory ran out: its largest process had 1020 MiB, 1024 MiB were granted"
 std::string OutOfMemory(const Ending& ending) {
   std::string why = "memory ran out";
-  if (ending.peak_rss_bytes > 0) {
-    why += ": its largest process had " + MiB(ending.peak_rss_bytes);
-  }
-  return why + (ending.memory_limit_bytes ? ", " + MiB(*ending.memory_limit_bytes) + " were granted" : "");
+  if (ending.memory_limit_bytes) why += ": more than the " + MiB(*ending.memory_limit_bytes) + " granted was asked for";
+  return ending.peak_rss_bytes > 0 ? why + "; its largest process had got " + MiB(ending.peak_rss_bytes) : why;
 }
 
 bool CrashedNearLimit(int signal, const Ending& ending) {

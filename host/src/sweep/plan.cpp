@@ -66,6 +66,7 @@ class Planner {
   Planner(std::shared_ptr<PlanMemory> memory, bool swept, Errors* errors) : memory_(std::move(memory)), errors_(errors) {
     plan_.swept = swept;
     plan_.memory_axes = sweep().memory_axes;
+    plan_.whole_files = !sweep().files.empty();
     if (const auto& seeds = sweep().seeds) plan_.seeds = {{"n", seeds->n}, {"first", seeds->first}, {"paired", seeds->paired}};
   }
 

@@ -52,6 +52,7 @@ class Plan {
   std::vector<DroppedPoint> dropped;
   size_t generated = 0;                  // points before any was dropped
   std::vector<std::string> memory_axes;  // of `sweep.memory_axes`: larger never needs less memory
+  bool whole_files = false;              // `sweep.files` has whole experiment files as points
   nlohmann::json seeds;                  // {n, first, paired} of `sweep.seeds`; null: the experiment's own seed
   bool swept = false;                    // the file has a `sweep:`, or --sweep was given
   std::vector<std::string> notes;        // sentences for the user that are no errors

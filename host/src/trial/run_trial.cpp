@@ -252,6 +252,9 @@ int RunTrial(const std::filesystem::path& trial_json, bool check_only) {
     // Never destroyed: threads and plugins may still be about when the process leaves.
     auto* process = new TrialProcess(std::move(spec), check_only);
     return process->Run();
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "out of memory\n");
+    return kExitHostOom;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s: %s\n", trial_json.c_str(), e.what());
     return kExitUsage;

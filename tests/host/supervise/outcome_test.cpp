@@ -40,6 +40,14 @@ TEST(Outcome, SignalsAreNamed) {
   EXPECT_EQ("SIGSEGV", Exit(128 + SIGSEGV).signal) << "a launcher between us reports 128 + signal";
 }
 
+TEST(Outcome, AKillAfterTheResultCameTooLate) {
+  for (const StopReason stop : {StopReason::kNone, StopReason::kInterrupt, StopReason::kWallTime}) {
+    EXPECT_EQ("COMPLETED", Classify({{0, SIGKILL}, stop, "COMPLETED", false}).state);
+    EXPECT_EQ("COMPLETED", Classify({{0, SIGKILL}, stop, "COMPLETED", true}).state);
+  }
+  EXPECT_NE("COMPLETED", Classify({{0, SIGKILL}, StopReason::kWallTime, "KILLED", false}).state);
+}
+
 TEST(Outcome, SigkillByTheKernelsMemoryKillerIsOom) { EXPECT_EQ("oom", Death(SIGKILL, StopReason::kNone, true).outcome); }
 
 TEST(Outcome, CrashNearTheMemoryLimitIsOom) {
@@ -55,7 +63,7 @@ TEST(Outcome, CrashNearTheMemoryLimitIsOom) {
 
 TEST(Outcome, OomSaysWhatWasTakenAndGranted) {
   const Verdict verdict = Classify({{0, SIGKILL}, StopReason::kNone, std::nullopt, true, 300 << 20, 256 << 20});
-  EXPECT_EQ("memory ran out: its largest process had 300 MiB, 256 MiB were granted", verdict.why);
+  EXPECT_EQ("memory ran out: more than the 256 MiB granted was asked for; its largest process had got 300 MiB", verdict.why);
 }
 
 TEST(Outcome, ShellCodesAreSignalsFrom129To159) {
