@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "rollout/cores.hpp"
@@ -18,7 +19,7 @@ std::string Found(const std::vector<Gpu>& gpus) {
   for (const Gpu& gpu : gpus) {
     text += fmt::format("{}{} ({}, {})", text.empty() ? "" : ", ", gpu.index, gpu.name, gpu.uuid);
   }
-  return text.empty() ? "none was found" : "found: " + text;
+  return text.empty() ? "none was found, or CUDA_VISIBLE_DEVICES hides them" : "found: " + text;
 }
 
 std::vector<Cpu> Select(const std::vector<Cpu>& cpus, const std::vector<int>& numbers, bool selected) {
@@ -34,7 +35,12 @@ double ShareOfEach(double wanted) { return std::min(wanted, 1.0); }
 
 }  // namespace
 
-Machine ThisMachine() { return {ReadTopology(GrantedCpus()), GrantedCores(), FindGpus()}; }
+Machine ThisMachine() {
+  // A scheduler says by this variable which devices are ours; that of a trial is set from its grant.
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::vector<Gpu> gpus = VisibleGpus(FindGpus(), visible ? std::optional<std::string>(visible) : std::nullopt);
+  return {ReadTopology(GrantedCpus()), GrantedCores(), gpus};
+}
 
 Slots::Slots(const Machine& machine, const SlotLimits& limits)
     : limits_(limits),

@@ -18,6 +18,7 @@ struct Machine {
   std::vector<Gpu> gpus;
 };
 
+// Of the GPUs those that this process's own CUDA_VISIBLE_DEVICES leaves.
 Machine ThisMachine();
 
 // What the command line asks for.

@@ -186,7 +186,8 @@ TEST(Slots, DevicesThatAreNotThereAreNamedWithThoseThatAre) {
             }));
   EXPECT_THAT(Complaint([] { Slots(Smt(2, 0), {.gpus = {{0}}}); }), HasSubstr("none was found"));
   EXPECT_THAT(Complaint([] { Slots(Smt(2, 2), {.gpus = {{1, 1}}}); }), HasSubstr("names GPU 1 twice"));
-  EXPECT_EQ("resources.gpus wants 1 for a trial; none was found", Complaint([] { Slots(Smt(2), {}).Require(Gpus(1)); }));
+  EXPECT_EQ("resources.gpus wants 1 for a trial; none was found, or CUDA_VISIBLE_DEVICES hides them",
+            Complaint([] { Slots(Smt(2), {}).Require(Gpus(1)); }));
   EXPECT_THAT(Complaint([] { Slots(Smt(2, 2), {}).Require(Gpus(1.5)); }), HasSubstr("found 1.5"));
 }
 
