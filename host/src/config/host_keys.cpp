@@ -28,8 +28,9 @@ const json& DefaultOf(const HostKey& key) {
 // Reads the host's own keys by the table in schema.cpp.
 class HostKeyReader {
  public:
-  HostKeyReader(const Node& root, const std::vector<PluginSlot>& slots, Values* values, Errors* errors)
-      : root_(root), slots_(slots), values_(values), errors_(errors) {}
+  HostKeyReader(const Node& root, const std::vector<PluginSlot>& slots, const KeyDefaults& defaults, Values* values,
+                Errors* errors)
+      : root_(root), slots_(slots), defaults_(defaults), values_(values), errors_(errors) {}
 
   void Read() {
     ReadSection(root_, "");
@@ -83,7 +84,8 @@ class HostKeyReader {
 
   void PutDefault(const HostKey& key) {
     constexpr std::string_view kNamePattern = "<experiment>";
-    const json& value = DefaultOf(key);
+    const auto other = defaults_.find(key.path);
+    const json& value = other != defaults_.end() ? other->second : DefaultOf(key);
     auto name = values_->values.find("experiment");
     if (value.is_string() && name != values_->values.end()) {
       std::string text = value.get<std::string>();
@@ -136,14 +138,16 @@ class HostKeyReader {
 
   const Node& root_;
   const std::vector<PluginSlot>& slots_;
+  const KeyDefaults& defaults_;
   Values* values_;
   Errors* errors_;
 };
 
 }  // namespace
 
-void ReadHostKeys(const Node& root, const std::vector<PluginSlot>& slots, Values* values, Errors* errors) {
-  HostKeyReader(root, slots, values, errors).Read();
+void ReadHostKeys(const Node& root, const std::vector<PluginSlot>& slots, const KeyDefaults& defaults, Values* values,
+                  Errors* errors) {
+  HostKeyReader(root, slots, defaults, values, errors).Read();
 }
 
 }  // namespace backplane

@@ -3,11 +3,13 @@
 
 #include <vector>
 
+#include "config/loader.hpp"
 #include "config/options.hpp"
 
 namespace backplane {
 
 // Every key of the table: from the file or its default. Of plugins' options only the places are noted.
-void ReadHostKeys(const Node& root, const std::vector<PluginSlot>& slots, Values* values, Errors* errors);
+void ReadHostKeys(const Node& root, const std::vector<PluginSlot>& slots, const KeyDefaults& defaults, Values* values,
+                  Errors* errors);
 
 }  // namespace backplane

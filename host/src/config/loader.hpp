@@ -29,6 +29,9 @@ std::string Format(const Diagnostic& diagnostic);
 using PluginLookup = std::function<const PluginInfo*(
     uint32_t kind, const std::string& name, const std::vector<std::filesystem::path>& plugin_path, std::string* why_not)>;
 
+// Of the host's own keys, by path; each stands in the place of the default in the table: {{"resources.gpus", 1.0}}.
+using KeyDefaults = std::map<std::string, nlohmann::json>;
+
 struct LoadOptions {
   std::vector<std::string> set;  // "path=value" and "+path=value"
   PluginLookup lookup;

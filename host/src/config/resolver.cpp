@@ -80,8 +80,8 @@ std::optional<json> ReadPoint::At(const std::string& path) const {
   return map == "evaluation.env.options" ? At("env.options." + name) : std::nullopt;
 }
 
-Resolver::Resolver(Node root, std::vector<Override> set, std::shared_ptr<PluginTables> tables)
-    : root_(std::move(root)), set_(std::move(set)), tables_(std::move(tables)) {}
+Resolver::Resolver(Node root, std::vector<Override> set, std::shared_ptr<PluginTables> tables, KeyDefaults defaults)
+    : root_(std::move(root)), set_(std::move(set)), tables_(std::move(tables)), defaults_(std::move(defaults)) {}
 
 const Resolver::Prepared& Resolver::Prepare(const Assignments& choosing) {
   auto known = prepared_.find(choosing);
@@ -129,7 +129,7 @@ ReadPoint Resolver::Read(const Assignments& assignments, Errors* errors) {
 
   ReadPoint point{prepared.slots, {}};
   const Node& root = plain ? prepared.root : changed;
-  ReadHostKeys(root, slots, &point.values, errors);
+  ReadHostKeys(root, slots, defaults_, &point.values, errors);
   ReadPluginOptions(root, slots, &point.values, errors);
   return point;
 }

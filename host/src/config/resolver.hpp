@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/base.hpp"
+#include "config/loader.hpp"
 #include "config/options.hpp"
 #include "config/overrides.hpp"
 
@@ -34,7 +35,7 @@ struct ReadPoint {
 class Resolver {
  public:
   // `root` has no key `sweep`. `set` comes before every assignment.
-  Resolver(Node root, std::vector<Override> set, std::shared_ptr<PluginTables> tables);
+  Resolver(Node root, std::vector<Override> set, std::shared_ptr<PluginTables> tables, KeyDefaults defaults = {});
 
   // Every value as far as it can be read.
   ReadPoint Read(const Assignments& assignments, Errors* errors);
@@ -54,6 +55,7 @@ class Resolver {
   Node root_;
   std::vector<Override> set_;
   std::shared_ptr<PluginTables> tables_;
+  KeyDefaults defaults_;
   std::map<Assignments, Prepared> prepared_;  // by the assignments that choose plugins
 };
 

@@ -1,6 +1,7 @@
 #include "supervise/cgroup.hpp"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "base/cgroup_path.hpp"
 #include "base/files.hpp"
 
 namespace backplane {
@@ -52,47 +54,11 @@ long CountOf(const std::filesystem::path& file, const std::string& wanted) {
   return 0;
 }
 
-std::string CoreList(const std::vector<int>& cores) {
-  std::string text;
-  for (const int core : cores) {
-    text += (text.empty() ? "" : ",") + std::to_string(core);
-  }
-  return text;
-}
-
-// The path of this process in one hierarchy: "" names v2, else a controller of v1.
-std::optional<std::string> PathInHierarchy(const std::string& controller) {
-  std::istringstream groups(ReadFile("/proc/self/cgroup").value_or(""));
-  for (std::string line; std::getline(groups, line);) {
-    const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second != std::string::npos && line.substr(first + 1, second - first - 1) == controller) {
-      return line.substr(second + 1);
-    }
-  }
-  return std::nullopt;
-}
-
-// Where v2 is mounted; in a container the mount may show a part of the hierarchy only, then paths are relative to that root.
-std::optional<std::filesystem::path> UnifiedMount() {
-  std::istringstream mounts(ReadFile("/proc/self/mountinfo").value_or(""));
-  for (std::string line; std::getline(mounts, line);) {
-    if (line.find(" - cgroup2 ") == std::string::npos) {
-      continue;
-    }
-    std::istringstream fields(line);
-    std::string skip, root, point;
-    fields >> skip >> skip >> skip >> root >> point;
-    return root == "/" ? std::optional<std::filesystem::path>(point) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<std::filesystem::path> OwnGroup() {
-  const auto path = PathInHierarchy("");
-  const auto mount = UnifiedMount();
-  return path && mount ? std::optional(std::filesystem::path(mount->string() + *path)) : std::nullopt;
+  const auto found = FindCgroup("");
+  return found ? std::optional(found->own) : std::nullopt;
 }
 
 std::optional<std::filesystem::path> DelegatedGroup(const std::filesystem::path& own_group) {
@@ -149,7 +115,7 @@ std::unique_ptr<TrialGroup> TrialGroup::Make(const std::filesystem::path& group,
     Write(group / "memory.swap.max", "0");  // absent where the kernel does not count swap
   }
   if (!cores.empty() && HasWord(group / "cgroup.controllers", "cpuset")) {
-    Write(group / "cpuset.cpus", CoreList(cores));
+    Write(group / "cpuset.cpus", fmt::format("{}", fmt::join(cores, ",")));
   }
   return std::unique_ptr<TrialGroup>(new TrialGroup(group, procs_fd));
 }
@@ -171,9 +137,8 @@ long OomKillCount() {
   if (const auto group = OwnGroup(); group && std::filesystem::exists(*group / "memory.events")) {
     return CountOf(*group / "memory.events", "oom_kill");
   }
-  // v1 has no one place for its mounts, but distributions agree on this one.
-  const auto path = PathInHierarchy("memory");
-  return path ? CountOf("/sys/fs/cgroup/memory" + *path + "/memory.oom_control", "oom_kill") : 0;
+  const auto v1 = FindCgroup("memory");
+  return v1 ? CountOf(v1->own / "memory.oom_control", "oom_kill") : 0;
 }
 
 }  // namespace backplane

@@ -2,8 +2,12 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <sstream>
+
+#include "config/units.hpp"
 
 namespace backplane {
 namespace {
@@ -73,8 +77,39 @@ class Nvml {
   bool ready_ = false;
 };
 
+// Null: the entry names no device, or more than one.
+const Gpu* FindNamed(const std::vector<Gpu>& gpus, const std::string& entry) {
+  if (const std::optional<int64_t> number = ParseInteger(entry)) {
+    return *number >= 0 && *number < static_cast<int64_t>(gpus.size()) ? &gpus[static_cast<size_t>(*number)] : nullptr;
+  }
+  const auto begins = [&](const Gpu& gpu) { return gpu.uuid.starts_with(entry); };
+  if (entry.empty() || std::count_if(gpus.begin(), gpus.end(), begins) != 1) {
+    return nullptr;
+  }
+  return &*std::find_if(gpus.begin(), gpus.end(), begins);
+}
+
 }  // namespace
 
 std::vector<Gpu> FindGpus(const std::string& nvml_library) { return Nvml(nvml_library).Devices(); }
+
+std::vector<Gpu> VisibleGpus(const std::vector<Gpu>& gpus, const std::optional<std::string>& visible_devices) {
+  if (!visible_devices) {
+    return gpus;
+  }
+  std::vector<Gpu> visible;
+  std::istringstream entries(*visible_devices);
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    std::erase(entry, ' ');
+    const Gpu* gpu = FindNamed(gpus, entry);
+    const bool again =
+        gpu && std::any_of(visible.begin(), visible.end(), [&](const Gpu& other) { return other.uuid == gpu->uuid; });
+    if (!gpu || again) {
+      break;
+    }
+    visible.push_back(*gpu);
+  }
+  return visible;
+}
 
 }  // namespace backplane

@@ -1,5 +1,7 @@
 #include "supervise/keep_protocol.hpp"
 
+#include <fmt/ranges.h>
+
 #include <sstream>
 #include <stdexcept>
 
@@ -8,14 +10,6 @@
 
 namespace backplane {
 namespace {
-
-std::string Joined(const std::vector<int>& numbers) {
-  std::string text;
-  for (const int number : numbers) {
-    text += (text.empty() ? "" : ",") + std::to_string(number);
-  }
-  return text;
-}
 
 template <typename T>
 T Wanted(const std::optional<T>& value, const std::string& argument, const char* wanted) {
@@ -50,7 +44,7 @@ std::vector<std::string> ToArguments(const KeepOrder& order) {
   std::vector<std::string> arguments{"--report-fd=" + std::to_string(order.report_fd),
                                      "--grace=" + FormatDuration(order.grace_s)};
   if (!order.cores.empty()) {
-    arguments.push_back("--cores=" + Joined(order.cores));
+    arguments.push_back(fmt::format("--cores={}", fmt::join(order.cores, ",")));
   }
   if (order.memory_bytes) {
     arguments.push_back("--memory=" + FormatSize(*order.memory_bytes));

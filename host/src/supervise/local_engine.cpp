@@ -1,6 +1,7 @@
 #include "supervise/local_engine.hpp"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -20,14 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kTick_ms = 100;
 
-std::string GpuList(const std::vector<std::string>& gpus) {
-  std::string text;
-  for (const std::string& uuid : gpus) {
-    text += (text.empty() ? "" : ",") + uuid;
-  }
-  return text;
-}
-
 // The names torchrun sets, so that a learner which knows them runs unchanged; what the command itself sets stays.
 std::vector<std::string> TrialEnvironment(const TrialCommand& command) {
   // Threads belong to the host: libraries that start their own would take the runners' cores.
@@ -40,7 +33,7 @@ std::vector<std::string> TrialEnvironment(const TrialCommand& command) {
                                 "GROUP_RANK=0",
                                 "MASTER_ADDR=127.0.0.1",
                                 "CUDA_DEVICE_ORDER=PCI_BUS_ID",
-                                "CUDA_VISIBLE_DEVICES=" + GpuList(command.grant.gpus)};
+                                fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(command.grant.gpus, ","))};
   std::erase_if(ours, [&](const std::string& entry) {
     const std::string name = entry.substr(0, entry.find('=') + 1);
     return std::any_of(command.child.environment.begin(), command.child.environment.end(),

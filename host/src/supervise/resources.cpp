@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <stdexcept>
 
+#include "config/units.hpp"
 #include "rollout/cores.hpp"
+#include "supervise/machine_memory.hpp"
 
 namespace backplane {
 namespace {
 
+constexpr double kGiB = 1 << 30;
 constexpr double kRounding = 1e-9;  // ten shares of 0.1 are one device
 
 std::string Found(const std::vector<Gpu>& gpus) {
@@ -18,7 +22,7 @@ std::string Found(const std::vector<Gpu>& gpus) {
   for (const Gpu& gpu : gpus) {
     text += fmt::format("{}{} ({}, {})", text.empty() ? "" : ", ", gpu.index, gpu.name, gpu.uuid);
   }
-  return text.empty() ? "none was found" : "found: " + text;
+  return text.empty() ? "none was found, or CUDA_VISIBLE_DEVICES hides them" : "found: " + text;
 }
 
 std::vector<Cpu> Select(const std::vector<Cpu>& cpus, const std::vector<int>& numbers, bool selected) {
@@ -34,12 +38,23 @@ double ShareOfEach(double wanted) { return std::min(wanted, 1.0); }
 
 }  // namespace
 
-Machine ThisMachine() { return {ReadTopology(GrantedCpus()), GrantedCores(), FindGpus()}; }
+Machine ThisMachine() {
+  // A scheduler says by this variable which devices are ours; that of a trial is set from its grant.
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::vector<Gpu> gpus = VisibleGpus(FindGpus(), visible ? std::optional<std::string>(visible) : std::nullopt);
+  return {ReadTopology(GrantedCpus()), GrantedCores(), gpus, MachineMemory()};
+}
+
+KeyDefaults DefaultsUnder(const SlotLimits& limits) {
+  return limits.gpus ? KeyDefaults{{"resources.gpus", 1.0}} : KeyDefaults{};
+}
 
 Slots::Slots(const Machine& machine, const SlotLimits& limits)
     : limits_(limits),
       cpus_(Select(machine.cpus, ChooseCores(machine.cpus, machine.cpus, machine.granted_cores), true)),
-      free_cpus_(cpus_) {
+      free_cpus_(cpus_),
+      memory_bytes_(machine.memory_bytes),
+      free_memory_bytes_(machine.memory_bytes) {
   if (!limits.gpus) {
     for (const Gpu& gpu : machine.gpus) {
       devices_.push_back({gpu});
@@ -58,17 +73,13 @@ Slots::Slots(const Machine& machine, const SlotLimits& limits)
   }
 }
 
-double Slots::GpusWanted(const ResourceConfig& resources) const {
-  return resources.gpus == 0 && limits_.gpus ? 1 : resources.gpus;
-}
-
 size_t Slots::CoresWanted(const ResourceConfig& resources) const {
   if (resources.cpus) {
     return *resources.cpus;
   }
   size_t jobs = limits_.jobs.value_or(1);
-  if (limits_.gpus) {
-    const auto on_devices = static_cast<size_t>(static_cast<double>(devices_.size()) / GpusWanted(resources) + kRounding);
+  if (limits_.gpus && resources.gpus > 0) {
+    const auto on_devices = static_cast<size_t>(static_cast<double>(devices_.size()) / resources.gpus + kRounding);
     jobs = limits_.jobs ? std::min(jobs, on_devices) : on_devices;
   }
   return std::max<size_t>(1, cpus_.size() / std::max<size_t>(1, jobs));
@@ -80,7 +91,12 @@ void Slots::Require(const ResourceConfig& resources) const {
         fmt::format("resources.cpus wants {} cores for a trial; {} are granted here (affinity and control group)",
                     CoresWanted(resources), cpus_.size()));
   }
-  const double wanted = GpusWanted(resources);
+  if (memory_bytes_ && resources.memory_bytes.value_or(0) > *memory_bytes_) {
+    throw std::runtime_error(
+        fmt::format("resources.memory wants {} for a trial; there are {:.1f} GiB here (machine and control group)",
+                    FormatSize(*resources.memory_bytes), static_cast<double>(*memory_bytes_) / kGiB));
+  }
+  const double wanted = resources.gpus;
   if (wanted > 1 && wanted != std::floor(wanted)) {
     throw std::runtime_error(fmt::format("resources.gpus should be a share of one GPU or a whole number; found {}", wanted));
   }
@@ -91,6 +107,19 @@ void Slots::Require(const ResourceConfig& resources) const {
     }
     throw std::runtime_error(fmt::format("resources.gpus wants {} for a trial; {}", wanted, Found(gpus)));
   }
+}
+
+std::vector<std::string> Slots::Notes(const ResourceConfig& resources, const RolloutConfig& rollout) const {
+  std::vector<std::string> notes;
+  const size_t cores = CoresWanted(resources);
+  if (rollout.threads.value_or(0) > cores) {
+    notes.push_back(fmt::format("rollout.threads {} is more than the {} {} a trial is granted", *rollout.threads, cores,
+                                cores == 1 ? "core" : "cores"));
+  }
+  if (limits_.gpus && resources.gpus == 0) {
+    notes.push_back("--gpus is given, but resources.gpus is 0: such a trial is granted no GPU");
+  }
+  return notes;
 }
 
 // Shares fill the fullest device that has room, so that others stay whole.
@@ -115,7 +144,10 @@ std::optional<Grant> Slots::Take(const ResourceConfig& resources, bool exclusive
   if (full || exclusive_ || (exclusive && !taken_.empty()) || free_cpus_.size() < CoresWanted(resources)) {
     return std::nullopt;
   }
-  const double wanted = GpusWanted(resources);
+  if (free_memory_bytes_ && resources.memory_bytes.value_or(0) > *free_memory_bytes_) {
+    return std::nullopt;
+  }
+  const double wanted = resources.gpus;
   const auto devices = ChooseDevices(wanted);
   if (!devices) {
     return std::nullopt;
@@ -126,6 +158,9 @@ std::optional<Grant> Slots::Take(const ResourceConfig& resources, bool exclusive
   for (const size_t i : *devices) {
     devices_[i].free -= ShareOfEach(wanted);
     grant.gpus.push_back(devices_[i].gpu.uuid);
+  }
+  if (free_memory_bytes_) {
+    *free_memory_bytes_ -= grant.memory_bytes.value_or(0);
   }
   free_cpus_ = Select(free_cpus_, grant.cores, false);
   taken_[grant.cores.front()] = ShareOfEach(wanted);
@@ -142,12 +177,15 @@ void Slots::Give(const Grant& grant) {
   }
   const std::vector<Cpu> returned = Select(cpus_, grant.cores, true);
   free_cpus_.insert(free_cpus_.end(), returned.begin(), returned.end());
+  if (free_memory_bytes_) {
+    *free_memory_bytes_ += grant.memory_bytes.value_or(0);
+  }
   taken_.erase(taken);
   exclusive_ = false;
 }
 
 std::optional<uint64_t> Slots::DeviceMemory(const ResourceConfig& resources, const Grant& grant) const {
-  const double share = ShareOfEach(GpusWanted(resources));
+  const double share = ShareOfEach(resources.gpus);
   if (resources.device_memory_bytes || grant.gpus.empty() || share >= 1) {
     return resources.device_memory_bytes;
   }

@@ -200,7 +200,8 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   std::optional<Entry> section = std::move(text->sweep);
   Sweep sweep = ReadSweep(section ? &*section : nullptr, std::move(short_axes), &errors);
   Errors of_the_points;
-  auto memory = std::make_shared<PlanMemory>(PointResolver(*std::move(text), std::move(sweep), options.lookup));
+  auto memory =
+      std::make_shared<PlanMemory>(PointResolver(*std::move(text), std::move(sweep), options.lookup, options.defaults));
   Plan plan = Planner(std::move(memory), swept, &of_the_points).Make();
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};

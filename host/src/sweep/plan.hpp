@@ -23,6 +23,7 @@ struct PlanOptions {
   std::vector<std::string>
       sweep;  // "path=1,2,4", "path=range(1,9,2)", "path=choice(a,b)": replaces the axis of that path, or adds one
   PluginLookup lookup;
+  KeyDefaults defaults = {};  // where file, sweep and --set leave a key out
 };
 
 struct PlannedPoint {

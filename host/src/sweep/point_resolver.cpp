@@ -86,14 +86,15 @@ std::optional<json> ExpressionValue(const ReadPoint& point, const std::string& p
   return value;
 }
 
-PointResolver::PointResolver(ExperimentText text, Sweep sweep, PluginLookup lookup) : sweep_(std::move(sweep)) {
+PointResolver::PointResolver(ExperimentText text, Sweep sweep, PluginLookup lookup, KeyDefaults defaults)
+    : sweep_(std::move(sweep)) {
   auto tables = std::make_shared<PluginTables>(std::move(lookup));
-  resolvers_.push_back(std::make_unique<Resolver>(text.root, text.set, tables));
+  resolvers_.push_back(std::make_unique<Resolver>(text.root, text.set, tables, defaults));
   for (SweptFile& file : sweep_.files) {
     FindLeftOutKeys(file.root, "", &named_by_files_);
     Node root = text.root;
     MergeOver(std::move(file.root), &root);
-    resolvers_.push_back(std::make_unique<Resolver>(std::move(root), text.set, tables));
+    resolvers_.push_back(std::make_unique<Resolver>(std::move(root), text.set, tables, defaults));
   }
   for (const std::string& path : sweep_.paths) {
     const auto same = [&](const std::string& other) { return Leaf(other) == Leaf(path); };

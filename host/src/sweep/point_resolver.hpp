@@ -37,7 +37,7 @@ struct ResolvedPoint {
 // Not thread-safe.
 class PointResolver {
  public:
-  PointResolver(ExperimentText text, Sweep sweep, PluginLookup lookup);
+  PointResolver(ExperimentText text, Sweep sweep, PluginLookup lookup, KeyDefaults defaults = {});
 
   const Sweep& sweep() const { return sweep_; }
 

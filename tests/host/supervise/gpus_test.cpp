@@ -1,11 +1,13 @@
 #include "supervise/gpus.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cstdlib>
 
 namespace backplane {
 namespace {
+
+using testing::ElementsAre;
 
 TEST(Gpus, DriverIsAskedForEveryDevice) {
   const std::vector<Gpu> gpus = FindGpus(FAKE_NVML_FILE);
@@ -21,6 +23,36 @@ TEST(Gpus, DriverIsAskedForEveryDevice) {
 TEST(Gpus, NoLibraryIsNoGpu) { EXPECT_TRUE(FindGpus("libno-such-driver.so.1").empty()); }
 
 TEST(Gpus, LibraryWithoutTheFunctionsIsNoGpu) { EXPECT_TRUE(FindGpus("libm.so.6").empty()); }
+
+std::vector<std::string> Visible(const std::optional<std::string>& list) {
+  std::vector<std::string> names;
+  for (const Gpu& gpu : VisibleGpus(FindGpus(FAKE_NVML_FILE), list)) names.push_back(gpu.name);
+  return names;
+}
+
+TEST(VisibleGpus, WithoutAListAreAll) { EXPECT_THAT(Visible(std::nullopt), ElementsAre("Fake A", "Fake B")); }
+
+TEST(VisibleGpus, AreListedByNumberUuidOrItsBeginning) {
+  EXPECT_THAT(Visible("1"), ElementsAre("Fake B"));
+  EXPECT_THAT(Visible("1, 0"), ElementsAre("Fake B", "Fake A"));
+  EXPECT_THAT(Visible("GPU-22222222-bbbb"), ElementsAre("Fake B"));
+  EXPECT_THAT(Visible("GPU-2,GPU-1"), ElementsAre("Fake B", "Fake A"));
+}
+
+TEST(VisibleGpus, AreNoneUnderAnEmptyListOrMinusOne) {
+  EXPECT_THAT(Visible(""), ElementsAre());
+  EXPECT_THAT(Visible("-1"), ElementsAre());
+}
+
+TEST(VisibleGpus, EndBeforeTheFirstEntryThatNamesNoDevice) {
+  EXPECT_THAT(Visible("1,-1,0"), ElementsAre("Fake B"));
+  EXPECT_THAT(Visible("0,2,1"), ElementsAre("Fake A"));
+  EXPECT_THAT(Visible("0,,1"), ElementsAre("Fake A"));
+  EXPECT_THAT(Visible("0,0,1"), ElementsAre("Fake A"));
+  EXPECT_THAT(Visible("1,GPU-3"), ElementsAre("Fake B"));
+  EXPECT_THAT(Visible("1x,0"), ElementsAre());
+  EXPECT_THAT(Visible("GPU-"), ElementsAre()) << "both begin so";
+}
 
 TEST(Gpus, LibraryWithoutADriverIsNoGpu) {
   setenv("FAKE_NVML", "no-driver", 1);

@@ -123,9 +123,72 @@ TEST(Slots, MemoryIsPartOfTheGrant) {
   EXPECT_EQ(kGiB, slots.Take(resources, false)->memory_bytes);
 }
 
+ResourceConfig Memory(uint64_t bytes) {
+  ResourceConfig resources = Cpus(1);
+  resources.memory_bytes = bytes;
+  return resources;
+}
+
+Machine WithMemory(uint64_t bytes) {
+  Machine machine = Smt(16);
+  machine.memory_bytes = bytes;
+  return machine;
+}
+
+TEST(Slots, LimitsOfMemoryFitTogether) {
+  Slots slots(WithMemory(64 * kGiB), {});
+  const Grant first = *slots.Take(Memory(32 * kGiB), false);
+  EXPECT_TRUE(slots.Take(Memory(16 * kGiB), false));
+  EXPECT_FALSE(slots.Take(Memory(17 * kGiB), false));
+  EXPECT_TRUE(slots.Take(Memory(16 * kGiB), false));
+  EXPECT_FALSE(slots.Take(Memory(1), false));
+  EXPECT_TRUE(slots.Take(Cpus(1), false)) << "without a limit nothing is known of its need";
+  slots.Give(first);
+  EXPECT_TRUE(slots.Take(Memory(32 * kGiB), false));
+}
+
+TEST(Slots, MemoryThatIsNotKnownIsNotCounted) {
+  Slots slots(Smt(2), {});
+  EXPECT_TRUE(slots.Take(Memory(1024 * kGiB), false));
+  EXPECT_TRUE(slots.Take(Memory(1024 * kGiB), false));
+}
+
+TEST(Slots, MoreMemoryThanThereIsIsASentence) {
+  const Slots slots(WithMemory(6 * kGiB + kGiB / 2), {});
+  EXPECT_EQ("", Complaint([&] { slots.Require(Memory(6 * kGiB)); }));
+  EXPECT_EQ("resources.memory wants 8GiB for a trial; there are 6.5 GiB here (machine and control group)",
+            Complaint([&] { slots.Require(Memory(8 * kGiB)); }));
+}
+
+TEST(Slots, MoreThreadsThanCoresAreNoted) {
+  const Slots slots(Smt(8), {});
+  RolloutConfig rollout;
+  EXPECT_THAT(slots.Notes(Cpus(2), rollout), SizeIs(0)) << "auto follows the cores";
+  rollout.threads = 2;
+  EXPECT_THAT(slots.Notes(Cpus(2), rollout), SizeIs(0));
+  rollout.threads = 8;
+  EXPECT_THAT(slots.Notes({}, rollout), SizeIs(0)) << "one trial has all cores";
+  EXPECT_THAT(slots.Notes(Cpus(2), rollout), ElementsAre("rollout.threads 8 is more than the 2 cores a trial is granted"));
+  EXPECT_THAT(Slots(Smt(8), {.jobs = 8}).Notes({}, rollout),
+              ElementsAre("rollout.threads 8 is more than the 1 core a trial is granted"));
+}
+
+TEST(Slots, TrialWithoutAGpuUnderAListOfThemIsNoted) {
+  const Slots slots(Smt(8, 1), {.gpus = {{0}}});
+  EXPECT_THAT(slots.Notes(Gpus(0), {}),
+              ElementsAre("--gpus is given, but resources.gpus is 0: such a trial is granted no GPU"));
+  EXPECT_THAT(slots.Notes(Gpus(1), {}), SizeIs(0));
+}
+
+TEST(Slots, ListOfGpusMakesOneTheDefault) {
+  EXPECT_EQ((KeyDefaults{{"resources.gpus", 1.0}}), DefaultsUnder({.gpus = {{0}}}));
+  EXPECT_EQ(KeyDefaults(), DefaultsUnder({.jobs = 2}));
+}
+
 TEST(Slots, TrialThatAsksForNoGpuGetsNone) {
   Slots slots(Smt(2, 2), {});
   EXPECT_THAT(slots.Take({}, false)->gpus, SizeIs(0));
+  EXPECT_THAT(Slots(Smt(2, 2), {.gpus = {{0}}}).Take({}, false)->gpus, SizeIs(0));
 }
 
 TEST(Slots, SharesFillOneDeviceBeforeTheNext) {
@@ -164,7 +227,9 @@ TEST(Slots, ShareOfTheDeviceMemoryUnlessTheFileSetsIt) {
 TEST(Slots, ListOfGpusIsADeviceAndItsShareOfTheCoresForEachTrial) {
   Slots slots(Smt(12, 4), {.gpus = {{0, 1, 3}}});
   std::vector<std::string> uuids;
-  while (const auto grant = slots.Take({}, false)) {
+  ResourceConfig one;
+  one.gpus = 1;
+  while (const auto grant = slots.Take(one, false)) {
     EXPECT_THAT(grant->cores, SizeIs(4));
     uuids.insert(uuids.end(), grant->gpus.begin(), grant->gpus.end());
   }
@@ -186,7 +251,8 @@ TEST(Slots, DevicesThatAreNotThereAreNamedWithThoseThatAre) {
             }));
   EXPECT_THAT(Complaint([] { Slots(Smt(2, 0), {.gpus = {{0}}}); }), HasSubstr("none was found"));
   EXPECT_THAT(Complaint([] { Slots(Smt(2, 2), {.gpus = {{1, 1}}}); }), HasSubstr("names GPU 1 twice"));
-  EXPECT_EQ("resources.gpus wants 1 for a trial; none was found", Complaint([] { Slots(Smt(2), {}).Require(Gpus(1)); }));
+  EXPECT_EQ("resources.gpus wants 1 for a trial; none was found, or CUDA_VISIBLE_DEVICES hides them",
+            Complaint([] { Slots(Smt(2), {}).Require(Gpus(1)); }));
   EXPECT_THAT(Complaint([] { Slots(Smt(2, 2), {}).Require(Gpus(1.5)); }), HasSubstr("found 1.5"));
 }
 

@@ -50,6 +50,25 @@ TEST_F(PlanIdentityTest, WhatIsLeftOutBelongsToItOnlyWhereItIsSwept) {
   EXPECT_EQ(GoodPlan("sweep: {files: [one.yaml, two.yaml]}\n").points.size(), 2u);
 }
 
+TEST_F(PlanIdentityTest, ADefaultOfThisRunIsAsIfTheFileSaidSo) {
+  const Plan on_cpu = GoodPlan(""), on_gpu = GoodPlan("resources: {gpus: 1}\n");
+  EXPECT_NE(Ids(on_cpu), Ids(on_gpu));
+  defaults_ = {{"resources.gpus", 1.0}};
+  const Plan plan = GoodPlan("");
+  EXPECT_EQ(Ids(plan), Ids(on_gpu));
+  EXPECT_EQ(plan.Load(plan.trials[0]).experiment.resources.gpus, 1);
+  EXPECT_EQ(plan.base.experiment.resources.gpus, 1);
+}
+
+TEST_F(PlanIdentityTest, ADefaultOfThisRunGivesWayToWhatIsWritten) {
+  defaults_ = {{"resources.gpus", 1.0}};
+  const auto gpus = [](const Plan& plan, size_t trial) { return plan.Load(plan.trials[trial]).experiment.resources.gpus; };
+  EXPECT_EQ(gpus(GoodPlan("resources: {gpus: 0}\n"), 0), 0);
+  EXPECT_EQ(gpus(GoodPlan("", {}, {"resources.gpus=0.5"}), 0), 0.5);
+  EXPECT_EQ(gpus(GoodPlan("sweep: {grid: {resources.gpus: [0, 2]}}\n"), 0), 0);
+  EXPECT_EQ(gpus(GoodPlan("sweep: {grid: {resources.gpus: [0, 2]}}\n"), 1), 2);
+}
+
 TEST_F(PlanIdentityTest, TwoBuildsOfOnePluginAreTwoPoints) {
   Write("old/walker.so", "old");
   EXPECT_EQ(GoodPlan("sweep: {grid: {env.plugin: [walker, ./old/walker.so]}}\n").points.size(), 2u);

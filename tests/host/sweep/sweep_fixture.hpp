@@ -25,8 +25,10 @@ class SweepTest : public ConfigTest {
   }
 
   PlanResult PlanText(const std::string& text, std::vector<std::string> sweep = {}, std::vector<std::string> set = {}) {
-    return MakePlan(Write("e.yaml", text), {std::move(set), std::move(sweep), Lookup()});
+    return MakePlan(Write("e.yaml", text), {std::move(set), std::move(sweep), Lookup(), defaults_});
   }
+
+  KeyDefaults defaults_;  // for the plans that follow
 
   // The plan of a good experiment with these lines below it.
   Plan GoodPlan(const std::string& lines, std::vector<std::string> sweep = {}, std::vector<std::string> set = {}) {
