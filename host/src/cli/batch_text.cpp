@@ -25,6 +25,9 @@ std::string SameCommand(const RunArgs& args) {
   for (const std::string& set : args.input.set) text += " --set '" + set + "'";
   for (const std::string& sweep : args.sweep) text += " --sweep '" + sweep + "'";
   for (const std::string& folder : args.input.plugin_path) text += " --plugin-path " + folder;
+  // These decide what a trial is granted, and --gpus even which trials there are.
+  if (args.jobs) text += fmt::format(" --jobs {}", *args.jobs);
+  if (args.gpus) text += fmt::format(" --gpus {}", fmt::join(*args.gpus, ","));
   return args.out.empty() ? text : text + " --out " + args.out.string();
 }
 

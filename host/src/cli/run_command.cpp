@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "base/json_text.hpp"
 #include "cli/batch_text.hpp"
@@ -26,11 +27,18 @@ int ExitOf(const BatchReport& report, bool skip_invalid) {
 std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
   try {
     Slots slots(ThisMachine(), limits);
-    slots.Require(plan.base.experiment.resources);
+    std::set<std::string> said;
+    const auto look = [&](const Experiment& experiment) {
+      slots.Require(experiment.resources);
+      for (const std::string& note : slots.Notes(experiment.resources, experiment.rollout)) {
+        if (said.insert(note).second) std::fprintf(stderr, "note: %s\n", note.c_str());
+      }
+    };
+    look(plan.base.experiment);
     for (const PlannedTrial& trial : plan.trials) {
       const auto& values = plan.points[trial.point].values;
-      const bool own = std::any_of(values.begin(), values.end(), [](const auto& value) { return value.first.starts_with("resources"); });
-      if (own) slots.Require(plan.Load(trial).experiment.resources);
+      const bool own = std::any_of(values.begin(), values.end(), [](const auto& value) { return value.first.starts_with("resources") || value.first.starts_with("rollout"); });
+      if (own) look(plan.Load(trial).experiment);
     }
     return slots;
   } catch (const std::runtime_error& error) {
@@ -43,7 +51,8 @@ std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
 
 int RunCommand(const RunArgs& args) {
   PluginSearch search(args.input.plugin_path);
-  PlanResult planned = MakePlan(args.input.file, {args.input.set, args.sweep, search.Lookup()});
+  const SlotLimits limits{args.jobs, args.gpus};
+  PlanResult planned = MakePlan(args.input.file, {args.input.set, args.sweep, search.Lookup(), DefaultsUnder(limits)});
   if (!planned.plan) {
     Complain(planned.errors, args.input.file);
     return kUsage;
@@ -53,7 +62,7 @@ int RunCommand(const RunArgs& args) {
   Experiment& base = request.plan.base.experiment;
   request.out = args.out.empty() ? std::filesystem::path(base.output_dir) : args.out;
   for (const std::string& note : request.plan.notes) std::fprintf(stderr, "%s\n", note.c_str());
-  std::optional<Slots> slots = SlotsFor(request.plan, {args.jobs, args.gpus});
+  std::optional<Slots> slots = SlotsFor(request.plan, limits);
   if (!slots) return kUsage;
   if (args.dry_run) return DryRun(request.plan, request.out, *slots, args);
   request.config_file = args.input.file;
