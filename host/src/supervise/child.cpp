@@ -52,6 +52,21 @@ struct ExecImage {
   std::vector<char*> argv, envp;
 };
 
+// While one exists this thread takes no signal, nor does a child that it forks.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 int OpenLog(const std::filesystem::path& file) {
   const int fd = open(file.empty() ? "/dev/null" : file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) {
@@ -87,6 +102,7 @@ void KeepOpen(int fd) {
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD}) {
     std::signal(signal, SIG_DFL);
   }
+  // Only now: what came since the fork met no handler of the parent's, which would have swallowed it.
   sigset_t blocked;
   sigemptyset(&blocked);
   for (const int signal : setup.blocked_signals) {
@@ -117,11 +133,15 @@ Child::Child(const ChildCommand& command, const ChildSetup& setup) {
                          setup.own_output ? OpenLog(command.stdout_file) : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
                          setup.own_output ? OpenLog(command.stderr_file) : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)};
   const pid_t parent = getpid();
-  pid_ = fork();
-  if (pid_ == 0) {
-    BecomeChild(image, files, command.inherit_fd, setup, parent);
+  int fork_error = 0;
+  {
+    const AllSignalsBlocked blocked;  // the child is born so: a stop that comes at once waits until it can be obeyed
+    pid_ = fork();
+    if (pid_ == 0) {
+      BecomeChild(image, files, command.inherit_fd, setup, parent);
+    }
+    fork_error = errno;
   }
-  const int fork_error = errno;
   close(files.in);
   close(files.out);
   close(files.err);

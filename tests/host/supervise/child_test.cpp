@@ -1,3 +1,5 @@
+#include "supervise/child.hpp"
+
 #include <gmock/gmock.h>
 
 #include <csignal>
@@ -5,7 +7,6 @@
 #include <fstream>
 
 #include "base/files.hpp"
-#include "supervise/child.hpp"
 #include "supervise/status_reader.hpp"
 
 namespace backplane {
@@ -36,6 +37,16 @@ TEST_F(ChildTest, ASignalGoesToTheWholeGroup) {
   Child child(Shell("sleep 600 & wait"));
   child.Signal(SIGKILL);
   EXPECT_EQ(SIGKILL, child.Wait(-1)->signal);
+}
+
+TEST_F(ChildTest, TheStartLeavesThisThreadsSignalMaskAsItWas) {
+  sigset_t before, after;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  Run("true");
+  pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  for (int signal = 1; signal < NSIG; ++signal) {
+    EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal)) << signal;
+  }
 }
 
 TEST_F(ChildTest, ProgramThatIsNotThereIsASentence) {

@@ -1,6 +1,7 @@
 #include "supervise/local_engine.hpp"
 
 #include <gmock/gmock.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/file.h>
 
@@ -8,6 +9,7 @@
 
 #include "engine_fixture.hpp"
 #include "rollout/cores.hpp"
+#include "supervise/interrupt.hpp"
 #include "supervise/outcome.hpp"
 #include "supervise/result.hpp"
 
@@ -93,9 +95,19 @@ TEST_F(EngineTest, QuestionWhereItIsReachesTheTrial) {
   EXPECT_EQ(42, End().exit.code);
 }
 
+// Its first instruction finds the signal there, while what it has inherited from a supervisor that counts Ctrl-C is still its
+// own.
 TEST_F(EngineTest, StopRightAfterTheStartIsNotLost) {
-  engine_.Stop(engine_.Start(Fake({"sleep"})), StopHow::kAsk);
+  static bool stop_at_birth = false;
+  pthread_atfork(nullptr, nullptr, [] {
+    if (stop_at_birth) kill(getpid(), SIGTERM);
+  });
+  const InterruptScope interrupts;
+  stop_at_birth = true;
+  engine_.Start(Fake({"sleep"}));
+  stop_at_birth = false;
   EXPECT_EQ(SIGTERM, End().exit.signal);
+  EXPECT_EQ(0, InterruptScope::Count());
   EXPECT_THAT(Left(), IsEmpty());
 }
 
