@@ -198,8 +198,12 @@ JobEnd LocalEngine::Conclude(JobId id, Job& job) {
     end.memory_enforced_by = report->memory_enforced_by;
     return end;
   }
-  // The keeper was killed: the kernel has killed the trial with it.
   end.exit = *keeper;
+  if (const auto failure = ReportFromText(job.text).failure) {
+    end.not_started = failure->sentence;
+    return end;
+  }
+  // The keeper was killed: the kernel has killed the trial with it.
   if (!cgroup_.empty()) {
     EndGroup(GroupOfKeeper(cgroup_, job.keeper.pid()));
   }

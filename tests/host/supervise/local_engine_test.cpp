@@ -151,6 +151,27 @@ TEST_F(EngineTest, ProgramThatIsNotThereIsASentence) {
   EXPECT_THROW(engine_.Start(command), std::runtime_error);
 }
 
+TEST_F(EngineTest, TrialThatCanNotBeExecutedWasNeverStarted) {
+  TrialCommand command = Fake({});
+  command.child.program = folder_ / "no_program";
+  std::ofstream(command.child.program) << "\x01\x02";
+  std::filesystem::permissions(command.child.program, std::filesystem::perms::owner_all);
+  engine_.Start(command);
+  const JobEnd end = End();
+  EXPECT_THAT(end.not_started, HasSubstr("Exec format error"));
+  EXPECT_EQ(75, end.exit.code);
+}
+
+TEST_F(EngineTest, TrialThatCanNotHaveItsCoresIsNotStarted) {
+  TrialCommand command = Fake({"exit", "0"});
+  command.grant.cores = {CPU_SETSIZE - 1};
+  engine_.Start(command);
+  const JobEnd end = End();
+  EXPECT_THAT(end.not_started, HasSubstr("cores 1023: Invalid argument"));
+  EXPECT_EQ(75, end.exit.code);
+  EXPECT_EQ("", Run({"exit", "75"}).not_started);
+}
+
 TEST_F(EngineTest, KeeperThatIsKilledTakesItsTrialWithIt) {
   const JobId job = StartReady({"sleep"});
   std::optional<JobProcesses> processes;  // the trial may speak before its keeper has reported it
