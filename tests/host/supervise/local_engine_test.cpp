@@ -7,10 +7,12 @@
 
 #include <csignal>
 
+#include "base/process.hpp"
 #include "engine_fixture.hpp"
 #include "rollout/cores.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/outcome.hpp"
+#include "supervise/process_tree.hpp"
 #include "supervise/result.hpp"
 
 namespace backplane {
@@ -172,13 +174,38 @@ TEST_F(EngineTest, TrialThatCanNotHaveItsCoresIsNotStarted) {
   EXPECT_EQ("", Run({"exit", "75"}).not_started);
 }
 
-TEST_F(EngineTest, KeeperThatIsKilledTakesItsTrialWithIt) {
-  const JobId job = StartReady({"sleep"});
-  std::optional<JobProcesses> processes;  // the trial may speak before its keeper has reported it
-  Until([&] { return (processes = engine_.Processes(job)).has_value(); });
-  kill(processes->keeper, SIGKILL);
+TEST_F(EngineTest, KeeperThatIsKilledTakesItsTrialAndAllOfItWithIt) {
+  StartReady({"leave-all-and-sleep"});
+  kill(ChildrenOf(getpid()).at(0), SIGKILL);
   EXPECT_EQ(SIGKILL, End().exit.signal);
-  Until([&] { return Left().empty(); });
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(EngineTest, KeeperThatIsKilledTakesNoOtherJobWithIt) {
+  const Child bystander({"/bin/sleep", {"600"}, {}, {}, {}, -1});
+  const JobId killed = StartReady({"leave-all-and-sleep"});
+  const std::vector<pid_t> before = ChildrenOf(getpid());
+  const JobId other = engine_.Start(Fake({"leave-all-and-sleep"}));
+  Until([&] { return ReadFile(folder_ / "stdout.log").value_or("").find("ready\nready") != std::string::npos; });
+  for (const pid_t pid : before) {
+    if (pid != bystander.pid()) kill(pid, SIGKILL);
+  }
+  EXPECT_EQ(killed, End().job);
+  EXPECT_EQ(5u, Left().size());  // keeper, trial, child, session, daemon
+  EXPECT_TRUE(ProcessStart(bystander.pid()));
+  engine_.Stop(other, StopHow::kKill);
+  EXPECT_EQ(SIGKILL, End().exit.signal);
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(EngineTest, EngineThatGoesOutOfScopeEndsAlsoWhatAKilledKeeperHasLeft) {
+  {
+    LocalEngine engine(kBackplane);
+    engine.Start(Fake({"leave-all-and-sleep"}));
+    Until([&] { return ReadFile(folder_ / "stdout.log").value_or("").find("ready") != std::string::npos; });
+    kill(ChildrenOf(getpid()).at(0), SIGKILL);
+  }
+  EXPECT_THAT(Left(), IsEmpty());
 }
 
 TEST_F(EngineTest, EngineThatGoesOutOfScopeLeavesNothing) {
