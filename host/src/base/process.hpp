@@ -20,7 +20,8 @@ std::string BootId();                             // changes with every start of
 std::optional<uint64_t> ProcessStart(pid_t pid);  // absent: no such process
 ProcessId ThisProcess();
 
-// False if this machine has been started anew since. A process of another machine counts as alive: nobody here can know.
+// False if this machine has been started anew since. A process of another machine counts as alive: nobody here can know. Where
+// one holds a lock, ask the lock as well.
 bool IsAlive(const ProcessId& process);
 
 nlohmann::json ToJson(const ProcessId& process);

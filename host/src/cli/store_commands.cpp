@@ -26,7 +26,8 @@ int StoreRebuildCommand(const BatchArgs& args) {
   if (!IsResultsFolder(args.out)) {
     return kUsage;
   }
-  const OutLock lock(args.out, [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
+  const OutLock lock(
+      args.out, [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }, LockFor::kUpkeep);
   const ResultsFolder folder{args.out};
   const BatchRecord record = ReadBatchRecord(folder.events());
   RebuildDatabase(args.out, ReadPlanFile(folder.plan()), record);

@@ -92,7 +92,7 @@ Attempt::Ended Attempt::Conclude(const JobEnd& end) {
   if (const std::optional<StatusFile> now = status_.Read()) last_ = now;
   const std::filesystem::path file = spec_.attempt_dir / "result.json";
   const auto written = check ? std::nullopt : ReadResultJson(file);
-  Ending ending{end.exit, stop_, std::nullopt, end.over_memory, end.peak_rss_bytes, grant_.memory_bytes};
+  Ending ending{end.exit, stop_, std::nullopt, end.over_memory, end.peak_rss_bytes, grant_.memory_bytes, end.not_started};
   if (written) ending.result_state = written->at("state").get<std::string>();
   if (check && end.exit.code == kExitOk && end.exit.signal == 0 && stop_ == StopReason::kNone) return {{"ok", "COMPLETED"}, {}};
   Ended ended{Classify(ending), {}};

@@ -19,7 +19,7 @@ struct AttemptPlace {
   std::filesystem::path out;        // the results folder
   std::filesystem::path program;    // what answers to `run-trial`
   std::filesystem::path torch_lib;  // empty: none known
-  int lock_fd = -1;                 // stays open in the trial
+  int lock_fd = -1;                 // of the folder's lock; stays open in the keeper
 };
 
 enum class AttemptKind { kRun = 1, kCheck };  // kCheck: only tries whether env and learner fit together

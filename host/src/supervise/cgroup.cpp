@@ -5,18 +5,22 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "base/cgroup_path.hpp"
 #include "base/files.hpp"
+#include "base/process.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr const char* kHostLeaf = "backplane-host";
+constexpr std::string_view kTrialPrefix = "backplane-trial-";
 constexpr int kRemoveTries = 100;
 constexpr auto kRemovePause = std::chrono::milliseconds(10);
 
@@ -87,7 +91,24 @@ std::optional<std::filesystem::path> DelegatedGroup(const std::filesystem::path&
 }
 
 std::filesystem::path GroupOfKeeper(const std::filesystem::path& delegated, pid_t keeper) {
-  return delegated / ("backplane-trial-" + std::to_string(keeper));
+  return delegated / (std::string(kTrialPrefix) + std::to_string(keeper));
+}
+
+void EndGroupsOfDeadKeepers(const std::filesystem::path& delegated) {
+  std::vector<std::filesystem::path> dead;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(delegated, error)) {
+    const std::string name = entry.path().filename().string();
+    const char* const end = name.data() + name.size();
+    pid_t keeper = 0;
+    if (name.starts_with(kTrialPrefix) && std::from_chars(name.data() + kTrialPrefix.size(), end, keeper).ptr == end &&
+        !ProcessStart(keeper)) {
+      dead.push_back(entry.path());
+    }
+  }
+  for (const std::filesystem::path& group : dead) {
+    EndGroup(group);
+  }
 }
 
 void EndGroup(const std::filesystem::path& group) {

@@ -26,6 +26,9 @@ std::filesystem::path GroupOfKeeper(const std::filesystem::path& delegated, pid_
 // Ends every process in the group and removes it. Harmless if it is gone.
 void EndGroup(const std::filesystem::path& group);
 
+// Ends the groups of keepers that are no more: where a keeper and its supervisor are killed together nobody else does.
+void EndGroupsOfDeadKeepers(const std::filesystem::path& delegated);
+
 class TrialGroup {
  public:
   // Null if the kernel refuses: then there is no group.

@@ -52,6 +52,21 @@ struct ExecImage {
   std::vector<char*> argv, envp;
 };
 
+// While one exists this thread takes no signal, nor does a child that it forks.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 int OpenLog(const std::filesystem::path& file) {
   const int fd = open(file.empty() ? "/dev/null" : file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) {
@@ -70,15 +85,29 @@ void KeepOpen(int fd) {
   }
 }
 
+enum class StartStep { kJoinGroup = 1, kExecute };
+
+// What a child says through a pipe that an execution closes: so nothing comes if it went well.
+struct StartFailure {
+  StartStep step;
+  int error;  // errno
+};
+
+[[noreturn]] void Fail(int failure_fd, StartStep step) {
+  const StartFailure failure{step, errno};
+  [[maybe_unused]] const ssize_t n = write(failure_fd, &failure, sizeof failure);
+  _exit(kExecFailed);
+}
+
 [[noreturn]] void BecomeChild(const ExecImage& image, const ChildFiles& files, int inherit_fd, const ChildSetup& setup,
-                              pid_t parent) {
+                              pid_t parent, int failure_fd) {
   setpgid(0, 0);  // a Ctrl-C at the terminal reaches the supervisor only
   prctl(PR_SET_PDEATHSIG, setup.death_signal);
   if (getppid() != parent) {
     _exit(kExecFailed);  // the parent died before the line above: no signal would come any more
   }
   if (setup.cgroup_procs_fd >= 0 && write(setup.cgroup_procs_fd, "0", 1) != 1) {
-    _exit(kExecFailed);  // outside its group it would run without its limits
+    Fail(failure_fd, StartStep::kJoinGroup);  // outside its group it would run without its limits
   }
   if (setup.data_limit_bytes) {
     const rlimit limit{*setup.data_limit_bytes, *setup.data_limit_bytes};
@@ -87,6 +116,7 @@ void KeepOpen(int fd) {
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD}) {
     std::signal(signal, SIG_DFL);
   }
+  // Only now: what came since the fork met no handler of the parent's, which would have swallowed it.
   sigset_t blocked;
   sigemptyset(&blocked);
   for (const int signal : setup.blocked_signals) {
@@ -99,7 +129,27 @@ void KeepOpen(int fd) {
   KeepOpen(inherit_fd);
   KeepOpen(setup.report_fd);
   execve(image.argv[0], image.argv.data(), image.envp.data());
-  _exit(kExecFailed);
+  Fail(failure_fd, StartStep::kExecute);
+}
+
+// Waits until the child has executed its program or ended.
+std::optional<StartFailure> ReadFailure(int fd) {
+  StartFailure failure;
+  ssize_t n = 0;
+  while ((n = read(fd, &failure, sizeof failure)) < 0 && errno == EINTR) {
+  }
+  return n == sizeof failure ? std::optional(failure) : std::nullopt;
+}
+
+std::string Sentence(const StartFailure& failure, const std::filesystem::path& program) {
+  const char* step = failure.step == StartStep::kJoinGroup ? ": it was not let into its control group: " : ": ";
+  return "cannot start " + program.string() + step + std::strerror(failure.error);
+}
+
+void ReapEnded(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace
@@ -116,28 +166,42 @@ Child::Child(const ChildCommand& command, const ChildSetup& setup) {
   const ChildFiles files{open("/dev/null", O_RDONLY | O_CLOEXEC),
                          setup.own_output ? OpenLog(command.stdout_file) : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
                          setup.own_output ? OpenLog(command.stderr_file) : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)};
-  const pid_t parent = getpid();
-  pid_ = fork();
-  if (pid_ == 0) {
-    BecomeChild(image, files, command.inherit_fd, setup, parent);
+  int failure[2];
+  if (pipe2(failure, O_CLOEXEC) != 0) {
+    throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
   }
-  const int fork_error = errno;
+  const pid_t parent = getpid();
+  int fork_error = 0;
+  {
+    const AllSignalsBlocked blocked;  // the child is born so: a stop that comes at once waits until it can be obeyed
+    pid_ = fork();
+    if (pid_ == 0) {
+      BecomeChild(image, files, command.inherit_fd, setup, parent, failure[1]);
+    }
+    fork_error = errno;
+  }
   close(files.in);
   close(files.out);
   close(files.err);
+  close(failure[1]);
   if (pid_ < 0) {
+    close(failure[0]);
     throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(fork_error));
   }
   setpgid(pid_, pid_);  // also here, so that a kill of the group can not come too early; fails harmlessly after exec
+  const std::optional<StartFailure> failed = ReadFailure(failure[0]);
+  close(failure[0]);
+  if (failed) {
+    ReapEnded(pid_);
+    throw std::runtime_error(Sentence(*failed, command.program));
+  }
   pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
 }
 
 Child::~Child() {
   if (!exit_) {
     Signal(SIGKILL);
-    int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
+    ReapEnded(pid_);
   }
   if (pidfd_ >= 0) {
     close(pidfd_);
@@ -151,11 +215,13 @@ std::optional<ChildExit> Child::Wait(int timeout_ms) {
   pollfd watched{pidfd_, POLLIN,
                  0};  // a negative descriptor (a kernel without pidfd) only sleeps: then the exit is seen a tick late
   poll(&watched, 1, timeout_ms);
-  int status = 0;
-  rusage used{};
-  if (wait4(pid_, &status, WNOHANG, &used) == pid_) {
-    // Helpers that the trial left in its group end with it.
+  siginfo_t ended{};
+  if (waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == pid_) {
+    // Helpers that it left in its group end with it. Before it is reaped: afterwards the number may be another group's.
     kill(-pid_, SIGKILL);
+    int status = 0;
+    rusage used{};
+    wait4(pid_, &status, 0, &used);
     const auto peak_rss_bytes = static_cast<uint64_t>(used.ru_maxrss) * 1024;
     exit_ = WIFSIGNALED(status) ? ChildExit{0, WTERMSIG(status), peak_rss_bytes}
                                 : ChildExit{WEXITSTATUS(status), 0, peak_rss_bytes};

@@ -43,8 +43,9 @@ void RequireExecutable(const std::filesystem::path& program);
 
 class Child {
  public:
-  // Throws std::runtime_error if it can not be started. If this process dies, the child gets setup.death_signal. That signal
-  // comes when the starting *thread* ends, so start children from a thread that lives as long as they do.
+  // Returns once the program is executed. Throws std::runtime_error with the system's reason if it can not be: then nothing of
+  // it has run. If this process dies, the child gets setup.death_signal. That signal comes when the starting *thread* ends, so
+  // start children from a thread that lives as long as they do.
   explicit Child(const ChildCommand& command, const ChildSetup& setup = {});
   ~Child();  // kills what still runs
   Child(const Child&) = delete;

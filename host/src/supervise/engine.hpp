@@ -30,6 +30,7 @@ using JobId = uint64_t;
 struct JobEnd {
   JobId job = 0;
   ChildExit exit;
+  std::string not_started;  // why the trial's program was never executed, a sentence; empty: it was
   double wall_s = 0;
   uint64_t peak_rss_bytes = 0;     // largest process of the trial
   uint64_t peak_memory_bytes = 0;  // of all its processes together, where something watched them; 0: nothing did

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <sstream>
 #include <stdexcept>
 
@@ -83,6 +84,12 @@ std::string ToLine(const KeepEnd& end) {
   return line.str();
 }
 
+std::string ToLine(const KeepFailure& failure) {
+  std::string sentence = failure.sentence;
+  std::replace(sentence.begin(), sentence.end(), '\n', ' ');
+  return "failure " + sentence + "\n";
+}
+
 KeepReport ReportFromText(const std::string& text) {
   KeepReport report;
   std::istringstream lines(text.substr(0, text.rfind('\n') + 1));
@@ -97,6 +104,10 @@ KeepReport ReportFromText(const std::string& text) {
     if (kind == "end" && words >> end.code >> end.signal >> end.peak_rss_bytes >> end.peak_memory_bytes >> end.over_memory) {
       std::getline(words >> std::ws, end.memory_enforced_by);
       report.end = end;
+    }
+    if (kind == "failure") {
+      report.failure.emplace();
+      std::getline(words >> std::ws, report.failure->sentence);
     }
   }
   return report;

@@ -40,13 +40,20 @@ struct KeepEnd {
   std::string memory_enforced_by;  // empty without a limit
 };
 
+// Instead of the other two: the trial's program was never executed.
+struct KeepFailure {
+  std::string sentence;
+};
+
 struct KeepReport {
   std::optional<KeepStart> start;
   std::optional<KeepEnd> end;
+  std::optional<KeepFailure> failure;
 };
 
 std::string ToLine(const KeepStart& start);
 std::string ToLine(const KeepEnd& end);
+std::string ToLine(const KeepFailure& failure);
 // Of what has come through the pipe so far; a line that is not whole yet is left out.
 KeepReport ReportFromText(const std::string& text);
 

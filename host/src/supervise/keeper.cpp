@@ -1,4 +1,3 @@
-#include "base/process.hpp"
 #include "supervise/keeper.hpp"
 
 #include <fcntl.h>
@@ -13,9 +12,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
+#include "base/process.hpp"
 #include "supervise/cgroup.hpp"
 #include "supervise/child.hpp"
 #include "supervise/keep_protocol.hpp"
@@ -38,6 +40,19 @@ sigset_t KeeperSignalSet() {
     sigaddset(&set, signal);
   }
   return set;
+}
+
+void Report(const KeepOrder& order, const std::string& line) {
+  while (write(order.report_fd, line.data(), line.size()) < 0 && errno == EINTR) {
+  }
+}
+
+std::string Joined(const std::vector<int>& cores) {
+  std::string text;
+  for (const int core : cores) {
+    text += (text.empty() ? "" : ", ") + std::to_string(core);
+  }
+  return text;
 }
 
 class Keeper {
@@ -69,7 +84,10 @@ class Keeper {
       for (const int core : order_.cores) {
         CPU_SET(core, &cores);
       }
-      sched_setaffinity(0, sizeof cores, &cores);
+      // Without it the trial would count all cores as its own, and take them.
+      if (sched_setaffinity(0, sizeof cores, &cores) != 0) {
+        throw std::runtime_error("cannot keep the trial to the cores " + Joined(order_.cores) + ": " + std::strerror(errno));
+      }
     }
   }
 
@@ -89,7 +107,7 @@ class Keeper {
     setup.cgroup_procs_fd = group_ ? group_->procs_fd() : -1;
     setup.data_limit_bytes = watch_ ? order_.memory_bytes : std::nullopt;
     trial_ = std::make_unique<Child>(command, setup);
-    Report(ToLine(KeepStart{trial_->pid(), ProcessStart(trial_->pid()).value_or(0)}));
+    Report(order_, ToLine(KeepStart{trial_->pid(), ProcessStart(trial_->pid()).value_or(0)}));
   }
 
   // Waits for the next signal, until the next deadline if there is one.
@@ -189,12 +207,7 @@ class Keeper {
       end.memory_enforced_by = group_ ? "cgroup" : "rlimit and watcher";
     }
     group_.reset();  // removed before the supervisor hears that nothing is left
-    Report(ToLine(end));
-  }
-
-  void Report(const std::string& line) {
-    while (write(order_.report_fd, line.data(), line.size()) < 0 && errno == EINTR) {
-    }
+    Report(order_, ToLine(end));
   }
 
   const KeepOrder& order_;
@@ -226,7 +239,8 @@ int Keep(const std::vector<std::string>& arguments) {
     return kExitOk;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "backplane: keep: %s\n", error.what());
-    return kExitTemp;  // no process could be made: another try may go through
+    Report(order, ToLine(KeepFailure{error.what()}));  // thrown before the trial was there: later nothing throws
+    return kExitTemp;                                  // no process could be made: another try may go through
   }
 }
 

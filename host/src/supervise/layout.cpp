@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,8 +11,10 @@
 #include <cstring>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "base/files.hpp"
+#include "trial/checkpoint.hpp"
 
 namespace backplane {
 namespace {
@@ -24,6 +27,16 @@ constexpr std::chrono::milliseconds kOrphansEnd{40000};  // a trial gets 30 s to
 std::filesystem::path WithoutTrailingSlash(const std::filesystem::path& path) {
   return path.has_filename() ? path : path.parent_path();
 }
+
+struct Descriptor {
+  ~Descriptor() {
+    if (fd >= 0) {
+      close(fd);
+    }
+  }
+  int Release() { return std::exchange(fd, -1); }
+  int fd;
+};
 
 std::filesystem::path LockFile(const std::filesystem::path& out) { return out / "lock"; }
 
@@ -48,11 +61,18 @@ bool TryLock(int fd, std::chrono::milliseconds at_most) {
   if (holder) {
     by = " (process " + std::to_string(holder->pid) + " on " + holder->hostname + ")";
   }
-  throw std::runtime_error(out.string() + " is in use by another run" + by +
+  throw std::runtime_error(out.string() + " is in use by another " + (holder ? "run" : "command") + by +
                            "; wait for it, stop it with `backplane stop`, or choose another folder with --out");
 }
 
-// True if the lock was got.
+// False once `--fresh` of another run has renamed the folder: then the lock is that of the old results.
+bool IsStillAt(int fd, const std::filesystem::path& file) {
+  struct stat held {
+  }, there{};
+  return fstat(fd, &held) == 0 && stat(file.c_str(), &there) == 0 && held.st_dev == there.st_dev && held.st_ino == there.st_ino;
+}
+
+// Waits for trials whose supervisor is dead. True if the lock was got.
 bool WaitForOrphans(int fd, const std::filesystem::path& out, const OutLock::Say& say) {
   if (say) {
     say("waiting for trials in " + out.string() + " to end: the run that started them is gone");
@@ -60,32 +80,41 @@ bool WaitForOrphans(int fd, const std::filesystem::path& out, const OutLock::Say
   return TryLock(fd, kOrphansEnd);
 }
 
-}  // namespace
-
-OutLock::OutLock(const std::filesystem::path& out, const Say& say) {
+// The locked file; absent if it was moved away meanwhile, or never came to be for that reason.
+std::optional<int> OpenLocked(const std::filesystem::path& out, const OutLock::Say& say) {
   std::filesystem::create_directories(out);
   const std::filesystem::path file = LockFile(out);
-  fd_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd_ < 0) {
+  Descriptor lock{open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)};
+  if (lock.fd < 0 && errno == ENOENT) {
+    return std::nullopt;
+  }
+  if (lock.fd < 0) {
     throw std::runtime_error("cannot create " + file.string() + ": " + std::strerror(errno));
   }
-  try {
-    if (!TryLock(fd_, kBriefly)) {
-      const std::optional<ProcessId> holder = ReadHolder(out);
-      if (!holder || IsAlive(*holder) || !WaitForOrphans(fd_, out, say)) {
-        RefuseInUse(out, holder);
-      }
+  if (!TryLock(lock.fd, kBriefly)) {
+    const std::optional<ProcessId> holder = ReadHolder(out);
+    const bool locked = holder && !IsAlive(*holder) && WaitForOrphans(lock.fd, out, say);
+    if (!locked && IsStillAt(lock.fd, file)) {
+      RefuseInUse(out, holder);
     }
-    const std::string text = ToJson(ThisProcess()).dump() + "\n";
-    // Never empty in between: a watcher would take the batch for ended.
-    if (pwrite(fd_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
-        ftruncate(fd_, static_cast<off_t>(text.size())) != 0) {
-      throw std::runtime_error("cannot write " + file.string() + ": " + std::strerror(errno));
-    }
-  } catch (...) {
-    close(fd_);
-    throw;
   }
+  return IsStillAt(lock.fd, file) ? std::optional(lock.Release()) : std::nullopt;
+}
+
+}  // namespace
+
+OutLock::OutLock(const std::filesystem::path& out, const Say& say, LockFor what_for) {
+  std::optional<int> locked;
+  while (!(locked = OpenLocked(out, say))) {
+  }
+  Descriptor lock{*locked};
+  const std::string text = what_for == LockFor::kBatch ? ToJson(ThisProcess()).dump() + "\n" : "";
+  // Never empty in between: a watcher would take the batch for ended.
+  if (pwrite(lock.fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
+      ftruncate(lock.fd, static_cast<off_t>(text.size())) != 0) {
+    throw std::runtime_error("cannot write " + LockFile(out).string() + ": " + std::strerror(errno));
+  }
+  fd_ = lock.Release();
 }
 
 OutLock::~OutLock() {
@@ -96,7 +125,10 @@ OutLock::~OutLock() {
 
 std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out) {
   const std::optional<ProcessId> holder = ReadHolder(out);
-  return holder && IsAlive(*holder) ? holder : std::nullopt;
+  // What runs elsewhere can not be looked up here, and the machine may be gone for ever (a container of yesterday): the lock
+  // knows.
+  const bool here = holder && holder->hostname == ThisProcess().hostname;
+  return holder && (here ? IsAlive(*holder) : !IsFree(out)) ? holder : std::nullopt;
 }
 
 bool IsFree(const std::filesystem::path& out) {
@@ -126,7 +158,7 @@ unsigned TrialFolder::LastAttempt() const {
 
 bool TrialFolder::HasCheckpoint() const {
   std::error_code error;
-  return std::filesystem::is_directory(checkpoint(), error) && !std::filesystem::is_empty(checkpoint(), error);
+  return std::filesystem::is_regular_file(checkpoint() / kCheckpointFile, error);
 }
 
 TrialFolder TrialFolderOf(const std::filesystem::path& out, const std::string& trial_id) {
@@ -138,7 +170,9 @@ std::optional<std::filesystem::path> MoveAside(const std::filesystem::path& out)
   if (!std::filesystem::exists(from)) {
     return std::nullopt;
   }
-  const OutLock lock(from);  // a running experiment is not moved away under its feet
+  // A running experiment is not moved away under its feet. Held until the rename is done: who waits for this lock then finds
+  // that it belongs to the old results, and takes the new folder's.
+  const OutLock lock(from);
   for (unsigned number = 1;; ++number) {
     const std::filesystem::path to = from.string() + "." + std::to_string(number);
     if (!std::filesystem::exists(to)) {

@@ -10,15 +10,21 @@
 
 namespace backplane {
 
-// Held by one supervisor at a time; the file says by whom (base/process.hpp, as JSON). The descriptor is passed on to the
-// trials, so a trial that outlives a killed supervisor still keeps the folder: two processes never write the same checkpoint.
+enum class LockFor {
+  kBatch = 1,  // the file says which process it is: FindSupervisor finds it
+  kUpkeep,     // the file stays empty: no batch runs, and `stop` has nobody to signal
+};
+
+// Held by one process at a time; the file says by which supervisor (base/process.hpp, as JSON). The descriptor is passed on to
+// the keepers of the trials, so trials that outlive a killed supervisor still keep the folder: two processes never write the
+// same checkpoint.
 class OutLock {
  public:
   using Say = std::function<void(const std::string& sentence)>;
 
   // Waits up to 40 s for trials whose supervisor is dead, which end by themselves; `say` then gets one sentence. Throws
   // std::runtime_error with a sentence that names the holder if another supervisor is at work.
-  explicit OutLock(const std::filesystem::path& out, const Say& say = {});
+  explicit OutLock(const std::filesystem::path& out, const Say& say = {}, LockFor what_for = LockFor::kBatch);
   ~OutLock();
   OutLock(const OutLock&) = delete;
 
@@ -28,7 +34,8 @@ class OutLock {
   int fd_ = -1;
 };
 
-// The supervisor that works in OUT now; absent if there is none, whether or not trials of a dead one still run.
+// The supervisor that works in OUT now; absent if there is none, whether or not trials of a dead one still run. One of another
+// machine counts while anything keeps the lock.
 std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out);
 
 // False while a supervisor or a trial keeps OUT. Takes the lock for a moment: an OutLock made meanwhile tries again.
@@ -42,7 +49,7 @@ struct TrialFolder {
   std::filesystem::path attempt(unsigned number) const { return folder / ("attempt-" + std::to_string(number)); }
 
   unsigned LastAttempt() const;  // 0: none
-  bool HasCheckpoint() const;
+  bool HasCheckpoint() const;    // a whole one: not what a killed write has left
 };
 
 TrialFolder TrialFolderOf(const std::filesystem::path& out, const std::string& trial_id);

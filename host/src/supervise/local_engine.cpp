@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <fmt/ranges.h>
 #include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,9 +12,11 @@
 #include <csignal>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 #include "supervise/keep_protocol.hpp"
 #include "supervise/keeper.hpp"
+#include "supervise/process_tree.hpp"
 
 namespace backplane {
 namespace {
@@ -20,6 +24,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kTick_ms = 100;
+constexpr std::chrono::seconds kOrphansEnd{10};  // a killed process that waits for a disk ends no sooner
+constexpr std::chrono::milliseconds kLookAgain{2};
 
 // The names torchrun sets, so that a learner which knows them runs unchanged; what the command itself sets stays.
 std::vector<std::string> TrialEnvironment(const TrialCommand& command) {
@@ -71,7 +77,7 @@ struct Pipe {
 
 struct LocalEngine::Job {
   Job(const ChildCommand& keep, const ChildSetup& setup, std::unique_ptr<Pipe> pipe)
-      : report(std::move(pipe)), keeper(keep, setup) {
+      : bystanders(ChildrenOf(getpid())), report(std::move(pipe)), keeper(keep, setup) {
     report->CloseWriter();
   }
 
@@ -89,6 +95,7 @@ struct LocalEngine::Job {
   }
 
   const Clock::time_point start = Clock::now();
+  const std::vector<pid_t> bystanders;  // children of this process that were there before: none of this job
   std::unique_ptr<Pipe> report;
   std::string text;
   Child keeper;
@@ -99,6 +106,11 @@ LocalEngine::LocalEngine(std::filesystem::path backplane, std::optional<std::fil
   if (own_group) {
     cgroup_ = DelegatedGroup(*own_group).value_or(std::filesystem::path());
   }
+  if (!cgroup_.empty()) {
+    EndGroupsOfDeadKeepers(cgroup_);
+  }
+  prctl(PR_GET_CHILD_SUBREAPER, &was_subreaper_);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
 LocalEngine::~LocalEngine() {
@@ -106,9 +118,9 @@ LocalEngine::~LocalEngine() {
     Stop(id, StopHow::kKill);
   }
   for (const auto& [id, job] : jobs_) {
-    while (!job->keeper.Wait(kTick_ms)) {
-    }
+    Conclude(id, *job);
   }
+  prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_);
 }
 
 JobId LocalEngine::Start(const TrialCommand& command) {
@@ -165,21 +177,12 @@ std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
   return ended;
 }
 
-std::optional<JobProcesses> LocalEngine::Processes(JobId id) {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end()) {
-    return std::nullopt;
-  }
-  found->second->Read();
-  const auto start = ReportFromText(found->second->text).start;
-  return start ? std::optional(JobProcesses{found->second->keeper.pid(), start->pid, start->start_time}) : std::nullopt;
-}
-
 JobEnd LocalEngine::Conclude(JobId id, Job& job) {
   // Its descriptors are closed already, the process follows at once; a signal handler may run meanwhile.
   std::optional<ChildExit> keeper;
   while (!(keeper = job.keeper.Wait(kTick_ms))) {
   }
+  job.Read();
   JobEnd end;
   end.job = id;
   end.wall_s = std::chrono::duration<double>(Clock::now() - job.start).count();
@@ -191,12 +194,45 @@ JobEnd LocalEngine::Conclude(JobId id, Job& job) {
     end.memory_enforced_by = report->memory_enforced_by;
     return end;
   }
-  // The keeper was killed: the kernel has killed the trial with it.
   end.exit = *keeper;
+  if (const auto failure = ReportFromText(job.text).failure) {
+    end.not_started = failure->sentence;
+    return end;
+  }
+  // The keeper was killed: the kernel has killed the trial with it, and given what that had started to this process.
   if (!cgroup_.empty()) {
     EndGroup(GroupOfKeeper(cgroup_, job.keeper.pid()));
   }
+  EndOrphans(job);
   return end;
+}
+
+bool LocalEngine::IsKeeper(pid_t pid) const {
+  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) { return entry.second->keeper.pid() == pid; });
+}
+
+// Each that dies hands its own children to us, so it takes as many rounds as the tree is deep. Other jobs' processes are below
+// their keepers; those of another keeper that was killed too have to go as well.
+void LocalEngine::EndOrphans(const Job& job) const {
+  const auto trial = ReportFromText(job.text).start;
+  const Clock::time_point until = Clock::now() + kOrphansEnd;
+  do {
+    std::vector<pid_t> orphans = ChildrenOf(getpid());
+    std::erase_if(orphans, [&](pid_t pid) {
+      return IsKeeper(pid) || std::find(job.bystanders.begin(), job.bystanders.end(), pid) != job.bystanders.end();
+    });
+    if (orphans.empty()) {
+      return;
+    }
+    for (const pid_t pid : orphans) {
+      if (trial && trial->pid == pid) {
+        kill(-pid, SIGKILL);  // it is not reaped yet: the number is still its group's
+      }
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, WNOHANG | __WALL);
+    }
+    std::this_thread::sleep_for(kLookAgain);
+  } while (Clock::now() < until);
 }
 
 }  // namespace backplane

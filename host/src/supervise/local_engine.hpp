@@ -10,13 +10,9 @@
 
 namespace backplane {
 
-// The processes of a job, for the records.
-struct JobProcesses {
-  pid_t keeper = 0;
-  pid_t trial = 0;
-  uint64_t trial_start_time = 0;  // process_tree.hpp
-};
-
+// While it exists, this process is what orphans are given to (a subreaper), so that what a trial has started can be ended also
+// when its keeper was killed. Other child processes must be there before a trial is started, or wait until it has ended: one
+// that comes meanwhile would be taken for an orphan.
 // [all calls from the thread that made it, which has to live as long as the trials: the kernel ends keepers with their thread]
 class LocalEngine : public Engine {
  public:
@@ -30,18 +26,18 @@ class LocalEngine : public Engine {
   void Stop(JobId job, StopHow how) override;
   std::vector<JobEnd> Wait(int timeout_ms) override;
 
-  // Absent until the trial's process is there, a few milliseconds after Start, and from when Wait has told the job's end.
-  std::optional<JobProcesses> Processes(JobId job);
-
  private:
   struct Job;
 
   JobEnd Conclude(JobId id, Job& job);
+  void EndOrphans(const Job& job) const;
+  bool IsKeeper(pid_t pid) const;
 
   std::filesystem::path backplane_;
   std::filesystem::path cgroup_;  // empty: none delegated
   std::map<JobId, std::unique_ptr<Job>> jobs_;
   JobId last_ = 0;
+  int was_subreaper_ = 0;
 };
 
 }  // namespace backplane

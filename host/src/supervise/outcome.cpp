@@ -89,6 +89,9 @@ Verdict ByExitCode(int code, const Ending& ending) {
 }  // namespace
 
 Verdict Classify(const Ending& ending) {
+  if (!ending.not_started.empty()) {
+    return {"temp", "FAILED", "could not be started: " + ending.not_started, ""};
+  }
   // The result is a trial's last act: whoever killed it after that came too late.
   const bool whole = ending.result_state == "COMPLETED" || ending.result_state == "PRUNED";
   if (whole && ending.exit.signal != 0) {

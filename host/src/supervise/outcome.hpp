@@ -17,6 +17,7 @@ struct Ending {
   bool over_memory = false;                 // ended because it took more than granted, or by the kernel's out-of-memory killer
   uint64_t peak_rss_bytes = 0;              // largest process of the trial; 0: not known
   std::optional<uint64_t> memory_limit_bytes;
+  std::string not_started;  // why its process never came to be; empty: it did
 };
 
 struct Verdict {

@@ -77,6 +77,9 @@ size_t Slots::CoresWanted(const ResourceConfig& resources) const {
   if (resources.cpus) {
     return *resources.cpus;
   }
+  if (resources.exclusive) {
+    return cpus_.size();  // it runs alone, so there is nobody to share with
+  }
   size_t jobs = limits_.jobs.value_or(1);
   if (limits_.gpus && resources.gpus > 0) {
     const auto on_devices = static_cast<size_t>(static_cast<double>(devices_.size()) / resources.gpus + kRounding);
@@ -115,6 +118,9 @@ std::vector<std::string> Slots::Notes(const ResourceConfig& resources, const Rol
   if (rollout.threads.value_or(0) > cores) {
     notes.push_back(fmt::format("rollout.threads {} is more than the {} {} a trial is granted", *rollout.threads, cores,
                                 cores == 1 ? "core" : "cores"));
+  }
+  if (limits_.jobs.value_or(1) > 1 && resources.exclusive) {
+    notes.push_back("these trials run one at a time, whatever --jobs says: resources.exclusive, or a report that compares times");
   }
   if (limits_.gpus && resources.gpus == 0) {
     notes.push_back("--gpus is given, but resources.gpus is 0: such a trial is granted no GPU");

@@ -67,7 +67,7 @@ StopEnd StopBatch(const std::filesystem::path& out, bool at_once, const std::fun
     if (IsFree(out)) {
       return StopEnd::kNothingRan;
     }
-    say("the run that started them is gone; waiting for its trials to end");
+    say("no run is at work in " + out.string() + "; waiting for trials that one has left, or for another command, to end");
     return WaitUntilFree(out, kPatience) ? StopEnd::kStopped : StopEnd::kStopping;
   }
   if (supervisor->hostname != ThisProcess().hostname) {

@@ -11,7 +11,6 @@ namespace backplane {
 namespace {
 
 constexpr char kMagic[] = "BPCKPT1\n";
-constexpr char kFileName[] = "checkpoint.bin";
 
 }  // namespace
 
@@ -27,15 +26,15 @@ void WriteCheckpoint(const std::filesystem::path& dir, const Checkpoint& checkpo
   std::string file(kMagic, sizeof kMagic - 1);
   file.append(reinterpret_cast<const char*>(&size), sizeof size).append(text).append(body);
   std::filesystem::create_directories(dir);
-  WriteFileAtomic(dir / kFileName, file);
+  WriteFileAtomic(dir / kCheckpointFile, file);
 }
 
 std::optional<Checkpoint> ReadCheckpoint(const std::filesystem::path& dir) {
-  std::ifstream in(dir / kFileName, std::ios::binary);
+  std::ifstream in(dir / kCheckpointFile, std::ios::binary);
   if (!in) return std::nullopt;
   const std::string file((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   const auto broken = [&](const char* why) {
-    return std::runtime_error((dir / kFileName).string() + ": not a whole checkpoint: " + why);
+    return std::runtime_error((dir / kCheckpointFile).string() + ": not a whole checkpoint: " + why);
   };
   size_t at = sizeof kMagic - 1;
   uint64_t size = 0;

@@ -16,6 +16,8 @@ struct Checkpoint {
   std::map<std::string, std::vector<std::byte>> blobs;  // "learner", "env", "states", "rows"
 };
 
+inline constexpr char kCheckpointFile[] = "checkpoint.bin";
+
 // Writes dir/checkpoint.bin: temporary name, fsync, rename, fsync of the folder. Throws std::runtime_error.
 void WriteCheckpoint(const std::filesystem::path& dir, const Checkpoint& checkpoint);
 // Empty if there is none. Throws std::runtime_error for a file that is not a whole checkpoint.

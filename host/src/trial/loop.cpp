@@ -293,7 +293,7 @@ void TrialLoop::SaveCheckpoint() {
   parts_.status.SetPhase("checkpoint");
   const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
   WriteCheckpoint(parts_.spec.checkpoint_dir, boundary_);
-  checkpoint_path_ = (parts_.spec.checkpoint_dir / "checkpoint.bin").string();
+  checkpoint_path_ = (parts_.spec.checkpoint_dir / kCheckpointFile).string();
 }
 
 // A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary. If

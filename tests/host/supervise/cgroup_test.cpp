@@ -90,6 +90,21 @@ TEST_F(CgroupTest, TrialsGroupHasItsLimitsAndAsksForTheEnd) {
   EXPECT_EQ("1", ReadFile(group / "cgroup.kill"));
 }
 
+TEST_F(CgroupTest, EngineEndsTheGroupsOfDeadKeepersOnly) {
+  Put("cgroup.subtree_control", "memory");
+  Child keeper({"/bin/true", {}, {}, {}, {}, -1});
+  while (!keeper.Wait(100)) {
+  }
+  const std::filesystem::path dead = GroupOfKeeper(own_, keeper.pid()), alive = GroupOfKeeper(own_, getpid());
+  for (const std::filesystem::path& group : {dead, alive, own_ / "backplane-trial-x"}) {
+    std::filesystem::create_directory(group);
+  }
+  const LocalEngine engine(BACKPLANE_BINARY_DIR "/bin/backplane", own_);
+  EXPECT_EQ("1", ReadFile(dead / "cgroup.kill"));
+  EXPECT_FALSE(std::filesystem::exists(alive / "cgroup.kill"));
+  EXPECT_FALSE(std::filesystem::exists(own_ / "backplane-trial-x/cgroup.kill"));
+}
+
 TEST_F(CgroupTest, ChildIsInTheGroupBeforeItRuns) {
   const std::filesystem::path group = GroupOfKeeper(own_, 42);
   const auto trial = TrialGroup::Make(group, std::nullopt, {});

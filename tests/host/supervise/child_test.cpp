@@ -1,11 +1,14 @@
+#include "supervise/child.hpp"
+
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include "base/files.hpp"
-#include "supervise/child.hpp"
 #include "supervise/status_reader.hpp"
 
 namespace backplane {
@@ -38,10 +41,49 @@ TEST_F(ChildTest, ASignalGoesToTheWholeGroup) {
   EXPECT_EQ(SIGKILL, child.Wait(-1)->signal);
 }
 
+TEST_F(ChildTest, TheStartLeavesThisThreadsSignalMaskAsItWas) {
+  sigset_t before, after;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  Run("true");
+  pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  for (int signal = 1; signal < NSIG; ++signal) {
+    EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal)) << signal;
+  }
+}
+
 TEST_F(ChildTest, ProgramThatIsNotThereIsASentence) {
   ChildCommand command = Shell("");
   command.program = folder_ / "nothing";
   EXPECT_THROW(Child{command}, std::runtime_error);
+}
+
+TEST_F(ChildTest, WhatCanNotBeExecutedWasNeverStarted) {
+  ChildCommand command = Shell("");
+  command.program = folder_ / "no_program";
+  std::ofstream(command.program) << "\x01\x02";
+  std::filesystem::permissions(command.program, std::filesystem::perms::owner_all);
+  EXPECT_THAT([&] { Child{command}; }, testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("Exec format error")));
+}
+
+TEST_F(ChildTest, OutsideItsControlGroupItIsNotStarted) {
+  const int refuses = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  EXPECT_THAT([&] { Child(Shell("echo ran"), {.cgroup_procs_fd = refuses}); },
+              testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("control group: Bad file descriptor")));
+  close(refuses);
+  EXPECT_EQ("", ReadFile(folder_ / "stdout.log"));
+}
+
+TEST_F(ChildTest, WhatItLeftInItsGroupEndsWithIt) {
+  int alive[2];  // the helper holds the other end: it reads as ended when the helper has
+  ASSERT_EQ(0, pipe2(alive, O_CLOEXEC));
+  ChildCommand command = Shell("sleep 600 &");
+  command.inherit_fd = alive[1];
+  Child child(command);
+  close(alive[1]);
+  EXPECT_EQ(0, child.Wait(-1)->code);
+  char byte;
+  EXPECT_EQ(0, read(alive[0], &byte, 1));
+  close(alive[0]);
 }
 
 TEST_F(ChildTest, StatusIsReadFromTheMappedFile) {

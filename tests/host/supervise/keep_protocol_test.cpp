@@ -38,6 +38,13 @@ TEST(KeepProtocol, ReportComesBackFromItsLines) {
   EXPECT_EQ("rlimit and watcher", report.end->memory_enforced_by);
 }
 
+TEST(KeepProtocol, ReasonWhyNothingWasStartedIsOneLine) {
+  const KeepReport report = ReportFromText(ToLine(KeepFailure{"cannot start a\nb: no"}));
+  EXPECT_EQ("cannot start a b: no", report.failure->sentence);
+  EXPECT_FALSE(report.start);
+  EXPECT_FALSE(report.end);
+}
+
 TEST(KeepProtocol, TornLineIsNoReport) {
   const std::string text = ToLine(KeepStart{12, 345}) + ToLine(KeepEnd{.code = 103});
   const KeepReport report = ReportFromText(text.substr(0, text.size() - 1));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <memory>
 
 namespace backplane {
 namespace {
@@ -61,6 +62,62 @@ TEST_F(LayoutTest, PidGivenToAnotherProcessIsNoSupervisor) {
   EXPECT_TRUE(FindSupervisor(out_));
 }
 
+TEST_F(LayoutTest, SupervisorOfAnotherMachineIsThereWhileTheLockIsKept) {
+  std::filesystem::create_directories(out_);
+  ProcessId far = ThisProcess();
+  far.hostname = "elsewhere.invalid";
+  std::ofstream(out_ / "lock") << ToJson(far).dump();
+  EXPECT_FALSE(FindSupervisor(out_));
+  const int lock = open((out_ / "lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(0, flock(lock, LOCK_EX));
+  ASSERT_TRUE(FindSupervisor(out_));
+  EXPECT_EQ("elsewhere.invalid", FindSupervisor(out_)->hostname);
+  close(lock);
+}
+
+TEST_F(LayoutTest, UpkeepKeepsTheFolderButIsNoSupervisor) {
+  const OutLock lock(out_, {}, LockFor::kUpkeep);
+  EXPECT_FALSE(FindSupervisor(out_));
+  EXPECT_FALSE(IsFree(out_));
+  EXPECT_THROW(OutLock{out_}, std::runtime_error);
+}
+
+// Two `run --fresh` wait for the same orphans: the one that comes second holds a lock of results that are no longer in OUT.
+TEST_F(LayoutTest, LockOfAFolderThatWasMovedAwayIsNotTaken) {
+  std::filesystem::create_directories(out_);
+  ProcessId dead = ThisProcess();
+  ++dead.pid_start;
+  std::ofstream(out_ / "lock") << ToJson(dead).dump();
+  const int orphan = open((out_ / "lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(0, flock(orphan, LOCK_EX));
+  std::unique_ptr<OutLock> first;
+  const OutLock::Say another_run_is_quicker = [&](const std::string&) {
+    std::filesystem::rename(out_, folder_ / "run.1");
+    close(orphan);
+    first = std::make_unique<OutLock>(out_);
+  };
+  EXPECT_THROW(OutLock(out_, another_run_is_quicker), std::runtime_error);
+  EXPECT_TRUE(FindSupervisor(out_));  // the first: its lock still says so
+  first.reset();
+  EXPECT_TRUE(IsFree(out_));
+}
+
+TEST_F(LayoutTest, WhereTheFolderWasMovedAwayANewOneIsMade) {
+  std::filesystem::create_directories(out_);
+  ProcessId dead = ThisProcess();
+  ++dead.pid_start;
+  std::ofstream(out_ / "lock") << ToJson(dead).dump();
+  const int orphan = open((out_ / "lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(0, flock(orphan, LOCK_EX));
+  const OutLock lock(out_, [&](const std::string&) {
+    std::filesystem::rename(out_, folder_ / "run.1");
+    close(orphan);
+  });
+  EXPECT_EQ(getpid(), FindSupervisor(out_)->pid);
+  EXPECT_FALSE(FindSupervisor(folder_ / "run.1"));
+  EXPECT_TRUE(IsFree(folder_ / "run.1"));
+}
+
 // A process that keeps the lock of a supervisor that is gone, as a trial does that outlives it, until `release` is closed.
 TEST_F(LayoutTest, TrialsOfADeadSupervisorAreWaitedFor) {
   std::filesystem::create_directories(out_);
@@ -109,11 +166,13 @@ TEST_F(LayoutTest, LastAttemptIgnoresOtherNames) {
   EXPECT_EQ(10u, trial.LastAttempt());
 }
 
-TEST_F(LayoutTest, EmptyCheckpointFolderIsNone) {
+TEST_F(LayoutTest, OnlyAWholeCheckpointIsOne) {
   const TrialFolder trial = TrialFolderOf(out_, "0123456789ab");
   std::filesystem::create_directories(trial.checkpoint());
   EXPECT_FALSE(trial.HasCheckpoint());
-  std::ofstream(trial.checkpoint() / "learner.bin") << "x";
+  std::ofstream(trial.checkpoint() / "checkpoint.bin.tmp") << "x";
+  EXPECT_FALSE(trial.HasCheckpoint());
+  std::ofstream(trial.checkpoint() / "checkpoint.bin") << "x";
   EXPECT_TRUE(trial.HasCheckpoint());
 }
 

@@ -1,14 +1,18 @@
 #include "supervise/local_engine.hpp"
 
 #include <gmock/gmock.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/file.h>
 
 #include <csignal>
 
+#include "base/process.hpp"
 #include "engine_fixture.hpp"
 #include "rollout/cores.hpp"
+#include "supervise/interrupt.hpp"
 #include "supervise/outcome.hpp"
+#include "supervise/process_tree.hpp"
 #include "supervise/result.hpp"
 
 namespace backplane {
@@ -93,9 +97,19 @@ TEST_F(EngineTest, QuestionWhereItIsReachesTheTrial) {
   EXPECT_EQ(42, End().exit.code);
 }
 
+// Its first instruction finds the signal there, while what it has inherited from a supervisor that counts Ctrl-C is still its
+// own.
 TEST_F(EngineTest, StopRightAfterTheStartIsNotLost) {
-  engine_.Stop(engine_.Start(Fake({"sleep"})), StopHow::kAsk);
+  static bool stop_at_birth = false;
+  pthread_atfork(nullptr, nullptr, [] {
+    if (stop_at_birth) kill(getpid(), SIGTERM);
+  });
+  const InterruptScope interrupts;
+  stop_at_birth = true;
+  engine_.Start(Fake({"sleep"}));
+  stop_at_birth = false;
   EXPECT_EQ(SIGTERM, End().exit.signal);
+  EXPECT_EQ(0, InterruptScope::Count());
   EXPECT_THAT(Left(), IsEmpty());
 }
 
@@ -139,13 +153,59 @@ TEST_F(EngineTest, ProgramThatIsNotThereIsASentence) {
   EXPECT_THROW(engine_.Start(command), std::runtime_error);
 }
 
-TEST_F(EngineTest, KeeperThatIsKilledTakesItsTrialWithIt) {
-  const JobId job = StartReady({"sleep"});
-  std::optional<JobProcesses> processes;  // the trial may speak before its keeper has reported it
-  Until([&] { return (processes = engine_.Processes(job)).has_value(); });
-  kill(processes->keeper, SIGKILL);
+TEST_F(EngineTest, TrialThatCanNotBeExecutedWasNeverStarted) {
+  TrialCommand command = Fake({});
+  command.child.program = folder_ / "no_program";
+  std::ofstream(command.child.program) << "\x01\x02";
+  std::filesystem::permissions(command.child.program, std::filesystem::perms::owner_all);
+  engine_.Start(command);
+  const JobEnd end = End();
+  EXPECT_THAT(end.not_started, HasSubstr("Exec format error"));
+  EXPECT_EQ(75, end.exit.code);
+}
+
+TEST_F(EngineTest, TrialThatCanNotHaveItsCoresIsNotStarted) {
+  TrialCommand command = Fake({"exit", "0"});
+  command.grant.cores = {CPU_SETSIZE - 1};
+  engine_.Start(command);
+  const JobEnd end = End();
+  EXPECT_THAT(end.not_started, HasSubstr("cores 1023: Invalid argument"));
+  EXPECT_EQ(75, end.exit.code);
+  EXPECT_EQ("", Run({"exit", "75"}).not_started);
+}
+
+TEST_F(EngineTest, KeeperThatIsKilledTakesItsTrialAndAllOfItWithIt) {
+  StartReady({"leave-all-and-sleep"});
+  kill(ChildrenOf(getpid()).at(0), SIGKILL);
   EXPECT_EQ(SIGKILL, End().exit.signal);
-  Until([&] { return Left().empty(); });
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(EngineTest, KeeperThatIsKilledTakesNoOtherJobWithIt) {
+  const Child bystander({"/bin/sleep", {"600"}, {}, {}, {}, -1});
+  const JobId killed = StartReady({"leave-all-and-sleep"});
+  const std::vector<pid_t> before = ChildrenOf(getpid());
+  const JobId other = engine_.Start(Fake({"leave-all-and-sleep"}));
+  Until([&] { return ReadFile(folder_ / "stdout.log").value_or("").find("ready\nready") != std::string::npos; });
+  for (const pid_t pid : before) {
+    if (pid != bystander.pid()) kill(pid, SIGKILL);
+  }
+  EXPECT_EQ(killed, End().job);
+  EXPECT_EQ(5u, Left().size());  // keeper, trial, child, session, daemon
+  EXPECT_TRUE(ProcessStart(bystander.pid()));
+  engine_.Stop(other, StopHow::kKill);
+  EXPECT_EQ(SIGKILL, End().exit.signal);
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(EngineTest, EngineThatGoesOutOfScopeEndsAlsoWhatAKilledKeeperHasLeft) {
+  {
+    LocalEngine engine(kBackplane);
+    engine.Start(Fake({"leave-all-and-sleep"}));
+    Until([&] { return ReadFile(folder_ / "stdout.log").value_or("").find("ready") != std::string::npos; });
+    kill(ChildrenOf(getpid()).at(0), SIGKILL);
+  }
+  EXPECT_THAT(Left(), IsEmpty());
 }
 
 TEST_F(EngineTest, EngineThatGoesOutOfScopeLeavesNothing) {

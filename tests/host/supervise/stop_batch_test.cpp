@@ -1,6 +1,8 @@
 #include "supervise/stop_batch.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,7 +91,11 @@ TEST_F(StopBatchTest, ASupervisorOnAnotherMachineIsNamed) {
   ProcessId far = ThisProcess();
   far.hostname = "elsewhere.invalid";
   std::ofstream(out_ / "lock") << ToJson(far).dump();
+  const int lock = open((out_ / "lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(0, flock(lock, LOCK_EX));
   EXPECT_THROW(Stop(false), std::runtime_error);
+  close(lock);
+  EXPECT_EQ(StopEnd::kNothingRan, Stop(false));  // a container of yesterday
 }
 
 }  // namespace
