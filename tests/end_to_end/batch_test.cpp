@@ -83,13 +83,20 @@ monitors: []
 
 TEST_F(Batch, EveryWayToFailHasItsClassAndTheNextTrialStarts) {
   const std::map<std::string, std::pair<const char*, const char*>> wanted = {
-      {"not", {"COMPLETED", "ok"}},        {"segv", {"FAILED", "signal"}},
-      {"abort", {"FAILED", "signal"}},     {"kill", {"FAILED", "signal"}},
-      {"exit", {"FAILED", "plugin"}},      {"exit_quietly", {"FAILED", "plugin"}},
-      {"temp", {"FAILED", "temp"}},        {"shell_signal", {"FAILED", "signal"}},
-      {"hang", {"FAILED", "timeout"}},     {"ignore_sigterm", {"FAILED", "timeout"}},
-      {"nan", {"FAILED", "nan"}},          {"leave_a_process", {"COMPLETED", "ok"}},
-      {"bad_alloc", {"INFEASIBLE", "oom"}}, {"device_oom", {"INFEASIBLE", "oom"}},
+      {"not", {"COMPLETED", "ok"}},
+      {"segv", {"FAILED", "signal"}},
+      {"abort", {"FAILED", "signal"}},
+      {"kill", {"FAILED", "signal"}},
+      {"exit", {"FAILED", "plugin"}},
+      {"exit_quietly", {"FAILED", "plugin"}},
+      {"temp", {"FAILED", "temp"}},
+      {"shell_signal", {"FAILED", "signal"}},
+      {"hang", {"FAILED", "timeout"}},
+      {"ignore_sigterm", {"FAILED", "timeout"}},
+      {"nan", {"FAILED", "nan"}},
+      {"leave_a_process", {"COMPLETED", "ok"}},
+      {"bad_alloc", {"INFEASIBLE", "oom"}},
+      {"device_oom", {"INFEASIBLE", "oom"}},
       {"fill_memory", {"INFEASIBLE", "oom"}},
   };
   std::string words;
@@ -104,7 +111,10 @@ TEST_F(Batch, EveryWayToFailHasItsClassAndTheNextTrialStarts) {
                         "stop_sweep: {flapping: 0, initial_failures: 0}\n"
                         "sweep: {grid: {env.options.how: [" +
                         words + "]}}\n");
-  const std::string run = "run all.yaml --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins" " --set env.options.mark=" + mark;
+  const std::string run = "run all.yaml --plugin-path " BACKPLANE_BINARY_DIR
+                          "/tests/fixtures/plugins"
+                          " --set env.options.mark=" +
+                          mark;
   const Finished first = Run(run);
   EXPECT_EQ(first.exit, 3) << first.err;
   for (const auto& [how, trial] : States("all", "env.options.how")) {
@@ -167,7 +177,8 @@ sweep: {grid: {learner.options.hidden: [[512, 512], [8, 8]]}}
   EXPECT_EQ(run.exit, 3) << run.err;
   std::vector<std::string> ends;
   for (const nlohmann::json& event : lines)
-    if (event["kind"] == "attempt.end") ends.push_back(event["state"].get<std::string>() + " " + event["outcome"].get<std::string>());
+    if (event["kind"] == "attempt.end")
+      ends.push_back(event["state"].get<std::string>() + " " + event["outcome"].get<std::string>());
   EXPECT_THAT(ends, testing::ElementsAre("FAILED temp", "COMPLETED ok"));
 }
 
@@ -177,7 +188,8 @@ sweep:
   grid: {env.options.size: [64, 32, 16, 8, 4, 2, 1]}
   memory_axes: [env.options.size]
 )");
-  const std::string run = "run memory.yaml --set env.options.device_size=16 --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+  const std::string run =
+      "run memory.yaml --set env.options.device_size=16 --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
   const Finished first = Run(run);
   EXPECT_EQ(first.exit, 0) << first.err;
   auto states = States("memory", "env.options.size");
@@ -193,7 +205,8 @@ sweep:
 TEST_F(Batch, TheFrontierHoldsForPointsThatAreAddedLater) {
   Write("grow.yaml", std::string("experiment: grow") + kMisbehaving +
                          "sweep: {grid: {env.options.size: [16, 32]}, memory_axes: [env.options.size]}\n");
-  const std::string run = "run grow.yaml --set env.options.device_size=16 --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+  const std::string run =
+      "run grow.yaml --set env.options.device_size=16 --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
   ASSERT_EQ(Run(run).exit, 0);
   ASSERT_EQ(Run(run + " --sweep env.options.size=16,32,64").exit, 0);
   EXPECT_EQ(States("grow", "env.options.size")["64"].state, "INFEASIBLE");
@@ -333,14 +346,16 @@ sweep:
 
 TEST_F(Batch, AChangedPluginUnderFinishedTrialsIsRefusedUntilAccepted) {
   std::filesystem::create_directories(dir_ / "plugins");
-  std::filesystem::copy_file(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_misbehaves.so", dir_ / "plugins/env_misbehaves.so");
+  std::filesystem::copy_file(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_misbehaves.so",
+                             dir_ / "plugins/env_misbehaves.so");
   Write("kept.yaml", std::string("experiment: kept") + kMisbehaving + "plugin_path: [./plugins]\n" +
                          "sweep: {grid: {env.options.size: [1, 2]}}\n");
   ASSERT_EQ(Run("run kept.yaml").exit, 0);
   std::ofstream(dir_ / "plugins/env_misbehaves.so", std::ios::app) << "x";
   const Finished refused = Run("run kept.yaml");
   EXPECT_EQ(refused.exit, 1);
-  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("env.plugin"), HasSubstr("2 finished trials"), HasSubstr("--accept-change")));
+  EXPECT_THAT(refused.err,
+              testing::AllOf(HasSubstr("env.plugin"), HasSubstr("2 finished trials"), HasSubstr("--accept-change")));
   EXPECT_EQ(Run("run kept.yaml --accept-change").exit, 0);
   std::set<std::string> completed;
   for (const nlohmann::json& event : Lines(Out("kept") / "events.jsonl"))
@@ -352,7 +367,9 @@ TEST_F(Batch, AChangedPluginUnderFinishedTrialsIsRefusedUntilAccepted) {
 TEST_F(Batch, ANewPointRunsAloneBesideTheFinishedOnes) {
   Write("grow.yaml", std::string("experiment: grow") + kMisbehaving + "sweep: {grid: {env.options.size: [1, 2]}}\n");
   ASSERT_EQ(Run("run grow.yaml --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins").exit, 0);
-  ASSERT_EQ(Run("run grow.yaml --sweep env.options.size=1,2,3 --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins").exit, 0);
+  ASSERT_EQ(
+      Run("run grow.yaml --sweep env.options.size=1,2,3 --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins").exit,
+      0);
   for (const auto& [size, trial] : States("grow", "env.options.size")) EXPECT_EQ(trial.attempts, 1) << size;
   EXPECT_EQ(States("grow", "env.options.size").size(), 3u);
 }

@@ -79,7 +79,7 @@ class RowBatch : public OptionsOf<T> {
     const auto action = slot.Rows<const Action>(action_);
     const auto obs = slot.Rows<float>(obs_), reward = slot.Rows<float>(reward_);
     const auto terminated = slot.Rows<uint8_t>(terminated_);
-    float info[kMaxInfo] = {};  // what an env never writes is 0
+    float info[kMaxInfo] = {};       // what an env never writes is 0
     RowsOf<float> wanted[kMaxInfo];  // the INFO that has a buffer
     size_t place[kMaxInfo], n_wanted = 0;
     for (size_t i = 0; i < info_.size(); ++i)

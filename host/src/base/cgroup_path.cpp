@@ -7,7 +7,9 @@
 namespace backplane {
 namespace {
 
-bool HasWord(const std::string& list, const std::string& word) { return ("," + list + ",").find("," + word + ",") != std::string::npos; }
+bool HasWord(const std::string& list, const std::string& word) {
+  return ("," + list + ",").find("," + word + ",") != std::string::npos;
+}
 
 // The path of the process's group, from the root of the whole hierarchy.
 std::optional<std::string> PathInHierarchy(const std::string& controller, const std::filesystem::path& proc) {
@@ -53,7 +55,8 @@ std::vector<std::filesystem::path> LimitingCgroups(const std::string& controller
   for (const std::string& hierarchy : {std::string(), controller}) {
     const std::optional<CgroupFolder> found = FindCgroup(hierarchy, proc);
     if (!found) continue;
-    for (std::filesystem::path folder = found->own; folder != found->mount; folder = folder.parent_path()) folders.push_back(folder);
+    for (std::filesystem::path folder = found->own; folder != found->mount; folder = folder.parent_path())
+      folders.push_back(folder);
     folders.push_back(found->mount);
   }
   return folders;

@@ -1,5 +1,5 @@
-// Where this process stands in the control groups of v1 and v2, as folders that can be read here. In a container a mount may show
-// only a part of a hierarchy: its root is then taken off the path that the kernel tells.
+// Where this process stands in the control groups of v1 and v2, as folders that can be read here. In a container a mount may
+// show only a part of a hierarchy: its root is then taken off the path that the kernel tells.
 #pragma once
 
 #include <filesystem>
@@ -14,11 +14,12 @@ struct CgroupFolder {
   std::filesystem::path own;    // the process's group: `mount` or below it
 };
 
-// In the v1 hierarchy of a controller ("cpu", "memory"), or in that of v2 (""). Absent where it is not mounted, or where no mount
-// shows the group. `proc` is the process's folder.
+// In the v1 hierarchy of a controller ("cpu", "memory"), or in that of v2 (""). Absent where it is not mounted, or where no
+// mount shows the group. `proc` is the process's folder.
 std::optional<CgroupFolder> FindCgroup(const std::string& controller, const std::filesystem::path& proc = "/proc/self");
 
 // Where a limit on the controller's resource may stand: the process's groups in v1 and v2 and all above them that can be seen.
-std::vector<std::filesystem::path> LimitingCgroups(const std::string& controller, const std::filesystem::path& proc = "/proc/self");
+std::vector<std::filesystem::path> LimitingCgroups(const std::string& controller,
+                                                   const std::filesystem::path& proc = "/proc/self");
 
 }  // namespace backplane

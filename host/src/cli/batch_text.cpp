@@ -84,7 +84,8 @@ class BatchText {
       context.next = {same + " --fresh", same + " --set seed=1"};
     } else {
       const std::string replay = args_.typed_program + " replay " + request_.out.string() + " " + plan_.trials[0].id + " --gdb";
-      context.next = {trial.state == "PLANNED" ? same : same + " --only-failed", trial.outcome == "signal" ? replay : same + " --fresh"};
+      context.next = {trial.state == "PLANNED" ? same : same + " --only-failed",
+                      trial.outcome == "signal" ? replay : same + " --fresh"};
     }
     if (!completed && !report_.interrupted) {
       std::fputs(FormatFailure(result, context).c_str(), stderr);
@@ -116,7 +117,8 @@ class BatchText {
     fmt::print("  {:<{}}  {:<10}  {:>9}  {:>18}  {:>7}\n", "trial", width, "state", "steps/s", "return +- s.e.", "time");
     for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) PrintRow(i, width, screen.utf8);
     if (plan_.trials.size() > kShownTrials) {
-      fmt::print("  and {} more: {} export csv {}\n", plan_.trials.size() - kShownTrials, args_.typed_program, request_.out.string());
+      fmt::print("  and {} more: {} export csv {}\n", plan_.trials.size() - kShownTrials, args_.typed_program,
+                 request_.out.string());
     }
   }
 
@@ -142,11 +144,14 @@ class BatchText {
     size_t shown = 0;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       if (report_.trials[i].state != "FAILED" || shown++ >= kShownFailures) continue;
-      std::fprintf(stderr, "%s", fmt::format("  {} FAILED ({}): {}\n    again: {} replay {} {}\n", names_[i], report_.trials[i].outcome,
-                                             report_.trials[i].why, args_.typed_program, request_.out.string(), plan_.trials[i].id)
-                                     .c_str());
+      std::fprintf(stderr, "%s",
+                   fmt::format("  {} FAILED ({}): {}\n    again: {} replay {} {}\n", names_[i], report_.trials[i].outcome,
+                               report_.trials[i].why, args_.typed_program, request_.out.string(), plan_.trials[i].id)
+                       .c_str());
     }
-    if (shown > kShownFailures) std::fprintf(stderr, "  and %zu more: %s status %s\n", shown - kShownFailures, args_.typed_program.c_str(), request_.out.c_str());
+    if (shown > kShownFailures)
+      std::fprintf(stderr, "  and %zu more: %s status %s\n", shown - kShownFailures, args_.typed_program.c_str(),
+                   request_.out.c_str());
   }
 
   void PrintEnd() const {
@@ -173,15 +178,17 @@ class BatchText {
       for (const auto& [path, value] : point.values) values[path] = value;
       const TrialFolder folder = TrialFolderOf(request_.out, plan_.trials[i].id);
       const unsigned last = folder.LastAttempt();
-      trials.push_back({{"trial_id", plan_.trials[i].id},
-                        {"name", point.name},
-                        {"seed", plan_.trials[i].seed},
-                        {"values", values},
-                        {"state", report_.trials[i].state},
-                        {"outcome", report_.trials[i].outcome},
-                        {"why", report_.trials[i].why},
-                        {"attempts", report_.trials[i].attempts},
-                        {"result", last == 0 ? nlohmann::json() : ReadResultJson(folder.attempt(last) / "result.json").value_or(nlohmann::json())}});
+      trials.push_back(
+          {{"trial_id", plan_.trials[i].id},
+           {"name", point.name},
+           {"seed", plan_.trials[i].seed},
+           {"values", values},
+           {"state", report_.trials[i].state},
+           {"outcome", report_.trials[i].outcome},
+           {"why", report_.trials[i].why},
+           {"attempts", report_.trials[i].attempts},
+           {"result",
+            last == 0 ? nlohmann::json() : ReadResultJson(folder.attempt(last) / "result.json").value_or(nlohmann::json())}});
     }
     return {{"experiment", plan_.base.experiment.name},
             {"out", request_.out.string()},
@@ -199,6 +206,8 @@ class BatchText {
 
 }  // namespace
 
-void PrintBatch(const BatchRequest& request, const BatchReport& report, const RunArgs& args) { BatchText(request, report, args).Print(); }
+void PrintBatch(const BatchRequest& request, const BatchReport& report, const RunArgs& args) {
+  BatchText(request, report, args).Print();
+}
 
 }  // namespace backplane

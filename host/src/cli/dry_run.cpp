@@ -34,7 +34,8 @@ class DryRunText {
     if (!args.fresh) {
       record_ = ReadBatchRecord(ResultsFolder{out}.events());
       const std::filesystem::path last_plan = ResultsFolder{out}.plan();
-      if (!args.accept_change && std::filesystem::exists(last_plan)) changes_ = ChangedFiles(ReadPlanFile(last_plan), plan, record_);
+      if (!args.accept_change && std::filesystem::exists(last_plan))
+        changes_ = ChangedFiles(ReadPlanFile(last_plan), plan, record_);
     }
     for (const PlannedTrial& trial : plan.trials) grants_.push_back(GrantOf(trial));
     at_once_ = AtOnce();
@@ -61,13 +62,16 @@ class DryRunText {
             {"dropped", dropped},
             {"at_once", at_once_},
             {"estimate",
-             {{"seconds", OrNull(estimate.seconds_left)}, {"memory_bytes", OrNull(estimate.memory_bytes)}, {"from_trials", estimate.from}}}};
+             {{"seconds", OrNull(estimate.seconds_left)},
+              {"memory_bytes", OrNull(estimate.memory_bytes)},
+              {"from_trials", estimate.from}}}};
   }
 
   void Print() const {
     const std::string& name = plan_.base.experiment.name;
-    fmt::print("{}: {} {}, {} {} ({} generated, {} dropped)\n", name, plan_.points.size(), plan_.points.size() == 1 ? "point" : "points",
-               plan_.trials.size(), plan_.trials.size() == 1 ? "trial" : "trials", plan_.generated, plan_.dropped.size());
+    fmt::print("{}: {} {}, {} {} ({} generated, {} dropped)\n", name, plan_.points.size(),
+               plan_.points.size() == 1 ? "point" : "points", plan_.trials.size(),
+               plan_.trials.size() == 1 ? "trial" : "trials", plan_.generated, plan_.dropped.size());
     PrintTrials();
     PrintDropped();
     fmt::print("  {} at once\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));
@@ -173,8 +177,9 @@ class DryRunText {
       fmt::print("  time and memory: unknown until a trial has finished here\n");
       return;
     }
-    fmt::print("  time: about {} left, memory: up to {} MB a trial (from {} finished {})\n", FormatClock(*estimate.seconds_left),
-               *estimate.memory_bytes / 1000000, estimate.from, estimate.from == 1 ? "trial" : "trials");
+    fmt::print("  time: about {} left, memory: up to {} MB a trial (from {} finished {})\n",
+               FormatClock(*estimate.seconds_left), *estimate.memory_bytes / 1000000, estimate.from,
+               estimate.from == 1 ? "trial" : "trials");
   }
 
   const Plan& plan_;

@@ -81,7 +81,8 @@ std::set<std::string> Classes(const std::string& text) {
   std::set<std::string> classes;
   for (const std::string& part : SplitCommas(text)) {
     if (std::find(known.begin(), known.end(), part) == known.end())
-      throw CLI::ValidationError("--only-failed", "unknown class '" + part + "'" + DidYouMean(Nearest(part, Candidates(known))) +
+      throw CLI::ValidationError("--only-failed", "unknown class '" + part + "'" +
+                                                      DidYouMean(Nearest(part, Candidates(known))) +
                                                       "; there are oom, nan, timeout, signal, plugin, config, temp");
     classes.insert(part);
   }
@@ -91,17 +92,19 @@ std::set<std::string> Classes(const std::string& text) {
 void AddRun(CLI::App* root, Arguments* args) {
   CLI::App* run = root->add_subcommand("run", "Run an experiment, or go on with it");
   AddFile(run, &args->run.input);
-  run->add_option("--sweep", args->run.sweep, "Make a path an axis: path=1,2,4, path=range(1,9,2), path=choice(a,b); may be repeated")
+  run->add_option("--sweep", args->run.sweep,
+                  "Make a path an axis: path=1,2,4, path=range(1,9,2), path=choice(a,b); may be repeated")
       ->type_name("PATH=VALUES")
       ->allow_extra_args(false);
   run->add_option("--out", args->run.out, "Results folder instead of output.dir")->type_name("DIR");
   run->add_flag("--dry-run", args->run.dry_run, "Print the trials, what they would be granted and an estimate; start nothing");
   run->add_flag("--fresh", args->run.fresh, "Move old results to DIR.1 and start anew");
-  CLI::Option* only_failed =
-      run->add_option("--only-failed", args->only_failed, "Run failed trials again and nothing else; of these classes: nan,signal,...")
-          ->type_name("[CLASS,...]")
-          ->expected(0, 1);
-  run->add_flag("--accept-change", args->run.accept_change, "Run finished points again whose plugin or data files have changed");
+  CLI::Option* only_failed = run->add_option("--only-failed", args->only_failed,
+                                             "Run failed trials again and nothing else; of these classes: nan,signal,...")
+                                 ->type_name("[CLASS,...]")
+                                 ->expected(0, 1);
+  run->add_flag("--accept-change", args->run.accept_change,
+                "Run finished points again whose plugin or data files have changed");
   run->add_flag("--skip-invalid", args->run.skip_invalid, "Leave out pairs of env and learner that do not fit, run the rest");
   run->add_option("--jobs", args->jobs, "Trials at once, at most; the cores are shared out among them")
       ->type_name("N")
@@ -120,7 +123,9 @@ void AddRun(CLI::App* root, Arguments* args) {
 void AddReplay(CLI::App* root, Arguments* args) {
   CLI::App* replay = root->add_subcommand("replay", "Run one trial of a results folder again and compare it with its record");
   replay->add_option("out", args->replay.out, "Results folder")->type_name("OUT")->required();
-  replay->add_option("trial", args->replay.trial, "Trial id or the beginning of it, or the trial's name")->type_name("TRIAL")->required();
+  replay->add_option("trial", args->replay.trial, "Trial id or the beginning of it, or the trial's name")
+      ->type_name("TRIAL")
+      ->required();
   replay->add_flag("--gdb", args->replay.gdb, "Under gdb");
   replay->callback([args] { args->chosen = [args] { return ReplayCommand(args->replay); }; });
 }

@@ -36,7 +36,8 @@ void SayWhatChanged(const std::filesystem::path& out, const std::string& trial_i
   }
 }
 
-// The full id of the one trial of the folder that has this name or whose id starts so. Throws std::runtime_error if there is none or more than one.
+// The full id of the one trial of the folder that has this name or whose id starts so. Throws std::runtime_error if there is
+// none or more than one.
 std::string FindTrial(const std::filesystem::path& out, const std::string& prefix) {
   std::vector<std::string> found;
   std::error_code error;
@@ -50,8 +51,11 @@ std::string FindTrial(const std::filesystem::path& out, const std::string& prefi
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
-  if (found.empty()) throw std::runtime_error("no trial of " + out.string() + " has the name '" + prefix + "' or an id that starts so");
-  if (found.size() > 1) throw std::runtime_error("more than one trial has the name or an id that starts with '" + prefix + "': " + found[0] + ", " + found[1]);
+  if (found.empty())
+    throw std::runtime_error("no trial of " + out.string() + " has the name '" + prefix + "' or an id that starts so");
+  if (found.size() > 1)
+    throw std::runtime_error("more than one trial has the name or an id that starts with '" + prefix + "': " + found[0] + ", " +
+                             found[1]);
   return found.front();
 }
 
@@ -87,7 +91,8 @@ int Compare(const TrialFolder& folder, const std::filesystem::path& again) {
   const size_t both = std::min(before.size(), now.size());
   for (size_t i = 0; i < both; ++i) {
     if (before[i] == now[i]) continue;
-    std::printf("iteration %zu differs from the record:\n  recorded  %s\n  replayed  %s\n", i + 1, before[i].c_str(), now[i].c_str());
+    std::printf("iteration %zu differs from the record:\n  recorded  %s\n  replayed  %s\n", i + 1, before[i].c_str(),
+                now[i].c_str());
     return kFailed;
   }
   if (both == 0) {

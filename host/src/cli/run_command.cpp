@@ -37,7 +37,9 @@ std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
     look(plan.base.experiment);
     for (const PlannedTrial& trial : plan.trials) {
       const auto& values = plan.points[trial.point].values;
-      const bool own = std::any_of(values.begin(), values.end(), [](const auto& value) { return value.first.starts_with("resources") || value.first.starts_with("rollout"); });
+      const bool own = std::any_of(values.begin(), values.end(), [](const auto& value) {
+        return value.first.starts_with("resources") || value.first.starts_with("rollout");
+      });
       if (own) look(plan.Load(trial).experiment);
     }
     return slots;

@@ -47,7 +47,8 @@ void Append(const nlohmann::json& map, const YamlTextOptions& options, const std
       *text += inner.empty() ? "" : head + "\n" + inner;
     } else if (options.keep(path)) {
       const std::string comment = options.comment(path).empty() ? "" : "  # " + options.comment(path);
-      *text += IsListOfMaps(value) ? head + comment + "\n" + Items(value, indent + 2) : head + " " + Scalar(value) + comment + "\n";
+      *text +=
+          IsListOfMaps(value) ? head + comment + "\n" + Items(value, indent + 2) : head + " " + Scalar(value) + comment + "\n";
     }
   }
 }

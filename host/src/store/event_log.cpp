@@ -85,7 +85,8 @@ void EventLog::Append(const std::vector<Entry>& entries) {
   std::vector<Event> events;
   std::string lines;
   for (const Entry& entry : entries) {
-    events.push_back({record_.last_seq + 1 + events.size(), Now(), boot_id_, entry.kind, entry.trial_id, entry.attempt, entry.body});
+    events.push_back(
+        {record_.last_seq + 1 + events.size(), Now(), boot_id_, entry.kind, entry.trial_id, entry.attempt, entry.body});
     lines += Line(events.back());
   }
   ssize_t n = 0;

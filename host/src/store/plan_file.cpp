@@ -23,12 +23,8 @@ ordered_json ValuesJson(const std::vector<std::pair<std::string, nlohmann::json>
 
 ordered_json LineJson(const PlanLine& line) {
   if (line.dropped) return {{"dropped", true}, {"values", ValuesJson(line.values)}, {"rule", line.rule}, {"why", line.why}};
-  return {{"trial_id", line.trial_id},
-          {"point_id", line.point_id},
-          {"name", line.name},
-          {"seed", line.seed},
-          {"values", ValuesJson(line.values)},
-          {"files", line.files}};
+  return {{"trial_id", line.trial_id}, {"point_id", line.point_id},         {"name", line.name},
+          {"seed", line.seed},         {"values", ValuesJson(line.values)}, {"files", line.files}};
 }
 
 PlanLine ParseLine(const std::string& text) {

@@ -13,12 +13,13 @@ constexpr size_t kLogTailLines = 10;
 constexpr int kJsonIndent = 1;
 constexpr double kCheckPatience_s = 60;
 
-TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const TrialFolder& folder,
-                 AttemptKind kind) {
+TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id,
+                 const TrialFolder& folder, AttemptKind kind) {
   TrialSpec spec;
   spec.trial_id = trial_id;
   spec.attempt = folder.LastAttempt() + 1;
-  spec.attempt_dir = kind == AttemptKind::kCheck ? folder.folder / "check" : folder.attempt(static_cast<unsigned>(spec.attempt));
+  spec.attempt_dir =
+      kind == AttemptKind::kCheck ? folder.folder / "check" : folder.attempt(static_cast<unsigned>(spec.attempt));
   spec.experiment = loaded.experiment;
   spec.env = {loaded.env->file, loaded.env->id};
   spec.learner = {loaded.learner->file, loaded.learner->id};
@@ -75,7 +76,8 @@ std::optional<StopHow> Attempt::Look(double elapsed_s) {
   if (stop_ == StopReason::kHang) return StopHow::kKill;
   const ResourceConfig& resources = spec_.experiment.resources;
   // A check gives no signs; loading a large library from a cold disk is most of it.
-  const double patience_s = kind_ == AttemptKind::kCheck ? std::max(resources.hang_timeout_s, kCheckPatience_s) : resources.hang_timeout_s;
+  const double patience_s =
+      kind_ == AttemptKind::kCheck ? std::max(resources.hang_timeout_s, kCheckPatience_s) : resources.hang_timeout_s;
   if (elapsed_s - last_sign_s_ > patience_s) {
     Stopped(StopReason::kHang);
     return StopHow::kWhere;
@@ -98,7 +100,8 @@ Attempt::Ended Attempt::Conclude(const JobEnd& end) {
   Ended ended{Classify(ending), {}};
   ended.result = Record(written.value_or(nlohmann::json::object()), ended.verdict, end);
   // The trial's own sentence says more than its exit code.
-  if (const auto error = ended.result.find("error"); error != ended.result.end() && error->is_string() && ended.verdict.outcome != "ok")
+  if (const auto error = ended.result.find("error");
+      error != ended.result.end() && error->is_string() && ended.verdict.outcome != "ok")
     ended.verdict.why = error->get<std::string>();
   if (ended.result != written.value_or(nullptr)) {
     try {

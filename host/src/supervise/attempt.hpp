@@ -26,7 +26,8 @@ enum class AttemptKind { kRun = 1, kCheck };  // kCheck: only tries whether env 
 
 class Attempt {
  public:
-  // Makes the attempt's folder and trial.json. A check has a folder of its own, `check`, beside the attempts. Throws std::runtime_error.
+  // Makes the attempt's folder and trial.json. A check has a folder of its own, `check`, beside the attempts. Throws
+  // std::runtime_error.
   Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const Grant& grant,
           AttemptKind kind);
 

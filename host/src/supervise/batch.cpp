@@ -86,7 +86,11 @@ class Batch {
       log_->Append("session.start", "", 0, SessionFacts(plan_.trials.size()));
       const bool fit = CheckPairs();
       if (fit) RunTrials();
-      log_->Append("session.end", "", 0, {{"why", !report_.paused.empty() ? "paused" : report_.interrupted ? "interrupted" : fit ? "done" : "refused"}});
+      log_->Append("session.end", "", 0,
+                   {{"why", !report_.paused.empty() ? "paused"
+                            : report_.interrupted   ? "interrupted"
+                            : fit                   ? "done"
+                                                    : "refused"}});
     }
     display_.Show(nullptr, Now(), /*always=*/true);
     display_.Clear();
@@ -122,7 +126,8 @@ class Batch {
   void Infer() {
     std::vector<std::pair<size_t, std::string>> states;
     for (const Inferred& inferred : InferInfeasible(plan_, schedule_))
-      states.emplace_back(inferred.trial, "inferred: " + plan_.trials[inferred.from].id + " needs no more memory and did not fit");
+      states.emplace_back(inferred.trial,
+                          "inferred: " + plan_.trials[inferred.from].id + " needs no more memory and did not fit");
     SetStates("INFEASIBLE", states);
   }
 
@@ -130,7 +135,8 @@ class Batch {
   void SetStates(const std::string& state, const std::vector<std::pair<size_t, std::string>>& trials) {
     if (trials.empty()) return;
     std::vector<EventLog::Entry> entries;
-    for (const auto& [trial, why] : trials) entries.push_back({"trial.state", plan_.trials[trial].id, 0, {{"state", state}, {"why", why}}});
+    for (const auto& [trial, why] : trials)
+      entries.push_back({"trial.state", plan_.trials[trial].id, 0, {{"state", state}, {"why", why}}});
     log_->Append(entries);
     for (const auto& [trial, why] : trials) {
       schedule_.Set(trial, state);
@@ -254,7 +260,8 @@ class Batch {
   // What follows from an ended attempt, first of all for the record.
   void Settle(size_t trial, unsigned attempt, const Verdict& verdict, nlohmann::json facts) {
     const Consequence next = consequences_.After(plan_.trials[trial].id, verdict);
-    nlohmann::json body = {{"outcome", verdict.outcome}, {"state", next.state}, {"why", verdict.why}, {"signal", verdict.signal}};
+    nlohmann::json body = {
+        {"outcome", verdict.outcome}, {"state", next.state}, {"why", verdict.why}, {"signal", verdict.signal}};
     if (facts.is_object()) body.update(facts);
     log_->Append("attempt.end", plan_.trials[trial].id, attempt, body);
     schedule_.Set(trial, next.state);
@@ -278,7 +285,8 @@ class Batch {
   void PassInterrupts() {
     const int count = InterruptScope::Count();
     if (count == interrupts_) return;
-    if (interrupts_ == 0 && !jobs_.empty()) display_.Note("stopping after this step, with a checkpoint; Ctrl-C again ends it at once");
+    if (interrupts_ == 0 && !jobs_.empty())
+      display_.Note("stopping after this step, with a checkpoint; Ctrl-C again ends it at once");
     interrupts_ = count;
     report_.interrupted = true;
     jobs_.StopAll(count >= 2 ? StopHow::kKill : StopHow::kAsk);
@@ -324,7 +332,8 @@ class Batch {
 }  // namespace
 
 size_t BatchReport::Count(const std::string& state) const {
-  return static_cast<size_t>(std::count_if(trials.begin(), trials.end(), [&](const Trial& trial) { return trial.state == state; }));
+  return static_cast<size_t>(
+      std::count_if(trials.begin(), trials.end(), [&](const Trial& trial) { return trial.state == state; }));
 }
 
 BatchReport RunBatch(const BatchRequest& request, Engine* engine, Slots* slots) { return Batch(request, engine, slots).Run(); }

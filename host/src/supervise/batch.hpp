@@ -1,4 +1,5 @@
-// Runs every trial of a plan, from wherever an earlier session left it. The only writer of the results folder beside the trials.
+// Runs every trial of a plan, from wherever an earlier session left it. The only writer of the results folder beside the
+// trials.
 #pragma once
 
 #include <filesystem>
@@ -24,9 +25,10 @@ struct BatchRequest {
   bool accept_change = false;  // run finished points again whose plugin or data files changed
   bool skip_invalid = false;   // leave out pairs of env and learner that do not fit
   bool quiet = false;          // nothing on stderr while it runs
-  std::optional<std::set<std::string>> only_failed;  // run failed trials again, of these classes (none named: of all), and nothing else
-  std::filesystem::path program;                     // what answers to `run-trial` and `keep`
-  std::filesystem::path torch_lib;                   // empty: none known
+  std::optional<std::set<std::string>>
+      only_failed;                  // run failed trials again, of these classes (none named: of all), and nothing else
+  std::filesystem::path program;    // what answers to `run-trial` and `keep`
+  std::filesystem::path torch_lib;  // empty: none known
 };
 
 struct BatchReport {
@@ -34,18 +36,18 @@ struct BatchReport {
     std::string state, outcome, why;
     unsigned attempts = 0;  // in all sessions
   };
-  std::vector<Trial> trials;          // as in the plan
-  std::vector<FailedCheck> checks;    // pairs that do not fit
-  std::string refused;                // why nothing was started; empty: something was, or nothing was left to do
-  std::string paused;                 // why the batch stopped before its end
-  bool interrupted = false;           // by Ctrl-C, before the end
-  size_t started = 0;                 // attempts of this session
+  std::vector<Trial> trials;        // as in the plan
+  std::vector<FailedCheck> checks;  // pairs that do not fit
+  std::string refused;              // why nothing was started; empty: something was, or nothing was left to do
+  std::string paused;               // why the batch stopped before its end
+  bool interrupted = false;         // by Ctrl-C, before the end
+  size_t started = 0;               // attempts of this session
 
   size_t Count(const std::string& state) const;
 };
 
-// `engine` runs the trials, `slots` says what there is to grant. Throws std::runtime_error if nothing could be started (folder in
-// use, disk full, ...), and when its own records can not be written any more: what was recorded until then stays.
+// `engine` runs the trials, `slots` says what there is to grant. Throws std::runtime_error if nothing could be started (folder
+// in use, disk full, ...), and when its own records can not be written any more: what was recorded until then stays.
 BatchReport RunBatch(const BatchRequest& request, Engine* engine, Slots* slots);
 
 }  // namespace backplane

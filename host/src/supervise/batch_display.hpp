@@ -1,5 +1,5 @@
-// What is seen of a running batch: one line for a single trial, a table for more, and progress.json. It reads the batch's own files,
-// as `status` and `watch` do, so that all three say the same.
+// What is seen of a running batch: one line for a single trial, a table for more, and progress.json. It reads the batch's own
+// files, as `status` and `watch` do, so that all three say the same.
 #pragma once
 
 #include <filesystem>

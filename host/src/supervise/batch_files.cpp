@@ -27,8 +27,8 @@ bool ChoosesPlugin(const std::string& path) {
   return path == "env" || path == "learner" || path == "env.plugin" || path == "learner.plugin";
 }
 
-// A point whose plugins are not the base's: its options would not fit among the base's, so it brings its own, complete. Only what
-// belongs to the identity of every point is written; the rest is swept by its own path or not at all.
+// A point whose plugins are not the base's: its options would not fit among the base's, so it brings its own, complete. Only
+// what belongs to the identity of every point is written; the rest is swept by its own path or not at all.
 nlohmann::json WholePoint(const LoadedExperiment& loaded) {
   const nlohmann::json config = ToJson(loaded.experiment);
   nlohmann::json entry = {{"env", config.at("env")}, {"learner", config.at("learner")}};

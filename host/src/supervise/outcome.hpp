@@ -21,10 +21,10 @@ struct Ending {
 };
 
 struct Verdict {
-  std::string outcome;  // ok, pruned, oom, nan, timeout, signal, plugin, config, temp, killed
-  std::string state;    // COMPLETED, PRUNED, FAILED, KILLED
-  std::string why;      // one sentence; empty for ok
-  std::string signal;   // "SIGSEGV"; empty if none
+  std::string outcome;     // ok, pruned, oom, nan, timeout, signal, plugin, config, temp, killed
+  std::string state;       // COMPLETED, PRUNED, FAILED, KILLED
+  std::string why;         // one sentence; empty for ok
+  std::string signal;      // "SIGSEGV"; empty if none
   bool on_device = false;  // oom: of the device's memory, not the host's
 };
 

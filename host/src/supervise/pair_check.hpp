@@ -1,5 +1,5 @@
-// Whether the env and the learner of a trial fit: each pair of them is created once, in a process of its own, before anything is
-// trained.
+// Whether the env and the learner of a trial fit: each pair of them is created once, in a process of its own, before anything
+// is trained.
 #pragma once
 
 #include <filesystem>

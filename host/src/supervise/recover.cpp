@@ -99,7 +99,8 @@ bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& cl
   if (trial.state == "FAILED") return meant(trial.outcome);
   if (trial.state != "PLANNED") return false;
   return std::any_of(trial.attempts.begin(), trial.attempts.end(), [&](const AttemptRecord& attempt) {
-    return attempt.ended && attempt.outcome != "ok" && attempt.outcome != "killed" && attempt.outcome != "stale" && meant(attempt.outcome);
+    return attempt.ended && attempt.outcome != "ok" && attempt.outcome != "killed" && attempt.outcome != "stale" &&
+           meant(attempt.outcome);
   });
 }
 
@@ -132,12 +133,13 @@ std::string FormatChanges(const std::vector<ChangedFile>& changes) {
   constexpr size_t kShownDigits = 12;
   std::string text = "files changed since these results were made:\n";
   for (const ChangedFile& change : changes) {
-    text += fmt::format("  {:<32} was {}, is {}: {} finished {} (first: {})\n", change.key, change.before.substr(0, kShownDigits),
-                        change.now.substr(0, kShownDigits), change.trials.size(), change.trials.size() == 1 ? "trial" : "trials",
-                        change.trials.front());
+    text += fmt::format("  {:<32} was {}, is {}: {} finished {} (first: {})\n", change.key,
+                        change.before.substr(0, kShownDigits), change.now.substr(0, kShownDigits), change.trials.size(),
+                        change.trials.size() == 1 ? "trial" : "trials", change.trials.front());
   }
   return text +
-         "nothing was started. --accept-change runs these trials again with the new files and keeps the old rows in the store;\n"
+         "nothing was started. --accept-change runs these trials again with the new files and keeps the old rows in the "
+         "store;\n"
          "--fresh moves the old results away and starts anew\n";
 }
 

@@ -31,9 +31,9 @@ bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& cl
 
 // A file whose content changed under points that have finished trials.
 struct ChangedFile {
-  std::string key;                   // "learner.plugin"
-  std::string before, now;           // SHA-256
-  std::vector<std::string> trials;   // finished with the old content, which the new plan would run again
+  std::string key;                  // "learner.plugin"
+  std::string before, now;          // SHA-256
+  std::vector<std::string> trials;  // finished with the old content, which the new plan would run again
 };
 std::vector<ChangedFile> ChangedFiles(const std::vector<PlanLine>& before, const Plan& now, const BatchRecord& record);
 // What a person reads before anything starts: which file, how many results it concerns, what to type.

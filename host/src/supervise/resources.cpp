@@ -120,7 +120,8 @@ std::vector<std::string> Slots::Notes(const ResourceConfig& resources, const Rol
                                 cores == 1 ? "core" : "cores"));
   }
   if (limits_.jobs.value_or(1) > 1 && resources.exclusive) {
-    notes.push_back("these trials run one at a time, whatever --jobs says: resources.exclusive, or a report that compares times");
+    notes.push_back(
+        "these trials run one at a time, whatever --jobs says: resources.exclusive, or a report that compares times");
   }
   if (limits_.gpus && resources.gpus == 0) {
     notes.push_back("--gpus is given, but resources.gpus is 0: such a trial is granted no GPU");

@@ -5,7 +5,11 @@
 namespace backplane {
 
 Schedule::Schedule(const Plan& plan)
-    : plan_(plan), frontier_(plan), states_(plan.trials.size(), "PLANNED"), not_before_(plan.trials.size(), 0), trials_of_(plan.points.size()) {
+    : plan_(plan),
+      frontier_(plan),
+      states_(plan.trials.size(), "PLANNED"),
+      not_before_(plan.trials.size(), 0),
+      trials_of_(plan.points.size()) {
   for (size_t i = 0; i < plan.trials.size(); ++i) {
     trials_of_[plan.trials[i].point].push_back(i);
     ready_.insert(ready_.end(), i);

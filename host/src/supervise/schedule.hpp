@@ -39,10 +39,10 @@ class Schedule {
 
   const Plan& plan_;
   Frontier frontier_;
-  std::vector<std::string> states_;              // [trials]
-  std::vector<double> not_before_;               // [trials]
-  std::vector<std::vector<size_t>> trials_of_;   // [points]
-  std::set<size_t> ready_;                       // planned and wanted, in plan order
+  std::vector<std::string> states_;             // [trials]
+  std::vector<double> not_before_;              // [trials]
+  std::vector<std::vector<size_t>> trials_of_;  // [points]
+  std::set<size_t> ready_;                      // planned and wanted, in plan order
 };
 
 }  // namespace backplane

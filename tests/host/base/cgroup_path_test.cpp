@@ -28,7 +28,8 @@ class CgroupPathTest : public testing::Test {
 };
 
 TEST_F(CgroupPathTest, Version2HasOneHierarchy) {
-  Process("0::/user.slice/run.scope\n", "25 1 0:23 / /proc rw - proc proc rw\n30 23 0:26 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw\n");
+  Process("0::/user.slice/run.scope\n",
+          "25 1 0:23 / /proc rw - proc proc rw\n30 23 0:26 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw\n");
   EXPECT_EQ("/sys/fs/cgroup/user.slice/run.scope", Own(""));
   EXPECT_EQ("absent", Own("memory"));
   EXPECT_THAT(LimitingCgroups("memory", proc_),
@@ -36,8 +37,9 @@ TEST_F(CgroupPathTest, Version2HasOneHierarchy) {
 }
 
 TEST_F(CgroupPathTest, Version1HasOneForEachSetOfControllers) {
-  Process("5:cpuset:/a\n4:cpu,cpuacct:/b/c\n1:name=systemd:/d\n0::/d\n",
-          "30 23 0:26 / /cg/cpuset rw - cgroup cgroup rw,cpuset\n31 23 0:27 / /cg/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n");
+  Process(
+      "5:cpuset:/a\n4:cpu,cpuacct:/b/c\n1:name=systemd:/d\n0::/d\n",
+      "30 23 0:26 / /cg/cpuset rw - cgroup cgroup rw,cpuset\n31 23 0:27 / /cg/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n");
   EXPECT_EQ("/cg/cpu,cpuacct/b/c", Own("cpu"));
   EXPECT_EQ("absent", Own("")) << "it is not mounted";
   EXPECT_THAT(LimitingCgroups("cpu", proc_), ElementsAre("/cg/cpu,cpuacct/b/c", "/cg/cpu,cpuacct/b", "/cg/cpu,cpuacct"));
@@ -54,7 +56,8 @@ TEST_F(CgroupPathTest, ContainersRootIsTakenOffThePath) {
 
 TEST_F(CgroupPathTest, MountThatDoesNotShowTheGroupIsPassedOver) {
   Process("0::/docker/abcdef\n",
-          "30 23 0:26 /docker/abc /other rw - cgroup2 cgroup2 rw\n31 23 0:26 /docker/abcdef /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+          "30 23 0:26 /docker/abc /other rw - cgroup2 cgroup2 rw\n31 23 0:26 /docker/abcdef /sys/fs/cgroup rw - cgroup2 "
+          "cgroup2 rw\n");
   EXPECT_EQ("/sys/fs/cgroup", Own(""));
 }
 
