@@ -1,5 +1,7 @@
 #include "keeper.hpp"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -11,6 +13,7 @@
 #include "base/files.hpp"
 #include "measure.hpp"
 #include "supervise/local_engine.hpp"
+#include "supervise/process_tree.hpp"
 
 namespace backplane::bench {
 namespace {
@@ -36,11 +39,19 @@ void AwaitEnd(Engine* engine) {
   }
 }
 
-JobProcesses AwaitStart(LocalEngine* engine, JobId job) {
+struct Processes {
+  pid_t keeper = 0, trial = 0;
+};
+
+// Waits until so many keepers of this process have their trial.
+std::vector<Processes> AwaitTrials(size_t count) {
   for (;;) {
-    if (const auto processes = engine->Processes(job)) {
-      return *processes;
+    std::vector<Processes> found;
+    for (const pid_t keeper : ChildrenOf(getpid())) {
+      const std::vector<pid_t> trials = ChildrenOf(keeper);
+      if (!trials.empty()) found.push_back({keeper, trials.front()});
     }
+    if (found.size() >= count) return found;
     std::this_thread::yield();
   }
 }
@@ -78,7 +89,8 @@ double KeptMs(LocalEngine* engine) {
 }
 
 double ExitToWaitMs(LocalEngine* engine) {
-  const JobProcesses processes = AwaitStart(engine, engine->Start(Run("/bin/sleep", {"1000"})));
+  engine->Start(Run("/bin/sleep", {"1000"}));
+  const Processes processes = AwaitTrials(1).front();
   const auto start = Clock::now();
   kill(processes.trial, SIGKILL);
   AwaitEnd(engine);
@@ -89,14 +101,9 @@ nlohmann::json ManySleeping(const std::filesystem::path& backplane) {
   LocalEngine engine(backplane);
   TrialCommand command = Run("/bin/sleep", {"1000"});
   command.grant.memory_bytes = kMemoryLimit;
-  std::vector<JobId> jobs;
-  for (int i = 0; i < kManyTrials; ++i) {
-    jobs.push_back(engine.Start(command));
-  }
+  for (int i = 0; i < kManyTrials; ++i) engine.Start(command);
   std::vector<pid_t> keepers;
-  for (const JobId job : jobs) {
-    keepers.push_back(AwaitStart(&engine, job).keeper);
-  }
+  for (const Processes& one : AwaitTrials(kManyTrials)) keepers.push_back(one.keeper);
   const auto cpu = [&] {
     double seconds = 0;
     for (const pid_t keeper : keepers) {

@@ -81,7 +81,8 @@ def ours(folder, trials, jobs):
         spec = json.loads(file.read_text())
         spec["attempt_dir"] = str(folder / "own" / spec["trial_id"])
         spec["checkpoint_dir"] = spec["attempt_dir"] + "/checkpoint"
-        os.makedirs(spec["attempt_dir"], exist_ok=True)
+        shutil.rmtree(spec["attempt_dir"], ignore_errors=True)
+        os.makedirs(spec["attempt_dir"])
         again = folder / "own.json"
         again.write_text(json.dumps(spec))
         own.append(wall([PROGRAM, "run-trial", again])[0])
