@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "program.hpp"
 
 namespace backplane::end_to_end {
@@ -25,6 +27,21 @@ budget: {wall_time: 120s}
     FAIL() << "no first iteration in 30 s: " << ReadFile(dir_ / "err.txt");
   }
 };
+
+// The learner's own part of a checkpoint: weights, optimiser, normalisers.
+std::string LearnerState(const std::filesystem::path& trial) {
+  const std::string file = ReadFile(trial / "checkpoint/checkpoint.bin");
+  constexpr size_t kMagic = 8;
+  uint64_t size = 0;
+  std::memcpy(&size, file.data() + kMagic, sizeof size);
+  size_t at = kMagic + sizeof size + size;
+  const nlohmann::json header = nlohmann::json::parse(file.substr(kMagic + sizeof size, size));
+  for (const nlohmann::json& blob : header["blobs"]) {
+    if (blob["name"] == "learner") return file.substr(at, blob["bytes"]);
+    at += blob["bytes"].get<size_t>();
+  }
+  return "";
+}
 
 TEST_F(Stop, OneCtrlCEndsTheTrialWithASummary) {
   Write("long.yaml", kLong);
@@ -65,6 +82,9 @@ budget: {iterations: 120}
   const nlohmann::json whole = last_line(ReadFile(Attempt("whole") / "metrics.jsonl"));
   const nlohmann::json parts = last_line(ReadFile(Attempt("parts", 2) / "metrics.jsonl"));
   EXPECT_EQ(whole, parts);
+  const std::string weights = LearnerState(Attempt("whole").parent_path());
+  EXPECT_GT(weights.size(), 1000u);
+  EXPECT_TRUE(weights == LearnerState(Attempt("parts").parent_path())) << "the learners' states differ";
 }
 
 }  // namespace
