@@ -151,8 +151,9 @@ class DryRunText {
     if (screen.live) width = std::min(width, static_cast<size_t>(std::max(screen.width, 80) - kOtherColumns));
     fmt::print("  {:<16}  {:<{}}  {:>5}  {:>4}  {}\n", "id", "trial", width, "cores", "gpus", "now");
     for (size_t i = 0; i < std::min(plan_.trials.size(), kShownTrials); ++i) {
-      fmt::print("  {:<16}  {}  {:>5}  {:>4}  {}\n", plan_.trials[i].id, PadRight(CutName(names_[i], width, screen.utf8), width),
-                 grants_[i].cores.size(), grants_[i].gpus.size(), WouldRun(i) ? "would run" : State(i) + ", stays");
+      fmt::print("  {:<16}  {}  {:>5}  {:>4}  {}\n", plan_.trials[i].id,
+                 PadRight(CutName(names_[i], width, screen.utf8), width), grants_[i].cores.size(), grants_[i].gpus.size(),
+                 WouldRun(i) ? "would run" : State(i) + ", stays");
     }
     if (plan_.trials.size() > kShownTrials) fmt::print("  and {} more; --json lists all\n", plan_.trials.size() - kShownTrials);
   }
