@@ -167,6 +167,12 @@ std::shared_ptr<Source> MakeSource(std::string name, std::filesystem::path folde
   return source;
 }
 
+std::shared_ptr<Source> MakeArgumentSource(std::string option, const std::string& text, int order) {
+  auto source = MakeSource(std::move(option), std::filesystem::current_path(), text, order);
+  source->is_file = false;
+  return source;
+}
+
 std::optional<Node> ParseDocument(const std::string& text, std::shared_ptr<const Source> source, Errors* errors) {
   const Mark start{source, 1, 1};
   if (RejectTabs(source, errors)) return std::nullopt;

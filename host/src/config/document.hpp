@@ -53,6 +53,8 @@ struct Entry {
 };
 
 std::shared_ptr<Source> MakeSource(std::string name, std::filesystem::path folder, const std::string& text, int order);
+// Of the command line: `option` is "--set" or such, `text` what stands behind it.
+std::shared_ptr<Source> MakeArgumentSource(std::string option, const std::string& text, int order);
 
 // The tree of `text`, or nothing when it is not YAML at all. An empty text is an empty map. `source` must hold the same lines.
 std::optional<Node> ParseDocument(const std::string& text, std::shared_ptr<const Source> source, Errors* errors);

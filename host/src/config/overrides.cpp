@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "base/suggest.hpp"
 #include "config/aliases.hpp"
 #include "config/names.hpp"
@@ -58,8 +56,7 @@ std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors
   std::vector<Override> overrides;
   for (size_t i = 0; i < set.size(); ++i) {
     const std::string& text = set[i];
-    auto source = MakeSource("--set", std::filesystem::current_path(), text, kFirstOrder + static_cast<int>(i));
-    source->is_file = false;
+    const auto source = MakeArgumentSource("--set", text, kFirstOrder + static_cast<int>(i));
     Override override;
     override.add = text.starts_with('+');
     size_t begin = override.add ? 1 : 0, equals = text.find('=');

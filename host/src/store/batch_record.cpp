@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/json_fields.hpp"
+
 namespace backplane {
 namespace {
 
@@ -54,11 +56,6 @@ Event ParseEvent(const std::string& line) {
   return event;
 }
 
-std::string Text(const json& body, const char* key) {
-  const auto found = body.find(key);
-  return found != body.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 AttemptRecord& AttemptOf(TrialRecord& trial, const Event& event) {
   for (auto at = trial.attempts.rbegin(); at != trial.attempts.rend(); ++at) {
     if (at->number == event.attempt) {
@@ -81,9 +78,9 @@ void ApplyToTrial(TrialRecord& trial, Event&& event) {
     trial.outcome = trial.why = "";
     return;
   }
-  trial.state = Text(event.body, "state");
-  trial.outcome = Text(event.body, "outcome");
-  trial.why = Text(event.body, "why");
+  trial.state = Text(At(event.body, "state"));
+  trial.outcome = Text(At(event.body, "outcome"));
+  trial.why = Text(At(event.body, "why"));
   if (event.kind == "attempt.end") {
     AttemptRecord& attempt = AttemptOf(trial, event);
     attempt.ended = event.t;
@@ -102,9 +99,9 @@ void BatchRecord::Apply(Event event) {
     paused.clear();
   } else if (event.kind == "session.end" && !sessions.empty()) {
     sessions.back().ended = event.t;
-    sessions.back().why_ended = Text(event.body, "why");
+    sessions.back().why_ended = Text(At(event.body, "why"));
   } else if (event.kind == "sweep.paused") {
-    paused = Text(event.body, "why");
+    paused = Text(At(event.body, "why"));
   } else if (IsOfTrial(event.kind)) {
     TrialRecord& trial = trials[event.trial_id];
     trial.id = event.trial_id;

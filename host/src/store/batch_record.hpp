@@ -16,11 +16,12 @@ namespace backplane {
 //
 //   kind           body
 //   session.start  pid, pid_start (field 22 of /proc/PID/stat), hostname, trials
-//   attempt.start  pid, cores, gpus, resumed
-//   attempt.end    outcome, state (of the trial from now on), why, exit, signal, wall_s, peak_rss_bytes, adopted
+//   attempt.start  cores, gpus, resumed
+//   attempt.end    outcome, state (of the trial from now on), why, exit, signal, wall_s, peak_rss_bytes,
+//                  peak_memory_bytes, memory_enforced_by; or adopted
 //   trial.state    state, why: a state that no attempt brought about (inferred INFEASIBLE, SKIPPED, put back to PLANNED)
 //   sweep.paused   why
-//   session.end    why ("done", "interrupted", "paused")
+//   session.end    why ("done", "interrupted", "paused", "refused": a check failed)
 struct Event {
   uint64_t seq = 0;
   double t = 0;  // seconds since 1970

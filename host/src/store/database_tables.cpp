@@ -1,5 +1,6 @@
 #include "store/database_tables.hpp"
 
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "store/measurements.hpp"
 
@@ -25,16 +26,11 @@ CREATE TABLE attempts (
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 )";
 
-std::optional<double> Number(const nlohmann::json& body, const char* key) {
-  const auto found = body.find(key);
-  return found != body.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
-}
-
 // Of all attempts that ended: what the trial cost.
 std::optional<double> WallSeconds(const TrialRecord& trial) {
   std::optional<double> sum;
   for (const AttemptRecord& attempt : trial.attempts) {
-    if (const std::optional<double> wall_s = Number(attempt.end_body, "wall_s")) {
+    if (const std::optional<double> wall_s = Number(At(attempt.end_body, "wall_s"))) {
       sum = sum.value_or(0) + *wall_s;
     }
   }
@@ -146,7 +142,7 @@ void DatabaseTables::PutTrial(const TrialRecord& trial) {
 void DatabaseTables::PutAttempt(const TrialRecord& trial, const AttemptRecord& attempt) {
   SqliteStatement(connection_, "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
       .Run(trial.id, attempt.number, attempt.started, attempt.ended, attempt.outcome, attempt.why,
-           Number(attempt.end_body, "wall_s"), Number(attempt.end_body, "peak_rss_bytes"));
+           Number(At(attempt.end_body, "wall_s")), Number(At(attempt.end_body, "peak_rss_bytes")));
   if (!attempt.ended) {
     return;  // it is still writing
   }

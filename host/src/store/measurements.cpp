@@ -6,21 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/json_fields.hpp"
 
 namespace backplane {
 namespace {
 
 using nlohmann::json;
-
-const json& At(const json& object, const char* key) {
-  static const json kNothing;
-  const auto found = object.find(key);  // end() if it is no object
-  return found != object.end() ? *found : kNothing;
-}
-
-std::optional<double> Number(const json& value) {
-  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
-}
 
 // JSON has no word for NaN: a null where samples were taken stands for it.
 std::optional<double> OfSamples(const json& value, const std::optional<double>& n, double at_least) {

@@ -24,7 +24,7 @@ struct TrialProgress {
 struct BatchProgress {
   std::string experiment;
   double started = 0, updated = 0;  // seconds since 1970
-  std::string state;                // running, done, interrupted, paused
+  std::string state;                // running, done, interrupted, paused, refused
   double elapsed_s = 0;
   std::optional<double> eta_s;  // seconds still to go; absent until there is evidence
   std::vector<TrialProgress> trials;

@@ -77,7 +77,7 @@ class Batch {
 
   void Session() {
     WriteBatchFiles(request_);
-    database_ = std::make_unique<Database>(request_.out, ReadPlanFile(request_.out / "plan.jsonl"), log_->record(),
+    database_ = std::make_unique<Database>(request_.out, PlanLines(plan_), log_->record(),
                                            [this](const std::string& sentence) { display_.Note("warning: " + sentence); });
     TakeOver();
     const auto& sessions = log_->record().sessions;

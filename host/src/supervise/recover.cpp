@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/json_fields.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/result.hpp"
 #include "trial/contract.hpp"
@@ -28,12 +29,6 @@ void WriteStaleResult(const TrialFolder& folder, const std::string& trial_id, un
                       .dump(kJsonIndent));
 }
 
-// A plugin's process wrote it: any key may be missing or of another type.
-std::string Text(const nlohmann::json& object, const char* key, const char* otherwise) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
-}
-
 void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_id, unsigned attempt, EventLog* log,
                     Consequences* consequences) {
   const TrialFolder folder = TrialFolderOf(out, trial_id);
@@ -45,15 +40,15 @@ void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_i
     return;
   }
   Verdict verdict;
-  verdict.outcome = Text(*result, "outcome", "plugin");
-  verdict.state = Text(*result, "state", "FAILED");
-  verdict.why = Text(*result, "error", "");
-  verdict.on_device = result->contains("on_device") && (*result)["on_device"] == true;
+  verdict.outcome = Text(At(*result, "outcome"), "plugin");
+  verdict.state = Text(At(*result, "state"), "FAILED");
+  verdict.why = Text(At(*result, "error"));
+  verdict.on_device = At(*result, "on_device") == true;
   log->Append("attempt.end", trial_id, attempt,
               {{"outcome", verdict.outcome},
                {"state", consequences->After(trial_id, verdict).state},
                {"why", verdict.why},
-               {"wall_s", result->contains("wall_s") ? (*result)["wall_s"] : nlohmann::json()},
+               {"wall_s", At(*result, "wall_s")},
                {"adopted", true}});
 }
 

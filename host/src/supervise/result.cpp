@@ -1,26 +1,15 @@
 #include "supervise/result.hpp"
 
 #include "base/files.hpp"
+#include "base/json_fields.hpp"
 
 namespace backplane {
 namespace {
 
 using nlohmann::json;
 
-const json& At(const json& object, const char* key) {
-  static const json kNothing;
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && found != object.end() ? *found : kNothing;
-}
-
-std::string Text(const json& value) { return value.is_string() ? value.get<std::string>() : ""; }
-
 std::optional<std::string> MaybeText(const json& value) {
   return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
-}
-
-std::optional<double> Number(const json& value) {
-  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
 std::optional<Spread> ParseSpread(const json& value) {

@@ -44,10 +44,6 @@ bool Schedule::SmallerFirst(size_t trial) const {
   return false;
 }
 
-size_t Schedule::Count(const std::string& state) const {
-  return static_cast<size_t>(std::count(states_.begin(), states_.end(), state));
-}
-
 std::vector<size_t> Schedule::NeedAsMuchAs(size_t trial) const {
   std::vector<size_t> found;
   const size_t point = plan_.trials[trial].point;

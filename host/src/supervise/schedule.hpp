@@ -29,7 +29,6 @@ class Schedule {
   bool Waits(size_t trial) const { return ready_.contains(trial); }  // planned, and this session is to run it
   // How many wait.
   size_t waiting() const { return ready_.size(); }
-  size_t Count(const std::string& state) const;
 
   // The trials that `trial`, which did not fit into memory, speaks for: those still planned.
   std::vector<size_t> NeedAsMuchAs(size_t trial) const;

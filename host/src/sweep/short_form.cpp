@@ -1,8 +1,6 @@
 // --sweep path=1,2,4: an axis on the command line.
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "sweep/axis_values.hpp"
 #include "sweep/grammar.hpp"
 
@@ -38,8 +36,7 @@ std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Err
   std::vector<ShortAxis> axes;
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::string& text = texts[i];
-    auto source = MakeSource("--sweep", std::filesystem::current_path(), text, kFirstOrder + static_cast<int>(i));
-    source->is_file = false;
+    const auto source = MakeArgumentSource("--sweep", text, kFirstOrder + static_cast<int>(i));
     ShortAxis axis;
     axis.mark = {source, 1, 1};
     const size_t equals = text.find('=');
