@@ -1,0 +1,72 @@
+// Says what limits a batch and what to change: rules over what was measured. A rule whose evidence was not measured stays
+// silent, and the report says why.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/combine.hpp"
+#include "analysis/parallel_efficiency.hpp"
+
+namespace backplane {
+
+enum class Severity { kInfo = 1, kWarning, kSerious };
+const char* SeverityName(Severity severity);  // "info", "warning", "serious"
+
+struct Evidence {
+  std::string measure;  // its name in result_set.hpp
+  double value = 0, threshold = 0;
+  std::string unit;
+  std::string window;  // over what: "mean after the first iteration, 12 samples"
+};
+
+// One change of the experiment file.
+struct Fix {
+  std::string path;
+  nlohmann::json from, to;
+};
+
+struct Finding {
+  std::string id;  // stable: "cpu_saturated"
+  Severity severity = Severity::kInfo;
+  std::string title;                  // one line with its number
+  std::vector<std::string> settings;  // names of the points it was seen in, the strongest case first
+  std::vector<Evidence> evidence;     // of the strongest case
+  std::string cause;
+  std::vector<Fix> fixes;   // the best first; empty: `cause` says what can be done outside the file
+  std::string effect;       // what should happen: "SPS rises; phase/env_step falls"
+  std::string moves;        // the measure that should change, and
+  int direction = 0;        // how: 1 rises, -1 falls
+  std::string confidence;   // "high", "medium", "low", and why
+};
+
+struct SilentRule {
+  std::string id, why;
+};
+
+struct Diagnosis {
+  std::vector<Finding> findings;  // the gravest first, then by id
+  std::vector<SilentRule> silent;
+};
+
+// An option that helps against a finding, as its plugin declares it (bp_param.helps).
+struct OptionHelp {
+  std::string finding;  // id
+  std::string path;     // "learner.options.minibatch_size"
+  int direction = 0;    // 1 raise it, -1 lower it, 0 neither: switch it on
+  std::string type, range;  // as `plugin describe` says
+};
+
+// `parallel` is null for reports that do not speak of runners and rows.
+Diagnosis Diagnose(const Combined& combined, const ParallelEfficiency* parallel, const std::vector<OptionHelp>& options);
+
+struct RuleInfo {
+  std::string id, fires_when, cause, change, source;
+};
+const std::vector<RuleInfo>& FindingRules();
+// What `report --explain ID` prints; absent if there is no such rule.
+std::optional<std::string> Explain(const std::string& id);
+
+}  // namespace backplane

@@ -1,0 +1,27 @@
+// A measured number and what is known of its uncertainty: no report shows one without the other.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+struct Number {
+  double value = 0;                 // the mean; NaN: it was measured and is not finite
+  uint64_t n = 1;                   // of how many `of` it is the mean
+  std::string of;                   // "seeds", "iterations", "episodes", "samples"; empty: a single reading
+  std::optional<double> sd;         // sample standard deviation; absent for n < 2
+  std::optional<double> low, high;  // 95 % confidence interval of the mean (Student's t); absent for n < 2
+  std::optional<double> max, p95;   // of a series of samples only
+};
+
+// Of at least one value. For a sample whose mean, standard deviation and size are known already there is the second form.
+Number Mean(const std::vector<double>& values, std::string of);
+Number MeanOf(double mean, std::optional<double> sd, uint64_t n, std::string of);
+
+// The quantile (0 < p < 1) of Student's t with that many degrees of freedom (> 0).
+double StudentQuantile(double p, double degrees_of_freedom);
+
+}  // namespace backplane

@@ -1,0 +1,62 @@
+// How much of each further row of environments arrives as speed: the definitions are those of docs/reports.md.
+//
+//   parallelism = runners x environments per runner;  speedup = SPS / SPS of the baseline
+//   efficiency % = 100 x speedup / parallelism;  core efficiency % = 100 x speedup / min(runners, granted cores)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/combine.hpp"
+
+namespace backplane {
+
+enum class EfficiencyBand { kIdeal = 1, kExcellent, kGood, kBottleneck };
+// On the number as it is, not as it is printed: ideal >= 100, excellent >= 80, good >= 60.
+EfficiencyBand BandOf(double efficiency_pct);
+const char* BandName(EfficiencyBand band);
+
+// One point: the trials that differ in nothing but their seed.
+struct Setting {
+  size_t series = 0;
+  std::string name;  // of the point
+  uint64_t num_env_runners = 1, num_envs_per_env_runner = 1;
+  uint64_t cores = 0;          // granted; 0: it never started
+  std::vector<size_t> trials;  // indices into Combined::trials
+  size_t usable = 0;           // how many of them have a speed
+  std::string failure;         // why there is none or not all: "2 of 3 seeds FAILED (oom): ..."; empty: all well
+  std::optional<Number> sps, wall_s, episode_return;  // over its seeds; with one seed over iterations, or episodes
+  bool is_short = false;  // it measured less than 5 s and fewer than 3 iterations after the first
+  std::optional<double> speedup, efficiency_pct, core_efficiency_pct;
+  std::optional<EfficiencyBand> band;
+
+  uint64_t parallelism() const { return num_env_runners * num_envs_per_env_runner; }
+};
+
+// Settings that differ in runners and rows only, on machines that may be compared: they share a baseline.
+struct ScoredSeries {
+  std::string label;  // what tells it from the others; empty if there is one
+  size_t group = 0;
+  std::optional<size_t> baseline;  // index into settings
+  std::string baseline_note;       // said in every output if the baseline is not the row of parallelism 1
+};
+
+struct Recommendation {
+  std::string goal;               // "throughput", "efficiency", "balanced"
+  std::optional<size_t> setting;  // absent: nothing qualifies
+  std::optional<size_t> nearest;  // then: the one that comes closest, and
+  std::string why;                // a sentence: why this one, or which limit the nearest one broke
+};
+
+struct ParallelEfficiency {
+  std::vector<Setting> settings;  // by series, then parallelism, then runners
+  std::vector<ScoredSeries> series;
+  std::vector<std::vector<Recommendation>> recommendations;  // [series][3]
+};
+
+// `baseline` as in report.baseline: values by path, a point's name, or null for the row of parallelism 1.
+ParallelEfficiency AnalyseParallelEfficiency(const Combined& combined, const nlohmann::json& baseline);
+
+}  // namespace backplane

@@ -1,0 +1,71 @@
+// What a batch left in its folder, read back for a report: every trial with its configuration, how it ended and all that was
+// measured, under one naming.
+//
+// Names of measures:
+//   SPS, sampling_sps            env steps per second, without the first iteration; collecting alone
+//   wall_s, minutes              of the trial's loop, start and stop left out; the same in minutes
+//   attempt_s                    from the start of the process to its end
+//   iterations, env_steps, episodes, seconds_per_episode
+//   return, ep/NAME              mean over the last episodes of training
+//   eval/return, eval/NAME, floor_zero/..., floor_uniform/...
+//   train/NAME and all else that plugins recorded: mean over the last tenth of the iterations, at least one
+//   phase/NAME                   share of (threads x time) in percent, the closed set of phases
+//   resources/NAME               columns of resources.csv: mean, p95 and max over the samples after the first iteration (all of
+//                                them where there are no later ones)
+//   rss_peak_mb, vram_peak_mb    largest of all sources that tell
+//   threads, learner_threads, balance, monitor_cpu_pct
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/number.hpp"
+
+namespace backplane {
+
+struct CurvePoint {
+  uint64_t iteration = 0;
+  double env_steps = 0, time_s = 0, value = 0;  // time since the trial's loop began
+};
+
+struct TrialData {
+  std::filesystem::path out;  // the folder it was read from, as it was named
+  std::string trial_id, point_id;
+  std::string point;  // its name; empty: the only point of its experiment
+  uint64_t seed = 0;
+  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that the sweep names, in the file's order
+  nlohmann::json config;  // complete, as in trial.json; null for a trial that never started
+  std::string state = "PLANNED", outcome, why;
+  double ended = 0;                 // seconds since 1970, of the last attempt; 0: none ended
+  std::vector<int> cores;           // granted to the last attempt
+  size_t gpus = 0;                  // how many were granted
+  std::vector<std::string> facts;   // what plugins decided by themselves: "learner.x update_path fused"
+  std::map<std::string, Number> measures;
+  std::map<std::string, std::vector<CurvePoint>> curves;  // SPS, return and what plugins recorded, by iteration
+
+  bool usable() const { return state == "COMPLETED" || state == "PRUNED"; }
+  // Absent if it was not measured.
+  const Number* Find(const std::string& measure) const;
+  // The value at a path of the configuration ("rollout.num_env_runners"); null if there is none.
+  nlohmann::json At(const std::string& path) const;
+};
+
+struct ResultSet {
+  std::filesystem::path out;
+  std::string experiment;
+  nlohmann::json config;  // of config.yaml, as JSON: the experiment without its sweep
+  nlohmann::json run;     // run.json: host, versions, how the file was called
+  std::vector<TrialData> trials;                                // of the current plan, in its order
+  std::vector<std::pair<std::string, std::string>> dropped;     // points that were dropped: values, why
+};
+
+// Throws std::runtime_error naming the file: no results folder, another schema_version, a broken plan or record. What a single
+// trial lacks or has broken costs that trial its numbers and nothing else.
+ResultSet ReadResultSet(const std::filesystem::path& out);
+
+}  // namespace backplane

@@ -1,0 +1,97 @@
+// A report as data. It is what `<name>_results.json` holds; text, Markdown, HTML and CSV are renderings of it and know nothing
+// else. The two kinds of report differ in what they put in here only.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analysis/findings.hpp"
+#include "analysis/number.hpp"
+#include "report/figure.hpp"
+
+namespace backplane {
+
+struct Column {
+  std::string key;    // names it in CSV and JSON: "sps"
+  std::string title;  // for people: "steps/s"
+  std::string unit;
+  std::string doc;     // a sentence
+  int direction = 0;   // 1 up is better, -1 down
+  int digits = 4;      // significant ones to print
+  bool in_text = true;  // also in the narrow renderings (txt, md); all columns are in HTML, CSV and JSON
+};
+
+// A text, a number, or nothing ("" : not measured).
+using Cell = std::variant<std::monostate, std::string, Number>;
+
+struct Table {
+  std::string id, title;
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;
+  std::vector<size_t> emphasised;  // rows that are recommended, or the baseline
+  std::vector<std::string> notes;  // below it
+};
+
+struct Paragraph {
+  std::string text;
+};
+struct BulletList {
+  std::vector<std::string> items;
+};
+struct FactList {
+  std::vector<std::pair<std::string, std::string>> facts;  // label, value
+};
+struct CommandList {
+  std::vector<std::pair<std::string, std::string>> commands;  // what it does, the command
+};
+struct CodeBlock {
+  std::string title, language, text;  // folded away in HTML
+};
+struct FigureUse {
+  std::string name;  // of a figure of the document
+};
+struct FindingList {
+  Diagnosis diagnosis;
+};
+using Block = std::variant<Paragraph, BulletList, FactList, CommandList, CodeBlock, FigureUse, FindingList, Table>;
+
+struct Section {
+  std::string id, title;
+  std::vector<Block> blocks;
+};
+
+// A file that the report brings with it: a recommended experiment.
+struct Attachment {
+  std::string name;  // "recommended_balanced.yaml"
+  std::string text;
+};
+
+struct Document {
+  std::string kind, name, title;
+  std::string made_at;               // the only thing in which two reports of the same results differ
+  std::vector<std::string> verdict;  // sentences, the most important first: also what `run` prints at its end
+  std::vector<Section> sections;
+  std::vector<Figure> figures;
+  std::string main_table;  // id of the table that <name>_results.csv holds
+  std::vector<Attachment> attachments;
+};
+
+inline constexpr int kDocumentSchema = 1;
+nlohmann::json ToJson(const Document& document);
+// Throws std::runtime_error naming what is wrong: another schema_version, a missing key.
+Document DocumentFromJson(const nlohmann::json& json);
+
+// "9,562 ± 213" with the column's digits; the interval's half width where there is one, no number without its n: where the
+// table's columns do not all have the same n, it stands behind in brackets.
+std::string FormatNumber(const Number& number, int digits);
+std::string FormatCell(const Cell& cell, const Column& column);
+
+std::string RenderText(const Document& document);      // at most 100 columns wide
+std::string RenderMarkdown(const Document& document);  // GitHub's flavour; figures as links to the PNGs beside it
+std::string RenderHtml(const Document& document);      // one file, figures inline
+std::string RenderCsv(const Table& table);             // number columns: KEY, KEY_low, KEY_high, KEY_sd, KEY_n where known
+
+}  // namespace backplane
