@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "base/format_count.hpp"
 #include "base/json_text.hpp"
+#include "base/text_columns.hpp"
 #include "store/plan_file.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/summary.hpp"
-#include "supervise/text_columns.hpp"
 
 namespace backplane {
 namespace {

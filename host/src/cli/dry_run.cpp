@@ -7,13 +7,13 @@
 #include <map>
 
 #include "base/json_text.hpp"
+#include "base/text_columns.hpp"
 #include "store/batch_record.hpp"
 #include "store/plan_file.hpp"
 #include "store/progress_file.hpp"
 #include "store/results_folder.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/recover.hpp"
-#include "supervise/text_columns.hpp"
 
 namespace backplane {
 namespace {

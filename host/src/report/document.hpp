@@ -18,9 +18,9 @@ struct Column {
   std::string key;    // names it in CSV and JSON: "sps"
   std::string title;  // for people: "steps/s"
   std::string unit;
-  std::string doc;     // a sentence
-  int direction = 0;   // 1 up is better, -1 down
-  int digits = 4;      // significant ones to print
+  std::string doc;      // a sentence
+  int direction = 0;    // 1 up is better, -1 down
+  int digits = 4;       // significant ones to print
   bool in_text = true;  // also in the narrow renderings (txt, md); all columns are in HTML, CSV and JSON
 };
 
@@ -84,14 +84,18 @@ nlohmann::json ToJson(const Document& document);
 // Throws std::runtime_error naming what is wrong: another schema_version, a missing key.
 Document DocumentFromJson(const nlohmann::json& json);
 
-// "9,562 ± 213" with the column's digits; the interval's half width where there is one, no number without its n: where the
-// table's columns do not all have the same n, it stands behind in brackets.
+// "9,562 ± 213" with that many significant digits, and the interval's half width where there is one. Nothing depends on the
+// locale.
 std::string FormatNumber(const Number& number, int digits);
 std::string FormatCell(const Cell& cell, const Column& column);
 
-std::string RenderText(const Document& document);      // at most 100 columns wide
+// No table of these shows a mean without its n: it stands below the table where all of a column have the same, else in brackets
+// behind each number.
+std::string RenderText(const Document& document);      // at most 100 columns wide, but for code and words within commands
 std::string RenderMarkdown(const Document& document);  // GitHub's flavour; figures as links to the PNGs beside it
-std::string RenderHtml(const Document& document);      // one file, figures inline
-std::string RenderCsv(const Table& table);             // number columns: KEY, KEY_low, KEY_high, KEY_sd, KEY_n where known
+std::string RenderHtml(const Document& document);      // one file, figures inline; the findings before all other sections
+// Number columns: KEY, then KEY_low, KEY_high, KEY_sd, KEY_p95, KEY_max, KEY_n where one of them is known. Lines end with a
+// line feed; not finite is NaN, not measured an empty field.
+std::string RenderCsv(const Table& table);
 
 }  // namespace backplane

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <map>
 
+#include "base/format_count.hpp"
+#include "base/text_columns.hpp"
 #include "store/progress_file.hpp"
-#include "supervise/text_columns.hpp"
 
 namespace backplane {
 namespace {

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/format_count.hpp"
+
 namespace backplane {
 namespace {
 
@@ -52,14 +54,6 @@ Screen DetectScreen(int fd) {
   }
   screen.utf8 = LocaleIsUtf8();
   return screen;
-}
-
-std::string FormatCount(uint64_t count) {
-  std::string text = std::to_string(count);
-  for (int at = static_cast<int>(text.size()) - 3; at > 0; at -= 3) {
-    text.insert(static_cast<size_t>(at), ",");
-  }
-  return text;
 }
 
 std::string FormatClock(double seconds) {

@@ -25,7 +25,6 @@ Screen DetectScreen(int fd);
 std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget, double elapsed_s, std::optional<double> left_s,
                            int width);
 std::string FormatClock(double seconds);  // "0:12", "1:02:03"
-std::string FormatCount(uint64_t count);  // "300,000"
 
 class Progress {
  public:

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <set>
 
+#include "base/format_count.hpp"
+#include "base/text_columns.hpp"
 #include "supervise/progress.hpp"
-#include "supervise/text_columns.hpp"
 
 namespace backplane {
 namespace {

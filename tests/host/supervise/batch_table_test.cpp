@@ -5,7 +5,7 @@
 #include <regex>
 #include <sstream>
 
-#include "supervise/text_columns.hpp"
+#include "base/text_columns.hpp"
 
 namespace backplane {
 namespace {

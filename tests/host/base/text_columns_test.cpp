@@ -1,4 +1,4 @@
-#include "supervise/text_columns.hpp"
+#include "base/text_columns.hpp"
 
 #include <gmock/gmock.h>
 

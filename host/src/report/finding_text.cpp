@@ -1,0 +1,44 @@
+#include "report/finding_text.hpp"
+
+#include <fmt/format.h>
+
+#include "base/json_text.hpp"
+#include "config/yaml_text.hpp"
+#include "report/document.hpp"
+
+namespace backplane {
+namespace {
+
+std::string WithUnit(double value, const std::string& unit) {
+  return FormatNumber(Number{.value = value}, 3) + (unit.empty() ? "" : " " + unit);
+}
+
+std::string ValueText(const nlohmann::json& value) {
+  return value.is_null() ? "not set" : value.is_string() ? value.get<std::string>() : JsonText(value);
+}
+
+nlohmann::json Nested(const std::string& path, const nlohmann::json& value) {
+  const size_t dot = path.find('.');
+  return dot == std::string::npos ? nlohmann::json{{path, value}}
+                                  : nlohmann::json{{path.substr(0, dot), Nested(path.substr(dot + 1), value)}};
+}
+
+}  // namespace
+
+std::string EvidenceText(const Evidence& evidence) {
+  return fmt::format("{}: {} (threshold {}){}", evidence.measure, WithUnit(evidence.value, evidence.unit),
+                     WithUnit(evidence.threshold, evidence.unit), evidence.window.empty() ? "" : ", " + evidence.window);
+}
+
+std::string ChangeText(const Fix& fix) { return fmt::format("{}: {} -> {}", fix.path, ValueText(fix.from), ValueText(fix.to)); }
+
+std::string ChangeYaml(const Fix& fix) {
+  YamlTextOptions options;
+  options.comment = [&](const std::string& path) { return path == fix.path ? "was " + JsonText(fix.from) : ""; };
+  if (fix.from.is_null()) {
+    options.comment = [&](const std::string& path) { return std::string(path == fix.path ? "was not set" : ""); };
+  }
+  return YamlText(Nested(fix.path, fix.to), options);
+}
+
+}  // namespace backplane

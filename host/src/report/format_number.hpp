@@ -1,0 +1,20 @@
+// A number for people, in its two parts: HTML sets the second one apart.
+#pragma once
+
+#include <string>
+
+#include "analysis/number.hpp"
+
+namespace backplane {
+
+struct FormattedNumber {
+  std::string value;
+  std::string half_width;  // of the interval; empty: there is none
+};
+
+// `digits` significant ones, but no digit before the point is ever rounded away below 1e9: an exact count stays exact. Zeros at
+// the end stand where a number was rounded to ("80.0"), not where it is that short ("0.003"). Thousands are set apart by
+// commas, whatever the locale. What is not finite is "NaN".
+FormattedNumber FormatParts(const Number& number, int digits);
+
+}  // namespace backplane

@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/html_text.hpp"
+#include "report/table_text.hpp"
+
+namespace backplane {
+namespace {
+
+// What is known of a number and not printed, shown when a person points at it.
+std::string Hint(const Number& number) {
+  const auto part = [](const char* label, const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? fmt::format(", {} {}", label, FormatNumber(Number{.value = *value}, 4)) : "";
+  };
+  std::string hint = number.of.empty() && number.n == 1 ? "" : fmt::format(", n {} {}", number.n, number.of);
+  if (number.low && number.high && std::isfinite(*number.low) && std::isfinite(*number.high)) {
+    hint += fmt::format(", 95 % interval {} to {}", FormatNumber(Number{.value = *number.low}, 4),
+                        FormatNumber(Number{.value = *number.high}, 4));
+  }
+  hint += part("sd", number.sd) + part("p95", number.p95) + part("max", number.max);
+  return hint.empty() ? "" : " title=\"" + HtmlText(hint.substr(2)) + "\"";
+}
+
+std::string NumberCell(const Number& number, const CellText& cell) {
+  const std::string spread = (cell.number.half_width.empty() ? "" : " ± " + cell.number.half_width) + cell.sample;
+  return fmt::format("<td class=\"num\" data-v=\"{}\"{}>{}{}</td>",
+                     std::isfinite(number.value) ? fmt::format("{}", number.value) : "NaN", Hint(number), cell.number.value,
+                     spread.empty() ? "" : "<span class=\"spread\">" + HtmlText(spread) + "</span>");
+}
+
+std::string RowHtml(const std::vector<Cell>& cells, const TableText& table, size_t row) {
+  std::string html = table.emphasised[row] ? "<tr class=\"emphasised\">" : "<tr>";
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const size_t index = table.columns[i].index;
+    const Number* number = index < cells.size() ? std::get_if<Number>(&cells[index]) : nullptr;
+    const std::string text = HtmlText(table.rows[row][i].Whole());
+    html += i == 0              ? "<th scope=\"row\">" + text + "</th>"
+            : number != nullptr ? NumberCell(*number, table.rows[row][i])
+                                : "<td>" + text + "</td>";
+  }
+  return html + "</tr>\n";
+}
+
+std::string Head(const TableText& table) {
+  std::string html;
+  for (const TableColumnText& column : table.columns) {
+    // The first click brings the better ones to the top.
+    const char* first = column.column->direction > 0 ? "descending" : "ascending";
+    html += fmt::format(
+        "<th scope=\"col\" aria-sort=\"none\" data-first=\"{}\"{}{}>{}</th>", first, column.is_numeric ? " class=\"num\"" : "",
+        column.column->doc.empty() ? "" : " title=\"" + HtmlText(column.column->doc) + "\"", HtmlText(column.heading));
+  }
+  return "<thead><tr>" + html + "</tr></thead>\n";
+}
+
+std::string Meanings(const TableText& table) {
+  std::string html;
+  for (const TableColumnText& column : table.columns) {
+    if (!column.column->doc.empty()) {
+      html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", HtmlText(column.heading), HtmlText(column.column->doc));
+    }
+  }
+  return html.empty() ? ""
+                      : "<details class=\"fold\"><summary>What the columns mean</summary>\n<dl class=\"facts\">\n" + html +
+                            "</dl></details>\n";
+}
+
+}  // namespace
+
+std::string HtmlTable(const Table& table) {
+  const TableText text = TextOf(table, /*narrow=*/false);
+  std::string rows;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    rows += RowHtml(table.rows[row], text, row);
+  }
+  const std::string label = HtmlText(table.title.empty() ? table.id : table.title);
+  std::string html = table.title.empty() ? "" : "<p class=\"table-title\">" + label + "</p>\n";
+  html +=
+      fmt::format("<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\"><table class=\"sortable\">\n", label);
+  html += Head(text) + "<tbody>\n" + rows + "</tbody></table></div>\n";
+  for (const std::string& note : text.notes) {
+    html += "<p class=\"note\">" + HtmlText(note) + "</p>\n";
+  }
+  return html + Meanings(text);
+}
+
+}  // namespace backplane
