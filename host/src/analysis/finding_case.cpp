@@ -95,7 +95,7 @@ std::optional<uint64_t> Case::MachineCores() const {
   const auto host = run->find("host");
   if (host == run->end() || !host->is_object()) return std::nullopt;
   const auto cores = host->find("granted_cores");
-  return cores != host->end() && cores->is_number_unsigned() ? std::optional(cores->get<uint64_t>()) : std::nullopt;
+  return cores != host->end() && cores->is_number_integer() ? std::optional(cores->get<uint64_t>()) : std::nullopt;
 }
 
 std::optional<uint64_t> Case::PoolThreads() const {

@@ -119,27 +119,30 @@ Verdict AmpUnused(const Case& c) {
   return Fires(*units, f);
 }
 
-// A mean of bit masks says nothing. If the 95th percentile, one of the samples, holds a throttling bit, at least one in twenty
-// was at or above it.
+// A mean of bit masks says nothing. Where the 95th percentile is a sample's own value and holds a throttling bit, at least one
+// sample in twenty is as high or higher. A fraction lies between two samples: then it is about one in twenty, which is not
+// enough.
 Verdict ClockThrottled(const Case& c) {
   if (std::string why = NoDevice(c, kClocks); !why.empty()) return Silent(std::move(why));
-  const Number* number = nullptr;
+  bool told = false;
+  std::optional<Number> throttled;
   for (const TrialData* trial : c.trials) {
     const Number* found = trial->Find(kClocks);
     if (!found || !found->p95) continue;
-    if (!number || (static_cast<uint64_t>(*found->p95) & kThrottleBits) != 0) number = found;
+    told = true;
+    if (*found->p95 == std::floor(*found->p95) && (static_cast<uint64_t>(*found->p95) & kThrottleBits) != 0) throttled = *found;
   }
-  if (!number) return Silent(fmt::format("{} has no 95th percentile", kClocks));
-  const auto bits = static_cast<uint64_t>(*number->p95);
-  if ((bits & kThrottleBits) == 0) return Quiet();
+  if (!told) return Silent(fmt::format("{} has no 95th percentile", kClocks));
+  if (!throttled) return Quiet();
+  const uint64_t bits = static_cast<uint64_t>(*throttled->p95) & kThrottleBits;
   Finding f;
   f.severity = Severity::kWarning;
-  f.title = fmt::format("The GPU lowers its clocks in more than 5 % of the samples (bits 0x{:x})", bits & kThrottleBits);
-  f.evidence = {{kClocks, *number->p95, 0, "bits", fmt::format("95th percentile of {} samples", number->n)}};
+  f.title = fmt::format("The GPU lowers its clocks in more than 5 % of the samples (bits 0x{:x})", bits);
+  f.evidence = {{kClocks, *throttled->p95, 0, "bits", fmt::format("95th percentile of {} samples", throttled->n)}};
   f.effect = "Clocks stay up; until then times of this batch depend on heat and power";
   f.moves = kClocks, f.direction = -1;
   f.confidence = "medium: the bits of the 95th percentile stand for those of the samples above it";
-  return Fires(static_cast<double>(number->n), f);
+  return Fires(static_cast<double>(throttled->n), f);
 }
 
 }  // namespace
@@ -148,8 +151,7 @@ std::vector<Rule> GpuRules() {
   return {
       {{"gpu_starved", "the GPU is awake < 50 % of the time, and envs and transfers take > 50 % of the threads' busy time",
         "The GPU waits for observations.", "rollout.num_envs_per_env_runner up: more rows for each inference",
-        "50 % busy: torch_tb_profiler. Awake is an upper bound of busy, so the rule is on the safe side; it is also silent "
-        "about "
+        "50 % busy: torch_tb_profiler. Awake is an upper bound of busy, so the rule is on the safe side; it says nothing of "
         "devices that are awake with little to do (launch_bound)."},
        "a granted GPU; resources/gpu_util_pct; phase/*",
        GpuStarved},

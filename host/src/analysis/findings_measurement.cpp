@@ -148,8 +148,7 @@ std::vector<Rule> MeasurementRules() {
   return {
       {{"noisy_measurement",
         "the coefficient of variation of SPS is > 5 % over iterations after the first or over seeds (three or more), or one of "
-        "five "
-        "or more is a Tukey outlier (beyond 1.5 interquartile ranges; 3 is far) and more than 5 % off the median",
+        "five or more is a Tukey outlier (beyond 1.5 interquartile ranges; 3 is far) and more than 5 % off the median",
         "Something beside the setting changes the speed: other programs, the machine's clock, episodes of uneven cost.",
         "budget.iterations or sweep.seeds.n up; a quiet machine",
         "5 %: this project, without a published source; the fences are Tukey's. Outliers close to the median are left out: of "

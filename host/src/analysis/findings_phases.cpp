@@ -109,11 +109,9 @@ std::vector<Rule> PhaseRules() {
       {{"env_bound", "env_step and env_reset take > 70 % of the time in which threads are not idle",
         "Stepping the envs sets the speed.",
         "while fewer threads collect than cores are granted: rollout.num_env_runners (and rollout.threads, if set) up to the "
-        "cores; "
-        "else resources.cpus up",
+        "cores; else resources.cpus up",
         "70 %: this project. Idle time is left out, as unused cores would hide the case in which more runners help. A note "
-        "where "
-        "all cores are busy, or where another setting of the batch uses them."},
+        "where all cores are busy, or where another setting of the batch uses them."},
        "phase/*; the granted cores, and threads",
        EnvBound},
       {{"update_bound",
