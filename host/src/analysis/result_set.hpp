@@ -3,7 +3,8 @@
 //
 // Names of measures:
 //   SPS, sampling_sps            env steps per second, without the first iteration; collecting alone
-//   wall_s, minutes              of the trial's loop, start and stop left out; the same in minutes
+//   wall_s, minutes              of the trial's loop with all its attempts, start and stop left out; the same in minutes
+//   measured_s                   of the iterations after the first: what the speeds were measured over
 //   attempt_s                    from the start of the process to its end
 //   iterations, env_steps, episodes, seconds_per_episode
 //   return, ep/NAME              mean over the last episodes of training
@@ -39,12 +40,13 @@ struct TrialData {
   std::string point;  // its name; empty: the only point of its experiment
   uint64_t seed = 0;
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that the sweep names, in the file's order
-  nlohmann::json config;  // complete, as in trial.json; null for a trial that never started
+  nlohmann::json config;  // complete, as in trial.json; of a trial that never started, put together from config.yaml
+  std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the plugin or data file named there
   std::string state = "PLANNED", outcome, why;
-  double ended = 0;                 // seconds since 1970, of the last attempt; 0: none ended
-  std::vector<int> cores;           // granted to the last attempt
-  size_t gpus = 0;                  // how many were granted
-  std::vector<std::string> facts;   // what plugins decided by themselves: "learner.x update_path fused"
+  double ended = 0;                // seconds since 1970, of the last attempt; 0: none ended
+  std::vector<int> cores;          // granted to the last attempt
+  size_t gpus = 0;                 // how many were granted
+  std::vector<std::string> facts;  // what plugins decided by themselves: "learner.x update_path fused"
   std::map<std::string, Number> measures;
   std::map<std::string, std::vector<CurvePoint>> curves;  // SPS, return and what plugins recorded, by iteration
 
@@ -58,10 +60,10 @@ struct TrialData {
 struct ResultSet {
   std::filesystem::path out;
   std::string experiment;
-  nlohmann::json config;  // of config.yaml, as JSON: the experiment without its sweep
-  nlohmann::json run;     // run.json: host, versions, how the file was called
-  std::vector<TrialData> trials;                                // of the current plan, in its order
-  std::vector<std::pair<std::string, std::string>> dropped;     // points that were dropped: values, why
+  nlohmann::json config;                                     // of config.yaml, as JSON: the experiment without its sweep
+  nlohmann::json run;                                        // run.json: host, versions, how the file was called
+  std::vector<TrialData> trials;                             // of the current plan, in its order
+  std::vector<std::pair<std::string, std::string>> dropped;  // points that were dropped: values, why
 };
 
 // Throws std::runtime_error naming the file: no results folder, another schema_version, a broken plan or record. What a single

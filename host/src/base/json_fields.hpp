@@ -19,7 +19,7 @@ inline std::string Text(const nlohmann::json& value, const std::string& otherwis
   return value.is_string() ? value.get<std::string>() : otherwise;
 }
 
-inline std::optional<double> Number(const nlohmann::json& value) {
+inline std::optional<double> NumberOf(const nlohmann::json& value) {
   return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 

@@ -30,7 +30,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 std::optional<double> WallSeconds(const TrialRecord& trial) {
   std::optional<double> sum;
   for (const AttemptRecord& attempt : trial.attempts) {
-    if (const std::optional<double> wall_s = Number(At(attempt.end_body, "wall_s"))) {
+    if (const std::optional<double> wall_s = NumberOf(At(attempt.end_body, "wall_s"))) {
       sum = sum.value_or(0) + *wall_s;
     }
   }
@@ -142,7 +142,7 @@ void DatabaseTables::PutTrial(const TrialRecord& trial) {
 void DatabaseTables::PutAttempt(const TrialRecord& trial, const AttemptRecord& attempt) {
   SqliteStatement(connection_, "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
       .Run(trial.id, attempt.number, attempt.started, attempt.ended, attempt.outcome, attempt.why,
-           Number(At(attempt.end_body, "wall_s")), Number(At(attempt.end_body, "peak_rss_bytes")));
+           NumberOf(At(attempt.end_body, "wall_s")), NumberOf(At(attempt.end_body, "peak_rss_bytes")));
   if (!attempt.ended) {
     return;  // it is still writing
   }

@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
+#include "base/json_text.hpp"
 
 namespace backplane {
 namespace {
@@ -15,14 +16,14 @@ using nlohmann::json;
 
 // JSON has no word for NaN: a null where samples were taken stands for it.
 std::optional<double> OfSamples(const json& value, const std::optional<double>& n, double at_least) {
-  return value.is_null() && n.value_or(0) >= at_least ? std::optional(std::nan("")) : Number(value);
+  return value.is_null() && n.value_or(0) >= at_least ? std::optional(std::nan("")) : NumberOf(value);
 }
 
 void AddStatistic(const std::string& name, const json& value, std::vector<Statistic>* out) {
   if (value.is_number()) {
     out->push_back({name, value.get<double>(), std::nullopt, std::nullopt, std::nullopt});
   } else if (value.is_object()) {
-    const std::optional<double> n = Number(At(value, "n"));
+    const std::optional<double> n = NumberOf(At(value, "n"));
     out->push_back(
         {name, OfSamples(At(value, "mean"), n, 1), OfSamples(At(value, "sd"), n, 2), OfSamples(At(value, "se"), n, 2), n});
   }
@@ -39,6 +40,26 @@ void AddMeasured(const std::string& prefix, const json& measured, std::vector<St
   for (const auto& [name, value] : At(measured, "metrics").items()) {
     AddStatistic(Under(prefix, name), value, out);
   }
+}
+
+std::vector<std::pair<std::string, double>> PhaseShares(const json& phases) {
+  std::vector<std::pair<std::string, double>> shares;
+  for (const json& phase : phases.is_array() ? phases : json::array()) {
+    if (const std::optional<double> share = NumberOf(At(phase, "share"))) {
+      shares.emplace_back(Text(At(phase, "name")), *share);
+    }
+  }
+  return shares;
+}
+
+std::vector<std::string> Facts(const json& facts) {
+  std::vector<std::string> lines;
+  for (const auto& [plugin, decided] : facts.items()) {
+    for (const auto& [name, value] : decided.items()) {
+      lines.push_back(plugin + " " + name + " " + (value.is_string() ? value.get<std::string>() : JsonText(value)));
+    }
+  }
+  return lines;
 }
 
 // One line of metrics.jsonl.
@@ -81,7 +102,7 @@ class LineValues {
   }
   // Before the first episode has ended there is no mean.
   void AddMean(const std::string& name, const json& value) {
-    if (Number(At(value, "n")).value_or(0) > 0) {
+    if (NumberOf(At(value, "n")).value_or(0) > 0) {
       Add(name, At(value, "mean"));
     }
   }
@@ -95,12 +116,20 @@ class LineValues {
 Measurements ReadMeasurements(const std::filesystem::path& attempt_dir) {
   const json result = json::parse(ReadFile(attempt_dir / "result.json").value_or(""), nullptr, /*allow_exceptions=*/false);
   Measurements found;
-  found.wall_s = Number(At(result, "wall_s"));
-  found.sps = Number(At(result, "sps"));
-  found.sampling_sps = Number(At(result, "sampling_sps"));
-  found.iterations = Number(At(result, "iterations"));
-  found.env_steps = Number(At(result, "env_steps"));
-  found.episodes = Number(At(result, "episodes"));
+  found.wall_s = NumberOf(At(result, "wall_s"));
+  found.sps = NumberOf(At(result, "sps"));
+  found.sampling_sps = NumberOf(At(result, "sampling_sps"));
+  found.iterations = NumberOf(At(result, "iterations"));
+  found.env_steps = NumberOf(At(result, "env_steps"));
+  found.episodes = NumberOf(At(result, "episodes"));
+  found.trial_s = NumberOf(At(result, "trial_s"));
+  found.threads = NumberOf(At(result, "threads"));
+  found.learner_threads = NumberOf(At(result, "learner_threads"));
+  found.balance = NumberOf(At(At(result, "rollout"), "balance"));
+  found.monitor_cpu_s = NumberOf(At(At(result, "monitors"), "cpu_s"));
+  found.process_cpu_s = NumberOf(At(At(result, "monitors"), "process_cpu_s"));
+  found.phase_shares = PhaseShares(At(result, "phases"));
+  found.facts = Facts(At(result, "facts"));
   AddMeasured("", result, &found.statistics);
   AddMeasured("eval/", At(result, "evaluation"), &found.statistics);
   AddMeasured("floor_zero/", At(result, "floor_zero"), &found.statistics);

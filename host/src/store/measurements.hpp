@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace backplane {
@@ -19,6 +20,11 @@ struct Statistic {
 
 struct Measurements {
   std::optional<double> wall_s, sps, sampling_sps, iterations, env_steps, episodes;
+  std::optional<double> trial_s;  // wall_s with earlier attempts
+  std::optional<double> threads, learner_threads, balance;
+  std::optional<double> monitor_cpu_s, process_cpu_s;
+  std::vector<std::pair<std::string, double>> phase_shares;  // of threads x time; a phase that took no time may be left out
+  std::vector<std::string> facts;     // what plugins decided by themselves: "learner.x update_path fused"
   std::vector<Statistic> statistics;  // sorted by name
 };
 

@@ -13,11 +13,11 @@ std::optional<std::string> MaybeText(const json& value) {
 }
 
 std::optional<Spread> ParseSpread(const json& value) {
-  const std::optional<double> mean = value.is_number() ? Number(value) : Number(At(value, "mean"));
+  const std::optional<double> mean = value.is_number() ? NumberOf(value) : NumberOf(At(value, "mean"));
   if (!mean) {
     return std::nullopt;
   }
-  return Spread{*mean, Number(At(value, "se")), static_cast<uint64_t>(Number(At(value, "n")).value_or(0))};
+  return Spread{*mean, NumberOf(At(value, "se")), static_cast<uint64_t>(NumberOf(At(value, "n")).value_or(0))};
 }
 
 Measured ParseMeasured(const json& value) {
@@ -39,7 +39,7 @@ std::vector<PhaseShare> ParsePhases(const json& value) {
   std::vector<PhaseShare> phases;
   for (const json& phase : value.is_array() ? value : json::array()) {
     phases.push_back(
-        {Text(At(phase, "name")), Number(At(phase, "seconds")).value_or(0), Number(At(phase, "share")).value_or(0)});
+        {Text(At(phase, "name")), NumberOf(At(phase, "seconds")).value_or(0), NumberOf(At(phase, "share")).value_or(0)});
   }
   return phases;
 }
@@ -61,19 +61,19 @@ TrialResult ParseResult(const json& result) {
   parsed.state = Text(At(result, "state"));
   parsed.outcome = Text(At(result, "outcome"));
   parsed.error = MaybeText(At(result, "error"));
-  parsed.iterations = Number(At(result, "iterations"));
-  parsed.env_steps = Number(At(result, "env_steps"));
-  parsed.episodes = Number(At(result, "episodes"));
-  parsed.wall_s = Number(At(result, "wall_s"));
-  parsed.trial_s = Number(At(result, "trial_s"));
-  parsed.sps = Number(At(result, "sps"));
-  parsed.sampling_sps = Number(At(result, "sampling_sps"));
+  parsed.iterations = NumberOf(At(result, "iterations"));
+  parsed.env_steps = NumberOf(At(result, "env_steps"));
+  parsed.episodes = NumberOf(At(result, "episodes"));
+  parsed.wall_s = NumberOf(At(result, "wall_s"));
+  parsed.trial_s = NumberOf(At(result, "trial_s"));
+  parsed.sps = NumberOf(At(result, "sps"));
+  parsed.sampling_sps = NumberOf(At(result, "sampling_sps"));
   parsed.training = ParseMeasured(result);
   parsed.evaluation = MaybeMeasured(At(result, "evaluation"));
   parsed.floor_zero = MaybeMeasured(At(result, "floor_zero"));
   parsed.floor_uniform = MaybeMeasured(At(result, "floor_uniform"));
   parsed.phases = ParsePhases(At(result, "phases"));
-  parsed.unnamed_share = Number(At(result, "unnamed_share"));
+  parsed.unnamed_share = NumberOf(At(result, "unnamed_share"));
   parsed.checkpoint = MaybeText(At(result, "checkpoint"));
   parsed.signal = Text(At(result, "signal"));
   parsed.phase = Text(At(result, "phase"));

@@ -1,0 +1,42 @@
+#include "analysis/number.hpp"
+
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+
+namespace backplane {
+namespace {
+
+constexpr double kUpperTail = 0.975;  // of a 95 % interval
+
+}  // namespace
+
+Number MeanOf(double mean, std::optional<double> sd, uint64_t n, std::string of) {
+  Number number;
+  number.value = mean;
+  number.n = n;
+  number.of = std::move(of);
+  if (n < 2 || !sd || !std::isfinite(*sd) || !std::isfinite(mean)) return number;
+  number.sd = sd;
+  const double size = static_cast<double>(n);
+  const double half = StudentQuantile(kUpperTail, size - 1) * *sd / std::sqrt(size);
+  number.low = mean - half;
+  number.high = mean + half;
+  return number;
+}
+
+Number Mean(const std::vector<double>& values, std::string of) {
+  const double size = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  const double mean = sum / size;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  if (!std::isfinite(mean)) return MeanOf(std::nan(""), std::nullopt, values.size(), std::move(of));
+  return MeanOf(mean, values.size() > 1 ? std::optional(std::sqrt(squares / (size - 1))) : std::nullopt, values.size(),
+                std::move(of));
+}
+
+double StudentQuantile(double p, double degrees_of_freedom) {
+  return boost::math::quantile(boost::math::students_t(degrees_of_freedom), p);
+}
+
+}  // namespace backplane

@@ -1,0 +1,163 @@
+#include "analysis/trial_measures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+
+#include "analysis/resource_series.hpp"
+#include "base/json_fields.hpp"
+#include "rollout/phases.hpp"
+#include "store/measurements.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr double kBytesPerMb = 1024.0 * 1024.0;
+const char* const kSps = "SPS";
+
+void AddReading(const std::string& name, const std::optional<double>& value, TrialData* trial) {
+  if (value) trial->measures[name] = MeanOf(*value, std::nullopt, 1, "");
+}
+
+// The share of monitors and the seconds of an episode need a divisor.
+std::optional<double> Ratio(const std::optional<double>& over, const std::optional<double>& under, double factor = 1) {
+  return over && under && *under > 0 ? std::optional(factor * *over / *under) : std::nullopt;
+}
+
+void AddPhases(const std::vector<std::pair<std::string, double>>& shares, TrialData* trial) {
+  if (shares.empty()) return;
+  // A phase that took no time is not in the file, yet it was measured.
+  for (const std::string_view name : kPhaseNames) AddReading("phase/" + std::string(name), 0, trial);
+  for (const auto& [name, share] : shares) AddReading("phase/" + name, 100 * share, trial);
+}
+
+void AddStatistics(const std::vector<Statistic>& statistics, TrialData* trial) {
+  for (const Statistic& one : statistics) {
+    if (!one.mean) continue;
+    const uint64_t n = static_cast<uint64_t>(one.n.value_or(1));
+    trial->measures[one.name] = MeanOf(*one.mean, one.sd, n, one.n ? "episodes" : "");
+  }
+}
+
+void AddResult(const Measurements& found, TrialData* trial) {
+  const std::optional<double> wall_s = found.trial_s ? found.trial_s : found.wall_s;
+  AddReading("wall_s", wall_s, trial);
+  AddReading("minutes", Ratio(wall_s, 60), trial);
+  AddReading(kSps, found.sps, trial);
+  AddReading("sampling_sps", found.sampling_sps, trial);
+  AddReading("iterations", found.iterations, trial);
+  AddReading("env_steps", found.env_steps, trial);
+  AddReading("episodes", found.episodes, trial);
+  AddReading("seconds_per_episode", Ratio(wall_s, found.episodes), trial);
+  AddReading("threads", found.threads, trial);
+  AddReading("learner_threads", found.learner_threads, trial);
+  AddReading("balance", found.balance, trial);
+  AddReading("monitor_cpu_pct", Ratio(found.monitor_cpu_s, found.process_cpu_s, 100), trial);
+  AddPhases(found.phase_shares, trial);
+  AddStatistics(found.statistics, trial);
+  trial->facts = found.facts;
+}
+
+// After its first iteration, which warms up.
+std::vector<double> Steady(const std::vector<IterationValue>& values, const std::string& name) {
+  std::vector<double> steady;
+  for (const IterationValue& one : values) {
+    if (one.name == name && one.iteration > values.front().iteration) steady.push_back(one.value);
+  }
+  return steady;
+}
+
+// The value stays: the steps of all iterations over their time is not the mean of their speeds.
+void AddSpread(const std::string& measure, const std::vector<double>& speeds, TrialData* trial) {
+  const auto found = trial->measures.find(measure);
+  if (found == trial->measures.end() || speeds.empty()) return;
+  found->second = MeanOf(found->second.value, Mean(speeds, "").sd, speeds.size(), "iterations");
+}
+
+void AddSpeeds(const std::vector<IterationValue>& last_attempt, TrialData* trial) {
+  AddSpread(kSps, Steady(last_attempt, "sps"), trial);
+  AddSpread("sampling_sps", Steady(last_attempt, "sampling_sps"), trial);
+  double seconds = 0;
+  for (const double one : Steady(last_attempt, "iteration_s")) seconds += one;
+  if (!last_attempt.empty()) AddReading("measured_s", seconds, trial);
+}
+
+void AddCurves(const std::vector<IterationValue>& values, TrialData* trial) {
+  static const std::set<std::string> kOfTheHost = {"env_steps", "episodes", "t", "iteration_s", "sampling_sps"};
+  std::map<uint64_t, CurvePoint> places;
+  for (const IterationValue& one : values) {
+    CurvePoint& place = places[one.iteration];
+    place.iteration = one.iteration;
+    if (one.name == "env_steps") place.env_steps = one.value;
+    if (one.name == "t") place.time_s = one.value;
+  }
+  for (const IterationValue& one : values) {
+    if (kOfTheHost.contains(one.name)) continue;
+    CurvePoint point = places[one.iteration];
+    point.value = one.value;
+    trial->curves[one.name == "sps" ? kSps : one.name].push_back(point);
+  }
+}
+
+// Episodes and evaluations are summed up in the result, resources in a file of their own.
+bool IsSummedUpElsewhere(const std::string& name) {
+  return name == kSps || name == "return" || name.starts_with("ep/") || name.starts_with("eval/") ||
+         name.starts_with("resources/");
+}
+
+void AddLastTenths(TrialData* trial) {
+  for (const auto& [name, curve] : trial->curves) {
+    if (IsSummedUpElsewhere(name)) continue;
+    std::vector<double> values;
+    for (size_t i = curve.size() - std::max<size_t>(1, curve.size() / 10); i < curve.size(); ++i) {
+      values.push_back(curve[i].value);
+    }
+    trial->measures[name] = Mean(values, "iterations");
+  }
+}
+
+void AddPeak(const std::string& name, const std::optional<double>& value, TrialData* trial) {
+  if (!value || *value <= 0) return;
+  const Number* known = trial->Find(name);
+  AddReading(name, std::max(*value, known != nullptr ? known->value : 0), trial);
+}
+
+void AddResources(const std::filesystem::path& file, TrialData* trial) {
+  for (const auto& [name, number] : ReadResourceSeries(file)) {
+    trial->measures["resources/" + name] = number;
+    if (name == "rss_peak_mb") AddPeak("rss_peak_mb", number.max, trial);
+    if (name == "vram_used_mb") AddPeak("vram_peak_mb", number.max, trial);
+  }
+}
+
+// An attempt that went on from a checkpoint repeats none of the iterations before it.
+std::vector<IterationValue> AllIterations(const ResultsFolder& folder, const TrialRecord& record,
+                                          std::vector<IterationValue> values) {
+  for (size_t i = record.attempts.size(); i-- > 1 && At(record.attempts[i].start_body, "resumed") == true;) {
+    std::vector<IterationValue> earlier = ReadIterations(folder.attempt(record.id, record.attempts[i - 1].number));
+    if (!values.empty()) {
+      std::erase_if(earlier, [&](const IterationValue& one) { return one.iteration >= values.front().iteration; });
+    }
+    values.insert(values.begin(), earlier.begin(), earlier.end());
+  }
+  return values;
+}
+
+}  // namespace
+
+void ReadTrialMeasures(const ResultsFolder& folder, const TrialRecord& record, TrialData* trial) {
+  if (record.attempts.empty()) return;
+  const AttemptRecord& last = record.attempts.back();
+  const std::filesystem::path attempt = folder.attempt(record.id, last.number);
+  AddResult(ReadMeasurements(attempt), trial);
+  const std::vector<IterationValue> iterations = ReadIterations(attempt);
+  AddSpeeds(iterations, trial);
+  AddCurves(AllIterations(folder, record, iterations), trial);
+  AddLastTenths(trial);
+  AddResources(attempt / "resources.csv", trial);
+  AddReading("attempt_s", NumberOf(At(last.end_body, "wall_s")), trial);
+  if (const auto bytes = NumberOf(At(last.end_body, "peak_rss_bytes"))) AddPeak("rss_peak_mb", *bytes / kBytesPerMb, trial);
+}
+
+}  // namespace backplane
