@@ -36,7 +36,10 @@ typedef struct bp_param {
   const char* unit;      // NULL: none
   const char* doc;       // one line: what changes and what it costs
   const char* aliases;   // other names, comma separated; one with a dot names a host path; NULL: none
-  const char* helps;     // findings this option helps, with direction ("update_bound-"); NULL: none
+  // Findings (`backplane report --explain ID`) that this option helps, comma separated, each with the direction in which: '-'
+  // lower it, '+' raise it, neither: switch it on. "update_bound-,ram_near_limit-". A report proposes half or double the value,
+  // within `range`, or true. NULL: none.
+  const char* helps;
 } bp_param;
 
 enum {

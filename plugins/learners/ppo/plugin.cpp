@@ -11,9 +11,9 @@ class Ppo : public Learner, public bp::LearnerPlugin<Ppo> {
                                     .flags = BP_FLAG_ROWS_CONCURRENT | BP_FLAG_ROW_EXACT};
   static constexpr bp_param kOptions[] = {
       bp::I64("train_batch_size", "2048", "[1,)", "Samples per iteration over all rows; the horizon is rounded up",
-              {.unit = "samples", .helps = "update_bound-"}),
+              {.unit = "samples", .helps = "ram_near_limit-,sync_overhead+"}),
       bp::I64("minibatch_size", "256", "[1,)", "Samples per gradient step; larger ones cost less time per sample",
-              {.unit = "samples", .aliases = "batch_size,sgd_minibatch_size", .helps = "update_bound-"}),
+              {.unit = "samples", .aliases = "batch_size,sgd_minibatch_size", .helps = "update_bound+"}),
       bp::I64("num_epochs", "10", "[1,)", "Passes over each iteration's samples; the update's time grows with it",
               {.aliases = "n_epochs,num_sgd_iter,update_epochs", .helps = "update_bound-"}),
       bp::F64("lr", "3.0e-4", "(0,)", "Learning rate of Adam, or its first value", {.aliases = "learning_rate"}),

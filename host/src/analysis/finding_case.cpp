@@ -1,0 +1,144 @@
+#include "analysis/finding_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace backplane {
+namespace {
+
+std::string Over(const Case& c, const std::string& measure, const char* kind) {
+  const Number* number = nullptr;
+  size_t seeds = 0;
+  for (const TrialData* trial : c.trials) {
+    const Number* found = trial->Find(measure);
+    if (!found || !std::isfinite(found->value)) continue;
+    number = found, ++seeds;
+  }
+  if (seeds > 1) return fmt::format("{} over {} seeds", kind, seeds);
+  if (!number || number->of.empty()) return "whole trial";
+  const char* after = number->of == "samples" ? " after the first iteration" : "";
+  return fmt::format("{}{}, {} {}", kind, after, number->n, number->of);
+}
+
+std::string NameOf(const TrialData& trial) {
+  if (!trial.point.empty()) return trial.point;
+  const nlohmann::json experiment = trial.At("experiment");
+  return experiment.is_string() ? experiment.get<std::string>() : trial.trial_id;
+}
+
+const Setting* SettingOf(const ParallelEfficiency& parallel, size_t trial) {
+  for (const Setting& setting : parallel.settings) {
+    if (std::find(setting.trials.begin(), setting.trials.end(), trial) != setting.trials.end()) return &setting;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<double> Case::Value(const std::string& measure) const {
+  double sum = 0;
+  size_t n = 0;
+  for (const TrialData* trial : trials) {
+    const Number* number = trial->Find(measure);
+    if (!number || !std::isfinite(number->value)) continue;
+    sum += number->value, ++n;
+  }
+  return n ? std::optional(sum / static_cast<double>(n)) : std::nullopt;
+}
+
+std::optional<double> Case::Peak(const std::string& measure) const {
+  std::optional<double> peak;
+  for (const TrialData* trial : trials) {
+    const Number* number = trial->Find(measure);
+    if (!number || !std::isfinite(number->value)) continue;
+    const double top = number->max.value_or(number->value);
+    if (!peak || top > *peak) peak = top;
+  }
+  return peak;
+}
+
+bool Case::MeasuredAny(const std::string& prefix) const {
+  return std::any_of(trials.begin(), trials.end(), [&](const TrialData* trial) {
+    const auto found = trial->measures.lower_bound(prefix);
+    return found != trial->measures.end() && found->first.starts_with(prefix);
+  });
+}
+
+double Case::BusyShare(std::initializer_list<const char*> phases) const {
+  double share = 0;
+  for (const char* phase : phases) share += Value(std::string("phase/") + phase).value_or(0);
+  const double busy = 100 - Value("phase/idle").value_or(0);
+  return busy > 0 ? 100 * share / busy : 0;
+}
+
+std::optional<uint64_t> Case::Count(const std::string& path) const {
+  const nlohmann::json value = At(path);
+  return value.is_number() && value.get<double>() > 0 ? std::optional(value.get<uint64_t>()) : std::nullopt;
+}
+
+std::optional<uint64_t> Case::Cores() const {
+  uint64_t cores = trials.front()->cores.size();
+  // The monitor divides by affinity and quota, which it does not write down itself.
+  const std::optional<double> used = Value("resources/cpu_cores_used"), pct = Value("resources/cpu_quota_pct");
+  if (used && pct && *pct > 0) {
+    const auto quota = static_cast<uint64_t>(std::max(1.0, std::round(100 * *used / *pct)));
+    cores = cores ? std::min(cores, quota) : quota;
+  }
+  return cores ? std::optional(cores) : std::nullopt;
+}
+
+std::optional<uint64_t> Case::MachineCores() const {
+  if (!run || !run->is_object()) return std::nullopt;
+  const auto host = run->find("host");
+  if (host == run->end() || !host->is_object()) return std::nullopt;
+  const auto cores = host->find("granted_cores");
+  return cores != host->end() && cores->is_number_integer() ? std::optional(cores->get<uint64_t>()) : std::nullopt;
+}
+
+std::optional<uint64_t> Case::PoolThreads() const {
+  if (const std::optional<double> told = Value("learner_threads")) return static_cast<uint64_t>(std::llround(*told));
+  return Count("rollout.threads");
+}
+
+std::string Case::Window(const std::string& measure) const { return Over(*this, measure, "mean"); }
+std::string Case::PeakWindow(const std::string& measure) const { return Over(*this, measure, "largest"); }
+
+std::string NotMeasured(const Case& c, const std::string& measure) {
+  const auto why = [&]() -> const char* {
+    if (measure.find("psi_") != std::string::npos) return "the kernel or the monitor tells no pressure";
+    if (measure.find("throttled_periods") != std::string::npos) return "no CPU quota, or none that can be read";
+    if (measure.starts_with("resources/")) return c.MeasuredAny("resources/") ? "no sample has it" : "no samples of resources";
+    if (measure.starts_with("phase/")) return "no phase times";
+    return "no trial tells it";
+  };
+  const bool gpu = measure.find("gpu_") != std::string::npos || measure.find("sm_util") != std::string::npos;
+  return fmt::format("{} was not measured: {}", measure, gpu ? "no GPU data" : why());
+}
+
+std::vector<Case> CasesOf(const Combined& combined, const ParallelEfficiency* parallel,
+                          const std::vector<OptionHelp>& options) {
+  std::vector<Case> cases;
+  std::map<std::pair<size_t, std::string>, size_t> places;
+  for (size_t i = 0; i < combined.trials.size(); ++i) {
+    const auto& [data, group] = combined.trials[i];
+    if (!data.usable()) continue;
+    const auto [place, is_new] = places.emplace(std::pair(group, data.point_id), cases.size());
+    if (is_new) {
+      Case& c = cases.emplace_back();
+      const std::string label = combined.groups.size() > 1 ? combined.groups[group].label : "";
+      c.name = label.empty() ? NameOf(data) : fmt::format("{} ({})", NameOf(data), label);
+      c.run = group < combined.groups.size() ? &combined.groups[group].run : nullptr;
+      c.all_trials = &combined.trials;
+      c.parallel = parallel;
+      c.options = &options;
+      c.setting = parallel ? SettingOf(*parallel, i) : nullptr;
+    }
+    cases[place->second].trials.push_back(&data);
+  }
+  return cases;
+}
+
+}  // namespace backplane

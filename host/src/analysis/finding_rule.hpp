@@ -1,0 +1,36 @@
+// One rule of the findings, and the small language in which rules are written.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/finding_case.hpp"
+
+namespace backplane {
+
+// What a rule says of one case: nothing to say, nothing known, or a finding and how strong its case is beside others.
+struct Verdict {
+  std::string missing;  // why it can not tell; empty: it can
+  std::optional<Finding> finding;
+  double strength = 0;
+};
+inline Verdict Quiet() { return {}; }
+inline Verdict Silent(std::string why) { return {std::move(why), {}, 0}; }
+inline Verdict Fires(double strength, Finding finding) { return {"", std::move(finding), strength}; }
+
+struct Rule {
+  RuleInfo info;         // info.cause is also the cause of a finding that names none
+  std::string evidence;  // what it needs, for `--explain`
+  // Id, settings and, where empty, the cause of the finding are filled in by Diagnose.
+  Verdict (*test)(const Case& c);
+};
+
+// Groups by topic, each in a file of its own: findings_GROUP.cpp.
+std::vector<Rule> MachineRules();
+std::vector<Rule> ScalingRules();
+std::vector<Rule> PhaseRules();
+std::vector<Rule> GpuRules();
+std::vector<Rule> MeasurementRules();
+
+}  // namespace backplane

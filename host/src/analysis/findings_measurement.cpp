@@ -1,0 +1,176 @@
+// Rules about the measurement itself: what makes a number worth less than it looks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "analysis/finding_fix.hpp"
+#include "analysis/finding_rule.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr double kNoisePct = 5, kBlasGflopsPerCore = 10;
+constexpr size_t kLeastForNoise = 3, kLeastForOutliers = 5;
+constexpr char kBlas[] = "blas_gflops";
+
+// How much speeds that should be one differ.
+struct Noise {
+  double cv_pct = 0;
+  size_t n = 0, outliers = 0, far = 0;  // beyond 1.5 and 3 interquartile ranges
+  std::string of;
+
+  bool fires() const { return cv_pct > kNoisePct || outliers > 0; }
+};
+
+// By linear interpolation between the two nearest.
+double Quantile(const std::vector<double>& sorted, double p) {
+  const double place = p * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<size_t>(place);
+  const size_t high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (place - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+// Absent: too few.
+std::optional<Noise> NoiseOf(std::vector<double> values, std::string of) {
+  std::erase_if(values, [](double v) { return !std::isfinite(v); });
+  if (values.size() < kLeastForNoise) return std::nullopt;
+  const Number mean = Mean(values, of);
+  if (mean.value <= 0) return std::nullopt;
+  Noise noise{100 * mean.sd.value_or(0) / mean.value, values.size(), 0, 0, std::move(of)};
+  if (values.size() < kLeastForOutliers) return noise;
+  std::sort(values.begin(), values.end());
+  const double q1 = Quantile(values, 0.25), q3 = Quantile(values, 0.75), median = Quantile(values, 0.5);
+  for (const double v : values) {
+    const double beyond = std::max(q1 - v, v - q3);
+    // Of 20 values of a normal distribution one is an outlier by Tukey's fences every sixth time or so. One that is close to
+    // the median is no reason to measure again.
+    if (beyond <= 1.5 * (q3 - q1) || std::abs(v - median) <= kNoisePct / 100 * median) continue;
+    ++noise.outliers;
+    if (beyond > 3 * (q3 - q1)) ++noise.far;
+  }
+  return noise;
+}
+
+std::vector<double> IterationsAfterTheFirst(const TrialData& trial) {
+  std::vector<double> values;
+  const auto curve = trial.curves.find("SPS");
+  if (curve == trial.curves.end()) return values;
+  for (size_t i = 1; i < curve->second.size(); ++i) values.push_back(curve->second[i].value);
+  return values;
+}
+
+// The noisiest of: each trial's iterations, and the seeds beside each other.
+std::optional<Noise> WorstNoise(const Case& c) {
+  std::vector<std::optional<Noise>> all;
+  std::vector<double> seeds;
+  for (const TrialData* trial : c.trials) {
+    all.push_back(NoiseOf(IterationsAfterTheFirst(*trial), "iterations"));
+    if (const Number* sps = trial->Find("SPS")) seeds.push_back(sps->value);
+  }
+  all.push_back(NoiseOf(std::move(seeds), "seeds"));
+  const auto worst = std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    if (!a || !b) return !a && b.has_value();
+    return std::pair(a->fires(), a->cv_pct) < std::pair(b->fires(), b->cv_pct);
+  });
+  return *worst;
+}
+
+Verdict NoisyMeasurement(const Case& c) {
+  const std::optional<Noise> noise = WorstNoise(c);
+  if (!noise) return Silent("SPS of fewer than 3 iterations after the first, and of fewer than 3 seeds");
+  if (!noise->fires()) return Quiet();
+  Finding f;
+  f.severity = noise->cv_pct > kNoisePct ? Severity::kWarning : Severity::kInfo;
+  const std::string outliers =
+      noise->outliers ? fmt::format(", {} outliers ({} of them far)", noise->outliers, noise->far) : "";
+  f.title = fmt::format("SPS varies by {:.1f} % over {} {}{}", noise->cv_pct, noise->n, noise->of, outliers);
+  const bool seeds = noise->of == "seeds";
+  f.evidence = {{"SPS", noise->cv_pct, kNoisePct, "% coefficient of variation",
+                 fmt::format("{} {}", noise->n, seeds ? "seeds" : "iterations after the first")}};
+  if (noise->outliers) f.evidence.push_back({"SPS", static_cast<double>(noise->outliers), 0, "outliers", f.evidence[0].window});
+  f.effect = "The mean stays, its confidence interval narrows with the square root of the number of measurements";
+  f.confidence = noise->n >= 10 ? "high: ten or more values" : fmt::format("medium: {} values only", noise->n);
+  const uint64_t repeats = c.trials.size();
+  if (seeds) f.fixes.push_back({"sweep.seeds.n", repeats, std::max<uint64_t>(5, 2 * repeats)});
+  if (!seeds) AddDoubled(c, c.Count("budget.iterations") ? "budget.iterations" : "budget.env_steps", "[1,)", &f.fixes);
+  return Fires(noise->cv_pct, f);
+}
+
+Verdict BlasReference(const Case& c) {
+  const std::optional<double> speed = c.Value(kBlas);
+  if (!speed) return Silent("blas_gflops was not measured: it would take a 1024 x 1024 x 1024 float product in the trial");
+  const std::optional<uint64_t> cores = c.Cores();
+  if (!cores) return Silent("the granted cores were not recorded");
+  const double least = kBlasGflopsPerCore * static_cast<double>(*cores);
+  if (*speed >= least) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("Matrix products reach {:.1f} GFLOP/s on {} cores", *speed, *cores);
+  f.evidence = {{kBlas, *speed, least, "GFLOP/s", c.Window(kBlas)}};
+  f.effect = "Inference and updates take less time";
+  f.moves = kBlas, f.direction = 1;
+  f.confidence = "medium: one product, one size";
+  return Fires(least - *speed, f);
+}
+
+// The host plans one pool for all: rollout.threads, or a thread for each granted core. Collecting takes as many of them as
+// there are runners, or all if they are configured.
+Verdict ThreadsMismatch(const Case& c) {
+  const std::optional<double> pool = c.Value("learner_threads"), collecting = c.Value("threads");
+  if (!pool) return Silent(NotMeasured(c, "learner_threads"));
+  const std::optional<uint64_t> configured = c.Count("rollout.threads"), runners = c.Count("rollout.num_env_runners");
+  const uint64_t cores = c.trials.front()->cores.size();
+  if (!configured && cores == 0) return Silent("the granted cores were not recorded");
+  const auto planned = static_cast<double>(configured.value_or(cores));
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.moves = "SPS", f.direction = 1;
+  f.effect = "The planned threads share the work: SPS rises";
+  f.confidence = "high: the trial tells its threads";
+  if (*pool != planned) {
+    f.title = fmt::format("The learner has {:g} threads, planned were {:g}", *pool, planned);
+    f.evidence = {{"learner_threads", *pool, planned, "threads", c.Window("learner_threads")}};
+    return Fires(std::abs(*pool - planned), f);
+  }
+  const double collect_plan = configured || !runners ? planned : std::min(planned, static_cast<double>(*runners));
+  if (!collecting || *collecting == collect_plan) return Quiet();
+  f.title = fmt::format("{:g} threads collect, planned were {:g}", *collecting, collect_plan);
+  f.evidence = {{"threads", *collecting, collect_plan, "threads", c.Window("threads")}};
+  f.cause = "A plugin that can not bear several threads at once (no ROWS_CONCURRENT) keeps collecting to fewer of them.";
+  return Fires(std::abs(*collecting - collect_plan), f);
+}
+
+}  // namespace
+
+std::vector<Rule> MeasurementRules() {
+  return {
+      {{"noisy_measurement",
+        "the coefficient of variation of SPS is > 5 % over iterations after the first or over seeds (three or more), or one of "
+        "five or more is a Tukey outlier (beyond 1.5 interquartile ranges; 3 is far) and more than 5 % off the median",
+        "Something beside the setting changes the speed: other programs, the machine's clock, episodes of uneven cost.",
+        "budget.iterations or sweep.seeds.n up; a quiet machine",
+        "5 %: this project, without a published source; the fences are Tukey's. Outliers close to the median are left out: of "
+        "20 "
+        "normal values one lies beyond the fences every sixth time or so."},
+       "SPS of at least 3 iterations after the first, or of at least 3 seeds",
+       NoisyMeasurement},
+      {{"blas_reference", "a 1024 x 1024 x 1024 float product runs at < 10 GFLOP/s for each granted core",
+        "The BLAS behind the learner is the reference one, which is single-threaded and not vectorised.",
+        "another BLAS: OpenBLAS, or LibTorch's wheel, which has its own",
+        "10: between the reference BLAS (5.3 in all) and OpenBLAS (71), measured on 2 cores with LibTorch 1.13.1."},
+       "blas_gflops, which no trial measures yet; the granted cores",
+       BlasReference},
+      {{"threads_mismatch",
+        "the trial's pool has another number of threads than planned (rollout.threads, or the granted cores), or fewer of them "
+        "collect than planned (min(runners, cores), or all if rollout.threads is set)",
+        "The trial saw fewer cores than it was granted, or was started otherwise than planned.",
+        "nothing in the file: look at the trial's affinity, and at the plugins' flags",
+        "Exact. It looks at the host's pool only: LibTorch's own threads are held to one by the environment and not measured."},
+       "learner_threads and threads; rollout.threads or the granted cores",
+       ThreadsMismatch},
+  };
+}
+
+}  // namespace backplane

@@ -1,0 +1,139 @@
+// Rules about where the threads' time goes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/finding_fix.hpp"
+#include "analysis/finding_rule.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr double kEnvPct = 70, kUpdatePct = 50, kSyncPct = 10, kTransferPct = 15;
+constexpr char kWindow[] = "share of the threads' busy time, whole trial";
+
+// Another setting of the series that already gives the cores what this one lacks.
+const Setting* SettingThatFills(const Case& c, uint64_t cores) {
+  if (!c.setting) return nullptr;
+  for (const Setting& other : c.parallel->settings) {
+    if (other.series == c.setting->series && other.usable > 0 && other.num_env_runners >= cores) return &other;
+  }
+  return nullptr;
+}
+
+// More runners help only while a core has none. Where all of them step envs already the machine is the limit, which is no
+// fault.
+Verdict EnvBound(const Case& c) {
+  if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/env_step"));
+  const double share = c.BusyShare({"env_step", "env_reset"});
+  if (share <= kEnvPct) return Quiet();
+  const std::optional<uint64_t> cores = c.Cores(), runners = c.Count("rollout.num_env_runners");
+  if (!cores || !runners) return Silent("the granted cores or the number of runners were not recorded");
+  const std::optional<double> told = c.Value("threads");
+  const std::optional<uint64_t> configured = c.Count("rollout.threads");
+  const double threads = told.value_or(static_cast<double>(configured.value_or(std::min(*runners, *cores))));
+  Finding f;
+  f.title = fmt::format("The envs take {:.0f} % of the threads' time", share);
+  f.evidence = {{"phase/env_step + phase/env_reset", share, kEnvPct, "%", kWindow}};
+  f.effect = "More cores step envs: SPS rises";
+  f.moves = "SPS", f.direction = 1;
+  f.confidence = "high: phases and threads are measured";
+  if (threads >= static_cast<double>(*cores)) {
+    f.cause = fmt::format("All {} cores step envs already: the machine is the limit.", *cores);
+    AddMoreCores(c, &f.fixes);
+    return Fires(share, f);
+  }
+  f.severity = Severity::kWarning;
+  f.cause = fmt::format("{:.0f} of {} cores step envs while the others wait.", threads, *cores);
+  if (configured) AddFix(c, "rollout.threads", *cores, &f.fixes);
+  if (*runners < *cores) AddFix(c, "rollout.num_env_runners", *cores, &f.fixes);
+  if (f.fixes.empty()) f.cause += " There are runners enough: a plugin that can not bear several threads keeps them to one.";
+  if (const Setting* fills = SettingThatFills(c, *cores); fills && !f.fixes.empty()) {
+    f.severity = Severity::kInfo;
+    f.cause += fmt::format(" {} of this batch uses them.", fills->name);
+  }
+  // The fewer threads the more there is to gain.
+  return Fires(share * static_cast<double>(*cores) / std::max(1.0, threads), f);
+}
+
+Verdict UpdateBound(const Case& c) {
+  if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/update_*"));
+  const double share = c.BusyShare({"update_forward", "update_backward", "update_optim"});
+  if (share <= kUpdatePct) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("Updates take {:.0f} % of the threads' time", share);
+  f.evidence = {{"phase/update_*", share, kUpdatePct, "%", kWindow}};
+  f.effect = "Less time in updates: SPS rises. What is learned from each sample changes: compare returns before keeping it";
+  f.moves = "SPS", f.direction = 1;
+  f.confidence = "high for the speed; what it does to learning is not known";
+  AddOptionFixes(c, "update_bound", &f.fixes);
+  return Fires(share, f);
+}
+
+Verdict SyncOverhead(const Case& c) {
+  if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/sync"));
+  const double share = c.BusyShare({"sync"});
+  if (share <= kSyncPct) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("Synchronising takes {:.0f} % of the threads' time", share);
+  f.evidence = {{"phase/sync", share, kSyncPct, "%", kWindow}};
+  f.effect = "Fewer synchronisations for the same steps: phase/sync falls";
+  f.moves = "phase/sync", f.direction = -1;
+  f.confidence = "high: measured directly";
+  AddOptionFixes(c, "sync_overhead", &f.fixes);
+  return Fires(share, f);
+}
+
+Verdict TransferBound(const Case& c) {
+  if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/obs_transfer"));
+  const double share = c.BusyShare({"obs_transfer", "act_transfer"});
+  if (share <= kTransferPct) return Quiet();
+  const bool obs = c.BusyShare({"obs_transfer"}) >= c.BusyShare({"act_transfer"});
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("Copying observations and actions takes {:.0f} % of the threads' time", share);
+  f.evidence = {{"phase/obs_transfer + phase/act_transfer", share, kTransferPct, "%", kWindow}};
+  f.effect = "Less copying: the transfer phases fall";
+  f.moves = obs ? "phase/obs_transfer" : "phase/act_transfer", f.direction = -1;
+  f.confidence = "high: measured directly";
+  AddOptionFixes(c, "transfer_bound", &f.fixes);
+  return Fires(share, f);
+}
+
+}  // namespace
+
+std::vector<Rule> PhaseRules() {
+  return {
+      {{"env_bound", "env_step and env_reset take > 70 % of the time in which threads are not idle",
+        "Stepping the envs sets the speed.",
+        "while fewer threads collect than cores are granted: rollout.num_env_runners (and rollout.threads, if set) up to the "
+        "cores; else resources.cpus up",
+        "70 %: this project. Idle time is left out, as unused cores would hide the case in which more runners help. A note "
+        "where all cores are busy, or where another setting of the batch uses them."},
+       "phase/*; the granted cores, and threads",
+       EnvBound},
+      {{"update_bound",
+        "update_forward, update_backward and update_optim take > 50 % of the time in which threads are not idle",
+        "The learner's updates set the speed, not the envs.",
+        "what the learner's options declare to help: fewer epochs, larger minibatches",
+        "50 %: this project, without a published source. Idle time is left out, as it grows with cores that nothing uses."},
+       "phase/*",
+       UpdateBound},
+      {{"sync_overhead", "sync takes > 10 % of the time in which threads are not idle",
+        "Weights are handed over so often that it costs time of its own.",
+        "what the options declare to help: a larger rollout, fewer synchronisations",
+        "10 %: as torch_tb_profiler's for communication; XProf calls collectives moderate from 3 and high from 15 %."},
+       "phase/*",
+       SyncOverhead},
+      {{"transfer_bound", "obs_transfer and act_transfer take > 15 % of the time in which threads are not idle",
+        "Observations and actions are copied between envs and learner, or between host and device.",
+        "what the options declare to help: pinned buffers; an env on the device",
+        "15 %: this project; XProf calls an input share of 5 to 20 % moderate."},
+       "phase/*",
+       TransferBound},
+  };
+}
+
+}  // namespace backplane

@@ -1,0 +1,85 @@
+// Rules about what more runners and rows bring.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/finding_fix.hpp"
+#include "analysis/finding_rule.hpp"
+#include "analysis/finding_scaling.hpp"
+
+namespace backplane {
+namespace {
+
+// The phase whose share of the threads' time grew most from one case to another, as a sentence; empty if unknown.
+std::string GrownPhase(const Case& from, const Case& to) {
+  std::string grown;
+  double most = 0;
+  for (const auto& [measure, number] : to.trials.front()->measures) {
+    if (!measure.starts_with("phase/")) continue;
+    const double more = to.Value(measure).value_or(0) - from.Value(measure).value_or(0);
+    if (more > most) most = more, grown = measure.substr(6);
+  }
+  if (grown.empty() || !from.HasPhases()) return "";
+  return fmt::format(" The phase {} grew most, by {:.1f} points of the threads' time.", grown, most);
+}
+
+// The usable trials of a setting as a case of their own.
+Case CaseOf(const Case& like, const Setting& setting) {
+  Case c = like;
+  c.trials.clear();
+  for (const size_t trial : setting.trials) {
+    const TrialData& data = (*like.all_trials)[trial].data;
+    if (data.usable()) c.trials.push_back(&data);
+  }
+  return c;
+}
+
+// A step that could not bring much is no bottleneck: rows that share a core with others, on cores that already do what one
+// row's core did. Core efficiency tells it from a step whose new cores bring nothing.
+Verdict SpeedupFlat(const Case& c) {
+  if (!c.parallel) return Silent("the report does not compare runners and rows");
+  if (!c.setting || StepsTo(*c.parallel, *c.setting).empty())
+    return Silent("no two settings differ in runners or in rows alone");
+  const std::optional<Step> flat = FlatStepTo(*c.parallel, *c.setting);
+  if (!flat) return Quiet();
+  const Setting& good = LastGoodPoint(*c.parallel, *flat);
+  const bool full = CoresAreFull(*flat->to);
+  Finding f;
+  f.severity = full ? Severity::kInfo : Severity::kWarning;
+  f.title = fmt::format("From {} to {} SPS changes by {:+.1f} % per doubling; the last good point is {}", flat->from->name,
+                        flat->to->name, flat->gain_pct, good.name);
+  const Number& sps = *flat->to->sps;
+  const std::string window =
+      fmt::format("{} to {}{}", flat->from->name, flat->to->name, sps.of.empty() ? "" : fmt::format(", {} {}", sps.n, sps.of));
+  f.evidence = {{"SPS", flat->gain_pct, kFlatGainPct, "% per doubling", window}};
+  if (const std::optional<double>& core = flat->to->core_efficiency_pct)
+    f.evidence.push_back({"core_efficiency_pct", *core, kFullCoresPct, "%", flat->to->name});
+  f.cause =
+      full ? "The cores in use already did nearly all they can before the step, so further rows only share them: no bottleneck."
+           : "Further runners or rows do not reach the cores as work.";
+  const Case from = CaseOf(c, *flat->from);
+  if (!from.trials.empty()) f.cause += GrownPhase(from, c);
+  AddFix(c, flat->path(), flat->ValueIn(good), &f.fixes);
+  f.effect = fmt::format("About the same SPS from fewer rows: parallel efficiency rises to that of {}", good.name);
+  f.moves = "efficiency_pct", f.direction = 1;
+  f.confidence = sps.n >= 3 ? "high: three or more measurements of each setting" : "medium: fewer than three measurements";
+  return Fires(kFlatGainPct - flat->gain_pct, f);
+}
+
+}  // namespace
+
+std::vector<Rule> ScalingRules() {
+  return {
+      {{"speedup_flat", "doubling runners or rows adds < 10 % SPS (other factors are converted to a doubling)",
+        "Something other than the number of rows sets the speed.",
+        "stop at the last good point: rollout.num_env_runners or rollout.num_envs_per_env_runner back to it",
+        "10 %: this project, without a published source. A note where core efficiency is >= 80 %: a core that one row fills "
+        "can not "
+        "gain from a second row. Otherwise a warning."},
+       "SPS of two settings that differ in runners or in rows alone; phase/* to name the phase that grew",
+       SpeedupFlat},
+  };
+}
+
+}  // namespace backplane
