@@ -85,6 +85,16 @@ struct StopArgs {
 };
 int StopCommand(const StopArgs& args);
 
+struct ReportArgs {
+  std::vector<std::filesystem::path> folders;  // of results
+  std::filesystem::path to;                    // empty: the folder that belongs to them
+  std::string kind;                            // empty: as the experiment says
+  std::string typed_program;
+  std::string explain;  // id of a finding: explain it and do nothing else
+  bool json = false, quiet = false;
+};
+int ReportCommand(const ReportArgs& args);
+
 struct ExportArgs {
   std::string format;  // csv, tb, optuna
   std::filesystem::path out;

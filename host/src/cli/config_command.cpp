@@ -3,7 +3,6 @@
 #include "config/schema.hpp"
 #include "config/yaml_text.hpp"
 #include "sweep/json_schema.hpp"
-#include "sweep/plan.hpp"
 
 namespace backplane {
 
@@ -30,7 +29,7 @@ std::string OriginOf(const std::map<std::string, std::string>& origin, std::stri
 int ConfigCheckCommand(const ConfigCheckArgs& args) {
   const std::filesystem::path& file = args.input.file;
   PluginSearch search(args.input.plugin_path);
-  const PlanResult result = MakePlan(file, {args.input.set, args.sweep, search.Lookup()});
+  const PlanResult result = PlanFile(file, {args.input.set, args.sweep, search.Lookup()});
   if (!result.plan) {
     Complain(result.errors, file);
     return kUsage;

@@ -6,6 +6,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
+#include "report/check_report.hpp"
+#include "sweep/plan.hpp"
 
 namespace backplane {
 
@@ -17,6 +19,15 @@ inline void Complain(const std::vector<Diagnostic>& errors, const std::filesyste
   }
   std::fprintf(stderr, "%zu %s in %s; nothing was started\n", errors.size(), errors.size() == 1 ? "error" : "errors",
                file.c_str());
+}
+
+// MakePlan, and what `report:` of the file says.
+inline PlanResult PlanFile(const std::filesystem::path& file, const PlanOptions& options) {
+  PlanResult result = MakePlan(file, options);
+  if (!result.plan) return result;
+  result.errors = CheckReport(result.plan->base);
+  if (!result.errors.empty()) result.plan.reset();
+  return result;
 }
 
 // Absent after Complain.

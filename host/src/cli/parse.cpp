@@ -40,6 +40,7 @@ struct Arguments {
   BatchArgs watch, rebuild;
   StatusArgs status;
   StopArgs stop;
+  ReportArgs report;
   ExportArgs exported;
   DoctorArgs doctor;
   std::function<int()> chosen;
@@ -212,6 +213,16 @@ void AddStore(CLI::App* root, Arguments* args) {
   CLI::App* rebuild = store->add_subcommand("rebuild", "Make them anew from the events and the trials' files");
   AddOut(rebuild, &args->rebuild.out);
   rebuild->callback([args] { args->chosen = [args] { return StoreRebuildCommand(args->rebuild); }; });
+  CLI::App* report = root->add_subcommand("report", "Write the report of finished experiments: figures, tables, findings");
+  report->add_option("out", args->report.folders, "Results folders; several are combined")->type_name("OUT");
+  report->add_option("--to", args->report.to, "Folder to write to, instead of output.report_dir or OUT/report")->type_name("DIR");
+  report->add_option("--kind", args->report.kind, "parallel_efficiency or comparison, instead of report.kind")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"parallel_efficiency", "comparison"}));
+  report->add_option("--explain", args->report.explain, "Explain a finding by its id; `list` names them all")->type_name("ID");
+  report->add_flag("--json", args->report.json, "Print the report as JSON");
+  report->add_flag("--quiet", args->report.quiet, "One line at the end");
+  report->callback([args] { args->chosen = [args] { return ReportCommand(args->report); }; });
   CLI::App* exported = root->add_subcommand("export", "The results in another form")->require_subcommand(1);
   const std::pair<const char*, const char*> formats[] = {{"csv", "A table with a row per trial"},
                                                          {"tb", "TensorBoard event files (not served yet)"},
@@ -301,7 +312,7 @@ int Main(int argc, char** argv) {
   root.require_subcommand(1);
   root.set_version_flag("--version", BACKPLANE_VERSION);
   Arguments args;
-  args.run.typed_program = argc > 0 ? TypedProgram(argv[0]) : "backplane";
+  args.run.typed_program = args.report.typed_program = argc > 0 ? TypedProgram(argv[0]) : "backplane";
   AddRun(&root, &args);
   AddRunTrial(&root, &args);
   AddReplay(&root, &args);

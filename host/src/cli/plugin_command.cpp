@@ -13,12 +13,6 @@
 namespace backplane {
 namespace {
 
-const char* TypeName(uint16_t type) {
-  static constexpr const char* kNames[] = {"?",    "number",          "integer",         "bool", "text", "choice",
-                                           "path", "list of numbers", "list of integers"};
-  return type < std::size(kNames) ? kNames[type] : kNames[0];
-}
-
 // "env.name" -> "name": what an experiment file writes.
 std::string ShortId(const PluginInfo& info) { return info.id.substr(info.id.find('.') + 1); }
 
@@ -26,7 +20,7 @@ nlohmann::json OptionJson(const OptionInfo& option) {
   const auto or_null = [](const std::optional<std::string>& text) {
     return text ? nlohmann::json(*text) : nlohmann::json(nullptr);
   };
-  return {{"path", option.path}, {"type", TypeName(option.type)},  {"required", (option.flags & BP_PARAM_REQUIRED) != 0},
+  return {{"path", option.path}, {"type", OptionTypeName(option.type)},  {"required", (option.flags & BP_PARAM_REQUIRED) != 0},
           {"unit", option.unit}, {"default", or_null(option.def)}, {"range", or_null(option.range)},
           {"doc", option.doc},   {"aliases", option.aliases},      {"helps", option.helps}};
 }
@@ -77,7 +71,7 @@ void PrintTable(const Catalog& catalog, const std::vector<const PluginInfo*>& pl
 }
 
 void PrintOption(const OptionInfo& option) {
-  std::string facts = TypeName(option.type);
+  std::string facts = OptionTypeName(option.type);
   facts += option.def ? ", default " + *option.def : (option.flags & BP_PARAM_REQUIRED) != 0 ? ", required" : "";
   facts += option.range ? ", " + *option.range : "";
   facts += option.unit.empty() ? "" : ", in " + option.unit;

@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/load_file.hpp"
+#include "cli/report_text.hpp"
 #include "plugin/loader.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/local_engine.hpp"
@@ -54,7 +55,7 @@ std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
 int RunCommand(const RunArgs& args) {
   PluginSearch search(args.input.plugin_path);
   const SlotLimits limits{args.jobs, args.gpus};
-  PlanResult planned = MakePlan(args.input.file, {args.input.set, args.sweep, search.Lookup(), DefaultsUnder(limits)});
+  PlanResult planned = PlanFile(args.input.file, {args.input.set, args.sweep, search.Lookup(), DefaultsUnder(limits)});
   if (!planned.plan) {
     Complain(planned.errors, args.input.file);
     return kUsage;
@@ -80,6 +81,7 @@ int RunCommand(const RunArgs& args) {
   LocalEngine engine(request.program);
   const BatchReport report = RunBatch(request, &engine, &*slots);
   PrintBatch(request, report, args);
+  MakeReportAfterRun(request, report, args);
   return ExitOf(report, args.skip_invalid);
 }
 

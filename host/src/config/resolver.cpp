@@ -141,12 +141,6 @@ LoadedExperiment Resolver::Build(ReadPoint point) {
     if (key.set && found != point.values.values.end()) key.set(key, found->second, &loaded.experiment);
   }
   loaded.origin = std::move(point.values.origin);
-  for (const HostKey& key : HostKeys()) {
-    if (!key.note) continue;
-    const auto found = loaded.origin.find(key.path);
-    if (found != loaded.origin.end())
-      loaded.notes.push_back(fmt::format("{}: note: {}: {}", found->second, key.path, key.note));
-  }
   for (const PluginSlot& slot : *point.slots) {
     std::shared_ptr<const PluginInfo> info(slot.table, &slot.table->info());
     if (slot.kind == BP_KIND_ENV) loaded.env = info;

@@ -25,15 +25,8 @@ HostKey Required(HostKey key) {
   return key;
 }
 
-// Accepted and kept, without effect so far: whoever sets it is told.
-HostKey Noted(const char* note, HostKey key) {
-  key.note = note;
-  return key;
-}
-
 HostKey Unbound(const char* path, Type type, const char* doc) { return {path, type, "", nullptr, false, "", doc}; }
 
-constexpr const char* kNoReports = "no report is written in this version";
 
 #define MEMBER(name) \
   [](auto& e) -> auto& { return e.name; }
@@ -94,12 +87,12 @@ const std::vector<HostKey>& Table() {
           MEMBER(resources.exclusive)),
       Key("output.dir", Type::kText, "", "outputs/<experiment>", "output_dir,logdir,log_dir,save_dir", "the results folder",
           MEMBER(output_dir)),
-      Noted(kNoReports, Key("output.report_dir", Type::kText, "", nullptr, "", "where reports go instead", MEMBER(report_dir))),
+      Key("output.report_dir", Type::kText, "", nullptr, "", "where the report goes instead of DIR/report", MEMBER(report_dir)),
       Key("output.progress_file", Type::kText, "", nullptr, "", "where progress is written instead", MEMBER(progress_file)),
       Key("plugin_path", Type::kPathList, "", "[]", "plugin_dirs", "folders searched for plugins", MEMBER(plugin_path)),
       Unbound("sweep", Type::kSweep, "many trials from one file"),
-      Noted(kNoReports, Key("report.kind", Type::kEnum, "parallel_efficiency|comparison", nullptr, "report_type",
-                            "what is written when the trials are done", MEMBER(report.kind))),
+      Key("report.kind", Type::kEnum, "parallel_efficiency|comparison", nullptr, "report_type",
+          "what is written when the trials are done", MEMBER(report.kind)),
       Key("report.name", Type::kName, "", nullptr, "", "names its files; default: the kind", MEMBER(report.name)),
       Key("report.baseline", Type::kJson, "", nullptr, "reference",
           "the point that others are compared with: its name or its values", MEMBER(report.baseline)),

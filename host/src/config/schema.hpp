@@ -22,7 +22,6 @@ struct HostKey {
   // Set throws std::runtime_error when the JSON does not fit.
   nlohmann::json (*get)(const HostKey&, const Experiment&) = nullptr;
   void (*set)(const HostKey&, const nlohmann::json&, Experiment*) = nullptr;
-  const char* note = nullptr;  // what a user who sets the key is told: it has no effect in this version
 
   ValueRule rule() const { return {type, range}; }
 };

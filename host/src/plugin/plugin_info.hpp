@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,13 @@ struct OptionInfo {
   std::string unit, doc;
   std::vector<std::string> aliases, helps;
 };
+
+// Of BP_PARAM_*, for people: "integer".
+inline const char* OptionTypeName(uint16_t type) {
+  static constexpr const char* kNames[] = {"?",    "number",          "integer",         "bool", "text", "choice",
+                                           "path", "list of numbers", "list of integers"};
+  return type < std::size(kNames) ? kNames[type] : kNames[0];
+}
 
 struct BuildFacts {
   std::string compiler, torch, mujoco, sanitizer;

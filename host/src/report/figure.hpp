@@ -18,18 +18,18 @@ struct Axis {
   std::vector<std::string> categories;  // x only: not empty, x is an index into these, from 0
 };
 
-struct Mark {
+struct Datum {
   double x = 0, y = 0;              // y NaN: there is none, and a line breaks here
   std::optional<double> low, high;  // a whisker
   std::string label;                // beside the mark; empty: none
 };
 
 struct Series {
-  enum class Style { kLine = 1, kPoints, kBars, kReference };  // kReference: a dashed line without marks
-  std::string title;                                           // in the key; empty: not there
+  enum class Style { kLine = 1, kPoints, kBars, kReference, kCurve };  // kReference: dashed, kCurve: solid, both without marks
+  std::string title;                                                   // in the key; empty: not there
   Style style = Style::kLine;
   size_t colour = 0;  // index into the Okabe-Ito colours, and into the marks' shapes; wraps
-  std::vector<Mark> marks;
+  std::vector<Datum> marks;
 };
 
 struct HorizontalBand {

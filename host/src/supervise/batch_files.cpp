@@ -23,6 +23,29 @@ nlohmann::json PluginVersions(const LoadedExperiment& loaded) {
   return versions;
 }
 
+// Which options help against which finding, as the plugins declare it ("update_bound-": lower it): a report is made from the
+// folder alone, when the plugins may be gone.
+void AddHelps(const PluginInfo& info, const std::string& section, nlohmann::json* helps) {
+  for (const OptionInfo& option : info.options) {
+    for (const std::string& help : option.helps) {
+      const char sign = help.empty() ? ' ' : help.back();
+      const bool signed_help = sign == '+' || sign == '-';
+      helps->push_back({{"finding", signed_help ? help.substr(0, help.size() - 1) : help},
+                        {"path", section + ".options." + option.path},
+                        {"direction", sign == '+' ? 1 : sign == '-' ? -1 : 0},
+                        {"type", OptionTypeName(option.type)},
+                        {"range", option.range.value_or("")}});
+    }
+  }
+}
+
+nlohmann::json Helps(const LoadedExperiment& loaded) {
+  nlohmann::json helps = nlohmann::json::array();
+  AddHelps(*loaded.env, "env", &helps);
+  AddHelps(*loaded.learner, "learner", &helps);
+  return helps;
+}
+
 bool ChoosesPlugin(const std::string& path) {
   return path == "env" || path == "learner" || path == "env.plugin" || path == "learner.plugin";
 }
@@ -82,6 +105,7 @@ void WriteBatchFiles(const BatchRequest& request) {
                                                              {"compiler", kCompiler},
                                                              {"torch", TorchVersionAt(request.torch_lib)},
                                                              {"plugins", PluginVersions(base)}}},
+                                                           {"helps", Helps(base)},
                                                            {"config_file", request.config_file.string()},
                                                            {"set", request.set},
                                                            {"sweep", request.sweep}}

@@ -20,18 +20,28 @@ std::optional<Expression> Expression::Parse(const Node& text, Errors* errors) {
   expression.mark_ = text.mark;
   expression.quoted_ = text.quoted;
   try {
-    ExpressionParser parser(expression.text_);
-    expression.root_ = parser.Parse();
-    expression.references_ = parser.references();
+    expression.Read(false);
   } catch (const NoValue& error) {
     errors->Add(expression.At(error.offset), error.why);
     return std::nullopt;
   }
-  for (const auto& [offset, path] : expression.references_) {
-    auto& paths = expression.paths_;
-    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
-  }
   return expression;
+}
+
+Expression Expression::OfMeasures(const std::string& text) {
+  Expression expression;
+  expression.text_ = text;
+  expression.Read(true);
+  return expression;
+}
+
+void Expression::Read(bool of_measures) {
+  ExpressionParser parser(text_, of_measures);
+  root_ = parser.Parse();
+  references_ = parser.references();
+  for (const auto& [offset, path] : references_) {
+    if (std::find(paths_.begin(), paths_.end(), path) == paths_.end()) paths_.push_back(path);
+  }
 }
 
 json Expression::Evaluate(const Lookup& lookup) const { return backplane::Evaluate(*root_, lookup); }

@@ -29,6 +29,9 @@ class Expression {
 
   // Absent after an error at the column where the text stops making sense.
   static std::optional<Expression> Parse(const Node& text, Errors* errors);
+  // Of measures and not of the file's paths: "100 * eval/rouge1 / minutes". A '/' with a name on both sides and no blank is part
+  // of the name. Throws NoValue.
+  static Expression OfMeasures(const std::string& text);
 
   // Throws NoValue.
   nlohmann::json Evaluate(const Lookup& lookup) const;
@@ -37,6 +40,7 @@ class Expression {
 
   // Of each path in it, once.
   const std::vector<std::string>& paths() const { return paths_; }
+  const std::string& text() const { return text_; }
   // The text with the value of each path in its place: "64 / 3".
   std::string Filled(const Lookup& lookup) const;
   // The place in the file of an offset into the text.
@@ -46,6 +50,8 @@ class Expression {
 
  private:
   Expression() = default;
+  void Read(bool of_measures);  // throws NoValue
+
   std::string text_;
   Mark mark_;
   bool quoted_ = false;

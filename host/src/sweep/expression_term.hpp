@@ -24,7 +24,8 @@ nlohmann::json Evaluate(const Expression::Term& term, const Expression::Lookup& 
 
 class ExpressionParser {
  public:
-  explicit ExpressionParser(std::string_view text) : text_(text) {}
+  // `of_measures`: names may hold '/', see Expression::OfMeasures.
+  ExpressionParser(std::string_view text, bool of_measures) : text_(text), joins_(of_measures ? "./" : ".") {}
   // Throws NoValue at the place where the text stops making sense.
   std::shared_ptr<const Expression::Term> Parse();
   const std::vector<std::pair<size_t, std::string>>& references() const { return references_; }
@@ -51,7 +52,7 @@ class ExpressionParser {
   [[noreturn]] void Fail(size_t offset, std::string why) const;
   std::string Rest() const;
 
-  std::string_view text_;
+  std::string_view text_, joins_;  // joins_: what may stand between two parts of a name
   size_t at_ = 0;
   int depth_ = 0;
   std::vector<std::pair<size_t, std::string>> references_;

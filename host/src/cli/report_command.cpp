@@ -1,0 +1,122 @@
+// report: results folders to figures, tables and findings.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <stdexcept>
+
+#include "base/suggest.hpp"
+#include "cli/report_text.hpp"
+#include "base/text_columns.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr size_t kWidth = 80, kShownFindings = 3;
+
+std::string Wrapped(const std::string& text, const std::string& first, const std::string& next) {
+  std::string result;
+  for (const std::string& line : WrapWords(text, kWidth - first.size())) {
+    result += (result.empty() ? first : next) + line + "\n";
+  }
+  return result;
+}
+
+const Diagnosis* DiagnosisOf(const Document& document) {
+  for (const Section& section : document.sections) {
+    for (const Block& block : section.blocks) {
+      if (const auto* list = std::get_if<FindingList>(&block)) return &list->diagnosis;
+    }
+  }
+  return nullptr;
+}
+
+std::string FindingText(const Finding& finding) {
+  std::string text = Wrapped(fmt::format("{}: {}", SeverityName(finding.severity), finding.title), "  - ", "    ");
+  if (!finding.fixes.empty()) {
+    const Fix& fix = finding.fixes.front();
+    text += Wrapped(fmt::format("try --set {}={} (now {})", fix.path, fix.to.dump(), fix.from.dump()), "      ", "      ");
+  }
+  return text;
+}
+
+int ExplainFinding(const std::string& id) {
+  if (const std::optional<std::string> text = Explain(id)) {
+    std::fputs(text->c_str(), stdout);
+    return kOk;
+  }
+  std::vector<std::string> ids;
+  for (const RuleInfo& rule : FindingRules()) ids.push_back(rule.id);
+  if (id == "list") {
+    for (const RuleInfo& rule : FindingRules()) std::printf("%-20s %s\n", rule.id.c_str(), rule.fires_when.c_str());
+    return kOk;
+  }
+  std::fprintf(stderr, "backplane: there is no finding '%s'%s; --explain list names them all\n", id.c_str(),
+               DidYouMean(Nearest(id, Candidates(ids))).c_str());
+  return kUsage;
+}
+
+}  // namespace
+
+std::string ReportText(const MadeReport& made, const std::string& program) {
+  std::string text = made.document.title + "\n";
+  for (const std::string& sentence : made.document.verdict) text += Wrapped(sentence, "  ", "    ");
+  if (const Diagnosis* diagnosis = DiagnosisOf(made.document)) {
+    if (!diagnosis->findings.empty()) text += "  findings:\n";
+    for (size_t i = 0; i < diagnosis->findings.size() && i < kShownFindings; ++i) text += FindingText(diagnosis->findings[i]);
+    if (diagnosis->findings.size() > kShownFindings)
+      text += fmt::format("    and {} more in the report\n", diagnosis->findings.size() - kShownFindings);
+  }
+  text += "  report:\n";
+  for (const auto& file : made.written.files) {
+    const std::string kind = file.extension();
+    if (kind == ".html" || kind == ".png" || kind == ".md" || kind == ".yaml") text += "    " + file.string() + "\n";
+  }
+  for (const std::string& note : made.written.notes) text += Wrapped("note: " + note, "  ", "  ");
+  for (const Attachment& attachment : made.document.attachments) {
+    text += fmt::format("  next:   {} run {}\n", program, (made.folder / attachment.name).string());
+    break;
+  }
+  if (const Diagnosis* diagnosis = DiagnosisOf(made.document); diagnosis && !diagnosis->findings.empty())
+    text += fmt::format("  why:    {} report --explain {}\n", program, diagnosis->findings.front().id);
+  return text;
+}
+
+void MakeReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args) {
+  const ReportConfig& report = request.plan.base.experiment.report;
+  if (!report.kind || !batch.refused.empty()) return;
+  if (batch.Count("PLANNED") == batch.trials.size()) return;
+  try {
+    const MadeReport made = MakeReport({{request.out}, {}, "", args.typed_program});
+    if (args.json) return;
+    std::fputs(
+        args.quiet ? fmt::format("report in {}\n", made.folder.string()).c_str() : ReportText(made, args.typed_program).c_str(),
+        stdout);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "backplane: no report was written: %s\n  later: %s report %s\n", error.what(),
+                 args.typed_program.c_str(), request.out.c_str());
+  }
+}
+
+int ReportCommand(const ReportArgs& args) {
+  if (!args.explain.empty()) return ExplainFinding(args.explain);
+  if (args.folders.empty()) {
+    std::fprintf(stderr, "backplane: report wants a results folder, such as outputs/my_experiment\n");
+    return kUsage;
+  }
+  for (const auto& folder : args.folders) {
+    if (std::filesystem::exists(folder / "plan.jsonl")) continue;
+    std::fprintf(stderr, "backplane: %s is no results folder: it has no plan.jsonl\n", folder.c_str());
+    return kUsage;
+  }
+  const MadeReport made = MakeReport({args.folders, args.to, args.kind, args.typed_program});
+  if (args.json) {
+    std::printf("%s\n", ToJson(made.document).dump(1).c_str());
+  } else if (args.quiet) {
+    std::printf("report in %s\n", made.folder.c_str());
+  } else {
+    std::fputs(ReportText(made, args.typed_program).c_str(), stdout);
+  }
+  return kOk;
+}
+
+}  // namespace backplane

@@ -1,0 +1,109 @@
+#include "report/build_report.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <stdexcept>
+
+#include "base/json_fields.hpp"
+#include "report/comparison_report.hpp"
+#include "report/parallel_efficiency_report.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+std::string Now() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::chrono::system_clock::now())); }
+
+ReportConfig ConfigOf(const ResultSet& set) {
+  const json& report = At(set.config, "report");
+  ReportConfig config;
+  if (At(report, "kind").is_string()) config.kind = At(report, "kind").get<std::string>();
+  if (At(report, "name").is_string()) config.name = At(report, "name").get<std::string>();
+  config.baseline = At(report, "baseline");
+  config.timing = At(report, "timing").is_boolean() && At(report, "timing").get<bool>();
+  config.columns = At(report, "columns");
+  config.figures = At(report, "figures");
+  config.select = At(report, "select");
+  return config;
+}
+
+// Where the sweep was over runners or rows, that is the question.
+std::string KindBySweep(const std::vector<ResultSet>& sets) {
+  for (const ResultSet& set : sets) {
+    for (const TrialData& trial : set.trials) {
+      for (const auto& [path, value] : trial.values) {
+        if (path == "rollout.num_env_runners" || path == "rollout.num_envs_per_env_runner") return "parallel_efficiency";
+      }
+    }
+  }
+  return "comparison";
+}
+
+// The first set speaks for all: they are in an order that does not depend on how they were named.
+ReportConfig CommonConfig(const std::vector<ResultSet>& sets, const std::string& wanted_kind) {
+  ReportConfig config = ConfigOf(sets.front());
+  for (const ResultSet& set : sets) {
+    const ReportConfig other = ConfigOf(set);
+    if (wanted_kind.empty() && other.kind != config.kind)
+      throw std::runtime_error(fmt::format("{} asks for a report of kind {}, {} for {}; choose one with --kind",
+                                           sets.front().out.string(), config.kind.value_or("none"), set.out.string(),
+                                           other.kind.value_or("none")));
+  }
+  if (!wanted_kind.empty() && config.kind != wanted_kind) config.name.reset();
+  if (!wanted_kind.empty()) config.kind = wanted_kind;
+  if (!config.kind) config.kind = KindBySweep(sets);
+  return config;
+}
+
+std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets) {
+  std::vector<OptionHelp> helps;
+  std::set<std::string> seen;
+  for (const ResultSet& set : sets) {
+    for (const json& help : At(set.run, "helps")) {
+      if (!seen.insert(help.dump()).second) continue;
+      const std::optional<double> direction = NumberOf(At(help, "direction"));
+      helps.push_back({Text(At(help, "finding")), Text(At(help, "path")), static_cast<int>(direction.value_or(0)),
+                       Text(At(help, "type")), Text(At(help, "range"))});
+    }
+  }
+  return helps;
+}
+
+}  // namespace
+
+std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
+  const std::string first = Text(At(At(sets.front().config, "output"), "report_dir"));
+  const bool agreed = !first.empty() && std::all_of(sets.begin(), sets.end(), [&](const ResultSet& set) {
+    return Text(At(At(set.config, "output"), "report_dir")) == first;
+  });
+  if (agreed) return first;
+  if (sets.size() == 1) return sets.front().out / "report";
+  const bool alike =
+      std::all_of(sets.begin(), sets.end(), [&](const ResultSet& set) { return set.experiment == sets.front().experiment; });
+  return std::filesystem::path("outputs") / ((alike ? sets.front().experiment : "combined") + "_report");
+}
+
+MadeReport MakeReport(const ReportRequest& request) {
+  std::vector<ResultSet> sets;
+  std::set<std::filesystem::path> seen;
+  for (const std::filesystem::path& folder : request.folders) {
+    if (seen.insert(std::filesystem::weakly_canonical(folder)).second) sets.push_back(ReadResultSet(folder));
+  }
+  std::sort(sets.begin(), sets.end(), [](const ResultSet& a, const ResultSet& b) {
+    return std::pair(a.experiment, a.out) < std::pair(b.experiment, b.out);
+  });
+  const ReportContext context{request.program, Now(), CommonConfig(sets, request.kind), HelpsOf(sets)};
+  MadeReport made;
+  made.document =
+      *context.report.kind == "parallel_efficiency" ? ParallelEfficiencyReport(sets, context) : ComparisonReport(sets, context);
+  made.folder = request.to.empty() ? DefaultReportFolder(sets) : request.to;
+  made.written = WriteReport(made.document, made.folder);
+  return made;
+}
+
+}  // namespace backplane

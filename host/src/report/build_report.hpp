@@ -1,0 +1,32 @@
+// From results folders to a report.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "report/document.hpp"
+#include "report/write_report.hpp"
+
+namespace backplane {
+
+struct ReportRequest {
+  std::vector<std::filesystem::path> folders;  // of results, at least one
+  std::filesystem::path to;                    // where it is written; empty: DefaultReportFolder
+  std::string kind;                            // empty: as the experiment says, else as its sweep suggests
+  std::string program;                         // as a person types it
+};
+
+struct MadeReport {
+  Document document;
+  std::filesystem::path folder;
+  WrittenReport written;
+};
+
+// Throws std::runtime_error: no results folder, another schema, report kinds that differ, a folder that can not be written.
+MadeReport MakeReport(const ReportRequest& request);
+
+// output.report_dir where all sets agree on one; OUT/report for a single set; else outputs/<experiment>_report.
+std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets);
+
+}  // namespace backplane

@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "report/comparison_report.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr int kPanelWidth = 1000, kPanelHeight = 750;
+
+std::string WithUnit(const MeasureSpec& measure) {
+  return measure.unit.empty() ? measure.title : fmt::format("{} [{}]", measure.title, measure.unit);
+}
+
+Figure Empty(const FigureSpec& spec, const std::string& title, size_t panels) {
+  Figure figure;
+  figure.name = spec.file.substr(0, spec.file.size() - std::string_view(".png").size());
+  figure.title = spec.title.empty() ? title : spec.title;
+  figure.alt = figure.title;
+  figure.columns = panels <= 1 ? 1 : panels == 4 ? 2 : std::min<size_t>(panels, 3);
+  const size_t rows = (panels + figure.columns - 1) / std::max<size_t>(figure.columns, 1);
+  figure.width = kPanelWidth * static_cast<int>(figure.columns);
+  figure.height = kPanelHeight * static_cast<int>(std::max<size_t>(rows, 1));
+  return figure;
+}
+
+class Drawer {
+ public:
+  Drawer(const Combined& combined, const std::vector<ComparedPoint>& points) : combined_(combined), points_(points) {}
+
+  Figure Scatter(const FigureSpec& spec) const {
+    Figure figure = Empty(spec, fmt::format("{} against {}", spec.y[0].title, spec.x->title), 1);
+    Panel panel;
+    panel.x.label = WithUnit(*spec.x);
+    panel.y.label = WithUnit(spec.y[0]);
+    panel.key = KeyPlace::kTopRight;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      const auto x = MeasureOf(combined_, points_[i], spec.x->expression),
+                 y = MeasureOf(combined_, points_[i], spec.y[0].expression);
+      if (!x || !y || !std::isfinite(x->value) || !std::isfinite(y->value)) continue;
+      panel.series.push_back({points_[i].name, Series::Style::kPoints, i, {{x->value, y->value, y->low, y->high, ""}}});
+    }
+    if (panel.series.empty()) panel.note = fmt::format("no point has both {} and {}", spec.x->title, spec.y[0].title);
+    figure.panels = {panel};
+    return figure;
+  }
+
+  Figure Bars(const FigureSpec& spec) const {
+    Figure figure = Empty(spec, "Points side by side", spec.y.size());
+    for (const MeasureSpec& measure : spec.y) {
+      Panel panel;
+      panel.title = measure.title;
+      panel.y.label = WithUnit(measure);
+      Series bars{"", Series::Style::kBars, figure.panels.size(), {}};
+      bool any = false;
+      for (const ComparedPoint& point : points_) {
+        const auto value = MeasureOf(combined_, point, measure.expression);
+        any |= value && std::isfinite(value->value);
+        const double x = static_cast<double>(panel.x.categories.size());
+        panel.x.categories.push_back(point.name);
+        bars.marks.push_back(value ? Datum{x, value->value, value->low, value->high, ""} : Datum{x, NAN, {}, {}, ""});
+      }
+      if (any) {
+        panel.series = {bars};
+      } else {
+        panel.x.categories.clear();
+        panel.note = fmt::format("{} was not measured", measure.title);
+      }
+      figure.panels.push_back(std::move(panel));
+    }
+    return figure;
+  }
+
+  Figure Curves(const FigureSpec& spec) const {
+    Figure figure = Empty(spec, "Training curves", spec.curves.size());
+    for (const std::string& name : spec.curves) {
+      Panel panel;
+      panel.title = name;
+      panel.x.label = spec.against == "time_s" ? "time [s]" : spec.against == "iteration" ? "iteration" : "environment steps";
+      panel.y.label = name;
+      panel.key = KeyPlace::kBottomRight;
+      for (size_t i = 0; i < points_.size(); ++i) {
+        Series line{points_[i].name, Series::Style::kCurve, i, Curve(points_[i], name, spec.against)};
+        if (!line.marks.empty()) panel.series.push_back(std::move(line));
+      }
+      if (panel.series.empty()) panel.note = fmt::format("{} was not recorded", name);
+      figure.panels.push_back(std::move(panel));
+    }
+    return figure;
+  }
+
+  Figure TableFigure(const FigureSpec& spec, const Table& results) const {
+    Figure figure = Empty(spec, "Summary", 1);
+    figure.width = 2 * kPanelWidth;
+    Panel panel;
+    TextTable table;
+    for (const Column& column : results.columns) {
+      if (column.in_text) table.header.push_back(column.title);
+    }
+    for (const std::vector<Cell>& row : results.rows) {
+      std::vector<std::string> cells;
+      for (size_t c = 0; c < row.size(); ++c) {
+        if (results.columns[c].in_text) cells.push_back(FormatCell(row[c], results.columns[c]));
+      }
+      table.rows.push_back(std::move(cells));
+    }
+    table.emphasised = results.emphasised;
+    panel.table = std::move(table);
+    figure.panels = {panel};
+    return figure;
+  }
+
+ private:
+  // The mean over the seeds at each iteration.
+  std::vector<Datum> Curve(const ComparedPoint& point, const std::string& name, const std::string& against) const {
+    struct Sum {
+      double x = 0, y = 0;
+      size_t n = 0;
+    };
+    std::map<uint64_t, Sum> at;
+    for (size_t trial : point.trials) {
+      const auto& curves = combined_.trials[trial].data.curves;
+      const auto found = curves.find(name);
+      if (found == curves.end()) continue;
+      for (const CurvePoint& p : found->second) {
+        Sum& sum = at[p.iteration];
+        sum.x += against == "time_s" ? p.time_s : against == "iteration" ? static_cast<double>(p.iteration) : p.env_steps;
+        sum.y += p.value;
+        ++sum.n;
+      }
+    }
+    std::vector<Datum> marks;
+    for (const auto& [iteration, sum] : at) {
+      const double n = static_cast<double>(sum.n);
+      marks.push_back({sum.x / n, sum.y / n, {}, {}, ""});
+    }
+    return marks;
+  }
+
+  const Combined& combined_;
+  const std::vector<ComparedPoint>& points_;
+};
+
+}  // namespace
+
+std::vector<Figure> ComparisonFigures(const Combined& combined, const std::vector<ComparedPoint>& points,
+                                      const ComparisonSpec& spec, const Table& results) {
+  const Drawer drawer(combined, points);
+  std::vector<Figure> figures;
+  for (const FigureSpec& figure : spec.figures) {
+    switch (figure.kind) {
+      case FigureSpec::Kind::kScatter: figures.push_back(drawer.Scatter(figure)); break;
+      case FigureSpec::Kind::kBars: figures.push_back(drawer.Bars(figure)); break;
+      case FigureSpec::Kind::kCurves: figures.push_back(drawer.Curves(figure)); break;
+      case FigureSpec::Kind::kTable: figures.push_back(drawer.TableFigure(figure, results)); break;
+    }
+  }
+  return figures;
+}
+
+}  // namespace backplane

@@ -1,0 +1,58 @@
+#include "report/comparison_points.hpp"
+
+#include <map>
+
+#include "report/sections.hpp"
+
+namespace backplane {
+
+using nlohmann::json;
+
+std::vector<ComparedPoint> PointsOf(const Combined& combined) {
+  std::vector<ComparedPoint> points;
+  std::map<std::pair<size_t, std::string>, size_t> at;
+  for (size_t i = 0; i < combined.trials.size(); ++i) {
+    const CombinedTrial& trial = combined.trials[i];
+    const auto [found, added] = at.try_emplace({trial.group, trial.data.point_id}, points.size());
+    if (added) points.push_back({PointName(trial.data), trial.group, {}});
+    points[found->second].trials.push_back(i);
+  }
+  return points;
+}
+
+std::optional<json> ValueIn(const TrialData& trial, const std::string& name) {
+  if (const Number* number = trial.Find(name)) return json(number->value);
+  const json value = trial.At(name);
+  if (value.is_null()) return std::nullopt;
+  return value;
+}
+
+std::optional<json> EvaluateIn(const TrialData& trial, const Expression& expression) {
+  try {
+    return expression.Evaluate([&](const std::string& name, std::string* why_not) {
+      std::optional<json> value = ValueIn(trial, name);
+      if (!value) *why_not = "not measured";
+      return value;
+    });
+  } catch (const NoValue&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<Number> MeasureOf(const Combined& combined, const ComparedPoint& point, const Expression& expression) {
+  std::vector<double> values;
+  const Number* own = nullptr;
+  for (size_t t : point.trials) {
+    const TrialData& trial = combined.trials[t].data;
+    if (!trial.usable()) continue;
+    const std::optional<json> value = EvaluateIn(trial, expression);
+    if (!value || !value->is_number()) continue;
+    values.push_back(value->get<double>());
+    own = trial.Find(expression.text());
+  }
+  if (values.empty()) return std::nullopt;
+  if (values.size() == 1) return own ? *own : Number{values[0], 1, "", {}, {}, {}, {}, {}};
+  return Mean(values, "seeds");
+}
+
+}  // namespace backplane

@@ -1,0 +1,28 @@
+// The tables of a comparison.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/comparison_points.hpp"
+#include "report/comparison_spec.hpp"
+#include "report/document.hpp"
+
+namespace backplane {
+
+// What a comparison has found out before its tables are made; all of it outlives them.
+struct ComparisonParts {
+  const Combined& combined;
+  const std::vector<ComparedPoint>& points;
+  const ComparisonSpec& spec;
+  std::optional<size_t> baseline, chosen;  // indices into points
+  const std::string& program;              // as a person types it
+};
+
+// "results": a row for each point.
+Table ComparisonResults(const ComparisonParts& parts);
+// "change": ratios to the baseline, which there is.
+Table ComparisonChanges(const ComparisonParts& parts);
+
+}  // namespace backplane

@@ -1,0 +1,164 @@
+#include "report/parallel_efficiency_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/parallel_efficiency_tables.hpp"
+#include "report/recommended_file.hpp"
+#include "report/sections.hpp"
+#include "report/setting_text.hpp"
+
+namespace backplane {
+namespace {
+
+class Builder {
+ public:
+  Builder(const std::vector<ResultSet>& sets, const ReportContext& context)
+      : sets_(sets),
+        context_(context),
+        combined_(Combine(sets)),
+        analysis_(AnalyseParallelEfficiency(combined_, context.report.baseline)),
+        diagnosis_(Diagnose(combined_, &analysis_, context.option_help)) {}
+
+  Document Build() {
+    Document document;
+    document.kind = "parallel_efficiency";
+    document.name = context_.report.name.value_or(document.kind);
+    document.made_at = context_.made_at;
+    document.title = fmt::format("Parallel efficiency: {}", fmt::join(combined_.experiments, ", "));
+    document.main_table = "results";
+    document.figures = ParallelEfficiencyFigures(combined_, analysis_);
+    document.verdict = Verdict();
+    AddAttachments(&document);
+    const ParallelEfficiencyTables tables(combined_, analysis_, context_.program);
+    document.sections.push_back(FindingsSection(diagnosis_));
+    document.sections.push_back({"results", "Results", {FigureUse{"parallel_efficiency_analysis"}, tables.Results()}});
+    document.sections.push_back({"recommended", "Recommended settings", {tables.Recommended()}});
+    document.sections.push_back({"resources", "Resources", {FigureUse{"resource_utilization_analysis"}, tables.Resources()}});
+    document.sections.push_back({"phases", "Where the time goes", {tables.Phases()}});
+    if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
+    document.sections.push_back({"design", "Design and definitions", Design()});
+    document.sections.push_back(EnvironmentSection(combined_));
+    document.sections.push_back({"limits", "Conclusions and limits", {BulletList{Conclusions()}}});
+    document.sections.push_back(ReproduceSection(combined_, context_));
+    document.sections.push_back(ConfigurationSection(sets_));
+    return document;
+  }
+
+ private:
+  bool SeveralSeries() const { return analysis_.series.size() > 1; }
+  const Setting* Of(const std::optional<size_t>& index) const { return index ? &analysis_.settings[*index] : nullptr; }
+
+  static std::string Speed(const Setting& setting) { return FormatNumber(*setting.sps, 4) + " steps/s"; }
+  static std::string Ratios(const Setting& setting) {
+    if (!setting.speedup) return "no baseline to compare with";
+    return fmt::format("speedup {:.2f}, parallel efficiency {:.1f} % ({}), core efficiency {:.1f} %", *setting.speedup,
+                       *setting.efficiency_pct, BandName(*setting.band), setting.core_efficiency_pct.value_or(NAN));
+  }
+
+  std::vector<std::string> Verdict() const {
+    std::vector<std::string> sentences;
+    for (size_t series = 0; series < analysis_.series.size(); ++series) {
+      const std::string prefix = SeveralSeries() ? analysis_.series[series].label + ": " : "";
+      for (const Recommendation& advice : analysis_.recommendations[series]) {
+        if (const Setting* setting = Of(advice.setting)) {
+          sentences.push_back(fmt::format("{}{}: {} ({}; {}).", prefix, GoalTitle(advice.goal), SizeText(*setting),
+                                          Speed(*setting), Ratios(*setting)));
+        } else {
+          const Setting* nearest = Of(advice.nearest);
+          sentences.push_back(fmt::format("{}{}: none. {}{}", prefix, GoalTitle(advice.goal), advice.why,
+                                          nearest ? fmt::format(" Nearest: {}.", SizeText(*nearest)) : ""));
+        }
+      }
+      if (!analysis_.series[series].baseline_note.empty()) sentences.push_back(prefix + analysis_.series[series].baseline_note);
+    }
+    size_t grave = 0;
+    for (const Finding& finding : diagnosis_.findings) grave += finding.severity != Severity::kInfo ? 1 : 0;
+    if (diagnosis_.findings.empty()) {
+      sentences.push_back("No rule found anything that limits these runs.");
+    } else {
+      sentences.push_back(fmt::format("{} {}, {} of them to act on; first: {}.", diagnosis_.findings.size(),
+                                      diagnosis_.findings.size() == 1 ? "finding" : "findings", grave,
+                                      diagnosis_.findings.front().title));
+    }
+    return sentences;
+  }
+
+  void AddAttachments(Document* document) const {
+    for (size_t series = 0; series < analysis_.series.size(); ++series) {
+      for (const Recommendation& advice : analysis_.recommendations[series]) {
+        const Setting* setting = Of(advice.setting);
+        const TrialData* trial = setting ? TrialOf(combined_, *setting) : nullptr;
+        if (!trial) continue;
+        std::vector<std::string> comments = {fmt::format("{} of {}: {} runners x environments", GoalTitle(advice.goal),
+                                                         fmt::join(combined_.experiments, ", "), SizeText(*setting)),
+                                             fmt::format("measured: {}; {}", Speed(*setting), Ratios(*setting)), advice.why};
+        document->attachments.push_back({RecommendedName(analysis_, advice.goal, series),
+                                         RecommendedFile(trial->config, "_recommended_" + advice.goal, comments)});
+      }
+    }
+  }
+  std::vector<Block> Design() const {
+    std::vector<std::string> items = {
+        fmt::format("{} settings, {} trials, {} of them usable. A trial is a process of its own and runs alone.",
+                    analysis_.settings.size(), combined_.trials.size(),
+                    std::count_if(combined_.trials.begin(), combined_.trials.end(),
+                                  [](const CombinedTrial& trial) { return trial.data.usable(); })),
+        "Parallelism = runners x environments per runner. SPS = environment steps per second over collecting and learning, "
+        "without the "
+        "first iteration; one step is one action of one environment.",
+        "Speedup = SPS / SPS of the baseline. Parallel efficiency = 100 x speedup / parallelism. Core efficiency = 100 x "
+        "speedup / "
+        "min(runners, granted cores): where one environment fills a core already, more environments on it can not be faster.",
+        "Bands of parallel efficiency: ideal >= 100 %, excellent >= 80 %, good >= 60 %, bottleneck below.",
+    };
+    for (const ScoredSeries& series : analysis_.series) {
+      if (!series.baseline) continue;
+      items.push_back(fmt::format("Baseline{}: {}, {}.", SeveralSeries() ? " of " + series.label : "",
+                                  SizeText(analysis_.settings[*series.baseline]), Speed(analysis_.settings[*series.baseline])));
+    }
+    return {BulletList{items}};
+  }
+
+  std::vector<std::string> Conclusions() const {
+    std::vector<std::string> items;
+    for (size_t series = 0; series < analysis_.series.size(); ++series) {
+      const Setting* best = Of(analysis_.recommendations[series].front().setting);
+      if (!best || !best->sps->low) continue;
+      std::vector<std::string> alike;
+      for (const Setting& other : analysis_.settings) {
+        if (&other != best && other.series == series && other.sps && other.sps->high && *other.sps->high >= *best->sps->low)
+          alike.push_back(SizeText(other));
+      }
+      if (!alike.empty())
+        items.push_back(fmt::format("The interval of the fastest, {}, overlaps with {}: which of them is faster is not shown.",
+                                    SettingText(*best, analysis_), fmt::join(alike, ", ")));
+    }
+    const auto brief =
+        std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return s.is_short; });
+    if (brief > 0)
+      items.push_back(
+          fmt::format("{} of {} settings measured for less than 5 s and fewer than 3 iterations after the first: raise "
+                      "budget.iterations for figures that hold.",
+                      brief, analysis_.settings.size()));
+    for (const std::string& limit : LimitsOf(combined_)) items.push_back(limit);
+    if (items.empty()) items.push_back("The order of the settings is shown by intervals that do not overlap.");
+    return items;
+  }
+
+  const std::vector<ResultSet>& sets_;
+  const ReportContext& context_;
+  const Combined combined_;
+  const ParallelEfficiency analysis_;
+  const Diagnosis diagnosis_;
+};
+
+}  // namespace
+
+Document ParallelEfficiencyReport(const std::vector<ResultSet>& sets, const ReportContext& context) {
+  return Builder(sets, context).Build();
+}
+
+}  // namespace backplane

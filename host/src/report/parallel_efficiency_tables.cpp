@@ -1,0 +1,255 @@
+#include "report/parallel_efficiency_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "report/setting_text.hpp"
+#include "rollout/phases.hpp"
+
+namespace backplane {
+namespace {
+
+Cell Reading(double value) { return Number{value, 1, "", {}, {}, {}, {}, {}}; }
+Cell MaybeCell(const std::optional<Number>& number) { return number ? Cell{*number} : Cell{}; }
+
+// Ratio of two means, with the interval that follows from theirs: the squares of the relative half widths add up.
+Number Ratio(const Setting& setting, const Setting* baseline, double ratio) {
+  Number number{ratio, setting.sps->n, setting.sps->of, {}, {}, {}, {}, {}};
+  if (baseline == &setting || !baseline || !baseline->sps || !baseline->sps->high || !setting.sps->high) return number;
+  const auto relative = [](const Number& of) { return (*of.high - of.value) / of.value; };
+  const double half = ratio * std::hypot(relative(*setting.sps), relative(*baseline->sps));
+  number.low = ratio - half;
+  number.high = ratio + half;
+  return number;
+}
+
+}  // namespace
+
+ParallelEfficiencyTables::ParallelEfficiencyTables(const Combined& combined, const ParallelEfficiency& analysis,
+                                                   std::string program)
+    : combined_(combined), analysis_(analysis), program_(std::move(program)) {
+  std::set<uint64_t> seeds;
+  for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
+  several_seeds_ = seeds.size() > 1;
+}
+
+Cell ParallelEfficiencyTables::RatioCell(const Setting& setting, const std::optional<double>& ratio) const {
+  return ratio && setting.sps ? Cell{Ratio(setting, Of(analysis_.series[setting.series].baseline), *ratio)} : Cell{};
+}
+
+std::string ParallelEfficiencyTables::Ids(const Setting& setting) const {
+  std::string ids;
+  for (size_t trial : setting.trials) ids += (ids.empty() ? "" : " ") + combined_.trials[trial].data.trial_id;
+  return ids;
+}
+
+std::string ParallelEfficiencyTables::Again(const Setting& setting) const {
+  const TrialData* trial = TrialOf(combined_, setting);
+  return trial ? fmt::format("{} replay {} {}", program_, trial->out.string(), trial->trial_id) : "";
+}
+
+std::string ParallelEfficiencyTables::Remark(const Setting& setting) const {
+  std::string remark = setting.failure;
+  if (setting.is_short) remark += (remark.empty() ? "" : "; ") + std::string("short measurement");
+  if (analysis_.series[setting.series].baseline && Of(analysis_.series[setting.series].baseline) == &setting)
+    remark += (remark.empty() ? "" : "; ") + std::string("baseline");
+  return remark;
+}
+
+std::vector<Column> ParallelEfficiencyTables::SettingColumns() const {
+  std::vector<Column> columns;
+  if (SeveralSeries()) columns.push_back({"series", "series", "", "what tells it from the other rows of its size"});
+  columns.push_back({"num_env_runners", "runners", "", "rollout.num_env_runners"});
+  columns.push_back({"num_envs_per_env_runner", "envs each", "", "rollout.num_envs_per_env_runner"});
+  return columns;
+}
+
+std::vector<Cell> ParallelEfficiencyTables::SettingCells(const Setting& setting) const {
+  std::vector<Cell> cells;
+  if (SeveralSeries()) cells.emplace_back(analysis_.series[setting.series].label);
+  cells.push_back(Reading(static_cast<double>(setting.num_env_runners)));
+  cells.push_back(Reading(static_cast<double>(setting.num_envs_per_env_runner)));
+  return cells;
+}
+
+Table ParallelEfficiencyTables::Results() const {
+  Table table{"results", "Throughput and efficiency", SettingColumns(), {}, {}, {}};
+  const auto column = [&](const char* key, const char* title, const char* unit, const char* doc, int direction, int digits,
+                          bool in_text) {
+    table.columns.push_back({key, title, unit, doc, direction, digits, in_text});
+  };
+  column("parallelism", "rows", "", "runners x environments", 0, 4, false);
+  column("cores", "cores", "", "granted", 0, 4, false);
+  column("state", "state", "", "of its trials", 0, 4, false);
+  column("sps", "steps/s", "1/s", "environment steps per second, collecting and learning, without the first iteration", 1, 4,
+         true);
+  column("speedup", "speedup", "", "SPS / SPS of the baseline", 1, 3, true);
+  column("efficiency_pct", "efficiency %", "%", "100 x speedup / rows", 1, 4, true);
+  column("core_efficiency_pct", "core eff. %", "%", "100 x speedup / min(runners, granted cores)", 1, 4, true);
+  column("band", "band", "", "ideal >= 100, excellent >= 80, good >= 60, else bottleneck", 0, 4, true);
+  column("train_time_s", "time s", "s", "of the trial's loop", -1, 3, true);
+  column("return", "return", "", "mean episode return at the end of training", 1, 3, true);
+  column("cpu_pct", "CPU %", "%", "of the granted cores, mean", 0, 3, true);
+  column("rss_peak_mb", "RAM MiB", "MiB", "peak resident memory", -1, 4, true);
+  column("gpu_pct", "GPU %", "%", "mean utilisation", 0, 3, false);
+  column("vram_peak_mb", "VRAM MiB", "MiB", "peak device memory", -1, 4, false);
+  column("remark", "remark", "", "", 0, 4, true);
+  column("trials", "trials", "", "ids, one for each seed", 0, 4, false);
+  column("again", "to repeat it", "", "one trial again, compared bit for bit", 0, 4, false);
+  for (size_t i = 0; i < analysis_.settings.size(); ++i) {
+    const Setting& setting = analysis_.settings[i];
+    std::vector<Cell> row = SettingCells(setting);
+    row.push_back(Reading(static_cast<double>(setting.parallelism())));
+    row.push_back(setting.cores > 0 ? Reading(static_cast<double>(setting.cores)) : Cell{});
+    row.push_back(State(setting));
+    row.push_back(MaybeCell(setting.sps));
+    row.push_back(RatioCell(setting, setting.speedup));
+    row.push_back(RatioCell(setting, setting.efficiency_pct));
+    row.push_back(RatioCell(setting, setting.core_efficiency_pct));
+    row.push_back(setting.band ? Cell{std::string(BandName(*setting.band))} : Cell{});
+    row.push_back(MaybeCell(setting.wall_s));
+    row.push_back(MaybeCell(setting.episode_return));
+    row.push_back(MaybeCell(MeasureOf(combined_, setting, "resources/cpu_quota_pct")));
+    row.push_back(PeakCell(setting, "rss_peak_mb"));
+    row.push_back(MaybeCell(MeasureOf(combined_, setting, "resources/gpu_util_pct")));
+    row.push_back(PeakCell(setting, "vram_peak_mb"));
+    row.push_back(Remark(setting));
+    row.push_back(Ids(setting));
+    row.push_back(Again(setting));
+    table.rows.push_back(std::move(row));
+    for (const Recommendation& advice : analysis_.recommendations[setting.series]) {
+      if (advice.setting == i && (table.emphasised.empty() || table.emphasised.back() != i)) table.emphasised.push_back(i);
+    }
+  }
+  table.notes.push_back(SpreadNote());
+  return table;
+}
+
+Cell ParallelEfficiencyTables::PeakCell(const Setting& setting, const char* measure) const {
+  const std::optional<double> peak = PeakOf(combined_, setting, measure);
+  return peak ? Reading(*peak) : Cell{};
+}
+
+std::string ParallelEfficiencyTables::State(const Setting& setting) const {
+  std::set<std::string> states;
+  for (size_t trial : setting.trials) states.insert(combined_.trials[trial].data.state);
+  return fmt::format("{}", fmt::join(states, ", "));
+}
+
+std::string ParallelEfficiencyTables::SpreadNote() const {
+  std::set<uint64_t> counts;
+  for (const Setting& setting : analysis_.settings) {
+    if (setting.sps) counts.insert(setting.sps->n);
+  }
+  return fmt::format(
+      "± is half of the 95 % interval (Student's t) over the {} of a setting, n = {}; of returns over {}. "
+      "A setting without ± was measured once.",
+      several_seeds_ ? "seeds" : "iterations after the first", fmt::join(counts, ", "),
+      several_seeds_ ? "seeds" : "the last episodes");
+}
+
+Table ParallelEfficiencyTables::Recommended() const {
+  Table table{"recommended", "Recommended settings", {}, {}, {}, {}};
+  table.columns = {{"goal", "goal", "", ""},
+                   {"setting", "runners x envs", "", ""},
+                   {"why", "why", "", ""},
+                   {"file", "file", "", "ready to run"}};
+  for (size_t series = 0; series < analysis_.series.size(); ++series) {
+    for (const Recommendation& advice : analysis_.recommendations[series]) {
+      const Setting* setting = Of(advice.setting);
+      const Setting* nearest = Of(advice.nearest);
+      const std::string name = setting
+                                   ? SettingText(*setting, analysis_)
+                                   : "none" + (nearest ? fmt::format(" (nearest: {})", SettingText(*nearest, analysis_)) : "");
+      table.rows.push_back(
+          {GoalTitle(advice.goal), name, advice.why, setting ? RecommendedName(analysis_, advice.goal, series) : ""});
+    }
+  }
+  table.notes.push_back(
+      "Balanced: the highest speed with an efficiency of at least 80 % and every measured resource at most at 80 %.");
+  return table;
+}
+
+Table ParallelEfficiencyTables::Resources() const {
+  struct Item {
+    const char *measure, *title, *unit;
+    bool peak, in_text;
+  };
+  static constexpr Item kItems[] = {
+      {"resources/cpu_quota_pct", "CPU %", "%", true, true},
+      {"resources/cpu_system_pct", "CPU % of machine", "%", true, false},
+      {"resources/run_queue_wait_pct", "CPU wait %", "%", true, true},
+      {"resources/throttled_periods_pct", "throttled %", "%", true, false},
+      {"resources/psi_cpu_some_avg10", "CPU pressure %", "%", true, false},
+      {"resources/rss_mb", "RAM MiB", "MiB", true, true},
+      {"resources/memory_limit_pct", "RAM % of limit", "%", true, true},
+      {"resources/psi_memory_some_avg10", "memory pressure %", "%", true, false},
+      {"resources/psi_io_some_avg10", "disk pressure %", "%", true, false},
+      {"resources/gpu_util_pct", "GPU %", "%", true, true},
+      {"resources/sm_util_pct", "SM %", "%", true, false},
+      {"resources/vram_used_mb", "VRAM MiB", "MiB", true, true},
+      {"resources/gpu_memory_pct", "VRAM %", "%", true, false},
+      {"resources/gpu_power_w", "power W", "W", true, false},
+      {"resources/gpu_temperature_c", "GPU °C", "°C", true, false},
+      {"monitor_cpu_pct", "monitors' CPU %", "%", false, false},
+  };
+  Table table{"resources", "Resources while running", SettingColumns(), {}, {}, {}};
+  std::vector<std::string> absent;
+  std::vector<const Item*> shown;
+  for (const Item& item : kItems) {
+    const bool known = std::any_of(analysis_.settings.begin(), analysis_.settings.end(), [&](const Setting& setting) {
+      return MeasureOf(combined_, setting, item.measure).has_value();
+    });
+    if (!known) {
+      absent.push_back(item.title);
+      continue;
+    }
+    shown.push_back(&item);
+    const std::string key = std::string(item.measure).substr(std::string(item.measure).rfind('/') + 1);
+    table.columns.push_back({key, item.title, item.unit, "mean of the samples after the first iteration", 0, 3, item.in_text});
+    if (item.peak) table.columns.push_back({key + "_max", "max", item.unit, "largest sample", 0, 3, item.in_text});
+  }
+  for (const Setting& setting : analysis_.settings) {
+    std::vector<Cell> row = SettingCells(setting);
+    for (const Item* item : shown) {
+      const std::optional<Number> number = MeasureOf(combined_, setting, item->measure);
+      row.push_back(number ? Reading(number->value) : Cell{});
+      if (item->peak) row.push_back(PeakCell(setting, item->measure));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  if (std::find(absent.begin(), absent.end(), "GPU %") != absent.end()) table.notes.push_back("GPU data not available.");
+  if (!absent.empty()) table.notes.push_back(fmt::format("Not measured: {}.", fmt::join(absent, ", ")));
+  return table;
+}
+
+Table ParallelEfficiencyTables::Phases() const {
+  Table table{"phases", "Share of the time of all threads, percent", SettingColumns(), {}, {}, {}};
+  std::vector<std::string> shown;
+  for (const std::string_view phase : kPhaseNames) {
+    const std::string measure = "phase/" + std::string(phase);
+    double largest = 0;
+    for (const Setting& setting : analysis_.settings) {
+      if (const auto share = MeasureOf(combined_, setting, measure)) largest = std::max(largest, share->value);
+    }
+    if (largest < 0.05) continue;
+    shown.push_back(measure);
+    table.columns.push_back(
+        {std::string(phase), std::string(phase), "%", "exclusive time over threads x time of the trial", 0, 3, largest >= 1});
+  }
+  for (const Setting& setting : analysis_.settings) {
+    std::vector<Cell> row = SettingCells(setting);
+    for (const std::string& measure : shown) {
+      const auto share = MeasureOf(combined_, setting, measure);
+      row.push_back(share ? Reading(share->value) : Cell{});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.notes.push_back("All phases and idle sum to 100 %; those below 0.05 % everywhere are left out.");
+  return table;
+}
+
+}  // namespace backplane

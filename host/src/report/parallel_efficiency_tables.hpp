@@ -1,0 +1,41 @@
+// The tables of the parallel-efficiency report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/parallel_efficiency.hpp"
+#include "report/document.hpp"
+
+namespace backplane {
+
+class ParallelEfficiencyTables {
+ public:
+  // Both outlive the object. `program` as a person types it.
+  ParallelEfficiencyTables(const Combined& combined, const ParallelEfficiency& analysis, std::string program);
+
+  Table Results() const;      // "results"
+  Table Recommended() const;  // "recommended"
+  Table Resources() const;    // "resources"
+  Table Phases() const;       // "phases"
+
+ private:
+  std::vector<Column> SettingColumns() const;
+  std::vector<Cell> SettingCells(const Setting& setting) const;
+  Cell RatioCell(const Setting& setting, const std::optional<double>& ratio) const;
+  Cell PeakCell(const Setting& setting, const char* measure) const;
+  std::string Ids(const Setting& setting) const;
+  std::string Again(const Setting& setting) const;
+  std::string State(const Setting& setting) const;
+  std::string Remark(const Setting& setting) const;
+  std::string SpreadNote() const;
+  bool SeveralSeries() const { return analysis_.series.size() > 1; }
+  const Setting* Of(const std::optional<size_t>& index) const { return index ? &analysis_.settings[*index] : nullptr; }
+
+  const Combined& combined_;
+  const ParallelEfficiency& analysis_;
+  const std::string program_;
+  bool several_seeds_ = false;
+};
+
+}  // namespace backplane

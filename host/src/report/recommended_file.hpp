@@ -1,0 +1,14 @@
+// An experiment file that runs one point of a finished experiment again, by itself.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+// `config` as in trial.json; the experiment's name gets the suffix and its results a folder of their own. The comments stand on
+// top, a line each.
+std::string RecommendedFile(const nlohmann::json& config, const std::string& suffix, const std::vector<std::string>& comments);
+
+}  // namespace backplane

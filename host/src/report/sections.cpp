@@ -1,0 +1,180 @@
+#include "report/sections.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "config/yaml_text.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+std::string TextAt(const json& object, const std::vector<std::string>& path) {
+  const json* at = &object;
+  for (const std::string& key : path) {
+    if (!at->is_object() || !at->contains(key)) return "";
+    at = &at->at(key);
+  }
+  if (at->is_string()) return at->get<std::string>();
+  return at->is_null() ? "" : at->dump();
+}
+
+double Gigabytes(const json& run) {
+  const std::string bytes = TextAt(run, {"host", "memory_bytes"});
+  return bytes.empty() ? 0 : std::stod(bytes) / (1024.0 * 1024 * 1024);
+}
+
+std::string Devices(const json& run) {
+  std::string text;
+  if (run.contains("host") && run.at("host").contains("gpus")) {
+    for (const json& gpu : run.at("host").at("gpus")) text += (text.empty() ? "" : ", ") + TextAt(gpu, {"name"});
+  }
+  return text.empty() ? "none" : text;
+}
+
+FactList FactsOf(const Group& group) {
+  const json& run = group.run;
+  FactList list;
+  const auto add = [&](const char* label, const std::string& text) {
+    if (!text.empty()) list.facts.emplace_back(label, text);
+  };
+  add("machine", group.label);
+  add("host", TextAt(run, {"host", "hostname"}));
+  add("processor", fmt::format("{}, {} cores granted", TextAt(run, {"host", "cpu"}), TextAt(run, {"host", "granted_cores"})));
+  if (Gigabytes(run) > 0) add("memory", fmt::format("{:.1f} GiB", Gigabytes(run)));
+  add("GPU", Devices(run));
+  add("kernel", TextAt(run, {"host", "kernel"}));
+  add("backplane", TextAt(run, {"versions", "backplane"}));
+  add("compiler", TextAt(run, {"versions", "compiler"}));
+  add("LibTorch", TextAt(run, {"versions", "torch"}));
+  if (run.contains("versions") && run.at("versions").contains("plugins")) {
+    for (const auto& [id, version] : run.at("versions").at("plugins").items()) {
+      list.facts.emplace_back(id, version.is_string() ? version.get<std::string>() : version.dump());
+    }
+  }
+  return list;
+}
+
+// Quoted for a shell if it must be.
+std::string Argument(const std::string& text) {
+  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("._-/=+:@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) return text;
+  std::string quoted = "'";
+  for (char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string TrialLabel(const TrialData& trial, bool several_seeds) {
+  return several_seeds ? fmt::format("{}, seed {}", PointName(trial), trial.seed) : PointName(trial);
+}
+
+}  // namespace
+
+std::string PointName(const TrialData& trial) {
+  if (!trial.point.empty()) return trial.point;
+  const json name = trial.At("experiment");
+  return name.is_string() ? name.get<std::string>() : trial.trial_id;
+}
+
+Section FindingsSection(const Diagnosis& diagnosis) {
+  return {"findings", "What limits these runs, and what to change", {FindingList{diagnosis}}};
+}
+
+std::optional<Section> FailuresSection(const Combined& combined, const ReportContext& context) {
+  std::set<uint64_t> seeds;
+  for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
+  Table table{"failures", "Trials without a result", {}, {}, {}, {}};
+  table.columns = {{"trial", "trial", "", "point and seed"},
+                   {"state", "state", "", "how it ended"},
+                   {"outcome", "class", "", "of the failure"},
+                   {"why", "reason", "", "what was seen"},
+                   {"again", "to run it again", "", "the command", 0, 4, false}};
+  for (const CombinedTrial& trial : combined.trials) {
+    const TrialData& data = trial.data;
+    if (data.usable()) continue;
+    const std::string again = data.state == "PLANNED" || data.state == "SKIPPED"
+                                  ? ""
+                                  : fmt::format("{} replay {} {}", context.program, Argument(data.out.string()), data.trial_id);
+    table.rows.push_back({TrialLabel(data, seeds.size() > 1), data.state, data.outcome, data.why, again});
+  }
+  if (table.rows.empty()) return std::nullopt;
+  return Section{"failures", "Trials without a result", {table}};
+}
+
+Section EnvironmentSection(const Combined& combined) {
+  Section section{"environment", "Environment", {}};
+  for (const Group& group : combined.groups) section.blocks.emplace_back(FactsOf(group));
+  return section;
+}
+
+Section ReproduceSection(const Combined& combined, const ReportContext& context) {
+  CommandList list;
+  for (const auto& folder : combined.folders) {
+    const std::string out = Argument(folder.string());
+    list.commands.emplace_back("the whole batch again, in a folder of its own",
+                               fmt::format("{} run {} --out {}", context.program, Argument((folder / "config.yaml").string()),
+                                           Argument(folder.string() + "_again")));
+    const auto first = std::find_if(combined.trials.begin(), combined.trials.end(), [&](const CombinedTrial& trial) {
+      return trial.data.out == folder && trial.data.usable();
+    });
+    if (first != combined.trials.end()) {
+      list.commands.emplace_back("one trial again, compared with its record bit for bit (any trial's id, see the table)",
+                                 fmt::format("{} replay {} {}", context.program, out, first->data.trial_id));
+    }
+    list.commands.emplace_back("every number of every trial as a table", fmt::format("{} export csv {}", context.program, out));
+  }
+  std::string all;
+  for (const auto& folder : combined.folders) all += " " + Argument(folder.string());
+  list.commands.emplace_back("this report", fmt::format("{} report{}", context.program, all));
+  return {"reproduce", "To get these numbers again", {list}};
+}
+
+Section ConfigurationSection(const std::vector<ResultSet>& sets) {
+  Section section{"configuration", "Configuration", {}};
+  for (const ResultSet& set : sets) {
+    section.blocks.emplace_back(
+        CodeBlock{fmt::format("{}, with every default", set.experiment), "yaml", YamlText(set.config, {})});
+  }
+  return section;
+}
+
+std::vector<std::string> LimitsOf(const Combined& combined) {
+  std::map<std::string, std::set<uint64_t>> seeds;  // of each point
+  size_t missing = 0;
+  for (const CombinedTrial& trial : combined.trials) {
+    if (trial.data.usable()) {
+      seeds[trial.data.point_id].insert(trial.data.seed);
+    } else {
+      ++missing;
+    }
+  }
+  size_t fewest = SIZE_MAX;
+  for (const auto& [point, of_point] : seeds) fewest = std::min(fewest, of_point.size());
+  std::vector<std::string> limits;
+  if (!seeds.empty() && fewest == 1) {
+    limits.push_back(
+        "One seed: intervals of speed are over the iterations of one trial, those of returns over its episodes; how much "
+        "another "
+        "seed would differ is not measured (sweep.seeds).");
+  } else if (!seeds.empty() && fewest < 10) {
+    limits.push_back(
+        fmt::format("{} seeds a point at least: intervals are wide, and small differences are not shown by them.", fewest));
+  }
+  if (missing > 0)
+    limits.push_back(
+        fmt::format("{} of {} trials gave no result; they are rows with their reasons.", missing, combined.trials.size()));
+  if (combined.replaced > 0)
+    limits.push_back(fmt::format("{} trials were in several result sets; the newest counts.", combined.replaced));
+  if (combined.groups.size() > 1)
+    limits.push_back("The results come from machines or builds that differ; speeds are compared within each of them only.");
+  for (const std::string& warning : combined.warnings) limits.push_back(warning);
+  return limits;
+}
+
+}  // namespace backplane

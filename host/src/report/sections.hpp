@@ -1,0 +1,27 @@
+// Sections that every kind of report has.
+#pragma once
+
+#include <optional>
+
+#include "analysis/combine.hpp"
+#include "report/document.hpp"
+#include "report/report_context.hpp"
+
+namespace backplane {
+
+// What a person calls a trial's point: its name, or the experiment's where there is only one point.
+std::string PointName(const TrialData& trial);
+
+Section FindingsSection(const Diagnosis& diagnosis);
+// Every trial that gave no result, with its reason and the command that runs it again; absent if there is none.
+std::optional<Section> FailuresSection(const Combined& combined, const ReportContext& context);
+// Hosts, devices, versions: one column of facts for each group.
+Section EnvironmentSection(const Combined& combined);
+Section ReproduceSection(const Combined& combined, const ReportContext& context);
+// The experiment files behind the results, complete.
+Section ConfigurationSection(const std::vector<ResultSet>& sets);
+
+// Sentences of what these numbers can not show: few seeds, short measurements, other work on the machine, mixed hosts.
+std::vector<std::string> LimitsOf(const Combined& combined);
+
+}  // namespace backplane

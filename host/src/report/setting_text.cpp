@@ -1,0 +1,61 @@
+#include "report/setting_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace backplane {
+
+std::string SizeText(const Setting& setting) {
+  return fmt::format("{} x {}", setting.num_env_runners, setting.num_envs_per_env_runner);
+}
+
+std::string SettingText(const Setting& setting, const ParallelEfficiency& analysis) {
+  const std::string& label = analysis.series[setting.series].label;
+  return analysis.series.size() > 1 && !label.empty() ? label + " " + SizeText(setting) : SizeText(setting);
+}
+
+std::string GoalTitle(const std::string& goal) {
+  if (goal == "throughput") return "Highest throughput";
+  if (goal == "efficiency") return "Highest efficiency";
+  return "Balanced";
+}
+
+std::string RecommendedName(const ParallelEfficiency& analysis, const std::string& goal, size_t series) {
+  return analysis.series.size() > 1 ? fmt::format("recommended_{}_{}.yaml", goal, series + 1)
+                                    : fmt::format("recommended_{}.yaml", goal);
+}
+
+const TrialData* TrialOf(const Combined& combined, const Setting& setting) {
+  for (size_t trial : setting.trials) {
+    if (combined.trials[trial].data.usable()) return &combined.trials[trial].data;
+  }
+  return nullptr;
+}
+
+std::optional<Number> MeasureOf(const Combined& combined, const Setting& setting, const std::string& measure) {
+  std::vector<double> values;
+  const Number* only = nullptr;
+  for (size_t trial : setting.trials) {
+    const TrialData& data = combined.trials[trial].data;
+    if (!data.usable()) continue;
+    if (const Number* number = data.Find(measure)) {
+      values.push_back(number->value);
+      only = number;
+    }
+  }
+  if (values.empty()) return std::nullopt;
+  return values.size() == 1 ? *only : Mean(values, "seeds");
+}
+
+std::optional<double> PeakOf(const Combined& combined, const Setting& setting, const std::string& measure) {
+  std::optional<double> peak;
+  for (size_t trial : setting.trials) {
+    const Number* number = combined.trials[trial].data.Find(measure);
+    if (number) peak = std::max(peak.value_or(-INFINITY), number->max.value_or(number->value));
+  }
+  return peak;
+}
+
+}  // namespace backplane

@@ -1,0 +1,28 @@
+// Settings of a parallel-efficiency experiment as text and numbers: what its tables and figures share.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "analysis/parallel_efficiency.hpp"
+
+namespace backplane {
+
+// "2 x 4": runners x environments per runner.
+std::string SizeText(const Setting& setting);
+// With what tells its series apart, where there are several.
+std::string SettingText(const Setting& setting, const ParallelEfficiency& analysis);
+
+// "Highest throughput"; "recommended_throughput.yaml", with the number of the series where there are several.
+std::string GoalTitle(const std::string& goal);
+std::string RecommendedName(const ParallelEfficiency& analysis, const std::string& goal, size_t series);
+
+// The trial that stands for a setting: its first usable one. Null if there is none.
+const TrialData* TrialOf(const Combined& combined, const Setting& setting);
+
+// Of a setting over its usable trials; absent if none of them has it.
+std::optional<Number> MeasureOf(const Combined& combined, const Setting& setting, const std::string& measure);
+// The largest, of series their largest sample; failed trials count too.
+std::optional<double> PeakOf(const Combined& combined, const Setting& setting, const std::string& measure);
+
+}  // namespace backplane

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Reads every file that a batch and its report leave with readers that are not ours, and compares what they find.
+
+  read_back.py BACKPLANE
+
+JSON and CSV by Python's own modules, SQLite by Python's sqlite3 without the program running, figures by gnuplot, drawn again
+from the script beside them, and the inline SVG of the page by an XML parser.
+"""
+import csv
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+EXPERIMENT = """
+experiment: walk
+env: {plugin: cartpole}
+learner: {plugin: random, options: {horizon: 64}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 1}
+budget: {iterations: 4}
+monitors: [resources]
+sweep: {grid: {rollout.num_env_runners: [1, 2]}, seeds: {n: 2}}
+report: {kind: parallel_efficiency}
+"""
+
+
+def check(truth, sentence):
+    if not truth:
+        raise SystemExit("read_back: " + sentence)
+
+
+def read_json(out):
+    for file in sorted(out.rglob("*.json")):
+        json.loads(file.read_text())
+    for file in sorted(out.rglob("*.jsonl")):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        check(lines, f"{file.name} is empty")
+
+
+def read_tables(out):
+    for file in sorted(out.rglob("*.csv")):
+        with open(file, newline="") as stream:
+            rows = list(csv.reader(stream))
+        check(rows and all(len(row) == len(rows[0]) for row in rows), f"{file.name}: its rows differ in length")
+
+
+def compare_with_database(out, program):
+    database = sqlite3.connect(f"file:{out / 'results.sqlite'}?mode=ro", uri=True)
+    speeds = dict(database.execute("select trial_id, sps from trials"))
+    check(len(speeds) == 4, f"results.sqlite has {len(speeds)} trials and not 4")
+    for trial_id, speed in speeds.items():
+        result = json.loads((out / "trials" / trial_id / "attempt-1" / "result.json").read_text())
+        check(math.isclose(speed, result["sps"]), f"{trial_id}: results.sqlite has another speed than result.json")
+    copy = out.parent / "copy.sqlite"
+    subprocess.run([program, "export", "sqlite", str(out), "--to", str(copy)], check=True)
+    check(dict(sqlite3.connect(copy).execute("select trial_id, sps from trials")) == speeds, "the exported database differs")
+
+
+def compare_with_report(out):
+    report = out / "report"
+    document = json.loads((report / "parallel_efficiency_results.json").read_text())
+    tables = {block["id"]: block for section in document["sections"] for block in section["blocks"] if block["block"] == "table"}
+    with open(report / "parallel_efficiency_results.csv", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    check(len(rows) == len(tables["results"]["rows"]) == 2, "a row for each setting")
+    for row, told in zip(rows, tables["results"]["rows"]):
+        check(math.isclose(float(row["sps"]), told["sps"]["value"]), "CSV and JSON tell different speeds")
+        check(told["sps"]["n"] == 2 and told["sps"]["of"] == "seeds", "a speed is over two seeds")
+
+
+def draw_again(out):
+    report = out / "report"
+    for script in sorted((report / "figures").glob("*.gp")):
+        before = (report / f"{script.stem}.png").read_bytes()
+        folder = out.parent / "redrawn"
+        shutil.copytree(report, folder, dirs_exist_ok=True)
+        (folder / f"{script.stem}.png").unlink()
+        subprocess.run(["gnuplot", script.name], cwd=folder / "figures", check=True)
+        check((folder / f"{script.stem}.png").read_bytes() == before, f"{script.name} draws another picture")
+
+
+def read_page(out):
+    page = (out / "report" / "parallel_efficiency_report.html").read_text()
+    drawings = re.findall(r"<svg.*?</svg>", page, flags=re.S)
+    check(drawings, "the page has no figure")
+    for drawing in drawings:
+        xml.etree.ElementTree.fromstring(drawing)
+    check(not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page), "the page wants something from the network")
+
+
+def main(program):
+    program = os.path.abspath(program)
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "walk.yaml").write_text(EXPERIMENT)
+        subprocess.run([program, "run", "walk.yaml", "--quiet"], cwd=folder, check=True)
+        out = pathlib.Path(folder) / "outputs" / "walk"
+        read_json(out)
+        read_tables(out)
+        compare_with_database(out, program)
+        compare_with_report(out)
+        draw_again(out)
+        read_page(out)
+    print("read back: JSON, CSV, SQLite, gnuplot, SVG")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

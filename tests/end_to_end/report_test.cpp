@@ -1,0 +1,147 @@
+// The report of a batch as a person gets it: by `run`, by `report`, from folders in any order.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <fstream>
+#include <regex>
+
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kSweep[] = R"(
+experiment: walk
+env: {plugin: cartpole}
+learner: {plugin: random, options: {horizon: 64}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 1}
+budget: {iterations: 5}
+monitors: []
+sweep: {grid: {rollout.num_env_runners: [1, 2], rollout.num_envs_per_env_runner: [1, 2]}}
+report: {kind: parallel_efficiency}
+)";
+
+constexpr char kFailing[] = R"(
+experiment: mixed
+env: {plugin: misbehaves}
+learner: {plugin: random, options: {horizon: 32}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
+budget: {iterations: 4}
+monitors: []
+on_failure: {signal: fail}
+sweep: {list: [{name: good, env.options.how: not}, {name: crash, env.options.how: segv}, {name: memory, env.options.how: device_oom}]}
+report: {kind: comparison, baseline: good, columns: [return, "100 * return / minutes", wall_s],
+         figures: [{bars: {file: returns.png, y: return}}, {curves: {file: curves.png, y: [SPS, return]}}, {table: {file: table.png}}],
+         select: {metric: return, direction: maximize, write: selected.yaml}}
+)";
+
+class Report : public ProgramTest {
+ protected:
+  std::filesystem::path Folder(const std::string& experiment) { return dir_ / "outputs" / experiment / "report"; }
+  std::string Text(const std::filesystem::path& file) { return ReadFile(file); }
+  // Without what may differ between two reports of the same results.
+  static std::string Dateless(std::string text) {
+    return std::regex_replace(text, std::regex(R"(\d{4}-\d\d-\d\d \d\d:\d\d UTC)"), "DATE");
+  }
+};
+
+TEST_F(Report, ABatchEndsWithFiguresTablesAndAVerdict) {
+  Write("walk.yaml", kSweep);
+  const Finished run = Run("run walk.yaml");
+  ASSERT_EQ(0, run.exit) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("Highest throughput: "));
+  EXPECT_THAT(run.out, HasSubstr("parallel_efficiency_report.html"));
+  for (const char* name : {"parallel_efficiency_report.html", "parallel_efficiency_report.md", "parallel_efficiency_report.txt",
+                           "parallel_efficiency_results.csv", "parallel_efficiency_results.json", "parallel_efficiency_analysis.png",
+                           "resource_utilization_analysis.png", "figures/parallel_efficiency_analysis.gp",
+                           "recommended_throughput.yaml"}) {
+    EXPECT_GT(Text(Folder("walk") / name).size(), 50u) << name;
+  }
+  EXPECT_EQ("\x89PNG", Text(Folder("walk") / "parallel_efficiency_analysis.png").substr(0, 4));
+  const nlohmann::json results = nlohmann::json::parse(Text(Folder("walk") / "parallel_efficiency_results.json"));
+  EXPECT_EQ(1, results.at("schema_version"));
+}
+
+TEST_F(Report, ARecommendedFileRuns) {
+  Write("walk.yaml", kSweep);
+  ASSERT_EQ(0, Run("run walk.yaml --quiet").exit);
+  const Finished run = Run("run outputs/walk/report/recommended_throughput.yaml");
+  EXPECT_EQ(0, run.exit) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("walk_recommended_throughput: COMPLETED"));
+}
+
+TEST_F(Report, MadeAgainItIsTheSameButForTheDate) {
+  Write("walk.yaml", kSweep);
+  ASSERT_EQ(0, Run("run walk.yaml --quiet").exit);
+  const std::string html = Text(Folder("walk") / "parallel_efficiency_report.html");
+  const std::string png = Text(Folder("walk") / "parallel_efficiency_analysis.png");
+  ASSERT_EQ(0, Run("report outputs/walk").exit);
+  EXPECT_EQ(Dateless(html), Dateless(Text(Folder("walk") / "parallel_efficiency_report.html")));
+  EXPECT_EQ(png, Text(Folder("walk") / "parallel_efficiency_analysis.png"));
+}
+
+TEST_F(Report, FoldersInAnyOrderGiveTheSameReport) {
+  Write("walk.yaml", kSweep);
+  ASSERT_EQ(0, Run("run walk.yaml --quiet --out one --set experiment=one").exit);
+  ASSERT_EQ(0, Run("run walk.yaml --quiet --out two --set experiment=two --set learner.options.horizon=32").exit);
+  ASSERT_EQ(0, Run("report one two --to a").exit);
+  ASSERT_EQ(0, Run("report two one --to b").exit);
+  for (const char* name : {"parallel_efficiency_report.txt", "parallel_efficiency_report.html", "parallel_efficiency_results.json",
+                           "parallel_efficiency_results.csv"}) {
+    EXPECT_EQ(Dateless(Text(dir_ / "a" / name)), Dateless(Text(dir_ / "b" / name))) << name;
+  }
+}
+
+TEST_F(Report, FailuresAreRowsWithReasons) {
+  if (!HasPlugin("env_misbehaves.so")) GTEST_SKIP() << "the fixtures are not built";
+  Write("mixed.yaml", kFailing);
+  const Finished run = Run("run mixed.yaml");
+  EXPECT_EQ(3, run.exit) << run.err;
+  const std::string text = Text(Folder("mixed") / "comparison_report.md");
+  EXPECT_THAT(text, HasSubstr("crash"));
+  EXPECT_THAT(text, HasSubstr("signal"));
+  EXPECT_THAT(text, HasSubstr("INFEASIBLE"));
+  EXPECT_THAT(Text(Folder("mixed") / "selected.yaml"), HasSubstr("how: not"));
+  for (const char* name : {"returns.png", "curves.png", "table.png"})
+    EXPECT_EQ("\x89PNG", Text(Folder("mixed") / name).substr(0, 4)) << name;
+}
+
+TEST_F(Report, MistakesInItsKeysAreFoundBeforeAnythingStarts) {
+  Write("walk.yaml", std::string(kSweep).replace(std::string(kSweep).find("report:"), std::string::npos,
+                                                 "report: {kind: comparison, columns: [\"SPS +\"], figures: [{pie: {file: a.png}}]}\n"));
+  const Finished run = Run("run walk.yaml");
+  EXPECT_EQ(2, run.exit);
+  EXPECT_THAT(run.err, HasSubstr("walk.yaml:9:"));
+  EXPECT_THAT(run.err, HasSubstr("'SPS +', column 6"));
+  EXPECT_THAT(run.err, HasSubstr("wanted one of scatter, curves, bars, table"));
+  EXPECT_THAT(run.err, HasSubstr("nothing was started"));
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
+}
+
+TEST_F(Report, ItsFolderIsThatOfTheFile) {
+  Write("walk.yaml", std::string(kSweep) + "output: {report_dir: analysis/here}\n");
+  ASSERT_EQ(0, Run("run walk.yaml --quiet").exit);
+  EXPECT_TRUE(std::filesystem::exists(dir_ / "analysis" / "here" / "parallel_efficiency_report.html"));
+}
+
+TEST_F(Report, WhatIsNoResultsFolderIsSaid) {
+  std::filesystem::create_directories(dir_ / "empty");
+  const Finished report = Run("report empty");
+  EXPECT_EQ(2, report.exit);
+  EXPECT_THAT(report.err, HasSubstr("empty is no results folder"));
+}
+
+TEST_F(Report, FindingsAreExplained) {
+  const Finished explained = Run("report --explain update_bound");
+  EXPECT_EQ(0, explained.exit);
+  EXPECT_THAT(explained.out, HasSubstr("update"));
+  const Finished unknown = Run("report --explain updat_bound");
+  EXPECT_EQ(2, unknown.exit);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean 'update_bound'?"));
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end

@@ -1,0 +1,99 @@
+#include "report/comparison_spec.hpp"
+
+#include <gtest/gtest.h>
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+struct Read {
+  ComparisonSpec spec;
+  std::vector<SpecError> errors;
+};
+
+Read ReadReport(const char* key, const json& value) {
+  ReportConfig config;
+  if (std::string(key) == "columns") config.columns = value;
+  if (std::string(key) == "figures") config.figures = value;
+  if (std::string(key) == "select") config.select = value;
+  Read read;
+  read.spec = ReadComparisonSpec(config, &read.errors);
+  return read;
+}
+
+std::string FirstError(const char* key, const json& value) {
+  const Read read = ReadReport(key, value);
+  return read.errors.empty() ? "none" : read.errors[0].path + ": " + read.errors[0].why;
+}
+
+TEST(ComparisonSpec, ColumnsHaveDefaults) {
+  const Read read = ReadReport("columns", nullptr);
+  EXPECT_TRUE(read.errors.empty());
+  ASSERT_EQ(4u, read.spec.columns.size());
+  EXPECT_EQ("SPS", read.spec.columns[0].title);
+  EXPECT_EQ(1, read.spec.columns[0].direction);
+  EXPECT_EQ(-1, read.spec.columns[1].direction);
+}
+
+TEST(ComparisonSpec, ASlashWithoutBlanksBelongsToTheName) {
+  const Read read = ReadReport("columns", {"100 * eval/rouge1 / minutes"});
+  ASSERT_TRUE(read.errors.empty());
+  EXPECT_EQ((std::vector<std::string>{"eval/rouge1", "minutes"}), read.spec.columns[0].expression.paths());
+}
+
+TEST(ComparisonSpec, AMeasureMaySayHowItIsPrinted) {
+  const Read read =
+      ReadReport("columns", {{{"measure", "a / b"}, {"title", "ratio"}, {"unit", "1/min"}, {"direction", "down"}, {"digits", 2}}});
+  ASSERT_TRUE(read.errors.empty());
+  EXPECT_EQ("ratio", read.spec.columns[0].title);
+  EXPECT_EQ("1/min", read.spec.columns[0].unit);
+  EXPECT_EQ(-1, read.spec.columns[0].direction);
+  EXPECT_EQ(2, read.spec.columns[0].digits);
+}
+
+TEST(ComparisonSpec, FiguresOfEachKind) {
+  const Read read = ReadReport("figures", {{{"scatter", {{"file", "a.png"}, {"x", "rss_peak_mb"}, {"y", "SPS"}}}},
+                                           {{"curves", {{"file", "b.png"}, {"y", {"train/loss", "return"}}, {"x", "time_s"}}}},
+                                           {{"bars", {{"file", "c.png"}, {"y", "SPS"}}}},
+                                           {{"table", {{"file", "d.png"}}}}});
+  ASSERT_TRUE(read.errors.empty()) << read.errors[0].why;
+  ASSERT_EQ(4u, read.spec.figures.size());
+  EXPECT_EQ(FigureSpec::Kind::kScatter, read.spec.figures[0].kind);
+  EXPECT_EQ((std::vector<std::string>{"train/loss", "return"}), read.spec.figures[1].curves);
+  EXPECT_EQ("time_s", read.spec.figures[1].against);
+  EXPECT_EQ(1u, read.spec.figures[2].y.size());
+}
+
+TEST(ComparisonSpec, SelectionFollowsTheMetricsDirection) {
+  EXPECT_FALSE(ReadReport("select", {{"metric", "wall_s"}}).spec.select->maximize);
+  EXPECT_TRUE(ReadReport("select", {{"metric", "SPS"}}).spec.select->maximize);
+  const Read read = ReadReport("select", {{"metric", "SPS"}, {"direction", "minimize"}, {"write", "best.yaml"}, {"where", "x < 3"}});
+  ASSERT_TRUE(read.errors.empty());
+  EXPECT_FALSE(read.spec.select->maximize);
+  EXPECT_EQ("best.yaml", read.spec.select->write);
+  EXPECT_EQ("x < 3", read.spec.select->where->text());
+}
+
+TEST(ComparisonSpec, MistakesNameTheirEntry) {
+  EXPECT_EQ("report.columns: wanted a list of measures, found \"SPS\"", FirstError("columns", "SPS"));
+  EXPECT_EQ("report.columns: entry 2: 'SPS +', column 6: in the expression: a value was expected, found the end",
+            FirstError("columns", {"SPS", "SPS +"}));
+  EXPECT_EQ("report.columns: entry 1: unknown key 'mesure'; did you mean 'measure'?", FirstError("columns", {{{"mesure", "SPS"}}}));
+  EXPECT_EQ("report.columns: entry 1: 'direction' should be up or down, found 'left'",
+            FirstError("columns", {{{"measure", "SPS"}, {"direction", "left"}}}));
+  EXPECT_EQ("report.columns: entry 1: 'digits' should be a whole number from 1 to 15, found 0",
+            FirstError("columns", {{{"measure", "SPS"}, {"digits", 0}}}));
+  EXPECT_EQ("report.figures: entry 1: 'file' should be a name that ends with .png, found '../a.png'",
+            FirstError("figures", {{{"table", {{"file", "../a.png"}}}}}));
+  EXPECT_EQ("report.figures: entry 1: missing key 'x'",
+            FirstError("figures", {{{"scatter", {{"file", "a.png"}, {"y", "SPS"}}}}}));
+  EXPECT_EQ("report.figures: entry 2: the file 'a.png' is written by another figure already",
+            FirstError("figures", {{{"table", {{"file", "a.png"}}}}, {{"table", {{"file", "a.png"}}}}}));
+  EXPECT_EQ("report.select: missing key 'metric'", FirstError("select", {{"write", "a.yaml"}}));
+  EXPECT_EQ("report.select: 'write' should be a name that ends with .yaml, found 'a/b.yaml'",
+            FirstError("select", {{"metric", "SPS"}, {"write", "a/b.yaml"}}));
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,170 @@
+// Both kinds of report, from results to the document.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "report/comparison_report.hpp"
+#include "report/parallel_efficiency_report.hpp"
+#include "result_sets.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+using testing::FailedTrial;
+using testing::Set;
+using testing::Trial;
+
+ReportContext Context(const char* kind, json report = json::object()) {
+  ReportContext context{"backplane", "2026-01-01 00:00 UTC", {}, {}};
+  context.report.kind = kind;
+  if (report.contains("baseline")) context.report.baseline = report["baseline"];
+  if (report.contains("columns")) context.report.columns = report["columns"];
+  if (report.contains("figures")) context.report.figures = report["figures"];
+  if (report.contains("select")) context.report.select = report["select"];
+  return context;
+}
+
+const Table& TableOf(const Document& document, const std::string& id) {
+  for (const Section& section : document.sections) {
+    for (const Block& block : section.blocks) {
+      const auto* table = std::get_if<Table>(&block);
+      if (table && table->id == id) return *table;
+    }
+  }
+  throw std::runtime_error("no table " + id);
+}
+
+Cell At(const Table& table, size_t row, const std::string& key) {
+  for (size_t c = 0; c < table.columns.size(); ++c) {
+    if (table.columns[c].key == key) return table.rows.at(row).at(c);
+  }
+  throw std::runtime_error("no column " + key);
+}
+double NumberAt(const Table& table, size_t row, const std::string& key) { return std::get<Number>(At(table, row, key)).value; }
+std::string TextAt(const Table& table, size_t row, const std::string& key) { return std::get<std::string>(At(table, row, key)); }
+
+std::string AttachmentOf(const Document& document, const std::string& name) {
+  for (const Attachment& attachment : document.attachments) {
+    if (attachment.name == name) return attachment.text;
+  }
+  return "none";
+}
+
+TEST(ParallelEfficiencyReport, RowsVerdictAndRecommendedFiles) {
+  const Document document =
+      ParallelEfficiencyReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1950), Trial(4, 1, 1990)})}, Context("parallel_efficiency"));
+  const Table& table = TableOf(document, "results");
+  ASSERT_EQ(3u, table.rows.size());
+  EXPECT_DOUBLE_EQ(1.95, NumberAt(table, 1, "speedup"));
+  EXPECT_DOUBLE_EQ(97.5, NumberAt(table, 1, "efficiency_pct"));
+  EXPECT_EQ("excellent", TextAt(table, 1, "band"));
+  EXPECT_EQ("bottleneck", TextAt(table, 2, "band"));
+  EXPECT_DOUBLE_EQ(99.5, NumberAt(table, 2, "core_efficiency_pct"));
+  EXPECT_NE(std::string::npos, document.verdict[0].find("Highest throughput: 4 x 1"));
+  const std::string file = AttachmentOf(document, "recommended_balanced.yaml");
+  EXPECT_NE(std::string::npos, file.find("num_env_runners: 2")) << file;
+  EXPECT_NE(std::string::npos, file.find("experiment: walk_recommended_balanced")) << file;
+  EXPECT_EQ(2u, document.figures.size());
+  EXPECT_EQ(6u, document.figures[0].panels.size());
+}
+
+TEST(ParallelEfficiencyReport, ASpeedupsIntervalComesFromBothSpeeds) {
+  const Document document = ParallelEfficiencyReport({Set({Trial(1, 1, 1000), Trial(2, 1, 2000)})}, Context("parallel_efficiency"));
+  const Number speedup = std::get<Number>(At(TableOf(document, "results"), 1, "speedup"));
+  EXPECT_NEAR(2 * (1 - std::sqrt(2) * 0.02), *speedup.low, 1e-12);
+  EXPECT_NEAR(2 * (1 + std::sqrt(2) * 0.02), *speedup.high, 1e-12);
+}
+
+TEST(ParallelEfficiencyReport, FailuresAreRowsWithTheirReasons) {
+  const Document document = ParallelEfficiencyReport({Set({Trial(1, 1, 1000), FailedTrial(2, 1, "INFEASIBLE", "oom", "needs 9 GiB"),
+                                                           FailedTrial(4, 1, "FAILED", "signal", "SIGSEGV in env.walker"),
+                                                           FailedTrial(8, 1, "PLANNED", "", "")})},
+                                                     Context("parallel_efficiency"));
+  const Table& table = TableOf(document, "results");
+  ASSERT_EQ(4u, table.rows.size());
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(At(table, 1, "sps")));
+  EXPECT_NE(std::string::npos, TextAt(table, 1, "remark").find("oom"));
+  const Table& failures = TableOf(document, "failures");
+  ASSERT_EQ(3u, failures.rows.size());
+  EXPECT_EQ("needs 9 GiB", TextAt(failures, 0, "why"));
+  EXPECT_EQ("backplane replay outputs/walk " + FailedTrial(4, 1, "", "", "").trial_id, TextAt(failures, 1, "again"));
+}
+
+TEST(ParallelEfficiencyReport, NothingUsableIsAReportToo) {
+  const Document document =
+      ParallelEfficiencyReport({Set({FailedTrial(1, 1, "FAILED", "plugin", "no")})}, Context("parallel_efficiency"));
+  EXPECT_EQ(1u, TableOf(document, "results").rows.size());
+  EXPECT_TRUE(document.attachments.empty());
+  EXPECT_FALSE(document.verdict.empty());
+}
+
+TEST(ParallelEfficiencyReport, SetsInAnyOrderGiveTheSameDocument) {
+  ResultSet a = Set({Trial(1, 1, 1000), Trial(2, 1, 1900)}), b = Set({Trial(4, 1, 3000), Trial(2, 1, 1800)});
+  b.out = "outputs/more";
+  for (TrialData& trial : b.trials) trial.out = b.out, trial.ended = 2000;
+  const auto text = [](std::vector<ResultSet> sets) {
+    return ToJson(ParallelEfficiencyReport(sets, Context("parallel_efficiency"))).dump();
+  };
+  const Document both = ParallelEfficiencyReport({a, b}, Context("parallel_efficiency"));
+  EXPECT_DOUBLE_EQ(1800, NumberAt(TableOf(both, "results"), 1, "sps"));
+  EXPECT_EQ(text({a, b}), text({b, a}));
+}
+
+TEST(ComparisonReport, ColumnsAreMeasuresPathsAndExpressions) {
+  const Document document =
+      ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 3000)})},
+                       Context("comparison", {{"columns", {"SPS", "rollout.num_env_runners", "SPS / rollout.num_env_runners"}}}));
+  const Table& table = TableOf(document, "results");
+  EXPECT_DOUBLE_EQ(2, NumberAt(table, 1, "rollout_num_env_runners"));
+  EXPECT_DOUBLE_EQ(1500, NumberAt(table, 1, "sps___rollout_num_env_runners"));
+}
+
+TEST(ComparisonReport, AWrongNameIsAnEmptyColumnWithAHint) {
+  const Document document = ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison", {{"columns", {"retrun"}}}));
+  const Table& table = TableOf(document, "results");
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(At(table, 0, "retrun")));
+  ASSERT_EQ(2u, table.notes.size());
+  EXPECT_EQ("No trial measured 'retrun'; did you mean 'return'?.", table.notes[1]);
+}
+
+TEST(ComparisonReport, SeedsAreAveraged) {
+  const Document document = ComparisonReport({Set({Trial(1, 1, 1000, 0), Trial(1, 1, 1200, 1)})}, Context("comparison"));
+  const Number sps = std::get<Number>(At(TableOf(document, "results"), 0, "sps"));
+  EXPECT_DOUBLE_EQ(1100, sps.value);
+  EXPECT_EQ(2u, sps.n);
+  EXPECT_EQ("seeds", sps.of);
+}
+
+TEST(ComparisonReport, TheBestPointThatFulfilsTheConditionIsSelected) {
+  const Document document = ComparisonReport(
+      {Set({Trial(1, 1, 1000), Trial(2, 1, 1900), Trial(4, 1, 3000)})},
+      Context("comparison", {{"select", {{"metric", "SPS"}, {"where", "rollout.num_env_runners < 4"}, {"write", "chosen.yaml"}}}}));
+  EXPECT_NE(std::string::npos, document.verdict[0].find("Selected: runners=2 envs=1")) << document.verdict[0];
+  EXPECT_NE(std::string::npos, AttachmentOf(document, "chosen.yaml").find("num_env_runners: 2"));
+  EXPECT_EQ(std::vector<size_t>{1}, TableOf(document, "results").emphasised);
+}
+
+TEST(ComparisonReport, ChangesAreRatiosToTheBaseline) {
+  const Document document = ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1900)})},
+                                             Context("comparison", {{"baseline", "runners=1 envs=1"}, {"columns", {"SPS"}}}));
+  EXPECT_DOUBLE_EQ(1.9, NumberAt(TableOf(document, "change"), 0, "sps"));
+}
+
+TEST(ComparisonReport, FiguresAreThoseOfTheFile) {
+  const Document document = ComparisonReport(
+      {Set({Trial(1, 1, 1000), Trial(2, 1, 1900)})},
+      Context("comparison", {{"figures",
+                              {{{"scatter", {{"file", "a.png"}, {"x", "rss_peak_mb"}, {"y", "SPS"}}}},
+                               {{"curves", {{"file", "b.png"}, {"y", {"return", "train/loss"}}}}},
+                               {{"table", {{"file", "c.png"}}}}}}}));
+  ASSERT_EQ(3u, document.figures.size());
+  EXPECT_EQ("a", document.figures[0].name);
+  EXPECT_EQ(2u, document.figures[0].panels[0].series.size());
+  EXPECT_EQ(2u, document.figures[1].panels[0].series[0].marks.size());
+  EXPECT_EQ("train/loss was not recorded", document.figures[1].panels[1].note);
+  EXPECT_EQ(2u, document.figures[2].panels[0].table->rows.size());
+}
+
+}  // namespace
+}  // namespace backplane
