@@ -69,7 +69,8 @@ def ours(build, folder, settings):
     found = attempts(out)
     if set(found) != set(settings):
         sys.exit(f"wanted the settings {' '.join(map(label, settings))}, ran {' '.join(map(label, found))}")
-    trials = {label(setting): {"trial_s": seconds, "trial_peak_rss_bytes": end["peak_rss_bytes"]} for setting, (seconds, end) in found.items()}
+    trials = {label(setting): {"trial_s": seconds, "trial_peak_rss_bytes": end["peak_rss_bytes"]}
+              for setting, (seconds, end) in found.items()}
     return {"command_s": run.wall_s, "trials": trials, **run_facts(run)}
 
 
