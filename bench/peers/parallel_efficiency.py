@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whole trials of the parallel-efficiency experiment, ours and RLlib's in turn. Prints a table and one JSON object.
 
-  bench/peers/parallel_efficiency.py --python RLLIB_PYTHON [--rounds N] [--only ours|rllib] [--rllib-net shared|separate]
+  bench/peers/parallel_efficiency.py --python RLLIB_PYTHON [--rounds N] [--only ours|rllib]
 
 PPO on Ant, 3 iterations of 4,000 steps, 256-256, minibatch 128, 10 epochs; 1x1, 1x2, 2x1, 2x2 (runners x envs of each). README.md
 says what is counted on each side.
@@ -79,9 +79,12 @@ def one_of_ours(build, folder, setting):
     return {**batch.pop("trials")[label(setting)], **batch}
 
 
-def rllib(python, net, folder, setting):
+def rllib(args, folder, setting):
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": folder, "HOME": folder}  # it writes ~/ray_results
-    run = measure([python, HERE / "train_rllib.py", *setting, ITERATIONS, net], env=environment).check()
+    environment.pop("OMP_NUM_THREADS", None)
+    if args.rllib_threads:
+        environment["OMP_NUM_THREADS"] = str(args.rllib_threads)
+    run = measure([args.python, HERE / "train_rllib.py", *setting, ITERATIONS, args.rllib_net], env=environment).check()
     found = json.loads([line for line in run.stdout.splitlines() if line.startswith("{")][-1])
     if found["env_steps"] < ITERATIONS * BATCH:
         sys.exit(f"RLlib, {label(setting)}: wanted {ITERATIONS * BATCH} steps, got {found['env_steps']}")
@@ -96,7 +99,7 @@ def measured(args, folder):
         for k, setting in enumerate(SETTINGS):
             sides = [side for side in ("ours", "rllib") if args.only in (None, side)]
             for side in sides if (turn + k) % 2 == 0 else reversed(sides):
-                found = one_of_ours(args.build, folder, setting) if side == "ours" else rllib(args.python, args.rllib_net, folder, setting)
+                found = one_of_ours(args.build, folder, setting) if side == "ours" else rllib(args, folder, setting)
                 runs.append({"round": turn, "setting": label(setting), "side": side, **found})
                 print(f"round {turn + 1} of {args.rounds}, {label(setting)} {side}: {found['trial_s']:.2f} s", file=sys.stderr, flush=True)
         if args.only != "rllib":
@@ -161,6 +164,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--only", choices=["ours", "rllib"])
     parser.add_argument("--rllib-net", choices=["shared", "separate"], default="shared", help="actor and critic; ours are separate")
+    parser.add_argument("--rllib-threads", type=int, metavar="N", help="OMP_NUM_THREADS of its learner; default: as shipped, one a core")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     args = parser.parse_args()
     if args.rounds < 1:
@@ -176,14 +180,15 @@ def main():
     batch = summary(runs, "batch") if args.only != "rllib" else None
 
     versions = sorted({run["version"] for run in runs if "version" in run})
-    print(f"Ant, {ITERATIONS} x {BATCH} steps, {args.rounds} rounds in turn, medians in s; RLlib {' '.join(versions) or 'left out'}, "
-          f"net {args.rllib_net}; {os.cpu_count()} cores")
+    print(f"Ant, {ITERATIONS} x {BATCH} steps, {args.rounds} rounds in turn, medians in s; {os.cpu_count()} cores; "
+          f"RLlib {' '.join(versions) or 'left out'}, net {args.rllib_net}, learner threads {args.rllib_threads or 'as shipped'}")
     print_table(rows, batch)
     left = sum(run["left_behind"] for run in runs)
     if any(run["others"] > DISTURBED for run in runs):
         print(f"~ other programs took more than {DISTURBED:.0%} of the machine's CPU time in one of its runs")
     print(f"processes left behind and killed: {left}")
-    print(json.dumps({"schema": 1, "rounds": args.rounds, "iterations": ITERATIONS, "rllib_net": args.rllib_net, "settings": rows,
+    print(json.dumps({"schema": 1, "rounds": args.rounds, "iterations": ITERATIONS, "rllib_net": args.rllib_net,
+                      "rllib_threads": args.rllib_threads, "settings": rows,
                       "batch": batch, "medians": medians(rows), "runs": runs}))
 
 
