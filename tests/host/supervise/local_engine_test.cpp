@@ -12,7 +12,7 @@
 #include "rollout/cores.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/outcome.hpp"
-#include "supervise/process_tree.hpp"
+#include "machine/process_tree.hpp"
 #include "supervise/result.hpp"
 
 namespace backplane {

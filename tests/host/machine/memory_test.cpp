@@ -1,5 +1,5 @@
 // On a folder tree that looks like /proc and the mounts it names.
-#include "supervise/machine_memory.hpp"
+#include "machine/memory.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "base/cgroup_path.hpp"
+#include "machine/cgroup_path.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
