@@ -1,35 +1,25 @@
-// On a folder tree that looks like /proc and the mounts it names.
 #include "machine/memory.hpp"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
+#include "host/machine/fake_machine.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr uint64_t kGiB = 1ull << 30;
 
-class MachineMemoryTest : public testing::Test {
+std::string GiB(uint64_t size) { return std::to_string(size * kGiB) + "\n"; }
+
+class MachineMemoryTest : public FakeMachine {
  protected:
-  ~MachineMemoryTest() override { std::filesystem::remove_all(root_); }
-
-  void Put(const std::filesystem::path& file, const std::string& text) {
-    std::filesystem::create_directories((root_ / file).parent_path());
-    std::ofstream(root_ / file) << text;
+  void HasGiB(uint64_t size, uint64_t available = 0) {
+    Put("proc/meminfo", "MemTotal:       " + std::to_string(size << 20) + " kB\nMemFree:         1024 kB\nMemAvailable:   " +
+                            std::to_string(available << 20) + " kB\nHugePages_Total: 0\n");
   }
-  void HasGiB(uint64_t size) {
-    Put("proc/meminfo",
-        "MemTotal:       " + std::to_string(size << 20) + " kB\nMemFree:         1024 kB\nHugePages_Total: 0\n");
+  std::optional<uint64_t> Read() const { return MachineMemory(proc()); }
+  std::optional<double> UsedOfLimitPct() const {
+    const auto limited = LimitedMemory::Find(proc());
+    return limited ? limited->UsedPct() : std::nullopt;
   }
-  void IsInVersion2(const std::string& group) {
-    Put("proc/self/cgroup", "0::" + group + "\n");
-    Put("proc/self/mountinfo", "30 23 0:26 / " + (root_ / "v2").string() + " rw - cgroup2 cgroup2 rw\n");
-  }
-  std::optional<uint64_t> Read() const { return MachineMemory(root_ / "proc"); }
-
-  std::filesystem::path root_ = std::filesystem::path(testing::TempDir()) / ("machine_memory_test_" + std::to_string(getpid()));
 };
 
 TEST_F(MachineMemoryTest, WithoutALimitIsTheMachines) {
@@ -43,9 +33,9 @@ TEST_F(MachineMemoryTest, WithoutALimitIsTheMachines) {
 TEST_F(MachineMemoryTest, IsTheSmallestLimitOfTheGroupsAbove) {
   HasGiB(64);
   IsInVersion2("/a/b");
-  Put("v2/a/b/memory.max", std::to_string(32 * kGiB) + "\n");
+  Put("v2/a/b/memory.max", GiB(32));
   EXPECT_EQ(32 * kGiB, Read());
-  Put("v2/a/memory.max", std::to_string(16 * kGiB) + "\n");
+  Put("v2/a/memory.max", GiB(16));
   EXPECT_EQ(16 * kGiB, Read());
 }
 
@@ -53,13 +43,50 @@ TEST_F(MachineMemoryTest, Version1IsAskedToo) {
   HasGiB(64);
   Put("proc/self/cgroup", "4:memory:/docker/abc\n");
   Put("proc/self/mountinfo", "31 23 0:27 /docker/abc " + (root_ / "v1").string() + " rw - cgroup cgroup rw,memory\n");
-  Put("v1/memory.limit_in_bytes", std::to_string(8 * kGiB) + "\n");
+  Put("v1/memory.limit_in_bytes", GiB(8));
   EXPECT_EQ(8 * kGiB, Read());
   Put("v1/memory.limit_in_bytes", "9223372036854771712\n");
   EXPECT_EQ(64 * kGiB, Read());
 }
 
-TEST_F(MachineMemoryTest, IsAbsentWhereTheKernelDoesNotTell) { EXPECT_EQ(std::nullopt, Read()); }
+TEST_F(MachineMemoryTest, IsAbsentWhereTheKernelDoesNotTell) {
+  EXPECT_EQ(std::nullopt, Read());
+  EXPECT_EQ(std::nullopt, MachineMemoryUsedPct(proc()));
+}
+
+TEST_F(MachineMemoryTest, UsedIsWhatIsNotAvailable) {
+  HasGiB(64, 48);
+  EXPECT_EQ(25, MachineMemoryUsedPct(proc()));
+  HasGiB(64, 80);
+  EXPECT_EQ(0, MachineMemoryUsedPct(proc())) << "as in LXC";
+}
+
+TEST_F(MachineMemoryTest, UseIsTheLeafsAndTheLimitTheSmallestAbove) {
+  HasGiB(64);
+  IsInVersion2("/a/b");
+  Put("v2/a/memory.max", GiB(16)), Put("v2/a/memory.current", GiB(12));
+  Put("v2/a/b/memory.max", "max\n"), Put("v2/a/b/memory.current", GiB(8));
+  EXPECT_EQ(50, UsedOfLimitPct());
+  Put("v2/a/b/memory.stat", "anon 5\ninactive_file " + GiB(4) + "active_file 3\n");
+  EXPECT_EQ(25, UsedOfLimitPct()) << "pages the kernel drops before it fails";
+}
+
+TEST_F(MachineMemoryTest, Version1AndTheHybridLayoutHaveOtherNames) {
+  HasGiB(64);
+  IsInVersion1("/c");
+  Put("v1/c/memory.limit_in_bytes", GiB(16)), Put("v1/c/memory.usage_in_bytes", GiB(8));
+  Put("v1/c/memory.stat", "inactive_file 7\ntotal_inactive_file " + GiB(4));
+  EXPECT_EQ(25, UsedOfLimitPct());
+  IsInHybrid("/c");
+  EXPECT_EQ(25, UsedOfLimitPct());
+}
+
+TEST_F(MachineMemoryTest, WithoutALimitBelowTheMachinesNoGroupCounts) {
+  HasGiB(64);
+  IsInVersion1("/c");
+  Put("v1/c/memory.limit_in_bytes", "9223372036854771712\n"), Put("v1/c/memory.usage_in_bytes", GiB(8));
+  EXPECT_EQ(std::nullopt, UsedOfLimitPct());
+}
 
 }  // namespace
 }  // namespace backplane
