@@ -13,8 +13,9 @@ class Series {
  public:
   explicit Series(size_t max_rows) : max_rows_(max_rows) {}
 
-  // False so soon after the last row that the counters' steps (10 ms) would show, or the file is to stay short.
-  bool IsDue(double time_s) const { return time_s - last_s_ >= shortest_s_; }
+  // False so soon after the last row that the counters' steps (10 ms) would show, or that there would be too many. The first
+  // row always comes: the shortest trial has one.
+  bool IsDue(double time_s) const { return rows_.empty() || time_s - last_s_ >= shortest_s_; }
 
   // When full, every second row goes and later ones come half as often.
   void Add(const Row& row);

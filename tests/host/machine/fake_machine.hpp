@@ -10,7 +10,7 @@
 
 namespace backplane {
 
-class FakeMachine : public testing::Test {
+class FakeMachine : public ::testing::Test {
  protected:
   FakeMachine() { std::filesystem::remove_all(root_); }
   ~FakeMachine() override { std::filesystem::remove_all(root_); }
@@ -52,7 +52,7 @@ class FakeMachine : public testing::Test {
     Put(folder + "/children", children);
   }
 
-  std::filesystem::path root_ = std::filesystem::path(testing::TempDir()) / ("fake_machine_" + std::to_string(getpid()));
+  std::filesystem::path root_ = std::filesystem::path(::testing::TempDir()) / ("fake_machine_" + std::to_string(getpid()));
 
  private:
   std::string Version2Mount() const { return "30 23 0:26 / " + (root_ / "v2").string() + " rw - cgroup2 cgroup2 rw\n"; }
