@@ -62,11 +62,11 @@ void GpuMeter::AddMemory(GpuReading* reading) {
   double total_mb = 0, taken_mb = 0;
   for (Device& device : devices_) {
     const std::optional<Memory> memory = ReadMemory(device);
-    const Own own = ReadOwn(device);
-    reading->whole_device = reading->whole_device.value_or(false) || !own.found;
+    const std::optional<double> own_mb = ReadOwn(device);
+    reading->whole_device = reading->whole_device.value_or(false) || !own_mb;
     if (!memory) continue;
     total_mb += memory->total_mb, taken_mb += memory->taken_mb;
-    reading->vram_used_mb = reading->vram_used_mb.value_or(0) + own.used_mb.value_or(memory->taken_mb);
+    reading->vram_used_mb = reading->vram_used_mb.value_or(0) + own_mb.value_or(memory->taken_mb);
   }
   if (total_mb > 0) reading->memory_pct = 100 * taken_mb / total_mb;
 }
@@ -83,8 +83,8 @@ std::optional<GpuMeter::Memory> GpuMeter::ReadMemory(Device& device) const {
 
 template <class Process>
 bool GpuMeter::FindOwn(nvml::Device handle, int (*call)(nvml::Device, unsigned*, Process*), nvml::Question* question,
-                       Own* own) const {
-  // A list that is too short is refused with the number that there are, one without room for any is the way to ask for it.
+                       std::optional<double>* own_mb) const {
+  // A list that is too short is refused, with the number that there are.
   std::vector<Process> processes(kSpareProcesses);
   auto count = static_cast<unsigned>(processes.size());
   bool answered = question->Ask(call, handle, &count, processes.data());
@@ -95,21 +95,19 @@ bool GpuMeter::FindOwn(nvml::Device handle, int (*call)(nvml::Device, unsigned*,
   }
   if (!answered) return false;
   for (unsigned i = 0; i < count; ++i) {
-    if (processes[i].pid != static_cast<unsigned>(own_)) continue;
-    own->found = true;
-    if (processes[i].used_memory != nvml::kMemoryNotTold) {
-      own->used_mb = own->used_mb.value_or(0) + static_cast<double>(processes[i].used_memory) / kMiB;
+    if (processes[i].pid == static_cast<unsigned>(own_) && processes[i].used_memory != nvml::kMemoryNotTold) {
+      *own_mb = own_mb->value_or(0) + static_cast<double>(processes[i].used_memory) / kMiB;
     }
   }
   return true;
 }
 
-GpuMeter::Own GpuMeter::ReadOwn(Device& device) const {
-  Own own;
-  if (!FindOwn(device.handle, library_.calls().processes_v2, &device.processes_v2, &own)) {
-    FindOwn(device.handle, library_.calls().processes_v1, &device.processes_v1, &own);
+std::optional<double> GpuMeter::ReadOwn(Device& device) const {
+  std::optional<double> own_mb;
+  if (!FindOwn(device.handle, library_.calls().processes_v2, &device.processes_v2, &own_mb)) {
+    FindOwn(device.handle, library_.calls().processes_v1, &device.processes_v1, &own_mb);
   }
-  return own;
+  return own_mb;
 }
 
 }  // namespace backplane

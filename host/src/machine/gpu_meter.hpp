@@ -23,7 +23,7 @@ struct GpuReading {
   std::optional<double> temperature_c;   // the hottest
   std::optional<uint64_t> clock_events;  // any: why clocks are lower than they could be, bits of the driver
   std::optional<double> sm_util_pct;     // mean
-  std::optional<bool> whole_device;      // on one of them our process was not found: in a container, by its number there
+  std::optional<bool> whole_device;      // on one of them our process was not found, as in a container
 };
 
 class GpuMeter {
@@ -42,16 +42,14 @@ class GpuMeter {
   struct Memory {
     double total_mb, taken_mb;
   };
-  struct Own {
-    bool found = false;
-    std::optional<double> used_mb;  // absent where the driver does not tell
-  };
   void AddMemory(GpuReading* reading);
   std::optional<Memory> ReadMemory(Device& device) const;
-  Own ReadOwn(Device& device) const;
+  // MiB of our process; absent if it is not among the device's, or if the driver does not tell.
+  std::optional<double> ReadOwn(Device& device) const;
   // False if the device does not list its processes by this call.
   template <class Process>
-  bool FindOwn(nvml::Device handle, int (*call)(nvml::Device, unsigned*, Process*), nvml::Question* question, Own* own) const;
+  bool FindOwn(nvml::Device handle, int (*call)(nvml::Device, unsigned*, Process*), nvml::Question* question,
+               std::optional<double>* own_mb) const;
 
   pid_t own_;
   nvml::Library library_;      // before the devices: their destructors call it
