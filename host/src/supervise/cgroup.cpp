@@ -12,9 +12,10 @@
 #include <string_view>
 #include <thread>
 
-#include "base/cgroup_path.hpp"
 #include "base/files.hpp"
 #include "base/process.hpp"
+#include "machine/cgroup_path.hpp"
+#include "machine/kernel_file.hpp"
 
 namespace backplane {
 namespace {
@@ -48,14 +49,7 @@ bool HasWord(const std::filesystem::path& file, const std::string& wanted) {
 }
 
 long CountOf(const std::filesystem::path& file, const std::string& wanted) {
-  std::istringstream entries(ReadFile(file).value_or(""));
-  std::string key;
-  for (long count = 0; entries >> key >> count;) {
-    if (key == wanted) {
-      return count;
-    }
-  }
-  return 0;
+  return static_cast<long>(NumberAfter(ReadFile(file).value_or(""), wanted).value_or(0));
 }
 
 }  // namespace

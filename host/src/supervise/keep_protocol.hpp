@@ -29,7 +29,7 @@ KeepOrder OrderFromArguments(const std::vector<std::string>& arguments);
 
 struct KeepStart {
   pid_t pid = 0;
-  uint64_t start_time = 0;  // process_tree.hpp
+  uint64_t start_time = 0;  // ProcessStart
 };
 
 struct KeepEnd {

@@ -18,11 +18,11 @@
 #include <stdexcept>
 
 #include "base/process.hpp"
+#include "machine/process_tree.hpp"
 #include "supervise/cgroup.hpp"
 #include "supervise/child.hpp"
 #include "supervise/keep_protocol.hpp"
 #include "supervise/memory_watch.hpp"
-#include "supervise/process_tree.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {

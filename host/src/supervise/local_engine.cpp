@@ -14,9 +14,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "machine/process_tree.hpp"
 #include "supervise/keep_protocol.hpp"
 #include "supervise/keeper.hpp"
-#include "supervise/process_tree.hpp"
 
 namespace backplane {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "supervise/process_tree.hpp"
+#include "machine/process_tree.hpp"
 
 namespace backplane {
 namespace {

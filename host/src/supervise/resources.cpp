@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "config/units.hpp"
+#include "machine/memory.hpp"
 #include "rollout/cores.hpp"
-#include "supervise/machine_memory.hpp"
 
 namespace backplane {
 namespace {

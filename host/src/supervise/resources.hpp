@@ -9,8 +9,8 @@
 
 #include "config/experiment.hpp"
 #include "config/loader.hpp"
+#include "machine/gpus.hpp"
 #include "supervise/engine.hpp"
-#include "supervise/gpus.hpp"
 #include "supervise/topology.hpp"
 
 namespace backplane {

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "rollout/phases.hpp"
+#include "rollout/clocks.hpp"
 
 namespace backplane {
 namespace {
@@ -91,8 +91,9 @@ void MonitorHost::Work() {
         if (monitor.on && monitor.api->sample != nullptr)
           Call(monitor, "sample", [&] { return monitor.api->sample(monitor.instance, now); });
     }
-    if (stop) return;
+    if (stop) break;
   }
+  cpu_ns_ += ThreadCpuNs();
 }
 
 void MonitorHost::Deliver(const std::vector<Stored>& events) {
@@ -118,9 +119,11 @@ void MonitorHost::Finish(const std::filesystem::path& out_dir) {
     wake_.notify_all();
     thread_.join();
   }
+  const int64_t before_ns = ThreadCpuNs();
   for (Monitor& monitor : monitors_)
     if (monitor.on && monitor.api->finish != nullptr)
       Call(monitor, "finish", [&] { return monitor.api->finish(monitor.instance, out_dir.c_str()); });
+  cpu_ns_ += ThreadCpuNs() - before_ns;
 }
 
 }  // namespace backplane

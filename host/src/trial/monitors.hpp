@@ -35,6 +35,8 @@ class MonitorHost {
   // Copies the event and its texts; returns at once. [any]
   void Post(bp_event event, const std::string& name, const std::string& detail = "");
   uint64_t dropped() const { return dropped_; }
+  // CPU time that the monitors took, seconds: that of their thread and of finish. After Finish.
+  double cpu_s() const { return static_cast<double>(cpu_ns_) * 1e-9; }
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -64,6 +66,7 @@ class MonitorHost {
   std::vector<Stored> queue_;
   std::set<std::string> names_;  // event names live to the end
   uint64_t seq_ = 0, dropped_ = 0;
+  int64_t cpu_ns_ = 0;
   bool stop_ = false;
   std::vector<std::string> warnings_;
 };

@@ -15,6 +15,7 @@
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "plugin/catalog.hpp"
+#include "rollout/clocks.hpp"
 #include "trial/crash.hpp"
 #include "trial/loop.hpp"
 #include "trial/threads.hpp"
@@ -217,6 +218,8 @@ int TrialProcess::Finish(Outcome outcome, const std::string& plugin, const std::
   if (monitors_) {
     result["events_dropped"] = monitors_->dropped();
     result["warnings"] = monitors_->warnings();
+    // Both in seconds: what listening cost, and all that the process computed.
+    result["monitors"] = {{"cpu_s", monitors_->cpu_s()}, {"process_cpu_s", ReadClock(CLOCK_PROCESS_CPUTIME_ID) * 1e-9}};
   }
   try {
     WriteFileAtomic(spec_.attempt_dir / "result.json", JsonText(result, 2) + "\n");

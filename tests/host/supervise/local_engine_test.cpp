@@ -9,10 +9,10 @@
 
 #include "base/process.hpp"
 #include "engine_fixture.hpp"
+#include "machine/process_tree.hpp"
 #include "rollout/cores.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/outcome.hpp"
-#include "supervise/process_tree.hpp"
 #include "supervise/result.hpp"
 
 namespace backplane {

@@ -1,97 +1,210 @@
-#include <gtest/gtest.h>
-#include <unistd.h>
+#include <gmock/gmock.h>
 
-#include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
 
 #include "fake_host.hpp"
-#include "proc.hpp"
+#include "host/machine/fake_machine.hpp"
+#include "sampler.hpp"
 
 namespace backplane::resources {
 namespace {
 
-namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
 
-// A folder that stands for the root of a machine.
-class Machine : public ::testing::Test {
+constexpr int kTrial = 9'000'000, kChild = 9'000'100;  // numbers that no process of the kernel has
+constexpr int64_t kSecond_ns = 1'000'000'000;
+
+class SamplerTest : public FakeMachine {
  protected:
-  Machine() : root_(fs::path(::testing::TempDir()) / ("machine-" + std::to_string(getpid()))) { fs::remove_all(root_); }
-  ~Machine() override { fs::remove_all(root_); }
-  void Write(const std::string& path, const std::string& text) {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
+  SamplerTest() { Process(kTrial, 1, 0); }
+
+  void Start(const std::string& nvml_library = "libno-such-driver.so.1") {
+    sampler_.emplace(Source{.root = kTrial, .proc = proc(), .nvml_library = nvml_library, .visible_gpus = std::nullopt});
+    sampler_->Read(0);
   }
-  fs::path root_;
+  // Without those that are absent.
+  std::map<std::string, double> Read(int64_t t_ns = kSecond_ns) {
+    std::map<std::string, double> present;
+    const auto values = sampler_->Read(t_ns);
+    for (size_t i = 0; i < kColumnCount; ++i) {
+      if (!std::isnan(values[i])) present[kColumns[i].metric + std::strlen("resources/")] = values[i];
+    }
+    return present;
+  }
+  void UseCpu(double total_s) { Process(kTrial, 1, total_s * static_cast<double>(sysconf(_SC_CLK_TCK))); }
+
+  std::optional<Sampler> sampler_;
 };
 
-std::string Stat(const std::string& name, int parent, int user, int system) {
-  return "7 (" + name + ") S " + std::to_string(parent) + " 1 1 0 -1 0 0 0 0 0 " + std::to_string(user) + " " +
-         std::to_string(system) + " 0 0 20 0 1 0 0";
+TEST_F(SamplerTest, UseIsSinceTheLastReadingAndOfTheQuota) {
+  IsInVersion2("/a");
+  Put("v2/a/cpu.max", "25000 100000\n");
+  Start();
+  UseCpu(2);
+  auto now = Read(10 * kSecond_ns);
+  EXPECT_DOUBLE_EQ(now["cpu_cores_used"], 0.2);
+  EXPECT_DOUBLE_EQ(now["cpu_quota_pct"], 80);
+  UseCpu(4);
+  EXPECT_DOUBLE_EQ(Read(14 * kSecond_ns)["cpu_cores_used"], 0.5);
 }
 
-TEST_F(Machine, NamesWithSpacesAndParenthesesDoNotShiftTheFields) {
-  ProcStat stat;
-  ASSERT_TRUE(ParseStat(Stat("a) R (b 1 2", 42, 30, 12), &stat));
-  EXPECT_EQ(stat.parent, 42);
-  EXPECT_EQ(stat.cpu_ticks, 42);
-  EXPECT_FALSE(ParseStat("", &stat));
-  EXPECT_FALSE(ParseStat("7 (x) S 1", &stat));
+TEST_F(SamplerTest, WaitingIsToldOverCpuTime) {
+  Thread(kTrial, kTrial, 1);
+  Start();
+  UseCpu(2), Thread(kTrial, kTrial, 1.5);
+  EXPECT_DOUBLE_EQ(Read()["run_queue_wait_pct"], 25);
+  Thread(kTrial, kTrial, 1.6);
+  EXPECT_THAT(Read(2 * kSecond_ns), Not(Contains(Pair("run_queue_wait_pct", ::testing::_)))) << "no CPU time to compare with";
 }
 
-TEST_F(Machine, TheTreeIsAProcessAndItsDescendants) {
-  Write("proc/10/stat", Stat("root", 1, 100, 0)), Write("proc/10/status", "VmHWM:\t 4096 kB\nVmRSS:\t 2048 kB\n");
-  Write("proc/10/task/10/schedstat", "5 1000000000 3"), Write("proc/10/task/11/schedstat", "5 500000000 3");
-  Write("proc/9/stat", Stat("grandchild", 20, 50, 0)), Write("proc/20/stat", Stat("child", 10, 50, 0));
-  Write("proc/30/stat", Stat("stranger", 1, 900, 0)), Write("proc/version", "x");
-  const TreeUsage usage = ReadTree(10, root_ / "proc");
-  EXPECT_EQ(usage.processes, 3);
-  EXPECT_NEAR(usage.cpu_s, 200.0 / static_cast<double>(sysconf(_SC_CLK_TCK)), 1e-9);
-  EXPECT_EQ(usage.rss_mb, 2);
-  EXPECT_EQ(usage.rss_peak_mb, 4);
-  EXPECT_NEAR(usage.run_queue_wait_s, 1.5, 1e-9);
+TEST_F(SamplerTest, AProcessMissedOnceIsNotCountedTwice) {
+  Process(kChild, kTrial, 10'000), Thread(kTrial, kTrial, 0, std::to_string(kChild));
+  Start();
+  Thread(kTrial, kTrial, 0, "");
+  EXPECT_EQ(Read()["cpu_cores_used"], 0);
+  Thread(kTrial, kTrial, 0, std::to_string(kChild));
+  EXPECT_EQ(Read(2 * kSecond_ns)["cpu_cores_used"], 0);
 }
 
-TEST_F(Machine, TheSmallestV2QuotaOfLeafAndAncestorsCounts) {
-  Write("proc/self/cgroup", "0::/a/b\n");
-  Write("proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n");
-  Write("sys/fs/cgroup/a/cpu.max", "150000 100000\n"), Write("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
-  EXPECT_DOUBLE_EQ(CgroupCpus(root_), 1.5);
+TEST_F(SamplerTest, ThrottledPeriodsAreThoseOfTheGroupThatHasTheQuota) {
+  IsInVersion2("/a/b");
+  Put("v2/a/cpu.max", "200000 100000\n"), Put("v2/a/b/cpu.stat", "nr_periods 0\nnr_throttled 0\n");
+  Put("v2/a/cpu.stat", "nr_periods 100\nnr_throttled 50\n");
+  Start();
+  EXPECT_THAT(Read(), Not(Contains(Pair("throttled_periods_pct", ::testing::_)))) << "no period has passed";
+  Put("v2/a/cpu.stat", "nr_periods 140\nnr_throttled 60\n");
+  EXPECT_DOUBLE_EQ(Read(2 * kSecond_ns)["throttled_periods_pct"], 25);
 }
 
-TEST_F(Machine, AV1QuotaIsReadFromTheCpuHierarchy) {
-  Write("proc/self/cgroup", "5:cpuset:/x\n4:cpu,cpuacct:/docker/c\n0::/\n");
-  Write("proc/self/mountinfo", "31 20 0:27 /docker/c /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n");
-  Write("cg/cpu/cpu.cfs_quota_us", "250000\n"), Write("cg/cpu/cpu.cfs_period_us", "100000\n");
-  EXPECT_DOUBLE_EQ(CgroupCpus(root_), 2.5);
+TEST_F(SamplerTest, WithoutALimitMemoryIsThatOfTheProcesses) {
+  Put("proc/meminfo", "MemTotal: 40960 kB\nMemAvailable: 30720 kB\n");
+  Start();
+  const auto now = Read();
+  EXPECT_DOUBLE_EQ(now.at("memory_limit_pct"), 5) << "2 of 40 MiB";
+  EXPECT_DOUBLE_EQ(now.at("ram_system_pct"), 25);
 }
 
-TEST_F(Machine, NoCgroupMeansNoLimit) { EXPECT_TRUE(std::isinf(CgroupCpus(root_))); }
+TEST_F(SamplerTest, ThePeakStaysWhenItsProcessHasEnded) {
+  Process(kChild, kTrial, 0), Thread(kTrial, kTrial, 0, std::to_string(kChild));
+  Start();
+  Thread(kTrial, kTrial, 0, "");
+  const auto now = Read();
+  EXPECT_EQ(now.at("rss_mb"), 2);
+  EXPECT_EQ(now.at("rss_peak_mb"), 8);
+}
 
-TEST_F(Machine, WritesOneRowPerSampleAfterTheFirstAndThinsWhenFull) {
-  fs::create_directories(root_);
-  backplane::testing::FakeHost host(*bp_module_v1()->descriptor(0), {{"max_rows", "4"}});
-  const auto* api = static_cast<const bp_monitor_api*>(bp_module_v1()->api("monitor.resources"));
-  bp_monitor* monitor = nullptr;
-  ASSERT_EQ(api->create(&host.host, &host.config, &monitor), BP_OK);
-  EXPECT_EQ(api->interests(monitor), 0u);
-  const auto lines = [&] {
-    EXPECT_EQ(api->finish(monitor, root_.c_str()), BP_OK) << host.error;
+TEST_F(SamplerTest, WhatIsNotThereIsAbsent) {
+  Start();
+  std::vector<std::string> names;
+  for (const auto& [name, value] : Read()) names.push_back(name);
+  EXPECT_THAT(names, ElementsAre("cpu_cores_used", "cpu_quota_pct", "processes", "rss_mb", "rss_peak_mb", "threads"));
+}
+
+TEST_F(SamplerTest, PressureAndTheMachinesLoadHaveColumnsOfTheirOwn) {
+  for (const char* resource : {"cpu", "memory", "io"})
+    Put(std::string("proc/pressure/") + resource, "some avg10=" + std::to_string(std::strlen(resource)) + ".50 avg60=0\n");
+  Put("proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\n");
+  Start();
+  Put("proc/stat", "cpu  30 0 0 10 0 0 0 0 0 0\n");
+  const auto now = Read();
+  EXPECT_EQ(now.at("psi_cpu_some_avg10"), 3.5);
+  EXPECT_EQ(now.at("psi_memory_some_avg10"), 6.5);
+  EXPECT_EQ(now.at("psi_io_some_avg10"), 2.5);
+  EXPECT_EQ(now.at("cpu_system_pct"), 75);
+}
+
+TEST_F(SamplerTest, GpusHaveTheirColumnsToo) {
+  Start(FAKE_NVML_FILE);
+  const auto now = Read();
+  EXPECT_EQ(now.at("gpu_util_pct"), 50);
+  EXPECT_EQ(now.at("vram_used_mb"), 256 + 2048 + 256 + 4096);
+  EXPECT_EQ(now.at("gpu_clock_event_bits"), 0x24);
+  EXPECT_EQ(now.at("sm_util_pct"), 40);
+  EXPECT_EQ(now.at("gpu_whole_device"), 1) << "it is not the trial's process that asks here";
+}
+
+// The plugin through its function table.
+class Plugin : public FakeMachine {
+ protected:
+  explicit Plugin(const std::string& max_rows = "36000") : host_(*bp_module_v1()->descriptor(0), {{"max_rows", max_rows}}) {
+    std::filesystem::create_directories(root_);
+    EXPECT_EQ(api_->create(&host_.host, &host_.config, &monitor_), BP_OK) << host_.error;
+  }
+  ~Plugin() override { api_->destroy(monitor_); }
+
+  void SampleAfter(double seconds) {
+    EXPECT_EQ(api_->sample(monitor_, start_ns_ + static_cast<int64_t>(seconds * 1e9)), BP_OK) << host_.error;
+  }
+  void EndIteration(uint64_t finished) {
+    const bp_event event{.struct_size = sizeof event, .type = BP_EVENT_ITER, .iteration = finished};
+    EXPECT_EQ(api_->on_events(monitor_, &event, 1), BP_OK) << host_.error;
+  }
+  // The named column of resources.csv.
+  std::vector<std::string> Column(const std::string& name) {
+    EXPECT_EQ(api_->finish(monitor_, root_.c_str()), BP_OK) << host_.error;
     std::ifstream file(root_ / "resources.csv");
-    return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
-  };
-  for (int64_t s = 1; s <= 4; ++s) EXPECT_EQ(api->sample(monitor, s * 1000000000), BP_OK) << host.error;
-  EXPECT_EQ(lines(), 1 + 3);
-  EXPECT_EQ(api->sample(monitor, 5000000000), BP_OK);
-  EXPECT_EQ(lines(), 1 + 2);
-  EXPECT_EQ(api->finish(monitor, "/nonexistent"), BP_E_IO);
-  api->destroy(monitor);
+    std::vector<std::string> column;
+    size_t place = 0;
+    for (std::string line, cell; std::getline(file, line);) {
+      std::istringstream cells(line + ",");
+      std::vector<std::string> row;
+      while (std::getline(cells, cell, ',')) row.push_back(cell);
+      if (column.empty()) place = static_cast<size_t>(std::find(row.begin(), row.end(), name) - row.begin());
+      column.push_back(row.at(place));
+    }
+    column.erase(column.begin());
+    return column;
+  }
+
+  testing::FakeHost host_;
+  const bp_monitor_api* api_ = static_cast<const bp_monitor_api*>(bp_module_v1()->api("monitor.resources"));
+  bp_monitor* monitor_ = nullptr;
+  int64_t start_ns_ = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+};
+
+class FullPlugin : public Plugin {
+ protected:
+  FullPlugin() : Plugin("4") {}
+};
+
+TEST_F(Plugin, HasARowForEachSampleNotTooSoonAfterTheLast) {
+  for (const double t_s : {1.0, 2.0, 2.05, 3.0}) SampleAfter(t_s);
+  EXPECT_EQ(Column("rss_mb").size(), 3u);
 }
 
-TEST(Resources, ThisProcessUsesMemoryAndSomeCpus) {
-  EXPECT_GT(ReadTree(getpid()).rss_mb, 0.5);
-  EXPECT_GT(EffectiveCpus(), 0);
+TEST_F(Plugin, ARowAtTheEndOfAnIterationBelongsToIt) {
+  EXPECT_EQ(api_->interests(monitor_), uint64_t{1} << BP_EVENT_ITER);
+  EndIteration(1);
+  SampleAfter(5);
+  EndIteration(2);  // before 5 s: too soon for a row of its own
+  SampleAfter(6);
+  EXPECT_THAT(Column("iteration"), ElementsAre("0", "1", "2"));
+}
+
+TEST_F(Plugin, CellsOfWhatIsNotThereAreEmpty) {
+  SampleAfter(1);
+  EXPECT_THAT(Column("sm_util_pct"), ElementsAre(IsEmpty()));
+  EXPECT_THAT(Column("cpu_cores_used"), ElementsAre(Not(IsEmpty())));
+}
+
+TEST_F(FullPlugin, EverySecondRowGoesAndLaterOnesComeHalfAsOften) {
+  for (int t_s = 1; t_s <= 4; ++t_s) SampleAfter(t_s);
+  EXPECT_EQ(Column("time_s").size(), 2u) << "1 s and 3 s are left";
+  for (int t_s = 5; t_s <= 6; ++t_s) SampleAfter(t_s);
+  EXPECT_EQ(Column("time_s").size(), 3u) << "5 s comes too soon after 4 s";
+}
+
+TEST_F(Plugin, AFileThatCanNotBeWrittenIsAnError) {
+  EXPECT_EQ(api_->finish(monitor_, "/nonexistent"), BP_E_IO);
+  EXPECT_EQ(host_.error, "cannot write /nonexistent/resources.csv.tmp");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include "base/cgroup_path.hpp"
+#include "machine/cgroup_path.hpp"
 
 #include <sstream>
 
-#include "base/files.hpp"
+#include "machine/kernel_file.hpp"
 
 namespace backplane {
 namespace {
@@ -13,7 +13,7 @@ bool HasWord(const std::string& list, const std::string& word) {
 
 // The path of the process's group, from the root of the whole hierarchy.
 std::optional<std::string> PathInHierarchy(const std::string& controller, const std::filesystem::path& proc) {
-  std::istringstream groups(ReadFile(proc / "cgroup").value_or(""));
+  std::istringstream groups(ReadKernelFile(proc / "cgroup").value_or(""));
   for (std::string line; std::getline(groups, line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
@@ -30,12 +30,18 @@ std::optional<std::string> Below(const std::string& root, const std::string& pat
   return inside ? std::optional(path.substr(root.size())) : std::nullopt;
 }
 
+// In a hybrid layout v1 has all controllers, and the hierarchy of v2 only groups processes.
+bool HasNoControllers(const std::filesystem::path& v2_mount) {
+  const std::optional<std::string> controllers = ReadKernelFile(v2_mount / "cgroup.controllers");
+  return controllers && controllers->find_first_not_of(" \n") == std::string::npos;
+}
+
 }  // namespace
 
 std::optional<CgroupFolder> FindCgroup(const std::string& controller, const std::filesystem::path& proc) {
   const std::optional<std::string> path = PathInHierarchy(controller, proc);
   if (!path) return std::nullopt;
-  std::istringstream mounts(ReadFile(proc / "mountinfo").value_or(""));
+  std::istringstream mounts(ReadKernelFile(proc / "mountinfo").value_or(""));
   for (std::string line; std::getline(mounts, line);) {
     const size_t dash = line.find(" - ");
     if (dash == std::string::npos) continue;
@@ -44,6 +50,7 @@ std::optional<CgroupFolder> FindCgroup(const std::string& controller, const std:
     left >> skip >> skip >> skip >> root >> point;
     right >> type >> source >> options;
     if (controller.empty() ? type != "cgroup2" : type != "cgroup" || !HasWord(options, controller)) continue;
+    if (controller.empty() && HasNoControllers(point)) continue;
     const std::optional<std::string> below = Below(root, *path);
     if (below) return CgroupFolder{point, *below == "/" || below->empty() ? point : point + *below};
   }

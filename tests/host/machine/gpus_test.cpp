@@ -1,4 +1,4 @@
-#include "supervise/gpus.hpp"
+#include "machine/gpus.hpp"
 
 #include <gmock/gmock.h>
 

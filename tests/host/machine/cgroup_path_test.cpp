@@ -1,4 +1,4 @@
-#include "base/cgroup_path.hpp"
+#include "machine/cgroup_path.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -29,11 +29,11 @@ class CgroupPathTest : public testing::Test {
 
 TEST_F(CgroupPathTest, Version2HasOneHierarchy) {
   Process("0::/user.slice/run.scope\n",
-          "25 1 0:23 / /proc rw - proc proc rw\n30 23 0:26 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw\n");
-  EXPECT_EQ("/sys/fs/cgroup/user.slice/run.scope", Own(""));
+          "25 1 0:23 / /proc rw - proc proc rw\n30 23 0:26 / /cg/unified rw shared:9 - cgroup2 cgroup2 rw\n");
+  EXPECT_EQ("/cg/unified/user.slice/run.scope", Own(""));
   EXPECT_EQ("absent", Own("memory"));
   EXPECT_THAT(LimitingCgroups("memory", proc_),
-              ElementsAre("/sys/fs/cgroup/user.slice/run.scope", "/sys/fs/cgroup/user.slice", "/sys/fs/cgroup"));
+              ElementsAre("/cg/unified/user.slice/run.scope", "/cg/unified/user.slice", "/cg/unified"));
 }
 
 TEST_F(CgroupPathTest, Version1HasOneForEachSetOfControllers) {
@@ -56,17 +56,30 @@ TEST_F(CgroupPathTest, ContainersRootIsTakenOffThePath) {
 
 TEST_F(CgroupPathTest, MountThatDoesNotShowTheGroupIsPassedOver) {
   Process("0::/docker/abcdef\n",
-          "30 23 0:26 /docker/abc /other rw - cgroup2 cgroup2 rw\n31 23 0:26 /docker/abcdef /sys/fs/cgroup rw - cgroup2 "
+          "30 23 0:26 /docker/abc /other rw - cgroup2 cgroup2 rw\n31 23 0:26 /docker/abcdef /cg/unified rw - cgroup2 "
           "cgroup2 rw\n");
-  EXPECT_EQ("/sys/fs/cgroup", Own(""));
+  EXPECT_EQ("/cg/unified", Own(""));
 }
 
 TEST_F(CgroupPathTest, GroupThatNoMountShowsIsAbsent) {
-  Process("0::/\n", "30 23 0:26 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  Process("0::/\n", "30 23 0:26 /../.. /cg/unified rw - cgroup2 cgroup2 rw\n");
   EXPECT_EQ("absent", Own(""));
   EXPECT_THAT(LimitingCgroups("memory", proc_), ElementsAre());
-  Process("0::/../other\n", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  Process("0::/../other\n", "30 23 0:26 / /cg/unified rw - cgroup2 cgroup2 rw\n");
   EXPECT_EQ("absent", Own(""));
+}
+
+TEST_F(CgroupPathTest, Version2WithoutControllersDoesNotCount) {
+  const std::filesystem::path v2 = proc_ / "unified";
+  std::filesystem::create_directories(v2);
+  Process("4:memory:/a\n0::/a\n",
+          "30 23 0:26 / " + v2.string() + " rw - cgroup2 cgroup2 rw\n31 23 0:27 / /cg/memory rw - cgroup cgroup rw,memory\n");
+  std::ofstream(v2 / "cgroup.controllers") << "memory\n";
+  EXPECT_EQ((v2 / "a").string(), Own(""));
+  std::ofstream(v2 / "cgroup.controllers") << "\n";
+  EXPECT_EQ("absent", Own(""));
+  EXPECT_EQ("/cg/memory/a", Own("memory"));
+  EXPECT_THAT(LimitingCgroups("memory", proc_), ElementsAre("/cg/memory/a", "/cg/memory"));
 }
 
 TEST_F(CgroupPathTest, WithoutControlGroupsThereIsNone) {

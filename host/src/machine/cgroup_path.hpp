@@ -14,8 +14,8 @@ struct CgroupFolder {
   std::filesystem::path own;    // the process's group: `mount` or below it
 };
 
-// In the v1 hierarchy of a controller ("cpu", "memory"), or in that of v2 (""). Absent where it is not mounted, or where no
-// mount shows the group. `proc` is the process's folder.
+// In the v1 hierarchy of a controller ("cpu", "memory"), or in that of v2 (""). Absent where it is not mounted, where no mount
+// shows the group, or where the hierarchy of v2 has no controllers. `proc` is the process's folder.
 std::optional<CgroupFolder> FindCgroup(const std::string& controller, const std::filesystem::path& proc = "/proc/self");
 
 // Where a limit on the controller's resource may stand: the process's groups in v1 and v2 and all above them that can be seen.

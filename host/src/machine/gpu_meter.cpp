@@ -1,0 +1,113 @@
+#include "machine/gpu_meter.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace backplane {
+namespace {
+
+constexpr double kMiB = 1 << 20;
+constexpr unsigned kSpareProcesses = 8;  // that may start between asking how many there are and asking for them
+
+class Mean {
+ public:
+  void Add(std::optional<double> value) {
+    if (value) sum_ += *value, ++n_;
+  }
+  std::optional<double> value() const { return n_ > 0 ? std::optional(sum_ / n_) : std::nullopt; }
+
+ private:
+  double sum_ = 0;
+  int n_ = 0;
+};
+
+}  // namespace
+
+GpuMeter::GpuMeter(const std::string& library, const std::optional<std::string>& visible_devices, pid_t own)
+    : own_(own), library_(library) {
+  for (const Gpu& gpu : VisibleGpus(FindGpus(library_), visible_devices)) {
+    nvml::Device device = nullptr;
+    if (library_.calls().by_index(gpu.index, &device) == nvml::kSuccess) devices_.emplace_back(library_.calls(), device);
+  }
+}
+
+GpuReading GpuMeter::Read(int64_t t_ns) {
+  const nvml::Calls& calls = library_.calls();
+  GpuReading reading;
+  Mean utilization, sm_utilization;
+  for (Device& device : devices_) {
+    nvml::Utilization rates{};
+    if (device.utilization.Ask(calls.utilization, device.handle, &rates)) utilization.Add(rates.gpu);
+    unsigned milliwatts = 0, celsius = 0;
+    if (device.power.Ask(calls.power, device.handle, &milliwatts)) {
+      reading.power_w = reading.power_w.value_or(0) + milliwatts * 1e-3;
+    }
+    constexpr int kOfTheChip = 0;
+    if (device.temperature.Ask(calls.temperature, device.handle, kOfTheChip, &celsius)) {
+      reading.temperature_c = std::max<double>(reading.temperature_c.value_or(0), celsius);
+    }
+    unsigned long long bits = 0;
+    if (device.clock_events.Ask(calls.clock_event_bits, device.handle, &bits)) {
+      reading.clock_events = reading.clock_events.value_or(0) | bits;
+    }
+    sm_utilization.Add(device.gpm.SmUtilPct(t_ns));
+  }
+  reading.util_pct = utilization.value();
+  reading.sm_util_pct = sm_utilization.value();
+  AddMemory(&reading);
+  return reading;
+}
+
+void GpuMeter::AddMemory(GpuReading* reading) {
+  double total_mb = 0, taken_mb = 0;
+  for (Device& device : devices_) {
+    const std::optional<Memory> memory = ReadMemory(device);
+    const std::optional<double> own_mb = ReadOwn(device);
+    reading->whole_device = reading->whole_device.value_or(false) || !own_mb;
+    if (!memory) continue;
+    total_mb += memory->total_mb, taken_mb += memory->taken_mb;
+    reading->vram_used_mb = reading->vram_used_mb.value_or(0) + own_mb.value_or(memory->taken_mb);
+  }
+  if (total_mb > 0) reading->memory_pct = 100 * taken_mb / total_mb;
+}
+
+std::optional<GpuMeter::Memory> GpuMeter::ReadMemory(Device& device) const {
+  const nvml::Calls& calls = library_.calls();
+  // Not `used`: whether it holds the driver's own share depends on the version, and nvml.h contradicts itself about it.
+  nvml::MemoryV2 v2{.version = nvml::kMemoryV2};
+  if (device.memory_v2.Ask(calls.memory_v2, device.handle, &v2)) return Memory{v2.total / kMiB, (v2.total - v2.free) / kMiB};
+  nvml::MemoryV1 v1{};
+  if (device.memory_v1.Ask(calls.memory_v1, device.handle, &v1)) return Memory{v1.total / kMiB, (v1.total - v1.free) / kMiB};
+  return std::nullopt;
+}
+
+template <class Process>
+bool GpuMeter::FindOwn(nvml::Device handle, int (*call)(nvml::Device, unsigned*, Process*), nvml::Question* question,
+                       std::optional<double>* own_mb) const {
+  // A list that is too short is refused, with the number that there are.
+  std::vector<Process> processes(kSpareProcesses);
+  auto count = static_cast<unsigned>(processes.size());
+  bool answered = question->Ask(call, handle, &count, processes.data());
+  if (!answered && count > processes.size()) {
+    processes.resize(count + kSpareProcesses);
+    count = static_cast<unsigned>(processes.size());
+    answered = question->Ask(call, handle, &count, processes.data());
+  }
+  if (!answered) return false;
+  for (unsigned i = 0; i < count; ++i) {
+    if (processes[i].pid == static_cast<unsigned>(own_) && processes[i].used_memory != nvml::kMemoryNotTold) {
+      *own_mb = own_mb->value_or(0) + static_cast<double>(processes[i].used_memory) / kMiB;
+    }
+  }
+  return true;
+}
+
+std::optional<double> GpuMeter::ReadOwn(Device& device) const {
+  std::optional<double> own_mb;
+  if (!FindOwn(device.handle, library_.calls().processes_v2, &device.processes_v2, &own_mb)) {
+    FindOwn(device.handle, library_.calls().processes_v1, &device.processes_v1, &own_mb);
+  }
+  return own_mb;
+}
+
+}  // namespace backplane

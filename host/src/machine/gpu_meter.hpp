@@ -1,0 +1,59 @@
+// What the GPUs of a process are doing, read again and again.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+
+#include "machine/gpm.hpp"
+#include "machine/gpus.hpp"
+#include "machine/nvml.hpp"
+
+namespace backplane {
+
+// Of all devices together; absent where none of them tells.
+struct GpuReading {
+  std::optional<double> util_pct;        // mean over devices: time in which some kernel ran
+  std::optional<double> memory_pct;      // of the devices' memory, what is not free
+  std::optional<double> vram_used_mb;    // MiB, sum: our process's, or all that is not free where whole_device says so
+  std::optional<double> power_w;         // sum
+  std::optional<double> temperature_c;   // the hottest
+  std::optional<uint64_t> clock_events;  // any: why clocks are lower than they could be, bits of the driver
+  std::optional<double> sm_util_pct;     // mean
+  std::optional<bool> whole_device;      // on one of them our process was not found, as in a container
+};
+
+class GpuMeter {
+ public:
+  // Of the devices that `visible_devices` leaves (VisibleGpus).
+  GpuMeter(const std::string& library, const std::optional<std::string>& visible_devices, pid_t own);
+  GpuReading Read(int64_t t_ns);
+
+ private:
+  struct Device {
+    Device(const nvml::Calls& calls, nvml::Device opened) : handle(opened), gpm(calls, opened) {}
+    nvml::Device handle;
+    nvml::Question utilization, memory_v2, memory_v1, power, temperature, clock_events, processes_v2, processes_v1;
+    Gpm gpm;
+  };
+  struct Memory {
+    double total_mb, taken_mb;
+  };
+  void AddMemory(GpuReading* reading);
+  std::optional<Memory> ReadMemory(Device& device) const;
+  // MiB of our process; absent if it is not among the device's, or if the driver does not tell.
+  std::optional<double> ReadOwn(Device& device) const;
+  // False if the device does not list its processes by this call.
+  template <class Process>
+  bool FindOwn(nvml::Device handle, int (*call)(nvml::Device, unsigned*, Process*), nvml::Question* question,
+               std::optional<double>* own_mb) const;
+
+  pid_t own_;
+  nvml::Library library_;      // before the devices: their destructors call it
+  std::list<Device> devices_;  // a Gpm does not move
+};
+
+}  // namespace backplane

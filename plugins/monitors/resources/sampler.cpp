@@ -1,0 +1,90 @@
+#include "sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "machine/pressure.hpp"
+
+namespace backplane::resources {
+namespace {
+
+constexpr const char* kPressures[] = {"cpu", "memory", "io"};
+constexpr double kMiB = 1 << 20;
+
+template <class Number>
+double OrNaN(const std::optional<Number>& value) {
+  return value ? static_cast<double>(*value) : std::nan("");
+}
+
+}  // namespace
+
+Sampler::Sampler(const Source& source)
+    : proc_(source.proc),
+      effective_cpus_(EffectiveCpus(source.proc / "self")),
+      total_mb_(OrNaN(MachineMemory(source.proc)) / kMiB),
+      quota_group_(SmallestCpuQuota(source.proc / "self").group),
+      limited_memory_(LimitedMemory::Find(source.proc)),
+      tree_(source.root, source.proc),
+      gpus_(source.nvml_library, source.visible_gpus, source.root) {
+  for (size_t i = 0; i < pressure_.size(); ++i) pressure_[i] = FindPressure(kPressures[i], proc_);
+}
+
+std::array<double, kColumnCount> Sampler::Read(int64_t t_ns) {
+  Values values;
+  values.fill(std::nan(""));
+  ReadProcesses(t_ns, &values);
+  ReadMachine(&values);
+  ReadGpus(t_ns, &values);
+  last_ns_ = t_ns;
+  return values;
+}
+
+void Sampler::ReadProcesses(int64_t t_ns, Values* values) {
+  const TreeUsage now = tree_.Read();
+  // A process that was missed between its end and its parent's wait is back with the next reading: its time must not count as
+  // used just then, so the largest sum so far is what the next is compared with.
+  const double cpu_s = std::max(0.0, now.cpu_s - cpu_s_), cores = cpu_s / (static_cast<double>(t_ns - last_ns_) * 1e-9);
+  // A thread takes its waiting with it when it ends.
+  const double wait_s = std::max(0.0, now.run_queue_wait_s.value_or(0) - run_queue_wait_s_);
+  rss_peak_mb_ = std::max(rss_peak_mb_, now.rss_peak_mb);
+  (*values)[kCpuCoresUsed] = cores;
+  (*values)[kCpuQuotaPct] = 100 * cores / effective_cpus_;
+  (*values)[kRssMb] = now.rss_mb;
+  (*values)[kRssPeakMb] = rss_peak_mb_;
+  (*values)[kProcesses] = now.processes;
+  (*values)[kThreads] = now.threads;
+  if (now.run_queue_wait_s && cpu_s > 0) (*values)[kRunQueueWaitPct] = 100 * wait_s / cpu_s;
+  (*values)[kMemoryLimitPct] = limited_memory_ ? OrNaN(limited_memory_->UsedPct()) : 100 * now.rss_mb / total_mb_;
+  cpu_s_ = std::max(cpu_s_, now.cpu_s), run_queue_wait_s_ = now.run_queue_wait_s.value_or(0);
+}
+
+void Sampler::ReadMachine(Values* values) {
+  const std::optional<CpuTimes> times = ReadCpuTimes(proc_);
+  if (times && cpu_times_) (*values)[kCpuSystemPct] = OrNaN(BusyPct(*cpu_times_, *times));
+  cpu_times_ = times;
+  (*values)[kRamSystemPct] = OrNaN(MachineMemoryUsedPct(proc_));
+  for (size_t i = 0; i < pressure_.size(); ++i) {
+    if (pressure_[i]) (*values)[kPsiCpu + i] = OrNaN(ReadSomeAvg10(*pressure_[i]));
+  }
+  if (quota_group_.empty()) return;
+  const std::optional<Throttling> throttling = ReadThrottling(quota_group_);
+  if (throttling && throttling_ && throttling->periods > throttling_->periods) {
+    (*values)[kThrottledPeriodsPct] = 100 * static_cast<double>(throttling->throttled - throttling_->throttled) /
+                                      static_cast<double>(throttling->periods - throttling_->periods);
+  }
+  throttling_ = throttling;
+}
+
+void Sampler::ReadGpus(int64_t t_ns, Values* values) {
+  const GpuReading gpus = gpus_.Read(t_ns);
+  (*values)[kGpuUtilPct] = OrNaN(gpus.util_pct);
+  (*values)[kGpuMemoryPct] = OrNaN(gpus.memory_pct);
+  (*values)[kVramUsedMb] = OrNaN(gpus.vram_used_mb);
+  (*values)[kGpuPowerW] = OrNaN(gpus.power_w);
+  (*values)[kGpuTemperatureC] = OrNaN(gpus.temperature_c);
+  (*values)[kGpuClockEventBits] = OrNaN(gpus.clock_events);
+  (*values)[kSmUtilPct] = OrNaN(gpus.sm_util_pct);
+  (*values)[kGpuWholeDevice] = OrNaN(gpus.whole_device);
+}
+
+}  // namespace backplane::resources

@@ -1,0 +1,55 @@
+// Turns what the machine counts into a row: use since the last reading, and how things stand now.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "columns.hpp"
+#include "machine/cpu.hpp"
+#include "machine/gpu_meter.hpp"
+#include "machine/memory.hpp"
+#include "machine/process_usage.hpp"
+
+namespace backplane::resources {
+
+struct Source {
+  pid_t root = 0;  // the trial's process
+  std::filesystem::path proc = "/proc";
+  std::string nvml_library = nvml::kLibrary;
+  std::optional<std::string> visible_gpus;  // CUDA_VISIBLE_DEVICES
+};
+
+class Sampler {
+ public:
+  // Finds out what can be read here; what is not there is not asked for again.
+  explicit Sampler(const Source& source);
+
+  // All columns since the last call; the first one's are meaningless.
+  std::array<double, kColumnCount> Read(int64_t t_ns);
+
+ private:
+  using Values = std::array<double, kColumnCount>;
+  void ReadProcesses(int64_t t_ns, Values* values);
+  void ReadMachine(Values* values);
+  void ReadGpus(int64_t t_ns, Values* values);
+
+  std::filesystem::path proc_;
+  double effective_cpus_, total_mb_;
+  std::filesystem::path quota_group_;
+  std::optional<LimitedMemory> limited_memory_;
+  std::array<std::optional<std::filesystem::path>, 3> pressure_;
+  TreeReader tree_;
+  GpuMeter gpus_;
+
+  int64_t last_ns_ = 0;
+  double cpu_s_ = 0, run_queue_wait_s_ = 0, rss_peak_mb_ = 0;
+  std::optional<CpuTimes> cpu_times_;
+  std::optional<Throttling> throttling_;
+};
+
+}  // namespace backplane::resources

@@ -1,0 +1,67 @@
+// What the default monitor leaves of a trial, with and without a driver.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+constexpr char kWalk[] = R"(experiment: walk
+env: {plugin: cartpole}
+learner: {plugin: random, options: {horizon: 64}}
+rollout: {num_env_runners: 2, num_envs_per_env_runner: 8}
+budget: {env_steps: 20000}
+evaluation: {episodes: 0}
+)";
+
+class MonitorTest : public ProgramTest {
+ protected:
+  MonitorTest() { Write("walk.yaml", kWalk); }
+  ~MonitorTest() override { unsetenv("LD_LIBRARY_PATH"); }
+
+  // The last row of resources.csv: a cell by its column.
+  std::map<std::string, std::string> LastRow() {
+    std::istringstream file(ReadFile(Attempt("walk") / "resources.csv"));
+    std::string header, line, last, name, cell;
+    std::getline(file, header);
+    while (std::getline(file, line)) last = line;
+    std::map<std::string, std::string> row;
+    std::istringstream names(header), cells(last);
+    while (std::getline(names, name, ',')) row[name] = std::getline(cells, cell, ',') ? cell : "";
+    return row;
+  }
+};
+
+TEST_F(MonitorTest, ATrialWithoutAGpuHasItsGpuColumnsEmpty) {
+  ASSERT_EQ(Run("run walk.yaml").exit, 0);
+  const auto row = LastRow();
+  EXPECT_GT(std::stod(row.at("cpu_cores_used")), 0);
+  EXPECT_EQ(row.at("processes"), "1");
+  for (const char* column :
+       {"gpu_util_pct", "gpu_memory_pct", "vram_used_mb", "gpu_power_w", "sm_util_pct", "gpu_whole_device"})
+    EXPECT_EQ(row.at(column), "") << column;
+}
+
+TEST_F(MonitorTest, ATrialSamplesTheGpuItWasGranted) {
+  setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
+  const Finished run = Run("run walk.yaml --set resources.gpus=1");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  const auto row = LastRow();
+  EXPECT_EQ(row.at("gpu_util_pct"), "40.0");
+  EXPECT_EQ(row.at("vram_used_mb"), "1024.0");
+  EXPECT_EQ(row.at("gpu_whole_device"), "0");
+}
+
+TEST_F(MonitorTest, WhatMonitoringCostStandsInTheResult) {
+  ASSERT_EQ(Run("run walk.yaml").exit, 0);
+  const nlohmann::json cost = Result("walk")["monitors"];
+  EXPECT_GT(cost.at("cpu_s"), 0);
+  EXPECT_LT(cost.at("cpu_s"), cost.at("process_cpu_s"));
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end

@@ -1,0 +1,121 @@
+#include "machine/gpu_meter.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace backplane {
+namespace {
+
+constexpr int64_t kSecond_ns = 1'000'000'000;
+
+class GpuMeterTest : public testing::Test {
+ protected:
+  ~GpuMeterTest() override { unsetenv("FAKE_NVML"); }
+
+  static void Driver(const char* mode) { setenv("FAKE_NVML", mode, 1); }
+  // Counted since the driver was loaded.
+  static unsigned Calls(const char* what) {
+    static void* driver = dlopen(FAKE_NVML_FILE, RTLD_NOW | RTLD_LOCAL);
+    return reinterpret_cast<unsigned (*)(const char*)>(dlsym(driver, "fake_nvml_calls"))(what);
+  }
+  static GpuReading ReadOnce(const std::optional<std::string>& visible = std::nullopt) {
+    return GpuMeter(FAKE_NVML_FILE, visible, getpid()).Read(kSecond_ns);
+  }
+  static void ExpectNothing(const GpuReading& reading) {
+    EXPECT_FALSE(reading.util_pct || reading.memory_pct || reading.vram_used_mb || reading.power_w || reading.temperature_c ||
+                 reading.clock_events || reading.sm_util_pct || reading.whole_device);
+  }
+};
+
+TEST_F(GpuMeterTest, TwoDevicesAreOneReading) {
+  const GpuReading both = ReadOnce();
+  EXPECT_EQ(both.util_pct, 50) << "mean of 40 and 60";
+  EXPECT_EQ(both.vram_used_mb, 1024 + 2048) << "ours alone";
+  EXPECT_EQ(both.memory_pct, 100.0 * (256 + 2048 + 256 + 4096) / (8192 + 16384)) << "all that is not free";
+  EXPECT_EQ(both.power_w, 250.5);
+  EXPECT_EQ(both.temperature_c, 70);
+  EXPECT_EQ(both.clock_events, 0x24u);
+  EXPECT_EQ(both.whole_device, false);
+}
+
+TEST_F(GpuMeterTest, OnlyVisibleDevicesAreRead) {
+  EXPECT_EQ(ReadOnce("GPU-2").util_pct, 60);
+  EXPECT_EQ(ReadOnce("0").power_w, 100);
+  ExpectNothing(ReadOnce(""));
+}
+
+TEST_F(GpuMeterTest, MultiprocessorsNeedTwoSamplesATenthOfASecondApart) {
+  GpuMeter meter(FAKE_NVML_FILE, std::nullopt, getpid());
+  EXPECT_EQ(meter.Read(kSecond_ns).sm_util_pct, std::nullopt);
+  EXPECT_EQ(meter.Read(kSecond_ns + kSecond_ns / 10).sm_util_pct, std::nullopt);
+  EXPECT_EQ(meter.Read(kSecond_ns + kSecond_ns / 10 + 1).sm_util_pct, 40);
+}
+
+TEST_F(GpuMeterTest, AProcessThatIsNotFoundGivesNumbersOfTheWholeDevice) {
+  Driver("container");
+  const GpuReading reading = ReadOnce("0");
+  EXPECT_EQ(reading.whole_device, true);
+  EXPECT_EQ(reading.vram_used_mb, 256 + 2048);
+}
+
+TEST_F(GpuMeterTest, WithoutLibraryOrDriverThereIsNothing) {
+  ExpectNothing(GpuMeter("libno-such-driver.so.1", std::nullopt, getpid()).Read(kSecond_ns));
+  Driver("no-driver");
+  ExpectNothing(ReadOnce());
+}
+
+TEST_F(GpuMeterTest, WhatIsForbiddenIsAbsentAndAskedOnce) {
+  Driver("no-permission");
+  GpuMeter meter(FAKE_NVML_FILE, "0", getpid());
+  const unsigned before = Calls("utilization") + Calls("power");
+  for (int i = 1; i <= 3; ++i) {
+    const GpuReading reading = meter.Read(i * kSecond_ns);
+    EXPECT_EQ(reading.util_pct, std::nullopt);
+    EXPECT_EQ(reading.power_w, std::nullopt);
+    EXPECT_EQ(reading.temperature_c, 60);
+  }
+  EXPECT_EQ(Calls("utilization") + Calls("power"), before + 2);
+}
+
+TEST_F(GpuMeterTest, ADividedDeviceHasNoUtilisation) {
+  Driver("mig");
+  GpuMeter meter(FAKE_NVML_FILE, std::nullopt, getpid());
+  const unsigned before = Calls("utilization"), samples_before = Calls("gpm_sample");
+  meter.Read(kSecond_ns);
+  const GpuReading reading = meter.Read(2 * kSecond_ns);
+  EXPECT_EQ(reading.util_pct, std::nullopt);
+  EXPECT_EQ(reading.sm_util_pct, std::nullopt);
+  EXPECT_EQ(reading.vram_used_mb, 1024 + 2048);
+  EXPECT_EQ(Calls("utilization"), before + 2) << "once for each device";
+  EXPECT_EQ(Calls("gpm_sample"), samples_before);
+}
+
+TEST_F(GpuMeterTest, AnotherVersionOfAStructFallsBackToTheOldOne) {
+  Driver("other-version");
+  GpuMeter meter(FAKE_NVML_FILE, "0", getpid());
+  const unsigned before = Calls("memory_v2");
+  meter.Read(kSecond_ns);
+  const GpuReading reading = meter.Read(2 * kSecond_ns);
+  EXPECT_EQ(reading.memory_pct, 100.0 * (256 + 2048) / 8192);
+  EXPECT_EQ(reading.sm_util_pct, std::nullopt);
+  EXPECT_EQ(Calls("memory_v2"), before + 1);
+}
+
+TEST_F(GpuMeterTest, ALibraryWithOldNamesOnlyTellsTheSame) {
+  GpuMeter old(FAKE_OLD_NVML_FILE, std::nullopt, getpid());
+  old.Read(kSecond_ns);
+  const GpuReading reading = old.Read(2 * kSecond_ns), now = ReadOnce();
+  EXPECT_EQ(reading.util_pct, now.util_pct);
+  EXPECT_EQ(reading.memory_pct, now.memory_pct);
+  EXPECT_EQ(reading.vram_used_mb, now.vram_used_mb);
+  EXPECT_EQ(reading.power_w, now.power_w);
+  EXPECT_EQ(reading.clock_events, now.clock_events);
+  EXPECT_EQ(reading.whole_device, false);
+  EXPECT_EQ(reading.sm_util_pct, std::nullopt);
+}
+
+}  // namespace
+}  // namespace backplane
