@@ -147,6 +147,12 @@ TEST(Layout, Event) {
   AT(bp_event, duration_ns, 72); AT(bp_event, count, 80);
 }
 
+TEST(Layout, HostTrial) {
+  SIZE(bp_host_trial_1, 32);
+  AT(bp_host_trial_1, struct_size, 0); AT(bp_host_trial_1, attempt, 4); AT(bp_host_trial_1, trial_id, 8);
+  AT(bp_host_trial_1, attempt_dir, 16); AT(bp_host_trial_1, trial_dir, 24);
+}
+
 TEST(Layout, MonitorApi) {
   SIZE(bp_monitor_api, 64);
   AT(bp_monitor_api, struct_size, 0); AT(bp_monitor_api, reserved, 4); AT(bp_monitor_api, create, 8);
