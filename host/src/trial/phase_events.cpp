@@ -29,7 +29,10 @@ void PhaseEvents::Detach() {
 }
 
 void PhaseEvents::HandOver(uint64_t iteration, uint64_t env_steps) {
-  if (traces_.empty()) return;
+  if (traces_.empty()) {
+    if (monitors_.Wants(BP_EVENT_PHASE)) Attach();
+    return;
+  }
   std::vector<bp_event> events;
   uint64_t dropped = 0;
   for (size_t thread = 0; thread < traces_.size(); ++thread) {

@@ -16,8 +16,8 @@ class PhaseEvents {
   ~PhaseEvents();
   PhaseEvents(const PhaseEvents&) = delete;
 
-  // Posts what was traced since the last call, and stops tracing when nobody wants it any more. [control], while the other
-  // threads rest
+  // Posts what was traced since the last call, and starts or stops tracing as the monitors now want it. [control], while the
+  // other threads rest
   void HandOver(uint64_t iteration, uint64_t env_steps);
 
  private:
