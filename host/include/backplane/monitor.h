@@ -13,12 +13,12 @@ extern "C" {
 typedef struct bp_monitor bp_monitor;  // the plugin's own
 
 // This version of the host sends
-//   PHASE    what a thread did from t_ns - duration_ns to t_ns. phase: which of the host's closed set, name: its name
-//   ("env_step"),
+//   PHASE    what a thread did until t_ns, for duration_ns. phase: which of the host's closed set, name: its name ("env_step"),
 //            instance: the thread, 0 the control thread. The spans of a thread follow each other without gap or overlap. Those
 //            shorter than 1 ms are merged: of a block of neighbouring short spans each phase is one event, with the time it
-//            took in sum and the number of its spans in `count`. They come at the end of an iteration, before its ITER, thread
-//            after thread. Collected only while a monitor wants them.
+//            took in sum and the number of its spans in `count`; their order within the block is not what happened.
+//            They come at the end of an iteration, before its ITER, thread after thread, and only while a monitor wants
+//            them: nothing is collected for nobody.
 //   ITER     an iteration ended, which took duration_ns. value: env steps per second
 //   EPISODE  value: return, instance: row
 //   METRIC   a number of the iteration that the last ITER told of, by its name in metrics.jsonl ("sps", "return", "ep/length",

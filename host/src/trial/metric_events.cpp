@@ -1,5 +1,6 @@
 #include "trial/metric_events.hpp"
 
+#include "base/json_text.hpp"
 #include "store/metric_series.hpp"
 
 namespace backplane {
@@ -12,6 +13,9 @@ bp_event Event(uint32_t type, const nlohmann::json& line) {
   event.env_steps = line.at("step");
   return event;
 }
+
+// A plugin may name a metric in any encoding; what monitors write must be read again.
+std::string Utf8(const std::string& text) { return nlohmann::json::parse(JsonText(nlohmann::json(text))); }
 
 }  // namespace
 
@@ -29,7 +33,7 @@ void PostIteration(MonitorHost& monitors, const nlohmann::json& line, int64_t en
     bp_event event = Event(BP_EVENT_METRIC, line);
     event.instance = one.of == MetricValue::Of::kMachine ? BP_METRIC_MACHINE : BP_METRIC_EXPERIMENT;
     event.value = one.value;
-    monitors.Post(event, one.name);
+    monitors.Post(event, Utf8(one.name));
   }
 }
 

@@ -1,4 +1,5 @@
-// An iteration as the monitors get it: one ITER event, and a METRIC event for each number of its line in metrics.jsonl.
+// An iteration as the monitors get it: one ITER event, and a METRIC event for each number of its line in metrics.jsonl, by the
+// name it has there.
 #pragma once
 
 #include <nlohmann/json.hpp>

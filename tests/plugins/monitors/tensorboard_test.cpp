@@ -22,7 +22,7 @@ class TensorBoardMonitor : public MonitorTest {
     text << std::ifstream(files[0], std::ios::binary).rdbuf();
     return text.str();
   }
-  // A record without its wall time, whose checksum stands for the whole.
+  // The part of a record that does not depend on the wall time.
   static std::string Payload(const std::string& record) { return record.substr(12 + 9, record.size() - 12 - 9 - 4); }
   static bp_event Metric(const char* name, uint64_t step, double value) {
     bp_event event = Event(BP_EVENT_METRIC, name, 1'000'000'000, value);
