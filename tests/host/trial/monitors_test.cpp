@@ -38,9 +38,11 @@ class Monitors : public testing::Test {
   }
   std::vector<std::string> Names(const std::string& kind) {
     monitors_.Finish(folder_);
+    EXPECT_THAT(monitors_.warnings(), testing::IsEmpty());
     std::ifstream file(folder_ / "trace.json");
     std::vector<std::string> names;
-    for (const auto& event : nlohmann::json::parse(file)["traceEvents"])
+    const nlohmann::json trace = nlohmann::json::parse(file);
+    for (const auto& event : trace["traceEvents"])
       if (event["ph"] == kind) names.push_back(event["name"]);
     return names;
   }
