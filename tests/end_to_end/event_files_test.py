@@ -3,10 +3,12 @@
 
   event_files_test.py PROGRAM        runs in .venv-oracle, which has TensorBoard's reader
 
-A trial is run, interrupted and resumed, so that both make two files of one run.
+A trial is run, interrupted and resumed, so that both make two files of one run. Another is killed and goes on from an older checkpoint,
+so that the second file takes back a part of the first.
 """
 import json
 import math
+import os
 import pathlib
 import signal
 import struct
@@ -26,6 +28,16 @@ rollout: {num_env_runners: 2, num_envs_per_env_runner: 4}
 budget: {wall_time: 6s}
 evaluation: {every_iterations: 50, episodes: 3}
 monitors: [resources, tensorboard]
+"""
+KILLED = """
+experiment: killed
+env: {plugin: cartpole}
+learner: {plugin: random, options: {horizon: 256}}
+rollout: {num_env_runners: 2, num_envs_per_env_runner: 4}
+budget: {iterations: 1000}
+evaluation: {every_iterations: 50, episodes: 3}
+checkpoint: {every_iterations: 300}
+on_failure: {signal: {retry: 1}}
 """
 ALIASES = {"sps": "charts/SPS", "return": "charts/episodic_return"}
 
@@ -49,13 +61,16 @@ def as_float32(value):
 
 
 def recorded(trial):
-    """name -> {step: value}, a step from whichever attempt reached it last."""
+    """name -> {step: value}; an attempt takes back what those before it say of its first step and later ones."""
     values = {}
     for file in sorted(trial.glob("attempt-*/metrics.jsonl")):
-        for line in map(json.loads, file.read_text().splitlines()):
+        lines = list(map(json.loads, file.read_text().splitlines()))
+        for name in values:
+            values[name] = {step: value for step, value in values[name].items() if step < lines[0]["step"]}
+        for line in lines:
             for name, value in series(line).items():
                 values.setdefault(name, {})[line["step"]] = as_float32(value)
-    return values
+    return {name: by_step for name, by_step in values.items() if by_step}
 
 
 def read_back(folder):
@@ -108,6 +123,23 @@ def follow_then_interrupt(program, folder):
         assert run.wait() == 130, (folder / "log").read_text()
 
 
+def kill_between_checkpoints(program, folder):
+    """Runs an experiment whose trial is killed once, as the kernel does when memory runs out, and is tried again by itself."""
+    (folder / "killed.yaml").write_text(KILLED)
+    run = subprocess.Popen([program, "run", "killed.yaml"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not any(file.read_text().count("\n") > 350 for file in folder.glob("outputs/killed/trials/*/attempt-1/metrics.jsonl")):
+        assert run.poll() is None, "the experiment ended too early to be killed"
+        time.sleep(0.01)
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if words[1:2] == [b"run-trial"] and words[2].startswith(bytes(folder)):
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:
+            pass  # it has ended meanwhile
+    assert run.wait() == 0
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
@@ -123,6 +155,14 @@ def main():
         for what, where in (("monitor.tensorboard", trial), ("export tb", exported)):
             expect_well_formed(where, attempts=2)
             expect_equal(what, read_back(where), wanted)
+
+        kill_between_checkpoints(program, folder)
+        subprocess.run([program, "export", "tb", "outputs/killed"], cwd=folder, check=True, capture_output=True)
+        trial, = folder.glob("outputs/killed/trials/*")
+        last, first = ([json.loads(line)["step"] for line in (trial / f"attempt-{n}/metrics.jsonl").read_text().splitlines()] for n in (1, 2))
+        assert first[0] <= last[-1], "the killed attempt had not gone on beyond its checkpoint"
+        exported, = folder.glob("outputs/killed/tb/*")
+        expect_equal("export tb of a killed trial", read_back(exported), recorded(trial))
 
 
 if __name__ == "__main__":
