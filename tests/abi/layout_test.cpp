@@ -140,10 +140,17 @@ TEST(Layout, Module) {
 }
 
 TEST(Layout, Event) {
-  SIZE(bp_event, 72);
+  SIZE(bp_event, 88);
   AT(bp_event, struct_size, 0); AT(bp_event, type, 4); AT(bp_event, t_ns, 8); AT(bp_event, seq, 16);
   AT(bp_event, iteration, 24); AT(bp_event, env_steps, 32); AT(bp_event, instance, 40); AT(bp_event, phase, 44);
   AT(bp_event, value, 48); AT(bp_event, name, 56); AT(bp_event, detail, 64);
+  AT(bp_event, duration_ns, 72); AT(bp_event, count, 80);
+}
+
+TEST(Layout, HostTrial) {
+  SIZE(bp_host_trial_1, 32);
+  AT(bp_host_trial_1, struct_size, 0); AT(bp_host_trial_1, attempt, 4); AT(bp_host_trial_1, trial_id, 8);
+  AT(bp_host_trial_1, attempt_dir, 16); AT(bp_host_trial_1, trial_dir, 24);
 }
 
 TEST(Layout, MonitorApi) {

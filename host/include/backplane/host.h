@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 // One per plugin instance; lives until the instance's `destroy` has returned. `create` may call only `log`, `fail`,
-// config getters and "bp.host.facts/1".
+// config getters, "bp.host.facts/1" and "bp.host.trial/1".
 typedef struct bp_host {
   uint32_t struct_size, abi_minor;
   void* impl;  // the host's own
@@ -60,6 +60,17 @@ typedef struct bp_host_facts_1 {
   // Records `value` under `key`, in place of an earlier one; both texts are copied. [control], also during create
   void (*record)(const bp_host* host, const char* key, const char* value);
 } bp_host_facts_1;
+
+// "bp.host.trial/1": which trial this is and where its files go. For monitors: others get NULL, since what they do must not
+// depend on it. The texts live as long as the host. A folder may not exist before the first event.
+#define BP_HOST_TRIAL_1 "bp.host.trial/1"
+typedef struct bp_host_trial_1 {
+  uint32_t struct_size;
+  uint32_t attempt;  // 1, 2, ...
+  const char* trial_id;
+  const char* attempt_dir;  // of this attempt alone; `finish` gets it too
+  const char* trial_dir;    // shared by the attempts of the trial: for files that go on when it is resumed
+} bp_host_trial_1;
 
 // "bp.host.parallel/1": work of a learner on the cores granted to the trial. How many there are is not told, so a result can
 // only depend on how the work was cut.

@@ -1,5 +1,5 @@
-// The monitor kind: a read-only listener on its own thread. The hot path never waits for it; EPISODE and METRIC events may be
-// dropped under load (counted and reported), the others are not.
+// The monitor kind: a read-only listener on its own thread. The hot path never waits for it; PHASE, EPISODE and METRIC events
+// may be dropped under load (counted and reported), the others are not.
 #ifndef BACKPLANE_MONITOR_H_
 #define BACKPLANE_MONITOR_H_
 
@@ -12,28 +12,46 @@ extern "C" {
 
 typedef struct bp_monitor bp_monitor;  // the plugin's own
 
-// This version of the host sends ITER (value: env steps per second), EPISODE (value: return, instance: row) and METRIC.
+// This version of the host sends
+//   PHASE    what a thread did until t_ns, for duration_ns. phase: which of the host's closed set, name: its name ("env_step"),
+//            instance: the thread, 0 the control thread. The spans of a thread follow each other without gap or overlap. Those
+//            shorter than 1 ms are merged: of a block of neighbouring short spans each phase is one event, with the time it
+//            took in sum and the number of its spans in `count`; their order within the block is not what happened.
+//            They come at the end of an iteration, before its ITER, thread after thread, and only while a monitor wants
+//            them: nothing is collected for nobody.
+//   ITER     an iteration ended, which took duration_ns. value: env steps per second
+//   EPISODE  value: return, instance: row
+//   METRIC   a number of the iteration that the last ITER told of, by its name in metrics.jsonl ("sps", "return", "ep/length",
+//            "eval/return", "train/policy_loss", ...), NaN if it was not finite. instance: BP_METRIC_*
 enum { BP_EVENT_RUN = 1, BP_EVENT_PHASE, BP_EVENT_ITER, BP_EVENT_EPISODE, BP_EVENT_METRIC, BP_EVENT_ERROR };
+
+// What a METRIC tells of: the experiment (the same in every run of the trial) or the machine (differs from run to run).
+enum { BP_METRIC_EXPERIMENT = 0, BP_METRIC_MACHINE = 1 };
 
 typedef struct bp_event {
   uint32_t struct_size, type;  // BP_EVENT_*
-  int64_t t_ns;                // steady clock
+  int64_t t_ns;                // steady clock; of what lasts, its end
   uint64_t seq, iteration, env_steps;
   uint32_t instance, phase;
   double value;
-  const char* name;    // lives until finish
-  const char* detail;  // lives for the call; may be NULL
+  const char* name;     // lives until finish
+  const char* detail;   // lives for the call; may be NULL
+  int64_t duration_ns;  // PHASE, ITER
+  uint64_t count;       // PHASE
 } bp_event;
 
 typedef struct bp_monitor_api {
   uint32_t struct_size, reserved;
   bp_status (*create)(const bp_host* host, const bp_config* config, bp_monitor** out_monitor);  // [control]
   void (*destroy)(bp_monitor* monitor);                                                         // [control]
-  uint64_t (*interests)(const bp_monitor* monitor);  // bit (1 << type) for each event type it wants. [any]
-  bp_status (*on_events)(bp_monitor* monitor, const bp_event* events, uint64_t n);  // [monitor]
-  bp_status (*sample)(bp_monitor* monitor, int64_t t_ns);                           // called about once a second. [monitor]
-  bp_status (*finish)(bp_monitor* monitor, const char* out_dir);                    // may be called twice. [monitor]
-  const void* (*get_extension)(const bp_monitor* monitor, const char* id);          // [any]
+  // Bit (1 << type) for each event type it wants. Asked after create and again after each on_events: a monitor may have seen
+  // enough. [any]
+  uint64_t (*interests)(const bp_monitor* monitor);
+  // `n` events of events->struct_size bytes each, which may be more than sizeof(bp_event). [monitor]
+  bp_status (*on_events)(bp_monitor* monitor, const bp_event* events, uint64_t n);
+  bp_status (*sample)(bp_monitor* monitor, int64_t t_ns);                   // called about once a second. [monitor]
+  bp_status (*finish)(bp_monitor* monitor, const char* out_dir);            // may be called twice. [monitor]
+  const void* (*get_extension)(const bp_monitor* monitor, const char* id);  // [any]
 } bp_monitor_api;
 
 #ifdef __cplusplus

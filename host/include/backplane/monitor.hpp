@@ -55,7 +55,7 @@ class Monitor {
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
-  virtual uint64_t Interests() const { return 0; }        // events nobody wants are never built
+  virtual uint64_t Interests() const { return 0; }        // events nobody wants are never built; asked again after each batch
   virtual void OnEvent(const bp_event&) {}                // in the order of time. [monitor]
   virtual void Sample(int64_t /*t_ns*/) {}                // about once a second. [monitor]
   virtual void Finish(const std::string& /*out_dir*/) {}  // may be called twice. [monitor]

@@ -96,9 +96,9 @@ struct ReportArgs {
 int ReportCommand(const ReportArgs& args);
 
 struct ExportArgs {
-  std::string format;  // csv, tb, optuna
+  std::string format;  // csv, tb, sqlite, optuna
   std::filesystem::path out;
-  std::filesystem::path to;  // empty: stdout
+  std::filesystem::path to;  // empty: standard output, OUT/tb for tb; given for sqlite
 };
 int ExportCommand(const ExportArgs& args);
 

@@ -224,14 +224,20 @@ void AddStore(CLI::App* root, Arguments* args) {
   report->add_flag("--quiet", args->report.quiet, "One line at the end");
   report->callback([args] { args->chosen = [args] { return ReportCommand(args->report); }; });
   CLI::App* exported = root->add_subcommand("export", "The results in another form")->require_subcommand(1);
-  const std::pair<const char*, const char*> formats[] = {{"csv", "A table with a row per trial"},
-                                                         {"tb", "TensorBoard event files (not served yet)"},
-                                                         {"optuna", "A journal for Optuna (not served yet)"}};
-  for (const auto& [name, help] : formats) {
-    CLI::App* format = exported->add_subcommand(name, help);
+  struct Format {
+    const char *name, *help, *to, *to_type;
+    bool to_required;
+  };
+  const Format formats[] = {
+      {"csv", "A table with a row per trial", "File to write instead of standard output", "FILE", false},
+      {"tb", "TensorBoard event files, a folder per trial", "Folder to write to instead of OUT/tb", "FOLDER", false},
+      {"sqlite", "A copy of results.sqlite that is whole in one file", "File to write", "FILE", true},
+      {"optuna", "A journal for Optuna (not served yet)", "File to write", "FILE", false}};
+  for (const Format& one : formats) {
+    CLI::App* format = exported->add_subcommand(one.name, one.help);
     AddOut(format, &args->exported.out);
-    format->add_option("--to", args->exported.to, "File to write instead of standard output")->type_name("FILE");
-    format->callback([args, name = std::string(name)] {
+    format->add_option("--to", args->exported.to, one.to)->type_name(one.to_type)->required(one.to_required);
+    format->callback([args, name = std::string(one.name)] {
       args->exported.format = name;
       args->chosen = [args] { return ExportCommand(args->exported); };
     });

@@ -6,6 +6,7 @@
 #include "store/csv.hpp"
 #include "store/database.hpp"
 #include "store/results_folder.hpp"
+#include "store/tb_export.hpp"
 #include "supervise/layout.hpp"
 
 namespace backplane {
@@ -18,6 +19,35 @@ bool IsResultsFolder(const std::filesystem::path& out) {
   }
   std::fprintf(stderr, "backplane: %s is no results folder: it has no plan.jsonl\n", out.c_str());
   return false;
+}
+
+int ExportCsv(const ExportArgs& args) {
+  const ResultsFolder folder{args.out};
+  const std::string text = FormatCsv(folder, ReadPlanFile(folder.plan()), ReadBatchRecord(folder.events()));
+  if (args.to.empty()) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  } else {
+    WriteFileAtomic(args.to, text);
+  }
+  return kOk;
+}
+
+int ExportTb(const ExportArgs& args) {
+  const ResultsFolder folder{args.out};
+  const std::filesystem::path to = args.to.empty() ? args.out / "tb" : args.to;
+  const size_t trials = ExportTensorBoard(folder, ReadPlanFile(folder.plan()), ReadBatchRecord(folder.events()), to);
+  if (trials == 0) {
+    std::fprintf(stderr, "backplane: nothing to export: no trial of %s has finished an iteration\n", args.out.c_str());
+    return kFailed;
+  }
+  std::printf("%s: %zu trials; tensorboard --logdir %s shows them\n", to.c_str(), trials, to.c_str());
+  return kOk;
+}
+
+int ExportSqlite(const ExportArgs& args) {
+  CopyDatabase(args.out, args.to);
+  std::printf("%s: a copy of %s\n", args.to.c_str(), ResultsFolder{args.out}.database().c_str());
+  return kOk;
 }
 
 }  // namespace
@@ -36,22 +66,15 @@ int StoreRebuildCommand(const BatchArgs& args) {
 }
 
 int ExportCommand(const ExportArgs& args) {
-  if (args.format != "csv") {
-    std::fprintf(stderr, "backplane: export %s is not served yet; `backplane export csv` is, and %s holds all numbers\n",
-                 args.format.c_str(), ResultsFolder{args.out}.database().c_str());
+  if (args.format == "optuna") {
+    std::fprintf(stderr, "backplane: export optuna is not served yet; `backplane export csv` is, and %s holds all numbers\n",
+                 ResultsFolder{args.out}.database().c_str());
     return kUsage;
   }
   if (!IsResultsFolder(args.out)) {
     return kUsage;
   }
-  const ResultsFolder folder{args.out};
-  const std::string text = FormatCsv(folder, ReadPlanFile(folder.plan()), ReadBatchRecord(folder.events()));
-  if (args.to.empty()) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  } else {
-    WriteFileAtomic(args.to, text);
-  }
-  return kOk;
+  return args.format == "tb" ? ExportTb(args) : args.format == "sqlite" ? ExportSqlite(args) : ExportCsv(args);
 }
 
 }  // namespace backplane

@@ -13,7 +13,7 @@ constexpr const char* kEntry = "bp_module_v1";
 constexpr std::string_view kEntryStem = "bp_module_v";
 static_assert(BP_ABI_MAJOR == 1, "kEntry carries the major");
 
-constexpr const char* kHostExtensions[] = {BP_HOST_FACTS_1, BP_HOST_METRICS_1, BP_HOST_PARALLEL_1};
+constexpr const char* kHostExtensions[] = {BP_HOST_FACTS_1, BP_HOST_METRICS_1, BP_HOST_PARALLEL_1, BP_HOST_TRIAL_1};
 
 void CheckEntry(const ElfFile& elf, const std::string& file) {
   const std::vector<std::string> exports = elf.Exports();

@@ -39,6 +39,8 @@ inline Phase PhaseFromName(std::string_view name) {
   return Phase::kUpdateBackward;
 }
 
+class PhaseTrace;
+
 // Time of one thread. At most one phase runs at a time: `Switch` ends the old one and starts the new one with one clock
 // reading. Only its own thread touches it; others read it while that thread is known to rest.
 class PhaseClock {
@@ -51,6 +53,8 @@ class PhaseClock {
   // Returns the phase that was running, so that a nested one can go back to it.
   Phase Switch(Phase phase) {
     const int64_t now = NowNs();
+    if (trace_ != nullptr) [[unlikely]]
+      Trace(now);
     ns_[static_cast<size_t>(phase_)] += now - since_;
     since_ = now;
     const Phase old = phase_;
@@ -59,9 +63,14 @@ class PhaseClock {
   }
   void Stop() {
     if (!running_) return;
-    ns_[static_cast<size_t>(phase_)] += NowNs() - since_;
+    const int64_t now = NowNs();
+    if (trace_ != nullptr) [[unlikely]]
+      Trace(now);
+    ns_[static_cast<size_t>(phase_)] += now - since_;
     running_ = false;
   }
+  // Each span that ends is added to `trace` too, which outlives its use; NULL: no longer. While the thread rests, or by itself.
+  void TraceInto(PhaseTrace* trace) { trace_ = trace; }
   bool running() const { return running_; }
   Phase current() const { return phase_; }
   int64_t since_ns() const { return since_; }  // when the running phase began
@@ -73,10 +82,13 @@ class PhaseClock {
   }
 
  private:
+  void Trace(int64_t now);  // out of line: the clock's own code stays small
+
   std::array<int64_t, kPhaseCount> ns_{};
   int64_t since_ = 0;
   Phase phase_ = Phase::kIdle;
   bool running_ = false;
+  PhaseTrace* trace_ = nullptr;
 };
 
 // A span on the thread's clock; nests.

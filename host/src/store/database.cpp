@@ -1,5 +1,6 @@
 #include "store/database.hpp"
 
+#include <stdexcept>
 #include <utility>
 
 #include "store/database_tables.hpp"
@@ -75,6 +76,20 @@ void RebuildDatabase(const std::filesystem::path& out, const std::vector<PlanLin
   }  // closing the last connection moves everything from the -wal file into the database
   RemoveCompanions(folder.database());
   std::filesystem::rename(temporary, folder.database());
+}
+
+void CopyDatabase(const std::filesystem::path& out, const std::filesystem::path& to) {
+  const std::filesystem::path from = ResultsFolder{out}.database();
+  if (!std::filesystem::exists(from)) {
+    throw std::runtime_error(from.string() + " does not exist; `backplane store rebuild " + out.string() + "` makes it");
+  }
+  const std::filesystem::path temporary = to.string() + ".tmp";
+  std::filesystem::remove(temporary);
+  {
+    const SqliteConnection connection(from);
+    SqliteStatement(connection, "VACUUM INTO ?").Run(temporary.string());
+  }
+  std::filesystem::rename(temporary, to);
 }
 
 }  // namespace backplane

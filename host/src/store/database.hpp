@@ -45,4 +45,8 @@ class Database {
 // Makes OUT/results.sqlite anew, under another name until it is whole. Throws std::runtime_error.
 void RebuildDatabase(const std::filesystem::path& out, const std::vector<PlanLine>& plan, const BatchRecord& record);
 
+// A copy that is one whole file, readable alone; a batch may run meanwhile. By rename, in place of what `to` was. Throws
+// std::runtime_error, also if there is no database yet.
+void CopyDatabase(const std::filesystem::path& out, const std::filesystem::path& to);
+
 }  // namespace backplane

@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
+#include "store/metric_series.hpp"
 
 namespace backplane {
 namespace {
@@ -29,16 +30,10 @@ void AddStatistic(const std::string& name, const json& value, std::vector<Statis
   }
 }
 
-// An evaluation repeats "ep/length" under its own name: "eval/length".
-std::string Under(const std::string& prefix, const std::string& name) {
-  constexpr std::string_view kEpisode = "ep/";
-  return prefix.empty() ? name : prefix + (name.starts_with(kEpisode) ? name.substr(kEpisode.size()) : name);
-}
-
 void AddMeasured(const std::string& prefix, const json& measured, std::vector<Statistic>* out) {
-  AddStatistic(Under(prefix, "return"), At(measured, "return"), out);
+  AddStatistic(NameUnder(prefix, "return"), At(measured, "return"), out);
   for (const auto& [name, value] : At(measured, "metrics").items()) {
-    AddStatistic(Under(prefix, name), value, out);
+    AddStatistic(NameUnder(prefix, name), value, out);
   }
 }
 
@@ -61,55 +56,6 @@ std::vector<std::string> Facts(const json& facts) {
   }
   return lines;
 }
-
-// One line of metrics.jsonl.
-class LineValues {
- public:
-  LineValues(uint64_t iteration, std::vector<IterationValue>* out) : iteration_(iteration), out_(out) {}
-
-  void AddLine(const json& line) {
-    for (const auto& [name, key] : {std::pair("env_steps", "step"), std::pair("episodes", "episodes")}) {
-      if (line.contains(key)) {
-        Add(name, line[key]);
-      }
-    }
-    AddMeans("", line, "ep");
-    AddMeans("eval/", At(line, "eval"), "metrics");
-    for (const auto& [name, value] : At(line, "metrics").items()) {
-      Add(name, value);
-    }
-    for (const auto& [name, value] : At(line, "time").items()) {
-      Add(name, value);
-    }
-    for (const auto& [name, value] : At(At(line, "time"), "machine").items()) {
-      Add(name, value);
-    }
-  }
-
- private:
-  void Add(const std::string& name, const json& value) {
-    if (value.is_number() || value.is_null()) {
-      out_->push_back({iteration_, name, value.is_null() ? std::nan("") : value.get<double>()});
-    }
-  }
-  void AddMeans(const std::string& prefix, const json& object, const char* metrics) {
-    if (object.contains("return")) {
-      AddMean(prefix + "return", object["return"]);
-    }
-    for (const auto& [name, value] : At(object, metrics).items()) {
-      AddMean(Under(prefix, name), value);
-    }
-  }
-  // Before the first episode has ended there is no mean.
-  void AddMean(const std::string& name, const json& value) {
-    if (NumberOf(At(value, "n")).value_or(0) > 0) {
-      Add(name, At(value, "mean"));
-    }
-  }
-
-  uint64_t iteration_;
-  std::vector<IterationValue>* out_;
-};
 
 }  // namespace
 
@@ -145,7 +91,9 @@ std::vector<IterationValue> ReadIterations(const std::filesystem::path& attempt_
   for (std::string text; std::getline(stream, text);) {
     const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (At(line, "iteration").is_number_unsigned()) {
-      LineValues(line["iteration"].get<uint64_t>(), &values).AddLine(line);
+      for (MetricValue& one : MetricSeries(line)) {
+        values.push_back({line["iteration"].get<uint64_t>(), std::move(one.name), one.value});
+      }
     }
   }
   return values;

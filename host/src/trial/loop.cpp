@@ -8,6 +8,7 @@
 
 #include "backplane/ext/snapshot.h"
 #include "backplane/ext/state.h"
+#include "trial/metric_events.hpp"
 
 namespace backplane {
 namespace {
@@ -47,6 +48,7 @@ nlohmann::json Number(double value) { return std::isfinite(value) ? nlohmann::js
 TrialLoop::TrialLoop(LoopParts parts)
     : parts_(std::move(parts)),
       clocks_(parts_.threads.clocks()),
+      phase_events_(clocks_, parts_.monitors),
       collector_(parts_.env, parts_.learner, parts_.threads.collectors(), {parts_.chunk_rows, parts_.spec.experiment.seed},
                  parts_.cancelled, [this] { parts_.status.Beat(); }),
       balance_metric_(parts_.metrics.Add(true, {"rollout/balance", "", "mean / largest CPU time of the runner threads", 1})),
@@ -57,7 +59,10 @@ TrialLoop::TrialLoop(LoopParts parts)
 
 void TrialLoop::Run() {
   start_ns_ = NowNs();
-  const auto stop_clock = [this] { end_ns_ = NowNs(); };
+  const auto stop_clock = [this] {
+    end_ns_ = NowNs();
+    phase_events_.HandOver(iterations_, env_steps_);
+  };
   try {
     if (parts_.spec.resume) Resume();
     RunRequests();
@@ -183,7 +188,8 @@ void TrialLoop::CloseIteration() {
   open_ = false;
   const PhaseSpan span(clocks_[0], Phase::kMonitor);
   ++iterations_;
-  const double seconds = (NowNs() - iteration_start_ns_) * 1e-9, collecting = collect_ns_ * 1e-9;
+  const int64_t end_ns = NowNs();
+  const double seconds = (end_ns - iteration_start_ns_) * 1e-9, collecting = collect_ns_ * 1e-9;
   if (iterations_ == 1) {
     first_s_ = seconds, first_collect_s_ = collecting, first_steps_ = iteration_steps_;
   } else {
@@ -213,24 +219,8 @@ void TrialLoop::CloseIteration() {
   status.progress = Progress(parts_.spec.experiment.budget, SpentNow());
   status.sps = iteration_steps_ / seconds;
   status.episode_return = window_.mean_return();
-  if (parts_.monitors.Wants(BP_EVENT_ITER)) {
-    bp_event event{};
-    event.type = BP_EVENT_ITER;
-    event.iteration = iterations_;
-    event.env_steps = env_steps_;
-    event.value = iteration_steps_ / seconds;
-    parts_.monitors.Post(event, "iteration");
-  }
-  if (parts_.monitors.Wants(BP_EVENT_METRIC) && line.contains("metrics")) {
-    for (const auto& [name, value] : line["metrics"].items()) {
-      bp_event event{};
-      event.type = BP_EVENT_METRIC;
-      event.iteration = iterations_;
-      event.env_steps = env_steps_;
-      event.value = value.is_number() ? value.get<double>() : std::nan("");
-      parts_.monitors.Post(event, name);
-    }
-  }
+  phase_events_.HandOver(iterations_, env_steps_);
+  PostIteration(parts_.monitors, line, end_ns, end_ns - iteration_start_ns_);
 }
 
 void TrialLoop::PostEpisodes() {

@@ -16,6 +16,7 @@
 #include "trial/contract.hpp"
 #include "trial/metrics.hpp"
 #include "trial/monitors.hpp"
+#include "trial/phase_events.hpp"
 #include "trial/recorder.hpp"
 #include "trial/status.hpp"
 #include "trial/threads.hpp"
@@ -63,6 +64,7 @@ class TrialLoop {
 
   LoopParts parts_;
   std::vector<PhaseClock>& clocks_;
+  PhaseEvents phase_events_;
   Collector collector_;
   const int32_t balance_metric_, wall_eff_metric_;
   PoolUse use_sum_;  // over the rollouts so far

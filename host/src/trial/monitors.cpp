@@ -35,8 +35,14 @@ void MonitorHost::Add(const LoadedModule& module, const std::string& id, const I
   });
   if (status != BP_OK) throw TrialFailure(status, id, "create: " + monitor.services->TakeError());
   if (monitor.api->interests != nullptr) monitor.interests = monitor.api->interests(monitor.instance);
-  interests_ |= monitor.interests;
   monitors_.push_back(std::move(monitor));
+  CollectInterests();
+}
+
+void MonitorHost::CollectInterests() {
+  uint64_t all = 0;
+  for (const Monitor& monitor : monitors_) all |= monitor.on ? monitor.interests : 0;
+  interests_ = all;
 }
 
 template <class Function>
@@ -61,15 +67,30 @@ void MonitorHost::Post(bp_event event, const std::string& name, const std::strin
   if (!Wants(event.type)) return;
   std::lock_guard lock(mutex_);
   const bool droppable = event.type == BP_EVENT_EPISODE || event.type == BP_EVENT_METRIC;
-  if (queue_.size() >= (droppable ? kQueueLimit - kReserved : kQueueLimit)) {
+  if (queue_.size() - spans_waiting_ >= (droppable ? kQueueLimit - kReserved : kQueueLimit)) {
     ++dropped_;
     return;
   }
   event.struct_size = sizeof event;
-  event.t_ns = NowNs();
+  if (event.t_ns == 0) event.t_ns = NowNs();
   event.seq = seq_++;
   event.name = names_.insert(name).first->c_str();
   queue_.push_back({event, detail});
+}
+
+void MonitorHost::PostSpans(const std::vector<bp_event>& events, uint64_t lost) {
+  std::lock_guard lock(mutex_);
+  dropped_ += lost;
+  for (const bp_event& event : events) {
+    if (spans_waiting_ >= kSpanLimit) {
+      ++dropped_;
+      continue;
+    }
+    queue_.push_back({event, ""});
+    queue_.back().event.struct_size = sizeof event;
+    queue_.back().event.seq = seq_++;
+    ++spans_waiting_;
+  }
 }
 
 void MonitorHost::Work() {
@@ -81,6 +102,7 @@ void MonitorHost::Work() {
       std::unique_lock lock(mutex_);
       wake_.wait_for(lock, kBatchEvery, [this] { return stop_; });
       events.swap(queue_);
+      spans_waiting_ = 0;
       stop = stop_;
     }
     Deliver(events);
@@ -105,9 +127,14 @@ void MonitorHost::Deliver(const std::vector<Stored>& events) {
       batch.push_back(stored.event);
       batch.back().detail = stored.detail.empty() ? nullptr : stored.detail.c_str();
     }
-    if (!batch.empty())
-      Call(monitor, "on_events", [&] { return monitor.api->on_events(monitor.instance, batch.data(), batch.size()); });
+    if (batch.empty()) continue;
+    Call(monitor, "on_events", [&] {
+      const bp_status status = monitor.api->on_events(monitor.instance, batch.data(), batch.size());
+      if (status == BP_OK && monitor.api->interests != nullptr) monitor.interests = monitor.api->interests(monitor.instance);
+      return status;
+    });
   }
+  CollectInterests();
 }
 
 void MonitorHost::Finish(const std::filesystem::path& out_dir) {

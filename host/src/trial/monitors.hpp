@@ -2,6 +2,7 @@
 // waits for it: a full queue drops events and counts them, and a monitor that fails is switched off.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <filesystem>
 #include <functional>
@@ -21,6 +22,8 @@ namespace backplane {
 
 class MonitorHost {
  public:
+  static constexpr size_t kSpanLimit = 1 << 17;  // PHASE events that may wait for the monitors, about 16 MiB
+
   explicit MonitorHost(const HostSinks& sinks) : sinks_(sinks) {}
   ~MonitorHost();
   MonitorHost(const MonitorHost&) = delete;
@@ -32,8 +35,10 @@ class MonitorHost {
   void Finish(const std::filesystem::path& out_dir);
 
   bool Wants(uint32_t type) const { return (interests_ & (uint64_t{1} << type)) != 0; }
-  // Copies the event and its texts; returns at once. [any]
+  // Copies the event and its texts; returns at once. t_ns 0 stands for now. [any]
   void Post(bp_event event, const std::string& name, const std::string& detail = "");
+  // PHASE events, with names that live to the end; `lost` were dropped before. [any]
+  void PostSpans(const std::vector<bp_event>& events, uint64_t lost);
   uint64_t dropped() const { return dropped_; }
   // CPU time that the monitors took, seconds: that of their thread and of finish. After Finish.
   double cpu_s() const { return static_cast<double>(cpu_ns_) * 1e-9; }
@@ -53,17 +58,19 @@ class MonitorHost {
   };
   void Work();
   void Deliver(const std::vector<Stored>& events);
+  void CollectInterests();
   // One that fails is switched off with a warning.
   template <class Function>
   void Call(Monitor& monitor, const char* doing, Function&& function);
 
   const HostSinks& sinks_;
   std::vector<Monitor> monitors_;
-  uint64_t interests_ = 0;
+  std::atomic<uint64_t> interests_{0};  // of all that are on
   std::thread thread_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Stored> queue_;
+  size_t spans_waiting_ = 0;     // of the queue
   std::set<std::string> names_;  // event names live to the end
   uint64_t seq_ = 0, dropped_ = 0;
   int64_t cpu_ns_ = 0;

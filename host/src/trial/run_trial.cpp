@@ -57,6 +57,9 @@ class TrialProcess {
   TrialProcess(TrialSpec spec, bool check_only)
       : spec_(std::move(spec)),
         check_only_(check_only),
+        trial_dir_(spec_.checkpoint_dir.parent_path()),
+        trial_{sizeof trial_, static_cast<uint32_t>(spec_.attempt), spec_.trial_id.c_str(), spec_.attempt_dir.c_str(),
+               trial_dir_.c_str()},
         status_(check_only ? std::filesystem::path() : spec_.attempt_dir / "status") {
     sinks_.log = [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); };
     sinks_.cancelled = &g_cancelled;
@@ -65,6 +68,7 @@ class TrialProcess {
     sinks_.fact = [this](const std::string& id, const std::string& key, const std::string& value) { facts_[id][key] = value; };
     monitor_sinks_ = sinks_;
     monitor_sinks_.metrics_impl = metrics_.machine();
+    monitor_sinks_.trial = &trial_;
     monitor_sinks_.fact = nullptr;  // monitors run on a thread of their own, and get no `parallel` either
     sinks_.parallel = [this](uint64_t n, void (*piece)(void*, uint64_t), void* context) {
       threads_->parallel().Run(n, piece, context);
@@ -108,6 +112,8 @@ class TrialProcess {
 
   TrialSpec spec_;
   bool check_only_;
+  std::filesystem::path trial_dir_;  // where the checkpoint lies: shared by attempts, a replay's own
+  bp_host_trial_1 trial_;            // what monitors are told
   StatusWriter status_;
   std::mutex log_mutex_;  // plugins log from any thread
   MetricsHub metrics_;

@@ -74,6 +74,15 @@ TEST(HostServices, RecordsFactsUnderThePluginsIdAlsoWhileItIsCreated) {
   EXPECT_EQ(line, "learner.x path short");
 }
 
+TEST(HostServices, TellWhichTrialItIsOnlyToThoseWhoMayKnow) {
+  HostSinks sinks;
+  HostServices services("monitor.x", &sinks);
+  EXPECT_EQ(services.get()->get_extension(services.get(), BP_HOST_TRIAL_1), nullptr);
+  const bp_host_trial_1 trial{sizeof trial, 2, "id", "attempt", "trial"};
+  sinks.trial = &trial;
+  EXPECT_EQ(services.get()->get_extension(services.get(), BP_HOST_TRIAL_1), &trial);
+}
+
 class Options : public testing::Test {
  protected:
   OptionView view_{{{"lr", 0.5},

@@ -19,9 +19,10 @@ class DatabaseTest : public BatchFixture {
     return Database(folder_.out, PlanLines(), Record(), [this](const std::string& text) { warnings_.push_back(text); });
   }
   // Each row as "a|b|c", NULL as "-"; read by plain SQLite as anyone would.
-  Lines Ask(const std::string& query) {
+  Lines Ask(const std::string& query) { return AskFile(folder_.database(), query); }
+  Lines AskFile(const std::filesystem::path& file, const std::string& query) {
     sqlite3* connection = nullptr;
-    EXPECT_EQ(SQLITE_OK, sqlite3_open(folder_.database().c_str(), &connection));
+    EXPECT_EQ(SQLITE_OK, sqlite3_open(file.c_str(), &connection));
     Lines rows;
     const auto add = +[](void* out, int n, char** values, char**) {
       std::string row;
@@ -144,6 +145,31 @@ TEST_F(DatabaseTest, LockedByAnotherItIsOneWarningAndTheFileStays) {
   EXPECT_EQ(1u, warnings_.size());
   sqlite3_close(other);
   EXPECT_THAT(Ask("SELECT count(*) FROM trials"), ElementsAre("2"));
+}
+
+TEST_F(DatabaseTest, ACopyIsOneFileAndReadableAloneWhileABatchRuns) {
+  RunAll();
+  const Database writer = Open();
+  ASSERT_TRUE(std::filesystem::exists(folder_.database().string() + "-wal")) << "what was written last is in there";
+  const std::filesystem::path copy = folder_.out / "elsewhere" / "copy.sqlite";
+  std::filesystem::create_directories(copy.parent_path());
+  std::ofstream(copy) << "an older one";
+  CopyDatabase(folder_.out, copy);
+  std::filesystem::permissions(copy.parent_path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  EXPECT_THAT(AskFile(copy, "SELECT id, state FROM trials ORDER BY id"), ElementsAre("t0|COMPLETED", "t1|FAILED"));
+  EXPECT_THAT(AskFile(copy, "PRAGMA journal_mode"), ElementsAre("delete")) << "a WAL file needs two more beside it";
+  std::filesystem::permissions(copy.parent_path(), std::filesystem::perms::owner_all);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(copy.parent_path()), {}), 1);
+}
+
+TEST_F(DatabaseTest, ACopyOfNothingSaysHowToMakeIt) {
+  try {
+    CopyDatabase(folder_.out, folder_.out / "copy.sqlite");
+    FAIL() << "copied";
+  } catch (const std::exception& error) {
+    EXPECT_THAT(error.what(), HasSubstr("backplane store rebuild"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_.database())) << "looking for it must not make it";
 }
 
 }  // namespace

@@ -1,0 +1,117 @@
+#include "store/tb_export.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include "base/json_fields.hpp"
+#include "store/metric_series.hpp"
+#include "store/tf_events.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr size_t kLongestName = 150;  // file systems take 255 bytes, and an id may follow
+constexpr size_t kIdDigits = 8;
+
+std::string MadeSafe(std::string name) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._=,+-";
+  for (char& c : name) {
+    c = kAllowed.find(c) == std::string_view::npos ? '_' : c;
+  }
+  if (name.starts_with('.')) {
+    name.front() = '_';  // hidden, or another folder
+  }
+  return name.substr(0, kLongestName);
+}
+
+std::vector<nlohmann::json> Lines(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::vector<nlohmann::json> lines;
+  for (std::string text; std::getline(stream, text);) {
+    nlohmann::json line = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (At(line, "step").is_number_unsigned()) {
+      lines.push_back(std::move(line));  // the last one may be torn
+    }
+  }
+  return lines;
+}
+
+double Seconds(const nlohmann::json& line, const char* key) { return NumberOf(At(At(line, "time"), key)).value_or(0); }
+
+bool Resumed(const AttemptRecord& attempt) {
+  const nlohmann::json& resumed = At(attempt.start_body, "resumed");
+  return resumed.is_boolean() && resumed.get<bool>();
+}
+
+// The first attempt of those that the last one went on from.
+size_t FirstThatCounts(const std::vector<AttemptRecord>& attempts) {
+  size_t first = attempts.size() - 1;
+  while (first > 0 && Resumed(attempts[first])) {
+    --first;
+  }
+  return first;
+}
+
+bool WriteAttempt(const AttemptRecord& attempt, const std::vector<nlohmann::json>& lines, const std::filesystem::path& to) {
+  if (lines.empty()) {
+    return false;
+  }
+  // A resumed attempt counts the seconds of those before it too.
+  const double before = Resumed(attempt) ? Seconds(lines.front(), "t") - Seconds(lines.front(), "iteration_s") : 0;
+  TfEventFile file(to / TfFileName(attempt.started, attempt.number), attempt.started);
+  const auto time_of = [&](const nlohmann::json& line) { return attempt.started + std::max(0.0, Seconds(line, "t") - before); };
+  // What an earlier attempt, or an earlier export, says of these steps does not count.
+  if (attempt.number > 1) {
+    file.SessionStart(time_of(lines.front()), lines.front()["step"].get<int64_t>());
+  }
+  for (const nlohmann::json& line : lines) {
+    for (const MetricValue& one : MetricSeries(line)) {
+      if (one.of != MetricValue::Of::kAxis) {
+        file.Scalar(time_of(line), line["step"].get<int64_t>(), one.name, one.value);
+      }
+    }
+  }
+  file.Flush();
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> FolderNames(const std::vector<PlanLine>& trials, bool several_seeds) {
+  std::vector<std::string> names;
+  std::map<std::string, int> uses;
+  for (const PlanLine& trial : trials) {
+    names.push_back(MadeSafe(DisplayName(trial, several_seeds)));
+    ++uses[names.back()];
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (uses[names[i]] > 1) {
+      names[i] += "-" + trials[i].trial_id.substr(0, kIdDigits);
+    }
+  }
+  return names;
+}
+
+size_t ExportTensorBoard(const ResultsFolder& folder, const std::vector<PlanLine>& plan, const BatchRecord& record,
+                         const std::filesystem::path& to) {
+  std::vector<PlanLine> trials;
+  std::copy_if(plan.begin(), plan.end(), std::back_inserter(trials), [](const PlanLine& line) { return !line.dropped; });
+  const std::vector<std::string> names = FolderNames(trials, HasSeveralSeeds(plan));
+  size_t exported = 0;
+  for (size_t i = 0; i < trials.size(); ++i) {
+    const TrialRecord* trial = record.Find(trials[i].trial_id);
+    if (trial == nullptr || trial->attempts.empty()) {
+      continue;
+    }
+    bool any = false;
+    for (size_t a = FirstThatCounts(trial->attempts); a < trial->attempts.size(); ++a) {
+      const AttemptRecord& attempt = trial->attempts[a];
+      any |= WriteAttempt(attempt, Lines(folder.attempt(trial->id, attempt.number) / "metrics.jsonl"), to / names[i]);
+    }
+    exported += any ? 1 : 0;
+  }
+  return exported;
+}
+
+}  // namespace backplane

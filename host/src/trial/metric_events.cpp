@@ -1,0 +1,40 @@
+#include "trial/metric_events.hpp"
+
+#include "base/json_text.hpp"
+#include "store/metric_series.hpp"
+
+namespace backplane {
+namespace {
+
+bp_event Event(uint32_t type, const nlohmann::json& line) {
+  bp_event event{};
+  event.type = type;
+  event.iteration = line.at("iteration");
+  event.env_steps = line.at("step");
+  return event;
+}
+
+// A plugin may name a metric in any encoding; what monitors write must be read again.
+std::string Utf8(const std::string& text) { return nlohmann::json::parse(JsonText(nlohmann::json(text))); }
+
+}  // namespace
+
+void PostIteration(MonitorHost& monitors, const nlohmann::json& line, int64_t end_ns, int64_t duration_ns) {
+  if (monitors.Wants(BP_EVENT_ITER)) {
+    bp_event event = Event(BP_EVENT_ITER, line);
+    event.t_ns = end_ns;
+    event.duration_ns = duration_ns;
+    event.value = line.at("time").at("sps");
+    monitors.Post(event, "iteration");
+  }
+  if (!monitors.Wants(BP_EVENT_METRIC)) return;
+  for (const MetricValue& one : MetricSeries(line)) {
+    if (one.of == MetricValue::Of::kAxis) continue;
+    bp_event event = Event(BP_EVENT_METRIC, line);
+    event.instance = one.of == MetricValue::Of::kMachine ? BP_METRIC_MACHINE : BP_METRIC_EXPERIMENT;
+    event.value = one.value;
+    monitors.Post(event, Utf8(one.name));
+  }
+}
+
+}  // namespace backplane

@@ -1,0 +1,14 @@
+// An iteration as the monitors get it: one ITER event, and a METRIC event for each number of its line in metrics.jsonl, by the
+// name it has there.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "trial/monitors.hpp"
+
+namespace backplane {
+
+// `line` as MetricsFile writes it; the iteration lasted `duration_ns` and ended at `end_ns`, steady clock.
+void PostIteration(MonitorHost& monitors, const nlohmann::json& line, int64_t end_ns, int64_t duration_ns);
+
+}  // namespace backplane

@@ -1,0 +1,57 @@
+// Writes every metric of the trial into an event file that TensorBoard can follow while the trial runs.
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "backplane/monitor.hpp"
+#include "store/tf_events.hpp"
+
+namespace backplane::tensorboard {
+
+double SecondsSince1970() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+double SteadySeconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+class TensorBoard : public bp::MonitorPlugin<TensorBoard> {
+ public:
+  static constexpr bp::About kAbout{
+      .id = "monitor.tensorboard", .version = "1.0.0", .summary = "Metrics as TensorBoard event files"};
+
+  explicit TensorBoard(const bp::MonitorSetup& setup)
+      : MonitorPlugin(setup), start_time_(SecondsSince1970()), since_1970_(start_time_ - SteadySeconds()) {
+    const auto* trial = static_cast<const bp_host_trial_1*>(setup.host->get_extension(setup.host, BP_HOST_TRIAL_1));
+    if (trial == nullptr) throw bp::Error(BP_E_UNSUPPORTED, "needs the host service " BP_HOST_TRIAL_1);
+    folder_ = trial->trial_dir, attempt_ = trial->attempt;
+  }
+
+  uint64_t Interests() const override { return bp::Interests({BP_EVENT_METRIC}); }
+
+  void OnEvent(const bp_event& event) override {
+    const double wall_time = since_1970_ + static_cast<double>(event.t_ns) * 1e-9;
+    const auto step = static_cast<int64_t>(event.env_steps);
+    if (!file_) {
+      // Not before: the folder is there only when something runs, and a reader must be told where this attempt goes on.
+      file_.emplace(folder_ / TfFileName(start_time_, attempt_), start_time_);
+      if (attempt_ > 1) file_->SessionStart(wall_time, step);
+    }
+    file_->Scalar(wall_time, step, event.name, event.value);
+  }
+
+  void Sample(int64_t) override { Flush(); }
+  void Finish(const std::string&) override { Flush(); }
+
+ private:
+  void Flush() {
+    if (file_) file_->Flush();
+  }
+
+  std::filesystem::path folder_;
+  uint32_t attempt_ = 1;
+  double start_time_, since_1970_;  // since_1970_: when the steady clock stood at 0
+  std::optional<TfEventFile> file_;
+};
+
+}  // namespace backplane::tensorboard
+
+using backplane::tensorboard::TensorBoard;
+BP_PLUGINS(TensorBoard);

@@ -1,0 +1,96 @@
+// Writes what the threads of a trial did as a trace that Perfetto and chrome://tracing open.
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "backplane/monitor.hpp"
+#include "trace_file.hpp"
+
+namespace backplane::trace {
+
+constexpr uint32_t kIterations = 1, kFirstThread = 2;  // tracks
+
+class Trace : public bp::MonitorPlugin<Trace> {
+ public:
+  static constexpr bp::About kAbout{
+      .id = "monitor.trace", .version = "1.0.0", .summary = "What each thread did, as a trace for Perfetto"};
+  static constexpr bp_param kOptions[] = {
+      bp::I64("iterations", "3", "[0,)", "Iterations whose phases are traced, from the start of the attempt", {.flags = 0}),
+      bp::I64("max_events", "200000", "[100,)",
+              "Spans and counters kept, about 60 bytes each in memory and 110 in the file; phases get half of them",
+              {.flags = 0}),
+  };
+
+  explicit Trace(const bp::MonitorSetup& setup)
+      : MonitorPlugin(setup),
+        iterations_left_(setup.config.I64("iterations")),
+        max_events_(static_cast<size_t>(setup.config.I64("max_events"))),
+        file_(TrialName(setup.host)) {
+    file_.NameTrack(kIterations, "iterations");
+  }
+
+  uint64_t Interests() const override {
+    return bp::Interests({BP_EVENT_ITER, BP_EVENT_METRIC}) | (iterations_left_ > 0 ? bp::Interests({BP_EVENT_PHASE}) : 0);
+  }
+
+  void OnEvent(const bp_event& event) override {
+    switch (event.type) {
+      case BP_EVENT_PHASE: AddPhase(event); break;
+      case BP_EVENT_ITER:
+        iterations_left_ = std::max<int64_t>(iterations_left_ - 1, 0);
+        if (HasRoom(max_events_))
+          file_.AddSpan(kIterations, event.name, event.t_ns - event.duration_ns, event.duration_ns, "iteration",
+                        event.iteration);
+        if (HasRoom(max_events_)) file_.AddCounter("SPS", event.t_ns, event.value);
+        break;
+      case BP_EVENT_METRIC:
+        // Names with a slash: the others ("sps", "iteration_s") say again what the iterations' track shows.
+        if (event.instance == BP_METRIC_MACHINE && std::string_view(event.name).find('/') != std::string_view::npos &&
+            HasRoom(max_events_))
+          file_.AddCounter(event.name, event.t_ns, event.value);
+        break;
+      default: break;
+    }
+  }
+
+  void Finish(const std::string& out_dir) override {
+    if (left_out_ > 0) {
+      const std::string sentence = "trace.json is full (max_events): " + std::to_string(left_out_) + " events were left out";
+      host()->log(host(), BP_LOG_WARN, sentence.c_str());
+    }
+    file_.Write(out_dir + "/trace.json");
+  }
+
+ private:
+  static std::string TrialName(const bp_host* host) {
+    const auto* trial = static_cast<const bp_host_trial_1*>(host->get_extension(host, BP_HOST_TRIAL_1));
+    return trial == nullptr ? "trial" : std::string("trial ") + trial->trial_id;
+  }
+
+  bool HasRoom(size_t limit) {
+    if (file_.size() < limit) return true;
+    ++left_out_;
+    return false;
+  }
+
+  void AddPhase(const bp_event& event) {
+    if (iterations_left_ <= 0 || !HasRoom(max_events_ / 2)) return;
+    const uint32_t track = kFirstThread + event.instance;
+    if (named_.insert(track).second)
+      file_.NameTrack(track, event.instance == 0 ? "control thread" : "thread " + std::to_string(event.instance));
+    const bool merged = event.count > 1;
+    file_.AddSpan(track, event.name, event.t_ns - event.duration_ns, event.duration_ns, merged ? "merged_spans" : nullptr,
+                  event.count);
+  }
+
+  int64_t iterations_left_;
+  size_t max_events_;
+  uint64_t left_out_ = 0;
+  std::set<uint32_t> named_;
+  TraceFile file_;
+};
+
+}  // namespace backplane::trace
+
+using backplane::trace::Trace;
+BP_PLUGINS(Trace);
