@@ -20,7 +20,7 @@ struct CombinedTrial {
 };
 
 struct Combined {
-  std::vector<std::string> experiments;  // names, sorted, each once
+  std::vector<std::string> experiments;        // names, sorted, each once
   std::vector<std::filesystem::path> folders;  // in the canonical order
   std::vector<Group> groups;
   std::vector<CombinedTrial> trials;  // folder by folder, each in the order of its plan

@@ -28,7 +28,7 @@ struct Setting {
   size_t usable = 0;           // how many of them have a speed
   std::string failure;         // why there is none or not all: "2 of 3 seeds FAILED (oom): ..."; empty: all well
   std::optional<Number> sps, wall_s, episode_return;  // over its seeds; with one seed over iterations, or episodes
-  bool is_short = false;  // it measured less than 5 s and fewer than 3 iterations after the first
+  bool is_short = false;                              // it measured less than 5 s and fewer than 3 iterations after the first
   std::optional<double> speedup, efficiency_pct, core_efficiency_pct;
   std::optional<EfficiencyBand> band;
 

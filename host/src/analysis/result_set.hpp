@@ -41,10 +41,10 @@ struct TrialData {
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that the sweep names, in the file's order
   nlohmann::json config;  // complete, as in trial.json; null for a trial that never started
   std::string state = "PLANNED", outcome, why;
-  double ended = 0;                 // seconds since 1970, of the last attempt; 0: none ended
-  std::vector<int> cores;           // granted to the last attempt
-  size_t gpus = 0;                  // how many were granted
-  std::vector<std::string> facts;   // what plugins decided by themselves: "learner.x update_path fused"
+  double ended = 0;                // seconds since 1970, of the last attempt; 0: none ended
+  std::vector<int> cores;          // granted to the last attempt
+  size_t gpus = 0;                 // how many were granted
+  std::vector<std::string> facts;  // what plugins decided by themselves: "learner.x update_path fused"
   std::map<std::string, Number> measures;
   std::map<std::string, std::vector<CurvePoint>> curves;  // SPS, return and what plugins recorded, by iteration
 
@@ -58,10 +58,10 @@ struct TrialData {
 struct ResultSet {
   std::filesystem::path out;
   std::string experiment;
-  nlohmann::json config;  // of config.yaml, as JSON: the experiment without its sweep
-  nlohmann::json run;     // run.json: host, versions, how the file was called
-  std::vector<TrialData> trials;                                // of the current plan, in its order
-  std::vector<std::pair<std::string, std::string>> dropped;     // points that were dropped: values, why
+  nlohmann::json config;                                     // of config.yaml, as JSON: the experiment without its sweep
+  nlohmann::json run;                                        // run.json: host, versions, how the file was called
+  std::vector<TrialData> trials;                             // of the current plan, in its order
+  std::vector<std::pair<std::string, std::string>> dropped;  // points that were dropped: values, why
 };
 
 // Throws std::runtime_error naming the file: no results folder, another schema_version, a broken plan or record. What a single
