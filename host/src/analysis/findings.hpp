@@ -35,11 +35,11 @@ struct Finding {
   std::vector<std::string> settings;  // names of the points it was seen in, the strongest case first
   std::vector<Evidence> evidence;     // of the strongest case
   std::string cause;
-  std::vector<Fix> fixes;   // the best first; empty: `cause` says what can be done outside the file
-  std::string effect;       // what should happen: "SPS rises; phase/env_step falls"
-  std::string moves;        // the measure that should change, and
-  int direction = 0;        // how: 1 rises, -1 falls
-  std::string confidence;   // "high", "medium", "low", and why
+  std::vector<Fix> fixes;  // the best first; empty: `cause` says what can be done outside the file
+  std::string effect;      // what should happen: "SPS rises; phase/env_step falls"
+  std::string moves;       // the measure that should change, and
+  int direction = 0;       // how: 1 rises, -1 falls
+  std::string confidence;  // "high", "medium", "low", and why
 };
 
 struct SilentRule {
@@ -53,9 +53,9 @@ struct Diagnosis {
 
 // An option that helps against a finding, as its plugin declares it (bp_param.helps).
 struct OptionHelp {
-  std::string finding;  // id
-  std::string path;     // "learner.options.minibatch_size"
-  int direction = 0;    // 1 raise it, -1 lower it, 0 neither: switch it on
+  std::string finding;      // id
+  std::string path;         // "learner.options.minibatch_size"
+  int direction = 0;        // 1 raise it, -1 lower it, 0 neither: switch it on
   std::string type, range;  // as `plugin describe` says
 };
 

@@ -1,0 +1,118 @@
+#include "report/figure_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+namespace backplane {
+namespace {
+
+constexpr char32_t kReplacement = 0xFFFD;
+constexpr char32_t kEllipsis = 0x2026;
+
+// Advance widths of the characters from ' ' to '~', in hundredths of an em.
+constexpr std::array<int, 95> kWidths = {32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36,  32, 34, 64, 64, 64,
+                                         64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63,
+                                         58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63,  61, 73, 68, 99, 69,
+                                         61, 69, 39, 34, 39, 84, 50, 50, 61, 63, 55, 63, 62, 35,  63, 63, 28, 28, 58,
+                                         28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59,  52, 64, 34, 64, 84};
+
+// How many bytes follow this first byte of a character; -1: it is none.
+int Following(unsigned char first) {
+  if (first < 0x80) return 0;
+  if (first >= 0xC2 && first < 0xE0) return 1;
+  if (first >= 0xE0 && first < 0xF0) return 2;
+  return first >= 0xF0 && first < 0xF5 ? 3 : -1;
+}
+
+bool IsCharacter(char32_t code, int following) {
+  constexpr std::array<char32_t, 4> kLeast = {0, 0x80, 0x800, 0x10000};
+  return code >= kLeast[following] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
+}
+
+std::u32string Decode(const std::string& text) {
+  std::u32string decoded;
+  for (size_t at = 0; at < text.size();) {
+    const int following = Following(static_cast<unsigned char>(text[at]));
+    char32_t code = static_cast<unsigned char>(text[at++]) & (following <= 0 ? 0x7F : 0x3F >> following);
+    int read = 0;
+    while (read < following && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) {
+      code = code << 6 | (static_cast<unsigned char>(text[at++]) & 0x3F);
+      ++read;
+    }
+    decoded += following >= 0 && read == following && IsCharacter(code, following) ? code : kReplacement;
+  }
+  return decoded;
+}
+
+std::string Encode(const std::u32string& text) {
+  std::string encoded;
+  for (const char32_t code : text) {
+    if (code < 0x80) {
+      encoded += static_cast<char>(code);
+      continue;
+    }
+    const int following = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    encoded += static_cast<char>((0xFF00 >> (following + 1) & 0xFF) | code >> (6 * following));
+    for (int rest = following - 1; rest >= 0; --rest) encoded += static_cast<char>(0x80 | (code >> (6 * rest) & 0x3F));
+  }
+  return encoded;
+}
+
+bool IsControl(char32_t code) { return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029; }
+
+double Width(char32_t code) {
+  if (code >= ' ' && code <= '~') return kWidths[code - ' '] / 100.0;
+  return code < 0x1100 ? 0.7 : 1.0;  // accented letters and Greek; Hangul and the like fill their square
+}
+
+double Width(const std::u32string& text) {
+  double width = 0;
+  for (const char32_t code : text) width += Width(code);
+  return width;
+}
+
+}  // namespace
+
+std::string OneLine(const std::string& text) {
+  std::u32string decoded = Decode(text);
+  std::replace_if(decoded.begin(), decoded.end(), IsControl, U' ');
+  return Encode(decoded);
+}
+
+double TextWidth(const std::string& text) { return Width(Decode(text)); }
+
+std::string Shorten(const std::string& text, double width) {
+  const std::u32string whole = Decode(text);
+  if (Width(whole) <= width) return text;
+  size_t front = 0, back = 0;
+  double used = Width(kEllipsis);
+  while (front + back < whole.size()) {
+    const bool at_front = front <= back;
+    used += Width(at_front ? whole[front] : whole[whole.size() - 1 - back]);
+    if (used > width) break;
+    ++(at_front ? front : back);
+  }
+  return Encode(whole.substr(0, front) + kEllipsis + whole.substr(whole.size() - back));
+}
+
+std::string PlainNumber(double value) {
+  if (!std::isfinite(value)) return "NaN";
+  std::array<char, 32> text;
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+std::string GroupedNumber(double value, int decimals) {
+  std::array<char, 400> text;  // the largest double has 309 digits
+  const double positive = std::abs(value);
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), positive, std::chars_format::fixed, std::min(decimals, 60));
+  std::string digits(text.data(), end.ptr);
+  const bool negative = value < 0 && digits.find_first_not_of("0.") != std::string::npos;
+  for (size_t at = std::min(digits.find('.'), digits.size()); at > 3;) digits.insert(at -= 3, 1, ',');
+  return (negative ? "-" : "") + digits;
+}
+
+}  // namespace backplane

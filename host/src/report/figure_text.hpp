@@ -1,0 +1,24 @@
+// Text as figures need it: on one line, measured, cut to a width. Widths are those of DejaVu Sans, which gnuplot draws with; a
+// page's own font is seldom wider.
+#pragma once
+
+#include <string>
+
+namespace backplane {
+
+// Valid UTF-8 without control characters: a line break becomes a space, a byte that is not UTF-8 U+FFFD.
+std::string OneLine(const std::string& text);
+
+// In em (the font's size).
+double TextWidth(const std::string& text);
+
+// At most `width` em: what is too long loses its middle ("a_long_…_name"), since names differ at both ends.
+std::string Shorten(const std::string& text, double width);
+
+// Shortest form that reads back as the same number, in every locale; "NaN" for what is not finite.
+std::string PlainNumber(double value);
+
+// "1,250.5": with that many decimals, thousands separated.
+std::string GroupedNumber(double value, int decimals);
+
+}  // namespace backplane
