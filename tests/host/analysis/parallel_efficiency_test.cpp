@@ -149,7 +149,7 @@ TEST(ParallelEfficiency, SeedsThatFailedStandInTheReason) {
   TrialData killed = MakeTrial(1, 1, std::nullopt, 4);
   killed.state = "PLANNED", killed.outcome = "killed", killed.why = "stopped by the user";
   const ParallelEfficiency found =
-      Analyse({MakeTrial(1, 1, 900), MakeTrial(1, 1, std::nullopt, 1), MakeTrial(1, 1, std::nullopt, 2), planned, killed});
+      Analyse({MakeTrial(1, 1, 900), MakeTrial(1, 1, std::nullopt, 1), planned, MakeTrial(1, 1, std::nullopt, 2), killed});
   EXPECT_EQ(1u, found.settings[0].usable);
   EXPECT_EQ(900, found.settings[0].sps->value);
   EXPECT_EQ(
@@ -179,6 +179,11 @@ TEST(ParallelEfficiency, ARowIsShortBelowFiveSecondsAndThreeIterations) {
     trial.measures["SPS"] = MeanOf(1000, std::nullopt, iterations, "iterations");
     return Analyse({trial}).settings[0].is_short;
   };
+  TrialData unrecorded = With(MakeTrial(1, 1, 1000), "wall_s", MeanOf(4, std::nullopt, 1, ""));
+  unrecorded.measures["SPS"] = MeanOf(1000, std::nullopt, 1, "");
+  EXPECT_TRUE(Analyse({unrecorded}).settings[0].is_short);
+  unrecorded.measures["iterations"] = MeanOf(4, std::nullopt, 1, "");
+  EXPECT_FALSE(Analyse({unrecorded}).settings[0].is_short);
   EXPECT_TRUE(is_short(4.9, 2));
   EXPECT_FALSE(is_short(4.9, 3));
   EXPECT_FALSE(is_short(5, 2));

@@ -152,7 +152,7 @@ TEST_F(ResultSetTest, ResourcesAreReadByTheirHeaderWithoutTheWarmUp) {
   const Number cpu = *trial.Find("resources/cpu_quota_pct");
   EXPECT_EQ(15, cpu.value);
   EXPECT_EQ(20, *cpu.max);
-  EXPECT_DOUBLE_EQ(19.5, *cpu.p95);
+  EXPECT_EQ(20, *cpu.p95);
   EXPECT_EQ(2u, cpu.n);
   EXPECT_EQ("samples", cpu.of);
   EXPECT_EQ(4, trial.Find("resources/new_column")->value);
@@ -160,6 +160,17 @@ TEST_F(ResultSetTest, ResourcesAreReadByTheirHeaderWithoutTheWarmUp) {
   EXPECT_EQ(nullptr, trial.Find("resources/iteration"));
   EXPECT_EQ(nullptr, trial.Find("vram_peak_mb"));
   EXPECT_EQ(320, trial.Find("rss_peak_mb")->value);  // larger than what the supervisor saw
+}
+
+TEST_F(ResultSetTest, ThePercentileIsOneOfTheSamples) {
+  folder_.Plan("t1", "one", {});
+  Complete("t1");
+  std::string table = "iteration,gpu_clock_event_bits\n";
+  for (int i = 1; i <= 40; ++i) table += "1," + std::string(i <= 38 ? "0" : "32") + "\n";
+  folder_.WriteAttempt("t1", "resources.csv", table);
+  EXPECT_EQ(0, *Trial().Find("resources/gpu_clock_event_bits")->p95);
+  folder_.WriteAttempt("t1", "resources.csv", table + "1,32\n");
+  EXPECT_EQ(32, *Trial().Find("resources/gpu_clock_event_bits")->p95);
 }
 
 TEST_F(ResultSetTest, SamplesOfTheWarmUpCountWhereThereAreNoOthers) {
