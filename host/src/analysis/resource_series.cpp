@@ -31,13 +31,12 @@ std::optional<double> Parse(const std::string& field) {
   return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-// Between the two neighbours in order, by distance.
+// The smallest value that this share of all does not exceed: always one that was sampled, for some columns are sets of bits.
 double Quantile(std::vector<double> values, double p) {
-  std::sort(values.begin(), values.end());
-  const double place = p * static_cast<double>(values.size() - 1);
-  const size_t below = static_cast<size_t>(place);
-  const size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+  const size_t rank = static_cast<size_t>(std::ceil(p * static_cast<double>(values.size())));
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(rank, 1) - 1);
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
 }
 
 struct Samples {

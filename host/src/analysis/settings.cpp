@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -23,11 +24,14 @@ bool HasSpeed(const TrialData& trial) {
   return trial.usable() && sps != nullptr && std::isfinite(sps->value) && sps->value > 0;
 }
 
+// Where the iterations were not recorded, all of them but the first and the whole time stand for what was measured.
 bool IsShort(const TrialData& trial) {
-  const Number* seconds = trial.Find("measured_s");
-  if (seconds == nullptr) seconds = trial.Find("wall_s");
-  const Number* sps = trial.Find("SPS");
-  const double iterations = sps->of == "iterations" ? static_cast<double>(sps->n) : 0;
+  const Number *sps = trial.Find("SPS"), *all = trial.Find("iterations"), *seconds = trial.Find("measured_s");
+  double iterations = sps->of == "iterations" ? static_cast<double>(sps->n) : 0;
+  if (seconds == nullptr) {
+    seconds = trial.Find("wall_s");
+    iterations = all != nullptr ? all->value - 1 : 0;
+  }
   return seconds != nullptr && seconds->value < kLongEnoughSeconds && iterations < kEnoughIterations;
 }
 
@@ -40,13 +44,14 @@ std::string FailureOf(const TrialData& trial) {
   return state + (trial.outcome.empty() ? "" : " (" + trial.outcome + ")") + (trial.why.empty() ? "" : ": " + trial.why);
 }
 
-// In the order in which the seeds stand in the plan, equal ones counted together.
+// In the order in which the seeds first have them.
 std::string Failures(const std::vector<std::string>& failures, size_t trials) {
   if (trials == 1) return failures.empty() ? "" : failures.front();
   std::vector<std::pair<std::string, size_t>> counted;
   for (const std::string& failure : failures) {
-    if (counted.empty() || counted.back().first != failure) counted.emplace_back(failure, 0);
-    ++counted.back().second;
+    auto found = std::find_if(counted.begin(), counted.end(), [&](const auto& one) { return one.first == failure; });
+    if (found == counted.end()) found = counted.insert(found, {failure, 0});
+    ++found->second;
   }
   std::string text;
   for (const auto& [failure, count] : counted) {
