@@ -75,7 +75,7 @@ Verdict Oversubscribed(const Case& c) {
   f.severity = Severity::kWarning;
   if (waits) f.evidence.push_back({kWait, *wait, kRunQueueWaitPct, "% of CPU time", c.Window(kWait)});
   if (presses) f.evidence.push_back({kCpuPsi, *pressure, kCpuPressure, "% of time", c.Window(kCpuPsi)});
-  f.title = waits ? fmt::format("Threads wait for a core for {:.0f} % of the time that they run", *wait)
+  f.title = waits ? fmt::format("Threads wait for a core {:.2g} times as long as they run", *wait / 100)
                   : fmt::format("Some task waits for a core for {:.0f} % of the time", *pressure);
   f.moves = f.evidence.front().measure, f.direction = -1;
   const std::optional<uint64_t> cores = c.Cores(), threads = c.PoolThreads();

@@ -83,8 +83,7 @@ Verdict NoisyMeasurement(const Case& c) {
   if (!noise->fires()) return Quiet();
   Finding f;
   f.severity = noise->cv_pct > kNoisePct ? Severity::kWarning : Severity::kInfo;
-  const std::string outliers =
-      noise->outliers ? fmt::format(", {} outliers ({} of them far)", noise->outliers, noise->far) : "";
+  const std::string outliers = noise->outliers ? fmt::format("; outliers: {}, far ones: {}", noise->outliers, noise->far) : "";
   f.title = fmt::format("SPS varies by {:.1f} % over {} {}{}", noise->cv_pct, noise->n, noise->of, outliers);
   const bool seeds = noise->of == "seeds";
   f.evidence = {{"SPS", noise->cv_pct, kNoisePct, "% coefficient of variation",

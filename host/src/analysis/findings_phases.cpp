@@ -39,7 +39,7 @@ Verdict EnvBound(const Case& c) {
   f.moves = "SPS", f.direction = 1;
   f.confidence = "high: phases and threads are measured";
   if (threads >= static_cast<double>(*cores)) {
-    f.cause = fmt::format("All {} cores step envs already: the machine is the limit.", *cores);
+    f.cause = fmt::format("Every granted core ({}) steps envs already: the machine is the limit.", *cores);
     AddMoreCores(c, &f.fixes);
     return Fires(share, f);
   }

@@ -1,0 +1,259 @@
+// Each rule by itself: what it proposes, how grave it is, and the cases in which the plain threshold would mislead.
+#include "findings_fixture.hpp"
+
+namespace backplane {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Machine.
+
+TEST(Oversubscribed, ThreadsGoDownToTheGrantedCores) {
+  Batch b;
+  b.Measure("resources/run_queue_wait_pct", 900).Measure("learner_threads", 16).Measure("threads", 16);
+  b.Configure("rollout.threads", 16);
+  const Finding f = The("oversubscribed", b.Diagnose());
+  EXPECT_THAT(Changes(f), ElementsAre("rollout.threads: 16 -> 2"));
+  EXPECT_EQ("resources/run_queue_wait_pct", f.moves);
+  EXPECT_EQ(-1, f.direction);
+}
+
+TEST(Oversubscribed, WithNoMoreThreadsThanCoresOthersAreToBlameAndNothingIsProposed) {
+  const Finding f = The("oversubscribed", Batch().Measure("resources/psi_cpu_some_avg10", 20.1).Diagnose());
+  EXPECT_THAT(f.fixes, IsEmpty());
+  EXPECT_THAT(f.cause, HasSubstr("other programs"));
+  EXPECT_EQ("resources/psi_cpu_some_avg10", f.moves);
+}
+
+TEST(CpuThrottled, TheQuotaAndNotTheCoresLimitsTheThreads) {
+  Batch b;
+  b.last().cores = {0, 1, 2, 3};
+  b.Configure("rollout.threads", 4).Measure("learner_threads", 4).Measure("threads", 4);
+  b.Measure("resources/cpu_cores_used", 2)
+      .Measure("resources/cpu_quota_pct", 100)
+      .Measure("resources/throttled_periods_pct", 50);
+  EXPECT_THAT(Changes(The("cpu_throttled", b.Diagnose())), ElementsAre("rollout.threads: 4 -> 2"));
+}
+
+TEST(CpuSaturated, FullCoresAreANoteAndMoreOfThemTheFix) {
+  Batch b;
+  b.combined().groups[0].run["host"]["granted_cores"] = 8;
+  const Finding f = The("cpu_saturated", b.Measure("resources/cpu_quota_pct", 99).Diagnose());
+  EXPECT_EQ(Severity::kInfo, f.severity);
+  EXPECT_THAT(Changes(f), ElementsAre("resources.cpus: \"auto\" -> 8"));
+}
+
+TEST(CpuSaturated, RowsWithoutGainOnBadlyUsedCoresAreAWarning) {
+  Batch b;
+  b.Measure("SPS", 1050).Measure("resources/cpu_quota_pct", 99);
+  const Finding f = The("cpu_saturated", b.Diagnose());
+  EXPECT_EQ(Severity::kWarning, f.severity);
+  EXPECT_THAT(Changes(f), ElementsAre("rollout.num_env_runners: 2 -> 1"));
+  EXPECT_EQ("efficiency_pct", f.moves);
+}
+
+TEST(RamNearLimit, ThePeakCountsAndRowsGoDown) {
+  Batch b;
+  b.Add("2x5", 2, 5, 2500);
+  b.Of("resources/memory_limit_pct").max = 93;
+  EXPECT_THAT(Changes(The("ram_near_limit", b.Diagnose())), ElementsAre("rollout.num_envs_per_env_runner: 5 -> 2"));
+}
+
+TEST(RamNearLimit, WithoutALimitItIsTheMachinesMemory) {
+  Batch b;
+  b.Forget("resources/memory_limit_pct").Measure("resources/ram_system_pct", 95);
+  const Finding f = The("ram_near_limit", b.Diagnose());
+  EXPECT_EQ("resources/ram_system_pct", f.moves);
+  EXPECT_THAT(Changes(f), ElementsAre("rollout.num_env_runners: 2 -> 1"));
+}
+
+TEST(IoStalled, CheckpointsAreMadeRarerIfThereAreAny) {
+  Batch b;
+  b.Measure("resources/psi_io_some_avg10", 60);
+  EXPECT_THAT(Changes(The("io_stalled", b.Diagnose())), ElementsAre("checkpoint.every_iterations: 5 -> 10"));
+  b.Configure("checkpoint.every_iterations", 0);
+  EXPECT_THAT(The("io_stalled", b.Diagnose()).fixes, IsEmpty());
+}
+
+// Scaling.
+
+TEST(SpeedupFlat, ACoreThatOneRowFillsIsNoBottleneck) {
+  Batch b;
+  b.Add("2x2", 2, 2, 1920);
+  const Finding f = The("speedup_flat", b.Diagnose());
+  EXPECT_EQ(Severity::kInfo, f.severity);
+  EXPECT_THAT(Changes(f), ElementsAre("rollout.num_envs_per_env_runner: 2 -> 1"));
+  EXPECT_THAT(f.title, HasSubstr("the last good point is 2x1"));
+}
+
+TEST(SpeedupFlat, CoresThatBringNothingAreAWarningThatNamesThePhaseThatGrew) {
+  Batch b;
+  b.Measure("SPS", 1050).Measure("phase/idle", 50).Measure("phase/env_step", 25);
+  const Finding f = The("speedup_flat", b.Diagnose());
+  EXPECT_EQ(Severity::kWarning, f.severity);
+  EXPECT_THAT(f.cause, HasSubstr("The phase idle grew most, by 30.0 points"));
+  EXPECT_NEAR(5, f.evidence[0].value, 1e-9);
+  EXPECT_NEAR(52.5, f.evidence[1].value, 1e-9);
+}
+
+TEST(SpeedupFlat, StopsAtTheLastGoodPointOfTheAxis) {
+  Batch b;
+  b.Add("4x1", 4, 1, 1950).Add("8x1", 8, 1, 1900);
+  const Finding f = The("speedup_flat", b.Diagnose());
+  EXPECT_THAT(f.settings, ElementsAre("8x1", "4x1"));
+  EXPECT_THAT(Changes(f), ElementsAre("rollout.num_env_runners: 8 -> 2"));
+}
+
+TEST(SpeedupFlat, AStepOfAnotherFactorIsConvertedToADoubling) {
+  // 1.1 x 1.1 for a factor of 4 is 10 % per doubling.
+  EXPECT_THAT(Ids(Batch().Add("8x1", 8, 1, 1900 * 1.22).Diagnose()), IsEmpty());
+  EXPECT_THAT(Ids(Batch().Add("8x1", 8, 1, 1900 * 1.20).Diagnose()), ElementsAre("speedup_flat"));
+}
+
+TEST(SpeedupFlat, SeriesAreNotComparedWithEachOther) {
+  Batch b;
+  b.combined().groups = {{"left", nullptr}, {"right", nullptr}};
+  b.Add("1x1", 1, 1, 900, 0, 1).Add("2x1", 2, 1, 945, 0, 1);
+  const Finding f = The("speedup_flat", b.Diagnose());
+  EXPECT_THAT(f.settings, ElementsAre("2x1 (right)"));
+  EXPECT_NEAR(5, f.evidence[0].value, 1e-9);
+}
+
+// Phases.
+
+TEST(EnvBound, RunnersGoUpToTheCores) {
+  Batch b;
+  b.combined().trials.resize(1);
+  Share("phase/env_step", 85)(b);
+  b.Measure("phase/idle", 50).Measure("phase/env_step", 42);
+  const Finding f = The("env_bound", b.Diagnose());
+  EXPECT_EQ(Severity::kWarning, f.severity);
+  EXPECT_NEAR(84, f.evidence[0].value, 1e-9) << "idle cores do not hide it";
+  EXPECT_THAT(Changes(f), ElementsAre("rollout.num_env_runners: 1 -> 2"));
+  EXPECT_EQ("SPS", f.moves);
+  EXPECT_EQ(1, f.direction);
+}
+
+TEST(EnvBound, IsANoteWhereAnotherSettingUsesTheCores) {
+  Batch b;
+  std::swap(b.combined().trials[0], b.combined().trials[1]);
+  b.Measure("phase/env_step", 75).Measure("phase/update_backward", 1).Measure("phase/infer", 1);
+  const Finding f = The("env_bound", b.Diagnose());
+  EXPECT_EQ(Severity::kInfo, f.severity);
+  EXPECT_THAT(f.cause, HasSubstr("2x1 of this batch uses them"));
+}
+
+TEST(EnvBound, WithAllCoresAtWorkTheMachineIsTheLimit) {
+  Batch b;
+  Share("phase/env_step", 90)(b);
+  Finding f = The("env_bound", b.Diagnose());
+  EXPECT_EQ(Severity::kInfo, f.severity);
+  EXPECT_THAT(f.cause, HasSubstr("the machine is the limit"));
+  EXPECT_THAT(f.fixes, IsEmpty());
+  b.combined().groups[0].run["host"]["granted_cores"] = 4;
+  EXPECT_THAT(Changes(The("env_bound", b.Diagnose())), ElementsAre("resources.cpus: \"auto\" -> 4"));
+}
+
+TEST(EnvBound, ConfiguredThreadsAreRaisedFirst) {
+  Batch b;
+  Share("phase/env_step", 90)(b);
+  b.Configure("rollout.threads", 1).Measure("threads", 1).Measure("learner_threads", 1);
+  EXPECT_THAT(Changes(The("env_bound", b.Diagnose())), ElementsAre("rollout.threads: 1 -> 2"));
+}
+
+TEST(UpdateBound, OptionsThatTakeWorkAwayComeFirst) {
+  Batch b;
+  Share("phase/update_backward", 90)(b);
+  EXPECT_THAT(Changes(The("update_bound", b.Diagnose())),
+              ElementsAre("learner.options.num_epochs: 10 -> 5", "learner.options.minibatch_size: 128 -> 256"));
+}
+
+TEST(UpdateBound, AnOptionAtItsBoundIsNotProposed) {
+  Batch b;
+  Share("phase/update_backward", 90)(b);
+  b.Configure("learner.options.num_epochs", 1);
+  b.options()[0].range = "[1,200]";
+  EXPECT_THAT(Changes(The("update_bound", b.Diagnose())), ElementsAre("learner.options.minibatch_size: 128 -> 200"));
+}
+
+TEST(UpdateBound, FractionsSwitchesAndExcludedBounds) {
+  Batch b;
+  Share("phase/update_backward", 90)(b);
+  b.options() = {{"update_bound", "learner.options.share", 1, "number", "(0,1]"},
+                 {"update_bound", "learner.options.amp", 0, "bool", ""},
+                 {"update_bound", "learner.options.minibatch_size", 1, "integer", "auto|[1,200)"},
+                 {"update_bound", "learner.options.absent", -1, "integer", ""},
+                 {"sync_overhead", "learner.options.num_epochs", -1, "integer", ""}};
+  EXPECT_THAT(Changes(The("update_bound", b.Diagnose())),
+              ElementsAre("learner.options.share: 0.9 -> 1.0", "learner.options.amp: false -> true",
+                          "learner.options.minibatch_size: 128 -> 199"));
+}
+
+// GPU.
+
+TEST(GpuStarved, RowsPerRunnerAreDoubled) {
+  Batch b;
+  Both(Share("phase/env_step", 60), With("resources/gpu_util_pct", 20))(b);
+  EXPECT_THAT(Changes(The("gpu_starved", b.Diagnose())), ElementsAre("rollout.num_envs_per_env_runner: 1 -> 2"));
+}
+
+TEST(GpuSaturated, AwakeWithFewUnitsInUseIsLaunchBound) {
+  Batch b;
+  Both(TwiceTheRunners(1900), With("resources/gpu_util_pct", 99))(b);
+  b.Measure("resources/sm_util_pct", 10);
+  EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("launch_bound", "speedup_flat"));
+}
+
+TEST(ClockThrottled, AFractionBetweenTwoSamplesHasNoBits) {
+  EXPECT_THAT(Ids(Batch().Measure("resources/gpu_clock_event_bits", 4.6).Diagnose()), IsEmpty());
+}
+
+// Measurement.
+
+TEST(NoisyMeasurement, TheFirstIterationDoesNotCount) {
+  EXPECT_THAT(Ids(Batch().Speeds({10, 1000, 1001, 999}).Diagnose()), IsEmpty());
+}
+
+TEST(NoisyMeasurement, FewerThanThreeValuesTellNothing) {
+  Batch b;
+  for (CombinedTrial& t : b.combined().trials) t.data.curves.clear();
+  EXPECT_THAT(WhySilent("noisy_measurement", b.Diagnose()), HasSubstr("fewer than 3"));
+}
+
+TEST(NoisyMeasurement, IterationsAreDoubledAndTheirNumberIsSaid) {
+  const Finding f = The("noisy_measurement", Batch().Speeds({1, 100, 130, 70}).Diagnose());
+  EXPECT_THAT(Changes(f), ElementsAre("budget.iterations: 6 -> 12"));
+  EXPECT_NEAR(30, f.evidence[0].value, 1e-9);
+  EXPECT_EQ("3 iterations after the first", f.evidence[0].window);
+}
+
+TEST(NoisyMeasurement, SeedsThatDifferAskForMoreSeeds) {
+  Batch b;
+  b.Add("2x1", 2, 1, 2300, 1).Add("2x1", 2, 1, 1500, 2);
+  const Finding f = The("noisy_measurement", b.Diagnose());
+  EXPECT_THAT(Changes(f), ElementsAre("sweep.seeds.n: 3 -> 6"));
+  EXPECT_EQ("3 seeds", f.evidence[0].window);
+}
+
+TEST(NoisyMeasurement, AnOutlierCountsIfItIsFarFromTheMedian) {
+  std::vector<double> speeds = {1};
+  for (int i = 0; i < 30; ++i) speeds.push_back(1000 + i % 3);
+  speeds.push_back(1100);
+  const Finding f = The("noisy_measurement", Batch().Speeds(speeds).Diagnose());
+  EXPECT_EQ(Severity::kInfo, f.severity);
+  EXPECT_THAT(f.title, HasSubstr("outliers: 1, far ones: 1"));
+  speeds.back() = 1040;
+  EXPECT_THAT(Ids(Batch().Speeds(speeds).Diagnose()), IsEmpty());
+}
+
+TEST(ThreadsMismatch, APluginThatBearsOneThreadOnlyIsNamedAsTheCause) {
+  const Finding f = The("threads_mismatch", Batch().Measure("threads", 1).Diagnose());
+  EXPECT_EQ("threads", f.evidence[0].measure);
+  EXPECT_EQ(2, f.evidence[0].threshold);
+  EXPECT_THAT(f.cause, HasSubstr("ROWS_CONCURRENT"));
+}
+
+}  // namespace
+}  // namespace backplane

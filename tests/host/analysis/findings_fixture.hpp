@@ -1,0 +1,181 @@
+// A batch of made-up measures, to be changed where a test speaks of it, and short words for what was found.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "analysis/findings.hpp"
+
+namespace backplane {
+
+// Two settings on two cores, on a machine that tells everything there is to tell, and nothing is wrong with them. A test
+// changes what it speaks of.
+class Batch {
+ public:
+  Batch() {
+    combined_.groups = {{"", {{"host", {{"granted_cores", 2}}}}}};
+    Add("1x1", 1, 1, 1000).Add("2x1", 2, 1, 1900);
+    options_ = {{"update_bound", "learner.options.minibatch_size", 1, "integer", "[1,)"},
+                {"update_bound", "learner.options.num_epochs", -1, "integer", "[1,)"}};
+  }
+
+  Batch& Add(const std::string& name, uint64_t runners, uint64_t rows, double sps, uint64_t seed = 0, size_t group = 0) {
+    TrialData t;
+    t.point = t.point_id = name, t.seed = seed, t.state = "COMPLETED", t.cores = {0, 1}, t.gpus = 1;
+    t.config = {{"rollout", {{"num_env_runners", runners}, {"num_envs_per_env_runner", rows}, {"threads", "auto"}}},
+                {"learner", {{"options", {{"num_epochs", 10}, {"minibatch_size", 128}, {"amp", false}, {"share", 0.9}}}}},
+                {"budget", {{"iterations", 6}}},
+                {"checkpoint", {{"every_iterations", 5}}},
+                {"resources", {{"cpus", "auto"}}}};
+    for (const auto& [measure, value] :
+         std::map<std::string, double>{{"SPS", sps},
+                                       {"threads", std::min<double>(static_cast<double>(runners), 2)},
+                                       {"learner_threads", 2},
+                                       {"blas_gflops", 71},
+                                       {"phase/env_step", 40},
+                                       {"phase/infer", 20},
+                                       {"phase/update_backward", 20},
+                                       {"phase/idle", 20},
+                                       {"resources/cpu_cores_used", 1.4},
+                                       {"resources/cpu_quota_pct", 70},
+                                       {"resources/ram_system_pct", 40},
+                                       {"resources/memory_limit_pct", 40},
+                                       {"resources/run_queue_wait_pct", 3},
+                                       {"resources/throttled_periods_pct", 0},
+                                       {"resources/psi_cpu_some_avg10", 2},
+                                       {"resources/psi_io_some_avg10", 0},
+                                       {"resources/gpu_util_pct", 70},
+                                       {"resources/gpu_memory_pct", 50},
+                                       {"resources/gpu_clock_event_bits", 1},
+                                       {"resources/sm_util_pct", 60},
+                                       {"resources/tensor_active_pct", 20}}) {
+      Number& n = t.measures[measure];
+      n.value = value;
+      if (measure.starts_with("resources/")) n.n = 12, n.of = "samples", n.max = value, n.p95 = value;
+    }
+    for (uint64_t i = 0; i < 6; ++i) t.curves["SPS"].push_back({i + 1, 0, 0, i == 0 ? sps / 2 : sps * (i % 2 ? 1.01 : 0.99)});
+    combined_.trials.push_back({std::move(t), group});
+    return *this;
+  }
+
+  // Of the last trial.
+  Batch& Measure(const std::string& name, double value) {
+    Number& n = last().measures[name];
+    n.value = value;
+    if (n.of == "samples") n.max = value, n.p95 = value;
+    return *this;
+  }
+  Batch& Configure(const std::string& path, const nlohmann::json& value) {
+    std::string pointer = "/" + path;
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    last().config[nlohmann::json::json_pointer(pointer)] = value;
+    return *this;
+  }
+  Batch& Speeds(const std::vector<double>& values) {
+    std::vector<CurvePoint>& curve = last().curves["SPS"];
+    curve.clear();
+    for (const double v : values) curve.push_back({curve.size() + 1, 0, 0, v});
+    return *this;
+  }
+  TrialData& last() { return combined_.trials.back().data; }
+  Number& Of(const std::string& measure) { return last().measures.at(measure); }
+  std::vector<OptionHelp>& options() { return options_; }
+  Combined& combined() { return combined_; }
+
+  // Of all trials.
+  Batch& Forget(const std::string& prefix) {
+    for (CombinedTrial& t : combined_.trials) {
+      std::erase_if(t.data.measures, [&](const auto& m) { return m.first.starts_with(prefix); });
+    }
+    return *this;
+  }
+
+  Diagnosis Diagnose() {
+    const ParallelEfficiency parallel = Score();
+    return backplane::Diagnose(combined_, &parallel, options_);
+  }
+  Diagnosis DiagnoseWithoutScores() { return backplane::Diagnose(combined_, nullptr, options_); }
+
+ private:
+  // Against the group's first trial, which is one row on one core.
+  ParallelEfficiency Score() const {
+    ParallelEfficiency p;
+    for (size_t i = 0; i < combined_.trials.size(); ++i) {
+      const auto& [t, group] = combined_.trials[i];
+      auto known = std::find_if(p.settings.begin(), p.settings.end(),
+                                [&, g = group, name = t.point](const Setting& s) { return s.series == g && s.name == name; });
+      if (known != p.settings.end()) {
+        known->trials.push_back(i), ++known->usable;
+        continue;
+      }
+      Setting s;
+      s.series = group, s.name = t.point, s.trials = {i}, s.usable = t.usable(), s.cores = t.cores.size();
+      s.num_env_runners = t.config["rollout"]["num_env_runners"];
+      s.num_envs_per_env_runner = t.config["rollout"]["num_envs_per_env_runner"];
+      if (t.usable() && t.measures.contains("SPS")) {
+        s.sps = t.measures.at("SPS");
+        const auto base =
+            std::find_if(p.settings.begin(), p.settings.end(), [g = group](const Setting& b) { return b.series == g; });
+        s.speedup = base == p.settings.end() ? 1 : s.sps->value / base->sps->value;
+        s.core_efficiency_pct = 100 * *s.speedup / static_cast<double>(std::min<uint64_t>(s.num_env_runners, s.cores));
+      }
+      p.settings.push_back(s);
+    }
+    return p;
+  }
+
+  Combined combined_;
+  std::vector<OptionHelp> options_;
+};
+
+inline std::vector<std::string> Ids(const Diagnosis& d) {
+  std::vector<std::string> ids;
+  for (const Finding& f : d.findings) ids.push_back(f.id);
+  return ids;
+}
+
+inline Finding The(const std::string& id, const Diagnosis& d) {
+  for (const Finding& f : d.findings)
+    if (f.id == id) return f;
+  throw std::runtime_error(id + " did not fire");
+}
+
+inline std::string WhySilent(const std::string& id, const Diagnosis& d) {
+  for (const SilentRule& s : d.silent)
+    if (s.id == id) return s.why;
+  return "";
+}
+
+// "rollout.threads: 16 -> 2"
+inline std::vector<std::string> Changes(const Finding& f) {
+  std::vector<std::string> changes;
+  for (const Fix& fix : f.fixes) changes.push_back(fix.path + ": " + fix.from.dump() + " -> " + fix.to.dump());
+  return changes;
+}
+
+// Changes of a batch's last trial.
+inline std::function<void(Batch&)> With(const std::string& measure, double value) {
+  return [=](Batch& b) { b.Measure(measure, value); };
+}
+
+// `part` percent of the time in which threads are not idle.
+inline std::function<void(Batch&)> Share(const std::string& phase, double part) {
+  return [=](Batch& b) { b.Forget("phase/").Measure("phase/idle", 20).Measure("phase/infer", 1).Measure(phase, 0.8 * part); };
+}
+
+inline std::function<void(Batch&)> Both(std::function<void(Batch&)> a, std::function<void(Batch&)> b) {
+  return [a = std::move(a), b = std::move(b)](Batch& batch) { a(batch), b(batch); };
+}
+
+inline std::function<void(Batch&)> TwiceTheRunners(double sps) {
+  return [=](Batch& b) { b.Add("4x1", 4, 1, sps); };
+}
+
+}  // namespace backplane
