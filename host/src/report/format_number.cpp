@@ -75,7 +75,8 @@ FormattedNumber FormatParts(const Number& number, int digits) {
   if (!IsInFull(magnitude)) {
     return {Scientific(value, digits), Scientific(half, kHalfWidthDigits)};
   }
-  const int decimals = DecimalsFor(magnitude, digits);
+  // No more decimals than three digits of the uncertainty carry.
+  const int decimals = std::min(DecimalsFor(magnitude, digits), half > 0 ? DecimalsFor(half, kHalfWidthDigits) : digits);
   const bool vanishes = half > 0 && half < 0.5 * std::pow(10.0, -decimals);
   return {Fixed(value, decimals), !vanishes        ? Fixed(half, decimals)
                                   : IsInFull(half) ? Fixed(half, DecimalsFor(half, 1))

@@ -53,8 +53,8 @@ std::string HtmlFigure(const Figure& figure) {
       tables += TextTableHtml(figure.panels[i]);
     }
   }
-  return "<figure>\n<div class=\"panels\">\n" + panels + "</div>\n" + tables + "<figcaption>" + HtmlText(figure.alt) +
-         "</figcaption>\n</figure>\n";
+  return fmt::format("<figure>\n<div class=\"panels\" style=\"--columns: {}\">\n", std::max<size_t>(1, figure.columns)) +
+         panels + "</div>\n" + tables + "<figcaption>" + HtmlText(figure.alt) + "</figcaption>\n</figure>\n";
 }
 
 }  // namespace backplane

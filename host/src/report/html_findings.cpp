@@ -28,16 +28,16 @@ std::string FindingHtml(const Finding& finding) {
     changes += (changes.empty() ? "" : "<p class=\"or\">or</p>\n") + HtmlSnippet(ChangeYaml(fix));
   }
   const char* severity = SeverityName(finding.severity);
-  std::string html = fmt::format("<article class=\"finding {0}\">\n<h3><span class=\"severity\">{0}</span> {1}</h3>\n<dl>\n",
-                                 severity, HtmlText(finding.title));
+  std::string html = fmt::format(
+      "<article class=\"finding {0}\">\n<h3><span class=\"severity\">{0}</span> {1}</h3>\n<div class=\"sides\">\n<dl>\n",
+      severity, HtmlText(finding.title));
   html += Fact("seen in", Lines(finding.settings));
   html += Fact("evidence", Lines(evidence));
   html += Fact("cause", HtmlText(finding.cause));
-  html += Fact("change", changes);
-  html += Fact("expected", HtmlText(finding.effect));
   html += Fact("confidence", HtmlText(finding.confidence));
   html += Fact("rule", "<code>" + HtmlText(finding.id) + "</code>");
-  return html + "</dl>\n</article>\n";
+  html += "</dl>\n<dl>\n" + Fact("change", changes) + Fact("expected", HtmlText(finding.effect));
+  return html + "</dl>\n</div>\n</article>\n";
 }
 
 }  // namespace

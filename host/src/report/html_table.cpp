@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
 
+#include "base/text_columns.hpp"
 #include "report/html_text.hpp"
 #include "report/table_text.hpp"
 
@@ -23,28 +26,68 @@ std::string Hint(const Number& number) {
 }
 
 std::string NumberCell(const Number& number, const CellText& cell) {
-  const std::string spread = (cell.number.half_width.empty() ? "" : " ± " + cell.number.half_width) + cell.sample;
-  return fmt::format("<td class=\"num\" data-v=\"{}\"{}>{}{}</td>",
+  const std::string half_width =
+      cell.number.half_width.empty() ? "" : " <span class=\"spread\">± " + cell.number.half_width + "</span>";
+  return fmt::format("<td class=\"num\" data-v=\"{}\"{}>{}{}{}</td>",
                      std::isfinite(number.value) ? fmt::format("{}", number.value) : "NaN", Hint(number), cell.number.value,
-                     spread.empty() ? "" : "<span class=\"spread\">" + HtmlText(spread) + "</span>");
+                     half_width, cell.sample.empty() ? "" : "<span class=\"sample\">" + HtmlText(cell.sample) + "</span>");
 }
 
-std::string RowHtml(const std::vector<Cell>& cells, const TableText& table, size_t row) {
+// A name of a setting breaks between its words first, and after an underscore where a word alone is too long: a column of
+// them stays narrow.
+std::string NameHtml(const std::string& name) {
+  std::string html;
+  std::istringstream words(name);
+  for (std::string word; words >> word;) {
+    html += html.empty() ? "<span>" : " <span>";
+    for (const char c : HtmlText(word)) {
+      html += c;
+      html += c == '_' ? "<wbr>" : "";
+    }
+    html += "</span>";
+  }
+  return html;
+}
+
+// A column of words that are too many for a cell, such as why a setting failed: they stand in a line of their own below the
+// row.
+bool HoldsSentences(const TableText& table, size_t column) {
+  constexpr size_t kLongestInCell = 40;
+  return column > 0 && std::any_of(table.rows.begin(), table.rows.end(), [&](const std::vector<CellText>& row) {
+           return Columns(row[column].text) > kLongestInCell;
+         });
+}
+
+struct Layout {
+  const TableText& text;
+  std::vector<size_t> columns, sentences;  // of text.columns
+};
+
+std::string RowHtml(const std::vector<Cell>& cells, const Layout& layout, size_t row) {
+  const TableText& table = layout.text;
   std::string html = table.emphasised[row] ? "<tr class=\"emphasised\">" : "<tr>";
-  for (size_t i = 0; i < table.columns.size(); ++i) {
+  for (const size_t i : layout.columns) {
     const size_t index = table.columns[i].index;
     const Number* number = index < cells.size() ? std::get_if<Number>(&cells[index]) : nullptr;
-    const std::string text = HtmlText(table.rows[row][i].Whole());
-    html += i == 0              ? "<th scope=\"row\">" + text + "</th>"
+    const std::string text = table.rows[row][i].Whole();
+    html += i == 0              ? "<th scope=\"row\">" + NameHtml(text) + "</th>"
             : number != nullptr ? NumberCell(*number, table.rows[row][i])
-                                : "<td>" + text + "</td>";
+                                : (table.columns[i].is_numeric ? "<td class=\"num\">" : "<td>") + HtmlText(text) + "</td>";
   }
-  return html + "</tr>\n";
+  html += "</tr>\n";
+  for (const size_t i : layout.sentences) {
+    if (!table.rows[row][i].text.empty()) {
+      html += fmt::format("<tr class=\"more\"><td colspan=\"{}\"><span><b>{}:</b> {}</span></td></tr>\n", layout.columns.size(),
+                          HtmlText(table.columns[i].heading), HtmlText(table.rows[row][i].text));
+    }
+  }
+  return html;
 }
 
-std::string Head(const TableText& table) {
+std::string Head(const Layout& layout) {
   std::string html;
-  for (const TableColumnText& column : table.columns) {
+  for (const size_t i : layout.columns) {
+    const TableColumnText& column = layout.text.columns[i];
     // The first click brings the better ones to the top.
     const char* first = column.column->direction > 0 ? "descending" : "ascending";
     html += fmt::format(
@@ -70,15 +113,19 @@ std::string Meanings(const TableText& table) {
 
 std::string HtmlTable(const Table& table) {
   const TableText text = TextOf(table, /*narrow=*/false);
+  Layout layout{text, {}, {}};
+  for (size_t i = 0; i < text.columns.size(); ++i) {
+    (HoldsSentences(text, i) ? layout.sentences : layout.columns).push_back(i);
+  }
   std::string rows;
   for (size_t row = 0; row < table.rows.size(); ++row) {
-    rows += RowHtml(table.rows[row], text, row);
+    rows += RowHtml(table.rows[row], layout, row);
   }
   const std::string label = HtmlText(table.title.empty() ? table.id : table.title);
   std::string html = table.title.empty() ? "" : "<p class=\"table-title\">" + label + "</p>\n";
   html +=
       fmt::format("<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\"><table class=\"sortable\">\n", label);
-  html += Head(text) + "<tbody>\n" + rows + "</tbody></table></div>\n";
+  html += Head(layout) + "<tbody>\n" + rows + "</tbody></table></div>\n";
   for (const std::string& note : text.notes) {
     html += "<p class=\"note\">" + HtmlText(note) + "</p>\n";
   }

@@ -31,9 +31,16 @@ function sortBy(table, head) {
     other.setAttribute('aria-sort', other === head ? order : 'none');
   }
   const body = table.tBodies[0];
-  const rows = [...body.rows].map(row => ({row, key: sortKey(row, head.cellIndex)}));
+  const rows = [];
+  for (const row of body.rows) {
+    if (row.classList.contains('more')) {  // belongs to the one above
+      rows.at(-1).lines.push(row);
+    } else {
+      rows.push({lines: [row], key: sortKey(row, head.cellIndex)});
+    }
+  }
   rows.sort((a, b) => compareKeys(a.key, b.key, order === 'ascending' ? 1 : -1));
-  body.append(...rows.map(one => one.row));
+  body.append(...rows.flatMap(one => one.lines));
 }
 
 for (const table of document.querySelectorAll('table.sortable')) {

@@ -49,12 +49,18 @@ TableColumnText MakeColumn(const Table& table, size_t index) {
   return made;
 }
 
+// Of what they all are samples; empty if that differs.
+std::string CommonKind(const std::set<Sample>& samples) {
+  const std::string& kind = samples.begin()->second;
+  return std::all_of(samples.begin(), samples.end(), [&](const Sample& one) { return one.second == kind; }) ? kind : "";
+}
+
 CellText MakeCell(const std::vector<Cell>& row, const TableColumnText& column, const std::set<Sample>& samples) {
   CellText cell;
   if (const Number* number = NumberAt(row, column.index)) {
     cell.number = FormatParts(*number, column.column->digits);
     if (samples.size() > 1 && IsSample(*number)) {
-      cell.sample = " (n " + SampleText({number->n, number->of}) + ")";
+      cell.sample = " (n " + SampleText({number->n, CommonKind(samples).empty() ? number->of : ""}) + ")";
     }
   } else if (column.index < row.size()) {
     cell.text = FormatCell(row[column.index], *column.column);
@@ -62,7 +68,7 @@ CellText MakeCell(const std::vector<Cell>& row, const TableColumnText& column, c
   return cell;
 }
 
-// "n = 3 seeds: steps/s, time. n in brackets: return.", or "n = 3 seeds." where there is nothing else.
+// "n = 3 seeds: steps/s, time. n in brackets: return (episodes).", or "n = 3 seeds." where there is nothing else.
 std::string SampleNote(const TableText& text, const std::vector<std::set<Sample>>& samples) {
   std::vector<std::pair<Sample, std::string>> groups;  // in the order of the columns
   std::string mixed;
@@ -76,6 +82,8 @@ std::string SampleNote(const TableText& text, const std::vector<std::set<Sample>
                         : group != groups.end() ? &group->second
                                                 : &groups.emplace_back(sample, "").second;
     *list += (list->empty() ? "" : ", ") + text.columns[i].heading;
+    const std::string kind = list == &mixed ? CommonKind(samples[i]) : "";
+    *list += kind.empty() ? "" : " (" + kind + ")";
   }
   std::string note;
   for (const auto& [sample, columns] : groups) {

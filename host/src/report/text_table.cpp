@@ -11,11 +11,14 @@ namespace {
 
 constexpr size_t kGap = 2, kGutter = 2;  // between columns; before the first, for the "*"
 constexpr size_t kNarrowestWords = 16;   // to which a column of words is folded
+constexpr size_t kWidestWord = 30;       // for whose sake the first column stays wider
+constexpr size_t kWidestWords = 24;      // of a further column that stays in a table that does not fit
 constexpr size_t kWidestHeading = 14;    // of a column of numbers; a longer heading takes more lines
 
 struct Layout {
   const TableText& table;
-  std::vector<size_t> widths;  // by column
+  std::vector<size_t> widths;   // by column of the table
+  std::vector<size_t> columns;  // those that stand side by side, in order
 };
 
 std::string CellAt(const TableText& table, size_t row, size_t column) { return OneLine(table.rows[row][column].Whole()); }
@@ -33,28 +36,31 @@ size_t NaturalWidth(const TableText& table, size_t column) {
   return std::max(cells, words);
 }
 
-size_t Total(const std::vector<size_t>& widths) {
+size_t Total(const Layout& layout) {
   size_t total = kGutter;
-  for (const size_t width : widths) {
-    total += width + kGap;
+  for (const size_t column : layout.columns) {
+    total += layout.widths[column] + kGap;
   }
   return total - kGap;
 }
 
-// The widest column of words gives first, until all fits or none can give.
-void FoldWords(Layout* layout, size_t width) {
-  while (Total(layout->widths) > width) {
-    size_t* widest = nullptr;
-    for (size_t i = 0; i < layout->widths.size(); ++i) {
-      if (!layout->table.columns[i].is_numeric && layout->widths[i] > kNarrowestWords &&
-          (widest == nullptr || layout->widths[i] > *widest)) {
-        widest = &layout->widths[i];
-      }
+// Sentences would press everything else together: they follow below, named by their row.
+void TakeOutSentences(Layout* layout) {
+  std::erase_if(layout->columns, [&](size_t column) {
+    return column > 0 && !layout->table.columns[column].is_numeric && layout->widths[column] > kWidestWords;
+  });
+}
+
+// The first column gives way, but not within a word.
+void FoldNames(Layout* layout, size_t width) {
+  size_t narrowest = kNarrowestWords;
+  for (size_t row = 0; row < layout->table.rows.size(); ++row) {
+    for (const std::string& word : WrapWords(CellAt(layout->table, row, 0), 1)) {
+      narrowest = std::max(narrowest, std::min(kWidestWord, Columns(word)));
     }
-    if (widest == nullptr) {
-      return;
-    }
-    --*widest;
+  }
+  while (layout->widths[0] > narrowest && Total(*layout) > width) {
+    --layout->widths[0];
   }
 }
 
@@ -101,16 +107,58 @@ std::string Part(const Layout& layout, const std::vector<size_t>& columns) {
 // As many columns as fit beside the first one, at least one.
 std::vector<std::vector<size_t>> Parts(const Layout& layout, size_t width) {
   std::vector<std::vector<size_t>> parts;
-  for (size_t next = 1; next < layout.widths.size() || parts.empty();) {
+  for (size_t next = 1; next < layout.columns.size() || parts.empty();) {
     std::vector<size_t> part = {0};
     size_t used = kGutter + layout.widths[0];
-    while (next < layout.widths.size() && (part.size() == 1 || used + kGap + layout.widths[next] <= width)) {
-      used += kGap + layout.widths[next];
-      part.push_back(next++);
+    while (next < layout.columns.size() && (part.size() == 1 || used + kGap + layout.widths[layout.columns[next]] <= width)) {
+      used += kGap + layout.widths[layout.columns[next]];
+      part.push_back(layout.columns[next++]);
     }
     parts.push_back(std::move(part));
   }
   return parts;
+}
+
+// "NAME: words" for each row, column by column, of those that were taken out.
+std::string Sentences(const Layout& layout, size_t width) {
+  std::string text;
+  for (size_t column = 0; column < layout.widths.size(); ++column) {
+    if (std::find(layout.columns.begin(), layout.columns.end(), column) != layout.columns.end()) {
+      continue;
+    }
+    text += "\n" + Hanging("  ", layout.table.columns[column].heading, width);
+    for (size_t row = 0; row < layout.table.rows.size(); ++row) {
+      const std::string words = CellAt(layout.table, row, column);
+      text += words.empty() ? "" : Hanging("  - ", CellAt(layout.table, row, 0) + ": " + words, width);
+    }
+  }
+  return text;
+}
+
+// No column is wider than the page leaves it beside the first one.
+void Limit(Layout* layout, size_t width) {
+  layout->widths[0] = std::min(layout->widths[0], width / 2);
+  for (size_t i = 1; i < layout->widths.size(); ++i) {
+    layout->widths[i] = std::min(layout->widths[i], width - kGutter - layout->widths[0] - kGap);
+  }
+}
+
+std::string Body(const TableText& table, size_t width) {
+  Layout layout{table, {}, {}};
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    layout.widths.push_back(NaturalWidth(table, i));
+    layout.columns.push_back(i);
+  }
+  if (Total(layout) > width) {
+    TakeOutSentences(&layout);
+    FoldNames(&layout, width);
+    Limit(&layout, width);
+  }
+  std::string text;
+  for (const std::vector<size_t>& part : Parts(layout, width)) {
+    text += (text.empty() ? "" : "\n") + Part(layout, part);
+  }
+  return text + Sentences(layout, width);
 }
 
 }  // namespace
@@ -118,22 +166,7 @@ std::vector<std::vector<size_t>> Parts(const Layout& layout, size_t width) {
 std::string FormatTextTable(const Table& table, size_t width) {
   const TableText texts = TextOf(table, /*narrow=*/true);
   std::string text = table.title.empty() ? "" : Hanging("", table.title, width) + "\n";
-  if (!texts.columns.empty()) {
-    Layout layout{texts, {}};
-    for (size_t i = 0; i < texts.columns.size(); ++i) {
-      layout.widths.push_back(NaturalWidth(texts, i));
-    }
-    FoldWords(&layout, width);
-    // What can not fit beside the first column is folded too, numbers as well: no line is wider.
-    const size_t first = std::min(layout.widths[0], width / 2);
-    for (size_t i = 0; i < layout.widths.size(); ++i) {
-      layout.widths[i] = std::min(layout.widths[i], i == 0 ? first : width - kGutter - first - kGap);
-    }
-    const std::vector<std::vector<size_t>> parts = Parts(layout, width);
-    for (size_t i = 0; i < parts.size(); ++i) {
-      text += (i == 0 ? "" : "\n") + Part(layout, parts[i]);
-    }
-  }
+  text += texts.columns.empty() ? "" : Body(texts, width);
   for (const std::string& note : texts.notes) {
     text += "\n" + Hanging("  ", note, width);
   }

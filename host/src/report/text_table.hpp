@@ -7,8 +7,9 @@
 
 namespace backplane {
 
-// Lines that end with a line feed, none wider than `width` columns. Columns of words are folded to make room; columns that
-// still do not fit follow below, with the first column again. "*" stands before emphasised rows. Notes follow.
+// Lines that end with a line feed, none wider than `width` columns. Where it is too wide, the first column is folded and
+// columns of sentences follow below, row by row; columns that still do not fit follow too, with the first one again. "*" stands
+// before emphasised rows. Notes come last.
 std::string FormatTextTable(const Table& table, size_t width);
 
 }  // namespace backplane
