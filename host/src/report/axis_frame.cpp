@@ -94,6 +94,10 @@ void DataRange(const AxisFrame& frame, const std::vector<double>& values, const 
   if (frame.scale != Scale::kLinear) {
     *low -= 0.3;
     *high += 0.3;
+    if (std::floor(*high) - std::ceil(*low) < 1) {  // less than two powers to mark
+      *low = std::floor(*low);
+      *high = std::ceil(*high);
+    }
     return;
   }
   if (rule.with_zero || (rule.from_zero && *low >= 0)) {
