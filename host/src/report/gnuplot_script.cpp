@@ -238,8 +238,11 @@ class Script {
 }  // namespace
 
 std::string GnuplotQuoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : OneLine(text)) quoted += c == '\'' ? "''" : std::string(1, c);
+  const std::string line = OneLine(text);
+  const size_t quotes = std::min(line.find_first_not_of('\''), line.size());
+  // gnuplot takes two quotes right at the start for an empty text, so leading ones stand in double quotes.
+  std::string quoted = quotes > 0 ? '"' + std::string(quotes, '\'') + "\".'" : "'";
+  for (const char c : line.substr(quotes)) quoted += c == '\'' ? "''" : std::string(1, c);
   return quoted + "'";
 }
 

@@ -81,7 +81,8 @@ TEST(FigureText, IsOneLineOfUtf8) {
 }
 
 TEST(FigureLayout, NoTextMeetsAnother) {
-  for (const Figure& figure : {SixPanels({4, 2}), SixPanels({8, 3, std::string(60, 'n'), true, 1e9}), FourPanels({8, 3}, true)}) {
+  for (const Figure& figure :
+       {SixPanels({4, 2}), SixPanels({8, 3, std::string(60, 'n'), true, 1e9}), FourPanels({8, 3}, true)}) {
     const FigureLayout layout = LayOut(figure);
     for (const PanelLayout& panel : layout.panels) {
       std::vector<Box> boxes;
@@ -103,13 +104,15 @@ TEST(FigureLayout, ATableWithoutRoomSaysHowManyRowsAreLeftOut) {
   Figure figure = SixPanels({8, 8});
   figure.panels[5].table->emphasised = {63};
   std::vector<std::string> texts;
-  for (const Text& text : LayOut(figure).panels[5].texts) texts.push_back(text.text);
-  const auto shown = std::count_if(figure.panels[5].table->rows.begin(), figure.panels[5].table->rows.end(), [&](const auto& row) {
-    return std::find(texts.begin(), texts.end(), row[0]) != texts.end();
-  });
+  const FigureLayout layout = LayOut(figure);
+  for (const Text& text : layout.panels[5].texts) texts.push_back(text.text);
+  const auto shown =
+      std::count_if(figure.panels[5].table->rows.begin(), figure.panels[5].table->rows.end(),
+                    [&](const auto& row) { return std::find(texts.begin(), texts.end(), row[0]) != texts.end(); });
   EXPECT_LT(shown, 64);
   EXPECT_NE(texts.end(), std::find(texts.begin(), texts.end(), "and " + std::to_string(64 - shown) + " more in the report"));
-  EXPECT_NE(texts.end(), std::find(texts.begin(), texts.end(), figure.panels[5].table->rows[63][0])) << "an emphasised row stays";
+  EXPECT_NE(texts.end(), std::find(texts.begin(), texts.end(), figure.panels[5].table->rows[63][0]))
+      << "an emphasised row stays";
 }
 
 }  // namespace

@@ -79,9 +79,10 @@ TEST_F(GnuplotFigure, DrawsWithoutNumbersAndWithHugeOnes) {
 
 TEST_F(GnuplotFigure, TextsAreDrawnAndNotRun) {
   const std::string payload = (folder_ / "ran").string();
-  for (const std::string& text : {"`touch " + payload + "`", "$(touch " + payload + ")", "'; system('touch " + payload + "') #",
-                                  "\\'.system('touch " + payload + "').'", "@m \\", "x\nsystem('touch " + payload + "')\n",
-                                  "'`touch " + payload + "`'", "\"`touch " + payload + "`", kAwkward, std::string("환경 \xFF")}) {
+  for (const std::string& text :
+       std::vector<std::string>{"`touch " + payload + "`", "$(touch " + payload + ")", "'; system('touch " + payload + "') #",
+                                "\\'.system('touch " + payload + "').'", "@m \\", "x\nsystem('touch " + payload + "')\n",
+                                "'`touch " + payload + "`'", "\"`touch " + payload + "`", kAwkward, "환경 \xFF"}) {
     Figure figure = SixPanels({2, 2, text});
     figure.title = figure.alt = text;
     for (Panel& panel : figure.panels) {
@@ -102,12 +103,12 @@ TEST_F(GnuplotFigure, TextsAreConstants) {
 
 TEST_F(GnuplotFigure, NamesAreFileNames) {
   Figure figure = FourPanels({1, 1}, true);
-  for (const std::string name : {"|touch ran", "<it's", "-e", "%d `id`"}) {
+  for (const char* name : {"|touch ran", "<it's", "-e", "%d `id`"}) {
     figure.name = name;
     Draw(figure);
     EXPECT_FALSE(fs::exists(folder_ / "figures/ran"));
   }
-  for (const std::string name : {"", "..", "a/b", "a\nb"}) {
+  for (const char* name : {"", "..", "a/b", "a\nb"}) {
     figure.name = name;
     EXPECT_THROW(DrawWithGnuplot(figure, folder_), std::runtime_error) << name;
   }
@@ -137,7 +138,8 @@ TEST_F(GnuplotFigure, WithoutGnuplotScriptAndCsvAreThereAndNoOldPicture) {
 
 TEST_F(GnuplotFigure, AFailingGnuplotIsQuoted) {
   const Figure figure = FourPanels({1, 1}, true);
-  PretendGnuplot("echo half > four.png; echo 'plot x' >&2; echo '     ^' >&2; echo '\"four.gp\" line 9: it broke' >&2; exit 1\n");
+  PretendGnuplot(
+      "echo half > four.png; echo 'plot x' >&2; echo '     ^' >&2; echo '\"four.gp\" line 9: it broke' >&2; exit 1\n");
   EXPECT_EQ("no four.png: gnuplot failed: \"four.gp\" line 9: it broke", DrawWithGnuplot(figure, folder_));
   PretendGnuplot(": > four.png\n");
   EXPECT_EQ("no four.png: gnuplot failed: it said nothing", DrawWithGnuplot(figure, folder_));

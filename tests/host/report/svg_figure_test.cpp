@@ -27,8 +27,8 @@ bool IsWellFormed(const std::string& svg) {
 bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(SvgFigure, IsWellFormedWhateverItHolds) {
-  for (const Figure& figure : {SixPanels({4, 2, kAwkward}), SixPanels({1, 1, "환경\n\xFF", true, kNaN}), SixPanels({8, 8, "", true, 1e250}),
-                               FourPanels({8, 3}, false), Figure{}}) {
+  for (const Figure& figure : {SixPanels({4, 2, kAwkward}), SixPanels({1, 1, "환경\n\xFF", true, kNaN}),
+                               SixPanels({8, 8, "", true, 1e250}), FourPanels({8, 3}, false), Figure{}}) {
     const std::string svg = DrawSvg(figure);
     EXPECT_TRUE(IsWellFormed(svg));
     EXPECT_FALSE(Has(svg, "nan") || Has(svg, "inf\"")) << svg;
@@ -44,8 +44,9 @@ TEST(SvgFigure, ShowsMarksLinesWhiskersAndKey) {
   panel.series = {{"s", Series::Style::kLine, 1, {{1, 2, 1.0, 3.0, ""}, {5, kNaN, {}, {}, ""}, {9, 8, {}, {}, ""}}}};
   panel.lines = {{5, "half"}};
   const std::string svg = DrawSvg(figure);
-  EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 420 320\" width=\"100%\" role=\"img\" "
-                              "aria-label=\"two &lt;points&gt;\""));
+  EXPECT_TRUE(
+      svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 420 320\" width=\"100%\" role=\"img\" "
+                      "aria-label=\"two &lt;points&gt;\""));
   EXPECT_TRUE(Has(svg, "<title>A &amp; B</title>\n<desc>two &lt;points&gt;</desc>"));
   EXPECT_TRUE(Has(svg, "style=\"stroke: var(--series-2, #D55E00)\""));
   EXPECT_TRUE(Has(svg, ">half</text>"));
