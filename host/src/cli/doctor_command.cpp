@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
 #include "plugin/loader.hpp"
+#include "report/gnuplot_process.hpp"
 #include "rollout/cores.hpp"
 #include "supervise/host_info.hpp"
 
@@ -49,6 +50,14 @@ Finding Physics(const std::vector<std::filesystem::path>& folders) {
           "envs that use it can not run: call scripts/bootstrap and scripts/build"};
 }
 
+Finding Gnuplot() {
+  const GnuplotRun run = RunGnuplot({"--version"}, ".");
+  const std::string version = run.said.substr(0, run.said.find('\n'));
+  if (run.ok) return {"gnuplot", Health::kOk, version, ""};
+  return {"gnuplot", Health::kWarn, run.started ? "does not run: " + version : "not found",
+          std::string("reports have no PNG figures: ") + kInstallGnuplot};
+}
+
 std::vector<Finding> Plugins(PluginSearch* search) {
   const Catalog& catalog = search->All();
   std::string folders;
@@ -91,6 +100,7 @@ std::vector<Finding> Examine(const DoctorArgs& args) {
       {"cores", Health::kOk, fmt::format("{} granted by affinity and control group", GrantedCores()), ""},
       Torch(),
       Physics(search.folders()),
+      Gnuplot(),
       Disk(),
   };
   for (Finding& finding : Plugins(&search)) {

@@ -26,8 +26,8 @@ int DecimalExponent(double value) { return static_cast<int>(std::floor(std::log1
 // 12,000 or 1.2×10⁷, with the decimals that tell neighbours `step` apart.
 std::string NumberText(double value, double step, double largest) {
   const int step_exponent = DecimalExponent(step), exponent = DecimalExponent(largest);
-  if (exponent < 6 && exponent > -4) return GroupedNumber(value, std::max(0, -step_exponent));
   if (value == 0) return "0";
+  if (exponent < 6 && exponent > -4) return GroupedNumber(value, std::max(0, -step_exponent));
   const double mantissa = exponent < -300 ? value * 1e300 / std::pow(10.0, exponent + 300) : value / std::pow(10.0, exponent);
   return GroupedNumber(mantissa, std::max(0, exponent - step_exponent)) + "×10" + Superscript(exponent);
 }
@@ -94,6 +94,10 @@ void DataRange(const AxisFrame& frame, const std::vector<double>& values, const 
   if (frame.scale != Scale::kLinear) {
     *low -= 0.3;
     *high += 0.3;
+    if (std::floor(*high) - std::ceil(*low) < 1) {  // less than two powers to mark
+      *low = std::floor(*low);
+      *high = std::ceil(*high);
+    }
     return;
   }
   if (rule.with_zero || (rule.from_zero && *low >= 0)) {

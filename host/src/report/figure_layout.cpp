@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kTitleSize = 1.15;
 constexpr double kSmall = 0.85;
+constexpr double kLevelTicks = 1.7;  // em from the axis to below its numbers
 
 // All values that an axis must hold; bars start from zero.
 void Collect(const Panel& panel, std::vector<double>* xs, std::vector<double>* ys) {
@@ -90,7 +91,7 @@ double TickCategories(const Panel& panel, const Box& cell, double em, PanelLayou
     used = std::max(used, TextWidth(layout->x.ticks.back().text));
   }
   const double radians = layout->tick_angle * std::numbers::pi / 180;
-  return layout->tick_angle == 0 ? 1.2 : used * std::sin(radians) + std::cos(radians) + 0.2;
+  return layout->tick_angle == 0 ? kLevelTicks : used * std::sin(radians) + std::cos(radians) + 0.2;
 }
 
 double TickX(const Panel& panel, const Box& cell, double em, PanelLayout* layout) {
@@ -101,7 +102,7 @@ double TickX(const Panel& panel, const Box& cell, double em, PanelLayout* layout
     const double room = layout->plot.width() / em / static_cast<double>(std::max<size_t>(1, layout->x.ticks.size()));
     if (Widest(layout->x.ticks) + 0.8 <= room) break;
   }
-  return 1.2;
+  return kLevelTicks;
 }
 
 void PlacePanel(const Panel& panel, const Box& cell, double em, PanelLayout* layout) {
@@ -129,8 +130,10 @@ void PlacePanel(const Panel& panel, const Box& cell, double em, PanelLayout* lay
   if (!layout->empty) PlaceKey(panel, em, layout);
   const Box& plot = layout->plot;
   if (!panel.x.label.empty()) {
-    layout->texts.push_back({(plot.left + plot.right) / 2, cell.bottom - (footnote + 0.7) * em,
-                             Shorten(OneLine(panel.x.label), plot.width() / em), Align::kCentre});
+    const double centre = (plot.left + plot.right) / 2;
+    layout->texts.push_back({centre, cell.bottom - (footnote + 0.7) * em,
+                             Shorten(OneLine(panel.x.label), 2 * std::min(centre - cell.left, cell.right - centre) / em),
+                             Align::kCentre});
   }
   if (!panel.y.label.empty()) {
     layout->texts.push_back({cell.left + 0.7 * em, (plot.top + plot.bottom) / 2,

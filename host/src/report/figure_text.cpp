@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <vector>
+#include <utility>
 
 namespace backplane {
 namespace {
@@ -63,6 +63,22 @@ std::string Encode(const std::u32string& text) {
 
 bool IsControl(char32_t code) { return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029; }
 
+// The larger blocks that DejaVu Sans and its bold face have whole.
+bool HasGlyph(char32_t code) {
+  constexpr std::array<std::pair<char32_t, char32_t>, 10> kBlocks = {{{0x20, 0x2E9},
+                                                                      {0x300, 0x34F},
+                                                                      {0x391, 0x525},
+                                                                      {0x1E00, 0x1EFB},
+                                                                      {0x2000, 0x2064},
+                                                                      {0x2070, 0x2070},
+                                                                      {0x2074, 0x208E},
+                                                                      {0x20AC, 0x20AC},
+                                                                      {0x2190, 0x2311},
+                                                                      {0x2500, 0x269C}}};
+  return code == kReplacement || std::any_of(kBlocks.begin(), kBlocks.end(),
+                                             [&](const auto& block) { return code >= block.first && code <= block.second; });
+}
+
 double Width(char32_t code) {
   if (code >= ' ' && code <= '~') return kWidths[code - ' '] / 100.0;
   return code < 0x1100 ? 0.7 : 1.0;  // accented letters and Greek; Hangul and the like fill their square
@@ -96,6 +112,14 @@ std::string Shorten(const std::string& text, double width) {
     ++(at_front ? front : back);
   }
   return Encode(whole.substr(0, front) + kEllipsis + whole.substr(whole.size() - back));
+}
+
+std::string DejaVuText(const std::string& text) {
+  constexpr char32_t kSquare = 0x25A1;
+  std::u32string decoded = Decode(text);
+  std::replace_if(
+      decoded.begin(), decoded.end(), [](char32_t code) { return !HasGlyph(code); }, kSquare);
+  return Encode(decoded);
 }
 
 std::string PlainNumber(double value) {

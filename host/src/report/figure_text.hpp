@@ -15,6 +15,9 @@ double TextWidth(const std::string& text);
 // At most `width` em: what is too long loses its middle ("a_long_…_name"), since names differ at both ends.
 std::string Shorten(const std::string& text, double width);
 
+// What DejaVu Sans has no glyph for becomes a square: without a font that has one, Cairo covers the picture with a huge box.
+std::string DejaVuText(const std::string& text);
+
 // Shortest form that reads back as the same number, in every locale; "NaN" for what is not finite.
 std::string PlainNumber(double value);
 

@@ -13,9 +13,9 @@
 namespace backplane {
 namespace {
 
-constexpr double kPointsPerPixel = 0.75;  // pcairo's fonts are in points of 96 to the inch
+constexpr double kPointsPerPixel = 0.75;  // pngcairo's fonts are in points of 96 to the inch
 constexpr std::array<int, kShapeCount> kPointTypes = {7, 5, 9, 13, 11, 15};
-constexpr std::array<const char*, 3> kDashes = {"(10,6)", "(3,5)", "(14,5,3,5)"};
+constexpr std::array<const char*, 3> kDashes = {"(20,12)", "(6,10)", "(28,10,6,10)"};
 constexpr const char* kFont = "DejaVu Sans";
 
 std::string CsvText(const std::string& text) {
@@ -23,6 +23,9 @@ std::string CsvText(const std::string& text) {
   for (const char c : OneLine(text)) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
 }
+
+// What is drawn, not what names a file.
+std::string QuotedText(const std::string& text) { return GnuplotQuoted(DejaVuText(text)); }
 
 class Script {
  public:
@@ -75,7 +78,7 @@ class Script {
     for (const Text& text : texts) {
       if (text.text.empty()) continue;
       const char* align = text.align == Align::kLeft ? "left" : text.align == Align::kCentre ? "center" : "right";
-      Line("set label {} at {} {} font '{}{},{}'{}{} front", GnuplotQuoted(text.text), At(text.x, text.y), align, kFont,
+      Line("set label {} at {} {} font '{}{},{}'{}{} front", QuotedText(text.text), At(text.x, text.y), align, kFont,
            text.bold ? ":Bold" : "", Number(layout_.em * text.size * kPointsPerPixel),
            text.angle == 0 ? "" : fmt::format(" rotate by {}", Number(text.angle)), text.muted ? " textcolor '#555555'" : "");
     }
@@ -123,7 +126,7 @@ class Script {
     for (const Tick& tick : frame.ticks) {
       std::string text;  // a tick's text is a format for its number
       for (const char c : tick.text) text += c == '%' ? "%%" : std::string(1, c);
-      ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", GnuplotQuoted(text), Number(tick.value));
+      ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", QuotedText(text), Number(tick.value));
     }
     if (ticks.empty()) return;
     Line("set {}tics out nomirror {} ({})", axis, angle == 0 ? "norotate" : fmt::format("rotate by {} right", Number(angle)),
@@ -140,7 +143,7 @@ class Script {
     for (const HorizontalLine& line : panel.lines) {
       if (!layout.y.Shows(line.y)) continue;
       Line(
-          "set arrow from graph 0, first {0} to graph 1, first {0} nohead back dashtype (8,5) linewidth 1.3 linecolor "
+          "set arrow from graph 0, first {0} to graph 1, first {0} nohead front dashtype (16,10) linewidth 1.3 linecolor "
           "'#777777'",
           Number(line.y));
     }
@@ -170,12 +173,12 @@ class Script {
         if (layout.key) {
           for (const KeyEntry& entry : layout.key->entries) title = entry.series == i ? entry.text : title;
         }
-        AddSeries(panel, layout, i, row, title.empty() ? "notitle" : "title " + GnuplotQuoted(title));
+        AddSeries(panel, layout, i, row, title.empty() ? "notitle" : "title " + QuotedText(title));
       }
       row += series.marks.size();
     }
     if (layout.key && !layout.key->more.empty()) {
-      parts_.push_back("keyentry with points pointtype 0 linecolor '#ffffff' title " + GnuplotQuoted(layout.key->more));
+      parts_.push_back("keyentry with points pointtype 0 linecolor '#ffffff' title " + QuotedText(layout.key->more));
     }
     if (parts_.empty()) parts_.push_back("NaN notitle");
     Line("plot \\\n  {}", fmt::join(parts_, ", \\\n  "));
@@ -220,10 +223,12 @@ class Script {
                      [&](const Datum& mark) { return mark.low && mark.high && CanDraw(layout, mark); }))
       return;
     const std::string low = layout.y.scale == Scale::kLinear
-                                ? "'low'"
+                                ? "column('low')"
                                 : fmt::format("(column('low') > {0} ? column('low') : {0})", Number(layout.y.low));
     AddPart(first, last,
-            fmt::format("{}:'y':{}:'high' with yerrorbars pointtype 7 pointsize 0 linewidth 1.8 linecolor '{}' notitle", x, low,
+            fmt::format("{}:({}):(0):(column('high')-{}) with vectors heads size screen {:.5f},90 nofilled linewidth 1.8 "
+                        "linecolor '{}' notitle",
+                        x, low, low, 0.35 * layout_.em / figure_.width,
                         series.style == Series::Style::kBars ? "#333333" : kColours[series.colour % kColourCount]));
   }
 
@@ -236,8 +241,11 @@ class Script {
 }  // namespace
 
 std::string GnuplotQuoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : OneLine(text)) quoted += c == '\'' ? "''" : std::string(1, c);
+  const std::string line = OneLine(text);
+  const size_t quotes = std::min(line.find_first_not_of('\''), line.size());
+  // gnuplot takes two quotes right at the start for an empty text, so leading ones stand in double quotes.
+  std::string quoted = quotes > 0 ? '"' + std::string(quotes, '\'') + "\".'" : "'";
+  for (const char c : line.substr(quotes)) quoted += c == '\'' ? "''" : std::string(1, c);
   return quoted + "'";
 }
 

@@ -14,7 +14,7 @@ std::string GnuplotCsv(const Figure& figure);
 // Draws from ./NAME.csv to ./NAME.png: the leading ./ keeps gnuplot from taking a name for a pipe.
 std::string GnuplotScript(const Figure& figure);
 
-// `text` as a constant that gnuplot neither expands nor executes: single quotes, doubled within, on one line.
+// `text` as a constant that gnuplot neither expands nor executes: in single quotes, those within doubled, on one line.
 std::string GnuplotQuoted(const std::string& text);
 
 }  // namespace backplane

@@ -60,8 +60,9 @@ std::vector<Box> Obstacles(const Panel& panel, const PanelLayout& layout, double
         boxes.push_back({middle - half, std::min(y, base), middle + half, std::max(y, base)});
       }
       if (mark.low && mark.high && layout.y.CanShow(*mark.high)) {
-        const double low = layout.y.CanShow(*mark.low) ? YOf(layout, *mark.low) : layout.plot.bottom;
-        boxes.push_back({middle - 0.4 * em, YOf(layout, *mark.high), middle + 0.4 * em, low});
+        const double low = layout.y.CanShow(*mark.low) ? YOf(layout, *mark.low) : layout.plot.bottom,
+                     high = YOf(layout, *mark.high);
+        boxes.push_back({middle - 0.4 * em, std::min(low, high), middle + 0.4 * em, std::max(low, high)});
       }
       if (line && before != nullptr)
         AddSegment(layout.plot, XOf(layout, before->x), YOf(layout, before->y), middle, y, em, &boxes);

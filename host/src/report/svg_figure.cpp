@@ -108,7 +108,6 @@ class Svg {
     if (!layout.is_table) {
       WriteBands(panel, layout);
       WriteAxes(layout);
-      WriteLines(panel, layout);
       const Box& plot =
           layout.plot;  // an inner svg cuts off what leaves the plot, and needs no id that another figure may have
       const std::string box =
@@ -117,6 +116,7 @@ class Svg {
            Pixels(plot.top), Pixels(plot.width()), Pixels(plot.height()), box);
       for (size_t i = 0; i < panel.series.size(); ++i) WriteSeries(panel, layout, i);
       Line("</svg>");
+      WriteLines(panel, layout);
       for (const Series& series : panel.series) WriteMarks(series, layout);
       if (layout.key) WriteKey(panel, *layout.key);
     }

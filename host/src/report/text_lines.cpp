@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "base/text_columns.hpp"
+#include "report/figure_text.hpp"
 
 namespace backplane {
 namespace {
 
-bool IsControl(char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }
+
 
 // Bytes of the first `count` characters.
 size_t BytesOf(const std::string& text, size_t count) {
@@ -43,12 +44,6 @@ std::vector<std::string> ShellWords(const std::string& command) {
 }
 
 }  // namespace
-
-std::string OneLine(const std::string& text) {
-  std::string line = text;
-  std::replace_if(line.begin(), line.end(), IsControl, ' ');
-  return line;
-}
 
 std::vector<std::string> Fold(const std::string& text, size_t width) {
   std::vector<std::string> lines;

@@ -6,9 +6,6 @@
 
 namespace backplane {
 
-// Control characters, line breaks among them, as spaces: what a user has named a thing with must not move a terminal's cursor.
-std::string OneLine(const std::string& text);
-
 // Lines of at most `width` columns (> 0), broken at spaces, and words that are longer anywhere.
 std::vector<std::string> Fold(const std::string& text, size_t width);
 

@@ -22,7 +22,7 @@ struct SampleSize {
   double scale = 1;              // of the speeds and returns
 };
 
-inline Mark Measured(double x, double y, double spread) { return {x, y, y * (1 - spread), y * (1 + spread), ""}; }
+inline Datum Measured(double x, double y, double spread) { return {x, y, y * (1 - spread), y * (1 + spread), ""}; }
 
 // Throughput, speedup, efficiency, time, return and a table.
 inline Figure SixPanels(const SampleSize& size) {
@@ -58,7 +58,9 @@ inline Figure SixPanels(const SampleSize& size) {
       const double mean = failed ? kNaN : size.scale * (-50 + 30 * static_cast<double>(r) - 8 * static_cast<double>(e));
       returns.marks.push_back({index, mean, mean - 9 * size.scale, mean + 9 * size.scale, failed ? "failed" : ""});
       learning.x.categories.push_back(name);
-      const auto cell = [&](double value) { return failed ? "–" : std::to_string(value).substr(0, 6); };
+      const auto cell = [&](double value) {
+        return failed || !std::isfinite(value) ? "–" : std::to_string(value).substr(0, 6);
+      };
       table.rows.push_back({name, cell(1000 * ratio), cell(ratio), cell(100 * ratio / all), cell(60 / ratio), cell(mean)});
     }
     throughput.series.push_back(sps);
