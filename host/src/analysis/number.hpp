@@ -17,6 +17,13 @@ struct Number {
   std::optional<double> max, p95;   // of a series of samples only
 };
 
+// A number that was read once.
+inline Number Reading(double value) {
+  Number number;
+  number.value = value;
+  return number;
+}
+
 // Of at least one value. For a sample whose mean, standard deviation and size are known already there is the second form.
 Number Mean(const std::vector<double>& values, std::string of);
 Number MeanOf(double mean, std::optional<double> sd, uint64_t n, std::string of);

@@ -51,7 +51,7 @@ std::optional<Number> MeasureOf(const Combined& combined, const ComparedPoint& p
     own = trial.Find(expression.text());
   }
   if (values.empty()) return std::nullopt;
-  if (values.size() == 1) return own ? *own : Number{values[0], 1, "", {}, {}, {}, {}, {}};
+  if (values.size() == 1) return own ? *own : Reading(values[0]);
   return Mean(values, "seeds");
 }
 

@@ -33,7 +33,7 @@ void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t 
                             trial.outcome.empty() ? "" : " (" + trial.outcome + ")");
     }
   }
-  row->push_back(Number{usable, 1, "", {}, {}, {}, {}, {}});
+  row->push_back(Reading(usable));
   row->push_back(remark);
   row->push_back(ids);
   row->push_back(again);

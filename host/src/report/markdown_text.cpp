@@ -1,3 +1,4 @@
+#include "report/figure_text.hpp"
 #include "report/markdown_text.hpp"
 
 #include <algorithm>

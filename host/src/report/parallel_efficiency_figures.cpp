@@ -21,7 +21,7 @@ Datum DatumAt(double x, const std::optional<Number>& number) {
 
 std::optional<Number> Plain(const std::optional<double>& value) {
   if (!value) return std::nullopt;
-  return Number{*value, 1, "", {}, {}, {}, {}, {}};
+  return Reading(*value);
 }
 
 class Figures {
@@ -159,7 +159,7 @@ class Figures {
     Panel panel;
     panel.title = "Summary";
     TextTable table;
-    table.header = {"runners x envs", "steps/s", "speedup", "eff. %", "core eff. %", "band"};
+    table.header = {"setting", "steps/s", "speedup", "eff. %", "core eff. %", "band"};
     for (size_t i = 0; i < analysis_.settings.size(); ++i) {
       const Setting& s = analysis_.settings[i];
       const auto number = [](const std::optional<double>& value, const char* form) {
@@ -169,7 +169,7 @@ class Figures {
       if (!s.sps) {
         table.rows.push_back({name, "-", "-", "-", "-", s.failure.substr(0, s.failure.find(':'))});
       } else {
-        table.rows.push_back({name, FormatNumber(Number{s.sps->value, 1, "", {}, {}, {}, {}, {}}, 5),
+        table.rows.push_back({name, FormatNumber(Reading(s.sps->value), 4),
                               number(s.speedup, "{:.2f}"), number(s.efficiency_pct, "{:.1f}"),
                               number(s.core_efficiency_pct, "{:.1f}"), s.band ? BandName(*s.band) : "-"});
       }

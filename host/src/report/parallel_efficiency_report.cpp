@@ -19,8 +19,10 @@ class Builder {
       : sets_(sets),
         context_(context),
         combined_(Combine(sets)),
-        analysis_(AnalyseParallelEfficiency(combined_, context.report.baseline)),
-        diagnosis_(Diagnose(combined_, &analysis_, context.option_help)) {}
+        analysis_(AnalyseParallelEfficiency(combined_, context.report.baseline)) {
+    NameBySize();
+    diagnosis_ = Diagnose(combined_, &analysis_, context.option_help);
+  }
 
   Document Build() {
     Document document;
@@ -48,6 +50,14 @@ class Builder {
   }
 
  private:
+  // Here "2 x 4" says all, and the names of the points would only be longer.
+  void NameBySize() {
+    for (Setting& setting : analysis_.settings) {
+      setting.name = SettingText(setting, analysis_);
+      for (size_t trial : setting.trials) combined_.trials[trial].data.point = setting.name;
+    }
+  }
+
   bool SeveralSeries() const { return analysis_.series.size() > 1; }
   const Setting* Of(const std::optional<size_t>& index) const { return index ? &analysis_.settings[*index] : nullptr; }
 
@@ -150,9 +160,9 @@ class Builder {
 
   const std::vector<ResultSet>& sets_;
   const ReportContext& context_;
-  const Combined combined_;
-  const ParallelEfficiency analysis_;
-  const Diagnosis diagnosis_;
+  Combined combined_;
+  ParallelEfficiency analysis_;
+  Diagnosis diagnosis_;
 };
 
 }  // namespace

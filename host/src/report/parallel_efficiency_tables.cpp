@@ -12,7 +12,6 @@
 namespace backplane {
 namespace {
 
-Cell Reading(double value) { return Number{value, 1, "", {}, {}, {}, {}, {}}; }
 Cell MaybeCell(const std::optional<Number>& number) { return number ? Cell{*number} : Cell{}; }
 
 // Ratio of two means, with the interval that follows from theirs: the squares of the relative half widths add up.
@@ -31,9 +30,6 @@ Number Ratio(const Setting& setting, const Setting* baseline, double ratio) {
 ParallelEfficiencyTables::ParallelEfficiencyTables(const Combined& combined, const ParallelEfficiency& analysis,
                                                    std::string program)
     : combined_(combined), analysis_(analysis), program_(std::move(program)) {
-  std::set<uint64_t> seeds;
-  for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
-  several_seeds_ = seeds.size() > 1;
 }
 
 Cell ParallelEfficiencyTables::RatioCell(const Setting& setting, const std::optional<double>& ratio) const {
@@ -60,15 +56,15 @@ std::string ParallelEfficiencyTables::Remark(const Setting& setting) const {
 }
 
 std::vector<Column> ParallelEfficiencyTables::SettingColumns() const {
-  std::vector<Column> columns;
-  if (SeveralSeries()) columns.push_back({"series", "series", "", "what tells it from the other rows of its size"});
-  columns.push_back({"num_env_runners", "runners", "", "rollout.num_env_runners"});
-  columns.push_back({"num_envs_per_env_runner", "envs each", "", "rollout.num_envs_per_env_runner"});
+  std::vector<Column> columns{{"setting", "runners x envs", "", "runners x environments each"}};
+  if (SeveralSeries()) columns.push_back({"series", "series", "", "what tells it from the other rows of its size", 0, 4, false});
+  columns.push_back({"num_env_runners", "runners", "", "rollout.num_env_runners", 0, 4, false});
+  columns.push_back({"num_envs_per_env_runner", "envs each", "", "rollout.num_envs_per_env_runner", 0, 4, false});
   return columns;
 }
 
 std::vector<Cell> ParallelEfficiencyTables::SettingCells(const Setting& setting) const {
-  std::vector<Cell> cells;
+  std::vector<Cell> cells{SettingText(setting, analysis_)};
   if (SeveralSeries()) cells.emplace_back(analysis_.series[setting.series].label);
   cells.push_back(Reading(static_cast<double>(setting.num_env_runners)));
   cells.push_back(Reading(static_cast<double>(setting.num_envs_per_env_runner)));
@@ -124,7 +120,6 @@ Table ParallelEfficiencyTables::Results() const {
       if (advice.setting == i && (table.emphasised.empty() || table.emphasised.back() != i)) table.emphasised.push_back(i);
     }
   }
-  table.notes.push_back(SpreadNote());
   return table;
 }
 
@@ -139,20 +134,8 @@ std::string ParallelEfficiencyTables::State(const Setting& setting) const {
   return fmt::format("{}", fmt::join(states, ", "));
 }
 
-std::string ParallelEfficiencyTables::SpreadNote() const {
-  std::set<uint64_t> counts;
-  for (const Setting& setting : analysis_.settings) {
-    if (setting.sps) counts.insert(setting.sps->n);
-  }
-  return fmt::format(
-      "± is half of the 95 % interval (Student's t) over the {} of a setting, n = {}; of returns over {}. "
-      "A setting without ± was measured once.",
-      several_seeds_ ? "seeds" : "iterations after the first", fmt::join(counts, ", "),
-      several_seeds_ ? "seeds" : "the last episodes");
-}
-
 Table ParallelEfficiencyTables::Recommended() const {
-  Table table{"recommended", "Recommended settings", {}, {}, {}, {}};
+  Table table{"recommended", "One for each goal", {}, {}, {}, {}};
   table.columns = {{"goal", "goal", "", ""},
                    {"setting", "runners x envs", "", ""},
                    {"why", "why", "", ""},
@@ -210,7 +193,7 @@ Table ParallelEfficiencyTables::Resources() const {
     shown.push_back(&item);
     const std::string key = std::string(item.measure).substr(std::string(item.measure).rfind('/') + 1);
     table.columns.push_back({key, item.title, item.unit, "mean of the samples after the first iteration", 0, 3, item.in_text});
-    if (item.peak) table.columns.push_back({key + "_max", "max", item.unit, "largest sample", 0, 3, item.in_text});
+    if (item.peak) table.columns.push_back({key + "_max", "max", item.unit, "largest sample", 0, 3, false});
   }
   for (const Setting& setting : analysis_.settings) {
     std::vector<Cell> row = SettingCells(setting);

@@ -28,14 +28,12 @@ class ParallelEfficiencyTables {
   std::string Again(const Setting& setting) const;
   std::string State(const Setting& setting) const;
   std::string Remark(const Setting& setting) const;
-  std::string SpreadNote() const;
   bool SeveralSeries() const { return analysis_.series.size() > 1; }
   const Setting* Of(const std::optional<size_t>& index) const { return index ? &analysis_.settings[*index] : nullptr; }
 
   const Combined& combined_;
   const ParallelEfficiency& analysis_;
   const std::string program_;
-  bool several_seeds_ = false;
 };
 
 }  // namespace backplane

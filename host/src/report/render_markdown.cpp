@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/figure_text.hpp"
 #include "report/document.hpp"
 #include "report/file_link.hpp"
 #include "report/finding_text.hpp"

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/text_columns.hpp"
+#include "report/figure_text.hpp"
 #include "report/document.hpp"
 #include "report/finding_text.hpp"
 #include "report/text_lines.hpp"

@@ -1,3 +1,4 @@
+#include "report/figure_text.hpp"
 #include "report/text_table.hpp"
 
 #include <algorithm>

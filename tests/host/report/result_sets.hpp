@@ -11,7 +11,7 @@
 
 namespace backplane::testing {
 
-inline Number Single(double value) { return Number{value, 1, "", {}, {}, {}, {}, {}}; }
+inline Number Single(double value) { return Reading(value); }
 
 inline Number Spread(double value, double half, uint64_t n, std::string of) {
   return Number{value, n, std::move(of), half, value - half, value + half, {}, {}};
