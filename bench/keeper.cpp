@@ -13,7 +13,7 @@
 #include "base/files.hpp"
 #include "measure.hpp"
 #include "supervise/local_engine.hpp"
-#include "supervise/process_tree.hpp"
+#include "machine/process_tree.hpp"
 
 namespace backplane::bench {
 namespace {

@@ -30,7 +30,7 @@ class Builder {
     document.made_at = context_.made_at;
     document.title = fmt::format("Comparison: {}", fmt::join(combined_.experiments, ", "));
     document.main_table = "results";
-    const ComparisonParts parts{combined_, points_, spec_, baseline_, chosen_, context_.program};
+    const ComparisonParts parts{combined_, points_, spec_, baseline_, chosen_};
     const Table results = ComparisonResults(parts);
     document.figures = ComparisonFigures(combined_, points_, spec_, results);
     const Diagnosis diagnosis = Diagnose(combined_, nullptr, context_.option_help);

@@ -20,14 +20,13 @@ std::string Key(const std::string& title) {
 
 void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t index, std::vector<Cell>* row) {
   double usable = 0;
-  std::string ids, again, remark = index == parts.baseline ? "baseline" : "";
+  std::string ids, remark = index == parts.baseline ? "baseline" : "";
   if (parts.chosen == index) remark += remark.empty() ? "selected" : ", selected";
   for (size_t t : point.trials) {
     const TrialData& trial = parts.combined.trials[t].data;
     ids += (ids.empty() ? "" : " ") + trial.trial_id;
     if (trial.usable()) {
       usable += 1;
-      if (again.empty()) again = fmt::format("{} replay {} {}", parts.program, trial.out.string(), trial.trial_id);
     } else {
       remark += fmt::format("{}{}{}", remark.empty() ? "" : "; ", trial.state,
                             trial.outcome.empty() ? "" : " (" + trial.outcome + ")");
@@ -36,7 +35,6 @@ void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t 
   row->push_back(Reading(usable));
   row->push_back(remark);
   row->push_back(ids);
-  row->push_back(again);
 }
 
 // Names in columns that no trial knows: probably a slip of the pen.
@@ -52,9 +50,8 @@ std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
       const bool there = std::any_of(parts.combined.trials.begin(), parts.combined.trials.end(),
                                      [&](const CombinedTrial& trial) { return ValueIn(trial.data, name).has_value(); });
       if (there || !said.insert(name).second) continue;
-      sentences.push_back(
-          fmt::format("No trial measured '{}'{}.", name,
-                      DidYouMean(Nearest(name, Candidates(std::vector<std::string>(known.begin(), known.end()))))));
+      const std::string hint = DidYouMean(Nearest(name, Candidates(std::vector<std::string>(known.begin(), known.end()))));
+      sentences.push_back(fmt::format("No trial measured '{}'{}", name, hint.empty() ? "." : hint));
     }
   }
   return sentences;
@@ -81,7 +78,6 @@ Table ComparisonResults(const ComparisonParts& parts) {
   table.columns.push_back({"n", "seeds", "", "usable trials"});
   table.columns.push_back({"remark", "remark", "", ""});
   table.columns.push_back({"trials", "trials", "", "ids, one for each seed", 0, 4, false});
-  table.columns.push_back({"again", "to repeat it", "", "one trial again, compared bit for bit", 0, 4, false});
   for (size_t i = 0; i < parts.points.size(); ++i) {
     const ComparedPoint& point = parts.points[i];
     std::vector<Cell> row{point.name};
@@ -94,10 +90,6 @@ Table ComparisonResults(const ComparisonParts& parts) {
     table.rows.push_back(std::move(row));
   }
   if (parts.chosen) table.emphasised = {*parts.chosen};
-  table.notes = {
-      "± is half of the 95 % interval (Student's t): over the seeds of a point; with one seed over the episodes, iterations "
-      "or "
-      "samples of its trial. A number without ± was measured once."};
   for (const std::string& missing : NeverMeasured(parts)) table.notes.push_back(missing);
   return table;
 }
@@ -119,8 +111,7 @@ Table ComparisonChanges(const ComparisonParts& parts) {
   }
   table.notes = {
       "Ratios, 1 = as the baseline; the relative half widths of both intervals add up as squares. Where the baseline is not "
-      "above "
-      "zero there is no ratio."};
+      "above zero there is no ratio."};
   return table;
 }
 

@@ -17,7 +17,6 @@ struct ComparisonParts {
   const std::vector<ComparedPoint>& points;
   const ComparisonSpec& spec;
   std::optional<size_t> baseline, chosen;  // indices into points
-  const std::string& program;              // as a person types it
 };
 
 // "results": a row for each point.

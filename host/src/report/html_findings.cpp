@@ -1,10 +1,13 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/finding_text.hpp"
 #include "report/html_text.hpp"
 
 namespace backplane {
 namespace {
+
+constexpr size_t kOneLine = 40;  // characters that a fact has room for beside its label
 
 std::string Fact(const std::string& label, const std::string& html) {
   return html.empty() ? "" : "<dt>" + label + "</dt><dd>" + html + "</dd>\n";
@@ -31,7 +34,8 @@ std::string FindingHtml(const Finding& finding) {
   std::string html = fmt::format(
       "<article class=\"finding {0}\">\n<h3><span class=\"severity\">{0}</span> {1}</h3>\n<div class=\"sides\">\n<dl>\n",
       severity, HtmlText(finding.title));
-  html += Fact("seen in", Lines(finding.settings));
+  const std::string settings = fmt::format("{}", fmt::join(finding.settings, ", "));
+  html += Fact("seen in", settings.size() <= kOneLine ? HtmlText(settings) : Lines(finding.settings));
   html += Fact("evidence", Lines(evidence));
   html += Fact("cause", HtmlText(finding.cause));
   html += Fact("confidence", HtmlText(finding.confidence));

@@ -34,7 +34,7 @@ class Builder {
     document.figures = ParallelEfficiencyFigures(combined_, analysis_);
     document.verdict = Verdict();
     AddAttachments(&document);
-    const ParallelEfficiencyTables tables(combined_, analysis_, context_.program);
+    const ParallelEfficiencyTables tables(combined_, analysis_);
     document.sections.push_back(FindingsSection(diagnosis_));
     document.sections.push_back({"results", "Results", {FigureUse{"parallel_efficiency_analysis"}, tables.Results()}});
     document.sections.push_back({"recommended", "Recommended settings", {tables.Recommended()}});

@@ -14,6 +14,8 @@ namespace {
 
 Cell MaybeCell(const std::optional<Number>& number) { return number ? Cell{*number} : Cell{}; }
 
+const Column kSetting{"setting", "runners x envs", "", "runners x environments each"};
+
 // Ratio of two means, with the interval that follows from theirs: the squares of the relative half widths add up.
 Number Ratio(const Setting& setting, const Setting* baseline, double ratio) {
   Number number{ratio, setting.sps->n, setting.sps->of, {}, {}, {}, {}, {}};
@@ -27,10 +29,8 @@ Number Ratio(const Setting& setting, const Setting* baseline, double ratio) {
 
 }  // namespace
 
-ParallelEfficiencyTables::ParallelEfficiencyTables(const Combined& combined, const ParallelEfficiency& analysis,
-                                                   std::string program)
-    : combined_(combined), analysis_(analysis), program_(std::move(program)) {
-}
+ParallelEfficiencyTables::ParallelEfficiencyTables(const Combined& combined, const ParallelEfficiency& analysis)
+    : combined_(combined), analysis_(analysis) {}
 
 Cell ParallelEfficiencyTables::RatioCell(const Setting& setting, const std::optional<double>& ratio) const {
   return ratio && setting.sps ? Cell{Ratio(setting, Of(analysis_.series[setting.series].baseline), *ratio)} : Cell{};
@@ -42,11 +42,6 @@ std::string ParallelEfficiencyTables::Ids(const Setting& setting) const {
   return ids;
 }
 
-std::string ParallelEfficiencyTables::Again(const Setting& setting) const {
-  const TrialData* trial = TrialOf(combined_, setting);
-  return trial ? fmt::format("{} replay {} {}", program_, trial->out.string(), trial->trial_id) : "";
-}
-
 std::string ParallelEfficiencyTables::Remark(const Setting& setting) const {
   std::string remark = setting.failure;
   if (setting.is_short) remark += (remark.empty() ? "" : "; ") + std::string("short measurement");
@@ -55,28 +50,16 @@ std::string ParallelEfficiencyTables::Remark(const Setting& setting) const {
   return remark;
 }
 
-std::vector<Column> ParallelEfficiencyTables::SettingColumns() const {
-  std::vector<Column> columns{{"setting", "runners x envs", "", "runners x environments each"}};
-  if (SeveralSeries()) columns.push_back({"series", "series", "", "what tells it from the other rows of its size", 0, 4, false});
-  columns.push_back({"num_env_runners", "runners", "", "rollout.num_env_runners", 0, 4, false});
-  columns.push_back({"num_envs_per_env_runner", "envs each", "", "rollout.num_envs_per_env_runner", 0, 4, false});
-  return columns;
-}
-
-std::vector<Cell> ParallelEfficiencyTables::SettingCells(const Setting& setting) const {
-  std::vector<Cell> cells{SettingText(setting, analysis_)};
-  if (SeveralSeries()) cells.emplace_back(analysis_.series[setting.series].label);
-  cells.push_back(Reading(static_cast<double>(setting.num_env_runners)));
-  cells.push_back(Reading(static_cast<double>(setting.num_envs_per_env_runner)));
-  return cells;
-}
 
 Table ParallelEfficiencyTables::Results() const {
-  Table table{"results", "Throughput and efficiency", SettingColumns(), {}, {}, {}};
+  Table table{"results", "Throughput and efficiency", {kSetting}, {}, {}, {}};
   const auto column = [&](const char* key, const char* title, const char* unit, const char* doc, int direction, int digits,
                           bool in_text) {
     table.columns.push_back({key, title, unit, doc, direction, digits, in_text});
   };
+  if (SeveralSeries()) column("series", "series", "", "what tells it from the other rows of its size", 0, 4, false);
+  column("num_env_runners", "runners", "", "rollout.num_env_runners", 0, 4, false);
+  column("num_envs_per_env_runner", "envs each", "", "rollout.num_envs_per_env_runner", 0, 4, false);
   column("parallelism", "rows", "", "runners x environments", 0, 4, false);
   column("cores", "cores", "", "granted", 0, 4, false);
   column("state", "state", "", "of its trials", 0, 4, false);
@@ -94,10 +77,12 @@ Table ParallelEfficiencyTables::Results() const {
   column("vram_peak_mb", "VRAM MiB", "MiB", "peak device memory", -1, 4, false);
   column("remark", "remark", "", "", 0, 4, true);
   column("trials", "trials", "", "ids, one for each seed", 0, 4, false);
-  column("again", "to repeat it", "", "one trial again, compared bit for bit", 0, 4, false);
   for (size_t i = 0; i < analysis_.settings.size(); ++i) {
     const Setting& setting = analysis_.settings[i];
-    std::vector<Cell> row = SettingCells(setting);
+    std::vector<Cell> row{SettingText(setting, analysis_)};
+    if (SeveralSeries()) row.emplace_back(analysis_.series[setting.series].label);
+    row.push_back(Reading(static_cast<double>(setting.num_env_runners)));
+    row.push_back(Reading(static_cast<double>(setting.num_envs_per_env_runner)));
     row.push_back(Reading(static_cast<double>(setting.parallelism())));
     row.push_back(setting.cores > 0 ? Reading(static_cast<double>(setting.cores)) : Cell{});
     row.push_back(State(setting));
@@ -114,7 +99,6 @@ Table ParallelEfficiencyTables::Results() const {
     row.push_back(PeakCell(setting, "vram_peak_mb"));
     row.push_back(Remark(setting));
     row.push_back(Ids(setting));
-    row.push_back(Again(setting));
     table.rows.push_back(std::move(row));
     for (const Recommendation& advice : analysis_.recommendations[setting.series]) {
       if (advice.setting == i && (table.emphasised.empty() || table.emphasised.back() != i)) table.emphasised.push_back(i);
@@ -179,7 +163,7 @@ Table ParallelEfficiencyTables::Resources() const {
       {"resources/gpu_temperature_c", "GPU °C", "°C", true, false},
       {"monitor_cpu_pct", "monitors' CPU %", "%", false, false},
   };
-  Table table{"resources", "Resources while running", SettingColumns(), {}, {}, {}};
+  Table table{"resources", "Resources while running", {kSetting}, {}, {}, {}};
   std::vector<std::string> absent;
   std::vector<const Item*> shown;
   for (const Item& item : kItems) {
@@ -196,7 +180,7 @@ Table ParallelEfficiencyTables::Resources() const {
     if (item.peak) table.columns.push_back({key + "_max", "max", item.unit, "largest sample", 0, 3, false});
   }
   for (const Setting& setting : analysis_.settings) {
-    std::vector<Cell> row = SettingCells(setting);
+    std::vector<Cell> row{SettingText(setting, analysis_)};
     for (const Item* item : shown) {
       const std::optional<Number> number = MeasureOf(combined_, setting, item->measure);
       row.push_back(number ? Reading(number->value) : Cell{});
@@ -210,7 +194,7 @@ Table ParallelEfficiencyTables::Resources() const {
 }
 
 Table ParallelEfficiencyTables::Phases() const {
-  Table table{"phases", "Share of the time of all threads, percent", SettingColumns(), {}, {}, {}};
+  Table table{"phases", "Share of the time of all threads, percent", {kSetting}, {}, {}, {}};
   std::vector<std::string> shown;
   for (const std::string_view phase : kPhaseNames) {
     const std::string measure = "phase/" + std::string(phase);
@@ -224,7 +208,7 @@ Table ParallelEfficiencyTables::Phases() const {
         {std::string(phase), std::string(phase), "%", "exclusive time over threads x time of the trial", 0, 3, largest >= 1});
   }
   for (const Setting& setting : analysis_.settings) {
-    std::vector<Cell> row = SettingCells(setting);
+    std::vector<Cell> row{SettingText(setting, analysis_)};
     for (const std::string& measure : shown) {
       const auto share = MeasureOf(combined_, setting, measure);
       row.push_back(share ? Reading(share->value) : Cell{});

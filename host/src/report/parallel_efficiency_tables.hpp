@@ -11,8 +11,8 @@ namespace backplane {
 
 class ParallelEfficiencyTables {
  public:
-  // Both outlive the object. `program` as a person types it.
-  ParallelEfficiencyTables(const Combined& combined, const ParallelEfficiency& analysis, std::string program);
+  // Both outlive the object.
+  ParallelEfficiencyTables(const Combined& combined, const ParallelEfficiency& analysis);
 
   Table Results() const;      // "results"
   Table Recommended() const;  // "recommended"
@@ -20,12 +20,9 @@ class ParallelEfficiencyTables {
   Table Phases() const;       // "phases"
 
  private:
-  std::vector<Column> SettingColumns() const;
-  std::vector<Cell> SettingCells(const Setting& setting) const;
   Cell RatioCell(const Setting& setting, const std::optional<double>& ratio) const;
   Cell PeakCell(const Setting& setting, const char* measure) const;
   std::string Ids(const Setting& setting) const;
-  std::string Again(const Setting& setting) const;
   std::string State(const Setting& setting) const;
   std::string Remark(const Setting& setting) const;
   bool SeveralSeries() const { return analysis_.series.size() > 1; }
@@ -33,7 +30,6 @@ class ParallelEfficiencyTables {
 
   const Combined& combined_;
   const ParallelEfficiency& analysis_;
-  const std::string program_;
 };
 
 }  // namespace backplane

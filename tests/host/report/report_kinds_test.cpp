@@ -125,7 +125,7 @@ TEST(ComparisonReport, AWrongNameIsAnEmptyColumnWithAHint) {
   const Table& table = TableOf(document, "results");
   EXPECT_TRUE(std::holds_alternative<std::monostate>(At(table, 0, "retrun")));
   ASSERT_EQ(1u, table.notes.size());
-  EXPECT_EQ("No trial measured 'retrun'; did you mean 'return'?.", table.notes[0]);
+  EXPECT_EQ("No trial measured 'retrun'; did you mean 'return'?", table.notes[0]);
 }
 
 TEST(ComparisonReport, SeedsAreAveraged) {
