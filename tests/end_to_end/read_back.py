@@ -53,14 +53,14 @@ def read_tables(out):
 
 def compare_with_database(out, program):
     database = sqlite3.connect(f"file:{out / 'results.sqlite'}?mode=ro", uri=True)
-    speeds = dict(database.execute("select trial_id, sps from trials"))
+    speeds = dict(database.execute("select id, sps from trials"))
     check(len(speeds) == 4, f"results.sqlite has {len(speeds)} trials and not 4")
     for trial_id, speed in speeds.items():
         result = json.loads((out / "trials" / trial_id / "attempt-1" / "result.json").read_text())
         check(math.isclose(speed, result["sps"]), f"{trial_id}: results.sqlite has another speed than result.json")
     copy = out.parent / "copy.sqlite"
     subprocess.run([program, "export", "sqlite", str(out), "--to", str(copy)], check=True)
-    check(dict(sqlite3.connect(copy).execute("select trial_id, sps from trials")) == speeds, "the exported database differs")
+    check(dict(sqlite3.connect(copy).execute("select id, sps from trials")) == speeds, "the exported database differs")
 
 
 def compare_with_report(out):
@@ -80,15 +80,19 @@ def draw_again(out):
     for script in sorted((report / "figures").glob("*.gp")):
         before = (report / f"{script.stem}.png").read_bytes()
         folder = out.parent / "redrawn"
-        shutil.copytree(report, folder, dirs_exist_ok=True)
-        (folder / f"{script.stem}.png").unlink()
-        subprocess.run(["gnuplot", script.name], cwd=folder / "figures", check=True)
+        shutil.copytree(report / "figures", folder, dirs_exist_ok=True)
+        subprocess.run(["gnuplot", script.name], cwd=folder, check=True)
         check((folder / f"{script.stem}.png").read_bytes() == before, f"{script.name} draws another picture")
 
 
 def read_page(out):
     page = (out / "report" / "parallel_efficiency_report.html").read_text()
-    drawings = re.findall(r"<svg.*?</svg>", page, flags=re.S)
+    drawings, depth, begin = [], 0, 0
+    for tag in re.finditer(r"<svg\b|</svg>", page):  # a drawing may hold others
+        begin = tag.start() if depth == 0 else begin
+        depth += 1 if tag.group() == "<svg" else -1
+        if depth == 0:
+            drawings.append(page[begin:tag.end()])
     check(drawings, "the page has no figure")
     for drawing in drawings:
         xml.etree.ElementTree.fromstring(drawing)

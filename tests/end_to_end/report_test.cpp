@@ -96,9 +96,8 @@ TEST_F(Report, FoldersInAnyOrderGiveTheSameReport) {
 }
 
 TEST_F(Report, FailuresAreRowsWithReasons) {
-  if (!HasPlugin("env_misbehaves.so")) GTEST_SKIP() << "the fixtures are not built";
   Write("mixed.yaml", kFailing);
-  const Finished run = Run("run mixed.yaml");
+  const Finished run = Run("run mixed.yaml --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins");
   EXPECT_EQ(3, run.exit) << run.err;
   const std::string text = Text(Folder("mixed") / "comparison_report.md");
   EXPECT_THAT(text, HasSubstr("crash"));

@@ -81,11 +81,6 @@ TEST_F(ExperimentTest, AReportThatComparesTimesMakesTrialsExclusive) {
   EXPECT_TRUE(exclusive("resources: {exclusive: true}\n"));
 }
 
-TEST_F(ExperimentTest, ReportsSayThatNoneIsWritten) {
-  EXPECT_THAT(Good(kMinimal + "report: {kind: comparison, columns: [SPS]}\n").notes,
-              ::testing::ElementsAre(HasSubstr("e.yaml:5:10: note: report.kind: no report is written in this version")));
-}
-
 TEST_F(ExperimentTest, LargeNumbersAndFractionsSurvive) {
   Experiment experiment = Good(kMinimal).experiment;
   experiment.seed = UINT64_MAX;
