@@ -80,7 +80,7 @@ def summary(blocks):
     """The ratios of the quiet blocks, or of all where fewer than two are quiet; the monitors' share of every trial that had them."""
     quiet = [block for block in blocks if all(run["others"] <= DISTURBED for run in block)]
     used = quiet if len(quiet) >= 2 else blocks
-    shares = [run["monitor_share"] for block in blocks for run in block if run["monitor_share"] is not None]
+    shares = [run["monitor_share"] for block in blocks for run in block if run["side"] == "on" and run["monitor_share"] is not None]
     return {"disturbed": len(blocks) - len(quiet), "over_all": len(quiet) < 2, "wall": interval(used, "wall_s"),
             "cpu": interval(used, "cpu_s"), "monitor_share": spread(shares) if shares else None}
 

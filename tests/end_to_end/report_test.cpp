@@ -54,10 +54,10 @@ TEST_F(Report, ABatchEndsWithFiguresTablesAndAVerdict) {
   ASSERT_EQ(0, run.exit) << run.err;
   EXPECT_THAT(run.out, HasSubstr("Highest throughput: "));
   EXPECT_THAT(run.out, HasSubstr("parallel_efficiency_report.html"));
-  for (const char* name : {"parallel_efficiency_report.html", "parallel_efficiency_report.md", "parallel_efficiency_report.txt",
-                           "parallel_efficiency_results.csv", "parallel_efficiency_results.json", "parallel_efficiency_analysis.png",
-                           "resource_utilization_analysis.png", "figures/parallel_efficiency_analysis.gp",
-                           "recommended_throughput.yaml"}) {
+  for (const char* name :
+       {"parallel_efficiency_report.html", "parallel_efficiency_report.md", "parallel_efficiency_report.txt",
+        "parallel_efficiency_results.csv", "parallel_efficiency_results.json", "parallel_efficiency_analysis.png",
+        "resource_utilization_analysis.png", "figures/parallel_efficiency_analysis.gp", "recommended_throughput.yaml"}) {
     EXPECT_GT(Text(Folder("walk") / name).size(), 50u) << name;
   }
   EXPECT_EQ("\x89PNG", Text(Folder("walk") / "parallel_efficiency_analysis.png").substr(0, 4));
@@ -89,8 +89,8 @@ TEST_F(Report, FoldersInAnyOrderGiveTheSameReport) {
   ASSERT_EQ(0, Run("run walk.yaml --quiet --out two --set experiment=two --set learner.options.horizon=32").exit);
   ASSERT_EQ(0, Run("report one two --to a").exit);
   ASSERT_EQ(0, Run("report two one --to b").exit);
-  for (const char* name : {"parallel_efficiency_report.txt", "parallel_efficiency_report.html", "parallel_efficiency_results.json",
-                           "parallel_efficiency_results.csv"}) {
+  for (const char* name : {"parallel_efficiency_report.txt", "parallel_efficiency_report.html",
+                           "parallel_efficiency_results.json", "parallel_efficiency_results.csv"}) {
     EXPECT_EQ(Dateless(Text(dir_ / "a" / name)), Dateless(Text(dir_ / "b" / name))) << name;
   }
 }
@@ -109,8 +109,9 @@ TEST_F(Report, FailuresAreRowsWithReasons) {
 }
 
 TEST_F(Report, MistakesInItsKeysAreFoundBeforeAnythingStarts) {
-  Write("walk.yaml", std::string(kSweep).replace(std::string(kSweep).find("report:"), std::string::npos,
-                                                 "report: {kind: comparison, columns: [\"SPS +\"], figures: [{pie: {file: a.png}}]}\n"));
+  Write("walk.yaml",
+        std::string(kSweep).replace(std::string(kSweep).find("report:"), std::string::npos,
+                                    "report: {kind: comparison, columns: [\"SPS +\"], figures: [{pie: {file: a.png}}]}\n"));
   const Finished run = Run("run walk.yaml");
   EXPECT_EQ(2, run.exit);
   EXPECT_THAT(run.err, HasSubstr("walk.yaml:9:"));

@@ -215,7 +215,8 @@ void AddStore(CLI::App* root, Arguments* args) {
   rebuild->callback([args] { args->chosen = [args] { return StoreRebuildCommand(args->rebuild); }; });
   CLI::App* report = root->add_subcommand("report", "Write the report of finished experiments: figures, tables, findings");
   report->add_option("out", args->report.folders, "Results folders; several are combined")->type_name("OUT");
-  report->add_option("--to", args->report.to, "Folder to write to, instead of output.report_dir or OUT/report")->type_name("DIR");
+  report->add_option("--to", args->report.to, "Folder to write to, instead of output.report_dir or OUT/report")
+      ->type_name("DIR");
   report->add_option("--kind", args->report.kind, "parallel_efficiency or comparison, instead of report.kind")
       ->type_name("KIND")
       ->check(CLI::IsMember({"parallel_efficiency", "comparison"}));

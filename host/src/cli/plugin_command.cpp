@@ -20,9 +20,9 @@ nlohmann::json OptionJson(const OptionInfo& option) {
   const auto or_null = [](const std::optional<std::string>& text) {
     return text ? nlohmann::json(*text) : nlohmann::json(nullptr);
   };
-  return {{"path", option.path}, {"type", OptionTypeName(option.type)},  {"required", (option.flags & BP_PARAM_REQUIRED) != 0},
-          {"unit", option.unit}, {"default", or_null(option.def)}, {"range", or_null(option.range)},
-          {"doc", option.doc},   {"aliases", option.aliases},      {"helps", option.helps}};
+  return {{"path", option.path}, {"type", OptionTypeName(option.type)}, {"required", (option.flags & BP_PARAM_REQUIRED) != 0},
+          {"unit", option.unit}, {"default", or_null(option.def)},      {"range", or_null(option.range)},
+          {"doc", option.doc},   {"aliases", option.aliases},           {"helps", option.helps}};
 }
 
 nlohmann::json InfoJson(const PluginInfo& info, bool with_options) {

@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "base/suggest.hpp"
-#include "cli/report_text.hpp"
 #include "base/text_columns.hpp"
+#include "cli/report_text.hpp"
 
 namespace backplane {
 namespace {

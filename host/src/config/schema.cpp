@@ -27,7 +27,6 @@ HostKey Required(HostKey key) {
 
 HostKey Unbound(const char* path, Type type, const char* doc) { return {path, type, "", nullptr, false, "", doc}; }
 
-
 #define MEMBER(name) \
   [](auto& e) -> auto& { return e.name; }
 

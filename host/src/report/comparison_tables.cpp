@@ -95,7 +95,8 @@ Table ComparisonResults(const ComparisonParts& parts) {
 }
 
 Table ComparisonChanges(const ComparisonParts& parts) {
-  Table table{"change", fmt::format("Against {}", parts.points[*parts.baseline].name), {{"point", "point", "", ""}}, {}, {}, {}};
+  Table table{"change", fmt::format("Against {}", parts.points[*parts.baseline].name), {{"point", "point", "", ""}}, {}, {},
+              {}};
   for (const MeasureSpec& measure : parts.spec.columns) {
     table.columns.push_back({Key(measure.title), measure.title, "", "ratio to the baseline", measure.direction, 3});
   }

@@ -1,10 +1,10 @@
-#include "report/figure_text.hpp"
 #include "report/markdown_text.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <cstring>
 
+#include "report/figure_text.hpp"
 #include "report/text_lines.hpp"
 
 namespace backplane {

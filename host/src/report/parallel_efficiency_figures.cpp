@@ -169,9 +169,9 @@ class Figures {
       if (!s.sps) {
         table.rows.push_back({name, "-", "-", "-", "-", s.failure.substr(0, s.failure.find(':'))});
       } else {
-        table.rows.push_back({name, FormatNumber(Reading(s.sps->value), 4),
-                              number(s.speedup, "{:.2f}"), number(s.efficiency_pct, "{:.1f}"),
-                              number(s.core_efficiency_pct, "{:.1f}"), s.band ? BandName(*s.band) : "-"});
+        table.rows.push_back({name, FormatNumber(Reading(s.sps->value), 4), number(s.speedup, "{:.2f}"),
+                              number(s.efficiency_pct, "{:.1f}"), number(s.core_efficiency_pct, "{:.1f}"),
+                              s.band ? BandName(*s.band) : "-"});
       }
       for (const Recommendation& advice : analysis_.recommendations[s.series]) {
         if (advice.setting == i && (table.emphasised.empty() || table.emphasised.back() != i)) table.emphasised.push_back(i);

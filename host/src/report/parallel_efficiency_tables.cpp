@@ -50,7 +50,6 @@ std::string ParallelEfficiencyTables::Remark(const Setting& setting) const {
   return remark;
 }
 
-
 Table ParallelEfficiencyTables::Results() const {
   Table table{"results", "Throughput and efficiency", {kSetting}, {}, {}, {}};
   const auto column = [&](const char* key, const char* title, const char* unit, const char* doc, int direction, int digits,

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "report/figure_text.hpp"
 #include "report/document.hpp"
+#include "report/figure_text.hpp"
 #include "report/file_link.hpp"
 #include "report/finding_text.hpp"
 #include "report/html_text.hpp"

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/text_columns.hpp"
-#include "report/figure_text.hpp"
 #include "report/document.hpp"
+#include "report/figure_text.hpp"
 #include "report/finding_text.hpp"
 #include "report/text_lines.hpp"
 #include "report/text_table.hpp"

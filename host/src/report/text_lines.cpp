@@ -8,8 +8,6 @@
 namespace backplane {
 namespace {
 
-
-
 // Bytes of the first `count` characters.
 size_t BytesOf(const std::string& text, size_t count) {
   size_t byte = 0;

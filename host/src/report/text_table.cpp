@@ -1,9 +1,9 @@
-#include "report/figure_text.hpp"
 #include "report/text_table.hpp"
 
 #include <algorithm>
 
 #include "base/text_columns.hpp"
+#include "report/figure_text.hpp"
 #include "report/table_text.hpp"
 #include "report/text_lines.hpp"
 

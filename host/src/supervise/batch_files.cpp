@@ -32,7 +32,9 @@ void AddHelps(const PluginInfo& info, const std::string& section, nlohmann::json
       const bool signed_help = sign == '+' || sign == '-';
       helps->push_back({{"finding", signed_help ? help.substr(0, help.size() - 1) : help},
                         {"path", section + ".options." + option.path},
-                        {"direction", sign == '+' ? 1 : sign == '-' ? -1 : 0},
+                        {"direction", sign == '+'   ? 1
+                                      : sign == '-' ? -1
+                                                    : 0},
                         {"type", OptionTypeName(option.type)},
                         {"range", option.range.value_or("")}});
     }

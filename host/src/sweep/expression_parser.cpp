@@ -209,9 +209,8 @@ Term ExpressionParser::Text() {
 
 Term ExpressionParser::Name() {
   const size_t offset = at_;
-  while (at_ < text_.size() &&
-         (IsNameChar(text_[at_]) ||
-          (joins_.find(text_[at_]) != std::string_view::npos && at_ + 1 < text_.size() && IsNameChar(text_[at_ + 1])))) {
+  while (at_ < text_.size() && (IsNameChar(text_[at_]) || (joins_.find(text_[at_]) != std::string_view::npos &&
+                                                           at_ + 1 < text_.size() && IsNameChar(text_[at_ + 1])))) {
     ++at_;
   }
   const std::string name(text_.substr(offset, at_ - offset));

@@ -43,8 +43,8 @@ TEST(ComparisonSpec, ASlashWithoutBlanksBelongsToTheName) {
 }
 
 TEST(ComparisonSpec, AMeasureMaySayHowItIsPrinted) {
-  const Read read =
-      ReadReport("columns", {{{"measure", "a / b"}, {"title", "ratio"}, {"unit", "1/min"}, {"direction", "down"}, {"digits", 2}}});
+  const Read read = ReadReport(
+      "columns", {{{"measure", "a / b"}, {"title", "ratio"}, {"unit", "1/min"}, {"direction", "down"}, {"digits", 2}}});
   ASSERT_TRUE(read.errors.empty());
   EXPECT_EQ("ratio", read.spec.columns[0].title);
   EXPECT_EQ("1/min", read.spec.columns[0].unit);
@@ -68,7 +68,8 @@ TEST(ComparisonSpec, FiguresOfEachKind) {
 TEST(ComparisonSpec, SelectionFollowsTheMetricsDirection) {
   EXPECT_FALSE(ReadReport("select", {{"metric", "wall_s"}}).spec.select->maximize);
   EXPECT_TRUE(ReadReport("select", {{"metric", "SPS"}}).spec.select->maximize);
-  const Read read = ReadReport("select", {{"metric", "SPS"}, {"direction", "minimize"}, {"write", "best.yaml"}, {"where", "x < 3"}});
+  const Read read =
+      ReadReport("select", {{"metric", "SPS"}, {"direction", "minimize"}, {"write", "best.yaml"}, {"where", "x < 3"}});
   ASSERT_TRUE(read.errors.empty());
   EXPECT_FALSE(read.spec.select->maximize);
   EXPECT_EQ("best.yaml", read.spec.select->write);
@@ -79,7 +80,8 @@ TEST(ComparisonSpec, MistakesNameTheirEntry) {
   EXPECT_EQ("report.columns: wanted a list of measures, found \"SPS\"", FirstError("columns", "SPS"));
   EXPECT_EQ("report.columns: entry 2: 'SPS +', column 6: in the expression: a value was expected, found the end",
             FirstError("columns", {"SPS", "SPS +"}));
-  EXPECT_EQ("report.columns: entry 1: unknown key 'mesure'; did you mean 'measure'?", FirstError("columns", {{{"mesure", "SPS"}}}));
+  EXPECT_EQ("report.columns: entry 1: unknown key 'mesure'; did you mean 'measure'?",
+            FirstError("columns", {{{"mesure", "SPS"}}}));
   EXPECT_EQ("report.columns: entry 1: 'direction' should be up or down, found 'left'",
             FirstError("columns", {{{"measure", "SPS"}, {"direction", "left"}}}));
   EXPECT_EQ("report.columns: entry 1: 'digits' should be a whole number from 1 to 15, found 0",

@@ -42,7 +42,9 @@ Cell At(const Table& table, size_t row, const std::string& key) {
   throw std::runtime_error("no column " + key);
 }
 double NumberAt(const Table& table, size_t row, const std::string& key) { return std::get<Number>(At(table, row, key)).value; }
-std::string TextAt(const Table& table, size_t row, const std::string& key) { return std::get<std::string>(At(table, row, key)); }
+std::string TextAt(const Table& table, size_t row, const std::string& key) {
+  return std::get<std::string>(At(table, row, key));
+}
 
 std::string AttachmentOf(const Document& document, const std::string& name) {
   for (const Attachment& attachment : document.attachments) {
@@ -52,8 +54,8 @@ std::string AttachmentOf(const Document& document, const std::string& name) {
 }
 
 TEST(ParallelEfficiencyReport, RowsVerdictAndRecommendedFiles) {
-  const Document document =
-      ParallelEfficiencyReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1950), Trial(4, 1, 1990)})}, Context("parallel_efficiency"));
+  const Document document = ParallelEfficiencyReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1950), Trial(4, 1, 1990)})},
+                                                     Context("parallel_efficiency"));
   const Table& table = TableOf(document, "results");
   ASSERT_EQ(3u, table.rows.size());
   EXPECT_DOUBLE_EQ(1.95, NumberAt(table, 1, "speedup"));
@@ -70,17 +72,18 @@ TEST(ParallelEfficiencyReport, RowsVerdictAndRecommendedFiles) {
 }
 
 TEST(ParallelEfficiencyReport, ASpeedupsIntervalComesFromBothSpeeds) {
-  const Document document = ParallelEfficiencyReport({Set({Trial(1, 1, 1000), Trial(2, 1, 2000)})}, Context("parallel_efficiency"));
+  const Document document =
+      ParallelEfficiencyReport({Set({Trial(1, 1, 1000), Trial(2, 1, 2000)})}, Context("parallel_efficiency"));
   const Number speedup = std::get<Number>(At(TableOf(document, "results"), 1, "speedup"));
   EXPECT_NEAR(2 * (1 - std::sqrt(2) * 0.02), *speedup.low, 1e-12);
   EXPECT_NEAR(2 * (1 + std::sqrt(2) * 0.02), *speedup.high, 1e-12);
 }
 
 TEST(ParallelEfficiencyReport, FailuresAreRowsWithTheirReasons) {
-  const Document document = ParallelEfficiencyReport({Set({Trial(1, 1, 1000), FailedTrial(2, 1, "INFEASIBLE", "oom", "needs 9 GiB"),
-                                                           FailedTrial(4, 1, "FAILED", "signal", "SIGSEGV in env.walker"),
-                                                           FailedTrial(8, 1, "PLANNED", "", "")})},
-                                                     Context("parallel_efficiency"));
+  const Document document = ParallelEfficiencyReport(
+      {Set({Trial(1, 1, 1000), FailedTrial(2, 1, "INFEASIBLE", "oom", "needs 9 GiB"),
+            FailedTrial(4, 1, "FAILED", "signal", "SIGSEGV in env.walker"), FailedTrial(8, 1, "PLANNED", "", "")})},
+      Context("parallel_efficiency"));
   const Table& table = TableOf(document, "results");
   ASSERT_EQ(4u, table.rows.size());
   EXPECT_TRUE(std::holds_alternative<std::monostate>(At(table, 1, "sps")));
@@ -112,9 +115,9 @@ TEST(ParallelEfficiencyReport, SetsInAnyOrderGiveTheSameDocument) {
 }
 
 TEST(ComparisonReport, ColumnsAreMeasuresPathsAndExpressions) {
-  const Document document =
-      ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 3000)})},
-                       Context("comparison", {{"columns", {"SPS", "rollout.num_env_runners", "SPS / rollout.num_env_runners"}}}));
+  const Document document = ComparisonReport(
+      {Set({Trial(1, 1, 1000), Trial(2, 1, 3000)})},
+      Context("comparison", {{"columns", {"SPS", "rollout.num_env_runners", "SPS / rollout.num_env_runners"}}}));
   const Table& table = TableOf(document, "results");
   EXPECT_DOUBLE_EQ(2, NumberAt(table, 1, "rollout_num_env_runners"));
   EXPECT_DOUBLE_EQ(1500, NumberAt(table, 1, "sps___rollout_num_env_runners"));
@@ -139,7 +142,8 @@ TEST(ComparisonReport, SeedsAreAveraged) {
 TEST(ComparisonReport, TheBestPointThatFulfilsTheConditionIsSelected) {
   const Document document = ComparisonReport(
       {Set({Trial(1, 1, 1000), Trial(2, 1, 1900), Trial(4, 1, 3000)})},
-      Context("comparison", {{"select", {{"metric", "SPS"}, {"where", "rollout.num_env_runners < 4"}, {"write", "chosen.yaml"}}}}));
+      Context("comparison",
+              {{"select", {{"metric", "SPS"}, {"where", "rollout.num_env_runners < 4"}, {"write", "chosen.yaml"}}}}));
   EXPECT_NE(std::string::npos, document.verdict[0].find("Selected: runners=2 envs=1")) << document.verdict[0];
   EXPECT_NE(std::string::npos, AttachmentOf(document, "chosen.yaml").find("num_env_runners: 2"));
   EXPECT_EQ(std::vector<size_t>{1}, TableOf(document, "results").emphasised);
@@ -152,12 +156,12 @@ TEST(ComparisonReport, ChangesAreRatiosToTheBaseline) {
 }
 
 TEST(ComparisonReport, FiguresAreThoseOfTheFile) {
-  const Document document = ComparisonReport(
-      {Set({Trial(1, 1, 1000), Trial(2, 1, 1900)})},
-      Context("comparison", {{"figures",
-                              {{{"scatter", {{"file", "a.png"}, {"x", "rss_peak_mb"}, {"y", "SPS"}}}},
-                               {{"curves", {{"file", "b.png"}, {"y", {"return", "train/loss"}}}}},
-                               {{"table", {{"file", "c.png"}}}}}}}));
+  const Document document =
+      ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1900)})},
+                       Context("comparison", {{"figures",
+                                               {{{"scatter", {{"file", "a.png"}, {"x", "rss_peak_mb"}, {"y", "SPS"}}}},
+                                                {{"curves", {{"file", "b.png"}, {"y", {"return", "train/loss"}}}}},
+                                                {{"table", {{"file", "c.png"}}}}}}}));
   ASSERT_EQ(3u, document.figures.size());
   EXPECT_EQ("a", document.figures[0].name);
   EXPECT_EQ(2u, document.figures[0].panels[0].series.size());

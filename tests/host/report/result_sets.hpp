@@ -71,9 +71,10 @@ inline ResultSet Set(std::vector<TrialData> trials, nlohmann::json report = null
   set.experiment = "walk";
   set.config = ConfigWith(1, 1, 0);
   if (!report.is_null()) set.config["report"].update(report);
-  set.run = {{"schema", 1},
-             {"host", {{"hostname", "h"}, {"cpu", "c"}, {"granted_cores", 2}, {"memory_bytes", 8589934592}, {"kernel", "k"}}},
-             {"versions", {{"backplane", "0.1.0"}, {"compiler", "12"}, {"torch", "2"}, {"plugins", {{"env.walker", "1.0.0"}}}}}};
+  set.run = {
+      {"schema", 1},
+      {"host", {{"hostname", "h"}, {"cpu", "c"}, {"granted_cores", 2}, {"memory_bytes", 8589934592}, {"kernel", "k"}}},
+      {"versions", {{"backplane", "0.1.0"}, {"compiler", "12"}, {"torch", "2"}, {"plugins", {{"env.walker", "1.0.0"}}}}}};
   set.trials = std::move(trials);
   return set;
 }

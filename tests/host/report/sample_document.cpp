@@ -11,7 +11,6 @@ Number Over(double mean, double half_width, uint64_t n, const std::string& of) {
   return {.value = mean, .n = n, .of = of, .sd = half_width / 2, .low = mean - half_width, .high = mean + half_width};
 }
 
-
 Finding UpdateBound() {
   Finding finding;
   finding.id = "update_bound";
