@@ -35,6 +35,27 @@ Number Mean(const std::vector<double>& values, std::string of) {
                 std::move(of));
 }
 
+std::optional<Number> OverSeeds(const std::vector<Number>& of_trials) {
+  if (of_trials.empty()) return std::nullopt;
+  if (of_trials.size() == 1) return of_trials.front();
+  std::vector<double> values;
+  for (const Number& number : of_trials) values.push_back(number.value);
+  return Mean(values, "seeds");
+}
+
+Number RatioOf(const Number& value, const Number& base, double factor) {
+  Number ratio = Reading(value.value / base.value * factor);
+  const Number& fewer = value.n <= base.n ? value : base;
+  ratio.n = fewer.n;
+  ratio.of = fewer.of;
+  if (!value.high || !base.high || value.value == 0) return ratio;
+  const double half =
+      std::abs(ratio.value) * std::hypot((*value.high - value.value) / value.value, (*base.high - base.value) / base.value);
+  ratio.low = ratio.value - half;
+  ratio.high = ratio.value + half;
+  return ratio;
+}
+
 double StudentQuantile(double p, double degrees_of_freedom) {
   return boost::math::quantile(boost::math::students_t(degrees_of_freedom), p);
 }

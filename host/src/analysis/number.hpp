@@ -28,6 +28,13 @@ inline Number Reading(double value) {
 Number Mean(const std::vector<double>& values, std::string of);
 Number MeanOf(double mean, std::optional<double> sd, uint64_t n, std::string of);
 
+// A measure of several trials: of one trial with that one's own spread, of more their mean over seeds. Absent if there is none.
+std::optional<Number> OverSeeds(const std::vector<Number>& of_trials);
+
+// value / base x factor, base not 0. Its n is the smaller one; its interval, where both have one, comes from theirs: the squares
+// of the relative half widths add up.
+Number RatioOf(const Number& value, const Number& base, double factor = 1);
+
 // The quantile (0 < p < 1) of Student's t with that many degrees of freedom (> 0).
 double StudentQuantile(double p, double degrees_of_freedom);
 

@@ -10,11 +10,10 @@
 namespace backplane {
 namespace {
 
-constexpr double kIdealPct = 100, kExcellentPct = 80, kGoodPct = 60;
-
-// Divides once, so that a setting of exactly 80 % is not rounded below its band.
-double Percent(double sps, double of, double baseline_sps, double baseline_of) {
-  return 100 * sps * baseline_of / (baseline_sps * of);
+// Divides once and with more digits than the result has, so that a setting of exactly 80 %, and the baseline's 100 %, are not
+// rounded below their bands.
+double Percent(long double sps, long double of, long double baseline_sps, long double baseline_of) {
+  return static_cast<double>(100 * sps * baseline_of / (baseline_sps * of));
 }
 
 double CoresUsed(const Setting& setting) { return static_cast<double>(std::min(setting.num_env_runners, setting.cores)); }

@@ -13,10 +13,15 @@
 
 namespace backplane {
 
+inline constexpr double kIdealPct = 100, kExcellentPct = 80, kGoodPct = 60;
+
 enum class EfficiencyBand { kIdeal = 1, kExcellent, kGood, kBottleneck };
 // On the number as it is, not as it is printed: ideal >= 100, excellent >= 80, good >= 60.
 EfficiencyBand BandOf(double efficiency_pct);
 const char* BandName(EfficiencyBand band);
+
+// A setting that measured less than both is marked as short.
+inline constexpr double kLongEnoughSeconds = 5, kEnoughIterations = 3;
 
 // One point: the trials that differ in nothing but their seed.
 struct Setting {

@@ -10,9 +10,6 @@
 namespace backplane {
 namespace {
 
-constexpr double kLongEnoughSeconds = 5;
-constexpr double kEnoughIterations = 3;
-
 // A configuration that was written by hand into a folder may lack them; the file's own defaults are 1.
 uint64_t CountAt(const TrialData& trial, const char* path) {
   const nlohmann::json value = trial.At(path);
@@ -60,18 +57,12 @@ std::string Failures(const std::vector<std::string>& failures, size_t trials) {
   return text;
 }
 
-// Over the seeds; with one seed the number as it was measured.
 std::optional<Number> OverSeeds(const std::vector<const TrialData*>& usable, const std::string& measure) {
-  std::vector<double> values;
-  const Number* last = nullptr;
+  std::vector<Number> numbers;
   for (const TrialData* trial : usable) {
-    const Number* number = trial->Find(measure);
-    if (number == nullptr) continue;
-    values.push_back(number->value);
-    last = number;
+    if (const Number* number = trial->Find(measure)) numbers.push_back(*number);
   }
-  if (values.empty()) return std::nullopt;
-  return values.size() == 1 ? *last : Mean(values, "seeds");
+  return backplane::OverSeeds(numbers);
 }
 
 void Measure(const Combined& combined, Setting* setting) {

@@ -9,6 +9,7 @@ namespace backplane {
 namespace {
 
 constexpr int kPanelWidth = 1000, kPanelHeight = 750;
+constexpr int kTableHead = 260, kTableRow = 40;
 
 std::string WithUnit(const MeasureSpec& measure) {
   return measure.unit.empty() ? measure.title : fmt::format("{} [{}]", measure.title, measure.unit);
@@ -94,6 +95,7 @@ class Drawer {
   Figure TableFigure(const FigureSpec& spec, const Table& results) const {
     Figure figure = Empty(spec, "Summary", 1);
     figure.width = 2 * kPanelWidth;
+    figure.height = kTableHead + kTableRow * static_cast<int>(results.rows.size());
     Panel panel;
     TextTable table;
     for (const Column& column : results.columns) {

@@ -40,19 +40,15 @@ std::optional<json> EvaluateIn(const TrialData& trial, const Expression& express
 }
 
 std::optional<Number> MeasureOf(const Combined& combined, const ComparedPoint& point, const Expression& expression) {
-  std::vector<double> values;
-  const Number* own = nullptr;
+  std::vector<Number> numbers;
   for (size_t t : point.trials) {
     const TrialData& trial = combined.trials[t].data;
-    if (!trial.usable()) continue;
-    const std::optional<json> value = EvaluateIn(trial, expression);
+    const std::optional<json> value = trial.usable() ? EvaluateIn(trial, expression) : std::nullopt;
     if (!value || !value->is_number()) continue;
-    values.push_back(value->get<double>());
-    own = trial.Find(expression.text());
+    const Number* own = trial.Find(expression.text());
+    numbers.push_back(own ? *own : Reading(value->get<double>()));
   }
-  if (values.empty()) return std::nullopt;
-  if (values.size() == 1) return own ? *own : Reading(values[0]);
-  return Mean(values, "seeds");
+  return OverSeeds(numbers);
 }
 
 }  // namespace backplane

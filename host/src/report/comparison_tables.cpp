@@ -57,16 +57,6 @@ std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
   return sentences;
 }
 
-Number Ratio(const Number& value, const Number& base) {
-  Number ratio{value.value / base.value, std::min(value.n, base.n), value.of, {}, {}, {}, {}, {}};
-  if (!value.high || !base.high || value.value == 0) return ratio;
-  const double half =
-      std::abs(ratio.value) * std::hypot((*value.high - value.value) / value.value, (*base.high - base.value) / base.value);
-  ratio.low = ratio.value - half;
-  ratio.high = ratio.value + half;
-  return ratio;
-}
-
 }  // namespace
 
 Table ComparisonResults(const ComparisonParts& parts) {
@@ -106,7 +96,7 @@ Table ComparisonChanges(const ComparisonParts& parts) {
     for (const MeasureSpec& measure : parts.spec.columns) {
       const auto base = MeasureOf(parts.combined, parts.points[*parts.baseline], measure.expression);
       const auto value = MeasureOf(parts.combined, parts.points[i], measure.expression);
-      row.push_back(base && value && base->value > 0 ? Cell{Ratio(*value, *base)} : Cell{});
+      row.push_back(base && value && base->value > 0 ? Cell{RatioOf(*value, *base)} : Cell{});
     }
     table.rows.push_back(std::move(row));
   }

@@ -16,24 +16,16 @@ Cell MaybeCell(const std::optional<Number>& number) { return number ? Cell{*numb
 
 const Column kSetting{"setting", "runners x envs", "", "runners x environments each"};
 
-// Ratio of two means, with the interval that follows from theirs: the squares of the relative half widths add up.
-Number Ratio(const Setting& setting, const Setting* baseline, double ratio) {
-  Number number{ratio, setting.sps->n, setting.sps->of, {}, {}, {}, {}, {}};
-  if (baseline == &setting || !baseline || !baseline->sps || !baseline->sps->high || !setting.sps->high) return number;
-  const auto relative = [](const Number& of) { return (*of.high - of.value) / of.value; };
-  const double half = ratio * std::hypot(relative(*setting.sps), relative(*baseline->sps));
-  number.low = ratio - half;
-  number.high = ratio + half;
-  return number;
-}
-
 }  // namespace
 
 ParallelEfficiencyTables::ParallelEfficiencyTables(const Combined& combined, const ParallelEfficiency& analysis)
     : combined_(combined), analysis_(analysis) {}
 
 Cell ParallelEfficiencyTables::RatioCell(const Setting& setting, const std::optional<double>& ratio) const {
-  return ratio && setting.sps ? Cell{Ratio(setting, Of(analysis_.series[setting.series].baseline), *ratio)} : Cell{};
+  const Setting* baseline = Of(analysis_.series[setting.series].baseline);
+  if (!ratio || !setting.sps) return Cell{};
+  if (!baseline || baseline == &setting) return Reading(*ratio);
+  return RatioOf(*setting.sps, *baseline->sps, *ratio * baseline->sps->value / setting.sps->value);
 }
 
 std::string ParallelEfficiencyTables::Ids(const Setting& setting) const {

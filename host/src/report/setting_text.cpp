@@ -35,24 +35,20 @@ const TrialData* TrialOf(const Combined& combined, const Setting& setting) {
 }
 
 std::optional<Number> MeasureOf(const Combined& combined, const Setting& setting, const std::string& measure) {
-  std::vector<double> values;
-  const Number* only = nullptr;
+  std::vector<Number> numbers;
   for (size_t trial : setting.trials) {
     const TrialData& data = combined.trials[trial].data;
-    if (!data.usable()) continue;
-    if (const Number* number = data.Find(measure)) {
-      values.push_back(number->value);
-      only = number;
-    }
+    const Number* number = data.usable() ? data.Find(measure) : nullptr;
+    if (number) numbers.push_back(*number);
   }
-  if (values.empty()) return std::nullopt;
-  return values.size() == 1 ? *only : Mean(values, "seeds");
+  return OverSeeds(numbers);
 }
 
 std::optional<double> PeakOf(const Combined& combined, const Setting& setting, const std::string& measure) {
   std::optional<double> peak;
   for (size_t trial : setting.trials) {
-    const Number* number = combined.trials[trial].data.Find(measure);
+    const TrialData& data = combined.trials[trial].data;
+    const Number* number = data.usable() ? data.Find(measure) : nullptr;
     if (number) peak = std::max(peak.value_or(-INFINITY), number->max.value_or(number->value));
   }
   return peak;

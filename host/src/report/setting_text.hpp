@@ -22,7 +22,7 @@ const TrialData* TrialOf(const Combined& combined, const Setting& setting);
 
 // Of a setting over its usable trials; absent if none of them has it.
 std::optional<Number> MeasureOf(const Combined& combined, const Setting& setting, const std::string& measure);
-// The largest, of series their largest sample; failed trials count too.
+// The largest over the same trials, of series their largest sample.
 std::optional<double> PeakOf(const Combined& combined, const Setting& setting, const std::string& measure);
 
 }  // namespace backplane

@@ -50,6 +50,14 @@ TEST(ParallelEfficiency, BoundsOfTheBandsHoldForAnyBaseline) {
   }
 }
 
+TEST(ParallelEfficiency, TheBaselineIsIdealWhateverItsSpeed) {
+  for (const double sps : {5429512.8573, 0.1, 1.0 / 3, 9794.31, 49, 1e300, 1e-300}) {
+    const ParallelEfficiency found = Analyse({MakeTrial(1, 1, sps)});
+    EXPECT_EQ(100, *found.settings[0].efficiency_pct) << sps;
+    EXPECT_EQ(EfficiencyBand::kIdeal, *found.settings[0].band) << sps;
+  }
+}
+
 TEST(ParallelEfficiency, CoreEfficiencyDividesByTheCoresThatCanBeUsed) {
   const ParallelEfficiency found =
       Analyse({MakeTrial(1, 1, 1000), MakeTrial(1, 4, 1000), MakeTrial(2, 1, 1800), MakeTrial(8, 1, 1800)});
