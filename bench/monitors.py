@@ -118,7 +118,9 @@ def main():
           f"{found['disturbed']} of {len(blocks)} blocks disturbed")
     print_table(found)
     print(json.dumps({"schema": 1, "monitors": monitors, "iterations": args.iterations, **found, "blocks": blocks}))
+    share = found["monitor_share"]
+    return 1 if share and share["median"] > BAR else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -56,6 +56,15 @@ TEST_F(MonitorTest, ATrialSamplesTheGpuItWasGranted) {
   EXPECT_EQ(row.at("gpu_whole_device"), "0");
 }
 
+TEST_F(MonitorTest, AReportNamesTheGpusOfTheMachine) {
+  setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
+  ASSERT_EQ(Run("run walk.yaml --set resources.gpus=1 --set +report.kind=comparison").exit, 0);
+  const nlohmann::json devices = nlohmann::json::parse(ReadFile(dir_ / "outputs/walk/run.json")).at("devices");
+  ASSERT_FALSE(devices.empty());
+  EXPECT_NE(ReadFile(dir_ / "outputs/walk/report/comparison_report.txt").find(devices[0].at("name").get<std::string>()),
+            std::string::npos);
+}
+
 TEST_F(MonitorTest, WhatMonitoringCostStandsInTheResult) {
   ASSERT_EQ(Run("run walk.yaml").exit, 0);
   const nlohmann::json cost = Result("walk")["monitors"];

@@ -26,7 +26,7 @@ inline constexpr double kLongEnoughSeconds = 5, kEnoughIterations = 3;
 // One point: the trials that differ in nothing but their seed.
 struct Setting {
   size_t series = 0;
-  std::string name;  // of the point
+  std::string name;  // "2 x 4": runners x environments per runner
   uint64_t num_env_runners = 1, num_envs_per_env_runner = 1;
   uint64_t cores = 0;          // granted; 0: it never started
   std::vector<size_t> trials;  // indices into Combined::trials

@@ -95,8 +95,7 @@ std::vector<Setting> GatherSettings(const Combined& combined, const SeriesOfTria
     Setting& setting = sorted[{series.of[i], runners * rows, runners}];
     if (setting.trials.empty()) {
       setting.series = series.of[i];
-      setting.name =
-          trial.point.empty() ? fmt::format("num_env_runners={} num_envs_per_env_runner={}", runners, rows) : trial.point;
+      setting.name = fmt::format("{} x {}", runners, rows);
       setting.num_env_runners = runners;
       setting.num_envs_per_env_runner = rows;
     }

@@ -12,6 +12,8 @@
 namespace backplane {
 namespace {
 
+constexpr double kBeside = 0.08;  // in doublings: between series whose marks would lie on each other
+
 using Value = std::function<std::optional<Number>(const Setting&)>;
 
 Datum DatumAt(double x, const std::optional<Number>& number) {
@@ -120,11 +122,19 @@ class Figures {
     panel.y.scale = Scale::kLog2;
     if (!panel.note.empty()) return panel;
     Series ideal;
-    ideal.title = "ideal";
     ideal.style = Series::Style::kReference;
     ideal.colour = 7;
-    ideal.marks = {{1, 1, {}, {}, ""}, {largest_, largest_, {}, {}, ""}};
-    if (largest_ > 1) panel.series.push_back(ideal);
+    // Of each baseline's parallelism: twice as many rows, twice as fast.
+    std::set<uint64_t> starts;
+    for (const ScoredSeries& series : analysis_.series) {
+      if (series.baseline) starts.insert(analysis_.settings[*series.baseline].parallelism());
+    }
+    for (const uint64_t start : starts) {
+      const double rows = static_cast<double>(start);
+      ideal.marks = {{rows, 1, {}, {}, ""}, {largest_, largest_ / rows, {}, {}, ""}};
+      ideal.title = starts.size() > 1 ? fmt::format("ideal from {} rows", start) : "ideal";
+      if (largest_ > rows) panel.series.push_back(ideal);
+    }
     return panel;
   }
 
@@ -137,7 +147,10 @@ class Figures {
     for (const Setting& setting : analysis_.settings) top = std::max(top, setting.efficiency_pct.value_or(0) * 1.1);
     panel.y.low = 0;
     panel.y.high = top;
-    panel.bands = {{0, 60, "bottleneck"}, {60, 80, "good"}, {80, 100, "excellent"}, {100, top, "ideal"}};
+    panel.bands = {{0, kGoodPct, BandName(EfficiencyBand::kBottleneck)},
+                   {kGoodPct, kExcellentPct, BandName(EfficiencyBand::kGood)},
+                   {kExcellentPct, kIdealPct, BandName(EfficiencyBand::kExcellent)},
+                   {kIdealPct, top, BandName(EfficiencyBand::kIdeal)}};
     return panel;
   }
 
@@ -150,9 +163,15 @@ class Figures {
   }
 
   Panel Return() const {
-    return Plot(
+    Panel panel = Plot(
         "Learning performance", "mean episode return", [](const Setting& s) { return s.episode_return; }, KeyPlace::kTopLeft,
         "no episode ended");
+    // Settings of as many rows learn alike, to the last bit: side by side, or one would hide the other.
+    for (size_t i = 0; i < panel.series.size(); ++i) {
+      const double shift = kBeside * (static_cast<double>(i) - static_cast<double>(panel.series.size() - 1) / 2);
+      for (Datum& mark : panel.series[i].marks) mark.x *= std::exp2(shift);
+    }
+    return panel;
   }
 
   Panel Summary() const {
@@ -177,7 +196,10 @@ class Figures {
         if (advice.setting == i && (table.emphasised.empty() || table.emphasised.back() != i)) table.emphasised.push_back(i);
       }
     }
-    table.note = "emphasised: recommended for throughput, efficiency or both in balance";
+    table.note = "emphasised: recommended; whiskers: 95 % interval";
+    for (const ScoredSeries& series : analysis_.series) {
+      if (!series.baseline_note.empty()) table.note += "; " + series.baseline_note;
+    }
     panel.table = std::move(table);
     return panel;
   }

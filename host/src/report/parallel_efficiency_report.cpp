@@ -13,6 +13,8 @@
 namespace backplane {
 namespace {
 
+const char* const kThroughput = "throughput";
+
 class Builder {
  public:
   Builder(const std::vector<ResultSet>& sets, const ReportContext& context)
@@ -20,7 +22,7 @@ class Builder {
         context_(context),
         combined_(Combine(sets)),
         analysis_(AnalyseParallelEfficiency(combined_, context.report.baseline)) {
-    NameBySize();
+    NamePointsBySize();
     diagnosis_ = Diagnose(combined_, &analysis_, context.option_help);
   }
 
@@ -51,21 +53,27 @@ class Builder {
 
  private:
   // Here "2 x 4" says all, and the names of the points would only be longer.
-  void NameBySize() {
-    for (Setting& setting : analysis_.settings) {
-      setting.name = SettingText(setting, analysis_);
-      for (size_t trial : setting.trials) combined_.trials[trial].data.point = setting.name;
+  void NamePointsBySize() {
+    for (const Setting& setting : analysis_.settings) {
+      // Where groups differ a finding names them itself.
+      const std::string name = combined_.groups.size() > 1 ? setting.name : SettingText(setting, analysis_);
+      for (size_t trial : setting.trials) combined_.trials[trial].data.point = name;
     }
   }
 
   bool SeveralSeries() const { return analysis_.series.size() > 1; }
   const Setting* Of(const std::optional<size_t>& index) const { return index ? &analysis_.settings[*index] : nullptr; }
 
-  static std::string Speed(const Setting& setting) { return FormatNumber(*setting.sps, 4) + " steps/s"; }
+  static std::string Speed(const Setting& setting) {
+    const Number& sps = *setting.sps;
+    return FormatNumber(sps, 4) + " steps/s" + (sps.of.empty() ? "" : fmt::format(", n = {} {}", sps.n, sps.of));
+  }
   static std::string Ratios(const Setting& setting) {
     if (!setting.speedup) return "no baseline to compare with";
-    return fmt::format("speedup {:.2f}, parallel efficiency {:.1f} % ({}), core efficiency {:.1f} %", *setting.speedup,
-                       *setting.efficiency_pct, BandName(*setting.band), setting.core_efficiency_pct.value_or(NAN));
+    const std::string cores =
+        setting.core_efficiency_pct ? fmt::format(", core efficiency {:.1f} %", *setting.core_efficiency_pct) : "";
+    return fmt::format("speedup {:.2f}, parallel efficiency {:.1f} % ({}){}", *setting.speedup, *setting.efficiency_pct,
+                       BandName(*setting.band), cores);
   }
 
   std::vector<std::string> Verdict() const {
@@ -73,14 +81,12 @@ class Builder {
     for (size_t series = 0; series < analysis_.series.size(); ++series) {
       const std::string prefix = SeveralSeries() ? analysis_.series[series].label + ": " : "";
       for (const Recommendation& advice : analysis_.recommendations[series]) {
-        if (const Setting* setting = Of(advice.setting)) {
-          sentences.push_back(fmt::format("{}{}: {} ({}; {}).", prefix, GoalTitle(advice.goal), SizeText(*setting),
-                                          Speed(*setting), Ratios(*setting)));
-        } else {
-          const Setting* nearest = Of(advice.nearest);
-          sentences.push_back(fmt::format("{}{}: none. {}{}", prefix, GoalTitle(advice.goal), advice.why,
-                                          nearest ? fmt::format(" Nearest: {}.", SizeText(*nearest)) : ""));
-        }
+        const Setting* setting = Of(advice.setting);
+        const std::string goal = prefix + GoalTitle(advice.goal) + ": ";
+        sentences.push_back(setting ? fmt::format("{}{} ({}; {}).", goal, setting->name, Speed(*setting), Ratios(*setting))
+                                    : goal + advice.why + ".");
+        if (setting && advice.goal == kThroughput && !Alike(*setting).empty())
+          sentences.back() += fmt::format(" Its interval overlaps with that of {}.", fmt::join(Alike(*setting), ", "));
       }
       if (!analysis_.series[series].baseline_note.empty()) sentences.push_back(prefix + analysis_.series[series].baseline_note);
     }
@@ -96,6 +102,11 @@ class Builder {
     return sentences;
   }
 
+  // Of the experiment's name: each recommended one has results of its own.
+  std::string Suffix(const std::string& goal, size_t series) const {
+    return "_recommended_" + goal + (SeveralSeries() ? fmt::format("_{}", series + 1) : "");
+  }
+
   void AddAttachments(Document* document) const {
     for (size_t series = 0; series < analysis_.series.size(); ++series) {
       for (const Recommendation& advice : analysis_.recommendations[series]) {
@@ -103,13 +114,25 @@ class Builder {
         const TrialData* trial = setting ? TrialOf(combined_, *setting) : nullptr;
         if (!trial) continue;
         std::vector<std::string> comments = {fmt::format("{} of {}: {} runners x environments", GoalTitle(advice.goal),
-                                                         fmt::join(combined_.experiments, ", "), SizeText(*setting)),
+                                                         fmt::join(combined_.experiments, ", "), setting->name),
                                              fmt::format("measured: {}; {}", Speed(*setting), Ratios(*setting)), advice.why};
         document->attachments.push_back({RecommendedName(analysis_, advice.goal, series),
-                                         RecommendedFile(trial->config, "_recommended_" + advice.goal, comments)});
+                                         RecommendedFile(trial->config, Suffix(advice.goal, series), comments)});
       }
     }
   }
+
+  // Of the settings of its series whose interval overlaps with its own, which is the fastest.
+  std::vector<std::string> Alike(const Setting& fastest) const {
+    std::vector<std::string> names;
+    for (const Setting& other : analysis_.settings) {
+      if (&other != &fastest && other.series == fastest.series && fastest.sps->low && other.sps && other.sps->high &&
+          *other.sps->high >= *fastest.sps->low)
+        names.push_back(other.name);
+    }
+    return names;
+  }
+
   std::vector<Block> Design() const {
     std::vector<std::string> items = {
         fmt::format("{} settings, {} trials, {} of them usable. A trial is a process of its own and runs alone.",
@@ -117,44 +140,41 @@ class Builder {
                     std::count_if(combined_.trials.begin(), combined_.trials.end(),
                                   [](const CombinedTrial& trial) { return trial.data.usable(); })),
         "Parallelism = runners x environments per runner. SPS = environment steps per second over collecting and learning, "
-        "without the "
-        "first iteration; one step is one action of one environment.",
+        "without the first iteration; one step is one action of one environment.",
         "Speedup = SPS / SPS of the baseline. Parallel efficiency = 100 x speedup / parallelism. Core efficiency = 100 x "
-        "speedup / "
-        "min(runners, granted cores): where one environment fills a core already, more environments on it can not be faster.",
-        "Bands of parallel efficiency: ideal >= 100 %, excellent >= 80 %, good >= 60 %, bottleneck below.",
+        "speedup / min(runners, granted cores): where one environment fills a core already, more environments on it can not "
+        "be faster.",
+        BandsText() + ".",
     };
     for (const ScoredSeries& series : analysis_.series) {
       if (!series.baseline) continue;
       items.push_back(fmt::format("Baseline{}: {}, {}.", SeveralSeries() ? " of " + series.label : "",
-                                  SizeText(analysis_.settings[*series.baseline]), Speed(analysis_.settings[*series.baseline])));
+                                  analysis_.settings[*series.baseline].name, Speed(analysis_.settings[*series.baseline])));
     }
     return {BulletList{items}};
   }
 
   std::vector<std::string> Conclusions() const {
     std::vector<std::string> items;
-    for (size_t series = 0; series < analysis_.series.size(); ++series) {
-      const Setting* best = Of(analysis_.recommendations[series].front().setting);
+    for (const std::vector<Recommendation>& advice : analysis_.recommendations) {
+      const Setting* best = Of(advice.front().setting);
       if (!best || !best->sps->low) continue;
-      std::vector<std::string> alike;
-      for (const Setting& other : analysis_.settings) {
-        if (&other != best && other.series == series && other.sps && other.sps->high && *other.sps->high >= *best->sps->low)
-          alike.push_back(SizeText(other));
-      }
-      if (!alike.empty())
-        items.push_back(fmt::format("The interval of the fastest, {}, overlaps with {}: which of them is faster is not shown.",
-                                    SettingText(*best, analysis_), fmt::join(alike, ", ")));
+      const std::string name = SettingText(*best, analysis_);
+      items.push_back(Alike(*best).empty()
+                          ? fmt::format("The interval of the fastest, {}, overlaps with that of no other setting.", name)
+                          : fmt::format("The interval of the fastest, {}, overlaps with that of {}: which of them is faster is "
+                                        "not shown.",
+                                        name, fmt::join(Alike(*best), ", ")));
     }
     const auto brief =
         std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return s.is_short; });
     if (brief > 0)
       items.push_back(
-          fmt::format("{} of {} settings measured for less than 5 s and fewer than 3 iterations after the first: raise "
+          fmt::format("{} of {} settings measured for less than {} s and fewer than {} iterations after the first: raise "
                       "budget.iterations for figures that hold.",
-                      brief, analysis_.settings.size()));
+                      brief, analysis_.settings.size(), kLongEnoughSeconds, kEnoughIterations));
     for (const std::string& limit : LimitsOf(combined_)) items.push_back(limit);
-    if (items.empty()) items.push_back("The order of the settings is shown by intervals that do not overlap.");
+    if (items.empty()) items.push_back("Each setting was measured once: intervals are not known.");
     return items;
   }
 

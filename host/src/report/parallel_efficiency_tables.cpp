@@ -59,7 +59,7 @@ Table ParallelEfficiencyTables::Results() const {
   column("speedup", "speedup", "", "SPS / SPS of the baseline", 1, 3, true);
   column("efficiency_pct", "efficiency %", "%", "100 x speedup / rows", 1, 4, true);
   column("core_efficiency_pct", "core eff. %", "%", "100 x speedup / min(runners, granted cores)", 1, 4, true);
-  column("band", "band", "", "ideal >= 100, excellent >= 80, good >= 60, else bottleneck", 0, 4, true);
+  column("band", "band", "", BandsText().c_str(), 0, 4, true);
   column("train_time_s", "time s", "s", "of the trial's loop", -1, 3, true);
   column("return", "return", "", "mean episode return at the end of training", 1, 3, true);
   column("cpu_pct", "CPU %", "%", "of the granted cores, mean", 0, 3, true);
@@ -174,7 +174,7 @@ Table ParallelEfficiencyTables::Resources() const {
     std::vector<Cell> row{SettingText(setting, analysis_)};
     for (const Item* item : shown) {
       const std::optional<Number> number = MeasureOf(combined_, setting, item->measure);
-      row.push_back(number ? Reading(number->value) : Cell{});
+      row.push_back(number ? Cell{*number} : Cell{});
       if (item->peak) row.push_back(PeakCell(setting, item->measure));
     }
     table.rows.push_back(std::move(row));
@@ -202,7 +202,7 @@ Table ParallelEfficiencyTables::Phases() const {
     std::vector<Cell> row{SettingText(setting, analysis_)};
     for (const std::string& measure : shown) {
       const auto share = MeasureOf(combined_, setting, measure);
-      row.push_back(share ? Reading(share->value) : Cell{});
+      row.push_back(share ? Cell{*share} : Cell{});
     }
     table.rows.push_back(std::move(row));
   }

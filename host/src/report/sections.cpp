@@ -30,8 +30,8 @@ double Gigabytes(const json& run) {
 
 std::string Devices(const json& run) {
   std::string text;
-  if (run.contains("host") && run.at("host").contains("gpus")) {
-    for (const json& gpu : run.at("host").at("gpus")) text += (text.empty() ? "" : ", ") + TextAt(gpu, {"name"});
+  for (const json& gpu : run.contains("devices") ? run.at("devices") : json::array()) {
+    text += (text.empty() ? "" : ", ") + TextAt(gpu, {"name"});
   }
   return text.empty() ? "none" : text;
 }

@@ -7,13 +7,15 @@
 
 namespace backplane {
 
-std::string SizeText(const Setting& setting) {
-  return fmt::format("{} x {}", setting.num_env_runners, setting.num_envs_per_env_runner);
-}
-
 std::string SettingText(const Setting& setting, const ParallelEfficiency& analysis) {
   const std::string& label = analysis.series[setting.series].label;
-  return analysis.series.size() > 1 && !label.empty() ? label + " " + SizeText(setting) : SizeText(setting);
+  return analysis.series.size() > 1 && !label.empty() ? label + " " + setting.name : setting.name;
+}
+
+std::string BandsText() {
+  return fmt::format("Bands of parallel efficiency: {} >= {} %, {} >= {} %, {} >= {} %, {} below", BandName(EfficiencyBand::kIdeal),
+                     kIdealPct, BandName(EfficiencyBand::kExcellent), kExcellentPct, BandName(EfficiencyBand::kGood), kGoodPct,
+                     BandName(EfficiencyBand::kBottleneck));
 }
 
 std::string GoalTitle(const std::string& goal) {

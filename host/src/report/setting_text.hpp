@@ -8,10 +8,11 @@
 
 namespace backplane {
 
-// "2 x 4": runners x environments per runner.
-std::string SizeText(const Setting& setting);
-// With what tells its series apart, where there are several.
+// Its name, with what tells its series apart, where there are several.
 std::string SettingText(const Setting& setting, const ParallelEfficiency& analysis);
+
+// "Bands of parallel efficiency: ideal >= 100 %, ..."
+std::string BandsText();
 
 // "Highest throughput"; "recommended_throughput.yaml", with the number of the series where there are several.
 std::string GoalTitle(const std::string& goal);

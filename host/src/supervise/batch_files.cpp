@@ -102,6 +102,7 @@ void WriteBatchFiles(const BatchRequest& request) {
   WritePlanFile(request.out / "plan.jsonl", PlanLines(request.plan));
   WriteFileAtomic(request.out / "run.json", nlohmann::json{{"schema", kTrialSchema},
                                                            {"host", HostFacts()},
+                                                           {"devices", DeviceFacts()},
                                                            {"versions",
                                                             {{"backplane", BACKPLANE_VERSION},
                                                              {"compiler", kCompiler},

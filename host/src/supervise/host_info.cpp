@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <sstream>
 
 #include "base/files.hpp"
+#include "machine/gpus.hpp"
 #include "rollout/cores.hpp"
 
 namespace backplane {
@@ -32,6 +35,15 @@ nlohmann::json HostFacts() {
           {"cpu", CpuModel()},
           {"granted_cores", GrantedCores()},
           {"memory_bytes", static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE))}};
+}
+
+nlohmann::json DeviceFacts() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  nlohmann::json devices = nlohmann::json::array();
+  for (const Gpu& gpu : VisibleGpus(FindGpus(), visible ? std::optional<std::string>(visible) : std::nullopt)) {
+    devices.push_back({{"name", gpu.name}, {"memory_bytes", gpu.memory_bytes}});
+  }
+  return devices;
 }
 
 std::string TorchVersionAt(const std::filesystem::path& torch_lib) {
