@@ -40,7 +40,8 @@ class Figures {
     figure.name = "parallel_efficiency_analysis";
     figure.title = fmt::format("Parallel efficiency: {}", fmt::join(combined_.experiments, ", "));
     figure.alt =
-        "Throughput, speedup, efficiency, training time and return against the number of environment rows, with a table.";
+        "Throughput, speedup, efficiency, training time and return against the number of environment rows, with a table; "
+        "whiskers are 95 % intervals.";
     figure.columns = 3;
     figure.width = 2400;
     figure.height = 1400;

@@ -84,7 +84,7 @@ TEST(ParallelEfficiency, WithoutARowOfParallelism1TheSmallestIsTheBaselineAndEff
   EXPECT_EQ(3, *found.settings[2].speedup);
   EXPECT_EQ(75, *found.settings[2].efficiency_pct);  // 3 / (8 / 2)
   EXPECT_EQ(
-      "There is no row of parallelism 1; speedups are relative to num_env_runners=1 num_envs_per_env_runner=2 (parallelism 2), "
+      "There is no row of parallelism 1; speedups are relative to 1 x 2 (parallelism 2), "
       "and "
       "efficiency divides them by parallelism / 2.",
       found.series[0].baseline_note);
@@ -106,7 +106,7 @@ TEST(ParallelEfficiency, TheBaselineCanBeAskedForByValues) {
   EXPECT_EQ(0.6, *found.settings[0].speedup);
   EXPECT_EQ(120, *found.settings[0].efficiency_pct);
   EXPECT_EQ(75, *found.settings[2].efficiency_pct);
-  EXPECT_THAT(found.series[0].baseline_note, HasSubstr("As report.baseline asks, speedups are relative to num_env_runners=2"));
+  EXPECT_THAT(found.series[0].baseline_note, HasSubstr("As report.baseline asks, speedups are relative to 2 x 1 "));
 }
 
 TEST(ParallelEfficiency, TheBaselineCanBeAskedForByName) {
@@ -121,7 +121,7 @@ TEST(ParallelEfficiency, ABaselineAskedForThatFailedIsReplacedAndNamed) {
       Analyse({MakeTrial(1, 1, 1000), MakeTrial(2, 1, std::nullopt)}, {{"rollout.num_env_runners", 2}});
   EXPECT_EQ(0u, *found.series[0].baseline);
   EXPECT_EQ(
-      "The baseline of report.baseline (num_env_runners=2 num_envs_per_env_runner=1) has no speed: FAILED (oom): no memory "
+      "The baseline of report.baseline (2 x 1) has no speed: FAILED (oom): no memory "
       "left; "
       "the row of parallelism 1 stands in for it.",
       found.series[0].baseline_note);

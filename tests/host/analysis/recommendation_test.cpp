@@ -60,7 +60,7 @@ TEST_F(RecommendationTest, NothingBalancedNamesTheNearestAndTheLimitItBroke) {
   EXPECT_FALSE(Of(kBalanced).setting);
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).nearest));
   EXPECT_EQ(
-      "none qualifies; num_env_runners=2 num_envs_per_env_runner=1 comes closest, but its efficiency of 79.8 % is below 80 %",
+      "none qualifies; 2 x 1 comes closest, but its efficiency of 79.8 % is below 80 %",
       Of(kBalanced).why);
 }
 
