@@ -23,10 +23,10 @@ from tensorboard.backend.event_processing.event_file_loader import EventFileLoad
 EXPERIMENT = """
 experiment: followed
 env: {plugin: cartpole}
-learner: {plugin: random, options: {horizon: 256}}
+learner: {plugin: random, options: {horizon: 8192}}
 rollout: {num_env_runners: 2, num_envs_per_env_runner: 4}
-budget: {wall_time: 6s}
-evaluation: {every_iterations: 50, episodes: 3}
+budget: {wall_time: 4s}
+evaluation: {every_iterations: 10, episodes: 3}
 monitors: [resources, tensorboard]
 """
 KILLED = """
