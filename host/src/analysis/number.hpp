@@ -11,9 +11,9 @@ namespace backplane {
 struct Number {
   double value = 0;                 // the mean; NaN: it was measured and is not finite
   uint64_t n = 1;                   // of how many `of` it is the mean
-  std::string of;                   // "seeds", "iterations", "episodes", "samples"; empty: a single reading
+  std::string of;                   // "seeds", "iterations", "episodes", "samples" (resource_series.hpp); empty: a single reading
   std::optional<double> sd;         // sample standard deviation; absent for n < 2
-  std::optional<double> low, high;  // 95 % confidence interval of the mean (Student's t); absent for n < 2
+  std::optional<double> low, high;  // 95 % confidence interval of the mean (Student's t); absent for n < 2, and of samples
   std::optional<double> max, p95;   // of a series of samples only
 };
 

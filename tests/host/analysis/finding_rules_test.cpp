@@ -21,10 +21,10 @@ TEST(Oversubscribed, ThreadsGoDownToTheGrantedCores) {
 }
 
 TEST(Oversubscribed, WithNoMoreThreadsThanCoresOthersAreToBlameAndNothingIsProposed) {
-  const Finding f = The("oversubscribed", Batch().Measure("resources/psi_cpu_some_avg10", 20.1).Diagnose());
+  const Finding f = The("oversubscribed", Batch().Measure("resources/psi_cpu_some_pct", 20.1).Diagnose());
   EXPECT_THAT(f.fixes, IsEmpty());
   EXPECT_THAT(f.cause, HasSubstr("other programs"));
-  EXPECT_EQ("resources/psi_cpu_some_avg10", f.moves);
+  EXPECT_EQ("resources/psi_cpu_some_pct", f.moves);
 }
 
 TEST(CpuThrottled, TheQuotaAndNotTheCoresLimitsTheThreads) {
@@ -71,7 +71,7 @@ TEST(RamNearLimit, WithoutALimitItIsTheMachinesMemory) {
 
 TEST(IoStalled, CheckpointsAreMadeRarerIfThereAreAny) {
   Batch b;
-  b.Measure("resources/psi_io_some_avg10", 60);
+  b.Measure("resources/psi_io_some_pct", 60);
   EXPECT_THAT(Changes(The("io_stalled", b.Diagnose())), ElementsAre("checkpoint.every_iterations: 5 -> 10"));
   b.Configure("checkpoint.every_iterations", 0);
   EXPECT_THAT(The("io_stalled", b.Diagnose()).fixes, IsEmpty());
@@ -204,10 +204,6 @@ TEST(GpuSaturated, AwakeWithFewUnitsInUseIsLaunchBound) {
   Both(TwiceTheRunners(1900), With("resources/gpu_util_pct", 99))(b);
   b.Measure("resources/sm_util_pct", 10);
   EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("launch_bound", "speedup_flat"));
-}
-
-TEST(ClockThrottled, AFractionBetweenTwoSamplesHasNoBits) {
-  EXPECT_THAT(Ids(Batch().Measure("resources/gpu_clock_event_bits", 4.6).Diagnose()), IsEmpty());
 }
 
 // Measurement.

@@ -49,11 +49,11 @@ class Batch {
                                        {"resources/memory_limit_pct", 40},
                                        {"resources/run_queue_wait_pct", 3},
                                        {"resources/throttled_periods_pct", 0},
-                                       {"resources/psi_cpu_some_avg10", 2},
-                                       {"resources/psi_io_some_avg10", 0},
+                                       {"resources/psi_cpu_some_pct", 2},
+                                       {"resources/psi_io_some_pct", 0},
                                        {"resources/gpu_util_pct", 70},
                                        {"resources/gpu_memory_pct", 50},
-                                       {"resources/gpu_clock_event_bits", 1},
+                                       {"resources/gpu_throttled_pct", 0},
                                        {"resources/sm_util_pct", 60},
                                        {"resources/tensor_active_pct", 20}}) {
       Number& n = t.measures[measure];

@@ -29,8 +29,8 @@ const std::vector<Edge>& Edges() {
        "resources/throttled_periods_pct"},
       {"oversubscribed", With("resources/run_queue_wait_pct", 10.1), With("resources/run_queue_wait_pct", 10), "resources/"},
       {"ram_near_limit", With("resources/memory_limit_pct", 90), With("resources/memory_limit_pct", 89.9), "resources/"},
-      {"io_stalled", With("resources/psi_io_some_avg10", 20.1), With("resources/psi_io_some_avg10", 20),
-       "resources/psi_io_some_avg10"},
+      {"io_stalled", With("resources/psi_io_some_pct", 20.1), With("resources/psi_io_some_pct", 20),
+       "resources/psi_io_some_pct"},
       {"speedup_flat", TwiceTheRunners(1900 * 1.099), TwiceTheRunners(1900 * 1.101), "SPS"},
       {"env_bound", Share("phase/env_step", 70.1), Share("phase/env_step", 69.9), "phase/"},
       {"update_bound", Share("phase/update_optim", 50.1), Share("phase/update_optim", 49.9), "phase/"},
@@ -46,8 +46,8 @@ const std::vector<Edge>& Edges() {
        "resources/gpu_memory_pct"},
       {"amp_unused", With("resources/tensor_active_pct", 0.4), With("resources/tensor_active_pct", 0.5),
        "resources/tensor_active_pct"},
-      {"clock_throttled", With("resources/gpu_clock_event_bits", 0x41), With("resources/gpu_clock_event_bits", 0x13),
-       "resources/gpu_clock_event_bits"},
+      {"clock_throttled", With("resources/gpu_throttled_pct", 5.1), With("resources/gpu_throttled_pct", 5),
+       "resources/gpu_throttled_pct"},
       {"noisy_measurement", Spread(6.2), Spread(6.1), ""},
       {"blas_reference", With("blas_gflops", 19.9), With("blas_gflops", 20), "blas_gflops"},
       {"threads_mismatch", With("learner_threads", 1), With("learner_threads", 2), "learner_threads"},
@@ -144,7 +144,7 @@ TEST(Findings, ADeviceThatWasNotGrantedIsNotJudged) {
 
 TEST(Findings, TheGravestComesFirstThenById) {
   Batch b;
-  b.Measure("resources/memory_limit_pct", 95).Measure("resources/psi_io_some_avg10", 30);
+  b.Measure("resources/memory_limit_pct", 95).Measure("resources/psi_io_some_pct", 30);
   b.Measure("resources/cpu_quota_pct", 95).Measure("resources/throttled_periods_pct", 10);
   EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("ram_near_limit", "cpu_throttled", "io_stalled", "cpu_saturated"));
 }
