@@ -107,7 +107,8 @@ std::optional<uint64_t> Case::PoolThreads() const {
 
 bool Case::Sweeps(const std::string& path) const {
   const auto& values = trials.front()->values;
-  return std::any_of(values.begin(), values.end(), [&](const auto& swept) { return path == swept.first || path.starts_with(swept.first + "."); });
+  return std::any_of(values.begin(), values.end(),
+                     [&](const auto& swept) { return path == swept.first || path.starts_with(swept.first + "."); });
 }
 
 std::string Case::SettingWith(const std::string& path, const nlohmann::json& value) const {
@@ -151,10 +152,10 @@ std::vector<Case> CasesOf(const Combined& combined, const ParallelEfficiency* pa
       c.run = group < combined.groups.size() ? &combined.groups[group].run : nullptr;
       c.group = group;
       c.all_trials = &combined.trials;
-      c.planned_seeds = static_cast<size_t>(
-          std::count_if(combined.trials.begin(), combined.trials.end(), [&, of = group, &point = data.point_id](const auto& trial) {
-            return trial.group == of && trial.data.point_id == point;
-          }));
+      c.planned_seeds = static_cast<size_t>(std::count_if(combined.trials.begin(), combined.trials.end(),
+                                                          [&, of = group, &point = data.point_id](const auto& trial) {
+                                                            return trial.group == of && trial.data.point_id == point;
+                                                          }));
       c.parallel = parallel;
       c.options = &options;
       c.setting = parallel ? SettingOf(*parallel, i) : nullptr;

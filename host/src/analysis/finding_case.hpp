@@ -14,7 +14,7 @@ namespace backplane {
 class Case {
  public:
   std::string name;
-  std::vector<const TrialData*> trials;                    // those with a result; at least one
+  std::vector<const TrialData*> trials;  // those with a result; at least one
   size_t group = 0;
   size_t planned_seeds = 0;                                // trials of the point, whatever became of them
   const std::vector<CombinedTrial>* all_trials = nullptr;  // of the combined result

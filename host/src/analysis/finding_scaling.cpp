@@ -46,8 +46,8 @@ std::vector<Step> StepsTo(const ParallelEfficiency& parallel, const Setting& to)
 
 std::optional<Step> FlatStepTo(const ParallelEfficiency& parallel, const Setting& to) {
   const std::vector<Step> steps = StepsTo(parallel, to);
-  const auto least =
-      std::min_element(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.gain_pct.value < b.gain_pct.value; });
+  const auto least = std::min_element(steps.begin(), steps.end(),
+                                      [](const Step& a, const Step& b) { return a.gain_pct.value < b.gain_pct.value; });
   return least != steps.end() && least->flat() ? std::optional(*least) : std::nullopt;
 }
 

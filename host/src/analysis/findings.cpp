@@ -91,7 +91,7 @@ Diagnosis Diagnose(const Combined& combined, const ParallelEfficiency* parallel,
   Diagnosis diagnosis;
   for (const Rule& rule : Rules()) Judge(rule, cases, &diagnosis);
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
-            [](const Finding& a, const Finding& b) { return std::tie(b.severity, a.id) < std::tie(a.severity, b.id); });
+                   [](const Finding& a, const Finding& b) { return std::tie(b.severity, a.id) < std::tie(a.severity, b.id); });
   return diagnosis;
 }
 

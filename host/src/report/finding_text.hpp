@@ -13,8 +13,8 @@ std::string EvidenceText(const Evidence& evidence);
 std::string ChangeText(const Fix& fix);
 // "--set rollout.threads=2", of a swept path "--sweep rollout.threads=2"
 std::string ChangeArgument(const Fix& fix);
-// The change as a piece of an experiment file, to be pasted; a comment says what stood there. Of a swept path comments only, for
-// where in `sweep:` it stands is not known.
+// The change as a piece of an experiment file, to be pasted; a comment says what stood there. Of a swept path comments only,
+// for where in `sweep:` it stands is not known.
 std::string ChangeYaml(const Fix& fix);
 
 }  // namespace backplane

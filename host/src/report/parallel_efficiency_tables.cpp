@@ -180,11 +180,10 @@ Table ParallelEfficiencyTables::Resources() const {
     table.rows.push_back(std::move(row));
   }
   if (std::find(absent.begin(), absent.end(), "GPU %") != absent.end()) table.notes.push_back("GPU data not available.");
-  const bool whole_device =
-      std::any_of(analysis_.settings.begin(), analysis_.settings.end(), [&](const Setting& setting) {
-        const std::optional<Number> whole = MeasureOf(combined_, setting, "resources/gpu_whole_device");
-        return whole && whole->value > 0;
-      });
+  const bool whole_device = std::any_of(analysis_.settings.begin(), analysis_.settings.end(), [&](const Setting& setting) {
+    const std::optional<Number> whole = MeasureOf(combined_, setting, "resources/gpu_whole_device");
+    return whole && whole->value > 0;
+  });
   if (whole_device)
     table.notes.push_back("VRAM MiB is that of all users of the GPUs: the driver did not tell the trials' own share.");
   if (!absent.empty()) table.notes.push_back(fmt::format("Not measured: {}.", fmt::join(absent, ", ")));

@@ -78,6 +78,19 @@ class Batch {
     last().config[nlohmann::json::json_pointer(pointer)] = value;
     return *this;
   }
+  // Of all trials: the path is one that the sweep gives.
+  Batch& Sweep(const std::string& path) {
+    for (CombinedTrial& t : combined_.trials) t.data.values.emplace_back(path, t.data.At(path));
+    return *this;
+  }
+  // Of the settings' SPS: so many seeds or iterations with that half of a 95 % interval.
+  Batch& Uncertain(uint64_t n, double half_width) {
+    for (CombinedTrial& t : combined_.trials) {
+      Number& sps = t.data.measures.at("SPS");
+      sps.n = n, sps.of = "iterations", sps.low = sps.value - half_width, sps.high = sps.value + half_width;
+    }
+    return *this;
+  }
   Batch& Speeds(const std::vector<double>& values) {
     std::vector<CurvePoint>& curve = last().curves["SPS"];
     curve.clear();

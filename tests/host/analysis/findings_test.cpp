@@ -158,6 +158,45 @@ TEST(Findings, SeveralSettingsAreOneFindingTheStrongestFirst) {
   EXPECT_EQ(40, f.evidence[0].value);
 }
 
+TEST(Findings, ADifferentDiagnosisIsAFindingOfItsOwn) {
+  Batch b;
+  b.Measure("resources/run_queue_wait_pct", 50);
+  b.Add("16x1", 16, 1, 40000).Configure("rollout.threads", 16).Measure("threads", 16).Measure("learner_threads", 16);
+  b.Measure("resources/run_queue_wait_pct", 900);
+  std::vector<Finding> found = b.Diagnose().findings;
+  std::erase_if(found, [](const Finding& f) { return f.id != "oversubscribed"; });
+  ASSERT_EQ(2u, found.size());
+  EXPECT_THAT(found[0].settings, ElementsAre("16x1"));
+  EXPECT_THAT(found[0].cause, HasSubstr("16 threads for 2 cores"));
+  EXPECT_THAT(found[1].settings, ElementsAre("2x1"));
+  EXPECT_THAT(found[1].cause, HasSubstr("other programs"));
+  EXPECT_THAT(found[1].fixes, IsEmpty());
+}
+
+TEST(Findings, AChangeOfASweptPathSaysSoAndNamesTheSettingThatHasItAlready) {
+  Batch b;
+  b.Measure("SPS", 1050);
+  EXPECT_FALSE(The("speedup_flat", b.Diagnose()).fixes.at(0).swept);
+  b.Sweep("rollout.num_env_runners");
+  const Finding f = The("speedup_flat", b.Diagnose());
+  EXPECT_TRUE(f.fixes.at(0).swept);
+  EXPECT_THAT(f.effect, HasSubstr("; 1x1 of this batch has rollout.num_env_runners 1"));
+}
+
+TEST(Findings, ASettingThatDiffersInMoreHasNotTriedTheChange) {
+  Batch b;
+  b.Measure("SPS", 1050).Sweep("rollout.num_env_runners").Sweep("budget.iterations");
+  b.combined().trials.front().data.values.back().second = 7;
+  EXPECT_THAT(The("speedup_flat", b.Diagnose()).effect, ::testing::Not(HasSubstr("of this batch has")));
+}
+
+TEST(Findings, AnOptionOfASweptMappingIsSweptToo) {
+  Batch b;
+  Share("phase/update_backward", 90)(b);
+  b.Sweep("learner");
+  EXPECT_TRUE(The("update_bound", b.Diagnose()).fixes.at(0).swept);
+}
+
 TEST(Findings, SeedsOfASettingAreJudgedTogether) {
   Batch b;
   b.Measure("resources/throttled_periods_pct", 8).Add("2x1", 2, 1, 1900, 1).Measure("resources/throttled_periods_pct", 4);
@@ -178,6 +217,9 @@ TEST(Findings, TheWindowSaysOverWhat) {
   const Finding f = The("cpu_throttled", Batch().Measure("resources/throttled_periods_pct", 8).Diagnose());
   EXPECT_EQ("mean after the first iteration, 12 samples", f.evidence[0].window);
   EXPECT_EQ(5, f.evidence[0].threshold);
+  Batch b;
+  b.Measure("resources/throttled_periods_pct", 8).Of("resources/throttled_periods_pct").of = "samples, warm-up included";
+  EXPECT_EQ("mean, 12 samples, warm-up included", The("cpu_throttled", b.Diagnose()).evidence[0].window);
 }
 
 }  // namespace
