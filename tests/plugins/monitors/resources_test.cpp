@@ -136,6 +136,15 @@ TEST_F(SamplerTest, GpusHaveTheirColumnsToo) {
   EXPECT_EQ(now.at("gpu_whole_device"), 1) << "it is not the trial's process that asks here";
 }
 
+TEST_F(SamplerTest, AnIdleGpuIsNotThrottled) {
+  setenv("FAKE_NVML", "idle", 1);
+  Start(FAKE_NVML_FILE);
+  const auto now = Read();
+  unsetenv("FAKE_NVML");
+  EXPECT_EQ(now.at("gpu_clock_event_bits"), 0x1);
+  EXPECT_EQ(now.at("gpu_throttled_pct"), 0);
+}
+
 // The plugin through its function table.
 class Plugin : public FakeMachine {
  protected:
