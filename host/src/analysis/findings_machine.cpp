@@ -31,8 +31,7 @@ Verdict CpuSaturated(const Case& c) {
   f.confidence = "high: measured directly";
   AddMoreCores(c, &f.fixes);
   std::optional<Step> flat;
-  if (c.setting) flat = FlatStepTo(*c.parallel, *c.setting);
-  if (c.setting && CoresAreFull(*c.setting)) flat.reset();
+  if (c.setting && !CoresAreFull(*c.setting)) flat = FlatStepTo(*c.parallel, *c.setting);
   if (flat) {
     f.severity = Severity::kWarning;
     f.cause = fmt::format(

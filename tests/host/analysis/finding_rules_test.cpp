@@ -129,7 +129,7 @@ TEST(SpeedupFlat, ConfidenceComesFromTheIntervalOfTheGain) {
     b.Measure("SPS", 1050).Uncertain(n, half_width);
     return The("speedup_flat", b.Diagnose()).confidence;
   };
-  EXPECT_THAT(confidence(3, 10), HasSubstr("high: the interval of the gain, 3.6 to 6.4 %, is below 10 %"));
+  EXPECT_THAT(confidence(3, 12), HasSubstr("high: the interval of the gain, 3.3 to 6.7 %, is below 10 %"));
   EXPECT_THAT(confidence(20, 100), HasSubstr("low: the interval of the gain, -9.5 to 19.5 %, includes 10 %"));
   EXPECT_THAT(confidence(2, 10), HasSubstr("medium: "));
   EXPECT_THAT(The("speedup_flat", Batch().Measure("SPS", 1050).Diagnose()).confidence,

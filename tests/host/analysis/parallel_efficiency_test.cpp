@@ -51,7 +51,7 @@ TEST(ParallelEfficiency, BoundsOfTheBandsHoldForAnyBaseline) {
 }
 
 TEST(ParallelEfficiency, TheBaselineIsIdealWhateverItsSpeed) {
-  for (const double sps : {5429512.8573, 0.1, 1.0 / 3, 9794.31, 49, 1e300, 1e-300}) {
+  for (const double sps : {5429512.8573, 0.1, 1.0 / 3, 9794.31, 49.0, 1e300, 1e-300}) {
     const ParallelEfficiency found = Analyse({MakeTrial(1, 1, sps)});
     EXPECT_EQ(100, *found.settings[0].efficiency_pct) << sps;
     EXPECT_EQ(EfficiencyBand::kIdeal, *found.settings[0].band) << sps;
