@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/resource_series.hpp"
+
 namespace backplane {
 namespace {
 
@@ -19,7 +21,7 @@ std::string Over(const Case& c, const std::string& measure, const char* kind) {
   }
   if (seeds > 1) return fmt::format("{} over {} seeds", kind, seeds);
   if (!number || number->of.empty()) return "whole trial";
-  const char* after = number->of == "samples" ? " after the first iteration" : "";
+  const char* after = number->of == kSamples ? " after the first iteration" : "";
   return fmt::format("{}{}, {} {}", kind, after, number->n, number->of);
 }
 
@@ -103,6 +105,23 @@ std::optional<uint64_t> Case::PoolThreads() const {
   return Count("rollout.threads");
 }
 
+bool Case::Sweeps(const std::string& path) const {
+  const auto& values = trials.front()->values;
+  return std::any_of(values.begin(), values.end(),
+                     [&](const auto& swept) { return path == swept.first || path.starts_with(swept.first + "."); });
+}
+
+std::string Case::SettingWith(const std::string& path, const nlohmann::json& value) const {
+  auto wanted = trials.front()->values;
+  for (auto& [swept, its_value] : wanted) {
+    if (swept == path) its_value = value;
+  }
+  for (const auto& [data, its_group] : *all_trials) {
+    if (its_group == group && data.usable() && data.values == wanted && data.At(path) == value) return NameOf(data);
+  }
+  return "";
+}
+
 std::string Case::Window(const std::string& measure) const { return Over(*this, measure, "mean"); }
 std::string Case::PeakWindow(const std::string& measure) const { return Over(*this, measure, "largest"); }
 
@@ -131,7 +150,12 @@ std::vector<Case> CasesOf(const Combined& combined, const ParallelEfficiency* pa
       const std::string label = combined.groups.size() > 1 ? combined.groups[group].label : "";
       c.name = label.empty() ? NameOf(data) : fmt::format("{} ({})", NameOf(data), label);
       c.run = group < combined.groups.size() ? &combined.groups[group].run : nullptr;
+      c.group = group;
       c.all_trials = &combined.trials;
+      c.planned_seeds = static_cast<size_t>(std::count_if(combined.trials.begin(), combined.trials.end(),
+                                                          [&, of = group, &point = data.point_id](const auto& trial) {
+                                                            return trial.group == of && trial.data.point_id == point;
+                                                          }));
       c.parallel = parallel;
       c.options = &options;
       c.setting = parallel ? SettingOf(*parallel, i) : nullptr;

@@ -14,7 +14,9 @@ namespace backplane {
 class Case {
  public:
   std::string name;
-  std::vector<const TrialData*> trials;                    // those with a result; at least one
+  std::vector<const TrialData*> trials;  // those with a result; at least one
+  size_t group = 0;
+  size_t planned_seeds = 0;                                // trials of the point, whatever became of them
   const std::vector<CombinedTrial>* all_trials = nullptr;  // of the combined result
   const nlohmann::json* run = nullptr;                     // run.json of its group
   const ParallelEfficiency* parallel = nullptr;
@@ -41,6 +43,10 @@ class Case {
   std::optional<uint64_t> MachineCores() const;
   // Threads of the trial's pool.
   std::optional<uint64_t> PoolThreads() const;
+  // Whether the sweep gives the value at the path, or a mapping that holds it.
+  bool Sweeps(const std::string& path) const;
+  // The point of the same group that has a result, that value at a swept path, and is else as this one. Empty: there is none.
+  std::string SettingWith(const std::string& path, const nlohmann::json& value) const;
   bool HasGpu() const { return trials.front()->gpus > 0; }
 
   // "mean after the first iteration, 12 samples"

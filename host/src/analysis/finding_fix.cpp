@@ -60,9 +60,13 @@ std::optional<double> ClampToRange(const std::string& range, double value, bool 
 }
 
 void AddFix(const Case& c, const std::string& path, const nlohmann::json& to, std::vector<Fix>* fixes) {
-  const nlohmann::json from = c.At(path);
+  AddFix(c, path, c.At(path), to, fixes);
+}
+
+void AddFix(const Case& c, const std::string& path, const nlohmann::json& from, const nlohmann::json& to,
+            std::vector<Fix>* fixes) {
   const bool known = std::any_of(fixes->begin(), fixes->end(), [&](const Fix& fix) { return fix.path == path; });
-  if (!from.is_null() && from != to && !known) fixes->push_back({path, from, to});
+  if (!from.is_null() && from != to && !known) fixes->push_back({path, from, to, c.Sweeps(path)});
 }
 
 void AddDoubled(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes) {

@@ -13,8 +13,11 @@ namespace backplane {
 // for integers; a fraction that would reach one is absent.
 std::optional<double> ClampToRange(const std::string& range, double value, bool integer);
 
-// Adds the change to `to`; nothing if the file has no such key or the value already.
+// Adds the change to `to`; nothing if the file has no such key or the value already. The second form is for what a trial's
+// configuration does not hold.
 void AddFix(const Case& c, const std::string& path, const nlohmann::json& to, std::vector<Fix>* fixes);
+void AddFix(const Case& c, const std::string& path, const nlohmann::json& from, const nlohmann::json& to,
+            std::vector<Fix>* fixes);
 
 // Twice or half of the number there, clamped; `range` as above.
 void AddDoubled(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes);

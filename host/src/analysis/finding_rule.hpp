@@ -14,10 +14,13 @@ struct Verdict {
   std::string missing;  // why it can not tell; empty: it can
   std::optional<Finding> finding;
   double strength = 0;
+  std::string kind = {};  // which of the rule's causes it is, where it has several: others are findings of their own
 };
 inline Verdict Quiet() { return {}; }
 inline Verdict Silent(std::string why) { return {std::move(why), {}, 0}; }
-inline Verdict Fires(double strength, Finding finding) { return {"", std::move(finding), strength}; }
+inline Verdict Fires(double strength, Finding finding, std::string kind = "") {
+  return {"", std::move(finding), strength, std::move(kind)};
+}
 
 struct Rule {
   RuleInfo info;         // info.cause is also the cause of a finding that names none

@@ -18,6 +18,17 @@ const Setting* Below(const ParallelEfficiency& parallel, const Setting& to, uint
   return best;
 }
 
+// Per doubling. A ratio whose interval reaches below 0 has lost all of its speed there.
+Number GainPct(const Number& ratio, double doublings) {
+  const auto gain = [&](double of) { return 100 * (std::pow(std::max(0.0, of), 1 / doublings) - 1); };
+  Number number = Reading(gain(ratio.value));
+  number.n = ratio.n;
+  number.of = ratio.of;
+  if (ratio.low) number.low = gain(*ratio.low);
+  if (ratio.high) number.high = gain(*ratio.high);
+  return number;
+}
+
 }  // namespace
 
 std::vector<Step> StepsTo(const ParallelEfficiency& parallel, const Setting& to) {
@@ -26,7 +37,7 @@ std::vector<Step> StepsTo(const ParallelEfficiency& parallel, const Setting& to)
   const auto add = [&](const Setting* from) {
     if (!from) return;
     const double doublings = std::log2(static_cast<double>(to.parallelism()) / static_cast<double>(from->parallelism()));
-    steps.push_back({from, &to, 100 * (std::pow(to.sps->value / from->sps->value, 1 / doublings) - 1)});
+    steps.push_back({from, &to, GainPct(RatioOf(*to.sps, *from->sps), doublings)});
   };
   add(Below(parallel, to, &Setting::num_env_runners, &Setting::num_envs_per_env_runner));
   add(Below(parallel, to, &Setting::num_envs_per_env_runner, &Setting::num_env_runners));
@@ -35,8 +46,8 @@ std::vector<Step> StepsTo(const ParallelEfficiency& parallel, const Setting& to)
 
 std::optional<Step> FlatStepTo(const ParallelEfficiency& parallel, const Setting& to) {
   const std::vector<Step> steps = StepsTo(parallel, to);
-  const auto least =
-      std::min_element(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.gain_pct < b.gain_pct; });
+  const auto least = std::min_element(steps.begin(), steps.end(),
+                                      [](const Step& a, const Step& b) { return a.gain_pct.value < b.gain_pct.value; });
   return least != steps.end() && least->flat() ? std::optional(*least) : std::nullopt;
 }
 

@@ -16,7 +16,7 @@ constexpr double kFullCoresPct = 80;  // core efficiency from which the cores co
 struct Step {
   const Setting* from = nullptr;
   const Setting* to = nullptr;
-  double gain_pct = 0;  // of SPS per doubling; a step by another factor is converted
+  Number gain_pct;  // of SPS per doubling, its n the smaller of both; a step by another factor is converted
 
   const char* path() const {
     return from->num_env_runners != to->num_env_runners ? "rollout.num_env_runners" : "rollout.num_envs_per_env_runner";
@@ -25,7 +25,7 @@ struct Step {
   uint64_t ValueIn(const Setting& s) const {
     return from->num_env_runners != to->num_env_runners ? s.num_env_runners : s.num_envs_per_env_runner;
   }
-  bool flat() const { return gain_pct < kFlatGainPct; }
+  bool flat() const { return gain_pct.value < kFlatGainPct; }
 };
 
 // The steps that end at a setting: none, one along either axis, or both.

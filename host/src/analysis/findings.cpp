@@ -25,7 +25,23 @@ bool Stronger(const Verdict& a, const Verdict& b) {
   return std::tuple(a.finding->severity, a.strength) > std::tuple(b.finding->severity, b.strength);
 }
 
-// One finding for all cases in which a rule fires, that of the strongest.
+// Whether the strongest one's text is true of the other one, too.
+bool SameDiagnosis(const Verdict& a, const Verdict& b) {
+  const auto same_place = [](const Fix& one, const Fix& other) { return one.path == other.path && one.swept == other.swept; };
+  return a.finding->severity == b.finding->severity && a.kind == b.kind &&
+         std::equal(a.finding->fixes.begin(), a.finding->fixes.end(), b.finding->fixes.begin(), b.finding->fixes.end(),
+                    same_place);
+}
+
+// A change that the batch has tried already needs no further run.
+void NameWhoHasIt(const Case& c, Finding* finding) {
+  for (const Fix& fix : finding->fixes) {
+    const std::string name = fix.swept ? c.SettingWith(fix.path, fix.to) : "";
+    if (!name.empty()) finding->effect += fmt::format("; {} of this batch has {} {}", name, fix.path, fix.to.dump());
+  }
+}
+
+// One finding for all cases of one diagnosis, that of the strongest.
 void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosis) {
   std::vector<std::pair<Verdict, std::string>> fired;
   std::string why = cases.empty() ? "no trial has a result" : "";
@@ -37,16 +53,26 @@ void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosi
       continue;
     }
     judged = true;
-    if (verdict.finding) fired.emplace_back(std::move(verdict), c.name);
+    if (!verdict.finding) continue;
+    NameWhoHasIt(c, &*verdict.finding);
+    fired.emplace_back(std::move(verdict), c.name);
   }
   if (!judged) return diagnosis->silent.push_back({rule.info.id, std::move(why)});
-  if (fired.empty()) return;
   std::stable_sort(fired.begin(), fired.end(), [](const auto& a, const auto& b) { return Stronger(a.first, b.first); });
-  Finding finding = std::move(*fired.front().first.finding);
-  finding.id = rule.info.id;
-  if (finding.cause.empty()) finding.cause = rule.info.cause;
-  for (auto& [verdict, name] : fired) finding.settings.push_back(std::move(name));
-  diagnosis->findings.push_back(std::move(finding));
+  std::vector<std::pair<const Verdict*, size_t>> known;  // each diagnosis, and its place among the findings
+  for (const auto& [verdict, name] : fired) {
+    const auto same = std::find_if(known.begin(), known.end(),
+                                   [&, &v = verdict](const auto& other) { return SameDiagnosis(*other.first, v); });
+    if (same != known.end()) {
+      diagnosis->findings[same->second].settings.push_back(name);
+      continue;
+    }
+    known.emplace_back(&verdict, diagnosis->findings.size());
+    Finding& finding = diagnosis->findings.emplace_back(*verdict.finding);
+    finding.id = rule.info.id;
+    if (finding.cause.empty()) finding.cause = rule.info.cause;
+    finding.settings = {name};
+  }
 }
 
 }  // namespace
@@ -64,8 +90,8 @@ Diagnosis Diagnose(const Combined& combined, const ParallelEfficiency* parallel,
   const std::vector<Case> cases = CasesOf(combined, parallel, options);
   Diagnosis diagnosis;
   for (const Rule& rule : Rules()) Judge(rule, cases, &diagnosis);
-  std::sort(diagnosis.findings.begin(), diagnosis.findings.end(),
-            [](const Finding& a, const Finding& b) { return std::tie(b.severity, a.id) < std::tie(a.severity, b.id); });
+  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
+                   [](const Finding& a, const Finding& b) { return std::tie(b.severity, a.id) < std::tie(a.severity, b.id); });
   return diagnosis;
 }
 

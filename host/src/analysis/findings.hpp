@@ -26,13 +26,14 @@ struct Evidence {
 struct Fix {
   std::string path;
   nlohmann::json from, to;
+  bool swept = false;  // the batch's sweep gives the value: it is changed there (`--sweep PATH=TO`), `--set` is refused
 };
 
 struct Finding {
   std::string id;  // stable: "cpu_saturated"
   Severity severity = Severity::kInfo;
   std::string title;                  // one line with its number
-  std::vector<std::string> settings;  // names of the points it was seen in, the strongest case first
+  std::vector<std::string> settings;  // names of the points with the same diagnosis, the strongest case first
   std::vector<Evidence> evidence;     // of the strongest case
   std::string cause;
   std::vector<Fix> fixes;  // the best first; empty: `cause` says what can be done outside the file
@@ -47,7 +48,7 @@ struct SilentRule {
 };
 
 struct Diagnosis {
-  std::vector<Finding> findings;  // the gravest first, then by id
+  std::vector<Finding> findings;  // the gravest first, then by id; of one id several where settings have different diagnoses
   std::vector<SilentRule> silent;
 };
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/finding_fix.hpp"
 #include "analysis/finding_rule.hpp"
@@ -13,14 +12,11 @@
 namespace backplane {
 namespace {
 
-constexpr double kStarvedPct = 50, kFeedingPct = 50, kFullPct = 95, kAwakePct = 75, kFewUnitsPct = 30, kVramPct = 90;
+constexpr double kStarvedPct = 50, kFeedingPct = 50, kFullPct = 95, kAwakePct = 75, kFewUnitsPct = 30, kVramPct = 90,
+                 kThrottledPct = 5;
 constexpr double kNoTensorPct = 0.5;
 constexpr char kUtil[] = "resources/gpu_util_pct", kUnits[] = "resources/sm_util_pct", kVram[] = "resources/gpu_memory_pct",
-               kTensor[] = "resources/tensor_active_pct", kClocks[] = "resources/gpu_clock_event_bits";
-
-// Bits of nvml.h that lower the clocks: software power cap, hardware slowdown, software and hardware thermal, power brake. The
-// others (idle, application clocks, sync boost, display) are no fault.
-constexpr uint64_t kThrottleBits = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
+               kTensor[] = "resources/tensor_active_pct", kClocks[] = "resources/gpu_throttled_pct";
 
 std::string NoDevice(const Case& c, const char* measure) {
   if (!c.HasGpu()) return "the trials were granted no GPU";
@@ -61,7 +57,7 @@ Verdict GpuSaturated(const Case& c) {
   f.severity = Severity::kWarning;
   f.title = fmt::format("The GPU is awake {:.0f} % of the time and SPS is flat", util);
   f.evidence = {{kUtil, util, kFullPct, "%", c.Window(kUtil)},
-                {"SPS", flat->gain_pct, kFlatGainPct, "% per doubling", flat->from->name + " to " + flat->to->name}};
+                {"SPS", flat->gain_pct.value, kFlatGainPct, "% per doubling", flat->from->name + " to " + flat->to->name}};
   f.effect = "Less work on the device for each sample: SPS rises";
   f.moves = "SPS", f.direction = 1;
   f.confidence =
@@ -119,30 +115,18 @@ Verdict AmpUnused(const Case& c) {
   return Fires(*units, f);
 }
 
-// A mean of bit masks says nothing. Where the 95th percentile is a sample's own value and holds a throttling bit, at least one
-// sample in twenty is as high or higher. A fraction lies between two samples: then it is about one in twenty, which is not
-// enough.
 Verdict ClockThrottled(const Case& c) {
   if (std::string why = NoDevice(c, kClocks); !why.empty()) return Silent(std::move(why));
-  bool told = false;
-  std::optional<Number> throttled;
-  for (const TrialData* trial : c.trials) {
-    const Number* found = trial->Find(kClocks);
-    if (!found || !found->p95) continue;
-    told = true;
-    if (*found->p95 == std::floor(*found->p95) && (static_cast<uint64_t>(*found->p95) & kThrottleBits) != 0) throttled = *found;
-  }
-  if (!told) return Silent(fmt::format("{} has no 95th percentile", kClocks));
-  if (!throttled) return Quiet();
-  const uint64_t bits = static_cast<uint64_t>(*throttled->p95) & kThrottleBits;
+  const double throttled = *c.Value(kClocks);
+  if (throttled <= kThrottledPct) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
-  f.title = fmt::format("The GPU lowers its clocks in more than 5 % of the samples (bits 0x{:x})", bits);
-  f.evidence = {{kClocks, *throttled->p95, 0, "bits", fmt::format("95th percentile of {} samples", throttled->n)}};
+  f.title = fmt::format("Power or heat lowers the GPU's clocks for {:.0f} % of the time", throttled);
+  f.evidence = {{kClocks, throttled, kThrottledPct, "%", c.Window(kClocks)}};
   f.effect = "Clocks stay up; until then times of this batch depend on heat and power";
   f.moves = kClocks, f.direction = -1;
-  f.confidence = "medium: the bits of the 95th percentile stand for those of the samples above it";
-  return Fires(static_cast<double>(throttled->n), f);
+  f.confidence = "high: the driver tells why clocks are down";
+  return Fires(throttled, f);
 }
 
 }  // namespace
@@ -176,11 +160,11 @@ std::vector<Rule> GpuRules() {
         "This project, without a published source."},
        "a granted GPU; resources/sm_util_pct; resources/tensor_active_pct, which no monitor here measures yet",
        AmpUnused},
-      {{"clock_throttled", "bits 0x4, 0x8, 0x20, 0x40 or 0x80 of the clock events in > 5 % of the samples",
+      {{"clock_throttled", "bits 0x4, 0x8, 0x20, 0x40 or 0x80 of the clock events for > 5 % of the time",
         "Power or heat holds the device back: its speed is not its own, and times of this batch do not compare with others.",
         "nothing in the file: power limit, cooling, or a device with less load beside it",
         "5 %: this project, without a published source; the bits are those of nvml.h."},
-       "a granted GPU; the 95th percentile of resources/gpu_clock_event_bits",
+       "a granted GPU; resources/gpu_throttled_pct",
        ClockThrottled},
   };
 }

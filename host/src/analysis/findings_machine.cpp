@@ -13,9 +13,9 @@ namespace {
 constexpr double kSaturatedPct = 90, kThrottledPct = 5, kRunQueueWaitPct = 10, kCpuPressure = 20, kMemoryPct = 90,
                  kIoPressure = 20;
 constexpr char kQuota[] = "resources/cpu_quota_pct", kThrottled[] = "resources/throttled_periods_pct",
-               kWait[] = "resources/run_queue_wait_pct", kCpuPsi[] = "resources/psi_cpu_some_avg10",
+               kWait[] = "resources/run_queue_wait_pct", kCpuPsi[] = "resources/psi_cpu_some_pct",
                kMemoryLimit[] = "resources/memory_limit_pct", kRam[] = "resources/ram_system_pct",
-               kIoPsi[] = "resources/psi_io_some_avg10";
+               kIoPsi[] = "resources/psi_io_some_pct";
 
 // Busy cores are what a well-run experiment on processors looks like, so alone they are no warning: only where rows were added
 // and brought nothing, though the cores do less for each of them than one row's core did.
@@ -31,20 +31,20 @@ Verdict CpuSaturated(const Case& c) {
   f.confidence = "high: measured directly";
   AddMoreCores(c, &f.fixes);
   std::optional<Step> flat;
-  if (c.setting) flat = FlatStepTo(*c.parallel, *c.setting);
-  if (flat && !CoresAreFull(*c.setting)) {
+  if (c.setting && !CoresAreFull(*c.setting)) flat = FlatStepTo(*c.parallel, *c.setting);
+  if (flat) {
     f.severity = Severity::kWarning;
     f.cause = fmt::format(
         "The cores are busy, but the step from {} to {} added {:.1f} % SPS: the time goes into something other "
         "than further rows.",
-        flat->from->name, flat->to->name, flat->gain_pct);
+        flat->from->name, flat->to->name, flat->gain_pct.value);
     if (f.fixes.empty()) {
       AddFix(c, flat->path(), flat->ValueIn(LastGoodPoint(*c.parallel, *flat)), &f.fixes);
       f.effect = "About the same SPS from fewer rows: parallel efficiency rises";
       f.moves = "efficiency_pct";
     }
   }
-  return Fires(*used, f);
+  return Fires(*used, f, flat ? "rows without gain" : "");
 }
 
 Verdict CpuThrottled(const Case& c) {
@@ -64,8 +64,8 @@ Verdict CpuThrottled(const Case& c) {
 }
 
 // Both signals also rise when other programs want the same cores. Then fewer threads do not help, so the change is proposed
-// only where the trial itself has more threads than cores. The pressure is that of the machine, the wait that of the trial's
-// threads.
+// only where the trial itself has more threads than cores. The wait is that of the trial's threads; the pressure is that of
+// its control group or of the machine, and the samples do not say which.
 Verdict Oversubscribed(const Case& c) {
   const std::optional<double> wait = c.Value(kWait), pressure = c.Value(kCpuPsi);
   if (!wait && !pressure) return Silent(NotMeasured(c, kWait) + "; " + NotMeasured(c, kCpuPsi));
@@ -79,7 +79,8 @@ Verdict Oversubscribed(const Case& c) {
                   : fmt::format("Some task waits for a core for {:.0f} % of the time", *pressure);
   f.moves = f.evidence.front().measure, f.direction = -1;
   const std::optional<uint64_t> cores = c.Cores(), threads = c.PoolThreads();
-  if (cores && threads && *threads > *cores) {
+  const bool own = cores && threads && *threads > *cores;
+  if (own) {
     f.cause = fmt::format("The trial has {} threads for {} cores: they take the cores from each other.", *threads, *cores);
     AddFix(c, "rollout.threads", *cores, &f.fixes);
     f.effect = "Threads stop waiting for each other; SPS rises or stays, steps become even";
@@ -91,7 +92,7 @@ Verdict Oversubscribed(const Case& c) {
     f.effect = "Without the other programs threads wait less";
     f.confidence = "medium: what else ran was not recorded";
   }
-  return Fires(waits ? *wait / kRunQueueWaitPct : *pressure / kCpuPressure, f);
+  return Fires(waits ? *wait / kRunQueueWaitPct : *pressure / kCpuPressure, f, own ? "own threads" : "others");
 }
 
 Verdict RamNearLimit(const Case& c) {
@@ -110,7 +111,7 @@ Verdict RamNearLimit(const Case& c) {
   AddHalved(c, "rollout.num_envs_per_env_runner", "[1,)", &f.fixes);
   if (f.fixes.empty()) AddHalved(c, "rollout.num_env_runners", "[1,)", &f.fixes);
   AddOptionFixes(c, "ram_near_limit", &f.fixes);
-  return Fires(*peak, f);
+  return Fires(*peak, f, measure);
 }
 
 Verdict IoStalled(const Case& c) {
@@ -123,7 +124,7 @@ Verdict IoStalled(const Case& c) {
   f.evidence = {{kIoPsi, *pressure, kIoPressure, "% of time", c.Window(kIoPsi)}};
   f.effect = "Fewer writes, less waiting for storage";
   f.moves = kIoPsi, f.direction = -1;
-  f.confidence = "medium: the pressure is that of the whole machine";
+  f.confidence = "medium: whether the pressure is that of the trial's control group or of the whole machine was not recorded";
   // 0 writes one at the end only: nothing to save there.
   if (c.Count("checkpoint.every_iterations")) AddDoubled(c, "checkpoint.every_iterations", "[0,)", &f.fixes);
   return Fires(*pressure, f);
@@ -147,12 +148,12 @@ std::vector<Rule> MachineRules() {
        "resources/throttled_periods_pct, which exists under a CPU quota only; cores used and percent of the quota tell its "
        "size",
        CpuThrottled},
-      {{"oversubscribed", "run-queue wait > 10 % of the CPU time, or pressure cpu some avg10 > 20",
+      {{"oversubscribed", "run-queue wait > 10 % of the CPU time, or CPU pressure (some) > 20 % of the time",
         "More threads want to run than there are cores.",
         "rollout.threads down to the granted cores. If the trial has no more threads than cores others press it: a quiet "
         "machine",
-        "10 % and 20: this project. The pressure is the machine's, so it can be the doing of others."},
-       "resources/run_queue_wait_pct or resources/psi_cpu_some_avg10; learner_threads and the granted cores for the change",
+        "10 % and 20: this project. The pressure can be the machine's, and so the doing of others."},
+       "resources/run_queue_wait_pct or resources/psi_cpu_some_pct; learner_threads and the granted cores for the change",
        Oversubscribed},
       {{"ram_near_limit",
         "the memory's peak is >= 90 % of the control group's limit, or of the machine's memory if there is none",
@@ -161,10 +162,10 @@ std::vector<Rule> MachineRules() {
         "90 %: as torch_tb_profiler and nvitop (80 high, 90 more)."},
        "resources/memory_limit_pct or resources/ram_system_pct",
        RamNearLimit},
-      {{"io_stalled", "pressure io some avg10 > 20, mean after the first iteration",
-        "Tasks of this machine wait for storage: checkpoints, logs, or what others write.",
+      {{"io_stalled", "storage pressure (some) > 20 % of the time, mean after the first iteration",
+        "Tasks wait for storage: for checkpoints, logs, or what others write.",
         "checkpoint.every_iterations up; output.dir on a local disk", "20: this project, without a published source."},
-       "resources/psi_io_some_avg10",
+       "resources/psi_io_some_pct",
        IoStalled},
   };
 }

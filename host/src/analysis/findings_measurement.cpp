@@ -91,10 +91,10 @@ Verdict NoisyMeasurement(const Case& c) {
   if (noise->outliers) f.evidence.push_back({"SPS", static_cast<double>(noise->outliers), 0, "outliers", f.evidence[0].window});
   f.effect = "The mean stays, its confidence interval narrows with the square root of the number of measurements";
   f.confidence = noise->n >= 10 ? "high: ten or more values" : fmt::format("medium: {} values only", noise->n);
-  const uint64_t repeats = c.trials.size();
-  if (seeds) f.fixes.push_back({"sweep.seeds.n", repeats, std::max<uint64_t>(5, 2 * repeats)});
+  const uint64_t planned = c.planned_seeds;
+  if (seeds) AddFix(c, "sweep.seeds.n", planned, std::max<uint64_t>(5, 2 * planned), &f.fixes);
   if (!seeds) AddDoubled(c, c.Count("budget.iterations") ? "budget.iterations" : "budget.env_steps", "[1,)", &f.fixes);
-  return Fires(noise->cv_pct, f);
+  return Fires(noise->cv_pct, f, noise->of);
 }
 
 Verdict BlasReference(const Case& c) {
@@ -131,14 +131,14 @@ Verdict ThreadsMismatch(const Case& c) {
   if (*pool != planned) {
     f.title = fmt::format("The learner has {:g} threads, planned were {:g}", *pool, planned);
     f.evidence = {{"learner_threads", *pool, planned, "threads", c.Window("learner_threads")}};
-    return Fires(std::abs(*pool - planned), f);
+    return Fires(std::abs(*pool - planned), f, "pool");
   }
   const double collect_plan = configured || !runners ? planned : std::min(planned, static_cast<double>(*runners));
   if (!collecting || *collecting == collect_plan) return Quiet();
   f.title = fmt::format("{:g} threads collect, planned were {:g}", *collecting, collect_plan);
   f.evidence = {{"threads", *collecting, collect_plan, "threads", c.Window("threads")}};
   f.cause = "A plugin that can not bear several threads at once (no ROWS_CONCURRENT) keeps collecting to fewer of them.";
-  return Fires(std::abs(*collecting - collect_plan), f);
+  return Fires(std::abs(*collecting - collect_plan), f, "collecting");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ Verdict EnvBound(const Case& c) {
   if (threads >= static_cast<double>(*cores)) {
     f.cause = fmt::format("Every granted core ({}) steps envs already: the machine is the limit.", *cores);
     AddMoreCores(c, &f.fixes);
-    return Fires(share, f);
+    return Fires(share, f, "machine");
   }
   f.severity = Severity::kWarning;
   f.cause = fmt::format("{:.0f} of {} cores step envs while the others wait.", threads, *cores);
@@ -53,7 +53,7 @@ Verdict EnvBound(const Case& c) {
     f.cause += fmt::format(" {} of this batch uses them.", fills->name);
   }
   // The fewer threads the more there is to gain.
-  return Fires(share * static_cast<double>(*cores) / std::max(1.0, threads), f);
+  return Fires(share * static_cast<double>(*cores) / std::max(1.0, threads), f, "idle cores");
 }
 
 Verdict UpdateBound(const Case& c) {

@@ -11,17 +11,30 @@
 namespace backplane {
 namespace {
 
-// The phase whose share of the threads' time grew most from one case to another, as a sentence; empty if unknown.
-std::string GrownPhase(const Case& from, const Case& to) {
-  std::string grown;
-  double most = 0;
+struct Growth {
+  std::string phase;  // empty: unknown
+  double points = 0;  // of the threads' time
+};
+
+// The phase whose share of the threads' time grew most from one case to another.
+Growth GrownPhase(const Case& from, const Case& to) {
+  Growth most;
+  if (!from.HasPhases()) return most;
   for (const auto& [measure, number] : to.trials.front()->measures) {
     if (!measure.starts_with("phase/")) continue;
     const double more = to.Value(measure).value_or(0) - from.Value(measure).value_or(0);
-    if (more > most) most = more, grown = measure.substr(6);
+    if (more > most.points) most = {measure.substr(6), more};
   }
-  if (grown.empty() || !from.HasPhases()) return "";
-  return fmt::format(" The phase {} grew most, by {:.1f} points of the threads' time.", grown, most);
+  return most;
+}
+
+// A gain that may as well be 10 % or more proves nothing, however many measurements there were.
+std::string ConfidenceIn(const Number& gain_pct) {
+  if (!gain_pct.low || !gain_pct.high) return "low: the gain has no interval, for one of the settings was measured once only";
+  const std::string interval = fmt::format("the interval of the gain, {:.1f} to {:.1f} %,", *gain_pct.low, *gain_pct.high);
+  if (*gain_pct.high >= kFlatGainPct) return fmt::format("low: {} includes {:g} %", interval, kFlatGainPct);
+  if (gain_pct.n < 3) return fmt::format("medium: {} is of {} measurements only", interval, gain_pct.n);
+  return fmt::format("high: {} is below {:g} %", interval, kFlatGainPct);
 }
 
 // The usable trials of a setting as a case of their own.
@@ -48,23 +61,25 @@ Verdict SpeedupFlat(const Case& c) {
   Finding f;
   f.severity = full ? Severity::kInfo : Severity::kWarning;
   f.title = fmt::format("From {} to {} SPS changes by {:+.1f} % per doubling; the last good point is {}", flat->from->name,
-                        flat->to->name, flat->gain_pct, good.name);
-  const Number& sps = *flat->to->sps;
-  const std::string window =
-      fmt::format("{} to {}{}", flat->from->name, flat->to->name, sps.of.empty() ? "" : fmt::format(", {} {}", sps.n, sps.of));
-  f.evidence = {{"SPS", flat->gain_pct, kFlatGainPct, "% per doubling", window}};
+                        flat->to->name, flat->gain_pct.value, good.name);
+  const Number& gain = flat->gain_pct;
+  const std::string window = fmt::format("{} to {}{}", flat->from->name, flat->to->name,
+                                         gain.of.empty() ? "" : fmt::format(", {} {}", gain.n, gain.of));
+  f.evidence = {{"SPS", gain.value, kFlatGainPct, "% per doubling", window}};
   if (const std::optional<double>& core = flat->to->core_efficiency_pct)
     f.evidence.push_back({"core_efficiency_pct", *core, kFullCoresPct, "%", flat->to->name});
   f.cause =
       full ? "The cores in use already did nearly all they can before the step, so further rows only share them: no bottleneck."
            : "Further runners or rows do not reach the cores as work.";
   const Case from = CaseOf(c, *flat->from);
-  if (!from.trials.empty()) f.cause += GrownPhase(from, c);
+  const Growth grown = from.trials.empty() ? Growth{} : GrownPhase(from, c);
+  if (!grown.phase.empty())
+    f.cause += fmt::format(" The phase {} grew most, by {:.1f} points of the threads' time.", grown.phase, grown.points);
   AddFix(c, flat->path(), flat->ValueIn(good), &f.fixes);
   f.effect = fmt::format("About the same SPS from fewer rows: parallel efficiency rises to that of {}", good.name);
   f.moves = "efficiency_pct", f.direction = 1;
-  f.confidence = sps.n >= 3 ? "high: three or more measurements of each setting" : "medium: fewer than three measurements";
-  return Fires(kFlatGainPct - flat->gain_pct, f);
+  f.confidence = ConfidenceIn(gain);
+  return Fires(kFlatGainPct - gain.value, f, grown.phase);
 }
 
 }  // namespace

@@ -9,11 +9,11 @@
 namespace backplane {
 
 struct Number {
-  double value = 0;                 // the mean; NaN: it was measured and is not finite
-  uint64_t n = 1;                   // of how many `of` it is the mean
-  std::string of;                   // "seeds", "iterations", "episodes", "samples"; empty: a single reading
-  std::optional<double> sd;         // sample standard deviation; absent for n < 2
-  std::optional<double> low, high;  // 95 % confidence interval of the mean (Student's t); absent for n < 2
+  double value = 0;          // the mean; NaN: it was measured and is not finite
+  uint64_t n = 1;            // of how many `of` it is the mean
+  std::string of;            // "seeds", "iterations", "episodes", "samples" (resource_series.hpp); empty: a single reading
+  std::optional<double> sd;  // sample standard deviation; absent for n < 2
+  std::optional<double> low, high;  // 95 % confidence interval of the mean (Student's t); absent for n < 2, and of samples
   std::optional<double> max, p95;   // of a series of samples only
 };
 
@@ -31,8 +31,8 @@ Number MeanOf(double mean, std::optional<double> sd, uint64_t n, std::string of)
 // A measure of several trials: of one trial with that one's own spread, of more their mean over seeds. Absent if there is none.
 std::optional<Number> OverSeeds(const std::vector<Number>& of_trials);
 
-// value / base x factor, base not 0. Its n is the smaller one; its interval, where both have one, comes from theirs: the squares
-// of the relative half widths add up.
+// value / base x factor, base not 0. Its n is the smaller one; its interval, where both have one, comes from theirs: the
+// squares of the relative half widths add up.
 Number RatioOf(const Number& value, const Number& base, double factor = 1);
 
 // The quantile (0 < p < 1) of Student's t with that many degrees of freedom (> 0).

@@ -11,8 +11,10 @@
 //   eval/return, eval/NAME, floor_zero/..., floor_uniform/...
 //   train/NAME and all else that plugins recorded: mean over the last tenth of the iterations, at least one
 //   phase/NAME                   share of (threads x time) in percent, the closed set of phases
-//   resources/NAME               columns of resources.csv: mean, p95 and max over the samples after the first iteration (all of
-//                                them where there are no later ones)
+//   resources/NAME               columns of resources.csv: mean, sd, p95 and max over the samples after the first iteration
+//   (all
+//                                of them where there are no later ones); weighted by the time that a sample speaks of, without
+//                                an interval, as samples that follow each other are not independent
 //   rss_peak_mb, vram_peak_mb    largest of all sources that tell
 //   threads, learner_threads, balance, monitor_cpu_pct
 #pragma once

@@ -7,6 +7,7 @@
 #include "base/suggest.hpp"
 #include "base/text_columns.hpp"
 #include "cli/report_text.hpp"
+#include "report/finding_text.hpp"
 
 namespace backplane {
 namespace {
@@ -34,7 +35,7 @@ std::string FindingText(const Finding& finding) {
   std::string text = Wrapped(fmt::format("{}: {}", SeverityName(finding.severity), finding.title), "  - ", "    ");
   if (!finding.fixes.empty()) {
     const Fix& fix = finding.fixes.front();
-    text += Wrapped(fmt::format("try --set {}={} (now {})", fix.path, fix.to.dump(), fix.from.dump()), "      ", "      ");
+    text += Wrapped(fmt::format("try {} (now {})", ChangeArgument(fix), fix.from.dump()), "      ", "      ");
   }
   return text;
 }

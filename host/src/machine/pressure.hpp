@@ -11,7 +11,8 @@ namespace backplane {
 // Absent where neither can be read.
 std::optional<std::filesystem::path> FindPressure(const std::string& resource, const std::filesystem::path& proc = "/proc");
 
-// The last ten seconds' mean, percent.
-std::optional<double> ReadSomeAvg10(const std::filesystem::path& pressure);
+// Seconds in which some process stood still, since the file's group or machine began. The kernel's own means (avg10 and longer)
+// would remember what was before the trial.
+std::optional<double> ReadSomeStalled(const std::filesystem::path& pressure);
 
 }  // namespace backplane

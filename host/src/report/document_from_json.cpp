@@ -90,7 +90,7 @@ Finding ReadFinding(const PlacedJson& json) {
   }
   finding.cause = json.Text("cause");
   for (const PlacedJson& one : json.Objects("fixes")) {
-    finding.fixes.push_back({one.Text("path"), one.At("from"), one.At("to")});
+    finding.fixes.push_back({one.Text("path"), one.At("from"), one.At("to"), one.Flag("swept")});
   }
   finding.effect = json.Text("effect");
   finding.moves = json.Text("moves");

@@ -66,7 +66,7 @@ json FindingJson(const Finding& finding) {
     evidence.push_back(EvidenceJson(one));
   }
   for (const Fix& fix : finding.fixes) {
-    fixes.push_back({{"path", fix.path}, {"from", fix.from}, {"to", fix.to}});
+    fixes.push_back({{"path", fix.path}, {"from", fix.from}, {"to", fix.to}, {"swept", fix.swept}});
   }
   return {{"id", finding.id},
           {"severity", SeverityName(finding.severity)},

@@ -30,9 +30,20 @@ std::string EvidenceText(const Evidence& evidence) {
                      WithUnit(evidence.threshold, evidence.unit), evidence.window.empty() ? "" : ", " + evidence.window);
 }
 
-std::string ChangeText(const Fix& fix) { return fmt::format("{}: {} -> {}", fix.path, ValueText(fix.from), ValueText(fix.to)); }
+std::string ChangeText(const Fix& fix) {
+  const std::string change = fmt::format("{}: {} -> {}", fix.path, ValueText(fix.from), ValueText(fix.to));
+  return fix.swept ? fmt::format("{}, in sweep: or by {}", change, ChangeArgument(fix)) : change;
+}
+
+std::string ChangeArgument(const Fix& fix) {
+  return fmt::format("{} {}={}", fix.swept ? "--sweep" : "--set", fix.path, JsonText(fix.to));
+}
 
 std::string ChangeYaml(const Fix& fix) {
+  if (fix.swept) {
+    return fmt::format("# in sweep: {} (was {}), or\n# backplane run FILE {}\n", ValueText(fix.to), ValueText(fix.from),
+                       ChangeArgument(fix));
+  }
   YamlTextOptions options;
   options.comment = [&](const std::string& path) { return path == fix.path ? "was " + JsonText(fix.from) : ""; };
   if (fix.from.is_null()) {

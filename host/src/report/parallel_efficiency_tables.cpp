@@ -141,11 +141,11 @@ Table ParallelEfficiencyTables::Resources() const {
       {"resources/cpu_system_pct", "CPU % of machine", "%", true, false},
       {"resources/run_queue_wait_pct", "CPU wait %", "%", true, true},
       {"resources/throttled_periods_pct", "throttled %", "%", true, false},
-      {"resources/psi_cpu_some_avg10", "CPU pressure %", "%", true, false},
+      {"resources/psi_cpu_some_pct", "CPU pressure %", "%", true, false},
       {"resources/rss_mb", "RAM MiB", "MiB", true, true},
       {"resources/memory_limit_pct", "RAM % of limit", "%", true, true},
-      {"resources/psi_memory_some_avg10", "memory pressure %", "%", true, false},
-      {"resources/psi_io_some_avg10", "disk pressure %", "%", true, false},
+      {"resources/psi_memory_some_pct", "memory pressure %", "%", true, false},
+      {"resources/psi_io_some_pct", "disk pressure %", "%", true, false},
       {"resources/gpu_util_pct", "GPU %", "%", true, true},
       {"resources/sm_util_pct", "SM %", "%", true, false},
       {"resources/vram_used_mb", "VRAM MiB", "MiB", true, true},
@@ -180,6 +180,12 @@ Table ParallelEfficiencyTables::Resources() const {
     table.rows.push_back(std::move(row));
   }
   if (std::find(absent.begin(), absent.end(), "GPU %") != absent.end()) table.notes.push_back("GPU data not available.");
+  const bool whole_device = std::any_of(analysis_.settings.begin(), analysis_.settings.end(), [&](const Setting& setting) {
+    const std::optional<Number> whole = MeasureOf(combined_, setting, "resources/gpu_whole_device");
+    return whole && whole->value > 0;
+  });
+  if (whole_device)
+    table.notes.push_back("VRAM MiB is that of all users of the GPUs: the driver did not tell the trials' own share.");
   if (!absent.empty()) table.notes.push_back(fmt::format("Not measured: {}.", fmt::join(absent, ", ")));
   return table;
 }

@@ -9,7 +9,10 @@ namespace backplane::resources {
 namespace {
 
 constexpr const char* kPressures[] = {"cpu", "memory", "io"};
-constexpr double kMiB = 1 << 20;
+
+// Bits of nvml.h that lower the clocks: software power cap, hardware slowdown, software and hardware thermal, power brake. The
+// others (idle, application clocks, sync boost, display) are no fault.
+constexpr uint64_t kThrottleBits = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
 
 template <class Number>
 double OrNaN(const std::optional<Number>& value) {
@@ -21,7 +24,6 @@ double OrNaN(const std::optional<Number>& value) {
 Sampler::Sampler(const Source& source)
     : proc_(source.proc),
       effective_cpus_(EffectiveCpus(source.proc / "self")),
-      total_mb_(OrNaN(MachineMemory(source.proc)) / kMiB),
       quota_group_(SmallestCpuQuota(source.proc / "self").group),
       limited_memory_(LimitedMemory::Find(source.proc)),
       tree_(source.root, source.proc),
@@ -34,6 +36,7 @@ std::array<double, kColumnCount> Sampler::Read(int64_t t_ns) {
   values.fill(std::nan(""));
   ReadProcesses(t_ns, &values);
   ReadMachine(&values);
+  ReadPressure(t_ns, &values);
   ReadGpus(t_ns, &values);
   last_ns_ = t_ns;
   return values;
@@ -54,7 +57,7 @@ void Sampler::ReadProcesses(int64_t t_ns, Values* values) {
   (*values)[kProcesses] = now.processes;
   (*values)[kThreads] = now.threads;
   if (now.run_queue_wait_s && cpu_s > 0) (*values)[kRunQueueWaitPct] = 100 * wait_s / cpu_s;
-  (*values)[kMemoryLimitPct] = limited_memory_ ? OrNaN(limited_memory_->UsedPct()) : 100 * now.rss_mb / total_mb_;
+  if (limited_memory_) (*values)[kMemoryLimitPct] = OrNaN(limited_memory_->UsedPct());
   cpu_s_ = std::max(cpu_s_, now.cpu_s), run_queue_wait_s_ = now.run_queue_wait_s.value_or(0);
 }
 
@@ -63,9 +66,6 @@ void Sampler::ReadMachine(Values* values) {
   if (times && cpu_times_) (*values)[kCpuSystemPct] = OrNaN(BusyPct(*cpu_times_, *times));
   cpu_times_ = times;
   (*values)[kRamSystemPct] = OrNaN(MachineMemoryUsedPct(proc_));
-  for (size_t i = 0; i < pressure_.size(); ++i) {
-    if (pressure_[i]) (*values)[kPsiCpu + i] = OrNaN(ReadSomeAvg10(*pressure_[i]));
-  }
   if (quota_group_.empty()) return;
   const std::optional<Throttling> throttling = ReadThrottling(quota_group_);
   if (throttling && throttling_ && throttling->periods > throttling_->periods) {
@@ -73,6 +73,18 @@ void Sampler::ReadMachine(Values* values) {
                                       static_cast<double>(throttling->periods - throttling_->periods);
   }
   throttling_ = throttling;
+}
+
+void Sampler::ReadPressure(int64_t t_ns, Values* values) {
+  const double elapsed_s = static_cast<double>(t_ns - last_ns_) * 1e-9;
+  for (size_t i = 0; i < pressure_.size(); ++i) {
+    if (!pressure_[i]) continue;
+    const std::optional<double> stalled_s = ReadSomeStalled(*pressure_[i]);
+    // The file is read a little after the row's time, so a resource that is always short could show more than all of it.
+    if (stalled_s && stalled_s_[i])
+      (*values)[kPsiCpu + i] = std::clamp(100 * (*stalled_s - *stalled_s_[i]) / elapsed_s, 0.0, 100.0);
+    stalled_s_[i] = stalled_s;
+  }
 }
 
 void Sampler::ReadGpus(int64_t t_ns, Values* values) {
@@ -83,6 +95,7 @@ void Sampler::ReadGpus(int64_t t_ns, Values* values) {
   (*values)[kGpuPowerW] = OrNaN(gpus.power_w);
   (*values)[kGpuTemperatureC] = OrNaN(gpus.temperature_c);
   (*values)[kGpuClockEventBits] = OrNaN(gpus.clock_events);
+  if (gpus.clock_events) (*values)[kGpuThrottledPct] = (*gpus.clock_events & kThrottleBits) != 0 ? 100 : 0;
   (*values)[kSmUtilPct] = OrNaN(gpus.sm_util_pct);
   (*values)[kGpuWholeDevice] = OrNaN(gpus.whole_device);
 }

@@ -36,10 +36,11 @@ class Sampler {
   using Values = std::array<double, kColumnCount>;
   void ReadProcesses(int64_t t_ns, Values* values);
   void ReadMachine(Values* values);
+  void ReadPressure(int64_t t_ns, Values* values);
   void ReadGpus(int64_t t_ns, Values* values);
 
   std::filesystem::path proc_;
-  double effective_cpus_, total_mb_;
+  double effective_cpus_;
   std::filesystem::path quota_group_;
   std::optional<LimitedMemory> limited_memory_;
   std::array<std::optional<std::filesystem::path>, 3> pressure_;
@@ -50,6 +51,7 @@ class Sampler {
   double cpu_s_ = 0, run_queue_wait_s_ = 0, rss_peak_mb_ = 0;
   std::optional<CpuTimes> cpu_times_;
   std::optional<Throttling> throttling_;
+  std::array<std::optional<double>, 3> stalled_s_;
 };
 
 }  // namespace backplane::resources

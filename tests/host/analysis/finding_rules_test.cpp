@@ -21,10 +21,10 @@ TEST(Oversubscribed, ThreadsGoDownToTheGrantedCores) {
 }
 
 TEST(Oversubscribed, WithNoMoreThreadsThanCoresOthersAreToBlameAndNothingIsProposed) {
-  const Finding f = The("oversubscribed", Batch().Measure("resources/psi_cpu_some_avg10", 20.1).Diagnose());
+  const Finding f = The("oversubscribed", Batch().Measure("resources/psi_cpu_some_pct", 20.1).Diagnose());
   EXPECT_THAT(f.fixes, IsEmpty());
   EXPECT_THAT(f.cause, HasSubstr("other programs"));
-  EXPECT_EQ("resources/psi_cpu_some_avg10", f.moves);
+  EXPECT_EQ("resources/psi_cpu_some_pct", f.moves);
 }
 
 TEST(CpuThrottled, TheQuotaAndNotTheCoresLimitsTheThreads) {
@@ -61,6 +61,17 @@ TEST(RamNearLimit, ThePeakCountsAndRowsGoDown) {
   EXPECT_THAT(Changes(The("ram_near_limit", b.Diagnose())), ElementsAre("rollout.num_envs_per_env_runner: 5 -> 2"));
 }
 
+TEST(RamNearLimit, TheControlGroupIsNamedOnlyWhereThereIsOne) {
+  Batch b;
+  b.Measure("resources/memory_limit_pct", 95);
+  b.Add("1x2", 1, 2, 1900).Measure("resources/ram_system_pct", 97).last().measures.erase("resources/memory_limit_pct");
+  const Diagnosis d = b.Diagnose();
+  EXPECT_THAT(Ids(d), ElementsAre("ram_near_limit", "ram_near_limit"));
+  EXPECT_THAT(d.findings[0].settings, ElementsAre("1x2"));
+  EXPECT_THAT(d.findings[0].title, HasSubstr("of the machine's"));
+  EXPECT_THAT(d.findings[1].confidence, HasSubstr("control group"));
+}
+
 TEST(RamNearLimit, WithoutALimitItIsTheMachinesMemory) {
   Batch b;
   b.Forget("resources/memory_limit_pct").Measure("resources/ram_system_pct", 95);
@@ -71,7 +82,7 @@ TEST(RamNearLimit, WithoutALimitItIsTheMachinesMemory) {
 
 TEST(IoStalled, CheckpointsAreMadeRarerIfThereAreAny) {
   Batch b;
-  b.Measure("resources/psi_io_some_avg10", 60);
+  b.Measure("resources/psi_io_some_pct", 60);
   EXPECT_THAT(Changes(The("io_stalled", b.Diagnose())), ElementsAre("checkpoint.every_iterations: 5 -> 10"));
   b.Configure("checkpoint.every_iterations", 0);
   EXPECT_THAT(The("io_stalled", b.Diagnose()).fixes, IsEmpty());
@@ -110,6 +121,28 @@ TEST(SpeedupFlat, AStepOfAnotherFactorIsConvertedToADoubling) {
   // 1.1 x 1.1 for a factor of 4 is 10 % per doubling.
   EXPECT_THAT(Ids(Batch().Add("8x1", 8, 1, 1900 * 1.22).Diagnose()), IsEmpty());
   EXPECT_THAT(Ids(Batch().Add("8x1", 8, 1, 1900 * 1.20).Diagnose()), ElementsAre("speedup_flat"));
+}
+
+TEST(SpeedupFlat, ConfidenceComesFromTheIntervalOfTheGain) {
+  const auto confidence = [](uint64_t n, double half_width) {
+    Batch b;
+    b.Measure("SPS", 1050).Uncertain(n, half_width);
+    return The("speedup_flat", b.Diagnose()).confidence;
+  };
+  EXPECT_THAT(confidence(3, 12), HasSubstr("high: the interval of the gain, 3.3 to 6.7 %, is below 10 %"));
+  EXPECT_THAT(confidence(20, 100), HasSubstr("low: the interval of the gain, -9.5 to 19.5 %, includes 10 %"));
+  EXPECT_THAT(confidence(2, 10), HasSubstr("medium: "));
+  EXPECT_THAT(The("speedup_flat", Batch().Measure("SPS", 1050).Diagnose()).confidence,
+              HasSubstr("low: the gain has no interval"));
+}
+
+TEST(SpeedupFlat, BothSidesNeedTheMeasurements) {
+  Batch b;
+  b.Measure("SPS", 1050).Uncertain(9, 10);
+  b.combined().trials.front().data.measures.at("SPS").n = 2;
+  const Finding f = The("speedup_flat", b.Diagnose());
+  EXPECT_THAT(f.confidence, HasSubstr("of 2 measurements only"));
+  EXPECT_THAT(f.evidence[0].window, HasSubstr("2 iterations"));
 }
 
 TEST(SpeedupFlat, SeriesAreNotComparedWithEachOther) {
@@ -206,10 +239,6 @@ TEST(GpuSaturated, AwakeWithFewUnitsInUseIsLaunchBound) {
   EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("launch_bound", "speedup_flat"));
 }
 
-TEST(ClockThrottled, AFractionBetweenTwoSamplesHasNoBits) {
-  EXPECT_THAT(Ids(Batch().Measure("resources/gpu_clock_event_bits", 4.6).Diagnose()), IsEmpty());
-}
-
 // Measurement.
 
 TEST(NoisyMeasurement, TheFirstIterationDoesNotCount) {
@@ -235,6 +264,13 @@ TEST(NoisyMeasurement, SeedsThatDifferAskForMoreSeeds) {
   const Finding f = The("noisy_measurement", b.Diagnose());
   EXPECT_THAT(Changes(f), ElementsAre("sweep.seeds.n: 3 -> 6"));
   EXPECT_EQ("3 seeds", f.evidence[0].window);
+}
+
+TEST(NoisyMeasurement, AllPlannedSeedsCountAsWhatTheFileHas) {
+  Batch b;
+  b.Add("2x1", 2, 1, 2300, 1).Add("2x1", 2, 1, 1500, 2).Add("2x1", 2, 1, 1, 3);
+  b.last().state = "FAILED";
+  EXPECT_THAT(Changes(The("noisy_measurement", b.Diagnose())), ElementsAre("sweep.seeds.n: 4 -> 8"));
 }
 
 TEST(NoisyMeasurement, AnOutlierCountsIfItIsFarFromTheMedian) {

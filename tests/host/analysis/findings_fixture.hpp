@@ -49,11 +49,11 @@ class Batch {
                                        {"resources/memory_limit_pct", 40},
                                        {"resources/run_queue_wait_pct", 3},
                                        {"resources/throttled_periods_pct", 0},
-                                       {"resources/psi_cpu_some_avg10", 2},
-                                       {"resources/psi_io_some_avg10", 0},
+                                       {"resources/psi_cpu_some_pct", 2},
+                                       {"resources/psi_io_some_pct", 0},
                                        {"resources/gpu_util_pct", 70},
                                        {"resources/gpu_memory_pct", 50},
-                                       {"resources/gpu_clock_event_bits", 1},
+                                       {"resources/gpu_throttled_pct", 0},
                                        {"resources/sm_util_pct", 60},
                                        {"resources/tensor_active_pct", 20}}) {
       Number& n = t.measures[measure];
@@ -76,6 +76,19 @@ class Batch {
     std::string pointer = "/" + path;
     std::replace(pointer.begin(), pointer.end(), '.', '/');
     last().config[nlohmann::json::json_pointer(pointer)] = value;
+    return *this;
+  }
+  // Of all trials: the path is one that the sweep gives.
+  Batch& Sweep(const std::string& path) {
+    for (CombinedTrial& t : combined_.trials) t.data.values.emplace_back(path, t.data.At(path));
+    return *this;
+  }
+  // Of the settings' SPS: so many seeds or iterations with that half of a 95 % interval.
+  Batch& Uncertain(uint64_t n, double half_width) {
+    for (CombinedTrial& t : combined_.trials) {
+      Number& sps = t.data.measures.at("SPS");
+      sps.n = n, sps.of = "iterations", sps.low = sps.value - half_width, sps.high = sps.value + half_width;
+    }
     return *this;
   }
   Batch& Speeds(const std::vector<double>& values) {

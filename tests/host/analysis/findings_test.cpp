@@ -29,8 +29,8 @@ const std::vector<Edge>& Edges() {
        "resources/throttled_periods_pct"},
       {"oversubscribed", With("resources/run_queue_wait_pct", 10.1), With("resources/run_queue_wait_pct", 10), "resources/"},
       {"ram_near_limit", With("resources/memory_limit_pct", 90), With("resources/memory_limit_pct", 89.9), "resources/"},
-      {"io_stalled", With("resources/psi_io_some_avg10", 20.1), With("resources/psi_io_some_avg10", 20),
-       "resources/psi_io_some_avg10"},
+      {"io_stalled", With("resources/psi_io_some_pct", 20.1), With("resources/psi_io_some_pct", 20),
+       "resources/psi_io_some_pct"},
       {"speedup_flat", TwiceTheRunners(1900 * 1.099), TwiceTheRunners(1900 * 1.101), "SPS"},
       {"env_bound", Share("phase/env_step", 70.1), Share("phase/env_step", 69.9), "phase/"},
       {"update_bound", Share("phase/update_optim", 50.1), Share("phase/update_optim", 49.9), "phase/"},
@@ -46,8 +46,8 @@ const std::vector<Edge>& Edges() {
        "resources/gpu_memory_pct"},
       {"amp_unused", With("resources/tensor_active_pct", 0.4), With("resources/tensor_active_pct", 0.5),
        "resources/tensor_active_pct"},
-      {"clock_throttled", With("resources/gpu_clock_event_bits", 0x41), With("resources/gpu_clock_event_bits", 0x13),
-       "resources/gpu_clock_event_bits"},
+      {"clock_throttled", With("resources/gpu_throttled_pct", 5.1), With("resources/gpu_throttled_pct", 5),
+       "resources/gpu_throttled_pct"},
       {"noisy_measurement", Spread(6.2), Spread(6.1), ""},
       {"blas_reference", With("blas_gflops", 19.9), With("blas_gflops", 20), "blas_gflops"},
       {"threads_mismatch", With("learner_threads", 1), With("learner_threads", 2), "learner_threads"},
@@ -144,7 +144,7 @@ TEST(Findings, ADeviceThatWasNotGrantedIsNotJudged) {
 
 TEST(Findings, TheGravestComesFirstThenById) {
   Batch b;
-  b.Measure("resources/memory_limit_pct", 95).Measure("resources/psi_io_some_avg10", 30);
+  b.Measure("resources/memory_limit_pct", 95).Measure("resources/psi_io_some_pct", 30);
   b.Measure("resources/cpu_quota_pct", 95).Measure("resources/throttled_periods_pct", 10);
   EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("ram_near_limit", "cpu_throttled", "io_stalled", "cpu_saturated"));
 }
@@ -156,6 +156,45 @@ TEST(Findings, SeveralSettingsAreOneFindingTheStrongestFirst) {
   const Finding f = The("cpu_throttled", b.Diagnose());
   EXPECT_THAT(f.settings, ElementsAre("1x2", "2x1"));
   EXPECT_EQ(40, f.evidence[0].value);
+}
+
+TEST(Findings, ADifferentDiagnosisIsAFindingOfItsOwn) {
+  Batch b;
+  b.Measure("resources/run_queue_wait_pct", 50);
+  b.Add("16x1", 16, 1, 40000).Configure("rollout.threads", 16).Measure("threads", 16).Measure("learner_threads", 16);
+  b.Measure("resources/run_queue_wait_pct", 900);
+  std::vector<Finding> found = b.Diagnose().findings;
+  std::erase_if(found, [](const Finding& f) { return f.id != "oversubscribed"; });
+  ASSERT_EQ(2u, found.size());
+  EXPECT_THAT(found[0].settings, ElementsAre("16x1"));
+  EXPECT_THAT(found[0].cause, HasSubstr("16 threads for 2 cores"));
+  EXPECT_THAT(found[1].settings, ElementsAre("2x1"));
+  EXPECT_THAT(found[1].cause, HasSubstr("other programs"));
+  EXPECT_THAT(found[1].fixes, IsEmpty());
+}
+
+TEST(Findings, AChangeOfASweptPathSaysSoAndNamesTheSettingThatHasItAlready) {
+  Batch b;
+  b.Measure("SPS", 1050);
+  EXPECT_FALSE(The("speedup_flat", b.Diagnose()).fixes.at(0).swept);
+  b.Sweep("rollout.num_env_runners");
+  const Finding f = The("speedup_flat", b.Diagnose());
+  EXPECT_TRUE(f.fixes.at(0).swept);
+  EXPECT_THAT(f.effect, HasSubstr("; 1x1 of this batch has rollout.num_env_runners 1"));
+}
+
+TEST(Findings, ASettingThatDiffersInMoreHasNotTriedTheChange) {
+  Batch b;
+  b.Measure("SPS", 1050).Sweep("rollout.num_env_runners").Sweep("budget.iterations");
+  b.combined().trials.front().data.values.back().second = 7;
+  EXPECT_THAT(The("speedup_flat", b.Diagnose()).effect, ::testing::Not(HasSubstr("of this batch has")));
+}
+
+TEST(Findings, AnOptionOfASweptMappingIsSweptToo) {
+  Batch b;
+  Share("phase/update_backward", 90)(b);
+  b.Sweep("learner");
+  EXPECT_TRUE(The("update_bound", b.Diagnose()).fixes.at(0).swept);
 }
 
 TEST(Findings, SeedsOfASettingAreJudgedTogether) {
@@ -178,6 +217,9 @@ TEST(Findings, TheWindowSaysOverWhat) {
   const Finding f = The("cpu_throttled", Batch().Measure("resources/throttled_periods_pct", 8).Diagnose());
   EXPECT_EQ("mean after the first iteration, 12 samples", f.evidence[0].window);
   EXPECT_EQ(5, f.evidence[0].threshold);
+  Batch b;
+  b.Measure("resources/throttled_periods_pct", 8).Of("resources/throttled_periods_pct").of = "samples, warm-up included";
+  EXPECT_EQ("mean, 12 samples, warm-up included", The("cpu_throttled", b.Diagnose()).evidence[0].window);
 }
 
 }  // namespace

@@ -162,15 +162,18 @@ TEST_F(ResultSetTest, ResourcesAreReadByTheirHeaderWithoutTheWarmUp) {
   EXPECT_EQ(320, trial.Find("rss_peak_mb")->value);  // larger than what the supervisor saw
 }
 
-TEST_F(ResultSetTest, ThePercentileIsOneOfTheSamples) {
+TEST_F(ResultSetTest, ASampleWeighsByTheTimeThatItSpeaksOf) {
   folder_.Plan("t1", "one", {});
   Complete("t1");
-  std::string table = "iteration,gpu_clock_event_bits\n";
-  for (int i = 1; i <= 40; ++i) table += "1," + std::string(i <= 38 ? "0" : "32") + "\n";
-  folder_.WriteAttempt("t1", "resources.csv", table);
-  EXPECT_EQ(0, *Trial().Find("resources/gpu_clock_event_bits")->p95);
-  folder_.WriteAttempt("t1", "resources.csv", table + "1,32\n");
-  EXPECT_EQ(32, *Trial().Find("resources/gpu_clock_event_bits")->p95);
+  folder_.WriteAttempt("t1", "resources.csv",
+                       "time_s,iteration,cpu_cores_used,run_queue_wait_pct\n2,0,9,9\n2.5,1,2,30\n3.5,1,0.5,60\n");
+  const TrialData trial = Trial();
+  const Number cores = *trial.Find("resources/cpu_cores_used"), wait = *trial.Find("resources/run_queue_wait_pct");
+  EXPECT_DOUBLE_EQ(1, cores.value) << "0.5 s of 2 and 1 s of 0.5: the row before the first one counts as its beginning";
+  EXPECT_DOUBLE_EQ(40, wait.value) << "1 s of CPU time of 30 and 0.5 s of 60";
+  EXPECT_DOUBLE_EQ(1, *cores.sd);
+  EXPECT_EQ(2u, cores.n);
+  EXPECT_FALSE(cores.low || cores.high) << "samples that follow each other are not independent";
 }
 
 TEST_F(ResultSetTest, SamplesOfTheWarmUpCountWhereThereAreNoOthers) {
@@ -178,6 +181,7 @@ TEST_F(ResultSetTest, SamplesOfTheWarmUpCountWhereThereAreNoOthers) {
   Complete("t1");
   folder_.WriteAttempt("t1", "resources.csv", "time_s,iteration,cpu_quota_pct\n1,0,5\n2,0,7\n");
   EXPECT_EQ(6, Trial().Find("resources/cpu_quota_pct")->value);
+  EXPECT_EQ("samples, warm-up included", Trial().Find("resources/cpu_quota_pct")->of);
   folder_.WriteAttempt("t1", "resources.csv", "time_s,cpu_quota_pct\n1,5\n2,9\n");
   EXPECT_EQ(7, Trial().Find("resources/cpu_quota_pct")->value);
 }

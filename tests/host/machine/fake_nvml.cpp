@@ -4,6 +4,7 @@
 //   mig            the devices are divided: no utilisation, no counters
 //   other-version  no struct has the version that is asked for
 //   container      processes have numbers of another namespace
+//   idle           nothing holds the clocks down but that there is nothing to do
 // FAKE_OLD: a library of many years ago, without the newer names and structs.
 #include <unistd.h>
 
@@ -127,7 +128,7 @@ int nvmlDeviceGetHandleByIndex(unsigned index, Device** device) {
   return kSuccess;
 }
 int nvmlDeviceGetCurrentClocksThrottleReasons(Device* device, unsigned long long* bits) {
-  *bits = device->clock_event_bits;
+  *bits = Is("idle") ? 0x1 : device->clock_event_bits;
   return kSuccess;
 }
 int nvmlDeviceGetComputeRunningProcesses(Device* device, unsigned* count, Process* processes) {
@@ -170,7 +171,7 @@ int nvmlDeviceGetMemoryInfo_v2(Device* device, Memory* memory) {
   return kSuccess;
 }
 int nvmlDeviceGetCurrentClocksEventReasons(Device* device, unsigned long long* bits) {
-  *bits = device->clock_event_bits;
+  *bits = Is("idle") ? 0x1 : device->clock_event_bits;
   return kSuccess;
 }
 int nvmlDeviceGetComputeRunningProcesses_v3(Device* device, unsigned* count, Process* processes) {

@@ -34,6 +34,17 @@ TEST(DocumentJson, AReportReadBackIsRenderedToTheSameBytes) {
   }
 }
 
+TEST(DocumentJson, AChangeOfASweptPathIsKeptAndRenderedAsOneOfTheSweep) {
+  Finding finding;
+  finding.fixes = {{"rollout.num_env_runners", 4, 2, true}};
+  Document document;
+  document.sections = {{"findings", "Findings", {FindingList{{{finding}, {}}}}}};
+  const Document back = DocumentFromJson(ToJson(document));
+  for (const std::string& text : {RenderText(back), RenderMarkdown(back), RenderHtml(back)}) {
+    EXPECT_THAT(text, testing::AllOf(HasSubstr("in sweep:"), HasSubstr("--sweep rollout.num_env_runners=2")));
+  }
+}
+
 TEST(DocumentJson, EveryKindOfBlockIsThere) {
   std::vector<std::string> kinds;
   const nlohmann::json json = ToJson(SmallDocument());

@@ -80,6 +80,20 @@ TEST(ParallelEfficiencyReport, ASpeedupsIntervalComesFromBothSpeeds) {
   EXPECT_NEAR(2 * (1 + std::sqrt(2) * 0.02), *speedup.high, 1e-12);
 }
 
+TEST(ParallelEfficiencyReport, MemoryOfWholeDevicesIsSaidToBeThat) {
+  const auto notes = [](double whole_device) {
+    TrialData trial = Trial(1, 1, 1000);
+    trial.measures["resources/vram_used_mb"].value = 6000;
+    trial.measures["resources/gpu_whole_device"].value = whole_device;
+    std::string all;
+    const Document document = ParallelEfficiencyReport({Set({trial})}, Context("parallel_efficiency"));
+    for (const std::string& note : TableOf(document, "resources").notes) all += note;
+    return all;
+  };
+  EXPECT_NE(std::string::npos, notes(1).find("of all users of the GPUs"));
+  EXPECT_EQ(std::string::npos, notes(0).find("of all users of the GPUs"));
+}
+
 TEST(ParallelEfficiencyReport, FailuresAreRowsWithTheirReasons) {
   const Document document = ParallelEfficiencyReport(
       {Set({Trial(1, 1, 1000), FailedTrial(2, 1, "INFEASIBLE", "oom", "needs 9 GiB"),

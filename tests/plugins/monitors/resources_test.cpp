@@ -84,11 +84,11 @@ TEST_F(SamplerTest, ThrottledPeriodsAreThoseOfTheGroupThatHasTheQuota) {
   EXPECT_DOUBLE_EQ(Read(2 * kSecond_ns)["throttled_periods_pct"], 25);
 }
 
-TEST_F(SamplerTest, WithoutALimitMemoryIsThatOfTheProcesses) {
+TEST_F(SamplerTest, WithoutALimitThereIsNoShareOfIt) {
   Put("proc/meminfo", "MemTotal: 40960 kB\nMemAvailable: 30720 kB\n");
   Start();
   const auto now = Read();
-  EXPECT_DOUBLE_EQ(now.at("memory_limit_pct"), 5) << "2 of 40 MiB";
+  EXPECT_FALSE(now.contains("memory_limit_pct"));
   EXPECT_DOUBLE_EQ(now.at("ram_system_pct"), 25);
 }
 
@@ -109,15 +109,19 @@ TEST_F(SamplerTest, WhatIsNotThereIsAbsent) {
 }
 
 TEST_F(SamplerTest, PressureAndTheMachinesLoadHaveColumnsOfTheirOwn) {
-  for (const char* resource : {"cpu", "memory", "io"})
-    Put(std::string("proc/pressure/") + resource, "some avg10=" + std::to_string(std::strlen(resource)) + ".50 avg60=0\n");
+  const auto stalled = [&](const char* resource, long total_us) {
+    Put(std::string("proc/pressure/") + resource, "some avg10=99.00 avg60=0.00 avg300=0.00 total=" + std::to_string(total_us) +
+                                                      "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
+  };
+  for (const char* resource : {"cpu", "memory", "io"}) stalled(resource, 7'000'000);
   Put("proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\n");
   Start();
   Put("proc/stat", "cpu  30 0 0 10 0 0 0 0 0 0\n");
-  const auto now = Read();
-  EXPECT_EQ(now.at("psi_cpu_some_avg10"), 3.5);
-  EXPECT_EQ(now.at("psi_memory_some_avg10"), 6.5);
-  EXPECT_EQ(now.at("psi_io_some_avg10"), 2.5);
+  stalled("cpu", 7'700'000), stalled("io", 9'100'000);
+  const auto now = Read(2 * kSecond_ns);
+  EXPECT_NEAR(now.at("psi_cpu_some_pct"), 35, 1e-6) << "what was before the last reading does not count";
+  EXPECT_EQ(now.at("psi_memory_some_pct"), 0);
+  EXPECT_EQ(now.at("psi_io_some_pct"), 100) << "the file is read later than the clock";
   EXPECT_EQ(now.at("cpu_system_pct"), 75);
 }
 
@@ -127,8 +131,18 @@ TEST_F(SamplerTest, GpusHaveTheirColumnsToo) {
   EXPECT_EQ(now.at("gpu_util_pct"), 50);
   EXPECT_EQ(now.at("vram_used_mb"), 256 + 2048 + 256 + 4096);
   EXPECT_EQ(now.at("gpu_clock_event_bits"), 0x24);
+  EXPECT_EQ(now.at("gpu_throttled_pct"), 100);
   EXPECT_EQ(now.at("sm_util_pct"), 40);
   EXPECT_EQ(now.at("gpu_whole_device"), 1) << "it is not the trial's process that asks here";
+}
+
+TEST_F(SamplerTest, AnIdleGpuIsNotThrottled) {
+  setenv("FAKE_NVML", "idle", 1);
+  Start(FAKE_NVML_FILE);
+  const auto now = Read();
+  unsetenv("FAKE_NVML");
+  EXPECT_EQ(now.at("gpu_clock_event_bits"), 0x1);
+  EXPECT_EQ(now.at("gpu_throttled_pct"), 0);
 }
 
 // The plugin through its function table.
