@@ -22,6 +22,13 @@ std::string ContentKey(const ResultSet& set) {
   return Sha256(text);
 }
 
+// A repetition that went wrong does not undo a result.
+bool CountsBefore(const TrialData& a, const TrialData& b) {
+  return std::pair(a.usable(), a.ended) > std::pair(b.usable(), b.ended);
+}
+
+}  // namespace
+
 void SortCanonically(std::vector<ResultSet>* sets) {
   using Key = std::tuple<std::string, std::string, std::string>;
   std::vector<std::pair<Key, size_t>> order;
@@ -35,13 +42,6 @@ void SortCanonically(std::vector<ResultSet>* sets) {
   *sets = std::move(sorted);
 }
 
-// A repetition that went wrong does not undo a result.
-bool CountsBefore(const TrialData& a, const TrialData& b) {
-  return std::pair(a.usable(), a.ended) > std::pair(b.usable(), b.ended);
-}
-
-}  // namespace
-
 Combined Combine(std::vector<ResultSet> sets) {
   SortCanonically(&sets);
   Grouping grouping = GroupSets(sets);
@@ -54,6 +54,7 @@ Combined Combine(std::vector<ResultSet> sets) {
   for (size_t s = 0; s < sets.size(); ++s) {
     experiments.insert(sets[s].experiment);
     combined.folders.push_back(sets[s].out);
+    combined.configs.push_back(sets[s].config);
     for (size_t t = 0; t < sets[s].trials.size(); ++t) {
       const TrialData& trial = sets[s].trials[t];
       const TrialData*& known = counts[{grouping.of[s][t], trial.trial_id}];

@@ -23,10 +23,14 @@ struct Combined {
   std::vector<std::string> experiments;        // names, sorted, each once
   std::vector<std::filesystem::path> folders;  // in the canonical order
   std::vector<Group> groups;
-  std::vector<CombinedTrial> trials;  // folder by folder, each in the order of its plan
-  size_t replaced = 0;                // the same trial in several sets: the newest counts
-  std::vector<std::string> warnings;  // sentences
+  std::vector<CombinedTrial> trials;    // folder by folder, each in the order of its plan
+  size_t replaced = 0;                  // the same trial in several sets: the newest counts
+  std::vector<std::string> warnings;    // sentences
+  std::vector<nlohmann::json> configs;  // of each folder: ResultSet::config
 };
+
+// By the name of the experiment, then by what is in the folders: neither their order nor the spelling of their paths counts.
+void SortCanonically(std::vector<ResultSet>* sets);
 
 // At least one set. The result does not depend on their order.
 Combined Combine(std::vector<ResultSet> sets);

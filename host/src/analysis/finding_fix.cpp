@@ -37,6 +37,14 @@ void AddScaled(const Case& c, const std::string& path, const std::string& range,
     AddFix(c, path, *to, fixes);
 }
 
+// In a sweep over plugins an option of one may be called like an option of another.
+bool RunsPluginOf(const Case& c, const OptionHelp& option) {
+  if (option.plugin.empty()) return true;
+  const std::string kind = option.plugin.substr(0, option.plugin.find('.'));
+  const nlohmann::json plugin = c.At(kind + ".plugin");
+  return plugin.is_string() && option.plugin == kind + "." + plugin.get<std::string>();
+}
+
 void AddOptionFix(const Case& c, const OptionHelp& option, std::vector<Fix>* fixes) {
   if (option.direction != 0) {
     AddScaled(c, option.path, option.range, option.direction > 0 ? 2 : 0.5, fixes);
@@ -80,7 +88,8 @@ void AddHalved(const Case& c, const std::string& path, const std::string& range,
 void AddOptionFixes(const Case& c, const std::string& finding, std::vector<Fix>* fixes) {
   for (const bool lowering : {true, false}) {
     for (const OptionHelp& option : *c.options) {
-      if (option.finding == finding && (option.direction < 0) == lowering) AddOptionFix(c, option, fixes);
+      const bool fits = option.finding == finding && (option.direction < 0) == lowering;
+      if (fits && RunsPluginOf(c, option)) AddOptionFix(c, option, fixes);
     }
   }
 }

@@ -114,6 +114,7 @@ ResultSet ReadResultSet(const std::filesystem::path& out) {
   set.out = out;
   set.experiment = Text(At(batch.experiment(), "experiment"));
   set.config = batch.experiment();
+  set.config_text = ReadFile(out / "config.yaml").value_or("");
   set.run = ReadRun(out / "run.json");
   const BatchRecord record = ReadBatchRecord(folder.events());
   for (const PlanLine& line : ReadPlanFile(folder.plan())) {

@@ -63,6 +63,7 @@ struct ResultSet {
   std::filesystem::path out;
   std::string experiment;
   nlohmann::json config;                                     // of config.yaml, as JSON: the experiment without its sweep
+  std::string config_text;                                   // config.yaml as it stands there
   nlohmann::json run;                                        // run.json: host, versions, how the file was called
   std::vector<TrialData> trials;                             // of the current plan, in its order
   std::vector<std::pair<std::string, std::string>> dropped;  // points that were dropped: values, why

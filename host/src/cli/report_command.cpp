@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "base/json_text.hpp"
 #include "base/suggest.hpp"
 #include "base/text_columns.hpp"
 #include "cli/report_text.hpp"
@@ -35,7 +36,7 @@ std::string FindingText(const Finding& finding) {
   std::string text = Wrapped(fmt::format("{}: {}", SeverityName(finding.severity), finding.title), "  - ", "    ");
   if (!finding.fixes.empty()) {
     const Fix& fix = finding.fixes.front();
-    text += Wrapped(fmt::format("try {} (now {})", ChangeArgument(fix), fix.from.dump()), "      ", "      ");
+    text += Wrapped(fmt::format("try {} (now {})", ChangeArgument(fix), JsonText(fix.from)), "      ", "      ");
   }
   return text;
 }
@@ -111,7 +112,7 @@ int ReportCommand(const ReportArgs& args) {
   }
   const MadeReport made = MakeReport({args.folders, args.to, args.kind, args.typed_program});
   if (args.json) {
-    std::printf("%s\n", ToJson(made.document).dump(1).c_str());
+    std::printf("%s\n", JsonText(ToJson(made.document), 1).c_str());
   } else if (args.quiet) {
     std::printf("report in %s\n", made.folder.c_str());
   } else {

@@ -44,6 +44,29 @@ std::string KindBySweep(const std::vector<ResultSet>& sets) {
   return "comparison";
 }
 
+// Of keys of `report` that decide what a report shows; empty where all sets say the same.
+std::string DisagreementOf(const std::vector<ResultSet>& sets) {
+  std::vector<std::string> differing;
+  for (const char* key : {"name", "baseline", "timing", "columns", "figures", "select"}) {
+    const json& first = At(At(sets.front().config, "report"), key);
+    const bool alike =
+        std::all_of(sets.begin(), sets.end(), [&](const ResultSet& set) { return At(At(set.config, "report"), key) == first; });
+    if (!alike) differing.push_back(fmt::format("report.{}", key));
+  }
+  if (differing.empty()) return "";
+  return fmt::format("The experiments differ in {}: what {} says there counts for all.", fmt::join(differing, ", "),
+                     sets.front().out.string());
+}
+
+void AddLimit(const std::string& sentence, Document* document) {
+  for (Section& section : document->sections) {
+    if (section.id != "limits") continue;
+    for (Block& block : section.blocks) {
+      if (auto* list = std::get_if<BulletList>(&block)) list->items.push_back(sentence);
+    }
+  }
+}
+
 // The first set speaks for all: they are in an order that does not depend on how they were named.
 ReportConfig CommonConfig(const std::vector<ResultSet>& sets, const std::string& wanted_kind) {
   ReportConfig config = ConfigOf(sets.front());
@@ -68,7 +91,7 @@ std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets) {
       if (!seen.insert(help.dump()).second) continue;
       const std::optional<double> direction = NumberOf(At(help, "direction"));
       helps.push_back({Text(At(help, "finding")), Text(At(help, "path")), static_cast<int>(direction.value_or(0)),
-                       Text(At(help, "type")), Text(At(help, "range"))});
+                       Text(At(help, "type")), Text(At(help, "range")), Text(At(help, "plugin"))});
     }
   }
   return helps;
@@ -94,13 +117,12 @@ MadeReport MakeReport(const ReportRequest& request) {
   for (const std::filesystem::path& folder : request.folders) {
     if (seen.insert(std::filesystem::weakly_canonical(folder)).second) sets.push_back(ReadResultSet(folder));
   }
-  std::sort(sets.begin(), sets.end(), [](const ResultSet& a, const ResultSet& b) {
-    return std::pair(a.experiment, a.out) < std::pair(b.experiment, b.out);
-  });
+  SortCanonically(&sets);
   const ReportContext context{request.program, Now(), CommonConfig(sets, request.kind), HelpsOf(sets)};
   MadeReport made;
   made.document =
       *context.report.kind == "parallel_efficiency" ? ParallelEfficiencyReport(sets, context) : ComparisonReport(sets, context);
+  if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);
   made.folder = request.to.empty() ? DefaultReportFolder(sets) : request.to;
   made.written = WriteReport(made.document, made.folder);
   return made;

@@ -1,7 +1,10 @@
 #include "report/check_report.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 
+#include "base/file_name.hpp"
 #include "report/comparison_spec.hpp"
 
 namespace backplane {
@@ -33,6 +36,8 @@ std::vector<Diagnostic> CheckReport(const LoadedExperiment& loaded) {
       if (!value->is_null()) errors.push_back({path, "is for `kind: comparison` only"});
     }
   }
+  if (report.name && !IsFileName(*report.name))
+    errors.push_back({"report.name", fmt::format("should be a file's name that is not hidden, found '{}'", *report.name)});
   std::vector<Diagnostic> diagnostics;
   for (const SpecError& error : errors) {
     // An entry's place is not kept; its key's, or that of a mapping above it, is.

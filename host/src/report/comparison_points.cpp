@@ -1,7 +1,10 @@
 #include "report/comparison_points.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
 
+#include "base/json_text.hpp"
 #include "report/sections.hpp"
 
 namespace backplane {
@@ -14,7 +17,9 @@ std::vector<ComparedPoint> PointsOf(const Combined& combined) {
   for (size_t i = 0; i < combined.trials.size(); ++i) {
     const CombinedTrial& trial = combined.trials[i];
     const auto [found, added] = at.try_emplace({trial.group, trial.data.point_id}, points.size());
-    if (added) points.push_back({PointName(trial.data), trial.group, {}});
+    const std::string label =
+        combined.groups.size() > 1 ? fmt::format(" ({})", combined.groups[trial.group].label) : std::string();
+    if (added) points.push_back({PointName(trial.data) + label, trial.group, {}});
     points[found->second].trials.push_back(i);
   }
   return points;
@@ -49,6 +54,18 @@ std::optional<Number> MeasureOf(const Combined& combined, const ComparedPoint& p
     numbers.push_back(own ? *own : Reading(value->get<double>()));
   }
   return OverSeeds(numbers);
+}
+
+std::optional<std::string> WordsOf(const Combined& combined, const ComparedPoint& point, const Expression& expression) {
+  std::optional<json> common;
+  for (size_t t : point.trials) {
+    const std::optional<json> value = EvaluateIn(combined.trials[t].data, expression);
+    if (!value || value->is_null()) continue;
+    if (value->is_number() || (common && *common != *value)) return std::nullopt;
+    common = value;
+  }
+  if (!common) return std::nullopt;
+  return common->is_string() ? common->get<std::string>() : JsonText(*common);
 }
 
 }  // namespace backplane

@@ -13,7 +13,7 @@ namespace backplane {
 
 // Trials that differ in their seed only.
 struct ComparedPoint {
-  std::string name;
+  std::string name;  // with its group's label where there are several
   size_t group = 0;
   std::vector<size_t> trials;  // indices into Combined::trials
 };
@@ -27,5 +27,8 @@ std::optional<nlohmann::json> EvaluateIn(const TrialData& trial, const Expressio
 // A measure of a point: over its usable trials, or of a measure by name in a single trial with that one's own spread. Absent if
 // no trial has it.
 std::optional<Number> MeasureOf(const Combined& combined, const ComparedPoint& point, const Expression& expression);
+
+// What is no number ("learner.plugin"): as text, where all seeds that have a value have the same.
+std::optional<std::string> WordsOf(const Combined& combined, const ComparedPoint& point, const Expression& expression);
 
 }  // namespace backplane

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/file_name.hpp"
+#include "base/json_text.hpp"
 #include "base/suggest.hpp"
 
 namespace backplane {
@@ -21,10 +23,6 @@ const std::map<std::string, std::pair<int, const char*>> kKnown = {
     {"rss_peak_mb", {-1, "MiB"}}, {"vram_peak_mb", {-1, "MiB"}},
 };
 
-bool IsPlainName(const std::string& name) {
-  return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
-}
-
 // Reads the entries of one key of `report` and says what is wrong with which of them.
 class Reader {
  public:
@@ -36,7 +34,7 @@ class Reader {
   // False, and an error, if there is a key that `known` does not have or `object` is none.
   bool Knows(const json& object, const std::vector<std::string>& known) const {
     if (!object.is_object()) {
-      Fail(fmt::format("wanted a mapping with {}, found {}", fmt::join(known, ", "), object.dump()));
+      Fail(fmt::format("wanted a mapping with {}, found {}", fmt::join(known, ", "), JsonText(object)));
       return false;
     }
     bool good = true;
@@ -51,13 +49,13 @@ class Reader {
   std::string Text(const json& object, const char* key, const std::string& otherwise = "") const {
     if (!object.contains(key) || object.at(key).is_null()) return otherwise;
     if (object.at(key).is_string()) return object.at(key).get<std::string>();
-    Fail(fmt::format("'{}' should be text, found {}", key, object.at(key).dump()));
+    Fail(fmt::format("'{}' should be text, found {}", key, JsonText(object.at(key))));
     return otherwise;
   }
 
   std::optional<Expression> Formula(const json& text) const {
     if (!text.is_string()) {
-      Fail(fmt::format("wanted a measure as text, found {}", text.dump()));
+      Fail(fmt::format("wanted a measure as text, found {}", JsonText(text)));
       return std::nullopt;
     }
     try {
@@ -95,7 +93,7 @@ class Reader {
       if (digits.is_number_integer() && digits >= 1 && digits <= 15) {
         measure.digits = digits.get<int>();
       } else {
-        Fail(fmt::format("'digits' should be a whole number from 1 to 15, found {}", digits.dump()));
+        Fail(fmt::format("'digits' should be a whole number from 1 to 15, found {}", JsonText(digits)));
       }
     }
     return measure;
@@ -118,7 +116,7 @@ std::vector<MeasureSpec> Columns(const json& columns, std::vector<SpecError>* er
     return read;
   }
   if (!columns.is_array()) {
-    reader.Fail(fmt::format("wanted a list of measures, found {}", columns.dump()));
+    reader.Fail(fmt::format("wanted a list of measures, found {}", JsonText(columns)));
     return read;
   }
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -136,7 +134,7 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
       {"table", {FigureSpec::Kind::kTable, {"file", "title"}}}};
   const auto kind = entry.is_object() && entry.size() == 1 ? kKinds.find(entry.begin().key()) : kKinds.end();
   if (kind == kKinds.end()) {
-    reader.Fail(fmt::format("wanted one of scatter, curves, bars, table with its keys, found {}", entry.dump()));
+    reader.Fail(fmt::format("wanted one of scatter, curves, bars, table with its keys, found {}", JsonText(entry)));
     return std::nullopt;
   }
   const json& body = entry.begin().value();
@@ -145,7 +143,7 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
   figure.kind = kind->second.first;
   figure.file = reader.Text(body, "file");
   figure.title = reader.Text(body, "title");
-  if (!IsPlainName(figure.file) || !figure.file.ends_with(".png") || figure.file == ".png") {
+  if (!IsFileName(figure.file) || !figure.file.ends_with(".png")) {
     reader.Fail(fmt::format("'file' should be a name that ends with .png, found '{}'", figure.file));
   }
   if (figure.kind == FigureSpec::Kind::kTable) return figure;
@@ -161,7 +159,7 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
       if (name.is_string()) {
         figure.curves.push_back(name.get<std::string>());
       } else {
-        reader.Fail(fmt::format("'y' should be names of recorded values, found {}", name.dump()));
+        reader.Fail(fmt::format("'y' should be names of recorded values, found {}", JsonText(name)));
       }
     }
     return figure;
@@ -183,7 +181,7 @@ std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<SpecError>* e
   std::vector<FigureSpec> read;
   if (figures.is_null()) return read;
   if (!figures.is_array()) {
-    reader.Fail(fmt::format("wanted a list of figures, found {}", figures.dump()));
+    reader.Fail(fmt::format("wanted a list of figures, found {}", JsonText(figures)));
     return read;
   }
   for (size_t i = 0; i < figures.size(); ++i) {
@@ -213,7 +211,7 @@ std::optional<SelectSpec> Select(const json& select, std::vector<SpecError>* err
     reader.Fail(fmt::format("'direction' should be maximize or minimize, found '{}'", direction));
   spec.maximize = direction != "minimize";
   if (select.contains("where")) spec.where = reader.Formula(select.at("where"));
-  if (!IsPlainName(spec.write) || !spec.write.ends_with(".yaml"))
+  if (!IsFileName(spec.write) || !spec.write.ends_with(".yaml"))
     reader.Fail(fmt::format("'write' should be a name that ends with .yaml, found '{}'", spec.write));
   return spec;
 }

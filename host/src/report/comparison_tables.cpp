@@ -4,24 +4,45 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
+#include <iterator>
 #include <set>
 
 #include "base/suggest.hpp"
+#include "report/sections.hpp"
 
 namespace backplane {
 namespace {
 
-std::string Key(const std::string& title) {
-  std::string key;
-  for (char c : title) key += std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::tolower(c)) : '_';
-  return key;
-}
+// Names for CSV and JSON, each once: "eval/return" and "eval_return" must not share their columns, and "SPS n" must not be
+// taken for the n of SPS.
+class Keys {
+ public:
+  Keys() {
+    for (const char* own : {"point", "machine", "n", "remark", "trials"}) taken_.insert(own);
+  }
+
+  std::string Of(const std::string& title) {
+    std::string key;
+    for (char c : title) key += std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::tolower(c)) : '_';
+    std::string unique = key;
+    for (size_t number = 2; !IsFree(unique); ++number) unique = fmt::format("{}_{}", key, number);
+    for (const char* part : kParts) taken_.insert(unique + part);
+    return unique;
+  }
+
+ private:
+  static constexpr const char* kParts[] = {"", "_low", "_high", "_sd", "_p95", "_max", "_n"};  // as in RenderCsv
+  bool IsFree(const std::string& key) const {
+    return std::none_of(std::begin(kParts), std::end(kParts), [&](const char* part) { return taken_.contains(key + part); });
+  }
+
+  std::set<std::string> taken_;
+};
 
 void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t index, std::vector<Cell>* row) {
   double usable = 0;
-  std::string ids, remark = index == parts.baseline ? "baseline" : "";
-  if (parts.chosen == index) remark += remark.empty() ? "selected" : ", selected";
+  std::string ids, remark = index == parts.choices[point.group].baseline ? "baseline" : "";
+  if (parts.choices[point.group].chosen == index) remark += remark.empty() ? "selected" : ", selected";
   for (size_t t : point.trials) {
     const TrialData& trial = parts.combined.trials[t].data;
     ids += (ids.empty() ? "" : " ") + trial.trial_id;
@@ -37,7 +58,30 @@ void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t 
   row->push_back(ids);
 }
 
-// Names in columns that no trial knows: probably a slip of the pen.
+std::vector<const MeasureSpec*> MeasuresIn(const ComparisonSpec& spec) {
+  std::vector<const MeasureSpec*> measures;
+  for (const MeasureSpec& column : spec.columns) measures.push_back(&column);
+  for (const FigureSpec& figure : spec.figures) {
+    if (figure.x) measures.push_back(&*figure.x);
+    for (const MeasureSpec& y : figure.y) measures.push_back(&y);
+  }
+  if (spec.select) measures.push_back(&spec.select->metric);
+  return measures;
+}
+
+// Every name that columns, figures and the selection look up in a trial.
+std::vector<std::string> NamesIn(const ComparisonSpec& spec) {
+  std::vector<std::string> names;
+  for (const MeasureSpec* measure : MeasuresIn(spec)) {
+    for (const std::string& name : measure->expression.paths()) names.push_back(name);
+  }
+  if (spec.select && spec.select->where) {
+    for (const std::string& name : spec.select->where->paths()) names.push_back(name);
+  }
+  return names;
+}
+
+// Names that no trial knows: probably a slip of the pen.
 std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
   std::set<std::string> known;
   for (const CombinedTrial& trial : parts.combined.trials) {
@@ -45,14 +89,12 @@ std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
   }
   std::vector<std::string> sentences;
   std::set<std::string> said;
-  for (const MeasureSpec& measure : parts.spec.columns) {
-    for (const std::string& name : measure.expression.paths()) {
-      const bool there = std::any_of(parts.combined.trials.begin(), parts.combined.trials.end(),
-                                     [&](const CombinedTrial& trial) { return ValueIn(trial.data, name).has_value(); });
-      if (there || !said.insert(name).second) continue;
-      const std::string hint = DidYouMean(Nearest(name, Candidates(std::vector<std::string>(known.begin(), known.end()))));
-      sentences.push_back(fmt::format("No trial measured '{}'{}", name, hint.empty() ? "." : hint));
-    }
+  for (const std::string& name : NamesIn(parts.spec)) {
+    const bool there = std::any_of(parts.combined.trials.begin(), parts.combined.trials.end(),
+                                   [&](const CombinedTrial& trial) { return ValueIn(trial.data, name).has_value(); });
+    if (there || !said.insert(name).second) continue;
+    const std::string hint = DidYouMean(Nearest(name, Candidates(std::vector<std::string>(known.begin(), known.end()))));
+    sentences.push_back(fmt::format("No trial measured '{}'{}", name, hint.empty() ? "." : hint));
   }
   return sentences;
 }
@@ -62,44 +104,55 @@ std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
 Table ComparisonResults(const ComparisonParts& parts) {
   Table table{"results", "Points side by side", {{"point", "point", "", ""}}, {}, {}, {}};
   if (parts.combined.groups.size() > 1) table.columns.push_back({"machine", "machine", "", ""});
+  Keys keys;
   for (const MeasureSpec& measure : parts.spec.columns)
     table.columns.push_back(
-        {Key(measure.title), measure.title, measure.unit, measure.expression.text(), measure.direction, measure.digits});
+        {keys.Of(measure.title), measure.title, measure.unit, measure.expression.text(), measure.direction, measure.digits});
   table.columns.push_back({"n", "seeds", "", "usable trials"});
   table.columns.push_back({"remark", "remark", "", ""});
   table.columns.push_back({"trials", "trials", "", "ids, one for each seed", 0, 4, false});
   for (size_t i = 0; i < parts.points.size(); ++i) {
     const ComparedPoint& point = parts.points[i];
-    std::vector<Cell> row{point.name};
+    std::vector<Cell> row{PointName(parts.combined.trials[point.trials.front()].data)};
     if (parts.combined.groups.size() > 1) row.emplace_back(parts.combined.groups[point.group].label);
     for (const MeasureSpec& measure : parts.spec.columns) {
       const auto value = MeasureOf(parts.combined, point, measure.expression);
-      row.push_back(value ? Cell{*value} : Cell{});
+      const auto words = value ? std::nullopt : WordsOf(parts.combined, point, measure.expression);
+      row.push_back(value ? Cell{*value} : words ? Cell{*words} : Cell{});
     }
     AddTrials(parts, point, i, &row);
     table.rows.push_back(std::move(row));
   }
-  if (parts.chosen) table.emphasised = {*parts.chosen};
+  for (const GroupChoice& choice : parts.choices) {
+    if (choice.chosen) table.emphasised.push_back(*choice.chosen);
+  }
+  std::sort(table.emphasised.begin(), table.emphasised.end());
   for (const std::string& missing : NeverMeasured(parts)) table.notes.push_back(missing);
   return table;
 }
 
-Table ComparisonChanges(const ComparisonParts& parts) {
-  Table table{"change", fmt::format("Against {}", parts.points[*parts.baseline].name), {{"point", "point", "", ""}}, {}, {},
-              {}};
+std::optional<Table> ComparisonChanges(const ComparisonParts& parts) {
+  std::vector<std::string> baselines;
+  for (const GroupChoice& choice : parts.choices) {
+    if (choice.baseline) baselines.push_back(parts.points[*choice.baseline].name);
+  }
+  Table table{"change", fmt::format("Against {}", fmt::join(baselines, ", ")), {{"point", "point", "", ""}}, {}, {}, {}};
+  Keys keys;
   for (const MeasureSpec& measure : parts.spec.columns) {
-    table.columns.push_back({Key(measure.title), measure.title, "", "ratio to the baseline", measure.direction, 3});
+    table.columns.push_back({keys.Of(measure.title), measure.title, "", "ratio to the baseline", measure.direction, 3});
   }
   for (size_t i = 0; i < parts.points.size(); ++i) {
-    if (i == *parts.baseline) continue;
+    const std::optional<size_t> baseline = parts.choices[parts.points[i].group].baseline;
+    if (!baseline || i == *baseline) continue;
     std::vector<Cell> row{parts.points[i].name};
     for (const MeasureSpec& measure : parts.spec.columns) {
-      const auto base = MeasureOf(parts.combined, parts.points[*parts.baseline], measure.expression);
+      const auto base = MeasureOf(parts.combined, parts.points[*baseline], measure.expression);
       const auto value = MeasureOf(parts.combined, parts.points[i], measure.expression);
       row.push_back(base && value && base->value > 0 ? Cell{RatioOf(*value, *base)} : Cell{});
     }
     table.rows.push_back(std::move(row));
   }
+  if (table.rows.empty()) return std::nullopt;
   table.notes = {
       "Ratios, 1 = as the baseline; the relative half widths of both intervals add up as squares. Where the baseline is not "
       "above zero there is no ratio."};

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "report/comparison_choice.hpp"
 #include "report/comparison_points.hpp"
 #include "report/comparison_spec.hpp"
 #include "report/document.hpp"
@@ -16,12 +17,12 @@ struct ComparisonParts {
   const Combined& combined;
   const std::vector<ComparedPoint>& points;
   const ComparisonSpec& spec;
-  std::optional<size_t> baseline, chosen;  // indices into points
+  const std::vector<GroupChoice>& choices;  // of each group
 };
 
 // "results": a row for each point.
 Table ComparisonResults(const ComparisonParts& parts);
-// "change": ratios to the baseline, which there is.
-Table ComparisonChanges(const ComparisonParts& parts);
+// "change": ratios to the baseline of the same group. Absent where there is none, or no other point.
+std::optional<Table> ComparisonChanges(const ComparisonParts& parts);
 
 }  // namespace backplane

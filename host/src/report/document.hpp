@@ -2,6 +2,7 @@
 // else. The two kinds of report differ in what they put in here only.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -89,11 +90,17 @@ Document DocumentFromJson(const nlohmann::json& json);
 std::string FormatNumber(const Number& number, int digits);
 std::string FormatCell(const Cell& cell, const Column& column);
 
+// Why there is no PNG of a figure, a sentence by the figure's name.
+using MissingPictures = std::map<std::string, std::string>;
+
 // No table of these shows a mean without its n: it stands below the table where all of a column have the same, else in brackets
 // behind each number.
-std::string RenderText(const Document& document);      // at most 100 columns wide, but for code and words within commands
-std::string RenderMarkdown(const Document& document);  // GitHub's flavour; figures as links to the PNGs beside it
-std::string RenderHtml(const Document& document);      // one file, figures inline; the findings before all other sections
+std::string RenderText(
+    const Document& document,
+    const MissingPictures& missing = {});  // at most 100 columns wide, but for code and words within commands
+std::string RenderMarkdown(const Document& document,
+                           const MissingPictures& missing = {});  // GitHub's flavour; figures as links to the PNGs beside it
+std::string RenderHtml(const Document& document);  // one file, figures inline; the findings before all other sections
 // Number columns: KEY, then KEY_low, KEY_high, KEY_sd, KEY_p95, KEY_max, KEY_n where one of them is known. Lines end with a
 // line feed; not finite is NaN, not measured an empty field.
 std::string RenderCsv(const Table& table);

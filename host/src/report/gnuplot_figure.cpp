@@ -4,6 +4,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "base/file_name.hpp"
 #include "base/files.hpp"
 #include "report/figure_text.hpp"
 #include "report/gnuplot_process.hpp"
@@ -15,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void CheckName(const std::string& name) {
-  if (name.empty() || name[0] == '.' || name.find('/') != std::string::npos || OneLine(name) != name) {
+  if (!IsFileName(name)) {
     throw std::runtime_error("the name of a figure should be a plain file name, found '" + OneLine(name) + "'");
   }
 }

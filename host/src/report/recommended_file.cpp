@@ -10,6 +10,7 @@ std::string RecommendedFile(const nlohmann::json& config, const std::string& suf
   experiment.name += suffix;
   experiment.output_dir = "outputs/" + experiment.name;
   experiment.report_dir.reset();
+  experiment.progress_file.reset();
   experiment.report = {};
   experiment.resources.exclusive = false;
   std::string text;

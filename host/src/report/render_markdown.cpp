@@ -55,6 +55,7 @@ std::string FindingMarkdown(const Finding& finding) {
 
 struct BlockMarkdown {
   const Document& document;
+  const MissingPictures& missing;
 
   std::string operator()(const Paragraph& block) const { return MarkdownText(block.text) + "\n"; }
   std::string operator()(const BulletList& block) const { return Bullets(block.items); }
@@ -81,6 +82,8 @@ struct BlockMarkdown {
     for (const Figure& figure : document.figures) {
       alt += figure.name == block.name ? figure.alt : "";
     }
+    if (const auto why_not = missing.find(block.name); why_not != missing.end())
+      return MarkdownText(alt) + ": " + MarkdownText(why_not->second) + "\n";
     return "![" + MarkdownText(alt) + "](" + FileLink(block.name + ".png") + ")\n";
   }
   std::string operator()(const FindingList& block) const {
@@ -123,13 +126,13 @@ struct BlockMarkdown {
 
 }  // namespace
 
-std::string RenderMarkdown(const Document& document) {
+std::string RenderMarkdown(const Document& document, const MissingPictures& missing) {
   std::string text = "# " + MarkdownText(document.title) + "\n";
   for (size_t i = 0; i < document.verdict.size(); ++i) {
     const std::string sentence = MarkdownText(document.verdict[i]);
     text += (i < 2 ? "\n" : "") + (i == 0 ? "**" + sentence + "**" : "- " + sentence) + "\n";
   }
-  const BlockMarkdown block_markdown{document};
+  const BlockMarkdown block_markdown{document, missing};
   for (const Section& section : document.sections) {
     text += "\n## " + MarkdownText(section.title) + "\n";
     for (const Block& block : section.blocks) {

@@ -54,6 +54,7 @@ std::string FindingText(const Finding& finding) {
 
 struct BlockText {
   const Document& document;
+  const MissingPictures& missing;
 
   std::string operator()(const Paragraph& block) const { return Hanging("", block.text, kWidth); }
   std::string operator()(const BulletList& block) const { return Bullets(block.items); }
@@ -90,7 +91,9 @@ struct BlockText {
     for (const Figure& figure : document.figures) {
       alt += figure.name == block.name ? figure.alt : "";
     }
-    return Hanging("", "[figure " + block.name + ".png] " + alt, kWidth);
+    const auto why_not = missing.find(block.name);
+    const std::string place = why_not == missing.end() ? block.name + ".png" : why_not->second;
+    return Hanging("", "[figure " + place + "] " + alt, kWidth);
   }
   std::string operator()(const FindingList& block) const {
     std::string text = block.diagnosis.findings.empty() ? "No rule has found anything to change.\n" : "";
@@ -110,13 +113,13 @@ struct BlockText {
 
 }  // namespace
 
-std::string RenderText(const Document& document) {
+std::string RenderText(const Document& document, const MissingPictures& missing) {
   std::string text = Underlined(document.title, '=');
   text += document.made_at.empty() ? "" : Hanging("", document.made_at, kWidth);
   for (size_t i = 0; i < document.verdict.size(); ++i) {
     text += (i < 2 ? "\n" : "") + Hanging(i == 0 ? "" : "- ", document.verdict[i], kWidth);
   }
-  const BlockText block_text{document};
+  const BlockText block_text{document, missing};
   for (const Section& section : document.sections) {
     text += "\n\n" + Underlined(section.title, '-');
     for (const Block& block : section.blocks) {

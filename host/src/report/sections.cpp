@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "config/yaml_text.hpp"
+#include "base/json_fields.hpp"
 
 namespace backplane {
 namespace {
@@ -70,6 +70,17 @@ std::string Argument(const std::string& text) {
   return quoted + "'";
 }
 
+// Nothing of the first batch is written again: its configuration may name a folder for the report and a progress file.
+std::string RunAgain(const std::filesystem::path& folder, const json& output, const std::string& program) {
+  const std::string again = folder.string() + "_again";
+  std::string command =
+      fmt::format("{} run {} --out {}", program, Argument((folder / "config.yaml").string()), Argument(again));
+  if (!Text(At(output, "report_dir")).empty()) command += " --set " + Argument("output.report_dir=" + again + "/report");
+  if (std::filesystem::path(Text(At(output, "progress_file"))).is_absolute())
+    command += " --set output.progress_file=progress.json";
+  return command;
+}
+
 std::string TrialLabel(const TrialData& trial, bool several_seeds) {
   return several_seeds ? fmt::format("{}, seed {}", PointName(trial), trial.seed) : PointName(trial);
 }
@@ -115,11 +126,11 @@ Section EnvironmentSection(const Combined& combined) {
 
 Section ReproduceSection(const Combined& combined, const ReportContext& context) {
   CommandList list;
-  for (const auto& folder : combined.folders) {
+  for (size_t i = 0; i < combined.folders.size(); ++i) {
+    const auto& folder = combined.folders[i];
     const std::string out = Argument(folder.string());
     list.commands.emplace_back("the whole batch again, in a folder of its own",
-                               fmt::format("{} run {} --out {}", context.program, Argument((folder / "config.yaml").string()),
-                                           Argument(folder.string() + "_again")));
+                               RunAgain(folder, At(combined.configs[i], "output"), context.program));
     const auto first = std::find_if(combined.trials.begin(), combined.trials.end(), [&](const CombinedTrial& trial) {
       return trial.data.out == folder && trial.data.usable();
     });
@@ -138,18 +149,17 @@ Section ReproduceSection(const Combined& combined, const ReportContext& context)
 Section ConfigurationSection(const std::vector<ResultSet>& sets) {
   Section section{"configuration", "Configuration", {}};
   for (const ResultSet& set : sets) {
-    section.blocks.emplace_back(
-        CodeBlock{fmt::format("{}, with every default", set.experiment), "yaml", YamlText(set.config, {})});
+    section.blocks.emplace_back(CodeBlock{fmt::format("{}, with every default", set.experiment), "yaml", set.config_text});
   }
   return section;
 }
 
 std::vector<std::string> LimitsOf(const Combined& combined) {
-  std::map<std::string, std::set<uint64_t>> seeds;  // of each point
+  std::map<std::pair<size_t, std::string>, std::set<uint64_t>> seeds;  // of each point on each group of machines
   size_t missing = 0;
   for (const CombinedTrial& trial : combined.trials) {
     if (trial.data.usable()) {
-      seeds[trial.data.point_id].insert(trial.data.seed);
+      seeds[{trial.group, trial.data.point_id}].insert(trial.data.seed);
     } else {
       ++missing;
     }
@@ -160,8 +170,7 @@ std::vector<std::string> LimitsOf(const Combined& combined) {
   if (!seeds.empty() && fewest == 1) {
     limits.push_back(
         "One seed: intervals of speed are over the iterations of one trial, those of returns over its episodes; how much "
-        "another "
-        "seed would differ is not measured (sweep.seeds).");
+        "another seed would differ is not measured (sweep.seeds).");
   } else if (!seeds.empty() && fewest < 10) {
     limits.push_back(
         fmt::format("{} seeds a point at least: intervals are wide, and small differences are not shown by them.", fewest));
@@ -171,8 +180,6 @@ std::vector<std::string> LimitsOf(const Combined& combined) {
         fmt::format("{} of {} trials gave no result; they are rows with their reasons.", missing, combined.trials.size()));
   if (combined.replaced > 0)
     limits.push_back(fmt::format("{} trials were in several result sets; the newest counts.", combined.replaced));
-  if (combined.groups.size() > 1)
-    limits.push_back("The results come from machines or builds that differ; speeds are compared within each of them only.");
   for (const std::string& warning : combined.warnings) limits.push_back(warning);
   return limits;
 }

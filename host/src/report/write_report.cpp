@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/file_name.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "report/figure_text.hpp"
 #include "report/gnuplot_figure.hpp"
 #include "report/report_manifest.hpp"
 
@@ -17,10 +19,9 @@ namespace fs = std::filesystem;
 
 // Part of a file's name, which may come from the experiment file.
 void CheckName(const std::string& what, const std::string& name) {
-  if (name.empty() || name.front() == '.' || name.find_first_of("/\\\n\r") != std::string::npos ||
-      name.find('\0') != std::string::npos) {
+  if (!IsFileName(name)) {
     throw std::runtime_error(
-        fmt::format("report: the name of {} should be a file's name without folders, found '{}'", what, name));
+        fmt::format("report: the name of {} should be a file's name without folders, found '{}'", what, OneLine(name)));
   }
 }
 
@@ -71,7 +72,7 @@ class Writer {
 
 WrittenReport WriteReport(const Document& given, const fs::path& folder) {
   CheckNames(given);
-  // All files are renderings of the JSON as it stands on disk, and of nothing that did not get into it.
+  // All files are renderings of the JSON as it stands on disk, and of which pictures are there.
   const std::string json = JsonText(ToJson(given), 1) + "\n";
   const Document document = DocumentFromJson(nlohmann::json::parse(json));
   const Table& table = MainTable(document);
@@ -79,15 +80,20 @@ WrittenReport WriteReport(const Document& given, const fs::path& folder) {
 
   WrittenReport report;
   Writer writer(folder);
-  writer.Write(document.name + "_report.html", RenderHtml(document));
-  writer.Write(document.name + "_report.txt", RenderText(document));
-  writer.Write(document.name + "_report.md", RenderMarkdown(document));
-  std::vector<fs::path> sources;
+  // Drawn first: text must name no picture that is not there.
+  MissingPictures missing;
   for (const Figure& figure : document.figures) {
     const std::string note = DrawWithGnuplot(figure, folder);
     if (!note.empty()) {
       report.notes.push_back(note);
+      missing[figure.name] = note;
     }
+  }
+  writer.Write(document.name + "_report.html", RenderHtml(document));
+  writer.Write(document.name + "_report.txt", RenderText(document, missing));
+  writer.Write(document.name + "_report.md", RenderMarkdown(document, missing));
+  std::vector<fs::path> sources;
+  for (const Figure& figure : document.figures) {
     writer.AddIfThere(figure.name + ".png");
     sources.insert(sources.end(), {fs::path("figures") / (figure.name + ".gp"), fs::path("figures") / (figure.name + ".csv")});
   }

@@ -15,22 +15,40 @@ namespace {
 
 constexpr int kJsonIndent = 1;
 
-nlohmann::json PluginVersions(const LoadedExperiment& loaded) {
+// One experiment of the plan for each pair of env and learner in it, told apart by their files: a plan may have thousands of
+// points, and few pairs.
+std::vector<LoadedExperiment> DistinctPlugins(const Plan& plan) {
+  std::vector<LoadedExperiment> experiments = {plan.base};
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const PlannedTrial& trial : plan.trials) {
+    const auto file = [&](const char* place) {
+      const auto found = trial.files.find(place);
+      return found != trial.files.end() ? found->second : std::string();
+    };
+    if (seen.emplace(file("env.plugin"), file("learner.plugin")).second) experiments.push_back(plan.Load(trial));
+  }
+  return experiments;
+}
+
+nlohmann::json PluginVersions(const std::vector<LoadedExperiment>& experiments) {
   nlohmann::json versions = nlohmann::json::object();
-  versions[loaded.env->id] = loaded.env->version;
-  versions[loaded.learner->id] = loaded.learner->version;
-  for (const auto& monitor : loaded.monitors) versions[monitor->id] = monitor->version;
+  for (const LoadedExperiment& loaded : experiments) {
+    versions[loaded.env->id] = loaded.env->version;
+    versions[loaded.learner->id] = loaded.learner->version;
+    for (const auto& monitor : loaded.monitors) versions[monitor->id] = monitor->version;
+  }
   return versions;
 }
 
 // Which options help against which finding, as the plugins declare it ("update_bound-": lower it): a report is made from the
 // folder alone, when the plugins may be gone.
-void AddHelps(const PluginInfo& info, const std::string& section, nlohmann::json* helps) {
+void AddHelps(const PluginInfo& info, const std::string& section, const std::string& name, nlohmann::json* helps) {
   for (const OptionInfo& option : info.options) {
     for (const std::string& help : option.helps) {
       const char sign = help.empty() ? ' ' : help.back();
       const bool signed_help = sign == '+' || sign == '-';
       helps->push_back({{"finding", signed_help ? help.substr(0, help.size() - 1) : help},
+                        {"plugin", section + "." + name},
                         {"path", section + ".options." + option.path},
                         {"direction", sign == '+'   ? 1
                                       : sign == '-' ? -1
@@ -41,10 +59,14 @@ void AddHelps(const PluginInfo& info, const std::string& section, nlohmann::json
   }
 }
 
-nlohmann::json Helps(const LoadedExperiment& loaded) {
+nlohmann::json Helps(const std::vector<LoadedExperiment>& experiments) {
   nlohmann::json helps = nlohmann::json::array();
-  AddHelps(*loaded.env, "env", &helps);
-  AddHelps(*loaded.learner, "learner", &helps);
+  std::set<std::pair<std::string, std::string>> told;
+  for (const LoadedExperiment& loaded : experiments) {
+    const std::string &env = loaded.experiment.env.plugin, &learner = loaded.experiment.learner.plugin;
+    if (told.emplace("env", env).second) AddHelps(*loaded.env, "env", env, &helps);
+    if (told.emplace("learner", learner).second) AddHelps(*loaded.learner, "learner", learner, &helps);
+  }
   return helps;
 }
 
@@ -97,7 +119,7 @@ nlohmann::json CompleteConfig(const Plan& plan) {
 }  // namespace
 
 void WriteBatchFiles(const BatchRequest& request) {
-  const LoadedExperiment& base = request.plan.base;
+  const std::vector<LoadedExperiment> experiments = DistinctPlugins(request.plan);
   WriteFileAtomic(request.out / "config.yaml", YamlText(CompleteConfig(request.plan), {}));
   WritePlanFile(request.out / "plan.jsonl", PlanLines(request.plan));
   WriteFileAtomic(request.out / "run.json", nlohmann::json{{"schema", kTrialSchema},
@@ -107,8 +129,8 @@ void WriteBatchFiles(const BatchRequest& request) {
                                                             {{"backplane", BACKPLANE_VERSION},
                                                              {"compiler", kCompiler},
                                                              {"torch", TorchVersionAt(request.torch_lib)},
-                                                             {"plugins", PluginVersions(base)}}},
-                                                           {"helps", Helps(base)},
+                                                             {"plugins", PluginVersions(experiments)}}},
+                                                           {"helps", Helps(experiments)},
                                                            {"config_file", request.config_file.string()},
                                                            {"set", request.set},
                                                            {"sweep", request.sweep}}

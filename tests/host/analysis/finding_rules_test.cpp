@@ -224,6 +224,15 @@ TEST(UpdateBound, FractionsSwitchesAndExcludedBounds) {
                           "learner.options.minibatch_size: 128 -> 199"));
 }
 
+TEST(UpdateBound, OptionsOfAPluginThatDidNotRunAreNotProposed) {
+  Batch b;
+  Share("phase/update_backward", 90)(b);
+  b.Configure("learner.plugin", "ppo");
+  b.options() = {{"update_bound", "learner.options.num_epochs", -1, "integer", "", "learner.other"},
+                 {"update_bound", "learner.options.minibatch_size", 1, "integer", "", "learner.ppo"}};
+  EXPECT_THAT(Changes(The("update_bound", b.Diagnose())), ElementsAre("learner.options.minibatch_size: 128 -> 256"));
+}
+
 // GPU.
 
 TEST(GpuStarved, RowsPerRunnerAreDoubled) {

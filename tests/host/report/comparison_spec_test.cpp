@@ -92,6 +92,8 @@ TEST(ComparisonSpec, MistakesNameTheirEntry) {
             FirstError("figures", {{{"scatter", {{"file", "a.png"}, {"y", "SPS"}}}}}));
   EXPECT_EQ("report.figures: entry 2: the file 'a.png' is written by another figure already",
             FirstError("figures", {{{"table", {{"file", "a.png"}}}}, {{"table", {{"file", "a.png"}}}}}));
+  for (const char* bad : {".a.png", "a\nb.png", "a\\b.png", ".png"})
+    EXPECT_NE("none", FirstError("figures", {{{"table", {{"file", bad}}}}})) << bad;
   EXPECT_EQ("report.select: missing key 'metric'", FirstError("select", {{"write", "a.yaml"}}));
   EXPECT_EQ("report.select: 'write' should be a name that ends with .yaml, found 'a/b.yaml'",
             FirstError("select", {{"metric", "SPS"}, {"write", "a/b.yaml"}}));

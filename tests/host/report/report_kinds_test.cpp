@@ -6,53 +6,21 @@
 
 #include "report/comparison_report.hpp"
 #include "report/parallel_efficiency_report.hpp"
+#include "report_parts.hpp"
 #include "result_sets.hpp"
 
 namespace backplane {
 namespace {
 
-using nlohmann::json;
+using testing::At;
+using testing::AttachmentOf;
+using testing::Context;
 using testing::FailedTrial;
+using testing::NumberAt;
 using testing::Set;
+using testing::TableOf;
+using testing::TextAt;
 using testing::Trial;
-
-ReportContext Context(const char* kind, json report = json::object()) {
-  ReportContext context{"backplane", "2026-01-01 00:00 UTC", {}, {}};
-  context.report.kind = kind;
-  if (report.contains("baseline")) context.report.baseline = report["baseline"];
-  if (report.contains("columns")) context.report.columns = report["columns"];
-  if (report.contains("figures")) context.report.figures = report["figures"];
-  if (report.contains("select")) context.report.select = report["select"];
-  return context;
-}
-
-const Table& TableOf(const Document& document, const std::string& id) {
-  for (const Section& section : document.sections) {
-    for (const Block& block : section.blocks) {
-      const auto* table = std::get_if<Table>(&block);
-      if (table && table->id == id) return *table;
-    }
-  }
-  throw std::runtime_error("no table " + id);
-}
-
-Cell At(const Table& table, size_t row, const std::string& key) {
-  for (size_t c = 0; c < table.columns.size(); ++c) {
-    if (table.columns[c].key == key) return table.rows.at(row).at(c);
-  }
-  throw std::runtime_error("no column " + key);
-}
-double NumberAt(const Table& table, size_t row, const std::string& key) { return std::get<Number>(At(table, row, key)).value; }
-std::string TextAt(const Table& table, size_t row, const std::string& key) {
-  return std::get<std::string>(At(table, row, key));
-}
-
-std::string AttachmentOf(const Document& document, const std::string& name) {
-  for (const Attachment& attachment : document.attachments) {
-    if (attachment.name == name) return attachment.text;
-  }
-  return "none";
-}
 
 TEST(ParallelEfficiencyReport, RowsVerdictAndRecommendedFiles) {
   const Document document = ParallelEfficiencyReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1950), Trial(4, 1, 1990)})},

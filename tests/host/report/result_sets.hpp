@@ -71,11 +71,21 @@ inline ResultSet Set(std::vector<TrialData> trials, nlohmann::json report = null
   set.experiment = "walk";
   set.config = ConfigWith(1, 1, 0);
   if (!report.is_null()) set.config["report"].update(report);
+  set.config_text = "experiment: walk\nsweep: {list: [{name: fast}]}\n";
   set.run = {
       {"schema", 1},
       {"host", {{"hostname", "h"}, {"cpu", "c"}, {"granted_cores", 2}, {"memory_bytes", 8589934592}, {"kernel", "k"}}},
       {"versions", {{"backplane", "0.1.0"}, {"compiler", "12"}, {"torch", "2"}, {"plugins", {{"env.walker", "1.0.0"}}}}}};
   set.trials = std::move(trials);
+  return set;
+}
+
+// The same experiment on another machine.
+inline ResultSet SetOn(const std::string& host, std::vector<TrialData> trials) {
+  ResultSet set = Set(std::move(trials));
+  set.out = "outputs/walk_" + host;
+  set.run["host"]["hostname"] = host;
+  for (TrialData& trial : set.trials) trial.out = set.out;
   return set;
 }
 

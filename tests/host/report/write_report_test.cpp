@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 
 #include "base/files.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 class WriteReportTest : public testing::Test {
  protected:
@@ -37,8 +39,10 @@ TEST_F(WriteReportTest, AllFilesAreRenderingsOfTheJson) {
   const WrittenReport report = WriteReport(SmallDocument(), folder_);
   const Document document = DocumentFromJson(nlohmann::json::parse(ReadFile(folder_ / "small_results.json").value()));
   EXPECT_EQ(RenderHtml(document), ReadFile(folder_ / "small_report.html"));
-  EXPECT_EQ(RenderText(document), ReadFile(folder_ / "small_report.txt"));
-  EXPECT_EQ(RenderMarkdown(document), ReadFile(folder_ / "small_report.md"));
+  MissingPictures missing;
+  if (!report.notes.empty()) missing["speed"] = report.notes[0];
+  EXPECT_EQ(RenderText(document, missing), ReadFile(folder_ / "small_report.txt"));
+  EXPECT_EQ(RenderMarkdown(document, missing), ReadFile(folder_ / "small_report.md"));
   EXPECT_EQ(RenderCsv(std::get<Table>(document.sections[0].blocks[0])), ReadFile(folder_ / "small_results.csv"));
   EXPECT_EQ("base: small.yaml\n", ReadFile(folder_ / "recommended_balanced.yaml"));
   EXPECT_TRUE(Has("figures/speed.gp") && Has("figures/speed.csv"));
@@ -90,6 +94,19 @@ TEST_F(WriteReportTest, TheListOfFilesReachesNothingOutside) {
       list + Sha256("text") + "  ../outside\n" + Sha256("text") + "  " + outside.string() + "\n");
   WriteReport(SmallDocument(), folder_);
   EXPECT_TRUE(fs::exists(outside));
+}
+
+TEST_F(WriteReportTest, WithoutGnuplotTheTextsNameNoPictureAndSayWhy) {
+  const std::string path = getenv("PATH");
+  setenv("PATH", "/nowhere", 1);
+  WriteReport(SmallDocument(), folder_);
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_FALSE(Has("speed.png"));
+  const std::string page = ReadFile(folder_ / "small_report.md").value(), text = ReadFile(folder_ / "small_report.txt").value();
+  EXPECT_THAT(page, Not(HasSubstr("](speed.png)")));
+  EXPECT_THAT(page, HasSubstr("gnuplot was not found"));
+  EXPECT_THAT(text, Not(HasSubstr("[figure speed.png]")));
+  EXPECT_THAT(text, HasSubstr("[figure no speed.png: gnuplot was not found"));
 }
 
 TEST_F(WriteReportTest, BytesThatAreNotUtf8CostNoReport) {
