@@ -58,11 +58,12 @@ class Figures {
     figure.width = 2000;
     figure.height = 1300;
     figure.panels = {
-        Bars("CPU", "% of granted cores", {"resources/cpu_quota_pct"}, "", "no CPU data"),
-        Bars("RAM", "% of the limit", {"resources/memory_limit_pct", "resources/ram_system_pct"}, "resources/rss_mb",
-             "no RAM data"),
-        Bars("GPU", "% of the time", {"resources/gpu_util_pct"}, "", "no GPU data"),
-        Bars("VRAM", "% of the device's memory", {"resources/gpu_memory_pct"}, "resources/vram_used_mb", "no GPU data")};
+        Bars("CPU", {{"resources/cpu_quota_pct", "% of granted cores"}}, "", "no CPU data"),
+        Bars("RAM",
+             {{"resources/memory_limit_pct", "% of the limit"}, {"resources/ram_system_pct", "% of the machine's memory"}},
+             "resources/rss_mb", "no RAM data"),
+        Bars("GPU", {{"resources/gpu_util_pct", "% of the time"}}, "", "no GPU data"),
+        Bars("VRAM", {{"resources/gpu_memory_pct", "% of the device's memory"}}, "resources/vram_used_mb", "no GPU data")};
     return figure;
   }
 
@@ -206,15 +207,17 @@ class Figures {
   }
 
   // The first of the measures that was taken; its mean as a bar, its largest sample as a whisker.
-  Panel Bars(std::string title, std::string label, const std::vector<std::string>& measures, const std::string& amount,
+  Panel Bars(std::string title, const std::vector<std::pair<std::string, std::string>>& measures, const std::string& amount,
              std::string without) const {
     Panel panel;
     panel.title = std::move(title);
-    panel.y = {std::move(label), Scale::kLinear, 0.0, 105.0, {}};
+    panel.y = {measures.front().second, Scale::kLinear, 0.0, 105.0, {}};
     panel.x.label = "runners x environments each";
-    for (const std::string& measure : measures) {
+    for (const auto& [name, label] : measures) {
+      const std::string& measure = name;  // a lambda can not capture a binding
       const auto value = [&](const Setting& setting) { return MeasureOf(combined_, setting, measure); };
       if (!Any(value)) continue;
+      panel.y.label = label;
       Series bars;
       bars.style = Series::Style::kBars;
       bars.colour = 0;

@@ -90,9 +90,11 @@ class Builder {
       }
       if (!analysis_.series[series].baseline_note.empty()) sentences.push_back(prefix + analysis_.series[series].baseline_note);
     }
-    const auto without = std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return !s.sps; });
+    const auto without =
+        std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return !s.sps; });
     if (without > 0)
-      sentences.push_back(fmt::format("{} of {} settings have no result; the table says why.", without, analysis_.settings.size()));
+      sentences.push_back(
+          fmt::format("{} of {} settings have no result; the table says why.", without, analysis_.settings.size()));
     size_t grave = 0;
     for (const Finding& finding : diagnosis_.findings) grave += finding.severity != Severity::kInfo ? 1 : 0;
     if (diagnosis_.findings.empty()) {

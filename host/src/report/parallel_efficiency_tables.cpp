@@ -144,6 +144,7 @@ Table ParallelEfficiencyTables::Resources() const {
       {"resources/psi_cpu_some_pct", "CPU pressure %", "%", true, false},
       {"resources/rss_mb", "RAM MiB", "MiB", true, true},
       {"resources/memory_limit_pct", "RAM % of limit", "%", true, true},
+      {"resources/ram_system_pct", "RAM % of machine", "%", true, true},
       {"resources/psi_memory_some_pct", "memory pressure %", "%", true, false},
       {"resources/psi_io_some_pct", "disk pressure %", "%", true, false},
       {"resources/gpu_util_pct", "GPU %", "%", true, true},

@@ -59,9 +59,7 @@ TEST_F(RecommendationTest, NothingBalancedNamesTheNearestAndTheLimitItBroke) {
       {WithUse(MakeTrial(1, 1, 1000), 95, 10), WithUse(MakeTrial(2, 1, 1595), 60, 10), WithUse(MakeTrial(4, 1, 3600), 60, 81)});
   EXPECT_FALSE(Of(kBalanced).setting);
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).nearest));
-  EXPECT_EQ(
-      "none qualifies; 2 x 1 comes closest, but its efficiency of 79.8 % is below 80 %",
-      Of(kBalanced).why);
+  EXPECT_EQ("none qualifies; 2 x 1 comes closest, but its efficiency of 79.8 % is below 80 %", Of(kBalanced).why);
 }
 
 TEST_F(RecommendationTest, APeakBreaksTheLimitOfMemoryAndAMeanThatOfTheProcessor) {
