@@ -15,7 +15,7 @@ constexpr size_t kWidestLabel = 32;
 
 std::string Underlined(const std::string& text, char rule) {
   const std::string lines = Hanging("", text, kWidth);
-  if (lines.empty()) return "";
+  if (text.empty()) return "";
   const size_t last = lines.rfind('\n', lines.size() - 2);
   const std::string line = lines.substr(last == std::string::npos ? 0 : last + 1);
   return lines + std::string(Columns(line) - 1, rule) + "\n";
