@@ -23,7 +23,10 @@ class Builder {
         combined_(Combine(sets)),
         points_(PointsOf(combined_)),
         spec_(Spec(context.report)),
-        choices_(ChooseInGroups(combined_, points_, spec_.select, context.report.baseline)) {}
+        choices_(ChooseInGroups(combined_, points_, spec_.select, context.report.baseline)) {
+    // Nobody asked for a default that these trials do not have.
+    if (context.report.columns.is_null()) std::erase_if(spec_.columns, [this](const MeasureSpec& m) { return !IsMeasured(m); });
+  }
 
   Document Build() {
     Document document;
@@ -52,6 +55,12 @@ class Builder {
   }
 
  private:
+  bool IsMeasured(const MeasureSpec& measure) const {
+    return std::any_of(points_.begin(), points_.end(), [&](const ComparedPoint& point) {
+      return MeasureOf(combined_, point, measure.expression).has_value();
+    });
+  }
+
   static ComparisonSpec Spec(const ReportConfig& report) {
     std::vector<SpecError> errors;
     ComparisonSpec spec = ReadComparisonSpec(report, &errors);
@@ -134,7 +143,7 @@ class Builder {
   const ReportContext& context_;
   const Combined combined_;
   const std::vector<ComparedPoint> points_;
-  const ComparisonSpec spec_;
+  ComparisonSpec spec_;
   const std::vector<GroupChoice> choices_;  // of each group
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-const char* const kDefaultColumns[] = {"SPS", "wall_s", "return", "rss_peak_mb"};
+const char* const kDefaultColumns[] = {"SPS", "wall_s", "return", "eval/return", "rss_peak_mb"};
 
 // Of the host's own measures; a plugin's are told by the file.
 const std::map<std::string, std::pair<int, const char*>> kKnown = {

@@ -30,7 +30,7 @@ std::string FirstError(const char* key, const json& value) {
 TEST(ComparisonSpec, ColumnsHaveDefaults) {
   const Read read = ReadReport("columns", nullptr);
   EXPECT_TRUE(read.errors.empty());
-  ASSERT_EQ(4u, read.spec.columns.size());
+  ASSERT_EQ(5u, read.spec.columns.size());
   EXPECT_EQ("SPS", read.spec.columns[0].title);
   EXPECT_EQ(1, read.spec.columns[0].direction);
   EXPECT_EQ(-1, read.spec.columns[1].direction);

@@ -115,6 +115,14 @@ TEST(ComparisonReport, AWrongNameIsAnEmptyColumnWithAHint) {
   EXPECT_EQ("No trial measured 'retrun'; did you mean 'return'?", table.notes[0]);
 }
 
+TEST(ComparisonReport, DefaultColumnsThatNobodyMeasuredAreLeftOut) {
+  const Document document = ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison"));
+  const Table& table = TableOf(document, "results");
+  for (const Column& column : table.columns) EXPECT_NE("eval_return", column.key);
+  EXPECT_DOUBLE_EQ(100, NumberAt(table, 0, "return"));
+  EXPECT_TRUE(table.notes.empty());
+}
+
 TEST(ComparisonReport, SeedsAreAveraged) {
   const Document document = ComparisonReport({Set({Trial(1, 1, 1000, 0), Trial(1, 1, 1200, 1)})}, Context("comparison"));
   const Number sps = std::get<Number>(At(TableOf(document, "results"), 0, "sps"));
