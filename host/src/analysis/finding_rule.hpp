@@ -10,15 +10,15 @@
 namespace backplane {
 
 // What a rule says of one case: nothing to say, nothing known, or a finding and how strong its case is beside others.
-struct Verdict {
+struct RuleVerdict {
   std::string missing;  // why it can not tell; empty: it can
   std::optional<Finding> finding;
   double strength = 0;
   std::string kind = {};  // which of the rule's causes it is, where it has several: others are findings of their own
 };
-inline Verdict Quiet() { return {}; }
-inline Verdict Silent(std::string why) { return {std::move(why), {}, 0}; }
-inline Verdict Fires(double strength, Finding finding, std::string kind = "") {
+inline RuleVerdict Quiet() { return {}; }
+inline RuleVerdict Silent(std::string why) { return {std::move(why), {}, 0}; }
+inline RuleVerdict Fires(double strength, Finding finding, std::string kind = "") {
   return {"", std::move(finding), strength, std::move(kind)};
 }
 
@@ -26,7 +26,7 @@ struct Rule {
   RuleInfo info;         // info.cause is also the cause of a finding that names none
   std::string evidence;  // what it needs, for `--explain`
   // Id, settings and, where empty, the cause of the finding are filled in by Diagnose.
-  Verdict (*test)(const Case& c);
+  RuleVerdict (*test)(const Case& c);
 };
 
 // Groups by topic, each in a file of its own: findings_GROUP.cpp.

@@ -21,12 +21,12 @@ const std::vector<Rule>& Rules() {
   return rules;
 }
 
-bool Stronger(const Verdict& a, const Verdict& b) {
+bool Stronger(const RuleVerdict& a, const RuleVerdict& b) {
   return std::tuple(a.finding->severity, a.strength) > std::tuple(b.finding->severity, b.strength);
 }
 
 // Whether the strongest one's text is true of the other one, too.
-bool SameDiagnosis(const Verdict& a, const Verdict& b) {
+bool SameDiagnosis(const RuleVerdict& a, const RuleVerdict& b) {
   const auto same_place = [](const Fix& one, const Fix& other) { return one.path == other.path && one.swept == other.swept; };
   return a.finding->severity == b.finding->severity && a.kind == b.kind &&
          std::equal(a.finding->fixes.begin(), a.finding->fixes.end(), b.finding->fixes.begin(), b.finding->fixes.end(),
@@ -43,11 +43,11 @@ void NameWhoHasIt(const Case& c, Finding* finding) {
 
 // One finding for all cases of one diagnosis, that of the strongest.
 void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosis) {
-  std::vector<std::pair<Verdict, std::string>> fired;
+  std::vector<std::pair<RuleVerdict, std::string>> fired;
   std::string why = cases.empty() ? "no trial has a result" : "";
   bool judged = false;
   for (const Case& c : cases) {
-    Verdict verdict = rule.test(c);
+    RuleVerdict verdict = rule.test(c);
     if (!verdict.missing.empty()) {
       if (why.empty()) why = std::move(verdict.missing);
       continue;
@@ -59,7 +59,7 @@ void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosi
   }
   if (!judged) return diagnosis->silent.push_back({rule.info.id, std::move(why)});
   std::stable_sort(fired.begin(), fired.end(), [](const auto& a, const auto& b) { return Stronger(a.first, b.first); });
-  std::vector<std::pair<const Verdict*, size_t>> known;  // each diagnosis, and its place among the findings
+  std::vector<std::pair<const RuleVerdict*, size_t>> known;  // each diagnosis, and its place among the findings
   for (const auto& [verdict, name] : fired) {
     const auto same = std::find_if(known.begin(), known.end(),
                                    [&, &v = verdict](const auto& other) { return SameDiagnosis(*other.first, v); });

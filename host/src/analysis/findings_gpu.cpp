@@ -23,7 +23,7 @@ std::string NoDevice(const Case& c, const char* measure) {
   return c.Value(measure) ? "" : NotMeasured(c, measure);
 }
 
-Verdict GpuStarved(const Case& c) {
+RuleVerdict GpuStarved(const Case& c) {
   if (std::string why = NoDevice(c, kUtil); !why.empty()) return Silent(std::move(why));
   if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/env_step"));
   const double util = *c.Value(kUtil);
@@ -44,7 +44,7 @@ Verdict GpuStarved(const Case& c) {
 }
 
 // Awake all the time is not yet full, so it also takes that rows were added without gain.
-Verdict GpuSaturated(const Case& c) {
+RuleVerdict GpuSaturated(const Case& c) {
   if (std::string why = NoDevice(c, kUtil); !why.empty()) return Silent(std::move(why));
   if (!c.setting || StepsTo(*c.parallel, *c.setting).empty())
     return Silent("whether SPS is flat needs two settings that differ in runners or in rows alone");
@@ -66,7 +66,7 @@ Verdict GpuSaturated(const Case& c) {
   return Fires(util, f);
 }
 
-Verdict LaunchBound(const Case& c) {
+RuleVerdict LaunchBound(const Case& c) {
   if (std::string why = NoDevice(c, kUtil); !why.empty()) return Silent(std::move(why));
   const std::optional<double> units = c.Value(kUnits);
   if (!units) return Silent(fmt::format("{} was not measured: it needs GPM, Hopper or newer", kUnits));
@@ -83,7 +83,7 @@ Verdict LaunchBound(const Case& c) {
   return Fires(100 - *units, f);
 }
 
-Verdict VramNearLimit(const Case& c) {
+RuleVerdict VramNearLimit(const Case& c) {
   if (std::string why = NoDevice(c, kVram); !why.empty()) return Silent(std::move(why));
   const double peak = *c.Peak(kVram);
   if (peak <= kVramPct) return Quiet();
@@ -99,7 +99,7 @@ Verdict VramNearLimit(const Case& c) {
 }
 
 // Whoever tells tensor cores' time has GPM, so Hopper or newer: such a device has them.
-Verdict AmpUnused(const Case& c) {
+RuleVerdict AmpUnused(const Case& c) {
   if (!c.HasGpu()) return Silent("the trials were granted no GPU");
   const std::optional<double> tensor = c.Value(kTensor), units = c.Value(kUnits);
   if (!tensor || !units) return Silent(fmt::format("{} was not measured: it needs GPM's ANY_TENSOR, Hopper or newer", kTensor));
@@ -115,7 +115,7 @@ Verdict AmpUnused(const Case& c) {
   return Fires(*units, f);
 }
 
-Verdict ClockThrottled(const Case& c) {
+RuleVerdict ClockThrottled(const Case& c) {
   if (std::string why = NoDevice(c, kClocks); !why.empty()) return Silent(std::move(why));
   const double throttled = *c.Value(kClocks);
   if (throttled <= kThrottledPct) return Quiet();

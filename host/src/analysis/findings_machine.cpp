@@ -19,7 +19,7 @@ constexpr char kQuota[] = "resources/cpu_quota_pct", kThrottled[] = "resources/t
 
 // Busy cores are what a well-run experiment on processors looks like, so alone they are no warning: only where rows were added
 // and brought nothing, though the cores do less for each of them than one row's core did.
-Verdict CpuSaturated(const Case& c) {
+RuleVerdict CpuSaturated(const Case& c) {
   const std::optional<double> used = c.Value(kQuota);
   if (!used) return Silent(NotMeasured(c, kQuota));
   if (*used < kSaturatedPct) return Quiet();
@@ -47,7 +47,7 @@ Verdict CpuSaturated(const Case& c) {
   return Fires(*used, f, flat ? "rows without gain" : "");
 }
 
-Verdict CpuThrottled(const Case& c) {
+RuleVerdict CpuThrottled(const Case& c) {
   const std::optional<double> throttled = c.Value(kThrottled);
   if (!throttled) return Silent(NotMeasured(c, kThrottled));
   if (*throttled <= kThrottledPct) return Quiet();
@@ -66,7 +66,7 @@ Verdict CpuThrottled(const Case& c) {
 // Both signals also rise when other programs want the same cores. Then fewer threads do not help, so the change is proposed
 // only where the trial itself has more threads than cores. The wait is that of the trial's threads; the pressure is that of
 // its control group or of the machine, and the samples do not say which.
-Verdict Oversubscribed(const Case& c) {
+RuleVerdict Oversubscribed(const Case& c) {
   const std::optional<double> wait = c.Value(kWait), pressure = c.Value(kCpuPsi);
   if (!wait && !pressure) return Silent(NotMeasured(c, kWait) + "; " + NotMeasured(c, kCpuPsi));
   const bool waits = wait && *wait > kRunQueueWaitPct, presses = pressure && *pressure > kCpuPressure;
@@ -95,7 +95,7 @@ Verdict Oversubscribed(const Case& c) {
   return Fires(waits ? *wait / kRunQueueWaitPct : *pressure / kCpuPressure, f, own ? "own threads" : "others");
 }
 
-Verdict RamNearLimit(const Case& c) {
+RuleVerdict RamNearLimit(const Case& c) {
   const bool limited = c.Peak(kMemoryLimit).has_value();
   const char* measure = limited ? kMemoryLimit : kRam;
   const std::optional<double> peak = c.Peak(measure);
@@ -114,7 +114,7 @@ Verdict RamNearLimit(const Case& c) {
   return Fires(*peak, f, measure);
 }
 
-Verdict IoStalled(const Case& c) {
+RuleVerdict IoStalled(const Case& c) {
   const std::optional<double> pressure = c.Value(kIoPsi);
   if (!pressure) return Silent(NotMeasured(c, kIoPsi));
   if (*pressure <= kIoPressure) return Quiet();

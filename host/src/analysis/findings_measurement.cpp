@@ -77,7 +77,7 @@ std::optional<Noise> WorstNoise(const Case& c) {
   return *worst;
 }
 
-Verdict NoisyMeasurement(const Case& c) {
+RuleVerdict NoisyMeasurement(const Case& c) {
   const std::optional<Noise> noise = WorstNoise(c);
   if (!noise) return Silent("SPS of fewer than 3 iterations after the first, and of fewer than 3 seeds");
   if (!noise->fires()) return Quiet();
@@ -97,7 +97,7 @@ Verdict NoisyMeasurement(const Case& c) {
   return Fires(noise->cv_pct, f, noise->of);
 }
 
-Verdict BlasReference(const Case& c) {
+RuleVerdict BlasReference(const Case& c) {
   const std::optional<double> speed = c.Value(kBlas);
   if (!speed) return Silent("blas_gflops was not measured: it would take a 1024 x 1024 x 1024 float product in the trial");
   const std::optional<uint64_t> cores = c.Cores();
@@ -116,7 +116,7 @@ Verdict BlasReference(const Case& c) {
 
 // The host plans one pool for all: rollout.threads, or a thread for each granted core. Collecting takes as many of them as
 // there are runners, or all if they are configured.
-Verdict ThreadsMismatch(const Case& c) {
+RuleVerdict ThreadsMismatch(const Case& c) {
   const std::optional<double> pool = c.Value("learner_threads"), collecting = c.Value("threads");
   if (!pool) return Silent(NotMeasured(c, "learner_threads"));
   const std::optional<uint64_t> configured = c.Count("rollout.threads"), runners = c.Count("rollout.num_env_runners");

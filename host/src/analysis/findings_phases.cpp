@@ -23,7 +23,7 @@ const Setting* SettingThatFills(const Case& c, uint64_t cores) {
 
 // More runners help only while a core has none. Where all of them step envs already the machine is the limit, which is no
 // fault.
-Verdict EnvBound(const Case& c) {
+RuleVerdict EnvBound(const Case& c) {
   if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/env_step"));
   const double share = c.BusyShare({"env_step", "env_reset"});
   if (share <= kEnvPct) return Quiet();
@@ -56,7 +56,7 @@ Verdict EnvBound(const Case& c) {
   return Fires(share * static_cast<double>(*cores) / std::max(1.0, threads), f, "idle cores");
 }
 
-Verdict UpdateBound(const Case& c) {
+RuleVerdict UpdateBound(const Case& c) {
   if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/update_*"));
   const double share = c.BusyShare({"update_forward", "update_backward", "update_optim"});
   if (share <= kUpdatePct) return Quiet();
@@ -71,7 +71,7 @@ Verdict UpdateBound(const Case& c) {
   return Fires(share, f);
 }
 
-Verdict SyncOverhead(const Case& c) {
+RuleVerdict SyncOverhead(const Case& c) {
   if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/sync"));
   const double share = c.BusyShare({"sync"});
   if (share <= kSyncPct) return Quiet();
@@ -86,7 +86,7 @@ Verdict SyncOverhead(const Case& c) {
   return Fires(share, f);
 }
 
-Verdict TransferBound(const Case& c) {
+RuleVerdict TransferBound(const Case& c) {
   if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/obs_transfer"));
   const double share = c.BusyShare({"obs_transfer", "act_transfer"});
   if (share <= kTransferPct) return Quiet();

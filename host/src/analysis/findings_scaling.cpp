@@ -50,7 +50,7 @@ Case CaseOf(const Case& like, const Setting& setting) {
 
 // A step that could not bring much is no bottleneck: rows that share a core with others, on cores that already do what one
 // row's core did. Core efficiency tells it from a step whose new cores bring nothing.
-Verdict SpeedupFlat(const Case& c) {
+RuleVerdict SpeedupFlat(const Case& c) {
   if (!c.parallel) return Silent("the report does not compare runners and rows");
   if (!c.setting || StepsTo(*c.parallel, *c.setting).empty())
     return Silent("no two settings differ in runners or in rows alone");

@@ -137,9 +137,10 @@ TEST_F(ResultSetTest, AResumedAttemptGoesOnWithTheCurveOfTheOneBefore) {
   folder_.WriteAttempt("t1", "result.json", kResult, 2);
   folder_.End("t1", "COMPLETED", "ok", "", 2);
   std::vector<double> values;
-  for (const CurvePoint& point : Trial().curves.at("SPS")) values.push_back(point.value);
+  const TrialData trial = Trial();
+  for (const CurvePoint& point : trial.curves.at("SPS")) values.push_back(point.value);
   EXPECT_THAT(values, ElementsAre(10, 20, 33, 44));
-  EXPECT_EQ(1u, Trial().Find("SPS")->n);  // the first iteration of the new process warms up again
+  EXPECT_EQ(1u, trial.Find("SPS")->n);  // the first iteration of the new process warms up again
 }
 
 TEST_F(ResultSetTest, ResourcesAreReadByTheirHeaderWithoutTheWarmUp) {
