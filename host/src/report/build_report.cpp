@@ -69,10 +69,12 @@ void AddLimit(const std::string& sentence, Document* document) {
 
 // The first set speaks for all: they are in an order that does not depend on how they were named.
 ReportConfig CommonConfig(const std::vector<ResultSet>& sets, const std::string& wanted_kind) {
-  ReportConfig config = ConfigOf(sets.front());
+  // One that asks for no report, such as a recommended setting's own run, goes with the others.
+  const auto asks = std::find_if(sets.begin(), sets.end(), [](const ResultSet& set) { return ConfigOf(set).kind.has_value(); });
+  ReportConfig config = ConfigOf(asks == sets.end() ? sets.front() : *asks);
   for (const ResultSet& set : sets) {
     const ReportConfig other = ConfigOf(set);
-    if (wanted_kind.empty() && other.kind != config.kind)
+    if (wanted_kind.empty() && other.kind && other.kind != config.kind)
       throw std::runtime_error(fmt::format("{} asks for a report of kind {}, {} for {}; choose one with --kind",
                                            sets.front().out.string(), config.kind.value_or("none"), set.out.string(),
                                            other.kind.value_or("none")));

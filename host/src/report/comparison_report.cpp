@@ -56,9 +56,8 @@ class Builder {
 
  private:
   bool IsMeasured(const MeasureSpec& measure) const {
-    return std::any_of(points_.begin(), points_.end(), [&](const ComparedPoint& point) {
-      return MeasureOf(combined_, point, measure.expression).has_value();
-    });
+    return std::any_of(points_.begin(), points_.end(),
+                       [&](const ComparedPoint& point) { return MeasureOf(combined_, point, measure.expression).has_value(); });
   }
 
   static ComparisonSpec Spec(const ReportConfig& report) {

@@ -36,7 +36,9 @@ std::string ChangeText(const Fix& fix) {
 }
 
 std::string ChangeArgument(const Fix& fix) {
-  return fmt::format("{} {}={}", fix.swept ? "--sweep" : "--set", fix.path, JsonText(fix.to));
+  // The value that was stays an axis' value, so that there is something to compare with.
+  return fix.swept ? fmt::format("--sweep {}={},{}", fix.path, JsonText(fix.from), JsonText(fix.to))
+                   : fmt::format("--set {}={}", fix.path, JsonText(fix.to));
 }
 
 std::string ChangeYaml(const Fix& fix) {

@@ -11,7 +11,7 @@ namespace backplane {
 std::string EvidenceText(const Evidence& evidence);
 // "rollout.threads: 16 -> 2"; of a swept path also how it is changed
 std::string ChangeText(const Fix& fix);
-// "--set rollout.threads=2", of a swept path "--sweep rollout.threads=2"
+// "--set rollout.threads=2", of a swept path "--sweep rollout.threads=16,2"
 std::string ChangeArgument(const Fix& fix);
 // The change as a piece of an experiment file, to be pasted; a comment says what stood there. Of a swept path comments only,
 // for where in `sweep:` it stands is not known.

@@ -14,6 +14,7 @@ namespace backplane {
 namespace {
 
 const char* const kThroughput = "throughput";
+const char* const kEfficiency = "efficiency";
 
 class Builder {
  public:
@@ -82,7 +83,8 @@ class Builder {
       const std::string prefix = SeveralSeries() ? analysis_.series[series].label + ": " : "";
       for (const Recommendation& advice : analysis_.recommendations[series]) {
         const Setting* setting = Of(advice.setting);
-        const std::string goal = prefix + GoalTitle(advice.goal) + ": ";
+        const bool aside = advice.goal == kEfficiency && advice.setting != analysis_.series[series].baseline;
+        const std::string goal = prefix + GoalTitle(advice.goal) + (aside ? ", the baseline aside: " : ": ");
         sentences.push_back(setting ? fmt::format("{}{} ({}; {}).", goal, setting->name, Speed(*setting), Ratios(*setting))
                                     : goal + advice.why + ".");
         if (setting && advice.goal == kThroughput && !Alike(*setting).empty())
@@ -92,9 +94,18 @@ class Builder {
     }
     const auto without =
         std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return !s.sps; });
-    if (without > 0)
+    if (without > 0) {
+      const bool unfinished = std::any_of(combined_.trials.begin(), combined_.trials.end(), [](const CombinedTrial& trial) {
+        return trial.data.state == "PLANNED" || trial.data.state == "RUNNING";
+      });
+      sentences.insert(
+          unfinished ? sentences.begin() : sentences.end(),
+          fmt::format("{}{} of {} settings have no result; the table says why.",
+                      unfinished ? "Unfinished, the same run command goes on: " : "", without, analysis_.settings.size()));
+    }
+    if (Brief() > 0)
       sentences.push_back(
-          fmt::format("{} of {} settings have no result; the table says why.", without, analysis_.settings.size()));
+          fmt::format("{} of {} settings were measured briefly: their speeds are rough.", Brief(), analysis_.settings.size()));
     size_t grave = 0;
     for (const Finding& finding : diagnosis_.findings) grave += finding.severity != Severity::kInfo ? 1 : 0;
     if (diagnosis_.findings.empty()) {
@@ -121,10 +132,16 @@ class Builder {
         std::vector<std::string> comments = {fmt::format("{} of {}: {} runners x environments", GoalTitle(advice.goal),
                                                          fmt::join(combined_.experiments, ", "), setting->name),
                                              fmt::format("measured: {}; {}", Speed(*setting), Ratios(*setting)), advice.why};
+        if (!Alike(*setting).empty() && advice.goal == kThroughput)
+          comments.push_back(fmt::format("its interval overlaps with that of {}", fmt::join(Alike(*setting), ", ")));
         document->attachments.push_back({RecommendedName(analysis_, advice.goal, series),
                                          RecommendedFile(trial->config, Suffix(advice.goal, series), comments)});
       }
     }
+  }
+
+  ptrdiff_t Brief() const {
+    return std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return s.is_short; });
   }
 
   // Of the settings of its series whose interval overlaps with its own, which is the fastest.
@@ -171,13 +188,11 @@ class Builder {
                                         "not shown.",
                                         name, fmt::join(Alike(*best), ", ")));
     }
-    const auto brief =
-        std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return s.is_short; });
-    if (brief > 0)
+    if (Brief() > 0)
       items.push_back(
           fmt::format("{} of {} settings measured for less than {} s and fewer than {} iterations after the first: raise "
                       "budget.iterations for figures that hold.",
-                      brief, analysis_.settings.size(), kLongEnoughSeconds, kEnoughIterations));
+                      Brief(), analysis_.settings.size(), kLongEnoughSeconds, kEnoughIterations));
     for (const std::string& limit : LimitsOf(combined_)) items.push_back(limit);
     if (items.empty()) items.push_back("Each setting was measured once: intervals are not known.");
     return items;

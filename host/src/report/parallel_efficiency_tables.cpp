@@ -48,12 +48,6 @@ Table ParallelEfficiencyTables::Results() const {
                           bool in_text) {
     table.columns.push_back({key, title, unit, doc, direction, digits, in_text});
   };
-  if (SeveralSeries()) column("series", "series", "", "what tells it from the other rows of its size", 0, 4, false);
-  column("num_env_runners", "runners", "", "rollout.num_env_runners", 0, 4, false);
-  column("num_envs_per_env_runner", "envs each", "", "rollout.num_envs_per_env_runner", 0, 4, false);
-  column("parallelism", "rows", "", "runners x environments", 0, 4, false);
-  column("cores", "cores", "", "granted", 0, 4, false);
-  column("state", "state", "", "of its trials", 0, 4, false);
   column("sps", "steps/s", "1/s", "environment steps per second, collecting and learning, without the first iteration", 1, 4,
          true);
   column("speedup", "speedup", "", "SPS / SPS of the baseline", 1, 3, true);
@@ -67,16 +61,16 @@ Table ParallelEfficiencyTables::Results() const {
   column("gpu_pct", "GPU %", "%", "mean utilisation", 0, 3, false);
   column("vram_peak_mb", "VRAM MiB", "MiB", "peak device memory", -1, 4, false);
   column("remark", "remark", "", "", 0, 4, true);
+  if (SeveralSeries()) column("series", "series", "", "what tells it from the other rows of its size", 0, 4, false);
+  column("num_env_runners", "runners", "", "rollout.num_env_runners", 0, 4, false);
+  column("num_envs_per_env_runner", "envs each", "", "rollout.num_envs_per_env_runner", 0, 4, false);
+  column("parallelism", "rows", "", "runners x environments", 0, 4, false);
+  column("cores", "cores", "", "granted", 0, 4, false);
+  column("state", "state", "", "of its trials", 0, 4, false);
   column("trials", "trials", "", "ids, one for each seed", 0, 4, false);
   for (size_t i = 0; i < analysis_.settings.size(); ++i) {
     const Setting& setting = analysis_.settings[i];
     std::vector<Cell> row{SettingText(setting, analysis_)};
-    if (SeveralSeries()) row.emplace_back(analysis_.series[setting.series].label);
-    row.push_back(Reading(static_cast<double>(setting.num_env_runners)));
-    row.push_back(Reading(static_cast<double>(setting.num_envs_per_env_runner)));
-    row.push_back(Reading(static_cast<double>(setting.parallelism())));
-    row.push_back(setting.cores > 0 ? Reading(static_cast<double>(setting.cores)) : Cell{});
-    row.push_back(State(setting));
     row.push_back(MaybeCell(setting.sps));
     row.push_back(RatioCell(setting, setting.speedup));
     row.push_back(RatioCell(setting, setting.efficiency_pct));
@@ -89,6 +83,12 @@ Table ParallelEfficiencyTables::Results() const {
     row.push_back(MaybeCell(MeasureOf(combined_, setting, "resources/gpu_util_pct")));
     row.push_back(PeakCell(setting, "vram_peak_mb"));
     row.push_back(Remark(setting));
+    if (SeveralSeries()) row.emplace_back(analysis_.series[setting.series].label);
+    row.push_back(Reading(static_cast<double>(setting.num_env_runners)));
+    row.push_back(Reading(static_cast<double>(setting.num_envs_per_env_runner)));
+    row.push_back(Reading(static_cast<double>(setting.parallelism())));
+    row.push_back(setting.cores > 0 ? Reading(static_cast<double>(setting.cores)) : Cell{});
+    row.push_back(State(setting));
     row.push_back(Ids(setting));
     table.rows.push_back(std::move(row));
     for (const Recommendation& advice : analysis_.recommendations[setting.series]) {
