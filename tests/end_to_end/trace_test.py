@@ -89,7 +89,7 @@ def check_first_traced(attempt, iterations):
     spans = [e for e in events if e["ph"] == "X"]
     ends = sorted(e["ts"] + e["dur"] for e in spans if names[e["tid"]] == "iterations")
     phases = [e["ts"] + e["dur"] for e in spans if names[e["tid"]] != "iterations"]
-    assert len(ends) > 50
+    assert len(ends) > iterations
     assert phases and max(phases) <= ends[iterations], "phases of later iterations were traced"
     print(f"{len(phases)} phase spans of {iterations} iterations, then none")
 
