@@ -88,7 +88,7 @@ RuleVerdict Oversubscribed(const Case& c) {
   } else {
     f.cause =
         "The trial has no more threads than granted cores, as far as is known, so other programs want these cores. Repeat on "
-        "a quiet machine; times of this batch are flagged.";
+        "a quiet machine, and do not trust the times of this batch.";
     f.effect = "Without the other programs threads wait less";
     f.confidence = "medium: what else ran was not recorded";
   }

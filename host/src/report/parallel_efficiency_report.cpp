@@ -109,7 +109,9 @@ class Builder {
     size_t grave = 0;
     for (const Finding& finding : diagnosis_.findings) grave += finding.severity != Severity::kInfo ? 1 : 0;
     if (diagnosis_.findings.empty()) {
-      sentences.push_back("No rule found anything that limits these runs.");
+      const bool any = without < static_cast<ptrdiff_t>(analysis_.settings.size());
+      sentences.push_back(any ? "No rule found anything that limits these runs."
+                              : "Without a result there is nothing to diagnose.");
     } else {
       sentences.push_back(fmt::format("{} {}, {} of them to act on; first: {}.", diagnosis_.findings.size(),
                                       diagnosis_.findings.size() == 1 ? "finding" : "findings", grave,

@@ -71,7 +71,8 @@ TEST(ParallelEfficiencyReport, FailuresAreRowsWithTheirReasons) {
   ASSERT_EQ(4u, table.rows.size());
   EXPECT_TRUE(std::holds_alternative<std::monostate>(At(table, 1, "sps")));
   EXPECT_NE(std::string::npos, TextAt(table, 1, "remark").find("oom"));
-  EXPECT_THAT(document.verdict, ::testing::Contains(::testing::HasSubstr("3 of 4 settings have no result; the table says why.")));
+  EXPECT_THAT(document.verdict,
+              ::testing::Contains(::testing::HasSubstr("3 of 4 settings have no result; the table says why.")));
   const Table& failures = TableOf(document, "failures");
   ASSERT_EQ(3u, failures.rows.size());
   EXPECT_EQ("needs 9 GiB", TextAt(failures, 0, "why"));
