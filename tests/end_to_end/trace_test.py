@@ -29,16 +29,17 @@ def run(program, folder, iterations):
     """Runs until some iterations are over and sends Ctrl-C; returns the attempt's folder."""
     (folder / "traced.yaml").write_text(EXPERIMENT % iterations)
     with open(folder / "log", "w") as log:
-        process = subprocess.Popen([program, "run", "traced.yaml", "--fresh"], cwd=folder, stdout=log, stderr=log)
+        out = folder / f"of_{iterations}"  # of its own: what an earlier run left would look like this one's iterations
+        process = subprocess.Popen([program, "run", "traced.yaml", "--out", str(out)], cwd=folder, stdout=log, stderr=log)
         for _ in range(600):
-            lines = [file.read_text().count("\n") for file in folder.glob("outputs/traced/trials/*/attempt-1/metrics.jsonl")]
+            lines = [file.read_text().count("\n") for file in out.glob("trials/*/attempt-1/metrics.jsonl")]
             if lines and lines[0] > 50:
                 break
             time.sleep(0.05)
         time.sleep(1.2)  # a sample of the resources monitor, so that its counters are there
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130, (folder / "log").read_text()
-    attempt, = folder.glob("outputs/traced/trials/*/attempt-1")
+    attempt, = out.glob("trials/*/attempt-1")
     return attempt
 
 
