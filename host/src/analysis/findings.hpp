@@ -58,7 +58,7 @@ struct OptionHelp {
   std::string path;         // "learner.options.minibatch_size"
   int direction = 0;        // 1 raise it, -1 lower it, 0 neither: switch it on
   std::string type, range;  // as `plugin describe` says
-  std::string plugin = "";  // kind and name as the configuration has it: "learner.ppo"; empty: not known, any
+  std::string plugin = "";  // kind and name as the configuration has it: "learner.NAME"; empty: not known, any
 };
 
 // `parallel` is null for reports that do not speak of runners and rows.

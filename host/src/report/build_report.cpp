@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "analysis/series.hpp"
 #include "base/json_fields.hpp"
 #include "report/comparison_report.hpp"
 #include "report/parallel_efficiency_report.hpp"
@@ -37,7 +38,7 @@ std::string KindBySweep(const std::vector<ResultSet>& sets) {
   for (const ResultSet& set : sets) {
     for (const TrialData& trial : set.trials) {
       for (const auto& [path, value] : trial.values) {
-        if (path == "rollout.num_env_runners" || path == "rollout.num_envs_per_env_runner") return "parallel_efficiency";
+        if (path == kRunnersPath || path == kRowsPath) return "parallel_efficiency";
       }
     }
   }

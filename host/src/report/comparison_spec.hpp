@@ -1,6 +1,6 @@
 // What `report: {kind: comparison, ...}` asks for: everything particular to a task stands in the experiment file.
 //
-//   columns: [SPS, {measure: "100 * eval/rouge1 / minutes", title: ROUGE-1 per minute, unit: 1/min, direction: up, digits: 3}]
+//   columns: [SPS, {measure: "100 * eval/return / minutes", title: return per minute, unit: 1/min, direction: up, digits: 3}]
 //   figures: [{scatter: {file: a.png, x: MEASURE, y: MEASURE}}, {curves: {file: b.png, y: [NAME, ...], x: env_steps}},
 //             {bars: {file: c.png, y: [MEASURE, ...]}}, {table: {file: d.png}}]
 //   select:  {metric: MEASURE, direction: maximize, where: "rss_peak_mb < 4000", write: selected.yaml}
