@@ -25,12 +25,6 @@ std::string Over(const Case& c, const std::string& measure, const char* kind) {
   return fmt::format("{}{}, {} {}", kind, after, number->n, number->of);
 }
 
-std::string NameOf(const TrialData& trial) {
-  if (!trial.point.empty()) return trial.point;
-  const nlohmann::json experiment = trial.At("experiment");
-  return experiment.is_string() ? experiment.get<std::string>() : trial.trial_id;
-}
-
 const Setting* SettingOf(const ParallelEfficiency& parallel, size_t trial) {
   for (const Setting& setting : parallel.settings) {
     if (std::find(setting.trials.begin(), setting.trials.end(), trial) != setting.trials.end()) return &setting;
@@ -117,7 +111,7 @@ std::string Case::SettingWith(const std::string& path, const nlohmann::json& val
     if (swept == path) its_value = value;
   }
   for (const auto& [data, its_group] : *all_trials) {
-    if (its_group == group && data.usable() && data.values == wanted && data.At(path) == value) return NameOf(data);
+    if (its_group == group && data.usable() && data.values == wanted && data.At(path) == value) return PointName(data);
   }
   return "";
 }
@@ -148,7 +142,7 @@ std::vector<Case> CasesOf(const Combined& combined, const ParallelEfficiency* pa
     if (is_new) {
       Case& c = cases.emplace_back();
       const std::string label = combined.groups.size() > 1 ? combined.groups[group].label : "";
-      c.name = label.empty() ? NameOf(data) : fmt::format("{} ({})", NameOf(data), label);
+      c.name = label.empty() ? PointName(data) : fmt::format("{} ({})", PointName(data), label);
       c.run = group < combined.groups.size() ? &combined.groups[group].run : nullptr;
       c.group = group;
       c.all_trials = &combined.trials;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/parallel_efficiency.hpp"
+#include "analysis/series.hpp"
 
 namespace backplane {
 
@@ -18,9 +19,7 @@ struct Step {
   const Setting* to = nullptr;
   Number gain_pct;  // of SPS per doubling, its n the smaller of both; a step by another factor is converted
 
-  const char* path() const {
-    return from->num_env_runners != to->num_env_runners ? "rollout.num_env_runners" : "rollout.num_envs_per_env_runner";
-  }
+  const char* path() const { return from->num_env_runners != to->num_env_runners ? kRunnersPath : kRowsPath; }
   // The value of that path in a setting.
   uint64_t ValueIn(const Setting& s) const {
     return from->num_env_runners != to->num_env_runners ? s.num_env_runners : s.num_envs_per_env_runner;

@@ -6,6 +6,7 @@
 #include "analysis/finding_fix.hpp"
 #include "analysis/finding_rule.hpp"
 #include "analysis/finding_scaling.hpp"
+#include "analysis/series.hpp"
 
 namespace backplane {
 namespace {
@@ -108,8 +109,8 @@ RuleVerdict RamNearLimit(const Case& c) {
   f.effect = "Peak memory falls; beyond the limit the kernel ends the trial";
   f.moves = measure, f.direction = -1;
   f.confidence = limited ? "high: read from the control group" : "medium: other programs' memory counts too";
-  AddHalved(c, "rollout.num_envs_per_env_runner", "[1,)", &f.fixes);
-  if (f.fixes.empty()) AddHalved(c, "rollout.num_env_runners", "[1,)", &f.fixes);
+  AddHalved(c, kRowsPath, "[1,)", &f.fixes);
+  if (f.fixes.empty()) AddHalved(c, kRunnersPath, "[1,)", &f.fixes);
   AddOptionFixes(c, "ram_near_limit", &f.fixes);
   return Fires(*peak, f, measure);
 }

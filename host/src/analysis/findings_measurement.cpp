@@ -7,6 +7,7 @@
 
 #include "analysis/finding_fix.hpp"
 #include "analysis/finding_rule.hpp"
+#include "analysis/series.hpp"
 
 namespace backplane {
 namespace {
@@ -119,7 +120,7 @@ RuleVerdict BlasReference(const Case& c) {
 RuleVerdict ThreadsMismatch(const Case& c) {
   const std::optional<double> pool = c.Value("learner_threads"), collecting = c.Value("threads");
   if (!pool) return Silent(NotMeasured(c, "learner_threads"));
-  const std::optional<uint64_t> configured = c.Count("rollout.threads"), runners = c.Count("rollout.num_env_runners");
+  const std::optional<uint64_t> configured = c.Count("rollout.threads"), runners = c.Count(kRunnersPath);
   const uint64_t cores = c.trials.front()->cores.size();
   if (!configured && cores == 0) return Silent("the granted cores were not recorded");
   const auto planned = static_cast<double>(configured.value_or(cores));

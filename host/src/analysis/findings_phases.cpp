@@ -5,6 +5,7 @@
 
 #include "analysis/finding_fix.hpp"
 #include "analysis/finding_rule.hpp"
+#include "analysis/series.hpp"
 
 namespace backplane {
 namespace {
@@ -27,7 +28,7 @@ RuleVerdict EnvBound(const Case& c) {
   if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/env_step"));
   const double share = c.BusyShare({"env_step", "env_reset"});
   if (share <= kEnvPct) return Quiet();
-  const std::optional<uint64_t> cores = c.Cores(), runners = c.Count("rollout.num_env_runners");
+  const std::optional<uint64_t> cores = c.Cores(), runners = c.Count(kRunnersPath);
   if (!cores || !runners) return Silent("the granted cores or the number of runners were not recorded");
   const std::optional<double> told = c.Value("threads");
   const std::optional<uint64_t> configured = c.Count("rollout.threads");
@@ -46,7 +47,7 @@ RuleVerdict EnvBound(const Case& c) {
   f.severity = Severity::kWarning;
   f.cause = fmt::format("{:.0f} of {} cores step envs while the others wait.", threads, *cores);
   if (configured) AddFix(c, "rollout.threads", *cores, &f.fixes);
-  if (*runners < *cores) AddFix(c, "rollout.num_env_runners", *cores, &f.fixes);
+  if (*runners < *cores) AddFix(c, kRunnersPath, *cores, &f.fixes);
   if (f.fixes.empty()) f.cause += " There are runners enough: a plugin that can not bear several threads keeps them to one.";
   if (const Setting* fills = SettingThatFills(c, *cores); fills && !f.fixes.empty()) {
     f.severity = Severity::kInfo;

@@ -106,6 +106,12 @@ const Number* TrialData::Find(const std::string& measure) const {
 
 json TrialData::At(const std::string& path) const { return AtPath(config, path); }
 
+std::string PointName(const TrialData& trial) {
+  if (!trial.point.empty()) return trial.point;
+  const json experiment = trial.At("experiment");
+  return experiment.is_string() ? experiment.get<std::string>() : trial.trial_id;
+}
+
 ResultSet ReadResultSet(const std::filesystem::path& out) {
   CheckIsResultsFolder(out);
   const ResultsFolder folder{out};

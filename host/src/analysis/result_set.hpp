@@ -59,6 +59,9 @@ struct TrialData {
   nlohmann::json At(const std::string& path) const;
 };
 
+// What a person calls a trial's point: its name, or the experiment's where there is only one point.
+std::string PointName(const TrialData& trial);
+
 struct ResultSet {
   std::filesystem::path out;
   std::string experiment;

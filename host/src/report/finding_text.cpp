@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_path.hpp"
 #include "base/json_text.hpp"
 #include "config/yaml_text.hpp"
 #include "report/document.hpp"
@@ -15,12 +16,6 @@ std::string WithUnit(double value, const std::string& unit) {
 
 std::string ValueText(const nlohmann::json& value) {
   return value.is_null() ? "not set" : value.is_string() ? value.get<std::string>() : JsonText(value);
-}
-
-nlohmann::json Nested(const std::string& path, const nlohmann::json& value) {
-  const size_t dot = path.find('.');
-  return dot == std::string::npos ? nlohmann::json{{path, value}}
-                                  : nlohmann::json{{path.substr(0, dot), Nested(path.substr(dot + 1), value)}};
 }
 
 }  // namespace
@@ -51,7 +46,9 @@ std::string ChangeYaml(const Fix& fix) {
   if (fix.from.is_null()) {
     options.comment = [&](const std::string& path) { return std::string(path == fix.path ? "was not set" : ""); };
   }
-  return YamlText(Nested(fix.path, fix.to), options);
+  nlohmann::json change;
+  SetAtPath(&change, fix.path, fix.to);
+  return YamlText(change, options);
 }
 
 }  // namespace backplane

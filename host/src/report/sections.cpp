@@ -87,12 +87,6 @@ std::string TrialLabel(const TrialData& trial, bool several_seeds) {
 
 }  // namespace
 
-std::string PointName(const TrialData& trial) {
-  if (!trial.point.empty()) return trial.point;
-  const json name = trial.At("experiment");
-  return name.is_string() ? name.get<std::string>() : trial.trial_id;
-}
-
 Section FindingsSection(const Diagnosis& diagnosis) {
   return {"findings", "What limits these runs, and what to change", {FindingList{diagnosis}}};
 }

@@ -9,9 +9,6 @@
 
 namespace backplane {
 
-// What a person calls a trial's point: its name, or the experiment's where there is only one point.
-std::string PointName(const TrialData& trial);
-
 Section FindingsSection(const Diagnosis& diagnosis);
 // Every trial that gave no result, with its reason and the command that runs it again; absent if there is none.
 std::optional<Section> FailuresSection(const Combined& combined, const ReportContext& context);
