@@ -82,6 +82,17 @@ typedef struct bp_host_parallel_1 {
   void (*run)(const bp_host* host, uint64_t n, void (*piece)(void* context, uint64_t i), void* context);
 } bp_host_parallel_1;
 
+// "bp.host.phase/1": what a plugin's call is doing, where the host can not see it, such as a copy to a device inside `act`.
+// Time in between counts for the named phase of the host's closed set and not for the phase of the call; spans nest.
+#define BP_HOST_PHASE_1 "bp.host.phase/1"
+typedef struct bp_host_phase_1 {
+  uint32_t struct_size, reserved;
+  // Enters a phase ("obs_transfer", "act_transfer", "update_forward", ...; an unknown name changes nothing) and returns what
+  // `leave` wants to have back. On a thread that the host does not time both do nothing. [any]
+  int32_t (*enter)(const bp_host* host, const char* phase);
+  void (*leave)(const bp_host* host, int32_t entered);
+} bp_host_phase_1;
+
 #ifdef __cplusplus
 }
 #endif

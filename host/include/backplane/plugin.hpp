@@ -127,6 +127,25 @@ inline void RecordFact(const bp_host* host, const char* key, const char* value) 
   if (facts) facts->record(host, key, value);
 }
 
+// While it lives, the thread's time counts for `phase` ("bp.host.phase/1"); nothing where the host has no such service. [any]
+class PhaseScope {
+ public:
+  PhaseScope(const bp_host* host, const char* phase)
+      : host_(host), service_(static_cast<const bp_host_phase_1*>(host->get_extension(host, BP_HOST_PHASE_1))) {
+    if (service_) entered_ = service_->enter(host_, phase);
+  }
+  ~PhaseScope() {
+    if (service_) service_->leave(host_, entered_);
+  }
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+
+ private:
+  const bp_host* host_;
+  const bp_host_phase_1* service_;
+  int32_t entered_ = 0;
+};
+
 // What a plugin class says about itself: `static constexpr bp::About kAbout{...}`.
 struct About {
   const char* id;  // "env.name"

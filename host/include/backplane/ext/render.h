@@ -1,0 +1,30 @@
+// "bp.env.render/1": pictures of single rows, for people. One row's film is a backdrop that stays for an episode and a frame
+// for each state; all are whole images of one size and format, frames with a transparent ground. Only an instance bound to one
+// slot is asked, between its calls, so a picture may show what `step` left behind.
+#ifndef BACKPLANE_EXT_RENDER_H_
+#define BACKPLANE_EXT_RENDER_H_
+
+#include "backplane/env.h"
+#include "backplane/ext/state.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { BP_RENDER_SVG = 1, BP_RENDER_PNG = 2 };
+
+#define BP_ENV_RENDER_1 "bp.env.render/1"
+typedef struct bp_env_render_1 {
+  uint32_t struct_size;
+  uint32_t format;  // BP_RENDER_*. SVG: the elements inside <svg> alone, in units of pixels; no scripts, ids or links
+  bp_status (*size)(const bp_env* env, uint32_t* out_width, uint32_t* out_height);  // pixels. [any]
+  // What stays as it is from a reset to the end of the episode; may write nothing. [control]
+  bp_status (*backdrop)(bp_env* env, uint64_t row, const bp_writer* out);
+  // The row's present state. [control]
+  bp_status (*frame)(bp_env* env, uint64_t row, const bp_writer* out);
+} bp_env_render_1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif  // BACKPLANE_EXT_RENDER_H_

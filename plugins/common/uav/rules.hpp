@@ -1,0 +1,79 @@
+// The multi-UAV grid: options, moves, and where each number stands in its channels. Shared by the scalar env, the tensor env
+// and the scripted policies, so that the three speak of one task.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "backplane/plugin.hpp"
+
+namespace backplane::uav {
+
+enum class Collision { kCrash, kBlock, kPriority };
+enum class StateMap { kFull, kExplored, kNone };
+
+inline constexpr bp_param kOptions[] = {
+    bp::I64("grid_size", "40", "[2,1024]", "Cells along each side of the square grid",
+            {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC, .unit = "cells"}),
+    bp::I64("n_uavs", "10", "[1,256]", "UAVs of a row", {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
+    bp::I64("n_obstacles", "40", "[0,)", "Cells that no UAV may enter, drawn anew for each episode"),
+    bp::I64("max_steps", "200", "[1,)", "The host cuts an episode after so many steps", {.aliases = "max_episode_steps"}),
+    bp::I64("sensor_radius", "5", "[0,)", "Cells that a UAV sees in each direction (Chebyshev distance)",
+            {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC, .unit = "cells"}),
+    bp::F64("goal_radius", "1.5", "(0,)", "A UAV has arrived closer than this to its target (Euclid); 0.5: in the very cell",
+            {.unit = "cells"}),
+    bp::Enum("collision", "crash", "crash|block|priority",
+             "crash ends the UAVs involved; block sends them back; priority lets the lower index move"),
+    bp::Enum("state_map", "full", "full|explored|none",
+             "Map in STATE: all obstacles, those that some UAV has seen, or none, which is much cheaper",
+             {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
+    bp::Bool("mask_static", "true", "ACTION_MASK forbids moves off the grid and into obstacles"),
+    bp::F64("step", "-0.1", nullptr, "Reward of each step of an active UAV"),
+    bp::F64("progress", "1.0", nullptr, "Reward per cell by which the Euclidean distance to the target falls"),
+    bp::F64("goal", "50", nullptr, "Reward for arriving"),
+    bp::F64("crash", "-10", nullptr, "Reward for crashing"),
+    bp::F64("team", "20", nullptr, "Reward of every UAV in the step in which the last one arrives and none has crashed"),
+    bp::F64("team_share", "0", "[0,1]", "Share of its own reward that each UAV gives for the mean of all"),
+};
+
+// Throws bp::Error (BP_E_CONFIG), naming the option's place, where the options cannot be met together.
+struct Options {
+  Options() = default;
+  explicit Options(const bp::Config& config);
+
+  int64_t cells() const { return grid_size * grid_size; }
+  int64_t patch_side() const { return 2 * sensor_radius + 1; }
+
+  int64_t grid_size = 40, n_uavs = 10, n_obstacles = 40, max_steps = 200, sensor_radius = 5;
+  double goal_radius = 1.5;
+  Collision collision = Collision::kCrash;
+  StateMap state_map = StateMap::kFull;
+  bool mask_static = true;
+  double step = -0.1, progress = 1.0, goal = 50, crash = -10, team = 20, team_share = 0;
+};
+
+// (dx, dy) of action a; x is the column, y the row, cell = y * grid_size + x.
+struct Move {
+  int dx, dy;
+};
+inline constexpr int64_t kActions = 9;
+inline constexpr Move kMoves[kActions] = {{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {1, 0}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}};
+
+// OBS of a UAV: [self, one block per other UAV in index order, the patch around it row by row].
+//   self: x / (W - 1), y / (W - 1), last dx, last dy, (tx - x) / (W - 1), (ty - y) / (W - 1), distance / hypot(W - 1, W - 1),
+//         t / max_steps
+//   other: seen, relative x / R, relative y / R, last dx, last dy; zeros when inactive or farther than R (Chebyshev)
+//   patch: -1 outside the grid, 1 obstacle, 0 free
+inline constexpr int64_t kSelf = 8, kOther = 5;
+inline int64_t ObsSize(const Options& o) { return kSelf + kOther * (o.n_uavs - 1) + o.patch_side() * o.patch_side(); }
+
+// STATE of a row: [one block per UAV, t / max_steps, the map row by row unless state_map is none].
+//   UAV: x, y (over W - 1), last dx, last dy, tx, ty (over W - 1), active, arrived
+//   map: 1 obstacle, 0 free, and with `explored` -1 where no UAV has looked
+inline constexpr int64_t kStatePerUav = 8;
+inline int64_t StateSize(const Options& o) {
+  return kStatePerUav * o.n_uavs + 1 + (o.state_map == StateMap::kNone ? 0 : o.cells());
+}
+
+}  // namespace backplane::uav
