@@ -1,0 +1,98 @@
+// Forward, loss and backward over blocks of samples whose activations stay in a core's second-level cache.
+#include <algorithm>
+
+#include "gradient.hpp"
+#include "nn/vectors.hpp"
+
+namespace backplane::mappo {
+namespace {
+
+constexpr int64_t kLeastWork = 3'000'000;  // rows x parameters that are worth a hand-over to another thread: about 0.2 ms
+
+class Fused final : public Gradient {
+ public:
+  Fused(const Net& net, int64_t shards, rl::Parallel parallel, const bp_host* host)
+      : net_(net), parallel_(std::move(parallel)), host_(host), shards_(shards) {}
+
+  void Take(const Samples&) override {}
+
+  rl::StepStats Compute(const Minibatch& batch, const LossOptions& options, const float* params, float* out) override {
+    weights_.Pack(net_, params, true);
+    const int64_t n = batch.n();
+    const int64_t used = std::clamp<int64_t>(n * net_.size / kLeastWork, 1, static_cast<int64_t>(shards_.size()));
+    parallel_(static_cast<uint64_t>(used), [&](uint64_t i) {
+      const auto index = static_cast<int64_t>(i);
+      Shard& shard = shards_[i];
+      shard.gradient.resize(net_.size);
+      RunShard(batch, options, params, n * index / used, n * (index + 1) / used, i == 0 ? out : shard.gradient.data(), &shard);
+    });
+    for (int64_t i = 1; i < used; ++i) {
+      nn::Add(shards_[i].gradient.data(), net_.size, out);
+      shards_[0].sums.Add(shards_[i].sums);
+    }
+    return rl::MeansOf(shards_[0].sums, n, options.entropy_coeff, options.vf_coeff);
+  }
+
+ private:
+  // What one shard works with, kept from one minibatch to the next.
+  struct Shard {
+    Block block;
+    TowerWork actor, critic;
+    std::vector<float> gradient;
+    rl::LossSums sums;
+  };
+
+  void RunShard(const Minibatch& batch, const LossOptions& options, const float* params, int64_t begin, int64_t end,
+                float* gradient, Shard* s) const {
+    s->actor.Reserve(net_.actor, kBlock), s->critic.Reserve(net_.critic, kBlock);
+    s->sums = {};
+    std::fill_n(gradient, net_.size, 0.0f);
+    for (int64_t at = begin; at < end; at += kBlock)
+      RunBlock(batch, options, params, batch.index.subspan(at, std::min(kBlock, end - at)), gradient, s);
+  }
+
+  void RunBlock(const Minibatch& batch, const LossOptions& options, const float* params, std::span<const int32_t> index,
+                float* gradient, Shard* s) const {
+    const auto rows = static_cast<int64_t>(index.size());
+    {
+      const bp::PhaseScope phase(host_, "update_forward");
+      s->block.Take(batch.samples.inputs(net_), index);
+      s->block.ActorSums(net_, weights_, params, s->actor.first.data());
+      Forward(net_.actor, weights_.actor, params, rows, &s->actor);
+      s->block.CriticSums(net_, weights_, params, s->critic.first.data());
+      Forward(net_.critic, weights_.critic, params, rows, &s->critic);
+      for (int64_t i = 0; i < rows; ++i) Loss(batch, options, index[i], i, s);
+    }
+    s->block.AddActorGradient(net_, Backward(net_.actor, weights_.actor, rows, &s->actor, gradient), gradient);
+    s->block.AddCriticGradient(net_, Backward(net_.critic, weights_.critic, rows, &s->critic, gradient), gradient);
+  }
+
+  // Sample i of the batch, which is `row` of the block.
+  void Loss(const Minibatch& batch, const LossOptions& options, int32_t i, int64_t row, Shard* s) const {
+    const Samples& all = batch.samples;
+    const int64_t n = net_.actions;
+    const auto advantage = static_cast<float>((all.advantage[i] - batch.advantage.mean) * batch.advantage.scale);
+    const auto target = static_cast<float>((all.ret[i] - batch.target.mean) * batch.target.scale);
+    const rl::Choice<float> choice{
+        &s->actor.head[row * n], all.mask.empty() ? nullptr : &all.mask[i * n], n, all.choice[i], all.logp[i], advantage};
+    rl::CategoricalLoss(choice, static_cast<float>(options.clip), options.entropy_coeff, batch.n(), &s->actor.d_head[row * n],
+                        &s->sums);
+    s->critic.d_head[row] = static_cast<float>(options.vf_coeff / static_cast<double>(batch.n())) *
+                            rl::ValueLoss(s->critic.head[row], all.value[i], target, static_cast<float>(options.vf_clip),
+                                          static_cast<float>(options.huber_delta), &s->sums);
+  }
+
+  Net net_;
+  rl::Parallel parallel_;
+  const bp_host* host_;
+  PackedNet weights_;
+  std::vector<Shard> shards_;
+};
+
+}  // namespace
+
+std::unique_ptr<Gradient> FusedGradient(const Net& net, int64_t shards, rl::Parallel parallel, const bp_host* host) {
+  return std::make_unique<Fused>(net, shards, std::move(parallel), host);
+}
+
+}  // namespace backplane::mappo
