@@ -7,47 +7,34 @@
 
 namespace backplane::mappo {
 
-Batch::Batch(const Net& net, const EnvShape& shape)
-    : net_(net),
-      obs_name_(shape.obs),
-      action_name_(shape.action),
-      mask_name_(shape.mask),
-      state_name_(shape.state),
-      agents_(shape.agents) {}
+Batch::Batch(const EnvShape& shape)
+    : action_name_(shape.action), mask_name_(shape.mask), agents_(shape.agents), actions_(shape.actions) {}
 
 void Batch::Take(const bp::Delivery& delivery, const Streams& streams) {
-  const auto obs = delivery.Get<float>(obs_name_.c_str()), logp = delivery.Get<float>("logp");
+  const auto logp = delivery.Get<float>("logp");
   const auto choice = delivery.Get<int32_t>(action_name_.c_str());
   bp::View<const uint8_t> mask;
-  bp::View<const float> state;
   if (!mask_name_.empty()) mask = delivery.Get<uint8_t>(mask_name_.c_str());
-  if (net_.state > 0) state = delivery.Get<float>(state_name_.c_str());
   Samples& s = all_;
-  s.obs.Reset(net_.obs), s.state.Reset(net_.state);
-  s.place.clear(), s.step_of.clear(), step_starts_.clear();
-  for (int64_t t = 0; t < streams.steps(); ++t) {
-    for (int64_t agent = 0, row = -1; agent < streams.agents(); ++agent) {
-      const int64_t place = t * streams.agents() + agent;
-      if (!streams.alive(place)) continue;
-      if (agent / agents_ != row) {
-        row = agent / agents_;
-        step_starts_.push_back(static_cast<int32_t>(s.place.size()));
-        if (state) s.state.Append(state.At(t, row));
-      }
-      s.step_of.push_back(static_cast<int32_t>(step_starts_.size()) - 1);
-      s.place.push_back(place);
-      s.obs.Append(obs.At(t, agent));
+  s.place.clear(), s.step_of.clear(), s.env_step.clear(), step_starts_.clear();
+  for (int64_t place = 0; place < streams.steps() * streams.agents(); ++place) {
+    if (!streams.alive(place)) continue;
+    if (s.env_step.empty() || s.env_step.back() != place / agents_) {
+      s.env_step.push_back(place / agents_);
+      step_starts_.push_back(static_cast<int32_t>(s.place.size()));
     }
+    s.step_of.push_back(static_cast<int32_t>(s.env_step.size()) - 1);
+    s.place.push_back(place);
   }
   s.n = static_cast<int64_t>(s.place.size());
   step_starts_.push_back(static_cast<int32_t>(s.n));
   for (auto* each : {&s.logp, &s.advantage, &s.ret, &s.value}) each->resize(s.n);
   s.choice.resize(s.n);
-  if (mask) s.mask.resize(s.n * net_.actions);
+  if (mask) s.mask.resize(s.n * actions_);
   for (int64_t i = 0; i < s.n; ++i) {
     const int64_t t = s.place[i] / streams.agents(), agent = s.place[i] % streams.agents();
     s.choice[i] = *choice.At(t, agent), s.logp[i] = *logp.At(t, agent);
-    if (mask) std::copy_n(mask.At(t, agent), net_.actions, &s.mask[i * net_.actions]);
+    if (mask) std::copy_n(mask.At(t, agent), actions_, &s.mask[i * actions_]);
   }
 }
 

@@ -1,11 +1,11 @@
-// One iteration's samples, those of agents that lived, and the order in which minibatches take them.
+// One iteration's samples, those of agents that lived, and the order in which minibatches take them. Observations and states
+// are kept by the Model, which knows on which device they are wanted.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "block.hpp"
 #include "rl/sample_loss.hpp"
 #include "streams.hpp"
 
@@ -14,16 +14,14 @@ namespace backplane::mappo {
 // Ordered by step, row, agent.
 struct Samples {
   int64_t n = 0;
-  nn::SparseRows obs, state;          // [n, obs]; [env steps with a sample, state]
-  std::vector<int32_t> step_of;       // [n] the sample's row of `state`
+  std::vector<int64_t> place;         // [n] of Streams
+  std::vector<int32_t> step_of;       // [n] into env_step
+  std::vector<int64_t> env_step;      // t * rows + row of those env steps that have a sample
   std::vector<int32_t> choice;        // [n]
   std::vector<uint8_t> mask;          // [n, actions]; empty: all allowed
   std::vector<float> logp;            // [n] when acting
   std::vector<float> advantage, ret;  // [n]
   std::vector<float> value;           // [n] as the critic predicted it before the update
-  std::vector<int64_t> place;         // [n] of Streams
-
-  Inputs inputs(const Net& net) const { return {&obs, net.state > 0 ? &state : nullptr, step_of}; }
 };
 
 // Some of the samples, with advantages and targets in the units of the loss.
@@ -37,9 +35,9 @@ struct Minibatch {
 // Memory is kept from one iteration to the next.
 class Batch {
  public:
-  Batch(const Net& net, const EnvShape& shape);
+  explicit Batch(const EnvShape& shape);
 
-  // Copies what was seen and done; advantages, returns and values are left to be filled in.
+  // Copies what was done; advantages, returns and values are left to be filled in.
   void Take(const bp::Delivery& delivery, const Streams& streams);
   // A new order of the samples, a function of `key`: env steps are shuffled, the agents of each stay together, so that the
   // state's part of the critic is worked out once for all of them.
@@ -51,9 +49,8 @@ class Batch {
   const Samples& samples() const { return all_; }
 
  private:
-  Net net_;
-  std::string obs_name_, action_name_, mask_name_, state_name_;
-  int64_t agents_;
+  std::string action_name_, mask_name_;
+  int64_t agents_, actions_;
   Samples all_;
   std::vector<int32_t> step_starts_, steps_, order_;
 };

@@ -18,19 +18,18 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
       net_(MakeNet(options_, shape)),
       optimizer_(net_.size, "a smaller lr or reward_scale may help"),
       actor_(net_, shape),
-      critic_(net_, options_.update_shards, rl::OnHost(setup.host)),
       streams_(shape, rows_, options_),
-      batch_(net_, shape),
+      batch_(shape),
       metrics_(setup.host) {
   shape_.action_channel = {};  // what it points to may go
   InitParams(net_, seed_, options_.ortho_init, optimizer_.params());
   actor_.Refresh(optimizer_.params());
   DescribeSpec(shape);
-  ChooseUpdatePath();
+  ChooseModel(shape);
 }
 
-void Learner::ChooseUpdatePath() {
-  gradient_ = FusedGradient(net_, options_.update_shards, rl::OnHost(host()), host());
+void Learner::ChooseModel(const EnvShape& shape) {
+  model_ = FusedModel(net_, shape, options_.update_shards, rl::OnHost(host()), host());
   bp::RecordFact(host(), "update_path", "fused");
 }
 
@@ -88,7 +87,7 @@ void Learner::OnTick(uint64_t index) {
   const int64_t parts = Minibatches(), part = static_cast<int64_t>(index) % parts;
   if (part == 0) batch_.Shuffle(bp_seed(seed_, BP_PURPOSE_LEARNER, 0, epochs_done_++));
   const Minibatch batch = NextMinibatch(part);
-  rl::StepStats stats = gradient_->Compute(batch, CurrentLoss(), optimizer_.params(), optimizer_.gradient());
+  rl::StepStats stats = model_->Gradient(batch, CurrentLoss(), optimizer_.params(), optimizer_.gradient());
   rl::NeedFinite("loss", stats.total, optimizer_.hint());
   if (options_.kl_target > 0 && stats.kl > 1.5 * options_.kl_target) {
     SkipTicks();

@@ -5,9 +5,7 @@
 
 #include "actor.hpp"
 #include "backplane/learner.hpp"
-#include "batch.hpp"
-#include "critic.hpp"
-#include "gradient.hpp"
+#include "model.hpp"
 #include "options.hpp"
 #include "rl/optimizer.hpp"
 #include "value_norm.hpp"
@@ -31,11 +29,10 @@ class Learner : public bp::OnPolicy {
 
  private:
   Learner(const bp::LearnerSetup& setup, const EnvShape& shape);
-  void ChooseUpdatePath();
+  void ChooseModel(const EnvShape& shape);
   void DescribeSpec(const EnvShape& shape);
   int64_t Minibatches() const;
-  void Returns(const bp::Delivery& delivery);
-  std::vector<float> BootstrapValues(const bp::Delivery& delivery);
+  void Returns();
   Minibatch NextMinibatch(int64_t part);
   LossOptions CurrentLoss() const;
   double CurrentLr() const;
@@ -47,9 +44,8 @@ class Learner : public bp::OnPolicy {
   uint64_t rows_, seed_, horizon_;
   Net net_;
   rl::Optimizer<float> optimizer_;
-  std::unique_ptr<Gradient> gradient_;
+  std::unique_ptr<Model> model_;
   Actor actor_;
-  Critic critic_;
   Streams streams_;
   Batch batch_;
   ValueNorm value_norm_;

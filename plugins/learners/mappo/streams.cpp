@@ -44,7 +44,9 @@ void Streams::Read(const bp::Delivery& delivery) {
         if (over || died || (ended && *ended.At(t, agent))) continue;
         discount_[place] = gamma_;
         if (!cut) carry_[place] = gamma_ * lambda_;
-        if (cut || t + 1 == steps_) bootstraps_.push_back({place, cut ? final : -1});
+        if (cut || t + 1 == steps_)
+          bootstraps_.push_back(
+              {place, t * rows_ + row, cut ? final : -1, cut ? final * shape_.agents + agent % shape_.agents : -1});
       }
     }
   }

@@ -19,10 +19,12 @@ class Streams {
 
   int64_t steps() const { return steps_; }
   int64_t agents() const { return agents_; }
+  int64_t rows() const { return rows_; }
   bool alive(int64_t place) const { return alive_[place]; }
   // What follows in the places whose next value is not that of a step of this rollout.
   struct Bootstrap {
-    int64_t place, final;  // entry of final_obs of the row; -1: the last entry of OBS
+    int64_t place, env_step;     // env_step: step * rows + row
+    int64_t final, final_agent;  // row of FINAL_STATE and of FINAL_OBS; -1: the last entry of STATE and OBS
   };
   const std::vector<Bootstrap>& bootstraps() const { return bootstraps_; }
 
