@@ -109,10 +109,10 @@ class LearnerSpec {
     if (like.nvec) channel.nvec = Copy(&ints_, like.nvec, like.space == BP_SPACE_MULTI_DISCRETE ? ElementCount(like) : 1);
     act_out_.push_back(channel);
   }
-  // Output of `act` that the env does not see, float32; also kept for the rollout.
-  void Extra(const char* name, const std::vector<int64_t>& shape = {}) {
+  // Output of `act` that the env does not see, float32; also kept for the rollout. scope: BP_SCOPE_*.
+  void Extra(const char* name, const std::vector<int64_t>& shape = {}, uint16_t scope = BP_SCOPE_ROW) {
     bp_channel channel{};
-    channel.role = BP_ROLE_EXTRA, channel.space = BP_SPACE_BOX, channel.scope = BP_SCOPE_ROW;
+    channel.role = BP_ROLE_EXTRA, channel.space = BP_SPACE_BOX, channel.scope = scope;
     channel.ndim = static_cast<uint16_t>(shape.size());
     channel.dtype = DtypeOf<float>();
     channel.name = name;

@@ -79,25 +79,26 @@ void LayerGradient(const Layer& layer, const T* x, const T* d, int64_t rows, Pac
 }
 
 template <class T>
-void TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* x,
-                   const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient) {
+T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* x,
+                 const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient, bool to_input) {
   for (size_t i = trunk.size(); i-- > 0;) {
     const T* y = results[i].data();
     activation == Activation::kTanh ? TanhBackward(y, d, rows * trunk[i].out) : ReluBackward(y, d, rows * trunk[i].out);
     LayerGradient(trunk[i], i > 0 ? results[i - 1].data() : x, d, rows, scratch, gradient);
-    if (i == 0) return;
+    if (i == 0 && !to_input) return nullptr;
     Multiply<T>(d, weights[i].backward, nullptr, rows, other);
     std::swap(d, other);
   }
+  return to_input ? d : nullptr;
 }
 
-#define BP_NN_INSTANTIATE(T)                                                                                                 \
-  template void Reserve(const Trunk&, int64_t, Activations<T>*);                                                             \
-  template const T* TrunkForward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const T*, int64_t,  \
-                                 Activations<T>*);                                                                           \
-  template void LayerGradient(const Layer&, const T*, const T*, int64_t, Packed<T>*, T*);                                    \
-  template void TrunkBackward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const Activations<T>&, \
-                              int64_t, T*, T*, Packed<T>*, T*);
+#define BP_NN_INSTANTIATE(T)                                                                                                \
+  template void Reserve(const Trunk&, int64_t, Activations<T>*);                                                            \
+  template const T* TrunkForward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const T*, int64_t, \
+                                 Activations<T>*);                                                                          \
+  template void LayerGradient(const Layer&, const T*, const T*, int64_t, Packed<T>*, T*);                                   \
+  template T* TrunkBackward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const Activations<T>&,  \
+                            int64_t, T*, T*, Packed<T>*, T*, bool);
 BP_NN_INSTANTIATE(float)
 BP_NN_INSTANTIATE(double)
 #undef BP_NN_INSTANTIATE

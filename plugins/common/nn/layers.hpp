@@ -50,9 +50,10 @@ template <class T>
 void LayerGradient(const Layer& layer, const T* x, const T* d, int64_t rows, Packed<T>* scratch, T* gradient);
 
 // Adds the gradients of all hidden layers, given `d` [rows, latent] at the last one's result. `d` and `other` are overwritten;
-// both hold rows * the widest layer.
+// both hold rows * the widest layer. With `to_input` returns the derivative at x, in one of them; else NULL.
 template <class T>
-void TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* x,
-                   const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient);
+T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* x,
+                 const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient,
+                 bool to_input = false);
 
 }  // namespace backplane::nn

@@ -138,6 +138,12 @@ void Multiply(const T* a, const Packed<T>& b, const T* bias, int64_t m, T* c) {
 }
 
 template <class T>
+void MultiplyAdd(const T* a, const Packed<T>& b, int64_t m, T* c) {
+  const Product<T> product{m, b.n(), b.k(), a, b.k(), 1, b.data(), c, b.n(), 1, c, b.n()};
+  Dispatch<Rows<T>>(&product);
+}
+
+template <class T>
 void MultiplyTransposedAdd(const T* a, int64_t k, const Packed<T>& b, T* c) {
   const Product<T> product{k, b.n(), b.k(), a, 1, k, b.data(), c, b.n(), 1, c, b.n()};
   Dispatch<Rows<T>>(&product);
@@ -147,6 +153,7 @@ template class Packed<float>;
 template class Packed<double>;
 template void Multiply(const float*, const Packed<float>&, const float*, int64_t, float*);
 template void Multiply(const double*, const Packed<double>&, const double*, int64_t, double*);
+template void MultiplyAdd(const float*, const Packed<float>&, int64_t, float*);
 template void MultiplyTransposedAdd(const float*, int64_t, const Packed<float>&, float*);
 template void MultiplyTransposedAdd(const double*, int64_t, const Packed<double>&, double*);
 

@@ -28,6 +28,10 @@ class Packed {
 template <class T>
 void Multiply(const T* a, const Packed<T>& b, const T* bias, int64_t m, T* c);
 
+// c [m, n] += a b.
+template <class T>
+void MultiplyAdd(const T* a, const Packed<T>& b, int64_t m, T* c);
+
 // c [k, n] += transposed(a) b, with a [m, k] and b [m, n].
 template <class T>
 void MultiplyTransposedAdd(const T* a, int64_t k, const Packed<T>& b, T* c);

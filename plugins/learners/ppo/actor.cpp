@@ -6,6 +6,7 @@
 #include "backplane/rng.h"
 #include "gradient.hpp"
 #include "policy.hpp"
+#include "rl/categorical.hpp"
 
 namespace backplane::ppo {
 
@@ -55,7 +56,7 @@ void Actor::ActRow(const bp_act& act, int64_t row, const float* head, float valu
     bp_rng stream{key, 0};
     const uint8_t* mask = masked_ ? bp::View<const uint8_t>(act.in[1], "action_mask").At(row) : nullptr;
     *bp::View<int32_t>(act.out[kAction], "action").At(row) =
-        DrawCategorical(head, mask, net_.actions, greedy ? nullptr : &stream, &logp);
+        rl::DrawCategorical(head, mask, net_.actions, greedy ? nullptr : &stream, &logp);
   } else {
     float* raw = bp::View<float>(act.out[kRawAction], "raw_action").At(row);
     float* action = bp::View<float>(act.out[kAction], "action").At(row);

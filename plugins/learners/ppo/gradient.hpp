@@ -4,12 +4,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "net.hpp"
+#include "rl/parallel.hpp"
+#include "rl/sample_loss.hpp"
 
 namespace backplane::ppo {
+
+using rl::Parallel;
+using rl::StepStats;
 
 template <class T>
 struct Minibatch {
@@ -30,11 +34,6 @@ struct LossOptions {
   double kl_stop = 0;  // above this estimate no step is taken; 0: no limit
 };
 
-struct StepStats {
-  double policy_loss, value_loss, entropy, total, kl, clip_fraction, grad_norm;
-  bool applied;
-};
-
 // Added to the variance of state-dependent noise, as in Stable-Baselines3.
 constexpr double kSdeVariance = 1e-6;
 
@@ -45,9 +44,6 @@ class Gradient {
   // Writes the gradient [net.size] at `params` into `out`. Fills all statistics but grad_norm and applied.
   virtual StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) = 0;
 };
-
-// Runs body(i) once for each i < n and returns when all have run, in any order or at the same time.
-using Parallel = std::function<void(uint64_t n, const std::function<void(uint64_t)>& body)>;
 
 // A minibatch is cut into at most `shards` runs of rows, each with a gradient of its own, and these are added in order: the
 // result depends on `shards` and never on how many cores run them.

@@ -9,12 +9,7 @@
 
 namespace backplane::ppo {
 
-// Sums over samples.
-struct LossSums {
-  double policy = 0, value = 0, entropy = 0, kl = 0;
-  int64_t clipped = 0;
-  void Add(const LossSums& other);
-};
+using rl::LossSums;
 
 // What all samples of a minibatch share.
 template <class T>
@@ -25,7 +20,7 @@ struct LossContext {
   const Net& net;
   const Minibatch<T>& batch;
   const LossOptions& options;
-  double advantage_mean = 0, advantage_scale = 1;
+  rl::Scaling advantage;
   std::vector<T> log_std, inv_std;  // [actions], Gaussian without state-dependent noise
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "backplane/parallel.hpp"
 #include "backplane/rng.h"
 
 namespace backplane::ppo {
@@ -44,9 +43,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
 // Every net this learner builds is a multi-layer perceptron, so that auto is the fused path.
 std::unique_ptr<Gradient<float>> Learner::MakeGradient() const {
   if (options_.update_path == UpdatePath::kTorch) return TorchGradient<float>(net_);
-  return FusedGradient<float>(
-      net_, options_.update_shards,
-      [host = host()](uint64_t n, const std::function<void(uint64_t)>& body) { bp::ParallelFor(host, n, body); });
+  return FusedGradient<float>(net_, options_.update_shards, rl::OnHost(host()));
 }
 
 void Learner::DescribeSpec(const EnvShape& shape) {

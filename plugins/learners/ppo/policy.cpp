@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "backplane/plugin.hpp"
-
 namespace backplane::ppo {
 
 void FillNormals(uint64_t key, int64_t n, double* out) {
@@ -35,29 +33,6 @@ double GaussianLogp(const float* x, const float* mean, const double* std, int64_
 double DrawGaussian(const float* mean, const double* std, const double* noise, int64_t n, float* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(mean[i] + (noise ? std[i] * noise[i] : 0.0));
   return GaussianLogp(out, mean, std, n);
-}
-
-int32_t DrawCategorical(const float* logits, const uint8_t* mask, int64_t n, bp_rng* rng, double* out_logp) {
-  int64_t best = -1;
-  for (int64_t i = 0; i < n; ++i) {
-    if ((!mask || mask[i]) && (best < 0 || logits[i] > logits[best])) best = i;
-  }
-  if (best < 0) throw bp::Error(BP_E_INVALID_ARG, "an action mask allows no choice");
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    if (!mask || mask[i]) sum += std::exp(static_cast<double>(logits[i]) - logits[best]);
-  }
-  int64_t choice = best;
-  if (rng) {
-    double left = bp_rng_uniform(rng) * sum;
-    for (int64_t i = 0; i < n && left >= 0; ++i) {
-      if (mask && !mask[i]) continue;
-      choice = i;
-      left -= std::exp(static_cast<double>(logits[i]) - logits[best]);
-    }
-  }
-  *out_logp = static_cast<double>(logits[choice]) - logits[best] - std::log(sum);
-  return static_cast<int32_t>(choice);
 }
 
 }  // namespace backplane::ppo

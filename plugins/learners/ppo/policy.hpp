@@ -1,4 +1,4 @@
-// Action distributions on the acting side: one row at a time, in double, noise from a counter-based stream.
+// Gaussian actions on the acting side: one row at a time, in double, noise from a counter-based stream.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,5 @@ double GaussianLogp(const float* x, const float* mean, const double* std, int64_
 
 // Writes mean + std * noise (the mean if `noise` is NULL) and returns the log-probability of what was written.
 double DrawGaussian(const float* mean, const double* std, const double* noise, int64_t n, float* out);
-
-// Draws a choice (the likeliest if `rng` is NULL; ties go to the lowest) among those whose mask is not 0; NULL allows all.
-// Throws bp::Error if a mask allows none.
-int32_t DrawCategorical(const float* logits, const uint8_t* mask, int64_t n, bp_rng* rng, double* out_logp);
 
 }  // namespace backplane::ppo

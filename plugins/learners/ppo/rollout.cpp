@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gae.hpp"
 #include "learner.hpp"
+#include "rl/gae.hpp"
 
 namespace backplane::ppo {
 
@@ -61,8 +61,8 @@ void Learner::Advantages(const bp::Delivery& delivery, int64_t steps) {
   }
   const std::vector<float> next = NextValues(delivery, steps);
   for (int64_t row = 0; row < rows; ++row) {
-    const GaeStream<float> stream{steps, rows, &rewards[row], &samples.value[row], &next[row], &discount[row], &carry[row]};
-    Gae(stream, &samples.advantage[row]);
+    const rl::GaeStream<float> stream{steps, rows, &rewards[row], &samples.value[row], &next[row], &discount[row], &carry[row]};
+    rl::Gae(stream, &samples.advantage[row]);
   }
   for (int64_t i = 0; i < samples.n; ++i) samples.ret[i] = samples.advantage[i] + samples.value[i];
 }

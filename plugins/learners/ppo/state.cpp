@@ -25,15 +25,13 @@ void PutSizes(const bp::Writer& writer, const nn::Trunk& trunk) {
 }  // namespace
 
 void Learner::Save(const bp::Writer& writer) const {
-  const auto size = static_cast<uint64_t>(net_.size);
   writer.Put(kMagic);
   writer.Put(Flags(net_));
   writer.Put(static_cast<uint64_t>(net_.obs));
   writer.Put(static_cast<uint64_t>(net_.actions));
   PutSizes(writer, net_.actor);
   PutSizes(writer, net_.critic);
-  for (const float* values : {update_.params(), update_.adam_m().data(), update_.adam_v().data()}) writer.PutAll(values, size);
-  writer.Put(update_.adam_steps());
+  update_.Save(writer);
   ObsNormalizer obs_norm = obs_norm_;
   if (moments_.count > 0) obs_norm.Merge(moments_.count, moments_.mean.data(), moments_.m2.data());
   obs_norm.Save(writer);
@@ -51,11 +49,7 @@ void Learner::Load(const bp::Reader& reader) {
   reader.Expect(static_cast<uint64_t>(net_.actions), "number of actions");
   ExpectSizes(reader, net_.actor, "number of hidden layers", "hidden layer");
   ExpectSizes(reader, net_.critic, "number of the critic's hidden layers", "hidden layer of the critic");
-  const auto size = static_cast<uint64_t>(net_.size);
-  reader.GetAll(update_.params(), size, "parameters");
-  reader.GetAll(update_.adam_m().data(), size, "first moments of Adam");
-  reader.GetAll(update_.adam_v().data(), size, "second moments of Adam");
-  update_.adam_steps() = reader.Get<int64_t>();
+  update_.Load(reader);
   actor_.Refresh(update_.params());
   obs_norm_.Load(reader);
   reward_norm_.Load(reader);

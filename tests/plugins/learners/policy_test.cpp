@@ -1,4 +1,4 @@
-// Distributions on the acting side.
+// Gaussian actions on the acting side.
 #include "policy.hpp"
 
 #include <gtest/gtest.h>
@@ -33,20 +33,6 @@ TEST(Policy, NormalsHaveTheMomentsOfTheNormalDistribution) {
   EXPECT_NEAR(sum[2] / kN, 0, 5 * std::sqrt(15 / kN));
   EXPECT_NEAR(sum[3] / kN, 3, 5 * std::sqrt(96 / kN));
   EXPECT_NEAR(neighbours / kN, 0, 5 / std::sqrt(kN));
-}
-
-TEST(Policy, MaskedChoicesAreNeverDrawn) {
-  const float logits[] = {1, 2, .5f, -1};
-  const uint8_t mask[] = {1, 0, 1, 1};
-  int count[4] = {};
-  for (uint64_t i = 0; i < 20000; ++i) {
-    bp_rng rng{i, 0};
-    double logp;
-    ++count[DrawCategorical(logits, mask, 4, &rng, &logp)];
-  }
-  EXPECT_EQ(count[1], 0);
-  EXPECT_NEAR(count[0] / 20000.0, .5740969929677, .015);
-  EXPECT_NEAR(count[2] / 20000.0, .3482074278837, .015);
 }
 
 }  // namespace

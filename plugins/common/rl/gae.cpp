@@ -1,6 +1,6 @@
-#include "gae.hpp"
+#include "rl/gae.hpp"
 
-namespace backplane::ppo {
+namespace backplane::rl {
 
 template <class T>
 void Gae(const GaeStream<T>& s, T* out_advantage) {
@@ -15,4 +15,4 @@ void Gae(const GaeStream<T>& s, T* out_advantage) {
 template void Gae(const GaeStream<float>&, float*);
 template void Gae(const GaeStream<double>&, double*);
 
-}  // namespace backplane::ppo
+}  // namespace backplane::rl

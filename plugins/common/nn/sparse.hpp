@@ -1,0 +1,52 @@
+// The first layer of a network whose inputs are mostly 0: products that skip them. As adding 0 * w changes nothing, and the
+// others are added in ascending order as matrix.hpp does, results are those of the dense product, bit for bit.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nn/matrix.hpp"
+
+namespace backplane::nn {
+
+// Rows of numbers, of which only those that are not 0 are kept. Memory is kept when it starts anew.
+class SparseRows {
+ public:
+  void Reset(int64_t columns);    // no rows
+  void Append(const float* row);  // [columns]
+  void Dense(int64_t row, float* out) const;
+  int64_t columns() const { return columns_; }
+  int64_t rows() const { return static_cast<int64_t>(starts_.size()) - 1; }
+
+ private:
+  friend class InputBlock;
+  int64_t columns_ = 0;
+  std::vector<int64_t> starts_{0};  // [rows + 1]
+  std::vector<int32_t> places_;     // columns of the numbers, ascending in a row; both have room for one more row
+  std::vector<float> values_;
+};
+
+// Some rows as a factor of products: as they are where most numbers are 0, else dense. For one thread at a time.
+class InputBlock {
+ public:
+  void Take(const SparseRows& from, std::span<const int32_t> rows);
+  int64_t rows() const { return rows_; }
+
+  // y [rows, out] += x w; w [columns, out] as it is and packed.
+  void AddProduct(const float* w, const Packed<float>& packed, float* y) const;
+  // gradient [columns, out] += transposed(x) d, with d [rows, out].
+  void AddTransposed(const float* d, int64_t out, Packed<float>* scratch, float* gradient);
+
+ private:
+  void Transpose();
+
+  int64_t rows_ = 0, columns_ = 0;
+  bool is_dense_ = false, transposed_ = false;
+  std::vector<float> dense_;                     // [rows, columns]
+  std::vector<int32_t> starts_, places_;         // by rows
+  std::vector<int32_t> column_starts_, row_of_;  // by columns
+  std::vector<float> values_, column_values_;
+};
+
+}  // namespace backplane::nn

@@ -1,0 +1,14 @@
+// Choices on the acting side: one row at a time, in double, noise from a counter-based stream.
+#pragma once
+
+#include <cstdint>
+
+#include "backplane/rng.h"
+
+namespace backplane::rl {
+
+// Draws a choice (the likeliest if `rng` is NULL; ties go to the lowest) among those whose mask is not 0; NULL allows all.
+// Throws bp::Error if a mask allows none.
+int32_t DrawCategorical(const float* logits, const uint8_t* mask, int64_t n, bp_rng* rng, double* out_logp);
+
+}  // namespace backplane::rl

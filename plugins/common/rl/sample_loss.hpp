@@ -1,0 +1,111 @@
+// PPO's loss (Schulman et al., arXiv 1707.06347) sample by sample, with the derivatives at the networks' outputs. Derivatives
+// are those of the one sample's loss: a mean over n samples divides them by n.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace backplane::rl {
+
+// Sums over samples.
+struct LossSums {
+  double policy = 0, value = 0, entropy = 0, kl = 0;
+  int64_t clipped = 0;
+  void Add(const LossSums& o) { policy += o.policy, value += o.value, entropy += o.entropy, kl += o.kl, clipped += o.clipped; }
+};
+
+// Means over a minibatch; `kl` is the estimate mean((ratio - 1) - ln ratio).
+struct StepStats {
+  double policy_loss, value_loss, entropy, total, kl, clip_fraction, grad_norm;
+  bool applied;
+};
+
+// Means of n samples, with total = policy - entropy_coeff * entropy + vf_coeff * value.
+inline StepStats MeansOf(const LossSums& sums, int64_t samples, double entropy_coeff, double vf_coeff) {
+  const auto n = static_cast<double>(samples);
+  StepStats s{};
+  s.policy_loss = sums.policy / n, s.value_loss = sums.value / n, s.entropy = sums.entropy / n, s.kl = sums.kl / n;
+  s.clip_fraction = static_cast<double>(sums.clipped) / n;
+  s.total = s.policy_loss - entropy_coeff * s.entropy + vf_coeff * s.value_loss;
+  return s;
+}
+
+// Adds max(-A ratio, -A clip(ratio, 1 - clip, 1 + clip)) and returns its derivative by the log-probability.
+template <class T>
+T PolicyLoss(T logp, T old_logp, T advantage, T clip, LossSums* sums) {
+  const T log_ratio = logp - old_logp, ratio = std::exp(log_ratio);
+  const T free = -advantage * ratio, clipped = -advantage * std::clamp(ratio, 1 - clip, 1 + clip);
+  sums->policy += std::max(free, clipped);
+  sums->kl += static_cast<double>(ratio) - 1 - log_ratio;
+  sums->clipped += std::abs(ratio - 1) > clip;
+  return free >= clipped ? free : 0;  // d(-A ratio) / d logp = -A ratio
+}
+
+// Adds f(value - target), or with clip > 0 max(f(value - target), f(old + clip(value - old, +-clip) - target)), and returns its
+// derivative. f(e) = e^2 / 2, beyond huber > 0 huber * (|e| - huber / 2). Ties share the derivative, as in autograd: a value
+// that moved by just the clip range is such a tie.
+template <class T>
+T ValueLoss(T value, T old, T target, T clip, T huber, LossSums* sums) {
+  const auto far = [&](T e) { return huber > 0 && std::abs(e) > huber; };
+  const auto loss = [&](T e) { return far(e) ? huber * (std::abs(e) - huber / 2) : e * e / 2; };
+  const auto slope = [&](T e) { return far(e) ? std::copysign(huber, e) : e; };
+  const T error = value - target, free = loss(error);
+  if (clip <= 0) {
+    sums->value += free;
+    return slope(error);
+  }
+  const T change = value - old, near = old + std::clamp(change, -clip, clip) - target, clipped = loss(near);
+  const T d_clipped = std::abs(change) <= clip ? slope(near) : 0;
+  sums->value += std::max(free, clipped);
+  return free > clipped ? slope(error) : free < clipped ? d_clipped : (slope(error) + d_clipped) / 2;
+}
+
+// One sample of a categorical policy.
+template <class T>
+struct Choice {
+  const T* logits;      // [n]
+  const uint8_t* mask;  // [n], 0 where forbidden; NULL: all allowed
+  int64_t n, taken;
+  T old_logp, advantage;
+};
+
+// Adds the clipped policy loss and the entropy of a sample and writes the derivative of (loss - entropy_coeff * entropy) /
+// count by the logits into d [n].
+template <class T>
+void CategoricalLoss(const Choice<T>& c, T clip, double entropy_coeff, int64_t count, T* d, LossSums* sums) {
+  const auto allowed = [&](int64_t k) { return !c.mask || c.mask[k]; };
+  T top = -INFINITY, sum = 0, entropy = 0;
+  for (int64_t k = 0; k < c.n; ++k) top = allowed(k) ? std::max(top, c.logits[k]) : top;
+  for (int64_t k = 0; k < c.n; ++k) sum += d[k] = allowed(k) ? std::exp(c.logits[k] - top) : 0;
+  const T log_sum = top + std::log(sum);
+  for (int64_t k = 0; k < c.n; ++k) {
+    d[k] /= sum;
+    if (d[k] > 0) entropy -= d[k] * (c.logits[k] - log_sum);
+  }
+  const T g = PolicyLoss(c.logits[c.taken] - log_sum, c.old_logp, c.advantage, clip, sums) / static_cast<T>(count);
+  const T bonus = static_cast<T>(entropy_coeff / static_cast<double>(count));
+  for (int64_t k = 0; k < c.n; ++k) {
+    const T p = d[k];
+    d[k] = p > 0 ? p * (bonus * (c.logits[k] - log_sum + entropy) - g) : 0;
+  }
+  d[c.taken] += g;
+  sums->entropy += entropy;
+}
+
+// A number x enters a loss as (x - mean) * scale.
+struct Scaling {
+  double mean = 0, scale = 1;
+};
+// n numbers at(i) to mean 0 and unbiased deviation 1 (+ 1e-8); a single one stays as it is.
+template <class At>
+Scaling Normalized(int64_t n, At&& at) {
+  if (n < 2) return {};
+  double mean = 0, squares = 0;
+  for (int64_t i = 0; i < n; ++i) mean += at(i);
+  mean /= static_cast<double>(n);
+  for (int64_t i = 0; i < n; ++i) squares += (at(i) - mean) * (at(i) - mean);
+  return {mean, 1 / (std::sqrt(squares / static_cast<double>(n - 1)) + 1e-8)};
+}
+
+}  // namespace backplane::rl

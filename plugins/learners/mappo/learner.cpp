@@ -1,0 +1,118 @@
+#include "learner.hpp"
+
+#include <algorithm>
+
+#include "backplane/rng.h"
+
+namespace backplane::mappo {
+
+Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, EnvShape(setup.env)) {}
+
+Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
+    : OnPolicy(setup),
+      options_(setup.config),
+      shape_(shape),
+      rows_(setup.rows),
+      seed_(setup.seed),
+      horizon_(options_.Horizon(rows_, shape.max_episode_steps)),
+      net_(MakeNet(options_, shape)),
+      optimizer_(net_.size, "a smaller lr or reward_scale may help"),
+      actor_(net_, shape),
+      streams_(shape, rows_, options_),
+      batch_(shape),
+      metrics_(setup.host) {
+  shape_.action_channel = {};  // what it points to may go
+  InitParams(net_, seed_, options_.ortho_init, optimizer_.params());
+  actor_.Refresh(optimizer_.params());
+  DescribeSpec(shape);
+  ChooseModel(shape);
+}
+
+void Learner::ChooseModel(const EnvShape& shape) {
+  model_ = FusedModel(net_, shape, options_.update_shards, rl::OnHost(host()), host());
+  bp::RecordFact(host(), "update_path", "fused");
+}
+
+void Learner::DescribeSpec(const EnvShape& shape) {
+  spec_.ActIn(shape.obs);  // in the order that Actor reads
+  if (!shape.mask.empty()) spec_.ActIn(shape.mask);
+  if (!shape.alive.empty()) spec_.ActIn(shape.alive);
+  for (const std::string& name : {shape.obs, shape.mask, shape.alive, shape.agent_ended, shape.action}) {
+    if (!name.empty()) spec_.Keep(name);
+  }
+  if (net_.state > 0) spec_.Keep(shape.state);
+  for (const char* name : {"reward", "terminated", "truncated"}) spec_.Keep(name);
+  spec_.ActOut(shape.action_channel);
+  spec_.Extra("logp", {}, BP_SCOPE_AGENT);
+  spec_.set_params(static_cast<uint64_t>(net_.size));
+}
+
+double Learner::CurrentLr() const { return options_.lr_linear ? options_.lr * (1 - progress()) : options_.lr; }
+
+LossOptions Learner::CurrentLoss() const {
+  LossOptions loss;
+  loss.clip = options_.clip;
+  const double vf_clip = options_.vf_clip_param > 0 ? options_.vf_clip_param : options_.clip;
+  loss.vf_clip = options_.vf_clip ? vf_clip : 0;
+  loss.huber_delta = options_.huber_delta;
+  loss.entropy_coeff = options_.entropy_linear ? options_.entropy_coeff * (1 - progress()) : options_.entropy_coeff;
+  loss.vf_coeff = options_.vf_coeff;
+  return loss;
+}
+
+int64_t Learner::Minibatches() const {
+  const int64_t n = batch_.samples().n;
+  if (options_.minibatch_size == 0) return std::min(options_.num_minibatches, n);
+  const int64_t size = std::min(options_.minibatch_size, n);
+  return (n + size - 1) / size;
+}
+
+Minibatch Learner::NextMinibatch(int64_t part) {
+  const Samples& all = batch_.samples();
+  const int64_t parts = Minibatches();
+  const bool equal = options_.minibatch_size == 0;
+  const int64_t begin = equal ? all.n * part / parts : part * options_.minibatch_size;
+  const int64_t end = equal ? all.n * (part + 1) / parts : std::min(begin + options_.minibatch_size, all.n);
+  Minibatch batch{all, batch_.Order(begin, end), advantage_scaling_, {}};
+  if (options_.normalize_advantages == Normalize::kMinibatch)
+    batch.advantage = rl::Normalized(batch.n(), [&](int64_t i) { return all.advantage[batch.index[i]]; });
+  if (options_.value_norm) {
+    value_norm_.Update(batch.n(), [&](int64_t i) { return all.ret[batch.index[i]]; });
+    batch.target = value_norm_.scaling();
+  }
+  return batch;
+}
+
+void Learner::OnTick(uint64_t index) {
+  const int64_t parts = Minibatches(), part = static_cast<int64_t>(index) % parts;
+  if (part == 0) batch_.Shuffle(bp_seed(seed_, BP_PURPOSE_LEARNER, 0, epochs_done_++));
+  const Minibatch batch = NextMinibatch(part);
+  rl::StepStats stats = model_->Gradient(batch, CurrentLoss(), optimizer_.params(), optimizer_.gradient());
+  rl::NeedFinite("loss", stats.total, optimizer_.hint());
+  if (options_.kl_target > 0 && stats.kl > 1.5 * options_.kl_target) {
+    SkipTicks();
+  } else {
+    const bp::PhaseScope phase(host(), "update_optim");
+    stats.grad_norm = optimizer_.Step(options_.grad_clip, options_.separate_grad_clip ? net_.split : net_.size, CurrentLr());
+    stats.applied = true;
+  }
+  Report(stats);
+  if (ticks_left() == 0) EndUpdate();
+}
+
+void Learner::Report(const rl::StepStats& stats) {
+  metrics_.Record("train/policy_loss", stats.policy_loss, nullptr, 0, "clipped surrogate, negated");
+  metrics_.Record("train/value_loss", stats.value_loss, nullptr, -1, "half the mean squared (or Huber) error of the values");
+  metrics_.Record("train/entropy", stats.entropy, "nat", 0, "mean entropy of the policy");
+  metrics_.Record("train/kl", stats.kl, "nat", 0, "estimate of the divergence from the acting policy");
+  metrics_.Record("train/clip_fraction", stats.clip_fraction, nullptr, 0, "share of samples whose ratio left the clip range");
+  if (stats.applied) metrics_.Record("train/grad_norm", stats.grad_norm, nullptr, 0, "global norm before clipping");
+  metrics_.Record("train/lr", CurrentLr(), nullptr, 0, "learning rate");
+}
+
+void Learner::EndUpdate() {
+  optimizer_.RequireFiniteState();  // before the host takes the state for a checkpoint
+  actor_.Refresh(optimizer_.params());
+}
+
+}  // namespace backplane::mappo

@@ -1,0 +1,38 @@
+// Values and gradients of the two networks over one iteration's samples, by either of two paths: fused passes over blocks of
+// samples on the CPU, and LibTorch, which the first is measured against and which can run on a GPU.
+#pragma once
+
+#include <memory>
+
+#include "backplane/host.h"
+#include "batch.hpp"
+#include "net.hpp"
+#include "rl/parallel.hpp"
+
+namespace backplane::mappo {
+
+struct LossOptions {
+  double clip = 0.2;
+  double vf_clip = 0;      // 0: the value loss is not clipped; in units of the critic's output
+  double huber_delta = 0;  // 0: squared error
+  double entropy_coeff = 0.01, vf_coeff = 0.5;
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  // Keeps the observations and states of the samples and of the streams' bootstraps: the delivery may go.
+  virtual void Take(const bp::Delivery& delivery, const Streams& streams, const Samples& samples) = 0;
+  // What the critic's head says at `params` of the samples [n] and of the bootstraps; normalised if returns are.
+  virtual void Values(const float* params, float* out_samples, float* out_bootstraps) = 0;
+  // Writes the gradient [net.size] at `params` over some of the samples into `out`. Fills all statistics but grad_norm and
+  // applied.
+  virtual rl::StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) = 0;
+};
+
+// Work is cut into at most `shards` runs of samples, each with a gradient of its own, and these are added in order: results
+// depend on `shards` and never on how many cores run them. `host` is told of phases.
+std::unique_ptr<Model> FusedModel(const Net& net, const EnvShape& shape, int64_t shards, rl::Parallel parallel,
+                                  const bp_host* host);
+
+}  // namespace backplane::mappo

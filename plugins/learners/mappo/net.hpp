@@ -1,0 +1,30 @@
+// The actor, shared by all agents, and the critic over one flat parameter buffer: the actor's parameters first.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tower.hpp"
+
+namespace backplane::mappo {
+
+struct NetShape {
+  int64_t obs, state, actions;  // state 0: the critic sees observations alone
+  std::vector<int64_t> hidden, vf_hidden;
+  Activation activation = Activation::kTanh;
+};
+
+// The critic's inputs are the state and then the agent's observation, so that the state's part of its first layer, the same for
+// all agents of a row, is the start of each agent's sum.
+struct Net {
+  explicit Net(const NetShape& shape);
+  int64_t obs, state, actions;
+  Tower actor, critic;
+  int64_t split, size;  // parameters [0, split) are the actor's
+};
+
+// Fills `params` from Philox streams of `seed`: orthogonal weights with gains sqrt 2, 0.01 (policy head), 1 (value head), or
+// uniform in +-1/sqrt(in) without `orthogonal`; biases 0.
+void InitParams(const Net& net, uint64_t seed, bool orthogonal, float* params);
+
+}  // namespace backplane::mappo

@@ -1,0 +1,67 @@
+#include "streams.hpp"
+
+#include <algorithm>
+
+#include "rl/gae.hpp"
+
+namespace backplane::mappo {
+
+Streams::Streams(const EnvShape& shape, uint64_t rows, const Options& options)
+    : shape_(shape),
+      rows_(static_cast<int64_t>(rows)),
+      agents_(rows_ * shape.agents),
+      gamma_(options.gamma),
+      lambda_(options.lambda),
+      reward_scale_(options.reward_scale) {
+  shape_.action_channel = {};  // what it points to may go
+}
+
+void Streams::Read(const bp::Delivery& delivery) {
+  const auto reward = delivery.Get<float>("reward");
+  const auto terminated = delivery.Get<uint8_t>("terminated"), truncated = delivery.Get<uint8_t>("truncated");
+  steps_ = reward.Size(0);
+  bp::View<const uint8_t> alive, ended;
+  if (!shape_.alive.empty()) alive = delivery.Get<uint8_t>(shape_.alive.c_str());
+  if (!shape_.agent_ended.empty()) ended = delivery.Get<uint8_t>(shape_.agent_ended.c_str());
+  alive_.assign((steps_ + 1) * agents_, 1);
+  for (int64_t t = 0; alive && t <= steps_; ++t) std::copy_n(alive.At(t), agents_, &alive_[t * agents_]);
+
+  const int64_t places = steps_ * agents_;
+  reward_.assign(places, 0), discount_.assign(places, 0), carry_.assign(places, 0);
+  bootstraps_.clear();
+  const bp_tensor* finals = delivery.Find("final_index");
+  const int64_t n_finals = finals ? finals->shape[0] : 0;
+  int64_t final = 0;  // of those at or after the current row; the indices ascend
+  for (int64_t t = 0; t < steps_; ++t) {
+    for (int64_t row = 0; row < rows_; ++row) {
+      const bool cut = *truncated.At(t, row), over = *terminated.At(t, row);
+      while (final < n_finals && *delivery.Get<int64_t>("final_index").At(final) < t * rows_ + row) ++final;
+      for (int64_t agent = row * shape_.agents; agent < (row + 1) * shape_.agents; ++agent) {
+        const int64_t place = t * agents_ + agent;
+        if (!alive_[place]) continue;
+        reward_[place] = static_cast<float>(reward_scale_ * *reward.At(t, shape_.reward_per_agent ? agent : row));
+        const bool died = !cut && !alive_[place + agents_];
+        if (over || died || (ended && *ended.At(t, agent))) continue;
+        discount_[place] = gamma_;
+        if (!cut) carry_[place] = gamma_ * lambda_;
+        if (cut || t + 1 == steps_)
+          bootstraps_.push_back(
+              {place, t * rows_ + row, cut ? final : -1, cut ? final * shape_.agents + agent % shape_.agents : -1});
+      }
+    }
+  }
+}
+
+void Streams::Advantages(const float* value, const float* bootstrap, float* out) const {
+  const int64_t places = steps_ * agents_;
+  std::vector<float> known(places), next(places);
+  for (int64_t p = 0; p < places; ++p) known[p] = alive_[p] ? value[p] : 0;
+  std::copy(known.begin() + agents_, known.end(), next.begin());
+  for (size_t i = 0; i < bootstraps_.size(); ++i) next[bootstraps_[i].place] = bootstrap[i];
+  for (int64_t agent = 0; agent < agents_; ++agent) {
+    rl::Gae<float>({steps_, agents_, &reward_[agent], &known[agent], &next[agent], &discount_[agent], &carry_[agent]},
+                   &out[agent]);
+  }
+}
+
+}  // namespace backplane::mappo

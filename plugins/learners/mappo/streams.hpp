@@ -1,0 +1,45 @@
+// Advantages of agents: one stream per agent of each row, which ends with the agent and not with the row.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "options.hpp"
+
+namespace backplane::mappo {
+
+// A rollout of `steps` steps of `agents` agents (of all rows). Place p is step p / agents of agent p % agents.
+class Streams {
+ public:
+  Streams(const EnvShape& shape, uint64_t rows, const Options& options);
+
+  // Reads REWARD and the flags. An agent's step is followed by nothing where the row terminated, or agent_ended is 1, or ALIVE
+  // goes to 0 within an episode; by the final observation where the row was cut; else by the agent's next step.
+  void Read(const bp::Delivery& delivery);
+
+  int64_t steps() const { return steps_; }
+  int64_t agents() const { return agents_; }
+  int64_t rows() const { return rows_; }
+  bool alive(int64_t place) const { return alive_[place]; }
+  // What follows in the places whose next value is not that of a step of this rollout.
+  struct Bootstrap {
+    int64_t place, env_step;     // env_step: step * rows + row
+    int64_t final, final_agent;  // row of FINAL_STATE and of FINAL_OBS; -1: the last entry of STATE and OBS
+  };
+  const std::vector<Bootstrap>& bootstraps() const { return bootstraps_; }
+
+  // Given values at places that are alive and those of the bootstraps, in their order, writes the advantages there and 0
+  // elsewhere. value and out: [steps * agents].
+  void Advantages(const float* value, const float* bootstrap, float* out) const;
+
+ private:
+  EnvShape shape_;
+  int64_t rows_, agents_, steps_ = 0;
+  double gamma_, lambda_, reward_scale_;
+  std::vector<uint8_t> alive_;  // [(steps + 1) * agents]
+  std::vector<float> reward_;
+  std::vector<double> discount_, carry_;
+  std::vector<Bootstrap> bootstraps_;
+};
+
+}  // namespace backplane::mappo

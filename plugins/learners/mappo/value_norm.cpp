@@ -1,0 +1,30 @@
+#include "value_norm.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace backplane::mappo {
+namespace {
+constexpr double kKeep = 0.99999, kLeast = 1e-5, kLeastVariance = 0.01;
+}
+
+void ValueNorm::Blend(double mean, double square) {
+  m_ = kKeep * m_ + (1 - kKeep) * mean;
+  q_ = kKeep * q_ + (1 - kKeep) * square;
+  d_ = kKeep * d_ + (1 - kKeep);
+}
+
+double ValueNorm::mean() const { return m_ / std::max(d_, kLeast); }
+double ValueNorm::variance() const { return std::max(q_ / std::max(d_, kLeast) - mean() * mean(), kLeastVariance); }
+rl::Scaling ValueNorm::scaling() const { return {mean(), 1 / std::sqrt(variance())}; }
+float ValueNorm::Denormalize(double value) const { return static_cast<float>(value * std::sqrt(variance()) + mean()); }
+
+void ValueNorm::Save(const bp::Writer& writer) const {
+  for (double each : {m_, q_, d_}) writer.Put(each);
+}
+
+void ValueNorm::Load(const bp::Reader& reader) {
+  for (double* each : {&m_, &q_, &d_}) *each = reader.Get<double>();
+}
+
+}  // namespace backplane::mappo
