@@ -10,24 +10,31 @@ namespace {
 using nn::Vec;
 
 constexpr int64_t kLanes = nn::kLanes<float>;
-static_assert(kMargin == kLanes);
 
-// Copies `lines` lines of `width` numbers, `stride` apart, one after the other. Goes from the end to the beginning in whole
-// vectors: what each writes too much lies before it, and is written after it, but for up to kLanes - 1 numbers before `out`,
-// which the caller writes afterwards.
-BP_NN_INLINE void CopyLines(const float* from, int64_t stride, int64_t lines, int64_t width, float* out) {
-  Vec<float> v;
-  for (int64_t y = lines - 1; y >= 0; --y) {
-    for (int64_t end = width; end > 0; end -= kLanes) {
-      nn::Load(from + y * stride + end - kLanes, &v);
-      nn::Store<float>(v, out + y * width + end - kLanes);
-    }
+// Copies n numbers, in two vectors of T that overlap or in one loop of them and a last one that overlaps.
+template <class T>
+BP_NN_INLINE void CopyBy(const float* from, int64_t n, float* out) {
+  constexpr int64_t kStep = sizeof(T) / sizeof(float);
+  T v;
+  for (int64_t i = 0; i + kStep < n; i += kStep) {
+    std::memcpy(&v, from + i, sizeof v);
+    std::memcpy(out + i, &v, sizeof v);
   }
+  std::memcpy(&v, from + n - kStep, sizeof v);
+  std::memcpy(out + n - kStep, &v, sizeof v);
 }
 
-// The same, where there is no room before `out`.
-void CopyExactly(const float* from, int64_t stride, int64_t lines, int64_t width, float* out) {
-  for (int64_t y = 0; y < lines; ++y) std::memcpy(out + y * width, from + y * stride, width * sizeof(float));
+// Copies `lines` lines of `width` numbers, `stride` apart, one after the other. A call of memcpy for each of these short lines
+// would cost more than the copies.
+BP_NN_INLINE void CopyLines(const float* from, int64_t stride, int64_t lines, int64_t width, float* out) {
+  typedef float Half __attribute__((vector_size(32)));
+  if (width >= kLanes) {
+    for (int64_t y = 0; y < lines; ++y) CopyBy<Vec<float>>(from + y * stride, width, out + y * width);
+  } else if (width >= kLanes / 2) {
+    for (int64_t y = 0; y < lines; ++y) CopyBy<Half>(from + y * stride, width, out + y * width);
+  } else {
+    for (int64_t y = 0; y < lines; ++y) CopyBy<float>(from + y * stride, width, out + y * width);
+  }
 }
 
 BP_NN_INLINE void Zero(float* out, int64_t n) {
@@ -82,7 +89,6 @@ struct ObserveRow {
   static BP_NN_INLINE void Run(const Model* model, const Row* row, float time, const View* out) {
     const uav::Options& o = model->options;
     const int64_t n = o.n_uavs, size = uav::ObsSize(o), others = uav::kOther * (n - 1), side = o.patch_side();
-    const bool room = uav::kSelf + others >= kLanes - 1;
     for (int64_t i = 0; i < n; ++i) {
       const Uav& u = row->uavs[i];
       float* obs = out->obs + i * size;
@@ -91,10 +97,9 @@ struct ObserveRow {
         continue;
       }
       const float* corner = &row->map[model->Index(u.x - o.sensor_radius, u.y - o.sensor_radius)];
-      float* patch = obs + uav::kSelf + others;
-      room ? CopyLines(corner, model->stride, side, side, patch) : CopyExactly(corner, model->stride, side, side, patch);
-      Zero(obs + uav::kSelf, others);
       WriteSelf(*model, u, time, obs);
+      Zero(obs + uav::kSelf, others);
+      CopyLines(corner, model->stride, side, side, obs + uav::kSelf + others);
     }
     WriteSeen(*model, *row, out->obs);
     WriteState(*model, *row, time, out->state);
@@ -102,12 +107,6 @@ struct ObserveRow {
 
   static BP_NN_INLINE void WriteState(const Model& model, const Row& row, float time, float* out) {
     const uav::Options& o = model.options;
-    const int64_t head = uav::kStatePerUav * o.n_uavs + 1;
-    if (o.state_map != uav::StateMap::kNone) {
-      const float* from = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
-      head >= kLanes - 1 ? CopyLines(from, model.stride, o.grid_size, o.grid_size, out + head)
-                         : CopyExactly(from, model.stride, o.grid_size, o.grid_size, out + head);
-    }
     for (const Uav& u : row.uavs) {
       out[0] = model.Scaled(u.x);
       out[1] = model.Scaled(u.y);
@@ -119,7 +118,10 @@ struct ObserveRow {
       out[7] = u.status == Status::kArrived;
       out += uav::kStatePerUav;
     }
-    *out = time;
+    *out++ = time;
+    if (o.state_map == uav::StateMap::kNone) return;
+    const float* map = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
+    CopyLines(map, model.stride, o.grid_size, o.grid_size, out);
   }
 };
 
