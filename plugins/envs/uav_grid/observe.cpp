@@ -11,7 +11,7 @@ using nn::Vec;
 
 constexpr int64_t kLanes = nn::kLanes<float>;
 
-// Copies n numbers, in two vectors of T that overlap or in one loop of them and a last one that overlaps.
+// Copies n numbers, no fewer than T holds, in pieces of T of which the last one may overlap the one before.
 template <class T>
 BP_NN_INLINE void CopyBy(const float* from, int64_t n, float* out) {
   constexpr int64_t kStep = sizeof(T) / sizeof(float);
@@ -45,6 +45,11 @@ BP_NN_INLINE void Zero(float* out, int64_t n) {
   }
   for (int64_t i = 0; i + kLanes <= n; i += kLanes) nn::Store<float>(zero, out + i);
   nn::Store<float>(zero, out + n - kLanes);
+}
+
+// Asks for memory that will be written. A rollout is larger than the caches, and half of a step's time went by waiting for it.
+BP_NN_INLINE void Fetch(const float* place, int64_t n) {
+  for (int64_t i = 0; i < n; i += kLanes) __builtin_prefetch(place + i, 1, 2);
 }
 
 BP_NN_INLINE void WriteSelf(const Model& model, const Uav& u, float time, float* out) {
@@ -86,12 +91,13 @@ BP_NN_INLINE void WriteSeen(const Model& model, const Row& row, float* obs) {
 
 struct ObserveRow {
   template <nn::Isa>
-  static BP_NN_INLINE void Run(const Model* model, const Row* row, float time, const View* out) {
+  static BP_NN_INLINE void Run(const Model* model, const Row* row, float time, const View* out, const View* next) {
     const uav::Options& o = model->options;
     const int64_t n = o.n_uavs, size = uav::ObsSize(o), others = uav::kOther * (n - 1), side = o.patch_side();
     for (int64_t i = 0; i < n; ++i) {
       const Uav& u = row->uavs[i];
       float* obs = out->obs + i * size;
+      if (next) Fetch(next->obs + i * size, size);
       if (u.status != Status::kActive) {
         Zero(obs, size);
         continue;
@@ -102,10 +108,10 @@ struct ObserveRow {
       CopyLines(corner, model->stride, side, side, obs + uav::kSelf + others);
     }
     WriteSeen(*model, *row, out->obs);
-    WriteState(*model, *row, time, out->state);
+    WriteState(*model, *row, time, out->state, next ? next->state : nullptr);
   }
 
-  static BP_NN_INLINE void WriteState(const Model& model, const Row& row, float time, float* out) {
+  static BP_NN_INLINE void WriteState(const Model& model, const Row& row, float time, float* out, const float* next) {
     const uav::Options& o = model.options;
     for (const Uav& u : row.uavs) {
       out[0] = model.Scaled(u.x);
@@ -120,6 +126,7 @@ struct ObserveRow {
     }
     *out++ = time;
     if (o.state_map == uav::StateMap::kNone) return;
+    if (next) Fetch(next, o.cells());
     const float* map = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
     CopyLines(map, model.stride, o.grid_size, o.grid_size, out);
   }
@@ -151,9 +158,9 @@ void Explore(const Model& model, Row* row) {
   }
 }
 
-void Observe(const Model& model, const Row& row, const View& out) {
+void Observe(const Model& model, const Row& row, const View& out, const View* next) {
   const auto time = static_cast<float>(static_cast<double>(row.tally.t) / static_cast<double>(model.options.max_steps));
-  nn::Dispatch<ObserveRow>(&model, &row, time, &out);
+  nn::Dispatch<ObserveRow>(&model, &row, time, &out, next);
   WriteMask(model, row, out);
 }
 
