@@ -24,8 +24,8 @@ BP_NN_INLINE void CopyBy(const float* from, int64_t n, float* out) {
   std::memcpy(out + n - kStep, &v, sizeof v);
 }
 
-// Copies `lines` lines of `width` numbers, `stride` apart, one after the other. A call of memcpy for each of these short lines
-// would cost more than the copies.
+// Copies `lines` lines of `width` > 0 numbers, `stride` apart, one after the other. A call of memcpy for each of these short
+// lines would cost more than the copies.
 BP_NN_INLINE void CopyLines(const float* from, int64_t stride, int64_t lines, int64_t width, float* out) {
   typedef float Half __attribute__((vector_size(32)));
   if (width >= kLanes) {
@@ -35,16 +35,6 @@ BP_NN_INLINE void CopyLines(const float* from, int64_t stride, int64_t lines, in
   } else {
     for (int64_t y = 0; y < lines; ++y) CopyBy<float>(from + y * stride, width, out + y * width);
   }
-}
-
-BP_NN_INLINE void Zero(float* out, int64_t n) {
-  const Vec<float> zero{};
-  if (n < kLanes) {
-    for (int64_t i = 0; i < n; ++i) out[i] = 0;
-    return;
-  }
-  for (int64_t i = 0; i + kLanes <= n; i += kLanes) nn::Store<float>(zero, out + i);
-  nn::Store<float>(zero, out + n - kLanes);
 }
 
 // Asks for memory that will be written. A rollout is larger than the caches, and half of a step's time went by waiting for it.
@@ -99,12 +89,12 @@ struct ObserveRow {
       float* obs = out->obs + i * size;
       if (next) Fetch(next->obs + i * size, size);
       if (u.status != Status::kActive) {
-        Zero(obs, size);
+        CopyLines(model->zeros.data(), 0, 1, size, obs);
         continue;
       }
       const float* corner = &row->map[model->Index(u.x - o.sensor_radius, u.y - o.sensor_radius)];
       WriteSelf(*model, u, time, obs);
-      Zero(obs + uav::kSelf, others);
+      if (others > 0) CopyLines(model->zeros.data(), 0, 1, others, obs + uav::kSelf);
       CopyLines(corner, model->stride, side, side, obs + uav::kSelf + others);
     }
     WriteSeen(*model, *row, out->obs);
@@ -113,6 +103,7 @@ struct ObserveRow {
 
   static BP_NN_INLINE void WriteState(const Model& model, const Row& row, float time, float* out, const float* next) {
     const uav::Options& o = model.options;
+    if (next) Fetch(next, uav::StateSize(o));
     for (const Uav& u : row.uavs) {
       out[0] = model.Scaled(u.x);
       out[1] = model.Scaled(u.y);
@@ -126,7 +117,6 @@ struct ObserveRow {
     }
     *out++ = time;
     if (o.state_map == uav::StateMap::kNone) return;
-    if (next) Fetch(next, o.cells());
     const float* map = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
     CopyLines(map, model.stride, o.grid_size, o.grid_size, out);
   }
