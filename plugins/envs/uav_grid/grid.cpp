@@ -72,7 +72,7 @@ void UavGrid::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const ui
     drawer->maker.Draw(seeds[r], &drawer->map);
     Start(drawer->map, &rows_[r]);
     Explore(model_, &rows_[r]);
-    Show(slot, r);
+    Show(slot, r, r + 1);
   }
   GiveBack(std::move(drawer));
 }
@@ -112,13 +112,18 @@ void UavGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
       statistics[i] = slot.Has(kFirstStatistic + i) ? slot.Row<float>(kFirstStatistic + i, r) : nullptr;
     WriteStatistics(row.tally, model_.options.n_uavs, statistics);
     Explore(model_, &row);
-    Show(slot, r);
+    Show(slot, r, end);
   }
 }
 
-void UavGrid::Show(const bp::Slot& slot, uint64_t r) {
-  Observe(model_, rows_[r],
-          {slot.Row<float>(kObs, r), slot.Row<float>(kState, r), slot.Row<uint8_t>(kMask, r), slot.Row<uint8_t>(kAlive, r)});
+// Rows from `end` on belong to other calls.
+void UavGrid::Show(const bp::Slot& slot, uint64_t r, uint64_t end) const {
+  const auto view = [&slot](uint64_t row) {
+    return View{slot.Row<float>(kObs, row), slot.Row<float>(kState, row), slot.Row<uint8_t>(kMask, row),
+                slot.Row<uint8_t>(kAlive, row)};
+  };
+  const View next = view(r + 1 < end ? r + 1 : r);
+  Observe(model_, rows_[r], view(r), r + 1 < end ? &next : nullptr);
 }
 
 std::unique_ptr<UavGrid::Drawer> UavGrid::TakeDrawer() {

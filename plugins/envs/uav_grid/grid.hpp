@@ -41,7 +41,7 @@ class UavGrid {
   void Start(const uav::Map& map, Row* row) const;
   template <class Function>
   void ForEachCell(Function&& function) const;  // function(Model::Index of it), line by line
-  void Show(const bp::Slot& slot, uint64_t r);
+  void Show(const bp::Slot& slot, uint64_t r, uint64_t end) const;
 
   Model model_;
   std::vector<Row> rows_;
