@@ -62,22 +62,28 @@ bool MapMaker::Suitable(const Map& map) {
   }
   for (const int32_t cell : map.obstacles)
     free_[cell / side * words_ + cell % side / 64] &= ~(uint64_t{1} << (cell % side % 64));
-  std::fill(reached_.begin(), reached_.end(), 0);
+  const auto has = [&](int32_t cell) { return Has(reached_, words_, cell % side, cell / side); };
+  Restart(map.start[0]);
   for (int64_t i = 0; i < options_.n_uavs; ++i) {
-    // Most maps are one piece, found with the first UAV.
-    if (i == 0 || !Has(reached_, words_, map.start[i] % side, map.start[i] / side)) {
-      std::fill(reached_.begin(), reached_.end(), 0);
-      Flood(map.start[i]);
+    // Most maps are one piece, seen at once.
+    while (!has(map.start[i]) || !has(map.target[i])) {
+      if (Spread()) continue;
+      if (has(map.start[i]) || has(map.target[i])) return false;
+      Restart(map.start[i]);
     }
-    if (!Has(reached_, words_, map.target[i] % side, map.target[i] / side)) return false;
   }
   return true;
 }
 
-// Sweeps down and up the lines: each takes what its own reached cells and those of the line before touch.
-void MapMaker::Flood(int32_t from) {
+void MapMaker::Restart(int32_t cell) {
   const int64_t side = options_.grid_size;
-  reached_[from / side * words_ + from % side / 64] |= uint64_t{1} << (from % side % 64);
+  std::fill(reached_.begin(), reached_.end(), 0);
+  reached_[cell / side * words_ + cell % side / 64] = uint64_t{1} << (cell % side % 64);
+}
+
+// Sweeps down and up the lines: each takes what its own reached cells and those of the line before touch.
+bool MapMaker::Spread() {
+  const int64_t side = options_.grid_size;
   const auto spread = [this](const uint64_t* line, int64_t w) {  // the line's reached cells and their neighbours left and right
     const uint64_t before = w > 0 ? line[w - 1] >> 63 : 0, after = w + 1 < words_ ? line[w + 1] << 63 : 0;
     return line[w] | line[w] << 1 | line[w] >> 1 | before | after;
@@ -99,11 +105,10 @@ void MapMaker::Flood(int32_t from) {
     }
     return any;
   };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (int64_t y = 0; y < side; ++y) changed |= grow(y, y - 1);
-    for (int64_t y = side; y-- > 0;) changed |= grow(y, y + 1);
-  }
+  bool changed = false;
+  for (int64_t y = 0; y < side; ++y) changed |= grow(y, y - 1);
+  for (int64_t y = side; y-- > 0;) changed |= grow(y, y + 1);
+  return changed;
 }
 
 }  // namespace backplane::uav

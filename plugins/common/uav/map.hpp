@@ -26,7 +26,9 @@ class MapMaker {
 
  private:
   bool Suitable(const Map& map);
-  void Flood(int32_t from);  // marks in reached_ what can be reached from a free cell
+  // reached_ holds cells of one piece of the map: at first one, with each Spread more, until that returns false.
+  void Restart(int32_t cell);
+  bool Spread();
 
   Options options_;
   int64_t words_;                          // of 64 cells for one line of the grid

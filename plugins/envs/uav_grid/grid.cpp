@@ -29,6 +29,13 @@ void WriteStatistics(const Tally& tally, int64_t n_uavs, float* const* out) {
     if (out[i]) *out[i] = static_cast<float>(values[i]);
 }
 
+[[noreturn]] void RefuseAction(const Row& row, uint64_t r, const int32_t* action) {
+  size_t i = 0;
+  while (row.uavs[i].status != Status::kActive || (action[i] >= 0 && action[i] < uav::kActions)) ++i;
+  throw bp::Error(BP_E_INVALID_ARG, "the action of UAV " + std::to_string(i) + " in row " + std::to_string(r) +
+                                        " should be one of 0 .. 8, got " + std::to_string(action[i]));
+}
+
 }  // namespace
 
 UavGrid::UavGrid(const bp::Config& config, uint64_t rows) : model_(uav::Options(config)) {
@@ -93,19 +100,12 @@ void UavGrid::Start(const uav::Map& map, Row* row) const {
 }
 
 void UavGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
-  const auto n_uavs = static_cast<size_t>(model_.options.n_uavs);
   uint8_t unwanted[kMaxUavs];  // agent_ended where nobody wants it
   for (uint64_t r = begin; r < end; ++r) {
     Row& row = rows_[r];
     const auto* action = slot.Row<const int32_t>(kAction, r);
     uint8_t* ended = slot.Has(kAgentEnded) ? slot.Row<uint8_t>(kAgentEnded, r) : unwanted;
-    if (!Advance(model_, action, &row, slot.Row<float>(kReward, r), ended)) {
-      for (size_t i = 0; i < n_uavs; ++i) {
-        if (row.uavs[i].status == Status::kActive && (action[i] < 0 || action[i] >= uav::kActions))
-          throw bp::Error(BP_E_INVALID_ARG, "the action of UAV " + std::to_string(i) + " in row " + std::to_string(r) +
-                                                " should be one of 0 .. 8, got " + std::to_string(action[i]));
-      }
-    }
+    if (!Advance(model_, action, &row, slot.Row<float>(kReward, r), ended)) RefuseAction(row, r, action);
     *slot.Row<uint8_t>(kTerminated, r) = row.tally.arrived + row.tally.crashed == model_.options.n_uavs;
     float* statistics[kNStatistics];
     for (int i = 0; i < kNStatistics; ++i)
