@@ -39,6 +39,8 @@ class UavGrid {
   std::unique_ptr<Drawer> TakeDrawer();
   void GiveBack(std::unique_ptr<Drawer> drawer);
   void Start(const uav::Map& map, Row* row) const;
+  template <class Function>
+  void ForEachCell(Function&& function) const;  // function(Model::Index of it), line by line
   void Show(const bp::Slot& slot, uint64_t r);
 
   Model model_;

@@ -11,7 +11,8 @@ namespace backplane::uav_grid {
 inline constexpr int64_t kMaxUavs = 256;  // the range of the option n_uavs
 
 // A map is kept with a border, so that the patch around any cell is a rectangle of it: [side + 2 * border] lines of `stride`
-// bytes, -1 in the border, 1 obstacle, 0 free. Vectors of kMargin bytes may begin before the first line and end after the last.
+// numbers, -1 in the border, 1 obstacle, 0 free. Vectors of kMargin numbers may begin before the first line and end after the
+// last.
 inline constexpr int64_t kMargin = 16;
 
 struct Model {
@@ -24,12 +25,12 @@ struct Model {
 
   const uav::Options options;
   const int64_t border, stride;
-  int32_t offset[uav::kActions];   // of a move, in a map with its border
-  double diagonal;                 // cells
-  std::vector<float> scaled;       // k / (side - 1) for k = -(side - 1) .. side - 1
-  std::vector<float> relative;     // k / sensor_radius for k = -sensor_radius .. sensor_radius
-  std::vector<int8_t> free_map;    // without obstacles
-  std::vector<int8_t> unseen_map;  // nothing explored; empty unless STATE holds the explored map
+  int32_t offset[uav::kActions];  // of a move, in a map with its border
+  double diagonal;                // cells
+  std::vector<float> scaled;      // k / (side - 1) for k = -(side - 1) .. side - 1
+  std::vector<float> relative;    // k / sensor_radius for k = -sensor_radius .. sensor_radius
+  std::vector<float> free_map;    // without obstacles
+  std::vector<float> unseen_map;  // nothing explored; empty unless STATE holds the explored map
 };
 
 }  // namespace backplane::uav_grid

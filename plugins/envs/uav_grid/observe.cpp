@@ -12,26 +12,22 @@ using nn::Vec;
 constexpr int64_t kLanes = nn::kLanes<float>;
 static_assert(kMargin == kLanes);
 
-// `lines` lines of `width` bytes, `stride` apart, as floats one after the other. Goes from the end to the beginning in whole
-// vectors: what each writes too much lies before it, and is written after it, but for up to kLanes - 1 floats before `out`,
+// Copies `lines` lines of `width` numbers, `stride` apart, one after the other. Goes from the end to the beginning in whole
+// vectors: what each writes too much lies before it, and is written after it, but for up to kLanes - 1 numbers before `out`,
 // which the caller writes afterwards.
-BP_NN_INLINE void Widen(const int8_t* from, int64_t stride, int64_t lines, int64_t width, float* out) {
-  typedef int8_t Bytes __attribute__((vector_size(16)));
-  typedef int32_t Ints __attribute__((vector_size(64)));
+BP_NN_INLINE void CopyLines(const float* from, int64_t stride, int64_t lines, int64_t width, float* out) {
+  Vec<float> v;
   for (int64_t y = lines - 1; y >= 0; --y) {
     for (int64_t end = width; end > 0; end -= kLanes) {
-      Bytes bytes;
-      std::memcpy(&bytes, from + y * stride + end - kLanes, sizeof bytes);
-      const Ints ints = __builtin_convertvector(bytes, Ints);
-      nn::Store<float>(__builtin_convertvector(ints, Vec<float>), out + y * width + end - kLanes);
+      nn::Load(from + y * stride + end - kLanes, &v);
+      nn::Store<float>(v, out + y * width + end - kLanes);
     }
   }
 }
 
 // The same, where there is no room before `out`.
-void WidenOneByOne(const int8_t* from, int64_t stride, int64_t lines, int64_t width, float* out) {
-  for (int64_t y = 0; y < lines; ++y)
-    for (int64_t x = 0; x < width; ++x) out[y * width + x] = from[y * stride + x];
+void CopyExactly(const float* from, int64_t stride, int64_t lines, int64_t width, float* out) {
+  for (int64_t y = 0; y < lines; ++y) std::memcpy(out + y * width, from + y * stride, width * sizeof(float));
 }
 
 BP_NN_INLINE void Zero(float* out, int64_t n) {
@@ -94,9 +90,9 @@ struct ObserveRow {
         Zero(obs, size);
         continue;
       }
-      const int8_t* corner = &row->map[model->Index(u.x - o.sensor_radius, u.y - o.sensor_radius)];
+      const float* corner = &row->map[model->Index(u.x - o.sensor_radius, u.y - o.sensor_radius)];
       float* patch = obs + uav::kSelf + others;
-      room ? Widen(corner, model->stride, side, side, patch) : WidenOneByOne(corner, model->stride, side, side, patch);
+      room ? CopyLines(corner, model->stride, side, side, patch) : CopyExactly(corner, model->stride, side, side, patch);
       Zero(obs + uav::kSelf, others);
       WriteSelf(*model, u, time, obs);
     }
@@ -108,9 +104,9 @@ struct ObserveRow {
     const uav::Options& o = model.options;
     const int64_t head = uav::kStatePerUav * o.n_uavs + 1;
     if (o.state_map != uav::StateMap::kNone) {
-      const int8_t* from = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
-      head >= kLanes - 1 ? Widen(from, model.stride, o.grid_size, o.grid_size, out + head)
-                         : WidenOneByOne(from, model.stride, o.grid_size, o.grid_size, out + head);
+      const float* from = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
+      head >= kLanes - 1 ? CopyLines(from, model.stride, o.grid_size, o.grid_size, out + head)
+                         : CopyExactly(from, model.stride, o.grid_size, o.grid_size, out + head);
     }
     for (const Uav& u : row.uavs) {
       out[0] = model.Scaled(u.x);
@@ -135,7 +131,7 @@ void WriteMask(const Model& model, const Row& row, const View& out) {
     uint8_t* mask = out.mask + i * uav::kActions;
     out.alive[i] = active;
     mask[0] = 1;
-    const int8_t* here = &row.map[model.Index(u.x, u.y)];
+    const float* here = &row.map[model.Index(u.x, u.y)];
     for (int64_t a = 1; a < uav::kActions; ++a) mask[a] = active & (!model.options.mask_static | (here[model.offset[a]] == 0));
   }
 }
@@ -149,7 +145,7 @@ void Explore(const Model& model, Row* row) {
     if (u.status != Status::kActive) continue;
     const int64_t corner = model.Index(u.x - radius, u.y - radius);
     for (int64_t y = 0; y < side; ++y)
-      std::memcpy(&row->explored[corner + y * model.stride], &row->map[corner + y * model.stride], side);
+      std::memcpy(&row->explored[corner + y * model.stride], &row->map[corner + y * model.stride], side * sizeof(float));
   }
 }
 
