@@ -78,8 +78,8 @@ class FilmWriter {
     if (picture.empty()) return;
     if (film_.png)
       Add("<image width=\"{}\" height=\"{}\" href=\"data:image/png;base64,{}\"/>\n", film_.width, film_.height, picture);
-    else
-      Add("<g>{}</g>\n", picture);
+    else  // an element of its own cuts off what lies beside the picture
+      Add("<svg width=\"{}\" height=\"{}\">{}</svg>\n", film_.width, film_.height, picture);
   }
 
   void WriteCaption() {
