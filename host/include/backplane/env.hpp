@@ -21,6 +21,12 @@
 //   void Step(const bp::Slot&, uint64_t begin, uint64_t end);
 // and for snapshots uint64_t StateBytes() const, Save(row, void*) const, Load(row, const void*), uint64_t StateKey() const.
 //
+// For films of episodes (ext/render.h) B draws its rows, as the inside of an <svg> unless `kPictureFormat` is BP_RENDER_PNG:
+//   bp::PictureSize SizeOfPicture() const;
+//   void DrawBackdrop(uint64_t row, std::string* out);           // what stays for the episode; may be absent
+//   void DrawFrame(uint64_t row, std::string* out);
+// and T, static SizeOfPicture(const Model&), DrawBackdrop(const Model&, std::string*) const, DrawFrame(likewise) const.
+//
 // Both keep their own state and never read OBS back. Rows are stepped by several threads at once, on disjoint ranges, so a row
 // touches nothing shared but the const Model; `static constexpr bool kRowsConcurrent = false` in T or B turns that off.
 // Errors are thrown as bp::Error. Step neither allocates nor locks.
@@ -31,6 +37,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "backplane/env_pictures.hpp"
 #include "backplane/env_spec.hpp"
 #include "backplane/ext/snapshot.h"
 #include "backplane/rng.h"
@@ -81,6 +88,8 @@ class EnvInstance {
       : host_(host), rows_(rows), batch_(config, rows), table_(batch_.Spec()), last_slot_(rows, 0) {}
 
   const bp_host* host() const { return host_; }
+  uint64_t rows() const { return rows_; }
+  B& batch() { return batch_; }
   const bp_env_spec* spec() const { return &table_.view; }
   void Bind(const bp_frame* frames, uint64_t n_frames) {
     if (n_frames == 0) throw Error(BP_E_INVALID_ARG, "bind needs at least one slot");
@@ -205,6 +214,9 @@ struct EnvBatch : B {
     if constexpr (Instance::kSnapshots) {
       static constexpr bp_env_snapshot_1 snapshot = {sizeof(bp_env_snapshot_1), 0, RowBytes, Get, Set};
       if (std::string_view(id) == BP_ENV_SNAPSHOT_1) return &snapshot;
+    }
+    if constexpr (detail::Pictures<Instance>::kOffered) {
+      if (std::string_view(id) == BP_ENV_RENDER_1) return detail::Pictures<Instance>::Table();
     }
     return nullptr;
   }

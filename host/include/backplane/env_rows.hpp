@@ -47,6 +47,10 @@ class RowBatch : public OptionsOf<T> {
   using Action = typename ActionOf<T>::Type;
   static constexpr About kAbout = T::kAbout;
   static constexpr bool kRowsConcurrent = RowsConcurrent<T>();
+  static constexpr uint32_t kPictureFormat = PictureFormat<T>();
+  static constexpr bool kDraws = requires(const T& c, const Model& m, std::string* out) {
+    T::SizeOfPicture(m), c.DrawFrame(m, out);
+  };
   static constexpr bool kPlainState = std::is_trivially_copyable_v<T>;
   static constexpr bool kOwnState = requires(T & t, const T& c, const Model& m, void* p) {
     T::StateBytes(m), c.Save(m, p), t.Load(m, p);
@@ -121,6 +125,11 @@ class RowBatch : public OptionsOf<T> {
     else
       std::memcpy(&cell.row, state, sizeof(T));
   }
+  PictureSize SizeOfPicture() const requires kDraws { return T::SizeOfPicture(model_); }
+  void DrawBackdrop(uint64_t row, std::string* out) const requires kDraws {
+    if constexpr (requires { cells_[row].row.DrawBackdrop(model_, out); }) cells_[row].row.DrawBackdrop(model_, out);
+  }
+  void DrawFrame(uint64_t row, std::string* out) const requires kDraws { cells_[row].row.DrawFrame(model_, out); }
   uint64_t StateKey() const {
     if constexpr (requires { model_.Key(); }) return model_.Key();
     return 0;

@@ -1,6 +1,7 @@
 // The commands behind the command line, one function each, with what was typed as plain data. Each returns the exit code.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -43,6 +44,14 @@ struct ReplayArgs {
   bool gdb = false;
 };
 int ReplayCommand(const ReplayArgs& args);
+
+struct RenderArgs {
+  std::filesystem::path out;
+  std::string trial;         // as for replay; empty: the only one of the folder
+  uint64_t episode = 0;      // of an evaluation
+  std::filesystem::path to;  // empty: in the trial's folder
+};
+int RenderCommand(const RenderArgs& args);
 
 struct ConfigCheckArgs {
   FileArgs input;

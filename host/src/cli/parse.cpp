@@ -26,6 +26,7 @@ namespace {
 struct TrialArgs {
   std::filesystem::path trial_json;
   bool check = false;
+  TrialTask task;
 };
 
 struct Arguments {
@@ -33,6 +34,7 @@ struct Arguments {
   std::string only_failed, gpus;  // of run, as typed
   unsigned jobs = 0;              // of run; 0: not given
   ReplayArgs replay;
+  RenderArgs render;
   TrialArgs trial;
   ConfigCheckArgs check;
   ConfigShowArgs show;
@@ -131,18 +133,39 @@ void AddReplay(CLI::App* root, Arguments* args) {
   replay->callback([args] { args->chosen = [args] { return ReplayCommand(args->replay); }; });
 }
 
+void AddRender(CLI::App* root, Arguments* args) {
+  CLI::App* render = root->add_subcommand("render", "Write an evaluation episode of one trial as a film: an SVG that moves");
+  render->add_option("out", args->render.out, "Results folder")->type_name("OUT")->required();
+  render->add_option("trial", args->render.trial, "Trial id or the beginning of it, or the trial's name, if there are several")
+      ->type_name("TRIAL");
+  render->add_option("--episode", args->render.episode, "Which one, from 0: the start that an evaluation's episode N has")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{UINT32_MAX}));
+  render->add_option("--to", args->render.to, "File to write instead of episode-N.svg in the trial's folder")
+      ->type_name("FILE");
+  render->callback([args] { args->chosen = [args] { return RenderCommand(args->render); }; });
+}
+
 void AddRunTrial(CLI::App* root, Arguments* args) {
   CLI::App* trial =
       root->add_subcommand("run-trial", "Run one prepared trial in this process (what `run` starts for each trial)");
   trial->add_option("trial_json", args->trial.trial_json, "trial.json of a results folder")->type_name("FILE")->required();
-  trial->add_flag("--check", args->trial.check, "Only try whether env and learner fit together");
+  CLI::Option* check = trial->add_flag("--check", args->trial.check, "Only try whether env and learner fit together");
+  CLI::Option* film =
+      trial->add_option("--film", args->trial.task.film, "Only play an evaluation episode and write its pictures, as JSON")
+          ->type_name("FILE")
+          ->excludes(check);
+  trial->add_option("--episode", args->trial.task.episode, "Which one, from 0")->type_name("N")->needs(film);
   trial->callback([args] {
     args->chosen = [args] {
       // A plugin that asks for input would wait for ever, also when a person starts a trial at a terminal.
       if (std::freopen("/dev/null", "r", stdin) == nullptr) {
         std::fclose(stdin);
       }
-      const int code = RunTrial(args->trial.trial_json, args->trial.check);
+      using Kind = TrialTask::Kind;
+      TrialTask& task = args->trial.task;
+      task.kind = args->trial.check ? Kind::kCheck : !task.film.empty() ? Kind::kFilm : Kind::kRun;
+      const int code = RunTrial(args->trial.trial_json, task);
       std::fflush(nullptr);
       // Plugins are never unloaded: their destructors at exit could still crash a trial that has already ended well.
       _exit(code);
@@ -323,6 +346,7 @@ int Main(int argc, char** argv) {
   AddRun(&root, &args);
   AddRunTrial(&root, &args);
   AddReplay(&root, &args);
+  AddRender(&root, &args);
   AddConfig(&root, &args);
   AddBatch(&root, &args);
   AddStore(&root, &args);

@@ -98,6 +98,20 @@ std::string OneLine(const std::string& text) {
   return Encode(decoded);
 }
 
+std::string XmlText(const std::string& text) {
+  std::string escaped;
+  for (const char c : OneLine(text)) {
+    switch (c) {
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '"': escaped += "&quot;"; break;
+      default: escaped += c;
+    }
+  }
+  return escaped;
+}
+
 double TextWidth(const std::string& text) { return Width(Decode(text)); }
 
 std::string Shorten(const std::string& text, double width) {

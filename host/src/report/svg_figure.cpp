@@ -17,20 +17,6 @@ namespace {
 
 constexpr std::array<const char*, 3> kDashes = {"10 6", "3 5", "14 5 3 5"};
 
-std::string Escaped(const std::string& text) {
-  std::string escaped;
-  for (const char c : OneLine(text)) {
-    switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '"': escaped += "&quot;"; break;
-      default: escaped += c;
-    }
-  }
-  return escaped;
-}
-
 // A tenth of a pixel is enough, and what is far outside is cut off anyway.
 std::string Pixels(double value) {
   const double tenth = std::round(std::clamp(value, -1e6, 1e6) * 10) / 10;
@@ -50,9 +36,9 @@ class Svg {
     Line(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" width=\"100%\" role=\"img\" aria-label=\"{}\" "
         "font-family=\"'DejaVu Sans', Verdana, sans-serif\" font-size=\"{}\" fill=\"currentColor\">",
-        figure_.width, figure_.height, Escaped(figure_.alt.empty() ? figure_.title : figure_.alt), Pixels(em_));
-    Line("<title>{}</title>", Escaped(figure_.title));
-    Line("<desc>{}</desc>", Escaped(figure_.alt));
+        figure_.width, figure_.height, XmlText(figure_.alt.empty() ? figure_.title : figure_.alt), Pixels(em_));
+    Line("<title>{}</title>", XmlText(figure_.title));
+    Line("<desc>{}</desc>", XmlText(figure_.alt));
     WriteTexts(layout_.texts);
     for (size_t i = 0; i < figure_.panels.size(); ++i) {
       Line("<g>");
@@ -71,7 +57,7 @@ class Svg {
   }
 
   void WriteText(double x, double y, const std::string& text, const std::string& attributes) {
-    Line("<text x=\"{}\" y=\"{}\" dy=\"0.35em\"{}>{}</text>", Pixels(x), Pixels(y), attributes, Escaped(text));
+    Line("<text x=\"{}\" y=\"{}\" dy=\"0.35em\"{}>{}</text>", Pixels(x), Pixels(y), attributes, XmlText(text));
   }
 
   static std::string Anchor(Align align) {

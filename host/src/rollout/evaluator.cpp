@@ -8,14 +8,16 @@
 namespace backplane {
 
 Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
-                     const std::atomic<bool>& cancelled, std::function<void()> beat)
+                     const std::atomic<bool>& cancelled, std::function<void()> beat, uint64_t first_episode)
     : env_(env),
       learner_(learner),
       runners_(runners),
       chunk_rows_(chunk_rows),
       seed_(seed),
       cancelled_(cancelled),
-      beat_(std::move(beat)) {
+      beat_(std::move(beat)),
+      look_([] {}),
+      first_episode_(first_episode) {
   for (const bp_channel* c : env_.channels()) {
     buffers_[c->name] = std::make_unique<ChannelBuffer>(*c, env_.Lead(*c), 1);
     tensors_.push_back(buffers_[c->name]->entry(0));
@@ -60,7 +62,8 @@ void Evaluator::ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t
       }
       const uint8_t* mask = action.space->masked() ? buffers_[action.mask->name]->at<uint8_t>(0, i) : nullptr;
       // Channels draw far apart from each other on one stream.
-      bp_rng rng{bp_seed(seed_, BP_PURPOSE_ACT, static_cast<uint32_t>(i), static_cast<uint64_t>(t)), uint64_t{c} << 32};
+      const auto agent = static_cast<uint32_t>(first_episode_ * lead + i);
+      bp_rng rng{bp_seed(seed_, BP_PURPOSE_ACT, agent, static_cast<uint64_t>(t)), uint64_t{c} << 32};
       policy == Policy::kUniform ? action.space->Uniform(&rng, mask, out.row(0, i)) : action.space->Zero(mask, out.row(0, i));
     }
   }
@@ -101,8 +104,10 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
   const bool owns_limit = (env_.flags() & BP_FLAG_OWNS_TIME_LIMIT) != 0 && truncated != nullptr;
   const int64_t limit = owns_limit ? 0 : env_.spec().max_episode_steps;
   std::vector<uint64_t> seeds(env_.rows());
-  for (uint64_t r = begin; r < end; ++r) seeds[r] = bp_seed(seed_, BP_PURPOSE_EVAL, static_cast<uint32_t>(r), 0);
+  for (uint64_t r = begin; r < end; ++r)
+    seeds[r] = bp_seed(seed_, BP_PURPOSE_EVAL, static_cast<uint32_t>(first_episode_ + r), 0);
   if (bp_status s = env_.Reset(0, begin, end, nullptr, seeds.data()); s != BP_OK) env_.Fail(s, "reset");
+  look_();
   std::vector<uint8_t> done(end - begin, 0), restart(env_.rows(), 0);
   uint64_t left = end - begin;
   for (int64_t t = 0; left > 0; ++t) {
@@ -110,11 +115,12 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
     if (policy != Policy::kLearner) {
       ActByItself(policy, begin, end, t);
     } else {
-      const bp_act act{sizeof(bp_act),           BP_ACT_GREEDY,  begin,           end,     0,      seed_,
+      const bp_act act{sizeof(bp_act),           BP_ACT_GREEDY,  begin,           end,     first_episode_, seed_,
                        static_cast<uint64_t>(t), act_in_.data(), act_out_.data(), nullptr, nullptr};
       if (bp_status s = learner_.Act(act); s != BP_OK) learner_.Fail(s, "act");
     }
     if (bp_status s = env_.Step(0, begin, end); s != BP_OK) env_.Fail(s, "step");
+    look_();
     bool any_restart = false;
     for (uint64_t r = begin; r < end; ++r) {
       // A row that is done goes on in new episodes that nobody looks at: no env is stepped past its end.

@@ -27,9 +27,9 @@ struct EvaluationResult {
 
 class Evaluator {
  public:
-  // The instance's rows are its episodes: row r plays episode r.
+  // The instance's rows are its episodes: row r plays episode first_episode + r.
   Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
-            const std::atomic<bool>& cancelled, std::function<void()> beat);
+            const std::atomic<bool>& cancelled, std::function<void()> beat, uint64_t first_episode = 0);
 
   enum class Policy {
     kLearner = 1,  // the learner's GREEDY actions
@@ -39,6 +39,9 @@ class Evaluator {
   // Row by row the same starts for every policy. Throws TrialFailure (BP_E_CANCELLED when cancelled).
   // clocks[i > 0] of the other runners count the time as Phase::kEval; clocks[0] is the caller's own business.
   EvaluationResult Play(Policy policy, std::vector<PhaseClock>& clocks);
+  // `look` is called after the reset and after every step, before a row that has ended starts anew. With one row, these are the
+  // states of its episode; with several chunks it is called by several threads.
+  void OnEveryState(std::function<void()> look) { look_ = std::move(look); }
   // False if an action channel is neither a float32 BOX nor one int32 DISCRETE: then there are no uniform actions, and zero is
   // zero bytes.
   bool KnowsUniform() const;
@@ -58,7 +61,8 @@ class Evaluator {
   const Runners runners_;
   uint64_t chunk_rows_, seed_;
   const std::atomic<bool>& cancelled_;
-  std::function<void()> beat_;
+  std::function<void()> beat_, look_;
+  const uint64_t first_episode_;
   std::map<std::string, std::unique_ptr<ChannelBuffer>> buffers_;
   std::vector<bp_tensor*> tensors_, act_in_, act_out_;
   std::vector<ActionChannel> actions_;

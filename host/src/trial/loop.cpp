@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "backplane/ext/snapshot.h"
-#include "backplane/ext/state.h"
+#include "trial/learner_state.hpp"
 #include "trial/metric_events.hpp"
 
 namespace backplane {
@@ -18,26 +18,6 @@ std::vector<std::byte> ToBytes(const std::vector<T>& items) {
   std::vector<std::byte> out(items.size() * sizeof(T));
   if (!items.empty()) std::memcpy(out.data(), items.data(), out.size());
   return out;
-}
-
-bp_status AppendBytes(const bp_writer* writer, const void* data, uint64_t n) {
-  auto* out = static_cast<std::vector<std::byte>*>(writer->impl);
-  const auto* from = static_cast<const std::byte*>(data);
-  out->insert(out->end(), from, from + n);
-  return BP_OK;
-}
-
-struct ReadPlace {
-  const std::vector<std::byte>* bytes;
-  uint64_t at = 0;
-};
-
-bp_status TakeBytes(const bp_reader* reader, void* out, uint64_t n) {
-  auto* place = static_cast<ReadPlace*>(reader->impl);
-  if (n > place->bytes->size() - place->at) return BP_E_IO;
-  std::memcpy(out, place->bytes->data() + place->at, n);
-  place->at += n;
-  return BP_OK;
 }
 
 // JSON has no infinities; a metric that is not finite is written as null.
@@ -254,7 +234,7 @@ void TrialLoop::Evaluate(bool with_floors) {
 }
 
 void TrialLoop::TakeBoundaryState() {
-  const auto* state = parts_.learner.Extension<bp_learner_state_1>(BP_LEARNER_STATE_1);
+  const bp_learner_state_1* state = StateOf(parts_.learner);
   if (state == nullptr) return;
   const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
   boundary_ = {};
@@ -264,8 +244,7 @@ void TrialLoop::TakeBoundaryState() {
                     {"window", window_.Save()},
                     {"policy_steps", collector_.policy_steps()},
                     {"seconds", SpentNow().seconds}};
-  const bp_writer writer{sizeof(bp_writer), 0, &boundary_.blobs["learner"], AppendBytes};
-  if (bp_status s = state->save(parts_.learner.handle(), &writer); s != BP_OK) parts_.learner.Fail(s, "save");
+  boundary_.blobs["learner"] = SaveLearner(*state, parts_.learner);
   if (collector_.policy_steps() == 0) return;
   boundary_.blobs["rows"] = ToBytes(collector_.rows().state);
   const auto* snapshot = parts_.env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);
@@ -301,13 +280,11 @@ void TrialLoop::KeepStateBefore() {
 void TrialLoop::Resume() {
   const std::optional<Checkpoint> checkpoint = ReadCheckpoint(parts_.spec.checkpoint_dir);
   if (!checkpoint) return;
-  const auto* state = parts_.learner.Extension<bp_learner_state_1>(BP_LEARNER_STATE_1);
+  const bp_learner_state_1* state = StateOf(parts_.learner);
   if (state == nullptr)
     throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(), "cannot be resumed: it does not offer " BP_LEARNER_STATE_1);
   const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
-  ReadPlace place{&checkpoint->blobs.at("learner")};
-  const bp_reader reader{sizeof(bp_reader), 0, &place, TakeBytes};
-  if (bp_status s = state->load(parts_.learner.handle(), &reader); s != BP_OK) parts_.learner.Fail(s, "load");
+  LoadLearner(*state, parts_.learner, checkpoint->blobs.at("learner"));
   iterations_ = checkpoint->meta.at("iterations");
   env_steps_ = checkpoint->meta.at("env_steps");
   seconds_before_ = checkpoint->meta.at("seconds");

@@ -17,6 +17,8 @@
 #include "plugin/catalog.hpp"
 #include "rollout/clocks.hpp"
 #include "trial/crash.hpp"
+#include "trial/film.hpp"
+#include "trial/learner_state.hpp"
 #include "trial/loop.hpp"
 #include "trial/threads.hpp"
 
@@ -54,13 +56,13 @@ void TuneMalloc() {
 
 class TrialProcess {
  public:
-  TrialProcess(TrialSpec spec, bool check_only)
+  TrialProcess(TrialSpec spec, const TrialTask& task)
       : spec_(std::move(spec)),
-        check_only_(check_only),
+        task_(task),
         trial_dir_(spec_.checkpoint_dir.parent_path()),
         trial_{sizeof trial_, static_cast<uint32_t>(spec_.attempt), spec_.trial_id.c_str(), spec_.attempt_dir.c_str(),
                trial_dir_.c_str()},
-        status_(check_only ? std::filesystem::path() : spec_.attempt_dir / "status") {
+        status_(records() ? spec_.attempt_dir / "status" : std::filesystem::path()) {
     sinks_.log = [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); };
     sinks_.cancelled = &g_cancelled;
     sinks_.metrics = MetricsHub::Api();
@@ -83,7 +85,8 @@ class TrialProcess {
     });
     try {
       Load();
-      if (check_only_) return kExitOk;
+      if (task_.kind == TrialTask::Kind::kFilm) WriteFilm();
+      if (!records()) return kExitOk;
       loop_->Run();
       if (loop_->stopped_early()) return Finish({kExitTemp, "killed"}, "", "stopped on request");
       return Finish({}, "", "");
@@ -100,7 +103,11 @@ class TrialProcess {
   }
 
  private:
+  bool records() const { return task_.kind == TrialTask::Kind::kRun; }
   void Load();
+  void LoadEvaluation(uint64_t rows);
+  void WriteFilm();
+  void RestoreLearner();
   void PreloadTorchIfNeeded();
   std::unique_ptr<LoadedModule> LoadPlugin(const TrialPlugin& plugin) {
     return LoadedModule::Load(plugin.file, torch_version_);
@@ -111,7 +118,7 @@ class TrialProcess {
   void Log(const std::string& id, int severity, const std::string& text);
 
   TrialSpec spec_;
-  bool check_only_;
+  const TrialTask task_;
   std::filesystem::path trial_dir_;  // where the checkpoint lies: shared by attempts, a replay's own
   bp_host_trial_1 trial_;            // what monitors are told
   StatusWriter status_;
@@ -163,26 +170,51 @@ void TrialProcess::Load() {
   learner_ = std::make_unique<LearnerInstance>(*learner_module_, spec_.learner.id, sinks_,
                                                Options(experiment.learner.options, "learner.options"), *env_, experiment.seed);
   monitors_ = std::make_unique<MonitorHost>(monitor_sinks_);
-  for (size_t i = 0; i < spec_.monitors.size(); ++i) {
+  for (size_t i = 0; task_.kind != TrialTask::Kind::kFilm && i < spec_.monitors.size(); ++i) {
     monitor_modules_.push_back(LoadPlugin(spec_.monitors[i]));
     monitors_->Add(*monitor_modules_.back(), spec_.monitors[i].id,
                    Options(experiment.monitors[i].options, fmt::format("monitors[{}].options", i)));
   }
   chunk_rows_ = concurrent ? experiment.rollout.ChunkRows() : rows;
-  if (experiment.evaluation.episodes > 0) {
-    nlohmann::json env_options = experiment.env.options;
-    if (experiment.evaluation.env_options.is_object()) env_options.update(experiment.evaluation.env_options);
-    evaluation_env_ = std::make_unique<EnvInstance>(
-        *env_module_, spec_.env.id, sinks_, Options(env_options, "evaluation.env.options"), experiment.evaluation.episodes);
-    CheckSameSpaces(*env_, *evaluation_env_);
-    if (env_->spec().max_episode_steps == 0 && !(env_->flags() & BP_FLAG_OWNS_TIME_LIMIT))
-      throw TrialFailure(BP_E_CONFIG, env_->id(),
-                         "has no step limit, so an evaluation might never end; set evaluation.episodes: 0");
-  }
-  if (check_only_) return;
+  const bool films = task_.kind == TrialTask::Kind::kFilm;
+  if (films || experiment.evaluation.episodes > 0) LoadEvaluation(films ? 1 : experiment.evaluation.episodes);
+  if (!records()) return;
   monitors_->Start();
   loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, *env_, *learner_, evaluation_env_.get(), *monitors_, metrics_, status_,
                                                 g_cancelled, *threads_, chunk_rows_});
+}
+
+void TrialProcess::LoadEvaluation(uint64_t rows) {
+  const Experiment& experiment = spec_.experiment;
+  nlohmann::json env_options = experiment.env.options;
+  if (experiment.evaluation.env_options.is_object()) env_options.update(experiment.evaluation.env_options);
+  evaluation_env_ =
+      std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(env_options, "evaluation.env.options"), rows);
+  CheckSameSpaces(*env_, *evaluation_env_);
+  if (env_->spec().max_episode_steps == 0 && !(env_->flags() & BP_FLAG_OWNS_TIME_LIMIT))
+    throw TrialFailure(BP_E_CONFIG, env_->id(),
+                       "has no step limit, so an evaluation might never end; set evaluation.episodes: 0");
+}
+
+void TrialProcess::WriteFilm() {
+  RestoreLearner();
+  const Film film = PlayFilm(*evaluation_env_, *learner_, *threads_, spec_.experiment.seed, task_.episode, g_cancelled);
+  WriteFileAtomic(task_.film, JsonText(ToJson(film)));
+}
+
+// A learner that keeps no state and learns nothing plays as it is.
+void TrialProcess::RestoreLearner() {
+  const bp_learner_state_1* state = StateOf(*learner_);
+  if (state == nullptr && learner_->spec().n_params == 0) return;
+  if (state == nullptr)
+    throw TrialFailure(BP_E_UNSUPPORTED, learner_->id(),
+                       "keeps nothing of what it learned: it does not offer " BP_LEARNER_STATE_1);
+  const std::optional<Checkpoint> checkpoint = ReadCheckpoint(spec_.checkpoint_dir);
+  if (!checkpoint)
+    throw TrialFailure(BP_E_UNSUPPORTED, learner_->id(),
+                       "has no checkpoint in " + spec_.checkpoint_dir.string() +
+                           ": one is written when the trial ends, and earlier with checkpoint.every_iterations");
+  LoadLearner(*state, *learner_, checkpoint->blobs.at("learner"));
 }
 
 // Where the options that a sentence names were set: " (walk.yaml:4:20)".
@@ -202,7 +234,7 @@ int TrialProcess::Finish(Outcome outcome, const std::string& plugin, const std::
     status_.SetLine(error);
   }
   if (!plugin.empty()) status_.SetPlugin(plugin);
-  if (check_only_) return outcome.exit;
+  if (!records()) return outcome.exit;
   if (monitors_) monitors_->Finish(spec_.attempt_dir);
   nlohmann::json result = loop_ ? loop_->Result() : nlohmann::json::object();
   result["schema"] = 1;
@@ -246,7 +278,7 @@ void TrialProcess::Log(const std::string& id, int severity, const std::string& t
 
 }  // namespace
 
-int RunTrial(const std::filesystem::path& trial_json, bool check_only) {
+int RunTrial(const std::filesystem::path& trial_json, const TrialTask& task) {
   TuneMalloc();
   // Runner threads are the host's; a library's own threads under them only slow both down.
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) setenv(name, "1", 1);
@@ -255,11 +287,11 @@ int RunTrial(const std::filesystem::path& trial_json, bool check_only) {
     std::ifstream in(trial_json);
     if (!in) throw std::runtime_error("cannot be read");
     TrialSpec spec = TrialSpecFromJson(nlohmann::json::parse(in));
-    if (!check_only && std::filesystem::exists(spec.attempt_dir / "result.json"))
+    if (task.kind == TrialTask::Kind::kRun && std::filesystem::exists(spec.attempt_dir / "result.json"))
       throw std::runtime_error("attempt " + std::to_string(spec.attempt) +
                                " has a result already; `backplane replay OUT TRIAL` runs the trial again beside it");
     // Never destroyed: threads and plugins may still be about when the process leaves.
-    auto* process = new TrialProcess(std::move(spec), check_only);
+    auto* process = new TrialProcess(std::move(spec), task);
     return process->Run();
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "out of memory\n");

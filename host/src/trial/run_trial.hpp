@@ -1,13 +1,24 @@
 // The trial process: `backplane run-trial trial.json`. The only place that loads plugins.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 namespace backplane {
 
-// Runs the trial and returns its exit code (TrialExit). With `check_only` it loads and creates everything, says on stderr what
-// does not fit, writes nothing and trains nothing. Ends threads and plugins properly only on paper: the caller leaves with
-// _exit.
-int RunTrial(const std::filesystem::path& trial_json, bool check_only);
+struct TrialTask {
+  enum class Kind {
+    kRun = 1,
+    kCheck,  // load and create everything, say on stderr what does not fit
+    kFilm,   // play one evaluation episode with what the checkpoint holds, and write its pictures (film.hpp)
+  };
+  Kind kind = Kind::kRun;
+  std::filesystem::path film;  // the file to write
+  uint64_t episode = 0;        // of an evaluation
+};
+
+// Does the task and returns its exit code (TrialExit). Only kRun trains and writes the trial's record. Ends threads and plugins
+// properly only on paper: the caller leaves with _exit.
+int RunTrial(const std::filesystem::path& trial_json, const TrialTask& task);
 
 }  // namespace backplane

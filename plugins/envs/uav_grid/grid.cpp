@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "drawing.hpp"
 #include "observe.hpp"
 #include "step.hpp"
 
@@ -179,5 +180,9 @@ uint64_t UavGrid::StateKey() const {
   return static_cast<uint64_t>(o.grid_size) << 32 | static_cast<uint64_t>(o.sensor_radius) << 8 |
          static_cast<uint64_t>(o.state_map);
 }
+
+bp::PictureSize UavGrid::SizeOfPicture() const { return uav_grid::SizeOfPicture(model_); }
+void UavGrid::DrawBackdrop(uint64_t r, std::string* out) const { DrawMap(model_, rows_[r], out); }
+void UavGrid::DrawFrame(uint64_t r, std::string* out) const { DrawUavs(model_, rows_[r], out); }
 
 }  // namespace backplane::uav_grid

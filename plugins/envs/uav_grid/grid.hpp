@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "backplane/env.hpp"
@@ -28,6 +29,10 @@ class UavGrid {
   void Save(uint64_t row, void* out) const;
   void Load(uint64_t row, const void* data);
   uint64_t StateKey() const;
+
+  bp::PictureSize SizeOfPicture() const;
+  void DrawBackdrop(uint64_t row, std::string* out) const;
+  void DrawFrame(uint64_t row, std::string* out) const;
 
  private:
   // What drawing a map needs; as many as threads reset at once.

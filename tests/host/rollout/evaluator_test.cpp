@@ -59,5 +59,23 @@ TEST(Evaluator, TheFloorsPlayTheirActionsOnTheSameSeeds) {
   }
 }
 
+TEST(Evaluator, PlaysOneOfManyEpisodesAloneAndShowsItsStates) {
+  ToyTrial all(8, 1);
+  Evaluator whole(*all.env, *all.learner, *all.pool, 8, 7, all.cancelled, [] {});
+  for (const Policy policy : {Policy::kLearner, Policy::kUniform}) {
+    const EvaluationResult wanted = whole.Play(policy, all.clocks);
+    for (uint64_t episode = 0; episode < 8; ++episode) {
+      ToyTrial one(1, 1);
+      Evaluator alone(
+          *one.env, *one.learner, *one.pool, 1, 7, one.cancelled, [] {}, episode);
+      int states = 0;
+      alone.OnEveryState([&] { ++states; });
+      const EvaluationResult result = alone.Play(policy, one.clocks);
+      EXPECT_EQ(result.returns[0], wanted.returns[episode]);
+      EXPECT_EQ(states, result.lengths[0] + 1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace backplane::toy

@@ -1,0 +1,66 @@
+// Pictures of rows ("bp.env.render/1"). Part of env.hpp, which authors include and which says what a batch or a row offers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "backplane/env_spec.hpp"
+#include "backplane/ext/render.h"
+
+namespace bp {
+
+struct PictureSize {
+  uint32_t width, height;  // pixels
+};
+
+namespace detail {
+
+template <class B>
+constexpr uint32_t PictureFormat() {
+  if constexpr (requires { B::kPictureFormat; }) return B::kPictureFormat;
+  return BP_RENDER_SVG;
+}
+
+// The table of the extension over instances of I, which has host(), rows() and batch().
+template <class I>
+struct Pictures {
+  using Batch = std::remove_reference_t<decltype(std::declval<I&>().batch())>;
+  static constexpr bool kOffered = requires(Batch & b, std::string* out) { b.SizeOfPicture(), b.DrawFrame(uint64_t{}, out); };
+
+  static const void* Table() {
+    static constexpr bp_env_render_1 table = {sizeof(bp_env_render_1), PictureFormat<Batch>(), Size, Backdrop, Frame};
+    return &table;
+  }
+
+ private:
+  static bp_status Size(const bp_env* env, uint32_t* out_width, uint32_t* out_height) {
+    I& instance = *reinterpret_cast<I*>(const_cast<bp_env*>(env));
+    return Guard(instance.host(), [&] {
+      const PictureSize size = instance.batch().SizeOfPicture();
+      *out_width = size.width, *out_height = size.height;
+    });
+  }
+  static bp_status Backdrop(bp_env* env, uint64_t row, const bp_writer* out) {
+    return Draw(env, row, out, [&](Batch& batch, std::string* picture) {
+      if constexpr (requires { batch.DrawBackdrop(row, picture); }) batch.DrawBackdrop(row, picture);
+    });
+  }
+  static bp_status Frame(bp_env* env, uint64_t row, const bp_writer* out) {
+    return Draw(env, row, out, [&](Batch& batch, std::string* picture) { batch.DrawFrame(row, picture); });
+  }
+  template <class Drawing>
+  static bp_status Draw(bp_env* env, uint64_t row, const bp_writer* out, Drawing&& drawing) {
+    I& instance = *reinterpret_cast<I*>(env);
+    return Guard(instance.host(), [&] {
+      if (row >= instance.rows()) throw Error(BP_E_INVALID_ARG, "there is no row " + std::to_string(row) + " to draw");
+      std::string picture;
+      drawing(instance.batch(), &picture);
+      if (!picture.empty() && out->write(out, picture.data(), picture.size()) != BP_OK)
+        throw Error(BP_E_IO, "a picture could not be handed over");
+    });
+  }
+};
+
+}  // namespace detail
+}  // namespace bp

@@ -1,0 +1,95 @@
+#include "cli/one_trial.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+
+#include "base/files.hpp"
+#include "cli/plugin_search.hpp"
+#include "store/plan_file.hpp"
+#include "store/results_folder.hpp"
+#include "supervise/local_engine.hpp"
+#include "supervise/resources.hpp"
+
+namespace backplane {
+namespace {
+
+std::vector<PlanLine> PlanOf(const std::filesystem::path& out) {
+  const std::filesystem::path file = ResultsFolder{out}.plan();
+  return std::filesystem::exists(file) ? ReadPlanFile(file) : std::vector<PlanLine>();
+}
+
+std::string FindTrial(const std::filesystem::path& out, const std::string& prefix, const std::vector<PlanLine>& plan) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(out / "trials", error)) {
+    const std::string id = entry.path().filename().string();
+    if (id.starts_with(prefix)) found.push_back(id);
+  }
+  if (error) throw std::runtime_error(out.string() + " is no results folder: it has no trials/");
+  for (const PlanLine& line : plan) {
+    if (!line.dropped && (line.name == prefix || DisplayName(line, true) == prefix)) found.push_back(line.trial_id);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  if (found.empty() && prefix.empty()) throw std::runtime_error(out.string() + " has no trial yet");
+  if (found.empty())
+    throw std::runtime_error("no trial of " + out.string() + " has the name '" + prefix + "' or an id that starts so");
+  if (found.size() > 1 && prefix.empty())
+    throw std::runtime_error(out.string() + " has " + std::to_string(found.size()) + " trials: name one, " + found[0] +
+                             " or another (`backplane status " + out.string() + "` lists them)");
+  if (found.size() > 1)
+    throw std::runtime_error("more than one trial has the name or an id that starts with '" + prefix + "': " + found[0] + ", " +
+                             found[1]);
+  return found.front();
+}
+
+const PlanLine* LineOf(const std::vector<PlanLine>& plan, const std::string& trial_id) {
+  for (const PlanLine& line : plan)
+    if (line.trial_id == trial_id) return &line;
+  return nullptr;
+}
+
+// A trial with another plugin is another trial.
+void SayWhatChanged(const PlanLine& line, const TrialSpec& spec) {
+  for (const auto& [key, file] : {std::pair("env.plugin", spec.env.file), std::pair("learner.plugin", spec.learner.file)}) {
+    const auto then = line.files.find(key);
+    if (then != line.files.end() && then->second != Sha256OfFile(file))
+      std::fprintf(stderr, "%s is not what it was when the trial ran: %s has changed\n", key, file.c_str());
+  }
+}
+
+}  // namespace
+
+OneTrial OpenTrial(const std::filesystem::path& out, const std::string& name) {
+  const std::vector<PlanLine> plan = PlanOf(out);
+  OneTrial trial;
+  trial.id = FindTrial(out, name, plan);
+  trial.folder = TrialFolderOf(out, trial.id);
+  const auto text = ReadFile(trial.folder.trial_json());
+  if (!text) throw std::runtime_error(trial.folder.trial_json().string() + " cannot be read");
+  trial.spec = TrialSpecFromJson(nlohmann::json::parse(*text));
+  const PlanLine* line = LineOf(plan, trial.id);
+  trial.name = line ? DisplayName(*line, HasSeveralSeeds(plan)) : trial.id;
+  if (line) SayWhatChanged(*line, trial.spec);
+  return trial;
+}
+
+ChildExit RunForTrial(const OneTrial& trial, const std::vector<std::string>& arguments, const std::filesystem::path& log_dir) {
+  TrialCommand command;
+  command.child.program = OwnProgram();
+  command.child.arguments = arguments;
+  command.child.stdout_file = log_dir / "stdout.log";
+  command.child.stderr_file = log_dir / "stderr.log";
+  Slots slots(ThisMachine(), {});
+  slots.Require(trial.spec.experiment.resources);
+  command.grant = slots.Take(trial.spec.experiment.resources, /*exclusive=*/false).value();
+  LocalEngine engine(command.child.program);
+  engine.Start(command);
+  for (;;) {
+    for (const JobEnd& end : engine.Wait(1000)) return end.exit;
+  }
+}
+
+}  // namespace backplane

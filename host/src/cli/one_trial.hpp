@@ -1,0 +1,29 @@
+// What the commands have in common that take up one trial of a results folder again.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "supervise/child.hpp"
+#include "supervise/layout.hpp"
+#include "trial/contract.hpp"
+
+namespace backplane {
+
+struct OneTrial {
+  std::string id;
+  std::string name;  // as the plan calls it, or the id
+  TrialFolder folder;
+  TrialSpec spec;
+};
+
+// The one trial that has this name or whose id starts so; without a name, the only one there is. Says on standard error which
+// of its plugin files have changed since. Throws std::runtime_error if there is none, more than one, or one that never started.
+OneTrial OpenTrial(const std::filesystem::path& out, const std::string& name);
+
+// Runs `backplane ARGUMENTS` with the resources that the trial asks for, and waits for its end. Its output goes to stdout.log
+// and stderr.log in `log_dir`.
+ChildExit RunForTrial(const OneTrial& trial, const std::vector<std::string>& arguments, const std::filesystem::path& log_dir);
+
+}  // namespace backplane

@@ -1,0 +1,70 @@
+// render: one evaluation episode of a trial as a film.
+#include <unistd.h>
+
+#include <cstdio>
+#include <stdexcept>
+
+#include "base/files.hpp"
+#include "cli/commands.hpp"
+#include "cli/one_trial.hpp"
+#include "report/film_svg.hpp"
+#include "supervise/outcome.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr size_t kShownLines = 5;  // of a log
+
+// The place where the trial's process leaves what it made, gone with this object.
+class Workplace {
+ public:
+  explicit Workplace(const TrialFolder& trial) : dir_(trial.folder / ("render-" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(dir_);
+  }
+  ~Workplace() {
+    std::error_code error;
+    std::filesystem::remove_all(dir_, error);
+  }
+  Workplace(const Workplace&) = delete;
+  const std::filesystem::path& dir() const { return dir_; }
+
+ private:
+  std::filesystem::path dir_;
+};
+
+Film Shoot(const OneTrial& trial, uint64_t episode) {
+  const Workplace place(trial.folder);
+  const std::filesystem::path file = place.dir() / "film.json";
+  const ChildExit exit = RunForTrial(
+      trial, {"run-trial", trial.folder.trial_json().string(), "--film", file.string(), "--episode", std::to_string(episode)},
+      place.dir());
+  if (exit.signal != 0 || exit.code != 0) {
+    std::string why;
+    for (const std::string& line : LastLines(place.dir() / "stderr.log", kShownLines)) why += (why.empty() ? "" : "\n") + line;
+    if (!why.empty() && exit.signal == 0) throw std::runtime_error(why);
+    throw std::runtime_error("the trial's process ended with " +
+                             (exit.signal != 0 ? SignalName(exit.signal) : "exit code " + std::to_string(exit.code)) +
+                             (why.empty() ? "" : "\n" + why));
+  }
+  const auto text = ReadFile(file);
+  if (!text) throw std::runtime_error("the trial's process left no film");
+  return FilmFromJson(nlohmann::json::parse(*text));
+}
+
+}  // namespace
+
+int RenderCommand(const RenderArgs& args) {
+  const OneTrial trial = OpenTrial(args.out, args.trial);
+  const std::filesystem::path to =
+      args.to.empty() ? trial.folder.folder / ("episode-" + std::to_string(args.episode) + ".svg") : args.to;
+  const Film film = Shoot(trial, args.episode);
+  const std::string& experiment = trial.spec.experiment.name;
+  WriteFileAtomic(to, FilmSvg(film, (trial.name.empty() ? experiment : experiment + ": " + trial.name) + ", episode " +
+                                        std::to_string(args.episode)));
+  std::string notes;
+  for (const std::string& note : film.notes) notes += ", " + note;
+  std::printf("%s: %zu steps%s\n", to.c_str(), film.frames.size() - 1, notes.c_str());
+  return kOk;
+}
+
+}  // namespace backplane

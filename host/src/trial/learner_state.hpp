@@ -1,0 +1,19 @@
+// The learner's part of a checkpoint, through "bp.learner.state/1".
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "backplane/ext/state.h"
+#include "rollout/instance.hpp"
+
+namespace backplane {
+
+// NULL: the learner keeps no state.
+const bp_learner_state_1* StateOf(const LearnerInstance& learner);
+
+// Both throw TrialFailure where the learner complains. [control]
+std::vector<std::byte> SaveLearner(const bp_learner_state_1& state, LearnerInstance& learner);
+void LoadLearner(const bp_learner_state_1& state, LearnerInstance& learner, const std::vector<std::byte>& saved);
+
+}  // namespace backplane

@@ -1,0 +1,47 @@
+#include "plan_cache.hpp"
+
+#include <algorithm>
+
+#include "backplane/plugin.hpp"
+#include "uav/rules.hpp"
+
+namespace backplane::uav_scripted {
+namespace {
+
+int32_t ActionFor(Cell from, Cell to) {
+  for (int32_t action = 0; action < uav::kActions; ++action)
+    if (from.x + uav::kMoves[action].dx == to.x && from.y + uav::kMoves[action].dy == to.y) return action;
+  throw bp::Error(BP_E_INTERNAL, "a way holds a step that no action makes");
+}
+
+}  // namespace
+
+// Every UAV that flies is where its way says, with a step left to make.
+bool PlanCache::Plan::Foresaw(const Scene& scene) const {
+  if (ways.size() != scene.uavs.size()) return false;
+  for (size_t i = 0; i < ways.size(); ++i)
+    if (scene.uavs[i].active && (step + 1 >= ways[i].size() || !(ways[i][step] == scene.uavs[i].at))) return false;
+  return true;
+}
+
+void PlanCache::Act(uint64_t row, const Scene& scene, int32_t* actions) {
+  Plan* plan;
+  {
+    const std::lock_guard lock(mutex_);
+    plan = &plans_[row];  // stays where it is when the table grows
+  }
+  if (scene.first || !plan->Foresaw(scene)) {
+    const float* const end = scene.map + static_cast<int64_t>(scene.size) * scene.size;
+    if (std::any_of(scene.map, end, [](float cell) { return cell < 0; }))
+      throw bp::Unsupported("policy planner needs the whole map in STATE (state_map: full), a part of it has not been seen");
+    *plan = {PlanWays(scene, goal_radius_), 0};
+  }
+  for (size_t i = 0; i < scene.uavs.size(); ++i) {
+    const Way& way = plan->ways[i];
+    const bool moves = scene.uavs[i].active && plan->step + 1 < way.size();
+    actions[i] = moves ? ActionFor(way[plan->step], way[plan->step + 1]) : 0;
+  }
+  ++plan->step;
+}
+
+}  // namespace backplane::uav_scripted

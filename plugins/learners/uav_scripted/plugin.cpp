@@ -1,0 +1,118 @@
+// Policies for the multi-UAV grid that nobody trained: the baselines that a learner should be measured against, run by the same
+// host and into the same reports.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "backplane/actions.hpp"
+#include "backplane/learner.hpp"
+#include "backplane/rng.h"
+#include "greedy.hpp"
+#include "plan_cache.hpp"
+#include "scene.hpp"
+#include "uav/rules.hpp"
+
+namespace backplane::uav_scripted {
+
+enum class Policy { kStay = 1, kRandom, kRandomMasked, kGreedy, kGreedySep, kPlanner };
+
+Policy PolicyOf(const std::string& name) {
+  constexpr std::array<std::pair<const char*, Policy>, 6> kNames = {{{"stay", Policy::kStay},
+                                                                     {"random", Policy::kRandom},
+                                                                     {"random_masked", Policy::kRandomMasked},
+                                                                     {"greedy", Policy::kGreedy},
+                                                                     {"greedy_sep", Policy::kGreedySep},
+                                                                     {"planner", Policy::kPlanner}}};
+  return std::find_if(kNames.begin(), kNames.end(), [&](const auto& n) { return name == n.first; })->second;
+}
+
+class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
+ public:
+  static constexpr bp::About kAbout{.id = "learner.uav_scripted",
+                                    .version = "1.0.0",
+                                    .summary = "Scripted policies for the multi-UAV grid; learns nothing",
+                                    .flags = BP_FLAG_ROWS_CONCURRENT | BP_FLAG_ROW_EXACT};
+  static constexpr bp_param kOptions[] = {
+      bp::Enum("policy", "greedy", "stay|random|random_masked|greedy|greedy_sep|planner",
+               "greedy goes straight to the target, greedy_sep keeps clear of others, planner plans for all UAVs at once"),
+      bp::I64("horizon", "1", "[1,)", "Steps of each row in one iteration", {.unit = "steps"}),
+      bp::I64("grid_size", "0", "[0,1024]", "Cells along each side; 0: as the map in STATE tells", {.unit = "cells"}),
+      bp::F64("goal_radius", "1.5", "(0,)", "That of the env, for the planner: STATE does not tell it", {.unit = "cells"}),
+  };
+
+  explicit UavScripted(const bp::LearnerSetup& setup)
+      : OnPolicy(setup),
+        policy_(PolicyOf(setup.config.Str("policy"))),
+        horizon_(static_cast<uint64_t>(setup.config.I64("horizon"))),
+        training_plans_(setup.config.F64("goal_radius")),
+        evaluation_plans_(setup.config.F64("goal_radius")) {
+    const bp_channel* state = bp::FindChannel(setup.env, BP_ROLE_STATE, "STATE");
+    const bp_channel* mask = bp::FindChannel(setup.env, BP_ROLE_ACTION_MASK, "ACTION_MASK");
+    const bp_channel* action = bp::FindChannel(setup.env, BP_ROLE_ACTION, "ACTION");
+    if (!state || !mask || !action)
+      throw bp::Unsupported("plays the multi-UAV grid and needs its STATE, ACTION_MASK and ACTION, the env lacks one of them");
+    if (action->space != BP_SPACE_DISCRETE || action->scope != BP_SCOPE_AGENT || action->nvec[0] != uav::kActions)
+      throw bp::Unsupported("plays the multi-UAV grid, whose UAVs each choose one of 9 actions; the env's ACTION is another");
+    try {
+      anything_.emplace(*action);
+      allowed_.emplace(*action, mask);
+    } catch (const std::invalid_argument& e) {
+      throw bp::Unsupported(e.what());
+    }
+    reader_.emplace(*state, setup.env->max_agents, setup.config.I64("grid_size"));
+    if (policy_ == Policy::kPlanner && !reader_->has_map())
+      throw bp::Unsupported("policy planner needs the map in STATE (state_map: full), the env's STATE has none");
+    spec_.ActIn(state->name);
+    spec_.ActIn(mask->name);
+    spec_.ActOut(*action);
+  }
+
+  const bp_learner_spec* Spec() const override { return spec_.raw(); }
+  uint64_t Horizon() const override { return horizon_; }
+  uint64_t OnRollout(const bp::Delivery&) override { return 0; }
+
+  void Act(const bp_act& act) override {
+    const bp::View<const float> state(act.in[0], "state");
+    const bp::View<const uint8_t> mask(act.in[1], "action_mask");
+    const bp::View<int32_t> action(act.out[0], "action");
+    const int64_t n = reader_->n_uavs();
+    for (uint64_t row = act.begin; row < act.end; ++row) {
+      const auto first = static_cast<int64_t>(row) * n;
+      if (policy_ <= Policy::kRandomMasked) {
+        for (int64_t i = 0; i < n; ++i) *action.At(first + i) = Drawn(act, first + i, mask.At(first + i));
+        continue;
+      }
+      const Scene scene = reader_->Read(state.At(static_cast<int64_t>(row)));
+      if (policy_ == Policy::kPlanner) {
+        PlanCache& plans = (act.flags & BP_ACT_GREEDY) != 0 ? evaluation_plans_ : training_plans_;
+        plans.Act(act.row_base + row, scene, action.At(first));
+        continue;
+      }
+      for (int64_t i = 0; i < n; ++i)
+        *action.At(first + i) = GreedyAction(scene, i, mask.At(first + i), policy_ == Policy::kGreedySep);
+    }
+  }
+
+ private:
+  int32_t Drawn(const bp_act& act, int64_t agent_row, const uint8_t* mask) const {
+    if (policy_ == Policy::kStay) return 0;
+    const uint64_t row = act.row_base * static_cast<uint64_t>(reader_->n_uavs()) + static_cast<uint64_t>(agent_row);
+    bp_rng rng{bp_seed(act.seed, BP_PURPOSE_ACT, static_cast<uint32_t>(row), act.step), 0};
+    int32_t action;
+    (policy_ == Policy::kRandom ? anything_ : allowed_)->Uniform(&rng, mask, &action);
+    return action;
+  }
+
+  const Policy policy_;
+  const uint64_t horizon_;
+  std::optional<SceneReader> reader_;
+  std::optional<bp::ActionSpace> anything_, allowed_;
+  // Not saved: after a restart the planner plans from where the UAVs are.
+  PlanCache training_plans_, evaluation_plans_;
+  bp::LearnerSpec spec_;
+};
+
+}  // namespace backplane::uav_scripted
+
+using backplane::uav_scripted::UavScripted;
+BP_PLUGINS(UavScripted);

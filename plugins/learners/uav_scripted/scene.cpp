@@ -1,0 +1,39 @@
+#include "scene.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "backplane/learner.hpp"
+#include "uav/rules.hpp"
+
+namespace backplane::uav_scripted {
+
+SceneReader::SceneReader(const bp_channel& state, uint32_t n_uavs, int64_t grid_size) : n_uavs_(n_uavs) {
+  const int64_t elements = bp::ElementCount(state), cells = elements - uav::kStatePerUav * n_uavs_ - 1;
+  const auto side = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(std::max<int64_t>(cells, 0)))));
+  if (state.scope != BP_SCOPE_ROW || !bp::SameDtype(state.dtype, bp::DtypeOf<float>()) || cells < 0 || side * side != cells) {
+    throw bp::Unsupported("plays the multi-UAV grid, whose STATE has 8 numbers for each of " + std::to_string(n_uavs_) +
+                          " UAVs, the time and a square map or none; the env's STATE has " + std::to_string(elements) +
+                          " numbers");
+  }
+  has_map_ = cells > 0;
+  if (!has_map_ && grid_size == 0) throw bp::Unsupported("STATE holds no map to tell how large the grid is: give grid_size");
+  if (has_map_ && grid_size != 0 && grid_size != side) {
+    throw bp::Unsupported("grid_size is " + std::to_string(grid_size) + ", the map in STATE is " + std::to_string(side) +
+                          " cells wide");
+  }
+  size_ = static_cast<int>(has_map_ ? side : grid_size);
+}
+
+Scene SceneReader::Read(const float* state) const {
+  const float* const rest = state + uav::kStatePerUav * n_uavs_;
+  Scene scene{size_, *rest == 0, has_map_ ? rest + 1 : nullptr, {}};
+  scene.uavs.reserve(static_cast<size_t>(n_uavs_));
+  const auto whole = [this](float scaled) { return static_cast<int>(std::lround(scaled * static_cast<double>(size_ - 1))); };
+  for (const float* s = state; s != rest; s += uav::kStatePerUav)
+    scene.uavs.push_back({{whole(s[0]), whole(s[1])}, {whole(s[4]), whole(s[5])}, s[6] != 0});
+  return scene;
+}
+
+}  // namespace backplane::uav_scripted
