@@ -83,7 +83,8 @@ typedef struct bp_host_parallel_1 {
 } bp_host_parallel_1;
 
 // "bp.host.phase/1": what a plugin's call is doing, where the host can not see it, such as a copy to a device inside `act`.
-// Time in between counts for the named phase of the host's closed set and not for the phase of the call; spans nest.
+// Time in between counts for the named phase of the host's closed set and not for the phase of the call; spans nest. An
+// evaluation, a checkpoint and an offer to monitors keep their time whole: in those nothing is entered.
 #define BP_HOST_PHASE_1 "bp.host.phase/1"
 typedef struct bp_host_phase_1 {
   uint32_t struct_size, reserved;

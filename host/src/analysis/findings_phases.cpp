@@ -10,7 +10,8 @@
 namespace backplane {
 namespace {
 
-constexpr double kEnvPct = 70, kUpdatePct = 50, kSyncPct = 10, kTransferPct = 15;
+constexpr double kEnvPct = 70, kCollectionPct = 70, kUpdatePct = 50, kSyncPct = 10, kTransferPct = 15;
+constexpr uint64_t kFewRows = 16;  // of a call: what RolloutConfig::ChunkRows makes of more
 constexpr char kWindow[] = "share of the threads' busy time, whole trial";
 
 // Another setting of the series that already gives the cores what this one lacks.
@@ -55,6 +56,49 @@ RuleVerdict EnvBound(const Case& c) {
   }
   // The fewer threads the more there is to gain.
   return Fires(share * static_cast<double>(*cores) / std::max(1.0, threads), f, "idle cores");
+}
+
+// Rows that one call of act and step works on. As RolloutConfig::ChunkRows.
+uint64_t RowsOfACall(const Case& c, uint64_t rows_of_a_runner) {
+  return c.Count("rollout.chunk_rows").value_or(std::min(rows_of_a_runner, kFewRows));
+}
+
+// A call costs something whatever it is for, and a runner makes calls one after the other: few rows and one runner leave
+// processors without work. Where the envs alone take most of the time, EnvBound says so.
+RuleVerdict CollectionBound(const Case& c) {
+  if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/infer"));
+  const double envs = c.BusyShare({"env_step", "env_reset"}), acts = c.BusyShare({"infer"}), share = envs + acts;
+  if (share <= kCollectionPct || envs > kEnvPct) return Quiet();
+  const std::optional<uint64_t> cores = c.Cores(), runners = c.Count(kRunnersPath), rows = c.Count(kRowsPath);
+  if (!cores || !runners || !rows) return Silent("the granted cores or the number of runners and rows were not recorded");
+  const uint64_t of_a_call = RowsOfACall(c, *rows);
+  const bool few_rows = of_a_call < kFewRows && acts >= envs, few_runners = *runners < *cores && !c.Count("rollout.threads");
+  if (!few_rows && !few_runners) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title =
+      fmt::format("Collecting takes {:.0f} % of the threads' time: action selection {:.0f}, envs {:.0f}", share, acts, envs);
+  f.evidence = {{"phase/infer + phase/env_step + phase/env_reset", share, kCollectionPct, "%", kWindow}};
+  f.moves = "sampling_sps", f.direction = 1;
+  f.confidence = "high for the speed: phases are measured; what it does to learning is not known";
+  if (few_rows) {
+    f.cause = fmt::format("Actions are selected for {} at a time, and a call has its cost whatever it is for.",
+                          of_a_call == 1 ? "one row" : fmt::format("{} rows", of_a_call));
+    if (c.Count("rollout.chunk_rows")) AddFix(c, "rollout.chunk_rows", kFewRows, &f.fixes);
+    if (*rows < kFewRows) AddFix(c, kRowsPath, kFewRows, &f.fixes);
+  }
+  if (few_runners) {
+    f.cause += fmt::format("{}{} collects while {} cores are granted.", few_rows ? " " : "",
+                           *runners == 1 ? "One runner" : fmt::format("{} runners", *runners), *cores);
+    AddFix(c, kRunnersPath, *cores, &f.fixes);
+  }
+  if (const Setting* fills = few_rows ? nullptr : SettingThatFills(c, *cores); fills != nullptr) {
+    f.severity = Severity::kInfo;
+    f.cause += fmt::format(" {} of this batch uses them.", fills->name);
+  }
+  f.effect =
+      "Collecting gets faster: sampling_sps rises. More rows make shorter rollouts of each for the same batch: compare returns";
+  return Fires(share, f, few_rows ? "few rows" : "few runners");
 }
 
 RuleVerdict UpdateBound(const Case& c) {
@@ -115,6 +159,16 @@ std::vector<Rule> PhaseRules() {
         "where all cores are busy, or where another setting of the batch uses them."},
        "phase/*; the granted cores, and threads",
        EnvBound},
+      {{"collection_bound",
+        "infer, env_step and env_reset together take > 70 % of the time in which threads are not idle, the envs alone do not, "
+        "and "
+        "a call is for fewer than 16 rows (with infer the larger part) or there are fewer runners than cores",
+        "Collecting sets the speed: envs and action selection take turns on few rows or few threads.",
+        "rollout.num_envs_per_env_runner up to 16 (or rollout.chunk_rows, if set) and rollout.num_env_runners up to the cores",
+        "70 %, and 16 rows, the host's own largest automatic chunk: this project. Idle time is left out. A note where another "
+        "setting of the batch uses the cores."},
+       "phase/*; the granted cores, runners and rows",
+       CollectionBound},
       {{"update_bound",
         "update_forward, update_backward and update_optim take > 50 % of the time in which threads are not idle",
         "The learner's updates set the speed, not the envs.",

@@ -11,6 +11,11 @@
 //   eval/return, eval/NAME, floor_zero/..., floor_uniform/...
 //   train/NAME and all else that plugins recorded: mean over the last tenth of the iterations, at least one
 //   phase/NAME                   share of (threads x time) in percent, the closed set of phases
+//   time/GROUP_pct, _s           the same in groups of phases, and seconds of all threads; GROUP: environment,
+//   action_selection,
+//                                update, transfer, other, idle, unnamed (what the main thread spent in no phase)
+//   time/GROUP_cpu_pct           part of those seconds in which a thread was on a processor (trial/time_table.hpp)
+//   time/GROUP_gpu_pct           GPU utilisation while the main thread was in the group
 //   resources/NAME               columns of resources.csv: mean, sd, p95 and max over the samples after the first iteration
 //   (all
 //                                of them where there are no later ones); weighted by the time that a sample speaks of, without
@@ -28,6 +33,7 @@
 #include <vector>
 
 #include "analysis/number.hpp"
+#include "store/measurements.hpp"
 
 namespace backplane {
 
@@ -50,6 +56,7 @@ struct TrialData {
   size_t gpus = 0;                 // how many were granted
   std::vector<std::string> facts;  // what plugins decided by themselves: "learner.x update_path fused"
   std::map<std::string, Number> measures;
+  std::map<std::string, RegisteredMeasure> registered;    // what plugins said of their measures, by name
   std::map<std::string, std::vector<CurvePoint>> curves;  // SPS, return and what plugins recorded, by iteration
 
   bool usable() const { return state == "COMPLETED" || state == "PRUNED"; }

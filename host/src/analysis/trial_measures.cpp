@@ -55,6 +55,8 @@ void AddResult(const Measurements& found, TrialData* trial) {
   AddReading("balance", found.balance, trial);
   AddReading("monitor_cpu_pct", Ratio(found.monitor_cpu_s, found.process_cpu_s, 100), trial);
   AddPhases(found.phase_shares, trial);
+  for (const auto& [name, value] : found.time) AddReading(name, value, trial);
+  for (const RegisteredMeasure& one : found.registered) trial->registered[one.name] = one;
   AddStatistics(found.statistics, trial);
   trial->facts = found.facts;
 }

@@ -83,6 +83,8 @@ struct StopSweep {
   double max_failed_fraction = 1.0;
 };
 
+inline constexpr size_t kMaxLive = 6, kMaxLiveName = 63;  // bytes
+
 struct Experiment {
   std::string name;
   uint64_t seed = 0;
@@ -98,6 +100,7 @@ struct Experiment {
   StopSweep stop_sweep;
   std::string output_dir;                                // default outputs/<name>
   std::optional<std::string> report_dir, progress_file;  // absent: inside output_dir
+  std::vector<std::string> live;                         // measures that are shown while trials run, at most kMaxLive
   std::vector<std::string> plugin_path;
 };
 

@@ -88,6 +88,8 @@ const std::vector<HostKey>& Table() {
           MEMBER(output_dir)),
       Key("output.report_dir", Type::kText, "", nullptr, "", "where the report goes instead of DIR/report", MEMBER(report_dir)),
       Key("output.progress_file", Type::kText, "", nullptr, "", "where progress is written instead", MEMBER(progress_file)),
+      Key("output.live", Type::kMeasureList, "", "[]", "",
+          "measures of the running trials that are shown beside their return: ep/NAME, eval/NAME, train/NAME", MEMBER(live)),
       Key("plugin_path", Type::kPathList, "", "[]", "plugin_dirs", "folders searched for plugins", MEMBER(plugin_path)),
       Unbound("sweep", Type::kSweep, "many trials from one file"),
       Key("report.kind", Type::kEnum, "parallel_efficiency|comparison", nullptr, "report_type",

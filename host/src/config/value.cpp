@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "config/errors.hpp"
+#include "config/experiment.hpp"
 #include "config/policy.hpp"
 #include "config/units.hpp"
 
@@ -67,6 +68,7 @@ const char* Wanted(ValueType type) {
     case ValueType::kSize: return "a size such as 512MiB, 4GB or 16GiB";
     case ValueType::kPath: return "a path";
     case ValueType::kPathList: return "a list of paths";
+    case ValueType::kMeasureList: return "a list of measures";
     case ValueType::kFlapping: return "a limit such as '3 in 60s', or 0";
     default: return "text";
   }
@@ -82,6 +84,7 @@ class ValueReader {
       case ValueType::kNumberList: return ReadList(node, ValueType::kNumber);
       case ValueType::kIntegerList: return ReadList(node, ValueType::kInteger);
       case ValueType::kPathList: return ReadList(node, ValueType::kPath);
+      case ValueType::kMeasureList: return ReadMeasures(node);
       case ValueType::kFailurePolicy: return ReadFailurePolicy(node);
       case ValueType::kJson: return PlainJson(node);
       default: break;
@@ -183,6 +186,24 @@ class ValueReader {
       if (item) list.push_back(*item);
     }
     return good ? std::optional(list) : std::nullopt;
+  }
+
+  std::optional<json> ReadMeasures(const Node& node) {
+    const std::optional<json> list = ReadList(node, ValueType::kText);
+    if (!list) return std::nullopt;
+    if (list->size() > kMaxLive)
+      return Fail(node, fmt::format("{}: wanted at most {} measures, found {}", name_, kMaxLive, list->size()));
+    for (size_t i = 0; i < list->size(); ++i) {
+      const std::string name = (*list)[i];
+      const bool is_line = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+      if (name.empty() || name.size() > kMaxLiveName || !is_line)
+        return Fail(node.items[i], fmt::format("{}[{}]: wanted the name of a measure, one line of 1 to {} bytes, found '{}'",
+                                               name_, i, kMaxLiveName, is_line ? name : "control characters"));
+      if (std::find(list->begin(), list->begin() + static_cast<ptrdiff_t>(i), name) !=
+          list->begin() + static_cast<ptrdiff_t>(i))
+        return Fail(node.items[i], fmt::format("{}[{}]: '{}' is in the list already", name_, i, name));
+    }
+    return list;
   }
 
   const ValueRule& rule_;

@@ -26,6 +26,7 @@ enum class ValueType {
   kSize,            // JSON: text such as "16GiB"
   kName,            // text that can be a folder's name
   kPathList,
+  kMeasureList,  // names of measures, each once, at most kMaxLive
   kPluginName,
   kPluginOptions,
   kMonitors,

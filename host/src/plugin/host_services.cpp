@@ -29,6 +29,7 @@ const void* HostServices::Extension(const bp_host* host, const char* id) noexcep
   if (wanted == BP_HOST_METRICS_1) return sinks.metrics;
   if (wanted == BP_HOST_FACTS_1) return sinks.fact ? &kFacts : nullptr;
   if (wanted == BP_HOST_PARALLEL_1) return sinks.parallel ? &kParallel : nullptr;
+  if (wanted == BP_HOST_PHASE_1) return sinks.phase;
   if (wanted == BP_HOST_TRIAL_1) return sinks.trial;
   return nullptr;
 }

@@ -20,6 +20,7 @@ struct HostSinks {
   void* metrics_impl = nullptr;                // given back by MetricsImpl(host)
   std::function<void(const std::string& plugin_id, const std::string& key, const std::string& value)> fact;  // empty: absent
   const bp_host_trial_1* trial = nullptr;  // NULL: the extension is absent
+  const bp_host_phase_1* phase = nullptr;  // NULL: the extension is absent
   // bp_host_parallel_1.run; empty: the extension is absent
   std::function<void(uint64_t n, void (*piece)(void*, uint64_t), void* context)> parallel;
 };

@@ -9,6 +9,7 @@
 #include "report/comparison_tables.hpp"
 #include "report/recommended_file.hpp"
 #include "report/sections.hpp"
+#include "report/time_section.hpp"
 
 namespace backplane {
 namespace {
@@ -26,6 +27,11 @@ class Builder {
         choices_(ChooseInGroups(combined_, points_, spec_.select, context.report.baseline)) {
     // Nobody asked for a default that these trials do not have.
     if (context.report.columns.is_null()) std::erase_if(spec_.columns, [this](const MeasureSpec& m) { return !IsMeasured(m); });
+    for (MeasureSpec& column : spec_.columns) AddWhatPluginsSaid(&column);
+    for (FigureSpec& figure : spec_.figures) {
+      if (figure.x) AddWhatPluginsSaid(&*figure.x);
+      for (MeasureSpec& y : figure.y) AddWhatPluginsSaid(&y);
+    }
   }
 
   Document Build() {
@@ -38,14 +44,19 @@ class Builder {
     const ComparisonParts parts{combined_, points_, spec_, choices_};
     const Table results = ComparisonResults(parts);
     document.figures = ComparisonFigures(combined_, points_, spec_, results);
+    std::vector<TimedRow> rows;
+    for (const ComparedPoint& point : points_) rows.push_back({point.name, point.trials});
     const Diagnosis diagnosis = Diagnose(combined_, nullptr, context_.option_help);
     document.verdict = Verdict(diagnosis);
     AddSelected(&document);
     Section section{"results", "Results", {}};
     for (const Figure& figure : document.figures) section.blocks.emplace_back(FigureUse{figure.name});
     section.blocks.emplace_back(results);
-    if (std::optional<Table> changes = ComparisonChanges(parts)) section.blocks.emplace_back(std::move(*changes));
-    document.sections = {FindingsSection(diagnosis), section};
+    for (auto* changes : {ComparisonChanges, ComparisonImprovements}) {
+      if (std::optional<Table> table = changes(parts)) section.blocks.emplace_back(std::move(*table));
+    }
+    document.figures.push_back(TimeFigure(combined_, rows));
+    document.sections = {FindingsSection(diagnosis), section, TimeSection(combined_, rows)};
     if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
     document.sections.push_back(EnvironmentSection(combined_));
     document.sections.push_back({"limits", "Limits", {BulletList{Limits()}}});
@@ -55,6 +66,17 @@ class Builder {
   }
 
  private:
+  // Unit and direction of a measure by name, where the file is silent about them.
+  void AddWhatPluginsSaid(MeasureSpec* measure) const {
+    for (const CombinedTrial& trial : combined_.trials) {
+      const auto said = trial.data.registered.find(measure->expression.text());
+      if (said == trial.data.registered.end()) continue;
+      if (measure->unit.empty()) measure->unit = said->second.unit;
+      if (measure->direction == 0) measure->direction = said->second.direction;
+      return;
+    }
+  }
+
   bool IsMeasured(const MeasureSpec& measure) const {
     return std::any_of(points_.begin(), points_.end(),
                        [&](const ComparedPoint& point) { return MeasureOf(combined_, point, measure.expression).has_value(); });

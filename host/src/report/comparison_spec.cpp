@@ -8,6 +8,7 @@
 #include "base/file_name.hpp"
 #include "base/json_text.hpp"
 #include "base/suggest.hpp"
+#include "report/time_section.hpp"
 
 namespace backplane {
 namespace {
@@ -16,7 +17,7 @@ using nlohmann::json;
 
 const char* const kDefaultColumns[] = {"SPS", "wall_s", "return", "eval/return", "rss_peak_mb"};
 
-// Of the host's own measures; a plugin's are told by the file.
+// Of the host's own measures; a plugin's are told by the file, or by what it registered.
 const std::map<std::string, std::pair<int, const char*>> kKnown = {
     {"SPS", {1, "1/s"}},          {"sampling_sps", {1, "1/s"}},       {"wall_s", {-1, "s"}}, {"minutes", {-1, "min"}},
     {"attempt_s", {-1, "s"}},     {"seconds_per_episode", {-1, "s"}}, {"return", {1, ""}},   {"eval/return", {1, ""}},
@@ -80,6 +81,8 @@ class Reader {
     if (const auto known = kKnown.find(measure.title); known != kKnown.end()) {
       measure.direction = known->second.first;
       measure.unit = known->second.second;
+    } else if (measure.title.starts_with("time/") || measure.title.starts_with("phase/")) {
+      measure.unit = measure.title.ends_with("_s") ? "s" : "%";
     }
     if (brief) return measure;
     measure.title = Text(entry, "title", measure.title);
@@ -191,6 +194,8 @@ std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<SpecError>* e
     const bool again =
         std::any_of(read.begin(), read.end(), [&](const FigureSpec& other) { return other.file == figure->file; });
     if (again) reader.Fail(fmt::format("the file '{}' is written by another figure already", figure->file));
+    if (figure->file == std::string(kTimeFigure) + ".png")
+      reader.Fail(fmt::format("the file '{}' is written by the report itself", figure->file));
     read.push_back(std::move(*figure));
   }
   return read;

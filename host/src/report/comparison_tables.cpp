@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <iterator>
 #include <set>
 
@@ -99,6 +100,19 @@ std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
   return sentences;
 }
 
+bool Overlap(const Number& a, const Number& b) {
+  return a.low && a.high && b.low && b.high && *a.low <= *b.high && *b.low <= *a.high;
+}
+
+// What a change means for a measure of that direction.
+const char* Verdict(const Number& value, const Number& base, int direction) {
+  if (!std::isfinite(value.value) || !std::isfinite(base.value)) return "not finite";
+  if (value.value == base.value) return "the same";
+  if (Overlap(value, base)) return "intervals overlap";
+  if (direction == 0) return value.value > base.value ? "more" : "less";
+  return (value.value > base.value) == (direction > 0) ? "better" : "worse";
+}
+
 }  // namespace
 
 Table ComparisonResults(const ComparisonParts& parts) {
@@ -156,6 +170,46 @@ std::optional<Table> ComparisonChanges(const ComparisonParts& parts) {
   table.notes = {
       "Ratios, 1 = as the baseline; the relative half widths of both intervals add up as squares. Where the baseline is not "
       "above zero there is no ratio."};
+  return table;
+}
+
+std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
+  Table table{"improvement",
+              "Each change against its baseline",
+              {{"point", "point", "", ""},
+               {"measure", "measure", "", ""},
+               {"baseline", "baseline", "", "value of the baseline"},
+               {"value", "value", "", "value of the point"},
+               {"difference", "difference", "", "value less that of the baseline", 0, 3},
+               {"change_pct", "change", "%", "100 x (value / baseline - 1)", 0, 3},
+               {"verdict", "that is", "", "by the measure's direction; without one: more or less"}},
+              {},
+              {},
+              {}};
+  for (size_t i = 0; i < parts.points.size(); ++i) {
+    const std::optional<size_t> baseline = parts.choices[parts.points[i].group].baseline;
+    if (!baseline || i == *baseline) continue;
+    for (const MeasureSpec& measure : parts.spec.columns) {
+      const auto base = MeasureOf(parts.combined, parts.points[*baseline], measure.expression);
+      const auto value = MeasureOf(parts.combined, parts.points[i], measure.expression);
+      if (!base || !value) continue;
+      std::optional<Number> change;
+      if (base->value > 0) {
+        change = RatioOf(*value, *base, 100);
+        for (double* part : {&change->value, change->low ? &*change->low : nullptr, change->high ? &*change->high : nullptr})
+          if (part) *part -= 100;
+      }
+      const auto cell = [&](const Number& number) { return Cell{FormatNumber(number, measure.digits)}; };
+      table.rows.push_back({parts.points[i].name,
+                            measure.unit.empty() ? measure.title : fmt::format("{} ({})", measure.title, measure.unit),
+                            cell(*base), cell(*value), Reading(value->value - base->value), change ? Cell{*change} : Cell{},
+                            std::string(Verdict(*value, *base, measure.direction))});
+    }
+  }
+  if (table.rows.empty()) return std::nullopt;
+  table.notes = {
+      "Where both have an interval and these overlap, no difference is shown. A point that changes one thing shows what that "
+      "thing alone is worth."};
   return table;
 }
 

@@ -25,4 +25,7 @@ Table ComparisonResults(const ComparisonParts& parts);
 // "change": ratios to the baseline of the same group. Absent where there is none, or no other point.
 std::optional<Table> ComparisonChanges(const ComparisonParts& parts);
 
+// "improvement": the same in words, a row for each other point and each measure: how much better or worse than the baseline.
+std::optional<Table> ComparisonImprovements(const ComparisonParts& parts);
+
 }  // namespace backplane

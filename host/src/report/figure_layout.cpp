@@ -13,6 +13,7 @@ namespace backplane {
 namespace {
 
 constexpr double kTitleSize = 1.15;
+constexpr double kBarWidth = 0.76;  // of the distance between two bars, or groups of them
 constexpr double kSmall = 0.85;
 constexpr double kLevelTicks = 1.7;  // em from the axis to below its numbers
 
@@ -30,8 +31,9 @@ void Collect(const Panel& panel, std::vector<double>* xs, std::vector<double>* y
 }
 
 bool HasBars(const Panel& panel) {
-  return std::any_of(panel.series.begin(), panel.series.end(),
-                     [](const Series& series) { return series.style == Series::Style::kBars; });
+  return std::any_of(panel.series.begin(), panel.series.end(), [](const Series& series) {
+    return series.style == Series::Style::kBars || series.style == Series::Style::kParts;
+  });
 }
 
 double Widest(const std::vector<Tick>& ticks) {
@@ -162,6 +164,7 @@ bool CanDraw(const PanelLayout& panel, const Series& series) {
 }
 
 BarSides SidesOf(const Panel& panel, const AxisFrame& x, size_t series) {
+  if (panel.series[series].style == Series::Style::kParts) return {-kBarWidth / 2, kBarWidth / 2};
   std::vector<double> places;
   size_t bars = 0, before = 0;
   for (size_t i = 0; i < panel.series.size(); ++i) {
@@ -178,7 +181,7 @@ BarSides SidesOf(const Panel& panel, const AxisFrame& x, size_t series) {
     const double distance = places[i] - places[i - 1];
     if (distance > 0 && (gap == 0 || distance < gap)) gap = distance;
   }
-  const double group = 0.76 * (gap > 0 && panel.x.categories.empty() ? gap : 1);
+  const double group = kBarWidth * (gap > 0 && panel.x.categories.empty() ? gap : 1);
   const double width = group / static_cast<double>(std::max<size_t>(1, bars));
   const double left = -group / 2 + width * static_cast<double>(before);
   return {left, left + width * (bars > 1 ? 0.92 : 1)};

@@ -70,7 +70,8 @@ FigureLayout LayOut(const Figure& figure);
 bool CanDraw(const PanelLayout& panel, const Datum& mark);  // it has a place on these axes' scales, in their range or not
 bool CanDraw(const PanelLayout& panel, const Series& series);
 
-// A bar's sides, as distances from its x on the x axis' scale: bars of several series stand beside each other.
+// A bar's sides, as distances from its x on the x axis' scale: bars of several series stand beside each other, parts of one bar
+// above each other.
 struct BarSides {
   double left = 0, right = 0;
   double middle() const { return (left + right) / 2; }

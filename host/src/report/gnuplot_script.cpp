@@ -206,6 +206,14 @@ class Script {
                 fmt::format("'x':'y' with lines dashtype {} linewidth 1.8 linecolor '#555555' {}",
                             kDashes[series.colour % kDashes.size()], title));
         return;
+      case Series::Style::kParts: {
+        const BarSides sides = SidesOf(panel, layout.x, index);
+        AddPart(first, last,
+                fmt::format("'x':'y':(column('x')+{:.6g}):(column('x')+{:.6g}):'low':'y' with boxxyerror fillstyle solid 0.9 "
+                            "noborder {} {}",
+                            sides.left, sides.right, colour, title));
+        return;
+      }
       case Series::Style::kBars: {
         const BarSides sides = SidesOf(panel, layout.x, index);
         const double base = layout.y.Shows(0) ? 0 : layout.y.low;

@@ -42,7 +42,8 @@ std::vector<Box> Obstacles(const Panel& panel, const PanelLayout& layout, double
   std::vector<Box> boxes;
   for (size_t i = 0; i < panel.series.size(); ++i) {
     const Series& series = panel.series[i];
-    const bool bars = series.style == Series::Style::kBars, line = !bars && series.style != Series::Style::kPoints;
+    const bool parts = series.style == Series::Style::kParts, bars = parts || series.style == Series::Style::kBars;
+    const bool line = !bars && series.style != Series::Style::kPoints;
     const BarSides sides = SidesOf(panel, layout.x, i);
     const Datum* before = nullptr;
     for (const Datum& mark : series.marks) {
@@ -56,10 +57,11 @@ std::vector<Box> Obstacles(const Panel& panel, const PanelLayout& layout, double
       if (bars) {
         const double half = (sides.right - sides.left) / 2 * layout.plot.width() /
                             (layout.x.OnScale(layout.x.high) - layout.x.OnScale(layout.x.low));
-        const double base = layout.y.Shows(0) ? YOf(layout, 0) : layout.plot.bottom;
+        const double zero = layout.y.Shows(0) ? YOf(layout, 0) : layout.plot.bottom;
+        const double base = parts ? YOf(layout, mark.low.value_or(0)) : zero;
         boxes.push_back({middle - half, std::min(y, base), middle + half, std::max(y, base)});
       }
-      if (mark.low && mark.high && layout.y.CanShow(*mark.high)) {
+      if (!parts && mark.low && mark.high && layout.y.CanShow(*mark.high)) {
         const double low = layout.y.CanShow(*mark.low) ? YOf(layout, *mark.low) : layout.plot.bottom,
                      high = YOf(layout, *mark.high);
         boxes.push_back({middle - 0.4 * em, std::min(low, high), middle + 0.4 * em, std::max(low, high)});

@@ -9,6 +9,7 @@
 #include "report/recommended_file.hpp"
 #include "report/sections.hpp"
 #include "report/setting_text.hpp"
+#include "report/time_section.hpp"
 
 namespace backplane {
 namespace {
@@ -35,6 +36,9 @@ class Builder {
     document.title = fmt::format("Parallel efficiency: {}", fmt::join(combined_.experiments, ", "));
     document.main_table = "results";
     document.figures = ParallelEfficiencyFigures(combined_, analysis_);
+    std::vector<TimedRow> rows;
+    for (const Setting& setting : analysis_.settings) rows.push_back({SettingText(setting, analysis_), setting.trials});
+    document.figures.push_back(TimeFigure(combined_, rows));
     document.verdict = Verdict();
     AddAttachments(&document);
     const ParallelEfficiencyTables tables(combined_, analysis_);
@@ -42,7 +46,7 @@ class Builder {
     document.sections.push_back({"results", "Results", {FigureUse{"parallel_efficiency_analysis"}, tables.Results()}});
     document.sections.push_back({"recommended", "Recommended settings", {tables.Recommended()}});
     document.sections.push_back({"resources", "Resources", {FigureUse{"resource_utilization_analysis"}, tables.Resources()}});
-    document.sections.push_back({"phases", "Where the time goes", {tables.Phases()}});
+    document.sections.push_back(TimeSection(combined_, rows));
     if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
     document.sections.push_back({"design", "Design and definitions", Design()});
     document.sections.push_back(EnvironmentSection(combined_));

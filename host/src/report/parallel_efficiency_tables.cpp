@@ -7,7 +7,6 @@
 #include <set>
 
 #include "report/setting_text.hpp"
-#include "rollout/phases.hpp"
 
 namespace backplane {
 namespace {
@@ -188,32 +187,6 @@ Table ParallelEfficiencyTables::Resources() const {
   if (whole_device)
     table.notes.push_back("VRAM MiB is that of all users of the GPUs: the driver did not tell the trials' own share.");
   if (!absent.empty()) table.notes.push_back(fmt::format("Not measured: {}.", fmt::join(absent, ", ")));
-  return table;
-}
-
-Table ParallelEfficiencyTables::Phases() const {
-  Table table{"phases", "Share of the time of all threads, percent", {kSetting}, {}, {}, {}};
-  std::vector<std::string> shown;
-  for (const std::string_view phase : kPhaseNames) {
-    const std::string measure = "phase/" + std::string(phase);
-    double largest = 0;
-    for (const Setting& setting : analysis_.settings) {
-      if (const auto share = MeasureOf(combined_, setting, measure)) largest = std::max(largest, share->value);
-    }
-    if (largest < 0.05) continue;
-    shown.push_back(measure);
-    table.columns.push_back(
-        {std::string(phase), std::string(phase), "%", "exclusive time over threads x time of the trial", 0, 3, largest >= 1});
-  }
-  for (const Setting& setting : analysis_.settings) {
-    std::vector<Cell> row{SettingText(setting, analysis_)};
-    for (const std::string& measure : shown) {
-      const auto share = MeasureOf(combined_, setting, measure);
-      row.push_back(share ? Cell{*share} : Cell{});
-    }
-    table.rows.push_back(std::move(row));
-  }
-  table.notes.push_back("All phases and idle sum to 100 %; those below 0.05 % everywhere are left out.");
   return table;
 }
 

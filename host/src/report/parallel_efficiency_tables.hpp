@@ -17,7 +17,6 @@ class ParallelEfficiencyTables {
   Table Results() const;      // "results"
   Table Recommended() const;  // "recommended"
   Table Resources() const;    // "resources"
-  Table Phases() const;       // "phases"
 
  private:
   Cell RatioCell(const Setting& setting, const std::optional<double>& ratio) const;

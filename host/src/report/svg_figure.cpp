@@ -152,7 +152,7 @@ class Svg {
   void WriteSeries(const Panel& panel, const PanelLayout& layout, size_t index) {
     const Series& series = panel.series[index];
     const std::string colour = Colour(series.colour);
-    const bool bars = series.style == Series::Style::kBars;
+    const bool parts = series.style == Series::Style::kParts, bars = parts || series.style == Series::Style::kBars;
     const BarSides sides = SidesOf(panel, layout.x, index);
     const auto moved = [&](double x, double by) { return XOf(layout, layout.x.FromScale(layout.x.OnScale(x) + by)); };
     std::string path, whiskers;
@@ -164,13 +164,14 @@ class Svg {
       }
       const double y = YOf(layout, mark.y), x = bars ? moved(mark.x, sides.middle()) : XOf(layout, mark.x);
       if (bars) {
-        const double base = layout.y.Shows(0) ? YOf(layout, 0) : layout.plot.bottom;
+        const double zero = layout.y.Shows(0) ? YOf(layout, 0) : layout.plot.bottom;
+        const double base = parts ? YOf(layout, mark.low.value_or(0)) : zero;
         WriteBox({moved(mark.x, sides.left), std::min(y, base), moved(mark.x, sides.right), std::max(y, base)},
                  "style=\"fill: " + colour + "\" fill-opacity=\"0.9\"");
       }
       path += fmt::format("{}{} {}", broken ? "M" : "L", Pixels(x), Pixels(y));
       broken = false;
-      if (mark.low && mark.high && layout.y.CanShow(*mark.high)) {
+      if (!parts && mark.low && mark.high && layout.y.CanShow(*mark.high)) {
         const double low = layout.y.CanShow(*mark.low) ? YOf(layout, *mark.low) : layout.plot.bottom;
         const double cap = 0.35 * em_;
         whiskers += fmt::format("M{0} {1}V{2}M{3} {1}h{5}M{3} {4}h{5}", Pixels(x), Pixels(low), Pixels(YOf(layout, *mark.high)),
@@ -243,6 +244,7 @@ class Svg {
       case Series::Style::kCurve: WriteLine(left, y, right, y, width + " style=\"stroke: " + colour + "\""); break;
       case Series::Style::kLine: WriteLine(left, y, right, y, width + " style=\"stroke: " + colour + "\""); [[fallthrough]];
       case Series::Style::kPoints: WriteMark(series.colour, middle, y); break;
+      case Series::Style::kParts:
       case Series::Style::kBars:
         WriteBox({left, y - 0.35 * em_, right, y + 0.35 * em_}, "style=\"fill: " + colour + "\" fill-opacity=\"0.9\"");
         break;

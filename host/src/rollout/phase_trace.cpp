@@ -2,8 +2,6 @@
 
 namespace backplane {
 
-void PhaseClock::Trace(int64_t now) { trace_->Add(phase_, since_, now); }
-
 void PhaseTrace::Add(Phase phase, int64_t begin_ns, int64_t end_ns) {
   if (end_ns_ == 0) block_begin_ns_ = end_ns_ = begin_ns;
   if (begin_ns > end_ns_) AddPiece(Phase::kIdle, begin_ns);

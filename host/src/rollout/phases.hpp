@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "rollout/clocks.hpp"
@@ -32,63 +34,99 @@ inline constexpr std::array<std::string_view, kPhaseCount> kPhaseNames = {
     "env_step",        "env_reset",    "obs_transfer", "infer", "act_transfer", "batch_build", "update_forward",
     "update_backward", "update_optim", "sync",         "eval",  "checkpoint",   "monitor",     "idle"};
 
-// A learner's tick says which phase it is; one outside the set counts as update_backward.
-inline Phase PhaseFromName(std::string_view name) {
+inline std::optional<Phase> FindPhase(std::string_view name) {
   for (size_t i = 0; i < kPhaseCount; ++i)
     if (kPhaseNames[i] == name) return static_cast<Phase>(i);
-  return Phase::kUpdateBackward;
+  return std::nullopt;
 }
+
+// A learner's tick says which phase it is; one outside the set counts as update_backward.
+inline Phase PhaseFromName(std::string_view name) { return FindPhase(name).value_or(Phase::kUpdateBackward); }
 
 class PhaseTrace;
 
 // Time of one thread. At most one phase runs at a time: `Switch` ends the old one and starts the new one with one clock
-// reading. Only its own thread touches it; others read it while that thread is known to rest.
+// reading. Only its own thread calls anything but the readings; those that others may take at any time are marked [any], the
+// rest are for when that thread is known to rest.
 class PhaseClock {
  public:
+  // The clock that runs on the calling thread; NULL: the host does not time it.
+  static PhaseClock* OfThisThread() { return tls_running_clock; }
+
   void Start(Phase phase) {
-    phase_ = phase;
-    since_ = NowNs();
-    running_ = true;
+    Set(phase_, phase);
+    Set(since_, NowNs());
+    Set(running_, true);
+    cpu_open_ = false;
+    if (since_ns() >= cpu_due_ns_) OpenCpuSpan();
+    tls_running_clock = this;
   }
   // Returns the phase that was running, so that a nested one can go back to it.
   Phase Switch(Phase phase) {
-    const int64_t now = NowNs();
-    if (trace_ != nullptr) [[unlikely]]
-      Trace(now);
-    ns_[static_cast<size_t>(phase_)] += now - since_;
-    since_ = now;
-    const Phase old = phase_;
-    phase_ = phase;
+    EndSpan(NowNs());
+    const Phase old = Get(phase_);
+    Set(phase_, phase);
     return old;
   }
   void Stop() {
-    if (!running_) return;
-    const int64_t now = NowNs();
-    if (trace_ != nullptr) [[unlikely]]
-      Trace(now);
-    ns_[static_cast<size_t>(phase_)] += now - since_;
-    running_ = false;
+    if (!running()) return;
+    EndSpan(NowNs());
+    Set(running_, false);
+    tls_running_clock = nullptr;
   }
   // Each span that ends is added to `trace` too, which outlives its use; NULL: no longer. While the thread rests, or by itself.
   void TraceInto(PhaseTrace* trace) { trace_ = trace; }
-  bool running() const { return running_; }
-  Phase current() const { return phase_; }
-  int64_t since_ns() const { return since_; }  // when the running phase began
-  int64_t ns(Phase phase) const { return ns_[static_cast<size_t>(phase)]; }
+  bool running() const { return Get(running_); }                                  // [any]
+  Phase current() const { return Get(phase_); }                                   // [any]
+  int64_t since_ns() const { return Get(since_); }                                // when the running phase began; [any]
+  int64_t ns(Phase phase) const { return Get(ns_[static_cast<size_t>(phase)]); }  // of the spans that ended; [any]
   int64_t total_ns() const {
     int64_t sum = 0;
-    for (int64_t v : ns_) sum += v;
+    for (const auto& v : ns_) sum += Get(v);
     return sum;
   }
+  // Spans whose CPU time was taken, too: all that last kCpuEveryNs, and of shorter ones one in each kCpuEveryNs, as asking
+  // costs about 1 us.
+  static constexpr int64_t kCpuEveryNs = 1'000'000;
+  int64_t cpu_ns(Phase phase) const { return cpu_ns_[static_cast<size_t>(phase)]; }
+  int64_t cpu_wall_ns(Phase phase) const { return cpu_wall_ns_[static_cast<size_t>(phase)]; }  // how long those spans took
 
  private:
-  void Trace(int64_t now);  // out of line: the clock's own code stays small
+  // One thread writes, so no read-modify-write has to be whole: these are plain loads and stores.
+  template <class T>
+  static T Get(const std::atomic<T>& from) {
+    return from.load(std::memory_order_relaxed);
+  }
+  template <class T>
+  static void Set(std::atomic<T>& to, T value) {
+    to.store(value, std::memory_order_relaxed);
+  }
 
-  std::array<int64_t, kPhaseCount> ns_{};
-  int64_t since_ = 0;
-  Phase phase_ = Phase::kIdle;
-  bool running_ = false;
+  void EndSpan(int64_t now) {
+    const int64_t duration_ns = now - Get(since_);
+    if (trace_ != nullptr) [[unlikely]]
+      Trace(now);
+    if (now >= cpu_due_ns_) [[unlikely]]
+      TakeCpuTime(now, duration_ns);
+    std::atomic<int64_t>& sum = ns_[static_cast<size_t>(Get(phase_))];
+    Set(sum, Get(sum) + duration_ns);
+    Set(since_, now);
+  }
+  void Trace(int64_t now);  // out of line, all three: the clock's own code stays small
+  void OpenCpuSpan();
+  void TakeCpuTime(int64_t now, int64_t duration_ns);
+
+  static inline thread_local PhaseClock* tls_running_clock = nullptr;
+
+  std::array<std::atomic<int64_t>, kPhaseCount> ns_{};
+  std::atomic<int64_t> since_{0};
+  std::atomic<Phase> phase_{Phase::kIdle};
+  std::atomic<bool> running_{false};
   PhaseTrace* trace_ = nullptr;
+  bool cpu_open_ = false;   // the running span's CPU time is taken
+  int64_t cpu_due_ns_ = 0;  // the next end of a span at or after this asks for CPU time
+  int64_t cpu_begin_ns_ = 0;
+  std::array<int64_t, kPhaseCount> cpu_ns_{}, cpu_wall_ns_{};
 };
 
 // A span on the thread's clock; nests.

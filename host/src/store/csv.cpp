@@ -83,6 +83,17 @@ std::vector<std::string> StatisticNames(const std::vector<Row>& rows) {
   return ordered;
 }
 
+// Where the time went, by name.
+std::vector<std::string> TimeNames(const std::vector<Row>& rows) {
+  std::set<std::string> names;
+  for (const Row& row : rows) {
+    for (const auto& [name, value] : row.found.time) {
+      names.insert(name);
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
 const std::vector<std::string> kBefore = {"trial", "point"};
 const std::vector<std::string> kAfter = {"seed", "state",        "outcome",   "why",       "attempts",
                                          "sps",  "sampling_sps", "env_steps", "iterations"};
@@ -109,7 +120,16 @@ void AddStatistics(const Row& row, const std::vector<std::string>& names, std::v
   }
 }
 
-std::vector<std::string> Fields(const Row& row, const std::vector<std::string>& paths, const std::vector<std::string>& names) {
+void AddTimes(const Row& row, const std::vector<std::string>& names, std::vector<std::string>* fields) {
+  const std::map<std::string, double> found(row.found.time.begin(), row.found.time.end());
+  for (const std::string& name : names) {
+    const auto value = found.find(name);
+    fields->push_back(value != found.end() ? Text(std::optional(value->second)) : "");
+  }
+}
+
+std::vector<std::string> Fields(const Row& row, const std::vector<std::string>& paths, const std::vector<std::string>& names,
+                                const std::vector<std::string>& times) {
   std::vector<std::string> fields = {row.trial->trial_id, row.trial->name};
   AddValues(row, paths, &fields);
   const std::vector<std::string> rest = {std::to_string(row.trial->seed),
@@ -123,6 +143,7 @@ std::vector<std::string> Fields(const Row& row, const std::vector<std::string>& 
                                          Text(row.found.iterations)};
   fields.insert(fields.end(), rest.begin(), rest.end());
   AddStatistics(row, names, &fields);
+  AddTimes(row, times, &fields);
   return fields;
 }
 
@@ -157,13 +178,14 @@ std::vector<std::string> ShortNames(const std::vector<std::string>& paths, const
 
 std::string FormatCsv(const ResultsFolder& folder, const std::vector<PlanLine>& plan, const BatchRecord& record) {
   const std::vector<Row> rows = Rows(folder, plan, record);
-  const std::vector<std::string> paths = SweptPaths(rows), names = StatisticNames(rows);
+  const std::vector<std::string> paths = SweptPaths(rows), names = StatisticNames(rows), times = TimeNames(rows);
   std::vector<std::string> others = kBefore, statistics;
   for (const std::string& name : names) {
     for (const char* suffix : {"", "_sd", "_se", "_n"}) {
       statistics.push_back(name + suffix);
     }
   }
+  statistics.insert(statistics.end(), times.begin(), times.end());
   others.insert(others.end(), kAfter.begin(), kAfter.end());
   others.insert(others.end(), statistics.begin(), statistics.end());
   std::vector<std::string> head = kBefore;
@@ -173,7 +195,7 @@ std::string FormatCsv(const ResultsFolder& folder, const std::vector<PlanLine>& 
   head.insert(head.end(), statistics.begin(), statistics.end());
   std::string text = Line(head);
   for (const Row& row : rows) {
-    text += Line(Fields(row, paths, names));
+    text += Line(Fields(row, paths, names, times));
   }
   return text;
 }

@@ -18,8 +18,8 @@ std::string CsvField(const std::string& text);
 std::vector<std::string> ShortNames(const std::vector<std::string>& paths, const std::vector<std::string>& taken);
 
 // Rows in the order of the plan; columns: trial, point, swept values in the file's order, seed, how it ended, speed, then mean,
-// sd, se and n of the return and of every other statistic by name. Measured on the last attempt. Lines end with a line feed. A
-// number that is not finite is NaN, one that was not measured an empty field.
+// sd, se and n of the return and of every other statistic by name, then where the time went (time/...). Measured on the last
+// attempt. Lines end with a line feed. A number that is not finite is NaN, one that was not measured an empty field.
 std::string FormatCsv(const ResultsFolder& folder, const std::vector<PlanLine>& plan, const BatchRecord& record);
 
 }  // namespace backplane

@@ -137,6 +137,10 @@ void DatabaseTables::PutTrial(const TrialRecord& trial) {
   for (const Statistic& one : found.statistics) {
     insert.Run(trial.id, one.name, one.mean, one.sd, one.se, one.n);
   }
+  const std::optional<double> none;
+  for (const auto& [name, value] : found.time) {
+    insert.Run(trial.id, name, std::optional(value), none, none, none);
+  }
 }
 
 void DatabaseTables::PutAttempt(const TrialRecord& trial, const AttemptRecord& attempt) {

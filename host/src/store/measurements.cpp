@@ -47,6 +47,32 @@ std::vector<std::pair<std::string, double>> PhaseShares(const json& phases) {
   return shares;
 }
 
+// What a GPU was used is measured by a monitor, which registers it under this name.
+constexpr char kGpuUse[] = "resources/gpu_util_pct";
+
+std::vector<std::pair<std::string, double>> TimeMeasures(const json& groups) {
+  std::vector<std::pair<std::string, double>> found;
+  for (const auto& [group, row] : groups.items()) {
+    const auto add = [&, &group = group](const char* what, const json& value, double factor) {
+      if (const std::optional<double> number = NumberOf(value)) found.emplace_back("time/" + group + what, factor * *number);
+    };
+    add("_pct", At(row, "share"), 100);
+    add("_s", At(row, "seconds"), 1);
+    add("_cpu_pct", At(row, "cpu_use"), 100);
+    add("_gpu_pct", At(At(row, "machine"), kGpuUse), 1);
+  }
+  return found;
+}
+
+std::vector<RegisteredMeasure> Registered(const json& measures) {
+  std::vector<RegisteredMeasure> found;
+  for (const auto& [name, said] : measures.items()) {
+    const double direction = NumberOf(At(said, "direction")).value_or(0);
+    found.push_back({name, Text(At(said, "unit")), direction > 0 ? 1 : direction < 0 ? -1 : 0});
+  }
+  return found;
+}
+
 std::vector<std::string> Facts(const json& facts) {
   std::vector<std::string> lines;
   for (const auto& [plugin, decided] : facts.items()) {
@@ -75,6 +101,8 @@ Measurements ReadMeasurements(const std::filesystem::path& attempt_dir) {
   found.monitor_cpu_s = NumberOf(At(At(result, "monitors"), "cpu_s"));
   found.process_cpu_s = NumberOf(At(At(result, "monitors"), "process_cpu_s"));
   found.phase_shares = PhaseShares(At(result, "phases"));
+  found.time = TimeMeasures(At(result, "time"));
+  found.registered = Registered(At(result, "measures"));
   found.facts = Facts(At(result, "facts"));
   AddMeasured("", result, &found.statistics);
   AddMeasured("eval/", At(result, "evaluation"), &found.statistics);

@@ -18,12 +18,20 @@ struct Statistic {
   std::optional<double> n;
 };
 
+// What a plugin said of a measure when it registered it.
+struct RegisteredMeasure {
+  std::string name, unit;
+  int direction = 0;  // 1 up is better, -1 down, 0 neither
+};
+
 struct Measurements {
   std::optional<double> wall_s, sps, sampling_sps, iterations, env_steps, episodes;
   std::optional<double> trial_s;  // wall_s with earlier attempts
   std::optional<double> threads, learner_threads, balance;
   std::optional<double> monitor_cpu_s, process_cpu_s;
   std::vector<std::pair<std::string, double>> phase_shares;  // of threads x time; a phase that took no time may be left out
+  std::vector<std::pair<std::string, double>> time;  // where the time went: "time/GROUP_pct", "_s", "_cpu_pct", "_gpu_pct"
+  std::vector<RegisteredMeasure> registered;
   std::vector<std::string> facts;     // what plugins decided by themselves: "learner.x update_path fused"
   std::vector<Statistic> statistics;  // sorted by name
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "base/format_count.hpp"
@@ -16,8 +17,8 @@ namespace {
 constexpr size_t kMinName = 12, kGap = 2;
 
 struct Column {
-  const char* heading;
-  std::string (*cell)(const BatchRow&);
+  std::string heading;
+  std::function<std::string(const BatchRow&)> cell;
 };
 
 std::string Percent(const BatchRow& row) {
@@ -31,7 +32,27 @@ std::string Return(const BatchRow& row) {
 }
 std::string Time(const BatchRow& row) { return row.elapsed_s ? FormatClock(*row.elapsed_s) : ""; }
 
-constexpr Column kColumns[] = {{"progress", Percent}, {"steps/s", Speed}, {"return", Return}, {"time", Time}};
+std::string Live(const BatchRow& row, const std::string& name) {
+  const auto found = std::find_if(row.live.begin(), row.live.end(), [&](const LiveValue& one) { return one.name == name; });
+  return found != row.live.end() && found->value ? fmt::format("{:.4g}", *found->value) : "";
+}
+
+// Those of every batch, then what the rows have of output.live.
+std::vector<Column> ColumnsOf(const std::vector<const BatchRow*>& rows) {
+  std::vector<Column> columns = {{"progress", Percent}, {"steps/s", Speed}, {"return", Return}, {"time", Time}};
+  std::vector<LiveValue> live;
+  for (const BatchRow* row : rows) {
+    for (const LiveValue& one : row->live) {
+      if (std::none_of(live.begin(), live.end(), [&](const LiveValue& known) { return known.name == one.name; })) {
+        live.push_back(one);
+      }
+    }
+  }
+  for (const LiveValue& one : live) {
+    columns.push_back({LiveHeading(one.name, live), [name = one.name](const BatchRow& row) { return Live(row, name); }});
+  }
+  return columns;
+}
 
 int Rank(const std::string& state) { return state == "RUNNING" ? 0 : state == "FAILED" ? 1 : IsFinal(state) ? 2 : 3; }
 
@@ -79,15 +100,15 @@ class Table {
       state_ = std::max(state_, StateWord(row->state).size());
     }
     size_t taken = state_ + 2 * kGap;
-    for (const Column& column : kColumns) {
-      size_t cells = std::string(column.heading).size();
+    for (Column& column : ColumnsOf(rows_)) {
+      size_t cells = Columns(column.heading);
       for (const BatchRow* row : rows_) {
         cells = std::max(cells, column.cell(*row).size());
       }
       if (taken + kGap + cells + kMinName > width_) {
         break;
       }
-      columns_.emplace_back(&column, cells);
+      columns_.emplace_back(std::move(column), cells);
       taken += kGap + cells;
     }
     name_ = std::min(name_, width_ > taken ? width_ - taken : 1);
@@ -96,7 +117,7 @@ class Table {
   std::string Heading() const {
     std::string line = Left("trial", "state");
     for (const auto& [column, cells] : columns_) {
-      line += std::string(kGap, ' ') + PadLeft(column->heading, cells);
+      line += std::string(kGap, ' ') + PadLeft(column.heading, cells);
     }
     return Line(line);
   }
@@ -108,7 +129,7 @@ class Table {
       line += std::string(kGap, ' ') + CutEnd(row.why, used < width_ ? width_ - used : 0, screen_.utf8);
     } else {
       for (const auto& [column, cells] : columns_) {
-        line += std::string(kGap, ' ') + PadLeft(column->cell(row), cells);
+        line += std::string(kGap, ' ') + PadLeft(column.cell(row), cells);
       }
     }
     return Coloured(Line(line), row);
@@ -140,7 +161,7 @@ class Table {
   std::vector<const BatchRow*> rows_;
   const Screen& screen_;
   size_t width_, name_ = std::string("trial").size(), state_ = std::string("state").size();
-  std::vector<std::pair<const Column*, size_t>> columns_;
+  std::vector<std::pair<Column, size_t>> columns_;
 };
 
 }  // namespace
@@ -194,6 +215,9 @@ std::string FormatTrialLine(const BatchRow& row) {
   for (const std::string& part :
        {Percent(row), speed.empty() ? "" : speed + " steps/s", reached.empty() ? "" : "return " + reached, Time(row)}) {
     line += part.empty() ? "" : "  " + part;
+  }
+  for (const LiveValue& one : row.live) {
+    line += one.value ? fmt::format("  {} {:.4g}", LiveHeading(one.name, row.live), *one.value) : "";
   }
   return line;
 }

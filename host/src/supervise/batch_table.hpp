@@ -16,6 +16,7 @@ struct BatchRow {
   std::optional<double> elapsed_s;                      // of the last attempt
   std::string why;                                      // of what did not end well
   double ended = 0;                                     // seconds since 1970; the latest stands first
+  std::vector<LiveValue> live = {};                     // of output.live, in its order
 };
 
 struct BatchTotals {
@@ -29,7 +30,8 @@ std::string FormatTotals(const std::vector<BatchRow>& rows, const BatchTotals& t
 
 // Lines that end with a line feed: totals, a heading, and the trials: running first, then failed, then the latest to end, then
 // the planned in their order. No line is wider than the screen, there are at most screen.height of them; what does not fit is
-// counted in the last one. Columns that would leave no room for the name are left out from the right.
+// counted in the last one. Columns that would leave no room for the name are left out from the right, those of output.live
+// first.
 std::string FormatBatch(const std::vector<BatchRow>& rows, const BatchTotals& totals, const Screen& screen);
 
 // One trial for a log: "lr=0.1 seed=2  completed  100 %  12,345 steps/s  return 812.4  0:42".

@@ -91,12 +91,14 @@ void BatchView::FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow
     trial.measured_ended = false;
     trial.status = std::make_unique<StatusReader>(folder_.attempt(trial.plan.trial_id, attempt.number) / "status");
     row.progress = row.sps = row.episode_return = std::nullopt;
+    row.live.clear();
   }
   row.elapsed_s = now_ - attempt.started;
   if (const std::optional<StatusFile> status = trial.status ? trial.status->Read() : std::nullopt) {
     row.progress = status->progress;
     row.sps = status->sps;
     row.episode_return = std::isfinite(status->episode_return) ? std::optional(status->episode_return) : std::nullopt;
+    row.live = LiveOf(*status);
   }
 }
 
@@ -104,10 +106,11 @@ void BatchView::FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& 
   if (trial.measured_attempt == attempt.number && trial.measured_ended) {
     return;
   }
+  const std::filesystem::path file = folder_.attempt(trial.plan.trial_id, attempt.number) / "status";
+  const std::optional<StatusFile> status = StatusReader(file).Read();
   if (row.state == "COMPLETED") {
     row.progress = 1;
-  } else if (const std::filesystem::path file = folder_.attempt(trial.plan.trial_id, attempt.number) / "status";
-             const std::optional<StatusFile> status = StatusReader(file).Read()) {
+  } else if (status) {
     row.progress = status->progress;
   }
   trial.measured_attempt = attempt.number;
@@ -116,6 +119,11 @@ void BatchView::FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& 
   const Measurements found = ReadMeasurements(folder_.attempt(trial.plan.trial_id, attempt.number));
   row.sps = found.sps;
   row.episode_return = MeanOf(found, "return");
+  row.live = status ? LiveOf(*status) : std::vector<LiveValue>();
+  for (LiveValue& one : row.live) {
+    const std::optional<double> last = MeanOf(found, one.name);  // as the result says it, where it does
+    if (last && std::isfinite(*last)) one.value = last;
+  }
   row.elapsed_s = WallSeconds(attempt);
   row.ended = *attempt.ended;
 }

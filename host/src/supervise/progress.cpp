@@ -39,6 +39,22 @@ bool LocaleIsUtf8() {
 
 }  // namespace
 
+std::vector<LiveValue> LiveOf(const StatusFile& status) {
+  std::vector<LiveValue> live;
+  for (const StatusFile::Live& one : status.live) {
+    if (one.name[0] == '\0') break;
+    live.push_back({one.name, std::isfinite(one.value) ? std::optional(one.value) : std::nullopt});
+  }
+  return live;
+}
+
+std::string LiveHeading(const std::string& name, const std::vector<LiveValue>& all) {
+  const auto last_part = [](const std::string& whole) { return whole.substr(whole.rfind('/') + 1); };
+  const std::string brief = last_part(name);
+  const auto alike = std::count_if(all.begin(), all.end(), [&](const LiveValue& one) { return last_part(one.name) == brief; });
+  return brief.empty() || alike > 1 ? name : brief;
+}
+
 Screen DetectScreen(int fd) {
   Screen screen;
   const char* term = std::getenv("TERM");
@@ -71,6 +87,10 @@ std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget,
   fields.push_back(budget.iterations ? fmt::format("iteration {}/{}", status.iteration, *budget.iterations)
                                      : fmt::format("iteration {}", status.iteration));
   fields.push_back(Steps(status, budget));
+  const std::vector<LiveValue> live = LiveOf(status);
+  for (const LiveValue& one : live) {
+    if (one.value) fields.push_back(fmt::format("{} {:.4g}", LiveHeading(one.name, live), *one.value));
+  }
   if (status.sps > 0) {
     fields.push_back(FormatCount(static_cast<uint64_t>(status.sps)) + " steps/s");
   }

@@ -4,11 +4,21 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/experiment.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
+
+// A measure that output.live asks for.
+struct LiveValue {
+  std::string name;             // "ep/length"
+  std::optional<double> value;  // finite
+};
+std::vector<LiveValue> LiveOf(const StatusFile& status);
+// "length": the last part, or the whole name where two of `all` end alike.
+std::string LiveHeading(const std::string& name, const std::vector<LiveValue>& all);
 
 struct Screen {
   bool live = false;  // redraw one line; otherwise only whole lines
@@ -20,8 +30,8 @@ struct Screen {
 // `fd` a terminal, TERM not "dumb": live; NO_COLOR set and not empty: no colour. UTF-8 as LC_ALL, LC_CTYPE or LANG say.
 Screen DetectScreen(int fd);
 
-// "learn  iteration 12/73  49,152/300,000 steps (16 %)  12,345 steps/s  return 812.4  0:12, about 1:03 left". Fields that do
-// not fit into `width` are left out from the right, never cut in half.
+// "learn  iteration 12/73  49,152/300,000 steps (16 %)  12,345 steps/s  return 812.4  0:12, about 1:03 left"; what output.live
+// asks for stands behind the steps. Fields that do not fit into `width` are left out from the right, never cut in half.
 std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget, double elapsed_s, std::optional<double> left_s,
                            int width);
 std::string FormatClock(double seconds);  // "0:12", "1:02:03"

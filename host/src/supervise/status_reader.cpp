@@ -20,9 +20,10 @@ std::optional<StatusFile> StatusReader::Read() {
   // Read and not mapped: a trial that cuts its file short must not take the reader down with SIGBUS.
   StatusFile copy;
   if (fd_ < 0 || pread(fd_, &copy, sizeof copy, 0) != static_cast<ssize_t>(sizeof copy) ||
-      std::strncmp(copy.magic, "BPSTAT1", sizeof copy.magic) != 0) {
+      std::strncmp(copy.magic, kStatusMagic, sizeof copy.magic) != 0) {
     return std::nullopt;  // being made
   }
+  for (StatusFile::Live& live : copy.live) live.name[sizeof live.name - 1] = '\0';
   copy.phase[sizeof copy.phase - 1] = copy.plugin[sizeof copy.plugin - 1] = copy.line[sizeof copy.line - 1] = '\0';
   return copy;
 }

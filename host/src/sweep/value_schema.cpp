@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "config/experiment.hpp"
 #include "config/names.hpp"
 #include "config/units.hpp"
 
@@ -97,6 +98,11 @@ json SchemaOf(const ValueRule& rule) {
     case ValueType::kNumberList: return ListOf(Ranged(type("number"), rule.range));
     case ValueType::kIntegerList: return ListOf(Ranged(type("integer"), rule.range));
     case ValueType::kPathList: return ListOf(type("string"));
+    case ValueType::kMeasureList:
+      return {{"type", "array"},
+              {"items", {{"type", "string"}, {"minLength", 1}, {"maxLength", kMaxLiveName}}},
+              {"maxItems", kMaxLive},
+              {"uniqueItems", true}};
     case ValueType::kDuration: return Pattern(kDuration);
     case ValueType::kSize: return Pattern(kSize);
     case ValueType::kName: return Pattern(kName);

@@ -54,8 +54,9 @@ TrialSpec TrialSpecFromJson(const nlohmann::json& json);  // throws std::runtime
 
 // The layout of the mapped status file. The trial writes, the supervisor reads at any time, also after a crash: single
 // aligned words are atomic on the platforms we run on, and a torn text costs one wrong line on a screen.
+inline constexpr char kStatusMagic[8] = "BPSTAT2";
 struct StatusFile {
-  char magic[8];       // "BPSTAT1"
+  char magic[8];       // kStatusMagic
   uint64_t heartbeat;  // grows while the trial is alive
   uint64_t iteration, env_steps, episodes;
   double progress;        // 0 to 1
@@ -64,6 +65,11 @@ struct StatusFile {
   char phase[32];
   char plugin[64];  // whose code runs or ran last: for the record after a crash
   char line[256];   // last log line
+  struct Live {
+    char name[kMaxLiveName + 1];
+    double value;  // NaN: none yet
+  };
+  Live live[kMaxLive];  // of output.live, in its order; an empty name ends them
 };
 
 }  // namespace backplane

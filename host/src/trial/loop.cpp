@@ -7,8 +7,10 @@
 #include <cstring>
 
 #include "backplane/ext/snapshot.h"
+#include "store/metric_series.hpp"
 #include "trial/learner_state.hpp"
 #include "trial/metric_events.hpp"
+#include "trial/time_table.hpp"
 
 namespace backplane {
 namespace {
@@ -35,7 +37,10 @@ TrialLoop::TrialLoop(LoopParts parts)
       wall_eff_metric_(
           parts_.metrics.Add(true, {"rollout/wall_eff", "", "CPU time of the runner threads / (threads x wall time)", 1})),
       use_sum_{0, 0},
-      metrics_file_(parts_.spec.attempt_dir / "metrics.jsonl") {}
+      metrics_file_(parts_.spec.attempt_dir / "metrics.jsonl") {
+  parts_.metrics.Watch(&clocks_[0]);
+  parts_.status.NameLive(parts_.spec.experiment.live);
+}
 
 void TrialLoop::Run() {
   start_ns_ = NowNs();
@@ -199,8 +204,15 @@ void TrialLoop::CloseIteration() {
   status.progress = Progress(parts_.spec.experiment.budget, SpentNow());
   status.sps = iteration_steps_ / seconds;
   status.episode_return = window_.mean_return();
+  ShowLive(line);
   phase_events_.HandOver(iterations_, env_steps_);
   PostIteration(parts_.monitors, line, end_ns, end_ns - iteration_start_ns_);
+}
+
+// What this iteration has no value of keeps the one before, as an evaluation comes now and then.
+void TrialLoop::ShowLive(const nlohmann::json& line) {
+  if (parts_.spec.experiment.live.empty()) return;
+  for (const MetricValue& value : MetricSeries(line)) parts_.status.SetLive(value.name, value.value);
 }
 
 void TrialLoop::PostEpisodes() {
@@ -332,6 +344,10 @@ nlohmann::json TrialLoop::Result() const {
   out["floor_zero"] = floor_zero_;
   out["floor_uniform"] = floor_uniform_;
   out["checkpoint"] = checkpoint_path_;
+  out["time"] = TimeTable(clocks_, wall_ns, parts_.metrics.ByGroup());
+  out["measures"] = nlohmann::json::object();
+  for (const MetricsHub::Metric& metric : parts_.metrics.Registered())
+    out["measures"][metric.name] = {{"unit", metric.unit}, {"direction", metric.direction}, {"doc", metric.doc}};
   return out;
 }
 

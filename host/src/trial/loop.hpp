@@ -61,6 +61,7 @@ class TrialLoop {
   void KeepStateBefore();
   Spent SpentNow() const;
   void PostEpisodes();
+  void ShowLive(const nlohmann::json& line);  // as MetricsFile writes it
 
   LoopParts parts_;
   std::vector<PhaseClock>& clocks_;

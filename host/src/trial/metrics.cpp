@@ -1,5 +1,7 @@
 #include "trial/metrics.hpp"
 
+#include <cmath>
+
 #include "plugin/host_services.hpp"
 
 namespace backplane {
@@ -17,7 +19,10 @@ int32_t AddMetric(const bp_host* host, const char* name, const char* unit, int32
   return scope->hub->Add(scope->machine, metric);
 }
 
-void RecordMetric(const bp_host* host, int32_t handle, double value) { ScopeOf(host)->hub->Record(handle, value); }
+void RecordMetric(const bp_host* host, int32_t handle, double value) {
+  MetricsHub::Scope* scope = ScopeOf(host);
+  scope->machine ? scope->hub->RecordSince(handle, value) : scope->hub->Record(handle, value);
+}
 
 }  // namespace
 
@@ -30,7 +35,7 @@ int32_t MetricsHub::Add(bool machine, const Metric& metric) {
   std::lock_guard lock(mutex_);
   for (size_t i = 0; i < entries_.size(); ++i)
     if (entries_[i].metric.name == metric.name && entries_[i].machine == machine) return static_cast<int32_t>(i);
-  entries_.push_back({metric, machine});
+  entries_.push_back({metric, machine, std::nullopt});
   return static_cast<int32_t>(entries_.size() - 1);
 }
 
@@ -39,6 +44,30 @@ void MetricsHub::Record(int32_t handle, double value) {
   if (handle < 0 || static_cast<size_t>(handle) >= entries_.size()) return;
   entries_[handle].metric.sum += value;
   entries_[handle].metric.n += 1;
+}
+
+void MetricsHub::RecordSince(int32_t handle, double value) {
+  Record(handle, value);
+  std::lock_guard lock(mutex_);
+  if (control_ == nullptr || handle < 0 || static_cast<size_t>(handle) >= entries_.size() || !std::isfinite(value)) return;
+  std::optional<GroupMeans>& means = entries_[handle].by_group;
+  if (!means) means.emplace();
+  means->Add(value, GroupTimesOf(*control_));
+}
+
+std::map<std::string, GroupMeans> MetricsHub::ByGroup() {
+  std::lock_guard lock(mutex_);
+  std::map<std::string, GroupMeans> out;
+  for (const Entry& entry : entries_)
+    if (entry.by_group) out.emplace(entry.metric.name, *entry.by_group);
+  return out;
+}
+
+std::vector<MetricsHub::Metric> MetricsHub::Registered() {
+  std::lock_guard lock(mutex_);
+  std::vector<Metric> out;
+  for (const Entry& entry : entries_) out.push_back(entry.metric);
+  return out;
 }
 
 std::map<std::string, double> MetricsHub::Take(bool machine) {

@@ -4,9 +4,12 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "backplane/host.h"
+#include "trial/group_means.hpp"
 
 namespace backplane {
 
@@ -30,6 +33,13 @@ class MetricsHub {
 
   int32_t Add(bool machine, const Metric& metric);
   void Record(int32_t handle, double value);  // [any]
+  // As Record, of what speaks of the time since it was recorded last. [any]
+  void RecordSince(int32_t handle, double value);
+  // From now on what monitors record is summed up by what this clock's thread does, too. It outlives the hub's use.
+  void Watch(const PhaseClock* control) { control_ = control; }
+  // Of what monitors recorded: by name, the mean in each group of phases.
+  std::map<std::string, GroupMeans> ByGroup();
+  std::vector<Metric> Registered();  // all, in the order in which they were added
   // Means since the last call, and forgets them. Metrics without a value are left out.
   std::map<std::string, double> Take(bool machine);
 
@@ -37,9 +47,11 @@ class MetricsHub {
   struct Entry {
     Metric metric;
     bool machine;
+    std::optional<GroupMeans> by_group;  // of what a monitor recorded
   };
   std::mutex mutex_;
   std::deque<Entry> entries_;
+  const PhaseClock* control_ = nullptr;
   Scope experiment_{this, false}, machine_{this, true};
 };
 

@@ -16,6 +16,7 @@
 #include "base/json_text.hpp"
 #include "plugin/catalog.hpp"
 #include "rollout/clocks.hpp"
+#include "rollout/phase_service.hpp"
 #include "trial/crash.hpp"
 #include "trial/film.hpp"
 #include "trial/learner_state.hpp"
@@ -71,10 +72,11 @@ class TrialProcess {
     monitor_sinks_ = sinks_;
     monitor_sinks_.metrics_impl = metrics_.machine();
     monitor_sinks_.trial = &trial_;
-    monitor_sinks_.fact = nullptr;  // monitors run on a thread of their own, and get no `parallel` either
+    monitor_sinks_.fact = nullptr;  // monitors run on a thread of their own, and get no `parallel` and `phase` either
     sinks_.parallel = [this](uint64_t n, void (*piece)(void*, uint64_t), void* context) {
       threads_->parallel().Run(n, piece, context);
     };
+    sinks_.phase = PhaseService();
   }
 
   int Run() {

@@ -35,7 +35,7 @@ StatusWriter::StatusWriter(const std::filesystem::path& file) {
   if (map == MAP_FAILED) throw std::system_error(errno, std::generic_category(), file.string());
   file_ = static_cast<StatusFile*>(map);
   file_->episode_return = std::nan("");
-  Put(file_->magic, "BPSTAT1");
+  Put(file_->magic, kStatusMagic);
 }
 
 StatusWriter::~StatusWriter() { munmap(file_, sizeof(StatusFile)); }
@@ -43,5 +43,17 @@ void StatusWriter::Beat() { std::atomic_ref(file_->heartbeat).fetch_add(1, std::
 void StatusWriter::SetPhase(std::string_view name) { Put(file_->phase, name); }
 void StatusWriter::SetPlugin(std::string_view id) { Put(file_->plugin, id); }
 void StatusWriter::SetLine(std::string_view text) { Put(file_->line, text); }
+
+void StatusWriter::NameLive(const std::vector<std::string>& names) {
+  for (size_t i = 0; i < kMaxLive; ++i) {
+    file_->live[i].value = std::nan("");
+    Put(file_->live[i].name, i < names.size() ? names[i] : "");
+  }
+}
+
+void StatusWriter::SetLive(std::string_view name, double value) {
+  for (StatusFile::Live& live : file_->live)
+    if (!name.empty() && name == live.name) live.value = value;
+}
 
 }  // namespace backplane

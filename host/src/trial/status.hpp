@@ -19,6 +19,8 @@ class StatusWriter {
   void SetPhase(std::string_view name);
   void SetPlugin(std::string_view id);
   void SetLine(std::string_view text);
+  void NameLive(const std::vector<std::string>& names);  // as the experiment says it; no value yet
+  void SetLive(std::string_view name, double value);     // nothing if the name is none of them
   StatusFile& data() { return *file_; }
 
  private:

@@ -196,6 +196,68 @@ TEST(EnvBound, ConfiguredThreadsAreRaisedFirst) {
   EXPECT_THAT(Changes(The("env_bound", b.Diagnose())), ElementsAre("rollout.threads: 1 -> 2"));
 }
 
+// One runner with one row on two cores: acting is the larger part of collecting.
+Batch Sequential() {
+  Batch b;
+  b.combined().trials.resize(1);
+  b.Forget("phase/").Measure("phase/idle", 50).Measure("phase/infer", 30).Measure("phase/env_step", 9);
+  b.Measure("phase/env_reset", 1).Measure("phase/update_backward", 10);
+  return b;
+}
+
+TEST(CollectionBound, FewRowsAndOneRunnerAreBothNamed) {
+  Batch b = Sequential();
+  const Diagnosis d = b.Diagnose();
+  const Finding f = The("collection_bound", d);
+  EXPECT_EQ(Severity::kWarning, f.severity);
+  EXPECT_EQ("Collecting takes 80 % of the threads' time: action selection 60, envs 20", f.title);
+  EXPECT_NEAR(80, f.evidence[0].value, 1e-9) << "idle cores do not hide it";
+  EXPECT_EQ(70, f.evidence[0].threshold);
+  EXPECT_EQ(
+      "Actions are selected for one row at a time, and a call has its cost whatever it is for. One runner collects while 2 "
+      "cores are granted.",
+      f.cause);
+  EXPECT_THAT(Changes(f), ElementsAre("rollout.num_envs_per_env_runner: 1 -> 16", "rollout.num_env_runners: 1 -> 2"));
+  EXPECT_EQ("sampling_sps", f.moves);
+  EXPECT_EQ(1, f.direction);
+  EXPECT_THAT(Ids(d), testing::Not(testing::Contains("env_bound")));
+}
+
+TEST(CollectionBound, IsQuietAtItsThresholdWithRowsEnoughAndWhereTheEnvsAloneTakeTheTime) {
+  Batch at = Sequential();
+  at.Measure("phase/update_backward", 40.0 * 30 / 70);
+  EXPECT_THAT(Ids(at.Diagnose()), testing::Not(testing::Contains("collection_bound")));
+
+  Batch rows = Sequential();
+  rows.Configure("rollout.num_envs_per_env_runner", 16).Configure("rollout.num_env_runners", 2);
+  EXPECT_THAT(Ids(rows.Diagnose()), testing::Not(testing::Contains("collection_bound"))) << "nothing is left to raise";
+
+  Batch envs = Sequential();
+  envs.Measure("phase/infer", 2).Measure("phase/env_step", 38);
+  EXPECT_THAT(Ids(envs.Diagnose()), testing::Not(testing::Contains("collection_bound")));
+  EXPECT_THAT(Ids(envs.Diagnose()), testing::Contains("env_bound"));
+}
+
+TEST(CollectionBound, WithEnvsTheLargerPartOnlyRunnersAreProposed) {
+  Batch b = Sequential();
+  b.Measure("phase/infer", 15).Measure("phase/env_step", 24);
+  EXPECT_THAT(Changes(The("collection_bound", b.Diagnose())), ElementsAre("rollout.num_env_runners: 1 -> 2"));
+}
+
+TEST(CollectionBound, SetChunksAreRaisedFirst) {
+  Batch b = Sequential();
+  b.Configure("rollout.chunk_rows", 2).Configure("rollout.num_envs_per_env_runner", 32).Configure("rollout.num_env_runners", 2);
+  const Finding f = The("collection_bound", b.Diagnose());
+  EXPECT_THAT(f.cause, HasSubstr("for 2 rows at a time"));
+  EXPECT_THAT(Changes(f), ElementsAre("rollout.chunk_rows: 2 -> 16"));
+}
+
+TEST(CollectionBound, IsSilentWithoutPhasesOrCores) {
+  Batch b = Sequential();
+  b.Forget("phase/");
+  EXPECT_THAT(WhySilent("collection_bound", b.Diagnose()), HasSubstr("no phase times"));
+}
+
 TEST(UpdateBound, OptionsThatTakeWorkAwayComeFirst) {
   Batch b;
   Share("phase/update_backward", 90)(b);

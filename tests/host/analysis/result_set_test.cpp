@@ -18,6 +18,9 @@ const char* const kResult = R"({"schema":1,"state":"COMPLETED","outcome":"ok","s
   "env_steps":3000,"episodes":6,"wall_s":3.5,"trial_s":3.5,"threads":2,"learner_threads":2,"rollout":{"balance":0.9},
   "monitors":{"cpu_s":0.01,"process_cpu_s":5},"facts":{"learner.learns":{"update_path":"fused","cores":2}},
   "phases":[{"name":"env_step","seconds":6,"share":0.75},{"name":"idle","seconds":2,"share":0.25}],
+  "time":{"environment":{"seconds":6,"share":0.75,"cpu_use":0.9,"machine":{"resources/gpu_util_pct":12.5,"x":1}},
+    "idle":{"seconds":2,"share":0.25,"cpu_use":null,"machine":{}},"unnamed":{"seconds":0,"share":0}},
+  "measures":{"train/loss":{"unit":"nats","direction":-1,"doc":"of it"}},
   "return":{"mean":3.5,"sd":1,"se":0.5,"n":4},"metrics":{"ep/length":{"mean":null,"sd":null,"se":null,"n":4},
   "ep/never":{"mean":null,"n":0}},"evaluation":{"return":{"mean":9,"n":1},"metrics":{}}})";
 
@@ -69,13 +72,32 @@ TEST_F(ResultSetTest, ReadsWhatTheResultSays) {
   EXPECT_GT(trial.ended, 0);
   EXPECT_THAT(trial.cores, ElementsAre(0, 1));
   EXPECT_THAT(trial.facts, ElementsAre("learner.learns cores 2", "learner.learns update_path fused"));
-  const std::map<std::string, double> expected = {
-      {"wall_s", 3.5},        {"attempt_s", 9.5},    {"iterations", 3},
-      {"env_steps", 3000},    {"episodes", 6},       {"threads", 2},
-      {"learner_threads", 2}, {"balance", 0.9},      {"monitor_cpu_pct", 0.2},
-      {"phase/env_step", 75}, {"phase/idle", 25},    {"phase/update_optim", 0},
-      {"rss_peak_mb", 200},   {"minutes", 3.5 / 60}, {"seconds_per_episode", 3.5 / 6},
-      {"eval/return", 9},     {"measured_s", 2}};
+  const std::map<std::string, double> expected = {{"wall_s", 3.5},
+                                                  {"attempt_s", 9.5},
+                                                  {"iterations", 3},
+                                                  {"env_steps", 3000},
+                                                  {"episodes", 6},
+                                                  {"threads", 2},
+                                                  {"learner_threads", 2},
+                                                  {"balance", 0.9},
+                                                  {"monitor_cpu_pct", 0.2},
+                                                  {"phase/env_step", 75},
+                                                  {"phase/idle", 25},
+                                                  {"phase/update_optim", 0},
+                                                  {"rss_peak_mb", 200},
+                                                  {"minutes", 3.5 / 60},
+                                                  {"seconds_per_episode", 3.5 / 6},
+                                                  {"eval/return", 9},
+                                                  {"measured_s", 2},
+                                                  {"time/environment_pct", 75},
+                                                  {"time/environment_s", 6},
+                                                  {"time/environment_cpu_pct", 90},
+                                                  {"time/environment_gpu_pct", 12.5},
+                                                  {"time/idle_pct", 25},
+                                                  {"time/unnamed_pct", 0}};
+  EXPECT_EQ(nullptr, trial.Find("time/idle_cpu_pct")) << "not measured";
+  EXPECT_EQ("nats", trial.registered.at("train/loss").unit);
+  EXPECT_EQ(-1, trial.registered.at("train/loss").direction);
   for (const auto& [name, value] : expected) {
     ASSERT_NE(nullptr, trial.Find(name)) << name;
     EXPECT_DOUBLE_EQ(value, trial.Find(name)->value) << name;

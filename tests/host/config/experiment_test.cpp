@@ -19,6 +19,7 @@ std::string OtherValue(const HostKey& key) {
     case ValueType::kDuration: return "1h30m";
     case ValueType::kSize: return "1.5GiB";
     case ValueType::kPathList: return "[/a, /b]";
+    case ValueType::kMeasureList: return "[ep/length, train/loss]";
     case ValueType::kPluginName: return key.path == "env.plugin" ? "swimmer" : "hiker";
     case ValueType::kPluginOptions: return key.path == "learner.options" ? "{lr: 0.25}" : "{reward: 9.5}";
     case ValueType::kMonitors: return "[plotter]";

@@ -57,6 +57,15 @@ TEST(HostServices, KnowsExtensionsByTheirExactName) {
   EXPECT_EQ(HostServices::MetricsImpl(host), &impl);
 }
 
+TEST(HostServices, OfferPhasesWhereTheHostTimesThreads) {
+  const bp_host_phase_1 phase = {sizeof(bp_host_phase_1)};
+  HostSinks sinks;
+  HostServices services("learner.x", &sinks);
+  EXPECT_EQ(services.get()->get_extension(services.get(), BP_HOST_PHASE_1), nullptr);
+  sinks.phase = &phase;
+  EXPECT_EQ(services.get()->get_extension(services.get(), BP_HOST_PHASE_1), &phase);
+}
+
 TEST(HostServices, RecordsFactsUnderThePluginsIdAlsoWhileItIsCreated) {
   HostSinks sinks;
   HostServices services("learner.x", &sinks);

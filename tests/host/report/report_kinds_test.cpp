@@ -148,6 +148,39 @@ TEST(ComparisonReport, ChangesAreRatiosToTheBaseline) {
   EXPECT_DOUBLE_EQ(1.9, NumberAt(TableOf(document, "change"), 0, "sps"));
 }
 
+TEST(ComparisonReport, AnImprovementIsNamedByTheMeasuresDirection) {
+  TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);
+  slow.measures["wall_s"] = Single(10), fast.measures["wall_s"] = Single(6);
+  slow.measures["train/loss"] = Single(0.5), fast.measures["train/loss"] = Single(0.6);
+  slow.measures["ep/x"] = Single(0), fast.measures["ep/x"] = Single(0.25);
+  for (TrialData* trial : {&slow, &fast}) trial->registered["train/loss"] = {"train/loss", "nats", -1};
+  const Document document = ComparisonReport(
+      {Set({slow, fast})}, Context("comparison", {{"baseline", "runners=1 envs=1"},
+                                                  {"columns", {"SPS", "wall_s", "train/loss", "ep/x", "return"}}}));
+  const Table& table = TableOf(document, "improvement");
+  ASSERT_EQ(table.rows.size(), 5u);
+  const auto row = [&](size_t i) { return TextAt(table, i, "measure") + ": " + TextAt(table, i, "verdict"); };
+  EXPECT_EQ(row(0), "SPS (1/s): better");
+  EXPECT_NEAR(NumberAt(table, 0, "change_pct"), 100, 1e-9);
+  EXPECT_EQ(row(1), "wall_s (s): better");
+  EXPECT_NEAR(NumberAt(table, 1, "change_pct"), -40, 1e-9);
+  EXPECT_EQ(row(2), "train/loss (nats): worse") << "as its plugin registered it";
+  EXPECT_EQ(row(3), "ep/x: more") << "nobody said which way is better";
+  EXPECT_EQ(NumberAt(table, 3, "difference"), 0.25);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(At(table, 3, "change_pct"))) << "of zero there is no ratio";
+  EXPECT_EQ(row(4), "return: the same");
+}
+
+TEST(ComparisonReport, WhatTheFileSaysOfADirectionCounts) {
+  TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);
+  slow.measures["ep/x"] = Single(1), fast.measures["ep/x"] = Single(2);
+  for (TrialData* trial : {&slow, &fast}) trial->registered["ep/x"] = {"ep/x", "m", 1};
+  const Document document = ComparisonReport(
+      {Set({slow, fast})},
+      Context("comparison", {{"baseline", "runners=1 envs=1"}, {"columns", {{{"measure", "ep/x"}, {"direction", "down"}}}}}));
+  EXPECT_EQ(TextAt(TableOf(document, "improvement"), 0, "verdict"), "worse");
+}
+
 TEST(ComparisonReport, FiguresAreThoseOfTheFile) {
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1900)})},

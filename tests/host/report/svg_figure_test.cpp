@@ -1,5 +1,6 @@
 #include "report/svg_figure.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "report/figure_layout.hpp"
+#include "report/gnuplot_script.hpp"
 #include "sample_figures.hpp"
 
 namespace backplane {
@@ -54,6 +57,27 @@ TEST(SvgFigure, ShowsMarksLinesWhiskersAndKey) {
   const std::string path = svg.substr(line, svg.find("\" fill", line) - line);
   EXPECT_EQ(1, std::count(path.begin() + 10, path.end(), 'M')) << "NaN breaks the line: " << path;
   EXPECT_FALSE(Has(path, "L")) << path;
+}
+
+TEST(SvgFigure, PartsOfABarBeginWhereTheOneBelowEnds) {
+  Figure figure{"parts", "Parts", "", 1, 1000, 800, {}};
+  Panel panel;
+  panel.y = {"%", Scale::kLinear, 0.0, 100.0, {}};
+  panel.x.categories = {"one"};
+  panel.series = {{"low", Series::Style::kParts, 0, {{0, 25, 0.0, {}, ""}}},
+                  {"high", Series::Style::kParts, 1, {{0, 100, 25.0, {}, ""}}}};
+  figure.panels = {panel};
+  EXPECT_EQ(ToJson(FigureFromJson(ToJson(figure))), ToJson(figure));
+  const PanelLayout layout = LayOut(figure).panels.at(0);
+  const BarSides low = SidesOf(panel, layout.x, 0), high = SidesOf(panel, layout.x, 1);
+  EXPECT_EQ(low.left, high.left) << "above each other, not side by side";
+  const std::string svg = DrawSvg(figure), script = GnuplotScript(figure);
+  const auto top = [&](double y) {
+    return fmt::format("y=\"{:.1f}\"", layout.plot.bottom - layout.y.At(y) * layout.plot.height());
+  };
+  EXPECT_NE(svg.find(top(25)), std::string::npos) << svg;
+  EXPECT_NE(svg.find(top(100)), std::string::npos) << svg;
+  EXPECT_NE(script.find("'low':'y' with boxxyerror"), std::string::npos) << script;
 }
 
 TEST(SvgFigure, DoesNotDependOnTheLocale) {

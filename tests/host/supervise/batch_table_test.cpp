@@ -48,6 +48,30 @@ TEST(BatchTable, RunningThenFailedThenTheLatestThenThePlanned) {
       FormatBatch(Rows(), {42, 70, ""}, Plain(80, 24)));
 }
 
+std::vector<BatchRow> RowsWithLive() {
+  std::vector<BatchRow> rows = Rows();
+  rows[1].live = {{"ep/success_rate", 0.91}, {"ep/length", 1234.56}};
+  rows[3].live = {{"ep/success_rate", std::nullopt}, {"ep/length", 200}, {"eval/length", 7}};
+  return rows;
+}
+
+TEST(BatchTable, WhatOutputLiveAsksForStandsRightOfAllElse) {
+  const std::vector<std::string> lines = Lines(FormatBatch(RowsWithLive(), {}, Plain(120, 24)));
+  EXPECT_THAT(lines[1], testing::EndsWith("return  time  success_rate  ep/length  eval/length"));
+  EXPECT_THAT(lines[2], testing::EndsWith("812.4  0:42                      200            7"))
+      << "no value yet is an empty cell";
+  EXPECT_THAT(lines[4], testing::EndsWith("4.5  1:02          0.91       1235"));
+}
+
+TEST(BatchTable, ColumnsOfOutputLiveAreTheFirstToGo) {
+  const std::vector<std::string> lines = Lines(FormatBatch(RowsWithLive(), {}, Plain(80, 24)));
+  EXPECT_THAT(lines[1], testing::EndsWith("progress  steps/s  return  time  success_rate"));
+}
+
+TEST(BatchTable, ALineOfALogNamesThem) {
+  EXPECT_THAT(FormatTrialLine(RowsWithLive()[1]), testing::EndsWith("return 4.5  1:02  success_rate 0.91  length 1235"));
+}
+
 TEST(BatchTable, WhatDoesNotFitIsCounted) {
   const std::vector<std::string> lines = Lines(FormatBatch(Rows(), {}, Plain(80, 5)));
   ASSERT_EQ(5u, lines.size());

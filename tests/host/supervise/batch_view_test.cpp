@@ -18,10 +18,13 @@ class BatchViewTest : public BatchFixture {
   void PutStatus(const std::string& trial_id, unsigned attempt, double progress) {
     std::filesystem::create_directories(folder_.attempt(trial_id, attempt));
     StatusFile status{};
-    std::memcpy(status.magic, "BPSTAT1", 8);
+    std::memcpy(status.magic, kStatusMagic, 8);
     status.progress = progress;
     status.sps = 77;
     status.episode_return = 1.5;
+    std::strcpy(status.live[0].name, "ep/length");
+    std::strcpy(status.live[1].name, "train/loss");
+    status.live[0].value = 11, status.live[1].value = 0.5;
     std::ofstream(folder_.attempt(trial_id, attempt) / "status", std::ios::binary)
         .write(reinterpret_cast<const char*>(&status), sizeof status);
   }
@@ -69,6 +72,9 @@ TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
   EXPECT_EQ("RUNNING", view.rows()[1].state);
   EXPECT_EQ(0.25, view.rows()[1].progress);
   EXPECT_EQ(77, view.rows()[1].sps);
+  ASSERT_EQ(2u, view.rows()[1].live.size());
+  EXPECT_EQ("ep/length", view.rows()[1].live[0].name);
+  EXPECT_EQ(11, view.rows()[1].live[0].value);
   EXPECT_TRUE(view.totals().left_s) << "a trial at a quarter is evidence";
   EXPECT_EQ("running", view.Progress().state);
   Put("t0", 1, kResult);
@@ -77,6 +83,7 @@ TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
   EXPECT_EQ("COMPLETED", view.rows()[1].state);
   EXPECT_EQ(1, view.rows()[1].progress);
   EXPECT_EQ(1000.5, view.rows()[1].sps) << "of the result, no longer of the status";
+  EXPECT_EQ(0.5, view.rows()[1].live[1].value) << "what the result does not hold stays as it was last";
 }
 
 TEST_F(BatchViewTest, TrialWhoseSupervisorDiedIsToBeRunAgain) {

@@ -88,7 +88,7 @@ TEST_F(ChildTest, WhatItLeftInItsGroupEndsWithIt) {
 
 TEST_F(ChildTest, StatusIsReadFromTheMappedFile) {
   StatusFile written{};
-  std::copy_n("BPSTAT1", 8, written.magic);
+  std::copy_n(kStatusMagic, 8, written.magic);
   written.heartbeat = 5;
   std::ofstream(folder_ / "status", std::ios::binary).write(reinterpret_cast<const char*>(&written), sizeof written);
   EXPECT_EQ(5u, StatusReader(folder_ / "status").Read()->heartbeat);

@@ -46,6 +46,18 @@ TEST(Progress, LineHoldsTheFigures) {
   EXPECT_THAT(line, Not(HasSubstr("return"))) << "no episode has ended yet";
 }
 
+TEST(Progress, WhatOutputLiveAsksForStandsBehindTheSteps) {
+  StatusFile status = Status();
+  std::strcpy(status.live[0].name, "ep/success_rate");
+  status.live[0].value = 0.91;
+  std::strcpy(status.live[1].name, "eval/return");
+  status.live[1].value = NAN;
+  const std::string line = FormatProgress(status, {.env_steps = 300000}, 12, 63, 200);
+  EXPECT_THAT(line, HasSubstr("steps (16 %)  success_rate 0.91  12,345 steps/s"));
+  EXPECT_THAT(line, Not(HasSubstr("eval"))) << "no value yet";
+  EXPECT_THAT(FormatProgress(status, {.env_steps = 300000}, 12, 63, 79), testing::EndsWith("success_rate 0.91"));
+}
+
 TEST(Progress, NarrowScreenLosesWholeFields) {
   const std::string line = FormatProgress(Status(), {.env_steps = 300000}, 12, 63, 40);
   EXPECT_LE(line.size(), 40u);

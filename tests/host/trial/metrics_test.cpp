@@ -26,6 +26,30 @@ TEST(MetricsHub, KeepsTheMachineApartFromTheExperiment) {
   EXPECT_THAT(hub.Take(true), ElementsAre(Pair("rss", 7.0)));
 }
 
+TEST(MetricsHub, SumsUpWhatMonitorsRecordByWhatTheTrialDoes) {
+  MetricsHub hub;
+  const int32_t use = hub.Add(true, {"gpu", "%", "", 0});
+  hub.RecordSince(use, 70);
+  EXPECT_THAT(hub.ByGroup(), IsEmpty()) << "no clock to look at";
+  PhaseClock clock;
+  hub.Watch(&clock);
+  const PhaseSpan span(clock, Phase::kInfer);
+  while (NowNs() == clock.since_ns()) {
+  }
+  hub.RecordSince(use, 30);
+  EXPECT_EQ(hub.ByGroup().at("gpu").Mean(PhaseGroup::kActionSelection), 30);
+  EXPECT_FALSE(hub.ByGroup().at("gpu").Mean(PhaseGroup::kUpdate));
+  EXPECT_THAT(hub.Take(true), ElementsAre(Pair("gpu", 50.0)));
+}
+
+TEST(MetricsHub, TellsWhatWasSaidAtRegistration) {
+  MetricsHub hub;
+  hub.Add(false, {"train/loss", "nats", "of the policy", -1});
+  ASSERT_EQ(hub.Registered().size(), 1u);
+  EXPECT_EQ(hub.Registered()[0].unit, "nats");
+  EXPECT_EQ(hub.Registered()[0].direction, -1);
+}
+
 TEST(MetricsHub, RegisteringTwiceGivesTheSameHandle) {
   MetricsHub hub;
   EXPECT_EQ(hub.Add(false, {"a", "", "", 0}), hub.Add(false, {"a", "", "", 0}));

@@ -1,0 +1,199 @@
+#include "rollout/phase_service.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <thread>
+
+#include "backplane/plugin.hpp"
+#include "plugin/host_services.hpp"
+#include "rollout/parallel.hpp"
+#include "rollout/phase_groups.hpp"
+#include "rollout/phase_trace.hpp"
+
+namespace backplane {
+namespace {
+
+struct Plugin {
+  Plugin() { sinks.phase = PhaseService(); }
+  HostSinks sinks;
+  HostServices services{"learner.x", &sinks};
+  const bp_host* host = services.get();
+};
+
+void Spend(int64_t ns) {
+  for (const int64_t end = NowNs() + ns; NowNs() < end;) {
+  }
+}
+constexpr int64_t kMs = 1'000'000;
+
+TEST(PhaseService, ASpanCountsForItsPhaseAndNotForThatOfTheCall) {
+  Plugin plugin;
+  PhaseClock clock;
+  const int64_t begin = NowNs();
+  clock.Start(Phase::kInfer);
+  Spend(kMs);
+  {
+    const bp::PhaseScope copy(plugin.host, "obs_transfer");
+    EXPECT_EQ(clock.current(), Phase::kObsTransfer);
+    Spend(2 * kMs);
+    {
+      const bp::PhaseScope forward(plugin.host, "update_forward");
+      Spend(3 * kMs);
+    }
+    EXPECT_EQ(clock.current(), Phase::kObsTransfer);
+    Spend(kMs);
+  }
+  EXPECT_EQ(clock.current(), Phase::kInfer);
+  clock.Stop();
+  const int64_t wall = NowNs() - begin;
+  EXPECT_GE(clock.ns(Phase::kInfer), kMs);
+  EXPECT_GE(clock.ns(Phase::kObsTransfer), 3 * kMs);
+  EXPECT_GE(clock.ns(Phase::kUpdateForward), 3 * kMs);
+  EXPECT_LE(clock.total_ns(), wall) << "no time counts twice";
+  EXPECT_EQ(clock.total_ns(), clock.ns(Phase::kInfer) + clock.ns(Phase::kObsTransfer) + clock.ns(Phase::kUpdateForward));
+}
+
+TEST(PhaseService, ASpanSplitsThatOfTheCallInTheTrace) {
+  Plugin plugin;
+  PhaseTrace trace(16);
+  PhaseClock clock;
+  clock.TraceInto(&trace);
+  clock.Start(Phase::kInfer);
+  Spend(2 * kMs);
+  {
+    const bp::PhaseScope copy(plugin.host, "act_transfer");
+    Spend(2 * kMs);
+  }
+  Spend(2 * kMs);
+  clock.Stop();
+  trace.EndBlock();
+  ASSERT_EQ(trace.spans().size(), 3u);
+  EXPECT_EQ(trace.spans()[0].phase, Phase::kInfer);
+  EXPECT_EQ(trace.spans()[1].phase, Phase::kActTransfer);
+  EXPECT_EQ(trace.spans()[2].phase, Phase::kInfer);
+  for (size_t i = 1; i < 3; ++i)
+    EXPECT_EQ(trace.spans()[i].begin_ns, trace.spans()[i - 1].begin_ns + trace.spans()[i - 1].duration_ns);
+}
+
+TEST(PhaseService, AnUnknownNameChangesNothing) {
+  Plugin plugin;
+  PhaseClock clock;
+  clock.Start(Phase::kInfer);
+  for (const char* name : {"obs_transfers", "", static_cast<const char*>(nullptr)}) {
+    const bp::PhaseScope scope(plugin.host, name);
+    EXPECT_EQ(clock.current(), Phase::kInfer);
+  }
+  EXPECT_EQ(clock.current(), Phase::kInfer);
+  PhaseService()->leave(plugin.host, 1000);
+  EXPECT_EQ(clock.current(), Phase::kInfer) << "what no enter returned";
+  clock.Stop();
+}
+
+TEST(PhaseService, AnExceptionLeaves) {
+  Plugin plugin;
+  PhaseClock clock;
+  clock.Start(Phase::kUpdateBackward);
+  try {
+    const bp::PhaseScope outer(plugin.host, "update_optim");
+    const bp::PhaseScope inner(plugin.host, "obs_transfer");
+    throw std::runtime_error("device gone");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(clock.current(), Phase::kUpdateBackward);
+  clock.Stop();
+}
+
+TEST(PhaseService, AnEvaluationKeepsItsTimeWhole) {
+  Plugin plugin;
+  PhaseClock clock;
+  for (const Phase phase : {Phase::kEval, Phase::kCheckpoint, Phase::kMonitor}) {
+    const PhaseSpan span(clock, phase);
+    const bp::PhaseScope scope(plugin.host, "obs_transfer");
+    EXPECT_EQ(clock.current(), phase);
+  }
+  EXPECT_EQ(clock.ns(Phase::kObsTransfer), 0);
+}
+
+TEST(PhaseService, AThreadThatIsNotTimedDoesNothing) {
+  Plugin plugin;
+  PhaseClock clock;
+  clock.Start(Phase::kInfer);
+  std::thread([&] {
+    EXPECT_EQ(PhaseClock::OfThisThread(), nullptr);
+    const bp::PhaseScope scope(plugin.host, "obs_transfer");
+  }).join();
+  EXPECT_EQ(clock.current(), Phase::kInfer) << "another thread's";
+  clock.Stop();
+  const bp::PhaseScope scope(plugin.host, "obs_transfer");
+  EXPECT_EQ(clock.total_ns(), clock.ns(Phase::kInfer));
+}
+
+TEST(PhaseService, PiecesOnThreadsOfThePoolHaveSpansOfTheirOwn) {
+  Plugin plugin;
+  RunnerPool pool(2);
+  std::vector<PhaseClock> clocks(2);
+  ParallelFor parallel(pool, clocks);
+  std::atomic<int> arrived{0};
+  struct Shared {
+    Plugin* plugin;
+    std::atomic<int>* arrived;
+  } shared{&plugin, &arrived};
+  {
+    const PhaseSpan tick(clocks[0], Phase::kUpdateBackward);
+    parallel.Run(
+        2,
+        [](void* context, uint64_t) {
+          const Shared& s = *static_cast<Shared*>(context);
+          for (++*s.arrived; *s.arrived < 2;) std::this_thread::yield();
+          const bp::PhaseScope forward(s.plugin->host, "update_forward");
+          Spend(3 * kMs);
+        },
+        &shared);
+  }
+  for (const PhaseClock& clock : clocks) {
+    EXPECT_GE(clock.ns(Phase::kUpdateForward), 3 * kMs);
+    EXPECT_FALSE(clock.running());
+  }
+  EXPECT_EQ(clocks[1].total_ns(), clocks[1].ns(Phase::kUpdateForward) + clocks[1].ns(Phase::kUpdateBackward));
+}
+
+TEST(PhaseClock, CpuTimeTellsComputingFromWaiting) {
+  PhaseClock clock;
+  clock.Start(Phase::kUpdateBackward);
+  for (int64_t cpu = ThreadCpuNs(); ThreadCpuNs() < cpu + 10 * kMs;) {
+  }
+  clock.Switch(Phase::kSync);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  clock.Stop();
+  EXPECT_GE(clock.cpu_ns(Phase::kUpdateBackward), 10 * kMs);
+  EXPECT_EQ(clock.cpu_wall_ns(Phase::kUpdateBackward), clock.ns(Phase::kUpdateBackward)) << "a long span is measured";
+  EXPECT_EQ(clock.cpu_wall_ns(Phase::kSync), clock.ns(Phase::kSync));
+  EXPECT_LT(clock.cpu_ns(Phase::kSync), clock.cpu_wall_ns(Phase::kSync) / 2);
+}
+
+TEST(PhaseClock, OfShortSpansOneInEachMillisecondIsMeasured) {
+  PhaseClock clock;
+  clock.Start(Phase::kInfer);
+  const int64_t end = NowNs() + 50 * kMs;
+  for (bool infer = false; NowNs() < end; infer = !infer) {
+    Spend(5000);
+    clock.Switch(infer ? Phase::kInfer : Phase::kEnvStep);
+  }
+  clock.Stop();
+  const int64_t measured = clock.cpu_wall_ns(Phase::kInfer) + clock.cpu_wall_ns(Phase::kEnvStep);
+  EXPECT_GT(measured, 0);
+  EXPECT_LT(measured, clock.total_ns() / 2);
+}
+
+TEST(PhaseGroup, EveryPhaseHasOne) {
+  const std::array<PhaseGroup, kPhaseCount> wanted = {
+      PhaseGroup::kEnvironment, PhaseGroup::kEnvironment, PhaseGroup::kTransfer, PhaseGroup::kActionSelection,
+      PhaseGroup::kTransfer,    PhaseGroup::kUpdate,      PhaseGroup::kUpdate,   PhaseGroup::kUpdate,
+      PhaseGroup::kUpdate,      PhaseGroup::kOther,       PhaseGroup::kOther,    PhaseGroup::kOther,
+      PhaseGroup::kOther,       PhaseGroup::kIdle};
+  for (size_t p = 0; p < kPhaseCount; ++p) EXPECT_EQ(GroupOf(static_cast<Phase>(p)), wanted[p]) << kPhaseNames[p];
+}
+
+}  // namespace
+}  // namespace backplane
