@@ -12,6 +12,7 @@ namespace backplane::uav {
 
 enum class Collision { kCrash, kBlock, kPriority };
 enum class StateMap { kFull, kExplored, kNone };
+enum class Others { kIndex, kNearest };
 
 inline constexpr bp_param kOptions[] = {
     bp::I64("grid_size", "40", "[2,1024]", "Cells along each side of the square grid",
@@ -28,11 +29,14 @@ inline constexpr bp_param kOptions[] = {
     bp::Enum("state_map", "full", "full|explored|none",
              "Map in STATE: all obstacles, those that some UAV has seen, or none, which is much cheaper",
              {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
+    bp::Enum("others", "index", "index|nearest",
+             "Order of the other UAVs in OBS: by index, or those seen from the nearest on, with `seen` -1 for a lower index"),
     bp::Bool("mask_static", "true", "ACTION_MASK forbids moves off the grid and into obstacles"),
     bp::F64("step", "-0.1", nullptr, "Reward of each step of an active UAV"),
     bp::F64("progress", "1.0", nullptr, "Reward per cell by which the Euclidean distance to the target falls"),
     bp::F64("goal", "50", nullptr, "Reward for arriving"),
     bp::F64("crash", "-10", nullptr, "Reward for crashing"),
+    bp::F64("near", "0", nullptr, "Reward for each other active UAV within 1 cell (Chebyshev) after the step, of an active UAV"),
     bp::F64("team", "20", nullptr, "Reward of every UAV in the step in which the last one arrives and none has crashed"),
     bp::F64("team_share", "0", "[0,1]", "Share of its own reward that each UAV gives for the mean of all"),
 };
@@ -49,8 +53,9 @@ struct Options {
   double goal_radius = 1.5;
   Collision collision = Collision::kCrash;
   StateMap state_map = StateMap::kFull;
+  Others others = Others::kIndex;
   bool mask_static = true;
-  double step = -0.1, progress = 1.0, goal = 50, crash = -10, team = 20, team_share = 0;
+  double step = -0.1, progress = 1.0, goal = 50, crash = -10, near = 0, team = 20, team_share = 0;
 };
 
 // (dx, dy) of action a; x is the column, y the row, cell = y * grid_size + x.

@@ -79,6 +79,34 @@ BP_NN_INLINE void WriteSeen(const Model& model, const Row& row, float* obs) {
   }
 }
 
+// What each UAV sees of the others from the nearest on (Euclid, then by index); `seen` tells the lower index from the higher one,
+// so that of two UAVs each knows which it is.
+BP_NN_INLINE void WriteNearest(const Model& model, const Row& row, float* obs) {
+  const int64_t radius = model.options.sensor_radius, n = model.options.n_uavs, size = uav::ObsSize(model.options);
+  const auto reach = static_cast<uint64_t>(2 * radius);
+  for (int64_t i = 0; i < n; ++i) {
+    const Uav& a = row.uavs[i];
+    if (a.status != Status::kActive) continue;
+    int64_t order[kMaxUavs], seen = 0;  // squared distance * kMaxUavs + index, ascending
+    for (int64_t j = 0; j < n; ++j) {
+      const Uav& b = row.uavs[j];
+      const int64_t dx = b.x - a.x, dy = b.y - a.y;
+      const bool near = (static_cast<uint64_t>(dx + radius) <= reach) & (static_cast<uint64_t>(dy + radius) <= reach);
+      if (!near || j == i || b.status != Status::kActive) continue;
+      const int64_t key = (dx * dx + dy * dy) * kMaxUavs + j;
+      int64_t at = seen++;
+      for (; at > 0 && order[at - 1] > key; --at) order[at] = order[at - 1];
+      order[at] = key;
+    }
+    float* out = obs + i * size + uav::kSelf;
+    for (int64_t k = 0; k < seen; ++k, out += uav::kOther) {
+      const int64_t j = order[k] % kMaxUavs;
+      WriteOther(model, row.uavs[j], row.uavs[j].x - a.x, row.uavs[j].y - a.y, out);
+      if (j < i) out[0] = -1;
+    }
+  }
+}
+
 struct ObserveRow {
   template <nn::Isa>
   static BP_NN_INLINE void Run(const Model* model, const Row* row, float time, const View* out, const View* next) {
@@ -97,7 +125,7 @@ struct ObserveRow {
       if (others > 0) CopyLines(model->zeros.data(), 0, 1, others, obs + uav::kSelf);
       CopyLines(corner, model->stride, side, side, obs + uav::kSelf + others);
     }
-    WriteSeen(*model, *row, out->obs);
+    o.others == uav::Others::kNearest ? WriteNearest(*model, *row, out->obs) : WriteSeen(*model, *row, out->obs);
     WriteState(*model, *row, time, out->state, next ? next->state : nullptr);
   }
 

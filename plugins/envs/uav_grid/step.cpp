@@ -1,6 +1,7 @@
 #include "step.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace backplane::uav_grid {
 namespace {
@@ -86,6 +87,20 @@ void HoldBackConflicts(bool priority, Proposals* p) {
   }
 }
 
+// For every two UAVs still active that the step has brought or left side by side.
+void AddNear(double near, const Row& row, double* earned) {
+  const std::vector<Uav>& uavs = row.uavs;
+  for (size_t j = 1; j < uavs.size(); ++j) {
+    if (uavs[j].status != Status::kActive) continue;
+    for (size_t i = 0; i < j; ++i) {
+      if (uavs[i].status != Status::kActive) continue;
+      if (std::max(std::abs(uavs[i].x - uavs[j].x), std::abs(uavs[i].y - uavs[j].y)) > 1) continue;
+      earned[i] += near;
+      earned[j] += near;
+    }
+  }
+}
+
 }  // namespace
 
 bool Advance(const Model& model, const int32_t* action, Row* row, float* reward, uint8_t* ended) {
@@ -126,6 +141,7 @@ bool Advance(const Model& model, const int32_t* action, Row* row, float* reward,
     earned[i] = r;
   }
   ++tally.t;
+  if (o.near != 0) AddNear(o.near, *row, earned);
   if (arrivals && tally.arrived == n_uavs)
     for (int64_t i = 0; i < n_uavs; ++i) earned[i] += o.team;
   if (o.team_share > 0) {
