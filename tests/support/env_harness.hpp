@@ -78,7 +78,9 @@ class FakeConfig {
                Str,
                List,
                [](const bp_config* c) { return Of(c).text_.c_str(); },
-               [](const bp_config*, const char*) { return "default"; }};
+               [](const bp_config* c, const char* path) {
+                 return Of(c).where_.try_emplace(path, "test.yaml:" + std::string(path)).first->second.c_str();
+               }};
   }
   FakeConfig(const FakeConfig&) = delete;
   const bp_config* get() const { return &config_; }
@@ -114,6 +116,7 @@ class FakeConfig {
 
   nlohmann::json values_;
   std::string text_;
+  std::map<std::string, std::string> where_;
   bp_config config_;
 };
 
@@ -153,21 +156,22 @@ class Env {
   }
   bp_status Step(uint32_t slot = 0) { return api_->step(env_, slot, 0, rows_); }
 
-  // A row of a channel in a slot; NULL where the slot has no such entry.
+  // A row of a channel in a slot, all its agents; NULL where the slot has no such entry.
   template <class T>
   T* At(const std::string& channel, uint64_t row = 0, uint32_t slot = 0) const {
     const bp_tensor* tensor = pointers_[slot][index_.at(channel)];
-    return tensor ? static_cast<T*>(tensor->data) + row * tensor->strides[0] : nullptr;
+    return tensor ? static_cast<T*>(tensor->data) + row * Size(channel) : nullptr;
   }
   float* Obs(uint64_t row = 0, uint32_t slot = 0) const { return At<float>("obs", row, slot); }
-  int64_t Size(const std::string& channel) const { return Elements(spec().channels[index_.at(channel)]); }
+  // Elements of a row, all its agents.
+  int64_t Size(const std::string& channel) const { return RowElements(spec().channels[index_.at(channel)]); }
   // Everything a slot holds, for comparisons bit by bit.
   std::vector<char> Bytes(uint32_t slot = 0) const {
     std::vector<char> all;
     for (uint64_t c = 0; c < spec().n_channels; ++c) {
       const bp_tensor* t = pointers_[slot][c];
       if (!t) continue;
-      const uint64_t n = rows_ * Elements(spec().channels[c]) * t->dtype.bits / 8;
+      const uint64_t n = rows_ * RowElements(spec().channels[c]) * t->dtype.bits / 8;
       all.insert(all.end(), static_cast<char*>(t->data), static_cast<char*>(t->data) + n);
     }
     return all;
@@ -186,6 +190,8 @@ class Env {
     for (int i = 0; i < c.ndim; ++i) n *= c.shape[i];
     return n;
   }
+  int64_t Agents(const bp_channel& c) const { return c.scope == BP_SCOPE_AGENT ? spec().max_agents : 1; }
+  int64_t RowElements(const bp_channel& c) const { return Agents(c) * Elements(c); }
   // T entries of a transition channel, T + 1 of a state channel; slot t points at entries t and t + 1, the last slot at entry
   // 0.
   void Allocate() {
@@ -194,7 +200,7 @@ class Env {
     for (uint64_t c = 0; c < spec().n_channels; ++c) {
       const bp_channel& channel = spec().channels[c];
       index_[channel.name] = c;
-      const uint64_t entry = (rows_ * Elements(channel) * channel.dtype.bits / 8 + 63) / 64 * 64;
+      const uint64_t entry = (rows_ * RowElements(channel) * channel.dtype.bits / 8 + 63) / 64 * 64;
       char* base = static_cast<char*>(std::aligned_alloc(64, entry * (steps + 1)));
       std::memset(base, 0, entry * (steps + 1));
       buffers_.emplace_back(base, std::free);
@@ -209,7 +215,7 @@ class Env {
   }
   bp_tensor* MakeTensor(const bp_channel& channel, char* data) {
     Tensor& t = tensors_.emplace_back();
-    t.shape.push_back(static_cast<int64_t>(rows_));
+    t.shape.push_back(static_cast<int64_t>(rows_) * Agents(channel));
     t.shape.insert(t.shape.end(), channel.shape, channel.shape + channel.ndim);
     t.strides.assign(t.shape.size(), 1);
     for (size_t i = t.shape.size() - 1; i > 0; --i) t.strides[i - 1] = t.strides[i] * t.shape[i];

@@ -51,9 +51,8 @@ void MapMaker::Draw(uint64_t seed, Map* out) {
 bool MapMaker::Suitable(const Map& map) {
   const int64_t side = options_.grid_size;
   for (int64_t i = 0; i < options_.n_uavs; ++i) {
-    const double dx = static_cast<double>(map.target[i] % side - map.start[i] % side),
-                 dy = static_cast<double>(map.target[i] / side - map.start[i] / side);
-    if (std::sqrt(dx * dx + dy * dy) < options_.goal_radius) return false;
+    if (Distance(map.target[i] % side - map.start[i] % side, map.target[i] / side - map.start[i] / side) < options_.goal_radius)
+      return false;
   }
   for (int64_t y = 0; y < side; ++y) {
     for (int64_t w = 0; w < words_; ++w) {

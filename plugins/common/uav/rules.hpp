@@ -60,6 +60,10 @@ struct Move {
 inline constexpr int64_t kActions = 9;
 inline constexpr Move kMoves[kActions] = {{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {1, 0}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}};
 
+// Between two cells, in cells. The root of an exact integer, so the same number however it is computed.
+inline double Distance(int64_t dx, int64_t dy) { return std::sqrt(static_cast<double>(dx * dx + dy * dy)); }
+
+// Numbers of OBS and STATE are quotients in float64, rounded once.
 // OBS of a UAV: [self, one block per other UAV in index order, the patch around it row by row].
 //   self: x / (W - 1), y / (W - 1), last dx, last dy, (tx - x) / (W - 1), (ty - y) / (W - 1), distance / hypot(W - 1, W - 1),
 //         t / max_steps

@@ -15,12 +15,19 @@ std::vector<uint64_t> Seeds(uint64_t rows) {
   return seeds;
 }
 
+const bp_channel& ActionOf(const harness::Env& env) {
+  const bp_channel* c = env.spec().channels;
+  while (c->role != BP_ROLE_ACTION) ++c;
+  return *c;
+}
+
 void Act(const harness::Env& env, uint64_t rows, int t, uint32_t slot = 0) {
+  const bp_channel& action = ActionOf(env);
   for (uint64_t r = 0; r < rows; ++r)
     for (int64_t i = 0; i < env.Size("action"); ++i) {
       const double x = std::sin(0.7 * t + 3.0 * r + i);
-      if (env.descriptor().id == std::string("env.cartpole"))
-        env.At<int32_t>("action", r, slot)[i] = x > 0;
+      if (action.space == BP_SPACE_DISCRETE)
+        env.At<int32_t>("action", r, slot)[i] = static_cast<int32_t>((0.5 + 0.5 * x) * 0.999 * action.nvec[0]);
       else
         env.At<float>("action", r, slot)[i] = static_cast<float>(x);
     }
@@ -95,6 +102,7 @@ TEST_P(EveryEnv, ContinuesBitForBitFromASnapshot) {
 const char* const kEnvs[] = {"cartpole",   "mountain_car_continuous",
                              "null",       "pendulum",
                              "template_c", "template_cpp",
+                             "uav_grid",
 #ifdef HAS_MUJOCO
                              "ant",        "half_cheetah",
                              "humanoid"

@@ -1,0 +1,167 @@
+#include "grid.hpp"
+
+#include <cstring>
+
+#include "observe.hpp"
+#include "step.hpp"
+
+namespace backplane::uav_grid {
+namespace {
+
+// In the order of Spec.
+enum Channel { kObs, kState, kAction, kMask, kAlive, kReward, kTerminated, kAgentEnded, kFirstStatistic };
+constexpr const char* kStatistics[] = {"ep/success_rate", "ep/crash_rate",       "ep/timeout_rate",     "ep/all_arrived",
+                                       "ep/path_length",  "ep/conflicts_static", "ep/conflicts_vertex", "ep/conflicts_edge"};
+constexpr int kNStatistics = sizeof kStatistics / sizeof *kStatistics;
+
+void WriteStatistics(const Tally& tally, int64_t n_uavs, float* const* out) {
+  const auto n = static_cast<double>(n_uavs);
+  const double values[kNStatistics] = {static_cast<double>(tally.arrived) / n,
+                                       static_cast<double>(tally.crashed) / n,
+                                       static_cast<double>(n_uavs - tally.arrived - tally.crashed) / n,
+                                       tally.arrived == n_uavs ? 1.0 : 0.0,
+                                       static_cast<double>(tally.walked) / n,
+                                       static_cast<double>(tally.conflicts[kStatic]),
+                                       static_cast<double>(tally.conflicts[kVertex]),
+                                       static_cast<double>(tally.conflicts[kEdge])};
+  for (int i = 0; i < kNStatistics; ++i)
+    if (out[i]) *out[i] = static_cast<float>(values[i]);
+}
+
+}  // namespace
+
+UavGrid::UavGrid(const bp::Config& config, uint64_t rows) : model_(uav::Options(config)) {
+  rows_.reserve(rows);
+  for (uint64_t r = 0; r < rows; ++r) rows_.emplace_back(model_);
+}
+
+bp::EnvSpec UavGrid::Spec() const {
+  const uav::Options& o = model_.options;
+  bp::EnvSpec spec;
+  spec.Add({.role = BP_ROLE_OBS, .name = "obs", .shape = {uav::ObsSize(o)}, .scope = BP_SCOPE_AGENT})
+      .Add({.role = BP_ROLE_STATE, .name = "state", .shape = {uav::StateSize(o)}})
+      .Add({.role = BP_ROLE_ACTION,
+            .name = "action",
+            .dtype = bp::kI32,
+            .space = BP_SPACE_DISCRETE,
+            .scope = BP_SCOPE_AGENT,
+            .nvec = {uav::kActions}})
+      .Add({.role = BP_ROLE_ACTION_MASK,
+            .name = "action_mask",
+            .shape = {uav::kActions},
+            .dtype = bp::kU8,
+            .space = BP_SPACE_MULTI_BINARY,
+            .scope = BP_SCOPE_AGENT})
+      .Add({.role = BP_ROLE_ALIVE, .name = "alive", .dtype = bp::kU8, .space = BP_SPACE_MULTI_BINARY, .scope = BP_SCOPE_AGENT})
+      .Add({.role = BP_ROLE_REWARD, .name = "reward", .scope = BP_SCOPE_AGENT})
+      .Terminated()
+      .Add({.role = BP_ROLE_INFO,
+            .name = "agent_ended",
+            .dtype = bp::kU8,
+            .space = BP_SPACE_MULTI_BINARY,
+            .scope = BP_SCOPE_AGENT});
+  for (const char* name : kStatistics) spec.Info(name);
+  return spec.MaxAgents(static_cast<uint32_t>(o.n_uavs)).MaxEpisodeSteps(o.max_steps);
+}
+
+void UavGrid::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
+  std::unique_ptr<Drawer> drawer = TakeDrawer();
+  for (uint64_t r = begin; r < end; ++r) {
+    if (mask && !mask[r]) continue;
+    drawer->maker.Draw(seeds[r], &drawer->map);
+    Start(drawer->map, &rows_[r]);
+    Explore(model_, &rows_[r]);
+    Show(slot, r);
+  }
+  GiveBack(std::move(drawer));
+}
+
+void UavGrid::Start(const uav::Map& map, Row* row) const {
+  const int64_t side = model_.options.grid_size;
+  std::memcpy(row->map.data(), model_.free_map.data(), row->map.size());
+  for (const int32_t cell : map.obstacles) row->map[model_.Index(cell % side, cell / side)] = 1;
+  if (!row->explored.empty()) std::memcpy(row->explored.data(), model_.unseen_map.data(), row->explored.size());
+  row->tally = {};
+  for (size_t i = 0; i < row->uavs.size(); ++i) {
+    Uav& u = row->uavs[i];
+    u = {};
+    u.x = static_cast<int32_t>(map.start[i] % side), u.y = static_cast<int32_t>(map.start[i] / side);
+    u.tx = static_cast<int32_t>(map.target[i] % side), u.ty = static_cast<int32_t>(map.target[i] / side);
+    u.distance = uav::Distance(u.tx - u.x, u.ty - u.y);
+  }
+}
+
+void UavGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
+  const auto n_uavs = static_cast<size_t>(model_.options.n_uavs);
+  uint8_t unwanted[kMaxUavs];  // agent_ended where nobody wants it
+  for (uint64_t r = begin; r < end; ++r) {
+    Row& row = rows_[r];
+    const auto* action = slot.Row<const int32_t>(kAction, r);
+    uint8_t* ended = slot.Has(kAgentEnded) ? slot.Row<uint8_t>(kAgentEnded, r) : unwanted;
+    if (!Advance(model_, action, &row, slot.Row<float>(kReward, r), ended)) {
+      for (size_t i = 0; i < n_uavs; ++i) {
+        if (row.uavs[i].status == Status::kActive && (action[i] < 0 || action[i] >= uav::kActions))
+          throw bp::Error(BP_E_INVALID_ARG, "the action of UAV " + std::to_string(i) + " in row " + std::to_string(r) +
+                                                " should be one of 0 .. 8, got " + std::to_string(action[i]));
+      }
+    }
+    *slot.Row<uint8_t>(kTerminated, r) = row.tally.arrived + row.tally.crashed == model_.options.n_uavs;
+    float* statistics[kNStatistics];
+    for (int i = 0; i < kNStatistics; ++i)
+      statistics[i] = slot.Has(kFirstStatistic + i) ? slot.Row<float>(kFirstStatistic + i, r) : nullptr;
+    WriteStatistics(row.tally, model_.options.n_uavs, statistics);
+    Explore(model_, &row);
+    Show(slot, r);
+  }
+}
+
+void UavGrid::Show(const bp::Slot& slot, uint64_t r) {
+  Observe(model_, rows_[r],
+          {slot.Row<float>(kObs, r), slot.Row<float>(kState, r), slot.Row<uint8_t>(kMask, r), slot.Row<uint8_t>(kAlive, r)});
+}
+
+std::unique_ptr<UavGrid::Drawer> UavGrid::TakeDrawer() {
+  const std::lock_guard lock(mutex_);
+  if (drawers_.empty()) return std::make_unique<Drawer>(model_.options);
+  std::unique_ptr<Drawer> drawer = std::move(drawers_.back());
+  drawers_.pop_back();
+  return drawer;
+}
+
+void UavGrid::GiveBack(std::unique_ptr<Drawer> drawer) {
+  const std::lock_guard lock(mutex_);
+  drawers_.push_back(std::move(drawer));
+}
+
+uint64_t UavGrid::StateBytes() const {
+  return sizeof(Tally) + model_.options.n_uavs * sizeof(Uav) + model_.free_map.size() + model_.unseen_map.size();
+}
+
+void UavGrid::Save(uint64_t r, void* out) const {
+  const Row& row = rows_[r];
+  auto* to = static_cast<char*>(out);
+  const auto put = [&to](const void* from, size_t bytes) { std::memcpy(to, from, bytes), to += bytes; };
+  put(&row.tally, sizeof row.tally);
+  put(row.uavs.data(), row.uavs.size() * sizeof(Uav));
+  put(row.map.data(), row.map.size());
+  put(row.explored.data(), row.explored.size());
+}
+
+void UavGrid::Load(uint64_t r, const void* data) {
+  Row& row = rows_[r];
+  const auto* from = static_cast<const char*>(data);
+  const auto get = [&from](void* to, size_t bytes) { std::memcpy(to, from, bytes), from += bytes; };
+  get(&row.tally, sizeof row.tally);
+  get(row.uavs.data(), row.uavs.size() * sizeof(Uav));
+  get(row.map.data(), row.map.size());
+  get(row.explored.data(), row.explored.size());
+}
+
+// Two sizes of grid or patch may give channels of equal shape, where STATE holds no map.
+uint64_t UavGrid::StateKey() const {
+  const uav::Options& o = model_.options;
+  return static_cast<uint64_t>(o.grid_size) << 32 | static_cast<uint64_t>(o.sensor_radius) << 8 |
+         static_cast<uint64_t>(o.state_map);
+}
+
+}  // namespace backplane::uav_grid

@@ -1,0 +1,50 @@
+// The multi-UAV grid as an env of many rows.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backplane/env.hpp"
+#include "row.hpp"
+#include "uav/map.hpp"
+
+namespace backplane::uav_grid {
+
+class UavGrid {
+ public:
+  static constexpr bp::About kAbout{"env.uav_grid", "1.0.0",
+                                    "UAVs that fly to their targets on a grid with obstacles, without hitting each other."};
+  static constexpr auto& kOptions = uav::kOptions;
+
+  UavGrid(const bp::Config& config, uint64_t rows);
+  bp::EnvSpec Spec() const;
+  // Throws bp::Error (BP_E_CONFIG) where a seed has no solvable map; that row stays as it was, those before it are reset.
+  void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
+  // Throws bp::Error (BP_E_INVALID_ARG) for an action outside 0 .. 8 of an active UAV; that row stays as it was.
+  void Step(const bp::Slot& slot, uint64_t begin, uint64_t end);
+
+  uint64_t StateBytes() const;
+  void Save(uint64_t row, void* out) const;
+  void Load(uint64_t row, const void* data);
+  uint64_t StateKey() const;
+
+ private:
+  // What drawing a map needs; as many as threads reset at once.
+  struct Drawer {
+    explicit Drawer(const uav::Options& options) : maker(options) {}
+    uav::MapMaker maker;
+    uav::Map map;
+  };
+  std::unique_ptr<Drawer> TakeDrawer();
+  void GiveBack(std::unique_ptr<Drawer> drawer);
+  void Start(const uav::Map& map, Row* row) const;
+  void Show(const bp::Slot& slot, uint64_t r);
+
+  Model model_;
+  std::vector<Row> rows_;
+  std::mutex mutex_;  // guards drawers_
+  std::vector<std::unique_ptr<Drawer>> drawers_;
+};
+
+}  // namespace backplane::uav_grid

@@ -1,0 +1,32 @@
+#include "model.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace backplane::uav_grid {
+namespace {
+
+// k / n for k = -n .. n; rounded once from float64, as every number of OBS and STATE.
+std::vector<float> Quotients(int64_t n) {
+  std::vector<float> out;
+  for (int64_t k = -n; k <= n; ++k)
+    out.push_back(n == 0 ? 0.0f : static_cast<float>(static_cast<double>(k) / static_cast<double>(n)));
+  return out;
+}
+
+}  // namespace
+
+Model::Model(const uav::Options& o)
+    : options(o),
+      border(std::max<int64_t>(o.sensor_radius, 1)),
+      stride(o.grid_size + 2 * border),
+      diagonal(uav::Distance(o.grid_size - 1, o.grid_size - 1)),
+      scaled(Quotients(o.grid_size - 1)),
+      relative(Quotients(o.sensor_radius)),
+      free_map(stride * stride + 2 * kMargin, -1) {
+  for (int64_t a = 0; a < uav::kActions; ++a) offset[a] = static_cast<int32_t>(uav::kMoves[a].dy * stride + uav::kMoves[a].dx);
+  if (o.state_map == uav::StateMap::kExplored) unseen_map = free_map;
+  for (int64_t y = 0; y < o.grid_size; ++y) std::memset(&free_map[Index(0, y)], 0, o.grid_size);
+}
+
+}  // namespace backplane::uav_grid

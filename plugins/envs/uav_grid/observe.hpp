@@ -1,0 +1,21 @@
+// What a row shows: OBS, STATE, ACTION_MASK and ALIVE, laid out as uav/rules.hpp says.
+#pragma once
+
+#include "row.hpp"
+
+namespace backplane::uav_grid {
+
+// Of one row; every element is written.
+struct View {
+  float* obs;      // [n_uavs, ObsSize]
+  float* state;    // [StateSize]
+  uint8_t* mask;   // [n_uavs, kActions]
+  uint8_t* alive;  // [n_uavs]
+};
+
+// Adds what the active UAVs see to the explored map; nothing where STATE does not hold it.
+void Explore(const Model& model, Row* row);
+
+void Observe(const Model& model, const Row& row, const View& out);
+
+}  // namespace backplane::uav_grid

@@ -1,0 +1,141 @@
+#include "step.hpp"
+
+#include <algorithm>
+
+namespace backplane::uav_grid {
+namespace {
+
+// What the active UAVs want, in index order. Places are y << 16 | x, so that a sum of two keeps x and y apart.
+struct Proposals {
+  int64_t n = 0;
+  int32_t who[kMaxUavs];
+  int32_t from[kMaxUavs], to[kMaxUavs];
+  int32_t
+      middle[kMaxUavs];   // from + to: equal for two movers that swap or cross; odd in x or y, so never that of one who stays
+  Cause cause[kMaxUavs];  // of a crash or of being held back
+
+  bool Moves(int64_t k) const { return to[k] != from[k]; }
+  void Stay(int64_t k) { to[k] = from[k], middle[k] = 2 * from[k]; }
+};
+
+int32_t Place(int32_t x, int32_t y) { return y << 16 | x; }
+
+bool Propose(const Model& model, const int32_t* action, const Row& row, Proposals* out) {
+  const bool crash = model.options.collision == uav::Collision::kCrash;
+  bool valid = true;
+  int64_t n = 0;
+  for (size_t i = 0; i < row.uavs.size(); ++i) {
+    const Uav& u = row.uavs[i];
+    if (u.status != Status::kActive) continue;
+    const uint32_t a = static_cast<uint32_t>(action[i]);
+    valid &= a < uav::kActions;
+    const uint32_t move = a < uav::kActions ? a : 0;
+    const bool free = row.map[model.Index(u.x, u.y) + model.offset[move]] == 0;
+    out->who[n] = static_cast<int32_t>(i);
+    out->from[n] = Place(u.x, u.y);
+    out->to[n] = Place(u.x + uav::kMoves[move].dx, u.y + uav::kMoves[move].dy);
+    out->middle[n] = out->from[n] + out->to[n];
+    out->cause[n] = kNone;
+    if (!free) {
+      out->cause[n] = kStatic;
+      out->Stay(n);
+      // It is gone for the others: at a place of its own off the grid.
+      if (crash) out->to[n] = out->middle[n] = -1 - static_cast<int32_t>(n);
+    }
+    ++n;
+  }
+  out->n = n;
+  return valid;
+}
+
+// All involved crash, tested once.
+void CrashConflicts(Proposals* p) {
+  for (int64_t j = 1; j < p->n; ++j) {
+    for (int64_t i = 0; i < j; ++i) {
+      const bool vertex = p->to[i] == p->to[j], edge = p->middle[i] == p->middle[j];
+      if (!(vertex | edge)) continue;
+      const Cause cause = vertex ? kVertex : kEdge;
+      p->cause[i] = std::min(p->cause[i], cause);
+      p->cause[j] = std::min(p->cause[j], cause);
+    }
+  }
+}
+
+// Sends movers back until nobody conflicts. The conflicts of a pass are those of the same proposals.
+void HoldBackConflicts(bool priority, Proposals* p) {
+  Cause held[kMaxUavs];
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::fill_n(held, p->n, kNone);
+    for (int64_t j = 1; j < p->n; ++j) {
+      for (int64_t i = 0; i < j; ++i) {
+        const bool vertex = p->to[i] == p->to[j], edge = p->middle[i] == p->middle[j];
+        if (!(vertex | edge)) continue;
+        const Cause cause = vertex ? kVertex : kEdge;
+        const bool i_passes = priority && !edge && p->Moves(j);
+        if (p->Moves(i) && !i_passes) held[i] = std::min(held[i], cause);
+        if (p->Moves(j)) held[j] = std::min(held[j], cause);
+      }
+    }
+    for (int64_t k = 0; k < p->n; ++k) {
+      if (held[k] == kNone) continue;
+      p->cause[k] = held[k];
+      p->Stay(k);
+      changed = true;
+    }
+  }
+}
+
+}  // namespace
+
+bool Advance(const Model& model, const int32_t* action, Row* row, float* reward, uint8_t* ended) {
+  const uav::Options& o = model.options;
+  const int64_t n_uavs = o.n_uavs;
+  const bool crash = o.collision == uav::Collision::kCrash;
+  Proposals p;
+  if (!Propose(model, action, *row, &p)) return false;
+  if (crash)
+    CrashConflicts(&p);
+  else
+    HoldBackConflicts(o.collision == uav::Collision::kPriority, &p);
+
+  double earned[kMaxUavs];
+  std::fill_n(earned, n_uavs, 0.0);
+  std::fill_n(ended, n_uavs, uint8_t{0});
+  Tally& tally = row->tally;
+  bool arrivals = false;
+  for (int64_t k = 0; k < p.n; ++k) {
+    const int32_t i = p.who[k];
+    Uav& u = row->uavs[i];
+    if (p.cause[k] != kNone) ++tally.conflicts[p.cause[k]];
+    const bool crashed = crash && p.cause[k] != kNone;
+    const int32_t to = crashed ? p.from[k] : p.to[k];
+    const int32_t x = to & 0xFFFF, y = to >> 16;
+    u.dx = static_cast<int16_t>(x - u.x), u.dy = static_cast<int16_t>(y - u.y);
+    u.x = x, u.y = y;
+    tally.walked += to != p.from[k];
+    const double distance = uav::Distance(u.tx - x, u.ty - y);
+    double r = o.step + o.progress * (u.distance - distance);
+    u.distance = distance;
+    if (crashed) {
+      u.status = Status::kCrashed, r += o.crash, ++tally.crashed, ended[i] = 1;
+    } else if (distance < o.goal_radius) {
+      u.status = Status::kArrived, r += o.goal, ++tally.arrived, ended[i] = 1;
+      arrivals = true;
+    }
+    earned[i] = r;
+  }
+  ++tally.t;
+  if (arrivals && tally.arrived == n_uavs)
+    for (int64_t i = 0; i < n_uavs; ++i) earned[i] += o.team;
+  if (o.team_share > 0) {
+    double sum = 0;
+    for (int64_t i = 0; i < n_uavs; ++i) sum += earned[i];
+    const double shared = o.team_share * (sum / static_cast<double>(n_uavs));
+    for (int64_t i = 0; i < n_uavs; ++i) earned[i] = (1 - o.team_share) * earned[i] + shared;
+  }
+  for (int64_t i = 0; i < n_uavs; ++i) reward[i] = static_cast<float>(earned[i]);
+  return true;
+}
+
+}  // namespace backplane::uav_grid
