@@ -108,7 +108,9 @@ TEST(OnDevice, TensorsNameTheDeviceAndAreAlignedForIt) {
     const bool host = std::strcmp(d.names[i], "final_index") == 0;
     EXPECT_EQ(d.tensors[i]->device.type, host ? BP_DEVICE_CPU : BP_DEVICE_CUDA) << d.names[i];
     const int64_t stride_bytes = d.tensors[i]->strides[0] * d.tensors[i]->dtype.bits / 8;
-    if (std::strncmp(d.names[i], "final", 5) != 0) { EXPECT_EQ(stride_bytes % 256, 0) << d.names[i]; }
+    if (std::strncmp(d.names[i], "final", 5) != 0) {
+      EXPECT_EQ(stride_bytes % 256, 0) << d.names[i];
+    }
   }
 }
 

@@ -107,19 +107,13 @@ class Twin {
     }
   }
 
-  void NextSeeds(uint64_t per_row, const uint64_t* seeds)
-    requires kResetsItself
-  {
+  void NextSeeds(uint64_t per_row, const uint64_t* seeds) requires kResetsItself {
     per_row_ = per_row;
     next_seeds_.assign(seeds, seeds + rows_.size() * per_row);
     used_.assign(rows_.size(), 0);
   }
 
-  void* Allocate(uint64_t bytes)
-    requires kDevice
-  {
-    return DevicePages::Allocate(bytes);
-  }
+  void* Allocate(uint64_t bytes) requires kDevice { return DevicePages::Allocate(bytes); }
   void Release(void* block) { DevicePages::Release(block); }
   void ToHost(void* host, const void* device, uint64_t bytes) { Copy(host, device, bytes); }
   void ToDevice(void* device, const void* host, uint64_t bytes) { Copy(device, host, bytes); }
@@ -130,7 +124,8 @@ class Twin {
   void Gather(void* to, const void* from, uint64_t bytes_each, uint64_t n, const int64_t* indices) {
     const DevicePages::Open open;
     for (uint64_t i = 0; i < n; ++i)
-      std::memcpy(static_cast<char*>(to) + i * bytes_each, static_cast<const char*>(from) + indices[i] * bytes_each, bytes_each);
+      std::memcpy(static_cast<char*>(to) + i * bytes_each, static_cast<const char*>(from) + indices[i] * bytes_each,
+                  bytes_each);
   }
 
  private:
@@ -172,9 +167,10 @@ bp_status CreateLearner(const bp_host*, const bp_config*, const bp_env_spec*, ui
   static constexpr int64_t kChoices[] = {3};
   auto* learner = new TwinLearner;
   const uint32_t size = sizeof(bp_channel);
-  learner->out[0] = {size,     BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_AGENT, 0, bp::kI32,
+  learner->out[0] = {size,     BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_AGENT, 0,        bp::kI32,
                      "action", nullptr,        nullptr,           nullptr,        kChoices, 0};
-  learner->out[1] = {size, BP_ROLE_EXTRA, BP_SPACE_BOX, BP_SCOPE_AGENT, 0, bp::kF32, "twice", nullptr, nullptr, nullptr, nullptr, 0};
+  learner->out[1] = {size,    BP_ROLE_EXTRA, BP_SPACE_BOX, BP_SCOPE_AGENT, 0,       bp::kF32,
+                     "twice", nullptr,       nullptr,      nullptr,        nullptr, 0};
   const uint64_t flags = g_switches.moments ? BP_LEARNER_OBS_MOMENTS : 0;
   learner->spec = {sizeof(bp_learner_spec), 0, kIn, kKeep, learner->out, 2, 0, flags};
   *out = reinterpret_cast<bp_learner*>(learner);
@@ -248,17 +244,8 @@ const void* Api(const char* id) {
 }
 
 const bp_module& Module() {
-  static const bp_module module{sizeof(bp_module),
-                                BP_ABI_MINOR,
-                                0,
-                                0,
-                                "",
-                                "{}",
-                                nullptr,
-                                nullptr,
-                                [] { return 4u; },
-                                Descriptor,
-                                Api};
+  static const bp_module module{sizeof(bp_module), BP_ABI_MINOR,      0,          0,  "", "{}", nullptr,
+                                nullptr,           [] { return 4u; }, Descriptor, Api};
   return module;
 }
 
