@@ -1,5 +1,7 @@
 #include "host.hpp"
 
+#include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include "backplane/actions.hpp"
@@ -14,16 +16,29 @@ constexpr uint64_t kActionSeed = 42;
 struct Idle {
   std::vector<bp_channel> out;
   bp_learner_spec spec;
+  uint64_t agents;
+  std::optional<bp::ActionSpace> space;  // with its mask: of the one that draws
 };
 const char* const kNone[] = {nullptr};
+const char* const kMask[] = {"action_mask", nullptr};
 uint64_t g_spin = 0;
 
 bp_status Create(const bp_host*, const bp_config*, const bp_env_spec* env, uint64_t, uint64_t, bp_learner** out) {
-  auto* learner = new Idle;
+  auto* learner = new Idle{.agents = env->max_agents};
   for (uint64_t i = 0; i < env->n_channels; ++i)
     if (env->channels[i].role == BP_ROLE_ACTION) learner->out.push_back(env->channels[i]);
   learner->spec = {sizeof(bp_learner_spec), 0, kNone, kNone, learner->out.data(), learner->out.size(), 0, 0};
   *out = reinterpret_cast<bp_learner*>(learner);
+  return BP_OK;
+}
+bp_status CreateMasked(const bp_host* host, const bp_config* config, const bp_env_spec* env, uint64_t rows, uint64_t seed,
+                       bp_learner** out) {
+  Create(host, config, env, rows, seed, out);
+  auto* learner = reinterpret_cast<Idle*>(*out);
+  for (uint64_t i = 0; i < env->n_channels; ++i)
+    if (env->channels[i].role == BP_ROLE_ACTION_MASK) learner->space.emplace(learner->out.at(0), &env->channels[i]);
+  if (!learner->space) return BP_E_UNSUPPORTED;
+  learner->spec.act_in = kMask;
   return BP_OK;
 }
 void Destroy(bp_learner* l) { delete reinterpret_cast<Idle*>(l); }
@@ -34,10 +49,25 @@ bp_status Act(bp_learner*, const bp_act* act) {
   for (uint64_t i = g_spin * (act->end - act->begin) / 2; i > 0; --i) asm volatile("");
   return BP_OK;
 }
+bp_status ActMasked(bp_learner* l, const bp_act* act) {
+  const auto& learner = *reinterpret_cast<const Idle*>(l);
+  const auto* mask = static_cast<const uint8_t*>(act->in[0]->data);
+  auto* out = static_cast<int32_t*>(act->out[0]->data);
+  for (uint64_t r = act->begin; r < act->end; ++r) {
+    bp_rng rng{bp_seed(act->seed, BP_PURPOSE_ACT, static_cast<uint32_t>(r), act->step), 0};
+    for (uint64_t i = r * learner.agents; i < (r + 1) * learner.agents; ++i)
+      learner.space->Uniform(&rng, mask + i * act->in[0]->strides[0], out + i);
+  }
+  return BP_OK;
+}
 
+const bp_learner_api kMaskedApi{sizeof(bp_learner_api), 0, CreateMasked, Destroy, Spec, Plan, Consume, ActMasked, nullptr};
 const bp_learner_api kApi{sizeof(bp_learner_api), 0, Create, Destroy, Spec, Plan, Consume, Act, nullptr};
 const bp_descriptor kDescriptor{sizeof(bp_descriptor), BP_KIND_LEARNER,         "learner.idle", "1",     "does nothing",
                                 "Apache-2.0",          BP_FLAG_ROWS_CONCURRENT, nullptr,        nullptr, 0};
+const bp_descriptor kMaskedDescriptor{
+    sizeof(bp_descriptor), BP_KIND_LEARNER,         "learner.masked", "1",     "draws evenly from the mask",
+    "Apache-2.0",          BP_FLAG_ROWS_CONCURRENT, nullptr,          nullptr, 0};
 const bp_module kModule{sizeof(bp_module),
                         BP_ABI_MINOR,
                         0,
@@ -46,9 +76,9 @@ const bp_module kModule{sizeof(bp_module),
                         "{}",
                         nullptr,
                         nullptr,
-                        [] { return 1u; },
-                        [](uint32_t) { return &kDescriptor; },
-                        [](const char*) -> const void* { return &kApi; }};
+                        [] { return 2u; },
+                        [](uint32_t i) { return i == 0 ? &kDescriptor : &kMaskedDescriptor; },
+                        [](const char* id) -> const void* { return id == std::string("learner.idle") ? &kApi : &kMaskedApi; }};
 
 const PluginInfo* FindEnv(Catalog& catalog, const std::string& file) {
   std::string why_not;
@@ -57,8 +87,8 @@ const PluginInfo* FindEnv(Catalog& catalog, const std::string& file) {
   return info;
 }
 
-// Every option of the plugin with its default.
-nlohmann::json DefaultOptions(const PluginInfo& info) {
+// Every option of the plugin with its default, or as given.
+nlohmann::json Options(const PluginInfo& info, const nlohmann::json& given) {
   nlohmann::json out = nlohmann::json::object();
   for (const OptionInfo& option : info.options) {
     std::string why_not;
@@ -66,6 +96,7 @@ nlohmann::json DefaultOptions(const PluginInfo& info) {
     const auto value = option.def ? ReadDefault(*option.def, rule, &why_not) : std::nullopt;
     out[option.path] = value ? *value : nlohmann::json(nullptr);
   }
+  for (const auto& [path, value] : given.items()) out.at(path) = value;
   return out;
 }
 
@@ -74,7 +105,7 @@ nlohmann::json DefaultOptions(const PluginInfo& info) {
 Host::Host(const Setting& setting)
     : setting_(setting),
       info_(FindEnv(catalog_, setting.file)),
-      options_(DefaultOptions(*info_)),
+      options_(Options(*info_, setting.options)),
       pool_(setting.threads, setting.pin),
       clocks_(setting.threads) {
   g_spin = setting.spin;
@@ -82,7 +113,8 @@ Host::Host(const Setting& setting)
   module_ = LoadedModule::Load(setting.file, "");
   learner_module_ = LoadedModule::FromTable(kModule);
   env_ = std::make_unique<EnvInstance>(*module_, info_->id, sinks_, InstanceOptions{options_, {}, "env.options"}, setting.rows);
-  learner_ = std::make_unique<LearnerInstance>(*learner_module_, "learner.idle", sinks_, InstanceOptions{}, *env_, 0);
+  learner_ = std::make_unique<LearnerInstance>(*learner_module_, setting.masked ? "learner.masked" : "learner.idle", sinks_,
+                                               InstanceOptions{}, *env_, 0);
   collector_ =
       std::make_unique<Collector>(*env_, *learner_, pool_, CollectorConfig{setting.chunk_rows, kEnvSeed}, cancelled_, [] {});
   collector_->Prepare(setting.horizon);
@@ -105,6 +137,27 @@ void Host::FillActions(uint64_t first) {
       for (uint64_t i = 0; i < lead; ++i) space.Uniform(&rng, nullptr, buffer.row(t, i));
     }
   }
+}
+
+// Calls function(bytes, n) for the actions of each step.
+template <class Function>
+void Host::ForEachActionRow(Function&& function) {
+  for (const bp_channel* c : env_->channels()) {
+    if (c->role != BP_ROLE_ACTION) continue;
+    ChannelBuffer& buffer = *collector_->Buffer(c->name);
+    for (uint64_t t = 0; t < setting_.horizon; ++t) function(buffer.row(t, 0), env_->Lead(*c) * buffer.row_bytes());
+  }
+}
+
+std::vector<std::byte> Host::Actions() {
+  std::vector<std::byte> out;
+  ForEachActionRow([&](const std::byte* from, uint64_t n) { out.insert(out.end(), from, from + n); });
+  return out;
+}
+
+void Host::SetActions(const std::vector<std::byte>& actions) {
+  const std::byte* from = actions.data();
+  ForEachActionRow([&](std::byte* to, uint64_t n) { std::memcpy(to, from, n), from += n; });
 }
 
 std::vector<char> Host::Snapshot(uint64_t row) {

@@ -1,4 +1,5 @@
-// One env plugin under the host's collector, with a learner that does nothing: actions are put into the buffers beforehand.
+// One env plugin under the host's collector, with a learner that does nothing: actions are put into the buffers beforehand,
+// or were recorded from one that draws them.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,9 @@ struct Setting {
   uint64_t rows = 64, chunk_rows = 16, horizon = 64;
   unsigned threads = 1;
   bool pin = false;
-  uint64_t spin = 0;  // instructions (about) that `act` wastes for each row: a negative control
+  uint64_t spin = 0;    // instructions (about) that `act` wastes for each row: a negative control
+  bool masked = false;  // `act` draws evenly from what ACTION_MASK allows, in place of doing nothing
+  nlohmann::json options = nlohmann::json::object();  // of the env, in place of its defaults
 };
 
 class Host {
@@ -30,6 +33,9 @@ class Host {
   void Collect();
   // Actions of steps [first, first + setting.horizon).
   void FillActions(uint64_t first);
+  // The actions of all steps, as bytes, and back.
+  std::vector<std::byte> Actions();
+  void SetActions(const std::vector<std::byte>& actions);
   const std::string& id() const { return info_->id; }
   const nlohmann::json& options() const { return options_; }
   EnvInstance& env() { return *env_; }
@@ -39,6 +45,9 @@ class Host {
   std::vector<char> Snapshot(uint64_t row);
 
  private:
+  template <class Function>
+  void ForEachActionRow(Function&& function);
+
   Setting setting_;
   Catalog catalog_;
   const PluginInfo* info_;

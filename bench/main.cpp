@@ -10,7 +10,8 @@
 //   bench_host events        milliseconds to read 100,000 events of a batch
 //   bench_host facts         compiler, libmujoco
 //
-// followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin (see host.hpp), loop=host|raw
+// followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin masked (see host.hpp), loop=host|raw, or
+// env.OPTION=VALUE. `cost` with masked=1 records the actions first and measures their replay, so that drawing costs nothing.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -44,15 +45,20 @@ struct Command {
 Command Parse(const std::vector<std::string>& words) {
   Command command;
   Setting& s = command.setting;
-  uint64_t threads = 1, pin = 0;
+  uint64_t threads = 1, pin = 0, masked = 0;
   const std::map<std::string, uint64_t*> numbers = {
       {"rows", &s.rows}, {"chunk_rows", &s.chunk_rows}, {"horizon", &s.horizon}, {"spin", &s.spin}, {"threads", &threads},
-      {"pin", &pin},     {"pairs", &command.pairs}};
+      {"pin", &pin},     {"pairs", &command.pairs},     {"masked", &masked}};
   for (const std::string& word : words) {
     const std::string key = word.substr(0, word.find('='));
     const std::string value = word.size() > key.size() ? word.substr(key.size() + 1) : "";
     if (key == "loop" && (value == "host" || value == "raw")) {
       command.raw_loop = value == "raw";
+      continue;
+    }
+    if (key.starts_with("env.")) {
+      const auto json = nlohmann::json::parse(value, nullptr, false);
+      s.options[key.substr(4)] = json.is_discarded() ? nlohmann::json(value) : json;
       continue;
     }
     const auto number = numbers.find(key);
@@ -62,6 +68,7 @@ Command Parse(const std::vector<std::string>& words) {
   }
   s.threads = static_cast<unsigned>(threads);
   s.pin = pin != 0;
+  s.masked = masked != 0;
   return command;
 }
 
@@ -101,12 +108,26 @@ class Pairs {
   std::map<std::string, std::vector<double>> all_, quiet_;
 };
 
+// The actions of `rollouts` rollouts, drawn by a policy that sees the mask.
+std::vector<std::vector<std::byte>> RecordMasked(const Setting& setting, uint64_t rollouts) {
+  Host host(setting);
+  std::vector<std::vector<std::byte>> out;
+  while (out.size() < rollouts) host.Collect(), out.push_back(host.Actions());
+  return out;
+}
+
 nlohmann::json RunCost(const Command& command) {
-  Host host(command.setting);
+  Setting setting = command.setting;
+  setting.masked = false;
+  Host host(setting);
+  std::vector<std::vector<std::byte>> actions;
+  if (command.setting.masked) actions = RecordMasked(command.setting, command.pairs + 1);
+  if (!actions.empty()) host.SetActions(actions[0]);
   host.Collect();  // the first one resets every row and touches the buffers
   std::vector<double> wall, cpu, others, balance, wall_eff;
   uint64_t allocations = 0, episodes = 0;
   for (uint64_t i = 0; i < command.pairs; ++i) {
+    if (!actions.empty()) host.SetActions(actions[i + 1]);
     const Cost cost = Measure([&] { host.Collect(); });
     wall.push_back(cost.wall_s * 1e6 / Steps(command.setting));
     cpu.push_back(cost.cpu_s * 1e6 / Steps(command.setting));
@@ -124,6 +145,7 @@ nlohmann::json RunCost(const Command& command) {
           {"wall_eff", Spread(wall_eff)},
           {"allocations_per_rollout", static_cast<double>(allocations) / static_cast<double>(command.pairs)},
           {"allocations_per_step", static_cast<double>(allocations) / steps},
+          {"agents", host.env().agents()},
           {"episodes", episodes}};
 }
 

@@ -25,7 +25,7 @@ BARS = {
     "S_2/64/ant": (0.95, 0.98), "S_2/8/ant": (0.90, 0.95), "S_2/2/ant": (0.85, 0.91),
     "plan_ms/10000": (1000, 500),
     "null_us": (0.05, 0.02), "cartpole_M_per_s": (17, 40), "agents_4096_over_64": (1.5, 1.1), "start_ms/ant": (60, 15),
-    "events_ms": (1000, 500),
+    "events_ms": (1000, 500), "uav_grid_M_per_s": (2, 4), "uav_grid_no_map_M_per_s": (2, 10),
 }
 LOWER_IS_BETTER = {"plan_ms/10000", "null_us", "agents_4096_over_64", "start_ms/ant", "events_ms"}
 
@@ -102,6 +102,11 @@ def small_envs(report, pairs):
         ratios = sorted(b["cpu_us"]["median"] / a["cpu_us"]["median"] for a, b in zip(few, many))
         report.add("agents_4096_over_64", {"median": ratios[1], "min": ratios[0], "max": ratios[2], "n": 3})
         report.add("agents_us_per_row", many[0]["cpu_us"], many[0])
+    for name, options in (("uav_grid_M_per_s", []), ("uav_grid_no_map_M_per_s", ["env.state_map=none"])):
+        if report.wants(name):
+            found = report.bench("cost", plugins / "env_uav_grid.so", "rows=64", "chunk_rows=16", "horizon=64", "masked=1", f"pairs={pairs}", *options)
+            report.add(name, inverse(found["cpu_us"], found["agents"]), found)
+            report.add(name.replace("M_per_s", "allocations_per_step"), found["allocations_per_step"])
 
 
 def physics_tasks(report):
@@ -188,7 +193,7 @@ def store(report, pairs):
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="NAME", help="measurements whose first row's name contains NAME: null, cartpole, agents, events, E_env, S_2/8, start_ms, plan, phases, ant")
+    parser.add_argument("--only", metavar="NAME", help="measurements whose first row's name contains NAME: null, cartpole, agents, uav_grid, events, E_env, S_2/8, start_ms, plan, phases, ant")
     parser.add_argument("--quick", action="store_true", help="3 short pairs instead of 15: a look, not a figure to quote")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "outputs/bench/bench.json")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help=argparse.SUPPRESS)

@@ -1,5 +1,6 @@
 #include "grid.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "observe.hpp"
@@ -71,16 +72,16 @@ void UavGrid::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const ui
     drawer->maker.Draw(seeds[r], &drawer->map);
     Start(drawer->map, &rows_[r]);
     Explore(model_, &rows_[r]);
-    Show(slot, r);
+    Show(slot, r, r + 1);
   }
   GiveBack(std::move(drawer));
 }
 
 void UavGrid::Start(const uav::Map& map, Row* row) const {
   const int64_t side = model_.options.grid_size;
-  std::memcpy(row->map.data(), model_.free_map.data(), row->map.size());
+  std::copy(model_.free_map.begin(), model_.free_map.end(), row->map.begin());
   for (const int32_t cell : map.obstacles) row->map[model_.Index(cell % side, cell / side)] = 1;
-  if (!row->explored.empty()) std::memcpy(row->explored.data(), model_.unseen_map.data(), row->explored.size());
+  std::copy(model_.unseen_map.begin(), model_.unseen_map.end(), row->explored.begin());
   row->tally = {};
   for (size_t i = 0; i < row->uavs.size(); ++i) {
     Uav& u = row->uavs[i];
@@ -111,13 +112,18 @@ void UavGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
       statistics[i] = slot.Has(kFirstStatistic + i) ? slot.Row<float>(kFirstStatistic + i, r) : nullptr;
     WriteStatistics(row.tally, model_.options.n_uavs, statistics);
     Explore(model_, &row);
-    Show(slot, r);
+    Show(slot, r, end);
   }
 }
 
-void UavGrid::Show(const bp::Slot& slot, uint64_t r) {
-  Observe(model_, rows_[r],
-          {slot.Row<float>(kObs, r), slot.Row<float>(kState, r), slot.Row<uint8_t>(kMask, r), slot.Row<uint8_t>(kAlive, r)});
+// Rows from `end` on belong to other calls.
+void UavGrid::Show(const bp::Slot& slot, uint64_t r, uint64_t end) const {
+  const auto view = [&slot](uint64_t row) {
+    return View{slot.Row<float>(kObs, row), slot.Row<float>(kState, row), slot.Row<uint8_t>(kMask, row),
+                slot.Row<uint8_t>(kAlive, row)};
+  };
+  const View next = view(r + 1 < end ? r + 1 : r);
+  Observe(model_, rows_[r], view(r), r + 1 < end ? &next : nullptr);
 }
 
 std::unique_ptr<UavGrid::Drawer> UavGrid::TakeDrawer() {
@@ -133,28 +139,38 @@ void UavGrid::GiveBack(std::unique_ptr<Drawer> drawer) {
   drawers_.push_back(std::move(drawer));
 }
 
-uint64_t UavGrid::StateBytes() const {
-  return sizeof(Tally) + model_.options.n_uavs * sizeof(Uav) + model_.free_map.size() + model_.unseen_map.size();
+template <class Function>
+void UavGrid::ForEachCell(Function&& function) const {
+  for (int64_t y = 0; y < model_.options.grid_size; ++y)
+    for (int64_t x = 0; x < model_.options.grid_size; ++x) function(model_.Index(x, y));
 }
 
+uint64_t UavGrid::StateBytes() const {
+  const uint64_t maps = model_.unseen_map.empty() ? 1 : 2;
+  return sizeof(Tally) + model_.options.n_uavs * sizeof(Uav) + maps * model_.options.cells();
+}
+
+// {tally, UAVs, obstacles, and what was explored: a byte a cell}
 void UavGrid::Save(uint64_t r, void* out) const {
   const Row& row = rows_[r];
   auto* to = static_cast<char*>(out);
-  const auto put = [&to](const void* from, size_t bytes) { std::memcpy(to, from, bytes), to += bytes; };
-  put(&row.tally, sizeof row.tally);
-  put(row.uavs.data(), row.uavs.size() * sizeof(Uav));
-  put(row.map.data(), row.map.size());
-  put(row.explored.data(), row.explored.size());
+  std::memcpy(to, &row.tally, sizeof row.tally), to += sizeof row.tally;
+  std::memcpy(to, row.uavs.data(), row.uavs.size() * sizeof(Uav)), to += row.uavs.size() * sizeof(Uav);
+  for (const std::vector<float>* map : {&row.map, &row.explored}) {
+    if (map->empty()) continue;
+    ForEachCell([&](int64_t index) { *to++ = static_cast<char>((*map)[index]); });
+  }
 }
 
 void UavGrid::Load(uint64_t r, const void* data) {
   Row& row = rows_[r];
   const auto* from = static_cast<const char*>(data);
-  const auto get = [&from](void* to, size_t bytes) { std::memcpy(to, from, bytes), from += bytes; };
-  get(&row.tally, sizeof row.tally);
-  get(row.uavs.data(), row.uavs.size() * sizeof(Uav));
-  get(row.map.data(), row.map.size());
-  get(row.explored.data(), row.explored.size());
+  std::memcpy(&row.tally, from, sizeof row.tally), from += sizeof row.tally;
+  std::memcpy(row.uavs.data(), from, row.uavs.size() * sizeof(Uav)), from += row.uavs.size() * sizeof(Uav);
+  for (std::vector<float>* map : {&row.map, &row.explored}) {
+    if (map->empty()) continue;
+    ForEachCell([&](int64_t index) { (*map)[index] = static_cast<signed char>(*from++); });
+  }
 }
 
 // Two sizes of grid or patch may give channels of equal shape, where STATE holds no map.

@@ -39,7 +39,9 @@ class UavGrid {
   std::unique_ptr<Drawer> TakeDrawer();
   void GiveBack(std::unique_ptr<Drawer> drawer);
   void Start(const uav::Map& map, Row* row) const;
-  void Show(const bp::Slot& slot, uint64_t r);
+  template <class Function>
+  void ForEachCell(Function&& function) const;  // function(Model::Index of it), line by line
+  void Show(const bp::Slot& slot, uint64_t r, uint64_t end) const;
 
   Model model_;
   std::vector<Row> rows_;

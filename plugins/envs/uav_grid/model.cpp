@@ -1,7 +1,6 @@
 #include "model.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace backplane::uav_grid {
 namespace {
@@ -23,10 +22,11 @@ Model::Model(const uav::Options& o)
       diagonal(uav::Distance(o.grid_size - 1, o.grid_size - 1)),
       scaled(Quotients(o.grid_size - 1)),
       relative(Quotients(o.sensor_radius)),
-      free_map(stride * stride + 2 * kMargin, -1) {
+      zeros(uav::ObsSize(o)),
+      free_map(stride * stride, -1) {
   for (int64_t a = 0; a < uav::kActions; ++a) offset[a] = static_cast<int32_t>(uav::kMoves[a].dy * stride + uav::kMoves[a].dx);
   if (o.state_map == uav::StateMap::kExplored) unseen_map = free_map;
-  for (int64_t y = 0; y < o.grid_size; ++y) std::memset(&free_map[Index(0, y)], 0, o.grid_size);
+  for (int64_t y = 0; y < o.grid_size; ++y) std::fill_n(&free_map[Index(0, y)], o.grid_size, 0.0f);
 }
 
 }  // namespace backplane::uav_grid

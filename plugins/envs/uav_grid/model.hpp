@@ -11,25 +11,24 @@ namespace backplane::uav_grid {
 inline constexpr int64_t kMaxUavs = 256;  // the range of the option n_uavs
 
 // A map is kept with a border, so that the patch around any cell is a rectangle of it: [side + 2 * border] lines of `stride`
-// bytes, -1 in the border, 1 obstacle, 0 free. Vectors of kMargin bytes may begin before the first line and end after the last.
-inline constexpr int64_t kMargin = 16;
-
+// numbers, -1 in the border, 1 obstacle, 0 free.
 struct Model {
   explicit Model(const uav::Options& options);
 
   // Of cell (x, y) in a map with its border.
-  int64_t Index(int64_t x, int64_t y) const { return kMargin + (y + border) * stride + border + x; }
+  int64_t Index(int64_t x, int64_t y) const { return (y + border) * stride + border + x; }
   float Scaled(int64_t k) const { return scaled[k + options.grid_size - 1]; }
   float Relative(int64_t k) const { return relative[k + options.sensor_radius]; }
 
   const uav::Options options;
   const int64_t border, stride;
-  int32_t offset[uav::kActions];   // of a move, in a map with its border
-  double diagonal;                 // cells
-  std::vector<float> scaled;       // k / (side - 1) for k = -(side - 1) .. side - 1
-  std::vector<float> relative;     // k / sensor_radius for k = -sensor_radius .. sensor_radius
-  std::vector<int8_t> free_map;    // without obstacles
-  std::vector<int8_t> unseen_map;  // nothing explored; empty unless STATE holds the explored map
+  int32_t offset[uav::kActions];  // of a move, in a map with its border
+  double diagonal;                // cells
+  std::vector<float> scaled;      // k / (side - 1) for k = -(side - 1) .. side - 1
+  std::vector<float> relative;    // k / sensor_radius for k = -sensor_radius .. sensor_radius
+  std::vector<float> zeros;       // [ObsSize]: copying them is faster than a call of memset for each UAV
+  std::vector<float> free_map;    // without obstacles
+  std::vector<float> unseen_map;  // nothing explored; empty unless STATE holds the explored map
 };
 
 }  // namespace backplane::uav_grid

@@ -10,38 +10,36 @@ namespace {
 using nn::Vec;
 
 constexpr int64_t kLanes = nn::kLanes<float>;
-static_assert(kMargin == kLanes);
 
-// `lines` lines of `width` bytes, `stride` apart, as floats one after the other. Goes from the end to the beginning in whole
-// vectors: what each writes too much lies before it, and is written after it, but for up to kLanes - 1 floats before `out`,
-// which the caller writes afterwards.
-BP_NN_INLINE void Widen(const int8_t* from, int64_t stride, int64_t lines, int64_t width, float* out) {
-  typedef int8_t Bytes __attribute__((vector_size(16)));
-  typedef int32_t Ints __attribute__((vector_size(64)));
-  for (int64_t y = lines - 1; y >= 0; --y) {
-    for (int64_t end = width; end > 0; end -= kLanes) {
-      Bytes bytes;
-      std::memcpy(&bytes, from + y * stride + end - kLanes, sizeof bytes);
-      const Ints ints = __builtin_convertvector(bytes, Ints);
-      nn::Store<float>(__builtin_convertvector(ints, Vec<float>), out + y * width + end - kLanes);
-    }
+// Copies n numbers, no fewer than T holds, in pieces of T of which the last one may overlap the one before.
+template <class T>
+BP_NN_INLINE void CopyBy(const float* from, int64_t n, float* out) {
+  constexpr int64_t kStep = sizeof(T) / sizeof(float);
+  T v;
+  for (int64_t i = 0; i + kStep < n; i += kStep) {
+    std::memcpy(&v, from + i, sizeof v);
+    std::memcpy(out + i, &v, sizeof v);
+  }
+  std::memcpy(&v, from + n - kStep, sizeof v);
+  std::memcpy(out + n - kStep, &v, sizeof v);
+}
+
+// Copies `lines` lines of `width` > 0 numbers, `stride` apart, one after the other. A call of memcpy for each of these short
+// lines would cost more than the copies.
+BP_NN_INLINE void CopyLines(const float* from, int64_t stride, int64_t lines, int64_t width, float* out) {
+  typedef float Half __attribute__((vector_size(32)));
+  if (width >= kLanes) {
+    for (int64_t y = 0; y < lines; ++y) CopyBy<Vec<float>>(from + y * stride, width, out + y * width);
+  } else if (width >= kLanes / 2) {
+    for (int64_t y = 0; y < lines; ++y) CopyBy<Half>(from + y * stride, width, out + y * width);
+  } else {
+    for (int64_t y = 0; y < lines; ++y) CopyBy<float>(from + y * stride, width, out + y * width);
   }
 }
 
-// The same, where there is no room before `out`.
-void WidenOneByOne(const int8_t* from, int64_t stride, int64_t lines, int64_t width, float* out) {
-  for (int64_t y = 0; y < lines; ++y)
-    for (int64_t x = 0; x < width; ++x) out[y * width + x] = from[y * stride + x];
-}
-
-BP_NN_INLINE void Zero(float* out, int64_t n) {
-  const Vec<float> zero{};
-  if (n < kLanes) {
-    for (int64_t i = 0; i < n; ++i) out[i] = 0;
-    return;
-  }
-  for (int64_t i = 0; i + kLanes <= n; i += kLanes) nn::Store<float>(zero, out + i);
-  nn::Store<float>(zero, out + n - kLanes);
+// Asks for memory that will be written. A rollout is larger than the caches, and half of a step's time went by waiting for it.
+BP_NN_INLINE void Fetch(const float* place, int64_t n) {
+  for (int64_t i = 0; i < n; i += kLanes) __builtin_prefetch(place + i, 1, 2);
 }
 
 BP_NN_INLINE void WriteSelf(const Model& model, const Uav& u, float time, float* out) {
@@ -83,35 +81,29 @@ BP_NN_INLINE void WriteSeen(const Model& model, const Row& row, float* obs) {
 
 struct ObserveRow {
   template <nn::Isa>
-  static BP_NN_INLINE void Run(const Model* model, const Row* row, float time, const View* out) {
+  static BP_NN_INLINE void Run(const Model* model, const Row* row, float time, const View* out, const View* next) {
     const uav::Options& o = model->options;
     const int64_t n = o.n_uavs, size = uav::ObsSize(o), others = uav::kOther * (n - 1), side = o.patch_side();
-    const bool room = uav::kSelf + others >= kLanes - 1;
     for (int64_t i = 0; i < n; ++i) {
       const Uav& u = row->uavs[i];
       float* obs = out->obs + i * size;
+      if (next) Fetch(next->obs + i * size, size);
       if (u.status != Status::kActive) {
-        Zero(obs, size);
+        CopyLines(model->zeros.data(), 0, 1, size, obs);
         continue;
       }
-      const int8_t* corner = &row->map[model->Index(u.x - o.sensor_radius, u.y - o.sensor_radius)];
-      float* patch = obs + uav::kSelf + others;
-      room ? Widen(corner, model->stride, side, side, patch) : WidenOneByOne(corner, model->stride, side, side, patch);
-      Zero(obs + uav::kSelf, others);
+      const float* corner = &row->map[model->Index(u.x - o.sensor_radius, u.y - o.sensor_radius)];
       WriteSelf(*model, u, time, obs);
+      if (others > 0) CopyLines(model->zeros.data(), 0, 1, others, obs + uav::kSelf);
+      CopyLines(corner, model->stride, side, side, obs + uav::kSelf + others);
     }
     WriteSeen(*model, *row, out->obs);
-    WriteState(*model, *row, time, out->state);
+    WriteState(*model, *row, time, out->state, next ? next->state : nullptr);
   }
 
-  static BP_NN_INLINE void WriteState(const Model& model, const Row& row, float time, float* out) {
+  static BP_NN_INLINE void WriteState(const Model& model, const Row& row, float time, float* out, const float* next) {
     const uav::Options& o = model.options;
-    const int64_t head = uav::kStatePerUav * o.n_uavs + 1;
-    if (o.state_map != uav::StateMap::kNone) {
-      const int8_t* from = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
-      head >= kLanes - 1 ? Widen(from, model.stride, o.grid_size, o.grid_size, out + head)
-                         : WidenOneByOne(from, model.stride, o.grid_size, o.grid_size, out + head);
-    }
+    if (next) Fetch(next, uav::StateSize(o));
     for (const Uav& u : row.uavs) {
       out[0] = model.Scaled(u.x);
       out[1] = model.Scaled(u.y);
@@ -123,7 +115,10 @@ struct ObserveRow {
       out[7] = u.status == Status::kArrived;
       out += uav::kStatePerUav;
     }
-    *out = time;
+    *out++ = time;
+    if (o.state_map == uav::StateMap::kNone) return;
+    const float* map = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
+    CopyLines(map, model.stride, o.grid_size, o.grid_size, out);
   }
 };
 
@@ -135,7 +130,7 @@ void WriteMask(const Model& model, const Row& row, const View& out) {
     uint8_t* mask = out.mask + i * uav::kActions;
     out.alive[i] = active;
     mask[0] = 1;
-    const int8_t* here = &row.map[model.Index(u.x, u.y)];
+    const float* here = &row.map[model.Index(u.x, u.y)];
     for (int64_t a = 1; a < uav::kActions; ++a) mask[a] = active & (!model.options.mask_static | (here[model.offset[a]] == 0));
   }
 }
@@ -149,13 +144,13 @@ void Explore(const Model& model, Row* row) {
     if (u.status != Status::kActive) continue;
     const int64_t corner = model.Index(u.x - radius, u.y - radius);
     for (int64_t y = 0; y < side; ++y)
-      std::memcpy(&row->explored[corner + y * model.stride], &row->map[corner + y * model.stride], side);
+      std::memcpy(&row->explored[corner + y * model.stride], &row->map[corner + y * model.stride], side * sizeof(float));
   }
 }
 
-void Observe(const Model& model, const Row& row, const View& out) {
+void Observe(const Model& model, const Row& row, const View& out, const View* next) {
   const auto time = static_cast<float>(static_cast<double>(row.tally.t) / static_cast<double>(model.options.max_steps));
-  nn::Dispatch<ObserveRow>(&model, &row, time, &out);
+  nn::Dispatch<ObserveRow>(&model, &row, time, &out, next);
   WriteMask(model, row, out);
 }
 

@@ -16,6 +16,7 @@ struct View {
 // Adds what the active UAVs see to the explored map; nothing where STATE does not hold it.
 void Explore(const Model& model, Row* row);
 
-void Observe(const Model& model, const Row& row, const View& out);
+// `next`: where the next row will be shown, whose memory is fetched meanwhile; NULL: none.
+void Observe(const Model& model, const Row& row, const View& out, const View* next);
 
 }  // namespace backplane::uav_grid

@@ -33,8 +33,8 @@ struct Row {
 
   Tally tally;
   std::vector<Uav> uavs;
-  std::vector<int8_t> map;       // with its border, as Model says
-  std::vector<int8_t> explored;  // likewise, -1 where no UAV has looked; empty unless STATE holds it
+  std::vector<float> map;       // with its border, as Model says
+  std::vector<float> explored;  // likewise, -1 where no UAV has looked; empty unless STATE holds it
 };
 
 }  // namespace backplane::uav_grid

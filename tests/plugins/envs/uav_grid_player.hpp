@@ -12,7 +12,8 @@ inline const std::string kFile = BACKPLANE_PLUGIN_DIR "/env_uav_grid.so";
 
 class Player {
  public:
-  explicit Player(const nlohmann::json& options) : env(kFile, 1, 1, options), side_(options.value("grid_size", 40)) {}
+  explicit Player(const nlohmann::json& options = nlohmann::json::object())
+      : env(kFile, 1, 1, options), side_(options.value("grid_size", 40)) {}
 
   void Reset(uint64_t seed) { ASSERT_EQ(env.Reset(0, {seed}), BP_OK) << env.error(); }
   void Step(const std::vector<int32_t>& actions) {

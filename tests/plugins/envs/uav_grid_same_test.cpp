@@ -1,0 +1,102 @@
+// The plugin beside the plain grid of uav_grid_reference.hpp: every channel of every step, over random options.
+#include <gtest/gtest.h>
+
+#include "backplane/env.hpp"
+#include "support/env_harness.hpp"
+#include "uav_grid_player.hpp"
+#include "uav_grid_reference.hpp"
+
+namespace backplane::uav_grid {
+namespace {
+
+const char* const kStatistics[] = {"ep/success_rate", "ep/crash_rate",       "ep/timeout_rate",     "ep/all_arrived",
+                                   "ep/path_length",  "ep/conflicts_static", "ep/conflicts_vertex", "ep/conflicts_edge"};
+
+// Crowded grids of all sizes, where much happens.
+nlohmann::json RandomOptions(bp::Rng& rng) {
+  const auto pick = [&rng](int64_t low, int64_t high) { return low + static_cast<int64_t>(rng.Below(high - low + 1)); };
+  const int64_t side = pick(4, 24), n_uavs = pick(1, std::min<int64_t>(side * side / 4, 20));
+  return {{"grid_size", side},
+          {"n_uavs", n_uavs},
+          {"n_obstacles", pick(0, (side * side - 2 * n_uavs) / 5)},
+          {"max_steps", pick(5, 60)},
+          {"sensor_radius", pick(0, std::min<int64_t>(side - 1, 9))},
+          {"goal_radius", pick(0, 1) ? 0.5 : 1.5},
+          {"collision", std::vector<std::string>{"crash", "block", "priority"}[pick(0, 2)]},
+          {"state_map", std::vector<std::string>{"full", "explored", "none"}[pick(0, 2)]},
+          {"mask_static", pick(0, 3) > 0},
+          {"team_share", pick(0, 1) ? 0.0 : 0.3}};
+}
+
+uav::Options Parsed(const nlohmann::json& given) {
+  const bp_descriptor& descriptor = *harness::Load(kFile)->descriptor(0);
+  const harness::FakeConfig config(descriptor, given);
+  return uav::Options(bp::Config(config.get()));
+}
+
+// An action of each UAV, more often than not one that its mask allows.
+void DrawActions(const harness::Env& env, bp::Rng& rng) {
+  const int64_t n = env.Size("action");
+  const uint8_t* mask = env.At<uint8_t>("action_mask");
+  for (int64_t i = 0; i < n; ++i) {
+    int32_t a = static_cast<int32_t>(rng.Below(uav::kActions));
+    for (int k = 0; k < 8 && !mask[i * uav::kActions + a]; ++k) a = static_cast<int32_t>(rng.Below(uav::kActions));
+    env.At<int32_t>("action")[i] = a;
+  }
+}
+
+template <class T>
+void ExpectChannel(const harness::Env& env, const char* name, const std::vector<T>& wanted) {
+  ASSERT_EQ(static_cast<size_t>(env.Size(name)), wanted.size()) << name;
+  const T* found = env.At<T>(name);
+  for (size_t k = 0; k < wanted.size(); ++k) ASSERT_EQ(found[k], wanted[k]) << name << "[" << k << "]";
+}
+
+void ExpectObservation(const harness::Env& env, const Reference& plain) {
+  ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "obs", plain.Obs()));
+  ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "state", plain.State()));
+  ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "action_mask", plain.Mask()));
+  ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "alive", plain.Alive()));
+}
+
+void PlayBeside(harness::Env& env, Reference& plain, uint64_t seed, bp::Rng& rng) {
+  ASSERT_EQ(env.Reset(0, {seed}), BP_OK) << env.error();
+  plain.Reset(seed);
+  ASSERT_NO_FATAL_FAILURE(ExpectObservation(env, plain));
+  for (int64_t t = 0; t < env.spec().max_episode_steps; ++t) {
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", step " + std::to_string(t));
+    DrawActions(env, rng);
+    ASSERT_EQ(env.Step(), BP_OK);
+    plain.Step(env.At<int32_t>("action"));
+    ASSERT_NO_FATAL_FAILURE(ExpectObservation(env, plain));
+    for (size_t i = 0; i < plain.reward.size(); ++i) ASSERT_NEAR(env.At<float>("reward")[i], plain.reward[i], 1e-5) << i;
+    ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "agent_ended", plain.ended));
+    ASSERT_EQ(*env.At<uint8_t>("terminated"), plain.over());
+    const std::vector<float> statistics = plain.Statistics();
+    for (size_t k = 0; k < statistics.size(); ++k) ASSERT_EQ(*env.At<float>(kStatistics[k]), statistics[k]) << kStatistics[k];
+  }
+}
+
+TEST(UavGrid, IsThePlainGridInEveryChannelAndStep) {
+  bp::Rng rng(20);
+  for (int round = 0; round < 150; ++round) {
+    const nlohmann::json options = RandomOptions(rng);
+    SCOPED_TRACE(options.dump());
+    harness::Env env(kFile, 1, 1, options);
+    Reference plain(Parsed(options));
+    for (uint64_t episode = 0; episode < 3; ++episode) ASSERT_NO_FATAL_FAILURE(PlayBeside(env, plain, rng.U64(), rng));
+  }
+}
+
+TEST(UavGrid, IsThePlainGridWithItsDefaults) {
+  for (const char* map : {"full", "explored", "none"}) {
+    bp::Rng rng(21);
+    const nlohmann::json options = {{"state_map", map}};
+    harness::Env env(kFile, 1, 1, options);
+    Reference plain(Parsed(options));
+    for (uint64_t seed = 0; seed < 10; ++seed) ASSERT_NO_FATAL_FAILURE(PlayBeside(env, plain, seed, rng));
+  }
+}
+
+}  // namespace
+}  // namespace backplane::uav_grid
