@@ -149,8 +149,8 @@ void Board::Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ende
 void Board::CrashConflicts(Proposals* p) const {
   const at::Tensor vertex = (p->to.unsqueeze(2).eq(p->to.unsqueeze(1)) & not_self_).any(2);
   const at::Tensor edge = (p->middle.unsqueeze(2).eq(p->middle.unsqueeze(1)) & not_self_).any(2);
-  p->cause = at::where(p->cause.eq(kNone),
-                       at::where(vertex, int64_t{kVertex}, at::where(edge, int64_t{kEdge}, int64_t{kNone})), p->cause);
+  p->cause = at::where(p->cause.eq(kNone), at::where(vertex, int64_t{kVertex}, at::where(edge, int64_t{kEdge}, int64_t{kNone})),
+                       p->cause);
 }
 
 // Sends movers back until nobody conflicts. A pass that changes something stops one mover at least, so there are N at most.
@@ -241,8 +241,8 @@ void Board::ShowState(const at::Tensor& uavs, const Rows& rows, const at::Tensor
   state.narrow(1, 0, heads).copy_(blocks.view({m, heads}));
   state.select(1, heads).copy_(time);
   if (o_.state_map == uav::StateMap::kNone) return;
-  const at::Tensor whole = o_.state_map == uav::StateMap::kFull ? Pick(map_, 0, rows)
-                                                                 : Pick(explored_, 0, rows).narrow(1, 0, side_ * side_);
+  const at::Tensor whole =
+      o_.state_map == uav::StateMap::kFull ? Pick(map_, 0, rows) : Pick(explored_, 0, rows).narrow(1, 0, side_ * side_);
   const at::Tensor inner = whole.unflatten(1, {side_, side_}).narrow(1, border_, grid).narrow(2, border_, grid);
   state.narrow(1, heads + 1, grid * grid).unflatten(1, {grid, grid}).copy_(inner);
 }

@@ -30,15 +30,15 @@ class Board {
   void Start(const Rows& rows, const at::Tensor& maps);
   // Moves all UAVs of all rows. action int32 [R, N]; writes reward float32 [R, N] and ended uint8 [R, N].
   void Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ended);
-  // Adds what active UAVs see to the explored map, where STATE holds it. With a mask: of all rows, which changes nothing in those
-  // that have done so.
+  // Adds what active UAVs see to the explored map, where STATE holds it. With a mask: of all rows, which changes nothing in
+  // those that have done so.
   void Explore(const Rows& rows);
   // Writes the rows given; with a mask all rows, of which the others show what they showed before.
   void Show(const Rows& rows, const View& out) const;
 
-  at::Tensor Terminated() const;           // bool [R]
-  at::Tensor Truncated() const;            // bool [R]
-  at::Tensor Statistic(int i) const;       // float64 or int64 [R], in the order of the ep/ channels
+  at::Tensor Terminated() const;                     // bool [R]
+  at::Tensor Truncated() const;                      // bool [R]
+  at::Tensor Statistic(int i) const;                 // float64 or int64 [R], in the order of the ep/ channels
   at::Tensor WrongAction() const { return wrong_; }  // int64 [1]: 0, or (row * N + UAV + 1) << 32 | the action's bits
 
  private:
@@ -55,7 +55,8 @@ class Board {
   void CrashConflicts(Proposals* p) const;
   void HoldBackConflicts(Proposals* p) const;
   at::Tensor Shared(const at::Tensor& earned) const;
-  void ShowObs(const at::Tensor& uavs, const Rows& rows, const at::Tensor& distance, const at::Tensor& time, at::Tensor obs) const;
+  void ShowObs(const at::Tensor& uavs, const Rows& rows, const at::Tensor& distance, const at::Tensor& time,
+               at::Tensor obs) const;
   void ShowState(const at::Tensor& uavs, const Rows& rows, const at::Tensor& time, at::Tensor state) const;
 
   const uav::Options o_;

@@ -22,8 +22,8 @@ enum AfterStatistics { kTruncated = kFirstStatistic + kNStatistics, kFinalObs, k
 at::Device DeviceOf(const bp::Config& config) {
   if (config.Str("device") == "cpu") return at::kCPU;
   if (!at::hasCUDA())
-    throw bp::ConfigError("device is cuda (" + config.Where("device") + "), and LibTorch " BP_BUILD_TORCH
-                          " has no CUDA or sees no GPU");
+    throw bp::ConfigError("device is cuda (" + config.Where("device") +
+                          "), and LibTorch " BP_BUILD_TORCH " has no CUDA or sees no GPU");
   return {at::kCUDA, 0};
 }
 
@@ -99,8 +99,7 @@ struct TensorGrid::Tensors {
     const auto n = static_cast<int64_t>(fresh.places.size());
     if (n == 0) return;
     const at::Tensor places = at::from_blob(const_cast<int64_t*>(fresh.places.data()), {n}, at::kLong);
-    const at::Tensor records =
-        at::from_blob(const_cast<int32_t*>(fresh.records.data()), {n, queue.records().size()}, at::kInt);
+    const at::Tensor records = at::from_blob(const_cast<int32_t*>(fresh.records.data()), {n, queue.records().size()}, at::kInt);
     maps.index_copy_(0, places.to(device), records.to(device));
   }
 
@@ -223,8 +222,7 @@ void TensorGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
 
 void* TensorGrid::Allocate(uint64_t bytes) {
   return Run([&] {
-    const at::Tensor block =
-        at::zeros({static_cast<int64_t>(bytes)}, at::TensorOptions(t_->device).dtype(at::kByte));
+    const at::Tensor block = at::zeros({static_cast<int64_t>(bytes)}, at::TensorOptions(t_->device).dtype(at::kByte));
     return t_->blocks.emplace(block.data_ptr(), block).first->first;
   });
 }

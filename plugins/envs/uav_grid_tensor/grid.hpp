@@ -42,7 +42,8 @@ class TensorGrid {
   // Throw bp::Error (BP_E_CONFIG) where a seed has no solvable map, also one that lies some episodes ahead.
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
   void NextSeeds(uint64_t per_row, const uint64_t* seeds);
-  // All rows at once. An action outside 0 .. 8 of an active UAV counts as 0, and is an error (BP_E_INVALID_ARG) some steps later.
+  // All rows at once. An action outside 0 .. 8 of an active UAV counts as 0, and is an error (BP_E_INVALID_ARG) some steps
+  // later.
   void Step(const bp::Slot& slot, uint64_t begin, uint64_t end);
 
   // ext/memory.h

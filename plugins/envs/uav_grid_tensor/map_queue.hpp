@@ -9,8 +9,8 @@
 
 namespace backplane::uav_grid_tensor {
 
-// A map as a record of int32: [obstacles, start x, start y, target x, target y]. An obstacle is a cell of a map with a border of
-// `border` cells around it; the others are one number per UAV.
+// A map as a record of int32: [obstacles, start x, start y, target x, target y]. An obstacle is a cell of a map with a border
+// of `border` cells around it; the others are one number per UAV.
 class MapRecords {
  public:
   explicit MapRecords(const uav::Options& options)
@@ -41,8 +41,8 @@ class MapQueue {
     std::vector<int64_t> places;   // row * ahead + place
     std::vector<int32_t> records;  // [places, size of a record]
   };
-  // Seeds of the next `per_row` episodes of each row, [rows, per_row], and how many the rows have `used` so far, [rows]. Maps of
-  // the same seeds stay. Throws as TopUp does.
+  // Seeds of the next `per_row` episodes of each row, [rows, per_row], and how many the rows have `used` so far, [rows]. Maps
+  // of the same seeds stay. Throws as TopUp does.
   const Fresh& NextSeeds(int64_t per_row, const uint64_t* seeds, const int64_t* used);
   // Fills the places that have been used. Throws bp::Error if a row has started more episodes than there were seeds for.
   const Fresh& TopUp(const int64_t* used);

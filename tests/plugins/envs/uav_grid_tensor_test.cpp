@@ -60,7 +60,11 @@ nlohmann::json RandomOptions(bp_rng* rng) {
 class Twins {
  public:
   Twins(const nlohmann::json& options, bool run_ahead, bp_rng* rng)
-      : options_(options), rng_(rng), rows_(1 + bp_rng_below(rng, 6)), scalar_(kScalar, rows_, 1, options), tensor_(MakeTensor(run_ahead)) {}
+      : options_(options),
+        rng_(rng),
+        rows_(1 + bp_rng_below(rng, 6)),
+        scalar_(kScalar, rows_, 1, options),
+        tensor_(MakeTensor(run_ahead)) {}
 
   // Steps both until `episodes` have ended, in rollouts of several lengths. Stops at the first difference.
   int Play(int episodes) {
@@ -129,7 +133,8 @@ class Twins {
     for (const char* channel : {"obs", "state", "action_mask", "alive"}) ExpectSame(channel, channel, 0, rows_, when);
   }
   void ExpectSame(const std::string& scalar, const std::string& tensor, uint64_t row, uint64_t rows, const char* when) {
-    ASSERT_TRUE(Bytes(scalar_, scalar, row, rows) == Bytes(*tensor_, tensor, row, rows)) << tensor << " " << when << ", " << options_;
+    ASSERT_TRUE(Bytes(scalar_, scalar, row, rows) == Bytes(*tensor_, tensor, row, rows))
+        << tensor << " " << when << ", " << options_;
   }
 
   const nlohmann::json options_;
@@ -195,7 +200,8 @@ TEST(UavGridTensor, SaysThatARowHasNoSeedLeft) {
 }
 
 TEST(UavGridTensor, SaysWhyAnUnsolvableMapAndAMissingGpuAreRefused) {
-  harness::Env env(TensorFile(), 1, 1, {{"grid_size", 3}, {"n_uavs", 1}, {"n_obstacles", 0}, {"sensor_radius", 1}, {"goal_radius", 9.0}});
+  harness::Env env(TensorFile(), 1, 1,
+                   {{"grid_size", 3}, {"n_uavs", 1}, {"n_obstacles", 0}, {"sensor_radius", 1}, {"goal_radius", 9.0}});
   EXPECT_EQ(env.Reset(0, {5}), BP_E_CONFIG);
   EXPECT_THAT(env.error(), testing::HasSubstr("unsolvable_map: 100 maps of the episode with seed 5"));
   try {
