@@ -110,7 +110,8 @@ Host::Host(const Setting& setting)
       clocks_(setting.threads) {
   g_spin = setting.spin;
   sinks_.cancelled = &cancelled_;
-  module_ = LoadedModule::Load(setting.file, "");
+  const bool needs_torch = !info_->build.torch.empty();
+  module_ = LoadedModule::Load(setting.file, needs_torch ? PreloadTorch(FindTorchLib()) : "");
   learner_module_ = LoadedModule::FromTable(kModule);
   env_ = std::make_unique<EnvInstance>(*module_, info_->id, sinks_, InstanceOptions{options_, {}, "env.options"}, setting.rows);
   learner_ = std::make_unique<LearnerInstance>(*learner_module_, setting.masked ? "learner.masked" : "learner.idle", sinks_,

@@ -44,8 +44,9 @@ class Report:
         self.build, self.only = build, only
         self.rows = []
 
-    def bench(self, *words):
-        done = subprocess.run([self.build / "bench/bench_host", *map(str, words)], capture_output=True, text=True)
+    def bench(self, *words, **environment):
+        done = subprocess.run([self.build / "bench/bench_host", *map(str, words)], capture_output=True, text=True,
+                              env={**os.environ, **environment})
         if done.returncode != 0:
             raise SystemExit(f"bench: {done.stderr.strip()}")
         return json.loads(done.stdout)
@@ -107,6 +108,24 @@ def small_envs(report, pairs):
             found = report.bench("cost", plugins / "env_uav_grid.so", "rows=64", "chunk_rows=16", "horizon=64", "masked=1", f"pairs={pairs}", *options)
             report.add(name, inverse(found["cpu_us"], found["agents"]), found)
             report.add(name.replace("M_per_s", "allocations_per_step"), found["allocations_per_step"])
+
+
+def tensor_grid(report, pairs):
+    """The grid as tensors beside the scalar one. LibTorch's threads are those of OMP_NUM_THREADS, the scalar env's are the host's.
+    On one thread CPU time counts, which other programs disturb less."""
+    plugins = report.build / "lib/backplane/plugins"
+    torch = next(iter(ROOT.glob(".venv/lib/python3*/site-packages/torch/lib")), None)
+    if not report.wants("uav_grid_tensor") or torch is None or not (plugins / "env_uav_grid_tensor.so").exists():
+        return
+    for rows, horizon in ((64, 64), (1024, 16), (16384, 4)):
+        for threads in (1, 2):
+            setting = (f"rows={rows}", "chunk_rows=16", f"horizon={horizon}", "masked=1", f"pairs={pairs}")
+            scalar = report.bench("cost", plugins / "env_uav_grid.so", *setting, f"threads={threads}")
+            tensor = report.bench("cost", plugins / "env_uav_grid_tensor.so", *setting, BACKPLANE_TORCH_LIB=str(torch),
+                                  OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive")
+            time = "cpu_us" if threads == 1 else "wall_us"
+            for name, found in (("scalar", scalar), ("tensor", tensor)):
+                report.add(f"uav_grid_tensor/{name}/{rows}x{threads}_M_per_s", inverse(found[time], found["agents"]), found)
 
 
 def physics_tasks(report):
@@ -193,7 +212,7 @@ def store(report, pairs):
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="NAME", help="measurements whose first row's name contains NAME: null, cartpole, agents, uav_grid, events, E_env, S_2/8, start_ms, plan, phases, ant")
+    parser.add_argument("--only", metavar="NAME", help="measurements whose first row's name contains NAME: null, cartpole, agents, uav_grid, uav_grid_tensor, events, E_env, S_2/8, start_ms, plan, phases, ant")
     parser.add_argument("--quick", action="store_true", help="3 short pairs instead of 15: a look, not a figure to quote")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "outputs/bench/bench.json")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help=argparse.SUPPRESS)
@@ -206,6 +225,7 @@ def main():
     print(f"{'':28}  {'median':>9}  {'range':>22}       {'floor':>8} {'target':>8}")
     pairs, steps = (3, 16) if args.quick else (15, 128)
     small_envs(report, pairs)
+    tensor_grid(report, pairs)
     store(report, pairs)
     physics(report, pairs, steps)
     planning(report, 3 if args.quick else 7)

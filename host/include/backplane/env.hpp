@@ -20,6 +20,11 @@
 //   void Reset(const bp::Slot&, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
 //   void Step(const bp::Slot&, uint64_t begin, uint64_t end);
 // and for snapshots uint64_t StateBytes() const, Save(row, void*) const, Load(row, const void*), uint64_t StateKey() const.
+// B may reset itself: BP_FLAG_NATIVE_AUTORESET | BP_FLAG_OWNS_TIME_LIMIT in kAbout.flags, kRowsConcurrent = false, and
+//   void NextSeeds(uint64_t per_row, const uint64_t* seeds);   // ext/autoreset.h
+// Where Spec().Device(...) names another device than the CPU it offers the calls of ext/memory.h, throwing instead of a status:
+//   void* Allocate(uint64_t bytes), void Release(void*), ToHost(host, device, bytes), ToDevice(device, host, bytes),
+//   Copy(to, from, bytes), Gather(to, from, bytes_each, n, indices).
 //
 // For films of episodes (ext/render.h) B draws its rows, as the inside of an <svg> unless `kPictureFormat` is BP_RENDER_PNG:
 //   bp::PictureSize SizeOfPicture() const;
@@ -39,6 +44,8 @@
 
 #include "backplane/env_pictures.hpp"
 #include "backplane/env_spec.hpp"
+#include "backplane/ext/autoreset.h"
+#include "backplane/ext/memory.h"
 #include "backplane/ext/snapshot.h"
 #include "backplane/rng.h"
 
@@ -210,7 +217,43 @@ struct EnvBatch : B {
   static bp_status Set(bp_env* env, uint64_t row, const void* data) {
     return Guard(Of(env)->host(), [&] { Of(env)->Set(row, static_cast<const char*>(data)); });
   }
-  static const void* GetExtension(const bp_env*, const char* id) {
+  template <class Function>
+  static bp_status InBatch(bp_env* env, Function&& function) {
+    return Guard(Of(env)->host(), [&] { function(Of(env)->batch()); });
+  }
+  static constexpr bool kResetsItself = requires(B & b) { b.NextSeeds(uint64_t{}, nullptr); };
+  static constexpr bool kHasMemory = requires(B & b) { b.Allocate(uint64_t{}); };
+  static const void* Memory() {
+    static constexpr bp_env_memory_1 memory = {
+        sizeof(bp_env_memory_1),
+        0,
+        [](bp_env* env, uint64_t bytes, void** out) { return InBatch(env, [&](B& b) { *out = b.Allocate(bytes); }); },
+        [](bp_env* env, void* device) { Of(env)->batch().Release(device); },
+        [](bp_env* env, void* host, const void* device, uint64_t bytes) {
+          return InBatch(env, [&](B& b) { b.ToHost(host, device, bytes); });
+        },
+        [](bp_env* env, void* device, const void* host, uint64_t bytes) {
+          return InBatch(env, [&](B& b) { b.ToDevice(device, host, bytes); });
+        },
+        [](bp_env* env, void* to, const void* from, uint64_t bytes) {
+          return InBatch(env, [&](B& b) { b.Copy(to, from, bytes); });
+        },
+        [](bp_env* env, void* to, const void* from, uint64_t bytes_each, uint64_t n, const int64_t* indices) {
+          return InBatch(env, [&](B& b) { b.Gather(to, from, bytes_each, n, indices); });
+        }};
+    return &memory;
+  }
+  static bp_status NextSeeds(bp_env* env, uint64_t per_row, const uint64_t* seeds) {
+    return InBatch(env, [&](B& b) { b.NextSeeds(per_row, seeds); });
+  }
+  static const void* GetExtension([[maybe_unused]] const bp_env* env, [[maybe_unused]] const char* id) {
+    if constexpr (kResetsItself) {
+      static constexpr bp_env_autoreset_1 autoreset = {sizeof(bp_env_autoreset_1), 0, NextSeeds};
+      if (std::string_view(id) == BP_ENV_AUTORESET_1) return &autoreset;
+    }
+    if constexpr (kHasMemory) {
+      if (std::string_view(id) == BP_ENV_MEMORY_1 && Of(env)->spec()->device.type != BP_DEVICE_CPU) return Memory();
+    }
     if constexpr (Instance::kSnapshots) {
       static constexpr bp_env_snapshot_1 snapshot = {sizeof(bp_env_snapshot_1), 0, RowBytes, Get, Set};
       if (std::string_view(id) == BP_ENV_SNAPSHOT_1) return &snapshot;

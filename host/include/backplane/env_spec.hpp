@@ -32,7 +32,7 @@ inline bool IsStateRole(uint16_t role) {
          role == BP_ROLE_LENGTH;
 }
 
-// The channels of an env in the order of the calls, its time limit and its number of agents.
+// The channels of an env in the order of the calls, its time limit, its number of agents and the device they lie on.
 class EnvSpec {
  public:
   // OBS float32 [n], unbounded.
@@ -66,6 +66,11 @@ class EnvSpec {
     max_agents = agents;
     return *this;
   }
+  // Where the buffers of all channels lie; for another device than the CPU see ext/memory.h.
+  EnvSpec& Device(bp_device where) {
+    device = where;
+    return *this;
+  }
   // Index of the first channel of a role, or -1.
   int Find(uint16_t role) const {
     for (size_t i = 0; i < channels.size(); ++i)
@@ -76,6 +81,7 @@ class EnvSpec {
   std::vector<Channel> channels;
   int64_t max_episode_steps = 0;
   uint32_t max_agents = 1;
+  bp_device device = {BP_DEVICE_CPU, 0};
 };
 
 // An EnvSpec as the C table the host reads. Stays where it is built: the table points into it.
@@ -95,7 +101,7 @@ class SpecTable {
       out.n_bounds = c.low.size();
       table_.push_back(out);
     }
-    view = {sizeof view, spec.max_agents, table_.data(), table_.size(), spec.max_episode_steps, {BP_DEVICE_CPU, 0}};
+    view = {sizeof view, spec.max_agents, table_.data(), table_.size(), spec.max_episode_steps, spec.device};
   }
   SpecTable(const SpecTable&) = delete;
   SpecTable& operator=(const SpecTable&) = delete;
@@ -162,12 +168,12 @@ inline std::string Text(const int64_t* values, int64_t n) {
 }
 
 // Compares a tensor with its channel, once per bind, so that the loops need no checks.
-inline View CheckedView(const Channel& channel, const bp_tensor& tensor, uint64_t rows, uint32_t max_agents, uint32_t slot) {
+inline View CheckedView(const EnvSpec& spec, const Channel& channel, const bp_tensor& tensor, uint64_t rows, uint32_t slot) {
   const auto wrong = [&](const std::string& what, const std::string& wanted, const std::string& got) {
     return Error(BP_E_INVALID_ARG, "slot " + std::to_string(slot) + ", channel '" + channel.name + "': " + what +
                                        " should be " + wanted + ", got " + got);
   };
-  const uint64_t per_row = channel.scope == BP_SCOPE_AGENT ? max_agents : 1;
+  const uint64_t per_row = channel.scope == BP_SCOPE_AGENT ? spec.max_agents : 1;
   std::vector<int64_t> shape{static_cast<int64_t>(rows * per_row)};
   shape.insert(shape.end(), channel.shape.begin(), channel.shape.end());
   const auto ndim = static_cast<int32_t>(shape.size());
@@ -176,7 +182,8 @@ inline View CheckedView(const Channel& channel, const bp_tensor& tensor, uint64_
   if (tensor.dtype.code != channel.dtype.code || tensor.dtype.bits != channel.dtype.bits || tensor.dtype.lanes != 1)
     throw wrong("dtype (code, bits)", Text(std::vector<int64_t>{channel.dtype.code, channel.dtype.bits}.data(), 2),
                 Text(std::vector<int64_t>{tensor.dtype.code, tensor.dtype.bits}.data(), 2));
-  if (tensor.device.type != BP_DEVICE_CPU) throw wrong("device type", "1 (CPU)", std::to_string(tensor.device.type));
+  if (tensor.device.type != spec.device.type)
+    throw wrong("device type", std::to_string(spec.device.type), std::to_string(tensor.device.type));
   int64_t elements = 1;
   for (int32_t i = ndim - 1; i >= 1; elements *= shape[i--])
     if (tensor.strides[i] != elements && shape[i] > 1)
@@ -201,7 +208,7 @@ inline std::vector<View> CheckedViews(const EnvSpec& spec, uint64_t rows, const 
       const Channel& channel = spec.channels[c];
       const bool optional = channel.role == BP_ROLE_INFO || (starts_rollout && !IsStateRole(channel.role));
       if (frame.tensors[c])
-        views[frame.slot * n + c] = CheckedView(channel, *frame.tensors[c], rows, spec.max_agents, frame.slot);
+        views[frame.slot * n + c] = CheckedView(spec, channel, *frame.tensors[c], rows, frame.slot);
       else if (!optional)
         throw Error(BP_E_INVALID_ARG, "slot " + std::to_string(frame.slot) + ", channel '" + channel.name + "' has no buffer");
     }

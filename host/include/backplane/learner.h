@@ -76,7 +76,8 @@ enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PARTIAL = 2 };
 // The answer to a request: tensors by name. A ROLLOUT delivers the `keep` channels as [T or T+1, N, ...] (state roles have
 // T+1 entries), final_obs [E, ...] and final_index int64 [E] (= t * N + row, ascending) for the rows whose episode ended, and
 // with BP_LEARNER_OBS_MOMENTS obs_count [1], obs_mean [...], obs_m2 [...] (float64, over the T entries acted on).
-// They stay valid through the following TICKs, until the next collecting request.
+// They stay valid through the following TICKs, until the next collecting request. With an env on a device all lie there but
+// final_index; the same holds for the tensors of `act`.
 typedef struct bp_delivery {
   uint32_t struct_size, kind, index, count, flags, reserved;
   uint64_t n_tensors;

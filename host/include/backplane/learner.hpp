@@ -1,6 +1,7 @@
 // C++ authoring of learners. An on-policy learner derives from bp::OnPolicy and bp::LearnerPlugin<itself>, describes itself
 // through its LearnerSpec, and implements Horizon, OnRollout, OnTick and Act; BP_PLUGINS ends the file. The function table,
-// the exception barrier, `plan` and the state extension are made here.
+// the exception barrier, `plan` and the state extension are made here. Envs that keep their channels on a device are refused,
+// unless the class has `static constexpr bool kServesDevices = true`.
 #pragma once
 
 #include <chrono>
@@ -298,6 +299,11 @@ class LearnerPlugin {
   static bp_status Create(const bp_host* host, const bp_config* config, const bp_env_spec* env, uint64_t rows, uint64_t seed,
                           bp_learner** out) noexcept {
     return Guard(host, [&] {
+      bool devices = false;
+      if constexpr (requires { P::kServesDevices; }) devices = P::kServesDevices;
+      if (env->device.type != BP_DEVICE_CPU && !devices)
+        throw Unsupported("works on the CPU, and the env keeps its channels on a device (type " +
+                          std::to_string(env->device.type) + ")");
       *out = reinterpret_cast<bp_learner*>(new P(LearnerSetup{host, Config(config), env, rows, seed}));
     });
   }

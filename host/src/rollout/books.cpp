@@ -67,8 +67,10 @@ Books::Books(const EnvInstance& env, uint64_t seed, bool moments)
 void Books::MakeRoom(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const {
   for (Chunk& chunk : chunks) {
     const uint64_t most = (chunk.end - chunk.begin) * buffers.horizon();
-    chunk.final_obs = AllocateAligned(most * buffers.obs_lead * buffers.obs->row_bytes(), false);
-    if (buffers.state) chunk.final_state = AllocateAligned(most * buffers.state_lead * buffers.state->row_bytes(), false);
+    const bool kept_by_env = buffers.final_obs != nullptr;
+    if (!kept_by_env) chunk.final_obs = AllocateAligned(most * buffers.obs_lead * buffers.obs->row_bytes(), false);
+    if (!kept_by_env && buffers.state)
+      chunk.final_state = AllocateAligned(most * buffers.state_lead * buffers.state->row_bytes(), false);
     chunk.episodes.reserve(most);
     chunk.infos.reserve(most * buffers.infos.size());
   }
@@ -107,8 +109,10 @@ void Books::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r) {
     if (source)
       std::memcpy(out.get() + place * lead * source->row_bytes(), source->row(t + 1, r * lead), lead * source->row_bytes());
   };
-  keep(buffers.obs, buffers.obs_lead, chunk.final_obs);
-  keep(buffers.state, buffers.state_lead, chunk.final_state);
+  if (buffers.final_obs == nullptr) {
+    keep(buffers.obs, buffers.obs_lead, chunk.final_obs);
+    keep(buffers.state, buffers.state_lead, chunk.final_state);
+  }
   rows_.StartEpisode(r);
   rows_.mask[r] = 1;
 }

@@ -18,7 +18,7 @@ class Books {
   void MakeRoom(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const;
   void StartRollout(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const;
   // Step chunk.t of the chunk's rows. True if some episode ended: rows().mask and rows().seeds then say which rows to reset and
-  // how. Throws TrialFailure (BP_E_NUMERIC) if a reward is not finite; the sentence names the
+  // how, unless the env has done so. Throws TrialFailure (BP_E_NUMERIC) if a reward is not finite; the sentence names the
   // row's observation instead if that was not finite before. [rows]
   bool Keep(RolloutBuffers& buffers, Chunk& chunk);
   Rows& rows() { return rows_; }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backplane/channel.h"
+#include "rollout/env_memory.hpp"
 
 namespace backplane {
 
@@ -21,8 +22,8 @@ struct Tensor {
   Tensor(const Tensor&) = delete;
   bp_tensor view{};
   std::vector<int64_t> shape, strides;
-  // Points at `data`; the stride of dimension 0 is `lead_stride` elements, the others are dense.
-  void Set(void* data, bp_dtype dtype, std::vector<int64_t> dims, int64_t lead_stride);
+  // Points at `data` on `device`; the stride of dimension 0 is `lead_stride` elements, the others are dense.
+  void Set(void* data, bp_dtype dtype, std::vector<int64_t> dims, int64_t lead_stride, bp_device device = {BP_DEVICE_CPU, 0});
 };
 
 struct FreeDeleter {
@@ -32,14 +33,19 @@ using AlignedBytes = std::unique_ptr<std::byte, FreeDeleter>;
 // Aligned to 64 bytes. Throws std::bad_alloc. `touch` false leaves the pages unmapped until somebody writes there.
 AlignedBytes AllocateAligned(uint64_t bytes, bool touch = true);
 
-// One channel over `entries` time entries of `lead` rows (rows, or rows * agents).
+// One channel over `entries` time entries of `lead` rows (rows, or rows * agents), in the memory that the env works on. Of a
+// buffer on a device the host sees nothing but its mirror, if it has one, as it was at the last Fetch.
 class ChannelBuffer {
  public:
-  ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t entries);
+  ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t entries, const EnvMemory& memory = {},
+                bool mirrored = false);
 
   bp_tensor* entry(uint64_t t) { return &entries_[t].view; }  // [lead, shape...]
   bp_tensor* whole() { return &whole_.view; }                 // [entries, lead, shape...]
-  std::byte* row(uint64_t t, uint64_t r) { return data_.get() + t * entry_bytes_ + r * row_bytes_; }
+  // Where the host sees a row: not for a buffer on a device without a mirror.
+  std::byte* row(uint64_t t, uint64_t r) { return host_.get() + t * entry_bytes_ + r * row_bytes_; }
+  // Where plugins have it; on a device an address that the host does not follow.
+  std::byte* place(uint64_t t, uint64_t r) const { return base() + t * entry_bytes_ + r * row_bytes_; }
   template <class T>
   T* at(uint64_t t, uint64_t r) {
     return reinterpret_cast<T*>(row(t, r));
@@ -49,6 +55,9 @@ class ChannelBuffer {
     return dtype_.bits == 64 ? *at<double>(t, r) : static_cast<double>(*at<float>(t, r));
   }
   void CopyEntry(uint64_t from, uint64_t to);
+  // The device's numbers for the mirror, and the mirror's for the device. Nothing without a mirror.
+  void Fetch();
+  void Send();
   uint64_t row_bytes() const { return row_bytes_; }
   uint64_t row_elements() const { return row_elements_; }
   const std::string& name() const { return name_; }
@@ -57,12 +66,16 @@ class ChannelBuffer {
   const std::vector<int64_t>& shape() const { return shape_; }  // of one row
 
  private:
+  std::byte* base() const { return memory_.on_device() ? device_.get() : host_.get(); }
+
   std::string name_;
   uint16_t role_;
   bp_dtype dtype_;
   std::vector<int64_t> shape_;
-  uint64_t row_elements_ = 1, row_bytes_, entry_bytes_, lead_;
-  AlignedBytes data_;
+  uint64_t row_elements_ = 1, row_bytes_, entry_bytes_, lead_, bytes_;
+  EnvMemory memory_;
+  EnvMemory::Bytes device_;  // NULL where the env works in the host's own memory
+  AlignedBytes host_;        // then the buffer itself; else its mirror, or NULL
   std::deque<Tensor> entries_;
   Tensor whole_;
 };

@@ -22,7 +22,7 @@ Collector::Collector(EnvInstance& env, LearnerInstance& learner, Runners runners
       beat_(std::move(beat)),
       wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0),
       buffers_(env, learner),
-      queue_(env.rows(), config.chunk_rows, runners.threads),
+      queue_(env.rows(), env.resets_itself() ? env.rows() : config.chunk_rows, runners.threads),
       books_(env, config.seed, wants_moments_) {}
 
 void Collector::Prepare(uint64_t horizon) {
@@ -47,8 +47,21 @@ void Collector::StartRollout(uint64_t horizon, PhaseClock& clock) {
     const PhaseSpan span(clock, Phase::kObsTransfer);
     buffers_.Continue();
   }
+  if (env_.resets_itself()) {
+    const PhaseSpan span(clock, Phase::kEnvReset);
+    HandOutSeeds(horizon);
+  }
   queue_.Start(horizon);
   books_.StartRollout(buffers_, queue_.chunks());
+}
+
+// A row can end in every step, so it may need as many seeds as there are steps. Its count of episodes goes on in the books.
+void Collector::HandOutSeeds(uint64_t horizon) {
+  const Rows& rows = books_.rows();
+  next_seeds_.resize(rows.size() * horizon);
+  for (uint64_t r = 0; r < rows.size(); ++r)
+    for (uint64_t k = 0; k < horizon; ++k) next_seeds_[r * horizon + k] = rows.SeedAhead(r, k);
+  env_.NextSeeds(horizon, next_seeds_);
 }
 
 bool Collector::Collect(uint64_t horizon, std::vector<PhaseClock>& clocks) {
@@ -72,6 +85,7 @@ bool Collector::Collect(uint64_t horizon, std::vector<PhaseClock>& clocks) {
   clocks[0].Switch(before);
   if (failure_) std::rethrow_exception(failure_);
   if (abort_) return false;
+  if (env_.resets_itself()) KeepAllBooks(clocks[0]);
   policy_steps_ += horizon;
   const PhaseSpan span(clocks[0], Phase::kBatchBuild);
   delivery_.Merge(queue_.chunks(), buffers_, wants_moments_);
@@ -109,7 +123,7 @@ void Collector::StepChunk(Chunk& chunk, PhaseClock& clock) {
   clock.Switch(Phase::kEnvStep);
   status = env_.Step(static_cast<uint32_t>(t), chunk.begin, chunk.end);
   if (status != BP_OK) env_.Fail(status, "step");
-  if (books_.Keep(buffers_, chunk)) {
+  if (!env_.resets_itself() && books_.Keep(buffers_, chunk)) {
     clock.Switch(Phase::kEnvReset);
     ResetEnded(chunk);
   }
@@ -122,6 +136,14 @@ void Collector::ResetEnded(const Chunk& chunk) {
       env_.Reset(static_cast<uint32_t>(chunk.t), chunk.begin, chunk.end, rows.mask.data(), rows.seeds.data());
   if (status != BP_OK) env_.Fail(status, "reset");
   std::memset(rows.mask.data() + chunk.begin, 0, chunk.end - chunk.begin);
+}
+
+void Collector::KeepAllBooks(PhaseClock& clock) {
+  const PhaseSpan span(clock, Phase::kObsTransfer);
+  buffers_.FetchForBooks();
+  clock.Switch(Phase::kBatchBuild);
+  Chunk& rows = queue_.chunks().front();
+  for (rows.t = 0; rows.t < buffers_.horizon(); ++rows.t) books_.Keep(buffers_, rows);
 }
 
 bp_delivery Collector::Delivery() {

@@ -1,6 +1,9 @@
 // Collects rollouts: every runner thread takes chunks of rows and, for each step, lets the learner act, the env step, keeps the
 // books and resets rows that ended. Nothing is copied, allocated or locked per step, and results depend on rows and chunks
 // only, never on the number of threads.
+//
+// For an env that resets itself all rows are one chunk, nothing happens between two of its steps, and the books are kept for
+// the whole rollout after the last one. On a device that is what lets it run ahead.
 #pragma once
 
 #include <atomic>
@@ -68,6 +71,8 @@ class Collector {
   void RunChunks(unsigned runner, PhaseClock& clock);
   void StepChunk(Chunk& chunk, PhaseClock& clock);
   void ResetEnded(const Chunk& chunk);
+  void HandOutSeeds(uint64_t horizon);
+  void KeepAllBooks(PhaseClock& clock);
   void Abort(std::exception_ptr failure);
 
   EnvInstance& env_;
@@ -82,6 +87,7 @@ class Collector {
   ChunkQueue queue_;
   Books books_;
   RolloutDelivery delivery_;
+  std::vector<uint64_t> next_seeds_;  // [rows, horizon] for an env that resets itself
   PoolUse use_;
   uint64_t policy_steps_ = 0;
   bool started_ = false;

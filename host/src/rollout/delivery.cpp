@@ -33,10 +33,15 @@ bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance
   names_.clear();
   tensors_.clear();
   for (const std::string& name : learner.keep()) Give(name.c_str(), buffers.Find(name)->whole());
-  Gather(*buffers.obs, buffers.obs_lead, &Chunk::final_obs, &final_obs_);
+  const auto gather = [&](const ChannelBuffer& source, const ChannelBuffer* dense, uint64_t lead, AlignedBytes Chunk::*kept,
+                          Finals* out) {
+    MakeRoom(buffers.memory(), source, lead, out);
+    dense ? GatherDense(buffers.memory(), *dense, lead, out) : Gather(source, lead, kept, out);
+  };
+  gather(*buffers.obs, buffers.final_obs, buffers.obs_lead, &Chunk::final_obs, &final_obs_);
   Give("final_obs", &final_obs_.tensor.view);
   if (buffers.state) {
-    Gather(*buffers.state, buffers.state_lead, &Chunk::final_state, &final_state_);
+    gather(*buffers.state, buffers.final_state, buffers.state_lead, &Chunk::final_state, &final_state_);
     Give("final_state", &final_state_.tensor.view);
   }
   final_index_.clear();
@@ -63,17 +68,33 @@ bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance
   return delivery;
 }
 
-void RolloutDelivery::Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::*from, Finals* out) {
-  const uint64_t bytes = lead * source.row_bytes(), needed = std::max<uint64_t>(places_.size() * bytes, 1);
+void RolloutDelivery::MakeRoom(const EnvMemory& memory, const ChannelBuffer& like, uint64_t lead, Finals* out) {
+  const uint64_t needed = std::max<uint64_t>(places_.size() * lead * like.row_bytes(), 1);
   if (out->capacity < needed) {
-    out->data = AllocateAligned(needed, false);
+    out->data = memory.Allocate(needed, false);
     out->capacity = needed;
   }
+  std::vector<int64_t> dims{static_cast<int64_t>(places_.size() * lead)};
+  dims.insert(dims.end(), like.shape().begin(), like.shape().end());
+  out->tensor.Set(out->data.get(), like.dtype(), dims, static_cast<int64_t>(like.row_elements()), memory.device());
+}
+
+// Entries of different steps may lie apart by more than their rows, so each step is a call of its own.
+void RolloutDelivery::GatherDense(const EnvMemory& memory, const ChannelBuffer& dense, uint64_t lead, Finals* out) {
+  const uint64_t bytes = lead * dense.row_bytes();
+  for (size_t e = 0; e < episodes_.size(); e += ended_.size()) {
+    const uint64_t t = episodes_[e].t;
+    ended_.clear();
+    for (size_t i = e; i < episodes_.size() && episodes_[i].t == t; ++i)
+      ended_.push_back(static_cast<int64_t>(episodes_[i].row));
+    memory.Gather(out->data.get() + e * bytes, dense.place(t, 0), bytes, ended_);
+  }
+}
+
+void RolloutDelivery::Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::*from, Finals* out) {
+  const uint64_t bytes = lead * source.row_bytes();
   for (uint64_t e = 0; e < places_.size(); ++e)
     std::memcpy(out->data.get() + e * bytes, (places_[e].chunk->*from).get() + places_[e].index * bytes, bytes);
-  std::vector<int64_t> dims{static_cast<int64_t>(places_.size() * lead)};
-  dims.insert(dims.end(), source.shape().begin(), source.shape().end());
-  out->tensor.Set(out->data.get(), source.dtype(), dims, static_cast<int64_t>(source.row_elements()));
 }
 
 void RolloutDelivery::Give(const char* name, bp_tensor* tensor) {

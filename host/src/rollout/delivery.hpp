@@ -23,12 +23,16 @@ class RolloutDelivery {
   };
   // Rows kept at the ends of episodes, brought together.
   struct Finals {
-    AlignedBytes data;
+    EnvMemory::Bytes data;
     uint64_t capacity = 0;  // bytes
     Tensor tensor;
   };
 
+  void MakeRoom(const EnvMemory& memory, const ChannelBuffer& like, uint64_t lead, Finals* out);
+  // From where the chunks have kept them.
   void Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::*from, Finals* out);
+  // From `dense` [T, N, ...], where an env that resets itself has written them.
+  void GatherDense(const EnvMemory& memory, const ChannelBuffer& dense, uint64_t lead, Finals* out);
   void Give(const char* name, bp_tensor* tensor);
 
   std::vector<Episode> episodes_;
@@ -38,6 +42,7 @@ class RolloutDelivery {
   bool has_moments_ = false;
   Finals final_obs_, final_state_;
   std::vector<int64_t> final_index_;  // t * rows + row
+  std::vector<int64_t> ended_;        // scratch: rows of one step
   Tensor final_index_tensor_, moment_count_, moment_mean_, moment_m2_;
   std::vector<const char*> names_;
   std::vector<bp_tensor*> tensors_;

@@ -6,25 +6,38 @@
 #include <stdexcept>
 
 namespace backplane {
+namespace {
+
+// An env that resets itself gets seeds for so many steps at a time.
+constexpr int64_t kSeedsAhead = 64;
+
+}  // namespace
 
 Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
                      const std::atomic<bool>& cancelled, std::function<void()> beat, uint64_t first_episode)
     : env_(env),
       learner_(learner),
       runners_(runners),
-      chunk_rows_(chunk_rows),
+      chunk_rows_(env.resets_itself() ? env.rows() : chunk_rows),
       seed_(seed),
       cancelled_(cancelled),
       beat_(std::move(beat)),
       look_([] {}),
       first_episode_(first_episode) {
+  const EnvMemory memory(env);
+  const auto read = [](const bp_channel& c) {
+    return c.role == BP_ROLE_REWARD || c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED || IsEpisodeInfo(c);
+  };
+  const auto floors_use = [](const bp_channel& c) { return c.role == BP_ROLE_ACTION || c.role == BP_ROLE_ACTION_MASK; };
   for (const bp_channel* c : env_.channels()) {
-    buffers_[c->name] = std::make_unique<ChannelBuffer>(*c, env_.Lead(*c), 1);
+    auto& buffer = buffers_[c->name] =
+        std::make_unique<ChannelBuffer>(*c, env_.Lead(*c), 1, memory, read(*c) || floors_use(*c));
+    if (read(*c)) read_.push_back(buffer.get());
     tensors_.push_back(buffers_[c->name]->entry(0));
   }
   for (const bp_channel* c : learner_.act_out()) {
     auto& buffer = buffers_[c->name];
-    if (!buffer) buffer = std::make_unique<ChannelBuffer>(*c, env_.Lead(*c), 1);
+    if (!buffer) buffer = std::make_unique<ChannelBuffer>(*c, env_.Lead(*c), 1, memory);
     act_out_.push_back(buffer->entry(0));
   }
   for (const std::string& name : learner_.act_in()) act_in_.push_back(buffers_[name]->entry(0));
@@ -54,6 +67,7 @@ void Evaluator::ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t
   for (size_t c = 0; c < actions_.size(); ++c) {
     const ActionChannel& action = actions_[c];
     ChannelBuffer& out = *buffers_[action.channel->name];
+    if (action.mask) buffers_[action.mask->name]->Fetch();
     const uint64_t lead = env_.Lead(*action.channel) / env_.rows();
     for (uint64_t i = begin * lead; i < end * lead; ++i) {
       if (!action.space) {
@@ -66,6 +80,7 @@ void Evaluator::ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t
       bp_rng rng{bp_seed(seed_, BP_PURPOSE_ACT, agent, static_cast<uint64_t>(t)), uint64_t{c} << 32};
       policy == Policy::kUniform ? action.space->Uniform(&rng, mask, out.row(0, i)) : action.space->Zero(mask, out.row(0, i));
     }
+    out.Send();
   }
 }
 
@@ -96,6 +111,13 @@ EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks)
   return out;
 }
 
+// The seed with which the row began, again and again: as a row that is reset by the host goes on.
+void Evaluator::HandOutSeeds(const std::vector<uint64_t>& seeds) {
+  std::vector<uint64_t> next;
+  for (const uint64_t seed : seeds) next.insert(next.end(), kSeedsAhead, seed);
+  env_.NextSeeds(kSeedsAhead, next);
+}
+
 void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out) {
   const bp_channel *reward_channel = env_.FindRole(BP_ROLE_REWARD), *truncated = env_.FindRole(BP_ROLE_TRUNCATED);
   const float* reward = buffers_[reward_channel->name]->at<float>(0, 0);
@@ -112,6 +134,7 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
   uint64_t left = end - begin;
   for (int64_t t = 0; left > 0; ++t) {
     if (cancelled_.load(std::memory_order_relaxed)) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
+    if (env_.resets_itself() && t % kSeedsAhead == 0) HandOutSeeds(seeds);
     if (policy != Policy::kLearner) {
       ActByItself(policy, begin, end, t);
     } else {
@@ -121,6 +144,7 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
     }
     if (bp_status s = env_.Step(0, begin, end); s != BP_OK) env_.Fail(s, "step");
     look_();
+    for (ChannelBuffer* buffer : read_) buffer->Fetch();
     bool any_restart = false;
     for (uint64_t r = begin; r < end; ++r) {
       // A row that is done goes on in new episodes that nobody looks at: no env is stepped past its end.
@@ -135,7 +159,7 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
       --left;
       for (auto& [name, values] : out->infos) values[r] = buffers_[name]->Number(0, r);
     }
-    if (any_restart)
+    if (any_restart && !env_.resets_itself())
       if (bp_status s = env_.Reset(0, begin, end, restart.data(), seeds.data()); s != BP_OK) env_.Fail(s, "reset");
     if (t % 8 == 0) beat_();
   }

@@ -1,5 +1,5 @@
 // Plays whole episodes on an env instance of its own, bound to one slot, with seeds of its own. Used for evaluation and for its
-// two floors: what zero and what uniform actions earn on the same seeds.
+// two floors: what zero and what uniform actions earn on the same seeds. Of an env on a device the host looks at copies.
 #pragma once
 
 #include <atomic>
@@ -53,6 +53,7 @@ class Evaluator {
     std::optional<bp::ActionSpace> space;
   };
   void FindActions();
+  void HandOutSeeds(const std::vector<uint64_t>& seeds);
   void PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out);
   void ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t t);
 
@@ -64,6 +65,7 @@ class Evaluator {
   std::function<void()> beat_, look_;
   const uint64_t first_episode_;
   std::map<std::string, std::unique_ptr<ChannelBuffer>> buffers_;
+  std::vector<ChannelBuffer*> read_;  // what tells of a step
   std::vector<bp_tensor*> tensors_, act_in_, act_out_;
   std::vector<ActionChannel> actions_;
   std::vector<bp_frame> frames_;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
+
+#include "backplane/ext/memory.h"
 
 namespace backplane {
 
@@ -35,6 +38,14 @@ uint64_t Elements(const bp_channel& c) {
   return n;
 }
 
+std::string Layout(const bp_channel* c) {
+  std::string shape;
+  for (uint16_t i = 0; i < c->ndim; ++i) shape += (i ? "x" : "") + std::to_string(c->shape[i]);
+  return fmt::format("[{}] of type code {}, {} bits, scope {}", shape, c->dtype.code, c->dtype.bits, c->scope);
+}
+
+std::string Describe(const bp_channel* c) { return c ? fmt::format("{}, role {}", Layout(c), c->role) : "none"; }
+
 // What the channel says of the values it may hold, on which whoever draws an action relies.
 void CheckValues(const bp_channel& c, const std::string& id) {
   const auto refuse = [&](const std::string& wanted, const std::string& found) {
@@ -61,6 +72,7 @@ EnvInstance::EnvInstance(const LoadedModule& module, const std::string& id, cons
       api_(module.api<bp_env_api>(id)),
       rows_(rows),
       flags_(module.descriptor(id).flags),
+      resets_itself_((flags_ & BP_FLAG_NATIVE_AUTORESET) != 0),
       env_(nullptr, api_->destroy) {
   Require(api_->create, id, "create");
   Require(api_->destroy, id, "destroy");
@@ -88,10 +100,9 @@ void EnvInstance::CheckSpec() const {
     if (bad) throw TrialFailure(BP_E_UNSUPPORTED, id(), fmt::format("{}, which this version of the host does not serve", what));
   };
   refuse(flags_ & BP_FLAG_SINGLETON, "allows only one instance (SINGLETON)");
-  refuse(flags_ & BP_FLAG_NATIVE_AUTORESET, "resets itself (NATIVE_AUTORESET)");
-  refuse(spec_->device.type != BP_DEVICE_CPU, "keeps its channels on a device");
   refuse((flags_ & BP_FLAG_OWNS_TIME_LIMIT) && FindRole(BP_ROLE_TRUNCATED) == nullptr,
          "owns its time limit and has no channel 'truncated'");
+  CheckResets();
   for (const bp_channel* c : channels_) {
     CheckValues(*c, id());
     const auto want = [&](bool ok, const char* wanted) {
@@ -109,6 +120,32 @@ void EnvInstance::CheckSpec() const {
   }
 }
 
+// What an env that resets itself, or that works on a device, must offer for the host to keep its books.
+void EnvInstance::CheckResets() const {
+  const auto refuse = [&](const std::string& what) { throw TrialFailure(BP_E_INTERNAL, id(), what); };
+  if (on_device() && !resets_itself_)
+    refuse(
+        "keeps its channels on a device and does not reset itself (NATIVE_AUTORESET): the host would wait for every step to "
+        "look "
+        "at its flags");
+  if (on_device() && Extension<bp_env_memory_1>(BP_ENV_MEMORY_1) == nullptr)
+    refuse("keeps its channels on a device and does not offer " BP_ENV_MEMORY_1 ", with which the host makes buffers there");
+  if (!resets_itself_) return;
+  if (Extension<bp_env_autoreset_1>(BP_ENV_AUTORESET_1) == nullptr)
+    refuse("resets itself (NATIVE_AUTORESET) and does not offer " BP_ENV_AUTORESET_1 ", through which it gets its seeds");
+  if ((flags_ & BP_FLAG_OWNS_TIME_LIMIT) == 0)
+    refuse("resets itself (NATIVE_AUTORESET) and leaves its time limit to the host (no OWNS_TIME_LIMIT), which looks too late");
+  for (const auto& [role, final_role, name] :
+       {std::tuple{BP_ROLE_OBS, BP_ROLE_FINAL_OBS, "FINAL_OBS"}, {BP_ROLE_STATE, BP_ROLE_FINAL_STATE, "FINAL_STATE"}}) {
+    const bp_channel *like = FindRole(role), *last = FindRole(final_role);
+    if (like == nullptr) continue;
+    const std::string wanted = fmt::format("resets itself (NATIVE_AUTORESET): wanted a channel of the role {} like '{}', {}",
+                                           name, like->name, Layout(like));
+    if (last == nullptr) refuse(wanted + ", found none");
+    if (Layout(last) != Layout(like)) refuse(fmt::format("{}, found '{}', {}", wanted, last->name, Layout(last)));
+  }
+}
+
 bool IsEpisodeInfo(const bp_channel& channel) {
   return channel.role == BP_ROLE_INFO && channel.scope == BP_SCOPE_ROW && std::string_view(channel.name).starts_with("ep/");
 }
@@ -123,16 +160,6 @@ const bp_channel* EnvInstance::FindRole(uint16_t role) const {
   return it == channels_.end() ? nullptr : *it;
 }
 
-namespace {
-std::string Describe(const bp_channel* c) {
-  if (c == nullptr) return "none";
-  std::string shape;
-  for (uint16_t i = 0; i < c->ndim; ++i) shape += (i ? "x" : "") + std::to_string(c->shape[i]);
-  return fmt::format("[{}] of type code {}, {} bits, role {}, scope {}", shape, c->dtype.code, c->dtype.bits, c->role,
-                     c->scope);
-}
-}  // namespace
-
 void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation) {
   const auto compare = [&](const EnvInstance& a, const EnvInstance& b) {
     for (const bp_channel* c : a.channels()) {
@@ -144,6 +171,9 @@ void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation)
                         c->name, here, there));
     }
     if (a.agents() != b.agents()) throw TrialFailure(BP_E_CONFIG, a.id(), "evaluation.env.options change the number of agents");
+    if (a.spec().device.type != b.spec().device.type)
+      throw TrialFailure(BP_E_CONFIG, a.id(),
+                         "evaluation.env.options change the device, and the learner was made for the first");
   };
   compare(training, evaluation);
   compare(evaluation, training);
@@ -152,6 +182,12 @@ void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation)
 void EnvInstance::Bind(const std::vector<bp_frame>& frames) {
   const bp_status status = CallPlugin(id(), [&] { return api_->bind(env_.get(), frames.data(), frames.size()); });
   if (status != BP_OK) Fail(status, "bind");
+}
+
+void EnvInstance::NextSeeds(uint64_t per_row, const std::vector<uint64_t>& seeds) {
+  const auto* autoreset = Extension<bp_env_autoreset_1>(BP_ENV_AUTORESET_1);
+  const bp_status status = CallPlugin(id(), [&] { return autoreset->next_seeds(env_.get(), per_row, seeds.data()); });
+  if (status != BP_OK) Fail(status, "next_seeds");
 }
 
 void EnvInstance::Fail(bp_status status, const std::string& doing) {
@@ -185,6 +221,10 @@ LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& 
 
 void LearnerInstance::CheckSpec(const EnvInstance& env) {
   const bp_channel& obs = *env.FindRole(BP_ROLE_OBS);
+  if ((spec_->flags & BP_LEARNER_OBS_MOMENTS) && env.on_device())
+    throw TrialFailure(
+        BP_E_UNSUPPORTED, id(),
+        fmt::format("wants moments of the observations, which the host computes, and {} keeps them on a device", env.id()));
   if ((spec_->flags & BP_LEARNER_OBS_MOMENTS) && (obs.dtype.code != BP_DTYPE_FLOAT || obs.dtype.bits != 32))
     throw TrialFailure(BP_E_UNSUPPORTED, id(),
                        fmt::format("wants moments of the observations, which must then be float32 in {}", env.id()));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backplane/env.h"
+#include "backplane/ext/autoreset.h"
 #include "backplane/learner.h"
 #include "plugin/host_services.hpp"
 #include "plugin/loader.hpp"
@@ -59,6 +60,9 @@ class EnvInstance {
   uint64_t agents() const { return spec_->max_agents; }
   uint64_t Lead(const bp_channel& channel) const { return channel.scope == BP_SCOPE_AGENT ? rows_ * agents() : rows_; }
   uint64_t flags() const { return flags_; }
+  // Works on all rows at once, and starts the next episode of a row in the step that ends one.
+  bool resets_itself() const { return resets_itself_; }
+  bool on_device() const { return spec_->device.type != BP_DEVICE_CPU; }
   const std::string& id() const { return services_.plugin_id(); }
 
   void Bind(const std::vector<bp_frame>& frames);
@@ -68,6 +72,8 @@ class EnvInstance {
   bp_status Step(uint32_t slot, uint64_t begin, uint64_t end) {
     return CallPlugin(id(), [&] { return api_->step(env_.get(), slot, begin, end); });
   }
+  // Of an env that resets itself: the seeds of the next `per_row` episodes of each row, [rows, per_row].
+  void NextSeeds(uint64_t per_row, const std::vector<uint64_t>& seeds);
   template <class Ext>
   const Ext* Extension(const char* ext) const {
     return api_->get_extension ? static_cast<const Ext*>(api_->get_extension(env_.get(), ext)) : nullptr;
@@ -77,10 +83,12 @@ class EnvInstance {
 
  private:
   void CheckSpec() const;
+  void CheckResets() const;
 
   HostServices services_;
   const bp_env_api* api_;
   uint64_t rows_, flags_;
+  bool resets_itself_;
   Made<bp_env> env_;
   const bp_env_spec* spec_ = nullptr;
   std::vector<const bp_channel*> channels_;

@@ -15,11 +15,13 @@ struct Observed {
   ChannelBuffer* buffer;
   uint64_t lead;
   AlignedBytes Chunk::*finals;
+  ChannelBuffer* dense_finals;  // of an env that resets itself, else NULL
 };
 
 std::vector<Observed> ObservedChannels(const RolloutBuffers& buffers) {
-  std::vector<Observed> out = {{buffers.obs, buffers.obs_lead, &Chunk::final_obs}};
-  if (buffers.state) out.push_back({buffers.state, buffers.state_lead, &Chunk::final_state});
+  if (buffers.memory().on_device()) return {};
+  std::vector<Observed> out = {{buffers.obs, buffers.obs_lead, &Chunk::final_obs, buffers.final_obs}};
+  if (buffers.state) out.push_back({buffers.state, buffers.state_lead, &Chunk::final_state, buffers.final_state});
   return out;
 }
 
@@ -54,9 +56,12 @@ NonFinite Found(const Observed& channel, uint64_t step, uint64_t row, uint64_t i
 // Among the last observations of a chunk's episodes, which the next episodes' first ones have replaced in the buffers.
 std::optional<NonFinite> FirstAmongEnds(const Observed& channel, const Chunk& chunk) {
   const uint64_t bytes = channel.lead * channel.buffer->row_bytes();
-  for (uint64_t i = 0; i < chunk.episodes.size(); ++i)
-    if (const auto index = FirstInRow(channel, (chunk.*channel.finals).get() + i * bytes))
-      return Found(channel, chunk.episodes[i].t + 1, chunk.episodes[i].row, *index);
+  for (uint64_t i = 0; i < chunk.episodes.size(); ++i) {
+    const Episode& end = chunk.episodes[i];
+    const std::byte* last = channel.dense_finals ? channel.dense_finals->row(end.t, end.row * channel.lead)
+                                                 : (chunk.*channel.finals).get() + i * bytes;
+    if (const auto index = FirstInRow(channel, last)) return Found(channel, end.t + 1, end.row, *index);
+  }
   return std::nullopt;
 }
 

@@ -18,7 +18,8 @@ struct NonFinite {
 };
 
 // The first in time, then by row, among the observations of rows [begin, end) up to the one that step `last_step` wrote.
-// Nothing if all are finite, or are no floating-point numbers of 32 or 64 bits. No runner may be stepping these rows.
+// Nothing if all are finite, are no floating-point numbers of 32 or 64 bits, or lie on a device. No runner may be stepping
+// these rows.
 std::optional<NonFinite> FirstNonFinite(const RolloutBuffers& buffers, uint64_t begin, uint64_t end, uint64_t last_step);
 
 // The same over a whole rollout, with the last observations of the episodes that ended in it. [control]

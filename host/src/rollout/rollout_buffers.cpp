@@ -3,6 +3,13 @@
 #include <cstring>
 
 namespace backplane {
+namespace {
+
+bool BooksRead(const bp_channel& c) {
+  return c.role == BP_ROLE_REWARD || c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED || IsEpisodeInfo(c);
+}
+
+}  // namespace
 
 template <class Function>
 void RolloutBuffers::ForEachState(Function&& function) {
@@ -19,7 +26,8 @@ void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
   buffers_.clear();
   horizon_ = horizon;
   const auto add = [&](const bp_channel& c) {
-    buffers_[c.name] = std::make_unique<ChannelBuffer>(c, env_.Lead(c), IsStateRole(c.role) ? horizon + 1 : horizon);
+    buffers_[c.name] =
+        std::make_unique<ChannelBuffer>(c, env_.Lead(c), IsStateRole(c.role) ? horizon + 1 : horizon, memory_, BooksRead(c));
   };
   for (const bp_channel* c : env_.channels()) add(*c);
   for (const bp_channel* c : learner_.act_out())
@@ -41,7 +49,7 @@ void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
   }
   if (carry)
     ForEachState([&](const bp_channel& c, ChannelBuffer& b, uint64_t bytes) {
-      std::memcpy(b.row(horizon_, 0), old[c.name]->row(old_horizon, 0), bytes);
+      memory_.Copy(b.place(horizon_, 0), old[c.name]->place(old_horizon, 0), bytes);
     });
 
   slot_tensors_.assign(horizon + 1, {});
@@ -73,6 +81,8 @@ void RolloutBuffers::FindRoles() {
   reward = role(BP_ROLE_REWARD);
   terminated = role(BP_ROLE_TERMINATED);
   truncated = role(BP_ROLE_TRUNCATED) ? role(BP_ROLE_TRUNCATED) : buffers_["truncated"].get();
+  final_obs = env_.resets_itself() ? role(BP_ROLE_FINAL_OBS) : nullptr;
+  final_state = env_.resets_itself() && state ? role(BP_ROLE_FINAL_STATE) : nullptr;
   const auto per_row = [&](uint16_t r) { return env_.FindRole(r) ? env_.Lead(*env_.FindRole(r)) / env_.rows() : 1; };
   reward_lead = per_row(BP_ROLE_REWARD);
   obs_lead = per_row(BP_ROLE_OBS);
@@ -88,6 +98,10 @@ void RolloutBuffers::FindRoles() {
 
 void RolloutBuffers::Continue() {
   ForEachState([&](const bp_channel&, ChannelBuffer& b, uint64_t) { b.CopyEntry(horizon_, 0); });
+}
+
+void RolloutBuffers::FetchForBooks() {
+  for (auto& [name, buffer] : buffers_) buffer->Fetch();  // only those have a mirror
 }
 
 ChannelBuffer* RolloutBuffers::Find(const std::string& name) {

@@ -14,7 +14,7 @@ namespace backplane {
 
 class RolloutBuffers {
  public:
-  RolloutBuffers(EnvInstance& env, const LearnerInstance& learner) : env_(env), learner_(learner) {}
+  RolloutBuffers(EnvInstance& env, const LearnerInstance& learner) : env_(env), learner_(learner), memory_(env) {}
 
   // Allocates for `horizon` steps and binds. `carry`: the newest states come along from the old buffers. [control]
   void Bind(uint64_t horizon, bool carry);
@@ -23,7 +23,11 @@ class RolloutBuffers {
   void Continue();
   ChannelBuffer* Find(const std::string& name);  // NULL: no such channel
 
-  // The newest states of all rows, as bytes, and back.
+  // For an env on a device: what the books are kept from becomes visible to the host.
+  void FetchForBooks();
+  const EnvMemory& memory() const { return memory_; }
+
+  // The newest states of all rows, as bytes, and back. Not for an env on a device.
   std::vector<std::byte> SaveStates();
   void RestoreStates(const std::vector<std::byte>& bytes);
 
@@ -32,6 +36,7 @@ class RolloutBuffers {
 
   // By role; `state` may be NULL. `*_lead` counts entries per row (agents).
   ChannelBuffer *obs = nullptr, *state = nullptr, *reward = nullptr, *terminated = nullptr, *truncated = nullptr;
+  ChannelBuffer *final_obs = nullptr, *final_state = nullptr;  // [T, N, ...] of an env that resets itself, else NULL
   uint64_t obs_lead = 1, state_lead = 1, reward_lead = 1;
   std::vector<ChannelBuffer*> infos;  // "ep/..." channels
   std::vector<std::string> info_names;
@@ -43,6 +48,7 @@ class RolloutBuffers {
 
   EnvInstance& env_;
   const LearnerInstance& learner_;
+  const EnvMemory memory_;
   uint64_t horizon_ = 0;
   std::map<std::string, std::unique_ptr<ChannelBuffer>> buffers_;
   std::vector<std::vector<bp_tensor*>> slot_tensors_;

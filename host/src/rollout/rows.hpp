@@ -28,9 +28,14 @@ class Rows {
 
   // Gives row r the seed of its next episode and forgets the old one's sums.
   void StartEpisode(uint64_t r) {
-    seeds[r] = bp_seed(seed_, purpose_, static_cast<uint32_t>(r), state[r].episode++);
+    seeds[r] = SeedAhead(r, 0);
+    ++state[r].episode;
     state[r].episode_return = 0;
     state[r].episode_length = 0;
+  }
+  // The seed that row r will start with after `ahead` more episodes.
+  uint64_t SeedAhead(uint64_t r, uint64_t ahead) const {
+    return bp_seed(seed_, purpose_, static_cast<uint32_t>(r), state[r].episode + ahead);
   }
   uint64_t size() const { return state.size(); }
 

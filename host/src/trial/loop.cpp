@@ -260,7 +260,7 @@ void TrialLoop::TakeBoundaryState() {
   if (collector_.policy_steps() == 0) return;
   boundary_.blobs["rows"] = ToBytes(collector_.rows().state);
   const auto* snapshot = parts_.env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);
-  if (snapshot == nullptr) return;
+  if (snapshot == nullptr || parts_.env.on_device()) return;
   const uint64_t bytes = snapshot->row_bytes(parts_.env.handle());
   std::vector<std::byte>& env = boundary_.blobs["env"];
   env.resize(bytes * parts_.env.rows());

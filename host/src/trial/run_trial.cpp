@@ -163,8 +163,10 @@ void TrialProcess::Load() {
   PreloadTorchIfNeeded();
   env_module_ = LoadPlugin(spec_.env);
   learner_module_ = LoadPlugin(spec_.learner);
-  const bool concurrent = (env_module_->descriptor(spec_.env.id).flags & learner_module_->descriptor(spec_.learner.id).flags &
-                           BP_FLAG_ROWS_CONCURRENT) != 0;
+  const uint64_t env_flags = env_module_->descriptor(spec_.env.id).flags;
+  const uint64_t both = env_flags & learner_module_->descriptor(spec_.learner.id).flags;
+  // An env that resets itself takes all rows in one call.
+  const bool concurrent = (both & BP_FLAG_ROWS_CONCURRENT) != 0 && (env_flags & BP_FLAG_NATIVE_AUTORESET) == 0;
   threads_ = std::make_unique<TrialThreads>(experiment.rollout, concurrent);  // before a plugin's code may ask for them
   const uint64_t rows = experiment.rollout.rows();
   env_ =

@@ -1,0 +1,56 @@
+#include "rollout/env_memory.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "rollout/buffers.hpp"
+#include "rollout/instance.hpp"
+
+namespace backplane {
+
+EnvMemory::EnvMemory(EnvInstance& env) : device_(env.spec().device) {
+  if (!env.on_device()) return;
+  env_ = &env;
+  memory_ = env.Extension<bp_env_memory_1>(BP_ENV_MEMORY_1);
+}
+
+void EnvMemory::Release::operator()(std::byte* p) const { env ? memory->release(env, p) : std::free(p); }
+
+template <class Function>
+void EnvMemory::Call(const char* doing, Function&& function) const {
+  const bp_status status = CallPlugin(env_->id(), [&] { return function(env_->handle()); });
+  if (status != BP_OK) env_->Fail(status, doing);
+}
+
+EnvMemory::Bytes EnvMemory::Allocate(uint64_t bytes, bool zeroed) const {
+  if (!on_device()) return {AllocateAligned(bytes, zeroed).release(), Release{}};
+  void* p = nullptr;
+  Call("allocate", [&](bp_env* env) { return memory_->allocate(env, bytes ? bytes : 1, &p); });
+  return {static_cast<std::byte*>(p), Release{env_->handle(), memory_}};
+}
+
+void EnvMemory::ToHost(void* host, const void* from, uint64_t bytes) const {
+  if (!on_device()) return void(std::memcpy(host, from, bytes));
+  Call("to_host", [&](bp_env* env) { return memory_->to_host(env, host, from, bytes); });
+}
+
+void EnvMemory::FromHost(void* to, const void* host, uint64_t bytes) const {
+  if (!on_device()) return void(std::memcpy(to, host, bytes));
+  Call("to_device", [&](bp_env* env) { return memory_->to_device(env, to, host, bytes); });
+}
+
+void EnvMemory::Copy(void* to, const void* from, uint64_t bytes) const {
+  if (!on_device()) return void(std::memcpy(to, from, bytes));
+  Call("copy", [&](bp_env* env) { return memory_->copy(env, to, from, bytes); });
+}
+
+void EnvMemory::Gather(void* to, const void* from, uint64_t bytes_each, const std::vector<int64_t>& indices) const {
+  if (on_device())
+    return Call("gather",
+                [&](bp_env* env) { return memory_->gather(env, to, from, bytes_each, indices.size(), indices.data()); });
+  for (size_t i = 0; i < indices.size(); ++i)
+    std::memcpy(static_cast<std::byte*>(to) + i * bytes_each,
+                static_cast<const std::byte*>(from) + static_cast<uint64_t>(indices[i]) * bytes_each, bytes_each);
+}
+
+}  // namespace backplane

@@ -1,0 +1,253 @@
+#include "grid.hpp"
+
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+
+#include <map>
+
+#include "board.hpp"
+#include "torch/errors.hpp"
+
+namespace backplane::uav_grid_tensor {
+namespace {
+
+// In the order of Spec.
+enum Channel { kObs, kState, kAction, kMask, kAlive, kReward, kTerminated, kAgentEnded, kFirstStatistic };
+constexpr const char* kStatistics[] = {"ep/success_rate", "ep/crash_rate",       "ep/timeout_rate",     "ep/all_arrived",
+                                       "ep/path_length",  "ep/conflicts_static", "ep/conflicts_vertex", "ep/conflicts_edge"};
+constexpr int kNStatistics = sizeof kStatistics / sizeof *kStatistics;
+enum AfterStatistics { kTruncated = kFirstStatistic + kNStatistics, kFinalObs, kFinalState };
+
+// [CUDA, not run yet]
+at::Device DeviceOf(const bp::Config& config) {
+  if (config.Str("device") == "cpu") return at::kCPU;
+  if (!at::hasCUDA())
+    throw bp::ConfigError("device is cuda (" + config.Where("device") +
+                          "), and LibTorch " BP_BUILD_TORCH " has no CUDA or sees no GPU");
+  return {at::kCUDA, 0};
+}
+
+bool RunsAhead(const bp::Config& config, at::Device device) {
+  const std::string choice = config.Str("run_ahead");
+  return choice == "auto" ? !device.is_cpu() : choice == "always";
+}
+
+// What LibTorch throws becomes the plugin's, and no call records anything for a backward pass.
+template <class Body>
+auto Run(Body&& body) {
+  return torch_common::WithTorchErrors([&] {
+    const c10::InferenceMode no_gradients;
+    return body();
+  });
+}
+
+}  // namespace
+
+struct TensorGrid::Tensors {
+  Tensors(const bp::Config& config, int64_t n)
+      : options(config),
+        rows(n),
+        device(DeviceOf(config)),
+        run_ahead(RunsAhead(config, device)),
+        queue(options, n),
+        board(options, queue.records(), n, device, run_ahead),
+        maps(at::zeros({n * queue.ahead(), queue.records().size()}, at::TensorOptions(device).dtype(at::kInt))),
+        used(at::zeros({n}, at::TensorOptions(device).dtype(at::kLong))),
+        first_place(at::arange(n, used.options()) * queue.ahead()) {}
+
+  at::Tensor Bytes(const void* at_device, int64_t n, int64_t each = 1) const {
+    return at::from_blob(const_cast<void*>(at_device), {n, each}, at::TensorOptions(device).dtype(at::kByte));
+  }
+  static at::Tensor HostBytes(const void* host, int64_t n) {
+    return at::from_blob(const_cast<void*>(host), {n, 1}, at::TensorOptions().dtype(at::kByte));
+  }
+
+  // A channel of a slot, [R, shape...].
+  template <class T>
+  at::Tensor Bound(const bp::Slot& slot, int channel, std::vector<int64_t> shape = {}) const {
+    T* data = slot.Row<T>(channel, 0);
+    std::vector<int64_t> strides(shape.size() + 1, 1);
+    for (size_t i = shape.size(); i-- > 1;) strides[i] = strides[i + 1] * shape[i];
+    strides[0] = slot.Row<T>(channel, 1) - data;
+    shape.insert(shape.begin(), rows);
+    return at::from_blob(data, shape, strides, at::TensorOptions(device).dtype(c10::CppTypeToScalarType<T>::value));
+  }
+  View ViewOf(const bp::Slot& slot) const {
+    const int64_t n = options.n_uavs;
+    return {Bound<float>(slot, kObs, {n, uav::ObsSize(options)}), Bound<float>(slot, kState, {uav::StateSize(options)}),
+            Bound<uint8_t>(slot, kMask, {n, uav::kActions}), Bound<uint8_t>(slot, kAlive, {n})};
+  }
+
+  void Start(const Rows& which, const at::Tensor& records, const View& view) {
+    board.Start(which, records);
+    board.Explore(which);
+    board.Show(which, view);
+  }
+  // The one look at numbers of the device: how many maps each row has used, and whether an action was wrong.
+  at::Tensor Used() const {
+    const at::Tensor looked = at::cat({used, board.WrongAction()}).to(at::kCPU);
+    if (const int64_t wrong = looked[rows].item<int64_t>(); wrong != 0) {
+      const int64_t place = (wrong >> 32) - 1;
+      throw bp::Error(BP_E_INVALID_ARG, "the action of UAV " + std::to_string(place % options.n_uavs) + " in row " +
+                                            std::to_string(place / options.n_uavs) + " should be one of 0 .. 8, got " +
+                                            std::to_string(static_cast<int32_t>(wrong)) + ", some steps ago");
+    }
+    return looked;
+  }
+  void Send(const MapQueue::Fresh& fresh) {
+    left = queue.ahead();
+    const auto n = static_cast<int64_t>(fresh.places.size());
+    if (n == 0) return;
+    const at::Tensor places = at::from_blob(const_cast<int64_t*>(fresh.places.data()), {n}, at::kLong);
+    const at::Tensor records = at::from_blob(const_cast<int32_t*>(fresh.records.data()), {n, queue.records().size()}, at::kInt);
+    maps.index_copy_(0, places.to(device), records.to(device));
+  }
+
+  const uav::Options options;
+  const int64_t rows;
+  const at::Device device;
+  const bool run_ahead;
+  MapQueue queue;
+  Board board;
+  at::Tensor maps;         // int32 [R * ahead, record] what the queue has drawn
+  at::Tensor used;         // int64 [R] maps used
+  at::Tensor first_place;  // int64 [R]
+  int64_t left = 0;        // steps that the maps last for surely
+  std::map<void*, at::Tensor> blocks;
+};
+
+TensorGrid::TensorGrid(const bp::Config& config, uint64_t rows)
+    : t_(Run([&] { return std::make_unique<Tensors>(config, static_cast<int64_t>(rows)); })) {}
+TensorGrid::~TensorGrid() = default;
+
+bp::EnvSpec TensorGrid::Spec() const {
+  const uav::Options& o = t_->options;
+  const auto flags = [](uint16_t role, const char* name, uint16_t scope, std::vector<int64_t> shape = {}) {
+    return bp::Channel{.role = role,
+                       .name = name,
+                       .shape = std::move(shape),
+                       .dtype = bp::kU8,
+                       .space = BP_SPACE_MULTI_BINARY,
+                       .scope = scope};
+  };
+  const auto numbers = [](uint16_t role, const char* name, uint16_t scope, std::vector<int64_t> shape = {}) {
+    return bp::Channel{.role = role, .name = name, .shape = std::move(shape), .scope = scope};
+  };
+  bp::EnvSpec spec;
+  spec.Add(numbers(BP_ROLE_OBS, "obs", BP_SCOPE_AGENT, {uav::ObsSize(o)}))
+      .Add(numbers(BP_ROLE_STATE, "state", BP_SCOPE_ROW, {uav::StateSize(o)}))
+      .Add({.role = BP_ROLE_ACTION,
+            .name = "action",
+            .dtype = bp::kI32,
+            .space = BP_SPACE_DISCRETE,
+            .scope = BP_SCOPE_AGENT,
+            .nvec = {uav::kActions}})
+      .Add(flags(BP_ROLE_ACTION_MASK, "action_mask", BP_SCOPE_AGENT, {uav::kActions}))
+      .Add(flags(BP_ROLE_ALIVE, "alive", BP_SCOPE_AGENT))
+      .Add(numbers(BP_ROLE_REWARD, "reward", BP_SCOPE_AGENT))
+      .Terminated()
+      .Add(flags(BP_ROLE_INFO, "agent_ended", BP_SCOPE_AGENT));
+  for (const char* name : kStatistics) spec.Info(name);
+  spec.Add({.role = BP_ROLE_TRUNCATED, .name = "truncated", .dtype = bp::kU8})
+      .Add(numbers(BP_ROLE_FINAL_OBS, "final_obs", BP_SCOPE_AGENT, {uav::ObsSize(o)}))
+      .Add(numbers(BP_ROLE_FINAL_STATE, "final_state", BP_SCOPE_ROW, {uav::StateSize(o)}));
+  if (!t_->device.is_cpu()) spec.Device({BP_DEVICE_CUDA, t_->device.index()});  // [CUDA, not run yet]
+  return spec.MaxAgents(static_cast<uint32_t>(o.n_uavs)).MaxEpisodeSteps(o.max_steps);
+}
+
+void TensorGrid::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
+  MapRecords& records = t_->queue.records();
+  std::vector<int64_t> which;
+  std::vector<int32_t> drawn;
+  for (uint64_t r = begin; r < end; ++r) {
+    if (mask && !mask[r]) continue;
+    which.push_back(static_cast<int64_t>(r));
+    drawn.resize(drawn.size() + records.size());
+    records.Draw(seeds[r], drawn.data() + drawn.size() - records.size());
+  }
+  if (which.empty()) return;
+  Run([&] {
+    const auto n = static_cast<int64_t>(which.size());
+    const at::Tensor maps = at::from_blob(drawn.data(), {n, records.size()}, at::kInt).to(t_->device);
+    t_->Start({at::tensor(which).to(t_->device), {}}, maps, t_->ViewOf(slot));
+  });
+}
+
+void TensorGrid::NextSeeds(uint64_t per_row, const uint64_t* seeds) {
+  Run([&] {
+    const at::Tensor used = t_->Used();
+    t_->Send(t_->queue.NextSeeds(static_cast<int64_t>(per_row), seeds, used.const_data_ptr<int64_t>()));
+  });
+}
+
+void TensorGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
+  if (begin != 0 || end != static_cast<uint64_t>(t_->rows))
+    throw bp::Error(BP_E_INVALID_ARG, "rows 0 .. " + std::to_string(t_->rows) + " are stepped in one call, got " +
+                                          std::to_string(begin) + " .. " + std::to_string(end));
+  Run([&] {
+    Tensors& t = *t_;
+    if (t.left == 0) t.Send(t.queue.TopUp(t.Used().const_data_ptr<int64_t>()));
+    --t.left;
+    const int64_t n = t.options.n_uavs;
+    const bool wanted = slot.Has(kAgentEnded);
+    t.board.Advance(t.Bound<int32_t>(slot, kAction, {n}), t.Bound<float>(slot, kReward, {n}),
+                    wanted ? t.Bound<uint8_t>(slot, kAgentEnded, {n})
+                           : at::empty({t.rows, n}, at::TensorOptions(t.device).dtype(at::kByte)));
+    for (int i = 0; i < kNStatistics; ++i)
+      if (slot.Has(kFirstStatistic + i)) t.Bound<float>(slot, kFirstStatistic + i).copy_(t.board.Statistic(i));
+    const at::Tensor terminated = t.board.Terminated(), truncated = t.board.Truncated(), over = terminated | truncated;
+    t.Bound<uint8_t>(slot, kTerminated).copy_(terminated);
+    t.Bound<uint8_t>(slot, kTruncated).copy_(truncated);
+    const View view = t.ViewOf(slot);
+    t.board.Explore({});
+    t.board.Show({}, view);
+
+    Rows which;
+    if (t.run_ahead)
+      which.mask = over;
+    else if (which.index = over.nonzero().view(-1); which.index.numel() == 0)
+      return;
+    const auto keep = [&](at::Tensor last, const at::Tensor& now) {
+      which.mask.defined() ? last.copy_(now) : last.index_copy_(0, which.index, now.index_select(0, which.index));
+    };
+    keep(t.Bound<float>(slot, kFinalObs, {n, uav::ObsSize(t.options)}), view.obs);
+    keep(t.Bound<float>(slot, kFinalState, {uav::StateSize(t.options)}), view.state);
+    at::Tensor places = t.first_place + t.used.remainder(t.queue.ahead());
+    if (which.index.defined()) places = places.index_select(0, which.index);
+    const at::Tensor records = t.maps.index_select(0, places);
+    t.used.add_(over);
+    t.Start(which, records, view);
+  });
+}
+
+void* TensorGrid::Allocate(uint64_t bytes) {
+  return Run([&] {
+    const at::Tensor block = at::zeros({static_cast<int64_t>(bytes)}, at::TensorOptions(t_->device).dtype(at::kByte));
+    return t_->blocks.emplace(block.data_ptr(), block).first->first;
+  });
+}
+
+void TensorGrid::Release(void* device) { t_->blocks.erase(device); }
+
+void TensorGrid::ToHost(void* host, const void* device, uint64_t bytes) {
+  Run([&] { Tensors::HostBytes(host, bytes).copy_(t_->Bytes(device, bytes)); });
+}
+
+void TensorGrid::ToDevice(void* device, const void* host, uint64_t bytes) {
+  Run([&] { t_->Bytes(device, bytes).copy_(Tensors::HostBytes(host, bytes)); });
+}
+
+void TensorGrid::Copy(void* to, const void* from, uint64_t bytes) {
+  Run([&] { t_->Bytes(to, bytes).copy_(t_->Bytes(from, bytes)); });
+}
+
+void TensorGrid::Gather(void* to, const void* from, uint64_t bytes_each, uint64_t n, const int64_t* indices) {
+  Run([&] {
+    const at::Tensor which = at::from_blob(const_cast<int64_t*>(indices), {static_cast<int64_t>(n)}, at::kLong);
+    const int64_t items = which.max().item<int64_t>() + 1;
+    at::Tensor out = t_->Bytes(to, n, bytes_each);
+    at::index_select_out(out, t_->Bytes(from, items, bytes_each), 0, which.to(t_->device));
+  });
+}
+
+}  // namespace backplane::uav_grid_tensor

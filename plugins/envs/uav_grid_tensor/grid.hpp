@@ -1,0 +1,62 @@
+// The multi-UAV grid with all its rows as tensors of LibTorch, on the CPU or on a GPU. It resets itself.
+#pragma once
+
+#include <memory>
+
+#include "backplane/env.hpp"
+#include "uav/rules.hpp"
+
+namespace backplane::uav_grid_tensor {
+
+inline constexpr bp_param kOwnOptions[] = {
+    bp::Enum("device", "cpu", "cpu|cuda", "Where all rows and all channels lie; cuda needs a LibTorch with CUDA and a GPU"),
+    bp::Enum("run_ahead", "auto", "auto|always|never",
+             "always: no step waits to look at a number, which a GPU needs and which costs more work; auto: on a GPU"),
+};
+
+// The grid's options and this env's own.
+struct AllOptions {
+  static constexpr size_t kShared = sizeof uav::kOptions / sizeof(bp_param), kOwn = sizeof kOwnOptions / sizeof(bp_param);
+  constexpr AllOptions() {
+    for (size_t i = 0; i < kShared; ++i) table[i] = uav::kOptions[i];
+    for (size_t i = 0; i < kOwn; ++i) table[kShared + i] = kOwnOptions[i];
+  }
+  bp_param table[kShared + kOwn] = {};
+};
+inline constexpr AllOptions kAllOptions;
+
+class TensorGrid {
+ public:
+  static constexpr bp::About kAbout{
+      .id = "env.uav_grid_tensor",
+      .version = "1.0.0",
+      .summary = "The multi-UAV grid, all rows as tensors on the CPU or a GPU; step for step equal to env.uav_grid.",
+      .flags = BP_FLAG_NATIVE_AUTORESET | BP_FLAG_OWNS_TIME_LIMIT};
+  static constexpr auto& kOptions = kAllOptions.table;
+  static constexpr bool kRowsConcurrent = false;
+
+  // Throws bp::Error (BP_E_CONFIG) for options that cannot be met together and for a device that is not there.
+  TensorGrid(const bp::Config& config, uint64_t rows);
+  ~TensorGrid();
+  bp::EnvSpec Spec() const;
+  // Throw bp::Error (BP_E_CONFIG) where a seed has no solvable map, also one that lies some episodes ahead.
+  void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
+  void NextSeeds(uint64_t per_row, const uint64_t* seeds);
+  // All rows at once. An action outside 0 .. 8 of an active UAV counts as 0, and is an error (BP_E_INVALID_ARG) some steps
+  // later.
+  void Step(const bp::Slot& slot, uint64_t begin, uint64_t end);
+
+  // ext/memory.h
+  void* Allocate(uint64_t bytes);
+  void Release(void* device);
+  void ToHost(void* host, const void* device, uint64_t bytes);
+  void ToDevice(void* device, const void* host, uint64_t bytes);
+  void Copy(void* to, const void* from, uint64_t bytes);
+  void Gather(void* to, const void* from, uint64_t bytes_each, uint64_t n, const int64_t* indices);
+
+ private:
+  struct Tensors;  // keeps LibTorch's headers out of here
+  std::unique_ptr<Tensors> t_;
+};
+
+}  // namespace backplane::uav_grid_tensor

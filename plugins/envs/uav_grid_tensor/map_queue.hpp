@@ -1,0 +1,67 @@
+// Maps drawn ahead on the CPU, for rows that start their episodes by themselves.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "uav/map.hpp"
+
+namespace backplane::uav_grid_tensor {
+
+// A map as a record of int32: [obstacles, start x, start y, target x, target y]. An obstacle is a cell of a map with a border
+// of `border` cells around it; the others are one number per UAV.
+class MapRecords {
+ public:
+  explicit MapRecords(const uav::Options& options)
+      : options_(options), border_(std::max<int64_t>(options.sensor_radius, 1)), maker_(options) {}
+  int64_t size() const { return options_.n_obstacles + 4 * options_.n_uavs; }
+  int64_t border() const { return border_; }
+  int64_t side() const { return options_.grid_size + 2 * border_; }  // of a map with its border
+  // out [size()]. Throws as uav::MapMaker does.
+  void Draw(uint64_t seed, int32_t* out);
+
+ private:
+  const uav::Options options_;
+  const int64_t border_;
+  uav::MapMaker maker_;
+  uav::Map map_;
+};
+
+// For each row `ahead` places that are used in turn: episode c of a row, counted from 0, has its map in place c % ahead. As an
+// episode lasts a step at least, full places last for `ahead` steps. Which maps come does not depend on `ahead`.
+class MapQueue {
+ public:
+  MapQueue(const uav::Options& options, int64_t rows);
+  int64_t ahead() const { return ahead_; }
+  MapRecords& records() { return records_; }
+
+  // What has come into the places since the last call.
+  struct Fresh {
+    std::vector<int64_t> places;   // row * ahead + place
+    std::vector<int32_t> records;  // [places, size of a record]
+  };
+  // Seeds of the next `per_row` episodes of each row, [rows, per_row], and how many the rows have `used` so far, [rows]. Maps
+  // of the same seeds stay. Throws as TopUp does.
+  const Fresh& NextSeeds(int64_t per_row, const uint64_t* seeds, const int64_t* used);
+  // Fills the places that have been used. Throws bp::Error if a row has started more episodes than there were seeds for.
+  const Fresh& TopUp(const int64_t* used);
+
+ private:
+  struct Row {
+    int64_t drawn = 0;  // episodes
+    int64_t first = 0;  // the episode that the first of seeds_ is for
+  };
+
+  void CheckUsed(const int64_t* used) const;
+
+  MapRecords records_;
+  const int64_t ahead_;
+  std::vector<Row> rows_;
+  int64_t per_row_ = 0;
+  std::vector<uint64_t> seeds_;     // [rows, per_row]
+  std::vector<uint64_t> drawn_of_;  // [rows, ahead] seeds of the maps in the places
+  Fresh fresh_;
+};
+
+}  // namespace backplane::uav_grid_tensor

@@ -1,0 +1,60 @@
+// One env in three forms whose outputs must agree: reset by the host, resetting itself, and resetting itself with all its
+// buffers on a made-up device, whose memory nobody can touch but the plugins while they are called.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "plugin/host_services.hpp"
+#include "plugin/loader.hpp"
+#include "rollout/collector.hpp"
+#include "rollout/evaluator.hpp"
+
+namespace backplane::twin {
+
+// Two agents a row. OBS [agent] = row, agent, steps, noise of the episode's seed; STATE = steps, sum of the actions so far.
+// Action 2 is masked for agent 1 in every second step. An agent is paid its action and some noise. A row ends by itself with
+// probability 1/8 a step and is cut at CutAt(row) steps.
+enum class Form { kOrdinary = 1, kSelfResetting, kOnDevice };
+constexpr int64_t CutAt(uint64_t row) { return 3 + static_cast<int64_t>(row % 5); }
+
+struct Switches {
+  bool moments = false;          // what the next learner asks for
+  std::atomic<int> nan_row{-1};  // the row whose rewards are NaN
+  std::atomic<int> nan_end{-1};  // the row whose last observations are NaN
+};
+extern Switches g_switches;
+
+// What is wrong with the next env.
+struct Faults {
+  bool no_autoreset = false, no_memory = false, no_final_obs = false, short_final_state = false;
+  uint64_t without_flags = 0;
+};
+extern Faults g_faults;
+
+// The pages of the device. They are open to nobody but whoever holds an Open.
+struct DevicePages {
+  struct Open {
+    Open();
+    ~Open();
+  };
+  static uint64_t blocks();
+  static void* Allocate(uint64_t bytes);
+  static void Release(void* block);
+};
+
+struct TwinTrial {
+  TwinTrial(Form form, uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_t seed = 7);
+  bool Collect(uint64_t horizon);
+  EvaluationResult Evaluate(Evaluator::Policy policy);  // on a second instance, of 5 rows
+  std::atomic<bool> cancelled{false};
+  HostSinks sinks;
+  std::unique_ptr<LoadedModule> module;
+  std::unique_ptr<EnvInstance> env, evaluation_env;
+  std::unique_ptr<LearnerInstance> learner;
+  std::unique_ptr<RunnerPool> pool;
+  std::unique_ptr<Collector> collector;
+  std::vector<PhaseClock> clocks;
+};
+
+}  // namespace backplane::twin
