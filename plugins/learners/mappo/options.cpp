@@ -40,7 +40,8 @@ Options::Options(const bp::Config& c)
       vf_hidden(Sizes(c, "vf_hidden")),
       activation(c.Str("activation") == "relu" ? Activation::kRelu : Activation::kTanh),
 
-      where_episodes(c.Where("episodes_per_batch")) {
+      where_episodes(c.Where("episodes_per_batch")),
+      where_device(c.Where("device")) {
   const std::string normalize = c.Str("normalize_advantages"), path = c.Str("update_path"), on = c.Str("device"),
                     amp = c.Str("use_amp");
   normalize_advantages = normalize == "none"        ? Normalize::kNone
