@@ -18,7 +18,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
       net_(MakeNet(options_, shape)),
       optimizer_(net_.size, "a smaller lr or reward_scale may help"),
       actor_(net_, shape),
-      streams_(shape, rows_, options_),
+      streams_(shape, rows_, options_.gamma, options_.lambda, options_.reward_scale),
       batch_(shape),
       metrics_(setup.host) {
   shape_.action_channel = {};  // what it points to may go
@@ -33,8 +33,7 @@ void Learner::ChooseModel(const bp_env_spec* env) {
   const bool env_on_gpu = env->device.type == BP_DEVICE_CUDA;
   if (env_on_gpu && (options_.device == Device::kCpu || options_.update_path == UpdatePath::kFused)) {
     throw bp::ConfigError(
-        "the env keeps its channels on a GPU, so this learner must run there: device: auto and update_path: auto (" +
-        options_.where_device + ")");
+        "the env keeps its channels on a GPU, so this learner must run there: device: auto and update_path: auto");
   }
   const bool gpu = options_.device == Device::kCuda || env_on_gpu;
   const bp_device device = env_on_gpu ? env->device : bp_device{gpu ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0};
@@ -49,7 +48,7 @@ void Learner::ChooseModel(const bp_env_spec* env) {
     model_ = FusedModel(net_, shape_, options_.update_shards, rl::OnHost(host()), host());
     return;
   }
-  std::unique_ptr<TorchModel> model = MakeTorchModel(net_, shape_, device, host(), options_.where_device);
+  std::unique_ptr<TorchModel> model = MakeTorchModel(net_, shape_, device, host());
   model->UseAmp(options_.use_amp == Amp::kOn);
   probe_amp_ = gpu && options_.use_amp == Amp::kAuto;
   if (gpu) torch_actor_ = MakeTorchActor(net_, shape_, device, host());

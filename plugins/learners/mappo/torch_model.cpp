@@ -222,10 +222,9 @@ class Autograd final : public TorchModel {
 
 }  // namespace
 
-std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host,
-                                           const std::string& where) {
+std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host) {
   if (device.type == BP_DEVICE_CUDA && !at::hasCUDA())
-    throw bp::ConfigError("device: cuda needs a GPU and a LibTorch built for it, found none (" + where + ")");
+    throw bp::ConfigError("device: cuda needs a GPU and a LibTorch built for it, found none");
   return std::make_unique<Autograd>(net, shape, DeviceOf(device), host);
 }
 

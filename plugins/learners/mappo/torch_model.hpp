@@ -16,9 +16,8 @@ class TorchModel : public Model {
   // call.
   virtual bp::Delivery OnHost(const bp::Delivery& delivery) = 0;
 };
-// Throws bp::ConfigError, ending in `where`, where LibTorch has no such device.
-std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host,
-                                           const std::string& where);
+// Throws bp::ConfigError where LibTorch has no such device.
+std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host);
 
 // Times a few gradients of the minibatch with and without mixed precision, takes the faster way, plain unless the gain is 1.2
 // times or more, and says so in the log and among the facts of the run.
