@@ -18,20 +18,45 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
       net_(MakeNet(options_, shape)),
       optimizer_(net_.size, "a smaller lr or reward_scale may help"),
       actor_(net_, shape),
-      streams_(shape, rows_, options_),
+      streams_(shape, rows_, options_.gamma, options_.lambda, options_.reward_scale),
       batch_(shape),
       metrics_(setup.host) {
   shape_.action_channel = {};  // what it points to may go
   InitParams(net_, seed_, options_.ortho_init, optimizer_.params());
-  actor_.Refresh(optimizer_.params());
   DescribeSpec(shape);
-  ChooseModel(shape);
+  ChooseModel(setup.env);
+  Refresh();
 }
 
-void Learner::ChooseModel(const EnvShape& shape) {
-  model_ = FusedModel(net_, shape, options_.update_shards, rl::OnHost(host()), host());
-  bp::RecordFact(host(), "update_path", "fused");
+// On a CPU the fused path, where no option asks for LibTorch.
+void Learner::ChooseModel(const bp_env_spec* env) {
+  const bool env_on_gpu = env->device.type == BP_DEVICE_CUDA;
+  if (env_on_gpu && (options_.device == Device::kCpu || options_.update_path == UpdatePath::kFused)) {
+    throw bp::ConfigError(
+        "the env keeps its channels on a GPU, so this learner must run there: device: auto and update_path: auto");
+  }
+  const bool gpu = options_.device == Device::kCuda || env_on_gpu;
+  const bp_device device = env_on_gpu ? env->device : bp_device{gpu ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0};
+  const bool torch = gpu || options_.update_path == UpdatePath::kTorch || options_.use_amp == Amp::kOn;
+  bp::RecordFact(host(), "update_path", torch ? "torch" : "fused");
+  if (options_.use_amp == Amp::kOn) bp::RecordFact(host(), "use_amp", "on");
+  if (options_.use_amp == Amp::kAuto && !gpu) {
+    // A timing must not decide numbers where the same file and seed give the same bits (decision 10).
+    bp::RecordFact(host(), "use_amp", "off: auto asks no timing on a CPU");
+  }
+  if (!torch) {
+    model_ = FusedModel(net_, shape_, options_.update_shards, rl::OnHost(host()), host());
+    return;
+  }
+  std::unique_ptr<TorchModel> model = MakeTorchModel(net_, shape_, device, host());
+  model->UseAmp(options_.use_amp == Amp::kOn);
+  probe_amp_ = gpu && options_.use_amp == Amp::kAuto;
+  if (gpu) torch_actor_ = MakeTorchActor(net_, shape_, device, host());
+  torch_model_ = model.get();
+  model_ = std::move(model);
 }
+
+void Learner::Refresh() { torch_actor_ ? torch_actor_->Refresh(optimizer_.params()) : actor_.Refresh(optimizer_.params()); }
 
 void Learner::DescribeSpec(const EnvShape& shape) {
   spec_.ActIn(shape.obs);  // in the order that Actor reads
@@ -87,6 +112,8 @@ void Learner::OnTick(uint64_t index) {
   const int64_t parts = Minibatches(), part = static_cast<int64_t>(index) % parts;
   if (part == 0) batch_.Shuffle(bp_seed(seed_, BP_PURPOSE_LEARNER, 0, epochs_done_++));
   const Minibatch batch = NextMinibatch(part);
+  if (probe_amp_) ProbeAmp(host(), batch, CurrentLoss(), optimizer_.params(), net_.size, torch_model_);
+  probe_amp_ = false;
   rl::StepStats stats = model_->Gradient(batch, CurrentLoss(), optimizer_.params(), optimizer_.gradient());
   rl::NeedFinite("loss", stats.total, optimizer_.hint());
   if (options_.kl_target > 0 && stats.kl > 1.5 * options_.kl_target) {
@@ -112,7 +139,7 @@ void Learner::Report(const rl::StepStats& stats) {
 
 void Learner::EndUpdate() {
   optimizer_.RequireFiniteState();  // before the host takes the state for a checkpoint
-  actor_.Refresh(optimizer_.params());
+  Refresh();
 }
 
 }  // namespace backplane::mappo

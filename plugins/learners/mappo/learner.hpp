@@ -5,9 +5,9 @@
 
 #include "actor.hpp"
 #include "backplane/learner.hpp"
-#include "model.hpp"
 #include "options.hpp"
 #include "rl/optimizer.hpp"
+#include "torch_model.hpp"
 #include "value_norm.hpp"
 
 namespace backplane::mappo {
@@ -20,7 +20,7 @@ class Learner : public bp::OnPolicy {
   uint64_t Horizon() const override { return horizon_; }
   uint64_t OnRollout(const bp::Delivery& delivery) override;
   void OnTick(uint64_t index) override;
-  void Act(const bp_act& act) override { actor_.Act(act); }
+  void Act(const bp_act& act) override { torch_actor_ ? torch_actor_->Act(act) : actor_.Act(act); }
 
   // Saving in the middle of an update gives the state as if the update had ended there; the next request after loading is a
   // new rollout.
@@ -29,7 +29,8 @@ class Learner : public bp::OnPolicy {
 
  private:
   Learner(const bp::LearnerSetup& setup, const EnvShape& shape);
-  void ChooseModel(const EnvShape& shape);
+  void ChooseModel(const bp_env_spec* env);
+  void Refresh();
   void DescribeSpec(const EnvShape& shape);
   int64_t Minibatches() const;
   void Returns();
@@ -45,7 +46,10 @@ class Learner : public bp::OnPolicy {
   Net net_;
   rl::Optimizer<float> optimizer_;
   std::unique_ptr<Model> model_;
+  TorchModel* torch_model_ = nullptr;  // model_, if it is one
+  bool probe_amp_ = false;             // at the next minibatch
   Actor actor_;
+  std::unique_ptr<TorchActor> torch_actor_;  // on a device; else actor_ acts
   Streams streams_;
   Batch batch_;
   ValueNorm value_norm_;

@@ -38,9 +38,7 @@ Options::Options(const bp::Config& c)
       ortho_init(c.Bool("ortho_init")),
       hidden(Sizes(c, "hidden")),
       vf_hidden(Sizes(c, "vf_hidden")),
-      activation(c.Str("activation") == "relu" ? Activation::kRelu : Activation::kTanh),
-
-      where_episodes(c.Where("episodes_per_batch")) {
+      activation(c.Str("activation") == "relu" ? Activation::kRelu : Activation::kTanh) {
   const std::string normalize = c.Str("normalize_advantages"), path = c.Str("update_path"), on = c.Str("device"),
                     amp = c.Str("use_amp");
   normalize_advantages = normalize == "none"        ? Normalize::kNone
@@ -49,16 +47,14 @@ Options::Options(const bp::Config& c)
   update_path = path == "fused" ? UpdatePath::kFused : path == "torch" ? UpdatePath::kTorch : UpdatePath::kAuto;
   device = on == "cuda" ? Device::kCuda : on == "cpu" ? Device::kCpu : Device::kAuto;
   use_amp = amp == "true" ? Amp::kOn : amp == "false" ? Amp::kOff : Amp::kAuto;
-  if (hidden.empty()) throw bp::ConfigError("hidden should have one layer or more, got none (" + c.Where("hidden") + ")");
+  if (hidden.empty()) throw bp::ConfigError("hidden should have one layer or more, got none");
   if (vf_hidden.empty()) vf_hidden = hidden;
   if (episodes_per_batch > 0 && c.Where("train_batch_size") != "default") {
-    throw bp::ConfigError("episodes_per_batch and train_batch_size both set the length of a rollout; keep one of them (" +
-                          where_episodes + ", " + c.Where("train_batch_size") + ")");
+    throw bp::ConfigError("episodes_per_batch and train_batch_size both set the length of a rollout; keep one of them");
   }
   const auto needs_torch = [&](bool wanted, const char* option) {
     if (!wanted || update_path != UpdatePath::kFused) return;
-    throw bp::ConfigError(std::string(option) + " needs LibTorch's update, but update_path is fused (" + c.Where(option) +
-                          ", " + c.Where("update_path") + ")");
+    throw bp::ConfigError(std::string(option) + " needs LibTorch's update, but update_path is fused");
   };
   needs_torch(use_amp == Amp::kOn, "use_amp");
   needs_torch(device == Device::kCuda, "device");
@@ -69,9 +65,7 @@ uint64_t Options::Horizon(uint64_t rows, int64_t max_episode_steps) const {
   if (episodes_per_batch > 0) {
     if (max_episode_steps == 0) {
       throw bp::ConfigError(
-          "episodes_per_batch needs an env with a limit of steps per episode, this one has none; set "
-          "train_batch_size instead (" +
-          where_episodes + ")");
+          "episodes_per_batch needs an env with a limit of steps per episode, this one has none; set train_batch_size instead");
     }
     steps = static_cast<uint64_t>(episodes_per_batch * max_episode_steps);
   }

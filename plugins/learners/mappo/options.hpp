@@ -29,7 +29,6 @@ struct Options {
   UpdatePath update_path;
   Device device;
   Amp use_amp;
-  std::string where_episodes, where_amp, where_device;
 };
 
 struct EnvShape {

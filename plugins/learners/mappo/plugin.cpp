@@ -9,6 +9,7 @@ class Mappo : public Learner, public bp::LearnerPlugin<Mappo> {
                                     .version = "1.0.0",
                                     .summary = "Multi-agent PPO: one actor for all agents, a critic that sees the state",
                                     .flags = BP_FLAG_ROWS_CONCURRENT | BP_FLAG_ROW_EXACT};
+  static constexpr bool kServesDevices = true;
   static constexpr bp_param kOptions[] = {
       bp::I64("train_batch_size", "2048", "[1,)", "Env steps per iteration over all rows; the horizon is rounded up",
               {.unit = "steps", .helps = "ram_near_limit-,sync_overhead+"}),

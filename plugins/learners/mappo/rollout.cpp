@@ -10,8 +10,9 @@ namespace backplane::mappo {
 uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
   {
     const bp::PhaseScope phase(host(), "batch_build");
-    streams_.Read(delivery);
-    batch_.Take(delivery, streams_);
+    const bp::Delivery on_host = torch_model_ ? torch_model_->OnHost(delivery) : delivery;
+    streams_.Read(on_host);
+    batch_.Take(on_host, streams_);
   }
   const Samples& samples = batch_.samples();
   const int64_t places = streams_.steps() * streams_.agents();

@@ -45,7 +45,7 @@ void Learner::Load(const bp::Reader& reader) {
   optimizer_.Load(reader);
   value_norm_.Load(reader);
   epochs_done_ = reader.Get<uint64_t>();
-  actor_.Refresh(optimizer_.params());
+  Refresh();
   Restart(reader.Get<uint64_t>());
 }
 

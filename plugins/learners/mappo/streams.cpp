@@ -6,13 +6,13 @@
 
 namespace backplane::mappo {
 
-Streams::Streams(const EnvShape& shape, uint64_t rows, const Options& options)
+Streams::Streams(const EnvShape& shape, uint64_t rows, double gamma, double lambda, double reward_scale)
     : shape_(shape),
       rows_(static_cast<int64_t>(rows)),
       agents_(rows_ * shape.agents),
-      gamma_(options.gamma),
-      lambda_(options.lambda),
-      reward_scale_(options.reward_scale) {
+      gamma_(gamma),
+      lambda_(lambda),
+      reward_scale_(reward_scale) {
   shape_.action_channel = {};  // what it points to may go
 }
 

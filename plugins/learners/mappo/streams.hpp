@@ -11,7 +11,7 @@ namespace backplane::mappo {
 // A rollout of `steps` steps of `agents` agents (of all rows). Place p is step p / agents of agent p % agents.
 class Streams {
  public:
-  Streams(const EnvShape& shape, uint64_t rows, const Options& options);
+  Streams(const EnvShape& shape, uint64_t rows, double gamma, double lambda, double reward_scale);
 
   // Reads REWARD and the flags. An agent's step is followed by nothing where the row terminated, or agent_ended is 1, or ALIVE
   // goes to 0 within an episode; by the final observation where the row was cut; else by the agent's next step.

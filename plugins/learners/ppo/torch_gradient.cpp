@@ -5,44 +5,10 @@
 #include <algorithm>
 
 #include "gradient.hpp"
-#include "losses.hpp"
 #include "torch/errors.hpp"
+#include "torch/losses.hpp"
 
 namespace backplane::ppo {
-
-at::Tensor GaussianLogp(const at::Tensor& x, const at::Tensor& mean, const at::Tensor& log_std) {
-  constexpr double kHalfLog2Pi = 0.91893853320467274178;
-  const at::Tensor z = (x - mean) * log_std.neg().exp();
-  return (z.square() * -0.5 - log_std - kHalfLog2Pi).sum(-1);
-}
-
-at::Tensor GaussianEntropy(const at::Tensor& log_std) {
-  constexpr double kHalfLog2PiE = 1.41893853320467274178;
-  return (log_std + kHalfLog2PiE).sum(-1);
-}
-
-at::Tensor MaskedLogSoftmax(const at::Tensor& logits, const at::Tensor& mask) {
-  // Finite, so that 0 * log 0 stays 0 in the entropy and in its gradient.
-  return (mask.defined() ? logits.masked_fill(mask.logical_not(), -1e30) : logits).log_softmax(-1);
-}
-
-at::Tensor CategoricalEntropy(const at::Tensor& log_probs) { return -(log_probs.exp() * log_probs).sum(-1); }
-
-at::Tensor ClippedSurrogate(const at::Tensor& ratio, const at::Tensor& advantage, double clip) {
-  return at::max(-advantage * ratio, -advantage * ratio.clamp(1 - clip, 1 + clip)).mean();
-}
-
-at::Tensor NormalizeAdvantages(const at::Tensor& advantage) {
-  if (advantage.size(0) < 2) return advantage;
-  return (advantage - advantage.mean()) / (advantage.std(/*unbiased=*/true) + 1e-8);
-}
-
-at::Tensor ValueLoss(const at::Tensor& value, const at::Tensor& old, const at::Tensor& target, double clip) {
-  const at::Tensor loss = (value - target).square();
-  if (clip <= 0) return loss.mean() * 0.5;
-  const at::Tensor near = old + (value - old).clamp(-clip, clip);
-  return at::max(loss, (near - target).square()).mean() * 0.5;
-}
 
 namespace {
 
@@ -96,8 +62,9 @@ class Autograd final : public Gradient<T> {
     const at::Tensor head = Linear(net_.policy, latent);
     if (net_.discrete) {
       const at::Tensor mask = b.mask ? Borrow(b.mask, {b.n, net_.actions}, at::kByte) : at::Tensor();
-      const at::Tensor log_probs = MaskedLogSoftmax(head, mask);
-      return {log_probs.gather(1, Borrow(b.choice, {b.n, 1}, at::kLong)).squeeze(1), CategoricalEntropy(log_probs).mean()};
+      const at::Tensor log_probs = torch_common::MaskedLogSoftmax(head, mask);
+      return {log_probs.gather(1, Borrow(b.choice, {b.n, 1}, at::kLong)).squeeze(1),
+              torch_common::CategoricalEntropy(log_probs).mean()};
     }
     at::Tensor log_std;
     if (net_.sde) {
@@ -107,18 +74,19 @@ class Autograd final : public Gradient<T> {
     } else {
       log_std = Leaf(net_.log_std, {net_.actions});
     }
-    return {GaussianLogp(Borrow(b.action, {b.n, net_.actions}), head, log_std), GaussianEntropy(log_std).mean()};
+    return {torch_common::GaussianLogp(Borrow(b.action, {b.n, net_.actions}), head, log_std),
+            torch_common::GaussianEntropy(log_std).mean()};
   }
 
   StepStats Step(const Minibatch<T>& b, const LossOptions& o) const {
     const at::Tensor obs = Borrow(b.obs, {b.n, net_.obs}), latent = Hidden(net_.actor, obs);
     at::Tensor advantage = Borrow(b.advantage, {b.n});
-    if (o.normalize_advantages) advantage = NormalizeAdvantages(advantage);
+    if (o.normalize_advantages) advantage = torch_common::NormalizeAdvantages(advantage);
     const Chosen policy = Policy(b, latent);
     const at::Tensor log_ratio = policy.logp - Borrow(b.logp, {b.n}), ratio = log_ratio.exp();
-    const at::Tensor policy_loss = ClippedSurrogate(ratio, advantage, o.clip);
+    const at::Tensor policy_loss = torch_common::ClippedSurrogate(ratio, advantage, o.clip);
     const at::Tensor value = Linear(net_.value, net_.shared ? latent : Hidden(net_.critic, obs)).squeeze(1);
-    const at::Tensor value_loss = ValueLoss(value, Borrow(b.value, {b.n}), Borrow(b.ret, {b.n}), o.vf_clip);
+    const at::Tensor value_loss = torch_common::ValueLoss(value, Borrow(b.value, {b.n}), Borrow(b.ret, {b.n}), o.vf_clip, 0);
     const at::Tensor total = policy_loss - policy.entropy * o.entropy_coeff + value_loss * o.vf_coeff;
     total.backward();
     StepStats s{};

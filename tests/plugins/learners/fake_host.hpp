@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ class FakeHost {
  public:
   // `overrides`: option -> YAML text.
   FakeHost(const bp_descriptor& descriptor, std::map<std::string, std::string> overrides) : options_(std::move(overrides)) {
+    for (const auto& [path, text] : options_) set_.insert(path);
     for (uint64_t i = 0; i < descriptor.n_params; ++i)
       options_.try_emplace(descriptor.params[i].path, descriptor.params[i].def);
     config.impl = host.impl = this;
@@ -41,7 +43,9 @@ class FakeHost {
       return bp_status{BP_OK};
     };
     config.list = List;
-    config.where = [](const bp_config*, const char*) { return "test.yaml:1:1"; };
+    config.where = [](const bp_config* c, const char* path) {
+      return static_cast<FakeHost*>(c->impl)->set_.contains(path) ? "test.yaml:1:1" : "default";
+    };
   }
   FakeHost(const FakeHost&) = delete;
 
@@ -64,6 +68,7 @@ class FakeHost {
     return BP_OK;
   }
   std::map<std::string, std::string> options_;
+  std::set<std::string> set_;  // by the test
 };
 
 // A tensor with its memory: [d0, d1, ...], contiguous.

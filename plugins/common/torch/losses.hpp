@@ -1,0 +1,49 @@
+// The parts of PPO's loss in LibTorch, each over a batch in the first dimension.
+#pragma once
+
+#include <ATen/ATen.h>
+
+namespace backplane::torch_common {
+
+inline at::Tensor GaussianLogp(const at::Tensor& x, const at::Tensor& mean, const at::Tensor& log_std) {
+  constexpr double kHalfLog2Pi = 0.91893853320467274178;
+  const at::Tensor z = (x - mean) * log_std.neg().exp();
+  return (z.square() * -0.5 - log_std - kHalfLog2Pi).sum(-1);
+}
+
+inline at::Tensor GaussianEntropy(const at::Tensor& log_std) {
+  constexpr double kHalfLog2PiE = 1.41893853320467274178;
+  return (log_std + kHalfLog2PiE).sum(-1);
+}
+
+// mask: not 0 where allowed; undefined: all allowed.
+inline at::Tensor MaskedLogSoftmax(const at::Tensor& logits, const at::Tensor& mask) {
+  // Finite, so that 0 * log 0 stays 0 in the entropy and in its gradient.
+  return (mask.defined() ? logits.masked_fill(mask.logical_not(), -1e30) : logits).log_softmax(-1);
+}
+
+inline at::Tensor CategoricalEntropy(const at::Tensor& log_probs) { return -(log_probs.exp() * log_probs).sum(-1); }
+
+// mean max(-A ratio, -A clip(ratio, 1 - clip, 1 + clip))
+inline at::Tensor ClippedSurrogate(const at::Tensor& ratio, const at::Tensor& advantage, double clip) {
+  return at::max(-advantage * ratio, -advantage * ratio.clamp(1 - clip, 1 + clip)).mean();
+}
+
+// (A - mean) / (std + 1e-8) with the unbiased std; a single one stays as it is.
+inline at::Tensor NormalizeAdvantages(const at::Tensor& advantage) {
+  if (advantage.size(0) < 2) return advantage;
+  return (advantage - advantage.mean()) / (advantage.std(/*unbiased=*/true) + 1e-8);
+}
+
+// Mean of max(f(V - R), f(V_old + clip(V - V_old, -clip, clip) - R)), clip 0: of the first alone. f(e) = e^2 / 2, beyond
+// huber > 0 linear.
+inline at::Tensor ValueLoss(const at::Tensor& value, const at::Tensor& old, const at::Tensor& target, double clip,
+                            double huber) {
+  const auto loss = [&](const at::Tensor& v) {
+    return huber > 0 ? at::huber_loss(v, target, at::Reduction::None, huber) : (v - target).square() * 0.5;
+  };
+  if (clip <= 0) return loss(value).mean();
+  return at::max(loss(value), loss(old + (value - old).clamp(-clip, clip))).mean();
+}
+
+}  // namespace backplane::torch_common

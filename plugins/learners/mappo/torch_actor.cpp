@@ -1,0 +1,84 @@
+// Acting by LibTorch on a device: all agents of a range in one pass, without waiting for the device where the env is there too.
+#include <c10/core/GradMode.h>
+
+#include "backplane/rng.h"
+#include "torch/errors.hpp"
+#include "torch/losses.hpp"
+#include "torch_model.hpp"
+#include "torch_net.hpp"
+
+namespace backplane::mappo {
+namespace {
+
+class OnDevice final : public TorchActor {
+ public:
+  OnDevice(const Net& net, const EnvShape& shape, at::Device device, const bp_host* host)
+      : net_(net),
+        masked_(!shape.mask.empty()),
+        mortal_(!shape.alive.empty()),
+        agents_(shape.agents),
+        device_(device),
+        host_(host) {}
+
+  void Refresh(const float* params) override {
+    flat_ = at::from_blob(const_cast<float*>(params), {net_.size}).to(device_, /*non_blocking=*/false, /*copy=*/true);
+  }
+
+  void Act(const bp_act& act) const override {
+    torch_common::WithTorchErrors([&] {
+      const c10::AutoGradMode grad_mode(false);
+      const int64_t begin = static_cast<int64_t>(act.begin) * agents_, n = static_cast<int64_t>(act.end) * agents_ - begin;
+      const auto rows = [&](const bp_tensor* tensor) { return Borrow(*tensor).narrow(0, begin, n); };
+      at::Tensor obs, mask, alive;
+      {
+        const bp::PhaseScope phase(host_, "obs_transfer");
+        obs = rows(act.in[0]).to(device_);
+        if (masked_) mask = rows(act.in[1]).to(device_);
+        if (mortal_) alive = rows(act.in[masked_ ? 2 : 1]).to(device_);
+      }
+      const at::Tensor log_probs =
+          torch_common::MaskedLogSoftmax(TorchTower(net_.actor, obs,
+                                                    [&](int64_t offset, at::IntArrayRef shape) {
+                                                      return flat_.narrow(0, offset, c10::multiply_integers(shape)).view(shape);
+                                                    }),
+                                         mask);
+      at::Tensor choice = act.flags & BP_ACT_GREEDY ? log_probs.argmax(1) : Draw(act, begin, log_probs);
+      at::Tensor logp = log_probs.gather(1, choice.unsqueeze(1)).squeeze(1);
+      if (mortal_) choice = choice * alive, logp = logp * alive;
+      const bp::PhaseScope phase(host_, "act_transfer");
+      rows(act.out[0]).copy_(choice);
+      rows(act.out[1]).copy_(logp);
+    });
+  }
+
+ private:
+  // The first choice at which the sum of probabilities passes a uniform number, in double; each agent has its own stream.
+  at::Tensor Draw(const bp_act& act, int64_t begin, const at::Tensor& log_probs) const {
+    const int64_t n = log_probs.size(0);
+    std::vector<double> uniform(n);
+    for (int64_t i = 0; i < n; ++i) {
+      const auto agent = act.row_base * static_cast<uint64_t>(agents_) + static_cast<uint64_t>(begin + i);
+      bp_rng stream{bp_seed(act.seed, BP_PURPOSE_ACT, static_cast<uint32_t>(agent), act.step), 0};
+      uniform[i] = bp_rng_uniform(&stream);
+    }
+    const at::Tensor sums = log_probs.to(at::kDouble).exp().cumsum(1);
+    const at::Tensor mark =
+        at::from_blob(uniform.data(), {n, 1}, at::kDouble).to(device_) * sums.narrow(1, net_.actions - 1, 1);
+    return (sums <= mark).sum(1);
+  }
+
+  Net net_;
+  bool masked_, mortal_;
+  int64_t agents_;
+  at::Device device_;
+  const bp_host* host_;
+  at::Tensor flat_;
+};
+
+}  // namespace
+
+std::unique_ptr<TorchActor> MakeTorchActor(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host) {
+  return std::make_unique<OnDevice>(net, shape, DeviceOf(device), host);
+}
+
+}  // namespace backplane::mappo

@@ -1,0 +1,231 @@
+// The model by LibTorch: values, and the gradient by autograd.
+#include "torch_model.hpp"
+
+#include <ATen/autocast_mode.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "torch/errors.hpp"
+#include "torch/losses.hpp"
+#include "torch_net.hpp"
+
+namespace backplane::mappo {
+namespace {
+
+constexpr int64_t kValues = 4096;  // samples per pass without a gradient
+
+// Layers in bfloat16 while it lives, on this thread.
+class Autocast {
+ public:
+  Autocast(at::DeviceType type, bool on) : type_(type), before_(at::autocast::is_autocast_enabled(type)) {
+    at::autocast::set_autocast_enabled(type_, on);
+    if (on) at::autocast::set_autocast_dtype(type_, at::kBFloat16);
+    at::autocast::increment_nesting();
+  }
+  ~Autocast() {
+    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+    at::autocast::set_autocast_enabled(type_, before_);
+  }
+  Autocast(const Autocast&) = delete;
+
+ private:
+  at::DeviceType type_;
+  bool before_;
+};
+
+template <class T>
+at::Tensor CopyOf(const std::vector<T>& values, at::IntArrayRef shape, at::Device device) {
+  return at::from_blob(const_cast<T*>(values.data()), shape, at::TensorOptions(c10::CppTypeToScalarType<T>::value))
+      .to(device, /*non_blocking=*/false, /*copy=*/true);
+}
+
+class Autograd final : public TorchModel {
+ public:
+  Autograd(const Net& net, const EnvShape& shape, at::Device device, const bp_host* host)
+      : net_(net), obs_name_(shape.obs), state_name_(shape.state), device_(device), host_(host) {}
+
+  void UseAmp(bool on) override { amp_ = on; }
+
+  bp::Delivery OnHost(const bp::Delivery& delivery) override {
+    const bp_delivery& raw = delivery.raw();
+    copies_.clear(), tensors_.assign(raw.tensors, raw.tensors + raw.n_tensors);
+    for (uint64_t i = 0; i < raw.n_tensors; ++i) {
+      bp_tensor*& tensor = tensors_[i];
+      if (tensor->device.type == BP_DEVICE_CPU || IsLarge(raw.names[i])) continue;
+      Copy& copy = copies_.emplace_back();
+      copy.data = Borrow(*tensor).cpu().contiguous();
+      copy.view = *tensor;
+      copy.view.data = copy.data.data_ptr(), copy.view.device = {BP_DEVICE_CPU, 0};
+      copy.strides.assign(copy.data.strides().begin(), copy.data.strides().end());
+      copy.view.strides = copy.strides.data();
+      tensor = &copy.view;
+    }
+    on_host_ = raw;
+    on_host_.tensors = tensors_.data();
+    return bp::Delivery(&on_host_);
+  }
+
+  void Take(const bp::Delivery& delivery, const Streams& streams, const Samples& samples) override {
+    torch_common::WithTorchErrors([&] {
+      const at::Tensor seen = Borrow(*delivery.Find(obs_name_.c_str()));
+      obs_ = Entries(seen, samples.place, streams.agents());
+      std::vector<int64_t> agent, final_agent, row, final_row;
+      for (const Streams::Bootstrap& b : streams.bootstraps()) {
+        agent.push_back(b.place % streams.agents()), final_agent.push_back(b.final_agent);
+        row.push_back(b.env_step % streams.rows()), final_row.push_back(b.final);
+      }
+      next_obs_ = Following(seen.select(0, streams.steps()), delivery.Find("final_obs"), agent, final_agent);
+      if (net_.state == 0) return;
+      const at::Tensor states = Borrow(*delivery.Find(state_name_.c_str()));
+      state_ = Entries(states, samples.env_step, streams.rows());
+      step_of_ = CopyOf(samples.step_of, {samples.n}, device_);
+      next_state_ = Following(states.select(0, streams.steps()), delivery.Find("final_state"), row, final_row);
+    });
+  }
+
+  void Values(const float* params, float* out_samples, float* out_bootstraps) override {
+    torch_common::WithTorchErrors([&] {
+      const c10::AutoGradMode grad_mode(false);
+      const Part part = Constants(params);
+      const at::Tensor no_step;
+      Values(part, obs_, state_, step_of_, out_samples);
+      Values(part, next_obs_, next_state_, no_step, out_bootstraps);
+    });
+  }
+
+  rl::StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) override {
+    return torch_common::WithTorchErrors([&] {
+      const c10::AutoGradMode grad_mode(true);
+      const at::Tensor flat = at::from_blob(const_cast<float*>(params), {net_.size}).to(device_);
+      const at::Tensor gradient = at::zeros({net_.size}, flat.options());
+      // Leaves of the graph: backward() adds into a defined gradient in place.
+      const Part leaf = [&](int64_t offset, at::IntArrayRef shape) {
+        const auto view = [&](const at::Tensor& of) { return of.narrow(0, offset, c10::multiply_integers(shape)).view(shape); };
+        at::Tensor tensor = view(flat).detach();
+        tensor.set_requires_grad(true);
+        tensor.mutable_grad() = view(gradient);
+        return tensor;
+      };
+      const rl::StepStats stats = Step(batch, options, leaf);
+      at::from_blob(out, {net_.size}).copy_(gradient);
+      return stats;
+    });
+  }
+
+ private:
+  struct Copy {
+    at::Tensor data;
+    bp_tensor view;
+    std::vector<int64_t> strides;
+  };
+
+  bool IsLarge(const std::string& name) const {
+    return name == obs_name_ || name == state_name_ || name == "final_obs" || name == "final_state";
+  }
+
+  // Entries i / width, i % width of a rollout [steps + 1, width, ...].
+  at::Tensor Entries(const at::Tensor& from, const std::vector<int64_t>& index, int64_t width) const {
+    const auto n = static_cast<int64_t>(index.size());
+    const at::Tensor i = CopyOf(index, {n}, from.device());
+    const c10::List<std::optional<at::Tensor>> at{i.div(width, "floor"), i.remainder(width)};
+    return at::index(from, at).to(device_);
+  }
+
+  // Rows of `finals` where final >= 0, else own rows of `last`.
+  at::Tensor Following(const at::Tensor& last, const bp_tensor* finals, const std::vector<int64_t>& own,
+                       const std::vector<int64_t>& final) const {
+    const auto n = static_cast<int64_t>(own.size());
+    at::Tensor rows = last.index_select(0, CopyOf(own, {n}, last.device()));
+    if (finals && finals->shape[0] > 0) {
+      const at::Tensor index = CopyOf(final, {n}, last.device());
+      const at::Tensor ended = Borrow(*finals).index_select(0, index.clamp_min(0));
+      rows = at::where((index >= 0).unsqueeze(1), ended, rows);
+    }
+    return rows.to(device_);
+  }
+
+  Part Constants(const float* params) const {
+    const at::Tensor flat = at::from_blob(const_cast<float*>(params), {net_.size}).to(device_);
+    return [flat](int64_t offset, at::IntArrayRef shape) {
+      return flat.narrow(0, offset, c10::multiply_integers(shape)).view(shape);
+    };
+  }
+
+  // step: row of `state` for each row of obs; undefined: the same row.
+  at::Tensor Value(const Part& part, const at::Tensor& obs, const at::Tensor& state, const at::Tensor& step) const {
+    const at::Tensor x = net_.state == 0 ? obs : at::cat({step.defined() ? state.index_select(0, step) : state, obs}, 1);
+    return TorchTower(net_.critic, x, part).squeeze(1);
+  }
+
+  void Values(const Part& part, const at::Tensor& obs, const at::Tensor& state, const at::Tensor& step, float* out) const {
+    for (int64_t at = 0; at < obs.size(0); at += kValues) {
+      const int64_t n = std::min(kValues, obs.size(0) - at);
+      const auto cut = [&](const at::Tensor& of) { return of.defined() ? of.narrow(0, at, n) : of; };
+      at::from_blob(out + at, {n}).copy_(Value(part, cut(obs), step.defined() ? state : cut(state), cut(step)));
+    }
+  }
+
+  template <class T, class At>
+  at::Tensor Column(const Minibatch& b, At&& at) const {
+    std::vector<T> values;
+    for (int32_t i : b.index) values.push_back(static_cast<T>(at(i)));
+    return CopyOf(values, {b.n()}, device_);
+  }
+
+  rl::StepStats Step(const Minibatch& b, const LossOptions& o, const Part& leaf) const {
+    const Samples& s = b.samples;
+    const at::Tensor index = Column<int64_t>(b, [](int32_t i) { return i; }), obs = obs_.index_select(0, index);
+    const at::Tensor step = net_.state > 0 ? step_of_.index_select(0, index) : at::Tensor();
+    at::Tensor mask, head, value;
+    if (!s.mask.empty()) mask = CopyOf(s.mask, {s.n, net_.actions}, device_).index_select(0, index);
+    {
+      const bp::PhaseScope phase(host_, "update_forward");
+      const Autocast autocast(device_.type(), amp_);
+      head = TorchTower(net_.actor, obs, leaf);
+      value = Value(leaf, obs, state_, step);
+    }
+    const at::Tensor log_probs = torch_common::MaskedLogSoftmax(head, mask);
+    const at::Tensor choice = Column<int64_t>(b, [&](int32_t i) { return s.choice[i]; });
+    const at::Tensor log_ratio =
+        log_probs.gather(1, choice.unsqueeze(1)).squeeze(1) - Column<float>(b, [&](int32_t i) { return s.logp[i]; });
+    const at::Tensor ratio = log_ratio.exp();
+    const auto scaled = [](const rl::Scaling& by, float x) { return (x - by.mean) * by.scale; };
+    const at::Tensor advantage = Column<float>(b, [&](int32_t i) { return scaled(b.advantage, s.advantage[i]); });
+    const at::Tensor target = Column<float>(b, [&](int32_t i) { return scaled(b.target, s.ret[i]); });
+    const at::Tensor old = Column<float>(b, [&](int32_t i) { return s.value[i]; });
+    const at::Tensor policy_loss = torch_common::ClippedSurrogate(ratio, advantage, o.clip);
+    const at::Tensor entropy = torch_common::CategoricalEntropy(log_probs).mean();
+    const at::Tensor value_loss = torch_common::ValueLoss(value, old, target, o.vf_clip, o.huber_delta);
+    const at::Tensor total = policy_loss - entropy * o.entropy_coeff + value_loss * o.vf_coeff;
+    total.backward();
+    rl::StepStats stats{};
+    stats.policy_loss = policy_loss.item<double>(), stats.value_loss = value_loss.item<double>();
+    stats.entropy = entropy.item<double>(), stats.total = total.item<double>();
+    const at::Tensor moved = ratio.detach() - 1;
+    stats.kl = (moved - log_ratio.detach()).to(at::kDouble).mean().item<double>();
+    stats.clip_fraction = (moved.abs() > o.clip).to(at::kDouble).mean().item<double>();
+    return stats;
+  }
+
+  Net net_;
+  std::string obs_name_, state_name_;
+  at::Device device_;
+  const bp_host* host_;
+  bool amp_ = false;
+  at::Tensor obs_, state_, step_of_, next_obs_, next_state_;
+  std::deque<Copy> copies_;
+  std::vector<bp_tensor*> tensors_;
+  bp_delivery on_host_{};
+};
+
+}  // namespace
+
+std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host) {
+  if (device.type == BP_DEVICE_CUDA && !at::hasCUDA())
+    throw bp::ConfigError("device: cuda needs a GPU and a LibTorch built for it, found none");
+  return std::make_unique<Autograd>(net, shape, DeviceOf(device), host);
+}
+
+}  // namespace backplane::mappo

@@ -1,0 +1,103 @@
+// Acting, values and gradients of the fused path, and ValueNorm.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "mappo_iteration.hpp"
+#include "value_norm.hpp"
+
+namespace backplane::mappo {
+namespace {
+
+using testing::Backwards;
+using testing::Distance;
+using testing::InOrder;
+using testing::Iteration;
+
+TEST(ValueNorm, AgreesWithTheReference) {
+  ValueNorm norm;
+  const auto update = [&](const std::vector<float>& x) {
+    norm.Update(static_cast<int64_t>(x.size()), [&](int64_t i) { return x[i]; });
+  };
+  update({1, 2, 3}), update({4, 6});
+  EXPECT_NEAR(norm.mean(), 3.5000075000375, 1e-9);
+  EXPECT_NEAR(norm.variance(), 3.0833341666146, 1e-8);
+  EXPECT_NEAR((5 - norm.scaling().mean) * norm.scaling().scale, .8542378095146, 1e-9);
+  EXPECT_NEAR(norm.Denormalize(.8542378095146), 5, 1e-6);
+}
+
+TEST(MappoModel, FirstMinibatchHasRatioOne) {
+  Iteration it({});
+  const auto model = it.Fused();
+  Samples& s = it.batch.samples();
+  const std::vector<float> values = it.ValuesOf(*model);
+  std::copy_n(values.begin(), s.n, s.value.begin());
+  s.ret = s.value;
+  std::vector<float> gradient(it.net.size);
+  const rl::StepStats stats =
+      model->Gradient({s, it.batch.Order(0, s.n), {}, {}}, {.vf_clip = .2}, it.params.data(), gradient.data());
+  EXPECT_NEAR(stats.kl, 0, 1e-7);
+  EXPECT_EQ(stats.clip_fraction, 0);
+  EXPECT_NEAR(stats.policy_loss, -std::accumulate(s.advantage.begin(), s.advantage.end(), 0.0) / static_cast<double>(s.n),
+              1e-6);
+  EXPECT_EQ(stats.value_loss, 0) << "values and their gradient come from the same bits";
+}
+
+TEST(MappoModel, DeadAgentsNeverEnter) {
+  Iteration clean({}), poisoned({});
+  for (int64_t i = 0; i < clean.env.shape.steps * clean.rollout.all; ++i) {
+    if (!clean.rollout.alive.data[i]) std::fill_n(&poisoned.rollout.obs.data[i * 11], 11, NAN);
+  }
+  poisoned.Act(0, 3);
+  EXPECT_EQ(poisoned.rollout.action.data, clean.rollout.action.data);
+  EXPECT_EQ(poisoned.rollout.logp.data, clean.rollout.logp.data);
+  const auto a = clean.Fused(), b = poisoned.Fused();
+  EXPECT_EQ(clean.ValuesOf(*a), poisoned.ValuesOf(*b));
+  EXPECT_EQ(clean.GradientOf(*a, {}), poisoned.GradientOf(*b, {}));
+  EXPECT_LT(clean.batch.samples().n, clean.env.shape.steps * clean.rollout.all);
+}
+
+TEST(MappoModel, AMinibatchHoldsEachLiveAgentOnceAndItsStepTogether) {
+  Iteration it({.rows = 5, .agents = 4, .steps = 30});
+  const Samples& s = it.batch.samples();
+  std::vector<int32_t> order(it.batch.Order(0, s.n).begin(), it.batch.Order(0, s.n).end());
+  int64_t changes = 1;
+  for (size_t i = 1; i < order.size(); ++i) changes += s.step_of[order[i]] != s.step_of[order[i - 1]];
+  EXPECT_EQ(changes, static_cast<int64_t>(s.env_step.size()));
+  EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
+  std::sort(order.begin(), order.end());
+  for (int32_t i = 0; i < s.n; ++i) EXPECT_EQ(order[i], i);
+  for (int64_t place : s.place) EXPECT_TRUE(it.rollout.alive.data[place]);
+}
+
+TEST(MappoModel, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
+  Iteration it({.rows = 40, .agents = 10, .steps = 12, .obs = 120}, true, Activation::kTanh, {128, 128});
+  const auto gradient = [&](int64_t shards, rl::Parallel parallel) {
+    return it.GradientOf(*it.Fused(shards, std::move(parallel)), {});
+  };
+  const std::vector<float> four = gradient(4, InOrder());
+  EXPECT_EQ(four, gradient(4, Backwards()));
+  EXPECT_NE(four, gradient(1, InOrder()));
+  EXPECT_LE(Distance(four, gradient(1, InOrder())), 1e-5);
+  EXPECT_EQ(it.ValuesOf(*it.Fused(4, Backwards())), it.ValuesOf(*it.Fused(1)));
+}
+
+TEST(MappoActor, ARowsResultDoesNotDependOnTheRange) {
+  Iteration it({.rows = 40, .agents = 5});
+  const auto actions = it.rollout.action.data;
+  const auto logps = it.rollout.logp.data;
+  for (uint64_t row = 0; row < 40; ++row) it.Act(row, row + 1);
+  EXPECT_EQ(it.rollout.action.data, actions);
+  EXPECT_EQ(it.rollout.logp.data, logps);
+}
+
+TEST(MappoActor, TheDeadDoNothingAndNobodyDoesWhatIsForbidden) {
+  Iteration it({});
+  for (int64_t i = 0; i < it.env.shape.steps * it.rollout.all; ++i) {
+    const int32_t action = it.rollout.action.data[i];
+    const bool allowed = it.rollout.mask.data[i * it.env.shape.actions + action];
+    EXPECT_TRUE(it.rollout.alive.data[i] ? allowed : action == 0) << i;
+  }
+}
+
+}  // namespace
+}  // namespace backplane::mappo

@@ -1,0 +1,163 @@
+// The learner against its own promises, through its function table.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agents.hpp"
+
+namespace backplane::mappo {
+namespace {
+
+using backplane::testing::AgentEnv;
+using backplane::testing::AgentRollout;
+using backplane::testing::AgentShape;
+using backplane::testing::FakeHost;
+using backplane::testing::LoadState;
+using backplane::testing::SaveState;
+using Settings = std::map<std::string, std::string>;
+
+class Trial {
+ public:
+  explicit Trial(Settings options = {}, const AgentShape& shape = {})
+      : env_(shape),
+        rollout_(shape),
+        host_(*bp_module_v1()->descriptor(0), std::move(options)),
+        api_(static_cast<const bp_learner_api*>(bp_module_v1()->api("learner.mappo"))) {
+    Create();
+  }
+  ~Trial() { api_->destroy(learner_); }
+
+  bp_request Plan() {
+    const bp_limits limits{sizeof(bp_limits), 0, static_cast<uint64_t>(env_.shape.rows)};
+    bp_request request{sizeof(bp_request)};
+    api_->plan(learner_, &limits, &request);
+    return request;
+  }
+  bp_status Tick() {
+    const bp_delivery tick{sizeof(bp_delivery), BP_REQ_TICK};
+    return api_->consume(learner_, &tick);
+  }
+  bp_status Collect(uint64_t seed) {
+    Plan();
+    rollout_.Fill(seed);
+    for (int64_t t = 0; t < env_.shape.steps; ++t) {
+      bp_tensor in[] = {rollout_.obs.Entry(t), rollout_.mask.Entry(t), rollout_.alive.Entry(t)};
+      bp_tensor out[] = {rollout_.action.Entry(t), rollout_.logp.Entry(t)};
+      bp_tensor *ins[] = {&in[0], &in[1], &in[2]}, *outs[] = {&out[0], &out[1]};
+      const bp_act act{sizeof(bp_act), BP_ACT_EXPLORE, 0, static_cast<uint64_t>(env_.shape.rows), 0, 7, step_++, ins, outs};
+      api_->act(learner_, &act);
+    }
+    return api_->consume(learner_, &rollout_.delivery().raw());
+  }
+  // One rollout and its update.
+  bp_status Iterate(uint64_t seed) {
+    bp_status status = Collect(seed);
+    while (status == BP_OK && Plan().kind == BP_REQ_TICK) status = Tick();
+    return status;
+  }
+  std::string Saved() { return SaveState(api_, learner_); }
+  bp_status Load(const std::string& saved) { return LoadState(api_, learner_, saved); }
+  bp_status Resume(const std::string& saved) {
+    api_->destroy(learner_);
+    Create();
+    return Load(saved);
+  }
+  const std::string& error() const { return host_.error; }
+  bp_status status() const { return status_; }
+  const bp_learner_spec& spec() const { return *api_->spec(learner_); }
+
+ private:
+  void Create() {
+    learner_ = nullptr;
+    status_ = api_->create(&host_.host, &host_.config, &env_.spec, static_cast<uint64_t>(env_.shape.rows), 1, &learner_);
+  }
+  AgentEnv env_;
+  AgentRollout rollout_;
+  FakeHost host_;
+  const bp_learner_api* api_;
+  bp_learner* learner_ = nullptr;
+  bp_status status_ = BP_OK;
+  uint64_t step_ = 0;
+};
+
+const Settings kSmall = {{"hidden", "[16, 8]"}, {"train_batch_size", "36"}, {"num_minibatches", "3"}, {"num_epochs", "2"}};
+
+Settings With(Settings options, const Settings& more) {
+  for (const auto& [key, value] : more) options[key] = value;
+  return options;
+}
+
+TEST(Mappo, LearnsOnBitForBitAfterLoading) {
+  for (const char* path : {"fused", "torch"}) {
+    const Settings options = With(kSmall, {{"value_norm", "true"},
+                                           {"huber_delta", "10"},
+                                           {"vf_clip", "true"},
+                                           {"normalize_advantages", "iteration"},
+                                           {"separate_grad_clip", "true"},
+                                           {"update_path", path}});
+    Trial one(options), two(options);
+    for (uint64_t i = 0; i < 3; ++i) {
+      ASSERT_EQ(one.Iterate(i), BP_OK) << one.error();
+      ASSERT_EQ(two.Iterate(i), BP_OK) << two.error();
+    }
+    const std::string saved = one.Saved();
+    EXPECT_EQ(saved, two.Saved());
+    ASSERT_EQ(two.Resume(saved), BP_OK) << two.error();
+    one.Iterate(4), two.Iterate(4);
+    EXPECT_NE(one.Saved(), saved);
+    EXPECT_EQ(one.Saved(), two.Saved());
+  }
+}
+
+TEST(Mappo, ActsOnObservationsMasksAndAliveAlone) {
+  Trial trial;
+  std::vector<std::string> read;
+  for (const char* const* name = trial.spec().act_in; *name; ++name) read.push_back(*name);
+  EXPECT_THAT(read, ::testing::ElementsAre("obs", "action_mask", "alive"));
+}
+
+TEST(Mappo, AsksForARolloutThenEpochsTimesMinibatchesTicks) {
+  Trial trial(kSmall);
+  EXPECT_EQ(trial.Plan().kind, uint32_t{BP_REQ_ROLLOUT});
+  EXPECT_EQ(trial.Plan().u.rollout.horizon, 12u);
+  ASSERT_EQ(trial.Collect(1), BP_OK) << trial.error();
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_EQ(trial.Plan().kind, uint32_t{BP_REQ_TICK});
+    ASSERT_EQ(trial.Tick(), BP_OK) << trial.error();
+  }
+  EXPECT_EQ(trial.Plan().kind, uint32_t{BP_REQ_ROLLOUT});
+}
+
+TEST(Mappo, ARolloutCanBeAsLongAsSoManyEpisodes) {
+  Trial trial(Settings{{"episodes_per_batch", "20"}});  // of 50 steps, over 3 rows
+  EXPECT_EQ(trial.Plan().u.rollout.horizon, 334u);
+}
+
+TEST(Mappo, RefusesWhatDoesNotFitTogether) {
+  const auto error = [](const Settings& options, const AgentShape& shape = {}) { return Trial(options, shape).error(); };
+  EXPECT_EQ(error({{"episodes_per_batch", "2"}, {"train_batch_size", "64"}}),
+            "episodes_per_batch and train_batch_size both set the length of a rollout; keep one of them");
+  EXPECT_EQ(
+      error({{"episodes_per_batch", "2"}}, {.max_episode_steps = 0}),
+      "episodes_per_batch needs an env with a limit of steps per episode, this one has none; set train_batch_size instead");
+  EXPECT_EQ(error({{"hidden", "[]"}}), "hidden should have one layer or more, got none");
+  EXPECT_EQ(error({{"use_amp", "true"}, {"update_path", "fused"}}),
+            "use_amp needs LibTorch's update, but update_path is fused");
+  EXPECT_EQ(error({}, {.has_state = false}),
+            "critic: central reads a STATE channel and the env has none; set the option critic: independent");
+  EXPECT_EQ(error({{"critic", "independent"}}, {.has_state = false}), "");
+}
+
+TEST(Mappo, RefusesAStateOfAnotherShape) {
+  Trial central(kSmall), independent(With(kSmall, {{"critic", "independent"}}));
+  EXPECT_EQ(independent.Load(central.Saved()), BP_E_INVALID_ARG);
+  EXPECT_EQ(independent.error(), "the saved state has another shape: size of the critic's state should be 0, got 7");
+}
+
+TEST(Mappo, RefusesToEndAnUpdateWithParametersThatAreNotFinite) {
+  Trial trial(With(kSmall, {{"lr", "1.0e39"}, {"num_epochs", "1"}, {"num_minibatches", "1"}}));
+  EXPECT_EQ(trial.Iterate(1), BP_E_NUMERIC);
+  EXPECT_THAT(trial.error(), ::testing::StartsWith("the norm of the parameters is "));
+}
+
+}  // namespace
+}  // namespace backplane::mappo

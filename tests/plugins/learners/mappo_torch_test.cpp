@@ -1,0 +1,107 @@
+// LibTorch's values, gradients and actions against the fused ones.
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include "mappo_iteration.hpp"
+#include "torch_model.hpp"
+
+namespace backplane::mappo {
+namespace {
+
+using testing::AgentShape;
+using testing::Distance;
+using testing::Iteration;
+
+constexpr bp_device kCpu{BP_DEVICE_CPU, 0};
+
+std::unique_ptr<TorchModel> Torch(Iteration& it) {
+  at::set_num_threads(1);  // as in a trial
+  std::unique_ptr<TorchModel> model = MakeTorchModel(it.net, it.shape, kCpu, &it.host);
+  model->Take(it.rollout.delivery(), it.streams, it.batch.samples());
+  return model;
+}
+
+void ExpectEqualPaths(Iteration& it, const LossOptions& options) {
+  const auto fused = it.Fused();
+  const auto torch = Torch(it);
+  EXPECT_LE(Distance(it.ValuesOf(*fused), it.ValuesOf(*torch)), 1e-6);
+  rl::StepStats a, b;
+  EXPECT_LE(Distance(it.GradientOf(*fused, options, &a), it.GradientOf(*torch, options, &b)), 1e-5);
+  for (double rl::StepStats::*each : {&rl::StepStats::policy_loss, &rl::StepStats::value_loss, &rl::StepStats::entropy,
+                                      &rl::StepStats::total, &rl::StepStats::kl}) {
+    EXPECT_NEAR(a.*each, b.*each, 1e-5 * (1 + std::abs(b.*each)));
+  }
+  EXPECT_EQ(a.clip_fraction, b.clip_fraction);
+}
+
+TEST(MappoPaths, AgreeWithACentralCritic) {
+  Iteration it({});
+  ExpectEqualPaths(it, {});
+}
+TEST(MappoPaths, AgreeOnDenseObservations) {
+  Iteration it({.rows = 7, .zeros = 0});
+  ExpectEqualPaths(it, {.entropy_coeff = 0});
+}
+TEST(MappoPaths, AgreeWithAnIndependentCriticOfOneLayer) {
+  Iteration it({.has_state = false}, false, Activation::kRelu, {16});
+  ExpectEqualPaths(it, {.vf_coeff = 1});
+}
+TEST(MappoPaths, AgreeOnHuberAndClippedValues) {
+  Iteration it({});
+  ExpectEqualPaths(it, {.vf_clip = .1, .huber_delta = .5});
+}
+TEST(MappoPaths, AgreeWithoutMaskAliveAndEnds) {
+  Iteration it({.has_mask = false, .has_alive = false, .has_ended = false});
+  ExpectEqualPaths(it, {});
+}
+
+TEST(MappoTorch, ActsAsTheKernelsDo) {
+  Iteration it({.rows = 20});
+  const auto actor = MakeTorchActor(it.net, it.shape, kCpu, &it.host);
+  actor->Refresh(it.params.data());
+  for (const uint32_t flags : {BP_ACT_EXPLORE, BP_ACT_GREEDY}) {
+    it.Act(0, 20, flags);
+    const auto actions = it.rollout.action.data;
+    const auto logps = it.rollout.logp.data;
+    for (int64_t t = 0; t < it.env.shape.steps; ++t) {
+      bp_tensor in[] = {it.rollout.obs.Entry(t), it.rollout.mask.Entry(t), it.rollout.alive.Entry(t)};
+      bp_tensor out[] = {it.rollout.action.Entry(t), it.rollout.logp.Entry(t)};
+      bp_tensor *ins[] = {&in[0], &in[1], &in[2]}, *outs[] = {&out[0], &out[1]};
+      for (uint64_t row : {0, 10})
+        actor->Act({sizeof(bp_act), flags, row, row + 10, 0, 11, static_cast<uint64_t>(t), ins, outs});
+    }
+    EXPECT_EQ(it.rollout.action.data, actions);
+    for (size_t i = 0; i < logps.size(); ++i) EXPECT_NEAR(it.rollout.logp.data[i], logps[i], 1e-5);
+  }
+}
+
+TEST(MappoTorch, MixedPrecisionIsNearAndEndsWithTheGradient) {
+  Iteration it({.rows = 20});
+  const auto model = Torch(it);
+  const std::vector<float> plain = it.GradientOf(*model, {});
+  model->UseAmp(true);
+  const std::vector<float> mixed = it.GradientOf(*model, {});
+  EXPECT_NE(mixed, plain);
+  EXPECT_LE(Distance(mixed, plain), .05);
+  model->UseAmp(false);
+  EXPECT_EQ(it.GradientOf(*model, {}), plain);
+}
+
+TEST(MappoTorch, AProbeLeavesTheWayThatWasFaster) {
+  Iteration it({.rows = 20});
+  const auto model = Torch(it);
+  const std::vector<float> plain = it.GradientOf(*model, {});
+  model->UseAmp(true);
+  const std::vector<float> mixed = it.GradientOf(*model, {});
+  std::string said;
+  bp_host host = it.host;
+  host.impl = &said;
+  host.log = [](const bp_host* h, int32_t, const char* text) { static_cast<std::string*>(h->impl)->append(text); };
+  ProbeAmp(&host, it.All(), {}, it.params.data(), it.net.size, model.get());
+  const bool on = said.starts_with("use_amp: auto is on: a gradient took ");
+  EXPECT_NE(on, said.starts_with("use_amp: auto is off: a gradient took ")) << said;
+  EXPECT_EQ(it.GradientOf(*model, {}), on ? mixed : plain);
+}
+
+}  // namespace
+}  // namespace backplane::mappo
