@@ -87,18 +87,19 @@ void HoldBackConflicts(bool priority, Proposals* p) {
   }
 }
 
-// For every two UAVs still active that the step has brought or left side by side.
+// For each active UAV that the step has brought or left within one cell of another.
 void AddNear(double near, const Row& row, double* earned) {
   const std::vector<Uav>& uavs = row.uavs;
+  int32_t others[kMaxUavs] = {};
   for (size_t j = 1; j < uavs.size(); ++j) {
     if (uavs[j].status != Status::kActive) continue;
     for (size_t i = 0; i < j; ++i) {
       if (uavs[i].status != Status::kActive) continue;
       if (std::max(std::abs(uavs[i].x - uavs[j].x), std::abs(uavs[i].y - uavs[j].y)) > 1) continue;
-      earned[i] += near;
-      earned[j] += near;
+      ++others[i], ++others[j];
     }
   }
+  for (size_t i = 0; i < uavs.size(); ++i) earned[i] += near * others[i];
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "board.hpp"
 
+#include <limits>
+
 namespace backplane::uav_grid_tensor {
 namespace {
 
@@ -135,6 +137,8 @@ void Board::Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ende
   distance_.copy_(distance);
   uavs_[kStatus].add_(arrived.to(at::kLong) * kArrived + crashed.to(at::kLong) * kCrashed);
 
+  if (o_.near != 0) earned = earned + Near().mul(o_.near);
+
   const auto count = [&](Count what, const at::Tensor& uavs) { tally_[what].add_(uavs.sum(1)); };
   tally_[kTime].add_(1);
   count(kArrivals, arrived), count(kCrashes, crashed), count(kWalked, moves & a.ne(0));
@@ -143,6 +147,14 @@ void Board::Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ende
   earned = at::where(all_arrived.unsqueeze(1), earned + o_.team, earned);
   reward.copy_(o_.team_share > 0 ? Shared(earned) : earned);
   ended.copy_(arrived | crashed);
+}
+
+// How many other active UAVs are within one cell of each active UAV, float64 [R, N].
+at::Tensor Board::Near() const {
+  const at::Tensor active = uavs_[kStatus].eq(kActive);
+  const auto close = [](const at::Tensor& k) { return (k.unsqueeze(2) - k.unsqueeze(1)).abs().le(1); };
+  const at::Tensor both = active.unsqueeze(2) & active.unsqueeze(1) & not_self_;
+  return (close(uavs_[kX]) & close(uavs_[kY]) & both).sum(2).to(at::kDouble);
 }
 
 // All involved crash, tested once.
@@ -224,8 +236,17 @@ void Board::ShowObs(const at::Tensor& uavs, const Rows& rows, const at::Tensor& 
     const at::Tensor rx = of(x, pair_j_) - of(x, pair_i_), ry = of(y, pair_j_) - of(y, pair_i_);
     const at::Tensor near = rx.abs().le(radius) & ry.abs().le(radius) & of(active, pair_i_) & of(active, pair_j_);
     const auto relative = [&](const at::Tensor& k) { return Look(relative_, k.clamp(-radius, radius) + radius); };
-    const at::Tensor block = at::stack({near.to(at::kFloat), relative(rx), relative(ry), of(dx, pair_j_), of(dy, pair_j_)}, 2);
-    obs.narrow(2, uav::kSelf, others).copy_(block.masked_fill(~near.unsqueeze(2), 0).view({m, n, others}));
+    const bool nearest = o_.others == uav::Others::kNearest;
+    at::Tensor seen = near.to(at::kFloat);
+    if (nearest) seen = at::where(pair_j_.lt(pair_i_), -seen, seen);
+    at::Tensor block = at::stack({seen, relative(rx), relative(ry), of(dx, pair_j_), of(dy, pair_j_)}, 2);
+    block = block.masked_fill(~near.unsqueeze(2), 0).view({m, n, n - 1, uav::kOther});
+    if (nearest) {
+      const at::Tensor rank = at::where(near, rx * rx + ry * ry, std::numeric_limits<int64_t>::max()).view({m, n, n - 1});
+      const at::Tensor order = rank.argsort(/*stable=*/true, 2, /*descending=*/false);
+      block = block.gather(2, order.unsqueeze(3).expand_as(block));
+    }
+    obs.narrow(2, uav::kSelf, others).copy_(block.view({m, n, others}));
   }
   const at::Tensor patch = Look(map_.view(-1), Cells(uavs, rows, side_ * side_).unsqueeze(2) + patch_);
   obs.narrow(2, uav::kSelf + others, patch_.size(0)).copy_(patch.masked_fill(inactive.unsqueeze(2), 0));

@@ -52,6 +52,7 @@ class Board {
   at::Tensor Pick(const at::Tensor& of, int64_t dim, const Rows& rows) const;
   void Put(at::Tensor of, int64_t dim, const Rows& rows, const at::Tensor& value) const;
   at::Tensor Cells(const at::Tensor& uavs, const Rows& rows, int64_t row_size) const;
+  at::Tensor Near() const;
   void CrashConflicts(Proposals* p) const;
   void HoldBackConflicts(Proposals* p) const;
   at::Tensor Shared(const at::Tensor& earned) const;

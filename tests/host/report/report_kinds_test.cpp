@@ -150,9 +150,9 @@ TEST(ComparisonReport, ChangesAreRatiosToTheBaseline) {
 
 TEST(ComparisonReport, AnImprovementIsNamedByTheMeasuresDirection) {
   TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);
-  slow.measures["wall_s"] = Single(10), fast.measures["wall_s"] = Single(6);
-  slow.measures["train/loss"] = Single(0.5), fast.measures["train/loss"] = Single(0.6);
-  slow.measures["ep/x"] = Single(0), fast.measures["ep/x"] = Single(0.25);
+  slow.measures["wall_s"] = testing::Single(10), fast.measures["wall_s"] = testing::Single(6);
+  slow.measures["train/loss"] = testing::Single(0.5), fast.measures["train/loss"] = testing::Single(0.6);
+  slow.measures["ep/x"] = testing::Single(0), fast.measures["ep/x"] = testing::Single(0.25);
   for (TrialData* trial : {&slow, &fast}) trial->registered["train/loss"] = {"train/loss", "nats", -1};
   const Document document = ComparisonReport(
       {Set({slow, fast})}, Context("comparison", {{"baseline", "runners=1 envs=1"},
@@ -173,7 +173,7 @@ TEST(ComparisonReport, AnImprovementIsNamedByTheMeasuresDirection) {
 
 TEST(ComparisonReport, WhatTheFileSaysOfADirectionCounts) {
   TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);
-  slow.measures["ep/x"] = Single(1), fast.measures["ep/x"] = Single(2);
+  slow.measures["ep/x"] = testing::Single(1), fast.measures["ep/x"] = testing::Single(2);
   for (TrialData* trial : {&slow, &fast}) trial->registered["ep/x"] = {"ep/x", "m", 1};
   const Document document = ComparisonReport(
       {Set({slow, fast})},
