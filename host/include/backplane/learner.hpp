@@ -301,7 +301,7 @@ class LearnerPlugin {
     return Guard(host, [&] {
       bool devices = false;
       if constexpr (requires { P::kServesDevices; }) devices = P::kServesDevices;
-      if (env->device.type != BP_DEVICE_CPU && !devices)
+      if (env->device.type > BP_DEVICE_CPU && !devices)
         throw Unsupported("works on the CPU, and the env keeps its channels on a device (type " +
                           std::to_string(env->device.type) + ")");
       *out = reinterpret_cast<bp_learner*>(new P(LearnerSetup{host, Config(config), env, rows, seed}));

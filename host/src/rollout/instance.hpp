@@ -62,7 +62,7 @@ class EnvInstance {
   uint64_t flags() const { return flags_; }
   // Works on all rows at once, and starts the next episode of a row in the step that ends one.
   bool resets_itself() const { return resets_itself_; }
-  bool on_device() const { return spec_->device.type != BP_DEVICE_CPU; }
+  bool on_device() const { return spec_->device.type > BP_DEVICE_CPU; }
   const std::string& id() const { return services_.plugin_id(); }
 
   void Bind(const std::vector<bp_frame>& frames);

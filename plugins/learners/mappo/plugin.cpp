@@ -19,7 +19,7 @@ class Mappo : public Learner, public bp::LearnerPlugin<Mappo> {
       bp::I64("minibatch_size", "0", "[0,)", "Agents' samples per gradient step; 0: num_minibatches decides",
               {.unit = "samples", .aliases = "batch_size,sgd_minibatch_size", .helps = "update_bound+"}),
       bp::I64("num_minibatches", "4", "[1,)", "Equal parts of an iteration's samples, each a gradient step",
-              {.aliases = "num_mini_batch", .helps = "update_bound-"}),
+              {.aliases = "num_mini_batch"}),
       bp::I64("num_epochs", "5", "[1,)", "Passes over each iteration's samples; the update's time grows with it",
               {.aliases = "update_epochs,n_epochs,ppo_epoch", .helps = "update_bound-"}),
       bp::F64("lr", "5.0e-4", "(0,)", "Learning rate of Adam, or its first value", {.aliases = "learning_rate"}),
