@@ -72,7 +72,8 @@ inline double Distance(int64_t dx, int64_t dy) { return std::sqrt(static_cast<do
 // OBS of a UAV: [self, one block per other UAV in index order, the patch around it row by row].
 //   self: x / (W - 1), y / (W - 1), last dx, last dy, (tx - x) / (W - 1), (ty - y) / (W - 1), distance / hypot(W - 1, W - 1),
 //         t / max_steps
-//   other: seen, relative x / R, relative y / R, last dx, last dy; zeros when inactive or farther than R (Chebyshev)
+//   other: seen, relative x / R, relative y / R, last dx, last dy; zeros when inactive or farther than R (Chebyshev); with
+//          Others::kNearest those seen come first, from the nearest on (Euclid, then by index), with seen -1 for a lower index
 //   patch: -1 outside the grid, 1 obstacle, 0 free
 inline constexpr int64_t kSelf = 8, kOther = 5;
 inline int64_t ObsSize(const Options& o) { return kSelf + kOther * (o.n_uavs - 1) + o.patch_side() * o.patch_side(); }
