@@ -22,13 +22,12 @@ Options::Options(const bp::Config& c)
       goal_radius(c.F64("goal_radius")),
       collision(CollisionOf(c.Str("collision"))),
       state_map(StateMapOf(c.Str("state_map"))),
-      others(c.Str("others") == "nearest" ? Others::kNearest : Others::kIndex),
+      others(c.Str("others") == "patches" ? Others::kPatches : Others::kList),
       mask_static(c.Bool("mask_static")),
       step(c.F64("step")),
       progress(c.F64("progress")),
       goal(c.F64("goal")),
       crash(c.F64("crash")),
-      near(c.F64("near")),
       team(c.F64("team")),
       team_share(c.F64("team_share")) {
   if (n_obstacles + 2 * n_uavs > cells()) {

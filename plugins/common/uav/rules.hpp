@@ -12,7 +12,7 @@ namespace backplane::uav {
 
 enum class Collision { kCrash, kBlock, kPriority };
 enum class StateMap { kFull, kExplored, kNone };
-enum class Others { kIndex, kNearest };
+enum class Others { kList, kPatches };
 
 inline constexpr bp_param kOptions[] = {
     bp::I64("grid_size", "40", "[2,1024]", "Cells along each side of the square grid",
@@ -29,14 +29,15 @@ inline constexpr bp_param kOptions[] = {
     bp::Enum("state_map", "full", "full|explored|none",
              "Map in STATE: all obstacles, those that some UAV has seen, or none, which is much cheaper",
              {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
-    bp::Enum("others", "index", "index|nearest",
-             "Order of the other UAVs in OBS: by index, or those seen from the nearest on, with `seen` -1 for a lower index"),
+    bp::Enum(
+        "others", "list", "list|patches",
+        "Other UAVs in OBS: one block of numbers for each, or drawn into two patches, where they are and where they are headed",
+        {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
     bp::Bool("mask_static", "true", "ACTION_MASK forbids moves off the grid and into obstacles"),
     bp::F64("step", "-0.1", nullptr, "Reward of each step of an active UAV"),
     bp::F64("progress", "1.0", nullptr, "Reward per cell by which the Euclidean distance to the target falls"),
     bp::F64("goal", "50", nullptr, "Reward for arriving"),
     bp::F64("crash", "-10", nullptr, "Reward for crashing"),
-    bp::F64("near", "0", nullptr, "Reward for each other active UAV within 1 cell (Chebyshev) after the step, of an active UAV"),
     bp::F64("team", "20", nullptr, "Reward of every UAV in the step in which the last one arrives and none has crashed"),
     bp::F64("team_share", "0", "[0,1]", "Share of its own reward that each UAV gives for the mean of all"),
 };
@@ -53,9 +54,9 @@ struct Options {
   double goal_radius = 1.5;
   Collision collision = Collision::kCrash;
   StateMap state_map = StateMap::kFull;
-  Others others = Others::kIndex;
+  Others others = Others::kList;
   bool mask_static = true;
-  double step = -0.1, progress = 1.0, goal = 50, crash = -10, near = 0, team = 20, team_share = 0;
+  double step = -0.1, progress = 1.0, goal = 50, crash = -10, team = 20, team_share = 0;
 };
 
 // (dx, dy) of action a; x is the column, y the row, cell = y * grid_size + x.
@@ -72,11 +73,15 @@ inline double Distance(int64_t dx, int64_t dy) { return std::sqrt(static_cast<do
 // OBS of a UAV: [self, one block per other UAV in index order, the patch around it row by row].
 //   self: x / (W - 1), y / (W - 1), last dx, last dy, (tx - x) / (W - 1), (ty - y) / (W - 1), distance / hypot(W - 1, W - 1),
 //         t / max_steps
-//   other: seen, relative x / R, relative y / R, last dx, last dy; zeros when inactive or farther than R (Chebyshev); with
-//          Others::kNearest those seen come first, from the nearest on (Euclid, then by index), with seen -1 for a lower index
+//   other: seen, relative x / R, relative y / R, last dx, last dy; zeros when inactive or farther than R (Chebyshev)
 //   patch: -1 outside the grid, 1 obstacle, 0 free
 inline constexpr int64_t kSelf = 8, kOther = 5;
-inline int64_t ObsSize(const Options& o) { return kSelf + kOther * (o.n_uavs - 1) + o.patch_side() * o.patch_side(); }
+// With Others::kPatches two patches stand in place of those blocks: 1 where a UAV seen is, and 1 where it will be if it moves
+// as it did last, 0 elsewhere.
+inline int64_t OthersSize(const Options& o) {
+  return o.others == Others::kPatches ? 2 * o.patch_side() * o.patch_side() : kOther * (o.n_uavs - 1);
+}
+inline int64_t ObsSize(const Options& o) { return kSelf + OthersSize(o) + o.patch_side() * o.patch_side(); }
 
 // STATE of a row: [one block per UAV, t / max_steps, the map row by row unless state_map is none].
 //   UAV: x, y (over W - 1), last dx, last dy, tx, ty (over W - 1), active, arrived

@@ -61,10 +61,19 @@ BP_NN_INLINE void WriteOther(const Model& model, const Uav& u, int64_t dx, int64
   out[4] = u.dy;
 }
 
+// Marks UAV b, which is at (dx, dy) from the UAV whose patches these are.
+BP_NN_INLINE void MarkOther(const Model& model, const Uav& b, int64_t dx, int64_t dy, float* patches) {
+  const int64_t radius = model.options.sensor_radius, side = model.options.patch_side();
+  patches[(dy + radius) * side + dx + radius] = 1;
+  const int64_t next_x = dx + b.dx + radius, next_y = dy + b.dy + radius;
+  if (next_x >= 0 && next_x < side && next_y >= 0 && next_y < side) patches[(side + next_y) * side + next_x] = 1;
+}
+
 // The blocks of the UAVs that see each other; the others' are zero already.
 BP_NN_INLINE void WriteSeen(const Model& model, const Row& row, float* obs) {
   const int64_t radius = model.options.sensor_radius, n = model.options.n_uavs, size = uav::ObsSize(model.options);
   const auto reach = static_cast<uint64_t>(2 * radius);
+  const bool patches = model.options.others == uav::Others::kPatches;
   for (int64_t j = 1; j < n; ++j) {
     const Uav& b = row.uavs[j];
     if (b.status != Status::kActive) continue;
@@ -73,36 +82,14 @@ BP_NN_INLINE void WriteSeen(const Model& model, const Row& row, float* obs) {
       const int64_t dx = b.x - a.x, dy = b.y - a.y;
       const bool near = (static_cast<uint64_t>(dx + radius) <= reach) & (static_cast<uint64_t>(dy + radius) <= reach);
       if (!near || a.status != Status::kActive) continue;
-      WriteOther(model, b, dx, dy, obs + i * size + uav::kSelf + (j - 1) * uav::kOther);
-      WriteOther(model, a, -dx, -dy, obs + j * size + uav::kSelf + i * uav::kOther);
-    }
-  }
-}
-
-// What each UAV sees of the others from the nearest on (Euclid, then by index); `seen` tells the lower index from the higher one,
-// so that of two UAVs each knows which it is.
-BP_NN_INLINE void WriteNearest(const Model& model, const Row& row, float* obs) {
-  const int64_t radius = model.options.sensor_radius, n = model.options.n_uavs, size = uav::ObsSize(model.options);
-  const auto reach = static_cast<uint64_t>(2 * radius);
-  for (int64_t i = 0; i < n; ++i) {
-    const Uav& a = row.uavs[i];
-    if (a.status != Status::kActive) continue;
-    int64_t order[kMaxUavs], seen = 0;  // squared distance * kMaxUavs + index, ascending
-    for (int64_t j = 0; j < n; ++j) {
-      const Uav& b = row.uavs[j];
-      const int64_t dx = b.x - a.x, dy = b.y - a.y;
-      const bool near = (static_cast<uint64_t>(dx + radius) <= reach) & (static_cast<uint64_t>(dy + radius) <= reach);
-      if (!near || j == i || b.status != Status::kActive) continue;
-      const int64_t key = (dx * dx + dy * dy) * kMaxUavs + j;
-      int64_t at = seen++;
-      for (; at > 0 && order[at - 1] > key; --at) order[at] = order[at - 1];
-      order[at] = key;
-    }
-    float* out = obs + i * size + uav::kSelf;
-    for (int64_t k = 0; k < seen; ++k, out += uav::kOther) {
-      const int64_t j = order[k] % kMaxUavs;
-      WriteOther(model, row.uavs[j], row.uavs[j].x - a.x, row.uavs[j].y - a.y, out);
-      if (j < i) out[0] = -1;
+      float *of_a = obs + i * size + uav::kSelf, *of_b = obs + j * size + uav::kSelf;
+      if (patches) {
+        MarkOther(model, b, dx, dy, of_a);
+        MarkOther(model, a, -dx, -dy, of_b);
+      } else {
+        WriteOther(model, b, dx, dy, of_a + (j - 1) * uav::kOther);
+        WriteOther(model, a, -dx, -dy, of_b + i * uav::kOther);
+      }
     }
   }
 }
@@ -111,7 +98,7 @@ struct ObserveRow {
   template <nn::Isa>
   static BP_NN_INLINE void Run(const Model* model, const Row* row, float time, const View* out, const View* next) {
     const uav::Options& o = model->options;
-    const int64_t n = o.n_uavs, size = uav::ObsSize(o), others = uav::kOther * (n - 1), side = o.patch_side();
+    const int64_t n = o.n_uavs, size = uav::ObsSize(o), others = uav::OthersSize(o), side = o.patch_side();
     for (int64_t i = 0; i < n; ++i) {
       const Uav& u = row->uavs[i];
       float* obs = out->obs + i * size;
@@ -125,7 +112,7 @@ struct ObserveRow {
       if (others > 0) CopyLines(model->zeros.data(), 0, 1, others, obs + uav::kSelf);
       CopyLines(corner, model->stride, side, side, obs + uav::kSelf + others);
     }
-    o.others == uav::Others::kNearest ? WriteNearest(*model, *row, out->obs) : WriteSeen(*model, *row, out->obs);
+    WriteSeen(*model, *row, out->obs);
     WriteState(*model, *row, time, out->state, next ? next->state : nullptr);
   }
 

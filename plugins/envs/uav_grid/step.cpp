@@ -1,7 +1,6 @@
 #include "step.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace backplane::uav_grid {
 namespace {
@@ -87,21 +86,6 @@ void HoldBackConflicts(bool priority, Proposals* p) {
   }
 }
 
-// For each active UAV that the step has brought or left within one cell of another.
-void AddNear(double near, const Row& row, double* earned) {
-  const std::vector<Uav>& uavs = row.uavs;
-  int32_t others[kMaxUavs] = {};
-  for (size_t j = 1; j < uavs.size(); ++j) {
-    if (uavs[j].status != Status::kActive) continue;
-    for (size_t i = 0; i < j; ++i) {
-      if (uavs[i].status != Status::kActive) continue;
-      if (std::max(std::abs(uavs[i].x - uavs[j].x), std::abs(uavs[i].y - uavs[j].y)) > 1) continue;
-      ++others[i], ++others[j];
-    }
-  }
-  for (size_t i = 0; i < uavs.size(); ++i) earned[i] += near * others[i];
-}
-
 }  // namespace
 
 bool Advance(const Model& model, const int32_t* action, Row* row, float* reward, uint8_t* ended) {
@@ -142,7 +126,6 @@ bool Advance(const Model& model, const int32_t* action, Row* row, float* reward,
     earned[i] = r;
   }
   ++tally.t;
-  if (o.near != 0) AddNear(o.near, *row, earned);
   if (arrivals && tally.arrived == n_uavs)
     for (int64_t i = 0; i < n_uavs; ++i) earned[i] += o.team;
   if (o.team_share > 0) {

@@ -1,7 +1,5 @@
 #include "board.hpp"
 
-#include <limits>
-
 namespace backplane::uav_grid_tensor {
 namespace {
 
@@ -137,8 +135,6 @@ void Board::Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ende
   distance_.copy_(distance);
   uavs_[kStatus].add_(arrived.to(at::kLong) * kArrived + crashed.to(at::kLong) * kCrashed);
 
-  if (o_.near != 0) earned = earned + Near().mul(o_.near);
-
   const auto count = [&](Count what, const at::Tensor& uavs) { tally_[what].add_(uavs.sum(1)); };
   tally_[kTime].add_(1);
   count(kArrivals, arrived), count(kCrashes, crashed), count(kWalked, moves & a.ne(0));
@@ -147,14 +143,6 @@ void Board::Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ende
   earned = at::where(all_arrived.unsqueeze(1), earned + o_.team, earned);
   reward.copy_(o_.team_share > 0 ? Shared(earned) : earned);
   ended.copy_(arrived | crashed);
-}
-
-// How many other active UAVs are within one cell of each active UAV, float64 [R, N].
-at::Tensor Board::Near() const {
-  const at::Tensor active = uavs_[kStatus].eq(kActive);
-  const auto close = [](const at::Tensor& k) { return (k.unsqueeze(2) - k.unsqueeze(1)).abs().le(1); };
-  const at::Tensor both = active.unsqueeze(2) & active.unsqueeze(1) & not_self_;
-  return (close(uavs_[kX]) & close(uavs_[kY]) & both).sum(2).to(at::kDouble);
 }
 
 // All involved crash, tested once.
@@ -222,7 +210,7 @@ void Board::Show(const Rows& rows, const View& out) const {
 
 void Board::ShowObs(const at::Tensor& uavs, const Rows& rows, const at::Tensor& distance, const at::Tensor& time,
                     at::Tensor obs) const {
-  const int64_t n = o_.n_uavs, radius = o_.sensor_radius, m = uavs.size(1), others = uav::kOther * (n - 1);
+  const int64_t n = o_.n_uavs, radius = o_.sensor_radius, m = uavs.size(1), others = uav::OthersSize(o_);
   const at::Tensor x = uavs[kX], y = uavs[kY], active = uavs[kStatus].eq(kActive), inactive = ~active;
   const at::Tensor dx = uavs[kDx].to(at::kFloat), dy = uavs[kDy].to(at::kFloat);
   const auto scaled = [&](const at::Tensor& k) { return Look(scaled_, k + (o_.grid_size - 1)); };
@@ -236,20 +224,31 @@ void Board::ShowObs(const at::Tensor& uavs, const Rows& rows, const at::Tensor& 
     const at::Tensor rx = of(x, pair_j_) - of(x, pair_i_), ry = of(y, pair_j_) - of(y, pair_i_);
     const at::Tensor near = rx.abs().le(radius) & ry.abs().le(radius) & of(active, pair_i_) & of(active, pair_j_);
     const auto relative = [&](const at::Tensor& k) { return Look(relative_, k.clamp(-radius, radius) + radius); };
-    const bool nearest = o_.others == uav::Others::kNearest;
-    at::Tensor seen = near.to(at::kFloat);
-    if (nearest) seen = at::where(pair_j_.lt(pair_i_), -seen, seen);
-    at::Tensor block = at::stack({seen, relative(rx), relative(ry), of(dx, pair_j_), of(dy, pair_j_)}, 2);
-    block = block.masked_fill(~near.unsqueeze(2), 0).view({m, n, n - 1, uav::kOther});
-    if (nearest) {
-      const at::Tensor rank = at::where(near, rx * rx + ry * ry, std::numeric_limits<int64_t>::max()).view({m, n, n - 1});
-      const at::Tensor order = rank.argsort(/*stable=*/true, 2, /*descending=*/false);
-      block = block.gather(2, order.unsqueeze(3).expand_as(block));
+    at::Tensor shown;
+    if (o_.others == uav::Others::kPatches) {
+      const at::Tensor here = Mark(rx, ry, near);
+      shown = at::cat({here, Mark(rx + of(uavs[kDx], pair_j_), ry + of(uavs[kDy], pair_j_), near)}, 2);
+    } else {
+      const at::Tensor block =
+          at::stack({near.to(at::kFloat), relative(rx), relative(ry), of(dx, pair_j_), of(dy, pair_j_)}, 2);
+      shown = block.masked_fill(~near.unsqueeze(2), 0).view({m, n, others});
     }
-    obs.narrow(2, uav::kSelf, others).copy_(block.view({m, n, others}));
+    obs.narrow(2, uav::kSelf, others).copy_(shown);
+  } else if (others > 0) {
+    obs.narrow(2, uav::kSelf, others).zero_();
   }
   const at::Tensor patch = Look(map_.view(-1), Cells(uavs, rows, side_ * side_).unsqueeze(2) + patch_);
   obs.narrow(2, uav::kSelf + others, patch_.size(0)).copy_(patch.masked_fill(inactive.unsqueeze(2), 0));
+}
+
+// Patches [M, N, (2 R + 1)^2] that are 1 at (x, y), relative to each UAV, where `which` [M, N * (N - 1)] says so.
+at::Tensor Board::Mark(const at::Tensor& x, const at::Tensor& y, const at::Tensor& which) const {
+  const int64_t m = x.size(0), n = o_.n_uavs, radius = o_.sensor_radius, side = o_.patch_side(), cells = side * side;
+  const at::Tensor inside = which & x.abs().le(radius) & y.abs().le(radius);
+  const at::Tensor place = at::where(inside, (y + radius) * side + (x + radius), cells);  // the last place is cut off
+  return at::zeros({m, n, cells + 1}, x.options().dtype(at::kFloat))
+      .scatter_(2, place.view({m, n, n - 1}), 1)
+      .narrow(2, 0, cells);
 }
 
 void Board::ShowState(const at::Tensor& uavs, const Rows& rows, const at::Tensor& time, at::Tensor state) const {

@@ -52,12 +52,12 @@ class Board {
   at::Tensor Pick(const at::Tensor& of, int64_t dim, const Rows& rows) const;
   void Put(at::Tensor of, int64_t dim, const Rows& rows, const at::Tensor& value) const;
   at::Tensor Cells(const at::Tensor& uavs, const Rows& rows, int64_t row_size) const;
-  at::Tensor Near() const;
   void CrashConflicts(Proposals* p) const;
   void HoldBackConflicts(Proposals* p) const;
   at::Tensor Shared(const at::Tensor& earned) const;
   void ShowObs(const at::Tensor& uavs, const Rows& rows, const at::Tensor& distance, const at::Tensor& time,
                at::Tensor obs) const;
+  at::Tensor Mark(const at::Tensor& x, const at::Tensor& y, const at::Tensor& which) const;
   void ShowState(const at::Tensor& uavs, const Rows& rows, const at::Tensor& time, at::Tensor state) const;
 
   const uav::Options o_;

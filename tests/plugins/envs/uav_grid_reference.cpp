@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <cstdlib>
 
 namespace backplane::uav_grid {
@@ -106,12 +105,6 @@ void Reference::Step(const int32_t* action) {
     ended[i] = !u.active;
   }
   ++t_;
-  for (size_t i = 0; i < all_.size(); ++i) {
-    for (size_t j = 0; j < all_.size(); ++j) {
-      const Cell a = all_[i].at, b = all_[j].at;
-      if (i != j && all_[i].active && all_[j].active && std::max(std::abs(a.x - b.x), std::abs(a.y - b.y)) <= 1) earned[i] += o.near;
-    }
-  }
   if (std::all_of(all_.begin(), all_.end(), [](const One& u) { return u.arrived; }) &&
       std::find(ended.begin(), ended.end(), 1) != ended.end())
     for (double& r : earned) r += o.team;
@@ -137,25 +130,31 @@ std::vector<float> Reference::Obs() const {
     add(u.at.x / side), add(u.at.y / side), add(u.last.x), add(u.last.y), add(dx / side), add(dy / side);
     add(std::sqrt(dx * dx + dy * dy) / std::sqrt(side * side + side * side));
     add(static_cast<double>(t_) / static_cast<double>(o.max_steps));
-    const bool nearest = o.others == uav::Others::kNearest;
-    std::vector<std::tuple<bool, int64_t, std::vector<double>>> blocks;  // not seen, squared distance, what is shown
-    for (size_t j = 0; j < all_.size(); ++j) {
-      if (j == i) continue;
-      const One& v = all_[j];
-      const int64_t x = v.at.x - u.at.x, y = v.at.y - u.at.y;
-      const bool seen = v.active && std::max(std::abs(x), std::abs(y)) <= radius;
-      const auto r = static_cast<double>(radius);
-      std::vector<double> block(uav::kOther);
-      if (seen) block = {nearest && j < i ? -1.0 : 1.0, radius ? x / r : 0, radius ? y / r : 0, double(v.last.x), double(v.last.y)};
-      blocks.emplace_back(!seen, seen ? x * x + y * y : 0, block);
+    const auto seen = [&](size_t j) {
+      const Cell v = all_[j].at;
+      return j != i && all_[j].active && std::max(std::abs(v.x - u.at.x), std::abs(v.y - u.at.y)) <= radius;
+    };
+    if (o.others == uav::Others::kPatches) {
+      for (const int ahead : {0, 1})
+        for (int64_t y = u.at.y - radius; y <= u.at.y + radius; ++y)
+          for (int64_t x = u.at.x - radius; x <= u.at.x + radius; ++x) {
+            bool marked = false;
+            for (size_t j = 0; j < all_.size(); ++j) {
+              const One& v = all_[j];
+              marked |= seen(j) && v.at.x + ahead * v.last.x == x && v.at.y + ahead * v.last.y == y;
+            }
+            add(marked);
+          }
+    } else {
+      for (size_t j = 0; j < all_.size(); ++j) {
+        if (j == i) continue;
+        const One& v = all_[j];
+        const auto r = static_cast<double>(radius);
+        const int64_t x = v.at.x - u.at.x, y = v.at.y - u.at.y;
+        const bool s = seen(j);
+        add(s), add(s ? x / r : 0), add(s ? y / r : 0), add(s ? v.last.x : 0), add(s ? v.last.y : 0);
+      }
     }
-    if (nearest) {
-      std::stable_sort(blocks.begin(), blocks.end(), [](const auto& a, const auto& b) {
-        return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
-      });
-    }
-    for (const auto& block : blocks)
-      for (const double value : std::get<2>(block)) add(value);
     for (int64_t y = u.at.y - radius; y <= u.at.y + radius; ++y)
       for (int64_t x = u.at.x - radius; x <= u.at.x + radius; ++x) add(Ground({x, y}));
   }

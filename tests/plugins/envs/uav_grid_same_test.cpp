@@ -25,8 +25,7 @@ nlohmann::json RandomOptions(bp::Rng& rng) {
           {"collision", std::vector<std::string>{"crash", "block", "priority"}[pick(0, 2)]},
           {"state_map", std::vector<std::string>{"full", "explored", "none"}[pick(0, 2)]},
           {"mask_static", pick(0, 3) > 0},
-          {"others", pick(0, 1) ? "index" : "nearest"},
-          {"near", pick(0, 1) ? 0.0 : -1.5},
+          {"others", pick(0, 1) ? "list" : "patches"},
           {"team_share", pick(0, 1) ? 0.0 : 0.3}};
 }
 

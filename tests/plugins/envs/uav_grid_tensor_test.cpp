@@ -54,8 +54,7 @@ nlohmann::json RandomOptions(bp_rng* rng) {
           {"goal", 10 * weight()},
           {"crash", 10 * weight()},
           {"team", 10 * weight()},
-          {"others", below(2) ? "index" : "nearest"},
-          {"near", below(2) ? weight() : 0.0},
+          {"others", below(2) ? "list" : "patches"},
           {"team_share", below(2) ? bp_rng_uniform(rng) : 0.0}};
 }
 
