@@ -64,7 +64,8 @@ uint64_t RowsOfACall(const Case& c, uint64_t rows_of_a_runner) {
 }
 
 // A call costs something whatever it is for, and a runner makes calls one after the other: few rows and one runner leave
-// processors without work. Where the envs alone take most of the time, EnvBound says so.
+// processors without work. Where the envs alone take most of the time, EnvBound says so. Where another setting of the series
+// gives every core a runner, the report shows what that gains: nothing is left to try.
 RuleVerdict CollectionBound(const Case& c) {
   if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/infer"));
   const double envs = c.BusyShare({"env_step", "env_reset"}), acts = c.BusyShare({"infer"}), share = envs + acts;
@@ -72,7 +73,8 @@ RuleVerdict CollectionBound(const Case& c) {
   const std::optional<uint64_t> cores = c.Cores(), runners = c.Count(kRunnersPath), rows = c.Count(kRowsPath);
   if (!cores || !runners || !rows) return Silent("the granted cores or the number of runners and rows were not recorded");
   const uint64_t of_a_call = RowsOfACall(c, *rows);
-  const bool few_rows = of_a_call < kFewRows && acts >= envs, few_runners = *runners < *cores && !c.Count("rollout.threads");
+  const bool few_rows = of_a_call < kFewRows && acts >= envs;
+  const bool few_runners = *runners < *cores && !c.Count("rollout.threads") && !SettingThatFills(c, *cores);
   if (!few_rows && !few_runners) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
@@ -91,10 +93,6 @@ RuleVerdict CollectionBound(const Case& c) {
     f.cause += fmt::format("{}{} collects while {} cores are granted.", few_rows ? " " : "",
                            *runners == 1 ? "One runner" : fmt::format("{} runners", *runners), *cores);
     AddFix(c, kRunnersPath, *cores, &f.fixes);
-  }
-  if (const Setting* fills = few_rows ? nullptr : SettingThatFills(c, *cores); fills != nullptr) {
-    f.severity = Severity::kInfo;
-    f.cause += fmt::format(" {} of this batch uses them.", fills->name);
   }
   f.effect =
       "Collecting gets faster: sampling_sps rises. More rows make shorter rollouts of each for the same batch: compare returns";
@@ -161,12 +159,11 @@ std::vector<Rule> PhaseRules() {
        EnvBound},
       {{"collection_bound",
         "infer, env_step and env_reset together take > 70 % of the time in which threads are not idle, the envs alone do not, "
-        "and "
-        "a call is for fewer than 16 rows (with infer the larger part) or there are fewer runners than cores",
+        "and a call is for fewer than 16 rows (with infer the larger part), or there are fewer runners than cores and no other "
+        "setting of the batch has a runner for each",
         "Collecting sets the speed: envs and action selection take turns on few rows or few threads.",
         "rollout.num_envs_per_env_runner up to 16 (or rollout.chunk_rows, if set) and rollout.num_env_runners up to the cores",
-        "70 %, and 16 rows, the host's own largest automatic chunk: this project. Idle time is left out. A note where another "
-        "setting of the batch uses the cores."},
+        "70 %, and 16 rows, the host's own largest automatic chunk: this project. Idle time is left out."},
        "phase/*; the granted cores, runners and rows",
        CollectionBound},
       {{"update_bound",

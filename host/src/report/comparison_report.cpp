@@ -55,7 +55,7 @@ class Builder {
     for (auto* changes : {ComparisonChanges, ComparisonImprovements}) {
       if (std::optional<Table> table = changes(parts)) section.blocks.emplace_back(std::move(*table));
     }
-    document.figures.push_back(TimeFigure(combined_, rows));
+    if (std::optional<Figure> time = TimeFigure(combined_, rows)) document.figures.push_back(std::move(*time));
     document.sections = {FindingsSection(diagnosis), section, TimeSection(combined_, rows)};
     if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
     document.sections.push_back(EnvironmentSection(combined_));

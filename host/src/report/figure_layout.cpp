@@ -70,10 +70,13 @@ void FrameAxes(const Panel& panel, PanelLayout* layout) {
 // Chooses how the names of categories are written: beside each other, slanted, upright, or only some of them. Returns the
 // height they need, in em.
 double TickCategories(const Panel& panel, const Box& cell, double em, PanelLayout* layout) {
-  const std::vector<std::string>& names = panel.x.categories;
-  const double slot = layout->plot.width() / em / (layout->x.high - layout->x.low);
+  std::vector<std::string> names;
   double widest = 0;
-  for (const std::string& name : names) widest = std::max(widest, TextWidth(OneLine(name)));
+  for (const std::string& name : panel.x.categories) {
+    names.push_back(OneLine(name));
+    widest = std::max(widest, TextWidth(names.back()));
+  }
+  const double slot = layout->plot.width() / em / (layout->x.high - layout->x.low);
   const double most_height = 0.33 * cell.height() / em;
   double width = slot - 0.6;
   size_t stride = 1;
@@ -81,15 +84,19 @@ double TickCategories(const Panel& panel, const Box& cell, double em, PanelLayou
     layout->tick_angle = slot >= 1.8 ? 40 : 90;
     const double radians = layout->tick_angle * std::numbers::pi / 180;
     width = most_height / std::sin(radians) - 1;
-    if (layout->tick_angle == 40) {  // the first name reaches to the left of the plot
+    if (layout->tick_angle == 40) {  // the first name reaches to the left of the plot, which makes some room for it
       const double first = (layout->plot.left - cell.left) / em + slot * 0.6;
-      width = std::min(width, first / std::cos(radians));
+      const double lacks = std::min(width, widest) * std::cos(radians) - first;
+      const double room = std::clamp(lacks, 0.0, std::max(0.0, 0.08 * cell.width() / em));
+      layout->plot.left += room * em;
+      width = std::min(width, (first + room) / std::cos(radians));
     }
     stride = slot >= 1.2 ? 1 : static_cast<size_t>(std::ceil(1.2 / slot));
   }
+  names = ShortenNames(names, width);
   double used = 0;
   for (size_t i = 0; i < names.size(); i += stride) {
-    layout->x.ticks.push_back({static_cast<double>(i), Shorten(OneLine(names[i]), width)});
+    layout->x.ticks.push_back({static_cast<double>(i), names[i]});
     used = std::max(used, TextWidth(layout->x.ticks.back().text));
   }
   const double radians = layout->tick_angle * std::numbers::pi / 180;
@@ -111,7 +118,7 @@ void PlacePanel(const Panel& panel, const Box& cell, double em, PanelLayout* lay
   const double middle = (cell.left + cell.right) / 2;
   const std::string title = Shorten(OneLine(panel.title), cell.width() / em / kTitleSize / 1.15);
   layout->texts.push_back({middle, cell.top + 0.8 * em, title, Align::kCentre, kTitleSize, true});
-  const double top = cell.top + 2.1 * em;
+  const double top = cell.top + (title.empty() ? 0.3 : 2.1) * em;
   if (panel.table) {
     layout->is_table = true;
     PlaceTable(*panel.table, {cell.left, top, cell.right, cell.bottom}, em, layout);

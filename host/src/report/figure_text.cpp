@@ -90,6 +90,21 @@ double Width(const std::u32string& text) {
   return width;
 }
 
+// "lr=0.1 seed" is "lr", "=", "0.1", " ", "seed".
+std::vector<std::string> WordsOf(const std::string& name) {
+  std::vector<std::string> words;
+  bool apart = true;
+  for (const char c : name) {
+    const bool separator = c == ' ' || c == '_' || c == '=' || c == ',';
+    if (separator || apart)
+      words.emplace_back(1, c);
+    else
+      words.back() += c;
+    apart = separator;
+  }
+  return words;
+}
+
 }  // namespace
 
 std::string OneLine(const std::string& text) {
@@ -126,6 +141,33 @@ std::string Shorten(const std::string& text, double width) {
     ++(at_front ? front : back);
   }
   return Encode(whole.substr(0, front) + kEllipsis + whole.substr(whole.size() - back));
+}
+
+std::vector<std::string> ShortenNames(const std::vector<std::string>& names, double width) {
+  const bool fit = std::all_of(names.begin(), names.end(), [&](const auto& name) { return TextWidth(name) <= width; });
+  std::vector<std::vector<std::string>> split;
+  for (const std::string& name : names) split.push_back(WordsOf(name));
+  const bool alike = std::all_of(split.begin(), split.end(), [&](const auto& s) { return s.size() == split[0].size(); });
+  std::vector<std::string> shortened = names;
+  if (!fit && alike && names.size() > 1) {
+    const auto shared = [&](size_t word) {
+      return std::all_of(split.begin(), split.end(), [&](const auto& words) { return words[word] == split[0][word]; });
+    };
+    for (size_t i = 0; i < names.size(); ++i) {
+      shortened[i].clear();
+      bool left_out = false;
+      for (size_t word = 0; word < split[i].size(); ++word) {
+        if (!shared(word)) {
+          shortened[i] += split[i][word];
+        } else if (!left_out) {
+          shortened[i] += Encode({kEllipsis});
+        }
+        left_out = shared(word);
+      }
+    }
+  }
+  for (std::string& name : shortened) name = Shorten(name, width);
+  return shortened;
 }
 
 std::string DejaVuText(const std::string& text) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace backplane {
 
@@ -17,6 +18,10 @@ double TextWidth(const std::string& text);
 
 // At most `width` em: what is too long loses its middle ("a_long_…_name"), since names differ at both ends.
 std::string Shorten(const std::string& text, double width);
+
+// Names that stand beside each other, each at most `width` em. Where one is too long, the words that all have in the same place
+// go first: "lr=0.1 seed=2" becomes "…0.1…2".
+std::vector<std::string> ShortenNames(const std::vector<std::string>& names, double width);
 
 // What DejaVu Sans has no glyph for becomes a square: without a font that has one, Cairo covers the picture with a huge box.
 std::string DejaVuText(const std::string& text);

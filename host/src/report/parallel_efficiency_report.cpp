@@ -38,7 +38,7 @@ class Builder {
     document.figures = ParallelEfficiencyFigures(combined_, analysis_);
     std::vector<TimedRow> rows;
     for (const Setting& setting : analysis_.settings) rows.push_back({SettingText(setting, analysis_), setting.trials});
-    document.figures.push_back(TimeFigure(combined_, rows));
+    if (std::optional<Figure> time = TimeFigure(combined_, rows)) document.figures.push_back(std::move(*time));
     document.verdict = Verdict();
     AddAttachments(&document);
     const ParallelEfficiencyTables tables(combined_, analysis_);

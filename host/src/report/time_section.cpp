@@ -46,6 +46,11 @@ class Times {
     return std::any_of(rows_.begin(), rows_.end(), [&](const TimedRow& row) { return Measure(row, name).has_value(); });
   }
 
+  bool AnyShare() const {
+    const std::vector<std::string> groups = Groups();
+    return std::any_of(groups.begin(), groups.end(), [&](const auto& group) { return Any("time/" + group + "_pct"); });
+  }
+
   Table Shares() const {
     Table table = Empty("time", "Share of the time of all threads, percent");
     AddColumns("_pct", "%", "exclusive time over threads x time of the trial", true, &table);
@@ -152,8 +157,13 @@ class Times {
 
 Section TimeSection(const Combined& combined, const std::vector<TimedRow>& rows) {
   const Times times(combined, rows);
-  Section section{"phases", "Where the time goes", {FigureUse{kTimeFigure}}};
-  if (times.Any("time/environment_pct")) section.blocks.emplace_back(times.Shares());
+  Section section{"phases", "Where the time goes", {}};
+  if (times.AnyShare()) {
+    section.blocks.emplace_back(FigureUse{kTimeFigure});
+    section.blocks.emplace_back(times.Shares());
+  } else {
+    section.blocks.emplace_back(Paragraph{"Shares of the groups of phases: no trial tells them."});
+  }
   if (times.Any("time/update_cpu_pct") || times.Any("time/environment_cpu_pct")) section.blocks.emplace_back(times.CpuUse());
   const auto groups = Groups();
   if (std::any_of(groups.begin(), groups.end(), [&](const auto& group) { return times.Any("time/" + group + "_gpu_pct"); })) {
@@ -166,8 +176,9 @@ Section TimeSection(const Combined& combined, const std::vector<TimedRow>& rows)
   return section;
 }
 
-Figure TimeFigure(const Combined& combined, const std::vector<TimedRow>& rows) {
+std::optional<Figure> TimeFigure(const Combined& combined, const std::vector<TimedRow>& rows) {
   const Times times(combined, rows);
+  if (!times.AnyShare()) return std::nullopt;
   Figure figure;
   figure.name = kTimeFigure;
   figure.title = fmt::format("Where the time goes: {}", fmt::join(combined.experiments, ", "));
@@ -176,6 +187,7 @@ Figure TimeFigure(const Combined& combined, const std::vector<TimedRow>& rows) {
   figure.height = 800;
   Panel panel;
   panel.y = {"% of the time of all threads", Scale::kLinear, 0.0, 100.0, {}};
+  for (const TimedRow& row : rows) panel.x.categories.push_back(row.name);
   std::vector<double> reached(rows.size(), 0);
   for (const std::string& group : Groups()) {
     Series part{Words(group), Series::Style::kParts, panel.series.size(), {}};
@@ -187,12 +199,6 @@ Figure TimeFigure(const Combined& combined, const std::vector<TimedRow>& rows) {
       part.marks.push_back({static_cast<double>(i), std::min(reached[i], 100.0), low, {}, ""});
     }
     panel.series.push_back(std::move(part));
-  }
-  if (std::any_of(reached.begin(), reached.end(), [](double sum) { return sum > 0; })) {
-    for (const TimedRow& row : rows) panel.x.categories.push_back(row.name);
-  } else {
-    panel.series.clear();
-    panel.note = "no trial tells its phases";
   }
   figure.panels = {panel};
   return figure;

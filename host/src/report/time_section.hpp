@@ -1,6 +1,7 @@
 // "Where the time goes": a section that every kind of report has.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ inline constexpr double kUnnamedPct = 2;
 // A figure of shares; tables of shares, of the use of processors and GPUs in each group, and of single phases.
 Section TimeSection(const Combined& combined, const std::vector<TimedRow>& rows);
 inline constexpr char kTimeFigure[] = "time_shares";
-// One bar of 100 % for each row.
-Figure TimeFigure(const Combined& combined, const std::vector<TimedRow>& rows);
+// One bar of 100 % for each row; absent where no trial tells shares.
+std::optional<Figure> TimeFigure(const Combined& combined, const std::vector<TimedRow>& rows);
 
 }  // namespace backplane

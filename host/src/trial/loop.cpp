@@ -68,13 +68,12 @@ void TrialLoop::Run() {
   stop_clock();
 }
 
+// What is between requests and in no phase of its own is the host's part in handing things over: sync.
 void TrialLoop::RunRequests() {
+  const PhaseSpan span(clocks_[0], Phase::kSync);
   for (;;) {
-    bp_request request;
-    {
-      const PhaseSpan span(clocks_[0], Phase::kSync);
-      request = parts_.learner.Plan(Limits(parts_.spec.experiment.budget, SpentNow(), parts_.env.rows(), parts_.chunk_rows));
-    }
+    const bp_request request =
+        parts_.learner.Plan(Limits(parts_.spec.experiment.budget, SpentNow(), parts_.env.rows(), parts_.chunk_rows));
     switch (request.kind) {
       case BP_REQ_ROLLOUT:
         if (!StartCollecting(request)) return;
@@ -121,7 +120,6 @@ void TrialLoop::Rollout(const bp_request& request) {
   open_ = true;
   iteration_start_ns_ = NowNs();
   parts_.status.SetPhase("rollout");
-  const PhaseSpan span(clocks_[0], Phase::kSync);
   if (!collector_.Collect(request.u.rollout.horizon, clocks_)) {
     open_ = false;
     stopped_ = true;
@@ -135,10 +133,12 @@ void TrialLoop::Rollout(const bp_request& request) {
   ++rollouts_;
   iteration_steps_ = request.u.rollout.horizon * parts_.env.rows();
   env_steps_ += iteration_steps_;
-  clocks_[0].Switch(Phase::kMonitor);
-  window_.Add(collector_.episodes(), collector_.info_names());
-  PostEpisodes();
-  clocks_[0].Switch(Phase::kBatchBuild);
+  {
+    const PhaseSpan span(clocks_[0], Phase::kMonitor);
+    window_.Add(collector_.episodes(), collector_.info_names());
+    PostEpisodes();
+  }
+  const PhaseSpan span(clocks_[0], Phase::kBatchBuild);
   parts_.status.SetPhase("batch_build");
   bp_delivery delivery = collector_.Delivery();
   delivery.env_steps = env_steps_;

@@ -225,7 +225,7 @@ TEST(CollectionBound, FewRowsAndOneRunnerAreBothNamed) {
 
 TEST(CollectionBound, IsQuietAtItsThresholdWithRowsEnoughAndWhereTheEnvsAloneTakeTheTime) {
   Batch at = Sequential();
-  at.Measure("phase/update_backward", 40.0 * 30 / 70);
+  at.Measure("phase/infer", 25).Measure("phase/update_backward", 15);
   EXPECT_THAT(Ids(at.Diagnose()), testing::Not(testing::Contains("collection_bound")));
 
   Batch rows = Sequential();
@@ -242,6 +242,15 @@ TEST(CollectionBound, WithEnvsTheLargerPartOnlyRunnersAreProposed) {
   Batch b = Sequential();
   b.Measure("phase/infer", 15).Measure("phase/env_step", 24);
   EXPECT_THAT(Changes(The("collection_bound", b.Diagnose())), ElementsAre("rollout.num_env_runners: 1 -> 2"));
+}
+
+TEST(CollectionBound, RunnersThatAnotherSettingHasAreNotProposed) {
+  Batch b = Sequential();
+  b.Measure("phase/infer", 15).Measure("phase/env_step", 24);  // the runners are all there is to raise
+  b.Add("2x1", 2, 1, 1900).Measure("phase/infer", 15);
+  EXPECT_THAT(Ids(b.Diagnose()), testing::Not(testing::Contains("collection_bound")));
+  b.combined().trials.back().data.state = "FAILED";
+  EXPECT_THAT(Ids(b.Diagnose()), testing::Contains("collection_bound"));
 }
 
 TEST(CollectionBound, SetChunksAreRaisedFirst) {

@@ -22,6 +22,11 @@ std::function<void(Batch&)> Spread(double pct) {
   return [=](Batch& b) { b.Speeds({1, 100, 100 + pct, 100, 100 - pct}); };
 }
 
+// Actions take `pct` percent of the time in which threads are not idle, for one row at a time; the rest is an update.
+std::function<void(Batch&)> Collecting(double pct) {
+  return [=](Batch& b) { b.Forget("phase/").Measure("phase/infer", pct).Measure("phase/update_backward", 100 - pct); };
+}
+
 const std::vector<Edge>& Edges() {
   static const std::vector<Edge> edges = {
       {"cpu_saturated", With("resources/cpu_quota_pct", 90), With("resources/cpu_quota_pct", 89.9), "resources/cpu_quota_pct"},
@@ -33,6 +38,7 @@ const std::vector<Edge>& Edges() {
        "resources/psi_io_some_pct"},
       {"speedup_flat", TwiceTheRunners(1900 * 1.099), TwiceTheRunners(1900 * 1.101), "SPS"},
       {"env_bound", Share("phase/env_step", 70.1), Share("phase/env_step", 69.9), "phase/"},
+      {"collection_bound", Collecting(70.1), Collecting(69.9), "phase/"},
       {"update_bound", Share("phase/update_optim", 50.1), Share("phase/update_optim", 49.9), "phase/"},
       {"sync_overhead", Share("phase/sync", 10.1), Share("phase/sync", 9.9), "phase/"},
       {"transfer_bound", Share("phase/act_transfer", 15.1), Share("phase/act_transfer", 14.9), "phase/"},

@@ -1,6 +1,6 @@
 #include "report/figure.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 
@@ -78,6 +78,16 @@ TEST(FigureText, IsOneLineOfUtf8) {
   EXPECT_EQ("ab…yz", Shorten("abcdefghijklmnopqrstuvwxyz", TextWidth("ab…yz") + 0.01));
   EXPECT_EQ("-12,345.50", GroupedNumber(-12345.5, 2));
   EXPECT_EQ("0.0", GroupedNumber(-0.01, 1));
+}
+
+TEST(FigureText, NamesBesideEachOtherKeepTheWordsInWhichTheyDiffer) {
+  const std::vector<std::string> names = {"envs=8 lr=0.1 seed=2", "envs=16 lr=0.1 seed=2", "envs=16 lr=0.1 seed=3"};
+  EXPECT_EQ(names, ShortenNames(names, 100)) << "there is room";
+  EXPECT_THAT(ShortenNames(names, 8), testing::ElementsAre("…8…2", "…16…2", "…16…3"));
+  const std::vector<std::string> unlike = ShortenNames({"one_long_name_of_five_words", "another_name_of_words"}, 5);
+  EXPECT_EQ(Shorten("one_long_name_of_five_words", 5), unlike[0]);
+  EXPECT_EQ(Shorten("another_name_of_words", 5), unlike[1]);
+  EXPECT_THAT(ShortenNames({"alone_of_its_kind"}, 5), testing::ElementsAre(Shorten("alone_of_its_kind", 5)));
 }
 
 TEST(FigureLayout, NoTextMeetsAnother) {

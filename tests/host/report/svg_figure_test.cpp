@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <clocale>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 
 #include "report/figure_layout.hpp"
 #include "report/gnuplot_script.hpp"
@@ -72,11 +74,15 @@ TEST(SvgFigure, PartsOfABarBeginWhereTheOneBelowEnds) {
   const BarSides low = SidesOf(panel, layout.x, 0), high = SidesOf(panel, layout.x, 1);
   EXPECT_EQ(low.left, high.left) << "above each other, not side by side";
   const std::string svg = DrawSvg(figure), script = GnuplotScript(figure);
-  const auto top = [&](double y) {
-    return fmt::format("y=\"{:.1f}\"", layout.plot.bottom - layout.y.At(y) * layout.plot.height());
+  const auto drawn = [&](double from, double to) {
+    const auto pixels = [&](double share) { return fmt::format("{:g}", std::round(10 * share * layout.plot.height()) / 10); };
+    const double top = layout.plot.bottom / layout.plot.height() - layout.y.At(to);
+    const std::string part = "<rect x=\"[0-9.]+\" y=\"" + pixels(top) + "\" width=\"[0-9.]+\" height=\"" +
+                             pixels(layout.y.At(to) - layout.y.At(from)) + "\"";
+    return std::regex_search(svg, std::regex(part));
   };
-  EXPECT_NE(svg.find(top(25)), std::string::npos) << svg;
-  EXPECT_NE(svg.find(top(100)), std::string::npos) << svg;
+  EXPECT_TRUE(drawn(0, 25)) << svg;
+  EXPECT_TRUE(drawn(25, 100)) << svg;
   EXPECT_NE(script.find("'low':'y' with boxxyerror"), std::string::npos) << script;
 }
 

@@ -88,6 +88,7 @@ TEST(TimeSection, ATraceThatLiesThereIsNamed) {
 TEST(TimeFigure, PartsOfABarStandOnEachOther) {
   const Document document = ComparisonReport({Set({Timed(1, 1, 60, 20, 0), Timed(2, 1, 40, 30, 5)})}, Context("comparison"));
   const Figure& figure = document.figures.back();
+  ASSERT_EQ(figure.name, "time_shares");
   const Panel& panel = figure.panels.at(0);
   EXPECT_EQ(panel.x.categories.size(), 2u);
   std::map<double, double> reached;
@@ -101,10 +102,15 @@ TEST(TimeFigure, PartsOfABarStandOnEachOther) {
   EXPECT_NEAR(reached[1], 100, 1e-9);
 }
 
-TEST(TimeFigure, WithoutPhaseTimesItSaysSo) {
-  const Document document = ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison"));
-  EXPECT_EQ(document.figures.back().panels.at(0).note, "no trial tells its phases");
-  EXPECT_TRUE(document.figures.back().panels.at(0).series.empty());
+TEST(TimeFigure, WithoutSharesThereIsNoneAndTheSectionSaysSo) {
+  for (const Document& document : {ParallelEfficiencyReport({Set({Trial(1, 1, 1000)})}, Context("parallel_efficiency")),
+                                   ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison"))}) {
+    SCOPED_TRACE(document.kind);
+    EXPECT_FALSE(std::any_of(document.figures.begin(), document.figures.end(),
+                             [](const Figure& figure) { return figure.name == "time_shares"; }));
+    EXPECT_TRUE(BlocksOf<FigureUse>(document, "phases").empty());
+    EXPECT_THAT(RenderText(document), HasSubstr("no trial tells them"));
+  }
 }
 
 }  // namespace
