@@ -10,7 +10,7 @@
 namespace backplane {
 namespace {
 
-constexpr double kEnvPct = 70, kCollectionPct = 70, kUpdatePct = 50, kSyncPct = 10, kTransferPct = 15;
+constexpr double kEnvPct = 70, kCollectionPct = 70, kActPct = 40, kUpdatePct = 50, kSyncPct = 10, kTransferPct = 15;
 constexpr uint64_t kFewRows = 16;  // of a call: what RolloutConfig::ChunkRows makes of more
 constexpr char kWindow[] = "share of the threads' busy time, whole trial";
 
@@ -73,7 +73,7 @@ RuleVerdict CollectionBound(const Case& c) {
   const std::optional<uint64_t> cores = c.Cores(), runners = c.Count(kRunnersPath), rows = c.Count(kRowsPath);
   if (!cores || !runners || !rows) return Silent("the granted cores or the number of runners and rows were not recorded");
   const uint64_t of_a_call = RowsOfACall(c, *rows);
-  const bool few_rows = of_a_call < kFewRows && acts >= envs;
+  const bool few_rows = of_a_call < kFewRows && 100 * acts >= kActPct * share;
   const bool few_runners = *runners < *cores && !c.Count("rollout.threads") && !SettingThatFills(c, *cores);
   if (!few_rows && !few_runners) return Quiet();
   Finding f;
@@ -159,11 +159,12 @@ std::vector<Rule> PhaseRules() {
        EnvBound},
       {{"collection_bound",
         "infer, env_step and env_reset together take > 70 % of the time in which threads are not idle, the envs alone do not, "
-        "and a call is for fewer than 16 rows (with infer the larger part), or there are fewer runners than cores and no other "
+        "and a call is for fewer than 16 rows (with infer at least 40 % of the three), or there are fewer runners than cores "
+        "and no other "
         "setting of the batch has a runner for each",
         "Collecting sets the speed: envs and action selection take turns on few rows or few threads.",
         "rollout.num_envs_per_env_runner up to 16 (or rollout.chunk_rows, if set) and rollout.num_env_runners up to the cores",
-        "70 %, and 16 rows, the host's own largest automatic chunk: this project. Idle time is left out."},
+        "70 %, 40 %, and 16 rows, the host's own largest automatic chunk: this project. Idle time is left out."},
        "phase/*; the granted cores, runners and rows",
        CollectionBound},
       {{"update_bound",

@@ -67,7 +67,8 @@ class Times {
     AddColumns("_cpu_pct", "%", "part of the threads' time in it in which they were on a processor", true, &table);
     table.notes.push_back(
         "100: its threads computed all the time. Less: they waited, for a device, a disk or a free core. Measured on every "
-        "span of 1 ms and more, and on one in each ms of shorter ones.");
+        "span of 1 ms and more, and on one in each ms of shorter ones: beside other programs one that was kept waiting may "
+        "weigh too much.");
     return table;
   }
 

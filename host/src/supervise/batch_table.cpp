@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 
 #include "base/format_count.hpp"
 #include "base/text_columns.hpp"
@@ -19,6 +20,8 @@ constexpr size_t kMinName = 12, kGap = 2;
 struct Column {
   std::string heading;
   std::function<std::string(const BatchRow&)> cell;
+  bool asked = false;  // by output.live: it stays where there is no room for all
+  size_t cells = 0;
 };
 
 std::string Percent(const BatchRow& row) {
@@ -49,7 +52,7 @@ std::vector<Column> ColumnsOf(const std::vector<const BatchRow*>& rows) {
     }
   }
   for (const LiveValue& one : live) {
-    columns.push_back({LiveHeading(one.name, live), [name = one.name](const BatchRow& row) { return Live(row, name); }});
+    columns.push_back({LiveHeading(one.name, live), [name = one.name](const BatchRow& row) { return Live(row, name); }, true});
   }
   return columns;
 }
@@ -99,25 +102,14 @@ class Table {
       name_ = std::max(name_, Columns(row->name));
       state_ = std::max(state_, StateWord(row->state).size());
     }
-    size_t taken = state_ + 2 * kGap;
-    for (Column& column : ColumnsOf(rows_)) {
-      size_t cells = Columns(column.heading);
-      for (const BatchRow* row : rows_) {
-        cells = std::max(cells, column.cell(*row).size());
-      }
-      if (taken + kGap + cells + kMinName > width_) {
-        break;
-      }
-      columns_.emplace_back(std::move(column), cells);
-      taken += kGap + cells;
-    }
+    const size_t taken = ChooseColumns();
     name_ = std::min(name_, width_ > taken ? width_ - taken : 1);
   }
 
   std::string Heading() const {
     std::string line = Left("trial", "state");
-    for (const auto& [column, cells] : columns_) {
-      line += std::string(kGap, ' ') + PadLeft(column.heading, cells);
+    for (const Column& column : columns_) {
+      line += std::string(kGap, ' ') + PadLeft(column.heading, column.cells);
     }
     return Line(line);
   }
@@ -128,8 +120,8 @@ class Table {
       const size_t used = Columns(line) + kGap;
       line += std::string(kGap, ' ') + CutEnd(row.why, used < width_ ? width_ - used : 0, screen_.utf8);
     } else {
-      for (const auto& [column, cells] : columns_) {
-        line += std::string(kGap, ' ') + PadLeft(column.cell(row), cells);
+      for (const Column& column : columns_) {
+        line += std::string(kGap, ' ') + PadLeft(column.cell(row), column.cells);
       }
     }
     return Coloured(Line(line), row);
@@ -142,6 +134,26 @@ class Table {
   }
 
  private:
+  // Those that fit beside a name: the progress first, then what was asked for, then the rest. Returns the width taken.
+  size_t ChooseColumns() {
+    std::vector<Column> all = ColumnsOf(rows_);
+    std::vector<size_t> order(all.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_partition(order.begin(), order.end(), [&](size_t i) { return i == 0 || all[i].asked; });
+    size_t taken = state_ + 2 * kGap;
+    std::vector<size_t> chosen;
+    for (const size_t i : order) {
+      all[i].cells = Columns(all[i].heading);
+      for (const BatchRow* row : rows_) all[i].cells = std::max(all[i].cells, all[i].cell(*row).size());
+      if (taken + kGap + all[i].cells + kMinName > width_) break;
+      chosen.push_back(i);
+      taken += kGap + all[i].cells;
+    }
+    std::sort(chosen.begin(), chosen.end());
+    for (const size_t i : chosen) columns_.push_back(std::move(all[i]));
+    return taken;
+  }
+
   std::string Left(const std::string& name, const std::string& state) const {
     return std::string(kGap, ' ') + PadRight(CutEnd(name, name_, screen_.utf8), name_) + std::string(kGap, ' ') +
            PadRight(state, state_);
@@ -161,7 +173,7 @@ class Table {
   std::vector<const BatchRow*> rows_;
   const Screen& screen_;
   size_t width_, name_ = std::string("trial").size(), state_ = std::string("state").size();
-  std::vector<std::pair<Column, size_t>> columns_;
+  std::vector<Column> columns_;
 };
 
 }  // namespace

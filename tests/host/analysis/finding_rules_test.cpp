@@ -238,8 +238,11 @@ TEST(CollectionBound, IsQuietAtItsThresholdWithRowsEnoughAndWhereTheEnvsAloneTak
   EXPECT_THAT(Ids(envs.Diagnose()), testing::Contains("env_bound"));
 }
 
-TEST(CollectionBound, WithEnvsTheLargerPartOnlyRunnersAreProposed) {
+TEST(CollectionBound, WhereActionsAreTheLesserPartOnlyRunnersAreProposed) {
   Batch b = Sequential();
+  b.Measure("phase/infer", 16).Measure("phase/env_step", 23);  // 40 % of 16 + 23 + 1
+  EXPECT_THAT(Changes(The("collection_bound", b.Diagnose())),
+              ElementsAre("rollout.num_envs_per_env_runner: 1 -> 16", "rollout.num_env_runners: 1 -> 2"));
   b.Measure("phase/infer", 15).Measure("phase/env_step", 24);
   EXPECT_THAT(Changes(The("collection_bound", b.Diagnose())), ElementsAre("rollout.num_env_runners: 1 -> 2"));
 }
@@ -247,9 +250,9 @@ TEST(CollectionBound, WithEnvsTheLargerPartOnlyRunnersAreProposed) {
 TEST(CollectionBound, RunnersThatAnotherSettingHasAreNotProposed) {
   Batch b = Sequential();
   b.Measure("phase/infer", 15).Measure("phase/env_step", 24);  // the runners are all there is to raise
-  b.Add("2x1", 2, 1, 1900).Measure("phase/infer", 15);
+  b.Add("2x1", 2, 1, 1900);
   EXPECT_THAT(Ids(b.Diagnose()), testing::Not(testing::Contains("collection_bound")));
-  b.combined().trials.back().data.state = "FAILED";
+  b.last().state = "FAILED";
   EXPECT_THAT(Ids(b.Diagnose()), testing::Contains("collection_bound"));
 }
 
