@@ -8,8 +8,9 @@
 
 namespace backplane {
 
-EnvMemory::EnvMemory(EnvInstance& env) : device_(env.spec().device) {
+EnvMemory::EnvMemory(EnvInstance& env) {
   if (!env.on_device()) return;
+  device_ = env.spec().device;
   env_ = &env;
   memory_ = env.Extension<bp_env_memory_1>(BP_ENV_MEMORY_1);
 }

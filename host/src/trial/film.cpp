@@ -78,6 +78,9 @@ Film FilmFromJson(const nlohmann::json& json) {
 
 Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads, uint64_t seed, uint64_t episode,
               const std::atomic<bool>& cancelled) {
+  if (env.resets_itself())
+    throw TrialFailure(BP_E_UNSUPPORTED, env.id(),
+                       "begins the next episode in the step that ends one, so that the end of an episode cannot be filmed");
   Camera camera(env);
   Film film;
   camera.Describe(&film);

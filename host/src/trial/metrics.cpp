@@ -46,6 +46,11 @@ void MetricsHub::Record(int32_t handle, double value) {
   entries_[handle].metric.n += 1;
 }
 
+void MetricsHub::Watch(const PhaseClock* control) {
+  std::lock_guard lock(mutex_);  // monitors record already
+  control_ = control;
+}
+
 void MetricsHub::RecordSince(int32_t handle, double value) {
   Record(handle, value);
   std::lock_guard lock(mutex_);

@@ -30,7 +30,7 @@ Options::Options(const bp::Config& c)
       crash(c.F64("crash")),
       team(c.F64("team")),
       team_share(c.F64("team_share")) {
-  if (n_obstacles + 2 * n_uavs > cells()) {
+  if (n_obstacles > cells() - 2 * n_uavs) {
     throw bp::ConfigError(std::to_string(n_obstacles) + " obstacles, " + std::to_string(n_uavs) +
                           " starts and as many targets need " + std::to_string(n_obstacles + 2 * n_uavs) +
                           " cells, the grid has " + std::to_string(cells()) + " (n_obstacles: " + c.Where("n_obstacles") +

@@ -18,7 +18,7 @@ inline constexpr bp_param kOptions[] = {
     bp::I64("grid_size", "40", "[2,1024]", "Cells along each side of the square grid",
             {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC, .unit = "cells"}),
     bp::I64("n_uavs", "10", "[1,256]", "UAVs of a row", {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
-    bp::I64("n_obstacles", "40", "[0,)", "Cells that no UAV may enter, drawn anew for each episode"),
+    bp::I64("n_obstacles", "40", "[0,1048576]", "Cells that no UAV may enter, drawn anew for each episode"),
     bp::I64("max_steps", "200", "[1,)", "The host cuts an episode after so many steps", {.aliases = "max_episode_steps"}),
     bp::I64("sensor_radius", "5", "[0,)", "Cells that a UAV sees in each direction (Chebyshev distance)",
             {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC, .unit = "cells"}),

@@ -244,6 +244,7 @@ void TensorGrid::Copy(void* to, const void* from, uint64_t bytes) {
 void TensorGrid::Gather(void* to, const void* from, uint64_t bytes_each, uint64_t n, const int64_t* indices) {
   Run([&] {
     const at::Tensor which = at::from_blob(const_cast<int64_t*>(indices), {static_cast<int64_t>(n)}, at::kLong);
+    if (n == 0) return;
     const int64_t items = which.max().item<int64_t>() + 1;
     at::Tensor out = t_->Bytes(to, n, bytes_each);
     at::index_select_out(out, t_->Bytes(from, items, bytes_each), 0, which.to(t_->device));

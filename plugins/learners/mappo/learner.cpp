@@ -31,6 +31,9 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
 // On a CPU the fused path, where no option asks for LibTorch.
 void Learner::ChooseModel(const bp_env_spec* env) {
   const bool env_on_gpu = env->device.type == BP_DEVICE_CUDA;
+  if (env->device.type > BP_DEVICE_CPU && !env_on_gpu)
+    throw bp::Unsupported("works on the CPU or with CUDA, the env keeps its channels on a device of type " +
+                          std::to_string(env->device.type));
   if (env_on_gpu && (options_.device == Device::kCpu || options_.update_path == UpdatePath::kFused)) {
     throw bp::ConfigError(
         "the env keeps its channels on a GPU, so this learner must run there: device: auto and update_path: auto");
@@ -43,6 +46,7 @@ void Learner::ChooseModel(const bp_env_spec* env) {
   if (options_.use_amp == Amp::kAuto && !gpu) {
     // A timing must not decide numbers where the same file and seed give the same bits (decision 10).
     bp::RecordFact(host(), "use_amp", "off: auto asks no timing on a CPU");
+    host()->log(host(), BP_LOG_INFO, "use_amp: auto is off on a CPU; true takes bfloat16 by LibTorch");
   }
   if (!torch) {
     model_ = FusedModel(net_, shape_, options_.update_shards, rl::OnHost(host()), host());

@@ -13,7 +13,7 @@ class Mappo : public Learner, public bp::LearnerPlugin<Mappo> {
   static constexpr bp_param kOptions[] = {
       bp::I64("train_batch_size", "2048", "[1,)", "Env steps per iteration over all rows; the horizon is rounded up",
               {.unit = "steps", .helps = "ram_near_limit-,sync_overhead+"}),
-      bp::I64("episodes_per_batch", "0", "[0,)",
+      bp::I64("episodes_per_batch", "0", "[0,1000000]",
               "Instead: an iteration is as long as so many episodes of the env's limit; 0: train_batch_size decides",
               {.unit = "episodes", .helps = "ram_near_limit-,sync_overhead+"}),
       bp::I64("minibatch_size", "0", "[0,)", "Agents' samples per gradient step; 0: num_minibatches decides",

@@ -1,4 +1,5 @@
-// Acting by LibTorch on a device: all agents of a range in one pass, without waiting for the device where the env is there too.
+// Acting by LibTorch on a device: all agents of a range in one pass, without a copy of what is observed
+// where the env is there too; the random numbers of exploring cross once a call.
 #include <c10/core/GradMode.h>
 
 #include "backplane/rng.h"
