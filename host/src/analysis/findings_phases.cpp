@@ -82,21 +82,22 @@ RuleVerdict CollectionBound(const Case& c) {
       fmt::format("Collecting takes {:.0f} % of the threads' time: action selection {:.0f}, envs {:.0f}", share, acts, envs);
   f.evidence = {{"phase/infer + phase/env_step + phase/env_reset", share, kCollectionPct, "%", kWindow}};
   f.moves = "sampling_sps", f.direction = 1;
-  f.confidence = "high for the speed: phases are measured; what it does to learning is not known";
+  f.confidence = few_runners ? "high for the speed: phases are measured; what it does to learning is not known"
+                             : "medium: rows help as far as a call costs beside what it does for each, which is not measured";
+  if (few_runners) {
+    f.cause = fmt::format("{} collects while {} cores are granted.",
+                          *runners == 1 ? "One runner" : fmt::format("{} runners", *runners), *cores);
+    AddFix(c, kRunnersPath, *cores, &f.fixes);
+  }
   if (few_rows) {
-    f.cause = fmt::format("Actions are selected for {} at a time, and a call has its cost whatever it is for.",
-                          of_a_call == 1 ? "one row" : fmt::format("{} rows", of_a_call));
+    f.cause += fmt::format("{}Actions are selected for {} at a time, and a call has its cost whatever it is for.",
+                           few_runners ? " " : "", of_a_call == 1 ? "one row" : fmt::format("{} rows", of_a_call));
     if (c.Count("rollout.chunk_rows")) AddFix(c, "rollout.chunk_rows", kFewRows, &f.fixes);
     if (*rows < kFewRows) AddFix(c, kRowsPath, kFewRows, &f.fixes);
   }
-  if (few_runners) {
-    f.cause += fmt::format("{}{} collects while {} cores are granted.", few_rows ? " " : "",
-                           *runners == 1 ? "One runner" : fmt::format("{} runners", *runners), *cores);
-    AddFix(c, kRunnersPath, *cores, &f.fixes);
-  }
   f.effect =
       "Collecting gets faster: sampling_sps rises. More rows make shorter rollouts of each for the same batch: compare returns";
-  return Fires(share, f, few_rows ? "few rows" : "few runners");
+  return Fires(share, f, few_runners ? "few runners" : "few rows");
 }
 
 RuleVerdict UpdateBound(const Case& c) {
@@ -163,7 +164,7 @@ std::vector<Rule> PhaseRules() {
         "and no other "
         "setting of the batch has a runner for each",
         "Collecting sets the speed: envs and action selection take turns on few rows or few threads.",
-        "rollout.num_envs_per_env_runner up to 16 (or rollout.chunk_rows, if set) and rollout.num_env_runners up to the cores",
+        "rollout.num_env_runners up to the cores; rollout.num_envs_per_env_runner (or rollout.chunk_rows, if set) up to 16",
         "70 %, 40 %, and 16 rows, the host's own largest automatic chunk: this project. Idle time is left out."},
        "phase/*; the granted cores, runners and rows",
        CollectionBound},

@@ -214,10 +214,10 @@ TEST(CollectionBound, FewRowsAndOneRunnerAreBothNamed) {
   EXPECT_NEAR(80, f.evidence[0].value, 1e-9) << "idle cores do not hide it";
   EXPECT_EQ(70, f.evidence[0].threshold);
   EXPECT_EQ(
-      "Actions are selected for one row at a time, and a call has its cost whatever it is for. One runner collects while 2 "
-      "cores are granted.",
+      "One runner collects while 2 cores are granted. Actions are selected for one row at a time, and a call has its cost "
+      "whatever it is for.",
       f.cause);
-  EXPECT_THAT(Changes(f), ElementsAre("rollout.num_envs_per_env_runner: 1 -> 16", "rollout.num_env_runners: 1 -> 2"));
+  EXPECT_THAT(Changes(f), ElementsAre("rollout.num_env_runners: 1 -> 2", "rollout.num_envs_per_env_runner: 1 -> 16"));
   EXPECT_EQ("sampling_sps", f.moves);
   EXPECT_EQ(1, f.direction);
   EXPECT_THAT(Ids(d), testing::Not(testing::Contains("env_bound")));
@@ -242,7 +242,7 @@ TEST(CollectionBound, WhereActionsAreTheLesserPartOnlyRunnersAreProposed) {
   Batch b = Sequential();
   b.Measure("phase/infer", 16).Measure("phase/env_step", 23);  // 40 % of 16 + 23 + 1
   EXPECT_THAT(Changes(The("collection_bound", b.Diagnose())),
-              ElementsAre("rollout.num_envs_per_env_runner: 1 -> 16", "rollout.num_env_runners: 1 -> 2"));
+              ElementsAre("rollout.num_env_runners: 1 -> 2", "rollout.num_envs_per_env_runner: 1 -> 16"));
   b.Measure("phase/infer", 15).Measure("phase/env_step", 24);
   EXPECT_THAT(Changes(The("collection_bound", b.Diagnose())), ElementsAre("rollout.num_env_runners: 1 -> 2"));
 }
@@ -261,6 +261,7 @@ TEST(CollectionBound, SetChunksAreRaisedFirst) {
   b.Configure("rollout.chunk_rows", 2).Configure("rollout.num_envs_per_env_runner", 32).Configure("rollout.num_env_runners", 2);
   const Finding f = The("collection_bound", b.Diagnose());
   EXPECT_THAT(f.cause, HasSubstr("for 2 rows at a time"));
+  EXPECT_THAT(f.confidence, HasSubstr("medium")) << "what a call costs beside its rows is not measured";
   EXPECT_THAT(Changes(f), ElementsAre("rollout.chunk_rows: 2 -> 16"));
 }
 
