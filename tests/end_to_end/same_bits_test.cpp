@@ -64,19 +64,22 @@ budget: {iterations: 4}
   EXPECT_EQ(Result("t1")["facts"]["learner.ppo"]["update_path"], "fused");
 }
 
-TEST_F(SameBits, MappoOnTheGrid) {
-  if (!HasPlugin("learner_mappo.so")) GTEST_SKIP() << "built without LibTorch";
-  for (const char* more : {"", ", update_path: torch"}) {
-    CheckThreads(std::string(R"(experiment: same
+constexpr char kMappo[] = R"(experiment: same
 env: {plugin: uav_grid, options: {state_map: explored, max_steps: 40}}
-learner: {plugin: mappo, options: {train_batch_size: 768, num_epochs: 2, value_norm: true, update_shards: 3)") +
-                 more + R"(}}
+learner: {plugin: mappo, options: {train_batch_size: 768, num_epochs: 2, value_norm: true, update_shards: 3, update_path: PATH}}
 rollout: {num_env_runners: 3, num_envs_per_env_runner: 4}
 budget: {iterations: 3}
 evaluation: {every_iterations: 2, episodes: 3}
-)");
-  }
-  EXPECT_EQ(Result("t1")["facts"]["learner.mappo"]["update_path"], "torch");
+)";
+
+class SameBitsOfMappo : public SameBits, public ::testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Path, SameBitsOfMappo, ::testing::Values("fused", "torch"));
+
+TEST_P(SameBitsOfMappo, OnTheGrid) {
+  if (!HasPlugin("learner_mappo.so")) GTEST_SKIP() << "built without LibTorch";
+  std::string file = kMappo;
+  CheckThreads(file.replace(file.find("PATH"), 4, GetParam()));
+  EXPECT_EQ(Result("t1")["facts"]["learner.mappo"]["update_path"], GetParam());
 }
 
 TEST_F(SameBits, PpoOnAnt) {

@@ -82,7 +82,7 @@ RuleVerdict CollectionBound(const Case& c) {
       fmt::format("Collecting takes {:.0f} % of the threads' time: action selection {:.0f}, envs {:.0f}", share, acts, envs);
   f.evidence = {{"phase/infer + phase/env_step + phase/env_reset", share, kCollectionPct, "%", kWindow}};
   f.moves = "sampling_sps", f.direction = 1;
-  f.confidence = few_runners ? "high for the speed: phases are measured; what it does to learning is not known"
+  f.confidence = few_runners ? "medium: how well two runners share this work was not measured, nor what it does to learning"
                              : "medium: rows help as far as a call costs beside what it does for each, which is not measured";
   if (few_runners) {
     f.cause = fmt::format("{} collects while {} cores are granted.",

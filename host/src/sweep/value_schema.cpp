@@ -1,5 +1,6 @@
 #include "sweep/value_schema.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -94,7 +95,12 @@ json SchemaOf(const ValueRule& rule) {
     case ValueType::kNumber: return Ranged(type("number"), rule.range);
     case ValueType::kInteger: return Ranged(type("integer"), rule.range);
     case ValueType::kFlag: return Ranged(type("boolean"), rule.range);
-    case ValueType::kEnum: return {{"enum", Words(rule.range)}};
+    case ValueType::kEnum: {
+      json words = Words(rule.range);
+      for (const bool value : {true, false})  // in YAML the bare word is a boolean
+        if (std::find(words.begin(), words.end(), value ? "true" : "false") != words.end()) words.push_back(value);
+      return {{"enum", words}};
+    }
     case ValueType::kNumberList: return ListOf(Ranged(type("number"), rule.range));
     case ValueType::kIntegerList: return ListOf(Ranged(type("integer"), rule.range));
     case ValueType::kPathList: return ListOf(type("string"));
