@@ -90,10 +90,8 @@ TEST(UavGrid, RefusesAnActionItDoesNotKnow) {
 
 TEST(UavGrid, AMapThatCannotBeSolvedLeavesTheRowAsItWas) {
   harness::Env env(kFile, 2, 1, {{"grid_size", 5}, {"n_uavs", 3}, {"n_obstacles", 14}, {"sensor_radius", 2}});
-  // Crowded, but not hopeless: some seeds have a map.
-  uint64_t good = 0, bad = 0;
-  while (env.Reset(0, {good, good}) != BP_OK) ++good;
-  while (env.Reset(0, {bad, bad}) == BP_OK) ++bad;
+  // Crowded, but not hopeless: of the seeds from 0 on this one is the first without a map.
+  const uint64_t good = 0, bad = 252175;
   ASSERT_EQ(env.Reset(0, {good, good}), BP_OK);
   const std::vector<char> before = env.Bytes();
   EXPECT_EQ(env.Reset(0, {good, bad}), BP_E_CONFIG);
