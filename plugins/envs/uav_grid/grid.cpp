@@ -6,27 +6,22 @@
 #include "drawing.hpp"
 #include "observe.hpp"
 #include "step.hpp"
+#include "uav/channels.hpp"
 
 namespace backplane::uav_grid {
 namespace {
 
-// In the order of Spec.
-enum Channel { kObs, kState, kAction, kMask, kAlive, kReward, kTerminated, kAgentEnded, kFirstStatistic };
-constexpr const char* kStatistics[] = {"ep/success_rate", "ep/crash_rate",       "ep/timeout_rate",     "ep/all_arrived",
-                                       "ep/path_length",  "ep/conflicts_static", "ep/conflicts_vertex", "ep/conflicts_edge"};
-constexpr int kNStatistics = sizeof kStatistics / sizeof *kStatistics;
-
 void WriteStatistics(const Tally& tally, int64_t n_uavs, float* const* out) {
   const auto n = static_cast<double>(n_uavs);
-  const double values[kNStatistics] = {static_cast<double>(tally.arrived) / n,
-                                       static_cast<double>(tally.crashed) / n,
-                                       static_cast<double>(n_uavs - tally.arrived - tally.crashed) / n,
-                                       tally.arrived == n_uavs ? 1.0 : 0.0,
-                                       static_cast<double>(tally.walked) / n,
-                                       static_cast<double>(tally.conflicts[kStatic]),
-                                       static_cast<double>(tally.conflicts[kVertex]),
-                                       static_cast<double>(tally.conflicts[kEdge])};
-  for (int i = 0; i < kNStatistics; ++i)
+  const double values[uav::kNStatistics] = {static_cast<double>(tally.arrived) / n,
+                                            static_cast<double>(tally.crashed) / n,
+                                            static_cast<double>(n_uavs - tally.arrived - tally.crashed) / n,
+                                            tally.arrived == n_uavs ? 1.0 : 0.0,
+                                            static_cast<double>(tally.walked) / n,
+                                            static_cast<double>(tally.conflicts[kStatic]),
+                                            static_cast<double>(tally.conflicts[kVertex]),
+                                            static_cast<double>(tally.conflicts[kEdge])};
+  for (int i = 0; i < uav::kNStatistics; ++i)
     if (out[i]) *out[i] = static_cast<float>(values[i]);
 }
 
@@ -44,34 +39,7 @@ UavGrid::UavGrid(const bp::Config& config, uint64_t rows) : model_(uav::Options(
   for (uint64_t r = 0; r < rows; ++r) rows_.emplace_back(model_);
 }
 
-bp::EnvSpec UavGrid::Spec() const {
-  const uav::Options& o = model_.options;
-  bp::EnvSpec spec;
-  spec.Add({.role = BP_ROLE_OBS, .name = "obs", .shape = {uav::ObsSize(o)}, .scope = BP_SCOPE_AGENT})
-      .Add({.role = BP_ROLE_STATE, .name = "state", .shape = {uav::StateSize(o)}})
-      .Add({.role = BP_ROLE_ACTION,
-            .name = "action",
-            .dtype = bp::kI32,
-            .space = BP_SPACE_DISCRETE,
-            .scope = BP_SCOPE_AGENT,
-            .nvec = {uav::kActions}})
-      .Add({.role = BP_ROLE_ACTION_MASK,
-            .name = "action_mask",
-            .shape = {uav::kActions},
-            .dtype = bp::kU8,
-            .space = BP_SPACE_MULTI_BINARY,
-            .scope = BP_SCOPE_AGENT})
-      .Add({.role = BP_ROLE_ALIVE, .name = "alive", .dtype = bp::kU8, .space = BP_SPACE_MULTI_BINARY, .scope = BP_SCOPE_AGENT})
-      .Add({.role = BP_ROLE_REWARD, .name = "reward", .scope = BP_SCOPE_AGENT})
-      .Terminated()
-      .Add({.role = BP_ROLE_INFO,
-            .name = "agent_ended",
-            .dtype = bp::kU8,
-            .space = BP_SPACE_MULTI_BINARY,
-            .scope = BP_SCOPE_AGENT});
-  for (const char* name : kStatistics) spec.Info(name);
-  return spec.MaxAgents(static_cast<uint32_t>(o.n_uavs)).MaxEpisodeSteps(o.max_steps);
-}
+bp::EnvSpec UavGrid::Spec() const { return uav::GridSpec(model_.options); }
 
 void UavGrid::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
   std::unique_ptr<Drawer> drawer = TakeDrawer();
@@ -104,13 +72,13 @@ void UavGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
   uint8_t unwanted[kMaxUavs];  // agent_ended where nobody wants it
   for (uint64_t r = begin; r < end; ++r) {
     Row& row = rows_[r];
-    const auto* action = slot.Row<const int32_t>(kAction, r);
-    uint8_t* ended = slot.Has(kAgentEnded) ? slot.Row<uint8_t>(kAgentEnded, r) : unwanted;
-    if (!Advance(model_, action, &row, slot.Row<float>(kReward, r), ended)) RefuseAction(row, r, action);
-    *slot.Row<uint8_t>(kTerminated, r) = row.tally.arrived + row.tally.crashed == model_.options.n_uavs;
-    float* statistics[kNStatistics];
-    for (int i = 0; i < kNStatistics; ++i)
-      statistics[i] = slot.Has(kFirstStatistic + i) ? slot.Row<float>(kFirstStatistic + i, r) : nullptr;
+    const auto* action = slot.Row<const int32_t>(uav::kAction, r);
+    uint8_t* ended = slot.Has(uav::kAgentEnded) ? slot.Row<uint8_t>(uav::kAgentEnded, r) : unwanted;
+    if (!Advance(model_, action, &row, slot.Row<float>(uav::kReward, r), ended)) RefuseAction(row, r, action);
+    *slot.Row<uint8_t>(uav::kTerminated, r) = row.tally.arrived + row.tally.crashed == model_.options.n_uavs;
+    float* statistics[uav::kNStatistics];
+    for (int i = 0; i < uav::kNStatistics; ++i)
+      statistics[i] = slot.Has(uav::kFirstStatistic + i) ? slot.Row<float>(uav::kFirstStatistic + i, r) : nullptr;
     WriteStatistics(row.tally, model_.options.n_uavs, statistics);
     Explore(model_, &row);
     Show(slot, r, end);
@@ -120,8 +88,8 @@ void UavGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
 // Rows from `end` on belong to other calls.
 void UavGrid::Show(const bp::Slot& slot, uint64_t r, uint64_t end) const {
   const auto view = [&slot](uint64_t row) {
-    return View{slot.Row<float>(kObs, row), slot.Row<float>(kState, row), slot.Row<uint8_t>(kMask, row),
-                slot.Row<uint8_t>(kAlive, row)};
+    return View{slot.Row<float>(uav::kObs, row), slot.Row<float>(uav::kState, row), slot.Row<uint8_t>(uav::kMask, row),
+                slot.Row<uint8_t>(uav::kAlive, row)};
   };
   const View next = view(r + 1 < end ? r + 1 : r);
   Observe(model_, rows_[r], view(r), r + 1 < end ? &next : nullptr);

@@ -7,16 +7,13 @@
 
 #include "board.hpp"
 #include "torch/errors.hpp"
+#include "uav/channels.hpp"
 
 namespace backplane::uav_grid_tensor {
 namespace {
 
-// In the order of Spec.
-enum Channel { kObs, kState, kAction, kMask, kAlive, kReward, kTerminated, kAgentEnded, kFirstStatistic };
-constexpr const char* kStatistics[] = {"ep/success_rate", "ep/crash_rate",       "ep/timeout_rate",     "ep/all_arrived",
-                                       "ep/path_length",  "ep/conflicts_static", "ep/conflicts_vertex", "ep/conflicts_edge"};
-constexpr int kNStatistics = sizeof kStatistics / sizeof *kStatistics;
-enum AfterStatistics { kTruncated = kFirstStatistic + kNStatistics, kFinalObs, kFinalState };
+// After those of every grid.
+enum OwnChannel { kTruncated = uav::kFirstStatistic + uav::kNStatistics, kFinalObs, kFinalState };
 
 // [CUDA, not run yet]
 at::Device DeviceOf(const bp::Config& config) {
@@ -74,8 +71,9 @@ struct TensorGrid::Tensors {
   }
   View ViewOf(const bp::Slot& slot) const {
     const int64_t n = options.n_uavs;
-    return {Bound<float>(slot, kObs, {n, uav::ObsSize(options)}), Bound<float>(slot, kState, {uav::StateSize(options)}),
-            Bound<uint8_t>(slot, kMask, {n, uav::kActions}), Bound<uint8_t>(slot, kAlive, {n})};
+    return {Bound<float>(slot, uav::kObs, {n, uav::ObsSize(options)}),
+            Bound<float>(slot, uav::kState, {uav::StateSize(options)}), Bound<uint8_t>(slot, uav::kMask, {n, uav::kActions}),
+            Bound<uint8_t>(slot, uav::kAlive, {n})};
   }
 
   void Start(const Rows& which, const at::Tensor& records, const View& view) {
@@ -122,37 +120,12 @@ TensorGrid::~TensorGrid() = default;
 
 bp::EnvSpec TensorGrid::Spec() const {
   const uav::Options& o = t_->options;
-  const auto flags = [](uint16_t role, const char* name, uint16_t scope, std::vector<int64_t> shape = {}) {
-    return bp::Channel{.role = role,
-                       .name = name,
-                       .shape = std::move(shape),
-                       .dtype = bp::kU8,
-                       .space = BP_SPACE_MULTI_BINARY,
-                       .scope = scope};
-  };
-  const auto numbers = [](uint16_t role, const char* name, uint16_t scope, std::vector<int64_t> shape = {}) {
-    return bp::Channel{.role = role, .name = name, .shape = std::move(shape), .scope = scope};
-  };
-  bp::EnvSpec spec;
-  spec.Add(numbers(BP_ROLE_OBS, "obs", BP_SCOPE_AGENT, {uav::ObsSize(o)}))
-      .Add(numbers(BP_ROLE_STATE, "state", BP_SCOPE_ROW, {uav::StateSize(o)}))
-      .Add({.role = BP_ROLE_ACTION,
-            .name = "action",
-            .dtype = bp::kI32,
-            .space = BP_SPACE_DISCRETE,
-            .scope = BP_SCOPE_AGENT,
-            .nvec = {uav::kActions}})
-      .Add(flags(BP_ROLE_ACTION_MASK, "action_mask", BP_SCOPE_AGENT, {uav::kActions}))
-      .Add(flags(BP_ROLE_ALIVE, "alive", BP_SCOPE_AGENT))
-      .Add(numbers(BP_ROLE_REWARD, "reward", BP_SCOPE_AGENT))
-      .Terminated()
-      .Add(flags(BP_ROLE_INFO, "agent_ended", BP_SCOPE_AGENT));
-  for (const char* name : kStatistics) spec.Info(name);
+  bp::EnvSpec spec = uav::GridSpec(o);
   spec.Add({.role = BP_ROLE_TRUNCATED, .name = "truncated", .dtype = bp::kU8})
-      .Add(numbers(BP_ROLE_FINAL_OBS, "final_obs", BP_SCOPE_AGENT, {uav::ObsSize(o)}))
-      .Add(numbers(BP_ROLE_FINAL_STATE, "final_state", BP_SCOPE_ROW, {uav::StateSize(o)}));
+      .Add(uav::Numbers(BP_ROLE_FINAL_OBS, "final_obs", BP_SCOPE_AGENT, {uav::ObsSize(o)}))
+      .Add(uav::Numbers(BP_ROLE_FINAL_STATE, "final_state", BP_SCOPE_ROW, {uav::StateSize(o)}));
   if (!t_->device.is_cpu()) spec.Device({BP_DEVICE_CUDA, t_->device.index()});  // [CUDA, not run yet]
-  return spec.MaxAgents(static_cast<uint32_t>(o.n_uavs)).MaxEpisodeSteps(o.max_steps);
+  return spec;
 }
 
 void TensorGrid::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
@@ -189,14 +162,14 @@ void TensorGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
     if (t.left == 0) t.Send(t.queue.TopUp(t.Used().const_data_ptr<int64_t>()));
     --t.left;
     const int64_t n = t.options.n_uavs;
-    const bool wanted = slot.Has(kAgentEnded);
-    t.board.Advance(t.Bound<int32_t>(slot, kAction, {n}), t.Bound<float>(slot, kReward, {n}),
-                    wanted ? t.Bound<uint8_t>(slot, kAgentEnded, {n})
+    const bool wanted = slot.Has(uav::kAgentEnded);
+    t.board.Advance(t.Bound<int32_t>(slot, uav::kAction, {n}), t.Bound<float>(slot, uav::kReward, {n}),
+                    wanted ? t.Bound<uint8_t>(slot, uav::kAgentEnded, {n})
                            : at::empty({t.rows, n}, at::TensorOptions(t.device).dtype(at::kByte)));
-    for (int i = 0; i < kNStatistics; ++i)
-      if (slot.Has(kFirstStatistic + i)) t.Bound<float>(slot, kFirstStatistic + i).copy_(t.board.Statistic(i));
+    for (int i = 0; i < uav::kNStatistics; ++i)
+      if (slot.Has(uav::kFirstStatistic + i)) t.Bound<float>(slot, uav::kFirstStatistic + i).copy_(t.board.Statistic(i));
     const at::Tensor terminated = t.board.Terminated(), truncated = t.board.Truncated(), over = terminated | truncated;
-    t.Bound<uint8_t>(slot, kTerminated).copy_(terminated);
+    t.Bound<uint8_t>(slot, uav::kTerminated).copy_(terminated);
     t.Bound<uint8_t>(slot, kTruncated).copy_(truncated);
     const View view = t.ViewOf(slot);
     t.board.Explore({});
