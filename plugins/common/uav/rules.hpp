@@ -2,9 +2,11 @@
 // and the scripted policies, so that the three speak of one task.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "backplane/plugin.hpp"
 
@@ -69,7 +71,21 @@ inline constexpr Move kMoves[kActions] = {{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {1, 
 // Between two cells, in cells. The root of an exact integer, so the same number however it is computed.
 inline double Distance(int64_t dx, int64_t dy) { return std::sqrt(static_cast<double>(dx * dx + dy * dy)); }
 
-// Numbers of OBS and STATE are quotients in float64, rounded once.
+// What has become of a UAV, and why one was held back or crashed; of two causes in a step the lower one counts.
+enum class Status : int32_t { kActive, kArrived, kCrashed };
+enum Cause : uint8_t { kStatic, kVertex, kEdge, kNone };
+
+// Cells around a map that is kept with a border, so that every patch lies inside.
+inline int64_t Border(const Options& o) { return std::max<int64_t>(o.sensor_radius, 1); }
+
+// Numbers of OBS and STATE are quotients in float64, rounded once: k / n for k = -n .. n.
+inline std::vector<float> Quotients(int64_t n) {
+  std::vector<float> out;
+  for (int64_t k = -n; k <= n; ++k)
+    out.push_back(n == 0 ? 0.0f : static_cast<float>(static_cast<double>(k) / static_cast<double>(n)));
+  return out;
+}
+
 // OBS of a UAV: [self, one block per other UAV in index order, the patch around it row by row].
 //   self: x / (W - 1), y / (W - 1), last dx, last dy, (tx - x) / (W - 1), (ty - y) / (W - 1), distance / hypot(W - 1, W - 1),
 //         t / max_steps

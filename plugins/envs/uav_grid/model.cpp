@@ -3,25 +3,14 @@
 #include <algorithm>
 
 namespace backplane::uav_grid {
-namespace {
-
-// k / n for k = -n .. n; rounded once from float64, as every number of OBS and STATE.
-std::vector<float> Quotients(int64_t n) {
-  std::vector<float> out;
-  for (int64_t k = -n; k <= n; ++k)
-    out.push_back(n == 0 ? 0.0f : static_cast<float>(static_cast<double>(k) / static_cast<double>(n)));
-  return out;
-}
-
-}  // namespace
 
 Model::Model(const uav::Options& o)
     : options(o),
-      border(std::max<int64_t>(o.sensor_radius, 1)),
+      border(uav::Border(o)),
       stride(o.grid_size + 2 * border),
       diagonal(uav::Distance(o.grid_size - 1, o.grid_size - 1)),
-      scaled(Quotients(o.grid_size - 1)),
-      relative(Quotients(o.sensor_radius)),
+      scaled(uav::Quotients(o.grid_size - 1)),
+      relative(uav::Quotients(o.sensor_radius)),
       zeros(uav::ObsSize(o)),
       free_map(stride * stride, -1) {
   for (int64_t a = 0; a < uav::kActions; ++a) offset[a] = static_cast<int32_t>(uav::kMoves[a].dy * stride + uav::kMoves[a].dx);

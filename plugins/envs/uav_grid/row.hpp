@@ -8,7 +8,7 @@
 
 namespace backplane::uav_grid {
 
-enum class Status : int32_t { kActive, kArrived, kCrashed };
+using uav::Cause, uav::kStatic, uav::kVertex, uav::kEdge, uav::kNone, uav::Status;
 
 struct Uav {
   double distance;       // to the target, cells
@@ -25,8 +25,6 @@ struct Tally {
   int64_t walked;            // moves made; a diagonal one counts as one
   int64_t conflicts[3];      // UAVs crashed or held back, by Cause
 };
-
-enum Cause : uint8_t { kStatic, kVertex, kEdge, kNone };
 
 struct Row {
   explicit Row(const Model& model) : tally{}, uavs(model.options.n_uavs), map(model.free_map), explored(model.unseen_map) {}

@@ -5,13 +5,8 @@ namespace {
 
 constexpr int64_t kLine = 65536;  // places are y * kLine + x, so that a sum of two keeps x and y apart
 
-// k / n for k = -n .. n; rounded once from float64.
-at::Tensor Quotients(int64_t n, at::Device device) {
-  std::vector<float> out;
-  for (int64_t k = -n; k <= n; ++k)
-    out.push_back(n == 0 ? 0.0f : static_cast<float>(static_cast<double>(k) / static_cast<double>(n)));
-  return at::tensor(out).to(device);
-}
+constexpr auto kActive = static_cast<int64_t>(uav::Status::kActive), kArrived = static_cast<int64_t>(uav::Status::kArrived),
+               kCrashed = static_cast<int64_t>(uav::Status::kCrashed);
 
 at::Tensor Look(const at::Tensor& table, const at::Tensor& index) {
   return table.index_select(0, index.reshape(-1)).view(index.sizes());
@@ -59,7 +54,7 @@ Board::Board(const uav::Options& o, const MapRecords& records, int64_t rows, at:
   const at::Tensor uav = at::arange(n, ints);
   gone_ = -1 - uav;
   not_self_ = uav.unsqueeze(1).ne(uav), after_ = uav.unsqueeze(1).gt(uav);
-  scaled_ = Quotients(grid - 1, device), relative_ = Quotients(radius, device);
+  scaled_ = at::tensor(uav::Quotients(grid - 1)).to(device), relative_ = at::tensor(uav::Quotients(radius)).to(device);
   diagonal_ = number(uav::Distance(grid - 1, grid - 1));
   n_uavs_ = number(static_cast<double>(n)), max_steps_ = number(static_cast<double>(o.max_steps));
 }
@@ -116,12 +111,12 @@ void Board::Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ende
   Proposals p;
   p.from = at::where(active, uavs_[kY] * kLine + uavs_[kX], gone_);
   p.to = at::where(active, p.from + dy * kLine + dx, gone_);
-  p.cause = at::where(blocked, int64_t{kStatic}, int64_t{kNone});
+  p.cause = at::where(blocked, int64_t{uav::kStatic}, int64_t{uav::kNone});
   p.to = at::where(blocked, crash ? gone_ : p.from, p.to);
   p.middle = at::where(blocked | ~active, crash ? gone_ : 2 * p.from, p.from + p.to);
   crash ? CrashConflicts(&p) : HoldBackConflicts(&p);
 
-  const at::Tensor crashed = crash ? p.cause.ne(kNone) : at::zeros_like(active);
+  const at::Tensor crashed = crash ? p.cause.ne(uav::kNone) : at::zeros_like(active);
   const at::Tensor moves = active & (crash ? ~crashed : p.to.ne(p.from));
   const at::Tensor moved_x = dx.mul(moves), moved_y = dy.mul(moves);
   uavs_[kX].add_(moved_x), uavs_[kY].add_(moved_y);
@@ -138,7 +133,8 @@ void Board::Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ende
   const auto count = [&](Count what, const at::Tensor& uavs) { tally_[what].add_(uavs.sum(1)); };
   tally_[kTime].add_(1);
   count(kArrivals, arrived), count(kCrashes, crashed), count(kWalked, moves & a.ne(0));
-  for (const Cause cause : {kStatic, kVertex, kEdge}) count(static_cast<Count>(int{kStatics} + cause), p.cause.eq(cause));
+  for (const uav::Cause cause : {uav::kStatic, uav::kVertex, uav::kEdge})
+    count(static_cast<Count>(int{kStatics} + cause), p.cause.eq(cause));
   const at::Tensor all_arrived = arrived.any(1) & tally_[kArrivals].eq(o_.n_uavs);
   earned = at::where(all_arrived.unsqueeze(1), earned + o_.team, earned);
   reward.copy_(o_.team_share > 0 ? Shared(earned) : earned);
@@ -149,8 +145,9 @@ void Board::Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ende
 void Board::CrashConflicts(Proposals* p) const {
   const at::Tensor vertex = (p->to.unsqueeze(2).eq(p->to.unsqueeze(1)) & not_self_).any(2);
   const at::Tensor edge = (p->middle.unsqueeze(2).eq(p->middle.unsqueeze(1)) & not_self_).any(2);
-  p->cause = at::where(p->cause.eq(kNone), at::where(vertex, int64_t{kVertex}, at::where(edge, int64_t{kEdge}, int64_t{kNone})),
-                       p->cause);
+  p->cause =
+      at::where(p->cause.eq(uav::kNone),
+                at::where(vertex, int64_t{uav::kVertex}, at::where(edge, int64_t{uav::kEdge}, int64_t{uav::kNone})), p->cause);
 }
 
 // Sends movers back until nobody conflicts. A pass that changes something stops one mover at least, so there are N at most.
@@ -164,7 +161,7 @@ void Board::HoldBackConflicts(Proposals* p) const {
     if (o_.collision == uav::Collision::kPriority) counts = counts & (after_ | edge | ~moves.unsqueeze(1));
     const at::Tensor by_vertex = moves & (counts & vertex).any(2), held = moves & counts.any(2);
     if (!run_ahead_ && !held.any().item<bool>()) return;
-    p->cause = at::where(held, at::where(by_vertex, int64_t{kVertex}, int64_t{kEdge}), p->cause);
+    p->cause = at::where(held, at::where(by_vertex, int64_t{uav::kVertex}, int64_t{uav::kEdge}), p->cause);
     p->to = at::where(held, p->from, p->to);
     p->middle = at::where(held, 2 * p->from, p->middle);
   }

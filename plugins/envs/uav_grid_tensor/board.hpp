@@ -43,9 +43,7 @@ class Board {
 
  private:
   enum Field { kX, kY, kDx, kDy, kTx, kTy, kStatus, kFields };
-  enum Status { kActive, kArrived, kCrashed };
   enum Count { kTime, kArrivals, kCrashes, kWalked, kStatics, kVertices, kEdges, kCounts };
-  enum Cause { kStatic, kVertex, kEdge, kNone };
   struct Proposals;
 
   at::Tensor Ints(const std::vector<int64_t>& values) const;

@@ -1,7 +1,6 @@
 // Maps drawn ahead on the CPU, for rows that start their episodes by themselves.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -13,8 +12,7 @@ namespace backplane::uav_grid_tensor {
 // of `border` cells around it; the others are one number per UAV.
 class MapRecords {
  public:
-  explicit MapRecords(const uav::Options& options)
-      : options_(options), border_(std::max<int64_t>(options.sensor_radius, 1)), maker_(options) {}
+  explicit MapRecords(const uav::Options& options) : options_(options), border_(uav::Border(options)), maker_(options) {}
   int64_t size() const { return options_.n_obstacles + 4 * options_.n_uavs; }
   int64_t border() const { return border_; }
   int64_t side() const { return options_.grid_size + 2 * border_; }  // of a map with its border

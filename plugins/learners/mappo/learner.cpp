@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backplane/rng.h"
+#include "rl/report.hpp"
 
 namespace backplane::mappo {
 
@@ -127,18 +128,8 @@ void Learner::OnTick(uint64_t index) {
     stats.grad_norm = optimizer_.Step(options_.grad_clip, options_.separate_grad_clip ? net_.split : net_.size, CurrentLr());
     stats.applied = true;
   }
-  Report(stats);
+  rl::Report(stats, CurrentLr(), &metrics_);
   if (ticks_left() == 0) EndUpdate();
-}
-
-void Learner::Report(const rl::StepStats& stats) {
-  metrics_.Record("train/policy_loss", stats.policy_loss, nullptr, 0, "clipped surrogate, negated");
-  metrics_.Record("train/value_loss", stats.value_loss, nullptr, -1, "half the mean squared (or Huber) error of the values");
-  metrics_.Record("train/entropy", stats.entropy, "nat", 0, "mean entropy of the policy");
-  metrics_.Record("train/kl", stats.kl, "nat", 0, "estimate of the divergence from the acting policy");
-  metrics_.Record("train/clip_fraction", stats.clip_fraction, nullptr, 0, "share of samples whose ratio left the clip range");
-  if (stats.applied) metrics_.Record("train/grad_norm", stats.grad_norm, nullptr, 0, "global norm before clipping");
-  metrics_.Record("train/lr", CurrentLr(), nullptr, 0, "learning rate");
 }
 
 void Learner::EndUpdate() {

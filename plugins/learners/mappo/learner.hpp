@@ -37,7 +37,6 @@ class Learner : public bp::OnPolicy {
   Minibatch NextMinibatch(int64_t part);
   LossOptions CurrentLoss() const;
   double CurrentLr() const;
-  void Report(const rl::StepStats& stats);
   void EndUpdate();
 
   Options options_;

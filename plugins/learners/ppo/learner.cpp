@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backplane/rng.h"
+#include "rl/report.hpp"
 
 namespace backplane::ppo {
 namespace {
@@ -88,19 +89,9 @@ void Learner::OnTick(uint64_t index) {
   if (part == 0) batch_.Shuffle(bp_seed(seed_, BP_PURPOSE_LEARNER, 0, epochs_done_++));
   const StepStats stats = update_.Step(batch_.Gather(part * size, std::min((part + 1) * size, n)), CurrentLoss(), CurrentLr());
   kl_sum_ += stats.kl, ++kl_count_;
-  Report(stats);
+  rl::Report(stats, CurrentLr(), &metrics_);
   if (!stats.applied) SkipTicks();
   if (ticks_left() == 0) EndUpdate();
-}
-
-void Learner::Report(const StepStats& stats) {
-  metrics_.Record("train/policy_loss", stats.policy_loss, nullptr, 0, "clipped surrogate, negated");
-  metrics_.Record("train/value_loss", stats.value_loss, nullptr, -1, "half the mean squared error of the values");
-  metrics_.Record("train/entropy", stats.entropy, "nat", 0, "mean entropy of the policy");
-  metrics_.Record("train/kl", stats.kl, "nat", 0, "estimate of the divergence from the acting policy");
-  metrics_.Record("train/clip_fraction", stats.clip_fraction, nullptr, 0, "share of samples whose ratio left the clip range");
-  if (stats.applied) metrics_.Record("train/grad_norm", stats.grad_norm, nullptr, 0, "global norm before clipping");
-  metrics_.Record("train/lr", CurrentLr(), nullptr, 0, "learning rate");
 }
 
 // The normaliser moves only here, so that the ratio of the first minibatch is 1.

@@ -42,7 +42,6 @@ class Learner : public bp::OnPolicy {
   void KeepMoments(const bp::Delivery& delivery);
   LossOptions CurrentLoss() const;
   double CurrentLr() const;
-  void Report(const StepStats& stats);
   void EndUpdate();
   const ObsNormalizer* obs_norm() const { return options_.normalize_obs ? &obs_norm_ : nullptr; }
 
