@@ -4,6 +4,8 @@
 #include "backplane/base.h"
 #include "backplane/channel.h"
 #include "backplane/env.h"
+#include "backplane/ext/device_use.h"
+#include "backplane/ext/held_out.h"
 #include "backplane/ext/snapshot.h"
 #include "backplane/ext/source.h"
 #include "backplane/ext/state.h"
@@ -77,10 +79,11 @@ TEST(Layout, LearnerSpec) {
 }
 
 TEST(Layout, Limits) {
-  SIZE(bp_limits, 64);
+  SIZE(bp_limits, 88);
   AT(bp_limits, struct_size, 0); AT(bp_limits, flags, 4); AT(bp_limits, rows, 8); AT(bp_limits, chunk_max, 16);
   AT(bp_limits, micro_batch_max, 24); AT(bp_limits, device_bytes, 32); AT(bp_limits, env_steps_left, 40);
-  AT(bp_limits, deadline_ns, 48); AT(bp_limits, progress, 56);
+  AT(bp_limits, deadline_ns, 48); AT(bp_limits, progress, 56); AT(bp_limits, iterations, 64); AT(bp_limits, epochs, 72);
+  AT(bp_limits, items, 80);
 }
 
 TEST(Layout, Request) {
@@ -92,8 +95,7 @@ TEST(Layout, RequestsOfEachKind) {
   AT(bp_request, u.rollout.horizon, 8); AT(bp_request, u.rollout.policy_version, 16);
   AT(bp_request, u.evaluate.candidates, 8); AT(bp_request, u.evaluate.episodes_each, 16); AT(bp_request, u.evaluate.chunk, 24);
   AT(bp_request, u.evaluate.max_steps, 32); AT(bp_request, u.evaluate.seeds, 40);
-  AT(bp_request, u.data.source, 8); AT(bp_request, u.data.micro_batch, 16); AT(bp_request, u.data.group_rows, 24);
-  AT(bp_request, u.data.sort_by_length, 32);
+  AT(bp_request, u.data.micro_batch, 8); AT(bp_request, u.data.group_rows, 16); AT(bp_request, u.data.flags, 24);
   AT(bp_request, u.tick.phase, 8); AT(bp_request, u.tick.est_ns, 16); AT(bp_request, u.save.tag, 8);
 }
 
@@ -187,10 +189,24 @@ TEST(Layout, EnvSnapshot1) {
   AT(bp_env_snapshot_1, get, 16); AT(bp_env_snapshot_1, set, 24);
 }
 
+TEST(Layout, LearnerHeldOut1) {
+  SIZE(bp_learner_held_out_1, 16);
+  AT(bp_learner_held_out_1, struct_size, 0); AT(bp_learner_held_out_1, reserved, 4); AT(bp_learner_held_out_1, loss, 8);
+}
+
+TEST(Layout, LearnerDeviceUse1) {
+  SIZE(bp_device_use, 32);
+  AT(bp_device_use, struct_size, 0); AT(bp_device_use, reserved, 4); AT(bp_device_use, live_bytes, 8);
+  AT(bp_device_use, peak_bytes, 16); AT(bp_device_use, reserved_bytes, 24);
+  SIZE(bp_learner_device_use_1, 24);
+  AT(bp_learner_device_use_1, struct_size, 0); AT(bp_learner_device_use_1, reserved, 4); AT(bp_learner_device_use_1, read, 8);
+  AT(bp_learner_device_use_1, reset_peak, 16);
+}
+
 TEST(Layout, EnvSource1) {
-  SIZE(bp_env_source_1, 32);
+  SIZE(bp_env_source_1, 24);
   AT(bp_env_source_1, struct_size, 0); AT(bp_env_source_1, reserved, 4); AT(bp_env_source_1, length, 8);
-  AT(bp_env_source_1, seek, 16); AT(bp_env_source_1, shard, 24);
+  AT(bp_env_source_1, read, 16);
 }
 
 TEST(Layout, Writer) {

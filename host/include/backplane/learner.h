@@ -25,11 +25,17 @@ typedef struct bp_learner_spec {
 // What the host can give at this moment.
 typedef struct bp_limits {
   uint32_t struct_size, flags;
-  uint64_t rows, chunk_max, micro_batch_max, device_bytes;
-  uint64_t env_steps_left;  // UINT64_MAX: no such budget
-  int64_t deadline_ns;      // steady clock; INT64_MAX: none
-  double progress;          // share of the budget used, 0 to 1; the largest over all budgets given. For schedules.
+  uint64_t rows, chunk_max;
+  uint64_t micro_batch_max;     // of a DATA request; falls when one did not fit the device. UINT64_MAX: no limit known
+  uint64_t device_bytes;        // memory the learner may take on its device; 0: no limit
+  uint64_t env_steps_left;      // UINT64_MAX: no such budget
+  int64_t deadline_ns;          // steady clock; INT64_MAX: none
+  double progress;              // share of the budget used, 0 to 1; the largest over all budgets given. For schedules.
+  uint64_t iterations, epochs;  // of the whole trial, by its budget; UINT64_MAX: no such budget
+  uint64_t items;               // of an epoch of the env's data; 0: the env is no source (ext/source.h)
 } bp_limits;
+
+enum { BP_DATA_SORT = 1, BP_DATA_DROP_LAST = 2 };  // bp_request.u.data.flags
 
 enum { BP_REQ_ROLLOUT = 1, BP_REQ_EVALUATE, BP_REQ_DATA, BP_REQ_TICK, BP_REQ_SAVE, BP_REQ_DONE };
 
@@ -44,8 +50,9 @@ typedef struct bp_request {
       const uint64_t* seeds;
     } evaluate;  // seeds [cand][episode]
     struct {
-      const char* source;
-      uint64_t micro_batch, group_rows, sort_by_length;
+      uint64_t micro_batch;  // items at a time, 0: the most that fit the device; the host cuts it to micro_batch_max
+      uint64_t group_rows;   // items of the group, one optimiser update
+      uint64_t flags;        // SORT: by LENGTH channels within the group. DROP_LAST: leave out an epoch's short last group
     } data;
     struct {
       const char* phase;
@@ -71,20 +78,29 @@ typedef struct bp_act {
   void* stream;
 } bp_act;
 
-enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PARTIAL = 2 };
+enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PARTIAL = 2, BP_DELIVERY_PROBE = 4 };
 
 // The answer to a request: tensors by name. A ROLLOUT delivers the `keep` channels as [T or T+1, N, ...] (state roles have
 // T+1 entries), final_obs [E, ...] and final_index int64 [E] (= t * N + row, ascending) for the rows whose episode ended, and
 // with BP_LEARNER_OBS_MOMENTS obs_count [1], obs_mean [...], obs_m2 [...] (float64, over the T entries acted on).
 // They stay valid through the following TICKs, until the next collecting request. With an env on a device all lie there but
 // final_index; the same holds for the tensors of `act`.
+//
+// A DATA request (ext/source.h) is answered by `count` deliveries, the micro-batches `index` 0 .. count-1 of one group, the
+// longest items first when sorted: the source's channels by name, [n, ...] with n <= micro_batch, cut to the longest item of
+// the micro-batch where a LENGTH channel says how long they are, so rows are strided. `group_weight` is the sum of WEIGHT over
+// the whole group. All tensors of a group stay valid until `consume` of its LAST_IN_GROUP has returned, so a learner may put
+// off work till then. A learner whose `consume` returns BP_E_OOM_DEVICE has dropped what it had of the group, is as it was
+// before it, and gets the same items again in smaller micro-batches.
+//
+// With PROBE the group is made up, to see whether it fits: the learner works as with any other and then drops it.
 typedef struct bp_delivery {
   uint32_t struct_size, kind, index, count, flags, reserved;
   uint64_t n_tensors;
   const char* const* names;   // [n_tensors]
   bp_tensor* const* tensors;  // [n_tensors]
   double group_weight;
-  uint64_t env_steps;  // of the trial so far
+  uint64_t env_steps;  // of the trial so far; items, where they come from a source
   void* stream;
 } bp_delivery;
 

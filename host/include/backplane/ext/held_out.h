@@ -1,0 +1,22 @@
+// "bp.learner.held_out/1": the loss of data that is not learned from. The host gives it as `loss` of an evaluation, divided by
+// the weight of the items.
+#ifndef BACKPLANE_EXT_HELD_OUT_H_
+#define BACKPLANE_EXT_HELD_OUT_H_
+
+#include "backplane/learner.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BP_LEARNER_HELD_OUT_1 "bp.learner.held_out/1"
+typedef struct bp_learner_held_out_1 {
+  uint32_t struct_size, reserved;
+  // Sum of the loss over one micro-batch, a DATA delivery; nothing of the learner changes. [control]
+  bp_status (*loss)(bp_learner* learner, const bp_delivery* micro_batch, double* out_sum);
+} bp_learner_held_out_1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif  // BACKPLANE_EXT_HELD_OUT_H_
