@@ -13,6 +13,13 @@ find_package(SQLite3 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(yaml-cpp REQUIRED)
 
+# Debian's package has no CMake files.
+find_path(UTF8PROC_INCLUDE_DIR utf8proc.h REQUIRED)
+find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
+add_library(utf8proc::utf8proc UNKNOWN IMPORTED)
+set_target_properties(utf8proc::utf8proc PROPERTIES IMPORTED_LOCATION ${UTF8PROC_LIBRARY}
+                      INTERFACE_INCLUDE_DIRECTORIES ${UTF8PROC_INCLUDE_DIR})
+
 # Wheels unpack under .venv/lib/python3.*/site-packages.
 file(GLOB BACKPLANE_SITE_PACKAGES "${BACKPLANE_VENV}/lib/python3*/site-packages")
 if(BACKPLANE_WITH_MUJOCO)
