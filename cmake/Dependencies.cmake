@@ -13,7 +13,16 @@ find_package(SQLite3 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(yaml-cpp REQUIRED)
 
-# Debian's package has no CMake files.
+# These packages of Debian have no CMake files.
+find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_processor.h REQUIRED)
+find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
+find_library(SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train REQUIRED)
+foreach(part SENTENCEPIECE SENTENCEPIECE_TRAIN)
+  string(TOLOWER ${part} name)
+  add_library(SentencePiece::${name} UNKNOWN IMPORTED)
+  set_target_properties(SentencePiece::${name} PROPERTIES IMPORTED_LOCATION ${${part}_LIBRARY}
+                        INTERFACE_INCLUDE_DIRECTORIES ${SENTENCEPIECE_INCLUDE_DIR})
+endforeach()
 find_path(UTF8PROC_INCLUDE_DIR utf8proc.h REQUIRED)
 find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
 add_library(utf8proc::utf8proc UNKNOWN IMPORTED)

@@ -16,7 +16,8 @@
 //   static uint64_t StateBytes(const Model&); void Save(const Model&, void*) const; void Load(const Model&, const void*);
 // and Model has `uint64_t Key() const`, a number that differs where states do not fit.
 //
-// What B offers: kAbout, kOptions, B(const bp::Config&, uint64_t rows), EnvSpec Spec() const, and, with absolute rows,
+// What B offers: kAbout, kOptions, B(const bp::Config&, uint64_t rows), or B(const bp_host*, const bp::Config&, uint64_t rows)
+// to log and record facts when it is made, EnvSpec Spec() const, and, with absolute rows,
 //   void Reset(const bp::Slot&, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
 //   void Step(const bp::Slot&, uint64_t begin, uint64_t end);
 // and for snapshots uint64_t StateBytes() const, Save(row, void*) const, Load(row, const void*), uint64_t StateKey() const.
@@ -97,7 +98,7 @@ class EnvInstance {
   static constexpr bool kSnapshots = requires(B & b, const B& c, void* p) { c.StateBytes(), c.Save(0, p), b.Load(0, p); };
 
   EnvInstance(const bp_host* host, const Config& config, uint64_t rows)
-      : host_(host), rows_(rows), batch_(config, rows), table_(batch_.Spec()), last_slot_(rows, 0) {}
+      : host_(host), rows_(rows), batch_(Made(host, config, rows)), table_(batch_.Spec()), last_slot_(rows, 0) {}
 
   const bp_host* host() const { return host_; }
   uint64_t rows() const { return rows_; }
@@ -153,6 +154,12 @@ class EnvInstance {
   }
 
  private:
+  static B Made(const bp_host* host, const Config& config, uint64_t rows) {
+    if constexpr (std::is_constructible_v<B, const bp_host*, const Config&, uint64_t>)
+      return B(host, config, rows);
+    else
+      return B(config, rows);
+  }
   Slot At(uint32_t slot) const { return {&views_[slot * table_.spec.channels.size()], slot}; }
   void CheckRange(uint32_t slot, uint32_t slots, uint64_t begin, uint64_t end) const {
     if (slot >= slots) throw Error(BP_E_INVALID_ARG, "slot " + std::to_string(slot) + " is not bound for this call");

@@ -88,8 +88,7 @@ nlohmann::json DataFeed::HeldOutLoss(EnvInstance& env, uint64_t n) {
   for (const bp_delivery& delivery : group.Cut(std::max<uint64_t>(micro_batch_, 1))) {
     if (between_()) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
     double part = 0;
-    const bp_status status =
-        CallPlugin(learner_.id(), [&] { return held_out->loss(learner_.handle(), &delivery, &part); });
+    const bp_status status = CallPlugin(learner_.id(), [&] { return held_out->loss(learner_.handle(), &delivery, &part); });
     if (status != BP_OK) learner_.Fail(status, "held-out loss");
     sum += part;
   }
@@ -106,8 +105,9 @@ void DataFeed::Load(const nlohmann::json& saved) {
   micro_batch_ = saved.at("micro_batch");
   micro_batch_max_ = saved.at("micro_batch_max");
   if (item_ >= items_)
-    throw TrialFailure(BP_E_CONFIG, env_.id(),
-                       fmt::format("had more items when the trial was stopped: item {} comes next, and it has {}", item_, items_));
+    throw TrialFailure(
+        BP_E_CONFIG, env_.id(),
+        fmt::format("had more items when the trial was stopped: item {} comes next, and it has {}", item_, items_));
 }
 
 }  // namespace backplane

@@ -1,0 +1,56 @@
+#include "dataset.hpp"
+
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "backplane/plugin.hpp"
+#include "backplane/rng.h"
+
+namespace backplane::summarization {
+
+Dataset::Dataset(const std::string& path, const ReadOptions& options, const Vocabulary& vocabulary, Caps caps) {
+  std::vector<uint64_t> text_end;
+  const auto encode = [&](const std::string& text, int64_t cap, Place place) {
+    if (vocabulary.Encode(text, cap, &tokens_) == 0) {
+      tokens_.resize(token_begin_[2 * size()]);
+      token_begin_.resize(2 * size() + 1);
+      throw BadRow(place, "a text without a single token: '" + text.substr(0, 20) + "'");
+    }
+    token_begin_.push_back(tokens_.size());
+  };
+  report_ = ReadRecords(path, options, [&](const Record& record) {
+    encode(record.source, caps.source, record.place);
+    encode(record.targets[0], caps.target, record.place);
+    for (const std::string& target : record.targets) text_end.push_back((texts_ += target).size());
+    reference_begin_.push_back(text_end.size());
+    if (size() > std::numeric_limits<uint32_t>::max()) throw bp::ConfigError(path + ": has more than 2^32 rows");
+  });
+  if (size() == 0)
+    throw bp::ConfigError(path + ": has no row that can be used" +
+                          (report_.left_out > 0 ? "; the first left out: " + report_.first_left_out : ""));
+  references_.reserve(text_end.size());
+  for (uint64_t begin = 0; const uint64_t end : text_end)
+    references_.push_back(std::string_view(texts_).substr(begin, end - begin)), begin = end;
+  tokens_.shrink_to_fit();
+}
+
+uint64_t Dataset::Fingerprint() const {
+  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over whole tokens
+  for (const int32_t token : tokens_) hash = (hash ^ static_cast<uint32_t>(token)) * 0x100000001b3u;
+  for (const uint64_t begin : token_begin_) hash = (hash ^ begin) * 0x100000001b3u;
+  return hash;
+}
+
+const std::vector<uint32_t>& EpochOrder::Of(uint64_t seed) {
+  if (!order_.empty() && seed == seed_) return order_;
+  seed_ = seed;
+  order_.resize(items_);
+  std::iota(order_.begin(), order_.end(), 0);
+  if (seed == 0) return order_;
+  bp_rng rng{seed, 0};  // Fisher and Yates, from the end
+  for (uint64_t i = items_; i > 1; --i) std::swap(order_[i - 1], order_[bp_rng_below(&rng, i)]);
+  return order_;
+}
+
+}  // namespace backplane::summarization

@@ -1,0 +1,3 @@
+#include "summarization.hpp"
+
+BP_PLUGINS(bp::EnvBatch<backplane::summarization::Summarization>);

@@ -1,0 +1,80 @@
+// Pairs of texts out of csv, tsv and JSON-lines files. A row that cannot be read whole is never half used: it is named by its
+// number and line, or left out and counted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace backplane::summarization {
+
+// Where a row begins: its number (the header is none) and its line in the file, both from 1.
+struct Place {
+  uint64_t row = 0, line = 0;
+};
+
+// Which fields make a pair. Several targets are several references of one source; `id` may be empty.
+struct Columns {
+  std::string source;
+  std::vector<std::string> targets;
+  std::string id;
+};
+
+struct Record {
+  Place place;
+  std::string id, source;
+  std::vector<std::string> targets;  // at least one
+};
+
+// A row that cannot be used. `torn`: it has too few fields, as where a line break cut a row in two; the rows beside it may then
+// be parts of it, even if they look whole.
+struct BadRow : std::runtime_error {
+  BadRow(Place where, const std::string& what, bool is_torn = false) : std::runtime_error(what), place(where), torn(is_torn) {}
+  Place place;
+  bool torn;
+};
+
+// A file in which nothing more can be read, for a reason that belongs to no single row.
+struct BadFile : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Reads the records of a text that outlives it.
+class RecordReader {
+ public:
+  virtual ~RecordReader() = default;
+  // False at the end. Throws BadRow, after which the next call reads the next row, and BadFile.
+  virtual bool Next(Record* out) = 0;
+};
+
+enum class Format { kCsv, kTsv, kJsonLines };
+
+// `text` without byte order mark and without line ends after the last row. Throws BadFile for a header that does not fit.
+// kCsv: RFC 4180. kTsv: a header, no quoting.
+std::unique_ptr<RecordReader> ReadTable(std::string_view text, Format format, const Columns& columns);
+// An object a line; a target may be a list of texts. Empty lines count for nothing.
+std::unique_ptr<RecordReader> ReadJsonLines(std::string_view text, const Columns& columns);
+
+// First byte of `text` that is no UTF-8, or npos.
+size_t FindBadUtf8(std::string_view text);
+
+struct ReadOptions {
+  Format format = Format::kCsv;
+  Columns columns;
+  bool skip_bad_rows = false;
+  uint64_t max_items = 0;  // 0: all
+};
+struct ReadReport {
+  uint64_t items = 0, left_out = 0;
+  std::string first_left_out;  // place and reason
+};
+
+// Gives the file's records to `accept`, in their order; accept may throw BadRow. Texts are UTF-8 and not blank. Rows beside a
+// torn one are left out with it. Throws bp::Error (BP_E_CONFIG) that names file, row and line.
+ReadReport ReadRecords(const std::string& path, const ReadOptions& options, const std::function<void(const Record&)>& accept);
+
+}  // namespace backplane::summarization

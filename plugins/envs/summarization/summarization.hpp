@@ -1,0 +1,55 @@
+// A file of documents and summaries as an env: a data set to learn from, and episodes of one step in which a summary is
+// generated.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backplane/env.hpp"
+#include "dataset.hpp"
+#include "options.hpp"
+#include "rouge/scorer.hpp"
+
+namespace backplane::summarization {
+
+class Summarization {
+ public:
+  static constexpr bp::About kAbout{
+      "env.summarization", "1.0.0",
+      "Documents with summaries: a data set to learn from, and generated summaries scored by ROUGE."};
+  static constexpr auto& kOptions = summarization::kOptions;
+
+  Summarization(const bp_host* host, const bp::Config& config, uint64_t rows);
+  bp::EnvSpec Spec() const;
+
+  // Row r plays item r, then r + rows, r + 2 rows, ... modulo the items; a reset without mask begins with item r again. Seeds
+  // change nothing: what is evaluated twice is evaluated on the same items.
+  void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
+  // Allocates: texts have no fixed size. Throws bp::Error (BP_E_INVALID_ARG) for an id that is no piece.
+  void Step(const bp::Slot& slot, uint64_t begin, uint64_t end);
+
+  uint64_t Items() const { return data_.size(); }
+  void Read(uint64_t seed, uint64_t first, uint64_t n, const bp::Slot& slot);
+
+  uint64_t StateBytes() const { return sizeof(uint64_t); }
+  void Save(uint64_t row, void* out) const;
+  void Load(uint64_t row, const void* data);
+  uint64_t StateKey() const { return data_.Fingerprint(); }
+
+ private:
+  void Show(const bp::Slot& slot, uint64_t row, uint64_t item) const;    // what a reset writes
+  void Answer(const bp::Slot& slot, uint64_t row, uint64_t item) const;  // what a step adds: labels and their weight
+  // The generated ids of a row: up to the first end or padding, without begins.
+  std::vector<int32_t> Generated(const bp::Slot& slot, uint64_t row) const;
+  rouge::Scores Score(const std::vector<int32_t>& generated, uint64_t item) const;
+
+  Options options_;
+  Vocabulary vocabulary_;
+  Dataset data_;
+  rouge::Scorer scorer_;
+  EpochOrder order_;
+  std::vector<uint64_t> item_;  // [rows] what each row plays
+};
+
+}  // namespace backplane::summarization
