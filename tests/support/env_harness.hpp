@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -19,7 +20,7 @@
 
 namespace harness {
 
-// A bp_host that keeps the last sentence given to `fail`.
+// A bp_host that keeps the last sentence given to `fail`, and the warnings.
 class FakeHost {
  public:
   FakeHost() {
@@ -27,7 +28,9 @@ class FakeHost {
              BP_ABI_MINOR,
              this,
              [](const bp_host*, const char*) -> const void* { return nullptr; },
-             [](const bp_host*, int32_t, const char*) {},
+             [](const bp_host* h, int32_t severity, const char* text) {
+               if (severity == BP_LOG_WARN) static_cast<FakeHost*>(h->impl)->warnings.push_back(text);
+             },
              [](const bp_host* h, bp_status code, const char* text) {
                static_cast<FakeHost*>(h->impl)->error = text;
                return code;
@@ -37,6 +40,7 @@ class FakeHost {
   FakeHost(const FakeHost&) = delete;
   const bp_host* get() const { return &host_; }
   std::string error;
+  std::vector<std::string> warnings;
 
  private:
   bp_host host_;
@@ -66,7 +70,8 @@ class FakeConfig {
  public:
   FakeConfig(const bp_descriptor& d, const nlohmann::json& given) : values_(Defaults(d)) {
     for (const auto& [key, value] : given.items()) {
-      EXPECT_TRUE(values_.contains(key)) << key;
+      const auto is_key = [&key = key](const bp_param& p) { return p.path == key; };
+      EXPECT_TRUE(std::any_of(d.params, d.params + d.n_params, is_key)) << key;
       values_[key] = value;
     }
     text_ = values_.dump();
@@ -146,6 +151,7 @@ class Env {
   const bp_env_spec& spec() const { return *api_->spec(env_); }
   const bp_descriptor& descriptor() const { return *descriptor_; }
   const std::string& error() const { return host_.error; }
+  const std::vector<std::string>& warnings() const { return host_.warnings; }
   bp_env* get() const { return env_; }
   const bp_env_api& api() const { return *api_; }
   const bp_env_snapshot_1* snapshot() const {
@@ -183,7 +189,8 @@ class Env {
     std::vector<int64_t> shape, strides;
   };
   static bool IsState(uint16_t role) {
-    return role == BP_ROLE_OBS || role == BP_ROLE_STATE || role == BP_ROLE_ACTION_MASK || role == BP_ROLE_ALIVE;
+    return role == BP_ROLE_OBS || role == BP_ROLE_STATE || role == BP_ROLE_ACTION_MASK || role == BP_ROLE_ALIVE ||
+           role == BP_ROLE_LENGTH;
   }
   static int64_t Elements(const bp_channel& c) {
     int64_t n = 1;

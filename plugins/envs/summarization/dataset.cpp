@@ -11,11 +11,11 @@ namespace backplane::summarization {
 
 Dataset::Dataset(const std::string& path, const ReadOptions& options, const Vocabulary& vocabulary, Caps caps) {
   std::vector<uint64_t> text_end;
-  const auto encode = [&](const std::string& text, int64_t cap, Place place) {
+  const auto encode = [&](const std::string& text, int64_t cap, const Place& place) {
     if (vocabulary.Encode(text, cap, &tokens_) == 0) {
       tokens_.resize(token_begin_[2 * size()]);
       token_begin_.resize(2 * size() + 1);
-      throw BadRow(place, "a text without a single token: '" + text.substr(0, 20) + "'");
+      throw BadRow(place, "a text without a single token: " + Excerpt(text));
     }
     token_begin_.push_back(tokens_.size());
   };

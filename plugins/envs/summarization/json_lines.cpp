@@ -20,32 +20,37 @@ class JsonLinesReader : public RecordReader {
       at_ = end + 1;
       ++line_;
     } while (line.find_first_not_of(" \t\r") == std::string_view::npos);
-    out->place = {++row_, line_};
-    json object;
-    try {
-      object = json::parse(line.begin(), line.end());
-    } catch (const json::exception& e) {
-      throw BadRow(out->place, std::string("is not JSON: ") + e.what());
-    }
+    out->place = {++row_, line_, ""};
+    if (const size_t bad = FindBadUtf8(line); bad != std::string_view::npos)
+      throw BadRow(out->place, "byte " + std::to_string(bad + 1) + " is not UTF-8");
+    const json object = Parsed(line, out->place);
     if (!object.is_object()) throw BadRow(out->place, std::string("wanted a JSON object, found ") + object.type_name());
+    if (!columns_.id.empty()) {
+      const json& id = Field(object, columns_.id, out->place);
+      out->place.id = id.is_string() ? id.get<std::string>() : id.dump();
+    }
     out->source = Text(object, columns_.source, out->place);
     out->targets.clear();
     for (const std::string& name : columns_.targets) AddTargets(object, name, out);
-    out->id.clear();
-    if (!columns_.id.empty()) {
-      const json& id = Field(object, columns_.id, out->place);
-      out->id = id.is_string() ? id.get<std::string>() : id.dump();
-    }
     return true;
   }
 
  private:
-  static const json& Field(const json& object, const std::string& name, Place place) {
+  static json Parsed(std::string_view line, const Place& place) {
+    try {
+      return json::parse(line.begin(), line.end());
+    } catch (const json::parse_error& e) {
+      throw BadRow(place, "is not JSON, at byte " + std::to_string(e.byte));
+    } catch (const json::exception&) {
+      throw BadRow(place, "holds a number that is too large");
+    }
+  }
+  static const json& Field(const json& object, const std::string& name, const Place& place) {
     const auto found = object.find(name);
     if (found == object.end()) throw BadRow(place, "has no '" + name + "'");
     return *found;
   }
-  static std::string Text(const json& object, const std::string& name, Place place) {
+  static std::string Text(const json& object, const std::string& name, const Place& place) {
     const json& value = Field(object, name, place);
     if (!value.is_string()) throw BadRow(place, "'" + name + "' should be a text, is of type " + value.type_name());
     return value.get<std::string>();

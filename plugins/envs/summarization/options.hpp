@@ -17,7 +17,7 @@ inline constexpr bp_param kOptions[] = {
     bp::Str("target_key", "summary",
             "Column of the summary; several, separated by commas: the first is learned, all are scored against.",
             {.flags = 0, .aliases = "summary_column"}),
-    bp::Str("id_key", "''", "Column that must be there as a name of each row; empty: none.", {.flags = 0}),
+    bp::Str("id_key", "''", "Column that names rows in messages; empty: none.", {.flags = 0}),
     bp::Enum("bad_rows", "fail", "fail|skip",
              "What follows from a row that cannot be used: an error, or a row less and a warning.", {.flags = 0}),
     bp::I64("max_items", "0", "[0,)", "Rows to use, from the first; 0: all. For quick trials.",

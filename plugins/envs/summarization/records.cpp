@@ -65,8 +65,11 @@ class Sieve {
   const ReadReport& report() const { return report_; }
 
  private:
-  static std::string Text(Place place) { return std::to_string(place.row) + " (line " + std::to_string(place.line) + ")"; }
-  void LeaveOut(Place place, const std::string& reason) {
+  static std::string Text(const Place& place) {
+    return std::to_string(place.row) + " (line " + std::to_string(place.line) +
+           (place.id.empty() ? "" : ", '" + place.id + "'") + ")";
+  }
+  void LeaveOut(const Place& place, const std::string& reason) {
     if (report_.left_out++ == 0) report_.first_left_out = "row " + Text(place) + ": " + reason;
   }
 
@@ -96,6 +99,11 @@ size_t FindBadUtf8(std::string_view text) {
     at += length;
   }
   return std::string_view::npos;
+}
+
+std::string Excerpt(std::string_view text) {
+  text = text.substr(0, 30);
+  return "'" + std::string(text.substr(0, FindBadUtf8(text))) + "'";
 }
 
 ReadReport ReadRecords(const std::string& path, const ReadOptions& options, const std::function<void(const Record&)>& accept) {

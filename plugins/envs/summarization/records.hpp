@@ -12,12 +12,14 @@
 
 namespace backplane::summarization {
 
-// Where a row begins: its number (the header is none) and its line in the file, both from 1.
+// Where a row begins: its number (the header is none) and its line in the file, both from 1; and what it calls itself.
 struct Place {
   uint64_t row = 0, line = 0;
+  std::string id;
 };
 
-// Which fields make a pair. Several targets are several references of one source; `id` may be empty.
+// Which fields make a pair. Several targets are several references of one source. `id` names rows in
+// messages; may be empty.
 struct Columns {
   std::string source;
   std::vector<std::string> targets;
@@ -26,7 +28,7 @@ struct Columns {
 
 struct Record {
   Place place;
-  std::string id, source;
+  std::string source;
   std::vector<std::string> targets;  // at least one
 };
 
@@ -61,6 +63,8 @@ std::unique_ptr<RecordReader> ReadJsonLines(std::string_view text, const Columns
 
 // First byte of `text` that is no UTF-8, or npos.
 size_t FindBadUtf8(std::string_view text);
+// The beginning of `text` for a message, up to 30 bytes of UTF-8 in quotes.
+std::string Excerpt(std::string_view text);
 
 struct ReadOptions {
   Format format = Format::kCsv;

@@ -75,9 +75,9 @@ class Rows {
     const size_t end = LineEnd(at_);
     if (at_ == end || text_[at_] == ',') return;
     // Whether the quote closed the field or should have been doubled is not known, nor therefore where the row ends.
-    throw BadFile("row at line " + std::to_string(line_) + ": after the closing quote of field '" + field->substr(0, 20) +
-                  "' wanted a comma or the end of the line, found '" + std::string(text_.substr(at_, 10)) +
-                  "'; where the row ends is not known, so that nothing after it can be read");
+    throw BadFile("row at line " + std::to_string(line_) + ": after the closing quote of field " + Excerpt(*field) +
+                  " wanted a comma or the end of the line, found " + Excerpt(text_.substr(at_, end - at_)) +
+                  "; where the row ends is not known, so that nothing after it can be read");
   }
 
   std::string_view text_;
@@ -102,7 +102,7 @@ class TableReader : public RecordReader {
   bool Next(Record* out) override {
     std::string problem;
     if (!rows_.Next(&fields_, &problem)) return false;
-    out->place = {++row_, rows_.line()};
+    out->place = {++row_, rows_.line(), ""};
     if (fields_.size() != header_.size())
       throw BadRow(
           out->place,
@@ -114,7 +114,7 @@ class TableReader : public RecordReader {
         throw BadRow(out->place, "byte " + std::to_string(bad + 1) + " of field '" + header_[i] + "' is not UTF-8");
     out->targets.clear();
     for (const size_t target : targets_) out->targets.push_back(fields_[target]);
-    out->id = id_ < 0 ? "" : fields_[id_];
+    if (id_ >= 0) out->place.id = fields_[id_];
     out->source = fields_[source_];
     return true;
   }
