@@ -13,7 +13,8 @@ namespace backplane::parity {
 
 bool Oracle::Installed() { return std::filesystem::exists(BACKPLANE_ORACLE_PYTHON); }
 const char* Oracle::HowToInstall() {
-  return "the official Gymnasium is not installed in .venv-oracle; `scripts/test -R Parity` installs it and runs these tests";
+  return "the packages to compare with are not installed in .venv-oracle; `scripts/test -R Parity` installs them and runs "
+         "these tests";
 }
 
 Oracle::Oracle() {
@@ -25,7 +26,8 @@ Oracle::Oracle() {
   if (pid_ == 0) {
     dup2(in[0], 0);
     dup2(out[1], 1);
-    execl(BACKPLANE_ORACLE_PYTHON, BACKPLANE_ORACLE_PYTHON, BACKPLANE_SOURCE_DIR "/tests/parity/oracle.py", nullptr);
+    execl(BACKPLANE_ORACLE_PYTHON, BACKPLANE_ORACLE_PYTHON, BACKPLANE_SOURCE_DIR "/tests/parity/" BACKPLANE_ORACLE_SCRIPT,
+          nullptr);
     _exit(127);
   }
   close(in[0]);

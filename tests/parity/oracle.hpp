@@ -1,4 +1,5 @@
-// The official Gymnasium in a process of its own (oracle.py). One for the whole test program; it ends when its stdin does.
+// What we are compared with, in a Python process of its own: the script of this folder that the test program names
+// (BACKPLANE_ORACLE_SCRIPT). It ends when its stdin does.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +23,7 @@ class Oracle {
   // What to type to get it, as a sentence.
   static const char* HowToInstall();
 
-  // Sends a request and returns the answer (see the head of oracle.py). Throws std::runtime_error with the oracle's sentence.
+  // Sends a request and returns the answer (see the head of the script). Throws std::runtime_error with the oracle's sentence.
   nlohmann::json Ask(const nlohmann::json& request);
   // The same for a request that is answered with bytes.
   std::vector<char> AskBytes(const nlohmann::json& request);
@@ -33,5 +34,8 @@ class Oracle {
   pid_t pid_ = -1;
   std::FILE *to_ = nullptr, *from_ = nullptr;
 };
+
+// One for the whole test program, from the first call to the end of main.
+Oracle& TheOracle();
 
 }  // namespace backplane::parity

@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
-#include <memory>
 #include <optional>
 #include <set>
 
@@ -21,13 +19,6 @@ void PrintTo(const Task& task, std::ostream* out) { *out << task.official; }
 namespace {
 
 using Json = nlohmann::json;
-
-// One process for all tests of this program, from the first that asks to the end of main.
-std::unique_ptr<Oracle> g_oracle;
-Oracle& TheOracle() {
-  if (!g_oracle) g_oracle = std::make_unique<Oracle>();
-  return *g_oracle;
-}
 
 Json WithAssets(Json options) {
   constexpr std::string_view kAssets = "assets/";
@@ -144,19 +135,3 @@ TEST(Library, TheOracleRunsOnTheLibraryOfOurPlugins_ant) {
 
 }  // namespace
 }  // namespace backplane::parity
-
-// 0: all passed. 1: one failed. 77: nothing could be compared, which CTest shows as skipped.
-int main(int argc, char** argv) {
-  using backplane::parity::Oracle;
-  constexpr int kSkipped = 77;
-  testing::InitGoogleTest(&argc, argv);
-  if (!Oracle::Installed()) {
-    const char* ci = std::getenv("CI");
-    std::printf("%s\n", Oracle::HowToInstall());
-    return ci && std::string(ci) == "true" ? 1 : kSkipped;
-  }
-  const int result = RUN_ALL_TESTS();
-  backplane::parity::g_oracle.reset();
-  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
-  return result == 0 && all.successful_test_count() == 0 && all.skipped_test_count() > 0 ? kSkipped : result;
-}

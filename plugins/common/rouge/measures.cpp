@@ -35,7 +35,7 @@ Scores Measures::All(const Text& prediction, const Text& reference) {
 
 Score Measures::Gram(int n, const Text& prediction, const Text& reference) {
   ngrams_.Start(prediction.tokens, reference.tokens);
-  for (int i = 1; i < n; ++i) ngrams_.Extend();
+  for (int i = 1; i < n && !(ngrams_.prediction().empty() && ngrams_.reference().empty()); ++i) ngrams_.Extend();
   return Grams();
 }
 

@@ -67,8 +67,8 @@ class Scorer {
   const Options& options() const { return options_; }
 
   // Throws std::invalid_argument without references, EmptyText.
-  // Time: product of the two token counts / 64. Memory: the same in bytes * 8, only where one of the texts has several lines
-  // (kGoogle) or for kPltrdy; else linear.
+  // Time: product of the two token counts / 64, and for several lines (kGoogle) or pieces (kPltrdy) at least the product of
+  // their numbers. Memory: in bytes an eighth of the product of the tokens of two lines or pieces, else linear.
   Scores Score(std::string_view prediction, std::span<const std::string_view> references) const;
   Scores Score(std::string_view prediction, std::string_view reference) const { return Score(prediction, {&reference, 1}); }
 
