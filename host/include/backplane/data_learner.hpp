@@ -46,14 +46,15 @@ class DataLearner : public Learner {
   }
   void Consume(const Delivery& delivery) final {
     if (delivery.raw().kind != BP_REQ_DATA)
-      throw Error(BP_E_INVALID_ARG, "got a delivery of kind " + std::to_string(delivery.raw().kind) + ", it asks for data alone");
+      throw Error(BP_E_INVALID_ARG,
+                  "got a delivery of kind " + std::to_string(delivery.raw().kind) + ", it asks for data alone");
     OnMicroBatch(delivery);
   }
 
   // What the class derived from this offers beside the state. Called by LearnerPlugin.
   template <class P>
   static const void* Extension(const char* id) {
-    if constexpr (requires(P& p, const Delivery& d) { p.HeldOutLoss(d); }) {
+    if constexpr (requires(P & p, const Delivery& d) { p.HeldOutLoss(d); }) {
       static constexpr bp_learner_held_out_1 held_out = {
           sizeof(bp_learner_held_out_1), 0, [](bp_learner* learner, const bp_delivery* delivery, double* out) noexcept {
             auto* self = reinterpret_cast<P*>(learner);
@@ -61,21 +62,20 @@ class DataLearner : public Learner {
           }};
       if (std::strcmp(id, BP_LEARNER_HELD_OUT_1) == 0) return &held_out;
     }
-    if constexpr (requires(P& p) { p.DeviceUse(), p.ResetPeak(); }) {
-      static constexpr bp_learner_device_use_1 use = {
-          sizeof(bp_learner_device_use_1), 0,
-          [](bp_learner* learner, bp_device_use* out) noexcept {
-            auto* self = reinterpret_cast<P*>(learner);
-            return Guard(self->host(), [&] {
-              bp_device_use now = self->DeviceUse();
-              now.struct_size = std::min<uint32_t>(out->struct_size, sizeof now);
-              std::memcpy(out, &now, now.struct_size);
-            });
-          },
-          [](bp_learner* learner) noexcept {
-            auto* self = reinterpret_cast<P*>(learner);
-            return Guard(self->host(), [&] { self->ResetPeak(); });
-          }};
+    if constexpr (requires(P & p) { p.DeviceUse(), p.ResetPeak(); }) {
+      static constexpr bp_learner_device_use_1 use = {sizeof(bp_learner_device_use_1), 0,
+                                                      [](bp_learner* learner, bp_device_use* out) noexcept {
+                                                        auto* self = reinterpret_cast<P*>(learner);
+                                                        return Guard(self->host(), [&] {
+                                                          bp_device_use now = self->DeviceUse();
+                                                          now.struct_size = std::min<uint32_t>(out->struct_size, sizeof now);
+                                                          std::memcpy(out, &now, now.struct_size);
+                                                        });
+                                                      },
+                                                      [](bp_learner* learner) noexcept {
+                                                        auto* self = reinterpret_cast<P*>(learner);
+                                                        return Guard(self->host(), [&] { self->ResetPeak(); });
+                                                      }};
       if (std::strcmp(id, BP_LEARNER_DEVICE_USE_1) == 0) return &use;
     }
     return nullptr;
