@@ -1,6 +1,8 @@
 // A small data set and a learner of it, whose every number can be told by hand.
 #pragma once
 
+#include <unistd.h>
+
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -78,6 +80,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
       bp::Bool("drop_last", "false", "Leave out a short last group."),
       bp::Bool("tells_use", "true", "Whether it tells how much of its device it uses."),
       bp::I64("fails_at", "-1", "[-1,)", "The update whose loss is no number; -1: none."),
+      bp::I64("sleep_us", "0", "[0,)", "An update takes at least so long.", {.unit = "us"}),
   };
   // What `consume` got, for tests in the same process.
   struct Seen {
@@ -91,6 +94,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     request_ = {static_cast<uint64_t>(setup.config.I64("micro_batch")), group_, setup.config.Bool("sort"),
                 setup.config.Bool("drop_last")};
     tells_use_ = setup.config.Bool("tells_use");
+    sleep_us_ = setup.config.I64("sleep_us");
     spec_.ActIn("obs");
     spec_.ActOut(*bp::FindChannel(setup.env, BP_ROLE_ACTION, "ACTION"));
     spec_.set_params(1);
@@ -118,6 +122,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     if (delivery.raw().flags & BP_DELIVERY_PROBE) return;
     partial_ += sum;
     if (!(delivery.raw().flags & BP_DELIVERY_LAST_IN_GROUP)) return;
+    if (sleep_us_ > 0) usleep(static_cast<useconds_t>(sleep_us_));
     if (updates_ == fails_at_) throw bp::Error(BP_E_NUMERIC, "the loss is not finite");
     sum_ += partial_ / delivery.raw().group_weight;
     partial_ = 0;
@@ -146,7 +151,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
 
  private:
   uint64_t group_, device_bytes_ = 0, peak_ = 1000;
-  int64_t fails_at_, updates_ = 0;
+  int64_t fails_at_, updates_ = 0, sleep_us_ = 0;
   bool tells_use_ = true;
   bp::DataRequest request_;
   bp::LearnerSpec spec_;

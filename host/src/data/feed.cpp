@@ -34,13 +34,12 @@ DataFeed::DataFeed(EnvInstance& env, LearnerInstance& learner, FeedOptions optio
 bool DataFeed::Serve(const bp_request& request, uint64_t iteration, uint64_t env_steps, const std::function<void()>& read) {
   const auto& data = request.u.data;
   if (data.group_rows == 0) throw TrialFailure(BP_E_INTERNAL, learner_.id(), "asks for a group of 0 items");
-  if (data.flags & BP_DATA_DROP_LAST) {
-    if (items_ < data.group_rows)
-      throw TrialFailure(BP_E_CONFIG, learner_.id(),
-                         fmt::format("asks for groups of {} items and leaves out short ones, and the data has {} items",
-                                     data.group_rows, items_));
-    if (items_ - item_ < data.group_rows) ++epoch_, item_ = 0;
-  }
+  const uint64_t least = data.flags & BP_DATA_DROP_LAST ? data.group_rows : 1;
+  if (items_ < least)
+    throw TrialFailure(
+        BP_E_CONFIG, learner_.id(),
+        fmt::format("asks for groups of {} items and leaves out short ones, and the data has {} items", least, items_));
+  if (items_ - item_ < least) ++epoch_, item_ = 0;
   if (data.micro_batch == 0 && micro_batch_max_ == kNoLimit)
     micro_batch_max_ = LargestMicroBatch(env_, learner_, data.group_rows, options_.device_bytes, between_);
   const uint64_t n = std::min(data.group_rows, items_ - item_);
@@ -57,7 +56,7 @@ bool DataFeed::Serve(const bp_request& request, uint64_t iteration, uint64_t env
     }
   }
   item_ += n;
-  if (item_ == items_) ++epoch_, item_ = 0;
+  if (items_ - item_ < least) ++epoch_, item_ = 0;
   return true;
 }
 
@@ -79,9 +78,9 @@ void DataFeed::Shrunk(uint64_t iteration, uint64_t micro_batch, const std::strin
   shrinks_.push_back({iteration, micro_batch, micro_batch_max_, use.live_bytes, use.peak_bytes});
 }
 
-nlohmann::json DataFeed::HeldOutLoss(EnvInstance& env, uint64_t n) {
+std::optional<HeldOut> DataFeed::HeldOutLoss(EnvInstance& env, uint64_t n) {
   const auto* held_out = learner_.Extension<bp_learner_held_out_1>(BP_LEARNER_HELD_OUT_1);
-  if (held_out == nullptr || SourceOf(env) == nullptr) return nullptr;
+  if (held_out == nullptr || SourceOf(env) == nullptr) return std::nullopt;
   ItemGroup group(env);
   group.Read(0, 0, std::min(n, LengthOf(env)), true);
   double sum = 0;
@@ -92,7 +91,7 @@ nlohmann::json DataFeed::HeldOutLoss(EnvInstance& env, uint64_t n) {
     if (status != BP_OK) learner_.Fail(status, "held-out loss");
     sum += part;
   }
-  return {{"loss", sum / group.weight()}, {"items", group.items()}};
+  return HeldOut{sum / group.weight(), group.items()};
 }
 
 nlohmann::json DataFeed::Save() const {
@@ -108,6 +107,17 @@ void DataFeed::Load(const nlohmann::json& saved) {
     throw TrialFailure(
         BP_E_CONFIG, env_.id(),
         fmt::format("had more items when the trial was stopped: item {} comes next, and it has {}", item_, items_));
+}
+
+nlohmann::json ToJson(const DataFeed& feed) {
+  nlohmann::json shrinks = nlohmann::json::array();
+  for (const Shrink& one : feed.shrinks())
+    shrinks.push_back({{"iteration", one.iteration},
+                       {"micro_batch_before", one.micro_batch_before},
+                       {"micro_batch_after", one.micro_batch_after},
+                       {"live_bytes", one.live_bytes},
+                       {"peak_bytes", one.peak_bytes}});
+  return {{"items", feed.items()}, {"epochs", feed.epochs()}, {"micro_batch", feed.micro_batch()}, {"shrinks", shrinks}};
 }
 
 }  // namespace backplane

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "data/group.hpp"
@@ -14,6 +15,11 @@ namespace backplane {
 struct Shrink {
   uint64_t iteration, micro_batch_before, micro_batch_after;
   uint64_t live_bytes, peak_bytes;  // when it was dropped and at most; 0 where the learner does not tell
+};
+
+struct HeldOut {
+  double loss;  // summed over the items, by their weight
+  uint64_t items;
 };
 
 struct FeedOptions {
@@ -30,9 +36,8 @@ class DataFeed {
   // Gives the learner one group; false: stopped on request, and nothing was learned. `iteration` is for the record, `read` is
   // called once the group has been read. Throws TrialFailure.
   bool Serve(const bp_request& request, uint64_t iteration, uint64_t env_steps, const std::function<void()>& read);
-  // The first `n` items of a data set that is not learned from, as {"loss": ..., "items": ...}; null where the learner or the
-  // env does not offer that. [control]
-  nlohmann::json HeldOutLoss(EnvInstance& env, uint64_t n);
+  // The first `n` items of a data set that is not learned from; absent where the learner or the env does not offer that.
+  std::optional<HeldOut> HeldOutLoss(EnvInstance& env, uint64_t n);
 
   uint64_t items() const { return items_; }  // of an epoch
   double epochs() const { return static_cast<double>(epoch_) + static_cast<double>(item_) / static_cast<double>(items_); }
@@ -59,5 +64,8 @@ class DataFeed {
   uint64_t micro_batch_ = 0, micro_batch_max_;
   std::vector<Shrink> shrinks_;
 };
+
+// For the record: where it got to and what did not fit.
+nlohmann::json ToJson(const DataFeed& feed);
 
 }  // namespace backplane

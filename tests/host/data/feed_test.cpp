@@ -160,10 +160,11 @@ TEST(DataFeed, HeldOutLossIsTheSumOverTheWeightsAndTheSameInAnyMicroBatch) {
       sum += i * (1 + 5 * i % 6);
       weight += 1 + 5 * i % 6;
     }
-    const nlohmann::json loss = fed.feed.HeldOutLoss(*trial.env, 7);
-    EXPECT_EQ(loss["items"], 7);
-    EXPECT_DOUBLE_EQ(loss["loss"], sum / weight);
-    EXPECT_EQ(fed.feed.HeldOutLoss(*trial.env, 100)["items"], 10);
+    const std::optional<HeldOut> held_out = fed.feed.HeldOutLoss(*trial.env, 7);
+    ASSERT_TRUE(held_out);
+    EXPECT_EQ(held_out->items, 7u);
+    EXPECT_DOUBLE_EQ(held_out->loss, sum / weight);
+    EXPECT_EQ(fed.feed.HeldOutLoss(*trial.env, 100)->items, 10u);
   }
 }
 
