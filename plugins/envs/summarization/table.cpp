@@ -1,5 +1,5 @@
 // csv and tsv. A machine of our own because rows must be named by number and line and a broken quote must not be guessed at:
-// docs/decisions/0012-reading-tables.md.
+// docs/decisions/0013-reading-tables.md.
 #include <algorithm>
 
 #include "records.hpp"

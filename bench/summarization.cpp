@@ -1,0 +1,54 @@
+// How long env.summarization takes to load a file: bench_summarization DATA.tsv SPM.model TIMES. The columns are those of
+// plugins/envs/summarization/build_corpus.
+//
+// Prints items, tokens, CPU seconds of reading alone and of reading and tokenising (the least of TIMES), and what part of the
+// summaries' text comes back from their tokens, as ROUGE-1 and ROUGE-L: the ceiling of what a learner can score.
+#include <algorithm>
+#include <ctime>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "dataset.hpp"
+#include "rouge/aggregate.hpp"
+
+namespace {
+
+template <class Body>
+double CpuSeconds(const Body& body) {
+  timespec start, end;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+  body();
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+  return static_cast<double>(end.tv_sec - start.tv_sec) + 1e-9 * static_cast<double>(end.tv_nsec - start.tv_nsec);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace backplane::summarization;
+  namespace rouge = backplane::rouge;
+  if (argc != 4) {
+    std::cerr << "usage: bench_summarization DATA.tsv SPM.model TIMES\n";
+    return 2;
+  }
+  const ReadOptions options{.format = Format::kTsv, .columns = {"document", {"summary"}, ""}};
+  const Vocabulary vocabulary(argv[2]);
+  double reading = 1e9, loading = 1e9;
+  for (int i = 0; i < std::stoi(argv[3]); ++i) {
+    reading = std::min(reading, CpuSeconds([&] { ReadRecords(argv[1], options, [](const Record&) {}); }));
+    loading = std::min(loading, CpuSeconds([&] { Dataset(argv[1], options, vocabulary, {128, 32}); }));
+  }
+
+  const Dataset data(argv[1], options, vocabulary, {128, 32});
+  const rouge::Scorer scorer({});
+  uint64_t tokens = 0;
+  std::vector<rouge::Scores> scores;
+  for (uint64_t item = 0; item < data.size(); ++item) {
+    tokens += data.Source(item).size() + data.Target(item).size();
+    scores.push_back(scorer.Score(vocabulary.Decode(data.Target(item)), data.References(item)));
+  }
+  const rouge::Scores mean = rouge::Summarize(scores, {.resamples = 1}).mean;
+  std::cout << nlohmann::json{{"items", data.size()},  {"tokens", tokens},        {"read_cpu_s", reading},
+                              {"load_cpu_s", loading}, {"rouge1", mean.rouge1.f}, {"rougeL", mean.rougeL.f}}
+            << "\n";
+}
