@@ -21,13 +21,15 @@ class Summaries {
   ~Summaries() { std::filesystem::remove_all(folder_); }
 
   static std::vector<std::pair<std::string, std::string>> English() {
-    return {{"The ferry to the island leaves at nine, and it takes an hour to get there.", "A ferry to the island at nine"},
-            {"Rain fell on the hills all night, so the river is high and the bridge is closed.", "Bridge closed after the rain"},
-            {"Our baker makes two kinds of bread, one of rye and one of wheat, and sells both warm.", "Warm bread of rye and wheat"},
-            {"A night train with beds runs from the coast to the mountains three times a week.", "Night train to the mountains"},
-            {"The old clock in the tower stands still because nobody has wound it for a year.", "Tower clock stands still"},
-            {"Children from the village paint the wall of the school, each a tile of their own.", "Children paint the school wall"},
-            {"When the lake freezes the boats are taken out and people skate from shore to shore.", "Skating on the lake"}};
+    return {
+        {"The ferry to the island leaves at nine, and it takes an hour to get there.", "A ferry to the island at nine"},
+        {"Rain fell on the hills all night, so the river is high and the bridge is closed.", "Bridge closed after the rain"},
+        {"Our baker makes two kinds of bread, one of rye and one of wheat, and sells both warm.",
+         "Warm bread of rye and wheat"},
+        {"A night train with beds runs from the coast to the mountains three times a week.", "Night train to the mountains"},
+        {"The old clock in the tower stands still because nobody has wound it for a year.", "Tower clock stands still"},
+        {"Children from the village paint the wall of the school, each a tile of their own.", "Children paint the school wall"},
+        {"When the lake freezes the boats are taken out and people skate from shore to shore.", "Skating on the lake"}};
   }
   static std::vector<std::pair<std::string, std::string>> Korean() {
     return {{"섬으로 가는 배는 아홉 시에 떠나고 한 시간이 걸립니다.", "아홉 시에 섬으로 가는 배"},
@@ -36,7 +38,9 @@ class Summaries {
   }
 
   // What env.summarization cannot be made without.
-  nlohmann::json options(const std::string& data = "english.tsv") const { return {{"data", File(data)}, {"tokenizer", File("spm.model")}}; }
+  nlohmann::json options(const std::string& data = "english.tsv") const {
+    return {{"data", File(data)}, {"tokenizer", File("spm.model")}};
+  }
   std::string File(const std::string& name) const { return (folder_ / name).string(); }
   std::string Write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;

@@ -13,8 +13,11 @@ import unittest
 import zlib
 
 sys.dont_write_bytecode = True  # the builder stands among the sources
-SCRIPT = os.path.join(os.path.dirname(__file__), "../../../plugins/envs/summarization/build_corpus")
-loader = importlib.machinery.SourceFileLoader("build_corpus", SCRIPT)
+SOURCES = os.path.join(os.path.dirname(__file__), "../../../plugins/envs/summarization")
+sys.path.insert(0, SOURCES)
+import package_texts as texts
+
+loader = importlib.machinery.SourceFileLoader("build_corpus", os.path.join(SOURCES, "build_corpus"))
 corpus = importlib.util.module_from_spec(importlib.util.spec_from_loader("build_corpus", loader))
 loader.exec_module(corpus)
 
@@ -65,23 +68,23 @@ class Corpus(unittest.TestCase):
         return os.path.join(self.lists, "archive_dists_stable_" + ending)
 
     def entries(self):
-        return corpus.translations(self.path("main_i18n_Translation-en"), "en")
+        return texts.translations(self.path("main_i18n_Translation-en"), "en")
 
     def sources(self):
-        return corpus.source_packages(self.path("main_binary-amd64_Packages"))
+        return texts.source_packages(self.path("main_binary-amd64_Packages"))
 
     def test_stanzas_hold_their_fields_and_raw_bodies(self):
         entries = self.entries()
         self.assertEqual([e.package for e in entries], [e[0] for e in ENGLISH])
         self.assertEqual(entries[0].synopsis, "boils water without a flame")
         self.assertEqual(entries[0].body, "\n".join(ENGLISH[0][3]))
-        self.assertEqual(corpus.document_of(entries[0].body), "Kettle heats water for tea and coffee until it boils. * keeps it warm")
+        self.assertEqual(texts.document_of(entries[0].body), "Kettle heats water for tea and coffee until it boils. * keeps it warm")
 
     def test_md5_of_the_text_is_the_one_the_list_names(self):
-        corpus.check_md5(self.entries())
+        texts.check_md5(self.entries())
         changed = self.entries()[1]._replace(synopsis="boils nothing")
         with self.assertRaisesRegex(corpus.CorpusError, "package kettle-doc does not have the MD5"):
-            corpus.check_md5([changed])
+            texts.check_md5([changed])
 
     def test_a_list_that_is_none_is_refused_with_its_line(self):
         for text, wrong in (("Package: a\nno field\n", ":2: wanted 'Field: text', found 'no field'"), (" body\n", ":1: a continuation line"),
@@ -89,37 +92,37 @@ class Corpus(unittest.TestCase):
             with open(self.path("InRelease"), "w", encoding="utf-8") as file:
                 file.write(text)
             with self.assertRaisesRegex(corpus.CorpusError, wrong):
-                list(corpus.stanzas(self.path("InRelease"), "Package"))
+                list(texts.stanzas(self.path("InRelease"), "Package"))
 
     def test_source_package_stands_before_its_version(self):
         sources = {package: source for (package, _), source in self.sources().items()}
         self.assertEqual((sources["kettle-doc"], sources["cup"]), ("kettle", "cup"))
 
     def test_rows_are_joined_filtered_and_distinct_with_exact_counts(self):
-        rows, steps = corpus.english_rows(self.entries(), self.sources())
+        rows, steps = texts.english_rows(self.entries(), self.sources())
         self.assertEqual(steps, {"entries": 9, "joined": 8, "source_packages": 6, "distinct_documents": 8, "dropped_transitional": 2,
                                  "dropped_short_document": 1, "dropped_short_summary": 1, "filtered": 4, "distinct": 3})
         self.assertEqual([row.package for row in rows], ["kettle", "kettle-doc", "cup"])
 
     def test_korean_rows_have_hangul_on_both_sides(self):
-        rows, steps = corpus.korean_rows(corpus.translations(self.path("main_i18n_Translation-ko"), "ko"), self.sources())
+        rows, steps = texts.korean_rows(texts.translations(self.path("main_i18n_Translation-ko"), "ko"), self.sources())
         self.assertEqual(steps, {"entries": 2, "hangul_on_both_sides": 1})
         self.assertEqual(rows[0], ("kettle", "kettle", "차와 커피를 위해 물을 끓이고 따뜻하게 둔다.", "불 없이 물을 끓인다"))
 
     def test_parts_follow_the_crc_of_the_source_package(self):
         self.assertEqual((zlib.crc32(b"0ad"), zlib.crc32(b"gcc-12")), (3977495333, 1831684272))
-        self.assertEqual([corpus.part_of(name) for name in ("0ad", "gcc-12")], ["train", "train"])
-        parts = [corpus.part_of(f"package-{i}") for i in range(10000)]
+        self.assertEqual([texts.part_of(name) for name in ("0ad", "gcc-12")], ["train", "train"])
+        parts = [texts.part_of(f"package-{i}") for i in range(10000)]
         for i, part in enumerate(parts):
             place = zlib.crc32(f"package-{i}".encode()) % 100
             self.assertEqual(part, "test" if place in range(5) else "dev" if place in range(5, 10) else "train")
         self.assertAlmostEqual(parts.count("test") / 10000, 0.05, delta=0.01)
 
     def test_leakage_counts_what_two_parts_share(self):
-        row = corpus.Row("p", "s", "A Document", "a summary")
+        row = texts.Row("p", "s", "A Document", "a summary")
         clean = row._replace(document="Another", summary="another")
-        self.assertEqual(corpus.leakage({"train": [row], "dev": [], "test": [clean]}), {"documents_in_two_parts": 0, "test_summaries_in_train": 0})
-        both = corpus.leakage({"train": [row], "dev": [row], "test": [row._replace(document="a document"), clean]})
+        self.assertEqual(texts.leakage({"train": [row], "dev": [], "test": [clean]}), {"documents_in_two_parts": 0, "test_summaries_in_train": 0})
+        both = texts.leakage({"train": [row], "dev": [row], "test": [row._replace(document="a document"), clean]})
         self.assertEqual(both, {"documents_in_two_parts": 3, "test_summaries_in_train": 1})
 
     def build(self, *arguments):
@@ -129,8 +132,11 @@ class Corpus(unittest.TestCase):
         return said.getvalue()
 
     def test_offline_without_lists_fails_with_one_line(self):
-        with self.assertRaisesRegex(corpus.CorpusError, r"wanted one list \*_InRelease, found 0$"):
+        with self.assertRaisesRegex(corpus.CorpusError, "holds no lists; without --offline they are fetched$"):
             corpus.main(["--out", self.out, "--offline"])
+        os.remove(self.path("main_i18n_Translation-ko"))
+        with self.assertRaisesRegex(corpus.CorpusError, r"wanted one list \*_main_i18n_Translation-ko, found 0$"):
+            self.build()
 
     @unittest.skipUnless(shutil.which("spm_train"), "spm_train is not installed (Debian package sentencepiece)")
     def test_what_is_built_is_whole_and_kept(self):

@@ -1,12 +1,11 @@
 // Tokens of the pairs, and the order of an epoch.
-#include "dataset.hpp"
-
 #include <gmock/gmock.h>
 
 #include <set>
 
 #include "backplane/plugin.hpp"
 #include "backplane/rng.h"
+#include "dataset.hpp"
 #include "support/summaries.hpp"
 
 namespace backplane::summarization {
@@ -46,12 +45,14 @@ TEST(Vocabulary, RefusesWhatIsNoModel) {
   std::ifstream file(files().File("spm.model"), std::ios::binary);
   const std::string model{std::istreambuf_iterator<char>(file), {}};
   for (const size_t bytes : {size_t{0}, size_t{1}, size_t{100}, model.size() / 2, model.size() - 1})
-    EXPECT_THAT(Refusal([&] { Vocabulary(files().Write("cut.model", model.substr(0, bytes))); }), HasSubstr("cut.model")) << bytes;
+    EXPECT_THAT(Refusal([&] { Vocabulary(files().Write("cut.model", model.substr(0, bytes))); }), HasSubstr("cut.model"))
+        << bytes;
 }
 
 TEST(Vocabulary, NeedsAPieceForPadding) {
-  const auto status = sentencepiece::SentencePieceTrainer::Train(
-      "--input=" + files().File("lines.txt") + " --model_prefix=" + files().File("bare") + " --vocab_size=200 --hard_vocab_limit=false --minloglevel=2");
+  const auto status = sentencepiece::SentencePieceTrainer::Train("--input=" + files().File("lines.txt") +
+                                                                 " --model_prefix=" + files().File("bare") +
+                                                                 " --vocab_size=200 --hard_vocab_limit=false --minloglevel=2");
   ASSERT_TRUE(status.ok());
   EXPECT_THAT(Refusal([] { Vocabulary(files().File("bare.model")); }), HasSubstr("no piece for padding (<pad>)"));
 }
@@ -73,7 +74,8 @@ TEST(Dataset, HoldsTheTokensOfEachPairAndTheTextsToScoreAgainst) {
 }
 
 TEST(Dataset, LearnsTheFirstOfSeveralTargetsAndKeepsAll) {
-  const std::string file = files().Write("many.tsv", "document\tone\ttwo\nThe ferry\tA ferry\tA boat\nThe river\tA river\tRain\n");
+  const std::string file =
+      files().Write("many.tsv", "document\tone\ttwo\nThe ferry\tA ferry\tA boat\nThe river\tA river\tRain\n");
   const Dataset data(file, Tsv({"two", "one"}), Pieces(), {64, 16});
   EXPECT_THAT(std::vector(data.References(1).begin(), data.References(1).end()), ElementsAre("Rain", "A river"));
   EXPECT_EQ(Pieces().Decode(data.Target(0)), "A boat");
@@ -82,7 +84,10 @@ TEST(Dataset, LearnsTheFirstOfSeveralTargetsAndKeepsAll) {
 TEST(Dataset, ATextWithoutTokensIsABadRow) {
   // U+200B is no white space, and SentencePiece's normalisation drops it.
   const std::string file = files().Write("zero.tsv", "document\tsummary\na\tb\nThe ferry\t\xE2\x80\x8B\nc\td\n");
-  EXPECT_THAT(Refusal([&] { Dataset(file, Tsv(), Pieces(), {64, 16}); }), HasSubstr("row 2 (line 3): a text without a single token"));
+  EXPECT_THAT(Refusal([&] {
+                Dataset(file, Tsv(), Pieces(), {64, 16});
+              }),
+              HasSubstr("row 2 (line 3): a text without a single token"));
   ReadOptions options = Tsv();
   options.skip_bad_rows = true;
   const Dataset data(file, options, Pieces(), {64, 16});

@@ -1,10 +1,9 @@
 // Reading pairs out of files: what is read is what was written, and what cannot be read is named.
-#include "records.hpp"
-
 #include <gmock/gmock.h>
 
 #include "backplane/plugin.hpp"
 #include "backplane/rng.h"
+#include "records.hpp"
 #include "support/summaries.hpp"
 
 namespace backplane::summarization {
@@ -52,14 +51,18 @@ TEST(Csv, NamesRowAndLine) {
   EXPECT_THAT(Read("a.csv", head + "ok\xFFno,y\n").error, HasSubstr("row 2 (line 4): byte 3 of field 'document' is not UTF-8"));
   EXPECT_THAT(Read("a.csv", head + "5\" tall,y\n").error, HasSubstr("row 2 (line 4): a quote inside a field"));
   const ReadOptions with_id{.columns = {"document", {"summary"}, "id"}};
-  EXPECT_THAT(Read("a.csv", "id,document,summary\nno_7,x,\n", with_id).error, HasSubstr("row 1 (line 2, 'no_7'): 'summary' is empty"));
+  EXPECT_THAT(Read("a.csv", "id,document,summary\nno_7,x,\n", with_id).error,
+              HasSubstr("row 1 (line 2, 'no_7'): 'summary' is empty"));
 }
 
 TEST(Csv, WhereARowsEndIsNotKnownNothingMoreIsReadEvenIfBadRowsAreSkipped) {
   const Outcome open = Skip("a.csv", "document,summary\na,b\n\"never closed,c\nd,e\n");
   EXPECT_THAT(open.error, HasSubstr("a quoted field of the row at line 3 is not closed"));
   const Outcome after = Skip("a.csv", "document,summary\na,b\n\"so\"called,c\nd,e\n");
-  EXPECT_THAT(after.error, HasSubstr("row at line 3: after the closing quote of field 'so' wanted a comma or the end of the line, found 'called,c'"));
+  EXPECT_THAT(
+      after.error,
+      HasSubstr(
+          "row at line 3: after the closing quote of field 'so' wanted a comma or the end of the line, found 'called,c'"));
 }
 
 TEST(Tsv, TakesQuotesAsTheyAre) {
@@ -82,9 +85,10 @@ TEST(JsonLines, HasOneOrSeveralReferences) {
   ReadOptions options{.columns = {"dialogue", {"summary1", "more"}, "fname"}};
   options.format = Format::kJsonLines;
   std::vector<Record> records;
-  const std::string file = Summaries::Instance().Write(
-      "a.jsonl", "{\"fname\": 7, \"dialogue\": \"d\\nd\", \"summary1\": \"a\", \"more\": [\"b\", \"\\uD55C\"]}\n \r\n{\"more\": \"z\", \"summary1\": "
-                 "\"y\", \"dialogue\": \"x\", \"fname\": \"f\", \"topic\": null}");
+  const std::string file = Summaries::Instance().Write("a.jsonl",
+                                                       "{\"fname\": 7, \"dialogue\": \"d\\nd\", \"summary1\": \"a\", \"more\": "
+                                                       "[\"b\", \"\\uD55C\"]}\n \r\n{\"more\": \"z\", \"summary1\": "
+                                                       "\"y\", \"dialogue\": \"x\", \"fname\": \"f\", \"topic\": null}");
   ReadRecords(file, options, [&](const Record& r) { records.push_back(r); });
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].source, "d\nd");
@@ -99,12 +103,16 @@ TEST(JsonLines, NamesRowAndLine) {
   EXPECT_THAT(Read("a.jsonl", head + "{\"document\": \"a\", ").error, HasSubstr("row 2 (line 3): is not JSON, at byte"));
   EXPECT_THAT(Read("a.jsonl", head + "[1]").error, HasSubstr("row 2 (line 3): wanted a JSON object, found array"));
   EXPECT_THAT(Read("a.jsonl", head + "{\"document\": \"a\"}").error, HasSubstr("row 2 (line 3): has no 'summary'"));
-  EXPECT_THAT(Read("a.jsonl", head + "{\"document\": 3, \"summary\": \"b\"}").error, HasSubstr("'document' should be a text, is of type number"));
+  EXPECT_THAT(Read("a.jsonl", head + "{\"document\": 3, \"summary\": \"b\"}").error,
+              HasSubstr("'document' should be a text, is of type number"));
   EXPECT_THAT(Read("a.jsonl", head + "{\"document\": \"a\", \"summary\": []}").error, HasSubstr("'summary' is an empty list"));
   EXPECT_THAT(Read("a.jsonl", head + "{\"document\": \"a\", \"summary\": [null]}").error, HasSubstr("holds one of type null"));
-  EXPECT_THAT(Read("a.jsonl", head + "{\"document\": \"a\xE2\x82\", \"summary\": \"b\"}").error, HasSubstr("byte 16 is not UTF-8"));
-  EXPECT_THAT(Read("a.jsonl", head + "{\"document\": \"\\ud800\", \"summary\": \"b\"}").error, HasSubstr("is not JSON, at byte"));
-  EXPECT_THAT(Read("a.jsonl", head + "{\"document\": 1e999}").error, HasSubstr("row 2 (line 3): holds a number that is too large"));
+  EXPECT_THAT(Read("a.jsonl", head + "{\"document\": \"a\xE2\x82\", \"summary\": \"b\"}").error,
+              HasSubstr("byte 16 is not UTF-8"));
+  EXPECT_THAT(Read("a.jsonl", head + "{\"document\": \"\\ud800\", \"summary\": \"b\"}").error,
+              HasSubstr("is not JSON, at byte"));
+  EXPECT_THAT(Read("a.jsonl", head + "{\"document\": 1e999}").error,
+              HasSubstr("row 2 (line 3): holds a number that is too large"));
   EXPECT_THAT(Read("a.jsonl", head + std::string(100000, '[')).error, HasSubstr("row 2 (line 3): is not JSON"));
   const Outcome rest = Skip("a.jsonl", head + "{}\n" + head);
   EXPECT_EQ(rest.pairs.size(), 2u);
@@ -114,9 +122,14 @@ TEST(JsonLines, NamesRowAndLine) {
 TEST(Files, ThatCannotBeReadAreRefused) {
   EXPECT_THAT(Read("a.csv", "").error, HasSubstr("is empty"));
   EXPECT_THAT(Read("a.csv", "\n\r\n").error, HasSubstr("is empty, wanted a header"));
-  EXPECT_THAT(Read("a.csv", "text,summary\na,b\n").error, HasSubstr("has no column 'document'; the header names 'text', 'summary'"));
+  EXPECT_THAT(Read("a.csv", "text,summary\na,b\n").error,
+              HasSubstr("has no column 'document'; the header names 'text', 'summary'"));
   EXPECT_THAT(Read("a.csv", "document,summary,summary\na,b,c\n").error, HasSubstr("names the column 'summary' twice"));
-  EXPECT_THAT(Read("a.tsv", "\xFF\xFE" "d\0o\0").error, HasSubstr("the header is not UTF-8"));
+  EXPECT_THAT(Read("a.tsv",
+                   "\xFF\xFE"
+                   "d\0o\0")
+                  .error,
+              HasSubstr("the header is not UTF-8"));
   EXPECT_THROW(ReadRecords(Summaries::Instance().File("nowhere.csv"), {}, [](const Record&) {}), bp::Error);
   EXPECT_THROW(ReadRecords(Summaries::Instance().File(""), {}, [](const Record&) {}), bp::Error);
 }
@@ -163,10 +176,12 @@ TEST(Csv, OfTwoHundredThousandRowsGivesNoWrongPair) {
     const std::string n = std::to_string(row);
     const bool broken = row % 997 == 0, wide = row % 1009 == 0;
     if ((broken || wide) && bad++ == 0) first_bad_line = line;
-    text += n + ",\"document " + n + ",\r\nsecond \"\"line\"\"" + (broken ? "\xC3\x28" : "") + "\",summary " + n + (wide ? ",more" : "") + "\r\n";
+    text += n + ",\"document " + n + ",\r\nsecond \"\"line\"\"" + (broken ? "\xC3\x28" : "") + "\",summary " + n +
+            (wide ? ",more" : "") + "\r\n";
     line += 2;
   }
-  EXPECT_THAT(Read("big.csv", text).error, HasSubstr("row 997 (line " + std::to_string(first_bad_line) + "): byte 29 of field 'document'"));
+  EXPECT_THAT(Read("big.csv", text).error,
+              HasSubstr("row 997 (line " + std::to_string(first_bad_line) + "): byte 29 of field 'document'"));
 
   const Outcome read = Skip("big.csv", text);
   EXPECT_EQ(read.error, "");

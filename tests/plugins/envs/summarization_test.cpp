@@ -48,21 +48,30 @@ Items Read(const harness::Env& env, uint64_t seed, uint64_t first, uint64_t n) {
   std::map<std::string, size_t> index;
   for (uint64_t c = 0; c < env.spec().n_channels; ++c) {
     const bp_channel& channel = env.spec().channels[c];
-    const bool item = channel.role == BP_ROLE_OBS || channel.role == BP_ROLE_LENGTH || channel.role == BP_ROLE_LABEL || channel.role == BP_ROLE_WEIGHT;
+    const bool item = channel.role == BP_ROLE_OBS || channel.role == BP_ROLE_LENGTH || channel.role == BP_ROLE_LABEL ||
+                      channel.role == BP_ROLE_WEIGHT;
     pointers.push_back(nullptr);
     if (!item) continue;
     const int64_t width = channel.ndim ? channel.shape[0] : 1;
     sizes.push_back({static_cast<int64_t>(n), width});
     sizes.push_back({width + kPadding, 1});
     data.emplace_back(n * (width + kPadding), -9);
-    tensors.push_back({data.back().data(), {BP_DEVICE_CPU, 0}, 1 + channel.ndim, channel.dtype, sizes[sizes.size() - 2].data(), sizes.back().data(), 0});
+    tensors.push_back({data.back().data(),
+                       {BP_DEVICE_CPU, 0},
+                       1 + channel.ndim,
+                       channel.dtype,
+                       sizes[sizes.size() - 2].data(),
+                       sizes.back().data(),
+                       0});
     pointers.back() = &tensors.back();
     index[channel.name] = tensors.size() - 1;
   }
   const bp_frame frame{sizeof(bp_frame), 0, pointers.data(), nullptr};
   EXPECT_EQ(Source(env).read(env.get(), seed, first, n, &frame), BP_OK) << env.error();
   Items out;
-  const auto row = [&](const std::string& name, uint64_t i) { return static_cast<int32_t*>(tensors[index[name]].data) + i * tensors[index[name]].strides[0]; };
+  const auto row = [&](const std::string& name, uint64_t i) {
+    return static_cast<int32_t*>(tensors[index[name]].data) + i * tensors[index[name]].strides[0];
+  };
   for (uint64_t i = 0; i < n; ++i) {
     for (const std::string name : {"obs", "label"}) {
       const int32_t* tokens = row(name, i);
@@ -128,7 +137,8 @@ std::vector<int32_t> Label(const harness::Env& env, uint64_t row) {
 }
 
 TEST(OneStep, TheSameTextScoresOne) {
-  for (const json& more : {json{}, json{{"rouge_tokenizer", "whitespace"}}, json{{"rouge_tokenizer", "char"}}, json{{"rouge_stem", true}}}) {
+  for (const json& more :
+       {json{}, json{{"rouge_tokenizer", "whitespace"}}, json{{"rouge_tokenizer", "char"}}, json{{"rouge_stem", true}}}) {
     const uint64_t rows = Summaries::English().size();
     harness::Env env(kFile, rows, 1, Options("english.tsv", more.is_null() ? json::object() : more));
     const Items items = Read(env, 0, 0, rows);
@@ -136,7 +146,8 @@ TEST(OneStep, TheSameTextScoresOne) {
     for (uint64_t r = 0; r < rows; ++r) Generate(env, r, items.label[r]);
     ASSERT_EQ(env.Step(), BP_OK) << env.error();
     for (uint64_t r = 0; r < rows; ++r) {
-      for (const char* name : {"reward", "ep/rouge1", "ep/rouge2", "ep/rougeL", "ep/rougeLsum"}) EXPECT_EQ(*env.At<float>(name, r), 1) << name;
+      for (const char* name : {"reward", "ep/rouge1", "ep/rouge2", "ep/rougeL", "ep/rougeLsum"})
+        EXPECT_EQ(*env.At<float>(name, r), 1) << name;
       EXPECT_EQ(*env.At<float>("ep/generated_tokens", r), items.label[r].size() - 2);
       EXPECT_EQ(*env.At<uint8_t>("terminated", r), 1);
       EXPECT_EQ(Label(env, r), items.label[r]);
@@ -150,15 +161,20 @@ TEST(OneStep, ScoresAgainstTheFilesOwnText) {
   const std::string fox = "The quick brown fox jumps over the lazy dog", dog = "The quick brown dog jumps on the log.";
   files().Write("fox.jsonl", json{{"document", fox}, {"summary", {"nothing alike", dog}}}.dump());
   files().Write("fox.txt", fox + "\n" + dog + "\nnothing alike\n");
-  ASSERT_TRUE(sentencepiece::SentencePieceTrainer::Train("--input=" + files().File("fox.txt") + " --model_prefix=" + files().File("fox") +
-                                                         " --vocab_size=60 --hard_vocab_limit=false --bos_id=0 --pad_id=1 --eos_id=2 --unk_id=3 "
-                                                         "--num_threads=1 --minloglevel=2")
+  ASSERT_TRUE(sentencepiece::SentencePieceTrainer::Train(
+                  "--input=" + files().File("fox.txt") + " --model_prefix=" + files().File("fox") +
+                  " --vocab_size=60 --hard_vocab_limit=false --bos_id=0 --pad_id=1 --eos_id=2 --unk_id=3 "
+                  "--num_threads=1 --minloglevel=2")
                   .ok());
   const Vocabulary pieces(files().File("fox.model"));
   std::vector<int32_t> ids;
   pieces.Encode(fox, 100, &ids);
   for (const auto& [multi_ref, share] : {std::pair{"max", 1.0}, std::pair{"mean", 0.5}}) {
-    harness::Env env(kFile, 1, 1, {{"data", files().File("fox.jsonl")}, {"tokenizer", files().File("fox.model")}, {"max_generated_length", 100}, {"rouge_multi_ref", multi_ref}});
+    harness::Env env(kFile, 1, 1,
+                     {{"data", files().File("fox.jsonl")},
+                      {"tokenizer", files().File("fox.model")},
+                      {"max_generated_length", 100},
+                      {"rouge_multi_ref", multi_ref}});
     ASSERT_EQ(env.Reset(0, {1}), BP_OK);
     Generate(env, 0, ids);
     ASSERT_EQ(env.Step(), BP_OK) << env.error();
@@ -177,7 +193,8 @@ TEST(OneStep, ATextEndsAtTheFirstEndOrPadding) {
   Generate(env, 2, {2, 10, 11});
   Generate(env, 3, std::vector<int32_t>(env.Size("action"), 10));
   ASSERT_EQ(env.Step(), BP_OK);
-  for (const auto& [row, tokens] : {std::pair{0, 2}, {1, 1}, {2, 0}, {3, 32}}) EXPECT_EQ(*env.At<float>("ep/generated_tokens", row), tokens);
+  for (const auto& [row, tokens] : {std::pair{0, 2}, {1, 1}, {2, 0}, {3, 32}})
+    EXPECT_EQ(*env.At<float>("ep/generated_tokens", row), tokens);
   EXPECT_EQ(*env.At<float>("reward", 2), 0);
 }
 
@@ -242,20 +259,26 @@ TEST(Pltrdy, ATextOfDotsCountsNothing) {
 }
 
 TEST(Options, ThatCannotBeMetAreRefusedWithASentence) {
-  EXPECT_THAT(Refusal(Options("nowhere.tsv")), HasSubstr("is no file; the corpus of package descriptions and its tokenizer are made by: "
-                                                         "plugins/envs/summarization/build_corpus --out "));
-  EXPECT_THAT(Refusal({{"data", files().File("english.tsv")}, {"tokenizer", "nowhere.model"}}), HasSubstr("tokenizer: 'nowhere.model' is no file"));
+  EXPECT_THAT(Refusal(Options("nowhere.tsv")),
+              HasSubstr("is no file; the corpus of package descriptions and its tokenizer are made by: "
+                        "plugins/envs/summarization/build_corpus --out "));
+  EXPECT_THAT(Refusal({{"data", files().File("english.tsv")}, {"tokenizer", "nowhere.model"}}),
+              HasSubstr("tokenizer: 'nowhere.model' is no file"));
   EXPECT_THAT(Refusal(Options("lines.txt")), HasSubstr("should end in .csv, .tsv or .jsonl; or set `format`"));
-  EXPECT_THAT(Refusal(Options("english.tsv", {{"source_key", "news"}})), HasSubstr("has no column 'news'; the header names 'document', 'summary'"));
-  EXPECT_THAT(Refusal(Options("english.tsv", {{"target_key", "summary,"}})), HasSubstr("target_key: 'summary,' should be names of columns"));
+  EXPECT_THAT(Refusal(Options("english.tsv", {{"source_key", "news"}})),
+              HasSubstr("has no column 'news'; the header names 'document', 'summary'"));
+  EXPECT_THAT(Refusal(Options("english.tsv", {{"target_key", "summary,"}})),
+              HasSubstr("target_key: 'summary,' should be names of columns"));
   EXPECT_THAT(Refusal(Options("english.tsv", {{"rouge_tokenizer", "char"}, {"rouge_stem", true}})), HasSubstr("rouge_*: "));
 }
 
 TEST(Options, OneWarningTellsWhatWasLeftOut) {
   files().Write("bad.tsv", "document\tsummary\na\tb\nc\t\nd\te\nf\t \n");
-  EXPECT_THAT(Refusal(Options("bad.tsv")), HasSubstr("row 2 (line 3): 'summary' is empty; `bad_rows: skip` leaves such rows out"));
+  EXPECT_THAT(Refusal(Options("bad.tsv")),
+              HasSubstr("row 2 (line 3): 'summary' is empty; `bad_rows: skip` leaves such rows out"));
   const harness::Env env(kFile, 1, 1, Options("bad.tsv", {{"bad_rows", "skip"}}));
-  EXPECT_THAT(env.warnings(), ElementsAre(HasSubstr("2 rows left out, 2 used; the first left out: row 2 (line 3): 'summary' is empty")));
+  EXPECT_THAT(env.warnings(),
+              ElementsAre(HasSubstr("2 rows left out, 2 used; the first left out: row 2 (line 3): 'summary' is empty")));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// SentencePiece and LibTorch each bring protobuf along: one process trains a vocabulary, plays the env and computes with tensors.
+// SentencePiece and LibTorch each bring protobuf along: one process trains a vocabulary, plays the env and computes with
+// tensors.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -10,7 +11,8 @@ namespace {
 // 1 / (1 + e^-x), and gradients, of a small model over the tokens of the first document.
 double Forward(const harness::Env& env) {
   torch::manual_seed(3);
-  const torch::Tensor tokens = torch::from_blob(env.At<int32_t>("obs"), {*env.At<int32_t>("obs_length")}, torch::kInt).to(torch::kLong);
+  const torch::Tensor tokens =
+      torch::from_blob(env.At<int32_t>("obs"), {*env.At<int32_t>("obs_length")}, torch::kInt).to(torch::kLong);
   torch::nn::Embedding embedding(env.spec().channels[0].nvec[0], 8);
   torch::nn::Linear linear(8, 1);
   const torch::Tensor out = torch::sigmoid(linear(embedding(tokens))).mean();
