@@ -26,6 +26,10 @@
 //   void* Allocate(uint64_t bytes), void Release(void*), ToHost(host, device, bytes), ToDevice(device, host, bytes),
 //   Copy(to, from, bytes), Gather(to, from, bytes_each, n, indices).
 //
+// A B that is a data set (ext/source.h) has
+//   uint64_t Items() const;                                      // of an epoch
+//   void Read(uint64_t seed, uint64_t first, uint64_t n, const bp::Slot&);   // into rows 0 .. n-1; Has() says which channels
+//
 // For films of episodes (ext/render.h) B draws its rows, as the inside of an <svg> unless `kPictureFormat` is BP_RENDER_PNG:
 //   bp::PictureSize SizeOfPicture() const;
 //   void DrawBackdrop(uint64_t row, std::string* out);           // what stays for the episode; may be absent
@@ -47,6 +51,7 @@
 #include "backplane/ext/autoreset.h"
 #include "backplane/ext/memory.h"
 #include "backplane/ext/snapshot.h"
+#include "backplane/ext/source.h"
 #include "backplane/rng.h"
 
 namespace bp {
@@ -97,6 +102,7 @@ class EnvInstance {
   const bp_host* host() const { return host_; }
   uint64_t rows() const { return rows_; }
   B& batch() { return batch_; }
+  const B& batch() const { return batch_; }
   const bp_env_spec* spec() const { return &table_.view; }
   void Bind(const bp_frame* frames, uint64_t n_frames) {
     if (n_frames == 0) throw Error(BP_E_INVALID_ARG, "bind needs at least one slot");
@@ -114,6 +120,13 @@ class EnvInstance {
     CheckRange(slot, n_frames_ > 1 ? n_frames_ - 1 : n_frames_, begin, end);
     batch_.Step(At(slot), begin, end);
     std::fill(last_slot_.begin() + begin, last_slot_.begin() + end, slot);
+  }
+
+  void Read(uint64_t seed, uint64_t first, uint64_t n, const bp_frame& frame) {
+    if (first > batch_.Items() || n > batch_.Items() - first)
+      throw Error(BP_E_INVALID_ARG, "items should lie in 0 .. " + std::to_string(batch_.Items()));
+    const std::vector<ChannelView> views = ItemViews(table_.spec, n, frame);
+    batch_.Read(seed, first, n, Slot(views.data(), 0));
   }
 
   uint64_t RowBytes() const {
@@ -157,7 +170,7 @@ class EnvInstance {
     for (size_t c = 0; c < table_.spec.channels.size(); ++c) {
       const uint64_t bytes = ChannelBytes(table_.spec.channels[c]);
       if (bytes == 0) continue;
-      const View& view = views_[slot * table_.spec.channels.size() + c];
+      const ChannelView& view = views_[slot * table_.spec.channels.size() + c];
       char* const data = view.data + row * view.row_stride_bytes;
       out ? std::memcpy(out + at, data, bytes) : std::memcpy(data, in + at, bytes);
       at += bytes;
@@ -174,7 +187,7 @@ class EnvInstance {
   uint64_t rows_;
   B batch_;
   SpecTable table_;
-  std::vector<View> views_;
+  std::vector<ChannelView> views_;
   std::vector<uint32_t> last_slot_;  // [rows] where the row's newest observation stands
   uint32_t n_frames_ = 0;
 };
@@ -246,7 +259,16 @@ struct EnvBatch : B {
   static bp_status NextSeeds(bp_env* env, uint64_t per_row, const uint64_t* seeds) {
     return InBatch(env, [&](B& b) { b.NextSeeds(per_row, seeds); });
   }
+  static constexpr bool kIsSource = requires(const B& b) { b.Items(); };
+  static uint64_t Items(const bp_env* env) { return Of(env)->batch().Items(); }
+  static bp_status Read(bp_env* env, uint64_t seed, uint64_t first, uint64_t n, const bp_frame* frame) {
+    return Guard(Of(env)->host(), [&] { Of(env)->Read(seed, first, n, *frame); });
+  }
   static const void* GetExtension([[maybe_unused]] const bp_env* env, [[maybe_unused]] const char* id) {
+    if constexpr (kIsSource) {
+      static constexpr bp_env_source_1 source = {sizeof(bp_env_source_1), 0, Items, Read};
+      if (std::string_view(id) == BP_ENV_SOURCE_1) return &source;
+    }
     if constexpr (kResetsItself) {
       static constexpr bp_env_autoreset_1 autoreset = {sizeof(bp_env_autoreset_1), 0, NextSeeds};
       if (std::string_view(id) == BP_ENV_AUTORESET_1) return &autoreset;

@@ -114,7 +114,7 @@ class SpecTable {
 };
 
 // One channel in one slot. `data` is NULL where the slot has no such entry; a row spans all its agents.
-struct View {
+struct ChannelView {
   char* data = nullptr;
   uint64_t row_stride_bytes = 0, row_bytes = 0;
   uint32_t bits = 0;
@@ -126,7 +126,7 @@ template <class T>
 class RowsOf {
  public:
   RowsOf() = default;
-  explicit RowsOf(const View& view) : data_(view.data), stride_bytes_(view.row_stride_bytes) {
+  explicit RowsOf(const ChannelView& view) : data_(view.data), stride_bytes_(view.row_stride_bytes) {
     assert(view.data && view.bits == 8 * sizeof(T));
   }
   // First element of row `row` (of its agent 0).
@@ -140,7 +140,7 @@ class RowsOf {
 // The bound buffers of one time slot, by channel in the order of EnvSpec. Owned by the instance; valid until the next bind.
 class Slot {
  public:
-  Slot(const View* views, uint32_t index) : views_(views), index_(index) {}
+  Slot(const ChannelView* views, uint32_t index) : views_(views), index_(index) {}
   // First element of row `row` (of its agent 0); the row's elements are contiguous, agent after agent.
   template <class T>
   T* Row(int channel, uint64_t row) const {
@@ -155,7 +155,7 @@ class Slot {
   uint32_t index() const { return index_; }
 
  private:
-  const View* views_;
+  const ChannelView* views_;
   uint32_t index_;
 };
 
@@ -168,7 +168,8 @@ inline std::string Text(const int64_t* values, int64_t n) {
 }
 
 // Compares a tensor with its channel, once per bind, so that the loops need no checks.
-inline View CheckedView(const EnvSpec& spec, const Channel& channel, const bp_tensor& tensor, uint64_t rows, uint32_t slot) {
+inline ChannelView CheckedView(const EnvSpec& spec, const Channel& channel, const bp_tensor& tensor, uint64_t rows,
+                               uint32_t slot) {
   const auto wrong = [&](const std::string& what, const std::string& wanted, const std::string& got) {
     return Error(BP_E_INVALID_ARG, "slot " + std::to_string(slot) + ", channel '" + channel.name + "': " + what +
                                        " should be " + wanted + ", got " + got);
@@ -196,9 +197,9 @@ inline View CheckedView(const EnvSpec& spec, const Channel& channel, const bp_te
 }
 
 // The views of all slots, [n_frames x n_channels]. Frames are walked by the struct_size of the first one.
-inline std::vector<View> CheckedViews(const EnvSpec& spec, uint64_t rows, const bp_frame* frames, uint64_t n_frames) {
+inline std::vector<ChannelView> CheckedViews(const EnvSpec& spec, uint64_t rows, const bp_frame* frames, uint64_t n_frames) {
   const size_t n = spec.channels.size();
-  std::vector<View> views(n_frames * n);
+  std::vector<ChannelView> views(n_frames * n);
   for (uint64_t i = 0; i < n_frames; ++i) {
     const auto& frame = *reinterpret_cast<const bp_frame*>(reinterpret_cast<const char*>(frames) + i * frames->struct_size);
     if (frame.slot >= n_frames)
@@ -213,6 +214,14 @@ inline std::vector<View> CheckedViews(const EnvSpec& spec, uint64_t rows, const 
         throw Error(BP_E_INVALID_ARG, "slot " + std::to_string(frame.slot) + ", channel '" + channel.name + "' has no buffer");
     }
   }
+  return views;
+}
+
+// The views of n items; empty for channels that are no part of an item.
+inline std::vector<ChannelView> ItemViews(const EnvSpec& spec, uint64_t n, const bp_frame& frame) {
+  std::vector<ChannelView> views(spec.channels.size());
+  for (size_t c = 0; c < views.size(); ++c)
+    if (frame.tensors[c]) views[c] = CheckedView(spec, spec.channels[c], *frame.tensors[c], n, frame.slot);
   return views;
 }
 

@@ -90,8 +90,9 @@ enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PARTIAL = 2, BP_DELIVERY_PROBE
 // longest items first when sorted: the source's channels by name, [n, ...] with n <= micro_batch, cut to the longest item of
 // the micro-batch where a LENGTH channel says how long they are, so rows are strided. `group_weight` is the sum of WEIGHT over
 // the whole group. All tensors of a group stay valid until `consume` of its LAST_IN_GROUP has returned, so a learner may put
-// off work till then. A learner whose `consume` returns BP_E_OOM_DEVICE has dropped what it had of the group, is as it was
-// before it, and gets the same items again in smaller micro-batches.
+// off work till then. A learner whose `consume` fails has dropped what it had of the group and is as it was before it; where it
+// failed with BP_E_OOM_DEVICE the same items may come again in smaller micro-batches. A trial may end within a group, so what
+// a learner saves is its state before the group.
 //
 // With PROBE the group is made up, to see whether it fits: the learner works as with any other and then drops it.
 typedef struct bp_delivery {

@@ -327,6 +327,9 @@ class LearnerPlugin {
     return Guard(Self(learner)->host(), [&] { Self(learner)->Load(Reader(reader)); });
   }
   static const void* GetExtension(const bp_learner*, const char* id) noexcept {
+    if constexpr (requires { P::template Extension<P>(id); }) {
+      if (const void* extension = P::template Extension<P>(id)) return extension;
+    }
     if constexpr (requires(P & p, const Writer& w, const Reader& r) { p.Save(w), p.Load(r); }) {
       static constexpr bp_learner_state_1 state = {sizeof(bp_learner_state_1), 0, DoSave, DoLoad};
       if (std::strcmp(id, BP_LEARNER_STATE_1) == 0) return &state;

@@ -66,7 +66,7 @@ struct FailurePolicy {
 
 // What follows an attempt that ended in one of these ways.
 struct OnFailure {
-  FailurePolicy device_oom{FailureAction::kInfeasible}, host_oom{FailureAction::kInfeasible};
+  FailurePolicy device_oom{FailureAction::kShrink}, host_oom{FailureAction::kInfeasible};
   FailurePolicy signal{FailureAction::kRetry, 1}, temp{FailureAction::kRetry, 3};
   FailurePolicy timeout{FailureAction::kKeepPartial}, nan, config, plugin;
 };

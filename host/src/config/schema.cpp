@@ -103,7 +103,7 @@ const std::vector<HostKey>& Table() {
       Key("report.figures", Type::kJson, "", nullptr, "plots", "its figures", MEMBER(report.figures)),
       Key("report.select", Type::kJson, "", nullptr, "", "the metric that decides, and where the best settings are written",
           MEMBER(report.select)),
-      Key("on_failure.device_oom", Type::kFailurePolicy, "fail|infeasible|shrink|retry", "infeasible", "gpu_oom",
+      Key("on_failure.device_oom", Type::kFailurePolicy, "fail|infeasible|shrink|retry", "shrink", "gpu_oom",
           "an attempt ran out of device memory", MEMBER(on_failure.device_oom)),
       Key("on_failure.host_oom", Type::kFailurePolicy, "fail|infeasible|retry", "infeasible", "oom",
           "an attempt ran out of memory", MEMBER(on_failure.host_oom)),

@@ -12,6 +12,7 @@ double Progress(const BudgetConfig& budget, const Spent& spent) {
   const auto share = [&](double used, double limit) { progress = std::max(progress, limit > 0 ? used / limit : 1.0); };
   if (budget.iterations) share(static_cast<double>(spent.iterations), static_cast<double>(*budget.iterations));
   if (budget.env_steps) share(static_cast<double>(spent.env_steps), static_cast<double>(*budget.env_steps));
+  if (budget.epochs) share(spent.epochs, static_cast<double>(*budget.epochs));
   if (budget.wall_time_s) share(spent.seconds, *budget.wall_time_s);
   return std::min(progress, 1.0);
 }
@@ -19,6 +20,7 @@ double Progress(const BudgetConfig& budget, const Spent& spent) {
 bool Reached(const BudgetConfig& budget, const Spent& spent) {
   return (budget.iterations && spent.iterations >= *budget.iterations) ||
          (budget.env_steps && spent.env_steps >= *budget.env_steps) ||
+         (budget.epochs && spent.epochs >= static_cast<double>(*budget.epochs)) ||
          (budget.wall_time_s && spent.seconds >= *budget.wall_time_s);
 }
 
@@ -32,6 +34,9 @@ bp_limits Limits(const BudgetConfig& budget, const Spent& spent, uint64_t rows, 
   if (budget.env_steps) limits.env_steps_left = *budget.env_steps - std::min(*budget.env_steps, spent.env_steps);
   limits.deadline_ns = std::numeric_limits<int64_t>::max();
   if (budget.wall_time_s) limits.deadline_ns = NowNs() + static_cast<int64_t>((*budget.wall_time_s - spent.seconds) * 1e9);
+  constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
+  limits.iterations = budget.iterations.value_or(kNone);
+  limits.epochs = budget.epochs.value_or(kNone);
   limits.progress = Progress(budget, spent);
   return limits;
 }

@@ -72,12 +72,16 @@ void TrialLoop::Run() {
 void TrialLoop::RunRequests() {
   const PhaseSpan span(clocks_[0], Phase::kSync);
   for (;;) {
-    const bp_request request =
-        parts_.learner.Plan(Limits(parts_.spec.experiment.budget, SpentNow(), parts_.env.rows(), parts_.chunk_rows));
+    const bp_request request = parts_.learner.Plan(LimitsNow());
     switch (request.kind) {
       case BP_REQ_ROLLOUT:
         if (!StartCollecting(request)) return;
         Rollout(request);
+        if (stopped_) return;
+        break;
+      case BP_REQ_DATA:
+        if (!StartCollecting(request)) return;
+        Data(request);
         if (stopped_) return;
         break;
       case BP_REQ_TICK: Tick(request); break;
@@ -89,7 +93,7 @@ void TrialLoop::RunRequests() {
       default:
         throw TrialFailure(
             BP_E_UNSUPPORTED, parts_.learner.id(),
-            fmt::format("asks for request kind {}, this host serves ROLLOUT, TICK, SAVE and DONE", request.kind));
+            fmt::format("asks for request kind {}, this host serves ROLLOUT, DATA, TICK, SAVE and DONE", request.kind));
     }
   }
 }
@@ -98,14 +102,9 @@ void TrialLoop::RunRequests() {
 bool TrialLoop::StartCollecting(const bp_request& request) {
   CloseIteration();
   const Experiment& experiment = parts_.spec.experiment;
-  const BudgetConfig& budget = experiment.budget;
-  if (!budget.iterations && !budget.env_steps && !budget.wall_time_s)
-    throw TrialFailure(
-        BP_E_CONFIG, parts_.learner.id(),
-        "collects rollouts, and budget.epochs counts passes over a dataset: give iterations, env_steps or wall_time");
-  if (request.u.rollout.horizon == 0) throw TrialFailure(BP_E_INTERNAL, parts_.learner.id(), "asks for a rollout of 0 steps");
+  if (request.kind == BP_REQ_ROLLOUT) CheckRollout(request);
   if (Reached(experiment.budget, SpentNow())) return false;
-  TakeBoundaryState();
+  if (request.kind == BP_REQ_ROLLOUT) TakeBoundaryState();
   if (parts_.cancelled) {
     stopped_ = true;
     return false;
@@ -114,6 +113,15 @@ bool TrialLoop::StartCollecting(const bp_request& request) {
       iterations_ % experiment.checkpoint_every_iterations == 0)
     SaveCheckpoint();
   return true;
+}
+
+void TrialLoop::CheckRollout(const bp_request& request) const {
+  const BudgetConfig& budget = parts_.spec.experiment.budget;
+  if (!budget.iterations && !budget.env_steps && !budget.wall_time_s)
+    throw TrialFailure(
+        BP_E_CONFIG, parts_.learner.id(),
+        "collects rollouts, and budget.epochs counts passes over a dataset: give iterations, env_steps or wall_time");
+  if (request.u.rollout.horizon == 0) throw TrialFailure(BP_E_INTERNAL, parts_.learner.id(), "asks for a rollout of 0 steps");
 }
 
 void TrialLoop::Rollout(const bp_request& request) {
@@ -143,6 +151,68 @@ void TrialLoop::Rollout(const bp_request& request) {
   bp_delivery delivery = collector_.Delivery();
   delivery.env_steps = env_steps_;
   Consume(delivery);
+}
+
+// One group of a data set: an iteration and an update.
+void TrialLoop::Data(const bp_request& request) {
+  DataFeed& feed = Feed();
+  open_ = true;
+  iteration_start_ns_ = NowNs();
+  parts_.status.SetPhase("data");
+  PhaseSpan span(clocks_[0], Phase::kEnvStep);
+  const bool served = feed.Serve(request, iterations_ + 1, env_steps_, [&] {
+    collect_ns_ = NowNs() - iteration_start_ns_;
+    clocks_[0].Switch(Phase::kUpdateBackward);
+    parts_.status.SetPhase("update");
+  });
+  RecordFeed();
+  if (!served) {
+    open_ = false;
+    stopped_ = true;
+    return;
+  }
+  iteration_steps_ = feed.served();
+  env_steps_ += iteration_steps_;
+}
+
+DataFeed& TrialLoop::Feed() {
+  if (feed_) return *feed_;
+  if (SourceOf(parts_.env) == nullptr)
+    throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(),
+                       "asks for data, and " + parts_.env.id() + " is no data set (it does not offer " BP_ENV_SOURCE_1 ")");
+  const Experiment& experiment = parts_.spec.experiment;
+  feed_ = std::make_unique<DataFeed>(parts_.env, parts_.learner,
+                                     FeedOptions{experiment.seed, experiment.resources.device_memory_bytes.value_or(0),
+                                                 experiment.on_failure.device_oom.action == FailureAction::kShrink},
+                                     [this] {
+                                       parts_.status.Beat();
+                                       return parts_.cancelled.load(std::memory_order_relaxed);
+                                     });
+  epoch_metric_ = parts_.metrics.Add(false, {"data/epoch", "", "epochs read so far", 0});
+  micro_batch_metric_ = parts_.metrics.Add(false, {"data/micro_batch", "items", "items the learner works on at once", 0});
+  return *feed_;
+}
+
+void TrialLoop::RecordFeed() {
+  parts_.metrics.Record(epoch_metric_, feed_->epochs());
+  parts_.metrics.Record(micro_batch_metric_, static_cast<double>(feed_->micro_batch()));
+  for (; shrinks_told_ < feed_->shrinks().size(); ++shrinks_told_) {
+    const Shrink& shrink = feed_->shrinks()[shrinks_told_];
+    const std::string line =
+        fmt::format("out of memory in iteration {}: goes on with {} items at a time instead of {}, the update stays the same",
+                    shrink.iteration, shrink.micro_batch_after, shrink.micro_batch_before);
+    std::fprintf(stderr, "warning: %s\n", line.c_str());
+    parts_.status.SetLine(line);
+  }
+}
+
+bp_limits TrialLoop::LimitsNow() {
+  const Experiment& experiment = parts_.spec.experiment;
+  bp_limits limits = Limits(experiment.budget, SpentNow(), parts_.env.rows(), parts_.chunk_rows);
+  limits.device_bytes = experiment.resources.device_memory_bytes.value_or(0);
+  if (const bp_env_source_1* source = SourceOf(parts_.env)) limits.items = source->length(parts_.env.handle());
+  if (feed_) limits.micro_batch_max = feed_->micro_batch_max();
+  return limits;
 }
 
 void TrialLoop::Tick(const bp_request& request) {
@@ -240,6 +310,11 @@ void TrialLoop::Evaluate(bool with_floors) {
   }
   using Policy = Evaluator::Policy;
   evaluation_ = ToJson(evaluator_->Play(Policy::kLearner, clocks_));
+  if (feed_) {
+    const std::optional<HeldOut> held_out = feed_->HeldOutLoss(*parts_.evaluation_env, parts_.evaluation_env->rows());
+    if (held_out)
+      evaluation_["metrics"]["ep/loss"] = {{"mean", held_out->loss}, {"sd", nullptr}, {"se", nullptr}, {"n", held_out->items}};
+  }
   if (!with_floors) return;
   floor_zero_ = ToJson(evaluator_->Play(Policy::kZero, clocks_));
   if (evaluator_->KnowsUniform()) floor_uniform_ = ToJson(evaluator_->Play(Policy::kUniform, clocks_));
@@ -257,6 +332,7 @@ void TrialLoop::TakeBoundaryState() {
                     {"policy_steps", collector_.policy_steps()},
                     {"seconds", SpentNow().seconds}};
   boundary_.blobs["learner"] = SaveLearner(*state, parts_.learner);
+  if (feed_) boundary_.meta["data"] = feed_->Save();
   if (collector_.policy_steps() == 0) return;
   boundary_.blobs["rows"] = ToBytes(collector_.rows().state);
   const auto* snapshot = parts_.env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);
@@ -270,6 +346,7 @@ void TrialLoop::TakeBoundaryState() {
 }
 
 void TrialLoop::SaveCheckpoint() {
+  if (feed_) TakeBoundaryState();
   if (boundary_.blobs.empty()) return;
   parts_.status.SetPhase("checkpoint");
   const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
@@ -301,6 +378,7 @@ void TrialLoop::Resume() {
   env_steps_ = checkpoint->meta.at("env_steps");
   seconds_before_ = checkpoint->meta.at("seconds");
   window_.Load(checkpoint->meta.at("window"));
+  if (checkpoint->meta.contains("data")) Feed().Load(checkpoint->meta.at("data"));
   if (checkpoint->blobs.count("rows") == 0) return;  // saved before the first rollout
   const std::vector<std::byte>& rows = checkpoint->blobs.at("rows");
   std::vector<RowState> states(rows.size() / sizeof(RowState));
@@ -319,7 +397,9 @@ void TrialLoop::Resume() {
     if (bp_status s = snapshot->set(parts_.env.handle(), r, env.data() + r * bytes); s != BP_OK) parts_.env.Fail(s, "restore");
 }
 
-Spent TrialLoop::SpentNow() const { return {iterations_, env_steps_, seconds_before_ + (NowNs() - start_ns_) * 1e-9}; }
+Spent TrialLoop::SpentNow() const {
+  return {iterations_, env_steps_, seconds_before_ + (NowNs() - start_ns_) * 1e-9, feed_ ? feed_->epochs() : 0};
+}
 
 nlohmann::json TrialLoop::Result() const {
   const int64_t wall_ns = (end_ns_ ? end_ns_ : NowNs()) - start_ns_;
@@ -338,6 +418,7 @@ nlohmann::json TrialLoop::Result() const {
     const double n = static_cast<double>(rollouts_);
     out["rollout"] = {{"balance", use_sum_.balance / n}, {"wall_eff", use_sum_.wall_eff / n}};
   }
+  if (feed_) out["data"] = ToJson(*feed_);
   out["return"] = window_.Returns();
   out["metrics"] = window_.Metrics();
   out["evaluation"] = evaluation_;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data/feed.hpp"
 #include "rollout/collector.hpp"
 #include "rollout/evaluator.hpp"
 #include "trial/budget.hpp"
@@ -51,8 +52,13 @@ class TrialLoop {
   void Resume();
   void RunRequests();
   bool StartCollecting(const bp_request& request);
+  void CheckRollout(const bp_request& request) const;
   void CloseIteration();
   void Rollout(const bp_request& request);
+  void Data(const bp_request& request);
+  DataFeed& Feed();
+  void RecordFeed();
+  bp_limits LimitsNow();
   void Tick(const bp_request& request);
   void Consume(const bp_delivery& delivery);
   void Evaluate(bool with_floors);
@@ -72,6 +78,9 @@ class TrialLoop {
   uint64_t rollouts_ = 0;
   EpisodeWindow window_;
   MetricsFile metrics_file_;
+  std::unique_ptr<DataFeed> feed_;  // from the first DATA request on
+  int32_t epoch_metric_ = -1, micro_batch_metric_ = -1;
+  size_t shrinks_told_ = 0;
   std::unique_ptr<Evaluator> evaluator_;
   nlohmann::json evaluation_, floor_zero_, floor_uniform_, checkpoint_path_;
 
@@ -84,7 +93,9 @@ class TrialLoop {
   // Sums without the first iteration (all of them while there is only one), for SPS.
   double steady_s_ = 0, steady_collect_s_ = 0, first_s_ = 0, first_collect_s_ = 0;
   uint64_t steady_steps_ = 0, first_steps_ = 0;
-  Checkpoint boundary_;  // the state in which the current iteration began
+  // The state in which the current iteration began. Not kept while a data set is learned from: what a learner saves is then
+  // always the state between two groups.
+  Checkpoint boundary_;
 };
 
 }  // namespace backplane

@@ -1,0 +1,101 @@
+// C++ authoring of learners that learn from a data set (ext/source.h): a group of items is one update, and comes in
+// micro-batches. Derives from bp::Learner as OnPolicy does; see learner.hpp.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "backplane/ext/device_use.h"
+#include "backplane/ext/held_out.h"
+#include "backplane/learner.hpp"
+
+namespace bp {
+
+// What the next update learns from; as in bp_request.
+struct DataRequest {
+  uint64_t micro_batch = 0;  // items at a time; 0: the most that fit the device
+  uint64_t group = 0;        // items of an update
+  bool sort = true, drop_last = false;
+};
+
+// The class may also have, for the extensions of the same names,
+//   double HeldOutLoss(const Delivery& micro_batch);                  // ext/held_out.h: summed over the items
+//   bp_device_use DeviceUse() const; void ResetPeak();                // ext/device_use.h
+class DataLearner : public Learner {
+ public:
+  using Learner::Learner;
+
+  virtual DataRequest NextGroup() = 0;
+  // One micro-batch of the group; the last has BP_DELIVERY_LAST_IN_GROUP. The group's tensors stay valid till its call returns.
+  // Throws an Error (BP_E_OOM_DEVICE) where it does not fit, with the learner as it was before the group.
+  virtual void OnMicroBatch(const Delivery& delivery) = 0;
+  // Before each group: what the host can give now. device_bytes is known here first.
+  virtual void OnLimits(const bp_limits& /*limits*/) {}
+
+  void Plan(const bp_limits& limits, bp_request* out_request) final {
+    if (!BP_HAS(&limits, items) || limits.items == 0)
+      throw Unsupported("learns from a data set, and the env is none (it does not offer \"bp.env.source/1\")");
+    limits_ = limits;
+    OnLimits(limits);
+    const DataRequest request = NextGroup();
+    out_request->kind = BP_REQ_DATA;
+    out_request->u.data.micro_batch = request.micro_batch;
+    out_request->u.data.group_rows = request.group;
+    out_request->u.data.flags = (request.sort ? BP_DATA_SORT : 0) | (request.drop_last ? BP_DATA_DROP_LAST : 0);
+    drop_last_ = request.drop_last;
+  }
+  void Consume(const Delivery& delivery) final {
+    if (delivery.raw().kind != BP_REQ_DATA)
+      throw Error(BP_E_INVALID_ARG,
+                  "got a delivery of kind " + std::to_string(delivery.raw().kind) + ", it asks for data alone");
+    OnMicroBatch(delivery);
+  }
+
+  // What the class derived from this offers beside the state. Called by LearnerPlugin.
+  template <class P>
+  static const void* Extension(const char* id) {
+    if constexpr (requires(P & p, const Delivery& d) { p.HeldOutLoss(d); }) {
+      static constexpr bp_learner_held_out_1 held_out = {
+          sizeof(bp_learner_held_out_1), 0, [](bp_learner* learner, const bp_delivery* delivery, double* out) noexcept {
+            auto* self = reinterpret_cast<P*>(learner);
+            return Guard(self->host(), [&] { *out = self->HeldOutLoss(Delivery(delivery)); });
+          }};
+      if (std::strcmp(id, BP_LEARNER_HELD_OUT_1) == 0) return &held_out;
+    }
+    if constexpr (requires(P & p) { p.DeviceUse(), p.ResetPeak(); }) {
+      static constexpr bp_learner_device_use_1 use = {sizeof(bp_learner_device_use_1), 0,
+                                                      [](bp_learner* learner, bp_device_use* out) noexcept {
+                                                        auto* self = reinterpret_cast<P*>(learner);
+                                                        return Guard(self->host(), [&] {
+                                                          bp_device_use now = self->DeviceUse();
+                                                          now.struct_size = std::min<uint32_t>(out->struct_size, sizeof now);
+                                                          std::memcpy(out, &now, now.struct_size);
+                                                        });
+                                                      },
+                                                      [](bp_learner* learner) noexcept {
+                                                        auto* self = reinterpret_cast<P*>(learner);
+                                                        return Guard(self->host(), [&] { self->ResetPeak(); });
+                                                      }};
+      if (std::strcmp(id, BP_LEARNER_DEVICE_USE_1) == 0) return &use;
+    }
+    return nullptr;
+  }
+
+ protected:
+  // Share of the budget used when the group was planned, 0 to 1.
+  double progress() const { return limits_.progress; }
+  // Updates of the whole trial with groups of this many items, as far as its budget counts updates or epochs; 0: unknown.
+  uint64_t UpdatesInAll(uint64_t group) const {
+    constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
+    uint64_t updates = limits_.iterations;
+    if (limits_.epochs != kNone)
+      updates = std::min(updates, limits_.epochs * ((limits_.items + (drop_last_ ? 0 : group - 1)) / group));
+    return updates == kNone ? 0 : updates;
+  }
+
+ private:
+  bp_limits limits_{};
+  bool drop_last_ = false;
+};
+
+}  // namespace bp

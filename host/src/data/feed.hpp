@@ -1,0 +1,71 @@
+// Serves DATA requests: where in which epoch the trial is, and groups in micro-batches that fit the learner's device.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "data/group.hpp"
+
+namespace backplane {
+
+// A group that did not fit, and what was done about it.
+struct Shrink {
+  uint64_t iteration, micro_batch_before, micro_batch_after;
+  uint64_t live_bytes, peak_bytes;  // when it was dropped and at most; 0 where the learner does not tell
+};
+
+struct HeldOut {
+  double loss;  // summed over the items, by their weight
+  uint64_t items;
+};
+
+struct FeedOptions {
+  uint64_t seed;          // of the trial
+  uint64_t device_bytes;  // what the learner may take; 0: no limit known
+  bool shrink;            // a group that does not fit comes again in smaller micro-batches
+};
+
+class DataFeed {
+ public:
+  // `between` is called before each micro-batch; true: stop here.
+  DataFeed(EnvInstance& env, LearnerInstance& learner, FeedOptions options, std::function<bool()> between);
+
+  // Gives the learner one group; false: stopped on request, and nothing was learned. `iteration` is for the record, `read` is
+  // called once the group has been read. Throws TrialFailure.
+  bool Serve(const bp_request& request, uint64_t iteration, uint64_t env_steps, const std::function<void()>& read);
+  // The first `n` items of a data set that is not learned from; absent where the learner or the env does not offer that.
+  std::optional<HeldOut> HeldOutLoss(EnvInstance& env, uint64_t n);
+
+  uint64_t items() const { return items_; }  // of an epoch
+  double epochs() const { return static_cast<double>(epoch_) + static_cast<double>(item_) / static_cast<double>(items_); }
+  uint64_t served() const { return group_.items(); }               // items of the last group
+  uint64_t micro_batch() const { return micro_batch_; }            // of the last group
+  uint64_t micro_batch_max() const { return micro_batch_max_; }    // UINT64_MAX: none known
+  const std::vector<Shrink>& shrinks() const { return shrinks_; }  // of this attempt
+
+  // Where it is and what it learned of the device, for a checkpoint.
+  nlohmann::json Save() const;
+  void Load(const nlohmann::json& saved);
+
+ private:
+  bool Deliver(uint64_t micro_batch, uint64_t env_steps);
+  void Shrunk(uint64_t iteration, uint64_t micro_batch, const std::string& why);
+
+  EnvInstance& env_;
+  LearnerInstance& learner_;
+  const FeedOptions options_;
+  const std::function<bool()> between_;
+  ItemGroup group_;
+  const uint64_t items_;
+  uint64_t epoch_ = 0, item_ = 0;  // of the next group
+  uint64_t micro_batch_ = 0, micro_batch_max_;
+  std::vector<Shrink> shrinks_;
+};
+
+// For the record: where it got to and what did not fit.
+nlohmann::json ToJson(const DataFeed& feed);
+
+}  // namespace backplane

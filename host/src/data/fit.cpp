@@ -1,0 +1,80 @@
+#include "data/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "data/group.hpp"
+
+namespace backplane {
+namespace {
+
+const bp_learner_device_use_1* DeviceUseOf(const LearnerInstance& learner) {
+  return learner.Extension<bp_learner_device_use_1>(BP_LEARNER_DEVICE_USE_1);
+}
+
+// Whether n items at once fit; the most memory they took, 0 where that is not told.
+struct Try {
+  bool fits;
+  double peak_bytes;
+};
+
+Try TryItems(ItemGroup& group, LearnerInstance& learner, uint64_t n) {
+  group.ReadLongest(n);
+  bp_delivery delivery = group.Cut(n).front();
+  delivery.flags |= BP_DELIVERY_PROBE;
+  const auto* use = DeviceUseOf(learner);
+  if (use != nullptr)
+    if (const bp_status s = use->reset_peak(learner.handle()); s != BP_OK) learner.Fail(s, "reset of the peak");
+  try {
+    learner.Consume(delivery);
+  } catch (const TrialFailure& failure) {
+    if (failure.status() != BP_E_OOM_DEVICE || n == 1) throw;
+    return {false, 0};
+  }
+  return {true, static_cast<double>(DeviceUse(learner).peak_bytes)};
+}
+
+}  // namespace
+
+bp_device_use DeviceUse(LearnerInstance& learner) {
+  bp_device_use use{};
+  use.struct_size = sizeof use;
+  const auto* extension = DeviceUseOf(learner);
+  if (extension == nullptr) return use;
+  const bp_status status = CallPlugin(learner.id(), [&] { return extension->read(learner.handle(), &use); });
+  if (status != BP_OK) learner.Fail(status, "use of the device");
+  return use;
+}
+
+uint64_t LargestMicroBatch(EnvInstance& env, LearnerInstance& learner, uint64_t most, uint64_t device_bytes,
+                           const std::function<bool()>& between) {
+  ItemGroup group(env);
+  const auto fits = [&](uint64_t n) {
+    if (between()) throw TrialFailure(BP_E_CANCELLED, "", "stopped while it looked for the largest micro-batch");
+    return TryItems(group, learner, n);
+  };
+  uint64_t good = 1, bad = most + 1;
+  const Try one = fits(1);
+  if (most == 1) return 1;
+  const Try two = fits(2);
+  if (!two.fits) return 1;
+  good = 2;
+  uint64_t guess = bad;
+  if (const double each = two.peak_bytes - one.peak_bytes; device_bytes > 0 && each > 0)
+    guess = static_cast<uint64_t>(std::max(0.0, (static_cast<double>(device_bytes) - one.peak_bytes) / each) + 1);
+  // The guess and its neighbours first; then halves of what is left.
+  for (int tries = 0; bad - good > 1; ++tries) {
+    const uint64_t n = tries < 3 ? std::clamp(guess, good + 1, bad - 1) : good + (bad - good) / 2;
+    if (fits(n).fits) {
+      good = n;
+      guess = n + 1;
+    } else {
+      bad = n;
+      guess = n - 1;
+    }
+  }
+  return good;
+}
+
+}  // namespace backplane

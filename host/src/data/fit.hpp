@@ -1,0 +1,21 @@
+// Finds out by trying how many items a learner can work on at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "backplane/ext/device_use.h"
+#include "rollout/instance.hpp"
+
+namespace backplane {
+
+// Zeros where the learner does not tell.
+bp_device_use DeviceUse(LearnerInstance& learner);
+
+// The most items, 1 .. `most`, that fit; each try is a made-up group of items that are as long as they can be. With a learner
+// that tells its use of a device of `device_bytes` (0: size not known) few tries are needed, as memory grows by about the same
+// for each item. `between`: true stops, as a TrialFailure (BP_E_CANCELLED). Throws TrialFailure where not even one item fits.
+uint64_t LargestMicroBatch(EnvInstance& env, LearnerInstance& learner, uint64_t most, uint64_t device_bytes,
+                           const std::function<bool()>& between);
+
+}  // namespace backplane

@@ -1,0 +1,175 @@
+#include "data/group.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace backplane {
+namespace {
+
+bool BelongsToItem(uint16_t role) {
+  return role == BP_ROLE_OBS || role == BP_ROLE_LENGTH || role == BP_ROLE_LABEL || role == BP_ROLE_LOSS_MASK ||
+         role == BP_ROLE_WEIGHT;
+}
+
+constexpr std::string_view kLengthSuffix = "_length";
+
+}  // namespace
+
+const bp_env_source_1* SourceOf(const EnvInstance& env) { return env.Extension<bp_env_source_1>(BP_ENV_SOURCE_1); }
+
+ItemGroup::ItemGroup(EnvInstance& env) : env_(env), source_(SourceOf(env)) {
+  for (const bp_channel* channel : env.channels()) {
+    if (!BelongsToItem(channel->role)) continue;
+    Part& part = parts_.emplace_back();
+    part.channel = channel;
+    part.row_bytes = channel->dtype.bits / 8;
+    for (int d = 0; d < channel->ndim; ++d) part.row_bytes *= channel->shape[d];
+    names_.push_back(channel->name);
+  }
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const std::string name = parts_[i].channel->name;
+    if (parts_[i].channel->role != BP_ROLE_LENGTH) continue;
+    const auto of = std::find_if(parts_.begin(), parts_.end(),
+                                 [&](const Part& p) { return p.channel->name + std::string(kLengthSuffix) == name; });
+    if (of == parts_.end() || of->channel->ndim == 0)
+      throw TrialFailure(BP_E_INTERNAL, env.id(),
+                         "channel '" + name + "' of role LENGTH should be named after an array of an item, \"<channel>" +
+                             std::string(kLengthSuffix) + "\"");
+    of->length = static_cast<int>(i);
+  }
+}
+
+void ItemGroup::Read(uint64_t seed, uint64_t first, uint64_t n, bool sort) {
+  ReadInto(seed, first, n);
+  for (const Part& part : parts_) {
+    if (part.length < 0) continue;
+    for (uint64_t i = 0; i < n; ++i) {
+      const int32_t length = LengthOf(parts_[part.length], i);
+      if (length < 0 || length > Capacity(part))
+        throw TrialFailure(BP_E_INTERNAL, env_.id(),
+                           std::string("item ") + std::to_string(first + i) + " of an epoch: '" +
+                               parts_[part.length].channel->name + "' should lie in 0 .. " + std::to_string(Capacity(part)) +
+                               ", got " + std::to_string(length));
+    }
+  }
+  if (sort) SortRows();
+  SumWeights();
+}
+
+void ItemGroup::ReadLongest(uint64_t n) {
+  const uint64_t length = source_->length(env_.handle());
+  ReadInto(0, 0, std::min(n, length));
+  Allocate(n);
+  items_ = n;
+  for (Part& part : parts_)
+    for (uint64_t i = length; i < n; ++i)
+      std::memcpy(part.bytes.get() + i * part.row_bytes, part.bytes.get() + i % length * part.row_bytes, part.row_bytes);
+  for (const Part& part : parts_) {
+    if (part.length < 0) continue;
+    auto* lengths = reinterpret_cast<int32_t*>(parts_[part.length].bytes.get());
+    std::fill(lengths, lengths + n, static_cast<int32_t>(Capacity(part)));
+  }
+  SumWeights();
+}
+
+void ItemGroup::ReadInto(uint64_t seed, uint64_t first, uint64_t n) {
+  Allocate(n);
+  items_ = n;
+  std::vector<bp_tensor*> tensors;
+  size_t next = 0;
+  for (const bp_channel* channel : env_.channels()) {
+    if (next == parts_.size() || parts_[next].channel != channel) {
+      tensors.push_back(nullptr);
+      continue;
+    }
+    Part& part = parts_[next++];
+    std::vector<int64_t> dims{static_cast<int64_t>(n)};
+    dims.insert(dims.end(), channel->shape, channel->shape + channel->ndim);
+    part.all.Set(part.bytes.get(), channel->dtype, dims, static_cast<int64_t>(part.row_bytes * 8 / channel->dtype.bits));
+    tensors.push_back(&part.all.view);
+  }
+  const bp_frame frame{sizeof(bp_frame), 0, tensors.data(), nullptr};
+  const bp_status status = CallPlugin(env_.id(), [&] { return source_->read(env_.handle(), seed, first, n, &frame); });
+  if (status != BP_OK) env_.Fail(status, "read");
+}
+
+// Rows that are there stay.
+void ItemGroup::Allocate(uint64_t n) {
+  if (n <= capacity_) return;
+  for (Part& part : parts_) {
+    AlignedBytes larger = AllocateAligned(n * part.row_bytes);
+    if (items_ > 0) std::memcpy(larger.get(), part.bytes.get(), items_ * part.row_bytes);
+    part.bytes = std::move(larger);
+    part.sorted = AllocateAligned(n * part.row_bytes);
+  }
+  capacity_ = n;
+}
+
+int32_t ItemGroup::LengthOf(const Part& length, uint64_t item) const {
+  return reinterpret_cast<const int32_t*>(length.bytes.get())[item];
+}
+
+void ItemGroup::SortRows() {
+  std::vector<uint64_t> order(items_);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](uint64_t a, uint64_t b) {
+    for (const Part& part : parts_) {
+      if (part.channel->role != BP_ROLE_LENGTH) continue;
+      if (const int32_t la = LengthOf(part, a), lb = LengthOf(part, b); la != lb) return la > lb;
+    }
+    return false;
+  });
+  for (Part& part : parts_) {
+    for (uint64_t i = 0; i < items_; ++i)
+      std::memcpy(part.sorted.get() + i * part.row_bytes, part.bytes.get() + order[i] * part.row_bytes, part.row_bytes);
+    std::swap(part.sorted, part.bytes);
+  }
+}
+
+void ItemGroup::SumWeights() {
+  weight_ = static_cast<double>(items_);
+  for (const Part& part : parts_) {
+    if (part.channel->role != BP_ROLE_WEIGHT) continue;
+    const auto* weights = reinterpret_cast<const float*>(part.bytes.get());
+    weight_ = std::accumulate(weights, weights + items_, 0.0);
+  }
+}
+
+const std::vector<bp_delivery>& ItemGroup::Cut(uint64_t micro_batch) {
+  views_.clear();
+  view_lists_.clear();
+  deliveries_.clear();
+  for (uint64_t begin = 0; begin < items_; begin += micro_batch) {
+    std::vector<bp_tensor*>& list = view_lists_.emplace_back();
+    for (Part& part : parts_) list.push_back(&MakeView(part, begin, std::min(begin + micro_batch, items_)).view);
+    bp_delivery& delivery = deliveries_.emplace_back();
+    delivery.struct_size = sizeof delivery;
+    delivery.kind = BP_REQ_DATA;
+    delivery.index = static_cast<uint32_t>(deliveries_.size() - 1);
+    delivery.n_tensors = list.size();
+    delivery.names = names_.data();
+    delivery.tensors = list.data();
+    delivery.group_weight = weight_;
+  }
+  for (bp_delivery& delivery : deliveries_) delivery.count = static_cast<uint32_t>(deliveries_.size());
+  deliveries_.back().flags |= BP_DELIVERY_LAST_IN_GROUP;
+  return deliveries_;
+}
+
+// Rows [begin, end) of a part, cut to what the longest of them needs.
+Tensor& ItemGroup::MakeView(Part& part, uint64_t begin, uint64_t end) {
+  const bp_channel& channel = *part.channel;
+  std::vector<int64_t> dims{static_cast<int64_t>(end - begin)};
+  dims.insert(dims.end(), channel.shape, channel.shape + channel.ndim);
+  if (part.length >= 0) {
+    dims[1] = 0;
+    for (uint64_t i = begin; i < end; ++i) dims[1] = std::max<int64_t>(dims[1], LengthOf(parts_[part.length], i));
+  }
+  Tensor& view = views_.emplace_back();
+  view.Set(part.bytes.get() + begin * part.row_bytes, channel.dtype, dims,
+           static_cast<int64_t>(part.row_bytes * 8 / channel.dtype.bits));
+  return view;
+}
+
+}  // namespace backplane

@@ -1,0 +1,120 @@
+// Trials that learn from a data set.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+
+class DataTrials : public ProgramTest {
+ protected:
+  static constexpr char kFixtures[] = " --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+  // 103 items, groups of 8: 12 whole ones and a short one in each epoch.
+  void WriteFile(const std::string& name, const std::string& more) {
+    Write(name + ".yaml", "experiment: " + name + R"(
+env: {plugin: numbers, options: {items: 103, capacity: 6}}
+learner: {plugin: adds, options: {group: 8, micro_batch: 4}}
+)" + more);
+  }
+  Finished RunFile(const std::string& name, const std::string& more = "") { return Run("run " + name + ".yaml" + kFixtures + more); }
+  nlohmann::json LastLine(const std::string& experiment, int attempt = 1) {
+    const std::string text = ReadFile(Attempt(experiment, attempt) / "metrics.jsonl");
+    nlohmann::json line = nlohmann::json::parse(text.substr(text.rfind('\n', text.size() - 2) + 1));
+    line.erase("time");
+    return line;
+  }
+};
+
+TEST_F(DataTrials, EndAfterTheirEpochsAndKnowHowManyUpdatesThereWillBe) {
+  WriteFile("epochs", "budget: {epochs: 3}\nevaluation: {episodes: 5}\n");
+  const Finished run = RunFile("epochs");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  const nlohmann::json result = Result("epochs");
+  EXPECT_EQ(result["iterations"], 3 * 13);
+  EXPECT_EQ(result["env_steps"], 3 * 103);
+  EXPECT_EQ(result["data"]["epochs"], 3.0);
+  EXPECT_EQ(result["data"]["micro_batch"], 4);
+  EXPECT_TRUE(result["data"]["shrinks"].empty());
+  EXPECT_EQ(LastLine("epochs")["metrics"]["train/updates_in_all"], 3 * 13);
+  EXPECT_EQ(result["evaluation"]["metrics"]["ep/loss"]["n"], 5);
+  // Items 0 .. 4 of lengths 1, 6, 5, 4, 3, each the item's number times its length.
+  EXPECT_DOUBLE_EQ(result["evaluation"]["metrics"]["ep/loss"]["mean"], (0 * 1 + 1 * 6 + 2 * 5 + 3 * 4 + 4 * 3) / 19.0);
+}
+
+TEST_F(DataTrials, ThatDoNotFitGoOnInSmallerMicroBatchesWithTheSameUpdates) {
+  WriteFile("whole", "budget: {epochs: 1}\n");
+  ASSERT_EQ(RunFile("whole").exit, 0);
+  WriteFile("small", "budget: {epochs: 1}\nresources: {device_memory: 1150B}\n");  // two items of 6 numbers
+  const Finished run = RunFile("small");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  const nlohmann::json shrinks = Result("small")["data"]["shrinks"];
+  ASSERT_EQ(shrinks.size(), 1u);
+  EXPECT_EQ(shrinks[0]["iteration"], 1);
+  EXPECT_EQ(shrinks[0]["micro_batch_before"], 4);
+  EXPECT_EQ(shrinks[0]["micro_batch_after"], 2);
+  EXPECT_EQ(LastLine("small")["metrics"]["train/sum"], LastLine("whole")["metrics"]["train/sum"]);
+  EXPECT_THAT(ReadFile(Attempt("small") / "stderr.log"), HasSubstr("goes on with 2 items at a time instead of 4"));
+}
+
+TEST_F(DataTrials, ThatDoNotFitAtAllAreInfeasible) {
+  WriteFile("none", "budget: {epochs: 1}\nresources: {device_memory: 1010B}\n");
+  const Finished run = RunFile("none");
+  EXPECT_THAT(run.out, HasSubstr("INFEASIBLE"));
+  EXPECT_THAT(Result("none")["error"], HasSubstr("one item at a time"));
+  const Finished unshrunk = RunFile("none", " --fresh --set resources.device_memory=1150B --set on_failure.device_oom=infeasible");
+  EXPECT_THAT(unshrunk.out, HasSubstr("INFEASIBLE"));
+}
+
+TEST_F(DataTrials, FindTheLargestMicroBatchThatFits) {
+  WriteFile("fit", "budget: {epochs: 1}\nresources: {device_memory: 1330B}\n");  // five items of 6 numbers
+  const Finished run = RunFile("fit", " --set learner.options.micro_batch=0");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Result("fit")["data"]["micro_batch"], 5);
+  EXPECT_TRUE(Result("fit")["data"]["shrinks"].empty());
+}
+
+TEST_F(DataTrials, StoppedAndResumedEqualUndisturbedOnes) {
+  const std::string more = "budget: {epochs: 4}\nresources: {device_memory: 1150B}\ncheckpoint: {every_iterations: 5}\n";
+  WriteFile("undisturbed", more);
+  WriteFile("parts", more);
+  ASSERT_EQ(RunFile("undisturbed").exit, 0);
+  const std::string slow = " --set learner.options.sleep_us=20000";
+  int attempt = 1;
+  for (const int signal : {SIGINT, SIGKILL, SIGINT}) {
+    const pid_t pid = Start("run parts.yaml" + std::string(kFixtures) + slow);
+    for (int i = 0; i < 600; ++i, usleep(20'000)) {
+      const std::string lines = ReadFile(Attempt("parts", attempt) / "metrics.jsonl");
+      if (std::count(lines.begin(), lines.end(), '\n') >= 7) break;
+    }
+    kill(pid, signal);
+    Wait(pid);
+    ++attempt;
+  }
+  const Finished last = Run("run parts.yaml" + std::string(kFixtures) + slow);
+  ASSERT_EQ(last.exit, 0) << last.err;
+  ASSERT_TRUE(std::filesystem::exists(Attempt("parts", attempt) / "result.json"));
+  nlohmann::json one = LastLine("undisturbed"), other = LastLine("parts", attempt);
+  EXPECT_EQ(one, other);
+}
+
+TEST_F(DataTrials, ThatDivergeKeepTheStateBeforeTheGroup) {
+  WriteFile("nan", "budget: {epochs: 1}\n");
+  const Finished run = RunFile("nan", " --set learner.options.fails_at=3");
+  EXPECT_EQ(run.exit, 1) << run.out;
+  EXPECT_EQ(Result("nan")["outcome"], "nan");
+  EXPECT_TRUE(std::filesystem::exists(Attempt("nan").parent_path() / "checkpoint/checkpoint.bin"));
+}
+
+TEST_F(DataTrials, NeedADataSet) {
+  Write("ant.yaml", "experiment: no_data\nenv: {plugin: cartpole}\nlearner: {plugin: adds}\nbudget: {epochs: 1}\n");
+  const Finished run = RunFile("ant");
+  EXPECT_NE(run.exit, 0);
+  EXPECT_THAT(run.out + run.err, HasSubstr("learns from a data set, and the env is none"));
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end

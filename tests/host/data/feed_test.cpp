@@ -1,0 +1,177 @@
+#include "data/feed.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "data_trial.hpp"
+
+namespace backplane {
+namespace {
+
+using testing::HasSubstr;
+
+struct Fed {
+  explicit Fed(DataTrial& trial, uint64_t device_bytes = 0, bool shrink = true)
+      : trial(trial), device_bytes(device_bytes), feed(*trial.env, *trial.learner, {7, device_bytes, shrink}, [this] {
+          ++asked;
+          return stop;
+        }) {}
+  // Plans and serves, as the loop does.
+  bool Next() {
+    const bp_request request = trial.learner->Plan(LimitsOf(feed.items(), device_bytes));
+    return feed.Serve(request, iteration++, 0, [] {});
+  }
+  DataTrial& trial;
+  const uint64_t device_bytes;
+  bool stop = false;
+  int asked = 0;
+  uint64_t iteration = 1;
+  DataFeed feed;
+};
+
+std::vector<int> Sorted(const std::vector<Adds::Seen>& seen) {
+  std::vector<int> items;
+  for (const Adds::Seen& one : seen) items.insert(items.end(), one.items.begin(), one.items.end());
+  std::sort(items.begin(), items.end());
+  return items;
+}
+
+TEST(DataFeed, AnEpochHoldsEveryItemOnceAndItsLastGroupIsShort) {
+  DataTrial trial;
+  Fed fed(trial);
+  std::vector<uint64_t> sizes;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(fed.Next());
+    sizes.push_back(fed.feed.served());
+  }
+  EXPECT_THAT(sizes, testing::ElementsAre(4, 4, 2));
+  std::vector<int> all(10);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(Sorted(trial.adds().seen()), all);
+  EXPECT_EQ(fed.feed.epochs(), 1.0);
+}
+
+TEST(DataFeed, EveryEpochHasAnOrderOfItsOwn) {
+  DataTrial trial({}, {{"group", 10}, {"micro_batch", 10}, {"sort", false}});
+  Fed fed(trial);
+  std::set<std::vector<int>> orders;
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(fed.Next());
+  for (const Adds::Seen& seen : trial.adds().seen()) orders.insert(seen.items);
+  EXPECT_EQ(orders.size(), 4u);
+}
+
+TEST(DataFeed, AShortLastGroupCanBeLeftOut) {
+  DataTrial trial({}, {{"drop_last", true}});
+  Fed fed(trial);
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(fed.Next());
+    EXPECT_EQ(fed.feed.served(), 4u);
+  }
+  EXPECT_EQ(fed.feed.epochs(), 2.4);
+
+  DataTrial small({{"items", 3}}, {{"drop_last", true}});
+  Fed none(small);
+  try {
+    none.Next();
+    FAIL() << "3 items make no group of 4";
+  } catch (const TrialFailure& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("groups of 4 items"));
+    EXPECT_THAT(failure.what(), HasSubstr("the data has 3 items"));
+  }
+}
+
+TEST(DataFeed, WhatDoesNotFitComesAgainInHalfTheMicroBatchAndTheUpdateIsTheSame) {
+  DataTrial whole({}, {{"group", 10}, {"micro_batch", 2}});
+  Fed free(whole);
+  ASSERT_TRUE(free.Next());
+
+  DataTrial trial({}, {{"group", 10}, {"micro_batch", 8}});
+  Fed fed(trial, 1000 + 10 * 2 * 6);  // two items of 6 numbers
+  ASSERT_TRUE(fed.Next());
+  EXPECT_EQ(fed.feed.micro_batch(), 2u);
+  ASSERT_EQ(fed.feed.shrinks().size(), 2u);
+  EXPECT_EQ(fed.feed.shrinks()[0].iteration, 1u);
+  EXPECT_EQ(fed.feed.shrinks()[0].micro_batch_before, 8u);
+  EXPECT_EQ(fed.feed.shrinks()[0].micro_batch_after, 4u);
+  EXPECT_EQ(fed.feed.shrinks()[1].micro_batch_after, 2u);
+  EXPECT_EQ(fed.feed.shrinks()[0].live_bytes, 1000u);
+  EXPECT_EQ(trial.adds().sum(), whole.adds().sum());
+  ASSERT_TRUE(fed.Next());
+  EXPECT_EQ(fed.feed.shrinks().size(), 2u) << "it remembers what fits";
+}
+
+TEST(DataFeed, WhereOneItemDoesNotFitOrNobodyAskedForSmallerOnesItIsOutOfMemory) {
+  for (const bool shrink : {true, false}) {
+    DataTrial trial({}, {{"micro_batch", 4}});
+    Fed fed(trial, 1000, shrink);
+    try {
+      fed.Next();
+      FAIL() << "nothing fits";
+    } catch (const TrialFailure& failure) {
+      EXPECT_EQ(failure.status(), BP_E_OOM_DEVICE);
+      EXPECT_EQ(std::string(failure.what()).find("one item at a time") != std::string::npos, shrink) << failure.what();
+    }
+  }
+}
+
+TEST(DataFeed, StopsBetweenMicroBatchesAndGoesOnFromTheSameGroup) {
+  DataTrial whole, trial;
+  Fed undisturbed(whole), fed(trial);
+  ASSERT_TRUE(undisturbed.Next());
+  fed.stop = true;
+  EXPECT_FALSE(fed.Next());
+  EXPECT_EQ(fed.feed.epochs(), 0.0);
+  EXPECT_TRUE(trial.adds().seen().empty());
+  fed.stop = false;
+  ASSERT_TRUE(fed.Next());
+  EXPECT_EQ(trial.adds().sum(), whole.adds().sum());
+}
+
+TEST(DataFeed, GoesOnWhereItWasSaved) {
+  DataTrial whole({}, {{"micro_batch", 4}}), first({}, {{"micro_batch", 4}}), second({}, {{"micro_batch", 4}});
+  const uint64_t device = 1000 + 10 * 2 * 6;
+  Fed all(whole, device), before(first, device), after(second, device);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(all.Next());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(before.Next());
+  after.feed.Load(nlohmann::json::parse(before.feed.Save().dump()));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(after.Next());
+  EXPECT_TRUE(after.feed.shrinks().empty()) << "what fits was saved too";
+  EXPECT_NEAR(first.adds().sum() + second.adds().sum(), whole.adds().sum(), 1e-12);
+}
+
+TEST(DataFeed, RefusesToGoOnWithLessData) {
+  DataTrial whole, less(nlohmann::json{{"items", 5}});
+  Fed before(whole), after(less);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(before.Next());
+  EXPECT_THROW(after.feed.Load(before.feed.Save()), TrialFailure);
+}
+
+TEST(DataFeed, HeldOutLossIsTheSumOverTheWeightsAndTheSameInAnyMicroBatch) {
+  for (const int micro_batch : {1, 3, 10}) {
+    DataTrial trial({}, {{"group", 10}, {"micro_batch", micro_batch}});
+    Fed fed(trial);
+    ASSERT_TRUE(fed.Next());
+    double sum = 0, weight = 0;
+    for (int i = 0; i < 7; ++i) {
+      sum += i * (1 + 5 * i % 6);
+      weight += 1 + 5 * i % 6;
+    }
+    const std::optional<HeldOut> held_out = fed.feed.HeldOutLoss(*trial.env, 7);
+    ASSERT_TRUE(held_out);
+    EXPECT_EQ(held_out->items, 7u);
+    EXPECT_DOUBLE_EQ(held_out->loss, sum / weight);
+    EXPECT_EQ(fed.feed.HeldOutLoss(*trial.env, 100)->items, 10u);
+  }
+}
+
+TEST(DataFeed, AnEmptyDataSetIsRefused) {
+  DataTrial trial(nlohmann::json{{"items", 0}});
+  EXPECT_THROW(Fed{trial}, TrialFailure);
+}
+
+}  // namespace
+}  // namespace backplane

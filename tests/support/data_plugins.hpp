@@ -1,0 +1,163 @@
+// A small data set and a learner of it, whose every number can be told by hand.
+#pragma once
+
+#include <unistd.h>
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "backplane/data_learner.hpp"
+#include "backplane/env.hpp"
+
+namespace backplane {
+
+// Item i has 1 + 5 i % capacity numbers, all i, and weighs as much as it is long. As an env: one step, which pays the action.
+class Numbers {
+ public:
+  static constexpr bp::About kAbout{"env.numbers", "1.0.0", "A data set of numbers."};
+  static constexpr bp_param kOptions[] = {
+      bp::I64("items", "10", "[0,)", "How many there are."),
+      bp::I64("capacity", "6", "[1,)", "Numbers of an item at most."),
+  };
+  enum Channel { kObs, kObsLength, kWeight, kAction, kReward, kTerminated };
+
+  Numbers(const bp::Config& config, uint64_t) : items_(config.I64("items")), capacity_(config.I64("capacity")) {}
+
+  bp::EnvSpec Spec() const {
+    bp::EnvSpec spec;
+    spec.Obs(capacity_)
+        .Add({.role = BP_ROLE_LENGTH, .name = "obs_length", .dtype = bp::kI32})
+        .Add({.role = BP_ROLE_WEIGHT, .name = "weight"})
+        .ActionBox(1, -1000, 1000)
+        .Reward()
+        .Terminated()
+        .MaxEpisodeSteps(1);
+    return spec;
+  }
+  void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t*) {
+    for (uint64_t r = begin; r < end; ++r)
+      if (!mask || mask[r]) Write(slot, r, static_cast<int64_t>(r) % std::max<int64_t>(items_, 1));
+  }
+  void Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
+    for (uint64_t r = begin; r < end; ++r) {
+      *slot.Row<float>(kReward, r) = *slot.Row<float>(kAction, r);
+      *slot.Row<float>(kWeight, r) = 1;
+      *slot.Row<uint8_t>(kTerminated, r) = 1;
+    }
+  }
+  uint64_t Items() const { return items_; }
+  void Read(uint64_t seed, uint64_t first, uint64_t n, const bp::Slot& slot) {
+    std::vector<int64_t> order(items_);
+    std::iota(order.begin(), order.end(), 0);
+    bp::Rng rng(seed);
+    for (int64_t i = items_ - 1; seed != 0 && i > 0; --i) std::swap(order[i], order[rng.Below(i + 1)]);
+    for (uint64_t i = 0; i < n; ++i) {
+      Write(slot, i, order[first + i]);
+      *slot.Row<float>(kWeight, i) = static_cast<float>(*slot.Row<int32_t>(kObsLength, i));
+    }
+  }
+
+ private:
+  void Write(const bp::Slot& slot, uint64_t row, int64_t item) const {
+    float* obs = slot.Row<float>(kObs, row);
+    std::fill(obs, obs + capacity_, static_cast<float>(item));
+    *slot.Row<int32_t>(kObsLength, row) = static_cast<int32_t>(1 + 5 * item % capacity_);
+  }
+
+  int64_t items_, capacity_;
+};
+
+// Adds up what it is given: after a group, `sum` has grown by the sum of all its numbers over the group's weight. On its
+// made-up device a micro-batch of n items of length l takes 1,000 + 10 n l bytes.
+class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
+ public:
+  static constexpr bp::About kAbout{.id = "learner.adds", .version = "1.0.0", .summary = "Adds numbers up."};
+  static constexpr bp_param kOptions[] = {
+      bp::I64("group", "4", "[0,)", "Items of an update."),
+      bp::I64("micro_batch", "0", "[0,)", "Items at a time; 0: the most that fit."),
+      bp::Bool("sort", "true", "Longest items first."),
+      bp::Bool("drop_last", "false", "Leave out a short last group."),
+      bp::Bool("tells_use", "true", "Whether it tells how much of its device it uses."),
+      bp::I64("fails_at", "-1", "[-1,)", "The update whose loss is no number; -1: none."),
+      bp::I64("sleep_us", "0", "[0,)", "An update takes at least so long.", {.unit = "us"}),
+  };
+  // What `consume` got, for tests in the same process.
+  struct Seen {
+    std::vector<int> items;
+    int64_t longest;
+    bp_delivery raw;
+  };
+
+  explicit Adds(const bp::LearnerSetup& setup)
+      : DataLearner(setup), group_(setup.config.I64("group")), fails_at_(setup.config.I64("fails_at")), metrics_(host()) {
+    request_ = {static_cast<uint64_t>(setup.config.I64("micro_batch")), group_, setup.config.Bool("sort"),
+                setup.config.Bool("drop_last")};
+    tells_use_ = setup.config.Bool("tells_use");
+    sleep_us_ = setup.config.I64("sleep_us");
+    spec_.ActIn("obs");
+    spec_.ActOut(*bp::FindChannel(setup.env, BP_ROLE_ACTION, "ACTION"));
+    spec_.set_params(1);
+  }
+  const bp_learner_spec* Spec() const override { return spec_.raw(); }
+  bp::DataRequest NextGroup() override { return request_; }
+  void OnLimits(const bp_limits& limits) override { device_bytes_ = limits.device_bytes; }
+
+  void OnMicroBatch(const bp::Delivery& delivery) override {
+    const auto obs = delivery.Get<float>("obs");
+    const auto length = delivery.Get<int32_t>("obs_length");
+    Seen seen{{}, obs.Size(1), delivery.raw()};
+    double sum = 0;
+    for (int64_t i = 0; i < obs.Size(0); ++i) {
+      seen.items.push_back(static_cast<int>(*obs.At(i)));
+      sum += *obs.At(i) * static_cast<double>(*length.At(i));
+    }
+    const uint64_t bytes = 1000 + 10 * static_cast<uint64_t>(obs.Size(0) * obs.Size(1));
+    if (device_bytes_ > 0 && bytes > device_bytes_) {
+      partial_ = 0;
+      throw bp::Error(BP_E_OOM_DEVICE, "needs " + std::to_string(bytes) + " bytes of " + std::to_string(device_bytes_));
+    }
+    peak_ = std::max(peak_, bytes);
+    seen_.push_back(seen);
+    if (delivery.raw().flags & BP_DELIVERY_PROBE) return;
+    partial_ += sum;
+    if (!(delivery.raw().flags & BP_DELIVERY_LAST_IN_GROUP)) return;
+    if (sleep_us_ > 0) usleep(static_cast<useconds_t>(sleep_us_));
+    if (updates_ == fails_at_) throw bp::Error(BP_E_NUMERIC, "the loss is not finite");
+    sum_ += partial_ / delivery.raw().group_weight;
+    partial_ = 0;
+    ++updates_;
+    metrics_.Record("train/sum", sum_, nullptr, 0, "sum so far");
+    metrics_.Record("train/updates_in_all", static_cast<double>(UpdatesInAll(group_)), nullptr, 0, "updates planned");
+  }
+  // The mean number, of which `held out` is the distance.
+  double HeldOutLoss(const bp::Delivery& delivery) {
+    const auto obs = delivery.Get<float>("obs");
+    const auto weight = delivery.Get<float>("weight");
+    double loss = 0;
+    for (int64_t i = 0; i < obs.Size(0); ++i) loss += *weight.At(i) * *obs.At(i);
+    return loss;
+  }
+  bp_device_use DeviceUse() const { return {0, 0, 1000, tells_use_ ? peak_ : 0, 1000}; }
+  void ResetPeak() { peak_ = 1000; }
+  void Act(const bp_act& act) override {
+    for (uint64_t r = act.begin; r < act.end; ++r) static_cast<float*>(act.out[0]->data)[r] = static_cast<float>(sum_);
+  }
+  void Save(const bp::Writer& out) const { out.Put(sum_), out.Put(updates_); }
+  void Load(const bp::Reader& in) { sum_ = in.Get<double>(), updates_ = in.Get<int64_t>(); }
+
+  double sum() const { return sum_; }
+  std::vector<Seen>& seen() { return seen_; }
+
+ private:
+  uint64_t group_, device_bytes_ = 0, peak_ = 1000;
+  int64_t fails_at_, updates_ = 0, sleep_us_ = 0;
+  bool tells_use_ = true;
+  bp::DataRequest request_;
+  bp::LearnerSpec spec_;
+  bp::Metrics metrics_;
+  double sum_ = 0, partial_ = 0;
+  std::vector<Seen> seen_;
+};
+
+}  // namespace backplane
