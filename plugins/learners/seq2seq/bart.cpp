@@ -9,6 +9,7 @@
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
@@ -36,14 +37,23 @@ at::Tensor Split(const at::Tensor& x, int64_t heads) {
   return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
 }
 
-// softmax(q k^T / sqrt(d / heads) + mask) v, heads side by side, then the output's projection.
-at::Tensor Attend(const Attention& w, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& mask,
-                  double p, Noise::Stream* noise) {
+// softmax(q k^T / sqrt(d / heads) + mask) v
+at::Tensor Mix(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& mask, double p,
+               Noise::Stream* noise) {
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
+  // Keeps no shares for the backward pass. Its own dropout would draw from the process's generator.
+  if (p == 0) {
+    const auto bias = mask.defined() ? std::optional(mask) : std::nullopt;
+    return at::scaled_dot_product_attention(q, k, v, bias, 0, /*is_causal=*/false, scale);
+  }
   at::Tensor scores = at::matmul(q * scale, k.transpose(-2, -1));
   if (mask.defined()) scores.add_(mask);
-  const at::Tensor shares = noise->Drop(scores.softmax(-1), p);
-  const at::Tensor heads = at::matmul(shares, v).transpose(1, 2);
+  return at::matmul(noise->Drop(scores.softmax(-1), p), v);
+}
+
+at::Tensor Attend(const Attention& w, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& mask,
+                  double p, Noise::Stream* noise) {
+  const at::Tensor heads = Mix(q, k, v, mask, p, noise).transpose(1, 2);
   return Linear(w.out, heads.reshape({heads.size(0), heads.size(1), -1}));
 }
 
@@ -154,8 +164,7 @@ at::Tensor Logits(const Weights& w, const at::Tensor& hidden, bool bf16) {
   return at::linear(hidden, w.shared, w.logits_bias.view({-1})).to(at::kFloat);
 }
 
-Cache MakeCache(const BartConfig& c, const Weights& w, const at::Tensor& memory, int64_t capacity, bool bf16) {
-  const Autocast autocast(memory.device().type(), bf16);
+Cache MakeCache(const BartConfig& c, const Weights& w, const at::Tensor& memory, int64_t capacity) {
   Cache cache;
   const int64_t heads = w.decoder.heads;
   for (const Layer& layer : w.decoder.layers) {
@@ -169,9 +178,7 @@ Cache MakeCache(const BartConfig& c, const Weights& w, const at::Tensor& memory,
   return cache;
 }
 
-at::Tensor DecodeNext(const BartConfig& c, const Weights& w, const at::Tensor& ids, const at::Tensor& mask, bool bf16,
-                      Cache* cache) {
-  const Autocast autocast(ids.device().type(), bf16);
+at::Tensor DecodeNext(const BartConfig& c, const Weights& w, const at::Tensor& ids, const at::Tensor& mask, Cache* cache) {
   Noise::Stream none;
   const int64_t heads = w.decoder.heads, at = cache->length++;
   at::Tensor x = Embed(c, w, w.decoder, ids.unsqueeze(1), at, &none);

@@ -65,10 +65,11 @@ struct Cache {
   std::vector<Entry> cross, self;
   int64_t length = 0;  // tokens in `self`
 };
-// memory [N, S, d]; room for `capacity` tokens.
-Cache MakeCache(const BartConfig& config, const Weights& weights, const at::Tensor& memory, int64_t capacity, bool bf16);
+// memory [N, S, d]; room for `capacity` tokens. In float32, as all of generation: casting the weights for each token would cost
+// more than it gains.
+Cache MakeCache(const BartConfig& config, const Weights& weights, const at::Tensor& memory, int64_t capacity);
 // The next token of each text, ids [N] -> [N, d]; the cache grows by one.
 at::Tensor DecodeNext(const BartConfig& config, const Weights& weights, const at::Tensor& ids, const at::Tensor& mask,
-                      bool bf16, Cache* cache);
+                      Cache* cache);
 
 }  // namespace backplane::seq2seq

@@ -22,15 +22,15 @@ at::Tensor Longs(const std::vector<int64_t>& values, at::Device device) {
 class Scorer {
  public:
   Scorer(const BartConfig& config, const Weights& weights, const at::Tensor& ids, const at::Tensor& lengths, int64_t copies,
-         int64_t capacity, bool bf16, bool cached)
-      : config_(config), weights_(weights), bf16_(bf16) {
+         int64_t capacity, bool cached)
+      : config_(config), weights_(weights) {
     mask_ = PaddingMask(lengths, ids.size(1));
-    memory_ = Encode(config, weights, ids, mask_, {.bf16 = bf16});
+    memory_ = Encode(config, weights, ids, mask_, {});
     if (copies > 1) {
       memory_ = memory_.repeat_interleave(copies, 0);
       if (mask_.defined()) mask_ = mask_.repeat_interleave(copies, 0);
     }
-    if (cached) cache_ = MakeCache(config, weights, memory_, capacity, bf16);
+    if (cached) cache_ = MakeCache(config, weights, memory_, capacity);
   }
 
   // texts: all of one length; returns [texts, vocab_size], float32 on the CPU.
@@ -40,13 +40,12 @@ class Scorer {
     at::Tensor hidden;
     if (cache_) {
       for (const auto* text : texts) ids.push_back(text->back());
-      hidden = DecodeNext(config_, weights_, Longs(ids, memory_.device()), mask_, bf16_, &*cache_);
+      hidden = DecodeNext(config_, weights_, Longs(ids, memory_.device()), mask_, &*cache_);
     } else {
       for (const auto* text : texts) ids.insert(ids.end(), text->begin(), text->end());
-      hidden =
-          Decode(config_, weights_, Longs(ids, memory_.device()).view({n, -1}), memory_, mask_, {.bf16 = bf16_}).select(1, -1);
+      hidden = Decode(config_, weights_, Longs(ids, memory_.device()).view({n, -1}), memory_, mask_, {}).select(1, -1);
     }
-    return Logits(weights_, hidden, bf16_).cpu();
+    return Logits(weights_, hidden, false).cpu();
   }
 
   // Text i goes on as what text from[i] was; fewer texts than before: the others are done. `sources_changed`: not only the
@@ -70,7 +69,6 @@ class Scorer {
  private:
   const BartConfig& config_;
   const Weights& weights_;
-  bool bf16_;
   at::Tensor memory_, mask_;
   std::optional<Cache> cache_;
 };
@@ -147,9 +145,9 @@ std::vector<Generated> BeamSearch(const BartConfig& c, const GenerateOptions& op
 }  // namespace
 
 std::vector<Generated> Generate(const BartConfig& config, const Weights& weights, const at::Tensor& ids,
-                                const at::Tensor& lengths, const GenerateOptions& options, bool bf16, bool cache) {
+                                const at::Tensor& lengths, const GenerateOptions& options, bool cache) {
   const c10::AutoGradMode no_gradient(false);
-  Scorer scorer(config, weights, ids, lengths, options.num_beams, options.max_length, bf16, cache);
+  Scorer scorer(config, weights, ids, lengths, options.num_beams, options.max_length, cache);
   const auto search = options.num_beams > 1 ? BeamSearch : Greedy;
   return search(config, options, ids.size(0), std::move(scorer));
 }

@@ -15,7 +15,6 @@ struct Generated {
 // The best text for each source. ids [B, S], lengths [B]. No gradients are recorded. Without `cache` every step runs the
 // decoder over all tokens so far: the same ids, for tests.
 std::vector<Generated> Generate(const BartConfig& config, const Weights& weights, const at::Tensor& ids,
-                                const at::Tensor& lengths, const GenerateOptions& options, bool bf16 = false,
-                                bool cache = true);
+                                const at::Tensor& lengths, const GenerateOptions& options, bool cache = true);
 
 }  // namespace backplane::seq2seq

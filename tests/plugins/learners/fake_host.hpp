@@ -39,7 +39,7 @@ class FakeHost {
       return bp_status{BP_OK};
     };
     config.str = [](const bp_config* c, const char* path, const char** out) {
-      *out = Text(c, path);
+      *out = std::strcmp(Text(c, path), "''") == 0 ? "" : Text(c, path);
       return bp_status{BP_OK};
     };
     config.list = List;

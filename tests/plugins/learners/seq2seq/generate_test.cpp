@@ -31,7 +31,7 @@ Setting Parse(const nlohmann::json& json) {
 
 std::vector<Generated> Compute(const Setting& s, bool cache = true) {
   const GoldenModel m(s.config);
-  return Generate(s.config, m.weights, Golden("source"), Golden("source_length"), s.options, false, cache);
+  return Generate(s.config, m.weights, Golden("source"), Golden("source_length"), s.options, cache);
 }
 
 TEST(Generate, GivesTheTextsAndScoresOfTransformers) {
