@@ -3,7 +3,6 @@
 #include <cpuid.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "pretrained.hpp"
@@ -12,16 +11,6 @@ namespace backplane::seq2seq {
 namespace {
 
 bool IsSet(const bp::Config& c, const char* path) { return c.Where(path) != "default"; }
-
-// 0: auto.
-uint64_t MicroBatchOf(const std::string& text) {
-  if (text == "auto") return 0;
-  uint64_t n = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc() || end != text.data() + text.size() || n == 0)
-    throw bp::ConfigError("per_device_train_batch_size should be a number of 1 or more, or auto, got '" + text + "'");
-  return n;
-}
 
 bool HasBf16() {
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -64,7 +53,7 @@ BatchSizes::BatchSizes(const bp::Config& c) {
   const bool has_group = IsSet(c, "effective_batch_size"), has_micro = IsSet(c, "per_device_train_batch_size"),
              has_steps = IsSet(c, "gradient_accumulation_steps");
   const auto steps = static_cast<uint64_t>(c.I64("gradient_accumulation_steps"));
-  micro = MicroBatchOf(c.Str("per_device_train_batch_size"));
+  micro = static_cast<uint64_t>(c.I64OrWord("per_device_train_batch_size").value_or(0));
   group = static_cast<uint64_t>(c.I64("effective_batch_size"));
   if (has_group && has_steps && !has_micro) micro = (group + steps - 1) / steps;
   if (!has_group && micro == 0)

@@ -13,8 +13,8 @@ class Seq2seq : public Learner, public bp::LearnerPlugin<Seq2seq> {
   static constexpr bp_param kOptions[] = {
       bp::I64("effective_batch_size", "8", "[1,)", "Items of an update; two of this and the next two give the third",
               {.unit = "items"}),
-      bp::Str("per_device_train_batch_size", "8",
-              "Items computed at once, a number or auto (the most that fit); memory grows with it",
+      bp::I64("per_device_train_batch_size", "8", "auto|[1,)",
+              "Items computed at once; auto: the most that fit. Memory grows with it",
               {.aliases = "micro_batch,train_batch_size", .helps = "ram_near_limit-"}),
       bp::I64("gradient_accumulation_steps", "1", "[1,)", "Micro-batches of an update"),
       bp::I64("per_device_eval_batch_size", "8", "[1,)", "Texts generated for at once",
