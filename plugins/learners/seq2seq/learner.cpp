@@ -42,6 +42,11 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
 }
 
 void Learner::OnLimits(const bp_limits& limits) {
+  const uint64_t live = torch_common::CpuMemory().live_bytes;
+  if (limits.device_bytes > 0 && live > limits.device_bytes) {
+    throw bp::Error(BP_E_OOM_DEVICE, "weights, gradients and AdamW's moments alone take " + std::to_string(live) +
+                                         " bytes, the device has " + std::to_string(limits.device_bytes));
+  }
   torch_common::LimitCpuMemory(limits.device_bytes);
   total_updates_ = UpdatesInAll(options_.sizes.group);
   if (options_.warmup_steps > 0 && options_.warmup_steps < 1 && total_updates_ == 0)

@@ -1,4 +1,5 @@
 // The learner through its function table.
+#include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include "backplane/env_spec.hpp"
 #include "backplane/ext/device_use.h"
 #include "backplane/ext/held_out.h"
+#include "options.hpp"
 #include "texts.hpp"
 
 namespace backplane::seq2seq {
@@ -58,6 +60,9 @@ Options Tiny(Options more = {}) {
 class Trial {
  public:
   explicit Trial(Options options) : host_(*Plugin()->descriptor(0), std::move(options)) {
+    at::set_num_threads(1);    // as in a trial
+    Logged()[&host_].clear();  // of one that had this address before
+    host_.host.log = [](const bp_host* h, int32_t, const char* text) { Logged()[h->impl] += std::string(text) + "\n"; };
     status = Api()->create(&host_.host, &host_.config, &env_.raw, 4, 7, &learner_);
   }
   ~Trial() {
@@ -65,9 +70,10 @@ class Trial {
   }
   bp_request Plan(bp_limits limits = Limits()) {
     bp_request request{sizeof(bp_request)};
-    EXPECT_EQ(Api()->plan(learner_, &limits, &request), BP_OK) << host_.error;
+    EXPECT_EQ(TryPlan(limits, &request), BP_OK) << host_.error;
     return request;
   }
+  bp_status TryPlan(const bp_limits& limits, bp_request* request) { return Api()->plan(learner_, &limits, request); }
   static bp_limits Limits() {
     bp_limits limits{sizeof(bp_limits)};
     limits.micro_batch_max = limits.iterations = limits.epochs = UINT64_MAX;
@@ -123,11 +129,16 @@ class Trial {
     return action.data;
   }
   const std::string& error() const { return host_.error; }
+  std::string logged() { return Logged()[host_.host.impl]; }
   const bp_learner_spec* Spec() const { return Api()->spec(learner_); }
 
   bp_status status;
 
  private:
+  static std::map<const void*, std::string>& Logged() {
+    static std::map<const void*, std::string> logged;
+    return logged;
+  }
   template <class Body>
   void Deliver(const Group& group, uint32_t k, uint32_t flags, Body&& body) {
     const MicroBatch& batch = group.batches[k];
@@ -197,6 +208,27 @@ TEST(Seq2seq, RefusesWhatContradictsItself) {
   EXPECT_THAT(Refusal({{"max_position_embeddings", "39"}}),
               HasSubstr("up to 40 tokens, the model's max_position_embeddings is 39"));
   EXPECT_THAT(Refusal({{"model_name_or_path", "/no/such"}}), HasSubstr("/no/such/config.json: could not be read"));
+}
+
+TEST(Seq2seq, SaysWhichOptionsItIgnores) {
+  for (const Ignored& each : kIgnored) {
+    const bp_descriptor& plugin = *Plugin()->descriptor(0);
+    const auto declared = std::count_if(plugin.params, plugin.params + plugin.n_params,
+                                        [&](const bp_param& p) { return std::string_view(p.path) == each.name; });
+    EXPECT_EQ(declared, 1) << each.name;
+    Trial trial(Tiny({{each.name, "true"}}));
+    EXPECT_EQ(trial.status, BP_OK) << trial.error();
+    EXPECT_THAT(trial.logged(), HasSubstr(std::string(each.name) + " is ignored: " + each.reason + "\n"));
+  }
+}
+
+TEST(Seq2seq, ADeviceThatDoesNotHoldTheModelIsSaid) {
+  Trial trial(Tiny());
+  bp_limits limits = Trial::Limits();
+  limits.device_bytes = 1000;
+  bp_request request{sizeof(bp_request)};
+  EXPECT_EQ(trial.TryPlan(limits, &request), BP_E_OOM_DEVICE);
+  EXPECT_THAT(trial.error(), HasSubstr("weights, gradients and AdamW's moments alone take"));
 }
 
 TEST(Seq2seq, LearnsTheSameWithAnyCutAndWorkers) {
