@@ -15,7 +15,7 @@ class Seq2seq : public Learner, public bp::LearnerPlugin<Seq2seq> {
               {.unit = "items"}),
       bp::I64("per_device_train_batch_size", "8", "auto|[1,)",
               "Items computed at once; auto: the most that fit. Memory grows with it",
-              {.aliases = "micro_batch,train_batch_size", .helps = "ram_near_limit-"}),
+              {.aliases = "micro_batch", .helps = "ram_near_limit-"}),
       bp::I64("gradient_accumulation_steps", "1", "[1,)", "Micro-batches of an update"),
       bp::I64("per_device_eval_batch_size", "8", "[1,)", "Texts generated for at once",
               {.unit = "items", .aliases = "eval_batch_size"}),
