@@ -20,7 +20,9 @@ env: {plugin: numbers, options: {items: 103, capacity: 6}}
 learner: {plugin: adds, options: {group: 8, micro_batch: 4}}
 )" + more);
   }
-  Finished RunFile(const std::string& name, const std::string& more = "") { return Run("run " + name + ".yaml" + kFixtures + more); }
+  Finished RunFile(const std::string& name, const std::string& more = "") {
+    return Run("run " + name + ".yaml" + kFixtures + more);
+  }
   nlohmann::json LastLine(const std::string& experiment, int attempt = 1) {
     const std::string text = ReadFile(Attempt(experiment, attempt) / "metrics.jsonl");
     nlohmann::json line = nlohmann::json::parse(text.substr(text.rfind('\n', text.size() - 2) + 1));
@@ -65,7 +67,8 @@ TEST_F(DataTrials, ThatDoNotFitAtAllAreInfeasible) {
   const Finished run = RunFile("none");
   EXPECT_THAT(run.out, HasSubstr("INFEASIBLE"));
   EXPECT_THAT(Result("none")["error"], HasSubstr("one item at a time"));
-  const Finished unshrunk = RunFile("none", " --fresh --set resources.device_memory=1150B --set on_failure.device_oom=infeasible");
+  const Finished unshrunk =
+      RunFile("none", " --fresh --set resources.device_memory=1150B --set on_failure.device_oom=infeasible");
   EXPECT_THAT(unshrunk.out, HasSubstr("INFEASIBLE"));
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -59,6 +60,14 @@ class Config {
     int64_t value = 0;
     Check(config_->i64(config_, path, &value), path, "an integer or a boolean");
     return value;
+  }
+  // Of an option whose range also has words, such as "auto|[1,)": nothing where a word stands.
+  std::optional<int64_t> I64OrWord(const char* path) const {
+    int64_t value = 0;
+    const char* word = nullptr;
+    if (config_->i64(config_, path, &value) == BP_OK) return value;
+    Check(config_->str(config_, path, &word), path, "an integer or a word");
+    return std::nullopt;
   }
   bool Bool(const char* path) const { return I64(path) != 0; }
   std::string Str(const char* path) const {

@@ -1,12 +1,12 @@
 // The model by LibTorch: values, and the gradient by autograd.
 #include "torch_model.hpp"
 
-#include <ATen/autocast_mode.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <deque>
 
+#include "torch/autocast.hpp"
 #include "torch/errors.hpp"
 #include "torch/losses.hpp"
 #include "torch_net.hpp"
@@ -15,25 +15,6 @@ namespace backplane::mappo {
 namespace {
 
 constexpr int64_t kValues = 4096;  // samples per pass without a gradient
-
-// Layers in bfloat16 while it lives, on this thread.
-class Autocast {
- public:
-  Autocast(at::DeviceType type, bool on) : type_(type), before_(at::autocast::is_autocast_enabled(type)) {
-    at::autocast::set_autocast_enabled(type_, on);
-    if (on) at::autocast::set_autocast_dtype(type_, at::kBFloat16);
-    at::autocast::increment_nesting();
-  }
-  ~Autocast() {
-    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-    at::autocast::set_autocast_enabled(type_, before_);
-  }
-  Autocast(const Autocast&) = delete;
-
- private:
-  at::DeviceType type_;
-  bool before_;
-};
 
 template <class T>
 at::Tensor CopyOf(const std::vector<T>& values, at::IntArrayRef shape, at::Device device) {
@@ -182,7 +163,7 @@ class Autograd final : public TorchModel {
     if (!s.mask.empty()) mask = CopyOf(s.mask, {s.n, net_.actions}, device_).index_select(0, index);
     {
       const bp::PhaseScope phase(host_, "update_forward");
-      const Autocast autocast(device_.type(), amp_);
+      const torch_common::Autocast autocast(device_.type(), amp_);
       head = TorchTower(net_.actor, obs, leaf);
       value = Value(leaf, obs, state_, step);
     }

@@ -35,11 +35,13 @@ class FakeHost {
     };
     config.i64 = [](const bp_config* c, const char* path, int64_t* out) {
       const std::string text = Text(c, path);
-      *out = text == "true" ? 1 : std::strtoll(text.c_str(), nullptr, 10);
-      return bp_status{BP_OK};
+      char* end = nullptr;
+      *out = std::strtoll(text.c_str(), &end, 10);
+      if (text == "true" || text == "false") return *out = text == "true", bp_status{BP_OK};
+      return bp_status{*end ? BP_E_INVALID_ARG : BP_OK};
     };
     config.str = [](const bp_config* c, const char* path, const char** out) {
-      *out = Text(c, path);
+      *out = std::strcmp(Text(c, path), "''") == 0 ? "" : Text(c, path);
       return bp_status{BP_OK};
     };
     config.list = List;

@@ -1,0 +1,152 @@
+#include "bart_config.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace backplane::seq2seq {
+namespace {
+
+using nlohmann::json;
+
+struct IntegerField {
+  const char* name;
+  int64_t BartConfig::*at;
+};
+constexpr IntegerField kSizes[] = {{"vocab_size", &BartConfig::vocab_size},
+                                   {"d_model", &BartConfig::d_model},
+                                   {"max_position_embeddings", &BartConfig::max_position_embeddings},
+                                   {"encoder_layers", &BartConfig::encoder_layers},
+                                   {"decoder_layers", &BartConfig::decoder_layers},
+                                   {"encoder_attention_heads", &BartConfig::encoder_attention_heads},
+                                   {"decoder_attention_heads", &BartConfig::decoder_attention_heads},
+                                   {"encoder_ffn_dim", &BartConfig::encoder_ffn_dim},
+                                   {"decoder_ffn_dim", &BartConfig::decoder_ffn_dim}};
+constexpr IntegerField kIds[] = {{"bos_token_id", &BartConfig::bos_token_id},
+                                 {"pad_token_id", &BartConfig::pad_token_id},
+                                 {"eos_token_id", &BartConfig::eos_token_id},
+                                 {"decoder_start_token_id", &BartConfig::decoder_start_token_id}};
+constexpr IntegerField kForcedIds[] = {{"forced_bos_token_id", &BartConfig::forced_bos_token_id},
+                                       {"forced_eos_token_id", &BartConfig::forced_eos_token_id}};
+
+struct ShareField {
+  const char* name;
+  double BartConfig::*at;
+};
+constexpr ShareField kShares[] = {{"dropout", &BartConfig::dropout},
+                                  {"attention_dropout", &BartConfig::attention_dropout},
+                                  {"activation_dropout", &BartConfig::activation_dropout},
+                                  {"init_std", &BartConfig::init_std}};
+
+// What an older or other model may ask for and this one does not compute.
+struct Fixed {
+  const char* name;
+  json value;
+};
+const Fixed kFixed[] = {{"activation_function", "gelu"}, {"normalize_before", false},           {"add_final_layer_norm", false},
+                        {"normalize_embedding", true},   {"static_position_embeddings", false}, {"tie_word_embeddings", true}};
+
+[[noreturn]] void Fail(const std::string& sentence) { throw std::runtime_error(sentence); }
+
+void NeedFamily(const json& file) {
+  const std::string family = file.value("model_type", "");
+  if (family == "bart") return;
+  Fail(family.empty() ? "model_type is missing; this learner reads models of the family bart"
+                      : "this learner reads models of the family bart, this one is of " + family);
+}
+
+BartConfig Parse(const json& file) {
+  NeedFamily(file);
+  for (const Fixed& fixed : kFixed) {
+    if (file.contains(fixed.name) && file[fixed.name] != fixed.value)
+      Fail(std::string(fixed.name) + " should be " + fixed.value.dump() + ", got " + file[fixed.name].dump());
+  }
+  for (const char* name : {"encoder_layerdrop", "decoder_layerdrop"}) {
+    if (file.contains(name) && file[name] != 0) Fail(std::string(name) + " should be 0, got " + file[name].dump());
+  }
+  BartConfig config;
+  const auto integer = [&](const IntegerField& field, bool may_be_null) {
+    if (!file.contains(field.name)) return;
+    const json& value = file[field.name];
+    if (value.is_null() && may_be_null) {
+      config.*field.at = -1;
+      return;
+    }
+    if (!value.is_number_integer()) Fail(std::string(field.name) + " should be a whole number, got " + value.dump());
+    config.*field.at = value.get<int64_t>();
+  };
+  for (const IntegerField& field : kSizes) integer(field, false);
+  for (const IntegerField& field : kIds) integer(field, false);
+  for (const IntegerField& field : kForcedIds) integer(field, true);
+  for (const ShareField& field : kShares) {
+    if (!file.contains(field.name)) continue;
+    if (!file[field.name].is_number()) Fail(std::string(field.name) + " should be a number, got " + file[field.name].dump());
+    config.*field.at = file[field.name].get<double>();
+  }
+  if (file.contains("scale_embedding")) {
+    if (!file["scale_embedding"].is_boolean())
+      Fail("scale_embedding should be true or false, got " + file["scale_embedding"].dump());
+    config.scale_embedding = file["scale_embedding"].get<bool>();
+  }
+  config.json = file.dump();
+  config.Check();
+  return config;
+}
+
+}  // namespace
+
+void BartConfig::Check() const {
+  for (const IntegerField& field : kSizes) {
+    if (this->*field.at < 1 || this->*field.at > 100'000'000)
+      Fail(std::string(field.name) + " should be 1 or more, got " + std::to_string(this->*field.at));
+  }
+  for (const int64_t heads : {encoder_attention_heads, decoder_attention_heads}) {
+    if (d_model % heads != 0) {
+      Fail("d_model should be a multiple of the attention heads, got " + std::to_string(d_model) + " and " +
+           std::to_string(heads) + " heads");
+    }
+  }
+  const auto need_id = [&](const IntegerField& field, int64_t least) {
+    const int64_t id = this->*field.at;
+    if (id < least || id >= vocab_size) {
+      Fail(std::string(field.name) + " should be a token below vocab_size " + std::to_string(vocab_size) + ", got " +
+           std::to_string(id));
+    }
+  };
+  for (const IntegerField& field : kIds) need_id(field, 0);
+  for (const IntegerField& field : kForcedIds) need_id(field, -1);
+  for (const ShareField& field : kShares) {
+    if (!(this->*field.at >= 0 && this->*field.at < 1))
+      Fail(std::string(field.name) + " should be in [0, 1), got " + std::to_string(this->*field.at));
+  }
+}
+
+BartConfig ReadConfig(const std::string& path) {
+  std::ifstream stream(path);
+  if (!stream) Fail(path + ": could not be read");
+  try {
+    const json file = json::parse(stream);
+    if (!file.is_object()) Fail("should be a JSON object");
+    return Parse(file);
+  } catch (const json::parse_error& e) {
+    Fail(path + ": is no JSON: " + e.what());
+  } catch (const std::exception& e) {
+    Fail(path + ": " + e.what());
+  }
+}
+
+void WriteConfig(const std::string& path, const BartConfig& config) {
+  json file = json::parse(config.json);
+  file["model_type"] = "bart", file["architectures"] = {"BartForConditionalGeneration"};
+  file["is_encoder_decoder"] = true, file["activation_function"] = "gelu", file["scale_embedding"] = config.scale_embedding;
+  file["tie_word_embeddings"] = true, file["num_hidden_layers"] = config.encoder_layers;
+  for (const IntegerField& field : kSizes) file[field.name] = config.*field.at;
+  for (const IntegerField& field : kIds) file[field.name] = config.*field.at;
+  for (const IntegerField& field : kForcedIds) file[field.name] = config.*field.at < 0 ? json() : json(config.*field.at);
+  for (const ShareField& field : kShares) file[field.name] = config.*field.at;
+  std::ofstream stream(path);
+  stream << file.dump(2) << "\n";
+  if (!stream.flush()) Fail(path + ": could not be written");
+}
+
+}  // namespace backplane::seq2seq

@@ -1,0 +1,27 @@
+// Sizes and token ids of a BART model, by the names of HuggingFace's config.json.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace backplane::seq2seq {
+
+struct BartConfig {
+  int64_t vocab_size = 50265, d_model = 768, max_position_embeddings = 1024;
+  int64_t encoder_layers = 6, decoder_layers = 6, encoder_attention_heads = 12, decoder_attention_heads = 12;
+  int64_t encoder_ffn_dim = 3072, decoder_ffn_dim = 3072;
+  double dropout = .1, attention_dropout = 0, activation_dropout = 0, init_std = .02;
+  bool scale_embedding = false;
+  int64_t bos_token_id = 0, pad_token_id = 1, eos_token_id = 2, decoder_start_token_id = 2;
+  int64_t forced_bos_token_id = -1, forced_eos_token_id = 2;  // -1: none
+  std::string json = "{}";                                    // what else the file holds is written back
+
+  // Throws std::runtime_error with a sentence where the numbers make no model.
+  void Check() const;
+};
+
+// Both throw std::runtime_error with a sentence that names the file. A model of another family than BART is refused.
+BartConfig ReadConfig(const std::string& path);
+void WriteConfig(const std::string& path, const BartConfig& config);
+
+}  // namespace backplane::seq2seq

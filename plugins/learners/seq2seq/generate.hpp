@@ -1,0 +1,20 @@
+// Texts from a trained network: greedy or beam search, by the rules and names of HuggingFace transformers 5
+// (generation/utils.py, generation/logits_process.py).
+#pragma once
+
+#include "bart.hpp"
+#include "generate_options.hpp"
+
+namespace backplane::seq2seq {
+
+struct Generated {
+  std::vector<int64_t> ids;  // with the start token, up to the end token or max_length
+  double score = 0;          // of beam search: sum of log probabilities / generated tokens^length_penalty
+};
+
+// The best text for each source. ids [B, S], lengths [B]. No gradients are recorded. Without `cache` every step runs the
+// decoder over all tokens so far: the same ids, for tests.
+std::vector<Generated> Generate(const BartConfig& config, const Weights& weights, const at::Tensor& ids,
+                                const at::Tensor& lengths, const GenerateOptions& options, bool cache = true);
+
+}  // namespace backplane::seq2seq

@@ -1,0 +1,171 @@
+#include "learner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "backplane/parallel.hpp"
+#include "backplane/rng.h"
+#include "pretrained.hpp"
+#include "torch/budget.hpp"
+
+namespace backplane::seq2seq {
+
+Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, EnvShape(setup.env)) {}
+
+Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
+    : DataLearner(setup),
+      options_(setup.config),
+      shape_(shape),
+      seed_(setup.seed),
+      config_(ChooseConfig(setup.config, options_, shape)),
+      metrics_(setup.host) {
+  TellIgnored(setup.host, setup.config);
+  torch_common::MeterCpuMemory();
+  model_ = MakeModel(config_, options_.model, setup.host);
+  if (options_.pretrained.empty()) {
+    InitWeights(config_, model_->layout(), seed_, model_->weights());
+  } else {
+    try {
+      ReadWeights(options_.pretrained, model_->layout(), model_->weights());
+    } catch (const std::runtime_error& e) {
+      throw bp::ConfigError(e.what());
+    }
+  }
+  options_.generate.max_length = shape.max_generated + 1;  // which counts the start token
+  for (const std::string& name : {shape.source, shape.source_length}) spec_.ActIn(name);
+  spec_.ActOut(shape.action_channel);
+  spec_.set_params(static_cast<uint64_t>(model_->layout().trained()));
+  shape_.action_channel = {};  // what it points to may go
+  bp::RecordFact(setup.host, "precision", options_.model.bf16 ? "bf16" : "fp32");
+}
+
+void Learner::OnLimits(const bp_limits& limits) {
+  const uint64_t live = torch_common::CpuMemory().live_bytes;
+  if (limits.device_bytes > 0 && live > limits.device_bytes) {
+    throw bp::Error(BP_E_OOM_DEVICE, "weights, gradients and AdamW's moments alone take " + std::to_string(live) +
+                                         " bytes, the device has " + std::to_string(limits.device_bytes));
+  }
+  torch_common::LimitCpuMemory(limits.device_bytes);
+  total_updates_ = UpdatesInAll(options_.sizes.group);
+  if (options_.warmup_steps > 0 && options_.warmup_steps < 1 && total_updates_ == 0)
+    throw bp::ConfigError("warmup_steps below 1 is a share of all updates, which needs budget.iterations or budget.epochs");
+}
+
+bp::DataRequest Learner::NextGroup() {
+  return {.micro_batch = options_.sizes.micro,
+          .group = options_.sizes.group,
+          .sort = options_.sort,
+          .drop_last = options_.drop_last};
+}
+
+MicroBatch Learner::View(const bp::Delivery& delivery) const {
+  const auto find = [&](const std::string& name) {
+    const bp_tensor* tensor = delivery.Find(name.c_str());
+    if (!tensor) throw bp::Error(BP_E_INVALID_ARG, "the delivery lacks tensor '" + name + "'");
+    return tensor;
+  };
+  return {find(shape_.source), find(shape_.source_length), find(shape_.label), find(shape_.label_length)};
+}
+
+void Learner::OnMicroBatch(const bp::Delivery& delivery) {
+  const bp_delivery& raw = delivery.raw();
+  if (raw.index == 0) DropGroup(), losses_.assign(raw.count, 0);
+  pending_.push_back(View(delivery));
+  const bool last = raw.flags & BP_DELIVERY_LAST_IN_GROUP;
+  if (!last && pending_.size() < static_cast<size_t>(options_.model.workers)) return;
+  try {
+    RunPending(raw);
+  } catch (...) {
+    DropGroup();
+    throw;
+  }
+  if (!last) return;
+  if (raw.flags & BP_DELIVERY_PROBE) {
+    DropGroup();
+  } else {
+    Update();
+  }
+}
+
+// Micro-batch k is always the work of worker k mod workers, and their sums are added in order: the same bits each time.
+void Learner::RunPending(const bp_delivery& last) {
+  const uint64_t first = last.index + 1 - pending_.size();
+  const uint64_t group_seed = bp_seed(seed_, BP_PURPOSE_LEARNER, 3, model_->updates());
+  bp::ParallelFor(host(), pending_.size(), [&](uint64_t i) {
+    const MicroBatch& batch = pending_[i];
+    const auto tokens = static_cast<double>(batch.LabelTokens());
+    const double divisor = options_.mean_of_means ? tokens * last.count : last.group_weight;
+    const uint64_t seed = bp_seed(group_seed, BP_PURPOSE_LEARNER, 0, first + i);
+    losses_[first + i] = model_->Backward(static_cast<int64_t>(i), batch, divisor, seed);
+  });
+  for (const MicroBatch& batch : pending_)
+    real_tokens_ += static_cast<double>(batch.RealTokens()), padded_tokens_ += static_cast<double>(batch.PaddedTokens());
+  pending_.clear();
+}
+
+void Learner::DropGroup() {
+  pending_.clear(), losses_.clear();
+  real_tokens_ = padded_tokens_ = 0;
+  model_->DropGradients();
+}
+
+void Learner::Update() {
+  const bp::PhaseScope phase(host(), "update_optim");
+  const double loss = std::accumulate(losses_.begin(), losses_.end(), 0.0);
+  const double lr =
+      options_.learning_rate * LrFactor(options_.schedule, model_->updates(),
+                                        WarmupUpdates(options_.warmup_steps, total_updates_), total_updates_, progress());
+  const double norm = model_->Step(lr);
+  for (const auto& [name, value] : {std::pair("loss", loss), {"gradient's norm", norm}}) {
+    if (!std::isfinite(value)) {
+      throw bp::Error(BP_E_NUMERIC, std::string("the ") + name + " of update " + std::to_string(model_->updates() + 1) +
+                                        " is not finite; a smaller learning_rate or a longer warm-up may help");
+    }
+  }
+  metrics_.Record("train/loss", loss, "nat", -1, "cross-entropy per label token, as it was learned from");
+  metrics_.Record("train/grad_norm", norm, nullptr, 0, "global norm before clipping");
+  metrics_.Record("train/lr", lr, nullptr, 0, "learning rate");
+  metrics_.Record("train/real_tokens", real_tokens_, "tokens", 0, "source and label tokens of an update");
+  metrics_.Record("train/padded_tokens", padded_tokens_, "tokens", 0, "the same with padding: what was computed");
+  real_tokens_ = padded_tokens_ = 0;
+}
+
+double Learner::HeldOutLoss(const bp::Delivery& micro_batch) const { return model_->Loss(View(micro_batch)); }
+
+void Learner::Act(const bp_act& act) {
+  // Rows [begin, begin + n) of a whole channel.
+  const auto rows = [](const bp_tensor& whole, uint64_t begin, int64_t* shape) {
+    bp_tensor part = whole;
+    part.data = static_cast<char*>(whole.data) + begin * static_cast<uint64_t>(whole.strides[0]) * sizeof(int32_t);
+    part.shape = shape;
+    return part;
+  };
+  for (uint64_t begin = act.begin; begin < act.end; begin += options_.eval_batch_size) {
+    const auto n = static_cast<int64_t>(std::min(options_.eval_batch_size, act.end - begin));
+    int64_t text_shape[] = {n, 0}, length_shape[] = {n};
+    const bp_tensor lengths = rows(*act.in[1], begin, length_shape);
+    for (int64_t i = 0; i < n; ++i) {
+      const int32_t length = static_cast<const int32_t*>(lengths.data)[i * lengths.strides[0]];
+      text_shape[1] = std::max(text_shape[1], int64_t{length});
+    }
+    const bp_tensor texts = rows(*act.in[0], begin, text_shape);
+    const auto written = model_->Write({&texts, &lengths}, options_.generate);
+    const bp_tensor& out = *act.out[0];
+    for (int64_t i = 0; i < n; ++i) {
+      int32_t* ids = static_cast<int32_t*>(out.data) + (static_cast<int64_t>(begin) + i) * out.strides[0];
+      std::fill(std::copy(written[i].begin(), written[i].end(), ids), ids + shape_.max_generated,
+                static_cast<int32_t>(config_.pad_token_id));
+    }
+  }
+}
+
+bp_device_use Learner::DeviceUse() const {
+  const torch_common::MemoryUse use = torch_common::CpuMemory();
+  return {sizeof(bp_device_use), 0, use.live_bytes, use.peak_bytes, use.live_bytes};
+}
+
+void Learner::ResetPeak() { torch_common::ResetCpuPeak(); }
+
+}  // namespace backplane::seq2seq

@@ -1,0 +1,52 @@
+// The learner as the host sees it: updates from micro-batches, held-out loss, generation.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "backplane/data_learner.hpp"
+#include "backplane/monitor.hpp"
+#include "options.hpp"
+
+namespace backplane::seq2seq {
+
+class Learner : public bp::DataLearner {
+ public:
+  // Throws bp::Error where the env's spaces or the options do not fit.
+  explicit Learner(const bp::LearnerSetup& setup);
+
+  const bp_learner_spec* Spec() const override { return spec_.raw(); }
+  void Act(const bp_act& act) override;
+  double HeldOutLoss(const bp::Delivery& micro_batch) const;
+  bp_device_use DeviceUse() const;
+  void ResetPeak();
+  void Save(const bp::Writer& writer) const;
+  void Load(const bp::Reader& reader);
+
+ private:
+  Learner(const bp::LearnerSetup& setup, const EnvShape& shape);
+  void OnLimits(const bp_limits& limits) override;
+  bp::DataRequest NextGroup() override;
+  void OnMicroBatch(const bp::Delivery& delivery) override;
+
+  MicroBatch View(const bp::Delivery& delivery) const;
+  void RunPending(const bp_delivery& last);
+  void DropGroup();
+  void Update();
+
+  Options options_;
+  EnvShape shape_;
+  uint64_t seed_;
+  BartConfig config_;
+  std::unique_ptr<Model> model_;
+  bp::LearnerSpec spec_;
+  bp::Metrics metrics_;
+
+  uint64_t total_updates_ = 0;                  // of the trial; 0: unknown
+  std::vector<MicroBatch> pending_;             // wait for a worker each
+  std::vector<double> losses_;                  // of the group's micro-batches
+  double real_tokens_ = 0, padded_tokens_ = 0;  // of the group
+};
+
+}  // namespace backplane::seq2seq

@@ -1,0 +1,59 @@
+// A BART model that is trained: weights, gradients and AdamW's moments in flat buffers. No header of LibTorch is needed here.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backplane/host.h"
+#include "backplane/tensor.h"
+#include "generate_options.hpp"
+#include "layout.hpp"
+
+namespace backplane::seq2seq {
+
+// Texts and their summaries as the host delivers them: int32 tokens [n, S] and [n, T] whose rows may be strided, int32 lengths
+// [n]. `label` and `label_length` may be NULL where only the text is read.
+struct MicroBatch {
+  const bp_tensor *source, *source_length, *label = nullptr, *label_length = nullptr;
+  int64_t size() const { return source->shape[0]; }
+  // Tokens that count, and positions that are computed, of both sides.
+  int64_t LabelTokens() const;
+  int64_t RealTokens() const;
+  int64_t PaddedTokens() const;
+};
+
+struct ModelOptions {
+  int64_t workers = 1;  // gradient buffers, for micro-batches at the same time
+  bool recompute = false, bf16 = false;
+  double label_smoothing = 0;
+  double beta1 = .9, beta2 = .999, epsilon = 1e-8, weight_decay = 0, max_grad_norm = 1;  // 0: gradients are not clipped
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual const Layout& layout() const = 0;
+  // Weights [layout.size()] and AdamW's moments [layout.trained()]; the weights may be written before the first update.
+  virtual float* weights() = 0;
+  virtual float *first_moment() = 0, *second_moment() = 0;
+  virtual uint64_t updates() const = 0;
+  virtual void set_updates(uint64_t n) = 0;
+
+  // Adds the gradient of (summed cross-entropy / divisor) to the worker's, and returns that quotient. `seed` decides what
+  // dropout drops. Different workers may run at once; throws bp::Error (BP_E_OOM_DEVICE). [any]
+  virtual double Backward(int64_t worker, const MicroBatch& batch, double divisor, uint64_t seed) = 0;
+  virtual void DropGradients() = 0;
+  // Adds up the workers' gradients in order, clips, steps by AdamW (Loshchilov and Hutter, arXiv 1711.05101) and sets the
+  // gradients to 0. Returns the norm before clipping; nothing is changed where that is not finite.
+  virtual double Step(double lr) = 0;
+
+  // Summed cross-entropy of the labels, without dropout and smoothing. [any]
+  virtual double Loss(const MicroBatch& batch) const = 0;
+  // Texts for rows of sources, without the start token. [any]
+  virtual std::vector<std::vector<int64_t>> Write(const MicroBatch& sources, const GenerateOptions& options) const = 0;
+};
+
+// `host` is told of phases. Throws bp::Error (BP_E_OOM_DEVICE) where the buffers do not fit.
+std::unique_ptr<Model> MakeModel(const BartConfig& config, const ModelOptions& options, const bp_host* host);
+
+}  // namespace backplane::seq2seq

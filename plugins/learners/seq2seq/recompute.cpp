@@ -1,0 +1,59 @@
+#include "recompute.hpp"
+
+#include <ATen/autocast_mode.h>
+#include <ATen/ops/empty.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace backplane::seq2seq {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+struct Held : torch::CustomClassHolder {
+  explicit Held(LayerFunction f) : run(std::move(f)) {}
+  LayerFunction run;
+};
+
+class NoCastCache {
+ public:
+  NoCastCache() : before_(at::autocast::is_autocast_cache_enabled()) { at::autocast::set_autocast_cache_enabled(false); }
+  ~NoCastCache() { at::autocast::set_autocast_cache_enabled(before_); }
+  NoCastCache(const NoCastCache&) = delete;
+
+ private:
+  bool before_;
+};
+
+// LibTorch's saved-tensor hooks take Python objects, so that only the form that enters backward() again exists in C++.
+struct RecomputeFunction : torch::autograd::Function<RecomputeFunction> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& memory, const LayerFunction& run) {
+    ctx->saved_data["run"] = c10::IValue::make_capsule(c10::make_intrusive<Held>(run));
+    ctx->save_for_backward({x, memory});
+    // apply() has switched gradients off, so that weights cast now must not be found again by a pass that wants theirs.
+    const NoCastCache no_cache;
+    return run(x, memory);
+  }
+
+  static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+    const variable_list saved = ctx->get_saved_variables();
+    const auto leaf = [](const at::Tensor& of) { return of.detach().set_requires_grad(true); };
+    const at::Tensor x = leaf(saved[0]), memory = leaf(saved[1]);
+    {
+      const c10::AutoGradMode on(true);
+      const auto held = c10::static_intrusive_pointer_cast<Held>(ctx->saved_data["run"].toCapsule());
+      torch::autograd::backward({held->run(x, memory)}, {gradients[0]});
+    }
+    return {x.grad(), memory.grad(), at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor Recompute(LayerFunction run, const at::Tensor& x, const at::Tensor& memory) {
+  // apply() takes no undefined tensor.
+  return RecomputeFunction::apply(x, memory.defined() ? memory : at::empty({0}, x.options()), run);
+}
+
+}  // namespace backplane::seq2seq

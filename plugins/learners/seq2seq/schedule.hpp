@@ -1,0 +1,17 @@
+// Learning rates over updates, as transformers' get_scheduler gives them.
+#pragma once
+
+#include <cstdint>
+
+namespace backplane::seq2seq {
+
+enum class Schedule { kLinear, kCosine, kConstant, kConstantWithWarmup };
+
+// Updates of warm-up: `steps` itself, or below 1 that share of all updates, rounded up.
+uint64_t WarmupUpdates(double steps, uint64_t total);
+
+// Factor of the learning rate for the update after `done` others: it rises from 0 over the warm-up, then falls to 0 at `total`,
+// in a line or along a cosine, or stays. With `total` 0, not known, `progress` of the budget (0 to 1) stands for done / total.
+double LrFactor(Schedule schedule, uint64_t done, uint64_t warmup, uint64_t total, double progress);
+
+}  // namespace backplane::seq2seq

@@ -1,0 +1,23 @@
+"""Loads a folder that learner.seq2seq saved with transformers, writes it with transformers, and says whether all is kept.
+
+    pip install torch==2.13.0 transformers==5.23.0
+    python check_saved.py FOLDER [FOLDER_TO_WRITE]
+
+Not part of the test suite, which compares with numbers of transformers instead: torch and transformers are 0.5 GB in Python.
+"""
+
+import sys
+
+import torch
+from safetensors.torch import load_file
+from transformers import BartForConditionalGeneration
+
+model, report = BartForConditionalGeneration.from_pretrained(sys.argv[1], output_loading_info=True)
+bad = {key: value for key, value in report.items() if value}
+assert not bad, bad
+stored, loaded = load_file(sys.argv[1] + "/model.safetensors"), model.state_dict()
+for name, tensor in stored.items():
+    assert torch.equal(tensor, loaded[name]), name
+print(f"{len(stored)} tensors, {model.num_parameters():,} parameters: all as they were saved")
+if len(sys.argv) > 2:
+    model.save_pretrained(sys.argv[2])
