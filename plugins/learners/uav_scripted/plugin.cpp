@@ -37,7 +37,8 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
                "greedy goes straight to the target, greedy_sep keeps clear of others, planner plans for all UAVs at once"),
       bp::I64("horizon", "1", "[1,)", "Steps of each row in one iteration", {.unit = "steps"}),
       bp::I64("grid_size", "0", "[0,1024]", "Cells along each side; 0: as the map in STATE tells", {.unit = "cells"}),
-      bp::F64("goal_radius", "1.5", "(0,)", "That of the env, for the planner: STATE does not tell it", {.unit = "cells"}),
+      bp::F64("goal_radius", uav::OptionOf("goal_radius").def, uav::OptionOf("goal_radius").range,
+              "That of the env, for the planner: STATE does not tell it", {.unit = "cells"}),
   };
 
   explicit UavScripted(const bp::LearnerSetup& setup)
