@@ -6,12 +6,13 @@
 #include "analysis/finding_fix.hpp"
 #include "analysis/finding_rule.hpp"
 #include "analysis/series.hpp"
+#include "config/experiment.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr double kEnvPct = 70, kCollectionPct = 70, kActPct = 40, kUpdatePct = 50, kSyncPct = 10, kTransferPct = 15;
-constexpr uint64_t kFewRows = 16;  // of a call: what RolloutConfig::ChunkRows makes of more
+constexpr uint64_t kFewRows = RolloutConfig::kMostAutoChunkRows;  // of a call
 constexpr char kWindow[] = "share of the threads' busy time, whole trial";
 
 // Another setting of the series that already gives the cores what this one lacks.
@@ -58,9 +59,9 @@ RuleVerdict EnvBound(const Case& c) {
   return Fires(share * static_cast<double>(*cores) / std::max(1.0, threads), f, "idle cores");
 }
 
-// Rows that one call of act and step works on. As RolloutConfig::ChunkRows.
+// Rows that one call of act and step works on.
 uint64_t RowsOfACall(const Case& c, uint64_t rows_of_a_runner) {
-  return c.Count("rollout.chunk_rows").value_or(std::min(rows_of_a_runner, kFewRows));
+  return c.Count("rollout.chunk_rows").value_or(RolloutConfig::AutoChunkRows(rows_of_a_runner));
 }
 
 // A call costs something whatever it is for, and a runner makes calls one after the other: few rows and one runner leave
