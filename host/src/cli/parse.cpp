@@ -24,8 +24,7 @@ namespace backplane {
 namespace {
 
 struct TrialArgs {
-  std::filesystem::path trial_json;
-  bool check = false;
+  std::vector<std::filesystem::path> trial_jsons;
   TrialTask task;
 };
 
@@ -108,7 +107,7 @@ void AddRun(CLI::App* root, Arguments* args) {
                                  ->expected(0, 1);
   run->add_flag("--accept-change", args->run.accept_change,
                 "Run finished points again whose plugin or data files have changed");
-  run->add_flag("--skip-invalid", args->run.skip_invalid, "Leave out pairs of env and learner that do not fit, run the rest");
+  run->add_flag("--skip-invalid", args->run.skip_invalid, "Leave out the points that their plugins refuse, run the rest");
   run->add_option("--jobs", args->jobs, "Trials at once, at most; the cores are shared out among them")
       ->type_name("N")
       ->check(CLI::Range(1u, 4096u));
@@ -149,23 +148,25 @@ void AddRender(CLI::App* root, Arguments* args) {
 void AddRunTrial(CLI::App* root, Arguments* args) {
   CLI::App* trial =
       root->add_subcommand("run-trial", "Run one prepared trial in this process (what `run` starts for each trial)");
-  trial->add_option("trial_json", args->trial.trial_json, "trial.json of a results folder")->type_name("FILE")->required();
-  CLI::Option* check = trial->add_flag("--check", args->trial.check, "Only try whether env and learner fit together");
+  trial->add_option("trial_json", args->trial.trial_jsons, "trial.json of a results folder; several with --check")
+      ->type_name("FILE")
+      ->required();
+  CLI::Option* check =
+      trial->add_flag("--check", args->trial.task.check, "Only try whether the plugins take their options and fit together");
   CLI::Option* film =
       trial->add_option("--film", args->trial.task.film, "Only play an evaluation episode and write its pictures, as JSON")
           ->type_name("FILE")
           ->excludes(check);
   trial->add_option("--episode", args->trial.task.episode, "Which one, from 0")->type_name("N")->needs(film);
   trial->callback([args] {
+    if (args->trial.trial_jsons.size() > 1 && !args->trial.task.check)
+      throw CLI::ValidationError("run-trial", "one trial.json at a time, except with --check");
     args->chosen = [args] {
       // A plugin that asks for input would wait for ever, also when a person starts a trial at a terminal.
       if (std::freopen("/dev/null", "r", stdin) == nullptr) {
         std::fclose(stdin);
       }
-      using Kind = TrialTask::Kind;
-      TrialTask& task = args->trial.task;
-      task.kind = args->trial.check ? Kind::kCheck : !task.film.empty() ? Kind::kFilm : Kind::kRun;
-      const int code = RunTrial(args->trial.trial_json, task);
+      const int code = RunTrial(args->trial.trial_jsons, args->trial.task);
       std::fflush(nullptr);
       // Plugins are never unloaded: their destructors at exit could still crash a trial that has already ended well.
       _exit(code);
@@ -175,15 +176,16 @@ void AddRunTrial(CLI::App* root, Arguments* args) {
 }
 
 void AddConfig(CLI::App* root, Arguments* args) {
-  CLI::App* config =
-      root->add_subcommand("config", "Check or show an experiment file; no plugin code runs")->require_subcommand(1);
-  CLI::App* check = config->add_subcommand("check", "Report every error of a file at once");
+  CLI::App* config = root->add_subcommand("config", "Check or show an experiment file")->require_subcommand(1);
+  CLI::App* check =
+      config->add_subcommand("check", "Report every error of a file at once, also what its plugins have against their options");
   AddFile(check, &args->check.input);
   check
       ->add_option("--sweep", args->check.sweep,
                    "An axis of the sweep: path=1,2,4, path=range(1,9,2) or path=choice(a,b); may be repeated")
       ->type_name("PATH=VALUES")
       ->allow_extra_args(false);
+  check->add_flag("--file-only", args->check.file_only, "Run no plugin code, which takes a second where one needs LibTorch");
   check->callback([args] { args->chosen = [args] { return ConfigCheckCommand(args->check); }; });
   CLI::App* show = config->add_subcommand("show", "Print what a file sets, after base files and --set");
   AddFile(show, &args->show.input);
