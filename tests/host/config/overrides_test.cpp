@@ -52,9 +52,10 @@ TEST_F(OverridesTest, AnOverrideReplacesTheFileUnderWhicheverName) {
 }
 
 TEST_F(OverridesTest, TwoNamesOfOneValueAreAnErrorAsInAFile) {
-  EXPECT_THAT(ErrorsOf(kMinimal, {"learner.options.alpha=0.5", "learner.options.lr=0.25"}),
-              ElementsAre("--set learner.options.lr=0.25 'learner.options.lr' is another name of 'learner.options.alpha', which "
-                          "--set gives too; keep one of them"));
+  EXPECT_THAT(
+      ErrorsOf(kMinimal, {"learner.options.alpha=0.5", "learner.options.lr=0.25"}),
+      ElementsAre("--set learner.options.lr=0.25 'learner.options.lr' is another name of 'learner.options.alpha', which "
+                  "--set gives too; keep one of them"));
   EXPECT_EQ(Good(kMinimal, {"seed=1", "seed=2"}).experiment.seed, 2u) << "the same name again replaces";
 }
 

@@ -22,7 +22,9 @@ TEST(OptionPlaces, AreInTheSentencesOrderAndOfTheSectionThatWasRead) {
   EXPECT_EQ(Paths("lr is too large", "env.options"), std::vector<std::string>{"env.options.lr"});
 }
 
-TEST(OptionPlaces, ANameIsAWholeWord) { EXPECT_TRUE(Paths("already resized, size_max and the plugin too", "env.options").empty()); }
+TEST(OptionPlaces, ANameIsAWholeWord) {
+  EXPECT_TRUE(Paths("already resized, size_max and the plugin too", "env.options").empty());
+}
 
 TEST(OptionPlaces, WhatTheSentenceSaysItselfIsNotSaidTwice) {
   const std::string sentence = "lr (a.yaml:4:5) is too large for size";
