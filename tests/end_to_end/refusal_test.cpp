@@ -218,7 +218,7 @@ TEST_F(RefusedOptions, EndARunBeforeItStarts) {
 }
 
 TEST_F(RefusedOptions, OfAPlanWithoutAnyAreNoneAndLeaveNothing) {
-  EXPECT_EQ(Run("run crowd.yaml --set sweep.list=[{env.options.n_obstacles:3}] --set env.options.n_uavs=3").exit, 0);
+  EXPECT_EQ(Run("run crowd.yaml --set \"sweep.list=[{env.options.n_obstacles: 3}]\"").exit, 0);
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/crowd/check"));
 }
 
@@ -228,12 +228,13 @@ env: {plugin: create_crashes}
 learner: {plugin: random, options: {horizon: 20}}
 budget: {iterations: 1}
 monitors: []
-sweep: {list: [{name: bad, seed: 1}, {name: good, env.plugin: good}, {name: worse, learner.options.horizon: 30}]}
+sweep: {list: [{name: bad, learner.options.horizon: 10}, {name: good, env.plugin: good}, {name: worse, learner.options.horizon: 30}]}
 )"));
   const Finished run = Run("config check crash.yaml --plugin-path " + std::string(kFixtures));
   EXPECT_EQ(run.exit, 1);
-  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("learner.random does not fit env.create_crashes: died of SIGABRT"),
-                                      HasSubstr("'bad'"), HasSubstr("'worse'"), testing::Not(HasSubstr("'good'"))));
+  EXPECT_THAT(run.err, testing::AllOf(
+                           HasSubstr("crash.yaml:2:7: error: learner.random does not fit env.create_crashes: died of SIGABRT"),
+                           HasSubstr("'bad'"), HasSubstr("'worse'"), testing::Not(HasSubstr("'good'"))));
 }
 
 TEST_F(Refusal, AMistypedLiveMeasureIsNamedAtTheTerminal) {

@@ -1,4 +1,5 @@
-// What the files of the command line share. They alone include CLI11: it costs several seconds of compile time wherever it stands.
+// What the files of the command line share. They alone include CLI11: it costs several seconds of compile time wherever it
+// stands.
 #pragma once
 
 #include <CLI/CLI.hpp>

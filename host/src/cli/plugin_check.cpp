@@ -55,7 +55,10 @@ Diagnostic At(const std::string& place, std::string message) {
 std::string PlaceOf(const Plan& plan, const FailedCheck& check) {
   if (!check.place.empty()) return check.place;
   const auto origin = plan.Load(plan.trials[check.trials.front()]).origin;
-  const char* key = check.plugin == check.env ? "env.plugin" : check.plugin == check.learner ? "learner.plugin" : "monitors";
+  // A process that crashed did not say in whose code; most often it is the env's.
+  const char* key = check.plugin == check.learner          ? "learner.plugin"
+                    : check.plugin.starts_with("monitor.") ? "monitors"
+                                                           : "env.plugin";
   const auto found = origin.find(key);
   return found == origin.end() ? "" : found->second;
 }
