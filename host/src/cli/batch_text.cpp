@@ -9,6 +9,8 @@
 #include "base/format_count.hpp"
 #include "base/json_text.hpp"
 #include "base/text_columns.hpp"
+#include "cli/load_file.hpp"
+#include "cli/plugin_check.hpp"
 #include "store/plan_file.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/progress.hpp"
@@ -43,8 +45,11 @@ class BatchText {
       return;
     }
     PrintChecks();
+    const bool refused = !report_.checks.empty() && !request_.skip_invalid;
     if (args_.json) {
       std::printf("%s\n", JsonText(Json(), 1).c_str());
+    } else if (refused && report_.Count("PLANNED") == plan_.trials.size()) {
+      return;  // a table of trials that have not run says nothing more
     } else if (plan_.trials.size() == 1 && !plan_.swept) {
       PrintSingle();
     } else {
@@ -57,15 +62,23 @@ class BatchText {
 
  private:
   void PrintChecks() const {
+    if (report_.checks.empty()) return;
+    const std::vector<Diagnostic> errors = DiagnosticsOf(plan_, report_.checks);
+    PrintErrors(errors);
+    std::fprintf(stderr, "%zu %s in %s", errors.size(), errors.size() == 1 ? "error" : "errors", args_.input.file.c_str());
     for (const FailedCheck& check : report_.checks) {
-      std::fprintf(stderr, "%s does not fit %s (%zu %s): %s\n", check.learner.c_str(), check.env.c_str(), check.trials,
-                   check.trials == 1 ? "trial" : "trials", check.result.value("error", "").c_str());
-      std::fputs(FormatFailure(ParseResult(check.result), {plan_.base.experiment.name, request_.out, check.folder, {}}).c_str(),
-                 stderr);
+      if (check.outcome != "config") std::fprintf(stderr, "; log: %s", (check.folder / "stderr.log").c_str());
     }
-    if (!report_.checks.empty() && report_.started == 0 && plan_.trials.size() > 1 && !request_.skip_invalid) {
-      std::fprintf(stderr, "nothing was started; --skip-invalid runs the other trials\n");
-    }
+    std::fputs(request_.skip_invalid ? "; the trials concerned are left out\n"
+               : AllTrialsRefused()  ? "; nothing was started\n"
+                                     : "; nothing was started; --skip-invalid runs the other trials\n",
+               stderr);
+  }
+
+  bool AllTrialsRefused() const {
+    size_t refused = 0;
+    for (const FailedCheck& check : report_.checks) refused += check.trials.size();
+    return refused >= plan_.trials.size();
   }
 
   TrialResult LastResult(size_t trial) const {

@@ -73,7 +73,7 @@ std::string ReportText(const MadeReport& made, const std::string& program) {
     const std::string kind = file.extension();
     if (kind == ".html" || kind == ".png" || kind == ".md" || kind == ".yaml") text += "    " + file.string() + "\n";
   }
-  for (const std::string& note : made.written.notes) text += Wrapped("note: " + note, "  ", "  ");
+  for (const std::string& note : made.written.notes) text += "  note: " + note + "\n";
   for (const Attachment& attachment : made.document.attachments) {
     text += fmt::format("  next:   {} run {}\n", program, (made.folder / attachment.name).string());
     break;

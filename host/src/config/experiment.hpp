@@ -110,6 +110,7 @@ struct Experiment {
 
 // The JSON stands as the experiment file does (a duration is "1800s", a size "16GiB"), so it can be read as one too.
 nlohmann::json ToJson(const Experiment& experiment);
-Experiment ExperimentFromJson(const nlohmann::json& json);  // throws std::runtime_error on a document of another shape
+// A key that has a default may be missing. Throws std::runtime_error on a document of another shape.
+Experiment ExperimentFromJson(const nlohmann::json& json);
 
 }  // namespace backplane

@@ -101,14 +101,14 @@ class Planner {
     if (!only_list) {
       Product product(sweep().axes);
       do {
-        AddPoint(product.Get());
+        AddPoint(product.Get(), /*listed=*/false);
       } while (product.Next());
     }
-    for (const AxisValue& entry : sweep().list) AddPoint({{&entry}, 0});
+    for (const AxisValue& entry : sweep().list) AddPoint({{&entry}, 0}, /*listed=*/true);
     return true;
   }
 
-  void AddPoint(const Combination& combination) {
+  void AddPoint(const Combination& combination, bool listed) {
     ++plan_.generated;
     std::optional<ResolvedPoint> point = memory_->resolver.Resolve(combination, errors_);
     if (!point) return;
@@ -127,7 +127,7 @@ class Planner {
     }
     AddNotes(loaded.notes);
     AddTrials(loaded, identity, id);
-    plan_.points.push_back({std::move(id), std::move(point->name), std::move(point->values)});
+    plan_.points.push_back({std::move(id), std::move(point->name), std::move(point->values), listed});
     memory_->writes.push_back(std::move(point->writes));
     memory_->swept.push_back(std::move(swept));
   }

@@ -31,6 +31,7 @@ struct PlannedPoint {
   std::string name;  // of the list entry, zip entry or file; else from the values: "num_env_runners=2 lr=0.001"; empty for a
                      // single point
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that the sweep names, in the file's order
+  bool listed = false;                                         // an entry of `sweep.list`
 };
 
 struct PlannedTrial {

@@ -60,9 +60,7 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
     } catch (const std::invalid_argument& e) {
       throw bp::Unsupported(e.what());
     }
-    reader_.emplace(*state, setup.env->max_agents, setup.config.I64("grid_size"));
-    if (policy_ == Policy::kPlanner && !reader_->has_map())
-      throw bp::Unsupported("policy planner needs the map in STATE (state_map: full), the env's STATE has none");
+    reader_.emplace(*state, setup.env->max_agents, setup.config.I64("grid_size"), /*needs_map=*/policy_ == Policy::kPlanner);
     spec_.ActIn(state->name);
     spec_.ActIn(mask->name);
     spec_.ActOut(*action);

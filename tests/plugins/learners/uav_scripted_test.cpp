@@ -177,7 +177,10 @@ TEST(UavScripted, ThePlannerRefusesAMapThatIsNotWhole) {
   EXPECT_THAT(f.error(), HasSubstr("state_map: full"));
   Fixture none("planner", {.map = false, .told = "8"});
   EXPECT_EQ(none.created, BP_E_UNSUPPORTED);
-  EXPECT_THAT(none.error(), HasSubstr("state_map: full"));
+  EXPECT_THAT(none.error(), HasSubstr("set env.options.state_map: full"));
+  Fixture untold("planner", {.map = false});
+  EXPECT_EQ(untold.created, BP_E_UNSUPPORTED);
+  EXPECT_THAT(untold.error(), HasSubstr("set env.options.state_map: full")) << "and not the grid's size, which would not help";
 }
 
 TEST(UavScripted, WithoutAMapItMustBeToldTheGridsSize) {
