@@ -6,12 +6,11 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "base/format_count.hpp"
 #include "base/json_text.hpp"
-#include "base/text_columns.hpp"
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "store/plan_file.hpp"
+#include "supervise/final_table.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/summary.hpp"
@@ -121,37 +120,30 @@ class BatchText {
   void PrintTable() const {
     fmt::print("{}: {}\n", plan_.base.experiment.name, Counts());
     if (args_.quiet) return;
-    constexpr size_t kOtherColumns = 2 + 12 + 11 + 20 + 9 + 1;  // of the rows below; a full line would wrap
     const Screen screen = DetectScreen(fileno(stdout));
+    std::vector<FinalRow> rows;
+    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) rows.push_back(RowOf(i));
     // In a file nothing is cut.
-    const size_t widest = screen.live ? static_cast<size_t>(std::max(screen.width, 80)) - kOtherColumns : SIZE_MAX;
-    size_t width = 5;
-    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) width = std::max(width, names_[i].size());
-    width = std::min(width, widest);
-    fmt::print("  {:<{}}  {:<10}  {:>9}  {:>18}  {:>7}\n", "trial", width, "state", "steps/s", "return +- s.e.", "time");
-    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) PrintRow(i, width, screen.utf8);
+    const auto width = screen.live ? std::optional(static_cast<size_t>(std::max(screen.width, 80)) - 1) : std::nullopt;
+    fmt::print("{}", FormatFinalTable(rows, width, screen.utf8));
     if (plan_.trials.size() > kShownTrials) {
       fmt::print("  and {} more: {} export csv {}\n", plan_.trials.size() - kShownTrials, args_.typed_program,
                  request_.out.string());
     }
   }
 
-  void PrintRow(size_t i, size_t width, bool utf8) const {
-    fmt::print("  {}  {:<10}", PadRight(CutName(names_[i], width, utf8), width), report_.trials[i].state);
-    if (report_.trials[i].state == "COMPLETED" || report_.trials[i].state == "PRUNED") {
+  FinalRow RowOf(size_t i) const {
+    const BatchReport::Trial& trial = report_.trials[i];
+    FinalRow row{names_[i], trial.state, "", {}};
+    if (trial.state == "COMPLETED" || trial.state == "PRUNED") {
+      const TrialFolder folder = TrialFolderOf(request_.out, plan_.trials[i].id);
+      row.result = LastResult(i);
+      row.live = LastValues(plan_.base.experiment.live, folder.attempt(folder.LastAttempt()));
+    } else if (trial.state == "PLANNED" && trial.attempts > 0) {
       const TrialResult result = LastResult(i);
-      std::string reward = "-";
-      if (result.training.episode_return && result.training.episode_return->n > 0) {
-        const Spread& spread = *result.training.episode_return;
-        reward = spread.se ? fmt::format("{:.5g} +- {:.2g}", spread.mean, *spread.se) : fmt::format("{:.5g}", spread.mean);
-      }
-      fmt::print("  {:>9}  {:>18}  {:>7}", result.sps ? FormatCount(static_cast<uint64_t>(*result.sps)) : "-", reward,
-                 result.wall_s ? FormatClock(*result.wall_s) : "-");
-    } else if (report_.trials[i].state == "PLANNED" && report_.trials[i].attempts > 0) {
-      const TrialResult result = LastResult(i);
-      if (result.iterations) fmt::print("  stopped after iteration {:g}", *result.iterations);
+      if (result.iterations) row.note = fmt::format("stopped after iteration {:g}", *result.iterations);
     }
-    fmt::print("\n");
+    return row;
   }
 
   void PrintFailures() const {

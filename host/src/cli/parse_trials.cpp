@@ -44,9 +44,11 @@ std::set<std::string> Classes(const std::string& text) {
 void AddRun(CLI::App* root, Arguments* args) {
   CLI::App* run = root->add_subcommand("run", "Run an experiment, or go on with it");
   AddFile(run, &args->run.input);
-  run->add_option("--sweep", args->run.sweep,
-                  "Make a path an axis: path=1,2,4, path=range(1,9,2), path=choice(a,b); may be repeated")
-      ->type_name("PATH=VALUES")
+  run->add_option(
+         "--sweep", args->run.sweep,
+         "Make a path an axis: path=1,2,4, path=range(1,9,2), path=choice(a,b); point:path=1,2 of one point alone; may be "
+         "repeated")
+      ->type_name("[POINT:]PATH=VALUES")
       ->allow_extra_args(false);
   run->add_option("--out", args->run.out, "Results folder instead of output.dir")->type_name("DIR");
   run->add_flag("--dry-run", args->run.dry_run, "Print the trials, what they would be granted and an estimate; start nothing");

@@ -36,7 +36,9 @@ std::string FindingText(const Finding& finding) {
   std::string text = Wrapped(fmt::format("{}: {}", SeverityName(finding.severity), finding.title), "  - ", "    ");
   if (!finding.fixes.empty()) {
     const Fix& fix = finding.fixes.front();
-    text += Wrapped(fmt::format("try {} (now {})", ChangeArgument(fix), JsonText(fix.from)), "      ", "      ");
+    // To be copied: broken nowhere.
+    const std::string change = "      try " + ChangeArgument(fix), now = fmt::format("(now {})", JsonText(fix.from));
+    text += change + (Columns(change + " " + now) <= kWidth ? " " : "\n      ") + now + "\n";
   }
   return text;
 }

@@ -40,7 +40,7 @@ void RefuseTwice(const Override& override, const std::string& target, const std:
     }
   }
   for (const auto& [path, other] : written) {
-    if (path != target) continue;
+    if (path != target || override.replaces) continue;
     errors->Add(override.mark, override.path == other->path
                                    ? fmt::format("'{}' is given twice, already at {}", override.path, Place(other->mark))
                                    : fmt::format("'{}' and '{}' are names of one value, given twice (also at {})",
