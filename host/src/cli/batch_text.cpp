@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/json_text.hpp"
+#include "base/shell_argument.hpp"
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "store/plan_file.hpp"
@@ -23,14 +24,14 @@ const char* const kStates[] = {"COMPLETED", "PRUNED", "INFEASIBLE", "FAILED", "S
 
 // The command as it can be typed again.
 std::string SameCommand(const RunArgs& args) {
-  std::string text = args.typed_program + " run " + args.input.file.string();
-  for (const std::string& set : args.input.set) text += " --set '" + set + "'";
-  for (const std::string& sweep : args.sweep) text += " --sweep '" + sweep + "'";
-  for (const std::string& folder : args.input.plugin_path) text += " --plugin-path " + folder;
+  std::string text = args.typed_program + " run " + ShellArgument(args.input.file.string());
+  for (const std::string& set : args.input.set) text += " --set " + ShellArgument(set);
+  for (const std::string& sweep : args.sweep) text += " --sweep " + ShellArgument(sweep);
+  for (const std::string& folder : args.input.plugin_path) text += " --plugin-path " + ShellArgument(folder);
   // These decide what a trial is granted, and --gpus even which trials there are.
   if (args.jobs) text += fmt::format(" --jobs {}", *args.jobs);
   if (args.gpus) text += fmt::format(" --gpus {}", fmt::join(*args.gpus, ","));
-  return args.out.empty() ? text : text + " --out " + args.out.string();
+  return args.out.empty() ? text : text + " --out " + ShellArgument(args.out.string());
 }
 
 class BatchText {
@@ -96,7 +97,8 @@ class BatchText {
     if (completed) {
       context.next = {same + " --fresh", same + " --set seed=1"};
     } else {
-      const std::string replay = args_.typed_program + " replay " + request_.out.string() + " " + plan_.trials[0].id + " --gdb";
+      const std::string replay =
+          args_.typed_program + " replay " + ShellArgument(request_.out.string()) + " " + plan_.trials[0].id + " --gdb";
       context.next = {trial.state == "PLANNED" ? same : same + " --only-failed",
                       trial.outcome == "signal" ? replay : same + " --fresh"};
     }
@@ -167,7 +169,7 @@ class BatchText {
     const std::string same = SameCommand(args_);
     if (report_.Count("PLANNED") > 0) fmt::print("  go on:  {}\n", same);
     if (report_.Count("FAILED") > 0) fmt::print("  retry:  {} --only-failed\n", same);
-    fmt::print("  table:  {} export csv {}\n", args_.typed_program, request_.out.string());
+    fmt::print("  table:  {} export csv {}\n", args_.typed_program, ShellArgument(request_.out.string()));
   }
 
   void PrintNothingStarted() const {

@@ -55,7 +55,7 @@ Diagnostic At(const std::string& place, std::string message) {
 std::string PlaceOf(const Plan& plan, const FailedCheck& check) {
   if (!check.place.empty()) return check.place;
   const auto origin = plan.Load(plan.trials[check.trials.front()]).origin;
-  // A process that crashed did not say in whose code; most often it is the env's.
+  // Where nobody knows in whose code it was, it is most often the env's.
   const char* key = check.plugin == check.learner          ? "learner.plugin"
                     : check.plugin.starts_with("monitor.") ? "monitors"
                                                            : "env.plugin";
@@ -64,8 +64,11 @@ std::string PlaceOf(const Plan& plan, const FailedCheck& check) {
 }
 
 std::string MessageOf(const FailedCheck& check) {
-  if (!check.path.empty()) return check.error;
-  return fmt::format("{} does not fit {}: {}", check.learner, check.env, check.error);
+  if (check.plugin.empty()) return fmt::format("{} with {}: {}", check.learner, check.env, check.error);
+  // The sentence of a plugin that crashed does not name it.
+  const std::string error = check.error.starts_with(check.plugin) ? check.error : check.plugin + ": " + check.error;
+  const bool of_the_pair = check.plugin == check.learner && check.outcome == "config" && check.path.empty();
+  return of_the_pair ? fmt::format("{} does not fit {}: {}", check.learner, check.env, error) : error;
 }
 
 // " (points 'a', 'b' and 5 more)"

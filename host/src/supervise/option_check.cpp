@@ -10,6 +10,7 @@
 #include "base/files.hpp"
 #include "supervise/check_choice.hpp"
 #include "supervise/interrupt.hpp"
+#include "supervise/status_reader.hpp"
 #include "trial/check_trials.hpp"
 
 namespace backplane {
@@ -18,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kTick_ms = 200, kJsonIndent = 1;
-constexpr double kPatience_s = 60;  // loading a large library from a cold disk is most of a check
+constexpr double kPatience_s = 60;  // between two answers; loading a large library from a cold disk is most of a check
 
 // One configuration that is asked for.
 struct Question {
@@ -133,7 +134,7 @@ class Checker {
     for (const Question* question : open) command.child.arguments.push_back(WriteTrialJson(*question, *grant, dir).string());
     Ending ending;
     ending.memory_limit_bytes = grant->memory_bytes;
-    Wait(engine_.Start(command), command.child.stdout_file, std::max(resources.hang_timeout_s, kPatience_s), &ending);
+    Wait(engine_.Start(command), command.child.stdout_file, &ending);
     slots_.Give(*grant);
     return ending;
   }
@@ -151,7 +152,7 @@ class Checker {
   }
 
   // Each answer is a sign of life.
-  void Wait(JobId job, const std::filesystem::path& answers, double patience_s, Ending* ending) {
+  void Wait(JobId job, const std::filesystem::path& answers, Ending* ending) {
     Clock::time_point last_sign = Clock::now();
     uintmax_t size = 0;
     int interrupts = 0;
@@ -173,7 +174,7 @@ class Checker {
         interrupts = count;
         engine_.Stop(job, count >= 2 ? StopHow::kKill : StopHow::kAsk);
       }
-      if (std::chrono::duration<double>(Clock::now() - last_sign).count() > patience_s) {
+      if (std::chrono::duration<double>(Clock::now() - last_sign).count() > kPatience_s) {
         ending->stop = StopReason::kHang;
         engine_.Stop(job, StopHow::kKill);
       }
@@ -192,15 +193,16 @@ class Checker {
   void EndedAt(const Question& question, const Ending& ending, const std::filesystem::path& dir) {
     const Verdict verdict = Classify(ending);
     if (verdict.outcome == "oom" || verdict.outcome == "killed") return;
-    // The exit code tells the class only; what it said last tells the cause.
+    // The exit code tells the class only; what it said last tells the cause, if it said anything of this one.
     const std::vector<std::string> said = LastLines(dir / "stderr.log", 1);
-    const std::string last = said.empty() ? "" : said.back();
+    const std::string last = said.empty() || said.back() == CheckBegins(IdOf(question)) ? "" : said.back();
     const bool by_itself = ending.exit.signal == 0 && ending.stop == StopReason::kNone;
     Fail(question, verdict.outcome,
          last.empty() ? verdict.why
          : by_itself  ? last
                       : verdict.why + "; its last line: " + last,
          dir);
+    if (const auto status = StatusReader(dir / kCheckStatus).Read()) report_.failed.back().plugin = status->plugin;
   }
 
   void Fail(const Question& question, const std::string& outcome, const std::string& error, const std::filesystem::path& dir) {
@@ -208,7 +210,8 @@ class Checker {
     report_.failed.push_back({question.trials, loaded.env->id, loaded.learner->id, outcome, error, "", "", "", dir});
   }
 
-  // Where all that were asked of a pair failed, the others of it need not be tried.
+  // Where all that were asked of a pair failed, and not for an option that may be another one elsewhere, the others of it need
+  // not be tried.
   void SpeakForUnasked(const std::vector<size_t>& trials) {
     if (unasked_.empty()) return;
     std::map<std::string, FailedCheck*> failed;
@@ -219,8 +222,9 @@ class Checker {
       if (unasked_.contains(trial)) continue;
       const auto found = of_trial.find(trial);
       const auto [known, fresh] = failed.try_emplace(PairOf(plan_, plan_.trials[trial]), nullptr);
-      if (fresh) known->second = found == of_trial.end() ? nullptr : found->second;
-      if (found == of_trial.end()) known->second = nullptr;
+      const bool speaks = found != of_trial.end() && found->second->path.empty();
+      if (fresh && speaks) known->second = found->second;
+      if (!speaks) known->second = nullptr;
     }
     for (const size_t trial : unasked_) {
       const auto found = failed.find(PairOf(plan_, plan_.trials[trial]));
@@ -246,7 +250,7 @@ CheckedOptions CheckOptions(const Plan& plan, const std::vector<size_t>& trials,
 }
 
 bool FitsNever(const FailedCheck& check) {
-  return check.outcome == "config" || check.outcome == "plugin" || check.outcome == "signal";
+  return check.outcome == "config" || check.outcome == "plugin" || check.outcome == "signal" || check.outcome == "nan";
 }
 
 }  // namespace backplane

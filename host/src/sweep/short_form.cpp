@@ -46,6 +46,10 @@ std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Err
     }
     const size_t colon = text.rfind(':', equals);  // a path has none
     const size_t path = colon == std::string::npos ? 0 : colon + 1;
+    if (colon == 0) {
+      errors->Add(axis.mark, fmt::format("wanted the name of a point before the ':', found '{}'", text));
+      continue;
+    }
     if (colon != std::string::npos) axis.point = text.substr(0, colon);
     axis.path = text.substr(path, equals - path);
     const ListText list = AsList(text, equals);

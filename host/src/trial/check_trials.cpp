@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/json_text.hpp"
@@ -28,20 +29,35 @@ void Say(const TrialCheck& check) {
   std::fflush(stdout);
 }
 
-TrialExit CheckTrial(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>& cancelled) {
+// What it says once everything made for it is gone again: a plugin that crashes then does so in its own check.
+TrialCheck Try(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>& cancelled, TrialExit* exit) {
   TrialParts parts(spec, status, &cancelled, [](const std::string& id, int, const std::string& text) {
     std::fprintf(stderr, "%s: %s\n", id.c_str(), text.c_str());
   });
   const FailedWith failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
   TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, failed.error, "", ""};
   if (failed.outcome == "config") {
-    const std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
-    if (!named.empty()) check.path = named.front().path, check.place = named.front().place;
-    check.error += PlacesText(failed.error, {named.begin() + (named.empty() ? 0 : 1), named.end()});
+    std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
+    // The place of the error is an option of the plugin that complains; another's is only pointed out.
+    const auto own = std::find_if(named.begin(), named.end(),
+                                  [&](const NamedOption& option) { return option.path.starts_with(parts.section() + "."); });
+    if (own != named.end()) {
+      check.path = own->path, check.place = own->place;
+      named.erase(own);
+    }
+    check.error += PlacesText(failed.error, named);
   }
+  *exit = failed.exit;
+  return check;
+}
+
+TrialExit CheckTrial(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>& cancelled) {
+  std::fprintf(stderr, "%s\n", CheckBegins(spec.trial_id).c_str());
+  TrialExit exit = kExitOk;
+  const TrialCheck check = Try(spec, status, cancelled, &exit);
   if (!check.error.empty()) std::fprintf(stderr, "%s\n", check.error.c_str());
   Say(check);
-  return failed.exit;
+  return exit;
 }
 
 }  // namespace
@@ -50,6 +66,8 @@ nlohmann::json ToJson(const TrialCheck& check) {
   return {{"checked", check.trial_id}, {"outcome", check.outcome}, {"plugin", check.plugin},
           {"error", check.error},      {"path", check.path},       {"place", check.place}};
 }
+
+std::string CheckBegins(const std::string& trial_id) { return "checking " + trial_id; }
 
 std::optional<TrialCheck> TrialCheckFromLine(const std::string& line) {
   const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
@@ -65,7 +83,8 @@ std::optional<TrialCheck> TrialCheckFromLine(const std::string& line) {
 int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std::atomic<bool>& cancelled) {
   std::vector<TrialSpec> specs;
   for (const std::filesystem::path& file : trial_jsons) specs.push_back(ReadTrialSpec(file));
-  StatusWriter status{std::filesystem::path()};
+  const std::filesystem::path status_file = trial_jsons.front().parent_path() / kCheckStatus;
+  StatusWriter status{status_file};
   InstallCrashHandlers(&status, [](const std::string& plugin) {
     std::fprintf(stderr, "%s called exit(); a plugin never ends the process\n", plugin.c_str());
     std::fflush(nullptr);
@@ -77,6 +96,7 @@ int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std
     const TrialExit exit = CheckTrial(spec, &status, cancelled);
     if (first == kExitOk) first = exit;
   }
+  std::filesystem::remove(status_file);
   return first;
 }
 

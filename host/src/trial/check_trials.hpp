@@ -22,6 +22,11 @@ struct TrialCheck {
 nlohmann::json ToJson(const TrialCheck& check);
 std::optional<TrialCheck> TrialCheckFromLine(const std::string& line);  // absent: something else
 
+// What the process writes to standard error before it turns to a trial, and the status file that tells in whose code it
+// crashed, beside the first trial.json; gone after an orderly end.
+std::string CheckBegins(const std::string& trial_id);
+inline constexpr char kCheckStatus[] = "check_status";
+
 // Loads and creates everything that each of them would, one after the other, and destroys it; trains and records nothing.
 // Prints a TrialCheck for each to standard output and what does not fit to standard error. Returns the first failure's exit
 // code (TrialExit). Throws std::runtime_error if a file is not a trial.json.

@@ -14,6 +14,6 @@ struct Part {
 constexpr Part PartOf(int64_t n, int64_t parts, int64_t i) { return {n * i / parts, n * (i + 1) / parts}; }
 
 // How many parts it takes so that none is larger than `size`.
-constexpr int64_t PartsOfAtMost(int64_t size, int64_t n) { return (n + size - 1) / size; }
+constexpr int64_t PartsOfAtMost(int64_t size, int64_t n) { return n / size + (n % size != 0); }
 
 }  // namespace backplane::rl

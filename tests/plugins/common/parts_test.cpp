@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace backplane::rl {
 namespace {
@@ -29,6 +30,7 @@ TEST(Parts, AreAsFewAsAllowNoneToBeLarger) {
   EXPECT_EQ(PartsOfAtMost(63, 64), 2);
   EXPECT_EQ(PartsOfAtMost(64, 64), 1);
   EXPECT_EQ(PartsOfAtMost(1000, 64), 1);
+  EXPECT_EQ(PartsOfAtMost(std::numeric_limits<int64_t>::max(), 64), 1);
 }
 
 }  // namespace
