@@ -10,8 +10,9 @@
 //   bench_host events        milliseconds to read 100,000 events of a batch
 //   bench_host facts         compiler, libmujoco
 //
-// followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin masked (see host.hpp), loop=host|raw, or
-// env.OPTION=VALUE. `cost` with masked=1 records the actions first and measures their replay, so that drawing costs nothing.
+// followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin masked (see tests/support/rollout_host.hpp),
+// loop=host|raw, or env.OPTION=VALUE. `cost` with masked=1 records the actions first and measures their replay, so that drawing
+// costs nothing.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -22,17 +23,19 @@
 #include <map>
 #include <stdexcept>
 
-#include "host.hpp"
 #include "keeper.hpp"
 #include "measure.hpp"
 #include "plan.hpp"
 #include "store/batch_record.hpp"
+#include "support/rollout_host.hpp"
 #ifdef HAS_MUJOCO
 #include "physics.hpp"
 #endif
 
 namespace backplane::bench {
 namespace {
+
+using testing::Host, testing::Setting;
 
 constexpr uint64_t kEvents = 100'000;
 

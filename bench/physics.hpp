@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "host.hpp"
+#include "support/rollout_host.hpp"
 
 namespace backplane::bench {
+
+using testing::Host, testing::Setting;
 
 struct Trace {
   struct Restart {

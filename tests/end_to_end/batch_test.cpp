@@ -333,7 +333,7 @@ sweep:
 )");
   const Finished refused = Run("run pairs.yaml");
   EXPECT_EQ(refused.exit, 1);
-  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("learner.ppo"), HasSubstr("env.cartpole"), HasSubstr("--skip-invalid")));
+  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("learner.ppo"), HasSubstr("env=cartpole"), HasSubstr("--skip-invalid")));
   for (const nlohmann::json& event : Lines(Out("pairs") / "events.jsonl")) EXPECT_NE(event["kind"], "attempt.start");
   const Finished skipped = Run("run pairs.yaml --skip-invalid");
   EXPECT_EQ(skipped.exit, 0) << skipped.err;

@@ -88,7 +88,7 @@ def grid_films(program):
         check(flying + arrived + crashed == 12, f"frame {t} has lost a UAV")
         kinds = [child.tag for child in frame.iter()]
         check(kinds.count(SVG + "circle") == flying, f"frame {t} draws {kinds.count(SVG + 'circle')} UAVs and not {flying}")
-    check(f"success_rate {arrived / 12:.4g}" in text_of(root), "the caption is of another episode")
+    check(f"success rate {arrived / 12:.4g}" in text_of(root), "the caption is of another episode")
     check(not list(root.iter(SVG + "script")) and not list(root.iter(SVG + "b")), "a name has become markup")
     check(STRAIGHT in root.find(SVG + "title").text, "the title lost the point's name")
     again = program.film("fly", STRAIGHT, "--episode", "1")[0]
@@ -114,6 +114,10 @@ def other_formats_and_refusals(program):
     program.refused(["fly"], "has 2 trials: name one")
     program.refused(["fly", "nobody"], "no trial of fly has the name 'nobody'")
     program.refused(["nowhere"], "nowhere is no results folder")
+    for name in ("film.gif", "film"):
+        done = program.call("render", "fly", STRAIGHT, "--to", name)
+        check(done.returncode == 2 and "ends in .svg" in done.stderr, f"--to {name}: {done.returncode} {done.stderr}")
+        check(not (program.folder / name).exists(), f"{name} was written")
     program.run(OTHER % "cartpole", "poles")
     program.refused(["poles"], "draws no pictures")
     program.run(OTHER % "draws_png", "pixels")

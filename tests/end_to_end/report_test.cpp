@@ -134,6 +134,33 @@ TEST_F(Report, WhatIsNoResultsFolderIsSaid) {
   EXPECT_THAT(report.err, HasSubstr("empty is no results folder"));
 }
 
+// Points that have a learner each, and a baseline among them: a change tried at one takes nothing away from the others.
+constexpr char kPoints[] = R"(
+experiment: points
+env: {plugin: cartpole}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}
+budget: {iterations: 3}
+monitors: []
+sweep:
+  list:
+    - {name: floor, learner: {plugin: random, options: {horizon: 64}}}
+    - {name: slow one, learner: {plugin: ppo, options: {train_batch_size: 512, num_epochs: 20}}}
+report: {kind: comparison, baseline: floor}
+)";
+
+TEST_F(Report, WhatAFindingProposesRunsAsPrinted) {
+  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
+  Write("points.yaml", kPoints);
+  const Finished run = Run("run points.yaml");
+  ASSERT_EQ(0, run.exit) << run.err;
+  const std::string text = std::regex_replace(run.out, std::regex("\n +"), " ");
+  std::smatch change;
+  ASSERT_TRUE(std::regex_search(text, change, std::regex(R"(try (--sweep \S*'slow one:learner\.\S+) \(now)"))) << run.out;
+  const Finished tried = Run("run points.yaml --dry-run " + change[1].str());
+  EXPECT_EQ(0, tried.exit) << tried.err;
+  for (const char* name : {"floor", "slow one", "slow one num_epochs=10"}) EXPECT_THAT(tried.out, HasSubstr(name));
+}
+
 TEST_F(Report, FindingsAreExplained) {
   const Finished explained = Run("report --explain update_bound");
   EXPECT_EQ(0, explained.exit);

@@ -11,7 +11,11 @@ extern "C" {
 
 typedef struct bp_learner bp_learner;  // the plugin's own
 
-enum { BP_LEARNER_OBS_MOMENTS = 1 };  // bp_learner_spec.flags: deliver obs_count, obs_mean, obs_m2 with a rollout
+// bp_learner_spec.flags
+enum {
+  BP_LEARNER_OBS_MOMENTS = 1,  // deliver obs_count, obs_mean, obs_m2 with a rollout
+  BP_LEARNER_ROW_EXACT = 2     // BP_FLAG_ROW_EXACT of this instance, where it depends on the options: on the device, say
+};
 
 typedef struct bp_learner_spec {
   uint32_t struct_size, reserved;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/resource_series.hpp"
+#include "machine/resource_measures.hpp"
 
 namespace backplane {
 namespace {
@@ -34,7 +35,22 @@ const Setting* SettingOf(const ParallelEfficiency& parallel, size_t trial) {
 
 }  // namespace
 
+std::optional<size_t> Case::TooFewSamples(const std::string& measure) const {
+  size_t samples = 0;
+  for (const TrialData* trial : trials) {
+    const Number* number = trial->Find(measure);
+    if (!number || !std::isfinite(number->value)) continue;
+    if (number->of != kSamples && number->of != kSamplesWithWarmUp) return std::nullopt;
+    samples += number->n;
+  }
+  return samples > 0 && samples < kLeastSamples ? std::optional(samples) : std::nullopt;
+}
+
 std::optional<double> Case::Value(const std::string& measure) const {
+  return TooFewSamples(measure) ? std::nullopt : MeanOfSeeds(measure);
+}
+
+std::optional<double> Case::MeanOfSeeds(const std::string& measure) const {
   double sum = 0;
   size_t n = 0;
   for (const TrialData* trial : trials) {
@@ -78,7 +94,8 @@ std::optional<uint64_t> Case::Count(const std::string& path) const {
 std::optional<uint64_t> Case::Cores() const {
   uint64_t cores = trials.front()->cores.size();
   // The monitor divides by affinity and quota, which it does not write down itself.
-  const std::optional<double> used = Value("resources/cpu_cores_used"), pct = Value("resources/cpu_quota_pct");
+  const std::optional<double> used = MeanOfSeeds(resource_measure::kCpuCoresUsed),
+                              pct = MeanOfSeeds(resource_measure::kCpuQuotaPct);
   if (used && pct && *pct > 0) {
     const auto quota = static_cast<uint64_t>(std::max(1.0, std::round(100 * *used / *pct)));
     cores = cores ? std::min(cores, quota) : quota;
@@ -123,12 +140,14 @@ std::string NotMeasured(const Case& c, const std::string& measure) {
   const auto why = [&]() -> const char* {
     if (measure.find("psi_") != std::string::npos) return "the kernel or the monitor tells no pressure";
     if (measure.find("throttled_periods") != std::string::npos) return "no CPU quota, or none that can be read";
-    if (measure.starts_with("resources/")) return c.MeasuredAny("resources/") ? "no sample has it" : "no samples of resources";
+    if (measure.starts_with(resource_measure::kPrefix))
+      return c.MeasuredAny(resource_measure::kPrefix) ? "no sample has it" : "no samples of resources";
     if (measure.starts_with("phase/")) return "no phase times";
     return "no trial tells it";
   };
-  const bool gpu = measure.find("gpu_") != std::string::npos || measure.find("sm_util") != std::string::npos;
-  return fmt::format("{} was not measured: {}", measure, gpu ? "no GPU data" : why());
+  if (const std::optional<size_t> few = c.TooFewSamples(measure))
+    return fmt::format("{}: {} {} only, a mean takes {}", measure, *few, *few == 1 ? "sample" : "samples", kLeastSamples);
+  return fmt::format("{} was not measured: {}", measure, resource_measure::IsOfGpu(measure) ? "no GPU data" : why());
 }
 
 std::vector<Case> CasesOf(const Combined& combined, const ParallelEfficiency* parallel,

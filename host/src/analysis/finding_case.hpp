@@ -11,6 +11,9 @@
 
 namespace backplane {
 
+// Of a resource's samples: the mean of fewer says nothing of a trial.
+inline constexpr size_t kLeastSamples = 5;
+
 class Case {
  public:
   std::string name;
@@ -23,8 +26,10 @@ class Case {
   const Setting* setting = nullptr;  // the point's place in `parallel`; null without one
   const std::vector<OptionHelp>* options = nullptr;
 
-  // Mean over the seeds that have a finite one; absent: not measured.
+  // Mean over the seeds that have a finite one; absent: not measured, or too few samples.
   std::optional<double> Value(const std::string& measure) const;
+  // How many samples there are, if these are too few for a mean.
+  std::optional<size_t> TooFewSamples(const std::string& measure) const;
   // Largest of all seeds' samples.
   std::optional<double> Peak(const std::string& measure) const;
   bool MeasuredAny(const std::string& prefix) const;
@@ -52,9 +57,12 @@ class Case {
   // "mean after the first iteration, 12 samples"
   std::string Window(const std::string& measure) const;
   std::string PeakWindow(const std::string& measure) const;
+
+ private:
+  std::optional<double> MeanOfSeeds(const std::string& measure) const;
 };
 
-// "resources/gpu_util_pct was not measured: no GPU data".
+// "... was not measured: no GPU data"; "...: 1 sample only, a mean takes 5".
 std::string NotMeasured(const Case& c, const std::string& measure);
 
 // The points of a combined result that have a result, in its order. Points into the arguments, which must outlive them.

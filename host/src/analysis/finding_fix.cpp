@@ -37,6 +37,12 @@ void AddScaled(const Case& c, const std::string& path, const std::string& range,
     AddFix(c, path, *to, fixes);
 }
 
+// What the file calls the point. Names that are made of values ("lr=0.1") stand for an axis, which is replaced as a whole.
+std::string NameToType(const Case& c) {
+  const std::string& name = c.trials.front()->point;
+  return name.find('=') == std::string::npos ? name : "";
+}
+
 // In a sweep over plugins an option of one may be called like an option of another.
 bool RunsPluginOf(const Case& c, const OptionHelp& option) {
   if (option.plugin.empty()) return true;
@@ -74,7 +80,9 @@ void AddFix(const Case& c, const std::string& path, const nlohmann::json& to, st
 void AddFix(const Case& c, const std::string& path, const nlohmann::json& from, const nlohmann::json& to,
             std::vector<Fix>* fixes) {
   const bool known = std::any_of(fixes->begin(), fixes->end(), [&](const Fix& fix) { return fix.path == path; });
-  if (!from.is_null() && from != to && !known) fixes->push_back({path, from, to, c.Sweeps(path)});
+  if (from.is_null() || from == to || known) return;
+  const bool swept = c.Sweeps(path);
+  fixes->push_back({path, from, to, swept, swept ? NameToType(c) : ""});
 }
 
 void AddDoubled(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes) {

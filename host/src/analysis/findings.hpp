@@ -26,7 +26,9 @@ struct Evidence {
 struct Fix {
   std::string path;
   nlohmann::json from, to;
-  bool swept = false;  // the batch's sweep gives the value: it is changed there (`--sweep PATH=TO`), `--set` is refused
+  bool swept = false;  // the batch's sweep gives the value: it is changed there, `--set` is refused
+  std::string point =
+      "";  // of a swept value: the point that was found, if it has a name to type; the change is tried at that one
 };
 
 struct Finding {

@@ -8,6 +8,7 @@
 #include "analysis/finding_fix.hpp"
 #include "analysis/finding_rule.hpp"
 #include "analysis/finding_scaling.hpp"
+#include "machine/resource_measures.hpp"
 
 namespace backplane {
 namespace {
@@ -15,8 +16,9 @@ namespace {
 constexpr double kStarvedPct = 50, kFeedingPct = 50, kFullPct = 95, kAwakePct = 75, kFewUnitsPct = 30, kVramPct = 90,
                  kThrottledPct = 5;
 constexpr double kNoTensorPct = 0.5;
-constexpr char kUtil[] = "resources/gpu_util_pct", kUnits[] = "resources/sm_util_pct", kVram[] = "resources/gpu_memory_pct",
-               kTensor[] = "resources/tensor_active_pct", kClocks[] = "resources/gpu_throttled_pct";
+constexpr const char *kUtil = resource_measure::kGpuUtilPct, *kUnits = resource_measure::kSmUtilPct,
+                     *kVram = resource_measure::kGpuMemoryPct, *kTensor = resource_measure::kTensorActivePct,
+                     *kClocks = resource_measure::kGpuThrottledPct;
 
 std::string NoDevice(const Case& c, const char* measure) {
   if (!c.HasGpu()) return "the trials were granted no GPU";
@@ -84,8 +86,10 @@ RuleVerdict LaunchBound(const Case& c) {
 }
 
 RuleVerdict VramNearLimit(const Case& c) {
-  if (std::string why = NoDevice(c, kVram); !why.empty()) return Silent(std::move(why));
-  const double peak = *c.Peak(kVram);
+  if (!c.HasGpu()) return Silent(NoDevice(c, kVram));
+  const std::optional<double> top = c.Peak(kVram);  // one sample is enough for a peak
+  if (!top) return Silent(NotMeasured(c, kVram));
+  const double peak = *top;
   if (peak <= kVramPct) return Quiet();
   Finding f;
   f.severity = Severity::kSerious;
@@ -137,34 +141,34 @@ std::vector<Rule> GpuRules() {
         "The GPU waits for observations.", "rollout.num_envs_per_env_runner up: more rows for each inference",
         "50 % busy: torch_tb_profiler. Awake is an upper bound of busy, so the rule is on the safe side; it says nothing of "
         "devices that are awake with little to do (launch_bound)."},
-       "a granted GPU; resources/gpu_util_pct; phase/*",
+       fmt::format("a granted GPU; {}; phase/*", kUtil),
        GpuStarved},
       {{"gpu_saturated", "the GPU is awake >= 95 % of the time, and a doubling of rows added < 10 % SPS",
         "The device sets the speed: more rows only wait for it.",
         "what the options declare to help: larger minibatch, smaller net, mixed precision",
         "95 %: this project, without a published source. Quiet where few of its units are in use: that is launch_bound."},
-       "a granted GPU; resources/gpu_util_pct; SPS of two settings",
+       fmt::format("a granted GPU; {}; SPS of two settings", kUtil),
        GpuSaturated},
       {{"launch_bound", "the GPU is awake >= 75 % of the time with < 30 % of its units in use",
         "Many small kernels: starting them takes longer than running them.",
         "what the options declare to help: larger minibatch, a fused path",
         "75 and 30 %: this project, without a published source."},
-       "a granted GPU; resources/gpu_util_pct; resources/sm_util_pct (GPM, Hopper or newer)",
+       fmt::format("a granted GPU; {}; {} (GPM, Hopper or newer)", kUtil, kUnits),
        LaunchBound},
       {{"vram_near_limit", "GPU memory in use reached > 90 %", "The next larger batch may end the trial for want of memory.",
         "what the options declare to help: smaller micro-batches with more accumulation", "90 %: torch_tb_profiler."},
-       "a granted GPU; resources/gpu_memory_pct",
+       fmt::format("a granted GPU; {}", kVram),
        VramNearLimit},
       {{"amp_unused", "tensor cores are active < 0.5 % of the time while > 30 % of the units are in use",
         "Matrix products run in full precision, outside the tensor cores.", "what the options declare to help: mixed precision",
         "This project, without a published source."},
-       "a granted GPU; resources/sm_util_pct; resources/tensor_active_pct, which no monitor here measures yet",
+       fmt::format("a granted GPU; {}; {}, which no monitor here measures yet", kUnits, kTensor),
        AmpUnused},
       {{"clock_throttled", "bits 0x4, 0x8, 0x20, 0x40 or 0x80 of the clock events for > 5 % of the time",
         "Power or heat holds the device back: its speed is not its own, and times of this batch do not compare with others.",
         "nothing in the file: power limit, cooling, or a device with less load beside it",
         "5 %: this project, without a published source; the bits are those of nvml.h."},
-       "a granted GPU; resources/gpu_throttled_pct",
+       fmt::format("a granted GPU; {}", kClocks),
        ClockThrottled},
   };
 }

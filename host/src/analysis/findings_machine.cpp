@@ -7,16 +7,17 @@
 #include "analysis/finding_rule.hpp"
 #include "analysis/finding_scaling.hpp"
 #include "analysis/series.hpp"
+#include "machine/resource_measures.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr double kSaturatedPct = 90, kThrottledPct = 5, kRunQueueWaitPct = 10, kCpuPressure = 20, kMemoryPct = 90,
                  kIoPressure = 20;
-constexpr char kQuota[] = "resources/cpu_quota_pct", kThrottled[] = "resources/throttled_periods_pct",
-               kWait[] = "resources/run_queue_wait_pct", kCpuPsi[] = "resources/psi_cpu_some_pct",
-               kMemoryLimit[] = "resources/memory_limit_pct", kRam[] = "resources/ram_system_pct",
-               kIoPsi[] = "resources/psi_io_some_pct";
+constexpr const char *kQuota = resource_measure::kCpuQuotaPct, *kThrottled = resource_measure::kThrottledPeriodsPct,
+                     *kWait = resource_measure::kRunQueueWaitPct, *kCpuPsi = resource_measure::kPsiCpuSomePct,
+                     *kMemoryLimit = resource_measure::kMemoryLimitPct, *kRam = resource_measure::kRamSystemPct,
+                     *kIoPsi = resource_measure::kPsiIoSomePct;
 
 // Busy cores are what a well-run experiment on processors looks like, so alone they are no warning: only where rows were added
 // and brought nothing, though the cores do less for each of them than one row's core did.
@@ -141,32 +142,32 @@ std::vector<Rule> MachineRules() {
         "90 %: this project. It is a note where the cores are well used, a warning where a doubling of rows added < 10 % SPS "
         "at a "
         "core efficiency < 80 %."},
-       "resources/cpu_quota_pct; core efficiency to tell the two apart",
+       std::string(kQuota) + "; core efficiency to tell the two apart",
        CpuSaturated},
       {{"cpu_throttled", "the kernel stopped the trial in > 5 % of the quota's periods",
         "More threads run at once than the CPU quota pays for, so all of them stand still until the next period.",
         "rollout.threads down to the quota, or a larger quota", "5 %: this project."},
-       "resources/throttled_periods_pct, which exists under a CPU quota only; cores used and percent of the quota tell its "
-       "size",
+       std::string(kThrottled) + ", which exists under a CPU quota only; cores used and percent of the quota tell its "
+                                 "size",
        CpuThrottled},
       {{"oversubscribed", "run-queue wait > 10 % of the CPU time, or CPU pressure (some) > 20 % of the time",
         "More threads want to run than there are cores.",
         "rollout.threads down to the granted cores. If the trial has no more threads than cores others press it: a quiet "
         "machine",
         "10 % and 20: this project. The pressure can be the machine's, and so the doing of others."},
-       "resources/run_queue_wait_pct or resources/psi_cpu_some_pct; learner_threads and the granted cores for the change",
+       fmt::format("{} or {}; learner_threads and the granted cores for the change", kWait, kCpuPsi),
        Oversubscribed},
       {{"ram_near_limit",
         "the memory's peak is >= 90 % of the control group's limit, or of the machine's memory if there is none",
         "The next larger rollout, checkpoint or evaluation may end the trial.",
         "fewer rows per runner, then fewer runners; a smaller rollout",
         "90 %: as torch_tb_profiler and nvitop (80 high, 90 more)."},
-       "resources/memory_limit_pct or resources/ram_system_pct",
+       fmt::format("{} or {}", kMemoryLimit, kRam),
        RamNearLimit},
       {{"io_stalled", "storage pressure (some) > 20 % of the time, mean after the first iteration",
         "Tasks wait for storage: for checkpoints, logs, or what others write.",
         "checkpoint.every_iterations up; output.dir on a local disk", "20: this project, without a published source."},
-       "resources/psi_io_some_pct",
+       kIoPsi,
        IoStalled},
   };
 }

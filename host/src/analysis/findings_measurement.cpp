@@ -13,7 +13,10 @@ namespace backplane {
 namespace {
 
 constexpr double kNoisePct = 5, kBlasGflopsPerCore = 10;
-constexpr size_t kLeastForNoise = 3, kLeastForOutliers = 5;
+// How sure a coefficient of variation is grows slowly: of 10 values it is good to a quarter. Seeds are dear, and one that
+// differs is worth a word.
+constexpr size_t kLeastSeeds = 3, kLeastIterations = 10, kLeastForOutliers = 5;
+constexpr double kLeastSeconds = 5;  // what is over sooner shows how the machine wakes up
 constexpr char kBlas[] = "blas_gflops";
 
 // How much speeds that should be one differ.
@@ -34,9 +37,9 @@ double Quantile(const std::vector<double>& sorted, double p) {
 }
 
 // Absent: too few.
-std::optional<Noise> NoiseOf(std::vector<double> values, std::string of) {
+std::optional<Noise> NoiseOf(std::vector<double> values, std::string of, size_t at_least) {
   std::erase_if(values, [](double v) { return !std::isfinite(v); });
-  if (values.size() < kLeastForNoise) return std::nullopt;
+  if (values.size() < at_least) return std::nullopt;
   const Number mean = Mean(values, of);
   if (mean.value <= 0) return std::nullopt;
   Noise noise{100 * mean.sd.value_or(0) / mean.value, values.size(), 0, 0, std::move(of)};
@@ -67,10 +70,12 @@ std::optional<Noise> WorstNoise(const Case& c) {
   std::vector<std::optional<Noise>> all;
   std::vector<double> seeds;
   for (const TrialData* trial : c.trials) {
-    all.push_back(NoiseOf(IterationsAfterTheFirst(*trial), "iterations"));
+    const Number* seconds = trial->Find("measured_s");
+    if (!seconds || seconds->value >= kLeastSeconds)
+      all.push_back(NoiseOf(IterationsAfterTheFirst(*trial), "iterations", kLeastIterations));
     if (const Number* sps = trial->Find("SPS")) seeds.push_back(sps->value);
   }
-  all.push_back(NoiseOf(std::move(seeds), "seeds"));
+  all.push_back(NoiseOf(std::move(seeds), "seeds", kLeastSeeds));
   const auto worst = std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
     if (!a || !b) return !a && b.has_value();
     return std::pair(a->fires(), a->cv_pct) < std::pair(b->fires(), b->cv_pct);
@@ -80,7 +85,10 @@ std::optional<Noise> WorstNoise(const Case& c) {
 
 RuleVerdict NoisyMeasurement(const Case& c) {
   const std::optional<Noise> noise = WorstNoise(c);
-  if (!noise) return Silent("SPS of fewer than 3 iterations after the first, and of fewer than 3 seeds");
+  if (!noise)
+    return Silent(
+        fmt::format("SPS of fewer than {} iterations after the first or of less than {:g} s, and of fewer than {} seeds",
+                    kLeastIterations, kLeastSeconds, kLeastSeeds));
   if (!noise->fires()) return Quiet();
   Finding f;
   f.severity = noise->cv_pct > kNoisePct ? Severity::kWarning : Severity::kInfo;
@@ -147,14 +155,15 @@ RuleVerdict ThreadsMismatch(const Case& c) {
 std::vector<Rule> MeasurementRules() {
   return {
       {{"noisy_measurement",
-        "the coefficient of variation of SPS is > 5 % over iterations after the first or over seeds (three or more), or one of "
-        "five or more is a Tukey outlier (beyond 1.5 interquartile ranges; 3 is far) and more than 5 % off the median",
+        "the coefficient of variation of SPS is > 5 % over iterations after the first (ten or more, of 5 s or more) or over "
+        "seeds (three or more), or one of five or more is a Tukey outlier (beyond 1.5 interquartile ranges; 3 is far) and more "
+        "than 5 % off the median",
         "Something beside the setting changes the speed: other programs, the machine's clock, episodes of uneven cost.",
         "budget.iterations or sweep.seeds.n up; a quiet machine",
         "5 %: this project, without a published source; the fences are Tukey's. Outliers close to the median are left out: of "
         "20 "
         "normal values one lies beyond the fences every sixth time or so."},
-       "SPS of at least 3 iterations after the first, or of at least 3 seeds",
+       "SPS of at least 10 iterations after the first and 5 s, or of at least 3 seeds",
        NoisyMeasurement},
       {{"blas_reference", "a 1024 x 1024 x 1024 float product runs at < 10 GFLOP/s for each granted core",
         "The BLAS behind the learner is the reference one, which is single-threaded and not vectorised.",

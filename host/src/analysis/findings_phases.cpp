@@ -6,12 +6,13 @@
 #include "analysis/finding_fix.hpp"
 #include "analysis/finding_rule.hpp"
 #include "analysis/series.hpp"
+#include "config/experiment.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr double kEnvPct = 70, kCollectionPct = 70, kActPct = 40, kUpdatePct = 50, kSyncPct = 10, kTransferPct = 15;
-constexpr uint64_t kFewRows = 16;  // of a call: what RolloutConfig::ChunkRows makes of more
+constexpr uint64_t kFewRows = RolloutConfig::kMostAutoChunkRows;  // of a call
 constexpr char kWindow[] = "share of the threads' busy time, whole trial";
 
 // Another setting of the series that already gives the cores what this one lacks.
@@ -58,9 +59,9 @@ RuleVerdict EnvBound(const Case& c) {
   return Fires(share * static_cast<double>(*cores) / std::max(1.0, threads), f, "idle cores");
 }
 
-// Rows that one call of act and step works on. As RolloutConfig::ChunkRows.
-uint64_t RowsOfACall(const Case& c, uint64_t rows_of_a_runner) {
-  return c.Count("rollout.chunk_rows").value_or(std::min(rows_of_a_runner, kFewRows));
+// Rows that one call of act and step works on, as RolloutConfig::ChunkRows has it.
+uint64_t PlannedRowsOfACall(const Case& c, uint64_t rows_of_a_runner) {
+  return c.Count("rollout.chunk_rows").value_or(RolloutConfig::AutoChunkRows(rows_of_a_runner));
 }
 
 // A call costs something whatever it is for, and a runner makes calls one after the other: few rows and one runner leave
@@ -72,9 +73,12 @@ RuleVerdict CollectionBound(const Case& c) {
   if (share <= kCollectionPct || envs > kEnvPct) return Quiet();
   const std::optional<uint64_t> cores = c.Cores(), runners = c.Count(kRunnersPath), rows = c.Count(kRowsPath);
   if (!cores || !runners || !rows) return Silent("the granted cores or the number of runners and rows were not recorded");
-  const uint64_t of_a_call = RowsOfACall(c, *rows);
+  const uint64_t planned = PlannedRowsOfACall(c, *rows);
+  const uint64_t of_a_call = static_cast<uint64_t>(c.Value("chunk_rows").value_or(static_cast<double>(planned)));
+  // A plugin that does not bear calls at once takes the rows of all runners in each: more runners bring rows, and no core more.
+  const bool takes_all = of_a_call > planned;
   const bool few_rows = of_a_call < kFewRows && 100 * acts >= kActPct * share;
-  const bool few_runners = *runners < *cores && !c.Count("rollout.threads") && !SettingThatFills(c, *cores);
+  const bool few_runners = !takes_all && *runners < *cores && !c.Count("rollout.threads") && !SettingThatFills(c, *cores);
   if (!few_rows && !few_runners) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
@@ -92,7 +96,7 @@ RuleVerdict CollectionBound(const Case& c) {
   if (few_rows) {
     f.cause += fmt::format("{}Actions are selected for {} at a time, and a call has its cost whatever it is for.",
                            few_runners ? " " : "", of_a_call == 1 ? "one row" : fmt::format("{} rows", of_a_call));
-    if (c.Count("rollout.chunk_rows")) AddFix(c, "rollout.chunk_rows", kFewRows, &f.fixes);
+    if (c.Count("rollout.chunk_rows") && !takes_all) AddFix(c, "rollout.chunk_rows", kFewRows, &f.fixes);
     if (*rows < kFewRows) AddFix(c, kRowsPath, kFewRows, &f.fixes);
   }
   f.effect =

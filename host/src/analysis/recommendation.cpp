@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string>
 
+#include "machine/resource_measures.hpp"
+
 namespace backplane {
 namespace {
 
@@ -18,10 +20,11 @@ struct Limited {
   bool is_peak;
   bool is_of_gpu;
 };
-constexpr std::array kLimited = {Limited{"CPU", {"resources/cpu_quota_pct", nullptr}, false, false},
-                                 Limited{"RAM", {"resources/memory_limit_pct", "resources/ram_system_pct"}, true, false},
-                                 Limited{"GPU", {"resources/gpu_util_pct", nullptr}, false, true},
-                                 Limited{"VRAM", {"resources/gpu_memory_pct", nullptr}, true, true}};
+constexpr std::array kLimited = {
+    Limited{"CPU", {resource_measure::kCpuQuotaPct, nullptr}, false, false},
+    Limited{"RAM", {resource_measure::kMemoryLimitPct, resource_measure::kRamSystemPct}, true, false},
+    Limited{"GPU", {resource_measure::kGpuUtilPct, nullptr}, false, true},
+    Limited{"VRAM", {resource_measure::kGpuMemoryPct, nullptr}, true, true}};
 
 // How far a setting is from being balanced.
 struct Distance {

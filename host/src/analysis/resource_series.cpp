@@ -7,14 +7,16 @@
 #include <optional>
 #include <vector>
 
+#include "machine/resource_measures.hpp"
+
 namespace backplane {
 namespace {
 
 const char* const kTime = "time_s";
 const char* const kIteration = "iteration";
 const char* const kDuration = "duration_s";
-const char* const kCores = "cpu_cores_used";
-const char* const kOfCpuTime = "run_queue_wait_pct";
+const char* const kCores = resource_measure::ColumnOf(resource_measure::kCpuCoresUsed);
+const char* const kOfCpuTime = resource_measure::ColumnOf(resource_measure::kRunQueueWaitPct);
 
 std::vector<std::string> Fields(std::string line) {
   if (line.ends_with('\r')) line.pop_back();

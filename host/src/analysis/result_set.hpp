@@ -12,8 +12,9 @@
 //   train/NAME and all else that plugins recorded: mean over the last tenth of the iterations, at least one
 //   phase/NAME                   share of (threads x time) in percent, the closed set of phases
 //   time/GROUP_pct, _s           the same in groups of phases, and seconds of all threads; GROUP: environment,
-//   action_selection,
-//                                update, transfer, other, idle, unnamed (what the main thread spent in no phase)
+//                                action_selection, update, transfer, evaluation, other, idle, unnamed (what the main thread
+//                                spent in no phase)
+//   time/unnamed_control_pct     the same of the main thread's own time
 //   time/GROUP_cpu_pct           part of those seconds in which a thread was on a processor (trial/time_table.hpp)
 //   time/GROUP_gpu_pct           GPU utilisation while the main thread was in the group
 //   resources/NAME               columns of resources.csv: mean, sd, p95 and max over the samples after the first iteration
@@ -21,7 +22,7 @@
 //                                of them where there are no later ones); weighted by the time that a sample speaks of, without
 //                                an interval, as samples that follow each other are not independent
 //   rss_peak_mb, vram_peak_mb    largest of all sources that tell
-//   threads, learner_threads, balance, monitor_cpu_pct
+//   threads, learner_threads, balance, monitor_cpu_pct; chunk_rows of one call
 #pragma once
 
 #include <filesystem>

@@ -7,6 +7,7 @@
 
 #include "analysis/resource_series.hpp"
 #include "base/json_fields.hpp"
+#include "machine/resource_measures.hpp"
 #include "rollout/phases.hpp"
 #include "store/measurements.hpp"
 
@@ -53,6 +54,7 @@ void AddResult(const Measurements& found, TrialData* trial) {
   AddReading("threads", found.threads, trial);
   AddReading("learner_threads", found.learner_threads, trial);
   AddReading("balance", found.balance, trial);
+  AddReading("chunk_rows", found.chunk_rows, trial);
   AddReading("monitor_cpu_pct", Ratio(found.monitor_cpu_s, found.process_cpu_s, 100), trial);
   AddPhases(found.phase_shares, trial);
   for (const auto& [name, value] : found.time) AddReading(name, value, trial);
@@ -105,7 +107,7 @@ void AddCurves(const std::vector<IterationValue>& values, TrialData* trial) {
 // Episodes and evaluations are summed up in the result, resources in a file of their own.
 bool IsSummedUpElsewhere(const std::string& name) {
   return name == kSps || name == "return" || name.starts_with("ep/") || name.starts_with("eval/") ||
-         name.starts_with("resources/");
+         name.starts_with(resource_measure::kPrefix);
 }
 
 void AddLastTenths(TrialData* trial) {
@@ -127,9 +129,9 @@ void AddPeak(const std::string& name, const std::optional<double>& value, TrialD
 
 void AddResources(const std::filesystem::path& file, TrialData* trial) {
   for (const auto& [name, number] : ReadResourceSeries(file)) {
-    trial->measures["resources/" + name] = number;
-    if (name == "rss_peak_mb") AddPeak("rss_peak_mb", number.max, trial);
-    if (name == "vram_used_mb") AddPeak("vram_peak_mb", number.max, trial);
+    trial->measures[resource_measure::kPrefix + name] = number;
+    if (name == resource_measure::ColumnOf(resource_measure::kRssPeakMb)) AddPeak("rss_peak_mb", number.max, trial);
+    if (name == resource_measure::ColumnOf(resource_measure::kVramUsedMb)) AddPeak("vram_peak_mb", number.max, trial);
   }
 }
 

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "base/format_count.hpp"
 #include "base/json_text.hpp"
-#include "base/text_columns.hpp"
+#include "base/shell_argument.hpp"
+#include "cli/load_file.hpp"
+#include "cli/plugin_check.hpp"
 #include "store/plan_file.hpp"
+#include "supervise/final_table.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/summary.hpp"
@@ -22,14 +24,14 @@ const char* const kStates[] = {"COMPLETED", "PRUNED", "INFEASIBLE", "FAILED", "S
 
 // The command as it can be typed again.
 std::string SameCommand(const RunArgs& args) {
-  std::string text = args.typed_program + " run " + args.input.file.string();
-  for (const std::string& set : args.input.set) text += " --set '" + set + "'";
-  for (const std::string& sweep : args.sweep) text += " --sweep '" + sweep + "'";
-  for (const std::string& folder : args.input.plugin_path) text += " --plugin-path " + folder;
+  std::string text = args.typed_program + " run " + ShellArgument(args.input.file.string());
+  for (const std::string& set : args.input.set) text += " --set " + ShellArgument(set);
+  for (const std::string& sweep : args.sweep) text += " --sweep " + ShellArgument(sweep);
+  for (const std::string& folder : args.input.plugin_path) text += " --plugin-path " + ShellArgument(folder);
   // These decide what a trial is granted, and --gpus even which trials there are.
   if (args.jobs) text += fmt::format(" --jobs {}", *args.jobs);
   if (args.gpus) text += fmt::format(" --gpus {}", fmt::join(*args.gpus, ","));
-  return args.out.empty() ? text : text + " --out " + args.out.string();
+  return args.out.empty() ? text : text + " --out " + ShellArgument(args.out.string());
 }
 
 class BatchText {
@@ -43,8 +45,11 @@ class BatchText {
       return;
     }
     PrintChecks();
+    const bool refused = !report_.checks.empty() && !request_.skip_invalid;
     if (args_.json) {
       std::printf("%s\n", JsonText(Json(), 1).c_str());
+    } else if (refused && report_.Count("PLANNED") == plan_.trials.size()) {
+      return;  // a table of trials that have not run says nothing more
     } else if (plan_.trials.size() == 1 && !plan_.swept) {
       PrintSingle();
     } else {
@@ -57,15 +62,23 @@ class BatchText {
 
  private:
   void PrintChecks() const {
+    if (report_.checks.empty()) return;
+    const std::vector<Diagnostic> errors = DiagnosticsOf(plan_, report_.checks);
+    PrintErrors(errors);
+    std::fprintf(stderr, "%zu %s in %s", errors.size(), errors.size() == 1 ? "error" : "errors", args_.input.file.c_str());
     for (const FailedCheck& check : report_.checks) {
-      std::fprintf(stderr, "%s does not fit %s (%zu %s): %s\n", check.learner.c_str(), check.env.c_str(), check.trials,
-                   check.trials == 1 ? "trial" : "trials", check.result.value("error", "").c_str());
-      std::fputs(FormatFailure(ParseResult(check.result), {plan_.base.experiment.name, request_.out, check.folder, {}}).c_str(),
-                 stderr);
+      if (check.outcome != "config") std::fprintf(stderr, "; log: %s", (check.folder / "stderr.log").c_str());
     }
-    if (!report_.checks.empty() && report_.started == 0 && plan_.trials.size() > 1 && !request_.skip_invalid) {
-      std::fprintf(stderr, "nothing was started; --skip-invalid runs the other trials\n");
-    }
+    std::fputs(request_.skip_invalid ? "; the trials concerned are left out\n"
+               : AllTrialsRefused()  ? "; nothing was started\n"
+                                     : "; nothing was started; --skip-invalid runs the other trials\n",
+               stderr);
+  }
+
+  bool AllTrialsRefused() const {
+    size_t refused = 0;
+    for (const FailedCheck& check : report_.checks) refused += check.trials.size();
+    return refused >= plan_.trials.size();
   }
 
   TrialResult LastResult(size_t trial) const {
@@ -84,7 +97,8 @@ class BatchText {
     if (completed) {
       context.next = {same + " --fresh", same + " --set seed=1"};
     } else {
-      const std::string replay = args_.typed_program + " replay " + request_.out.string() + " " + plan_.trials[0].id + " --gdb";
+      const std::string replay =
+          args_.typed_program + " replay " + ShellArgument(request_.out.string()) + " " + plan_.trials[0].id + " --gdb";
       context.next = {trial.state == "PLANNED" ? same : same + " --only-failed",
                       trial.outcome == "signal" ? replay : same + " --fresh"};
     }
@@ -108,37 +122,30 @@ class BatchText {
   void PrintTable() const {
     fmt::print("{}: {}\n", plan_.base.experiment.name, Counts());
     if (args_.quiet) return;
-    constexpr size_t kOtherColumns = 2 + 12 + 11 + 20 + 9 + 1;  // of the rows below; a full line would wrap
     const Screen screen = DetectScreen(fileno(stdout));
+    std::vector<FinalRow> rows;
+    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) rows.push_back(RowOf(i));
     // In a file nothing is cut.
-    const size_t widest = screen.live ? static_cast<size_t>(std::max(screen.width, 80)) - kOtherColumns : SIZE_MAX;
-    size_t width = 5;
-    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) width = std::max(width, names_[i].size());
-    width = std::min(width, widest);
-    fmt::print("  {:<{}}  {:<10}  {:>9}  {:>18}  {:>7}\n", "trial", width, "state", "steps/s", "return +- s.e.", "time");
-    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) PrintRow(i, width, screen.utf8);
+    const auto width = screen.live ? std::optional(static_cast<size_t>(std::max(screen.width, 80)) - 1) : std::nullopt;
+    fmt::print("{}", FormatFinalTable(rows, width, screen.utf8));
     if (plan_.trials.size() > kShownTrials) {
       fmt::print("  and {} more: {} export csv {}\n", plan_.trials.size() - kShownTrials, args_.typed_program,
                  request_.out.string());
     }
   }
 
-  void PrintRow(size_t i, size_t width, bool utf8) const {
-    fmt::print("  {}  {:<10}", PadRight(CutName(names_[i], width, utf8), width), report_.trials[i].state);
-    if (report_.trials[i].state == "COMPLETED" || report_.trials[i].state == "PRUNED") {
+  FinalRow RowOf(size_t i) const {
+    const BatchReport::Trial& trial = report_.trials[i];
+    FinalRow row{names_[i], trial.state, "", {}};
+    if (trial.state == "COMPLETED" || trial.state == "PRUNED") {
+      const TrialFolder folder = TrialFolderOf(request_.out, plan_.trials[i].id);
+      row.result = LastResult(i);
+      row.live = LastValues(plan_.base.experiment.live, folder.attempt(folder.LastAttempt()));
+    } else if (trial.state == "PLANNED" && trial.attempts > 0) {
       const TrialResult result = LastResult(i);
-      std::string reward = "-";
-      if (result.training.episode_return && result.training.episode_return->n > 0) {
-        const Spread& spread = *result.training.episode_return;
-        reward = spread.se ? fmt::format("{:.5g} +- {:.2g}", spread.mean, *spread.se) : fmt::format("{:.5g}", spread.mean);
-      }
-      fmt::print("  {:>9}  {:>18}  {:>7}", result.sps ? FormatCount(static_cast<uint64_t>(*result.sps)) : "-", reward,
-                 result.wall_s ? FormatClock(*result.wall_s) : "-");
-    } else if (report_.trials[i].state == "PLANNED" && report_.trials[i].attempts > 0) {
-      const TrialResult result = LastResult(i);
-      if (result.iterations) fmt::print("  stopped after iteration {:g}", *result.iterations);
+      if (result.iterations) row.note = fmt::format("stopped after iteration {:g}", *result.iterations);
     }
-    fmt::print("\n");
+    return row;
   }
 
   void PrintFailures() const {
@@ -162,7 +169,7 @@ class BatchText {
     const std::string same = SameCommand(args_);
     if (report_.Count("PLANNED") > 0) fmt::print("  go on:  {}\n", same);
     if (report_.Count("FAILED") > 0) fmt::print("  retry:  {} --only-failed\n", same);
-    fmt::print("  table:  {} export csv {}\n", args_.typed_program, request_.out.string());
+    fmt::print("  table:  {} export csv {}\n", args_.typed_program, ShellArgument(request_.out.string()));
   }
 
   void PrintNothingStarted() const {

@@ -56,6 +56,7 @@ int RenderCommand(const RenderArgs& args);
 struct ConfigCheckArgs {
   FileArgs input;
   std::vector<std::string> sweep;  // axes, "path=1,2,4"
+  bool file_only = false;          // run no plugin code
 };
 int ConfigCheckCommand(const ConfigCheckArgs& args);
 int ConfigSchemaCommand(const std::vector<std::string>& plugin_path);

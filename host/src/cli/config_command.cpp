@@ -1,5 +1,10 @@
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
 #include "cli/commands.hpp"
 #include "cli/load_file.hpp"
+#include "cli/plugin_check.hpp"
 #include "config/schema.hpp"
 #include "config/yaml_text.hpp"
 #include "sweep/json_schema.hpp"
@@ -24,6 +29,27 @@ std::string OriginOf(const std::map<std::string, std::string>& origin, std::stri
   return "";
 }
 
+// The exit code if the plugins refuse what the file says, or cannot be asked here; absent: they take it.
+std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) {
+  Slots slots(ThisMachine(), {});
+  try {
+    slots.Require(plan.base.experiment.resources);
+    for (const PlannedTrial& trial : plan.trials) {
+      const auto& values = plan.points[trial.point].values;
+      const auto of_resources = [](const auto& value) { return value.first.starts_with("resources"); };
+      if (std::any_of(values.begin(), values.end(), of_resources)) slots.Require(plan.Load(trial).experiment.resources);
+    }
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "note: the plugins were not asked, as the trials could not start here: %s\n", error.what());
+    return std::nullopt;
+  }
+  const PluginsAsked asked = AskPlugins(plan, &slots);
+  if (asked.interrupted) return kInterrupted;
+  if (asked.errors.empty()) return std::nullopt;
+  Complain(asked.errors, file);
+  return asked.all_config ? kUsage : kFailed;
+}
+
 }  // namespace
 
 int ConfigCheckCommand(const ConfigCheckArgs& args) {
@@ -35,6 +61,9 @@ int ConfigCheckCommand(const ConfigCheckArgs& args) {
     return kUsage;
   }
   const Plan& plan = *result.plan;
+  if (!args.file_only) {
+    if (const auto exit = Refused(plan, file)) return *exit;
+  }
   for (const std::string& note : plan.notes) {
     std::fprintf(stderr, "%s\n", note.c_str());
   }

@@ -11,12 +11,16 @@
 
 namespace backplane {
 
-// Prints every error to stderr; the command then ends with kUsage, and nothing was started.
-inline void Complain(const std::vector<Diagnostic>& errors, const std::filesystem::path& file) {
+inline void PrintErrors(const std::vector<Diagnostic>& errors) {
   for (const Diagnostic& error : errors) {
     const std::string text = Format(error);
     std::fprintf(stderr, "%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
   }
+}
+
+// Prints every error to stderr; the command then ends with kUsage, and nothing was started.
+inline void Complain(const std::vector<Diagnostic>& errors, const std::filesystem::path& file) {
+  PrintErrors(errors);
   std::fprintf(stderr, "%zu %s in %s; nothing was started\n", errors.size(), errors.size() == 1 ? "error" : "errors",
                file.c_str());
 }

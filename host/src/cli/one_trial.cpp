@@ -67,9 +67,7 @@ OneTrial OpenTrial(const std::filesystem::path& out, const std::string& name) {
   OneTrial trial;
   trial.id = FindTrial(out, name, plan);
   trial.folder = TrialFolderOf(out, trial.id);
-  const auto text = ReadFile(trial.folder.trial_json());
-  if (!text) throw std::runtime_error(trial.folder.trial_json().string() + " cannot be read");
-  trial.spec = TrialSpecFromJson(nlohmann::json::parse(*text));
+  trial.spec = ReadTrialSpec(trial.folder.trial_json());
   const PlanLine* line = LineOf(plan, trial.id);
   trial.name = line ? DisplayName(*line, HasSeveralSeeds(plan)) : trial.id;
   if (line) SayWhatChanged(*line, trial.spec);

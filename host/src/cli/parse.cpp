@@ -1,52 +1,14 @@
-// The only file that includes CLI11: it costs several seconds of compile time wherever it stands.
 #include "cli/parse.hpp"
 
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <functional>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "base/suggest.hpp"
-#include "cli/commands.hpp"
+#include "cli/parse_parts.hpp"
 #include "trial/contract.hpp"
-#include "trial/run_trial.hpp"
 
 namespace backplane {
-namespace {
-
-struct TrialArgs {
-  std::filesystem::path trial_json;
-  bool check = false;
-  TrialTask task;
-};
-
-struct Arguments {
-  RunArgs run;
-  std::string only_failed, gpus;  // of run, as typed
-  unsigned jobs = 0;              // of run; 0: not given
-  ReplayArgs replay;
-  RenderArgs render;
-  TrialArgs trial;
-  ConfigCheckArgs check;
-  ConfigShowArgs show;
-  PluginArgs plugin;
-  BatchArgs watch, rebuild;
-  StatusArgs status;
-  StopArgs stop;
-  ReportArgs report;
-  ExportArgs exported;
-  DoctorArgs doctor;
-  std::function<int()> chosen;
-};
 
 void AddPluginPath(CLI::App* app, std::vector<std::string>* target) {
   app->add_option("--plugin-path", *target, "Folder to look for plugins in, too; may be repeated")
@@ -62,128 +24,19 @@ void AddFile(CLI::App* app, FileArgs* args) {
   AddPluginPath(app, &args->plugin_path);
 }
 
-std::vector<std::string> SplitCommas(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
-  return parts;
-}
-
-std::vector<unsigned> Numbers(const std::string& option, const std::string& text) {
-  std::vector<unsigned> numbers;
-  for (const std::string& part : SplitCommas(text)) {
-    if (part.empty() || part.size() > 4 || part.find_first_not_of("0123456789") != std::string::npos)
-      throw CLI::ValidationError(option, "wanted numbers such as 0,1,2, found '" + text + "'");
-    numbers.push_back(static_cast<unsigned>(std::stoul(part)));
-  }
-  return numbers;
-}
-
-std::set<std::string> Classes(const std::string& text) {
-  const std::vector<std::string> known = {"oom", "nan", "timeout", "signal", "plugin", "config", "temp"};
-  std::set<std::string> classes;
-  for (const std::string& part : SplitCommas(text)) {
-    if (std::find(known.begin(), known.end(), part) == known.end())
-      throw CLI::ValidationError("--only-failed", "unknown class '" + part + "'" +
-                                                      DidYouMean(Nearest(part, Candidates(known))) +
-                                                      "; there are oom, nan, timeout, signal, plugin, config, temp");
-    classes.insert(part);
-  }
-  return classes;
-}
-
-void AddRun(CLI::App* root, Arguments* args) {
-  CLI::App* run = root->add_subcommand("run", "Run an experiment, or go on with it");
-  AddFile(run, &args->run.input);
-  run->add_option("--sweep", args->run.sweep,
-                  "Make a path an axis: path=1,2,4, path=range(1,9,2), path=choice(a,b); may be repeated")
-      ->type_name("PATH=VALUES")
-      ->allow_extra_args(false);
-  run->add_option("--out", args->run.out, "Results folder instead of output.dir")->type_name("DIR");
-  run->add_flag("--dry-run", args->run.dry_run, "Print the trials, what they would be granted and an estimate; start nothing");
-  run->add_flag("--fresh", args->run.fresh, "Move old results to DIR.1 and start anew");
-  CLI::Option* only_failed = run->add_option("--only-failed", args->only_failed,
-                                             "Run failed trials again and nothing else; of these classes: nan,signal,...")
-                                 ->type_name("[CLASS,...]")
-                                 ->expected(0, 1);
-  run->add_flag("--accept-change", args->run.accept_change,
-                "Run finished points again whose plugin or data files have changed");
-  run->add_flag("--skip-invalid", args->run.skip_invalid, "Leave out pairs of env and learner that do not fit, run the rest");
-  run->add_option("--jobs", args->jobs, "Trials at once, at most; the cores are shared out among them")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 4096u));
-  run->add_option("--gpus", args->gpus, "Use these GPUs only, by number, one for each trial: 0,1,2")->type_name("LIST");
-  run->add_flag("--json", args->run.json, "Print the result as JSON");
-  run->add_flag("--quiet", args->run.quiet, "No progress; one line at the end");
-  run->callback([args, only_failed] {
-    if (only_failed->count() > 0) args->run.only_failed = Classes(args->only_failed);
-    if (args->jobs > 0) args->run.jobs = args->jobs;
-    if (!args->gpus.empty()) args->run.gpus = Numbers("--gpus", args->gpus);
-    args->chosen = [args] { return RunCommand(args->run); };
-  });
-}
-
-void AddReplay(CLI::App* root, Arguments* args) {
-  CLI::App* replay = root->add_subcommand("replay", "Run one trial of a results folder again and compare it with its record");
-  replay->add_option("out", args->replay.out, "Results folder")->type_name("OUT")->required();
-  replay->add_option("trial", args->replay.trial, "Trial id or the beginning of it, or the trial's name")
-      ->type_name("TRIAL")
-      ->required();
-  replay->add_flag("--gdb", args->replay.gdb, "Under gdb");
-  replay->callback([args] { args->chosen = [args] { return ReplayCommand(args->replay); }; });
-}
-
-void AddRender(CLI::App* root, Arguments* args) {
-  CLI::App* render = root->add_subcommand("render", "Write an evaluation episode of one trial as a film: an SVG that moves");
-  render->add_option("out", args->render.out, "Results folder")->type_name("OUT")->required();
-  render->add_option("trial", args->render.trial, "Trial id or the beginning of it, or the trial's name, if there are several")
-      ->type_name("TRIAL");
-  render->add_option("--episode", args->render.episode, "Which one, from 0: the start that an evaluation's episode N has")
-      ->type_name("N")
-      ->check(CLI::Range(uint64_t{0}, uint64_t{UINT32_MAX}));
-  render->add_option("--to", args->render.to, "File to write instead of episode-N.svg in the trial's folder")
-      ->type_name("FILE");
-  render->callback([args] { args->chosen = [args] { return RenderCommand(args->render); }; });
-}
-
-void AddRunTrial(CLI::App* root, Arguments* args) {
-  CLI::App* trial =
-      root->add_subcommand("run-trial", "Run one prepared trial in this process (what `run` starts for each trial)");
-  trial->add_option("trial_json", args->trial.trial_json, "trial.json of a results folder")->type_name("FILE")->required();
-  CLI::Option* check = trial->add_flag("--check", args->trial.check, "Only try whether env and learner fit together");
-  CLI::Option* film =
-      trial->add_option("--film", args->trial.task.film, "Only play an evaluation episode and write its pictures, as JSON")
-          ->type_name("FILE")
-          ->excludes(check);
-  trial->add_option("--episode", args->trial.task.episode, "Which one, from 0")->type_name("N")->needs(film);
-  trial->callback([args] {
-    args->chosen = [args] {
-      // A plugin that asks for input would wait for ever, also when a person starts a trial at a terminal.
-      if (std::freopen("/dev/null", "r", stdin) == nullptr) {
-        std::fclose(stdin);
-      }
-      using Kind = TrialTask::Kind;
-      TrialTask& task = args->trial.task;
-      task.kind = args->trial.check ? Kind::kCheck : !task.film.empty() ? Kind::kFilm : Kind::kRun;
-      const int code = RunTrial(args->trial.trial_json, task);
-      std::fflush(nullptr);
-      // Plugins are never unloaded: their destructors at exit could still crash a trial that has already ended well.
-      _exit(code);
-      return code;
-    };
-  });
-}
+namespace {
 
 void AddConfig(CLI::App* root, Arguments* args) {
-  CLI::App* config =
-      root->add_subcommand("config", "Check or show an experiment file; no plugin code runs")->require_subcommand(1);
-  CLI::App* check = config->add_subcommand("check", "Report every error of a file at once");
+  CLI::App* config = root->add_subcommand("config", "Check or show an experiment file")->require_subcommand(1);
+  CLI::App* check =
+      config->add_subcommand("check", "Report every error of a file at once, also what its plugins have against their options");
   AddFile(check, &args->check.input);
   check
       ->add_option("--sweep", args->check.sweep,
                    "An axis of the sweep: path=1,2,4, path=range(1,9,2) or path=choice(a,b); may be repeated")
       ->type_name("PATH=VALUES")
       ->allow_extra_args(false);
+  check->add_flag("--file-only", args->check.file_only, "Run no plugin code, which takes a second where one needs LibTorch");
   check->callback([args] { args->chosen = [args] { return ConfigCheckCommand(args->check); }; });
   CLI::App* show = config->add_subcommand("show", "Print what a file sets, after base files and --set");
   AddFile(show, &args->show.input);
@@ -275,47 +128,6 @@ void AddDoctor(CLI::App* root, Arguments* args) {
   doctor->callback([args] { args->chosen = [args] { return DoctorCommand(args->doctor); }; });
 }
 
-std::vector<std::string> CommandNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  return names;
-}
-
-std::vector<std::string> OptionNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      names.push_back("--" + name);
-    }
-  }
-  return names;
-}
-
-// The sentence for a mistyped command or option; empty if the error is another one. CLI11 only says "A subcommand is required".
-std::string ExplainTypo(const CLI::App& root, int argc, char** argv) {
-  const CLI::App* at = &root;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const std::vector<std::string> commands = CommandNames(*at), options = OptionNames(*at);
-    const auto known = [](const std::vector<std::string>& names, const std::string& name) {
-      return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    if (word.starts_with("--") && word.size() > 2) {
-      const std::string name = word.substr(0, word.find('='));
-      if (!known(options, name)) {
-        return "unknown option '" + name + "'" + DidYouMean(Nearest(name, Candidates(options)));
-      }
-    } else if (!word.starts_with("-") && known(commands, word)) {
-      at = at->get_subcommand(word);
-    } else if (!word.starts_with("-") && !commands.empty()) {
-      return "unknown command '" + word + "'" + DidYouMean(Nearest(word, Candidates(commands)));
-    }
-  }
-  return "";
-}
-
 int Complain(CLI::App& root, const CLI::ParseError& error, int argc, char** argv) {
   if (error.get_exit_code() == 0) {
     return root.exit(error);  // --help, --version
@@ -343,10 +155,7 @@ int Main(int argc, char** argv) {
   root.set_version_flag("--version", BACKPLANE_VERSION);
   Arguments args;
   args.run.typed_program = args.report.typed_program = argc > 0 ? TypedProgram(argv[0]) : "backplane";
-  AddRun(&root, &args);
-  AddRunTrial(&root, &args);
-  AddReplay(&root, &args);
-  AddRender(&root, &args);
+  AddTrialCommands(&root, &args);
   AddConfig(&root, &args);
   AddBatch(&root, &args);
   AddStore(&root, &args);

@@ -54,6 +54,11 @@ Film Shoot(const OneTrial& trial, uint64_t episode) {
 }  // namespace
 
 int RenderCommand(const RenderArgs& args) {
+  if (!args.to.empty() && args.to.extension() != ".svg") {
+    std::fprintf(stderr, "backplane: --to: wanted a name that ends in .svg, as the film is an SVG that moves; found '%s'\n",
+                 args.to.c_str());
+    return kUsage;
+  }
   const OneTrial trial = OpenTrial(args.out, args.trial);
   const std::filesystem::path to =
       args.to.empty() ? trial.folder.folder / ("episode-" + std::to_string(args.episode) + ".svg") : args.to;

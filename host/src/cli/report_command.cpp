@@ -36,7 +36,9 @@ std::string FindingText(const Finding& finding) {
   std::string text = Wrapped(fmt::format("{}: {}", SeverityName(finding.severity), finding.title), "  - ", "    ");
   if (!finding.fixes.empty()) {
     const Fix& fix = finding.fixes.front();
-    text += Wrapped(fmt::format("try {} (now {})", ChangeArgument(fix), JsonText(fix.from)), "      ", "      ");
+    // To be copied: broken nowhere.
+    const std::string change = "      try " + ChangeArgument(fix), now = fmt::format("(now {})", JsonText(fix.from));
+    text += change + (Columns(change + " " + now) <= kWidth ? " " : "\n      ") + now + "\n";
   }
   return text;
 }
@@ -73,7 +75,7 @@ std::string ReportText(const MadeReport& made, const std::string& program) {
     const std::string kind = file.extension();
     if (kind == ".html" || kind == ".png" || kind == ".md" || kind == ".yaml") text += "    " + file.string() + "\n";
   }
-  for (const std::string& note : made.written.notes) text += Wrapped("note: " + note, "  ", "  ");
+  for (const std::string& note : made.written.notes) text += "  note: " + note + "\n";
   for (const Attachment& attachment : made.document.attachments) {
     text += fmt::format("  next:   {} run {}\n", program, (made.folder / attachment.name).string());
     break;

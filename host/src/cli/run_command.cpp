@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/load_file.hpp"
+#include "cli/plugin_check.hpp"
 #include "cli/report_text.hpp"
 #include "plugin/loader.hpp"
 #include "supervise/batch.hpp"
@@ -67,7 +68,13 @@ int RunCommand(const RunArgs& args) {
   for (const std::string& note : request.plan.notes) std::fprintf(stderr, "%s\n", note.c_str());
   std::optional<Slots> slots = SlotsFor(request.plan, limits);
   if (!slots) return kUsage;
-  if (args.dry_run) return DryRun(request.plan, request.out, *slots, args);
+  if (args.dry_run) {
+    const PluginsAsked asked = AskPlugins(request.plan, &*slots);
+    if (asked.interrupted) return kInterrupted;
+    if (!asked.errors.empty()) Complain(asked.errors, args.input.file);
+    if (!asked.errors.empty() && !args.skip_invalid) return asked.all_config ? kUsage : kFailed;
+    return DryRun(request.plan, request.out, *slots, args);
+  }
   request.config_file = args.input.file;
   request.set = args.input.set;
   request.sweep = args.sweep;

@@ -1,6 +1,7 @@
 #include "config/experiment.hpp"
 
 #include <stdexcept>
+#include <string_view>
 
 #include "config/schema.hpp"
 
@@ -25,6 +26,9 @@ void RefuseUnknownKeys(const json& object, const std::string& prefix) {
   }
 }
 
+// An older program may have saved the configuration before the key was there. The struct has the same defaults.
+bool HasFixedDefault(const HostKey& key) { return key.def && std::string_view(key.def).find('<') == std::string_view::npos; }
+
 }  // namespace
 
 json ToJson(const Experiment& experiment) {
@@ -42,7 +46,10 @@ Experiment ExperimentFromJson(const json& document) {
   for (const HostKey& key : HostKeys()) {
     if (!key.set) continue;
     json::json_pointer pointer = Pointer(key.path);
-    if (!document.contains(pointer)) throw std::runtime_error("a saved configuration lacks '" + key.path + "'");
+    if (!document.contains(pointer)) {
+      if (HasFixedDefault(key)) continue;
+      throw std::runtime_error("a saved configuration lacks '" + key.path + "'");
+    }
     key.set(key, document.at(pointer), &experiment);
   }
   return experiment;

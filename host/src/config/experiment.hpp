@@ -2,6 +2,7 @@
 // trial process) and as this struct (what the code reads); the two convert without loss.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -22,9 +23,12 @@ struct RolloutConfig {
   uint64_t num_envs_per_env_runner = 1;
   std::optional<uint64_t> threads;     // absent: auto, by TrialThreads
   bool pin_threads = false;            // each thread keeps to a core of its own
-  std::optional<uint64_t> chunk_rows;  // absent: auto = min(16, rows per block)
+  std::optional<uint64_t> chunk_rows;  // absent: auto, by AutoChunkRows
   uint64_t rows() const { return num_env_runners * num_envs_per_env_runner; }
-  uint64_t ChunkRows() const { return chunk_rows.value_or(num_envs_per_env_runner < 16 ? num_envs_per_env_runner : 16); }
+  uint64_t ChunkRows() const { return chunk_rows.value_or(AutoChunkRows(num_envs_per_env_runner)); }
+
+  static constexpr uint64_t kMostAutoChunkRows = 16;
+  static constexpr uint64_t AutoChunkRows(uint64_t rows_of_a_runner) { return std::min(kMostAutoChunkRows, rows_of_a_runner); }
 };
 
 // The first limit that is reached ends the trial; at least one is set.
@@ -106,6 +110,7 @@ struct Experiment {
 
 // The JSON stands as the experiment file does (a duration is "1800s", a size "16GiB"), so it can be read as one too.
 nlohmann::json ToJson(const Experiment& experiment);
-Experiment ExperimentFromJson(const nlohmann::json& json);  // throws std::runtime_error on a document of another shape
+// A key that has a default may be missing. Throws std::runtime_error on a document of another shape.
+Experiment ExperimentFromJson(const nlohmann::json& json);
 
 }  // namespace backplane

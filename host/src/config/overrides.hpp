@@ -13,6 +13,7 @@ struct Override {
   Mark mark;         // of the path; the source is the whole text
   bool add = false;  // "+path=value" also writes a key that nobody knows yet; what it means is checked like the file
   Node value;
+  bool replaces = false;  // an assignment before it may have the same path: it is this one's then
 };
 
 std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors* errors);

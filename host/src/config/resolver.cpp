@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "config/aliases.hpp"
 #include "config/host_keys.hpp"
@@ -39,12 +40,19 @@ void RefuseTwice(const Override& override, const std::string& target, const std:
     }
   }
   for (const auto& [path, other] : written) {
-    if (path != target) continue;
+    if (path != target || override.replaces) continue;
     errors->Add(override.mark, override.path == other->path
                                    ? fmt::format("'{}' is given twice, already at {}", override.path, Place(other->mark))
                                    : fmt::format("'{}' and '{}' are names of one value, given twice (also at {})",
                                                  override.path, other->path, Place(other->mark)));
   }
+}
+
+// The same path given again replaces what was given before; under another name it is more likely a mistake, as in a file.
+void RefuseOtherName(const Override& set, const Override& before, Errors* errors) {
+  if (set.path == before.path) return;
+  errors->Add(set.mark,
+              fmt::format("'{}' is another name of '{}', which --set gives too; keep one of them", set.path, before.path));
 }
 
 }  // namespace
@@ -100,8 +108,11 @@ const Resolver::Prepared& Resolver::Prepare(const Assignments& choosing) {
   // Before the overrides, so that each of them replaces what the file says under whichever name; and after them, because an
   // override may bring a whole mapping.
   RewriteAliases(&p.root, slots, &p.errors);
+  std::map<std::string, const Override*> set_at;
   for (const Override& override : set_) {
-    if (!ChoosesPlugins(override)) p.set_paths.push_back(ApplyOverride(override, slots, &p.root, &p.errors));
+    if (ChoosesPlugins(override)) continue;
+    p.set_paths.push_back(ApplyOverride(override, slots, &p.root, &p.errors));
+    RefuseOtherName(override, *set_at.try_emplace(p.set_paths.back(), &override).first->second, &p.errors);
   }
   RewriteAliases(&p.root, slots, &p.errors);
   p.slots = std::make_shared<const std::vector<PluginSlot>>(std::move(slots));

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -25,6 +26,22 @@ Figure Empty(const FigureSpec& spec, const std::string& title, size_t panels) {
   figure.width = kPanelWidth * static_cast<int>(figure.columns);
   figure.height = kPanelHeight * static_cast<int>(std::max<size_t>(rows, 1));
   return figure;
+}
+
+// A curve of one value, as of a point that learns nothing, is a level for the others: drawn as wide as they are. Where none of
+// them has a width they are points.
+void DrawLevels(std::vector<Series>* curves) {
+  double left = INFINITY, right = -INFINITY;
+  for (const Series& curve : *curves) {
+    if (curve.marks.size() < 2) continue;
+    for (const Datum& mark : curve.marks) left = std::min(left, mark.x), right = std::max(right, mark.x);
+  }
+  for (Series& curve : *curves) {
+    if (curve.marks.size() != 1) continue;
+    const double y = curve.marks.front().y;
+    curve.style = left < right ? Series::Style::kLevel : Series::Style::kPoints;
+    if (left < right) curve.marks = {{left, y, {}, {}, ""}, {right, y, {}, {}, ""}};
+  }
 }
 
 class Drawer {
@@ -86,6 +103,7 @@ class Drawer {
         Series line{points_[i].name, Series::Style::kCurve, i, Curve(points_[i], name, spec.against)};
         if (!line.marks.empty()) panel.series.push_back(std::move(line));
       }
+      DrawLevels(&panel.series);
       if (panel.series.empty()) panel.note = fmt::format("{} was not recorded", name);
       figure.panels.push_back(std::move(panel));
     }

@@ -24,8 +24,9 @@ std::optional<nlohmann::json> ValueIn(const TrialData& trial, const std::string&
 // Absent where a name in it has no value, or it has none.
 std::optional<nlohmann::json> EvaluateIn(const TrialData& trial, const Expression& expression);
 
-// A measure of a point: over its usable trials, or of a measure by name in a single trial with that one's own spread. Absent if
-// no trial has it.
+// A measure of a point: over its usable trials, or in a single trial with that one's own spread. Absent if no trial has it. An
+// expression has the spread of the one measure in it that it moves, scales or turns round ("100 * eval/x"; paths of the
+// configuration are constants); of other expressions a single trial knows none.
 std::optional<Number> MeasureOf(const Combined& combined, const ComparedPoint& point, const Expression& expression);
 
 // What is no number ("learner.plugin"): as text, where all seeds that have a value have the same.

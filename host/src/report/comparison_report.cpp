@@ -41,7 +41,9 @@ class Builder {
     document.made_at = context_.made_at;
     document.title = fmt::format("Comparison: {}", fmt::join(combined_.experiments, ", "));
     document.main_table = "results";
-    const ComparisonParts parts{combined_, points_, spec_, choices_};
+    std::vector<MeasureSpec> columns = spec_.columns;
+    std::erase_if(columns, [this](const MeasureSpec& column) { return IsLeftOut(column, combined_); });
+    const ComparisonParts parts{combined_, points_, spec_, columns, choices_};
     const Table results = ComparisonResults(parts);
     document.figures = ComparisonFigures(combined_, points_, spec_, results);
     std::vector<TimedRow> rows;

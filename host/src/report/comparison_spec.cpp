@@ -223,6 +223,8 @@ std::optional<SelectSpec> Select(const json& select, std::vector<SpecError>* err
 
 }  // namespace
 
+bool IsHostMeasure(const std::string& name) { return kKnown.contains(name); }
+
 ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<SpecError>* errors) {
   return {Columns(config.columns, errors), FiguresOf(config.figures, errors), Select(config.select, errors)};
 }

@@ -54,6 +54,9 @@ struct SpecError {
   std::string why;   // "entry 2: ..."
 };
 
+// Whether the host itself measures it, whatever the plugins are.
+bool IsHostMeasure(const std::string& name);
+
 // Columns that are not given have defaults. Every error is reported; what is returned then is incomplete.
 ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<SpecError>* errors);
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/suggest.hpp"
+#include "machine/resource_measures.hpp"
 #include "report/sections.hpp"
 
 namespace backplane {
@@ -82,44 +83,70 @@ std::vector<std::string> NamesIn(const ComparisonSpec& spec) {
   return names;
 }
 
-// Names that no trial knows: probably a slip of the pen.
+bool IsMeasured(const Combined& combined, const std::string& name) {
+  return std::any_of(combined.trials.begin(), combined.trials.end(),
+                     [&](const CombinedTrial& trial) { return ValueIn(trial.data, name).has_value(); });
+}
+
+// What the host or a sampler of resources measures where there is something to measure.
+bool IsDeclared(const std::string& name) { return IsHostMeasure(name) || resource_measure::IsKnown(name); }
+
+// Names that no trial has a value for: declared ones ("no GPU: vram_peak_mb left out"), others are probably slips of the pen.
 std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
   std::set<std::string> known;
   for (const CombinedTrial& trial : parts.combined.trials) {
     for (const auto& [name, number] : trial.data.measures) known.insert(name);
   }
-  std::vector<std::string> sentences;
+  std::vector<std::string> sentences, of_gpu, others;
   std::set<std::string> said;
   for (const std::string& name : NamesIn(parts.spec)) {
-    const bool there = std::any_of(parts.combined.trials.begin(), parts.combined.trials.end(),
-                                   [&](const CombinedTrial& trial) { return ValueIn(trial.data, name).has_value(); });
-    if (there || !said.insert(name).second) continue;
+    if (IsMeasured(parts.combined, name) || !said.insert(name).second) continue;
+    if (IsDeclared(name)) {
+      (resource_measure::IsOfGpu(name) ? of_gpu : others).push_back(name);
+      continue;
+    }
     const std::string hint = DidYouMean(Nearest(name, Candidates(std::vector<std::string>(known.begin(), known.end()))));
     sentences.push_back(fmt::format("No trial measured '{}'{}", name, hint.empty() ? "." : hint));
   }
+  const bool granted = std::any_of(parts.combined.trials.begin(), parts.combined.trials.end(),
+                                   [](const CombinedTrial& trial) { return trial.data.gpus > 0; });
+  if (!of_gpu.empty())
+    sentences.push_back(fmt::format("{}: {} left out.", granted ? "No GPU data" : "No GPU", fmt::join(of_gpu, ", ")));
+  if (!others.empty()) sentences.push_back(fmt::format("Not measured: {} left out.", fmt::join(others, ", ")));
   return sentences;
 }
 
-bool Overlap(const Number& a, const Number& b) {
-  return a.low && a.high && b.low && b.high && *a.low <= *b.high && *b.low <= *a.high;
+// Two runs of one thing differ too, by seed and by what else the machine does. Seeds show that, and so do episodes where only
+// what was learned is measured; the iterations of one trial do not.
+bool CanBeJudged(const Number& number) {
+  return number.low && number.high && (number.of == "seeds" || number.of == "episodes");
 }
+
+bool Overlap(const Number& a, const Number& b) { return *a.low <= *b.high && *b.low <= *a.high; }
 
 // What a change means for a measure of that direction.
 const char* Verdict(const Number& value, const Number& base, int direction) {
   if (!std::isfinite(value.value) || !std::isfinite(base.value)) return "not finite";
   if (value.value == base.value) return "the same";
-  if (Overlap(value, base)) return "intervals overlap";
+  if (!CanBeJudged(value) || !CanBeJudged(base)) return "not judged: one seed";
+  if (Overlap(value, base)) return "no difference shown";
   if (direction == 0) return value.value > base.value ? "more" : "less";
   return (value.value > base.value) == (direction > 0) ? "better" : "worse";
 }
 
 }  // namespace
 
+bool IsLeftOut(const MeasureSpec& column, const Combined& combined) {
+  const auto& names = column.expression.paths();
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return IsDeclared(name) && !IsMeasured(combined, name); });
+}
+
 Table ComparisonResults(const ComparisonParts& parts) {
   Table table{"results", "Points side by side", {{"point", "point", "", ""}}, {}, {}, {}};
   if (parts.combined.groups.size() > 1) table.columns.push_back({"machine", "machine", "", ""});
   Keys keys;
-  for (const MeasureSpec& measure : parts.spec.columns)
+  for (const MeasureSpec& measure : parts.columns)
     table.columns.push_back(
         {keys.Of(measure.title), measure.title, measure.unit, measure.expression.text(), measure.direction, measure.digits});
   table.columns.push_back({"n", "seeds", "", "usable trials"});
@@ -129,7 +156,7 @@ Table ComparisonResults(const ComparisonParts& parts) {
     const ComparedPoint& point = parts.points[i];
     std::vector<Cell> row{PointName(parts.combined.trials[point.trials.front()].data)};
     if (parts.combined.groups.size() > 1) row.emplace_back(parts.combined.groups[point.group].label);
-    for (const MeasureSpec& measure : parts.spec.columns) {
+    for (const MeasureSpec& measure : parts.columns) {
       const auto value = MeasureOf(parts.combined, point, measure.expression);
       const auto words = value ? std::nullopt : WordsOf(parts.combined, point, measure.expression);
       row.push_back(value ? Cell{*value} : words ? Cell{*words} : Cell{});
@@ -152,14 +179,14 @@ std::optional<Table> ComparisonChanges(const ComparisonParts& parts) {
   }
   Table table{"change", fmt::format("Against {}", fmt::join(baselines, ", ")), {{"point", "point", "", ""}}, {}, {}, {}};
   Keys keys;
-  for (const MeasureSpec& measure : parts.spec.columns) {
+  for (const MeasureSpec& measure : parts.columns) {
     table.columns.push_back({keys.Of(measure.title), measure.title, "", "ratio to the baseline", measure.direction, 3});
   }
   for (size_t i = 0; i < parts.points.size(); ++i) {
     const std::optional<size_t> baseline = parts.choices[parts.points[i].group].baseline;
     if (!baseline || i == *baseline) continue;
     std::vector<Cell> row{parts.points[i].name};
-    for (const MeasureSpec& measure : parts.spec.columns) {
+    for (const MeasureSpec& measure : parts.columns) {
       const auto base = MeasureOf(parts.combined, parts.points[*baseline], measure.expression);
       const auto value = MeasureOf(parts.combined, parts.points[i], measure.expression);
       row.push_back(base && value && base->value > 0 ? Cell{RatioOf(*value, *base)} : Cell{});
@@ -189,7 +216,7 @@ std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
   for (size_t i = 0; i < parts.points.size(); ++i) {
     const std::optional<size_t> baseline = parts.choices[parts.points[i].group].baseline;
     if (!baseline || i == *baseline) continue;
-    for (const MeasureSpec& measure : parts.spec.columns) {
+    for (const MeasureSpec& measure : parts.columns) {
       const auto base = MeasureOf(parts.combined, parts.points[*baseline], measure.expression);
       const auto value = MeasureOf(parts.combined, parts.points[i], measure.expression);
       if (!base || !value) continue;
@@ -207,9 +234,12 @@ std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
     }
   }
   if (table.rows.empty()) return std::nullopt;
+  table.key_columns = 2;
   table.notes = {
-      "Where both have an interval and these overlap, no difference is shown. A point that changes one thing shows what that "
-      "thing alone is worth."};
+      "Better or worse is said where both have an interval, over seeds or over the episodes of one, and these do not overlap. "
+      "One "
+      "trial's speed, time or memory can not tell a change from the machine's drift: sweep.seeds.n makes several. A point that "
+      "changes one thing shows what that thing alone is worth."};
   return table;
 }
 

@@ -17,8 +17,13 @@ struct ComparisonParts {
   const Combined& combined;
   const std::vector<ComparedPoint>& points;
   const ComparisonSpec& spec;
+  const std::vector<MeasureSpec>& columns;  // those of the spec that are shown
   const std::vector<GroupChoice>& choices;  // of each group
 };
+
+// Whether a column has a name in it that the host or a sampler of resources measures where there is something to measure, and
+// no trial had: no GPU, say. The results' notes tell such names.
+bool IsLeftOut(const MeasureSpec& column, const Combined& combined);
 
 // "results": a row for each point.
 Table ComparisonResults(const ComparisonParts& parts);

@@ -34,6 +34,7 @@ struct Table {
   std::vector<std::vector<Cell>> rows;
   std::vector<size_t> emphasised;  // rows that are recommended, or the baseline
   std::vector<std::string> notes;  // below it
+  size_t key_columns = 1;          // the first ones, which name a row: they stand in every part of a table that is split
 };
 
 struct Paragraph {

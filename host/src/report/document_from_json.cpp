@@ -66,6 +66,7 @@ Block ReadTable(const PlacedJson& json) {
     table.rows.push_back(std::move(cells));
   }
   table.emphasised = ReadRows(json, "emphasised", table.rows.size());
+  if (json.Has("key_columns")) table.key_columns = static_cast<size_t>(json.Whole("key_columns"));
   return table;
 }
 
@@ -90,7 +91,8 @@ Finding ReadFinding(const PlacedJson& json) {
   }
   finding.cause = json.Text("cause");
   for (const PlacedJson& one : json.Objects("fixes")) {
-    finding.fixes.push_back({one.Text("path"), one.At("from"), one.At("to"), one.Flag("swept")});
+    finding.fixes.push_back(
+        {one.Text("path"), one.At("from"), one.At("to"), one.Flag("swept"), one.Has("point") ? one.Text("point") : ""});
   }
   finding.effect = json.Text("effect");
   finding.moves = json.Text("moves");

@@ -66,7 +66,7 @@ json FindingJson(const Finding& finding) {
     evidence.push_back(EvidenceJson(one));
   }
   for (const Fix& fix : finding.fixes) {
-    fixes.push_back({{"path", fix.path}, {"from", fix.from}, {"to", fix.to}, {"swept", fix.swept}});
+    fixes.push_back({{"path", fix.path}, {"from", fix.from}, {"to", fix.to}, {"swept", fix.swept}, {"point", fix.point}});
   }
   return {{"id", finding.id},
           {"severity", SeverityName(finding.severity)},
@@ -125,8 +125,8 @@ struct BlockJson {
     for (const std::vector<Cell>& row : block.rows) {
       rows.push_back(RowJson(row, block.columns));
     }
-    return {{"block", "table"}, {"id", block.id},       {"title", block.title},          {"columns", columns},
-            {"rows", rows},     {"notes", block.notes}, {"emphasised", block.emphasised}};
+    return {{"block", "table"}, {"id", block.id},       {"title", block.title},           {"columns", columns},
+            {"rows", rows},     {"notes", block.notes}, {"emphasised", block.emphasised}, {"key_columns", block.key_columns}};
   }
 };
 

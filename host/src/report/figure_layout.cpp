@@ -19,12 +19,17 @@ constexpr double kLevelTicks = 1.7;  // em from the axis to below its numbers
 
 // All values that an axis must hold; bars start from zero.
 void Collect(const Panel& panel, std::vector<double>* xs, std::vector<double>* ys) {
+  const bool not_negative = std::none_of(panel.series.begin(), panel.series.end(), [](const Series& series) {
+    return std::any_of(series.marks.begin(), series.marks.end(), [](const Datum& mark) { return mark.y < 0; });
+  });
   for (const Series& series : panel.series) {
     for (const Datum& mark : series.marks) {
       if (!std::isfinite(mark.y)) continue;
       xs->push_back(mark.x);
       ys->push_back(mark.y);
-      ys->insert(ys->end(), {mark.low.value_or(mark.y), mark.high.value_or(mark.y)});
+      // An interval by Student's t reaches below zero where no value can: that part is cut off.
+      const double low = mark.low.value_or(mark.y);
+      ys->insert(ys->end(), {not_negative ? std::max(low, 0.0) : low, mark.high.value_or(mark.y)});
     }
   }
   for (const HorizontalLine& line : panel.lines) ys->push_back(line.y);

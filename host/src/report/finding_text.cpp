@@ -4,6 +4,7 @@
 
 #include "base/json_path.hpp"
 #include "base/json_text.hpp"
+#include "base/shell_argument.hpp"
 #include "config/yaml_text.hpp"
 #include "report/document.hpp"
 
@@ -27,19 +28,20 @@ std::string EvidenceText(const Evidence& evidence) {
 
 std::string ChangeText(const Fix& fix) {
   const std::string change = fmt::format("{}: {} -> {}", fix.path, ValueText(fix.from), ValueText(fix.to));
-  return fix.swept ? fmt::format("{}, in sweep: or by {}", change, ChangeArgument(fix)) : change;
+  const std::string of = fix.point.empty() ? "" : " of " + fix.point;
+  return fix.swept ? fmt::format("{}, in sweep{}: or by", change, of) : change;
 }
 
 std::string ChangeArgument(const Fix& fix) {
-  // The value that was stays an axis' value, so that there is something to compare with.
-  return fix.swept ? fmt::format("--sweep {}={},{}", fix.path, JsonText(fix.from), JsonText(fix.to))
-                   : fmt::format("--set {}={}", fix.path, JsonText(fix.to));
+  const std::string to = fix.path + "=" + (fix.swept && fix.point.empty() ? JsonText(fix.from) + "," : "") + JsonText(fix.to);
+  // The value that was stays an axis' value, so that there is something to compare with; a point that is named stays anyway.
+  return (fix.swept ? "--sweep " : "--set ") + ShellArgument(fix.swept && !fix.point.empty() ? fix.point + ":" + to : to);
 }
 
 std::string ChangeYaml(const Fix& fix) {
   if (fix.swept) {
-    return fmt::format("# in sweep: {} (was {}), or\n# backplane run FILE {}\n", ValueText(fix.to), ValueText(fix.from),
-                       ChangeArgument(fix));
+    return fmt::format("# in sweep{}: {} (was {}), or\n# backplane run FILE {}\n", fix.point.empty() ? "" : " of " + fix.point,
+                       ValueText(fix.to), ValueText(fix.from), ChangeArgument(fix));
   }
   YamlTextOptions options;
   options.comment = [&](const std::string& path) { return path == fix.path ? "was " + JsonText(fix.from) : ""; };

@@ -198,6 +198,9 @@ class Script {
       case Series::Style::kCurve:
         AddPart(first, last, fmt::format("'x':'y' with lines linewidth 2.5 {} {}", colour, title));
         break;
+      case Series::Style::kLevel:
+        AddPart(first, last, fmt::format("'x':'y' with lines dashtype (14,8) linewidth 2.5 {} {}", colour, title));
+        break;
       case Series::Style::kPoints:
         AddPart(first, last, fmt::format("'x':'y' with points {} {} {}", colour, point, title));
         break;
@@ -230,9 +233,7 @@ class Script {
     if (std::none_of(series.marks.begin(), series.marks.end(),
                      [&](const Datum& mark) { return mark.low && mark.high && CanDraw(layout, mark); }))
       return;
-    const std::string low = layout.y.scale == Scale::kLinear
-                                ? "column('low')"
-                                : fmt::format("(column('low') > {0} ? column('low') : {0})", Number(layout.y.low));
+    const std::string low = fmt::format("(column('low') > {0} ? column('low') : {0})", Number(layout.y.low));
     AddPart(first, last,
             fmt::format("{}:({}):(0):(column('high')-{}) with vectors heads size screen {:.5f},90 nofilled linewidth 1.8 "
                         "linecolor '{}' notitle",

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "machine/resource_measures.hpp"
 #include "report/parallel_efficiency_report.hpp"
 #include "report/setting_text.hpp"
 
@@ -57,13 +58,14 @@ class Figures {
     figure.columns = 2;
     figure.width = 2000;
     figure.height = 1300;
-    figure.panels = {
-        Bars("CPU", {{"resources/cpu_quota_pct", "% of granted cores"}}, "", "no CPU data"),
-        Bars("RAM",
-             {{"resources/memory_limit_pct", "% of the limit"}, {"resources/ram_system_pct", "% of the machine's memory"}},
-             "resources/rss_mb", "no RAM data"),
-        Bars("GPU", {{"resources/gpu_util_pct", "% of the time"}}, "", "no GPU data"),
-        Bars("VRAM", {{"resources/gpu_memory_pct", "% of the device's memory"}}, "resources/vram_used_mb", "no GPU data")};
+    figure.panels = {Bars("CPU", {{resource_measure::kCpuQuotaPct, "% of granted cores"}}, "", "no CPU data"),
+                     Bars("RAM",
+                          {{resource_measure::kMemoryLimitPct, "% of the limit"},
+                           {resource_measure::kRamSystemPct, "% of the machine's memory"}},
+                          resource_measure::kRssMb, "no RAM data"),
+                     Bars("GPU", {{resource_measure::kGpuUtilPct, "% of the time"}}, "", "no GPU data"),
+                     Bars("VRAM", {{resource_measure::kGpuMemoryPct, "% of the device's memory"}},
+                          resource_measure::kVramUsedMb, "no GPU data")};
     return figure;
   }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "machine/resource_measures.hpp"
 #include "report/setting_text.hpp"
 
 namespace backplane {
@@ -77,9 +78,9 @@ Table ParallelEfficiencyTables::Results() const {
     row.push_back(setting.band ? Cell{std::string(BandName(*setting.band))} : Cell{});
     row.push_back(MaybeCell(setting.wall_s));
     row.push_back(MaybeCell(setting.episode_return));
-    row.push_back(MaybeCell(MeasureOf(combined_, setting, "resources/cpu_quota_pct")));
+    row.push_back(MaybeCell(MeasureOf(combined_, setting, resource_measure::kCpuQuotaPct)));
     row.push_back(PeakCell(setting, "rss_peak_mb"));
-    row.push_back(MaybeCell(MeasureOf(combined_, setting, "resources/gpu_util_pct")));
+    row.push_back(MaybeCell(MeasureOf(combined_, setting, resource_measure::kGpuUtilPct)));
     row.push_back(PeakCell(setting, "vram_peak_mb"));
     row.push_back(Remark(setting));
     if (SeveralSeries()) row.emplace_back(analysis_.series[setting.series].label);
@@ -136,22 +137,22 @@ Table ParallelEfficiencyTables::Resources() const {
     bool peak, in_text;
   };
   static constexpr Item kItems[] = {
-      {"resources/cpu_quota_pct", "CPU %", "%", true, true},
-      {"resources/cpu_system_pct", "CPU % of machine", "%", true, false},
-      {"resources/run_queue_wait_pct", "CPU wait %", "%", true, true},
-      {"resources/throttled_periods_pct", "throttled %", "%", true, false},
-      {"resources/psi_cpu_some_pct", "CPU pressure %", "%", true, false},
-      {"resources/rss_mb", "RAM MiB", "MiB", true, true},
-      {"resources/memory_limit_pct", "RAM % of limit", "%", true, true},
-      {"resources/ram_system_pct", "RAM % of machine", "%", true, true},
-      {"resources/psi_memory_some_pct", "memory pressure %", "%", true, false},
-      {"resources/psi_io_some_pct", "disk pressure %", "%", true, false},
-      {"resources/gpu_util_pct", "GPU %", "%", true, true},
-      {"resources/sm_util_pct", "SM %", "%", true, false},
-      {"resources/vram_used_mb", "VRAM MiB", "MiB", true, true},
-      {"resources/gpu_memory_pct", "VRAM %", "%", true, false},
-      {"resources/gpu_power_w", "power W", "W", true, false},
-      {"resources/gpu_temperature_c", "GPU °C", "°C", true, false},
+      {resource_measure::kCpuQuotaPct, "CPU %", "%", true, true},
+      {resource_measure::kCpuSystemPct, "CPU % of machine", "%", true, false},
+      {resource_measure::kRunQueueWaitPct, "CPU wait %", "%", true, true},
+      {resource_measure::kThrottledPeriodsPct, "throttled %", "%", true, false},
+      {resource_measure::kPsiCpuSomePct, "CPU pressure %", "%", true, false},
+      {resource_measure::kRssMb, "RAM MiB", "MiB", true, true},
+      {resource_measure::kMemoryLimitPct, "RAM % of limit", "%", true, true},
+      {resource_measure::kRamSystemPct, "RAM % of machine", "%", true, true},
+      {resource_measure::kPsiMemorySomePct, "memory pressure %", "%", true, false},
+      {resource_measure::kPsiIoSomePct, "disk pressure %", "%", true, false},
+      {resource_measure::kGpuUtilPct, "GPU %", "%", true, true},
+      {resource_measure::kSmUtilPct, "SM %", "%", true, false},
+      {resource_measure::kVramUsedMb, "VRAM MiB", "MiB", true, true},
+      {resource_measure::kGpuMemoryPct, "VRAM %", "%", true, false},
+      {resource_measure::kGpuPowerW, "power W", "W", true, false},
+      {resource_measure::kGpuTemperatureC, "GPU °C", "°C", true, false},
       {"monitor_cpu_pct", "monitors' CPU %", "%", false, false},
   };
   Table table{"resources", "Resources while running", {kSetting}, {}, {}, {}};
@@ -181,7 +182,7 @@ Table ParallelEfficiencyTables::Resources() const {
   }
   if (std::find(absent.begin(), absent.end(), "GPU %") != absent.end()) table.notes.push_back("GPU data not available.");
   const bool whole_device = std::any_of(analysis_.settings.begin(), analysis_.settings.end(), [&](const Setting& setting) {
-    const std::optional<Number> whole = MeasureOf(combined_, setting, "resources/gpu_whole_device");
+    const std::optional<Number> whole = MeasureOf(combined_, setting, resource_measure::kGpuWholeDevice);
     return whole && whole->value > 0;
   });
   if (whole_device)

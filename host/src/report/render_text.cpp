@@ -48,7 +48,9 @@ std::string FindingText(const Finding& finding) {
   }
   text += labelled("cause", finding.cause);
   for (size_t i = 0; i < finding.fixes.size(); ++i) {
-    text += labelled(i == 0 ? "change" : "or", ChangeText(finding.fixes[i]));
+    const Fix& fix = finding.fixes[i];
+    text += labelled(i == 0 ? "change" : "or", ChangeText(fix));
+    if (fix.swept) text += FoldCommand(ChangeArgument(fix), std::string(14, ' '), kWidth);  // to be copied: broken nowhere else
   }
   return text + labelled("expected", finding.effect) + labelled("confidence", finding.confidence);
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/json_fields.hpp"
+#include "base/shell_argument.hpp"
 
 namespace backplane {
 namespace {
@@ -59,23 +60,12 @@ FactList FactsOf(const Group& group) {
   return list;
 }
 
-// Quoted for a shell if it must be.
-std::string Argument(const std::string& text) {
-  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) || std::string_view("._-/=+:@%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return text;
-  std::string quoted = "'";
-  for (char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 // Nothing of the first batch is written again: its configuration may name a folder for the report and a progress file.
 std::string RunAgain(const std::filesystem::path& folder, const json& output, const std::string& program) {
   const std::string again = folder.string() + "_again";
   std::string command =
-      fmt::format("{} run {} --out {}", program, Argument((folder / "config.yaml").string()), Argument(again));
-  if (!Text(At(output, "report_dir")).empty()) command += " --set " + Argument("output.report_dir=" + again + "/report");
+      fmt::format("{} run {} --out {}", program, ShellArgument((folder / "config.yaml").string()), ShellArgument(again));
+  if (!Text(At(output, "report_dir")).empty()) command += " --set " + ShellArgument("output.report_dir=" + again + "/report");
   if (std::filesystem::path(Text(At(output, "progress_file"))).is_absolute())
     command += " --set output.progress_file=progress.json";
   return command;
@@ -103,9 +93,10 @@ std::optional<Section> FailuresSection(const Combined& combined, const ReportCon
   for (const CombinedTrial& trial : combined.trials) {
     const TrialData& data = trial.data;
     if (data.usable()) continue;
-    const std::string again = data.state == "PLANNED" || data.state == "SKIPPED"
-                                  ? ""
-                                  : fmt::format("{} replay {} {}", context.program, Argument(data.out.string()), data.trial_id);
+    const std::string again =
+        data.state == "PLANNED" || data.state == "SKIPPED"
+            ? ""
+            : fmt::format("{} replay {} {}", context.program, ShellArgument(data.out.string()), data.trial_id);
     table.rows.push_back({TrialLabel(data, seeds.size() > 1), data.state, data.outcome, data.why, again});
   }
   if (table.rows.empty()) return std::nullopt;
@@ -122,7 +113,7 @@ Section ReproduceSection(const Combined& combined, const ReportContext& context)
   CommandList list;
   for (size_t i = 0; i < combined.folders.size(); ++i) {
     const auto& folder = combined.folders[i];
-    const std::string out = Argument(folder.string());
+    const std::string out = ShellArgument(folder.string());
     list.commands.emplace_back("the whole batch again, in a folder of its own",
                                RunAgain(folder, At(combined.configs[i], "output"), context.program));
     const auto first = std::find_if(combined.trials.begin(), combined.trials.end(), [&](const CombinedTrial& trial) {
@@ -135,7 +126,7 @@ Section ReproduceSection(const Combined& combined, const ReportContext& context)
     list.commands.emplace_back("every number of every trial as a table", fmt::format("{} export csv {}", context.program, out));
   }
   std::string all;
-  for (const auto& folder : combined.folders) all += " " + Argument(folder.string());
+  for (const auto& folder : combined.folders) all += " " + ShellArgument(folder.string());
   list.commands.emplace_back("this report", fmt::format("{} report{}", context.program, all));
   return {"reproduce", "To get these numbers again", {list}};
 }

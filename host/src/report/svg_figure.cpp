@@ -16,6 +16,7 @@ namespace backplane {
 namespace {
 
 constexpr std::array<const char*, 3> kDashes = {"10 6", "3 5", "14 5 3 5"};
+constexpr const char* kLevelDash = " stroke-dasharray=\"8 5\"";
 
 // A tenth of a pixel is enough, and what is far outside is cut off anyway.
 std::string Pixels(double value) {
@@ -180,8 +181,8 @@ class Svg {
     }
     const std::string stroke = "fill=\"none\" stroke-width=\"" + Pixels(em_ / 8) + "\"";
     const bool solid = series.style == Series::Style::kLine || series.style == Series::Style::kCurve;
-    if (solid && !path.empty()) {
-      Line("<path d=\"{}\" {} style=\"stroke: {}\"/>", path, stroke, colour);
+    if ((solid || series.style == Series::Style::kLevel) && !path.empty()) {
+      Line("<path d=\"{}\" {} style=\"stroke: {}\"{}/>", path, stroke, colour, solid ? "" : kLevelDash);
     }
     if (series.style == Series::Style::kReference && !path.empty()) {
       Line("<path d=\"{}\" {} stroke=\"currentColor\" stroke-opacity=\"0.7\" stroke-dasharray=\"{}\"/>", path, stroke,
@@ -241,6 +242,7 @@ class Svg {
     const double left = x + 0.2 * em_, right = x + 2.2 * em_, middle = (left + right) / 2;
     const std::string colour = Colour(series.colour), width = "stroke-width=\"" + Pixels(em_ / 8) + "\"";
     switch (series.style) {
+      case Series::Style::kLevel: WriteLine(left, y, right, y, width + " style=\"stroke: " + colour + "\"" + kLevelDash); break;
       case Series::Style::kCurve: WriteLine(left, y, right, y, width + " style=\"stroke: " + colour + "\""); break;
       case Series::Style::kLine: WriteLine(left, y, right, y, width + " style=\"stroke: " + colour + "\""); [[fallthrough]];
       case Series::Style::kPoints: WriteMark(series.colour, middle, y); break;

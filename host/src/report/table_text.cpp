@@ -106,6 +106,7 @@ TableText TextOf(const Table& table, bool narrow) {
     if (!narrow || table.columns[i].in_text) {
       text.columns.push_back(MakeColumn(table, i));
       samples.push_back(SamplesOf(table, i));
+      if (i < table.key_columns) text.keys = text.columns.size();
     }
   }
   bool has_interval = false;

@@ -30,6 +30,7 @@ struct TableText {
   std::vector<std::vector<CellText>> rows;
   std::vector<bool> emphasised;    // by row
   std::vector<std::string> notes;  // what ± means and n, then the table's own
+  size_t keys = 1;                 // as Table::key_columns, of those in `columns`
 };
 
 // `narrow`: without the columns that only HTML, CSV and JSON show. Refers to `table`, which must outlive it.

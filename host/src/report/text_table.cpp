@@ -1,6 +1,7 @@
 #include "report/text_table.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "base/text_columns.hpp"
 #include "report/figure_text.hpp"
@@ -48,7 +49,7 @@ size_t Total(const Layout& layout) {
 // Sentences would press everything else together: they follow below, named by their row.
 void TakeOutSentences(Layout* layout) {
   std::erase_if(layout->columns, [&](size_t column) {
-    return column > 0 && !layout->table.columns[column].is_numeric && layout->widths[column] > kWidestWords;
+    return column >= layout->table.keys && !layout->table.columns[column].is_numeric && layout->widths[column] > kWidestWords;
   });
 }
 
@@ -105,13 +106,17 @@ std::string Part(const Layout& layout, const std::vector<size_t>& columns) {
   return text;
 }
 
-// As many columns as fit beside the first one, at least one.
+// As many columns as fit beside those that name the row, at least one.
 std::vector<std::vector<size_t>> Parts(const Layout& layout, size_t width) {
   std::vector<std::vector<size_t>> parts;
-  for (size_t next = 1; next < layout.columns.size() || parts.empty();) {
-    std::vector<size_t> part = {0};
-    size_t used = kGutter + layout.widths[0];
-    while (next < layout.columns.size() && (part.size() == 1 || used + kGap + layout.widths[layout.columns[next]] <= width)) {
+  const size_t keys = std::clamp<size_t>(layout.table.keys, 1, layout.columns.size());
+  size_t named = kGutter;
+  for (size_t key = 0; key < keys; ++key) named += layout.widths[key] + (key > 0 ? kGap : 0);
+  for (size_t next = keys; next < layout.columns.size() || parts.empty();) {
+    std::vector<size_t> part(layout.columns.begin(), layout.columns.begin() + static_cast<std::ptrdiff_t>(keys));
+    size_t used = named;
+    while (next < layout.columns.size() &&
+           (part.size() == keys || used + kGap + layout.widths[layout.columns[next]] <= width)) {
       used += kGap + layout.widths[layout.columns[next]];
       part.push_back(layout.columns[next++]);
     }
@@ -136,11 +141,16 @@ std::string Sentences(const Layout& layout, size_t width) {
   return text;
 }
 
-// No column is wider than the page leaves it beside the first one.
+// No column is wider than the page leaves it beside those that name the row.
 void Limit(Layout* layout, size_t width) {
-  layout->widths[0] = std::min(layout->widths[0], width / 2);
-  for (size_t i = 1; i < layout->widths.size(); ++i) {
-    layout->widths[i] = std::min(layout->widths[i], width - kGutter - layout->widths[0] - kGap);
+  const size_t keys = std::min(layout->table.keys, layout->widths.size());
+  size_t named = kGutter;
+  for (size_t i = 0; i < keys; ++i) {
+    layout->widths[i] = std::min(layout->widths[i], width / (keys + 1));
+    named += layout->widths[i] + kGap;
+  }
+  for (size_t i = keys; i < layout->widths.size(); ++i) {
+    layout->widths[i] = std::min(layout->widths[i], width - named);
   }
 }
 

@@ -12,6 +12,8 @@
 namespace backplane {
 namespace {
 
+constexpr double kShownPct = 0.05;
+
 // The groups of phases and, last, what is in none.
 std::vector<std::string> Groups() {
   std::vector<std::string> groups(kPhaseGroupNames.begin(), kPhaseGroupNames.end());
@@ -57,7 +59,7 @@ class Times {
     AddColumns("_s", "s", "of all threads together", false, &table);
     table.notes.push_back(
         "environment: env_step, env_reset; action selection: infer; update: update_*, batch_build; transfer: obs_transfer, "
-        "act_transfer; other: sync, eval, checkpoint, monitor; unnamed: what the main thread spent in no phase.");
+        "act_transfer; evaluation: eval; other: sync, checkpoint, monitor; unnamed: what the main thread spent in no phase.");
     if (const std::string beyond = TooMuchUnnamed(); !beyond.empty()) table.notes.push_back(beyond);
     return table;
   }
@@ -90,14 +92,15 @@ class Times {
       for (const TimedRow& row : rows_) {
         if (const auto share = Measure(row, measure)) largest = std::max(largest, share->value);
       }
-      if (largest < 0.05) continue;
+      if (largest < kShownPct) continue;
       shown.push_back(measure);
       table.columns.push_back({name, name, "%", "exclusive time over threads x time of the trial", 0, 3, largest >= 1});
     }
     for (size_t i = 0; i < rows_.size(); ++i) {
       for (const std::string& measure : shown) table.rows[i].push_back(CellOf(rows_[i], measure));
     }
-    table.notes.push_back("All phases and idle sum to 100 %; those below 0.05 % everywhere are left out.");
+    table.notes.push_back(
+        fmt::format("All phases and idle sum to 100 %; those below {} % everywhere are left out.", kShownPct));
     return table;
   }
 
@@ -139,15 +142,17 @@ class Times {
     }
   }
 
+  // Of the main thread's own time: only that thread can be in no phase, and the share of all threads' time would hide it the
+  // better the more threads there are.
   std::string TooMuchUnnamed() const {
     std::vector<std::string> names;
     for (const TimedRow& row : rows_) {
-      const std::optional<Number> unnamed = Measure(row, "time/unnamed_pct");
+      const std::optional<Number> unnamed = Measure(row, "time/unnamed_control_pct");
       if (unnamed && unnamed->value > kUnnamedPct) names.push_back(fmt::format("{} ({:.1f} %)", row.name, unnamed->value));
     }
     if (names.empty()) return "";
-    return fmt::format("More than {:.0f} % of the time is in no phase, so the shares of these say less: {}.", kUnnamedPct,
-                       fmt::join(names, ", "));
+    return fmt::format("More than {:.0f} % of the main thread's time is in no phase, so the shares of these say less: {}.",
+                       kUnnamedPct, fmt::join(names, ", "));
   }
 
   const Combined& combined_;
@@ -192,14 +197,16 @@ std::optional<Figure> TimeFigure(const Combined& combined, const std::vector<Tim
   std::vector<double> reached(rows.size(), 0);
   for (const std::string& group : Groups()) {
     Series part{Words(group), Series::Style::kParts, panel.series.size(), {}};
+    double largest = 0;
     for (size_t i = 0; i < rows.size(); ++i) {
       const std::optional<Number> share = times.Measure(rows[i], "time/" + group + "_pct");
       if (!share || !(share->value > 0)) continue;
+      largest = std::max(largest, share->value);
       const double low = reached[i];
       reached[i] += share->value;
       part.marks.push_back({static_cast<double>(i), std::min(reached[i], 100.0), low, {}, ""});
     }
-    panel.series.push_back(std::move(part));
+    if (largest >= kShownPct) panel.series.push_back(std::move(part));  // else nobody would see it, and it would take a colour
   }
   figure.panels = {panel};
   return figure;

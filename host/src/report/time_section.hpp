@@ -16,7 +16,7 @@ struct TimedRow {
   std::vector<size_t> trials;  // indices into Combined::trials
 };
 
-// Beyond this much time in no phase a report says so.
+// Beyond this much of the main thread's time in no phase a report says so.
 inline constexpr double kUnnamedPct = 2;
 
 // A figure of shares; tables of shares, of the use of processors and GPUs in each group, and of single phases.

@@ -1,5 +1,6 @@
 #include "rollout/buffers.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -62,6 +63,12 @@ void ChannelBuffer::CopyEntry(uint64_t from, uint64_t to) { memory_.Copy(place(t
 
 void ChannelBuffer::Fetch() {
   if (device_ && host_) memory_.ToHost(host_.get(), device_.get(), bytes_);
+}
+
+bool ChannelBuffer::AwaitDevice() {
+  if (!device_ || !host_) return false;
+  memory_.ToHost(host_.get(), device_.get(), std::min<uint64_t>(bytes_, 1));  // a copy is in order with all else
+  return true;
 }
 
 void ChannelBuffer::Send() {

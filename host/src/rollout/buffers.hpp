@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backplane/channel.h"
+#include "base/float32.hpp"
 #include "rollout/env_memory.hpp"
 
 namespace backplane {
@@ -50,13 +51,13 @@ class ChannelBuffer {
   T* at(uint64_t t, uint64_t r) {
     return reinterpret_cast<T*>(row(t, r));
   }
-  // The number of a channel with one float32 or float64 per row.
-  double Number(uint64_t t, uint64_t r) {
-    return dtype_.bits == 64 ? *at<double>(t, r) : static_cast<double>(*at<float>(t, r));
-  }
+  // The number of a channel with one float32 or float64 per row, for books and not for every step: float32 as it is written.
+  double Number(uint64_t t, uint64_t r) { return dtype_.bits == 64 ? *at<double>(t, r) : AsWritten(*at<float>(t, r)); }
   void CopyEntry(uint64_t from, uint64_t to);
   // The device's numbers for the mirror, and the mirror's for the device. Nothing without a mirror.
   void Fetch();
+  // Returns once the device has done what was asked of it before; false: there is no mirror to do that by.
+  bool AwaitDevice();
   void Send();
   uint64_t row_bytes() const { return row_bytes_; }
   uint64_t row_elements() const { return row_elements_; }

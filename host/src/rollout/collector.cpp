@@ -139,7 +139,11 @@ void Collector::ResetEnded(const Chunk& chunk) {
 }
 
 void Collector::KeepAllBooks(PhaseClock& clock) {
-  const PhaseSpan span(clock, Phase::kObsTransfer);
+  // A device does its steps after the calls that ask for them: waiting for them is their time, and the copy's only what
+  // follows.
+  const PhaseSpan span(clock, Phase::kEnvStep);
+  buffers_.AwaitDevice();
+  clock.Switch(Phase::kObsTransfer);
   buffers_.FetchForBooks();
   clock.Switch(Phase::kBatchBuild);
   Chunk& rows = queue_.chunks().front();

@@ -1,4 +1,4 @@
-// The phases in six groups, for people: where a trial's time goes.
+// The phases in groups, for people: where a trial's time goes.
 #pragma once
 
 #include <array>
@@ -7,10 +7,10 @@
 
 namespace backplane {
 
-enum class PhaseGroup : uint8_t { kEnvironment, kActionSelection, kUpdate, kTransfer, kOther, kIdle, kCount };
+enum class PhaseGroup : uint8_t { kEnvironment, kActionSelection, kUpdate, kTransfer, kEvaluation, kOther, kIdle, kCount };
 inline constexpr size_t kPhaseGroupCount = static_cast<size_t>(PhaseGroup::kCount);
 inline constexpr std::array<std::string_view, kPhaseGroupCount> kPhaseGroupNames = {
-    "environment", "action_selection", "update", "transfer", "other", "idle"};
+    "environment", "action_selection", "update", "transfer", "evaluation", "other", "idle"};
 
 constexpr PhaseGroup GroupOf(Phase phase) {
   switch (phase) {
@@ -23,6 +23,7 @@ constexpr PhaseGroup GroupOf(Phase phase) {
     case Phase::kUpdateOptim: return PhaseGroup::kUpdate;
     case Phase::kObsTransfer:
     case Phase::kActTransfer: return PhaseGroup::kTransfer;
+    case Phase::kEval: return PhaseGroup::kEvaluation;
     case Phase::kIdle: return PhaseGroup::kIdle;
     default: return PhaseGroup::kOther;
   }

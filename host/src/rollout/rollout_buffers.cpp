@@ -100,6 +100,12 @@ void RolloutBuffers::Continue() {
   ForEachState([&](const bp_channel&, ChannelBuffer& b, uint64_t) { b.CopyEntry(horizon_, 0); });
 }
 
+void RolloutBuffers::AwaitDevice() {
+  for (auto& [name, buffer] : buffers_) {
+    if (buffer->AwaitDevice()) return;
+  }
+}
+
 void RolloutBuffers::FetchForBooks() {
   for (auto& [name, buffer] : buffers_) buffer->Fetch();  // only those have a mirror
 }

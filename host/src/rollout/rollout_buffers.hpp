@@ -23,7 +23,8 @@ class RolloutBuffers {
   void Continue();
   ChannelBuffer* Find(const std::string& name);  // NULL: no such channel
 
-  // For an env on a device: what the books are kept from becomes visible to the host.
+  // For an env on a device: returns once its steps are done; what the books are kept from becomes visible to the host.
+  void AwaitDevice();
   void FetchForBooks();
   const EnvMemory& memory() const { return memory_; }
 

@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
+#include "machine/resource_measures.hpp"
 #include "store/metric_series.hpp"
 
 namespace backplane {
@@ -47,9 +48,6 @@ std::vector<std::pair<std::string, double>> PhaseShares(const json& phases) {
   return shares;
 }
 
-// What a GPU was used is measured by a monitor, which registers it under this name.
-constexpr char kGpuUse[] = "resources/gpu_util_pct";
-
 std::vector<std::pair<std::string, double>> TimeMeasures(const json& groups) {
   std::vector<std::pair<std::string, double>> found;
   for (const auto& [group, row] : groups.items()) {
@@ -59,7 +57,7 @@ std::vector<std::pair<std::string, double>> TimeMeasures(const json& groups) {
     add("_pct", At(row, "share"), 100);
     add("_s", At(row, "seconds"), 1);
     add("_cpu_pct", At(row, "cpu_use"), 100);
-    add("_gpu_pct", At(At(row, "machine"), kGpuUse), 1);
+    add("_gpu_pct", At(At(row, "machine"), resource_measure::kGpuUtilPct), 1);
   }
   return found;
 }
@@ -97,11 +95,14 @@ Measurements ReadMeasurements(const std::filesystem::path& attempt_dir) {
   found.trial_s = NumberOf(At(result, "trial_s"));
   found.threads = NumberOf(At(result, "threads"));
   found.learner_threads = NumberOf(At(result, "learner_threads"));
+  found.chunk_rows = NumberOf(At(result, "chunk_rows"));
   found.balance = NumberOf(At(At(result, "rollout"), "balance"));
   found.monitor_cpu_s = NumberOf(At(At(result, "monitors"), "cpu_s"));
   found.process_cpu_s = NumberOf(At(At(result, "monitors"), "process_cpu_s"));
   found.phase_shares = PhaseShares(At(result, "phases"));
   found.time = TimeMeasures(At(result, "time"));
+  if (const std::optional<double> share = NumberOf(At(result, "control_unnamed_share")))
+    found.time.emplace_back("time/unnamed_control_pct", 100 * *share);
   found.registered = Registered(At(result, "measures"));
   found.facts = Facts(At(result, "facts"));
   AddMeasured("", result, &found.statistics);

@@ -28,6 +28,7 @@ struct Measurements {
   std::optional<double> wall_s, sps, sampling_sps, iterations, env_steps, episodes;
   std::optional<double> trial_s;  // wall_s with earlier attempts
   std::optional<double> threads, learner_threads, balance;
+  std::optional<double> chunk_rows;  // rows of one call of act and step
   std::optional<double> monitor_cpu_s, process_cpu_s;
   std::vector<std::pair<std::string, double>> phase_shares;  // of threads x time; a phase that took no time may be left out
   std::vector<std::pair<std::string, double>> time;  // where the time went: "time/GROUP_pct", "_s", "_cpu_pct", "_gpu_pct"

@@ -1,7 +1,5 @@
 #include "supervise/attempt.hpp"
 
-#include <algorithm>
-
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "supervise/result.hpp"
@@ -11,15 +9,15 @@ namespace {
 
 constexpr size_t kLogTailLines = 10;
 constexpr int kJsonIndent = 1;
-constexpr double kCheckPatience_s = 60;
 
-TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id,
-                 const TrialFolder& folder, AttemptKind kind) {
+}  // namespace
+
+TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id) {
+  const TrialFolder folder = TrialFolderOf(place.out, trial_id);
   TrialSpec spec;
   spec.trial_id = trial_id;
   spec.attempt = folder.LastAttempt() + 1;
-  spec.attempt_dir =
-      kind == AttemptKind::kCheck ? folder.folder / "check" : folder.attempt(static_cast<unsigned>(spec.attempt));
+  spec.attempt_dir = folder.attempt(static_cast<unsigned>(spec.attempt));
   spec.experiment = loaded.experiment;
   spec.env = {loaded.env->file, loaded.env->id};
   spec.learner = {loaded.learner->file, loaded.learner->id};
@@ -31,29 +29,20 @@ TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, cons
   return spec;
 }
 
-}  // namespace
-
-Attempt::Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const Grant& grant,
-                 AttemptKind kind)
+Attempt::Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const Grant& grant)
     : place_(place),
-      kind_(kind),
       folder_(TrialFolderOf(place.out, trial_id)),
-      spec_(SpecOf(place, loaded, trial_id, folder_, kind)),
+      spec_(SpecOf(place, loaded, trial_id)),
       grant_(grant),
       status_(spec_.attempt_dir / "status") {
   std::filesystem::create_directories(spec_.attempt_dir);
-  WriteFileAtomic(TrialJson(), ToJson(spec_).dump(kJsonIndent));
-}
-
-std::filesystem::path Attempt::TrialJson() const {
-  return kind_ == AttemptKind::kCheck ? spec_.attempt_dir / "trial.json" : folder_.trial_json();
+  WriteFileAtomic(folder_.trial_json(), ToJson(spec_).dump(kJsonIndent));
 }
 
 TrialCommand Attempt::Command() const {
   TrialCommand command;
   command.child.program = place_.program;
-  command.child.arguments = {"run-trial", TrialJson().string()};
-  if (kind_ == AttemptKind::kCheck) command.child.arguments.push_back("--check");
+  command.child.arguments = {"run-trial", folder_.trial_json().string()};
   command.child.stdout_file = spec_.attempt_dir / "stdout.log";
   command.child.stderr_file = spec_.attempt_dir / "stderr.log";
   command.child.inherit_fd = place_.lock_fd;
@@ -75,10 +64,7 @@ std::optional<StopHow> Attempt::Look(double elapsed_s) {
   // First it is asked to write down whose code it is in; at the next look it dies.
   if (stop_ == StopReason::kHang) return StopHow::kKill;
   const ResourceConfig& resources = spec_.experiment.resources;
-  // A check gives no signs; loading a large library from a cold disk is most of it.
-  const double patience_s =
-      kind_ == AttemptKind::kCheck ? std::max(resources.hang_timeout_s, kCheckPatience_s) : resources.hang_timeout_s;
-  if (elapsed_s - last_sign_s_ > patience_s) {
+  if (elapsed_s - last_sign_s_ > resources.hang_timeout_s) {
     Stopped(StopReason::kHang);
     return StopHow::kWhere;
   }
@@ -90,13 +76,11 @@ std::optional<StopHow> Attempt::Look(double elapsed_s) {
 }
 
 Attempt::Ended Attempt::Conclude(const JobEnd& end) {
-  const bool check = kind_ == AttemptKind::kCheck;
   if (const std::optional<StatusFile> now = status_.Read()) last_ = now;
   const std::filesystem::path file = spec_.attempt_dir / "result.json";
-  const auto written = check ? std::nullopt : ReadResultJson(file);
+  const auto written = ReadResultJson(file);
   Ending ending{end.exit, stop_, std::nullopt, end.over_memory, end.peak_rss_bytes, grant_.memory_bytes, end.not_started};
   if (written) ending.result_state = written->at("state").get<std::string>();
-  if (check && end.exit.code == kExitOk && end.exit.signal == 0 && stop_ == StopReason::kNone) return {{"ok", "COMPLETED"}, {}};
   Ended ended{Classify(ending), {}};
   ended.result = Record(written.value_or(nlohmann::json::object()), ended.verdict, end);
   // The trial's own sentence says more than its exit code.
@@ -130,13 +114,7 @@ nlohmann::json Attempt::Record(nlohmann::json record, const Verdict& verdict, co
   }
   std::vector<std::string> tail = LastLines(spec_.attempt_dir / "stderr.log", kLogTailLines);
   if (tail.empty() && last_ && last_->line[0] != '\0') tail.push_back(last_->line);
-  if (!record.contains("error") || !record["error"].is_string()) {
-    record["error"] = verdict.why;
-    // The exit code tells the class only; what a check said last tells the cause.
-    const bool by_itself = end.exit.signal == 0 && stop_ == StopReason::kNone && !tail.empty();
-    if (kind_ == AttemptKind::kCheck && by_itself) record["error"] = tail.back();
-  }
-  if (kind_ == AttemptKind::kCheck) record["check"] = true;
+  if (!record.contains("error") || !record["error"].is_string()) record["error"] = verdict.why;
   record["state"] = verdict.state;
   record["outcome"] = verdict.outcome;
   record["on_device"] = verdict.on_device;

@@ -22,14 +22,13 @@ struct AttemptPlace {
   int lock_fd = -1;                 // of the folder's lock; stays open in the keeper
 };
 
-enum class AttemptKind { kRun = 1, kCheck };  // kCheck: only tries whether env and learner fit together
+// What the trial's next attempt is to be told.
+TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id);
 
 class Attempt {
  public:
-  // Makes the attempt's folder and trial.json. A check has a folder of its own, `check`, beside the attempts. Throws
-  // std::runtime_error.
-  Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const Grant& grant,
-          AttemptKind kind);
+  // Makes the attempt's folder and trial.json. Throws std::runtime_error.
+  Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const Grant& grant);
 
   TrialCommand Command() const;
   unsigned number() const { return static_cast<unsigned>(spec_.attempt); }
@@ -53,10 +52,8 @@ class Attempt {
  private:
   void Stopped(StopReason reason);
   nlohmann::json Record(nlohmann::json record, const Verdict& verdict, const JobEnd& end) const;
-  std::filesystem::path TrialJson() const;
 
   AttemptPlace place_;
-  AttemptKind kind_;
   TrialFolder folder_;
   TrialSpec spec_;
   Grant grant_;

@@ -30,6 +30,7 @@ class Batch {
       : request_(request),
         plan_(request.plan),
         slots_(*slots),
+        engine_(engine),
         jobs_(engine, slots),
         schedule_(plan_),
         consequences_(plan_.base.experiment.on_failure),
@@ -84,12 +85,12 @@ class Batch {
     const bool nothing_new = log_->record().last_seq == seq_before_ && !sessions.empty() && sessions.back().ended;
     if (schedule_.waiting() > 0 || !nothing_new) {
       log_->Append("session.start", "", 0, SessionFacts(plan_.trials.size()));
-      const bool fit = CheckPairs();
-      if (fit) RunTrials();
+      const bool taken = CheckBefore();
+      if (taken) RunTrials();
       log_->Append("session.end", "", 0,
                    {{"why", !report_.paused.empty() ? "paused"
                             : report_.interrupted   ? "interrupted"
-                            : fit                   ? "done"
+                            : taken                 ? "done"
                                                     : "refused"}});
     }
     display_.Show(nullptr, Now(), /*always=*/true);
@@ -144,51 +145,44 @@ class Batch {
     }
   }
 
-  // True: what there is to run fits together, or the rest of it does and that is enough.
-  bool CheckPairs() {
-    for (const auto& [name, trials] : PairsOf(plan_)) {
-      std::vector<size_t> waiting;
-      bool ran_before = false;
-      for (const size_t trial : trials) {
-        if (schedule_.Waits(trial)) waiting.push_back(trial);
-        const TrialRecord* record = RecordOf(trial);
-        ran_before = ran_before || (record != nullptr && (record->state == "COMPLETED" || FolderOf(trial).HasCheckpoint()));
+  // What this session is to run of points of which nothing has run yet.
+  std::vector<size_t> Untried() const {
+    std::set<size_t> tried;
+    for (size_t i = 0; i < plan_.trials.size(); ++i) {
+      const TrialRecord* record = RecordOf(i);
+      if (record != nullptr && (record->state == "COMPLETED" || FolderOf(i).HasCheckpoint()))
+        tried.insert(plan_.trials[i].point);
+    }
+    std::vector<size_t> untried;
+    for (size_t i = 0; i < plan_.trials.size(); ++i) {
+      if (schedule_.Waits(i) && !tried.contains(plan_.trials[i].point)) untried.push_back(i);
+    }
+    return untried;
+  }
+
+  // True: the plugins take what there is to run, or the rest of it and that is enough.
+  bool CheckBefore() {
+    CheckedOptions checked = CheckOptions(plan_, Untried(), PlaceHere(), engine_, &slots_);
+    report_.checks = std::move(checked.failed);
+    PassInterrupts();
+    if (report_.interrupted) return false;
+    if (!request_.skip_invalid) return report_.checks.empty();
+    std::vector<std::pair<size_t, std::string>> skipped;
+    for (const FailedCheck& check : report_.checks) {
+      for (const size_t trial : check.trials) {
+        if (FitsNever(check)) skipped.emplace_back(trial, "refused before the start: " + check.error);
+        schedule_.Leave(trial);
       }
-      if (!waiting.empty() && !ran_before) CheckPair(waiting);
-      if (report_.interrupted) return false;
     }
-    return report_.checks.empty() || request_.skip_invalid;
+    SetStates("SKIPPED", skipped);
+    return true;
   }
 
-  void CheckPair(const std::vector<size_t>& trials) {
-    const size_t first = trials.front();
-    LoadedExperiment loaded = plan_.Load(plan_.trials[first]);
-    const auto grant = slots_.Take(loaded.experiment.resources, /*exclusive=*/false);
-    if (!grant) throw std::runtime_error("no room for the check of a trial although nothing runs");
-    jobs_.Start(first, Make(first, loaded, *grant, AttemptKind::kCheck), *grant);
-    std::vector<JobTable::Ended> ended;
-    while (ended.empty()) {
-      ended = jobs_.Wait(kTick_ms);
-      PassInterrupts();
-    }
-    const Verdict& verdict = ended.front().how.verdict;
-    // What does not fit into memory is a result: the trials themselves will say so.
-    if (verdict.state == "COMPLETED" || verdict.outcome == "killed" || verdict.outcome == "oom") return;
-    report_.checks.push_back(
-        {loaded.env->id, loaded.learner->id, ended.front().how.result, ended.front().job.attempt->folder(), trials.size()});
-    if (!request_.skip_invalid) return;
-    std::vector<std::pair<size_t, std::string>> states;
-    for (const size_t trial : trials) {
-      states.emplace_back(trial, "this env and this learner do not fit: " + report_.checks.back().result.value("error", ""));
-      schedule_.Leave(trial);
-    }
-    if (FitsNever(verdict)) SetStates("SKIPPED", states);
-  }
+  AttemptPlace PlaceHere() const { return {request_.out, request_.program, request_.torch_lib, lock_->fd()}; }
 
-  std::unique_ptr<Attempt> Make(size_t trial, LoadedExperiment loaded, const Grant& grant, AttemptKind kind) {
+  std::unique_ptr<Attempt> Make(size_t trial, LoadedExperiment loaded, const Grant& grant) {
     loaded.experiment.resources.device_memory_bytes = slots_.DeviceMemory(loaded.experiment.resources, grant);
-    const AttemptPlace place{request_.out, request_.program, request_.torch_lib, lock_->fd()};
-    return std::make_unique<Attempt>(place, loaded, plan_.trials[trial].id, grant, kind);
+    return std::make_unique<Attempt>(PlaceHere(), loaded, plan_.trials[trial].id, grant);
   }
 
   void RunTrials() {
@@ -221,7 +215,7 @@ class Batch {
   void Start(size_t trial, const LoadedExperiment& loaded, const Grant& grant) {
     std::unique_ptr<Attempt> attempt;
     try {
-      attempt = Make(trial, loaded, grant, AttemptKind::kRun);
+      attempt = Make(trial, loaded, grant);
     } catch (const std::exception& error) {
       slots_.Give(grant);
       return NotStarted(trial, std::max(FolderOf(trial).LastAttempt(), 1u), error.what());
@@ -249,12 +243,23 @@ class Batch {
 
   void Conclude(const JobTable::Ended& ended) {
     if (!ended.how.unwritten.empty()) display_.Note("warning: " + ended.how.unwritten);
+    SayWarnings(ended.how.result);
     Settle(ended.job.trial, ended.job.attempt->number(), ended.how.verdict,
            {{"exit", ended.end.exit.code},
             {"wall_s", ended.end.wall_s},
             {"peak_rss_bytes", ended.end.peak_rss_bytes},
             {"peak_memory_bytes", ended.end.peak_memory_bytes},
             {"memory_enforced_by", ended.end.memory_enforced_by}});
+  }
+
+  // Trials of one file mostly warn of the same.
+  void SayWarnings(const nlohmann::json& result) {
+    const auto warnings = result.find("warnings");
+    if (warnings == result.end() || !warnings->is_array()) return;
+    for (const nlohmann::json& warning : *warnings) {
+      if (warning.is_string() && warned_.insert(warning.get<std::string>()).second)
+        display_.Note("warning: " + warning.get<std::string>());
+    }
   }
 
   // What follows from an ended attempt, first of all for the record.
@@ -313,6 +318,7 @@ class Batch {
   const BatchRequest& request_;
   const Plan& plan_;
   Slots& slots_;
+  Engine* engine_;
   JobTable jobs_;
   Schedule schedule_;
   Consequences consequences_;
@@ -325,6 +331,7 @@ class Batch {
   std::unique_ptr<Database> database_;
   uint64_t seq_before_ = 0;                                  // of the newest event that an earlier session wrote
   std::optional<std::pair<size_t, LoadedExperiment>> next_;  // resolved, waiting for room
+  std::set<std::string> warned_;                             // what trials warned of, said once
   int interrupts_ = 0;
   BatchReport report_;
 };

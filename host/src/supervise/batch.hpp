@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "supervise/engine.hpp"
-#include "supervise/pair_check.hpp"
+#include "supervise/option_check.hpp"
 #include "supervise/resources.hpp"
 #include "sweep/plan.hpp"
 
@@ -23,7 +23,7 @@ struct BatchRequest {
   std::filesystem::path out;
   bool fresh = false;          // move old results away first
   bool accept_change = false;  // run finished points again whose plugin or data files changed
-  bool skip_invalid = false;   // leave out pairs of env and learner that do not fit
+  bool skip_invalid = false;   // leave out what the plugins refuse
   bool quiet = false;          // nothing on stderr while it runs
   std::optional<std::set<std::string>>
       only_failed;                  // run failed trials again, of these classes (none named: of all), and nothing else
@@ -37,7 +37,7 @@ struct BatchReport {
     unsigned attempts = 0;  // in all sessions
   };
   std::vector<Trial> trials;        // as in the plan
-  std::vector<FailedCheck> checks;  // pairs that do not fit
+  std::vector<FailedCheck> checks;  // what the plugins refused before the first trial
   std::string refused;              // why nothing was started; empty: something was, or nothing was left to do
   std::string paused;               // why the batch stopped before its end
   bool interrupted = false;         // by Ctrl-C, before the end

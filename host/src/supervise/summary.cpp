@@ -219,11 +219,12 @@ std::string FormatSummary(const TrialResult& result, const SummaryContext& conte
 std::string FormatFailure(const TrialResult& result, const SummaryContext& context) {
   std::string text = fmt::format("{}: {} ({}), trial {}\n", context.title, result.state, result.outcome, result.trial_id);
   const std::string why = result.error.value_or("");
-  text += Row("why", WrapWords(why, kWidth - kLabel));
-  text += Row("signal", WrapWords(result.signal, kWidth - kLabel));
-  text += Row("last phase", WrapWords(result.phase, kWidth - kLabel));
-  text += Row("last plugin", WrapWords(result.plugin, kWidth - kLabel));
-  // A check's last words are the reason: they need not stand there twice.
+  // Lines are left to the terminal to break: breaks of ours would cut paths that are to be copied.
+  for (const auto& [label, words] : {std::pair("why", why), std::pair("signal", result.signal),
+                                     std::pair("last phase", result.phase), std::pair("last plugin", result.plugin)}) {
+    if (!words.empty()) text += Row(label, {words});
+  }
+  // Often the reason is what was said last: it need not stand there twice.
   std::vector<std::string> said;
   for (const std::string& line : result.log_tail) {
     if (!why.ends_with(line)) {

@@ -20,9 +20,15 @@ class SweepReader {
 
   Sweep Read(const Entry* section) {
     if (section) ReadSection(*section);
+    const bool list_alone = !sweep_.list.empty() && grid_.empty() && zip_.empty() && files_.empty() && random_.empty();
     sweep_.axes = std::move(grid_);
     for (const ShortAxis& axis : short_) {
-      if (!used_.contains(&axis)) AddShort(axis, &sweep_.axes);
+      if (used_.contains(&axis)) continue;
+      if (list_alone || !axis.point.empty()) {
+        AddPointAxis(axis);
+      } else {
+        AddShort(axis, &sweep_.axes);
+      }
     }
     for (std::vector<Axis>* axes : {&zip_, &files_, &random_})
       std::move(axes->begin(), axes->end(), std::back_inserter(sweep_.axes));
@@ -88,13 +94,14 @@ class SweepReader {
   }
 
   const Assigned* Assign(const std::string& path, const Mark& mark, Node value,
-                         std::shared_ptr<const Expression> when = nullptr) {
-    return &sweep_.assigned.emplace_back(Assigned{Override{path, mark, false, std::move(value)}, std::move(when)});
+                         std::shared_ptr<const Expression> when = nullptr, bool replaces = false) {
+    return &sweep_.assigned.emplace_back(Assigned{Override{path, mark, false, std::move(value), replaces}, std::move(when)});
   }
 
   // NULL: the command line has no axis of this path.
   const ShortAxis* FindShort(const std::string& path) {
-    auto found = std::find_if(short_.begin(), short_.end(), [&](const ShortAxis& axis) { return axis.path == path; });
+    auto found = std::find_if(short_.begin(), short_.end(),
+                              [&](const ShortAxis& axis) { return axis.point.empty() && axis.path == path; });
     return found == short_.end() ? nullptr : &*found;
   }
 
@@ -102,8 +109,35 @@ class SweepReader {
     used_.insert(&axis);
     if (!Claim(axis.path, axis.mark)) return;
     AddPath(axis.path);
-    Axis& added = axes->emplace_back();
-    for (const Node& value : axis.values) added.push_back({{Assign(axis.path, axis.mark, value)}, "", 0});
+    axes->push_back(AxisOf(axis, /*replaces=*/false));
+  }
+
+  Axis AxisOf(const ShortAxis& axis, bool replaces) {
+    Axis values;
+    for (const Node& value : axis.values) values.push_back({{Assign(axis.path, axis.mark, value, nullptr, replaces)}, "", 0});
+    return values;
+  }
+
+  // The point may have a value at the path: it is this one's then. A rule of the sweep can not give way like that.
+  void AddPointAxis(const ShortAxis& axis) {
+    if (std::string why = WhyNoAxis(axis.path); !why.empty()) {
+      errors_->Add(axis.mark, fmt::format("'{}' cannot be swept: {}", axis.path, why));
+      return;
+    }
+    for (const Derived& derived : sweep_.derive) {
+      if (derived.path != axis.path) continue;
+      errors_->Add(axis.mark, fmt::format("'{}' is derived at {}", axis.path, Place(derived.mark)));
+      return;
+    }
+    const auto same = [&](const PointAxis& other) {
+      return other.point == axis.point && other.axis.front().assigned.front()->override.path == axis.path;
+    };
+    if (std::any_of(sweep_.point_axes.begin(), sweep_.point_axes.end(), same)) {
+      errors_->Add(axis.mark, fmt::format("'{}' is given twice", axis.path));
+      return;
+    }
+    AddPath(axis.path);
+    sweep_.point_axes.push_back({axis.point, axis.mark, AxisOf(axis, /*replaces=*/true)});
   }
 
   void ReadGrid(const Entry& section) {

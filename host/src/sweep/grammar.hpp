@@ -27,6 +27,13 @@ struct AxisValue {
 
 using Axis = std::vector<AxisValue>;
 
+// An axis of the command line that is taken at points there are already, which stay: its variants come after them.
+struct PointAxis {
+  std::string point;  // name of the only one; empty: of all of the list
+  Mark mark;
+  Axis axis;
+};
+
 struct SweptFile {
   Node root;
   std::string name;
@@ -49,6 +56,7 @@ struct Sweep {
   std::deque<Assigned> assigned;  // what axes and list point into
   std::vector<Axis> axes;         // the first one varies slowest: grid, zip, files, random
   std::vector<AxisValue> list;
+  std::vector<PointAxis> point_axes;
   std::vector<SweptFile> files;
   std::vector<Derived> derive;  // each after those it needs
   std::vector<Expression> where;
@@ -60,8 +68,10 @@ struct Sweep {
 // Why a path cannot be an axis; empty: it can.
 std::string WhyNoAxis(const std::string& path);
 
-// An axis of the command line: "path=1,2,4", "path=range(1,9,2)" with the stop included, "path=choice(a,b)".
+// An axis of the command line: "path=1,2,4", "path=range(1,9,2)" with the stop included, "path=choice(a,b)"; "before:path=1,2"
+// of the point with that name alone.
 struct ShortAxis {
+  std::string point;  // empty: of no point in particular
   std::string path;
   Mark mark;
   std::vector<Node> values;
@@ -69,7 +79,8 @@ struct ShortAxis {
 std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Errors* errors);
 
 // `section` is the value of `sweep:`; NULL: only the command line has axes. A short axis replaces the axis of its path, or adds
-// one.
+// one; where the points are a list and nothing else, and where it names a point, it is a PointAxis.
+// Rationale: an axis beside a list would make points that have nothing of what the list's say, not even their learner.
 Sweep ReadSweep(const Entry* section, std::vector<ShortAxis> short_axes, Errors* errors);
 
 }  // namespace backplane

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "base/files.hpp"
+#include "base/suggest.hpp"
 #include "sweep/identity.hpp"
 #include "sweep/point_resolver.hpp"
 
@@ -95,22 +97,24 @@ class Planner {
       count = std::min(count * axis.size(), kMaxPoints + 1);
     }
     if (count + sweep().list.size() > kMaxPoints) {
-      errors_->Add(sweep().mark, fmt::format("sweep: more than {} points", kMaxPoints));
+      SayThatThereAreTooMany();
       return false;
     }
     if (!only_list) {
       Product product(sweep().axes);
       do {
-        AddPoint(product.Get());
+        AddPoint(product.Get(), /*listed=*/false);
       } while (product.Next());
     }
-    for (const AxisValue& entry : sweep().list) AddPoint({{&entry}, 0});
+    for (const AxisValue& entry : sweep().list) AddPoint({{&entry}, 0}, /*listed=*/true);
+    AddVariants();
     return true;
   }
 
-  void AddPoint(const Combination& combination) {
+  void AddPoint(const Combination& combination, bool listed) {
     ++plan_.generated;
     std::optional<ResolvedPoint> point = memory_->resolver.Resolve(combination, errors_);
+    if (point && HasVariants(point->name, listed)) varied_.push_back({combination, point->name, listed});
     if (!point) return;
     if (!point->dropped_by.empty()) {
       plan_.dropped.push_back({std::move(point->values), std::move(point->dropped_by), std::move(point->why)});
@@ -127,9 +131,50 @@ class Planner {
     }
     AddNotes(loaded.notes);
     AddTrials(loaded, identity, id);
-    plan_.points.push_back({std::move(id), std::move(point->name), std::move(point->values)});
+    plan_.points.push_back({std::move(id), std::move(point->name), std::move(point->values), listed});
     memory_->writes.push_back(std::move(point->writes));
     memory_->swept.push_back(std::move(swept));
+  }
+
+  static bool IsOf(const PointAxis& axis, const std::string& name, bool listed) {
+    return axis.point.empty() ? listed : axis.point == name;
+  }
+
+  bool HasVariants(const std::string& name, bool listed) const {
+    const auto& axes = sweep().point_axes;
+    return std::any_of(axes.begin(), axes.end(), [&](const PointAxis& axis) { return IsOf(axis, name, listed); });
+  }
+
+  // After all points that there are without them, so that these keep their order.
+  void AddVariants() {
+    const std::vector<Varied> varied = std::exchange(varied_, {});
+    for (const PointAxis& axis : sweep().point_axes) {
+      const auto is_of = [&](const Varied& one) { return IsOf(axis, one.name, one.listed); };
+      if (errors_->empty() && std::none_of(varied.begin(), varied.end(), is_of)) SayThatNoneIsCalled(axis);
+    }
+    for (const Varied& one : varied) {
+      std::vector<Axis> axes;
+      for (const PointAxis& axis : sweep().point_axes) {
+        if (IsOf(axis, one.name, one.listed)) axes.push_back(axis.axis);
+      }
+      Product product(axes);
+      do {
+        if (plan_.generated >= kMaxPoints) return SayThatThereAreTooMany();
+        const Combination changes = product.Get();
+        Combination combination = one.combination;
+        combination.steps.insert(combination.steps.end(), changes.steps.begin(), changes.steps.end());
+        AddPoint(combination, /*listed=*/false);
+      } while (product.Next());
+    }
+  }
+
+  void SayThatThereAreTooMany() { errors_->Add(sweep().mark, fmt::format("sweep: more than {} points", kMaxPoints)); }
+
+  void SayThatNoneIsCalled(const PointAxis& axis) {
+    std::vector<std::string> names;
+    for (const PlannedPoint& point : plan_.points) names.push_back(point.name);
+    errors_->Add(axis.mark,
+                 fmt::format("no point is called '{}'{}", axis.point, DidYouMean(Nearest(axis.point, Candidates(names)))));
   }
 
   void AddNotes(const std::vector<std::string>& notes) {
@@ -176,6 +221,13 @@ class Planner {
   Plan plan_;
   FileHashes hashes_;
   std::unordered_map<std::string, size_t> by_id_;
+
+  struct Varied {
+    Combination combination;
+    std::string name;
+    bool listed = false;
+  };
+  std::vector<Varied> varied_;  // points that have variants
 };
 
 LoadedExperiment Plan::Load(const PlannedTrial& trial) const {

@@ -1,7 +1,8 @@
 // What an experiment file stands for: its points, their trials, and every point that was dropped, with the rule that dropped
 // it.
 //
-// Order: product of grid x zip x files x random -> list appended -> derive -> where -> equal points dropped -> x seeds.
+// Order: product of grid x zip x files x random -> list appended -> derive -> where -> equal points dropped -> x seeds. Points
+// that the command line adds to those there are (grammar.hpp, PointAxis) come last.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,8 @@
 namespace backplane {
 
 struct PlanOptions {
-  std::vector<std::string> set;  // "path=value", as for LoadExperiment
-  std::vector<std::string>
-      sweep;  // "path=1,2,4", "path=range(1,9,2)", "path=choice(a,b)": replaces the axis of that path, or adds one
+  std::vector<std::string> set;    // "path=value", as for LoadExperiment
+  std::vector<std::string> sweep;  // "path=1,2,4", "path=range(1,9,2)", "path=choice(a,b)", "point:path=1,2": as ReadSweep says
   PluginLookup lookup;
   KeyDefaults defaults = {};  // where file, sweep and --set leave a key out
 };
@@ -31,6 +31,7 @@ struct PlannedPoint {
   std::string name;  // of the list entry, zip entry or file; else from the values: "num_env_runners=2 lr=0.001"; empty for a
                      // single point
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that the sweep names, in the file's order
+  bool listed = false;                                         // an entry of `sweep.list`
 };
 
 struct PlannedTrial {

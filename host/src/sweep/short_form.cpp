@@ -1,4 +1,4 @@
-// --sweep path=1,2,4: an axis on the command line.
+// --sweep path=1,2,4 or point:path=1,2,4: an axis on the command line.
 #include <fmt/format.h>
 
 #include "sweep/axis_values.hpp"
@@ -41,10 +41,17 @@ std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Err
     axis.mark = {source, 1, 1};
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-      errors->Add(axis.mark, fmt::format("wanted path=value,value,... found '{}'", text));
+      errors->Add(axis.mark, fmt::format("wanted path=value,value,... or point:path=value,... found '{}'", text));
       continue;
     }
-    axis.path = text.substr(0, equals);
+    const size_t colon = text.rfind(':', equals);  // a path has none
+    const size_t path = colon == std::string::npos ? 0 : colon + 1;
+    if (colon == 0) {
+      errors->Add(axis.mark, fmt::format("wanted the name of a point before the ':', found '{}'", text));
+      continue;
+    }
+    if (colon != std::string::npos) axis.point = text.substr(0, colon);
+    axis.path = text.substr(path, equals - path);
     const ListText list = AsList(text, equals);
     std::optional<Node> values = ParseDocument(list.text, source, errors);
     if (!values) continue;

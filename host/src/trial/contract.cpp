@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "base/files.hpp"
+
 namespace backplane {
 namespace {
 
@@ -45,6 +47,16 @@ TrialSpec TrialSpecFromJson(const nlohmann::json& json) {
     return spec;
   } catch (const nlohmann::json::exception& e) {
     throw std::runtime_error(std::string("not a trial file: ") + e.what());
+  }
+}
+
+TrialSpec ReadTrialSpec(const std::filesystem::path& trial_json) {
+  const auto text = ReadFile(trial_json);
+  if (!text) throw std::runtime_error(trial_json.string() + " cannot be read");
+  try {
+    return TrialSpecFromJson(nlohmann::json::parse(*text));
+  } catch (const std::exception& e) {
+    throw std::runtime_error(trial_json.string() + ": " + e.what());
   }
 }
 

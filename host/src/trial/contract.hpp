@@ -50,7 +50,8 @@ struct TrialSpec {
 };
 
 nlohmann::json ToJson(const TrialSpec& spec);
-TrialSpec TrialSpecFromJson(const nlohmann::json& json);  // throws std::runtime_error
+TrialSpec TrialSpecFromJson(const nlohmann::json& json);           // throws std::runtime_error
+TrialSpec ReadTrialSpec(const std::filesystem::path& trial_json);  // throws std::runtime_error that names the file
 
 // The layout of the mapped status file. The trial writes, the supervisor reads at any time, also after a crash: single
 // aligned words are atomic on the platforms we run on, and a torn text costs one wrong line on a screen.

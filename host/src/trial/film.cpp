@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
+#include <algorithm>
+
 #include "backplane/ext/render.h"
 
 namespace backplane {
@@ -21,6 +23,13 @@ std::string Base64(const std::string& bytes) {
   const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
   text.resize(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), from, static_cast<int>(bytes.size())));
   return text;
+}
+
+// "ep/success_rate" as a person says it: "success rate".
+std::string InWords(const std::string& name) {
+  std::string words = name.substr(name.find('/') + 1);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
 }
 
 // Asks an env for the pictures of its only row.
@@ -92,8 +101,7 @@ Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads,
   });
   const EvaluationResult result = evaluator.Play(Evaluator::Policy::kLearner, threads.clocks());
   film.notes.push_back(fmt::format("return {:.4g}", result.returns[0]));
-  for (const auto& [name, values] : result.infos)
-    film.notes.push_back(fmt::format("{} {:.4g}", name.substr(name.find('/') + 1), values[0]));
+  for (const auto& [name, values] : result.infos) film.notes.push_back(fmt::format("{} {:.4g}", InWords(name), values[0]));
   return film;
 }
 

@@ -18,7 +18,7 @@ struct Film {
   bool png = false;                 // files in base64; else the inside of an <svg>, in units of pixels
   std::string backdrop;             // behind every frame; may be empty
   std::vector<std::string> frames;  // one for each state of the episode, the first included
-  std::vector<std::string> notes;   // what the episode came to: "return 579.8", "success_rate 0.8"
+  std::vector<std::string> notes;   // what the episode came to: "return 579.8", "success rate 0.8"
 };
 
 nlohmann::json ToJson(const Film& film);

@@ -47,6 +47,7 @@ class TrialLoop {
   bool stopped_early() const { return stopped_; }
   // The fields of result.json that come from the loop; may be asked for after a failure too.
   nlohmann::json Result() const;
+  const std::vector<std::string>& warnings() const { return warnings_; }  // sentences for the user
 
  private:
   void Resume();
@@ -68,6 +69,7 @@ class TrialLoop {
   Spent SpentNow() const;
   void PostEpisodes();
   void ShowLive(const nlohmann::json& line);  // as MetricsFile writes it
+  void WarnOfLiveNames(const nlohmann::json& line);
 
   LoopParts parts_;
   std::vector<PhaseClock>& clocks_;
@@ -87,7 +89,8 @@ class TrialLoop {
   int64_t start_ns_ = 0, end_ns_ = 0;
   double seconds_before_ = 0;  // of earlier attempts, for the wall-time budget
   uint64_t iterations_ = 0, env_steps_ = 0;
-  bool open_ = false, stopped_ = false;
+  bool open_ = false, stopped_ = false, looked_for_live_ = false;
+  std::vector<std::string> warnings_;
   int64_t iteration_start_ns_ = 0, collect_ns_ = 0;
   uint64_t iteration_steps_ = 0;
   // Sums without the first iteration (all of them while there is only one), for SPS.

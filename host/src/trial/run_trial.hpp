@@ -3,22 +3,20 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 namespace backplane {
 
+// What to do with it: run it, unless one of these is said.
 struct TrialTask {
-  enum class Kind {
-    kRun = 1,
-    kCheck,  // load and create everything, say on stderr what does not fit
-    kFilm,   // play one evaluation episode with what the checkpoint holds, and write its pictures (film.hpp)
-  };
-  Kind kind = Kind::kRun;
-  std::filesystem::path film;  // the file to write
-  uint64_t episode = 0;        // of an evaluation
+  bool check = false;  // check_trials.hpp; the only task that takes several trials
+  std::filesystem::path
+      film;              // play one evaluation episode with what the checkpoint holds, and write its pictures here (film.hpp)
+  uint64_t episode = 0;  // of an evaluation, for the film
 };
 
-// Does the task and returns its exit code (TrialExit). Only kRun trains and writes the trial's record. Ends threads and plugins
-// properly only on paper: the caller leaves with _exit.
-int RunTrial(const std::filesystem::path& trial_json, const TrialTask& task);
+// Does the task and returns its exit code (TrialExit). Only running trains and writes the trial's record. Ends threads and
+// plugins properly only on paper: the caller leaves with _exit. `trial_jsons` is not empty.
+int RunTrial(const std::vector<std::filesystem::path>& trial_jsons, const TrialTask& task);
 
 }  // namespace backplane

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "backplane/plugin.hpp"
@@ -44,21 +44,36 @@ inline constexpr bp_param kOptions[] = {
     bp::F64("team_share", "0", "[0,1]", "Share of its own reward that each UAV gives for the mean of all"),
 };
 
+// The option of that path. Of none: the program does not compile.
+consteval const bp_param& OptionOf(std::string_view path) {
+  for (const bp_param& option : kOptions)
+    if (path == option.path) return option;
+  throw "the table has no such option";
+}
+
+// The largest value that an option's range, "[1,256]", admits.
+consteval int64_t LargestOf(std::string_view path) {
+  const std::string_view range = OptionOf(path).range;
+  int64_t largest = 0;
+  for (const char c : range.substr(range.find(',') + 1, range.size() - range.find(',') - 2)) largest = 10 * largest + (c - '0');
+  return largest;
+}
+inline constexpr int64_t kMaxUavs = LargestOf("n_uavs"), kMaxGridSize = LargestOf("grid_size");
+
 // Throws bp::Error (BP_E_CONFIG), naming the option's place, where the options cannot be met together.
 struct Options {
-  Options() = default;
   explicit Options(const bp::Config& config);
 
   int64_t cells() const { return grid_size * grid_size; }
   int64_t patch_side() const { return 2 * sensor_radius + 1; }
 
-  int64_t grid_size = 40, n_uavs = 10, n_obstacles = 40, max_steps = 200, sensor_radius = 5;
-  double goal_radius = 1.5;
-  Collision collision = Collision::kCrash;
-  StateMap state_map = StateMap::kFull;
-  Others others = Others::kList;
-  bool mask_static = true;
-  double step = -0.1, progress = 1.0, goal = 50, crash = -10, team = 20, team_share = 0;
+  int64_t grid_size, n_uavs, n_obstacles, max_steps, sensor_radius;
+  double goal_radius;
+  Collision collision;
+  StateMap state_map;
+  Others others;
+  bool mask_static;
+  double step, progress, goal, crash, team, team_share;
 };
 
 // (dx, dy) of action a; x is the column, y the row, cell = y * grid_size + x.

@@ -8,8 +8,6 @@
 
 namespace backplane::uav_grid {
 
-inline constexpr int64_t kMaxUavs = 256;  // the range of the option n_uavs
-
 // A map is kept with a border, so that the patch around any cell is a rectangle of it: [side + 2 * border] lines of `stride`
 // numbers, -1 in the border, 1 obstacle, 0 free.
 struct Model {

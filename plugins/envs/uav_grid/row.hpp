@@ -8,7 +8,7 @@
 
 namespace backplane::uav_grid {
 
-using uav::Cause, uav::kStatic, uav::kVertex, uav::kEdge, uav::kNone, uav::Status;
+using uav::Cause, uav::kStatic, uav::kVertex, uav::kEdge, uav::kNone, uav::Status, uav::kMaxUavs;
 
 struct Uav {
   double distance;       // to the target, cells

@@ -18,6 +18,7 @@ struct Proposals {
   void Stay(int64_t k) { to[k] = from[k], middle[k] = 2 * from[k]; }
 };
 
+static_assert(2 * uav::kMaxGridSize < 1 << 15, "the sum of two places keeps x and y apart");
 int32_t Place(int32_t x, int32_t y) { return y << 16 | x; }
 
 bool Propose(const Model& model, const int32_t* action, const Row& row, Proposals* out) {

@@ -26,17 +26,22 @@ double Milliseconds(const Minibatch& batch, const LossOptions& options, const fl
 
 }  // namespace
 
+AmpChoice ChooseAmp(double plain_ms, double amp_ms) {
+  const bool on = plain_ms >= kGain * amp_ms;
+  char text[160];
+  std::snprintf(text, sizeof text, "%s: a gradient took %.2f ms in float32, %.2f ms in bfloat16 (on from a gain of %.1f)",
+                on ? "on" : "off", plain_ms, amp_ms, kGain);
+  return {on, text};
+}
+
 void ProbeAmp(const bp_host* host, const Minibatch& batch, const LossOptions& options, const float* params, int64_t size,
               TorchModel* model) {
   const double plain = Milliseconds(batch, options, params, size, false, model),
                amp = Milliseconds(batch, options, params, size, true, model);
-  const bool on = plain > kGain * amp;
-  model->UseAmp(on);
-  char text[160];
-  std::snprintf(text, sizeof text, "%s: a gradient took %.2f ms in float32, %.2f ms in bfloat16 (on from a gain of %.1f)",
-                on ? "on" : "off", plain, amp, kGain);
-  bp::RecordFact(host, "use_amp", text);
-  host->log(host, BP_LOG_INFO, (std::string("use_amp: auto is ") + text).c_str());
+  const AmpChoice choice = ChooseAmp(plain, amp);
+  model->UseAmp(choice.on);
+  bp::RecordFact(host, "use_amp", choice.text.c_str());
+  host->log(host, BP_LOG_INFO, ("use_amp: auto is " + choice.text).c_str());
 }
 
 }  // namespace backplane::mappo

@@ -5,6 +5,7 @@
 #include "block.hpp"
 #include "model.hpp"
 #include "nn/vectors.hpp"
+#include "rl/parts.hpp"
 
 namespace backplane::mappo {
 namespace {
@@ -64,10 +65,10 @@ class Fused final : public Model {
     weights_.Pack(net_, params, true);
     const int64_t n = batch.n(), used = Pieces(n);
     parallel_(static_cast<uint64_t>(used), [&](uint64_t i) {
-      const auto index = static_cast<int64_t>(i);
+      const rl::Part part = rl::PartOf(n, used, static_cast<int64_t>(i));
       Shard& shard = shards_[i];
       shard.gradient.resize(net_.size);
-      RunShard(batch, options, params, n * index / used, n * (index + 1) / used, i == 0 ? out : shard.gradient.data(), &shard);
+      RunShard(batch, options, params, part.begin, part.end, i == 0 ? out : shard.gradient.data(), &shard);
     });
     for (int64_t i = 1; i < used; ++i) {
       nn::Add(shards_[i].gradient.data(), net_.size, out);
@@ -93,8 +94,8 @@ class Fused final : public Model {
   void CriticOf(const Seen& seen, const float* params, float* out) {
     const int64_t n = seen.obs.rows(), used = Pieces(n);
     parallel_(static_cast<uint64_t>(used), [&](uint64_t i) {
-      const auto piece = static_cast<int64_t>(i);
-      CriticOf(seen, params, n * piece / used, n * (piece + 1) / used, out, &shards_[i]);
+      const rl::Part part = rl::PartOf(n, used, static_cast<int64_t>(i));
+      CriticOf(seen, params, part.begin, part.end, out, &shards_[i]);
     });
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backplane/rng.h"
+#include "rl/parts.hpp"
 #include "rl/report.hpp"
 
 namespace backplane::mappo {
@@ -24,8 +25,8 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
       metrics_(setup.host) {
   shape_.action_channel = {};  // what it points to may go
   InitParams(net_, seed_, options_.ortho_init, optimizer_.params());
-  DescribeSpec(shape);
   ChooseModel(setup.env);
+  DescribeSpec(shape);
   Refresh();
 }
 
@@ -75,12 +76,13 @@ void Learner::DescribeSpec(const EnvShape& shape) {
   spec_.ActOut(shape.action_channel);
   spec_.Extra("logp", {}, BP_SCOPE_AGENT);
   spec_.set_params(static_cast<uint64_t>(net_.size));
+  if (!torch_actor_) spec_.set_flags(BP_LEARNER_ROW_EXACT);
 }
 
 double Learner::CurrentLr() const { return options_.lr_linear ? options_.lr * (1 - progress()) : options_.lr; }
 
 LossOptions Learner::CurrentLoss() const {
-  LossOptions loss;
+  LossOptions loss{};
   loss.clip = options_.clip;
   const double vf_clip = options_.vf_clip_param > 0 ? options_.vf_clip_param : options_.clip;
   loss.vf_clip = options_.vf_clip ? vf_clip : 0;
@@ -92,18 +94,13 @@ LossOptions Learner::CurrentLoss() const {
 
 int64_t Learner::Minibatches() const {
   const int64_t n = batch_.samples().n;
-  if (options_.minibatch_size == 0) return std::min(options_.num_minibatches, n);
-  const int64_t size = std::min(options_.minibatch_size, n);
-  return (n + size - 1) / size;
+  return options_.minibatch_size > 0 ? rl::PartsOfAtMost(options_.minibatch_size, n) : std::min(options_.num_minibatches, n);
 }
 
 Minibatch Learner::NextMinibatch(int64_t part) {
   const Samples& all = batch_.samples();
-  const int64_t parts = Minibatches();
-  const bool equal = options_.minibatch_size == 0;
-  const int64_t begin = equal ? all.n * part / parts : part * options_.minibatch_size;
-  const int64_t end = equal ? all.n * (part + 1) / parts : std::min(begin + options_.minibatch_size, all.n);
-  Minibatch batch{all, batch_.Order(begin, end), advantage_scaling_, {}};
+  const rl::Part range = rl::PartOf(all.n, Minibatches(), part);
+  Minibatch batch{all, batch_.Order(range.begin, range.end), advantage_scaling_, {}};
   if (options_.normalize_advantages == Normalize::kMinibatch)
     batch.advantage = rl::Normalized(batch.n(), [&](int64_t i) { return all.advantage[batch.index[i]]; });
   if (options_.value_norm) {

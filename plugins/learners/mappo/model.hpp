@@ -12,10 +12,10 @@
 namespace backplane::mappo {
 
 struct LossOptions {
-  double clip = 0.2;
-  double vf_clip = 0;      // 0: the value loss is not clipped; in units of the critic's output
-  double huber_delta = 0;  // 0: squared error
-  double entropy_coeff = 0.01, vf_coeff = 0.5;
+  double clip;
+  double vf_clip;      // 0: the value loss is not clipped; in units of the critic's output
+  double huber_delta;  // 0: squared error
+  double entropy_coeff, vf_coeff;
 };
 
 class Model {

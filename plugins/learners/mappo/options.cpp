@@ -92,15 +92,6 @@ void NeedDtype(const bp_channel& channel, bp_dtype dtype, int64_t elements, cons
                         std::to_string(bp::ElementCount(channel)) + " of " + std::to_string(channel.dtype.bits) + " bits");
 }
 
-const bp_channel* FindInfo(const bp_env_spec* env, const std::string& name) {
-  for (uint64_t i = 0; i < env->n_channels; ++i) {
-    const auto* at = reinterpret_cast<const char*>(env->channels) + i * env->channels->struct_size;
-    const auto* channel = reinterpret_cast<const bp_channel*>(at);
-    if (channel->role == BP_ROLE_INFO && name == channel->name) return channel;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 EnvShape::EnvShape(const bp_env_spec* env)
@@ -127,7 +118,7 @@ EnvShape::EnvShape(const bp_env_spec* env)
     NeedDtype(*found, bp::DtypeOf<float>(), state_size, "a float32 state");
     state = found->name;
   }
-  if (const bp_channel* found = FindInfo(env, "agent_ended")) {
+  if (const bp_channel* found = bp::FindInfo(env, "agent_ended")) {
     NeedPerAgent(*found), NeedDtype(*found, bp::DtypeOf<uint8_t>(), 1, "one flag per agent");
     agent_ended = found->name;
   }

@@ -8,7 +8,7 @@ class Mappo : public Learner, public bp::LearnerPlugin<Mappo> {
   static constexpr bp::About kAbout{.id = "learner.mappo",
                                     .version = "1.0.0",
                                     .summary = "Multi-agent PPO: one actor for all agents, a critic that sees the state",
-                                    .flags = BP_FLAG_ROWS_CONCURRENT | BP_FLAG_ROW_EXACT};
+                                    .flags = BP_FLAG_ROWS_CONCURRENT};
   static constexpr bool kServesDevices = true;
   static constexpr bp_param kOptions[] = {
       bp::I64("train_batch_size", "2048", "[1,)", "Env steps per iteration over all rows; the horizon is rounded up",
@@ -16,7 +16,8 @@ class Mappo : public Learner, public bp::LearnerPlugin<Mappo> {
       bp::I64("episodes_per_batch", "0", "[0,1000000]",
               "Instead: an iteration is as long as so many episodes of the env's limit; 0: train_batch_size decides",
               {.unit = "episodes", .helps = "ram_near_limit-,sync_overhead+"}),
-      bp::I64("minibatch_size", "0", "[0,)", "Agents' samples per gradient step; 0: num_minibatches decides",
+      bp::I64("minibatch_size", "0", "[0,)",
+              "Most agents' samples per gradient step, of equal parts; 0: num_minibatches decides",
               {.unit = "samples", .aliases = "batch_size,sgd_minibatch_size", .helps = "update_bound+"}),
       bp::I64("num_minibatches", "4", "[1,)", "Equal parts of an iteration's samples, each a gradient step",
               {.aliases = "num_mini_batch"}),

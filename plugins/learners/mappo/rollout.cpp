@@ -1,7 +1,5 @@
 // Turning a rollout into samples with advantages and returns.
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "learner.hpp"
 

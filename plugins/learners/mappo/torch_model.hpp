@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "model.hpp"
 
@@ -19,8 +20,13 @@ class TorchModel : public Model {
 // Throws bp::ConfigError where LibTorch has no such device.
 std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host);
 
-// Times a few gradients of the minibatch with and without mixed precision, takes the faster way, plain unless the gain is 1.2
-// times or more, and says so in the log and among the facts of the run.
+// What follows from the times of a gradient in float32 and in mixed precision, in ms: mixed precision from a gain of 1.2 on.
+struct AmpChoice {
+  bool on;
+  std::string text;
+};
+AmpChoice ChooseAmp(double plain_ms, double amp_ms);
+// Times a few gradients of the minibatch both ways, chooses, and says so in the log and among the facts of the run.
 void ProbeAmp(const bp_host* host, const Minibatch& batch, const LossOptions& options, const float* params, int64_t size,
               TorchModel* model);
 

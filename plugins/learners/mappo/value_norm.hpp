@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "backplane/learner.hpp"
 #include "rl/sample_loss.hpp"

@@ -5,6 +5,7 @@
 #include "gradient.hpp"
 #include "head_loss.hpp"
 #include "nn/vectors.hpp"
+#include "rl/parts.hpp"
 
 namespace backplane::ppo {
 namespace {
@@ -23,9 +24,8 @@ class Fused final : public Gradient<T> {
     const LossContext<T> context(net_, batch, options, params);
     const int64_t used = std::clamp<int64_t>(batch.n * net_.size / kLeastWork, 1, static_cast<int64_t>(shards_.size()));
     parallel_(static_cast<uint64_t>(used), [&](uint64_t i) {
-      const auto index = static_cast<int64_t>(i);
-      RunShard(context, params, batch.n * index / used, batch.n * (index + 1) / used, i == 0 ? out : shards_[i].Gradient(net_),
-               &shards_[i]);
+      const rl::Part part = rl::PartOf(batch.n, used, static_cast<int64_t>(i));
+      RunShard(context, params, part.begin, part.end, i == 0 ? out : shards_[i].Gradient(net_), &shards_[i]);
     });
     for (int64_t i = 1; i < used; ++i) {
       nn::Add(shards_[i].gradient.data(), net_.size, out);

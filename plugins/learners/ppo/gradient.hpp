@@ -26,12 +26,12 @@ struct Minibatch {
 };
 
 struct LossOptions {
-  double clip = 0.2;
-  double vf_clip = 0.2;  // 0: the value loss is not clipped
-  double entropy_coeff = 0, vf_coeff = 0.5;
-  double grad_clip = 0.5;  // 0: none
-  bool normalize_advantages = true;
-  double kl_stop = 0;  // above this estimate no step is taken; 0: no limit
+  double clip;
+  double vf_clip;  // 0: the value loss is not clipped
+  double entropy_coeff, vf_coeff;
+  double grad_clip;  // 0: none
+  bool normalize_advantages;
+  double kl_stop;  // above this estimate no step is taken; 0: no limit
 };
 
 // Added to the variance of state-dependent noise, as in Stable-Baselines3.

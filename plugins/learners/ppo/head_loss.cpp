@@ -1,6 +1,5 @@
 #include "head_loss.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace backplane::ppo {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backplane/rng.h"
+#include "rl/parts.hpp"
 #include "rl/report.hpp"
 
 namespace backplane::ppo {
@@ -71,7 +72,7 @@ double Learner::CurrentLr() const {
 }
 
 LossOptions Learner::CurrentLoss() const {
-  LossOptions loss;
+  LossOptions loss{};
   loss.clip = options_.clip_linear ? options_.clip * (1 - progress()) : options_.clip;
   const double vf_clip = options_.vf_clip_param > 0 ? options_.vf_clip_param : loss.clip;
   loss.vf_clip = options_.vf_clip ? vf_clip : 0;
@@ -83,11 +84,14 @@ LossOptions Learner::CurrentLoss() const {
   return loss;
 }
 
+// Of an epoch.
+int64_t Learner::Minibatches() const { return rl::PartsOfAtMost(options_.minibatch_size, batch_.samples().n); }
+
 void Learner::OnTick(uint64_t index) {
-  const int64_t n = batch_.samples().n, size = std::min(options_.minibatch_size, n), per_epoch = (n + size - 1) / size;
-  const int64_t part = static_cast<int64_t>(index) % per_epoch;
+  const int64_t parts = Minibatches(), part = static_cast<int64_t>(index) % parts;
   if (part == 0) batch_.Shuffle(bp_seed(seed_, BP_PURPOSE_LEARNER, 0, epochs_done_++));
-  const StepStats stats = update_.Step(batch_.Gather(part * size, std::min((part + 1) * size, n)), CurrentLoss(), CurrentLr());
+  const rl::Part range = rl::PartOf(batch_.samples().n, parts, part);
+  const StepStats stats = update_.Step(batch_.Gather(range.begin, range.end), CurrentLoss(), CurrentLr());
   kl_sum_ += stats.kl, ++kl_count_;
   rl::Report(stats, CurrentLr(), &metrics_);
   if (!stats.applied) SkipTicks();

@@ -40,6 +40,7 @@ class Learner : public bp::OnPolicy {
   void Advantages(const bp::Delivery& delivery, int64_t steps);
   std::vector<float> NextValues(const bp::Delivery& delivery, int64_t steps);
   void KeepMoments(const bp::Delivery& delivery);
+  int64_t Minibatches() const;
   LossOptions CurrentLoss() const;
   double CurrentLr() const;
   void EndUpdate();

@@ -12,7 +12,8 @@ class Ppo : public Learner, public bp::LearnerPlugin<Ppo> {
   static constexpr bp_param kOptions[] = {
       bp::I64("train_batch_size", "2048", "[1,)", "Samples per iteration over all rows; the horizon is rounded up",
               {.unit = "samples", .helps = "ram_near_limit-,sync_overhead+"}),
-      bp::I64("minibatch_size", "256", "[1,)", "Samples per gradient step; larger ones cost less time per sample",
+      bp::I64("minibatch_size", "256", "[1,)",
+              "Most samples per gradient step, of equal parts; larger ones cost less time per sample",
               {.unit = "samples", .aliases = "batch_size,sgd_minibatch_size", .helps = "update_bound+"}),
       bp::I64("num_epochs", "10", "[1,)", "Passes over each iteration's samples; the update's time grows with it",
               {.aliases = "n_epochs,num_sgd_iter,update_epochs", .helps = "update_bound-"}),

@@ -14,8 +14,7 @@ uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
   Advantages(delivery, steps);
   KeepMoments(delivery);
   kl_sum_ = 0, kl_count_ = 0;
-  const int64_t n = batch_.samples().n, minibatch = std::min(options_.minibatch_size, n);
-  return static_cast<uint64_t>(options_.num_epochs * ((n + minibatch - 1) / minibatch));
+  return static_cast<uint64_t>(options_.num_epochs * Minibatches());
 }
 
 // V of what followed each step: the next entry's value, that of OBS[T] for the last step, and that of the final observation

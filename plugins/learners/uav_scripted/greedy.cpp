@@ -1,6 +1,5 @@
 #include "greedy.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>

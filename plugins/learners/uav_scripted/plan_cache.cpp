@@ -33,7 +33,8 @@ void PlanCache::Act(uint64_t row, const Scene& scene, int32_t* actions) {
   if (scene.first || !plan->Foresaw(scene)) {
     const float* const end = scene.map + static_cast<int64_t>(scene.size) * scene.size;
     if (std::any_of(scene.map, end, [](float cell) { return cell < 0; }))
-      throw bp::Unsupported("policy planner needs the whole map in STATE (state_map: full), a part of it has not been seen");
+      throw bp::Unsupported(
+          "policy planner needs the whole map in STATE, and a part of it has not been seen: set env.options.state_map: full");
     *plan = {PlanWays(scene, goal_radius_), 0};
   }
   for (size_t i = 0; i < scene.uavs.size(); ++i) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <numeric>
 #include <queue>
 #include <unordered_set>
 
@@ -20,7 +19,8 @@ class Search {
  public:
   Search(const Scene& scene, double goal_radius) : scene_(scene), goal_radius_(goal_radius), ways_(scene.uavs.size()) {}
 
-  bool Find(size_t self);  // false: there is no way, ways()[self] is one cell
+  bool Find(size_t self);  // false: there is no way
+  void Stay(size_t self) { ways_[self] = {scene_.uavs[self].at}; }
   std::vector<Way>& ways() { return ways_; }
 
  private:
@@ -73,9 +73,10 @@ void Search::MeasureSteps(Cell target) {
 }
 
 // Whether somebody who has planned already enters `to` in the step from `step` to `step + 1`, or swaps or crosses with this
-// move.
+// move, or stays there in the first step for want of a way.
 bool Search::IsTaken(Cell from, Cell to, int step) const {
   for (const Way& way : ways_) {
+    if (step == 0 && way.size() == 1 && way[0] == to) return true;
     if (step + 1 >= static_cast<int>(way.size())) continue;
     const Cell a = way[step], b = way[step + 1];
     if (b == to) return true;
@@ -94,7 +95,6 @@ Way Search::WayTo(int64_t node) const {
 
 bool Search::Find(size_t self) {
   const Uav& me = scene_.uavs[self];
-  ways_[self] = {me.at};
   MeasureSteps(me.target);
   const int least = steps_left_[IndexOf(me.at)];
   if (least == kFar) return false;
@@ -142,16 +142,19 @@ std::vector<Way> PlanWays(const Scene& scene, double goal_radius) {
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return Distance(scene.uavs[a].at, scene.uavs[a].target) > Distance(scene.uavs[b].at, scene.uavs[b].target);
   });
+  const size_t rounds = order.size();
+  std::vector<size_t> stay;  // given up for this step; the others keep out of their cells
   for (size_t round = 0;; ++round) {
     Search search(scene, goal_radius);
+    for (const size_t i : stay) search.Stay(i);
     const size_t left_out = PlanInOrder(order, &search);
     if (left_out == order.size()) return std::move(search.ways());
-    if (round < order.size()) {
+    if (round < rounds) {
       std::rotate(order.begin(), order.begin() + left_out, order.begin() + left_out + 1);
       continue;
     }
-    for (size_t i = left_out + 1; i < order.size(); ++i) search.Find(order[i]);
-    return std::move(search.ways());
+    stay.push_back(order[left_out]);
+    order.erase(order.begin() + left_out);
   }
 }
 

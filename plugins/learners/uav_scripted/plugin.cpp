@@ -37,7 +37,8 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
                "greedy goes straight to the target, greedy_sep keeps clear of others, planner plans for all UAVs at once"),
       bp::I64("horizon", "1", "[1,)", "Steps of each row in one iteration", {.unit = "steps"}),
       bp::I64("grid_size", "0", "[0,1024]", "Cells along each side; 0: as the map in STATE tells", {.unit = "cells"}),
-      bp::F64("goal_radius", "1.5", "(0,)", "That of the env, for the planner: STATE does not tell it", {.unit = "cells"}),
+      bp::F64("goal_radius", uav::OptionOf("goal_radius").def, uav::OptionOf("goal_radius").range,
+              "That of the env, for the planner: STATE does not tell it", {.unit = "cells"}),
   };
 
   explicit UavScripted(const bp::LearnerSetup& setup)
@@ -59,9 +60,7 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
     } catch (const std::invalid_argument& e) {
       throw bp::Unsupported(e.what());
     }
-    reader_.emplace(*state, setup.env->max_agents, setup.config.I64("grid_size"));
-    if (policy_ == Policy::kPlanner && !reader_->has_map())
-      throw bp::Unsupported("policy planner needs the map in STATE (state_map: full), the env's STATE has none");
+    reader_.emplace(*state, setup.env->max_agents, setup.config.I64("grid_size"), /*needs_map=*/policy_ == Policy::kPlanner);
     spec_.ActIn(state->name);
     spec_.ActIn(mask->name);
     spec_.ActOut(*action);

@@ -9,7 +9,7 @@
 
 namespace backplane::uav_scripted {
 
-SceneReader::SceneReader(const bp_channel& state, uint32_t n_uavs, int64_t grid_size) : n_uavs_(n_uavs) {
+SceneReader::SceneReader(const bp_channel& state, uint32_t n_uavs, int64_t grid_size, bool needs_map) : n_uavs_(n_uavs) {
   const int64_t elements = bp::ElementCount(state), cells = elements - uav::kStatePerUav * n_uavs_ - 1;
   const auto side = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(std::max<int64_t>(cells, 0)))));
   if (state.scope != BP_SCOPE_ROW || !bp::SameDtype(state.dtype, bp::DtypeOf<float>()) || cells < 0 || side * side != cells) {
@@ -18,6 +18,7 @@ SceneReader::SceneReader(const bp_channel& state, uint32_t n_uavs, int64_t grid_
                           " numbers");
   }
   has_map_ = cells > 0;
+  if (!has_map_ && needs_map) throw bp::Unsupported("policy planner needs the map in STATE: set env.options.state_map: full");
   if (!has_map_ && grid_size == 0) throw bp::Unsupported("STATE holds no map to tell how large the grid is: give grid_size");
   if (has_map_ && grid_size != 0 && grid_size != side) {
     throw bp::Unsupported("grid_size is " + std::to_string(grid_size) + ", the map in STATE is " + std::to_string(side) +

@@ -33,10 +33,10 @@ struct Scene {
 // Where the numbers of a Scene stand in STATE (uav/rules.hpp).
 class SceneReader {
  public:
-  // `grid_size` 0: as the map tells. Throws bp::Error (BP_E_UNSUPPORTED) if STATE is not laid out as this grid's.
-  SceneReader(const bp_channel& state, uint32_t n_uavs, int64_t grid_size);
+  // `grid_size` 0: as the map tells. Throws bp::Error (BP_E_UNSUPPORTED) if STATE is not laid out as this grid's, or has no map
+  // and `needs_map`.
+  SceneReader(const bp_channel& state, uint32_t n_uavs, int64_t grid_size, bool needs_map);
 
-  bool has_map() const { return has_map_; }
   int64_t n_uavs() const { return n_uavs_; }
   Scene Read(const float* state) const;  // of one row
 

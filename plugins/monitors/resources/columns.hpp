@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <iterator>
 
+#include "machine/resource_measures.hpp"
+
 namespace backplane::resources {
 
 struct Column {
-  const char* metric;  // of metrics.jsonl; without "resources/" the column's name
+  const char* metric;  // of metrics.jsonl
   const char* unit;
   int direction;  // 1 up is better, -1 down, 0 neither
   int decimals;
@@ -16,30 +18,30 @@ struct Column {
 };
 
 inline constexpr Column kColumns[] = {
-    {"resources/cpu_system_pct", "%", 0, 2, "time the machine's CPUs were neither idle nor waiting for a disk"},
-    {"resources/cpu_cores_used", "cores", 0, 4, "CPU time over wall time, all processes of the trial"},
-    {"resources/cpu_quota_pct", "%", 0, 2, "the same, of the CPUs granted by affinity and control group"},
-    {"resources/ram_system_pct", "%", 0, 2, "the machine's memory that is not available"},
-    {"resources/rss_mb", "MiB", -1, 2, "resident memory of the trial's processes"},
-    {"resources/rss_peak_mb", "MiB", -1, 2, "largest resident memory so far"},
-    {"resources/memory_limit_pct", "%", -1, 2, "memory of the control group, of the smallest limit; absent without one"},
-    {"resources/run_queue_wait_pct", "%", -1, 3, "time threads were ready but had no CPU, over CPU time"},
-    {"resources/throttled_periods_pct", "%", -1, 2, "periods of the CPU quota in which it was used up, of all"},
-    {"resources/psi_cpu_some_pct", "%", -1, 2, "time in which some process waited for a CPU"},
-    {"resources/psi_memory_some_pct", "%", -1, 2, "time in which some process waited for memory"},
-    {"resources/psi_io_some_pct", "%", -1, 2, "time in which some process waited for a disk"},
-    {"resources/processes", nullptr, 0, 0, "processes of the trial"},
-    {"resources/threads", nullptr, 0, 0, "threads of all of them"},
-    {"resources/gpu_util_pct", "%", 0, 1, "time in which some kernel ran, mean of the GPUs"},
-    {"resources/gpu_memory_pct", "%", -1, 2, "memory of the GPUs that is not free"},
-    {"resources/vram_used_mb", "MiB", -1, 1,
+    {resource_measure::kCpuSystemPct, "%", 0, 2, "time the machine's CPUs were neither idle nor waiting for a disk"},
+    {resource_measure::kCpuCoresUsed, "cores", 0, 4, "CPU time over wall time, all processes of the trial"},
+    {resource_measure::kCpuQuotaPct, "%", 0, 2, "the same, of the CPUs granted by affinity and control group"},
+    {resource_measure::kRamSystemPct, "%", 0, 2, "the machine's memory that is not available"},
+    {resource_measure::kRssMb, "MiB", -1, 2, "resident memory of the trial's processes"},
+    {resource_measure::kRssPeakMb, "MiB", -1, 2, "largest resident memory so far"},
+    {resource_measure::kMemoryLimitPct, "%", -1, 2, "memory of the control group, of the smallest limit; absent without one"},
+    {resource_measure::kRunQueueWaitPct, "%", -1, 3, "time threads were ready but had no CPU, over CPU time"},
+    {resource_measure::kThrottledPeriodsPct, "%", -1, 2, "periods of the CPU quota in which it was used up, of all"},
+    {resource_measure::kPsiCpuSomePct, "%", -1, 2, "time in which some process waited for a CPU"},
+    {resource_measure::kPsiMemorySomePct, "%", -1, 2, "time in which some process waited for memory"},
+    {resource_measure::kPsiIoSomePct, "%", -1, 2, "time in which some process waited for a disk"},
+    {resource_measure::kProcesses, nullptr, 0, 0, "processes of the trial"},
+    {resource_measure::kThreads, nullptr, 0, 0, "threads of all of them"},
+    {resource_measure::kGpuUtilPct, "%", 0, 1, "time in which some kernel ran, mean of the GPUs"},
+    {resource_measure::kGpuMemoryPct, "%", -1, 2, "memory of the GPUs that is not free"},
+    {resource_measure::kVramUsedMb, "MiB", -1, 1,
      "memory of the GPUs in use by the trial, of whole devices where gpu_whole_device is 1"},
-    {"resources/gpu_power_w", "W", -1, 1, "power of the GPUs, sum"},
-    {"resources/gpu_temperature_c", "C", -1, 0, "temperature of the hottest GPU"},
-    {"resources/gpu_clock_event_bits", nullptr, 0, 0, "why clocks are held down, the driver's bits, of any GPU"},
-    {"resources/gpu_throttled_pct", "%", -1, 0, "100 where power or heat held a GPU's clocks down, else 0"},
-    {"resources/sm_util_pct", "%", 0, 2, "multiprocessors busy, mean of the GPUs (Hopper and newer)"},
-    {"resources/gpu_whole_device", nullptr, 0, 0,
+    {resource_measure::kGpuPowerW, "W", -1, 1, "power of the GPUs, sum"},
+    {resource_measure::kGpuTemperatureC, "C", -1, 0, "temperature of the hottest GPU"},
+    {resource_measure::kGpuClockEventBits, nullptr, 0, 0, "why clocks are held down, the driver's bits, of any GPU"},
+    {resource_measure::kGpuThrottledPct, "%", -1, 0, "100 where power or heat held a GPU's clocks down, else 0"},
+    {resource_measure::kSmUtilPct, "%", 0, 2, "multiprocessors busy, mean of the GPUs (Hopper and newer)"},
+    {resource_measure::kGpuWholeDevice, nullptr, 0, 0,
      "1: the trial's process was not found on a GPU, its numbers are of all users"},
 };
 inline constexpr size_t kColumnCount = std::size(kColumns);

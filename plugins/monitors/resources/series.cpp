@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 #include "backplane/monitor.hpp"
@@ -26,7 +25,7 @@ void Series::Write(const std::string& path) const {
   std::FILE* file = std::fopen(temporary.c_str(), "w");
   if (!file) throw bp::Error(BP_E_IO, "cannot write " + temporary);
   std::fputs("time_s,iteration", file);
-  for (const Column& column : kColumns) std::fprintf(file, ",%s", std::strchr(column.metric, '/') + 1);
+  for (const Column& column : kColumns) std::fprintf(file, ",%s", resource_measure::ColumnOf(column.metric));
   std::fputc('\n', file);
   for (const Row& row : rows_) {
     std::fprintf(file, "%.3f,%lu", row.time_s, row.iteration);

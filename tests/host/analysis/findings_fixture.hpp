@@ -60,7 +60,7 @@ class Batch {
       n.value = value;
       if (measure.starts_with("resources/")) n.n = 12, n.of = "samples", n.max = value, n.p95 = value;
     }
-    for (uint64_t i = 0; i < 6; ++i) t.curves["SPS"].push_back({i + 1, 0, 0, i == 0 ? sps / 2 : sps * (i % 2 ? 1.01 : 0.99)});
+    for (uint64_t i = 0; i < 12; ++i) t.curves["SPS"].push_back({i + 1, 0, 0, i == 0 ? sps / 2 : sps * (i % 2 ? 1.01 : 0.99)});
     combined_.trials.push_back({std::move(t), group});
     return *this;
   }
@@ -96,6 +96,12 @@ class Batch {
     curve.clear();
     for (const double v : values) curve.push_back({curve.size() + 1, 0, 0, v});
     return *this;
+  }
+  // Ten speeds after the first, half of them so much above 1000 and half below.
+  Batch& Wavering(double by) {
+    std::vector<double> speeds = {1};
+    for (int i = 0; i < 10; ++i) speeds.push_back(1000 + (i % 2 ? by : -by));
+    return Speeds(speeds);
   }
   TrialData& last() { return combined_.trials.back().data; }
   Number& Of(const std::string& measure) { return last().measures.at(measure); }

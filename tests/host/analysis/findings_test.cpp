@@ -17,9 +17,9 @@ struct Edge {
   std::string needs;  // prefix of the measures; empty: it needs something else
 };
 
-// Six equal speeds after the first, but for two that differ by so many percent from the mean.
-std::function<void(Batch&)> Spread(double pct) {
-  return [=](Batch& b) { b.Speeds({1, 100, 100 + pct, 100, 100 - pct}); };
+// Ten speeds after the first that differ by so many percent from their mean: by sqrt(10 / 9) of it in standard deviation.
+std::function<void(Batch&)> Wavering(double pct) {
+  return [=](Batch& b) { b.Wavering(10 * pct); };
 }
 
 // Actions take `pct` percent of the time in which threads are not idle, for one row at a time; the rest is an update.
@@ -54,7 +54,7 @@ const std::vector<Edge>& Edges() {
        "resources/tensor_active_pct"},
       {"clock_throttled", With("resources/gpu_throttled_pct", 5.1), With("resources/gpu_throttled_pct", 5),
        "resources/gpu_throttled_pct"},
-      {"noisy_measurement", Spread(6.2), Spread(6.1), ""},
+      {"noisy_measurement", Wavering(4.75), Wavering(4.74), ""},
       {"blas_reference", With("blas_gflops", 19.9), With("blas_gflops", 20), "blas_gflops"},
       {"threads_mismatch", With("learner_threads", 1), With("learner_threads", 2), "learner_threads"},
   };

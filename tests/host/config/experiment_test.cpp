@@ -105,12 +105,21 @@ TEST_F(ExperimentTest, AnotherShapeIsRefused) {
   };
   json more = saved, less = saved, other = saved;
   more["rollout"]["speed"] = 1;
-  less["rollout"].erase("threads");
+  less["env"].erase("plugin");
   other["seed"] = "x";
   EXPECT_THAT(refusal(more), HasSubstr("unknown key 'rollout.speed'"));
-  EXPECT_THAT(refusal(less), HasSubstr("lacks 'rollout.threads'"));
+  EXPECT_THAT(refusal(less), HasSubstr("lacks 'env.plugin'"));
   EXPECT_THAT(refusal(other), HasSubstr("seed"));
   EXPECT_THAT(refusal(json::array()), HasSubstr("JSON object"));
+}
+
+TEST_F(ExperimentTest, AKeyWithADefaultMayBeMissingAsInWhatAnOlderProgramSaved) {
+  const json saved = ToJson(Good(kMinimal).experiment);
+  json older = saved;
+  older["output"].erase("live");
+  older["rollout"].erase("pin_threads");
+  older.erase("stop_sweep");
+  EXPECT_EQ(ToJson(ExperimentFromJson(older)), saved);
 }
 
 }  // namespace

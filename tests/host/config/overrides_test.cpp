@@ -51,6 +51,14 @@ TEST_F(OverridesTest, AnOverrideReplacesTheFileUnderWhicheverName) {
   EXPECT_EQ(Good(file, {"learner.options={learning_rate: 0.25}"}).experiment.learner.options["lr"], 0.25);
 }
 
+TEST_F(OverridesTest, TwoNamesOfOneValueAreAnErrorAsInAFile) {
+  EXPECT_THAT(
+      ErrorsOf(kMinimal, {"learner.options.alpha=0.5", "learner.options.lr=0.25"}),
+      ElementsAre("--set learner.options.lr=0.25 'learner.options.lr' is another name of 'learner.options.alpha', which "
+                  "--set gives too; keep one of them"));
+  EXPECT_EQ(Good(kMinimal, {"seed=1", "seed=2"}).experiment.seed, 2u) << "the same name again replaces";
+}
+
 TEST_F(OverridesTest, AnOverrideOfAHostAliasWritesTheHostKey) {
   OptionInfo workers = Option("num_workers", BP_PARAM_I64, {});
   workers.aliases = {"rollout.num_env_runners"};

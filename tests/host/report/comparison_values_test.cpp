@@ -46,9 +46,10 @@ TEST(ComparisonCells, NamesThatNoTrialKnowsAreToldWhereverTheyStand) {
 
 TEST(ComparisonColumns, HaveKeysOfTheirOwnInTheCsv) {
   const json named = {{"measure", "wall_s"}, {"title", "n"}}, spread = {{"measure", "wall_s"}, {"title", "SPS low"}};
-  const Document document =
-      ComparisonReport({Set({Trial(1, 1, 1000, 0), Trial(1, 1, 1200, 1)})},
-                       Context("comparison", {{"columns", {"SPS", "eval/return", "eval_return", named, spread}}}));
+  std::vector<TrialData> trials = {Trial(1, 1, 1000, 0), Trial(1, 1, 1200, 1)};
+  for (TrialData& trial : trials) trial.measures["eval/return"] = testing::Single(7);
+  const Document document = ComparisonReport(
+      {Set(trials)}, Context("comparison", {{"columns", {"SPS", "eval/return", "eval_return", named, spread}}}));
   std::set<std::string> keys;
   for (const Column& column : TableOf(document, "results").columns) EXPECT_TRUE(keys.insert(column.key).second) << column.key;
   const std::string csv = RenderCsv(TableOf(document, "results"));

@@ -45,6 +45,18 @@ TEST(DocumentJson, AChangeOfASweptPathIsKeptAndRenderedAsOneOfTheSweep) {
   }
 }
 
+TEST(DocumentJson, AChangeOfANamedPointIsTriedAtThatPoint) {
+  Finding finding;
+  finding.fixes = {{"learner.options.hidden", nlohmann::json{64}, nlohmann::json{32}, true, "slow one"}};
+  Document document;
+  document.sections = {{"findings", "Findings", {FindingList{{{finding}, {}}}}}};
+  const Document back = DocumentFromJson(ToJson(document));
+  for (const std::string& text : {RenderText(back), RenderMarkdown(back)}) {
+    EXPECT_THAT(
+        text, testing::AllOf(HasSubstr("in sweep of slow one:"), HasSubstr("--sweep 'slow one:learner.options.hidden=[32]'")));
+  }
+}
+
 TEST(DocumentJson, EveryKindOfBlockIsThere) {
   std::vector<std::string> kinds;
   const nlohmann::json json = ToJson(SmallDocument());

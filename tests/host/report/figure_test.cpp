@@ -55,6 +55,17 @@ TEST(AxisFrame, TicksAreRoundNumbers) {
   EXPECT_EQ("0.1 1 10 100", Ticks({"", Scale::kLog10}, {0.1, 200}, {}, 8));
 }
 
+TEST(FigureLayout, AnIntervalBelowZeroDoesNotMoveTheAxisOfValuesThatAreNot) {
+  Figure figure;
+  Panel panel;
+  panel.x.categories = {"a", "b"};
+  panel.series = {{"", Series::Style::kBars, 0, {{0, 0.0002, -0.0004, 0.0008, ""}, {1, 0.2, 0.19, 0.21, ""}}}};
+  figure.panels = {panel};
+  EXPECT_EQ(0, LayOut(figure).panels[0].y.low);
+  figure.panels[0].series[0].marks[0] = {0, -0.01, -0.02, 0, ""};
+  EXPECT_LT(LayOut(figure).panels[0].y.low, -0.02);
+}
+
 TEST(AxisFrame, HoldsAnyNumbers) {
   for (const std::vector<double>& values : std::vector<std::vector<double>>{
            {}, {0}, {-3}, {kNaN}, {1e308, -1e308}, {5e-324}, {1e9, 1e9 + 1e-6}, {-1e-200, 1e200}, {1e12}, {-1500, -1420}}) {

@@ -108,6 +108,26 @@ TEST(RenderText, NoLineIsWiderThan100Columns) {
   EXPECT_LE(WidestLine(RenderText(document)), 100u);
 }
 
+TEST(RenderText, EveryPartOfASplitTableNamesItsRows) {
+  Table table{"t", "Changes", {{"point", "point"}, {"measure", "measure"}}, {}, {}, {}};
+  table.key_columns = 2;
+  std::vector<Cell> row = {"before", "success"};
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "a_number_" + std::to_string(i);
+    table.columns.push_back({name, name});
+    row.emplace_back(Number{.value = 1e6 + i});
+  }
+  table.rows = {row};
+  Document document = SmallDocument();
+  document.sections = {{"s", "Section", {table}}};
+  const std::string text = RenderText(DocumentFromJson(ToJson(document)));
+  size_t parts = 0, named = 0;
+  for (size_t at = text.find("a_number_"); at != std::string::npos; at = text.find("a_number_", text.find('\n', at))) ++parts;
+  for (size_t at = text.find("before  success"); at != std::string::npos; at = text.find("before  success", at + 1)) ++named;
+  EXPECT_GT(parts, 1u);
+  EXPECT_EQ(parts, named) << text;
+}
+
 TEST(RenderText, ATableThatIsTooWideLosesNothing) {
   const std::string text = RenderText(LargeDocument(24));
   EXPECT_THAT(text, HasSubstr("num_env_runners=4 num_envs_per_env_runner=2: 2 of 3 seeds FAILED (oom): the process"));

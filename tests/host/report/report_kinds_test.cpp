@@ -150,9 +150,11 @@ TEST(ComparisonReport, ChangesAreRatiosToTheBaseline) {
 
 TEST(ComparisonReport, AnImprovementIsNamedByTheMeasuresDirection) {
   TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);
-  slow.measures["wall_s"] = testing::Single(10), fast.measures["wall_s"] = testing::Single(6);
-  slow.measures["train/loss"] = testing::Single(0.5), fast.measures["train/loss"] = testing::Single(0.6);
-  slow.measures["ep/x"] = testing::Single(0), fast.measures["ep/x"] = testing::Single(0.25);
+  const auto set = [&](const std::string& name, double value_of_slow, double value_of_fast) {
+    slow.measures[name] = testing::Spread(value_of_slow, 0.02, 50, "episodes");
+    fast.measures[name] = testing::Spread(value_of_fast, 0.02, 50, "episodes");
+  };
+  set("SPS", 1000, 2000), set("wall_s", 10, 6), set("train/loss", 0.5, 0.6), set("ep/x", 0, 0.25);
   for (TrialData* trial : {&slow, &fast}) trial->registered["train/loss"] = {"train/loss", "nats", -1};
   const Document document = ComparisonReport(
       {Set({slow, fast})}, Context("comparison", {{"baseline", "runners=1 envs=1"},
@@ -173,12 +175,101 @@ TEST(ComparisonReport, AnImprovementIsNamedByTheMeasuresDirection) {
 
 TEST(ComparisonReport, WhatTheFileSaysOfADirectionCounts) {
   TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);
-  slow.measures["ep/x"] = testing::Single(1), fast.measures["ep/x"] = testing::Single(2);
+  slow.measures["ep/x"] = testing::Spread(1, 0.1, 50, "episodes"),
+  fast.measures["ep/x"] = testing::Spread(2, 0.1, 50, "episodes");
   for (TrialData* trial : {&slow, &fast}) trial->registered["ep/x"] = {"ep/x", "m", 1};
   const Document document = ComparisonReport(
       {Set({slow, fast})},
       Context("comparison", {{"baseline", "runners=1 envs=1"}, {"columns", {{{"measure", "ep/x"}, {"direction", "down"}}}}}));
   EXPECT_EQ(TextAt(TableOf(document, "improvement"), 0, "verdict"), "worse");
+}
+
+TEST(ComparisonReport, WhatOneTrialCanNotTellIsNotJudged) {
+  TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);  // SPS over iterations
+  slow.measures["wall_s"] = testing::Single(10), fast.measures["wall_s"] = testing::Single(6);
+  slow.measures["eval/x"] = testing::Spread(0.50, 0.02, 50, "episodes");
+  fast.measures["eval/x"] = testing::Spread(0.53, 0.02, 50, "episodes");
+  const Document document = ComparisonReport(
+      {Set({slow, fast})}, Context("comparison", {{"baseline", "runners=1 envs=1"}, {"columns", {"SPS", "wall_s", "eval/x"}}}));
+  const Table& table = TableOf(document, "improvement");
+  EXPECT_EQ(TextAt(table, 0, "verdict"), "not judged: one seed");
+  EXPECT_EQ(TextAt(table, 1, "verdict"), "not judged: one seed");
+  EXPECT_EQ(TextAt(table, 2, "verdict"), "no difference shown");
+}
+
+TEST(ComparisonReport, AnIntervalIsScaledWithItsMeasure) {
+  TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);
+  slow.measures["eval/x"] = testing::Spread(0.5, 0.02, 50, "episodes");
+  fast.measures["eval/x"] = testing::Spread(0.6, 0, 50, "episodes");
+  const auto table = [&](const char* measure) {
+    return TableOf(
+        ComparisonReport({Set({slow, fast})}, Context("comparison", {{"baseline", "runners=1 envs=1"},
+                                                                     {"columns", {{{"measure", measure}, {"title", "x"}}}}})),
+        "results");
+  };
+  const Number percent = std::get<Number>(At(table("100 * eval/x"), 0, "x"));
+  EXPECT_NEAR(percent.value, 50, 1e-9);
+  EXPECT_NEAR(*percent.low, 48, 1e-9);
+  EXPECT_NEAR(*percent.high, 52, 1e-9);
+  EXPECT_NEAR(*percent.sd, 2, 1e-9);
+  EXPECT_EQ(percent.n, 50u);
+  EXPECT_EQ(percent.of, "episodes");
+  const Number missed = std::get<Number>(At(table("rollout.num_env_runners - eval/x"), 0, "x"));
+  EXPECT_NEAR(*missed.low, 0.48, 1e-9);
+  EXPECT_NEAR(*missed.high, 0.52, 1e-9);
+  const Number sure = std::get<Number>(At(table("100 * eval/x"), 1, "x"));
+  EXPECT_EQ(sure.low, sure.high) << "all episodes alike";
+  for (const char* other : {"eval/x * eval/x", "eval/x / minutes", "floor(eval/x)"})
+    EXPECT_FALSE(std::get<Number>(At(table(other), 0, "x")).low) << other;
+}
+
+TEST(ComparisonReport, WhatThisMachineDoesNotHaveIsLeftOut) {
+  const nlohmann::json gpu = {{"measure", "resources/gpu_util_pct"}, {"title", "GPU use"}};
+  const Document document =
+      ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 2000)})},
+                       Context("comparison", {{"baseline", "runners=1 envs=1"},
+                                              {"columns", {"SPS", "vram_peak_mb", gpu, "resources/memory_limit_pct", "zzz"}}}));
+  const Table& table = TableOf(document, "results");
+  EXPECT_EQ(table.notes,
+            (std::vector<std::string>{"No trial measured 'zzz'.", "No GPU: vram_peak_mb, resources/gpu_util_pct left out.",
+                                      "Not measured: resources/memory_limit_pct left out."}));
+  std::vector<std::string> titles;
+  for (const Column& column : table.columns) titles.push_back(column.title);
+  EXPECT_EQ(titles, (std::vector<std::string>{"point", "SPS", "zzz", "seeds", "remark", "trials"}));
+}
+
+TEST(ComparisonReport, SecondsOfAnEpisodeAreBetterWhenFewer) {
+  std::vector<TrialData> trials;
+  for (uint64_t runners : {1, 2}) {
+    for (uint64_t seed : {0, 1, 2}) {
+      trials.push_back(Trial(runners, 1, 1000, seed));
+      trials.back().measures["seconds_per_episode"] =
+          testing::Single((runners == 1 ? 2 : 1) + 0.01 * static_cast<double>(seed));
+    }
+  }
+  const Document document = ComparisonReport(
+      {Set(trials)},
+      Context("comparison", {{"baseline", "runners=1 envs=1"}, {"columns", {{{"measure", "seconds_per_episode"}}}}}));
+  EXPECT_EQ(TextAt(TableOf(document, "improvement"), 0, "verdict"), "better");
+}
+
+TEST(ComparisonReport, ACurveOfOneValueIsALevelAsWideAsTheOthers) {
+  TrialData level = Trial(1, 1, 1000), curve = Trial(2, 1, 1000);
+  level.curves["return"] = {{1, 0, 1, 30}};
+  const auto series = [](std::vector<TrialData> trials) {
+    return ComparisonReport({Set(std::move(trials))},
+                            Context("comparison", {{"figures", {{{"curves", {{"file", "a.png"}, {"y", "return"}}}}}}}))
+        .figures[0]
+        .panels[0]
+        .series;
+  };
+  const Series drawn = series({level, curve})[0];
+  EXPECT_EQ(drawn.style, Series::Style::kLevel);
+  ASSERT_EQ(drawn.marks.size(), 2u);
+  EXPECT_EQ(drawn.marks[0].x, 100);
+  EXPECT_EQ(drawn.marks[1].x, 200);
+  EXPECT_EQ(drawn.marks[1].y, 30);
+  EXPECT_EQ(series({level})[0].style, Series::Style::kPoints) << "nothing has a width";
 }
 
 TEST(ComparisonReport, FiguresAreThoseOfTheFile) {

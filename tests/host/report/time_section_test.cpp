@@ -28,8 +28,9 @@ TrialData Timed(uint64_t runners, uint64_t envs, double environment, double upda
   TrialData trial = Trial(runners, envs, 1000);
   for (const auto& [name, value] : std::map<std::string, double>{{"environment_pct", environment},
                                                                  {"update_pct", update},
-                                                                 {"idle_pct", 100 - environment - update - unnamed},
-                                                                 {"unnamed_pct", unnamed},
+                                                                 {"idle_pct", 100 - environment - update - unnamed / 2},
+                                                                 {"unnamed_pct", unnamed / 2},
+                                                                 {"unnamed_control_pct", unnamed},  // one of two threads
                                                                  {"environment_s", environment / 10},
                                                                  {"environment_cpu_pct", 98},
                                                                  {"update_cpu_pct", 40}})
@@ -49,7 +50,7 @@ TEST(TimeSection, BothKindsOfReportHaveIt) {
     EXPECT_EQ(NumberAt(shares, 0, "environment_s"), 6);
     EXPECT_EQ(NumberAt(TableOf(document, "time_cpu"), 0, "update_cpu_pct"), 40);
     EXPECT_EQ(NumberAt(TableOf(document, "phases"), 0, "env_step"), 60);
-    EXPECT_THAT(shares.notes.back(), HasSubstr("More than 2 % of the time is in no phase"));
+    EXPECT_THAT(shares.notes.back(), HasSubstr("More than 2 % of the main thread's time is in no phase"));
     EXPECT_THAT(shares.notes.back(), HasSubstr("(3.0 %)"));
     EXPECT_THAT(RenderText(document), HasSubstr("no GPU data"));
     EXPECT_TRUE(std::any_of(document.figures.begin(), document.figures.end(),

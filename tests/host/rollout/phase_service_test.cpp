@@ -194,9 +194,9 @@ TEST(PhaseClock, OfShortSpansOneInEachMillisecondIsMeasured) {
 
 TEST(PhaseGroup, EveryPhaseHasOne) {
   const std::array<PhaseGroup, kPhaseCount> wanted = {
-      PhaseGroup::kEnvironment, PhaseGroup::kEnvironment, PhaseGroup::kTransfer, PhaseGroup::kActionSelection,
-      PhaseGroup::kTransfer,    PhaseGroup::kUpdate,      PhaseGroup::kUpdate,   PhaseGroup::kUpdate,
-      PhaseGroup::kUpdate,      PhaseGroup::kOther,       PhaseGroup::kOther,    PhaseGroup::kOther,
+      PhaseGroup::kEnvironment, PhaseGroup::kEnvironment, PhaseGroup::kTransfer,   PhaseGroup::kActionSelection,
+      PhaseGroup::kTransfer,    PhaseGroup::kUpdate,      PhaseGroup::kUpdate,     PhaseGroup::kUpdate,
+      PhaseGroup::kUpdate,      PhaseGroup::kOther,       PhaseGroup::kEvaluation, PhaseGroup::kOther,
       PhaseGroup::kOther,       PhaseGroup::kIdle};
   for (size_t p = 0; p < kPhaseCount; ++p) EXPECT_EQ(GroupOf(static_cast<Phase>(p)), wanted[p]) << kPhaseNames[p];
 }

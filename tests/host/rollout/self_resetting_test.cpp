@@ -57,6 +57,13 @@ TEST(SelfResetting, RolloutsAreThoseOfTheTwinThatTheHostResets) {
     }
 }
 
+TEST(SelfResetting, WaitingForTheDevicesStepsIsTimeOfTheEnv) {
+  TwinTrial trial(Form::kOnDevice, kRows, 1, 3);
+  g_waited_in = Phase::kIdle;
+  ASSERT_TRUE(trial.Collect(4));
+  EXPECT_EQ(kPhaseNames[static_cast<size_t>(Phase::kEnvStep)], kPhaseNames[static_cast<size_t>(g_waited_in.load())]);
+}
+
 TEST(SelfResetting, EvaluationsAreThoseOfTheTwin) {
   for (const Policy policy : {Policy::kLearner, Policy::kZero, Policy::kUniform}) {
     const EvaluationResult wanted = TwinTrial(Form::kOrdinary, kRows, 2, 3).Evaluate(policy);

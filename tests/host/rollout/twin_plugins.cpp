@@ -10,6 +10,7 @@
 
 namespace backplane::twin {
 
+std::atomic<Phase> g_waited_in{Phase::kIdle};
 Switches g_switches;
 Faults g_faults;
 
@@ -82,6 +83,7 @@ class Twin {
     const DevicePages::Open open;
     if (kResetsItself && (begin != 0 || end != rows_.size()))
       throw bp::Error(BP_E_INVALID_ARG, "an env that resets itself steps all rows at once");
+    steps_under_way_ = true;
     for (uint64_t r = begin; r < end; ++r) {
       Row& row = rows_[r];
       ++row.steps;
@@ -115,7 +117,13 @@ class Twin {
 
   void* Allocate(uint64_t bytes) requires kDevice { return DevicePages::Allocate(bytes); }
   void Release(void* block) { DevicePages::Release(block); }
-  void ToHost(void* host, const void* device, uint64_t bytes) { Copy(host, device, bytes); }
+  // The first copy after steps waits for them, as on a device that works behind the calls.
+  void ToHost(void* host, const void* device, uint64_t bytes) {
+    const PhaseClock* clock = PhaseClock::OfThisThread();
+    if (steps_under_way_ && clock) g_waited_in = clock->current();
+    steps_under_way_ = false;
+    Copy(host, device, bytes);
+  }
   void ToDevice(void* device, const void* host, uint64_t bytes) { Copy(device, host, bytes); }
   void Copy(void* to, const void* from, uint64_t bytes) {
     const DevicePages::Open open;
@@ -152,6 +160,7 @@ class Twin {
   std::vector<Row> rows_;
   uint64_t per_row_ = 0;
   std::vector<uint64_t> next_seeds_, used_;
+  std::atomic<bool> steps_under_way_{false};
 };
 
 // Takes the action with a random number as it comes, also a masked one: the env does not mind.

@@ -24,6 +24,7 @@ struct Switches {
   std::atomic<int> nan_end{-1};  // the row whose last observations are NaN
 };
 extern Switches g_switches;
+extern std::atomic<Phase> g_waited_in;  // the phase of the last copy from the device that had to wait for steps
 
 // What is wrong with the next env.
 struct Faults {

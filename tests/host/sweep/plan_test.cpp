@@ -56,6 +56,48 @@ TEST_F(PlanTest, AListAloneHasNoBasePoint) {
   EXPECT_EQ(plan.points[0].values, (std::vector<std::pair<std::string, json>>{{"learner.options.epochs", 9}}));
 }
 
+const std::string kTwoLearners =
+    "sweep: {list: [{name: simple, learner: {plugin: hopper}}, {name: before, learner: {plugin: climber, options: {epochs: "
+    "9}}}]}\n";
+
+TEST_F(PlanTest, APointOfTheListIsVariedByItsNameAndAllOthersStay) {
+  Plan plan = GoodPlan(kTwoLearners, {"before:learner.options.epochs=4,5"});
+  EXPECT_THAT(Names(plan), ElementsAre("simple", "before", "before epochs=4", "before epochs=5"));
+  const Experiment varied = plan.Load(plan.trials[3]).experiment;
+  EXPECT_EQ(varied.learner.plugin, "climber");
+  EXPECT_EQ(varied.learner.options["epochs"], 5);
+  const std::vector<std::string> without = Ids(GoodPlan(kTwoLearners)), with = Ids(plan);
+  EXPECT_TRUE(std::equal(without.begin(), without.end(), with.begin())) << "what ran before need not run again";
+}
+
+TEST_F(PlanTest, AnAxisOfTheCommandLineIsTakenAtEveryPointOfAListAlone) {
+  Plan plan = GoodPlan(kTwoLearners, {"env.options.legs=4,2"});  // 4 is the default
+  EXPECT_THAT(Names(plan), ElementsAre("simple", "before", "simple legs=2", "before legs=2"));
+  EXPECT_EQ(DroppedBy(plan, "same as another point"), 2u);
+}
+
+TEST_F(PlanTest, SeveralChangesOfOnePointCross) {
+  Plan plan = GoodPlan(kTwoLearners, {"before:learner.options.epochs=4,5", "env.options.legs=2"});
+  EXPECT_THAT(Names(plan),
+              ElementsAre("simple", "before", "simple legs=2", "before epochs=4 legs=2", "before epochs=5 legs=2"));
+}
+
+TEST_F(PlanTest, StepsOfAZipHaveNamesToo) {
+  Plan plan = GoodPlan("sweep: {zip: {arch: {name: [small, large], learner.options.hidden: [[8], [64]]}}}\n",
+                       {"large:learner.options.hidden=[32]"});
+  EXPECT_THAT(Names(plan), ElementsAre("small", "large", "large hidden=[32]"));
+}
+
+TEST_F(PlanTest, WhatCannotBeVariedIsSaid) {
+  EXPECT_THAT(PlanErrors(kTwoLearners, {"befor:env.options.legs=2"}),
+              ElementsAre(HasSubstr("no point is called 'befor'; did you mean 'before'?")));
+  EXPECT_THAT(PlanErrors(kTwoLearners, {"before:seed=2"}), ElementsAre(HasSubstr("'seed' cannot be swept")));
+  EXPECT_THAT(PlanErrors(kTwoLearners, {"before:env.options.legs=2", "before:env.options.legs=3"}),
+              ElementsAre(HasSubstr("'env.options.legs' is given twice")));
+  EXPECT_THAT(PlanErrors("sweep: {list: [{name: a}], derive: {env.options.legs: \"2 + 1\"}}\n", {"a:env.options.legs=2"}),
+              ElementsAre(HasSubstr("'env.options.legs' is derived at")));
+}
+
 TEST_F(PlanTest, WithoutASweepThereIsOnePoint) {
   Plan plan = GoodPlan("seed: 4\n");
   EXPECT_FALSE(plan.swept);

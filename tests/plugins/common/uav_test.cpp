@@ -3,13 +3,13 @@
 
 #include <set>
 
-#include "support/env_harness.hpp"
+#include "support/uav_options.hpp"
 #include "uav/map.hpp"
 
 namespace backplane::uav {
 namespace {
 
-Map Draw(uint64_t seed, const Options& options = {}) {
+Map Draw(uint64_t seed, const Options& options = OptionsWith()) {
   Map map;
   MapMaker(options).Draw(seed, &map);
   return map;
@@ -45,7 +45,7 @@ TEST(UavMap, OfSeedOneHasTheseCells) {
 }
 
 TEST(UavMap, IsTheSameWhateverTheMakerDrewBefore) {
-  MapMaker maker({});
+  MapMaker maker(OptionsWith());
   Map map;
   for (const uint64_t seed : {7, 42, 1}) maker.Draw(seed, &map);
   EXPECT_EQ(Hash(map), Hash(Draw(1)));
@@ -69,9 +69,8 @@ std::set<int32_t> Reached(const Map& map, int32_t from, int side) {
 }
 
 TEST(UavMap, GivesEveryUavAFreeStartAndAWayToATargetAwayFromIt) {
-  Options options;
   for (const auto& [side, n_obstacles, n_uavs] : {std::tuple{8, 22, 3}, {12, 50, 6}, {70, 1800, 5}}) {
-    options.grid_size = side, options.n_obstacles = n_obstacles, options.n_uavs = n_uavs;
+    const Options options = OptionsWith({{"grid_size", side}, {"n_obstacles", n_obstacles}, {"n_uavs", n_uavs}});
     for (uint64_t seed = 0; seed < 20; ++seed) {
       const Map map = Draw(seed, options);
       std::set<int32_t> cells(map.obstacles.begin(), map.obstacles.end());
@@ -87,8 +86,7 @@ TEST(UavMap, GivesEveryUavAFreeStartAndAWayToATargetAwayFromIt) {
 }
 
 TEST(UavMap, NamesTheSeedWithoutASolvableMap) {
-  Options crowded;
-  crowded.grid_size = 10, crowded.n_obstacles = 80, crowded.n_uavs = 10;
+  const Options crowded = OptionsWith({{"grid_size", 10}, {"n_obstacles", 80}, {"n_uavs", 10}});
   try {
     Draw(77, crowded);
     FAIL();
@@ -101,12 +99,8 @@ TEST(UavMap, NamesTheSeedWithoutASolvableMap) {
 
 // The sentence with which options are refused; empty if they are not.
 std::string Refusal(const nlohmann::json& given) {
-  bp_descriptor descriptor{};
-  descriptor.params = kOptions;
-  descriptor.n_params = std::size(kOptions);
-  const harness::FakeConfig config(descriptor, given);
   try {
-    const Options options{bp::Config(config.get())};
+    OptionsWith(given);
   } catch (const bp::Error& e) {
     EXPECT_EQ(e.code(), BP_E_CONFIG);
     return e.what();

@@ -1,66 +1,43 @@
 // The grid under the host's collector, with UAVs that fly at random.
 #include <gmock/gmock.h>
 
-#include <numeric>
-
-#include "rollout/collector.hpp"
-#include "support/env_harness.hpp"
+#include "support/rollout_host.hpp"
 
 namespace backplane::uav_grid {
 namespace {
 
 constexpr uint64_t kRows = 10, kHorizon = 60;
 
-nlohmann::json AllOptions(const std::string& file, const nlohmann::json& given) {
-  nlohmann::json all = harness::Defaults(*harness::Load(file)->descriptor(0));
-  all.update(given);
-  return all;
-}
-
-// Rollouts of env.uav_grid with learner.random.
+// Rollouts of env.uav_grid, whose UAVs draw evenly from what their masks allow.
 struct Trial {
-  explicit Trial(const nlohmann::json& options, unsigned threads = 1) : pool(threads), clocks(threads) {
-    const std::string env_file = BACKPLANE_PLUGIN_DIR "/env_uav_grid.so",
-                      learner_file = BACKPLANE_PLUGIN_DIR "/learner_random.so";
-    sinks.cancelled = &cancelled;
-    env_module = LoadedModule::Load(env_file, "");
-    learner_module = LoadedModule::Load(learner_file, "");
-    env = std::make_unique<EnvInstance>(*env_module, "env.uav_grid", sinks,
-                                        InstanceOptions{AllOptions(env_file, options), {}, "env.options"}, kRows);
-    learner = std::make_unique<LearnerInstance>(
-        *learner_module, "learner.random", sinks,
-        InstanceOptions{AllOptions(learner_file, nlohmann::json::object()), {}, "learner.options"}, *env, 7);
-    collector = std::make_unique<Collector>(*env, *learner, pool, CollectorConfig{3, 7}, cancelled, [] {});
-  }
-  void Collect() {
-    const PhaseSpan span(clocks[0], Phase::kSync);
-    ASSERT_TRUE(collector->Collect(kHorizon, clocks));
-  }
+  explicit Trial(const nlohmann::json& options, unsigned threads = 1)
+      : host({.file = BACKPLANE_PLUGIN_DIR "/env_uav_grid.so",
+              .rows = kRows,
+              .chunk_rows = 3,
+              .horizon = kHorizon,
+              .threads = threads,
+              .masked = true,
+              .options = options}) {}
+  void Collect() { host.Collect(); }
+  Collector& collector() { return host.collector(); }
   template <class T>
   const T* At(const std::string& channel, uint64_t t, uint64_t row) {
-    const uint64_t lead = env->Lead(*env->Find(channel)) / kRows;
-    return reinterpret_cast<const T*>(collector->Buffer(channel)->row(t, row * lead));
+    const uint64_t lead = host.env().Lead(*host.env().Find(channel)) / kRows;
+    return reinterpret_cast<const T*>(collector().Buffer(channel)->row(t, row * lead));
   }
-  bool Truncated(uint64_t t, uint64_t row) { return *collector->Buffer("truncated")->at<uint8_t>(t, row) != 0; }
+  bool Truncated(uint64_t t, uint64_t row) { return *collector().Buffer("truncated")->at<uint8_t>(t, row) != 0; }
   // Every channel of every step, as bytes.
   std::string Bytes() {
     std::string out;
-    for (const bp_channel* c : env->channels()) {
-      ChannelBuffer& buffer = *collector->Buffer(c->name);
+    for (const bp_channel* c : host.env().channels()) {
+      ChannelBuffer& buffer = *collector().Buffer(c->name);
       for (uint64_t t = 0; t < kHorizon; ++t)
-        out.append(reinterpret_cast<const char*>(buffer.row(t, 0)), env->Lead(*c) * buffer.row_bytes());
+        out.append(reinterpret_cast<const char*>(buffer.row(t, 0)), host.env().Lead(*c) * buffer.row_bytes());
     }
     return out;
   }
 
-  std::atomic<bool> cancelled{false};
-  HostSinks sinks;
-  std::unique_ptr<LoadedModule> env_module, learner_module;
-  std::unique_ptr<EnvInstance> env;
-  std::unique_ptr<LearnerInstance> learner;
-  RunnerPool pool;
-  std::vector<PhaseClock> clocks;
-  std::unique_ptr<Collector> collector;
+  testing::Host host;
 };
 
 TEST(UavGridRollout, HasTheSameBytesForAnyNumberOfThreads) {
@@ -79,9 +56,9 @@ TEST(UavGridRollout, IsCutAtTheTimeLimitUnlessAllEnded) {
   Trial trial({{"max_steps", 20}, {"n_uavs", 3}, {"mask_static", false}});
   for (int i = 0; i < 3; ++i) trial.Collect();
   uint64_t cut = 0, ended = 0;
-  const std::vector<std::string>& names = trial.collector->info_names();
+  const std::vector<std::string>& names = trial.collector().info_names();
   const auto timeout = std::find(names.begin(), names.end(), "ep/timeout_rate") - names.begin();
-  for (const Episode& e : trial.collector->episodes()) {
+  for (const Episode& e : trial.collector().episodes()) {
     const bool terminated = *trial.At<uint8_t>("terminated", e.t, e.row) != 0;
     EXPECT_LE(e.length, 20);
     EXPECT_EQ(trial.Truncated(e.t, e.row), e.length == 20);
@@ -96,7 +73,7 @@ TEST(UavGridRollout, ReturnsAreTheRewardsOfAllUavs) {
   Trial trial(nlohmann::json{{"max_steps", 25}});
   trial.Collect();
   uint64_t whole = 0;
-  for (const Episode& e : trial.collector->episodes()) {
+  for (const Episode& e : trial.collector().episodes()) {
     if (static_cast<uint64_t>(e.length) != e.t + 1) continue;
     double sum = 0;
     for (uint64_t t = 0; t <= e.t; ++t)
@@ -137,8 +114,9 @@ TEST(UavGridRollout, WithoutASolvableMapTheTrialEndsNamingTheSeed) {
   } catch (const TrialFailure& e) {
     EXPECT_EQ(e.status(), BP_E_CONFIG);
     EXPECT_THAT(e.what(),
-                testing::AllOf(testing::StartsWith("env.uav_grid: "), testing::HasSubstr("unsolvable_map"),
-                               testing::HasSubstr("seed " + std::to_string(bp_seed(7, BP_PURPOSE_ENV_EPISODE, 0, 0)))));
+                ::testing::AllOf(
+                    ::testing::StartsWith("env.uav_grid: "), ::testing::HasSubstr("unsolvable_map"),
+                    ::testing::HasSubstr("seed " + std::to_string(bp_seed(testing::kEnvSeed, BP_PURPOSE_ENV_EPISODE, 0, 0)))));
   }
 }
 

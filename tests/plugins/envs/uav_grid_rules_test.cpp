@@ -1,9 +1,8 @@
 // Who crashes, who stays and who moves when UAVs meet: the rules alone, on an empty grid unless said.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "step.hpp"
+#include "support/uav_options.hpp"
 
 namespace backplane::uav_grid {
 namespace {
@@ -29,7 +28,7 @@ struct Scene {
     moved = Advance(model, actions.data(), &row, reward.data(), ended.data());
   }
   static uav::Options Options(uav::Collision collision, size_t n) {
-    uav::Options options;
+    uav::Options options = uav::OptionsWith();
     options.collision = collision;
     options.n_uavs = static_cast<int64_t>(n);
     return options;

@@ -3,6 +3,7 @@
 
 #include "backplane/env.hpp"
 #include "support/env_harness.hpp"
+#include "support/uav_options.hpp"
 #include "uav_grid_player.hpp"
 #include "uav_grid_reference.hpp"
 
@@ -27,12 +28,6 @@ nlohmann::json RandomOptions(bp::Rng& rng) {
           {"mask_static", pick(0, 3) > 0},
           {"others", pick(0, 1) ? "list" : "patches"},
           {"team_share", pick(0, 1) ? 0.0 : 0.3}};
-}
-
-uav::Options Parsed(const nlohmann::json& given) {
-  const bp_descriptor& descriptor = *harness::Load(kFile)->descriptor(0);
-  const harness::FakeConfig config(descriptor, given);
-  return uav::Options(bp::Config(config.get()));
 }
 
 // An action of each UAV, more often than not one that its mask allows.
@@ -84,7 +79,7 @@ TEST(UavGrid, IsThePlainGridInEveryChannelAndStep) {
     const nlohmann::json options = RandomOptions(rng);
     SCOPED_TRACE(options.dump());
     harness::Env env(kFile, 1, 1, options);
-    Reference plain(Parsed(options));
+    Reference plain(uav::OptionsWith(options));
     for (uint64_t episode = 0; episode < 3; ++episode) ASSERT_NO_FATAL_FAILURE(PlayBeside(env, plain, rng.U64(), rng));
   }
 }
@@ -94,7 +89,7 @@ TEST(UavGrid, IsThePlainGridWithItsDefaults) {
     bp::Rng rng(21);
     const nlohmann::json options = {{"state_map", map}};
     harness::Env env(kFile, 1, 1, options);
-    Reference plain(Parsed(options));
+    Reference plain(uav::OptionsWith(options));
     for (uint64_t seed = 0; seed < 10; ++seed) ASSERT_NO_FATAL_FAILURE(PlayBeside(env, plain, seed, rng));
   }
 }

@@ -5,21 +5,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <deque>
 #include <numeric>
 
 #include "backplane/rng.h"
-#include "fake_host.hpp"
+#include "driven_learner.hpp"
 
 namespace backplane::testing {
 
-class CartPoleTrial {
+class CartPoleTrial : public DrivenLearner {
  public:
   CartPoleTrial(int64_t rows, int64_t horizon, std::map<std::string, std::string> options, uint64_t seed = 1)
-      : rows_(rows),
+      : DrivenLearner(std::move(options)),
+        rows_(rows),
         horizon_(horizon),
-        host_(*bp_module_v1()->descriptor(0), std::move(options)),
-        api_(static_cast<const bp_learner_api*>(bp_module_v1()->api("learner.ppo"))),
         state_(rows),
         length_(rows),
         obs_({horizon + 1, rows, 4}),
@@ -32,34 +30,17 @@ class CartPoleTrial {
         count_({1}),
         mean_({4}),
         m2_({4}) {
-    learner_ = Create(seed);
+    CreateLearner(seed);
     for (int64_t row = 0; row < rows; ++row) Reset(row);
   }
-  ~CartPoleTrial() { api_->destroy(learner_); }
 
   // Goes on with a new learner instance made from saved bytes, in the same envs.
   bp_status Resume(const std::string& saved, uint64_t seed = 1) {
-    api_->destroy(learner_);
-    learner_ = Create(seed);
-    return LoadState(api_, learner_, saved);
+    CreateLearner(seed);
+    return Load(saved);
   }
   // One rollout and its update.
-  bp_status Iterate(double progress = 0) {
-    bp_status status = Collect(progress);
-    while (status == BP_OK && Plan(progress).kind == BP_REQ_TICK) status = Tick();
-    return status;
-  }
-  bp_request Plan(double progress) {
-    bp_limits limits{sizeof(bp_limits), 0, static_cast<uint64_t>(rows_)};
-    limits.progress = progress;
-    bp_request request{sizeof(bp_request)};
-    api_->plan(learner_, &limits, &request);
-    return request;
-  }
-  bp_status Tick() {
-    const bp_delivery tick{sizeof(bp_delivery), BP_REQ_TICK};
-    return api_->consume(learner_, &tick);
-  }
+  bp_status Iterate(double progress = 0) { return Learn(Collect(progress), progress); }
   bp_status Collect(double progress) {
     Plan(progress);
     final_obs_.clear(), final_index_.clear();
@@ -74,9 +55,8 @@ class CartPoleTrial {
   void Act(int64_t t, int64_t begin, int64_t end) {
     bp_tensor obs = obs_.Entry(t), action = action_.Entry(t), logp = logp_.Entry(t), value = value_.Entry(t);
     bp_tensor *in[] = {&obs}, *out[] = {&action, &logp, &value};
-    const bp_act act{
-        sizeof(bp_act), BP_ACT_EXPLORE, static_cast<uint64_t>(begin), static_cast<uint64_t>(end), 0, 7, step_, in, out};
-    api_->act(learner_, &act);
+    DrivenLearner::Act(
+        {sizeof(bp_act), BP_ACT_EXPLORE, static_cast<uint64_t>(begin), static_cast<uint64_t>(end), 0, 7, step_, in, out});
   }
   void PutCart(int64_t row, double x) {  // m
     state_[row][0] = x;
@@ -86,10 +66,6 @@ class CartPoleTrial {
     const size_t n = std::min<size_t>(returns_.size(), 100);
     return n ? std::accumulate(returns_.end() - static_cast<int64_t>(n), returns_.end(), 0.0) / static_cast<double>(n) : 0;
   }
-  const bp_learner_api* api() const { return api_; }
-  bp_learner* learner() const { return learner_; }
-  FakeHost& host() { return host_; }
-  bp_status status() const { return status_; }
   Buffer<float>& value() { return value_; }
   Buffer<float>& logp() { return logp_; }
   const std::vector<double>& returns() const { return returns_; }
@@ -97,16 +73,14 @@ class CartPoleTrial {
  private:
   static constexpr int64_t kObs = 4, kActions = 2;
 
-  bp_learner* Create(uint64_t seed) {
+  void CreateLearner(uint64_t seed) {
     const bp_channel channels[] = {
         {sizeof(bp_channel), BP_ROLE_OBS, BP_SPACE_BOX, BP_SCOPE_ROW, 1, bp::DtypeOf<float>(), "obs", &kObs},
         {sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_ROW, 0, bp::DtypeOf<int32_t>(), "action", nullptr,
          nullptr, nullptr, &kActions},
         {sizeof(bp_channel), BP_ROLE_REWARD, BP_SPACE_BOX, BP_SCOPE_ROW, 0, bp::DtypeOf<float>(), "reward"}};
     const bp_env_spec spec{sizeof(bp_env_spec), 1, channels, 3, 500, {BP_DEVICE_CPU, 0}};
-    bp_learner* learner = nullptr;
-    status_ = api_->create(&host_.host, &host_.config, &spec, static_cast<uint64_t>(rows_), seed, &learner);
-    return learner;
+    Create(spec, rows_, seed);
   }
   void Reset(int64_t row) {
     bp_rng rng{bp_seed(3, BP_PURPOSE_ENV_EPISODE, static_cast<uint32_t>(row), episode_++), 0};
@@ -152,7 +126,7 @@ class CartPoleTrial {
                             &final_index.tensor, &count_.tensor,      &mean_.tensor,      &m2_.tensor};
     bp_delivery delivery{sizeof(bp_delivery), BP_REQ_ROLLOUT};
     delivery.n_tensors = 12, delivery.names = names, delivery.tensors = tensors;
-    return api_->consume(learner_, &delivery);
+    return Consume(delivery);
   }
   void Moments() {
     const int64_t n = horizon_ * rows_;
@@ -166,10 +140,6 @@ class CartPoleTrial {
   }
 
   int64_t rows_, horizon_;
-  FakeHost host_;
-  const bp_learner_api* api_;
-  bp_learner* learner_ = nullptr;
-  bp_status status_ = BP_OK;
   std::vector<std::array<double, 4>> state_;
   std::vector<std::array<float, 4>> current_;
   std::vector<int64_t> length_, final_index_;

@@ -14,6 +14,8 @@ namespace {
 using testing::Backwards;
 using testing::Distance;
 using testing::InOrder;
+using testing::kLoss;
+using testing::LossWith;
 using testing::RandomBatch;
 using testing::Shape;
 
@@ -21,7 +23,7 @@ struct Case {
   const char* name;
   NetShape shape;
   bool masked = false;
-  LossOptions options = {.entropy_coeff = .01};
+  LossOptions options = LossWith([](LossOptions* o) { o->entropy_coeff = .01; });
 };
 
 std::vector<Case> Cases() {
@@ -35,7 +37,7 @@ std::vector<Case> Cases() {
     }
   }
   Case other{"no value clip, advantages as they are", Shape(false)};
-  other.options = {.vf_clip = 0, .entropy_coeff = 0, .vf_coeff = 1, .normalize_advantages = false};
+  other.options = LossWith([](LossOptions* o) { o->vf_clip = 0, o->vf_coeff = 1, o->normalize_advantages = false; });
   cases.push_back(other);
   other = {"no hidden layers", Shape(false, false, true)};
   other.shape.hidden = other.shape.vf_hidden = {};
@@ -78,7 +80,7 @@ TEST(Gradient, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
   const RandomBatch<float> batch(net, 1100, 3);
   const auto gradient = [&](int64_t shards, Parallel parallel) {
     std::vector<float> out(net.size);
-    FusedGradient<float>(net, shards, std::move(parallel))->Compute(batch.View(), {}, batch.params.data(), out.data());
+    FusedGradient<float>(net, shards, std::move(parallel))->Compute(batch.View(), kLoss, batch.params.data(), out.data());
     return out;
   };
   const std::vector<float> four = gradient(4, InOrder());
@@ -108,8 +110,7 @@ TEST_P(PpoUpdateTest, AgreesWithPyTorch) {
   const double value[] = {.9, -.1, .2, -.3};
   const int64_t choice[] = {0, 1, 1, 0};
   const Minibatch<double> batch{4, obs, nullptr, choice, nullptr, logp, adv, ret, value};
-  LossOptions options;
-  options.entropy_coeff = .01;
+  const LossOptions options = LossWith([](LossOptions* o) { o->entropy_coeff = .01; });
   const StepStats s = update.Step(batch, options, .01);
   EXPECT_NEAR(s.policy_loss, .270802285899, 1e-11);
   EXPECT_NEAR(s.value_loss, .065, 1e-11);
@@ -135,7 +136,7 @@ TEST_P(PpoUpdateTest, RefusesALossThatIsNotFinite) {
   const float x = NAN, zero = 0;
   const int64_t choice = 0;
   try {
-    update.Step({1, &x, nullptr, &choice, nullptr, &zero, &zero, &zero, &zero}, {}, .01);
+    update.Step({1, &x, nullptr, &choice, nullptr, &zero, &zero, &zero, &zero}, kLoss, .01);
     FAIL() << "no error";
   } catch (const bp::Error& e) {
     EXPECT_EQ(e.code(), BP_E_NUMERIC);
@@ -149,7 +150,7 @@ TEST(PpoUpdate, RefusesAStateThatNoLossShows) {
   const auto state_after = [&](const float& advantage, double lr) {
     PpoUpdate<float> update(net, FusedGradient<float>(net, 1, InOrder()));
     const Minibatch<float> batch{1, &x, nullptr, &choice, nullptr, &logp, &advantage, &zero, &zero};
-    EXPECT_TRUE(update.Step(batch, {.grad_clip = 0}, lr).applied);
+    EXPECT_TRUE(update.Step(batch, LossWith([](LossOptions* o) { o->grad_clip = 0; }), lr).applied);
     try {
       update.RequireFiniteState();
     } catch (const bp::Error& e) {

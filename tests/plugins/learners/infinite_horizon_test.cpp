@@ -2,29 +2,29 @@
 // bootstraps where time ran out, and far below for one that takes the cut for an end (Stable-Baselines3's tests/test_gae.py).
 #include <gtest/gtest.h>
 
-#include "fake_host.hpp"
+#include "driven_learner.hpp"
 
 namespace backplane::testing {
 namespace {
 
-class Cycle {
+class Cycle : DrivenLearner {
  public:
   explicit Cycle(bool cut_is_end)
-      : host_(*bp_module_v1()->descriptor(0), {{"train_batch_size", "32"},
-                                               {"minibatch_size", "32"},
-                                               {"gamma", "0.98"},
-                                               {"lr", "0.01"},
-                                               {"hidden", "[32]"},
-                                               {"vf_clip", "false"},
-                                               {"grad_clip", "0"}}),
-        api_(static_cast<const bp_learner_api*>(bp_module_v1()->api("learner.ppo"))) {
+      : DrivenLearner({{"train_batch_size", "32"},
+                       {"minibatch_size", "32"},
+                       {"gamma", "0.98"},
+                       {"lr", "0.01"},
+                       {"hidden", "[32]"},
+                       {"vf_clip", "false"},
+                       {"grad_clip", "0"}}) {
     const bp_channel channels[] = {
         {sizeof(bp_channel), BP_ROLE_OBS, BP_SPACE_BOX, BP_SCOPE_ROW, 1, bp::DtypeOf<float>(), "obs", &kStates},
         {sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_ROW, 0, bp::DtypeOf<int32_t>(), "action", nullptr,
          nullptr, nullptr, &kChoices},
         {sizeof(bp_channel), BP_ROLE_REWARD, BP_SPACE_BOX, BP_SCOPE_ROW, 0, bp::DtypeOf<float>(), "reward"}};
     const bp_env_spec spec{sizeof(bp_env_spec), 1, channels, 3, kSteps, {BP_DEVICE_CPU, 0}};
-    EXPECT_EQ(api_->create(&host_.host, &host_.config, &spec, kRows, 1, &learner_), BP_OK) << host_.error;
+    Create(spec, kRows);
+    EXPECT_EQ(status(), BP_OK) << error();
     for (int64_t i = 0; i < (kSteps + 1) * kRows; ++i) obs_.data[i * kStates + i / kRows % kStates] = 1;
     for (int64_t i = 0; i < kSteps * kRows; ++i) reward_.data[i] = 1;
     for (int64_t row = 0; row < kRows; ++row) {
@@ -33,7 +33,6 @@ class Cycle {
       final_index_.data[row] = last, final_obs_.data[row * kStates] = 1;
     }
   }
-  ~Cycle() { api_->destroy(learner_); }
 
   double ValueAfter(int iterations) {
     for (int i = 0; i < iterations; ++i) Iterate();
@@ -43,33 +42,21 @@ class Cycle {
  private:
   static constexpr int64_t kStates = 4, kChoices = 2, kRows = 4, kSteps = 8;
 
-  bp_request Plan() {
-    const bp_limits limits{sizeof(bp_limits), 0, kRows};
-    bp_request request{sizeof(bp_request)};
-    EXPECT_EQ(api_->plan(learner_, &limits, &request), BP_OK);
-    return request;
-  }
   void Iterate() {
     Plan();
     for (int64_t t = 0; t < kSteps; ++t) {
       bp_tensor obs = obs_.Entry(t), action = action_.Entry(t), logp = logp_.Entry(t), value = value_.Entry(t);
       bp_tensor *in[] = {&obs}, *out[] = {&action, &logp, &value};
-      const bp_act act{sizeof(bp_act), BP_ACT_EXPLORE, 0, kRows, 0, 7, step_++, in, out};
-      ASSERT_EQ(api_->act(learner_, &act), BP_OK);
+      ASSERT_EQ(Act({sizeof(bp_act), BP_ACT_EXPLORE, 0, kRows, 0, 7, step_++, in, out}), BP_OK);
     }
     const char* names[] = {"obs", "action", "reward", "logp", "value", "terminated", "truncated", "final_obs", "final_index"};
     bp_tensor* tensors[] = {&obs_.tensor,        &action_.tensor,    &reward_.tensor,    &logp_.tensor,       &value_.tensor,
                             &terminated_.tensor, &truncated_.tensor, &final_obs_.tensor, &final_index_.tensor};
     bp_delivery rollout{sizeof(bp_delivery), BP_REQ_ROLLOUT};
     rollout.n_tensors = 9, rollout.names = names, rollout.tensors = tensors;
-    ASSERT_EQ(api_->consume(learner_, &rollout), BP_OK) << host_.error;
-    const bp_delivery tick{sizeof(bp_delivery), BP_REQ_TICK};
-    while (Plan().kind == BP_REQ_TICK) ASSERT_EQ(api_->consume(learner_, &tick), BP_OK) << host_.error;
+    ASSERT_EQ(Learn(Consume(rollout)), BP_OK) << error();
   }
 
-  FakeHost host_;
-  const bp_learner_api* api_;
-  bp_learner* learner_ = nullptr;
   uint64_t step_ = 0;
   Buffer<float> obs_{{kSteps + 1, kRows, kStates}}, final_obs_{{kRows, kStates}};
   Buffer<float> reward_{{kSteps, kRows}}, logp_{{kSteps, kRows}}, value_{{kSteps, kRows}};

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cmath>
-#include <numeric>
+#include <memory>
 
 #include "actor.hpp"
 #include "agents.hpp"
@@ -42,6 +42,15 @@ inline double Distance(const std::vector<float>& a, const std::vector<float>& b)
     norm += static_cast<double>(b[i]) * b[i];
   }
   return std::sqrt(difference / norm);
+}
+
+constexpr LossOptions kLoss{.clip = .2, .vf_clip = 0, .huber_delta = 0, .entropy_coeff = .01, .vf_coeff = .5};
+// The same with a change: change(LossOptions*).
+template <class Change>
+constexpr LossOptions LossWith(Change&& change) {
+  LossOptions options = kLoss;
+  change(&options);
+  return options;
 }
 
 // A rollout acted in by the net's own actor, and its samples with random advantages and returns.

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "mappo_iteration.hpp"
 #include "value_norm.hpp"
 
@@ -12,6 +14,8 @@ using testing::Backwards;
 using testing::Distance;
 using testing::InOrder;
 using testing::Iteration;
+using testing::kLoss;
+using testing::LossWith;
 
 TEST(ValueNorm, AgreesWithTheReference) {
   ValueNorm norm;
@@ -34,7 +38,8 @@ TEST(MappoModel, FirstMinibatchHasRatioOne) {
   s.ret = s.value;
   std::vector<float> gradient(it.net.size);
   const rl::StepStats stats =
-      model->Gradient({s, it.batch.Order(0, s.n), {}, {}}, {.vf_clip = .2}, it.params.data(), gradient.data());
+      model->Gradient({s, it.batch.Order(0, s.n), {}, {}}, LossWith([](LossOptions* o) { o->vf_clip = .2; }), it.params.data(),
+                      gradient.data());
   EXPECT_NEAR(stats.kl, 0, 1e-7);
   EXPECT_EQ(stats.clip_fraction, 0);
   EXPECT_NEAR(stats.policy_loss, -std::accumulate(s.advantage.begin(), s.advantage.end(), 0.0) / static_cast<double>(s.n),
@@ -52,7 +57,7 @@ TEST(MappoModel, DeadAgentsNeverEnter) {
   EXPECT_EQ(poisoned.rollout.logp.data, clean.rollout.logp.data);
   const auto a = clean.Fused(), b = poisoned.Fused();
   EXPECT_EQ(clean.ValuesOf(*a), poisoned.ValuesOf(*b));
-  EXPECT_EQ(clean.GradientOf(*a, {}), poisoned.GradientOf(*b, {}));
+  EXPECT_EQ(clean.GradientOf(*a, kLoss), poisoned.GradientOf(*b, kLoss));
   EXPECT_LT(clean.batch.samples().n, clean.env.shape.steps * clean.rollout.all);
 }
 
@@ -72,7 +77,7 @@ TEST(MappoModel, AMinibatchHoldsEachLiveAgentOnceAndItsStepTogether) {
 TEST(MappoModel, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
   Iteration it({.rows = 40, .agents = 10, .steps = 12, .obs = 120}, true, Activation::kTanh, {128, 128});
   const auto gradient = [&](int64_t shards, rl::Parallel parallel) {
-    return it.GradientOf(*it.Fused(shards, std::move(parallel)), {});
+    return it.GradientOf(*it.Fused(shards, std::move(parallel)), kLoss);
   };
   const std::vector<float> four = gradient(4, InOrder());
   EXPECT_EQ(four, gradient(4, Backwards()));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agents.hpp"
+#include "driven_learner.hpp"
 
 namespace backplane::mappo {
 namespace {
@@ -10,32 +11,16 @@ namespace {
 using backplane::testing::AgentEnv;
 using backplane::testing::AgentRollout;
 using backplane::testing::AgentShape;
-using backplane::testing::FakeHost;
-using backplane::testing::LoadState;
-using backplane::testing::SaveState;
+using backplane::testing::DrivenLearner;
 using Settings = std::map<std::string, std::string>;
 
-class Trial {
+class Trial : public DrivenLearner {
  public:
   explicit Trial(Settings options = {}, const AgentShape& shape = {})
-      : env_(shape),
-        rollout_(shape),
-        host_(*bp_module_v1()->descriptor(0), std::move(options)),
-        api_(static_cast<const bp_learner_api*>(bp_module_v1()->api("learner.mappo"))) {
-    Create();
+      : DrivenLearner(std::move(options)), env_(shape), rollout_(shape) {
+    Create(env_.spec, env_.shape.rows);
   }
-  ~Trial() { api_->destroy(learner_); }
 
-  bp_request Plan() {
-    const bp_limits limits{sizeof(bp_limits), 0, static_cast<uint64_t>(env_.shape.rows)};
-    bp_request request{sizeof(bp_request)};
-    api_->plan(learner_, &limits, &request);
-    return request;
-  }
-  bp_status Tick() {
-    const bp_delivery tick{sizeof(bp_delivery), BP_REQ_TICK};
-    return api_->consume(learner_, &tick);
-  }
   bp_status Collect(uint64_t seed) {
     Plan();
     rollout_.Fill(seed);
@@ -43,39 +28,20 @@ class Trial {
       bp_tensor in[] = {rollout_.obs.Entry(t), rollout_.mask.Entry(t), rollout_.alive.Entry(t)};
       bp_tensor out[] = {rollout_.action.Entry(t), rollout_.logp.Entry(t)};
       bp_tensor *ins[] = {&in[0], &in[1], &in[2]}, *outs[] = {&out[0], &out[1]};
-      const bp_act act{sizeof(bp_act), BP_ACT_EXPLORE, 0, static_cast<uint64_t>(env_.shape.rows), 0, 7, step_++, ins, outs};
-      api_->act(learner_, &act);
+      Act({sizeof(bp_act), BP_ACT_EXPLORE, 0, static_cast<uint64_t>(env_.shape.rows), 0, 7, step_++, ins, outs});
     }
-    return api_->consume(learner_, &rollout_.delivery().raw());
+    return Consume(rollout_.delivery().raw());
   }
   // One rollout and its update.
-  bp_status Iterate(uint64_t seed) {
-    bp_status status = Collect(seed);
-    while (status == BP_OK && Plan().kind == BP_REQ_TICK) status = Tick();
-    return status;
-  }
-  std::string Saved() { return SaveState(api_, learner_); }
-  bp_status Load(const std::string& saved) { return LoadState(api_, learner_, saved); }
+  bp_status Iterate(uint64_t seed) { return Learn(Collect(seed)); }
   bp_status Resume(const std::string& saved) {
-    api_->destroy(learner_);
-    Create();
+    Create(env_.spec, env_.shape.rows);
     return Load(saved);
   }
-  const std::string& error() const { return host_.error; }
-  bp_status status() const { return status_; }
-  const bp_learner_spec& spec() const { return *api_->spec(learner_); }
 
  private:
-  void Create() {
-    learner_ = nullptr;
-    status_ = api_->create(&host_.host, &host_.config, &env_.spec, static_cast<uint64_t>(env_.shape.rows), 1, &learner_);
-  }
   AgentEnv env_;
   AgentRollout rollout_;
-  FakeHost host_;
-  const bp_learner_api* api_;
-  bp_learner* learner_ = nullptr;
-  bp_status status_ = BP_OK;
   uint64_t step_ = 0;
 };
 
@@ -125,6 +91,23 @@ TEST(Mappo, AsksForARolloutThenEpochsTimesMinibatchesTicks) {
     ASSERT_EQ(trial.Tick(), BP_OK) << trial.error();
   }
   EXPECT_EQ(trial.Plan().kind, uint32_t{BP_REQ_ROLLOUT});
+}
+
+// Without ALIVE a rollout of 12 steps has 144 samples, and three parts of at most 50 are three parts of 48.
+TEST(Mappo, CutsAnEpochIntoEqualParts) {
+  const AgentShape shape = {.has_alive = false};
+  Trial by_number(kSmall, shape), by_size(With(kSmall, {{"minibatch_size", "50"}}), shape);
+  ASSERT_EQ(by_number.Iterate(1), BP_OK) << by_number.error();
+  ASSERT_EQ(by_size.Iterate(1), BP_OK) << by_size.error();
+  EXPECT_EQ(by_size.Saved(), by_number.Saved());
+}
+
+TEST(Mappo, OnACpuARowsResultIsItsOwn) {
+  for (const char* path : {"fused", "torch"}) {
+    const Trial trial(Settings{{"update_path", path}});
+    EXPECT_EQ(trial.spec().flags, uint64_t{BP_LEARNER_ROW_EXACT});
+  }
+  EXPECT_EQ(bp_module_v1()->descriptor(0)->flags & BP_FLAG_ROW_EXACT, 0u) << "not so on a GPU";
 }
 
 TEST(Mappo, ARolloutCanBeAsLongAsSoManyEpisodes) {

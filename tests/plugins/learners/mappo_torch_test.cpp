@@ -11,6 +11,8 @@ namespace {
 using testing::AgentShape;
 using testing::Distance;
 using testing::Iteration;
+using testing::kLoss;
+using testing::LossWith;
 
 constexpr bp_device kCpu{BP_DEVICE_CPU, 0};
 
@@ -36,23 +38,23 @@ void ExpectEqualPaths(Iteration& it, const LossOptions& options) {
 
 TEST(MappoPaths, AgreeWithACentralCritic) {
   Iteration it({});
-  ExpectEqualPaths(it, {});
+  ExpectEqualPaths(it, kLoss);
 }
 TEST(MappoPaths, AgreeOnDenseObservations) {
   Iteration it({.rows = 7, .zeros = 0});
-  ExpectEqualPaths(it, {.entropy_coeff = 0});
+  ExpectEqualPaths(it, LossWith([](LossOptions* o) { o->entropy_coeff = 0; }));
 }
 TEST(MappoPaths, AgreeWithAnIndependentCriticOfOneLayer) {
   Iteration it({.has_state = false}, false, Activation::kRelu, {16});
-  ExpectEqualPaths(it, {.vf_coeff = 1});
+  ExpectEqualPaths(it, LossWith([](LossOptions* o) { o->vf_coeff = 1; }));
 }
 TEST(MappoPaths, AgreeOnHuberAndClippedValues) {
   Iteration it({});
-  ExpectEqualPaths(it, {.vf_clip = .1, .huber_delta = .5});
+  ExpectEqualPaths(it, LossWith([](LossOptions* o) { o->vf_clip = .1, o->huber_delta = .5; }));
 }
 TEST(MappoPaths, AgreeWithoutMaskAliveAndEnds) {
   Iteration it({.has_mask = false, .has_alive = false, .has_ended = false});
-  ExpectEqualPaths(it, {});
+  ExpectEqualPaths(it, kLoss);
 }
 
 TEST(MappoTorch, ActsAsTheKernelsDo) {
@@ -78,29 +80,40 @@ TEST(MappoTorch, ActsAsTheKernelsDo) {
 TEST(MappoTorch, MixedPrecisionIsNearAndEndsWithTheGradient) {
   Iteration it({.rows = 20});
   const auto model = Torch(it);
-  const std::vector<float> plain = it.GradientOf(*model, {});
+  const std::vector<float> plain = it.GradientOf(*model, kLoss);
   model->UseAmp(true);
-  const std::vector<float> mixed = it.GradientOf(*model, {});
+  const std::vector<float> mixed = it.GradientOf(*model, kLoss);
   EXPECT_NE(mixed, plain);
   EXPECT_LE(Distance(mixed, plain), .05);
   model->UseAmp(false);
-  EXPECT_EQ(it.GradientOf(*model, {}), plain);
+  EXPECT_EQ(it.GradientOf(*model, kLoss), plain);
 }
 
-TEST(MappoTorch, AProbeLeavesTheWayThatWasFaster) {
+TEST(MappoTorch, MixedPrecisionIsTakenFromAGainOfAFifthOn) {
+  const AmpChoice on = ChooseAmp(12.5, 10), at_the_bound = ChooseAmp(6, 5), off = ChooseAmp(11.9, 10),
+                  slower = ChooseAmp(10, 40);
+  EXPECT_TRUE(on.on);
+  EXPECT_EQ(on.text, "on: a gradient took 12.50 ms in float32, 10.00 ms in bfloat16 (on from a gain of 1.2)");
+  EXPECT_TRUE(at_the_bound.on);
+  EXPECT_FALSE(off.on);
+  EXPECT_EQ(off.text, "off: a gradient took 11.90 ms in float32, 10.00 ms in bfloat16 (on from a gain of 1.2)");
+  EXPECT_FALSE(slower.on);
+}
+
+TEST(MappoTorch, AProbeLeavesTheWayItSaysThatItTook) {
   Iteration it({.rows = 20});
   const auto model = Torch(it);
-  const std::vector<float> plain = it.GradientOf(*model, {});
+  const std::vector<float> plain = it.GradientOf(*model, kLoss);
   model->UseAmp(true);
-  const std::vector<float> mixed = it.GradientOf(*model, {});
+  const std::vector<float> mixed = it.GradientOf(*model, kLoss);
   std::string said;
   bp_host host = it.host;
   host.impl = &said;
   host.log = [](const bp_host* h, int32_t, const char* text) { static_cast<std::string*>(h->impl)->append(text); };
-  ProbeAmp(&host, it.All(), {}, it.params.data(), it.net.size, model.get());
+  ProbeAmp(&host, it.All(), kLoss, it.params.data(), it.net.size, model.get());
   const bool on = said.starts_with("use_amp: auto is on: a gradient took ");
   EXPECT_NE(on, said.starts_with("use_amp: auto is off: a gradient took ")) << said;
-  EXPECT_EQ(it.GradientOf(*model, {}), on ? mixed : plain);
+  EXPECT_EQ(it.GradientOf(*model, kLoss), on ? mixed : plain);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Nets, minibatches and acting for tests of the update: what a rollout would bring, without a rollout.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <ostream>
 #include <vector>
@@ -29,6 +28,16 @@ inline NetShape Shape(bool discrete, bool shared = false, bool sde = false, Acti
           .shared = shared,
           .activation = activation,
           .sde = sde};
+}
+
+constexpr LossOptions kLoss{
+    .clip = .2, .vf_clip = .2, .entropy_coeff = 0, .vf_coeff = .5, .grad_clip = .5, .normalize_advantages = true, .kl_stop = 0};
+// The same with a change: change(LossOptions*).
+template <class Change>
+constexpr LossOptions LossWith(Change&& change) {
+  LossOptions options = kLoss;
+  change(&options);
+  return options;
 }
 
 // Every third choice is forbidden in every second row; never the one taken.

@@ -14,11 +14,11 @@ const std::map<std::string, std::string> kZoo = {
 
 TEST(PpoCartPole, ReturnRisesWithinTwentyThousandSteps) {
   CartPoleTrial trial(8, 32, kZoo);
-  ASSERT_EQ(trial.status(), BP_OK) << trial.host().error;
+  ASSERT_EQ(trial.status(), BP_OK) << trial.error();
   constexpr int kIterations = 80;  // 20,480 steps of a schedule planned for 100,000
   double first = 0;
   for (int i = 0; i < kIterations; ++i) {
-    ASSERT_EQ(trial.Iterate(i / 390.0), BP_OK) << trial.host().error;
+    ASSERT_EQ(trial.Iterate(i / 390.0), BP_OK) << trial.error();
     if (i == 8) first = trial.Last100();
   }
   EXPECT_LT(first, 60);
@@ -29,7 +29,7 @@ TEST(PpoCartPole, ReturnRisesWithinTwentyThousandSteps) {
 TEST(PpoCartPole, DISABLED_SolvesWithinAHundredThousandSteps) {
   for (uint64_t seed : {1, 2, 3}) {
     CartPoleTrial trial(8, 32, kZoo, seed);
-    for (int i = 0; i < 391; ++i) ASSERT_EQ(trial.Iterate(i / 391.0), BP_OK) << trial.host().error;
+    for (int i = 0; i < 391; ++i) ASSERT_EQ(trial.Iterate(i / 391.0), BP_OK) << trial.error();
     EXPECT_GE(trial.Last100(), 475) << "seed " << seed;
   }
 }

@@ -7,8 +7,6 @@ namespace backplane::ppo {
 namespace {
 
 using backplane::testing::CartPoleTrial;
-using backplane::testing::LoadState;
-using backplane::testing::SaveState;
 
 TEST(Ppo, ARowsResultDoesNotDependOnTheRange) {
   CartPoleTrial trial(13, 4, {{"train_batch_size", "52"}});
@@ -26,13 +24,13 @@ TEST(Ppo, LearnsOnBitForBitAfterLoading) {
                                                       {"lr_schedule", "kl_adaptive"}, {"kl_target", "0.008"}};
   CartPoleTrial one(4, 16, options), two(4, 16, options);
   for (int i = 0; i < 3; ++i) one.Iterate(), two.Iterate();
-  const std::string saved = SaveState(one.api(), one.learner());
-  EXPECT_EQ(saved, SaveState(two.api(), two.learner()));
-  ASSERT_EQ(two.Resume(saved), BP_OK) << two.host().error;
+  const std::string saved = one.Saved();
+  EXPECT_EQ(saved, two.Saved());
+  ASSERT_EQ(two.Resume(saved), BP_OK) << two.error();
   one.Iterate(), two.Iterate();
-  const std::string after = SaveState(one.api(), one.learner());
+  const std::string after = one.Saved();
   EXPECT_NE(after, saved);
-  EXPECT_EQ(after, SaveState(two.api(), two.learner()));
+  EXPECT_EQ(after, two.Saved());
 }
 
 // A whole iteration by either path: the same rollout, the same shuffles, weights apart by rounding.
@@ -40,7 +38,7 @@ TEST(Ppo, PathsLearnTheSame) {
   const auto values_after = [](const char* path) {
     CartPoleTrial trial(4, 64,
                         {{"train_batch_size", "256"}, {"minibatch_size", "64"}, {"num_epochs", "2"}, {"update_path", path}});
-    EXPECT_EQ(trial.Iterate(), BP_OK) << trial.host().error;
+    EXPECT_EQ(trial.Iterate(), BP_OK) << trial.error();
     trial.Act(0, 0, 4);
     return trial.value().data;
   };
@@ -55,7 +53,7 @@ TEST(Ppo, RefusesToEndAnUpdateWithParametersThatAreNotFinite) {
         4, 16,
         {{"train_batch_size", "64"}, {"minibatch_size", "64"}, {"num_epochs", "1"}, {"lr", lr}, {"activation", activation}});
     const bp_status status = trial.Iterate();
-    EXPECT_EQ(trial.host().error.starts_with("the norm of the parameters is "), status == BP_E_NUMERIC) << trial.host().error;
+    EXPECT_EQ(trial.error().starts_with("the norm of the parameters is "), status == BP_E_NUMERIC) << trial.error();
     return status;
   };
   for (const char* activation : {"tanh", "relu"}) {
@@ -69,15 +67,14 @@ TEST(Ppo, RefusesAnInfiniteObservationThatItsNormaliserWouldKeep) {
   EXPECT_EQ(trial.Iterate(), BP_OK);
   trial.PutCart(2, INFINITY);
   EXPECT_EQ(trial.Collect(0), BP_E_NUMERIC);
-  EXPECT_EQ(trial.host().error,
+  EXPECT_EQ(trial.error(),
             "normalize_obs needs finite observations, number 0 of channel 'obs' was infinite or not a number in the rollout");
 }
 
 TEST(Ppo, RefusesASharedTrunkWithSizesForTheCritic) {
   CartPoleTrial trial(2, 4, {{"share_layers", "true"}, {"vf_hidden", "[8]"}});
   EXPECT_EQ(trial.status(), BP_E_CONFIG);
-  EXPECT_EQ(trial.host().error,
-            "vf_hidden sizes a critic of its own, but share_layers gives it the actor's layers (test.yaml:1:1)");
+  EXPECT_EQ(trial.error(), "vf_hidden sizes a critic of its own, but share_layers gives it the actor's layers (test.yaml:1:1)");
 }
 
 TEST(Ppo, RefusesStateDependentNoiseForDiscreteActions) {
@@ -87,8 +84,19 @@ TEST(Ppo, RefusesStateDependentNoiseForDiscreteActions) {
 
 TEST(Ppo, RefusesAStateOfAnotherShape) {
   CartPoleTrial small(2, 4, {{"hidden", "[8]"}}), large(2, 4, {{"hidden", "[16]"}});
-  EXPECT_EQ(LoadState(large.api(), large.learner(), SaveState(small.api(), small.learner())), BP_E_INVALID_ARG);
-  EXPECT_EQ(large.host().error, "the saved state has another shape: hidden layer should be 16, got 8");
+  EXPECT_EQ(large.Load(small.Saved()), BP_E_INVALID_ARG);
+  EXPECT_EQ(large.error(), "the saved state has another shape: hidden layer should be 16, got 8");
+}
+
+// 64 samples in three parts, whether none may be larger than 24 or than 31.
+TEST(Ppo, CutsAnEpochIntoEqualParts) {
+  const auto state_after = [](const char* size) {
+    CartPoleTrial trial(4, 16, {{"train_batch_size", "64"}, {"minibatch_size", size}});
+    EXPECT_EQ(trial.Iterate(), BP_OK) << trial.error();
+    return trial.Saved();
+  };
+  EXPECT_EQ(state_after("24"), state_after("31"));
+  EXPECT_NE(state_after("24"), state_after("32"));
 }
 
 TEST(Ppo, AsksForARolloutThenEpochsTimesMinibatchesTicks) {

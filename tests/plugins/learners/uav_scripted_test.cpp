@@ -7,6 +7,7 @@
 #include "backplane/learner.hpp"
 #include "fake_host.hpp"
 #include "planner.hpp"
+#include "support/uav_options.hpp"
 #include "uav/map.hpp"
 #include "uav/rules.hpp"
 
@@ -176,7 +177,10 @@ TEST(UavScripted, ThePlannerRefusesAMapThatIsNotWhole) {
   EXPECT_THAT(f.error(), HasSubstr("state_map: full"));
   Fixture none("planner", {.map = false, .told = "8"});
   EXPECT_EQ(none.created, BP_E_UNSUPPORTED);
-  EXPECT_THAT(none.error(), HasSubstr("state_map: full"));
+  EXPECT_THAT(none.error(), HasSubstr("set env.options.state_map: full"));
+  Fixture untold("planner", {.map = false});
+  EXPECT_EQ(untold.created, BP_E_UNSUPPORTED);
+  EXPECT_THAT(untold.error(), HasSubstr("set env.options.state_map: full")) << "and not the grid's size, which would not help";
 }
 
 TEST(UavScripted, WithoutAMapItMustBeToldTheGridsSize) {
@@ -198,6 +202,13 @@ TEST(UavScripted, RefusesAnotherTask) {
   EXPECT_THAT(f.error(), HasSubstr("9 actions"));
 }
 
+// The rules of the grid, written out once more: what two moves of one step may not be.
+bool Conflict(Cell a, Cell a_next, Cell b, Cell b_next) {
+  if (a_next == b_next) return true;
+  const bool both_move = !(a == a_next) && !(b == b_next);
+  return both_move && a.x + a_next.x == b.x + b_next.x && a.y + a_next.y == b.y + b_next.y;
+}
+
 // Two in a corridor of one cell's width with a bay: the lower-ranked one has to let the other pass.
 TEST(Planner, OneWaitsInTheBayUntilTheOtherHasPassed) {
   constexpr int kSize = 7;
@@ -212,17 +223,22 @@ TEST(Planner, OneWaitsInTheBayUntilTheOtherHasPassed) {
   EXPECT_THAT(ways[1], testing::Contains(Cell{3, 2}));
 }
 
-// The rules of the grid, written out once more: what two moves of one step may not be.
-bool Conflict(Cell a, Cell a_next, Cell b, Cell b_next) {
-  if (a_next == b_next) return true;
-  const bool both_move = !(a == a_next) && !(b == b_next);
-  return both_move && a.x + a_next.x == b.x + b_next.x && a.y + a_next.y == b.y + b_next.y;
+// Face to face in a corridor without a bay: neither has a way while the other is there.
+TEST(Planner, NobodyEntersTheCellOfOneThatIsLeftWithoutAWay) {
+  constexpr int kSize = 4;
+  std::vector<float> map(kSize * kSize, 1);
+  std::fill_n(map.begin() + kSize, kSize, 0.0f);
+  Scene scene{kSize, true, map.data(), {{{1, 1}, {3, 1}, true}, {{2, 1}, {0, 1}, true}}};
+  const std::vector<Way> ways = PlanWays(scene, 0.5);
+  EXPECT_EQ(std::min(ways[0].size(), ways[1].size()), 1u) << "one is left without a way";
+  const auto after_one = [](const Way& way) { return way[std::min<size_t>(1, way.size() - 1)]; };
+  EXPECT_FALSE(Conflict(ways[0][0], after_one(ways[0]), ways[1][0], after_one(ways[1])));
 }
 
 TEST(Planner, BringsEveryUavOfEveryMapToItsTargetWithoutAConflict) {
   for (const auto& [n_uavs, n_obstacles, goal_radius] : {std::tuple(10, 40, 1.5), std::tuple(20, 160, 0.5)}) {
-    uav::Options options;
-    options.n_uavs = n_uavs, options.n_obstacles = n_obstacles, options.goal_radius = goal_radius;
+    const uav::Options options =
+        uav::OptionsWith({{"n_uavs", n_uavs}, {"n_obstacles", n_obstacles}, {"goal_radius", goal_radius}});
     uav::MapMaker maker(options);
     const auto size = static_cast<int>(options.grid_size);
     const auto cell = [&](int32_t index) { return Cell{index % size, index / size}; };

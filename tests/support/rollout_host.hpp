@@ -9,7 +9,7 @@
 #include "plugin/catalog.hpp"
 #include "rollout/collector.hpp"
 
-namespace backplane::bench {
+namespace backplane::testing {
 
 constexpr uint64_t kEnvSeed = 1;  // of every Host's episodes
 
@@ -62,4 +62,4 @@ class Host {
   std::unique_ptr<Collector> collector_;
 };
 
-}  // namespace backplane::bench
+}  // namespace backplane::testing

@@ -1,4 +1,4 @@
-#include "host.hpp"
+#include "support/rollout_host.hpp"
 
 #include <cstring>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "backplane/ext/snapshot.h"
 #include "config/value.hpp"
 
-namespace backplane::bench {
+namespace backplane::testing {
 namespace {
 
 constexpr uint64_t kActionSeed = 42;
@@ -169,4 +169,4 @@ std::vector<char> Host::Snapshot(uint64_t row) {
   return out;
 }
 
-}  // namespace backplane::bench
+}  // namespace backplane::testing

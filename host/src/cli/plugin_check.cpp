@@ -1,0 +1,123 @@
+#include "cli/plugin_check.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <stdexcept>
+
+#include "cli/plugin_search.hpp"
+#include "plugin/loader.hpp"
+#include "supervise/interrupt.hpp"
+#include "supervise/local_engine.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr size_t kShownPoints = 3;
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "backplane-check-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made in " + name);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// `place` as Place() writes it: "walk.yaml:12:5", or "--set".
+Diagnostic At(const std::string& place, std::string message) {
+  static const std::regex kInFile("(.*):([0-9]+):([0-9]+)");
+  Diagnostic diagnostic{place, 0, 0, std::move(message), ""};
+  std::smatch parts;
+  if (!std::regex_match(place, parts, kInFile)) return diagnostic;
+  diagnostic.file = parts[1];
+  diagnostic.line = std::stoi(parts[2]);
+  diagnostic.column = std::stoi(parts[3]);
+  std::ifstream file(diagnostic.file);
+  for (int line = 0; line < diagnostic.line && std::getline(file, diagnostic.source_line);) ++line;
+  return diagnostic;
+}
+
+std::string PlaceOf(const Plan& plan, const FailedCheck& check) {
+  if (!check.place.empty()) return check.place;
+  const auto origin = plan.Load(plan.trials[check.trials.front()]).origin;
+  // Where nobody knows in whose code it was, it is most often the env's.
+  const char* key = check.plugin == check.learner          ? "learner.plugin"
+                    : check.plugin.starts_with("monitor.") ? "monitors"
+                                                           : "env.plugin";
+  const auto found = origin.find(key);
+  return found == origin.end() ? "" : found->second;
+}
+
+std::string MessageOf(const FailedCheck& check) {
+  if (check.plugin.empty()) return fmt::format("{} with {}: {}", check.learner, check.env, check.error);
+  // The sentence of a plugin that crashed does not name it.
+  const std::string error = check.error.starts_with(check.plugin) ? check.error : check.plugin + ": " + check.error;
+  const bool of_the_pair = check.plugin == check.learner && check.outcome == "config" && check.path.empty();
+  return of_the_pair ? fmt::format("{} does not fit {}: {}", check.learner, check.env, error) : error;
+}
+
+// " (points 'a', 'b' and 5 more)"
+std::string PointsText(const Plan& plan, const std::vector<size_t>& trials) {
+  if (!plan.swept) return "";
+  std::set<size_t> points;
+  for (const size_t trial : trials) points.insert(plan.trials[trial].point);
+  std::string names;
+  size_t shown = 0;
+  for (const size_t point : points) {
+    if (shown++ < kShownPoints) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", plan.points[point].name);
+  }
+  if (points.size() > kShownPoints) names += fmt::format(" and {} more", points.size() - kShownPoints);
+  return fmt::format(" ({} {})", points.size() == 1 ? "point" : "points", names);
+}
+
+}  // namespace
+
+std::vector<Diagnostic> DiagnosticsOf(const Plan& plan, const std::vector<FailedCheck>& failed) {
+  struct Said {
+    std::string place, message;
+    std::vector<size_t> trials;
+  };
+  std::vector<Said> all;
+  for (const FailedCheck& check : failed) {
+    Said said{PlaceOf(plan, check), MessageOf(check), check.trials};
+    const auto same = std::find_if(
+        all.begin(), all.end(), [&](const Said& other) { return other.place == said.place && other.message == said.message; });
+    if (same == all.end()) {
+      all.push_back(std::move(said));
+    } else {
+      same->trials.insert(same->trials.end(), said.trials.begin(), said.trials.end());
+    }
+  }
+  std::vector<Diagnostic> diagnostics;
+  for (const Said& said : all) diagnostics.push_back(At(said.place, said.message + PointsText(plan, said.trials)));
+  return diagnostics;
+}
+
+PluginsAsked AskPlugins(const Plan& plan, Slots* slots) {
+  const TemporaryFolder folder;
+  const InterruptScope interrupts;
+  std::vector<size_t> trials(plan.trials.size());
+  for (size_t i = 0; i < trials.size(); ++i) trials[i] = i;
+  LocalEngine engine(OwnProgram());
+  const CheckedOptions report = CheckOptions(plan, trials, {folder.path(), OwnProgram(), FindTorchLib(), -1}, &engine, slots);
+  PluginsAsked asked{DiagnosticsOf(plan, report.failed), true, report.interrupted};
+  for (const FailedCheck& check : report.failed) asked.all_config = asked.all_config && check.outcome == "config";
+  return asked;
+}
+
+}  // namespace backplane

@@ -1,0 +1,26 @@
+// What plugins say against the options of a plan, told as errors of the experiment file.
+#pragma once
+
+#include <vector>
+
+#include "config/loader.hpp"
+#include "supervise/option_check.hpp"
+#include "supervise/resources.hpp"
+#include "sweep/plan.hpp"
+
+namespace backplane {
+
+// Each with the place of the option that it is about or, where it names none, of the plugin. The same of several points is one.
+std::vector<Diagnostic> DiagnosticsOf(const Plan& plan, const std::vector<FailedCheck>& failed);
+
+struct PluginsAsked {
+  std::vector<Diagnostic> errors;
+  bool all_config = true;  // no crash and the like among them: the file is wrong, not a plugin
+  bool interrupted = false;
+};
+
+// Asks the plugins of all trials (CheckOptions) in a folder of its own, which is gone afterwards: for commands that run
+// nothing.
+PluginsAsked AskPlugins(const Plan& plan, Slots* slots);
+
+}  // namespace backplane

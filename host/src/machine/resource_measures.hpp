@@ -1,0 +1,73 @@
+// Names of what is sampled of the machine's use. Whoever samples it (monitor `resources` unless a file says otherwise) and the
+// reports and findings that look for it take them from here.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace backplane::resource_measure {
+
+inline constexpr char kPrefix[] = "resources/";
+// The name of its column in resources.csv.
+constexpr const char* ColumnOf(const char* measure) { return measure + sizeof kPrefix - 1; }
+
+inline constexpr char kCpuSystemPct[] = "resources/cpu_system_pct";
+inline constexpr char kCpuCoresUsed[] = "resources/cpu_cores_used";
+inline constexpr char kCpuQuotaPct[] = "resources/cpu_quota_pct";
+inline constexpr char kRamSystemPct[] = "resources/ram_system_pct";
+inline constexpr char kRssMb[] = "resources/rss_mb";
+inline constexpr char kRssPeakMb[] = "resources/rss_peak_mb";
+inline constexpr char kMemoryLimitPct[] = "resources/memory_limit_pct";
+inline constexpr char kRunQueueWaitPct[] = "resources/run_queue_wait_pct";
+inline constexpr char kThrottledPeriodsPct[] = "resources/throttled_periods_pct";
+inline constexpr char kPsiCpuSomePct[] = "resources/psi_cpu_some_pct";
+inline constexpr char kPsiMemorySomePct[] = "resources/psi_memory_some_pct";
+inline constexpr char kPsiIoSomePct[] = "resources/psi_io_some_pct";
+inline constexpr char kProcesses[] = "resources/processes";
+inline constexpr char kThreads[] = "resources/threads";
+inline constexpr char kGpuUtilPct[] = "resources/gpu_util_pct";
+inline constexpr char kGpuMemoryPct[] = "resources/gpu_memory_pct";
+inline constexpr char kVramUsedMb[] = "resources/vram_used_mb";
+inline constexpr char kGpuPowerW[] = "resources/gpu_power_w";
+inline constexpr char kGpuTemperatureC[] = "resources/gpu_temperature_c";
+inline constexpr char kGpuClockEventBits[] = "resources/gpu_clock_event_bits";
+inline constexpr char kGpuThrottledPct[] = "resources/gpu_throttled_pct";
+inline constexpr char kSmUtilPct[] = "resources/sm_util_pct";
+inline constexpr char kGpuWholeDevice[] = "resources/gpu_whole_device";
+inline constexpr char kTensorActivePct[] = "resources/tensor_active_pct";  // nothing samples it yet
+
+inline constexpr std::string_view kAll[] = {kCpuSystemPct,
+                                            kCpuCoresUsed,
+                                            kCpuQuotaPct,
+                                            kRamSystemPct,
+                                            kRssMb,
+                                            kRssPeakMb,
+                                            kMemoryLimitPct,
+                                            kRunQueueWaitPct,
+                                            kThrottledPeriodsPct,
+                                            kPsiCpuSomePct,
+                                            kPsiMemorySomePct,
+                                            kPsiIoSomePct,
+                                            kProcesses,
+                                            kThreads,
+                                            kGpuUtilPct,
+                                            kGpuMemoryPct,
+                                            kVramUsedMb,
+                                            kGpuPowerW,
+                                            kGpuTemperatureC,
+                                            kGpuClockEventBits,
+                                            kGpuThrottledPct,
+                                            kSmUtilPct,
+                                            kGpuWholeDevice,
+                                            kTensorActivePct};
+
+inline bool IsKnown(std::string_view measure) { return std::find(std::begin(kAll), std::end(kAll), measure) != std::end(kAll); }
+
+// Whether it takes a GPU to have a value; of the host's own measures too ("vram_peak_mb").
+inline bool IsOfGpu(std::string_view measure) {
+  return measure.find("gpu_") != measure.npos || measure.find("vram_") != measure.npos ||
+         measure.find("_gpu") != measure.npos || measure == kSmUtilPct || measure == kTensorActivePct;
+}
+
+}  // namespace backplane::resource_measure

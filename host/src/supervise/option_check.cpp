@@ -1,0 +1,256 @@
+#include "supervise/option_check.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+
+#include "base/files.hpp"
+#include "supervise/check_choice.hpp"
+#include "supervise/interrupt.hpp"
+#include "supervise/status_reader.hpp"
+#include "trial/check_trials.hpp"
+
+namespace backplane {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kTick_ms = 200, kJsonIndent = 1;
+constexpr double kPatience_s = 60;  // between two answers; loading a large library from a cold disk is most of a check
+
+// One configuration that is asked for.
+struct Question {
+  std::vector<size_t> trials;  // that have it; the first one lends its name
+  LoadedExperiment loaded;
+};
+using Questions = std::vector<Question*>;
+
+// Everything that a plugin is created with. Of the seed nobody's options depend.
+std::string ConfigurationOf(const LoadedExperiment& loaded) {
+  nlohmann::json json = ToJson(loaded.experiment);
+  for (const char* key : {"seed", "budget", "checkpoint", "output", "report", "on_failure", "stop_sweep"}) json.erase(key);
+  return json.dump();
+}
+
+std::string ProcessOf(const LoadedExperiment& loaded) {
+  return loaded.env->file.string() + "\n" + loaded.learner->file.string() + "\n" +
+         ToJson(loaded.experiment)["resources"].dump();
+}
+
+class Checker {
+ public:
+  Checker(const Plan& plan, const AttemptPlace& place, Engine* engine, Slots* slots)
+      : plan_(plan), place_(place), engine_(*engine), slots_(*slots) {}
+
+  CheckedOptions Run(const std::vector<size_t>& trials) {
+    std::filesystem::remove_all(folder());  // of an earlier session
+    Collect(trials);
+    std::vector<std::string> processes;
+    std::map<std::string, Questions> of_process;
+    for (const auto& question : questions_) {
+      const std::string process = ProcessOf(question->loaded);
+      if (!of_process.contains(process)) processes.push_back(process);
+      of_process[process].push_back(question.get());
+    }
+    for (const std::string& process : processes) {
+      if (!report_.interrupted) AskAll(of_process[process]);
+    }
+    std::error_code error;
+    std::filesystem::remove(folder(), error);  // if nothing is left in it
+    SpeakForUnasked(trials);
+    const auto first = [](const FailedCheck& check) { return check.trials.front(); };
+    std::sort(report_.failed.begin(), report_.failed.end(),
+              [&](const FailedCheck& a, const FailedCheck& b) { return first(a) < first(b); });
+    return report_;
+  }
+
+ private:
+  std::filesystem::path folder() const { return place_.out / "check"; }
+
+  void Collect(const std::vector<size_t>& trials) {
+    std::map<size_t, Question*> of_point;
+    std::map<std::string, Question*> of_configuration;
+    for (const size_t trial : TrialsToCheck(plan_, trials)) {
+      LoadedExperiment loaded = plan_.Load(plan_.trials[trial]);
+      Question*& question = of_configuration[ConfigurationOf(loaded)];
+      if (question == nullptr) {
+        questions_.push_back(std::make_unique<Question>());
+        question = questions_.back().get();
+        question->loaded = std::move(loaded);
+      }
+      of_point[plan_.trials[trial].point] = question;
+    }
+    for (const size_t trial : trials) {
+      const auto found = of_point.find(plan_.trials[trial].point);
+      if (found != of_point.end()) {
+        found->second->trials.push_back(trial);
+      } else {
+        unasked_.insert(trial);
+      }
+    }
+  }
+
+  void AskAll(Questions open) {
+    while (!open.empty() && !report_.interrupted) {
+      Ask(&open);
+      if (InterruptScope::Count() > 0) report_.interrupted = true;
+    }
+  }
+
+  // One process for all that are open; those that it answered are taken off, and the one at which it ended.
+  void Ask(Questions* open) {
+    const std::filesystem::path dir = folder() / std::to_string(++processes_);
+    std::filesystem::create_directories(dir);
+    const size_t failed_before = report_.failed.size();
+    const Ending ending = RunProcess(*open, dir);
+    std::istringstream answers(ReadFile(dir / "stdout.log").value_or(""));
+    for (std::string line; std::getline(answers, line);) {
+      const auto check = TrialCheckFromLine(line);
+      if (!check || open->empty() || check->trial_id != IdOf(*open->front())) continue;
+      Answered(*open->front(), *check, dir);
+      open->erase(open->begin());
+    }
+    if (!open->empty() && InterruptScope::Count() == 0) {
+      EndedAt(*open->front(), ending, dir);
+      open->erase(open->begin());
+    }
+    if (report_.failed.size() == failed_before) std::filesystem::remove_all(dir);
+  }
+
+  Ending RunProcess(const Questions& open, const std::filesystem::path& dir) {
+    const ResourceConfig& resources = open.front()->loaded.experiment.resources;
+    const auto grant = slots_.Take(resources, /*exclusive=*/false);
+    if (!grant) throw std::runtime_error("no room for the check of a trial although nothing runs");
+    TrialCommand command;
+    command.grant = *grant;
+    command.child.program = place_.program;
+    command.child.arguments = {"run-trial", "--check"};
+    command.child.stdout_file = dir / "stdout.log";
+    command.child.stderr_file = dir / "stderr.log";
+    command.child.inherit_fd = place_.lock_fd;
+    for (const Question* question : open) command.child.arguments.push_back(WriteTrialJson(*question, *grant, dir).string());
+    Ending ending;
+    ending.memory_limit_bytes = grant->memory_bytes;
+    Wait(engine_.Start(command), command.child.stdout_file, &ending);
+    slots_.Give(*grant);
+    return ending;
+  }
+
+  const std::string& IdOf(const Question& question) const { return plan_.trials[question.trials.front()].id; }
+
+  std::filesystem::path WriteTrialJson(const Question& question, const Grant& grant, const std::filesystem::path& dir) const {
+    LoadedExperiment loaded = question.loaded;
+    loaded.experiment.resources.device_memory_bytes = slots_.DeviceMemory(loaded.experiment.resources, grant);
+    TrialSpec spec = SpecOf(place_, loaded, IdOf(question));
+    spec.attempt_dir = dir;
+    const std::filesystem::path file = dir / (IdOf(question) + ".json");
+    WriteFileAtomic(file, ToJson(spec).dump(kJsonIndent));
+    return file;
+  }
+
+  // Each answer is a sign of life.
+  void Wait(JobId job, const std::filesystem::path& answers, Ending* ending) {
+    Clock::time_point last_sign = Clock::now();
+    uintmax_t size = 0;
+    int interrupts = 0;
+    for (;;) {
+      for (const JobEnd& end : engine_.Wait(kTick_ms)) {
+        if (end.job != job) continue;
+        ending->exit = end.exit;
+        ending->over_memory = end.over_memory;
+        ending->peak_rss_bytes = end.peak_rss_bytes;
+        ending->not_started = end.not_started;
+        return;
+      }
+      std::error_code error;
+      if (const uintmax_t now = std::filesystem::file_size(answers, error); !error && now != size) {
+        size = now;
+        last_sign = Clock::now();
+      }
+      if (const int count = InterruptScope::Count(); count != interrupts) {
+        interrupts = count;
+        engine_.Stop(job, count >= 2 ? StopHow::kKill : StopHow::kAsk);
+      }
+      if (std::chrono::duration<double>(Clock::now() - last_sign).count() > kPatience_s) {
+        ending->stop = StopReason::kHang;
+        engine_.Stop(job, StopHow::kKill);
+      }
+    }
+  }
+
+  void Answered(const Question& question, const TrialCheck& check, const std::filesystem::path& dir) {
+    if (check.outcome == "ok" || check.outcome == "oom" || check.outcome == "killed") return;
+    Fail(question, check.outcome, check.error, dir);
+    report_.failed.back().path = check.path;
+    report_.failed.back().place = check.place;
+    report_.failed.back().plugin = check.plugin;
+  }
+
+  // It was at this one when it ended, and said no more.
+  void EndedAt(const Question& question, const Ending& ending, const std::filesystem::path& dir) {
+    const Verdict verdict = Classify(ending);
+    if (verdict.outcome == "oom" || verdict.outcome == "killed") return;
+    // The exit code tells the class only; what it said last tells the cause, if it said anything of this one.
+    const std::vector<std::string> said = LastLines(dir / "stderr.log", 1);
+    const std::string last = said.empty() || said.back() == CheckBegins(IdOf(question)) ? "" : said.back();
+    const bool by_itself = ending.exit.signal == 0 && ending.stop == StopReason::kNone;
+    Fail(question, verdict.outcome,
+         last.empty() ? verdict.why
+         : by_itself  ? last
+                      : verdict.why + "; its last line: " + last,
+         dir);
+    if (const auto status = StatusReader(dir / kCheckStatus).Read()) report_.failed.back().plugin = status->plugin;
+  }
+
+  void Fail(const Question& question, const std::string& outcome, const std::string& error, const std::filesystem::path& dir) {
+    const LoadedExperiment& loaded = question.loaded;
+    report_.failed.push_back({question.trials, loaded.env->id, loaded.learner->id, outcome, error, "", "", "", dir});
+  }
+
+  // Where all that were asked of a pair failed, and not for an option that may be another one elsewhere, the others of it need
+  // not be tried.
+  void SpeakForUnasked(const std::vector<size_t>& trials) {
+    if (unasked_.empty()) return;
+    std::map<std::string, FailedCheck*> failed;
+    std::map<size_t, FailedCheck*> of_trial;
+    for (FailedCheck& check : report_.failed)
+      for (const size_t trial : check.trials) of_trial[trial] = &check;
+    for (const size_t trial : trials) {
+      if (unasked_.contains(trial)) continue;
+      const auto found = of_trial.find(trial);
+      const auto [known, fresh] = failed.try_emplace(PairOf(plan_, plan_.trials[trial]), nullptr);
+      const bool speaks = found != of_trial.end() && found->second->path.empty();
+      if (fresh && speaks) known->second = found->second;
+      if (!speaks) known->second = nullptr;
+    }
+    for (const size_t trial : unasked_) {
+      const auto found = failed.find(PairOf(plan_, plan_.trials[trial]));
+      if (found != failed.end() && found->second != nullptr) found->second->trials.push_back(trial);
+    }
+  }
+
+  const Plan& plan_;
+  const AttemptPlace& place_;
+  Engine& engine_;
+  Slots& slots_;
+  std::vector<std::unique_ptr<Question>> questions_;
+  size_t processes_ = 0;
+  std::set<size_t> unasked_;  // trials beyond what is asked for
+  CheckedOptions report_;
+};
+
+}  // namespace
+
+CheckedOptions CheckOptions(const Plan& plan, const std::vector<size_t>& trials, const AttemptPlace& place, Engine* engine,
+                            Slots* slots) {
+  return Checker(plan, place, engine, slots).Run(trials);
+}
+
+bool FitsNever(const FailedCheck& check) {
+  return check.outcome == "config" || check.outcome == "plugin" || check.outcome == "signal" || check.outcome == "nan";
+}
+
+}  // namespace backplane

@@ -1,0 +1,41 @@
+// Whether the plugins of a plan take their options, and env and learner fit together: asked of the plugins themselves before
+// anything is trained, by `run-trial --check` in processes of their own.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "supervise/attempt.hpp"
+#include "supervise/engine.hpp"
+#include "supervise/resources.hpp"
+#include "sweep/plan.hpp"
+
+namespace backplane {
+
+struct FailedCheck {
+  std::vector<size_t> trials;    // places in the plan: all that it speaks for
+  std::string env, learner;      // plugin ids
+  std::string outcome;           // config, plugin, signal, nan, timeout, temp
+  std::string error;             // a sentence
+  std::string plugin;            // whose fault; empty: not known
+  std::string path, place;       // the option that it is about, and where that was set ("walk.yaml:4:20"); empty: not known
+  std::filesystem::path folder;  // of its logs and its trial.json
+};
+
+struct CheckedOptions {
+  std::vector<FailedCheck> failed;  // in the plan's order
+  bool interrupted = false;         // by Ctrl-C: the rest was not asked
+};
+
+// Asks for some of `trials`, places in the plan (TrialsToCheck); equal configurations once. Those of one pair of plugins and
+// the same resources share a process; where that ends by a crash, another one asks for the rest. What does not fit into memory
+// is no failure: the trials themselves will say so. What failed leaves its logs in `place.out`/check. Nothing else may run in
+// `engine`. Needs an InterruptScope. Throws std::runtime_error.
+CheckedOptions CheckOptions(const Plan& plan, const std::vector<size_t>& trials, const AttemptPlace& place, Engine* engine,
+                            Slots* slots);
+
+// True: it will fail again, so its trials may be left out for good. False: a time limit, say.
+bool FitsNever(const FailedCheck& check);
+
+}  // namespace backplane

@@ -1,0 +1,103 @@
+#include "trial/check_trials.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/json_text.hpp"
+#include "trial/crash.hpp"
+#include "trial/failed_with.hpp"
+#include "trial/option_places.hpp"
+#include "trial/parts.hpp"
+
+namespace backplane {
+namespace {
+
+FailedWith TryToLoad(TrialParts* parts, uint64_t evaluation_rows) {
+  try {
+    parts->Load({.monitors = true, .evaluation_rows = evaluation_rows});
+    return {};
+  } catch (...) {
+    return FailedWithCurrent();
+  }
+}
+
+void Say(const TrialCheck& check) {
+  // On a line of its own, also after a plugin that did not end its last one.
+  std::printf("\n%s\n", JsonText(ToJson(check)).c_str());
+  std::fflush(stdout);
+}
+
+// What it says once everything made for it is gone again: a plugin that crashes then does so in its own check.
+TrialCheck Try(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>& cancelled, TrialExit* exit) {
+  TrialParts parts(spec, status, &cancelled, [](const std::string& id, int, const std::string& text) {
+    std::fprintf(stderr, "%s: %s\n", id.c_str(), text.c_str());
+  });
+  const FailedWith failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
+  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, failed.error, "", ""};
+  if (failed.outcome == "config") {
+    std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
+    // The place of the error is an option of the plugin that complains; another's is only pointed out.
+    const auto own = std::find_if(named.begin(), named.end(),
+                                  [&](const NamedOption& option) { return option.path.starts_with(parts.section() + "."); });
+    if (own != named.end()) {
+      check.path = own->path, check.place = own->place;
+      named.erase(own);
+    }
+    check.error += PlacesText(failed.error, named);
+  }
+  *exit = failed.exit;
+  return check;
+}
+
+TrialExit CheckTrial(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>& cancelled) {
+  std::fprintf(stderr, "%s\n", CheckBegins(spec.trial_id).c_str());
+  TrialExit exit = kExitOk;
+  const TrialCheck check = Try(spec, status, cancelled, &exit);
+  if (!check.error.empty()) std::fprintf(stderr, "%s\n", check.error.c_str());
+  Say(check);
+  return exit;
+}
+
+}  // namespace
+
+nlohmann::json ToJson(const TrialCheck& check) {
+  return {{"checked", check.trial_id}, {"outcome", check.outcome}, {"plugin", check.plugin},
+          {"error", check.error},      {"path", check.path},       {"place", check.place}};
+}
+
+std::string CheckBegins(const std::string& trial_id) { return "checking " + trial_id; }
+
+std::optional<TrialCheck> TrialCheckFromLine(const std::string& line) {
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return std::nullopt;
+  const auto text = [&](const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+  };
+  TrialCheck check{text("checked"), text("outcome"), text("plugin"), text("error"), text("path"), text("place")};
+  return check.trial_id.empty() || check.outcome.empty() ? std::nullopt : std::optional(std::move(check));
+}
+
+int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std::atomic<bool>& cancelled) {
+  std::vector<TrialSpec> specs;
+  for (const std::filesystem::path& file : trial_jsons) specs.push_back(ReadTrialSpec(file));
+  const std::filesystem::path status_file = trial_jsons.front().parent_path() / kCheckStatus;
+  StatusWriter status{status_file};
+  InstallCrashHandlers(&status, [](const std::string& plugin) {
+    std::fprintf(stderr, "%s called exit(); a plugin never ends the process\n", plugin.c_str());
+    std::fflush(nullptr);
+    _exit(kExitPlugin);
+  });
+  TrialExit first = kExitOk;
+  for (const TrialSpec& spec : specs) {
+    if (cancelled) return kExitTemp;
+    const TrialExit exit = CheckTrial(spec, &status, cancelled);
+    if (first == kExitOk) first = exit;
+  }
+  std::filesystem::remove(status_file);
+  return first;
+}
+
+}  // namespace backplane

@@ -1,0 +1,35 @@
+// `backplane run-trial --check`: whether the plugins of trials take their options and fit together.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+// What came out for one trial. The supervisor reads it from the standard output of the process, a line for each; what plugins
+// print there is skipped.
+struct TrialCheck {
+  std::string trial_id;
+  std::string outcome;      // ok, or as FailedWith says
+  std::string plugin;       // whose fault
+  std::string error;        // a sentence
+  std::string path, place;  // the option that it names first, and where that was set; empty: none, or a default
+};
+nlohmann::json ToJson(const TrialCheck& check);
+std::optional<TrialCheck> TrialCheckFromLine(const std::string& line);  // absent: something else
+
+// What the process writes to standard error before it turns to a trial, and the status file that tells in whose code it
+// crashed, beside the first trial.json; gone after an orderly end.
+std::string CheckBegins(const std::string& trial_id);
+inline constexpr char kCheckStatus[] = "check_status";
+
+// Loads and creates everything that each of them would, one after the other, and destroys it; trains and records nothing.
+// Prints a TrialCheck for each to standard output and what does not fit to standard error. Returns the first failure's exit
+// code (TrialExit). Throws std::runtime_error if a file is not a trial.json.
+int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std::atomic<bool>& cancelled);
+
+}  // namespace backplane

@@ -1,0 +1,46 @@
+#include "trial/failed_with.hpp"
+
+#include <new>
+
+#include "plugin/plugin_error.hpp"
+#include "rollout/failure.hpp"
+#include "rollout/instance.hpp"
+
+namespace backplane {
+namespace {
+
+FailedWith OfStatus(bp_status status) {
+  switch (status) {
+    case BP_E_CONFIG:
+    case BP_E_INVALID_ARG:
+    case BP_E_UNSUPPORTED: return {kExitConfig, "config", "", ""};
+    case BP_E_OOM_DEVICE: return {kExitGpuOom, "oom", "", ""};
+    case BP_E_OOM_HOST: return {kExitHostOom, "oom", "", ""};
+    case BP_E_NUMERIC: return {kExitNan, "nan", "", ""};
+    case BP_E_TIMEOUT: return {kExitTimeout, "timeout", "", ""};
+    case BP_E_CANCELLED: return {kExitTemp, "killed", "", ""};
+    default: return {kExitPlugin, "plugin", "", ""};
+  }
+}
+
+}  // namespace
+
+FailedWith FailedWithCurrent() {
+  try {
+    throw;
+  } catch (const TrialFailure& e) {
+    FailedWith failed = OfStatus(e.status());
+    failed.plugin = e.plugin();
+    failed.error = e.what();
+    return failed;
+  } catch (const PluginError& e) {
+    return {kExitPlugin, "plugin", "", e.what()};
+  } catch (const std::bad_alloc&) {
+    return {kExitHostOom, "oom", tls_running_plugin, "out of memory"};
+  } catch (const std::exception& e) {
+    // Not a plugin's: a full disk, a folder that has gone. Worth another try from the last checkpoint.
+    return {kExitTemp, "temp", "", e.what()};
+  }
+}
+
+}  // namespace backplane

@@ -1,0 +1,20 @@
+// What ended a trial before its time, told from the exception: one table for running and for checking.
+#pragma once
+
+#include <string>
+
+#include "trial/contract.hpp"
+
+namespace backplane {
+
+struct FailedWith {
+  TrialExit exit = kExitOk;
+  std::string outcome = "ok";  // config, oom, nan, timeout, plugin, temp, killed
+  std::string plugin;          // whose fault; empty: nobody's in particular
+  std::string error;           // a sentence; empty for ok
+};
+
+// Of the exception that is being handled: to be called within `catch (...)`.
+FailedWith FailedWithCurrent();
+
+}  // namespace backplane

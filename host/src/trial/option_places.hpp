@@ -1,0 +1,23 @@
+// Where the options were set that a plugin's sentence names.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+struct NamedOption {
+  std::string path;   // "env.options.n_uavs"
+  std::string place;  // "walk.yaml:4:20", "--set"
+};
+
+// Options that were set and whose names stand in the sentence as words, in its order. Of options of one name those in `section`
+// ("learner.options") are meant. `origin`: path of a key -> place.
+std::vector<NamedOption> OptionsNamed(const std::string& sentence, const std::map<std::string, std::string>& origin,
+                                      const std::string& section);
+
+// " (env.options.n_uavs at walk.yaml:4:20)": those whose place the sentence does not give itself; empty if none is left.
+std::string PlacesText(const std::string& sentence, const std::vector<NamedOption>& options);
+
+}  // namespace backplane

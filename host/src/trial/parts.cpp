@@ -1,0 +1,93 @@
+#include "trial/parts.hpp"
+
+#include <fmt/format.h>
+
+#include "plugin/catalog.hpp"
+#include "rollout/phase_service.hpp"
+
+namespace backplane {
+
+TrialParts::TrialParts(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>* cancelled, Log log)
+    : spec_(spec),
+      status_(*status),
+      trial_dir_(spec.checkpoint_dir.parent_path().string()),
+      trial_{sizeof trial_, static_cast<uint32_t>(spec.attempt), spec.trial_id.c_str(), spec.attempt_dir.c_str(),
+             trial_dir_.c_str()} {
+  sinks_.log = std::move(log);
+  sinks_.cancelled = cancelled;
+  sinks_.metrics = MetricsHub::Api();
+  sinks_.metrics_impl = metrics_.experiment();
+  sinks_.fact = [this](const std::string& id, const std::string& key, const std::string& value) { facts_[id][key] = value; };
+  monitor_sinks_ = sinks_;
+  monitor_sinks_.metrics_impl = metrics_.machine();
+  monitor_sinks_.trial = &trial_;
+  monitor_sinks_.fact = nullptr;  // monitors run on a thread of their own, and get no `parallel` and `phase` either
+  sinks_.parallel = [this](uint64_t n, void (*piece)(void*, uint64_t), void* context) {
+    threads_->parallel().Run(n, piece, context);
+  };
+  sinks_.phase = PhaseService();
+}
+
+InstanceOptions TrialParts::Options(const nlohmann::json& options, const std::string& section) {
+  section_ = section;
+  return {options, spec_.origin, section};
+}
+
+void TrialParts::PreloadTorchIfNeeded() {
+  Catalog catalog;
+  std::vector<std::pair<uint32_t, TrialPlugin>> all = {{BP_KIND_ENV, spec_.env}, {BP_KIND_LEARNER, spec_.learner}};
+  for (const TrialPlugin& monitor : spec_.monitors) all.push_back({BP_KIND_MONITOR, monitor});
+  for (const auto& [kind, plugin] : all) {
+    std::string why_not;
+    const PluginInfo* info = catalog.Find(kind, plugin.file.string(), &why_not);
+    if (info == nullptr) throw PluginError(why_not);
+    if (info->build.torch.empty() || !torch_version_.empty()) continue;
+    if (spec_.torch_lib.empty())
+      throw PluginError(
+          fmt::format("{} needs LibTorch {}, and none is known: set BACKPLANE_TORCH_LIB to the folder of libtorch.so",
+                      plugin.id, info->build.torch));
+    status_.SetPhase("load libtorch");
+    torch_version_ = PreloadTorch(spec_.torch_lib);
+  }
+}
+
+void TrialParts::Load(const Wanted& wanted) {
+  const Experiment& experiment = spec_.experiment;
+  const auto load = [this](const TrialPlugin& plugin) { return LoadedModule::Load(plugin.file, torch_version_); };
+  status_.SetPhase("load");
+  PreloadTorchIfNeeded();
+  env_module_ = load(spec_.env);
+  learner_module_ = load(spec_.learner);
+  const uint64_t env_flags = env_module_->descriptor(spec_.env.id).flags;
+  const uint64_t both = env_flags & learner_module_->descriptor(spec_.learner.id).flags;
+  // An env that resets itself takes all rows in one call.
+  const bool concurrent = (both & BP_FLAG_ROWS_CONCURRENT) != 0 && (env_flags & BP_FLAG_NATIVE_AUTORESET) == 0;
+  threads_ = std::make_unique<TrialThreads>(experiment.rollout, concurrent);  // before a plugin's code may ask for them
+  const uint64_t rows = experiment.rollout.rows();
+  chunk_rows_ = concurrent ? experiment.rollout.ChunkRows() : rows;
+  env_ =
+      std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(experiment.env.options, "env.options"), rows);
+  learner_ = std::make_unique<LearnerInstance>(*learner_module_, spec_.learner.id, sinks_,
+                                               Options(experiment.learner.options, "learner.options"), *env_, experiment.seed);
+  monitors_ = std::make_unique<MonitorHost>(monitor_sinks_);
+  for (size_t i = 0; wanted.monitors && i < spec_.monitors.size(); ++i) {
+    monitor_modules_.push_back(load(spec_.monitors[i]));
+    monitors_->Add(*monitor_modules_.back(), spec_.monitors[i].id,
+                   Options(experiment.monitors[i].options, fmt::format("monitors[{}].options", i)));
+  }
+  if (wanted.evaluation_rows > 0) LoadEvaluation(wanted.evaluation_rows);
+}
+
+void TrialParts::LoadEvaluation(uint64_t rows) {
+  const Experiment& experiment = spec_.experiment;
+  nlohmann::json env_options = experiment.env.options;
+  if (experiment.evaluation.env_options.is_object()) env_options.update(experiment.evaluation.env_options);
+  evaluation_env_ =
+      std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(env_options, "evaluation.env.options"), rows);
+  CheckSameSpaces(*env_, *evaluation_env_);
+  if (env_->spec().max_episode_steps == 0 && !(env_->flags() & BP_FLAG_OWNS_TIME_LIMIT))
+    throw TrialFailure(BP_E_CONFIG, env_->id(),
+                       "has no step limit, so an evaluation might never end; set evaluation.episodes: 0");
+}
+
+}  // namespace backplane

@@ -1,0 +1,67 @@
+// What a trial is made of: its plugins loaded, an instance of each, and what the host offers them.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rollout/instance.hpp"
+#include "trial/contract.hpp"
+#include "trial/metrics.hpp"
+#include "trial/monitors.hpp"
+#include "trial/status.hpp"
+#include "trial/threads.hpp"
+
+namespace backplane {
+
+class TrialParts {
+ public:
+  using Log = std::function<void(const std::string& plugin_id, int severity, const std::string& text)>;  // [any]
+  struct Wanted {
+    bool monitors = true;
+    uint64_t evaluation_rows = 0;  // of the env that plays evaluations; 0: none
+  };
+
+  // Spec, status and `cancelled` outlive it.
+  TrialParts(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>* cancelled, Log log);
+  TrialParts(const TrialParts&) = delete;
+
+  // Once. Throws TrialFailure or PluginError; section() then says whose options were being read.
+  void Load(const Wanted& wanted);
+  const std::string& section() const { return section_; }  // "env.options"; empty: none yet
+
+  EnvInstance& env() { return *env_; }
+  LearnerInstance& learner() { return *learner_; }
+  EnvInstance* evaluation_env() { return evaluation_env_.get(); }  // NULL: none wanted
+  TrialThreads* threads() { return threads_.get(); }               // NULL, as monitors(): loading did not come so far
+  MonitorHost* monitors() { return monitors_.get(); }
+  MetricsHub& metrics() { return metrics_; }
+  uint64_t chunk_rows() const { return chunk_rows_; }
+  const nlohmann::json& facts() const { return facts_; }  // by plugin id, as plugins recorded them
+  const std::string& torch_version() const { return torch_version_; }
+
+ private:
+  void PreloadTorchIfNeeded();
+  void LoadEvaluation(uint64_t rows);
+  InstanceOptions Options(const nlohmann::json& options, const std::string& section);
+
+  const TrialSpec& spec_;
+  StatusWriter& status_;
+  const std::string trial_dir_;  // where the checkpoint lies: shared by attempts, a replay's own
+  const bp_host_trial_1 trial_;  // what monitors are told
+  MetricsHub metrics_;
+  HostSinks sinks_, monitor_sinks_;
+  nlohmann::json facts_ = nlohmann::json::object();
+  std::string torch_version_, section_;
+  std::unique_ptr<TrialThreads> threads_;
+  uint64_t chunk_rows_ = 1;
+  std::unique_ptr<LoadedModule> env_module_, learner_module_;
+  std::vector<std::unique_ptr<LoadedModule>> monitor_modules_;
+  std::unique_ptr<EnvInstance> env_, evaluation_env_;
+  std::unique_ptr<LearnerInstance> learner_;
+  std::unique_ptr<MonitorHost> monitors_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,57 @@
+// A learner behind its function table, asked and told as the host does it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "fake_host.hpp"
+
+namespace backplane::testing {
+
+class DrivenLearner {
+ public:
+  // The plugin that is linked into the test.
+  explicit DrivenLearner(std::map<std::string, std::string> options)
+      : host_(*bp_module_v1()->descriptor(0), std::move(options)),
+        api_(static_cast<const bp_learner_api*>(bp_module_v1()->api(bp_module_v1()->descriptor(0)->id))) {}
+  ~DrivenLearner() {
+    if (learner_) api_->destroy(learner_);
+  }
+  DrivenLearner(const DrivenLearner&) = delete;
+
+  // A new instance in place of the one there was; status() tells whether it came to be.
+  void Create(const bp_env_spec& env, int64_t rows, uint64_t seed = 1) {
+    if (learner_) api_->destroy(learner_);
+    learner_ = nullptr, rows_ = static_cast<uint64_t>(rows);
+    status_ = api_->create(&host_.host, &host_.config, &env, rows_, seed, &learner_);
+  }
+  bp_request Plan(double progress = 0) {
+    bp_limits limits{sizeof(bp_limits), 0, rows_};
+    limits.progress = progress;
+    bp_request request{sizeof(bp_request)};
+    EXPECT_EQ(api_->plan(learner_, &limits, &request), BP_OK) << error();
+    return request;
+  }
+  bp_status Consume(const bp_delivery& delivery) { return api_->consume(learner_, &delivery); }
+  bp_status Tick() { return Consume({sizeof(bp_delivery), BP_REQ_TICK}); }
+  // All ticks that it asks for after a delivery that ended with `status`.
+  bp_status Learn(bp_status status, double progress = 0) {
+    while (status == BP_OK && Plan(progress).kind == BP_REQ_TICK) status = Tick();
+    return status;
+  }
+  bp_status Act(const bp_act& act) { return api_->act(learner_, &act); }
+  std::string Saved() { return SaveState(api_, learner_); }
+  bp_status Load(const std::string& saved) { return LoadState(api_, learner_, saved); }
+
+  bp_status status() const { return status_; }
+  const std::string& error() const { return host_.error; }
+  const bp_learner_spec& spec() const { return *api_->spec(learner_); }
+
+ private:
+  FakeHost host_;
+  const bp_learner_api* api_;
+  bp_learner* learner_ = nullptr;
+  bp_status status_ = BP_OK;
+  uint64_t rows_ = 0;
+};
+
+}  // namespace backplane::testing
