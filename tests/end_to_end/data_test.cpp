@@ -59,17 +59,19 @@ TEST_F(DataTrials, ThatDoNotFitGoOnInSmallerMicroBatchesWithTheSameUpdates) {
   EXPECT_EQ(shrinks[0]["micro_batch_before"], 4);
   EXPECT_EQ(shrinks[0]["micro_batch_after"], 2);
   EXPECT_EQ(LastLine("small")["metrics"]["train/sum"], LastLine("whole")["metrics"]["train/sum"]);
-  EXPECT_THAT(ReadFile(Attempt("small") / "stderr.log"), HasSubstr("goes on with 2 items at a time instead of 4"));
+  EXPECT_THAT(run.err, HasSubstr("goes on with 2 items at a time instead of 4"));
 }
 
 TEST_F(DataTrials, ThatDoNotFitAtAllAreInfeasible) {
   WriteFile("none", "budget: {epochs: 1}\nresources: {device_memory: 1010B}\n");
   const Finished run = RunFile("none");
-  EXPECT_THAT(run.out, HasSubstr("INFEASIBLE"));
+  EXPECT_THAT(run.err, HasSubstr("FAILED (oom)"));
+  EXPECT_THAT(ReadFile(dir_ / "outputs/none/events.jsonl"), HasSubstr("INFEASIBLE"));
   EXPECT_THAT(Result("none")["error"], HasSubstr("one item at a time"));
   const Finished unshrunk =
       RunFile("none", " --fresh --set resources.device_memory=1150B --set on_failure.device_oom=infeasible");
-  EXPECT_THAT(unshrunk.out, HasSubstr("INFEASIBLE"));
+  EXPECT_THAT(unshrunk.err, HasSubstr("needs 1200 bytes of 1150"));
+  EXPECT_THAT(ReadFile(dir_ / "outputs/none/events.jsonl"), HasSubstr("INFEASIBLE"));
 }
 
 TEST_F(DataTrials, FindTheLargestMicroBatchThatFits) {

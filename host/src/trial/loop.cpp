@@ -233,12 +233,15 @@ void TrialLoop::WarnOfLiveNames(const nlohmann::json& line) {
   names.insert(names.end(), {"return", "ep/length"});
   for (const std::string& name : collector_.info_names()) names.push_back(name);
   const auto place = parts_.spec.origin.find("output.live");
-  warnings_ = UnknownLive(parts_.spec.experiment.live, std::move(names), parts_.evaluation_env != nullptr,
-                          place == parts_.spec.origin.end() ? "" : place->second);
-  for (const std::string& warning : warnings_) {
-    std::fprintf(stderr, "warning: %s\n", warning.c_str());
-    parts_.status.SetLine("warning: " + warning);
-  }
+  const auto unknown = UnknownLive(parts_.spec.experiment.live, std::move(names), parts_.evaluation_env != nullptr,
+                                   place == parts_.spec.origin.end() ? "" : place->second);
+  for (const std::string& warning : unknown) Warn(warning);
+}
+
+void TrialLoop::Warn(const std::string& sentence) {
+  warnings_.push_back(sentence);
+  std::fprintf(stderr, "warning: %s\n", sentence.c_str());
+  parts_.status.SetLine("warning: " + sentence);
 }
 
 void TrialLoop::PostEpisodes() {

@@ -69,6 +69,7 @@ class TrialLoop {
   Spent SpentNow() const;
   void PostEpisodes();
   void ShowLive(const nlohmann::json& line);  // as MetricsFile writes it
+  void Warn(const std::string& sentence);     // in the log, the status and the result
   void WarnOfLiveNames(const nlohmann::json& line);
 
   LoopParts parts_;

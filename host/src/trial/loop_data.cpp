@@ -1,8 +1,6 @@
 // How the loop serves a learner of a data set.
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "trial/loop.hpp"
 
 namespace backplane {
@@ -52,11 +50,8 @@ void TrialLoop::RecordFeed() {
   parts_.metrics.Record(micro_batch_metric_, static_cast<double>(feed_->micro_batch()));
   for (; shrinks_told_ < feed_->shrinks().size(); ++shrinks_told_) {
     const Shrink& shrink = feed_->shrinks()[shrinks_told_];
-    const std::string line =
-        fmt::format("out of memory in iteration {}: goes on with {} items at a time instead of {}, the update stays the same",
-                    shrink.iteration, shrink.micro_batch_after, shrink.micro_batch_before);
-    std::fprintf(stderr, "warning: %s\n", line.c_str());
-    parts_.status.SetLine(line);
+    Warn(fmt::format("out of memory in iteration {}: goes on with {} items at a time instead of {}, the update stays the same",
+                     shrink.iteration, shrink.micro_batch_after, shrink.micro_batch_before));
   }
 }
 
