@@ -1,15 +1,14 @@
 #include "cli/plugin_check.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <regex>
 #include <set>
-#include <stdexcept>
+#include <string>
 
+#include "base/scratch_folder.hpp"
 #include "cli/plugin_search.hpp"
 #include "plugin/loader.hpp"
 #include "supervise/interrupt.hpp"
@@ -19,24 +18,6 @@ namespace backplane {
 namespace {
 
 constexpr size_t kShownPoints = 3;
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "backplane-check-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made in " + name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // `place` as Place() writes it: "walk.yaml:12:5", or "--set".
 Diagnostic At(const std::string& place, std::string message) {
@@ -109,7 +90,7 @@ std::vector<Diagnostic> DiagnosticsOf(const Plan& plan, const std::vector<Failed
 }
 
 PluginsAsked AskPlugins(const Plan& plan, Slots* slots) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const InterruptScope interrupts;
   std::vector<size_t> trials(plan.trials.size());
   for (size_t i = 0; i < trials.size(); ++i) trials[i] = i;

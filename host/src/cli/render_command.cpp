@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/files.hpp"
+#include "base/scratch_folder.hpp"
 #include "cli/commands.hpp"
 #include "cli/one_trial.hpp"
 #include "report/film_svg.hpp"
@@ -15,32 +16,15 @@ namespace {
 
 constexpr size_t kShownLines = 5;  // of a log
 
-// The place where the trial's process leaves what it made, gone with this object.
-class Workplace {
- public:
-  explicit Workplace(const TrialFolder& trial) : dir_(trial.folder / ("render-" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(dir_);
-  }
-  ~Workplace() {
-    std::error_code error;
-    std::filesystem::remove_all(dir_, error);
-  }
-  Workplace(const Workplace&) = delete;
-  const std::filesystem::path& dir() const { return dir_; }
-
- private:
-  std::filesystem::path dir_;
-};
-
 Film Shoot(const OneTrial& trial, uint64_t episode) {
-  const Workplace place(trial.folder);
-  const std::filesystem::path file = place.dir() / "film.json";
+  const ScratchFolder place(trial.folder.folder / ("render-" + std::to_string(getpid())));
+  const std::filesystem::path file = place.path() / "film.json";
   const ChildExit exit = RunForTrial(
       trial, {"run-trial", trial.folder.trial_json().string(), "--film", file.string(), "--episode", std::to_string(episode)},
-      place.dir());
+      place.path());
   if (exit.signal != 0 || exit.code != 0) {
     std::string why;
-    for (const std::string& line : LastLines(place.dir() / "stderr.log", kShownLines)) why += (why.empty() ? "" : "\n") + line;
+    for (const std::string& line : LastLines(place.path() / "stderr.log", kShownLines)) why += (why.empty() ? "" : "\n") + line;
     if (!why.empty() && exit.signal == 0) throw std::runtime_error(why);
     throw std::runtime_error("the trial's process ended with " +
                              (exit.signal != 0 ? SignalName(exit.signal) : "exit code " + std::to_string(exit.code)) +

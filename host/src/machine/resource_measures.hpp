@@ -62,7 +62,9 @@ inline constexpr std::string_view kAll[] = {kCpuSystemPct,
                                             kGpuWholeDevice,
                                             kTensorActivePct};
 
-inline bool IsKnown(std::string_view measure) { return std::find(std::begin(kAll), std::end(kAll), measure) != std::end(kAll); }
+constexpr bool IsKnown(std::string_view measure) {
+  return std::find(std::begin(kAll), std::end(kAll), measure) != std::end(kAll);
+}
 
 // Whether it takes a GPU to have a value; of the host's own measures too ("vram_peak_mb").
 inline bool IsOfGpu(std::string_view measure) {

@@ -4,39 +4,19 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "bart_fields.hpp"
+
 namespace backplane::seq2seq {
 namespace {
 
 using nlohmann::json;
 
-struct IntegerField {
-  const char* name;
-  int64_t BartConfig::*at;
-};
-constexpr IntegerField kSizes[] = {{"vocab_size", &BartConfig::vocab_size},
-                                   {"d_model", &BartConfig::d_model},
-                                   {"max_position_embeddings", &BartConfig::max_position_embeddings},
-                                   {"encoder_layers", &BartConfig::encoder_layers},
-                                   {"decoder_layers", &BartConfig::decoder_layers},
-                                   {"encoder_attention_heads", &BartConfig::encoder_attention_heads},
-                                   {"decoder_attention_heads", &BartConfig::decoder_attention_heads},
-                                   {"encoder_ffn_dim", &BartConfig::encoder_ffn_dim},
-                                   {"decoder_ffn_dim", &BartConfig::decoder_ffn_dim}};
 constexpr IntegerField kIds[] = {{"bos_token_id", &BartConfig::bos_token_id},
                                  {"pad_token_id", &BartConfig::pad_token_id},
                                  {"eos_token_id", &BartConfig::eos_token_id},
                                  {"decoder_start_token_id", &BartConfig::decoder_start_token_id}};
 constexpr IntegerField kForcedIds[] = {{"forced_bos_token_id", &BartConfig::forced_bos_token_id},
                                        {"forced_eos_token_id", &BartConfig::forced_eos_token_id}};
-
-struct ShareField {
-  const char* name;
-  double BartConfig::*at;
-};
-constexpr ShareField kShares[] = {{"dropout", &BartConfig::dropout},
-                                  {"attention_dropout", &BartConfig::attention_dropout},
-                                  {"activation_dropout", &BartConfig::activation_dropout},
-                                  {"init_std", &BartConfig::init_std}};
 
 // What an older or other model may ask for and this one does not compute.
 struct Fixed {

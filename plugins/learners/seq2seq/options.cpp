@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bart_fields.hpp"
 #include "pretrained.hpp"
 
 namespace backplane::seq2seq {
@@ -27,25 +28,6 @@ Schedule ScheduleOf(const std::string& name) {
 EarlyStopping EarlyStoppingOf(const std::string& name) {
   return name == "never" ? EarlyStopping::kNever : name == "true" ? EarlyStopping::kYes : EarlyStopping::kNo;
 }
-
-struct SizeOption {
-  const char* name;
-  int64_t BartConfig::*at;
-};
-constexpr SizeOption kSizes[] = {{"d_model", &BartConfig::d_model},
-                                 {"encoder_layers", &BartConfig::encoder_layers},
-                                 {"decoder_layers", &BartConfig::decoder_layers},
-                                 {"encoder_attention_heads", &BartConfig::encoder_attention_heads},
-                                 {"decoder_attention_heads", &BartConfig::decoder_attention_heads},
-                                 {"encoder_ffn_dim", &BartConfig::encoder_ffn_dim},
-                                 {"decoder_ffn_dim", &BartConfig::decoder_ffn_dim}};
-struct DropoutOption {
-  const char* name;
-  double BartConfig::*at;
-};
-constexpr DropoutOption kDropouts[] = {{"dropout", &BartConfig::dropout},
-                                       {"attention_dropout", &BartConfig::attention_dropout},
-                                       {"activation_dropout", &BartConfig::activation_dropout}};
 
 }  // namespace
 
@@ -106,19 +88,19 @@ BartConfig ChooseConfig(const bp::Config& c, const Options& options, const EnvSh
   try {
     if (!options.pretrained.empty()) {
       config = ReadConfig(options.pretrained + "/config.json");
-      for (const SizeOption& size : kSizes) {
+      for (const IntegerField& size : kLayerSizes) {
         if (IsSet(c, size.name))
           throw bp::ConfigError(std::string(size.name) + " is that of the model in model_name_or_path; leave it out");
       }
     } else {
       config.vocab_size = shape.vocabulary;
-      for (const SizeOption& size : kSizes) config.*size.at = c.I64(size.name);
+      for (const IntegerField& size : kLayerSizes) config.*size.at = c.I64(size.name);
       config.scale_embedding = c.Bool("scale_embedding"), config.init_std = c.F64("init_std");
       config.max_position_embeddings = c.I64("max_position_embeddings");
       if (config.max_position_embeddings == 0)
         config.max_position_embeddings = std::max({shape.max_source, shape.max_label, shape.max_generated});
     }
-    for (const DropoutOption& dropout : kDropouts) {
+    for (const ShareField& dropout : kDropouts) {
       if (options.pretrained.empty() || IsSet(c, dropout.name)) config.*dropout.at = c.F64(dropout.name);
     }
     config.Check();

@@ -45,6 +45,13 @@ inline constexpr Column kColumns[] = {
      "1: the trial's process was not found on a GPU, its numbers are of all users"},
 };
 inline constexpr size_t kColumnCount = std::size(kColumns);
+static_assert(
+    [] {
+      for (const Column& column : kColumns)
+        if (!resource_measure::IsKnown(column.metric)) return false;
+      return true;
+    }(),
+    "reports look for measures by resource_measure::kAll");
 
 // Places in a row, in the order of the table.
 enum ColumnIndex : size_t {

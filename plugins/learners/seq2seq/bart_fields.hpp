@@ -1,0 +1,35 @@
+// Numbers of a BartConfig by their names in config.json; those that the learner's options can set are called the same there.
+#pragma once
+
+#include <span>
+
+#include "bart_config.hpp"
+
+namespace backplane::seq2seq {
+
+struct IntegerField {
+  const char* name;
+  int64_t BartConfig::*at;
+};
+inline constexpr IntegerField kSizes[] = {{"vocab_size", &BartConfig::vocab_size},
+                                          {"max_position_embeddings", &BartConfig::max_position_embeddings},
+                                          {"d_model", &BartConfig::d_model},
+                                          {"encoder_layers", &BartConfig::encoder_layers},
+                                          {"decoder_layers", &BartConfig::decoder_layers},
+                                          {"encoder_attention_heads", &BartConfig::encoder_attention_heads},
+                                          {"decoder_attention_heads", &BartConfig::decoder_attention_heads},
+                                          {"encoder_ffn_dim", &BartConfig::encoder_ffn_dim},
+                                          {"decoder_ffn_dim", &BartConfig::decoder_ffn_dim}};
+inline constexpr auto kLayerSizes = std::span(kSizes).subspan<2>();  // the others depend on the texts
+
+struct ShareField {
+  const char* name;
+  double BartConfig::*at;
+};
+inline constexpr ShareField kShares[] = {{"init_std", &BartConfig::init_std},
+                                         {"dropout", &BartConfig::dropout},
+                                         {"attention_dropout", &BartConfig::attention_dropout},
+                                         {"activation_dropout", &BartConfig::activation_dropout}};
+inline constexpr auto kDropouts = std::span(kShares).subspan<1>();
+
+}  // namespace backplane::seq2seq
