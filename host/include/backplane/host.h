@@ -61,8 +61,9 @@ typedef struct bp_host_facts_1 {
   void (*record)(const bp_host* host, const char* key, const char* value);
 } bp_host_facts_1;
 
-// "bp.host.trial/1": which trial this is and where its files go. For monitors: others get NULL, since what they do must not
-// depend on it. The texts live as long as the host. A folder may not exist before the first event.
+// "bp.host.trial/1": which trial this is and where its files go. For monitors, and for learners that leave files besides their
+// state; what is computed must not depend on it. The texts live as long as the host. A folder may not exist before the first
+// event.
 #define BP_HOST_TRIAL_1 "bp.host.trial/1"
 typedef struct bp_host_trial_1 {
   uint32_t struct_size;

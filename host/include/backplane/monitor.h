@@ -21,7 +21,8 @@ typedef struct bp_monitor bp_monitor;  // the plugin's own
 //            them: nothing is collected for nobody.
 //   ITER     an iteration ended, which took duration_ns. value: env steps per second
 //   EPISODE  value: return, instance: row
-//   METRIC   a number of the iteration that the last ITER told of, by its name in metrics.jsonl ("sps", "return", "ep/length",
+//   METRIC   a number of the iteration that the last ITER told of, or before any of the evaluation at the start (iteration 0),
+//   by its name in metrics.jsonl ("sps", "return", "ep/length",
 //            "eval/return", "train/policy_loss", ...), NaN if it was not finite. instance: BP_METRIC_*
 enum { BP_EVENT_RUN = 1, BP_EVENT_PHASE, BP_EVENT_ITER, BP_EVENT_EPISODE, BP_EVENT_METRIC, BP_EVENT_ERROR };
 

@@ -7,6 +7,7 @@
 //   measured_s                   of the iterations after the first: what the speeds were measured over
 //   attempt_s                    from the start of the process to its end
 //   iterations, env_steps, episodes, seconds_per_episode
+//   iteration_s                  seconds of an iteration without its evaluation: mean over the last tenth
 //   return, ep/NAME              mean over the last episodes of training
 //   eval/return, eval/NAME, floor_zero/..., floor_uniform/...
 //   train/NAME and all else that plugins recorded: mean over the last tenth of the iterations, at least one
@@ -23,6 +24,7 @@
 //                                an interval, as samples that follow each other are not independent
 //   rss_peak_mb, vram_peak_mb    largest of all sources that tell
 //   threads, learner_threads, balance, monitor_cpu_pct; chunk_rows of one call
+//   CURVE@HOW                    one number of a curve (analysis/reduction.hpp), where a report asks for it
 #pragma once
 
 #include <filesystem>
@@ -41,6 +43,7 @@ namespace backplane {
 struct CurvePoint {
   uint64_t iteration = 0;
   double env_steps = 0, time_s = 0, value = 0;  // time since the trial's loop began
+  bool warms_up = false;                        // the first iteration of an attempt, or before it
 };
 
 struct TrialData {
@@ -52,10 +55,12 @@ struct TrialData {
   nlohmann::json config;  // complete, as in trial.json; of a trial that never started, put together from config.yaml
   std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the plugin or data file named there
   std::string state = "PLANNED", outcome, why;
-  double ended = 0;                // seconds since 1970, of the last attempt; 0: none ended
-  std::vector<int> cores;          // granted to the last attempt
-  size_t gpus = 0;                 // how many were granted
-  std::vector<std::string> facts;  // what plugins decided by themselves: "learner.x update_path fused"
+  bool resumed = false;               // the last attempt went on from a checkpoint
+  double ended = 0;                   // seconds since 1970, of the last attempt; 0: none ended
+  std::vector<int> cores;             // granted to the last attempt
+  size_t gpus = 0;                    // how many were granted
+  std::vector<std::string> facts;     // what plugins decided by themselves: "learner.x update_path fused"
+  std::vector<ShrinkRecord> shrinks;  // of the last attempt
   std::map<std::string, Number> measures;
   std::map<std::string, RegisteredMeasure> registered;    // what plugins said of their measures, by name
   std::map<std::string, std::vector<CurvePoint>> curves;  // SPS, return and what plugins recorded, by iteration

@@ -61,13 +61,17 @@ void AddResult(const Measurements& found, TrialData* trial) {
   for (const RegisteredMeasure& one : found.registered) trial->registered[one.name] = one;
   AddStatistics(found.statistics, trial);
   trial->facts = found.facts;
+  trial->shrinks = found.shrinks;
 }
 
 // After its first iteration, which warms up.
 std::vector<double> Steady(const std::vector<IterationValue>& values, const std::string& name) {
   std::vector<double> steady;
+  bool warmed_up = false;
   for (const IterationValue& one : values) {
-    if (one.name == name && one.iteration > values.front().iteration) steady.push_back(one.value);
+    if (one.name != name) continue;
+    if (warmed_up) steady.push_back(one.value);
+    warmed_up = true;
   }
   return steady;
 }
@@ -87,20 +91,60 @@ void AddSpeeds(const std::vector<IterationValue>& last_attempt, TrialData* trial
   if (!last_attempt.empty()) AddReading("measured_s", seconds, trial);
 }
 
-void AddCurves(const std::vector<IterationValue>& values, TrialData* trial) {
-  static const std::set<std::string> kOfTheHost = {"env_steps", "episodes", "t", "iteration_s", "sampling_sps"};
+struct AllAttempts {
+  std::vector<IterationValue> values;
+  std::set<uint64_t> first;  // iterations with which an attempt began, and what came before any
+};
+
+void AddFirst(const std::vector<IterationValue>& attempt, std::set<uint64_t>* first) {
+  for (const IterationValue& one : attempt) {
+    first->insert(one.iteration);
+    if (one.iteration > 0) return;
+  }
+}
+
+// An attempt that went on from a checkpoint repeats none of the iterations before it.
+AllAttempts AllIterations(const ResultsFolder& folder, const TrialRecord& record, std::vector<IterationValue> values) {
+  AllAttempts all{std::move(values), {}};
+  AddFirst(all.values, &all.first);
+  for (size_t i = record.attempts.size(); i-- > 1 && At(record.attempts[i].start_body, "resumed") == true;) {
+    std::vector<IterationValue> earlier = ReadIterations(folder.attempt(record.id, record.attempts[i - 1].number));
+    if (!all.values.empty()) {
+      std::erase_if(earlier, [&](const IterationValue& one) { return one.iteration >= all.values.front().iteration; });
+    }
+    AddFirst(earlier, &all.first);
+    all.values.insert(all.values.begin(), earlier.begin(), earlier.end());
+  }
+  return all;
+}
+
+void AddCurves(const AllAttempts& attempts, TrialData* trial) {
+  static const std::set<std::string> kOfTheHost = {"env_steps", "episodes", "t", "sampling_sps"};
   std::map<uint64_t, CurvePoint> places;
-  for (const IterationValue& one : values) {
+  for (const IterationValue& one : attempts.values) {
     CurvePoint& place = places[one.iteration];
     place.iteration = one.iteration;
+    place.warms_up = attempts.first.contains(one.iteration);
     if (one.name == "env_steps") place.env_steps = one.value;
     if (one.name == "t") place.time_s = one.value;
   }
-  for (const IterationValue& one : values) {
+  for (const IterationValue& one : attempts.values) {
     if (kOfTheHost.contains(one.name)) continue;
     CurvePoint point = places[one.iteration];
     point.value = one.value;
     trial->curves[one.name == "sps" ? kSps : one.name].push_back(point);
+  }
+}
+
+// The evaluation at the end stands in the result alone, unless the last iteration had one.
+void AddLastEvaluation(const std::optional<double>& evaluated_at, TrialData* trial) {
+  const Number *iterations = trial->Find("iterations"), *env_steps = trial->Find("env_steps"), *wall_s = trial->Find("wall_s");
+  if (!iterations || !env_steps || !wall_s || evaluated_at != iterations->value) return;
+  const auto last = static_cast<uint64_t>(iterations->value);
+  for (const auto& [name, number] : trial->measures) {
+    if (!name.starts_with("eval/")) continue;
+    std::vector<CurvePoint>& curve = trial->curves[name];
+    if (curve.empty() || curve.back().iteration < last) curve.push_back({last, env_steps->value, wall_s->value, number.value});
   }
 }
 
@@ -135,29 +179,19 @@ void AddResources(const std::filesystem::path& file, TrialData* trial) {
   }
 }
 
-// An attempt that went on from a checkpoint repeats none of the iterations before it.
-std::vector<IterationValue> AllIterations(const ResultsFolder& folder, const TrialRecord& record,
-                                          std::vector<IterationValue> values) {
-  for (size_t i = record.attempts.size(); i-- > 1 && At(record.attempts[i].start_body, "resumed") == true;) {
-    std::vector<IterationValue> earlier = ReadIterations(folder.attempt(record.id, record.attempts[i - 1].number));
-    if (!values.empty()) {
-      std::erase_if(earlier, [&](const IterationValue& one) { return one.iteration >= values.front().iteration; });
-    }
-    values.insert(values.begin(), earlier.begin(), earlier.end());
-  }
-  return values;
-}
-
 }  // namespace
 
 void ReadTrialMeasures(const ResultsFolder& folder, const TrialRecord& record, TrialData* trial) {
   if (record.attempts.empty()) return;
   const AttemptRecord& last = record.attempts.back();
   const std::filesystem::path attempt = folder.attempt(record.id, last.number);
-  AddResult(ReadMeasurements(attempt), trial);
+  trial->resumed = At(last.start_body, "resumed") == true;
+  const Measurements found = ReadMeasurements(attempt);
+  AddResult(found, trial);
   const std::vector<IterationValue> iterations = ReadIterations(attempt);
   AddSpeeds(iterations, trial);
   AddCurves(AllIterations(folder, record, iterations), trial);
+  AddLastEvaluation(found.evaluated_at, trial);
   AddLastTenths(trial);
   AddResources(attempt / "resources.csv", trial);
   AddReading("attempt_s", NumberOf(At(last.end_body, "wall_s")), trial);

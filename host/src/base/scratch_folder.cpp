@@ -7,7 +7,9 @@
 
 namespace backplane {
 
-ScratchFolder::ScratchFolder(std::filesystem::path path) : path_(std::move(path)) { std::filesystem::create_directories(path_); }
+ScratchFolder::ScratchFolder(std::filesystem::path path) : path_(std::move(path)) {
+  std::filesystem::create_directories(path_);
+}
 
 ScratchFolder::ScratchFolder() {
   std::string name = (std::filesystem::temp_directory_path() / "backplane-XXXXXX").string();

@@ -90,7 +90,9 @@ class BatchText {
     const TrialFolder folder = TrialFolderOf(request_.out, plan_.trials[0].id);
     const BatchReport::Trial& trial = report_.trials[0];
     if (folder.LastAttempt() == 0 || !report_.checks.empty()) return;
-    const TrialResult result = LastResult(0);
+    TrialResult result = LastResult(0);
+    // What the attempt did to the trial is for the batch to say: out of memory may be a result.
+    if (trial.state == "INFEASIBLE") result.state = trial.state;
     const std::string same = SameCommand(args_);
     const bool completed = trial.state == "COMPLETED" || trial.state == "PRUNED";
     SummaryContext context{plan_.base.experiment.name, request_.out, folder.attempt(folder.LastAttempt()), {}};

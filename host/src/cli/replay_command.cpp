@@ -14,40 +14,33 @@
 namespace backplane {
 namespace {
 
-// The lines of metrics.jsonl without what depends on the clock and the machine.
-std::vector<std::string> Values(const std::filesystem::path& file) {
-  std::vector<std::string> lines;
+using ValuesByIteration = std::map<size_t, std::string>;
+
+// The lines of metrics.jsonl without what depends on the clock and the machine, into `lines`.
+void AddValues(const std::filesystem::path& file, ValuesByIteration* lines) {
   std::istringstream text(ReadFile(file).value_or(""));
   for (std::string line; std::getline(text, line);) {
     nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object()) break;  // torn
     json.erase("time");
-    lines.push_back(json.dump());
+    (*lines)[json.value("iteration", size_t{0})] = json.dump();
   }
-  return lines;
-}
-
-// Every iteration of the trial, from whichever attempt reached it last.
-std::vector<std::string> RecordedValues(const TrialFolder& folder) {
-  std::vector<std::string> lines;
-  for (unsigned number = 1; number <= folder.LastAttempt(); ++number) {
-    for (const std::string& line : Values(folder.attempt(number) / "metrics.jsonl")) {
-      const size_t at = nlohmann::json::parse(line).value("iteration", size_t{0});
-      if (at == 0) continue;
-      lines.resize(std::max(lines.size(), at));
-      lines[at - 1] = line;
-    }
-  }
-  return lines;
 }
 
 int Compare(const TrialFolder& folder, const std::filesystem::path& again) {
-  const std::vector<std::string> before = RecordedValues(folder), now = Values(again / "metrics.jsonl");
-  const size_t both = std::min(before.size(), now.size());
-  for (size_t i = 0; i < both; ++i) {
-    if (before[i] == now[i]) continue;
-    std::printf("iteration %zu differs from the record:\n  recorded  %s\n  replayed  %s\n", i + 1, before[i].c_str(),
-                now[i].c_str());
+  ValuesByIteration before, now;
+  // Every iteration counts as the attempt that reached it last has it.
+  for (unsigned number = 1; number <= folder.LastAttempt(); ++number)
+    AddValues(folder.attempt(number) / "metrics.jsonl", &before);
+  AddValues(again / "metrics.jsonl", &now);
+  size_t both = 0;
+  for (const auto& [iteration, line] : now) {
+    const auto recorded = before.find(iteration);
+    if (recorded == before.end()) continue;
+    ++both;
+    if (recorded->second == line) continue;
+    std::printf("iteration %zu differs from the record:\n  recorded  %s\n  replayed  %s\n", iteration, recorded->second.c_str(),
+                line.c_str());
     return kFailed;
   }
   if (both == 0) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json_path.hpp"
+#include "config/option_table.hpp"
 #include "config/schema.hpp"
 #include "config/units.hpp"
 
@@ -126,6 +128,19 @@ std::optional<json> FromHostKey(const json& value, const OptionInfo& option) {
     case ValueType::kEnum:
     case ValueType::kPath: return value.is_string() ? std::optional(value) : std::nullopt;
     default: return std::nullopt;
+  }
+}
+
+void AddHostNamed(const PluginInfo& info, const json& experiment, json* options) {
+  const OptionTable table(info);
+  for (const TableOption& option : table.options()) {
+    if (!option.host_key || options->contains(option.info->path)) continue;
+    json value = AtPath(experiment, option.host_key->path);
+    // Written as plain bytes and seconds, whatever the option's unit.
+    if (value.is_number() && IsMeasured(*option.host_key))
+      value = value.dump() + (option.host_key->type == ValueType::kSize ? "B" : "s");
+    const std::optional<json> seen = FromHostKey(value, *option.info);
+    (*options)[option.info->path] = seen ? *seen : option.default_value.value_or(nullptr);
   }
 }
 

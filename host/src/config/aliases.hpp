@@ -23,4 +23,8 @@ void RewriteAliases(Node* root, const std::vector<PluginSlot>& slots, Errors* er
 // The host key's value as the plugin is to see it, in the option's type and unit; nothing if the key has no such value.
 std::optional<nlohmann::json> FromHostKey(const nlohmann::json& value, const OptionInfo& option);
 
+// Options that are another name of a host key, as the plugin is to see them: the key's value in `experiment` (ToJson), else the
+// option's default.
+void AddHostNamed(const PluginInfo& info, const nlohmann::json& experiment, nlohmann::json* options);
+
 }  // namespace backplane

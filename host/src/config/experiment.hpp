@@ -39,6 +39,7 @@ struct BudgetConfig {
 
 struct EvaluationConfig {
   uint64_t every_iterations = 0;  // 0: only at the end
+  bool at_start = false;          // also before the first iteration
   uint64_t episodes = 0;          // 0: no evaluation
   nlohmann::json env_options;     // overrides of env.options for the evaluation instance
 };
@@ -57,7 +58,7 @@ struct ReportConfig {
   std::optional<std::string> name;  // absent: the kind
   nlohmann::json baseline;          // a point's name, or its values by path; null: none
   bool timing = false;
-  nlohmann::json columns, figures, select;  // as written
+  nlohmann::json columns, figures, select, notes;  // as written
   bool ComparesTimes() const { return kind == "parallel_efficiency" || (kind == "comparison" && timing); }
 };
 

@@ -132,7 +132,7 @@ class HostKeyReader {
     ReportConfig report;
     auto kind = values_->values.find("report.kind");
     if (kind != values_->values.end() && kind->second.is_string()) report.kind = kind->second.get<std::string>();
-    report.timing = IsGiven("report.timing");
+    report.timing = values_->values["report.timing"] == true;
     exclusive = report.ComparesTimes();
   }
 

@@ -42,7 +42,11 @@ class OptionReader {
     for (const TableOption& option : table_.options()) {
       const std::string& name = option.info->path;
       if (result->contains(name) || failed_.contains(name)) continue;
-      (*result)[name] = option.host_key ? FromHost(option) : Default(option);
+      if (option.host_key) {
+        CheckAgainstHost(option);
+      } else {
+        (*result)[name] = Default(option);
+      }
     }
   }
 
@@ -60,19 +64,18 @@ class OptionReader {
     if (entry.mark.source) host_->origin[name] = Place(entry.mark);
   }
 
-  json FromHost(const TableOption& known) {
+  // Another name of a host key is no value of its own: the trial shows the plugin the key's (AddHostNamed).
+  void CheckAgainstHost(const TableOption& known) {
     const OptionInfo& option = *known.info;
     const std::string& host_path = known.host_key->path;
     auto found = host_->values.find(host_path);
-    std::optional<json> value = found == host_->values.end() ? std::nullopt : FromHostKey(found->second, option);
-    if (!value) return Default(known);
-    auto origin = host_->origin.find(host_path);
-    if (origin != host_->origin.end()) host_->origin[path_ + "." + option.path] = origin->second;
-    if (value->is_number() && option.range && !InRange(*option.range, value->get<double>())) {
-      errors_->Add(PathMark(root_, host_path), fmt::format("{}: {} is out of range {} of {}'s option '{}'", host_path,
-                                                           value->dump(), *option.range, table_.info().id, option.path));
-    }
-    return *value;
+    const auto value = found == host_->values.end() ? std::nullopt : FromHostKey(found->second, option);
+    // What the plugin says of it is to be found in the file.
+    const auto origin = host_->origin.find(host_path);
+    if (value && origin != host_->origin.end()) host_->origin[path_ + "." + option.path] = origin->second;
+    if (!value || !value->is_number() || !option.range || InRange(*option.range, value->get<double>())) return;
+    errors_->Add(PathMark(root_, host_path), fmt::format("{}: {} is out of range {} of {}'s option '{}'", host_path,
+                                                         value->dump(), *option.range, table_.info().id, option.path));
   }
 
   json Default(const TableOption& known) {

@@ -20,6 +20,11 @@ uint64_t LengthOf(EnvInstance& env) {
   return length;
 }
 
+// Of a group.
+uint64_t LeastItems(const bp_request& request) {
+  return request.u.data.flags & BP_DATA_DROP_LAST ? request.u.data.group_rows : 1;
+}
+
 }  // namespace
 
 DataFeed::DataFeed(EnvInstance& env, LearnerInstance& learner, FeedOptions options, std::function<bool()> between)
@@ -31,28 +36,34 @@ DataFeed::DataFeed(EnvInstance& env, LearnerInstance& learner, FeedOptions optio
       items_(LengthOf(env)),
       micro_batch_max_(kNoLimit) {}
 
-bool DataFeed::Serve(const bp_request& request, uint64_t iteration, uint64_t env_steps, const std::function<void()>& read) {
+void DataFeed::Prepare(const bp_request& request) {
   const auto& data = request.u.data;
   if (data.group_rows == 0) throw TrialFailure(BP_E_INTERNAL, learner_.id(), "asks for a group of 0 items");
-  const uint64_t least = data.flags & BP_DATA_DROP_LAST ? data.group_rows : 1;
-  if (items_ < least)
-    throw TrialFailure(
-        BP_E_CONFIG, learner_.id(),
-        fmt::format("asks for groups of {} items and leaves out short ones, and the data has {} items", least, items_));
-  if (items_ - item_ < least) ++epoch_, item_ = 0;
+  if (items_ < LeastItems(request))
+    throw TrialFailure(BP_E_CONFIG, learner_.id(),
+                       fmt::format("asks for groups of {} items and leaves out short ones, and the data has {} items",
+                                   data.group_rows, items_));
   if (data.micro_batch == 0 && micro_batch_max_ == kNoLimit)
     micro_batch_max_ = LargestMicroBatch(env_, learner_, data.group_rows, options_.device_bytes, between_);
+  micro_batch_ = std::min({data.micro_batch == 0 ? kNoLimit : data.micro_batch, micro_batch_max_, data.group_rows});
+}
+
+bool DataFeed::Serve(const bp_request& request, uint64_t iteration, uint64_t env_steps, const std::function<void()>& read) {
+  const auto& data = request.u.data;
+  Prepare(request);
+  const uint64_t least = LeastItems(request);
+  if (items_ - item_ < least) ++epoch_, item_ = 0;
   const uint64_t n = std::min(data.group_rows, items_ - item_);
   group_.Read(bp_seed(options_.seed, BP_PURPOSE_SOURCE, 0, epoch_), item_, n, (data.flags & BP_DATA_SORT) != 0);
   read();
   for (;;) {
-    micro_batch_ = std::min({data.micro_batch == 0 ? kNoLimit : data.micro_batch, micro_batch_max_, data.group_rows});
     try {
       if (!Deliver(micro_batch_, env_steps + n)) return false;
       break;
     } catch (const TrialFailure& failure) {
       if (failure.status() != BP_E_OOM_DEVICE || !options_.shrink) throw;
       Shrunk(iteration, micro_batch_, failure.what());
+      micro_batch_ = micro_batch_max_;
     }
   }
   item_ += n;
@@ -61,10 +72,17 @@ bool DataFeed::Serve(const bp_request& request, uint64_t iteration, uint64_t env
 }
 
 bool DataFeed::Deliver(uint64_t micro_batch, uint64_t env_steps) {
-  for (bp_delivery delivery : group_.Cut(micro_batch)) {
+  ResetDevicePeak(learner_);
+  device_ = {};
+  const std::vector<bp_delivery> parts = group_.Cut(micro_batch);
+  for (bp_delivery delivery : parts) {
     if (between_()) return false;
     delivery.env_steps = env_steps;
     learner_.Consume(delivery);
+    const bp_device_use use = DeviceUse(learner_);
+    device_.live_bytes += static_cast<double>(use.live_bytes) / static_cast<double>(parts.size());
+    device_.peak_bytes = static_cast<double>(use.peak_bytes);
+    device_.reserved_bytes = std::max({device_.reserved_bytes, device_.peak_bytes, static_cast<double>(use.reserved_bytes)});
   }
   return true;
 }
@@ -78,20 +96,31 @@ void DataFeed::Shrunk(uint64_t iteration, uint64_t micro_batch, const std::strin
   shrinks_.push_back({iteration, micro_batch, micro_batch_max_, use.live_bytes, use.peak_bytes});
 }
 
+bool DataFeed::JudgesUnseen() const { return learner_.Extension<bp_learner_held_out_1>(BP_LEARNER_HELD_OUT_1) != nullptr; }
+
 std::optional<HeldOut> DataFeed::HeldOutLoss(EnvInstance& env, uint64_t n) {
   const auto* held_out = learner_.Extension<bp_learner_held_out_1>(BP_LEARNER_HELD_OUT_1);
   if (held_out == nullptr || SourceOf(env) == nullptr) return std::nullopt;
   ItemGroup group(env);
   group.Read(0, 0, std::min(n, LengthOf(env)), true);
-  double sum = 0;
-  for (const bp_delivery& delivery : group.Cut(std::max<uint64_t>(micro_batch_, 1))) {
-    if (between_()) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
-    double part = 0;
-    const bp_status status = CallPlugin(learner_.id(), [&] { return held_out->loss(learner_.handle(), &delivery, &part); });
-    if (status != BP_OK) learner_.Fail(status, "held-out loss");
-    sum += part;
+  const auto loss_in = [&](uint64_t micro_batch) {
+    double sum = 0;
+    for (const bp_delivery& delivery : group.Cut(micro_batch)) {
+      if (between_()) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
+      double part = 0;
+      const bp_status status = CallPlugin(learner_.id(), [&] { return held_out->loss(learner_.handle(), &delivery, &part); });
+      if (status != BP_OK) learner_.Fail(status, "held-out loss");
+      sum += part;
+    }
+    return sum;
+  };
+  for (uint64_t micro_batch = std::clamp<uint64_t>(micro_batch_, 1, group.items());; micro_batch /= 2) {
+    try {
+      return HeldOut{loss_in(micro_batch) / group.weight(), group.items()};
+    } catch (const TrialFailure& failure) {
+      if (failure.status() != BP_E_OOM_DEVICE || !options_.shrink || micro_batch == 1) throw;
+    }
   }
-  return HeldOut{sum / group.weight(), group.items()};
 }
 
 nlohmann::json DataFeed::Save() const {

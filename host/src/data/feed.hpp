@@ -22,6 +22,12 @@ struct HeldOut {
   uint64_t items;
 };
 
+// Bytes of the learner's device while it worked on a group.
+struct GroupMemory {
+  double live_bytes = 0;  // mean of what there was after each micro-batch
+  double peak_bytes = 0, reserved_bytes = 0;
+};
+
 struct FeedOptions {
   uint64_t seed;          // of the trial
   uint64_t device_bytes;  // what the learner may take; 0: no limit known
@@ -33,9 +39,13 @@ class DataFeed {
   // `between` is called before each micro-batch; true: stop here.
   DataFeed(EnvInstance& env, LearnerInstance& learner, FeedOptions options, std::function<bool()> between);
 
+  // Whether the data can serve it, and how many items the learner works on at once, which may take tries. Throws TrialFailure.
+  void Prepare(const bp_request& request);
   // Gives the learner one group; false: stopped on request, and nothing was learned. `iteration` is for the record, `read` is
   // called once the group has been read. Throws TrialFailure.
   bool Serve(const bp_request& request, uint64_t iteration, uint64_t env_steps, const std::function<void()>& read);
+  // Whether the learner tells its loss on data it does not learn from.
+  bool JudgesUnseen() const;
   // The first `n` items of a data set that is not learned from; absent where the learner or the env does not offer that.
   std::optional<HeldOut> HeldOutLoss(EnvInstance& env, uint64_t n);
 
@@ -43,6 +53,7 @@ class DataFeed {
   double epochs() const { return static_cast<double>(epoch_) + static_cast<double>(item_) / static_cast<double>(items_); }
   uint64_t served() const { return group_.items(); }               // items of the last group
   uint64_t micro_batch() const { return micro_batch_; }            // of the last group
+  const GroupMemory& device() const { return device_; }            // of the last group; zeros where the learner does not tell
   uint64_t micro_batch_max() const { return micro_batch_max_; }    // UINT64_MAX: none known
   const std::vector<Shrink>& shrinks() const { return shrinks_; }  // of this attempt
 
@@ -62,6 +73,7 @@ class DataFeed {
   const uint64_t items_;
   uint64_t epoch_ = 0, item_ = 0;  // of the next group
   uint64_t micro_batch_ = 0, micro_batch_max_;
+  GroupMemory device_;
   std::vector<Shrink> shrinks_;
 };
 

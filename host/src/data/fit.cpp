@@ -23,9 +23,7 @@ Try TryItems(ItemGroup& group, LearnerInstance& learner, uint64_t n) {
   group.ReadLongest(n);
   bp_delivery delivery = group.Cut(n).front();
   delivery.flags |= BP_DELIVERY_PROBE;
-  const auto* use = DeviceUseOf(learner);
-  if (use != nullptr)
-    if (const bp_status s = use->reset_peak(learner.handle()); s != BP_OK) learner.Fail(s, "reset of the peak");
+  ResetDevicePeak(learner);
   try {
     learner.Consume(delivery);
   } catch (const TrialFailure& failure) {
@@ -36,6 +34,15 @@ Try TryItems(ItemGroup& group, LearnerInstance& learner, uint64_t n) {
 }
 
 }  // namespace
+
+bool TellsDeviceUse(const LearnerInstance& learner) { return DeviceUseOf(learner) != nullptr; }
+
+void ResetDevicePeak(LearnerInstance& learner) {
+  const auto* extension = DeviceUseOf(learner);
+  if (extension == nullptr) return;
+  const bp_status status = CallPlugin(learner.id(), [&] { return extension->reset_peak(learner.handle()); });
+  if (status != BP_OK) learner.Fail(status, "reset of the peak");
+}
 
 bp_device_use DeviceUse(LearnerInstance& learner) {
   bp_device_use use{};

@@ -9,8 +9,11 @@
 
 namespace backplane {
 
+bool TellsDeviceUse(const LearnerInstance& learner);
 // Zeros where the learner does not tell.
 bp_device_use DeviceUse(LearnerInstance& learner);
+// Nothing where the learner does not tell.
+void ResetDevicePeak(LearnerInstance& learner);
 
 // The most items, 1 .. `most`, that fit; each try is a made-up group of items that are as long as they can be. With a learner
 // that tells its use of a device of `device_bytes` (0: size not known) few tries are needed, as memory grows by about the same

@@ -30,6 +30,7 @@ ReportConfig ConfigOf(const ResultSet& set) {
   config.columns = At(report, "columns");
   config.figures = At(report, "figures");
   config.select = At(report, "select");
+  config.notes = At(report, "notes");
   return config;
 }
 
@@ -48,7 +49,7 @@ std::string KindBySweep(const std::vector<ResultSet>& sets) {
 // Of keys of `report` that decide what a report shows; empty where all sets say the same.
 std::string DisagreementOf(const std::vector<ResultSet>& sets) {
   std::vector<std::string> differing;
-  for (const char* key : {"name", "baseline", "timing", "columns", "figures", "select"}) {
+  for (const char* key : {"name", "baseline", "timing", "columns", "figures", "select", "notes"}) {
     const json& first = At(At(sets.front().config, "report"), key);
     const bool alike =
         std::all_of(sets.begin(), sets.end(), [&](const ResultSet& set) { return At(At(set.config, "report"), key) == first; });

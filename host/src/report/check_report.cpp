@@ -30,8 +30,10 @@ std::vector<Diagnostic> CheckReport(const LoadedExperiment& loaded) {
   if (report.kind == "comparison") {
     ReadComparisonSpec(report, &errors);
   } else {
-    const std::pair<const char*, const nlohmann::json*> keys[] = {
-        {"report.columns", &report.columns}, {"report.figures", &report.figures}, {"report.select", &report.select}};
+    const std::pair<const char*, const nlohmann::json*> keys[] = {{"report.columns", &report.columns},
+                                                                  {"report.figures", &report.figures},
+                                                                  {"report.select", &report.select},
+                                                                  {"report.notes", &report.notes}};
     for (const auto& [path, value] : keys) {
       if (!value->is_null()) errors.push_back({path, "is for `kind: comparison` only"});
     }

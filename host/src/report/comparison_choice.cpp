@@ -42,7 +42,7 @@ class Chooser {
       if (points_[i].group != group_ || !IsUsable(combined_, points_[i]) || !IsAdmitted(points_[i], select)) continue;
       const auto value = MeasureOf(combined_, points_[i], select.metric.expression);
       if (!value || !std::isfinite(value->value)) continue;
-      if (!best || (select.maximize ? value->value > best_value : value->value < best_value)) {
+      if (!best || (select.maximize() ? value->value > best_value : value->value < best_value)) {
         best = i;
         best_value = value->value;
       }
@@ -81,12 +81,12 @@ bool IsUsable(const Combined& combined, const ComparedPoint& point) {
 }
 
 std::vector<GroupChoice> ChooseInGroups(const Combined& combined, const std::vector<ComparedPoint>& points,
-                                        const std::optional<SelectSpec>& select, const json& baseline) {
+                                        const std::vector<SelectSpec>& selections, const json& baseline) {
   std::vector<GroupChoice> choices(combined.groups.size());
   for (size_t group = 0; group < choices.size(); ++group) {
     const Chooser chooser(combined, points, group);
     chooser.ChooseBaseline(baseline, &choices[group]);
-    if (select) choices[group].chosen = chooser.Best(*select);
+    for (const SelectSpec& select : selections) choices[group].chosen.push_back(chooser.Best(select));
   }
   return choices;
 }

@@ -13,14 +13,15 @@ namespace backplane {
 
 // Of one group of machines: nothing is compared across them.
 struct GroupChoice {
-  std::optional<size_t> baseline, chosen;  // indices into the points; a baseline has a result
-  std::string baseline_note;               // a sentence: why there is none where one was asked for; else empty
+  std::optional<size_t> baseline;             // index into the points; it has a result
+  std::vector<std::optional<size_t>> chosen;  // likewise, of each selection
+  std::string baseline_note;                  // a sentence: why there is none where one was asked for; else empty
 };
 
 bool IsUsable(const Combined& combined, const ComparedPoint& point);
 
 // One for each group. `baseline` as in ReportConfig.
 std::vector<GroupChoice> ChooseInGroups(const Combined& combined, const std::vector<ComparedPoint>& points,
-                                        const std::optional<SelectSpec>& select, const nlohmann::json& baseline);
+                                        const std::vector<SelectSpec>& selections, const nlohmann::json& baseline);
 
 }  // namespace backplane

@@ -28,6 +28,25 @@ Figure Empty(const FigureSpec& spec, const std::string& title, size_t panels) {
   return figure;
 }
 
+// Whether none of the `rivals`, other rows, has a better number in that column, or one that reads the same.
+bool IsBest(const Table& table, size_t column, size_t row, const std::vector<size_t>& rivals) {
+  const Column& about = table.columns[column];
+  const auto number = [&](size_t of) {
+    const Number* found = std::get_if<Number>(&table.rows[of][column]);
+    return found != nullptr && std::isfinite(found->value) ? found : nullptr;
+  };
+  if (about.direction == 0 || number(row) == nullptr || rivals.empty()) return false;
+  return std::all_of(rivals.begin(), rivals.end(), [&](size_t other) {
+    if (number(other) == nullptr) return true;
+    return about.direction * (number(row)->value - number(other)->value) > 0 &&
+           FormatCell(table.rows[other][column], about) != FormatCell(table.rows[row][column], about);
+  });
+}
+
+bool HasMark(const std::vector<std::string>& cells) {
+  return std::any_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell.ends_with(" *"); });
+}
+
 // A curve of one value, as of a point that learns nothing, is a level for the others: drawn as wide as they are. Where none of
 // them has a width they are points.
 void DrawLevels(std::vector<Series>* curves) {
@@ -52,13 +71,21 @@ class Drawer {
     Figure figure = Empty(spec, fmt::format("{} against {}", spec.y[0].title, spec.x->title), 1);
     Panel panel;
     panel.x.label = WithUnit(*spec.x);
-    panel.y.label = WithUnit(spec.y[0]);
+    panel.y.label = spec.y.size() > 1 ? spec.y[0].title : WithUnit(spec.y[0]);
+    for (size_t hollow = 1; hollow < spec.y.size(); ++hollow)
+      panel.y.label += fmt::format("{} {}", hollow == 1 ? "; hollow:" : ",", spec.y[hollow].title);
     panel.key = KeyPlace::kTopRight;
-    for (size_t i = 0; i < points_.size(); ++i) {
-      const auto x = MeasureOf(combined_, points_[i], spec.x->expression),
-                 y = MeasureOf(combined_, points_[i], spec.y[0].expression);
-      if (!x || !y || !std::isfinite(x->value) || !std::isfinite(y->value)) continue;
-      panel.series.push_back({points_[i].name, Series::Style::kPoints, i, {{x->value, y->value, y->low, y->high, ""}}});
+    for (size_t measure = 0; measure < spec.y.size(); ++measure) {
+      for (size_t i = 0; i < points_.size(); ++i) {
+        const auto x = MeasureOf(combined_, points_[i], spec.x->expression),
+                   y = MeasureOf(combined_, points_[i], spec.y[measure].expression);
+        if (!x || !y || !std::isfinite(x->value) || !std::isfinite(y->value)) continue;
+        const bool filled = measure == 0;
+        panel.series.push_back({filled ? points_[i].name : "",
+                                filled ? Series::Style::kPoints : Series::Style::kHollow,
+                                i,
+                                {{x->value, y->value, y->low, y->high, ""}}});
+      }
     }
     if (panel.series.empty()) panel.note = fmt::format("no point has both {} and {}", spec.x->title, spec.y[0].title);
     figure.panels = {panel};
@@ -93,14 +120,14 @@ class Drawer {
 
   Figure Curves(const FigureSpec& spec) const {
     Figure figure = Empty(spec, "Training curves", spec.curves.size());
-    for (const std::string& name : spec.curves) {
+    for (const auto& [name, against] : spec.curves) {
       Panel panel;
       panel.title = name;
-      panel.x.label = spec.against == "time_s" ? "time [s]" : spec.against == "iteration" ? "iteration" : "environment steps";
+      panel.x.label = AxisLabel(against);
       panel.y.label = name;
       panel.key = KeyPlace::kBottomRight;
       for (size_t i = 0; i < points_.size(); ++i) {
-        Series line{points_[i].name, Series::Style::kCurve, i, Curve(points_[i], name, spec.against)};
+        Series line{points_[i].name, Series::Style::kCurve, i, Curve(points_[i], name, against)};
         if (!line.marks.empty()) panel.series.push_back(std::move(line));
       }
       DrawLevels(&panel.series);
@@ -119,20 +146,58 @@ class Drawer {
     for (const Column& column : results.columns) {
       if (column.in_text) table.header.push_back(column.title);
     }
-    for (const std::vector<Cell>& row : results.rows) {
+    for (size_t r = 0; r < results.rows.size(); ++r) {
+      const std::vector<Cell>& row = results.rows[r];
       std::vector<std::string> cells;
       for (size_t c = 0; c < row.size(); ++c) {
-        if (results.columns[c].in_text) cells.push_back(FormatCell(row[c], results.columns[c]));
+        if (!results.columns[c].in_text) continue;
+        cells.push_back(FormatCell(row[c], results.columns[c]));
+        if (IsBest(results, c, r, RivalsOf(r))) cells.back() += " *";
       }
       table.rows.push_back(std::move(cells));
     }
     table.emphasised = results.emphasised;
+    if (std::any_of(table.rows.begin(), table.rows.end(), HasMark))
+      table.note = "* best of its column, where less or more is better";
     panel.table = std::move(table);
     figure.panels = {panel};
     return figure;
   }
 
  private:
+  // The other points on the same machine; a row of the results is a point.
+  std::vector<size_t> RivalsOf(size_t point) const {
+    std::vector<size_t> rivals;
+    for (size_t i = 0; i < points_.size(); ++i)
+      if (i != point && points_[i].group == points_[point].group) rivals.push_back(i);
+    return rivals;
+  }
+
+  static std::string AxisLabel(const std::string& against) {
+    if (const auto name = SumAxis(against)) return *name + " so far";
+    return against == "time_s" ? "time [s]" : against == "iteration" ? "iteration" : "environment steps";
+  }
+
+  // Where each point of `curve` lies on the axis; nothing where the trial has no such axis.
+  static std::vector<double> Places(const TrialData& trial, const std::vector<CurvePoint>& curve, const std::string& against) {
+    const auto name = SumAxis(against);
+    const auto other = name ? trial.curves.find(*name) : trial.curves.end();
+    std::vector<double> places;
+    if (name && other == trial.curves.end()) return places;
+    double sum = 0;
+    size_t summed = 0;
+    for (const CurvePoint& point : curve) {
+      for (; name && summed < other->second.size() && other->second[summed].iteration <= point.iteration; ++summed) {
+        sum += other->second[summed].value;
+      }
+      places.push_back(name                     ? sum
+                       : against == "time_s"    ? point.time_s
+                       : against == "iteration" ? static_cast<double>(point.iteration)
+                                                : point.env_steps);
+    }
+    return places;
+  }
+
   // The mean over the seeds at each iteration.
   std::vector<Datum> Curve(const ComparedPoint& point, const std::string& name, const std::string& against) const {
     struct Sum {
@@ -141,13 +206,14 @@ class Drawer {
     };
     std::map<uint64_t, Sum> at;
     for (size_t trial : point.trials) {
-      const auto& curves = combined_.trials[trial].data.curves;
-      const auto found = curves.find(name);
-      if (found == curves.end()) continue;
-      for (const CurvePoint& p : found->second) {
-        Sum& sum = at[p.iteration];
-        sum.x += against == "time_s" ? p.time_s : against == "iteration" ? static_cast<double>(p.iteration) : p.env_steps;
-        sum.y += p.value;
+      const TrialData& data = combined_.trials[trial].data;
+      const auto found = data.curves.find(name);
+      if (found == data.curves.end()) continue;
+      const std::vector<double> places = Places(data, found->second, against);
+      for (size_t i = 0; i < places.size(); ++i) {
+        Sum& sum = at[found->second[i].iteration];
+        sum.x += places[i];
+        sum.y += found->second[i].value;
         ++sum.n;
       }
     }

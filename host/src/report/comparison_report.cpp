@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "analysis/reduction.hpp"
 #include "report/comparison_choice.hpp"
 #include "report/comparison_tables.hpp"
 #include "report/recommended_file.hpp"
@@ -21,10 +22,9 @@ class Builder {
   Builder(const std::vector<ResultSet>& sets, const ReportContext& context)
       : sets_(sets),
         context_(context),
-        combined_(Combine(sets)),
-        points_(PointsOf(combined_)),
         spec_(Spec(context.report)),
-        choices_(ChooseInGroups(combined_, points_, spec_.select, context.report.baseline)) {
+        combined_(WithReductions(Combine(sets), spec_)),
+        points_(PointsOf(combined_)) {
     // Nobody asked for a default that these trials do not have.
     if (context.report.columns.is_null()) std::erase_if(spec_.columns, [this](const MeasureSpec& m) { return !IsMeasured(m); });
     for (MeasureSpec& column : spec_.columns) AddWhatPluginsSaid(&column);
@@ -32,6 +32,8 @@ class Builder {
       if (figure.x) AddWhatPluginsSaid(&*figure.x);
       for (MeasureSpec& y : figure.y) AddWhatPluginsSaid(&y);
     }
+    for (SelectSpec& select : spec_.selections) AddWhatPluginsSaid(&select.metric);
+    choices_ = ChooseInGroups(combined_, points_, spec_.selections, context.report.baseline);
   }
 
   Document Build() {
@@ -60,6 +62,7 @@ class Builder {
     if (std::optional<Figure> time = TimeFigure(combined_, rows)) document.figures.push_back(std::move(*time));
     document.sections = {FindingsSection(diagnosis), section, TimeSection(combined_, rows)};
     if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
+    if (std::optional<Section> shrinks = ShrinksSection(combined_)) document.sections.push_back(*shrinks);
     document.sections.push_back(EnvironmentSection(combined_));
     document.sections.push_back({"limits", "Limits", {BulletList{Limits()}}});
     document.sections.push_back(ReproduceSection(combined_, context_));
@@ -68,12 +71,19 @@ class Builder {
   }
 
  private:
+  static Combined WithReductions(Combined combined, const ComparisonSpec& spec) {
+    AddReductions(NamesIn(spec), &combined);
+    return combined;
+  }
+
   // Unit and direction of a measure by name, where the file is silent about them.
   void AddWhatPluginsSaid(MeasureSpec* measure) const {
+    const std::string& name = measure->expression.text();
+    const auto reduced = measure->IsOneName() ? SplitReducedName(name) : std::nullopt;
     for (const CombinedTrial& trial : combined_.trials) {
-      const auto said = trial.data.registered.find(measure->expression.text());
+      const auto said = trial.data.registered.find(reduced ? reduced->curve : name);
       if (said == trial.data.registered.end()) continue;
-      if (measure->unit.empty()) measure->unit = said->second.unit;
+      if (measure->unit.empty()) measure->unit = reduced ? UnitAfter(reduced->how, said->second.unit) : said->second.unit;
       if (measure->direction == 0) measure->direction = said->second.direction;
       return;
     }
@@ -94,23 +104,24 @@ class Builder {
   }
 
   // Within each group of machines.
-  std::string Selected(size_t group) const {
-    const SelectSpec& select = *spec_.select;
-    const std::optional<size_t> chosen = choices_[group].chosen;
+  std::string Selected(size_t selection, size_t group) const {
+    const SelectSpec& select = spec_.selections[selection];
+    const std::optional<size_t> chosen = choices_[group].chosen[selection];
     if (!chosen) {
       return fmt::format("Nothing was selected{}: no usable point has {}{}.",
                          choices_.size() > 1 ? " of " + combined_.groups[group].label : "", select.metric.title,
                          select.where ? " and fulfils " + select.where->text() : "");
     }
     const Number value = *MeasureOf(combined_, points_[*chosen], select.metric.expression);
-    return fmt::format("Selected: {}, with the {} {}: {}{}.{}", points_[*chosen].name, select.maximize ? "highest" : "lowest",
+    return fmt::format("Selected: {}, with the {} {}: {}{}.{}", points_[*chosen].name, select.maximize() ? "highest" : "lowest",
                        select.metric.title, FormatNumber(value, select.metric.digits),
-                       select.metric.unit.empty() ? "" : " " + select.metric.unit, Overlap(*chosen, value));
+                       select.metric.unit.empty() ? "" : " " + select.metric.unit, Overlap(*chosen, select, value));
   }
 
   std::vector<std::string> Verdict(const Diagnosis& diagnosis) const {
     std::vector<std::string> sentences;
-    for (size_t group = 0; spec_.select && group < choices_.size(); ++group) sentences.push_back(Selected(group));
+    for (size_t selection = 0; selection < spec_.selections.size(); ++selection)
+      for (size_t group = 0; group < choices_.size(); ++group) sentences.push_back(Selected(selection, group));
     const auto usable =
         std::count_if(points_.begin(), points_.end(), [&](const ComparedPoint& point) { return IsUsable(combined_, point); });
     sentences.push_back(fmt::format("{} of {} points have results.", usable, points_.size()));
@@ -121,42 +132,54 @@ class Builder {
     return sentences;
   }
 
-  // Of the points of its group whose interval overlaps with that of the selected one.
-  std::string Overlap(size_t chosen, const Number& best) const {
-    if (!best.low || !best.high) return "";
-    std::vector<std::string> names;
+  // What lets the choice look less clear than it reads: others of its group that are as good, or may be.
+  std::string Overlap(size_t chosen, const SelectSpec& select, const Number& best) const {
+    std::vector<std::string> equal, near;
     for (size_t i = 0; i < points_.size(); ++i) {
       if (i == chosen || points_[i].group != points_[chosen].group) continue;
-      const auto value = MeasureOf(combined_, points_[i], spec_.select->metric.expression);
-      if (value && value->low && value->high && *value->low <= *best.high && *value->high >= *best.low)
-        names.push_back(points_[i].name);
+      const auto value = MeasureOf(combined_, points_[i], select.metric.expression);
+      if (!value) continue;
+      if (FormatNumber(*value, select.metric.digits) == FormatNumber(best, select.metric.digits)) {
+        equal.push_back(points_[i].name);
+      } else if (value->low && value->high && best.low && best.high && *value->low <= *best.high && *value->high >= *best.low) {
+        near.push_back(points_[i].name);
+      }
     }
-    return names.empty() ? "" : fmt::format(" Its interval overlaps with that of {}.", fmt::join(names, ", "));
+    std::string text = equal.empty() ? ""
+                                     : fmt::format(" The first of equals: {} {} it too.", fmt::join(equal, ", "),
+                                                   equal.size() == 1 ? "has" : "have");
+    if (!near.empty()) text += fmt::format(" Its interval overlaps with that of {}.", fmt::join(near, ", "));
+    if (text.empty() && best.of.empty()) text = " It was read once: how far chance moves it is not known.";
+    return text;
   }
 
   // "selected.yaml"; with several groups each has its own: "selected_2.yaml".
-  std::string SelectedFile(size_t group) const {
-    const std::string& wanted = spec_.select->write;
+  std::string SelectedFile(size_t selection, size_t group) const {
+    const std::string& wanted = spec_.selections[selection].write;
     if (choices_.size() == 1) return wanted;
     return fmt::format("{}_{}.yaml", wanted.substr(0, wanted.size() - std::string_view(".yaml").size()), group + 1);
   }
 
   void AddSelected(Document* document) const {
-    for (size_t group = 0; group < choices_.size(); ++group) {
-      if (!choices_[group].chosen) continue;
-      const ComparedPoint& point = points_[*choices_[group].chosen];
-      const auto trial =
-          std::find_if(point.trials.begin(), point.trials.end(), [&](size_t t) { return combined_.trials[t].data.usable(); });
-      document->attachments.push_back(
-          {SelectedFile(group),
-           RecommendedFile(
-               combined_.trials[*trial].data.config, "_selected",
-               {fmt::format("selected from {}: {}", fmt::join(combined_.experiments, ", "), point.name), Selected(group)})});
+    for (size_t selection = 0; selection < spec_.selections.size(); ++selection) {
+      for (size_t group = 0; group < choices_.size(); ++group) {
+        const std::optional<size_t> chosen = choices_[group].chosen[selection];
+        if (!chosen) continue;
+        const ComparedPoint& point = points_[*chosen];
+        const auto trial =
+            std::find_if(point.trials.begin(), point.trials.end(), [&](size_t t) { return combined_.trials[t].data.usable(); });
+        document->attachments.push_back(
+            {SelectedFile(selection, group),
+             RecommendedFile(combined_.trials[*trial].data.config, "_selected",
+                             {fmt::format("selected from {}: {}", fmt::join(combined_.experiments, ", "), point.name),
+                              Selected(selection, group)})});
+      }
     }
   }
 
   std::vector<std::string> Limits() const {
     std::vector<std::string> limits = LimitsOf(combined_);
+    limits.insert(limits.end(), spec_.notes.begin(), spec_.notes.end());
     if (!context_.report.timing)
       limits.push_back("Trials may have run side by side (report.timing is not set): their times are no comparison of speed.");
     return limits;
@@ -164,10 +187,10 @@ class Builder {
 
   const std::vector<ResultSet>& sets_;
   const ReportContext& context_;
+  ComparisonSpec spec_;
   const Combined combined_;
   const std::vector<ComparedPoint> points_;
-  ComparisonSpec spec_;
-  const std::vector<GroupChoice> choices_;  // of each group
+  std::vector<GroupChoice> choices_;  // of each group
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/reduction.hpp"
 #include "base/file_name.hpp"
 #include "base/json_text.hpp"
 #include "base/suggest.hpp"
@@ -19,9 +20,17 @@ const char* const kDefaultColumns[] = {"SPS", "wall_s", "return", "eval/return",
 
 // Of the host's own measures; a plugin's are told by the file, or by what it registered.
 const std::map<std::string, std::pair<int, const char*>> kKnown = {
-    {"SPS", {1, "1/s"}},          {"sampling_sps", {1, "1/s"}},       {"wall_s", {-1, "s"}}, {"minutes", {-1, "min"}},
-    {"attempt_s", {-1, "s"}},     {"seconds_per_episode", {-1, "s"}}, {"return", {1, ""}},   {"eval/return", {1, ""}},
-    {"rss_peak_mb", {-1, "MiB"}}, {"vram_peak_mb", {-1, "MiB"}},
+    {"SPS", {1, "1/s"}},
+    {"sampling_sps", {1, "1/s"}},
+    {"wall_s", {-1, "s"}},
+    {"minutes", {-1, "min"}},
+    {"iteration_s", {-1, "s"}},
+    {"attempt_s", {-1, "s"}},
+    {"seconds_per_episode", {-1, "s"}},
+    {"return", {1, ""}},
+    {"eval/return", {1, ""}},
+    {"rss_peak_mb", {-1, "MiB"}},
+    {"vram_peak_mb", {-1, "MiB"}},
 };
 
 // Reads the entries of one key of `report` and says what is wrong with which of them.
@@ -60,7 +69,10 @@ class Reader {
       return std::nullopt;
     }
     try {
-      return Expression::OfMeasures(text.get<std::string>());
+      Expression expression = Expression::OfMeasures(text.get<std::string>());
+      for (const std::string& name : expression.paths())
+        if (const auto why = WhyNoReduction(name)) Fail(*why);
+      return expression;
     } catch (const NoValue& error) {
       Fail(fmt::format("'{}', column {}: {}", text.get<std::string>(), error.offset + 1, error.why));
       return std::nullopt;
@@ -69,14 +81,14 @@ class Reader {
 
   std::optional<MeasureSpec> Measure(const json& entry) const {
     const bool brief = !entry.is_object();
-    if (!brief && !Knows(entry, {"measure", "title", "unit", "direction", "digits"})) return std::nullopt;
+    if (!brief && !Knows(entry, {"measure", "title", "unit", "direction", "digits", "detail"})) return std::nullopt;
     if (!brief && !entry.contains("measure")) {
       Fail("missing key 'measure'");
       return std::nullopt;
     }
     std::optional<Expression> expression = Formula(brief ? entry : entry.at("measure"));
     if (!expression) return std::nullopt;
-    MeasureSpec measure{std::move(*expression), "", "", 0, 4};
+    MeasureSpec measure{std::move(*expression), "", ""};
     measure.title = measure.expression.text();
     if (const auto known = kKnown.find(measure.title); known != kKnown.end()) {
       measure.direction = known->second.first;
@@ -84,6 +96,10 @@ class Reader {
     } else if (measure.title.starts_with("time/") || measure.title.starts_with("phase/")) {
       measure.unit = measure.title.ends_with("_s") ? "s" : "%";
     }
+    const auto reduced = measure.IsOneName() ? SplitReducedName(measure.title) : std::nullopt;
+    if (const auto known = reduced ? kKnown.find(reduced->curve) : kKnown.end(); known != kKnown.end())
+      measure.direction = known->second.first, measure.unit = UnitAfter(reduced->how, known->second.second);
+    if (reduced && IsWait(reduced->how)) measure.direction = -1, measure.unit = UnitAfter(reduced->how, "");
     if (brief) return measure;
     measure.title = Text(entry, "title", measure.title);
     measure.unit = Text(entry, "unit", measure.unit);
@@ -97,6 +113,13 @@ class Reader {
         measure.digits = digits.get<int>();
       } else {
         Fail(fmt::format("'digits' should be a whole number from 1 to 15, found {}", JsonText(digits)));
+      }
+    }
+    if (entry.contains("detail")) {
+      if (entry.at("detail").is_boolean()) {
+        measure.detail = entry.at("detail").get<bool>();
+      } else {
+        Fail(fmt::format("'detail' should be true or false, found {}", JsonText(entry.at("detail"))));
       }
     }
     return measure;
@@ -129,6 +152,13 @@ std::vector<MeasureSpec> Columns(const json& columns, std::vector<SpecError>* er
   return read;
 }
 
+std::string CurveAxis(const Reader& reader, const json& object, const std::string& otherwise) {
+  const std::string axis = reader.Text(object, "x", otherwise);
+  if (axis != "env_steps" && axis != "iteration" && axis != "time_s" && !SumAxis(axis))
+    reader.Fail(fmt::format("'x' of curves should be env_steps, iteration, time_s or NAME@sum, found '{}'", axis));
+  return axis;
+}
+
 std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
   static const std::map<std::string, std::pair<FigureSpec::Kind, std::vector<std::string>>> kKinds = {
       {"scatter", {FigureSpec::Kind::kScatter, {"file", "title", "x", "y"}}},
@@ -155,14 +185,16 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
     return std::nullopt;
   }
   if (figure.kind == FigureSpec::Kind::kCurves) {
-    figure.against = reader.Text(body, "x", "env_steps");
-    if (figure.against != "env_steps" && figure.against != "iteration" && figure.against != "time_s")
-      reader.Fail(fmt::format("'x' of curves should be env_steps, iteration or time_s, found '{}'", figure.against));
-    for (const json& name : reader.OneOrMany(body.at("y"))) {
-      if (name.is_string()) {
-        figure.curves.push_back(name.get<std::string>());
+    const std::string x = CurveAxis(reader, body, "env_steps");
+    for (const json& entry : reader.OneOrMany(body.at("y"))) {
+      if (entry.is_string()) {
+        figure.curves.push_back({entry.get<std::string>(), x});
+      } else if (entry.is_object() && entry.contains("name")) {
+        if (reader.Knows(entry, {"name", "x"}))
+          figure.curves.push_back({reader.Text(entry, "name"), CurveAxis(reader, entry, x)});
       } else {
-        reader.Fail(fmt::format("'y' should be names of recorded values, found {}", JsonText(name)));
+        reader.Fail(
+            fmt::format("'y' should be names of recorded values, or {{name: NAME, x: AXIS}}, found {}", JsonText(entry)));
       }
     }
     return figure;
@@ -173,8 +205,7 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
   if (figure.kind == FigureSpec::Kind::kScatter) {
     figure.x = body.contains("x") ? reader.Measure(body.at("x")) : std::nullopt;
     if (!body.contains("x")) reader.Fail("missing key 'x'");
-    if (figure.y.size() > 1) reader.Fail("'y' of a scatter should be one measure");
-    if (!figure.x || figure.y.size() != 1) return std::nullopt;
+    if (!figure.x || figure.y.empty()) return std::nullopt;
   }
   return figure;
 }
@@ -201,32 +232,97 @@ std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<SpecError>* e
   return read;
 }
 
-std::optional<SelectSpec> Select(const json& select, std::vector<SpecError>* errors) {
-  Reader reader("report.select", errors);
-  if (select.is_null() || !reader.Knows(select, {"metric", "direction", "where", "write"})) return std::nullopt;
+std::optional<SelectSpec> Select(const Reader& reader, const json& select) {
+  if (!reader.Knows(select, {"metric", "direction", "where", "write"})) return std::nullopt;
   if (!select.contains("metric")) {
     reader.Fail("missing key 'metric'");
     return std::nullopt;
   }
   std::optional<MeasureSpec> metric = reader.Measure(select.at("metric"));
   if (!metric) return std::nullopt;
-  SelectSpec spec{std::move(*metric), true, std::nullopt, reader.Text(select, "write", "selected.yaml")};
-  const std::string direction = reader.Text(select, "direction", spec.metric.direction < 0 ? "minimize" : "maximize");
-  if (direction != "maximize" && direction != "minimize")
+  SelectSpec spec{std::move(*metric), std::nullopt, std::nullopt, reader.Text(select, "write", "selected.yaml")};
+  const std::string direction = reader.Text(select, "direction");
+  if (direction == "maximize" || direction == "minimize") {
+    spec.says_maximize = direction == "maximize";
+  } else if (!direction.empty()) {
     reader.Fail(fmt::format("'direction' should be maximize or minimize, found '{}'", direction));
-  spec.maximize = direction != "minimize";
+  }
   if (select.contains("where")) spec.where = reader.Formula(select.at("where"));
   if (!IsFileName(spec.write) || !spec.write.ends_with(".yaml"))
     reader.Fail(fmt::format("'write' should be a name that ends with .yaml, found '{}'", spec.write));
   return spec;
 }
 
+std::vector<SelectSpec> Selections(const json& select, std::vector<SpecError>* errors) {
+  Reader reader("report.select", errors);
+  std::vector<SelectSpec> read;
+  if (select.is_null()) return read;
+  const std::vector<json> all = reader.OneOrMany(select);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all.size() > 1) reader.At(fmt::format("entry {}", i + 1));
+    std::optional<SelectSpec> spec = Select(reader, all[i]);
+    if (!spec) continue;
+    const bool again =
+        std::any_of(read.begin(), read.end(), [&](const SelectSpec& other) { return other.write == spec->write; });
+    if (again) reader.Fail(fmt::format("the file '{}' is written by another selection already", spec->write));
+    read.push_back(std::move(*spec));
+  }
+  return read;
+}
+
+std::vector<std::string> Notes(const json& notes, std::vector<SpecError>* errors) {
+  Reader reader("report.notes", errors);
+  std::vector<std::string> read;
+  if (notes.is_null()) return read;
+  for (const json& note : reader.OneOrMany(notes)) {
+    if (note.is_string()) {
+      read.push_back(note.get<std::string>());
+    } else {
+      reader.Fail(fmt::format("wanted sentences, found {}", JsonText(note)));
+    }
+  }
+  return read;
+}
+
+std::vector<const MeasureSpec*> MeasuresIn(const ComparisonSpec& spec) {
+  std::vector<const MeasureSpec*> measures;
+  for (const MeasureSpec& column : spec.columns) measures.push_back(&column);
+  for (const FigureSpec& figure : spec.figures) {
+    if (figure.x) measures.push_back(&*figure.x);
+    for (const MeasureSpec& y : figure.y) measures.push_back(&y);
+  }
+  for (const SelectSpec& select : spec.selections) measures.push_back(&select.metric);
+  return measures;
+}
+
 }  // namespace
+
+std::vector<std::string> NamesIn(const ComparisonSpec& spec) {
+  std::vector<std::string> names;
+  for (const MeasureSpec* measure : MeasuresIn(spec)) {
+    for (const std::string& name : measure->expression.paths()) names.push_back(name);
+  }
+  for (const FigureSpec& figure : spec.figures) {
+    for (const CurveSpec& curve : figure.curves)
+      if (SumAxis(curve.against)) names.push_back(curve.against);
+  }
+  for (const SelectSpec& select : spec.selections) {
+    if (!select.where) continue;
+    for (const std::string& name : select.where->paths()) names.push_back(name);
+  }
+  return names;
+}
+
+std::optional<std::string> SumAxis(const std::string& axis) {
+  const auto reduced = SplitReducedName(axis);
+  return reduced && reduced->how == "sum" ? std::optional(reduced->curve) : std::nullopt;
+}
 
 bool IsHostMeasure(const std::string& name) { return kKnown.contains(name); }
 
 ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<SpecError>* errors) {
-  return {Columns(config.columns, errors), FiguresOf(config.figures, errors), Select(config.select, errors)};
+  return {Columns(config.columns, errors), FiguresOf(config.figures, errors), Selections(config.select, errors),
+          Notes(config.notes, errors)};
 }
 
 }  // namespace backplane

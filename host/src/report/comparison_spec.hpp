@@ -1,9 +1,11 @@
 // What `report: {kind: comparison, ...}` asks for: everything particular to a task stands in the experiment file.
 //
-//   columns: [SPS, {measure: "100 * eval/return / minutes", title: return per minute, unit: 1/min, direction: up, digits: 3}]
-//   figures: [{scatter: {file: a.png, x: MEASURE, y: MEASURE}}, {curves: {file: b.png, y: [NAME, ...], x: env_steps}},
+//   columns: [SPS, {measure: "100 * eval/return / minutes", title: return per minute, unit: 1/min, direction: up, digits: 3},
+//             {measure: iteration_s@p95, detail: true}]
+//   figures: [{scatter: {file: a.png, x: MEASURE, y: MEASURE}},
+//             {curves: {file: b.png, y: [NAME, {name: NAME, x: time_s}, ...], x: env_steps}},
 //             {bars: {file: c.png, y: [MEASURE, ...]}}, {table: {file: d.png}}]
-//   select:  {metric: MEASURE, direction: maximize, where: "rss_peak_mb < 4000", write: selected.yaml}
+//   select:  {metric: MEASURE, direction: maximize, where: "rss_peak_mb < 4000", write: selected.yaml}, or a list of such
 //
 // A measure is a name of analysis/result_set.hpp, a path of the configuration, or an expression of both.
 #pragma once
@@ -23,22 +25,31 @@ struct MeasureSpec {
   std::string title, unit;
   int direction = 0;  // 1 up is better, -1 down
   int digits = 4;
+  bool detail = false;  // not among the columns of text and figures
+  bool IsOneName() const { return expression.paths().size() == 1 && expression.paths().front() == expression.text(); }
 };
+
+struct CurveSpec {
+  std::string name;
+  std::string against;  // env_steps, iteration, time_s, or NAME@sum: the sum of another curve so far
+};
+// NAME of "NAME@sum".
+std::optional<std::string> SumAxis(const std::string& axis);
 
 struct FigureSpec {
   enum class Kind { kScatter = 1, kCurves, kBars, kTable };
   Kind kind = Kind::kTable;
   std::string file;  // "memory_vs_speed.png"
   std::string title;
-  std::optional<MeasureSpec> x;       // scatter
-  std::vector<MeasureSpec> y;         // scatter: one; bars: a panel each
-  std::vector<std::string> curves;    // names, a panel each
-  std::string against = "env_steps";  // curves: env_steps, iteration or time_s
+  std::optional<MeasureSpec> x;   // scatter
+  std::vector<MeasureSpec> y;     // scatter: the first filled, the others hollow; bars: a panel each
+  std::vector<CurveSpec> curves;  // a panel each
 };
 
 struct SelectSpec {
   MeasureSpec metric;
-  bool maximize = true;
+  std::optional<bool> says_maximize;  // what the file says; absent: by the metric's direction
+  bool maximize() const { return says_maximize.value_or(metric.direction >= 0); }
   std::optional<Expression> where;
   std::string write;
 };
@@ -46,13 +57,17 @@ struct SelectSpec {
 struct ComparisonSpec {
   std::vector<MeasureSpec> columns;
   std::vector<FigureSpec> figures;
-  std::optional<SelectSpec> select;
+  std::vector<SelectSpec> selections;
+  std::vector<std::string> notes;  // sentences of the file's author, among the report's limits
 };
 
 struct SpecError {
   std::string path;  // "report.columns"
   std::string why;   // "entry 2: ..."
 };
+
+// Every name that columns, figures and the selection look up in a trial.
+std::vector<std::string> NamesIn(const ComparisonSpec& spec);
 
 // Whether the host itself measures it, whatever the plugins are.
 bool IsHostMeasure(const std::string& name);

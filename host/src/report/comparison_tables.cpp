@@ -8,6 +8,8 @@
 #include <iterator>
 #include <set>
 
+#include "analysis/reduction.hpp"
+#include "base/json_fields.hpp"
 #include "base/suggest.hpp"
 #include "machine/resource_measures.hpp"
 #include "report/sections.hpp"
@@ -15,12 +17,67 @@
 namespace backplane {
 namespace {
 
+void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t index, std::vector<Cell>* row) {
+  double usable = 0;
+  std::string ids, remark = index == parts.choices[point.group].baseline ? "baseline" : "";
+  const std::vector<SelectSpec>& selections = parts.spec.selections;
+  for (size_t s = 0; s < selections.size(); ++s) {
+    if (parts.choices[point.group].chosen[s] != index) continue;
+    const std::string by = selections.size() > 1 ? " by " + selections[s].metric.title : "";
+    remark += (remark.empty() ? "selected" : ", selected") + by;
+  }
+  for (size_t t : point.trials) {
+    const TrialData& trial = parts.combined.trials[t].data;
+    ids += (ids.empty() ? "" : " ") + trial.trial_id;
+    if (trial.usable()) {
+      usable += 1;
+    } else {
+      remark += fmt::format("{}{}{}", remark.empty() ? "" : "; ", trial.state,
+                            trial.outcome.empty() ? "" : " (" + trial.outcome + ")");
+    }
+  }
+  row->push_back(Reading(usable));
+  row->push_back(remark);
+  row->push_back(ids);
+}
+
+// What a file of results needs to be read on its own, away from the page.
+const std::vector<Column>& BackgroundColumns() {
+  static const auto hidden = [](const char* name, const char* what) { return Column{name, name, "", what, 0, 4, false}; };
+  static const std::vector<Column> kColumns = {hidden("seed", "of each trial"),
+                                               hidden("status", "of each trial"),
+                                               hidden("resumed", "trials that went on from a checkpoint"),
+                                               hidden("host", "the machine's name"),
+                                               hidden("cpu", "its processor"),
+                                               hidden("cpu_flags", "of those that change the speed of numerics"),
+                                               hidden("torch_version", "LibTorch"),
+                                               hidden("version", "of this program")};
+  return kColumns;
+}
+
+void AddBackground(const ComparisonParts& parts, const ComparedPoint& point, std::vector<Cell>* row) {
+  std::string seeds, states;
+  double resumed = 0;
+  for (size_t t : point.trials) {
+    const TrialData& trial = parts.combined.trials[t].data;
+    const char* gap = seeds.empty() ? "" : " ";
+    seeds += gap + std::to_string(trial.seed);
+    states += gap + trial.state;
+    resumed += trial.resumed ? 1 : 0;
+  }
+  row->insert(row->end(), {seeds, states, Reading(resumed)});
+  const nlohmann::json& run = parts.combined.groups[point.group].run;
+  for (const char* fact : {"hostname", "cpu", "cpu_flags"}) row->push_back(Text(At(At(run, "host"), fact)));
+  for (const char* fact : {"torch", "backplane"}) row->push_back(Text(At(At(run, "versions"), fact)));
+}
+
 // Names for CSV and JSON, each once: "eval/return" and "eval_return" must not share their columns, and "SPS n" must not be
 // taken for the n of SPS.
 class Keys {
  public:
   Keys() {
     for (const char* own : {"point", "machine", "n", "remark", "trials"}) taken_.insert(own);
+    for (const Column& column : BackgroundColumns()) taken_.insert(column.key);
   }
 
   std::string Of(const std::string& title) {
@@ -41,48 +98,6 @@ class Keys {
   std::set<std::string> taken_;
 };
 
-void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t index, std::vector<Cell>* row) {
-  double usable = 0;
-  std::string ids, remark = index == parts.choices[point.group].baseline ? "baseline" : "";
-  if (parts.choices[point.group].chosen == index) remark += remark.empty() ? "selected" : ", selected";
-  for (size_t t : point.trials) {
-    const TrialData& trial = parts.combined.trials[t].data;
-    ids += (ids.empty() ? "" : " ") + trial.trial_id;
-    if (trial.usable()) {
-      usable += 1;
-    } else {
-      remark += fmt::format("{}{}{}", remark.empty() ? "" : "; ", trial.state,
-                            trial.outcome.empty() ? "" : " (" + trial.outcome + ")");
-    }
-  }
-  row->push_back(Reading(usable));
-  row->push_back(remark);
-  row->push_back(ids);
-}
-
-std::vector<const MeasureSpec*> MeasuresIn(const ComparisonSpec& spec) {
-  std::vector<const MeasureSpec*> measures;
-  for (const MeasureSpec& column : spec.columns) measures.push_back(&column);
-  for (const FigureSpec& figure : spec.figures) {
-    if (figure.x) measures.push_back(&*figure.x);
-    for (const MeasureSpec& y : figure.y) measures.push_back(&y);
-  }
-  if (spec.select) measures.push_back(&spec.select->metric);
-  return measures;
-}
-
-// Every name that columns, figures and the selection look up in a trial.
-std::vector<std::string> NamesIn(const ComparisonSpec& spec) {
-  std::vector<std::string> names;
-  for (const MeasureSpec* measure : MeasuresIn(spec)) {
-    for (const std::string& name : measure->expression.paths()) names.push_back(name);
-  }
-  if (spec.select && spec.select->where) {
-    for (const std::string& name : spec.select->where->paths()) names.push_back(name);
-  }
-  return names;
-}
-
 bool IsMeasured(const Combined& combined, const std::string& name) {
   return std::any_of(combined.trials.begin(), combined.trials.end(),
                      [&](const CombinedTrial& trial) { return ValueIn(trial.data, name).has_value(); });
@@ -90,6 +105,14 @@ bool IsMeasured(const Combined& combined, const std::string& name) {
 
 // What the host or a sampler of resources measures where there is something to measure.
 bool IsDeclared(const std::string& name) { return IsHostMeasure(name) || resource_measure::IsKnown(name); }
+
+// What a plugin or the host registered in a trial and had nothing to say about.
+bool IsRegistered(const Combined& combined, const std::string& name) {
+  const auto reduced = SplitReducedName(name);
+  const std::string& curve = reduced ? reduced->curve : name;
+  return std::any_of(combined.trials.begin(), combined.trials.end(),
+                     [&](const CombinedTrial& trial) { return trial.data.registered.contains(curve); });
+}
 
 // Names that no trial has a value for: declared ones ("no GPU: vram_peak_mb left out"), others are probably slips of the pen.
 std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
@@ -105,6 +128,7 @@ std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
       (resource_measure::IsOfGpu(name) ? of_gpu : others).push_back(name);
       continue;
     }
+    if (IsRegistered(parts.combined, name)) continue;
     const std::string hint = DidYouMean(Nearest(name, Candidates(std::vector<std::string>(known.begin(), known.end()))));
     sentences.push_back(fmt::format("No trial measured '{}'{}", name, hint.empty() ? "." : hint));
   }
@@ -123,6 +147,12 @@ bool CanBeJudged(const Number& number) {
 }
 
 bool Overlap(const Number& a, const Number& b) { return *a.low <= *b.high && *b.low <= *a.high; }
+
+std::vector<MeasureSpec> MainColumns(const ComparisonParts& parts) {
+  std::vector<MeasureSpec> columns = parts.columns;
+  std::erase_if(columns, [](const MeasureSpec& column) { return column.detail; });
+  return columns;
+}
 
 // What a change means for a measure of that direction.
 const char* Verdict(const Number& value, const Number& base, int direction) {
@@ -147,11 +177,12 @@ Table ComparisonResults(const ComparisonParts& parts) {
   if (parts.combined.groups.size() > 1) table.columns.push_back({"machine", "machine", "", ""});
   Keys keys;
   for (const MeasureSpec& measure : parts.columns)
-    table.columns.push_back(
-        {keys.Of(measure.title), measure.title, measure.unit, measure.expression.text(), measure.direction, measure.digits});
+    table.columns.push_back({keys.Of(measure.title), measure.title, measure.unit, measure.expression.text(), measure.direction,
+                             measure.digits, !measure.detail});
   table.columns.push_back({"n", "seeds", "", "usable trials"});
   table.columns.push_back({"remark", "remark", "", ""});
   table.columns.push_back({"trials", "trials", "", "ids, one for each seed", 0, 4, false});
+  table.columns.insert(table.columns.end(), BackgroundColumns().begin(), BackgroundColumns().end());
   for (size_t i = 0; i < parts.points.size(); ++i) {
     const ComparedPoint& point = parts.points[i];
     std::vector<Cell> row{PointName(parts.combined.trials[point.trials.front()].data)};
@@ -162,10 +193,11 @@ Table ComparisonResults(const ComparisonParts& parts) {
       row.push_back(value ? Cell{*value} : words ? Cell{*words} : Cell{});
     }
     AddTrials(parts, point, i, &row);
+    AddBackground(parts, point, &row);
     table.rows.push_back(std::move(row));
   }
   for (const GroupChoice& choice : parts.choices) {
-    if (choice.chosen) table.emphasised.push_back(*choice.chosen);
+    if (!choice.chosen.empty() && choice.chosen[0]) table.emphasised.push_back(*choice.chosen[0]);
   }
   std::sort(table.emphasised.begin(), table.emphasised.end());
   for (const std::string& missing : NeverMeasured(parts)) table.notes.push_back(missing);
@@ -179,14 +211,14 @@ std::optional<Table> ComparisonChanges(const ComparisonParts& parts) {
   }
   Table table{"change", fmt::format("Against {}", fmt::join(baselines, ", ")), {{"point", "point", "", ""}}, {}, {}, {}};
   Keys keys;
-  for (const MeasureSpec& measure : parts.columns) {
+  for (const MeasureSpec& measure : MainColumns(parts)) {
     table.columns.push_back({keys.Of(measure.title), measure.title, "", "ratio to the baseline", measure.direction, 3});
   }
   for (size_t i = 0; i < parts.points.size(); ++i) {
     const std::optional<size_t> baseline = parts.choices[parts.points[i].group].baseline;
     if (!baseline || i == *baseline) continue;
     std::vector<Cell> row{parts.points[i].name};
-    for (const MeasureSpec& measure : parts.columns) {
+    for (const MeasureSpec& measure : MainColumns(parts)) {
       const auto base = MeasureOf(parts.combined, parts.points[*baseline], measure.expression);
       const auto value = MeasureOf(parts.combined, parts.points[i], measure.expression);
       row.push_back(base && value && base->value > 0 ? Cell{RatioOf(*value, *base)} : Cell{});
@@ -216,7 +248,7 @@ std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
   for (size_t i = 0; i < parts.points.size(); ++i) {
     const std::optional<size_t> baseline = parts.choices[parts.points[i].group].baseline;
     if (!baseline || i == *baseline) continue;
-    for (const MeasureSpec& measure : parts.columns) {
+    for (const MeasureSpec& measure : MainColumns(parts)) {
       const auto base = MeasureOf(parts.combined, parts.points[*baseline], measure.expression);
       const auto value = MeasureOf(parts.combined, parts.points[i], measure.expression);
       if (!base || !value) continue;

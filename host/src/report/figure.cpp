@@ -15,13 +15,14 @@ template <class Enum, size_t N>
 using Words = std::array<std::pair<Enum, const char*>, N>;
 
 constexpr Words<Scale, 3> kScales = {{{Scale::kLinear, "linear"}, {Scale::kLog2, "log2"}, {Scale::kLog10, "log10"}}};
-constexpr Words<Series::Style, 7> kStyles = {{{Series::Style::kLine, "line"},
+constexpr Words<Series::Style, 8> kStyles = {{{Series::Style::kLine, "line"},
                                               {Series::Style::kPoints, "points"},
                                               {Series::Style::kBars, "bars"},
                                               {Series::Style::kReference, "reference"},
                                               {Series::Style::kCurve, "curve"},
                                               {Series::Style::kParts, "parts"},
-                                              {Series::Style::kLevel, "level"}}};
+                                              {Series::Style::kLevel, "level"},
+                                              {Series::Style::kHollow, "hollow"}}};
 constexpr Words<KeyPlace, 4> kKeyPlaces = {{{KeyPlace::kTopLeft, "top left"},
                                             {KeyPlace::kTopRight, "top right"},
                                             {KeyPlace::kBottomLeft, "bottom left"},

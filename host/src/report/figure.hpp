@@ -26,8 +26,8 @@ struct Datum {
 
 struct Series {
   // kReference: dashed and grey, kLevel: dashed, kCurve: solid, all without marks. kParts: pieces of one bar, each from its
-  // mark's low to its y.
-  enum class Style { kLine = 1, kPoints, kBars, kReference, kCurve, kParts, kLevel };
+  // mark's low to its y. kHollow: as kPoints, only the outlines.
+  enum class Style { kLine = 1, kPoints, kBars, kReference, kCurve, kParts, kLevel, kHollow };
   std::string title;  // in the key; empty: not there
   Style style = Style::kLine;
   size_t colour = 0;  // index into the Okabe-Ito colours, and into the marks' shapes; wraps

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kPointsPerPixel = 0.75;  // pngcairo's fonts are in points of 96 to the inch
 constexpr std::array<int, kShapeCount> kPointTypes = {7, 5, 9, 13, 11, 15};
+constexpr std::array<int, kShapeCount> kHollowTypes = {6, 4, 8, 12, 10, 14};
 constexpr std::array<const char*, 3> kDashes = {"(20,12)", "(6,10)", "(28,10,6,10)"};
 constexpr const char* kFont = "DejaVu Sans";
 
@@ -188,8 +189,10 @@ class Script {
     const Series& series = panel.series[index];
     const size_t last = first + series.marks.size() - 1;
     const std::string colour = fmt::format("linecolor '{}'", kColours[series.colour % kColourCount]);
+    const bool hollow = series.style == Series::Style::kHollow;
     const std::string point =
-        fmt::format("pointtype {} pointsize {:.2f}", kPointTypes[series.colour % kShapeCount], layout_.em / 13);
+        fmt::format("pointtype {} pointsize {:.2f}{}", (hollow ? kHollowTypes : kPointTypes)[series.colour % kShapeCount],
+                    layout_.em / 13, hollow ? " linewidth 2" : "");
     std::string x = "(column('x'))";
     switch (series.style) {
       case Series::Style::kLine:
@@ -201,6 +204,7 @@ class Script {
       case Series::Style::kLevel:
         AddPart(first, last, fmt::format("'x':'y' with lines dashtype (14,8) linewidth 2.5 {} {}", colour, title));
         break;
+      case Series::Style::kHollow:
       case Series::Style::kPoints:
         AddPart(first, last, fmt::format("'x':'y' with points {} {} {}", colour, point, title));
         break;

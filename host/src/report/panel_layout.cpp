@@ -43,7 +43,7 @@ std::vector<Box> Obstacles(const Panel& panel, const PanelLayout& layout, double
   for (size_t i = 0; i < panel.series.size(); ++i) {
     const Series& series = panel.series[i];
     const bool parts = series.style == Series::Style::kParts, bars = parts || series.style == Series::Style::kBars;
-    const bool line = !bars && series.style != Series::Style::kPoints;
+    const bool line = !bars && series.style != Series::Style::kPoints && series.style != Series::Style::kHollow;
     const BarSides sides = SidesOf(panel, layout.x, i);
     const Datum* before = nullptr;
     for (const Datum& mark : series.marks) {

@@ -103,6 +103,28 @@ std::optional<Section> FailuresSection(const Combined& combined, const ReportCon
   return Section{"failures", "Trials without a result", {table}};
 }
 
+std::optional<Section> ShrinksSection(const Combined& combined) {
+  constexpr double kMiB = 1024 * 1024;
+  std::set<uint64_t> seeds;
+  for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
+  Table table{"shrinks", "Updates that did not fit", {}, {}, {}, {}};
+  table.columns = {{"trial", "trial", "", "point and seed"},
+                   {"iteration", "update", "", "the iteration"},
+                   {"before", "items at once", "", "that did not fit"},
+                   {"after", "then", "", "items at once from there on"},
+                   {"live_mb", "live", "MiB", "of the device after the failure", -1},
+                   {"peak_mb", "peak", "MiB", "of the device in the update that failed", -1}};
+  for (const CombinedTrial& trial : combined.trials) {
+    for (const ShrinkRecord& one : trial.data.shrinks)
+      table.rows.push_back({TrialLabel(trial.data, seeds.size() > 1), Reading(one.iteration), Reading(one.before),
+                            Reading(one.after), Reading(one.live_bytes / kMiB), Reading(one.peak_bytes / kMiB)});
+  }
+  if (table.rows.empty()) return std::nullopt;
+  table.notes = {
+      "Out of memory is no failure here: the update was done again in smaller parts, and it stayed the same update."};
+  return Section{"shrinks", "Out of memory", {table}};
+}
+
 Section EnvironmentSection(const Combined& combined) {
   Section section{"environment", "Environment", {}};
   for (const Group& group : combined.groups) section.blocks.emplace_back(FactsOf(group));

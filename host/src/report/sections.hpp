@@ -12,6 +12,8 @@ namespace backplane {
 Section FindingsSection(const Diagnosis& diagnosis);
 // Every trial that gave no result, with its reason and the command that runs it again; absent if there is none.
 std::optional<Section> FailuresSection(const Combined& combined, const ReportContext& context);
+// Every update that did not fit its device at first; absent if there is none.
+std::optional<Section> ShrinksSection(const Combined& combined);
 // Hosts, devices, versions: one column of facts for each group.
 Section EnvironmentSection(const Combined& combined);
 Section ReproduceSection(const Combined& combined, const ReportContext& context);

@@ -193,13 +193,15 @@ class Svg {
   }
 
   void WriteMarks(const Series& series, const PanelLayout& layout) {
-    if (series.style != Series::Style::kLine && series.style != Series::Style::kPoints) return;
+    const bool hollow = series.style == Series::Style::kHollow;
+    if (!hollow && series.style != Series::Style::kLine && series.style != Series::Style::kPoints) return;
     for (const Datum& mark : series.marks) {
-      if (layout.x.Shows(mark.x) && layout.y.Shows(mark.y)) WriteMark(series.colour, XOf(layout, mark.x), YOf(layout, mark.y));
+      if (layout.x.Shows(mark.x) && layout.y.Shows(mark.y))
+        WriteMark(series.colour, XOf(layout, mark.x), YOf(layout, mark.y), hollow);
     }
   }
 
-  void WriteMark(size_t colour, double x, double y) {
+  void WriteMark(size_t colour, double x, double y, bool hollow) {
     // Corners of each shape and the angle of the first, so that the shapes look equally large.
     struct Shape {
       int corners;
@@ -208,7 +210,9 @@ class Svg {
     constexpr std::array<Shape, kShapeCount> kShapes = {
         {{0, 0, 0.36}, {4, 45, 0.45}, {3, 90, 0.48}, {4, 90, 0.46}, {3, 270, 0.48}, {5, 90, 0.42}}};
     const Shape& shape = kShapes[colour % kShapeCount];
-    const std::string style = "style=\"fill: " + Colour(colour) + "\"";
+    const std::string style =
+        hollow ? fmt::format("fill=\"none\" stroke-width=\"{}\" style=\"stroke: {}\"", Pixels(em_ / 8), Colour(colour))
+               : "style=\"fill: " + Colour(colour) + "\"";
     if (shape.corners == 0) {
       Line("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" {}/>", Pixels(x), Pixels(y), Pixels(shape.size * em_), style);
       return;
@@ -245,7 +249,8 @@ class Svg {
       case Series::Style::kLevel: WriteLine(left, y, right, y, width + " style=\"stroke: " + colour + "\"" + kLevelDash); break;
       case Series::Style::kCurve: WriteLine(left, y, right, y, width + " style=\"stroke: " + colour + "\""); break;
       case Series::Style::kLine: WriteLine(left, y, right, y, width + " style=\"stroke: " + colour + "\""); [[fallthrough]];
-      case Series::Style::kPoints: WriteMark(series.colour, middle, y); break;
+      case Series::Style::kPoints: WriteMark(series.colour, middle, y, false); break;
+      case Series::Style::kHollow: WriteMark(series.colour, middle, y, true); break;
       case Series::Style::kParts:
       case Series::Style::kBars:
         WriteBox({left, y - 0.35 * em_, right, y + 0.35 * em_}, "style=\"fill: " + colour + "\" fill-opacity=\"0.9\"");

@@ -95,6 +95,7 @@ Measurements ReadMeasurements(const std::filesystem::path& attempt_dir) {
   found.trial_s = NumberOf(At(result, "trial_s"));
   found.threads = NumberOf(At(result, "threads"));
   found.learner_threads = NumberOf(At(result, "learner_threads"));
+  found.evaluated_at = NumberOf(At(result, "evaluated_at"));
   found.chunk_rows = NumberOf(At(result, "chunk_rows"));
   found.balance = NumberOf(At(At(result, "rollout"), "balance"));
   found.monitor_cpu_s = NumberOf(At(At(result, "monitors"), "cpu_s"));
@@ -103,6 +104,12 @@ Measurements ReadMeasurements(const std::filesystem::path& attempt_dir) {
   found.time = TimeMeasures(At(result, "time"));
   if (const std::optional<double> share = NumberOf(At(result, "control_unnamed_share")))
     found.time.emplace_back("time/unnamed_control_pct", 100 * *share);
+  const json& shrinks = At(At(result, "data"), "shrinks");
+  for (const json& one : shrinks.is_array() ? shrinks : json::array()) {
+    const auto number = [&](const char* name) { return NumberOf(At(one, name)).value_or(0); };
+    found.shrinks.push_back({number("iteration"), number("micro_batch_before"), number("micro_batch_after"),
+                             number("live_bytes"), number("peak_bytes")});
+  }
   found.registered = Registered(At(result, "measures"));
   found.facts = Facts(At(result, "facts"));
   AddMeasured("", result, &found.statistics);

@@ -24,17 +24,25 @@ struct RegisteredMeasure {
   int direction = 0;  // 1 up is better, -1 down, 0 neither
 };
 
+// An update that did not fit the learner's device and was done in smaller parts.
+struct ShrinkRecord {
+  double iteration = 0, before = 0, after = 0;  // items at once
+  double live_bytes = 0, peak_bytes = 0;        // 0: not told
+};
+
 struct Measurements {
   std::optional<double> wall_s, sps, sampling_sps, iterations, env_steps, episodes;
   std::optional<double> trial_s;  // wall_s with earlier attempts
   std::optional<double> threads, learner_threads, balance;
-  std::optional<double> chunk_rows;  // rows of one call of act and step
+  std::optional<double> evaluated_at;  // iterations before the last evaluation
+  std::optional<double> chunk_rows;    // rows of one call of act and step
   std::optional<double> monitor_cpu_s, process_cpu_s;
   std::vector<std::pair<std::string, double>> phase_shares;  // of threads x time; a phase that took no time may be left out
   std::vector<std::pair<std::string, double>> time;  // where the time went: "time/GROUP_pct", "_s", "_cpu_pct", "_gpu_pct"
   std::vector<RegisteredMeasure> registered;
   std::vector<std::string> facts;     // what plugins decided by themselves: "learner.x update_path fused"
   std::vector<Statistic> statistics;  // sorted by name
+  std::vector<ShrinkRecord> shrinks;
 };
 
 struct IterationValue {

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <string_view>
 
 #include "base/files.hpp"
 #include "machine/gpus.hpp"
@@ -15,14 +17,25 @@
 namespace backplane {
 namespace {
 
-std::string CpuModel() {
+// Of the first processor; empty if there is no such line.
+std::string CpuInfo(std::string_view key) {
   std::istringstream info(ReadFile("/proc/cpuinfo").value_or(""));
   for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) {
-      return line.substr(std::min(line.size(), line.find(": ") + 2));
-    }
+    if (line.starts_with(key)) return line.substr(std::min(line.size(), line.find(": ") + 2));
   }
-  return "unknown";
+  return "";
+}
+
+// Of the processor's flags those that libraries of numerics choose their code by.
+std::string NumericFlags() {
+  static const std::set<std::string> kKnown = {"sse4_2",      "fma",         "avx",      "avx2",     "avx512f", "avx512_vnni",
+                                               "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "asimd",   "sve"};
+  std::istringstream flags(CpuInfo("flags") + " " + CpuInfo("Features"));
+  std::string found;
+  for (std::string flag; flags >> flag;) {
+    if (kKnown.contains(flag)) found += (found.empty() ? "" : " ") + flag;
+  }
+  return found;
 }
 
 }  // namespace
@@ -30,9 +43,11 @@ std::string CpuModel() {
 nlohmann::json HostFacts() {
   utsname system{};
   uname(&system);
+  const std::string model = CpuInfo("model name");
   return {{"hostname", system.nodename},
           {"kernel", std::string(system.sysname) + " " + system.release},
-          {"cpu", CpuModel()},
+          {"cpu", model.empty() ? "unknown" : model},
+          {"cpu_flags", NumericFlags()},
           {"granted_cores", GrantedCores()},
           {"memory_bytes", static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE))}};
 }

@@ -119,7 +119,7 @@ std::vector<std::string> Slots::Notes(const ResourceConfig& resources, const Rol
     notes.push_back(fmt::format("rollout.threads {} is more than the {} {} a trial is granted", *rollout.threads, cores,
                                 cores == 1 ? "core" : "cores"));
   }
-  if (limits_.jobs.value_or(1) > 1 && resources.exclusive) {
+  if (limits_.jobs.value_or(1) > 1 && resources.exclusive && resources.gpus < 1) {
     notes.push_back(
         "these trials run one at a time, whatever --jobs says: resources.exclusive, or a report that compares times");
   }
@@ -147,6 +147,8 @@ std::optional<std::vector<size_t>> Slots::ChooseDevices(double wanted) const {
 }
 
 std::optional<Grant> Slots::Take(const ResourceConfig& resources, bool exclusive) {
+  // A whole device is nobody else's already.
+  exclusive &= resources.gpus < 1;
   const bool full = limits_.jobs && taken_.size() >= *limits_.jobs;
   if (full || exclusive_ || (exclusive && !taken_.empty()) || free_cpus_.size() < CoresWanted(resources)) {
     return std::nullopt;

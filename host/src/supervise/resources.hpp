@@ -49,7 +49,7 @@ class Slots {
   std::vector<std::string> Notes(const ResourceConfig& resources, const RolloutConfig& rollout) const;
 
   // Absent: not now. `resources.cpus` absent means all cores divided by the number of jobs (1 if not given; with limits.gpus,
-  // as many as have a device), at least one core. An exclusive trial runs beside nothing.
+  // as many as have a device), at least one core. An exclusive trial without a whole device of its own runs beside nothing.
   std::optional<Grant> Take(const ResourceConfig& resources, bool exclusive);
   void Give(const Grant& grant);
 

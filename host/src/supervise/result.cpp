@@ -63,6 +63,7 @@ TrialResult ParseResult(const json& result) {
   parsed.error = MaybeText(At(result, "error"));
   parsed.iterations = NumberOf(At(result, "iterations"));
   parsed.env_steps = NumberOf(At(result, "env_steps"));
+  parsed.epochs = NumberOf(At(At(result, "data"), "epochs"));
   parsed.episodes = NumberOf(At(result, "episodes"));
   parsed.wall_s = NumberOf(At(result, "wall_s"));
   parsed.trial_s = NumberOf(At(result, "trial_s"));

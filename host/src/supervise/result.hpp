@@ -30,6 +30,7 @@ struct TrialResult {
   std::string trial_id, state, outcome;
   std::optional<std::string> error;
   std::optional<double> iterations, env_steps, episodes, wall_s, trial_s, sps, sampling_sps;
+  std::optional<double> epochs;  // of a data set: env_steps are its items
   Measured training;
   std::optional<Measured> evaluation, floor_zero, floor_uniform;
   std::vector<PhaseShare> phases;

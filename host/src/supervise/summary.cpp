@@ -29,8 +29,9 @@ std::string Count(const std::optional<double>& value) {
 }
 
 std::string Speed(const TrialResult& result) {
-  std::string text = fmt::format("  {} iterations, {} env steps, {} episodes", Count(result.iterations),
-                                 Count(result.env_steps), Count(result.episodes));
+  std::string text = fmt::format("  {} iterations, ", Count(result.iterations));
+  text += result.epochs ? fmt::format("{} items, {:.3g} epochs", Count(result.env_steps), *result.epochs)
+                        : fmt::format("{} env steps, {} episodes", Count(result.env_steps), Count(result.episodes));
   if (result.wall_s) {
     text += " in " + FormatClock(result.trial_s.value_or(*result.wall_s));
     if (result.trial_s && *result.trial_s > *result.wall_s + 1) {
@@ -40,8 +41,8 @@ std::string Speed(const TrialResult& result) {
   }
   text += "\n";
   if (result.sps) {
-    text += fmt::format("  {} steps/s with learning", Count(result.sps));
-    text += result.sampling_sps ? fmt::format(", {} steps/s collecting\n", Count(result.sampling_sps)) : "\n";
+    text += fmt::format("  {} {}/s with learning", Count(result.sps), result.epochs ? "items" : "steps");
+    text += result.sampling_sps && !result.epochs ? fmt::format(", {} steps/s collecting\n", Count(result.sampling_sps)) : "\n";
   }
   return text;
 }

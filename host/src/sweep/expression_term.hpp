@@ -24,8 +24,8 @@ nlohmann::json Evaluate(const Expression::Term& term, const Expression::Lookup& 
 
 class ExpressionParser {
  public:
-  // `of_measures`: names may hold '/', see Expression::OfMeasures.
-  ExpressionParser(std::string_view text, bool of_measures) : text_(text), joins_(of_measures ? "./" : ".") {}
+  // `of_measures`: names may hold '/' and '@', see Expression::OfMeasures.
+  ExpressionParser(std::string_view text, bool of_measures) : text_(text), joins_(of_measures ? "./@" : ".") {}
   // Throws NoValue at the place where the text stops making sense.
   std::shared_ptr<const Expression::Term> Parse();
   const std::vector<std::pair<size_t, std::string>>& references() const { return references_; }

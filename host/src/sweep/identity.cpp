@@ -21,6 +21,15 @@ bool IsLeftOut(const std::string& key) {
          key == "rollout.pin_threads" || key == "env.plugin" || key == "learner.plugin";
 }
 
+// Of the names, sorted, and contents of the regular files in it; folders in it do not count.
+std::string HashOfFolder(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.emplace(entry.path().filename().string(), Sha256OfFile(entry.path()));
+  }
+  return Sha256(json(files).dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace));
+}
+
 void SetPlugin(const PluginInfo& info, const PluginUse& use, json* identity) {
   (*identity)["id"] = info.id;
   (*identity)["options"] = use.options;
@@ -35,7 +44,8 @@ bool SaysMore(const std::string& key, const json& value) {
 
 const std::string& FileHashes::Hash(const std::filesystem::path& file) {
   auto found = known_.find(file);
-  return found != known_.end() ? found->second : known_.emplace(file, Sha256OfFile(file)).first->second;
+  if (found != known_.end()) return found->second;
+  return known_.emplace(file, std::filesystem::is_directory(file) ? HashOfFolder(file) : Sha256OfFile(file)).first->second;
 }
 
 void FileHashes::AddData(const PluginInfo& info, const json& options, const std::string& prefix,
@@ -45,7 +55,8 @@ void FileHashes::AddData(const PluginInfo& info, const json& options, const std:
     const auto value = options.find(option.path);
     if (value == options.end() || !value->is_string()) continue;
     const std::string file = value->get<std::string>();
-    if (known_.contains(file) || std::filesystem::is_regular_file(file)) hashes->emplace(prefix + option.path, Hash(file));
+    if (known_.contains(file) || std::filesystem::is_regular_file(file) || std::filesystem::is_directory(file))
+      hashes->emplace(prefix + option.path, Hash(file));
   }
 }
 
@@ -89,6 +100,7 @@ json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, j
   budget["wall_time_s"] = OrNull(experiment.budget.wall_time_s);
   json& evaluation = identity["evaluation"];
   evaluation["every_iterations"] = experiment.evaluation.every_iterations;
+  evaluation["at_start"] = experiment.evaluation.at_start;
   evaluation["episodes"] = experiment.evaluation.episodes;
   evaluation["env_options"] = experiment.evaluation.env_options;
   for (const auto& [key, value] : swept) {

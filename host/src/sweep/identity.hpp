@@ -11,11 +11,12 @@
 
 namespace backplane {
 
-// Content hashes of files, each computed once, however many trials use the file.
+// Content hashes of files and folders, each computed once, however many trials use it.
 class FileHashes {
  public:
   // SHA-256 of the plugin files of env and learner and of the data files their options name, by path: "env.plugin",
-  // "learner.options.corpus". Throws std::runtime_error if a plugin or data file can not be read.
+  // "learner.options.corpus". A folder stands for the regular files directly in it, by name and content. Throws
+  // std::runtime_error if one can not be read.
   std::map<std::string, std::string> Of(const LoadedExperiment& loaded);
 
  private:

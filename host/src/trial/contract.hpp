@@ -1,7 +1,7 @@
 // The contract between the supervisor and a trial process: they share nothing but these files and the exit code.
 //
 //   trial.json           in   what to run
-//   attempt-N/metrics.jsonl   one object per iteration, appended
+//   attempt-N/metrics.jsonl   one object per iteration, appended; 0: before the first
 //   attempt-N/status     a small mapped file: phase, iteration, steps; also readable after a crash
 //   attempt-N/result.json     by rename, last act before exit; exit 0 without it is a failure
 //   checkpoint/          by rename

@@ -44,7 +44,7 @@ void TrialLoop::Run() {
     RunRequests();
     if (!stopped_) TakeBoundaryState();
     SaveCheckpoint();  // before the evaluation, which may fail
-    if (!stopped_ && parts_.evaluation_env != nullptr) Evaluate(true);
+    if (!stopped_ && parts_.evaluation_env != nullptr) EvaluateAtEnd();
   } catch (const TrialFailure& failure) {
     const bool asked = failure.status() == BP_E_CANCELLED && parts_.cancelled;
     if (failure.status() == BP_E_NUMERIC) KeepStateBefore();
@@ -95,6 +95,7 @@ bool TrialLoop::StartCollecting(const bp_request& request) {
   const Experiment& experiment = parts_.spec.experiment;
   if (request.kind == BP_REQ_ROLLOUT) CheckRollout(request);
   if (Reached(experiment.budget, SpentNow())) return false;
+  if (iterations_ == 0 && experiment.evaluation.at_start && parts_.evaluation_env != nullptr) EvaluateAtStart(request);
   if (request.kind == BP_REQ_ROLLOUT) TakeBoundaryState();
   if (parts_.cancelled) {
     stopped_ = true;
@@ -194,7 +195,7 @@ void TrialLoop::CloseIteration() {
   for (const auto& [name, value] : parts_.metrics.Take(false)) line["metrics"][name] = Number(value);
   const auto& evaluation = parts_.spec.experiment.evaluation;
   if (parts_.evaluation_env != nullptr && evaluation.every_iterations > 0 && iterations_ % evaluation.every_iterations == 0) {
-    Evaluate(false);
+    Evaluate();
     line["eval"] = evaluation_;
   }
   // Everything that differs from run to run stands in here, so that the rest of two runs can be compared byte for byte.
@@ -231,7 +232,9 @@ void TrialLoop::WarnOfLiveNames(const nlohmann::json& line) {
   for (const MetricValue& value : MetricSeries(line)) names.push_back(value.name);
   for (const MetricsHub::Metric& metric : parts_.metrics.Registered()) names.push_back(metric.name);
   names.insert(names.end(), {"return", "ep/length"});
-  for (const std::string& name : collector_.info_names()) names.push_back(name);
+  for (const bp_channel* channel : parts_.env.channels())
+    if (IsEpisodeInfo(*channel)) names.push_back(channel->name);
+  if (feed_ && feed_->JudgesUnseen() && parts_.evaluation_env != nullptr) names.push_back("eval/loss");
   const auto place = parts_.spec.origin.find("output.live");
   const auto unknown = UnknownLive(parts_.spec.experiment.live, std::move(names), parts_.evaluation_env != nullptr,
                                    place == parts_.spec.origin.end() ? "" : place->second);
@@ -255,28 +258,6 @@ void TrialLoop::PostEpisodes() {
     event.value = episode.episode_return;
     parts_.monitors.Post(event, "return");
   }
-}
-
-void TrialLoop::Evaluate(bool with_floors) {
-  parts_.status.SetPhase("eval");
-  const PhaseSpan span(clocks_[0], Phase::kEval);
-  if (!evaluator_) {
-    // One share for each runner of the file, never for each thread: results must not depend on threads.
-    const uint64_t runners = parts_.spec.experiment.rollout.num_env_runners;
-    const uint64_t chunk = std::min(parts_.chunk_rows, (parts_.evaluation_env->rows() + runners - 1) / runners);
-    evaluator_ = std::make_unique<Evaluator>(*parts_.evaluation_env, parts_.learner, parts_.threads.collectors(), chunk,
-                                             parts_.spec.experiment.seed, parts_.cancelled, [this] { parts_.status.Beat(); });
-  }
-  using Policy = Evaluator::Policy;
-  evaluation_ = ToJson(evaluator_->Play(Policy::kLearner, clocks_));
-  if (feed_) {
-    const std::optional<HeldOut> held_out = feed_->HeldOutLoss(*parts_.evaluation_env, parts_.evaluation_env->rows());
-    if (held_out)
-      evaluation_["metrics"]["ep/loss"] = {{"mean", held_out->loss}, {"sd", nullptr}, {"se", nullptr}, {"n", held_out->items}};
-  }
-  if (!with_floors) return;
-  floor_zero_ = ToJson(evaluator_->Play(Policy::kZero, clocks_));
-  if (evaluator_->KnowsUniform()) floor_uniform_ = ToJson(evaluator_->Play(Policy::kUniform, clocks_));
 }
 
 Spent TrialLoop::SpentNow() const {
@@ -304,6 +285,7 @@ nlohmann::json TrialLoop::Result() const {
   out["return"] = window_.Returns();
   out["metrics"] = window_.Metrics();
   out["evaluation"] = evaluation_;
+  if (evaluated_at_) out["evaluated_at"] = *evaluated_at_;
   out["floor_zero"] = floor_zero_;
   out["floor_uniform"] = floor_uniform_;
   out["checkpoint"] = checkpoint_path_;

@@ -62,7 +62,10 @@ class TrialLoop {
   bp_limits LimitsNow();
   void Tick(const bp_request& request);
   void Consume(const bp_delivery& delivery);
-  void Evaluate(bool with_floors);
+  Evaluator& OwnEvaluator();
+  void Evaluate();
+  void EvaluateAtStart(const bp_request& request);  // the request that comes first
+  void EvaluateAtEnd();
   void TakeBoundaryState();
   void SaveCheckpoint();
   void KeepStateBefore();
@@ -82,9 +85,11 @@ class TrialLoop {
   EpisodeWindow window_;
   MetricsFile metrics_file_;
   std::unique_ptr<DataFeed> feed_;  // from the first DATA request on
-  int32_t epoch_metric_ = -1, micro_batch_metric_ = -1;
+  int32_t epoch_metric_ = -1, micro_batch_metric_ = -1, oom_metric_ = -1, first_oom_metric_ = -1;
+  int32_t device_live_metric_ = -1, device_peak_metric_ = -1, device_reserved_metric_ = -1;  // where the learner tells
   size_t shrinks_told_ = 0;
   std::unique_ptr<Evaluator> evaluator_;
+  std::optional<uint64_t> evaluated_at_;  // iterations before the last evaluation
   nlohmann::json evaluation_, floor_zero_, floor_uniform_, checkpoint_path_;
 
   int64_t start_ns_ = 0, end_ns_ = 0;

@@ -1,6 +1,7 @@
 // How the loop serves a learner of a data set.
 #include <fmt/format.h>
 
+#include "data/fit.hpp"
 #include "trial/loop.hpp"
 
 namespace backplane {
@@ -42,12 +43,32 @@ DataFeed& TrialLoop::Feed() {
                                      });
   epoch_metric_ = parts_.metrics.Add(false, {"data/epoch", "", "epochs read so far", 0});
   micro_batch_metric_ = parts_.metrics.Add(false, {"data/micro_batch", "items", "items the learner works on at once", 0});
+  oom_metric_ =
+      parts_.metrics.Add(false, {"data/oom_count", "", "times an update did not fit and was done in smaller parts", -1});
+  first_oom_metric_ = parts_.metrics.Add(false, {"data/first_oom", "", "the iteration in which it was so first", 0});
+  if (TellsDeviceUse(parts_.learner)) {
+    device_live_metric_ = parts_.metrics.Add(
+        true, {"device/live_mb", "MiB", "memory of the learner's device in use after a micro-batch, mean", -1});
+    device_peak_metric_ = parts_.metrics.Add(true, {"device/peak_mb", "MiB", "at most, in this iteration", -1});
+    device_reserved_metric_ =
+        parts_.metrics.Add(true, {"device/reserved_mb", "MiB", "taken from the device, caches included, at most", -1});
+  }
   return *feed_;
 }
 
 void TrialLoop::RecordFeed() {
   parts_.metrics.Record(epoch_metric_, feed_->epochs());
   parts_.metrics.Record(micro_batch_metric_, static_cast<double>(feed_->micro_batch()));
+  if (device_live_metric_ >= 0) {
+    constexpr double kMiB = 1024 * 1024;
+    const GroupMemory& device = feed_->device();
+    parts_.metrics.Record(device_live_metric_, device.live_bytes / kMiB);
+    parts_.metrics.Record(device_peak_metric_, device.peak_bytes / kMiB);
+    parts_.metrics.Record(device_reserved_metric_, device.reserved_bytes / kMiB);
+  }
+  const size_t shrinks = feed_->shrinks().size();
+  if (shrinks > 0 && shrinks_told_ == 0) parts_.metrics.Record(first_oom_metric_, static_cast<double>(iterations_ + 1));
+  parts_.metrics.Record(oom_metric_, static_cast<double>(shrinks - shrinks_told_));
   for (; shrinks_told_ < feed_->shrinks().size(); ++shrinks_told_) {
     const Shrink& shrink = feed_->shrinks()[shrinks_told_];
     Warn(fmt::format("out of memory in iteration {}: goes on with {} items at a time instead of {}, the update stays the same",

@@ -27,6 +27,10 @@ void PostIteration(MonitorHost& monitors, const nlohmann::json& line, int64_t en
     event.value = line.at("time").at("sps");
     monitors.Post(event, "iteration");
   }
+  PostMetrics(monitors, line);
+}
+
+void PostMetrics(MonitorHost& monitors, const nlohmann::json& line) {
   if (!monitors.Wants(BP_EVENT_METRIC)) return;
   for (const MetricValue& one : MetricSeries(line)) {
     if (one.of == MetricValue::Of::kAxis) continue;

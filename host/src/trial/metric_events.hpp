@@ -10,5 +10,7 @@ namespace backplane {
 
 // `line` as MetricsFile writes it; the iteration lasted `duration_ns` and ended at `end_ns`, steady clock.
 void PostIteration(MonitorHost& monitors, const nlohmann::json& line, int64_t end_ns, int64_t duration_ns);
+// Its numbers without an iteration.
+void PostMetrics(MonitorHost& monitors, const nlohmann::json& line);
 
 }  // namespace backplane

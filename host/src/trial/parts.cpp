@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "config/aliases.hpp"
 #include "plugin/catalog.hpp"
 #include "rollout/phase_service.hpp"
 
@@ -26,14 +27,17 @@ TrialParts::TrialParts(const TrialSpec& spec, StatusWriter* status, const std::a
     threads_->parallel().Run(n, piece, context);
   };
   sinks_.phase = PhaseService();
+  learner_sinks_ = sinks_;
+  learner_sinks_.trial = &trial_;
 }
 
-InstanceOptions TrialParts::Options(const nlohmann::json& options, const std::string& section) {
+InstanceOptions TrialParts::Options(const TrialPlugin& plugin, nlohmann::json options, const std::string& section) {
   section_ = section;
-  return {options, spec_.origin, section};
+  AddHostNamed(infos_.at(plugin.file), ToJson(spec_.experiment), &options);
+  return {std::move(options), spec_.origin, section};
 }
 
-void TrialParts::PreloadTorchIfNeeded() {
+void TrialParts::ReadPluginsAndPreloadTorch() {
   Catalog catalog;
   std::vector<std::pair<uint32_t, TrialPlugin>> all = {{BP_KIND_ENV, spec_.env}, {BP_KIND_LEARNER, spec_.learner}};
   for (const TrialPlugin& monitor : spec_.monitors) all.push_back({BP_KIND_MONITOR, monitor});
@@ -41,6 +45,7 @@ void TrialParts::PreloadTorchIfNeeded() {
     std::string why_not;
     const PluginInfo* info = catalog.Find(kind, plugin.file.string(), &why_not);
     if (info == nullptr) throw PluginError(why_not);
+    infos_.emplace(plugin.file, *info);
     if (info->build.torch.empty() || !torch_version_.empty()) continue;
     if (spec_.torch_lib.empty())
       throw PluginError(
@@ -55,7 +60,7 @@ void TrialParts::Load(const Wanted& wanted) {
   const Experiment& experiment = spec_.experiment;
   const auto load = [this](const TrialPlugin& plugin) { return LoadedModule::Load(plugin.file, torch_version_); };
   status_.SetPhase("load");
-  PreloadTorchIfNeeded();
+  ReadPluginsAndPreloadTorch();
   env_module_ = load(spec_.env);
   learner_module_ = load(spec_.learner);
   const uint64_t env_flags = env_module_->descriptor(spec_.env.id).flags;
@@ -65,15 +70,16 @@ void TrialParts::Load(const Wanted& wanted) {
   threads_ = std::make_unique<TrialThreads>(experiment.rollout, concurrent);  // before a plugin's code may ask for them
   const uint64_t rows = experiment.rollout.rows();
   chunk_rows_ = concurrent ? experiment.rollout.ChunkRows() : rows;
-  env_ =
-      std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(experiment.env.options, "env.options"), rows);
-  learner_ = std::make_unique<LearnerInstance>(*learner_module_, spec_.learner.id, sinks_,
-                                               Options(experiment.learner.options, "learner.options"), *env_, experiment.seed);
+  env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_,
+                                       Options(spec_.env, experiment.env.options, "env.options"), rows);
+  learner_ = std::make_unique<LearnerInstance>(*learner_module_, spec_.learner.id, learner_sinks_,
+                                               Options(spec_.learner, experiment.learner.options, "learner.options"), *env_,
+                                               experiment.seed);
   monitors_ = std::make_unique<MonitorHost>(monitor_sinks_);
   for (size_t i = 0; wanted.monitors && i < spec_.monitors.size(); ++i) {
     monitor_modules_.push_back(load(spec_.monitors[i]));
     monitors_->Add(*monitor_modules_.back(), spec_.monitors[i].id,
-                   Options(experiment.monitors[i].options, fmt::format("monitors[{}].options", i)));
+                   Options(spec_.monitors[i], experiment.monitors[i].options, fmt::format("monitors[{}].options", i)));
   }
   if (wanted.evaluation_rows > 0) LoadEvaluation(wanted.evaluation_rows);
 }
@@ -82,8 +88,8 @@ void TrialParts::LoadEvaluation(uint64_t rows) {
   const Experiment& experiment = spec_.experiment;
   nlohmann::json env_options = experiment.env.options;
   if (experiment.evaluation.env_options.is_object()) env_options.update(experiment.evaluation.env_options);
-  evaluation_env_ =
-      std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_, Options(env_options, "evaluation.env.options"), rows);
+  evaluation_env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_,
+                                                  Options(spec_.env, env_options, "evaluation.env.options"), rows);
   CheckSameSpaces(*env_, *evaluation_env_);
   if (env_->spec().max_episode_steps == 0 && !(env_->flags() & BP_FLAG_OWNS_TIME_LIMIT))
     throw TrialFailure(BP_E_CONFIG, env_->id(),

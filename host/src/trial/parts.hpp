@@ -2,11 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "plugin/plugin_info.hpp"
 #include "rollout/instance.hpp"
 #include "trial/contract.hpp"
 #include "trial/metrics.hpp"
@@ -43,17 +46,18 @@ class TrialParts {
   const std::string& torch_version() const { return torch_version_; }
 
  private:
-  void PreloadTorchIfNeeded();
+  void ReadPluginsAndPreloadTorch();
   void LoadEvaluation(uint64_t rows);
-  InstanceOptions Options(const nlohmann::json& options, const std::string& section);
+  InstanceOptions Options(const TrialPlugin& plugin, nlohmann::json options, const std::string& section);
 
   const TrialSpec& spec_;
   StatusWriter& status_;
   const std::string trial_dir_;  // where the checkpoint lies: shared by attempts, a replay's own
-  const bp_host_trial_1 trial_;  // what monitors are told
+  const bp_host_trial_1 trial_;  // what learners and monitors are told
   MetricsHub metrics_;
-  HostSinks sinks_, monitor_sinks_;
+  HostSinks sinks_, learner_sinks_, monitor_sinks_;
   nlohmann::json facts_ = nlohmann::json::object();
+  std::map<std::filesystem::path, PluginInfo> infos_;  // of each plugin file
   std::string torch_version_, section_;
   std::unique_ptr<TrialThreads> threads_;
   uint64_t chunk_rows_ = 1;

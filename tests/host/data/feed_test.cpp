@@ -168,6 +168,23 @@ TEST(DataFeed, HeldOutLossIsTheSumOverTheWeightsAndTheSameInAnyMicroBatch) {
   }
 }
 
+TEST(DataFeed, HeldOutLossIsTakenInSmallerPartsWhereItDoesNotFit) {
+  DataTrial trial({}, {{"group", 10}, {"micro_batch", 8}});
+  Fed fed(trial, 1000 + 10 * 2 * 6);
+  fed.feed.Prepare(trial.learner->Plan(LimitsOf(fed.feed.items(), fed.device_bytes)));
+  const std::optional<HeldOut> held_out = fed.feed.HeldOutLoss(*trial.env, 7);
+  DataTrial large({}, {{"group", 10}, {"micro_batch", 8}});
+  Fed free(large);
+  ASSERT_TRUE(held_out);
+  EXPECT_DOUBLE_EQ(held_out->loss, free.feed.HeldOutLoss(*large.env, 7)->loss);
+  EXPECT_TRUE(fed.feed.shrinks().empty()) << "no update was cut";
+
+  DataTrial stubborn({}, {{"group", 10}, {"micro_batch", 8}});
+  Fed fails(stubborn, 1000 + 10 * 2 * 6, /*shrink=*/false);
+  fails.feed.Prepare(stubborn.learner->Plan(LimitsOf(10, fails.device_bytes)));
+  EXPECT_THROW(fails.feed.HeldOutLoss(*stubborn.env, 7), TrialFailure);
+}
+
 TEST(DataFeed, AnEmptyDataSetIsRefused) {
   DataTrial trial(nlohmann::json{{"items", 0}});
   EXPECT_THROW(Fed{trial}, TrialFailure);

@@ -1,5 +1,6 @@
 #include "report/comparison_spec.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace backplane {
@@ -60,20 +61,51 @@ TEST(ComparisonSpec, FiguresOfEachKind) {
   ASSERT_TRUE(read.errors.empty()) << read.errors[0].why;
   ASSERT_EQ(4u, read.spec.figures.size());
   EXPECT_EQ(FigureSpec::Kind::kScatter, read.spec.figures[0].kind);
-  EXPECT_EQ((std::vector<std::string>{"train/loss", "return"}), read.spec.figures[1].curves);
-  EXPECT_EQ("time_s", read.spec.figures[1].against);
+  ASSERT_EQ(2u, read.spec.figures[1].curves.size());
+  EXPECT_EQ("return", read.spec.figures[1].curves[1].name);
+  EXPECT_EQ("time_s", read.spec.figures[1].curves[1].against);
   EXPECT_EQ(1u, read.spec.figures[2].y.size());
 }
 
+TEST(ComparisonSpec, ACurveMayHaveAnAxisOfItsOwn) {
+  const json own = {{"name", "train/loss"}, {"x", "time_s"}};
+  const Read read = ReadReport("figures", {{{"curves", {{"file", "b.png"}, {"y", {"train/loss", own}}}}}});
+  ASSERT_TRUE(read.errors.empty()) << read.errors[0].why;
+  EXPECT_EQ("env_steps", read.spec.figures[0].curves[0].against);
+  EXPECT_EQ("time_s", read.spec.figures[0].curves[1].against);
+}
+
+TEST(ComparisonSpec, AReducedCurveIsAMeasure) {
+  const Read read = ReadReport(
+      "columns", {"iteration_s@max", "train/loss@seconds_to_min", {{"measure", "a@last - b@first"}, {"detail", true}}});
+  ASSERT_TRUE(read.errors.empty()) << read.errors[0].why;
+  EXPECT_EQ("s", read.spec.columns[0].unit);
+  EXPECT_EQ(-1, read.spec.columns[0].direction);
+  EXPECT_EQ(-1, read.spec.columns[1].direction);
+  EXPECT_EQ("s", read.spec.columns[1].unit);
+  EXPECT_FALSE(read.spec.columns[1].detail);
+  EXPECT_TRUE(read.spec.columns[2].detail);
+  EXPECT_EQ((std::vector<std::string>{"a@last", "b@first"}), read.spec.columns[2].expression.paths());
+}
+
 TEST(ComparisonSpec, SelectionFollowsTheMetricsDirection) {
-  EXPECT_FALSE(ReadReport("select", {{"metric", "wall_s"}}).spec.select->maximize);
-  EXPECT_TRUE(ReadReport("select", {{"metric", "SPS"}}).spec.select->maximize);
+  EXPECT_FALSE(ReadReport("select", {{"metric", "wall_s"}}).spec.selections.at(0).maximize());
+  EXPECT_TRUE(ReadReport("select", {{"metric", "SPS"}}).spec.selections.at(0).maximize());
   const Read read =
       ReadReport("select", {{"metric", "SPS"}, {"direction", "minimize"}, {"write", "best.yaml"}, {"where", "x < 3"}});
   ASSERT_TRUE(read.errors.empty());
-  EXPECT_FALSE(read.spec.select->maximize);
-  EXPECT_EQ("best.yaml", read.spec.select->write);
-  EXPECT_EQ("x < 3", read.spec.select->where->text());
+  EXPECT_FALSE(read.spec.selections.at(0).maximize());
+  EXPECT_EQ("best.yaml", read.spec.selections.at(0).write);
+  EXPECT_EQ("x < 3", read.spec.selections.at(0).where->text());
+}
+
+TEST(ComparisonSpec, SeveralSelectionsHaveFilesOfTheirOwn) {
+  const Read read = ReadReport("select", {{{"metric", "SPS"}}, {{"metric", "rss_peak_mb"}, {"write", "least.yaml"}}});
+  ASSERT_TRUE(read.errors.empty());
+  ASSERT_EQ(2u, read.spec.selections.size());
+  EXPECT_FALSE(read.spec.selections[1].maximize());
+  EXPECT_EQ("report.select: entry 2: the file 'selected.yaml' is written by another selection already",
+            FirstError("select", {{{"metric", "SPS"}}, {{"metric", "wall_s"}}}));
 }
 
 TEST(ComparisonSpec, MistakesNameTheirEntry) {
@@ -88,6 +120,12 @@ TEST(ComparisonSpec, MistakesNameTheirEntry) {
             FirstError("columns", {{{"measure", "SPS"}, {"digits", 0}}}));
   EXPECT_EQ("report.figures: entry 1: 'file' should be a name that ends with .png, found '../a.png'",
             FirstError("figures", {{{"table", {{"file", "../a.png"}}}}}));
+  EXPECT_THAT(FirstError("columns", {"SPS", "train/loss@lats"}),
+              testing::HasSubstr("entry 2: 'train/loss@lats': '@lats' is none of"));
+  EXPECT_EQ("report.columns: entry 1: 'detail' should be true or false, found 3",
+            FirstError("columns", {{{"measure", "SPS"}, {"detail", 3}}}));
+  EXPECT_EQ("report.figures: entry 1: 'x' of curves should be env_steps, iteration, time_s or NAME@sum, found 'hours'",
+            FirstError("figures", {{{"curves", {{"file", "a.png"}, {"y", {{{"name", "return"}, {"x", "hours"}}}}}}}}));
   EXPECT_EQ("report.figures: entry 1: missing key 'x'",
             FirstError("figures", {{{"scatter", {{"file", "a.png"}, {"y", "SPS"}}}}}));
   EXPECT_EQ("report.figures: entry 2: the file 'a.png' is written by another figure already",

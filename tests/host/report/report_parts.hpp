@@ -18,6 +18,7 @@ inline ReportContext Context(const char* kind, nlohmann::json report = nlohmann:
   if (report.contains("columns")) context.report.columns = report["columns"];
   if (report.contains("figures")) context.report.figures = report["figures"];
   if (report.contains("select")) context.report.select = report["select"];
+  if (report.contains("notes")) context.report.notes = report["notes"];
   return context;
 }
 

@@ -109,6 +109,17 @@ TEST(Slots, ExclusiveRunsAlone) {
   EXPECT_TRUE(slots.Take(Cpus(1), false));
 }
 
+TEST(Slots, ExclusiveTrialsWithADeviceOfTheirOwnRunSideBySide) {
+  Slots slots(Smt(16, 2), {.jobs = 2});
+  const auto first = slots.Take(Gpus(1), true), second = slots.Take(Gpus(1), true);
+  ASSERT_TRUE(first && second);
+  EXPECT_NE(first->gpus, second->gpus);
+  EXPECT_FALSE(slots.Take(Gpus(1), true));
+  ResourceConfig exclusive = Gpus(1);
+  exclusive.exclusive = true;
+  EXPECT_THAT(slots.Notes(exclusive, {}), SizeIs(0));
+}
+
 TEST(Slots, MoreCoresThanThereAreIsASentence) {
   const Slots slots(Smt(8), {});
   EXPECT_EQ("", Complaint([&] { slots.Require(Cpus(8)); }));

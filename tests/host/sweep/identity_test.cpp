@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "base/files.hpp"
 
@@ -96,6 +97,33 @@ TEST_F(IdentityTest, ContentOfPluginAndDataFilesChangesTheTrialAndNotThePoint) {
   std::ofstream(folder_ / "data.txt") << "two";
   EXPECT_NE(with_data, Id());
   EXPECT_TRUE(FileHashes().Of(loaded_).contains("env.options.corpus"));
+}
+
+TEST_F(IdentityTest, ADataFolderIsTheNamesAndContentsOfItsFiles) {
+  OptionInfo data;
+  data.path = "model";
+  data.type = BP_PARAM_PATH;
+  data.flags = BP_PARAM_DATA;
+  auto learner = std::make_shared<PluginInfo>(*loaded_.learner);
+  learner->options = {data};
+  loaded_.learner = learner;
+  loaded_.experiment.learner.options["model"] = "";
+  EXPECT_FALSE(FileHashes().Of(loaded_).contains("learner.options.model"));
+  const std::filesystem::path model = folder_ / "model";
+  std::filesystem::create_directories(model / "logs");
+  loaded_.experiment.learner.options["model"] = model.string();
+  auto changed = [&, before = Id()](const char* file, const char* text) mutable {
+    std::ofstream(model / file) << text;
+    return std::exchange(before, Id()) != Id();
+  };
+  EXPECT_TRUE(changed("config.json", "{}"));
+  EXPECT_TRUE(changed("weights", "1"));
+  EXPECT_TRUE(changed("weights", "2"));
+  EXPECT_FALSE(changed("weights", "2"));
+  EXPECT_FALSE(changed("logs/today", "started"));
+  const std::string before = Id();
+  std::filesystem::rename(model / "weights", model / "weights.old");
+  EXPECT_NE(Id(), before);
 }
 
 TEST_F(IdentityTest, TheSeedIsNoPartOfThePoint) {
