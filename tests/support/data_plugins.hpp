@@ -112,12 +112,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
       seen.items.push_back(static_cast<int>(*obs.At(i)));
       sum += *obs.At(i) * static_cast<double>(*length.At(i));
     }
-    const uint64_t bytes = 1000 + 10 * static_cast<uint64_t>(obs.Size(0) * obs.Size(1));
-    if (device_bytes_ > 0 && bytes > device_bytes_) {
-      partial_ = 0;
-      throw bp::Error(BP_E_OOM_DEVICE, "needs " + std::to_string(bytes) + " bytes of " + std::to_string(device_bytes_));
-    }
-    peak_ = std::max(peak_, bytes);
+    Take(obs.Size(0) * obs.Size(1));
     seen_.push_back(seen);
     if (delivery.raw().flags & BP_DELIVERY_PROBE) return;
     partial_ += sum;
@@ -134,6 +129,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
   double HeldOutLoss(const bp::Delivery& delivery) {
     const auto obs = delivery.Get<float>("obs");
     const auto weight = delivery.Get<float>("weight");
+    Take(obs.Size(0) * obs.Size(1));
     double loss = 0;
     for (int64_t i = 0; i < obs.Size(0); ++i) loss += *weight.At(i) * *obs.At(i);
     return loss;
@@ -150,6 +146,15 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
   std::vector<Seen>& seen() { return seen_; }
 
  private:
+  void Take(int64_t numbers) {
+    const uint64_t bytes = 1000 + 10 * static_cast<uint64_t>(numbers);
+    if (device_bytes_ > 0 && bytes > device_bytes_) {
+      partial_ = 0;
+      throw bp::Error(BP_E_OOM_DEVICE, "needs " + std::to_string(bytes) + " bytes of " + std::to_string(device_bytes_));
+    }
+    peak_ = std::max(peak_, bytes);
+  }
+
   uint64_t group_, device_bytes_ = 0, peak_ = 1000;
   int64_t fails_at_, updates_ = 0, sleep_us_ = 0;
   bool tells_use_ = true;

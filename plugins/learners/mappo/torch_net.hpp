@@ -7,6 +7,7 @@
 
 #include "backplane/tensor.h"
 #include "net.hpp"
+#include "torch/at_device.hpp"
 
 namespace backplane::mappo {
 
@@ -25,9 +26,7 @@ inline at::Tensor TorchTower(const Tower& tower, at::Tensor x, const Part& part)
   return TorchLayer(tower.head, x, part).to(at::kFloat);
 }
 
-inline at::Device DeviceOf(bp_device device) {
-  return device.type == BP_DEVICE_CUDA ? at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device.id)) : at::Device(at::kCPU);
-}
+using torch_common::DeviceOf;
 
 // The host's memory as a tensor, on whichever device it lies.
 inline at::Tensor Borrow(const bp_tensor& tensor) {

@@ -2,12 +2,10 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/zeros.h>
@@ -16,20 +14,16 @@
 #include <limits>
 
 #include "recompute.hpp"
-#include "torch/autocast.hpp"
 
 namespace backplane::seq2seq {
 namespace {
-
-using torch_common::Autocast;
 
 constexpr int64_t kPositionOffset = 2;
 constexpr double kLayerNormEpsilon = 1e-5;
 constexpr float kHidden = std::numeric_limits<float>::lowest();  // as in transformers; -inf would make a row of NaN
 
-at::Tensor Linear(const Affine& w, const at::Tensor& x) { return at::linear(x, w.weight, w.bias); }
 at::Tensor Norm(const Affine& w, const at::Tensor& x) {
-  return at::layer_norm(x, {x.size(-1)}, w.weight, w.bias, kLayerNormEpsilon);
+  return at::layer_norm(x, {x.size(-1)}, w.weight.value, w.bias.value, kLayerNormEpsilon);
 }
 
 // [B, T, d] -> [B, heads, T, d / heads]
@@ -58,11 +52,18 @@ at::Tensor Attend(const Attention& w, const at::Tensor& q, const at::Tensor& k, 
   return Linear(w.out, heads.reshape({heads.size(0), heads.size(1), -1}));
 }
 
-// x: where queries come from; from: keys and values.
-at::Tensor Attend(const BartConfig& c, const Attention& w, int64_t heads, const at::Tensor& x, const at::Tensor& from,
-                  const at::Tensor& mask, Noise::Stream* noise) {
-  return Attend(w, Split(Linear(w.q, x), heads), Split(Linear(w.k, from), heads), Split(Linear(w.v, from), heads), mask,
-                c.attention_dropout, noise);
+// Keys, values and queries of x itself.
+at::Tensor AttendToItself(const BartConfig& c, const Attention& w, int64_t heads, const at::Tensor& x, const at::Tensor& mask,
+                          Noise::Stream* noise) {
+  const auto kvq = Linear(w.kvq, x).split(c.d_model, -1);
+  return Attend(w, Split(kvq[2], heads), Split(kvq[0], heads), Split(kvq[1], heads), mask, c.attention_dropout, noise);
+}
+
+// Queries of x, keys and values of the memory.
+at::Tensor AttendToMemory(const BartConfig& c, const Attention& w, int64_t heads, const at::Tensor& x, const at::Tensor& memory,
+                          const at::Tensor& mask, Noise::Stream* noise) {
+  const auto kv = Linear(w.kv, memory).split(c.d_model, -1);
+  return Attend(w, Split(Linear(w.q, x), heads), Split(kv[0], heads), Split(kv[1], heads), mask, c.attention_dropout, noise);
 }
 
 at::Tensor FeedForward(const BartConfig& c, const Layer& w, const at::Tensor& x, Noise::Stream* noise) {
@@ -72,7 +73,7 @@ at::Tensor FeedForward(const BartConfig& c, const Layer& w, const at::Tensor& x,
 
 at::Tensor Embed(const BartConfig& c, const Weights& w, const Stack& stack, const at::Tensor& ids, int64_t first,
                  Noise::Stream* noise) {
-  at::Tensor x = at::embedding(w.shared, ids, c.pad_token_id);
+  at::Tensor x = Lookup(w.output.weight.value, ids, c.pad_token_id);
   if (c.scale_embedding) x = x * std::sqrt(static_cast<double>(c.d_model));
   x = x + stack.positions.narrow(0, first + kPositionOffset, ids.size(-1));
   return noise->Drop(Norm(stack.norm, x), c.dropout);
@@ -83,28 +84,34 @@ at::Tensor CausalMask(int64_t width, const at::Tensor& like) {
   return at::full({1, 1, width, width}, kHidden, like.options().requires_grad(false)).triu_(1);
 }
 
-Affine BindAffine(const Layout& layout, const std::string& name, const std::function<at::Tensor(const Parameter&)>& find) {
-  return {find(layout.at(name + ".weight")), find(layout.at(name + ".bias"))};
-}
-
 }  // namespace
 
-Weights BindWeights(const BartConfig& config, const Layout& layout, const std::function<at::Tensor(const Parameter&)>& find) {
-  const auto affine = [&](const std::string& name) { return BindAffine(layout, name, find); };
-  const auto attention = [&](const std::string& name) {
-    return Attention{affine(name + ".q_proj"), affine(name + ".k_proj"), affine(name + ".v_proj"), affine(name + ".out_proj"),
-                     affine(name + "_layer_norm")};
+Weights BindWeights(const BartConfig& config, const Layout& layout, const std::function<Weight(const Parameter&)>& find) {
+  const auto joined = [&](const std::string& name, std::initializer_list<const char*> parts) {
+    std::vector<std::string> weights, biases;
+    for (const char* part : parts) weights.push_back(name + part + ".weight"), biases.push_back(name + part + ".bias");
+    return Affine{find(layout.Joined(weights)), find(layout.Joined(biases))};
+  };
+  const auto affine = [&](const std::string& name) { return joined(name, {""}); };
+  const auto attention = [&](const std::string& name, bool to_memory) {
+    Attention a{.out = affine(name + ".out_proj"), .norm = affine(name + "_layer_norm")};
+    if (to_memory) {
+      a.kv = joined(name, {".k_proj", ".v_proj"}), a.q = affine(name + ".q_proj");
+    } else {
+      a.kvq = joined(name, {".k_proj", ".v_proj", ".q_proj"});
+    }
+    return a;
   };
   const auto stack = [&](const std::string& side, int64_t layers, int64_t heads, bool decoder) {
-    Stack s{find(layout.at(side + "embed_positions.weight")), affine(side + "layernorm_embedding"), {}, heads};
+    Stack s{find(layout.at(side + "embed_positions.weight")).value, affine(side + "layernorm_embedding"), {}, heads};
     for (int64_t i = 0; i < layers; ++i) {
       const std::string name = side + "layers." + std::to_string(i) + ".";
-      s.layers.push_back({attention(name + "self_attn"), decoder ? attention(name + "encoder_attn") : Attention{},
+      s.layers.push_back({attention(name + "self_attn", false), decoder ? attention(name + "encoder_attn", true) : Attention{},
                           affine(name + "fc1"), affine(name + "fc2"), affine(name + "final_layer_norm")});
     }
     return s;
   };
-  return {find(layout.at("model.shared.weight")), find(layout.at("final_logits_bias")),
+  return {{find(layout.at("model.shared.weight")), find(layout.at("final_logits_bias"))},
           stack("model.encoder.", config.encoder_layers, config.encoder_attention_heads, false),
           stack("model.decoder.", config.decoder_layers, config.decoder_attention_heads, true)};
 }
@@ -117,16 +124,14 @@ at::Tensor PaddingMask(const at::Tensor& lengths, int64_t width) {
 }
 
 at::Tensor Encode(const BartConfig& c, const Weights& w, const at::Tensor& ids, const at::Tensor& mask, const Pass& pass) {
-  const Autocast autocast(ids.device().type(), pass.bf16);
   Noise::Stream noise = pass.noise.Of(0);
   at::Tensor x = Embed(c, w, w.encoder, ids, 0, &noise);
   if (pass.trace) pass.trace->push_back(x);
   for (size_t i = 0; i < w.encoder.layers.size(); ++i) {
     const Layer& layer = w.encoder.layers[i];
     const auto run = [&c, &layer, mask, pass, i, heads = w.encoder.heads](const at::Tensor& in, const at::Tensor&) {
-      const Autocast again(in.device().type(), pass.bf16);
       Noise::Stream drop = pass.noise.Of(1 + i);
-      const at::Tensor y = drop.Drop(Attend(c, layer.self, heads, in, in, mask, &drop), c.dropout);
+      const at::Tensor y = drop.Drop(AttendToItself(c, layer.self, heads, in, mask, &drop), c.dropout);
       return FeedForward(c, layer, Norm(layer.self.norm, in + y), &drop);
     };
     x = pass.recompute ? Recompute(run, x, {}) : run(x, {});
@@ -137,21 +142,19 @@ at::Tensor Encode(const BartConfig& c, const Weights& w, const at::Tensor& ids, 
 
 at::Tensor Decode(const BartConfig& c, const Weights& w, const at::Tensor& ids, const at::Tensor& memory,
                   const at::Tensor& mask, const Pass& pass) {
-  const Autocast autocast(ids.device().type(), pass.bf16);
   const size_t first = 1 + w.encoder.layers.size();
   Noise::Stream noise = pass.noise.Of(first);
   at::Tensor x = Embed(c, w, w.decoder, ids, 0, &noise);
-  const at::Tensor causal = CausalMask(ids.size(1), w.shared);
+  const at::Tensor causal = CausalMask(ids.size(1), x);
   if (pass.trace) pass.trace->push_back(x);
   for (size_t i = 0; i < w.decoder.layers.size(); ++i) {
     const Layer& layer = w.decoder.layers[i];
     const auto run = [&c, &layer, mask, causal, pass, i, first, heads = w.decoder.heads](const at::Tensor& in,
                                                                                          const at::Tensor& from) {
-      const Autocast again(in.device().type(), pass.bf16);
       Noise::Stream drop = pass.noise.Of(first + 1 + i);
-      at::Tensor y = drop.Drop(Attend(c, layer.self, heads, in, in, causal, &drop), c.dropout);
+      at::Tensor y = drop.Drop(AttendToItself(c, layer.self, heads, in, causal, &drop), c.dropout);
       const at::Tensor mid = Norm(layer.self.norm, in + y);
-      y = drop.Drop(Attend(c, layer.cross, heads, mid, from, mask, &drop), c.dropout);
+      y = drop.Drop(AttendToMemory(c, layer.cross, heads, mid, from, mask, &drop), c.dropout);
       return FeedForward(c, layer, Norm(layer.cross.norm, mid + y), &drop);
     };
     x = pass.recompute ? Recompute(run, x, memory) : run(x, memory);
@@ -160,17 +163,14 @@ at::Tensor Decode(const BartConfig& c, const Weights& w, const at::Tensor& ids, 
   return x;
 }
 
-at::Tensor Logits(const Weights& w, const at::Tensor& hidden, bool bf16) {
-  const Autocast autocast(hidden.device().type(), bf16);
-  return at::linear(hidden, w.shared, w.logits_bias.view({-1})).to(at::kFloat);
-}
+at::Tensor Logits(const Weights& w, const at::Tensor& hidden) { return Linear(w.output, hidden); }
 
 Cache MakeCache(const BartConfig& c, const Weights& w, const at::Tensor& memory, int64_t capacity) {
   Cache cache;
   const int64_t heads = w.decoder.heads;
   for (const Layer& layer : w.decoder.layers) {
-    cache.cross.push_back(
-        {Split(Linear(layer.cross.k, memory), heads).contiguous(), Split(Linear(layer.cross.v, memory), heads).contiguous()});
+    const auto kv = Linear(layer.cross.kv, memory).split(c.d_model, -1);
+    cache.cross.push_back({Split(kv[0], heads).contiguous(), Split(kv[1], heads).contiguous()});
     const auto room = [&] {
       return at::empty({memory.size(0), heads, capacity, c.d_model / heads}, cache.cross.back().key.options());
     };
@@ -186,10 +186,11 @@ at::Tensor DecodeNext(const BartConfig& c, const Weights& w, const at::Tensor& i
   for (size_t i = 0; i < w.decoder.layers.size(); ++i) {
     const Layer& layer = w.decoder.layers[i];
     Cache::Entry& seen = cache->self[i];
-    seen.key.narrow(2, at, 1).copy_(Split(Linear(layer.self.k, x), heads));
-    seen.value.narrow(2, at, 1).copy_(Split(Linear(layer.self.v, x), heads));
-    const at::Tensor self = Attend(layer.self, Split(Linear(layer.self.q, x), heads), seen.key.narrow(2, 0, at + 1),
-                                   seen.value.narrow(2, 0, at + 1), {}, 0, &none);
+    const auto kvq = Linear(layer.self.kvq, x).split(c.d_model, -1);
+    seen.key.narrow(2, at, 1).copy_(Split(kvq[0], heads));
+    seen.value.narrow(2, at, 1).copy_(Split(kvq[1], heads));
+    const at::Tensor self =
+        Attend(layer.self, Split(kvq[2], heads), seen.key.narrow(2, 0, at + 1), seen.value.narrow(2, 0, at + 1), {}, 0, &none);
     x = Norm(layer.self.norm, x + self);
     const Cache::Entry& from = cache->cross[i];
     x = Norm(layer.cross.norm,

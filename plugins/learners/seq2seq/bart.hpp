@@ -9,16 +9,15 @@
 #include <functional>
 #include <vector>
 
+#include "layers.hpp"
 #include "layout.hpp"
 #include "noise.hpp"
 
 namespace backplane::seq2seq {
 
-struct Affine {
-  at::Tensor weight, bias;
-};
+// Keys, values and queries in one product where they come from the same.
 struct Attention {
-  Affine q, k, v, out, norm;
+  Affine kv, q, kvq, out, norm;  // kv and q: of attention to the memory; kvq: of that to itself
 };
 struct Layer {
   Attention self, cross;  // cross: of decoders
@@ -31,17 +30,16 @@ struct Stack {
   int64_t heads;
 };
 struct Weights {
-  at::Tensor shared, logits_bias;
+  Affine output;  // its weight is the embedding of both sides
   Stack encoder, decoder;
 };
-// `find` gives the tensor of a parameter.
-Weights BindWeights(const BartConfig& config, const Layout& layout, const std::function<at::Tensor(const Parameter&)>& find);
+// `find` gives the tensors of a parameter.
+Weights BindWeights(const BartConfig& config, const Layout& layout, const std::function<Weight(const Parameter&)>& find);
 
 // How a pass is run. Not for a pass without gradient: recompute.
 struct Pass {
   Noise noise = {};        // dropout; by default none
   bool recompute = false;  // gradient checkpointing: layers keep their inputs alone and are run again backwards
-  bool bf16 = false;       // layers in bfloat16, by autocast
   std::vector<at::Tensor>* trace = nullptr;  // gets what each layer puts out, after the embedding; for tests
 };
 
@@ -54,8 +52,8 @@ at::Tensor Encode(const BartConfig& config, const Weights& weights, const at::Te
 // ids [B, T], memory [B, S, d] -> [B, T, d]
 at::Tensor Decode(const BartConfig& config, const Weights& weights, const at::Tensor& ids, const at::Tensor& memory,
                   const at::Tensor& mask, const Pass& pass);
-// [n, d] -> [n, V], float32
-at::Tensor Logits(const Weights& weights, const at::Tensor& hidden, bool bf16);
+// [n, d] -> [n, V]
+at::Tensor Logits(const Weights& weights, const at::Tensor& hidden);
 
 // Keys and values of a decoder's layers: of the memory, and of the tokens so far.
 struct Cache {
@@ -65,8 +63,7 @@ struct Cache {
   std::vector<Entry> cross, self;
   int64_t length = 0;  // tokens in `self`
 };
-// memory [N, S, d]; room for `capacity` tokens. In float32, as all of generation: casting the weights for each token would cost
-// more than it gains.
+// memory [N, S, d]; room for `capacity` tokens. In float32, as all of generation.
 Cache MakeCache(const BartConfig& config, const Weights& weights, const at::Tensor& memory, int64_t capacity);
 // The next token of each text, ids [N] -> [N, d]; the cache grows by one.
 at::Tensor DecodeNext(const BartConfig& config, const Weights& weights, const at::Tensor& ids, const at::Tensor& mask,

@@ -10,24 +10,26 @@ namespace backplane::seq2seq {
 struct IntegerField {
   const char* name;
   int64_t BartConfig::*at;
+  int64_t alone = 0;  // of a model from nothing, where no option says another
 };
 inline constexpr IntegerField kSizes[] = {{"vocab_size", &BartConfig::vocab_size},
                                           {"max_position_embeddings", &BartConfig::max_position_embeddings},
-                                          {"d_model", &BartConfig::d_model},
-                                          {"encoder_layers", &BartConfig::encoder_layers},
-                                          {"decoder_layers", &BartConfig::decoder_layers},
-                                          {"encoder_attention_heads", &BartConfig::encoder_attention_heads},
-                                          {"decoder_attention_heads", &BartConfig::decoder_attention_heads},
-                                          {"encoder_ffn_dim", &BartConfig::encoder_ffn_dim},
-                                          {"decoder_ffn_dim", &BartConfig::decoder_ffn_dim}};
+                                          {"d_model", &BartConfig::d_model, 256},
+                                          {"encoder_layers", &BartConfig::encoder_layers, 3},
+                                          {"decoder_layers", &BartConfig::decoder_layers, 3},
+                                          {"encoder_attention_heads", &BartConfig::encoder_attention_heads, 4},
+                                          {"decoder_attention_heads", &BartConfig::decoder_attention_heads, 4},
+                                          {"encoder_ffn_dim", &BartConfig::encoder_ffn_dim, 1024},
+                                          {"decoder_ffn_dim", &BartConfig::decoder_ffn_dim, 1024}};
 inline constexpr auto kLayerSizes = std::span(kSizes).subspan<2>();  // the others depend on the texts
 
 struct ShareField {
   const char* name;
   double BartConfig::*at;
+  double alone = 0;  // likewise
 };
 inline constexpr ShareField kShares[] = {{"init_std", &BartConfig::init_std},
-                                         {"dropout", &BartConfig::dropout},
+                                         {"dropout", &BartConfig::dropout, .1},
                                          {"attention_dropout", &BartConfig::attention_dropout},
                                          {"activation_dropout", &BartConfig::activation_dropout}};
 inline constexpr auto kDropouts = std::span(kShares).subspan<1>();

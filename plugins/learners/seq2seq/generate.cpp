@@ -45,7 +45,7 @@ class Scorer {
       for (const auto* text : texts) ids.insert(ids.end(), text->begin(), text->end());
       hidden = Decode(config_, weights_, Longs(ids, memory_.device()).view({n, -1}), memory_, mask_, {}).select(1, -1);
     }
-    return Logits(weights_, hidden, false).cpu();
+    return Logits(weights_, hidden).cpu();
   }
 
   // Text i goes on as what text from[i] was; fewer texts than before: the others are done. `sources_changed`: not only the

@@ -34,6 +34,7 @@ class Namer {
     Add(name + ".weight", {out, in}), Add(name + ".bias", {out});
   }
   void Attention(const std::string& name) {
+    // Joined() needs the first three side by side.
     for (const char* part : {"k", "v", "q", "out"}) Linear(name + "." + part + "_proj", c_.d_model, c_.d_model);
     Norm(name + "_layer_norm");
   }
@@ -67,6 +68,16 @@ const Parameter& Layout::at(const std::string& name) const {
     if (parameter.name == name) return parameter;
   }
   throw std::out_of_range("the model has no parameter '" + name + "'");
+}
+
+Parameter Layout::Joined(const std::vector<std::string>& names) const {
+  Parameter joined = at(names.front());
+  for (size_t i = 1; i < names.size(); ++i) {
+    const Parameter& next = at(names[i]);
+    if (next.offset != joined.offset + joined.size) throw std::logic_error(next.name + " does not follow " + joined.name);
+    joined.name += "+" + next.name, joined.shape[0] += next.shape[0], joined.size += next.size;
+  }
+  return joined;
 }
 
 }  // namespace backplane::seq2seq

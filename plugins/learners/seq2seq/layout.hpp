@@ -22,6 +22,8 @@ class Layout {
   const std::vector<Parameter>& parameters() const { return parameters_; }
   // The parameter of that name; throws std::out_of_range.
   const Parameter& at(const std::string& name) const;
+  // Parameters that lie one behind the other, as one of all their rows; throws std::logic_error where they do not.
+  Parameter Joined(const std::vector<std::string>& names) const;
   int64_t decayed() const { return decayed_; }
   int64_t trained() const { return trained_; }
   int64_t size() const { return size_; }

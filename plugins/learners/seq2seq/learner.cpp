@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "backplane/parallel.hpp"
 #include "backplane/rng.h"
 #include "pretrained.hpp"
 #include "torch/budget.hpp"
+#include "torch/device.hpp"
 
 namespace backplane::seq2seq {
 
@@ -16,12 +18,13 @@ Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, EnvShape(setup.
 
 Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
     : DataLearner(setup),
-      options_(setup.config),
+      options_(setup.config, torch_common::HasCuda()),
       shape_(shape),
       seed_(setup.seed),
       config_(ChooseConfig(setup.config, options_, shape)),
       metrics_(setup.host) {
   TellIgnored(setup.host, setup.config);
+  options_.save_pretrained = InTrialFolder(setup.host, options_.save_pretrained);
   torch_common::MeterCpuMemory();
   model_ = MakeModel(config_, options_.model, setup.host);
   if (options_.pretrained.empty()) {
@@ -33,21 +36,26 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
       throw bp::ConfigError(e.what());
     }
   }
-  options_.generate.max_length = shape.max_generated + 1;  // which counts the start token
+  options_.generate.max_length = LongestWritten(options_, shape);
   for (const std::string& name : {shape.source, shape.source_length}) spec_.ActIn(name);
   spec_.ActOut(shape.action_channel);
   spec_.set_params(static_cast<uint64_t>(model_->layout().trained()));
   shape_.action_channel = {};  // what it points to may go
+  bp::RecordFact(setup.host, "device", options_.model.device.type == BP_DEVICE_CUDA ? "cuda" : "cpu");
   bp::RecordFact(setup.host, "precision", options_.model.bf16 ? "bf16" : "fp32");
 }
 
 void Learner::OnLimits(const bp_limits& limits) {
-  const uint64_t live = torch_common::CpuMemory().live_bytes;
+  const uint64_t live = DeviceUse().live_bytes;
   if (limits.device_bytes > 0 && live > limits.device_bytes) {
     throw bp::Error(BP_E_OOM_DEVICE, "weights, gradients and AdamW's moments alone take " + std::to_string(live) +
                                          " bytes, the device has " + std::to_string(limits.device_bytes));
   }
-  torch_common::LimitCpuMemory(limits.device_bytes);
+  const bool limited = torch_common::LimitMemory(options_.model.device, limits.device_bytes);
+  if (!limited && limits.device_bytes > 0 && !std::exchange(told_no_limit_, true)) {
+    host()->log(host(), BP_LOG_WARN,
+                "resources.device_memory does not limit a GPU: LibTorch's allocator takes what the GPU has");
+  }
   total_updates_ = UpdatesInAll(options_.sizes.group);
   if (options_.warmup_steps > 0 && options_.warmup_steps < 1 && total_updates_ == 0)
     throw bp::ConfigError("warmup_steps below 1 is a share of all updates, which needs budget.iterations or budget.epochs");
@@ -161,11 +169,8 @@ void Learner::Act(const bp_act& act) {
   }
 }
 
-bp_device_use Learner::DeviceUse() const {
-  const torch_common::MemoryUse use = torch_common::CpuMemory();
-  return {sizeof(bp_device_use), 0, use.live_bytes, use.peak_bytes, use.live_bytes};
-}
+bp_device_use Learner::DeviceUse() const { return torch_common::DeviceUse(options_.model.device); }
 
-void Learner::ResetPeak() { torch_common::ResetCpuPeak(); }
+void Learner::ResetPeak() { torch_common::ResetPeak(options_.model.device); }
 
 }  // namespace backplane::seq2seq

@@ -43,6 +43,7 @@ class Learner : public bp::DataLearner {
   bp::LearnerSpec spec_;
   bp::Metrics metrics_;
 
+  bool told_no_limit_ = false;
   uint64_t total_updates_ = 0;                  // of the trial; 0: unknown
   std::vector<MicroBatch> pending_;             // wait for a worker each
   std::vector<double> losses_;                  // of the group's micro-batches

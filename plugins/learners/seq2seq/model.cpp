@@ -4,7 +4,6 @@
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
@@ -12,49 +11,87 @@
 #include <c10/core/GradMode.h>
 
 #include <cmath>
+#include <mutex>
+#include <type_traits>
+#include <utility>
 
 #include "backplane/plugin.hpp"
 #include "bart.hpp"
 #include "generate.hpp"
+#include "torch/at_device.hpp"
+#include "torch/device.hpp"
 #include "torch/errors.hpp"
 
 namespace backplane::seq2seq {
 namespace {
 
 // The host's tokens as LibTorch's ids.
-at::Tensor Ids(const bp_tensor& tensor) {
+at::Tensor Ids(const bp_tensor& tensor, at::Device device) {
   return at::from_blob(tensor.data, at::IntArrayRef(tensor.shape, tensor.ndim), at::IntArrayRef(tensor.strides, tensor.ndim),
                        at::TensorOptions(at::kInt))
-      .to(at::kLong);
+      .to(device, at::kLong);
 }
 
 struct Texts {
-  explicit Texts(const MicroBatch& batch)
-      : source(Ids(*batch.source)), lengths(Ids(*batch.source_length)), mask(PaddingMask(lengths, source.size(1))) {}
+  Texts(const MicroBatch& batch, at::Device device)
+      : source(Ids(*batch.source, device)),
+        lengths(Ids(*batch.source_length, device)),
+        mask(PaddingMask(lengths, source.size(1))) {}
   at::Tensor source, lengths, mask;
+};
+
+// A flat buffer of float32 on a device, for which others have an address on the CPU.
+class Flat {
+ public:
+  Flat(int64_t n, at::Device device) : values_(at::zeros({n}, at::TensorOptions(device).dtype(at::kFloat))) {}
+  const at::Tensor& values() const { return values_; }
+  float* OnCpu() {
+    if (!copy_.defined()) copy_ = values_.cpu();  // itself where it is there
+    return copy_.data_ptr<float>();
+  }
+  // Takes over what was written at that address.
+  void Settle() {
+    if (copy_.defined() && !copy_.is_same(values_)) values_.copy_(copy_);
+    copy_.reset();
+  }
+
+ private:
+  at::Tensor values_, copy_;
 };
 
 class Bart final : public Model {
  public:
   Bart(const BartConfig& config, const ModelOptions& options, const bp_host* host)
-      : config_(config), options_(options), host_(host), layout_(config), flat_(at::zeros({layout_.size()}, at::kFloat)) {
-    const int64_t n = layout_.trained();
-    for (at::Tensor* buffer : {&first_, &second_}) *buffer = at::zeros({n}, at::kFloat);
-    constants_ = BindWeights(config_, layout_, [&](const Parameter& p) { return Part(flat_, p).detach(); });
+      : config_(config),
+        options_(options),
+        device_(torch_common::DeviceOf(options.device)),
+        host_(host),
+        layout_(config),
+        flat_(layout_.size(), device_),
+        first_(layout_.trained(), device_),
+        second_(layout_.trained(), device_) {
+    if (options_.bf16) low_ = at::zeros({layout_.size()}, at::TensorOptions(device_).dtype(at::kBFloat16));
+    constants_ = BindWeights(config_, layout_, [&](const Parameter& p) {
+      return Weight{Part(flat_.values(), p).detach(), {}};
+    });
     for (int64_t i = 0; i < options_.workers; ++i) workers_.push_back(MakeWorker());
   }
 
   const Layout& layout() const override { return layout_; }
-  float* weights() override { return flat_.data_ptr<float>(); }
-  float* first_moment() override { return first_.data_ptr<float>(); }
-  float* second_moment() override { return second_.data_ptr<float>(); }
+  float* weights() override {
+    low_is_old_ = true;
+    return flat_.OnCpu();
+  }
+  float* first_moment() override { return first_.OnCpu(); }
+  float* second_moment() override { return second_.OnCpu(); }
   uint64_t updates() const override { return updates_; }
   void set_updates(uint64_t n) override { updates_ = n; }
 
   double Backward(int64_t worker, const MicroBatch& batch, double divisor, uint64_t seed) override {
-    return torch_common::WithTorchErrors([&] {
+    return Run([&] {
       const c10::AutoGradMode with_gradient(true);
-      const Pass pass{.noise = Noise(seed), .recompute = options_.recompute, .bf16 = options_.bf16};
+      const Pass pass{.noise = Noise(seed), .recompute = options_.recompute};
+      Renew();
       at::Tensor loss;
       {
         const bp::PhaseScope phase(host_, "update_forward");
@@ -71,13 +108,14 @@ class Bart final : public Model {
   }
 
   double Step(double lr) override {
-    return torch_common::WithTorchErrors([&] {
+    return Run([&] {
       const c10::AutoGradMode no_gradient(false);
+      Renew();
       at::Tensor gradient = workers_[0].gradient;
       for (size_t i = 1; i < workers_.size(); ++i) gradient.add_(workers_[i].gradient);
       const double norm = Norm(gradient);
       if (std::isfinite(norm)) {
-        ++updates_;
+        ++updates_, low_is_old_ = true;
         const double factor = options_.max_grad_norm / (norm + 1e-6);
         if (options_.max_grad_norm > 0 && factor < 1) gradient.mul_(factor);
         AdamW(lr, 0, layout_.decayed(), options_.weight_decay);
@@ -89,15 +127,17 @@ class Bart final : public Model {
   }
 
   double Loss(const MicroBatch& batch) const override {
-    return torch_common::WithTorchErrors([&] {
+    return Run([&] {
       const c10::AutoGradMode no_gradient(false);
-      return SummedLoss(constants_, batch, {.bf16 = options_.bf16}, 0).item<double>();
+      Renew();
+      return SummedLoss(workers_[0].weights, batch, {}, 0).item<double>();
     });
   }
 
   std::vector<std::vector<int64_t>> Write(const MicroBatch& sources, const GenerateOptions& options) const override {
-    return torch_common::WithTorchErrors([&] {
-      const Texts texts(sources);
+    return Run([&] {
+      Renew();
+      const Texts texts(sources, device_);
       std::vector<std::vector<int64_t>> written;
       for (const Generated& made : Generate(config_, constants_, texts.source, texts.lengths, options))
         written.emplace_back(made.ids.begin() + 1, made.ids.end());
@@ -111,37 +151,56 @@ class Bart final : public Model {
     Weights weights;      // leaves over the shared buffer, their gradients over `gradient`
   };
 
+  // Where memory was short, smaller tensors shall find all that can be had.
+  template <class Body>
+  std::invoke_result_t<Body> Run(Body&& body) const {
+    try {
+      return torch_common::WithTorchErrors(body);
+    } catch (const bp::Error& e) {
+      if (e.code() == BP_E_OOM_DEVICE) torch_common::EmptyCache(options_.device);
+      throw;
+    }
+  }
+
   static at::Tensor Part(const at::Tensor& flat, const Parameter& p) { return flat.narrow(0, p.offset, p.size).view(p.shape); }
 
   Worker MakeWorker() {
-    Worker worker{at::zeros({layout_.trained()}, at::kFloat), {}};
+    Worker worker{at::zeros({layout_.trained()}, flat_.values().options()), {}};
     worker.weights = BindWeights(config_, layout_, [&](const Parameter& p) {
-      at::Tensor leaf = Part(flat_, p).detach();
-      if (p.offset >= layout_.trained()) return leaf;
-      leaf.set_requires_grad(true);
-      leaf.mutable_grad() = Part(worker.gradient, p);  // backward() adds into it in place
-      return leaf;
+      Weight weight{Part(flat_.values(), p).detach(), options_.bf16 ? Part(low_, p) : at::Tensor()};
+      if (p.offset >= layout_.trained()) return weight;
+      weight.value.set_requires_grad(true);
+      weight.value.mutable_grad() = Part(worker.gradient, p);  // backward() adds into it in place
+      return weight;
     });
     return worker;
   }
 
+  // Before anything is computed. Weights are rounded once after each change, and not in each micro-batch.
+  void Renew() const {
+    const std::lock_guard lock(renewing_);
+    for (Flat* each : {&flat_, &first_, &second_}) each->Settle();
+    if (options_.bf16 && std::exchange(low_is_old_, false)) low_.copy_(flat_.values());
+  }
+
   // Of the labels of all texts; a decoder's input is the labels moved right behind the start token.
   at::Tensor SummedLoss(const Weights& weights, const MicroBatch& batch, const Pass& pass, double smoothing) const {
-    const Texts texts(batch);
-    const at::Tensor labels = Ids(*batch.label), lengths = Ids(*batch.label_length);
+    const Texts texts(batch, device_);
+    const at::Tensor labels = Ids(*batch.label, device_), lengths = Ids(*batch.label_length, device_);
     const at::Tensor start = at::full({labels.size(0), 1}, config_.decoder_start_token_id, labels.options());
     const at::Tensor input = at::cat({start, labels.narrow(1, 0, labels.size(1) - 1)}, 1);
-    const at::Tensor memory = Encode(config_, weights, texts.source, texts.mask, pass);
-    const at::Tensor hidden = Decode(config_, weights, input, memory, texts.mask, pass);
-    // The product with the vocabulary is the largest of all: only where there is a label.
+    // The product with the vocabulary is the largest of all: only where there is a label. Before the layers, as a GPU first
+    // does all that it was asked for when it is asked how many these are.
     const at::Tensor places =
         at::arange(labels.size(1), labels.options()).lt(lengths.unsqueeze(1)).view({-1}).nonzero().squeeze(1);
-    const at::Tensor logits = Logits(weights, hidden.reshape({-1, config_.d_model}).index_select(0, places), pass.bf16);
-    return at::cross_entropy_loss(logits, labels.reshape({-1}).index_select(0, places), {}, at::Reduction::Sum, -100,
-                                  smoothing);
+    const at::Tensor memory = Encode(config_, weights, texts.source, texts.mask, pass);
+    const at::Tensor hidden = Decode(config_, weights, input, memory, texts.mask, pass);
+    return LabelLoss(weights.output, hidden.reshape({-1, config_.d_model}).index_select(0, places),
+                     labels.reshape({-1}).index_select(0, places), smoothing);
   }
 
   static double Norm(const at::Tensor& gradient) {
+    if (!gradient.is_cpu()) return gradient.norm().item<double>();  // [CUDA, not run yet]
     const float* values = gradient.data_ptr<float>();
     double lanes[8] = {};
     for (int64_t i = 0; i < gradient.numel(); ++i) lanes[i % 8] += double{values[i]} * values[i];
@@ -152,16 +211,20 @@ class Bart final : public Model {
 
   void AdamW(double lr, int64_t begin, int64_t end, double weight_decay) {
     const auto cut = [&](const at::Tensor& flat) { return flat.narrow(0, begin, end - begin); };
-    at::_fused_adamw_({cut(flat_)}, {cut(workers_[0].gradient)}, {cut(first_)}, {cut(second_)}, {},
-                      {at::full({}, static_cast<double>(updates_), at::kFloat)}, lr, options_.beta1, options_.beta2,
-                      weight_decay, options_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+    at::_fused_adamw_({cut(flat_.values())}, {cut(workers_[0].gradient)}, {cut(first_.values())}, {cut(second_.values())}, {},
+                      {at::full({}, static_cast<double>(updates_), flat_.values().options())}, lr, options_.beta1,
+                      options_.beta2, weight_decay, options_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
   }
 
   BartConfig config_;
   ModelOptions options_;
+  at::Device device_;
   const bp_host* host_;
   Layout layout_;
-  at::Tensor flat_, first_, second_;
+  mutable Flat flat_, first_, second_;  // settled by calls that change no number
+  at::Tensor low_;                      // the weights in bfloat16, of which `low_is_old_` is true once these have changed
+  mutable bool low_is_old_ = true;
+  mutable std::mutex renewing_;
   Weights constants_;
   std::vector<Worker> workers_;
   uint64_t updates_ = 0;

@@ -23,7 +23,8 @@ struct MicroBatch {
 };
 
 struct ModelOptions {
-  int64_t workers = 1;  // gradient buffers, for micro-batches at the same time
+  bp_device device = {BP_DEVICE_CPU, 0};  // or of CUDA
+  int64_t workers = 1;                    // gradient buffers, for micro-batches at the same time
   bool recompute = false, bf16 = false;
   double label_smoothing = 0;
   double beta1 = .9, beta2 = .999, epsilon = 1e-8, weight_decay = 0, max_grad_norm = 1;  // 0: gradients are not clipped
@@ -33,7 +34,8 @@ class Model {
  public:
   virtual ~Model() = default;
   virtual const Layout& layout() const = 0;
-  // Weights [layout.size()] and AdamW's moments [layout.trained()]; the weights may be written before the first update.
+  // Weights [layout.size()] and AdamW's moments [layout.trained()] on the CPU, copies where the device is another one. They may
+  // be written; on a GPU the pointers are valid until the next call that computes. [control]
   virtual float* weights() = 0;
   virtual float *first_moment() = 0, *second_moment() = 0;
   virtual uint64_t updates() const = 0;

@@ -11,8 +11,9 @@ Noise::Stream::Stream(uint64_t seed) : generator_(at::detail::createCPUGenerator
 
 at::Tensor Noise::Stream::Drop(const at::Tensor& x, double p) {
   if (!generator_ || p == 0) return x;
-  // Booleans: the backward pass keeps a byte and not four for each element.
-  const at::Tensor kept = at::empty_like(x, x.options().dtype(at::kBool).requires_grad(false)).bernoulli_(1 - p, generator_);
+  // Booleans: the backward pass keeps a byte and not four for each element. Drawn on the CPU: the same on every device.
+  const at::TensorOptions kind = at::TensorOptions(at::kCPU).dtype(at::kBool);
+  const at::Tensor kept = at::empty_like(x, kind).bernoulli_(1 - p, generator_).to(x.device());
   return x.mul(kept).mul_(1 / (1 - p));
 }
 

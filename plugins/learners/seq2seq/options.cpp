@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "bart_fields.hpp"
 #include "pretrained.hpp"
@@ -29,19 +30,59 @@ EarlyStopping EarlyStoppingOf(const std::string& name) {
   return name == "never" ? EarlyStopping::kNever : name == "true" ? EarlyStopping::kYes : EarlyStopping::kNo;
 }
 
+bp_device DeviceOf(const bp::Config& c, bool has_cuda) {
+  const std::string wanted = c.Str("device");
+  if (wanted == "cuda" && !has_cuda)
+    throw bp::ConfigError(
+        "device: cuda needs a GPU and a LibTorch built for it, found none; resources.gpus or --gpus grants a trial its GPU");
+  return {wanted != "cpu" && has_cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0};
+}
+
+void RefuseWhatTheDeviceCannot(const bp::Config& c, const ModelOptions& model) {
+  const bool gpu = model.device.type == BP_DEVICE_CUDA;
+  if (c.Bool("fp16")) throw bp::ConfigError("fp16 needs a scaled loss, which there is not; bf16 needs none");
+  if (model.bf16 && !gpu && !HasBf16())
+    throw bp::ConfigError("bf16 needs a CPU with avx512_bf16 or AMX, this one has neither: it would only be slower");
+  if (gpu && model.workers > 1) {
+    throw bp::ConfigError("parallel_microbatches: " + std::to_string(model.workers) +
+                          " at the same time are for the cores of a CPU, a GPU computes one after the other; leave it out, or "
+                          "set device: cpu");
+  }
+}
+
+// What would silently give other numbers than the trainer that it was written for.
+void RefuseWhatOthersDo(const bp::Config& c) {
+  if (c.Bool("load_best_model_at_end"))
+    throw bp::ConfigError(
+        "load_best_model_at_end: the last weights are kept, not the best; leave it out, and set budget.iterations to the "
+        "update that evaluations (evaluation.every_iterations) show to be the best");
+  if (c.I64("data_seed") != 0)
+    throw bp::ConfigError("data_seed: the order of items follows the experiment's seed; leave it out and set seed there");
+  if (!c.Str("resume_from_checkpoint").empty())
+    throw bp::ConfigError(
+        "resume_from_checkpoint: the same command goes on from the trial's own checkpoint, leave it out; model_name_or_path "
+        "begins with the weights of another run");
+}
+
 }  // namespace
 
+// 0 is what the other two give, in a file that the host wrote out too.
 BatchSizes::BatchSizes(const bp::Config& c) {
-  const bool has_group = IsSet(c, "effective_batch_size"), has_micro = IsSet(c, "per_device_train_batch_size"),
-             has_steps = IsSet(c, "gradient_accumulation_steps");
+  constexpr uint64_t kItems = 8;  // where nothing is said
   const auto steps = static_cast<uint64_t>(c.I64("gradient_accumulation_steps"));
-  micro = static_cast<uint64_t>(c.I64OrWord("per_device_train_batch_size").value_or(0));
+  const std::optional<int64_t> given = c.I64OrWord("per_device_train_batch_size");
   group = static_cast<uint64_t>(c.I64("effective_batch_size"));
-  if (has_group && has_steps && !has_micro) micro = (group + steps - 1) / steps;
-  if (!has_group && micro == 0)
+  micro = static_cast<uint64_t>(given.value_or(0));
+  if (!given && group == 0)
     throw bp::ConfigError("per_device_train_batch_size: auto needs effective_batch_size, the items of an update");
-  if (!has_group) group = micro * steps;
-  if (has_group && has_steps && micro > 0 && (group + micro - 1) / micro != steps) {
+  if (!given && steps > 0)
+    throw bp::ConfigError(
+        "per_device_train_batch_size: auto finds out how many items fit, and gradient_accumulation_steps follows; "
+        "leave that out, found " +
+        std::to_string(steps));
+  if (given && micro == 0) micro = group > 0 && steps > 0 ? (group + steps - 1) / steps : kItems;
+  if (group == 0) group = micro * std::max<uint64_t>(steps, 1);
+  if (steps > 0 && (group + micro - 1) / micro != steps) {
     throw bp::ConfigError("effective_batch_size " + std::to_string(group) + ", per_device_train_batch_size " +
                           std::to_string(micro) + " and gradient_accumulation_steps " + std::to_string(steps) +
                           " contradict each other; leave out one, any two give the third");
@@ -53,9 +94,10 @@ BatchSizes::BatchSizes(const bp::Config& c) {
   }
 }
 
-Options::Options(const bp::Config& c)
+Options::Options(const bp::Config& c, bool has_cuda)
     : sizes(c),
-      model{.workers = c.I64("parallel_microbatches"),
+      model{.device = DeviceOf(c, has_cuda),
+            .workers = c.I64("parallel_microbatches"),
             .recompute = c.Bool("gradient_checkpointing"),
             .bf16 = c.Bool("bf16"),
             .label_smoothing = c.F64("label_smoothing_factor"),
@@ -65,6 +107,7 @@ Options::Options(const bp::Config& c)
             .weight_decay = c.F64("weight_decay"),
             .max_grad_norm = c.F64("max_grad_norm")},
       generate{.num_beams = c.I64("generation_num_beams"),
+               .max_length = c.I64("generation_max_length"),
                .min_length = c.I64("min_length"),
                .no_repeat_ngram_size = c.I64("no_repeat_ngram_size"),
                .length_penalty = c.F64("length_penalty"),
@@ -78,30 +121,37 @@ Options::Options(const bp::Config& c)
       eval_batch_size(static_cast<uint64_t>(c.I64("per_device_eval_batch_size"))),
       pretrained(c.Str("model_name_or_path")),
       save_pretrained(c.Str("save_pretrained")) {
-  if (c.Bool("fp16")) throw bp::ConfigError("fp16 needs a GPU, and this learner runs on the CPU; bf16 is for CPUs");
-  if (model.bf16 && !HasBf16())
-    throw bp::ConfigError("bf16 needs a CPU with avx512_bf16 or AMX, this one has neither: it would only be slower");
+  RefuseWhatTheDeviceCannot(c, model);
+  RefuseWhatOthersDo(c);
 }
 
 BartConfig ChooseConfig(const bp::Config& c, const Options& options, const EnvShape& shape) {
   BartConfig config;
   try {
     if (!options.pretrained.empty()) {
+      if (!std::filesystem::is_directory(options.pretrained))
+        throw bp::ConfigError("model_name_or_path: there is no folder '" + options.pretrained +
+                              "'; models are read from this machine, none is fetched");
       config = ReadConfig(options.pretrained + "/config.json");
       for (const IntegerField& size : kLayerSizes) {
-        if (IsSet(c, size.name))
-          throw bp::ConfigError(std::string(size.name) + " is that of the model in model_name_or_path; leave it out");
+        if (c.I64(size.name) > 0 && c.I64(size.name) != config.*size.at)
+          throw bp::ConfigError(std::string(size.name) + " is that of the model in model_name_or_path, " +
+                                std::to_string(config.*size.at) + "; leave it out");
       }
     } else {
       config.vocab_size = shape.vocabulary;
-      for (const IntegerField& size : kLayerSizes) config.*size.at = c.I64(size.name);
+      for (const IntegerField& size : kLayerSizes) config.*size.at = c.I64(size.name) > 0 ? c.I64(size.name) : size.alone;
       config.scale_embedding = c.Bool("scale_embedding"), config.init_std = c.F64("init_std");
       config.max_position_embeddings = c.I64("max_position_embeddings");
       if (config.max_position_embeddings == 0)
         config.max_position_embeddings = std::max({shape.max_source, shape.max_label, shape.max_generated});
     }
     for (const ShareField& dropout : kDropouts) {
-      if (options.pretrained.empty() || IsSet(c, dropout.name)) config.*dropout.at = c.F64(dropout.name);
+      const double said = c.F64(dropout.name);
+      if (said < 0 && said != -1)
+        throw bp::ConfigError(std::string(dropout.name) + ": wanted a share from 0 up, or -1 for the model's, found " +
+                              std::to_string(said));
+      if (said >= 0 || options.pretrained.empty()) config.*dropout.at = said >= 0 ? said : dropout.alone;
     }
     config.Check();
   } catch (const bp::Error&) {
@@ -119,6 +169,34 @@ BartConfig ChooseConfig(const bp::Config& c, const Options& options, const EnvSh
                           " tokens, the model's max_position_embeddings is " + std::to_string(config.max_position_embeddings));
   }
   return config;
+}
+
+int64_t LongestWritten(const Options& options, const EnvShape& shape) {
+  const int64_t most = shape.max_generated + 1, wanted = options.generate.max_length;
+  if (wanted > most) {
+    throw bp::ConfigError("generation_max_length: the env takes " + std::to_string(shape.max_generated) +
+                          " tokens, which are " + std::to_string(most) + " with the start token, found " +
+                          std::to_string(wanted) + "; raise the env's length of a generated text");
+  }
+  return wanted > 0 ? wanted : most;
+}
+
+std::string InTrialFolder(const bp_host* host, const std::string& name) {
+  if (name.empty()) return name;
+  const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
+  if (path.is_absolute() || *path.begin() == "..") {
+    throw bp::ConfigError("save_pretrained: wanted a name inside the trial's own folder, such as 'model', found '" + name +
+                          "': there the trials of a sweep would write over each other");
+  }
+  const std::string first = *path.begin();
+  if (first == "." || first == "checkpoint" || first == "trial.json" || first.starts_with("attempt-") ||
+      first.starts_with("replay-")) {
+    throw bp::ConfigError("save_pretrained: wanted a name that the trial's folder does not have yet, such as 'model', found '" +
+                          name + "'");
+  }
+  const auto* trial = static_cast<const bp_host_trial_1*>(host->get_extension(host, BP_HOST_TRIAL_1));
+  if (!trial) throw bp::Unsupported("save_pretrained: this host does not say where a trial's files go (" BP_HOST_TRIAL_1 ")");
+  return (std::filesystem::path(trial->trial_dir) / path).string();
 }
 
 void TellIgnored(const bp_host* host, const bp::Config& c) {

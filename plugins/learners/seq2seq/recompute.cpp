@@ -1,6 +1,5 @@
 #include "recompute.hpp"
 
-#include <ATen/autocast_mode.h>
 #include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -16,23 +15,11 @@ struct Held : torch::CustomClassHolder {
   LayerFunction run;
 };
 
-class NoCastCache {
- public:
-  NoCastCache() : before_(at::autocast::is_autocast_cache_enabled()) { at::autocast::set_autocast_cache_enabled(false); }
-  ~NoCastCache() { at::autocast::set_autocast_cache_enabled(before_); }
-  NoCastCache(const NoCastCache&) = delete;
-
- private:
-  bool before_;
-};
-
 // LibTorch's saved-tensor hooks take Python objects, so that only the form that enters backward() again exists in C++.
 struct RecomputeFunction : torch::autograd::Function<RecomputeFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& memory, const LayerFunction& run) {
     ctx->saved_data["run"] = c10::IValue::make_capsule(c10::make_intrusive<Held>(run));
     ctx->save_for_backward({x, memory});
-    // apply() has switched gradients off, so that weights cast now must not be found again by a pass that wants theirs.
-    const NoCastCache no_cache;
     return run(x, memory);
   }
 

@@ -28,9 +28,10 @@ Forward Compute(const GoldenModel& m, Pass pass = {}, double smoothing = 0) {
   pass.trace = &out.decoder;
   const at::Tensor hidden =
       Decode(m.config, m.weights, shifted.masked_fill(shifted.eq(-100), m.config.pad_token_id), memory, mask, pass);
-  out.logits = Logits(m.weights, hidden.view({-1, m.config.d_model}), pass.bf16).view({labels.size(0), labels.size(1), -1});
-  out.loss = at::cross_entropy_loss(out.logits.view({-1, m.config.vocab_size}), labels.view({-1}), {}, at::Reduction::Mean,
-                                    -100, smoothing);
+  const at::Tensor flat = hidden.view({-1, m.config.d_model}), places = labels.view({-1}).ne(-100).nonzero().squeeze(1);
+  out.logits = Logits(m.weights, flat).view({labels.size(0), labels.size(1), -1});
+  out.loss = LabelLoss(m.weights.output, flat.index_select(0, places), labels.view({-1}).index_select(0, places), smoothing) /
+             places.numel();
   return out;
 }
 

@@ -51,12 +51,12 @@ struct GoldenModel {
       std::copy_n(stored.data_ptr<float>(), p.size, &flat[p.offset]);
     }
     weights = BindWeights(config, layout, [&](const Parameter& p) {
-      at::Tensor leaf = at::from_blob(&flat[p.offset], p.shape).detach();
+      const at::Tensor leaf = at::from_blob(&flat[p.offset], p.shape).detach();
       if (p.offset < layout.trained()) {
         leaf.set_requires_grad(true);
         leaf.mutable_grad() = at::from_blob(&gradient[p.offset], p.shape);
       }
-      return leaf;
+      return Weight{leaf, {}};
     });
   }
   BartConfig config;

@@ -56,12 +56,17 @@ TEST(Seq2seq, AnyTwoBatchSizesGiveTheThird) {
   EXPECT_EQ(sizes({{"gradient_accumulation_steps", "4"}, {"per_device_train_batch_size", "16"}}), Pair(64, 16));
   EXPECT_EQ(sizes({{"gradient_accumulation_steps", "4"}, {"effective_batch_size", "64"}}), Pair(64, 16));
   EXPECT_EQ(sizes({{"effective_batch_size", "4"}}), Pair(4, 4));
+  EXPECT_EQ(sizes({{"effective_batch_size", "64"}, {"per_device_train_batch_size", "0"}, {"gradient_accumulation_steps", "4"}}),
+            Pair(64, 16));
   EXPECT_EQ(
       sizes({{"gradient_accumulation_steps", "10"}, {"effective_batch_size", "64"}, {"per_device_train_batch_size", "7"}}),
       Pair(64, 7));
 }
 
 TEST(Seq2seq, RefusesWhatContradictsItself) {
+  EXPECT_THAT(
+      Refusal({{"effective_batch_size", "64"}, {"per_device_train_batch_size", "auto"}, {"gradient_accumulation_steps", "8"}}),
+      HasSubstr("gradient_accumulation_steps follows; leave that out, found 8"));
   EXPECT_THAT(
       Refusal({{"effective_batch_size", "64"}, {"per_device_train_batch_size", "8"}, {"gradient_accumulation_steps", "4"}}),
       HasSubstr("contradict each other"));
@@ -70,11 +75,17 @@ TEST(Seq2seq, RefusesWhatContradictsItself) {
       Refusal(
           {{"effective_batch_size", "20"}, {"per_device_train_batch_size", "8"}, {"loss_normalization", "microbatch_mean"}}),
       HasSubstr("20 items are no multiple of 8"));
-  EXPECT_THAT(Refusal({{"fp16", "true"}}), HasSubstr("fp16 needs a GPU"));
+  EXPECT_THAT(Refusal({{"fp16", "true"}}), HasSubstr("fp16 needs a scaled loss"));
   EXPECT_THAT(Refusal({{"d_model", "30"}}), HasSubstr("multiple of the attention heads, got 30 and 4 heads"));
   EXPECT_THAT(Refusal({{"max_position_embeddings", "39"}}),
               HasSubstr("up to 40 tokens, the model's max_position_embeddings is 39"));
-  EXPECT_THAT(Refusal({{"model_name_or_path", "/no/such"}}), HasSubstr("/no/such/config.json: could not be read"));
+  EXPECT_THAT(Refusal({{"model_name_or_path", "/no/such"}}),
+              HasSubstr("there is no folder '/no/such'; models are read from this machine"));
+  EXPECT_THAT(Refusal({{"load_best_model_at_end", "true"}}), HasSubstr("the last weights are kept, not the best"));
+  EXPECT_THAT(Refusal({{"data_seed", "42"}}), HasSubstr("set seed there"));
+  EXPECT_THAT(Refusal({{"resume_from_checkpoint", "out/checkpoint-500"}}),
+              HasSubstr("goes on from the trial's own checkpoint"));
+  EXPECT_THAT(Refusal({{"generation_max_length", "14"}}), HasSubstr("the env takes 12 tokens, which are 13 with the start"));
 }
 
 TEST(Seq2seq, SaysWhichOptionsItIgnores) {
@@ -137,6 +148,16 @@ TEST(Seq2seq, WritesOnlyTheRowsItIsAskedFor) {
   }
 }
 
+TEST(Seq2seq, WritesNoMoreThanGenerationMaxLength) {
+  Trial trial(Tiny({{"generation_max_length", "5"}, {"min_length", "5"}}));
+  const auto texts = RandomTexts(3, 97, kSource, kLabel, 5);
+  const auto written = trial.Act(texts, 0, 3);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_NE(written[i * kGenerated + 3], 1) << i;  // padding
+    EXPECT_EQ(written[i * kGenerated + 4], 1) << i;
+  }
+}
+
 TEST(Seq2seq, GoesOnFromAState) {
   const Group group(RandomTexts(16, 97, kSource, kLabel, 6), 8, true);
   const Options options = Tiny({{"effective_batch_size", "16"}, {"dropout", "0.2"}});
@@ -193,18 +214,24 @@ TEST(Seq2seq, WhatDoesNotFitIsDroppedAndLearnedInSmallerParts) {
 }
 
 TEST(Seq2seq, LeavesAFolderThatItCanBeginWith) {
-  const std::string folder = ::testing::TempDir() + "seq2seq_saved_" + std::to_string(getpid());
+  const std::string folder = Trial::Folder() + "/model";
   const Group group(RandomTexts(8, 97, kSource, kLabel, 6), 8, true);
-  Trial trial(Tiny({{"save_pretrained", folder}}));
+  Trial trial(Tiny({{"save_pretrained", "model"}}));
   trial.Update(group);
   trial.State();
   Trial next({{"model_name_or_path", folder}});
   ASSERT_EQ(next.status, BP_OK) << next.error();
   EXPECT_EQ(next.HeldOut(group), trial.HeldOut(group));
   EXPECT_EQ(next.Spec()->n_params, trial.Spec()->n_params);
-  Trial both({{"model_name_or_path", folder}, {"d_model", "32"}});
-  EXPECT_THAT(both.error(), HasSubstr("d_model is that of the model in model_name_or_path"));
-  std::filesystem::remove_all(folder);
+  Trial both({{"model_name_or_path", folder}, {"d_model", "48"}});
+  EXPECT_THAT(both.error(), HasSubstr("d_model is that of the model in model_name_or_path, 32"));
+  std::filesystem::remove_all(Trial::Folder());
+}
+
+TEST(Seq2seq, LeavesFoldersOnlyInTheTrialsOwn) {
+  for (const char* folder : {"/models/mine", "../mine", "a/../../b"})
+    EXPECT_THAT(Refusal({{"save_pretrained", folder}}),
+                HasSubstr(std::string("own folder, such as 'model', found '") + folder));
 }
 
 TEST(Seq2seq, EndsWhereALossIsNotFinite) {

@@ -183,6 +183,28 @@ TEST(Budget, OneThatDoesNotHoldTheModelIsSaid) {
   torch_common::LimitCpuMemory(0);
 }
 
+TEST(Budget, APeakGrowsByTheSameForEachItem) {
+  const auto model = Make(NoDropout());
+  const auto peak = [&](size_t m) {
+    const std::vector<testing::Text> texts(m, {std::vector<int32_t>(60, 7), std::vector<int32_t>(30, 8)});
+    const Group group(texts, static_cast<int64_t>(m), true);
+    torch_common::ResetCpuPeak();
+    model->Backward(0, group.batches[0], group.weight, 0);
+    return static_cast<double>(torch_common::CpuMemory().peak_bytes);
+  };
+  peak(1);  // what is made once
+  const double one = peak(1), each = peak(2) - one;
+  double mean = 0, residual = 0, spread = 0;
+  const std::vector<size_t> sizes = {4, 8, 16, 32};
+  for (const size_t m : sizes) mean += peak(m) / static_cast<double>(sizes.size());
+  for (const size_t m : sizes) {
+    const double found = peak(m), predicted = one + each * static_cast<double>(m - 1);
+    EXPECT_NEAR(found, predicted, .1 * found) << m;
+    residual += std::pow(found - predicted, 2), spread += std::pow(found - mean, 2);
+  }
+  EXPECT_LT(residual, .01 * spread);  // R^2 > 0.99
+}
+
 TEST(Recompute, NeedsLessMemory) {
   BartConfig config = NoDropout();
   config.encoder_layers = config.decoder_layers = 4, config.dropout = .1;

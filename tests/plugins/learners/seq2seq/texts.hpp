@@ -48,7 +48,7 @@ class Group {
   double weight = 0;
 
  private:
-  static constexpr int64_t kRow = 64;  // of the whole channel
+  static constexpr int64_t kRow = 128;  // of the whole channel
   struct Part {
     Part(const std::vector<Text>& texts, int32_t pad)
         : source({Size(texts), kRow}), label({Size(texts), kRow}), source_length({Size(texts)}), label_length({Size(texts)}) {

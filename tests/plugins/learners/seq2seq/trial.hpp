@@ -53,15 +53,23 @@ inline Options Tiny(Options more = {}) {
 
 class Trial {
  public:
-  explicit Trial(Options options) : host_(*Plugin()->descriptor(0), std::move(options)) {
+  // On the CPU, where no other device is named.
+  explicit Trial(Options options) : host_(*Plugin()->descriptor(0), OnCpu(std::move(options))) {
     at::set_num_threads(1);    // as in a trial
     Logged()[&host_].clear();  // of one that had this address before
     host_.host.log = [](const bp_host* h, int32_t, const char* text) { Logged()[h->impl] += std::string(text) + "\n"; };
+    host_.host.get_extension = [](const bp_host*, const char* id) -> const void* {
+      static const std::string folder = Folder();
+      static const bp_host_trial_1 trial{sizeof trial, 1, "0", folder.c_str(), folder.c_str()};
+      return std::strcmp(id, BP_HOST_TRIAL_1) == 0 ? &trial : nullptr;
+    };
     status = Api()->create(&host_.host, &host_.config, &env_.raw, 4, 7, &learner_);
   }
   ~Trial() {
     if (learner_) Api()->destroy(learner_);
   }
+  // Of all trials here.
+  static std::string Folder() { return ::testing::TempDir() + "seq2seq_trial_" + std::to_string(getpid()); }
   bp_request Plan(bp_limits limits = Limits()) {
     bp_request request{sizeof(bp_request)};
     EXPECT_EQ(TryPlan(limits, &request), BP_OK) << host_.error;
@@ -129,6 +137,10 @@ class Trial {
   bp_status status;
 
  private:
+  static Options OnCpu(Options options) {
+    options.try_emplace("device", "cpu");
+    return options;
+  }
   static std::map<const void*, std::string>& Logged() {
     static std::map<const void*, std::string> logged;
     return logged;
