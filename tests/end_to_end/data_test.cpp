@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <sstream>
+
 #include "program.hpp"
 
 namespace backplane::end_to_end {
@@ -23,6 +25,12 @@ learner: {plugin: adds, options: {group: 8, micro_batch: 4}}
   Finished RunFile(const std::string& name, const std::string& more = "") {
     return Run("run " + name + ".yaml" + kFixtures + more);
   }
+  std::vector<nlohmann::json> Lines(const std::string& experiment) {
+    std::istringstream text(ReadFile(Attempt(experiment) / "metrics.jsonl"));
+    std::vector<nlohmann::json> lines;
+    for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
+    return lines;
+  }
   nlohmann::json LastLine(const std::string& experiment, int attempt = 1) {
     const std::string text = ReadFile(Attempt(experiment, attempt) / "metrics.jsonl");
     nlohmann::json line = nlohmann::json::parse(text.substr(text.rfind('\n', text.size() - 2) + 1));
@@ -39,6 +47,7 @@ TEST_F(DataTrials, EndAfterTheirEpochsAndKnowHowManyUpdatesThereWillBe) {
   EXPECT_EQ(result["iterations"], 3 * 13);
   EXPECT_EQ(result["env_steps"], 3 * 103);
   EXPECT_EQ(result["data"]["epochs"], 3.0);
+  EXPECT_THAT(run.out, HasSubstr("39 iterations, 309 items, 3 epochs in"));
   EXPECT_EQ(result["data"]["micro_batch"], 4);
   EXPECT_TRUE(result["data"]["shrinks"].empty());
   EXPECT_EQ(LastLine("epochs")["metrics"]["train/updates_in_all"], 3 * 13);
@@ -62,10 +71,60 @@ TEST_F(DataTrials, ThatDoNotFitGoOnInSmallerMicroBatchesWithTheSameUpdates) {
   EXPECT_THAT(run.err, HasSubstr("goes on with 2 items at a time instead of 4"));
 }
 
+TEST_F(DataTrials, TellWhatTheDeviceHeldAndHowOftenItWasTooMuch) {
+  WriteFile("told", "budget: {epochs: 1}\nresources: {device_memory: 1150B}\n");
+  ASSERT_EQ(RunFile("told").exit, 0);
+  const std::vector<nlohmann::json> lines = Lines("told");
+  ASSERT_EQ(lines.size(), 13u);
+  EXPECT_EQ(lines[0]["metrics"]["data/oom_count"], 1);
+  EXPECT_EQ(lines[0]["metrics"]["data/first_oom"], 1);
+  EXPECT_EQ(lines[1]["metrics"]["data/oom_count"], 0);
+  EXPECT_FALSE(lines[1]["metrics"].contains("data/first_oom"));
+  const nlohmann::json& machine = lines[0]["time"]["machine"];
+  EXPECT_DOUBLE_EQ(machine["device/live_mb"], 1000 / 1048576.0);
+  EXPECT_GT(machine["device/peak_mb"], machine["device/live_mb"]);
+  EXPECT_LE(machine["device/peak_mb"], 1150 / 1048576.0);
+}
+
+TEST_F(DataTrials, CanBeEvaluatedBeforeTheyLearn) {
+  WriteFile("start", "budget: {iterations: 4}\nevaluation: {episodes: 5, at_start: true, every_iterations: 2}\n");
+  const Finished run = RunFile("start");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  const std::vector<nlohmann::json> lines = Lines("start");
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[0]["iteration"], 0);
+  EXPECT_EQ(lines[0]["eval"]["return"]["mean"], 0) << "the action is the sum so far";
+  EXPECT_EQ(lines[0]["eval"]["metrics"]["ep/loss"]["n"], 5);
+  EXPECT_EQ(lines[1]["iteration"], 1);
+  EXPECT_FALSE(lines[1].contains("eval"));
+  EXPECT_GT(lines[2]["eval"]["return"]["mean"], 0);
+  EXPECT_EQ(lines[4]["eval"], Result("start")["evaluation"]);
+  EXPECT_EQ(Result("start")["iterations"], 4);
+  const std::string id = Attempt("start").parent_path().filename();
+  const Finished replay = Run("replay outputs/start " + id);
+  EXPECT_EQ(replay.exit, 0) << replay.out << replay.err;
+  EXPECT_THAT(replay.out, HasSubstr("5 iterations replayed, 5 of them recorded before: equal bit for bit"));
+  for (const char* reader :
+       {"store rebuild outputs/start", "export csv outputs/start", "export tb outputs/start", "report outputs/start"})
+    EXPECT_EQ(Run(reader).exit, 0) << reader;
+}
+
+TEST_F(DataTrials, ThatAreEvaluatedFirstShrinkToo) {
+  WriteFile("tight",
+            "budget: {iterations: 3}\nevaluation: {episodes: 5, at_start: true}\nresources: {device_memory: 1130B}\n"
+            "report: {kind: comparison, columns: [data/oom_count@sum, data/first_oom@min, device/peak_mb@max]}\n");
+  const Finished run = RunFile("tight");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Result("tight")["data"]["micro_batch"], 2);
+  const std::string report = ReadFile(dir_ / "outputs/tight/report/comparison_report.md");
+  EXPECT_THAT(report, HasSubstr("Updates that did not fit"));
+  EXPECT_THAT(ReadFile(dir_ / "outputs/tight/report/comparison_results.csv"), HasSubstr("tight,1,1,"));
+}
+
 TEST_F(DataTrials, ThatDoNotFitAtAllAreInfeasible) {
   WriteFile("none", "budget: {epochs: 1}\nresources: {device_memory: 1010B}\n");
   const Finished run = RunFile("none");
-  EXPECT_THAT(run.err, HasSubstr("FAILED (oom)"));
+  EXPECT_THAT(run.err, HasSubstr("INFEASIBLE (oom)"));
   EXPECT_THAT(ReadFile(dir_ / "outputs/none/events.jsonl"), HasSubstr("INFEASIBLE"));
   EXPECT_THAT(Result("none")["error"], HasSubstr("one item at a time"));
   const Finished unshrunk =

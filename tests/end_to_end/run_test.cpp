@@ -107,11 +107,14 @@ TEST_F(RunCommand, TheProgramIsLinkedToNeitherLibTorchNorMuJoCo) {
 TEST_F(RunCommand, EveryShippedConfigIsValid) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(BACKPLANE_SOURCE_DIR "/configs")) {
     if (entry.path().extension() != ".yaml") continue;
-    const Finished check = Run("config check " + entry.path().string());
+    Finished check = Run("config check " + entry.path().string());
+    // A corpus that is too large to lie here is built from other sources first.
+    if (check.exit != 0 && check.err.find("/build_corpus --out") != std::string::npos)
+      check = Run("config check --file-only " + entry.path().string());
     const auto not_built = [&](const std::string& name) {  // without LibTorch
       return !HasPlugin("learner_" + name + ".so") && check.err.find("there is no learner '" + name + "'") != std::string::npos;
     };
-    if (not_built("ppo") || not_built("mappo")) continue;
+    if (not_built("ppo") || not_built("mappo") || not_built("seq2seq")) continue;
     EXPECT_EQ(check.exit, 0) << check.err;
   }
 }

@@ -1,0 +1,232 @@
+// The study of batch sizes as it is shipped, on a model and texts so small that it takes seconds.
+#include <gmock/gmock.h>
+#include <sentencepiece_trainer.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <map>
+#include <sstream>
+
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kConfigs[] = BACKPLANE_SOURCE_DIR "/configs/batch_optimization/";
+
+// 90 made-up notices, as RFC 4180 writes them: quotes, and line breaks inside a field.
+std::string Notices(bool korean) {
+  const char* const places[][2] = {
+      {"the island", "섬"}, {"the lake", "호수"}, {"the tower", "탑"}, {"the market", "시장"}, {"the bridge", "다리"}};
+  const char* const things[][2] = {{"A ferry", "배"}, {"A night train", "밤 기차"}, {"A walk", "산책"}};
+  std::ostringstream csv;
+  csv << "document,summary\r\n";
+  for (int i = 0; i < 90; ++i) {
+    const std::string place = places[i % 5][korean], thing = things[i / 5 % 3][korean], hour = std::to_string(1 + i / 15);
+    if (korean) {
+      csv << "\"\"\"" << thing << "\"\"\n"
+          << place << "에서 " << hour << "시에 떠나는 길입니다, 비가 와도 갑니다.\"," << place << " " << thing << " " << hour
+          << "시\r\n";
+    } else {
+      csv << "\"\"\"" << thing << "\"\" leaves for " << place << " at " << hour << ",\nand it goes in the rain too.\"," << thing
+          << " to " << place << " at " << hour << "\r\n";
+    }
+  }
+  return csv.str();
+}
+
+class BatchSizes : public ProgramTest {
+ protected:
+  void SetUp() override {
+    if (!HasPlugin("learner_seq2seq.so")) GTEST_SKIP() << "built without LibTorch";
+    const std::string train = Write("train.csv", Notices(korean_)).string();
+    small_ = " --set env.options.data=" + train + " --set evaluation.env.options.data=" + train +
+             " --set env.options.tokenizer=" + Vocabulary(train) +
+             " --set env.options.max_source_length=64 --set env.options.max_target_length=32"
+             " --set learner.options.d_model=16 --set learner.options.encoder_layers=1 --set learner.options.decoder_layers=1"
+             " --set learner.options.encoder_attention_heads=2 --set learner.options.decoder_attention_heads=2"
+             " --set learner.options.encoder_ffn_dim=32 --set learner.options.decoder_ffn_dim=32"
+             " --set budget.iterations=20 --set evaluation.every_iterations=10 --set evaluation.episodes=10"
+             " --set checkpoint.every_iterations=3";
+  }
+
+  std::string Vocabulary(const std::string& train) {
+    const std::string prefix = (dir_ / "spm").string();
+    const auto status =
+        sentencepiece::SentencePieceTrainer::Train("--input=" + train + " --model_prefix=" + prefix +
+                                                   " --vocab_size=150 --hard_vocab_limit=false --bos_id=0 --pad_id=1 "
+                                                   "--eos_id=2 --unk_id=3 --num_threads=1 --minloglevel=2");
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return prefix + ".model";
+  }
+
+  // Of a report: for each point its cells by column.
+  std::map<std::string, std::map<std::string, std::string>> Rows(const std::filesystem::path& csv) {
+    std::istringstream text(ReadFile(csv));
+    const auto cells = [](std::string line) {
+      std::vector<std::string> found(1);
+      bool quoted = false;
+      for (const char c : line) {
+        if (c == '"') quoted = !quoted;
+        if (c == ',' && !quoted) {
+          found.emplace_back();
+        } else if (c != '\r') {
+          found.back() += c;
+        }
+      }
+      return found;
+    };
+    std::string line;
+    std::getline(text, line);
+    const std::vector<std::string> header = cells(line);
+    std::map<std::string, std::map<std::string, std::string>> rows;
+    while (std::getline(text, line)) {
+      const std::vector<std::string> row = cells(line);
+      for (size_t i = 0; i < std::min(header.size(), row.size()); ++i) rows[row[0]][header[i]] = row[i];
+    }
+    return rows;
+  }
+
+  // Losses of the updates, in order.
+  std::vector<double> Losses(const std::filesystem::path& metrics) {
+    std::istringstream text(ReadFile(metrics));
+    std::vector<double> losses;
+    for (std::string line; std::getline(text, line);) {
+      const nlohmann::json values = nlohmann::json::parse(line);
+      if (values["iteration"] != 0) losses.push_back(values["metrics"]["train/loss"]);
+    }
+    return losses;
+  }
+
+  bool korean_ = false;
+  std::string small_;
+};
+
+TEST_F(BatchSizes, LearnTheSameAndAreSetSideBySide) {
+  const Finished run = Run("run " + std::string(kConfigs) + "all.yaml" + small_);
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, Not(HasSubstr("warning:")));
+  const std::filesystem::path report = dir_ / "outputs/analysis/batch_optimization";
+  for (const char* file :
+       {"memory_vs_speed.png", "training_curves.png", "summary_table.png", "batch_optimization_report.md", "selected.yaml"})
+    EXPECT_GT(std::filesystem::file_size(report / file), 100u) << file;
+  auto rows = Rows(report / "batch_optimization_results.csv");
+  ASSERT_EQ(rows.size(), 3u);
+  for (auto& [point, row] : rows) {
+    for (const auto& [column, cell] : row) {
+      const bool may_be_empty = column == "first_out_of_memory" || column == "remark" || column == "cpu_flags" ||
+                                column.ends_with("_low") || column.ends_with("_high");
+      EXPECT_TRUE(may_be_empty || !cell.empty()) << point << " has no " << column;
+    }
+    EXPECT_EQ(row["out_of_memory"], "0");
+    EXPECT_EQ(row["updates"], "20");
+  }
+  EXPECT_EQ(rows["05b_medium_batch_medium_accum"]["micro_batch"], "16");
+  EXPECT_LT(std::stod(rows["05a_small_batch_high_accum"]["peak_memory"]),
+            std::stod(rows["05c_large_batch_no_accum"]["peak_memory"]));
+  std::vector<std::vector<double>> losses;
+  for (const auto& trial : std::filesystem::directory_iterator(dir_ / "outputs/batch_optimization/trials"))
+    losses.push_back(Losses(trial.path() / "attempt-1/metrics.jsonl"));
+  ASSERT_EQ(losses.size(), 3u);
+  for (const std::vector<double>& other : losses) {
+    ASSERT_EQ(other.size(), 20u);
+    for (size_t i = 0; i < 20; ++i) EXPECT_NEAR(other[i], losses[0][i], 1e-4) << "update " << i + 1;
+  }
+  EXPECT_LT(losses[0].back(), losses[0].front());
+}
+
+TEST_F(BatchSizes, WriteFilesThatCanBeRunAgain) {
+  const std::string file =
+      std::string(kConfigs) + "05a_small_batch_high_accum.yaml" + small_ + " --set budget.iterations=2 --quiet";
+  ASSERT_EQ(Run("run " + file).exit, 0);
+  const std::string id = Attempt("batch_optimization_05a").parent_path().filename();
+  for (const char* written :
+       {"outputs/batch_optimization_05a/config.yaml", "outputs/batch_optimization_05a/report/selected.yaml"}) {
+    const Finished again = Run("run " + std::string(written) + " --quiet --out again --fresh");
+    EXPECT_EQ(again.exit, 0) << written << "\n" << again.err;
+    EXPECT_TRUE(std::filesystem::exists(dir_ / "again/trials" / id)) << written << " is another trial";
+  }
+  // Neither the experiment's name nor memory nor checkpoints make another trial.
+  ASSERT_EQ(Run("run " + file +
+                " --out other --set experiment=other --set checkpoint.every_iterations=1 --set resources.device_memory=7GiB")
+                .exit,
+            0);
+  EXPECT_TRUE(std::filesystem::exists(dir_ / "other/trials" / id));
+}
+
+TEST_F(BatchSizes, RunApartAreOneReportToo) {
+  for (const char* file : {"05a_small_batch_high_accum", "05b_medium_batch_medium_accum"})
+    ASSERT_EQ(Run("run " + std::string(kConfigs) + file + ".yaml --quiet" + small_).exit, 0);
+  const Finished report = Run("report outputs/batch_optimization_05b outputs/batch_optimization_05a --to both");
+  ASSERT_EQ(report.exit, 0) << report.err;
+  const auto rows = Rows(dir_ / "both/batch_optimization_results.csv");
+  EXPECT_EQ(rows.size(), 2u);
+  EXPECT_TRUE(std::filesystem::exists(dir_ / "both/memory_vs_speed.png"));
+}
+
+TEST_F(BatchSizes, KilledInTheMiddleHaveTheSameTableButForTimes) {
+  const std::string file = std::string(kConfigs) + "05a_small_batch_high_accum.yaml" + small_ + " --set budget.iterations=60";
+  ASSERT_EQ(Run("run " + file + " --out whole").exit, 0);
+  const pid_t pid = Start("run " + file + " --out parts");
+  const auto lines = [&] {
+    size_t n = 0;
+    if (!std::filesystem::exists(dir_ / "parts/trials")) return n;
+    for (const auto& trial : std::filesystem::directory_iterator(dir_ / "parts/trials")) {
+      const std::string text = ReadFile(trial.path() / "attempt-1/metrics.jsonl");
+      n = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+    }
+    return n;
+  };
+  for (int i = 0; i < 3000 && lines() < 15; ++i) usleep(5'000);
+  kill(pid, SIGKILL);
+  Wait(pid);
+  const Finished again = Run("run " + file + " --out parts");
+  ASSERT_EQ(again.exit, 0) << again.err;
+  auto whole = Rows(dir_ / "whole/report/batch_optimization_results.csv").begin()->second;
+  auto parts = Rows(dir_ / "parts/report/batch_optimization_results.csv").begin()->second;
+  EXPECT_EQ(parts["resumed"], "1") << "it was killed after it had ended";
+  const auto is_time = [](const std::string& column) {
+    for (const char* word : {"second", "time", "per_minute", "resident", "resumed"})
+      if (column.find(word) != std::string::npos) return true;
+    return false;
+  };
+  size_t compared = 0;
+  for (const auto& [column, cell] : whole) {
+    if (is_time(column)) continue;
+    EXPECT_EQ(parts[column], cell) << column;
+    ++compared;
+  }
+  EXPECT_GT(compared, 30u);
+}
+
+class KoreanTexts : public BatchSizes {
+ protected:
+  KoreanTexts() { korean_ = true; }
+};
+
+TEST_F(KoreanTexts, AreLearnedFromACsvAndScoredByCharacters) {
+  const Finished run = Run("run " + std::string(kConfigs) + "05a_small_batch_high_accum.yaml" + small_ +
+                           " --set env.options.rouge_tokenizer=char --set env.options.rouge_stem=false --set "
+                           "learner.options.learning_rate=0.01 --set budget.iterations=100"
+                           " --set evaluation.every_iterations=50");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, Not(HasSubstr("Hangul")));
+  const nlohmann::json result = Result("batch_optimization_05a");
+  EXPECT_THAT(result["facts"]["env.summarization"]["rouge"].get<std::string>(), HasSubstr("tokenizer char"));
+  const std::vector<double> losses = Losses(Attempt("batch_optimization_05a") / "metrics.jsonl");
+  EXPECT_LT(losses.back(), losses.front() / 2);
+  EXPECT_GT(result["evaluation"]["metrics"]["ep/rouge1"]["mean"], .3) << "syllables of a summary are learned";
+}
+
+TEST_F(KoreanTexts, MeetAWarningWhereTheTokenizerDropsThem) {
+  const Finished run =
+      Run("run " + std::string(kConfigs) + "05a_small_batch_high_accum.yaml" + small_ +
+          " --set env.options.rouge_tokenizer=google --set budget.iterations=1 --set evaluation.every_iterations=0");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err + run.out + ReadFile(Attempt("batch_optimization_05a") / "stderr.log"), HasSubstr("Hangul"));
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end
