@@ -21,7 +21,7 @@ function(backplane_add_plugin name)
   add_library(${target} MODULE ${P_SOURCES})
   target_link_libraries(${target} PRIVATE backplane::sdk ${P_LIBS})
   target_compile_definitions(${target} PRIVATE BP_BUILD_SANITIZER="${BACKPLANE_SANITIZE}")
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+  backplane_plugin_flags(${target})
   if(P_DESTINATION)
     set(dir ${P_DESTINATION})
   elseif(BACKPLANE_PLUGIN_DIR)
@@ -33,8 +33,7 @@ function(backplane_add_plugin name)
   if(NOT BACKPLANE_SANITIZE)
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
-  set_target_properties(${target} PROPERTIES
-    PREFIX "" CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+  set_target_properties(${target} PROPERTIES PREFIX ""
     LIBRARY_OUTPUT_DIRECTORY ${dir} BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN"
     LINK_DEPENDS ${_BACKPLANE_CMAKE_DIR}/plugin.version)
   if(P_KIND STREQUAL env)
@@ -44,6 +43,9 @@ function(backplane_add_plugin name)
   if("torch" IN_LIST P_USES)
     target_link_libraries(${target} PRIVATE backplane_torch_sdk)
     target_compile_definitions(${target} PRIVATE BP_BUILD_TORCH="${BACKPLANE_TORCH_VERSION}")
+    if(COMMAND backplane_precompile AND NOT P_KIND STREQUAL env)  # not in an installation
+      backplane_precompile(${target} PLUGIN TORCH)
+    endif()
   endif()
   if("mujoco" IN_LIST P_USES)
     target_link_libraries(${target} PRIVATE MuJoCo::MuJoCo)
@@ -60,6 +62,13 @@ function(backplane_add_plugin name)
       install(FILES ${MuJoCo_LIBRARY} DESTINATION lib/backplane/plugins)
     endif()
   endif()
+endfunction()
+
+# How the compiler treats a plugin's sources.
+function(backplane_plugin_flags target)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+  set_target_properties(${target} PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
+                        VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
 # Seals after linking, with the program of this build or of the installation.

@@ -1,0 +1,48 @@
+# backplane_precompile(<target> [TEST] [PLUGIN] [TORCH]): parses the standard library's, fmt's and nlohmann's headers once per kind
+# of target and not once per file, which halves the time of a build from nothing. Every file still includes what it uses: the preset
+# dev builds without. TEST adds GoogleTest and suits executables, PLUGIN has the flags of backplane_add_plugin, TORCH adds ATen.
+option(BACKPLANE_PRECOMPILE "Precompile the headers of the standard library and of dependencies" ON)
+
+set(_precompiled_headers <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstring> <deque> <filesystem> <fstream> <functional>
+    <map> <memory> <mutex> <optional> <set> <span> <sstream> <stdexcept> <string> <string_view> <thread> <utility> <vector>
+    <fmt/format.h> <nlohmann/json.hpp>)
+file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cpp "int main() {}\n")
+
+function(backplane_precompile target)
+  cmake_parse_arguments(P "TEST;PLUGIN;TORCH" "" "" ${ARGN})
+  if(NOT BACKPLANE_PRECOMPILE)
+    return()
+  endif()
+  set(owner backplane_precompiled)
+  set(headers ${_precompiled_headers})
+  set(libs fmt::fmt nlohmann_json::nlohmann_json)
+  if(P_TORCH)
+    string(APPEND owner _torch)
+    list(APPEND headers <ATen/ATen.h>)
+    list(APPEND libs backplane_torch_sdk)
+  endif()
+  if(P_PLUGIN)
+    string(APPEND owner _plugin)
+  endif()
+  if(P_TEST)
+    string(APPEND owner _test)
+    list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
+    list(APPEND libs GTest::gmock)
+  endif()
+  if(NOT TARGET ${owner})
+    if(P_TEST)
+      add_executable(${owner} EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cpp)
+    else()
+      add_library(${owner} STATIC EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cpp)
+    endif()
+    set_target_properties(${owner} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+    target_link_libraries(${owner} PRIVATE ${libs} backplane_flags)
+    if(P_PLUGIN)
+      backplane_plugin_flags(${owner})
+    endif()
+    target_precompile_headers(${owner} PRIVATE ${headers})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${owner})
+  # The compiler takes the header only where fmt's macros are defined alike.
+  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
+endfunction()
