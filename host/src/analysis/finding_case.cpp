@@ -151,12 +151,12 @@ std::string NotMeasured(const Case& c, const std::string& measure) {
 }
 
 std::vector<Case> CasesOf(const Combined& combined, const ParallelEfficiency* parallel,
-                          const std::vector<OptionHelp>& options) {
+                          const std::vector<OptionHelp>& options, bool out_of_memory) {
   std::vector<Case> cases;
   std::map<std::pair<size_t, std::string>, size_t> places;
   for (size_t i = 0; i < combined.trials.size(); ++i) {
     const auto& [data, group] = combined.trials[i];
-    if (!data.usable()) continue;
+    if (!data.usable() && !(out_of_memory && data.outcome == "oom")) continue;
     const auto [place, is_new] = places.emplace(std::pair(group, data.point_id), cases.size());
     if (is_new) {
       Case& c = cases.emplace_back();

@@ -65,7 +65,9 @@ class Case {
 // "... was not measured: no GPU data"; "...: 1 sample only, a mean takes 5".
 std::string NotMeasured(const Case& c, const std::string& measure);
 
-// The points of a combined result that have a result, in its order. Points into the arguments, which must outlive them.
-std::vector<Case> CasesOf(const Combined& combined, const ParallelEfficiency* parallel, const std::vector<OptionHelp>& options);
+// The points of a combined result that have a result, in its order; with `out_of_memory` those, too, that have none for want of
+// memory. Points into the arguments, which must outlive them.
+std::vector<Case> CasesOf(const Combined& combined, const ParallelEfficiency* parallel, const std::vector<OptionHelp>& options,
+                          bool out_of_memory);
 
 }  // namespace backplane

@@ -27,6 +27,7 @@ struct Rule {
   std::string evidence;  // what it needs, for `--explain`
   // Id, settings and, where empty, the cause of the finding are filled in by Diagnose.
   RuleVerdict (*test)(const Case& c);
+  bool sees_out_of_memory = false;  // also trials that ended for want of memory, which have no measures
 };
 
 // Groups by topic, each in a file of its own: findings_GROUP.cpp.
@@ -34,6 +35,8 @@ std::vector<Rule> MachineRules();
 std::vector<Rule> ScalingRules();
 std::vector<Rule> PhaseRules();
 std::vector<Rule> GpuRules();
+std::vector<Rule> TargetRules();
+std::vector<Rule> LearningRules();
 std::vector<Rule> MeasurementRules();
 
 }  // namespace backplane

@@ -13,7 +13,7 @@ namespace {
 const std::vector<Rule>& Rules() {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
-    for (std::vector<Rule> (*group)() : {MachineRules, ScalingRules, PhaseRules, GpuRules, MeasurementRules}) {
+    for (std::vector<Rule> (*group)() : {MachineRules, ScalingRules, PhaseRules, GpuRules, TargetRules, LearningRules, MeasurementRules}) {
       for (Rule& rule : group()) all.push_back(std::move(rule));
     }
     return all;
@@ -87,9 +87,10 @@ const char* SeverityName(Severity severity) {
 }
 
 Diagnosis Diagnose(const Combined& combined, const ParallelEfficiency* parallel, const std::vector<OptionHelp>& options) {
-  const std::vector<Case> cases = CasesOf(combined, parallel, options);
+  const std::vector<Case> cases = CasesOf(combined, parallel, options, false);
+  const std::vector<Case> with_out_of_memory = CasesOf(combined, parallel, options, true);
   Diagnosis diagnosis;
-  for (const Rule& rule : Rules()) Judge(rule, cases, &diagnosis);
+  for (const Rule& rule : Rules()) Judge(rule, rule.sees_out_of_memory ? with_out_of_memory : cases, &diagnosis);
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
                    [](const Finding& a, const Finding& b) { return std::tie(b.severity, a.id) < std::tie(a.severity, b.id); });
   return diagnosis;

@@ -38,6 +38,18 @@ struct RunArgs {
 };
 int RunCommand(const RunArgs& args);
 
+struct BenchArgs {
+  FileArgs input;
+  std::string typed_program;
+  bool batch = false;          // by the number of envs of a runner,
+  std::vector<uint64_t> rows;  // by these; empty: some
+  double seconds = 10;         // that each trial trains
+  uint64_t seeds = 1;
+  std::filesystem::path out;  // empty: outputs/bench_<experiment>
+  bool json = false;
+};
+int BenchCommand(const BenchArgs& args);
+
 struct ReplayArgs {
   std::filesystem::path out;
   std::string trial;  // its id, or how it begins

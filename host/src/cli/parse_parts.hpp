@@ -23,6 +23,8 @@ struct Arguments {
   RunArgs run;
   std::string only_failed, gpus;  // of run, as typed
   unsigned jobs = 0;              // of run; 0: not given
+  BenchArgs bench;
+  std::string bench_rows;  // of bench, as typed
   ReplayArgs replay;
   RenderArgs render;
   TrialArgs trial;
@@ -42,7 +44,7 @@ struct Arguments {
 void AddPluginPath(CLI::App* app, std::vector<std::string>* target);
 void AddFile(CLI::App* app, FileArgs* args);
 
-// Commands that run trials: run, replay, render, run-trial.
+// Commands that run trials: run, bench, replay, render, run-trial.
 void AddTrialCommands(CLI::App* root, Arguments* args);
 
 // The sentence for a mistyped command or option; empty if the error is another one. CLI11 only says "A subcommand is required".

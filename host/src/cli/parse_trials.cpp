@@ -74,6 +74,34 @@ void AddRun(CLI::App* root, Arguments* args) {
   });
 }
 
+void AddBench(CLI::App* root, Arguments* args) {
+  CLI::App* bench = root->add_subcommand(
+      "bench", "How fast an experiment runs on this machine, where its time goes, and which setting is faster");
+  AddFile(bench, &args->bench.input);
+  bench->add_flag_function(
+      "--all", [](int64_t) {}, "The machine, and what limits the experiment as it is: what is done without other options, too");
+  CLI::Option* batch = bench->add_option("--batch", args->bench_rows, "Speed by envs of a runner: 1,4,16,64,256 unless given")
+                           ->type_name("[N,...]")
+                           ->expected(0, 1);
+  bench->add_option("--seconds", args->bench.seconds, "Training time of each trial")
+      ->type_name("S")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 86400.0));
+  bench->add_option("--seeds", args->bench.seeds, "Trials of each setting; three or more tell noise from a difference")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1000}));
+  bench->add_option("--out", args->bench.out, "Results folder instead of outputs/bench_EXPERIMENT")->type_name("DIR");
+  bench->add_flag("--json", args->bench.json, "Print the result as JSON");
+  bench->callback([args, batch] {
+    args->bench.batch = batch->count() > 0;
+    if (!args->bench_rows.empty()) {
+      for (const unsigned n : Numbers("--batch", args->bench_rows)) args->bench.rows.push_back(n);
+    }
+    args->chosen = [args] { return BenchCommand(args->bench); };
+  });
+}
+
 void AddReplay(CLI::App* root, Arguments* args) {
   CLI::App* replay = root->add_subcommand("replay", "Run one trial of a results folder again and compare it with its record");
   replay->add_option("out", args->replay.out, "Results folder")->type_name("OUT")->required();
@@ -131,6 +159,7 @@ void AddRunTrial(CLI::App* root, Arguments* args) {
 
 void AddTrialCommands(CLI::App* root, Arguments* args) {
   AddRun(root, args);
+  AddBench(root, args);
   AddRunTrial(root, args);
   AddReplay(root, args);
   AddRender(root, args);

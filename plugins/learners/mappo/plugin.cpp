@@ -12,10 +12,10 @@ class Mappo : public Learner, public bp::LearnerPlugin<Mappo> {
   static constexpr bool kServesDevices = true;
   static constexpr bp_param kOptions[] = {
       bp::I64("train_batch_size", "2048", "[1,)", "Env steps per iteration over all rows; the horizon is rounded up",
-              {.unit = "steps", .helps = "ram_near_limit-,sync_overhead+"}),
+              {.unit = "steps", .helps = "ram_near_limit-,out_of_memory-,sync_overhead+"}),
       bp::I64("episodes_per_batch", "0", "[0,1000000]",
               "Instead: an iteration is as long as so many episodes of the env's limit; 0: train_batch_size decides",
-              {.unit = "episodes", .helps = "ram_near_limit-,sync_overhead+"}),
+              {.unit = "episodes", .helps = "ram_near_limit-,out_of_memory-,sync_overhead+"}),
       bp::I64("minibatch_size", "0", "[0,)",
               "Most agents' samples per gradient step, of equal parts; 0: num_minibatches decides",
               {.unit = "samples", .aliases = "batch_size,sgd_minibatch_size", .helps = "update_bound+"}),
@@ -23,7 +23,7 @@ class Mappo : public Learner, public bp::LearnerPlugin<Mappo> {
               {.aliases = "num_mini_batch"}),
       bp::I64("num_epochs", "5", "[1,)", "Passes over each iteration's samples; the update's time grows with it",
               {.aliases = "update_epochs,n_epochs,ppo_epoch", .helps = "update_bound-"}),
-      bp::F64("lr", "5.0e-4", "(0,)", "Learning rate of Adam, or its first value", {.aliases = "learning_rate"}),
+      bp::F64("lr", "5.0e-4", "(0,)", "Learning rate of Adam, or its first value", {.aliases = "learning_rate", .helps = "unstable_learning-"}),
       bp::Enum("lr_schedule", "constant", "constant|linear", "linear falls to 0 over the budget"),
       bp::F64("gamma", "0.99", "[0,1]", "Discount per step"),
       bp::F64("lambda", "0.95", "[0,1]", "Decay of advantage estimation", {.aliases = "gae_lambda"}),

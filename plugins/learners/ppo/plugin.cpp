@@ -11,13 +11,13 @@ class Ppo : public Learner, public bp::LearnerPlugin<Ppo> {
                                     .flags = BP_FLAG_ROWS_CONCURRENT | BP_FLAG_ROW_EXACT};
   static constexpr bp_param kOptions[] = {
       bp::I64("train_batch_size", "2048", "[1,)", "Samples per iteration over all rows; the horizon is rounded up",
-              {.unit = "samples", .helps = "ram_near_limit-,sync_overhead+"}),
+              {.unit = "samples", .helps = "ram_near_limit-,out_of_memory-,sync_overhead+"}),
       bp::I64("minibatch_size", "256", "[1,)",
               "Most samples per gradient step, of equal parts; larger ones cost less time per sample",
               {.unit = "samples", .aliases = "batch_size,sgd_minibatch_size", .helps = "update_bound+"}),
       bp::I64("num_epochs", "10", "[1,)", "Passes over each iteration's samples; the update's time grows with it",
               {.aliases = "n_epochs,num_sgd_iter,update_epochs", .helps = "update_bound-"}),
-      bp::F64("lr", "3.0e-4", "(0,)", "Learning rate of Adam, or its first value", {.aliases = "learning_rate"}),
+      bp::F64("lr", "3.0e-4", "(0,)", "Learning rate of Adam, or its first value", {.aliases = "learning_rate", .helps = "unstable_learning-"}),
       bp::Enum("lr_schedule", "constant", "constant|linear|kl_adaptive",
                "linear falls to 0 over the budget; kl_adaptive steers the KL estimate towards kl_target, within 1e-6 and 1e-2"),
       bp::F64("gamma", "0.99", "[0,1]", "Discount per step"),

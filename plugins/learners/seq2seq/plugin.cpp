@@ -15,7 +15,7 @@ class Seq2seq : public Learner, public bp::LearnerPlugin<Seq2seq> {
               "Items of an update; two of this and the next two give the third; 0: what they give", {.unit = "items"}),
       bp::I64("per_device_train_batch_size", "0", "auto|[0,)",
               "Items computed at once; auto: the most that fit; 0: what the other two give, else 8. Memory grows with it",
-              {.aliases = "micro_batch", .helps = "ram_near_limit-"}),
+              {.aliases = "micro_batch", .helps = "ram_near_limit-,out_of_memory-"}),
       bp::I64("gradient_accumulation_steps", "0", "[0,)", "Micro-batches of an update; 0: what the other two give, else 1"),
       bp::I64("per_device_eval_batch_size", "8", "[1,)", "Texts generated for at once",
               {.unit = "items", .aliases = "eval_batch_size"}),

@@ -10,6 +10,46 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+// Learning.
+
+TEST(UnstableLearning, OffersWhatTheOptionsDeclare) {
+  Batch b;
+  b.options().push_back({"unstable_learning", "learner.options.share", -1, "number", "(0,1]"});
+  const Finding f = The("unstable_learning", b.FallsTo(0).Diagnose());
+  EXPECT_THAT(Changes(f), ElementsAre("learner.options.share: 0.9 -> 0.45"));
+  EXPECT_THAT(f.title, HasSubstr("rose to 64.5 and fell back to 0"));
+}
+
+TEST(UnstableLearning, FewReturnsOrNoiseAreNone) {
+  Batch few;
+  few.FallsTo(0).last().curves["return"].resize(39);
+  few.combined().trials.erase(few.combined().trials.begin());
+  EXPECT_EQ("a return in fewer than 40 iterations", WhySilent("unstable_learning", few.Diagnose()));
+  Batch noise;
+  std::vector<CurvePoint>& curve = noise.last().curves["return"];
+  for (size_t i = 0; i < curve.size(); ++i) curve[i].value = (i % 2 ? 100.0 : -100.0) + (i / 10 == 3 ? 20 : 0);
+  EXPECT_THAT(Ids(noise.Diagnose()), IsEmpty());
+}
+
+TEST(OutOfMemory, TakesRowsAwayFromAPointWithoutAResult) {
+  Batch b;
+  b.Add("2x8", 2, 8, 4000).RunsOutOfMemory();
+  const Finding f = The("out_of_memory", b.Diagnose());
+  EXPECT_EQ(Severity::kSerious, f.severity);
+  EXPECT_THAT(f.settings, ElementsAre("2x8"));
+  EXPECT_THAT(Changes(f), ElementsAre("rollout.num_envs_per_env_runner: 8 -> 4"));
+}
+
+TEST(OutOfMemory, AnUpdateInSmallerPartsIsAWarning) {
+  Batch b;
+  b.options().push_back({"out_of_memory", "learner.options.minibatch_size", -1, "integer", "[1,)"});
+  b.last().shrinks = {{3, 64, 32, 0, 0}};
+  const Finding f = The("out_of_memory", b.Diagnose());
+  EXPECT_EQ(Severity::kWarning, f.severity);
+  EXPECT_THAT(f.title, HasSubstr("64 items at once did not fit the device, 32 did"));
+  EXPECT_THAT(Changes(f), ElementsAre("learner.options.minibatch_size: 128 -> 64"));
+}
+
 // Machine.
 
 TEST(Oversubscribed, ThreadsGoDownToTheGrantedCores) {

@@ -51,8 +51,8 @@ class Batch {
                                        {"resources/throttled_periods_pct", 0},
                                        {"resources/psi_cpu_some_pct", 2},
                                        {"resources/psi_io_some_pct", 0},
-                                       {"resources/gpu_util_pct", 70},
-                                       {"resources/gpu_memory_pct", 50},
+                                       {"resources/gpu_util_pct", 92},
+                                       {"resources/gpu_memory_pct", 85},
                                        {"resources/gpu_throttled_pct", 0},
                                        {"resources/sm_util_pct", 60},
                                        {"resources/tensor_active_pct", 20}}) {
@@ -61,6 +61,7 @@ class Batch {
       if (measure.starts_with("resources/")) n.n = 12, n.of = "samples", n.max = value, n.p95 = value;
     }
     for (uint64_t i = 0; i < 12; ++i) t.curves["SPS"].push_back({i + 1, 0, 0, i == 0 ? sps / 2 : sps * (i % 2 ? 1.01 : 0.99)});
+    for (uint64_t i = 0; i < 80; ++i) t.curves["return"].push_back({i + 1, 0, 0, static_cast<double>(i)});
     combined_.trials.push_back({std::move(t), group});
     return *this;
   }
@@ -95,6 +96,16 @@ class Batch {
     std::vector<CurvePoint>& curve = last().curves["SPS"];
     curve.clear();
     for (const double v : values) curve.push_back({curve.size() + 1, 0, 0, v});
+    return *this;
+  }
+  // The return falls in the last eighth to `to`, having risen from about 5 to about 65 till then.
+  Batch& FallsTo(double to) {
+    std::vector<CurvePoint>& curve = last().curves["return"];
+    for (size_t i = curve.size() * 7 / 8; i < curve.size(); ++i) curve[i].value = to;
+    return *this;
+  }
+  Batch& RunsOutOfMemory() {
+    last().state = "INFEASIBLE", last().outcome = "oom", last().why = "no memory left";
     return *this;
   }
   // Ten speeds after the first, half of them so much above 1000 and half below.

@@ -54,6 +54,12 @@ const std::vector<Edge>& Edges() {
        "resources/tensor_active_pct"},
       {"clock_throttled", With("resources/gpu_throttled_pct", 5.1), With("resources/gpu_throttled_pct", 5),
        "resources/gpu_throttled_pct"},
+      {"gpu_use_target", With("resources/gpu_util_pct", 89.9), With("resources/gpu_util_pct", 90), "resources/gpu_util_pct"},
+      {"gpu_memory_target", With("resources/gpu_memory_pct", 79.9), With("resources/gpu_memory_pct", 80),
+       "resources/gpu_memory_pct"},
+      // Windows of ten: the first has mean 4.5, the best 64.5.
+      {"unstable_learning", [](Batch& b) { b.FallsTo(34.4); }, [](Batch& b) { b.FallsTo(34.6); }, ""},
+      {"out_of_memory", [](Batch& b) { b.RunsOutOfMemory(); }, [](Batch&) {}, ""},
       {"noisy_measurement", Wavering(4.75), Wavering(4.74), ""},
       {"blas_reference", With("blas_gflops", 19.9), With("blas_gflops", 20), "blas_gflops"},
       {"threads_mismatch", With("learner_threads", 1), With("learner_threads", 2), "learner_threads"},

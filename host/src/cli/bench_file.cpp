@@ -1,0 +1,73 @@
+#include "cli/bench_file.hpp"
+
+#include <fmt/format.h>
+
+#include "config/yaml_text.hpp"
+#include "machine/resource_measures.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+json Columns(bool has_gpu) {
+  json columns = json::array();
+  const auto add = [&](const char* measure, const char* title, const char* unit, const char* direction) {
+    json column = {{"measure", measure}, {"title", title}};
+    if (*unit) column["unit"] = unit;
+    if (*direction) column["direction"] = direction;
+    columns.push_back(column);
+  };
+  add("SPS", "steps/s", "1/s", "up");
+  add(resource_measure::kCpuQuotaPct, "CPU use", "%", "up");
+  if (has_gpu) {
+    add(resource_measure::kGpuUtilPct, "GPU use", "%", "up");
+    add("vram_peak_mb", "GPU memory", "MB", "down");
+    add(resource_measure::kGpuPowerW, "GPU power", "W", "");
+  }
+  add("rss_peak_mb", "memory", "MB", "down");
+  add("time/environment_pct", "envs", "%", "");
+  add("time/action_selection_pct", "acting", "%", "");
+  add("time/update_pct", "update", "%", "");
+  add("time/transfer_pct", "transfer", "%", "");
+  add("time/idle_pct", "idle", "%", "down");
+  add("iterations", "iterations", "", "");
+  return columns;
+}
+
+}  // namespace
+
+std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool has_gpu) {
+  Experiment bench = experiment;
+  bench.name = kBenchPrefix + experiment.name;
+  bench.budget = {};
+  bench.budget.wall_time_s = plan.seconds;
+  bench.evaluation.episodes = 0;
+  bench.evaluation.at_start = false;
+  bench.evaluation.every_iterations = 0;
+  bench.checkpoint_every_iterations = 0;
+  bench.resources.exclusive = true;
+  bench.live.clear();
+  bench.report_dir.reset();
+  bench.progress_file.reset();
+  bench.report = {};
+  bench.report.kind = "comparison";
+  bench.report.name = kBenchReport;
+  bench.report.timing = true;
+  if (plan.points.size() > 1) bench.report.baseline = plan.points.front().name;
+  bench.report.columns = Columns(has_gpu);
+  bench.report.select = {{"metric", {{"measure", "SPS"}, {"title", "steps/s"}}}, {"direction", "maximize"}, {"write", kBenchChoice}};
+  json file = ToJson(bench);
+  json list = json::array();
+  for (const BenchPoint& point : plan.points) {
+    json entry = {{"name", point.name}};
+    for (const auto& [path, value] : point.values) entry[path] = value;
+    list.push_back(entry);
+  }
+  file["sweep"] = {{"list", list}};
+  if (plan.seeds > 1) file["sweep"]["seeds"] = {{"n", plan.seeds}, {"first", experiment.seed}};
+  return fmt::format("# Speed of {}, {:g} s a trial; made by `bench`, and run again by `run`.\n", experiment.name, plan.seconds) +
+         YamlText(file, {});
+}
+
+}  // namespace backplane

@@ -1,0 +1,34 @@
+// The experiment file of a benchmark: an experiment, cut down to measure its speed, at several settings.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/experiment.hpp"
+
+namespace backplane {
+
+// A setting to measure: its name, and values by path; none: the experiment as it is.
+struct BenchPoint {
+  std::string name;
+  std::vector<std::pair<std::string, nlohmann::json>> values;
+};
+
+struct BenchPlan {
+  double seconds = 10;                // that each trial trains
+  uint64_t seeds = 1;                 // trials of each setting
+  std::vector<BenchPoint> points;     // the first is the baseline
+};
+
+inline constexpr char kBenchReport[] = "bench";           // names the report's files
+inline constexpr char kBenchChoice[] = "best.yaml";       // the fastest setting as an experiment file, beside them
+inline constexpr char kBenchPrefix[] = "bench_";          // before the experiment's name
+
+// A file that `run` takes, and a person too. Evaluations and checkpoints are left out, as they take time from what is measured;
+// `has_gpu`: columns that need one are in.
+std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool has_gpu);
+
+}  // namespace backplane
