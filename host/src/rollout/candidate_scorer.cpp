@@ -143,10 +143,8 @@ bool CandidateScorer::ScoreInWaves(std::vector<PhaseClock>& clocks) {
     end = std::min({jobs_, first + env_.rows(), (first / episodes_each_ + in_flight_) * episodes_each_});
     next_chunk_ = 0;
     std::fill(candidate_.begin(), candidate_.end(), -1);
-    const std::function<void(unsigned, PhaseClock&)> play = [&](unsigned runner, PhaseClock& clock) {
-      PlayWave(runner, first, end, clock);
-    };
-    if (!run_.Run(runners_, clocks, play)) return false;
+    const auto play = [&](unsigned runner, PhaseClock& clock) { PlayWave(runner, first, end, clock); };
+    if (!run_.Run(runners_, clocks, std::ref(play))) return false;
     sum = {sum.balance + run_.use().balance, sum.wall_eff + run_.use().wall_eff};
   }
   use_ = {sum.balance / waves, sum.wall_eff / waves};

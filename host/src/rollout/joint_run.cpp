@@ -9,7 +9,7 @@ bool JointRun::Run(const Runners& runners, std::vector<PhaseClock>& clocks,
   failure_ = nullptr;
   stop_ = false;
   const Phase before = clocks[0].current();
-  const std::function<void(unsigned)> job = [&](unsigned runner) {
+  const auto part = [&](unsigned runner) {
     if (runner > 0) clocks[runner].Start(Phase::kIdle);
     try {
       work(runner, clocks[runner]);
@@ -18,6 +18,7 @@ bool JointRun::Run(const Runners& runners, std::vector<PhaseClock>& clocks,
     }
     if (runner > 0) clocks[runner].Stop();
   };
+  const std::function<void(unsigned)> job = std::ref(part);  // a reference is no allocation
   use_ = runners.Run(job, [&] {
     clocks[0].Switch(Phase::kIdle);
     tls_running_plugin = "";
