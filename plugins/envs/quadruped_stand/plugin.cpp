@@ -1,7 +1,8 @@
 #include "drawing.hpp"
 
+// A row of the table of numbers.hpp as an option.
 #define OPTION(name, first, second, range, unit_, help) \
-  bp::F64(#name, "phase", "phase|" range, help " `phase`: " #first " in phase 1, " #second " in phase 2.", {.unit = unit_}),
+  bp::F64(#name, "phase", range, help " `phase`: " #first " in phase 1, " #second " in phase 2.", {.unit = unit_}),
 
 struct QuadrupedStandPlugin : quadruped_stand::QuadrupedStand {
   using QuadrupedStand::QuadrupedStand;
@@ -22,6 +23,8 @@ struct QuadrupedStandPlugin : quadruped_stand::QuadrupedStand {
       bp::I64("max_episode_steps", "phase", "phase|[1,)",
               "The host ends an episode after so many steps. `phase`: 200 in phase 1, 250 in phase 2."),
   };
+
+#undef OPTION
 
   static bp::PictureSize SizeOfPicture(const Model&) { return quadruped_stand::kPicture; }
   void DrawBackdrop(const Model& world, std::string* out) const { quadruped_stand::DrawGround(world, out); }

@@ -64,7 +64,7 @@ class QuadrupedStand {
     return spec;
   }
 
-  // `Base exact`: neither place nor speeds are drawn.
+  // Only the joints are drawn: the torso starts in its place, at rest.
   void Reset(const World& world, bp::Rng& rng, float* obs) {
     Restart(world, [&](double* qpos, double*) {
       qpos[3] = std::cos(world.pitch / 2), qpos[5] = std::sin(world.pitch / 2);
