@@ -46,13 +46,21 @@ class FakeHost {
   bp_host host_;
 };
 
+// A number, or what an option takes in place of one, such as "auto".
+template <class Number>
+nlohmann::json NumberOrWord(const YAML::Node& node) {
+  Number number;
+  if (YAML::convert<Number>::decode(node, number)) return number;
+  return node.as<std::string>();
+}
+
 // The default of every option that has one, by path.
 inline nlohmann::json Defaults(const bp_descriptor& d) {
   const auto parse = [](const bp_param& p) -> nlohmann::json {
     const YAML::Node node = YAML::Load(p.def);
     switch (p.type) {
-      case BP_PARAM_F64: return node.as<double>();
-      case BP_PARAM_I64: return node.as<int64_t>();
+      case BP_PARAM_F64: return NumberOrWord<double>(node);
+      case BP_PARAM_I64: return NumberOrWord<int64_t>(node);
       case BP_PARAM_BOOL: return node.as<bool>();
       case BP_PARAM_F64_LIST:
       case BP_PARAM_I64_LIST: return node.as<std::vector<double>>();

@@ -62,6 +62,13 @@ class Config {
     return value;
   }
   // Of an option whose range also has words, such as "auto|[1,)": nothing where a word stands.
+  std::optional<double> F64OrWord(const char* path) const {
+    double value = 0;
+    const char* word = nullptr;
+    if (config_->f64(config_, path, &value) == BP_OK) return value;
+    Check(config_->str(config_, path, &word), path, "a number or a word");
+    return std::nullopt;
+  }
   std::optional<int64_t> I64OrWord(const char* path) const {
     int64_t value = 0;
     const char* word = nullptr;

@@ -44,13 +44,11 @@ void Simulation::Forward(const mjModel* model) {
   Check(Catch([&] { mj_forward(model, data_.get()); }));
 }
 
-void Simulation::Step(const World& world, const float* action, bool contact_forces) {
-  const mjModel* model = world.model();
+void Simulation::Step(const mjModel* model, int64_t times, bool contact_forces) {
   mjData* data = data_.get();
   const double time = data->time;
   Check(Catch([&] {
-    for (int i = 0; i < model->nu; ++i) data->ctrl[i] = action[i];
-    for (int64_t i = 0; i < world.frame_skip; ++i) mj_step(model, data);
+    for (int64_t i = 0; i < times; ++i) mj_step(model, data);
     if (contact_forces) mj_rnePostConstraint(model, data);
   }));
   for (const Bad& bad : kBad)

@@ -1,6 +1,8 @@
 // One simulated row: its mjData on the shared model, with errors contained.
 #pragma once
 
+#include <algorithm>
+
 #include "mujoco/world.hpp"
 
 namespace mj {
@@ -19,10 +21,14 @@ class Simulation {
     Forward(model);
   }
 
-  // One env step under `action` [nu]: frame_skip times mj_step, then mj_rnePostConstraint if `contact_forces`, which fills
-  // cfrc_ext. Allocates nothing. Throws bp::Error: BP_E_NUMERIC when MuJoCo met a number it cannot go on with and started the
-  // row over at its initial pose, BP_E_INTERNAL for an error of MuJoCo's own. Restart is all that may follow.
-  void Step(const World& world, const float* action, bool contact_forces);
+  // One env step under `ctrl` [nu]: `times` mj_step, then mj_rnePostConstraint if `contact_forces`, which fills cfrc_ext.
+  // Allocates nothing. Throws bp::Error: BP_E_NUMERIC when MuJoCo met a number it cannot go on with and started the row over
+  // at its initial pose, BP_E_INTERNAL for an error of MuJoCo's own. Restart is all that may follow.
+  template <class Number>
+  void Step(const mjModel* model, const Number* ctrl, int64_t times, bool contact_forces) {
+    std::copy_n(ctrl, model->nu, data_->ctrl);
+    Step(model, times, contact_forces);
+  }
 
   // The numbers from which the simulation continues bit for bit: mjSTATE_INTEGRATION, which begins with time, qpos, qvel and
   // holds the warm start of the solver. Derived data (cinert, cfrc_ext) are not among them.
@@ -33,6 +39,7 @@ class Simulation {
  private:
   void Clear(const mjModel* model);
   void Forward(const mjModel* model);
+  void Step(const mjModel* model, int64_t times, bool contact_forces);
 
   Data data_;
 };

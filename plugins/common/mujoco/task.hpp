@@ -99,7 +99,7 @@ class Task {
 
   // Moves on by one env step; returns the terms of its reward in float64.
   auto Advance(const W& world, const float* action) {
-    simulation_.Step(world, action, T::kContactForces);
+    simulation_.Step(world.model(), action, world.frame_skip, T::kContactForces);
     const Point before = track_.now;
     track_.now = self().Place(world);
     velocity_ = {(track_.now.x - before.x) / world.dt(), (track_.now.y - before.y) / world.dt()};

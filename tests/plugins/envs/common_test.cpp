@@ -113,7 +113,7 @@ const char* const kEnvs[] = {"cartpole",      "mountain_car_continuous",
                              "template_cpp",  "uav_grid",
 #ifdef HAS_MUJOCO
                              "ant",           "half_cheetah",
-                             "humanoid"
+                             "humanoid",      "quadruped_stand"
 #endif
 };
 INSTANTIATE_TEST_SUITE_P(Envs, EveryEnv, testing::ValuesIn(kEnvs), [](const auto& info) { return std::string(info.param); });
