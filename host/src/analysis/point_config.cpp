@@ -26,15 +26,18 @@ BatchConfig::BatchConfig(const std::filesystem::path& file) {
     points_[Text(At(entry, "name"))] = entry;
   }
   experiment_.erase("sweep");
+  experiment_.erase("phases");
 }
 
-nlohmann::json BatchConfig::OfPoint(const std::string& name) const {
+nlohmann::json BatchConfig::OfPoint(const PlanLine& line) const {
   nlohmann::json config = experiment_;
-  const auto found = points_.find(name);
-  if (found == points_.end()) return config;
-  for (const auto& [path, value] : found->second.items()) {
-    if (path != "name") SetAtPath(&config, path, value);
+  if (const auto found = points_.find(NameWithoutPhase(line.name, line.phase)); found != points_.end()) {
+    for (const auto& [path, value] : found->second.items()) {
+      if (path != "name" && !path.starts_with("phases.")) SetAtPath(&config, path, value);
+    }
   }
+  if (line.phase.empty()) return config;
+  for (const auto& [path, value] : line.values) SetAtPath(&config, path, value);
   return config;
 }
 

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "store/plan_file.hpp"
+
 namespace backplane {
 
 class BatchConfig {
@@ -14,8 +16,8 @@ class BatchConfig {
   explicit BatchConfig(const std::filesystem::path& file);
 
   const nlohmann::json& experiment() const { return experiment_; }  // without its sweep
-  // The experiment with the values that the sweep's list has for this point.
-  nlohmann::json OfPoint(const std::string& name) const;
+  // The experiment with the values that the sweep's list has for this point, and those that the plan has for it.
+  nlohmann::json OfPoint(const PlanLine& line) const;
 
  private:
   nlohmann::json experiment_;

@@ -62,7 +62,7 @@ void AddRecord(const TrialRecord& record, TrialData* trial) {
 json ConfigOf(const std::filesystem::path& trial_dir, const PlanLine& line, const BatchConfig& batch) {
   const json trial = json::parse(ReadFile(trial_dir / "trial.json").value_or(""), nullptr, /*allow_exceptions=*/false);
   if (At(trial, "config").is_object()) return At(trial, "config");
-  json config = batch.OfPoint(line.name);
+  json config = batch.OfPoint(line);
   config["seed"] = line.seed;
   return config;
 }

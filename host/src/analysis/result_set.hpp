@@ -51,7 +51,7 @@ struct TrialData {
   std::string trial_id, point_id;
   std::string point;  // its name; empty: the only point of its experiment
   uint64_t seed = 0;
-  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that the sweep names, in the file's order
+  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and phases name, in the file's order
   nlohmann::json config;  // complete, as in trial.json; of a trial that never started, put together from config.yaml
   std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the plugin or data file named there
   std::string state = "PLANNED", outcome, why;

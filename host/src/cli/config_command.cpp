@@ -67,12 +67,14 @@ int ConfigCheckCommand(const ConfigCheckArgs& args) {
   for (const std::string& note : plan.notes) {
     std::fprintf(stderr, "%s\n", note.c_str());
   }
+  std::string phases;
+  for (const std::string& phase : plan.phases) phases += (phases.empty() ? "; phases: " : ", then ") + phase;
   if (plan.swept) {
-    std::printf("%s: ok (%zu points, %zu trials; %zu points dropped of %zu)\n", file.c_str(), plan.points.size(),
-                plan.trials.size(), plan.dropped.size(), plan.generated);
+    std::printf("%s: ok (%zu points, %zu trials; %zu points dropped of %zu%s)\n", file.c_str(), plan.points.size(),
+                plan.trials.size(), plan.dropped.size(), plan.generated, phases.c_str());
   } else {
-    std::printf("%s: ok (%s with %s, %llu rows)\n", file.c_str(), plan.base.learner->id.c_str(), plan.base.env->id.c_str(),
-                static_cast<unsigned long long>(plan.base.experiment.rollout.rows()));
+    std::printf("%s: ok (%s with %s, %llu rows%s)\n", file.c_str(), plan.base.learner->id.c_str(), plan.base.env->id.c_str(),
+                static_cast<unsigned long long>(plan.base.experiment.rollout.rows()), phases.c_str());
   }
   return kOk;
 }
@@ -87,20 +89,37 @@ int ConfigSchemaCommand(const std::vector<std::string>& plugin_path) {
   return kOk;
 }
 
-int ConfigShowCommand(const ConfigShowArgs& args) {
-  PluginSearch search(args.input.plugin_path);
-  const std::optional<LoadedExperiment> loaded = LoadOrComplain(args.input, &search);
-  if (!loaded) {
-    return kUsage;
-  }
-  const auto& origin = loaded->origin;
+namespace {
+
+void Show(const LoadedExperiment& loaded, const ConfigShowArgs& args) {
+  const auto& origin = loaded.origin;
   YamlTextOptions options;
   options.keep = [&](const std::string& path) { return args.resolved || !OriginOf(origin, path).empty(); };
   options.comment = [&](const std::string& path) -> std::string {
     const std::string place = OriginOf(origin, path);
     return !args.origin ? "" : place.empty() ? "default" : place;
   };
-  std::fputs(YamlText(ToJson(loaded->experiment), options).c_str(), stdout);
+  std::fputs(YamlText(ToJson(loaded.experiment), options).c_str(), stdout);
+}
+
+}  // namespace
+
+// A sweep is left out; of a file with phases each is a document of its own.
+int ConfigShowCommand(const ConfigShowArgs& args) {
+  PluginSearch search(args.input.plugin_path);
+  PlanOptions options{args.input.set, {}, search.Lookup()};
+  options.without_sweep = true;
+  const PlanResult result = PlanFile(args.input.file, options);
+  if (!result.plan) {
+    Complain(result.errors, args.input.file);
+    return kUsage;
+  }
+  const Plan& plan = *result.plan;
+  for (const std::string& note : plan.notes) std::fprintf(stderr, "%s\n", note.c_str());
+  for (size_t i = 0; i < plan.points.size(); ++i) {
+    if (!plan.phases.empty()) std::printf("%s# phase %s\n", i > 0 ? "---\n" : "", plan.points[i].phase.c_str());
+    Show(plan.LoadPoint(i), args);
+  }
   return kOk;
 }
 

@@ -48,6 +48,8 @@ class DryRunText {
                         {"name", names_[i]},
                         {"seed", plan_.trials[i].seed},
                         {"values", Values(plan_.points[plan_.trials[i].point].values)},
+                        {"phase", plan_.points[plan_.trials[i].point].phase},
+                        {"after", plan_.IdBefore(plan_.trials[i])},
                         {"state", State(i)},
                         {"would_run", WouldRun(i)},
                         {"cores", grants_[i].cores.size()},
@@ -72,6 +74,9 @@ class DryRunText {
     fmt::print("{}: {} {}, {} {} ({} generated, {} dropped)\n", name, plan_.points.size(),
                plan_.points.size() == 1 ? "point" : "points", plan_.trials.size(),
                plan_.trials.size() == 1 ? "trial" : "trials", plan_.generated, plan_.dropped.size());
+    if (!plan_.phases.empty())
+      fmt::print("  {}, each from the end of the one before: {}\n", plan_.phases.size() == 1 ? "one phase" : "phases",
+                 fmt::join(plan_.phases, ", "));
     PrintTrials();
     PrintDropped();
     fmt::print("  {} at once\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));
@@ -105,6 +110,7 @@ class DryRunText {
   size_t AtOnce() {
     std::vector<Grant> taken;
     for (const PlannedTrial& trial : plan_.trials) {
+      if (trial.after) continue;  // it waits for another one's end
       const ResourceConfig resources = ResourcesOf(trial);
       std::optional<Grant> grant = slots_.Take(resources, resources.exclusive);
       if (!grant) break;
@@ -121,8 +127,10 @@ class DryRunText {
 
   bool WouldRun(size_t trial) const {
     const TrialRecord* record = record_.Find(plan_.trials[trial].id);
+    const auto& before = plan_.trials[trial].after;
+    if (before && State(trial) == "SKIPPED" && WouldRun(*before)) return true;
     if (args_.only_failed) return record != nullptr && MeantByOnlyFailed(*record, *args_.only_failed);
-    return !IsFinal(State(trial));
+    return !IsFinal(State(trial)) || (before && State(trial) == "SKIPPED" && State(*before) == "COMPLETED");
   }
 
   // The mean time of the trials that completed here, for those that are still to run.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdio>
-#include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
@@ -32,17 +31,6 @@ inline PlanResult PlanFile(const std::filesystem::path& file, const PlanOptions&
   result.errors = CheckReport(result.plan->base);
   if (!result.errors.empty()) result.plan.reset();
   return result;
-}
-
-// Absent after Complain.
-inline std::optional<LoadedExperiment> LoadOrComplain(const FileArgs& args, PluginSearch* search) {
-  LoadResult result = LoadExperiment(args.file, {args.set, search->Lookup()});
-  if (!result.errors.empty()) {
-    Complain(result.errors, args.file);
-    return std::nullopt;
-  }
-  for (const std::string& note : result.loaded->notes) std::fprintf(stderr, "%s\n", note.c_str());
-  return std::move(result.loaded);
 }
 
 }  // namespace backplane

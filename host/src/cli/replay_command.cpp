@@ -62,6 +62,8 @@ int ReplayCommand(const ReplayArgs& args) {
   spec.attempt_dir = folder.folder / ("replay-" + std::to_string(number));
   spec.checkpoint_dir = spec.attempt_dir / "checkpoint";
   spec.resume = false;
+  // The folder may have been moved since.
+  if (spec.start_from) spec.start_from->checkpoint_dir = TrialFolderOf(args.out, spec.start_from->trial_id).checkpoint();
   std::filesystem::create_directories(spec.attempt_dir);
   const std::filesystem::path trial_json = spec.attempt_dir / "trial.json";
   WriteFileAtomic(trial_json, ToJson(spec).dump(1));

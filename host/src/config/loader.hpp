@@ -51,7 +51,7 @@ struct LoadResult {
   std::vector<Diagnostic> errors;          // in file order
 };
 
-// A `sweep:` in the file is not looked at: this is the experiment without it. MakePlan (sweep/plan.hpp) reads both.
+// A `sweep:` and `phases:` in the file are not looked at: this is the experiment without it. MakePlan (sweep/plan.hpp) reads all.
 LoadResult LoadExperiment(const std::filesystem::path& file, const LoadOptions& options);
 
 }  // namespace backplane

@@ -14,6 +14,7 @@ struct Override {
   bool add = false;  // "+path=value" also writes a key that nobody knows yet; what it means is checked like the file
   Node value;
   bool replaces = false;  // an assignment before it may have the same path: it is this one's then
+  bool yields = false;    // --set of the same path, or of a mapping around it, counts instead
 };
 
 std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors* errors);

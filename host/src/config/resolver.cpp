@@ -48,6 +48,22 @@ void RefuseTwice(const Override& override, const std::string& target, const std:
   }
 }
 
+// `target` is where the override would write.
+bool GivesWay(const Override& override, const std::string& target, const std::vector<std::string>& set_paths) {
+  return override.yields && std::any_of(set_paths.begin(), set_paths.end(), [&](const std::string& set) {
+           return set == target || target.starts_with(set + ".");
+         });
+}
+
+std::optional<Entry> TakeEntry(const std::string& key, Node* root) {
+  const auto found =
+      std::find_if(root->entries.begin(), root->entries.end(), [&](const Entry& entry) { return entry.key == key; });
+  if (found == root->entries.end()) return std::nullopt;
+  Entry entry = std::move(*found);
+  root->entries.erase(found);
+  return entry;
+}
+
 // The same path given again replaces what was given before; under another name it is more likely a mistake, as in a file.
 void RefuseOtherName(const Override& set, const Override& before, Errors* errors) {
   if (set.path == before.path) return;
@@ -101,6 +117,7 @@ const Resolver::Prepared& Resolver::Prepare(const Assignments& choosing) {
   }
   std::vector<std::pair<std::string, const Override*>> written;
   for (const Override* override : choosing) {
+    if (GivesWay(*override, override->path, p.set_paths)) continue;
     RefuseTwice(*override, override->path, p.set_paths, written, &p.errors);
     written.emplace_back(ApplyOverride(*override, {}, &p.root, &p.errors), override);
   }
@@ -131,6 +148,7 @@ ReadPoint Resolver::Read(const Assignments& assignments, Errors* errors) {
   bool whole_mapping = false;
   std::vector<std::pair<std::string, const Override*>> written;
   for (const Override* override : others) {
+    if (GivesWay(*override, TargetPath(override->path, slots), prepared.set_paths)) continue;
     std::string target = ApplyOverride(*override, slots, &changed, errors);
     RefuseTwice(*override, target, prepared.set_paths, written, errors);
     written.emplace_back(std::move(target), override);
@@ -168,17 +186,16 @@ std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& fi
   if (!root) return std::nullopt;
   ExperimentText text;
   for (Override& override : overrides) {
-    if (override.path == "sweep" || override.path.starts_with("sweep.")) {
+    if (override.path.starts_with("phases.")) {
+      text.set_in_phases.push_back(std::move(override));
+    } else if (override.path == "sweep" || override.path == "phases" || override.path.starts_with("sweep.")) {
       ApplyOverride(override, {}, &*root, errors);
     } else {
       text.set.push_back(std::move(override));
     }
   }
-  auto sweep = std::find_if(root->entries.begin(), root->entries.end(), [](const Entry& e) { return e.key == "sweep"; });
-  if (sweep != root->entries.end()) {
-    text.sweep = std::move(*sweep);
-    root->entries.erase(sweep);
-  }
+  text.sweep = TakeEntry("sweep", &*root);
+  text.phases = TakeEntry("phases", &*root);
   text.root = std::move(*root);
   return text;
 }

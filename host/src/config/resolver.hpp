@@ -59,11 +59,12 @@ class Resolver {
   std::map<Assignments, Prepared> prepared_;  // by the assignments that choose plugins
 };
 
-// The file without its `sweep:`, the overrides, and the `sweep:` after those that concern it.
+// The file without its `sweep:` and its `phases:`, the overrides, and these two after those that concern them.
 struct ExperimentText {
   Node root;
-  std::optional<Entry> sweep;
+  std::optional<Entry> sweep, phases;
   std::vector<Override> set;
+  std::vector<Override> set_in_phases;  // "phases.NAME.PATH", whose names only the reader of the phases knows
 };
 // Nothing: not even a tree could be made.
 std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& file, const std::vector<std::string>& set,

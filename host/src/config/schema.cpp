@@ -94,6 +94,7 @@ const std::vector<HostKey>& Table() {
           "measures of the running trials that are shown beside their return: ep/NAME, eval/NAME, train/NAME", MEMBER(live)),
       Key("plugin_path", Type::kPathList, "", "[]", "plugin_dirs", "folders searched for plugins", MEMBER(plugin_path)),
       Unbound("sweep", Type::kSweep, "many trials from one file"),
+      Unbound("phases", Type::kPhases, "settings that are trained with one after the other, each from where the one before ended"),
       Key("report.kind", Type::kEnum, "parallel_efficiency|comparison", nullptr, "report_type",
           "what is written when the trials are done", MEMBER(report.kind)),
       Key("report.name", Type::kName, "", nullptr, "", "names its files; default: the kind", MEMBER(report.name)),
@@ -160,6 +161,6 @@ bool IsSection(const std::string& path) {
   return sections.contains(path);
 }
 
-bool IsFreeForm(const HostKey& key) { return key.type == ValueType::kSweep || key.type == ValueType::kJson; }
+bool IsFreeForm(const HostKey& key) { return key.type == ValueType::kSweep || key.type == ValueType::kPhases || key.type == ValueType::kJson; }
 
 }  // namespace backplane

@@ -23,8 +23,11 @@ ordered_json ValuesJson(const std::vector<std::pair<std::string, nlohmann::json>
 
 ordered_json LineJson(const PlanLine& line) {
   if (line.dropped) return {{"dropped", true}, {"values", ValuesJson(line.values)}, {"rule", line.rule}, {"why", line.why}};
-  return {{"trial_id", line.trial_id}, {"point_id", line.point_id},         {"name", line.name},
-          {"seed", line.seed},         {"values", ValuesJson(line.values)}, {"files", line.files}};
+  ordered_json object = {{"trial_id", line.trial_id}, {"point_id", line.point_id},         {"name", line.name},
+                         {"seed", line.seed},         {"values", ValuesJson(line.values)}, {"files", line.files}};
+  if (!line.phase.empty()) object["phase"] = line.phase;
+  if (!line.after.empty()) object["after"] = line.after;
+  return object;
 }
 
 PlanLine ParseLine(const std::string& text) {
@@ -44,6 +47,8 @@ PlanLine ParseLine(const std::string& text) {
   line.name = object.at("name");
   line.seed = object.at("seed");
   line.files = object.at("files").get<std::map<std::string, std::string>>();
+  line.phase = object.value("phase", "");
+  line.after = object.value("after", "");
   return line;
 }
 
@@ -60,6 +65,8 @@ std::vector<PlanLine> PlanLines(const Plan& plan) {
     line.name = point.name;
     line.seed = trial.seed;
     line.files = trial.files;
+    line.phase = point.phase;
+    line.after = plan.IdBefore(trial);
     lines.push_back(std::move(line));
   }
   for (const DroppedPoint& point : plan.dropped) {

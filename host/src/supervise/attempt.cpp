@@ -12,7 +12,8 @@ constexpr int kJsonIndent = 1;
 
 }  // namespace
 
-TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id) {
+TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id,
+                 const std::string& after) {
   const TrialFolder folder = TrialFolderOf(place.out, trial_id);
   TrialSpec spec;
   spec.trial_id = trial_id;
@@ -26,13 +27,15 @@ TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, cons
   spec.checkpoint_dir = folder.checkpoint();
   spec.torch_lib = place.torch_lib;
   spec.resume = folder.HasCheckpoint();
+  if (!after.empty()) spec.start_from = StartFrom{after, TrialFolderOf(place.out, after).checkpoint()};
   return spec;
 }
 
-Attempt::Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const Grant& grant)
+Attempt::Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id,
+                 const std::string& after, const Grant& grant)
     : place_(place),
       folder_(TrialFolderOf(place.out, trial_id)),
-      spec_(SpecOf(place, loaded, trial_id)),
+      spec_(SpecOf(place, loaded, trial_id, after)),
       grant_(grant),
       status_(spec_.attempt_dir / "status") {
   std::filesystem::create_directories(spec_.attempt_dir);

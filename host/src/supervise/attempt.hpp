@@ -22,13 +22,15 @@ struct AttemptPlace {
   int lock_fd = -1;                 // of the folder's lock; stays open in the keeper
 };
 
-// What the trial's next attempt is to be told.
-TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id);
+// What the trial's next attempt is to be told. `after` is the id of the trial whose learner it starts from; empty: of none.
+TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id,
+                 const std::string& after);
 
 class Attempt {
  public:
   // Makes the attempt's folder and trial.json. Throws std::runtime_error.
-  Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const Grant& grant);
+  Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const std::string& after,
+          const Grant& grant);
 
   TrialCommand Command() const;
   unsigned number() const { return static_cast<unsigned>(spec_.attempt); }

@@ -23,6 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kTick_ms = 200;
+constexpr char kLostItsStart[] = "the phase before it, ";  // how the reason of a trial begins that could not start from another
 
 class Batch {
  public:
@@ -99,18 +100,27 @@ class Batch {
 
   // Brings the states of earlier sessions into the schedule.
   void TakeOver() {
+    std::vector<std::pair<size_t, std::string>> can_start;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const TrialRecord* record = RecordOf(i);
       if (record != nullptr) schedule_.Set(i, record->state);
-      if (!request_.only_failed) continue;
+      // What it starts from may have been run again since.
+      const bool again = record != nullptr && record->state == "SKIPPED" && record->why.starts_with(kLostItsStart) &&
+                         !schedule_.LostItsStart(i);
+      if (!request_.only_failed) {
+        if (again) can_start.emplace_back(i, "the phase before it is run again");
+        continue;
+      }
       // In the events it stays failed until it starts: if this session ends before that, the same command still means it.
-      if (record != nullptr && MeantByOnlyFailed(*record, *request_.only_failed)) {
+      if (again || (record != nullptr && MeantByOnlyFailed(*record, *request_.only_failed))) {
         schedule_.Set(i, "PLANNED");
       } else {
         schedule_.Leave(i);
       }
     }
+    SetStates("PLANNED", can_start);
     Infer();
+    SkipWhatNeverCan();
     SayWhatIsNotInThePlan();
   }
 
@@ -130,6 +140,16 @@ class Batch {
       states.emplace_back(inferred.trial,
                           "inferred: " + plan_.trials[inferred.from].id + " needs no more memory and did not fit");
     SetStates("INFEASIBLE", states);
+  }
+
+  void SkipWhatNeverCan() {
+    std::vector<std::pair<size_t, std::string>> skipped;
+    for (const size_t trial : schedule_.NeverCan()) {
+      const size_t before = *plan_.trials[trial].after;
+      const std::string& state = schedule_.state(before);  // PLANNED: one of these itself
+      skipped.emplace_back(trial, kLostItsStart + names_[before] + ", is " + (state == "PLANNED" ? "SKIPPED" : state));
+    }
+    SetStates("SKIPPED", skipped);
   }
 
   // A state that no attempt brought about, with its reason.
@@ -175,6 +195,7 @@ class Batch {
       }
     }
     SetStates("SKIPPED", skipped);
+    SkipWhatNeverCan();
     return true;
   }
 
@@ -182,7 +203,8 @@ class Batch {
 
   std::unique_ptr<Attempt> Make(size_t trial, LoadedExperiment loaded, const Grant& grant) {
     loaded.experiment.resources.device_memory_bytes = slots_.DeviceMemory(loaded.experiment.resources, grant);
-    return std::make_unique<Attempt>(PlaceHere(), loaded, plan_.trials[trial].id, grant);
+    const PlannedTrial& planned = plan_.trials[trial];
+    return std::make_unique<Attempt>(PlaceHere(), loaded, planned.id, plan_.IdBefore(planned), grant);
   }
 
   void RunTrials() {
@@ -276,6 +298,7 @@ class Batch {
       return;
     }
     if (next.state == "INFEASIBLE") Infer();
+    if (next.state != "COMPLETED") SkipWhatNeverCan();
     if (const auto why = stop_rules_.Ended(next.state, verdict.outcome, Now())) Pause(*why);
   }
 

@@ -91,23 +91,73 @@ nlohmann::json WholePoint(const LoadedExperiment& loaded) {
   return entry;
 }
 
+// The phases with every value that one of them has, in all of them: what one changes the next would otherwise take from the file.
+nlohmann::json CompletePhases(const Plan& plan) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const PlannedPoint& point : plan.points) {
+    if (list.size() == plan.phases.size()) break;
+    if (point.phase != plan.phases[list.size()]) continue;
+    nlohmann::json entry = {{"name", point.phase}};
+    for (const std::string& path : plan.phase_paths) entry[path] = nullptr;
+    for (const auto& [path, value] : point.values) {
+      if (entry.contains(path)) entry[path] = value;
+    }
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+// The points of one chain, the first phase first.
+std::vector<const PlannedPoint*> ChainOf(const Plan& plan, const PlannedPoint& last) {
+  std::vector<const PlannedPoint*> chain = {&last};
+  while (chain.back()->after) chain.push_back(&plan.points[*chain.back()->after]);
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+// What the points of a chain have of their own: below the path where all have the same there and no phase speaks of it, else below
+// "phases.NAME.PATH".
+void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, bool whole, nlohmann::json* entry) {
+  std::map<std::string, std::vector<const nlohmann::json*>> values;  // path -> of each phase; NULL: none
+  for (size_t k = 0; k < chain.size(); ++k) {
+    const auto& all = chain[k]->values;
+    for (size_t i = 0; i < (whole ? all.size() : chain[k]->swept); ++i) {
+      values[all[i].first].resize(chain.size());
+      values[all[i].first][k] = &all[i].second;
+    }
+  }
+  for (const auto& [path, of_phase] : values) {
+    const bool within = path.starts_with("env.") || path.starts_with("learner.") || ChoosesPlugin(path);
+    const bool own = std::find(plan.phase_paths.begin(), plan.phase_paths.end(), path) != plan.phase_paths.end();
+    const bool same = !own && std::all_of(of_phase.begin(), of_phase.end(), [&](const nlohmann::json* value) {
+      return value && of_phase.front() && *value == *of_phase.front();
+    });
+    if (whole && within && same) continue;
+    if (same) (*entry)[path] = *of_phase.front();
+    if (own) entry->erase(path);
+    for (size_t k = 0; k < chain.size() && !same; ++k) {
+      if (of_phase[k]) (*entry)["phases." + chain[k]->phase + "." + path] = *of_phase[k];
+    }
+  }
+}
+
 // The experiment with every default, its sweep as a list of the points that are left: the same trials from any folder.
 nlohmann::json CompleteConfig(const Plan& plan) {
   nlohmann::json config = ToJson(plan.base.experiment);
+  if (!plan.phases.empty()) config["phases"] = CompletePhases(plan);
   if (!plan.swept) return config;
   nlohmann::json list = nlohmann::json::array();
   std::set<size_t> seen;
   for (const PlannedTrial& trial : plan.trials) {
-    if (!seen.insert(trial.point).second) continue;
-    const PlannedPoint& point = plan.points[trial.point];
-    const bool whole = plan.whole_files || std::any_of(point.values.begin(), point.values.end(),
+    const PlannedPoint& last = plan.points[trial.point];
+    const bool ends_chain = plan.phases.empty() || last.phase == plan.phases.back();
+    if (!ends_chain || !seen.insert(trial.point).second) continue;
+    const std::vector<const PlannedPoint*> chain = ChainOf(plan, last);
+    const bool whole = plan.whole_files || std::any_of(last.values.begin(), last.values.end(),
                                                        [](const auto& value) { return ChoosesPlugin(value.first); });
     nlohmann::json entry = whole ? WholePoint(plan.Load(trial)) : nlohmann::json::object();
-    entry["name"] = point.name;
-    for (const auto& [path, value] : point.values) {
-      const bool within = path.starts_with("env.") || path.starts_with("learner.") || ChoosesPlugin(path);
-      if (!whole || !within) entry[path] = value;
-    }
+    entry["name"] = NameWithoutPhase(last.name, last.phase);
+    AddValues(plan, chain, whole, &entry);
     list.push_back(std::move(entry));
   }
   config["sweep"] = {{"list", list}};

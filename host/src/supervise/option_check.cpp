@@ -25,6 +25,7 @@ constexpr double kPatience_s = 60;  // between two answers; loading a large libr
 struct Question {
   std::vector<size_t> trials;  // that have it; the first one lends its name
   LoadedExperiment loaded;
+  std::optional<LoadedExperiment> before = {};  // of the phase before
 };
 using Questions = std::vector<Question*>;
 
@@ -75,11 +76,15 @@ class Checker {
     std::map<std::string, Question*> of_configuration;
     for (const size_t trial : TrialsToCheck(plan_, trials)) {
       LoadedExperiment loaded = plan_.Load(plan_.trials[trial]);
-      Question*& question = of_configuration[ConfigurationOf(loaded)];
+      std::optional<LoadedExperiment> before;
+      if (const auto& after = plan_.trials[trial].after) before = plan_.Load(plan_.trials[*after]);
+      Question*& question =
+          of_configuration[ConfigurationOf(loaded) + (before ? "\nafter " + ConfigurationOf(*before) : "")];
       if (question == nullptr) {
         questions_.push_back(std::make_unique<Question>());
         question = questions_.back().get();
         question->loaded = std::move(loaded);
+        question->before = std::move(before);
       }
       of_point[plan_.trials[trial].point] = question;
     }
@@ -144,8 +149,14 @@ class Checker {
   std::filesystem::path WriteTrialJson(const Question& question, const Grant& grant, const std::filesystem::path& dir) const {
     LoadedExperiment loaded = question.loaded;
     loaded.experiment.resources.device_memory_bytes = slots_.DeviceMemory(loaded.experiment.resources, grant);
-    TrialSpec spec = SpecOf(place_, loaded, IdOf(question));
+    const std::string before = plan_.IdBefore(plan_.trials[question.trials.front()]);
+    TrialSpec spec = SpecOf(place_, loaded, IdOf(question), before);
     spec.attempt_dir = dir;
+    if (question.before) {
+      TrialSpec spec_before = SpecOf(place_, *question.before, before, "");
+      spec_before.attempt_dir = dir;
+      WriteFileAtomic(CheckedBefore(dir, before), ToJson(spec_before).dump(kJsonIndent));
+    }
     const std::filesystem::path file = dir / (IdOf(question) + ".json");
     WriteFileAtomic(file, ToJson(spec).dump(kJsonIndent));
     return file;

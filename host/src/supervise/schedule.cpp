@@ -13,6 +13,9 @@ Schedule::Schedule(const Plan& plan)
   for (size_t i = 0; i < plan.trials.size(); ++i) {
     trials_of_[plan.trials[i].point].push_back(i);
     ready_.insert(ready_.end(), i);
+    if (!plan.trials[i].after) continue;
+    next_.resize(plan.trials.size());
+    next_[*plan.trials[i].after].push_back(i);
   }
 }
 
@@ -25,10 +28,18 @@ void Schedule::Set(size_t trial, const std::string& state) {
   }
 }
 
+void Schedule::Leave(size_t trial) {
+  ready_.erase(trial);
+  if (next_.empty()) return;
+  for (const size_t next : next_[trial]) Leave(next);
+}
+
 void Schedule::Delay(size_t trial, double time_s) { not_before_[trial] = time_s; }
 
 std::optional<size_t> Schedule::Next(double now_s) const {
   for (const size_t trial : ready_) {
+    const std::optional<size_t>& after = plan_.trials[trial].after;
+    if (after && states_[*after] != "COMPLETED") continue;
     if (not_before_[trial] <= now_s && !SmallerFirst(trial)) return trial;
   }
   return std::nullopt;
@@ -42,6 +53,25 @@ bool Schedule::SmallerFirst(size_t trial) const {
     if (std::any_of(trials_of_[below].begin(), trials_of_[below].end(), unsettled)) return true;
   }
   return false;
+}
+
+bool Schedule::LostItsStart(size_t trial) const {
+  const std::optional<size_t>& after = plan_.trials[trial].after;
+  if (!after) return false;
+  const std::string& state = states_[*after];
+  return state == "FAILED" || state == "INFEASIBLE" || state == "SKIPPED" || state == "PRUNED";
+}
+
+std::vector<size_t> Schedule::NeverCan() const {
+  std::vector<size_t> found;
+  std::vector<bool> lost(next_.size(), false);
+  for (size_t i = 0; i < next_.size(); ++i) {
+    const std::optional<size_t>& after = plan_.trials[i].after;
+    if (states_[i] != "PLANNED" || !after) continue;
+    lost[i] = lost[*after] || LostItsStart(i);
+    if (lost[i]) found.push_back(i);
+  }
+  return found;
 }
 
 std::vector<size_t> Schedule::NeedAsMuchAs(size_t trial) const {

@@ -1,4 +1,5 @@
-// Which trial runs next: the plan's order, bent only where memory axes want the smaller ones first or a retry has to wait.
+// Which trial runs next: the plan's order, bent only where memory axes want the smaller ones first, a retry has to wait, or a
+// trial starts from one that has not come to its end.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ class Schedule {
   void Set(size_t trial, const std::string& state);
   const std::string& state(size_t trial) const { return states_[trial]; }
   // A planned trial that this session leaves alone (--only-failed), or one that must not start before `time_s`.
-  void Leave(size_t trial) { ready_.erase(trial); }
+  // Those that start from it are left too.
+  void Leave(size_t trial);
   void Delay(size_t trial, double time_s);
 
   // The first planned trial that may start now. Whoever finds no room for it waits: nothing passes it, so a large trial is not
@@ -29,6 +31,12 @@ class Schedule {
   bool Waits(size_t trial) const { return ready_.contains(trial); }  // planned, and this session is to run it
   // How many wait.
   size_t waiting() const { return ready_.size(); }
+
+  // Planned trials that start from one which ended without being COMPLETED, or from one of these: they never can. In the order of
+  // the plan.
+  std::vector<size_t> NeverCan() const;
+  // The trial that `trial` starts from came to no end that it could start from.
+  bool LostItsStart(size_t trial) const;
 
   // The trials that `trial`, which did not fit into memory, speaks for: those still planned.
   std::vector<size_t> NeedAsMuchAs(size_t trial) const;
@@ -41,6 +49,7 @@ class Schedule {
   std::vector<std::string> states_;             // [trials]
   std::vector<double> not_before_;              // [trials]
   std::vector<std::vector<size_t>> trials_of_;  // [points]
+  std::vector<std::vector<size_t>> next_;       // [trials] those that start from it; empty: no trial does from any
   std::set<size_t> ready_;                      // planned and wanted, in plan order
 };
 

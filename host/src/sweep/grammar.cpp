@@ -273,6 +273,12 @@ class SweepReader {
                      fmt::format("'{}' cannot be derived: plugins are chosen before any value is known", entry.key));
         continue;
       }
+      if (entry.key.starts_with("phases.")) {
+        errors_->Add(entry.mark,
+                     fmt::format("'{}' cannot be derived: a derived path has a value in every phase, by that phase's own",
+                                 entry.key));
+        continue;
+      }
       AddPath(entry.key);
       sweep_.derive.push_back({entry.key, entry.mark, *std::move(expression)});
     }

@@ -80,7 +80,7 @@ std::set<std::string> LeftOutKeys(const std::string& path) {
   return keys;
 }
 
-json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, json>& swept) {
+json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, json>& swept, const std::string& after) {
   const Experiment& experiment = loaded.experiment;
   const RolloutConfig& rollout = experiment.rollout;
   // By assignment: an initializer list would copy every option several times, at each of thousands of points.
@@ -106,19 +106,24 @@ json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, j
   for (const auto& [key, value] : swept) {
     if (SaysMore(key, value)) identity["swept"][key] = value;
   }
+  if (!after.empty()) identity["after"] = after;
   return identity;
 }
 
-json TrialIdentity(json point, uint64_t seed, const std::map<std::string, std::string>& files) {
-  return {{"point", std::move(point)}, {"seed", seed}, {"files", files}};
+json TrialIdentity(json point, uint64_t seed, const std::map<std::string, std::string>& files, const std::string& after) {
+  json identity = {{"point", std::move(point)}, {"seed", seed}, {"files", files}};
+  if (!after.empty()) identity["after"] = after;
+  return identity;
 }
 
 std::string IdOfText(const std::string& canonical) { return Sha256(canonical).substr(0, kIdDigits); }
 
 std::string IdOf(const json& identity) { return IdOfText(identity.dump()); }
 
-std::string TrialIdOf(const std::string& point, uint64_t seed, const std::map<std::string, std::string>& files) {
-  return IdOfText(R"({"files":)" + json(files).dump() + R"(,"point":)" + point + R"(,"seed":)" + std::to_string(seed) + "}");
+std::string TrialIdOf(const std::string& point, uint64_t seed, const std::map<std::string, std::string>& files,
+                      const std::string& after) {
+  const std::string begin = after.empty() ? "{" : R"({"after":)" + json(after).dump() + ",";
+  return IdOfText(begin + R"("files":)" + json(files).dump() + R"(,"point":)" + point + R"(,"seed":)" + std::to_string(seed) + "}");
 }
 
 }  // namespace backplane

@@ -33,15 +33,20 @@ std::set<std::string> LeftOutKeys(const std::string& path);
 
 // The resolved settings, without seed and without the content of any file. `swept` holds the values of left-out keys that the
 // sweep names. Canonical (sorted keys). Left out also: the experiment's name, output, report, on_failure, stop_sweep.
-nlohmann::json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, nlohmann::json>& swept);
+// `after` is the id of the point whose learner it starts from; empty: of none, and then nothing is said of it.
+nlohmann::json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, nlohmann::json>& swept,
+                             const std::string& after = "");
 
-nlohmann::json TrialIdentity(nlohmann::json point, uint64_t seed, const std::map<std::string, std::string>& files);
+// `after` is the id of the trial whose learner it starts from; empty: of none.
+nlohmann::json TrialIdentity(nlohmann::json point, uint64_t seed, const std::map<std::string, std::string>& files,
+                             const std::string& after = "");
 
 // The first 16 hex digits of the SHA-256 over the canonical text: in a million trials two ids meet by chance once in 30 million
 // sweeps.
 std::string IdOf(const nlohmann::json& identity);
 std::string IdOfText(const std::string& canonical);
 // IdOf(TrialIdentity(...)), from the canonical text of the point, which all its trials share.
-std::string TrialIdOf(const std::string& point, uint64_t seed, const std::map<std::string, std::string>& files);
+std::string TrialIdOf(const std::string& point, uint64_t seed, const std::map<std::string, std::string>& files,
+                      const std::string& after = "");
 
 }  // namespace backplane

@@ -29,12 +29,12 @@ class SchemaWriter {
   json Write() {
     json schema = Closed(json::object());
     for (const HostKey& key : HostKeys()) Place(&schema, key.path, KeySchema(key));
-    // What stands below is given by a base file or by the sweep, if the file has one of them.
+    // What stands below is given by a base file, by the sweep or by the phases, if the file has one of them.
     json complete = {
         {"required", {"experiment", "env", "learner", "budget"}},
         {"properties",
          {{"env", {{"required", {"plugin"}}}}, {"learner", {{"required", {"plugin"}}}}, {"budget", {{"minProperties", 1}}}}}};
-    const json not_alone = {{"anyOf", {{{"required", {"base"}}}, {{"required", {"sweep"}}}}}};
+    const json not_alone = {{"anyOf", {{{"required", {"base"}}}, {{"required", {"sweep"}}}, {{"required", {"phases"}}}}}};
     json rules = json::array({{{"if", not_alone}, {"then", json::object()}, {"else", std::move(complete)}}});
     for (const PluginInfo* info : plugins_) {
       if (info->kind == BP_KIND_ENV) rules.push_back(EvaluationRule(*info));
@@ -69,6 +69,7 @@ class SchemaWriter {
     switch (key.type) {
       case ValueType::kBase: schema = {{"type", "string"}}; break;
       case ValueType::kSweep: schema = SweepSchema(); break;
+      case ValueType::kPhases: schema = PhasesSchema(); break;
       case ValueType::kPluginName: schema = PluginName(key.path == "env.plugin" ? BP_KIND_ENV : BP_KIND_LEARNER); break;
       case ValueType::kPluginOptions: schema = {{"type", {"object", "null"}}}; break;
       case ValueType::kMonitors: schema = Monitors(); break;

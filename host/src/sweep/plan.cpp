@@ -65,10 +65,13 @@ class PlanMemory {
 
 class Planner {
  public:
-  Planner(std::shared_ptr<PlanMemory> memory, bool swept, Errors* errors) : memory_(std::move(memory)), errors_(errors) {
+  Planner(std::shared_ptr<PlanMemory> memory, bool swept, bool points_alone, Errors* errors)
+      : memory_(std::move(memory)), errors_(errors), points_alone_(points_alone) {
     plan_.swept = swept;
     plan_.memory_axes = sweep().memory_axes;
     plan_.whole_files = !sweep().files.empty();
+    for (const Phase& phase : phases()) plan_.phases.push_back(phase.name);
+    plan_.phase_paths = memory_->resolver.phase_paths();
     if (const auto& seeds = sweep().seeds) plan_.seeds = {{"n", seeds->n}, {"first", seeds->first}, {"paired", seeds->paired}};
   }
 
@@ -111,29 +114,102 @@ class Planner {
     return true;
   }
 
+  // One point or, with phases, one for each of them, in their order.
+  using Chain = std::vector<ResolvedPoint>;
+
   void AddPoint(const Combination& combination, bool listed) {
     ++plan_.generated;
-    std::optional<ResolvedPoint> point = memory_->resolver.Resolve(combination, errors_);
-    if (point && HasVariants(point->name, listed)) varied_.push_back({combination, point->name, listed});
-    if (!point) return;
-    if (!point->dropped_by.empty()) {
-      plan_.dropped.push_back({std::move(point->values), std::move(point->dropped_by), std::move(point->why)});
+    std::optional<Chain> chain = Resolve(combination);
+    if (!chain) return;
+    ResolvedPoint& last = chain->back();
+    if (HasVariants(last.name, listed)) varied_.push_back({combination, last.name, listed});
+    if (!last.dropped_by.empty()) {
+      const std::string& phase = PhaseOf(chain->size() - 1);
+      if (!phase.empty()) last.why = "in phase " + phase + (last.why.empty() ? "" : ": " + last.why);
+      plan_.dropped.push_back({std::move(last.values), std::move(last.dropped_by), std::move(last.why)});
       return;
     }
-    std::map<std::string, json> swept = memory_->resolver.SweptKeys(point->read);
-    const LoadedExperiment loaded = Resolver::Build(std::move(point->read));
-    const std::string identity = PointIdentity(loaded, swept).dump();
-    std::string id = IdOfText(identity);
-    auto [known, fresh] = by_id_.emplace(id, plan_.points.size());
-    if (!fresh) {
-      plan_.dropped.push_back({std::move(point->values), "same as another point", plan_.points[known->second].name});
+    AddChain(*std::move(chain), listed);
+  }
+
+  // Up to the first one that a rule drops. Absent after errors.
+  std::optional<Chain> Resolve(const Combination& combination) {
+    Chain chain;
+    for (size_t k = 0; k < std::max<size_t>(phases().size(), 1); ++k) {
+      const Phase* phase = phases().empty() ? nullptr : &phases()[k];
+      std::optional<ResolvedPoint> point = memory_->resolver.Resolve(combination, phase, errors_);
+      if (!point) return std::nullopt;
+      chain.push_back(*std::move(point));
+      if (!chain.back().dropped_by.empty()) break;
+    }
+    return chain;
+  }
+
+  const std::vector<Phase>& phases() const { return memory_->resolver.phases(); }
+  const std::string& PhaseOf(size_t place) const {
+    static const std::string none;
+    return phases().empty() ? none : phases()[place].name;
+  }
+
+  void AddChain(Chain chain, bool listed) {
+    struct Built {
+      LoadedExperiment loaded;
+      std::map<std::string, json> swept;
+      std::string identity, id;
+    };
+    std::vector<Built> built;
+    for (size_t k = 0; k < chain.size(); ++k) {
+      Built one;
+      one.swept = memory_->resolver.SweptKeys(chain[k].read, phases().empty() ? nullptr : &phases()[k]);
+      one.loaded = Resolver::Build(std::move(chain[k].read));
+      one.identity = PointIdentity(one.loaded, one.swept, k > 0 ? built[k - 1].id : "").dump();
+      one.id = IdOfText(one.identity);
+      built.push_back(std::move(one));
+    }
+    // The last one's identity holds those before it.
+    if (const auto known = by_id_.find(built.back().id); known != by_id_.end()) {
+      plan_.dropped.push_back({std::move(chain.back().values), "same as another point", plan_.points[known->second].name});
       return;
     }
-    AddNotes(loaded.notes);
-    AddTrials(loaded, identity, id);
-    plan_.points.push_back({std::move(id), std::move(point->name), std::move(point->values), listed});
-    memory_->writes.push_back(std::move(point->writes));
-    memory_->swept.push_back(std::move(swept));
+    std::vector<size_t> places;
+    for (size_t k = 0; k < chain.size(); ++k) {
+      const auto [known, fresh] = by_id_.emplace(built[k].id, plan_.points.size());
+      const std::optional<size_t> after = k > 0 ? std::optional(places.back()) : std::nullopt;
+      places.push_back(known->second);
+      if (!fresh) continue;  // chains may begin alike
+      AddNotes(built[k].loaded.notes);
+      const std::string& phase = PhaseOf(k);
+      plan_.points.push_back({built[k].id, NameWithPhase(chain[k].name, phase), std::move(chain[k].values), listed, phase,
+                              after, chain[k].swept});
+      memory_->writes.push_back(std::move(chain[k].writes));
+      memory_->swept.push_back(std::move(built[k].swept));
+    }
+    if (points_alone_) return;
+    std::vector<std::map<std::string, std::string>> files;
+    for (const Built& one : built) files.push_back(hashes_.Of(one.loaded));
+    const std::optional<Seeds>& seeds = sweep().seeds;
+    for (uint64_t i = 0; i < (seeds ? seeds->n : 1); ++i) {
+      const uint64_t number = seeds ? seeds->first + i : 0;
+      // All phases have the seed of the first, whichever other chains begin with it.
+      const uint64_t seed =
+          !seeds ? built.front().loaded.experiment.seed : seeds->paired ? number : SeedOfPoint(built.front().id, number);
+      std::optional<size_t> after;
+      for (size_t k = 0; k < built.size(); ++k) after = AddTrial(places[k], i, built[k].identity, seed, files[k], after);
+    }
+  }
+
+  // The index of the trial, which may be there already.
+  size_t AddTrial(size_t point, uint64_t pass, const std::string& identity, uint64_t seed,
+                  const std::map<std::string, std::string>& files, std::optional<size_t> after) {
+    const size_t next = plan_.trials.size();
+    if (!phases().empty()) {
+      const auto [known, fresh] = by_point_and_pass_.try_emplace({point, pass}, next);
+      if (!fresh) return known->second;
+    }
+    const std::string id = TrialIdOf(identity, seed, files, after ? plan_.trials[*after].id : "");
+    plan_.trials.push_back({id, point, seed, files, after});
+    passes_.push_back(pass);
+    return next;
   }
 
   static bool IsOf(const PointAxis& axis, const std::string& name, bool listed) {
@@ -183,27 +259,31 @@ class Planner {
     }
   }
 
-  void AddTrials(const LoadedExperiment& loaded, const std::string& identity, const std::string& point_id) {
-    const std::optional<Seeds>& seeds = sweep().seeds;
-    const auto files = hashes_.Of(loaded);
-    for (uint64_t i = 0; i < (seeds ? seeds->n : 1); ++i) {
-      const uint64_t number = seeds ? seeds->first + i : 0;
-      const uint64_t seed = !seeds ? loaded.experiment.seed : seeds->paired ? number : SeedOfPoint(point_id, number);
-      plan_.trials.push_back({TrialIdOf(identity, seed, files), plan_.points.size(), seed, files});
-    }
-  }
-
   // Where times are compared all points run once per seed, every second pass backwards, so that a drift of the machine does not
   // look like an effect.
   void OrderTrials() {
     if (!plan_.base.experiment.report.ComparesTimes()) return;
-    const size_t passes = sweep().seeds ? sweep().seeds->n : 1;
+    std::vector<std::vector<size_t>> passes(sweep().seeds ? sweep().seeds->n : 1);
+    for (size_t i = 0; i < plan_.trials.size(); ++i) passes[passes_[i]].push_back(i);
+    std::vector<size_t> order;
+    std::vector<bool> placed(plan_.trials.size(), false);
+    // The phases of a trial stay one after the other, whichever way a pass goes.
+    const auto place = [&](size_t trial, const auto& self) -> void {
+      if (placed[trial]) return;
+      if (plan_.trials[trial].after) self(*plan_.trials[trial].after, self);
+      placed[trial] = true;
+      order.push_back(trial);
+    };
+    for (size_t pass = 0; pass < passes.size(); ++pass) {
+      if (pass % 2 == 1) std::reverse(passes[pass].begin(), passes[pass].end());
+      for (const size_t trial : passes[pass]) place(trial, place);
+    }
+    std::vector<size_t> now(order.size());
+    for (size_t i = 0; i < order.size(); ++i) now[order[i]] = i;
     std::vector<PlannedTrial> ordered;
-    for (size_t pass = 0; pass < passes; ++pass) {
-      for (size_t i = 0; i < plan_.points.size(); ++i) {
-        const size_t point = pass % 2 == 0 ? i : plan_.points.size() - 1 - i;
-        ordered.push_back(std::move(plan_.trials[point * passes + pass]));
-      }
+    for (const size_t trial : order) {
+      ordered.push_back(std::move(plan_.trials[trial]));
+      if (ordered.back().after) ordered.back().after = now[*ordered.back().after];
     }
     plan_.trials = std::move(ordered);
   }
@@ -218,9 +298,12 @@ class Planner {
 
   std::shared_ptr<PlanMemory> memory_;
   Errors* errors_;
+  bool points_alone_;  // no trials of them
   Plan plan_;
   FileHashes hashes_;
   std::unordered_map<std::string, size_t> by_id_;
+  std::map<std::pair<size_t, uint64_t>, size_t> by_point_and_pass_;  // trials, where chains may begin alike
+  std::vector<uint64_t> passes_;                                     // [trials] the number of their seed among the seeds
 
   struct Varied {
     Combination combination;
@@ -230,8 +313,10 @@ class Planner {
   std::vector<Varied> varied_;  // points that have variants
 };
 
+LoadedExperiment Plan::LoadPoint(size_t point) const { return memory_->resolver.Load(memory_->writes[point]); }
+
 LoadedExperiment Plan::Load(const PlannedTrial& trial) const {
-  LoadedExperiment loaded = memory_->resolver.Load(memory_->writes[trial.point]);
+  LoadedExperiment loaded = LoadPoint(trial.point);
   loaded.experiment.seed = trial.seed;
   const std::optional<Seeds>& seeds = memory_->resolver.sweep().seeds;
   if (seeds) loaded.origin["seed"] = Place(seeds->mark);
@@ -240,7 +325,9 @@ LoadedExperiment Plan::Load(const PlannedTrial& trial) const {
 
 json Plan::Identity(const PlannedTrial& trial) const {
   const LoadedExperiment loaded = Load(trial);
-  return TrialIdentity(PointIdentity(loaded, memory_->swept[trial.point]), trial.seed, trial.files);
+  const std::optional<size_t>& after = points[trial.point].after;
+  return TrialIdentity(PointIdentity(loaded, memory_->swept[trial.point], after ? points[*after].id : ""), trial.seed,
+                       trial.files, IdBefore(trial));
 }
 
 PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& options) {
@@ -248,13 +335,18 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   std::vector<ShortAxis> short_axes = ParseShortAxes(options.sweep, &errors);
   std::optional<ExperimentText> text = ReadExperimentText(file, options.set, &errors);
   if (!text) return {std::nullopt, errors.Sorted()};
+  if (options.without_sweep) text->sweep.reset();
   const bool swept = text->sweep || !short_axes.empty();
   std::optional<Entry> section = std::move(text->sweep);
   Sweep sweep = ReadSweep(section ? &*section : nullptr, std::move(short_axes), &errors);
+  std::optional<Entry> phase_section = std::move(text->phases);
+  Phases phases = ReadPhases(phase_section ? &*phase_section : nullptr, text->set_in_phases, &errors);
+  CheckPhasePaths(sweep, phases, &errors);
+  if (!errors.empty() && (phase_section || !text->set_in_phases.empty())) return {std::nullopt, errors.Sorted()};
   Errors of_the_points;
-  auto memory =
-      std::make_shared<PlanMemory>(PointResolver(*std::move(text), std::move(sweep), options.lookup, options.defaults));
-  Plan plan = Planner(std::move(memory), swept, &of_the_points).Make();
+  auto memory = std::make_shared<PlanMemory>(
+      PointResolver(*std::move(text), std::move(sweep), std::move(phases), options.lookup, options.defaults));
+  Plan plan = Planner(std::move(memory), swept, options.without_sweep, &of_the_points).Make();
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};
   return {std::move(plan), {}};

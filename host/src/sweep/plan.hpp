@@ -2,7 +2,8 @@
 // it.
 //
 // Order: product of grid x zip x files x random -> list appended -> derive -> where -> equal points dropped -> x seeds. Points
-// that the command line adds to those there are (grammar.hpp, PointAxis) come last.
+// that the command line adds to those there are (grammar.hpp, PointAxis) come last. With `phases:` each of them is a chain of
+// points, one a phase, and each seed of it a chain of trials; a chain whose points are all those of another is an equal one.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ struct PlanOptions {
   std::vector<std::string> sweep;  // "path=1,2,4", "path=range(1,9,2)", "path=choice(a,b)", "point:path=1,2": as ReadSweep says
   PluginLookup lookup;
   KeyDefaults defaults = {};  // where file, sweep and --set leave a key out
+  bool without_sweep = false;  // the points alone that the file has without its `sweep:`, and no trials: no data file is read
 };
 
 struct PlannedPoint {
@@ -32,13 +34,27 @@ struct PlannedPoint {
                      // single point
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that the sweep names, in the file's order
   bool listed = false;                                         // an entry of `sweep.list`
+  std::string phase;            // its name, which ends `name` too; empty: the experiment has no phases
+  std::optional<size_t> after;  // index of the point of the phase before
+  size_t swept = 0;             // how many of the values are at paths that the sweep names; then come those of the phases
 };
+
+// "lr=0.1" and "first" are "lr=0.1 first"; either may be empty.
+inline std::string NameWithPhase(const std::string& name, const std::string& phase) {
+  return name + (name.empty() || phase.empty() ? "" : " ") + phase;
+}
+// What the points of one chain have in common.
+inline std::string NameWithoutPhase(const std::string& name, const std::string& phase) {
+  const size_t own = phase.empty() ? name.size() : name.size() - phase.size();
+  return name.substr(0, own > 0 && !phase.empty() ? own - 1 : own);
+}
 
 struct PlannedTrial {
   std::string id;    // 16 hex digits: hash of the point, the seed and the content of the plugin and data files
   size_t point = 0;  // index into points
   uint64_t seed = 0;
   std::map<std::string, std::string> files;  // "env.plugin", "learner.options.corpus" -> SHA-256 of the file named there
+  std::optional<size_t> after;               // index of the trial, an earlier one, whose learner it starts from
 };
 
 struct DroppedPoint {
@@ -51,6 +67,8 @@ class Plan {
  public:
   std::vector<PlannedPoint> points;
   std::vector<PlannedTrial> trials;  // in the order they should run
+  std::vector<std::string> phases;   // their names in their order; empty: the experiment has none
+  std::vector<std::string> phase_paths;  // every path that one of them names
   std::vector<DroppedPoint> dropped;
   size_t generated = 0;                  // points before any was dropped
   std::vector<std::string> memory_axes;  // of `sweep.memory_axes`: larger never needs less memory
@@ -63,6 +81,9 @@ class Plan {
   // Both are for trials of this plan only, and for one thread at a time: copies of a plan share what they resolve with.
   // The experiment of one trial, resolved, its seed set. Cheap enough to be asked for when the trial starts.
   LoadedExperiment Load(const PlannedTrial& trial) const;
+  LoadedExperiment LoadPoint(size_t point) const;  // with the seed of the file
+  // The id of the trial whose learner it starts from; empty: of none.
+  std::string IdBefore(const PlannedTrial& trial) const { return trial.after ? trials[*trial.after].id : ""; }
   // Everything that may change a number, canonical (sorted keys): what `PlannedTrial::id` is a hash of.
   nlohmann::json Identity(const PlannedTrial& trial) const;
 

@@ -86,8 +86,16 @@ std::optional<json> ExpressionValue(const ReadPoint& point, const std::string& p
   return value;
 }
 
-PointResolver::PointResolver(ExperimentText text, Sweep sweep, PluginLookup lookup, KeyDefaults defaults)
-    : sweep_(std::move(sweep)) {
+PointResolver::PointResolver(ExperimentText text, Sweep sweep, Phases phases, PluginLookup lookup, KeyDefaults defaults)
+    : sweep_(std::move(sweep)), phases_(std::move(phases)) {
+  for (const Assigned& assigned : sweep_.assigned) {
+    const auto found = phases_.Split(assigned.override.path);
+    if (!found) continue;
+    Assigned meant = assigned;
+    meant.override.path = found->second;
+    meant.override.replaces = true;  // the phase's own value
+    of_one_phase_.emplace(&assigned, OfOnePhase{found->first, std::move(meant)});
+  }
   auto tables = std::make_shared<PluginTables>(std::move(lookup));
   resolvers_.push_back(std::make_unique<Resolver>(text.root, text.set, tables, defaults));
   for (SweptFile& file : sweep_.files) {
@@ -173,13 +181,27 @@ void PointResolver::Derive(ResolvedPoint* point, Errors* errors) const {
   }
 }
 
-void PointResolver::Describe(const Combination& combination, ResolvedPoint* point) const {
+// NULL: it is another phase's.
+const Assigned* PointResolver::InPhase(const Assigned* assigned, const Phase* phase) const {
+  const auto found = of_one_phase_.find(assigned);
+  if (found == of_one_phase_.end()) return assigned;
+  return found->second.phase == phase ? &found->second.assigned : nullptr;
+}
+
+std::optional<std::string> PointResolver::PathInPhase(const std::string& path, const Phase* phase) const {
+  const auto found = phases_.Split(path);
+  if (!found) return path;
+  return found->first == phase ? std::optional(found->second) : std::nullopt;
+}
+
+void PointResolver::Describe(const Combination& combination, const Phase* phase, ResolvedPoint* point) const {
   std::map<std::string, const Assigned*> written;
   for (const Assigned* assigned : point->writes.assigned) written[assigned->override.path] = assigned;
   std::set<std::string> removed;
   for (const AxisValue* step : combination.steps) {
-    for (const Assigned* assigned : step->assigned) {
-      if (!written.contains(assigned->override.path)) removed.insert(assigned->override.path);
+    for (const Assigned* each : step->assigned) {
+      const Assigned* assigned = InPhase(each, phase);
+      if (assigned && !written.contains(assigned->override.path)) removed.insert(assigned->override.path);
     }
   }
   const auto value_of = [&](const std::string& path) -> std::optional<json> {
@@ -188,25 +210,45 @@ void PointResolver::Describe(const Combination& combination, ResolvedPoint* poin
     auto found = written.find(path);
     return found == written.end() ? std::nullopt : std::optional(PlainJson(found->second->override.value));
   };
-  for (const std::string& path : sweep_.paths) {
+  std::set<std::string> listed;
+  const auto list = [&](const std::string& path) {
+    if (!listed.insert(path).second) return;
     if (auto value = value_of(path)) point->values.emplace_back(path, *std::move(value));
+  };
+  for (const std::string& path : sweep_.paths) {
+    if (const auto here = PathInPhase(path, phase)) list(*here);
   }
+  point->swept = point->values.size();
+  for (const std::string& path : phases_.paths) list(path);
   const auto add = [&](const std::string& part) { point->name += (point->name.empty() ? "" : " ") + part; };
+  // A phase is called by what those before it had of their own too, as that is what tells it from another chain's.
+  const auto later = [&](const Assigned* assigned) {
+    const auto found = of_one_phase_.find(assigned);
+    return found != of_one_phase_.end() && found->second.phase > phase;
+  };
   for (const AxisValue* step : combination.steps) {
-    if (!step->name.empty()) add(step->name);
+    const bool all_later = !step->assigned.empty() && std::all_of(step->assigned.begin(), step->assigned.end(), later);
+    if (!step->name.empty() && !all_later) add(step->name);
     for (size_t i = 0; i < step->assigned.size() && step->name.empty(); ++i) {
-      const std::string& path = step->assigned[i]->override.path;
-      if (auto value = value_of(path)) add(short_names_.at(path) + "=" + Show(*value));
+      const Override& given = step->assigned[i]->override;
+      if (later(step->assigned[i])) continue;
+      const Assigned* here = InPhase(step->assigned[i], phase);
+      const auto value = here ? value_of(here->override.path) : std::optional(PlainJson(given.value));
+      if (value) add(short_names_.at(given.path) + "=" + Show(*value));
     }
   }
 }
 
-std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combination, Errors* errors) const {
+std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combination, const Phase* phase, Errors* errors) const {
   ResolvedPoint point;
   point.writes.file = combination.file;
   std::vector<const Assigned*> conditional;
+  if (phase) point.writes.assigned = phase->assigned;
   for (const AxisValue* step : combination.steps) {
-    for (const Assigned* assigned : step->assigned) (assigned->when ? conditional : point.writes.assigned).push_back(assigned);
+    for (const Assigned* each : step->assigned) {
+      if (const Assigned* assigned = InPhase(each, phase))
+        (assigned->when ? conditional : point.writes.assigned).push_back(assigned);
+    }
   }
   Errors found;
   DecideWhen(conditional, &point.writes, &found);
@@ -216,7 +258,7 @@ std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combinati
                    [&](const Assigned* a, const Assigned* b) { return depth(a) < depth(b); });
   Derive(&point, &found);
   if (point.dropped_by.empty()) point.read = Read(point.writes, &found);
-  Describe(combination, &point);
+  Describe(combination, phase, &point);
   const auto lookup = [&](const std::string& path, std::string* why_not) { return ExpressionValue(point.read, path, why_not); };
   Errors in_where;
   for (size_t i = 0; i < sweep_.where.size() && point.dropped_by.empty(); ++i) {
@@ -238,10 +280,12 @@ std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combinati
   return found.empty() && in_where.empty() ? std::optional(std::move(point)) : std::nullopt;
 }
 
-std::map<std::string, json> PointResolver::SweptKeys(const ReadPoint& point) const {
+std::map<std::string, json> PointResolver::SweptKeys(const ReadPoint& point, const Phase* phase) const {
   std::set<std::string> keys = named_by_files_;
   for (const std::string& path : sweep_.paths) {
-    const std::string target = point.Target(path);
+    const auto here = PathInPhase(path, phase);
+    if (!here) continue;
+    const std::string target = point.Target(*here);
     auto [known, fresh] = left_out_keys_.try_emplace(target);
     if (fresh) known->second = LeftOutKeys(target);
     keys.insert(known->second.begin(), known->second.end());

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config/resolver.hpp"
-#include "sweep/grammar.hpp"
+#include "sweep/phases.hpp"
 
 namespace backplane {
 
@@ -29,34 +29,45 @@ struct PointWrites {
 struct ResolvedPoint {
   PointWrites writes;
   ReadPoint read;
-  std::string name;
-  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path of the sweep that has one here
+  std::string name;  // without that of the phase
+  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path of the sweep that has one here, then of the phases
+  size_t swept = 0;                                            // how many of them are the sweep's
   std::string dropped_by, why;                                 // the rule that drops it; empty: it stays
 };
 
 // Not thread-safe.
 class PointResolver {
  public:
-  PointResolver(ExperimentText text, Sweep sweep, PluginLookup lookup, KeyDefaults defaults = {});
+  PointResolver(ExperimentText text, Sweep sweep, Phases phases, PluginLookup lookup, KeyDefaults defaults = {});
 
   const Sweep& sweep() const { return sweep_; }
+  const std::vector<Phase>& phases() const { return phases_.list; }
+  const std::vector<std::string>& phase_paths() const { return phases_.paths; }
 
   // The experiment without its sweep.
   std::optional<LoadedExperiment> Base() const;
-  // Absent after errors.
-  std::optional<ResolvedPoint> Resolve(const Combination& combination, Errors* errors) const;
+  // Absent after errors. `phase` is one of phases(); NULL: there are none.
+  std::optional<ResolvedPoint> Resolve(const Combination& combination, const Phase* phase, Errors* errors) const;
   // A point that resolved without errors before.
   LoadedExperiment Load(const PointWrites& writes) const;
   // Values of keys that belong to the identity only because the sweep names them.
-  std::map<std::string, nlohmann::json> SweptKeys(const ReadPoint& point) const;
+  std::map<std::string, nlohmann::json> SweptKeys(const ReadPoint& point, const Phase* phase) const;
 
  private:
   ReadPoint Read(const PointWrites& writes, Errors* errors) const;
   void DecideWhen(const std::vector<const Assigned*>& conditional, PointWrites* writes, Errors* errors) const;
   void Derive(ResolvedPoint* point, Errors* errors) const;
-  void Describe(const Combination& combination, ResolvedPoint* point) const;
+  void Describe(const Combination& combination, const Phase* phase, ResolvedPoint* point) const;
+  const Assigned* InPhase(const Assigned* assigned, const Phase* phase) const;
+  std::optional<std::string> PathInPhase(const std::string& path, const Phase* phase) const;
 
   Sweep sweep_;
+  Phases phases_;
+  struct OfOnePhase {
+    const Phase* phase;
+    Assigned assigned;  // with the path that is meant
+  };
+  std::map<const Assigned*, OfOnePhase> of_one_phase_;  // those of the sweep at "phases.NAME.PATH"
   std::vector<std::unique_ptr<Resolver>> resolvers_;  // of the experiment file, then of each swept file merged over it
   std::map<std::string, std::string> short_names_;    // of each path: its last word, or the whole path where that is not unique
   std::set<std::string> named_by_files_;              // left-out keys that swept files set

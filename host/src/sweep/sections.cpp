@@ -31,6 +31,7 @@ std::string WhyNoAxis(const std::string& path) {
   if (top == "experiment" || top == "output") return "all points of a batch share one results folder";
   if (top == "plugin_path") return "all points of a batch share the plugin path; name a plugin's file to compare builds";
   if (top == "base") return "a base is read before the sweep; name whole experiment files under sweep.files";
+  if (path == "phases") return "it is the innermost order of every point; sweep phases.NAME.PATH, a value of one phase";
   if (top == "sweep") return "a sweep does not change itself";
   if (top == "report" || top == "on_failure" || top == "stop_sweep") return "it concerns the batch as a whole";
   return "";
@@ -54,8 +55,10 @@ Axis ReadFileAxis(const Entry& section, std::vector<SweptFile>* files, Errors* e
     if (!root) continue;
     if (const Entry* sweep = FindEntry(*root, "sweep"))
       errors->Add(sweep->mark, "a file that is a point of a sweep has no sweep of its own");
+    if (const Entry* phases = FindEntry(*root, "phases"))
+      errors->Add(phases->mark, "a file that is a point of a sweep has no phases of its own: they are the batch's");
     std::erase_if(root->entries, [](const Entry& entry) {
-      return entry.key == "sweep" ||
+      return entry.key == "phases" || entry.key == "sweep" ||
              std::find(std::begin(kOfTheBatch), std::end(kOfTheBatch), entry.key) != std::end(kOfTheBatch);
     });
     files->push_back({*std::move(root), file.stem().string()});

@@ -27,8 +27,14 @@ std::string PathPattern() {
   return pattern + ")(\\..+)?$";
 }
 
+// The same of one phase.
+const char* const kPathInPhase = R"(^phases\..+\..+$)";
+
+json PathName() { return {{"anyOf", {{{"pattern", PathPattern()}}, {{"pattern", kPathInPhase}}}}}; }
+json PathOrName() { return {{"anyOf", {{{"const", "name"}}, PathName()}}}; }
+
 json PathsTo(json value) {
-  return {{"type", "object"}, {"propertyNames", {{"pattern", PathPattern()}}}, {"additionalProperties", std::move(value)}};
+  return {{"type", "object"}, {"propertyNames", PathName()}, {"additionalProperties", std::move(value)}};
 }
 
 json ExpressionText() { return {{"type", {"string", "number", "boolean"}}}; }
@@ -61,18 +67,32 @@ json Distribution() {
 
 json Zip() {
   json paths = PathsTo(Values());
-  paths["propertyNames"] = {{"anyOf", {{{"const", "name"}}, {{"pattern", PathPattern()}}}}};
+  paths["propertyNames"] = PathOrName();
   paths["minProperties"] = 1;
   return {{"type", "object"}, {"additionalProperties", std::move(paths)}};
 }
 
+json DerivedPaths() {
+  json paths = PathsTo(ExpressionText());
+  paths["propertyNames"] = {{"pattern", PathPattern()}};
+  return paths;
+}
+
 json List() {
   json point = PathsTo(json::object());
-  point["propertyNames"] = {{"anyOf", {{{"const", "name"}}, {{"pattern", PathPattern()}}}}};
+  point["propertyNames"] = PathOrName();
   return {{"type", "array"}, {"items", std::move(point)}, {"minItems", 1}};
 }
 
 }  // namespace
+
+json PhasesSchema() {
+  json phase = PathsTo(json::object());
+  phase["propertyNames"] = {{"anyOf", {{{"const", "name"}}, {{"pattern", PathPattern()}}}},
+                            {"not", {{"enum", {"learner", "learner.plugin"}}}}};
+  phase["required"] = {"name"};
+  return {{"type", {"array", "null"}}, {"items", std::move(phase)}, {"minItems", 1}};
+}
 
 json SweepSchema() {
   json random = Closed({{"trials", Count(1)}, {"seed", Count(0)}, {"space", PathsTo(Distribution())}});
@@ -85,7 +105,7 @@ json SweepSchema() {
                        {"list", List()},
                        {"files", std::move(files)},
                        {"random", std::move(random)},
-                       {"derive", PathsTo(ExpressionText())},
+                       {"derive", DerivedPaths()},
                        {"where", {{"anyOf", {ExpressionText(), {{"type", "array"}, {"items", ExpressionText()}}}}}},
                        {"seeds", Closed({{"n", Count(1)}, {"first", Count(0)}, {"paired", {{"type", "boolean"}}}})},
                        {"memory_axes", texts}});

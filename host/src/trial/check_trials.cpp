@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <vector>
 
 #include "base/json_text.hpp"
+#include "trial/checkpoint.hpp"
 #include "trial/crash.hpp"
 #include "trial/failed_with.hpp"
+#include "trial/learner_state.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
 
@@ -29,12 +32,43 @@ void Say(const TrialCheck& check) {
   std::fflush(stdout);
 }
 
+// What a learner of the phase before would save, as far as it can be known before that has run: what it saves now or, where it
+// has run, what it saved. Absent: it can not be known.
+std::optional<std::vector<std::byte>> StateBefore(const StartFrom& from, const std::filesystem::path& folder, StatusWriter* status,
+                                                  const std::atomic<bool>& cancelled) {
+  if (const std::optional<Checkpoint> checkpoint = ReadCheckpoint(from.checkpoint_dir)) return checkpoint->blobs.at("learner");
+  const TrialSpec spec = ReadTrialSpec(CheckedBefore(folder, from.trial_id));
+  try {
+    TrialParts parts(spec, status, &cancelled, [](const std::string&, int, const std::string&) {});
+    parts.Load({.monitors = false, .evaluation_rows = 0});
+    const bp_learner_state_1* state = StateOf(parts.learner());
+    if (state == nullptr) return std::nullopt;
+    return SaveLearner(*state, parts.learner());
+  } catch (...) {
+    return std::nullopt;  // a check of its own says what is wrong with it
+  }
+}
+
+FailedWith TryToStart(const TrialSpec& spec, const std::filesystem::path& folder, TrialParts* parts, StatusWriter* status,
+                      const std::atomic<bool>& cancelled) {
+  try {
+    NeedState(parts->learner());
+    if (const auto before = StateBefore(*spec.start_from, folder, status, cancelled))
+      StartLearner(parts->learner(), *before, spec.start_from->trial_id);
+    return {};
+  } catch (...) {
+    return FailedWithCurrent();
+  }
+}
+
 // What it says once everything made for it is gone again: a plugin that crashes then does so in its own check.
-TrialCheck Try(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>& cancelled, TrialExit* exit) {
+TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, StatusWriter* status,
+               const std::atomic<bool>& cancelled, TrialExit* exit) {
   TrialParts parts(spec, status, &cancelled, [](const std::string& id, int, const std::string& text) {
     std::fprintf(stderr, "%s: %s\n", id.c_str(), text.c_str());
   });
-  const FailedWith failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
+  FailedWith failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
+  if (failed.exit == kExitOk && spec.start_from) failed = TryToStart(spec, folder, &parts, status, cancelled);
   TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, failed.error, "", ""};
   if (failed.outcome == "config") {
     std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
@@ -51,10 +85,11 @@ TrialCheck Try(const TrialSpec& spec, StatusWriter* status, const std::atomic<bo
   return check;
 }
 
-TrialExit CheckTrial(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>& cancelled) {
+TrialExit CheckTrial(const TrialSpec& spec, const std::filesystem::path& folder, StatusWriter* status,
+                     const std::atomic<bool>& cancelled) {
   std::fprintf(stderr, "%s\n", CheckBegins(spec.trial_id).c_str());
   TrialExit exit = kExitOk;
-  const TrialCheck check = Try(spec, status, cancelled, &exit);
+  const TrialCheck check = Try(spec, folder, status, cancelled, &exit);
   if (!check.error.empty()) std::fprintf(stderr, "%s\n", check.error.c_str());
   Say(check);
   return exit;
@@ -68,6 +103,10 @@ nlohmann::json ToJson(const TrialCheck& check) {
 }
 
 std::string CheckBegins(const std::string& trial_id) { return "checking " + trial_id; }
+
+std::filesystem::path CheckedBefore(const std::filesystem::path& folder, const std::string& trial_id) {
+  return folder / ("before-" + trial_id + ".json");
+}
 
 std::optional<TrialCheck> TrialCheckFromLine(const std::string& line) {
   const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
@@ -93,7 +132,7 @@ int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std
   TrialExit first = kExitOk;
   for (const TrialSpec& spec : specs) {
     if (cancelled) return kExitTemp;
-    const TrialExit exit = CheckTrial(spec, &status, cancelled);
+    const TrialExit exit = CheckTrial(spec, trial_jsons.front().parent_path(), &status, cancelled);
     if (first == kExitOk) first = exit;
   }
   std::filesystem::remove(status_file);

@@ -10,6 +10,11 @@ namespace {
 nlohmann::json ToJson(const TrialPlugin& plugin) { return {{"file", plugin.file.string()}, {"id", plugin.id}}; }
 TrialPlugin PluginFromJson(const nlohmann::json& json) { return {json.at("file").get<std::string>(), json.at("id")}; }
 
+nlohmann::json ToJson(const std::optional<StartFrom>& from) {
+  if (!from) return nullptr;
+  return {{"trial_id", from->trial_id}, {"checkpoint_dir", from->checkpoint_dir.string()}};
+}
+
 }  // namespace
 
 nlohmann::json ToJson(const TrialSpec& spec) {
@@ -24,7 +29,8 @@ nlohmann::json ToJson(const TrialSpec& spec) {
           {"attempt_dir", spec.attempt_dir.string()},
           {"checkpoint_dir", spec.checkpoint_dir.string()},
           {"torch_lib", spec.torch_lib.string()},
-          {"resume", spec.resume}};
+          {"resume", spec.resume},
+          {"start_from", ToJson(spec.start_from)}};
 }
 
 TrialSpec TrialSpecFromJson(const nlohmann::json& json) {
@@ -44,6 +50,8 @@ TrialSpec TrialSpecFromJson(const nlohmann::json& json) {
     spec.checkpoint_dir = json.at("checkpoint_dir").get<std::string>();
     spec.torch_lib = json.at("torch_lib").get<std::string>();
     spec.resume = json.at("resume");
+    if (const auto from = json.find("start_from"); from != json.end() && !from->is_null())
+      spec.start_from = StartFrom{from->at("trial_id"), from->at("checkpoint_dir").get<std::string>()};
     return spec;
   } catch (const nlohmann::json::exception& e) {
     throw std::runtime_error(std::string("not a trial file: ") + e.what());

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,12 @@ struct TrialPlugin {
   std::string id;              // "env.name"
 };
 
+// Another trial, ended, whose learner this one goes on with as its own beginning: counters and budget start anew.
+struct StartFrom {
+  std::string trial_id;
+  std::filesystem::path checkpoint_dir;
+};
+
 struct TrialSpec {
   std::string trial_id;
   uint64_t attempt = 1;
@@ -47,6 +54,7 @@ struct TrialSpec {
   std::filesystem::path attempt_dir, checkpoint_dir;
   std::filesystem::path torch_lib;  // directory with libtorch.so; empty: none known
   bool resume = false;              // go on from checkpoint_dir
+  std::optional<StartFrom> start_from;
 };
 
 nlohmann::json ToJson(const TrialSpec& spec);

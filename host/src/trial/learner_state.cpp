@@ -44,4 +44,23 @@ void LoadLearner(const bp_learner_state_1& state, LearnerInstance& learner, cons
   if (bp_status s = state.load(learner.handle(), &reader); s != BP_OK) learner.Fail(s, "load");
 }
 
+const bp_learner_state_1& NeedState(const LearnerInstance& learner) {
+  const bp_learner_state_1* state = StateOf(learner);
+  if (state != nullptr) return *state;
+  throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
+                     "cannot go on from another phase: it does not offer " BP_LEARNER_STATE_1 ", so nothing of it is kept");
+}
+
+void StartLearner(LearnerInstance& learner, const std::vector<std::byte>& saved, const std::string& other_trial) {
+  const bp_learner_state_1& state = NeedState(learner);
+  try {
+    LoadLearner(state, learner, saved);
+  } catch (const TrialFailure& failure) {
+    // It is not the plugin that is wrong: two phases do not fit together.
+    const bool misfit = failure.status() == BP_E_IO || failure.status() == BP_E_INVALID_ARG;
+    throw TrialFailure(misfit ? BP_E_CONFIG : failure.status(), "",
+                       "the state of the phase before (trial " + other_trial + ") does not fit this one: " + failure.what());
+  }
+}
+
 }  // namespace backplane

@@ -40,7 +40,8 @@ void TrialLoop::Run() {
     phase_events_.HandOver(iterations_, env_steps_);
   };
   try {
-    if (parts_.spec.resume) Resume();
+    const bool resumed = parts_.spec.resume && Resume();
+    if (!resumed && parts_.spec.start_from) StartFromOther();
     RunRequests();
     if (!stopped_) TakeBoundaryState();
     SaveCheckpoint();  // before the evaluation, which may fail

@@ -51,7 +51,8 @@ class TrialLoop {
   const std::vector<std::string>& warnings() const { return warnings_; }  // sentences for the user
 
  private:
-  void Resume();
+  bool Resume();        // false: there is no checkpoint of its own
+  void StartFromOther();
   void RunRequests();
   bool StartCollecting(const bp_request& request);
   void CheckCollecting(const bp_request& request) const;

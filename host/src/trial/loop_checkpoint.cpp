@@ -65,9 +65,9 @@ void TrialLoop::KeepStateBefore() {
   parts_.status.SetPhase(phase);
 }
 
-void TrialLoop::Resume() {
+bool TrialLoop::Resume() {
   const std::optional<Checkpoint> checkpoint = ReadCheckpoint(parts_.spec.checkpoint_dir);
-  if (!checkpoint) return;
+  if (!checkpoint) return false;
   const bp_learner_state_1* state = StateOf(parts_.learner);
   if (state == nullptr)
     throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(), "cannot be resumed: it does not offer " BP_LEARNER_STATE_1);
@@ -78,7 +78,7 @@ void TrialLoop::Resume() {
   seconds_before_ = checkpoint->meta.at("seconds");
   window_.Load(checkpoint->meta.at("window"));
   if (checkpoint->meta.contains("data")) Feed().Load(checkpoint->meta.at("data"));
-  if (checkpoint->blobs.count("rows") == 0) return;  // saved before the first rollout
+  if (checkpoint->blobs.count("rows") == 0) return true;  // saved before the first rollout
   const std::vector<std::byte>& rows = checkpoint->blobs.at("rows");
   std::vector<RowState> states(rows.size() / sizeof(RowState));
   std::memcpy(states.data(), rows.data(), rows.size());
@@ -86,7 +86,7 @@ void TrialLoop::Resume() {
   if (snapshot == nullptr || checkpoint->blobs.count("env") == 0) {
     // The episodes under way are lost; the next ones get the seeds and noise that would have come next.
     collector_.StartAfresh(std::move(states), checkpoint->meta.at("policy_steps"));
-    return;
+    return true;
   }
   const std::vector<std::byte>& env = checkpoint->blobs.at("env");
   const uint64_t bytes = snapshot->row_bytes(parts_.env.handle());
@@ -94,6 +94,23 @@ void TrialLoop::Resume() {
   collector_.Restore(std::move(states), checkpoint->meta.at("policy_steps"), checkpoint->blobs.at("states"), 1);
   for (uint64_t r = 0; r < parts_.env.rows(); ++r)
     if (bp_status s = snapshot->set(parts_.env.handle(), r, env.data() + r * bytes); s != BP_OK) parts_.env.Fail(s, "restore");
+  return true;
+}
+
+// Only what was learned is taken over: rows, seeds and counters are those of a trial that begins.
+void TrialLoop::StartFromOther() {
+  const StartFrom& from = *parts_.spec.start_from;
+  NeedState(parts_.learner);
+  const std::optional<Checkpoint> checkpoint = ReadCheckpoint(from.checkpoint_dir);
+  const std::string where = " in " + from.checkpoint_dir.string();
+  if (!checkpoint)
+    throw TrialFailure(BP_E_CONFIG, "", "the phase before (trial " + from.trial_id + ") has no checkpoint" + where);
+  const nlohmann::json& found = checkpoint->meta.at("trial_id");
+  if (found != from.trial_id)
+    throw TrialFailure(BP_E_CONFIG, "",
+                       "wanted the checkpoint of trial " + from.trial_id + where + ", found that of " + found.dump());
+  const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
+  StartLearner(parts_.learner, checkpoint->blobs.at("learner"), from.trial_id);
 }
 
 }  // namespace backplane

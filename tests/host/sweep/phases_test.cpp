@@ -1,0 +1,155 @@
+// Settings that are trained with one after the other: chains of points, chains of trials.
+#include "sweep_fixture.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::string kTwo =
+    "phases:\n"
+    "  - {name: rise, env.options.legs: 2, learner.options.lr: 0.5}\n"
+    "  - {name: stand, env.options.legs: 4, budget.iterations: 7}\n";
+
+class PhasesTest : public SweepTest {
+ protected:
+  // "name seed<name seed of the trial it starts from" of each trial, in order.
+  static std::vector<std::string> Trials(const Plan& plan) {
+    std::vector<std::string> texts;
+    for (const PlannedTrial& trial : plan.trials) {
+      texts.push_back(Called(plan, trial) + (trial.after ? "<" + Called(plan, plan.trials[*trial.after]) : ""));
+    }
+    return texts;
+  }
+
+ private:
+  static std::string Called(const Plan& plan, const PlannedTrial& trial) {
+    return plan.points[trial.point].name + " " + std::to_string(trial.seed);
+  }
+};
+
+TEST_F(PhasesTest, EachIsAPointOfItsOwnAndStartsFromTheOneBefore) {
+  const Plan plan = GoodPlan(kTwo);
+  EXPECT_THAT(plan.phases, ElementsAre("rise", "stand"));
+  EXPECT_THAT(Trials(plan), ElementsAre("rise 0", "stand 0<rise 0"));
+  const Experiment rise = plan.Load(plan.trials[0]).experiment, stand = plan.Load(plan.trials[1]).experiment;
+  EXPECT_EQ(rise.env.options["legs"], 2);
+  EXPECT_EQ(rise.learner.options["lr"], 0.5);
+  EXPECT_EQ(rise.budget.iterations, 3u) << "as the file says";
+  EXPECT_EQ(stand.env.options["legs"], 4);
+  EXPECT_EQ(stand.learner.options["lr"], 3e-4) << "a phase changes nothing of the next one";
+  EXPECT_EQ(stand.budget.iterations, 7u);
+}
+
+TEST_F(PhasesTest, TheFirstIsThePlainTrialAndALaterOneNamesWhatItStartsFrom) {
+  const Plan plan = GoodPlan(kTwo);
+  const Plan first = GoodPlan("", {}, {"env.options.legs=2", "learner.options.lr=0.5"});
+  const Plan last = GoodPlan("", {}, {"env.options.legs=4", "budget.iterations=7"});
+  EXPECT_EQ(plan.trials[0].id, first.trials[0].id);
+  EXPECT_NE(plan.trials[1].id, last.trials[0].id);
+  EXPECT_EQ(plan.Identity(plan.trials[1])["after"], plan.trials[0].id);
+  EXPECT_NE(GoodPlan(kTwo, {}, {"phases.rise.learner.options.lr=0.25"}).trials[1].id, plan.trials[1].id)
+      << "another beginning, another trial";
+}
+
+TEST_F(PhasesTest, AxesAndSeedsAreOutsidePhases) {
+  const Plan plan = GoodPlan(kTwo + "sweep: {grid: {learner.options.epochs: [5, 6]}, seeds: {n: 2}}\n");
+  EXPECT_EQ(plan.generated, 2u);
+  EXPECT_EQ(plan.points.size(), 4u);
+  EXPECT_THAT(Trials(plan),
+              ElementsAre("epochs=5 rise 0", "epochs=5 stand 0<epochs=5 rise 0", "epochs=5 rise 1",
+                          "epochs=5 stand 1<epochs=5 rise 1", "epochs=6 rise 0", "epochs=6 stand 0<epochs=6 rise 0",
+                          "epochs=6 rise 1", "epochs=6 stand 1<epochs=6 rise 1"));
+  EXPECT_EQ(plan.points[1].values,
+            (std::vector<std::pair<std::string, json>>{
+                {"learner.options.epochs", 5}, {"env.options.legs", 4}, {"learner.options.lr", 3e-4}, {"budget.iterations", 7}}));
+}
+
+TEST_F(PhasesTest, SeedsOfPointsOwnGoThroughTheWholeChain) {
+  const Plan plan = GoodPlan(kTwo + "sweep: {grid: {learner.options.epochs: [5, 6]}, seeds: {n: 1, paired: false}}\n");
+  EXPECT_EQ(plan.trials[0].seed, plan.trials[1].seed);
+  EXPECT_EQ(plan.trials[2].seed, plan.trials[3].seed);
+  EXPECT_NE(plan.trials[0].seed, plan.trials[2].seed);
+}
+
+TEST_F(PhasesTest, AValueOfOnePhaseIsAnAxisAndTheBeginningIsTrainedOnce) {
+  const std::string lines = kTwo + "sweep: {grid: {phases.stand.learner.options.lr: [0.1, 0.2]}, seeds: {n: 2}}\n";
+  const Plan plan = GoodPlan(lines);
+  EXPECT_THAT(Trials(plan), ElementsAre("rise 0", "lr=0.1 stand 0<rise 0", "rise 1",
+                                        "lr=0.1 stand 1<rise 1",
+                                        "lr=0.2 stand 0<rise 0",
+                                        "lr=0.2 stand 1<rise 1"));
+}
+
+TEST_F(PhasesTest, ALaterPhaseIsCalledByWhatTellsItsChainFromOthers) {
+  const Plan plan = GoodPlan(kTwo + "sweep: {grid: {phases.rise.learner.options.epochs: [5, 6]}}\n");
+  EXPECT_THAT(Names(plan), ElementsAre("epochs=5 rise", "epochs=5 stand", "epochs=6 rise", "epochs=6 stand"));
+}
+
+TEST_F(PhasesTest, WhatTheCommandLineSetsHoldsInAllPhasesAndWhatItSetsInOneThere) {
+  const Plan all = GoodPlan(kTwo, {}, {"budget.iterations=2"});
+  EXPECT_EQ(all.Load(all.trials[1]).experiment.budget.iterations, 2u);
+  const Plan one = GoodPlan(kTwo, {}, {"phases.stand.budget.iterations=2", "phases.stand.learner.options.epochs=3"});
+  EXPECT_EQ(one.Load(one.trials[0]).experiment.budget.iterations, 3u);
+  EXPECT_EQ(one.Load(one.trials[1]).experiment.budget.iterations, 2u);
+  EXPECT_EQ(one.Load(one.trials[1]).experiment.learner.options["epochs"], 3);
+}
+
+TEST_F(PhasesTest, ARuleThatDropsOnePhaseDropsTheChain) {
+  const Plan plan = GoodPlan(kTwo +
+                             "sweep: {grid: {learner.options.epochs: [5, 6]}, "
+                             "where: [\"env.options.legs + learner.options.epochs < 10\"]}\n");
+  EXPECT_THAT(Trials(plan), ElementsAre("epochs=5 rise 0", "epochs=5 stand 0<epochs=5 rise 0"));
+  ASSERT_EQ(plan.dropped.size(), 1u);
+  EXPECT_EQ(plan.dropped[0].rule, "where #1");
+  EXPECT_EQ(plan.dropped[0].why, "in phase stand");
+}
+
+TEST_F(PhasesTest, WhereTimesAreComparedPhasesStayInTheirOrder) {
+  const Plan plan = GoodPlan(kTwo +
+                             "report: {kind: parallel_efficiency}\n"
+                             "sweep: {grid: {rollout.num_env_runners: [1, 2]}, seeds: {n: 2}}\n");
+  EXPECT_THAT(Trials(plan),
+              ElementsAre("num_env_runners=1 rise 0", "num_env_runners=1 stand 0<num_env_runners=1 rise 0",
+                          "num_env_runners=2 rise 0", "num_env_runners=2 stand 0<num_env_runners=2 rise 0",
+                          "num_env_runners=2 rise 1", "num_env_runners=2 stand 1<num_env_runners=2 rise 1",
+                          "num_env_runners=1 rise 1", "num_env_runners=1 stand 1<num_env_runners=1 rise 1"));
+}
+
+TEST_F(PhasesTest, TheBudgetMayStandInThePhasesAlone) {
+  const PlanResult result = PlanText(
+      "experiment: first\nenv: {plugin: walker}\nlearner: {plugin: climber}\n"
+      "phases: [{name: a, budget.iterations: 1}, {name: b, budget.env_steps: 9}]\n");
+  ASSERT_TRUE(result.plan) << Format(result.errors.at(0));
+  EXPECT_EQ(result.plan->Load(result.plan->trials[1]).experiment.budget.env_steps, 9u);
+  EXPECT_FALSE(result.plan->Load(result.plan->trials[1]).experiment.budget.iterations);
+}
+
+TEST_F(PhasesTest, EveryMistakeHasItsPlace) {
+  EXPECT_THAT(PlanErrors("phases: {name: rise}\n"), ElementsAre(HasSubstr("5:9 phases: wanted a list")));
+  EXPECT_THAT(PlanErrors("phases: []\n"), ElementsAre(HasSubstr("found an empty one")));
+  EXPECT_THAT(PlanErrors("phases: [{env.options.legs: 2}]\n"), ElementsAre(HasSubstr("a phase lacks 'name'")));
+  EXPECT_THAT(PlanErrors("phases: [{name: a}, {name: a}]\n"), ElementsAre("5:22 phases: two are called 'a'"));
+  EXPECT_THAT(PlanErrors("phases: [{name: a, learner.plugin: hopper}]\n"),
+              ElementsAre(HasSubstr("one learner goes through all phases")));
+  EXPECT_THAT(PlanErrors("phases: [{name: a, seed: 3}]\n"), ElementsAre(HasSubstr("all phases of a trial have its seed")));
+  EXPECT_THAT(PlanErrors("phases: [{name: a, env.options.leg: 3}]\n"),
+              ElementsAre("5:20 unknown path 'env.options.leg'; did you mean 'env.options.legs'?"));
+  EXPECT_THAT(PlanErrors("phases: [{name: a, env.options.legs: 99}]\n"), ElementsAre(HasSubstr("5:38 ")));
+  EXPECT_THAT(PlanErrors(kTwo, {}, {"phases.stnd.budget.iterations=2"}),
+              ElementsAre(HasSubstr("no phase is called 'stnd'; did you mean 'stand'?")));
+  EXPECT_THAT(PlanErrors("", {}, {"phases.stand.budget.iterations=2"}), ElementsAre(HasSubstr("the experiment has no phases")));
+  EXPECT_THAT(PlanErrors(kTwo + "sweep: {grid: {phases.up.budget.iterations: [2]}}\n"),
+              ElementsAre(HasSubstr("no phase is called 'up'")));
+  EXPECT_THAT(PlanErrors(kTwo + "sweep: {grid: {env.options.legs: [2, 3]}}\n"),
+              Each(HasSubstr("'env.options.legs' is given twice")));
+  EXPECT_THAT(PlanErrors(kTwo + "sweep: {derive: {phases.stand.learner.options.epochs: \"1\"}}\n"),
+              Contains(HasSubstr("cannot be derived")));
+}
+
+}  // namespace
+}  // namespace backplane
