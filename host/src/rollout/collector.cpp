@@ -66,25 +66,7 @@ void Collector::HandOutSeeds(uint64_t horizon) {
 
 bool Collector::Collect(uint64_t horizon, std::vector<PhaseClock>& clocks) {
   StartRollout(horizon, clocks[0]);
-  failure_ = nullptr;
-  abort_ = false;
-  const Phase before = clocks[0].current();
-  const std::function<void(unsigned)> job = [&](unsigned runner) {
-    if (runner > 0) clocks[runner].Start(Phase::kIdle);
-    try {
-      RunChunks(runner, clocks[runner]);
-    } catch (...) {
-      Abort(std::current_exception());
-    }
-    if (runner > 0) clocks[runner].Stop();
-  };
-  use_ = runners_.Run(job, [&] {
-    clocks[0].Switch(Phase::kIdle);
-    tls_running_plugin = "";
-  });
-  clocks[0].Switch(before);
-  if (failure_) std::rethrow_exception(failure_);
-  if (abort_) return false;
+  if (!run_.Run(runners_, clocks, [this](unsigned runner, PhaseClock& clock) { RunChunks(runner, clock); })) return false;
   if (env_.resets_itself()) KeepAllBooks(clocks[0]);
   policy_steps_ += horizon;
   const PhaseSpan span(clocks[0], Phase::kBatchBuild);
@@ -99,8 +81,8 @@ void Collector::RunChunks(unsigned runner, PhaseClock& clock) {
     const int64_t until = clock.since_ns() + kHoldNs;
     int64_t next_beat = until;  // a long hold of a slow env is no hang
     do {
-      if (cancelled_.load(std::memory_order_relaxed)) abort_ = true;
-      if (abort_.load(std::memory_order_relaxed)) return;
+      if (cancelled_.load(std::memory_order_relaxed)) run_.Stop();
+      if (run_.stopped()) return;
       StepChunk(*chunk, clock);
       ++chunk->t;
       if (clock.since_ns() >= next_beat) {
@@ -156,6 +138,11 @@ bp_delivery Collector::Delivery() {
   return delivery;
 }
 
+void Collector::LetGo() {
+  buffers_.Release();
+  started_ = false;
+}
+
 void Collector::Restore(std::vector<RowState> rows, uint64_t policy_steps, const std::vector<std::byte>& state_entries,
                         uint64_t horizon) {
   started_ = false;  // nothing to carry over
@@ -164,12 +151,6 @@ void Collector::Restore(std::vector<RowState> rows, uint64_t policy_steps, const
   books_.rows().state = std::move(rows);
   policy_steps_ = policy_steps;
   buffers_.RestoreStates(state_entries);
-}
-
-void Collector::Abort(std::exception_ptr failure) {
-  const std::lock_guard lock(mutex_);
-  if (!failure_) failure_ = failure;
-  abort_ = true;
 }
 
 }  // namespace backplane

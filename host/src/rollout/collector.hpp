@@ -7,9 +7,7 @@
 #pragma once
 
 #include <atomic>
-#include <exception>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,9 +16,9 @@
 #include "rollout/chunk_queue.hpp"
 #include "rollout/delivery.hpp"
 #include "rollout/instance.hpp"
+#include "rollout/joint_run.hpp"
 #include "rollout/non_finite.hpp"
 #include "rollout/phases.hpp"
-#include "rollout/pool.hpp"
 #include "rollout/rollout_buffers.hpp"
 
 namespace backplane {
@@ -43,7 +41,7 @@ class Collector {
   bool Collect(uint64_t horizon, std::vector<PhaseClock>& clocks);
 
   // How well the last Collect used its runners.
-  const PoolUse& use() const { return use_; }
+  const PoolUse& use() const { return run_.use(); }
 
   // The last rollout for the learner; valid until the next Collect.
   bp_delivery Delivery();
@@ -55,6 +53,10 @@ class Collector {
   uint64_t policy_steps() const { return policy_steps_; }
   Rows& rows() { return books_.rows(); }
   ChannelBuffer* Buffer(const std::string& name) { return buffers_.Find(name); }  // NULL: no such channel
+
+  // The env's rows serve something else from now on: the episodes under way are lost, the next Collect binds and starts anew.
+  void LetGo();
+  bool started() const { return started_; }  // there are episodes under way
 
   // Goes on counting where another collector stopped, with new episodes in every row.
   void StartAfresh(std::vector<RowState> rows, uint64_t policy_steps) {
@@ -73,7 +75,6 @@ class Collector {
   void ResetEnded(const Chunk& chunk);
   void HandOutSeeds(uint64_t horizon);
   void KeepAllBooks(PhaseClock& clock);
-  void Abort(std::exception_ptr failure);
 
   EnvInstance& env_;
   LearnerInstance& learner_;
@@ -88,13 +89,9 @@ class Collector {
   Books books_;
   RolloutDelivery delivery_;
   std::vector<uint64_t> next_seeds_;  // [rows, horizon] for an env that resets itself
-  PoolUse use_;
+  JointRun run_;
   uint64_t policy_steps_ = 0;
   bool started_ = false;
-
-  std::mutex mutex_;  // guards failure_
-  std::atomic<bool> abort_{false};
-  std::exception_ptr failure_;
 };
 
 }  // namespace backplane

@@ -11,6 +11,12 @@ namespace {
 // An env that resets itself gets seeds for so many steps at a time.
 constexpr int64_t kSeedsAhead = 64;
 
+bool TellsOfAStep(const bp_channel& c) {
+  return c.role == BP_ROLE_REWARD || c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED || IsEpisodeInfo(c);
+}
+
+bool FloorsUse(const bp_channel& c) { return c.role == BP_ROLE_ACTION || c.role == BP_ROLE_ACTION_MASK; }
+
 }  // namespace
 
 Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
@@ -23,26 +29,11 @@ Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners
       cancelled_(cancelled),
       beat_(std::move(beat)),
       look_([] {}),
-      first_episode_(first_episode) {
-  const EnvMemory memory(env);
-  const auto read = [](const bp_channel& c) {
-    return c.role == BP_ROLE_REWARD || c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED || IsEpisodeInfo(c);
-  };
-  const auto floors_use = [](const bp_channel& c) { return c.role == BP_ROLE_ACTION || c.role == BP_ROLE_ACTION_MASK; };
-  for (const bp_channel* c : env_.channels()) {
-    auto& buffer = buffers_[c->name] =
-        std::make_unique<ChannelBuffer>(*c, env_.Lead(*c), 1, memory, read(*c) || floors_use(*c));
-    if (read(*c)) read_.push_back(buffer.get());
-    tensors_.push_back(buffers_[c->name]->entry(0));
-  }
-  for (const bp_channel* c : learner_.act_out()) {
-    auto& buffer = buffers_[c->name];
-    if (!buffer) buffer = std::make_unique<ChannelBuffer>(*c, env_.Lead(*c), 1, memory);
-    act_out_.push_back(buffer->entry(0));
-  }
-  for (const std::string& name : learner_.act_in()) act_in_.push_back(buffers_[name]->entry(0));
-  frames_.push_back({sizeof(bp_frame), 0, tensors_.data(), nullptr});
-  env_.Bind(frames_);
+      first_episode_(first_episode),
+      buffers_(env, learner, [](const bp_channel& c) { return TellsOfAStep(c) || FloorsUse(c); }) {
+  for (const bp_channel* c : env_.channels())
+    if (TellsOfAStep(*c)) read_.push_back(&buffers_[c->name]);
+  buffers_.Bind();
   FindActions();
 }
 
@@ -66,15 +57,15 @@ bool Evaluator::KnowsUniform() const {
 void Evaluator::ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t t) {
   for (size_t c = 0; c < actions_.size(); ++c) {
     const ActionChannel& action = actions_[c];
-    ChannelBuffer& out = *buffers_[action.channel->name];
-    if (action.mask) buffers_[action.mask->name]->Fetch();
+    ChannelBuffer& out = buffers_[action.channel->name];
+    if (action.mask) buffers_[action.mask->name].Fetch();
     const uint64_t lead = env_.Lead(*action.channel) / env_.rows();
     for (uint64_t i = begin * lead; i < end * lead; ++i) {
       if (!action.space) {
         std::memset(out.row(0, i), 0, out.row_bytes());
         continue;
       }
-      const uint8_t* mask = action.space->masked() ? buffers_[action.mask->name]->at<uint8_t>(0, i) : nullptr;
+      const uint8_t* mask = action.space->masked() ? buffers_[action.mask->name].at<uint8_t>(0, i) : nullptr;
       // Channels draw far apart from each other on one stream.
       const auto agent = static_cast<uint32_t>(first_episode_ * lead + i);
       bp_rng rng{bp_seed(seed_, BP_PURPOSE_ACT, agent, static_cast<uint64_t>(t)), uint64_t{c} << 32};
@@ -120,9 +111,9 @@ void Evaluator::HandOutSeeds(const std::vector<uint64_t>& seeds) {
 
 void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out) {
   const bp_channel *reward_channel = env_.FindRole(BP_ROLE_REWARD), *truncated = env_.FindRole(BP_ROLE_TRUNCATED);
-  const float* reward = buffers_[reward_channel->name]->at<float>(0, 0);
+  const float* reward = buffers_[reward_channel->name].at<float>(0, 0);
   const uint64_t agents = env_.Lead(*reward_channel) / env_.rows();
-  const uint8_t* terminated = buffers_[env_.FindRole(BP_ROLE_TERMINATED)->name]->at<uint8_t>(0, 0);
+  const uint8_t* terminated = buffers_[env_.FindRole(BP_ROLE_TERMINATED)->name].at<uint8_t>(0, 0);
   const bool owns_limit = (env_.flags() & BP_FLAG_OWNS_TIME_LIMIT) != 0 && truncated != nullptr;
   const int64_t limit = owns_limit ? 0 : env_.spec().max_episode_steps;
   std::vector<uint64_t> seeds(env_.rows());
@@ -139,7 +130,7 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
       ActByItself(policy, begin, end, t);
     } else {
       const bp_act act{sizeof(bp_act),           BP_ACT_GREEDY,  begin,           end,     first_episode_, seed_,
-                       static_cast<uint64_t>(t), act_in_.data(), act_out_.data(), nullptr, nullptr};
+                       static_cast<uint64_t>(t), buffers_.act_in(), buffers_.act_out(), nullptr, nullptr};
       if (bp_status s = learner_.Act(act); s != BP_OK) learner_.Fail(s, "act");
     }
     if (bp_status s = env_.Step(0, begin, end); s != BP_OK) env_.Fail(s, "step");
@@ -148,7 +139,7 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
     bool any_restart = false;
     for (uint64_t r = begin; r < end; ++r) {
       // A row that is done goes on in new episodes that nobody looks at: no env is stepped past its end.
-      const bool env_cuts = owns_limit && *buffers_[truncated->name]->at<uint8_t>(0, r) != 0;
+      const bool env_cuts = owns_limit && *buffers_[truncated->name].at<uint8_t>(0, r) != 0;
       restart[r] = terminated[r] || env_cuts;
       any_restart |= restart[r] != 0;
       if (done[r - begin]) continue;
@@ -157,7 +148,7 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
       if (!terminated[r] && !env_cuts && !(limit > 0 && t + 1 >= limit)) continue;
       done[r - begin] = 1;
       --left;
-      for (auto& [name, values] : out->infos) values[r] = buffers_[name]->Number(0, r);
+      for (auto& [name, values] : out->infos) values[r] = buffers_[name].Number(0, r);
     }
     if (any_restart && !env_.resets_itself())
       if (bp_status s = env_.Reset(0, begin, end, restart.data(), seeds.data()); s != BP_OK) env_.Fail(s, "reset");

@@ -5,17 +5,16 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "backplane/actions.hpp"
-#include "rollout/buffers.hpp"
 #include "rollout/instance.hpp"
 #include "rollout/phases.hpp"
 #include "rollout/pool.hpp"
 #include "rollout/rows.hpp"
+#include "rollout/slot_buffers.hpp"
 
 namespace backplane {
 
@@ -64,11 +63,9 @@ class Evaluator {
   const std::atomic<bool>& cancelled_;
   std::function<void()> beat_, look_;
   const uint64_t first_episode_;
-  std::map<std::string, std::unique_ptr<ChannelBuffer>> buffers_;
+  SlotBuffers buffers_;
   std::vector<ChannelBuffer*> read_;  // what tells of a step
-  std::vector<bp_tensor*> tensors_, act_in_, act_out_;
   std::vector<ActionChannel> actions_;
-  std::vector<bp_frame> frames_;
 };
 
 }  // namespace backplane

@@ -108,6 +108,8 @@ class LearnerInstance {
   const std::vector<std::string>& act_in() const { return act_in_; }
   const std::vector<std::string>& keep() const { return keep_; }
   uint64_t flags() const { return flags_; }
+  // What it does for a row is bitwise independent of the other rows in the call.
+  bool row_exact() const { return (flags_ & BP_FLAG_ROW_EXACT) != 0 || (spec_->flags & BP_LEARNER_ROW_EXACT) != 0; }
   const std::string& id() const { return services_.plugin_id(); }
 
   bp_request Plan(const bp_limits& limits);

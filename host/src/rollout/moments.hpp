@@ -7,6 +7,17 @@
 
 namespace backplane {
 
+// Adds x [n].
+inline void AddToMoments(const float* x, size_t n, double* count, double* mean, double* m2) {
+  *count += 1;
+  const double inverse = 1.0 / *count;
+  for (size_t i = 0; i < n; ++i) {
+    const double d = x[i] - mean[i];
+    mean[i] += d * inverse;
+    m2[i] += d * (x[i] - mean[i]);
+  }
+}
+
 struct Moments {
   double count = 0;
   std::vector<double> mean, m2;
@@ -16,23 +27,15 @@ struct Moments {
     mean.assign(n, 0.0);
     m2.assign(n, 0.0);
   }
-  void Add(const float* x) {
-    count += 1;
-    const double inverse = 1.0 / count;
-    double *m = mean.data(), *s = m2.data();
-    for (size_t i = 0, n = mean.size(); i < n; ++i) {
-      const double d = x[i] - m[i];
-      m[i] += d * inverse;
-      s[i] += d * (x[i] - m[i]);
-    }
-  }
-  void Merge(const Moments& other) {
-    if (other.count == 0) return;
-    const double total = count + other.count, weight = other.count / total;
+  void Add(const float* x) { AddToMoments(x, mean.size(), &count, mean.data(), m2.data()); }
+  void Merge(const Moments& other) { Merge(other.count, other.mean.data(), other.m2.data()); }
+  void Merge(double other_count, const double* other_mean, const double* other_m2) {
+    if (other_count == 0) return;
+    const double total = count + other_count, weight = other_count / total;
     for (size_t i = 0; i < mean.size(); ++i) {
-      const double d = other.mean[i] - mean[i];
+      const double d = other_mean[i] - mean[i];
       mean[i] += d * weight;
-      m2[i] += other.m2[i] + d * d * count * weight;
+      m2[i] += other_m2[i] + d * d * count * weight;
     }
     count = total;
   }

@@ -34,23 +34,30 @@ std::optional<uint64_t> FirstIn(const std::byte* data, uint64_t n) {
 }
 
 // The index, within a row of env and all its agents, of the first number that is not finite.
-std::optional<uint64_t> FirstInRow(const Observed& channel, const std::byte* row) {
-  const bp_dtype dtype = channel.buffer->dtype();
-  const uint64_t n = channel.lead * channel.buffer->row_elements();
+std::optional<uint64_t> FirstInRow(const ChannelBuffer& buffer, uint64_t lead, const std::byte* row) {
+  const bp_dtype dtype = buffer.dtype();
+  const uint64_t n = lead * buffer.row_elements();
   if (dtype.code != BP_DTYPE_FLOAT) return std::nullopt;
   if (dtype.bits == 32) return FirstIn<float>(row, n);
   if (dtype.bits == 64) return FirstIn<double>(row, n);
   return std::nullopt;
 }
 
+std::optional<uint64_t> FirstInRow(const Observed& channel, const std::byte* row) {
+  return FirstInRow(*channel.buffer, channel.lead, row);
+}
+
+std::string NotFinite(const ChannelBuffer& buffer, uint64_t lead, uint64_t index, const std::string& whose) {
+  const uint64_t elements = buffer.row_elements();
+  const char* what = buffer.role() == BP_ROLE_OBS ? "observation" : "state";
+  const std::string agent = lead > 1 ? fmt::format(", agent {},", index / elements) : "";
+  return fmt::format("{} {}[{}] of {}{} is not finite", what, buffer.name(), index % elements, whose, agent);
+}
+
 NonFinite Found(const Observed& channel, uint64_t step, uint64_t row, uint64_t index) {
-  const uint64_t elements = channel.buffer->row_elements();
-  const char* what = channel.buffer->role() == BP_ROLE_OBS ? "observation" : "state";
-  const std::string agent = channel.lead > 1 ? fmt::format(", agent {},", index / elements) : "";
   const std::string when = step > 0 ? fmt::format("at step {}", step) : "at the start";
   return {step, row,
-          fmt::format("{} {}[{}] of row {}{} is not finite {} of the rollout", what, channel.buffer->name(), index % elements,
-                      row, agent, when)};
+          fmt::format("{} {} of the rollout", NotFinite(*channel.buffer, channel.lead, index, fmt::format("row {}", row)), when)};
 }
 
 // Among the last observations of a chunk's episodes, which the next episodes' first ones have replaced in the buffers.
@@ -75,6 +82,13 @@ std::optional<NonFinite> FirstNonFinite(const RolloutBuffers& buffers, uint64_t 
         if (const auto index = FirstInRow(channel, channel.buffer->row(step, row * channel.lead)))
           return Found(channel, step, row, *index);
   return std::nullopt;
+}
+
+std::optional<std::string> NonFiniteEntry(ChannelBuffer& buffer, uint64_t t, uint64_t row, uint64_t lead,
+                                          const std::string& whose) {
+  const std::optional<uint64_t> index = FirstInRow(buffer, lead, buffer.row(t, row * lead));
+  if (!index) return std::nullopt;
+  return NotFinite(buffer, lead, *index, whose);
 }
 
 std::optional<NonFinite> FirstNonFinite(const RolloutBuffers& buffers, const std::vector<Chunk>& chunks) {

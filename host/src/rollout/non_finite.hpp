@@ -22,6 +22,10 @@ struct NonFinite {
 // these rows.
 std::optional<NonFinite> FirstNonFinite(const RolloutBuffers& buffers, uint64_t begin, uint64_t end, uint64_t last_step);
 
+// The same in one entry of a buffer of OBS or STATE with `lead` entries per row: "observation obs[1] of WHOSE is not finite".
+std::optional<std::string> NonFiniteEntry(ChannelBuffer& buffer, uint64_t t, uint64_t row, uint64_t lead,
+                                          const std::string& whose);
+
 // The same over a whole rollout, with the last observations of the episodes that ended in it. [control]
 std::optional<NonFinite> FirstNonFinite(const RolloutBuffers& buffers, const std::vector<Chunk>& chunks);
 

@@ -74,6 +74,11 @@ void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
   env_.Bind(frames_);
 }
 
+void RolloutBuffers::Release() {
+  buffers_.clear();
+  horizon_ = 0;
+}
+
 void RolloutBuffers::FindRoles() {
   const auto role = [&](uint16_t r) { return env_.FindRole(r) ? buffers_[env_.FindRole(r)->name].get() : nullptr; };
   obs = role(BP_ROLE_OBS);

@@ -18,6 +18,8 @@ class RolloutBuffers {
 
   // Allocates for `horizon` steps and binds. `carry`: the newest states come along from the old buffers. [control]
   void Bind(uint64_t horizon, bool carry);
+  // Frees them; the env is bound to others next. [control]
+  void Release();
   uint64_t horizon() const { return horizon_; }  // 0: not bound yet
   // The states after the last rollout become those before the first step of the next one.
   void Continue();

@@ -70,6 +70,11 @@ void TrialLoop::RunRequests() {
         Rollout(request);
         if (stopped_) return;
         break;
+      case BP_REQ_EVALUATE:
+        if (!StartCollecting(request)) return;
+        Candidates(request);
+        if (stopped_) return;
+        break;
       case BP_REQ_DATA:
         if (!StartCollecting(request)) return;
         Data(request);
@@ -84,7 +89,7 @@ void TrialLoop::RunRequests() {
       default:
         throw TrialFailure(
             BP_E_UNSUPPORTED, parts_.learner.id(),
-            fmt::format("asks for request kind {}, this host serves ROLLOUT, DATA, TICK, SAVE and DONE", request.kind));
+            fmt::format("asks for request kind {}, this host serves ROLLOUT, EVALUATE, DATA, TICK, SAVE and DONE", request.kind));
     }
   }
 }
@@ -93,10 +98,10 @@ void TrialLoop::RunRequests() {
 bool TrialLoop::StartCollecting(const bp_request& request) {
   CloseIteration();
   const Experiment& experiment = parts_.spec.experiment;
-  if (request.kind == BP_REQ_ROLLOUT) CheckRollout(request);
+  if (request.kind != BP_REQ_DATA) CheckCollecting(request);
   if (Reached(experiment.budget, SpentNow())) return false;
   if (iterations_ == 0 && experiment.evaluation.at_start && parts_.evaluation_env != nullptr) EvaluateAtStart(request);
-  if (request.kind == BP_REQ_ROLLOUT) TakeBoundaryState();
+  if (request.kind != BP_REQ_DATA) TakeBoundaryState();
   if (parts_.cancelled) {
     stopped_ = true;
     return false;
@@ -107,17 +112,19 @@ bool TrialLoop::StartCollecting(const bp_request& request) {
   return true;
 }
 
-void TrialLoop::CheckRollout(const bp_request& request) const {
+void TrialLoop::CheckCollecting(const bp_request& request) const {
   const BudgetConfig& budget = parts_.spec.experiment.budget;
   if (!budget.iterations && !budget.env_steps && !budget.wall_time_s)
-    throw TrialFailure(
-        BP_E_CONFIG, parts_.learner.id(),
-        "collects rollouts, and budget.epochs counts passes over a dataset: give iterations, env_steps or wall_time");
+    throw TrialFailure(BP_E_CONFIG, parts_.learner.id(),
+                       fmt::format("{}, and budget.epochs counts passes over a dataset: give iterations, env_steps or wall_time",
+                                   request.kind == BP_REQ_ROLLOUT ? "collects rollouts" : "evaluates candidates"));
+  if (request.kind == BP_REQ_EVALUATE) return CandidateScorer::Check(request, parts_.env, parts_.learner);
   if (request.u.rollout.horizon == 0) throw TrialFailure(BP_E_INTERNAL, parts_.learner.id(), "asks for a rollout of 0 steps");
 }
 
 void TrialLoop::Rollout(const bp_request& request) {
   open_ = true;
+  scorer_has_env_ = false;
   iteration_start_ns_ = NowNs();
   parts_.status.SetPhase("rollout");
   if (!collector_.Collect(request.u.rollout.horizon, clocks_)) {
@@ -126,23 +133,28 @@ void TrialLoop::Rollout(const bp_request& request) {
     return;
   }
   collect_ns_ = NowNs() - iteration_start_ns_;
-  const PoolUse& use = collector_.use();
-  parts_.metrics.Record(balance_metric_, use.balance);
-  parts_.metrics.Record(wall_eff_metric_, use.wall_eff);
-  use_sum_ = {use_sum_.balance + use.balance, use_sum_.wall_eff + use.wall_eff};
-  ++rollouts_;
+  RecordUse(collector_.use());
   iteration_steps_ = request.u.rollout.horizon * parts_.env.rows();
   env_steps_ += iteration_steps_;
-  {
-    const PhaseSpan span(clocks_[0], Phase::kMonitor);
-    window_.Add(collector_.episodes(), collector_.info_names());
-    PostEpisodes();
-  }
+  RecordEpisodes(collector_.episodes(), collector_.info_names());
   const PhaseSpan span(clocks_[0], Phase::kBatchBuild);
   parts_.status.SetPhase("batch_build");
   bp_delivery delivery = collector_.Delivery();
   delivery.env_steps = env_steps_;
   Consume(delivery);
+}
+
+void TrialLoop::RecordUse(const PoolUse& use) {
+  parts_.metrics.Record(balance_metric_, use.balance);
+  parts_.metrics.Record(wall_eff_metric_, use.wall_eff);
+  use_sum_ = {use_sum_.balance + use.balance, use_sum_.wall_eff + use.wall_eff};
+  ++collected_;
+}
+
+void TrialLoop::RecordEpisodes(const std::vector<Episode>& episodes, const std::vector<std::string>& info_names) {
+  const PhaseSpan span(clocks_[0], Phase::kMonitor);
+  window_.Add(episodes, info_names);
+  PostEpisodes(episodes);
 }
 
 bp_limits TrialLoop::LimitsNow() {
@@ -171,9 +183,14 @@ void TrialLoop::Consume(const bp_delivery& delivery) {
   try {
     parts_.learner.Consume(delivery);
   } catch (const TrialFailure& failure) {
-    const auto source = failure.status() == BP_E_NUMERIC ? collector_.NonFiniteObservation() : std::nullopt;
+    if (failure.status() != BP_E_NUMERIC) throw;
+    std::optional<std::string> source;
+    if (scorer_has_env_)
+      source = scorer_->NonFiniteObservation();
+    else if (const auto found = collector_.NonFiniteObservation())
+      source = found->text;
     if (!source) throw;
-    throw TrialFailure(BP_E_NUMERIC, parts_.env.id(), source->text + "; it came before: " + failure.what());
+    throw TrialFailure(BP_E_NUMERIC, parts_.env.id(), *source + "; it came before: " + failure.what());
   }
 }
 
@@ -247,9 +264,9 @@ void TrialLoop::Warn(const std::string& sentence) {
   parts_.status.SetLine("warning: " + sentence);
 }
 
-void TrialLoop::PostEpisodes() {
+void TrialLoop::PostEpisodes(const std::vector<Episode>& episodes) {
   if (!parts_.monitors.Wants(BP_EVENT_EPISODE)) return;
-  for (const Episode& episode : collector_.episodes()) {
+  for (const Episode& episode : episodes) {
     bp_event event{};
     event.type = BP_EVENT_EPISODE;
     event.iteration = iterations_ + 1;
@@ -277,8 +294,8 @@ nlohmann::json TrialLoop::Result() const {
   out["trial_s"] = seconds_before_ + wall_ns * 1e-9;  // with earlier attempts
   out["sps"] = seconds > 0 ? nlohmann::json(steps / seconds) : nullptr;
   out["sampling_sps"] = collecting > 0 ? nlohmann::json(steps / collecting) : nullptr;
-  if (rollouts_ > 0) {
-    const double n = static_cast<double>(rollouts_);
+  if (collected_ > 0) {
+    const double n = static_cast<double>(collected_);
     out["rollout"] = {{"balance", use_sum_.balance / n}, {"wall_eff", use_sum_.wall_eff / n}};
   }
   if (feed_) out["data"] = ToJson(*feed_);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/feed.hpp"
+#include "rollout/candidate_scorer.hpp"
 #include "rollout/collector.hpp"
 #include "rollout/evaluator.hpp"
 #include "trial/budget.hpp"
@@ -53,9 +54,13 @@ class TrialLoop {
   void Resume();
   void RunRequests();
   bool StartCollecting(const bp_request& request);
-  void CheckRollout(const bp_request& request) const;
+  void CheckCollecting(const bp_request& request) const;
   void CloseIteration();
   void Rollout(const bp_request& request);
+  void Candidates(const bp_request& request);
+  CandidateScorer& Scorer();
+  void RecordUse(const PoolUse& use);
+  void RecordEpisodes(const std::vector<Episode>& episodes, const std::vector<std::string>& info_names);
   void Data(const bp_request& request);
   DataFeed& Feed();
   void RecordFeed();
@@ -70,7 +75,7 @@ class TrialLoop {
   void SaveCheckpoint();
   void KeepStateBefore();
   Spent SpentNow() const;
-  void PostEpisodes();
+  void PostEpisodes(const std::vector<Episode>& episodes);
   void ShowLive(const nlohmann::json& line);  // as MetricsFile writes it
   void Warn(const std::string& sentence);     // in the log, the status and the result
   void WarnOfLiveNames(const nlohmann::json& line);
@@ -79,9 +84,11 @@ class TrialLoop {
   std::vector<PhaseClock>& clocks_;
   PhaseEvents phase_events_;
   Collector collector_;
+  std::unique_ptr<CandidateScorer> scorer_;  // from the first EVALUATE request on
+  bool scorer_has_env_ = false;              // the env is bound to it and not to the collector
   const int32_t balance_metric_, wall_eff_metric_;
-  PoolUse use_sum_;  // over the rollouts so far
-  uint64_t rollouts_ = 0;
+  PoolUse use_sum_;  // over the collecting requests so far
+  uint64_t collected_ = 0;
   EpisodeWindow window_;
   MetricsFile metrics_file_;
   std::unique_ptr<DataFeed> feed_;  // from the first DATA request on

@@ -33,6 +33,7 @@ void TrialLoop::TakeBoundaryState() {
   if (feed_) boundary_.meta["data"] = feed_->Save();
   if (collector_.policy_steps() == 0) return;
   boundary_.blobs["rows"] = ToBytes(collector_.rows().state);
+  if (!collector_.started()) return;  // candidates have been evaluated on its rows since
   const auto* snapshot = parts_.env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);
   if (snapshot == nullptr || parts_.env.on_device()) return;
   const uint64_t bytes = snapshot->row_bytes(parts_.env.handle());

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "rollout/candidate_scorer.hpp"
 #include "toy_plugins.hpp"
 
 namespace {
@@ -41,6 +42,28 @@ TEST(Allocations, NoneHappenInsideARollout) {
   EXPECT_EQ(g_steps, 400u);
   EXPECT_GT(trial.collector->episodes().size(), 100u) << "resets and episode ends were part of it";
   EXPECT_EQ(g_last - g_first, 0u);
+}
+
+TEST(Allocations, NoneHappenWhileCandidatesAreEvaluated) {
+  for (const bool row_exact : {true, false}) {
+    g_switches.row_exact = row_exact;
+    ToyTrial trial(64, 1, 16);
+    g_switches.row_exact = false;
+    CandidateScorer scorer(*trial.env, *trial.learner, *trial.pool, 16, 7, trial.cancelled, [] {});
+    scorer.Bind();
+    std::vector<uint64_t> seeds(200);
+    for (uint64_t i = 0; i < seeds.size(); ++i) seeds[i] = bp_seed(3, BP_PURPOSE_LEARNER, 0, i);
+    bp_request request{sizeof(bp_request), BP_REQ_EVALUATE, {}};
+    request.u.evaluate = {100, 2, 0, 0, seeds.data()};
+    const PhaseSpan span(trial.clocks[0], Phase::kSync);
+    ASSERT_TRUE(scorer.Score(request, trial.clocks));  // warm-up makes room for the jobs
+    g_steps = 0;
+    g_switches.on_step = OnStep;
+    ASSERT_TRUE(scorer.Score(request, trial.clocks));
+    g_switches.on_step = nullptr;
+    EXPECT_GT(g_steps, 50u) << "resets and ends of episodes were part of it";
+    EXPECT_EQ(g_last - g_first, 0u) << (row_exact ? "row-exact" : "in waves");
+  }
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct Row {
 
 struct ToyEnv {
   const bp_host* host;
+  bool rows_alike;
   bp_channel channels[6];
   bp_env_spec spec;
   std::vector<Row> rows;
@@ -50,7 +51,7 @@ T* At(const bp_frame& frame, int channel, uint64_t row) {
 }
 
 bp_status CreateEnv(const bp_host* host, const bp_config*, uint64_t rows, bp_env** out) {
-  auto* env = new ToyEnv{host, {}, {}, std::vector<Row>(rows), nullptr};
+  auto* env = new ToyEnv{host, g_switches.rows_alike, {}, {}, std::vector<Row>(rows), nullptr};
   env->channels[0] = Channel(BP_ROLE_OBS, "obs", kF32, 1, kThree);
   env->channels[1] = Channel(BP_ROLE_ACTION, "action", kF32, 1, kOne);
   env->channels[1].low = kLow;
@@ -72,11 +73,12 @@ bp_status Bind(bp_env* env, const bp_frame* frames, uint64_t) {
   Of(env)->frames = frames;
   return BP_OK;
 }
-void WriteObs(const bp_frame& frame, uint64_t r, const Row& row) {
+void WriteObs(const bp_frame& frame, uint64_t r, const Row& row, bool rows_alike) {
   float* obs = At<float>(frame, 0, r);
-  obs[0] = static_cast<float>(r);
+  obs[0] = rows_alike ? 0 : static_cast<float>(r);
   obs[1] = static_cast<float>(row.steps);
-  obs[2] = row.noise;
+  const bool broken = g_switches.nan_from && row.steps >= *g_switches.nan_from;
+  obs[2] = broken ? std::numeric_limits<float>::quiet_NaN() : row.noise;
 }
 bp_status Reset(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
   ToyEnv* env = Of(e);
@@ -85,7 +87,7 @@ bp_status Reset(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end, const ui
     Row& row = env->rows[r];
     row = {{seeds[r], 0}, 0, 0, false};
     row.noise = static_cast<float>(bp_rng_uniform(&row.rng));
-    WriteObs(env->frames[slot], r, row);
+    WriteObs(env->frames[slot], r, row, env->rows_alike);
   }
   return BP_OK;
 }
@@ -103,7 +105,7 @@ bp_status Step(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end) {
     *At<uint8_t>(frame, 3, r) = row.ended = bp_rng_below(&row.rng, 8) == 0;
     if (env->spec.n_channels == 6) row.ended |= *At<uint8_t>(frame, 5, r) = row.steps >= OwnLimit(r);
     *At<float>(frame, 4, r) = static_cast<float>(row.steps);
-    WriteObs(frame, r, row);
+    WriteObs(frame, r, row, env->rows_alike);
     if (const auto& nan = g_switches.nan_obs; nan && nan->row == r && nan->slot == slot)
       At<float>(frame, 0, r)[nan->element] = std::numeric_limits<float>::quiet_NaN();
   }
@@ -111,6 +113,7 @@ bp_status Step(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end) {
 }
 
 struct ToyLearner {
+  bool row_exact;
   bp_channel out[2];
   bp_learner_spec spec;
 };
@@ -123,6 +126,8 @@ bp_status CreateLearner(const bp_host*, const bp_config*, const bp_env_spec*, ui
   learner->out[1] = Channel(BP_ROLE_EXTRA, "twice", kF32);
   g_keep[6] = g_switches.keep;
   learner->spec = {sizeof(bp_learner_spec), 0, kIn, g_keep, learner->out, 2, 0, BP_LEARNER_OBS_MOMENTS};
+  learner->row_exact = g_switches.row_exact;
+  if (learner->row_exact) learner->spec.flags |= BP_LEARNER_ROW_EXACT;
   *out = reinterpret_cast<bp_learner*>(learner);
   return BP_OK;
 }
@@ -133,12 +138,16 @@ bp_status Plan(bp_learner*, const bp_limits*, bp_request* out) {
   return BP_OK;
 }
 bp_status Consume(bp_learner*, const bp_delivery*) { return BP_OK; }
-bp_status Act(bp_learner*, const bp_act* act) {
+bp_status Act(bp_learner* l, const bp_act* act) {
+  const auto* learner = reinterpret_cast<const ToyLearner*>(l);
+  if (g_switches.on_act) g_switches.on_act(*act);
   for (uint64_t r = act->begin; r < act->end; ++r) {
     const float* obs = static_cast<const float*>(act->in[0]->data) + r * 3;
     bp_rng rng{bp_seed(act->seed, BP_PURPOSE_ACT, static_cast<uint32_t>(act->row_base + r), act->step), 0};
     const float noise = act->flags & BP_ACT_GREEDY ? 0.0f : static_cast<float>(bp_rng_normal(&rng));
-    const float action = 0.5f * obs[2] + noise;
+    const bool evaluated = act->candidate != nullptr;
+    float action = 0.5f * (evaluated ? static_cast<float>(act->candidate[r] + 1) : 1.0f) * obs[2] + noise;
+    if (evaluated && !learner->row_exact) action += 1e-3f * static_cast<float>(act->end - act->begin);
     static_cast<float*>(act->out[0]->data)[r] = action;
     static_cast<float*>(act->out[1]->data)[r] = 2 * action;
   }
@@ -190,6 +199,8 @@ ToyTrial::ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_
   g_switches.fail_step = -1;
   g_switches.nan_row = -1;
   g_switches.nan_obs.reset();
+  g_switches.nan_from.reset();
+  g_switches.on_act = nullptr;
   g_switches.on_step = nullptr;
   sinks.cancelled = &cancelled;
   module = LoadedModule::FromTable(Module());

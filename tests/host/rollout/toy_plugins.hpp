@@ -17,7 +17,7 @@ namespace backplane::toy {
 inline constexpr int64_t kTimeLimit = 20;
 // Where it owns the time limit it cuts row r itself, at so many steps.
 constexpr int64_t OwnLimit(uint64_t row) { return 3 + static_cast<int64_t>(row % 2); }
-// Learner: action = 0.5 * obs[2] + noise; EXTRA "twice" = 2 * action.
+// Learner: action = 0.5 * obs[2] + noise; EXTRA "twice" = 2 * action. Candidate c acts by 0.5 * (c + 1) * obs[2].
 
 struct NanPlace {
   uint64_t row;
@@ -30,6 +30,10 @@ struct Switches {
   std::atomic<int> nan_row{-1};                  // the row whose reward is NaN
   std::optional<NanPlace> nan_obs;               // the number of an observation that is NaN
   void (*on_step)() = nullptr;                   // called at the start of every step
+  std::optional<int64_t> nan_from;               // steps into an episode from which obs[2] is NaN
+  void (*on_act)(const bp_act& act) = nullptr;   // called at the start of every act
+  bool rows_alike = false;                       // obs[0] = 0 in the next env
+  bool row_exact = false;                        // of the next learner; else its actions tell the size of the range
   const char* keep = nullptr;                    // one more channel that the next learner wants to keep
   bool owns_time_limit = false;                  // of the next env
   void (*edit)(bp_channel* channels) = nullptr;  // what is to be wrong with the next env's channels

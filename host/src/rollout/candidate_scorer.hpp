@@ -1,0 +1,127 @@
+// Scores candidates: plays the episodes that a learner asks for with EVALUATE, each from its own seed, and adds up what they
+// earn. A job is one episode of one candidate. What a job gives depends on its candidate and seed alone, and sums over jobs are
+// taken in the order of the jobs, so results depend neither on threads nor on rows nor on how many candidates are in flight.
+//
+// A learner that is ROW_EXACT may act on any rows together: a row whose job has ended takes the next one at once, and no thread
+// waits for another while there are jobs. For others a row's action may depend on the rows it is computed with, so jobs are
+// given to rows in a fixed order and in waves: chunk by chunk, all of whose rows act until its last job has ended.
+//
+// Nothing is copied, allocated or locked per step.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rollout/hands.hpp"
+#include "rollout/instance.hpp"
+#include "rollout/job_queue.hpp"
+#include "rollout/joint_run.hpp"
+#include "rollout/moments.hpp"
+#include "rollout/phases.hpp"
+#include "rollout/pool.hpp"
+#include "rollout/rows.hpp"
+#include "rollout/slot_buffers.hpp"
+
+namespace backplane {
+
+class CandidateScorer {
+ public:
+  // `chunk_rows`: the most rows that a thread plays side by side. `beat` is called from every runner as by the Collector.
+  CandidateScorer(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
+                  const std::atomic<bool>& cancelled, std::function<void()> beat);
+
+  // Throws TrialFailure if this EVALUATE cannot be served with this env.
+  static void Check(const bp_request& request, const EnvInstance& env, const LearnerInstance& learner);
+
+  // Once before the first Score, and again after the env was bound elsewhere. Ends whatever episodes its rows are in.
+  void Bind() { slot_.Bind(); }
+  // Plays all jobs of a checked request. False if cancelled on the way; nothing is then to be delivered. Throws TrialFailure.
+  // clocks[i] belongs to runner i; clocks[0] is the caller's and runs already.
+  bool Score(const bp_request& request, std::vector<PhaseClock>& clocks);
+
+  // Of the last Score; valid until the next.
+  bp_delivery Delivery();
+  const std::vector<Episode>& episodes() const { return episodes_; }  // by job; Episode::row is the candidate
+  const std::vector<std::string>& info_names() const { return info_names_; }
+  uint64_t env_steps() const { return env_steps_; }
+  const PoolUse& use() const { return use_; }
+  // If the moments tell of an observation that was not finite: the first one's candidate and episode, as a sentence.
+  std::optional<std::string> NonFiniteObservation() const;
+
+ private:
+  // On a cache line of its own, as neighbouring rows may be played by different threads.
+  struct alignas(64) Player {
+    double fitness = 0;
+    int64_t length = 0;
+    uint64_t job = 0;
+    bool ended = false;
+  };
+
+  void Start(const bp_request& request);
+  bool ScoreInWaves(std::vector<PhaseClock>& clocks);
+  void PlayFromQueue(unsigned runner, PhaseClock& clock);
+  void PlayWave(unsigned runner, uint64_t first, uint64_t end, PhaseClock& clock);
+  void PlayOn(Hand& hand, PhaseClock& clock);
+  void Step(Hand& hand, PhaseClock& clock);
+  void Act(const RowRange& rows);
+  void StepEnv(const RowRange& rows);
+  void AddObservation(uint64_t row);
+  bool Keep(uint64_t row);
+  void TakeJobs(Hand& hand, PhaseClock& clock);
+  void NextJobs(Hand& hand);
+  void Begin(uint64_t row, uint64_t job);
+  void End(uint64_t row);
+  void Conclude();
+  [[noreturn]] void RefuseReward(uint64_t row);
+  std::optional<std::string> ReplayForNonFinite(uint64_t row, uint64_t job, int64_t steps, int64_t* out_step);
+  double* MomentsOf(uint64_t job) const { return reinterpret_cast<double*>(moments_.get()) + job * moments_stride_; }
+  void Give(const char* name, bp_tensor* tensor);
+
+  EnvInstance& env_;
+  LearnerInstance& learner_;
+  const Runners runners_;
+  const uint64_t chunk_rows_, seed_;
+  const std::atomic<bool>& cancelled_;
+  std::function<void()> beat_;
+  const bool row_exact_, wants_moments_, env_cuts_;
+
+  SlotBuffers slot_;
+  ChannelBuffer &obs_, *state_;
+  const float* reward_;
+  const uint8_t *terminated_, *truncated_;
+  uint64_t rewards_per_row_, obs_per_row_, state_per_row_ = 0;
+  std::vector<ChannelBuffer*> infos_;
+  std::vector<std::string> info_names_;
+
+  // Of the request.
+  uint64_t candidates_ = 0, episodes_each_ = 1, jobs_ = 0, in_flight_ = 0;
+  const uint64_t* seeds_ = nullptr;
+  int64_t limit_ = 0;
+
+  JobQueue queue_;
+  Hands hands_;
+  JointRun run_;
+  PoolUse use_;
+  std::atomic<uint64_t> next_chunk_{0};  // of a wave
+  std::vector<Player> players_;          // [rows]
+  std::vector<int32_t> candidate_;       // [rows]; -1: none
+  std::vector<uint64_t> row_seeds_;      // [rows]
+
+  // By job.
+  std::vector<double> fitness_, job_infos_;
+  std::vector<int64_t> lengths_;
+  AlignedBytes moments_;  // each job's count, mean and m2, on cache lines of their own
+  uint64_t moments_stride_ = 0, moments_room_ = 0;
+
+  Moments all_moments_;
+  std::vector<Episode> episodes_;
+  uint64_t env_steps_ = 0;
+  Tensor fitness_tensor_, length_tensor_, count_tensor_, mean_tensor_, m2_tensor_;
+  std::vector<const char*> names_;
+  std::vector<bp_tensor*> tensors_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,34 @@
+// The buffers of an env that is bound to a single slot: one entry per channel of the env and of the learner's act. A step
+// overwrites what the one before has written, so episodes of any length fit.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rollout/buffers.hpp"
+#include "rollout/instance.hpp"
+
+namespace backplane {
+
+class SlotBuffers {
+ public:
+  // `mirrored`: channels that the host looks at, also of an env on a device.
+  SlotBuffers(EnvInstance& env, const LearnerInstance& learner, const std::function<bool(const bp_channel&)>& mirrored);
+
+  void Bind() { env_.Bind(frames_); }
+  ChannelBuffer& operator[](const std::string& name) { return *buffers_.at(name); }
+  ChannelBuffer* OfRole(uint16_t role);  // the first; NULL: the env has none
+  bp_tensor* const* act_in() const { return act_in_.data(); }
+  bp_tensor* const* act_out() const { return act_out_.data(); }
+
+ private:
+  EnvInstance& env_;
+  std::map<std::string, std::unique_ptr<ChannelBuffer>> buffers_;
+  std::vector<bp_tensor*> tensors_, act_in_, act_out_;
+  std::vector<bp_frame> frames_;
+};
+
+}  // namespace backplane
