@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -14,6 +15,20 @@ namespace fs = std::filesystem;
 std::string ReadFile(const fs::path& file) {
   std::ifstream in(file);
   return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+}
+
+std::string LearnerState(const fs::path& trial) {
+  const std::string file = ReadFile(trial / "checkpoint/checkpoint.bin");
+  constexpr size_t kMagic = 8;
+  uint64_t size = 0;
+  std::memcpy(&size, file.data() + kMagic, sizeof size);
+  size_t at = kMagic + sizeof size + size;
+  const nlohmann::json header = nlohmann::json::parse(file.substr(kMagic + sizeof size, size));
+  for (const nlohmann::json& blob : header["blobs"]) {
+    if (blob["name"] == "learner") return file.substr(at, blob["bytes"]);
+    at += blob["bytes"].get<size_t>();
+  }
+  return "";
 }
 
 bool HasPlugin(const std::string& file_name) { return fs::exists(fs::path(BACKPLANE_PLUGIN_DIR) / file_name); }

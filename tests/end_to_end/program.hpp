@@ -17,6 +17,8 @@ struct Finished {
 };
 
 std::string ReadFile(const std::filesystem::path& file);
+// The learner's own part of a trial's checkpoint: weights, optimiser, normalisers.
+std::string LearnerState(const std::filesystem::path& trial);
 bool HasPlugin(const std::string& file_name);
 
 class ProgramTest : public testing::Test {

@@ -3,8 +3,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstring>
-
 #include "program.hpp"
 
 namespace backplane::end_to_end {
@@ -27,21 +25,6 @@ budget: {wall_time: 120s}
     FAIL() << "no first iteration in 30 s: " << ReadFile(dir_ / "err.txt");
   }
 };
-
-// The learner's own part of a checkpoint: weights, optimiser, normalisers.
-std::string LearnerState(const std::filesystem::path& trial) {
-  const std::string file = ReadFile(trial / "checkpoint/checkpoint.bin");
-  constexpr size_t kMagic = 8;
-  uint64_t size = 0;
-  std::memcpy(&size, file.data() + kMagic, sizeof size);
-  size_t at = kMagic + sizeof size + size;
-  const nlohmann::json header = nlohmann::json::parse(file.substr(kMagic + sizeof size, size));
-  for (const nlohmann::json& blob : header["blobs"]) {
-    if (blob["name"] == "learner") return file.substr(at, blob["bytes"]);
-    at += blob["bytes"].get<size_t>();
-  }
-  return "";
-}
 
 TEST_F(Stop, OneCtrlCEndsTheTrialWithASummary) {
   Write("long.yaml", kLong);

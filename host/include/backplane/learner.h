@@ -13,7 +13,7 @@ typedef struct bp_learner bp_learner;  // the plugin's own
 
 // bp_learner_spec.flags
 enum {
-  BP_LEARNER_OBS_MOMENTS = 1,  // deliver obs_count, obs_mean, obs_m2 with a rollout
+  BP_LEARNER_OBS_MOMENTS = 1,  // deliver obs_count, obs_mean, obs_m2 with a rollout or an evaluation of candidates
   BP_LEARNER_ROW_EXACT = 2     // BP_FLAG_ROW_EXACT of this instance, where it depends on the options: on the device, say
 };
 
@@ -50,9 +50,11 @@ typedef struct bp_request {
       uint64_t horizon, policy_version;
     } rollout;  // horizon: steps of every row
     struct {
-      uint64_t candidates, episodes_each, chunk, max_steps;
-      const uint64_t* seeds;
-    } evaluate;  // seeds [cand][episode]
+      uint64_t candidates, episodes_each;
+      uint64_t chunk;         // candidates begun and not finished at a time, at most; 0: all. Changes no result (see below)
+      uint64_t max_steps;     // ends an episode after so many steps, if the env does not before; 0: the env alone does
+      const uint64_t* seeds;  // [candidates][episodes_each], of the episodes' resets; the learner's, until its `consume`
+    } evaluate;
     struct {
       uint64_t micro_batch;  // items at a time, 0: the most that fit the device; the host cuts it to micro_batch_max
       uint64_t group_rows;   // items of the group, one optimiser update
@@ -78,7 +80,9 @@ typedef struct bp_act {
   uint64_t seed, step;       // noise of row r: bp_seed(seed, BP_PURPOSE_ACT, row_base + r, step)
   bp_tensor* const* in;      // spec.act_in order
   bp_tensor* const* out;     // spec.act_out order
-  const int32_t* candidate;  // per row, while a candidate is evaluated; else NULL
+  // [rows], by absolute row, while candidates are evaluated: the candidate whose policy acts in the row, -1 for a row at rest,
+  // whose action is not used. NULL: the learner's own policy.
+  const int32_t* candidate;
   void* stream;
 } bp_act;
 
@@ -89,6 +93,15 @@ enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PARTIAL = 2, BP_DELIVERY_PROBE
 // with BP_LEARNER_OBS_MOMENTS obs_count [1], obs_mean [...], obs_m2 [...] (float64, over the T entries acted on).
 // They stay valid through the following TICKs, until the next collecting request. With an env on a device all lie there but
 // final_index; the same holds for the tensors of `act`.
+//
+// An EVALUATE request plays candidates x episodes_each jobs, each an episode of one candidate from its own seed, acting GREEDY. It
+// delivers fitness float64 [candidates, episodes_each], the undiscounted sum of an episode's rewards in the order of time (of
+// all agents), ep_length int64 of the same shape, and with BP_LEARNER_OBS_MOMENTS obs_count, obs_mean, obs_m2 as above, over
+// all states acted on in all jobs. Rows of one call are at different steps of their episodes: bp_act.step is 0, and a job must
+// not depend on the row that plays it. If the learner is ROW_EXACT, a row whose job has ended takes the next one at once, in
+// whatever row, call and thread; only rows with a job are in a call, and results are the same bytes for any rows, threads and
+// `chunk`. If not, jobs are given to rows in waves, row after row, and `act` gets whole chunks of rows until the last job of
+// the chunk has ended; results are then the same for any threads.
 //
 // A DATA request (ext/source.h) is answered by `count` deliveries, the micro-batches `index` 0 .. count-1 of one group, the
 // longest items first when sorted: the source's channels by name, [n, ...] with n <= micro_batch, cut to the longest item of

@@ -20,7 +20,7 @@ typedef struct bp_monitor bp_monitor;  // the plugin's own
 //            They come at the end of an iteration, before its ITER, thread after thread, and only while a monitor wants
 //            them: nothing is collected for nobody.
 //   ITER     an iteration ended, which took duration_ns. value: env steps per second
-//   EPISODE  value: return, instance: row
+//   EPISODE  value: return, instance: row, or the candidate where candidates are evaluated
 //   METRIC   a number of the iteration that the last ITER told of, or before any of the evaluation at the start (iteration 0),
 //   by its name in metrics.jsonl ("sps", "return", "ep/length",
 //            "eval/return", "train/policy_loss", ...), NaN if it was not finite. instance: BP_METRIC_*

@@ -305,6 +305,19 @@ TEST(CandidateScorer, AnObservationThatWasNotFiniteBeforeIsNamedAsTheSource) {
   g_switches.nan_from.reset();
 }
 
+TEST(CandidateScorer, AnObservationThatHarmedNoRewardIsFoundInTheMoments) {
+  Scored scored({.rows = 4, .threads = 2});
+  ASSERT_TRUE(scored.Score());
+  EXPECT_EQ(scored.scorer.NonFiniteObservation(), std::nullopt);
+  uint64_t job = 0;  // the first that acts on a second state
+  while (scored.length(job) < 2) ++job;
+  g_switches.nan_steps = true;
+  ASSERT_TRUE(scored.Score());
+  g_switches.nan_steps = false;
+  EXPECT_EQ(scored.scorer.NonFiniteObservation(), "observation obs[1] of candidate " + std::to_string(job / kEpisodes) +
+                                                      " was not finite in its episode " + std::to_string(job % kEpisodes));
+}
+
 std::string RefusalOf(Scored& scored) {
   try {
     CandidateScorer::Check(scored.request, *scored.trial.env, *scored.trial.learner);

@@ -106,6 +106,7 @@ bp_status Step(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end) {
     if (env->spec.n_channels == 6) row.ended |= *At<uint8_t>(frame, 5, r) = row.steps >= OwnLimit(r);
     *At<float>(frame, 4, r) = static_cast<float>(row.steps);
     WriteObs(frame, r, row, env->rows_alike);
+    if (g_switches.nan_steps) At<float>(frame, 0, r)[1] = std::numeric_limits<float>::quiet_NaN();
     if (const auto& nan = g_switches.nan_obs; nan && nan->row == r && nan->slot == slot)
       At<float>(frame, 0, r)[nan->element] = std::numeric_limits<float>::quiet_NaN();
   }

@@ -31,6 +31,7 @@ struct Switches {
   std::optional<NanPlace> nan_obs;               // the number of an observation that is NaN
   void (*on_step)() = nullptr;                   // called at the start of every step
   std::optional<int64_t> nan_from;               // steps into an episode from which obs[2] is NaN
+  bool nan_steps = false;                        // obs[1] is NaN in every step
   void (*on_act)(const bp_act& act) = nullptr;   // called at the start of every act
   bool rows_alike = false;                       // obs[0] = 0 in the next env
   bool row_exact = false;                        // of the next learner; else its actions tell the size of the range

@@ -1,0 +1,75 @@
+// C++ authoring of learners that have candidates evaluated, such as random search: a request scores candidates, each over whole
+// episodes, and one delivery tells what they earned. Derives from bp::Learner as OnPolicy does; see learner.hpp.
+#pragma once
+
+#include <vector>
+
+#include "backplane/learner.hpp"
+
+namespace bp {
+
+// What the next evaluation is; as in bp_request.
+struct CandidateRequest {
+  uint64_t candidates = 0, episodes_each = 1;
+  uint64_t chunk = 0;           // candidates in flight; 0: all
+  uint64_t max_steps = 0;       // of an episode; 0: as the env says
+  std::vector<uint64_t> seeds;  // [candidates][episodes_each]
+};
+
+// What came of it.
+class Scores {
+ public:
+  explicit Scores(const Delivery& delivery)
+      : delivery_(delivery), fitness_(delivery.Get<double>("fitness")), length_(delivery.Get<int64_t>("ep_length")) {}
+  double fitness(uint64_t candidate, uint64_t episode = 0) const {
+    return fitness_.At(static_cast<int64_t>(candidate))[episode];
+  }
+  int64_t length(uint64_t candidate, uint64_t episode = 0) const {
+    return length_.At(static_cast<int64_t>(candidate))[episode];
+  }
+  const Delivery& delivery() const { return delivery_; }  // obs_count, obs_mean, obs_m2 with BP_LEARNER_OBS_MOMENTS
+
+ private:
+  const Delivery& delivery_;
+  View<const double> fitness_;
+  View<const int64_t> length_;
+};
+
+class CandidateLearner : public Learner {
+ public:
+  using Learner::Learner;
+
+  // From the same state the same again, since a trial that was stopped goes on by asking anew. The request is the one that was
+  // filled before, so that its seeds keep their room.
+  virtual void NextCandidates(CandidateRequest* request) = 0;
+  virtual void OnScores(const Scores& scores) = 0;
+
+  void Plan(const bp_limits& limits, bp_request* out_request) override {
+    limits_ = limits;
+    NextCandidates(&request_);
+    if (request_.seeds.size() != request_.candidates * request_.episodes_each)
+      throw Error(BP_E_INTERNAL, "an evaluation of " + std::to_string(request_.candidates) + " candidates in " +
+                                     std::to_string(request_.episodes_each) + " episodes each should have as many seeds, got " +
+                                     std::to_string(request_.seeds.size()));
+    out_request->kind = BP_REQ_EVALUATE;
+    out_request->u.evaluate = {request_.candidates, request_.episodes_each, request_.chunk, request_.max_steps,
+                               request_.seeds.data()};
+  }
+  void Consume(const Delivery& delivery) override {
+    if (delivery.raw().kind != BP_REQ_EVALUATE)
+      throw Error(BP_E_INVALID_ARG, "got a delivery of kind " + std::to_string(delivery.raw().kind) +
+                                        ", it asks for evaluations of candidates alone");
+    OnScores(Scores(delivery));
+  }
+
+ protected:
+  // Share of the budget used, and env steps left of it, when the evaluation was planned.
+  double progress() const { return limits_.progress; }
+  uint64_t env_steps_left() const { return limits_.env_steps_left; }
+
+ private:
+  bp_limits limits_{};
+  CandidateRequest request_;
+};
+
+}  // namespace bp
