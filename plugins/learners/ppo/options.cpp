@@ -1,7 +1,5 @@
 #include "options.hpp"
 
-#include <cmath>
-
 namespace backplane::ppo {
 
 Options::Options(const bp::Config& c)
@@ -46,43 +44,6 @@ Options::Options(const bp::Config& c)
   if (lr_schedule == Schedule::kKlAdaptive && kl_target <= 0) {
     throw bp::ConfigError("lr_schedule: kl_adaptive needs a kl_target above 0 (" + c.Where("lr_schedule") + ")");
   }
-}
-
-namespace {
-
-const bp_channel& Need(const bp_env_spec* env, uint16_t role, const char* name) {
-  const bp_channel* channel = bp::FindChannel(env, role, name);
-  if (!channel) throw bp::Unsupported(std::string("needs one ") + name + " channel, the env has none");
-  if (channel->scope != BP_SCOPE_ROW) {
-    throw bp::Unsupported(std::string("takes one agent per row, but channel '") + channel->name + "' is per agent");
-  }
-  return *channel;
-}
-
-}  // namespace
-
-EnvShape::EnvShape(const bp_env_spec* env) : action(Need(env, BP_ROLE_ACTION, "ACTION")) {
-  const bp_channel& observed = Need(env, BP_ROLE_OBS, "OBS");
-  Need(env, BP_ROLE_REWARD, "REWARD");
-  if (!bp::SameDtype(observed.dtype, bp::DtypeOf<float>())) throw bp::Unsupported("needs float32 observations");
-  obs_name = observed.name, action_name = action.name;
-  obs = bp::ElementCount(observed);
-  discrete = action.space == BP_SPACE_DISCRETE;
-  if (discrete && (bp::ElementCount(action) != 1 || !bp::SameDtype(action.dtype, bp::DtypeOf<int32_t>()))) {
-    throw bp::Unsupported("takes one int32 per row as a discrete action");
-  }
-  if (!discrete && (action.space != BP_SPACE_BOX || !bp::SameDtype(action.dtype, bp::DtypeOf<float>()))) {
-    throw bp::Unsupported("takes a float32 BOX or a DISCRETE action, channel '" + action_name + "' is neither");
-  }
-  actions = discrete ? action.nvec[0] : bp::ElementCount(action);
-  for (int64_t i = 0; !discrete && i < actions; ++i) {
-    const uint64_t at = action.n_bounds > 1 ? static_cast<uint64_t>(i) : 0;
-    low.push_back(action.n_bounds ? static_cast<float>(action.low[at]) : -INFINITY);
-    high.push_back(action.n_bounds ? static_cast<float>(action.high[at]) : INFINITY);
-  }
-  const bp_channel* mask = discrete ? bp::FindChannel(env, BP_ROLE_ACTION_MASK, "ACTION_MASK") : nullptr;
-  if (mask && bp::ElementCount(*mask) != actions) throw bp::Unsupported("needs one mask flag per choice");
-  if (mask) mask_name = mask->name;
 }
 
 Net MakeNet(const Options& o, const EnvShape& shape) {

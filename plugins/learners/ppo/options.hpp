@@ -1,4 +1,4 @@
-// PPO's options as read from the experiment file, and what it needs to know of the env.
+// PPO's options as read from the experiment file.
 #pragma once
 
 #include <string>
@@ -6,8 +6,11 @@
 
 #include "backplane/learner.hpp"
 #include "net.hpp"
+#include "rl/env_shape.hpp"
 
 namespace backplane::ppo {
+
+using rl::EnvShape;
 
 enum class Schedule { kConstant, kLinear, kKlAdaptive };
 enum class UpdatePath { kAuto, kFused, kTorch };
@@ -22,15 +25,6 @@ struct Options {
   std::vector<int64_t> hidden, vf_hidden;
   Activation activation;
   UpdatePath update_path;
-};
-
-struct EnvShape {
-  explicit EnvShape(const bp_env_spec* env);     // throws bp::Unsupported with a sentence
-  std::string obs_name, action_name, mask_name;  // mask_name empty: no mask
-  int64_t obs, actions;
-  bool discrete;
-  bp_channel action;             // borrowed, for the constructor only
-  std::vector<float> low, high;  // per element, infinite where there is no bound
 };
 
 Net MakeNet(const Options& options, const EnvShape& shape);

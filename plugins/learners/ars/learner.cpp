@@ -1,0 +1,229 @@
+#include "learner.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backplane/parallel.hpp"
+#include "backplane/rng.h"
+#include "nn/normals.hpp"
+#include "nn/vectors.hpp"
+#include "rl/optimizer.hpp"
+
+namespace backplane::ars {
+namespace {
+
+constexpr int32_t kNoJob = -1;
+constexpr char kHint[] = "a smaller step_size or noise_std may help";
+
+double Norm(const std::vector<double>& values) {
+  return std::sqrt(nn::SumOfSquares(values.data(), static_cast<int64_t>(values.size())));
+}
+
+}  // namespace
+
+Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, rl::EnvShape(setup.env)) {}
+
+Learner::Learner(const bp::LearnerSetup& setup, const rl::EnvShape& shape)
+    : bp::Learner(setup),
+      options_(setup.config),
+      seed_(setup.seed),
+      obs_name_(shape.obs_name),
+      discrete_(shape.discrete),
+      masked_(!shape.mask_name.empty()),
+      low_(shape.low),
+      high_(shape.high),
+      policy_(MakePolicy(options_, shape)),
+      filter_(shape.obs),
+      mean_(policy_.size()),
+      rows_(setup.rows),
+      metrics_(setup.host) {
+  if (options_.adam) adam_m_.resize(mean_.size()), adam_v_.resize(mean_.size());
+  policy_.Init(seed_, options_.init_std, mean_.data());
+  Refresh();
+  spec_.ActIn(shape.obs_name);
+  if (masked_) spec_.ActIn(shape.mask_name);
+  spec_.ActOut(shape.action);
+  spec_.set_params(mean_.size());
+  spec_.set_flags(BP_LEARNER_ROW_EXACT | (options_.normalize_obs ? BP_LEARNER_OBS_MOMENTS : 0));
+}
+
+void Learner::Plan(const bp_limits&, bp_request* out_request) {
+  const auto dirs = static_cast<uint64_t>(options_.num_dirs), episodes = static_cast<uint64_t>(options_.episodes_per_dir);
+  episode_seeds_.clear();
+  for (uint64_t d = 0; d < dirs; ++d) {
+    for (int sign = 0; sign < 2; ++sign) {  // both start alike, so that their difference is the direction's doing
+      for (uint64_t e = 0; e < episodes; ++e) {
+        const auto item = static_cast<uint32_t>(d * episodes + e);
+        episode_seeds_.push_back(bp_seed(seed_, BP_PURPOSE_ENV_EPISODE, item, iteration_));
+      }
+    }
+  }
+  out_request->kind = BP_REQ_EVALUATE;
+  out_request->u.evaluate.candidates = 2 * dirs;
+  out_request->u.evaluate.episodes_each = episodes;
+  out_request->u.evaluate.chunk = 2 * static_cast<uint64_t>(options_.dir_chunk);
+  out_request->u.evaluate.max_steps = static_cast<uint64_t>(options_.episode_length);
+  out_request->u.evaluate.seeds = episode_seeds_.data();
+}
+
+// Counted from 1, as 0 is for the first weights.
+uint64_t Learner::DirectionKey(int64_t direction) const {
+  return bp_seed(seed_, BP_PURPOSE_LEARNER, static_cast<uint32_t>(direction), iteration_ + 1);
+}
+
+const PackedWeights& Learner::WeightsOf(uint64_t row, int32_t candidate) {
+  if (row >= rows_.size() || candidate >= 2 * options_.num_dirs) {
+    throw bp::Error(BP_E_INVALID_ARG, "row " + std::to_string(row) + " of " + std::to_string(rows_.size()) +
+                                          " should act for candidate " + std::to_string(candidate) + " of " +
+                                          std::to_string(2 * options_.num_dirs));
+  }
+  RowWeights& kept = rows_[row];
+  if (kept.generation == generation_ && kept.candidate == candidate) return kept.packed;
+  std::vector<float>& flat = kept.packed.flat;
+  flat.resize(mean_.size());
+  nn::FillNormals(DirectionKey(candidate / 2), 0, policy_.size(), flat.data());
+  const double scale = candidate % 2 ? -options_.noise_std : options_.noise_std;
+  for (size_t i = 0; i < flat.size(); ++i) flat[i] = static_cast<float>(mean_[i] + scale * static_cast<double>(flat[i]));
+  policy_.Pack(&kept.packed);
+  kept.generation = generation_, kept.candidate = candidate;
+  return kept.packed;
+}
+
+void Learner::Act(const bp_act& act) {
+  static thread_local std::vector<float> filtered, nothing;
+  const int64_t inputs = policy_.shape().obs;
+  filtered.resize(inputs);
+  nothing.assign(policy_.shape().outputs, 0);
+  const bp::View<const float> obs(act.in[0], "obs");
+  for (uint64_t r = act.begin; r < act.end; ++r) {
+    const auto row = static_cast<int64_t>(r);
+    if (act.candidate && act.candidate[r] <= kNoJob) {
+      WriteAction(act, row, nothing.data());
+      continue;
+    }
+    const PackedWeights& weights = act.candidate ? WeightsOf(act.row_base + r, act.candidate[r]) : mean_packed_;
+    const float* x = obs.At(row);
+    if (options_.normalize_obs) filter_.Apply(x, filtered.data()), x = filtered.data();
+    WriteAction(act, row, policy_.Outputs(weights, x));
+  }
+}
+
+void Learner::WriteAction(const bp_act& act, int64_t row, const float* outputs) const {
+  const int64_t n = policy_.shape().outputs;
+  if (discrete_) {
+    const uint8_t* mask = masked_ ? bp::View<const uint8_t>(act.in[1], "action_mask").At(row) : nullptr;
+    int64_t best = -1;
+    for (int64_t i = 0; i < n; ++i) {
+      if ((!mask || mask[i]) && (best < 0 || outputs[i] > outputs[best])) best = i;
+    }
+    *bp::View<int32_t>(act.out[0], "action").At(row) = static_cast<int32_t>(std::max<int64_t>(best, 0));
+    return;
+  }
+  float* action = bp::View<float>(act.out[0], "action").At(row);
+  std::copy_n(outputs, n, action);
+  if (options_.squash) {
+    nn::TanhInPlace(action, n);
+    for (int64_t i = 0; i < n; ++i) action[i] = low_[i] + (action[i] + 1) / 2 * (high_[i] - low_[i]);
+  }
+  for (int64_t i = 0; i < n; ++i) action[i] = std::clamp(action[i], low_[i], high_[i]);
+}
+
+void Learner::Consume(const bp::Delivery& delivery) {
+  if (delivery.raw().kind != BP_REQ_EVALUATE) {
+    throw bp::Error(BP_E_INVALID_ARG,
+                    "got a delivery of kind " + std::to_string(delivery.raw().kind) + " that it did not ask for");
+  }
+  if (delivery.raw().flags & BP_DELIVERY_PARTIAL) return;  // some returns are not whole: a step would follow chance
+  const bp::PhaseScope phase(host(), "update_optim");
+  const std::vector<double> returns = Returns(delivery);
+  Move(TakeStep(options_.ranks ? CentredRanks(returns) : returns, options_.top_dirs));
+  if (options_.normalize_obs) TakeMoments(delivery);
+  ++iteration_;
+  Refresh();
+}
+
+// Of every candidate, the mean over its episodes.
+std::vector<double> Learner::Returns(const bp::Delivery& delivery) {
+  const auto fitness = delivery.Get<double>("fitness");
+  const auto lengths = delivery.Get<int64_t>("ep_length");
+  const int64_t candidates = 2 * options_.num_dirs, episodes = options_.episodes_per_dir;
+  if (fitness.Size(0) != candidates || fitness.Size(1) != episodes) {
+    throw bp::Error(BP_E_INVALID_ARG, "fitness should be of " + std::to_string(candidates) + " x " + std::to_string(episodes) +
+                                          " episodes, got " + std::to_string(fitness.Size(0)) + " x " +
+                                          std::to_string(fitness.Size(1)));
+  }
+  std::vector<double> returns(candidates), shifted(candidates);
+  for (int64_t c = 0; c < candidates; ++c) {
+    for (int64_t e = 0; e < episodes; ++e) {
+      const double fit = *fitness.At(c, e);
+      // Ranking it last would keep the pair's other half, and a model or an env that breaks would look like a slow one.
+      if (!std::isfinite(fit)) {
+        throw bp::Error(BP_E_NUMERIC, "the return of candidate " + std::to_string(c) + " in episode " + std::to_string(e) +
+                                          " is " + (std::isnan(fit) ? "not a number" : "infinite") + "; " + kHint);
+      }
+      returns[c] += fit / static_cast<double>(episodes);
+      shifted[c] += (fit - options_.shift * static_cast<double>(*lengths.At(c, e))) / static_cast<double>(episodes);
+    }
+  }
+  double mean = 0;
+  for (double value : returns) mean += value / static_cast<double>(candidates);
+  metrics_.Record("train/return_mean", mean, nullptr, 1, "mean return of the candidates, without the shift");
+  metrics_.Record("train/return_max", *std::ranges::max_element(returns), nullptr, 1, "best candidate's return");
+  metrics_.Record("train/return_min", *std::ranges::min_element(returns), nullptr, 1, "worst candidate's return");
+  return shifted;
+}
+
+// Runs of parameters can be moved at the same time, as each is a function of the directions' numbers there; a run adds them in
+// the order in which they were kept.
+void Learner::Move(const Step& step) {
+  constexpr int64_t kRun = 128 * nn::kNormalsRun;
+  const auto size = static_cast<int64_t>(mean_.size());
+  std::vector<double> gradient(mean_.size());
+  bp::ParallelFor(host(), static_cast<uint64_t>((size + kRun - 1) / kRun), [&](uint64_t run) {
+    const int64_t begin = static_cast<int64_t>(run) * kRun, n = std::min(kRun, size - begin);
+    std::vector<float> normals(n);
+    for (size_t k = 0; k < step.kept.size() && step.sigma > 0; ++k) {
+      nn::FillNormals(DirectionKey(step.kept[k]), begin, n, normals.data());
+      for (int64_t i = 0; i < n; ++i) gradient[begin + i] += step.weights[k] * static_cast<double>(normals[i]);
+    }
+  });
+  metrics_.Record("train/return_std", step.sigma, nullptr, 0,
+                  "deviation of what the step was taken from: shifted returns, or ranks, of the kept candidates");
+  double moved = 0;
+  if (step.sigma > 0) {
+    const std::vector<double> before = mean_;
+    for (size_t i = 0; i < mean_.size(); ++i) gradient[i] -= options_.weight_decay * mean_[i];
+    if (options_.adam) {
+      for (double& g : gradient) g = -g;
+      nn::Adam({.lr = options_.step_size, .eps = 1e-8, .step = ++adam_steps_}, gradient.data(), size, adam_m_.data(),
+               adam_v_.data(), mean_.data());
+    } else {
+      for (size_t i = 0; i < mean_.size(); ++i) mean_[i] += options_.step_size * gradient[i];
+    }
+    for (size_t i = 0; i < mean_.size(); ++i) gradient[i] = mean_[i] - before[i];
+    moved = Norm(gradient);
+  }
+  const double norm = Norm(mean_);
+  rl::NeedFinite("norm of the weights", norm, kHint);
+  metrics_.Record("train/update_norm", moved, nullptr, 0, "length of the step");
+  metrics_.Record("train/weight_norm", norm, nullptr, 0, "norm of the mean policy's weights");
+}
+
+void Learner::TakeMoments(const bp::Delivery& delivery) {
+  const double* mean = delivery.Get<double>("obs_mean").At(0);
+  const double* squares = delivery.Get<double>("obs_m2").At(0);
+  for (int64_t i = 0; i < policy_.shape().obs; ++i) {
+    if (std::isfinite(mean[i]) && std::isfinite(squares[i])) continue;
+    throw bp::Error(BP_E_NUMERIC, "normalize_obs needs finite observations, number " + std::to_string(i) + " of channel '" +
+                                      obs_name_ + "' was infinite or not a number in the evaluation of the candidates");
+  }
+  filter_.Merge(*delivery.Get<double>("obs_count").At(0), mean, squares);
+}
+
+void Learner::Refresh() {
+  ++generation_;
+  mean_packed_.flat.assign(mean_.begin(), mean_.end());
+  policy_.Pack(&mean_packed_);
+}
+
+}  // namespace backplane::ars

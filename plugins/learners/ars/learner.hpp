@@ -1,0 +1,67 @@
+// Augmented random search as the host sees it: pairs of candidates to evaluate, their actions, and a step along the directions
+// that did well.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backplane/learner.hpp"
+#include "filter.hpp"
+#include "options.hpp"
+#include "policy.hpp"
+#include "step.hpp"
+
+namespace backplane::ars {
+
+// Candidate 2 d is the mean policy plus noise along direction d, candidate 2 d + 1 the one minus it. A direction is drawn anew
+// from a counter-based stream wherever it is needed, and stored nowhere.
+class Learner : public bp::Learner {
+ public:
+  explicit Learner(const bp::LearnerSetup& setup);
+
+  const bp_learner_spec* Spec() const override { return spec_.raw(); }
+  void Plan(const bp_limits& limits, bp_request* out_request) override;
+  void Consume(const bp::Delivery& delivery) override;
+  void Act(const bp_act& act) override;
+
+  void Save(const bp::Writer& writer) const;
+  void Load(const bp::Reader& reader);
+
+ private:
+  // The weights a row acts with, kept while its candidate stays.
+  struct RowWeights {
+    uint64_t generation = 0;  // 0: none
+    int32_t candidate = 0;
+    PackedWeights packed;
+  };
+
+  Learner(const bp::LearnerSetup& setup, const rl::EnvShape& shape);
+  uint64_t DirectionKey(int64_t direction) const;
+  const PackedWeights& WeightsOf(uint64_t row, int32_t candidate);
+  void WriteAction(const bp_act& act, int64_t row, const float* outputs) const;
+  void Refresh();
+  std::vector<double> Returns(const bp::Delivery& delivery);
+  void Move(const Step& step);
+  void TakeMoments(const bp::Delivery& delivery);
+  uint64_t Kind() const;
+
+  Options options_;
+  uint64_t seed_;
+  std::string obs_name_;
+  bool discrete_, masked_;
+  std::vector<float> low_, high_;
+  Policy policy_;
+  ObsFilter filter_;
+  std::vector<double> mean_, adam_m_, adam_v_;  // [policy size]; Adam's are empty without it
+  int64_t adam_steps_ = 0;
+  uint64_t iteration_ = 0;   // updates tried; keys the directions and the episodes
+  uint64_t generation_ = 0;  // of mean_: a new one makes what rows keep stale
+  PackedWeights mean_packed_;
+  std::vector<RowWeights> rows_;  // each touched by the thread that acts for its row
+  std::vector<uint64_t> episode_seeds_;
+  bp::LearnerSpec spec_;
+  bp::Metrics metrics_;
+};
+
+}  // namespace backplane::ars
