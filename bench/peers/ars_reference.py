@@ -38,11 +38,17 @@ class Filter:
         return (x - self.mu) / (self.std + 1e-8)
 
 
+def act(env, outputs):
+    if isinstance(env.action_space, gymnasium.spaces.Discrete):
+        return int(outputs.argmax())
+    return np.clip(outputs, env.action_space.low, env.action_space.high)
+
+
 def rollout(env, weights, observe, shift, seed):
     x, _ = env.reset(seed=seed)
     total, steps, done = 0.0, 0, False
     while not done:
-        x, reward, terminated, truncated, _ = env.step(np.clip(weights @ observe(x), env.action_space.low, env.action_space.high))
+        x, reward, terminated, truncated, _ = env.step(act(env, weights @ observe(x)))
         total += reward - shift
         steps += 1
         done = terminated or truncated
@@ -52,7 +58,8 @@ def rollout(env, weights, observe, shift, seed):
 def main(options):
     env = gymnasium.make(options.env)
     rng = np.random.default_rng(options.seed)
-    weights = np.zeros((env.action_space.shape[0], env.observation_space.shape[0]))
+    outputs = env.action_space.n if isinstance(env.action_space, gymnasium.spaces.Discrete) else env.action_space.shape[0]
+    weights = np.zeros((outputs, env.observation_space.shape[0]))
     observe = Filter(weights.shape[1])
     steps, iterations, start, cpu = 0, 0, time.perf_counter(), time.process_time()
     while steps < options.steps:

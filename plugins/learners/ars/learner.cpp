@@ -12,7 +12,6 @@
 namespace backplane::ars {
 namespace {
 
-constexpr int32_t kNoJob = -1;
 constexpr char kHint[] = "a smaller step_size or noise_std may help";
 
 double Norm(const std::vector<double>& values) {
@@ -24,7 +23,7 @@ double Norm(const std::vector<double>& values) {
 Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, rl::EnvShape(setup.env)) {}
 
 Learner::Learner(const bp::LearnerSetup& setup, const rl::EnvShape& shape)
-    : bp::Learner(setup),
+    : CandidateLearner(setup),
       options_(setup.config),
       seed_(setup.seed),
       obs_name_(shape.obs_name),
@@ -47,23 +46,19 @@ Learner::Learner(const bp::LearnerSetup& setup, const rl::EnvShape& shape)
   spec_.set_flags(BP_LEARNER_ROW_EXACT | (options_.normalize_obs ? BP_LEARNER_OBS_MOMENTS : 0));
 }
 
-void Learner::Plan(const bp_limits&, bp_request* out_request) {
+void Learner::NextCandidates(bp::CandidateRequest* request) {
   const auto dirs = static_cast<uint64_t>(options_.num_dirs), episodes = static_cast<uint64_t>(options_.episodes_per_dir);
-  episode_seeds_.clear();
-  for (uint64_t d = 0; d < dirs; ++d) {
-    for (int sign = 0; sign < 2; ++sign) {  // both start alike, so that their difference is the direction's doing
-      for (uint64_t e = 0; e < episodes; ++e) {
-        const auto item = static_cast<uint32_t>(d * episodes + e);
-        episode_seeds_.push_back(bp_seed(seed_, BP_PURPOSE_ENV_EPISODE, item, iteration_));
-      }
-    }
+  request->candidates = 2 * dirs;
+  request->episodes_each = episodes;
+  request->chunk = 2 * static_cast<uint64_t>(options_.dir_chunk);
+  request->max_steps = static_cast<uint64_t>(options_.episode_length);
+  request->seeds.clear();
+  for (uint64_t candidate = 0; candidate < 2 * dirs; ++candidate) {
+    // Both signs of a direction start alike, so that their difference is the direction's doing.
+    const uint64_t first = candidate / 2 * episodes;
+    for (uint64_t item = first; item < first + episodes; ++item)
+      request->seeds.push_back(bp_seed(seed_, BP_PURPOSE_ENV_EPISODE, static_cast<uint32_t>(item), iteration_));
   }
-  out_request->kind = BP_REQ_EVALUATE;
-  out_request->u.evaluate.candidates = 2 * dirs;
-  out_request->u.evaluate.episodes_each = episodes;
-  out_request->u.evaluate.chunk = 2 * static_cast<uint64_t>(options_.dir_chunk);
-  out_request->u.evaluate.max_steps = static_cast<uint64_t>(options_.episode_length);
-  out_request->u.evaluate.seeds = episode_seeds_.data();
 }
 
 // Counted from 1, as 0 is for the first weights.
@@ -97,7 +92,7 @@ void Learner::Act(const bp_act& act) {
   const bp::View<const float> obs(act.in[0], "obs");
   for (uint64_t r = act.begin; r < act.end; ++r) {
     const auto row = static_cast<int64_t>(r);
-    if (act.candidate && act.candidate[r] <= kNoJob) {
+    if (act.candidate && act.candidate[r] < 0) {
       WriteAction(act, row, nothing.data());
       continue;
     }
@@ -128,41 +123,30 @@ void Learner::WriteAction(const bp_act& act, int64_t row, const float* outputs) 
   for (int64_t i = 0; i < n; ++i) action[i] = std::clamp(action[i], low_[i], high_[i]);
 }
 
-void Learner::Consume(const bp::Delivery& delivery) {
-  if (delivery.raw().kind != BP_REQ_EVALUATE) {
-    throw bp::Error(BP_E_INVALID_ARG,
-                    "got a delivery of kind " + std::to_string(delivery.raw().kind) + " that it did not ask for");
-  }
-  if (delivery.raw().flags & BP_DELIVERY_PARTIAL) return;  // some returns are not whole: a step would follow chance
+void Learner::OnScores(const bp::Scores& scores) {
   const bp::PhaseScope phase(host(), "update_optim");
-  const std::vector<double> returns = Returns(delivery);
+  const std::vector<double> returns = Returns(scores);
   Move(TakeStep(options_.ranks ? CentredRanks(returns) : returns, options_.top_dirs));
-  if (options_.normalize_obs) TakeMoments(delivery);
+  if (options_.normalize_obs) TakeMoments(scores.delivery());
   ++iteration_;
   Refresh();
 }
 
 // Of every candidate, the mean over its episodes.
-std::vector<double> Learner::Returns(const bp::Delivery& delivery) {
-  const auto fitness = delivery.Get<double>("fitness");
-  const auto lengths = delivery.Get<int64_t>("ep_length");
-  const int64_t candidates = 2 * options_.num_dirs, episodes = options_.episodes_per_dir;
-  if (fitness.Size(0) != candidates || fitness.Size(1) != episodes) {
-    throw bp::Error(BP_E_INVALID_ARG, "fitness should be of " + std::to_string(candidates) + " x " + std::to_string(episodes) +
-                                          " episodes, got " + std::to_string(fitness.Size(0)) + " x " +
-                                          std::to_string(fitness.Size(1)));
-  }
+std::vector<double> Learner::Returns(const bp::Scores& scores) {
+  const auto candidates = static_cast<uint64_t>(2 * options_.num_dirs),
+             episodes = static_cast<uint64_t>(options_.episodes_per_dir);
   std::vector<double> returns(candidates), shifted(candidates);
-  for (int64_t c = 0; c < candidates; ++c) {
-    for (int64_t e = 0; e < episodes; ++e) {
-      const double fit = *fitness.At(c, e);
+  for (uint64_t c = 0; c < candidates; ++c) {
+    for (uint64_t e = 0; e < episodes; ++e) {
+      const double fitness = scores.fitness(c, e);
       // Ranking it last would keep the pair's other half, and a model or an env that breaks would look like a slow one.
-      if (!std::isfinite(fit)) {
+      if (!std::isfinite(fitness)) {
         throw bp::Error(BP_E_NUMERIC, "the return of candidate " + std::to_string(c) + " in episode " + std::to_string(e) +
-                                          " is " + (std::isnan(fit) ? "not a number" : "infinite") + "; " + kHint);
+                                          " is " + (std::isnan(fitness) ? "not a number" : "infinite") + "; " + kHint);
       }
-      returns[c] += fit / static_cast<double>(episodes);
-      shifted[c] += (fit - options_.shift * static_cast<double>(*lengths.At(c, e))) / static_cast<double>(episodes);
+      returns[c] += fitness / static_cast<double>(episodes);
+      shifted[c] += (fitness - options_.shift * static_cast<double>(scores.length(c, e))) / static_cast<double>(episodes);
     }
   }
   double mean = 0;

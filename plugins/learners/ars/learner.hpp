@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backplane/learner.hpp"
+#include "backplane/candidate_learner.hpp"
 #include "filter.hpp"
 #include "options.hpp"
 #include "policy.hpp"
@@ -16,13 +16,13 @@ namespace backplane::ars {
 
 // Candidate 2 d is the mean policy plus noise along direction d, candidate 2 d + 1 the one minus it. A direction is drawn anew
 // from a counter-based stream wherever it is needed, and stored nowhere.
-class Learner : public bp::Learner {
+class Learner : public bp::CandidateLearner {
  public:
   explicit Learner(const bp::LearnerSetup& setup);
 
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
-  void Plan(const bp_limits& limits, bp_request* out_request) override;
-  void Consume(const bp::Delivery& delivery) override;
+  void NextCandidates(bp::CandidateRequest* request) override;
+  void OnScores(const bp::Scores& scores) override;
   void Act(const bp_act& act) override;
 
   void Save(const bp::Writer& writer) const;
@@ -41,7 +41,7 @@ class Learner : public bp::Learner {
   const PackedWeights& WeightsOf(uint64_t row, int32_t candidate);
   void WriteAction(const bp_act& act, int64_t row, const float* outputs) const;
   void Refresh();
-  std::vector<double> Returns(const bp::Delivery& delivery);
+  std::vector<double> Returns(const bp::Scores& scores);
   void Move(const Step& step);
   void TakeMoments(const bp::Delivery& delivery);
   uint64_t Kind() const;
@@ -59,7 +59,6 @@ class Learner : public bp::Learner {
   uint64_t generation_ = 0;  // of mean_: a new one makes what rows keep stale
   PackedWeights mean_packed_;
   std::vector<RowWeights> rows_;  // each touched by the thread that acts for its row
-  std::vector<uint64_t> episode_seeds_;
   bp::LearnerSpec spec_;
   bp::Metrics metrics_;
 };

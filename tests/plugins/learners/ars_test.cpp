@@ -115,13 +115,6 @@ TEST(Ars, EqualReturnsLeaveTheWeightsAlone) {
   EXPECT_NE(mean(), before);
 }
 
-TEST(Ars, WhatWasCutShortTeachesNothing) {
-  ArsTrial trial(Options{{"num_dirs", "2"}});
-  const std::string before = trial.Saved();
-  ASSERT_EQ(trial.Answer({1, 2, 3, 4}, 1, BP_DELIVERY_PARTIAL), BP_OK) << trial.error();
-  EXPECT_EQ(trial.Saved(), before);
-}
-
 std::string SavedAfterTraining(Options options, int64_t rows, const ArsEnv& env = {}) {
   options.insert({"num_dirs", "10"});
   ArsTrial trial(std::move(options), rows, env);

@@ -59,14 +59,14 @@ class ArsTrial : public DrivenLearner {
     return DrivenLearner::Act(act);
   }
   // Answers the request that is made now with these returns, [candidates] of one episode each, and observations' moments.
-  bp_status Answer(const std::vector<double>& fitness, int64_t length = 1, uint32_t flags = 0) {
+  bp_status Answer(const std::vector<double>& fitness, int64_t length = 1) {
     const bp_request request = Plan();
     const auto episodes = static_cast<int64_t>(request.u.evaluate.episodes_each);
     Buffer<double> returns({static_cast<int64_t>(fitness.size()) / episodes, episodes});
     Buffer<int64_t> lengths(returns.shape);
     returns.data = fitness;
     std::fill(lengths.data.begin(), lengths.data.end(), length);
-    return Deliver(&returns, &lengths, flags);
+    return Deliver(&returns, &lengths);
   }
   // Evaluates every candidate, and learns.
   bp_status Iterate() {
@@ -82,7 +82,7 @@ class ArsTrial : public DrivenLearner {
     }
     MergeMoments();
     last_ = returns.data;
-    return Deliver(&returns, &lengths, 0);
+    return Deliver(&returns, &lengths);
   }
 
   Buffer<float>& obs() { return obs_; }
@@ -159,7 +159,7 @@ class ArsTrial : public DrivenLearner {
       squares[i] = sum_of_squares[i] - count * mean[i] * mean[i];
     }
   }
-  bp_status Deliver(Buffer<double>* returns, Buffer<int64_t>* lengths, uint32_t flags) {
+  bp_status Deliver(Buffer<double>* returns, Buffer<int64_t>* lengths) {
     mean.resize(env_.obs), squares.resize(env_.obs);
     Buffer<double> n({1}), m({env_.obs}), s({env_.obs});
     n.data[0] = count, m.data = mean, s.data = squares;
@@ -167,7 +167,7 @@ class ArsTrial : public DrivenLearner {
     const char* names[] = {"fitness", "ep_length", "obs_count", "obs_mean", "obs_m2"};
     bp_tensor* tensors[] = {&returns->tensor, &lengths->tensor, &n.tensor, &m.tensor, &s.tensor};
     bp_delivery delivery{sizeof(bp_delivery), BP_REQ_EVALUATE};
-    delivery.flags = flags, delivery.n_tensors = 5, delivery.names = names, delivery.tensors = tensors;
+    delivery.n_tensors = 5, delivery.names = names, delivery.tensors = tensors;
     return Consume(delivery);
   }
 

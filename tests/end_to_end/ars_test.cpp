@@ -1,0 +1,128 @@
+// Augmented random search as a user meets it: names of the field, the same bits however the work is cut, and CartPole in
+// seconds.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+class Ars : public ProgramTest {
+ protected:
+  // Weights after `run FILE` with each setting alone.
+  std::vector<std::string> WeightsWith(const std::string& text, const std::vector<std::string>& settings) {
+    Write("same.yaml", text);
+    std::vector<std::string> weights;
+    for (const std::string& setting : settings) {
+      const std::string name = "run" + std::to_string(weights.size());
+      const Finished run = Run("run same.yaml --set " + setting + " --set output.dir=outputs/" + name);
+      EXPECT_EQ(run.exit, 0) << setting << ": " << run.err;
+      weights.push_back(LearnerState(Attempt(name).parent_path()));
+    }
+    EXPECT_GT(weights[0].size(), 100u);
+    return weights;
+  }
+  void CheckThatTheCutChangesNoBit(const std::string& text) {
+    const std::vector<std::string> settings = {"rollout.threads=1",
+                                               "rollout.threads=2",
+                                               "rollout.threads=3",
+                                               "learner.options.dir_chunk=1",
+                                               "learner.options.dir_chunk=7",
+                                               "rollout.num_envs_per_env_runner=1",
+                                               "rollout.num_envs_per_env_runner=16",
+                                               "rollout.chunk_rows=1"};
+    const std::vector<std::string> weights = WeightsWith(text, settings);
+    for (size_t i = 1; i < weights.size(); ++i) EXPECT_TRUE(weights[i] == weights[0]) << settings[i];
+    EXPECT_FALSE(WeightsWith(text, {"seed=1"})[0] == weights[0]);
+  }
+};
+
+TEST_F(Ars, NamesOfTheFieldSetOptionsAndTheHostsKeys) {
+  Write("names.yaml", R"(experiment: names
+env: {plugin: cartpole}
+learner: {plugin: ars, options: {n_delta: 5, n_top: 2, delta_std: 0.1, learning_rate: 0.05, n_eval_episodes: 2, rollout_length: 6, num_envs: 3}}
+budget: {iterations: 2}
+)");
+  const Finished run = Run("run names.yaml");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Result("names")["env_steps"], 2 * 5 * 2 * 2 * 6) << "no pole falls within 6 steps";
+  const std::string config = ReadFile(dir_ / "outputs/names/config.yaml");
+  EXPECT_THAT(config, testing::HasSubstr("num_envs_per_env_runner: 3"));
+}
+
+TEST_F(Ars, MoreTopDirectionsThanDirectionsAreRefusedAtTheirPlace) {
+  Write("top.yaml", R"(experiment: top
+env: {plugin: cartpole}
+learner: {plugin: ars, options: {num_dirs: 4, top_dirs: 5}}
+budget: {iterations: 2}
+)");
+  const Finished run = Run("run top.yaml");
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.err, testing::HasSubstr("top_dirs should be at most num_dirs (4), got 5"));
+  EXPECT_THAT(run.err, testing::HasSubstr("top.yaml:3:"));
+}
+
+// 4, 12 and 64 rows are fewer, about as many, and more than candidates; episodes of CartPole end at different times.
+TEST_F(Ars, OnCartPoleTheCutOfTheWorkChangesNoBit) {
+  CheckThatTheCutChangesNoBit(R"(experiment: same
+env: {plugin: cartpole}
+learner: {plugin: ars, options: {num_dirs: 9, top_dirs: 4, episodes_per_dir: 2, hidden: [24]}}
+rollout: {num_env_runners: 4, num_envs_per_env_runner: 3}
+budget: {iterations: 8}
+)");
+}
+
+TEST_F(Ars, OnHalfCheetahTheCutOfTheWorkChangesNoBit) {
+  if (!HasPlugin("env_half_cheetah.so")) GTEST_SKIP() << "built without MuJoCo";
+  CheckThatTheCutChangesNoBit(R"(experiment: same
+env: {plugin: half_cheetah}
+learner: {plugin: ars, options: {num_dirs: 9, top_dirs: 4, episode_length: 40}}
+rollout: {num_env_runners: 4, num_envs_per_env_runner: 3}
+budget: {iterations: 4}
+)");
+}
+
+TEST_F(Ars, KilledAndResumedEqualsAnUndisturbedRun) {
+  const std::string text = R"(
+env: {plugin: cartpole}
+learner: {plugin: ars, options: {num_dirs: 6, top_dirs: 3, hidden: [16], optimizer: adam, shaping: centred_ranks}}
+rollout: {num_env_runners: 2, num_envs_per_env_runner: 4}
+budget: {iterations: 800}
+checkpoint: {every_iterations: 20}
+)";
+  Write("whole.yaml", "experiment: whole" + text);
+  Write("parts.yaml", "experiment: parts" + text);
+  ASSERT_EQ(Run("run whole.yaml").exit, 0);
+  const pid_t pid = Start("run parts.yaml");
+  const auto lines = [&] {
+    const std::string all = ReadFile(Attempt("parts") / "metrics.jsonl");
+    return std::count(all.begin(), all.end(), '\n');
+  };
+  for (int i = 0; i < 6000 && lines() < 60; ++i) usleep(5'000);
+  kill(pid, SIGKILL);
+  Wait(pid);
+  const Finished again = Run("run parts.yaml");
+  ASSERT_EQ(again.exit, 0) << again.err;
+  ASSERT_TRUE(std::filesystem::exists(Attempt("parts", 2) / "result.json")) << "it was killed after it had ended";
+  EXPECT_TRUE(LearnerState(Attempt("parts").parent_path()) == LearnerState(Attempt("whole").parent_path()));
+}
+
+TEST_F(Ars, BalancesCartPole) {
+  Write("cart.yaml", R"(experiment: cart
+env: {plugin: cartpole}
+learner: {plugin: ars, options: {num_dirs: 2, noise_std: 0.05}}
+rollout: {num_env_runners: 2, num_envs_per_env_runner: 2}
+budget: {env_steps: 50000}
+evaluation: {episodes: 50}
+)");
+  const Finished run = Run("run cart.yaml");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Result("cart")["evaluation"]["return"]["mean"], 500);
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end
