@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdio>
 #include <memory>
 #include <thread>
 
+#include "backplane/ext/render.h"
 #include "drawing.hpp"
 #include "mujoco_row.hpp"
 
@@ -360,6 +362,24 @@ TEST(QuadrupedStand, DrawsItselfWhereItIs) {
   EXPECT_NEAR(Number(robot, "circle", "cx"), 320 + 0.4 * scale, 0.11);
   // The torso reaches from -0.5 to 0.5 m, 0.65 m above the floor.
   EXPECT_THAT(robot, HasSubstr("<path d=\"M180.0 128.0L460.0 128.0\" stroke=\"#cc6677\" stroke-width=\"28.0\""));
+}
+
+TEST(QuadrupedStand, HandsItsPicturesOver) {
+  harness::Env env(kFile, 1, 1, {{"phase", 2}});
+  const auto* render = static_cast<const bp_env_render_1*>(env.api().get_extension(env.get(), BP_ENV_RENDER_1));
+  ASSERT_NE(render, nullptr);
+  EXPECT_EQ(render->format, BP_RENDER_SVG);
+  ASSERT_EQ(env.Reset(0, {1}), BP_OK);
+  for (int t = 0; t < 33; ++t) ASSERT_EQ(env.Step(), BP_OK);
+  std::string picture;
+  const bp_writer writer{sizeof(bp_writer), 0, &picture, [](const bp_writer* w, const void* data, uint64_t n) -> bp_status {
+                           static_cast<std::string*>(w->impl)->append(static_cast<const char*>(data), n);
+                           return BP_OK;
+                         }};
+  ASSERT_EQ(render->frame(env.get(), 0, &writer), BP_OK);
+  char expected[80];
+  std::snprintf(expected, sizeof expected, "t = 33 of 250: height %.3f m", *env.At<float>("height"));
+  EXPECT_THAT(picture, HasSubstr(expected));
 }
 
 }  // namespace
