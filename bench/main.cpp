@@ -13,8 +13,8 @@
 //   bench_host facts         compiler, libmujoco
 //
 // followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin masked still (see tests/support/rollout_host.hpp),
-// loop=host|raw|candidates, or env.OPTION=VALUE. `cost` with masked=1 records the actions first and measures their replay, so that drawing
-// costs nothing.
+// loop=host|raw|candidates, or env.OPTION=VALUE. `cost` with masked=1 records the actions first and measures their replay, so
+// that drawing costs nothing.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -325,8 +325,8 @@ nlohmann::json Run(const std::vector<std::string>& words) {
   if (!words.empty() && words[0] == "events") return RunEvents(Parse({words.begin() + 1, words.end()}));
   if (words.size() < 2)
     throw std::runtime_error(
-        "usage: bench_host cost|raw|candidates|threads|start|count|keeper|plan FILE [KEY=NUMBER...], bench_host events [pairs=N], or "
-        "bench_host facts");
+        "usage: bench_host cost|raw|candidates|threads|start|count|keeper|plan FILE [KEY=NUMBER...], bench_host events "
+        "[pairs=N], or bench_host facts");
   Command command = Parse({words.begin() + 2, words.end()});
   command.setting.file = words[1];
   if (words[0] == "cost") return RunCost(command);
