@@ -2,17 +2,19 @@
 //
 //   bench_host cost FILE     cost per env step, actions prefilled, autoreset and statistics on; allocations; use of the threads
 //   bench_host raw FILE      a MuJoCo task under the host against the bare loop of mj_step over the same trace, in turn
+//   bench_host candidates FILE  the same for an evaluation of candidates: one episode of `horizon` steps for each row, actions 0
 //   bench_host threads FILE  threads=T against one thread over the same trace, in turn: S_T
 //   bench_host start FILE    milliseconds until a plugin is loaded and all rows are reset: the first step can begin
-//   bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop
+//   bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop,
+//                            loop=candidates: an evaluation of candidates (raw beside it with still=1)
 //   bench_host keeper FILE   what the keeper above each trial costs; FILE is the program `backplane`, pairs=N the repeats
 //   bench_host plan FOLDER   milliseconds to plan a sweep of 10,000 points, with the plugins of that folder
 //   bench_host events        milliseconds to read 100,000 events of a batch
 //   bench_host facts         compiler, libmujoco
 //
-// followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin masked (see tests/support/rollout_host.hpp),
-// loop=host|raw, or env.OPTION=VALUE. `cost` with masked=1 records the actions first and measures their replay, so that drawing
-// costs nothing.
+// followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin masked still (see tests/support/rollout_host.hpp),
+// loop=host|raw|candidates, or env.OPTION=VALUE. `cost` with masked=1 records the actions first and measures their replay, so
+// that drawing costs nothing.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -42,21 +44,23 @@ constexpr uint64_t kEvents = 100'000;
 struct Command {
   Setting setting;
   uint64_t pairs = 15;
-  bool raw_loop = false;
+  bool raw_loop = false, candidates = false;
 };
 
 Command Parse(const std::vector<std::string>& words) {
   Command command;
   Setting& s = command.setting;
-  uint64_t threads = 1, pin = 0, masked = 0;
+  uint64_t threads = 1, pin = 0, masked = 0, still = 0;
   const std::map<std::string, uint64_t*> numbers = {
       {"rows", &s.rows}, {"chunk_rows", &s.chunk_rows}, {"horizon", &s.horizon}, {"spin", &s.spin}, {"threads", &threads},
-      {"pin", &pin},     {"pairs", &command.pairs},     {"masked", &masked}};
+      {"pin", &pin},     {"pairs", &command.pairs},     {"masked", &masked},
+      {"still", &still}};
   for (const std::string& word : words) {
     const std::string key = word.substr(0, word.find('='));
     const std::string value = word.size() > key.size() ? word.substr(key.size() + 1) : "";
-    if (key == "loop" && (value == "host" || value == "raw")) {
+    if (key == "loop" && (value == "host" || value == "raw" || value == "candidates")) {
       command.raw_loop = value == "raw";
+      command.candidates = value == "candidates";
       continue;
     }
     if (key.starts_with("env.")) {
@@ -72,6 +76,7 @@ Command Parse(const std::vector<std::string>& words) {
   s.threads = static_cast<unsigned>(threads);
   s.pin = pin != 0;
   s.masked = masked != 0;
+  s.still = still != 0;
   return command;
 }
 
@@ -218,6 +223,35 @@ nlohmann::json RunRaw(const Command& command) {
   out["mujoco"] = MuJoCoFacts();
   return out;
 }
+
+// The bare loop plays the same episodes, so only the mj_step calls must be the same; where they end is checked by `raw`.
+nlohmann::json RunCandidates(const Command& command) {
+  Setting setting = command.setting;
+  setting.still = true;
+  const Trace trace = Record(setting);
+  Pairs pairs;
+  std::vector<double> host_us, raw_us, balance, wall_eff;
+  for (uint64_t i = 0; i < command.pairs; ++i) {
+    Host host(setting);
+    bool whole = true;
+    const Cost a = Measure([&] { whole = host.Score(); });
+    if (!whole) throw std::runtime_error(host.id() + ": an episode ended before `horizon` steps; take a smaller one");
+    Replay replay(trace);
+    const Cost b = Measure([&] { replay.Run(setting.threads); });
+    pairs.Add(a, b, {{"E_cpu", b.cpu_s / a.cpu_s}, {"E_wall", b.wall_s / a.wall_s}});
+    host_us.push_back(a.cpu_s * 1e6 / Steps(setting));
+    raw_us.push_back(b.cpu_s * 1e6 / Steps(setting));
+    balance.push_back(host.use().balance);
+    wall_eff.push_back(host.use().wall_eff);
+  }
+  nlohmann::json out = pairs.Json();
+  out["host_cpu_us"] = Spread(host_us);
+  out["raw_cpu_us"] = Spread(raw_us);
+  out["balance"] = Spread(balance);
+  out["wall_eff"] = Spread(wall_eff);
+  out["mujoco"] = MuJoCoFacts();
+  return out;
+}
 #endif
 
 nlohmann::json RunCount(const Command& command) {
@@ -233,7 +267,7 @@ nlohmann::json RunCount(const Command& command) {
 #endif
   if (command.raw_loop) throw std::runtime_error("loop=raw: this build has no MuJoCo");
   Host host(command.setting);
-  backplane_bench_measured([&] { host.Collect(); });
+  backplane_bench_measured([&] { command.candidates ? void(host.Score()) : host.Collect(); });
   return out;
 }
 
@@ -291,8 +325,8 @@ nlohmann::json Run(const std::vector<std::string>& words) {
   if (!words.empty() && words[0] == "events") return RunEvents(Parse({words.begin() + 1, words.end()}));
   if (words.size() < 2)
     throw std::runtime_error(
-        "usage: bench_host cost|raw|threads|start|count|keeper|plan FILE [KEY=NUMBER...], bench_host events [pairs=N], or "
-        "bench_host facts");
+        "usage: bench_host cost|raw|candidates|threads|start|count|keeper|plan FILE [KEY=NUMBER...], bench_host events "
+        "[pairs=N], or bench_host facts");
   Command command = Parse({words.begin() + 2, words.end()});
   command.setting.file = words[1];
   if (words[0] == "cost") return RunCost(command);
@@ -303,6 +337,7 @@ nlohmann::json Run(const std::vector<std::string>& words) {
   if (words[0] == "plan") return RunPlan(words[1], command.pairs);
 #ifdef HAS_MUJOCO
   if (words[0] == "raw") return RunRaw(command);
+  if (words[0] == "candidates") return RunCandidates(command);
 #endif
   throw std::runtime_error("unknown measurement '" + words[0] + "'");
 }

@@ -27,7 +27,7 @@ bp_status Create(const bp_host*, const bp_config*, const bp_env_spec* env, uint6
   auto* learner = new Idle{.agents = env->max_agents};
   for (uint64_t i = 0; i < env->n_channels; ++i)
     if (env->channels[i].role == BP_ROLE_ACTION) learner->out.push_back(env->channels[i]);
-  learner->spec = {sizeof(bp_learner_spec), 0, kNone, kNone, learner->out.data(), learner->out.size(), 0, 0};
+  learner->spec = {sizeof(bp_learner_spec), 0, kNone, kNone, learner->out.data(), learner->out.size(), 0, BP_LEARNER_ROW_EXACT};
   *out = reinterpret_cast<bp_learner*>(learner);
   return BP_OK;
 }
@@ -127,7 +127,23 @@ void Host::Collect() {
   collector_->Collect(setting_.horizon, clocks_);
 }
 
+bool Host::Score() {
+  const PhaseSpan span(clocks_[0], Phase::kSync);
+  if (!scorer_) {
+    collector_->LetGo();
+    scorer_ = std::make_unique<CandidateScorer>(*env_, *learner_, pool_, setting_.chunk_rows, kEnvSeed, cancelled_, [] {});
+    scorer_->Bind();
+  }
+  std::vector<uint64_t> seeds;
+  for (uint32_t row = 0; row < setting_.rows; ++row) seeds.push_back(bp_seed(kEnvSeed, BP_PURPOSE_ENV_EPISODE, row, 0));
+  bp_request request{sizeof(bp_request), BP_REQ_EVALUATE, {}};
+  request.u.evaluate = {setting_.rows, 1, 0, setting_.horizon, seeds.data()};
+  scorer_->Score(request, clocks_);
+  return scorer_->env_steps() == setting_.rows * setting_.horizon;
+}
+
 void Host::FillActions(uint64_t first) {
+  if (setting_.still) return SetActions(std::vector<std::byte>(Actions().size()));
   for (const bp_channel* c : env_->channels()) {
     if (c->role != BP_ROLE_ACTION) continue;
     ChannelBuffer& buffer = *collector_->Buffer(c->name);

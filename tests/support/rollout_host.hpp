@@ -7,6 +7,7 @@
 #include <string>
 
 #include "plugin/catalog.hpp"
+#include "rollout/candidate_scorer.hpp"
 #include "rollout/collector.hpp"
 
 namespace backplane::testing {
@@ -19,6 +20,7 @@ struct Setting {
   unsigned threads = 1;
   bool pin = false;
   uint64_t spin = 0;    // instructions (about) that `act` wastes for each row: a negative control
+  bool still = false;   // all actions are 0
   bool masked = false;  // `act` draws evenly from what ACTION_MASK allows, in place of doing nothing
   nlohmann::json options = nlohmann::json::object();  // of the env, in place of its defaults
 };
@@ -31,6 +33,9 @@ class Host {
 
   // One rollout of setting.horizon steps.
   void Collect();
+  // The first episodes of all rows, as far as setting.horizon steps, as an evaluation of as many candidates; all actions are 0.
+  // False if an episode has ended before.
+  bool Score();
   // Actions of steps [first, first + setting.horizon).
   void FillActions(uint64_t first);
   // The actions of all steps, as bytes, and back.
@@ -40,7 +45,7 @@ class Host {
   const nlohmann::json& options() const { return options_; }
   EnvInstance& env() { return *env_; }
   Collector& collector() { return *collector_; }
-  const PoolUse& use() const { return collector_->use(); }
+  const PoolUse& use() const { return scorer_ ? scorer_->use() : collector_->use(); }
   // The row's whole state as the env saves it. Throws std::runtime_error if it has no snapshots.
   std::vector<char> Snapshot(uint64_t row);
 
@@ -60,6 +65,7 @@ class Host {
   RunnerPool pool_;
   std::vector<PhaseClock> clocks_;
   std::unique_ptr<Collector> collector_;
+  std::unique_ptr<CandidateScorer> scorer_;  // from the first Score on
 };
 
 }  // namespace backplane::testing
