@@ -1,6 +1,6 @@
 # What `cmake --install` puts under a prefix, which may then be moved; included last by the top CMakeLists.txt. Plugins install
 # themselves (backplane_add_plugin).
-#   bin/backplane  include/backplane/  lib/backplane/{plugins/,torch.json}  lib/cmake/backplane/
+#   bin/backplane  share/backplane/presets/  include/backplane/  lib/backplane/{plugins/,torch.json}  lib/cmake/backplane/
 include(CMakePackageConfigHelpers)
 set(config_dir lib/cmake/backplane)
 
@@ -10,6 +10,14 @@ if(TARGET backplane)
   install(TARGETS backplane EXPORT backplaneTargets RUNTIME DESTINATION bin)
 endif()
 install(EXPORT backplaneTargets NAMESPACE backplane:: DESTINATION ${config_dir})
+
+# The program looks for them in ../share from where it lies, in a build too.
+file(GLOB presets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/presets/*.yaml)
+foreach(preset IN LISTS presets)
+  get_filename_component(name ${preset} NAME)
+  configure_file(${preset} ${CMAKE_BINARY_DIR}/share/backplane/presets/${name} COPYONLY)
+endforeach()
+install(FILES ${presets} DESTINATION share/backplane/presets)
 
 if(BACKPLANE_TORCH_ROOT)
   install(FILES ${CMAKE_BINARY_DIR}/lib/backplane/torch.json DESTINATION lib/backplane)

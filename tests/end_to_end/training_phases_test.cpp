@@ -49,8 +49,8 @@ class TrainingPhases : public ProgramTest {
     return ids;
   }
 
-  // By name and seed. Of the metrics each iteration as the attempt that reached it last has it, without times; of the checkpoint
-  // what the learner saved.
+  // By name and seed. Of the metrics each iteration as the attempt that reached it last has it, without times; of the
+  // checkpoint what the learner saved.
   std::map<std::string, TrialFiles> Trials(const std::string& experiment) {
     std::map<std::string, TrialFiles> trials;
     std::map<std::string, nlohmann::json> last_event;
@@ -204,7 +204,8 @@ TEST_F(TrainingPhases, EveryCommandShowsThem) {
   const nlohmann::json again = nlohmann::json::parse(Run("run outputs/chain/config.yaml --dry-run --json").out);
   ASSERT_EQ(again["trials"].size(), 5u);
   for (size_t i = 0; i < 5; ++i) EXPECT_EQ(again["trials"][i]["trial_id"], dry["trials"][i]["trial_id"]) << i;
-  std::filesystem::remove(Out("chain") / "trials" / dry["trials"][0]["trial_id"].get<std::string>() / "checkpoint/checkpoint.bin");
+  std::filesystem::remove(Out("chain") / "trials" / dry["trials"][0]["trial_id"].get<std::string>() /
+                          "checkpoint/checkpoint.bin");
   EXPECT_EQ(Run("replay outputs/chain '" + second + "'").exit, 1);
 }
 

@@ -24,6 +24,7 @@ struct FileArgs {
   std::filesystem::path file;
   std::vector<std::string> set;
   std::vector<std::string> plugin_path;
+  std::string preset;  // empty: what the file's key says
 };
 
 struct RunArgs {

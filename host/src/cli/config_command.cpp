@@ -5,6 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
+#include "cli/preset_places.hpp"
 #include "config/schema.hpp"
 #include "config/yaml_text.hpp"
 #include "sweep/json_schema.hpp"
@@ -55,7 +56,7 @@ std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) 
 int ConfigCheckCommand(const ConfigCheckArgs& args) {
   const std::filesystem::path& file = args.input.file;
   PluginSearch search(args.input.plugin_path);
-  const PlanResult result = PlanFile(file, {args.input.set, args.sweep, search.Lookup()});
+  const PlanResult result = PlanFile(file, {args.input.set, args.sweep, search.Lookup(), PresetsFor(args.input)});
   if (!result.plan) {
     Complain(result.errors, file);
     return kUsage;
@@ -107,7 +108,7 @@ void Show(const LoadedExperiment& loaded, const ConfigShowArgs& args) {
 // A sweep is left out; of a file with phases each is a document of its own.
 int ConfigShowCommand(const ConfigShowArgs& args) {
   PluginSearch search(args.input.plugin_path);
-  PlanOptions options{args.input.set, {}, search.Lookup()};
+  PlanOptions options{args.input.set, {}, search.Lookup(), PresetsFor(args.input)};
   options.without_sweep = true;
   const PlanResult result = PlanFile(args.input.file, options);
   if (!result.plan) {

@@ -21,6 +21,11 @@ void AddFile(CLI::App* app, FileArgs* args) {
   app->add_option("--set", args->set, "Set a value, path=value; +path=value adds a key the file lacks; may be repeated")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
+  app->add_option(
+         "--preset", args->preset,
+         "Settings for a kind of machine, under --set: a name in presets/ near the file or of the installation, a path, "
+         "or auto, which chooses by the device found")
+      ->type_name("NAME");
   AddPluginPath(app, &args->plugin_path);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/dry_run.hpp"
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
+#include "cli/preset_places.hpp"
 #include "cli/report_text.hpp"
 #include "plugin/loader.hpp"
 #include "supervise/batch.hpp"
@@ -56,7 +57,8 @@ std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
 int RunCommand(const RunArgs& args) {
   PluginSearch search(args.input.plugin_path);
   const SlotLimits limits{args.jobs, args.gpus};
-  PlanResult planned = PlanFile(args.input.file, {args.input.set, args.sweep, search.Lookup(), DefaultsUnder(limits)});
+  PlanResult planned =
+      PlanFile(args.input.file, {args.input.set, args.sweep, search.Lookup(), PresetsFor(args.input), DefaultsUnder(limits)});
   if (!planned.plan) {
     Complain(planned.errors, args.input.file);
     return kUsage;

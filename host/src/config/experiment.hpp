@@ -92,6 +92,7 @@ inline constexpr size_t kMaxLive = 6, kMaxLiveName = 63;  // bytes
 
 struct Experiment {
   std::string name;
+  std::optional<std::string> preset;  // whose values are among these; recorded only
   uint64_t seed = 0;
   PluginUse env, learner;
   std::vector<PluginUse> monitors;

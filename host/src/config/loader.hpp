@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/experiment.hpp"
+#include "config/preset_search.hpp"
 #include "plugin/plugin_info.hpp"
 
 namespace backplane {
@@ -35,6 +36,7 @@ using KeyDefaults = std::map<std::string, nlohmann::json>;
 struct LoadOptions {
   std::vector<std::string> set;  // "path=value" and "+path=value"
   PluginLookup lookup;
+  PresetSearch presets = {};
 };
 
 struct LoadedExperiment {
@@ -51,7 +53,8 @@ struct LoadResult {
   std::vector<Diagnostic> errors;          // in file order
 };
 
-// A `sweep:` and `phases:` in the file are not looked at: this is the experiment without it. MakePlan (sweep/plan.hpp) reads all.
+// A `sweep:` and `phases:` in the file are not looked at: this is the experiment without it. MakePlan (sweep/plan.hpp) reads
+// all.
 LoadResult LoadExperiment(const std::filesystem::path& file, const LoadOptions& options);
 
 }  // namespace backplane

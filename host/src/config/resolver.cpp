@@ -50,9 +50,24 @@ void RefuseTwice(const Override& override, const std::string& target, const std:
 
 // `target` is where the override would write.
 bool GivesWay(const Override& override, const std::string& target, const std::vector<std::string>& set_paths) {
-  return override.yields && std::any_of(set_paths.begin(), set_paths.end(), [&](const std::string& set) {
-           return set == target || target.starts_with(set + ".");
-         });
+  return override.yields && std::any_of(set_paths.begin(), set_paths.end(),
+                                        [&](const std::string& set) { return set == target || target.starts_with(set + "."); });
+}
+
+// True: it is a whole mapping of a plugin and its options, with one that stands for `target`.
+bool GivesOption(const Override& override, const std::string& target, const std::vector<PluginSlot>& slots) {
+  const Node* options = ChoosesPlugins(override) && override.value.IsMap() ? FindPath(override.value, "options") : nullptr;
+  if (!options || !options->IsMap()) return false;
+  return std::any_of(options->entries.begin(), options->entries.end(),
+                     [&](const Entry& entry) { return TargetPath(override.path + ".options." + entry.key, slots) == target; });
+}
+
+// Without its kind; empty: it is not known.
+std::string NameOfLearner(const std::vector<PluginSlot>& slots) {
+  const PluginSlot* slot = FindSlot(slots, "learner.options");
+  if (!slot || !slot->table) return "";
+  const std::string& id = slot->table->info().id;
+  return id.substr(id.find('.') + 1);
 }
 
 std::optional<Entry> TakeEntry(const std::string& key, Node* root) {
@@ -104,8 +119,13 @@ std::optional<json> ReadPoint::At(const std::string& path) const {
   return map == "evaluation.env.options" ? At("env.options." + name) : std::nullopt;
 }
 
-Resolver::Resolver(Node root, std::vector<Override> set, std::shared_ptr<PluginTables> tables, KeyDefaults defaults)
-    : root_(std::move(root)), set_(std::move(set)), tables_(std::move(tables)), defaults_(std::move(defaults)) {}
+Resolver::Resolver(Node root, std::vector<PresetValue> preset, std::vector<Override> set, std::shared_ptr<PluginTables> tables,
+                   KeyDefaults defaults)
+    : root_(std::move(root)),
+      preset_(std::move(preset)),
+      set_(std::move(set)),
+      tables_(std::move(tables)),
+      defaults_(std::move(defaults)) {}
 
 const Resolver::Prepared& Resolver::Prepare(const Assignments& choosing) {
   auto known = prepared_.find(choosing);
@@ -125,6 +145,15 @@ const Resolver::Prepared& Resolver::Prepare(const Assignments& choosing) {
   // Before the overrides, so that each of them replaces what the file says under whichever name; and after them, because an
   // override may bring a whole mapping.
   RewriteAliases(&p.root, slots, &p.errors);
+  const std::string learner = NameOfLearner(slots);
+  for (const PresetValue& value : preset_) {
+    const bool counts = value.learner.empty() || value.learner == learner;
+    const std::string target = TargetPath(value.override.path, slots);
+    const auto gives = [&](const Override& override) { return GivesOption(override, target, slots); };
+    const bool given = std::any_of(choosing.begin(), choosing.end(), [&](const Override* one) { return gives(*one); }) ||
+                       std::any_of(set_.begin(), set_.end(), gives);
+    if (counts && !given) ApplyOverride(value.override, slots, &p.root, &p.errors);
+  }
   std::map<std::string, const Override*> set_at;
   for (const Override& override : set_) {
     if (ChoosesPlugins(override)) continue;
@@ -180,7 +209,7 @@ LoadedExperiment Resolver::Build(ReadPoint point) {
 }
 
 std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& file, const std::vector<std::string>& set,
-                                                 Errors* errors) {
+                                                 const PresetSearch& presets, Errors* errors) {
   std::vector<Override> overrides = ParseOverrides(set, errors);
   std::optional<Node> root = ReadWithBase(file, errors);
   if (!root) return std::nullopt;
@@ -188,12 +217,14 @@ std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& fi
   for (Override& override : overrides) {
     if (override.path.starts_with("phases.")) {
       text.set_in_phases.push_back(std::move(override));
-    } else if (override.path == "sweep" || override.path == "phases" || override.path.starts_with("sweep.")) {
+    } else if (override.path == "sweep" || override.path == "phases" || override.path == "preset" ||
+               override.path.starts_with("sweep.")) {
       ApplyOverride(override, {}, &*root, errors);
     } else {
       text.set.push_back(std::move(override));
     }
   }
+  text.preset = ReadPreset(presets, file, &*root, errors);
   text.sweep = TakeEntry("sweep", &*root);
   text.phases = TakeEntry("phases", &*root);
   text.root = std::move(*root);

@@ -13,6 +13,7 @@
 #include "config/loader.hpp"
 #include "config/options.hpp"
 #include "config/overrides.hpp"
+#include "config/presets.hpp"
 
 namespace backplane {
 
@@ -34,8 +35,9 @@ struct ReadPoint {
 
 class Resolver {
  public:
-  // `root` has no key `sweep`. `set` comes before every assignment.
-  Resolver(Node root, std::vector<Override> set, std::shared_ptr<PluginTables> tables, KeyDefaults defaults = {});
+  // `root` has no key `sweep`. First come the values of the preset, then `set`, then every assignment.
+  Resolver(Node root, std::vector<PresetValue> preset, std::vector<Override> set, std::shared_ptr<PluginTables> tables,
+           KeyDefaults defaults = {});
 
   // Every value as far as it can be read.
   ReadPoint Read(const Assignments& assignments, Errors* errors);
@@ -53,6 +55,7 @@ class Resolver {
   const Prepared& Prepare(const Assignments& choosing);
 
   Node root_;
+  std::vector<PresetValue> preset_;
   std::vector<Override> set_;
   std::shared_ptr<PluginTables> tables_;
   KeyDefaults defaults_;
@@ -63,11 +66,12 @@ class Resolver {
 struct ExperimentText {
   Node root;
   std::optional<Entry> sweep, phases;
+  Preset preset;
   std::vector<Override> set;
   std::vector<Override> set_in_phases;  // "phases.NAME.PATH", whose names only the reader of the phases knows
 };
 // Nothing: not even a tree could be made.
 std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& file, const std::vector<std::string>& set,
-                                                 Errors* errors);
+                                                 const PresetSearch& presets, Errors* errors);
 
 }  // namespace backplane

@@ -35,6 +35,8 @@ const std::vector<HostKey>& Table() {
       Unbound("base", Type::kBase, "a file that this one is merged over"),
       Required(
           Key("experiment", Type::kName, "", nullptr, "name,exp_name,run_name", "name of the results folder", MEMBER(name))),
+      Key("preset", Type::kText, "", nullptr, "hardware,profile",
+          "settings for a kind of machine, from presets/NAME.yaml or a path; auto: by the device found", MEMBER(preset)),
       Key("seed", Type::kInteger, "[0,)", "0", "random_seed", "seed of every random number of the trial", MEMBER(seed)),
       Required(Key("env.plugin", Type::kPluginName, "", nullptr, "env_name,env_id", "the environment", MEMBER(env.plugin))),
       Key("env.options", Type::kPluginOptions, "", nullptr, "env_config,env_kwargs", "its options", MEMBER(env.options)),
@@ -94,7 +96,8 @@ const std::vector<HostKey>& Table() {
           "measures of the running trials that are shown beside their return: ep/NAME, eval/NAME, train/NAME", MEMBER(live)),
       Key("plugin_path", Type::kPathList, "", "[]", "plugin_dirs", "folders searched for plugins", MEMBER(plugin_path)),
       Unbound("sweep", Type::kSweep, "many trials from one file"),
-      Unbound("phases", Type::kPhases, "settings that are trained with one after the other, each from where the one before ended"),
+      Unbound("phases", Type::kPhases,
+              "settings that are trained with one after the other, each from where the one before ended"),
       Key("report.kind", Type::kEnum, "parallel_efficiency|comparison", nullptr, "report_type",
           "what is written when the trials are done", MEMBER(report.kind)),
       Key("report.name", Type::kName, "", nullptr, "", "names its files; default: the kind", MEMBER(report.name)),
@@ -161,6 +164,8 @@ bool IsSection(const std::string& path) {
   return sections.contains(path);
 }
 
-bool IsFreeForm(const HostKey& key) { return key.type == ValueType::kSweep || key.type == ValueType::kPhases || key.type == ValueType::kJson; }
+bool IsFreeForm(const HostKey& key) {
+  return key.type == ValueType::kSweep || key.type == ValueType::kPhases || key.type == ValueType::kJson;
+}
 
 }  // namespace backplane

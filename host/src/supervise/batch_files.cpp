@@ -91,7 +91,8 @@ nlohmann::json WholePoint(const LoadedExperiment& loaded) {
   return entry;
 }
 
-// The phases with every value that one of them has, in all of them: what one changes the next would otherwise take from the file.
+// The phases with every value that one of them has, in all of them: what one changes the next would otherwise take from the
+// file.
 nlohmann::json CompletePhases(const Plan& plan) {
   nlohmann::json list = nlohmann::json::array();
   for (const PlannedPoint& point : plan.points) {
@@ -115,8 +116,8 @@ std::vector<const PlannedPoint*> ChainOf(const Plan& plan, const PlannedPoint& l
   return chain;
 }
 
-// What the points of a chain have of their own: below the path where all have the same there and no phase speaks of it, else below
-// "phases.NAME.PATH".
+// What the points of a chain have of their own: below the path where all have the same there and no phase speaks of it, else
+// below "phases.NAME.PATH".
 void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, bool whole, nlohmann::json* entry) {
   std::map<std::string, std::vector<const nlohmann::json*>> values;  // path -> of each phase; NULL: none
   for (size_t k = 0; k < chain.size(); ++k) {
@@ -144,6 +145,7 @@ void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, 
 // The experiment with every default, its sweep as a list of the points that are left: the same trials from any folder.
 nlohmann::json CompleteConfig(const Plan& plan) {
   nlohmann::json config = ToJson(plan.base.experiment);
+  config.erase("preset");  // its values stand here, and some may have been replaced
   if (!plan.phases.empty()) config["phases"] = CompletePhases(plan);
   if (!plan.swept) return config;
   nlohmann::json list = nlohmann::json::array();
@@ -182,6 +184,7 @@ void WriteBatchFiles(const BatchRequest& request) {
                                                              {"plugins", PluginVersions(experiments)}}},
                                                            {"helps", Helps(experiments)},
                                                            {"config_file", request.config_file.string()},
+                                                           {"preset", request.plan.base.experiment.preset.value_or("")},
                                                            {"set", request.set},
                                                            {"sweep", request.sweep}}
                                                 .dump(kJsonIndent));

@@ -78,8 +78,7 @@ class Checker {
       LoadedExperiment loaded = plan_.Load(plan_.trials[trial]);
       std::optional<LoadedExperiment> before;
       if (const auto& after = plan_.trials[trial].after) before = plan_.Load(plan_.trials[*after]);
-      Question*& question =
-          of_configuration[ConfigurationOf(loaded) + (before ? "\nafter " + ConfigurationOf(*before) : "")];
+      Question*& question = of_configuration[ConfigurationOf(loaded) + (before ? "\nafter " + ConfigurationOf(*before) : "")];
       if (question == nullptr) {
         questions_.push_back(std::make_unique<Question>());
         question = questions_.back().get();

@@ -32,8 +32,8 @@ class Schedule {
   // How many wait.
   size_t waiting() const { return ready_.size(); }
 
-  // Planned trials that start from one which ended without being COMPLETED, or from one of these: they never can. In the order of
-  // the plan.
+  // Planned trials that start from one which ended without being COMPLETED, or from one of these: they never can. In the order
+  // of the plan.
   std::vector<size_t> NeverCan() const;
   // The trial that `trial` starts from came to no end that it could start from.
   bool LostItsStart(size_t trial) const;

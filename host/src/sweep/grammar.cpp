@@ -274,9 +274,9 @@ class SweepReader {
         continue;
       }
       if (entry.key.starts_with("phases.")) {
-        errors_->Add(entry.mark,
-                     fmt::format("'{}' cannot be derived: a derived path has a value in every phase, by that phase's own",
-                                 entry.key));
+        errors_->Add(
+            entry.mark,
+            fmt::format("'{}' cannot be derived: a derived path has a value in every phase, by that phase's own", entry.key));
         continue;
       }
       AddPath(entry.key);

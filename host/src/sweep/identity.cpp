@@ -123,7 +123,8 @@ std::string IdOf(const json& identity) { return IdOfText(identity.dump()); }
 std::string TrialIdOf(const std::string& point, uint64_t seed, const std::map<std::string, std::string>& files,
                       const std::string& after) {
   const std::string begin = after.empty() ? "{" : R"({"after":)" + json(after).dump() + ",";
-  return IdOfText(begin + R"("files":)" + json(files).dump() + R"(,"point":)" + point + R"(,"seed":)" + std::to_string(seed) + "}");
+  return IdOfText(begin + R"("files":)" + json(files).dump() + R"(,"point":)" + point + R"(,"seed":)" + std::to_string(seed) +
+                  "}");
 }
 
 }  // namespace backplane

@@ -179,8 +179,8 @@ class Planner {
       if (!fresh) continue;  // chains may begin alike
       AddNotes(built[k].loaded.notes);
       const std::string& phase = PhaseOf(k);
-      plan_.points.push_back({built[k].id, NameWithPhase(chain[k].name, phase), std::move(chain[k].values), listed, phase,
-                              after, chain[k].swept});
+      plan_.points.push_back(
+          {built[k].id, NameWithPhase(chain[k].name, phase), std::move(chain[k].values), listed, phase, after, chain[k].swept});
       memory_->writes.push_back(std::move(chain[k].writes));
       memory_->swept.push_back(std::move(built[k].swept));
     }
@@ -191,8 +191,9 @@ class Planner {
     for (uint64_t i = 0; i < (seeds ? seeds->n : 1); ++i) {
       const uint64_t number = seeds ? seeds->first + i : 0;
       // All phases have the seed of the first, whichever other chains begin with it.
-      const uint64_t seed =
-          !seeds ? built.front().loaded.experiment.seed : seeds->paired ? number : SeedOfPoint(built.front().id, number);
+      const uint64_t seed = !seeds          ? built.front().loaded.experiment.seed
+                            : seeds->paired ? number
+                                            : SeedOfPoint(built.front().id, number);
       std::optional<size_t> after;
       for (size_t k = 0; k < built.size(); ++k) after = AddTrial(places[k], i, built[k].identity, seed, files[k], after);
     }
@@ -333,12 +334,13 @@ json Plan::Identity(const PlannedTrial& trial) const {
 PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& options) {
   Errors errors;
   std::vector<ShortAxis> short_axes = ParseShortAxes(options.sweep, &errors);
-  std::optional<ExperimentText> text = ReadExperimentText(file, options.set, &errors);
+  std::optional<ExperimentText> text = ReadExperimentText(file, options.set, options.presets, &errors);
   if (!text) return {std::nullopt, errors.Sorted()};
   if (options.without_sweep) text->sweep.reset();
   const bool swept = text->sweep || !short_axes.empty();
   std::optional<Entry> section = std::move(text->sweep);
   Sweep sweep = ReadSweep(section ? &*section : nullptr, std::move(short_axes), &errors);
+  const std::string note = text->preset.note;
   std::optional<Entry> phase_section = std::move(text->phases);
   Phases phases = ReadPhases(phase_section ? &*phase_section : nullptr, text->set_in_phases, &errors);
   CheckPhasePaths(sweep, phases, &errors);
@@ -349,6 +351,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   Plan plan = Planner(std::move(memory), swept, options.without_sweep, &of_the_points).Make();
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};
+  if (!note.empty()) plan.notes.insert(plan.notes.begin(), note);
   return {std::move(plan), {}};
 }
 

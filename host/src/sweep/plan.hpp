@@ -24,7 +24,8 @@ struct PlanOptions {
   std::vector<std::string> set;    // "path=value", as for LoadExperiment
   std::vector<std::string> sweep;  // "path=1,2,4", "path=range(1,9,2)", "path=choice(a,b)", "point:path=1,2": as ReadSweep says
   PluginLookup lookup;
-  KeyDefaults defaults = {};  // where file, sweep and --set leave a key out
+  PresetSearch presets = {};
+  KeyDefaults defaults = {};   // where file, sweep and --set leave a key out
   bool without_sweep = false;  // the points alone that the file has without its `sweep:`, and no trials: no data file is read
 };
 
@@ -66,8 +67,8 @@ struct DroppedPoint {
 class Plan {
  public:
   std::vector<PlannedPoint> points;
-  std::vector<PlannedTrial> trials;  // in the order they should run
-  std::vector<std::string> phases;   // their names in their order; empty: the experiment has none
+  std::vector<PlannedTrial> trials;      // in the order they should run
+  std::vector<std::string> phases;       // their names in their order; empty: the experiment has none
   std::vector<std::string> phase_paths;  // every path that one of them names
   std::vector<DroppedPoint> dropped;
   size_t generated = 0;                  // points before any was dropped

@@ -97,12 +97,12 @@ PointResolver::PointResolver(ExperimentText text, Sweep sweep, Phases phases, Pl
     of_one_phase_.emplace(&assigned, OfOnePhase{found->first, std::move(meant)});
   }
   auto tables = std::make_shared<PluginTables>(std::move(lookup));
-  resolvers_.push_back(std::make_unique<Resolver>(text.root, text.set, tables, defaults));
+  resolvers_.push_back(std::make_unique<Resolver>(text.root, text.preset.values, text.set, tables, defaults));
   for (SweptFile& file : sweep_.files) {
     FindLeftOutKeys(file.root, "", &named_by_files_);
     Node root = text.root;
     MergeOver(std::move(file.root), &root);
-    resolvers_.push_back(std::make_unique<Resolver>(std::move(root), text.set, tables, defaults));
+    resolvers_.push_back(std::make_unique<Resolver>(std::move(root), text.preset.values, text.set, tables, defaults));
   }
   for (const std::string& path : sweep_.paths) {
     const auto same = [&](const std::string& other) { return Leaf(other) == Leaf(path); };

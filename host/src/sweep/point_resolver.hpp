@@ -30,9 +30,10 @@ struct ResolvedPoint {
   PointWrites writes;
   ReadPoint read;
   std::string name;  // without that of the phase
-  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path of the sweep that has one here, then of the phases
-  size_t swept = 0;                                            // how many of them are the sweep's
-  std::string dropped_by, why;                                 // the rule that drops it; empty: it stays
+  std::vector<std::pair<std::string, nlohmann::json>>
+      values;                   // of each path of the sweep that has one here, then of the phases
+  size_t swept = 0;             // how many of them are the sweep's
+  std::string dropped_by, why;  // the rule that drops it; empty: it stays
 };
 
 // Not thread-safe.
@@ -68,9 +69,9 @@ class PointResolver {
     Assigned assigned;  // with the path that is meant
   };
   std::map<const Assigned*, OfOnePhase> of_one_phase_;  // those of the sweep at "phases.NAME.PATH"
-  std::vector<std::unique_ptr<Resolver>> resolvers_;  // of the experiment file, then of each swept file merged over it
-  std::map<std::string, std::string> short_names_;    // of each path: its last word, or the whole path where that is not unique
-  std::set<std::string> named_by_files_;              // left-out keys that swept files set
+  std::vector<std::unique_ptr<Resolver>> resolvers_;    // of the experiment file, then of each swept file merged over it
+  std::map<std::string, std::string> short_names_;  // of each path: its last word, or the whole path where that is not unique
+  std::set<std::string> named_by_files_;            // left-out keys that swept files set
   mutable std::map<std::string, std::set<std::string>> left_out_keys_;  // by path, once asked for
 };
 

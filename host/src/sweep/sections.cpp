@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr int kOrdersOfAFile = 100;  // of a swept file and its bases among the sources of errors
 
 // What belongs to the whole batch; a swept file's own is not looked at.
-constexpr const char* kOfTheBatch[] = {"experiment", "output", "report", "on_failure", "stop_sweep"};
+constexpr const char* kOfTheBatch[] = {"experiment", "preset", "output", "report", "on_failure", "stop_sweep"};
 
 uint64_t ReadCount(const Node& node, const char* range, const std::string& name, Errors* errors) {
   auto value = ReadValue(node, {ValueType::kInteger, range}, name, errors);
@@ -31,6 +31,7 @@ std::string WhyNoAxis(const std::string& path) {
   if (top == "experiment" || top == "output") return "all points of a batch share one results folder";
   if (top == "plugin_path") return "all points of a batch share the plugin path; name a plugin's file to compare builds";
   if (top == "base") return "a base is read before the sweep; name whole experiment files under sweep.files";
+  if (path == "preset") return "it is written over the file before the sweep; sweep the values that it sets";
   if (path == "phases") return "it is the innermost order of every point; sweep phases.NAME.PATH, a value of one phase";
   if (top == "sweep") return "a sweep does not change itself";
   if (top == "report" || top == "on_failure" || top == "stop_sweep") return "it concerns the batch as a whole";

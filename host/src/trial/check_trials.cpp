@@ -34,8 +34,8 @@ void Say(const TrialCheck& check) {
 
 // What a learner of the phase before would save, as far as it can be known before that has run: what it saves now or, where it
 // has run, what it saved. Absent: it can not be known.
-std::optional<std::vector<std::byte>> StateBefore(const StartFrom& from, const std::filesystem::path& folder, StatusWriter* status,
-                                                  const std::atomic<bool>& cancelled) {
+std::optional<std::vector<std::byte>> StateBefore(const StartFrom& from, const std::filesystem::path& folder,
+                                                  StatusWriter* status, const std::atomic<bool>& cancelled) {
   if (const std::optional<Checkpoint> checkpoint = ReadCheckpoint(from.checkpoint_dir)) return checkpoint->blobs.at("learner");
   const TrialSpec spec = ReadTrialSpec(CheckedBefore(folder, from.trial_id));
   try {

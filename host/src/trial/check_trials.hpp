@@ -27,8 +27,8 @@ std::optional<TrialCheck> TrialCheckFromLine(const std::string& line);  // absen
 std::string CheckBegins(const std::string& trial_id);
 inline constexpr char kCheckStatus[] = "check_status";
 
-// The trial.json of a trial that one of those to be checked starts from, beside theirs: whether their states fit together is tried
-// with what its learner saves before it has learned anything.
+// The trial.json of a trial that one of those to be checked starts from, beside theirs: whether their states fit together is
+// tried with what its learner saves before it has learned anything.
 std::filesystem::path CheckedBefore(const std::filesystem::path& folder, const std::string& trial_id);
 
 // Loads and creates everything that each of them would, one after the other, and destroys it; trains and records nothing.

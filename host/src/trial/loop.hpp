@@ -51,7 +51,7 @@ class TrialLoop {
   const std::vector<std::string>& warnings() const { return warnings_; }  // sentences for the user
 
  private:
-  bool Resume();        // false: there is no checkpoint of its own
+  bool Resume();  // false: there is no checkpoint of its own
   void StartFromOther();
   void RunRequests();
   bool StartCollecting(const bp_request& request);

@@ -89,5 +89,49 @@ TEST(Schedule, ATrialLeftAloneStaysPlanned) {
   EXPECT_EQ(schedule.state(0), "PLANNED");
 }
 
+// "0 <- 1 <- 2", "3 <- 4": chains of phases.
+Plan Chains() {
+  Plan plan = PlanOf({{1, "a"}, {1, "b"}, {1, "c"}, {1, "d"}, {1, "e"}});
+  plan.memory_axes.clear();
+  plan.trials[1].after = 0;
+  plan.trials[2].after = 1;
+  plan.trials[4].after = 3;
+  return plan;
+}
+
+TEST(Schedule, APhaseWaitsForTheOneBeforeAndOtherChainsPassIt) {
+  const Plan plan = Chains();
+  Schedule schedule(plan);
+  EXPECT_EQ(schedule.Next(0), 0u);
+  schedule.Set(0, "RUNNING");
+  EXPECT_EQ(schedule.Next(0), 3u);
+  schedule.Set(3, "RUNNING");
+  EXPECT_EQ(schedule.Next(0), std::nullopt);
+  EXPECT_EQ(schedule.waiting(), 3u);
+  schedule.Set(0, "COMPLETED");
+  EXPECT_EQ(schedule.Next(0), 1u);
+}
+
+TEST(Schedule, WhatStartsFromATrialThatDidNotCompleteNeverCan) {
+  const Plan plan = Chains();
+  for (const char* end : {"FAILED", "INFEASIBLE", "SKIPPED", "PRUNED"}) {
+    Schedule schedule(plan);
+    EXPECT_EQ(schedule.NeverCan(), std::vector<size_t>());
+    schedule.Set(0, end);
+    EXPECT_EQ(schedule.NeverCan(), (std::vector<size_t>{1, 2})) << end;
+    EXPECT_TRUE(schedule.LostItsStart(1)) << end;
+    EXPECT_FALSE(schedule.LostItsStart(2)) << end << ": not yet";
+    EXPECT_EQ(schedule.Next(0), 3u);
+  }
+}
+
+TEST(Schedule, WhatStartsFromATrialThatIsLeftIsLeftToo) {
+  const Plan plan = Chains();
+  Schedule schedule(plan);
+  schedule.Leave(0);
+  EXPECT_EQ(schedule.waiting(), 2u);
+  EXPECT_EQ(schedule.Next(0), 3u);
+}
+
 }  // namespace
 }  // namespace backplane

@@ -64,9 +64,10 @@ TEST_F(PhasesTest, AxesAndSeedsAreOutsidePhases) {
               ElementsAre("epochs=5 rise 0", "epochs=5 stand 0<epochs=5 rise 0", "epochs=5 rise 1",
                           "epochs=5 stand 1<epochs=5 rise 1", "epochs=6 rise 0", "epochs=6 stand 0<epochs=6 rise 0",
                           "epochs=6 rise 1", "epochs=6 stand 1<epochs=6 rise 1"));
-  EXPECT_EQ(plan.points[1].values,
-            (std::vector<std::pair<std::string, json>>{
-                {"learner.options.epochs", 5}, {"env.options.legs", 4}, {"learner.options.lr", 3e-4}, {"budget.iterations", 7}}));
+  EXPECT_EQ(
+      plan.points[1].values,
+      (std::vector<std::pair<std::string, json>>{
+          {"learner.options.epochs", 5}, {"env.options.legs", 4}, {"learner.options.lr", 3e-4}, {"budget.iterations", 7}}));
 }
 
 TEST_F(PhasesTest, SeedsOfPointsOwnGoThroughTheWholeChain) {
@@ -79,10 +80,8 @@ TEST_F(PhasesTest, SeedsOfPointsOwnGoThroughTheWholeChain) {
 TEST_F(PhasesTest, AValueOfOnePhaseIsAnAxisAndTheBeginningIsTrainedOnce) {
   const std::string lines = kTwo + "sweep: {grid: {phases.stand.learner.options.lr: [0.1, 0.2]}, seeds: {n: 2}}\n";
   const Plan plan = GoodPlan(lines);
-  EXPECT_THAT(Trials(plan), ElementsAre("rise 0", "lr=0.1 stand 0<rise 0", "rise 1",
-                                        "lr=0.1 stand 1<rise 1",
-                                        "lr=0.2 stand 0<rise 0",
-                                        "lr=0.2 stand 1<rise 1"));
+  EXPECT_THAT(Trials(plan), ElementsAre("rise 0", "lr=0.1 stand 0<rise 0", "rise 1", "lr=0.1 stand 1<rise 1",
+                                        "lr=0.2 stand 0<rise 0", "lr=0.2 stand 1<rise 1"));
 }
 
 TEST_F(PhasesTest, ALaterPhaseIsCalledByWhatTellsItsChainFromOthers) {
@@ -113,11 +112,10 @@ TEST_F(PhasesTest, WhereTimesAreComparedPhasesStayInTheirOrder) {
   const Plan plan = GoodPlan(kTwo +
                              "report: {kind: parallel_efficiency}\n"
                              "sweep: {grid: {rollout.num_env_runners: [1, 2]}, seeds: {n: 2}}\n");
-  EXPECT_THAT(Trials(plan),
-              ElementsAre("num_env_runners=1 rise 0", "num_env_runners=1 stand 0<num_env_runners=1 rise 0",
-                          "num_env_runners=2 rise 0", "num_env_runners=2 stand 0<num_env_runners=2 rise 0",
-                          "num_env_runners=2 rise 1", "num_env_runners=2 stand 1<num_env_runners=2 rise 1",
-                          "num_env_runners=1 rise 1", "num_env_runners=1 stand 1<num_env_runners=1 rise 1"));
+  EXPECT_THAT(Trials(plan), ElementsAre("num_env_runners=1 rise 0", "num_env_runners=1 stand 0<num_env_runners=1 rise 0",
+                                        "num_env_runners=2 rise 0", "num_env_runners=2 stand 0<num_env_runners=2 rise 0",
+                                        "num_env_runners=2 rise 1", "num_env_runners=2 stand 1<num_env_runners=2 rise 1",
+                                        "num_env_runners=1 rise 1", "num_env_runners=1 stand 1<num_env_runners=1 rise 1"));
 }
 
 TEST_F(PhasesTest, TheBudgetMayStandInThePhasesAlone) {

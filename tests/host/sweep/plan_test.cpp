@@ -256,5 +256,25 @@ TEST_F(PlanTest, MemoryAxesAreKept) {
               ElementsAre("env.options.legs"));
 }
 
+TEST_F(PlanTest, APresetGivesWayToAxesAndCountsForItsOwnLearnerAlone) {
+  Write("presets/wide.yaml",
+        "rollout: {num_env_runners: 8, num_envs_per_env_runner: 16}\n"
+        "for_learner: {hopper: {learner: {options: {sigma: 2}}}, climber: {learner: {options: {epochs: 3}}}}\n");
+  presets_.name = "wide";
+  const Plan plan = GoodPlan(
+      "sweep: {grid: {rollout.num_env_runners: [1, 2], learner: [{plugin: hopper}, {plugin: climber}, {plugin: "
+      "climber, options: {epochs: 5}}]}}\n");
+  ASSERT_EQ(plan.trials.size(), 6u);
+  for (const PlannedTrial& trial : plan.trials) {
+    const Experiment experiment = plan.Load(trial).experiment;
+    EXPECT_LE(experiment.rollout.num_env_runners, 2u);
+    EXPECT_EQ(experiment.rollout.num_envs_per_env_runner, 16u);
+  }
+  const auto options = [&](size_t trial) { return plan.Load(plan.trials[trial]).experiment.learner.options; };
+  EXPECT_EQ(options(0)["sigma"], 2);
+  EXPECT_EQ(options(1)["epochs"], 3);
+  EXPECT_EQ(options(2)["epochs"], 5) << "a whole mapping of the axis gives it";
+}
+
 }  // namespace
 }  // namespace backplane

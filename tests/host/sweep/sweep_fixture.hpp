@@ -25,10 +25,11 @@ class SweepTest : public ConfigTest {
   }
 
   PlanResult PlanText(const std::string& text, std::vector<std::string> sweep = {}, std::vector<std::string> set = {}) {
-    return MakePlan(Write("e.yaml", text), {std::move(set), std::move(sweep), Lookup(), defaults_});
+    return MakePlan(Write("e.yaml", text), {std::move(set), std::move(sweep), Lookup(), presets_, defaults_});
   }
 
-  KeyDefaults defaults_;  // for the plans that follow
+  PresetSearch presets_;  // for the plans that follow
+  KeyDefaults defaults_;  // likewise
 
   // The plan of a good experiment with these lines below it.
   Plan GoodPlan(const std::string& lines, std::vector<std::string> sweep = {}, std::vector<std::string> set = {}) {

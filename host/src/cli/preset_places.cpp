@@ -1,0 +1,21 @@
+#include "cli/preset_places.hpp"
+
+#include <cstdlib>
+
+#include "cli/plugin_search.hpp"
+#include "machine/gpus.hpp"
+
+namespace backplane {
+
+std::filesystem::path OwnPresetFolder() { return OwnProgram().parent_path().parent_path() / "share/backplane/presets"; }
+
+PresetSearch PresetsFor(const FileArgs& args) {
+  const auto device = []() -> std::optional<PresetDevice> {
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    const std::vector<Gpu> gpus = VisibleGpus(FindGpus(), visible ? std::optional<std::string>(visible) : std::nullopt);
+    return gpus.empty() ? std::nullopt : std::optional(PresetDevice{gpus.front().name, gpus.front().memory_bytes});
+  };
+  return {args.preset, {OwnPresetFolder()}, device};
+}
+
+}  // namespace backplane

@@ -1,0 +1,13 @@
+// Where commands look for presets, and what `auto` means on this machine.
+#pragma once
+
+#include "cli/commands.hpp"
+#include "config/preset_search.hpp"
+
+namespace backplane {
+
+std::filesystem::path OwnPresetFolder();  // ../share/backplane/presets from the program
+
+PresetSearch PresetsFor(const FileArgs& args);
+
+}  // namespace backplane

@@ -1,0 +1,26 @@
+// Which preset is meant, and where it may lie.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+// What `auto` chooses by: the device that trials would get.
+struct PresetDevice {
+  std::string name;
+  uint64_t memory_bytes = 0;
+};
+
+// Where presets are looked for: `presets` beside the experiment file, in the folder above that, then in `folders`.
+struct PresetSearch {
+  std::string name = {};  // as the command line has it; empty: the file's key `preset` counts
+  std::vector<std::filesystem::path> folders = {};
+  std::function<std::optional<PresetDevice>()> device = {};  // asked for `auto` only
+};
+
+}  // namespace backplane
