@@ -52,6 +52,19 @@ TEST_F(BenchCommand, ComparesNumbersOfEnvsAndNamesTheFastestAsYaml) {
   EXPECT_THAT(again.out, HasSubstr("2 points, 2 trials"));
 }
 
+TEST_F(BenchCommand, TriesAPresetBesideTheFile) {
+  Write("walk.yaml", std::string(kWalk).substr(0, std::string(kWalk).find("sweep")));
+  Write("presets/wide.yaml", "rollout: {num_env_runners: 2, num_envs_per_env_runner: 32}\n");
+  const Finished bench = Run("bench walk.yaml --preset wide --seconds 0.3");
+  ASSERT_EQ(bench.exit, 0) << bench.err;
+  EXPECT_THAT(bench.out, AllOf(HasSubstr("as_it_is"), HasSubstr("preset_wide")));
+  const Finished shown = Run("config show outputs/bench_walk/report/best.yaml");
+  EXPECT_EQ(shown.exit, 0) << shown.err;
+  const Finished none = Run("bench walk.yaml --preset wid");
+  EXPECT_EQ(none.exit, 2);
+  EXPECT_THAT(none.err, HasSubstr("wide"));
+}
+
 TEST_F(BenchCommand, RefusesWhatItCanNotMeasureBeforeAnythingStarts) {
   Write("walk.yaml", kWalk);
   const Finished typo = Run("bench walk.yaml --set learner.options.horizn=3");

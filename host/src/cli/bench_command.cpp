@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "analysis/result_set.hpp"
 #include "base/files.hpp"
@@ -11,6 +12,7 @@
 #include "cli/bench_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/load_file.hpp"
+#include "cli/preset_places.hpp"
 #include "config/yaml_text.hpp"
 #include "plugin/loader.hpp"
 #include "report/document.hpp"
@@ -38,8 +40,25 @@ void PrintFacts(const nlohmann::json& host, const nlohmann::json& devices) {
   std::fflush(stdout);
 }
 
-std::vector<BenchPoint> PointsOf(const BenchArgs& args, const Experiment& experiment) {
-  if (!args.batch) return {{"as_it_is", {}}};
+// Where the two differ in what a trial computes, by path.
+void AddChanges(const nlohmann::json& from, const nlohmann::json& to, const std::string& path, BenchPoint* point) {
+  if (!from.is_object() || !to.is_object()) {
+    if (from != to) point->values.emplace_back(path, to);
+    return;
+  }
+  for (const auto& [key, value] : to.items()) AddChanges(from.value(key, nlohmann::json()), value, path + "." + key, point);
+}
+
+BenchPoint PresetPoint(const Experiment& plain, const Experiment& with_preset) {
+  const nlohmann::json from = ToJson(plain), to = ToJson(with_preset);
+  BenchPoint point{"preset_" + with_preset.preset.value_or("none"), {}};
+  AddChanges(from["rollout"], to["rollout"], "rollout", &point);
+  for (const char* kind : {"env", "learner"})
+    AddChanges(from[kind]["options"], to[kind]["options"], std::string(kind) + ".options", &point);
+  return point;
+}
+
+std::vector<BenchPoint> RowPoints(const BenchArgs& args, const Experiment& experiment) {
   std::vector<uint64_t> rows = args.rows;
   if (rows.empty()) {
     rows.assign(std::begin(kDefaultRows), std::end(kDefaultRows));
@@ -49,6 +68,16 @@ std::vector<BenchPoint> PointsOf(const BenchArgs& args, const Experiment& experi
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   std::vector<BenchPoint> points;
   for (const uint64_t n : rows) points.push_back({fmt::format("{}_envs", n), {{kRowsPath, n}}});
+  return points;
+}
+
+std::vector<BenchPoint> PointsOf(const BenchArgs& args, const Experiment& plain, const std::optional<Experiment>& with_preset) {
+  if (!args.batch && !with_preset) return {{"as_it_is", {}}};
+  std::vector<BenchPoint> points;
+  if (with_preset) points = {{"as_it_is", {}}, PresetPoint(plain, *with_preset)};
+  if (args.batch) {
+    for (BenchPoint& point : RowPoints(args, plain)) points.push_back(std::move(point));
+  }
   return points;
 }
 
@@ -114,20 +143,33 @@ void PrintResults(const std::filesystem::path& out, const BenchPlan& plan) {
   fmt::print("all numbers: {}\n", numbers.string());
 }
 
+// Absent after Complain.
+std::optional<Plan> PlanOrComplain(const FileArgs& file, PluginSearch* search) {
+  PlanResult planned = PlanFile(file.file, {file.set, {}, search->Lookup(), PresetsFor(file)});
+  if (!planned.plan) Complain(planned.errors, file.file);
+  return std::move(planned.plan);
+}
+
 }  // namespace
 
 int BenchCommand(const BenchArgs& args) {
   PluginSearch search(args.input.plugin_path);
-  PlanResult planned = PlanFile(args.input.file, {args.input.set, {}, search.Lookup()});
-  if (!planned.plan) {
-    Complain(planned.errors, args.input.file);
-    return kUsage;
+  FileArgs plain_file = args.input;
+  plain_file.preset.clear();
+  const std::optional<Plan> plain = PlanOrComplain(plain_file, &search);
+  if (!plain) return kUsage;
+  const Experiment& experiment = plain->base.experiment;
+  if (plain->swept) std::fprintf(stderr, "note: the file's own sweep is left out\n");
+  std::optional<Experiment> with_preset;
+  if (!args.input.preset.empty()) {
+    const std::optional<Plan> preset = PlanOrComplain(args.input, &search);
+    if (!preset) return kUsage;
+    for (const std::string& note : preset->notes) std::fprintf(stderr, "%s\n", note.c_str());
+    with_preset = preset->base.experiment;
   }
-  const Experiment& experiment = planned.plan->base.experiment;
-  if (planned.plan->swept) std::fprintf(stderr, "note: the file's own sweep is left out\n");
   const nlohmann::json devices = DeviceFacts();
   if (!args.json) PrintFacts(HostFacts(), devices);
-  const BenchPlan plan{args.seconds, args.seeds, PointsOf(args, experiment)};
+  const BenchPlan plan{args.seconds, args.seeds, PointsOf(args, experiment, with_preset)};
   RunArgs run;
   run.out = args.out.empty() ? std::filesystem::path("outputs") / (kBenchPrefix + experiment.name) : args.out;
   run.input.file = run.out.string() + ".yaml";

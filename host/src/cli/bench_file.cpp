@@ -40,6 +40,7 @@ json Columns(bool has_gpu) {
 std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool has_gpu) {
   Experiment bench = experiment;
   bench.name = kBenchPrefix + experiment.name;
+  bench.preset.reset();  // its values are in, or are a setting of their own
   bench.budget = {};
   bench.budget.wall_time_s = plan.seconds;
   bench.evaluation.episodes = 0;
