@@ -27,14 +27,13 @@ Options::Options(const bp::Config& c)
   bias = wanted_bias == "auto" ? !hidden.empty() : wanted_bias == "true";
   if (top_dirs > num_dirs) {
     throw bp::ConfigError("top_dirs should be at most num_dirs (" + std::to_string(num_dirs) + "), got " +
-                          std::to_string(top_dirs) + " (" + c.Where("top_dirs") + ")");
+                          std::to_string(top_dirs));
   }
   if (top_dirs == 0) top_dirs = num_dirs;
   dir_chunk = dir_chunk == 0 ? num_dirs : std::min(dir_chunk, num_dirs);
   if (const double offset = c.F64("alive_bonus_offset"); offset != 0) {
     if (shift != 0) {
-      throw bp::ConfigError("shift and alive_bonus_offset say the same with opposite signs; keep one of them (" +
-                            c.Where("alive_bonus_offset") + ")");
+      throw bp::ConfigError("shift and alive_bonus_offset say the same with opposite signs; keep one of them");
     }
     shift = -offset;
   }
