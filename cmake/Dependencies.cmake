@@ -1,8 +1,10 @@
 # Everything the build takes from outside, in one place. scripts/bootstrap installs it all.
 find_program(CCACHE ccache)
 if(CCACHE)
-  # What ccache asks for before it caches files that use a precompiled header.
-  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  # The sloppiness is what ccache asks for before it caches files that use a precompiled header. With the base folder another
+  # clone finds what this one has compiled; its debug information may then name this one's folder.
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+      CCACHE_NOHASHDIR=1 ${CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <thread>
 
+#include "places.hpp"
 #include "program.hpp"
 
 namespace backplane::end_to_end {

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "places.hpp"
 #include "program.hpp"
 
 namespace backplane::end_to_end {

@@ -1,6 +1,7 @@
 // The plugin guide and the template it walks through.
 #include <gmock/gmock.h>
 
+#include "places.hpp"
 #include "program.hpp"
 
 namespace backplane::end_to_end {

@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "places.hpp"
 #include "program.hpp"
 
 namespace backplane::end_to_end {

@@ -1,6 +1,7 @@
 // Where a real trial's time goes: what the host times, what a plugin names within its calls, and what is left over.
 #include <gmock/gmock.h>
 
+#include "places.hpp"
 #include "program.hpp"
 
 namespace backplane::end_to_end {

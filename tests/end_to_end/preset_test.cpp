@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "places.hpp"
 #include "program.hpp"
 
 namespace backplane::end_to_end {

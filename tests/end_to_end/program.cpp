@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "places.hpp"
+
 namespace backplane::end_to_end {
 
 namespace fs = std::filesystem;

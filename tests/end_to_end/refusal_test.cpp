@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "places.hpp"
 #include "program.hpp"
 
 namespace backplane::end_to_end {

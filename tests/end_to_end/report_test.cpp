@@ -5,6 +5,7 @@
 #include <fstream>
 #include <regex>
 
+#include "places.hpp"
 #include "program.hpp"
 
 namespace backplane::end_to_end {

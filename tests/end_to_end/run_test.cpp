@@ -1,6 +1,7 @@
 // A run from file to result, and what a second call does.
 #include <gmock/gmock.h>
 
+#include "places.hpp"
 #include "program.hpp"
 
 namespace backplane::end_to_end {

@@ -1,4 +1,5 @@
 #include "oracle.hpp"
+#include "places.hpp"
 
 #include <fcntl.h>
 #include <sys/wait.h>

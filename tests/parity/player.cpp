@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "places.hpp"
 #include "support/env_harness.hpp"
 
 namespace backplane::parity {

@@ -1,4 +1,5 @@
 #include "config_fixture.hpp"
+#include "places.hpp"
 
 namespace backplane {
 namespace {

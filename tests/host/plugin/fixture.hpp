@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "places.hpp"
 #include "plugin/elf.hpp"
 #include "plugin/plugin_error.hpp"
 

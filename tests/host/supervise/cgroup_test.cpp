@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/files.hpp"
+#include "places.hpp"
 #include "supervise/local_engine.hpp"
 
 namespace backplane {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "places.hpp"
 #include "supervise/local_engine.hpp"
 
 namespace backplane {

@@ -10,6 +10,7 @@
 #include "base/process.hpp"
 #include "engine_fixture.hpp"
 #include "machine/process_tree.hpp"
+#include "places.hpp"
 #include "rollout/cores.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/outcome.hpp"

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "places.hpp"
 #include "trial/metric_events.hpp"
 #include "trial/phase_events.hpp"
 

@@ -1,4 +1,5 @@
 #include "support/env_harness.hpp"
+#include "places.hpp"
 
 namespace {
 

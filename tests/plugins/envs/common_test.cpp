@@ -2,6 +2,7 @@
 #include <cmath>
 #include <thread>
 
+#include "places.hpp"
 #include "support/allocations.hpp"
 #include "support/env_harness.hpp"
 #include "support/summaries.hpp"

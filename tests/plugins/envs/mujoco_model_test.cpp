@@ -9,6 +9,7 @@
 #include "half_cheetah_model.hpp"
 #include "humanoid_model.hpp"
 #include "mujoco/model.hpp"
+#include "places.hpp"
 
 namespace {
 

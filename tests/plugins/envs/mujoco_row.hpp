@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backplane/plugin.hpp"
+#include "places.hpp"
 #include "support/env_harness.hpp"
 
 namespace harness {

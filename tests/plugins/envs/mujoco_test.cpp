@@ -11,6 +11,7 @@
 #include "humanoid.hpp"
 #include "mujoco/errors.hpp"
 #include "mujoco_row.hpp"
+#include "places.hpp"
 
 namespace {
 

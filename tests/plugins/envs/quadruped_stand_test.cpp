@@ -9,6 +9,7 @@
 #include "backplane/ext/render.h"
 #include "drawing.hpp"
 #include "mujoco_row.hpp"
+#include "places.hpp"
 
 namespace {
 

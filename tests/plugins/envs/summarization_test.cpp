@@ -4,6 +4,7 @@
 #include <set>
 
 #include "backplane/ext/source.h"
+#include "places.hpp"
 #include "support/env_harness.hpp"
 #include "support/summaries.hpp"
 #include "vocabulary.hpp"

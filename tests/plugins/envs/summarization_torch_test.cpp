@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "places.hpp"
 #include "support/env_harness.hpp"
 #include "support/summaries.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "places.hpp"
 #include "support/env_harness.hpp"
 #include "uav/rules.hpp"
 

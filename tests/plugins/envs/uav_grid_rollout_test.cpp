@@ -1,6 +1,7 @@
 // The grid under the host's collector, with UAVs that fly at random.
 #include <gmock/gmock.h>
 
+#include "places.hpp"
 #include "support/rollout_host.hpp"
 
 namespace backplane::uav_grid {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "backplane/ext/autoreset.h"
+#include "places.hpp"
 #include "support/env_harness.hpp"
 
 namespace backplane {

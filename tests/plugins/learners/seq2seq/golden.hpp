@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bart.hpp"
+#include "places.hpp"
 #include "pretrained.hpp"
 #include "safetensors/safetensors.hpp"
 
