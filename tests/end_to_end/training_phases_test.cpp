@@ -143,7 +143,7 @@ TEST_F(TrainingPhases, AChainWhoseBeginningFailedIsSkippedAndRunWhenThatIsMended
   EXPECT_EQ(trials.at("second 0").state, "FAILED");
   EXPECT_EQ(trials.at("third 0").state, "SKIPPED");
   EXPECT_EQ(trials.at("third 0").why, "the phase before it, second, is FAILED");
-  EXPECT_THAT(Run("status outputs/fails").out, HasSubstr("SKIPPED"));
+  EXPECT_THAT(Run("status outputs/fails").out, HasSubstr("skipped    the phase before it, second, is FAILED"));
   const size_t events = Lines(Out("fails") / "events.jsonl").size();
   EXPECT_EQ(Run(hurried).exit, 3) << "the same command starts nothing again";
   EXPECT_EQ(Lines(Out("fails") / "events.jsonl").size(), events);

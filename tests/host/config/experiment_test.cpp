@@ -34,6 +34,7 @@ std::string OtherValue(const HostKey& key) {
 TEST_F(ExperimentTest, EveryKeyCanBeSetAndSurvivesJson) {
   Add(BP_KIND_LEARNER, "hiker", plugins_["climber"].options);
   Add(BP_KIND_MONITOR, "plotter", {});
+  Write("presets/other.yaml", "");
   const std::string file = kMinimal + "report: {kind: comparison}\n";  // the other keys of `report` need a kind
   json plain = ToJson(Good(file).experiment);
   int keys = 0;
