@@ -1,8 +1,10 @@
 # backplane_precompile(<target> [TEST] [PLUGIN] [TORCH]): parses the standard library's, fmt's and nlohmann's headers once per kind
 # of target and not once per file, which halves the time of a build from nothing. Every file still includes what it uses: the preset
 # dev builds without. TEST adds GoogleTest and suits executables, PLUGIN has the flags of backplane_add_plugin, TORCH adds ATen.
+# Tests are also compiled several files at once and with a light optimizer: most of their code runs once.
 option(BACKPLANE_PRECOMPILE "Precompile the headers of the standard library and of dependencies" ON)
 
+set(_test_optimizer $<$<CONFIG:RelWithDebInfo>:-O1>)
 set(_precompiled_headers <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstring> <deque> <filesystem> <fstream> <functional>
     <map> <memory> <mutex> <optional> <set> <span> <sstream> <stdexcept> <string> <string_view> <thread> <utility> <vector>
     <fmt/format.h> <nlohmann/json.hpp>)
@@ -40,9 +42,16 @@ function(backplane_precompile target)
     if(P_PLUGIN)
       backplane_plugin_flags(${owner})
     endif()
+    if(P_TEST)
+      target_compile_options(${owner} PRIVATE ${_test_optimizer})
+    endif()
     target_precompile_headers(${owner} PRIVATE ${headers})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${owner})
+  if(P_TEST)
+    target_compile_options(${target} PRIVATE ${_test_optimizer})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
   # The compiler takes the header only where fmt's macros are defined alike.
   target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
 endfunction()

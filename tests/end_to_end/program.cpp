@@ -47,8 +47,10 @@ ProgramTest::~ProgramTest() {
 }
 
 fs::path ProgramTest::Write(const std::string& name, const std::string& text) {
-  std::ofstream(dir_ / name) << text;
-  return dir_ / name;
+  const fs::path file = dir_ / name;
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << text;
+  return file;
 }
 
 pid_t ProgramTest::Start(const std::string& arguments) {

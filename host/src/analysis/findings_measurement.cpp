@@ -28,14 +28,6 @@ struct Noise {
   bool fires() const { return cv_pct > kNoisePct || outliers > 0; }
 };
 
-// By linear interpolation between the two nearest.
-double Quantile(const std::vector<double>& sorted, double p) {
-  const double place = p * static_cast<double>(sorted.size() - 1);
-  const auto low = static_cast<size_t>(place);
-  const size_t high = std::min(low + 1, sorted.size() - 1);
-  return sorted[low] + (place - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
-
 // Absent: too few.
 std::optional<Noise> NoiseOf(std::vector<double> values, std::string of, size_t at_least) {
   std::erase_if(values, [](double v) { return !std::isfinite(v); });

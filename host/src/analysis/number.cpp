@@ -56,6 +56,13 @@ Number RatioOf(const Number& value, const Number& base, double factor) {
   return ratio;
 }
 
+double Quantile(const std::vector<double>& sorted, double p) {
+  const double place = p * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<size_t>(place);
+  const size_t high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (place - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
 double StudentQuantile(double p, double degrees_of_freedom) {
   return boost::math::quantile(boost::math::students_t(degrees_of_freedom), p);
 }

@@ -35,6 +35,9 @@ std::optional<Number> OverSeeds(const std::vector<Number>& of_trials);
 // squares of the relative half widths add up.
 Number RatioOf(const Number& value, const Number& base, double factor = 1);
 
+// Of at least one value, sorted: between the two around it, as NumPy's percentile (0 <= p <= 1).
+double Quantile(const std::vector<double>& sorted, double p);
+
 // The quantile (0 < p < 1) of Student's t with that many degrees of freedom (> 0).
 double StudentQuantile(double p, double degrees_of_freedom);
 

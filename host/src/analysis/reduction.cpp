@@ -39,13 +39,10 @@ std::vector<double> Finite(std::vector<double> values) {
   return values;
 }
 
-// Between the two samples around it, as NumPy's percentile.
-std::optional<Number> Quantile(std::vector<double> values, double p) {
+std::optional<Number> Percentile(std::vector<double> values, double p) {
   if (values.empty()) return std::nullopt;
   std::sort(values.begin(), values.end());
-  const double at = p * static_cast<double>(values.size() - 1);
-  const size_t below = static_cast<size_t>(at), above = std::min(below + 1, values.size() - 1);
-  return Reading(values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]));
+  return Reading(Quantile(values, p));
 }
 
 double Sum(const std::vector<double>& values) {
@@ -124,8 +121,8 @@ const std::map<std::string, Reduce>& Reductions() {
       {"max", [](const TrialData&, const Curve& c) { return MaybeReading(Best(c, false)); }},
       {"sum", [](const TrialData&, const Curve& c) { return std::optional(Reading(Sum(ValuesOf(c)))); }},
       {"mean", [](const TrialData&, const Curve& c) { return std::optional(Mean(SteadyValuesOf(c), "iterations")); }},
-      {"p50", [](const TrialData&, const Curve& c) { return Quantile(Finite(SteadyValuesOf(c)), 0.5); }},
-      {"p95", [](const TrialData&, const Curve& c) { return Quantile(Finite(SteadyValuesOf(c)), 0.95); }},
+      {"p50", [](const TrialData&, const Curve& c) { return Percentile(Finite(SteadyValuesOf(c)), 0.5); }},
+      {"p95", [](const TrialData&, const Curve& c) { return Percentile(Finite(SteadyValuesOf(c)), 0.95); }},
       {"per_s", PerSecond},
   };
   return kAll;

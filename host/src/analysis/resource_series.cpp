@@ -37,7 +37,7 @@ std::optional<double> Parse(const std::string& field) {
 }
 
 // The smallest value that this share of all does not exceed.
-double Quantile(std::vector<double> values, double p) {
+double NearestRank(std::vector<double> values, double p) {
   const size_t rank = static_cast<size_t>(std::ceil(p * static_cast<double>(values.size())));
   const auto place = values.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(rank, 1) - 1);
   std::nth_element(values.begin(), place, values.end());
@@ -114,7 +114,7 @@ Number MeanOfSamples(const std::vector<Weighted>& samples, bool without_warm_up)
   std::vector<double> values;
   for (const Weighted& s : samples) values.push_back(s.value);
   number.max = *std::max_element(values.begin(), values.end());
-  number.p95 = Quantile(std::move(values), 0.95);
+  number.p95 = NearestRank(std::move(values), 0.95);
   return number;
 }
 

@@ -6,6 +6,9 @@
 
 namespace backplane {
 
+// Of files that people read too.
+inline constexpr int kJsonIndent = 1;
+
 // Bytes that are not UTF-8 become U+FFFD: a plugin's error in another encoding must not cost the record that holds it, and a
 // text cut at a fixed length may end within a character.
 template <class Json = nlohmann::json>  // or ordered_json

@@ -12,7 +12,7 @@ namespace {
 
 enum class Health { kOk = 1, kWarn, kFail };
 
-struct Finding {
+struct Check {
   std::string name;
   Health health = Health::kOk;
   std::string text, fix;
@@ -20,7 +20,7 @@ struct Finding {
 
 const char* Word(Health health) { return health == Health::kOk ? "OK" : health == Health::kWarn ? "WARN" : "FAIL"; }
 
-Finding Torch() {
+Check Torch() {
   const std::filesystem::path lib = FindTorchLib();
   if (lib.empty() || !std::filesystem::exists(lib / "libtorch.so")) {
     return {
@@ -35,7 +35,7 @@ Finding Torch() {
   return {"LibTorch", Health::kOk, version + " in " + lib.string(), ""};
 }
 
-Finding Physics(const std::vector<std::filesystem::path>& folders) {
+Check Physics(const std::vector<std::filesystem::path>& folders) {
   constexpr std::string_view kPrefix = "libmujoco.so.";
   for (const std::filesystem::path& folder : folders) {
     std::error_code error;
@@ -50,7 +50,7 @@ Finding Physics(const std::vector<std::filesystem::path>& folders) {
           "envs that use it can not run: call scripts/bootstrap and scripts/build"};
 }
 
-Finding Gnuplot() {
+Check Gnuplot() {
   const GnuplotRun run = RunGnuplot({"--version"}, ".");
   const std::string version = run.said.substr(0, run.said.find('\n'));
   if (run.ok) return {"gnuplot", Health::kOk, version, ""};
@@ -58,25 +58,25 @@ Finding Gnuplot() {
           std::string("reports have no PNG figures: ") + kInstallGnuplot};
 }
 
-std::vector<Finding> Plugins(PluginSearch* search) {
+std::vector<Check> Plugins(PluginSearch* search) {
   const Catalog& catalog = search->All();
   std::string folders;
   for (const std::filesystem::path& folder : search->folders()) {
     folders += (folders.empty() ? "" : ", ") + folder.string() + (std::filesystem::is_directory(folder) ? "" : " (missing)");
   }
   const bool none = catalog.plugins().empty();
-  std::vector<Finding> findings = {
+  std::vector<Check> checks = {
       {"plugins", none ? Health::kFail : Health::kOk,
        fmt::format("{} on the plugin path: {}", catalog.plugins().size(), folders),
        none ? "call scripts/build, or name a folder with --plugin-path or BACKPLANE_PLUGIN_PATH" : ""}};
   for (const Refusal& refusal : catalog.refusals()) {
-    findings.push_back(
+    checks.push_back(
         {"plugin", Health::kWarn, refusal.file.string() + ": " + refusal.reason, "build it again, or remove the file"});
   }
-  return findings;
+  return checks;
 }
 
-Finding Disk() {
+Check Disk() {
   constexpr uint64_t kLow = 1ull << 30;
   std::error_code error;
   const std::filesystem::space_info space = std::filesystem::space(std::filesystem::current_path(), error);
@@ -85,15 +85,15 @@ Finding Disk() {
   }
   const std::string text =
       fmt::format("{:.1f} GiB free in the current folder", static_cast<double>(space.available) / (1ull << 30));
-  return space.available < kLow ? Finding{"disk", Health::kFail, text, "free some space, or write elsewhere with --out"}
-                                : Finding{"disk", Health::kOk, text, ""};
+  return space.available < kLow ? Check{"disk", Health::kFail, text, "free some space, or write elsewhere with --out"}
+                                : Check{"disk", Health::kOk, text, ""};
 }
 
-std::vector<Finding> Examine(const DoctorArgs& args) {
+std::vector<Check> Examine(const DoctorArgs& args) {
   const nlohmann::json host = HostFacts();
   PluginSearch search(args.plugin_path);
   search.All();
-  std::vector<Finding> findings = {
+  std::vector<Check> checks = {
       {"backplane", Health::kOk, BACKPLANE_VERSION, ""},
       {"compiler", Health::kOk, kCompiler, ""},
       {"host", Health::kOk, host["cpu"].get<std::string>() + ", " + host["kernel"].get<std::string>(), ""},
@@ -103,10 +103,10 @@ std::vector<Finding> Examine(const DoctorArgs& args) {
       Gnuplot(),
       Disk(),
   };
-  for (Finding& finding : Plugins(&search)) {
-    findings.push_back(std::move(finding));
+  for (Check& check : Plugins(&search)) {
+    checks.push_back(std::move(check));
   }
-  return findings;
+  return checks;
 }
 
 }  // namespace
@@ -114,12 +114,12 @@ std::vector<Finding> Examine(const DoctorArgs& args) {
 int DoctorCommand(const DoctorArgs& args) {
   bool failed = false;
   nlohmann::json list = nlohmann::json::array();
-  for (const Finding& finding : Examine(args)) {
-    failed = failed || finding.health == Health::kFail;
-    list.push_back({{"name", finding.name}, {"health", Word(finding.health)}, {"text", finding.text}, {"fix", finding.fix}});
+  for (const Check& check : Examine(args)) {
+    failed = failed || check.health == Health::kFail;
+    list.push_back({{"name", check.name}, {"health", Word(check.health)}, {"text", check.text}, {"fix", check.fix}});
     if (!args.json) {
-      fmt::print("{:<5} {:<10} {}\n", Word(finding.health), finding.name, finding.text);
-      fmt::print("{}", finding.fix.empty() ? "" : fmt::format("{:<17}-> {}\n", "", finding.fix));
+      fmt::print("{:<5} {:<10} {}\n", Word(check.health), check.name, check.text);
+      fmt::print("{}", check.fix.empty() ? "" : fmt::format("{:<17}-> {}\n", "", check.fix));
     }
   }
   if (args.json) {

@@ -18,7 +18,7 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kShownTrials = 50, kShownRules = 20;
+constexpr size_t kListedTrials = 50, kShownRules = 20;
 constexpr int kOtherColumns = 2 + 18 + 2 + 5 + 2 + 4 + 2 + 16 + 1;  // "COMPLETED, stays" is the longest word of the last one
 
 struct Estimate {
@@ -154,16 +154,16 @@ class DryRunText {
 
   void PrintTrials() const {
     size_t width = 5;
-    for (size_t i = 0; i < std::min(plan_.trials.size(), kShownTrials); ++i) width = std::max(width, names_[i].size());
+    for (size_t i = 0; i < std::min(plan_.trials.size(), kListedTrials); ++i) width = std::max(width, names_[i].size());
     const Screen screen = DetectScreen(fileno(stdout));
     if (screen.live) width = std::min(width, static_cast<size_t>(std::max(screen.width, 80) - kOtherColumns));
     fmt::print("  {:<16}  {:<{}}  {:>5}  {:>4}  {}\n", "id", "trial", width, "cores", "gpus", "now");
-    for (size_t i = 0; i < std::min(plan_.trials.size(), kShownTrials); ++i) {
+    for (size_t i = 0; i < std::min(plan_.trials.size(), kListedTrials); ++i) {
       fmt::print("  {:<16}  {}  {:>5}  {:>4}  {}\n", plan_.trials[i].id,
                  PadRight(CutName(names_[i], width, screen.utf8), width), grants_[i].cores.size(), grants_[i].gpus.size(),
                  WouldRun(i) ? "would run" : State(i) + ", stays");
     }
-    if (plan_.trials.size() > kShownTrials) fmt::print("  and {} more; --json lists all\n", plan_.trials.size() - kShownTrials);
+    if (plan_.trials.size() > kListedTrials) fmt::print("  and {} more; --json lists all\n", plan_.trials.size() - kListedTrials);
   }
 
   void PrintDropped() const {

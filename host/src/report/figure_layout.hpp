@@ -22,7 +22,7 @@ struct Box {
 
 enum class Align { kLeft = 1, kCentre, kRight };
 
-struct Text {
+struct TextLayout {
   double x = 0, y = 0;  // y: the middle of its height
   std::string text;     // one line of valid UTF-8
   Align align = Align::kLeft;
@@ -51,7 +51,7 @@ struct PanelLayout {
   AxisFrame x, y;
   double tick_angle = 0;    // of the x axis
   bool empty = false;       // nothing to plot: no ticks
-  std::vector<Text> texts;  // all but ticks and key
+  std::vector<TextLayout> texts;  // all but ticks and key
   std::optional<KeyLayout> key;
   bool is_table = false;
   std::vector<Box> tints;  // behind emphasised rows of a table
@@ -60,7 +60,7 @@ struct PanelLayout {
 
 struct FigureLayout {
   double em = 0;  // pixels
-  std::vector<Text> texts;
+  std::vector<TextLayout> texts;
   std::vector<PanelLayout> panels;
 };
 

@@ -75,8 +75,8 @@ class Script {
   std::string ScreenY(double y) const { return fmt::format("{:.5f}", 1 - y / figure_.height); }
   std::string At(double x, double y) const { return fmt::format("screen {}, screen {}", ScreenX(x), ScreenY(y)); }
 
-  void WriteTexts(const std::vector<Text>& texts) {
-    for (const Text& text : texts) {
+  void WriteTexts(const std::vector<TextLayout>& texts) {
+    for (const TextLayout& text : texts) {
       if (text.text.empty()) continue;
       const char* align = text.align == Align::kLeft ? "left" : text.align == Align::kCentre ? "center" : "right";
       Line("set label {} at {} {} font '{}{},{}'{}{} front", QuotedText(text.text), At(text.x, text.y), align, kFont,

@@ -154,7 +154,7 @@ size_t PlaceMarkLabels(const Panel& panel, double em, PanelLayout* layout) {
 }
 
 void PlaceSideLabels(const Panel& panel, double em, double width, PanelLayout* layout) {
-  std::vector<Text> labels;
+  std::vector<TextLayout> labels;
   const auto add = [&](double y, const std::string& text) {
     if (text.empty()) return;
     labels.push_back(
@@ -167,7 +167,7 @@ void PlaceSideLabels(const Panel& panel, double em, double width, PanelLayout* l
   for (const HorizontalLine& line : panel.lines) {
     if (layout->y.Shows(line.y)) add(YOf(*layout, line.y), line.label);
   }
-  std::stable_sort(labels.begin(), labels.end(), [](const Text& a, const Text& b) { return a.y < b.y; });
+  std::stable_sort(labels.begin(), labels.end(), [](const TextLayout& a, const TextLayout& b) { return a.y < b.y; });
   for (size_t i = 1; i < labels.size(); ++i) labels[i].y = std::max(labels[i].y, labels[i - 1].y + 1.05 * em);
   double lowest = layout->plot.bottom;
   for (size_t i = labels.size(); i-- > 0; lowest = labels[i].y - 1.05 * em) labels[i].y = std::min(labels[i].y, lowest);

@@ -9,8 +9,8 @@
 namespace backplane {
 namespace {
 
-std::string Text(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "NaN"; }
-std::string Text(const std::optional<double>& value) { return value ? Text(*value) : ""; }
+std::string CsvText(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "NaN"; }
+std::string CsvText(const std::optional<double>& value) { return value ? CsvText(*value) : ""; }
 
 // What can be known of a number beside its value: a column of its own if it is known of any number of the table's column.
 struct Part {
@@ -19,11 +19,11 @@ struct Part {
 };
 
 const Part kParts[] = {
-    {"_low", [](const Number& number) { return Text(number.low); }},
-    {"_high", [](const Number& number) { return Text(number.high); }},
-    {"_sd", [](const Number& number) { return Text(number.sd); }},
-    {"_p95", [](const Number& number) { return Text(number.p95); }},
-    {"_max", [](const Number& number) { return Text(number.max); }},
+    {"_low", [](const Number& number) { return CsvText(number.low); }},
+    {"_high", [](const Number& number) { return CsvText(number.high); }},
+    {"_sd", [](const Number& number) { return CsvText(number.sd); }},
+    {"_p95", [](const Number& number) { return CsvText(number.p95); }},
+    {"_max", [](const Number& number) { return CsvText(number.max); }},
     // A single reading is no sample.
     {"_n", [](const Number& number) { return number.of.empty() && number.n == 1 ? "" : std::to_string(number.n); }},
 };
@@ -57,7 +57,7 @@ std::vector<CsvColumn> CsvColumns(const Table& table) {
 
 std::string Field(const std::vector<Cell>& row, const CsvColumn& column) {
   if (const Number* number = NumberAt(row, column.index)) {
-    return column.part != nullptr ? column.part->text(*number) : Text(number->value);
+    return column.part != nullptr ? column.part->text(*number) : CsvText(number->value);
   }
   const std::string* text = column.index < row.size() ? std::get_if<std::string>(&row[column.index]) : nullptr;
   return text != nullptr && column.part == nullptr ? CsvField(*text) : "";

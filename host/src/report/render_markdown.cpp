@@ -14,7 +14,7 @@
 namespace backplane {
 namespace {
 
-std::string Bullets(const std::vector<std::string>& items) {
+std::string MarkdownBullets(const std::vector<std::string>& items) {
   std::string text;
   for (const std::string& item : items) {
     text += "- " + MarkdownText(item) + "\n";
@@ -58,7 +58,7 @@ struct BlockMarkdown {
   const MissingPictures& missing;
 
   std::string operator()(const Paragraph& block) const { return MarkdownText(block.text) + "\n"; }
-  std::string operator()(const BulletList& block) const { return Bullets(block.items); }
+  std::string operator()(const BulletList& block) const { return MarkdownBullets(block.items); }
   std::string operator()(const FactList& block) const {
     std::string text = "| | |\n|---|---|\n";
     for (const auto& [label, value] : block.facts) {

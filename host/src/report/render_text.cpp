@@ -21,7 +21,7 @@ std::string Underlined(const std::string& text, char rule) {
   return lines + std::string(Columns(line) - 1, rule) + "\n";
 }
 
-std::string Bullets(const std::vector<std::string>& items) {
+std::string TextBullets(const std::vector<std::string>& items) {
   std::string text;
   for (const std::string& item : items) {
     text += Hanging("- ", item, kWidth);
@@ -60,7 +60,7 @@ struct BlockText {
   const MissingPictures& missing;
 
   std::string operator()(const Paragraph& block) const { return Hanging("", block.text, kWidth); }
-  std::string operator()(const BulletList& block) const { return Bullets(block.items); }
+  std::string operator()(const BulletList& block) const { return TextBullets(block.items); }
   std::string operator()(const FactList& block) const {
     size_t widest = 0;
     for (const auto& [label, value] : block.facts) {

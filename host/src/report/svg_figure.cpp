@@ -69,8 +69,8 @@ class Svg {
     return angle == 0 ? "" : fmt::format(" transform=\"rotate({} {} {})\"", Pixels(-angle), Pixels(x), Pixels(y));
   }
 
-  void WriteTexts(const std::vector<Text>& texts) {
-    for (const Text& text : texts) {
+  void WriteTexts(const std::vector<TextLayout>& texts) {
+    for (const TextLayout& text : texts) {
       if (text.text.empty()) continue;
       std::string attributes = Anchor(text.align) + Turned(text.angle, text.x, text.y);
       if (text.size != 1) attributes += fmt::format(" font-size=\"{}\"", Pixels(text.size * em_));

@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kGap = 2, kGutter = 2;  // between columns; before the first, for the "*"
+constexpr size_t kColumnGap = 2, kGutter = 2;  // between columns; before the first, for the "*"
 constexpr size_t kNarrowestWords = 16;   // to which a column of words is folded
 constexpr size_t kWidestWord = 30;       // for whose sake the first column stays wider
 constexpr size_t kWidestWords = 24;      // of a further column that stays in a table that does not fit
@@ -41,9 +41,9 @@ size_t NaturalWidth(const TableText& table, size_t column) {
 size_t Total(const Layout& layout) {
   size_t total = kGutter;
   for (const size_t column : layout.columns) {
-    total += layout.widths[column] + kGap;
+    total += layout.widths[column] + kColumnGap;
   }
-  return total - kGap;
+  return total - kColumnGap;
 }
 
 // Sentences would press everything else together: they follow below, named by their row.
@@ -82,7 +82,7 @@ std::string RowLines(const Layout& layout, const std::vector<size_t>& columns, c
       const std::string cell = line < cells[i].size() ? cells[i][line] : "";
       const size_t width = layout.widths[columns[i]];
       row += layout.table.columns[columns[i]].is_numeric ? PadLeft(cell, width) : PadRight(cell, width);
-      row += std::string(kGap, ' ');
+      row += std::string(kColumnGap, ' ');
     }
     text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
   }
@@ -111,13 +111,13 @@ std::vector<std::vector<size_t>> Parts(const Layout& layout, size_t width) {
   std::vector<std::vector<size_t>> parts;
   const size_t keys = std::clamp<size_t>(layout.table.keys, 1, layout.columns.size());
   size_t named = kGutter;
-  for (size_t key = 0; key < keys; ++key) named += layout.widths[key] + (key > 0 ? kGap : 0);
+  for (size_t key = 0; key < keys; ++key) named += layout.widths[key] + (key > 0 ? kColumnGap : 0);
   for (size_t next = keys; next < layout.columns.size() || parts.empty();) {
     std::vector<size_t> part(layout.columns.begin(), layout.columns.begin() + static_cast<std::ptrdiff_t>(keys));
     size_t used = named;
     while (next < layout.columns.size() &&
-           (part.size() == keys || used + kGap + layout.widths[layout.columns[next]] <= width)) {
-      used += kGap + layout.widths[layout.columns[next]];
+           (part.size() == keys || used + kColumnGap + layout.widths[layout.columns[next]] <= width)) {
+      used += kColumnGap + layout.widths[layout.columns[next]];
       part.push_back(layout.columns[next++]);
     }
     parts.push_back(std::move(part));
@@ -147,7 +147,7 @@ void Limit(Layout* layout, size_t width) {
   size_t named = kGutter;
   for (size_t i = 0; i < keys; ++i) {
     layout->widths[i] = std::min(layout->widths[i], width / (keys + 1));
-    named += layout->widths[i] + kGap;
+    named += layout->widths[i] + kColumnGap;
   }
   for (size_t i = keys; i < layout->widths.size(); ++i) {
     layout->widths[i] = std::min(layout->widths[i], width - named);

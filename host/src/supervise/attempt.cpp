@@ -8,7 +8,6 @@ namespace backplane {
 namespace {
 
 constexpr size_t kLogTailLines = 10;
-constexpr int kJsonIndent = 1;
 
 }  // namespace
 

@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kTick_ms = 200;
+constexpr int kBatchTick_ms = 200;
 constexpr char kLostItsStart[] = "the phase before it, ";  // how the reason of a trial begins that could not start from another
 
 class Batch {
@@ -211,7 +211,7 @@ class Batch {
     for (;;) {
       Launch();
       if (jobs_.empty() && (stopping() || schedule_.waiting() == 0)) return;
-      const std::vector<JobTable::Ended> ended = jobs_.Wait(kTick_ms);
+      const std::vector<JobTable::Ended> ended = jobs_.Wait(kBatchTick_ms);
       for (const JobTable::Ended& one : ended) Conclude(one);
       PassInterrupts();
       if (!ended.empty()) Launch();  // the free cores first, the tables after
@@ -323,7 +323,7 @@ class Batch {
   // Our own records can not be written any more: what runs may still save itself, and the next session finds its results.
   void EndAll() {
     jobs_.StopAll(StopHow::kAsk);
-    while (!jobs_.empty()) jobs_.Wait(kTick_ms);
+    while (!jobs_.empty()) jobs_.Wait(kBatchTick_ms);
     display_.Clear();
   }
 

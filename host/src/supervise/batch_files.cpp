@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/json_text.hpp"
 #include "base/process.hpp"
 #include "config/yaml_text.hpp"
 #include "store/plan_file.hpp"
@@ -13,7 +14,6 @@
 namespace backplane {
 namespace {
 
-constexpr int kJsonIndent = 1;
 
 // One experiment of the plan for each pair of env and learner in it, told apart by their files: a plan may have thousands of
 // points, and few pairs.

@@ -23,8 +23,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kTick_ms = 100;
-constexpr std::chrono::seconds kOrphansEnd{10};  // a killed process that waits for a disk ends no sooner
+constexpr int kEngineTick_ms = 100;
+constexpr std::chrono::seconds kKilledEnd{10};  // a killed process that waits for a disk ends no sooner
 constexpr std::chrono::milliseconds kLookAgain{2};
 
 // The names torchrun sets, so that a learner which knows them runs unchanged; what the command itself sets stays.
@@ -180,7 +180,7 @@ std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
 JobEnd LocalEngine::Conclude(JobId id, Job& job) {
   // Its descriptors are closed already, the process follows at once; a signal handler may run meanwhile.
   std::optional<ChildExit> keeper;
-  while (!(keeper = job.keeper.Wait(kTick_ms))) {
+  while (!(keeper = job.keeper.Wait(kEngineTick_ms))) {
   }
   job.Read();
   JobEnd end;
@@ -215,7 +215,7 @@ bool LocalEngine::IsKeeper(pid_t pid) const {
 // their keepers; those of another keeper that was killed too have to go as well.
 void LocalEngine::EndOrphans(const Job& job) const {
   const auto trial = ReportFromText(job.text).start;
-  const Clock::time_point until = Clock::now() + kOrphansEnd;
+  const Clock::time_point until = Clock::now() + kKilledEnd;
   do {
     std::vector<pid_t> orphans = ChildrenOf(getpid());
     std::erase_if(orphans, [&](pid_t pid) {

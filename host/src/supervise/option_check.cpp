@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/files.hpp"
+#include "base/json_text.hpp"
 #include "supervise/check_choice.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/status_reader.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kTick_ms = 200, kJsonIndent = 1;
+constexpr int kCheckTick_ms = 200;
 constexpr double kPatience_s = 60;  // between two answers; loading a large library from a cold disk is most of a check
 
 // One configuration that is asked for.
@@ -167,7 +168,7 @@ class Checker {
     uintmax_t size = 0;
     int interrupts = 0;
     for (;;) {
-      for (const JobEnd& end : engine_.Wait(kTick_ms)) {
+      for (const JobEnd& end : engine_.Wait(kCheckTick_ms)) {
         if (end.job != job) continue;
         ending->exit = end.exit;
         ending->over_memory = end.over_memory;

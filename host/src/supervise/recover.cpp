@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
+#include "base/json_text.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/result.hpp"
 #include "trial/contract.hpp"
@@ -15,7 +16,6 @@
 namespace backplane {
 namespace {
 
-constexpr int kJsonIndent = 1;
 
 void WriteStaleResult(const TrialFolder& folder, const std::string& trial_id, unsigned attempt) {
   if (!std::filesystem::exists(folder.attempt(attempt))) return;

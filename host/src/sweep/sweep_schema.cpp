@@ -39,7 +39,7 @@ json PathsTo(json value) {
 
 json ExpressionText() { return {{"type", {"string", "number", "boolean"}}}; }
 
-json Values() {
+json ValuesSchema() {
   const json list = {{"type", "array"}, {"minItems", 1}};
   json range = Closed({{"range", {{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 3}, {"maxItems", 3}}},
                        {"when", ExpressionText()}});
@@ -49,7 +49,7 @@ json Values() {
   return {{"anyOf", {list, range, values}}};
 }
 
-json Distribution() {
+json DistributionSchema() {
   const json bounds = {{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 2}, {"maxItems", 2}};
   json any = json::array();
   for (const char* kind : {"uniform", "log_uniform", "int", "log_int"}) {
@@ -66,7 +66,7 @@ json Distribution() {
 }
 
 json Zip() {
-  json paths = PathsTo(Values());
+  json paths = PathsTo(ValuesSchema());
   paths["propertyNames"] = PathOrName();
   paths["minProperties"] = 1;
   return {{"type", "object"}, {"additionalProperties", std::move(paths)}};
@@ -95,12 +95,12 @@ json PhasesSchema() {
 }
 
 json SweepSchema() {
-  json random = Closed({{"trials", Count(1)}, {"seed", Count(0)}, {"space", PathsTo(Distribution())}});
+  json random = Closed({{"trials", Count(1)}, {"seed", Count(0)}, {"space", PathsTo(DistributionSchema())}});
   random["required"] = {"trials", "space"};
   const json texts = {{"type", "array"}, {"items", {{"type", "string"}}}};
   json files = texts;
   files["minItems"] = 1;
-  json sweep = Closed({{"grid", PathsTo(Values())},
+  json sweep = Closed({{"grid", PathsTo(ValuesSchema())},
                        {"zip", Zip()},
                        {"list", List()},
                        {"files", std::move(files)},

@@ -11,7 +11,7 @@
 namespace backplane::safetensors {
 namespace {
 
-[[noreturn]] void Fail(const std::string& path) {
+[[noreturn]] void FailToWrite(const std::string& path) {
   throw std::runtime_error(path + ": could not be written: " + std::strerror(errno));
 }
 
@@ -19,7 +19,7 @@ namespace {
 class Draft {
  public:
   explicit Draft(const std::string& path) : path_(path), draft_(path + ".tmp"), file_(std::fopen(draft_.c_str(), "wbe")) {
-    if (!file_) Fail(path_);
+    if (!file_) FailToWrite(path_);
   }
   ~Draft() {
     if (!file_) return;
@@ -27,12 +27,12 @@ class Draft {
     std::remove(draft_.c_str());
   }
   void Put(const void* data, uint64_t n) {
-    if (std::fwrite(data, 1, n, file_) != n) Fail(path_);
+    if (std::fwrite(data, 1, n, file_) != n) FailToWrite(path_);
   }
   void Finish() {
-    if (std::fflush(file_) != 0 || fsync(fileno(file_)) != 0) Fail(path_);
+    if (std::fflush(file_) != 0 || fsync(fileno(file_)) != 0) FailToWrite(path_);
     std::FILE* file = std::exchange(file_, nullptr);
-    if (std::fclose(file) != 0 || std::rename(draft_.c_str(), path_.c_str()) != 0) Fail(path_);
+    if (std::fclose(file) != 0 || std::rename(draft_.c_str(), path_.c_str()) != 0) FailToWrite(path_);
   }
 
  private:

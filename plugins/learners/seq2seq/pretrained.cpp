@@ -20,7 +20,7 @@ constexpr const char* kShared = "model.shared.weight";
 constexpr const char* kBias = "final_logits_bias";
 constexpr const char* kTied[] = {"lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"};
 
-[[noreturn]] void Fail(const std::string& sentence) { throw std::runtime_error(sentence); }
+[[noreturn]] void Refuse(const std::string& sentence) { throw std::runtime_error(sentence); }
 
 float FromHalf(uint16_t bits) {
   const uint32_t sign = uint32_t{bits} >> 15 << 31, exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -45,7 +45,7 @@ void Convert(const std::string& name, const Tensor& tensor, float* out) {
     case Dtype::kF64: return Copy<double>(tensor, out, [](double v) { return static_cast<float>(v); });
     case Dtype::kF16: return Copy<uint16_t>(tensor, out, FromHalf);
     case Dtype::kBf16: return Copy<uint16_t>(tensor, out, [](uint16_t v) { return std::bit_cast<float>(uint32_t{v} << 16); });
-    default: Fail("tensor '" + name + "' should hold floating-point numbers, got " + safetensors::NameOf(tensor.dtype));
+    default: Refuse("tensor '" + name + "' should hold floating-point numbers, got " + safetensors::NameOf(tensor.dtype));
   }
 }
 
@@ -70,7 +70,7 @@ void NeedTied(const safetensors::Tensors& tensors, const Tensor& shared) {
     if (found == tensors.end()) continue;
     const Tensor& tied = found->second;
     if (tied.dtype != shared.dtype || tied.shape != shared.shape || std::memcmp(tied.data, shared.data, shared.bytes) != 0)
-      Fail(std::string("tensor '") + name + "' should equal '" + kShared +
+      Refuse(std::string("tensor '") + name + "' should equal '" + kShared +
            "', it does not: this model does not share its embedding");
   }
 }
@@ -79,14 +79,14 @@ void Fill(const safetensors::Tensors& tensors, const Layout& layout, float* out)
   for (const Parameter& parameter : layout.parameters()) {
     const auto found = tensors.find(parameter.name);
     if (found == tensors.end()) {
-      if (parameter.name != kBias) Fail("lacks the tensor '" + parameter.name + "'");
+      if (parameter.name != kBias) Refuse("lacks the tensor '" + parameter.name + "'");
       std::fill_n(out + parameter.offset, parameter.size, 0.f);
       continue;
     }
     const Tensor& tensor = found->second;
     if (!std::equal(tensor.shape.begin(), tensor.shape.end(), parameter.shape.begin(), parameter.shape.end(),
                     std::equal_to<int64_t>())) {
-      Fail("tensor '" + parameter.name + "' should have the shape " + Dims(parameter.shape) + " by config.json, got " +
+      Refuse("tensor '" + parameter.name + "' should have the shape " + Dims(parameter.shape) + " by config.json, got " +
            Dims(tensor.shape));
     }
     Convert(parameter.name, tensor, out + parameter.offset);
@@ -98,7 +98,7 @@ void NeedKnown(const safetensors::Tensors& tensors, const Layout& layout) {
     const bool known = std::any_of(layout.parameters().begin(), layout.parameters().end(),
                                    [&, n = name](const Parameter& p) { return p.name == n; });
     if (!known && std::find(std::begin(kTied), std::end(kTied), name) == std::end(kTied))
-      Fail("tensor '" + name + "' is no part of the model that config.json describes");
+      Refuse("tensor '" + name + "' is no part of the model that config.json describes");
   }
 }
 
@@ -109,7 +109,7 @@ void ReadWeights(const std::string& folder, const Layout& layout, float* out) {
   if (!fs::exists(path)) {
     for (const char* other : {"model.safetensors.index.json", "pytorch_model.bin"}) {
       if (fs::exists(fs::path(folder) / other))
-        Fail(folder + ": holds " + other + ", which is not read; `save_pretrained` of transformers writes model.safetensors");
+        Refuse(folder + ": holds " + other + ", which is not read; `save_pretrained` of transformers writes model.safetensors");
     }
   }
   const safetensors::Reader file(path);
@@ -119,14 +119,14 @@ void ReadWeights(const std::string& folder, const Layout& layout, float* out) {
     NeedTied(tensors, tensors.at(kShared));
     NeedKnown(tensors, layout);
   } catch (const std::exception& e) {
-    Fail(path + ": " + e.what());
+    Refuse(path + ": " + e.what());
   }
 }
 
 void SavePretrained(const std::string& folder, const BartConfig& config, const Layout& layout, const float* weights) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) Fail(folder + ": could not be made: " + error.message());
+  if (error) Refuse(folder + ": could not be made: " + error.message());
   safetensors::Tensors tensors;
   for (const Parameter& parameter : layout.parameters()) {
     tensors[parameter.name] = {Dtype::kF32,

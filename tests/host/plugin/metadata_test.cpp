@@ -13,7 +13,7 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string Refused(const std::filesystem::path& file) {
+std::string NotRead(const std::filesystem::path& file) {
   const std::string sentence = SentenceOf([&] { ReadPlugins(file); });
   EXPECT_THAT(sentence, HasSubstr(file.string()));
   return sentence;
@@ -26,7 +26,7 @@ std::string RefusedWith(const std::string& pointer, const json& value) {
   json metadata = json::parse(Metadata(file));
   metadata[json::json_pointer(pointer)] = value;
   SetMetadata(file, metadata.dump());
-  return Refused(file);
+  return NotRead(file);
 }
 
 TEST(ReadPlugins, TellsWhatTheSealedPluginSaysOfItself) {
@@ -57,24 +57,24 @@ TEST(ReadPlugins, ReadsAStrippedPlugin) {
 
 TEST(Plugin, ExportsExactlyOneSymbol) { EXPECT_THAT(ElfFile(Fixture("env_good")).Exports(), ElementsAre("bp_module_v1")); }
 
-TEST(ReadPlugins, RefusesATextFile) { EXPECT_THAT(Refused(Fixture("env_text")), HasSubstr("is not an ELF file")); }
+TEST(ReadPlugins, RefusesATextFile) { EXPECT_THAT(NotRead(Fixture("env_text")), HasSubstr("is not an ELF file")); }
 
 TEST(ReadPlugins, RefusesAFileThatIsNotThere) {
-  EXPECT_THAT(Refused("/nowhere/env_x.so"), HasSubstr("cannot be opened: No such file"));
+  EXPECT_THAT(NotRead("/nowhere/env_x.so"), HasSubstr("cannot be opened: No such file"));
 }
 
 TEST(ReadPlugins, RefusesAnotherMachine) {
   const TempFolder folder;
   const std::filesystem::path file = folder.Copy("env_good");
   Overwrite(file, 18, std::string("\xf3\x00", 2));  // e_machine: EM_RISCV
-  EXPECT_THAT(Refused(file), testing::AllOf(HasSubstr("another machine"), HasSubstr("found 64-bit riscv")));
+  EXPECT_THAT(NotRead(file), testing::AllOf(HasSubstr("another machine"), HasSubstr("found 64-bit riscv")));
 }
 
 TEST(ReadPlugins, RefusesATruncatedFile) {
   const TempFolder folder;
   const std::filesystem::path file = folder.Copy("env_good");
   std::filesystem::resize_file(file, 4096);
-  EXPECT_THAT(Refused(file), HasSubstr("is damaged"));
+  EXPECT_THAT(NotRead(file), HasSubstr("is damaged"));
 }
 
 TEST(ReadPlugins, SurvivesAnyFlippedByteOfTheHeader) {
@@ -90,22 +90,22 @@ TEST(ReadPlugins, SurvivesAnyFlippedByteOfTheHeader) {
 }
 
 TEST(ReadPlugins, RefusesALibraryWithoutTheEntryPoint) {
-  EXPECT_THAT(Refused(Fixture("env_no_entry")), HasSubstr("does not export bp_module_v1"));
+  EXPECT_THAT(NotRead(Fixture("env_no_entry")), HasSubstr("does not export bp_module_v1"));
 }
 
 TEST(ReadPlugins, RefusesAnotherAbiMajor) {
-  EXPECT_THAT(Refused(Fixture("env_other_major")), HasSubstr("another ABI major; wanted bp_module_v1, found bp_module_v2"));
+  EXPECT_THAT(NotRead(Fixture("env_other_major")), HasSubstr("another ABI major; wanted bp_module_v1, found bp_module_v2"));
 }
 
-TEST(ReadPlugins, RefusesAnUnsealedFile) { EXPECT_THAT(Refused(Fixture("env_unsealed")), HasSubstr("is not sealed")); }
+TEST(ReadPlugins, RefusesAnUnsealedFile) { EXPECT_THAT(NotRead(Fixture("env_unsealed")), HasSubstr("is not sealed")); }
 
 TEST(ReadPlugins, RefusesAPluginForANewerHost) {
-  EXPECT_THAT(Refused(Fixture("env_needs_newer_host")), HasSubstr("wants ABI 1.99 or newer, this host has 1.0"));
+  EXPECT_THAT(NotRead(Fixture("env_needs_newer_host")), HasSubstr("wants ABI 1.99 or newer, this host has 1.0"));
 }
 
 TEST(ReadPlugins, RefusesUnknownNeeds) {
   EXPECT_THAT(
-      Refused(Fixture("env_needs_unknown_extension")),
+      NotRead(Fixture("env_needs_unknown_extension")),
       HasSubstr("needs the host extension 'org.example.teleport/1', which this host does not have; it has bp.host.facts/1, "
                 "bp.host.metrics/1, bp.host.parallel/1, bp.host.trial/1"));
 }
@@ -114,9 +114,9 @@ TEST(ReadPlugins, RefusesCorruptMetadata) {
   const TempFolder folder;
   const std::filesystem::path file = folder.Copy("env_good");
   SetMetadata(file, "{\"bp_meta\":1,");
-  EXPECT_THAT(Refused(file), HasSubstr("metadata section is corrupt"));
+  EXPECT_THAT(NotRead(file), HasSubstr("metadata section is corrupt"));
   SetMetadata(file, "{\"bp_meta\":1}");
-  EXPECT_THAT(Refused(file), HasSubstr("metadata section is corrupt"));
+  EXPECT_THAT(NotRead(file), HasSubstr("metadata section is corrupt"));
 }
 
 TEST(ReadPlugins, RefusesAnotherBuild) {

@@ -7,6 +7,7 @@ namespace backplane {
 namespace {
 
 using nlohmann::json;
+using ::testing::HasSubstr;
 
 struct Read {
   ComparisonSpec spec;
@@ -121,7 +122,7 @@ TEST(ComparisonSpec, MistakesNameTheirEntry) {
   EXPECT_EQ("report.figures: entry 1: 'file' should be a name that ends with .png, found '../a.png'",
             FirstError("figures", {{{"table", {{"file", "../a.png"}}}}}));
   EXPECT_THAT(FirstError("columns", {"SPS", "train/loss@lats"}),
-              testing::HasSubstr("entry 2: 'train/loss@lats': '@lats' is none of"));
+              HasSubstr("entry 2: 'train/loss@lats': '@lats' is none of"));
   EXPECT_EQ("report.columns: entry 1: 'detail' should be true or false, found 3",
             FirstError("columns", {{{"measure", "SPS"}, {"detail", 3}}}));
   EXPECT_EQ("report.figures: entry 1: 'x' of curves should be env_steps, iteration, time_s or NAME@sum, found 'hours'",

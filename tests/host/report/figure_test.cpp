@@ -107,7 +107,7 @@ TEST(FigureLayout, NoTextMeetsAnother) {
     const FigureLayout layout = LayOut(figure);
     for (const PanelLayout& panel : layout.panels) {
       std::vector<Box> boxes;
-      for (const Text& text : panel.texts) {
+      for (const TextLayout& text : panel.texts) {
         if (text.angle != 0) continue;
         const double width = TextWidth(text.text) * text.size * layout.em, half = 0.4 * text.size * layout.em;
         const double left = text.x - (text.align == Align::kLeft ? 0 : text.align == Align::kCentre ? width / 2 : width);
@@ -126,7 +126,7 @@ TEST(FigureLayout, ATableWithoutRoomSaysHowManyRowsAreLeftOut) {
   figure.panels[5].table->emphasised = {63};
   std::vector<std::string> texts;
   const FigureLayout layout = LayOut(figure);
-  for (const Text& text : layout.panels[5].texts) texts.push_back(text.text);
+  for (const TextLayout& text : layout.panels[5].texts) texts.push_back(text.text);
   const auto shown =
       std::count_if(figure.panels[5].table->rows.begin(), figure.panels[5].table->rows.end(),
                     [&](const auto& row) { return std::find(texts.begin(), texts.end(), row[0]) != texts.end(); });

@@ -7,12 +7,12 @@
 namespace backplane::toy {
 namespace {
 
-constexpr uint64_t kRows = 10, kHorizon = 50;
+constexpr uint64_t kManyRows = 10, kSteps = 50;
 
 // The sentence with which a rollout fails.
 std::string Failure(ToyTrial& trial) {
   try {
-    trial.Collect(kHorizon);
+    trial.Collect(kSteps);
   } catch (const TrialFailure& e) {
     EXPECT_EQ(e.status(), BP_E_NUMERIC);
     EXPECT_EQ(e.plugin(), "env.toy");
@@ -23,7 +23,7 @@ std::string Failure(ToyTrial& trial) {
 
 // The toy learner's action, and with it the toy env's reward, is made of element 2.
 TEST(NonFinite, AnObservationIsNamedBeforeTheRewardThatCameOfIt) {
-  ToyTrial trial(kRows, 2, 3);
+  ToyTrial trial(kManyRows, 2, 3);
   g_switches.nan_obs = {.row = 3, .slot = 4, .element = 2};
   EXPECT_EQ(Failure(trial),
             "env.toy: observation obs[2] of row 3 is not finite at step 5 of the rollout; "
@@ -31,53 +31,53 @@ TEST(NonFinite, AnObservationIsNamedBeforeTheRewardThatCameOfIt) {
 }
 
 TEST(NonFinite, BothOfOneStepAreNamedTogether) {
-  ToyTrial trial(kRows, 2, 3);
+  ToyTrial trial(kManyRows, 2, 3);
   g_switches.nan_row = 3;
   g_switches.nan_obs = {.row = 3, .slot = 0, .element = 1};
   EXPECT_EQ(Failure(trial), "env.toy: observation obs[1] of row 3 is not finite at step 1 of the rollout, nor is the reward");
 }
 
 TEST(NonFinite, ARewardAloneIsNamedWithItsStep) {
-  ToyTrial trial(kRows, 2, 3);
+  ToyTrial trial(kManyRows, 2, 3);
   g_switches.nan_row = 3;
   EXPECT_EQ(Failure(trial), "env.toy: the reward of row 3 is not a finite number at step 1 of the rollout");
 }
 
 TEST(NonFinite, AnotherRowsObservationIsNoSourceOfAReward) {
-  ToyTrial trial(kRows, 1);
+  ToyTrial trial(kManyRows, 1);
   g_switches.nan_row = 3;
   g_switches.nan_obs = {.row = 2, .slot = 0, .element = 1};
   EXPECT_EQ(Failure(trial), "env.toy: the reward of row 3 is not a finite number at step 1 of the rollout");
 }
 
 TEST(NonFinite, AFiniteRolloutHasNone) {
-  ToyTrial trial(kRows, 2, 3);
+  ToyTrial trial(kManyRows, 2, 3);
   EXPECT_FALSE(trial.collector->NonFiniteObservation()) << "before the first rollout";
-  ASSERT_TRUE(trial.Collect(kHorizon));
+  ASSERT_TRUE(trial.Collect(kSteps));
   EXPECT_FALSE(trial.collector->NonFiniteObservation());
 }
 
 TEST(NonFinite, IsFoundAmongTheObservationsNobodyActedOnYet) {
-  ToyTrial trial(kRows, 2, 3);
-  g_switches.nan_obs = {.row = 7, .slot = kHorizon - 1, .element = 1};
-  ASSERT_TRUE(trial.Collect(kHorizon));
+  ToyTrial trial(kManyRows, 2, 3);
+  g_switches.nan_obs = {.row = 7, .slot = kSteps - 1, .element = 1};
+  ASSERT_TRUE(trial.Collect(kSteps));
   const auto found = trial.collector->NonFiniteObservation();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->text, "observation obs[1] of row 7 is not finite at step 50 of the rollout");
   g_switches.nan_obs.reset();
-  ASSERT_TRUE(trial.Collect(kHorizon));
+  ASSERT_TRUE(trial.Collect(kSteps));
   EXPECT_EQ(trial.collector->NonFiniteObservation()->text,
             "observation obs[1] of row 7 is not finite at the start of the rollout");
 }
 
 TEST(NonFinite, IsFoundInTheLastObservationOfAnEpisode) {
-  ToyTrial first(kRows, 1);
-  ASSERT_TRUE(first.Collect(kHorizon));
+  ToyTrial first(kManyRows, 1);
+  ASSERT_TRUE(first.Collect(kSteps));
   const Episode end = first.collector->episodes().at(5);
 
-  ToyTrial trial(kRows, 2, 3);  // the same seed, the same episodes
+  ToyTrial trial(kManyRows, 2, 3);  // the same seed, the same episodes
   g_switches.nan_obs = {.row = end.row, .slot = static_cast<uint32_t>(end.t), .element = 1};
-  ASSERT_TRUE(trial.Collect(kHorizon));
+  ASSERT_TRUE(trial.Collect(kSteps));
   const auto found = trial.collector->NonFiniteObservation();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->step, end.t + 1);

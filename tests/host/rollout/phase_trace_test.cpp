@@ -7,7 +7,7 @@
 namespace backplane {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kMs_ns = 1'000'000;
 
 std::map<Phase, int64_t> Sums(const PhaseTrace& trace) {
   std::map<Phase, int64_t> sums;
@@ -24,12 +24,12 @@ void ExpectNoGapAndNoOverlap(const PhaseTrace& trace) {
 
 TEST(PhaseTrace, LongSpansStandAsTheyHappened) {
   PhaseTrace trace(16);
-  trace.Add(Phase::kInfer, 5 * kMs, 7 * kMs);
-  trace.Add(Phase::kEnvStep, 7 * kMs, 10 * kMs);
-  trace.Add(Phase::kInfer, 10 * kMs, 11 * kMs);
+  trace.Add(Phase::kInfer, 5 * kMs_ns, 7 * kMs_ns);
+  trace.Add(Phase::kEnvStep, 7 * kMs_ns, 10 * kMs_ns);
+  trace.Add(Phase::kInfer, 10 * kMs_ns, 11 * kMs_ns);
   ASSERT_EQ(trace.spans().size(), 3u);
-  EXPECT_EQ(trace.spans()[1].begin_ns, 7 * kMs);
-  EXPECT_EQ(trace.spans()[1].duration_ns, 3 * kMs);
+  EXPECT_EQ(trace.spans()[1].begin_ns, 7 * kMs_ns);
+  EXPECT_EQ(trace.spans()[1].duration_ns, 3 * kMs_ns);
   EXPECT_EQ(trace.spans()[1].phase, Phase::kEnvStep);
   EXPECT_EQ(trace.spans()[1].count, 1u);
 }
@@ -57,7 +57,7 @@ TEST(PhaseTrace, AMillionTinySpansBecomeAFewWithTheSameSums) {
 TEST(PhaseTrace, ALongSpanEndsTheBlockBeforeIt) {
   PhaseTrace trace(16);
   trace.Add(Phase::kInfer, 1, 101);
-  trace.Add(Phase::kUpdateOptim, 101, 101 + 2 * kMs);
+  trace.Add(Phase::kUpdateOptim, 101, 101 + 2 * kMs_ns);
   ASSERT_EQ(trace.spans().size(), 2u);
   EXPECT_EQ(trace.spans()[0].phase, Phase::kInfer);
   EXPECT_EQ(trace.spans()[1].phase, Phase::kUpdateOptim);
@@ -66,8 +66,8 @@ TEST(PhaseTrace, ALongSpanEndsTheBlockBeforeIt) {
 
 TEST(PhaseTrace, AThreadAtRestIsIdle) {
   PhaseTrace trace(16);
-  trace.Add(Phase::kEval, kMs, 2 * kMs);
-  trace.Add(Phase::kEval, 5 * kMs, 6 * kMs);
+  trace.Add(Phase::kEval, kMs_ns, 2 * kMs_ns);
+  trace.Add(Phase::kEval, 5 * kMs_ns, 6 * kMs_ns);
   ASSERT_EQ(trace.spans().size(), 3u);
   EXPECT_EQ(trace.spans()[1].phase, Phase::kIdle);
   ExpectNoGapAndNoOverlap(trace);
@@ -75,11 +75,11 @@ TEST(PhaseTrace, AThreadAtRestIsIdle) {
 
 TEST(PhaseTrace, AFullBufferDropsAndCounts) {
   PhaseTrace trace(2);
-  for (int i = 1; i <= 5; ++i) trace.Add(Phase::kEval, i * kMs, (i + 1) * kMs);
+  for (int i = 1; i <= 5; ++i) trace.Add(Phase::kEval, i * kMs_ns, (i + 1) * kMs_ns);
   EXPECT_EQ(trace.spans().size(), 2u);
   EXPECT_EQ(trace.dropped(), 3u);
   trace.Clear();
-  trace.Add(Phase::kEval, 6 * kMs, 7 * kMs);
+  trace.Add(Phase::kEval, 6 * kMs_ns, 7 * kMs_ns);
   EXPECT_EQ(trace.spans().size(), 1u);
   EXPECT_EQ(trace.dropped(), 0u);
 }
