@@ -37,7 +37,7 @@
 namespace backplane::bench {
 namespace {
 
-using testing::Host, testing::Setting;
+using test_support::Host, test_support::Setting;
 
 constexpr uint64_t kEvents = 100'000;
 

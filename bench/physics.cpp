@@ -55,7 +55,7 @@ Trace Record(const Setting& setting) {
   trace.frame_skip = host.options()["frame_skip"];
   trace.restarts.resize(setting.rows);
   // The first reset, done here as the collector will do it once more: same seeds, same states.
-  Rows first(setting.rows, testing::kEnvSeed, BP_PURPOSE_ENV_EPISODE);
+  Rows first(setting.rows, test_support::kEnvSeed, BP_PURPOSE_ENV_EPISODE);
   for (uint64_t r = 0; r < setting.rows; ++r) first.StartEpisode(r);
   if (const bp_status s = host.env().Reset(1, 0, setting.rows, nullptr, first.seeds.data()); s != BP_OK)
     host.env().Fail(s, "reset");

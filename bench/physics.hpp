@@ -13,7 +13,7 @@
 
 namespace backplane::bench {
 
-using testing::Host, testing::Setting;
+using test_support::Host, test_support::Setting;
 
 struct Trace {
   struct Restart {

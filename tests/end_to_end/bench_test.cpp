@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "program.hpp"
@@ -25,14 +23,19 @@ checkpoint: {every_iterations: 1}
 sweep: {grid: {rollout.num_env_runners: [1, 2]}}
 )";
 
+std::string WalkWithoutSweep() { return std::string(kWalk).substr(0, std::string(kWalk).find("sweep")); }
+
 class BenchCommand : public ProgramTest {};
 
 TEST_F(BenchCommand, MeasuresTheFileAsItIs) {
-  Write("walk.yaml", std::string(kWalk).substr(0, std::string(kWalk).find("sweep")));
+  Write("walk.yaml", WalkWithoutSweep());
   const Finished bench = Run("bench walk.yaml --seconds 0.3");
   ASSERT_EQ(bench.exit, 0) << bench.err;
   EXPECT_THAT(bench.out, AllOf(HasSubstr("machine: "), HasSubstr("cores granted: "), HasSubstr("as_it_is"), HasSubstr("steps/s")));
   EXPECT_THAT(bench.out, Not(HasSubstr("fastest: "))) << "there is nothing to choose from";
+  const Finished again = Run("bench walk.yaml --seconds 0.1");
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/bench_walk.1")) << "what was measured before is kept";
 }
 
 TEST_F(BenchCommand, ComparesNumbersOfEnvsAndNamesTheFastestAsYaml) {
@@ -42,27 +45,69 @@ TEST_F(BenchCommand, ComparesNumbersOfEnvsAndNamesTheFastestAsYaml) {
   EXPECT_THAT(bench.err, HasSubstr("the file's own sweep is left out"));
   EXPECT_THAT(bench.out, AllOf(HasSubstr("1_envs"), HasSubstr("64_envs"), HasSubstr("fastest: 64_envs"),
                                HasSubstr("rollout:\n  num_envs_per_env_runner: 64\n")));
-  std::ifstream numbers(dir_ / "outputs/bench_walk/report/bench_results.json");
-  const nlohmann::json results = nlohmann::json::parse(numbers);
+  const nlohmann::json results = nlohmann::json::parse(ReadFile(dir_ / "outputs/bench_walk/report/bench_results.json"));
   EXPECT_EQ(results["name"], "bench");
-  EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/bench_walk/report/best.yaml"));
   // What was measured can be measured again by hand, and has neither evaluations nor a budget of steps.
   const Finished again = Run("config check outputs/bench_walk.yaml");
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_THAT(again.out, HasSubstr("2 points, 2 trials"));
+  const Finished by_hand = Run("run outputs/bench_walk.yaml --quiet");
+  EXPECT_EQ(by_hand.exit, 0) << by_hand.err;
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/walk")) << "those are the experiment's own results";
+}
+
+TEST_F(BenchCommand, TheFastestIsTheWholeExperimentAgain) {
+  Write("walk.yaml", kWalk);
+  ASSERT_EQ(Run("bench walk.yaml --batch 1,64 --seconds 0.3 --json").exit, 0);
+  EXPECT_THAT(ReadFile(dir_ / "outputs/bench_walk/report/best.yaml"),
+              AllOf(HasSubstr("experiment: walk_best\n"), HasSubstr("dir: outputs/walk_best\n"),
+                    HasSubstr("num_envs_per_env_runner: 64\n"), HasSubstr("env_steps: 100000000\n"),
+                    HasSubstr("episodes: 5\n"), HasSubstr("checkpoint:\n  every_iterations: 1\n")));
+  const Finished check = Run("config check outputs/bench_walk/report/best.yaml --file-only");
+  EXPECT_EQ(check.exit, 0) << check.err;
 }
 
 TEST_F(BenchCommand, TriesAPresetBesideTheFile) {
-  Write("walk.yaml", std::string(kWalk).substr(0, std::string(kWalk).find("sweep")));
-  Write("presets/wide.yaml", "rollout: {num_env_runners: 2, num_envs_per_env_runner: 32}\n");
+  Write("walk.yaml", WalkWithoutSweep());
+  Write("presets/wide.yaml",
+        "rollout: {num_env_runners: 2, num_envs_per_env_runner: 32}\n"
+        "resources: {cpus: 1}\n"
+        "for_learner: {random: {learner: {options: {horizon: 16}}}}\n");
   const Finished bench = Run("bench walk.yaml --preset wide --seconds 0.3");
   ASSERT_EQ(bench.exit, 0) << bench.err;
   EXPECT_THAT(bench.out, AllOf(HasSubstr("as_it_is"), HasSubstr("preset_wide")));
-  const Finished shown = Run("config show outputs/bench_walk/report/best.yaml");
-  EXPECT_EQ(shown.exit, 0) << shown.err;
+  EXPECT_THAT(ReadFile(dir_ / "outputs/bench_walk.yaml"),
+              HasSubstr(R"({"learner.options.horizon":16,"name":"preset_wide","resources.cpus":1,)"
+                        R"("rollout.num_env_runners":2,"rollout.num_envs_per_env_runner":32})"));
   const Finished none = Run("bench walk.yaml --preset wid");
   EXPECT_EQ(none.exit, 2);
   EXPECT_THAT(none.err, HasSubstr("wide"));
+}
+
+TEST_F(BenchCommand, OfPhasesTheFirstIsMeasured) {
+  Write("walk.yaml", WalkWithoutSweep() +
+                         "phases: [{name: near, learner.options.horizon: 32}, {name: far, learner.options.horizon: 96}]\n");
+  const Finished bench = Run("bench walk.yaml --all --batch 1 --out speed/ --seconds 0.2");
+  ASSERT_EQ(bench.exit, 0) << bench.err;
+  EXPECT_THAT(bench.err, HasSubstr("of the file's phases the first is measured: near"));
+  EXPECT_THAT(bench.out, AllOf(HasSubstr("as_it_is"), HasSubstr("1_envs"))) << "--all adds the first to what --batch asks for";
+  EXPECT_THAT(ReadFile(dir_ / "speed.yaml"), AllOf(HasSubstr("horizon: 32\n"), HasSubstr("dir: speed\n")));
+}
+
+TEST_F(BenchCommand, ReplacesNothingThatItDidNotWrite) {
+  Write("walk.yaml", kWalk);
+  const Finished file = Run("bench walk.yaml --out walk");
+  EXPECT_EQ(file.exit, 2);
+  EXPECT_THAT(file.err, AllOf(HasSubstr("walk.yaml is the file to be measured"), HasSubstr("--out")));
+  Write("other.yaml", kWalk);
+  EXPECT_THAT(Run("bench walk.yaml --out other").err, HasSubstr("other.yaml is there, and bench did not write it"));
+  Write("results/notes.txt", "mine");
+  const Finished folder = Run("bench walk.yaml --out results/");
+  EXPECT_EQ(folder.exit, 2);
+  EXPECT_THAT(folder.err, HasSubstr("results holds something"));
+  EXPECT_EQ(ReadFile(dir_ / "walk.yaml"), kWalk);
+  EXPECT_EQ(ReadFile(dir_ / "other.yaml"), kWalk);
+  EXPECT_EQ(ReadFile(dir_ / "results/notes.txt"), "mine");
 }
 
 TEST_F(BenchCommand, RefusesWhatItCanNotMeasureBeforeAnythingStarts) {

@@ -26,8 +26,8 @@ learner: {plugin: adds, options: {group: 8, micro_batch: 4}}
   Finished RunFile(const std::string& name, const std::string& more = "") {
     return Run("run " + name + ".yaml" + kFixtures + more);
   }
-  std::vector<nlohmann::json> Lines(const std::string& experiment) {
-    std::istringstream text(ReadFile(Attempt(experiment) / "metrics.jsonl"));
+  std::vector<nlohmann::json> Lines(const std::string& experiment, int attempt = 1) {
+    std::istringstream text(ReadFile(Attempt(experiment, attempt) / "metrics.jsonl"));
     std::vector<nlohmann::json> lines;
     for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
     return lines;
@@ -164,6 +164,71 @@ TEST_F(DataTrials, StoppedAndResumedEqualUndisturbedOnes) {
   ASSERT_TRUE(std::filesystem::exists(Attempt("parts", attempt) / "result.json"));
   nlohmann::json one = LastLine("undisturbed"), other = LastLine("parts", attempt);
   EXPECT_EQ(one, other);
+  const nlohmann::json result = nlohmann::json::parse(ReadFile(Attempt("parts", attempt) / "result.json"));
+  EXPECT_EQ(result["data"]["shrinks"].size(), 1u) << "it was the first attempt's";
+  EXPECT_EQ(result["data"]["shrinks"], Result("undisturbed")["data"]["shrinks"]);
+  for (const nlohmann::json& line : Lines("parts", attempt)) EXPECT_EQ(line["metrics"]["data/oom_count"], 0) << "told twice";
+}
+
+// The env itself asks the trial to stop, in the evaluation after iteration 3, and the supervisor tries again.
+TEST_F(DataTrials, StoppedDuringAnEvaluationHaveTheLinesOfUndisturbedOnes) {
+  const auto run = [this](const std::string& name, const std::string& mark) {
+    Write(name + ".yaml", "experiment: " + name + "\nenv: {plugin: tells, options: {items: 103, mark: '" + mark + R"('}}
+learner: {plugin: adds, options: {group: 8, micro_batch: 4}}
+resources: {device_memory: 1150B}
+budget: {iterations: 6}
+evaluation: {episodes: 10, every_iterations: 3}
+)");
+    return RunFile(name);
+  };
+  const Finished stopped = run("stopped", (dir_ / "mark").string());
+  ASSERT_EQ(stopped.exit, 0) << stopped.err;
+  const Finished undisturbed = run("undisturbed", "");
+  ASSERT_EQ(undisturbed.exit, 0) << undisturbed.err;
+  std::vector<nlohmann::json> lines = Lines("stopped");
+  const std::vector<nlohmann::json> rest = Lines("stopped", 2);
+  ASSERT_EQ(lines.size(), 2u) << "it was stopped elsewhere";
+  ASSERT_EQ(rest.size(), 4u);
+  EXPECT_EQ(rest[0]["iteration"], 3);
+  EXPECT_GT(rest[0]["time"]["sps"], 0) << "the attempt that learned measured it";
+  EXPECT_TRUE(rest[0]["time"]["machine"].contains("device/live_mb")) << rest[0];
+  lines.insert(lines.end(), rest.begin(), rest.end());
+  const std::vector<nlohmann::json> whole = Lines("undisturbed");
+  ASSERT_EQ(lines.size(), whole.size());
+  for (size_t i = 0; i < whole.size(); ++i) {
+    nlohmann::json one = lines[i], other = whole[i];
+    one.erase("time");
+    other.erase("time");
+    EXPECT_EQ(one, other);
+    EXPECT_EQ(one.contains("eval"), i == 2 || i == 5);
+  }
+}
+
+TEST_F(DataTrials, TellWhatTheirEnvsSay) {
+  const auto run = [this](const std::string& name, const std::string& options) {
+    Write(name + ".yaml", "experiment: " + name + "\nenv: {plugin: tells, options: {items: 103, " + options + R"(}}
+learner: {plugin: adds, options: {group: 8, micro_batch: 4}}
+budget: {iterations: 1}
+evaluation: {episodes: 5, env: {options: {items: 20}}}
+)");
+    return RunFile(name);
+  };
+  const Finished few = run("few", "warnings: 12");
+  ASSERT_EQ(few.exit, 0) << few.err;
+  nlohmann::json facts = Result("few")["facts"];
+  EXPECT_EQ(facts["env.tells"]["items"], "103");
+  EXPECT_EQ(facts["env.tells@evaluation"]["items"], "20");
+  const nlohmann::json warnings = Result("few")["warnings"];
+  ASSERT_EQ(warnings.size(), 12u) << "both envs say the same: " << warnings;
+  EXPECT_EQ(warnings[11], "env.tells: warning 12");
+  EXPECT_THAT(few.err, HasSubstr("warning: env.tells: warning 12"));
+
+  const Finished many = run("many", "warnings: 30");
+  ASSERT_EQ(many.exit, 0) << many.err;
+  const nlohmann::json first = Result("many")["warnings"];
+  ASSERT_EQ(first.size(), 21u);
+  EXPECT_EQ(first[19], "env.tells: warning 20");
+  EXPECT_THAT(first[20].get<std::string>(), HasSubstr("stderr.log"));
 }
 
 TEST_F(DataTrials, ThatDivergeKeepTheStateBeforeTheGroup) {

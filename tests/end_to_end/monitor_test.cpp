@@ -11,7 +11,7 @@
 namespace backplane::end_to_end {
 namespace {
 
-constexpr char kWalk[] = R"(experiment: walk
+constexpr char kMonitoredWalk[] = R"(experiment: walk
 env: {plugin: cartpole}
 learner: {plugin: random, options: {horizon: 64}}
 rollout: {num_env_runners: 2, num_envs_per_env_runner: 8}
@@ -21,7 +21,7 @@ evaluation: {episodes: 0}
 
 class MonitorTest : public ProgramTest {
  protected:
-  MonitorTest() { Write("walk.yaml", kWalk); }
+  MonitorTest() { Write("walk.yaml", kMonitoredWalk); }
   ~MonitorTest() override { unsetenv("LD_LIBRARY_PATH"); }
 
   // The last row of resources.csv: a cell by its column.

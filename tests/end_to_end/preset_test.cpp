@@ -9,7 +9,9 @@
 namespace backplane::end_to_end {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class PresetTest : public ProgramTest {
  protected:
@@ -17,6 +19,11 @@ class PresetTest : public ProgramTest {
     Write("walk.yaml", R"(experiment: walk
 env: {plugin: cartpole}
 learner: {plugin: random, options: {horizon: 32}}
+budget: {iterations: 1}
+)");
+    Write("search.yaml", R"(experiment: search
+env: {plugin: cartpole}
+learner: {plugin: ars, options: {dir_chunk: 2}}
 budget: {iterations: 1}
 )");
     setenv("CUDA_VISIBLE_DEVICES", "", 1);
@@ -29,9 +36,19 @@ budget: {iterations: 1}
 
 TEST_F(PresetTest, EachThatIsShippedFitsAnyLearner) {
   for (const auto& file : std::filesystem::directory_iterator(BACKPLANE_SOURCE_DIR "/configs/presets")) {
-    const Finished check = Run("config check walk.yaml --file-only --preset " + file.path().stem().string());
-    EXPECT_EQ(check.exit, 0) << file.path() << check.err;
+    for (const char* experiment : {"walk.yaml", "search.yaml"}) {
+      const Finished check =
+          Run("config check " + std::string(experiment) + " --file-only --preset " + file.path().stem().string());
+      EXPECT_EQ(check.exit, 0) << experiment << " " << file.path() << check.err;
+    }
   }
+}
+
+TEST_F(PresetTest, WhatIsForOneLearnerReachesItAlone) {
+  const std::string shown = Run("config show search.yaml --origin --preset cpu").out;
+  EXPECT_THAT(shown, AllOf(HasSubstr("num_env_runners: 4  # "), HasSubstr("num_envs_per_env_runner: 16  # "),
+                           HasSubstr("dir_chunk: 0  # ")));
+  EXPECT_THAT(Run("config show walk.yaml --preset cpu").out, AllOf(HasSubstr("threads: auto"), Not(HasSubstr("num_env"))));
 }
 
 TEST_F(PresetTest, WhatItSetIsShownAndRecorded) {

@@ -43,7 +43,7 @@ TEST_F(Stop, ARunStoppedAndResumedEqualsAnUninterruptedOne) {
   if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
   const std::string text = R"(
 env: {plugin: cartpole}
-learner: {plugin: ppo, options: {train_batch_size: 512, minibatch_size: 128, num_epochs: 8, normalize_obs: true, normalize_rewards: true}}
+learner: {plugin: ppo, options: {train_batch_size: 512, minibatch_size: 128, num_epochs: 8, normalize_obs: true, normalize_rewards: true, lr_schedule: linear}}
 rollout: {num_env_runners: 2, num_envs_per_env_runner: 8}
 budget: {iterations: 120}
 )";

@@ -8,7 +8,7 @@
 #include "backplane/ext/snapshot.h"
 #include "config/value.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 namespace {
 
 constexpr uint64_t kActionSeed = 42;
@@ -185,4 +185,4 @@ std::vector<char> Host::Snapshot(uint64_t row) {
   return out;
 }
 
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

@@ -10,7 +10,7 @@
 #include "rollout/candidate_scorer.hpp"
 #include "rollout/collector.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 
 constexpr uint64_t kEnvSeed = 1;  // of every Host's episodes
 
@@ -68,4 +68,4 @@ class Host {
   std::unique_ptr<CandidateScorer> scorer_;  // from the first Score on
 };
 
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

@@ -25,6 +25,7 @@ class DataLearner : public Learner {
  public:
   using Learner::Learner;
 
+  // Asked before OnLimits, which may count updates by it.
   virtual DataRequest NextGroup() = 0;
   // One micro-batch of the group; the last has BP_DELIVERY_LAST_IN_GROUP. The group's tensors stay valid till its call returns.
   // Throws an Error (BP_E_OOM_DEVICE) where it does not fit, with the learner as it was before the group.
@@ -36,13 +37,13 @@ class DataLearner : public Learner {
     if (!BP_HAS(&limits, items) || limits.items == 0)
       throw Unsupported("learns from a data set, and the env is none (it does not offer \"bp.env.source/1\")");
     limits_ = limits;
-    OnLimits(limits);
     const DataRequest request = NextGroup();
+    drop_last_ = request.drop_last;
+    OnLimits(limits);
     out_request->kind = BP_REQ_DATA;
     out_request->u.data.micro_batch = request.micro_batch;
     out_request->u.data.group_rows = request.group;
     out_request->u.data.flags = (request.sort ? BP_DATA_SORT : 0) | (request.drop_last ? BP_DATA_DROP_LAST : 0);
-    drop_last_ = request.drop_last;
   }
   void Consume(const Delivery& delivery) final {
     if (delivery.raw().kind != BP_REQ_DATA)
@@ -84,7 +85,8 @@ class DataLearner : public Learner {
  protected:
   // Share of the budget used when the group was planned, 0 to 1.
   double progress() const { return limits_.progress; }
-  // Updates of the whole trial with groups of this many items, as far as its budget counts updates or epochs; 0: unknown.
+  // Updates of the whole trial with groups of this many items, as far as its budget counts updates or epochs; 0: unknown. From
+  // OnLimits on: whether short groups count is what NextGroup said last.
   uint64_t UpdatesInAll(uint64_t group) const {
     constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
     uint64_t updates = limits_.iterations;

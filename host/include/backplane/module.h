@@ -38,7 +38,7 @@ typedef struct bp_param {
   const char* aliases;   // other names, comma separated; one with a dot names a host path; NULL: none
   // Findings (`backplane report --explain ID`) that this option helps, comma separated, each with the direction in which: '-'
   // lower it, '+' raise it, neither: switch it on. "update_bound-,ram_near_limit-". A report proposes half or double the value,
-  // within `range`, or true. NULL: none.
+  // within `range` and, of whole numbers, not 0 in place of 1; or true. NULL: none.
   const char* helps;
 } bp_param;
 

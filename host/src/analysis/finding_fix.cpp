@@ -28,8 +28,11 @@ void AddScaled(const Case& c, const std::string& path, const std::string& range,
   const nlohmann::json from = c.At(path);
   if (!from.is_number()) return;
   const bool integer = from.is_number_integer();
-  const double wanted = from.get<double>() * factor;
-  const std::optional<double> to = ClampToRange(range, integer ? std::floor(wanted) : wanted, integer);
+  const double value = from.get<double>();
+  double wanted = integer ? std::floor(value * factor) : value * factor;
+  // Where a whole number may be 0, that mostly means all, none or automatic: it is nothing less than 1.
+  if (integer && value >= 1) wanted = std::max(1.0, wanted);
+  const std::optional<double> to = ClampToRange(range, wanted, integer);
   if (!to) return;
   if (integer)
     AddFix(c, path, static_cast<int64_t>(*to), fixes);

@@ -19,7 +19,7 @@ void AddFix(const Case& c, const std::string& path, const nlohmann::json& to, st
 void AddFix(const Case& c, const std::string& path, const nlohmann::json& from, const nlohmann::json& to,
             std::vector<Fix>* fixes);
 
-// Twice or half of the number there, clamped; `range` as above.
+// Twice or half of the number there, clamped; `range` as above. A whole number from 1 on is never lowered to 0.
 void AddDoubled(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes);
 void AddHalved(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes);
 

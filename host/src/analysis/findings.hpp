@@ -17,7 +17,8 @@ const char* SeverityName(Severity severity);  // "info", "warning", "serious"
 
 struct Evidence {
   std::string measure;  // its name in result_set.hpp
-  double value = 0, threshold = 0;
+  double value = 0;
+  std::optional<double> threshold = std::nullopt;  // absent: nothing is judged by it, it is shown beside what is
   std::string unit;
   std::string window;  // over what: "mean after the first iteration, 12 samples"
 };

@@ -21,7 +21,7 @@ RuleVerdict UseTarget(const Case& c) {
   Finding f;
   f.title = fmt::format("The GPU is awake {:.0f} % of the time, the target is {:g} %", *used, kUseTargetPct);
   f.evidence = {{kUtil, *used, kUseTargetPct, "%", c.Window(kUtil)}};
-  if (const std::optional<double> watts = c.Value(kPower)) f.evidence.push_back({kPower, *watts, 0, "W", c.Window(kPower)});
+  if (const std::optional<double> watts = c.Value(kPower)) f.evidence.push_back({kPower, *watts, {}, "W", c.Window(kPower)});
   f.effect = "More rows for each call of the device: it is awake more of the time, SPS rises";
   f.moves = kUtil, f.direction = 1;
   f.confidence = "medium: what else the trial waits for is for the phases to say";

@@ -60,7 +60,7 @@ struct TrialData {
   std::vector<int> cores;             // granted to the last attempt
   size_t gpus = 0;                    // how many were granted
   std::vector<std::string> facts;     // what plugins decided by themselves: "learner.x update_path fused"
-  std::vector<ShrinkRecord> shrinks;  // of the last attempt
+  std::vector<ShrinkRecord> shrinks;  // of all attempts, as the last one tells them
   std::map<std::string, Number> measures;
   std::map<std::string, RegisteredMeasure> registered;    // what plugins said of their measures, by name
   std::map<std::string, std::vector<CurvePoint>> curves;  // SPS, return and what plugins recorded, by iteration

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <set>
 
 #include "analysis/result_set.hpp"
 #include "base/files.hpp"
 #include "base/format_count.hpp"
+#include "base/json_path.hpp"
 #include "cli/bench_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/load_file.hpp"
@@ -24,14 +26,15 @@ namespace {
 
 constexpr char kRowsPath[] = "rollout.num_envs_per_env_runner";
 constexpr uint64_t kDefaultRows[] = {1, 4, 16, 64, 256};
-constexpr size_t kWidth = 100;
+constexpr size_t kBenchWidth = 100;
 
 double GiB(const nlohmann::json& bytes) { return bytes.get<double>() / (1ull << 30); }
 
 void PrintFacts(const nlohmann::json& host, const nlohmann::json& devices) {
   std::string gpus;
   for (const auto& device : devices) {
-    gpus += fmt::format("{}{}, {:.0f} GiB", gpus.empty() ? "" : "; ", device["name"].get<std::string>(), GiB(device["memory_bytes"]));
+    const double memory_gib = GiB(device["memory_bytes"]);
+    gpus += fmt::format("{}{}, {:.0f} GiB", gpus.empty() ? "" : "; ", device["name"].get<std::string>(), memory_gib);
   }
   const std::string torch = TorchVersionAt(FindTorchLib());
   fmt::print("machine: {}\n  cores granted: {}   memory: {:.1f} GiB   GPUs: {}   LibTorch: {}\n  numerics: {}\n",
@@ -50,9 +53,11 @@ void AddChanges(const nlohmann::json& from, const nlohmann::json& to, const std:
 }
 
 BenchPoint PresetPoint(const Experiment& plain, const Experiment& with_preset) {
-  const nlohmann::json from = ToJson(plain), to = ToJson(with_preset);
+  const nlohmann::json from = ToJson(plain);
+  nlohmann::json to = ToJson(with_preset);
+  to["resources"]["exclusive"] = from["resources"]["exclusive"];  // as the bench needs it, whatever a preset says
   BenchPoint point{"preset_" + with_preset.preset.value_or("none"), {}};
-  AddChanges(from["rollout"], to["rollout"], "rollout", &point);
+  for (const char* section : {"rollout", "resources"}) AddChanges(from[section], to[section], section, &point);
   for (const char* kind : {"env", "learner"})
     AddChanges(from[kind]["options"], to[kind]["options"], std::string(kind) + ".options", &point);
   return point;
@@ -72,9 +77,9 @@ std::vector<BenchPoint> RowPoints(const BenchArgs& args, const Experiment& exper
 }
 
 std::vector<BenchPoint> PointsOf(const BenchArgs& args, const Experiment& plain, const std::optional<Experiment>& with_preset) {
-  if (!args.batch && !with_preset) return {{"as_it_is", {}}};
   std::vector<BenchPoint> points;
-  if (with_preset) points = {{"as_it_is", {}}, PresetPoint(plain, *with_preset)};
+  if (args.all || with_preset || !args.batch) points.push_back({"as_it_is", {}});
+  if (with_preset) points.push_back(PresetPoint(plain, *with_preset));
   if (args.batch) {
     for (BenchPoint& point : RowPoints(args, plain)) points.push_back(std::move(point));
   }
@@ -110,44 +115,92 @@ const BenchPoint* Fastest(const ResultSet& results, const std::vector<BenchPoint
 
 std::string AsYaml(const BenchPoint& point) {
   nlohmann::json nested = nlohmann::json::object();
-  for (const auto& [path, value] : point.values) {
-    std::string pointer = "/" + path;
-    std::replace(pointer.begin(), pointer.end(), '.', '/');
-    nested[nlohmann::json::json_pointer(pointer)] = value;
-  }
+  for (const auto& [path, value] : point.values) SetAtPath(&nested, path, value);
   return YamlText(nested, {});
 }
 
-void PrintSlowIterations(const ResultSet& results) {
+void PrintTrialsWithoutSpeed(const ResultSet& results) {
   for (const TrialData& trial : results.trials) {
     if (!trial.usable() || trial.Find("SPS")) continue;
-    std::fprintf(stderr, "note: %s has no speed: its first iteration, which warms up, took all the time; a larger --seconds helps\n",
+    std::fprintf(stderr,
+                 "note: %s has no speed: its first iteration, which warms up, took all the time; a larger --seconds helps\n",
                  PointName(trial).c_str());
   }
 }
 
-void PrintResults(const std::filesystem::path& out, const BenchPlan& plan) {
-  const ResultSet results = ReadResultSet(out);
-  PrintSlowIterations(results);
-  const std::filesystem::path report = out / "report", numbers = report / (std::string(kBenchReport) + "_results.json");
-  const auto text = ReadFile(numbers);
-  if (!text) return;  // why there is no report was said
-  const Document document = DocumentFromJson(nlohmann::json::parse(*text));
-  if (const Table* table = MainTable(document)) fmt::print("\n{}", FormatTextTable(*table, kWidth));
+void PrintFastest(const BenchPoint& fastest, double speed, uint64_t seeds, const std::filesystem::path& file) {
+  const std::string yaml = AsYaml(fastest);
+  fmt::print("\nfastest: {}, {} steps/s{}\n{}", fastest.name, FormatCount(static_cast<uint64_t>(speed)),
+             yaml.empty() ? "" : "; in an experiment file:", yaml);
+  fmt::print("the whole file: {}\n", file.string());
+  if (seeds == 1) fmt::print("each setting was measured once: --seeds 3 tells noise from a difference\n");
+}
+
+// Of several settings the fastest is written as an experiment file. `quiet`: nothing is printed.
+void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet) {
+  const std::filesystem::path report = std::filesystem::path(plan.out) / "report", best = report / kBenchChoice;
+  const ResultSet results = ReadResultSet(plan.out);
   double speed = 0;
-  const BenchPoint* fastest = Fastest(results, plan.points, &speed);
-  if (fastest && !fastest->values.empty())
-    fmt::print("\nfastest: {}, {} steps/s; in an experiment file:\n{}", fastest->name, FormatCount(static_cast<uint64_t>(speed)),
-               AsYaml(*fastest));
-  if (fastest && plan.points.size() > 1) fmt::print("the whole file: {}\n", (report / kBenchChoice).string());
-  fmt::print("all numbers: {}\n", numbers.string());
+  const BenchPoint* fastest = plan.points.size() > 1 ? Fastest(results, plan.points, &speed) : nullptr;
+  if (fastest) {
+    std::filesystem::create_directories(report);
+    WriteFileAtomic(best, BestFile(experiment, *fastest, speed));
+  }
+  if (quiet) return;
+  PrintTrialsWithoutSpeed(results);
+  const std::filesystem::path numbers = report / (std::string(kBenchReport) + "_results.json");
+  const auto text = ReadFile(numbers);  // absent: why there is no report was said
+  const std::optional<Document> document = text ? std::optional(DocumentFromJson(nlohmann::json::parse(*text))) : std::nullopt;
+  const Table* table = document ? MainTable(*document) : nullptr;
+  if (table) fmt::print("\n{}", FormatTextTable(*table, kBenchWidth));
+  if (fastest) PrintFastest(*fastest, speed, plan.seeds, best);
+  if (document) fmt::print("all numbers: {}\n", numbers.string());
 }
 
 // Absent after Complain.
-std::optional<Plan> PlanOrComplain(const FileArgs& file, PluginSearch* search) {
-  PlanResult planned = PlanFile(file.file, {file.set, {}, search->Lookup(), PresetsFor(file)});
+std::optional<Plan> PlanOrComplain(const FileArgs& file, PluginSearch* search, bool without_sweep = false) {
+  PlanOptions options{file.set, {}, search->Lookup(), PresetsFor(file)};
+  options.without_sweep = without_sweep;
+  PlanResult planned = PlanFile(file.file, options);
   if (!planned.plan) Complain(planned.errors, file.file);
   return std::move(planned.plan);
+}
+
+// What a bench measures of a file: the experiment without its sweep, and of its phases the first.
+struct BenchSubject {
+  Experiment experiment;
+  std::vector<std::string> notes;  // sentences for the user
+};
+
+// Absent after Complain.
+std::optional<BenchSubject> ReadSubject(const FileArgs& file, PluginSearch* search) {
+  const std::optional<Plan> plan = PlanOrComplain(file, search);
+  if (!plan) return std::nullopt;
+  BenchSubject subject{plan->base.experiment, plan->notes};
+  if (plan->swept) subject.notes.push_back("note: the file's own sweep is left out");
+  if (plan->phases.empty()) return subject;
+  const std::optional<Plan> phases = PlanOrComplain(file, search, /*without_sweep=*/true);
+  if (!phases) return std::nullopt;
+  subject.experiment = phases->LoadPoint(0).experiment;
+  subject.notes.push_back("note: of the file's phases the first is measured: " + plan->phases.front());
+  return subject;
+}
+
+std::filesystem::path BenchFolder(const BenchArgs& args, const Experiment& experiment) {
+  if (args.out.empty()) return std::filesystem::path("outputs") / (kBenchPrefix + experiment.name);
+  const std::filesystem::path out = args.out.lexically_normal();
+  return out.has_filename() ? out : out.parent_path();  // "results/" is "results": its file is results.yaml
+}
+
+// Empty: nothing is lost there. A bench replaces `file` and moves `out` away, so both have to be new or its own.
+std::string WhyNotThere(const std::filesystem::path& out, const std::filesystem::path& file, const FileArgs& input) {
+  std::error_code none;
+  if (std::filesystem::equivalent(file, input.file, none)) return file.string() + " is the file to be measured";
+  if (IsBenchFile(ReadFile(file).value_or(""))) return "";
+  if (std::filesystem::exists(file)) return file.string() + " is there, and bench did not write it";
+  if (std::filesystem::exists(out) && !std::filesystem::is_empty(out))
+    return fmt::format("{} holds something, and there is no {} to say that it is a bench's", out.string(), file.string());
+  return "";
 }
 
 }  // namespace
@@ -156,23 +209,33 @@ int BenchCommand(const BenchArgs& args) {
   PluginSearch search(args.input.plugin_path);
   FileArgs plain_file = args.input;
   plain_file.preset.clear();
-  const std::optional<Plan> plain = PlanOrComplain(plain_file, &search);
+  const std::optional<BenchSubject> plain = ReadSubject(plain_file, &search);
   if (!plain) return kUsage;
-  const Experiment& experiment = plain->base.experiment;
-  if (plain->swept) std::fprintf(stderr, "note: the file's own sweep is left out\n");
+  const Experiment& experiment = plain->experiment;
+  std::vector<std::string> notes = plain->notes;
   std::optional<Experiment> with_preset;
   if (!args.input.preset.empty()) {
-    const std::optional<Plan> preset = PlanOrComplain(args.input, &search);
+    const std::optional<BenchSubject> preset = ReadSubject(args.input, &search);
     if (!preset) return kUsage;
-    for (const std::string& note : preset->notes) std::fprintf(stderr, "%s\n", note.c_str());
-    with_preset = preset->base.experiment;
+    with_preset = preset->experiment;
+    notes.insert(notes.end(), preset->notes.begin(), preset->notes.end());
+  }
+  RunArgs run;
+  run.out = BenchFolder(args, experiment);
+  run.input.file = run.out.string() + ".yaml";
+  if (const std::string why = WhyNotThere(run.out, run.input.file, args.input); !why.empty()) {
+    std::fprintf(stderr,
+                 "backplane: bench replaces only what is its own: %s; --out names another place\nnothing was started\n",
+                 why.c_str());
+    return kUsage;
+  }
+  std::set<std::string> said;
+  for (const std::string& note : notes) {
+    if (said.insert(note).second) std::fprintf(stderr, "%s\n", note.c_str());
   }
   const nlohmann::json devices = DeviceFacts();
   if (!args.json) PrintFacts(HostFacts(), devices);
-  const BenchPlan plan{args.seconds, args.seeds, PointsOf(args, experiment, with_preset)};
-  RunArgs run;
-  run.out = args.out.empty() ? std::filesystem::path("outputs") / (kBenchPrefix + experiment.name) : args.out;
-  run.input.file = run.out.string() + ".yaml";
+  const BenchPlan plan{args.seconds, args.seeds, PointsOf(args, experiment, with_preset), run.out.string()};
   run.input.plugin_path = args.input.plugin_path;
   run.typed_program = args.typed_program;
   run.fresh = true;
@@ -181,7 +244,7 @@ int BenchCommand(const BenchArgs& args) {
   std::filesystem::create_directories(run.out.has_parent_path() ? run.out.parent_path() : ".");
   WriteFileAtomic(run.input.file, BenchFile(experiment, plan, !devices.empty()));
   const int code = RunCommand(run);
-  if (!args.json && (code == kOk || code == kPartial)) PrintResults(run.out, plan);
+  if (code == kOk || code == kPartial) ShowResults(experiment, plan, args.json);
   return code;
 }
 

@@ -2,15 +2,21 @@
 
 #include <fmt/format.h>
 
+#include "base/format_count.hpp"
+#include "base/json_path.hpp"
 #include "config/yaml_text.hpp"
 #include "machine/resource_measures.hpp"
+#include "report/recommended_file.hpp"
 
 namespace backplane {
 namespace {
 
 using nlohmann::json;
 
-json Columns(bool has_gpu) {
+// Both stand in the first line of a bench's file, by which it is known.
+constexpr char kBenchTitle[] = "# Speed of ", kMadeByBench[] = "made by `bench`";
+
+json BenchColumns(bool has_gpu) {
   json columns = json::array();
   const auto add = [&](const char* measure, const char* title, const char* unit, const char* direction) {
     json column = {{"measure", measure}, {"title", title}};
@@ -49,6 +55,7 @@ std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool 
   bench.checkpoint_every_iterations = 0;
   bench.resources.exclusive = true;
   bench.live.clear();
+  bench.output_dir = plan.out;  // run by hand it must not go on in the experiment's own results
   bench.report_dir.reset();
   bench.progress_file.reset();
   bench.report = {};
@@ -56,8 +63,8 @@ std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool 
   bench.report.name = kBenchReport;
   bench.report.timing = true;
   if (plan.points.size() > 1) bench.report.baseline = plan.points.front().name;
-  bench.report.columns = Columns(has_gpu);
-  bench.report.select = {{"metric", {{"measure", "SPS"}, {"title", "steps/s"}}}, {"direction", "maximize"}, {"write", kBenchChoice}};
+  bench.report.columns = BenchColumns(has_gpu);
+  // No `select`: the file that it writes would have this one's budget of seconds and no evaluations. BestFile has its own.
   json file = ToJson(bench);
   json list = json::array();
   for (const BenchPoint& point : plan.points) {
@@ -67,8 +74,24 @@ std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool 
   }
   file["sweep"] = {{"list", list}};
   if (plan.seeds > 1) file["sweep"]["seeds"] = {{"n", plan.seeds}, {"first", experiment.seed}};
-  return fmt::format("# Speed of {}, {:g} s a trial; made by `bench`, and run again by `run`.\n", experiment.name, plan.seconds) +
+  return fmt::format("{}{}, {:g} s a trial; {}. `run --fresh` measures again.\n", kBenchTitle, experiment.name, plan.seconds,
+                     kMadeByBench) +
          YamlText(file, {});
+}
+
+bool IsBenchFile(const std::string& text) {
+  return text.starts_with(kBenchTitle) && text.substr(0, text.find('\n')).find(kMadeByBench) != std::string::npos;
+}
+
+std::string BestFile(const Experiment& experiment, const BenchPoint& point, double speed) {
+  Experiment best = experiment;
+  best.preset.reset();  // named in a file, it would be written over the point's values
+  json config = ToJson(best);
+  for (const auto& [path, value] : point.values) SetAtPath(&config, path, value);
+  return RecommendedFile(config, "_best",
+                         {fmt::format("{} as it was fastest in a bench: {}, {} steps/s", experiment.name, point.name,
+                                      FormatCount(static_cast<uint64_t>(speed))),
+                          "Without sweep and phases, if its file has them: then these are the values of the first phase."});
 }
 
 }  // namespace backplane

@@ -18,17 +18,23 @@ struct BenchPoint {
 };
 
 struct BenchPlan {
-  double seconds = 10;                // that each trial trains
-  uint64_t seeds = 1;                 // trials of each setting
-  std::vector<BenchPoint> points;     // the first is the baseline
+  double seconds = 10;             // that each trial trains
+  uint64_t seeds = 1;              // trials of each setting
+  std::vector<BenchPoint> points;  // the first is the baseline
+  std::string out;                 // results folder
 };
 
-inline constexpr char kBenchReport[] = "bench";           // names the report's files
-inline constexpr char kBenchChoice[] = "best.yaml";       // the fastest setting as an experiment file, beside them
-inline constexpr char kBenchPrefix[] = "bench_";          // before the experiment's name
+inline constexpr char kBenchReport[] = "bench";      // names the report's files
+inline constexpr char kBenchChoice[] = "best.yaml";  // the experiment at its fastest setting, beside them
+inline constexpr char kBenchPrefix[] = "bench_";     // before the experiment's name
 
 // A file that `run` takes, and a person too. Evaluations and checkpoints are left out, as they take time from what is measured;
 // `has_gpu`: columns that need one are in.
 std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool has_gpu);
+// Whether a file's text is such a file's: only those are replaced.
+bool IsBenchFile(const std::string& text);
+
+// The experiment itself, with its own budget, evaluations and checkpoints, at one of the settings. `speed` in steps/s.
+std::string BestFile(const Experiment& experiment, const BenchPoint& point, double speed);
 
 }  // namespace backplane

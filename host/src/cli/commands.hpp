@@ -42,11 +42,12 @@ int RunCommand(const RunArgs& args);
 struct BenchArgs {
   FileArgs input;
   std::string typed_program;
+  bool all = false;            // the experiment as it is, also beside `batch`
   bool batch = false;          // by the number of envs of a runner,
   std::vector<uint64_t> rows;  // by these; empty: some
   double seconds = 10;         // that each trial trains
   uint64_t seeds = 1;
-  std::filesystem::path out;  // empty: outputs/bench_<experiment>
+  std::filesystem::path out;   // empty: outputs/bench_<experiment>
   bool json = false;
 };
 int BenchCommand(const BenchArgs& args);

@@ -78,8 +78,8 @@ void AddBench(CLI::App* root, Arguments* args) {
   CLI::App* bench = root->add_subcommand(
       "bench", "How fast an experiment runs on this machine, where its time goes, and which setting is faster");
   AddFile(bench, &args->bench.input);
-  bench->add_flag_function(
-      "--all", [](int64_t) {}, "The machine, and what limits the experiment as it is: what is done without other options, too");
+  bench->add_flag("--all", args->bench.all,
+                  "The machine, and what limits the experiment as it is: beside --batch, too; the default without --batch");
   CLI::Option* batch = bench->add_option("--batch", args->bench_rows, "Speed by envs of a runner: 1,4,16,64,256 unless given")
                            ->type_name("[N,...]")
                            ->expected(0, 1);
@@ -91,7 +91,8 @@ void AddBench(CLI::App* root, Arguments* args) {
       ->type_name("N")
       ->capture_default_str()
       ->check(CLI::Range(uint64_t{1}, uint64_t{1000}));
-  bench->add_option("--out", args->bench.out, "Results folder instead of outputs/bench_EXPERIMENT")->type_name("DIR");
+  bench->add_option("--out", args->bench.out, "Results folder instead of outputs/bench_EXPERIMENT; DIR.yaml runs the bench again")
+      ->type_name("DIR");
   bench->add_flag("--json", args->bench.json, "Print the result as JSON");
   bench->callback([args, batch] {
     args->bench.batch = batch->count() > 0;

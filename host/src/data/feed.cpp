@@ -7,6 +7,7 @@
 
 #include "backplane/ext/held_out.h"
 #include "backplane/rng.h"
+#include "base/json_fields.hpp"
 #include "data/fit.hpp"
 
 namespace backplane {
@@ -23,6 +24,17 @@ uint64_t LengthOf(EnvInstance& env) {
 // Of a group.
 uint64_t LeastItems(const bp_request& request) {
   return request.u.data.flags & BP_DATA_DROP_LAST ? request.u.data.group_rows : 1;
+}
+
+nlohmann::json ShrinksJson(const std::vector<Shrink>& shrinks) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Shrink& one : shrinks)
+    list.push_back({{"iteration", one.iteration},
+                    {"micro_batch_before", one.micro_batch_before},
+                    {"micro_batch_after", one.micro_batch_after},
+                    {"live_bytes", one.live_bytes},
+                    {"peak_bytes", one.peak_bytes}});
+  return list;
 }
 
 }  // namespace
@@ -124,7 +136,11 @@ std::optional<HeldOut> DataFeed::HeldOutLoss(EnvInstance& env, uint64_t n) {
 }
 
 nlohmann::json DataFeed::Save() const {
-  return {{"epoch", epoch_}, {"item", item_}, {"micro_batch", micro_batch_}, {"micro_batch_max", micro_batch_max_}};
+  return {{"epoch", epoch_},
+          {"item", item_},
+          {"micro_batch", micro_batch_},
+          {"micro_batch_max", micro_batch_max_},
+          {"shrinks", ShrinksJson(shrinks_)}};
 }
 
 void DataFeed::Load(const nlohmann::json& saved) {
@@ -132,6 +148,11 @@ void DataFeed::Load(const nlohmann::json& saved) {
   item_ = saved.at("item");
   micro_batch_ = saved.at("micro_batch");
   micro_batch_max_ = saved.at("micro_batch_max");
+  shrinks_.clear();
+  // Absent in checkpoints of earlier versions.
+  for (const nlohmann::json& one : At(saved, "shrinks"))
+    shrinks_.push_back({one.at("iteration"), one.at("micro_batch_before"), one.at("micro_batch_after"), one.at("live_bytes"),
+                        one.at("peak_bytes")});
   if (item_ >= items_)
     throw TrialFailure(
         BP_E_CONFIG, env_.id(),
@@ -139,14 +160,10 @@ void DataFeed::Load(const nlohmann::json& saved) {
 }
 
 nlohmann::json ToJson(const DataFeed& feed) {
-  nlohmann::json shrinks = nlohmann::json::array();
-  for (const Shrink& one : feed.shrinks())
-    shrinks.push_back({{"iteration", one.iteration},
-                       {"micro_batch_before", one.micro_batch_before},
-                       {"micro_batch_after", one.micro_batch_after},
-                       {"live_bytes", one.live_bytes},
-                       {"peak_bytes", one.peak_bytes}});
-  return {{"items", feed.items()}, {"epochs", feed.epochs()}, {"micro_batch", feed.micro_batch()}, {"shrinks", shrinks}};
+  return {{"items", feed.items()},
+          {"epochs", feed.epochs()},
+          {"micro_batch", feed.micro_batch()},
+          {"shrinks", ShrinksJson(feed.shrinks())}};
 }
 
 }  // namespace backplane

@@ -55,7 +55,7 @@ class DataFeed {
   uint64_t micro_batch() const { return micro_batch_; }            // of the last group
   const GroupMemory& device() const { return device_; }            // of the last group; zeros where the learner does not tell
   uint64_t micro_batch_max() const { return micro_batch_max_; }    // UINT64_MAX: none known
-  const std::vector<Shrink>& shrinks() const { return shrinks_; }  // of this attempt
+  const std::vector<Shrink>& shrinks() const { return shrinks_; }  // of the trial, in the order of their iterations
 
   // Where it is and what it learned of the device, for a checkpoint.
   nlohmann::json Save() const;

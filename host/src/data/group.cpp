@@ -1,5 +1,7 @@
 #include "data/group.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -14,6 +16,25 @@ bool BelongsToItem(uint16_t role) {
 
 constexpr std::string_view kLengthSuffix = "_length";
 
+uint64_t ElementsOf(const bp_channel& channel) {
+  uint64_t n = 1;
+  for (int d = 0; d < channel.ndim; ++d) n *= static_cast<uint64_t>(channel.shape[d]);
+  return n;
+}
+
+// LENGTH and WEIGHT are read here too, as one number of each item.
+void CheckNumber(const bp_channel& channel, const std::string& env_id) {
+  const bool length = channel.role == BP_ROLE_LENGTH;
+  if (!length && channel.role != BP_ROLE_WEIGHT) return;
+  const int code = length ? BP_DTYPE_INT : BP_DTYPE_FLOAT;
+  if (channel.dtype.code == code && channel.dtype.bits == 32 && ElementsOf(channel) == 1 && channel.scope == BP_SCOPE_ROW) return;
+  throw TrialFailure(
+      BP_E_INTERNAL, env_id,
+      fmt::format("channel '{}' of role {}: wanted one {} in row scope, found type code {} of {} bits with {} elements, scope {}",
+                  channel.name, length ? "LENGTH" : "WEIGHT", length ? "int32" : "float32", channel.dtype.code,
+                  channel.dtype.bits, ElementsOf(channel), channel.scope));
+}
+
 }  // namespace
 
 const bp_env_source_1* SourceOf(const EnvInstance& env) { return env.Extension<bp_env_source_1>(BP_ENV_SOURCE_1); }
@@ -21,10 +42,10 @@ const bp_env_source_1* SourceOf(const EnvInstance& env) { return env.Extension<b
 ItemGroup::ItemGroup(EnvInstance& env) : env_(env), source_(SourceOf(env)) {
   for (const bp_channel* channel : env.channels()) {
     if (!BelongsToItem(channel->role)) continue;
+    CheckNumber(*channel, env.id());
     Part& part = parts_.emplace_back();
     part.channel = channel;
-    part.row_bytes = channel->dtype.bits / 8;
-    for (int d = 0; d < channel->ndim; ++d) part.row_bytes *= channel->shape[d];
+    part.row_bytes = channel->dtype.bits / 8 * ElementsOf(*channel);
     names_.push_back(channel->name);
   }
   for (size_t i = 0; i < parts_.size(); ++i) {

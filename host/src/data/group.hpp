@@ -16,7 +16,8 @@ const bp_env_source_1* SourceOf(const EnvInstance& env);
 
 class ItemGroup {
  public:
-  // Of an env that is a source. Throws TrialFailure where its LENGTH channels name no channel of an item.
+  // Of an env that is a source. Throws TrialFailure where its LENGTH channels name no channel of an item, or a LENGTH is not one
+  // int32 or a WEIGHT not one float32 of a row.
   explicit ItemGroup(EnvInstance& env);
   ItemGroup(const ItemGroup&) = delete;
 

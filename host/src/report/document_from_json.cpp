@@ -87,7 +87,7 @@ Finding ReadFinding(const PlacedJson& json) {
   finding.settings = json.Texts("settings");
   for (const PlacedJson& one : json.Objects("evidence")) {
     finding.evidence.push_back(
-        {one.Text("measure"), one.Real("value"), one.Real("threshold"), one.Text("unit"), one.Text("window")});
+        {one.Text("measure"), one.Real("value"), RealIfThere(one, "threshold"), one.Text("unit"), one.Text("window")});
   }
   finding.cause = json.Text("cause");
   for (const PlacedJson& one : json.Objects("fixes")) {

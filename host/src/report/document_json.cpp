@@ -56,7 +56,7 @@ json RowJson(const std::vector<Cell>& row, const std::vector<Column>& columns) {
 json EvidenceJson(const Evidence& evidence) {
   json object = {{"measure", evidence.measure}, {"unit", evidence.unit}, {"window", evidence.window}};
   PutNumber(&object, "value", evidence.value);
-  PutNumber(&object, "threshold", evidence.threshold);
+  PutIfFinite(&object, "threshold", evidence.threshold);
   return object;
 }
 

@@ -22,8 +22,9 @@ std::string ValueText(const nlohmann::json& value) {
 }  // namespace
 
 std::string EvidenceText(const Evidence& evidence) {
-  return fmt::format("{}: {} (threshold {}){}", evidence.measure, WithUnit(evidence.value, evidence.unit),
-                     WithUnit(evidence.threshold, evidence.unit), evidence.window.empty() ? "" : ", " + evidence.window);
+  std::string text = evidence.measure + ": " + WithUnit(evidence.value, evidence.unit);
+  if (evidence.threshold) text += " (threshold " + WithUnit(*evidence.threshold, evidence.unit) + ")";
+  return evidence.window.empty() ? text : text + ", " + evidence.window;
 }
 
 std::string ChangeText(const Fix& fix) {

@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-// "cpu_quota_pct: 98.2 % (threshold 90 %), mean after the first iteration, 12 samples"
+// "cpu_quota_pct: 98.2 % (threshold 90 %), mean after the first iteration, 12 samples"; without a threshold nothing in brackets
 std::string EvidenceText(const Evidence& evidence);
 // "rollout.threads: 16 -> 2"; of a swept path it ends with "or by", for ChangeArgument to follow on a line of its own
 std::string ChangeText(const Fix& fix);

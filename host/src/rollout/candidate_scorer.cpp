@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
-
-#include "rollout/non_finite.hpp"
 
 namespace backplane {
 namespace {
@@ -16,6 +13,13 @@ constexpr int64_t kBeatNs = 100'000;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 bool EnvCuts(const EnvInstance& env) { return (env.flags() & BP_FLAG_OWNS_TIME_LIMIT) != 0; }
+
+std::vector<std::string> InfoNames(const EnvInstance& env) {
+  std::vector<std::string> names;
+  for (const bp_channel* c : env.channels())
+    if (IsEpisodeInfo(*c)) names.push_back(c->name);
+  return names;
+}
 
 }  // namespace
 
@@ -59,16 +63,14 @@ CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Run
       truncated_(env_cuts_ ? slot_.OfRole(BP_ROLE_TRUNCATED)->at<uint8_t>(0, 0) : nullptr),
       rewards_per_row_(env.Lead(*env.FindRole(BP_ROLE_REWARD)) / env.rows()),
       obs_per_row_(env.Lead(*env.FindRole(BP_ROLE_OBS)) / env.rows()),
+      info_names_(InfoNames(env)),
       hands_(env.rows(), runners.threads),
       players_(env.rows()),
       candidate_(env.rows(), -1),
-      row_seeds_(env.rows()) {
+      row_seeds_(env.rows()),
+      scores_(info_names_.size(), wants_moments_ ? obs_.row_elements() : 0) {
   if (state_) state_per_row_ = env.Lead(*env.FindRole(BP_ROLE_STATE)) / env.rows();
-  for (const bp_channel* c : env.channels()) {
-    if (!IsEpisodeInfo(*c)) continue;
-    infos_.push_back(&slot_[c->name]);
-    info_names_.push_back(c->name);
-  }
+  for (const std::string& name : info_names_) infos_.push_back(&slot_[name]);
 }
 
 void CandidateScorer::Start(const bp_request& request) {
@@ -76,21 +78,12 @@ void CandidateScorer::Start(const bp_request& request) {
   candidates_ = asked.candidates;
   episodes_each_ = asked.episodes_each;
   jobs_ = candidates_ * episodes_each_;
-  in_flight_ = asked.chunk > 0 ? asked.chunk : candidates_;
+  in_flight_ = asked.chunk > 0 ? std::min(asked.chunk, candidates_) : candidates_;  // UINT64_MAX is no limit, too
   seeds_ = asked.seeds;
   limit_ = env_.spec().max_episode_steps > 0 && !env_cuts_ ? env_.spec().max_episode_steps : kNoLimit;
   if (asked.max_steps > 0) limit_ = static_cast<int64_t>(std::min<uint64_t>(asked.max_steps, static_cast<uint64_t>(limit_)));
-  fitness_.resize(jobs_);
-  lengths_.resize(jobs_);
-  job_infos_.resize(jobs_ * infos_.size());
+  scores_.Start(candidates_, episodes_each_);
   std::fill(candidate_.begin(), candidate_.end(), -1);
-  if (!wants_moments_) return;
-  constexpr uint64_t kLine = 64 / sizeof(double);
-  moments_stride_ = (1 + 2 * obs_.row_elements() + kLine - 1) / kLine * kLine;
-  if (moments_room_ < jobs_) {
-    moments_ = AllocateAligned(jobs_ * moments_stride_ * sizeof(double), false);
-    moments_room_ = jobs_;
-  }
 }
 
 bool CandidateScorer::Score(const bp_request& request, std::vector<PhaseClock>& clocks) {
@@ -109,7 +102,7 @@ bool CandidateScorer::Score(const bp_request& request, std::vector<PhaseClock>& 
   }
   if (!done) return false;
   const PhaseSpan span(clocks[0], Phase::kBatchBuild);
-  Conclude();
+  scores_.Conclude();
   return true;
 }
 
@@ -117,7 +110,7 @@ bool CandidateScorer::Score(const bp_request& request, std::vector<PhaseClock>& 
 void CandidateScorer::PlayFromQueue(unsigned runner, PhaseClock& clock) {
   Hand& hand = hands_[runner];
   const std::function<bool()> over = [this, &hand] {
-    return run_.stopped() || queue_.finished() || (!hand.free.empty() && queue_.HasJob());
+    return run_.stopped() || queue_.finished() || (HasRoom(hand) && queue_.HasJob());
   };
   try {
     for (;;) {
@@ -205,7 +198,7 @@ void CandidateScorer::Step(Hand& hand, PhaseClock& clock) {
     NextJobs(hand);
   }
   clock.Switch(Phase::kInfer);
-  if (row_exact_ && !hand.free.empty() && queue_.HasJob()) TakeJobs(hand, clock);
+  if (row_exact_ && HasRoom(hand) && queue_.HasJob()) TakeJobs(hand, clock);
 }
 
 void CandidateScorer::Act(const RowRange& rows) {
@@ -219,10 +212,8 @@ void CandidateScorer::StepEnv(const RowRange& rows) {
 }
 
 void CandidateScorer::AddObservation(uint64_t row) {
-  double* const job = MomentsOf(players_[row].job);
-  const uint64_t n = obs_.row_elements();
-  for (uint64_t i = row * obs_per_row_; i < (row + 1) * obs_per_row_; ++i)
-    AddToMoments(obs_.at<float>(0, i), n, job, job + 1, job + 1 + n);
+  const uint64_t job = players_[row].job;
+  for (uint64_t i = row * obs_per_row_; i < (row + 1) * obs_per_row_; ++i) scores_.Observe(job, obs_.at<float>(0, i));
 }
 
 // True if the row's job has ended. Sums in the order of time, and of agents within a step.
@@ -236,11 +227,15 @@ bool CandidateScorer::Keep(uint64_t row) {
   return player.ended;
 }
 
+// A hand that got rows of another one may hold more than it is to play side by side; the rest stay free. No job is left without a
+// row for that: a row at play takes the next one when its own has ended, and a hand with nothing at play has room.
+bool CandidateScorer::HasRoom(const Hand& hand) const { return !hand.free.empty() && hand.rows.size() < chunk_rows_; }
+
 // Fills free rows with jobs, as long as there are.
 void CandidateScorer::TakeJobs(Hand& hand, PhaseClock& clock) {
-  if (hand.free.empty()) return;
+  if (!HasRoom(hand)) return;
   const Phase before = clock.Switch(Phase::kEnvReset);
-  while (!hand.free.empty()) {
+  while (HasRoom(hand)) {
     const std::optional<uint64_t> job = queue_.Take();
     if (!job) break;
     const uint64_t row = hand.free.back();
@@ -275,110 +270,16 @@ void CandidateScorer::Begin(uint64_t row, uint64_t job) {
   players_[row] = {.job = job};
   candidate_[row] = static_cast<int32_t>(job / episodes_each_);
   row_seeds_[row] = seeds_[job];
-  if (wants_moments_) std::memset(MomentsOf(job), 0, moments_stride_ * sizeof(double));
+  scores_.Begin(job);
   const bp_status status = env_.Reset(0, row, row + 1, nullptr, row_seeds_.data());
   if (status != BP_OK) env_.Fail(status, "reset");
 }
 
 void CandidateScorer::End(uint64_t row) {
   const Player& player = players_[row];
-  fitness_[player.job] = player.fitness;
-  lengths_[player.job] = player.length;
-  for (size_t i = 0; i < infos_.size(); ++i) job_infos_[player.job * infos_.size() + i] = infos_[i]->Number(0, row);
+  scores_.End(player.job, player.fitness, player.length);
+  for (size_t i = 0; i < infos_.size(); ++i) scores_.infos(player.job)[i] = infos_[i]->Number(0, row);
   if (row_exact_ && queue_.Finish(player.job)) hands_.Wake();
-}
-
-void CandidateScorer::Conclude() {
-  episodes_.resize(jobs_);
-  env_steps_ = 0;
-  for (uint64_t job = 0; job < jobs_; ++job) {
-    episodes_[job] = {0, job / episodes_each_, fitness_[job], lengths_[job], job_infos_.data() + job * infos_.size()};
-    env_steps_ += static_cast<uint64_t>(lengths_[job]);
-  }
-  if (!wants_moments_) return;
-  const uint64_t n = obs_.row_elements();
-  all_moments_.Reset(n);
-  for (uint64_t job = 0; job < jobs_; ++job) {
-    const double* const of = MomentsOf(job);
-    all_moments_.Merge(of[0], of + 1, of + 1 + n);
-  }
-}
-
-void CandidateScorer::Give(const char* name, bp_tensor* tensor) {
-  names_.push_back(name);
-  tensors_.push_back(tensor);
-}
-
-bp_delivery CandidateScorer::Delivery() {
-  constexpr bp_dtype kF64{BP_DTYPE_FLOAT, 64, 1}, kI64{BP_DTYPE_INT, 64, 1};
-  const auto rows = static_cast<int64_t>(candidates_), columns = static_cast<int64_t>(episodes_each_);
-  names_.clear();
-  tensors_.clear();
-  fitness_tensor_.Set(fitness_.data(), kF64, {rows, columns}, columns);
-  length_tensor_.Set(lengths_.data(), kI64, {rows, columns}, columns);
-  Give("fitness", &fitness_tensor_.view);
-  Give("ep_length", &length_tensor_.view);
-  if (wants_moments_) {
-    const auto n = static_cast<int64_t>(obs_.row_elements());
-    count_tensor_.Set(&all_moments_.count, kF64, {1}, 1);
-    mean_tensor_.Set(all_moments_.mean.data(), kF64, {n}, 1);
-    m2_tensor_.Set(all_moments_.m2.data(), kF64, {n}, 1);
-    Give("obs_count", &count_tensor_.view);
-    Give("obs_mean", &mean_tensor_.view);
-    Give("obs_m2", &m2_tensor_.view);
-  }
-  bp_delivery delivery{};
-  delivery.struct_size = sizeof delivery;
-  delivery.kind = BP_REQ_EVALUATE;
-  delivery.count = 1;
-  delivery.n_tensors = names_.size();
-  delivery.names = names_.data();
-  delivery.tensors = tensors_.data();
-  return delivery;
-}
-
-std::optional<std::string> CandidateScorer::NonFiniteObservation() const {
-  if (!wants_moments_) return std::nullopt;
-  const uint64_t n = obs_.row_elements();
-  for (uint64_t job = 0; job < jobs_; ++job)
-    for (uint64_t i = 0; i < n; ++i)
-      if (!std::isfinite(MomentsOf(job)[1 + i]))
-        return fmt::format("observation {}[{}] of candidate {} was not finite in its episode {}", obs_.name(), i,
-                           job / episodes_each_, job % episodes_each_);
-  return std::nullopt;
-}
-
-// A sum of float32 in float64 stays finite unless one of them was not. Only one slot is kept of an episode, so it is played
-// once more to find where its observations went wrong.
-void CandidateScorer::RefuseReward(uint64_t row) {
-  run_.Stop();
-  const uint64_t job = players_[row].job, candidate = job / episodes_each_;
-  const int64_t step = players_[row].length;
-  std::string sentence = fmt::format("the reward of candidate {} is not a finite number at step {} of its episode {}", candidate,
-                                     step, job % episodes_each_);
-  int64_t found_at = 0;
-  if (const auto source = ReplayForNonFinite(row, job, step, &found_at)) {
-    const std::string when = found_at > 0 ? fmt::format("at step {}", found_at) : "at the start";
-    sentence = fmt::format("{} {} of its episode {}", *source, when, job % episodes_each_) +
-               (found_at < step ? "; it came before: " + sentence : ", nor is the reward");
-  }
-  throw TrialFailure(BP_E_NUMERIC, env_.id(), sentence);
-}
-
-std::optional<std::string> CandidateScorer::ReplayForNonFinite(uint64_t row, uint64_t job, int64_t steps, int64_t* out_step) {
-  const std::string whose = fmt::format("candidate {}", job / episodes_each_);
-  Begin(row, job);
-  for (int64_t step = 0; step <= steps; ++step) {
-    if (step > 0) {
-      Act({row, row + 1});
-      StepEnv({row, row + 1});
-    }
-    *out_step = step;
-    if (auto found = NonFiniteEntry(obs_, 0, row, obs_per_row_, whose)) return found;
-    if (state_ == nullptr) continue;
-    if (auto found = NonFiniteEntry(*state_, 0, row, state_per_row_, whose)) return found;
-  }
-  return std::nullopt;
 }
 
 }  // namespace backplane

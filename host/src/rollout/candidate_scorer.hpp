@@ -15,11 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "rollout/candidate_scores.hpp"
 #include "rollout/hands.hpp"
 #include "rollout/instance.hpp"
 #include "rollout/job_queue.hpp"
 #include "rollout/joint_run.hpp"
-#include "rollout/moments.hpp"
 #include "rollout/phases.hpp"
 #include "rollout/pool.hpp"
 #include "rollout/rows.hpp"
@@ -43,10 +43,10 @@ class CandidateScorer {
   bool Score(const bp_request& request, std::vector<PhaseClock>& clocks);
 
   // Of the last Score; valid until the next.
-  bp_delivery Delivery();
-  const std::vector<Episode>& episodes() const { return episodes_; }  // by job; Episode::row is the candidate
+  bp_delivery Delivery() { return scores_.Delivery(); }
+  const std::vector<Episode>& episodes() const { return scores_.episodes(); }  // by job; Episode::row is the candidate
   const std::vector<std::string>& info_names() const { return info_names_; }
-  uint64_t env_steps() const { return env_steps_; }
+  uint64_t env_steps() const { return scores_.env_steps(); }
   const PoolUse& use() const { return use_; }
   // If the moments tell of an observation that was not finite: the first one's candidate and episode, as a sentence.
   std::optional<std::string> NonFiniteObservation() const;
@@ -70,15 +70,14 @@ class CandidateScorer {
   void StepEnv(const RowRange& rows);
   void AddObservation(uint64_t row);
   bool Keep(uint64_t row);
+  bool HasRoom(const Hand& hand) const;
   void TakeJobs(Hand& hand, PhaseClock& clock);
   void NextJobs(Hand& hand);
   void Begin(uint64_t row, uint64_t job);
   void End(uint64_t row);
-  void Conclude();
+  // candidate_scorer_non_finite.cpp
   [[noreturn]] void RefuseReward(uint64_t row);
   std::optional<std::string> ReplayForNonFinite(uint64_t row, uint64_t job, int64_t steps, int64_t* out_step);
-  double* MomentsOf(uint64_t job) const { return reinterpret_cast<double*>(moments_.get()) + job * moments_stride_; }
-  void Give(const char* name, bp_tensor* tensor);
 
   EnvInstance& env_;
   LearnerInstance& learner_;
@@ -93,8 +92,8 @@ class CandidateScorer {
   const float* reward_;
   const uint8_t *terminated_, *truncated_;
   uint64_t rewards_per_row_, obs_per_row_, state_per_row_ = 0;
-  std::vector<ChannelBuffer*> infos_;
-  std::vector<std::string> info_names_;
+  const std::vector<std::string> info_names_;
+  std::vector<ChannelBuffer*> infos_;  // [info_names_]
 
   // Of the request.
   uint64_t candidates_ = 0, episodes_each_ = 1, jobs_ = 0, in_flight_ = 0;
@@ -109,19 +108,7 @@ class CandidateScorer {
   std::vector<Player> players_;          // [rows]
   std::vector<int32_t> candidate_;       // [rows]; -1: none
   std::vector<uint64_t> row_seeds_;      // [rows]
-
-  // By job.
-  std::vector<double> fitness_, job_infos_;
-  std::vector<int64_t> lengths_;
-  AlignedBytes moments_;  // each job's count, mean and m2, on cache lines of their own
-  uint64_t moments_stride_ = 0, moments_room_ = 0;
-
-  Moments all_moments_;
-  std::vector<Episode> episodes_;
-  uint64_t env_steps_ = 0;
-  Tensor fitness_tensor_, length_tensor_, count_tensor_, mean_tensor_, m2_tensor_;
-  std::vector<const char*> names_;
-  std::vector<bp_tensor*> tensors_;
+  CandidateScores scores_;
 };
 
 }  // namespace backplane

@@ -30,42 +30,25 @@ void RolloutDelivery::Merge(const std::vector<Chunk>& chunks, const RolloutBuffe
 }
 
 bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance& learner, uint64_t rows) {
-  names_.clear();
-  tensors_.clear();
-  for (const std::string& name : learner.keep()) Give(name.c_str(), buffers.Find(name)->whole());
+  given_.Clear();
+  for (const std::string& name : learner.keep()) given_.Give(name.c_str(), buffers.Find(name)->whole());
   const auto gather = [&](const ChannelBuffer& source, const ChannelBuffer* dense, uint64_t lead, AlignedBytes Chunk::*kept,
                           Finals* out) {
     MakeRoom(buffers.memory(), source, lead, out);
     dense ? GatherDense(buffers.memory(), *dense, lead, out) : Gather(source, lead, kept, out);
   };
   gather(*buffers.obs, buffers.final_obs, buffers.obs_lead, &Chunk::final_obs, &final_obs_);
-  Give("final_obs", &final_obs_.tensor.view);
+  given_.Give("final_obs", &final_obs_.tensor.view);
   if (buffers.state) {
     gather(*buffers.state, buffers.final_state, buffers.state_lead, &Chunk::final_state, &final_state_);
-    Give("final_state", &final_state_.tensor.view);
+    given_.Give("final_state", &final_state_.tensor.view);
   }
   final_index_.clear();
   for (const Episode& e : episodes_) final_index_.push_back(static_cast<int64_t>(e.t * rows + e.row));
   final_index_tensor_.Set(final_index_.data(), {BP_DTYPE_INT, 64, 1}, {static_cast<int64_t>(final_index_.size())}, 1);
-  Give("final_index", &final_index_tensor_.view);
-  if (has_moments_) {
-    const bp_dtype f64{BP_DTYPE_FLOAT, 64, 1};
-    const int64_t n = static_cast<int64_t>(moments_.mean.size());
-    moment_count_.Set(&moments_.count, f64, {1}, 1);
-    moment_mean_.Set(moments_.mean.data(), f64, {n}, 1);
-    moment_m2_.Set(moments_.m2.data(), f64, {n}, 1);
-    Give("obs_count", &moment_count_.view);
-    Give("obs_mean", &moment_mean_.view);
-    Give("obs_m2", &moment_m2_.view);
-  }
-  bp_delivery delivery{};
-  delivery.struct_size = sizeof delivery;
-  delivery.kind = BP_REQ_ROLLOUT;
-  delivery.count = 1;
-  delivery.n_tensors = names_.size();
-  delivery.names = names_.data();
-  delivery.tensors = tensors_.data();
-  return delivery;
+  given_.Give("final_index", &final_index_tensor_.view);
+  if (has_moments_) given_.GiveMoments(moments_);
+  return given_.Make(BP_REQ_ROLLOUT);
 }
 
 void RolloutDelivery::MakeRoom(const EnvMemory& memory, const ChannelBuffer& like, uint64_t lead, Finals* out) {
@@ -95,11 +78,6 @@ void RolloutDelivery::Gather(const ChannelBuffer& source, uint64_t lead, Aligned
   const uint64_t bytes = lead * source.row_bytes();
   for (uint64_t e = 0; e < places_.size(); ++e)
     std::memcpy(out->data.get() + e * bytes, (places_[e].chunk->*from).get() + places_[e].index * bytes, bytes);
-}
-
-void RolloutDelivery::Give(const char* name, bp_tensor* tensor) {
-  names_.push_back(name);
-  tensors_.push_back(tensor);
 }
 
 }  // namespace backplane

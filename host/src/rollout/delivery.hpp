@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "rollout/chunk_queue.hpp"
+#include "rollout/delivery_tensors.hpp"
 #include "rollout/rollout_buffers.hpp"
 
 namespace backplane {
@@ -33,7 +34,6 @@ class RolloutDelivery {
   void Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::*from, Finals* out);
   // From `dense` [T, N, ...], where an env that resets itself has written them.
   void GatherDense(const EnvMemory& memory, const ChannelBuffer& dense, uint64_t lead, Finals* out);
-  void Give(const char* name, bp_tensor* tensor);
 
   std::vector<Episode> episodes_;
   std::vector<Place> places_;     // [episodes]
@@ -43,9 +43,8 @@ class RolloutDelivery {
   Finals final_obs_, final_state_;
   std::vector<int64_t> final_index_;  // t * rows + row
   std::vector<int64_t> ended_;        // scratch: rows of one step
-  Tensor final_index_tensor_, moment_count_, moment_mean_, moment_m2_;
-  std::vector<const char*> names_;
-  std::vector<bp_tensor*> tensors_;
+  Tensor final_index_tensor_;
+  DeliveryTensors given_;
 };
 
 }  // namespace backplane

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <stdexcept>
 
 namespace backplane {
@@ -82,23 +81,13 @@ EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks)
   for (const bp_channel* c : env_.channels())
     if (IsEpisodeInfo(*c)) out.infos[c->name].resize(env_.rows());
   std::atomic<uint64_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  runners_.Run(
-      [&](unsigned thread) {
-        if (thread > 0) clocks[thread].Start(Phase::kEval);
-        try {
-          for (uint64_t begin; (begin = next.fetch_add(chunk_rows_)) < env_.rows();)
-            PlayChunk(begin, std::min(begin + chunk_rows_, env_.rows()), policy, &out);
-        } catch (...) {
-          std::lock_guard lock(mutex);
-          failure = std::current_exception();
-          next = env_.rows();
-        }
-        if (thread > 0) clocks[thread].Stop();
-      },
-      [] {});
-  if (failure) std::rethrow_exception(failure);
+  const PhaseSpan span(clocks[0], Phase::kEval);
+  // Nothing stops it but a failure, which is thrown.
+  run_.Run(runners_, clocks, [&](unsigned, PhaseClock& clock) {
+    clock.Switch(Phase::kEval);
+    for (uint64_t begin; !run_.stopped() && (begin = next.fetch_add(chunk_rows_)) < env_.rows();)
+      PlayChunk(begin, std::min(begin + chunk_rows_, env_.rows()), policy, &out);
+  });
   return out;
 }
 
@@ -124,6 +113,7 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
   std::vector<uint8_t> done(end - begin, 0), restart(env_.rows(), 0);
   uint64_t left = end - begin;
   for (int64_t t = 0; left > 0; ++t) {
+    if (run_.stopped()) return;
     if (cancelled_.load(std::memory_order_relaxed)) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
     if (env_.resets_itself() && t % kSeedsAhead == 0) HandOutSeeds(seeds);
     if (policy != Policy::kLearner) {

@@ -11,6 +11,7 @@
 
 #include "backplane/actions.hpp"
 #include "rollout/instance.hpp"
+#include "rollout/joint_run.hpp"
 #include "rollout/phases.hpp"
 #include "rollout/pool.hpp"
 #include "rollout/rows.hpp"
@@ -36,7 +37,8 @@ class Evaluator {
     kUniform,      // drawn evenly from the action space, by the numbers that the learner's own noise would have
   };
   // Row by row the same starts for every policy. Throws TrialFailure (BP_E_CANCELLED when cancelled).
-  // clocks[i > 0] of the other runners count the time as Phase::kEval; clocks[0] is the caller's own business.
+  // clocks[i] belongs to runner i and counts the time as Phase::kEval, clocks[0], the caller's, also if it did not run before. It
+  // is idle while only others still play.
   EvaluationResult Play(Policy policy, std::vector<PhaseClock>& clocks);
   // `look` is called after the reset and after every step, before a row that has ended starts anew. With one row, these are the
   // states of its episode; with several chunks it is called by several threads.
@@ -63,6 +65,7 @@ class Evaluator {
   const std::atomic<bool>& cancelled_;
   std::function<void()> beat_, look_;
   const uint64_t first_episode_;
+  JointRun run_;
   SlotBuffers buffers_;
   std::vector<ChannelBuffer*> read_;  // what tells of a step
   std::vector<ActionChannel> actions_;

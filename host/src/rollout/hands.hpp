@@ -38,7 +38,8 @@ class Hands {
   void Await(Hand& hand, const std::function<bool()>& over);
   // Somebody waits: time to Share.
   bool wanted() const { return waiting_count_.load(std::memory_order_relaxed) > 0; }  // [any]
-  // Gives half of what is at play to one who waits, if there are two rows or more. [rows]
+  // Gives half of what is at play to one who waits, if there are two rows or more. That one may then hold more rows than were
+  // dealt to it, as its free ones stay. [rows]
   void Share(Hand& hand);
   // Those who wait look again. To be called after what `over` looks at has changed. [any]
   void Wake();

@@ -20,7 +20,6 @@ class JobQueue {
   // True if that has changed what Take may give, or whether all are finished. [any]
   bool Finish(uint64_t job);
   bool finished() const { return finished_jobs_.load() == jobs_; }  // all of them; [any]
-  uint64_t CandidateOf(uint64_t job) const { return job / episodes_; }
 
  private:
   bool MayTake(uint64_t job) const;

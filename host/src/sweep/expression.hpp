@@ -29,7 +29,7 @@ class Expression {
 
   // Absent after an error at the column where the text stops making sense.
   static std::optional<Expression> Parse(const Node& text, Errors* errors);
-  // Of measures and not of the file's paths: "100 * eval/rouge1 / minutes". A '/' with a name on both sides and no blank is
+  // Of measures and not of the file's paths: "100 * eval/score / minutes". A '/' with a name on both sides and no blank is
   // part of the name, and so is '@' ("train/loss@last"). Throws NoValue.
   static Expression OfMeasures(const std::string& text);
 

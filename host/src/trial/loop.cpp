@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "store/metric_series.hpp"
 #include "trial/live_names.hpp"
@@ -160,7 +161,9 @@ void TrialLoop::RecordEpisodes(const std::vector<Episode>& episodes, const std::
 
 bp_limits TrialLoop::LimitsNow() {
   const Experiment& experiment = parts_.spec.experiment;
-  bp_limits limits = Limits(experiment.budget, SpentNow(), parts_.env.rows(), parts_.chunk_rows);
+  Spent spent = SpentNow();
+  if (open_) ++spent.iterations;  // it is closed when the next one is asked for, and an attempt that goes on there has it counted
+  bp_limits limits = Limits(experiment.budget, spent, parts_.env.rows(), parts_.chunk_rows);
   limits.device_bytes = experiment.resources.device_memory_bytes.value_or(0);
   if (const bp_env_source_1* source = SourceOf(parts_.env)) limits.items = source->length(parts_.env.handle());
   if (feed_) limits.micro_batch_max = feed_->micro_batch_max();
@@ -195,33 +198,48 @@ void TrialLoop::Consume(const bp_delivery& delivery) {
   }
 }
 
+// Ends the iteration that runs, if one does, and writes its line; or the line that a stop during its evaluation left to this
+// attempt.
 void TrialLoop::CloseIteration() {
-  if (!open_) return;
-  open_ = false;
+  if (!open_ && unwritten_.is_null()) return;
   const PhaseSpan span(clocks_[0], Phase::kMonitor);
+  if (open_) CountIteration();
+  const auto& evaluation = parts_.spec.experiment.evaluation;
+  if (parts_.evaluation_env != nullptr && evaluation.every_iterations > 0 && iterations_ % evaluation.every_iterations == 0) {
+    Evaluate();
+    unwritten_["eval"] = evaluation_;
+  }
+  WriteLine();
+}
+
+void TrialLoop::CountIteration() {
+  open_ = false;
   ++iterations_;
-  const int64_t end_ns = NowNs();
-  const double seconds = (end_ns - iteration_start_ns_) * 1e-9, collecting = collect_ns_ * 1e-9;
+  iteration_end_ns_ = NowNs();
+  const double seconds = (iteration_end_ns_ - iteration_start_ns_) * 1e-9, collecting = collect_ns_ * 1e-9;
   if (iterations_ == 1) {
     first_s_ = seconds, first_collect_s_ = collecting, first_steps_ = iteration_steps_;
   } else {
     steady_s_ += seconds, steady_collect_s_ += collecting, steady_steps_ += iteration_steps_;
   }
-  nlohmann::json line = {{"iteration", iterations_}, {"step", env_steps_}, {"episodes", window_.total()}};
-  line["return"] = window_.Returns();
-  line["ep"] = window_.Metrics();
-  for (const auto& [name, value] : parts_.metrics.Take(false)) line["metrics"][name] = Number(value);
-  const auto& evaluation = parts_.spec.experiment.evaluation;
-  if (parts_.evaluation_env != nullptr && evaluation.every_iterations > 0 && iterations_ % evaluation.every_iterations == 0) {
-    Evaluate();
-    line["eval"] = evaluation_;
-  }
+  unwritten_ = {{"iteration", iterations_}, {"step", env_steps_}, {"episodes", window_.total()}};
+  unwritten_["return"] = window_.Returns();
+  unwritten_["ep"] = window_.Metrics();
+  for (const auto& [name, value] : parts_.metrics.Take(false)) unwritten_["metrics"][name] = Number(value);
   // Everything that differs from run to run stands in here, so that the rest of two runs can be compared byte for byte.
-  line["time"] = {{"t", SpentNow().seconds},
-                  {"iteration_s", seconds},
-                  {"sps", iteration_steps_ / seconds},
-                  {"sampling_sps", iteration_steps_ / collecting}};
-  for (const auto& [name, value] : parts_.metrics.Take(true)) line["time"]["machine"][name] = Number(value);
+  unwritten_["time"] = {
+      {"iteration_s", seconds}, {"sps", iteration_steps_ / seconds}, {"sampling_sps", iteration_steps_ / collecting}};
+}
+
+// What an earlier attempt measured of the iteration stays.
+void TrialLoop::TakeMachine() {
+  for (const auto& [name, value] : parts_.metrics.Take(true)) unwritten_["time"]["machine"].emplace(name, Number(value));
+}
+
+void TrialLoop::WriteLine() {
+  TakeMachine();
+  nlohmann::json line = std::exchange(unwritten_, nlohmann::json());
+  line["time"]["t"] = SpentNow().seconds;
   metrics_file_.Append(line);
 
   StatusFile& status = parts_.status.data();
@@ -229,12 +247,12 @@ void TrialLoop::CloseIteration() {
   status.env_steps = env_steps_;
   status.episodes = window_.total();
   status.progress = Progress(parts_.spec.experiment.budget, SpentNow());
-  status.sps = iteration_steps_ / seconds;
+  status.sps = line["time"]["sps"].get<double>();
   status.episode_return = window_.mean_return();
   ShowLive(line);
   if (!looked_for_live_) WarnOfLiveNames(line);
   phase_events_.HandOver(iterations_, env_steps_);
-  PostIteration(parts_.monitors, line, end_ns, end_ns - iteration_start_ns_);
+  PostIteration(parts_.monitors, line, iteration_end_ns_, iteration_end_ns_ - iteration_start_ns_);
 }
 
 // What this iteration has no value of keeps the one before, as an evaluation comes now and then.

@@ -57,6 +57,9 @@ class TrialLoop {
   bool StartCollecting(const bp_request& request);
   void CheckCollecting(const bp_request& request) const;
   void CloseIteration();
+  void CountIteration();
+  void TakeMachine();
+  void WriteLine();
   void Rollout(const bp_request& request);
   void Candidates(const bp_request& request);
   CandidateScorer& Scorer();
@@ -105,11 +108,13 @@ class TrialLoop {
   uint64_t iterations_ = 0, env_steps_ = 0;
   bool open_ = false, stopped_ = false, looked_for_live_ = false;
   std::vector<std::string> warnings_;
-  int64_t iteration_start_ns_ = 0, collect_ns_ = 0;
+  int64_t iteration_start_ns_ = 0, iteration_end_ns_ = 0, collect_ns_ = 0;
   uint64_t iteration_steps_ = 0;
   // Sums without the first iteration (all of them while there is only one), for SPS.
   double steady_s_ = 0, steady_collect_s_ = 0, first_s_ = 0, first_collect_s_ = 0;
   uint64_t steady_steps_ = 0, first_steps_ = 0;
+  // The line of an iteration that is counted and not written yet, as its evaluation runs; else null.
+  nlohmann::json unwritten_;
   // The state in which the current iteration began. Not kept while a data set is learned from: what a learner saves is then
   // always the state between two groups.
   Checkpoint boundary_;

@@ -31,6 +31,11 @@ void TrialLoop::TakeBoundaryState() {
                     {"seconds", SpentNow().seconds}};
   boundary_.blobs["learner"] = SaveLearner(*state, parts_.learner);
   if (feed_) boundary_.meta["data"] = feed_->Save();
+  if (!unwritten_.is_null()) {
+    // Stopped while it is evaluated: the iteration is learned already, so the attempt that goes on evaluates and writes it.
+    TakeMachine();
+    boundary_.meta["unwritten"] = unwritten_;
+  }
   if (collector_.policy_steps() == 0) return;
   boundary_.blobs["rows"] = ToBytes(collector_.rows().state);
   if (!collector_.started()) return;  // candidates have been evaluated on its rows since
@@ -77,7 +82,16 @@ bool TrialLoop::Resume() {
   env_steps_ = checkpoint->meta.at("env_steps");
   seconds_before_ = checkpoint->meta.at("seconds");
   window_.Load(checkpoint->meta.at("window"));
-  if (checkpoint->meta.contains("data")) Feed().Load(checkpoint->meta.at("data"));
+  if (checkpoint->meta.contains("data")) {
+    Feed().Load(checkpoint->meta.at("data"));
+    // A group that was stopped comes again, and its line tells what it shrank.
+    for (const Shrink& one : feed_->shrinks())
+      if (one.iteration <= iterations_) ++shrinks_told_;
+  }
+  if (checkpoint->meta.contains("unwritten")) {
+    unwritten_ = checkpoint->meta.at("unwritten");
+    iteration_start_ns_ = iteration_end_ns_ = NowNs();  // it took none of this attempt's time
+  }
   if (checkpoint->blobs.count("rows") == 0) return true;  // saved before the first rollout
   const std::vector<std::byte>& rows = checkpoint->blobs.at("rows");
   std::vector<RowState> states(rows.size() / sizeof(RowState));

@@ -7,6 +7,12 @@
 #include "rollout/phase_service.hpp"
 
 namespace backplane {
+namespace {
+
+// After the id of an env, for the facts of the one that plays evaluations.
+constexpr char kOfEvaluation[] = "@evaluation";
+
+}  // namespace
 
 TrialParts::TrialParts(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>* cancelled, Log log)
     : spec_(spec),
@@ -27,6 +33,10 @@ TrialParts::TrialParts(const TrialSpec& spec, StatusWriter* status, const std::a
     threads_->parallel().Run(n, piece, context);
   };
   sinks_.phase = PhaseService();
+  evaluation_sinks_ = sinks_;
+  evaluation_sinks_.fact = [this](const std::string& id, const std::string& key, const std::string& value) {
+    facts_[id + kOfEvaluation][key] = value;
+  };
   learner_sinks_ = sinks_;
   learner_sinks_.trial = &trial_;
 }
@@ -88,7 +98,7 @@ void TrialParts::LoadEvaluation(uint64_t rows) {
   const Experiment& experiment = spec_.experiment;
   nlohmann::json env_options = experiment.env.options;
   if (experiment.evaluation.env_options.is_object()) env_options.update(experiment.evaluation.env_options);
-  evaluation_env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_,
+  evaluation_env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, evaluation_sinks_,
                                                   Options(spec_.env, env_options, "evaluation.env.options"), rows);
   CheckSameSpaces(*env_, *evaluation_env_);
   if (env_->spec().max_episode_steps == 0 && !(env_->flags() & BP_FLAG_OWNS_TIME_LIMIT))

@@ -42,7 +42,9 @@ class TrialParts {
   MonitorHost* monitors() { return monitors_.get(); }
   MetricsHub& metrics() { return metrics_; }
   uint64_t chunk_rows() const { return chunk_rows_; }
-  const nlohmann::json& facts() const { return facts_; }  // by plugin id, as plugins recorded them
+  // By plugin id, as plugins recorded them. The env that plays evaluations may be made with other options and has a key of its
+  // own, "env.name@evaluation".
+  const nlohmann::json& facts() const { return facts_; }
   const std::string& torch_version() const { return torch_version_; }
 
  private:
@@ -55,7 +57,7 @@ class TrialParts {
   const std::string trial_dir_;  // where the checkpoint lies: shared by attempts, a replay's own
   const bp_host_trial_1 trial_;  // what learners and monitors are told
   MetricsHub metrics_;
-  HostSinks sinks_, learner_sinks_, monitor_sinks_;
+  HostSinks sinks_, evaluation_sinks_, learner_sinks_, monitor_sinks_;
   nlohmann::json facts_ = nlohmann::json::object();
   std::map<std::filesystem::path, PluginInfo> infos_;  // of each plugin file
   std::string torch_version_, section_;

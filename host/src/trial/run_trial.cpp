@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +25,9 @@
 
 namespace backplane {
 namespace {
+
+// Of plugins, in the result. A text that changes with every call would fill it.
+constexpr size_t kMaxWarnings = 20;
 
 std::atomic<bool> g_cancelled{false};
 void OnStop(int) { g_cancelled = true; }
@@ -73,11 +77,15 @@ class TrialProcess {
   void RestoreLearner();
   int Finish(const FailedWith& failed);
   void Log(const std::string& id, int severity, const std::string& text);
+  void KeepWarning(const std::string& id, const std::string& text);
+  std::vector<std::string> Warnings();
 
   TrialSpec spec_;
   const TrialTask task_;
   StatusWriter status_;
   std::mutex log_mutex_;  // plugins log from any thread
+  std::vector<std::string> plugin_warnings_;
+  bool warnings_left_out_ = false;
   TrialParts parts_;
   std::unique_ptr<TrialLoop> loop_;
 };
@@ -141,11 +149,9 @@ int TrialProcess::Finish(const FailedWith& failed) {
   result["chunk_rows"] = parts_.chunk_rows();
   result["facts"] = parts_.facts();
   result["versions"] = {{"libtorch", parts_.torch_version()}};
+  result["warnings"] = Warnings();
   if (monitors != nullptr) {
     result["events_dropped"] = monitors->dropped();
-    std::vector<std::string> warnings = monitors->warnings();
-    if (loop_) warnings.insert(warnings.end(), loop_->warnings().begin(), loop_->warnings().end());
-    result["warnings"] = warnings;
     // Both in seconds: what listening cost, and all that the process computed.
     result["monitors"] = {{"cpu_s", monitors->cpu_s()}, {"process_cpu_s", ReadClock(CLOCK_PROCESS_CPUTIME_ID) * 1e-9}};
   }
@@ -164,6 +170,32 @@ void TrialProcess::Log(const std::string& id, int severity, const std::string& t
   const std::lock_guard lock(log_mutex_);
   std::fprintf(stderr, "%s: %s: %s\n", name, id.c_str(), text.c_str());
   status_.SetLine(text);
+  if (severity == BP_LOG_WARN) KeepWarning(id, text);
+}
+
+// Each text once: the env that plays evaluations mostly warns of what the other one did.
+void TrialProcess::KeepWarning(const std::string& id, const std::string& text) {
+  const std::string warning = text.starts_with(id) ? text : id + ": " + text;
+  if (std::find(plugin_warnings_.begin(), plugin_warnings_.end(), warning) != plugin_warnings_.end()) return;
+  if (plugin_warnings_.size() < kMaxWarnings)
+    plugin_warnings_.push_back(warning);
+  else
+    warnings_left_out_ = true;
+}
+
+// For the user, who does not read the log: what the supervisor says when the attempt has ended.
+std::vector<std::string> TrialProcess::Warnings() {
+  std::vector<std::string> all;
+  const auto add = [&](const std::vector<std::string>& some) {
+    for (const std::string& warning : some)
+      if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(warning);
+  };
+  if (const MonitorHost* monitors = parts_.monitors()) add(monitors->warnings());  // these were logged too
+  if (loop_) add(loop_->warnings());
+  const std::lock_guard lock(log_mutex_);
+  add(plugin_warnings_);
+  if (warnings_left_out_) all.push_back("plugins warn of more than can be told here; stderr.log of the attempt has all of it");
+  return all;
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ void CheckTexts(const Record& record, const Columns& columns) {
                    columns.targets.size() == 1 ? "'" + columns.targets[0] + "' is empty" : "one of the targets is empty");
 }
 
-// Hands records on one row late, because a row is only known to be whole when the next one is not torn.
+// Hands records on late, because a row is only known to be whole when the next one is. Bad rows between a record and a torn
+// one tell nothing: they may be parts of the torn one too.
 class Sieve {
  public:
   Sieve(const std::string& path, const ReadOptions& options, const std::function<void(const Record&)>& accept)
@@ -43,12 +44,11 @@ class Sieve {
     if (!options_.skip_bad_rows)
       throw bp::ConfigError(path_ + ": row " + Text(row.place) + ": " + row.what() + "; `bad_rows: skip` leaves such rows out");
     if (row.torn && held_) {
-      LeaveOut(held_->place, "the row after it has too few fields and may be a part of it");
+      LeaveOut(held_->place, "a row after it has too few fields and may be a part of it");
       held_.reset();
     }
-    HandOn();
     LeaveOut(row.place, row.what());
-    after_torn_ = row.torn;
+    after_torn_ = after_torn_ || row.torn;
   }
   void HandOn() {
     if (!held_) return;
@@ -70,7 +70,10 @@ class Sieve {
            (place.id.empty() ? "" : ", '" + place.id + "'") + ")";
   }
   void LeaveOut(const Place& place, const std::string& reason) {
-    if (report_.left_out++ == 0) report_.first_left_out = "row " + Text(place) + ": " + reason;
+    ++report_.left_out;
+    if (first_row_left_out_ > 0 && first_row_left_out_ < place.row) return;
+    first_row_left_out_ = place.row;
+    report_.first_left_out = "row " + Text(place) + ": " + reason;
   }
 
   const std::string& path_;
@@ -78,6 +81,7 @@ class Sieve {
   const std::function<void(const Record&)>& accept_;
   std::optional<Record> held_;
   bool after_torn_ = false;
+  uint64_t first_row_left_out_ = 0;  // 0: none; a record that is held is left out after the rows behind it
   ReadReport report_;
 };
 

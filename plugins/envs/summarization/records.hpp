@@ -77,8 +77,9 @@ struct ReadReport {
   std::string first_left_out;  // place and reason
 };
 
-// Gives the file's records to `accept`, in their order; accept may throw BadRow. Texts are UTF-8 and not blank. Rows beside a
-// torn one are left out with it. Throws bp::Error (BP_E_CONFIG) that names file, row and line.
+// Gives the file's records to `accept`, in their order; accept may throw BadRow. Texts are UTF-8 and not blank. The rows beside
+// a torn one are left out with it, also where bad rows lie between. Throws bp::Error (BP_E_CONFIG) that names file, row and
+// line.
 ReadReport ReadRecords(const std::string& path, const ReadOptions& options, const std::function<void(const Record&)>& accept);
 
 }  // namespace backplane::summarization

@@ -18,7 +18,6 @@
 namespace backplane::seq2seq {
 namespace {
 
-constexpr int64_t kPositionOffset = 2;
 constexpr double kLayerNormEpsilon = 1e-5;
 constexpr float kHidden = std::numeric_limits<float>::lowest();  // as in transformers; -inf would make a row of NaN
 

@@ -1,5 +1,6 @@
 #include "bart_config.hpp"
 
+#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -124,9 +125,16 @@ void WriteConfig(const std::string& path, const BartConfig& config) {
   for (const IntegerField& field : kIds) file[field.name] = config.*field.at;
   for (const IntegerField& field : kForcedIds) file[field.name] = config.*field.at < 0 ? json() : json(config.*field.at);
   for (const ShareField& field : kShares) file[field.name] = config.*field.at;
-  std::ofstream stream(path);
+  file.erase("torch_dtype");  // the older name
+  file["dtype"] = "float32";  // as the tensors are saved, whatever the model began with
+  // Under another name until it is whole.
+  const std::string draft = path + ".tmp";
+  std::ofstream stream(draft);
   stream << file.dump(2) << "\n";
-  if (!stream.flush()) Fail(path + ": could not be written");
+  stream.close();
+  if (stream && std::rename(draft.c_str(), path.c_str()) == 0) return;
+  std::remove(draft.c_str());
+  Fail(path + ": could not be written");
 }
 
 }  // namespace backplane::seq2seq

@@ -21,7 +21,8 @@ inline constexpr IntegerField kSizes[] = {{"vocab_size", &BartConfig::vocab_size
                                           {"decoder_attention_heads", &BartConfig::decoder_attention_heads, 4},
                                           {"encoder_ffn_dim", &BartConfig::encoder_ffn_dim, 1024},
                                           {"decoder_ffn_dim", &BartConfig::decoder_ffn_dim, 1024}};
-inline constexpr auto kLayerSizes = std::span(kSizes).subspan<2>();  // the others depend on the texts
+inline constexpr auto kOptionalSizes = std::span(kSizes).subspan<1>();  // options of the same names set them; 0: not said
+inline constexpr auto kLayerSizes = std::span(kSizes).subspan<2>();     // the others depend on the texts
 
 struct ShareField {
   const char* name;

@@ -32,6 +32,7 @@ class Beams {
     float score = -1e9f;  // divided by length^length_penalty
     bool finished = false;
   };
+  // Once done. Not finished and without a text where no score was a number.
   const Hypothesis& best() const { return kept_.front(); }
 
  private:

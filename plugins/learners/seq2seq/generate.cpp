@@ -5,8 +5,10 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
+#include "backplane/plugin.hpp"
 #include "beams.hpp"
 #include "processors.hpp"
 
@@ -77,6 +79,12 @@ std::span<float> Row(const at::Tensor& scores, int64_t row) {
   return {scores.data_ptr<float>() + row * scores.size(1), static_cast<size_t>(scores.size(1))};
 }
 
+[[noreturn]] void FailOnScores() {
+  throw bp::Error(BP_E_NUMERIC,
+                  "the scores of a text's tokens are not finite, so that none can be chosen; a smaller learning_rate or a "
+                  "longer warm-up may help");
+}
+
 std::vector<Generated> Greedy(const BartConfig& c, const GenerateOptions& options, int64_t sources, Scorer scorer) {
   std::vector<Generated> made(sources, {{c.decoder_start_token_id}});
   std::vector<int64_t> open(sources);
@@ -90,7 +98,9 @@ std::vector<Generated> Greedy(const BartConfig& c, const GenerateOptions& option
       std::vector<int64_t>& ids = made[open[row]].ids;
       const std::span<float> next = Row(scores, static_cast<int64_t>(row));
       Process(c, options, ids, next);
-      ids.push_back(std::max_element(next.begin(), next.end()) - next.begin());
+      const auto best = std::max_element(next.begin(), next.end());
+      if (!std::isfinite(*best)) FailOnScores();
+      ids.push_back(best - next.begin());
       if (ids.back() != c.eos_token_id) still.push_back(open[row]), from.push_back(static_cast<int64_t>(row));
     }
     if (still.size() < open.size() && !still.empty()) scorer.Reorder(from, true);
@@ -138,7 +148,10 @@ std::vector<Generated> BeamSearch(const BartConfig& c, const GenerateOptions& op
     open = std::move(still);
   }
   std::vector<Generated> made;
-  for (const Beams& search : searches) made.push_back({search.best().text, search.best().score});
+  for (const Beams& search : searches) {
+    if (!search.best().finished) FailOnScores();
+    made.push_back({search.best().text, search.best().score});
+  }
   return made;
 }
 

@@ -13,7 +13,7 @@ struct Generated {
 };
 
 // The best text for each source. ids [B, S], lengths [B]. No gradients are recorded. Without `cache` every step runs the
-// decoder over all tokens so far: the same ids, for tests.
+// decoder over all tokens so far: the same ids, for tests. Throws bp::Error (BP_E_NUMERIC) where scores are not finite.
 std::vector<Generated> Generate(const BartConfig& config, const Weights& weights, const at::Tensor& ids,
                                 const at::Tensor& lengths, const GenerateOptions& options, bool cache = true);
 

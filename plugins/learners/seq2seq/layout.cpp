@@ -6,8 +6,6 @@
 namespace backplane::seq2seq {
 namespace {
 
-constexpr int64_t kPositionOffset = 2;  // rows of the table before that of position 0
-
 class Namer {
  public:
   explicit Namer(const BartConfig& c) : c_(c) {

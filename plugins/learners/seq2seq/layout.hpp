@@ -8,6 +8,9 @@
 
 namespace backplane::seq2seq {
 
+// Rows of a table of positions before that of position 0, as in HuggingFace's BartLearnedPositionalEmbedding.
+inline constexpr int64_t kPositionOffset = 2;
+
 struct Parameter {
   std::string name;
   std::vector<int64_t> shape;

@@ -74,16 +74,20 @@ MicroBatch Learner::View(const bp::Delivery& delivery) const {
     if (!tensor) throw bp::Error(BP_E_INVALID_ARG, "the delivery lacks tensor '" + name + "'");
     return tensor;
   };
-  return {find(shape_.source), find(shape_.source_length), find(shape_.label), find(shape_.label_length)};
+  const MicroBatch batch{find(shape_.source), find(shape_.source_length), find(shape_.label), find(shape_.label_length)};
+  // A probe's texts are made up, as long as they can be: their labels may end with padding.
+  if (!(delivery.raw().flags & BP_DELIVERY_PROBE)) batch.NeedIdsOf(config_);
+  return batch;
 }
 
 void Learner::OnMicroBatch(const bp::Delivery& delivery) {
   const bp_delivery& raw = delivery.raw();
   if (raw.index == 0) DropGroup(), losses_.assign(raw.count, 0);
-  pending_.push_back(View(delivery));
   const bool last = raw.flags & BP_DELIVERY_LAST_IN_GROUP;
-  if (!last && pending_.size() < static_cast<size_t>(options_.model.workers)) return;
   try {
+    pending_.push_back(View(delivery));
+    if (raw.index == 0) NeedWantedSize(raw, pending_.front());
+    if (!last && pending_.size() < static_cast<size_t>(options_.model.workers)) return;
     RunPending(raw);
   } catch (...) {
     DropGroup();
@@ -95,6 +99,17 @@ void Learner::OnMicroBatch(const bp::Delivery& delivery) {
   } else {
     Update();
   }
+}
+
+// Where an update did not fit, the host gives it again in smaller micro-batches, which is the same update for a mean over its
+// tokens alone.
+void Learner::NeedWantedSize(const bp_delivery& first, const MicroBatch& batch) const {
+  const auto size = static_cast<uint64_t>(batch.size());
+  if (!options_.mean_of_means || first.count == 1 || size >= options_.sizes.micro) return;
+  throw bp::ConfigError("per_device_train_batch_size: " + std::to_string(options_.sizes.micro) +
+                        " items at once did not fit the device, and " + std::to_string(size) +
+                        " are another objective under loss_normalization: microbatch_mean; set a size that fits, or "
+                        "loss_normalization: token");
 }
 
 // Micro-batch k is always the work of worker k mod workers, and their sums are added in order: the same bits each time.
@@ -143,29 +158,41 @@ void Learner::Update() {
 double Learner::HeldOutLoss(const bp::Delivery& micro_batch) const { return model_->Loss(View(micro_batch)); }
 
 void Learner::Act(const bp_act& act) {
+  // What does not fit is written by halves; the next call tries the whole again, as other threads may have taken the memory.
+  uint64_t at_once = options_.eval_batch_size;
+  for (uint64_t begin = act.begin; begin < act.end;) {
+    const uint64_t n = std::min(at_once, act.end - begin);
+    try {
+      WriteRows(act, begin, static_cast<int64_t>(n));
+      begin += n;
+    } catch (const bp::Error& e) {
+      if (e.code() != BP_E_OOM_DEVICE || n == 1) throw;
+      at_once = n / 2;
+    }
+  }
+}
+
+void Learner::WriteRows(const bp_act& act, uint64_t begin, int64_t n) const {
   // Rows [begin, begin + n) of a whole channel.
-  const auto rows = [](const bp_tensor& whole, uint64_t begin, int64_t* shape) {
+  const auto rows = [begin](const bp_tensor& whole, int64_t* shape) {
     bp_tensor part = whole;
     part.data = static_cast<char*>(whole.data) + begin * static_cast<uint64_t>(whole.strides[0]) * sizeof(int32_t);
     part.shape = shape;
     return part;
   };
-  for (uint64_t begin = act.begin; begin < act.end; begin += options_.eval_batch_size) {
-    const auto n = static_cast<int64_t>(std::min(options_.eval_batch_size, act.end - begin));
-    int64_t text_shape[] = {n, 0}, length_shape[] = {n};
-    const bp_tensor lengths = rows(*act.in[1], begin, length_shape);
-    for (int64_t i = 0; i < n; ++i) {
-      const int32_t length = static_cast<const int32_t*>(lengths.data)[i * lengths.strides[0]];
-      text_shape[1] = std::max(text_shape[1], int64_t{length});
-    }
-    const bp_tensor texts = rows(*act.in[0], begin, text_shape);
-    const auto written = model_->Write({&texts, &lengths}, options_.generate);
-    const bp_tensor& out = *act.out[0];
-    for (int64_t i = 0; i < n; ++i) {
-      int32_t* ids = static_cast<int32_t*>(out.data) + (static_cast<int64_t>(begin) + i) * out.strides[0];
-      std::fill(std::copy(written[i].begin(), written[i].end(), ids), ids + shape_.max_generated,
-                static_cast<int32_t>(config_.pad_token_id));
-    }
+  int64_t text_shape[] = {n, 0}, length_shape[] = {n};
+  const bp_tensor lengths = rows(*act.in[1], length_shape);
+  for (int64_t i = 0; i < n; ++i) {
+    const int32_t length = static_cast<const int32_t*>(lengths.data)[i * lengths.strides[0]];
+    text_shape[1] = std::max(text_shape[1], int64_t{length});
+  }
+  const bp_tensor texts = rows(*act.in[0], text_shape);
+  const auto written = model_->Write({&texts, &lengths}, options_.generate);
+  const bp_tensor& out = *act.out[0];
+  for (int64_t i = 0; i < n; ++i) {
+    int32_t* ids = static_cast<int32_t*>(out.data) + (static_cast<int64_t>(begin) + i) * out.strides[0];
+    std::fill(std::copy(written[i].begin(), written[i].end(), ids), ids + shape_.max_generated,
+              static_cast<int32_t>(config_.pad_token_id));
   }
 }
 

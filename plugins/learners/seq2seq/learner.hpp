@@ -31,9 +31,11 @@ class Learner : public bp::DataLearner {
   void OnMicroBatch(const bp::Delivery& delivery) override;
 
   MicroBatch View(const bp::Delivery& delivery) const;
+  void NeedWantedSize(const bp_delivery& first, const MicroBatch& batch) const;
   void RunPending(const bp_delivery& last);
   void DropGroup();
   void Update();
+  void WriteRows(const bp_act& act, uint64_t begin, int64_t n) const;
 
   Options options_;
   EnvShape shape_;

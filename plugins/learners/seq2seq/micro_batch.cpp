@@ -1,11 +1,20 @@
+#include "backplane/plugin.hpp"
 #include "model.hpp"
 
 namespace backplane::seq2seq {
 namespace {
 
+int64_t LengthAt(const bp_tensor& lengths, int64_t text) {
+  return static_cast<const int32_t*>(lengths.data)[text * lengths.strides[0]];
+}
+
+int64_t TokenAt(const bp_tensor& ids, int64_t text, int64_t place) {
+  return static_cast<const int32_t*>(ids.data)[text * ids.strides[0] + place * ids.strides[1]];
+}
+
 int64_t Sum(const bp_tensor& lengths) {
   int64_t sum = 0;
-  for (int64_t i = 0; i < lengths.shape[0]; ++i) sum += static_cast<const int32_t*>(lengths.data)[i * lengths.strides[0]];
+  for (int64_t i = 0; i < lengths.shape[0]; ++i) sum += LengthAt(lengths, i);
   return sum;
 }
 
@@ -14,5 +23,20 @@ int64_t Sum(const bp_tensor& lengths) {
 int64_t MicroBatch::LabelTokens() const { return Sum(*label_length); }
 int64_t MicroBatch::RealTokens() const { return Sum(*source_length) + Sum(*label_length); }
 int64_t MicroBatch::PaddedTokens() const { return size() * (source->shape[1] + label->shape[1]); }
+
+void MicroBatch::NeedIdsOf(const BartConfig& config) const {
+  for (int64_t i = 0; i < size(); ++i) {
+    const int64_t length = LengthAt(*label_length, i);
+    if (length == 0) continue;
+    const int64_t first = TokenAt(*label, i, 0), last = TokenAt(*label, i, length - 1);
+    if (first == config.bos_token_id && last == config.eos_token_id) continue;
+    const std::string bos = std::to_string(config.bos_token_id), eos = std::to_string(config.eos_token_id);
+    const std::string ids = " --bos_id=" + bos + " --pad_id=" + std::to_string(config.pad_token_id) + " --eos_id=" + eos;
+    throw bp::ConfigError("the env's labels begin with token " + std::to_string(first) + " and end with token " +
+                          std::to_string(last) + ", the model's bos_token_id is " + bos + " and its eos_token_id " + eos +
+                          ": what it writes would begin or end in the wrong place; train the tokenizer with spm_train" + ids +
+                          ", or begin with a model_name_or_path whose config.json names the tokenizer's");
+  }
+}
 
 }  // namespace backplane::seq2seq

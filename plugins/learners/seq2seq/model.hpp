@@ -20,6 +20,9 @@ struct MicroBatch {
   int64_t LabelTokens() const;
   int64_t RealTokens() const;
   int64_t PaddedTokens() const;
+  // Throws bp::Error (BP_E_CONFIG) where a label does not begin with the config's bos_token_id and end with its eos_token_id: a
+  // model that ends texts by another token than the env writes nothing, or without end.
+  void NeedIdsOf(const BartConfig& config) const;
 };
 
 struct ModelOptions {
@@ -51,7 +54,8 @@ class Model {
 
   // Summed cross-entropy of the labels, without dropout and smoothing. [any]
   virtual double Loss(const MicroBatch& batch) const = 0;
-  // Texts for rows of sources, without the start token. [any]
+  // Texts for rows of sources, without the start token. Throws bp::Error (BP_E_OOM_DEVICE; BP_E_NUMERIC where scores are not
+  // finite). [any]
   virtual std::vector<std::vector<int64_t>> Write(const MicroBatch& sources, const GenerateOptions& options) const = 0;
 };
 

@@ -64,6 +64,21 @@ void RefuseWhatOthersDo(const bp::Config& c) {
         "begins with the weights of another run");
 }
 
+// What was set beside a folder, says another than the folder and would change nothing. A default counts for not set: the host
+// writes out all options.
+void RefuseWhatTheFolderDecides(const bp::Config& c, const BartConfig& folder) {
+  const auto refuse = [](const char* name, const std::string& own) {
+    throw bp::ConfigError(std::string(name) + " is that of the model in model_name_or_path, " + own + "; leave it out");
+  };
+  for (const IntegerField& size : kOptionalSizes) {
+    const int64_t said = c.I64(size.name), own = folder.*size.at;
+    if (said > 0 && said != own) refuse(size.name, std::to_string(own));
+  }
+  const double init_std = c.F64("init_std");
+  if (init_std != BartConfig().init_std && init_std != folder.init_std) refuse("init_std", std::to_string(folder.init_std));
+  if (c.Bool("scale_embedding") && !folder.scale_embedding) refuse("scale_embedding", "false");
+}
+
 }  // namespace
 
 // 0 is what the other two give, in a file that the host wrote out too.
@@ -80,15 +95,33 @@ BatchSizes::BatchSizes(const bp::Config& c) {
         "per_device_train_batch_size: auto finds out how many items fit, and gradient_accumulation_steps follows; "
         "leave that out, found " +
         std::to_string(steps));
+  // One size is tried at a time: whether several at once fit too depends on how their peaks coincide.
+  if (!given && c.I64("parallel_microbatches") > 1)
+    throw bp::ConfigError("per_device_train_batch_size: auto finds what fits alone, not what fits " +
+                          std::to_string(c.I64("parallel_microbatches")) +
+                          " times at once (parallel_microbatches); name a size, or leave out parallel_microbatches");
+  const bool mean_of_means = c.Str("loss_normalization") == "microbatch_mean";
+  if (!given && mean_of_means)
+    throw bp::ConfigError(
+        "per_device_train_batch_size: auto would let the device's memory decide on the objective under loss_normalization: "
+        "microbatch_mean; name a size, or set loss_normalization: token");
+  const bool all_but_micro = given && micro == 0 && group > 0 && steps > 0;
   if (given && micro == 0) micro = group > 0 && steps > 0 ? (group + steps - 1) / steps : kItems;
   if (group == 0) group = micro * std::max<uint64_t>(steps, 1);
-  if (steps > 0 && (group + micro - 1) / micro != steps) {
+  const uint64_t parts = micro > 0 ? (group + micro - 1) / micro : 0;
+  if (all_but_micro && parts != steps) {
+    throw bp::ConfigError("effective_batch_size " + std::to_string(group) + " cannot be cut into gradient_accumulation_steps " +
+                          std::to_string(steps) + ": " + std::to_string(micro) + " items at once are " + std::to_string(parts) +
+                          " micro-batches; set gradient_accumulation_steps: " + std::to_string(parts) +
+                          ", or another effective_batch_size");
+  }
+  if (steps > 0 && parts != steps) {
     throw bp::ConfigError("effective_batch_size " + std::to_string(group) + ", per_device_train_batch_size " +
                           std::to_string(micro) + " and gradient_accumulation_steps " + std::to_string(steps) +
                           " contradict each other; leave out one, any two give the third");
   }
   micro = std::min(micro, group);
-  if (c.Str("loss_normalization") == "microbatch_mean" && micro > 0 && group % micro != 0) {
+  if (mean_of_means && group % micro != 0) {
     throw bp::ConfigError("loss_normalization: microbatch_mean needs micro-batches of one size, but " + std::to_string(group) +
                           " items are no multiple of " + std::to_string(micro));
   }
@@ -133,11 +166,7 @@ BartConfig ChooseConfig(const bp::Config& c, const Options& options, const EnvSh
         throw bp::ConfigError("model_name_or_path: there is no folder '" + options.pretrained +
                               "'; models are read from this machine, none is fetched");
       config = ReadConfig(options.pretrained + "/config.json");
-      for (const IntegerField& size : kLayerSizes) {
-        if (c.I64(size.name) > 0 && c.I64(size.name) != config.*size.at)
-          throw bp::ConfigError(std::string(size.name) + " is that of the model in model_name_or_path, " +
-                                std::to_string(config.*size.at) + "; leave it out");
-      }
+      RefuseWhatTheFolderDecides(c, config);
     } else {
       config.vocab_size = shape.vocabulary;
       for (const IntegerField& size : kLayerSizes) config.*size.at = c.I64(size.name) > 0 ? c.I64(size.name) : size.alone;
@@ -158,6 +187,10 @@ BartConfig ChooseConfig(const bp::Config& c, const Options& options, const EnvSh
     throw;
   } catch (const std::exception& e) {
     throw bp::ConfigError(e.what());
+  }
+  if (config.bos_token_id == config.eos_token_id) {
+    throw bp::ConfigError("model_name_or_path: bos_token_id and eos_token_id of the config.json are both " +
+                          std::to_string(config.eos_token_id) + ": a text would end where it begins");
   }
   if (config.vocab_size != shape.vocabulary) {
     throw bp::ConfigError("the env's tokens are 0 .. " + std::to_string(shape.vocabulary - 1) + ", the model's vocab_size is " +
@@ -200,8 +233,9 @@ std::string InTrialFolder(const bp_host* host, const std::string& name) {
 }
 
 void TellIgnored(const bp_host* host, const bp::Config& c) {
-  for (const Ignored& each : kIgnored) {
-    if (IsSet(c, each.name)) host->log(host, BP_LOG_WARN, (std::string(each.name) + " is ignored: " + each.reason).c_str());
+  // No warnings: in a file that the host wrote out all of them are set.
+  for (const bp_param& each : kIgnored) {
+    if (IsSet(c, each.path)) host->log(host, BP_LOG_INFO, (std::string(each.path) + ": " + each.doc).c_str());
   }
 }
 

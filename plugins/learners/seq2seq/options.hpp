@@ -51,29 +51,30 @@ std::string InTrialFolder(const bp_host* host, const std::string& name);
 // Says so, once for each, where options were set that other trainers have and that change nothing here.
 void TellIgnored(const bp_host* host, const bp::Config& config);
 
-// Names that are accepted and ignored, each with the reason.
-struct Ignored {
-  const char *name, *reason;
-};
-inline constexpr Ignored kIgnored[] = {
-    {"report_to", "monitors are named under monitors"},
-    {"logging_dir", "results lie in output.dir"},
-    {"logging_strategy", "every update is recorded"},
-    {"logging_steps", "every update is recorded"},
-    {"eval_strategy", "evaluation.every_iterations decides"},
-    {"save_strategy", "checkpoint.every_iterations decides"},
-    {"save_total_limit", "the last checkpoint is kept"},
-    {"metric_for_best_model", "report.select names a measure"},
-    {"greater_is_better", "report.select has a direction"},
-    {"overwrite_output_dir", "a run goes on where it was left, run --fresh begins anew"},
-    {"predict_with_generate", "an evaluation always generates"},
-    {"auto_find_batch_size", "on_failure.device_oom: shrink decides"},
-    {"train_sampling_strategy", "items come in random order, and sort_within_update sorts within an update"},
-    {"group_by_length", "sort_within_update sorts within an update, which changes no gradient"},
-    {"dataloader_num_workers", "texts are tokenised once, when the trial starts"},
-    {"torch_compile", "there is no compiler of graphs here"},
-    {"fp16_backend", "there is one"},
-    {"use_cpu", "device: cpu says so here"},
+// Options of other trainers that are accepted and ignored; what each one says of itself is the reason.
+inline constexpr bp_param kIgnored[] = {
+    bp::Enum("train_sampling_strategy", "random", "random|group_by_length",
+             "Ignored, as items come in random order, and sort_within_update sorts within an update", {.flags = 0}),
+    bp::Str("report_to", "''", "Ignored, as monitors are named under monitors", {.flags = 0}),
+    bp::Str("logging_dir", "''", "Ignored, as results lie in output.dir", {.flags = 0}),
+    bp::Str("logging_strategy", "''", "Ignored, as every update is recorded", {.flags = 0}),
+    bp::F64("logging_steps", "0", "[0,)", "Ignored, as every update is recorded", {.flags = 0}),
+    bp::Str("eval_strategy", "''", "Ignored, as evaluation.every_iterations decides",
+            {.flags = 0, .aliases = "evaluation_strategy"}),
+    bp::Str("save_strategy", "''", "Ignored, as checkpoint.every_iterations decides", {.flags = 0}),
+    bp::I64("save_total_limit", "0", "[0,)", "Ignored, as the last checkpoint is kept", {.flags = 0}),
+    bp::Str("metric_for_best_model", "''", "Ignored, as report.select names a measure", {.flags = 0}),
+    bp::Bool("greater_is_better", "true", "Ignored, as report.select has a direction", {.flags = 0}),
+    bp::Bool("overwrite_output_dir", "false", "Ignored, as a run goes on where it was left, and run --fresh begins anew",
+             {.flags = 0}),
+    bp::Bool("predict_with_generate", "true", "Ignored, as an evaluation always generates", {.flags = 0}),
+    bp::Bool("auto_find_batch_size", "false", "Ignored, as on_failure.device_oom: shrink decides", {.flags = 0}),
+    bp::Bool("group_by_length", "false", "Ignored, as sort_within_update sorts within an update, which changes no gradient",
+             {.flags = 0}),
+    bp::I64("dataloader_num_workers", "0", "[0,)", "Ignored, as texts are tokenised once, when the trial starts", {.flags = 0}),
+    bp::Bool("torch_compile", "false", "Ignored, as there is no compiler of graphs here", {.flags = 0}),
+    bp::Str("fp16_backend", "''", "Ignored, as there is one", {.flags = 0}),
+    bp::Bool("use_cpu", "false", "Ignored, as device: cpu says so here", {.flags = 0, .aliases = "no_cuda"}),
 };
 
 }  // namespace backplane::seq2seq

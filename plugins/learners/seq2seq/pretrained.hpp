@@ -10,7 +10,7 @@ namespace backplane::seq2seq {
 // sentence.
 void ReadWeights(const std::string& folder, const Layout& layout, float* out);
 
-// Makes the folder and writes both files whole or not at all. `weights` [layout.size()].
+// Makes the folder and writes the weights, then the config, each file whole or not at all. `weights` [layout.size()].
 void SavePretrained(const std::string& folder, const BartConfig& config, const Layout& layout, const float* weights);
 
 // Where training starts from nothing: normal(0, init_std), biases 0, LayerNorms 1, the embedding of the padding token 0.

@@ -369,7 +369,28 @@ TEST(UpdateBound, OptionsOfAPluginThatDidNotRunAreNotProposed) {
   EXPECT_THAT(Changes(The("update_bound", b.Diagnose())), ElementsAre("learner.options.minibatch_size: 128 -> 256"));
 }
 
+TEST(UpdateBound, AWholeNumberIsNotLoweredTo0) {
+  Batch b;
+  Share("phase/update_backward", 90)(b);
+  b.options() = {{"update_bound", "learner.options.num_epochs", -1, "integer", "[0,)"}};
+  EXPECT_THAT(Changes(The("update_bound", b.Configure("learner.options.num_epochs", 3).Diagnose())),
+              ElementsAre("learner.options.num_epochs: 3 -> 1"));
+  for (const int64_t lowest : {1, 0}) {
+    EXPECT_THAT(The("update_bound", b.Configure("learner.options.num_epochs", lowest).Diagnose()).fixes, IsEmpty()) << lowest;
+  }
+}
+
 // GPU.
+
+TEST(GpuUseTarget, ShowsThePowerBesideItWithoutAThreshold) {
+  Batch b;
+  b.Measure("resources/gpu_util_pct", 40).Measure("resources/gpu_power_w", 220);
+  const Finding f = The("gpu_use_target", b.Diagnose());
+  ASSERT_EQ(2u, f.evidence.size());
+  EXPECT_EQ(90, f.evidence[0].threshold);
+  EXPECT_EQ(220, f.evidence[1].value);
+  EXPECT_FALSE(f.evidence[1].threshold);
+}
 
 TEST(GpuStarved, RowsPerRunnerAreDoubled) {
   Batch b;

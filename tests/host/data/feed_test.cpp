@@ -139,8 +139,25 @@ TEST(DataFeed, GoesOnWhereItWasSaved) {
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(before.Next());
   after.feed.Load(nlohmann::json::parse(before.feed.Save().dump()));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(after.Next());
-  EXPECT_TRUE(after.feed.shrinks().empty()) << "what fits was saved too";
+  EXPECT_EQ(after.feed.shrinks().size(), before.feed.shrinks().size()) << "what fits was saved too";
   EXPECT_NEAR(first.adds().sum() + second.adds().sum(), whole.adds().sum(), 1e-12);
+}
+
+TEST(DataFeed, KeepsWhatItShrankForTheAttemptThatGoesOn) {
+  const nlohmann::json options = {{"group", 10}, {"micro_batch", 4}};
+  DataTrial first({}, options), second({}, options), third({}, options);
+  const uint64_t device = 1000 + 10 * 2 * 6;  // two items of 6 numbers
+  Fed before(first, device), after(second, device), older(third, device);
+  ASSERT_TRUE(before.Next());
+  ASSERT_EQ(before.feed.shrinks().size(), 1u);
+  nlohmann::json saved = nlohmann::json::parse(before.feed.Save().dump());
+  after.feed.Load(saved);
+  EXPECT_EQ(ToJson(after.feed)["shrinks"], ToJson(before.feed)["shrinks"]);
+  EXPECT_EQ(after.feed.shrinks()[0].micro_batch_before, 4u);
+  EXPECT_EQ(after.feed.shrinks()[0].live_bytes, 1000u);
+  saved.erase("shrinks");  // as checkpoints were
+  older.feed.Load(saved);
+  EXPECT_TRUE(older.feed.shrinks().empty());
 }
 
 TEST(DataFeed, RefusesToGoOnWithLessData) {

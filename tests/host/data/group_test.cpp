@@ -5,7 +5,38 @@
 
 #include "data_trial.hpp"
 
-BP_PLUGINS(bp::EnvBatch<backplane::Numbers>, backplane::Adds);
+namespace backplane {
+
+// Numbers with a LENGTH or a WEIGHT that is not what ext/source.h wants.
+class OddNumbers : public Numbers {
+ public:
+  static constexpr bp::About kAbout{"env.odd_numbers", "1.0.0", "A data set that declares its items wrongly."};
+  static constexpr bp_param kOptions[] = {
+      bp::I64("items", "10", "[0,)", "How many there are."),
+      bp::I64("capacity", "6", "[1,)", "Numbers of an item at most."),
+      bp::Enum("odd", "none", "none|long_length|two_lengths|double_weight|two_weights|weight_of_agents", "What is wrong."),
+  };
+
+  OddNumbers(const bp::Config& config, uint64_t rows) : Numbers(config, rows), odd_(config.Str("odd")) {}
+
+  bp::EnvSpec Spec() const {
+    bp::EnvSpec spec = Numbers::Spec();
+    bp::Channel &length = spec.channels[kObsLength], &weight = spec.channels[kWeight];
+    if (odd_ == "long_length") length.dtype.bits = 64;
+    if (odd_ == "two_lengths") length.shape = {2};
+    if (odd_ == "double_weight") weight.dtype = bp::kF64;
+    if (odd_ == "two_weights") weight.shape = {2};
+    if (odd_ == "weight_of_agents") weight.scope = BP_SCOPE_AGENT;
+    return spec;
+  }
+
+ private:
+  std::string odd_;
+};
+
+}  // namespace backplane
+
+BP_PLUGINS(bp::EnvBatch<backplane::Numbers>, bp::EnvBatch<backplane::OddNumbers>, backplane::Adds);
 
 namespace backplane {
 
@@ -35,6 +66,7 @@ bp_limits LimitsOf(uint64_t items, uint64_t device_bytes) {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 // First numbers of the obs of a micro-batch: which items it holds.
 std::vector<int> ItemsOf(const bp_delivery& delivery) {
@@ -81,6 +113,37 @@ TEST(ItemGroup, AllMicroBatchesOfAGroupAreThereAtOnce) {
   std::vector<int> all;
   for (const bp_delivery& delivery : cut) all.push_back(ItemsOf(delivery)[0]);
   EXPECT_THAT(all, ElementsAre(1, 2, 3, 4, 5, 0));
+}
+
+// The group of a data set that declares its items in such a way.
+void MakeGroup(const char* odd) {
+  HostSinks sinks;
+  const std::unique_ptr<LoadedModule> module = LoadedModule::FromTable(DataModule());
+  const nlohmann::json options = {{"items", 10}, {"capacity", 6}, {"odd", odd}};
+  EnvInstance env(*module, "env.odd_numbers", sinks, InstanceOptions{options, {}, ""}, 1);
+  ItemGroup group(env);
+}
+
+TEST(ItemGroup, RefusesALengthOrAWeightThatIsNotOneNumberOfTheTypeItReads) {
+  const char* const kLength = "'obs_length' of role LENGTH: wanted one int32 in row scope, found type code 0 of ";
+  const char* const kWeight = "'weight' of role WEIGHT: wanted one float32 in row scope, found type code 2 of ";
+  const std::string cases[][2] = {
+      {"long_length", std::string(kLength) + "64 bits with 1 elements, scope 1"},
+      {"two_lengths", std::string(kLength) + "32 bits with 2 elements, scope 1"},
+      {"double_weight", std::string(kWeight) + "64 bits with 1 elements, scope 1"},
+      {"two_weights", std::string(kWeight) + "32 bits with 2 elements, scope 1"},
+      {"weight_of_agents", std::string(kWeight) + "32 bits with 1 elements, scope 2"},
+  };
+  EXPECT_NO_THROW(MakeGroup("none"));
+  for (const auto& [odd, sentence] : cases) {
+    try {
+      MakeGroup(odd.c_str());
+      FAIL() << odd;
+    } catch (const TrialFailure& failure) {
+      EXPECT_EQ(failure.status(), BP_E_INTERNAL) << odd;
+      EXPECT_THAT(failure.what(), HasSubstr(sentence));
+    }
+  }
 }
 
 TEST(ItemGroup, TheLongestThereCanBeRepeatsItemsWhereTheDataHasTooFew) {

@@ -11,9 +11,9 @@ namespace backplane {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::BlocksOf;
-using testing::Contains;
-using testing::TableOf;
+using test_support::BlocksOf;
+using test_support::Contains;
+using test_support::TableOf;
 
 // Two experiments of one name that ask for different columns, in folders without a trial.
 class BuildReport : public ::testing::Test {

@@ -10,15 +10,15 @@
 namespace backplane {
 namespace {
 
-using testing::AttachmentOf;
-using testing::Contains;
-using testing::Context;
-using testing::FailedTrial;
-using testing::NumberAt;
-using testing::SetOn;
-using testing::TableOf;
-using testing::TextAt;
-using testing::Trial;
+using test_support::AttachmentOf;
+using test_support::Contains;
+using test_support::Context;
+using test_support::FailedTrial;
+using test_support::NumberAt;
+using test_support::SetOn;
+using test_support::TableOf;
+using test_support::TextAt;
+using test_support::Trial;
 
 std::string AllOf(const std::vector<std::string>& sentences) {
   std::string text;
@@ -66,7 +66,7 @@ TEST_F(TwoMachines, ABaselineWithoutAResultCountsForItsMachineOnly) {
 
 TEST_F(TwoMachines, TheWarningIsPrintedOnce) {
   const Document document = ComparisonReport({slow_, fast_}, Context("comparison"));
-  const auto lists = testing::BlocksOf<BulletList>(document, "limits");
+  const auto lists = test_support::BlocksOf<BulletList>(document, "limits");
   ASSERT_EQ(1u, lists.size());
   const auto about = [](const std::string& limit) { return Contains(limit, "machines or builds"); };
   EXPECT_EQ(1, std::count_if(lists[0].items.begin(), lists[0].items.end(), about));
@@ -75,12 +75,12 @@ TEST_F(TwoMachines, TheWarningIsPrintedOnce) {
 TEST_F(TwoMachines, OneSeedOnEachIsOneSeed) {
   const Document document =
       ComparisonReport({SetOn("slow", {Trial(1, 1, 1000, 0)}), SetOn("fast", {Trial(1, 1, 4000, 1)})}, Context("comparison"));
-  EXPECT_TRUE(Contains(testing::BlocksOf<BulletList>(document, "limits")[0].items[0], "One seed:"));
+  EXPECT_TRUE(Contains(test_support::BlocksOf<BulletList>(document, "limits")[0].items[0], "One seed:"));
 }
 
 TEST(ComparisonBaseline, WithAResultIsPreferredToOneWithout) {
   const Document document =
-      ComparisonReport({testing::Set({FailedTrial(1, 1, "FAILED", "signal", "SIGSEGV"), Trial(1, 2, 1000), Trial(2, 1, 3000)})},
+      ComparisonReport({test_support::Set({FailedTrial(1, 1, "FAILED", "signal", "SIGSEGV"), Trial(1, 2, 1000), Trial(2, 1, 3000)})},
                        Context("comparison", {{"baseline", {{"rollout.num_env_runners", 1}}}, {"columns", {"SPS"}}}));
   const Table& table = TableOf(document, "results");
   EXPECT_EQ("baseline", TextAt(table, 1, "remark"));

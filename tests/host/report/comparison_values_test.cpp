@@ -11,13 +11,13 @@ namespace backplane {
 namespace {
 
 using nlohmann::json;
-using testing::At;
-using testing::Context;
-using testing::FailedTrial;
-using testing::Set;
-using testing::TableOf;
-using testing::TextAt;
-using testing::Trial;
+using test_support::At;
+using test_support::Context;
+using test_support::FailedTrial;
+using test_support::Set;
+using test_support::TableOf;
+using test_support::TextAt;
+using test_support::Trial;
 
 TEST(ComparisonCells, TextIsShownWhereAllSeedsHaveTheSame) {
   TrialData odd = Trial(2, 1, 1000, 1);
@@ -47,7 +47,7 @@ TEST(ComparisonCells, NamesThatNoTrialKnowsAreToldWhereverTheyStand) {
 TEST(ComparisonColumns, HaveKeysOfTheirOwnInTheCsv) {
   const json named = {{"measure", "wall_s"}, {"title", "n"}}, spread = {{"measure", "wall_s"}, {"title", "SPS low"}};
   std::vector<TrialData> trials = {Trial(1, 1, 1000, 0), Trial(1, 1, 1200, 1)};
-  for (TrialData& trial : trials) trial.measures["eval/return"] = testing::Single(7);
+  for (TrialData& trial : trials) trial.measures["eval/return"] = test_support::Single(7);
   const Document document = ComparisonReport(
       {Set(trials)}, Context("comparison", {{"columns", {"SPS", "eval/return", "eval_return", named, spread}}}));
   std::set<std::string> keys;
@@ -131,7 +131,7 @@ TEST(ComparisonFigures, ACurveMayLieAgainstTheSumOfAnother) {
 TEST(ComparisonSelections, EachHasItsSentenceItsMarkAndItsFile) {
   const json fast = {{"metric", "SPS"}}, small = {{"metric", "rss_peak_mb"}, {"write", "least.yaml"}};
   TrialData slow = Trial(1, 1, 1000);
-  slow.measures["rss_peak_mb"] = testing::Single(100);
+  slow.measures["rss_peak_mb"] = test_support::Single(100);
   const Document document = ComparisonReport({Set({slow, Trial(2, 1, 2000)})},
                                              Context("comparison", {{"columns", {"SPS"}}, {"select", {fast, small}}}));
   EXPECT_NE(std::string::npos, document.verdict.at(0).find("runners=2 envs=1, with the highest SPS"));
@@ -155,7 +155,7 @@ TEST(ComparisonFigures, AnAxisThatNobodyRecordedIsToldAndDrawsNothing) {
 TEST(ComparisonFigures, ANumberThatIsNotFiniteIsNoRival) {
   const json table = {{"table", {{"file", "summary.png"}}}};
   TrialData odd = Trial(2, 1, 2000);
-  odd.measures["SPS"] = testing::Single(NAN);
+  odd.measures["SPS"] = test_support::Single(NAN);
   const Document document = ComparisonReport({Set({Trial(1, 1, 1000), odd, Trial(4, 1, 500)})},
                                              Context("comparison", {{"columns", {"SPS"}}, {"figures", {table}}}));
   EXPECT_NE(std::string::npos, document.figures.at(0).panels.at(0).table->rows[0][1].find(" *"));

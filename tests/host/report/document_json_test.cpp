@@ -9,7 +9,7 @@
 namespace backplane {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string Renderings(const Document& document) {
   return RenderText(document) + RenderMarkdown(document) + RenderHtml(document) +
@@ -104,6 +104,15 @@ TEST(DocumentJson, WhatIsWrongIsNamedByItsPlace) {
   json["sections"][1]["blocks"][0]["block"] = "song";
   EXPECT_THAT(ErrorOf(json), HasSubstr("sections[1].blocks[0].block should be paragraph, list,"));
   EXPECT_THAT(ErrorOf(nlohmann::json::array()), HasSubstr("the file should be an object, found array"));
+}
+
+TEST(DocumentJson, EvidenceWithoutAThresholdNamesNone) {
+  Finding finding;
+  finding.evidence = {{"power", 220, std::nullopt, "W", ""}};
+  Document document;
+  document.sections = {{"findings", "Findings", {FindingList{{{finding}, {}}}}}};
+  const std::string text = RenderText(DocumentFromJson(ToJson(document)));
+  EXPECT_THAT(text, ::testing::AllOf(HasSubstr("power: 220 W"), ::testing::Not(HasSubstr("threshold"))));
 }
 
 }  // namespace

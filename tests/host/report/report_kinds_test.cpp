@@ -12,15 +12,15 @@
 namespace backplane {
 namespace {
 
-using testing::At;
-using testing::AttachmentOf;
-using testing::Context;
-using testing::FailedTrial;
-using testing::NumberAt;
-using testing::Set;
-using testing::TableOf;
-using testing::TextAt;
-using testing::Trial;
+using test_support::At;
+using test_support::AttachmentOf;
+using test_support::Context;
+using test_support::FailedTrial;
+using test_support::NumberAt;
+using test_support::Set;
+using test_support::TableOf;
+using test_support::TextAt;
+using test_support::Trial;
 
 TEST(ParallelEfficiencyReport, RowsVerdictAndRecommendedFiles) {
   const Document document = ParallelEfficiencyReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1950), Trial(4, 1, 1990)})},
@@ -151,8 +151,8 @@ TEST(ComparisonReport, ChangesAreRatiosToTheBaseline) {
 TEST(ComparisonReport, AnImprovementIsNamedByTheMeasuresDirection) {
   TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);
   const auto set = [&](const std::string& name, double value_of_slow, double value_of_fast) {
-    slow.measures[name] = testing::Spread(value_of_slow, 0.02, 50, "episodes");
-    fast.measures[name] = testing::Spread(value_of_fast, 0.02, 50, "episodes");
+    slow.measures[name] = test_support::Spread(value_of_slow, 0.02, 50, "episodes");
+    fast.measures[name] = test_support::Spread(value_of_fast, 0.02, 50, "episodes");
   };
   set("SPS", 1000, 2000), set("wall_s", 10, 6), set("train/loss", 0.5, 0.6), set("ep/x", 0, 0.25);
   for (TrialData* trial : {&slow, &fast}) trial->registered["train/loss"] = {"train/loss", "nats", -1};
@@ -175,8 +175,8 @@ TEST(ComparisonReport, AnImprovementIsNamedByTheMeasuresDirection) {
 
 TEST(ComparisonReport, WhatTheFileSaysOfADirectionCounts) {
   TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);
-  slow.measures["ep/x"] = testing::Spread(1, 0.1, 50, "episodes"),
-  fast.measures["ep/x"] = testing::Spread(2, 0.1, 50, "episodes");
+  slow.measures["ep/x"] = test_support::Spread(1, 0.1, 50, "episodes"),
+  fast.measures["ep/x"] = test_support::Spread(2, 0.1, 50, "episodes");
   for (TrialData* trial : {&slow, &fast}) trial->registered["ep/x"] = {"ep/x", "m", 1};
   const Document document = ComparisonReport(
       {Set({slow, fast})},
@@ -186,9 +186,9 @@ TEST(ComparisonReport, WhatTheFileSaysOfADirectionCounts) {
 
 TEST(ComparisonReport, WhatOneTrialCanNotTellIsNotJudged) {
   TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);  // SPS over iterations
-  slow.measures["wall_s"] = testing::Single(10), fast.measures["wall_s"] = testing::Single(6);
-  slow.measures["eval/x"] = testing::Spread(0.50, 0.02, 50, "episodes");
-  fast.measures["eval/x"] = testing::Spread(0.53, 0.02, 50, "episodes");
+  slow.measures["wall_s"] = test_support::Single(10), fast.measures["wall_s"] = test_support::Single(6);
+  slow.measures["eval/x"] = test_support::Spread(0.50, 0.02, 50, "episodes");
+  fast.measures["eval/x"] = test_support::Spread(0.53, 0.02, 50, "episodes");
   const Document document = ComparisonReport(
       {Set({slow, fast})}, Context("comparison", {{"baseline", "runners=1 envs=1"}, {"columns", {"SPS", "wall_s", "eval/x"}}}));
   const Table& table = TableOf(document, "improvement");
@@ -199,8 +199,8 @@ TEST(ComparisonReport, WhatOneTrialCanNotTellIsNotJudged) {
 
 TEST(ComparisonReport, AnIntervalIsScaledWithItsMeasure) {
   TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);
-  slow.measures["eval/x"] = testing::Spread(0.5, 0.02, 50, "episodes");
-  fast.measures["eval/x"] = testing::Spread(0.6, 0, 50, "episodes");
+  slow.measures["eval/x"] = test_support::Spread(0.5, 0.02, 50, "episodes");
+  fast.measures["eval/x"] = test_support::Spread(0.6, 0, 50, "episodes");
   const auto table = [&](const char* measure) {
     return TableOf(
         ComparisonReport({Set({slow, fast})}, Context("comparison", {{"baseline", "runners=1 envs=1"},
@@ -245,7 +245,7 @@ TEST(ComparisonReport, SecondsOfAnEpisodeAreBetterWhenFewer) {
     for (uint64_t seed : {0, 1, 2}) {
       trials.push_back(Trial(runners, 1, 1000, seed));
       trials.back().measures["seconds_per_episode"] =
-          testing::Single((runners == 1 ? 2 : 1) + 0.01 * static_cast<double>(seed));
+          test_support::Single((runners == 1 ? 2 : 1) + 0.01 * static_cast<double>(seed));
     }
   }
   const Document document = ComparisonReport(

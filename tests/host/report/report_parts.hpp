@@ -9,7 +9,7 @@
 #include "report/document.hpp"
 #include "report/report_context.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 
 inline ReportContext Context(const char* kind, nlohmann::json report = nlohmann::json::object()) {
   ReportContext context{"backplane", "2026-01-01 00:00 UTC", {}, {}};
@@ -67,4 +67,4 @@ std::vector<Kind> BlocksOf(const Document& document, const std::string& section_
   return blocks;
 }
 
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

@@ -10,11 +10,11 @@
 namespace backplane {
 namespace {
 
-using testing::BlocksOf;
-using testing::Contains;
-using testing::Context;
-using testing::Set;
-using testing::Trial;
+using test_support::BlocksOf;
+using test_support::Contains;
+using test_support::Context;
+using test_support::Set;
+using test_support::Trial;
 
 std::string FirstCommand(const ResultSet& set) {
   const Document document = ComparisonReport({set}, Context("comparison"));
@@ -44,7 +44,7 @@ TEST(ConfigurationSection, ShowsTheSweepToo) {
 }
 
 TEST(RecommendedFile, WritesNoFileOfTheBatchItCameFrom) {
-  nlohmann::json config = testing::ConfigWith(1, 1, 0);
+  nlohmann::json config = test_support::ConfigWith(1, 1, 0);
   config["output"]["report_dir"] = "/data/report";
   config["output"]["progress_file"] = "/data/progress.json";
   const std::string file = RecommendedFile(config, "_selected", {});

@@ -9,7 +9,7 @@
 #include "analysis/result_set.hpp"
 #include "config/experiment.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 
 inline Number Single(double value) { return Reading(value); }
 
@@ -89,4 +89,4 @@ inline ResultSet SetOn(const std::string& host, std::vector<TrialData> trials) {
   return set;
 }
 
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

@@ -14,15 +14,15 @@
 namespace backplane {
 namespace {
 
-using testing::BlocksOf;
-using testing::Context;
+using test_support::BlocksOf;
+using test_support::Context;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::NumberAt;
-using testing::Set;
-using testing::Single;
-using testing::TableOf;
-using testing::Trial;
+using test_support::NumberAt;
+using test_support::Set;
+using test_support::Single;
+using test_support::TableOf;
+using test_support::Trial;
 
 TrialData Timed(uint64_t runners, uint64_t envs, double environment, double update, double unnamed) {
   TrialData trial = Trial(runners, envs, 1000);

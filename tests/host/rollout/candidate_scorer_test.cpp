@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "toy_plugins.hpp"
 
@@ -203,6 +206,40 @@ TEST(CandidateScorer, ARowExactLearnerNeverActsForARowWithoutAJob) {
   const SeenActs acts = ActsOf({.chunk_rows = 8});
   EXPECT_EQ(acts.idle, 0u);
   EXPECT_GT(acts.ranges.size(), 3u) << "ranges follow the rows that are at play";
+}
+
+std::atomic<uint64_t> g_largest_call{0};
+void NoteLargestCall(const bp_act& act) {
+  const uint64_t rows = act.end - act.begin;
+  for (uint64_t before = g_largest_call; rows > before && !g_largest_call.compare_exchange_weak(before, rows);) continue;
+  std::this_thread::yield();  // threads meet also where there are few cores
+}
+
+// With few candidates in flight threads run out of jobs again and again: they get rows of others, and then find jobs for their own.
+TEST(CandidateScorer, NoCallHasMoreRowsThanAChunkAlsoWhereThreadsShareThem) {
+  Scored one({.rows = 1});
+  ASSERT_TRUE(one.Score());
+  const std::string wanted = one.Bytes();
+  g_largest_call = 0;
+  for (uint64_t chunk : {2, 3, 4, 8}) {
+    Scored scored({.rows = 12, .threads = 3, .chunk = chunk});
+    g_switches.on_act = NoteLargestCall;
+    for (int again = 0; again < 20; ++again) {
+      ASSERT_TRUE(scored.Score());
+      EXPECT_EQ(scored.Bytes(), wanted) << "chunk " << chunk;
+    }
+    g_switches.on_act = nullptr;
+  }
+  EXPECT_EQ(g_largest_call, 4u);
+}
+
+TEST(CandidateScorer, AChunkWithoutALimitIsAllCandidates) {
+  constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+  for (const bool row_exact : {true, false}) {
+    Scored all({.row_exact = row_exact}), unlimited({.chunk = kNoLimit, .row_exact = row_exact});
+    ASSERT_TRUE(all.Score() && unlimited.Score());
+    EXPECT_EQ(unlimited.Bytes(), all.Bytes());
+  }
 }
 
 TEST(CandidateScorer, OthersActOnWholeChunksAlways) {

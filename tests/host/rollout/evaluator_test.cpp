@@ -23,6 +23,28 @@ TEST(Evaluator, DoesNotDependOnThreads) {
   }
 }
 
+TEST(Evaluator, AFailureOfOneThreadEndsTheEvaluationAndTheNextOneIsWhole) {
+  ToyTrial trial(8, 3);
+  Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});
+  g_switches.fail_step = 5;
+  EXPECT_THROW(evaluator.Play(Policy::kLearner, trial.clocks), TrialFailure);
+  g_switches.fail_step = -1;
+  EXPECT_EQ(evaluator.Play(Policy::kLearner, trial.clocks).returns, Play(1, Policy::kLearner).returns);
+}
+
+TEST(Evaluator, CountsItsTimeAsEvaluation) {
+  ToyTrial trial(8, 1);
+  Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});
+  evaluator.Play(Policy::kLearner, trial.clocks);
+  EXPECT_FALSE(trial.clocks[0].running()) << "as it was before";
+  EXPECT_GT(trial.clocks[0].ns(Phase::kEval), 0);
+  PhaseClock& clock = trial.clocks[0];
+  clock.Start(Phase::kSync);
+  evaluator.Play(Policy::kLearner, trial.clocks);
+  EXPECT_EQ(clock.current(), Phase::kSync);
+  clock.Stop();
+}
+
 TEST(Evaluator, EndsEveryEpisodeAtItsEnd) {
   const EvaluationResult result = Play(2, Policy::kLearner);
   ASSERT_EQ(result.lengths.size(), 8u);

@@ -10,7 +10,7 @@ namespace backplane::twin {
 namespace {
 
 using Policy = Evaluator::Policy;
-constexpr uint64_t kRows = 10;
+constexpr uint64_t kSelfResettingRows = 10;
 constexpr Form kSelfResettingForms[] = {Form::kSelfResetting, Form::kOnDevice};
 
 // Everything a learner can see of a rollout, by name, and what the records say of its episodes.
@@ -44,12 +44,12 @@ std::vector<std::map<std::string, std::string>> Rollouts(TwinTrial& trial, const
 const std::vector<uint64_t> kHorizons = {7, 7, 20, 3, 1, 12};
 
 TEST(SelfResetting, RolloutsAreThoseOfTheTwinThatTheHostResets) {
-  TwinTrial ordinary(Form::kOrdinary, kRows, 2, 3);
+  TwinTrial ordinary(Form::kOrdinary, kSelfResettingRows, 2, 3);
   const auto wanted = Rollouts(ordinary, kHorizons);
   EXPECT_GT(ordinary.collector->episodes().size(), 10u);
   for (const Form form : kSelfResettingForms)
     for (const unsigned threads : {1u, 2u, 3u}) {
-      TwinTrial trial(form, kRows, threads, 3);
+      TwinTrial trial(form, kSelfResettingRows, threads, 3);
       const auto got = Rollouts(trial, kHorizons);
       for (size_t i = 0; i < wanted.size(); ++i)
         for (const auto& [name, bytes] : wanted[i])
@@ -58,7 +58,7 @@ TEST(SelfResetting, RolloutsAreThoseOfTheTwinThatTheHostResets) {
 }
 
 TEST(SelfResetting, WaitingForTheDevicesStepsIsTimeOfTheEnv) {
-  TwinTrial trial(Form::kOnDevice, kRows, 1, 3);
+  TwinTrial trial(Form::kOnDevice, kSelfResettingRows, 1, 3);
   g_waited_in = Phase::kIdle;
   ASSERT_TRUE(trial.Collect(4));
   EXPECT_EQ(kPhaseNames[static_cast<size_t>(Phase::kEnvStep)], kPhaseNames[static_cast<size_t>(g_waited_in.load())]);
@@ -66,9 +66,9 @@ TEST(SelfResetting, WaitingForTheDevicesStepsIsTimeOfTheEnv) {
 
 TEST(SelfResetting, EvaluationsAreThoseOfTheTwin) {
   for (const Policy policy : {Policy::kLearner, Policy::kZero, Policy::kUniform}) {
-    const EvaluationResult wanted = TwinTrial(Form::kOrdinary, kRows, 2, 3).Evaluate(policy);
+    const EvaluationResult wanted = TwinTrial(Form::kOrdinary, kSelfResettingRows, 2, 3).Evaluate(policy);
     for (const Form form : kSelfResettingForms) {
-      const EvaluationResult got = TwinTrial(form, kRows, 2, 3).Evaluate(policy);
+      const EvaluationResult got = TwinTrial(form, kSelfResettingRows, 2, 3).Evaluate(policy);
       EXPECT_EQ(got.returns, wanted.returns);
       EXPECT_EQ(got.lengths, wanted.lengths);
       EXPECT_EQ(got.infos, wanted.infos);
@@ -78,7 +78,7 @@ TEST(SelfResetting, EvaluationsAreThoseOfTheTwin) {
 
 TEST(SelfResetting, GoesOnWithTheNextEpisodesAfterAResume) {
   const auto resumed = [](Form form) {
-    TwinTrial before(form, kRows, 1, 3), after(form, kRows, 1, 3);
+    TwinTrial before(form, kSelfResettingRows, 1, 3), after(form, kSelfResettingRows, 1, 3);
     before.Collect(20);
     after.collector->StartAfresh(before.collector->rows().state, before.collector->policy_steps());
     return Rollouts(after, {5, 9});
@@ -89,7 +89,7 @@ TEST(SelfResetting, GoesOnWithTheNextEpisodesAfterAResume) {
 
 TEST(SelfResetting, MomentsAreThoseOfTheTwin) {
   g_switches.moments = true;
-  TwinTrial ordinary(Form::kOrdinary, kRows, 1, kRows), trial(Form::kSelfResetting, kRows, 1, 3);
+  TwinTrial ordinary(Form::kOrdinary, kSelfResettingRows, 1, kSelfResettingRows), trial(Form::kSelfResetting, kSelfResettingRows, 1, 3);
   g_switches.moments = false;
   EXPECT_TRUE(Rollouts(trial, kHorizons) == Rollouts(ordinary, kHorizons));
 }
@@ -97,7 +97,7 @@ TEST(SelfResetting, MomentsAreThoseOfTheTwin) {
 TEST(SelfResetting, ANaNIsFoundInTheLastObservationOfAnEpisode) {
   std::optional<NonFinite> found[2];
   for (const Form form : {Form::kOrdinary, Form::kSelfResetting}) {
-    TwinTrial trial(form, kRows, 1, 3);
+    TwinTrial trial(form, kSelfResettingRows, 1, 3);
     g_switches.nan_end = 4;
     ASSERT_TRUE(trial.Collect(20));
     found[form == Form::kSelfResetting] = trial.collector->NonFiniteObservation();
@@ -108,7 +108,7 @@ TEST(SelfResetting, ANaNIsFoundInTheLastObservationOfAnEpisode) {
 }
 
 TEST(OnDevice, TensorsNameTheDeviceAndAreAlignedForIt) {
-  TwinTrial trial(Form::kOnDevice, kRows, 1, 3);
+  TwinTrial trial(Form::kOnDevice, kSelfResettingRows, 1, 3);
   trial.Collect(20);
   const bp_delivery d = trial.collector->Delivery();
   for (uint64_t i = 0; i < d.n_tensors; ++i) {
@@ -123,7 +123,7 @@ TEST(OnDevice, TensorsNameTheDeviceAndAreAlignedForIt) {
 
 TEST(OnDevice, NothingIsLeftThereInTheEnd) {
   {
-    TwinTrial trial(Form::kOnDevice, kRows, 1, 3);
+    TwinTrial trial(Form::kOnDevice, kSelfResettingRows, 1, 3);
     Rollouts(trial, kHorizons);
     trial.Evaluate(Policy::kUniform);
     EXPECT_GT(DevicePages::blocks(), 0u);
@@ -132,7 +132,7 @@ TEST(OnDevice, NothingIsLeftThereInTheEnd) {
 }
 
 TEST(OnDevice, AFailureIsToldWithoutALookAtTheDevice) {
-  TwinTrial trial(Form::kOnDevice, kRows, 1, 3);
+  TwinTrial trial(Form::kOnDevice, kSelfResettingRows, 1, 3);
   g_switches.nan_row = 3;
   try {
     trial.Collect(5);

@@ -23,7 +23,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-struct Row {
+struct FailureRow {
   std::vector<std::string> arguments;
   int code, signal;
   const char* outcome;
@@ -31,7 +31,7 @@ struct Row {
 
 TEST_F(EngineTest, EveryRowOfTheFailureTable) {
   const std::string result = (folder_ / "result.json").string();
-  const Row table[] = {{{"result", result, R"({"state": "COMPLETED"})"}, 0, 0, "ok"},
+  const FailureRow table[] = {{{"result", result, R"({"state": "COMPLETED"})"}, 0, 0, "ok"},
                        {{"result", result, R"({"state": "PRUNED"})"}, 0, 0, "pruned"},
                        {{"result", result, R"({"state": "COMPL)"}, 0, 0, "plugin"},
                        {{"exit", "0"}, 0, 0, "plugin"},
@@ -50,7 +50,7 @@ TEST_F(EngineTest, EveryRowOfTheFailureTable) {
                        {{"die", std::to_string(SIGFPE)}, 0, SIGFPE, "signal"},
                        {{"die", std::to_string(SIGILL)}, 0, SIGILL, "signal"},
                        {{"die", std::to_string(SIGKILL)}, 0, SIGKILL, "signal"}};
-  for (const Row& row : table) {
+  for (const FailureRow& row : table) {
     std::filesystem::remove(result);
     const JobEnd end = Run(row.arguments);
     EXPECT_EQ(row.code, end.exit.code);

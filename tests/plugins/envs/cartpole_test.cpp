@@ -3,14 +3,14 @@
 
 namespace {
 
-const std::string kFile = BACKPLANE_PLUGIN_DIR "/env_cartpole.so";
+const std::string kCartPole = BACKPLANE_PLUGIN_DIR "/env_cartpole.so";
 
 void ExpectObs(const harness::Env& env, const double (&wanted)[4]) {
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(env.Obs()[i], wanted[i], 2e-7 * std::max(1.0, std::abs(wanted[i]))) << i;
 }
 
 TEST(CartPole, FollowsTheOfficialTrajectoryWithAlternatingActions) {
-  harness::Env env(kFile, 1);
+  harness::Env env(kCartPole, 1);
   harness::StartAt(env, {.01, -.02, .03, .04});
   for (int t = 1; t <= 30; ++t) {
     *env.At<int32_t>("action") = t % 2;
@@ -22,7 +22,7 @@ TEST(CartPole, FollowsTheOfficialTrajectoryWithAlternatingActions) {
 }
 
 TEST(CartPole, FallsAtStepTenWhenPushedToTheRight) {
-  harness::Env env(kFile, 1);
+  harness::Env env(kCartPole, 1);
   harness::StartAt(env, {.01, -.02, .03, .04});
   for (int t = 1; t <= 10; ++t) {
     *env.At<int32_t>("action") = 1;
@@ -34,7 +34,7 @@ TEST(CartPole, FallsAtStepTenWhenPushedToTheRight) {
 }
 
 TEST(CartPole, PaysNothingButTheFallWhenAskedTo) {
-  harness::Env env(kFile, 1, 1, {{"sutton_barto_reward", true}});
+  harness::Env env(kCartPole, 1, 1, {{"sutton_barto_reward", true}});
   harness::StartAt(env, {.01, -.02, .03, .04});
   for (int t = 1; t <= 10; ++t) {
     *env.At<int32_t>("action") = 1;
@@ -44,7 +44,7 @@ TEST(CartPole, PaysNothingButTheFallWhenAskedTo) {
 }
 
 TEST(CartPole, StartsUniformlyWithinFiveHundredths) {
-  harness::Env env(kFile, 4000);
+  harness::Env env(kCartPole, 4000);
   std::vector<uint64_t> seeds(4000);
   for (size_t i = 0; i < seeds.size(); ++i) seeds[i] = i;
   ASSERT_EQ(env.Reset(0, seeds), BP_OK);
@@ -60,8 +60,8 @@ TEST(CartPole, StartsUniformlyWithinFiveHundredths) {
 }
 
 TEST(CartPole, TakesItsTimeLimitFromTheOptions) {
-  EXPECT_EQ(harness::Env(kFile, 1).spec().max_episode_steps, 500);
-  EXPECT_EQ(harness::Env(kFile, 1, 1, {{"max_episode_steps", 200}}).spec().max_episode_steps, 200);
+  EXPECT_EQ(harness::Env(kCartPole, 1).spec().max_episode_steps, 500);
+  EXPECT_EQ(harness::Env(kCartPole, 1, 1, {{"max_episode_steps", 200}}).spec().max_episode_steps, 200);
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 
 namespace {
 
-const std::string kFile = BACKPLANE_PLUGIN_DIR "/env_mountain_car_continuous.so";
+const std::string kMountainCar = BACKPLANE_PLUGIN_DIR "/env_mountain_car_continuous.so";
 
-float Push(harness::Env& env, double action) {
+float Drive(harness::Env& env, double action) {
   *env.At<float>("action") = static_cast<float>(action);
   EXPECT_EQ(env.Step(), BP_OK);
   return *env.At<float>("reward");
@@ -16,7 +16,7 @@ std::pair<int, double> Swing(harness::Env& env, int limit) {
   double sum = 0;
   float speed = 0;
   for (int t = 1; t <= limit; ++t) {
-    sum += Push(env, speed >= 0 ? 1 : -1);
+    sum += Drive(env, speed >= 0 ? 1 : -1);
     speed = env.Obs()[1];
     if (*env.At<uint8_t>("terminated")) return {t, sum};
   }
@@ -24,7 +24,7 @@ std::pair<int, double> Swing(harness::Env& env, int limit) {
 }
 
 TEST(MountainCarContinuous, ReachesTheGoalWhereTheOfficialOneDoes) {
-  harness::Env env(kFile, 1);
+  harness::Env env(kMountainCar, 1);
   harness::StartAt(env, {-.5, 0});
   const auto [steps, sum] = Swing(env, 999);
   EXPECT_EQ(steps, 106);
@@ -32,33 +32,33 @@ TEST(MountainCarContinuous, ReachesTheGoalWhereTheOfficialOneDoes) {
 }
 
 TEST(MountainCarContinuous, ClipsThePushAndNotItsCost) {
-  harness::Env strong(kFile, 1), full(kFile, 1);
+  harness::Env strong(kMountainCar, 1), full(kMountainCar, 1);
   harness::StartAt(strong, {-.5, 0}), harness::StartAt(full, {-.5, 0});
-  EXPECT_FLOAT_EQ(Push(strong, 3), -0.9);
-  EXPECT_FLOAT_EQ(Push(full, 1), -0.1);
+  EXPECT_FLOAT_EQ(Drive(strong, 3), -0.9);
+  EXPECT_FLOAT_EQ(Drive(full, 1), -0.1);
   EXPECT_FLOAT_EQ(strong.Obs()[1], full.Obs()[1]);
 }
 
 TEST(MountainCarContinuous, StopsAtTheLeftWall) {
-  harness::Env env(kFile, 1);
+  harness::Env env(kMountainCar, 1);
   harness::StartAt(env, {-1.15, -.07});
-  Push(env, -1);
+  Drive(env, -1);
   EXPECT_EQ(env.Obs()[0], -1.2f);
   EXPECT_EQ(env.Obs()[1], 0.0f);
 }
 
 TEST(MountainCarContinuous, MustBeFastEnoughAtTheGoal) {
-  harness::Env slow(kFile, 1), fast(kFile, 1, 1, {{"goal_velocity", 0.05}});
+  harness::Env slow(kMountainCar, 1), fast(kMountainCar, 1, 1, {{"goal_velocity", 0.05}});
   harness::StartAt(slow, {.44, .02}), harness::StartAt(fast, {.44, .02});
-  EXPECT_GT(Push(slow, 1), 99.0f);
+  EXPECT_GT(Drive(slow, 1), 99.0f);
   EXPECT_EQ(*slow.At<uint8_t>("terminated"), 1);
-  EXPECT_LT(Push(fast, 1), 0.0f);
+  EXPECT_LT(Drive(fast, 1), 0.0f);
   EXPECT_EQ(*fast.At<uint8_t>("terminated"), 0);
 }
 
 TEST(MountainCarContinuous, StartsAtRestInTheValley) {
   constexpr uint64_t kRows = 4000;
-  harness::Env env(kFile, kRows);
+  harness::Env env(kMountainCar, kRows);
   std::vector<uint64_t> seeds(kRows);
   for (size_t i = 0; i < kRows; ++i) seeds[i] = i;
   ASSERT_EQ(env.Reset(0, seeds), BP_OK);
@@ -74,8 +74,8 @@ TEST(MountainCarContinuous, StartsAtRestInTheValley) {
 }
 
 TEST(MountainCarContinuous, TakesItsTimeLimitFromTheOptions) {
-  EXPECT_EQ(harness::Env(kFile, 1).spec().max_episode_steps, 999);
-  EXPECT_EQ(harness::Env(kFile, 1, 1, {{"max_episode_steps", 50}}).spec().max_episode_steps, 50);
+  EXPECT_EQ(harness::Env(kMountainCar, 1).spec().max_episode_steps, 999);
+  EXPECT_EQ(harness::Env(kMountainCar, 1, 1, {{"max_episode_steps", 50}}).spec().max_episode_steps, 50);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 namespace {
 
-const std::string kFile = BACKPLANE_PLUGIN_DIR "/env_pendulum.so";
+const std::string kPendulum = BACKPLANE_PLUGIN_DIR "/env_pendulum.so";
 
 float Push(harness::Env& env, double torque) {
   *env.At<float>("action") = static_cast<float>(torque);
@@ -12,7 +12,7 @@ float Push(harness::Env& env, double torque) {
 }
 
 TEST(Pendulum, FollowsTheOfficialTrajectory) {
-  harness::Env env(kFile, 1);
+  harness::Env env(kPendulum, 1);
   harness::StartAt(env, {M_PI / 2, 1});
   double sum = 0;
   for (int t = 1; t <= 100; ++t) {
@@ -30,7 +30,7 @@ TEST(Pendulum, FollowsTheOfficialTrajectory) {
 }
 
 TEST(Pendulum, ClipsItsTorqueAndItsSpeed) {
-  harness::Env strong(kFile, 1), clipped(kFile, 1);
+  harness::Env strong(kPendulum, 1), clipped(kPendulum, 1);
   harness::StartAt(strong, {1, 0}), harness::StartAt(clipped, {1, 0});
   for (int t = 0; t < 50; ++t) {
     EXPECT_EQ(Push(strong, 100), Push(clipped, 2));
@@ -40,7 +40,7 @@ TEST(Pendulum, ClipsItsTorqueAndItsSpeed) {
 }
 
 TEST(Pendulum, PaysForTheAngleOfTheShorterWay) {
-  harness::Env env(kFile, 1);
+  harness::Env env(kPendulum, 1);
   harness::StartAt(env, {2 * M_PI - 0.5, 0});
   EXPECT_FLOAT_EQ(Push(env, 0), -0.25);
   harness::StartAt(env, {-2 * M_PI - 0.5, 0});
@@ -48,7 +48,7 @@ TEST(Pendulum, PaysForTheAngleOfTheShorterWay) {
 }
 
 TEST(Pendulum, HangsStillWithoutGravity) {
-  harness::Env env(kFile, 1, 1, {{"g", 0}});
+  harness::Env env(kPendulum, 1, 1, {{"g", 0}});
   harness::StartAt(env, {2, 0});
   for (int t = 0; t < 10; ++t) Push(env, 0);
   EXPECT_FLOAT_EQ(env.Obs()[0], std::cos(2.0));
@@ -56,7 +56,7 @@ TEST(Pendulum, HangsStillWithoutGravity) {
 
 TEST(Pendulum, StartsAnywhereOnTheCircle) {
   constexpr uint64_t kRows = 4000;
-  harness::Env env(kFile, kRows);
+  harness::Env env(kPendulum, kRows);
   std::vector<uint64_t> seeds(kRows);
   for (size_t i = 0; i < kRows; ++i) seeds[i] = i;
   ASSERT_EQ(env.Reset(0, seeds), BP_OK);
@@ -72,8 +72,8 @@ TEST(Pendulum, StartsAnywhereOnTheCircle) {
 }
 
 TEST(Pendulum, TakesItsTimeLimitFromTheOptions) {
-  EXPECT_EQ(harness::Env(kFile, 1).spec().max_episode_steps, 200);
-  EXPECT_EQ(harness::Env(kFile, 1, 1, {{"max_episode_steps", 50}}).spec().max_episode_steps, 50);
+  EXPECT_EQ(harness::Env(kPendulum, 1).spec().max_episode_steps, 200);
+  EXPECT_EQ(harness::Env(kPendulum, 1, 1, {{"max_episode_steps", 50}}).spec().max_episode_steps, 50);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using nlohmann::json;
 using quadruped_stand::kLegs;
 using testing::HasSubstr;
 
-const std::string kFile = BACKPLANE_PLUGIN_DIR "/env_quadruped_stand.so";
+const std::string kQuadruped = BACKPLANE_PLUGIN_DIR "/env_quadruped_stand.so";
 constexpr float kNoAction[2 * kLegs] = {};
 
 struct Quadruped : harness::Single<quadruped_stand::QuadrupedStand> {
@@ -152,7 +152,7 @@ TEST(QuadrupedStand, RefusesABandWithoutWidth) {
 
 TEST(QuadrupedStand, StartsCrouchedWithinItsNoise) {
   constexpr uint64_t kRows = 400;
-  harness::Env env(kFile, kRows, 1, {{"obs", "qpos_qvel"}, {"hip_noise", 0.03}, {"knee_noise", 0.01}});
+  harness::Env env(kQuadruped, kRows, 1, {{"obs", "qpos_qvel"}, {"hip_noise", 0.03}, {"knee_noise", 0.01}});
   std::vector<uint64_t> seeds(kRows);
   for (uint64_t r = 0; r < kRows; ++r) seeds[r] = r;
   ASSERT_EQ(env.Reset(0, seeds), BP_OK);
@@ -171,7 +171,7 @@ TEST(QuadrupedStand, StartsCrouchedWithinItsNoise) {
 }
 
 TEST(QuadrupedStand, ObservesJointsAndSpeedsOrAllThereIs) {
-  harness::Env joints(kFile, 1), all(kFile, 1, 1, {{"obs", "qpos_qvel"}});
+  harness::Env joints(kQuadruped, 1), all(kQuadruped, 1, 1, {{"obs", "qpos_qvel"}});
   ASSERT_EQ(joints.Size("obs"), 22);
   ASSERT_EQ(all.Size("obs"), 29);
   for (harness::Env* env : {&joints, &all}) {
@@ -202,7 +202,7 @@ TEST(QuadrupedStand, PaysAPolicyThatHardlyActsAbout110) {
   constexpr int kPolicies = 20;
   double sum = 0;
   for (uint64_t policy = 0; policy < kPolicies; ++policy) {
-    harness::Env env(kFile, 1);
+    harness::Env env(kQuadruped, 1);
     bp_rng rng{policy, 0};
     double weights[8][22];
     for (auto& line : weights)
@@ -234,7 +234,7 @@ TEST(QuadrupedStand, AMotorGetsTheTanhOfItsAction) {
 double Push(double angle, double speed, double target) { return std::tanh(5 * (target - angle) - 0.2 * speed); }
 
 TEST(QuadrupedStand, CanStandByItsJointsAlone) {
-  harness::Env env(kFile, 1);
+  harness::Env env(kQuadruped, 1);
   ASSERT_EQ(env.Reset(0, {1}), BP_OK);
   int standing = 0;
   double sum = 0;
@@ -267,7 +267,7 @@ TEST(QuadrupedStand, CountsAStreakThatEndsWithTheStanding) {
 }
 
 TEST(QuadrupedStand, PaysTheSumOfItsTerms) {
-  harness::Env env(kFile, 1);
+  harness::Env env(kQuadruped, 1);
   ASSERT_EQ(env.Reset(0, {9}), BP_OK);
   bp_rng rng{4, 0};
   for (int t = 0; t < 100; ++t) {
@@ -281,7 +281,7 @@ TEST(QuadrupedStand, PaysTheSumOfItsTerms) {
 }
 
 TEST(QuadrupedStand, AFinishedEpisodeNeitherMovesNorPays) {
-  harness::Env env(kFile, 1, 1, {{"z_min", 0.3}});  // above the height at which it comes to rest
+  harness::Env env(kQuadruped, 1, 1, {{"z_min", 0.3}});  // above the height at which it comes to rest
   ASSERT_EQ(env.Reset(0, {1}), BP_OK);
   int t = 0;
   for (; t < 200 && !*env.At<uint8_t>("terminated"); ++t) ASSERT_EQ(env.Step(), BP_OK);
@@ -309,7 +309,7 @@ TEST(QuadrupedStand, FallsBelowTheLeastHeightOrOnItsSide) {
 }
 
 TEST(QuadrupedStand, NamesAnActionThatIsNotANumber) {
-  harness::Env env(kFile, 2);
+  harness::Env env(kQuadruped, 2);
   ASSERT_EQ(env.Reset(0, {1, 2}), BP_OK);
   env.At<float>("action", 1)[3] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(env.Step(), BP_E_NUMERIC);
@@ -320,10 +320,10 @@ TEST(QuadrupedStand, NamesAnActionThatIsNotANumber) {
 TEST(QuadrupedStand, ARowDoesNotDependOnItsBatchOrThreads) {
   constexpr uint64_t kRows = 6;
   std::vector<uint64_t> seeds = {5, 6, 7, 8, 9, 10};
-  harness::Env batch(kFile, kRows);
+  harness::Env batch(kQuadruped, kRows);
   ASSERT_EQ(batch.Reset(0, seeds), BP_OK);
   std::vector<std::unique_ptr<harness::Env>> singles;
-  for (const uint64_t seed : seeds) ASSERT_EQ(singles.emplace_back(std::make_unique<harness::Env>(kFile, 1))->Reset(0, {seed}), BP_OK);
+  for (const uint64_t seed : seeds) ASSERT_EQ(singles.emplace_back(std::make_unique<harness::Env>(kQuadruped, 1))->Reset(0, {seed}), BP_OK);
   for (int t = 0; t < 150; ++t) {
     for (uint64_t r = 0; r < kRows; ++r)
       for (int i = 0; i < 8; ++i)
@@ -366,7 +366,7 @@ TEST(QuadrupedStand, DrawsItselfWhereItIs) {
 }
 
 TEST(QuadrupedStand, HandsItsPicturesOver) {
-  harness::Env env(kFile, 1, 1, {{"phase", 2}});
+  harness::Env env(kQuadruped, 1, 1, {{"phase", 2}});
   const auto* render = static_cast<const bp_env_render_1*>(env.api().get_extension(env.get(), BP_ENV_RENDER_1));
   ASSERT_NE(render, nullptr);
   EXPECT_EQ(render->format, BP_RENDER_SVG);

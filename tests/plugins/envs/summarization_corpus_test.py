@@ -138,6 +138,66 @@ class Corpus(unittest.TestCase):
         with self.assertRaisesRegex(corpus.CorpusError, r"wanted one list \*_main_i18n_Translation-ko, found 0$"):
             self.build()
 
+    def fetch_from(self, archives):
+        """Lets the builder fetch from our lists alone, and train nothing. Returns the lines of sources.list it fetched by."""
+        fetched = []
+
+        def run(command, needs, cwd=None, env=None):
+            if command[0] == "spm_train":
+                name = next(word.split("=")[1] for word in command if word.startswith("--model_prefix="))
+                for ending in (".model", ".vocab"):
+                    corpus.write_text(os.path.join(cwd, name + ending), [name])
+            if command[:2] == ["apt-get", "indextargets"]:
+                return "http://own/debian/|bookworm|main\n"
+            if command[:2] == ["apt-get", "update"]:
+                cache = os.path.dirname(env["APT_CONFIG"])
+                with open(os.path.join(cache, "sources.list"), encoding="utf-8") as file:
+                    fetched.append(file.read().strip())
+                if not archives:
+                    raise corpus.CorpusError("no archive answers")
+                shutil.copytree(self.lists, os.path.join(cache, "lists"), dirs_exist_ok=True)
+            return ""
+
+        before = corpus.run
+        corpus.run = run
+        self.addCleanup(setattr, corpus, "run", before)
+        return fetched
+
+    def call(self, *arguments):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            corpus.main(["--out", self.out, *arguments])
+        return said.getvalue()
+
+    def test_what_is_there_of_another_archive_is_fetched_anew(self):
+        archives = ["any"]
+        fetched = self.fetch_from(archives)
+        self.call()
+        self.assertEqual(fetched, ["deb [arch=amd64] http://own/debian bookworm main"])
+        for kept in ([], ["--suite", "bookworm"], ["--mirror", "http://own/debian/", "--suite", "bookworm"], ["--keyring", "k.gpg"]):
+            self.assertIn("nothing to do", self.call(*kept))
+        self.assertEqual(len(fetched), 1)
+        self.assertNotIn("nothing to do", self.call("--suite", "trixie", "--keyring", "k.gpg"))
+        self.assertEqual(fetched[1:], ["deb [signed-by=k.gpg arch=amd64] http://own/debian trixie main"])
+        with open(os.path.join(self.out, "manifest.json"), encoding="utf-8") as file:
+            inputs = json.load(file)["inputs"]
+        self.assertEqual((inputs["mirror"], inputs["suite"]), ("http://own/debian", "trixie"))
+        self.assertIn("nothing to do", self.call())
+        with self.assertRaisesRegex(corpus.CorpusError, "holds no lists of suite sid; without --offline they are fetched$"):
+            self.call("--offline", "--suite", "sid")
+        # Lists that were fetched half are those of nobody.
+        archives.clear()
+        with self.assertRaisesRegex(corpus.CorpusError, "no archive answers"):
+            self.call("--suite", "sid")
+        with self.assertRaisesRegex(corpus.CorpusError, "holds no lists of suite trixie"):
+            self.call("--offline", "--suite", "trixie", "--vocab-size", "99")
+        self.assertIn("nothing to do", self.call("--suite", "trixie"))
+
+    def test_lists_of_ones_own_have_no_archive(self):
+        with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
+            self.build("--suite", "bookworm")
+        self.assertIn("--lists fetches nothing", said.getvalue())
+
     @unittest.skipUnless(shutil.which("spm_train"), "spm_train is not installed (Debian package sentencepiece)")
     def test_what_is_built_is_whole_and_kept(self):
         size = ("--vocab-size", "52")

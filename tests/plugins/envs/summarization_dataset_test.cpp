@@ -13,8 +13,8 @@ namespace {
 
 using testing::ElementsAre, testing::HasSubstr;
 
-const Summaries& files() { return Summaries::Instance(); }
-Vocabulary Pieces() { return Vocabulary(files().File("spm.model")); }
+const Summaries& dataset_files() { return Summaries::Instance(); }
+Vocabulary Pieces() { return Vocabulary(dataset_files().File("spm.model")); }
 ReadOptions Tsv(std::vector<std::string> targets = {"summary"}) {
   return {.format = Format::kTsv, .columns = {"document", std::move(targets), ""}};
 }
@@ -41,25 +41,25 @@ TEST(Vocabulary, PutsTheTextBetweenBeginAndEndAndCutsIt) {
 }
 
 TEST(Vocabulary, RefusesWhatIsNoModel) {
-  EXPECT_THAT(Refusal([] { Vocabulary(files().File("nowhere")); }), HasSubstr("is no SentencePiece model"));
-  std::ifstream file(files().File("spm.model"), std::ios::binary);
+  EXPECT_THAT(Refusal([] { Vocabulary(dataset_files().File("nowhere")); }), HasSubstr("is no SentencePiece model"));
+  std::ifstream file(dataset_files().File("spm.model"), std::ios::binary);
   const std::string model{std::istreambuf_iterator<char>(file), {}};
   for (const size_t bytes : {size_t{0}, size_t{1}, size_t{100}, model.size() / 2, model.size() - 1})
-    EXPECT_THAT(Refusal([&] { Vocabulary(files().Write("cut.model", model.substr(0, bytes))); }), HasSubstr("cut.model"))
+    EXPECT_THAT(Refusal([&] { Vocabulary(dataset_files().Write("cut.model", model.substr(0, bytes))); }), HasSubstr("cut.model"))
         << bytes;
 }
 
 TEST(Vocabulary, NeedsAPieceForPadding) {
-  const auto status = sentencepiece::SentencePieceTrainer::Train("--input=" + files().File("lines.txt") +
-                                                                 " --model_prefix=" + files().File("bare") +
+  const auto status = sentencepiece::SentencePieceTrainer::Train("--input=" + dataset_files().File("lines.txt") +
+                                                                 " --model_prefix=" + dataset_files().File("bare") +
                                                                  " --vocab_size=200 --hard_vocab_limit=false --minloglevel=2");
   ASSERT_TRUE(status.ok());
-  EXPECT_THAT(Refusal([] { Vocabulary(files().File("bare.model")); }), HasSubstr("no piece for padding (<pad>)"));
+  EXPECT_THAT(Refusal([] { Vocabulary(dataset_files().File("bare.model")); }), HasSubstr("no piece for padding (<pad>)"));
 }
 
 TEST(Dataset, HoldsTheTokensOfEachPairAndTheTextsToScoreAgainst) {
   const Vocabulary pieces = Pieces();
-  const Dataset data(files().File("english.tsv"), Tsv(), pieces, {64, 16});
+  const Dataset data(dataset_files().File("english.tsv"), Tsv(), pieces, {64, 16});
   const auto pairs = Summaries::English();
   ASSERT_EQ(data.size(), pairs.size());
   for (uint64_t i = 0; i < data.size(); ++i) {
@@ -69,13 +69,13 @@ TEST(Dataset, HoldsTheTokensOfEachPairAndTheTextsToScoreAgainst) {
     EXPECT_TRUE(std::ranges::equal(data.Target(i), target));
     EXPECT_THAT(std::vector(data.References(i).begin(), data.References(i).end()), ElementsAre(pairs[i].second));
   }
-  EXPECT_EQ(data.Fingerprint(), Dataset(files().File("english.tsv"), Tsv(), pieces, {64, 16}).Fingerprint());
-  EXPECT_NE(data.Fingerprint(), Dataset(files().File("english.tsv"), Tsv(), pieces, {20, 16}).Fingerprint());
+  EXPECT_EQ(data.Fingerprint(), Dataset(dataset_files().File("english.tsv"), Tsv(), pieces, {64, 16}).Fingerprint());
+  EXPECT_NE(data.Fingerprint(), Dataset(dataset_files().File("english.tsv"), Tsv(), pieces, {20, 16}).Fingerprint());
 }
 
 TEST(Dataset, LearnsTheFirstOfSeveralTargetsAndKeepsAll) {
   const std::string file =
-      files().Write("many.tsv", "document\tone\ttwo\nThe ferry\tA ferry\tA boat\nThe river\tA river\tRain\n");
+      dataset_files().Write("many.tsv", "document\tone\ttwo\nThe ferry\tA ferry\tA boat\nThe river\tA river\tRain\n");
   const Dataset data(file, Tsv({"two", "one"}), Pieces(), {64, 16});
   EXPECT_THAT(std::vector(data.References(1).begin(), data.References(1).end()), ElementsAre("Rain", "A river"));
   EXPECT_EQ(Pieces().Decode(data.Target(0)), "A boat");
@@ -83,7 +83,7 @@ TEST(Dataset, LearnsTheFirstOfSeveralTargetsAndKeepsAll) {
 
 TEST(Dataset, ATextWithoutTokensIsABadRow) {
   // U+200B is no white space, and SentencePiece's normalisation drops it.
-  const std::string file = files().Write("zero.tsv", "document\tsummary\na\tb\nThe ferry\t\xE2\x80\x8B\nc\td\n");
+  const std::string file = dataset_files().Write("zero.tsv", "document\tsummary\na\tb\nThe ferry\t\xE2\x80\x8B\nc\td\n");
   EXPECT_THAT(Refusal([&] {
                 Dataset(file, Tsv(), Pieces(), {64, 16});
               }),
@@ -94,7 +94,7 @@ TEST(Dataset, ATextWithoutTokensIsABadRow) {
   EXPECT_EQ(data.size(), 2u);
   EXPECT_EQ(Pieces().Decode(data.Source(1)), "c");
   EXPECT_EQ(data.report().left_out, 1u);
-  const std::string none = files().Write("none.tsv", "document\tsummary\n\n");
+  const std::string none = dataset_files().Write("none.tsv", "document\tsummary\n\n");
   EXPECT_THAT(Refusal([&] { Dataset(none, options, Pieces(), {64, 16}); }), HasSubstr("has no row that can be used"));
 }
 

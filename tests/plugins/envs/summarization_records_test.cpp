@@ -77,8 +77,26 @@ TEST(Tsv, LeavesOutWhatMayBeAPartOfATornRow) {
   EXPECT_THAT(read.pairs, ElementsAre(Pair("a", "A"), Pair("f", "F")));
   EXPECT_EQ(read.report.items, 2u);
   EXPECT_EQ(read.report.left_out, 6u);
-  EXPECT_THAT(read.report.first_left_out, HasSubstr("row 2 (line 3): the row after it has too few fields"));
+  EXPECT_THAT(read.report.first_left_out, HasSubstr("row 2 (line 3): a row after it has too few fields"));
   EXPECT_THAT(Read("a.tsv", text).error, HasSubstr("row 3 (line 4): wanted 2 fields as in the header, found 1"));
+}
+
+// Other bad rows beside a torn one say nothing for the good ones beside those.
+TEST(Csv, LeavesOutWhatMayBeAPartOfATornRowBehindOtherBadRows) {
+  const std::string head = "document,summary\n";
+  const Outcome after = Skip("a.csv", head + "doc one\nx, y, z\nrest,S\ng,G\n");
+  EXPECT_THAT(after.pairs, ElementsAre(Pair("g", "G")));
+  EXPECT_EQ(after.report.left_out, 3u);
+  EXPECT_THAT(after.report.first_left_out, HasSubstr("row 1 (line 2): wanted 2 fields as in the header, found 1"));
+  const Outcome before = Skip("a.csv", head + "g,G\nd,sum one\nx,y,z\nbyte \xFF,t\np3\n");
+  EXPECT_THAT(before.pairs, ElementsAre(Pair("g", "G")));
+  EXPECT_EQ(before.report.left_out, 4u);
+  EXPECT_THAT(before.report.first_left_out, HasSubstr("row 2 (line 3): a row after it has too few fields"));
+  const Outcome empty = Skip("a.csv", head + "torn\n,E\nrest,S\ng,G\n");
+  EXPECT_THAT(empty.pairs, ElementsAre(Pair("g", "G")));
+  // Where none is torn, the others are whole.
+  const Outcome whole = Skip("a.csv", head + "a,A\nx,y,z\nb,B\nx,y,z\n");
+  EXPECT_THAT(whole.pairs, ElementsAre(Pair("a", "A"), Pair("b", "B")));
 }
 
 TEST(JsonLines, HasOneOrSeveralReferences) {

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty, testing::SizeIs;
 
-const std::string kFile = BACKPLANE_PLUGIN_DIR "/env_summarization.so";
+const std::string kSummarization = BACKPLANE_PLUGIN_DIR "/env_summarization.so";
 const Summaries& files() { return Summaries::Instance(); }
 
 json Options(const std::string& data, json more = json::object()) {
@@ -25,7 +25,7 @@ json Options(const std::string& data, json more = json::object()) {
 }
 std::string Refusal(const json& options) {
   try {
-    harness::Env env(kFile, 1, 1, options);
+    harness::Env env(kSummarization, 1, 1, options);
   } catch (const std::runtime_error& e) {
     return e.what();
   }
@@ -90,7 +90,7 @@ Items Read(const harness::Env& env, uint64_t seed, uint64_t first, uint64_t n) {
 }
 
 TEST(Source, GivesTheFileInItsOrderForSeedZero) {
-  harness::Env env(kFile, 2, 1, Options("english.tsv"));
+  harness::Env env(kSummarization, 2, 1, Options("english.tsv"));
   const Vocabulary pieces(files().File("spm.model"));
   const auto pairs = Summaries::English();
   ASSERT_EQ(Source(env).length(env.get()), pairs.size());
@@ -105,7 +105,7 @@ TEST(Source, GivesTheFileInItsOrderForSeedZero) {
 }
 
 TEST(Source, GivesEveryItemOnceInAnOrderOfTheSeed) {
-  harness::Env env(kFile, 1, 1, Options("english.tsv")), other(kFile, 3, 1, Options("english.tsv"));
+  harness::Env env(kSummarization, 1, 1, Options("english.tsv")), other(kSummarization, 3, 1, Options("english.tsv"));
   const uint64_t n = Source(env).length(env.get());
   const Items file = Read(env, 0, 0, n), of_5 = Read(env, 5, 0, n);
   EXPECT_NE(of_5.obs, file.obs);
@@ -121,7 +121,7 @@ TEST(Source, GivesEveryItemOnceInAnOrderOfTheSeed) {
 }
 
 TEST(Source, StaysWithinItsItems) {
-  harness::Env env(kFile, 1, 1, Options("english.tsv", {{"max_items", 3}}));
+  harness::Env env(kSummarization, 1, 1, Options("english.tsv", {{"max_items", 3}}));
   ASSERT_EQ(Source(env).length(env.get()), 3u);
   std::vector<bp_tensor*> none(env.spec().n_channels, nullptr);
   const bp_frame frame{sizeof(bp_frame), 0, none.data(), nullptr};
@@ -141,7 +141,7 @@ TEST(OneStep, TheSameTextScoresOne) {
   for (const json& more :
        {json{}, json{{"rouge_tokenizer", "whitespace"}}, json{{"rouge_tokenizer", "char"}}, json{{"rouge_stem", true}}}) {
     const uint64_t rows = Summaries::English().size();
-    harness::Env env(kFile, rows, 1, Options("english.tsv", more.is_null() ? json::object() : more));
+    harness::Env env(kSummarization, rows, 1, Options("english.tsv", more.is_null() ? json::object() : more));
     const Items items = Read(env, 0, 0, rows);
     ASSERT_EQ(env.Reset(0, std::vector<uint64_t>(rows)), BP_OK);
     for (uint64_t r = 0; r < rows; ++r) Generate(env, r, items.label[r]);
@@ -171,7 +171,7 @@ TEST(OneStep, ScoresAgainstTheFilesOwnText) {
   std::vector<int32_t> ids;
   pieces.Encode(fox, 100, &ids);
   for (const auto& [multi_ref, share] : {std::pair{"max", 1.0}, std::pair{"mean", 0.5}}) {
-    harness::Env env(kFile, 1, 1,
+    harness::Env env(kSummarization, 1, 1,
                      {{"data", files().File("fox.jsonl")},
                       {"tokenizer", files().File("fox.model")},
                       {"max_generated_length", 100},
@@ -187,7 +187,7 @@ TEST(OneStep, ScoresAgainstTheFilesOwnText) {
 }
 
 TEST(OneStep, ATextEndsAtTheFirstEndOrPadding) {
-  harness::Env env(kFile, 4, 1, Options("english.tsv"));
+  harness::Env env(kSummarization, 4, 1, Options("english.tsv"));
   ASSERT_EQ(env.Reset(0, {1, 2, 3, 4}), BP_OK);
   Generate(env, 0, {0, 10, 11, 2, 12, 13});
   Generate(env, 1, {0, 0, 10, 1, 12});
@@ -200,7 +200,7 @@ TEST(OneStep, ATextEndsAtTheFirstEndOrPadding) {
 }
 
 TEST(OneStep, AnIdOutsideTheVocabularyIsAnError) {
-  harness::Env env(kFile, 2, 1, Options("english.tsv"));
+  harness::Env env(kSummarization, 2, 1, Options("english.tsv"));
   ASSERT_EQ(env.Reset(0, {1, 2}), BP_OK);
   for (const int32_t id : {-1, static_cast<int32_t>(env.spec().channels[0].nvec[0]), INT32_MAX, INT32_MIN}) {
     Generate(env, 0, {2});
@@ -215,7 +215,7 @@ TEST(OneStep, AnIdOutsideTheVocabularyIsAnError) {
 
 TEST(OneStep, RowsShareTheItemsAndABeginningIsABeginning) {
   const uint64_t items = Summaries::English().size();
-  harness::Env env(kFile, 3, 1, Options("english.tsv"));
+  harness::Env env(kSummarization, 3, 1, Options("english.tsv"));
   const Items all = Read(env, 0, 0, items);
   const std::vector<uint8_t> every(3, 1);
   const auto expect = [&](uint64_t row, uint64_t item) {
@@ -229,7 +229,7 @@ TEST(OneStep, RowsShareTheItemsAndABeginningIsABeginning) {
       ASSERT_EQ(env.Reset(0, {4, 5, 6}, every.data()), BP_OK);
     }
   }
-  harness::Env masked(kFile, 3, 1, Options("english.tsv"));
+  harness::Env masked(kSummarization, 3, 1, Options("english.tsv"));
   ASSERT_EQ(masked.Reset(0, {4, 5, 6}, every.data()), BP_OK);
   EXPECT_EQ(std::memcmp(masked.At<int32_t>("obs", 2), Read(env, 0, 2, 1).obs[0].data(), 8), 0);
 }
@@ -237,7 +237,7 @@ TEST(OneStep, RowsShareTheItemsAndABeginningIsABeginning) {
 TEST(Korean, TheSameTextScoresOneByCharacters) {
   const uint64_t rows = Summaries::Korean().size();
   for (const auto& [tokenizer, score] : {std::pair{"char", 1.0f}, {"whitespace", 1.0f}, {"google", 0.0f}}) {
-    harness::Env env(kFile, rows, 1, Options("korean.tsv", {{"rouge_tokenizer", tokenizer}}));
+    harness::Env env(kSummarization, rows, 1, Options("korean.tsv", {{"rouge_tokenizer", tokenizer}}));
     const Items items = Read(env, 0, 0, rows);
     ASSERT_EQ(env.Reset(0, std::vector<uint64_t>(rows)), BP_OK);
     for (uint64_t r = 0; r < rows; ++r) Generate(env, r, items.label[r]);
@@ -248,11 +248,11 @@ TEST(Korean, TheSameTextScoresOneByCharacters) {
     else
       EXPECT_THAT(env.warnings(), IsEmpty());
   }
-  EXPECT_THAT(harness::Env(kFile, 1, 1, Options("english.tsv")).warnings(), IsEmpty());
+  EXPECT_THAT(harness::Env(kSummarization, 1, 1, Options("english.tsv")).warnings(), IsEmpty());
 }
 
 TEST(Pltrdy, ATextOfDotsCountsNothing) {
-  harness::Env env(kFile, 1, 1, Options("english.tsv", {{"rouge_impl", "pltrdy"}}));
+  harness::Env env(kSummarization, 1, 1, Options("english.tsv", {{"rouge_impl", "pltrdy"}}));
   ASSERT_EQ(env.Reset(0, {1}), BP_OK);
   Generate(env, 0, {2});
   ASSERT_EQ(env.Step(), BP_OK) << env.error();
@@ -277,7 +277,7 @@ TEST(Options, OneWarningTellsWhatWasLeftOut) {
   files().Write("bad.tsv", "document\tsummary\na\tb\nc\t\nd\te\nf\t \n");
   EXPECT_THAT(Refusal(Options("bad.tsv")),
               HasSubstr("row 2 (line 3): 'summary' is empty; `bad_rows: skip` leaves such rows out"));
-  const harness::Env env(kFile, 1, 1, Options("bad.tsv", {{"bad_rows", "skip"}}));
+  const harness::Env env(kSummarization, 1, 1, Options("bad.tsv", {{"bad_rows", "skip"}}));
   EXPECT_THAT(env.warnings(),
               ElementsAre(HasSubstr("2 rows left out, 2 used; the first left out: row 2 (line 3): 'summary' is empty")));
 }

@@ -38,7 +38,7 @@ struct Trial {
     return out;
   }
 
-  testing::Host host;
+  test_support::Host host;
 };
 
 TEST(UavGridRollout, HasTheSameBytesForAnyNumberOfThreads) {
@@ -117,7 +117,7 @@ TEST(UavGridRollout, WithoutASolvableMapTheTrialEndsNamingTheSeed) {
     EXPECT_THAT(e.what(),
                 ::testing::AllOf(
                     ::testing::StartsWith("env.uav_grid: "), ::testing::HasSubstr("unsolvable_map"),
-                    ::testing::HasSubstr("seed " + std::to_string(bp_seed(testing::kEnvSeed, BP_PURPOSE_ENV_EPISODE, 0, 0)))));
+                    ::testing::HasSubstr("seed " + std::to_string(bp_seed(test_support::kEnvSeed, BP_PURPOSE_ENV_EPISODE, 0, 0)))));
   }
 }
 

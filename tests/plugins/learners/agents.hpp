@@ -7,7 +7,7 @@
 #include "backplane/rng.h"
 #include "fake_host.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 
 struct AgentShape {
   int64_t rows = 3, agents = 4, steps = 12, obs = 11, state = 7, actions = 5;
@@ -129,4 +129,4 @@ class AgentRollout {
   bp_delivery raw_{};
 };
 
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

@@ -6,8 +6,8 @@
 namespace backplane::ars {
 namespace {
 
-using backplane::testing::ArsEnv;
-using backplane::testing::ArsTrial;
+using backplane::test_support::ArsEnv;
+using backplane::test_support::ArsTrial;
 using Options = std::map<std::string, std::string>;
 
 TEST(Ars, AsksForPairsThatShareTheirSeeds) {

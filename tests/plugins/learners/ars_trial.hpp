@@ -10,7 +10,7 @@
 #include "backplane/rng.h"
 #include "driven_learner.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 
 struct ArsEnv {
   int64_t obs = 3, actions = 2;
@@ -182,4 +182,4 @@ class ArsTrial : public DrivenLearner {
   std::vector<double> last_;
 };
 
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

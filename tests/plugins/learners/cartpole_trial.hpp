@@ -10,7 +10,7 @@
 #include "backplane/rng.h"
 #include "driven_learner.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 
 class CartPoleTrial : public DrivenLearner {
  public:
@@ -153,4 +153,4 @@ class CartPoleTrial : public DrivenLearner {
   uint64_t step_ = 0, episode_ = 0;
 };
 
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

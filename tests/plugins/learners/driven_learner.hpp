@@ -5,7 +5,7 @@
 
 #include "fake_host.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 
 class DrivenLearner {
  public:
@@ -54,4 +54,4 @@ class DrivenLearner {
   uint64_t rows_ = 0;
 };
 
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

@@ -12,7 +12,7 @@
 #include "backplane/ext/state.h"
 #include "backplane/learner.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 
 class FakeHost {
  public:
@@ -117,4 +117,4 @@ inline bp_status LoadState(const bp_learner_api* api, bp_learner* learner, std::
   return static_cast<const bp_learner_state_1*>(api->get_extension(learner, BP_LEARNER_STATE_1))->load(learner, &reader);
 }
 
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

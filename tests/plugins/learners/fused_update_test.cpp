@@ -10,10 +10,10 @@
 namespace backplane::ppo {
 namespace {
 
-using testing::Acting;
-using testing::InOrder;
-using testing::RandomBatch;
-using testing::Shape;
+using net_fixture::Acting;
+using net_fixture::InOrder;
+using net_fixture::RandomBatch;
+using net_fixture::Shape;
 
 class EveryPolicy : public ::testing::TestWithParam<NetShape> {
  protected:
@@ -44,7 +44,7 @@ TEST_P(EveryPolicy, FirstMinibatchHasRatioOne) {
                                acting_.value.data.data()};
   PpoUpdate<float> update(net_, FusedGradient<float>(net_, 2, InOrder()));
   std::copy(random_.params.begin(), random_.params.end(), update.params());
-  const StepStats s = update.Step(batch, testing::LossWith([](LossOptions* o) { o->normalize_advantages = false; }), 1e-3);
+  const StepStats s = update.Step(batch, net_fixture::LossWith([](LossOptions* o) { o->normalize_advantages = false; }), 1e-3);
   EXPECT_NEAR(s.kl, 0, 1e-7);
   EXPECT_EQ(s.clip_fraction, 0);
   EXPECT_NEAR(s.policy_loss, -std::accumulate(random_.advantage.begin(), random_.advantage.end(), 0.0) / kRows, 1e-5);

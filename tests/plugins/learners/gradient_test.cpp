@@ -11,13 +11,13 @@
 namespace backplane::ppo {
 namespace {
 
-using testing::Backwards;
-using testing::Distance;
-using testing::InOrder;
-using testing::kLoss;
-using testing::LossWith;
-using testing::RandomBatch;
-using testing::Shape;
+using net_fixture::Backwards;
+using net_fixture::Distance;
+using net_fixture::InOrder;
+using net_fixture::kLoss;
+using net_fixture::LossWith;
+using net_fixture::RandomBatch;
+using net_fixture::Shape;
 
 struct Case {
   const char* name;

@@ -4,7 +4,7 @@
 
 #include "driven_learner.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 namespace {
 
 class Cycle : DrivenLearner {
@@ -70,4 +70,4 @@ TEST(InfiniteHorizon, TheValueIsThatOfTheEndlessCycle) { EXPECT_NEAR(Cycle(false
 TEST(InfiniteHorizon, TheValueIsFarOffWhereACutCountsAsAnEnd) { EXPECT_LT(Cycle(true).ValueAfter(300), 10); }
 
 }  // namespace
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

@@ -9,11 +9,11 @@
 #include "batch.hpp"
 #include "model.hpp"
 
-namespace backplane::mappo::testing {
+namespace backplane::mappo::iteration_fixture {
 
-using backplane::testing::AgentEnv;
-using backplane::testing::AgentRollout;
-using backplane::testing::AgentShape;
+using backplane::test_support::AgentEnv;
+using backplane::test_support::AgentRollout;
+using backplane::test_support::AgentShape;
 
 // Runs all pieces on the caller, in the order given.
 inline rl::Parallel InOrder() {
@@ -124,4 +124,4 @@ class Iteration {
   Batch batch;
 };
 
-}  // namespace backplane::mappo::testing
+}  // namespace backplane::mappo::iteration_fixture

@@ -10,12 +10,12 @@
 namespace backplane::mappo {
 namespace {
 
-using testing::Backwards;
-using testing::Distance;
-using testing::InOrder;
-using testing::Iteration;
-using testing::kLoss;
-using testing::LossWith;
+using iteration_fixture::Backwards;
+using iteration_fixture::Distance;
+using iteration_fixture::InOrder;
+using iteration_fixture::Iteration;
+using iteration_fixture::kLoss;
+using iteration_fixture::LossWith;
 
 TEST(ValueNorm, AgreesWithTheReference) {
   ValueNorm norm;

@@ -8,9 +8,9 @@
 namespace backplane::mappo {
 namespace {
 
-using backplane::testing::AgentEnv;
-using backplane::testing::AgentRollout;
-using backplane::testing::AgentShape;
+using backplane::test_support::AgentEnv;
+using backplane::test_support::AgentRollout;
+using backplane::test_support::AgentShape;
 using ::testing::FloatNear;
 using ::testing::Pointwise;
 

@@ -8,10 +8,10 @@
 namespace backplane::mappo {
 namespace {
 
-using backplane::testing::AgentEnv;
-using backplane::testing::AgentRollout;
-using backplane::testing::AgentShape;
-using backplane::testing::DrivenLearner;
+using backplane::test_support::AgentEnv;
+using backplane::test_support::AgentRollout;
+using backplane::test_support::AgentShape;
+using backplane::test_support::DrivenLearner;
 using Settings = std::map<std::string, std::string>;
 
 class Trial : public DrivenLearner {

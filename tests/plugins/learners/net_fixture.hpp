@@ -17,7 +17,7 @@ inline void PrintTo(const NetShape& shape, std::ostream* out) {
   *out << (shape.discrete ? "Discrete" : shape.sde ? "Sde" : "Gaussian") << (shape.shared ? "Shared" : "");
 }
 
-namespace testing {
+namespace net_fixture {
 
 inline NetShape Shape(bool discrete, bool shared = false, bool sde = false, Activation activation = Activation::kTanh) {
   return {.obs = 5,
@@ -133,8 +133,8 @@ class Acting {
     const bp_act act{sizeof(bp_act), flags, static_cast<uint64_t>(begin), static_cast<uint64_t>(end), 0, 7, step, in, out};
     actor_.Act(act);
   }
-  backplane::testing::Buffer<float> obs, action, raw, logp, value;
-  backplane::testing::Buffer<int32_t> choice;
+  backplane::test_support::Buffer<float> obs, action, raw, logp, value;
+  backplane::test_support::Buffer<int32_t> choice;
 
  private:
   static EnvShape EnvShapeOf(const Net& net) {
@@ -153,5 +153,5 @@ class Acting {
   bool discrete_;
 };
 
-}  // namespace testing
+}  // namespace net_fixture
 }  // namespace backplane::ppo

@@ -3,7 +3,7 @@
 
 #include "cartpole_trial.hpp"
 
-using backplane::testing::CartPoleTrial;
+using backplane::test_support::CartPoleTrial;
 
 namespace {
 

@@ -6,7 +6,7 @@
 namespace backplane::ppo {
 namespace {
 
-using backplane::testing::CartPoleTrial;
+using backplane::test_support::CartPoleTrial;
 
 TEST(Ppo, ARowsResultDoesNotDependOnTheRange) {
   CartPoleTrial trial(13, 4, {{"train_batch_size", "52"}});

@@ -4,8 +4,8 @@
 
 namespace {
 
-using backplane::testing::Buffer;
-using backplane::testing::FakeHost;
+using backplane::test_support::Buffer;
+using backplane::test_support::FakeHost;
 
 constexpr int64_t kThree = 3;
 constexpr double kLow = -2, kHigh = 3;

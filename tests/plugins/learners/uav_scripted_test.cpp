@@ -13,8 +13,8 @@
 
 namespace {
 
-using backplane::testing::Buffer;
-using backplane::testing::FakeHost;
+using backplane::test_support::Buffer;
+using backplane::test_support::FakeHost;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace backplane::uav_scripted;

@@ -11,7 +11,7 @@
 #include "backplane/monitor.h"
 #include "fake_host.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 
 class MonitorTest : public ::testing::Test {
  protected:
@@ -48,4 +48,4 @@ class MonitorTest : public ::testing::Test {
   bp_monitor* monitor_ = nullptr;
 };
 
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

@@ -178,7 +178,7 @@ class Plugin : public FakeMachine {
     return column;
   }
 
-  testing::FakeHost host_;
+  test_support::FakeHost host_;
   const bp_monitor_api* api_ = static_cast<const bp_monitor_api*>(bp_module_v1()->api("monitor.resources"));
   bp_monitor* monitor_ = nullptr;
   int64_t start_ns_ = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);

@@ -4,7 +4,7 @@
 #include "event_host.hpp"
 #include "store/tf_events.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 namespace {
 
 class TensorBoardMonitor : public MonitorTest {
@@ -56,4 +56,4 @@ TEST_F(TensorBoardMonitor, AnotherAttemptSaysFromWhereItCounts) {
 }
 
 }  // namespace
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

@@ -4,7 +4,7 @@
 
 #include "event_host.hpp"
 
-namespace backplane::testing {
+namespace backplane::test_support {
 namespace {
 
 class TraceMonitor : public MonitorTest {
@@ -94,4 +94,4 @@ TEST_F(TraceMonitor, IsValidWithoutAnyEventAndWhenFinishedTwice) {
 }
 
 }  // namespace
-}  // namespace backplane::testing
+}  // namespace backplane::test_support

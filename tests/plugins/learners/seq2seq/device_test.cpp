@@ -18,7 +18,7 @@ using testing::Trial;
 using Set = testing::Options;
 
 ModelOptions Chosen(Set options, bool has_cuda) {
-  const backplane::testing::FakeHost host(*testing::Plugin()->descriptor(0), std::move(options));
+  const backplane::test_support::FakeHost host(*testing::Plugin()->descriptor(0), std::move(options));
   return Options(bp::Config(&host.config), has_cuda).model;
 }
 

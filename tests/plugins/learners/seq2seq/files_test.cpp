@@ -103,7 +103,7 @@ TEST(InitWeights, FollowsTheConfig) {
 
 TEST_F(FilesTest, AFolderReadBackIsTheModelThatWasSaved) {
   BartConfig c = config_;
-  c.json = R"({"id2label": {"0": "a"}, "d_model": 99})";
+  c.json = R"({"id2label": {"0": "a"}, "d_model": 99, "torch_dtype": "bfloat16", "dtype": "float16"})";
   c.forced_bos_token_id = 0, c.forced_eos_token_id = -1, c.scale_embedding = true, c.dropout = .25;
   SavePretrained(folder_ / "deep/er", c, layout_, weights_.data());
   std::vector<float> out(layout_.size());
@@ -115,7 +115,24 @@ TEST_F(FilesTest, AFolderReadBackIsTheModelThatWasSaved) {
   EXPECT_EQ(read.forced_eos_token_id, -1);
   EXPECT_TRUE(read.scale_embedding);
   EXPECT_EQ(read.dropout, .25);
-  EXPECT_EQ(json::parse(read.json)["id2label"]["0"], "a");
+  const json file = json::parse(read.json);
+  EXPECT_EQ(file["id2label"]["0"], "a");
+  EXPECT_EQ(file["dtype"], "float32") << "as the tensors are";
+  EXPECT_FALSE(file.contains("torch_dtype"));
+}
+
+TEST_F(FilesTest, AConfigThatCannotBeWrittenWholeLeavesTheOldOne) {
+  const std::string path = folder_ / "config.json";
+  WriteConfig(path, config_);
+  fs::create_directories(folder_ / "config.json.tmp/in the way");
+  BartConfig other = config_;
+  other.dropout = .25;
+  EXPECT_THAT(Refusal([&] { WriteConfig(path, other); }), ::testing::HasSubstr("config.json: could not be written"));
+  EXPECT_EQ(ReadConfig(path).dropout, config_.dropout);
+  fs::remove_all(folder_ / "config.json.tmp");
+  WriteConfig(path, other);
+  EXPECT_EQ(ReadConfig(path).dropout, .25);
+  EXPECT_FALSE(fs::exists(folder_ / "config.json.tmp"));
 }
 
 TEST_F(FilesTest, TakesTiedTensorsHalfPrecisionAndTheBareModel) {

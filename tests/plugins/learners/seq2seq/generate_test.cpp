@@ -1,6 +1,9 @@
 // Texts against those of transformers.
 #include "generate.hpp"
 
+#include <limits>
+
+#include "backplane/plugin.hpp"
 #include "golden.hpp"
 
 namespace backplane::seq2seq {
@@ -64,6 +67,20 @@ TEST(Generate, ASourceGetsTheSameTextAloneAndAmongOthers) {
     const at::Tensor length = lengths.narrow(0, row, 1);
     const at::Tensor own = ids.narrow(0, row, 1).narrow(1, 0, length.item<int64_t>());
     EXPECT_EQ(Generate(s.config, m.weights, own, length, s.options)[0].ids, all[row].ids);
+  }
+}
+
+TEST(Generate, SaysWhereScoresAreNotFinite) {
+  GoldenModel m;
+  std::fill(m.flat.begin(), m.flat.end(), std::numeric_limits<float>::quiet_NaN());
+  for (const int64_t beams : {1, 3}) {
+    try {
+      Generate(m.config, m.weights, Golden("source"), Golden("source_length"), {.num_beams = beams});
+      ADD_FAILURE() << "a text was written with " << beams << " beams";
+    } catch (const bp::Error& e) {
+      EXPECT_EQ(e.code(), BP_E_NUMERIC);
+      EXPECT_NE(std::string(e.what()).find("are not finite"), std::string::npos) << e.what();
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "options.hpp"
@@ -70,7 +71,19 @@ TEST(Seq2seq, RefusesWhatContradictsItself) {
   EXPECT_THAT(
       Refusal({{"effective_batch_size", "64"}, {"per_device_train_batch_size", "8"}, {"gradient_accumulation_steps", "4"}}),
       HasSubstr("contradict each other"));
+  EXPECT_THAT(Refusal({{"effective_batch_size", "10"}, {"gradient_accumulation_steps", "7"}}),
+              HasSubstr("effective_batch_size 10 cannot be cut into gradient_accumulation_steps 7: 2 items at once are 5"));
   EXPECT_THAT(Refusal({{"per_device_train_batch_size", "auto"}}), HasSubstr("auto needs effective_batch_size"));
+  const Options automatic = {{"effective_batch_size", "64"}, {"per_device_train_batch_size", "auto"}};
+  const auto refused_with = [&](const char* name, const char* value) {
+    Options options = automatic;
+    options[name] = value;
+    return Refusal(std::move(options));
+  };
+  EXPECT_EQ(Refusal(automatic), "accepted");
+  EXPECT_THAT(refused_with("parallel_microbatches", "2"),
+              HasSubstr("auto finds what fits alone, not what fits 2 times at once"));
+  EXPECT_THAT(refused_with("loss_normalization", "microbatch_mean"), HasSubstr("decide on the objective"));
   EXPECT_THAT(
       Refusal(
           {{"effective_batch_size", "20"}, {"per_device_train_batch_size", "8"}, {"loss_normalization", "microbatch_mean"}}),
@@ -89,15 +102,17 @@ TEST(Seq2seq, RefusesWhatContradictsItself) {
 }
 
 TEST(Seq2seq, SaysWhichOptionsItIgnores) {
-  for (const Ignored& each : kIgnored) {
+  for (const bp_param& each : kIgnored) {
     const bp_descriptor& plugin = *Plugin()->descriptor(0);
     const auto declared = std::count_if(plugin.params, plugin.params + plugin.n_params,
-                                        [&](const bp_param& p) { return std::string_view(p.path) == each.name; });
-    EXPECT_EQ(declared, 1) << each.name;
-    Trial trial(Tiny({{each.name, "true"}}));
+                                        [&](const bp_param& p) { return std::string_view(p.path) == each.path; });
+    EXPECT_EQ(declared, 1) << each.path;
+    EXPECT_TRUE(std::string_view(each.doc).starts_with("Ignored, as ")) << each.path;
+    Trial trial(Tiny({{each.path, "true"}}));
     EXPECT_EQ(trial.status, BP_OK) << trial.error();
-    EXPECT_THAT(trial.logged(), HasSubstr(std::string(each.name) + " is ignored: " + each.reason + "\n"));
+    EXPECT_THAT(trial.logged(), HasSubstr(std::string(each.path) + ": " + each.doc + "\n"));
   }
+  EXPECT_EQ(Trial(Tiny()).logged(), "");
 }
 
 TEST(Seq2seq, ADeviceThatDoesNotHoldTheModelIsSaid) {
@@ -120,6 +135,78 @@ TEST(Seq2seq, LearnsTheSameWithAnyCutAndWorkers) {
   EXPECT_NEAR(state_after(8, "1"), whole, 1e-5);
   EXPECT_NEAR(state_after(8, "2"), whole, 1e-5);
   EXPECT_NEAR(state_after(5, "3"), whole, 1e-5);
+}
+
+TEST(Seq2seq, RefusesLabelsWithOtherEndsThanTheModels) {
+  const auto texts = RandomTexts(8, 97, kSource, kLabel, 6);
+  Trial trial(Tiny());
+  const std::string before = trial.State();
+  EXPECT_EQ(trial.Update(Group(texts, 8, true, /*pad=*/50)), BP_OK) << trial.error();  // padding is no end
+  const auto refusal = [&](int32_t first, int32_t last, size_t text) {
+    auto others = texts;
+    others[text].label.front() = first, others[text].label.back() = last;
+    Trial fresh(Tiny());
+    EXPECT_EQ(fresh.Update(Group(others, 4, false)), BP_E_CONFIG);
+    EXPECT_EQ(fresh.State(), before);
+    EXPECT_EQ(fresh.Plan().kind, BP_REQ_DATA);
+    EXPECT_EQ(fresh.Feed(Group(others, 4, false), BP_DELIVERY_PROBE), BP_OK) << "a probe's labels are made up";
+    return fresh.error();
+  };
+  EXPECT_THAT(refusal(2, 3, 0), HasSubstr("labels begin with token 2 and end with token 3, the model's bos_token_id is 0 and "
+                                          "its eos_token_id 2"));
+  EXPECT_THAT(refusal(1, 2, 0), HasSubstr("train the tokenizer with spm_train --bos_id=0 --pad_id=1 --eos_id=2"));
+  EXPECT_THAT(refusal(0, 5, 7), HasSubstr("begin with token 0 and end with token 5"));
+}
+
+TEST(Seq2seq, MicrobatchMeanIsTheMeanOfTheMicroBatchesMeans) {
+  const auto texts = RandomTexts(16, 97, kSource, kLabel, 12);
+  const auto loss_of = [&](int64_t m) {
+    Trial trial(Tiny({{"effective_batch_size", "16"},
+                      {"per_device_train_batch_size", std::to_string(m)},
+                      {"loss_normalization", "microbatch_mean"},
+                      {"dropout", "0"}}));
+    double mean = 0;
+    for (int64_t at = 0; at < 16; at += m) {
+      const std::vector<testing::Text> part(texts.begin() + at, texts.begin() + at + m);
+      mean += trial.HeldOut(Group(part, m, false)) * static_cast<double>(m) / 16;
+    }
+    EXPECT_EQ(trial.Update(Group(texts, m, false)), BP_OK) << trial.error();
+    EXPECT_NEAR(trial.Metric("train/loss"), mean, 1e-5) << m;
+    return trial.Metric("train/loss");
+  };
+  EXPECT_GT(std::abs(loss_of(8) - loss_of(4)), 5e-5);
+}
+
+TEST(Seq2seq, MicrobatchMeanIsThatOfTokensWhereAllHaveAsMany) {
+  auto texts = RandomTexts(16, 97, kSource, kLabel, 12);
+  for (testing::Text& text : texts) text.label = {0, text.source[1], 7, 2};
+  const auto update = [&](const char* normalization, int64_t m) {
+    Trial trial(Tiny({{"effective_batch_size", "16"},
+                      {"per_device_train_batch_size", std::to_string(m)},
+                      {"loss_normalization", normalization},
+                      {"dropout", "0"}}));
+    EXPECT_EQ(trial.Update(Group(texts, m, false)), BP_OK) << trial.error();
+    return std::pair(trial.Metric("train/loss"), trial.Metric("train/grad_norm"));
+  };
+  const auto [loss, norm] = update("token", 16);
+  for (const int64_t m : {16, 8, 4}) {
+    const auto [other_loss, other_norm] = update("microbatch_mean", m);
+    EXPECT_NEAR(other_loss, loss, 1e-5) << m;
+    EXPECT_NEAR(other_norm, norm, 1e-4 * norm) << m;
+  }
+}
+
+TEST(Seq2seq, MicrobatchMeanIsNotCutSmaller) {
+  Trial trial(
+      Tiny({{"effective_batch_size", "16"}, {"per_device_train_batch_size", "8"}, {"loss_normalization", "microbatch_mean"}}));
+  const auto texts = RandomTexts(16, 97, kSource, kLabel, 6);
+  const std::vector<testing::Text> first_five(texts.begin(), texts.begin() + 5);
+  const std::string before = trial.State();
+  EXPECT_EQ(trial.Update(Group(texts, 4, true)), BP_E_CONFIG);
+  EXPECT_THAT(trial.error(), HasSubstr("8 items at once did not fit the device, and 4 are another objective"));
+  EXPECT_EQ(trial.State(), before);
+  EXPECT_EQ(trial.Update(Group(first_five, 8, true)), BP_OK) << "an epoch's end";
+  EXPECT_EQ(trial.Update(Group(texts, 8, true)), BP_OK) << trial.error();
 }
 
 TEST(Seq2seq, LearnsToCopyAWord) {
@@ -146,6 +233,32 @@ TEST(Seq2seq, WritesOnlyTheRowsItIsAskedFor) {
   for (size_t i = 0; i < 7; ++i) {
     for (size_t t = 0; t < kGenerated; ++t) EXPECT_EQ(some[i * kGenerated + t], i < 2 || i >= 5 ? -7 : all[i * kGenerated + t]);
   }
+}
+
+TEST(Seq2seq, WritesFewerTextsAtOnceWhereTheDeviceIsSmall) {
+  // All as long as they can be, so that as many texts always take as much.
+  Trial trial(Tiny({{"per_device_eval_batch_size", "8"}, {"generation_num_beams", "4"}, {"min_length", "13"}}));
+  auto texts = RandomTexts(8, 97, kSource, kLabel, 5);
+  for (testing::Text& text : texts) text.source.resize(kSource, 9);
+  trial.Plan();
+  const auto peak_of = [&](uint64_t n) {
+    trial.ResetPeak();
+    trial.Act(texts, 0, n);
+    return trial.Use().peak_bytes;
+  };
+  const auto whole = trial.Act(texts, 0, 8);
+  bp_limits limits = Trial::Limits();
+  limits.device_bytes = peak_of(2) + 1000;
+  ASSERT_GT(peak_of(4), limits.device_bytes);
+  trial.Plan(limits);
+  EXPECT_EQ(trial.Act(texts, 0, 8), whole);
+  limits.device_bytes = trial.Use().live_bytes + 1000;
+  trial.Plan(limits);
+  std::vector<int32_t> written;
+  EXPECT_EQ(trial.TryAct(texts, 0, 8, &written), BP_E_OOM_DEVICE);
+  EXPECT_THAT(trial.error(), HasSubstr("out of device memory"));
+  limits.device_bytes = 0;
+  trial.Plan(limits);
 }
 
 TEST(Seq2seq, WritesNoMoreThanGenerationMaxLength) {
@@ -223,8 +336,21 @@ TEST(Seq2seq, LeavesAFolderThatItCanBeginWith) {
   ASSERT_EQ(next.status, BP_OK) << next.error();
   EXPECT_EQ(next.HeldOut(group), trial.HeldOut(group));
   EXPECT_EQ(next.Spec()->n_params, trial.Spec()->n_params);
-  Trial both({{"model_name_or_path", folder}, {"d_model", "48"}});
-  EXPECT_THAT(both.error(), HasSubstr("d_model is that of the model in model_name_or_path, 32"));
+  const auto beside = [&](const char* name, const char* value) {
+    Trial both({{"model_name_or_path", folder}, {name, value}});
+    return both.status == BP_OK ? "accepted" : both.error();
+  };
+  EXPECT_THAT(beside("d_model", "48"), HasSubstr("d_model is that of the model in model_name_or_path, 32"));
+  EXPECT_THAT(beside("max_position_embeddings", "64"), HasSubstr("max_position_embeddings is that of the model in"));
+  EXPECT_THAT(beside("init_std", "0.5"), HasSubstr("init_std is that of the model in model_name_or_path, 0.02"));
+  EXPECT_THAT(beside("scale_embedding", "true"),
+              HasSubstr("scale_embedding is that of the model in model_name_or_path, false"));
+  for (const auto& [name, same] : {std::pair("d_model", "32"), {"max_position_embeddings", "40"}, {"init_std", "0.02"}})
+    EXPECT_EQ(beside(name, same), "accepted");
+  BartConfig config = ReadConfig(folder + "/config.json");
+  config.bos_token_id = config.eos_token_id;
+  WriteConfig(folder + "/config.json", config);
+  EXPECT_THAT(beside("d_model", "0"), HasSubstr("bos_token_id and eos_token_id of the config.json are both 2"));
   std::filesystem::remove_all(Trial::Folder());
 }
 

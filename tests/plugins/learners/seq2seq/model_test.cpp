@@ -40,12 +40,9 @@ std::unique_ptr<Model> Make(const BartConfig& config, const ModelOptions& option
 }
 
 // One step of plain AdamW hides the gradient's size, so its first moment stands for the gradient: m = (1 - beta1) g.
-std::vector<float> GradientOf(Model* model, const Group& group, bool mean_of_means, uint64_t seed = 0, double* loss = nullptr) {
+std::vector<float> GradientOf(Model* model, const Group& group, uint64_t seed = 0, double* loss = nullptr) {
   double sum = 0;
-  for (size_t k = 0; k < group.batches.size(); ++k) {
-    const auto own = static_cast<double>(group.batches[k].LabelTokens()) * static_cast<double>(group.batches.size());
-    sum += model->Backward(0, group.batches[k], mean_of_means ? own : group.weight, seed + k);
-  }
+  for (size_t k = 0; k < group.batches.size(); ++k) sum += model->Backward(0, group.batches[k], group.weight, seed + k);
   if (loss) *loss = sum;
   const int64_t n = model->layout().trained();
   std::fill_n(model->first_moment(), n, 0.f);
@@ -63,36 +60,27 @@ TEST(Accumulation, TheCutOfAnUpdateChangesNothing) {
   const auto texts = RandomTexts(64, 97, 40, 20, 5);
   const auto model = Make(NoDropout(), {.max_grad_norm = 0});
   double whole_loss, loss;
-  const auto whole = GradientOf(model.get(), Group(texts, 64, false), false, 0, &whole_loss);
+  const auto whole = GradientOf(model.get(), Group(texts, 64, false), 0, &whole_loss);
   for (const auto& [m, sort] :
        {std::pair<int64_t, bool>{64, true}, {16, false}, {16, true}, {8, false}, {8, true}, {4, true}, {7, true}}) {
-    EXPECT_LE(Distance(GradientOf(model.get(), Group(texts, m, sort), false, 0, &loss), whole), 1e-5) << m << sort;
+    EXPECT_LE(Distance(GradientOf(model.get(), Group(texts, m, sort), 0, &loss), whole), 1e-5) << m << sort;
     EXPECT_NEAR(loss, whole_loss, 1e-5);
   }
-}
-
-TEST(Accumulation, TheMeanOfMeansIsAnotherObjective) {
-  const auto texts = RandomTexts(64, 97, 40, 20, 5);
-  const auto model = Make(NoDropout(), {.max_grad_norm = 0});
-  const auto whole = GradientOf(model.get(), Group(texts, 64, false), true);
-  EXPECT_LE(Distance(whole, GradientOf(model.get(), Group(texts, 64, false), false)), 1e-6);
-  for (const int64_t m : {16, 8, 4})
-    EXPECT_GT(Distance(GradientOf(model.get(), Group(texts, m, false), true), whole), .01) << m;
 }
 
 TEST(Accumulation, AShortGroupIsDividedByItsOwnTokens) {
   auto texts = RandomTexts(64, 97, 40, 20, 6);
   texts.resize(11);
   const auto model = Make(NoDropout(), {.max_grad_norm = 0});
-  const auto whole = GradientOf(model.get(), Group(texts, 11, false), false);
-  EXPECT_LE(Distance(GradientOf(model.get(), Group(texts, 4, true), false), whole), 1e-5);
+  const auto whole = GradientOf(model.get(), Group(texts, 11, false));
+  EXPECT_LE(Distance(GradientOf(model.get(), Group(texts, 4, true)), whole), 1e-5);
 }
 
 TEST(Accumulation, PaddingOfAnyValueChangesNothing) {
   const auto texts = RandomTexts(8, 97, 40, 20, 7);
   const auto model = Make(NoDropout(), {.max_grad_norm = 0});
-  const auto a = GradientOf(model.get(), Group(texts, 8, true, 1), false);
-  EXPECT_LE(Distance(GradientOf(model.get(), Group(texts, 8, true, 50), false), a), 1e-6);
+  const auto a = GradientOf(model.get(), Group(texts, 8, true, 1));
+  EXPECT_LE(Distance(GradientOf(model.get(), Group(texts, 8, true, 50)), a), 1e-6);
 }
 
 TEST(Workers, GiveTheSameBitsEachTimeAndTheSumOfOne) {
@@ -111,7 +99,7 @@ TEST(Workers, GiveTheSameBitsEachTimeAndTheSumOfOne) {
   };
   const auto first = parallel();
   for (int i = 0; i < 5; ++i) ASSERT_EQ(parallel(), first);
-  EXPECT_LE(Distance(first, GradientOf(Make(config, {.max_grad_norm = 0}).get(), group, false)), 1e-5);
+  EXPECT_LE(Distance(first, GradientOf(Make(config, {.max_grad_norm = 0}).get(), group)), 1e-5);
 }
 
 TEST(Dropout, IsAFunctionOfTheSeed) {
@@ -119,7 +107,7 @@ TEST(Dropout, IsAFunctionOfTheSeed) {
   config.dropout = config.attention_dropout = config.activation_dropout = .2;
   const Group group(RandomTexts(8, 97, 40, 20, 9), 4, true);
   const auto gradient = [&](uint64_t seed, bool recompute) {
-    return GradientOf(Make(config, {.recompute = recompute}).get(), group, false, seed);
+    return GradientOf(Make(config, {.recompute = recompute}).get(), group, seed);
   };
   EXPECT_EQ(gradient(1, false), gradient(1, false));
   EXPECT_GT(Distance(gradient(10, false), gradient(1, false)), .01);
@@ -155,10 +143,10 @@ TEST(Budget, WhatDoesNotFitThrowsAndLeavesNothingBehind) {
   for (const bool recompute : {false, true}) {
     const auto model = Make(NoDropout(), {.workers = 2, .recompute = recompute, .max_grad_norm = 0});
     const Group small(texts, 8, true), large(texts, 64, true);
-    const auto expected = GradientOf(model.get(), small, false);
+    const auto expected = GradientOf(model.get(), small);
     torch_common::ResetCpuPeak();
     const uint64_t live = torch_common::CpuMemory().live_bytes;
-    GradientOf(model.get(), small, false);
+    GradientOf(model.get(), small);
     EXPECT_EQ(torch_common::CpuMemory().live_bytes, live);
     const uint64_t peak = torch_common::CpuMemory().peak_bytes;
     torch_common::LimitCpuMemory(peak);
@@ -171,7 +159,7 @@ TEST(Budget, WhatDoesNotFitThrowsAndLeavesNothingBehind) {
     }
     EXPECT_EQ(torch_common::CpuMemory().live_bytes, live);
     model->DropGradients();
-    EXPECT_EQ(GradientOf(model.get(), small, false), expected);  // within the limit
+    EXPECT_EQ(GradientOf(model.get(), small), expected);  // within the limit
     torch_common::LimitCpuMemory(0);
   }
 }
@@ -224,7 +212,7 @@ TEST(Bf16, IsNearAndRecomputesToTheSame) {
   config.dropout = .1;
   const Group group(RandomTexts(16, 97, 40, 20, 9), 8, true);
   const auto gradient = [&](bool bf16, bool recompute) {
-    return GradientOf(Make(config, {.recompute = recompute, .bf16 = bf16}).get(), group, false);
+    return GradientOf(Make(config, {.recompute = recompute, .bf16 = bf16}).get(), group);
   };
   const auto plain = gradient(false, false), mixed = gradient(true, false);
   EXPECT_LE(Distance(mixed, plain), .02);

@@ -11,7 +11,7 @@
 
 namespace backplane::seq2seq::testing {
 
-using backplane::testing::Buffer;
+using backplane::test_support::Buffer;
 
 struct Text {
   std::vector<int32_t> source, label;

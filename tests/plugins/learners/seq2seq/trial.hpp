@@ -12,7 +12,7 @@
 
 namespace backplane::seq2seq::testing {
 
-using backplane::testing::FakeHost;
+using backplane::test_support::FakeHost;
 using Options = std::map<std::string, std::string>;
 
 constexpr int64_t kSource = 40, kLabel = 20, kGenerated = 12;
@@ -55,12 +55,14 @@ class Trial {
  public:
   // On the CPU, where no other device is named.
   explicit Trial(Options options) : host_(*Plugin()->descriptor(0), OnCpu(std::move(options))) {
-    at::set_num_threads(1);    // as in a trial
-    Logged()[&host_].clear();  // of one that had this address before
+    at::set_num_threads(1);                                // as in a trial
+    Logged()[&host_].clear(), Recorded()[&host_].clear();  // of one that had this address before
     host_.host.log = [](const bp_host* h, int32_t, const char* text) { Logged()[h->impl] += std::string(text) + "\n"; };
     host_.host.get_extension = [](const bp_host*, const char* id) -> const void* {
       static const std::string folder = Folder();
       static const bp_host_trial_1 trial{sizeof trial, 1, "0", folder.c_str(), folder.c_str()};
+      static const bp_host_metrics_1 metrics{sizeof metrics, 0, AddMetric, RecordMetric};
+      if (std::strcmp(id, BP_HOST_METRICS_1) == 0) return &metrics;
       return std::strcmp(id, BP_HOST_TRIAL_1) == 0 ? &trial : nullptr;
     };
     status = Api()->create(&host_.host, &host_.config, &env_.raw, 4, 7, &learner_);
@@ -115,9 +117,14 @@ class Trial {
   void ResetPeak() {
     static_cast<const bp_learner_device_use_1*>(Api()->get_extension(learner_, BP_LEARNER_DEVICE_USE_1))->reset_peak(learner_);
   }
-  std::string State() { return backplane::testing::SaveState(Api(), learner_); }
-  bp_status Load(const std::string& bytes) { return backplane::testing::LoadState(Api(), learner_, bytes); }
+  std::string State() { return backplane::test_support::SaveState(Api(), learner_); }
+  bp_status Load(const std::string& bytes) { return backplane::test_support::LoadState(Api(), learner_, bytes); }
   std::vector<int32_t> Act(const std::vector<Text>& texts, uint64_t begin, uint64_t end) {
+    std::vector<int32_t> written;
+    EXPECT_EQ(TryAct(texts, begin, end, &written), BP_OK) << error();
+    return written;
+  }
+  bp_status TryAct(const std::vector<Text>& texts, uint64_t begin, uint64_t end, std::vector<int32_t>* written) {
     const auto n = static_cast<int64_t>(texts.size());
     Buffer<int32_t> source({n, kSource}), length({n}), action({n, kGenerated});
     for (size_t i = 0; i < texts.size(); ++i) {
@@ -127,9 +134,12 @@ class Trial {
     std::fill(action.data.begin(), action.data.end(), -7);
     bp_tensor *in[] = {&source.tensor, &length.tensor}, *out[] = {&action.tensor};
     const bp_act act{sizeof(bp_act), BP_ACT_GREEDY, begin, end, 0, 0, 0, in, out};
-    EXPECT_EQ(Api()->act(learner_, &act), BP_OK) << error();
-    return action.data;
+    const bp_status result = Api()->act(learner_, &act);
+    *written = action.data;
+    return result;
   }
+  // The last value of one of the learner's metrics.
+  double Metric(const std::string& name) const { return Recorded().at(host_.host.impl).at(name); }
   const std::string& error() const { return host_.error; }
   std::string logged() { return Logged()[host_.host.impl]; }
   const bp_learner_spec* Spec() const { return Api()->spec(learner_); }
@@ -144,6 +154,21 @@ class Trial {
   static std::map<const void*, std::string>& Logged() {
     static std::map<const void*, std::string> logged;
     return logged;
+  }
+  static std::map<const void*, std::map<std::string, double>>& Recorded() {
+    static std::map<const void*, std::map<std::string, double>> recorded;
+    return recorded;
+  }
+  static std::vector<std::string>& MetricNames() {  // by handle
+    static std::vector<std::string> names;
+    return names;
+  }
+  static int32_t AddMetric(const bp_host*, const char* name, const char*, int32_t, const char*) {
+    MetricNames().push_back(name);
+    return static_cast<int32_t>(MetricNames().size()) - 1;
+  }
+  static void RecordMetric(const bp_host* h, int32_t metric, double value) {
+    Recorded()[h->impl][MetricNames()[static_cast<size_t>(metric)]] = value;
   }
   template <class Body>
   void Deliver(const Group& group, uint32_t k, uint32_t flags, Body&& body) {

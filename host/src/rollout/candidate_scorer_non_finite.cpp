@@ -1,0 +1,50 @@
+// How the scorer finds the number that was not finite first. All of this runs only where a trial has failed already.
+#include <fmt/format.h>
+
+#include "rollout/candidate_scorer.hpp"
+#include "rollout/non_finite.hpp"
+
+namespace backplane {
+
+std::optional<std::string> CandidateScorer::NonFiniteObservation() const {
+  const auto found = scores_.FirstNonFinite();
+  if (!found) return std::nullopt;
+  const auto [job, number] = *found;
+  return fmt::format("observation {}[{}] of candidate {} was not finite in its episode {}", obs_.name(), number,
+                     job / episodes_each_, job % episodes_each_);
+}
+
+// A sum of float32 in float64 stays finite unless one of them was not. Only one slot is kept of an episode, so it is played
+// once more to find where its observations went wrong.
+void CandidateScorer::RefuseReward(uint64_t row) {
+  run_.Stop();
+  const uint64_t job = players_[row].job, candidate = job / episodes_each_;
+  const int64_t step = players_[row].length;
+  std::string sentence = fmt::format("the reward of candidate {} is not a finite number at step {} of its episode {}", candidate,
+                                     step, job % episodes_each_);
+  int64_t found_at = 0;
+  if (const auto source = ReplayForNonFinite(row, job, step, &found_at)) {
+    const std::string when = found_at > 0 ? fmt::format("at step {}", found_at) : "at the start";
+    sentence = fmt::format("{} {} of its episode {}", *source, when, job % episodes_each_) +
+               (found_at < step ? "; it came before: " + sentence : ", nor is the reward");
+  }
+  throw TrialFailure(BP_E_NUMERIC, env_.id(), sentence);
+}
+
+std::optional<std::string> CandidateScorer::ReplayForNonFinite(uint64_t row, uint64_t job, int64_t steps, int64_t* out_step) {
+  const std::string whose = fmt::format("candidate {}", job / episodes_each_);
+  Begin(row, job);
+  for (int64_t step = 0; step <= steps; ++step) {
+    if (step > 0) {
+      Act({row, row + 1});
+      StepEnv({row, row + 1});
+    }
+    *out_step = step;
+    if (auto found = NonFiniteEntry(obs_, 0, row, obs_per_row_, whose)) return found;
+    if (state_ == nullptr) continue;
+    if (auto found = NonFiniteEntry(*state_, 0, row, state_per_row_, whose)) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace backplane

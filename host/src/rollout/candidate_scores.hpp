@@ -1,0 +1,65 @@
+// What the jobs of an evaluation of candidates have given, and what the learner gets of it. A job is one episode of one candidate.
+// Sums over jobs are taken in their order, so that they do not depend on who played what.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "rollout/buffers.hpp"
+#include "rollout/delivery_tensors.hpp"
+#include "rollout/moments.hpp"
+#include "rollout/rows.hpp"
+
+namespace backplane {
+
+class CandidateScores {
+ public:
+  // `infos`: numbers that an env tells of an episode. `observed`: numbers of an observation, of all of which moments are kept; 0:
+  // none are.
+  CandidateScores(size_t infos, uint64_t observed) : infos_(infos), observed_(observed) {}
+
+  // Makes room for all jobs. [control]
+  void Start(uint64_t candidates, uint64_t episodes_each);
+
+  // Of one job, by whoever plays it. [rows]
+  void Begin(uint64_t job);
+  void Observe(uint64_t job, const float* x) {  // [observed]
+    double* const of = MomentsOf(job);
+    AddToMoments(x, observed_, of, of + 1, of + 1 + observed_);
+  }
+  void End(uint64_t job, double fitness, int64_t length);
+  double* infos(uint64_t job) { return job_infos_.data() + job * infos_; }  // [infos], to be written when it ends
+
+  // After all jobs have ended. [control]
+  void Conclude();
+  // Of the jobs concluded last; valid until the next Start.
+  bp_delivery Delivery();
+  const std::vector<Episode>& episodes() const { return episodes_; }  // by job; Episode::row is the candidate
+  uint64_t env_steps() const { return env_steps_; }
+  // The first job whose observations were not all finite, and the number of an observation that was not.
+  std::optional<std::pair<uint64_t, uint64_t>> FirstNonFinite() const;
+
+ private:
+  double* MomentsOf(uint64_t job) const { return reinterpret_cast<double*>(moments_.get()) + job * moments_stride_; }
+
+  const size_t infos_;
+  const uint64_t observed_;
+  uint64_t candidates_ = 0, episodes_each_ = 1, jobs_ = 0;
+
+  // By job.
+  std::vector<double> fitness_, job_infos_;
+  std::vector<int64_t> lengths_;
+  AlignedBytes moments_;  // each job's count, mean and m2, on cache lines of their own
+  uint64_t moments_stride_ = 0, moments_room_ = 0;
+
+  Moments all_moments_;
+  std::vector<Episode> episodes_;
+  uint64_t env_steps_ = 0;
+  Tensor fitness_tensor_, length_tensor_;
+  DeliveryTensors given_;
+};
+
+}  // namespace backplane
