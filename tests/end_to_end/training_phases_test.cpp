@@ -29,6 +29,15 @@ phases:
   - {name: third, budget.iterations: 4}
 )";
 
+// Whoever looks every 2 ms finds a phase at work that lasts some tenths of a second: sanitizers take that long for less.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+std::string Iterations(int n) { return "iterations=" + std::to_string(kSanitized ? n / 6 : n); }
+const std::string kPlays = "learner.options.episodes_per_dir=" + std::string(kSanitized ? "1" : "4");
+
 std::vector<pid_t> ChildrenOf(pid_t parent) {
   std::vector<pid_t> children;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -168,8 +177,7 @@ TEST_F(TrainingPhases, EachGoesOnFromTheOneBeforeWithCountersOfItsOwn) {
 TEST_F(TrainingPhases, KilledInEachPhaseItEndsAsTheUndisturbedRun) {
   Write("calm.yaml", std::string("experiment: calm") + kPhased + "sweep: {seeds: {n: 2}}\n");
   Write("killed.yaml", std::string("experiment: killed") + kPhased + "sweep: {seeds: {n: 2}}\n");
-  // 12,800 steps an iteration take some milliseconds: who looks every 2 ms finds it at work.
-  const std::string longer = " --jobs 2 --set budget.iterations=60 --set learner.options.episodes_per_dir=4";
+  const std::string longer = " --jobs 2 --set budget." + Iterations(60) + " --set " + kPlays;
   const Finished calm = Run("run calm.yaml" + longer);
   ASSERT_EQ(calm.exit, 0) << calm.err;
   for (const char* name : {"first 0", "second 0", "third 0"}) {
@@ -192,8 +200,7 @@ TEST_F(TrainingPhases, KilledBeforeItHasACheckpointAPhaseBeginsAgainFromTheOneBe
   Write("cut.yaml", std::string("experiment: cut") + kPhased);
   // The second writes a checkpoint at its end and not before.
   const std::string longer =
-      " --set checkpoint.every_iterations=0 --set phases.second.budget.iterations=60"
-      " --set phases.second.learner.options.episodes_per_dir=4";
+      " --set checkpoint.every_iterations=0 --set phases.second.budget." + Iterations(60) + " --set phases.second." + kPlays;
   const Finished calm = Run("run calm.yaml" + longer);
   ASSERT_EQ(calm.exit, 0) << calm.err;
   const pid_t pid = Start("run cut.yaml" + longer);
@@ -214,7 +221,7 @@ TEST_F(TrainingPhases, KilledBeforeItHasACheckpointAPhaseBeginsAgainFromTheOneBe
 TEST_F(TrainingPhases, AChainWhoseBeginningFailedIsSkippedAndRunWhenThatIsMended) {
   Write("fails.yaml", std::string("experiment: fails") + kPhased);
   const std::string longer =
-      "run fails.yaml --set phases.second.budget.iterations=200 --set phases.second.learner.options.episodes_per_dir=4";
+      "run fails.yaml --set phases.second.budget." + Iterations(360) + " --set phases.second." + kPlays;
   const std::string hurried = longer + " --set phases.second.resources.wall_time=200ms";
   EXPECT_EQ(Run(hurried).exit, 3);
   auto trials = Trials("fails");
