@@ -11,6 +11,13 @@
 
 namespace backplane::end_to_end {
 
+// A sanitizer makes programs tens of times slower: what should last a while does so with less work.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 struct Finished {
   int exit = 0;
   std::string out, err;

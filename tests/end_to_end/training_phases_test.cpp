@@ -30,11 +30,6 @@ phases:
 )";
 
 // Whoever looks every 2 ms finds a phase at work that lasts some tenths of a second: sanitizers take that long for less.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 std::string Iterations(int n) { return "iterations=" + std::to_string(kSanitized ? n / 6 : n); }
 const std::string kPlays = "learner.options.episodes_per_dir=" + std::string(kSanitized ? "1" : "4");
 
