@@ -79,11 +79,11 @@ TEST(Layout, LearnerSpec) {
 }
 
 TEST(Layout, Limits) {
-  SIZE(bp_limits, 88);
+  SIZE(bp_limits, 96);
   AT(bp_limits, struct_size, 0); AT(bp_limits, flags, 4); AT(bp_limits, rows, 8); AT(bp_limits, chunk_max, 16);
   AT(bp_limits, micro_batch_max, 24); AT(bp_limits, device_bytes, 32); AT(bp_limits, env_steps_left, 40);
   AT(bp_limits, deadline_ns, 48); AT(bp_limits, progress, 56); AT(bp_limits, iterations, 64); AT(bp_limits, epochs, 72);
-  AT(bp_limits, items, 80);
+  AT(bp_limits, items, 80); AT(bp_limits, iterations_done, 88);
 }
 
 TEST(Layout, Request) {

@@ -12,6 +12,7 @@ namespace backplane::end_to_end {
 namespace {
 
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 class DataTrials : public ProgramTest {
  protected:
@@ -55,6 +56,19 @@ TEST_F(DataTrials, EndAfterTheirEpochsAndKnowHowManyUpdatesThereWillBe) {
   EXPECT_EQ(result["evaluation"]["metrics"]["ep/loss"]["n"], 5);
   // Items 0 .. 4 of lengths 1, 6, 5, 4, 3, each the item's number times its length.
   EXPECT_DOUBLE_EQ(result["evaluation"]["metrics"]["ep/loss"]["mean"], (0 * 1 + 1 * 6 + 2 * 5 + 3 * 4 + 4 * 3) / 19.0);
+}
+
+TEST_F(DataTrials, APhaseCountsItsOwnUpdates) {
+  WriteFile("phases", "phases: [{name: first, budget.iterations: 5}, {name: second, budget.iterations: 7}]\n");
+  const Finished run = RunFile("phases");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  std::vector<double> before;
+  for (const auto& trial : std::filesystem::directory_iterator(dir_ / "outputs/phases/trials")) {
+    std::istringstream text(ReadFile(trial.path() / "attempt-1/metrics.jsonl"));
+    for (std::string line; std::getline(text, line);)
+      before.push_back(nlohmann::json::parse(line)["metrics"]["train/updates_before"]);
+  }
+  EXPECT_THAT(before, UnorderedElementsAre(0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5, 6));
 }
 
 TEST_F(DataTrials, ThatDoNotFitGoOnInSmallerMicroBatchesWithTheSameUpdates) {

@@ -26,7 +26,7 @@ env: {plugin: cartpole}
 learner: {plugin: random, options: {horizon: 8192}}
 rollout: {num_env_runners: 2, num_envs_per_env_runner: 4}
 budget: {wall_time: 4s}
-evaluation: {every_iterations: 10, episodes: 3}
+evaluation: {every_iterations: 2, episodes: 3}  # a slow machine has few iterations in its wall time
 monitors: [resources, tensorboard]
 """
 KILLED = """

@@ -34,7 +34,8 @@ class DataLearner : public Learner {
   virtual void OnLimits(const bp_limits& /*limits*/) {}
 
   void Plan(const bp_limits& limits, bp_request* out_request) final {
-    if (!BP_HAS(&limits, items) || limits.items == 0)
+    if (!BP_HAS(&limits, iterations_done)) throw Unsupported("needs a host that says how many iterations are done");
+    if (limits.items == 0)
       throw Unsupported("learns from a data set, and the env is none (it does not offer \"bp.env.source/1\")");
     limits_ = limits;
     const DataRequest request = NextGroup();
@@ -85,6 +86,8 @@ class DataLearner : public Learner {
  protected:
   // Share of the budget used when the group was planned, 0 to 1.
   double progress() const { return limits_.progress; }
+  // Updates of this trial before the group that was planned. A learner's own count would go on from one phase to the next.
+  uint64_t UpdatesDone() const { return limits_.iterations_done; }
   // Updates of the whole trial with groups of this many items, as far as its budget counts updates or epochs; 0: unknown. From
   // OnLimits on: whether short groups count is what NextGroup said last.
   uint64_t UpdatesInAll(uint64_t group) const {

@@ -38,6 +38,7 @@ bp_limits Limits(const BudgetConfig& budget, const Spent& spent, uint64_t rows, 
   limits.iterations = budget.iterations.value_or(kNone);
   limits.epochs = budget.epochs.value_or(kNone);
   limits.progress = Progress(budget, spent);
+  limits.iterations_done = spent.iterations;
   return limits;
 }
 

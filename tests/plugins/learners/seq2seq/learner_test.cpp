@@ -137,6 +137,23 @@ TEST(Seq2seq, LearnsTheSameWithAnyCutAndWorkers) {
   EXPECT_NEAR(state_after(5, "3"), whole, 1e-5);
 }
 
+TEST(Seq2seq, APhaseBeginsItsScheduleAnew) {
+  const Group group(RandomTexts(8, 97, kSource, kLabel, 6), 8, true);
+  const Options options = Tiny({{"learning_rate", "0.01"}, {"warmup_steps", "2"}});  // linear, to 0 after 40 updates
+  Trial first(options), second(options);
+  std::vector<double> rates;
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_EQ(first.Update(group), BP_OK) << first.error();
+    rates.push_back(first.Metric("train/lr"));
+  }
+  EXPECT_THAT(rates, ::testing::Pointwise(::testing::DoubleEq(), {0, .005, .01, .01 * 37 / 38}));
+  ASSERT_EQ(second.Load(first.State()), BP_OK) << second.error();
+  for (const double rate : rates) {
+    ASSERT_EQ(second.Update(group), BP_OK) << second.error();
+    EXPECT_EQ(second.Metric("train/lr"), rate);
+  }
+}
+
 TEST(Seq2seq, RefusesLabelsWithOtherEndsThanTheModels) {
   const auto texts = RandomTexts(8, 97, kSource, kLabel, 6);
   Trial trial(Tiny());

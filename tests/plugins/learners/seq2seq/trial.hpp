@@ -95,7 +95,9 @@ class Trial {
     return result;
   }
   bp_status Update(const Group& group) {
-    Plan();
+    bp_limits limits = Limits();
+    limits.iterations_done = updates_++;
+    Plan(limits);
     return Feed(group);
   }
   double HeldOut(const Group& group) {
@@ -184,6 +186,7 @@ class Trial {
   FakeHost host_;
   EnvSpec env_;
   bp_learner* learner_ = nullptr;
+  uint64_t updates_ = 0;
 };
 
 }  // namespace backplane::seq2seq::testing
