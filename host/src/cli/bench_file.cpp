@@ -84,9 +84,7 @@ bool IsBenchFile(const std::string& text) {
 }
 
 std::string BestFile(const Experiment& experiment, const BenchPoint& point, double speed) {
-  Experiment best = experiment;
-  best.preset.reset();  // named in a file, it would be written over the point's values
-  json config = ToJson(best);
+  json config = ToJson(experiment);
   for (const auto& [path, value] : point.values) SetAtPath(&config, path, value);
   return RecommendedFile(config, "_best",
                          {fmt::format("{} as it was fastest in a bench: {}, {} steps/s", experiment.name, point.name,

@@ -13,6 +13,7 @@ std::string RecommendedFile(const nlohmann::json& config, const std::string& suf
   experiment.progress_file.reset();
   experiment.report = {};
   experiment.resources.exclusive = false;
+  experiment.preset.reset();  // its values stand here, and some may have been replaced
   std::string text;
   for (std::string comment : comments) {
     for (char& c : comment) {

@@ -51,5 +51,11 @@ TEST(RecommendedFile, WritesNoFileOfTheBatchItCameFrom) {
   EXPECT_FALSE(Contains(file, "/data/")) << file;
 }
 
+TEST(RecommendedFile, NamesNoPresetWhichWouldBeWrittenOverItsValues) {
+  nlohmann::json config = test_support::ConfigWith(1, 1, 0);
+  config["preset"] = "laptop";
+  EXPECT_FALSE(Contains(RecommendedFile(config, "_selected", {}), "laptop"));
+}
+
 }  // namespace
 }  // namespace backplane

@@ -146,7 +146,7 @@ TEST(Seq2seq, APhaseBeginsItsScheduleAnew) {
     ASSERT_EQ(first.Update(group), BP_OK) << first.error();
     rates.push_back(first.Metric("train/lr"));
   }
-  EXPECT_THAT(rates, ::testing::Pointwise(::testing::DoubleEq(), {0, .005, .01, .01 * 37 / 38}));
+  EXPECT_THAT(rates, ::testing::Pointwise(::testing::DoubleEq(), std::vector{0., .005, .01, .01 * 37 / 38}));
   ASSERT_EQ(second.Load(first.State()), BP_OK) << second.error();
   for (const double rate : rates) {
     ASSERT_EQ(second.Update(group), BP_OK) << second.error();
