@@ -142,13 +142,12 @@ std::vector<Rule> MachineRules() {
         "90 %: this project. It is a note where the cores are well used, a warning where a doubling of rows added < 10 % SPS "
         "at a "
         "core efficiency < 80 %."},
-       std::string(kQuota) + "; core efficiency to tell the two apart",
+       fmt::format("{}; core efficiency to tell the two apart", kQuota),
        CpuSaturated},
       {{"cpu_throttled", "the kernel stopped the trial in > 5 % of the quota's periods",
         "More threads run at once than the CPU quota pays for, so all of them stand still until the next period.",
         "rollout.threads down to the quota, or a larger quota", "5 %: this project."},
-       std::string(kThrottled) + ", which exists under a CPU quota only; cores used and percent of the quota tell its "
-                                 "size",
+       fmt::format("{}, which exists under a CPU quota only; cores used and percent of the quota tell its size", kThrottled),
        CpuThrottled},
       {{"oversubscribed", "run-queue wait > 10 % of the CPU time, or CPU pressure (some) > 20 % of the time",
         "More threads want to run than there are cores.",

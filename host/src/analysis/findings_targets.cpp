@@ -9,7 +9,7 @@
 namespace backplane {
 namespace {
 
-constexpr double kUseTargetPct = 90, kMemoryTargetPct = 80;
+constexpr double kUseTargetPct = resource_measure::kGpuUseTargetPct, kMemoryTargetPct = resource_measure::kGpuMemoryTargetPct;
 constexpr const char *kUtil = resource_measure::kGpuUtilPct, *kMemory = resource_measure::kGpuMemoryPct,
                      *kPower = resource_measure::kGpuPowerW;
 

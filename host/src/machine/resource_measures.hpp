@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 namespace backplane::resource_measure {
@@ -64,6 +65,18 @@ inline constexpr std::string_view kAll[] = {kCpuSystemPct,
 
 constexpr bool IsKnown(std::string_view measure) {
   return std::find(std::begin(kAll), std::end(kAll), measure) != std::end(kAll);
+}
+
+// What a granted GPU is to reach, in percent: targets of this project. The whole of its memory is never needed, so a peak counts.
+inline constexpr double kGpuUseTargetPct = 90, kGpuMemoryTargetPct = 80;
+inline std::optional<double> TargetOf(std::string_view measure) {
+  if (measure == kGpuUtilPct) return kGpuUseTargetPct;
+  if (measure == kGpuMemoryPct) return kGpuMemoryTargetPct;
+  return std::nullopt;
+}
+// Shown live where a GPU is granted: power beside the targets, as a device that is awake and draws little has little to do.
+constexpr bool IsLiveOfGpu(std::string_view measure) {
+  return measure == kGpuUtilPct || measure == kGpuMemoryPct || measure == kGpuPowerW;
 }
 
 // Whether it takes a GPU to have a value; of the host's own measures too ("vram_peak_mb").

@@ -37,7 +37,7 @@ std::string Time(const BatchRow& row) { return row.elapsed_s ? FormatClock(*row.
 
 std::string Live(const BatchRow& row, const std::string& name) {
   const auto found = std::find_if(row.live.begin(), row.live.end(), [&](const LiveValue& one) { return one.name == name; });
-  return found != row.live.end() && found->value ? fmt::format("{:.4g}", *found->value) : "";
+  return found != row.live.end() ? LiveText(*found) : "";
 }
 
 // Those of every batch, then what the rows have of output.live.
@@ -229,7 +229,7 @@ std::string FormatTrialLine(const BatchRow& row) {
     line += part.empty() ? "" : "  " + part;
   }
   for (const LiveValue& one : row.live) {
-    line += one.value ? fmt::format("  {} {:.4g}", LiveHeading(one.name, row.live), *one.value) : "";
+    if (one.value) line += "  " + LiveHeading(one.name, row.live) + " " + LiveText(one);
   }
   return line;
 }

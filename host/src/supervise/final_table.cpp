@@ -49,7 +49,7 @@ std::vector<Column> ColumnsOf(const std::vector<FinalRow>& rows) {
   add("return +- s.e.", 102, [](const FinalRow& row) { return Return(*row.result); });
   for (size_t i = 0; asked != rows.end() && i < asked->live.size(); ++i) {
     add(LiveHeading(asked->live[i].name, asked->live), static_cast<int>(i), [i](const FinalRow& row) -> std::string {
-      return i < row.live.size() && row.live[i].value ? fmt::format("{:.4g}", *row.live[i].value) : "-";
+      return i < row.live.size() && row.live[i].value ? LiveText(row.live[i]) : "-";
     });
   }
   add("time", 103, [](const FinalRow& row) { return Time(*row.result); });

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/format_count.hpp"
+#include "machine/resource_measures.hpp"
 
 namespace backplane {
 namespace {
@@ -46,6 +47,12 @@ std::vector<LiveValue> LiveOf(const StatusFile& status) {
     live.push_back({one.name, std::isfinite(one.value) ? std::optional(one.value) : std::nullopt});
   }
   return live;
+}
+
+std::string LiveText(const LiveValue& value) {
+  if (!value.value) return "";
+  const std::optional<double> target = resource_measure::TargetOf(value.name);
+  return fmt::format("{:.4g}", *value.value) + (target && *value.value < *target ? fmt::format(" (target {:g})", *target) : "");
 }
 
 std::string LiveHeading(const std::string& name, const std::vector<LiveValue>& all) {
@@ -89,7 +96,7 @@ std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget,
   fields.push_back(Steps(status, budget));
   const std::vector<LiveValue> live = LiveOf(status);
   for (const LiveValue& one : live) {
-    if (one.value) fields.push_back(fmt::format("{} {:.4g}", LiveHeading(one.name, live), *one.value));
+    if (one.value) fields.push_back(LiveHeading(one.name, live) + " " + LiveText(one));
   }
   if (status.sps > 0) {
     fields.push_back(FormatCount(static_cast<uint64_t>(status.sps)) + " steps/s");

@@ -17,6 +17,8 @@ struct LiveValue {
   std::optional<double> value;  // finite
 };
 std::vector<LiveValue> LiveOf(const StatusFile& status);
+// "0.91", "40 (target 90)" of what is below its target, "" without a value.
+std::string LiveText(const LiveValue& value);
 // "length": the last part, or the whole name where two of `all` end alike.
 std::string LiveHeading(const std::string& name, const std::vector<LiveValue>& all);
 

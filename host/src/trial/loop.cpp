@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "machine/resource_measures.hpp"
 #include "store/metric_series.hpp"
 #include "trial/live_names.hpp"
 #include "trial/metric_events.hpp"
@@ -257,8 +258,14 @@ void TrialLoop::WriteLine() {
 
 // What this iteration has no value of keeps the one before, as an evaluation comes now and then.
 void TrialLoop::ShowLive(const nlohmann::json& line) {
-  if (parts_.spec.experiment.live.empty()) return;
-  for (const MetricValue& value : MetricSeries(line)) parts_.status.SetLive(value.name, value.value);
+  const bool of_gpu = parts_.spec.experiment.resources.gpus > 0;
+  if (parts_.spec.experiment.live.empty() && !of_gpu) return;
+  const std::vector<MetricValue> values = MetricSeries(line);
+  for (const MetricValue& value : values) {
+    // Of a granted GPU from its first sample on, so that there are no empty columns where nothing samples it.
+    if (of_gpu && resource_measure::IsLiveOfGpu(value.name)) parts_.status.AddLive(value.name);
+    parts_.status.SetLive(value.name, value.value);
+  }
 }
 
 // After an iteration everything is registered that will be: a mistyped name would stay empty without a word.

@@ -51,6 +51,13 @@ void StatusWriter::NameLive(const std::vector<std::string>& names) {
   }
 }
 
+void StatusWriter::AddLive(std::string_view name) {
+  for (StatusFile::Live& live : file_->live) {
+    if (name == live.name) return;
+    if (*live.name == '\0') return Put(live.name, name);
+  }
+}
+
 void StatusWriter::SetLive(std::string_view name, double value) {
   for (StatusFile::Live& live : file_->live)
     if (!name.empty() && name == live.name) live.value = value;

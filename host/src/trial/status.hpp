@@ -20,6 +20,7 @@ class StatusWriter {
   void SetPlugin(std::string_view id);
   void SetLine(std::string_view text);
   void NameLive(const std::vector<std::string>& names);  // as the experiment says it; no value yet
+  void AddLive(std::string_view name);                   // another one, unless it is there or there is no room
   void SetLive(std::string_view name, double value);     // nothing if the name is none of them
   StatusFile& data() { return *file_; }
 

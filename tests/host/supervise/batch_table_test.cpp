@@ -70,6 +70,12 @@ TEST(BatchTable, WhatOutputLiveAsksForStaysOnANarrowScreen) {
   EXPECT_EQ("  trial   state      progress  success_rate", narrow[1]) << "as many as there is room for, in the file's order";
 }
 
+TEST(BatchTable, WhatIsBelowItsTargetSaysSo) {
+  std::vector<BatchRow> rows = Rows();
+  rows[1].live = {{"resources/gpu_util_pct", 41.23}, {"resources/gpu_memory_pct", 85}};
+  EXPECT_THAT(FormatTrialLine(rows[1]), testing::EndsWith("  gpu_util_pct 41.23 (target 90)  gpu_memory_pct 85"));
+}
+
 TEST(BatchTable, ALineOfALogNamesThem) {
   EXPECT_THAT(FormatTrialLine(RowsWithLive()[1]), testing::EndsWith("return 4.5  1:02  success_rate 0.91  length 1235"));
 }

@@ -296,10 +296,10 @@ TEST(Seq2seq, GoesOnFromAState) {
   const std::string state = trial.State();
   for (int i = 0; i < 3; ++i) trial.Update(group);
   Trial resumed(options);
-  ASSERT_EQ(resumed.Load(state), BP_OK) << resumed.error();
-  EXPECT_EQ(resumed.State(), state);
+  ASSERT_EQ(resumed.Load(state, 3), BP_OK) << resumed.error();
+  EXPECT_TRUE(resumed.State() == state);
   for (int i = 0; i < 3; ++i) resumed.Update(group);
-  EXPECT_EQ(resumed.State(), trial.State());
+  EXPECT_TRUE(resumed.State() == trial.State());
   Trial other(Tiny({{"encoder_ffn_dim", "32"}}));
   EXPECT_NE(other.Load(state), BP_OK);
   EXPECT_THAT(other.error(), HasSubstr("fc1.weight should be 1024, got 2048"));

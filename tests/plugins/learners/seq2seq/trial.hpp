@@ -120,7 +120,11 @@ class Trial {
     static_cast<const bp_learner_device_use_1*>(Api()->get_extension(learner_, BP_LEARNER_DEVICE_USE_1))->reset_peak(learner_);
   }
   std::string State() { return backplane::test_support::SaveState(Api(), learner_); }
-  bp_status Load(const std::string& bytes) { return backplane::test_support::LoadState(Api(), learner_, bytes); }
+  // A trial that goes on has `updates` behind it; a new phase has none.
+  bp_status Load(const std::string& bytes, uint64_t updates = 0) {
+    updates_ = updates;
+    return backplane::test_support::LoadState(Api(), learner_, bytes);
+  }
   std::vector<int32_t> Act(const std::vector<Text>& texts, uint64_t begin, uint64_t end) {
     std::vector<int32_t> written;
     EXPECT_EQ(TryAct(texts, begin, end, &written), BP_OK) << error();
