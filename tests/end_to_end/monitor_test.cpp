@@ -59,8 +59,9 @@ TEST_F(MonitorTest, ATrialSamplesTheGpuItWasGranted) {
 
 TEST_F(MonitorTest, AGrantedGpuIsShownBesideItsTargetsWhileTheTrialRuns) {
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
-  const Finished run = Run("run walk.yaml --set resources.gpus=1 --set budget.env_steps=null --set budget.wall_time=3s"
-                           " --set sweep.seeds.n=2 --set learner.options.horizon=2048");
+  const Finished run =
+      Run("run walk.yaml --set resources.gpus=1 --set budget.env_steps=null --set budget.wall_time=3s"
+          " --set sweep.seeds.n=2 --set learner.options.horizon=2048");
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.out + run.err, testing::HasSubstr("gpu_util_pct 40 (target 90)"));
   EXPECT_THAT(run.out + run.err, testing::HasSubstr("gpu_power_w 100"));

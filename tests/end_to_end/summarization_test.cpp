@@ -146,8 +146,8 @@ TEST_F(BatchSizes, OnADeviceThatHoldsOnlyTheSmallestAllAreTheSmallest) {
   run("05a_small_batch_high_accum", " --out outputs/direct");
   const std::vector<double> direct = Losses(Attempt("direct") / "metrics.jsonl");
   ASSERT_EQ(direct.size(), 20u);
-  const auto peak = static_cast<uint64_t>(std::stod(Rows(dir_ / "outputs/direct/report/batch_optimization_results.csv")
-                                                        .begin()->second["peak_memory"]) * 1024);
+  const auto peak = static_cast<uint64_t>(
+      std::stod(Rows(dir_ / "outputs/direct/report/batch_optimization_results.csv").begin()->second["peak_memory"]) * 1024);
   const std::string limit = " --set resources.device_memory=" + std::to_string(peak * 5 / 4) + "KiB";
 
   run("05c_large_batch_no_accum", " --out outputs/shrunk" + limit);
@@ -158,8 +158,10 @@ TEST_F(BatchSizes, OnADeviceThatHoldsOnlyTheSmallestAllAreTheSmallest) {
   ASSERT_EQ(losses.size(), 20u);
   for (size_t i = 0; i < 20; ++i) EXPECT_NEAR(losses[i], direct[i], 1e-5) << "update " << i + 1;
 
-  run("05a_small_batch_high_accum", " --out outputs/auto --set learner.options.per_device_train_batch_size=auto"
-                                    " --set learner.options.gradient_accumulation_steps=0" + limit);
+  run("05a_small_batch_high_accum",
+      " --out outputs/auto --set learner.options.per_device_train_batch_size=auto"
+      " --set learner.options.gradient_accumulation_steps=0" +
+          limit);
   const nlohmann::json fitted = Result("auto");
   EXPECT_GE(fitted["data"]["micro_batch"], 8);
   EXPECT_LT(fitted["data"]["micro_batch"], 16);

@@ -53,7 +53,8 @@ std::vector<Rule> TargetRules() {
       {{"gpu_use_target", "the GPU is awake < 90 % of the time, mean after the first iteration",
         "The device waits for the rest of the trial some of the time.",
         "rollout.num_envs_per_env_runner up, and what the options declare to help",
-        "90 %: a target of this project, missed by most trials whose envs run on processors. Power is shown beside it: a device "
+        "90 %: a target of this project, missed by most trials whose envs run on processors. Power is shown beside it: a "
+        "device "
         "that is awake and draws little has little to do."},
        fmt::format("a granted GPU; {}; {} where there is one", kUtil, kPower),
        UseTarget},

@@ -67,7 +67,8 @@ constexpr bool IsKnown(std::string_view measure) {
   return std::find(std::begin(kAll), std::end(kAll), measure) != std::end(kAll);
 }
 
-// What a granted GPU is to reach, in percent: targets of this project. The whole of its memory is never needed, so a peak counts.
+// What a granted GPU is to reach, in percent: targets of this project. The whole of its memory is never needed, so a peak
+// counts.
 inline constexpr double kGpuUseTargetPct = 90, kGpuMemoryTargetPct = 80;
 inline std::optional<double> TargetOf(std::string_view measure) {
   if (measure == kGpuUtilPct) return kGpuUseTargetPct;

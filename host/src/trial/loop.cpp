@@ -92,7 +92,8 @@ void TrialLoop::RunRequests() {
       default:
         throw TrialFailure(
             BP_E_UNSUPPORTED, parts_.learner.id(),
-            fmt::format("asks for request kind {}, this host serves ROLLOUT, EVALUATE, DATA, TICK, SAVE and DONE", request.kind));
+            fmt::format("asks for request kind {}, this host serves ROLLOUT, EVALUATE, DATA, TICK, SAVE and DONE",
+                        request.kind));
     }
   }
 }
@@ -118,9 +119,10 @@ bool TrialLoop::StartCollecting(const bp_request& request) {
 void TrialLoop::CheckCollecting(const bp_request& request) const {
   const BudgetConfig& budget = parts_.spec.experiment.budget;
   if (!budget.iterations && !budget.env_steps && !budget.wall_time_s)
-    throw TrialFailure(BP_E_CONFIG, parts_.learner.id(),
-                       fmt::format("{}, and budget.epochs counts passes over a dataset: give iterations, env_steps or wall_time",
-                                   request.kind == BP_REQ_ROLLOUT ? "collects rollouts" : "evaluates candidates"));
+    throw TrialFailure(
+        BP_E_CONFIG, parts_.learner.id(),
+        fmt::format("{}, and budget.epochs counts passes over a dataset: give iterations, env_steps or wall_time",
+                    request.kind == BP_REQ_ROLLOUT ? "collects rollouts" : "evaluates candidates"));
   if (request.kind == BP_REQ_EVALUATE) return CandidateScorer::Check(request, parts_.env, parts_.learner);
   if (request.u.rollout.horizon == 0) throw TrialFailure(BP_E_INTERNAL, parts_.learner.id(), "asks for a rollout of 0 steps");
 }
@@ -163,7 +165,8 @@ void TrialLoop::RecordEpisodes(const std::vector<Episode>& episodes, const std::
 bp_limits TrialLoop::LimitsNow() {
   const Experiment& experiment = parts_.spec.experiment;
   Spent spent = SpentNow();
-  if (open_) ++spent.iterations;  // it is closed when the next one is asked for, and an attempt that goes on there has it counted
+  if (open_)
+    ++spent.iterations;  // it is closed when the next one is asked for, and an attempt that goes on there has it counted
   bp_limits limits = Limits(experiment.budget, spent, parts_.env.rows(), parts_.chunk_rows);
   limits.device_bytes = experiment.resources.device_memory_bytes.value_or(0);
   if (const bp_env_source_1* source = SourceOf(parts_.env)) limits.items = source->length(parts_.env.handle());

@@ -194,7 +194,8 @@ std::vector<std::string> TrialProcess::Warnings() {
   if (loop_) add(loop_->warnings());
   const std::lock_guard lock(log_mutex_);
   add(plugin_warnings_);
-  if (warnings_left_out_) all.emplace_back("plugins warn of more than can be told here; stderr.log of the attempt has all of it");
+  if (warnings_left_out_)
+    all.emplace_back("plugins warn of more than can be told here; stderr.log of the attempt has all of it");
   return all;
 }
 

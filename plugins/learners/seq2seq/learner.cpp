@@ -138,8 +138,8 @@ void Learner::Update() {
   const bp::PhaseScope phase(host(), "update_optim");
   const double loss = std::accumulate(losses_.begin(), losses_.end(), 0.0);
   const double lr =
-      options_.learning_rate *
-      LrFactor(options_.schedule, UpdatesDone(), WarmupUpdates(options_.warmup_steps, total_updates_), total_updates_, progress());
+      options_.learning_rate * LrFactor(options_.schedule, UpdatesDone(), WarmupUpdates(options_.warmup_steps, total_updates_),
+                                        total_updates_, progress());
   const double norm = model_->Step(lr);
   for (const auto& [name, value] : {std::pair("loss", loss), {"gradient's norm", norm}}) {
     if (!std::isfinite(value)) {
