@@ -2,10 +2,10 @@
 //
 //   bench_host cost FILE     cost per env step, actions prefilled, autoreset and statistics on; allocations; use of the threads
 //   bench_host raw FILE      a MuJoCo task under the host against the bare loop of mj_step over the same trace, in turn
-//   bench_host candidates FILE  the same for an evaluation of candidates: one episode of `horizon` steps for each row, actions 0
-//   bench_host threads FILE  threads=T against one thread over the same trace, in turn: S_T
-//   bench_host start FILE    milliseconds until a plugin is loaded and all rows are reset: the first step can begin
-//   bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop,
+//   bench_host candidates FILE  the same for an evaluation of candidates: one episode of `horizon` steps for each row, actions
+//   0 bench_host threads FILE  threads=T against one thread over the same trace, in turn: S_T bench_host start FILE
+//   milliseconds until a plugin is loaded and all rows are reset: the first step can begin bench_host count FILE    one rollout
+//   inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop,
 //                            loop=candidates: an evaluation of candidates (raw beside it with still=1)
 //   bench_host keeper FILE   what the keeper above each trial costs; FILE is the program `backplane`, pairs=N the repeats
 //   bench_host plan FOLDER   milliseconds to plan a sweep of 10,000 points, with the plugins of that folder
@@ -53,8 +53,7 @@ Command Parse(const std::vector<std::string>& words) {
   uint64_t threads = 1, pin = 0, masked = 0, still = 0;
   const std::map<std::string, uint64_t*> numbers = {
       {"rows", &s.rows}, {"chunk_rows", &s.chunk_rows}, {"horizon", &s.horizon}, {"spin", &s.spin}, {"threads", &threads},
-      {"pin", &pin},     {"pairs", &command.pairs},     {"masked", &masked},
-      {"still", &still}};
+      {"pin", &pin},     {"pairs", &command.pairs},     {"masked", &masked},     {"still", &still}};
   for (const std::string& word : words) {
     const std::string key = word.substr(0, word.find('='));
     const std::string value = word.size() > key.size() ? word.substr(key.size() + 1) : "";
@@ -194,6 +193,10 @@ nlohmann::json RunStart(const Command& command) {
   return {{"wall_ms", ready.wall_s * 1e3}, {"cpu_ms", ready.cpu_s * 1e3}, {"others", ready.others}};
 }
 
+void RequireWhole(bool whole, const std::string& id) {
+  if (!whole) throw std::runtime_error(id + ": an episode ended before `horizon` steps; take a smaller one");
+}
+
 #ifdef HAS_MUJOCO
 void RequireSame(bool same, const std::string& id) {
   if (!same)
@@ -235,7 +238,7 @@ nlohmann::json RunCandidates(const Command& command) {
     Host host(setting);
     bool whole = true;
     const Cost a = Measure([&] { whole = host.Score(); });
-    if (!whole) throw std::runtime_error(host.id() + ": an episode ended before `horizon` steps; take a smaller one");
+    RequireWhole(whole, host.id());
     Replay replay(trace);
     const Cost b = Measure([&] { replay.Run(setting.threads); });
     pairs.Add(a, b, {{"E_cpu", b.cpu_s / a.cpu_s}, {"E_wall", b.wall_s / a.wall_s}});
@@ -267,7 +270,9 @@ nlohmann::json RunCount(const Command& command) {
 #endif
   if (command.raw_loop) throw std::runtime_error("loop=raw: this build has no MuJoCo");
   Host host(command.setting);
-  backplane_bench_measured([&] { command.candidates ? void(host.Score()) : host.Collect(); });
+  bool whole = true;
+  backplane_bench_measured([&] { command.candidates ? void(whole = host.Score()) : host.Collect(); });
+  RequireWhole(whole, host.id());
   return out;
 }
 

@@ -2,6 +2,7 @@
 // episodes, and one delivery tells what they earned. Derives from bp::Learner as OnPolicy does; see learner.hpp.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "backplane/learner.hpp"
@@ -45,7 +46,8 @@ class CandidateLearner : public Learner {
   virtual void OnScores(const Scores& scores) = 0;
 
   void Plan(const bp_limits& limits, bp_request* out_request) override {
-    limits_ = limits;
+    if (BP_HAS(&limits, progress)) progress_ = limits.progress;
+    if (BP_HAS(&limits, env_steps_left)) env_steps_left_ = limits.env_steps_left;
     NextCandidates(&request_);
     if (request_.seeds.size() != request_.candidates * request_.episodes_each)
       throw Error(BP_E_INTERNAL, "an evaluation of " + std::to_string(request_.candidates) + " candidates in " +
@@ -64,11 +66,12 @@ class CandidateLearner : public Learner {
 
  protected:
   // Share of the budget used, and env steps left of it, when the evaluation was planned.
-  double progress() const { return limits_.progress; }
-  uint64_t env_steps_left() const { return limits_.env_steps_left; }
+  double progress() const { return progress_; }
+  uint64_t env_steps_left() const { return env_steps_left_; }
 
  private:
-  bp_limits limits_{};
+  double progress_ = 0;
+  uint64_t env_steps_left_ = std::numeric_limits<uint64_t>::max();
   CandidateRequest request_;
 };
 

@@ -54,8 +54,7 @@ std::vector<Rule> TargetRules() {
         "The device waits for the rest of the trial some of the time.",
         "rollout.num_envs_per_env_runner up, and what the options declare to help",
         "90 %: a target of this project, missed by most trials whose envs run on processors. Power is shown beside it: a "
-        "device "
-        "that is awake and draws little has little to do."},
+        "device that is awake and draws little has little to do."},
        fmt::format("a granted GPU; {}; {} where there is one", kUtil, kPower),
        UseTarget},
       {{"gpu_memory_target", "GPU memory in use never reached 80 %", "There is room for more rows or larger chunks at once.",

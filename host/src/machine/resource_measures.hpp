@@ -70,15 +70,13 @@ constexpr bool IsKnown(std::string_view measure) {
 // What a granted GPU is to reach, in percent: targets of this project. The whole of its memory is never needed, so a peak
 // counts.
 inline constexpr double kGpuUseTargetPct = 90, kGpuMemoryTargetPct = 80;
-inline std::optional<double> TargetOf(std::string_view measure) {
+constexpr std::optional<double> TargetOf(std::string_view measure) {
   if (measure == kGpuUtilPct) return kGpuUseTargetPct;
   if (measure == kGpuMemoryPct) return kGpuMemoryTargetPct;
   return std::nullopt;
 }
 // Shown live where a GPU is granted: power beside the targets, as a device that is awake and draws little has little to do.
-constexpr bool IsLiveOfGpu(std::string_view measure) {
-  return measure == kGpuUtilPct || measure == kGpuMemoryPct || measure == kGpuPowerW;
-}
+inline constexpr std::string_view kLiveOfGpu[] = {kGpuUtilPct, kGpuMemoryPct, kGpuPowerW};
 
 // Whether it takes a GPU to have a value; of the host's own measures too ("vram_peak_mb").
 inline bool IsOfGpu(std::string_view measure) {

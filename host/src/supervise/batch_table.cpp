@@ -40,7 +40,7 @@ std::string Live(const BatchRow& row, const std::string& name) {
   return found != row.live.end() ? LiveText(*found) : "";
 }
 
-// Those of every batch, then what the rows have of output.live.
+// Those of every batch, then what is shown of the rows live.
 std::vector<Column> ColumnsOf(const std::vector<const BatchRow*>& rows) {
   std::vector<Column> columns = {{"progress", Percent}, {"steps/s", Speed}, {"return", Return}, {"time", Time}};
   std::vector<LiveValue> live;
@@ -52,7 +52,8 @@ std::vector<Column> ColumnsOf(const std::vector<const BatchRow*>& rows) {
     }
   }
   for (const LiveValue& one : live) {
-    columns.push_back({LiveHeading(one.name, live), [name = one.name](const BatchRow& row) { return Live(row, name); }, true});
+    columns.push_back(
+        {LiveHeading(one.name, live), [name = one.name](const BatchRow& row) { return Live(row, name); }, one.asked});
   }
   return columns;
 }

@@ -44,7 +44,7 @@ std::vector<LiveValue> LiveOf(const StatusFile& status) {
   std::vector<LiveValue> live;
   for (const StatusFile::Live& one : status.live) {
     if (one.name[0] == '\0') break;
-    live.push_back({one.name, std::isfinite(one.value) ? std::optional(one.value) : std::nullopt});
+    live.push_back({one.name, std::isfinite(one.value) ? std::optional(one.value) : std::nullopt, one.added == 0});
   }
   return live;
 }
@@ -95,9 +95,11 @@ std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget,
                                      : fmt::format("iteration {}", status.iteration));
   fields.push_back(Steps(status, budget));
   const std::vector<LiveValue> live = LiveOf(status);
-  for (const LiveValue& one : live) {
-    if (one.value) fields.push_back(LiveHeading(one.name, live) + " " + LiveText(one));
-  }
+  const auto add_live = [&](bool asked) {
+    for (const LiveValue& one : live)
+      if (one.value && one.asked == asked) fields.push_back(LiveHeading(one.name, live) + " " + LiveText(one));
+  };
+  add_live(true);
   if (status.sps > 0) {
     fields.push_back(FormatCount(static_cast<uint64_t>(status.sps)) + " steps/s");
   }
@@ -105,6 +107,7 @@ std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget,
     fields.push_back(fmt::format("return {:.4g}", status.episode_return));
   }
   fields.push_back(FormatClock(elapsed_s) + (left_s ? ", about " + FormatClock(*left_s) + " left" : ""));
+  add_live(false);
   for (const std::string& field : fields) {
     if (static_cast<int>(line.size() + field.size()) + 2 > width) {
       break;

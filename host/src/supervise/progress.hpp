@@ -11,10 +11,11 @@
 
 namespace backplane {
 
-// A measure that output.live asks for.
+// A measure that is shown while a trial runs.
 struct LiveValue {
   std::string name;             // "ep/length"
   std::optional<double> value;  // finite
+  bool asked = true;            // by output.live; what is not gives way where there is no room
 };
 std::vector<LiveValue> LiveOf(const StatusFile& status);
 // "0.91", "40 (target 90)" of what is below its target, "" without a value.

@@ -63,7 +63,7 @@ TrialSpec ReadTrialSpec(const std::filesystem::path& trial_json);  // throws std
 
 // The layout of the mapped status file. The trial writes, the supervisor reads at any time, also after a crash: single
 // aligned words are atomic on the platforms we run on, and a torn text costs one wrong line on a screen.
-inline constexpr char kStatusMagic[8] = "BPSTAT2";
+inline constexpr char kStatusMagic[8] = "BPSTAT3";
 struct StatusFile {
   char magic[8];       // kStatusMagic
   uint64_t heartbeat;  // grows while the trial is alive
@@ -76,9 +76,10 @@ struct StatusFile {
   char line[256];   // last log line
   struct Live {
     char name[kMaxLiveName + 1];
-    double value;  // NaN: none yet
+    double value;    // NaN: none yet
+    uint32_t added;  // not of output.live: it gives way where there is no room
   };
-  Live live[kMaxLive];  // of output.live, in its order; an empty name ends them
+  Live live[kMaxLive];  // of output.live in its order, then what was added; an empty name ends them
 };
 
 }  // namespace backplane

@@ -106,6 +106,7 @@ class TrialLoop {
   int64_t start_ns_ = 0, end_ns_ = 0;
   double seconds_before_ = 0;  // of earlier attempts, for the wall-time budget
   uint64_t iterations_ = 0, env_steps_ = 0;
+  double gpu_memory_pct_ = 0;  // the most so far
   bool open_ = false, stopped_ = false, looked_for_live_ = false;
   std::vector<std::string> warnings_;
   int64_t iteration_start_ns_ = 0, iteration_end_ns_ = 0, collect_ns_ = 0;

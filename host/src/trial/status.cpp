@@ -54,7 +54,10 @@ void StatusWriter::NameLive(const std::vector<std::string>& names) {
 void StatusWriter::AddLive(std::string_view name) {
   for (StatusFile::Live& live : file_->live) {
     if (name == live.name) return;
-    if (*live.name == '\0') return Put(live.name, name);
+    if (*live.name == '\0') {
+      live.added = 1;
+      return Put(live.name, name);
+    }
   }
 }
 

@@ -143,7 +143,7 @@ void Learner::Update() {
   const double norm = model_->Step(lr);
   for (const auto& [name, value] : {std::pair("loss", loss), {"gradient's norm", norm}}) {
     if (!std::isfinite(value)) {
-      throw bp::Error(BP_E_NUMERIC, std::string("the ") + name + " of update " + std::to_string(model_->updates() + 1) +
+      throw bp::Error(BP_E_NUMERIC, std::string("the ") + name + " of update " + std::to_string(UpdatesDone() + 1) +
                                         " is not finite; a smaller learning_rate or a longer warm-up may help");
     }
   }

@@ -76,6 +76,14 @@ TEST(BatchTable, WhatIsBelowItsTargetSaysSo) {
   EXPECT_THAT(FormatTrialLine(rows[1]), testing::EndsWith("  gpu_util_pct 41.23 (target 90)  gpu_memory_pct 85"));
 }
 
+TEST(BatchTable, WhatNobodyAskedForGivesWay) {
+  std::vector<BatchRow> rows = Rows();
+  rows[1].live = {{"resources/gpu_util_pct", 41.23, false}, {"resources/gpu_memory_pct", 85, false}};
+  const auto heading = [&](int width) { return Lines(FormatBatch(rows, {}, Plain(width, 24)))[1]; };
+  EXPECT_THAT(heading(100), testing::EndsWith("progress  steps/s  return  time       gpu_util_pct  gpu_memory_pct"));
+  EXPECT_THAT(heading(70), testing::EndsWith("progress  steps/s  return  time"));
+}
+
 TEST(BatchTable, ALineOfALogNamesThem) {
   EXPECT_THAT(FormatTrialLine(RowsWithLive()[1]), testing::EndsWith("return 4.5  1:02  success_rate 0.91  length 1235"));
 }

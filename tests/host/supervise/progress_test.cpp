@@ -58,6 +58,15 @@ TEST(Progress, WhatOutputLiveAsksForStandsBehindTheSteps) {
   EXPECT_THAT(FormatProgress(status, {.env_steps = 300000}, 12, 63, 79), testing::EndsWith("success_rate 0.91"));
 }
 
+TEST(Progress, WhatNobodyAskedForGivesWay) {
+  StatusFile status = Status();
+  std::strcpy(status.live[0].name, "resources/gpu_util_pct");
+  status.live[0].value = 40, status.live[0].added = 1;
+  EXPECT_THAT(FormatProgress(status, {.env_steps = 300000}, 12, 63, 200),
+              testing::EndsWith("0:12, about 1:03 left  gpu_util_pct 40 (target 90)"));
+  EXPECT_THAT(FormatProgress(status, {.env_steps = 300000}, 12, 63, 100), testing::EndsWith("about 1:03 left"));
+}
+
 TEST(Progress, NarrowScreenLosesWholeFields) {
   const std::string line = FormatProgress(Status(), {.env_steps = 300000}, 12, 63, 40);
   EXPECT_LE(line.size(), 40u);
