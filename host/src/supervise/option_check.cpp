@@ -20,7 +20,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kCheckTick_ms = 200;
-constexpr double kPatience_s = 60;  // between two answers; loading a large library from a cold disk is most of a check
+// Between two answers, at least: most of a check is loading a large library from a cold disk, or reading a data set. The experiment's
+// hang_timeout may give more.
+constexpr double kPatience_s = 60;
 
 // One configuration that is asked for.
 struct Question {
@@ -139,7 +141,7 @@ class Checker {
     for (const Question* question : open) command.child.arguments.push_back(WriteTrialJson(*question, *grant, dir).string());
     Ending ending;
     ending.memory_limit_bytes = grant->memory_bytes;
-    Wait(engine_.Start(command), command.child.stdout_file, &ending);
+    Wait(engine_.Start(command), command.child.stdout_file, std::max(kPatience_s, resources.hang_timeout_s), &ending);
     slots_.Give(*grant);
     return ending;
   }
@@ -163,7 +165,7 @@ class Checker {
   }
 
   // Each answer is a sign of life.
-  void Wait(JobId job, const std::filesystem::path& answers, Ending* ending) {
+  void Wait(JobId job, const std::filesystem::path& answers, double patience_s, Ending* ending) {
     Clock::time_point last_sign = Clock::now();
     uintmax_t size = 0;
     int interrupts = 0;
@@ -185,7 +187,7 @@ class Checker {
         interrupts = count;
         engine_.Stop(job, count >= 2 ? StopHow::kKill : StopHow::kAsk);
       }
-      if (std::chrono::duration<double>(Clock::now() - last_sign).count() > kPatience_s) {
+      if (std::chrono::duration<double>(Clock::now() - last_sign).count() > patience_s) {
         ending->stop = StopReason::kHang;
         engine_.Stop(job, StopHow::kKill);
       }
