@@ -2,10 +2,10 @@
 //
 //   bench_host cost FILE     cost per env step, actions prefilled, autoreset and statistics on; allocations; use of the threads
 //   bench_host raw FILE      a MuJoCo task under the host against the bare loop of mj_step over the same trace, in turn
-//   bench_host candidates FILE  the same for an evaluation of candidates: one episode of `horizon` steps for each row, actions
-//   0 bench_host threads FILE  threads=T against one thread over the same trace, in turn: S_T bench_host start FILE
-//   milliseconds until a plugin is loaded and all rows are reset: the first step can begin bench_host count FILE    one rollout
-//   inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop,
+//   bench_host candidates FILE  the same for an evaluation of candidates: an episode of `horizon` steps for each row, actions 0
+//   bench_host threads FILE  threads=T against one thread over the same trace, in turn: S_T
+//   bench_host start FILE    milliseconds until a plugin is loaded and all rows are reset: the first step can begin
+//   bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop,
 //                            loop=candidates: an evaluation of candidates (raw beside it with still=1)
 //   bench_host keeper FILE   what the keeper above each trial costs; FILE is the program `backplane`, pairs=N the repeats
 //   bench_host plan FOLDER   milliseconds to plan a sweep of 10,000 points, with the plugins of that folder

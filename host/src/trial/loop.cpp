@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <iterator>
 #include <utility>
 
 #include "machine/resource_measures.hpp"
-#include "store/metric_series.hpp"
 #include "trial/live_names.hpp"
 #include "trial/metric_events.hpp"
 #include "trial/time_table.hpp"
@@ -266,15 +264,19 @@ void TrialLoop::ShowLive(const nlohmann::json& line) {
   const bool of_gpu = parts_.spec.experiment.resources.gpus > 0;
   if (parts_.spec.experiment.live.empty() && !of_gpu) return;
   std::vector<MetricValue> values = MetricSeries(line);
-  for (size_t i = 0; of_gpu && i < std::size(resource_measure::kLiveOfGpu); ++i) {
-    const std::string_view measure = resource_measure::kLiveOfGpu[i];
-    const auto found = std::find_if(values.begin(), values.end(), [&](const MetricValue& one) { return one.name == measure; });
-    if (found == values.end()) continue;  // nothing has sampled it yet: there would be an empty column
+  if (of_gpu) AddLiveOfGpu(&values);
+  for (const MetricValue& value : values) parts_.status.SetLive(value.name, value.value);
+}
+
+void TrialLoop::AddLiveOfGpu(std::vector<MetricValue>* values) {
+  for (const std::string_view measure : resource_measure::kLiveOfGpu) {
+    const auto found =
+        std::find_if(values->begin(), values->end(), [&](const MetricValue& one) { return one.name == measure; });
+    if (found == values->end()) continue;  // nothing has sampled it yet: there would be an empty column
     parts_.status.AddLive(measure);
     // Of memory the most so far, as the finding of its target takes it.
     if (measure == resource_measure::kGpuMemoryPct) found->value = gpu_memory_pct_ = std::max(gpu_memory_pct_, found->value);
   }
-  for (const MetricValue& value : values) parts_.status.SetLive(value.name, value.value);
 }
 
 // After an iteration everything is registered that will be: a mistyped name would stay empty without a word.

@@ -13,6 +13,7 @@
 #include "rollout/candidate_scorer.hpp"
 #include "rollout/collector.hpp"
 #include "rollout/evaluator.hpp"
+#include "store/metric_series.hpp"
 #include "trial/budget.hpp"
 #include "trial/checkpoint.hpp"
 #include "trial/contract.hpp"
@@ -81,7 +82,8 @@ class TrialLoop {
   Spent SpentNow() const;
   void PostEpisodes(const std::vector<Episode>& episodes);
   void ShowLive(const nlohmann::json& line);  // as MetricsFile writes it
-  void Warn(const std::string& sentence);     // in the log, the status and the result
+  void AddLiveOfGpu(std::vector<MetricValue>* values);
+  void Warn(const std::string& sentence);  // in the log, the status and the result
   void WarnOfLiveNames(const nlohmann::json& line);
 
   LoopParts parts_;
