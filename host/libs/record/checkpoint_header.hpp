@@ -1,0 +1,83 @@
+// What a checkpoint says of itself before its parts: of which trial it is, how far that was, and which bytes follow.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/attempt_files.hpp"
+#include "record/data_position.hpp"
+#include "record/fields.hpp"
+
+namespace backplane {
+
+// An episode that ended. Its numbers may be NaN.
+struct SavedEpisode {
+  double episode_return = 0, length = 0;
+  std::vector<double> infos;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("return", self.episode_return);
+    visit("length", self.length);
+    visit("infos", self.infos);
+  }
+};
+
+// The last episodes, of which the metrics are means.
+struct SavedWindow {
+  uint64_t total = 0;              // episodes of the trial so far
+  std::vector<std::string> names;  // of each episode's infos
+  std::vector<SavedEpisode> episodes;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("total", self.total);
+    visit("names", self.names);
+    visit("episodes", self.episodes);
+  }
+};
+
+struct CheckpointPart {
+  std::string name;
+  uint64_t bytes = 0;
+  std::string sha256;  // 64 lower-case hex digits
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("name", self.name);
+    visit("bytes", self.bytes);
+    visit("sha256", self.sha256);
+  }
+};
+
+inline constexpr uint64_t kCheckpointVersion = 2;
+
+struct CheckpointHeader {
+  uint64_t version = kCheckpointVersion;
+  std::string trial_id;
+  bool at_end = false;  // of the trial: what another phase may begin with
+  uint64_t iterations = 0, env_steps = 0;
+  uint64_t policy_steps = 0;  // of each row; 0: before the first rollout
+  double seconds = 0;         // of all attempts, for the wall-time budget
+  SavedWindow window;
+  std::optional<std::vector<MetricsPart>> metrics_parts;  // the lines before; absent in what older versions wrote
+  std::optional<DataPosition> data;                       // of a learner of a data set
+  std::optional<nlohmann::json> unwritten;                // the line of an iteration that is counted and not in the metrics yet
+  std::vector<CheckpointPart> parts;                      // in the order of the file
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("version", self.version);
+    visit("trial_id", self.trial_id);
+    visit("at_end", self.at_end);
+    visit("iterations", self.iterations);
+    visit("env_steps", self.env_steps);
+    visit("policy_steps", self.policy_steps);
+    visit("seconds", self.seconds);
+    visit("window", self.window);
+    visit("metrics_parts", self.metrics_parts);
+    visit("data", self.data);
+    visit("unwritten", self.unwritten);
+    visit("parts", self.parts);
+  }
+};
+
+}  // namespace backplane

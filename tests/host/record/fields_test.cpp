@@ -1,0 +1,99 @@
+#include "record/fields.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+
+namespace backplane {
+namespace {
+
+struct Part {
+  std::string name;
+  uint64_t bytes = 0;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("name", self.name);
+    visit("bytes", self.bytes);
+  }
+};
+
+struct Whole {
+  int32_t version = 0;
+  double seconds = 0;
+  bool done = false;
+  std::optional<std::string> why;
+  std::vector<Part> parts;
+  std::map<std::string, double> measures;
+  nlohmann::json other;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("version", self.version);
+    visit("seconds", self.seconds);
+    visit("done", self.done);
+    visit("why", self.why);
+    visit("parts", self.parts);
+    visit("measures", self.measures);
+    visit("other", self.other);
+  }
+};
+
+const char* const kText =
+    R"({"done":true,"measures":{"sps":2.5},"other":[1,"x"],"parts":[{"bytes":7,"name":"rows"}],"seconds":1.5,"version":-3})";
+
+std::string ErrorOf(const std::string& json) {
+  try {
+    RecordFromJson<Whole>(nlohmann::json::parse(json));
+  } catch (const RecordError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string With(const std::string& key, const std::string& value) {
+  nlohmann::json json = nlohmann::json::parse(kText);
+  json[key] = nlohmann::json::parse(value);
+  return json.dump();
+}
+
+TEST(RecordFields, AreReadFromWhatTheyWereWrittenAs) {
+  const Whole whole = RecordFromJson<Whole>(nlohmann::json::parse(kText));
+  EXPECT_EQ(-3, whole.version);
+  EXPECT_EQ(1.5, whole.seconds);
+  EXPECT_TRUE(whole.done);
+  EXPECT_FALSE(whole.why);
+  ASSERT_EQ(1u, whole.parts.size());
+  EXPECT_EQ("rows", whole.parts[0].name);
+  EXPECT_EQ(7u, whole.parts[0].bytes);
+  EXPECT_EQ(2.5, whole.measures.at("sps"));
+  EXPECT_EQ(kText, ToJson(whole).dump());
+}
+
+TEST(RecordFields, AnOptionalIsLeftOutAndMayBeNull) {
+  EXPECT_FALSE(RecordFromJson<Whole>(nlohmann::json::parse(With("why", "null"))).why);
+  EXPECT_EQ("full", RecordFromJson<Whole>(nlohmann::json::parse(With("why", R"("full")"))).why);
+}
+
+TEST(RecordFields, NaNIsNull) {
+  Whole whole = RecordFromJson<Whole>(nlohmann::json::parse(kText));
+  whole.seconds = std::nan("");
+  EXPECT_TRUE(ToJson(whole).at("seconds").is_null());
+  EXPECT_TRUE(std::isnan(RecordFromJson<Whole>(ToJson(whole)).seconds));
+}
+
+TEST(RecordFields, KeysOfALaterVersionArePassedOver) { EXPECT_EQ("", ErrorOf(With("colour", R"("red")"))); }
+
+TEST(RecordFields, AMisfitNamesPlaceWantedAndFound) {
+  EXPECT_EQ(R"("version": wanted a whole number, found 3000000000)", ErrorOf(With("version", "3000000000")));
+  EXPECT_EQ(R"("version": wanted a whole number, found 1.5)", ErrorOf(With("version", "1.5")));
+  EXPECT_EQ(R"("parts[0].bytes": wanted a whole number from 0 on, found -1)",
+            ErrorOf(With("parts", R"([{"name": "rows", "bytes": -1}])")));
+  EXPECT_EQ(R"("parts[1].bytes" is missing)", ErrorOf(With("parts", R"([{"name": "a", "bytes": 1}, {"name": "b"}])")));
+  EXPECT_EQ(R"("parts": wanted a list, found {})", ErrorOf(With("parts", "{}")));
+  EXPECT_EQ(R"("measures.sps": wanted a number, found "fast")", ErrorOf(With("measures", R"({"sps": "fast"})")));
+  EXPECT_EQ(R"("why": wanted a text, found 7)", ErrorOf(With("why", "7")));
+  EXPECT_EQ("wanted an object, found []", ErrorOf("[]"));
+}
+
+}  // namespace
+}  // namespace backplane
