@@ -2,14 +2,18 @@
 
 #include <fcntl.h>
 #include <openssl/evp.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <memory>
-#include <sstream>
 #include <stdexcept>
+
+#include "base/format_count.hpp"
 
 namespace backplane {
 namespace {
@@ -18,42 +22,15 @@ namespace {
   throw std::runtime_error(what + " " + file.string() + ": " + std::strerror(errno));
 }
 
-class Digest {
- public:
-  Digest() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-    if (!context_ || EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1) {
-      throw std::runtime_error("SHA-256 is not available from libcrypto");
-    }
-  }
-  void Add(const void* data, size_t size) { EVP_DigestUpdate(context_.get(), data, size); }
-  std::string Hex() {
-    unsigned char bytes[EVP_MAX_MD_SIZE];
-    unsigned int size = 0;
-    EVP_DigestFinal_ex(context_.get(), bytes, &size);
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::string hex;
-    for (unsigned int i = 0; i < size; ++i) {
-      hex += kDigits[bytes[i] >> 4];
-      hex += kDigits[bytes[i] & 15];
-    }
-    return hex;
-  }
-
- private:
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
-};
-
-void SyncFolder(const std::filesystem::path& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) {
-    return;  // the file itself is safe; only its name could be lost with the power
-  }
-  fsync(fd);
-  close(fd);
+const char* KindOf(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "something else";
 }
 
 // False with the reason in errno.
-bool WriteAll(int fd, const std::string& text) {
+bool WriteAll(int fd, std::string_view text) {
   for (size_t done = 0; done < text.size();) {
     const ssize_t n = write(fd, text.data() + done, text.size() - done);
     if (n < 0 && errno != EINTR) {
@@ -64,27 +41,48 @@ bool WriteAll(int fd, const std::string& text) {
   return true;
 }
 
-void Replace(const std::filesystem::path& file, const std::string& text, bool durable) {
-  const std::filesystem::path temporary = file.string() + ".tmp";
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+void WriteWhole(const std::filesystem::path& file, const std::vector<std::string_view>& pieces, bool durable) {
+  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) {
-    Fail("cannot create", temporary);
+    Fail("cannot create", file);
   }
-  const bool written = WriteAll(fd, text) && (!durable || fsync(fd) == 0);
+  bool written = true;
+  for (size_t i = 0; i < pieces.size() && written; ++i) {
+    written = WriteAll(fd, pieces[i]);
+  }
+  written = written && (!durable || fsync(fd) == 0);
   const int error = errno;
   close(fd);
   if (!written) {
     // What did not fit must not keep the disk full: others still have to write down how this ended.
-    unlink(temporary.c_str());
+    unlink(file.c_str());
     errno = error;
-    Fail("cannot write", temporary);
+    Fail("cannot write", file);
   }
+}
+
+void Replace(const std::filesystem::path& file, const std::string& text, bool durable) {
+  const std::filesystem::path temporary = file.string() + ".tmp";
+  WriteWhole(temporary, {text}, durable);
   if (rename(temporary.c_str(), file.c_str()) != 0) {
     Fail("cannot rename a file to", file);
   }
 }
 
 }  // namespace
+
+void SyncFolder(const std::filesystem::path& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) {
+    return;  // the file itself is safe; only its name could be lost with the power
+  }
+  fsync(fd);
+  close(fd);
+}
+
+void WriteDurably(const std::filesystem::path& file, const std::vector<std::string_view>& pieces) {
+  WriteWhole(file, pieces, /*durable=*/true);
+}
 
 void WriteFileAtomic(const std::filesystem::path& file, const std::string& text) {
   Replace(file, text, /*durable=*/true);
@@ -93,14 +91,49 @@ void WriteFileAtomic(const std::filesystem::path& file, const std::string& text)
 
 void ReplaceFile(const std::filesystem::path& file, const std::string& text) { Replace(file, text, /*durable=*/false); }
 
-std::optional<std::string> ReadFile(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    return std::nullopt;
+int OpenRegularFile(const std::filesystem::path& file, std::string* why_not) {
+  struct stat info {};
+  const auto fail = [&](const std::string& why) {
+    *why_not = why;
+    return -1;
+  };
+  // Before it is opened, as opening a device may do something; and after, as another file may have come in its place.
+  if (stat(file.c_str(), &info) != 0) return fail(std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) return fail(std::string("is ") + KindOf(info.st_mode) + ", not a regular file");
+  const int fd = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return fail(std::strerror(errno));
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) return fd;
+  close(fd);
+  return fail("is not a regular file");
+}
+
+FileText ReadRegularFile(const std::filesystem::path& file, uint64_t most_bytes) {
+  FileText result;
+  const int fd = OpenRegularFile(file, &result.why_not);
+  if (fd < 0) return result;
+  struct stat info {};
+  std::string text;
+  // Files of /proc have no size before they are read.
+  if (fstat(fd, &info) == 0) text.reserve(std::min(static_cast<uint64_t>(info.st_size), most_bytes) + 1);
+  char block[65536];
+  ssize_t n = 0;
+  while (text.size() <= most_bytes && ((n = read(fd, block, sizeof block)) > 0 || (n < 0 && errno == EINTR))) {
+    if (n > 0) text.append(block, static_cast<size_t>(n));
   }
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
+  const int error = errno;
+  close(fd);
+  if (n < 0) {
+    result.why_not = std::strerror(error);
+  } else if (text.size() > most_bytes) {
+    result.why_not = "is longer than " + FormatCount(most_bytes) + " bytes";
+  } else {
+    result.text = std::move(text);
+  }
+  return result;
+}
+
+std::optional<std::string> ReadFile(const std::filesystem::path& file) {
+  return ReadRegularFile(file, std::numeric_limits<uint64_t>::max() / 2).text;
 }
 
 std::vector<std::string> LastLines(const std::filesystem::path& file, size_t count) {
@@ -123,8 +156,29 @@ std::vector<std::string> LastLines(const std::filesystem::path& file, size_t cou
   return lines;
 }
 
-std::string Sha256(const std::string& text) {
-  Digest digest;
+Sha256Digest::Sha256Digest() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+  if (!context_ || EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1) {
+    throw std::runtime_error("SHA-256 is not available from libcrypto");
+  }
+}
+
+void Sha256Digest::Add(const void* data, size_t size) { EVP_DigestUpdate(context_.get(), data, size); }
+
+std::string Sha256Digest::Hex() {
+  unsigned char bytes[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  EVP_DigestFinal_ex(context_.get(), bytes, &size);
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  for (unsigned int i = 0; i < size; ++i) {
+    hex += kDigits[bytes[i] >> 4];
+    hex += kDigits[bytes[i] & 15];
+  }
+  return hex;
+}
+
+std::string Sha256(std::string_view text) {
+  Sha256Digest digest;
   digest.Add(text.data(), text.size());
   return digest.Hex();
 }
@@ -134,7 +188,7 @@ std::string Sha256OfFile(const std::filesystem::path& file) {
   if (!stream) {
     Fail("cannot read", file);
   }
-  Digest digest;
+  Sha256Digest digest;
   char block[65536];
   while (stream.read(block, sizeof block) || stream.gcount() > 0) {
     digest.Add(block, static_cast<size_t>(stream.gcount()));

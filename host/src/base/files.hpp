@@ -1,9 +1,14 @@
 // Small files that must be whole or absent, and hashes of files.
 #pragma once
 
+#include <openssl/types.h>
+
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace backplane {
@@ -15,13 +20,41 @@ void WriteFileAtomic(const std::filesystem::path& file, const std::string& text)
 // The same for readers, but without waiting for the disk: for what is written again and again and can be lost with the power.
 void ReplaceFile(const std::filesystem::path& file, const std::string& text);
 
+// The steps of WriteFileAtomic for who does more between them: one piece after the other and fsync, under the file's own name.
+// What could not be written whole is removed again. Throws std::runtime_error.
+void WriteDurably(const std::filesystem::path& file, const std::vector<std::string_view>& pieces);
+// Names that were given, changed or taken in it are on the disk afterwards, where the file system lets one ask for it.
+void SyncFolder(const std::filesystem::path& folder);
+
+// Nothing also for what is no regular file: opening a pipe would wait for a writer, and a device may have no end.
 std::optional<std::string> ReadFile(const std::filesystem::path& file);
+
+struct FileText {
+  std::optional<std::string> text;
+  std::string why_not;  // "is a pipe, not a regular file"
+};
+// The same with a reason, and of a file of at most `most_bytes`.
+FileText ReadRegularFile(const std::filesystem::path& file, uint64_t most_bytes);
+
+// A file descriptor of a regular file, opened for reading; -1: none, and why in `why_not`. Never waits.
+int OpenRegularFile(const std::filesystem::path& file, std::string* why_not);
 
 // The last `count` lines that are not empty; reads at most the last 64 KiB of the file.
 std::vector<std::string> LastLines(const std::filesystem::path& file, size_t count);
 
+// A hash of what comes piece by piece.
+class Sha256Digest {
+ public:
+  Sha256Digest();
+  void Add(const void* data, size_t size);
+  std::string Hex();  // of all that was added; ends the digest
+
+ private:
+  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context_;
+};
+
 // 64 lower-case hex digits. The file form throws std::runtime_error if the file can not be read.
-std::string Sha256(const std::string& text);
+std::string Sha256(std::string_view text);
 std::string Sha256OfFile(const std::filesystem::path& file);
 
 }  // namespace backplane

@@ -8,6 +8,7 @@ namespace backplane {
 namespace {
 
 constexpr size_t kMaxNames = 3;
+constexpr size_t kMaxLength = 200;  // what is longer is no misspelt name
 
 char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
@@ -39,10 +40,14 @@ std::vector<std::string> Nearest(std::string_view name, const std::vector<Candid
     size_t distance;
     const Candidate* candidate;
   };
+  const size_t farthest = std::max<size_t>(1, name.size() / 3);
   std::vector<Scored> scored;
+  if (name.size() > kMaxLength) return {};
   for (const Candidate& candidate : candidates) {
+    // Each letter too many or too few counts one: what is much longer need not be compared.
+    if (candidate.word.size() > name.size() + farthest) continue;
     size_t distance = EditDistance(name, candidate.word);
-    bool near = distance <= std::max<size_t>(1, name.size() / 3) && distance < std::max(name.size(), candidate.word.size());
+    bool near = distance <= farthest && distance < std::max(name.size(), candidate.word.size());
     if (near) scored.push_back({distance, &candidate});
   }
   std::stable_sort(scored.begin(), scored.end(), [](const Scored& a, const Scored& b) { return a.distance < b.distance; });

@@ -1,0 +1,19 @@
+// Words of a plugin where they are kept: a sentence is enough of them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace backplane {
+
+inline constexpr size_t kMaxSentence = 4096;  // bytes
+
+// The first `most` bytes, cut between two characters of UTF-8, and how many more there were.
+inline std::string Bounded(std::string_view text, size_t most = kMaxSentence) {
+  if (text.size() <= most) return std::string(text);
+  size_t end = most;
+  while (end > 0 && most - end < 3 && (text[end] & 0xC0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "... (" + std::to_string(text.size() - end) + " bytes more)";
+}
+
+}  // namespace backplane

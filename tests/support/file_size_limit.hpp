@@ -1,0 +1,28 @@
+// A limit on the size of files: it ends a write half-way, as a full disk does.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <csignal>
+
+namespace backplane {
+
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, SIG_DFL);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+}  // namespace backplane
