@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <unordered_map>
 
+#include "base/files.hpp"
 #include "config/value.hpp"
 
 namespace backplane {
@@ -13,14 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> ReadText(const fs::path& file) {
-  std::error_code error;
-  std::ifstream stream(file, std::ios::binary);
-  if (fs::is_directory(file, error) || !stream) return std::nullopt;
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
+constexpr uint64_t kMaxFileBytes = 16 << 20;
+constexpr size_t kMaxBases = 32;  // an experiment file that builds upon a file that builds upon ...
 
 class BaseReader {
  public:
@@ -34,9 +28,14 @@ class BaseReader {
       errors_->Add(*named_by, fmt::format("base: '{}' builds upon itself", file.string()));
       return std::nullopt;
     }
-    std::optional<std::string> text = ReadText(file);
+    if (open_.size() > kMaxBases) {
+      errors_->Add(*named_by, fmt::format("base: more than {} files build upon each other", kMaxBases));
+      return std::nullopt;
+    }
+    const FileText read = ReadRegularFile(file, kMaxFileBytes);
+    const std::optional<std::string>& text = read.text;
     if (!text) {
-      std::string message = fmt::format("cannot read '{}'", file.string());
+      std::string message = fmt::format("cannot read '{}': {}", file.string(), read.why_not);
       named_by ? errors_->Add(*named_by, "base: " + message) : errors_->AddFile(file.string(), message);
       return std::nullopt;
     }
@@ -81,10 +80,13 @@ void MergeOver(Node over, Node* under) {
     return;
   }
   under->mark = over.mark;
+  std::unordered_map<std::string, size_t> places;
+  for (size_t i = 0; i < under->entries.size(); ++i) places.emplace(under->entries[i].key, i);
   for (Entry& entry : over.entries) {
-    if (Entry* existing = FindEntry(under, entry.key)) {
-      existing->mark = entry.mark;
-      MergeOver(std::move(entry.value), &existing->value);
+    if (const auto found = places.find(entry.key); found != places.end()) {
+      Entry& existing = under->entries[found->second];
+      existing.mark = entry.mark;
+      MergeOver(std::move(entry.value), &existing.value);
     } else {
       under->entries.push_back(std::move(entry));
     }

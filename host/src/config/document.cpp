@@ -1,20 +1,27 @@
 #include "config/document.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
+#include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
 
 #include <algorithm>
 #include <charconv>
 #include <sstream>
+#include <unordered_map>
 
+#include "base/format_count.hpp"
+#include "base/printable.hpp"
 #include "config/errors.hpp"
 
 namespace backplane {
 namespace {
 
-// An alias can contain itself, and a few aliases of aliases can grow without end.
-constexpr int kMaxDepth = 64;
-constexpr int kMaxNodes = 100000;
+// More than any experiment has, and few enough to be read within seconds and within the memory of a small machine.
+constexpr size_t kMaxDepth = 64;
+constexpr size_t kMaxValues = 500000;
+constexpr size_t kMaxLineBytes = 1 << 20;
 
 bool AllDigits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -35,36 +42,112 @@ bool LooksNotFinite(std::string_view text) {
   return false;
 }
 
-class Converter {
- public:
-  Converter(std::shared_ptr<const Source> source, Errors* errors) : source_(std::move(source)), errors_(errors) {}
+// Ends the reading of a document that no error can be read past.
+struct Unreadable {
+  Mark mark;
+  std::string why;
+};
 
-  Node Convert(const YAML::Node& yaml, const Mark& fallback, int depth = 0) {
+// Behind one that has been read whole.
+struct SecondDocument {};
+
+// Builds the tree while the parser reads. Rationale: the parser's own tree holds a document whole before its depth and its size
+// are known, and an alias in it may contain itself.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  TreeBuilder(std::shared_ptr<const Source> source, Errors* errors) : source_(std::move(source)), errors_(errors) {}
+
+  Node TakeRoot() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (started_ && mark.pos == begin_.pos) {  // it has found nothing that it could take
+      // Of a directive the parser's mark may lie behind its line.
+      const size_t line = static_cast<size_t>(mark.line), column = static_cast<size_t>(mark.column);
+      const bool within = line < source_->lines.size() && column < source_->lines[line].size();
+      throw Unreadable{At(mark), "not valid YAML: a value was expected, found " +
+                                     (within ? "'" + source_->lines[line].substr(column, 1) + "'" : std::string("none"))};
+    }
+    if (started_) throw SecondDocument{};
+    started_ = true;
+    begin_ = mark;
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Node node;
-    node.mark = At(yaml.Mark(), fallback);
-    if (depth > kMaxDepth || ++count_ > kMaxNodes) {
-      if (!too_large_) Reject(&node, "the document is nested too deeply or its aliases repeat without end");
-      too_large_ = node.reported = true;
-      return node;
-    }
-    if (!yaml.Tag().empty() && yaml.Tag() != "?" && yaml.Tag() != "!") {
-      Reject(&node, fmt::format("the tag '{}' is not read; write the value without it", yaml.Tag()));
-    }
-    if (yaml.IsScalar()) ConvertScalar(yaml, &node);
-    if (yaml.IsSequence()) {
-      node.kind = Node::Kind::kList;
-      for (const auto& item : yaml) node.items.push_back(Convert(item, node.mark, depth + 1));
-    }
-    if (yaml.IsMap()) ConvertMap(yaml, &node, depth);
-    if (yaml.IsNull()) node.mark = fallback;  // the parser places an empty value wherever it noticed it
-    return node;
+    node.mark = At(mark);
+    Put(std::move(node), anchor);
   }
 
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+    Node node;
+    node.kind = Node::Kind::kScalar;
+    node.mark = At(mark);
+    node.text = value;
+    node.quoted = tag != "?";
+    if (!IsKey()) CheckScalar(tag, &node);
+    Put(std::move(node), anchor);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchored_.find(anchor);
+    if (found == anchored_.end()) throw Unreadable{At(mark), "an alias within what it stands for"};
+    CountValues(found->second.values, At(mark));
+    Put(found->second.node, 0);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Open(Node::Kind::kList, At(mark), tag, anchor);
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    Open(Node::Kind::kMap, At(mark), tag, anchor);
+  }
+  void OnSequenceEnd() override { Close(); }
+  void OnMapEnd() override { Close(); }
+
  private:
-  void ConvertScalar(const YAML::Node& yaml, Node* node) {
-    node->kind = Node::Kind::kScalar;
-    node->text = yaml.Scalar();
-    node->quoted = yaml.Tag() != "?";
+  // A list or map whose end has not been read.
+  struct Level {
+    Node node;
+    YAML::anchor_t anchor = 0;
+    size_t values_before = 0;
+    bool is_key = false;                             // of the map around it
+    bool has_key = false;                            // of a map: the next node is the value of `key`
+    std::optional<Entry> key;                        // absent: the value is not used
+    std::unordered_map<std::string, size_t> places;  // of a map's keys among its entries
+  };
+  struct Anchored {
+    Node node;
+    size_t values;
+  };
+
+  bool IsKey() const { return !levels_.empty() && levels_.back().node.IsMap() && !levels_.back().has_key; }
+  Mark At(const YAML::Mark& mark) const { return {source_, mark.line + 1, mark.column + 1}; }
+
+  void Add(const Mark& mark, std::string message) {
+    if (unused_ == 0) errors_->Add(mark, std::move(message));
+  }
+  void Reject(Node* node, std::string message) {
+    Add(node->mark, std::move(message));
+    node->reported = true;
+  }
+
+  void CountValues(size_t values, const Mark& mark) {
+    values_ += values;
+    if (values_ > kMaxValues) {
+      throw Unreadable{mark, fmt::format("the document has more than {} values; an alias counts as what it stands for",
+                                         FormatCount(kMaxValues))};
+    }
+  }
+
+  void CheckTag(const std::string& tag, Node* node) {
+    if (!tag.empty() && tag != "?" && tag != "!")
+      Reject(node, fmt::format("the tag '{}' is not read; write the value without it", tag));
+  }
+
+  void CheckScalar(const std::string& tag, Node* node) {
+    CheckTag(tag, node);
     if (node->quoted) return;
     if (LooksOctal(node->text)) {
       Reject(node, fmt::format("'{}' could be read as an octal number; drop the leading zero, or quote it if it is text",
@@ -74,60 +157,129 @@ class Converter {
     }
   }
 
-  void ConvertMap(const YAML::Node& yaml, Node* node, int depth) {
-    node->kind = Node::Kind::kMap;
-    for (const auto& pair : yaml) {
-      Entry entry;
-      entry.mark = At(pair.first.Mark(), node->mark);
-      if (!pair.first.IsScalar()) {
-        errors_->Add(entry.mark, "a key must be a single word");
-        continue;
-      }
-      entry.key = pair.first.Scalar();
-      if (entry.key == "<<") {
-        errors_->Add(entry.mark, "merge keys (<<) are not read; put the shared part into a file and name it with 'base:'");
-        continue;
-      }
-      if (const Entry* first = FindEntry(*node, entry.key)) {
-        errors_->Add(entry.mark, fmt::format("duplicate key '{}', already set at {}", entry.key, Place(first->mark)));
-        continue;
-      }
-      entry.value = Convert(pair.second, entry.mark, depth + 1);
-      node->entries.push_back(std::move(entry));
+  void Open(Node::Kind kind, Mark mark, const std::string& tag, YAML::anchor_t anchor) {
+    if (levels_.size() >= kMaxDepth) throw Unreadable{mark, fmt::format("nested more than {} levels deep", kMaxDepth)};
+    Level level;
+    level.is_key = IsKey();
+    level.node.kind = kind;
+    level.node.mark = mark;
+    level.anchor = anchor;
+    level.values_before = values_;
+    unused_ += level.is_key;
+    if (!level.is_key) CheckTag(tag, &level.node);
+    levels_.push_back(std::move(level));
+  }
+
+  void Close() {
+    Level level = std::move(levels_.back());
+    levels_.pop_back();
+    unused_ -= level.is_key;
+    const size_t values = values_ - level.values_before;
+    Put(std::move(level.node), level.anchor, values);
+  }
+
+  // `values` are those within it.
+  void Put(Node node, YAML::anchor_t anchor, size_t values = 0) {
+    if (!IsKey()) CountValues(1, node.mark);
+    if (anchor != 0) {
+      CountValues(values, node.mark);
+      anchored_.insert_or_assign(anchor, Anchored{node, values + 1});
+    }
+    if (levels_.empty()) {
+      if (node.IsNull()) node.mark = Mark{source_, 1, 1};
+      root_ = std::move(node);
+      return;
+    }
+    Level& level = levels_.back();
+    if (level.node.IsList()) {
+      if (node.IsNull()) node.mark = level.node.mark;  // the parser places an empty value wherever it noticed it
+      level.node.items.push_back(std::move(node));
+    } else if (!level.has_key) {
+      level.has_key = true;
+      level.key = KeyOf(node, level);
+      unused_ += !level.key;
+    } else {
+      level.has_key = false;
+      unused_ -= !level.key;
+      if (level.key) PutEntry(&level, std::move(node));
     }
   }
 
-  Mark At(const YAML::Mark& mark, const Mark& fallback) const {
-    return mark.is_null() ? fallback : Mark{source_, mark.line + 1, mark.column + 1};
+  void PutEntry(Level* level, Node value) {
+    if (value.IsNull()) value.mark = level->key->mark;
+    level->key->value = std::move(value);
+    level->places.emplace(level->key->key, level->node.entries.size());
+    level->node.entries.push_back(std::move(*level->key));
+    level->key.reset();
   }
 
-  void Reject(Node* node, std::string message) {
-    errors_->Add(node->mark, std::move(message));
-    node->reported = true;
+  // Absent after an error.
+  std::optional<Entry> KeyOf(const Node& node, const Level& level) {
+    if (!node.IsScalar()) {
+      Add(node.mark, "a key must be a single word");
+      return std::nullopt;
+    }
+    if (node.text == "<<") {
+      Add(node.mark, "merge keys (<<) are not read; put the shared part into a file and name it with 'base:'");
+      return std::nullopt;
+    }
+    if (const auto first = level.places.find(node.text); first != level.places.end()) {
+      Add(node.mark,
+          fmt::format("duplicate key '{}', already set at {}", node.text, Place(level.node.entries[first->second].mark)));
+      return std::nullopt;
+    }
+    return Entry{node.text, node.mark, {}};
   }
 
   std::shared_ptr<const Source> source_;
   Errors* errors_;
-  int count_ = 0;
-  bool too_large_ = false;
+  Node root_;
+  std::vector<Level> levels_;
+  std::unordered_map<YAML::anchor_t, Anchored> anchored_;
+  size_t values_ = 0;
+  size_t unused_ = 0;  // how many nodes around this one are not used: what is wrong within them is not told
+  YAML::Mark begin_;
+  bool started_ = false;
 };
 
 // A tab counts as one column here and as eight elsewhere, so it never separates anything.
-bool RejectTabs(const std::shared_ptr<const Source>& source, Errors* errors) {
-  bool found = false;
+size_t FindTab(const std::string& line) {
+  char before = ':';  // the last character that is no blank; at the beginning of a line a tab would be indentation
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\t' && (before == ':' || before == '-')) return i;
+    if (line[i] != '\t' && line[i] != ' ') before = line[i];
+  }
+  return std::string::npos;
+}
+
+// What a parser would drop, or take for the end of the file.
+size_t FindControl(const std::string& line) {
+  const auto control = [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; };
+  return static_cast<size_t>(std::find_if(line.begin(), line.end(), control) - line.begin());
+}
+
+// Looks at the text itself, before it is parsed. False after an error.
+bool CheckLines(const std::shared_ptr<const Source>& source, Errors* errors) {
+  bool good = true;
   for (size_t i = 0; i < source->lines.size(); ++i) {
     const std::string& line = source->lines[i];
-    size_t tab = line.find('\t');
-    while (tab != std::string::npos) {
-      size_t before = line.find_last_not_of(" \t", tab);
-      if (before == std::string::npos || line[before] == ':' || line[before] == '-') break;
-      tab = line.find('\t', tab + 1);
+    const auto add = [&](size_t column, std::string message) {
+      errors->Add({source, static_cast<int>(i) + 1, static_cast<int>(column) + 1}, std::move(message));
+      good = false;
+    };
+    if (line.size() > kMaxLineBytes) {
+      add(0, fmt::format("the line is {} bytes long; a line has at most {}", FormatCount(line.size()),
+                         FormatCount(kMaxLineBytes)));
+      continue;
     }
-    if (tab == std::string::npos) continue;
-    errors->Add({source, static_cast<int>(i) + 1, static_cast<int>(tab) + 1}, "a tab; use spaces");
-    found = true;
+    if (const size_t tab = FindTab(line); tab != std::string::npos) add(tab, "a tab; use spaces");
+    if (const size_t control = FindControl(line); control < line.size()) {
+      add(control, "a control character (" + Printable(line.substr(control, 1)) + "), which is no part of a text");
+    } else if (const size_t bad = FindNotUtf8(line); bad < line.size()) {
+      add(bad, "a byte that is not UTF-8");
+    }
   }
-  return found;
+  return good;
 }
 
 Mark SecondDocumentMark(const std::shared_ptr<const Source>& source) {
@@ -140,6 +292,9 @@ Mark SecondDocumentMark(const std::shared_ptr<const Source>& source) {
   }
   return {source, 1, 1};
 }
+
+// Deeper than any place in a document. Rationale: what follows a path calls itself at each of its parts.
+bool IsTooDeep(const std::string& path) { return static_cast<size_t>(std::count(path.begin(), path.end(), '.')) >= kMaxDepth; }
 
 size_t IndexOf(const std::string& text) {
   size_t index = SIZE_MAX;
@@ -174,19 +329,31 @@ std::shared_ptr<Source> MakeArgumentSource(std::string option, const std::string
 }
 
 std::optional<Node> ParseDocument(const std::string& text, std::shared_ptr<const Source> source, Errors* errors) {
-  const Mark start{source, 1, 1};
-  if (RejectTabs(source, errors)) return std::nullopt;
+  if (!CheckLines(source, errors)) return std::nullopt;
+  TreeBuilder builder(source, errors);
   try {
-    std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) errors->Add(SecondDocumentMark(source), "a second document; an experiment file holds one");
-    Node empty;
-    empty.mark = start;
-    return documents.empty() ? empty : Converter(source, errors).Convert(documents[0], start);
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const SecondDocument&) {
+    errors->Add(SecondDocumentMark(source), "a second document; an experiment file holds one");
+  } catch (const Unreadable& error) {
+    errors->Add(error.mark, error.why);
+    return std::nullopt;
+  } catch (const YAML::DeepRecursion& error) {
+    errors->Add({source, error.mark.line + 1, error.mark.column + 1},
+                fmt::format("nested more than {} levels deep", kMaxDepth));
+    return std::nullopt;
   } catch (const YAML::Exception& error) {
-    bool placed = !error.mark.is_null();
-    errors->Add(placed ? Mark{source, error.mark.line + 1, error.mark.column + 1} : start, "not valid YAML: " + error.msg);
+    const bool placed = !error.mark.is_null();
+    errors->Add(placed ? Mark{source, error.mark.line + 1, error.mark.column + 1} : Mark{source, 1, 1},
+                "not valid YAML: " + error.msg);
     return std::nullopt;
   }
+  Node root = builder.TakeRoot();
+  if (!root.mark.source) root.mark = {source, 1, 1};
+  return root;
 }
 
 const Entry* FindEntry(const Node& map, const std::string& key) {
@@ -199,6 +366,7 @@ const Entry* FindEntry(const Node& map, const std::string& key) {
 Entry* FindEntry(Node* map, const std::string& key) { return const_cast<Entry*>(FindEntry(std::as_const(*map), key)); }
 
 const Node* FindPath(const Node& root, const std::string& path) {
+  if (IsTooDeep(path)) return nullptr;
   size_t dot = path.find('.');
   std::string head = path.substr(0, dot);
   const Node* child = nullptr;
@@ -214,6 +382,7 @@ const Node* FindPath(const Node& root, const std::string& path) {
 Node* FindPath(Node* root, const std::string& path) { return const_cast<Node*>(FindPath(std::as_const(*root), path)); }
 
 Mark PathMark(const Node& root, const std::string& path) {
+  if (IsTooDeep(path)) return root.mark;
   size_t dot = path.rfind('.');
   std::string parent = dot == std::string::npos ? "" : path.substr(0, dot);
   const Node* above = parent.empty() ? &root : FindPath(root, parent);
@@ -225,6 +394,7 @@ Mark PathMark(const Node& root, const std::string& path) {
 }
 
 bool SetPath(Node* root, const std::string& path, const Mark& mark, Node value) {
+  if (IsTooDeep(path)) return false;
   size_t dot = path.find('.');
   std::string head = path.substr(0, dot);
   bool last = dot == std::string::npos;

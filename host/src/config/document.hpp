@@ -56,7 +56,8 @@ std::shared_ptr<Source> MakeSource(std::string name, std::filesystem::path folde
 // Of the command line: `option` is "--set" or such, `text` what stands behind it.
 std::shared_ptr<Source> MakeArgumentSource(std::string option, const std::string& text, int order);
 
-// The tree of `text`, or nothing when it is not YAML at all. An empty text is an empty map. `source` must hold the same lines.
+// The tree of `text`, or nothing when it is not YAML at all, nested more than 64 levels deep, of more than 500,000 values (what
+// an alias stands for included) or has a line above 1 MiB. An empty text is an empty map. `source` must hold the same lines.
 std::optional<Node> ParseDocument(const std::string& text, std::shared_ptr<const Source> source, Errors* errors);
 
 // Access by path: "rollout.threads", "monitors.0.options". NULL: not there.
@@ -66,7 +67,8 @@ const Node* FindPath(const Node& root, const std::string& path);
 Node* FindPath(Node* root, const std::string& path);
 // The place of the key that `path` ends with, or of the nearest mapping above it that exists.
 Mark PathMark(const Node& root, const std::string& path);
-// Writes `value` at `path` and makes the maps on the way. False: something on the way is no map.
+// Writes `value` at `path` and makes the maps on the way. False: something on the way is no map, or the path has more than 64
+// parts.
 bool SetPath(Node* root, const std::string& path, const Mark& mark, Node value);
 
 }  // namespace backplane

@@ -3,31 +3,57 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
+
+#include "base/printable.hpp"
+#include "base/text_columns.hpp"
 
 namespace backplane {
 
-void Errors::Add(const Mark& mark, std::string message) {
+namespace {
+
+constexpr size_t kShownColumns = 200;
+constexpr size_t kMessageColumns = 2000;  // a sentence may quote a key or a value that is as long as a file
+
+Diagnostic DiagnosticOf(const Mark& mark, const std::string& file, const std::string& message, bool with_line) {
   Diagnostic diagnostic;
-  diagnostic.message = std::move(message);
+  diagnostic.file = file;
+  diagnostic.message = message;
   if (mark.source) {
-    size_t index = mark.line > 0 ? static_cast<size_t>(mark.line) - 1 : 0;
+    const size_t index = mark.line > 0 ? static_cast<size_t>(mark.line) - 1 : 0;
     diagnostic.file = mark.source->name;
     diagnostic.line = mark.source->is_file ? mark.line : 0;
     diagnostic.column = mark.column;
-    if (index < mark.source->lines.size()) diagnostic.source_line = mark.source->lines[index];
+    if (with_line && index < mark.source->lines.size()) diagnostic.source_line = mark.source->lines[index];
   }
-  found_.push_back({mark.source ? mark.source->order : 0, std::move(diagnostic)});
+  return diagnostic;
 }
 
-void Errors::AddFile(const std::string& file, std::string message) {
-  found_.push_back({-1, Diagnostic{file, 0, 0, std::move(message), ""}});
+// The line in at most kShownColumns, so cut that the column is among them, and a caret below it.
+std::string ShownLine(const std::string& line, int column) {
+  const size_t at = std::min(line.size(), column > 0 ? static_cast<size_t>(column) - 1 : 0);
+  std::string before = Printable(std::string_view(line).substr(0, at)), mark;
+  if (const size_t columns = Columns(before); columns > kShownColumns / 2) {
+    mark = "...";
+    before = Printable(std::string_view(line).substr(at - kShownColumns / 4, kShownColumns / 4));
+  }
+  const size_t used = Columns(mark + before);
+  std::string text = "\n  " + mark + before + Printable(std::string_view(line).substr(at), kShownColumns - used);
+  if (column > 0) text += fmt::format("\n  {:>{}}", '^', used + 1);
+  return text;
 }
+
+}  // namespace
+
+void Errors::Add(const Mark& mark, std::string message) { found_.push_back({mark, "", std::move(message)}); }
+
+void Errors::AddFile(const std::string& file, std::string message) { found_.push_back({{}, file, std::move(message)}); }
 
 void Errors::AddNewPlaces(const Errors& other) {
   std::set<std::tuple<int, int, int>> places = places_;
   for (const Found& found : other.found_) {
-    std::tuple place{found.order, found.diagnostic.line, found.diagnostic.column};
+    std::tuple place{found.order(), found.mark.line, found.mark.column};
     if (places_.contains(place)) continue;
     places.insert(place);
     found_.push_back(found);
@@ -36,29 +62,28 @@ void Errors::AddNewPlaces(const Errors& other) {
 }
 
 std::vector<Diagnostic> Errors::Sorted() const {
-  auto place = [](const Found& f) { return std::tie(f.order, f.diagnostic.line, f.diagnostic.column); };
-  std::vector<Found> sorted = found_;
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const Found& a, const Found& b) { return place(a) < place(b); });
+  const auto place = [](const Found& f) { return std::make_tuple(f.order(), f.mark.line, f.mark.column); };
+  std::vector<const Found*> sorted;
+  for (const Found& found : found_) sorted.push_back(&found);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const Found* a, const Found* b) { return place(*a) < place(*b); });
   std::vector<Diagnostic> result;
-  for (const Found& f : sorted) {
-    bool known = std::any_of(result.begin(), result.end(), [&](const Diagnostic& d) {
-      return std::tie(d.file, d.line, d.column, d.message, d.source_line) == std::tie(f.diagnostic.file, f.diagnostic.line,
-                                                                                      f.diagnostic.column, f.diagnostic.message,
-                                                                                      f.diagnostic.source_line);
-    });
-    if (!known) result.push_back(f.diagnostic);
+  std::set<std::pair<std::string, std::string_view>> known;  // what is said at one place, or of files without a place
+  const Found* before = nullptr;
+  for (const Found* f : sorted) {
+    if (before && place(*before) != place(*f)) known.clear();
+    before = f;
+    const std::string& file = f->mark.source ? f->mark.source->name : f->file;
+    if (known.emplace(file, f->message).second)
+      result.push_back(DiagnosticOf(f->mark, f->file, f->message, result.size() < kShownErrors));
   }
   return result;
 }
 
 std::string Format(const Diagnostic& diagnostic) {
-  std::string text = diagnostic.file;
+  std::string text = Printable(diagnostic.file);
   if (diagnostic.line > 0) text += fmt::format(":{}:{}", diagnostic.line, diagnostic.column);
-  text += fmt::format("{}error: {}", text.empty() ? "" : ": ", diagnostic.message);
-  if (diagnostic.source_line.empty()) return text;
-  text += fmt::format("\n  {}", diagnostic.source_line);
-  if (diagnostic.column > 0) text += fmt::format("\n  {:>{}}", '^', diagnostic.column);
-  return text;
+  text += fmt::format("{}error: {}", text.empty() ? "" : ": ", Printable(diagnostic.message, kMessageColumns));
+  return diagnostic.source_line.empty() ? text : text + ShownLine(diagnostic.source_line, diagnostic.column);
 }
 
 }  // namespace backplane

@@ -19,13 +19,19 @@ class Errors {
   // Adds those of `other` whose place has none yet: what is wrong with one line of a sweep is wrong at many of its points.
   void AddNewPlaces(const Errors& other);
   bool empty() const { return found_.empty(); }
+  // Whether so much is wrong that nobody will look at what a further sentence suggests: looking for the nearest name takes
+  // time.
+  bool many() const { return found_.size() >= kMany; }
   // In file order: the experiment file, its bases, the overrides. The same error at the same place is listed once.
   std::vector<Diagnostic> Sorted() const;
 
  private:
+  static constexpr size_t kMany = 1000;
   struct Found {
-    int order;
-    Diagnostic diagnostic;
+    Mark mark;
+    std::string file;  // where there is no mark
+    std::string message;
+    int order() const { return !file.empty() ? -1 : mark.source ? mark.source->order : 0; }
   };
   std::vector<Found> found_;
   std::set<std::tuple<int, int, int>> places_;  // order, line and column, of those that AddNewPlaces took

@@ -27,6 +27,7 @@ struct RolloutConfig {
   uint64_t rows() const { return num_env_runners * num_envs_per_env_runner; }
   uint64_t ChunkRows() const { return chunk_rows.value_or(AutoChunkRows(num_envs_per_env_runner)); }
 
+  static constexpr uint64_t kMostRows = 1 << 24;
   static constexpr uint64_t kMostAutoChunkRows = 16;
   static constexpr uint64_t AutoChunkRows(uint64_t rows_of_a_runner) { return std::min(kMostAutoChunkRows, rows_of_a_runner); }
 };

@@ -4,6 +4,7 @@
 
 #include <unordered_map>
 
+#include "base/format_count.hpp"
 #include "config/names.hpp"
 #include "config/schema.hpp"
 
@@ -39,6 +40,7 @@ class HostKeyReader {
       if (!values_->values.contains(key.path) && key.def) PutDefault(key);
     }
     RequireBudget();
+    LimitRows();
     RequireReportKind();
     DecideExclusive();
   }
@@ -51,7 +53,7 @@ class HostKeyReader {
         ReadKey(*key, entry);
       } else if (!IsSection(path)) {
         errors_->Add(entry.mark, fmt::format("unknown key '{}'{}{}", entry.key, section.empty() ? "" : " in " + section,
-                                             Hint(section, entry.key, slots_)));
+                                             errors_->many() ? "" : Hint(section, entry.key, slots_)));
       } else if (entry.value.IsMap()) {
         ReadSection(entry.value, path);
       } else if (!entry.value.IsNull() && !entry.value.reported) {
@@ -110,6 +112,21 @@ class HostKeyReader {
     const Node* budget = FindPath(root_, "budget");
     if (budget && !budget->IsMap() && !budget->IsNull()) return;
     errors_->Add(PathMark(root_, "budget"), "budget: at least one limit is needed: " + limits);
+  }
+
+  // Each of the two alone is within its range; the buffers of a trial have a place for each row.
+  void LimitRows() {
+    const auto number = [&](const char* path) {
+      const auto found = values_->values.find(path);
+      return found != values_->values.end() && found->second.is_number_integer() ? found->second.get<uint64_t>() : 1;
+    };
+    const char* const runners = "rollout.num_env_runners";
+    const char* const envs = "rollout.num_envs_per_env_runner";
+    if (const uint64_t rows = number(runners) * number(envs); rows > RolloutConfig::kMostRows) {
+      errors_->Add(PathMark(root_, FindPath(root_, envs) ? envs : runners),
+                   fmt::format("rollout: {} env runners of {} rows each are {} rows; wanted at most {}", number(runners),
+                               number(envs), FormatCount(rows), FormatCount(RolloutConfig::kMostRows)));
+    }
   }
 
   bool IsGiven(const char* path) const {

@@ -13,7 +13,9 @@ namespace {
 constexpr int kFirstOrder = 1000;  // after every file
 
 bool IsBelowFreeForm(const std::string& path) {
-  for (size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1)) {
+  constexpr int kMostParts = 4;  // of a key of the table
+  size_t dot = path.find('.');
+  for (int parts = 1; parts < kMostParts && dot != std::string::npos; ++parts, dot = path.find('.', dot + 1)) {
     const HostKey* key = FindHostKey(path.substr(0, dot));
     if (key && IsFreeForm(*key)) return true;
   }
@@ -101,7 +103,8 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
   }
   Node value = target.host_alias ? ForHostKey(override.value, *target.host_alias->info) : override.value;
   if (!SetPath(root, target.path, override.mark, std::move(value))) {
-    errors->Add(override.mark, fmt::format("'{}' cannot be set: what stands above it is no mapping", override.path));
+    errors->Add(override.mark,
+                fmt::format("'{}' cannot be set: what stands above it is no mapping, or it has too many parts", override.path));
   }
   return target.path;
 }

@@ -165,7 +165,8 @@ class PresetReader {
       fs::path file = name.text;
       if (name.mark.source->is_file && file.is_relative())
         file = (fs::path(name.mark.source->name).parent_path() / file).lexically_normal();
-      if (fs::is_regular_file(file)) return ReadFile(file, errors_);
+      std::error_code none;  // a name that is too long is none
+      if (fs::is_regular_file(file, none)) return ReadFile(file, errors_);
       errors_->Add(name.mark, fmt::format("preset: cannot read '{}'", file.string()));
       return std::nullopt;
     }

@@ -1,13 +1,13 @@
 #include "plugin/elf.hpp"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "base/files.hpp"
 #include "plugin/plugin_error.hpp"
 
 namespace backplane {
@@ -40,9 +40,14 @@ std::vector<Entry> Entries(const std::string& bytes) {
   return entries;
 }
 
-// The text at `offset` of a string table; empty if it lies outside.
+// A section is read whole. No plugin has a table of symbols or of names that is nearly as large; a damaged one may say so.
+constexpr uint64_t kMaxSectionBytes = 64 << 20;
+
+// The text at `offset` of a string table, cut where it is longer than any name we look for; empty if it lies outside.
 std::string NameAt(const std::string& names, uint64_t offset) {
-  return offset < names.size() ? std::string(names.c_str() + offset) : std::string();
+  constexpr size_t kMaxNameBytes = 256;
+  return offset < names.size() ? std::string(names.c_str() + offset, strnlen(names.c_str() + offset, kMaxNameBytes))
+                               : std::string();
 }
 
 bool IsExported(const Elf64_Sym& symbol) {
@@ -53,12 +58,13 @@ bool IsExported(const Elf64_Sym& symbol) {
 
 }  // namespace
 
-ElfFile::ElfFile(const std::filesystem::path& file) : file_(file), fd_(open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+ElfFile::ElfFile(const std::filesystem::path& file) : file_(file) {
+  std::string why_not;
+  fd_ = OpenRegularFile(file, &why_not);
   struct stat status {};
   if (fd_ < 0 || fstat(fd_, &status) != 0) {
-    const std::string reason = std::strerror(errno);
     if (fd_ >= 0) close(fd_);
-    throw PluginError(file.string() + ": cannot be opened: " + reason);
+    throw PluginError(file.string() + ": cannot be opened: " + (fd_ < 0 ? why_not : std::strerror(errno)));
   }
   size_ = static_cast<uint64_t>(status.st_size);
   try {
@@ -75,6 +81,10 @@ std::string ElfFile::ReadAt(uint64_t offset, uint64_t size) const {
   if (offset > size_ || size > size_ - offset) {
     throw PluginError(file_.string() + ": is damaged: wants bytes up to " + std::to_string(offset) + " + " +
                       std::to_string(size) + ", the file has " + std::to_string(size_));
+  }
+  if (size > kMaxSectionBytes) {
+    throw PluginError(file_.string() + ": is damaged: wants " + std::to_string(size) + " bytes at once, at most " +
+                      std::to_string(kMaxSectionBytes) + " are read");
   }
   std::string bytes(size, '\0');
   for (uint64_t done = 0; done < size;) {

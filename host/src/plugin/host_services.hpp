@@ -35,6 +35,7 @@ class HostServices {
   const std::string& plugin_id() const { return plugin_id_; }
   // The sentence of the last `fail`, and forgets it; "no reason given" if there was none. [any]
   std::string TakeError();
+  bool cancelled() const { return Cancelled(&host_) != 0; }  // the user asked to stop. [any]
   static void* MetricsImpl(const bp_host* host);
 
  private:

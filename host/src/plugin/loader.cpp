@@ -38,6 +38,18 @@ void CheckTorch(const BuildFacts& build, const std::string& torch_version, const
                     (torch_version.empty() ? "none; set BACKPLANE_TORCH_LIB to the folder of libtorch.so" : torch_version));
 }
 
+// A call of a function that the module exports. No exception may leave a plugin; one that does is told with the file's name.
+template <class Function>
+auto CallModule(const std::filesystem::path& file, const char* name, Function&& function) {
+  try {
+    return function();
+  } catch (const std::exception& e) {
+    throw PluginError(file.string() + ": its " + name + " let an exception out: " + e.what());
+  } catch (...) {
+    throw PluginError(file.string() + ": its " + name + " let an exception out that is not a std::exception");
+  }
+}
+
 const bp_descriptor* FindDescriptor(const bp_module& module, const std::string& id) {
   for (uint32_t i = 0; i < module.count(); ++i) {
     const bp_descriptor* descriptor = module.descriptor(i);
@@ -49,7 +61,7 @@ const bp_descriptor* FindDescriptor(const bp_module& module, const std::string& 
 // The metadata was read before the code was loaded; here the code itself is asked.
 void CheckLive(const bp_module& module, const std::vector<PluginInfo>& sealed, const std::filesystem::path& file) {
   for (const PluginInfo& info : sealed) {
-    const bp_descriptor* live = FindDescriptor(module, info.id);
+    const bp_descriptor* live = CallModule(file, "descriptor", [&] { return FindDescriptor(module, info.id); });
     if (live && live->kind == info.kind) continue;
     throw PluginError(file.string() + ": its metadata names the " + KindName(info.kind) + " '" + info.id +
                       "', its code does not; run `backplane plugin seal` on it again");
@@ -69,7 +81,8 @@ size_t TableBytes(uint32_t kind) {
 }  // namespace
 
 const bp_module& OpenModule(const std::filesystem::path& file) try {
-  const bp_module* module = OpenForEver(file).get<EntryPoint>("bp_module_v1")();
+  EntryPoint& entry = OpenForEver(file).get<EntryPoint>("bp_module_v1");
+  const bp_module* module = CallModule(file, "bp_module_v1", [&] { return entry(); });
   if (!module || !BP_HAS(module, api) || !module->count || !module->descriptor || !module->api) {
     throw PluginError(file.string() + ": bp_module_v1 returned " +
                       (module ? "a module without count, descriptor or api" : "NULL instead of a module"));
@@ -86,7 +99,7 @@ std::unique_ptr<LoadedModule> LoadedModule::Load(const std::filesystem::path& fi
   const bp_module& module = OpenModule(absolute);
   CheckLive(module, sealed, absolute);
   if (module.init) {
-    const bp_status status = module.init(absolute.c_str());
+    const bp_status status = CallModule(absolute, "init", [&] { return module.init(absolute.c_str()); });
     if (status < 0) throw PluginError(absolute.string() + ": its init failed with status " + std::to_string(status));
   }
   std::unique_ptr<LoadedModule> loaded(new LoadedModule);
@@ -114,7 +127,7 @@ const bp_descriptor& LoadedModule::descriptor(const std::string& id) const {
 
 const void* LoadedModule::RawApi(const std::string& id) const {
   const bp_descriptor& about = descriptor(id);
-  const void* table = module_->api(id.c_str());
+  const void* table = CallModule(file_, "api", [&] { return module_->api(id.c_str()); });
   if (!table) throw PluginError(file_.string() + ": describes '" + id + "' and gives no function table for it");
   const uint32_t size = *static_cast<const uint32_t*>(table);  // struct_size stands first in every struct
   if (size < TableBytes(about.kind)) {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_depth.hpp"
 #include "plugin/plugin_error.hpp"
 
 namespace backplane {
@@ -135,6 +136,7 @@ std::string MetadataOf(const bp_module& module) try {
 }
 
 std::vector<PluginInfo> ParseMetadata(const std::string& text, const std::filesystem::path& file) try {
+  if (IsNestedTooDeeply(text)) throw PluginError(file.string() + ": its metadata section is corrupt: it is nested too deeply");
   const json metadata = json::parse(text);
   const int format = metadata.at("bp_meta").get<int>();
   if (format != kMetadataFormat) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/files.hpp"
+#include "base/format_count.hpp"
 #include "base/suggest.hpp"
 #include "config/units.hpp"
 #include "config/value.hpp"
@@ -13,7 +14,7 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kMaxValues = 1000000;
+constexpr size_t kMaxValues = 100000;
 
 std::optional<double> ReadNumber(const Node& node) {
   return node.IsScalar() && !node.quoted ? ParseNumber(node.text) : std::nullopt;
@@ -51,7 +52,11 @@ std::vector<Node> ReadRange(const Node& node, const std::string& path, Errors* e
   }
   const double start = numbers[0], stop = numbers[1], step = numbers[2];
   const double steps = std::floor((stop - start) / step + 1e-9);
-  if (step == 0 || steps < 0 || steps >= kMaxValues) {
+  if (step != 0 && steps >= kMaxValues) {
+    errors->Add(node.mark, fmt::format("{}: a range of more than {} values", path, FormatCount(kMaxValues)));
+    return {};
+  }
+  if (step == 0 || steps < 0) {
     errors->Add(node.mark, fmt::format("{}: steps of {} do not lead from {} to {}", path, step, start, stop));
     return {};
   }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 #include "sweep/expression_term.hpp"
 
@@ -39,8 +41,9 @@ void Expression::Read(bool of_measures) {
   ExpressionParser parser(text_, of_measures);
   root_ = parser.Parse();
   references_ = parser.references();
+  std::unordered_set<std::string_view> named;
   for (const auto& [offset, path] : references_) {
-    if (std::find(paths_.begin(), paths_.end(), path) == paths_.end()) paths_.push_back(path);
+    if (named.insert(path).second) paths_.push_back(path);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/format_count.hpp"
 #include "base/suggest.hpp"
 #include "config/units.hpp"
 #include "sweep/expression_term.hpp"
@@ -12,28 +13,37 @@ namespace {
 
 using Term = Expression::Term;
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxDepth = 64;       // of brackets
+constexpr int kMaxTermDepth = 500;  // of the tree: a row of operators leans to one side
+constexpr size_t kMaxBytes = 65536;
 const std::vector<std::string> kFunctions = {"min", "max", "abs", "floor", "ceil", "log2"};
 
 bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-Term Binary(std::string name, size_t offset, Term left, Term right) {
-  Term term{Term::Kind::kBinary, offset, nullptr, std::move(name), {}};
-  term.args.push_back(std::move(left));
-  term.args.push_back(std::move(right));
-  return term;
-}
+}  // namespace
 
-Term One(Term::Kind kind, size_t offset, Term operand) {
-  Term term{kind, offset, nullptr, "", {}};
+void ExpressionParser::Fail(size_t offset, std::string why) const { throw NoValue{offset, "in the expression: " + why}; }
+
+Term ExpressionParser::Within(Term term, Term operand) const {
+  term.depth = std::max(term.depth, operand.depth + 1);
+  if (term.depth > kMaxTermDepth) Fail(term.offset, fmt::format("more than {} operators in a row", kMaxTermDepth));
   term.args.push_back(std::move(operand));
   return term;
 }
 
-}  // namespace
+Term ExpressionParser::Binary(std::string name, size_t offset, Term left, Term right) const {
+  return Within(Within({Term::Kind::kBinary, offset, nullptr, std::move(name), {}}, std::move(left)), std::move(right));
+}
 
-void ExpressionParser::Fail(size_t offset, std::string why) const { throw NoValue{offset, "in the expression: " + why}; }
+Term ExpressionParser::One(Term::Kind kind, size_t offset, Term operand) const {
+  return Within({kind, offset, nullptr, "", {}}, std::move(operand));
+}
+
+Term ExpressionParser::WithList(Term term, char close) {
+  for (Term& item : List(close)) term = Within(std::move(term), std::move(item));
+  return term;
+}
 
 std::string ExpressionParser::Rest() const {
   return at_ >= text_.size() ? "the end" : fmt::format("'{}'", text_.substr(at_, 1));
@@ -67,6 +77,8 @@ std::string ExpressionParser::TakeOneOf(std::initializer_list<std::string_view> 
 }
 
 std::shared_ptr<const Term> ExpressionParser::Parse() {
+  if (text_.size() > kMaxBytes)
+    Fail(0, fmt::format("it is {} bytes long; wanted at most {}", FormatCount(text_.size()), FormatCount(kMaxBytes)));
   Term term = Or();
   SkipBlanks();
   if (at_ < text_.size()) Fail(at_, fmt::format("an operator was expected, found {}", Rest()));
@@ -88,10 +100,12 @@ Term ExpressionParser::And() {
 }
 
 Term ExpressionParser::Not() {
-  size_t negations = 0;
+  int negations = 0;
   SkipBlanks();
   const size_t offset = at_;
-  while (TakeWord("not")) ++negations;
+  while (TakeWord("not")) {
+    if (++negations > kMaxTermDepth) Fail(offset, fmt::format("more than {} operators in a row", kMaxTermDepth));
+  }
   Term term = Comparison();
   for (; negations > 0; --negations) term = One(Term::Kind::kNot, offset, std::move(term));
   return term;
@@ -143,10 +157,12 @@ Term ExpressionParser::Product() {
 }
 
 Term ExpressionParser::Unary() {
-  size_t minuses = 0;
+  int minuses = 0;
   SkipBlanks();
   const size_t offset = at_;
-  while (TakeSymbol("-")) ++minuses;
+  while (TakeSymbol("-")) {
+    if (++minuses > kMaxTermDepth) Fail(offset, fmt::format("more than {} operators in a row", kMaxTermDepth));
+  }
   Term term = Primary();
   for (; minuses > 0; --minuses) term = One(Term::Kind::kNegate, offset, std::move(term));
   return term;
@@ -161,7 +177,7 @@ Term ExpressionParser::Primary() {
     if (!TakeSymbol(")")) Fail(at_, fmt::format("')' was expected, found {}", Rest()));
     return inner;
   }
-  if (TakeSymbol("[")) return Term{Term::Kind::kList, offset, nullptr, "", List(']')};
+  if (TakeSymbol("[")) return WithList({Term::Kind::kList, offset, nullptr, "", {}}, ']');
   const char c = text_[at_];
   if (std::isdigit(static_cast<unsigned char>(c)) || c == '.') return Number();
   if (c == '\'' || c == '"') return Text();
@@ -225,7 +241,7 @@ Term ExpressionParser::Name() {
   }
   const bool known = std::find(kFunctions.begin(), kFunctions.end(), name) != kFunctions.end();
   if (!known) Fail(offset, "unknown function '" + name + "'" + DidYouMean(Nearest(name, Candidates(kFunctions))));
-  Term call{Term::Kind::kCall, offset, nullptr, name, List(')')};
+  const Term call = WithList({Term::Kind::kCall, offset, nullptr, name, {}}, ')');
   const bool any_number = name == "min" || name == "max";
   if (any_number ? call.args.empty() : call.args.size() != 1)
     Fail(offset, fmt::format("{} takes {}, found {}", name, any_number ? "one value or more" : "one value", call.args.size()));

@@ -17,6 +17,7 @@ struct Expression::Term {
   nlohmann::json value;  // of kValue
   std::string name;      // path, function or operator
   std::vector<Term> args;
+  int depth = 1;  // of the tree that it is the root of
 };
 
 // Throws NoValue: a function, operator or path that has no value here.
@@ -49,6 +50,11 @@ class ExpressionParser {
   bool TakeSymbol(std::string_view symbol);
   bool TakeWord(std::string_view word);
   std::string TakeOneOf(std::initializer_list<std::string_view> symbols);
+  // `operand` as the last one of `term`. Throws NoValue where the tree becomes too deep for those that walk through it.
+  Term Within(Term term, Term operand) const;
+  Term WithList(Term term, char close);
+  Term Binary(std::string name, size_t offset, Term left, Term right) const;
+  Term One(Term::Kind kind, size_t offset, Term operand) const;
   [[noreturn]] void Fail(size_t offset, std::string why) const;
   std::string Rest() const;
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
+#include "base/format_count.hpp"
 #include "base/suggest.hpp"
 #include "config/value.hpp"
 #include "sweep/axis_values.hpp"
@@ -14,12 +16,17 @@
 namespace backplane {
 namespace {
 
+// Of all axes and of the list.
+constexpr size_t kMaxSweptValues = 500000;
+constexpr size_t kMaxDerived = 1000;
+
 class SweepReader {
  public:
   SweepReader(std::vector<ShortAxis> short_axes, Errors* errors) : short_(std::move(short_axes)), errors_(errors) {}
 
   Sweep Read(const Entry* section) {
     if (section) ReadSection(*section);
+    if (too_many_values_) return {};
     const bool list_alone = !sweep_.list.empty() && grid_.empty() && zip_.empty() && files_.empty() && random_.empty();
     sweep_.axes = std::move(grid_);
     for (const ShortAxis& axis : short_) {
@@ -64,7 +71,8 @@ class SweepReader {
       }
       std::vector<Candidate> names = {{"params", "grid"}, {"points", "list"}, {"constraints", "where"}, {"sample", "random"}};
       for (const auto& [name, unused] : readers) names.push_back({name, name});
-      errors_->Add(entry.mark, fmt::format("unknown key '{}' in sweep{}", entry.key, DidYouMean(Nearest(entry.key, names))));
+      errors_->Add(entry.mark, fmt::format("unknown key '{}' in sweep{}", entry.key,
+                                           errors_->many() ? "" : DidYouMean(Nearest(entry.key, names))));
     }
   }
 
@@ -90,11 +98,18 @@ class SweepReader {
   }
 
   void AddPath(const std::string& path) {
-    if (std::find(sweep_.paths.begin(), sweep_.paths.end(), path) == sweep_.paths.end()) sweep_.paths.push_back(path);
+    if (named_.insert(path).second) sweep_.paths.push_back(path);
   }
 
   const Assigned* Assign(const std::string& path, const Mark& mark, Node value,
                          std::shared_ptr<const Expression> when = nullptr, bool replaces = false) {
+    if (sweep_.assigned.size() >= kMaxSweptValues) {
+      if (!too_many_values_) {
+        errors_->Add(mark, fmt::format("sweep: more than {} values, draws counted each time", FormatCount(kMaxSweptValues)));
+      }
+      too_many_values_ = true;
+      return &sweep_.assigned.back();
+    }
     return &sweep_.assigned.emplace_back(Assigned{Override{path, mark, false, std::move(value), replaces}, std::move(when)});
   }
 
@@ -250,7 +265,7 @@ class SweepReader {
     std::vector<const Assigned*> choices;  // shared by all draws: a choice of plugins is looked up once
     for (const Node& choice : distribution->choices())
       choices.push_back(Assign(entry.key, entry.mark, choice, distribution->when()));
-    for (size_t draw = 0; draw < axis->size(); ++draw) {
+    for (size_t draw = 0; draw < axis->size() && !too_many_values_; ++draw) {
       const double uniform = Distribution::Uniform(seed, draw, entry.key);
       (*axis)[draw].assigned.push_back(choices.empty()
                                            ? Assign(entry.key, entry.mark, distribution->Draw(uniform), distribution->when())
@@ -260,6 +275,11 @@ class SweepReader {
 
   void ReadDerive(const Entry& section) {
     if (!Wants(section, section.value.IsMap(), "a mapping of paths to expressions")) return;
+    if (section.value.entries.size() > kMaxDerived) {
+      errors_->Add(section.mark, fmt::format("sweep.derive: {} values are derived; wanted at most {}",
+                                             FormatCount(section.value.entries.size()), FormatCount(kMaxDerived)));
+      return;
+    }
     for (const Entry& entry : section.value.entries) {
       std::optional<Expression> expression = Expression::Parse(entry.value, errors_);
       if (const ShortAxis* axis = FindShort(entry.key)) {
@@ -300,9 +320,9 @@ class SweepReader {
 
   void CheckMemoryAxes() {
     for (const Node& item : memory_axes_) {
-      if (std::find(sweep_.paths.begin(), sweep_.paths.end(), item.text) == sweep_.paths.end()) {
-        errors_->Add(item.mark, fmt::format("memory_axes: '{}' is no path that this sweep names{}", item.text,
-                                            DidYouMean(Nearest(item.text, Candidates(sweep_.paths)))));
+      if (!named_.contains(item.text)) {
+        const std::string hint = errors_->many() ? "" : DidYouMean(Nearest(item.text, Candidates(sweep_.paths)));
+        errors_->Add(item.mark, fmt::format("memory_axes: '{}' is no path that this sweep names{}", item.text, hint));
       }
       sweep_.memory_axes.push_back(item.text);
     }
@@ -313,8 +333,10 @@ class SweepReader {
   Sweep sweep_;
   std::vector<Axis> grid_, zip_, files_, random_;
   std::map<std::string, Mark> claimed_;
+  std::unordered_set<std::string> named_;  // sweep_.paths
   std::set<const ShortAxis*> used_;
   std::vector<Node> memory_axes_;
+  bool too_many_values_ = false;
 };
 
 }  // namespace

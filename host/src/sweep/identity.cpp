@@ -55,8 +55,14 @@ void FileHashes::AddData(const PluginInfo& info, const json& options, const std:
     const auto value = options.find(option.path);
     if (value == options.end() || !value->is_string()) continue;
     const std::string file = value->get<std::string>();
-    if (known_.contains(file) || std::filesystem::is_regular_file(file) || std::filesystem::is_directory(file))
-      hashes->emplace(prefix + option.path, Hash(file));
+    using Type = std::filesystem::file_type;
+    std::error_code none;
+    const Type type = std::filesystem::status(file, none).type();
+    const bool readable = type == Type::regular || type == Type::directory;
+    // The plugin would open it: a pipe waits for a writer, a device may have no end.
+    if (type == Type::fifo || type == Type::socket || type == Type::character || type == Type::block)
+      throw NoDataFile(prefix + option.path, prefix + option.path + ": '" + file + "' is neither a regular file nor a folder");
+    if (known_.contains(file) || readable) hashes->emplace(prefix + option.path, Hash(file));
   }
 }
 

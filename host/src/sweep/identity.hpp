@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,18 @@
 
 namespace backplane {
 
+// An option names as data what would not be read as a file is: a pipe or a device.
+struct NoDataFile : std::runtime_error {
+  NoDataFile(std::string option, const std::string& why) : std::runtime_error(why), path(std::move(option)) {}
+  std::string path;  // "learner.options.corpus"
+};
+
 // Content hashes of files and folders, each computed once, however many trials use it.
 class FileHashes {
  public:
   // SHA-256 of the plugin files of env and learner and of the data files their options name, by path: "env.plugin",
   // "learner.options.corpus". A folder stands for the regular files directly in it, by name and content. Throws
-  // std::runtime_error if one can not be read.
+  // std::runtime_error if one can not be read, NoDataFile if it is nothing to be read.
   std::map<std::string, std::string> Of(const LoadedExperiment& loaded);
 
  private:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/format_count.hpp"
 #include "base/suggest.hpp"
 #include "sweep/identity.hpp"
 #include "sweep/point_resolver.hpp"
@@ -16,7 +17,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMaxPoints = 1000000;
+// As many as are planned within seconds and within the memory of a small machine.
+constexpr size_t kMaxPoints = 100000, kMaxTrials = 200000;
+// Points that could not be resolved, after which no other is looked at: most often all have the same fault.
+constexpr size_t kMaxBadPoints = 1000;
 
 // A seed of its own for every point, of 32 bits so that a person can type it again.
 uint64_t SeedOfPoint(const std::string& point_id, uint64_t number) {
@@ -65,8 +69,10 @@ class PlanMemory {
 
 class Planner {
  public:
-  Planner(std::shared_ptr<PlanMemory> memory, bool swept, bool points_alone, Errors* errors)
-      : memory_(std::move(memory)), errors_(errors), points_alone_(points_alone) {
+  // `text_is_good`: false only looks for what else is wrong; what has an error already is not said again, and gives no
+  // experiment.
+  Planner(std::shared_ptr<PlanMemory> memory, bool swept, bool points_alone, bool text_is_good, Errors* errors)
+      : memory_(std::move(memory)), errors_(errors), points_alone_(points_alone), text_is_good_(text_is_good) {
     plan_.swept = swept;
     plan_.memory_axes = sweep().memory_axes;
     plan_.whole_files = !sweep().files.empty();
@@ -76,7 +82,7 @@ class Planner {
   }
 
   Plan Make() {
-    if (!Generate()) return {};
+    if (!Generate() || !text_is_good_) return {};
     if (errors_->empty() && plan_.points.empty()) SayThatNoneIsLeft();
     if (!errors_->empty()) return {};
     if (auto base = memory_->resolver.Base()) {
@@ -99,17 +105,30 @@ class Planner {
     for (const Axis& axis : sweep().axes) {
       count = std::min(count * axis.size(), kMaxPoints + 1);
     }
-    if (count + sweep().list.size() > kMaxPoints) {
+    count += sweep().list.size();
+    if (count > kMaxPoints) {
       SayThatThereAreTooMany();
+      return false;
+    }
+    // Points that are dropped later count here: they cost as much to look at.
+    const uint64_t seeds = sweep().seeds ? sweep().seeds->n : 1;
+    const uint64_t trials = count * std::max<size_t>(phases().size(), 1) * seeds;
+    if (trials > kMaxTrials) {
+      errors_->Add(sweep().mark,
+                   fmt::format("sweep: {} trials ({} points{}, {} seeds); a plan has at most {}", FormatCount(trials),
+                               FormatCount(count), phases().empty() ? "" : fmt::format(", {} phases", phases().size()),
+                               FormatCount(seeds), FormatCount(kMaxTrials)));
       return false;
     }
     if (!only_list) {
       Product product(sweep().axes);
       do {
         AddPoint(product.Get(), /*listed=*/false);
-      } while (product.Next());
+      } while (bad_points_ < kMaxBadPoints && product.Next());
     }
-    for (const AxisValue& entry : sweep().list) AddPoint({{&entry}, 0}, /*listed=*/true);
+    for (const AxisValue& entry : sweep().list) {
+      if (bad_points_ < kMaxBadPoints) AddPoint({{&entry}, 0}, /*listed=*/true);
+    }
     AddVariants();
     return true;
   }
@@ -120,6 +139,7 @@ class Planner {
   void AddPoint(const Combination& combination, bool listed) {
     ++plan_.generated;
     std::optional<Chain> chain = Resolve(combination);
+    if (!chain || !text_is_good_) ++bad_points_;
     if (!chain) return;
     ResolvedPoint& last = chain->back();
     if (HasVariants(last.name, listed)) varied_.push_back({combination, last.name, listed});
@@ -129,7 +149,7 @@ class Planner {
       plan_.dropped.push_back({std::move(last.values), std::move(last.dropped_by), std::move(last.why)});
       return;
     }
-    AddChain(*std::move(chain), listed);
+    if (text_is_good_) AddChain(*std::move(chain), listed);
   }
 
   // Up to the first one that a rule drops. Absent after errors.
@@ -186,7 +206,14 @@ class Planner {
     }
     if (points_alone_) return;
     std::vector<std::map<std::string, std::string>> files;
-    for (const Built& one : built) files.push_back(hashes_.Of(one.loaded));
+    for (const Built& one : built) {
+      try {
+        files.push_back(hashes_.Of(one.loaded));
+      } catch (const NoDataFile& error) {
+        const auto origin = one.loaded.origin.find(error.path);
+        return errors_->AddFile(origin == one.loaded.origin.end() ? error.path : origin->second, error.what());
+      }
+    }
     const std::optional<Seeds>& seeds = sweep().seeds;
     for (uint64_t i = 0; i < (seeds ? seeds->n : 1); ++i) {
       const uint64_t number = seeds ? seeds->first + i : 0;
@@ -236,16 +263,18 @@ class Planner {
       }
       Product product(axes);
       do {
-        if (plan_.generated >= kMaxPoints) return SayThatThereAreTooMany();
+        if (plan_.generated >= kMaxPoints || plan_.trials.size() >= kMaxTrials) return SayThatThereAreTooMany();
         const Combination changes = product.Get();
         Combination combination = one.combination;
         combination.steps.insert(combination.steps.end(), changes.steps.begin(), changes.steps.end());
         AddPoint(combination, /*listed=*/false);
-      } while (product.Next());
+      } while (bad_points_ < kMaxBadPoints && product.Next());
     }
   }
 
-  void SayThatThereAreTooMany() { errors_->Add(sweep().mark, fmt::format("sweep: more than {} points", kMaxPoints)); }
+  void SayThatThereAreTooMany() {
+    errors_->Add(sweep().mark, fmt::format("sweep: more than {} points", FormatCount(kMaxPoints)));
+  }
 
   void SayThatNoneIsCalled(const PointAxis& axis) {
     std::vector<std::string> names;
@@ -300,6 +329,8 @@ class Planner {
   std::shared_ptr<PlanMemory> memory_;
   Errors* errors_;
   bool points_alone_;  // no trials of them
+  bool text_is_good_;
+  size_t bad_points_ = 0;
   Plan plan_;
   FileHashes hashes_;
   std::unordered_map<std::string, size_t> by_id_;
@@ -348,7 +379,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   Errors of_the_points;
   auto memory = std::make_shared<PlanMemory>(
       PointResolver(*std::move(text), std::move(sweep), std::move(phases), options.lookup, options.defaults));
-  Plan plan = Planner(std::move(memory), swept, options.without_sweep, &of_the_points).Make();
+  Plan plan = Planner(std::move(memory), swept, options.without_sweep, errors.empty(), &of_the_points).Make();
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};
   if (!note.empty()) plan.notes.insert(plan.notes.begin(), note);

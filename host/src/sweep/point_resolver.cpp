@@ -104,10 +104,9 @@ PointResolver::PointResolver(ExperimentText text, Sweep sweep, Phases phases, Pl
     MergeOver(std::move(file.root), &root);
     resolvers_.push_back(std::make_unique<Resolver>(std::move(root), text.preset.values, text.set, tables, defaults));
   }
-  for (const std::string& path : sweep_.paths) {
-    const auto same = [&](const std::string& other) { return Leaf(other) == Leaf(path); };
-    short_names_[path] = std::count_if(sweep_.paths.begin(), sweep_.paths.end(), same) > 1 ? path : Leaf(path);
-  }
+  std::map<std::string, size_t> leaves;
+  for (const std::string& path : sweep_.paths) ++leaves[Leaf(path)];
+  for (const std::string& path : sweep_.paths) short_names_[path] = leaves[Leaf(path)] > 1 ? path : Leaf(path);
 }
 
 ReadPoint PointResolver::Read(const PointWrites& writes, Errors* errors) const {

@@ -46,7 +46,8 @@ Axis ReadFileAxis(const Entry& section, std::vector<SweptFile>* files, Errors* e
   for (size_t i = 0; i < names->size(); ++i) {
     const Node& item = section.value.items[i];
     const fs::path file = names->at(i).get<std::string>();
-    if (!fs::is_regular_file(file)) {
+    std::error_code none;  // a name that is too long is none
+    if (!fs::is_regular_file(file, none)) {
       errors->Add(item.mark, fmt::format("sweep.files: cannot read '{}'", item.text));
       continue;
     }
@@ -77,7 +78,7 @@ RandomSection ReadRandomSection(const Entry& section, Errors* errors) {
   }
   for (const Entry& entry : section.value.entries) {
     if (entry.key == "trials") {
-      random.trials = ReadCount(entry.value, "[1,1000000]", "sweep.random.trials", errors);
+      random.trials = ReadCount(entry.value, "[1,100000]", "sweep.random.trials", errors);
     } else if (entry.key == "seed") {
       random.seed = ReadCount(entry.value, "[0,)", "sweep.random.seed", errors);
     } else if (entry.key == "space" && entry.value.IsMap()) {
@@ -98,9 +99,9 @@ Seeds ReadSeedsSection(const Entry& section, Errors* errors) {
   seeds.mark = section.mark;
   for (const Entry& entry : section.value.entries) {
     if (entry.key == "n") {
-      seeds.n = ReadCount(entry.value, "[1,1000000]", "sweep.seeds.n", errors);
+      seeds.n = ReadCount(entry.value, "[1,200000]", "sweep.seeds.n", errors);
     } else if (entry.key == "first") {
-      seeds.first = ReadCount(entry.value, "[0,)", "sweep.seeds.first", errors);
+      seeds.first = ReadCount(entry.value, "[0,1000000000000000000]", "sweep.seeds.first", errors);
     } else if (entry.key == "paired") {
       auto paired = ReadValue(entry.value, {ValueType::kFlag, ""}, "sweep.seeds.paired", errors);
       seeds.paired = paired ? paired->get<bool>() : true;

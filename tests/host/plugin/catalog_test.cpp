@@ -1,6 +1,7 @@
 #include "plugin/catalog.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "fixture.hpp"
 
@@ -28,7 +29,9 @@ TEST(Catalog, SuggestsTheNearestName) {
   EXPECT_EQ(catalog.Find(BP_KIND_ENV, "goood", &why_not), nullptr);
   EXPECT_EQ(why_not, "there is no env 'goood'; did you mean 'good'?" + where);
   EXPECT_EQ(catalog.Find(BP_KIND_MONITOR, "good", &why_not), nullptr);
-  EXPECT_EQ(why_not, "there is no monitor 'good'; no monitor is installed" + where);
+  EXPECT_EQ(why_not, "there is no monitor 'good'; known: unruly" + where);
+  EXPECT_EQ(Catalog().Find(BP_KIND_MONITOR, "good", &why_not), nullptr);
+  EXPECT_EQ(why_not, "there is no monitor 'good'; no monitor is installed (searched: no folder; --plugin-path adds a folder)");
 }
 
 TEST(Catalog, GivesTheReasonForARefusedName) {
@@ -61,6 +64,39 @@ TEST(Catalog, RefusesANameThatTwoFilesHave) {
   const PluginInfo* named = catalog.Find(BP_KIND_ENV, one.path() / "env_good.so", &why_not);
   ASSERT_NE(named, nullptr) << why_not;
   EXPECT_EQ(named->file, one.path() / "env_good.so");
+}
+
+TEST(Catalog, OddFilesOfAFolderAreRefusedWithoutWaiting) {
+  const TempFolder folder;
+  ASSERT_EQ(mkfifo((folder.path() / "pipe.so").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", folder.path() / "device.so");
+  std::filesystem::create_symlink("loop.so", folder.path() / "loop.so");
+  std::filesystem::create_directory(folder.path() / "folder.so");
+  std::ofstream(folder.path() / "empty.so");
+  Catalog catalog;
+  catalog.AddFolder(folder.path());
+  std::vector<std::string> reasons;
+  for (const Refusal& refusal : catalog.refusals()) reasons.push_back(refusal.reason);
+  EXPECT_THAT(reasons, testing::ElementsAre(HasSubstr("device.so: cannot be opened: is a device, not a regular file"),
+                                            HasSubstr("empty.so: is not an ELF file"),
+                                            HasSubstr("folder.so: cannot be opened: is a folder"),
+                                            HasSubstr("loop.so: cannot be opened: Too many levels of symbolic links"),
+                                            HasSubstr("pipe.so: cannot be opened: is a pipe, not a regular file")));
+}
+
+TEST(Catalog, ASectionThatSaysItIsHugeIsNotRead) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.Copy("env_good");
+  std::filesystem::resize_file(file, uint64_t{1} << 36);  // with a hole: takes no room
+  // The table of section headers, of which each is said to hold names and to be as large as the file.
+  uint64_t table = 0;
+  std::ifstream(file, std::ios::binary).seekg(0x28).read(reinterpret_cast<char*>(&table), sizeof table);
+  const uint64_t size = uint64_t{1} << 35;
+  for (int section = 1; section < 8; ++section)
+    Overwrite(file, table + 64 * static_cast<uint64_t>(section) + 32,
+              std::string(reinterpret_cast<const char*>(&size), sizeof size));
+  EXPECT_THAT(SentenceOf([&] { ElfFile(file).Exports(); }),
+              HasSubstr("is damaged: wants 34359738368 bytes at once, at most 67108864 are read"));
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST_F(GrammarTest, APlanWithoutPointsSaysWhichRulesTookThem) {
 TEST_F(GrammarTest, TooManyPointsAreRefused) {
   EXPECT_THAT(
       PlanErrors("sweep: {grid: {env.options.reward: {range: [1, 2000, 1]}, learner.options.micro: {range: [1, 2000, 1]}}}\n"),
-      ElementsAre("5:1 sweep: more than 1000000 points"));
+      ElementsAre("5:1 sweep: more than 100,000 points"));
 }
 
 TEST_F(GrammarTest, TheShortFormHasPlaces) {
