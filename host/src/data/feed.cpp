@@ -15,26 +15,9 @@ namespace {
 
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
-uint64_t LengthOf(EnvInstance& env) {
-  const uint64_t length = SourceOf(env)->length(env.handle());
-  if (length == 0) throw TrialFailure(BP_E_INTERNAL, env.id(), "is a data set of 0 items");
-  return length;
-}
-
 // Of a group.
 uint64_t LeastItems(const bp_request& request) {
   return request.u.data.flags & BP_DATA_DROP_LAST ? request.u.data.group_rows : 1;
-}
-
-nlohmann::json ShrinksJson(const std::vector<Shrink>& shrinks) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const Shrink& one : shrinks)
-    list.push_back({{"iteration", one.iteration},
-                    {"micro_batch_before", one.micro_batch_before},
-                    {"micro_batch_after", one.micro_batch_after},
-                    {"live_bytes", one.live_bytes},
-                    {"peak_bytes", one.peak_bytes}});
-  return list;
 }
 
 }  // namespace
@@ -45,12 +28,14 @@ DataFeed::DataFeed(EnvInstance& env, LearnerInstance& learner, FeedOptions optio
       options_(options),
       between_(std::move(between)),
       group_(env),
-      items_(LengthOf(env)),
+      items_(ItemsOf(env)),
       micro_batch_max_(kNoLimit) {}
 
 void DataFeed::Prepare(const bp_request& request) {
   const auto& data = request.u.data;
-  if (data.group_rows == 0) throw TrialFailure(BP_E_INTERNAL, learner_.id(), "asks for a group of 0 items");
+  if (data.group_rows == 0 || data.group_rows > kMaxItems)
+    throw TrialFailure(BP_E_INTERNAL, learner_.id(),
+                       fmt::format("asks for data: wanted a group of 1 to {} items, found {}", kMaxItems, data.group_rows));
   if (items_ < LeastItems(request))
     throw TrialFailure(BP_E_CONFIG, learner_.id(),
                        fmt::format("asks for groups of {} items and leaves out short ones, and the data has {} items",
@@ -114,14 +99,13 @@ std::optional<HeldOut> DataFeed::HeldOutLoss(EnvInstance& env, uint64_t n) {
   const auto* held_out = learner_.Extension<bp_learner_held_out_1>(BP_LEARNER_HELD_OUT_1);
   if (held_out == nullptr || SourceOf(env) == nullptr) return std::nullopt;
   ItemGroup group(env);
-  group.Read(0, 0, std::min(n, LengthOf(env)), true);
+  group.Read(0, 0, std::min(n, ItemsOf(env)), true);
   const auto loss_in = [&](uint64_t micro_batch) {
     double sum = 0;
     for (const bp_delivery& delivery : group.Cut(micro_batch)) {
       if (between_()) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
       double part = 0;
-      const bp_status status = CallPlugin(learner_.id(), [&] { return held_out->loss(learner_.handle(), &delivery, &part); });
-      if (status != BP_OK) learner_.Fail(status, "held-out loss");
+      learner_.Call("held-out loss", [&](bp_learner* learner) { return held_out->loss(learner, &delivery, &part); });
       sum += part;
     }
     return sum;
@@ -135,35 +119,23 @@ std::optional<HeldOut> DataFeed::HeldOutLoss(EnvInstance& env, uint64_t n) {
   }
 }
 
-nlohmann::json DataFeed::Save() const {
-  return {{"epoch", epoch_},
-          {"item", item_},
-          {"micro_batch", micro_batch_},
-          {"micro_batch_max", micro_batch_max_},
-          {"shrinks", ShrinksJson(shrinks_)}};
-}
-
-void DataFeed::Load(const nlohmann::json& saved) {
-  epoch_ = saved.at("epoch");
-  item_ = saved.at("item");
-  micro_batch_ = saved.at("micro_batch");
-  micro_batch_max_ = saved.at("micro_batch_max");
-  shrinks_.clear();
-  // Absent in checkpoints of earlier versions.
-  for (const nlohmann::json& one : At(saved, "shrinks"))
-    shrinks_.push_back({one.at("iteration"), one.at("micro_batch_before"), one.at("micro_batch_after"), one.at("live_bytes"),
-                        one.at("peak_bytes")});
-  if (item_ >= items_)
+void DataFeed::Load(const DataPosition& saved) {
+  if (saved.item >= items_)
     throw TrialFailure(
         BP_E_CONFIG, env_.id(),
-        fmt::format("had more items when the trial was stopped: item {} comes next, and it has {}", item_, items_));
+        fmt::format("had more items when the trial was stopped: item {} comes next, and it has {}", saved.item, items_));
+  if (saved.micro_batch_max == 0) throw TrialFailure(BP_E_IO, env_.id(), "was stopped with micro-batches of no item");
+  epoch_ = saved.epoch;
+  item_ = saved.item;
+  micro_batch_ = saved.micro_batch;
+  micro_batch_max_ = saved.micro_batch_max;
+  shrinks_ = saved.shrinks;
 }
 
 nlohmann::json ToJson(const DataFeed& feed) {
-  return {{"items", feed.items()},
-          {"epochs", feed.epochs()},
-          {"micro_batch", feed.micro_batch()},
-          {"shrinks", ShrinksJson(feed.shrinks())}};
+  nlohmann::json shrinks = nlohmann::json::array();
+  for (const Shrink& one : feed.shrinks()) shrinks.push_back(ToJson(one));
+  return {{"items", feed.items()}, {"epochs", feed.epochs()}, {"micro_batch", feed.micro_batch()}, {"shrinks", shrinks}};
 }
 
 }  // namespace backplane

@@ -8,14 +8,9 @@
 #include <vector>
 
 #include "data/group.hpp"
+#include "record/data_position.hpp"
 
 namespace backplane {
-
-// A group that did not fit, and what was done about it.
-struct Shrink {
-  uint64_t iteration, micro_batch_before, micro_batch_after;
-  uint64_t live_bytes, peak_bytes;  // when it was dropped and at most; 0 where the learner does not tell
-};
 
 struct HeldOut {
   double loss;  // summed over the items, by their weight
@@ -58,8 +53,8 @@ class DataFeed {
   const std::vector<Shrink>& shrinks() const { return shrinks_; }  // of the trial, in the order of their iterations
 
   // Where it is and what it learned of the device, for a checkpoint.
-  nlohmann::json Save() const;
-  void Load(const nlohmann::json& saved);
+  DataPosition Save() const { return {epoch_, item_, micro_batch_, micro_batch_max_, shrinks_}; }
+  void Load(const DataPosition& saved);  // throws TrialFailure
 
  private:
   bool Deliver(uint64_t micro_batch, uint64_t env_steps);

@@ -40,8 +40,7 @@ bool TellsDeviceUse(const LearnerInstance& learner) { return DeviceUseOf(learner
 void ResetDevicePeak(LearnerInstance& learner) {
   const auto* extension = DeviceUseOf(learner);
   if (extension == nullptr) return;
-  const bp_status status = CallPlugin(learner.id(), [&] { return extension->reset_peak(learner.handle()); });
-  if (status != BP_OK) learner.Fail(status, "reset of the peak");
+  learner.Call("reset of the peak", [&](bp_learner* handle) { return extension->reset_peak(handle); });
 }
 
 bp_device_use DeviceUse(LearnerInstance& learner) {
@@ -49,8 +48,7 @@ bp_device_use DeviceUse(LearnerInstance& learner) {
   use.struct_size = sizeof use;
   const auto* extension = DeviceUseOf(learner);
   if (extension == nullptr) return use;
-  const bp_status status = CallPlugin(learner.id(), [&] { return extension->read(learner.handle(), &use); });
-  if (status != BP_OK) learner.Fail(status, "use of the device");
+  learner.Call("use of the device", [&](bp_learner* handle) { return extension->read(handle, &use); });
   return use;
 }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "rollout/guard.hpp"
+
 namespace backplane {
 namespace {
 
@@ -38,6 +40,15 @@ void CheckNumber(const bp_channel& channel, const std::string& env_id) {
 }  // namespace
 
 const bp_env_source_1* SourceOf(const EnvInstance& env) { return env.Extension<bp_env_source_1>(BP_ENV_SOURCE_1); }
+
+uint64_t ItemsOf(EnvInstance& env) {
+  const bp_env_source_1* source = SourceOf(env);
+  const uint64_t items = env.Call("length", [&](const bp_env* handle) { return source->length(handle); });
+  if (items < 1 || items > kMaxItems)
+    throw TrialFailure(BP_E_INTERNAL, env.id(),
+                       fmt::format("length: wanted a data set of 1 to {} items, found {}", kMaxItems, items));
+  return items;
+}
 
 ItemGroup::ItemGroup(EnvInstance& env) : env_(env), source_(SourceOf(env)) {
   for (const bp_channel* channel : env.channels()) {
@@ -79,7 +90,7 @@ void ItemGroup::Read(uint64_t seed, uint64_t first, uint64_t n, bool sort) {
 }
 
 void ItemGroup::ReadLongest(uint64_t n) {
-  const uint64_t length = source_->length(env_.handle());
+  const uint64_t length = ItemsOf(env_);
   ReadInto(0, 0, std::min(n, length));
   Allocate(n);
   items_ = n;
@@ -111,18 +122,41 @@ void ItemGroup::ReadInto(uint64_t seed, uint64_t first, uint64_t n) {
     tensors.push_back(&part.all.view);
   }
   const bp_frame frame{sizeof(bp_frame), 0, tensors.data(), nullptr};
-  const bp_status status = CallPlugin(env_.id(), [&] { return source_->read(env_.handle(), seed, first, n, &frame); });
-  if (status != BP_OK) env_.Fail(status, "read");
+  SetGuards();
+  env_.Call("read", [&](bp_env* env) { return source_->read(env, seed, first, n, &frame); });
+  CheckGuards();
+}
+
+// Right behind the items that are asked for, where there may be room for more.
+void ItemGroup::SetGuards() {
+  for (const Part& part : parts_) {
+    FillGuard(part.bytes.get() - GuardedRows::kGuard, GuardedRows::kGuard);
+    FillGuard(part.bytes.get() + items_ * part.row_bytes, GuardedRows::kGuard);
+  }
+}
+
+void ItemGroup::CheckGuards() const {
+  for (const Part& part : parts_)
+    for (const bool before : {true, false}) {
+      const std::byte* guard = part.bytes.get() + (before ? -int64_t{GuardedRows::kGuard} : int64_t(items_ * part.row_bytes));
+      if (const auto distance = GuardChange(guard, GuardedRows::kGuard, before))
+        throw TrialFailure(BP_E_INTERNAL, env_.id(), "read: " + GuardSentence(part.channel->name, *distance, before));
+    }
 }
 
 // Rows that are there stay.
 void ItemGroup::Allocate(uint64_t n) {
   if (n <= capacity_) return;
   for (Part& part : parts_) {
-    AlignedBytes larger = AllocateAligned(n * part.row_bytes);
+    if (n > kMaxRowBytes / part.row_bytes)
+      throw TrialFailure(
+          BP_E_OOM_HOST, env_.id(),
+          fmt::format("channel '{}': wanted at most {} bytes for the items of a group, found {} items of {} bytes",
+                      part.channel->name, kMaxRowBytes, n, part.row_bytes));
+    GuardedRows larger(n * part.row_bytes);
     if (items_ > 0) std::memcpy(larger.get(), part.bytes.get(), items_ * part.row_bytes);
     part.bytes = std::move(larger);
-    part.sorted = AllocateAligned(n * part.row_bytes);
+    part.sorted = GuardedRows(n * part.row_bytes);
   }
   capacity_ = n;
 }

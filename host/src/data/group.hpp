@@ -13,6 +13,9 @@ namespace backplane {
 
 // NULL: the env is no data set.
 const bp_env_source_1* SourceOf(const EnvInstance& env);
+// Of an epoch of an env that is one. Throws TrialFailure where there is none, or more than a data set can have.
+inline constexpr uint64_t kMaxItems = uint64_t{1} << 53;
+uint64_t ItemsOf(EnvInstance& env);
 
 class ItemGroup {
  public:
@@ -33,15 +36,28 @@ class ItemGroup {
   const std::vector<bp_delivery>& Cut(uint64_t micro_batch);
 
  private:
+  // Rows between guards.
+  class GuardedRows {
+   public:
+    static constexpr uint64_t kGuard = 64;
+    GuardedRows() = default;
+    explicit GuardedRows(uint64_t bytes) : block_(AllocateAligned(bytes + 2 * kGuard)) {}
+    std::byte* get() const { return block_.get() + kGuard; }
+
+   private:
+    AlignedBytes block_;
+  };
   struct Part {  // a channel of an item
     const bp_channel* channel;
     int length = -1;  // the part that says how much of each row counts, or -1
     uint64_t row_bytes;
-    AlignedBytes bytes, sorted;
+    GuardedRows bytes, sorted;
     Tensor all;  // [items, ...], for the env to write
   };
 
   void Allocate(uint64_t n);
+  void SetGuards();
+  void CheckGuards() const;
   void ReadInto(uint64_t seed, uint64_t first, uint64_t n);
   int32_t LengthOf(const Part& length, uint64_t item) const;
   int64_t Capacity(const Part& part) const { return part.channel->ndim == 0 ? 1 : part.channel->shape[0]; }

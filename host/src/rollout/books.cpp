@@ -14,7 +14,8 @@ namespace backplane {
 namespace {
 
 struct Seen {
-  bool ended = false, broken = false;
+  unsigned ended = 0;  // all flags together
+  bool broken = false;
 };
 
 // Adds one step of n rows, without a branch that depends on a row: what is rare is looked up afterwards. `truncated` is
@@ -22,7 +23,8 @@ struct Seen {
 template <bool kEnvCuts, bool kOneReward>
 Seen AddStep(RowState* __restrict row, uint64_t n, const float* __restrict reward, uint64_t rewards_per_row,
              const uint8_t* __restrict terminated, uint8_t* __restrict truncated, int64_t time_limit) {
-  unsigned ended = 0, broken = 0;
+  unsigned ended = 0;
+  double not_finite = 0;  // 0 times a number is 0, times anything else NaN, which stays
   for (uint64_t i = 0; i < n; ++i) {
     double sum = row[i].episode_return;
     if constexpr (kOneReward)
@@ -30,12 +32,12 @@ Seen AddStep(RowState* __restrict row, uint64_t n, const float* __restrict rewar
     else
       for (uint64_t a = 0; a < rewards_per_row; ++a) sum += *reward++;
     row[i].episode_return = sum;
-    broken |= !(std::abs(sum) <= std::numeric_limits<double>::max());  // not finite
+    not_finite += 0 * sum;
     const int64_t length = ++row[i].episode_length;
     if constexpr (!kEnvCuts) truncated[i] = length >= time_limit;
     ended |= terminated[i] | truncated[i];
   }
-  return {ended != 0, broken != 0};
+  return {ended, not_finite != 0};
 }
 
 // Calls visit(i) for every i < n with a[i] or b[i] set, in order. Eight flags a look: ends are rare.
@@ -93,11 +95,12 @@ bool Books::Keep(RolloutBuffers& buffers, Chunk& chunk) {
   const Seen seen = add(&rows_.state[chunk.begin], n, buffers.reward->at<float>(t, chunk.begin * buffers.reward_lead),
                         buffers.reward_lead, terminated, truncated, time_limit_);
   if (seen.broken) RefuseReward(buffers, chunk);
-  if (seen.ended) ForEachSet(terminated, truncated, n, [&](uint64_t i) { EndEpisode(buffers, chunk, chunk.begin + i); });
+  if (seen.ended > 1) RefuseFlag(buffers, chunk);
+  if (seen.ended != 0) ForEachSet(terminated, truncated, n, [&](uint64_t i) { EndEpisode(buffers, chunk, chunk.begin + i); });
   if (moments_)
     for (uint64_t r = chunk.begin * buffers.obs_lead; r < chunk.end * buffers.obs_lead; ++r)
       chunk.moments.Add(buffers.obs->at<float>(t, r));
-  return seen.ended;
+  return seen.ended != 0;
 }
 
 void Books::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r) {
@@ -115,6 +118,16 @@ void Books::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r) {
   }
   rows_.StartEpisode(r);
   rows_.mask[r] = 1;
+}
+
+// 1 is the end of an episode and 0 is none; anything else is a byte that nobody meant to be a flag.
+void Books::RefuseFlag(RolloutBuffers& buffers, const Chunk& chunk) const {
+  for (uint64_t r = chunk.begin; r < chunk.end; ++r)
+    for (ChannelBuffer* flag : {buffers.terminated, buffers.truncated})
+      if (const uint8_t found = *flag->at<uint8_t>(chunk.t, r); found > 1)
+        throw TrialFailure(BP_E_INTERNAL, env_.id(),
+                           fmt::format("step: channel '{}' of row {}: wanted 0 or 1, found {} at step {} of the rollout",
+                                       flag->name(), r, found, chunk.t + 1));
 }
 
 // A sum of float32 in float64 stays finite unless one of them was not.

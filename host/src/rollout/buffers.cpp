@@ -1,12 +1,17 @@
 #include "rollout/buffers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
 
+#include "rollout/guard.hpp"
+
 namespace backplane {
 namespace {
 constexpr uint64_t kAlign = 64;
+constexpr uint64_t kMaxGuard = 4096;
 uint64_t RoundUp(uint64_t n, uint64_t align = kAlign) { return (n + align - 1) / align * align; }
 }  // namespace
 
@@ -49,8 +54,8 @@ ChannelBuffer::ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t 
   row_bytes_ = row_elements_ * item;
   entry_bytes_ = RoundUp(lead * row_bytes_, memory.alignment());
   bytes_ = entry_bytes_ * entries;
-  if (memory.on_device()) device_ = memory.Allocate(bytes_);
-  if (!memory.on_device() || mirrored) host_ = AllocateAligned(bytes_);
+  guard_bytes_ = RoundUp(std::clamp(row_bytes_, memory.alignment(), kMaxGuard), memory.alignment());
+  Allocate(mirrored);
   std::vector<int64_t> dims{static_cast<int64_t>(lead)};
   dims.insert(dims.end(), shape_.begin(), shape_.end());
   for (uint64_t t = 0; t < entries; ++t)
@@ -59,20 +64,58 @@ ChannelBuffer::ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t 
   whole_.Set(base(), dtype_, dims, static_cast<int64_t>(entry_bytes_ / item), memory.device());
 }
 
+// What the env and the learner write stands between two guards; the mirror is the host's alone.
+void ChannelBuffer::Allocate(bool mirrored) {
+  if (!memory_.on_device()) {
+    host_block_ = AllocateAligned(bytes_ + 2 * guard_bytes_);
+    host_ = host_block_.get() + guard_bytes_;
+    FillGuard(host_ - guard_bytes_, guard_bytes_);
+    FillGuard(host_ + bytes_, guard_bytes_);
+    for (uint64_t t = 0; t < bytes_ / entry_bytes_; ++t) FillGuard(Padding(t), padding_bytes());
+    return;
+  }
+  device_block_ = memory_.Allocate(bytes_ + 2 * guard_bytes_);
+  device_ = device_block_.get() + guard_bytes_;
+  std::vector<std::byte> guard(guard_bytes_);
+  FillGuard(guard.data(), guard_bytes_);
+  memory_.FromHost(device_ - guard_bytes_, guard.data(), guard_bytes_);
+  memory_.FromHost(device_ + bytes_, guard.data(), guard_bytes_);
+  if (!mirrored) return;
+  host_block_ = AllocateAligned(bytes_);
+  host_ = host_block_.get();
+}
+
+std::optional<std::string> ChannelBuffer::GuardBreak() const {
+  std::vector<std::byte> copy(memory_.on_device() ? guard_bytes_ : 0);
+  for (const bool before : {true, false}) {
+    const std::byte* guard = before ? base() - guard_bytes_ : base() + bytes_;
+    if (memory_.on_device()) {
+      memory_.ToHost(copy.data(), guard, guard_bytes_);
+      guard = copy.data();
+    }
+    if (const auto distance = GuardChange(guard, guard_bytes_, before)) return GuardSentence(name_, *distance, before);
+  }
+  const bool padded = !memory_.on_device() && padding_bytes() > 0;
+  for (uint64_t t = 0; padded && t < bytes_ / entry_bytes_; ++t)
+    if (const auto distance = GuardChange(Padding(t), padding_bytes(), false))
+      return GuardSentence(name_, *distance, false) + fmt::format(" in slot {}", t);
+  return std::nullopt;
+}
+
 void ChannelBuffer::CopyEntry(uint64_t from, uint64_t to) { memory_.Copy(place(to, 0), place(from, 0), lead_ * row_bytes_); }
 
 void ChannelBuffer::Fetch() {
-  if (device_ && host_) memory_.ToHost(host_.get(), device_.get(), bytes_);
+  if (device_ && host_) memory_.ToHost(host_, device_, bytes_);
 }
 
 bool ChannelBuffer::AwaitDevice() {
   if (!device_ || !host_) return false;
-  memory_.ToHost(host_.get(), device_.get(), std::min<uint64_t>(bytes_, 1));  // a copy is in order with all else
+  memory_.ToHost(host_, device_, std::min<uint64_t>(bytes_, 1));  // a copy is in order with all else
   return true;
 }
 
 void ChannelBuffer::Send() {
-  if (device_ && host_) memory_.FromHost(device_.get(), host_.get(), bytes_);
+  if (device_ && host_) memory_.FromHost(device_, host_, bytes_);
 }
 
 }  // namespace backplane

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,7 @@ class ChannelBuffer {
   bp_tensor* entry(uint64_t t) { return &entries_[t].view; }  // [lead, shape...]
   bp_tensor* whole() { return &whole_.view; }                 // [entries, lead, shape...]
   // Where the host sees a row: not for a buffer on a device without a mirror.
-  std::byte* row(uint64_t t, uint64_t r) { return host_.get() + t * entry_bytes_ + r * row_bytes_; }
+  std::byte* row(uint64_t t, uint64_t r) { return host_ + t * entry_bytes_ + r * row_bytes_; }
   // Where plugins have it; on a device an address that the host does not follow.
   std::byte* place(uint64_t t, uint64_t r) const { return base() + t * entry_bytes_ + r * row_bytes_; }
   template <class T>
@@ -59,6 +60,13 @@ class ChannelBuffer {
   // Returns once the device has done what was asked of it before; false: there is no mirror to do that by.
   bool AwaitDevice();
   void Send();
+  // A byte around the buffer that somebody has changed, as a sentence; nothing if all are as they were. [control]
+  std::optional<std::string> GuardBreak() const;
+  // Bytes on either side of the buffer that belong to it and to no entry: one row at least, but for very large ones.
+  uint64_t guard_bytes() const { return guard_bytes_; }
+  uint64_t bytes() const { return bytes_; }  // of all entries
+  uint64_t lead() const { return lead_; }
+  bool on_device() const { return memory_.on_device(); }
   uint64_t row_bytes() const { return row_bytes_; }
   uint64_t row_elements() const { return row_elements_; }
   const std::string& name() const { return name_; }
@@ -67,16 +75,23 @@ class ChannelBuffer {
   const std::vector<int64_t>& shape() const { return shape_; }  // of one row
 
  private:
-  std::byte* base() const { return memory_.on_device() ? device_.get() : host_.get(); }
+  std::byte* base() const { return memory_.on_device() ? device_ : host_; }
+  void Allocate(bool mirrored);
+  // Behind the last row of an entry, up to the next one: a guard too, where the host sees it.
+  std::byte* Padding(uint64_t t) const { return place(t, lead_); }
+  uint64_t padding_bytes() const { return entry_bytes_ - lead_ * row_bytes_; }
 
   std::string name_;
   uint16_t role_;
   bp_dtype dtype_;
   std::vector<int64_t> shape_;
   uint64_t row_elements_ = 1, row_bytes_, entry_bytes_, lead_, bytes_;
+  uint64_t guard_bytes_;
   EnvMemory memory_;
-  EnvMemory::Bytes device_;  // NULL where the env works in the host's own memory
-  AlignedBytes host_;        // then the buffer itself; else its mirror, or NULL
+  EnvMemory::Bytes device_block_;
+  AlignedBytes host_block_;
+  std::byte* device_ = nullptr;  // NULL where the env works in the host's own memory
+  std::byte* host_ = nullptr;    // then the buffer itself; else its mirror, or NULL
   std::deque<Tensor> entries_;
   Tensor whole_;
 };

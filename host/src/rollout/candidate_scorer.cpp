@@ -6,9 +6,12 @@
 #include <cmath>
 #include <limits>
 
+#include "rollout/readable.hpp"
+
 namespace backplane {
 namespace {
 
+constexpr uint64_t kMaxJobs = uint64_t{1} << 32;
 constexpr int64_t kBeatNs = 100'000;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
@@ -37,14 +40,20 @@ void CandidateScorer::Check(const bp_request& request, const EnvInstance& env, c
   if (asked.episodes_each < 1 || asked.episodes_each > std::numeric_limits<int32_t>::max())
     refuse(BP_E_INTERNAL, fmt::format("wanted 1 to 2147483647 episodes of each, found {}", asked.episodes_each));
   if (asked.seeds == nullptr) refuse(BP_E_INTERNAL, "wanted a seed for each episode, found seeds = NULL");
+  if (const uint64_t jobs = asked.candidates * asked.episodes_each; jobs > kMaxJobs)
+    refuse(BP_E_INTERNAL, fmt::format("wanted at most {} episodes, found {} candidates with {} each", kMaxJobs,
+                                      asked.candidates, asked.episodes_each));
+  if (!IsReadable(asked.seeds, asked.candidates * asked.episodes_each * sizeof(uint64_t)))
+    refuse(BP_E_INTERNAL,
+           fmt::format("wanted {} seeds, found memory that cannot be read", asked.candidates * asked.episodes_each));
   if (asked.max_steps == 0 && env.spec().max_episode_steps == 0 && !EnvCuts(env))
     refuse(BP_E_UNSUPPORTED,
            fmt::format("wanted a limit on the steps of an episode, found max_steps = 0 and none in {}: it might never end",
                        env.id()));
 }
 
-CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
-                                 const std::atomic<bool>& cancelled, std::function<void()> beat)
+CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows,
+                                 uint64_t seed, const std::atomic<bool>& cancelled, std::function<void()> beat)
     : env_(env),
       learner_(learner),
       runners_(runners),
@@ -65,12 +74,14 @@ CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Run
       obs_per_row_(env.Lead(*env.FindRole(BP_ROLE_OBS)) / env.rows()),
       info_names_(InfoNames(env)),
       hands_(env.rows(), runners.threads),
+      gate_(runners.threads),
       players_(env.rows()),
       candidate_(env.rows(), -1),
       row_seeds_(env.rows()),
       scores_(info_names_.size(), wants_moments_ ? obs_.row_elements() : 0) {
   if (state_) state_per_row_ = env.Lead(*env.FindRole(BP_ROLE_STATE)) / env.rows();
   for (const std::string& name : info_names_) infos_.push_back(&slot_[name]);
+  actions_.Bind(env, [this](const std::string& name) { return &slot_[name]; });
 }
 
 void CandidateScorer::Start(const bp_request& request) {
@@ -101,6 +112,12 @@ bool CandidateScorer::Score(const bp_request& request, std::vector<PhaseClock>& 
     done = ScoreInWaves(clocks);
   }
   if (!done) return false;
+  if (gate_.on()) {
+    slot_.CheckGuards();
+    env_.CheckUnchanged();
+    learner_.CheckUnchanged(env_);
+    gate_.TurnOff();
+  }
   const PhaseSpan span(clocks[0], Phase::kBatchBuild);
   scores_.Conclude();
   return true;
@@ -115,7 +132,10 @@ void CandidateScorer::PlayFromQueue(unsigned runner, PhaseClock& clock) {
   try {
     for (;;) {
       clock.Switch(Phase::kInfer);
-      TakeJobs(hand, clock);
+      {
+        const WatchGate::Hold hold = gate_.on() ? gate_.Other() : WatchGate::Hold();
+        TakeJobs(hand, clock);
+      }
       PlayOn(hand, clock);
       if (run_.stopped() || queue_.finished()) return;
       clock.Switch(Phase::kIdle);
@@ -153,6 +173,7 @@ void CandidateScorer::PlayWave(unsigned runner, uint64_t first, uint64_t end, Ph
     hand.whole = {begin, std::min(begin + chunk_rows_, env_.rows())};
     clock.Switch(Phase::kEnvReset);
     for (uint64_t row = begin; row < std::min(begin + chunk_rows_, rows); ++row) {
+      const WatchGate::Hold hold = gate_.on() ? gate_.Other() : WatchGate::Hold();
       hand.Play(row);
       Begin(row, first + row);
     }
@@ -172,7 +193,7 @@ void CandidateScorer::PlayOn(Hand& hand, PhaseClock& clock) {
     }
     if (run_.stopped()) return;
     if (hands_.wanted()) hands_.Share(hand);
-    Step(hand, clock);
+    gate_.on() ? StepInFirstScore(hand, clock) : Step(hand, clock);
     if (clock.since_ns() >= next_beat) {
       beat_();
       next_beat = clock.since_ns() + kBeatNs;
@@ -181,16 +202,24 @@ void CandidateScorer::PlayOn(Hand& hand, PhaseClock& clock) {
   beat_();
 }
 
+void CandidateScorer::StepInFirstScore(Hand& hand, PhaseClock& clock) {
+  const uint64_t before = steps_before_.fetch_add(1, std::memory_order_relaxed);
+  if (gate_.Passes(before)) return Step(hand, clock);
+  const WatchGate::Hold hold = gate_.Step(before);
+  Step(hand, clock, hold.alone());
+}
+
 // Enters and leaves in the phase kInfer: the clock is read only where a phase ends.
-void CandidateScorer::Step(Hand& hand, PhaseClock& clock) {
+void CandidateScorer::Step(Hand& hand, PhaseClock& clock, bool watched) {
   if (hand.whole.end > 0)
-    Act(hand.whole);
+    Act(hand.whole, watched);
   else
-    for (const RowRange& run : hand.runs) Act(run);
+    for (const RowRange& run : hand.runs) Act(run, watched);
+  for (const RowRange& run : hand.runs) CheckActions(run);
   clock.Switch(Phase::kEnvStep);
   if (wants_moments_)
     for (const uint64_t row : hand.rows) AddObservation(row);
-  for (const RowRange& run : hand.runs) StepEnv(run);
+  for (const RowRange& run : hand.runs) StepEnv(run, watched);
   bool ended = false;
   for (const uint64_t row : hand.rows) ended |= Keep(row);
   if (ended) {
@@ -201,14 +230,26 @@ void CandidateScorer::Step(Hand& hand, PhaseClock& clock) {
   if (row_exact_ && HasRoom(hand) && queue_.HasJob()) TakeJobs(hand, clock);
 }
 
-void CandidateScorer::Act(const RowRange& rows) {
+void CandidateScorer::Act(const RowRange& rows, bool watched) {
+  std::optional<Watch> watch;
+  if (watched) watch = WatchCall(learner_.id(), "act", rows.begin, rows.end, slot_.OfAct());
   const bp_act act{sizeof(bp_act), BP_ACT_GREEDY,   rows.begin,       rows.end, 0, seed_, 0, slot_.act_in(),
                    slot_.act_out(), candidate_.data(), nullptr};
   if (const bp_status status = learner_.Act(act); status != BP_OK) learner_.Fail(status, "act");
+  if (watch) watch->Compare();
 }
 
-void CandidateScorer::StepEnv(const RowRange& rows) {
+void CandidateScorer::StepEnv(const RowRange& rows, bool watched) {
+  std::optional<Watch> watch;
+  if (watched) watch = WatchCall(env_.id(), "step", rows.begin, rows.end, slot_.OfStep());
   if (const bp_status status = env_.Step(0, rows.begin, rows.end); status != BP_OK) env_.Fail(status, "step");
+  if (watch) watch->Compare();
+}
+
+// Of rows at play; those at rest may hold anything.
+void CandidateScorer::CheckActions(const RowRange& rows) {
+  if (!actions_.Allows(0, rows.begin, rows.end)) [[unlikely]]
+    RefuseAction(rows);
 }
 
 void CandidateScorer::AddObservation(uint64_t row) {
@@ -223,6 +264,10 @@ bool CandidateScorer::Keep(uint64_t row) {
   ++player.length;
   if (!std::isfinite(player.fitness)) [[unlikely]]
     RefuseReward(row);
+  if (terminated_[row] > 1) [[unlikely]]
+    throw TrialFailure(BP_E_INTERNAL, env_.id(),
+                       fmt::format("step: channel '{}' of row {}: wanted 0 or 1, found {}",
+                                   env_.FindRole(BP_ROLE_TERMINATED)->name, row, terminated_[row]));
   player.ended = terminated_[row] || (env_cuts_ && truncated_[row]) || player.length >= limit_;
   return player.ended;
 }

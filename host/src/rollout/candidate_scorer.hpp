@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "rollout/action_check.hpp"
 #include "rollout/candidate_scores.hpp"
 #include "rollout/hands.hpp"
 #include "rollout/instance.hpp"
@@ -65,9 +66,11 @@ class CandidateScorer {
   void PlayFromQueue(unsigned runner, PhaseClock& clock);
   void PlayWave(unsigned runner, uint64_t first, uint64_t end, PhaseClock& clock);
   void PlayOn(Hand& hand, PhaseClock& clock);
-  void Step(Hand& hand, PhaseClock& clock);
-  void Act(const RowRange& rows);
-  void StepEnv(const RowRange& rows);
+  void Step(Hand& hand, PhaseClock& clock, bool watched = false);
+  void StepInFirstScore(Hand& hand, PhaseClock& clock);
+  void Act(const RowRange& rows, bool watched = false);
+  void StepEnv(const RowRange& rows, bool watched = false);
+  void CheckActions(const RowRange& rows);
   void AddObservation(uint64_t row);
   bool Keep(uint64_t row);
   bool HasRoom(const Hand& hand) const;
@@ -77,6 +80,7 @@ class CandidateScorer {
   void End(uint64_t row);
   // candidate_scorer_non_finite.cpp
   [[noreturn]] void RefuseReward(uint64_t row);
+  [[noreturn]] void RefuseAction(const RowRange& rows);
   std::optional<std::string> ReplayForNonFinite(uint64_t row, uint64_t job, int64_t steps, int64_t* out_step);
 
   EnvInstance& env_;
@@ -103,6 +107,9 @@ class CandidateScorer {
   JobQueue queue_;
   Hands hands_;
   JointRun run_;
+  ActionCheck actions_;
+  WatchGate gate_;
+  std::atomic<uint64_t> steps_before_{0};  // of the first Score, by all hands
   PoolUse use_;
   std::atomic<uint64_t> next_chunk_{0};  // of a wave
   std::vector<Player> players_;          // [rows]

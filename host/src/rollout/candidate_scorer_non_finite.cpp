@@ -31,6 +31,23 @@ void CandidateScorer::RefuseReward(uint64_t row) {
   throw TrialFailure(BP_E_NUMERIC, env_.id(), sentence);
 }
 
+// A learner that is shown a NaN answers with one: then it is the env's.
+void CandidateScorer::RefuseAction(const RowRange& rows) {
+  run_.Stop();
+  const BadAction bad = actions_.Find(0, rows.begin, rows.end);
+  const uint64_t job = players_[bad.row].job, candidate = job / episodes_each_;
+  const int64_t steps = players_[bad.row].length;
+  const std::string sentence =
+      fmt::format("{} by candidate {} at step {} of its episode {}", bad.text, candidate, steps + 1, job % episodes_each_);
+  const auto source = NonFiniteEntry(obs_, 0, bad.row, obs_per_row_, fmt::format("candidate {}", candidate));
+  if (bad.not_finite && source)
+    throw TrialFailure(BP_E_NUMERIC, env_.id(),
+                       fmt::format("{} {} of its episode {}; it came before: {} acts: {}", *source,
+                                   steps > 0 ? fmt::format("at step {}", steps) : "at the start", job % episodes_each_,
+                                   learner_.id(), bad.text));
+  throw TrialFailure(bad.not_finite ? BP_E_NUMERIC : BP_E_INTERNAL, learner_.id(), "act: " + sentence);
+}
+
 std::optional<std::string> CandidateScorer::ReplayForNonFinite(uint64_t row, uint64_t job, int64_t steps, int64_t* out_step) {
   const std::string whose = fmt::format("candidate {}", job / episodes_each_);
   Begin(row, job);

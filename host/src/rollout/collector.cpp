@@ -1,6 +1,9 @@
 #include "rollout/collector.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
+#include <utility>
 
 namespace backplane {
 namespace {
@@ -23,11 +26,13 @@ Collector::Collector(EnvInstance& env, LearnerInstance& learner, Runners runners
       wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0),
       buffers_(env, learner),
       queue_(env.rows(), env.resets_itself() ? env.rows() : config.chunk_rows, runners.threads),
-      books_(env, config.seed, wants_moments_) {}
+      books_(env, config.seed, wants_moments_),
+      gate_(runners.threads) {}
 
 void Collector::Prepare(uint64_t horizon) {
   if (horizon == buffers_.horizon()) return;
   buffers_.Bind(horizon, started_);
+  actions_.Bind(env_, [this](const std::string& name) { return buffers_.Find(name); });
   books_.MakeRoom(buffers_, queue_.chunks());
 }
 
@@ -40,8 +45,11 @@ void Collector::StartRollout(uint64_t horizon, PhaseClock& clock) {
     const PhaseSpan span(clock, Phase::kEnvReset);
     Rows& rows = books_.rows();
     for (uint64_t r = 0; r < rows.size(); ++r) rows.StartEpisode(r);
+    std::optional<Watch> watch;
+    if (gate_.on()) watch = WatchReset(env_.id(), 0, rows.size(), nullptr, buffers_.OfReset(horizon));
     const bp_status status = env_.Reset(static_cast<uint32_t>(horizon), 0, rows.size(), nullptr, rows.seeds.data());
     if (status != BP_OK) env_.Fail(status, "reset");
+    if (watch) watch->Compare();
     started_ = true;
   } else {
     const PhaseSpan span(clock, Phase::kObsTransfer);
@@ -68,6 +76,7 @@ bool Collector::Collect(uint64_t horizon, std::vector<PhaseClock>& clocks) {
   StartRollout(horizon, clocks[0]);
   if (!run_.Run(runners_, clocks, [this](unsigned runner, PhaseClock& clock) { RunChunks(runner, clock); })) return false;
   if (env_.resets_itself()) KeepAllBooks(clocks[0]);
+  if (gate_.on()) CheckFirstIteration();
   policy_steps_ += horizon;
   const PhaseSpan span(clocks[0], Phase::kBatchBuild);
   delivery_.Merge(queue_.chunks(), buffers_, wants_moments_);
@@ -83,7 +92,7 @@ void Collector::RunChunks(unsigned runner, PhaseClock& clock) {
     do {
       if (cancelled_.load(std::memory_order_relaxed)) run_.Stop();
       if (run_.stopped()) return;
-      StepChunk(*chunk, clock);
+      gate_.on() ? StepInFirstIteration(*chunk, clock) : StepChunk<false>(*chunk, clock);
       ++chunk->t;
       if (clock.since_ns() >= next_beat) {
         beat_();
@@ -95,28 +104,69 @@ void Collector::RunChunks(unsigned runner, PhaseClock& clock) {
   }
 }
 
+void Collector::StepInFirstIteration(Chunk& chunk, PhaseClock& clock) {
+  if (gate_.Passes(chunk.t)) return StepChunk<false>(chunk, clock);
+  const WatchGate::Hold hold = gate_.Step(chunk.t);
+  hold.alone() ? StepChunk<true>(chunk, clock) : StepChunk<false>(chunk, clock);
+}
+
+void Collector::CheckFirstIteration() {
+  buffers_.CheckGuards();
+  env_.CheckUnchanged();
+  learner_.CheckUnchanged(env_);
+  gate_.TurnOff();
+  first_delivery_ = true;
+}
+
+void Collector::CheckDelivered() {
+  if (!std::exchange(first_delivery_, false)) return;
+  if (const auto found = buffers_.GuardBreak()) throw TrialFailure(BP_E_INTERNAL, learner_.id(), "consume: " + *found);
+}
+
+// A learner that is shown a NaN answers with one: then it is the env's.
+void Collector::RefuseAction(const Chunk& chunk) const {
+  const BadAction bad = actions_.Find(chunk.t, chunk.begin, chunk.end);
+  const std::string sentence = fmt::format("{} at step {} of the rollout", bad.text, chunk.t + 1);
+  if (const auto source = FirstNonFinite(buffers_, bad.row, bad.row + 1, chunk.t); source && bad.not_finite)
+    throw TrialFailure(BP_E_NUMERIC, env_.id(),
+                       fmt::format("{}; it came before: {} acts: {}", source->text, learner_.id(), sentence));
+  throw TrialFailure(bad.not_finite ? BP_E_NUMERIC : BP_E_INTERNAL, learner_.id(), "act: " + sentence);
+}
+
 // Enters and leaves in the phase kInfer: the clock is read only where a phase ends.
+template <bool kWatched>
 void Collector::StepChunk(Chunk& chunk, PhaseClock& clock) {
   const uint64_t t = chunk.t;
   bp_act act{sizeof(bp_act),    BP_ACT_EXPLORE,     chunk.begin,         chunk.end, 0,      config_.seed,
              policy_steps_ + t, buffers_.act_in(t), buffers_.act_out(t), nullptr,   nullptr};
+  std::optional<Watch> watch;
+  if constexpr (kWatched) watch = WatchCall(learner_.id(), "act", chunk.begin, chunk.end, buffers_.OfAct(t));
   bp_status status = learner_.Act(act);
   if (status != BP_OK) learner_.Fail(status, "act");
+  if constexpr (kWatched) watch->Compare();
+  if (!actions_.Allows(t, chunk.begin, chunk.end)) [[unlikely]]
+    RefuseAction(chunk);
   clock.Switch(Phase::kEnvStep);
+  if constexpr (kWatched) watch = WatchCall(env_.id(), "step", chunk.begin, chunk.end, buffers_.OfStep(t));
   status = env_.Step(static_cast<uint32_t>(t), chunk.begin, chunk.end);
   if (status != BP_OK) env_.Fail(status, "step");
+  if constexpr (kWatched) watch->Compare();
   if (!env_.resets_itself() && books_.Keep(buffers_, chunk)) {
     clock.Switch(Phase::kEnvReset);
-    ResetEnded(chunk);
+    ResetEnded<kWatched>(chunk);
   }
   clock.Switch(Phase::kInfer);
 }
 
+template <bool kWatched>
 void Collector::ResetEnded(const Chunk& chunk) {
   Rows& rows = books_.rows();
+  std::optional<Watch> watch;
+  if constexpr (kWatched) watch = WatchReset(env_.id(), chunk.begin, chunk.end, rows.mask.data(), buffers_.OfReset(chunk.t));
   const bp_status status =
       env_.Reset(static_cast<uint32_t>(chunk.t), chunk.begin, chunk.end, rows.mask.data(), rows.seeds.data());
   if (status != BP_OK) env_.Fail(status, "reset");
+  if constexpr (kWatched) watch->Compare();
   std::memset(rows.mask.data() + chunk.begin, 0, chunk.end - chunk.begin);
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "rollout/action_check.hpp"
 #include "rollout/books.hpp"
 #include "rollout/chunk_queue.hpp"
 #include "rollout/delivery.hpp"
@@ -45,6 +46,8 @@ class Collector {
 
   // The last rollout for the learner; valid until the next Collect.
   bp_delivery Delivery();
+  // After the learner has worked on the first delivery: that it has not written around it. Throws TrialFailure.
+  void CheckDelivered();
   // Of the last rollout, also while the learner still works on it: the first observation that was not finite.
   std::optional<NonFinite> NonFiniteObservation() const { return FirstNonFinite(buffers_, queue_.chunks()); }
   const std::vector<Episode>& episodes() const { return delivery_.episodes(); }       // ended in the last rollout, by (t, row)
@@ -71,8 +74,13 @@ class Collector {
  private:
   void StartRollout(uint64_t horizon, PhaseClock& clock);
   void RunChunks(unsigned runner, PhaseClock& clock);
+  void StepInFirstIteration(Chunk& chunk, PhaseClock& clock);
+  template <bool kWatched>
   void StepChunk(Chunk& chunk, PhaseClock& clock);
+  template <bool kWatched>
   void ResetEnded(const Chunk& chunk);
+  void CheckFirstIteration();
+  [[noreturn]] void RefuseAction(const Chunk& chunk) const;
   void HandOutSeeds(uint64_t horizon);
   void KeepAllBooks(PhaseClock& clock);
 
@@ -90,6 +98,9 @@ class Collector {
   RolloutDelivery delivery_;
   std::vector<uint64_t> next_seeds_;  // [rows, horizon] for an env that resets itself
   JointRun run_;
+  ActionCheck actions_;
+  WatchGate gate_;
+  bool first_delivery_ = false;  // the learner has it, or is about to get it
   uint64_t policy_steps_ = 0;
   bool started_ = false;
 };

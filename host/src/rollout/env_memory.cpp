@@ -1,7 +1,10 @@
 #include "rollout/env_memory.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "rollout/buffers.hpp"
 #include "rollout/instance.hpp"
@@ -15,19 +18,24 @@ EnvMemory::EnvMemory(EnvInstance& env) {
   memory_ = env.Extension<bp_env_memory_1>(BP_ENV_MEMORY_1);
 }
 
-void EnvMemory::Release::operator()(std::byte* p) const { env ? memory->release(env, p) : std::free(p); }
+void EnvMemory::Release::operator()(std::byte* p) const {
+  if (env == nullptr) return std::free(p);
+  CallPluginQuietly(env->id(), [&] { memory->release(env->handle(), p); });
+}
 
 template <class Function>
 void EnvMemory::Call(const char* doing, Function&& function) const {
-  const bp_status status = CallPlugin(env_->id(), [&] { return function(env_->handle()); });
-  if (status != BP_OK) env_->Fail(status, doing);
+  env_->Call(doing, std::forward<Function>(function));
 }
 
 EnvMemory::Bytes EnvMemory::Allocate(uint64_t bytes, bool zeroed) const {
   if (!on_device()) return {AllocateAligned(bytes, zeroed).release(), Release{}};
   void* p = nullptr;
   Call("allocate", [&](bp_env* env) { return memory_->allocate(env, bytes ? bytes : 1, &p); });
-  return {static_cast<std::byte*>(p), Release{env_->handle(), memory_}};
+  if (p == nullptr || reinterpret_cast<uintptr_t>(p) % alignment() != 0)
+    throw TrialFailure(BP_E_INTERNAL, env_->id(),
+                       fmt::format("allocate: wanted memory aligned to {} bytes, found {}", alignment(), p));
+  return {static_cast<std::byte*>(p), Release{env_, memory_}};
 }
 
 void EnvMemory::ToHost(void* host, const void* from, uint64_t bytes) const {

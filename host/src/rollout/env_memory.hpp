@@ -20,7 +20,7 @@ class EnvMemory {
   explicit EnvMemory(EnvInstance& env);
 
   struct Release {
-    bp_env* env = nullptr;  // NULL: the host's own
+    EnvInstance* env = nullptr;  // NULL: the host's own
     const bp_env_memory_1* memory = nullptr;
     void operator()(std::byte* p) const;
   };

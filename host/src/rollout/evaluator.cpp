@@ -1,8 +1,12 @@
 #include "rollout/evaluator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+
+#include "rollout/non_finite.hpp"
 
 namespace backplane {
 namespace {
@@ -29,11 +33,13 @@ Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners
       beat_(std::move(beat)),
       look_([] {}),
       first_episode_(first_episode),
-      buffers_(env, learner, [](const bp_channel& c) { return TellsOfAStep(c) || FloorsUse(c); }) {
+      buffers_(env, learner, [](const bp_channel& c) { return TellsOfAStep(c) || FloorsUse(c); }),
+      gate_(runners.threads) {
   for (const bp_channel* c : env_.channels())
     if (TellsOfAStep(*c)) read_.push_back(&buffers_[c->name]);
   buffers_.Bind();
   FindActions();
+  action_check_.Bind(env, [this](const std::string& name) { return &buffers_[name]; });
 }
 
 void Evaluator::FindActions() {
@@ -88,6 +94,10 @@ EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks)
     for (uint64_t begin; !run_.stopped() && (begin = next.fetch_add(chunk_rows_)) < env_.rows();)
       PlayChunk(begin, std::min(begin + chunk_rows_, env_.rows()), policy, &out);
   });
+  if (gate_.on()) {
+    buffers_.CheckGuards();
+    gate_.TurnOff();
+  }
   return out;
 }
 
@@ -96,6 +106,35 @@ void Evaluator::HandOutSeeds(const std::vector<uint64_t>& seeds) {
   std::vector<uint64_t> next;
   for (const uint64_t seed : seeds) next.insert(next.end(), kSeedsAhead, seed);
   env_.NextSeeds(kSeedsAhead, next);
+}
+
+void Evaluator::Act(uint64_t begin, uint64_t end, int64_t t, bool watched) {
+  std::optional<Watch> watch;
+  if (watched) watch = WatchCall(learner_.id(), "act", begin, end, buffers_.OfAct());
+  const bp_act act{sizeof(bp_act),    BP_ACT_GREEDY,      begin,   end,    first_episode_, seed_, static_cast<uint64_t>(t),
+                   buffers_.act_in(), buffers_.act_out(), nullptr, nullptr};
+  if (bp_status s = learner_.Act(act); s != BP_OK) learner_.Fail(s, "act");
+  if (watch) watch->Compare();
+  if (!action_check_.Allows(0, begin, end)) RefuseAction(begin, end, t);
+}
+
+void Evaluator::StepEnv(uint64_t begin, uint64_t end, bool watched) {
+  std::optional<Watch> watch;
+  if (watched) watch = WatchCall(env_.id(), "step", begin, end, buffers_.OfStep());
+  if (bp_status s = env_.Step(0, begin, end); s != BP_OK) env_.Fail(s, "step");
+  if (watch) watch->Compare();
+}
+
+// A learner that is shown a NaN answers with one: then it is the env's.
+void Evaluator::RefuseAction(uint64_t begin, uint64_t end, int64_t t) {
+  const BadAction bad = action_check_.Find(0, begin, end);
+  const std::string when = fmt::format("at step {} of the evaluation", t + 1), whose = fmt::format("row {}", bad.row);
+  ChannelBuffer& obs = *buffers_.OfRole(BP_ROLE_OBS);
+  const auto source = NonFiniteEntry(obs, 0, bad.row, obs.lead() / env_.rows(), whose);
+  if (bad.not_finite && source)
+    throw TrialFailure(BP_E_NUMERIC, env_.id(),
+                       fmt::format("{}; it came before: {} acts: {} {}", *source, learner_.id(), bad.text, when));
+  throw TrialFailure(bad.not_finite ? BP_E_NUMERIC : BP_E_INTERNAL, learner_.id(), fmt::format("act: {} {}", bad.text, when));
 }
 
 void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out) {
@@ -108,7 +147,13 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
   std::vector<uint64_t> seeds(env_.rows());
   for (uint64_t r = begin; r < end; ++r)
     seeds[r] = bp_seed(seed_, BP_PURPOSE_EVAL, static_cast<uint32_t>(first_episode_ + r), 0);
-  if (bp_status s = env_.Reset(0, begin, end, nullptr, seeds.data()); s != BP_OK) env_.Fail(s, "reset");
+  {
+    const WatchGate::Hold hold = gate_.on() ? gate_.Step(0) : WatchGate::Hold();
+    std::optional<Watch> watch;
+    if (hold.alone()) watch = WatchReset(env_.id(), begin, end, nullptr, buffers_.OfReset());
+    if (bp_status s = env_.Reset(0, begin, end, nullptr, seeds.data()); s != BP_OK) env_.Fail(s, "reset");
+    if (watch) watch->Compare();
+  }
   look_();
   std::vector<uint8_t> done(end - begin, 0), restart(env_.rows(), 0);
   uint64_t left = end - begin;
@@ -116,18 +161,17 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
     if (run_.stopped()) return;
     if (cancelled_.load(std::memory_order_relaxed)) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
     if (env_.resets_itself() && t % kSeedsAhead == 0) HandOutSeeds(seeds);
-    if (policy != Policy::kLearner) {
-      ActByItself(policy, begin, end, t);
-    } else {
-      const bp_act act{sizeof(bp_act),           BP_ACT_GREEDY,  begin,           end,     first_episode_, seed_,
-                       static_cast<uint64_t>(t), buffers_.act_in(), buffers_.act_out(), nullptr, nullptr};
-      if (bp_status s = learner_.Act(act); s != BP_OK) learner_.Fail(s, "act");
-    }
-    if (bp_status s = env_.Step(0, begin, end); s != BP_OK) env_.Fail(s, "step");
+    const WatchGate::Hold hold = gate_.on() ? gate_.Step(static_cast<uint64_t>(t)) : WatchGate::Hold();
+    policy == Policy::kLearner ? Act(begin, end, t, hold.alone()) : ActByItself(policy, begin, end, t);
+    StepEnv(begin, end, hold.alone());
     look_();
     for (ChannelBuffer* buffer : read_) buffer->Fetch();
     bool any_restart = false;
     for (uint64_t r = begin; r < end; ++r) {
+      if (terminated[r] > 1)
+        throw TrialFailure(BP_E_INTERNAL, env_.id(),
+                           fmt::format("step: channel '{}' of row {}: wanted 0 or 1, found {} at step {} of the evaluation",
+                                       env_.FindRole(BP_ROLE_TERMINATED)->name, r, terminated[r], t + 1));
       // A row that is done goes on in new episodes that nobody looks at: no env is stepped past its end.
       const bool env_cuts = owns_limit && *buffers_[truncated->name].at<uint8_t>(0, r) != 0;
       restart[r] = terminated[r] || env_cuts;

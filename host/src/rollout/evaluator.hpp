@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backplane/actions.hpp"
+#include "rollout/action_check.hpp"
 #include "rollout/instance.hpp"
 #include "rollout/joint_run.hpp"
 #include "rollout/phases.hpp"
@@ -56,6 +57,9 @@ class Evaluator {
   void FindActions();
   void HandOutSeeds(const std::vector<uint64_t>& seeds);
   void PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out);
+  void Act(uint64_t begin, uint64_t end, int64_t t, bool watched);
+  void StepEnv(uint64_t begin, uint64_t end, bool watched);
+  [[noreturn]] void RefuseAction(uint64_t begin, uint64_t end, int64_t t);
   void ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t t);
 
   EnvInstance& env_;
@@ -69,6 +73,8 @@ class Evaluator {
   SlotBuffers buffers_;
   std::vector<ChannelBuffer*> read_;  // what tells of a step
   std::vector<ActionChannel> actions_;
+  ActionCheck action_check_;
+  WatchGate gate_;
 };
 
 }  // namespace backplane

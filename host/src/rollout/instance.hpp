@@ -1,9 +1,12 @@
 // Instances of plugins, owned: created with their options, checked against each other, destroyed in time.
 #pragma once
 
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "backplane/env.h"
@@ -11,7 +14,10 @@
 #include "backplane/learner.h"
 #include "plugin/host_services.hpp"
 #include "plugin/loader.hpp"
+#include "rollout/check_spec.hpp"
+#include "rollout/extension_table.hpp"
 #include "rollout/failure.hpp"
+#include "rollout/process_state.hpp"
 
 namespace backplane {
 
@@ -26,13 +32,11 @@ struct InstanceOptions {
   std::string prefix;  // "env.options"
 };
 
-// An INFO channel that is averaged over the episodes that end.
-bool IsEpisodeInfo(const bp_channel& channel);
-
 // Calls into a plugin. An exception that crosses the C boundary is against the contract; here it costs this trial and no more.
 template <class Function>
 auto CallPlugin(const std::string& id, Function&& function) {
   tls_running_plugin = id.c_str();
+  const StateWatch watch;
   try {
     return function();
   } catch (const std::exception& e) {
@@ -42,9 +46,28 @@ auto CallPlugin(const std::string& id, Function&& function) {
   }
 }
 
-// What a plugin's `create` made; goes back to the plugin's `destroy`, also when a constructor below throws.
+// The same where nothing may be thrown any more, in destructors: a failure is written to stderr, and nobody's code runs then.
+template <class Function>
+void CallPluginQuietly(const std::string& id, Function&& function) noexcept {
+  try {
+    CallPlugin(id, std::forward<Function>(function));
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+  }
+  tls_running_plugin = "";  // `id` may be gone soon
+}
+
+// Gives what a plugin's `create` made back to its `destroy`, also when a constructor below throws.
 template <class T>
-using Made = std::unique_ptr<T, void (*)(T*)>;
+struct Destroyer {
+  const std::string* id;
+  void (*destroy)(T*);
+  void operator()(T* made) const noexcept {
+    CallPluginQuietly(*id, [&] { destroy(made); });
+  }
+};
+template <class T>
+using Made = std::unique_ptr<T, Destroyer<T>>;
 
 class EnvInstance {
  public:
@@ -52,17 +75,18 @@ class EnvInstance {
               uint64_t rows);
   EnvInstance(const EnvInstance&) = delete;
 
-  const bp_env_spec& spec() const { return *spec_; }
+  const bp_env_spec& spec() const { return spec_.view; }  // checked, and the host's own copy
+  const CheckedEnvSpec& checked_spec() const { return spec_; }
   const std::vector<const bp_channel*>& channels() const { return channels_; }
-  const bp_channel* Find(const std::string& name) const;  // NULL: no such channel
-  const bp_channel* FindRole(uint16_t role) const;        // the first of that role, or NULL
+  const bp_channel* Find(const std::string& name) const { return spec_.Find(name); }  // NULL: no such channel
+  const bp_channel* FindRole(uint16_t role) const { return spec_.FindRole(role); }    // the first of that role, or NULL
   uint64_t rows() const { return rows_; }
-  uint64_t agents() const { return spec_->max_agents; }
+  uint64_t agents() const { return spec_.view.max_agents; }
   uint64_t Lead(const bp_channel& channel) const { return channel.scope == BP_SCOPE_AGENT ? rows_ * agents() : rows_; }
   uint64_t flags() const { return flags_; }
   // Works on all rows at once, and starts the next episode of a row in the step that ends one.
   bool resets_itself() const { return resets_itself_; }
-  bool on_device() const { return spec_->device.type > BP_DEVICE_CPU; }
+  bool on_device() const { return spec_.view.device.type > BP_DEVICE_CPU; }
   const std::string& id() const { return services_.plugin_id(); }
 
   void Bind(const std::vector<bp_frame>& frames);
@@ -74,15 +98,32 @@ class EnvInstance {
   }
   // Of an env that resets itself: the seeds of the next `per_row` episodes of each row, [rows, per_row].
   void NextSeeds(uint64_t per_row, const std::vector<uint64_t>& seeds);
+  // The table of an extension, which is whole; NULL: it does not offer it.
   template <class Ext>
   const Ext* Extension(const char* ext) const {
-    return api_->get_extension ? static_cast<const Ext*>(api_->get_extension(env_.get(), ext)) : nullptr;
+    if (api_->get_extension == nullptr) return nullptr;
+    const void* table = CallPlugin(id(), [&] { return api_->get_extension(env_.get(), ext); });
+    return static_cast<const Ext*>(CheckExtensionTable(id(), ext, table, sizeof(Ext)));
+  }
+  // Calls through such a table: function(bp_env*), whose status, if it returns one, ends the trial in `doing`.
+  template <class Function>
+  auto Call(const char* doing, Function&& function) {
+    if constexpr (std::is_same_v<decltype(function(env_.get())), bp_status>) {
+      const bp_status status = CallPlugin(id(), [&] { return function(env_.get()); });
+      if (status != BP_OK) Fail(status, doing);
+    } else {
+      return CallPlugin(id(), [&] { return function(env_.get()); });
+    }
   }
   bp_env* handle() { return env_.get(); }
   [[noreturn]] void Fail(bp_status status, const std::string& doing);
+  // Throws TrialFailure if it says of itself what it did not say when it was made.
+  void CheckUnchanged() const;
+  // Ends it, as the destructor does, but throws TrialFailure where that fails. Nothing may be called after.
+  void Destroy();
 
  private:
-  void CheckSpec() const;
+  CheckedEnvSpec ReadSpec() const;
   void CheckResets() const;
 
   HostServices services_;
@@ -90,7 +131,7 @@ class EnvInstance {
   uint64_t rows_, flags_;
   bool resets_itself_;
   Made<bp_env> env_;
-  const bp_env_spec* spec_ = nullptr;
+  CheckedEnvSpec spec_;
   std::vector<const bp_channel*> channels_;
 };
 
@@ -103,13 +144,13 @@ class LearnerInstance {
                   const EnvInstance& env, uint64_t seed);
   LearnerInstance(const LearnerInstance&) = delete;
 
-  const bp_learner_spec& spec() const { return *spec_; }
+  const CheckedLearnerSpec& spec() const { return spec_; }
   const std::vector<const bp_channel*>& act_out() const { return act_out_; }
-  const std::vector<std::string>& act_in() const { return act_in_; }
-  const std::vector<std::string>& keep() const { return keep_; }
+  const std::vector<std::string>& act_in() const { return spec_.act_in; }
+  const std::vector<std::string>& keep() const { return spec_.keep; }
   uint64_t flags() const { return flags_; }
   // What it does for a row is bitwise independent of the other rows in the call.
-  bool row_exact() const { return (flags_ & BP_FLAG_ROW_EXACT) != 0 || (spec_->flags & BP_LEARNER_ROW_EXACT) != 0; }
+  bool row_exact() const { return (flags_ & BP_FLAG_ROW_EXACT) != 0 || (spec_.flags & BP_LEARNER_ROW_EXACT) != 0; }
   const std::string& id() const { return services_.plugin_id(); }
 
   bp_request Plan(const bp_limits& limits);
@@ -117,23 +158,41 @@ class LearnerInstance {
   bp_status Act(const bp_act& act) {
     return CallPlugin(id(), [&] { return api_->act(learner_.get(), &act); });
   }
+  // As those of EnvInstance.
   template <class Ext>
   const Ext* Extension(const char* ext) const {
-    return api_->get_extension ? static_cast<const Ext*>(api_->get_extension(learner_.get(), ext)) : nullptr;
+    if (api_->get_extension == nullptr) return nullptr;
+    const void* table = CallPlugin(id(), [&] { return api_->get_extension(learner_.get(), ext); });
+    return static_cast<const Ext*>(CheckExtensionTable(id(), ext, table, sizeof(Ext)));
+  }
+  template <class Function>
+  auto Call(const char* doing, Function&& function) {
+    if constexpr (std::is_same_v<decltype(function(learner_.get())), bp_status>) {
+      const bp_status status = CallPlugin(id(), [&] { return function(learner_.get()); });
+      if (status != BP_OK) Fail(status, doing);
+    } else {
+      return CallPlugin(id(), [&] { return function(learner_.get()); });
+    }
   }
   bp_learner* handle() { return learner_.get(); }
   [[noreturn]] void Fail(bp_status status, const std::string& doing);
+  void CheckUnchanged(const EnvInstance& env) const;
+  void Destroy();
 
  private:
-  void CheckSpec(const EnvInstance& env);
+  CheckedLearnerSpec ReadSpec(const EnvInstance& env) const;
 
   HostServices services_;
   const bp_learner_api* api_;
   uint64_t flags_;
   Made<bp_learner> learner_;
-  const bp_learner_spec* spec_ = nullptr;
+  CheckedLearnerSpec spec_;
   std::vector<const bp_channel*> act_out_;
-  std::vector<std::string> act_in_, keep_;
 };
+
+class ChannelBuffer;
+// Throws TrialFailure if bytes around the buffer have changed. Whose channel it is, is taken to have done so: an ACTION or
+// EXTRA channel is the learner's, all others are the env's.
+void CheckGuard(const ChannelBuffer& buffer, const EnvInstance& env, const LearnerInstance& learner);
 
 }  // namespace backplane

@@ -1,6 +1,10 @@
 #include "rollout/rollout_buffers.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <cstring>
+#include <stdexcept>
 
 namespace backplane {
 namespace {
@@ -10,6 +14,23 @@ bool BooksRead(const bp_channel& c) {
 }
 
 }  // namespace
+
+void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner) {
+  if (horizon == 0) throw TrialFailure(BP_E_INTERNAL, learner.id(), "asks for a rollout of 0 steps");
+  // A step's share of the buffers, and of the tensors and lists that point into them.
+  constexpr uint64_t kOfTensors = 256;
+  uint64_t step = 0;
+  const auto add = [&](const bp_channel& c) { step += env.Lead(c) * Elements(c) * (c.dtype.bits / 8) + kOfTensors; };
+  for (const bp_channel* c : env.channels()) add(*c);
+  for (const bp_channel* c : learner.act_out()) add(*c);
+  const auto memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  if (!env.on_device() && horizon > memory / step)
+    throw TrialFailure(
+        BP_E_OOM_HOST, learner.id(),
+        fmt::format("asks for a rollout of {} steps: wanted at most {}, as a step of all rows takes {} bytes and the "
+                    "machine has {}",
+                    horizon, memory / step, step, memory));
+}
 
 template <class Function>
 void RolloutBuffers::ForEachState(Function&& function) {
@@ -101,6 +122,50 @@ void RolloutBuffers::FindRoles() {
   }
 }
 
+SlotChannel RolloutBuffers::Seen(const std::string& name, uint64_t entry) const {
+  ChannelBuffer& buffer = *buffers_.at(name);
+  return {&buffer, entry, buffer.lead() / env_.rows()};
+}
+
+CallChannels RolloutBuffers::OfAct(uint64_t t) const {
+  CallChannels out;
+  for (const std::string& name : learner_.act_in()) out.reads.push_back(Seen(name, t));
+  for (const bp_channel* c : learner_.act_out()) out.writes.push_back(Seen(c->name, t));
+  return out;
+}
+
+CallChannels RolloutBuffers::OfStep(uint64_t t) const {
+  CallChannels out;
+  for (const bp_channel* c : env_.channels()) {
+    if (c->role == BP_ROLE_ACTION)
+      out.reads.push_back(Seen(c->name, t));
+    else
+      out.writes.push_back(Seen(c->name, IsStateRole(c->role) ? t + 1 : t));
+  }
+  return out;
+}
+
+CallChannels RolloutBuffers::OfReset(uint64_t t) const {
+  CallChannels out;
+  for (const bp_channel* c : env_.channels()) {
+    if (IsStateRole(c->role))
+      out.writes.push_back(Seen(c->name, t == horizon_ ? 0 : t + 1));
+    else if (t < horizon_)
+      out.reads.push_back(Seen(c->name, t));
+  }
+  return out;
+}
+
+void RolloutBuffers::CheckGuards() const {
+  for (const auto& [name, buffer] : buffers_) CheckGuard(*buffer, env_, learner_);
+}
+
+std::optional<std::string> RolloutBuffers::GuardBreak() const {
+  for (const auto& [name, buffer] : buffers_)
+    if (auto found = buffer->GuardBreak()) return found;
+  return std::nullopt;
+}
+
 void RolloutBuffers::Continue() {
   ForEachState([&](const bp_channel&, ChannelBuffer& b, uint64_t) { b.CopyEntry(horizon_, 0); });
 }
@@ -129,6 +194,11 @@ std::vector<std::byte> RolloutBuffers::SaveStates() {
 }
 
 void RolloutBuffers::RestoreStates(const std::vector<std::byte>& bytes) {
+  uint64_t wanted = 0;
+  ForEachState([&](const bp_channel&, ChannelBuffer&, uint64_t n) { wanted += n; });
+  if (bytes.size() != wanted)
+    throw std::runtime_error("the saved states of the rows should be " + std::to_string(wanted) + " bytes, found " +
+                             std::to_string(bytes.size()));
   const std::byte* from = bytes.data();
   ForEachState([&](const bp_channel&, ChannelBuffer& b, uint64_t n) {
     std::memcpy(b.row(horizon_, 0), from, n);

@@ -9,8 +9,12 @@
 
 #include "rollout/buffers.hpp"
 #include "rollout/instance.hpp"
+#include "rollout/watch.hpp"
 
 namespace backplane {
+
+// Throws TrialFailure that names the learner where buffers for so many steps can not be.
+void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner);
 
 class RolloutBuffers {
  public:
@@ -30,9 +34,18 @@ class RolloutBuffers {
   void FetchForBooks();
   const EnvMemory& memory() const { return memory_; }
 
-  // The newest states of all rows, as bytes, and back. Not for an env on a device.
+  // The newest states of all rows, as bytes, and back. Not for an env on a device. Throws std::runtime_error where it is
+  // another number of bytes.
   std::vector<std::byte> SaveStates();
   void RestoreStates(const std::vector<std::byte>& bytes);
+
+  // What calls in slot t see, to watch them. Of a reset at the start of a rollout t is the horizon.
+  CallChannels OfAct(uint64_t t) const;
+  CallChannels OfStep(uint64_t t) const;
+  CallChannels OfReset(uint64_t t) const;
+  // Around all buffers. Throws TrialFailure that names whose channel it is. [control]
+  void CheckGuards() const;
+  std::optional<std::string> GuardBreak() const;  // the same as a sentence, whosever it is
 
   bp_tensor* const* act_in(uint64_t t) const { return act_in_[t].data(); }
   bp_tensor* const* act_out(uint64_t t) const { return act_out_[t].data(); }
@@ -46,6 +59,7 @@ class RolloutBuffers {
 
  private:
   void FindRoles();
+  SlotChannel Seen(const std::string& name, uint64_t entry) const;
   template <class Function>
   void ForEachState(Function&& function);
 

@@ -4,7 +4,7 @@ namespace backplane {
 
 SlotBuffers::SlotBuffers(EnvInstance& env, const LearnerInstance& learner,
                          const std::function<bool(const bp_channel&)>& mirrored)
-    : env_(env) {
+    : env_(env), learner_(learner) {
   const EnvMemory memory(env);
   for (const bp_channel* c : env.channels()) {
     auto& buffer = buffers_[c->name] = std::make_unique<ChannelBuffer>(*c, env.Lead(*c), 1, memory, mirrored(*c));
@@ -17,6 +17,34 @@ SlotBuffers::SlotBuffers(EnvInstance& env, const LearnerInstance& learner,
   }
   for (const std::string& name : learner.act_in()) act_in_.push_back(buffers_.at(name)->entry(0));
   frames_.push_back({sizeof(bp_frame), 0, tensors_.data(), nullptr});
+}
+
+SlotChannel SlotBuffers::Seen(const std::string& name) const {
+  ChannelBuffer& buffer = *buffers_.at(name);
+  return {&buffer, 0, buffer.lead() / env_.rows()};
+}
+
+CallChannels SlotBuffers::OfAct() const {
+  CallChannels out;
+  for (const std::string& name : learner_.act_in()) out.reads.push_back(Seen(name));
+  for (const bp_channel* c : learner_.act_out()) out.writes.push_back(Seen(c->name));
+  return out;
+}
+
+CallChannels SlotBuffers::OfStep() const {
+  CallChannels out;
+  for (const bp_channel* c : env_.channels()) (c->role == BP_ROLE_ACTION ? out.reads : out.writes).push_back(Seen(c->name));
+  return out;
+}
+
+CallChannels SlotBuffers::OfReset() const {
+  CallChannels out;
+  for (const bp_channel* c : env_.channels()) (IsStateRole(c->role) ? out.writes : out.reads).push_back(Seen(c->name));
+  return out;
+}
+
+void SlotBuffers::CheckGuards() const {
+  for (const auto& [name, buffer] : buffers_) CheckGuard(*buffer, env_, learner_);
 }
 
 ChannelBuffer* SlotBuffers::OfRole(uint16_t role) {

@@ -10,6 +10,7 @@
 
 #include "rollout/buffers.hpp"
 #include "rollout/instance.hpp"
+#include "rollout/watch.hpp"
 
 namespace backplane {
 
@@ -21,11 +22,20 @@ class SlotBuffers {
   void Bind() { env_.Bind(frames_); }
   ChannelBuffer& operator[](const std::string& name) { return *buffers_.at(name); }
   ChannelBuffer* OfRole(uint16_t role);  // the first; NULL: the env has none
+  // What calls see, to watch them.
+  CallChannels OfAct() const;
+  CallChannels OfStep() const;
+  CallChannels OfReset() const;
+  // Around all buffers. Throws TrialFailure that names whose channel it is. [control]
+  void CheckGuards() const;
   bp_tensor* const* act_in() const { return act_in_.data(); }
   bp_tensor* const* act_out() const { return act_out_.data(); }
 
  private:
+  SlotChannel Seen(const std::string& name) const;
+
   EnvInstance& env_;
+  const LearnerInstance& learner_;
   std::map<std::string, std::unique_ptr<ChannelBuffer>> buffers_;
   std::vector<bp_tensor*> tensors_, act_in_, act_out_;
   std::vector<bp_frame> frames_;

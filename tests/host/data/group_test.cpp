@@ -14,7 +14,8 @@ class OddNumbers : public Numbers {
   static constexpr bp_param kOptions[] = {
       bp::I64("items", "10", "[0,)", "How many there are."),
       bp::I64("capacity", "6", "[1,)", "Numbers of an item at most."),
-      bp::Enum("odd", "none", "none|long_length|two_lengths|double_weight|two_weights|weight_of_agents", "What is wrong."),
+      bp::Enum("odd", "none", "none|long_length|two_lengths|double_weight|two_weights|weight_of_agents|writes_behind",
+               "What is wrong."),
   };
 
   OddNumbers(const bp::Config& config, uint64_t rows) : Numbers(config, rows), odd_(config.Str("odd")) {}
@@ -28,6 +29,10 @@ class OddNumbers : public Numbers {
     if (odd_ == "two_weights") weight.shape = {2};
     if (odd_ == "weight_of_agents") weight.scope = BP_SCOPE_AGENT;
     return spec;
+  }
+  void Read(uint64_t seed, uint64_t first, uint64_t n, const bp::Slot& slot) {
+    Numbers::Read(seed, first, n, slot);
+    if (odd_ == "writes_behind") *slot.Row<float>(kWeight, n) = 1;
   }
 
  private:
@@ -122,13 +127,26 @@ void MakeGroup(const char* odd) {
   const nlohmann::json options = {{"items", 10}, {"capacity", 6}, {"odd", odd}};
   EnvInstance env(*module, "env.odd_numbers", sinks, InstanceOptions{options, {}, ""}, 1);
   ItemGroup group(env);
+  group.Read(0, 0, 4, false);
+}
+
+TEST(ItemGroup, FindsAnItemWrittenBehindThoseAskedFor) {
+  try {
+    MakeGroup("writes_behind");
+    FAIL();
+  } catch (const TrialFailure& failure) {
+    EXPECT_STREQ(
+        failure.what(),
+        "env.odd_numbers: read: wanted nothing written outside channel 'weight', found a byte changed 0 bytes behind its "
+        "end");
+  }
 }
 
 TEST(ItemGroup, RefusesALengthOrAWeightThatIsNotOneNumberOfTheTypeItReads) {
   const char* const kLength = "'obs_length' of role LENGTH: wanted one int32 in row scope, found type code 0 of ";
   const char* const kWeight = "'weight' of role WEIGHT: wanted one float32 in row scope, found type code 2 of ";
   const std::string cases[][2] = {
-      {"long_length", std::string(kLength) + "64 bits with 1 elements, scope 1"},
+      {"long_length", "'obs_length': wanted int32, found type code 0 of 64 bits with 1 elements a row, scope 1"},
       {"two_lengths", std::string(kLength) + "32 bits with 2 elements, scope 1"},
       {"double_weight", std::string(kWeight) + "64 bits with 1 elements, scope 1"},
       {"two_weights", std::string(kWeight) + "32 bits with 2 elements, scope 1"},

@@ -334,11 +334,10 @@ TEST(CandidateScorer, AnObservationThatWasNotFiniteBeforeIsNamedAsTheSource) {
   uint64_t job = 0;  // the first that gets so far
   while (PlayPlainly(0, scored.seeds[job]).acted_on.size() < 4) ++job;
   g_switches.nan_from = 3;
-  EXPECT_EQ(FailureOf(scored),
-            std::to_string(BP_E_NUMERIC) + " env.toy: observation obs[2] of candidate " + std::to_string(job / kEpisodes) +
-                " is not finite at step 3 of its episode " + std::to_string(job % kEpisodes) +
-                "; it came before: the reward of candidate " + std::to_string(job / kEpisodes) +
-                " is not a finite number at step 4 of its episode " + std::to_string(job % kEpisodes));
+  EXPECT_EQ(FailureOf(scored), std::to_string(BP_E_NUMERIC) + " env.toy: observation obs[2] of candidate " +
+                                   std::to_string(job / kEpisodes) + " is not finite at step 3 of its episode " +
+                                   std::to_string(job % kEpisodes) +
+                                   "; it came before: learner.toy acts: action[0] of row 0: wanted a finite number, found nan");
   g_switches.nan_from.reset();
 }
 

@@ -21,13 +21,13 @@ std::string Failure(ToyTrial& trial) {
   return "no failure";
 }
 
-// The toy learner's action, and with it the toy env's reward, is made of element 2.
-TEST(NonFinite, AnObservationIsNamedBeforeTheRewardThatCameOfIt) {
+// The toy learner's action is made of element 2.
+TEST(NonFinite, AnObservationIsNamedBeforeTheActionThatCameOfIt) {
   ToyTrial trial(kManyRows, 2, 3);
   g_switches.nan_obs = {.row = 3, .slot = 4, .element = 2};
   EXPECT_EQ(Failure(trial),
             "env.toy: observation obs[2] of row 3 is not finite at step 5 of the rollout; "
-            "it came before: the reward of row 3 is not a finite number at step 6 of the rollout");
+            "it came before: learner.toy acts: action[0] of row 3: wanted a finite number, found nan at step 6 of the rollout");
 }
 
 TEST(NonFinite, BothOfOneStepAreNamedTogether) {

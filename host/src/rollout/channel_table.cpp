@@ -1,0 +1,214 @@
+#include "rollout/channel_table.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "backplane/env.h"
+#include "backplane/learner.h"
+#include "rollout/failure.hpp"
+#include "rollout/readable.hpp"
+
+namespace backplane {
+namespace {
+
+std::string Hex(const void* at) { return fmt::format("{:#x}", reinterpret_cast<uintptr_t>(at)); }
+
+// Printable whatever it holds: "\x07" for what a terminal would act upon, and for bytes beyond ASCII.
+std::string Shown(const std::string& text) {
+  std::string out;
+  for (const unsigned char c : text) out += c < 0x20 || c >= 0x7f ? fmt::format("\\x{:02x}", c) : std::string(1, char(c));
+  return out;
+}
+
+// Bytes of the character at `at`, 0 if it is no UTF-8; the character itself to `out`.
+size_t DecodeUtf8(const std::string& text, size_t at, uint32_t* out) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const unsigned first = byte(at);
+  const size_t n = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
+  if (n == 0) return 0;
+  *out = n == 1 ? first : first & (0x7fu >> n);
+  for (size_t i = 1; i < n; ++i) {
+    if (byte(at + i) >> 6 != 2) return 0;
+    *out = *out << 6 | (byte(at + i) & 0x3f);
+  }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = *out >= 0xd800 && *out < 0xe000;
+  return *out < kLeast[n] || *out > 0x10ffff || surrogate ? 0 : n;
+}
+
+const char* WhatIsWrong(const std::string& name) {
+  for (size_t i = 0, n = 0; i < name.size(); i += n) {
+    uint32_t c = 0;
+    n = DecodeUtf8(name, i, &c);
+    if (n == 0) return "UTF-8";
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return "no control characters";
+  }
+  return nullptr;
+}
+
+template <class T>
+std::vector<T> ReadNumbers(const SpecPlace& place, const char* what, const T* said, uint64_t n) {
+  if (said == nullptr) place.Refuse(fmt::format("{} numbers in {}", n, what), "NULL");
+  std::vector<T> out(n);
+  if (!CopyReadable(out.data(), said, n * sizeof(T)))
+    place.Refuse(fmt::format("{} numbers in {}", n, what), fmt::format("memory at {} that cannot be read", Hex(said)));
+  return out;
+}
+
+void CheckDtype(const SpecPlace& place, bp_dtype dtype) {
+  if (dtype.code > BP_DTYPE_FLOAT) place.Refuse("dtype.code 0 (int), 1 (uint) or 2 (float)", std::to_string(dtype.code));
+  const bool known =
+      dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64 || (dtype.bits == 8 && dtype.code != BP_DTYPE_FLOAT);
+  if (!known)
+    place.Refuse(dtype.code == BP_DTYPE_FLOAT ? "dtype.bits 16, 32 or 64 of a float" : "dtype.bits 8, 16, 32 or 64",
+                 std::to_string(dtype.bits));
+  if (dtype.lanes != 1) place.Refuse("dtype.lanes 1", std::to_string(dtype.lanes));
+}
+
+void CheckEnums(const SpecPlace& place, const bp_channel& c) {
+  if (c.role < BP_ROLE_OBS || c.role > BP_ROLE_EXTRA)
+    place.Refuse(fmt::format("a role from {} to {}", int{BP_ROLE_OBS}, int{BP_ROLE_EXTRA}), std::to_string(c.role));
+  if (c.space < BP_SPACE_BOX || c.space > BP_SPACE_BYTES)
+    place.Refuse(fmt::format("a space from {} to {}", int{BP_SPACE_BOX}, int{BP_SPACE_BYTES}), std::to_string(c.space));
+  if (c.scope != BP_SCOPE_ROW && c.scope != BP_SCOPE_AGENT) place.Refuse("scope 1 (row) or 2 (agent)", std::to_string(c.scope));
+}
+
+template <class T>
+void CheckStructSize(const SpecPlace& place, uint32_t found) {
+  if (found < sizeof(T) || found > kMaxStructBytes || found % alignof(T) != 0)
+    place.Refuse(fmt::format("struct_size {} to {}, a multiple of {}", sizeof(T), kMaxStructBytes, alignof(T)),
+                 std::to_string(found));
+}
+
+}  // namespace
+
+void SpecPlace::Refuse(const std::string& wanted, const std::string& found) const {
+  throw TrialFailure(BP_E_INTERNAL, plugin_,
+                     fmt::format("{}{}wanted {}, found {}", where_, where_.empty() ? "" : ": ", wanted, found));
+}
+
+uint64_t Elements(const bp_channel& channel) {
+  uint64_t n = 1;
+  for (uint16_t i = 0; i < channel.ndim; ++i) n *= static_cast<uint64_t>(channel.shape[i]);
+  return n;
+}
+
+std::string ReadSpecName(const SpecPlace& place, const char* said) {
+  if (said == nullptr) place.Refuse("a name", "NULL");
+  const std::optional<std::string> name = ReadableText(said, kMaxNameBytes + 1);
+  if (!name) place.Refuse("a name", fmt::format("memory at {} that cannot be read", Hex(said)));
+  const std::string wanted = fmt::format("a name of 1 to {} bytes", kMaxNameBytes);
+  if (name->empty()) place.Refuse(wanted, "\"\"");
+  if (name->size() > kMaxNameBytes) place.Refuse(wanted, fmt::format("a longer one, \"{}...\"", Shown(name->substr(0, 40))));
+  if (const char* wrong = WhatIsWrong(*name))
+    place.Refuse(fmt::format("{} in a name", wrong), fmt::format("\"{}\"", Shown(*name)));
+  return *name;
+}
+
+template <class T>
+T ReadSpecStruct(const SpecPlace& place, const T* said) {
+  uint32_t size = 0;
+  T out{};
+  if (said == nullptr) place.Refuse("a pointer", "NULL");
+  if (!CopyReadable(&size, said, sizeof size)) place.Refuse("a pointer", fmt::format("{}, which cannot be read", Hex(said)));
+  CheckStructSize<T>(place, size);
+  if (!CopyReadable(&out, said, sizeof out)) place.Refuse("a pointer", fmt::format("{}, which cannot be read", Hex(said)));
+  out.struct_size = sizeof out;  // what the copy has
+  return out;
+}
+template bp_env_spec ReadSpecStruct(const SpecPlace&, const bp_env_spec*);
+template bp_learner_spec ReadSpecStruct(const SpecPlace&, const bp_learner_spec*);
+
+void ChannelTable::Read(const SpecPlace& spec, const bp_channel* said, uint64_t n) {
+  if (n == 0) return;
+  if (said == nullptr) spec.Refuse(fmt::format("{} channels", n), "NULL");
+  uint32_t stride = 0;
+  if (!CopyReadable(&stride, said, sizeof stride))
+    spec.Refuse(fmt::format("{} channels", n), fmt::format("memory at {} that cannot be read", Hex(said)));
+  CheckStructSize<bp_channel>(spec.At("channel 0"), stride);
+  for (uint64_t i = 0; i < n; ++i) {
+    bp_channel channel{};
+    const char* at = reinterpret_cast<const char*>(said) + i * stride;
+    if (!CopyReadable(&channel, at, sizeof channel))
+      spec.Refuse(fmt::format("{} channels of struct_size {}", n, stride),
+                  fmt::format("memory at {} that cannot be read, channel {}", Hex(at), i));
+    Add(spec, channel, i);
+  }
+}
+
+void ChannelTable::Add(const SpecPlace& spec, bp_channel channel, uint64_t index) {
+  const SpecPlace unnamed = spec.At(fmt::format("channel {}", index));
+  const std::string name = ReadSpecName(unnamed, channel.name);
+  const SpecPlace place = spec.At(fmt::format("channel '{}'", name));
+  CheckStructSize<bp_channel>(place, channel.struct_size);
+  for (size_t i = 0; i < names_.size(); ++i)
+    if (names_[i] == name) place.Refuse("a name of its own", fmt::format("that of channel {}", i));
+  CheckEnums(place, channel);
+  CheckDtype(place, channel.dtype);
+  CopyShape(place, &channel);
+  CopyChoices(place, &channel);
+  CopyBounds(place, &channel);
+  channel.name = names_.emplace_back(name).c_str();
+  channel.struct_size = sizeof channel;
+  channels_.push_back(channel);
+}
+
+void ChannelTable::CopyShape(const SpecPlace& place, bp_channel* channel) {
+  if (channel->ndim > kMaxDims) place.Refuse(fmt::format("ndim 0 to {}", kMaxDims), std::to_string(channel->ndim));
+  if (channel->ndim == 0) {
+    channel->shape = nullptr;
+    return;
+  }
+  const auto& shape = whole_numbers_.emplace_back(ReadNumbers(place, "shape", channel->shape, channel->ndim));
+  uint64_t bytes = channel->dtype.bits / 8;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] < 1) place.Refuse(fmt::format("shape[{}] 1 or more", i), std::to_string(shape[i]));
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(shape[i]), &bytes) || bytes > kMaxRowBytes)
+      place.Refuse(fmt::format("a shape of at most {} bytes a row", kMaxRowBytes), fmt::format("[{}]", fmt::join(shape, ", ")));
+  }
+  channel->shape = shape.data();
+}
+
+// Of whoever draws an action relies on how many there are.
+void ChannelTable::CopyChoices(const SpecPlace& place, bp_channel* channel) {
+  const bool many = channel->space == BP_SPACE_MULTI_DISCRETE;
+  if (!many && channel->space != BP_SPACE_DISCRETE && channel->space != BP_SPACE_TOKENS) {
+    if (channel->nvec != nullptr) place.Refuse("nvec NULL in a space that has no choices", Hex(channel->nvec));
+    return;
+  }
+  if (channel->nvec == nullptr) place.Refuse("the numbers of choices in nvec", "NULL");
+  const auto& nvec = whole_numbers_.emplace_back(ReadNumbers(place, "nvec", channel->nvec, many ? Elements(*channel) : 1));
+  for (size_t i = 0; i < nvec.size(); ++i) {
+    if (nvec[i] < 1) place.Refuse("1 choice or more", fmt::format("nvec[{}] = {}", i, nvec[i]));
+    if (nvec[i] > std::numeric_limits<int32_t>::max())
+      place.Refuse("2147483647 choices at most", fmt::format("nvec[{}] = {}", i, nvec[i]));
+  }
+  channel->nvec = nvec.data();
+}
+
+void ChannelTable::CopyBounds(const SpecPlace& place, bp_channel* channel) {
+  const uint64_t n = channel->n_bounds, elements = Elements(*channel);
+  if (n > 1 && n != elements)
+    place.Refuse(fmt::format("bounds for none, for all or for each of its {} elements", elements),
+                 fmt::format("n_bounds = {}", n));
+  if (n == 0) {
+    if (channel->low != nullptr || channel->high != nullptr)
+      place.Refuse("low and high NULL, since n_bounds = 0", channel->low != nullptr ? "low" : "high");
+    return;
+  }
+  if (channel->low == nullptr || channel->high == nullptr)
+    place.Refuse(fmt::format("low and high, since n_bounds = {}", n), channel->low == nullptr ? "low = NULL" : "high = NULL");
+  const auto& low = numbers_.emplace_back(ReadNumbers(place, "low", channel->low, n));
+  const auto& high = numbers_.emplace_back(ReadNumbers(place, "high", channel->high, n));
+  for (uint64_t i = 0; i < n; ++i) {
+    const bool ordered = low[i] <= high[i];  // false with NaN
+    if (!ordered || low[i] == INFINITY || high[i] == -INFINITY)
+      place.Refuse(fmt::format("low[{0}] <= high[{0}]", i), fmt::format("{} and {}", low[i], high[i]));
+  }
+  channel->low = low.data();
+  channel->high = high.data();
+}
+
+}  // namespace backplane

@@ -1,0 +1,63 @@
+// The channels that an env or a learner declares, looked at one by one before anything uses them, and copied: from then on the
+// host keeps to its own copy, whatever becomes of the plugin's.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "backplane/channel.h"
+
+namespace backplane {
+
+// Where in what a plugin says something is wrong: "env.walker", "spec", "channel 'obs'".
+class SpecPlace {
+ public:
+  explicit SpecPlace(std::string plugin, std::string where = "") : plugin_(std::move(plugin)), where_(std::move(where)) {}
+  SpecPlace At(const std::string& where) const { return SpecPlace(plugin_, where); }
+  // Throws TrialFailure: "PLUGIN: WHERE: wanted WANTED, found FOUND".
+  [[noreturn]] void Refuse(const std::string& wanted, const std::string& found) const;
+  const std::string& plugin() const { return plugin_; }
+
+ private:
+  std::string plugin_, where_;
+};
+
+// What no plugin has reason to go beyond; a number above is a mistake, such as memory that was never written.
+inline constexpr uint64_t kMaxChannels = 1024, kMaxNameBytes = 128, kMaxDims = 32, kMaxAgents = 1 << 20, kMaxStructBytes = 4096;
+inline constexpr uint64_t kMaxRowBytes = uint64_t{1} << 40;  // of all agents of a row
+
+// Numbers of one row, or of one agent.
+uint64_t Elements(const bp_channel& channel);
+
+// A text of 1 to kMaxNameBytes bytes, UTF-8 without control characters.
+std::string ReadSpecName(const SpecPlace& place, const char* said);
+
+// A struct that starts with its size, as far as this version knows it. T is bp_env_spec, bp_learner_spec, ...
+template <class T>
+T ReadSpecStruct(const SpecPlace& place, const T* said);
+
+class ChannelTable {
+ public:
+  ChannelTable() = default;
+  ChannelTable(ChannelTable&&) = default;  // what it points to stays where it is
+  ChannelTable& operator=(ChannelTable&&) = default;
+
+  // Takes the `n` channels at `said`, one struct_size of the first one apart.
+  void Read(const SpecPlace& spec, const bp_channel* said, uint64_t n);
+  const std::vector<bp_channel>& channels() const { return channels_; }
+
+ private:
+  void Add(const SpecPlace& spec, bp_channel channel, uint64_t index);
+  void CopyShape(const SpecPlace& place, bp_channel* channel);
+  void CopyChoices(const SpecPlace& place, bp_channel* channel);
+  void CopyBounds(const SpecPlace& place, bp_channel* channel);
+
+  std::deque<std::string> names_;
+  std::deque<std::vector<int64_t>> whole_numbers_;
+  std::deque<std::vector<double>> numbers_;
+  std::vector<bp_channel> channels_;
+};
+
+}  // namespace backplane

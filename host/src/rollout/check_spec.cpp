@@ -1,0 +1,285 @@
+#include "rollout/check_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "backplane/module.h"
+#include "rollout/failure.hpp"
+#include "rollout/readable.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr uint64_t kMaxParams = uint64_t{1} << 50;  // trainable numbers
+constexpr uint64_t kKnownLearnerFlags = BP_LEARNER_OBS_MOMENTS | BP_LEARNER_ROW_EXACT;
+// Names under which the host itself binds or delivers something.
+constexpr std::string_view kHostNames[] = {"final_index", "obs_count", "obs_mean", "obs_m2"};
+
+bool Is(const bp_channel& c, int code, int bits) { return c.dtype.code == code && c.dtype.bits == bits; }
+
+std::string Found(const bp_channel& c) {
+  return fmt::format("type code {} of {} bits with {} elements a row, scope {}", c.dtype.code, c.dtype.bits, Elements(c),
+                     c.scope);
+}
+
+void CheckReservedName(const SpecPlace& place, const bp_channel& c) {
+  const auto refuse = [&](const char* what) { place.Refuse("another name, as the host uses this one", what); };
+  const std::string_view name = c.name;
+  if (std::find(std::begin(kHostNames), std::end(kHostNames), name) != std::end(kHostNames)) refuse("it");
+  if (name == "truncated" && c.role != BP_ROLE_TRUNCATED) refuse(fmt::format("it on a channel of role {}", c.role).c_str());
+  if (name == "final_obs" && c.role != BP_ROLE_FINAL_OBS) refuse(fmt::format("it on a channel of role {}", c.role).c_str());
+  if (name == "final_state" && c.role != BP_ROLE_FINAL_STATE) refuse(fmt::format("it on a channel of role {}", c.role).c_str());
+}
+
+// What the host reads or writes of a channel itself has to be of one form.
+void CheckRole(const SpecPlace& place, const bp_channel& c) {
+  const auto want = [&](bool ok, const char* wanted) {
+    if (!ok) place.Refuse(wanted, Found(c));
+  };
+  const bool is_float = c.dtype.code == BP_DTYPE_FLOAT, one = Elements(c) == 1;
+  switch (c.role) {
+    case BP_ROLE_REWARD: want(is_float && c.dtype.bits == 32 && one, "one float32"); break;
+    case BP_ROLE_TERMINATED:
+    case BP_ROLE_TRUNCATED: want(Is(c, BP_DTYPE_UINT, 8) && one && c.scope == BP_SCOPE_ROW, "one uint8 in row scope"); break;
+    case BP_ROLE_ACTION_MASK: want(Is(c, BP_DTYPE_UINT, 8), "uint8"); break;
+    case BP_ROLE_ALIVE: want(Is(c, BP_DTYPE_UINT, 8) && one && c.scope == BP_SCOPE_AGENT, "one uint8 in agent scope"); break;
+    case BP_ROLE_LENGTH: want(Is(c, BP_DTYPE_INT, 32), "int32"); break;
+    case BP_ROLE_ACTION:
+      want(c.space == BP_SPACE_BOX || c.space == BP_SPACE_BYTES || !is_float, "whole numbers, as its space has choices");
+      break;
+    case BP_ROLE_INFO:
+      if (IsEpisodeInfo(c)) want(is_float && c.dtype.bits >= 32 && one, "one float");
+      break;
+    default: break;
+  }
+}
+
+void CheckAgents(const SpecPlace& spec, const CheckedEnvSpec& env) {
+  const uint64_t agents = env.view.max_agents;
+  if (agents < 1 || agents > kMaxAgents) spec.Refuse(fmt::format("max_agents 1 to {}", kMaxAgents), std::to_string(agents));
+  const auto& channels = env.table.channels();
+  const bool any = std::any_of(channels.begin(), channels.end(), [](const bp_channel& c) { return c.scope == BP_SCOPE_AGENT; });
+  if (!any && agents != 1) spec.Refuse("max_agents 1, as no channel is in agent scope", std::to_string(agents));
+}
+
+// All that a row takes, and all rows of the instance: what is multiplied later does not overflow.
+void CheckBytes(const SpecPlace& spec, const std::vector<bp_channel>& channels, uint64_t agents, uint64_t rows) {
+  for (const bp_channel& c : channels) {
+    uint64_t bytes = Elements(c) * (c.dtype.bits / 8);
+    const bool too_many = __builtin_mul_overflow(bytes, c.scope == BP_SCOPE_AGENT ? agents : 1, &bytes) ||
+                          __builtin_mul_overflow(bytes, rows, &bytes) || bytes > kMaxRowBytes;
+    if (too_many)
+      spec.At(fmt::format("channel '{}'", c.name))
+          .Refuse(fmt::format("at most {} bytes for all rows", kMaxRowBytes),
+                  fmt::format("{} elements of {} bytes for {} agents in {} rows", Elements(c), c.dtype.bits / 8, agents, rows));
+  }
+}
+
+void CheckRoles(const SpecPlace& spec, const CheckedEnvSpec& env) {
+  const std::pair<uint16_t, const char*> needed[] = {
+      {BP_ROLE_OBS, "obs"}, {BP_ROLE_ACTION, "action"}, {BP_ROLE_REWARD, "reward"}, {BP_ROLE_TERMINATED, "terminated"}};
+  for (const auto& [role, name] : needed)
+    if (env.FindRole(role) == nullptr)
+      throw TrialFailure(BP_E_INTERNAL, spec.plugin(), fmt::format("declares no channel of the role of '{}'", name));
+  for (const bp_channel& c : env.table.channels()) {
+    const SpecPlace place = spec.At(fmt::format("channel '{}'", c.name));
+    if (c.role == BP_ROLE_EXTRA) place.Refuse("a role of an env", fmt::format("{} (EXTRA), a learner's", c.role));
+    // The books are kept of one: a second one would count for nothing without a word.
+    const bp_channel* first = env.FindRole(c.role);
+    if (first != &c && (c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED))
+      place.Refuse(fmt::format("one channel of role {}", c.role), fmt::format("a second one beside '{}'", first->name));
+    CheckReservedName(place, c);
+    CheckRole(place, c);
+  }
+}
+
+void CheckFlags(const std::string& id, const CheckedEnvSpec& env, uint64_t flags) {
+  const auto refuse = [&](bool bad, const char* what) {
+    if (bad) throw TrialFailure(BP_E_UNSUPPORTED, id, fmt::format("{}, which this version of the host does not serve", what));
+  };
+  refuse(flags & BP_FLAG_SINGLETON, "allows only one instance (SINGLETON)");
+  refuse((flags & BP_FLAG_OWNS_TIME_LIMIT) && env.FindRole(BP_ROLE_TRUNCATED) == nullptr,
+         "owns its time limit and has no channel 'truncated'");
+}
+
+// Names of a list that ends with NULL; NULL for the list: none.
+std::vector<std::string> ReadNames(const SpecPlace& spec, const char* list_name, const char* const* said) {
+  std::vector<std::string> out;
+  if (said == nullptr) return out;
+  for (;; ++said) {
+    const SpecPlace place = spec.At(fmt::format("{}[{}]", list_name, out.size()));
+    const char* name = nullptr;
+    if (out.size() > kMaxChannels) place.Refuse(fmt::format("NULL after at most {} names", kMaxChannels), "one more");
+    if (!CopyReadable(&name, said, sizeof name))
+      place.Refuse("a name, or NULL at the end of the list", "memory that cannot be read");
+    if (name == nullptr) return out;
+    out.push_back(ReadSpecName(place, name));
+  }
+}
+
+void CheckMoments(const std::string& id, const CheckedLearnerSpec& learner, const std::string& env_id,
+                  const CheckedEnvSpec& env) {
+  if ((learner.flags & BP_LEARNER_OBS_MOMENTS) == 0) return;
+  if (env.view.device.type > BP_DEVICE_CPU)
+    throw TrialFailure(
+        BP_E_UNSUPPORTED, id,
+        fmt::format("wants moments of the observations, which the host computes, and {} keeps them on a device", env_id));
+  if (!Is(*env.FindRole(BP_ROLE_OBS), BP_DTYPE_FLOAT, 32))
+    throw TrialFailure(BP_E_UNSUPPORTED, id,
+                       fmt::format("wants moments of the observations, which must then be float32 in {}", env_id));
+}
+
+const bp_channel* FindIn(const std::vector<bp_channel>& channels, std::string_view name) {
+  const auto it = std::find_if(channels.begin(), channels.end(), [&](const bp_channel& c) { return name == c.name; });
+  return it == channels.end() ? nullptr : &*it;
+}
+
+void CheckLists(const std::string& id, const CheckedLearnerSpec& learner, const std::string& env_id,
+                const CheckedEnvSpec& env) {
+  for (const std::string& name : learner.act_in)
+    if (env.Find(name) == nullptr)
+      throw TrialFailure(BP_E_UNSUPPORTED, id, fmt::format("reads the channel '{}', which {} does not have", name, env_id));
+  for (const std::string& name : learner.keep) {
+    const bool by_host = name == "truncated" && env.FindRole(BP_ROLE_TRUNCATED) == nullptr;
+    if (env.Find(name) == nullptr && FindIn(learner.act_out.channels(), name) == nullptr && !by_host)
+      throw TrialFailure(BP_E_UNSUPPORTED, id,
+                         fmt::format("wants to keep the channel '{}', which neither it nor {} writes", name, env_id));
+  }
+}
+
+// Its output goes where the env has made room: it writes as much there, and nothing else of the env's.
+void CheckOutput(const SpecPlace& spec, const bp_channel& c, const std::string& env_id, const CheckedEnvSpec& env) {
+  const SpecPlace place = spec.At(fmt::format("channel '{}'", c.name));
+  if (c.role != BP_ROLE_ACTION && c.role != BP_ROLE_EXTRA)
+    place.Refuse("role 3 (ACTION) or 18 (EXTRA) of what `act` writes", std::to_string(c.role));
+  const bp_channel* of_env = env.Find(c.name);
+  if (c.role == BP_ROLE_EXTRA) {
+    if (of_env != nullptr) place.Refuse("a name that no channel of the env has", fmt::format("one of {}", env_id));
+    CheckReservedName(place, c);
+    return;
+  }
+  if (of_env == nullptr || of_env->role != BP_ROLE_ACTION)
+    place.Refuse(fmt::format("an ACTION channel of {}", env_id),
+                 of_env ? fmt::format("role {}", of_env->role) : "none of that name");
+  if (c.scope != of_env->scope)
+    place.Refuse(fmt::format("scope {}, as {} has it", of_env->scope, env_id), std::to_string(c.scope));
+}
+
+void CheckActions(const std::string& id, const CheckedLearnerSpec& learner, const std::string& env_id,
+                  const CheckedEnvSpec& env) {
+  for (const bp_channel& want : env.table.channels()) {
+    if (want.role != BP_ROLE_ACTION) continue;
+    const bp_channel* given = FindIn(learner.act_out.channels(), want.name);
+    if (given == nullptr)
+      throw TrialFailure(BP_E_UNSUPPORTED, id, fmt::format("does not write the channel '{}' that {} needs", want.name, env_id));
+    if (Elements(*given) != Elements(want) || given->dtype.code != want.dtype.code || given->dtype.bits != want.dtype.bits)
+      throw TrialFailure(BP_E_UNSUPPORTED, id,
+                         fmt::format("writes '{}' with {} elements of {} bits, {} wants {} of {}", want.name, Elements(*given),
+                                     given->dtype.bits, env_id, Elements(want), want.dtype.bits));
+  }
+}
+
+std::string Values(const bp_channel& c) {
+  std::string text = fmt::format("{}, role {}, space {}", Layout(c), c.role, c.space);
+  for (uint64_t i = 0; i < c.n_bounds; ++i) text += fmt::format(", {} to {}", c.low[i], c.high[i]);
+  const uint64_t choices = c.nvec == nullptr ? 0 : c.space == BP_SPACE_MULTI_DISCRETE ? Elements(c) : 1;
+  for (uint64_t i = 0; i < choices; ++i) text += fmt::format(", {} choices", c.nvec[i]);
+  return text;
+}
+
+std::optional<std::string> Difference(const std::vector<bp_channel>& before, const std::vector<bp_channel>& now) {
+  if (before.size() != now.size()) return fmt::format("wanted {} channels as before, found {}", before.size(), now.size());
+  for (size_t i = 0; i < now.size(); ++i) {
+    if (std::string_view(before[i].name) != now[i].name)
+      return fmt::format("channel {}: wanted '{}' as before, found '{}'", i, before[i].name, now[i].name);
+    if (Values(before[i]) != Values(now[i]))
+      return fmt::format("channel '{}': wanted {} as before, found {}", now[i].name, Values(before[i]), Values(now[i]));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool IsEpisodeInfo(const bp_channel& channel) {
+  return channel.role == BP_ROLE_INFO && channel.scope == BP_SCOPE_ROW && std::string_view(channel.name).starts_with("ep/");
+}
+
+std::string Layout(const bp_channel& c) {
+  std::string shape;
+  for (uint16_t i = 0; i < c.ndim; ++i) shape += (i ? "x" : "") + std::to_string(c.shape[i]);
+  return fmt::format("[{}] of type code {}, {} bits, scope {}", shape, c.dtype.code, c.dtype.bits, c.scope);
+}
+
+const bp_channel* CheckedEnvSpec::Find(const std::string& name) const { return FindIn(table.channels(), name); }
+
+const bp_channel* CheckedEnvSpec::FindRole(uint16_t role) const {
+  const auto& all = table.channels();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const bp_channel& c) { return c.role == role; });
+  return it == all.end() ? nullptr : &*it;
+}
+
+CheckedEnvSpec CheckSpec(const std::string& id, const bp_env_spec* said, uint64_t flags, uint64_t rows) {
+  const SpecPlace spec(id, "spec");
+  CheckedEnvSpec out;
+  out.view = ReadSpecStruct(spec, said);
+  if (out.view.n_channels < 1 || out.view.n_channels > kMaxChannels)
+    spec.Refuse(fmt::format("n_channels 1 to {}", kMaxChannels), std::to_string(out.view.n_channels));
+  out.table.Read(spec, out.view.channels, out.view.n_channels);
+  out.view.channels = out.table.channels().data();
+  CheckRoles(spec, out);
+  CheckAgents(spec, out);
+  if (out.view.max_episode_steps < 0)
+    spec.Refuse("max_episode_steps 0 (no limit) or more", std::to_string(out.view.max_episode_steps));
+  if (out.view.device.type < 0 || out.view.device.id < 0)
+    spec.Refuse("a device of type and id 0 or more", fmt::format("type {}, id {}", out.view.device.type, out.view.device.id));
+  CheckBytes(spec, out.table.channels(), out.view.max_agents, rows);
+  CheckFlags(id, out, flags);
+  return out;
+}
+
+CheckedLearnerSpec CheckSpec(const std::string& id, const bp_learner_spec* said, const std::string& env_id,
+                             const CheckedEnvSpec& env) {
+  const SpecPlace spec(id, "spec");
+  const bp_learner_spec view = ReadSpecStruct(spec, said);
+  CheckedLearnerSpec out;
+  if (view.n_act_out < 1 || view.n_act_out > kMaxChannels)
+    spec.Refuse(fmt::format("n_act_out 1 to {}", kMaxChannels), std::to_string(view.n_act_out));
+  out.act_out.Read(spec, view.act_out, view.n_act_out);
+  out.act_in = ReadNames(spec, "act_in", view.act_in);
+  out.keep = ReadNames(spec, "keep", view.keep);
+  if (view.n_params > kMaxParams) spec.Refuse(fmt::format("n_params at most {}", kMaxParams), std::to_string(view.n_params));
+  if ((view.flags & ~kKnownLearnerFlags) != 0)
+    spec.Refuse(fmt::format("flags among {:#x}", kKnownLearnerFlags), fmt::format("{:#x}", view.flags));
+  out.n_params = view.n_params;
+  out.flags = view.flags;
+  for (const bp_channel& c : out.act_out.channels()) CheckOutput(spec, c, env_id, env);
+  CheckActions(id, out, env_id, env);
+  CheckLists(id, out, env_id, env);
+  CheckMoments(id, out, env_id, env);
+  return out;
+}
+
+std::optional<std::string> Difference(const CheckedEnvSpec& before, const CheckedEnvSpec& now) {
+  if (auto found = Difference(before.table.channels(), now.table.channels())) return found;
+  const auto differ = [](const char* what, auto a, auto b) {
+    return fmt::format("wanted {} {} as before, found {}", what, a, b);
+  };
+  if (before.view.max_agents != now.view.max_agents) return differ("max_agents", before.view.max_agents, now.view.max_agents);
+  if (before.view.max_episode_steps != now.view.max_episode_steps)
+    return differ("max_episode_steps", before.view.max_episode_steps, now.view.max_episode_steps);
+  if (before.view.device.type != now.view.device.type || before.view.device.id != now.view.device.id)
+    return differ("device", before.view.device.type, now.view.device.type);
+  return std::nullopt;
+}
+
+std::optional<std::string> Difference(const CheckedLearnerSpec& before, const CheckedLearnerSpec& now) {
+  if (auto found = Difference(before.act_out.channels(), now.act_out.channels())) return found;
+  if (before.act_in != now.act_in) return "wanted act_in as before, found another list";
+  if (before.keep != now.keep) return "wanted keep as before, found another list";
+  if (before.flags != now.flags) return fmt::format("wanted flags {:#x} as before, found {:#x}", before.flags, now.flags);
+  return std::nullopt;
+}
+
+}  // namespace backplane

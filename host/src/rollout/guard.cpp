@@ -1,0 +1,30 @@
+#include "rollout/guard.hpp"
+
+#include <fmt/format.h>
+
+namespace backplane {
+namespace {
+
+// Of no number that plugins like to write: not 0, not NaN, and different from its neighbours.
+std::byte GuardByte(uint64_t i) { return static_cast<std::byte>(0xA5 ^ (i * 29 & 0xff)); }
+
+}  // namespace
+
+void FillGuard(std::byte* guard, uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; ++i) guard[i] = GuardByte(i);
+}
+
+std::optional<uint64_t> GuardChange(const std::byte* guard, uint64_t bytes, bool before) {
+  for (uint64_t distance = 0; distance < bytes; ++distance) {
+    const uint64_t i = before ? bytes - 1 - distance : distance;
+    if (guard[i] != GuardByte(i)) return distance;
+  }
+  return std::nullopt;
+}
+
+std::string GuardSentence(const std::string& channel, uint64_t distance, bool before) {
+  return fmt::format("wanted nothing written outside channel '{}', found a byte changed {} bytes {}", channel, distance,
+                     before ? "before its start" : "behind its end");
+}
+
+}  // namespace backplane

@@ -1,0 +1,21 @@
+// Bytes of the host around memory that a plugin writes. A plugin that writes outside its memory changes them, and the host
+// knows what they were.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace backplane {
+
+void FillGuard(std::byte* guard, uint64_t bytes);
+
+// How far from the guarded memory the nearest changed byte is, 0 right beside it; `before`: the guard stands in front of it.
+// Nothing if all are as FillGuard left them.
+std::optional<uint64_t> GuardChange(const std::byte* guard, uint64_t bytes, bool before);
+
+// "wanted nothing written outside channel 'obs', found a byte changed 3 bytes behind its end"
+std::string GuardSentence(const std::string& channel, uint64_t distance, bool before);
+
+}  // namespace backplane

@@ -1,0 +1,62 @@
+#include "rollout/row_snapshots.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backplane/ext/snapshot.h"
+
+namespace backplane {
+namespace {
+
+constexpr uint64_t kMaxSnapshotBytes = uint64_t{1} << 36;  // of all rows
+constexpr uint64_t kGuardBytes = 64;
+constexpr std::byte kGuard{0xA5};
+
+const bp_env_snapshot_1* SnapshotOf(const EnvInstance& env) { return env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1); }
+
+uint64_t RowBytes(const bp_env_snapshot_1& snapshot, EnvInstance& env) {
+  const uint64_t bytes = env.Call("row_bytes", [&](const bp_env* handle) { return snapshot.row_bytes(handle); });
+  if (bytes > kMaxSnapshotBytes / env.rows())
+    throw TrialFailure(
+        BP_E_INTERNAL, env.id(),
+        fmt::format("row_bytes: wanted at most {} bytes for {} rows, found {} for each", kMaxSnapshotBytes, env.rows(), bytes));
+  return bytes;
+}
+
+}  // namespace
+
+bool HasSnapshots(const EnvInstance& env) { return !env.on_device() && SnapshotOf(env) != nullptr; }
+
+std::vector<std::byte> SaveRows(EnvInstance& env) {
+  const bp_env_snapshot_1& snapshot = *SnapshotOf(env);
+  const uint64_t bytes = RowBytes(snapshot, env);
+  std::vector<std::byte> out(bytes * env.rows() + kGuardBytes);
+  for (uint64_t r = 0; r < env.rows(); ++r) {
+    std::byte* const at = out.data() + r * bytes;
+    std::fill_n(at + bytes, kGuardBytes, kGuard);  // where the next row's go
+    env.Call("snapshot", [&](bp_env* handle) { return snapshot.get(handle, r, at); });
+    if (!std::all_of(at + bytes, at + bytes + kGuardBytes, [](std::byte b) { return b == kGuard; }))
+      throw TrialFailure(
+          BP_E_INTERNAL, env.id(),
+          fmt::format("snapshot: wanted the {} bytes of row {} that row_bytes names, found that it wrote behind them", bytes,
+                      r));
+    if (r + 1 < env.rows()) std::fill_n(at + bytes, std::min(bytes, kGuardBytes), std::byte{0});
+  }
+  out.resize(bytes * env.rows());
+  return out;
+}
+
+void LoadRows(EnvInstance& env, const std::vector<std::byte>& saved) {
+  const bp_env_snapshot_1& snapshot = *SnapshotOf(env);
+  const uint64_t bytes = RowBytes(snapshot, env);
+  if (saved.size() != bytes * env.rows())
+    throw TrialFailure(BP_E_INTERNAL, env.id(),
+                       fmt::format("restore: wanted {} bytes for each of {} rows, as row_bytes says now, found {} saved", bytes,
+                                   env.rows(), saved.size()));
+  for (uint64_t r = 0; r < env.rows(); ++r)
+    env.Call("restore", [&](bp_env* handle) { return snapshot.set(handle, r, saved.data() + r * bytes); });
+}
+
+}  // namespace backplane

@@ -1,0 +1,76 @@
+#include "rollout/watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rollout/failure.hpp"
+
+namespace backplane {
+
+void Watch::Keep(const SlotChannel& channel, const std::byte* from, const std::byte* to) {
+  if (from < to) kept_.push_back({channel, from, std::vector<std::byte>(from, to)});
+}
+
+// The guards on both sides of a buffer are as wide as what is looked at here.
+void Watch::Beside(const SlotChannel& channel) {
+  const ChannelBuffer& buffer = *channel.buffer;
+  if (buffer.on_device()) return;
+  const std::byte *first = buffer.place(channel.entry, begin_ * channel.per_row),
+                  *last = buffer.place(channel.entry, end_ * channel.per_row);
+  const uint64_t width = std::min(buffer.row_bytes() * channel.per_row, buffer.guard_bytes());
+  const std::byte *lowest = buffer.place(0, 0) - buffer.guard_bytes(),
+                  *highest = buffer.place(0, 0) + buffer.bytes() + buffer.guard_bytes();
+  Keep(channel, std::max(lowest, first - width), first);
+  Keep(channel, last, std::min(highest, last + width));
+}
+
+void Watch::Rows(const SlotChannel& channel, uint64_t begin, uint64_t end) {
+  if (channel.buffer->on_device()) return;
+  Keep(channel, channel.buffer->place(channel.entry, begin * channel.per_row),
+       channel.buffer->place(channel.entry, end * channel.per_row));
+}
+
+void Watch::Compare() const {
+  for (const Kept& kept : kept_) {
+    const auto [changed, now] = std::mismatch(kept.bytes.begin(), kept.bytes.end(), kept.at);
+    if (changed != kept.bytes.end()) Refuse(kept, static_cast<uint64_t>(changed - kept.bytes.begin()));
+  }
+}
+
+Watch WatchCall(const std::string& plugin, const char* call, uint64_t begin, uint64_t end, const CallChannels& channels) {
+  Watch watch(plugin, call, begin, end);
+  for (const SlotChannel& channel : channels.writes) watch.Beside(channel);
+  for (const SlotChannel& channel : channels.reads) {
+    watch.Beside(channel);
+    watch.Rows(channel, begin, end);
+  }
+  return watch;
+}
+
+Watch WatchReset(const std::string& plugin, uint64_t begin, uint64_t end, const uint8_t* mask, const CallChannels& channels) {
+  Watch watch = WatchCall(plugin, "reset", begin, end, channels);
+  for (uint64_t row = begin; mask != nullptr && row < end; ++row)
+    if (mask[row] == 0)
+      for (const SlotChannel& channel : channels.writes) watch.Rows(channel, row, row + 1);
+  return watch;
+}
+
+void Watch::Refuse(const Kept& kept, uint64_t offset) const {
+  const ChannelBuffer& buffer = *kept.channel.buffer;
+  const auto row_bytes = static_cast<int64_t>(buffer.row_bytes() * kept.channel.per_row);
+  const int64_t at = kept.at + offset - buffer.place(kept.channel.entry, 0);
+  const int64_t rows = static_cast<int64_t>(buffer.lead() / kept.channel.per_row);
+  const std::string where = at < 0                   ? fmt::format("{} bytes before row 0", -at)
+                            : at / row_bytes >= rows ? fmt::format("{} bytes behind row {}", at - rows * row_bytes, rows - 1)
+                                                     : fmt::format("row {}", at / row_bytes);
+  const bool own = at >= 0 && at / row_bytes >= static_cast<int64_t>(begin_) && at / row_bytes < static_cast<int64_t>(end_);
+  throw TrialFailure(
+      BP_E_INTERNAL, plugin_,
+      own ? fmt::format("{} of rows {} to {}: wanted channel '{}' left as it is there, found {} changed", call_, begin_,
+                        end_ - 1, buffer.name(), where)
+          : fmt::format("{} of rows {} to {}: wanted nothing written outside these rows of channel '{}', found {} changed",
+                        call_, begin_, end_ - 1, buffer.name(), where));
+}
+
+}  // namespace backplane
