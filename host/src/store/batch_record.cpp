@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/json_depth.hpp"
 #include "base/json_fields.hpp"
 
 namespace backplane {
@@ -32,6 +33,7 @@ bool IsOfTrial(const std::string& kind) { return kind == "attempt.start" || kind
 
 // Throws nlohmann's exceptions and std::runtime_error; the caller knows the place.
 Event ParseEvent(const std::string& line) {
+  if (IsNestedTooDeeply(line)) throw std::runtime_error("is nested too deeply");
   json object = json::parse(line);
   if (!object.is_object()) {
     throw std::runtime_error(std::string("should be an object, is ") + object.type_name());
@@ -72,6 +74,9 @@ void ApplyToTrial(TrialRecord& trial, Event&& event) {
   trial.last_seq = event.seq;
   if (event.kind == "attempt.start") {
     AttemptRecord& attempt = AttemptOf(trial, event);
+    // One that could not even make its folder leaves its number to the next.
+    attempt = {};
+    attempt.number = event.attempt;
     attempt.started = event.t;
     attempt.start_body = std::move(event.body);
     trial.state = "RUNNING";
@@ -116,8 +121,12 @@ const TrialRecord* BatchRecord::Find(const std::string& trial_id) const {
 }
 
 void EventReader::Read() {
-  std::ifstream stream(file_, std::ios::binary);
-  if (!stream) {
+  std::error_code none;
+  const bool other =
+      std::filesystem::exists(file_, none) && !std::filesystem::is_regular_file(file_, none);  // a pipe would wait
+  std::ifstream stream;
+  if (!other) stream.open(file_, std::ios::binary);
+  if (other || !stream) {
     if (std::filesystem::exists(file_)) {
       throw std::runtime_error("cannot read " + file_.string());
     }

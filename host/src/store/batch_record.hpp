@@ -18,7 +18,7 @@ namespace backplane {
 //   session.start  pid, pid_start (field 22 of /proc/PID/stat), hostname, trials
 //   attempt.start  cores, gpus, resumed
 //   attempt.end    outcome, state (of the trial from now on), why, exit, signal, wall_s, peak_rss_bytes,
-//                  peak_memory_bytes, memory_enforced_by; or adopted
+//                  peak_memory_bytes, memory_enforced_by; or adopted; files (record/attempt_files.hpp)
 //   trial.state    state, why: a state that no attempt brought about (inferred INFEASIBLE, SKIPPED, put back to PLANNED)
 //   sweep.paused   why
 //   session.end    why ("done", "interrupted", "paused", "refused": a check failed)

@@ -48,9 +48,9 @@ Database::Database(const std::filesystem::path& out, const std::vector<PlanLine>
 
 Database::~Database() = default;
 
-void Database::Update(const BatchRecord& record, const std::string& trial_id) {
+void Database::Update(const BatchRecord& record) {
   if (tables_) {
-    Guard([&] { tables_->Update(record, trial_id); });
+    Guard([&] { tables_->Update(record); });
   }
 }
 

@@ -31,8 +31,8 @@ class Database {
   Database(const std::filesystem::path& out, const std::vector<PlanLine>& plan, const BatchRecord& record, Warn warn);
   ~Database();
 
-  // After an attempt ended or a trial's state changed. Never throws.
-  void Update(const BatchRecord& record, const std::string& trial_id);
+  // After attempts ended or trials' states changed: takes in all events that are not in yet. Never throws.
+  void Update(const BatchRecord& record);
 
  private:
   void Guard(const std::function<void()>& work);

@@ -7,7 +7,8 @@
 namespace backplane {
 namespace {
 
-constexpr char kSchema[] = "1";
+// 2: no column changed, but of schema 1 there are files that lack the end of a trial and say they have read it.
+constexpr char kSchema[] = "2";
 
 constexpr char kTables[] = R"(
 CREATE TABLE trials (
@@ -76,25 +77,27 @@ void DatabaseTables::Make() {
 }
 
 void DatabaseTables::CatchUp(const std::vector<PlanLine>& plan, const BatchRecord& record) {
-  const uint64_t seen = LastSeq();
   SqliteTransaction transaction(connection_);
   PutPlan(plan);
+  PutEvents(record);
+  transaction.Commit();
+}
+
+void DatabaseTables::Update(const BatchRecord& record) {
+  SqliteTransaction transaction(connection_);
+  PutEvents(record);
+  transaction.Commit();
+}
+
+// Every trial with an event that is not in yet, whichever the update is about: "last_seq" speaks for all of them.
+void DatabaseTables::PutEvents(const BatchRecord& record) {
+  const uint64_t seen = LastSeq();
   for (const auto& [id, trial] : record.trials) {
     if (trial.last_seq > seen) {
       PutTrial(trial);
     }
   }
   PutLastSeq(record.last_seq);
-  transaction.Commit();
-}
-
-void DatabaseTables::Update(const BatchRecord& record, const std::string& trial_id) {
-  SqliteTransaction transaction(connection_);
-  if (const TrialRecord* trial = record.Find(trial_id)) {
-    PutTrial(*trial);
-  }
-  PutLastSeq(record.last_seq);
-  transaction.Commit();
 }
 
 void DatabaseTables::PutPlan(const std::vector<PlanLine>& plan) {

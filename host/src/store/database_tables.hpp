@@ -21,11 +21,12 @@ class DatabaseTables {
   bool OfThisSchema();
   uint64_t LastSeq();
   void Make();  // in an empty file
-  // The plan, and every trial with an event after LastSeq(); one transaction.
+  // Every trial with an event after LastSeq(), in one transaction; the plan too.
   void CatchUp(const std::vector<PlanLine>& plan, const BatchRecord& record);
-  void Update(const BatchRecord& record, const std::string& trial_id);
+  void Update(const BatchRecord& record);
 
  private:
+  void PutEvents(const BatchRecord& record);
   void PutPlan(const std::vector<PlanLine>& plan);
   void PutTrial(const TrialRecord& trial);
   void PutAttempt(const TrialRecord& trial, const AttemptRecord& attempt);

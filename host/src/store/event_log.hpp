@@ -1,11 +1,11 @@
 // events.jsonl, opened for writing: the truth of a batch. One writer, the supervisor that holds the folder's lock.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/line_file.hpp"
 #include "store/batch_record.hpp"
 
 namespace backplane {
@@ -14,8 +14,6 @@ class EventLog {
  public:
   // Cuts a torn last line off before anything is appended, then reads what is there. Throws std::runtime_error.
   explicit EventLog(const std::filesystem::path& file);
-  ~EventLog();
-  EventLog(const EventLog&) = delete;
 
   // One write() per line, then fdatasync. The record includes the event when this returns. Throws std::runtime_error, the disk
   // being full for example; then the file still ends with a whole line.
@@ -32,9 +30,7 @@ class EventLog {
   const BatchRecord& record() const { return record_; }
 
  private:
-  std::filesystem::path file_;
-  int fd_ = -1;
-  int64_t size_bytes_ = 0;  // up to the end of the last whole line
+  LineFile file_;
   std::string boot_id_;
   BatchRecord record_;
 };

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/json_depth.hpp"
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "machine/resource_measures.hpp"
@@ -84,7 +85,8 @@ std::vector<std::string> Facts(const json& facts) {
 }  // namespace
 
 Measurements ReadMeasurements(const std::filesystem::path& attempt_dir) {
-  const json result = json::parse(ReadFile(attempt_dir / "result.json").value_or(""), nullptr, /*allow_exceptions=*/false);
+  const std::string text = ReadFile(attempt_dir / "result.json").value_or("");
+  const json result = json::parse(IsNestedTooDeeply(text) ? "" : text, nullptr, /*allow_exceptions=*/false);
   Measurements found;
   found.wall_s = NumberOf(At(result, "wall_s"));
   found.sps = NumberOf(At(result, "sps"));
@@ -125,7 +127,7 @@ std::vector<IterationValue> ReadIterations(const std::filesystem::path& attempt_
   std::ifstream stream(attempt_dir / "metrics.jsonl", std::ios::binary);
   std::vector<IterationValue> values;
   for (std::string text; std::getline(stream, text);) {
-    const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    const json line = json::parse(IsNestedTooDeeply(text) ? "" : text, nullptr, /*allow_exceptions=*/false);
     if (At(line, "iteration").is_number_unsigned()) {
       for (MetricValue& one : MetricSeries(line)) {
         values.push_back({line["iteration"].get<uint64_t>(), std::move(one.name), one.value});

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/files.hpp"
+#include "base/json_depth.hpp"
 #include "base/json_text.hpp"
 
 namespace backplane {
@@ -31,6 +32,7 @@ ordered_json LineJson(const PlanLine& line) {
 }
 
 PlanLine ParseLine(const std::string& text) {
+  if (IsNestedTooDeeply(text)) throw std::runtime_error("it is nested too deeply");
   const ordered_json object = ordered_json::parse(text);
   PlanLine line;
   for (const auto& [path, value] : object.at("values").items()) {
@@ -87,15 +89,17 @@ void WritePlanFile(const std::filesystem::path& file, const std::vector<PlanLine
 }
 
 std::vector<PlanLine> ReadPlanFile(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
+  std::error_code none;
+  std::ifstream stream;
+  if (std::filesystem::is_regular_file(file, none)) stream.open(file, std::ios::binary);  // a pipe would wait
+  if (!stream.is_open()) {
     throw std::runtime_error("cannot read " + file.string());
   }
   std::vector<PlanLine> lines;
   for (std::string text; std::getline(stream, text);) {
     try {
       lines.push_back(ParseLine(text));
-    } catch (const nlohmann::json::exception& error) {
+    } catch (const std::exception& error) {
       throw std::runtime_error(file.string() + ":" + std::to_string(lines.size() + 1) +
                                ": neither a trial nor a dropped point: " + error.what());
     }

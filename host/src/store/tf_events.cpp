@@ -1,9 +1,10 @@
 #include "store/tf_events.hpp"
 
-#include <array>
 #include <bit>
 #include <cstdio>
 #include <stdexcept>
+
+#include "store/crc32c.hpp"
 
 namespace backplane {
 namespace {
@@ -13,18 +14,6 @@ constexpr char kWallTime = 0x09, kStep = 0x10, kFileVersion = 0x1A, kSummary = 0
 constexpr char kSummaryValue = 0x0A, kTag = 0x0A, kSimpleValue = 0x15;
 constexpr char kStatus = 0x08, kStart = 0x01;  // of a SessionLog
 constexpr size_t kFlushBytes = 1 << 16;
-
-constexpr std::array<uint32_t, 256> CrcTable() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t i = 0; i < table.size(); ++i) {
-    uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) {
-      crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0x82F63B78u : 0);
-    }
-    table[i] = crc;
-  }
-  return table;
-}
 
 // A checksum over data that holds checksums is weak, so stored ones are altered.
 uint32_t Masked(uint32_t crc) { return std::rotr(crc, 15) + 0xA282EAD8u; }
@@ -70,15 +59,6 @@ std::string Record(const std::string& event) {
 }
 
 }  // namespace
-
-uint32_t Crc32c(std::string_view bytes) {
-  static constexpr std::array<uint32_t, 256> kTable = CrcTable();
-  uint32_t crc = ~0u;
-  for (const char byte : bytes) {
-    crc = (crc >> 8) ^ kTable[(crc ^ static_cast<uint8_t>(byte)) & 0xFF];
-  }
-  return ~crc;
-}
 
 std::string TfFileVersion(double wall_time) {
   std::string event = Event(wall_time, 0);

@@ -10,9 +10,6 @@
 
 namespace backplane {
 
-// CRC-32C (Castagnoli), as iSCSI has it.
-uint32_t Crc32c(std::string_view bytes);
-
 // Whole records: length, checksum, event, checksum. wall_time: seconds since 1970.
 std::string TfFileVersion(double wall_time);                 // the first record of every file
 std::string TfSessionStart(double wall_time, int64_t step);  // readers drop what earlier files say of `step` and later ones

@@ -1,14 +1,13 @@
 #include "store/event_log.hpp"
 
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <fstream>
 
 #include "base/files.hpp"
 #include "base/process.hpp"
+#include "support/file_size_limit.hpp"
 
 namespace backplane {
 namespace {
@@ -133,24 +132,6 @@ TEST_F(EventLogTest, ReaderGoesOnWhereItStopped) {
   EXPECT_EQ("FAILED", reader.record().Find("x")->state);
 }
 
-// A limit on file sizes ends a write half-way, as a full disk does.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, SIG_DFL);
-  }
-
- private:
-  rlimit before_{};
-};
-
 TEST_F(EventLogTest, FullDiskIsAnErrorAndTheFileStillEndsWithAWholeLine) {
   EventLog log(file_);
   log.Append("trial.state", "x", 0, {{"state", "PLANNED"}});
@@ -164,6 +145,15 @@ TEST_F(EventLogTest, FullDiskIsAnErrorAndTheFileStillEndsWithAWholeLine) {
   log.Append("trial.state", "x", 0, {{"state", "SKIPPED"}});
   EXPECT_EQ("SKIPPED", ReadBatchRecord(file_).Find("x")->state);
   EXPECT_EQ(2u, ReadBatchRecord(file_).last_seq);
+}
+
+TEST_F(EventLogTest, ANumberThatIsUsedAgainIsAnotherAttempt) {
+  EventLog log(file_);
+  log.Append("attempt.end", "x", 1, {{"outcome", "temp"}, {"state", "PLANNED"}, {"why", "could not be started"}});
+  log.Append("attempt.start", "x", 1, {{"resumed", false}});
+  const AttemptRecord& attempt = log.record().Find("x")->attempts.at(0);
+  EXPECT_FALSE(attempt.ended) << "it runs, and has to be ended if its supervisor dies";
+  EXPECT_EQ("", attempt.outcome);
 }
 
 TEST_F(EventLogTest, WordsThatAreNotUtf8CostNoEvent) {

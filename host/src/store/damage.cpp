@@ -1,0 +1,181 @@
+#include "store/damage.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <set>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/json_fields.hpp"
+#include "store/attempt_files.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kShownDigits = 12;
+
+std::string Lines(uint64_t n) { return fmt::format("{} {}", n, n == 1 ? "line" : "lines"); }
+
+// "no file", "an empty file"; empty if it has content.
+std::string Absence(const std::filesystem::path& file) {
+  std::error_code error;
+  const uintmax_t size = std::filesystem::file_size(file, error);
+  return error ? "no such file" : size == 0 ? "an empty file" : "";
+}
+
+// The chain of attempts that the last one ended, by number, the last one first.
+std::vector<unsigned> Chain(const TrialRecord& trial) {
+  std::vector<unsigned> chain;
+  for (size_t i = trial.attempts.size(); i-- > 0;) {
+    chain.push_back(trial.attempts[i].number);
+    if (At(trial.attempts[i].start_body, "resumed") != true) break;
+  }
+  return chain;
+}
+
+class TrialCheck {
+ public:
+  TrialCheck(const ResultsFolder& folder, const TrialRecord& trial) : folder_(folder), trial_(trial) {}
+
+  std::vector<Damage> Run() {
+    if (trial_.attempts.empty()) return {};
+    const AttemptRecord& last = trial_.attempts.back();
+    const std::optional<AttemptFiles> files = FilesIn(last.end_body);
+    const std::optional<json> result = CheckResult(last.number, files);
+    if (result) {
+      CheckMetrics(*result);
+    } else if (files) {
+      CheckLines(last.number, files->metrics_lines);
+    }
+    return std::move(damage_);
+  }
+
+ private:
+  static std::optional<AttemptFiles> FilesIn(const json& end_body) {
+    try {
+      const json& files = At(end_body, "files");
+      return files.is_object() ? std::optional(RecordFromJson<AttemptFiles>(files)) : std::nullopt;
+    } catch (const RecordError&) {
+      return std::nullopt;
+    }
+  }
+  std::filesystem::path Metrics(uint64_t attempt) const {
+    return folder_.attempt(trial_.id, static_cast<unsigned>(attempt)) / "metrics.jsonl";
+  }
+  void Add(const std::filesystem::path& file, std::string wanted, std::string found) {
+    damage_.push_back({trial_.id, file, std::move(wanted), std::move(found)});
+  }
+
+  // Absent if it is damaged.
+  std::optional<json> CheckResult(unsigned attempt, const std::optional<AttemptFiles>& files) {
+    const std::filesystem::path file = folder_.attempt(trial_.id, attempt) / "result.json";
+    const std::string absence = Absence(file);
+    const std::string text = ReadFile(file).value_or("");
+    if (files && files->result) {
+      const FileHash &wanted = *files->result, found = HashOf(text);
+      const std::string bytes = fmt::format("{} bytes", wanted.bytes);
+      if (!absence.empty()) return Add(file, bytes, absence), std::nullopt;
+      if (found.bytes != wanted.bytes) return Add(file, bytes, std::to_string(found.bytes)), std::nullopt;
+      if (found.sha256 != wanted.sha256) {
+        Add(file, "SHA-256 " + wanted.sha256.substr(0, kShownDigits), found.sha256.substr(0, kShownDigits));
+        return std::nullopt;
+      }
+    }
+    json result = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (At(result, "state").is_string()) return result;
+    Add(file, "the trial's result", absence.empty() ? "what can not be read as one" : absence);
+    return std::nullopt;
+  }
+
+  void CheckMetrics(const json& result) {
+    const auto parts = MetricsPartsOf(result).value_or(std::vector<MetricsPart>());
+    uint64_t lines = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      CheckPart(parts[i], /*to_the_end=*/i + 1 == parts.size());
+      lines += parts[i].lines;
+    }
+    const double iterations = NumberOf(At(result, "iterations")).value_or(0);
+    // Some of it, or all, is of an older version.
+    if (damage_.empty() && static_cast<double>(lines) < iterations) CheckIterations(static_cast<uint64_t>(iterations));
+  }
+
+  void CheckPart(const MetricsPart& wanted, bool to_the_end) {
+    const std::filesystem::path file = Metrics(wanted.attempt);
+    const std::string absence = Absence(file);
+    if (wanted.bytes > 0 && !absence.empty()) return Add(file, Lines(wanted.lines), absence);
+    const MetricsPart found = ReadMetricsPart(file.parent_path(), to_the_end ? kWholeFile : wanted.bytes);
+    if (found.lines != wanted.lines) return Add(file, Lines(wanted.lines), std::to_string(found.lines));
+    if (found.bytes != wanted.bytes) return Add(file, fmt::format("{} bytes", wanted.bytes), std::to_string(found.bytes));
+    if (found.crc32c != wanted.crc32c)
+      Add(file, fmt::format("{} of checksum {:08x}", Lines(wanted.lines), wanted.crc32c), fmt::format("{:08x}", found.crc32c));
+  }
+
+  void CheckLines(unsigned attempt, uint64_t wanted) {
+    const std::filesystem::path file = Metrics(attempt);
+    const std::string absence = Absence(file);
+    if (wanted > 0 && !absence.empty()) return Add(file, Lines(wanted), absence);
+    const uint64_t found = ReadMetricsPart(file.parent_path(), kWholeFile).lines;
+    if (found != wanted) Add(file, Lines(wanted), std::to_string(found));
+  }
+
+  void CheckIterations(uint64_t wanted) {
+    std::set<uint64_t> found;
+    const std::vector<unsigned> chain = Chain(trial_);
+    for (const unsigned attempt : chain) AddIterations(Metrics(attempt), &found);
+    found.erase(0);  // before the first
+    if (found.size() >= wanted) return;
+    const std::string absence = Absence(Metrics(chain.front()));
+    Add(Metrics(chain.front()),
+        fmt::format("{} iterations", wanted) + (chain.size() > 1 ? " with those of earlier attempts" : ""),
+        found.empty() && !absence.empty() ? absence : std::to_string(found.size()));
+  }
+
+  static void AddIterations(const std::filesystem::path& file, std::set<uint64_t>* found) {
+    std::ifstream stream(file, std::ios::binary);
+    for (std::string text; std::getline(stream, text) && !stream.eof();) {  // a last line without its end is torn
+      const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
+      if (At(line, "iteration").is_number_unsigned()) found->insert(line["iteration"].get<uint64_t>());
+    }
+  }
+
+  const ResultsFolder& folder_;
+  const TrialRecord& trial_;
+  std::vector<Damage> damage_;
+};
+
+void AddDamage(const ResultsFolder& folder, const TrialRecord& trial, std::vector<Damage>* all) {
+  std::vector<Damage> found = DamageOf(folder, trial);
+  all->insert(all->end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+}
+
+}  // namespace
+
+std::string SentenceOf(const Damage& damage) {
+  return damage.file.string() + ": wanted " + damage.wanted + ", found " + damage.found;
+}
+
+std::vector<Damage> DamageOf(const ResultsFolder& folder, const TrialRecord& trial) {
+  return IsFinished(trial) ? TrialCheck(folder, trial).Run() : std::vector<Damage>();
+}
+
+std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& record) {
+  std::vector<Damage> all;
+  for (const auto& [id, trial] : record.trials) AddDamage(folder, trial, &all);
+  return all;
+}
+
+std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& record, const std::vector<PlanLine>& plan) {
+  std::vector<Damage> all;
+  for (const PlanLine& line : plan) {
+    const TrialRecord* trial = line.dropped ? nullptr : record.Find(line.trial_id);
+    if (trial != nullptr) AddDamage(folder, *trial, &all);
+  }
+  return all;
+}
+
+bool IsFinished(const TrialRecord& trial) { return trial.state == "COMPLETED" || trial.state == "PRUNED"; }
+
+}  // namespace backplane

@@ -1,0 +1,155 @@
+#include "store/damage.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/files.hpp"
+#include "store/attempt_files.hpp"
+#include "support/result_folder.hpp"
+
+namespace backplane {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+constexpr char kFirst[] = "{\"iteration\":1}\n{\"iteration\":2}\n", kSecond[] = "{\"iteration\":3}\n{\"iteration\":4}\n";
+
+// A trial of four iterations: the first attempt was killed in its third, after a checkpoint of two, and the second went on.
+class DamageTest : public testing::Test {
+ protected:
+  DamageTest() {
+    files_.WriteAttempt("t", "metrics.jsonl", std::string(kFirst) + "{\"iteration\":3}\n{\"itera");
+    files_.WriteAttempt("t", "metrics.jsonl", kSecond, 2);
+    Result({{"state", "COMPLETED"}, {"iterations", 4}, {"metrics_parts", {Part(1), Part(2)}}});
+    End(/*with_files=*/true);
+  }
+
+  nlohmann::json Part(unsigned attempt) {
+    MetricsPart part = ReadMetricsPart(Folder(attempt), attempt == 1 ? sizeof kFirst - 1 : kWholeFile);
+    part.attempt = attempt;
+    return ToJson(part);
+  }
+  void Result(const nlohmann::json& result) { files_.WriteAttempt("t", "result.json", result.dump(), 2); }
+  void End(bool with_files) {
+    std::filesystem::remove(Out().events());
+    EventLog log(Out().events());
+    const std::optional<std::string> text = ReadFile(File(2, "result.json"));
+    nlohmann::json body = {{"state", "COMPLETED"}, {"outcome", "ok"}};
+    if (with_files) body["files"] = ToJson(FilesOf(Folder(2), text, nlohmann::json::parse(*text)));
+    log.Append("attempt.start", "t", 1, {{"resumed", false}});
+    log.Append("attempt.end", "t", 1, {{"state", "PLANNED"}, {"outcome", "stale"}});
+    log.Append("attempt.start", "t", 2, {{"resumed", true}});
+    log.Append("attempt.end", "t", 2, body);
+  }
+
+  ResultsFolder Out() const { return {files_.out()}; }
+  std::filesystem::path Folder(unsigned attempt) const { return Out().attempt("t", attempt); }
+  std::filesystem::path File(unsigned attempt, const char* name) const { return Folder(attempt) / name; }
+  std::string Text(const std::filesystem::path& file) const { return ReadFile(file).value(); }
+  void Write(const std::filesystem::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+
+  // Without the folder's name.
+  std::vector<std::string> Found() {
+    std::vector<std::string> sentences;
+    for (const Damage& one : DamageIn(Out(), ReadBatchRecord(Out().events()))) {
+      EXPECT_EQ("t", one.trial_id);
+      const std::string sentence = SentenceOf(one), folder = (Out().trial("t") / "").string();
+      EXPECT_THAT(sentence, StartsWith(folder));
+      sentences.push_back(sentence.substr(folder.size()));
+    }
+    return sentences;
+  }
+
+  ResultFolder files_{"damage"};
+};
+
+TEST_F(DamageTest, NoneWhereAllIsAsItWasWritten) { EXPECT_THAT(Found(), IsEmpty()); }
+
+TEST_F(DamageTest, EveryBitOfWhatCountsIsWatched) {
+  for (const auto& [attempt, name, bytes] : {std::tuple(1u, "metrics.jsonl", sizeof kFirst - 1),
+                                             {2u, "metrics.jsonl", sizeof kSecond - 1},
+                                             {2u, "result.json", 0ul}}) {
+    const std::filesystem::path file = File(attempt, name);
+    const std::string good = Text(file);
+    for (size_t bit = 0; bit < 8 * (bytes > 0 ? bytes : good.size()); ++bit) {
+      std::string bad = good;
+      bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+      Write(file, bad);
+      EXPECT_EQ(1u, Found().size()) << name << " of attempt " << attempt << ", bit " << bit;
+    }
+    Write(file, good);
+  }
+  EXPECT_THAT(Found(), IsEmpty());
+}
+
+TEST_F(DamageTest, WhatAKilledAttemptWroteAfterItsCheckpointDoesNotCount) {
+  Write(File(1, "metrics.jsonl"), std::string(kFirst) + "anything");
+  EXPECT_THAT(Found(), IsEmpty());
+}
+
+TEST_F(DamageTest, SaysWhatIsMissingEmptyShorterLongerOrAltered) {
+  const std::filesystem::path metrics = File(2, "metrics.jsonl");
+  std::filesystem::remove(metrics);
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 2 lines, found no such file"));
+  Write(metrics, "");
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 2 lines, found an empty file"));
+  Write(metrics, "{\"iteration\":3}\n");
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 2 lines, found 1"));
+  Write(metrics, std::string(kSecond) + "{\"iteration\":5}\n");
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 2 lines, found 3"));
+  Write(metrics, std::string(kSecond) + "x");
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 32 bytes, found 33"));
+  Write(metrics, "{\"iteration\":3}\n{\"iteration\":5}\n");
+  EXPECT_THAT(Found(), ElementsAre(StartsWith("attempt-2/metrics.jsonl: wanted 2 lines of checksum ")));
+  Write(metrics, kSecond);
+  Write(File(1, "metrics.jsonl"), "{\"iteration\":1}\n");
+  EXPECT_THAT(Found(), ElementsAre("attempt-1/metrics.jsonl: wanted 2 lines, found 1"));
+}
+
+TEST_F(DamageTest, WithoutItsResultTheLinesAreKnownAllTheSame) {
+  std::filesystem::remove(File(2, "result.json"));
+  EXPECT_THAT(Found(), ElementsAre(testing::AllOf(StartsWith("attempt-2/result.json: wanted "),
+                                                  testing::EndsWith(" bytes, found no such file"))));
+  Write(File(2, "metrics.jsonl"), "");
+  EXPECT_THAT(Found(), ElementsAre(StartsWith("attempt-2/result.json: "),
+                                   "attempt-2/metrics.jsonl: wanted 2 lines, found an empty file"));
+  std::filesystem::remove_all(Out().trial("t"));
+  EXPECT_EQ(2u, Found().size());
+}
+
+TEST_F(DamageTest, AnOlderFolderIsCheckedByItsIterations) {
+  Result({{"state", "COMPLETED"}, {"iterations", 4}});
+  End(/*with_files=*/false);
+  EXPECT_THAT(Found(), IsEmpty()) << "two of the first attempt, two of the second";
+  Write(File(2, "metrics.jsonl"), "{\"iteration\":3}\n{\"iteration\":4}");
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 4 iterations with those of earlier attempts, found 3"));
+  Write(File(2, "result.json"), R"({"state": "COMPL)");
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted the trial's result, found what can not be read as one"));
+  Write(File(2, "result.json"), "");
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted the trial's result, found an empty file"));
+}
+
+// It went on from a checkpoint of an older version, which did not say what was written before it.
+TEST_F(DamageTest, ATrialOfTwoVersionsIsCheckedByBoth) {
+  Result({{"state", "COMPLETED"}, {"iterations", 4}, {"metrics_parts", {Part(2)}}});
+  End(/*with_files=*/true);
+  EXPECT_THAT(Found(), IsEmpty());
+  Write(File(1, "metrics.jsonl"), "{\"iteration\":1}\n");
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 4 iterations with those of earlier attempts, found 3"));
+}
+
+TEST_F(DamageTest, OnlyFinishedTrialsAreLookedAtAndOfThePlanIfItIsGiven) {
+  std::filesystem::remove(File(2, "metrics.jsonl"));
+  PlanLine line;
+  line.trial_id = "t";
+  const BatchRecord record = ReadBatchRecord(Out().events());
+  EXPECT_EQ(1u, DamageIn(Out(), record, {line}).size());
+  line.trial_id = "another";
+  EXPECT_THAT(DamageIn(Out(), record, {line}), IsEmpty());
+  EventLog(Out().events()).Append("trial.state", "t", 0, {{"state", "PLANNED"}, {"why", "damaged"}});
+  EXPECT_THAT(Found(), IsEmpty()) << "it is run again anyway";
+}
+
+}  // namespace
+}  // namespace backplane
