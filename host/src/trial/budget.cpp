@@ -33,7 +33,8 @@ bp_limits Limits(const BudgetConfig& budget, const Spent& spent, uint64_t rows, 
   limits.env_steps_left = std::numeric_limits<uint64_t>::max();
   if (budget.env_steps) limits.env_steps_left = *budget.env_steps - std::min(*budget.env_steps, spent.env_steps);
   limits.deadline_ns = std::numeric_limits<int64_t>::max();
-  if (budget.wall_time_s) limits.deadline_ns = NowNs() + static_cast<int64_t>((*budget.wall_time_s - spent.seconds) * 1e9);
+  if (budget.wall_time_s)
+    limits.deadline_ns = ReadClock(CLOCK_MONOTONIC) + static_cast<int64_t>((*budget.wall_time_s - spent.seconds) * 1e9);
   constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
   limits.iterations = budget.iterations.value_or(kNone);
   limits.epochs = budget.epochs.value_or(kNone);

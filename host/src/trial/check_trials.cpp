@@ -6,8 +6,9 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/bounded.hpp"
 #include "base/json_text.hpp"
-#include "trial/checkpoint.hpp"
+#include "trial/checkpoint_folder.hpp"
 #include "trial/crash.hpp"
 #include "trial/failed_with.hpp"
 #include "trial/learner_state.hpp"
@@ -36,7 +37,12 @@ void Say(const TrialCheck& check) {
 // has run, what it saved. Absent: it can not be known.
 std::optional<std::vector<std::byte>> StateBefore(const StartFrom& from, const std::filesystem::path& folder,
                                                   StatusWriter* status, const std::atomic<bool>& cancelled) {
-  if (const std::optional<Checkpoint> checkpoint = ReadCheckpoint(from.checkpoint_dir)) return checkpoint->blobs.at("learner");
+  try {
+    const std::filesystem::path file = CheckpointFile(from.checkpoint_dir, 0);
+    if (std::filesystem::exists(file)) return PartOf(ReadCheckpoint(file, from.trial_id), "learner");
+  } catch (const CheckpointError&) {
+    // The trial that would begin with it says so; whether the two fit together can be known without it.
+  }
   const TrialSpec spec = ReadTrialSpec(CheckedBefore(folder, from.trial_id));
   try {
     TrialParts parts(spec, status, &cancelled, [](const std::string&, int, const std::string&) {});
@@ -61,6 +67,15 @@ FailedWith TryToStart(const TrialSpec& spec, const std::filesystem::path& folder
   }
 }
 
+FailedWith TryToEnd(TrialParts* parts) {
+  try {
+    parts->Destroy();
+    return {};
+  } catch (...) {
+    return FailedWithCurrent();
+  }
+}
+
 // What it says once everything made for it is gone again: a plugin that crashes then does so in its own check.
 TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, StatusWriter* status,
                const std::atomic<bool>& cancelled, TrialExit* exit) {
@@ -69,7 +84,8 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
   });
   FailedWith failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
   if (failed.exit == kExitOk && spec.start_from) failed = TryToStart(spec, folder, &parts, status, cancelled);
-  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, failed.error, "", ""};
+  if (failed.exit == kExitOk) failed = TryToEnd(&parts);
+  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", ""};
   if (failed.outcome == "config") {
     std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
     // The place of the error is an option of the plugin that complains; another's is only pointed out.
@@ -124,14 +140,19 @@ int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std
   for (const std::filesystem::path& file : trial_jsons) specs.push_back(ReadTrialSpec(file));
   const std::filesystem::path status_file = trial_jsons.front().parent_path() / kCheckStatus;
   StatusWriter status{status_file};
-  InstallCrashHandlers(&status, [](const std::string& plugin) {
-    std::fprintf(stderr, "%s called exit(); a plugin never ends the process\n", plugin.c_str());
+  std::string checked;
+  InstallCrashHandlers(&status, [&checked](const std::string& plugin) {
+    const std::string error = plugin + " called exit(); a plugin never ends the process";
+    std::fprintf(stderr, "%s\n", error.c_str());
+    Say({checked, "plugin", plugin, error, "", ""});
     std::fflush(nullptr);
     _exit(kExitPlugin);
   });
+  KeepProcessState();
   TrialExit first = kExitOk;
   for (const TrialSpec& spec : specs) {
     if (cancelled) return kExitTemp;
+    checked = spec.trial_id;
     const TrialExit exit = CheckTrial(spec, trial_jsons.front().parent_path(), &status, cancelled);
     if (first == kExitOk) first = exit;
   }

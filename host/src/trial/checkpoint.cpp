@@ -1,59 +1,157 @@
 #include "trial/checkpoint.hpp"
 
+#include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
-#include <stdexcept>
+#include <optional>
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "trial/checkpoint_v1.hpp"
 
 namespace backplane {
 namespace {
 
-constexpr char kMagic[] = "BPCKPT1\n";
+constexpr std::string_view kMagic = "BPCKPT2\n", kMagicV1 = "BPCKPT1\n";
+constexpr size_t kDigestBytes = 32;
+// A header is some levels deep; what is nested much deeper is none, and would exhaust the stack of who walks through it.
+constexpr int kMaxDepth = 32;
+
+[[noreturn]] void Refuse(const std::string& sentence) { throw CheckpointError(sentence); }
+
+// The bytes that are left, counted: nothing is allocated that the file can not fill.
+class Bytes {
+ public:
+  Bytes(std::istream& in, uint64_t left) : in_(in), left_(left) {}
+  uint64_t left() const { return left_; }
+  // `what` is for the sentence, "its header".
+  void Take(void* out, uint64_t n, const char* what) {
+    if (n > left_) Refuse(std::string(what) + " is cut off");
+    if (n > 0 && !in_.read(static_cast<char*>(out), static_cast<std::streamsize>(n)))
+      Refuse(std::string(what) + " cannot be read");
+    left_ -= n;
+  }
+  std::string TakeText(uint64_t n, const char* what) {
+    if (n > left_)
+      Refuse(std::string(what) + " is cut off: " + std::to_string(n) + " bytes wanted, " + std::to_string(left_) + " found");
+    std::string text(n, '\0');
+    Take(text.data(), n, what);
+    return text;
+  }
+
+ private:
+  std::istream& in_;
+  uint64_t left_;
+};
+
+nlohmann::json ParseJson(const std::string& text) {
+  const auto look = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    if (depth > kMaxDepth) Refuse("its header is nested more than " + std::to_string(kMaxDepth) + " levels deep");
+    return true;
+  };
+  try {
+    return nlohmann::json::parse(text, look);
+  } catch (const nlohmann::json::exception& e) {
+    Refuse(std::string("its header is no JSON: ") + e.what());
+  }
+}
+
+CheckpointHeader ParseHeader(const std::string& text, bool v1) {
+  const nlohmann::json json = ParseJson(text);
+  try {
+    return v1 ? HeaderOfV1(json) : RecordFromJson<CheckpointHeader>(json);
+  } catch (const RecordError& e) {
+    Refuse(std::string("its header: ") + e.what());
+  }
+}
+
+// Before anything is allocated for the parts.
+void CheckHeader(const CheckpointHeader& header, uint64_t bytes_left, const std::string& trial_id) {
+  if (header.version != kCheckpointVersion)
+    Refuse("version " + std::to_string(header.version) + ", this program reads " + std::to_string(kCheckpointVersion));
+  if (header.trial_id != trial_id)
+    Refuse("it belongs to another trial: wanted " + trial_id + ", found " + nlohmann::json(header.trial_id).dump());
+  if (!(header.seconds >= 0) || std::isinf(header.seconds)) Refuse("its header: \"seconds\": wanted a number from 0 on");
+  uint64_t sum = 0;
+  for (const CheckpointPart& part : header.parts) {
+    if (__builtin_add_overflow(sum, part.bytes, &sum)) Refuse("the sizes of its parts are too large to be true");
+  }
+  if (sum != bytes_left)
+    Refuse("its parts should be " + std::to_string(sum) + " bytes, the file has " + std::to_string(bytes_left) + " for them");
+}
+
+// "0a1b..." of raw bytes.
+std::string Hex(const unsigned char* bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  for (size_t i = 0; i < kDigestBytes; ++i) hex += {kDigits[bytes[i] >> 4], kDigits[bytes[i] & 15]};
+  return hex;
+}
+std::string Raw(const std::string& hex) {
+  std::string raw;
+  for (size_t i = 0; i < hex.size(); i += 2) raw += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  return raw;
+}
 
 }  // namespace
 
-void WriteCheckpoint(const std::filesystem::path& dir, const Checkpoint& checkpoint) {
-  nlohmann::json header = {{"meta", checkpoint.meta}, {"blobs", nlohmann::json::array()}};
-  std::string body;
-  for (const auto& [name, bytes] : checkpoint.blobs) {
-    header["blobs"].push_back({{"name", name}, {"bytes", bytes.size()}});
-    body.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+Checkpoint ParseCheckpoint(std::istream& in, uint64_t size, const std::string& trial_id) {
+  Bytes bytes(in, size);
+  if (size < kMagic.size()) Refuse("it is cut off: " + std::to_string(size) + " bytes");
+  const std::string magic = bytes.TakeText(kMagic.size(), "its beginning");
+  const bool v1 = magic == kMagicV1;
+  if (magic != kMagic && !v1) Refuse("it does not start as a checkpoint");
+  uint64_t header_bytes = 0;
+  bytes.Take(&header_bytes, sizeof header_bytes, "its header");
+  unsigned char digest[kDigestBytes] = {};
+  if (!v1) bytes.Take(digest, sizeof digest, "its header");
+  const std::string text = bytes.TakeText(header_bytes, "its header");
+  if (!v1 && Sha256(text) != Hex(digest)) Refuse("its header is damaged: the checksum is another");
+  Checkpoint checkpoint{ParseHeader(text, v1), {}};
+  CheckHeader(checkpoint.header, bytes.left(), trial_id);
+  for (const CheckpointPart& part : checkpoint.header.parts) {
+    const auto [place, fresh] = checkpoint.parts.try_emplace(part.name, part.bytes);
+    if (!fresh) Refuse("it has the part " + nlohmann::json(part.name).dump() + " twice");
+    bytes.Take(place->second.data(), part.bytes, "one of its parts");
+    if (!v1 && Sha256(AsText(place->second)) != part.sha256)
+      Refuse("its part " + nlohmann::json(part.name).dump() + " is damaged: the checksum is another");
   }
-  const std::string text = JsonText(header);
-  const uint64_t size = text.size();
-  std::string file(kMagic, sizeof kMagic - 1);
-  file.append(reinterpret_cast<const char*>(&size), sizeof size).append(text).append(body);
-  std::filesystem::create_directories(dir);
-  WriteFileAtomic(dir / kCheckpointFile, file);
+  return checkpoint;
 }
 
-std::optional<Checkpoint> ReadCheckpoint(const std::filesystem::path& dir) {
-  std::ifstream in(dir / kCheckpointFile, std::ios::binary);
-  if (!in) return std::nullopt;
-  const std::string file((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  const auto broken = [&](const char* why) {
-    return std::runtime_error((dir / kCheckpointFile).string() + ": not a whole checkpoint: " + why);
-  };
-  size_t at = sizeof kMagic - 1;
-  uint64_t size = 0;
-  if (file.size() < at + sizeof size || file.compare(0, at, kMagic) != 0) throw broken("it does not start as one");
-  std::memcpy(&size, file.data() + at, sizeof size);
-  at += sizeof size;
-  if (size > file.size() - at) throw broken("its header is cut off");
-  Checkpoint out;
-  const nlohmann::json header = nlohmann::json::parse(file.substr(at, size));
-  at += size;
-  out.meta = header.at("meta");
-  for (const nlohmann::json& blob : header.at("blobs")) {
-    const uint64_t n = blob.at("bytes");
-    if (n > file.size() - at) throw broken("its data is cut off");
-    const auto* from = reinterpret_cast<const std::byte*>(file.data() + at);
-    out.blobs[blob.at("name")] = std::vector<std::byte>(from, from + n);
-    at += n;
+Checkpoint ReadCheckpoint(const std::filesystem::path& file, const std::string& trial_id) {
+  try {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error)) Refuse("it is no file");  // opening a FIFO would wait for ever
+    const uint64_t size = std::filesystem::file_size(file);
+    std::ifstream in(file, std::ios::binary);
+    if (!in) Refuse(std::string("it cannot be read: ") + std::strerror(errno));
+    return ParseCheckpoint(in, size, trial_id);
+  } catch (const CheckpointError& e) {
+    throw CheckpointError(file.string() + ": " + e.what());
   }
-  return out;
+}
+
+std::string CheckpointHead(const Checkpoint& checkpoint) {
+  CheckpointHeader header = checkpoint.header;
+  header.parts.clear();
+  for (const auto& [name, bytes] : checkpoint.parts) header.parts.push_back({name, bytes.size(), Sha256(AsText(bytes))});
+  const std::string text = JsonText(ToJson(header));
+  const uint64_t size = text.size();
+  std::string head(kMagic);
+  head.append(reinterpret_cast<const char*>(&size), sizeof size);
+  return head + Raw(Sha256(text)) + text;
+}
+
+const std::vector<std::byte>& PartOf(const Checkpoint& checkpoint, const std::string& name) {
+  const auto found = checkpoint.parts.find(name);
+  if (found == checkpoint.parts.end()) throw CheckpointError("it has no part \"" + name + "\"");
+  return found->second;
+}
+
+std::string_view AsText(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace backplane

@@ -1,26 +1,45 @@
-// A trial's state at the start of an iteration, in one file that is replaced by rename.
+// A trial's state at the start of an iteration, as one file:
+//
+//   "BPCKPT2\n"  bytes of the header (little-endian u64)  SHA-256 of the header (32 bytes)  the header  the parts
+//
+// The header is the JSON of a CheckpointHeader and says size and SHA-256 of each part. All of it is checked before any of it is
+// used: the size of the file against the sum of sizes, the header, every part, and whose trial it is.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
+#include <istream>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "record/checkpoint_header.hpp"
 
 namespace backplane {
 
 struct Checkpoint {
-  nlohmann::json meta;                                  // counters, windows, versions
-  std::map<std::string, std::vector<std::byte>> blobs;  // "learner", "env", "states", "rows"
+  CheckpointHeader header;                              // `parts` of it only where it was read
+  std::map<std::string, std::vector<std::byte>> parts;  // "learner", "env", "states", "rows"
 };
 
-inline constexpr char kCheckpointFile[] = "checkpoint.bin";
+// Damaged, of another trial, or no checkpoint. The sentence begins with the file, where there is one.
+class CheckpointError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
-// Writes dir/checkpoint.bin: temporary name, fsync, rename, fsync of the folder. Throws std::runtime_error.
-void WriteCheckpoint(const std::filesystem::path& dir, const Checkpoint& checkpoint);
-// Empty if there is none. Throws std::runtime_error for a file that is not a whole checkpoint.
-std::optional<Checkpoint> ReadCheckpoint(const std::filesystem::path& dir);
+// Throws CheckpointError unless the file is whole and of this trial. Files of the version before this one, which have no
+// checksums, are read too: of them the sizes are checked.
+Checkpoint ReadCheckpoint(const std::filesystem::path& file, const std::string& trial_id);
+// The same of `bytes` bytes of any stream.
+Checkpoint ParseCheckpoint(std::istream& in, uint64_t bytes, const std::string& trial_id);
+
+// What comes before the parts.
+std::string CheckpointHead(const Checkpoint& checkpoint);
+// The bytes of a part. Throws CheckpointError if there is none.
+const std::vector<std::byte>& PartOf(const Checkpoint& checkpoint, const std::string& name);
+std::string_view AsText(const std::vector<std::byte>& bytes);
 
 }  // namespace backplane

@@ -3,8 +3,8 @@
 //   trial.json           in   what to run
 //   attempt-N/metrics.jsonl   one object per iteration, appended; 0: before the first
 //   attempt-N/status     a small mapped file: phase, iteration, steps; also readable after a crash
-//   attempt-N/result.json     by rename, last act before exit; exit 0 without it is a failure
-//   checkpoint/          by rename
+//   attempt-N/result.json     by rename, before monitors finish; exit 0 without it is a failure
+//   checkpoint/          the last two, each whole or not there (checkpoint_folder.hpp)
 #pragma once
 
 #include <cstdint>
@@ -80,6 +80,8 @@ struct StatusFile {
     uint32_t added;  // not of output.live: it gives way where there is no room
   };
   Live live[kMaxLive];  // of output.live in its order, then what was added; an empty name ends them
+  // Since the process began, without the time in which it was stopped, and that time; both 0 where the writer knew neither.
+  double own_s, suspended_s;
 };
 
 }  // namespace backplane

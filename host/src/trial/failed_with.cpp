@@ -34,7 +34,7 @@ FailedWith FailedWithCurrent() {
     failed.error = e.what();
     return failed;
   } catch (const PluginError& e) {
-    return {kExitPlugin, "plugin", "", e.what()};
+    return {kExitPlugin, "plugin", tls_running_plugin, e.what()};
   } catch (const std::bad_alloc&) {
     return {kExitHostOom, "oom", tls_running_plugin, "out of memory"};
   } catch (const std::exception& e) {

@@ -1,15 +1,22 @@
 #include "trial/learner_state.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
+#include <new>
 
 namespace backplane {
 namespace {
 
-bp_status AppendBytes(const bp_writer* writer, const void* data, uint64_t n) {
+// No exception may enter a plugin: what cannot be kept is a status there.
+bp_status AppendBytes(const bp_writer* writer, const void* data, uint64_t n) try {
   auto* out = static_cast<std::vector<std::byte>*>(writer->impl);
+  if (n > out->max_size() - out->size()) return BP_E_INVALID_ARG;
   const auto* from = static_cast<const std::byte*>(data);
   out->insert(out->end(), from, from + n);
   return BP_OK;
+} catch (const std::bad_alloc&) {
+  return BP_E_OOM_HOST;
 }
 
 struct ReadPlace {
@@ -34,14 +41,20 @@ const bp_learner_state_1* StateOf(const LearnerInstance& learner) {
 std::vector<std::byte> SaveLearner(const bp_learner_state_1& state, LearnerInstance& learner) {
   std::vector<std::byte> bytes;
   const bp_writer writer{sizeof(bp_writer), 0, &bytes, AppendBytes};
-  if (bp_status s = state.save(learner.handle(), &writer); s != BP_OK) learner.Fail(s, "save");
+  learner.Call("save", [&](bp_learner* handle) { return state.save(handle, &writer); });
+  if (bytes.empty() && learner.spec().n_params > 0)
+    throw TrialFailure(BP_E_INTERNAL, learner.id(),
+                       fmt::format("save: wanted the state of its {} parameters, found 0 bytes", learner.spec().n_params));
   return bytes;
 }
 
 void LoadLearner(const bp_learner_state_1& state, LearnerInstance& learner, const std::vector<std::byte>& saved) {
   ReadPlace place{&saved};
   const bp_reader reader{sizeof(bp_reader), 0, &place, TakeBytes};
-  if (bp_status s = state.load(learner.handle(), &reader); s != BP_OK) learner.Fail(s, "load");
+  learner.Call("load", [&](bp_learner* handle) { return state.load(handle, &reader); });
+  if (const size_t left = saved.size() - place.at; left > 0)
+    throw TrialFailure(BP_E_IO, learner.id(),
+                       "load: " + std::to_string(left) + " bytes of the saved state are left over: it is another's");
 }
 
 const bp_learner_state_1& NeedState(const LearnerInstance& learner) {

@@ -7,13 +7,20 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/bounded.hpp"
 #include "machine/resource_measures.hpp"
+#include "record/fields.hpp"
 #include "trial/live_names.hpp"
 #include "trial/metric_events.hpp"
 #include "trial/time_table.hpp"
 
 namespace backplane {
 namespace {
+
+constexpr int64_t kLongTickNs = 1'000'000'000;
+constexpr size_t kMaxTickPhases = 32, kMaxTickPhase = 64;
+constexpr double kTickPatience_s = 10;  // a supervisor that asks to stop waits 30 s
+constexpr double kTickPatienceShare = 0.1;
 
 // JSON has no infinities; a metric that is not finite is written as null.
 nlohmann::json Number(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr); }
@@ -30,13 +37,14 @@ TrialLoop::TrialLoop(LoopParts parts)
       wall_eff_metric_(
           parts_.metrics.Add(true, {"rollout/wall_eff", "", "CPU time of the runner threads / (threads x wall time)", 1})),
       use_sum_{0, 0},
-      metrics_file_(parts_.spec.attempt_dir / "metrics.jsonl") {
+      metrics_file_(parts_.spec.attempt_dir / "metrics.jsonl", parts_.spec.attempt) {
   parts_.metrics.Watch(&clocks_[0]);
   parts_.status.NameLive(parts_.spec.experiment.live);
 }
 
 void TrialLoop::Run() {
   start_ns_ = NowNs();
+  WatchClosely();
   const auto stop_clock = [this] {
     end_ns_ = NowNs();
     phase_events_.HandOver(iterations_, env_steps_);
@@ -45,8 +53,10 @@ void TrialLoop::Run() {
     const bool resumed = parts_.spec.resume && Resume();
     if (!resumed && parts_.spec.start_from) StartFromOther();
     RunRequests();
-    if (!stopped_) TakeBoundaryState();
-    SaveCheckpoint();  // before the evaluation, which may fail
+    if (stopped_)
+      SaveCheckpoint();
+    else
+      SaveAtEnd();  // before the evaluation, which may fail
     if (!stopped_ && parts_.evaluation_env != nullptr) EvaluateAtEnd();
   } catch (const TrialFailure& failure) {
     const bool asked = failure.status() == BP_E_CANCELLED && parts_.cancelled;
@@ -83,7 +93,10 @@ void TrialLoop::RunRequests() {
         Data(request);
         if (stopped_) return;
         break;
-      case BP_REQ_TICK: Tick(request); break;
+      case BP_REQ_TICK:
+        Tick(request);
+        if (EndsBetweenTicks()) return;
+        break;
       case BP_REQ_SAVE:
         TakeBoundaryState();
         SaveCheckpoint();
@@ -124,7 +137,7 @@ void TrialLoop::CheckCollecting(const bp_request& request) const {
         fmt::format("{}, and budget.epochs counts passes over a dataset: give iterations, env_steps or wall_time",
                     request.kind == BP_REQ_ROLLOUT ? "collects rollouts" : "evaluates candidates"));
   if (request.kind == BP_REQ_EVALUATE) return CandidateScorer::Check(request, parts_.env, parts_.learner);
-  if (request.u.rollout.horizon == 0) throw TrialFailure(BP_E_INTERNAL, parts_.learner.id(), "asks for a rollout of 0 steps");
+  CheckHorizon(request.u.rollout.horizon, parts_.env, parts_.learner);
 }
 
 void TrialLoop::Rollout(const bp_request& request) {
@@ -138,6 +151,7 @@ void TrialLoop::Rollout(const bp_request& request) {
     return;
   }
   collect_ns_ = NowNs() - iteration_start_ns_;
+  SettleProcess(Suspects());  // what is found after this is the learner's
   RecordUse(collector_.use());
   iteration_steps_ = request.u.rollout.horizon * parts_.env.rows();
   env_steps_ += iteration_steps_;
@@ -169,7 +183,7 @@ bp_limits TrialLoop::LimitsNow() {
     ++spent.iterations;  // it is closed when the next one is asked for, and an attempt that goes on there has it counted
   bp_limits limits = Limits(experiment.budget, spent, parts_.env.rows(), parts_.chunk_rows);
   limits.device_bytes = experiment.resources.device_memory_bytes.value_or(0);
-  if (const bp_env_source_1* source = SourceOf(parts_.env)) limits.items = source->length(parts_.env.handle());
+  if (SourceOf(parts_.env) != nullptr) limits.items = ItemsOf(parts_.env);
   if (feed_) limits.micro_batch_max = feed_->micro_batch_max();
   return limits;
 }
@@ -183,13 +197,49 @@ void TrialLoop::Tick(const bp_request& request) {
   delivery.struct_size = sizeof delivery;
   delivery.kind = BP_REQ_TICK;
   delivery.env_steps = env_steps_;
+  const int64_t start_ns = NowNs();
   Consume(delivery);
+  if (const int64_t duration_ns = NowNs() - start_ns; duration_ns > kLongTickNs) NoteTick(phase, duration_ns);
+  if (!open_) Settle(parts_.learner.id());  // else once, at the iteration's end
+}
+
+void TrialLoop::NoteTick(const std::string& phase, int64_t duration_ns) {
+  auto found = std::find_if(long_ticks_.begin(), long_ticks_.end(), [&](const LongTicks& one) { return one.phase == phase; });
+  if (found == long_ticks_.end() && long_ticks_.size() == kMaxTickPhases)
+    --found;  // a name for every tick is the learner's joke
+  if (found == long_ticks_.end()) found = long_ticks_.insert(found, LongTicks{Bounded(phase, kMaxTickPhase)});
+  const double seconds = static_cast<double>(duration_ns) * 1e-9;
+  ++found->count;
+  found->seconds += seconds;
+  found->longest_s = std::max(found->longest_s, seconds);
+}
+
+// Told to stop, or out of time, where no request comes in which that is looked at. An iteration that ticks has a while to come
+// to its end; then it is dropped as one that is stopped while it collects.
+bool TrialLoop::EndsBetweenTicks() {
+  const std::optional<double>& limit_s = parts_.spec.experiment.budget.wall_time_s;
+  const bool cancelled = parts_.cancelled;
+  if (!cancelled && !(limit_s && SpentNow().seconds >= *limit_s)) return false;
+  const int64_t now = NowNs();
+  if (should_end_since_ns_ == 0) should_end_since_ns_ = now;
+  const double patience_s = cancelled ? kTickPatience_s : std::max(kTickPatience_s, *limit_s * kTickPatienceShare);
+  if (open_ && static_cast<double>(now - should_end_since_ns_) * 1e-9 < patience_s) return false;
+  if (open_) {
+    open_ = false;
+    cut_ = true;
+    env_steps_ -= iteration_steps_;
+  } else {
+    TakeBoundaryState();
+  }
+  stopped_ = cancelled;
+  return true;
 }
 
 // A learner meets a NaN of the env late, as a loss or a gradient, and can only blame itself: the source is named before it.
 void TrialLoop::Consume(const bp_delivery& delivery) {
   try {
     parts_.learner.Consume(delivery);
+    collector_.CheckDelivered();
   } catch (const TrialFailure& failure) {
     if (failure.status() != BP_E_NUMERIC) throw;
     std::optional<std::string> source;
@@ -207,6 +257,7 @@ void TrialLoop::Consume(const bp_delivery& delivery) {
 void TrialLoop::CloseIteration() {
   if (!open_ && unwritten_.is_null()) return;
   const PhaseSpan span(clocks_[0], Phase::kMonitor);
+  Settle(parts_.learner.id());
   if (open_) CountIteration();
   const auto& evaluation = parts_.spec.experiment.evaluation;
   if (parts_.evaluation_env != nullptr && evaluation.every_iterations > 0 && iterations_ % evaluation.every_iterations == 0) {
@@ -318,12 +369,19 @@ Spent TrialLoop::SpentNow() const {
   return {iterations_, env_steps_, seconds_before_ + (NowNs() - start_ns_) * 1e-9, feed_ ? feed_->epochs() : 0};
 }
 
+MetricsRecord TrialLoop::MetricsSoFar() const {
+  MetricsRecord record{metrics_before_};
+  record.metrics_parts->push_back(metrics_file_.written());
+  return record;
+}
+
 nlohmann::json TrialLoop::Result() const {
-  const int64_t wall_ns = (end_ns_ ? end_ns_ : NowNs()) - start_ns_;
+  const int64_t wall_ns = WallNs();
   const bool one = steady_steps_ == 0;
   const double seconds = one ? first_s_ : steady_s_, collecting = one ? first_collect_s_ : steady_collect_s_;
   const double steps = static_cast<double>(one ? first_steps_ : steady_steps_);
   nlohmann::json out = PhaseTable(clocks_, wall_ns);
+  out.update(ToJson(MetricsSoFar()));
   out["iterations"] = iterations_;
   out["env_steps"] = env_steps_;
   out["episodes"] = window_.total();
@@ -343,11 +401,16 @@ nlohmann::json TrialLoop::Result() const {
   out["floor_zero"] = floor_zero_;
   out["floor_uniform"] = floor_uniform_;
   out["checkpoint"] = checkpoint_path_;
-  out["time"] = TimeTable(clocks_, wall_ns, parts_.metrics.ByGroup());
-  out["measures"] = nlohmann::json::object();
-  for (const MetricsHub::Metric& metric : parts_.metrics.Registered())
-    out["measures"][metric.name] = {{"unit", metric.unit}, {"direction", metric.direction}, {"doc", metric.doc}};
+  for (const LongTicks& one : long_ticks_) out["long_ticks"].push_back(ToJson(one));
+  AddMeasured(&out);
   return out;
+}
+
+void TrialLoop::AddMeasured(nlohmann::json* out) const {
+  (*out)["time"] = TimeTable(clocks_, WallNs(), parts_.metrics.ByGroup());
+  nlohmann::json& measures = (*out)["measures"] = nlohmann::json::object();
+  for (const MetricsHub::Metric& metric : parts_.metrics.Registered())
+    measures[metric.name] = {{"unit", metric.unit}, {"direction", metric.direction}, {"doc", metric.doc}};
 }
 
 }  // namespace backplane

@@ -6,16 +6,18 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "data/feed.hpp"
+#include "record/long_ticks.hpp"
 #include "rollout/candidate_scorer.hpp"
 #include "rollout/collector.hpp"
 #include "rollout/evaluator.hpp"
 #include "store/metric_series.hpp"
 #include "trial/budget.hpp"
-#include "trial/checkpoint.hpp"
+#include "trial/checkpoint_folder.hpp"
 #include "trial/contract.hpp"
 #include "trial/metrics.hpp"
 #include "trial/monitors.hpp"
@@ -37,22 +39,37 @@ struct LoopParts {
   StatusWriter& status;
   const std::atomic<bool>& cancelled;
   TrialThreads& threads;
+  CheckpointFolder& checkpoints;
   uint64_t chunk_rows;
+};
+
+// The checkpoint that the trial would go on from is whole, and a plugin or the loop has no use for it. The loop and the plugins
+// may have taken over a part of it and are good for nothing more.
+class CheckpointRefused : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 class TrialLoop {
  public:
   explicit TrialLoop(LoopParts parts);
 
-  // Runs to the budget's end, to DONE or until cancelled. Throws TrialFailure; what was recorded stays.
+  // Runs to the budget's end, to DONE or until cancelled. Throws TrialFailure; what was recorded stays. Throws
+  // CheckpointRefused before anything was recorded.
   void Run();
   bool stopped_early() const { return stopped_; }
   // The fields of result.json that come from the loop; may be asked for after a failure too.
   nlohmann::json Result() const;
+  // Those of them to which monitors may still add when the loop has ended.
+  void AddMeasured(nlohmann::json* result) const;
+  // What stands in metrics.jsonl is on the disk afterwards. Throws std::runtime_error.
+  void SyncMetrics() { metrics_file_.Sync(); }
   const std::vector<std::string>& warnings() const { return warnings_; }  // sentences for the user
 
  private:
   bool Resume();  // false: there is no checkpoint of its own
+  void GoOnFrom(const Checkpoint& checkpoint);
+  void RestoreRows(const Checkpoint& checkpoint);
   void StartFromOther();
   void RunRequests();
   bool StartCollecting(const bp_request& request);
@@ -71,6 +88,8 @@ class TrialLoop {
   void RecordFeed();
   bp_limits LimitsNow();
   void Tick(const bp_request& request);
+  void NoteTick(const std::string& phase, int64_t duration_ns);
+  bool EndsBetweenTicks();
   void Consume(const bp_delivery& delivery);
   Evaluator& OwnEvaluator();
   void Evaluate();
@@ -78,8 +97,12 @@ class TrialLoop {
   void EvaluateAtEnd();
   void TakeBoundaryState();
   void SaveCheckpoint();
+  void SaveAtEnd();
+  void WriteBoundaryState();
   void KeepStateBefore();
   Spent SpentNow() const;
+  int64_t WallNs() const { return (end_ns_ ? end_ns_ : NowNs()) - start_ns_; }
+  MetricsRecord MetricsSoFar() const;
   void PostEpisodes(const std::vector<Episode>& episodes);
   void ShowLive(const nlohmann::json& line);  // as MetricsFile writes it
   void AddLiveOfGpu(std::vector<MetricValue>* values);
@@ -97,7 +120,8 @@ class TrialLoop {
   uint64_t collected_ = 0;
   EpisodeWindow window_;
   MetricsFile metrics_file_;
-  std::unique_ptr<DataFeed> feed_;  // from the first DATA request on
+  std::vector<MetricsPart> metrics_before_;  // of the attempts that this one goes on from
+  std::unique_ptr<DataFeed> feed_;           // from the first DATA request on
   int32_t epoch_metric_ = -1, micro_batch_metric_ = -1, oom_metric_ = -1, first_oom_metric_ = -1;
   int32_t device_live_metric_ = -1, device_peak_metric_ = -1, device_reserved_metric_ = -1;  // where the learner tells
   size_t shrinks_told_ = 0;
@@ -109,6 +133,9 @@ class TrialLoop {
   double seconds_before_ = 0;  // of earlier attempts, for the wall-time budget
   uint64_t iterations_ = 0, env_steps_ = 0;
   double gpu_memory_pct_ = 0;  // the most so far
+  std::vector<LongTicks> long_ticks_;
+  int64_t should_end_since_ns_ = 0;  // seen between two ticks; 0: it should not
+  bool cut_ = false;                 // ended within an iteration: the state in which that began is what is kept
   bool open_ = false, stopped_ = false, looked_for_live_ = false;
   std::vector<std::string> warnings_;
   int64_t iteration_start_ns_ = 0, iteration_end_ns_ = 0, collect_ns_ = 0;

@@ -5,8 +5,9 @@ namespace backplane {
 
 CandidateScorer& TrialLoop::Scorer() {
   if (!scorer_)
-    scorer_ = std::make_unique<CandidateScorer>(parts_.env, parts_.learner, parts_.threads.collectors(), parts_.chunk_rows,
-                                                parts_.spec.experiment.seed, parts_.cancelled, [this] { parts_.status.Beat(); });
+    scorer_ =
+        std::make_unique<CandidateScorer>(parts_.env, parts_.learner, parts_.threads.collectors(), parts_.chunk_rows,
+                                          parts_.spec.experiment.seed, parts_.cancelled, [this] { parts_.status.Beat(); });
   if (!scorer_has_env_) {
     collector_.LetGo();
     scorer_->Bind();
@@ -26,6 +27,7 @@ void TrialLoop::Candidates(const bp_request& request) {
     return;
   }
   collect_ns_ = NowNs() - iteration_start_ns_;
+  SettleProcess(Suspects());
   RecordUse(scorer.use());
   iteration_steps_ = scorer.env_steps();
   env_steps_ += iteration_steps_;

@@ -1,8 +1,11 @@
 // What the loop keeps of a trial, and how it goes on from there.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
-#include "backplane/ext/snapshot.h"
+#include "rollout/row_snapshots.hpp"
+#include "trial/checkpoint_content.hpp"
 #include "trial/learner_state.hpp"
 #include "trial/loop.hpp"
 
@@ -23,39 +26,46 @@ void TrialLoop::TakeBoundaryState() {
   if (state == nullptr) return;
   const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
   boundary_ = {};
-  boundary_.meta = {{"trial_id", parts_.spec.trial_id},
-                    {"iterations", iterations_},
-                    {"env_steps", env_steps_},
-                    {"window", window_.Save()},
-                    {"policy_steps", collector_.policy_steps()},
-                    {"seconds", SpentNow().seconds}};
-  boundary_.blobs["learner"] = SaveLearner(*state, parts_.learner);
-  if (feed_) boundary_.meta["data"] = feed_->Save();
+  boundary_.header.trial_id = parts_.spec.trial_id;
+  boundary_.header.iterations = iterations_;
+  boundary_.header.env_steps = env_steps_;
+  boundary_.header.policy_steps = collector_.policy_steps();
+  boundary_.header.seconds = SpentNow().seconds;
+  boundary_.header.window = window_.Save();
+  boundary_.header.metrics_parts = MetricsSoFar().metrics_parts;
+  boundary_.parts["learner"] = SaveLearner(*state, parts_.learner);
+  if (feed_) boundary_.header.data = feed_->Save();
   if (!unwritten_.is_null()) {
     // Stopped while it is evaluated: the iteration is learned already, so the attempt that goes on evaluates and writes it.
     TakeMachine();
-    boundary_.meta["unwritten"] = unwritten_;
+    boundary_.header.unwritten = unwritten_;
   }
   if (collector_.policy_steps() == 0) return;
-  boundary_.blobs["rows"] = ToBytes(collector_.rows().state);
+  boundary_.parts["rows"] = ToBytes(collector_.rows().state);
   if (!collector_.started()) return;  // candidates have been evaluated on its rows since
-  const auto* snapshot = parts_.env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);
-  if (snapshot == nullptr || parts_.env.on_device()) return;
-  const uint64_t bytes = snapshot->row_bytes(parts_.env.handle());
-  std::vector<std::byte>& env = boundary_.blobs["env"];
-  env.resize(bytes * parts_.env.rows());
-  for (uint64_t r = 0; r < parts_.env.rows(); ++r)
-    if (bp_status s = snapshot->get(parts_.env.handle(), r, env.data() + r * bytes); s != BP_OK) parts_.env.Fail(s, "snapshot");
-  boundary_.blobs["states"] = collector_.SaveStateEntries();
+  if (!HasSnapshots(parts_.env)) return;
+  boundary_.parts["env"] = SaveRows(parts_.env);
+  boundary_.parts["states"] = collector_.SaveStateEntries();
 }
 
 void TrialLoop::SaveCheckpoint() {
   if (feed_) TakeBoundaryState();
-  if (boundary_.blobs.empty()) return;
+  WriteBoundaryState();
+}
+
+void TrialLoop::SaveAtEnd() {
+  if (!cut_ || feed_) TakeBoundaryState();
+  boundary_.header.at_end = true;
+  WriteBoundaryState();
+}
+
+void TrialLoop::WriteBoundaryState() {
+  if (boundary_.parts.empty()) return;
   parts_.status.SetPhase("checkpoint");
   const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
-  WriteCheckpoint(parts_.spec.checkpoint_dir, boundary_);
-  checkpoint_path_ = (parts_.spec.checkpoint_dir / kCheckpointFile).string();
+  metrics_file_.Sync();  // whoever goes on from here repeats none of the lines before
+  parts_.checkpoints.Save(boundary_);
+  checkpoint_path_ = parts_.checkpoints.file().string();
 }
 
 // A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary. If
@@ -63,7 +73,7 @@ void TrialLoop::SaveCheckpoint() {
 void TrialLoop::KeepStateBefore() {
   const std::string phase = parts_.status.data().phase;
   try {
-    if (!ReadCheckpoint(parts_.spec.checkpoint_dir)) SaveCheckpoint();
+    if (!parts_.checkpoints.Newest()) SaveCheckpoint();
   } catch (const std::exception& e) {
     std::fprintf(stderr, "no checkpoint of the state before: %s\n", e.what());
   }
@@ -71,60 +81,88 @@ void TrialLoop::KeepStateBefore() {
 }
 
 bool TrialLoop::Resume() {
-  const std::optional<Checkpoint> checkpoint = ReadCheckpoint(parts_.spec.checkpoint_dir);
-  if (!checkpoint) return false;
-  const bp_learner_state_1* state = StateOf(parts_.learner);
-  if (state == nullptr)
-    throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(), "cannot be resumed: it does not offer " BP_LEARNER_STATE_1);
   const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
-  LoadLearner(*state, parts_.learner, checkpoint->blobs.at("learner"));
-  iterations_ = checkpoint->meta.at("iterations");
-  env_steps_ = checkpoint->meta.at("env_steps");
-  seconds_before_ = checkpoint->meta.at("seconds");
-  window_.Load(checkpoint->meta.at("window"));
-  if (checkpoint->meta.contains("data")) {
-    Feed().Load(checkpoint->meta.at("data"));
+  const std::optional<Checkpoint> checkpoint = parts_.checkpoints.Newest();
+  if (!checkpoint) return false;
+  if (StateOf(parts_.learner) == nullptr)
+    throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(), "cannot be resumed: it does not offer " BP_LEARNER_STATE_1);
+  try {
+    GoOnFrom(*checkpoint);
+  } catch (const TrialFailure& failure) {
+    switch (failure.status()) {
+      case BP_E_OOM_HOST:
+      case BP_E_OOM_DEVICE:
+      case BP_E_CANCELLED:
+      case BP_E_TIMEOUT: throw;
+      default: throw CheckpointRefused(failure.what());
+    }
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw CheckpointRefused(e.what());
+  }
+  return true;
+}
+
+void TrialLoop::GoOnFrom(const Checkpoint& checkpoint) {
+  const CheckpointHeader& header = checkpoint.header;
+  CheckUnwritten(header);
+  const std::vector<const bp_channel*>& channels = parts_.env.channels();
+  const auto infos = std::count_if(channels.begin(), channels.end(), [](const bp_channel* c) { return IsEpisodeInfo(*c); });
+  window_.Load(header.window, static_cast<size_t>(infos));
+  LoadLearner(*StateOf(parts_.learner), parts_.learner, PartOf(checkpoint, "learner"));
+  metrics_before_ = header.metrics_parts.value_or(std::vector<MetricsPart>());
+  iterations_ = header.iterations;
+  env_steps_ = header.env_steps;
+  seconds_before_ = header.seconds;
+  if (header.data) {
+    Feed().Load(*header.data);
     // A group that was stopped comes again, and its line tells what it shrank.
     for (const Shrink& one : feed_->shrinks())
       if (one.iteration <= iterations_) ++shrinks_told_;
   }
-  if (checkpoint->meta.contains("unwritten")) {
-    unwritten_ = checkpoint->meta.at("unwritten");
+  if (header.unwritten) {
+    unwritten_ = *header.unwritten;
     iteration_start_ns_ = iteration_end_ns_ = NowNs();  // it took none of this attempt's time
   }
-  if (checkpoint->blobs.count("rows") == 0) return true;  // saved before the first rollout
-  const std::vector<std::byte>& rows = checkpoint->blobs.at("rows");
-  std::vector<RowState> states(rows.size() / sizeof(RowState));
-  std::memcpy(states.data(), rows.data(), rows.size());
-  const auto* snapshot = parts_.env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);
-  if (snapshot == nullptr || checkpoint->blobs.count("env") == 0) {
-    // The episodes under way are lost; the next ones get the seeds and noise that would have come next.
-    collector_.StartAfresh(std::move(states), checkpoint->meta.at("policy_steps"));
-    return true;
-  }
-  const std::vector<std::byte>& env = checkpoint->blobs.at("env");
-  const uint64_t bytes = snapshot->row_bytes(parts_.env.handle());
-  // Any horizon will do: the first rollout binds its own and carries the states over.
-  collector_.Restore(std::move(states), checkpoint->meta.at("policy_steps"), checkpoint->blobs.at("states"), 1);
-  for (uint64_t r = 0; r < parts_.env.rows(); ++r)
-    if (bp_status s = snapshot->set(parts_.env.handle(), r, env.data() + r * bytes); s != BP_OK) parts_.env.Fail(s, "restore");
-  return true;
+  if (checkpoint.parts.contains("rows")) RestoreRows(checkpoint);  // else it was saved before the first rollout
 }
 
-// Only what was learned is taken over: rows, seeds and counters are those of a trial that begins.
+void TrialLoop::RestoreRows(const Checkpoint& checkpoint) {
+  std::vector<RowState> rows = RowStatesOf(checkpoint, parts_.env.rows());
+  const uint64_t policy_steps = checkpoint.header.policy_steps;
+  if (!HasSnapshots(parts_.env) || !checkpoint.parts.contains("env")) {
+    // The episodes under way are lost; the next ones get the seeds and noise that would have come next.
+    collector_.StartAfresh(std::move(rows), policy_steps);
+    return;
+  }
+  // Any horizon will do: the first rollout binds its own and carries the states over.
+  collector_.Restore(std::move(rows), policy_steps, PartOf(checkpoint, "states"), 1);
+  LoadRows(parts_.env, PartOf(checkpoint, "env"));
+}
+
+// Only what was learned is taken over: rows, seeds and counters are those of a trial that begins. Nothing but the other's last
+// state will do: an earlier one would give other numbers, and nobody would know.
 void TrialLoop::StartFromOther() {
   const StartFrom& from = *parts_.spec.start_from;
   NeedState(parts_.learner);
-  const std::optional<Checkpoint> checkpoint = ReadCheckpoint(from.checkpoint_dir);
-  const std::string where = " in " + from.checkpoint_dir.string();
-  if (!checkpoint)
-    throw TrialFailure(BP_E_CONFIG, "", "the phase before (trial " + from.trial_id + ") has no checkpoint" + where);
-  const nlohmann::json& found = checkpoint->meta.at("trial_id");
-  if (found != from.trial_id)
-    throw TrialFailure(BP_E_CONFIG, "",
-                       "wanted the checkpoint of trial " + from.trial_id + where + ", found that of " + found.dump());
   const PhaseSpan span(clocks_[0], Phase::kCheckpoint);
-  StartLearner(parts_.learner, checkpoint->blobs.at("learner"), from.trial_id);
+  const auto refuse = [&](const std::string& why) {
+    throw TrialFailure(
+        BP_E_CONFIG, "",
+        "the phase before (trial " + from.trial_id + ") " + why +
+            "; this one begins with its last state and no other: remove the result.json of its last attempt in " +
+            from.checkpoint_dir.parent_path().string() + ", and `backplane run` trains it again");
+  };
+  const std::filesystem::path file = CheckpointFile(from.checkpoint_dir, 0);
+  if (!std::filesystem::exists(file)) refuse("has no checkpoint in " + from.checkpoint_dir.string());
+  try {
+    const Checkpoint checkpoint = ReadCheckpoint(file, from.trial_id);
+    if (!checkpoint.header.at_end) refuse("had not ended when it wrote " + file.string());
+    StartLearner(parts_.learner, PartOf(checkpoint, "learner"), from.trial_id);
+  } catch (const CheckpointError& e) {
+    refuse(std::string("left no whole checkpoint: ") + e.what());
+  }
 }
 
 }  // namespace backplane

@@ -18,6 +18,7 @@ void TrialLoop::Data(const bp_request& request) {
     clocks_[0].Switch(Phase::kUpdateBackward);
     parts_.status.SetPhase("update");
   });
+  Settle(Suspects());
   RecordFeed();
   if (!served) {
     open_ = false;

@@ -21,6 +21,7 @@ void TrialLoop::Evaluate() {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(clocks_[0], Phase::kEval);
   evaluation_ = ToJson(OwnEvaluator().Play(Policy::kLearner, clocks_));
+  SettleProcess(Suspects());
   evaluated_at_ = iterations_;
   if (!feed_) return;
   const std::optional<HeldOut> held_out = feed_->HeldOutLoss(*parts_.evaluation_env, parts_.evaluation_env->rows());

@@ -1,7 +1,9 @@
 #include "trial/metrics.hpp"
 
 #include <cmath>
+#include <cstring>
 
+#include "base/bounded.hpp"
 #include "plugin/host_services.hpp"
 
 namespace backplane {
@@ -9,14 +11,20 @@ namespace {
 
 MetricsHub::Scope* ScopeOf(const bp_host* host) { return static_cast<MetricsHub::Scope*>(HostServices::MetricsImpl(host)); }
 
-int32_t AddMetric(const bp_host* host, const char* name, const char* unit, int32_t direction, const char* doc) {
+// What a plugin says of a metric stands in every record of the trial.
+constexpr size_t kMaxMetrics = 10'000, kMaxName = 256, kMaxUnit = 64;
+
+int32_t AddMetric(const bp_host* host, const char* name, const char* unit, int32_t direction, const char* doc) noexcept try {
+  if (name == nullptr || *name == '\0' || std::strlen(name) > kMaxName) return BP_E_INVALID_ARG;
   MetricsHub::Scope* scope = ScopeOf(host);
   MetricsHub::Metric metric;
   metric.name = name;
-  metric.unit = unit ? unit : "";
-  metric.doc = doc ? doc : "";
+  metric.unit = Bounded(unit ? unit : "", kMaxUnit);
+  metric.doc = Bounded(doc ? doc : "");
   metric.direction = direction;
   return scope->hub->Add(scope->machine, metric);
+} catch (...) {
+  return BP_E_OOM_HOST;
 }
 
 void RecordMetric(const bp_host* host, int32_t handle, double value) {
@@ -35,6 +43,7 @@ int32_t MetricsHub::Add(bool machine, const Metric& metric) {
   std::lock_guard lock(mutex_);
   for (size_t i = 0; i < entries_.size(); ++i)
     if (entries_[i].metric.name == metric.name && entries_[i].machine == machine) return static_cast<int32_t>(i);
+  if (entries_.size() >= kMaxMetrics) return BP_E_INVALID_ARG;
   entries_.push_back({metric, machine, std::nullopt});
   return static_cast<int32_t>(entries_.size() - 1);
 }

@@ -1,81 +1,50 @@
-// Runs the monitors of a trial on one thread of its own: events in batches, samples about once a second. The hot path never
-// waits for it: a full queue drops events and counts them, and a monitor that fails is switched off.
+// The monitors of a trial, each on a thread of its own (monitor_thread.hpp): events in batches, samples about once a second.
+// The hot path never waits for them: a full queue drops events and counts them, and a monitor that fails is switched off.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "backplane/monitor.h"
-#include "plugin/host_services.hpp"
-#include "plugin/loader.hpp"
-#include "rollout/instance.hpp"
+#include "trial/monitor_thread.hpp"
 
 namespace backplane {
 
 class MonitorHost {
  public:
-  static constexpr size_t kSpanLimit = 1 << 17;  // PHASE events that may wait for the monitors, about 16 MiB
+  static constexpr size_t kSpanLimit = MonitorThread::kSpanLimit;
 
-  explicit MonitorHost(const HostSinks& sinks) : sinks_(sinks) {}
-  ~MonitorHost();
+  explicit MonitorHost(const HostSinks& sinks) : sinks_(sinks), names_(std::make_shared<EventNames>()) {}
   MonitorHost(const MonitorHost&) = delete;
 
-  // Throws TrialFailure if it cannot be created.
+  // Throws TrialFailure if the monitor refuses its options.
   void Add(const LoadedModule& module, const std::string& id, const InstanceOptions& options);
   void Start();
-  // Delivers what is left, calls finish(out_dir) on each and ends the thread.
-  void Finish(const std::filesystem::path& out_dir);
+  // Has each deliver what is left, finish(out_dir) and destroy, all at the same time and for at most 10 s. One that has not
+  // ended by then is left behind with a warning. `after_1s` is called once where it takes longer than that.
+  void Finish(const std::filesystem::path& out_dir, const std::function<void()>& after_1s = {});
 
-  bool Wants(uint32_t type) const { return (interests_ & (uint64_t{1} << type)) != 0; }
+  bool Wants(uint32_t type) const;  // [any]
   // Copies the event and its texts; returns at once. t_ns 0 stands for now. [any]
   void Post(bp_event event, const std::string& name, const std::string& detail = "");
   // PHASE events, with names that live to the end; `lost` were dropped before. [any]
-  void PostSpans(const std::vector<bp_event>& events, uint64_t lost);
-  uint64_t dropped() const { return dropped_; }
-  // CPU time that the monitors took, seconds: that of their thread and of finish. After Finish.
-  double cpu_s() const { return static_cast<double>(cpu_ns_) * 1e-9; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  void PostSpans(std::vector<bp_event> events, uint64_t lost);
+
+  bool empty() const { return monitors_.empty(); }
+  uint64_t dropped() const;  // events, summed over the monitors that wanted them
+  // CPU time that the monitors took, seconds: that of their threads.
+  double cpu_s() const;
+  std::vector<std::string> warnings() const;
 
  private:
-  struct Monitor {
-    std::unique_ptr<HostServices> services;
-    const bp_monitor_api* api;
-    bp_monitor* instance;
-    uint64_t interests;
-    bool on = true;
-  };
-  struct Stored {
-    bp_event event;
-    std::string detail;
-  };
-  void Work();
-  void Deliver(const std::vector<Stored>& events);
-  void CollectInterests();
-  // One that fails is switched off with a warning.
-  template <class Function>
-  void Call(Monitor& monitor, const char* doing, Function&& function);
-
   const HostSinks& sinks_;
-  std::vector<Monitor> monitors_;
-  std::atomic<uint64_t> interests_{0};  // of all that are on
-  std::thread thread_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::vector<Stored> queue_;
-  size_t spans_waiting_ = 0;     // of the queue
-  std::set<std::string> names_;  // event names live to the end
-  uint64_t seq_ = 0, dropped_ = 0;
-  int64_t cpu_ns_ = 0;
-  bool stop_ = false;
-  std::vector<std::string> warnings_;
+  std::vector<std::unique_ptr<MonitorThread>> monitors_;
+  mutable std::mutex mutex_;  // guards the names and the numbers of events
+  const std::shared_ptr<EventNames> names_;
+  uint64_t seq_ = 0, lost_ = 0;
 };
 
 }  // namespace backplane

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/bounded.hpp"
 #include "config/aliases.hpp"
 #include "plugin/catalog.hpp"
 #include "rollout/phase_service.hpp"
@@ -11,6 +12,12 @@ namespace {
 
 // After the id of an env, for the facts of the one that plays evaluations.
 constexpr char kOfEvaluation[] = "@evaluation";
+
+constexpr size_t kMaxFacts = 1000, kMaxKey = 256;
+
+void KeepFact(nlohmann::json* facts, const std::string& key, const std::string& value) {
+  if (facts->size() < kMaxFacts || facts->contains(key)) (*facts)[Bounded(key, kMaxKey)] = Bounded(value);
+}
 
 }  // namespace
 
@@ -24,7 +31,9 @@ TrialParts::TrialParts(const TrialSpec& spec, StatusWriter* status, const std::a
   sinks_.cancelled = cancelled;
   sinks_.metrics = MetricsHub::Api();
   sinks_.metrics_impl = metrics_.experiment();
-  sinks_.fact = [this](const std::string& id, const std::string& key, const std::string& value) { facts_[id][key] = value; };
+  sinks_.fact = [this](const std::string& id, const std::string& key, const std::string& value) {
+    KeepFact(&facts_[id], key, value);
+  };
   monitor_sinks_ = sinks_;
   monitor_sinks_.metrics_impl = metrics_.machine();
   monitor_sinks_.trial = &trial_;
@@ -35,7 +44,7 @@ TrialParts::TrialParts(const TrialSpec& spec, StatusWriter* status, const std::a
   sinks_.phase = PhaseService();
   evaluation_sinks_ = sinks_;
   evaluation_sinks_.fact = [this](const std::string& id, const std::string& key, const std::string& value) {
-    facts_[id + kOfEvaluation][key] = value;
+    KeepFact(&facts_[id + kOfEvaluation], key, value);
   };
   learner_sinks_ = sinks_;
   learner_sinks_.trial = &trial_;
@@ -63,12 +72,19 @@ void TrialParts::ReadPluginsAndPreloadTorch() {
                       plugin.id, info->build.torch));
     status_.SetPhase("load libtorch");
     torch_version_ = PreloadTorch(spec_.torch_lib);
+    Settle("LibTorch");
   }
 }
 
 void TrialParts::Load(const Wanted& wanted) {
   const Experiment& experiment = spec_.experiment;
-  const auto load = [this](const TrialPlugin& plugin) { return LoadedModule::Load(plugin.file, torch_version_); };
+  const auto load = [this](const TrialPlugin& plugin) {
+    tls_running_plugin = plugin.id.c_str();  // its constructors of static objects run, and its init
+    auto module = LoadedModule::Load(plugin.file, torch_version_);
+    Settle(plugin.id);
+    return module;
+  };
+  NameSuspects(spec_.env.id + " or " + spec_.learner.id);
   status_.SetPhase("load");
   ReadPluginsAndPreloadTorch();
   env_module_ = load(spec_.env);
@@ -80,11 +96,7 @@ void TrialParts::Load(const Wanted& wanted) {
   threads_ = std::make_unique<TrialThreads>(experiment.rollout, concurrent);  // before a plugin's code may ask for them
   const uint64_t rows = experiment.rollout.rows();
   chunk_rows_ = concurrent ? experiment.rollout.ChunkRows() : rows;
-  env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_,
-                                       Options(spec_.env, experiment.env.options, "env.options"), rows);
-  learner_ = std::make_unique<LearnerInstance>(*learner_module_, spec_.learner.id, learner_sinks_,
-                                               Options(spec_.learner, experiment.learner.options, "learner.options"), *env_,
-                                               experiment.seed);
+  MakeEnvAndLearner();
   monitors_ = std::make_unique<MonitorHost>(monitor_sinks_);
   for (size_t i = 0; wanted.monitors && i < spec_.monitors.size(); ++i) {
     monitor_modules_.push_back(load(spec_.monitors[i]));
@@ -94,12 +106,41 @@ void TrialParts::Load(const Wanted& wanted) {
   if (wanted.evaluation_rows > 0) LoadEvaluation(wanted.evaluation_rows);
 }
 
+void TrialParts::MakeEnvAndLearner() {
+  const Experiment& experiment = spec_.experiment;
+  env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_,
+                                       Options(spec_.env, experiment.env.options, "env.options"), experiment.rollout.rows());
+  Settle(spec_.env.id);
+  learner_ = std::make_unique<LearnerInstance>(*learner_module_, spec_.learner.id, learner_sinks_,
+                                               Options(spec_.learner, experiment.learner.options, "learner.options"), *env_,
+                                               experiment.seed);
+  Settle(spec_.learner.id);
+}
+
+void TrialParts::MakeAnew() {
+  const uint64_t evaluation_rows = evaluation_env_ ? evaluation_env_->rows() : 0;
+  Destroy();
+  evaluation_env_.reset();
+  learner_.reset();
+  env_.reset();
+  MakeEnvAndLearner();
+  if (evaluation_rows > 0) LoadEvaluation(evaluation_rows);
+}
+
+void TrialParts::Destroy() {
+  if (learner_) learner_->Destroy();
+  if (evaluation_env_) evaluation_env_->Destroy();
+  if (env_) env_->Destroy();
+  tls_running_plugin = "";
+}
+
 void TrialParts::LoadEvaluation(uint64_t rows) {
   const Experiment& experiment = spec_.experiment;
   nlohmann::json env_options = experiment.env.options;
   if (experiment.evaluation.env_options.is_object()) env_options.update(experiment.evaluation.env_options);
   evaluation_env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, evaluation_sinks_,
                                                   Options(spec_.env, env_options, "evaluation.env.options"), rows);
+  Settle(spec_.env.id);
   CheckSameSpaces(*env_, *evaluation_env_);
   if (env_->spec().max_episode_steps == 0 && !(env_->flags() & BP_FLAG_OWNS_TIME_LIMIT))
     throw TrialFailure(BP_E_CONFIG, env_->id(),

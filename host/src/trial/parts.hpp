@@ -33,6 +33,10 @@ class TrialParts {
 
   // Once. Throws TrialFailure or PluginError; section() then says whose options were being read.
   void Load(const Wanted& wanted);
+  // After Load: other instances of env and learner, as they were made first, where those are good for nothing more.
+  void MakeAnew();
+  // Ends the learner and the envs, as the destructor does, but throws TrialFailure where one fails at that. Monitors stay.
+  void Destroy();
   const std::string& section() const { return section_; }  // "env.options"; empty: none yet
 
   EnvInstance& env() { return *env_; }
@@ -49,6 +53,7 @@ class TrialParts {
 
  private:
   void ReadPluginsAndPreloadTorch();
+  void MakeEnvAndLearner();
   void LoadEvaluation(uint64_t rows);
   InstanceOptions Options(const TrialPlugin& plugin, nlohmann::json options, const std::string& section);
 

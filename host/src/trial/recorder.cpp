@@ -1,9 +1,11 @@
 #include "trial/recorder.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
+#include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "store/crc32c.hpp"
 
 namespace backplane {
 namespace {
@@ -43,46 +45,63 @@ void EpisodeWindow::Add(const std::vector<Episode>& episodes, const std::vector<
 
 double EpisodeWindow::mean_return() const {
   double sum = 0;
-  for (const Item& item : items_) sum += item.episode_return;
+  for (const SavedEpisode& item : items_) sum += item.episode_return;
   return items_.empty() ? std::nan("") : sum / static_cast<double>(items_.size());
 }
 
 nlohmann::json EpisodeWindow::Returns() const {
   std::vector<double> values;
-  for (const Item& item : items_) values.push_back(item.episode_return);
+  for (const SavedEpisode& item : items_) values.push_back(item.episode_return);
   return Summarise(values);
 }
 
 nlohmann::json EpisodeWindow::Metrics() const {
   std::vector<double> values;
-  for (const Item& item : items_) values.push_back(item.length);
+  for (const SavedEpisode& item : items_) values.push_back(item.length);
   nlohmann::json out = {{"ep/length", Summarise(values)}};
   for (size_t i = 0; i < names_.size(); ++i) {
     values.clear();
-    for (const Item& item : items_) values.push_back(item.infos[i]);
+    for (const SavedEpisode& item : items_) values.push_back(item.infos[i]);
     out[names_[i]] = Summarise(values);
   }
   return out;
 }
 
-nlohmann::json EpisodeWindow::Save() const {
-  nlohmann::json items = nlohmann::json::array();
-  for (const Item& item : items_) items.push_back({item.episode_return, item.length, item.infos});
-  return {{"total", total_}, {"names", names_}, {"items", items}};
+SavedWindow EpisodeWindow::Save() const { return {total_, names_, {items_.begin(), items_.end()}}; }
+
+void EpisodeWindow::Load(const SavedWindow& saved, size_t infos) {
+  const auto need = [](bool right, const std::string& what) {
+    if (!right) throw std::runtime_error("its window of episodes has " + what);
+  };
+  const size_t n = saved.episodes.size();
+  need(n <= kWindow && n <= saved.total, std::to_string(n) + " of " + std::to_string(saved.total) + " episodes");
+  need(n == 0 || saved.names.size() == infos,
+       std::to_string(saved.names.size()) + " names of what episodes tell, the env has " + std::to_string(infos));
+  for (const SavedEpisode& episode : saved.episodes)
+    need(episode.infos.size() == infos, "an episode that tells " + std::to_string(episode.infos.size()) + " of these");
+  total_ = saved.total;
+  names_ = saved.names;
+  items_.assign(saved.episodes.begin(), saved.episodes.end());
 }
 
-void EpisodeWindow::Load(const nlohmann::json& json) {
-  total_ = json.at("total");
-  names_ = json.at("names").get<std::vector<std::string>>();
-  items_.clear();
-  for (const nlohmann::json& item : json.at("items")) items_.push_back({item[0], item[1], item[2].get<std::vector<double>>()});
+MetricsFile::MetricsFile(const std::filesystem::path& file, uint64_t attempt) : file_(file) {
+  written_.attempt = attempt;
+  // A trial that is run by hand once more in the same folder adds to what is there.
+  const std::string before = ReadFile(file).value_or("");
+  Count(before, static_cast<uint64_t>(std::count(before.begin(), before.end(), '\n')));
 }
 
-MetricsFile::MetricsFile(const std::filesystem::path& file) : out_(file, std::ios::app) {
-  if (!out_) throw std::runtime_error(file.string() + ": cannot be opened for writing");
+void MetricsFile::Append(const nlohmann::json& line) {
+  const std::string text = JsonText(line) + "\n";
+  file_.Append(text);
+  Count(text, 1);
 }
 
-void MetricsFile::Append(const nlohmann::json& line) { out_ << JsonText(line) << std::endl; }
+void MetricsFile::Count(std::string_view text, uint64_t lines) {
+  written_.lines += lines;
+  written_.bytes += text.size();
+  written_.crc32c = Crc32c(text, written_.crc32c);
+}
 
 nlohmann::json PhaseTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns) {
   const double all = static_cast<double>(wall_ns) * static_cast<double>(clocks.size());

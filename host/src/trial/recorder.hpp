@@ -3,12 +3,15 @@
 
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/line_file.hpp"
+#include "record/attempt_files.hpp"
+#include "record/checkpoint_header.hpp"
 #include "rollout/evaluator.hpp"
 #include "rollout/phases.hpp"
 #include "rollout/rows.hpp"
@@ -28,27 +31,31 @@ class EpisodeWindow {
   double mean_return() const;      // NaN when empty
   nlohmann::json Returns() const;  // as Summarise
   nlohmann::json Metrics() const;  // by name
-  nlohmann::json Save() const;
-  void Load(const nlohmann::json& json);
+  SavedWindow Save() const;
+  // Throws std::runtime_error for what no window of episodes with this number of infos can have saved.
+  void Load(const SavedWindow& saved, size_t infos);
 
  private:
-  struct Item {
-    double episode_return, length;
-    std::vector<double> infos;
-  };
-  std::deque<Item> items_;
+  std::deque<SavedEpisode> items_;
   std::vector<std::string> names_;
   uint64_t total_ = 0;
 };
 
-// Appends lines, each flushed, so that what was measured survives whatever comes next.
+// metrics.jsonl of an attempt. A line is whole with the operating system when Append returns, so what was measured survives
+// whatever comes next but a power cut; after Sync it survives that too. Throws std::runtime_error with the reason, a full disk
+// for example; the file still ends with a whole line then.
 class MetricsFile {
  public:
-  explicit MetricsFile(const std::filesystem::path& file);  // throws std::runtime_error
+  MetricsFile(const std::filesystem::path& file, uint64_t attempt);
   void Append(const nlohmann::json& line);
+  void Sync() { file_.Sync(); }
+  const MetricsPart& written() const { return written_; }  // all that stands in it
 
  private:
-  std::ofstream out_;
+  void Count(std::string_view text, uint64_t lines);
+
+  LineFile file_;
+  MetricsPart written_;
 };
 
 // Shares of (threads x wall time); clocks[0] is the control thread's. All threads of the trial count, whether they collect or

@@ -10,18 +10,25 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <system_error>
+#include <utility>
 
+#include "base/bounded.hpp"
 #include "base/files.hpp"
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "rollout/clocks.hpp"
 #include "trial/check_trials.hpp"
 #include "trial/crash.hpp"
 #include "trial/failed_with.hpp"
 #include "trial/film.hpp"
+#include "trial/held_folders.hpp"
+#include "trial/keeper_watch.hpp"
 #include "trial/learner_state.hpp"
 #include "trial/loop.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
+#include "trial/suspension.hpp"
 
 namespace backplane {
 namespace {
@@ -44,6 +51,7 @@ class TrialProcess {
   TrialProcess(TrialSpec spec, const TrialTask& task)
       : spec_(std::move(spec)),
         task_(task),
+        checkpoints_(spec_.checkpoint_dir, spec_.trial_id),
         status_(records() ? spec_.attempt_dir / "status" : std::filesystem::path()),
         parts_(spec_, &status_, &g_cancelled,
                [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); }) {}
@@ -54,13 +62,15 @@ class TrialProcess {
       std::fflush(nullptr);
       _exit(code);
     });
+    if (records()) WatchSuspension(&status_);
+    KeepProcessState();
     try {
       Load();
       if (!records()) {
         WriteFilm();
         return kExitOk;
       }
-      loop_->Run();
+      RunLoop();
       return Finish(loop_->stopped_early() ? FailedWith{kExitTemp, "killed", "", "stopped on request"} : FailedWith{});
     } catch (...) {
       FailedWith failed = FailedWithCurrent();
@@ -73,30 +83,59 @@ class TrialProcess {
  private:
   bool records() const { return task_.film.empty(); }
   void Load();
+  void MakeLoop();
+  void RunLoop();
   void WriteFilm();
   void RestoreLearner();
   int Finish(const FailedWith& failed);
+  int FinishAgain(const FailedWith& failed);
+  nlohmann::json ResultOf(const FailedWith& failed);
+  void AddWhatMonitorsTell(nlohmann::json* result);
+  int WriteResult();
   void Log(const std::string& id, int severity, const std::string& text);
   void KeepWarning(const std::string& id, const std::string& text);
   std::vector<std::string> Warnings();
 
   TrialSpec spec_;
   const TrialTask task_;
+  CheckpointFolder checkpoints_;
   StatusWriter status_;
   std::mutex log_mutex_;  // plugins log from any thread
   std::vector<std::string> plugin_warnings_;
   bool warnings_left_out_ = false;
   TrialParts parts_;
   std::unique_ptr<TrialLoop> loop_;
+  bool finished_ = false;
+  nlohmann::json result_;  // null: not made yet
+  int exit_ = kExitOk;
 };
 
 void TrialProcess::Load() {
   parts_.Load({.monitors = records(), .evaluation_rows = records() ? spec_.experiment.evaluation.episodes : 1});
   if (!records()) return;
   parts_.monitors()->Start();
-  loop_ =
-      std::make_unique<TrialLoop>(LoopParts{spec_, parts_.env(), parts_.learner(), parts_.evaluation_env(), *parts_.monitors(),
-                                            parts_.metrics(), status_, g_cancelled, *parts_.threads(), parts_.chunk_rows()});
+  MakeLoop();
+}
+
+void TrialProcess::MakeLoop() {
+  loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, parts_.env(), parts_.learner(), parts_.evaluation_env(),
+                                                *parts_.monitors(), parts_.metrics(), status_, g_cancelled, *parts_.threads(),
+                                                checkpoints_, parts_.chunk_rows()});
+}
+
+// Each turn but the last sets a checkpoint aside, and begins with plugins that have seen nothing of it.
+void TrialProcess::RunLoop() {
+  for (;;) {
+    try {
+      return loop_->Run();
+    } catch (const CheckpointRefused& refused) {
+      std::fprintf(stderr, "%s\n", refused.what());
+      checkpoints_.Refuse(refused.what());
+    }
+    loop_.reset();
+    parts_.MakeAnew();
+    MakeLoop();
+  }
 }
 
 void TrialProcess::WriteFilm() {
@@ -114,24 +153,30 @@ void TrialProcess::RestoreLearner() {
   if (state == nullptr)
     throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
                        "keeps nothing of what it learned: it does not offer " BP_LEARNER_STATE_1);
-  const std::optional<Checkpoint> checkpoint = ReadCheckpoint(spec_.checkpoint_dir);
-  if (!checkpoint)
+  const std::filesystem::path file = checkpoints_.file();
+  if (!std::filesystem::exists(file))
     throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
                        "has no checkpoint in " + spec_.checkpoint_dir.string() +
                            ": one is written when the trial ends, and earlier with checkpoint.every_iterations");
-  LoadLearner(*state, learner, checkpoint->blobs.at("learner"));
+  LoadLearner(*state, learner, PartOf(ReadCheckpoint(file, spec_.trial_id), "learner"));
 }
 
 int TrialProcess::Finish(const FailedWith& failed) {
+  if (std::exchange(finished_, true)) return FinishAgain(failed);
+  Settle(failed.plugin.empty() ? Suspects() : failed.plugin);  // before anything is written
   const std::string& error = failed.error;
   if (!error.empty()) {
     std::fprintf(stderr, "%s\n", error.c_str());
     status_.SetLine(error);
   }
   if (!failed.plugin.empty()) status_.SetPlugin(failed.plugin);
-  if (!records()) return failed.exit;
-  MonitorHost* monitors = parts_.monitors();
-  if (monitors != nullptr) monitors->Finish(spec_.attempt_dir);
+  exit_ = failed.exit;
+  if (!records()) return exit_;
+  result_ = ResultOf(failed);
+  return WriteResult();
+}
+
+nlohmann::json TrialProcess::ResultOf(const FailedWith& failed) {
   nlohmann::json result = loop_ ? loop_->Result() : nlohmann::json::object();
   result["schema"] = 1;
   result["trial_id"] = spec_.trial_id;
@@ -139,7 +184,7 @@ int TrialProcess::Finish(const FailedWith& failed) {
   result["state"] = failed.exit == kExitOk ? "COMPLETED" : failed.exit == kExitTemp ? "KILLED" : "FAILED";
   result["outcome"] = failed.outcome;
   result["on_device"] = failed.exit == kExitGpuOom;
-  result["error"] = error.empty() ? nlohmann::json(nullptr) : nlohmann::json(error);
+  result["error"] = failed.error.empty() ? nlohmann::json(nullptr) : nlohmann::json(Bounded(failed.error));
   result["plugin"] = failed.plugin;
   result["phase"] = status_.data().phase;
   if (const TrialThreads* threads = parts_.threads()) {
@@ -149,19 +194,48 @@ int TrialProcess::Finish(const FailedWith& failed) {
   result["chunk_rows"] = parts_.chunk_rows();
   result["facts"] = parts_.facts();
   result["versions"] = {{"libtorch", parts_.torch_version()}};
-  result["warnings"] = Warnings();
-  if (monitors != nullptr) {
-    result["events_dropped"] = monitors->dropped();
-    // Both in seconds: what listening cost, and all that the process computed.
-    result["monitors"] = {{"cpu_s", monitors->cpu_s()}, {"process_cpu_s", ReadClock(CLOCK_PROCESS_CPUTIME_ID) * 1e-9}};
-  }
+  AddWhatMonitorsTell(&result);
+  return result;
+}
+
+void TrialProcess::AddWhatMonitorsTell(nlohmann::json* result) {
+  if (loop_) loop_->AddMeasured(result);
+  (*result)["warnings"] = Warnings();
+  const MonitorHost* monitors = parts_.monitors();
+  if (monitors == nullptr) return;
+  (*result)["events_dropped"] = monitors->dropped();
+  // Both in seconds: what listening cost, and all that the process computed.
+  (*result)["monitors"] = {{"cpu_s", monitors->cpu_s()}, {"process_cpu_s", ReadClock(CLOCK_PROCESS_CPUTIME_ID) * 1e-9}};
+}
+
+// The result is there before monitors finish, whatever they do then, and is brought to the disk when they have, with what they
+// add. Where they take long that is not waited for.
+int TrialProcess::WriteResult() {
+  const std::filesystem::path file = WhereHeld(spec_.attempt_dir) / "result.json";
+  const auto text = [this] { return JsonText(result_, 2) + "\n"; };
   try {
-    WriteFileAtomic(spec_.attempt_dir / "result.json", JsonText(result, 2) + "\n");
+    if (loop_) loop_->SyncMetrics();  // a result never stands on the disk without its metrics
+    if (MonitorHost* monitors = parts_.monitors(); monitors != nullptr && !monitors->empty()) {
+      ReplaceFile(file, text());
+      monitors->Finish(WhereHeld(spec_.attempt_dir), [&] { WriteFileAtomic(file, text()); });
+      AddWhatMonitorsTell(&result_);
+    }
+    WriteFileAtomic(file, text());
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "result.json could not be written: %s\n", e.what());
-    return failed.exit == kExitOk ? static_cast<int>(kExitTemp) : failed.exit;
+    const std::string error = Text(At(result_, "error"));
+    const std::string sentence = (error.empty() ? "" : error + "; ") + "no result was written: " + e.what();
+    std::fprintf(stderr, "%s\n", sentence.c_str());
+    status_.SetLine(sentence);
+    return exit_ == kExitOk ? static_cast<int>(kExitTemp) : exit_;
   }
-  return failed.exit;
+  return exit_;
+}
+
+// Something ended the process after its result: a monitor's code, as no other runs then.
+int TrialProcess::FinishAgain(const FailedWith& failed) {
+  if (!records() || result_.is_null()) return failed.exit;
+  Log(failed.plugin, BP_LOG_WARN, failed.error);
+  return WriteResult();
 }
 
 void TrialProcess::Log(const std::string& id, int severity, const std::string& text) {
@@ -175,7 +249,7 @@ void TrialProcess::Log(const std::string& id, int severity, const std::string& t
 
 // Each text once: the env that plays evaluations mostly warns of what the other one did.
 void TrialProcess::KeepWarning(const std::string& id, const std::string& text) {
-  const std::string warning = text.starts_with(id) ? text : id + ": " + text;
+  const std::string warning = Bounded(text.starts_with(id) ? text : id + ": " + text);
   if (std::find(plugin_warnings_.begin(), plugin_warnings_.end(), warning) != plugin_warnings_.end()) return;
   if (plugin_warnings_.size() < kMaxWarnings)
     plugin_warnings_.push_back(warning);
@@ -191,7 +265,9 @@ std::vector<std::string> TrialProcess::Warnings() {
       if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(warning);
   };
   if (const MonitorHost* monitors = parts_.monitors()) add(monitors->warnings());  // these were logged too
+  add(checkpoints_.warnings());
   if (loop_) add(loop_->warnings());
+  add(StateChanges());
   const std::lock_guard lock(log_mutex_);
   add(plugin_warnings_);
   if (warnings_left_out_)
@@ -202,6 +278,7 @@ std::vector<std::string> TrialProcess::Warnings() {
 }  // namespace
 
 int RunTrial(const std::vector<std::filesystem::path>& trial_jsons, const TrialTask& task) {
+  WatchKeeper();
   TuneMalloc();
   // Runner threads are the host's; a library's own threads under them only slow both down.
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) setenv(name, "1", 1);
@@ -212,12 +289,16 @@ int RunTrial(const std::vector<std::filesystem::path>& trial_jsons, const TrialT
     if (task.film.empty() && std::filesystem::exists(spec.attempt_dir / "result.json"))
       throw std::runtime_error(trial_jsons.front().string() + ": attempt " + std::to_string(spec.attempt) +
                                " has a result already; `backplane replay OUT TRIAL` runs the trial again beside it");
+    if (task.film.empty()) HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
     // Never destroyed: threads and plugins may still be about when the process leaves.
     auto* process = new TrialProcess(std::move(spec), task);
     return process->Run();
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "out of memory\n");
     return kExitHostOom;
+  } catch (const std::system_error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return kExitTemp;  // a full disk, no more descriptors: not the trial's fault
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return kExitUsage;

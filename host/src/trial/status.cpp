@@ -27,8 +27,12 @@ StatusWriter::StatusWriter(const std::filesystem::path& file) {
     flags |= MAP_ANONYMOUS;
   } else {
     fd = open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0 || ftruncate(fd, sizeof(StatusFile)) != 0)
-      throw std::system_error(errno, std::generic_category(), file.string());
+    // With room of its own: where a full disk has none for a mapped page, writing there would end the process by SIGBUS.
+    const int error = fd < 0 ? errno : posix_fallocate(fd, 0, sizeof(StatusFile));
+    if (error != 0) {
+      if (fd >= 0) close(fd);
+      throw std::system_error(error, std::generic_category(), "cannot write " + file.string());
+    }
   }
   void* map = mmap(nullptr, sizeof(StatusFile), PROT_READ | PROT_WRITE, flags, fd, 0);
   if (fd >= 0) close(fd);
@@ -42,6 +46,10 @@ StatusWriter::~StatusWriter() { munmap(file_, sizeof(StatusFile)); }
 void StatusWriter::Beat() { std::atomic_ref(file_->heartbeat).fetch_add(1, std::memory_order_relaxed); }
 void StatusWriter::SetPhase(std::string_view name) { Put(file_->phase, name); }
 void StatusWriter::SetPlugin(std::string_view id) { Put(file_->plugin, id); }
+void StatusWriter::SetOwnTime(double seconds, double suspended_s) {
+  file_->suspended_s = suspended_s;
+  file_->own_s = seconds;
+}
 void StatusWriter::SetLine(std::string_view text) { Put(file_->line, text); }
 
 void StatusWriter::NameLive(const std::vector<std::string>& names) {

@@ -22,6 +22,7 @@ class StatusWriter {
   void NameLive(const std::vector<std::string>& names);  // as the experiment says it; no value yet
   void AddLive(std::string_view name);                   // another one, unless it is there or there is no room
   void SetLive(std::string_view name, double value);     // nothing if the name is none of them
+  void SetOwnTime(double seconds, double suspended_s);
   StatusFile& data() { return *file_; }
 
  private:

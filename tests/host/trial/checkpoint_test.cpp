@@ -3,47 +3,230 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <stdexcept>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+#include "trial/checkpoint_content.hpp"
+#include "trial/recorder.hpp"
 
 namespace backplane {
 namespace {
 
-class CheckpointTest : public testing::Test {
- protected:
-  CheckpointTest()
-      : dir_(std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    std::filesystem::remove_all(dir_);
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr char kTrial[] = "0123456789abcdef";
+
+std::vector<std::byte> Bytes(const std::string& text) {
+  const auto* from = reinterpret_cast<const std::byte*>(text.data());
+  return {from, from + text.size()};
+}
+
+Checkpoint Small() {
+  Checkpoint small;
+  small.header.trial_id = kTrial;
+  small.header.iterations = 3, small.header.env_steps = 96, small.header.policy_steps = 12, small.header.seconds = 0.25;
+  small.header.window = {2, {"ep/x"}, {{1.5, 7, {0.5}}, {-2, 9, {NAN}}}};
+  small.parts["learner"] = Bytes("abc");
+  small.parts["rows"] = {};
+  return small;
+}
+
+std::string Written(const Checkpoint& checkpoint) {
+  std::string file = CheckpointHead(checkpoint);
+  for (const auto& [name, bytes] : checkpoint.parts) file += AsText(bytes);
+  return file;
+}
+
+Checkpoint Parsed(const std::string& file, const std::string& trial = kTrial) {
+  std::istringstream in(file);
+  return ParseCheckpoint(in, file.size(), trial);
+}
+
+// Why it is refused; empty: it is not.
+std::string Refusal(const std::string& file) {
+  try {
+    Parsed(file);
+    return "";
+  } catch (const CheckpointError& e) {
+    return e.what();
   }
-  ~CheckpointTest() override { std::filesystem::remove_all(dir_); }
-  std::filesystem::path dir_;
+}
+
+TEST(Checkpoint, ComesBackAsItWas) {
+  const Checkpoint small = Small(), back = Parsed(Written(small));
+  EXPECT_EQ(back.parts, small.parts);
+  EXPECT_EQ(Written(back), Written(small)) << "the header too";
+  EXPECT_EQ(back.header.iterations, 3u);
+  EXPECT_EQ(back.header.window.episodes[0].infos[0], 0.5);
+  EXPECT_TRUE(std::isnan(back.header.window.episodes[1].infos[0])) << "JSON has no word for it";
+  EXPECT_FALSE(back.header.data);
+}
+
+TEST(Checkpoint, SaysTheChecksumsThatEverybodyGets) {
+  // FIPS 180-2, appendix B.1, and of nothing.
+  EXPECT_THAT(Written(Small()), HasSubstr("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+  EXPECT_THAT(Written(Small()), HasSubstr("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"));
+}
+
+TEST(Checkpoint, EveryFlippedBitIsFound) {
+  const std::string whole = Written(Small());
+  for (size_t bit = 0; bit < whole.size() * 8; ++bit) {
+    std::string flipped = whole;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    ASSERT_NE(Refusal(flipped), "") << "bit " << bit % 8 << " of byte " << bit / 8;
+  }
+}
+
+TEST(Checkpoint, EveryCutAndEveryByteTooManyIsFound) {
+  const std::string whole = Written(Small());
+  for (size_t size = 0; size < whole.size(); ++size) ASSERT_NE(Refusal(whole.substr(0, size)), "") << size << " bytes";
+  EXPECT_THAT(Refusal(whole + "x"), HasSubstr("its parts should be 3 bytes, the file has 4 for them"));
+}
+
+TEST(Checkpoint, OfAnotherTrialIsNotUsed) {
+  EXPECT_THAT([] { Parsed(Written(Small()), "fedcba9876543210"); },
+              ThrowsMessage<CheckpointError>(HasSubstr("wanted fedcba9876543210, found \"0123456789abcdef\"")));
+  Checkpoint other = Small();
+  other.parts["learner"] = Bytes("abd");
+  // One's header before the other's parts.
+  EXPECT_THAT(Refusal(CheckpointHead(Small()) + "abd"), HasSubstr("\"learner\" is damaged"));
+  EXPECT_EQ(Refusal(CheckpointHead(other) + "abd"), "");
+}
+
+// A header whose checksum is right, for sizes that are not.
+std::string Signed(nlohmann::json header, const std::string& parts) {
+  const std::string whole = Written(Small());
+  uint64_t size = 0;
+  std::memcpy(&size, whole.data() + 8, sizeof size);
+  nlohmann::json json = nlohmann::json::parse(whole.substr(48, size));
+  json.update(header);
+  // The digest of a header is what CheckpointHead puts before it: here it is put before another by way of a part.
+  Checkpoint carrier = Small();
+  const std::string text = json.dump();
+  carrier.parts = {{"x", Bytes(text)}};
+  const std::string head = CheckpointHead(carrier);
+  const std::string hex = head.substr(head.find("\"sha256\":\"") + 10, 64);
+  std::string file = "BPCKPT2\n";
+  size = text.size();
+  file.append(reinterpret_cast<const char*>(&size), sizeof size);
+  for (size_t i = 0; i < hex.size(); i += 2) file += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  return file + text + parts;
+}
+
+TEST(Checkpoint, NoSizeIsTrusted) {
+  const auto part = [](const char* name, uint64_t bytes) {
+    return nlohmann::json{{"name", name}, {"bytes", bytes}, {"sha256", ""}};
+  };
+  EXPECT_EQ(Refusal(Signed(nlohmann::json::object(), "abc")), "");
+  EXPECT_THAT(Refusal(Signed({{"parts", {part("a", 1ull << 62)}}}, "abc")), HasSubstr("should be 4611686018427387904 bytes"));
+  EXPECT_THAT(Refusal(Signed({{"parts", {part("a", ~0ull), part("b", 4)}}}, "abc")), HasSubstr("too large to be true"));
+  EXPECT_THAT(Refusal(Signed({{"parts", {part("a", 1), part("a", 2)}}}, "abc")), HasSubstr("damaged"));
+  EXPECT_THAT(Refusal(Signed({{"parts", {part("a", 0), part("a", 3)}}}, "abc")), HasSubstr("damaged"));
+  EXPECT_THAT(Refusal(Signed({{"iterations", -1}}, "abc")), HasSubstr("\"iterations\": wanted a whole number from 0 on"));
+  EXPECT_THAT(Refusal(Signed({{"seconds", -0.5}}, "abc")), HasSubstr("seconds"));
+  EXPECT_THAT(Refusal(Signed({{"seconds", nullptr}}, "abc")), HasSubstr("seconds"));
+  EXPECT_THAT(Refusal(Signed({{"version", 3}}, "abc")), HasSubstr("version 3, this program reads 2"));
+  nlohmann::json deep = 1;
+  for (int i = 0; i < 200; ++i) deep = nlohmann::json::array({deep});
+  EXPECT_THAT(Refusal(Signed({{"unwritten", deep}}, "abc")), HasSubstr("nested more than"));
+}
+
+// As the version before wrote them.
+std::string FileOfV1(const nlohmann::json& meta, const std::string& learner, uint64_t said) {
+  const std::string text = nlohmann::json{{"meta", meta}, {"blobs", {{{"name", "learner"}, {"bytes", said}}}}}.dump();
+  const uint64_t size = text.size();
+  std::string file = "BPCKPT1\n";
+  return file.append(reinterpret_cast<const char*>(&size), sizeof size).append(text).append(learner);
+}
+
+class CheckpointOfV1 : public testing::Test {
+ protected:
+  nlohmann::json meta_ = {{"trial_id", kTrial},
+                          {"iterations", 5},
+                          {"env_steps", 160},
+                          {"policy_steps", 20},
+                          {"seconds", 1.5},
+                          {"window", {{"total", 9}, {"names", {"ep/x"}}, {"items", {{3.5, 7.0, {2.25}}}}}},
+                          {"data", {{"epoch", 1}, {"item", 4}, {"micro_batch", 2}, {"micro_batch_max", 8}}}};
 };
 
-TEST_F(CheckpointTest, ComesBackAsItWas) {
-  Checkpoint saved;
-  saved.meta = {{"iterations", 3}};
-  saved.blobs["learner"] = {std::byte{1}, std::byte{0}, std::byte{255}};
-  saved.blobs["empty"] = {};
-  WriteCheckpoint(dir_, saved);
-  const auto loaded = ReadCheckpoint(dir_);
-  ASSERT_TRUE(loaded);
-  EXPECT_EQ(loaded->meta, saved.meta);
-  EXPECT_EQ(loaded->blobs, saved.blobs);
+TEST_F(CheckpointOfV1, IsStillRead) {
+  const Checkpoint old = Parsed(FileOfV1(meta_, "abc", 3));
+  EXPECT_EQ(old.header.iterations, 5u);
+  EXPECT_EQ(old.header.env_steps, 160u);
+  EXPECT_EQ(old.header.policy_steps, 20u);
+  EXPECT_EQ(old.header.seconds, 1.5);
+  EXPECT_TRUE(old.header.at_end) << "what a phase begins with is taken from an older folder too";
+  EXPECT_EQ(old.header.window.total, 9u);
+  EXPECT_EQ(old.header.window.names, std::vector<std::string>{"ep/x"});
+  ASSERT_EQ(old.header.window.episodes.size(), 1u);
+  EXPECT_EQ(old.header.window.episodes[0].infos, std::vector<double>{2.25});
+  EXPECT_EQ(old.header.data->item, 4u);
+  EXPECT_TRUE(old.header.data->shrinks.empty()) << "the first of them did not keep these";
+  EXPECT_EQ(AsText(old.parts.at("learner")), "abc");
 }
 
-TEST_F(CheckpointTest, IsAbsentWhereNoneWasWritten) { EXPECT_FALSE(ReadCheckpoint(dir_)); }
-
-TEST_F(CheckpointTest, RefusesACutFile) {
-  Checkpoint saved;
-  saved.blobs["learner"].resize(1000);
-  WriteCheckpoint(dir_, saved);
-  std::filesystem::resize_file(dir_ / "checkpoint.bin", 500);
-  EXPECT_THAT([&] { ReadCheckpoint(dir_); }, testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("cut off")));
+TEST_F(CheckpointOfV1, IsHeldToItsSizes) {
+  EXPECT_NE(Refusal(FileOfV1(meta_, "abc", 2)), "");
+  EXPECT_NE(Refusal(FileOfV1(meta_, "abc", 4)), "");
+  EXPECT_NE(Refusal(FileOfV1(meta_, "abc", 1ull << 60)), "");
+  meta_["trial_id"] = "another";
+  EXPECT_THAT(Refusal(FileOfV1(meta_, "abc", 3)), HasSubstr("another trial"));
+  meta_["window"]["items"] = {{1, 2}};
+  EXPECT_THAT(Refusal(FileOfV1(meta_, "abc", 3)), HasSubstr("wanted [return, length, infos] each"));
 }
 
-TEST_F(CheckpointTest, LeavesNoTemporaryFile) {
-  WriteCheckpoint(dir_, {});
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_), {}), 1);
+TEST(CheckpointContent, RowsAreThoseOfTheTrial) {
+  Checkpoint checkpoint = Small();
+  std::vector<RowState> rows(3);
+  rows[1] = {2.5, 4, 1};
+  const auto put = [&] {
+    const auto* from = reinterpret_cast<const std::byte*>(rows.data());
+    checkpoint.parts["rows"] = {from, from + rows.size() * sizeof(RowState)};
+  };
+  put();
+  EXPECT_EQ(RowStatesOf(checkpoint, 3)[1].episode_return, 2.5);
+  EXPECT_THAT([&] { RowStatesOf(checkpoint, 4); },
+              ThrowsMessage<CheckpointError>(HasSubstr("24 bytes for each of 4 rows, found 72")));
+  EXPECT_THROW(RowStatesOf(checkpoint, 1ull << 61), CheckpointError) << "the product overflows";
+  rows[2].episode_length = -1;
+  put();
+  EXPECT_THROW(RowStatesOf(checkpoint, 3), CheckpointError);
+}
+
+TEST(CheckpointContent, AnUnwrittenLineIsThatOfTheLastIteration) {
+  CheckpointHeader header = Small().header;
+  const nlohmann::json line = {{"iteration", 3}, {"step", 96}, {"metrics", {{"a", 1}}}, {"time", {{"sps", 2.5}}}};
+  header.unwritten = line;
+  EXPECT_NO_THROW(CheckUnwritten(header));
+  for (const char* key : {"iteration", "step", "time"}) {
+    header.unwritten = line;
+    header.unwritten->erase(key);
+    EXPECT_THROW(CheckUnwritten(header), CheckpointError) << key;
+  }
+  for (const char* key : {"metrics", "time"}) {
+    header.unwritten = line;
+    (*header.unwritten)[key] = "text";
+    EXPECT_THROW(CheckUnwritten(header), CheckpointError) << key;
+  }
+  header.unwritten = nlohmann::json::array({1, 2});
+  EXPECT_THROW(CheckUnwritten(header), CheckpointError);
+}
+
+TEST(CheckpointContent, AWindowHoldsWhatItsEnvTells) {
+  EpisodeWindow window;
+  const SavedWindow saved = Small().header.window;
+  EXPECT_NO_THROW(window.Load(saved, 1));
+  EXPECT_THROW(window.Load(saved, 2), std::runtime_error) << "an env that tells more";
+  SavedWindow wrong = saved;
+  wrong.episodes[1].infos.clear();
+  EXPECT_THROW(window.Load(wrong, 1), std::runtime_error);
+  wrong = saved, wrong.total = 1;
+  EXPECT_THROW(window.Load(wrong, 1), std::runtime_error);
+  wrong = saved, wrong.total = 1000, wrong.episodes.resize(101, saved.episodes[0]);
+  EXPECT_THROW(window.Load(wrong, 1), std::runtime_error) << "it holds the last hundred";
 }
 
 }  // namespace

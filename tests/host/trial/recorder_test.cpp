@@ -1,8 +1,14 @@
 #include "trial/recorder.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "base/files.hpp"
+#include "support/file_size_limit.hpp"
 
 namespace backplane {
 namespace {
@@ -23,21 +29,51 @@ TEST(EpisodeWindow, HoldsTheLastHundred) {
   EXPECT_EQ(window.mean_return(), 99.5);
 }
 
-TEST(EpisodeWindow, ComesBackFromJson) {
+TEST(EpisodeWindow, ComesBackAsItWasSaved) {
   const double info[] = {2.5};
   EpisodeWindow window, copy;
   window.Add({Episode{0, 0, 3, 7, info}}, {"ep/x"});
-  copy.Load(window.Save());
-  EXPECT_EQ(copy.Save(), window.Save());
+  copy.Load(window.Save(), 1);
+  EXPECT_EQ(copy.total(), 1u);
+  EXPECT_EQ(copy.Returns(), window.Returns());
   EXPECT_EQ(copy.Metrics()["ep/x"]["mean"], 2.5);
 }
 
-TEST(MetricsFile, WritesANameThatIsNotUtf8) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "metrics_not_utf8.jsonl";
-  std::filesystem::remove(file);
-  MetricsFile(file).Append({{"metrics", {{"ep/gr\xf6\xdf", 1}}}});
-  std::ifstream in(file);
-  EXPECT_EQ(nlohmann::json::parse(in)["metrics"]["ep/gr\uFFFD\uFFFD"], 1);
+class MetricsFileTest : public testing::Test {
+ protected:
+  MetricsFileTest() { std::filesystem::remove_all(dir_), std::filesystem::create_directories(dir_); }
+  ~MetricsFileTest() override { std::filesystem::remove_all(dir_); }
+  std::string Text() const { return ReadFile(file_).value_or("none"); }
+
+  const std::filesystem::path dir_ = std::filesystem::path(testing::TempDir()) / ("metrics_" + std::to_string(getpid()));
+  const std::filesystem::path file_ = dir_ / "metrics.jsonl";
+};
+
+TEST_F(MetricsFileTest, WritesANameThatIsNotUtf8) {
+  MetricsFile(file_, 1).Append({{"metrics", {{"ep/gr\xf6\xdf", 1}}}});
+  EXPECT_EQ(nlohmann::json::parse(Text())["metrics"]["ep/gr\uFFFD\uFFFD"], 1);
+}
+
+TEST_F(MetricsFileTest, CountsAndSumsWhatItWroteAndWhatWasThere) {
+  std::ofstream(file_) << "{}\n";
+  MetricsFile file(file_, 3);
+  file.Append({{"iteration", 1}});
+  EXPECT_EQ(Text(), "{}\n{\"iteration\":1}\n");
+  EXPECT_EQ(file.written().attempt, 3u);
+  EXPECT_EQ(file.written().lines, 2u);
+  EXPECT_EQ(file.written().bytes, 19u);
+  EXPECT_EQ(file.written().crc32c, 0x8A60ACF0u) << "of another program, over the whole file";
+}
+
+TEST_F(MetricsFileTest, ALineThatDoesNotFitIsAnErrorAndDoesNotCount) {
+  MetricsFile file(file_, 1);
+  file.Append({{"iteration", 1}});
+  const MetricsPart before = file.written();
+  const FileSizeLimit limit(20);
+  EXPECT_THROW(file.Append({{"iteration", 2}}), std::runtime_error);
+  EXPECT_EQ(file.written().lines, 1u);
+  EXPECT_EQ(file.written().crc32c, before.crc32c);
+  EXPECT_EQ(Text(), "{\"iteration\":1}\n");
 }
 
 TEST(PhaseTable, SharesSumToOneWithIdleAndUnnamedTime) {

@@ -1,0 +1,101 @@
+#include "trial/checkpoint_folder.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/files.hpp"
+#include "trial/held_folders.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void Fail(const std::string& what, const fs::path& file) {
+  throw std::runtime_error(what + " " + file.string() + ": " + std::strerror(errno));
+}
+
+bool IsFile(const fs::path& file) {
+  std::error_code error;
+  return fs::is_regular_file(file, error);
+}
+
+// For a time both names stand for the file. A file system without links has no second name to give: there the file is without
+// its first one until the new one gets it, and is found under the other.
+void GiveSecondName(const fs::path& file, const fs::path& name) {
+  const fs::path draft = name.string() + ".tmp";
+  unlink(draft.c_str());  // of a process that was killed
+  if (link(file.c_str(), draft.c_str()) == 0) {
+    if (rename(draft.c_str(), name.c_str()) != 0) Fail("cannot rename a file to", name);
+    unlink(draft.c_str());  // two names of one file: rename leaves both
+    return;
+  }
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK) Fail("cannot link", name);
+  if (rename(file.c_str(), name.c_str()) != 0) Fail("cannot rename a file to", name);
+}
+
+}  // namespace
+
+fs::path CheckpointFile(const fs::path& dir, unsigned number) {
+  return dir / (number == 0 ? kCheckpointFile : "checkpoint." + std::to_string(number) + ".bin");
+}
+
+bool HasCheckpoint(const fs::path& dir) {
+  for (unsigned number = 0; number < kKeptCheckpoints; ++number)
+    if (IsFile(CheckpointFile(dir, number))) return true;
+  return false;
+}
+
+void CheckpointFolder::Save(const Checkpoint& checkpoint) {
+  const fs::path dir = WhereHeld(dir_), newest = CheckpointFile(dir, 0);
+  fs::create_directories(dir);
+  const fs::path draft = newest.string() + ".tmp";
+  const std::string head = CheckpointHead(checkpoint);
+  std::vector<std::string_view> pieces = {head};
+  for (const auto& [name, bytes] : checkpoint.parts) pieces.push_back(AsText(bytes));
+  WriteDurably(draft, pieces);
+  try {
+    for (unsigned number = keep_ - 1; number > 1; --number) {
+      const fs::path newer = CheckpointFile(dir, number - 1);
+      if (IsFile(newer)) fs::rename(newer, CheckpointFile(dir, number));
+    }
+    if (keep_ > 1 && IsFile(newest)) GiveSecondName(newest, CheckpointFile(dir, 1));
+    fs::rename(draft, newest);
+  } catch (...) {
+    unlink(draft.c_str());  // it must not keep a full disk full
+    throw;
+  }
+  SyncFolder(dir);
+}
+
+std::optional<Checkpoint> CheckpointFolder::Newest() {
+  std::optional<Checkpoint> found;
+  for (unsigned number = 0; number < keep_ && !found; ++number) {
+    newest_ = CheckpointFile(dir_, number);
+    if (!IsFile(newest_)) continue;
+    try {
+      found = ReadCheckpoint(newest_, trial_id_);
+    } catch (const CheckpointError& e) {
+      SetAside(newest_, e.what());
+    }
+  }
+  const std::string then =
+      found ? "it goes on from " + newest_.filename().string() + ", after iteration " + std::to_string(found->header.iterations)
+            : "there is none before it: the trial begins anew";
+  for (const std::string& sentence : aside_) warnings_.push_back(sentence + "; " + then);
+  aside_.clear();
+  return found;
+}
+
+void CheckpointFolder::Refuse(const std::string& why) { SetAside(newest_, newest_.string() + ": " + why); }
+
+void CheckpointFolder::SetAside(const fs::path& file, const std::string& why) {
+  fs::path name = file.string() + ".damaged";
+  for (unsigned number = 1; fs::exists(name); ++number) name = file.string() + ".damaged." + std::to_string(number);
+  fs::rename(file, name);
+  aside_.push_back("the trial's checkpoint is not used and set aside as " + name.filename().string() + ": " + why);
+}
+
+}  // namespace backplane

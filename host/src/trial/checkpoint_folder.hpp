@@ -1,0 +1,49 @@
+// The checkpoints of a trial: checkpoint.bin, and those before it as checkpoint.1.bin and so on.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trial/checkpoint.hpp"
+
+namespace backplane {
+
+inline constexpr char kCheckpointFile[] = "checkpoint.bin";
+inline constexpr unsigned kKeptCheckpoints = 2;
+
+// Number 0 is the newest one.
+std::filesystem::path CheckpointFile(const std::filesystem::path& dir, unsigned number);
+// Whether there is something to go on from, whole or not: not what a killed write has left.
+bool HasCheckpoint(const std::filesystem::path& dir);
+
+class CheckpointFolder {
+ public:
+  CheckpointFolder(std::filesystem::path dir, std::string trial_id, unsigned keep = kKeptCheckpoints)
+      : dir_(std::move(dir)), trial_id_(std::move(trial_id)), keep_(keep) {}
+
+  // Writes checkpoint.bin; the older ones move on by a number, the last one goes. There is a whole checkpoint.bin at every
+  // moment, and it is on the disk afterwards, by two syncs. Throws std::runtime_error, and then checkpoint.bin is as it was.
+  void Save(const Checkpoint& checkpoint);
+  // The newest one that is whole and of this trial; those before it are set aside. Absent: there is none.
+  std::optional<Checkpoint> Newest();
+  // The one that Newest() gave can not be gone on from: sets it aside. Newest() then gives the one before.
+  void Refuse(const std::string& why);
+
+  std::filesystem::path file() const { return CheckpointFile(dir_, 0); }
+  // A sentence for each that was set aside, once Newest() has found what to go on from.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  void SetAside(const std::filesystem::path& file, const std::string& why);
+
+  const std::filesystem::path dir_;
+  const std::string trial_id_;
+  const unsigned keep_;
+  std::filesystem::path newest_;    // that Newest() gave
+  std::vector<std::string> aside_;  // sentences that do not say yet what is gone on from
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace backplane

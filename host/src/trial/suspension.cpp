@@ -1,0 +1,58 @@
+#include "trial/suspension.hpp"
+
+#include <signal.h>
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "rollout/clocks.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr int64_t kPeriodNs = 50'000'000;
+constexpr int64_t kLateNs = 4 * kPeriodNs;     // a busy machine wakes a sleeper this late, and not much later
+constexpr int64_t kFrozenNs = 10'000'000'000;  // nothing but a stop of the whole process takes so long
+std::atomic<int64_t> g_last_beat_ns{0};
+
+int64_t Steady() { return ReadClock(CLOCK_MONOTONIC); }
+
+// Runs on the main thread before that does anything else, so that its next look at the clock is right. When the stop began is
+// not told; it was within the period after the last beat.
+void OnContinued(int) {
+  const int saved = errno;
+  const int64_t now = Steady(), gap = now - g_last_beat_ns.exchange(now) - kPeriodNs / 2;
+  if (gap > kLateNs) suspended_ns += gap;
+  errno = saved;
+}
+
+void Beat(StatusWriter* status) {
+  const int64_t start = NowNs();
+  for (bool late = false;;) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kPeriodNs));
+    const int64_t now = Steady();
+    int64_t last = g_last_beat_ns;
+    const int64_t gap = now - last;
+    if (gap > kLateNs && !late) {
+      late = true;  // the handler may be about to run
+      continue;
+    }
+    late = false;
+    if (g_last_beat_ns.compare_exchange_strong(last, now) && gap > kFrozenNs) suspended_ns += gap - kPeriodNs;
+    status->SetOwnTime(static_cast<double>(NowNs() - start) * 1e-9, static_cast<double>(suspended_ns) * 1e-9);
+  }
+}
+
+}  // namespace
+
+void WatchSuspension(StatusWriter* status) {
+  g_last_beat_ns = Steady();
+  struct sigaction action {};
+  action.sa_handler = OnContinued;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGCONT, &action, nullptr);
+  std::thread([status] { Beat(status); }).detach();
+}
+
+}  // namespace backplane

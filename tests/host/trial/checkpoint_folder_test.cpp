@@ -1,0 +1,190 @@
+#include "trial/checkpoint_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr char kOwnTrial[] = "0123456789abcdef";
+
+class CheckpointFolderTest : public testing::Test {
+ protected:
+  CheckpointFolderTest() : dir_(fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    fs::remove_all(dir_);
+  }
+  ~CheckpointFolderTest() override { fs::remove_all(dir_); }
+
+  static Checkpoint Of(uint64_t iterations, const std::string& trial = kOwnTrial) {
+    Checkpoint checkpoint;
+    checkpoint.header.trial_id = trial;
+    checkpoint.header.iterations = iterations;
+    checkpoint.parts["learner"].resize(100, static_cast<std::byte>(iterations));
+    return checkpoint;
+  }
+  void Damage(const std::string& name) {
+    std::fstream file(dir_ / name, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end);
+    file.put('x');
+  }
+  std::vector<std::string> Names() {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(dir_)) names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  uint64_t IterationsIn(const std::string& name) { return ReadCheckpoint(dir_ / name, kOwnTrial).header.iterations; }
+
+  const fs::path dir_;
+};
+
+TEST_F(CheckpointFolderTest, IsEmptyWhereNoneWasWritten) {
+  CheckpointFolder folder(dir_, kOwnTrial);
+  EXPECT_FALSE(folder.Newest());
+  EXPECT_FALSE(HasCheckpoint(dir_));
+  EXPECT_TRUE(folder.warnings().empty());
+}
+
+TEST_F(CheckpointFolderTest, KeepsTheLastTwo) {
+  CheckpointFolder folder(dir_, kOwnTrial);
+  folder.Save(Of(1));
+  EXPECT_THAT(Names(), ElementsAre("checkpoint.bin"));
+  for (const uint64_t iterations : {2, 3, 4}) {
+    folder.Save(Of(iterations));
+    EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin"));
+    EXPECT_EQ(IterationsIn("checkpoint.bin"), iterations);
+    EXPECT_EQ(IterationsIn("checkpoint.1.bin"), iterations - 1);
+  }
+  EXPECT_EQ(folder.Newest()->header.iterations, 4u);
+}
+
+TEST_F(CheckpointFolderTest, AnyNumberCanBeKept) {
+  CheckpointFolder one(dir_, kOwnTrial, 1);
+  one.Save(Of(1)), one.Save(Of(2));
+  EXPECT_THAT(Names(), ElementsAre("checkpoint.bin"));
+  CheckpointFolder four(dir_, kOwnTrial, 4);
+  for (const uint64_t iterations : {3, 4, 5, 6, 7}) four.Save(Of(iterations));
+  EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.2.bin", "checkpoint.3.bin", "checkpoint.bin"));
+  EXPECT_EQ(IterationsIn("checkpoint.3.bin"), 4u);
+}
+
+// Killed in the middle: the file has both names, and the new one has none yet.
+TEST_F(CheckpointFolderTest, GoesOnFromTheMiddleOfReplacing) {
+  CheckpointFolder folder(dir_, kOwnTrial);
+  folder.Save(Of(1)), folder.Save(Of(2));
+  fs::remove(dir_ / "checkpoint.1.bin");
+  fs::create_hard_link(dir_ / "checkpoint.bin", dir_ / "checkpoint.1.bin");
+  fs::create_hard_link(dir_ / "checkpoint.bin", dir_ / "checkpoint.1.bin.tmp");
+  std::ofstream(dir_ / "checkpoint.bin.tmp") << "half of what was to come";
+  EXPECT_EQ(folder.Newest()->header.iterations, 2u);
+  folder.Save(Of(3));
+  EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin"));
+  EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 2u);
+  folder.Save(Of(4));
+  EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 3u);
+}
+
+// Looks as fast as it can while another process replaces, until it has seen many of them.
+TEST_F(CheckpointFolderTest, ThereIsAWholeOneAtEveryMoment) {
+  CheckpointFolder(dir_, kOwnTrial).Save(Of(1));
+  const pid_t writer = fork();
+  if (writer == 0) {
+    CheckpointFolder folder(dir_, kOwnTrial);
+    for (uint64_t iterations = 2;; ++iterations) folder.Save(Of(iterations));
+  }
+  uint64_t last = 0, seen = 0;
+  for (int i = 0; i < 200'000 && seen < 20; ++i) {
+    const uint64_t now = IterationsIn("checkpoint.bin");  // throws where there is none, or half of one
+    EXPECT_GE(now, last);
+    seen += now > last;
+    last = now;
+  }
+  kill(writer, SIGKILL);
+  int status = 0;
+  waitpid(writer, &status, 0);
+  EXPECT_EQ(seen, 20u);
+  EXPECT_GE(CheckpointFolder(dir_, kOwnTrial).Newest()->header.iterations, last);
+}
+
+TEST_F(CheckpointFolderTest, ADamagedOneIsSetAsideForTheOneBefore) {
+  CheckpointFolder folder(dir_, kOwnTrial);
+  folder.Save(Of(1)), folder.Save(Of(2));
+  Damage("checkpoint.bin");
+  EXPECT_EQ(folder.Newest()->header.iterations, 1u);
+  EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin.damaged"));
+  EXPECT_TRUE(HasCheckpoint(dir_)) << "the one before is one to go on from";
+  ASSERT_EQ(folder.warnings().size(), 1u);
+  EXPECT_THAT(folder.warnings()[0],
+              testing::AllOf(HasSubstr("set aside as checkpoint.bin.damaged"), HasSubstr("\"learner\" is damaged"),
+                             HasSubstr("it goes on from checkpoint.1.bin, after iteration 1")));
+  folder.Save(Of(2)), folder.Save(Of(3));
+  Damage("checkpoint.bin"), Damage("checkpoint.1.bin");
+  EXPECT_FALSE(folder.Newest());
+  EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin.damaged", "checkpoint.bin.damaged", "checkpoint.bin.damaged.1"));
+  EXPECT_FALSE(HasCheckpoint(dir_));
+  ASSERT_EQ(folder.warnings().size(), 3u);
+  EXPECT_THAT(folder.warnings()[2], HasSubstr("the trial begins anew"));
+}
+
+TEST_F(CheckpointFolderTest, AnotherTrialsIsSetAsideToo) {
+  CheckpointFolder folder(dir_, kOwnTrial);
+  folder.Save(Of(1));
+  folder.Save(Of(2, "fedcba9876543210"));
+  EXPECT_EQ(folder.Newest()->header.iterations, 1u);
+  EXPECT_THAT(folder.warnings().at(0), HasSubstr("belongs to another trial"));
+}
+
+TEST_F(CheckpointFolderTest, OneThatIsRefusedLaterIsSetAsideAsWell) {
+  CheckpointFolder folder(dir_, kOwnTrial);
+  folder.Save(Of(1)), folder.Save(Of(2));
+  ASSERT_TRUE(folder.Newest());
+  folder.Refuse("learner.x: load: it has another number of legs");
+  EXPECT_EQ(folder.Newest()->header.iterations, 1u);
+  EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin.damaged"));
+  ASSERT_EQ(folder.warnings().size(), 1u);
+  EXPECT_THAT(folder.warnings()[0], testing::AllOf(HasSubstr("number of legs"), HasSubstr("it goes on from checkpoint.1.bin")));
+}
+
+TEST_F(CheckpointFolderTest, WhatHasNoRoomLeavesTheOldOnesWhole) {
+  CheckpointFolder folder(dir_, kOwnTrial);
+  folder.Save(Of(1)), folder.Save(Of(2));
+  Checkpoint large = Of(3);
+  large.parts["learner"].resize(1 << 20);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{}, all{};
+  getrlimit(RLIMIT_FSIZE, &all);
+  limit = {1 << 16, all.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_THAT([&] { folder.Save(large); }, testing::ThrowsMessage<std::runtime_error>(
+                                               testing::AllOf(HasSubstr("checkpoint.bin.tmp"), HasSubstr("File too large"))));
+  setrlimit(RLIMIT_FSIZE, &all);
+  std::signal(SIGXFSZ, old_handler);
+  EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin")) << "half of it does not keep the disk full";
+  EXPECT_EQ(IterationsIn("checkpoint.bin"), 2u);
+  EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 1u);
+}
+
+// Opening one to read waits for somebody who writes.
+TEST_F(CheckpointFolderTest, AFifoIsNone) {
+  fs::create_directories(dir_);
+  ASSERT_EQ(mkfifo((dir_ / "checkpoint.bin").c_str(), 0600), 0);
+  EXPECT_FALSE(HasCheckpoint(dir_));
+  EXPECT_FALSE(CheckpointFolder(dir_, kOwnTrial).Newest());
+  EXPECT_THAT([&] { ReadCheckpoint(dir_ / "checkpoint.bin", kOwnTrial); },
+              testing::ThrowsMessage<CheckpointError>(HasSubstr("it is no file")));
+}
+
+}  // namespace
+}  // namespace backplane
