@@ -2,12 +2,27 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "store/attempt_files.hpp"
+#include "supervise/leftovers.hpp"
 #include "supervise/result.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr size_t kLogTailLines = 10;
+
+TrialSpec WithFolder(TrialSpec spec) {
+  std::filesystem::create_directories(spec.attempt_dir);
+  return spec;
+}
+
+// Of a trial that had come to its end already: only a monitor's code still ran.
+std::string EndedLate(const ChildExit& exit, const std::optional<StatusFile>& last) {
+  const std::string who = exit.signal != 0 && last && last->plugin[0] != '\0' ? last->plugin : "the process";
+  const std::string how =
+      exit.signal != 0 ? "died of " + SignalName(exit.signal) : "ended with exit code " + std::to_string(exit.code);
+  return who + " " + how + " after the trial had come to its end: what monitors still had to write may be missing";
+}
 
 }  // namespace
 
@@ -34,11 +49,12 @@ Attempt::Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, cons
                  const std::string& after, const Grant& grant)
     : place_(place),
       folder_(TrialFolderOf(place.out, trial_id)),
-      spec_(SpecOf(place, loaded, trial_id, after)),
+      spec_(WithFolder(SpecOf(place, loaded, trial_id, after))),
+      held_(folder_.folder),
       grant_(grant),
       status_(spec_.attempt_dir / "status") {
-  std::filesystem::create_directories(spec_.attempt_dir);
-  WriteFileAtomic(folder_.trial_json(), ToJson(spec_).dump(kJsonIndent));
+  LockTrial(held_);
+  ReplaceFile(folder_.trial_json(), ToJson(spec_).dump(kJsonIndent));  // every attempt writes it anew
 }
 
 TrialCommand Attempt::Command() const {
@@ -47,7 +63,9 @@ TrialCommand Attempt::Command() const {
   command.child.arguments = {"run-trial", folder_.trial_json().string()};
   command.child.stdout_file = spec_.attempt_dir / "stdout.log";
   command.child.stderr_file = spec_.attempt_dir / "stderr.log";
-  command.child.inherit_fd = place_.lock_fd;
+  command.child.inherit_fds = place_.lock_fds;
+  command.trial_lock_fd = held_.fd();
+  command.child.environment = {TrialVariable(place_.out, spec_.trial_id)};
   command.grant = grant_;
   return command;
 }
@@ -59,6 +77,8 @@ void Attempt::Stopped(StopReason reason) {
 
 std::optional<StopHow> Attempt::Look(double elapsed_s) {
   const std::optional<StatusFile> now = status_.Read();
+  // In which it was stopped it neither hung nor used up its time.
+  if (now && now->own_s > 0) elapsed_s = now->own_s;
   if (now) {
     if (!last_ || now->heartbeat != last_->heartbeat) last_sign_s_ = elapsed_s;
     last_ = now;
@@ -79,29 +99,52 @@ std::optional<StopHow> Attempt::Look(double elapsed_s) {
 
 Attempt::Ended Attempt::Conclude(const JobEnd& end) {
   if (const std::optional<StatusFile> now = status_.Read()) last_ = now;
-  const std::filesystem::path file = spec_.attempt_dir / "result.json";
-  const auto written = ReadResultJson(file);
+  const std::filesystem::path file = Here() / "result.json";
+  const std::optional<std::string> text = ReadFile(file);
+  const auto written = text ? ParseResultJson(*text) : std::nullopt;
   Ending ending{end.exit, stop_, std::nullopt, end.over_memory, end.peak_rss_bytes, grant_.memory_bytes, end.not_started};
   if (written) ending.result_state = written->at("state").get<std::string>();
-  Ended ended{Classify(ending), {}};
+  Ended ended{Classify(ending), {}, {}, {}};
+  // It could not write down why, on a full disk for example: its last words say more than its exit code.
+  if (const std::string last = written ? "" : LastWords(); ended.verdict.outcome == "temp" && !last.empty())
+    ended.verdict.why = last;
   ended.result = Record(written.value_or(nlohmann::json::object()), ended.verdict, end);
   // The trial's own sentence says more than its exit code.
   if (const auto error = ended.result.find("error");
       error != ended.result.end() && error->is_string() && ended.verdict.outcome != "ok")
     ended.verdict.why = error->get<std::string>();
+  std::optional<std::string> stands = written ? text : std::nullopt;
   if (ended.result != written.value_or(nullptr)) {
+    std::string completed = JsonText(ended.result, kJsonIndent);
     try {
-      WriteFileAtomic(file, JsonText(ended.result, kJsonIndent));
+      // Of an unfinished trial the events tell what is lost with the power.
+      if (ended.verdict.state == "COMPLETED") {
+        WriteFileAtomic(file, completed);
+      } else {
+        ReplaceFile(file, completed);
+      }
+      stands = std::move(completed);
     } catch (const std::exception& error) {
       ended.unwritten = error.what();
     }
   }
+  ended.files = FilesOf(Here(), stands, ended.result);
   return ended;
+}
+
+std::filesystem::path Attempt::Here() const { return held_.Now() / spec_.attempt_dir.filename(); }
+
+std::string Attempt::LastWords() const {
+  const std::vector<std::string> lines = LastLines(Here() / "stderr.log", 1);
+  return !lines.empty() ? lines.back() : last_ ? std::string(last_->line) : "";
 }
 
 // The trial's own words stay; what only the supervisor can know is added, and its verdict on the state counts.
 nlohmann::json Attempt::Record(nlohmann::json record, const Verdict& verdict, const JobEnd& end) const {
-  if (verdict.state == "COMPLETED" || verdict.state == "PRUNED") return record;
+  if (verdict.state == "COMPLETED" || verdict.state == "PRUNED") {
+    if (end.exit.signal != 0 || end.exit.code != 0) record["warnings"].push_back(EndedLate(end.exit, last_));
+    return record;
+  }
   record["peak_rss_bytes"] = end.peak_rss_bytes;
   record.emplace("schema", kTrialSchema);
   record.emplace("trial_id", spec_.trial_id);
@@ -114,7 +157,7 @@ nlohmann::json Attempt::Record(nlohmann::json record, const Verdict& verdict, co
     record.emplace("phase", last_->phase);
     record.emplace("plugin", last_->plugin);
   }
-  std::vector<std::string> tail = LastLines(spec_.attempt_dir / "stderr.log", kLogTailLines);
+  std::vector<std::string> tail = LastLines(Here() / "stderr.log", kLogTailLines);
   if (tail.empty() && last_ && last_->line[0] != '\0') tail.push_back(last_->line);
   if (!record.contains("error") || !record["error"].is_string()) record["error"] = verdict.why;
   record["state"] = verdict.state;

@@ -6,8 +6,11 @@
 #include <optional>
 #include <string>
 
+#include "base/held_folder.hpp"
 #include "config/loader.hpp"
+#include "record/attempt_files.hpp"
 #include "supervise/engine.hpp"
+#include "supervise/folder_watch.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/outcome.hpp"
 #include "supervise/status_reader.hpp"
@@ -19,7 +22,8 @@ struct AttemptPlace {
   std::filesystem::path out;        // the results folder
   std::filesystem::path program;    // what answers to `run-trial`
   std::filesystem::path torch_lib;  // empty: none known
-  int lock_fd = -1;                 // of the folder's lock; stays open in the keeper
+  std::vector<int> lock_fds;        // of the folder's lock; they stay open in the keeper
+  FolderWatch* watch = nullptr;     // NULL: nobody looks after the folder
 };
 
 // What the trial's next attempt is to be told. `after` is the id of the trial whose learner it starts from; empty: of none.
@@ -28,7 +32,7 @@ TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, cons
 
 class Attempt {
  public:
-  // Makes the attempt's folder and trial.json. Throws std::runtime_error.
+  // Makes the attempt's folder and trial.json, and locks the trial's folder as long as it exists. Throws std::runtime_error.
   Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const std::string& after,
           const Grant& grant);
 
@@ -36,16 +40,20 @@ class Attempt {
   unsigned number() const { return static_cast<unsigned>(spec_.attempt); }
   bool resumed() const { return spec_.resume; }
   const std::filesystem::path& folder() const { return spec_.attempt_dir; }
+  const HeldFolder& trial() const { return held_; }
   const BudgetConfig& budget() const { return spec_.experiment.budget; }
 
-  // Reads the status file; what must be done about the trial now, if anything. `elapsed_s` since it was started.
+  // Reads the status file; what must be done about the trial now, if anything. `elapsed_s` since it was started; where the
+  // trial tells its own time, that counts.
   std::optional<StopHow> Look(double elapsed_s);
   void Interrupted() { Stopped(StopReason::kInterrupt); }
   const std::optional<StatusFile>& last() const { return last_; }
+  double suspended_s() const { return last_ ? last_->suspended_s : 0; }  // in which it was stopped
 
   struct Ended {
     Verdict verdict;
     nlohmann::json result;  // as it stands in result.json now
+    AttemptFiles files;
     std::string unwritten;  // why it does not stand there, the disk being full for example; the events still say how it ended
   };
   // Tells how it ended and completes its result.json.
@@ -53,11 +61,14 @@ class Attempt {
 
  private:
   void Stopped(StopReason reason);
+  std::filesystem::path Here() const;  // the attempt's folder, also after it was moved
+  std::string LastWords() const;  // empty: none
   nlohmann::json Record(nlohmann::json record, const Verdict& verdict, const JobEnd& end) const;
 
   AttemptPlace place_;
   TrialFolder folder_;
   TrialSpec spec_;
+  HeldFolder held_;  // of the trial, after the attempt's was made in it
   Grant grant_;
   StatusReader status_;
   std::optional<StatusFile> last_;

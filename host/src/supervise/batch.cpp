@@ -4,16 +4,20 @@
 #include <chrono>
 #include <set>
 
+#include "store/damage.hpp"
 #include "store/database.hpp"
 #include "store/event_log.hpp"
 #include "store/plan_file.hpp"
+#include "store/results_folder.hpp"
 #include "supervise/attempt.hpp"
 #include "supervise/batch_display.hpp"
 #include "supervise/batch_files.hpp"
 #include "supervise/consequences.hpp"
+#include "supervise/folder_watch.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/job_table.hpp"
 #include "supervise/layout.hpp"
+#include "supervise/leftovers.hpp"
 #include "supervise/recover.hpp"
 #include "supervise/schedule.hpp"
 
@@ -47,7 +51,11 @@ class Batch {
       Session();
     } catch (...) {
       EndAll();
-      throw;
+      if (watch_->InPlace()) throw;  // otherwise that is the reason, and the words of what failed mislead
+    }
+    if (watch_->lost()) {
+      display_.Clear();
+      throw std::runtime_error(watch_->Tell());
     }
     return Report();
   }
@@ -56,15 +64,20 @@ class Batch {
   double Now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   TrialFolder FolderOf(size_t trial) const { return TrialFolderOf(request_.out, plan_.trials[trial].id); }
   const TrialRecord* RecordOf(size_t trial) const { return log_->record().Find(plan_.trials[trial].id); }
-  bool stopping() const { return report_.interrupted || !report_.paused.empty(); }
+  bool stopping() const { return report_.interrupted || !report_.paused.empty() || watch_->lost(); }
 
   void Open() {
     if (request_.fresh) {
       if (const auto moved = MoveAside(request_.out)) display_.Note("the old results are now in " + moved->string());
     }
     lock_ = std::make_unique<OutLock>(request_.out, [this](const std::string& sentence) { display_.Note(sentence); });
+    watch_ = std::make_unique<FolderWatch>(request_.out, *lock_);
     log_ = std::make_unique<EventLog>(request_.out / "events.jsonl");
     seq_before_ = log_->record().last_seq;
+    // Where the last session came to its end, so did its processes.
+    const auto& sessions = log_->record().sessions;
+    const std::string left = sessions.empty() || sessions.back().ended ? "" : EndLeftovers(request_.out);
+    if (!left.empty()) display_.Note(left);
     EndOpenAttempts(request_.out, log_.get(), &consequences_);
   }
 
@@ -91,15 +104,18 @@ class Batch {
       log_->Append("session.end", "", 0,
                    {{"why", !report_.paused.empty() ? "paused"
                             : report_.interrupted   ? "interrupted"
+                            : watch_->lost()        ? "folder lost"
                             : taken                 ? "done"
                                                     : "refused"}});
     }
-    display_.Show(nullptr, Now(), /*always=*/true);
+    if (!watch_->lost()) display_.Show(nullptr, Now(), /*always=*/true);
     display_.Clear();
   }
 
   // Brings the states of earlier sessions into the schedule.
   void TakeOver() {
+    TakeOverDamage();
+    const bool only_some = request_.only_failed || request_.only_damaged;
     std::vector<std::pair<size_t, std::string>> can_start;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const TrialRecord* record = RecordOf(i);
@@ -107,12 +123,16 @@ class Batch {
       // What it starts from may have been run again since.
       const bool again = record != nullptr && record->state == "SKIPPED" && record->why.starts_with(kLostItsStart) &&
                          !schedule_.LostItsStart(i);
-      if (!request_.only_failed) {
+      if (!only_some) {
         if (again) can_start.emplace_back(i, "the phase before it is run again");
+        if (record != nullptr && consequences_.MayPassByNow(*record)) {
+          can_start.emplace_back(i, "tried again: " + record->why);
+          schedule_.Set(i, "PLANNED");  // at once, for those that start from it
+        }
         continue;
       }
       // In the events it stays failed until it starts: if this session ends before that, the same command still means it.
-      if (again || (record != nullptr && MeantByOnlyFailed(*record, *request_.only_failed))) {
+      if (again || (record != nullptr && Meant(*record))) {
         schedule_.Set(i, "PLANNED");
       } else {
         schedule_.Leave(i);
@@ -122,6 +142,26 @@ class Batch {
     Infer();
     SkipWhatNeverCan();
     SayWhatIsNotInThePlan();
+  }
+
+  bool Meant(const TrialRecord& record) const {
+    return request_.only_failed ? MeantByOnlyFailed(record, *request_.only_failed) : MeantByOnlyDamaged(record);
+  }
+
+  // A finished trial whose files are not what they were is still to do: from its beginning, as what it learned may have come to
+  // harm too. Those that start from it and have not run yet wait for it.
+  void TakeOverDamage() {
+    std::vector<std::pair<size_t, std::string>> damaged;
+    for (size_t i = 0; i < plan_.trials.size(); ++i) {
+      const TrialRecord* record = RecordOf(i);
+      if (record == nullptr || !IsFinished(*record)) continue;
+      const std::vector<Damage> found = DamageOf(ResultsFolder{request_.out}, *record);
+      for (const Damage& one : found) display_.Note(names_[i] + " is damaged and still to do: " + SentenceOf(one));
+      if (found.empty()) continue;
+      SetCheckpointAside(FolderOf(i));  // first: an event without it would let the trial go on from its own end
+      damaged.emplace_back(i, "damaged: " + SentenceOf(found.front()));
+    }
+    SetStates("PLANNED", damaged);
   }
 
   void SayWhatIsNotInThePlan() {
@@ -159,10 +199,8 @@ class Batch {
     for (const auto& [trial, why] : trials)
       entries.push_back({"trial.state", plan_.trials[trial].id, 0, {{"state", state}, {"why", why}}});
     log_->Append(entries);
-    for (const auto& [trial, why] : trials) {
-      schedule_.Set(trial, state);
-      database_->Update(log_->record(), plan_.trials[trial].id);
-    }
+    for (const auto& [trial, why] : trials) schedule_.Set(trial, state);
+    database_->Update(log_->record());
   }
 
   // What this session is to run of points of which nothing has run yet.
@@ -184,8 +222,9 @@ class Batch {
   bool CheckBefore() {
     CheckedOptions checked = CheckOptions(plan_, Untried(), PlaceHere(), engine_, &slots_);
     report_.checks = std::move(checked.failed);
+    report_.while_checking = checked.interrupted;
     PassInterrupts();
-    if (report_.interrupted) return false;
+    if (report_.interrupted || watch_->lost()) return false;
     if (!request_.skip_invalid) return report_.checks.empty();
     std::vector<std::pair<size_t, std::string>> skipped;
     for (const FailedCheck& check : report_.checks) {
@@ -199,7 +238,7 @@ class Batch {
     return true;
   }
 
-  AttemptPlace PlaceHere() const { return {request_.out, request_.program, request_.torch_lib, lock_->fd()}; }
+  AttemptPlace PlaceHere() const { return {request_.out, request_.program, request_.torch_lib, lock_->fds(), watch_.get()}; }
 
   std::unique_ptr<Attempt> Make(size_t trial, LoadedExperiment loaded, const Grant& grant) {
     loaded.experiment.resources.device_memory_bytes = slots_.DeviceMemory(loaded.experiment.resources, grant);
@@ -211,11 +250,15 @@ class Batch {
     for (;;) {
       Launch();
       if (jobs_.empty() && (stopping() || schedule_.waiting() == 0)) return;
-      const std::vector<JobTable::Ended> ended = jobs_.Wait(kBatchTick_ms);
+      std::vector<JobTable::Ended> ended = jobs_.Wait(kBatchTick_ms);
+      LookAfterFolder();
       for (const JobTable::Ended& one : ended) Conclude(one);
+      const bool any_ended = !ended.empty();
+      ended.clear();  // lets go of the trials' folders: what is tried again at once locks its own anew
       PassInterrupts();
-      if (!ended.empty()) Launch();  // the free cores first, the tables after
-      for (const JobTable::Ended& one : ended) database_->Update(log_->record(), plan_.trials[one.job.trial].id);
+      if (watch_->lost()) continue;  // what else is written goes by the folder's name, and that leads elsewhere
+      if (any_ended) Launch();       // the free cores first, the tables after
+      if (any_ended) database_->Update(log_->record());
       const JobTable::Job* only = jobs_.Only();
       display_.Show(only != nullptr ? only->attempt.get() : nullptr, Now());
     }
@@ -229,6 +272,10 @@ class Batch {
       const ResourceConfig& resources = next_->second.experiment.resources;
       const auto grant = slots_.Take(resources, resources.exclusive);
       if (!grant) return;
+      if (!watch_->InPlace()) {
+        slots_.Give(*grant);
+        return LookAfterFolder();
+      }
       Start(*trial, next_->second, *grant);
       next_.reset();
     }
@@ -271,7 +318,8 @@ class Batch {
             {"wall_s", ended.end.wall_s},
             {"peak_rss_bytes", ended.end.peak_rss_bytes},
             {"peak_memory_bytes", ended.end.peak_memory_bytes},
-            {"memory_enforced_by", ended.end.memory_enforced_by}});
+            {"memory_enforced_by", ended.end.memory_enforced_by},
+            {"files", ToJson(ended.how.files)}});
   }
 
   // Trials of one file mostly warn of the same.
@@ -320,6 +368,14 @@ class Batch {
     jobs_.StopAll(count >= 2 ? StopHow::kKill : StopHow::kAsk);
   }
 
+  // Somebody moves, deletes or replaces what we write into: nothing more is started, and what runs is asked to end.
+  void LookAfterFolder() {
+    const auto in_place = [this](const JobTable::Job& job) { return watch_->InPlace(job.attempt->trial()); };
+    if (asked_to_leave_ || (watch_->InPlace() && jobs_.All(in_place))) return;
+    asked_to_leave_ = true;
+    jobs_.StopAll(StopHow::kAsk);
+  }
+
   // Our own records can not be written any more: what runs may still save itself, and the next session finds its results.
   void EndAll() {
     jobs_.StopAll(StopHow::kAsk);
@@ -350,6 +406,8 @@ class Batch {
   const std::vector<std::string> names_;  // [trials]
   const Clock::time_point start_ = Clock::now();
   std::unique_ptr<OutLock> lock_;
+  std::unique_ptr<FolderWatch> watch_;
+  bool asked_to_leave_ = false;  // the trials, after the folder was lost
   std::unique_ptr<EventLog> log_;
   std::unique_ptr<Database> database_;
   uint64_t seq_before_ = 0;                                  // of the newest event that an earlier session wrote

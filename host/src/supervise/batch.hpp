@@ -27,6 +27,7 @@ struct BatchRequest {
   bool quiet = false;          // nothing on stderr while it runs
   std::optional<std::set<std::string>>
       only_failed;                  // run failed trials again, of these classes (none named: of all), and nothing else
+  bool only_damaged = false;        // run finished trials whose files are damaged again, and nothing else
   std::filesystem::path program;    // what answers to `run-trial` and `keep`
   std::filesystem::path torch_lib;  // empty: none known
 };
@@ -41,6 +42,7 @@ struct BatchReport {
   std::string refused;              // why nothing was started; empty: something was, or nothing was left to do
   std::string paused;               // why the batch stopped before its end
   bool interrupted = false;         // by Ctrl-C, before the end
+  bool while_checking = false;      // that was before the first trial, while plugins were asked
   size_t started = 0;               // attempts of this session
 
   size_t Count(const std::string& state) const;

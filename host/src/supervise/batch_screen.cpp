@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "store/progress_file.hpp"
 
 namespace backplane {
@@ -60,7 +61,7 @@ void BatchScreen::PrintChanges(const std::vector<BatchRow>& rows, const BatchTot
 void BatchScreen::Note(const std::string& text) {
   const std::string block = lines_ > 0 ? block_ : "";
   Clear();
-  fmt::print(stream_, "{}\n", text);
+  fmt::print(stream_, "{}\n", Printable(text));
   if (!block.empty()) {
     Draw(block);
   }

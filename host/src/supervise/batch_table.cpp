@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/format_count.hpp"
+#include "base/printable.hpp"
 #include "base/text_columns.hpp"
 #include "store/progress_file.hpp"
 
@@ -119,7 +120,7 @@ class Table {
     std::string line = Left(CutName(row.name, name_, screen_.utf8), StateWord(row.state));
     if (!row.why.empty() && IsFinal(row.state)) {
       const size_t used = Columns(line) + kGap;
-      line += std::string(kGap, ' ') + CutEnd(row.why, used < width_ ? width_ - used : 0, screen_.utf8);
+      line += std::string(kGap, ' ') + CutEnd(Printable(row.why), used < width_ ? width_ - used : 0, screen_.utf8);
     } else {
       for (const Column& column : columns_) {
         line += std::string(kGap, ' ') + PadLeft(column.cell(row), column.cells);
@@ -222,7 +223,7 @@ std::string FormatBatch(const std::vector<BatchRow>& rows, const BatchTotals& to
 std::string FormatTrialLine(const BatchRow& row) {
   std::string line = row.name + "  " + StateWord(row.state);
   if (!row.why.empty()) {
-    return line + "  " + row.why;
+    return line + "  " + Printable(row.why);
   }
   const std::string speed = Speed(row), reached = Return(row);
   for (const std::string& part :

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/printable.hpp"
 #include "store/measurements.hpp"
 #include "supervise/eta.hpp"
 #include "supervise/layout.hpp"
@@ -43,7 +44,7 @@ BatchView::BatchView(const std::filesystem::path& out) : folder_{out}, events_(f
   const bool several_seeds = HasSeveralSeeds(plan);
   for (const PlanLine& line : plan) {
     if (!line.dropped) {
-      rows_.emplace_back().name = DisplayName(line, several_seeds);
+      rows_.emplace_back().name = Printable(DisplayName(line, several_seeds));
       trials_.emplace_back().plan = line;
     }
   }
@@ -93,8 +94,9 @@ void BatchView::FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow
     row.progress = row.sps = row.episode_return = std::nullopt;
     row.live.clear();
   }
-  row.elapsed_s = now_ - attempt.started;
+  row.elapsed_s = now_ - attempt.started;  // by a clock that may be set
   if (const std::optional<StatusFile> status = trial.status ? trial.status->Read() : std::nullopt) {
+    if (status->own_s > 0) row.elapsed_s = status->own_s;
     row.progress = status->progress;
     row.sps = status->sps;
     row.episode_return = std::isfinite(status->episode_return) ? std::optional(status->episode_return) : std::nullopt;

@@ -132,11 +132,14 @@ std::unique_ptr<TrialGroup> TrialGroup::Make(const std::filesystem::path& group,
   if (!cores.empty() && HasWord(group / "cgroup.controllers", "cpuset")) {
     Write(group / "cpuset.cpus", fmt::format("{}", fmt::join(cores, ",")));
   }
-  return std::unique_ptr<TrialGroup>(new TrialGroup(group, procs_fd));
+  return std::unique_ptr<TrialGroup>(new TrialGroup(group, procs_fd, OpenControl(group / "cgroup.kill")));
 }
 
 TrialGroup::~TrialGroup() {
   close(procs_fd_);
+  if (kill_fd_ >= 0) {
+    close(kill_fd_);
+  }
   EndGroup(group_);
 }
 

@@ -38,14 +38,16 @@ class TrialGroup {
   TrialGroup(const TrialGroup&) = delete;
 
   int procs_fd() const { return procs_fd_; }  // what a process writes "0" to, to join
+  int kill_fd() const { return kill_fd_; }    // what "1" is written to, to end all of it; -1: the kernel has no such file
   uint64_t PeakBytes() const;                 // 0 before Linux 5.19, which does not tell
   bool OomKilled() const;
 
  private:
-  TrialGroup(std::filesystem::path group, int procs_fd) : group_(std::move(group)), procs_fd_(procs_fd) {}
+  TrialGroup(std::filesystem::path group, int procs_fd, int kill_fd)
+      : group_(std::move(group)), procs_fd_(procs_fd), kill_fd_(kill_fd) {}
 
   std::filesystem::path group_;
-  int procs_fd_ = -1;
+  int procs_fd_ = -1, kill_fd_ = -1;
 };
 
 // How often the kernel's out-of-memory killer has struck in this process's control group, v1 or v2; 0 if that can not be read.

@@ -99,9 +99,14 @@ struct StartFailure {
   _exit(kExecFailed);
 }
 
-[[noreturn]] void BecomeChild(const ExecImage& image, const ChildFiles& files, int inherit_fd, const ChildSetup& setup,
-                              pid_t parent, int failure_fd) {
-  setpgid(0, 0);  // a Ctrl-C at the terminal reaches the supervisor only
+[[noreturn]] void BecomeChild(const ExecImage& image, const ChildFiles& files, const std::vector<int>& inherit_fds,
+                              const ChildSetup& setup, pid_t parent, int failure_fd) {
+  // A Ctrl-C at the terminal reaches the supervisor only.
+  if (setup.own_session) {
+    setsid();
+  } else {
+    setpgid(0, 0);
+  }
   prctl(PR_SET_PDEATHSIG, setup.death_signal);
   if (getppid() != parent) {
     _exit(kExecFailed);  // the parent died before the line above: no signal would come any more
@@ -126,7 +131,9 @@ struct StartFailure {
   dup2(files.in, STDIN_FILENO);
   dup2(files.out, STDOUT_FILENO);
   dup2(files.err, STDERR_FILENO);
-  KeepOpen(inherit_fd);
+  for (const int fd : inherit_fds) {
+    KeepOpen(fd);
+  }
   KeepOpen(setup.report_fd);
   execve(image.argv[0], image.argv.data(), image.envp.data());
   Fail(failure_fd, StartStep::kExecute);
@@ -164,8 +171,8 @@ Child::Child(const ChildCommand& command, const ChildSetup& setup) {
   RequireExecutable(command.program);
   const ExecImage image(command);
   const ChildFiles files{open("/dev/null", O_RDONLY | O_CLOEXEC),
-                         setup.own_output ? OpenLog(command.stdout_file) : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
-                         setup.own_output ? OpenLog(command.stderr_file) : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)};
+                         setup.stdout_fd < 0 ? OpenLog(command.stdout_file) : fcntl(setup.stdout_fd, F_DUPFD_CLOEXEC, 3),
+                         setup.stderr_fd < 0 ? OpenLog(command.stderr_file) : fcntl(setup.stderr_fd, F_DUPFD_CLOEXEC, 3)};
   int failure[2];
   if (pipe2(failure, O_CLOEXEC) != 0) {
     throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
@@ -176,7 +183,7 @@ Child::Child(const ChildCommand& command, const ChildSetup& setup) {
     const AllSignalsBlocked blocked;  // the child is born so: a stop that comes at once waits until it can be obeyed
     pid_ = fork();
     if (pid_ == 0) {
-      BecomeChild(image, files, command.inherit_fd, setup, parent, failure[1]);
+      BecomeChild(image, files, command.inherit_fds, setup, parent, failure[1]);
     }
     fork_error = errno;
   }
@@ -188,7 +195,9 @@ Child::Child(const ChildCommand& command, const ChildSetup& setup) {
     close(failure[0]);
     throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(fork_error));
   }
-  setpgid(pid_, pid_);  // also here, so that a kill of the group can not come too early; fails harmlessly after exec
+  if (!setup.own_session) {
+    setpgid(pid_, pid_);  // also here, so that a kill of the group can not come too early; fails harmlessly after exec
+  }
   const std::optional<StartFailure> failed = ReadFailure(failure[0]);
   close(failure[0]);
   if (failed) {

@@ -17,15 +17,16 @@ struct ChildCommand {
   std::vector<std::string> arguments;    // without the program's name
   std::vector<std::string> environment;  // "NAME=value", over this process's own
   std::filesystem::path stdout_file, stderr_file;
-  int inherit_fd = -1;  // one descriptor that stays open in the child; -1: none
+  std::vector<int> inherit_fds;  // descriptors that stay open in the child
 };
 
 // What differs between a keeper and the trial it starts.
 struct ChildSetup {
-  int death_signal = SIGTERM;  // what the child gets when this process dies
-  bool own_output = true;      // false: this process's stdout and stderr; the command's two files are not opened
-  int report_fd = -1;          // one more descriptor that stays open in the child; -1: none
-  int cgroup_procs_fd = -1;    // an open cgroup.procs: the child is in that group before it executes anything; -1: none
+  int death_signal = SIGTERM;          // what the child gets when this process dies
+  int stdout_fd = -1, stderr_fd = -1;  // what it gets as descriptors 1 and 2; -1: the command's files
+  int report_fd = -1;                  // one more descriptor that stays open in the child; -1: none
+  bool own_session = false;            // and not only a group of its own: what it starts mostly stays in it
+  int cgroup_procs_fd = -1;            // an open cgroup.procs: the child is in that group before it executes anything; -1: none
   // RLIMIT_DATA, soft and hard: private writable memory of each process. RLIMIT_AS would also count address space that CUDA and
   // allocators reserve and never touch.
   std::optional<uint64_t> data_limit_bytes;

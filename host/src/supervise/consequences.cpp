@@ -46,6 +46,10 @@ Consequence Consequences::After(const std::string& trial_id, const Verdict& verd
   return {fits_not ? "INFEASIBLE" : "FAILED", std::nullopt};
 }
 
+bool Consequences::MayPassByNow(const TrialRecord& trial) const {
+  return trial.state == "FAILED" && trial.outcome == "temp" && rules_.temp.action == FailureAction::kRetry;
+}
+
 std::optional<std::string> StopRules::Ended(const std::string& state, const std::string& outcome, double now_s) {
   if (state != "FAILED") {
     any_usable_ = any_usable_ || state == "COMPLETED" || state == "PRUNED";

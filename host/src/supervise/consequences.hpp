@@ -7,6 +7,7 @@
 #include <string>
 
 #include "config/experiment.hpp"
+#include "store/batch_record.hpp"
 #include "supervise/outcome.hpp"
 
 namespace backplane {
@@ -23,6 +24,9 @@ class Consequences {
 
   // `trial_id` only tells tries of one trial from another's.
   Consequence After(const std::string& trial_id, const Verdict& verdict);
+  // A trial that failed in an earlier session for a reason that is not its own, a full disk for example, and is worth another
+  // try in this one.
+  bool MayPassByNow(const TrialRecord& trial) const;
 
  private:
   OnFailure rules_;

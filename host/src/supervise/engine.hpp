@@ -23,6 +23,9 @@ struct TrialCommand {
   ChildCommand child;
   Grant grant;
   double grace_s = 30;  // from being asked to end until it is killed
+  // Locks the trial's folder; stays open in its keeper and in the trial itself, which may outlive both keeper and supervisor
+  // for an instant. -1: none.
+  int trial_lock_fd = -1;
 };
 
 using JobId = uint64_t;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/format_count.hpp"
+#include "base/printable.hpp"
 #include "base/text_columns.hpp"
 #include "store/measurements.hpp"
 
@@ -100,7 +101,7 @@ std::string FormatFinalTable(const std::vector<FinalRow>& rows, std::optional<si
     if (rows[i].note.empty()) {
       for (const Column& column : columns) line += std::string(kGap, ' ') + PadLeft(column.cells[i], column.width());
     } else {
-      line += "  " + rows[i].note;
+      line += "  " + Printable(rows[i].note);
     }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }

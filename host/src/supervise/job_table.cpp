@@ -22,7 +22,9 @@ std::vector<JobTable::Ended> JobTable::Wait(int timeout_ms) {
     Job& job = node.mapped();
     slots_.Give(job.grant);
     Attempt::Ended how = job.attempt->Conclude(end);
-    ended.push_back({std::move(job), end, std::move(how)});
+    JobEnd own = end;
+    own.wall_s -= job.attempt->suspended_s();
+    ended.push_back({std::move(job), own, std::move(how)});
   }
   for (auto& [id, job] : jobs_) {
     const double elapsed_s = std::chrono::duration<double>(Clock::now() - job.started).count();

@@ -1,6 +1,7 @@
 // The processes that run now: which trial each is at, what it was granted, how it ended.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -35,6 +36,10 @@ class JobTable {
   // The person wants them to end: with a checkpoint, or at once.
   void StopAll(StopHow how);
 
+  template <typename Holds>
+  bool All(Holds holds) const {
+    return std::all_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) { return holds(entry.second); });
+  }
   bool empty() const { return jobs_.empty(); }
   const Job* Only() const { return jobs_.size() == 1 ? &jobs_.begin()->second : nullptr; }  // NULL: none, or several
 

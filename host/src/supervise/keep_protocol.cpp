@@ -32,6 +32,8 @@ void Set(KeepOrder* order, const std::string& argument, const std::string& key, 
     }
   } else if (key == "--memory") {
     order->memory_bytes = Wanted(ParseSize(value), argument, "a size");
+  } else if (key == "--lock-fd") {
+    order->lock_fd = static_cast<int>(integer(value));
   } else if (key == "--cgroup") {
     order->cgroup = value;
   } else {
@@ -49,6 +51,9 @@ std::vector<std::string> ToArguments(const KeepOrder& order) {
   }
   if (order.memory_bytes) {
     arguments.push_back("--memory=" + FormatSize(*order.memory_bytes));
+  }
+  if (order.lock_fd >= 0) {
+    arguments.push_back("--lock-fd=" + std::to_string(order.lock_fd));
   }
   if (!order.cgroup.empty()) {
     arguments.push_back("--cgroup=" + order.cgroup.string());

@@ -17,6 +17,7 @@ struct KeepOrder {
   double grace_s = 30;                   // from SIGTERM until the trial is killed
   std::vector<int> cores;                // empty: as they are
   std::optional<uint64_t> memory_bytes;  // of all processes of the trial together
+  int lock_fd = -1;                      // stays open in the trial as well; -1: none
   std::filesystem::path cgroup;          // a delegated group (cgroup.hpp); empty: none
   std::filesystem::path program;
   std::vector<std::string> arguments;

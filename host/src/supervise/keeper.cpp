@@ -1,18 +1,22 @@
 #include "supervise/keeper.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -22,8 +26,10 @@
 #include "supervise/cgroup.hpp"
 #include "supervise/child.hpp"
 #include "supervise/keep_protocol.hpp"
+#include "supervise/log_pipe.hpp"
 #include "supervise/memory_watch.hpp"
 #include "trial/contract.hpp"
+#include "trial/keeper_watch.hpp"
 
 namespace backplane {
 namespace {
@@ -63,10 +69,12 @@ class Keeper {
     BecomeKeeper();
     StartTrial();
     while (!exit_) {
-      TakeSignal();
+      Wait();
       CheckTime();
     }
     EndTheRest();
+    out_.Finish();  // what reads the logs comes after the report
+    err_.Finish();
     ReportEnd();
   }
 
@@ -103,24 +111,40 @@ class Keeper {
     ChildCommand command;
     command.program = order_.program;
     command.arguments = order_.arguments;
-    ChildSetup setup{.death_signal = SIGKILL, .own_output = false};
+    // Nobody writes into it: its end tells the trial that we are gone (keeper_watch.hpp).
+    int alive[2];
+    if (pipe2(alive, O_CLOEXEC) != 0) {
+      throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
+    }
+    const KeeperLink link{alive[0], group_ ? group_->kill_fd() : -1, order_.lock_fd};
+    command.environment = {ToVariable(link)};
+    command.inherit_fds = {link.alive_fd, link.kill_fd, link.lock_fd};
+    ChildSetup setup{.death_signal = SIGKILL, .stdout_fd = out_.writer(), .stderr_fd = err_.writer(), .own_session = true};
     setup.cgroup_procs_fd = group_ ? group_->procs_fd() : -1;
     setup.data_limit_bytes = watch_ ? order_.memory_bytes : std::nullopt;
     trial_ = std::make_unique<Child>(command, setup);
+    out_.CloseWriter();
+    err_.CloseWriter();
+    close(alive[0]);
     Report(order_, ToLine(KeepStart{trial_->pid(), ProcessStart(trial_->pid()).value_or(0)}));
   }
 
-  // Waits for the next signal, until the next deadline if there is one.
-  void TakeSignal() {
+  // For a signal or something printed, until the next deadline if there is one.
+  void Wait() {
     const std::optional<Clock::time_point> until = NextDeadline();
-    const auto left =
-        until ? std::max(milliseconds(0), std::chrono::ceil<milliseconds>(*until - Clock::now())) : milliseconds(0);
-    const timespec timeout{left.count() / 1000, left.count() % 1000 * 1000000};
-    siginfo_t info;
-    if (sigtimedwait(&signals_, &info, until ? &timeout : nullptr) < 0) {
-      return;
+    const auto left = until ? std::max<int64_t>(0, std::chrono::ceil<milliseconds>(*until - Clock::now()).count()) : -1;
+    pollfd watched[] = {{signal_fd_, POLLIN, 0}, {out_.reader(), POLLIN, 0}, {err_.reader(), POLLIN, 0}};
+    poll(watched, std::size(watched), static_cast<int>(std::min<int64_t>(left, INT_MAX)));
+    out_.Take();
+    err_.Take();
+    signalfd_siginfo info;
+    if (read(signal_fd_, &info, sizeof info) == sizeof info) {
+      Obey(static_cast<int>(info.ssi_signo));
     }
-    switch (info.si_signo) {
+  }
+
+  void Obey(int signal) {
+    switch (signal) {
       case SIGTERM: Ask(); break;
       case SIGQUIT: trial_->Signal(SIGKILL); break;
       case SIGUSR1: kill(trial_->pid(), SIGUSR1); break;
@@ -212,6 +236,8 @@ class Keeper {
 
   const KeepOrder& order_;
   const sigset_t signals_;
+  const int signal_fd_ = signalfd(-1, &signals_, SFD_NONBLOCK | SFD_CLOEXEC);
+  LogPipe out_{STDOUT_FILENO}, err_{STDERR_FILENO};
   std::unique_ptr<TrialGroup> group_;
   std::optional<MemoryWatch> watch_;
   std::unique_ptr<Child> trial_;

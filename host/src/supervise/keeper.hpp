@@ -7,7 +7,8 @@
 //   SIGQUIT  the trial's group gets SIGKILL
 //   SIGUSR1  passed on to the trial
 // SIGINT and SIGHUP are ignored: the terminal's Ctrl-C is the supervisor's. The descriptors it was started with stay open in
-// it, and in it alone, until nothing of the trial is left: a lock among them is held that long.
+// it, and in it alone, until nothing of the trial is left: a lock among them is held that long. Its own stdout and stderr are
+// the trial's log files; what the trial prints comes to it through pipes (log_pipe.hpp).
 #pragma once
 
 #include <string>

@@ -1,20 +1,23 @@
 #include "supervise/layout.hpp"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "base/files.hpp"
-#include "trial/checkpoint.hpp"
+#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -45,15 +48,54 @@ std::optional<ProcessId> ReadHolder(const std::filesystem::path& out) {
   return ProcessIdFromJson(nlohmann::json::parse(ReadFile(LockFile(out)).value_or(""), nullptr, /*allow_exceptions=*/false));
 }
 
-bool TryLock(int fd, std::chrono::milliseconds at_most) {
-  const auto end = std::chrono::steady_clock::now() + at_most;
+enum class Lock { kGot = 1, kTaken };
+
+// Where a filesystem can not lock this kind of file (NFS: a folder) nobody holds it.
+Lock TryLock(int fd) {
   while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) {
+      return Lock::kTaken;
+    }
+    if (errno != EINTR) {
+      break;
+    }
+  }
+  return Lock::kGot;
+}
+
+bool LockWithin(int fd, std::chrono::milliseconds at_most) {
+  const auto end = std::chrono::steady_clock::now() + at_most;
+  while (TryLock(fd) != Lock::kGot) {
     if (std::chrono::steady_clock::now() >= end) {
       return false;
     }
     std::this_thread::sleep_for(kRetry);
   }
   return true;
+}
+
+// Who has locked what this descriptor is of, as the kernel lists it: "7: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF".
+// Absent: it is not listed, or the process that took the lock is gone and others have inherited it.
+std::optional<ProcessId> FindLocker(int fd) {
+  struct stat held {};
+  if (fstat(fd, &held) != 0) {
+    return std::nullopt;
+  }
+  std::istringstream locks(ReadFile("/proc/locks").value_or(""));
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string number, kind, advisory, mode, place;
+    ProcessId process = ThisProcess();
+    if (!(words >> number >> kind >> advisory >> mode >> process.pid >> place) || kind != "FLOCK" ||
+        !place.ends_with(":" + std::to_string(held.st_ino))) {
+      continue;
+    }
+    if (const auto start = ProcessStart(process.pid)) {
+      process.pid_start = *start;
+      return process;
+    }
+  }
+  return std::nullopt;
 }
 
 [[noreturn]] void RefuseInUse(const std::filesystem::path& out, const std::optional<ProcessId>& holder) {
@@ -65,62 +107,138 @@ bool TryLock(int fd, std::chrono::milliseconds at_most) {
                            "; wait for it, stop it with `backplane stop`, or choose another folder with --out");
 }
 
-// False once `--fresh` of another run has renamed the folder: then the lock is that of the old results.
-bool IsStillAt(int fd, const std::filesystem::path& file) {
-  struct stat held {
-  }, there{};
-  return fstat(fd, &held) == 0 && stat(file.c_str(), &there) == 0 && held.st_dev == there.st_dev && held.st_ino == there.st_ino;
-}
+class Locking {
+ public:
+  Locking(std::filesystem::path out, const OutLock::Say& say) : out_(std::move(out)), say_(say) {}
 
-// Waits for trials whose supervisor is dead. True if the lock was got.
-bool WaitForOrphans(int fd, const std::filesystem::path& out, const OutLock::Say& say) {
-  if (say) {
-    say("waiting for trials in " + out.string() + " to end: the run that started them is gone");
+  struct Locked {
+    int file, folder;  // the caller's to close
+  };
+  // Absent if the folder was moved away meanwhile, or never came to be for that reason.
+  std::optional<Locked> Try() {
+    std::filesystem::create_directories(out_);
+    Descriptor folder{open(out_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    const std::filesystem::path file = LockFile(out_);
+    Descriptor lock{open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)};
+    if (lock.fd < 0 && errno == ENOENT) {
+      return std::nullopt;
+    }
+    if (lock.fd < 0) {
+      throw std::runtime_error("cannot create " + file.string() + ": " + std::strerror(errno));
+    }
+    if (!LockWithin(lock.fd, kBriefly)) {
+      const std::optional<ProcessId> holder = ReadHolder(out_);
+      const bool locked = holder && !IsAlive(*holder) && WaitForOrphans(lock.fd);
+      if (!locked && IsAt(lock.fd, file)) {
+        RefuseInUse(out_, holder);
+      }
+    }
+    // `--fresh` of another run may have renamed the folder: then the lock is that of the old results.
+    if (!IsAt(lock.fd, file) || folder.fd < 0) {
+      return std::nullopt;
+    }
+    TakeWhereTheFileWasRemoved(folder.fd);
+    for (const auto& trial : TrialFolders()) {
+      TakeWhereTheFileWasRemoved(Descriptor{open(trial.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)}.fd);
+    }
+    return Locked{lock.Release(), folder.Release()};
   }
-  return TryLock(fd, kOrphansEnd);
-}
 
-// The locked file; absent if it was moved away meanwhile, or never came to be for that reason.
-std::optional<int> OpenLocked(const std::filesystem::path& out, const OutLock::Say& say) {
-  std::filesystem::create_directories(out);
-  const std::filesystem::path file = LockFile(out);
-  Descriptor lock{open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)};
-  if (lock.fd < 0 && errno == ENOENT) {
-    return std::nullopt;
+ private:
+  std::vector<std::filesystem::path> TrialFolders() const {
+    std::vector<std::filesystem::path> folders;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(out_ / "trials", error)) {
+      folders.push_back(entry.path());
+    }
+    return folders;
   }
-  if (lock.fd < 0) {
-    throw std::runtime_error("cannot create " + file.string() + ": " + std::strerror(errno));
-  }
-  if (!TryLock(lock.fd, kBriefly)) {
-    const std::optional<ProcessId> holder = ReadHolder(out);
-    const bool locked = holder && !IsAlive(*holder) && WaitForOrphans(lock.fd, out, say);
-    if (!locked && IsStillAt(lock.fd, file)) {
-      RefuseInUse(out, holder);
+
+  // We have the file, but whoever runs here holds the folders too: somebody removed the file under a batch.
+  void TakeWhereTheFileWasRemoved(int fd) {
+    if (fd < 0 || LockWithin(fd, std::chrono::milliseconds(0))) {
+      return;
+    }
+    const std::optional<ProcessId> locker = FindLocker(fd);
+    if (locker || !WaitForOrphans(fd)) {
+      RefuseInUse(out_, locker);
     }
   }
-  return IsStillAt(lock.fd, file) ? std::optional(lock.Release()) : std::nullopt;
+
+  // Waits for trials whose supervisor is dead. True if the lock was got.
+  bool WaitForOrphans(int fd) {
+    if (say_ && !said_) {
+      said_ = true;
+      say_("waiting for trials in " + out_.string() + " to end: the run that started them is gone");
+    }
+    return LockWithin(fd, kOrphansEnd);
+  }
+
+  const std::filesystem::path out_;
+  const OutLock::Say& say_;
+  bool said_ = false;
+};
+
+// A lock file can be copied with its folder: who is named there need not be at work here.
+bool HasOpen(pid_t pid, const std::filesystem::path& file) {
+  std::error_code error;
+  std::filesystem::directory_iterator opened("/proc/" + std::to_string(pid) + "/fd", error);
+  if (error) {
+    return !IsFree(file.parent_path());  // another user's: the lock itself tells whether anybody is at work
+  }
+  return std::any_of(begin(opened), end(opened), [&](const auto& entry) {
+    std::error_code closed;
+    return std::filesystem::equivalent(entry.path(), file, closed);
+  });
+}
+
+constexpr const char* kResultFiles[] = {"run.json", "plan.jsonl", "events.jsonl"};
+
+// --fresh renames what it finds, and a wrong --out must not cost anybody a folder. `lock` alone is left by a run that was
+// ended early.
+void RequireResults(const std::filesystem::path& out) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(out)) {
+    names.push_back(entry.path().filename().string());
+  }
+  const auto has = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  std::erase(names, "lock");
+  if (names.empty() || std::any_of(std::begin(kResultFiles), std::end(kResultFiles), has)) {
+    return;
+  }
+  std::sort(names.begin(), names.end());
+  constexpr size_t kShown = 3;
+  const size_t more = names.size() - std::min(names.size(), kShown);
+  names.resize(names.size() - more);
+  throw std::runtime_error(fmt::format(
+      "{} is not a results folder: it holds {}{}, and none of {}; --fresh moves nothing else "
+      "away. Choose another folder with --out",
+      out.string(), fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "", fmt::join(kResultFiles, ", ")));
 }
 
 }  // namespace
 
 OutLock::OutLock(const std::filesystem::path& out, const Say& say, LockFor what_for) {
-  std::optional<int> locked;
-  while (!(locked = OpenLocked(out, say))) {
+  Locking locking(out, say);
+  std::optional<Locking::Locked> locked;
+  while (!(locked = locking.Try())) {
   }
-  Descriptor lock{*locked};
+  Descriptor file{locked->file}, folder{locked->folder};
   const std::string text = what_for == LockFor::kBatch ? ToJson(ThisProcess()).dump() + "\n" : "";
   // Never empty in between: a watcher would take the batch for ended.
-  if (pwrite(lock.fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
-      ftruncate(lock.fd, static_cast<off_t>(text.size())) != 0) {
+  if (pwrite(file.fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
+      ftruncate(file.fd, static_cast<off_t>(text.size())) != 0) {
     throw std::runtime_error("cannot write " + LockFile(out).string() + ": " + std::strerror(errno));
   }
-  fd_ = lock.Release();
+  fd_ = file.Release();
+  folder_fd_ = folder.Release();
 }
 
 OutLock::~OutLock() {
   // While we still hold it: this process may live on without being at work here.
   [[maybe_unused]] const int emptied = ftruncate(fd_, 0);
   close(fd_);
+  close(folder_fd_);
 }
 
 std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out) {
@@ -128,7 +246,8 @@ std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out) {
   // What runs elsewhere can not be looked up here, and the machine may be gone for ever (a container of yesterday): the lock
   // knows.
   const bool here = holder && holder->hostname == ThisProcess().hostname;
-  return holder && (here ? IsAlive(*holder) : !IsFree(out)) ? holder : std::nullopt;
+  const bool at_work = holder && (here ? IsAlive(*holder) && HasOpen(holder->pid, LockFile(out)) : !IsFree(out));
+  return at_work ? holder : std::nullopt;
 }
 
 bool IsFree(const std::filesystem::path& out) {
@@ -156,9 +275,14 @@ unsigned TrialFolder::LastAttempt() const {
   return last;
 }
 
-bool TrialFolder::HasCheckpoint() const {
-  std::error_code error;
-  return std::filesystem::is_regular_file(checkpoint() / kCheckpointFile, error);
+bool TrialFolder::HasCheckpoint() const { return backplane::HasCheckpoint(checkpoint()); }
+
+void LockTrial(const HeldFolder& trial) {
+  if (trial.fd() >= 0 && TryLock(trial.fd()) == Lock::kTaken) {
+    const std::optional<ProcessId> locker = FindLocker(trial.fd());
+    throw std::runtime_error(trial.name().string() + " is in use by another process" +
+                             (locker ? " (" + std::to_string(locker->pid) + ")" : ""));
+  }
 }
 
 TrialFolder TrialFolderOf(const std::filesystem::path& out, const std::string& trial_id) {
@@ -170,6 +294,13 @@ std::optional<std::filesystem::path> MoveAside(const std::filesystem::path& out)
   if (!std::filesystem::exists(from)) {
     return std::nullopt;
   }
+  if (!std::filesystem::is_directory(from)) {
+    throw std::runtime_error(from.string() + " is not a folder; choose another one with --out");
+  }
+  if (std::filesystem::is_empty(from)) {
+    return std::nullopt;
+  }
+  RequireResults(from);
   // A running experiment is not moved away under its feet. Held until the rename is done: who waits for this lock then finds
   // that it belongs to the old results, and takes the new folder's.
   const OutLock lock(from);

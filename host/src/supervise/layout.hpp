@@ -5,7 +5,9 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/held_folder.hpp"
 #include "base/process.hpp"
 
 namespace backplane {
@@ -15,27 +17,30 @@ enum class LockFor {
   kUpkeep,     // the file stays empty: no batch runs, and `stop` has nobody to signal
 };
 
-// Held by one process at a time; the file says by which supervisor (base/process.hpp, as JSON). The descriptor is passed on to
-// the keepers of the trials, so trials that outlive a killed supervisor still keep the folder: two processes never write the
-// same checkpoint.
+// Held by one process at a time: the file `lock`, which says by which supervisor (base/process.hpp, as JSON), and the folder
+// itself, for a file can be removed and made anew. The descriptors are passed on to the keepers of the trials, so trials that
+// outlive a killed supervisor still keep the folder: two processes never write the same checkpoint.
 class OutLock {
  public:
   using Say = std::function<void(const std::string& sentence)>;
 
   // Waits up to 40 s for trials whose supervisor is dead, which end by themselves; `say` then gets one sentence. Throws
-  // std::runtime_error with a sentence that names the holder if another supervisor is at work.
+  // std::runtime_error with a sentence that names the holder if another supervisor is at work, also where its lock file was
+  // removed, and where only the folder of a trial is still locked.
   explicit OutLock(const std::filesystem::path& out, const Say& say = {}, LockFor what_for = LockFor::kBatch);
   ~OutLock();
   OutLock(const OutLock&) = delete;
 
-  int fd() const { return fd_; }
+  int fd() const { return fd_; }  // of the file
+  std::vector<int> fds() const { return {fd_, folder_fd_}; }
 
  private:
-  int fd_ = -1;
+  int fd_ = -1, folder_fd_ = -1;
 };
 
-// The supervisor that works in OUT now; absent if there is none, whether or not trials of a dead one still run. One of another
-// machine counts while anything keeps the lock.
+// The supervisor that works in OUT now; absent if there is none, whether or not trials of a dead one still run. It has this
+// very lock file open: what the file of a copied folder says is of another one. One of another machine counts while anything
+// keeps the lock.
 std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out);
 
 // False while a supervisor or a trial keeps OUT. Takes the lock for a moment: an OutLock made meanwhile tries again.
@@ -49,12 +54,16 @@ struct TrialFolder {
   std::filesystem::path attempt(unsigned number) const { return folder / ("attempt-" + std::to_string(number)); }
 
   unsigned LastAttempt() const;  // 0: none
-  bool HasCheckpoint() const;    // a whole one: not what a killed write has left
+  bool HasCheckpoint() const;    // one to go on from: not what a killed write has left
 };
+
+// Locks the folder of a trial, as whoever runs it does as long as it runs. Throws std::runtime_error if another process has.
+void LockTrial(const HeldFolder& trial);
 
 TrialFolder TrialFolderOf(const std::filesystem::path& out, const std::string& trial_id);
 
-// Renames OUT to OUT.1 (or the next free number) and returns the new name; absent if there was nothing to move.
+// Renames OUT to OUT.1 (or the next free number) and returns the new name; absent if there was nothing to move. Throws
+// std::runtime_error if OUT is in use, or holds something and no results.
 std::optional<std::filesystem::path> MoveAside(const std::filesystem::path& out);
 
 }  // namespace backplane

@@ -49,7 +49,9 @@ std::vector<std::string> TrialEnvironment(const TrialCommand& command) {
   return ours;
 }
 
-struct Pipe {
+}  // namespace
+
+struct LocalEngine::Pipe {
   Pipe() {
     if (pipe2(fds, O_CLOEXEC) != 0) {
       throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
@@ -72,8 +74,6 @@ struct Pipe {
 
   int fds[2];
 };
-
-}  // namespace
 
 struct LocalEngine::Job {
   Job(const ChildCommand& keep, const ChildSetup& setup, std::unique_ptr<Pipe> pipe)
@@ -130,6 +130,7 @@ JobId LocalEngine::Start(const TrialCommand& command) {
                         .grace_s = command.grace_s,
                         .cores = command.grant.cores,
                         .memory_bytes = command.grant.memory_bytes,
+                        .lock_fd = command.trial_lock_fd,
                         .cgroup = cgroup_,
                         .program = command.child.program,
                         .arguments = command.child.arguments};
@@ -138,6 +139,9 @@ JobId LocalEngine::Start(const TrialCommand& command) {
   keep.arguments = ToArguments(order);
   keep.arguments.insert(keep.arguments.begin(), "keep");
   keep.environment = TrialEnvironment(command);
+  if (command.trial_lock_fd >= 0) {
+    keep.inherit_fds.push_back(command.trial_lock_fd);
+  }
   const ChildSetup setup{.report_fd = pipe->writer(), .blocked_signals = KeeperSignals()};
   jobs_[++last_] = std::make_unique<Job>(keep, setup, std::move(pipe));
   return last_;

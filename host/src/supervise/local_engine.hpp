@@ -27,6 +27,7 @@ class LocalEngine : public Engine {
   std::vector<JobEnd> Wait(int timeout_ms) override;
 
  private:
+  struct Pipe;  // from a keeper to its job
   struct Job;
 
   JobEnd Conclude(JobId id, Job& job);

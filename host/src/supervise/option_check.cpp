@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <map>
 #include <memory>
 #include <set>
@@ -11,6 +12,7 @@
 #include "base/json_text.hpp"
 #include "supervise/check_choice.hpp"
 #include "supervise/interrupt.hpp"
+#include "supervise/leftovers.hpp"
 #include "supervise/status_reader.hpp"
 #include "trial/check_trials.hpp"
 
@@ -20,15 +22,18 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kCheckTick_ms = 200;
-// Between two answers, at least: most of a check is loading a large library from a cold disk, or reading a data set. The experiment's
-// hang_timeout may give more.
+// Between two answers, at least: most of a check is loading a large library from a cold disk, or reading a data set. The
+// experiment's hang_timeout may give more.
 constexpr double kPatience_s = 60;
+
+constexpr double kGrace_s = 1;  // after a Ctrl-C: there is nothing to save
 
 // One configuration that is asked for.
 struct Question {
   std::vector<size_t> trials;  // that have it; the first one lends its name
   LoadedExperiment loaded;
   std::optional<LoadedExperiment> before = {};  // of the phase before
+  bool killed = false;                          // from outside, when it was asked before
 };
 using Questions = std::vector<Question*>;
 
@@ -42,6 +47,13 @@ std::string ConfigurationOf(const LoadedExperiment& loaded) {
 std::string ProcessOf(const LoadedExperiment& loaded) {
   return loaded.env->file.string() + "\n" + loaded.learner->file.string() + "\n" +
          ToJson(loaded.experiment)["resources"].dump();
+}
+
+// By a person, or by the kernel when the machine's memory ran out: no plugin does so by a fault of its own.
+bool KilledFromOutside(const Ending& ending) {
+  const int signal = ending.exit.signal;
+  return ending.stop == StopReason::kNone && !ending.over_memory &&
+         (signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT);
 }
 
 class Checker {
@@ -74,6 +86,8 @@ class Checker {
  private:
   std::filesystem::path folder() const { return place_.out / "check"; }
 
+  bool FolderInPlace() const { return place_.watch == nullptr || place_.watch->InPlace(); }
+
   void Collect(const std::vector<size_t>& trials) {
     std::map<size_t, Question*> of_point;
     std::map<std::string, Question*> of_configuration;
@@ -103,7 +117,7 @@ class Checker {
   void AskAll(Questions open) {
     while (!open.empty() && !report_.interrupted) {
       Ask(&open);
-      if (InterruptScope::Count() > 0) report_.interrupted = true;
+      if (InterruptScope::Count() > 0 || !FolderInPlace()) report_.interrupted = true;
     }
   }
 
@@ -113,6 +127,7 @@ class Checker {
     std::filesystem::create_directories(dir);
     const size_t failed_before = report_.failed.size();
     const Ending ending = RunProcess(*open, dir);
+    if (!FolderInPlace()) return;
     std::istringstream answers(ReadFile(dir / "stdout.log").value_or(""));
     for (std::string line; std::getline(answers, line);) {
       const auto check = TrialCheckFromLine(line);
@@ -121,8 +136,13 @@ class Checker {
       open->erase(open->begin());
     }
     if (!open->empty() && InterruptScope::Count() == 0) {
-      EndedAt(*open->front(), ending, dir);
-      open->erase(open->begin());
+      Question& at = *open->front();
+      const bool again = KilledFromOutside(ending) && !at.killed;
+      at.killed = KilledFromOutside(ending);
+      if (!again) {
+        EndedAt(at, ending, dir);
+        open->erase(open->begin());
+      }
     }
     if (report_.failed.size() == failed_before) std::filesystem::remove_all(dir);
   }
@@ -133,11 +153,13 @@ class Checker {
     if (!grant) throw std::runtime_error("no room for the check of a trial although nothing runs");
     TrialCommand command;
     command.grant = *grant;
+    command.grace_s = kGrace_s;
     command.child.program = place_.program;
     command.child.arguments = {"run-trial", "--check"};
     command.child.stdout_file = dir / "stdout.log";
     command.child.stderr_file = dir / "stderr.log";
-    command.child.inherit_fd = place_.lock_fd;
+    command.child.inherit_fds = place_.lock_fds;
+    command.child.environment = {TrialVariable(place_.out, IdOf(*open.front()))};
     for (const Question* question : open) command.child.arguments.push_back(WriteTrialJson(*question, *grant, dir).string());
     Ending ending;
     ending.memory_limit_bytes = grant->memory_bytes;
@@ -157,10 +179,10 @@ class Checker {
     if (question.before) {
       TrialSpec spec_before = SpecOf(place_, *question.before, before, "");
       spec_before.attempt_dir = dir;
-      WriteFileAtomic(CheckedBefore(dir, before), ToJson(spec_before).dump(kJsonIndent));
+      ReplaceFile(CheckedBefore(dir, before), ToJson(spec_before).dump(kJsonIndent));
     }
     const std::filesystem::path file = dir / (IdOf(question) + ".json");
-    WriteFileAtomic(file, ToJson(spec).dump(kJsonIndent));
+    ReplaceFile(file, ToJson(spec).dump(kJsonIndent));
     return file;
   }
 
@@ -183,6 +205,7 @@ class Checker {
         size = now;
         last_sign = Clock::now();
       }
+      if (!FolderInPlace()) engine_.Stop(job, StopHow::kKill);  // there is nothing to save
       if (const int count = InterruptScope::Count(); count != interrupts) {
         interrupts = count;
         engine_.Stop(job, count >= 2 ? StopHow::kKill : StopHow::kAsk);
@@ -215,12 +238,17 @@ class Checker {
          : by_itself  ? last
                       : verdict.why + "; its last line: " + last,
          dir);
-    if (const auto status = StatusReader(dir / kCheckStatus).Read()) report_.failed.back().plugin = status->plugin;
+    FailedCheck& failed = report_.failed.back();
+    failed.killed = KilledFromOutside(ending);
+    if (!by_itself) failed.cause = verdict.why;
+    if (failed.killed) return;  // whose code it was in says nothing
+    if (const auto status = StatusReader(dir / kCheckStatus).Read()) failed.plugin = status->plugin;
   }
 
   void Fail(const Question& question, const std::string& outcome, const std::string& error, const std::filesystem::path& dir) {
     const LoadedExperiment& loaded = question.loaded;
-    report_.failed.push_back({question.trials, loaded.env->id, loaded.learner->id, outcome, error, "", "", "", dir});
+    FailedCheck failed{question.trials, loaded.env->id, loaded.learner->id, outcome, error, "", "", "", dir, error};
+    report_.failed.push_back(std::move(failed));
   }
 
   // Where all that were asked of a pair failed, and not for an option that may be another one elsewhere, the others of it need
@@ -235,7 +263,7 @@ class Checker {
       if (unasked_.contains(trial)) continue;
       const auto found = of_trial.find(trial);
       const auto [known, fresh] = failed.try_emplace(PairOf(plan_, plan_.trials[trial]), nullptr);
-      const bool speaks = found != of_trial.end() && found->second->path.empty();
+      const bool speaks = found != of_trial.end() && found->second->path.empty() && !found->second->killed;
       if (fresh && speaks) known->second = found->second;
       if (!speaks) known->second = nullptr;
     }
@@ -263,7 +291,8 @@ CheckedOptions CheckOptions(const Plan& plan, const std::vector<size_t>& trials,
 }
 
 bool FitsNever(const FailedCheck& check) {
-  return check.outcome == "config" || check.outcome == "plugin" || check.outcome == "signal" || check.outcome == "nan";
+  return !check.killed &&
+         (check.outcome == "config" || check.outcome == "plugin" || check.outcome == "signal" || check.outcome == "nan");
 }
 
 }  // namespace backplane

@@ -21,6 +21,8 @@ struct FailedCheck {
   std::string plugin;            // whose fault; empty: not known
   std::string path, place;       // the option that it is about, and where that was set ("walk.yaml:4:20"); empty: not known
   std::filesystem::path folder;  // of its logs and its trial.json
+  std::string cause;             // of a crash: the error without what was said last, which may be other words at each point
+  bool killed = false;           // from outside, twice: no fault of the experiment, and another try may go through
 };
 
 struct CheckedOptions {
@@ -29,7 +31,8 @@ struct CheckedOptions {
 };
 
 // Asks for some of `trials`, places in the plan (TrialsToCheck); equal configurations once. Those of one pair of plugins and
-// the same resources share a process; where that ends by a crash, another one asks for the rest. What does not fit into memory
+// the same resources share a process; where that ends by a crash, another one asks for the rest, and where it was
+// killed from outside, for all that is open. What does not fit into memory
 // is no failure: the trials themselves will say so. What failed leaves its logs in `place.out`/check. Nothing else may run in
 // `engine`. Needs an InterruptScope. Throws std::runtime_error.
 CheckedOptions CheckOptions(const Plan& plan, const std::vector<size_t>& trials, const AttemptPlace& place, Engine* engine,

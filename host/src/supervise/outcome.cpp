@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstring>
 
@@ -43,6 +45,12 @@ Verdict BySignal(int signal, const Ending& ending) {
     return {"signal", "FAILED", "killed from outside by SIGKILL (the kernel does so when memory runs out)", name};
   }
   return {"signal", "FAILED", "died of " + name, name};
+}
+
+bool IsOfTheContract(int code) {
+  constexpr std::array kCodes{kExitOk,      kExitUsage, kExitTemp,    kExitConfig, kExitGpuOom,
+                              kExitHostOom, kExitNan,   kExitTimeout, kExitPlugin};
+  return std::find(kCodes.begin(), kCodes.end(), code) != kCodes.end();
 }
 
 Verdict ByExitZero(const Ending& ending) {
@@ -92,9 +100,9 @@ Verdict Classify(const Ending& ending) {
   if (!ending.not_started.empty()) {
     return {"temp", "FAILED", "could not be started: " + ending.not_started, ""};
   }
-  // The result is a trial's last act: whoever killed it after that came too late.
+  // With its result a trial has come to its end and only monitors still run: whoever ended the process then came too late.
   const bool whole = ending.result_state == "COMPLETED" || ending.result_state == "PRUNED";
-  if (whole && ending.exit.signal != 0) {
+  if (whole && (ending.exit.signal != 0 || !IsOfTheContract(ending.exit.code))) {
     return ByExitZero(ending);
   }
   const bool complete = whole && ending.exit.code == kExitOk;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/format_count.hpp"
+#include "base/printable.hpp"
 #include "machine/resource_measures.hpp"
 
 namespace backplane {
@@ -59,7 +60,7 @@ std::string LiveHeading(const std::string& name, const std::vector<LiveValue>& a
   const auto last_part = [](const std::string& whole) { return whole.substr(whole.rfind('/') + 1); };
   const std::string brief = last_part(name);
   const auto alike = std::count_if(all.begin(), all.end(), [&](const LiveValue& one) { return last_part(one.name) == brief; });
-  return brief.empty() || alike > 1 ? name : brief;
+  return Printable(brief.empty() || alike > 1 ? name : brief);
 }
 
 Screen DetectScreen(int fd) {
@@ -89,7 +90,7 @@ std::string FormatClock(double seconds) {
 
 std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget, double elapsed_s, std::optional<double> left_s,
                            int width) {
-  std::string line = fmt::format("{:<8}", status.phase);
+  std::string line = fmt::format("{:<8}", Printable(status.phase));
   std::vector<std::string> fields;
   fields.push_back(budget.iterations ? fmt::format("iteration {}/{}", status.iteration, *budget.iterations)
                                      : fmt::format("iteration {}", status.iteration));
@@ -133,7 +134,7 @@ std::optional<double> Progress::Left(const StatusFile& status, double elapsed_s)
 }
 
 void Progress::Update(const StatusFile& status, double elapsed_s) {
-  const std::optional<double> left_s = Left(status, elapsed_s);
+  const std::optional<double> left_s = Left(status, status.own_s > 0 ? status.own_s : elapsed_s);
   if (screen_.live) {
     // One column less than there is: a full line makes some terminals wrap, and the redraw would then climb the screen.
     const int width = std::min(screen_.width, kMaxLiveWidth) - 1;
@@ -150,7 +151,7 @@ void Progress::Update(const StatusFile& status, double elapsed_s) {
 
 void Progress::Note(const std::string& text) {
   Clear();
-  fmt::print(stream_, "{}\n", text);
+  fmt::print(stream_, "{}\n", Printable(text));
   std::fflush(stream_);
 }
 

@@ -9,6 +9,8 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
+#include "store/attempt_files.hpp"
+#include "store/damage.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/result.hpp"
 #include "trial/contract.hpp"
@@ -16,27 +18,29 @@
 namespace backplane {
 namespace {
 
+constexpr char kStale[] = "the supervisor ended before the trial did";
 
-void WriteStaleResult(const TrialFolder& folder, const std::string& trial_id, unsigned attempt) {
-  if (!std::filesystem::exists(folder.attempt(attempt))) return;
-  WriteFileAtomic(folder.attempt(attempt) / "result.json",
-                  nlohmann::json{{"schema", kTrialSchema},
-                                 {"trial_id", trial_id},
-                                 {"attempt", attempt},
-                                 {"state", "KILLED"},
-                                 {"outcome", "stale"},
-                                 {"error", "the supervisor ended before the trial did"}}
-                      .dump(kJsonIndent));
+// What was written; absent where there is no folder for it.
+std::optional<std::string> WriteStaleResult(const TrialFolder& folder, const std::string& trial_id, unsigned attempt) {
+  if (!std::filesystem::exists(folder.attempt(attempt))) return std::nullopt;
+  const std::string text = nlohmann::json{{"schema", kTrialSchema}, {"trial_id", trial_id}, {"attempt", attempt},
+                                          {"state", "KILLED"},      {"outcome", "stale"},   {"error", kStale}}
+                               .dump(kJsonIndent);
+  ReplaceFile(folder.attempt(attempt) / "result.json", text);
+  return text;
 }
 
 void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_id, unsigned attempt, EventLog* log,
                     Consequences* consequences) {
   const TrialFolder folder = TrialFolderOf(out, trial_id);
-  const auto result = ReadResultJson(folder.attempt(attempt) / "result.json");
+  const std::filesystem::path dir = folder.attempt(attempt);
+  const std::optional<std::string> text = ReadFile(dir / "result.json");
+  const auto result = text ? ParseResultJson(*text) : std::nullopt;
   if (!result) {
-    WriteStaleResult(folder, trial_id, attempt);
-    log->Append("attempt.end", trial_id, attempt,
-                {{"outcome", "stale"}, {"state", "PLANNED"}, {"why", "the supervisor ended before the trial did"}});
+    const auto written = WriteStaleResult(folder, trial_id, attempt);
+    log->Append(
+        "attempt.end", trial_id, attempt,
+        {{"outcome", "stale"}, {"state", "PLANNED"}, {"why", kStale}, {"files", ToJson(FilesOf(dir, written, nullptr))}});
     return;
   }
   Verdict verdict;
@@ -44,17 +48,20 @@ void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_i
   verdict.state = Text(At(*result, "state"), "FAILED");
   verdict.why = Text(At(*result, "error"));
   verdict.on_device = At(*result, "on_device") == true;
+  // The trial may have been killed while it brought this to the disk, and the event will say that it is there.
+  if (verdict.state == "COMPLETED") WriteFileAtomic(dir / "result.json", *text);
   log->Append("attempt.end", trial_id, attempt,
               {{"outcome", verdict.outcome},
                {"state", consequences->After(trial_id, verdict).state},
                {"why", verdict.why},
                {"wall_s", At(*result, "wall_s")},
+               {"files", ToJson(FilesOf(dir, text, *result))},
                {"adopted", true}});
 }
 
 bool Finished(const BatchRecord& record, const std::string& trial_id) {
   const TrialRecord* trial = record.Find(trial_id);
-  return trial != nullptr && (trial->state == "COMPLETED" || trial->state == "PRUNED");
+  return trial != nullptr && IsFinished(*trial);
 }
 
 }  // namespace
@@ -97,6 +104,20 @@ bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& cl
     return attempt.ended && attempt.outcome != "ok" && attempt.outcome != "killed" && attempt.outcome != "stale" &&
            meant(attempt.outcome);
   });
+}
+
+bool MeantByOnlyDamaged(const TrialRecord& trial) {
+  return !IsFinished(trial) && std::any_of(trial.attempts.begin(), trial.attempts.end(), [](const AttemptRecord& attempt) {
+    return attempt.outcome == "ok" || attempt.outcome == "pruned";
+  });
+}
+
+void SetCheckpointAside(const TrialFolder& folder) {
+  if (!std::filesystem::exists(folder.checkpoint())) return;
+  // The number of the attempt that begins anew: no two have the same.
+  const std::string name = "checkpoint.before-attempt-" + std::to_string(folder.LastAttempt() + 1);
+  std::filesystem::rename(folder.checkpoint(), folder.folder / name);
+  SyncFolder(folder.folder);
 }
 
 std::vector<ChangedFile> ChangedFiles(const std::vector<PlanLine>& before, const Plan& now, const BatchRecord& record) {

@@ -10,6 +10,7 @@
 #include "store/event_log.hpp"
 #include "store/plan_file.hpp"
 #include "supervise/consequences.hpp"
+#include "supervise/layout.hpp"
 #include "supervise/schedule.hpp"
 #include "sweep/plan.hpp"
 
@@ -28,6 +29,13 @@ std::vector<Inferred> InferInfeasible(const Plan& plan, const Schedule& schedule
 
 // Whether --only-failed of these classes (none: all) means this trial: it failed, or it was under way again after it had.
 bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& classes);
+
+// Whether --only-damaged means this trial, which is not finished (any more): it was, and its files were found damaged.
+bool MeantByOnlyDamaged(const TrialRecord& trial);
+
+// Renames its checkpoint, if it has one, so that the next attempt begins anew; on the disk when this returns. Throws
+// std::runtime_error.
+void SetCheckpointAside(const TrialFolder& folder);
 
 // A file whose content changed under points that have finished trials.
 struct ChangedFile {

@@ -46,13 +46,14 @@ std::vector<PhaseShare> ParsePhases(const json& value) {
 
 }  // namespace
 
+std::optional<json> ParseResultJson(const std::string& text) {
+  json result = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return At(result, "state").is_string() ? std::optional(std::move(result)) : std::nullopt;
+}
+
 std::optional<json> ReadResultJson(const std::filesystem::path& file) {
   const std::optional<std::string> text = ReadFile(file);
-  if (!text) {
-    return std::nullopt;
-  }
-  json result = json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  return At(result, "state").is_string() ? std::optional(std::move(result)) : std::nullopt;
+  return text ? ParseResultJson(*text) : std::nullopt;
 }
 
 TrialResult ParseResult(const json& result) {

@@ -41,6 +41,7 @@ struct TrialResult {
 };
 
 // Absent if there is no file or it is not an object with a "state".
+std::optional<nlohmann::json> ParseResultJson(const std::string& text);
 std::optional<nlohmann::json> ReadResultJson(const std::filesystem::path& file);
 TrialResult ParseResult(const nlohmann::json& json);
 

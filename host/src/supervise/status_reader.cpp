@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 
 namespace backplane {
@@ -18,8 +19,9 @@ std::optional<StatusFile> StatusReader::Read() {
     fd_ = open(file_.c_str(), O_RDONLY | O_CLOEXEC);
   }
   // Read and not mapped: a trial that cuts its file short must not take the reader down with SIGBUS.
-  StatusFile copy;
-  if (fd_ < 0 || pread(fd_, &copy, sizeof copy, 0) != static_cast<ssize_t>(sizeof copy) ||
+  StatusFile copy{};
+  // What was added at the end is not in files of earlier versions.
+  if (fd_ < 0 || pread(fd_, &copy, sizeof copy, 0) < static_cast<ssize_t>(offsetof(StatusFile, own_s)) ||
       std::strncmp(copy.magic, kStatusMagic, sizeof copy.magic) != 0) {
     return std::nullopt;  // being made
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/format_count.hpp"
+#include "base/printable.hpp"
 #include "base/text_columns.hpp"
 #include "supervise/progress.hpp"
 
@@ -92,6 +93,7 @@ std::string Beside(std::vector<std::string> names, const std::vector<Side>& side
     names.emplace_back("episodes");
   }
   const std::string corner = "mean ± s.e.";
+  for (std::string& name : names) name = Printable(name);
   const size_t first = Widest(names, Columns(corner));
   std::string text;
   for (size_t begin = 0; begin < sides.size();) {
@@ -223,13 +225,13 @@ std::string FormatFailure(const TrialResult& result, const SummaryContext& conte
   // Lines are left to the terminal to break: breaks of ours would cut paths that are to be copied.
   for (const auto& [label, words] : {std::pair("why", why), std::pair("signal", result.signal),
                                      std::pair("last phase", result.phase), std::pair("last plugin", result.plugin)}) {
-    if (!words.empty()) text += Row(label, {words});
+    if (!words.empty()) text += Row(label, {Printable(words)});
   }
   // Often the reason is what was said last: it need not stand there twice.
   std::vector<std::string> said;
   for (const std::string& line : result.log_tail) {
     if (!why.ends_with(line)) {
-      said.push_back(line);
+      said.push_back(Printable(line));
     }
   }
   return text + Row("last lines", said) + Places(context);

@@ -93,7 +93,7 @@ TEST_F(CgroupTest, TrialsGroupHasItsLimitsAndAsksForTheEnd) {
 
 TEST_F(CgroupTest, EngineEndsTheGroupsOfDeadKeepersOnly) {
   Put("cgroup.subtree_control", "memory");
-  Child keeper({"/bin/true", {}, {}, {}, {}, -1});
+  Child keeper({"/bin/true", {}, {}, {}, {}, {}});
   while (!keeper.Wait(100)) {
   }
   const std::filesystem::path dead = GroupOfKeeper(own_, keeper.pid()), alive = GroupOfKeeper(own_, getpid());
@@ -110,7 +110,7 @@ TEST_F(CgroupTest, ChildIsInTheGroupBeforeItRuns) {
   const std::filesystem::path group = GroupOfKeeper(own_, 42);
   const auto trial = TrialGroup::Make(group, std::nullopt, {});
   const std::filesystem::path seen = root_ / "seen";
-  Child child({"/bin/cat", {(group / "cgroup.procs").string()}, {}, seen, {}, -1}, {.cgroup_procs_fd = trial->procs_fd()});
+  Child child({"/bin/cat", {(group / "cgroup.procs").string()}, {}, seen, {}, {}}, {.cgroup_procs_fd = trial->procs_fd()});
   while (!child.Wait(100)) {
   }
   EXPECT_EQ("0", ReadFile(seen));

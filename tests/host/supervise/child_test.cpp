@@ -20,7 +20,7 @@ class ChildTest : public testing::Test {
   ~ChildTest() override { std::filesystem::remove_all(folder_); }
 
   ChildCommand Shell(const std::string& script) {
-    return {"/bin/sh", {"-c", script}, {"OMP_NUM_THREADS=1"}, folder_ / "stdout.log", folder_ / "stderr.log", -1};
+    return {"/bin/sh", {"-c", script}, {"OMP_NUM_THREADS=1"}, folder_ / "stdout.log", folder_ / "stderr.log", {}};
   }
   ChildExit Run(const std::string& script) { return Child(Shell(script)).Wait(-1).value(); }
 
@@ -77,7 +77,7 @@ TEST_F(ChildTest, WhatItLeftInItsGroupEndsWithIt) {
   int alive[2];  // the helper holds the other end: it reads as ended when the helper has
   ASSERT_EQ(0, pipe2(alive, O_CLOEXEC));
   ChildCommand command = Shell("sleep 600 &");
-  command.inherit_fd = alive[1];
+  command.inherit_fds = {alive[1]};
   Child child(command);
   close(alive[1]);
   EXPECT_EQ(0, child.Wait(-1)->code);

@@ -85,5 +85,17 @@ TEST(StopRules, TooLargeAShareOfFailuresPauses) {
   EXPECT_TRUE(rules.Ended("FAILED", "nan", 200));
 }
 
+TEST(Consequences, WhatWasNotTheTrialsFaultIsTriedAgainByTheNextSession) {
+  TrialRecord trial;
+  trial.state = "FAILED";
+  trial.outcome = "temp";
+  OnFailure rules;
+  EXPECT_TRUE(Consequences(rules).MayPassByNow(trial));
+  rules.temp = {FailureAction::kFail, 0};
+  EXPECT_FALSE(Consequences(rules).MayPassByNow(trial));
+  trial.outcome = "nan";
+  EXPECT_FALSE(Consequences(OnFailure()).MayPassByNow(trial));
+}
+
 }  // namespace
 }  // namespace backplane

@@ -25,7 +25,7 @@ class EngineTest : public testing::Test {
 
   TrialCommand Fake(std::vector<std::string> arguments) const {
     TrialCommand command;
-    command.child = {kFakeTrial, std::move(arguments), {mark_}, folder_ / "stdout.log", folder_ / "stderr.log", -1};
+    command.child = {kFakeTrial, std::move(arguments), {mark_}, folder_ / "stdout.log", folder_ / "stderr.log", {}};
     command.grace_s = 0.1;
     return command;
   }

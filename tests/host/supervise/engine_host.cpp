@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   }
   backplane::LocalEngine engine(argv[1]);
   backplane::TrialCommand command;
-  command.child = {argv[4], {argv + 5, argv + argc}, {}, {}, {}, lock};
+  command.child = {argv[4], {argv + 5, argv + argc}, {}, {}, {}, {lock}};
   command.grace_s = 0.1;
   for (int i = 0; i < std::stoi(argv[3]); ++i) {
     engine.Start(command);

@@ -15,12 +15,13 @@ std::string Complaint(const std::vector<std::string>& arguments) {
 }
 
 TEST(KeepProtocol, OrderComesBackFromItsArguments) {
-  const KeepOrder sent{5, 0.25, {3, 7}, 1000001, "/sys/fs/cgroup/mine", "/bin/echo", {"--grace=9", "--", ""}};
+  const KeepOrder sent{5, 0.25, {3, 7}, 1000001, 6, "/sys/fs/cgroup/mine", "/bin/echo", {"--grace=9", "--", ""}};
   const KeepOrder got = OrderFromArguments(ToArguments(sent));
   EXPECT_EQ(sent.report_fd, got.report_fd);
   EXPECT_EQ(sent.grace_s, got.grace_s);
   EXPECT_EQ(sent.cores, got.cores);
   EXPECT_EQ(sent.memory_bytes, got.memory_bytes);
+  EXPECT_EQ(sent.lock_fd, got.lock_fd);
   EXPECT_EQ(sent.cgroup, got.cgroup);
   EXPECT_EQ(sent.program, got.program);
   EXPECT_EQ(sent.arguments, got.arguments);

@@ -23,8 +23,11 @@ class LayoutTest : public testing::Test {
 TEST_F(LayoutTest, FreshTakesTheNextFreeNumber) {
   EXPECT_FALSE(MoveAside(out_));
   std::filesystem::create_directories(out_);
+  EXPECT_FALSE(MoveAside(out_)) << "an empty folder is there to be used";
+  std::ofstream(out_ / "plan.jsonl") << "{}";
   EXPECT_EQ(folder_ / "run.1", MoveAside(out_));
   std::filesystem::create_directories(out_);
+  std::ofstream(out_ / "events.jsonl") << "{}";
   EXPECT_EQ(folder_ / "run.2", MoveAside(out_ / ""));
   EXPECT_FALSE(std::filesystem::exists(out_));
 }
@@ -33,6 +36,42 @@ TEST_F(LayoutTest, FolderInUseIsRefusedAndNotMoved) {
   const OutLock lock(out_);
   EXPECT_THROW(OutLock{out_}, std::runtime_error);
   EXPECT_THROW(MoveAside(out_), std::runtime_error);
+}
+
+TEST_F(LayoutTest, FreshMovesNothingButResults) {
+  std::filesystem::create_directories(out_ / "photos");
+  EXPECT_THAT([&] { MoveAside(out_); }, testing::ThrowsMessage<std::runtime_error>(
+                                            testing::HasSubstr("not a results folder: it holds photos, and none")));
+  EXPECT_TRUE(std::filesystem::exists(out_ / "photos"));
+  EXPECT_FALSE(std::filesystem::exists(out_ / "lock"));
+  std::ofstream(folder_ / "file") << "x";
+  EXPECT_THROW(MoveAside(folder_ / "file"), std::runtime_error);
+}
+
+TEST_F(LayoutTest, FolderWhoseLockFileWasRemovedIsInUseAllTheSame) {
+  const OutLock lock(out_);
+  std::filesystem::remove(out_ / "lock");
+  EXPECT_THAT([&] { OutLock{out_}; },
+              testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("process " + std::to_string(getpid()))));
+}
+
+TEST_F(LayoutTest, FolderOfWhichATrialStillRunsIsInUse) {
+  std::filesystem::create_directories(TrialFolderOf(out_, "0123456789ab").folder);
+  std::optional<HeldFolder> trial(std::in_place, TrialFolderOf(out_, "0123456789ab").folder);
+  LockTrial(*trial);
+  EXPECT_THROW(LockTrial(HeldFolder(trial->name())), std::runtime_error);
+  EXPECT_THROW(OutLock{out_}, std::runtime_error);
+  trial.reset();
+  const OutLock lock(out_);
+}
+
+// A copy of a folder, while its batch runs, names a supervisor that is not at work in it.
+TEST_F(LayoutTest, CopiedLockNamesNobody) {
+  const OutLock lock(out_);
+  std::filesystem::create_directories(folder_ / "copy");
+  std::filesystem::copy(out_ / "lock", folder_ / "copy/lock");
+  EXPECT_TRUE(FindSupervisor(out_));
+  EXPECT_FALSE(FindSupervisor(folder_ / "copy"));
 }
 
 TEST_F(LayoutTest, LockSaysWhoHoldsItAndIsEmptyAfterwards) {

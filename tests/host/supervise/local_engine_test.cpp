@@ -32,24 +32,24 @@ struct FailureRow {
 TEST_F(EngineTest, EveryRowOfTheFailureTable) {
   const std::string result = (folder_ / "result.json").string();
   const FailureRow table[] = {{{"result", result, R"({"state": "COMPLETED"})"}, 0, 0, "ok"},
-                       {{"result", result, R"({"state": "PRUNED"})"}, 0, 0, "pruned"},
-                       {{"result", result, R"({"state": "COMPL)"}, 0, 0, "plugin"},
-                       {{"exit", "0"}, 0, 0, "plugin"},
-                       {{"exit", "64"}, 64, 0, "config"},
-                       {{"exit", "78"}, 78, 0, "config"},
-                       {{"exit", "75"}, 75, 0, "temp"},
-                       {{"exit", "101"}, 101, 0, "oom"},
-                       {{"exit", "102"}, 102, 0, "oom"},
-                       {{"exit", "103"}, 103, 0, "nan"},
-                       {{"exit", "104"}, 104, 0, "timeout"},
-                       {{"exit", "110"}, 110, 0, "plugin"},
-                       {{"exit", "139"}, 139, 0, "signal"},
-                       {{"die", std::to_string(SIGSEGV)}, 0, SIGSEGV, "signal"},
-                       {{"die", std::to_string(SIGABRT)}, 0, SIGABRT, "signal"},
-                       {{"die", std::to_string(SIGBUS)}, 0, SIGBUS, "signal"},
-                       {{"die", std::to_string(SIGFPE)}, 0, SIGFPE, "signal"},
-                       {{"die", std::to_string(SIGILL)}, 0, SIGILL, "signal"},
-                       {{"die", std::to_string(SIGKILL)}, 0, SIGKILL, "signal"}};
+                              {{"result", result, R"({"state": "PRUNED"})"}, 0, 0, "pruned"},
+                              {{"result", result, R"({"state": "COMPL)"}, 0, 0, "plugin"},
+                              {{"exit", "0"}, 0, 0, "plugin"},
+                              {{"exit", "64"}, 64, 0, "config"},
+                              {{"exit", "78"}, 78, 0, "config"},
+                              {{"exit", "75"}, 75, 0, "temp"},
+                              {{"exit", "101"}, 101, 0, "oom"},
+                              {{"exit", "102"}, 102, 0, "oom"},
+                              {{"exit", "103"}, 103, 0, "nan"},
+                              {{"exit", "104"}, 104, 0, "timeout"},
+                              {{"exit", "110"}, 110, 0, "plugin"},
+                              {{"exit", "139"}, 139, 0, "signal"},
+                              {{"die", std::to_string(SIGSEGV)}, 0, SIGSEGV, "signal"},
+                              {{"die", std::to_string(SIGABRT)}, 0, SIGABRT, "signal"},
+                              {{"die", std::to_string(SIGBUS)}, 0, SIGBUS, "signal"},
+                              {{"die", std::to_string(SIGFPE)}, 0, SIGFPE, "signal"},
+                              {{"die", std::to_string(SIGILL)}, 0, SIGILL, "signal"},
+                              {{"die", std::to_string(SIGKILL)}, 0, SIGKILL, "signal"}};
   for (const FailureRow& row : table) {
     std::filesystem::remove(result);
     const JobEnd end = Run(row.arguments);
@@ -140,6 +140,39 @@ TEST_F(EngineTest, EnvironmentCoresAndOutputAreTheTrials) {
   EXPECT_THAT(LastLines(folder_ / "stderr.log", 10), ElementsAre("oops"));
 }
 
+// 200 MB, its last line without a line's end, then a crash.
+TEST_F(EngineTest, ATrialThatPrintsWithoutEndCostsABoundedLogWithItsLastLine) {
+  TrialCommand command =
+      Fake({"-c",
+            "echo first >&2; yes 'much ado about nothing' | head -c 200100000 >&2; printf 'last words' >&2; kill -SEGV $$"});
+  command.child.program = "/bin/sh";
+  engine_.Start(command);
+  EXPECT_EQ(SIGSEGV, End().exit.signal);
+  EXPECT_LE(std::filesystem::file_size(folder_ / "stderr.log"), (32u + 4u + 1u) << 20);
+  EXPECT_THAT(ReadFile(folder_ / "stderr.log").value(), testing::StartsWith("first\nmuch ado"));
+  EXPECT_THAT(LastLines(folder_ / "stderr.log", 2), ElementsAre("much ado about nothing", "last words"));
+}
+
+TEST_F(EngineTest, LastWordsOfATrialThatIsKilledSurvive) {
+  TrialCommand command = Fake({"-c", "yes | head -c 40000000; echo last words; kill -KILL $$"});
+  command.child.program = "/bin/sh";
+  engine_.Start(command);
+  EXPECT_EQ(SIGKILL, End().exit.signal);
+  EXPECT_THAT(LastLines(folder_ / "stdout.log", 1), ElementsAre("last words"));
+}
+
+// A daemon that keeps the pipe open, and one that prints as it is killed.
+TEST_F(EngineTest, WhatATrialLeavesBehindHoldsUpNoLog) {
+  TrialCommand command = Fake({"-c", "setsid sh -c 'while :; do echo noise; done' & setsid sleep 600 & echo done; exit 3"});
+  command.child.program = "/bin/sh";
+  const auto began = std::chrono::steady_clock::now();
+  engine_.Start(command);
+  EXPECT_EQ(3, End().exit.code);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+  EXPECT_THAT(ReadFile(folder_ / "stdout.log").value(), HasSubstr("done\n"));
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
 TEST_F(EngineTest, TrialOfTheCpuSeesNoGpu) {
   TrialCommand command = Fake({"-c", "echo [${CUDA_VISIBLE_DEVICES-unset}]"});
   command.child.program = "/bin/sh";
@@ -183,7 +216,7 @@ TEST_F(EngineTest, KeeperThatIsKilledTakesItsTrialAndAllOfItWithIt) {
 }
 
 TEST_F(EngineTest, KeeperThatIsKilledTakesNoOtherJobWithIt) {
-  const Child bystander({"/bin/sleep", {"600"}, {}, {}, {}, -1});
+  const Child bystander({"/bin/sleep", {"600"}, {}, {}, {}, {}});
   const JobId killed = StartReady({"leave-all-and-sleep"});
   const std::vector<pid_t> before = ChildrenOf(getpid());
   const JobId other = engine_.Start(Fake({"leave-all-and-sleep"}));
@@ -228,7 +261,7 @@ TEST_F(EngineTest, SupervisorThatIsKilledLeavesNothingAndKeepsTheFolderUntilThen
                 {mark_},
                 log,
                 log,
-                -1});
+                {}});
     Until([&] { return ReadFile(log).value_or("").starts_with("started"); });
     std::this_thread::sleep_for(std::chrono::milliseconds(moment_ms));
     host.Signal(SIGKILL);

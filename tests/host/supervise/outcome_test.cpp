@@ -29,7 +29,12 @@ TEST(Outcome, ExitZeroNeedsAResult) {
   EXPECT_EQ("plugin", Exit(0).outcome);
 }
 
-TEST(Outcome, UnknownExitCodeIsAPluginThatEndedTheProcess) { EXPECT_EQ("plugin", Exit(7, "COMPLETED").outcome); }
+TEST(Outcome, UnknownExitCodeIsAPluginThatEndedTheProcess) {
+  EXPECT_EQ("plugin", Exit(7).outcome);
+  EXPECT_EQ("plugin", Exit(7, "FAILED").outcome);
+  EXPECT_EQ("ok", Exit(7, "COMPLETED").outcome) << "a monitor did so after the trial's end";
+  EXPECT_EQ("temp", Exit(75, "COMPLETED").outcome) << "the trial itself says that its result is not safe";
+}
 
 TEST(Outcome, SignalsAreNamed) {
   for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGKILL}) {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/files.hpp"
+#include "store/damage.hpp"
 
 namespace backplane {
 namespace {
@@ -81,6 +82,19 @@ TEST_F(RecoverTest, ACompleteResultWithoutAnyEventIsTakenOver) {
   EXPECT_EQ(log.record().Find("b"), nullptr) << "it may run again";
 }
 
+// Whether its events were lost or its metrics: what it says it wrote is what must be there.
+TEST_F(RecoverTest, AResultWithoutItsMetricsIsTakenOverAndFoundDamaged) {
+  Result("a", R"({"state": "COMPLETED", "outcome": "ok", "iterations": 3,
+                  "metrics_parts": [{"attempt": 1, "lines": 3, "bytes": 48, "crc32c": 7}]})");
+  EventLog log(out_ / "events.jsonl");
+  Consequences consequences{OnFailure()};
+  EndOpenAttempts(out_, &log, &consequences);
+  EXPECT_EQ(log.record().Find("a")->attempts.back().end_body.at("files").at("metrics_lines"), 3);
+  const std::vector<Damage> found = DamageOf(ResultsFolder{out_}, *log.record().Find("a"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].found, "no such file");
+}
+
 TEST(OnlyFailed, MeansWhatFailedAndWhatWasUnderWayAgainAfterIt) {
   TrialRecord trial;
   trial.state = "FAILED";
@@ -94,6 +108,43 @@ TEST(OnlyFailed, MeansWhatFailedAndWhatWasUnderWayAgainAfterIt) {
   EXPECT_TRUE(MeantByOnlyFailed(trial, {}));
   trial.attempts.erase(trial.attempts.begin());
   EXPECT_FALSE(MeantByOnlyFailed(trial, {})) << "it was only stopped";
+}
+
+TEST(OnlyDamaged, MeansWhatWasFinishedAndIsNotAnyMore) {
+  TrialRecord trial;
+  trial.attempts = {{1, 0, 1, "ok", ""}};
+  trial.state = "COMPLETED";
+  EXPECT_FALSE(MeantByOnlyDamaged(trial));
+  trial.state = "PLANNED";
+  EXPECT_TRUE(MeantByOnlyDamaged(trial));
+  trial.attempts.push_back({2, 2, 3, "killed", ""});
+  EXPECT_TRUE(MeantByOnlyDamaged(trial)) << "the same command still means it after a stop";
+  trial.attempts.erase(trial.attempts.begin());
+  EXPECT_FALSE(MeantByOnlyDamaged(trial)) << "it was never finished";
+}
+
+TEST_F(RecoverTest, ACheckpointSetAsideIsNoneAndStaysReadable) {
+  const TrialFolder folder = TrialFolderOf(out_, "a");
+  std::filesystem::create_directories(folder.attempt(2));
+  SetCheckpointAside(folder);  // none: nothing to do
+  std::filesystem::create_directories(folder.checkpoint());
+  std::ofstream(folder.checkpoint() / "checkpoint.bin") << "bytes";
+  ASSERT_TRUE(folder.HasCheckpoint());
+  SetCheckpointAside(folder);
+  EXPECT_FALSE(folder.HasCheckpoint());
+  EXPECT_EQ(ReadFile(folder.folder / "checkpoint.before-attempt-3/checkpoint.bin"), "bytes");
+}
+
+TEST_F(RecoverTest, TheEndSaysWhatStandsOnTheDisk) {
+  Result("a", R"({"state": "COMPLETED", "outcome": "ok"})");
+  std::ofstream(out_ / "trials/a/attempt-1/metrics.jsonl") << "{}\n{}\ntorn";
+  const nlohmann::json whole = Recover("a").attempts.back().end_body.at("files");
+  EXPECT_EQ(whole["metrics_lines"], 2);
+  EXPECT_EQ(whole["result"]["sha256"], Sha256OfFile(out_ / "trials/a/attempt-1/result.json"));
+  std::filesystem::create_directories(out_ / "trials/b/attempt-1");
+  const nlohmann::json stale = Recover("b").attempts.back().end_body.at("files");
+  EXPECT_EQ(stale["metrics_lines"], 0);
+  EXPECT_EQ(stale["result"]["sha256"], Sha256OfFile(out_ / "trials/b/attempt-1/result.json")) << "the one written for it";
 }
 
 Plan TwoTrials(const std::string& plugin) {

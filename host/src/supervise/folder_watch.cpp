@@ -1,0 +1,71 @@
+#include "supervise/folder_watch.hpp"
+
+#include "base/shell_argument.hpp"
+
+namespace backplane {
+namespace {
+
+std::filesystem::path Made(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+bool Exists(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+// "was deleted", "was moved", "is another folder now"
+std::string WhatHappened(const HeldFolder& folder) {
+  if (folder.Deleted()) {
+    return "was deleted";
+  }
+  return Exists(folder.name()) ? "leads to another folder now" : "was moved";
+}
+
+}  // namespace
+
+FolderWatch::FolderWatch(const std::filesystem::path& out, const OutLock& lock)
+    : lock_(lock), out_(out), trials_(Made(out / "trials")) {}
+
+bool FolderWatch::InPlace() {
+  if (what_.empty()) {
+    what_ = WhatIsWrong();
+  }
+  return what_.empty();
+}
+
+bool FolderWatch::InPlace(const HeldFolder& trial) {
+  if (InPlace() && !trial.InPlace()) {
+    what_ = "the folder of a running trial, " + trial.name().string() + ", " + WhatHappened(trial);
+  }
+  return what_.empty();
+}
+
+std::string FolderWatch::WhatIsWrong() const {
+  if (!out_.InPlace()) {
+    return "the results folder " + out_.name().string() + " " + WhatHappened(out_);
+  }
+  if (!IsAt(lock_.fd(), out_.name() / "lock")) {
+    return "the lock of the results folder, " + (out_.name() / "lock").string() + ", was removed";
+  }
+  return trials_.InPlace() ? "" : "the folder of the trials, " + trials_.name().string() + ", " + WhatHappened(trials_);
+}
+
+std::string FolderWatch::Tell() const {
+  const std::string text = what_ + " while the batch ran; its trials were asked to end";
+  const std::filesystem::path where = out_.Where();
+  if (where.empty()) {
+    return text + (out_.Deleted() ? ". The results are gone; the same command starts anew"
+                                  : ". The results are where it was moved to, which can not be seen from here");
+  }
+  const bool whole = Exists(where / "events.jsonl") && trials_.InPlace() && Exists(where / "plan.jsonl");
+  if (out_.InPlace()) {
+    return text + (whole ? ". The results are in " : ". What is left of the results is in ") + where.string() +
+           "; the same command goes on from there";
+  }
+  return text + ". The results are in " + where.string() + "; the same command with --out " + ShellArgument(where.string()) +
+         " goes on from there";
+}
+
+}  // namespace backplane

@@ -1,0 +1,48 @@
+// What a trial prints, on its way into a file: the beginning as it comes, and the end, which a crash explains itself in. What
+// lies between is left out where there is more than both can hold, so that a trial that prints without end fills no disk.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace backplane {
+
+struct LogBounds {
+  uint64_t head_bytes = uint64_t{32} << 20;  // the file as it is while the trial runs
+  size_t tail_bytes = size_t{4} << 20;       // the newest of the rest: in memory, appended by Finish
+};
+
+// [one thread]
+class LogPipe {
+ public:
+  // `file` is open for appending, stays the caller's and has to outlive this. Throws std::runtime_error.
+  explicit LogPipe(int file, LogBounds bounds = {});
+  ~LogPipe();
+  LogPipe(const LogPipe&) = delete;
+
+  int writer() const { return writer_; }
+  void CloseWriter();                     // the process that prints has its own by now
+  int reader() const { return reader_; }  // to poll; -1: nobody holds a writer any more
+
+  // Takes what is there, some of it if there is much. Never waits for the printing side, also where a process that nobody knows
+  // of has kept the writer. A disk that is full is no error: then the end is kept all the same.
+  void Take();
+  // Once what prints has ended: takes the rest and appends the end.
+  void Finish();
+
+ private:
+  bool TakeOnce();
+  void Keep(const char* text, size_t size);
+  std::string Tail() const;
+
+  const int file_;
+  const LogBounds bounds_;
+  int reader_ = -1, writer_ = -1;
+  uint64_t head_left_bytes_;
+  std::string ring_;            // the newest tail_bytes of what did not go into the file; wraps at ring_at_ once it is full
+  size_t ring_at_ = 0;          // where the next byte goes, and so the oldest is, in a full ring
+  uint64_t dropped_bytes_ = 0;  // overwritten in the ring
+};
+
+}  // namespace backplane
