@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "cli/commands.hpp"
+#include "cli/damage_text.hpp"
 #include "supervise/batch_screen.hpp"
 #include "supervise/batch_view.hpp"
 #include "supervise/stop_batch.hpp"
@@ -64,7 +65,9 @@ int StatusCommand(const StatusArgs& args) {
   const std::string text =
       args.json ? ProgressText().Of(batch->Progress()) : FormatBatch(batch->rows(), batch->totals(), PictureScreen());
   std::fputs(text.c_str(), stdout);
-  return kOk;
+  return SayDamage(DamageIn(ResultsFolder{args.out}, batch->record(), ReadPlanFile(ResultsFolder{args.out}.plan())))
+             ? static_cast<int>(kFailed)
+             : static_cast<int>(kOk);
 }
 
 int WatchCommand(const BatchArgs& args) {

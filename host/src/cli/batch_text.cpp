@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/json_text.hpp"
+#include "base/printable.hpp"
 #include "base/shell_argument.hpp"
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
@@ -19,6 +20,7 @@
 namespace backplane {
 namespace {
 
+constexpr char kStoppedBeforeTheStart[] = "stopped; nothing was started; the same command goes on\n";
 constexpr size_t kShownTrials = 40, kShownFailures = 5;
 const char* const kStates[] = {"COMPLETED", "PRUNED", "INFEASIBLE", "FAILED", "SKIPPED", "PLANNED"};
 
@@ -44,6 +46,11 @@ class BatchText {
       std::fputs(report_.refused.c_str(), stderr);
       return;
     }
+    if (report_.interrupted && report_.started == 0) {
+      if (args_.json) std::printf("%s\n", JsonText(Json(), 1).c_str());
+      std::fputs(report_.while_checking ? kStoppedWhileChecking : kStoppedBeforeTheStart, stderr);
+      return;
+    }
     PrintChecks();
     const bool refused = !report_.checks.empty() && !request_.skip_invalid;
     if (args_.json) {
@@ -63,16 +70,23 @@ class BatchText {
  private:
   void PrintChecks() const {
     if (report_.checks.empty()) return;
-    const std::vector<Diagnostic> errors = DiagnosticsOf(plan_, report_.checks);
-    PrintErrors(errors);
-    std::fprintf(stderr, "%zu %s in %s", errors.size(), errors.size() == 1 ? "error" : "errors", args_.input.file.c_str());
-    for (const FailedCheck& check : report_.checks) {
-      if (check.outcome != "config") std::fprintf(stderr, "; log: %s", (check.folder / "stderr.log").c_str());
+    const std::vector<SaidOnce> errors = SayOnce(plan_, report_.checks);
+    size_t in_file = 0;
+    for (const SaidOnce& said : errors) {
+      PrintErrors({said.diagnostic});
+      in_file += said.check.killed ? 0 : 1;
     }
-    std::fputs(request_.skip_invalid ? "; the trials concerned are left out\n"
-               : AllTrialsRefused()  ? "; nothing was started\n"
-                                     : "; nothing was started; --skip-invalid runs the other trials\n",
-               stderr);
+    std::string end;
+    if (in_file > 0) end = fmt::format("{} {} in {}", in_file, in_file == 1 ? "error" : "errors", args_.input.file.string());
+    if (in_file < errors.size())
+      end += in_file > 0 ? "; the same command tries the rest again" : "the same command tries again";
+    for (const SaidOnce& said : errors) {
+      if (said.check.outcome != "config") end += "; log: " + (said.check.folder / "stderr.log").string();
+    }
+    end += request_.skip_invalid ? "; the trials concerned are left out"
+           : AllTrialsRefused()  ? "; nothing was started"
+                                 : "; nothing was started; --skip-invalid runs the other trials";
+    std::fprintf(stderr, "%s\n", end.c_str());
   }
 
   bool AllTrialsRefused() const {
@@ -156,7 +170,7 @@ class BatchText {
       if (report_.trials[i].state != "FAILED" || shown++ >= kShownFailures) continue;
       std::fprintf(stderr, "%s",
                    fmt::format("  {} FAILED ({}): {}\n    again: {} replay {} {}\n", names_[i], report_.trials[i].outcome,
-                               report_.trials[i].why, args_.typed_program, request_.out.string(), plan_.trials[i].id)
+                               Printable(report_.trials[i].why), args_.typed_program, request_.out.string(), plan_.trials[i].id)
                        .c_str());
     }
     if (shown > kShownFailures)

@@ -34,6 +34,7 @@ struct RunArgs {
   std::filesystem::path out;       // empty: output.dir of the file
   bool fresh = false, accept_change = false, skip_invalid = false, dry_run = false, json = false, quiet = false;
   std::optional<std::set<std::string>> only_failed;  // classes; none: all of them
+  bool only_damaged = false;
   std::optional<unsigned> jobs;
   std::optional<std::vector<unsigned>> gpus;
 };
@@ -47,7 +48,7 @@ struct BenchArgs {
   std::vector<uint64_t> rows;  // by these; empty: some
   double seconds = 10;         // that each trial trains
   uint64_t seeds = 1;
-  std::filesystem::path out;   // empty: outputs/bench_<experiment>
+  std::filesystem::path out;  // empty: outputs/bench_<experiment>
   bool json = false;
 };
 int BenchCommand(const BenchArgs& args);

@@ -45,7 +45,10 @@ std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) 
     return std::nullopt;
   }
   const PluginsAsked asked = AskPlugins(plan, &slots);
-  if (asked.interrupted) return kInterrupted;
+  if (asked.interrupted) {
+    std::fputs(kStoppedWhileChecking, stderr);
+    return kInterrupted;
+  }
   if (asked.errors.empty()) return std::nullopt;
   Complain(asked.errors, file);
   return asked.all_config ? kUsage : kFailed;

@@ -9,6 +9,7 @@
 #include "base/json_text.hpp"
 #include "base/text_columns.hpp"
 #include "store/batch_record.hpp"
+#include "store/damage.hpp"
 #include "store/plan_file.hpp"
 #include "store/progress_file.hpp"
 #include "store/results_folder.hpp"
@@ -30,14 +31,22 @@ struct Estimate {
 class DryRunText {
  public:
   DryRunText(const Plan& plan, const std::filesystem::path& out, Slots slots, const RunArgs& args)
-      : plan_(plan), args_(args), names_(DisplayNames(plan)), slots_(std::move(slots)) {
+      : plan_(plan),
+        args_(args),
+        names_(DisplayNames(plan)),
+        consequences_(plan.base.experiment.on_failure),
+        slots_(std::move(slots)) {
     if (!args.fresh) {
       record_ = ReadBatchRecord(ResultsFolder{out}.events());
       const std::filesystem::path last_plan = ResultsFolder{out}.plan();
       if (!args.accept_change && std::filesystem::exists(last_plan))
         changes_ = ChangedFiles(ReadPlanFile(last_plan), plan, record_);
     }
-    for (const PlannedTrial& trial : plan.trials) grants_.push_back(GrantOf(trial));
+    for (const PlannedTrial& trial : plan.trials) {
+      const TrialRecord* record = record_.Find(trial.id);
+      damaged_.push_back(record != nullptr && !DamageOf(ResultsFolder{out}, *record).empty());
+      grants_.push_back(GrantOf(trial));
+    }
     at_once_ = AtOnce();
   }
 
@@ -122,13 +131,15 @@ class DryRunText {
 
   std::string State(size_t trial) const {
     const TrialRecord* record = record_.Find(plan_.trials[trial].id);
-    return record == nullptr ? "PLANNED" : record->state;
+    const bool again = record != nullptr && (damaged_[trial] || consequences_.MayPassByNow(*record));
+    return record == nullptr || again ? "PLANNED" : record->state;
   }
 
   bool WouldRun(size_t trial) const {
     const TrialRecord* record = record_.Find(plan_.trials[trial].id);
     const auto& before = plan_.trials[trial].after;
     if (before && State(trial) == "SKIPPED" && WouldRun(*before)) return true;
+    if (args_.only_damaged) return damaged_[trial] || (record != nullptr && MeantByOnlyDamaged(*record));
     if (args_.only_failed) return record != nullptr && MeantByOnlyFailed(*record, *args_.only_failed);
     return !IsFinal(State(trial)) || (before && State(trial) == "SKIPPED" && State(*before) == "COMPLETED");
   }
@@ -163,7 +174,8 @@ class DryRunText {
                  PadRight(CutName(names_[i], width, screen.utf8), width), grants_[i].cores.size(), grants_[i].gpus.size(),
                  WouldRun(i) ? "would run" : State(i) + ", stays");
     }
-    if (plan_.trials.size() > kListedTrials) fmt::print("  and {} more; --json lists all\n", plan_.trials.size() - kListedTrials);
+    if (plan_.trials.size() > kListedTrials)
+      fmt::print("  and {} more; --json lists all\n", plan_.trials.size() - kListedTrials);
   }
 
   void PrintDropped() const {
@@ -194,9 +206,11 @@ class DryRunText {
   const Plan& plan_;
   const RunArgs& args_;
   std::vector<std::string> names_;  // [trials]
+  const Consequences consequences_;
   Slots slots_;
   BatchRecord record_;
   std::vector<ChangedFile> changes_;
+  std::vector<bool> damaged_;  // [trials] finished, and its files are not what they were
   std::vector<Grant> grants_;  // [trials]
   size_t at_once_ = 0;
 };

@@ -1,8 +1,11 @@
 // Loads an experiment file for a command and prints what is wrong with it.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 
+#include "base/format_count.hpp"
+#include "base/printable.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
 #include "report/check_report.hpp"
@@ -11,17 +14,17 @@
 namespace backplane {
 
 inline void PrintErrors(const std::vector<Diagnostic>& errors) {
-  for (const Diagnostic& error : errors) {
-    const std::string text = Format(error);
-    std::fprintf(stderr, "%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
+  for (size_t i = 0; i < std::min(errors.size(), kShownErrors); ++i) std::fprintf(stderr, "%s\n", Format(errors[i]).c_str());
+  if (errors.size() > kShownErrors) {
+    std::fprintf(stderr, "and %s more, which are not shown\n", FormatCount(errors.size() - kShownErrors).c_str());
   }
 }
 
 // Prints every error to stderr; the command then ends with kUsage, and nothing was started.
 inline void Complain(const std::vector<Diagnostic>& errors, const std::filesystem::path& file) {
   PrintErrors(errors);
-  std::fprintf(stderr, "%zu %s in %s; nothing was started\n", errors.size(), errors.size() == 1 ? "error" : "errors",
-               file.c_str());
+  std::fprintf(stderr, "%s %s in %s; nothing was started\n", FormatCount(errors.size()).c_str(),
+               errors.size() == 1 ? "error" : "errors", Printable(file.string()).c_str());
 }
 
 // MakePlan, and what `report:` of the file says.

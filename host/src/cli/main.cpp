@@ -1,9 +1,11 @@
 #include <string_view>
 
+#include "base/standard_descriptors.hpp"
 #include "cli/parse.hpp"
 #include "supervise/keeper.hpp"
 
 int main(int argc, char** argv) {
+  backplane::OpenStandardDescriptors();
   // Not for people, so not among the commands of the parser, and a process for each trial should start without building one.
   if (argc > 1 && std::string_view(argv[1]) == "keep") {
     return backplane::Keep({argv + 2, argv + argc});

@@ -57,6 +57,9 @@ void AddRun(CLI::App* root, Arguments* args) {
                                              "Run failed trials again and nothing else; of these classes: nan,signal,...")
                                  ->type_name("[CLASS,...]")
                                  ->expected(0, 1);
+  run->add_flag("--only-damaged", args->run.only_damaged,
+                "Run finished trials whose files are missing, shorter or altered again, and nothing else")
+      ->excludes(only_failed);
   run->add_flag("--accept-change", args->run.accept_change,
                 "Run finished points again whose plugin or data files have changed");
   run->add_flag("--skip-invalid", args->run.skip_invalid, "Leave out the points that their plugins refuse, run the rest");
@@ -91,7 +94,9 @@ void AddBench(CLI::App* root, Arguments* args) {
       ->type_name("N")
       ->capture_default_str()
       ->check(CLI::Range(uint64_t{1}, uint64_t{1000}));
-  bench->add_option("--out", args->bench.out, "Results folder instead of outputs/bench_EXPERIMENT; DIR.yaml runs the bench again")
+  bench
+      ->add_option("--out", args->bench.out,
+                   "Results folder instead of outputs/bench_EXPERIMENT; DIR.yaml runs the bench again")
       ->type_name("DIR");
   bench->add_flag("--json", args->bench.json, "Print the result as JSON");
   bench->callback([args, batch] {

@@ -34,6 +34,7 @@ Diagnostic At(const std::string& place, std::string message) {
 }
 
 std::string PlaceOf(const Plan& plan, const FailedCheck& check) {
+  if (check.killed) return "";  // no line of the file is to blame
   if (!check.place.empty()) return check.place;
   const auto origin = plan.Load(plan.trials[check.trials.front()]).origin;
   // Where nobody knows in whose code it was, it is most often the env's.
@@ -45,6 +46,7 @@ std::string PlaceOf(const Plan& plan, const FailedCheck& check) {
 }
 
 std::string MessageOf(const FailedCheck& check) {
+  if (check.killed) return fmt::format("the check of {} with {}, tried twice: {}", check.learner, check.env, check.error);
   if (check.plugin.empty()) return fmt::format("{} with {}: {}", check.learner, check.env, check.error);
   // The sentence of a plugin that crashed does not name it.
   const std::string error = check.error.starts_with(check.plugin) ? check.error : check.plugin + ": " + check.error;
@@ -68,25 +70,28 @@ std::string PointsText(const Plan& plan, const std::vector<size_t>& trials) {
 
 }  // namespace
 
-std::vector<Diagnostic> DiagnosticsOf(const Plan& plan, const std::vector<FailedCheck>& failed) {
+std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& failed) {
   struct Said {
-    std::string place, message;
+    std::string place, what, message;
     std::vector<size_t> trials;
+    const FailedCheck* first;
   };
   std::vector<Said> all;
   for (const FailedCheck& check : failed) {
-    Said said{PlaceOf(plan, check), MessageOf(check), check.trials};
-    const auto same = std::find_if(
-        all.begin(), all.end(), [&](const Said& other) { return other.place == said.place && other.message == said.message; });
+    FailedCheck without_last_words = check;
+    without_last_words.error = check.cause;
+    Said said{PlaceOf(plan, check), MessageOf(without_last_words), MessageOf(check), check.trials, &check};
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const Said& other) { return other.place == said.place && other.what == said.what; });
     if (same == all.end()) {
       all.push_back(std::move(said));
     } else {
       same->trials.insert(same->trials.end(), said.trials.begin(), said.trials.end());
     }
   }
-  std::vector<Diagnostic> diagnostics;
-  for (const Said& said : all) diagnostics.push_back(At(said.place, said.message + PointsText(plan, said.trials)));
-  return diagnostics;
+  std::vector<SaidOnce> once;
+  for (const Said& said : all) once.push_back({At(said.place, said.message + PointsText(plan, said.trials)), *said.first});
+  return once;
 }
 
 PluginsAsked AskPlugins(const Plan& plan, Slots* slots) {
@@ -95,8 +100,10 @@ PluginsAsked AskPlugins(const Plan& plan, Slots* slots) {
   std::vector<size_t> trials(plan.trials.size());
   for (size_t i = 0; i < trials.size(); ++i) trials[i] = i;
   LocalEngine engine(OwnProgram());
-  const CheckedOptions report = CheckOptions(plan, trials, {folder.path(), OwnProgram(), FindTorchLib(), -1}, &engine, slots);
-  PluginsAsked asked{DiagnosticsOf(plan, report.failed), true, report.interrupted};
+  const CheckedOptions report =
+      CheckOptions(plan, trials, {folder.path(), OwnProgram(), FindTorchLib(), {}, nullptr}, &engine, slots);
+  PluginsAsked asked{{}, true, report.interrupted};
+  for (SaidOnce& said : SayOnce(plan, report.failed)) asked.errors.push_back(std::move(said.diagnostic));
   for (const FailedCheck& check : report.failed) asked.all_config = asked.all_config && check.outcome == "config";
   return asked;
 }

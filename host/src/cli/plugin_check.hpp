@@ -10,8 +10,17 @@
 
 namespace backplane {
 
-// Each with the place of the option that it is about or, where it names none, of the plugin. The same of several points is one.
-std::vector<Diagnostic> DiagnosticsOf(const Plan& plan, const std::vector<FailedCheck>& failed);
+struct SaidOnce {
+  Diagnostic diagnostic;
+  FailedCheck check;  // the first that says so
+};
+
+// Each with the place of the option that it is about or, where it names none, of the plugin; with none if its process was
+// killed from outside. The same of several points is one, also where a crash's last words differ.
+std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& failed);
+
+// After a Ctrl-C, for a person.
+inline constexpr char kStoppedWhileChecking[] = "stopped while checking; nothing was started; the same command goes on\n";
 
 struct PluginsAsked {
   std::vector<Diagnostic> errors;

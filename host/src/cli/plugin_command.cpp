@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <tuple>
 
+#include "base/printable.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
 #include "config/value.hpp"
@@ -65,8 +66,8 @@ void PrintTable(const Catalog& catalog, const std::vector<const PluginInfo*>& pl
   fmt::print("{:<8}  {:<{}}  {:<{}}  {}\n", "kind", "id", id_width, "version", version_width, "summary");
   for (const PluginInfo* info : plugins) {
     const std::string twice = catalog.IsAmbiguous(*info) ? "  ambiguous: " + info->file.string() : "";
-    fmt::print("{:<8}  {:<{}}  {:<{}}  {}{}\n", KindName(info->kind), ShortId(*info), id_width, info->version, version_width,
-               info->summary, twice);
+    fmt::print("{:<8}  {:<{}}  {:<{}}  {}{}\n", KindName(info->kind), Printable(ShortId(*info)), id_width,
+               Printable(info->version), version_width, Printable(info->summary), Printable(twice));
   }
 }
 
@@ -75,9 +76,9 @@ void PrintOption(const OptionInfo& option) {
   facts += option.def ? ", default " + *option.def : (option.flags & BP_PARAM_REQUIRED) != 0 ? ", required" : "";
   facts += option.range ? ", " + *option.range : "";
   facts += option.unit.empty() ? "" : ", in " + option.unit;
-  fmt::print("  {}: {}\n      {}\n", option.path, facts, option.doc);
+  fmt::print("  {}: {}\n      {}\n", Printable(option.path), Printable(facts), Printable(option.doc));
   if (!option.aliases.empty()) {
-    fmt::print("      also: {}\n", Join(option.aliases));
+    fmt::print("      also: {}\n", Printable(Join(option.aliases)));
   }
 }
 
@@ -137,7 +138,7 @@ int PluginListCommand(const PluginArgs& args) {
                "ambiguous: more than one file has this id, so the id alone is refused; name the file (plugin: ./x.so)\n");
   }
   for (const Refusal& refusal : catalog.refusals()) {
-    fmt::print(stderr, "refused: {}: {}\n", refusal.file.string(), refusal.reason);
+    fmt::print(stderr, "refused: {}: {}\n", Printable(refusal.file.string()), Printable(refusal.reason));
   }
   if (plugins.empty()) {
     fmt::print(stderr, "no plugins found in:\n");
@@ -153,7 +154,7 @@ int PluginDescribeCommand(const PluginArgs& args) {
   std::string why_not;
   const std::vector<const PluginInfo*> found = FindAll(&search.All(), args.name, &why_not);
   if (found.empty()) {
-    fmt::print(stderr, "backplane: {}\n", why_not);
+    fmt::print(stderr, "backplane: {}\n", Printable(why_not));
     return kUsage;
   }
   for (const PluginInfo* info : found) {
@@ -161,7 +162,8 @@ int PluginDescribeCommand(const PluginArgs& args) {
       fmt::print("{}\n", InfoJson(*info, true).dump(1));
       continue;
     }
-    fmt::print("{} {} ({})\n{}\n{}\n", info->id, info->version, info->license, info->summary, info->file.string());
+    fmt::print("{} {} ({})\n{}\n{}\n", Printable(info->id), Printable(info->version), Printable(info->license),
+               Printable(info->summary), info->file.string());
     fmt::print("{}\n", info->options.empty() ? "\nno options" : "\noptions");
     for (const OptionInfo& option : info->options) {
       PrintOption(option);

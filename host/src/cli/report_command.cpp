@@ -7,6 +7,7 @@
 #include "base/json_text.hpp"
 #include "base/suggest.hpp"
 #include "base/text_columns.hpp"
+#include "cli/damage_text.hpp"
 #include "cli/report_text.hpp"
 #include "report/finding_text.hpp"
 
@@ -120,7 +121,12 @@ int ReportCommand(const ReportArgs& args) {
   } else {
     std::fputs(ReportText(made, args.typed_program).c_str(), stdout);
   }
-  return kOk;
+  bool damaged = false;
+  for (const auto& folder : args.folders) {
+    const ResultsFolder results{folder};
+    damaged |= SayDamage(DamageIn(results, ReadBatchRecord(results.events()), ReadPlanFile(results.plan())));
+  }
+  return damaged ? kFailed : kOk;
 }
 
 }  // namespace backplane

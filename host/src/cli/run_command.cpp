@@ -72,7 +72,10 @@ int RunCommand(const RunArgs& args) {
   if (!slots) return kUsage;
   if (args.dry_run) {
     const PluginsAsked asked = AskPlugins(request.plan, &*slots);
-    if (asked.interrupted) return kInterrupted;
+    if (asked.interrupted) {
+      std::fputs(kStoppedWhileChecking, stderr);
+      return kInterrupted;
+    }
     if (!asked.errors.empty()) Complain(asked.errors, args.input.file);
     if (!asked.errors.empty() && !args.skip_invalid) return asked.all_config ? kUsage : kFailed;
     return DryRun(request.plan, request.out, *slots, args);
@@ -85,6 +88,7 @@ int RunCommand(const RunArgs& args) {
   request.skip_invalid = args.skip_invalid;
   request.quiet = args.quiet;
   request.only_failed = args.only_failed;
+  request.only_damaged = args.only_damaged;
   request.program = OwnProgram();
   request.torch_lib = FindTorchLib();
   LocalEngine engine(request.program);

@@ -3,6 +3,7 @@
 
 #include "base/files.hpp"
 #include "cli/commands.hpp"
+#include "cli/damage_text.hpp"
 #include "store/csv.hpp"
 #include "store/database.hpp"
 #include "store/results_folder.hpp"
@@ -62,7 +63,7 @@ int StoreRebuildCommand(const BatchArgs& args) {
   const BatchRecord record = ReadBatchRecord(folder.events());
   RebuildDatabase(args.out, ReadPlanFile(folder.plan()), record);
   std::printf("%s: made from %llu events\n", folder.database().c_str(), static_cast<unsigned long long>(record.last_seq));
-  return kOk;
+  return SayDamage(DamageIn(folder, record)) ? static_cast<int>(kFailed) : static_cast<int>(kOk);
 }
 
 int ExportCommand(const ExportArgs& args) {
@@ -74,7 +75,10 @@ int ExportCommand(const ExportArgs& args) {
   if (!IsResultsFolder(args.out)) {
     return kUsage;
   }
-  return args.format == "tb" ? ExportTb(args) : args.format == "sqlite" ? ExportSqlite(args) : ExportCsv(args);
+  const int code = args.format == "tb" ? ExportTb(args) : args.format == "sqlite" ? ExportSqlite(args) : ExportCsv(args);
+  const ResultsFolder folder{args.out};
+  const bool damaged = SayDamage(DamageIn(folder, ReadBatchRecord(folder.events()), ReadPlanFile(folder.plan())));
+  return damaged ? static_cast<int>(kFailed) : code;
 }
 
 }  // namespace backplane
