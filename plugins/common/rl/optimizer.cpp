@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "nn/vectors.hpp"
+#include "rl/saved_numbers.hpp"
 
 namespace backplane::rl {
 
@@ -50,6 +51,11 @@ void Optimizer<T>::Load(const bp::Reader& reader) {
   reader.GetAll(m_.data(), m_.size(), "first moments of Adam");
   reader.GetAll(v_.data(), v_.size(), "second moments of Adam");
   steps_ = reader.Get<int64_t>();
+  // As RequireFiniteState leaves them.
+  NeedSavedFinite(params_.data(), params_.size(), "parameters");
+  NeedSavedFinite(m_.data(), m_.size(), "first moments of Adam");
+  NeedSavedFromZero(v_.data(), v_.size(), "second moments of Adam");
+  NeedSavedFromZero(&steps_, 1, "a number of steps");
 }
 
 template class Optimizer<float>;

@@ -33,7 +33,7 @@ class Optimizer {
   T* gradient() { return gradient_.data(); }
   const T* gradient() const { return gradient_.data(); }
 
-  // Parameters and Adam's state.
+  // Parameters and Adam's state. Load throws bp::Error for what can not have been saved.
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
 

@@ -17,7 +17,8 @@ namespace {
 }
 
 struct Descriptor {
-  explicit Descriptor(const std::string& path) : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  // O_NONBLOCK: opening a pipe would wait for a writer.
+  explicit Descriptor(const std::string& path) : fd(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
     if (fd < 0) Fail(path, std::strerror(errno));
   }
   ~Descriptor() { close(fd); }
@@ -36,7 +37,7 @@ Reader::Reader(const std::string& path) {
   const Descriptor file(path);
   struct stat info {};
   if (fstat(file.fd, &info) != 0) Fail(path, std::strerror(errno));
-  if (!S_ISREG(info.st_mode)) Fail(path, "should be a file");
+  if (!S_ISREG(info.st_mode)) Fail(path, "should be a regular file");
   size_ = static_cast<uint64_t>(info.st_size);
   if (size_ < 8) Fail(path, "is too short for a .safetensors file: " + std::to_string(size_) + " bytes");
   void* map = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.fd, 0);

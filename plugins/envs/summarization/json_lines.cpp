@@ -27,6 +27,8 @@ class JsonLinesReader : public RecordReader {
     if (!object.is_object()) throw BadRow(out->place, std::string("wanted a JSON object, found ") + object.type_name());
     if (!columns_.id.empty()) {
       const json& id = Field(object, columns_.id, out->place);
+      if (!id.is_primitive())
+        throw BadRow(out->place, "'" + columns_.id + "' should be a text or a number, is of type " + id.type_name());
       out->place.id = id.is_string() ? id.get<std::string>() : id.dump();
     }
     out->source = Text(object, columns_.source, out->place);

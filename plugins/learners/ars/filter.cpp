@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nn/vectors.hpp"
+#include "rl/saved_numbers.hpp"
 
 namespace backplane::ars {
 
@@ -45,6 +46,9 @@ void ObsFilter::Load(const bp::Reader& reader) {
   count_ = reader.Get<double>();
   reader.GetAll(mean_.data(), mean_.size(), "observation statistics");
   reader.GetAll(squares_.data(), squares_.size(), "observation statistics");
+  rl::NeedSavedFromZero(&count_, 1, "a count of observations");
+  rl::NeedSavedFinite(mean_.data(), mean_.size(), "means of observations");
+  rl::NeedSavedFromZero(squares_.data(), squares_.size(), "squared deviations");
   Freeze();
 }
 

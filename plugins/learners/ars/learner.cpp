@@ -46,6 +46,32 @@ Learner::Learner(const bp::LearnerSetup& setup, const rl::EnvShape& shape)
   spec_.set_flags(BP_LEARNER_ROW_EXACT | (options_.normalize_obs ? BP_LEARNER_OBS_MOMENTS : 0));
 }
 
+StateShape Learner::SavedShape() const {
+  const PolicyShape& shape = policy_.shape();
+  const bool tanh = shape.activation == nn::Activation::kTanh && !shape.hidden.empty();
+  uint64_t kind = 0;
+  if (discrete_) kind |= StateShape::kDiscrete;
+  if (options_.normalize_obs) kind |= StateShape::kNormalize;
+  if (shape.bias) kind |= StateShape::kBias;
+  if (tanh) kind |= StateShape::kTanh;
+  if (options_.squash) kind |= StateShape::kSquash;
+  if (options_.adam) kind |= StateShape::kAdam;
+  return {
+      kind, static_cast<uint64_t>(shape.obs), static_cast<uint64_t>(shape.outputs), {shape.hidden.begin(), shape.hidden.end()}};
+}
+
+void Learner::Save(const bp::Writer& writer) const {
+  WriteState(writer, SavedShape(), mean_, adam_m_, adam_v_, filter_, {seed_, iteration_, adam_steps_});
+}
+
+void Learner::Load(const bp::Reader& reader) {
+  Counters counters{};
+  ReadState(reader, SavedShape(), &mean_, &adam_m_, &adam_v_, &filter_, &counters);
+  seed_ = counters.seed, iteration_ = counters.iteration;
+  if (options_.adam) adam_steps_ = counters.adam_steps;
+  Refresh();
+}
+
 void Learner::NextCandidates(bp::CandidateRequest* request) {
   const auto dirs = static_cast<uint64_t>(options_.num_dirs), episodes = static_cast<uint64_t>(options_.episodes_per_dir);
   request->candidates = 2 * dirs;

@@ -10,6 +10,7 @@
 #include "filter.hpp"
 #include "options.hpp"
 #include "policy.hpp"
+#include "state.hpp"
 #include "step.hpp"
 
 namespace backplane::ars {
@@ -44,7 +45,7 @@ class Learner : public bp::CandidateLearner {
   std::vector<double> Returns(const bp::Scores& scores);
   void Move(const Step& step);
   void TakeMoments(const bp::Delivery& delivery);
-  uint64_t Kind() const;
+  StateShape SavedShape() const;
 
   Options options_;
   uint64_t seed_;

@@ -5,6 +5,7 @@
 #include "backplane/rng.h"
 #include "rl/parts.hpp"
 #include "rl/report.hpp"
+#include "state.hpp"
 
 namespace backplane::mappo {
 
@@ -28,6 +29,18 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
   ChooseModel(setup.env);
   DescribeSpec(shape);
   Refresh();
+}
+
+void Learner::Save(const bp::Writer& writer) const {
+  WriteState(writer, ShapeOf(net_), optimizer_, value_norm_, {epochs_done_, version()});
+}
+
+void Learner::Load(const bp::Reader& reader) {
+  Counters counters{};
+  ReadState(reader, ShapeOf(net_), &optimizer_, &value_norm_, &counters);
+  epochs_done_ = counters.epochs_done;
+  Refresh();
+  Restart(counters.version);
 }
 
 // On a CPU the fused path, where no option asks for LibTorch.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rl/saved_numbers.hpp"
+
 namespace backplane::mappo {
 namespace {
 constexpr double kKeep = 0.99999, kLeast = 1e-5, kLeastVariance = 0.01;
@@ -25,6 +27,8 @@ void ValueNorm::Save(const bp::Writer& writer) const {
 
 void ValueNorm::Load(const bp::Reader& reader) {
   for (double* each : {&m_, &q_, &d_}) *each = reader.Get<double>();
+  rl::NeedSavedFinite(&m_, 1, "a mean of returns");
+  for (const double* each : {&q_, &d_}) rl::NeedSavedFromZero(each, 1, "statistics of returns");
 }
 
 }  // namespace backplane::mappo

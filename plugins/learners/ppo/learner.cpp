@@ -5,6 +5,7 @@
 #include "backplane/rng.h"
 #include "rl/parts.hpp"
 #include "rl/report.hpp"
+#include "state.hpp"
 
 namespace backplane::ppo {
 namespace {
@@ -40,6 +41,22 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
   actor_.Refresh(update_.params());
   DescribeSpec(shape);
   bp::RecordFact(setup.host, "update_path", options_.update_path == UpdatePath::kTorch ? "torch" : "fused");
+}
+
+void Learner::Save(const bp::Writer& writer) const {
+  ObsNormalizer obs_norm = obs_norm_;
+  if (moments_.count > 0) obs_norm.Merge(moments_.count, moments_.mean.data(), moments_.m2.data());
+  WriteState(writer, ShapeOf(net_), update_, obs_norm, reward_norm_, {adaptive_lr_, epochs_done_, version()});
+}
+
+void Learner::Load(const bp::Reader& reader) {
+  Counters counters{};
+  ReadState(reader, ShapeOf(net_), &update_, &obs_norm_, &reward_norm_, &counters);
+  actor_.Refresh(update_.params());
+  adaptive_lr_ = counters.adaptive_lr;
+  epochs_done_ = counters.epochs_done;
+  moments_.count = 0;
+  Restart(counters.version);
 }
 
 // Every net this learner builds is a multi-layer perceptron, so that auto is the fused path.

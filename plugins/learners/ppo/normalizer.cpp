@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nn/vectors.hpp"
+#include "rl/saved_numbers.hpp"
 
 namespace backplane::ppo {
 namespace {
@@ -32,6 +33,9 @@ void RunningMeanStd::Load(const bp::Reader& reader, const char* what) {
   count_ = reader.Get<double>();
   reader.GetAll(mean_.data(), mean_.size(), what);
   reader.GetAll(var_.data(), var_.size(), what);
+  rl::NeedSavedFromZero(&count_, 1, what);
+  rl::NeedSavedFinite(mean_.data(), mean_.size(), what);
+  rl::NeedSavedFromZero(var_.data(), var_.size(), what);
 }
 
 ObsNormalizer::ObsNormalizer(int64_t size) : stats_(size), scale_(size) { Freeze(); }
@@ -78,9 +82,8 @@ void RewardNormalizer::Save(const bp::Writer& writer) const {
 void RewardNormalizer::Load(const bp::Reader& reader) {
   stats_.Load(reader, "reward statistics");
   // An evaluation may run on another number of rows: its returns start at 0.
-  std::vector<double> saved(reader.Get<uint64_t>());
-  reader.Bytes(saved.data(), saved.size() * sizeof(double));
-  if (saved.size() == returns_.size()) returns_ = saved;
+  rl::GetAllOrPass(reader, &returns_);
+  rl::NeedSavedFinite(returns_.data(), returns_.size(), "running returns");
 }
 
 }  // namespace backplane::ppo

@@ -1,62 +1,60 @@
-// Saving and loading: parameters, Adam, normalisers, counters. Fixed order and no padding, so the same state gives the same
-// bytes.
-#include "learner.hpp"
+#include "state.hpp"
+
+#include "rl/saved_numbers.hpp"
 
 namespace backplane::ppo {
 namespace {
 
 constexpr uint64_t kMagic = 0x324F50502D5042;  // "BP-PPO2"
 
-uint64_t Flags(const Net& net) {
-  return (net.discrete ? 1u : 0u) | (net.activation == Activation::kTanh ? 2u : 0u) | (net.shared ? 4u : 0u) |
-         (net.sde ? 8u : 0u);
+std::vector<uint64_t> SizesOf(const nn::Trunk& trunk) {
+  std::vector<uint64_t> sizes;
+  for (const nn::Layer& layer : trunk) sizes.push_back(static_cast<uint64_t>(layer.out));
+  return sizes;
 }
 
-void ExpectSizes(const bp::Reader& reader, const nn::Trunk& trunk, const char* count, const char* each) {
-  reader.Expect(trunk.size(), count);
-  for (const nn::Layer& layer : trunk) reader.Expect(static_cast<uint64_t>(layer.out), each);
-}
-
-void PutSizes(const bp::Writer& writer, const nn::Trunk& trunk) {
-  writer.Put(static_cast<uint64_t>(trunk.size()));
-  for (const nn::Layer& layer : trunk) writer.Put(static_cast<uint64_t>(layer.out));
+void ExpectSizes(const bp::Reader& reader, const std::vector<uint64_t>& sizes, const char* count, const char* each) {
+  reader.Expect(sizes.size(), count);
+  for (const uint64_t size : sizes) reader.Expect(size, each);
 }
 
 }  // namespace
 
-void Learner::Save(const bp::Writer& writer) const {
-  writer.Put(kMagic);
-  writer.Put(Flags(net_));
-  writer.Put(static_cast<uint64_t>(net_.obs));
-  writer.Put(static_cast<uint64_t>(net_.actions));
-  PutSizes(writer, net_.actor);
-  PutSizes(writer, net_.critic);
-  update_.Save(writer);
-  ObsNormalizer obs_norm = obs_norm_;
-  if (moments_.count > 0) obs_norm.Merge(moments_.count, moments_.mean.data(), moments_.m2.data());
-  obs_norm.Save(writer);
-  reward_norm_.Save(writer);
-  writer.Put(adaptive_lr_);
-  writer.Put(epochs_done_);
-  writer.Put(version());
+StateShape ShapeOf(const Net& net) {
+  const uint64_t flags =
+      (net.discrete ? 1u : 0u) | (net.activation == Activation::kTanh ? 2u : 0u) | (net.shared ? 4u : 0u) | (net.sde ? 8u : 0u);
+  return {flags, static_cast<uint64_t>(net.obs), static_cast<uint64_t>(net.actions), SizesOf(net.actor), SizesOf(net.critic)};
 }
 
-void Learner::Load(const bp::Reader& reader) {
+void WriteState(const bp::Writer& writer, const StateShape& shape, const rl::Optimizer<float>& optimizer,
+                const ObsNormalizer& obs_norm, const RewardNormalizer& reward_norm, const Counters& counters) {
+  for (const uint64_t each : {kMagic, shape.flags, shape.obs, shape.actions}) writer.Put(each);
+  writer.PutAll(shape.actor.data(), shape.actor.size());
+  writer.PutAll(shape.critic.data(), shape.critic.size());
+  optimizer.Save(writer);
+  obs_norm.Save(writer);
+  reward_norm.Save(writer);
+  writer.Put(counters.adaptive_lr);
+  writer.Put(counters.epochs_done);
+  writer.Put(counters.version);
+}
+
+void ReadState(const bp::Reader& reader, const StateShape& shape, rl::Optimizer<float>* optimizer, ObsNormalizer* obs_norm,
+               RewardNormalizer* reward_norm, Counters* counters) {
   if (reader.Get<uint64_t>() != kMagic)
     throw bp::Error(BP_E_INVALID_ARG, "the saved state is not one of learner.ppo, format 2");
-  reader.Expect(Flags(net_), "the kind of net (1 discrete, 2 tanh, 4 share_layers, 8 use_sde, added up)");
-  reader.Expect(static_cast<uint64_t>(net_.obs), "observation size");
-  reader.Expect(static_cast<uint64_t>(net_.actions), "number of actions");
-  ExpectSizes(reader, net_.actor, "number of hidden layers", "hidden layer");
-  ExpectSizes(reader, net_.critic, "number of the critic's hidden layers", "hidden layer of the critic");
-  update_.Load(reader);
-  actor_.Refresh(update_.params());
-  obs_norm_.Load(reader);
-  reward_norm_.Load(reader);
-  adaptive_lr_ = reader.Get<double>();
-  epochs_done_ = reader.Get<uint64_t>();
-  moments_.count = 0;
-  Restart(reader.Get<uint64_t>());
+  reader.Expect(shape.flags, "the kind of net (1 discrete, 2 tanh, 4 share_layers, 8 use_sde, added up)");
+  reader.Expect(shape.obs, "observation size");
+  reader.Expect(shape.actions, "number of actions");
+  ExpectSizes(reader, shape.actor, "number of hidden layers", "hidden layer");
+  ExpectSizes(reader, shape.critic, "number of the critic's hidden layers", "hidden layer of the critic");
+  optimizer->Load(reader);
+  obs_norm->Load(reader);
+  reward_norm->Load(reader);
+  counters->adaptive_lr = reader.Get<double>();
+  counters->epochs_done = reader.Get<uint64_t>();
+  counters->version = reader.Get<uint64_t>();
+  rl::NeedSavedFromZero(&counters->adaptive_lr, 1, "a learning rate");
 }
 
 }  // namespace backplane::ppo

@@ -9,6 +9,7 @@
 #include "backplane/parallel.hpp"
 #include "backplane/rng.h"
 #include "pretrained.hpp"
+#include "state.hpp"
 #include "torch/budget.hpp"
 #include "torch/device.hpp"
 
@@ -43,6 +44,22 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
   shape_.action_channel = {};  // what it points to may go
   bp::RecordFact(setup.host, "device", options_.model.device.type == BP_DEVICE_CUDA ? "cuda" : "cpu");
   bp::RecordFact(setup.host, "precision", options_.model.bf16 ? "bf16" : "fp32");
+}
+
+void Learner::Save(const bp::Writer& writer) const {
+  WriteState(writer, model_->layout(), {model_->weights(), model_->first_moment(), model_->second_moment()}, model_->updates());
+  if (options_.save_pretrained.empty()) return;
+  try {
+    SavePretrained(options_.save_pretrained, config_, model_->layout(), model_->weights());
+  } catch (const std::runtime_error& e) {
+    throw bp::Error(BP_E_IO, std::string("save_pretrained: ") + e.what());
+  }
+}
+
+void Learner::Load(const bp::Reader& reader) {
+  model_->set_updates(
+      ReadState(reader, model_->layout(), {model_->weights(), model_->first_moment(), model_->second_moment()}));
+  DropGroup();
 }
 
 void Learner::OnLimits(const bp_limits& limits) {

@@ -62,7 +62,7 @@ inline constexpr bp_param kIgnored[] = {
     bp::Str("eval_strategy", "''", "Ignored, as evaluation.every_iterations decides",
             {.flags = 0, .aliases = "evaluation_strategy"}),
     bp::Str("save_strategy", "''", "Ignored, as checkpoint.every_iterations decides", {.flags = 0}),
-    bp::I64("save_total_limit", "0", "[0,)", "Ignored, as the last checkpoint is kept", {.flags = 0}),
+    bp::I64("save_total_limit", "0", "[0,)", "Ignored, as the last two checkpoints are kept", {.flags = 0}),
     bp::Str("metric_for_best_model", "''", "Ignored, as report.select names a measure", {.flags = 0}),
     bp::Bool("greater_is_better", "true", "Ignored, as report.select has a direction", {.flags = 0}),
     bp::Bool("overwrite_output_dir", "false", "Ignored, as a run goes on where it was left, and run --fresh begins anew",

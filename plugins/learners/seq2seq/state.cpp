@@ -1,7 +1,8 @@
-// Saving and loading: weights, AdamW's moments, updates done. Fixed order and no padding, so the same state gives the same
-// bytes.
-#include "learner.hpp"
-#include "pretrained.hpp"
+#include "state.hpp"
+
+#include <cmath>
+
+#include "rl/saved_numbers.hpp"
 
 namespace backplane::seq2seq {
 namespace {
@@ -10,35 +11,31 @@ constexpr uint64_t kMagic = 0x3151325342;  // "BS2Q1"
 
 }  // namespace
 
-void Learner::Save(const bp::Writer& writer) const {
-  const Layout& layout = model_->layout();
+void WriteState(const bp::Writer& writer, const Layout& layout, const StateNumbers<const float>& numbers, uint64_t updates) {
   writer.Put(kMagic);
   writer.Put(static_cast<uint64_t>(layout.parameters().size()));
   for (const Parameter& parameter : layout.parameters()) writer.Put(static_cast<uint64_t>(parameter.size));
-  writer.PutAll(model_->weights(), static_cast<uint64_t>(layout.size()));
-  writer.PutAll(model_->first_moment(), static_cast<uint64_t>(layout.trained()));
-  writer.PutAll(model_->second_moment(), static_cast<uint64_t>(layout.trained()));
-  writer.Put(model_->updates());
-  if (options_.save_pretrained.empty()) return;
-  try {
-    SavePretrained(options_.save_pretrained, config_, layout, model_->weights());
-  } catch (const std::runtime_error& e) {
-    throw bp::Error(BP_E_IO, std::string("save_pretrained: ") + e.what());
-  }
+  writer.PutAll(numbers.weights, static_cast<uint64_t>(layout.size()));
+  writer.PutAll(numbers.first_moment, static_cast<uint64_t>(layout.trained()));
+  writer.PutAll(numbers.second_moment, static_cast<uint64_t>(layout.trained()));
+  writer.Put(updates);
 }
 
-void Learner::Load(const bp::Reader& reader) {
+uint64_t ReadState(const bp::Reader& reader, const Layout& layout, const StateNumbers<float>& numbers) {
   if (reader.Get<uint64_t>() != kMagic)
     throw bp::Error(BP_E_INVALID_ARG, "the saved state is not one of learner.seq2seq, format 1");
-  const Layout& layout = model_->layout();
   reader.Expect(layout.parameters().size(), "number of parameters");
   for (const Parameter& parameter : layout.parameters())
     reader.Expect(static_cast<uint64_t>(parameter.size), parameter.name.c_str());
-  reader.GetAll(model_->weights(), static_cast<uint64_t>(layout.size()), "number of weights");
-  reader.GetAll(model_->first_moment(), static_cast<uint64_t>(layout.trained()), "size of AdamW's first moment");
-  reader.GetAll(model_->second_moment(), static_cast<uint64_t>(layout.trained()), "size of AdamW's second moment");
-  model_->set_updates(reader.Get<uint64_t>());
-  DropGroup();
+  const auto trained = static_cast<uint64_t>(layout.trained());
+  reader.GetAll(numbers.weights, static_cast<uint64_t>(layout.size()), "number of weights");
+  reader.GetAll(numbers.first_moment, trained, "size of AdamW's first moment");
+  reader.GetAll(numbers.second_moment, trained, "size of AdamW's second moment");
+  // Weights may be infinite in a file that a model begins with, to ban a token; and squares may overflow.
+  rl::NeedSavedFinite(numbers.first_moment, trained, "first moments of AdamW");
+  for (uint64_t i = 0; i < trained; ++i)
+    if (!(numbers.second_moment[i] >= 0)) rl::RefuseSaved("second moments of AdamW", "0 or more", numbers.second_moment[i]);
+  return reader.Get<uint64_t>();
 }
 
 }  // namespace backplane::seq2seq

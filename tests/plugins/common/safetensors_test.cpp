@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <filesystem>
@@ -197,6 +198,11 @@ TEST_F(SafetensorsTest, SurvivesEveryChangedByteOfAHeader) {
       }
     }
   }
+}
+
+TEST_F(SafetensorsTest, APipeIsNoFileAndIsNotWaitedFor) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  EXPECT_THROW(Reader{Path("pipe")}, std::runtime_error);
 }
 
 }  // namespace

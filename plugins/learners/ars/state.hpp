@@ -1,0 +1,33 @@
+// The bytes of a saved ARS learner: mean weights, observation statistics, the key of the random streams, Adam. Fixed order and
+// no padding, so the same state gives the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backplane/learner.hpp"
+#include "filter.hpp"
+
+namespace backplane::ars {
+
+// What the bytes begin with, and what a learner must have to take them over.
+struct StateShape {
+  enum Kind : uint64_t { kDiscrete = 1, kNormalize = 2, kBias = 4, kTanh = 8, kSquash = 16, kAdam = 32 };
+  uint64_t kind, obs, outputs;
+  std::vector<uint64_t> hidden;
+};
+
+struct Counters {
+  uint64_t seed, iteration;
+  int64_t adam_steps;
+};
+
+// Weights and Adam's moments are of the policy's size; the moments are not looked at without Adam.
+void WriteState(const bp::Writer& writer, const StateShape& shape, const std::vector<double>& mean,
+                const std::vector<double>& adam_m, const std::vector<double>& adam_v, const ObsFilter& filter,
+                const Counters& counters);
+// Throws bp::Error for bytes that are no state of this shape. Part of it may have been taken over then.
+void ReadState(const bp::Reader& reader, const StateShape& shape, std::vector<double>* mean, std::vector<double>* adam_m,
+               std::vector<double>* adam_v, ObsFilter* filter, Counters* counters);
+
+}  // namespace backplane::ars

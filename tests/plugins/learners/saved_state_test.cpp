@@ -1,0 +1,217 @@
+// The bytes that learners save, written here by hand: what was saved once stays readable, and nothing in it is trusted.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include "learners/ars/state.hpp"
+#include "learners/mappo/state.hpp"
+#include "learners/ppo/state.hpp"
+#include "learners/seq2seq/state.hpp"
+
+namespace backplane {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+class Bytes {
+ public:
+  Bytes& U(std::initializer_list<uint64_t> values) { return Add(values); }
+  Bytes& D(std::initializer_list<double> values) { return Add(values); }
+  Bytes& F(std::initializer_list<float> values) { return Add(values); }
+  std::string text;
+
+ private:
+  template <class T>
+  Bytes& Add(std::initializer_list<T> values) {
+    for (const T value : values) text.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+};
+
+struct Place {
+  const std::string& bytes;
+  size_t at = 0;
+};
+
+// Why the bytes are refused; empty: they are not.
+std::string Refusal(const std::string& bytes, const std::function<void(const bp::Reader&)>& read) {
+  Place place{bytes};
+  const bp_reader reader{sizeof(bp_reader), 0, &place, [](const bp_reader* self, void* out, uint64_t n) -> bp_status {
+                           auto* from = static_cast<Place*>(self->impl);
+                           if (n > from->bytes.size() - from->at) return BP_E_IO;
+                           std::memcpy(out, from->bytes.data() + from->at, n);
+                           from->at += n;
+                           return BP_OK;
+                         }};
+  try {
+    read(bp::Reader(&reader));
+  } catch (const bp::Error& e) {
+    return e.what();
+  }
+  EXPECT_EQ(place.at, bytes.size()) << "nothing is left over";
+  return "";
+}
+
+std::string Written(const std::function<void(const bp::Writer&)>& write) {
+  std::string bytes;
+  const bp_writer writer{sizeof(bp_writer), 0, &bytes, [](const bp_writer* self, const void* data, uint64_t n) -> bp_status {
+                           static_cast<std::string*>(self->impl)->append(static_cast<const char*>(data), n);
+                           return BP_OK;
+                         }};
+  write(bp::Writer(&writer));
+  return bytes;
+}
+
+// All that holds of every learner: the bytes are read, and written the same; each cut is refused, and so is each size, count
+// and length in the first `sizes` numbers.
+void CheckBytes(const std::string& bytes, size_t sizes, const std::function<void(const bp::Reader&)>& read,
+                const std::function<void(const bp::Writer&)>& write) {
+  ASSERT_EQ(Refusal(bytes, read), "");
+  EXPECT_EQ(Written(write), bytes);
+  for (size_t size = 0; size < bytes.size(); ++size) ASSERT_NE(Refusal(bytes.substr(0, size), read), "") << size << " bytes";
+  for (size_t i = 0; i < sizes; ++i) {
+    for (const uint64_t wrong : {uint64_t{0}, uint64_t{1} << 61, ~uint64_t{0}}) {
+      std::string other = bytes;
+      if (std::memcmp(other.data() + 8 * i, &wrong, 8) == 0) continue;
+      std::memcpy(other.data() + 8 * i, &wrong, 8);
+      ASSERT_NE(Refusal(other, read), "") << "number " << i << " as " << wrong;
+    }
+  }
+}
+
+class SavedPpo : public testing::Test {
+ protected:
+  static std::string State(float second_moment = 0, uint64_t steps = 7, double count = 5, double var = 0.25, double lr = 0.001,
+                           uint64_t returns = 2) {
+    Bytes b;
+    b.U({0x324F50502D5042, 3, 2, 2, 1, 3, 1, 4});  // discrete, tanh; 2 observations, 2 actions; a layer of 3, one of 4
+    b.U({2}).F({0.5f, -1}).U({2}).F({0, 0.25f}).U({2}).F({1, second_moment}).U({steps});
+    b.D({count}).U({2}).D({1, 2}).U({2}).D({1, var});
+    b.D({9}).U({1}).D({3}).U({1}).D({4}).U({returns});
+    for (uint64_t i = 0; i < std::min<uint64_t>(returns, 4); ++i) b.D({1.5});
+    return b.D({lr}).U({11, 13}).text;
+  }
+  void Read(const bp::Reader& reader) { ppo::ReadState(reader, shape_, &optimizer_, &obs_, &reward_, &counters_); }
+  std::string Why(const std::string& bytes) {
+    return Refusal(bytes, [&](const bp::Reader& reader) { Read(reader); });
+  }
+
+  const ppo::StateShape shape_{3, 2, 2, {3}, {4}};
+  rl::Optimizer<float> optimizer_{2, ""};
+  ppo::ObsNormalizer obs_{2};
+  ppo::RewardNormalizer reward_{2, 0.99};
+  ppo::Counters counters_{};
+};
+
+TEST_F(SavedPpo, IsReadAndHeldToItsShape) {
+  CheckBytes(
+      State(), 9, [&](const bp::Reader& reader) { Read(reader); },
+      [&](const bp::Writer& writer) { ppo::WriteState(writer, shape_, optimizer_, obs_, reward_, counters_); });
+  EXPECT_EQ(optimizer_.params()[1], -1);
+  EXPECT_EQ(obs_.stats().mean(1), 2);
+  EXPECT_EQ(reward_.stats().var(0), 4);
+  EXPECT_EQ(counters_.epochs_done, 11u);
+  EXPECT_EQ(counters_.version, 13u);
+}
+
+TEST_F(SavedPpo, HoldsNoNumberThatCanNotBe) {
+  EXPECT_THAT(Why(State(-1)), HasSubstr("second moments of Adam that should be finite and 0 or more, got -1"));
+  EXPECT_THAT(Why(State(static_cast<float>(kNaN))), HasSubstr("second moments"));
+  EXPECT_THAT(Why(State(0, static_cast<uint64_t>(-3))),
+              HasSubstr("a number of steps that should be finite and 0 or more, got -3"));
+  EXPECT_THAT(Why(State(0, 7, kNaN)), HasSubstr("observation statistics"));
+  EXPECT_THAT(Why(State(0, 7, -1)), HasSubstr("observation statistics"));
+  EXPECT_THAT(Why(State(0, 7, 5, -0.5)), HasSubstr("observation statistics"));
+  EXPECT_THAT(Why(State(0, 7, 5, 0.25, INFINITY)), HasSubstr("learning rate"));
+}
+
+// Another number of rows is no error, as an evaluation has its own; room for 2^60 of them is never made.
+TEST_F(SavedPpo, RunningReturnsOfOtherRowsArePassedOver) {
+  EXPECT_EQ(Why(State(0, 7, 5, 0.25, 0.001, 4)), "");
+  EXPECT_EQ(counters_.version, 13u);
+  EXPECT_EQ(Why(State(0, 7, 5, 0.25, 0.001, 0)), "");
+  EXPECT_THAT(Why(State(0, 7, 5, 0.25, 0.001, 1ull << 60)), HasSubstr("cut short"));
+}
+
+TEST(SavedMappo, IsReadAndHeldToItsShape) {
+  const mappo::StateShape shape{1, 4, 0, 3, {5, 6}, {7}};
+  rl::Optimizer<float> optimizer(2, "");
+  mappo::ValueNorm norm;
+  mappo::Counters counters{};
+  const auto state = [](double q, double d) {
+    Bytes b;
+    b.U({0x314F50504D5042, 1, 4, 0, 3, 2, 5, 6, 1, 7});
+    b.U({2}).F({0.5f, -1}).U({2}).F({0, 0.25f}).U({2}).F({1, 2}).U({7});
+    return b.D({-0.5, q, d}).U({11, 13}).text;
+  };
+  const auto read = [&](const bp::Reader& reader) { mappo::ReadState(reader, shape, &optimizer, &norm, &counters); };
+  CheckBytes(state(2, 0.5), 11, read,
+             [&](const bp::Writer& writer) { mappo::WriteState(writer, shape, optimizer, norm, counters); });
+  EXPECT_EQ(norm.mean(), -1);
+  EXPECT_EQ(counters.version, 13u);
+  EXPECT_THAT(Refusal(state(-2, 0.5), read), HasSubstr("statistics of returns"));
+  EXPECT_THAT(Refusal(state(2, kNaN), read), HasSubstr("statistics of returns"));
+}
+
+TEST(SavedArs, IsReadAndHeldToItsShape) {
+  const ars::StateShape shape{ars::StateShape::kNormalize | ars::StateShape::kAdam, 2, 1, {4}};
+  std::vector<double> mean(2), m(2), v(2);
+  ars::ObsFilter filter(2);
+  ars::Counters counters{};
+  const auto state = [](double weight, double count, uint64_t steps) {
+    Bytes b;
+    b.U({0x315352412D5042, 2 + 32, 2, 1, 1, 4}).U({2}).D({weight, -1});
+    b.D({count}).U({2}).D({1, 2}).U({2}).D({3, 4}).U({21, 22});
+    return b.U({2}).D({0, 0.5}).U({2}).D({1, 2}).U({steps}).text;
+  };
+  const auto read = [&](const bp::Reader& reader) { ars::ReadState(reader, shape, &mean, &m, &v, &filter, &counters); };
+  CheckBytes(state(0.5, 9, 7), 7, read,
+             [&](const bp::Writer& writer) { ars::WriteState(writer, shape, mean, m, v, filter, counters); });
+  EXPECT_EQ(filter.squares(1), 4);
+  EXPECT_EQ(counters.seed, 21u);
+  EXPECT_EQ(counters.adam_steps, 7);
+  EXPECT_THAT(Refusal(state(kNaN, 9, 7), read), HasSubstr("weights that should be finite"));
+  EXPECT_THAT(Refusal(state(0.5, kNaN, 7), read), HasSubstr("a count of observations"));
+  EXPECT_THAT(Refusal(state(0.5, 9, static_cast<uint64_t>(-1)), read), HasSubstr("a number of steps"));
+}
+
+TEST(SavedSeq2seq, IsReadAndHeldToItsShape) {
+  seq2seq::BartConfig config;
+  config.vocab_size = 3, config.d_model = 1, config.max_position_embeddings = 1;
+  config.encoder_layers = config.decoder_layers = 0;
+  const seq2seq::Layout layout(config);
+  // Two tables of 3 positions and one of 3 words, two norms of weight and bias, and the bias of 3 words that is not trained.
+  ASSERT_EQ(layout.parameters().size(), 8u);
+  ASSERT_EQ(layout.size(), 16);
+  std::vector<float> weights(16), m(13), v(13);
+  uint64_t updates = 0;
+  const auto state = [](float first, float second) {
+    Bytes b;
+    b.U({0x3151325342, 8, 3, 3, 3, 1, 1, 1, 1, 3, 16});
+    for (int i = 0; i < 16; ++i) b.F({static_cast<float>(i)});
+    b.U({13});
+    for (int i = 0; i < 13; ++i) b.F({first});
+    b.U({13});
+    for (int i = 0; i < 13; ++i) b.F({second});
+    return b.U({17}).text;
+  };
+  const auto read = [&](const bp::Reader& reader) {
+    updates = seq2seq::ReadState(reader, layout, {weights.data(), m.data(), v.data()});
+  };
+  CheckBytes(state(-0.5, 0.25), 11, read, [&](const bp::Writer& writer) {
+    seq2seq::WriteState(writer, layout, {weights.data(), m.data(), v.data()}, updates);
+  });
+  EXPECT_EQ(updates, 17u);
+  EXPECT_EQ(weights[15], 15);
+  EXPECT_THAT(Refusal(state(INFINITY, 1), read), HasSubstr("first moments of AdamW"));
+  EXPECT_THAT(Refusal(state(0, -1), read), HasSubstr("second moments of AdamW that should be 0 or more, got -1"));
+}
+
+}  // namespace
+}  // namespace backplane
