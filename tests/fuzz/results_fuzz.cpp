@@ -1,0 +1,65 @@
+// Files of a results folder, as status, report and the next run read them: the first byte says which.
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include "base/json_text.hpp"
+#include "store/batch_record.hpp"
+#include "store/event_log.hpp"
+#include "store/measurements.hpp"
+#include "store/plan_file.hpp"
+
+namespace {
+
+using namespace backplane;
+
+const std::filesystem::path& Folder() {
+  static const std::filesystem::path folder = [] {
+    std::string name = (std::filesystem::temp_directory_path() / "backplane-fuzz-XXXXXX").string();
+    if (!mkdtemp(name.data())) std::abort();
+    std::atexit([] {
+      std::error_code none;
+      std::filesystem::remove_all(Folder(), none);
+    });
+    return std::filesystem::path(name);
+  }();
+  return folder;
+}
+
+void ReadEvents(const std::filesystem::path& file) {
+  const BatchRecord record = ReadBatchRecord(file);
+  for (const auto& [id, trial] : record.trials) {
+    for (const AttemptRecord& attempt : trial.attempts) JsonText(attempt.end_body);
+  }
+  EventLog log(file);  // what can be read can be gone on with
+  log.Append("sweep.paused", "", 0, {{"why", "fuzz"}});
+}
+
+void ReadPlan(const std::filesystem::path& file) {
+  const std::vector<PlanLine> lines = ReadPlanFile(file);
+  HasSeveralSeeds(lines);
+  for (const PlanLine& line : lines) DisplayName(line, true);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  static constexpr const char* kNames[] = {"events.jsonl", "plan.jsonl", "result.json", "metrics.jsonl"};
+  const unsigned which = data[0] % 4;
+  const std::filesystem::path file = Folder() / kNames[which];
+  std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(data + 1), static_cast<std::streamsize>(size - 1));
+  try {
+    if (which == 0) ReadEvents(file);
+    if (which == 1) ReadPlan(file);
+    if (which == 2) ReadMeasurements(Folder());
+    if (which == 3) ReadIterations(Folder());
+  } catch (const std::runtime_error&) {
+    // a sentence that names file and line
+  }
+  return 0;
+}
