@@ -132,6 +132,91 @@ TEST_F(Batch, EveryWayToFailHasItsClassAndTheNextTrialStarts) {
   EXPECT_EQ(States("all", "env.options.how")["exit"].attempts, 1);
 }
 
+TEST_F(Batch, WhatIsTriedAgainAtOnceFindsItsFolderFree) {
+  Write("again.yaml", std::string("experiment: again") + kMisbehaving + "on_failure: {signal: {retry: 1}}\n");
+  const Finished run =
+      Run("run again.yaml --set env.options.how=kill --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  std::vector<std::string> outcomes;
+  for (const nlohmann::json& event : Lines(Out("again") / "events.jsonl"))
+    if (event["kind"] == "attempt.end") outcomes.push_back(event["outcome"]);
+  EXPECT_THAT(outcomes, testing::ElementsAre("signal", "signal"));
+}
+
+// The children of a process that run this command of the program.
+std::vector<pid_t> Below(pid_t parent, const std::string& command) {
+  std::vector<pid_t> found;
+  const std::string name = std::to_string(parent);
+  std::istringstream children(ReadFile("/proc/" + name + "/task/" + name + "/children"));
+  for (pid_t child = 0; children >> child;) {
+    if (ReadFile("/proc/" + std::to_string(child) + "/cmdline").find('\0' + command + '\0') != std::string::npos)
+      found.push_back(child);
+  }
+  return found;
+}
+
+TEST_F(Batch, SupervisorAndKeeperKilledTogetherLeaveNothingInTheTrialsSessionAndTheNextRunEndsTheRest) {
+  const std::string mark = "end-to-end-" + std::to_string(getpid());
+  Write("both.yaml", std::string("experiment: both") + kMisbehaving + "sweep: {seeds: {n: 2}}\n");
+  const std::string run = "run both.yaml --set env.options.how=leave_two --set env.options.mark=" + mark +
+                          " --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+  const pid_t supervisor = Start(run + " --set env.options.sleep_us=2000 --set budget.iterations=100000");
+  std::vector<pid_t> keepers;
+  for (int i = 0; i < 200 && (ProcessesWith("=" + mark + "-helper").empty() || keepers.empty()); ++i) {
+    usleep(50'000);
+    keepers = Below(supervisor, "keep");
+  }
+  ASSERT_FALSE(keepers.empty());
+  std::vector<pid_t> trials;
+  for (const pid_t keeper : keepers)
+    for (const pid_t trial : Below(keeper, "run-trial")) trials.push_back(trial);
+  ASSERT_FALSE(trials.empty());
+  // The supervisor first and stopped keepers: none may tell its trial anything.
+  for (const pid_t keeper : keepers) kill(keeper, SIGSTOP);
+  kill(supervisor, SIGKILL);
+  for (const pid_t keeper : keepers) kill(keeper, SIGKILL);
+  Wait(supervisor);
+  usleep(1'000'000);
+  // One that has ended has no command line any more, also where nobody reaps it.
+  for (const pid_t trial : trials)
+    EXPECT_THAT(ReadFile("/proc/" + std::to_string(trial) + "/cmdline"), testing::Not(HasSubstr("run-trial"))) << trial;
+  EXPECT_THAT(ProcessesWith("=" + mark + "-helper"), testing::IsEmpty());
+  const std::vector<std::string> daemons = ProcessesWith("BACKPLANE_TEST_MARK=" + mark);
+  EXPECT_THAT(daemons, testing::Not(testing::IsEmpty())) << "these had a session of their own";
+  const Finished again = Run(run + " --set env.options.sleep_us=2000 --set budget.iterations=100000 --set budget.wall_time=1s");
+  EXPECT_THAT(again.err, HasSubstr("ended what trials of an earlier run had left: ")) << again.out;
+  for (const std::string& daemon : daemons) EXPECT_THAT(again.err, HasSubstr(daemon + " (sleep)"));
+  EXPECT_THAT(ProcessesWith("BACKPLANE_TEST_MARK=" + mark), testing::IsEmpty());
+}
+
+// A log that became descriptor 1 or 2 would take what others print.
+TEST_F(Batch, WhereStandardDescriptorsAreClosedNoFileTakesTheirPlace) {
+  Write("closed.yaml", std::string("experiment: closed") + kMisbehaving);
+  const std::string plugins = " --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+  ASSERT_EQ(Run("run closed.yaml" + plugins).exit, 0);
+  const std::string values = Values("closed");
+  ASSERT_NE(values, "");
+  const std::filesystem::path calm = dir_ / "open" / std::filesystem::relative(Attempt("closed"), Out("closed"));
+  std::filesystem::rename(Out("closed"), dir_ / "open");
+  EXPECT_EQ(Run("run closed.yaml" + plugins + " 0<&- 1>&- 2>&-").exit, 0);
+  EXPECT_EQ(Values("closed"), values);
+  for (const nlohmann::json& event : Lines(Out("closed") / "events.jsonl")) EXPECT_TRUE(event.contains("kind")) << event;
+  for (const auto& file : std::filesystem::directory_iterator(Attempt("closed")))
+    if (file.path().extension() == ".log") {
+      EXPECT_EQ(ReadFile(file.path()), ReadFile(calm / file.path().filename())) << file.path();
+    }
+  EXPECT_EQ(Run("status " + Out("closed").string() + " 1>&- 2>&-").exit, 0);
+  std::filesystem::remove_all(Out("closed"));
+  const pid_t pid =
+      Start("run closed.yaml --set budget.iterations=100000 --set env.options.sleep_us=1000" + plugins + " 0<&- 1>&- 2>&-");
+  while (ReadFile(Attempt("closed") / "metrics.jsonl").empty()) usleep(10'000);
+  for (const int fd : {0, 1, 2}) {
+    EXPECT_EQ(std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd)), "/dev/null") << fd;
+  }
+  kill(pid, SIGINT);
+  EXPECT_EQ(Wait(pid).exit, 130);
+}
+
 TEST_F(Batch, WallTimeAsksFirstAndKeepsWhatWasMeasured) {
   Write("late.yaml", std::string("experiment: late") + kMisbehaving + "resources: {wall_time: 2s}\n");
   const Finished run =
@@ -343,6 +428,92 @@ sweep:
     if (event.contains("state")) ++states[event["state"]];
   EXPECT_EQ(states["COMPLETED"], 3);
   EXPECT_EQ(states["SKIPPED"], 1);
+}
+
+constexpr char kFixtures[] = " --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+
+// The process that checks for a batch of this folder; 0: there is none, or it is `other_than`.
+pid_t CheckIn(const std::filesystem::path& dir, pid_t other_than = 0) {
+  for (int i = 0; i < 200; ++i) {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename(), command = ReadFile(entry.path() / "cmdline");
+      std::error_code error;
+      const bool checks = command.find("--check") != std::string::npos && command.find("--report-fd") == std::string::npos &&
+                          std::filesystem::read_symlink(entry.path() / "cwd", error) == dir;
+      if (checks && std::stoi(name) != other_than) return std::stoi(name);
+    }
+    usleep(50'000);
+  }
+  return 0;
+}
+
+TEST_F(Batch, ACheckThatIsKilledFromOutsideIsTriedOnceMore) {
+  Write("wait.yaml", std::string("experiment: wait") + kMisbehaving);
+  const std::filesystem::path go = dir_ / "go";
+  const pid_t pid =
+      Start("run wait.yaml --set env.options.how=wait_in_create --set env.options.mark=" + go.string() + kFixtures);
+  const pid_t first = CheckIn(dir_);
+  ASSERT_GT(first, 0);
+  kill(first, SIGKILL);
+  ASSERT_GT(CheckIn(dir_, first), 0);
+  std::ofstream(go) << "go";
+  const Finished run = Wait(pid);
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Result("wait")["state"], "COMPLETED");
+}
+
+TEST_F(Batch, ACheckThatIsKilledTwiceBlamesNoLineOfTheFile) {
+  Write("wait.yaml", std::string("experiment: wait") + kMisbehaving);
+  const std::string command =
+      "run wait.yaml --set env.options.how=wait_in_create --set env.options.mark=" + (dir_ / "go").string() + kFixtures;
+  const pid_t pid = Start(command);
+  pid_t before = 0;
+  for (int i = 0; i < 2; ++i) {
+    const pid_t check = CheckIn(dir_, before);
+    ASSERT_GT(check, 0);
+    kill(check, SIGKILL);
+    before = check;
+  }
+  const Finished run = Wait(pid);
+  EXPECT_EQ(run.exit, 1);
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("tried twice: killed from outside by SIGKILL"),
+                                      HasSubstr("the same command tries again"), testing::Not(HasSubstr("wait.yaml:")),
+                                      testing::Not(HasSubstr("error in"))));
+  std::ofstream(dir_ / "go") << "go";
+  EXPECT_EQ(Run(command).exit, 0);
+}
+
+TEST_F(Batch, CtrlCWhileCheckingSaysThatNothingWasStarted) {
+  Write("wait.yaml", std::string("experiment: wait") + kMisbehaving);
+  const std::string command =
+      "run wait.yaml --set env.options.how=wait_in_create --set env.options.mark=" + (dir_ / "go").string() + kFixtures;
+  const pid_t pid = Start(command);
+  ASSERT_GT(CheckIn(dir_), 0);
+  kill(pid, SIGINT);
+  const Finished run = Wait(pid);
+  EXPECT_EQ(run.exit, 130);
+  EXPECT_THAT(run.err, HasSubstr("stopped while checking; nothing was started; the same command goes on\n"));
+  EXPECT_EQ(run.out, "");
+  std::ofstream(dir_ / "go") << "go";
+  const Finished again = Run(command);
+  EXPECT_EQ(again.exit, 0) << again.err;
+}
+
+// Two points, three seeds and two learners; each crash has other last words.
+TEST_F(Batch, APluginThatCrashesInTheCheckIsReportedOnce) {
+  Write("crash.yaml", std::string("experiment: crash") + kMisbehaving +
+                          "sweep: {grid: {env.options.size: [1, 2], learner.options.horizon: [16, 32]}, seeds: {n: 3}}\n");
+  const Finished run = Run(std::string("run crash.yaml --set env.options.how=segv_with_words_in_create") + kFixtures);
+  EXPECT_EQ(run.exit, 1);
+  const auto count = [&](const std::string& text) {
+    size_t n = 0;
+    for (size_t at = run.err.find(text); at != std::string::npos; at = run.err.find(text, at + 1)) ++n;
+    return n;
+  };
+  EXPECT_EQ(count("died of SIGSEGV"), 1u) << run.err;
+  EXPECT_EQ(count("stderr.log"), 1u) << run.err;
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("crash.yaml:2:7: error: env.misbehaves"), HasSubstr("and 1 more)"),
+                                      HasSubstr("1 error in crash.yaml")));
 }
 
 TEST_F(Batch, AChangedPluginUnderFinishedTrialsIsRefusedUntilAccepted) {

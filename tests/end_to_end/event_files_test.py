@@ -34,7 +34,7 @@ experiment: killed
 env: {plugin: cartpole}
 learner: {plugin: random, options: {horizon: 256}}
 rollout: {num_env_runners: 2, num_envs_per_env_runner: 4}
-budget: {iterations: 1000}
+budget: {iterations: 5000}
 evaluation: {every_iterations: 50, episodes: 3}
 checkpoint: {every_iterations: 300}
 on_failure: {signal: {retry: 1}}

@@ -19,18 +19,40 @@ std::string ReadFile(const fs::path& file) {
   return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
 }
 
+namespace {
+
+struct CheckpointFile {
+  explicit CheckpointFile(const fs::path& trial) {
+    const std::string file = ReadFile(trial / "checkpoint/checkpoint.bin");
+    constexpr size_t kMagic = 8, kDigest = 32;
+    uint64_t size = 0;
+    if (file.size() < kMagic + sizeof size + kDigest) return;
+    std::memcpy(&size, file.data() + kMagic, sizeof size);
+    header = nlohmann::json::parse(file.substr(kMagic + sizeof size + kDigest, size));
+    parts = file.substr(kMagic + sizeof size + kDigest + size);
+  }
+  nlohmann::json header;
+  std::string parts;
+};
+
+}  // namespace
+
 std::string LearnerState(const fs::path& trial) {
-  const std::string file = ReadFile(trial / "checkpoint/checkpoint.bin");
-  constexpr size_t kMagic = 8;
-  uint64_t size = 0;
-  std::memcpy(&size, file.data() + kMagic, sizeof size);
-  size_t at = kMagic + sizeof size + size;
-  const nlohmann::json header = nlohmann::json::parse(file.substr(kMagic + sizeof size, size));
-  for (const nlohmann::json& blob : header["blobs"]) {
-    if (blob["name"] == "learner") return file.substr(at, blob["bytes"]);
-    at += blob["bytes"].get<size_t>();
+  const CheckpointFile file(trial);
+  size_t at = 0;
+  for (const nlohmann::json& part : file.header["parts"]) {
+    if (part["name"] == "learner") return file.parts.substr(at, part["bytes"]);
+    at += part["bytes"].get<size_t>();
   }
   return "";
+}
+
+std::string CheckpointWithoutTimes(const fs::path& trial) {
+  CheckpointFile file(trial);
+  if (file.header.is_null()) return "";
+  file.header.erase("seconds");
+  file.header.erase("metrics_parts");  // lines hold times
+  return file.header.dump() + file.parts;
 }
 
 bool HasPlugin(const std::string& file_name) { return fs::exists(fs::path(BACKPLANE_PLUGIN_DIR) / file_name); }

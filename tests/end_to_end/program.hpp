@@ -26,6 +26,8 @@ struct Finished {
 std::string ReadFile(const std::filesystem::path& file);
 // The learner's own part of a trial's checkpoint: weights, optimiser, normalisers.
 std::string LearnerState(const std::filesystem::path& trial);
+// All of the checkpoint that two equal trials share; empty: there is none. Seconds are kept for a wall-time budget.
+std::string CheckpointWithoutTimes(const std::filesystem::path& trial);
 bool HasPlugin(const std::string& file_name);
 
 class ProgramTest : public testing::Test {

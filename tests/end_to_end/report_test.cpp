@@ -140,12 +140,12 @@ constexpr char kPoints[] = R"(
 experiment: points
 env: {plugin: cartpole}
 rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}
-budget: {iterations: 3}
+budget: {iterations: 20}
 monitors: []
 sweep:
   list:
     - {name: floor, learner: {plugin: random, options: {horizon: 64}}}
-    - {name: slow one, learner: {plugin: ppo, options: {train_batch_size: 512, num_epochs: 20}}}
+    - {name: slow one, learner: {plugin: ppo, options: {train_batch_size: 512, num_epochs: 40}}}
 report: {kind: comparison, baseline: floor}
 )";
 
@@ -156,10 +156,12 @@ TEST_F(Report, WhatAFindingProposesRunsAsPrinted) {
   ASSERT_EQ(0, run.exit) << run.err;
   const std::string text = std::regex_replace(run.out, std::regex("\n +"), " ");
   std::smatch change;
-  ASSERT_TRUE(std::regex_search(text, change, std::regex(R"(try (--sweep \S*'slow one:learner\.\S+) \(now)"))) << run.out;
+  ASSERT_TRUE(std::regex_search(text, change, std::regex(R"(try (--sweep \S*'slow one:learner\.\S*\.([a-z_]+=\S+?)'?) \(now)")))
+      << run.out;
   const Finished tried = Run("run points.yaml --dry-run " + change[1].str());
   EXPECT_EQ(0, tried.exit) << tried.err;
-  for (const char* name : {"floor", "slow one", "slow one num_epochs=10"}) EXPECT_THAT(tried.out, HasSubstr(name));
+  for (const std::string& name : {std::string("floor"), std::string("slow one"), "slow one " + change[2].str()})
+    EXPECT_THAT(tried.out, HasSubstr(name));
 }
 
 TEST_F(Report, FindingsAreExplained) {

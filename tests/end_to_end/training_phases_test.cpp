@@ -105,9 +105,7 @@ class TrainingPhases : public ProgramTest {
         }
       }
       for (const auto& [iteration, line] : iterations) trial.metrics += line + "\n";
-      const std::string checkpoint = ReadFile(folder / "checkpoint/checkpoint.bin");
-      const size_t seconds = checkpoint.find("\"seconds\":");
-      trial.weights = seconds == std::string::npos ? "" : checkpoint.substr(checkpoint.find('}', seconds));
+      trial.weights = CheckpointWithoutTimes(folder);
     }
     return trials;
   }
@@ -162,7 +160,8 @@ TEST_F(TrainingPhases, EachGoesOnFromTheOneBeforeWithCountersOfItsOwn) {
     const std::vector<nlohmann::json> lines = Lines(Folder("chain", phase) / "attempt-1/metrics.jsonl");
     ASSERT_GE(lines.size(), 2u);
     EXPECT_EQ(lines[0].at("iteration"), 0);
-    EXPECT_EQ(lines[0].at("eval"), EvaluationAtEnd("chain", before)) << phase << " starts from what " << before << " has learned";
+    EXPECT_EQ(lines[0].at("eval"), EvaluationAtEnd("chain", before))
+        << phase << " starts from what " << before << " has learned";
     EXPECT_EQ(lines[1].at("iteration"), 1);
     EXPECT_EQ(lines[1].at("step"), 16 * 200);
   }
@@ -215,8 +214,7 @@ TEST_F(TrainingPhases, KilledBeforeItHasACheckpointAPhaseBeginsAgainFromTheOneBe
 
 TEST_F(TrainingPhases, AChainWhoseBeginningFailedIsSkippedAndRunWhenThatIsMended) {
   Write("fails.yaml", std::string("experiment: fails") + kPhased);
-  const std::string longer =
-      "run fails.yaml --set phases.second.budget." + Iterations(360) + " --set phases.second." + kPlays;
+  const std::string longer = "run fails.yaml --set phases.second.budget." + Iterations(360) + " --set phases.second." + kPlays;
   const std::string hurried = longer + " --set phases.second.resources.wall_time=200ms";
   EXPECT_EQ(Run(hurried).exit, 3);
   auto trials = Trials("fails");
@@ -247,7 +245,7 @@ phases: [{name: a, budget.iterations: 2}, {name: b, budget.iterations: 2}]
   EXPECT_EQ(check.exit, 2);
   EXPECT_THAT(check.err, HasSubstr("cannot go on from another phase: it does not offer bp.learner.state/1"));
   EXPECT_EQ(Run("run scripted.yaml").exit, 1);
-  EXPECT_FALSE(std::filesystem::exists(Out("forgets") / "trials"));
+  EXPECT_TRUE(std::filesystem::is_empty(Out("forgets") / "trials"));
 }
 
 TEST_F(TrainingPhases, StatesThatDoNotFitAreRefusedBeforeTheRun) {
@@ -263,8 +261,9 @@ TEST_F(TrainingPhases, StatesThatDoNotFitAreRefusedBeforeTheRun) {
 }
 
 TEST_F(TrainingPhases, EveryCommandShowsThem) {
-  Write("chain.yaml", std::string("experiment: chain") + kPhased +
-                          "sweep: {grid: {phases.second.learner.options.noise_std: [0.02, 0.05]}}\nreport: {kind: comparison}\n");
+  Write("chain.yaml",
+        std::string("experiment: chain") + kPhased +
+            "sweep: {grid: {phases.second.learner.options.noise_std: [0.02, 0.05]}}\nreport: {kind: comparison}\n");
   EXPECT_THAT(Run("config check chain.yaml").out, HasSubstr("phases: first, then second, then third"));
   EXPECT_THAT(Run("config show chain.yaml").out, HasSubstr("# phase second"));
   EXPECT_THAT(Run("run chain.yaml --dry-run").out, HasSubstr("first, second, third"));
@@ -283,9 +282,30 @@ TEST_F(TrainingPhases, EveryCommandShowsThem) {
   const nlohmann::json again = nlohmann::json::parse(Run("run outputs/chain/config.yaml --dry-run --json").out);
   ASSERT_EQ(again["trials"].size(), 5u);
   for (size_t i = 0; i < 5; ++i) EXPECT_EQ(again["trials"][i]["trial_id"], dry["trials"][i]["trial_id"]) << i;
-  std::filesystem::remove(Out("chain") / "trials" / dry["trials"][0]["trial_id"].get<std::string>() /
-                          "checkpoint/checkpoint.bin");
-  EXPECT_EQ(Run("replay outputs/chain '" + second + "'").exit, 1);
+}
+
+TEST_F(TrainingPhases, APhaseBeginsWithTheWholeLastStateOfTheOneBeforeOrNotAtAll) {
+  Write("chain.yaml", std::string("experiment: chain") + kPhased);
+  ASSERT_EQ(Run("run chain.yaml").exit, 0);
+  const std::filesystem::path folder = Folder("chain", "first 0") / "checkpoint";
+  ASSERT_TRUE(std::filesystem::exists(folder / "checkpoint.1.bin"));
+  const auto refusal = [&](int number) {
+    EXPECT_EQ(Run("replay outputs/chain second").exit, 1);
+    return ReadFile(Folder("chain", "second 0") / ("replay-" + std::to_string(number)) / "stderr.log");
+  };
+  const std::string whole = ReadFile(folder / "checkpoint.bin");
+  std::ofstream(folder / "checkpoint.bin") << whole.substr(0, whole.size() - 1) << static_cast<char>(~whole.back());
+  EXPECT_THAT(refusal(1),
+              testing::AllOf(HasSubstr("left no whole checkpoint: "), HasSubstr("is damaged: the checksum is another"),
+                             HasSubstr("and `backplane run` trains it again")));
+  EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint.bin.damaged")) << "another trial's files stay as they are";
+  std::filesystem::copy_file(folder / "checkpoint.1.bin", folder / "checkpoint.bin",
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_THAT(refusal(2), HasSubstr("had not ended when it wrote")) << "an older one would give other numbers";
+  std::filesystem::remove(folder / "checkpoint.bin");
+  EXPECT_THAT(refusal(3), HasSubstr("has no checkpoint in"));
+  std::ofstream(folder / "checkpoint.bin") << whole;
+  EXPECT_EQ(Run("replay outputs/chain second").exit, 0);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ build=$1
 cmake=${2:-cmake}
 export CC="${3:-cc}" CXX="${4:-c++}"
 here=$(cd "$(dirname "$0")" && pwd)
-templates=$here/../../../plugins/envs/template
+root=$here/../../..
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -21,23 +21,19 @@ build_outside() {
   cp "$2/build/env_$1.so" "$work/plugins/"
 }
 
-# from_template NAME LANGUAGE SUFFIX SOURCES_AND_LIBS: the template as a project of its own, as docs/plugin-guide.md shows it.
-from_template() {
-  mkdir "$work/$1"
-  sed "s/template_$3/$1/" "$templates/$3/plugin.$3" > "$work/$1/plugin.$3"
-  cat > "$work/$1/CMakeLists.txt" <<CMAKE
-cmake_minimum_required(VERSION 3.25)
-project($1 LANGUAGES $2)
-find_package(backplane REQUIRED)
-backplane_add_plugin($1 KIND env SOURCES $4)
-CMAKE
-  build_outside "$1" "$work/$1"
-}
-
 cp -r "$here/plugin" "$work/outside"
 build_outside outside "$work/outside"
-from_template outside_c C c 'plugin.c LIBS m'
-from_template outside_cpp CXX cpp plugin.cpp
+"$root/scripts/new_plugin" env outside_c --c --to "$work/outside_c" > "$work/new.log"
+build_outside outside_c "$work/outside_c"
+"$root/scripts/new_plugin" env outside_cpp --to "$work/outside_cpp" > "$work/new.log"
+build_outside outside_cpp "$work/outside_cpp"
+
+# The plugin guide shows the file that new_plugin writes.
+sed -n '/^```cmake$/,/^```$/{/^```/!p}' "$root/docs/plugin-guide.md" | sed 's/my_other_env/outside_cpp/' > "$work/shown.txt"
+if ! diff "$work/shown.txt" "$work/outside_cpp/CMakeLists.txt" >&2; then
+  echo "wanted the CMakeLists.txt of docs/plugin-guide.md (<) from scripts/new_plugin (>)" >&2
+  exit 1
+fi
 
 "$work/after/bin/backplane" plugin list --plugin-path "$work/plugins" > "$work/list.txt"
 for name in outside outside_c outside_cpp; do

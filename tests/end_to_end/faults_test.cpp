@@ -1,0 +1,275 @@
+// Envs and learners that break the contract, each in a process of its own: what they break is told in a sentence of its own
+// with the right plugin's name, and no such trial counts as done. Rows of specs are in tests/fixtures/plugins/faults.hpp.
+#include "../fixtures/plugins/faults.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "places.hpp"
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+
+// With the thread sanitizer a process takes seconds, and these rows have little that it looks at: it gets one in eight.
+#if defined(__SANITIZE_THREAD__)
+constexpr size_t kEvery = 8;
+#else
+constexpr size_t kEvery = 1;
+#endif
+
+struct Fault {
+  const char* name;
+  const char* outcome;  // of the trial; "signal" where the process died of it
+  const char* blamed;   // "env.faulty", "learner.faulty"
+  const char* words;    // of the sentence
+  const char* actions = "box";
+};
+
+constexpr char kEnv[] = "env.faulty", kLearner[] = "learner.faulty";
+
+// By the env's option `fault`.
+constexpr Fault kEnvFaults[] = {
+    {"create_throws", "plugin", kEnv, "let an exception out: out of create"},
+    {"create_throws_int", "plugin", kEnv, "let an exception out that is not a std::exception"},
+    {"create_status_7", "plugin", kEnv, "create: wanted a status from -10 to 0, found 7"},
+    {"create_null", "plugin", kEnv, "create: wanted an instance, found NULL"},
+    {"create_segv", "signal", kEnv, ""},
+    {"create_exits", "plugin", kEnv, "called exit()"},
+    {"spec_null", "plugin", kEnv, "spec: wanted a pointer, found NULL"},
+    {"spec_nowhere", "plugin", kEnv, "spec: wanted a pointer, found 0x1230, which cannot be read"},
+    {"spec_throws", "plugin", kEnv, "let an exception out: out of spec"},
+    {"spec_segv", "signal", kEnv, ""},
+    {"spec_changes_shape", "plugin", kEnv, "spec has changed: channel 'obs': wanted [3]"},
+    {"spec_changes_count", "plugin", kEnv, "spec has changed: wanted 5 channels as before, found 4"},
+    {"spec_changes_name", "plugin", kEnv, "spec has changed: channel 4: wanted 'info' as before, found 'other'"},
+    {"bind_throws", "plugin", kEnv, "let an exception out: out of bind"},
+    {"bind_status_minus_77", "plugin", kEnv, "bind: wanted a status from -10 to 0, found -77"},
+    {"reset_throws", "plugin", kEnv, "let an exception out: out of reset"},
+    {"reset_status_7", "plugin", kEnv, "reset: wanted a status"},
+    {"reset_before", "plugin", kEnv, "outside these rows of channel 'obs', found 4 bytes before row 0"},
+    {"reset_behind", "plugin", kEnv, "outside these rows of channel 'obs'"},
+    {"reset_reward", "plugin", kEnv, "reset of rows 0 to 3: wanted channel 'reward' left as it is there, found row 0"},
+    {"step_throws", "plugin", kEnv, "let an exception out: out of step"},
+    {"step_throws_int", "plugin", kEnv, "let an exception out that is not"},
+    {"step_segv", "signal", kEnv, ""},
+    {"step_aborts", "signal", kEnv, ""},
+    {"step_exits", "plugin", kEnv, "called exit()"},
+    {"step_status_7", "plugin", kEnv, "step: wanted a status from -10 to 0, found 7"},
+    {"step_cancelled", "plugin", kEnv, "step: says that it was cancelled, and nobody asked it to stop"},
+    {"before", "plugin", kEnv, "step of rows 0 to 3: wanted nothing written outside these rows of channel 'obs'"},
+    {"behind", "plugin", kEnv, "outside channel 'obs', found a byte changed"},
+    {"behind_late", "plugin", kEnv, "wanted nothing written outside channel 'reward', found a byte changed"},
+    {"row_before", "plugin", kEnv,
+     "step of rows 4 to 7: wanted nothing written outside these rows of channel 'obs', found row 3"},
+    {"row_behind", "plugin", kEnv,
+     "step of rows 0 to 3: wanted nothing written outside these rows of channel 'obs', found row 4"},
+    {"reward_of_next", "plugin", kEnv, "of channel 'reward', found row 4 changed"},
+    {"flag_of_next", "plugin", kEnv, "of channel 'terminated', found row 4 changed"},
+    {"clips_action", "plugin", kEnv, "wanted channel 'action' left as it is there, found row 0 changed"},
+    {"terminated_7", "plugin", kEnv, "channel 'terminated' of row 0: wanted 0 or 1, found 7 at step 1"},
+    {"terminated_255", "plugin", kEnv, "channel 'terminated'"},
+    {"reward_nan", "nan", kEnv, "the reward of row 0 is not a finite number at step 1"},
+    {"reward_inf", "nan", kEnv, "the reward of row 0 is not a finite number at step 1"},
+    {"obs_nan", "nan", kEnv, "it came before: learner.faulty acts: action[0] of row 0: wanted a finite number, found nan"},
+    {"extension_throws", "plugin", kEnv, "let an exception out: out of extension"},
+    {"extension_short", "plugin", kEnv, "extension bp.env.snapshot/1: wanted a table of 32 bytes or more, found struct_size 8"},
+    {"extension_holes", "plugin", kEnv, "extension bp.env.snapshot/1: wanted 3 functions, found NULL as function 2"},
+    {"extension_nowhere", "plugin", kEnv, "extension bp.env.snapshot/1: wanted a table of functions, found memory that cannot"},
+    {"row_bytes_huge", "plugin", kEnv, "row_bytes: wanted at most"},
+    {"row_bytes_throws", "plugin", kEnv, "out of row_bytes"},
+    {"get_behind", "plugin", kEnv, "found that it wrote behind them"},
+    {"get_throws", "plugin", kEnv, "out of get"},
+    {"get_segv", "signal", kEnv, ""},
+    {"source_empty", "plugin", kEnv, "length: wanted a data set of 1 to 9007199254740992 items, found 0"},
+    {"source_minus", "plugin", kEnv, "items, found 18446744073709551615"},
+    {"source_throws", "plugin", kEnv, "out of source"},
+};
+
+// By the learner's.
+constexpr Fault kLearnerFaults[] = {
+    {"create_throws", "plugin", kLearner, "out of create"},
+    {"create_null", "plugin", kLearner, "create: wanted an instance, found NULL"},
+    {"create_segv", "signal", kLearner, ""},
+    {"spec_null", "plugin", kLearner, "spec: wanted a pointer, found NULL"},
+    {"spec_throws", "plugin", kLearner, "out of spec"},
+    {"plan_throws", "plugin", kLearner, "out of plan"},
+    {"plan_status_7", "plugin", kLearner, "plan: wanted a status"},
+    {"kind_0", "config", kLearner, "asks for request kind 0"},
+    {"kind_99", "config", kLearner, "asks for request kind 99"},
+    {"horizon_0", "plugin", kLearner, "asks for a rollout of 0 steps"},
+    {"horizon_2_63", "oom", kLearner, "asks for a rollout of 9223372036854775808 steps: wanted at most"},
+    {"horizon_max", "oom", kLearner, "asks for a rollout of 18446744073709551615 steps"},
+    {"data_without_source", "config", kLearner, "is no data set"},
+    {"jobs_none", "plugin", kLearner, "wanted 1 to 2147483647 candidates, found 0"},
+    {"jobs_overflow", "plugin", kLearner, "wanted at most 4294967296 episodes"},
+    {"jobs_minus", "plugin", kLearner, "found 18446744073709551615"},
+    {"jobs_seeds_null", "plugin", kLearner, "found seeds = NULL"},
+    {"jobs_seeds_nowhere", "plugin", kLearner, "wanted 8 seeds, found memory that cannot be read"},
+    {"candidate_nan", "nan", kLearner, "act: action[0] of row 0: wanted a finite number, found nan by candidate 0"},
+    {"act_throws", "plugin", kLearner, "out of act"},
+    {"act_status_7", "plugin", kLearner, "act: wanted a status"},
+    {"act_segv", "signal", kLearner, ""},
+    {"act_nan", "nan", kLearner, "act: action[0] of row 0: wanted a finite number, found nan at step 1 of the rollout"},
+    {"act_inf", "nan", kLearner, "wanted a finite number, found -inf at step 21 of the rollout"},
+    {"act_choice_3", "plugin", kLearner, "act: action of row 0: wanted a whole number from 0 to 2, found 3 at step 1",
+     "discrete"},
+    {"act_choice_minus", "plugin", kLearner, "wanted a whole number from 0 to 2, found -1 at step 21", "discrete"},
+    {"act_choice_huge", "plugin", kLearner, "wanted a whole number from 0 to 2, found -2147483648", "discrete"},
+    {"act_next_row", "plugin", kLearner,
+     "act of rows 0 to 3: wanted nothing written outside these rows of channel 'action', found row 4"},
+    {"act_row_before", "plugin", kLearner,
+     "act of rows 4 to 7: wanted nothing written outside these rows of channel 'action', found row 3"},
+    {"act_behind", "plugin", kLearner, "outside channel 'extra', found a byte changed"},
+    {"act_before", "plugin", kLearner, "outside these rows of channel 'extra', found 4 bytes before row 0"},
+    {"act_writes_obs", "plugin", kLearner, "wanted channel 'obs' left as it is there, found row 0 changed"},
+    {"consume_throws", "plugin", kLearner, "out of consume"},
+    {"consume_status_minus_77", "plugin", kLearner, "consume: wanted a status"},
+    {"consume_segv", "signal", kLearner, ""},
+    {"delivery_behind", "plugin", kLearner, "consume: wanted nothing written outside channel 'obs'"},
+    {"save_nothing", "plugin", kLearner, "save: wanted the state of its 1 parameters, found 0 bytes"},
+    {"save_throws", "plugin", kLearner, "out of save"},
+    {"save_io", "plugin", kLearner, "save:"},
+    {"extension_throws", "plugin", kLearner, "out of extension"},
+    {"extension_short", "plugin", kLearner,
+     "extension bp.learner.state/1: wanted a table of 24 bytes or more, found struct_size 12"},
+    {"extension_holes", "plugin", kLearner, "extension bp.learner.state/1: wanted 2 functions, found NULL as function 1"},
+};
+
+class Faults : public ProgramTest {
+ protected:
+  Faults() {
+    Write("ok.yaml", R"(experiment: ok
+env: {plugin: faulty}
+learner: {plugin: faulty}
+rollout: {num_env_runners: 2, num_envs_per_env_runner: 4, threads: 2}
+budget: {iterations: 2}
+evaluation: {episodes: 2}
+)");
+    ok_ = Run("run ok.yaml --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins");
+    spec_ = nlohmann::json::parse(ReadFile(Attempt("ok").parent_path() / "trial.json"));
+  }
+
+  // Runs the trial with that fault; what its result, or what is left of it, says.
+  // On one thread the block of rows that meets the fault first is always the same.
+  nlohmann::json Trial(const std::string& who, const std::string& fault, const std::string& actions, const char* check = "",
+                       int threads = 1) {
+    nlohmann::json spec = spec_;
+    spec["config"]["rollout"]["threads"] = threads;
+    spec["config"][who]["options"]["fault"] = fault;
+    spec["config"]["env"]["options"]["actions"] = actions;
+    const std::filesystem::path folder = dir_ / (who + "-" + fault + check);
+    spec["attempt_dir"] = folder.string();
+    spec["checkpoint_dir"] = (folder / "checkpoint").string();
+    Write(folder / "trial.json", spec.dump());
+    const Finished run = Run(std::string("run-trial ") + check + " " + (folder / "trial.json").string());
+    if (*check) return LastLine(run.out);
+    if (run.exit >= 128) return {{"outcome", "signal"}, {"plugin", StatusPlugin(folder)}, {"error", ""}, {"state", "FAILED"}};
+    return nlohmann::json::parse(ReadFile(folder / "result.json"), nullptr, false);
+  }
+
+  static nlohmann::json LastLine(std::string out) {
+    while (!out.empty() && out.back() == '\n') out.pop_back();
+    return nlohmann::json::parse(out.substr(out.rfind('\n') + 1), nullptr, false);
+  }
+
+  // Whose code ran last, from the mapped file that a crash leaves: the text "env.faulty" or "learner.faulty" in it.
+  static std::string StatusPlugin(const std::filesystem::path& folder) {
+    const std::string status = ReadFile(folder / "status");
+    return status.find(kLearner) != std::string::npos ? kLearner : status.find(kEnv) != std::string::npos ? kEnv : "";
+  }
+
+  void Expect(const std::string& who, const Fault& fault) {
+    SCOPED_TRACE(who + ": " + fault.name);
+    const nlohmann::json result = Trial(who, fault.name, fault.actions);
+    ASSERT_TRUE(result.is_object());
+    const std::string error = result["error"].is_string() ? result["error"].get<std::string>() : "";
+    std::printf("%-8s %-24s %-8s %-16s %s\n", who.c_str(), fault.name, result["outcome"].get<std::string>().c_str(),
+                result["plugin"].get<std::string>().c_str(), error.c_str());
+    EXPECT_NE(result["state"], "COMPLETED");
+    EXPECT_EQ(result["outcome"], fault.outcome) << error;
+    EXPECT_EQ(result["plugin"], fault.blamed) << error;
+    EXPECT_THAT(error, HasSubstr(fault.words));
+  }
+
+  Finished ok_;
+  nlohmann::json spec_;
+};
+
+TEST_F(Faults, WithoutOneTheTrialEndsWell) {
+  EXPECT_EQ(ok_.exit, 0) << ok_.err;
+  for (const char* actions : {"box", "discrete"})
+    EXPECT_EQ(Trial("env", std::string("none-") + actions, actions)["outcome"], "ok");
+}
+
+TEST_F(Faults, ASpecThatIsMalformedIsASentence) {
+  std::set<std::string> sentences;
+  size_t rows = 0;
+  const auto expect = [&](const char* who, const char* blamed, const char* name, const char* words) {
+    Expect(who, {name, "plugin", blamed, ""});
+    const nlohmann::json checked = Trial(who, name, "box", "--check");
+    ASSERT_TRUE(checked.is_object()) << name;
+    EXPECT_NE(checked["outcome"], "ok") << name;
+    EXPECT_EQ(checked["plugin"], blamed) << name;
+    EXPECT_THAT(checked["error"].get<std::string>(), HasSubstr(words)) << name;
+    sentences.insert(checked["error"].get<std::string>());
+    ++rows;
+  };
+  for (size_t i = 0; i < std::size(faults::kEnvSpecs); i += kEvery)
+    expect("env", kEnv, faults::kEnvSpecs[i].name, faults::kEnvSpecs[i].words);
+  EXPECT_GE(rows, 60u / kEvery);
+  EXPECT_GE(sentences.size(), rows - 8) << "most have one of their own";
+}
+
+TEST_F(Faults, ALearnersSpecThatIsMalformedIsASentence) {
+  for (size_t i = 0; i < std::size(faults::kLearnerSpecs); i += kEvery) {
+    const auto& fault = faults::kLearnerSpecs[i];
+    const nlohmann::json result = Trial("learner", fault.name, "box");
+    ASSERT_TRUE(result.is_object()) << fault.name;
+    EXPECT_NE(result["state"], "COMPLETED") << fault.name;
+    EXPECT_EQ(result["plugin"], kLearner) << fault.name;
+    EXPECT_THAT(result["error"].get<std::string>(), HasSubstr(fault.words)) << fault.name;
+  }
+}
+
+TEST_F(Faults, AnEnvThatBreaksTheContractIsNamed) {
+  for (size_t i = 0; i < std::size(kEnvFaults); i += kEvery) Expect("env", kEnvFaults[i]);
+}
+
+TEST_F(Faults, ALearnerThatBreaksTheContractIsNamed) {
+  for (size_t i = 0; i < std::size(kLearnerFaults); i += kEvery) Expect("learner", kLearnerFaults[i]);
+}
+
+TEST_F(Faults, OnSeveralThreadsTheSameOneIsNamed) {
+  const auto blamed = [&](const char* who, const char* fault) {
+    const nlohmann::json result = Trial(who, fault, "box", "", 2);
+    return result.is_object() ? result.value("plugin", "") + " " + result.value("outcome", "") : "no result";
+  };
+  for (const char* fault : {"before", "behind", "row_before", "row_behind", "clips_action", "reset_reward", "terminated_7"})
+    EXPECT_EQ(blamed("env", fault), "env.faulty plugin") << fault;
+  for (const char* fault : {"act_next_row", "act_row_before", "act_behind", "act_writes_obs"})
+    EXPECT_EQ(blamed("learner", fault), "learner.faulty plugin") << fault;
+  EXPECT_EQ(blamed("learner", "act_nan"), "learner.faulty nan");
+}
+
+TEST_F(Faults, ADestroyThatFailsIsFoundByTheCheckAndLosesNoResult) {
+  for (const auto& [who, blamed] : {std::pair{"env", kEnv}, {"learner", kLearner}}) {
+    EXPECT_EQ(Trial(who, "destroy_throws", "box")["outcome"], "ok");
+    EXPECT_EQ(Trial(who, "destroy_segv", "box")["outcome"], "ok");
+    const nlohmann::json checked = Trial(who, "destroy_throws", "box", "--check");
+    EXPECT_EQ(checked["outcome"], "plugin");
+    EXPECT_EQ(checked["plugin"], blamed);
+    EXPECT_THAT(checked["error"].get<std::string>(), HasSubstr("let an exception out: out of destroy"));
+  }
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end

@@ -1,0 +1,156 @@
+// The results folder while a batch runs: whoever moves, deletes or replaces it hears of it, and nothing is written elsewhere.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <sstream>
+
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class Folder : public ProgramTest {
+ protected:
+  Folder() {
+    Write("long.yaml", R"(experiment: long
+env: {plugin: cartpole}
+learner: {plugin: random, options: {horizon: 64}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}
+budget: {wall_time: 120s}
+monitors: []
+)");
+  }
+  ~Folder() override {
+    if (batch_ > 0) {
+      kill(batch_, SIGTERM);
+      Wait(batch_);
+    }
+  }
+
+  // Returns once the trial has written its first line.
+  void StartBatch(const std::string& more = "") {
+    batch_ = Start("run long.yaml" + more);
+    for (int i = 0; i < 600 && ReadFile(Attempt("long") / "metrics.jsonl").empty(); ++i) usleep(50'000);
+    ASSERT_NE(ReadFile(Attempt("long") / "metrics.jsonl"), "") << ReadFile(dir_ / "err.txt");
+    trial_ = Attempt("long").parent_path().filename();
+    meddled_ = std::chrono::steady_clock::now();
+  }
+  // The batch ends by itself: within a second it notices, and then its trial saves itself.
+  std::string HowItEnded() {
+    const Finished run = Wait(batch_);
+    batch_ = 0;
+    EXPECT_EQ(run.exit, 1) << run.out << run.err;
+    EXPECT_LT(std::chrono::steady_clock::now() - meddled_, std::chrono::seconds(kSanitized ? 20 : 5));
+    return run.err;
+  }
+  std::string State(const fs::path& out) const { return ReadFile(out / "trials" / trial_ / "attempt-1/result.json"); }
+
+  const fs::path out_ = dir_ / "outputs/long", elsewhere_ = dir_ / "elsewhere";
+  std::string trial_;
+  pid_t batch_ = 0;
+  std::chrono::steady_clock::time_point meddled_;
+};
+
+TEST_F(Folder, WhereItWasMovedTheResultsGoWithItAndTheNewNameIsSaid) {
+  StartBatch();
+  fs::rename(out_, elsewhere_);
+  EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(out_.string() + " was moved"), HasSubstr("--out " + elsewhere_.string())));
+  EXPECT_FALSE(fs::exists(out_)) << "nothing is made anew under the old name";
+  EXPECT_THAT(State(elsewhere_), HasSubstr("KILLED"));
+  EXPECT_TRUE(fs::exists(elsewhere_ / "trials" / trial_ / "checkpoint/checkpoint.bin"));
+  EXPECT_THAT(ReadFile(elsewhere_ / "events.jsonl"), AllOf(HasSubstr("attempt.end"), HasSubstr("folder lost")));
+  const Finished again = Run("run long.yaml --set budget.wall_time=1s --out " + elsewhere_.string());
+  EXPECT_EQ(again.exit, 0) << again.err;
+}
+
+TEST_F(Folder, WhereItWasDeletedTheBatchEndsAndMakesNothingAnew) {
+  StartBatch();
+  while (fs::exists(out_)) {
+    std::error_code written_meanwhile;
+    fs::remove_all(out_, written_meanwhile);
+  }
+  EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(out_.string()), HasSubstr("was deleted"), HasSubstr("starts anew")));
+  EXPECT_FALSE(fs::exists(out_));
+}
+
+TEST_F(Folder, WhereALinkOnItsPathLeadsElsewhereTheOtherFolderStaysAsItIs) {
+  fs::create_directories(elsewhere_ / "a/long");
+  fs::create_directories(elsewhere_ / "b");
+  fs::create_directory_symlink(elsewhere_ / "a", dir_ / "outputs");
+  StartBatch();
+  fs::create_directories(elsewhere_ / "b/long/trials" / trial_ / "attempt-1");
+  fs::create_directory_symlink(elsewhere_ / "b", dir_ / "outputs.new");
+  fs::rename(dir_ / "outputs.new", dir_ / "outputs");
+  EXPECT_THAT(HowItEnded(),
+              AllOf(HasSubstr("leads to another folder"), HasSubstr("results are in " + (elsewhere_ / "a/long").string())));
+  EXPECT_THAT(State(elsewhere_ / "a/long"), HasSubstr("KILLED"));
+  size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(elsewhere_ / "b")) files += entry.is_regular_file();
+  EXPECT_EQ(files, 0u);
+}
+
+TEST_F(Folder, WhereTheLockWasRemovedNoSecondRunGetsIn) {
+  StartBatch();
+  fs::remove(out_ / "lock");
+  const Finished second = Run("run long.yaml");
+  EXPECT_EQ(second.exit, 1);
+  EXPECT_THAT(HowItEnded(), HasSubstr("results are in " + out_.string()));
+  EXPECT_THAT(State(out_), HasSubstr("KILLED"));
+  EXPECT_FALSE(fs::exists(out_ / "trials" / trial_ / "attempt-2")) << second.err;
+}
+
+// The supervisor can not look while it is stopped; the locks speak for it.
+TEST_F(Folder, ASecondRunDoesNotGetInWhileTheFirstIsSuspended) {
+  StartBatch();
+  kill(batch_, SIGSTOP);
+  fs::remove(out_ / "lock");
+  const pid_t second = Start("run long.yaml");
+  EXPECT_EQ(Wait(second).exit, 1);
+  EXPECT_THAT(ReadFile(dir_ / "err.txt"), HasSubstr("in use by another run (process " + std::to_string(batch_) + " on "));
+  kill(batch_, SIGCONT);
+  HowItEnded();
+}
+
+TEST_F(Folder, WhereItsTrialsWereRemovedTheBatchEnds) {
+  StartBatch();
+  std::error_code written_meanwhile;
+  while (fs::exists(out_ / "trials")) fs::remove_all(out_ / "trials", written_meanwhile);
+  EXPECT_THAT(HowItEnded(),
+              AllOf(HasSubstr((out_ / "trials").string()), HasSubstr("What is left of the results is in " + out_.string())));
+  EXPECT_FALSE(fs::exists(out_ / "trials"));
+}
+
+TEST_F(Folder, WhereTheFolderOfARunningTrialWasMovedTheBatchEnds) {
+  StartBatch();
+  fs::rename(out_ / "trials" / trial_, elsewhere_);
+  EXPECT_THAT(HowItEnded(), HasSubstr((out_ / "trials" / trial_).string() + ", was moved"));
+  EXPECT_THAT(ReadFile(elsewhere_ / "attempt-1/result.json"), HasSubstr("KILLED"));
+}
+
+TEST_F(Folder, StopMeansWhoHoldsTheLockAndNotWhoACopiedOneNames) {
+  StartBatch();
+  fs::copy(out_, elsewhere_, fs::copy_options::recursive);
+  const pid_t batch = batch_;
+  EXPECT_THAT(Wait(Start("stop " + elsewhere_.string())).out, HasSubstr("nothing is running"));
+  EXPECT_EQ(kill(batch, 0), 0);
+  EXPECT_EQ(Run("stop " + out_.string()).exit, 0);
+  EXPECT_EQ(Wait(batch_).exit, 130);
+  batch_ = 0;
+}
+
+TEST_F(Folder, FreshMovesNothingAwayThatIsNoResultsFolder) {
+  Write("mine/letter.txt", "dear");
+  const Finished run = Run("run long.yaml --fresh --out mine");
+  EXPECT_EQ(run.exit, 1);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("mine is not a results folder: it holds letter.txt"), HasSubstr("events.jsonl")));
+  EXPECT_EQ(ReadFile(dir_ / "mine/letter.txt"), "dear");
+  EXPECT_FALSE(fs::exists(dir_ / "mine/lock"));
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end

@@ -1,0 +1,315 @@
+// Monitors that go wrong, plugins that change the state of their process, ticks and stops: the trial's numbers are those of a
+// calm run, and the right plugin is named.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+
+#include "places.hpp"
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr char kFixtures[] = BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+
+class ProcessState : public ProgramTest {
+ protected:
+  struct Outcome {
+    Finished run;
+    nlohmann::json result;
+    std::string values;
+    std::vector<std::string> warnings() const { return result.value("warnings", std::vector<std::string>()); }
+  };
+
+  void WriteFile(const std::string& monitors = "[unruly]", const std::string& more = "") {
+    Write("walk.yaml", R"(experiment: walk
+env: {plugin: unsettles}
+learner: {plugin: upsets}
+rollout: {num_env_runners: 2, num_envs_per_env_runner: 2, threads: 2}
+budget: {iterations: 4}
+evaluation: {episodes: 2, every_iterations: 2}
+monitors: )" + monitors + "\n" +
+                           more);
+  }
+  Outcome RunIt(const std::string& set) {
+    const Finished run = Run("run walk.yaml --fresh --plugin-path " + std::string(kFixtures) + set);
+    return {run, Result("walk"), Values("walk")};
+  }
+  // Of a plugin that changes nothing.
+  const std::string& Calm() {
+    if (calm_.empty()) {
+      const Outcome calm = RunIt("");
+      EXPECT_EQ(calm.run.exit, 0) << calm.run.err;
+      EXPECT_THAT(calm.warnings(), IsEmpty());
+      EXPECT_THAT(calm.values, HasSubstr("train/weight"));
+      calm_ = calm.values;
+    }
+    return calm_;
+  }
+  static std::string With(const std::string& kind, const std::string& call, const std::string& fault) {
+    return " --set " + kind + ".options.call=" + call + " --set " + kind + ".options.fault=" + fault;
+  }
+  static std::string Monitor(const std::string& call, const std::string& fault, const std::string& others = "") {
+    return " --set \"monitors=[{plugin: unruly, options: {call: " + call + ", fault: " + fault + "}}" + others + "]\"";
+  }
+
+  std::string calm_;
+};
+
+struct StateRow {
+  const char *fault, *sentence;
+};
+constexpr StateRow kState[] = {
+    {"rounding", "changed the rounding mode"},
+    {"flush", "changed flush-to-zero"},
+    {"traps", "changed which floating-point exceptions trap"},
+    {"x87", "changed the precision of the x87 unit"},
+    {"locale", "changed the locale to C.UTF-8"},
+    {"cpp_locale", "changed the locale to C.UTF-8"},
+    {"thread_locale", "changed the locale of a thread"},
+    {"folder", "changed the working directory to /"},
+    {"umask", "changed the umask to 777"},
+    {"sigterm", "changed the handler of SIGTERM"},
+    {"sigfpe", "changed the handler of SIGFPE"},
+    {"sigchld", "changed the handler of SIGCHLD"},
+    {"blocked", "changed which signals a thread takes"},
+};
+
+TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsPutBackAndTold) {
+  WriteFile();
+  const std::tuple<const char*, const char*, const char*> calls[] = {{"env", "step", "env.unsettles"},
+                                                                     {"env", "create", "env.unsettles"},
+                                                                     {"learner", "act", "learner.upsets"},
+                                                                     {"learner", "consume", "learner.upsets"}};
+  const std::string& calm = Calm();
+  for (const StateRow& row : kState) {
+    for (const auto& [kind, call, id] : calls) {
+      if (kSanitized && std::string_view(call) != "step") continue;  // each is a process of its own
+      SCOPED_TRACE(std::string(row.fault) + " after " + id + " " + call);
+      const Outcome found = RunIt(With(kind, call, row.fault));
+      EXPECT_EQ(found.run.exit, 0) << found.run.err;
+      EXPECT_EQ(found.values, calm);
+      ASSERT_THAT(found.warnings(), SizeIs(1)) << found.result["warnings"];
+      EXPECT_THAT(found.warnings()[0],
+                  AllOf(testing::StartsWith(std::string(id) + " " + row.sentence), HasSubstr("was put back")));
+      EXPECT_THAT(found.run.err, HasSubstr(row.sentence)) << "at the terminal";
+    }
+  }
+}
+
+// What is changed once and late, while env and learner both run, cannot be told apart: then both are named.
+TEST_F(ProcessState, ThatIsChangedOnceByOneOfTwoNamesBoth) {
+  WriteFile();
+  const Outcome once = RunIt(With("env", "step", "folder") + " --set env.options.first=50 --set env.options.last=50");
+  EXPECT_EQ(once.values, Calm());
+  ASSERT_THAT(once.warnings(), SizeIs(1));
+  EXPECT_THAT(once.warnings()[0], HasSubstr("env.unsettles or learner.upsets changed the working directory"));
+  const Outcome often = RunIt(With("env", "step", "folder") + " --set env.options.first=50");
+  ASSERT_THAT(often.warnings(), SizeIs(1));
+  EXPECT_THAT(often.warnings()[0], HasSubstr("env.unsettles changed the working directory")) << "found out at the next look";
+}
+
+// Each act alone takes longer than calls are looked at closely.
+TEST_F(ProcessState, ThatAnEnvChangesBesideASlowLearnerNamesTheEnv) {
+  WriteFile("[]");
+  const Outcome found =
+      RunIt(With("env", "step", "folder") +
+            " --set learner.options.act_ms=60 --set budget.iterations=2 --set evaluation.episodes=0 --set env.options.last=60");
+  ASSERT_THAT(found.warnings(), SizeIs(1)) << found.run.err;
+  EXPECT_THAT(found.warnings()[0], HasSubstr("env.unsettles changed the working directory"));
+}
+
+TEST_F(ProcessState, OfACommaLocaleIsInNoFileOfOurs) {
+  const std::filesystem::path locales = dir_ / "locales";
+  std::filesystem::create_directories(locales);
+  if (std::system(("localedef -i de_DE -f UTF-8 " + (locales / "de_DE.UTF-8").string() + " >/dev/null 2>&1").c_str()) != 0)
+    GTEST_SKIP() << "no localedef here, or no sources of locales (Debian package locales)";
+  WriteFile();
+  const std::string calm = Calm();
+  setenv("LOCPATH", locales.c_str(), 1);
+  // After the last look of an iteration, so that it is there while the line is written.
+  const Outcome found = RunIt(With("learner", "plan", "comma"));
+  unsetenv("LOCPATH");
+  EXPECT_EQ(found.values, calm);
+  EXPECT_THAT(found.warnings(), Each(HasSubstr("learner.upsets changed the locale to de_DE.UTF-8")));
+}
+
+class BadMonitor : public ProcessState {};
+
+struct MonitorRow {
+  const char *call, *fault, *sentence;
+};
+
+TEST_F(BadMonitor, IsSwitchedOffAndNamed) {
+  WriteFile();
+  const std::string& calm = Calm();
+  const MonitorRow rows[] = {
+      {"create", "throw",
+       "monitor.unruly was switched off: create: monitor.unruly: let an exception out: thrown across the boundary"},
+      {"create", "fail", "monitor.unruly was switched off: create: the disk of this monitor is full"},
+      {"create", "no_instance", "monitor.unruly was switched off: create: returned no instance and no error"},
+      {"interests", "throw", "monitor.unruly was switched off: interests: "},
+      {"on_events", "throw", "monitor.unruly was switched off: on_events: "},
+      {"on_events", "throw_odd", "let an exception out that is not a std::exception"},
+      {"on_events", "fail", "monitor.unruly was switched off: on_events: the disk of this monitor is full"},
+      {"on_events", "fail_silently", "monitor.unruly was switched off: on_events: no reason given"},
+      {"on_events", "long_text", "bytes more)"},
+      {"on_events", "log_a_lot", "bytes more)"},
+      {"sample", "throw", "monitor.unruly was switched off: sample: "},
+      {"sample", "fail", "monitor.unruly was switched off: sample: the disk of this monitor is full"},
+      {"finish", "throw", "monitor.unruly was switched off: finish: "},
+      {"finish", "fail", "monitor.unruly was switched off: finish: the disk of this monitor is full"},
+      {"finish", "exit", "monitor.unruly called exit()"},
+      {"finish", "quit", "ended with exit code 3 after the trial had come to its end"},
+      {"finish", "segv", "monitor.unruly died of SIGSEGV after the trial had come to its end"},
+      {"destroy", "throw", "monitor.unruly was switched off: destroy: "},
+      {"on_events", "rounding", "monitor.unruly changed the rounding mode"},
+      {"on_events", "folder", "monitor.unruly changed the working directory"},
+      {"sample", "locale", "monitor.unruly changed the locale"},
+      {"sample", "blocked", "monitor.unruly changed which signals a thread takes"},
+      {"finish", "umask", "monitor.unruly changed the umask"},
+      {"create", "sigterm", "monitor.unruly changed the handler of SIGTERM"},
+      {"interests", "flush", "monitor.unruly changed flush-to-zero"},
+      {"destroy", "folder", "monitor.unruly changed the working directory"},
+  };
+  for (const MonitorRow& row : rows) {
+    SCOPED_TRACE(std::string(row.fault) + " in " + row.call);
+    const Outcome found = RunIt(Monitor(row.call, row.fault));
+    EXPECT_EQ(found.run.exit, 0) << found.run.err;
+    EXPECT_EQ(found.result["state"], "COMPLETED");
+    EXPECT_EQ(found.values, calm);
+    EXPECT_THAT(found.warnings(), testing::Contains(HasSubstr(row.sentence))) << found.result["warnings"];
+    for (const std::string& warning : found.warnings()) EXPECT_LT(warning.size(), 4200u);
+  }
+}
+
+TEST_F(BadMonitor, HasItsMetricsRefusedBeyondReason) {
+  WriteFile();
+  for (const char* fault : {"many_metrics", "odd_metric"}) {
+    const Outcome found = RunIt(Monitor("sample", fault));
+    EXPECT_EQ(found.run.exit, 0) << found.run.err;
+    EXPECT_EQ(found.values, Calm());
+    EXPECT_LE(found.result["measures"].size(), 10'000u);
+  }
+}
+
+TEST_F(BadMonitor, ThatHangsOrIsSlowLosesNothing) {
+  WriteFile();
+  const std::string& calm = Calm();
+  for (const char* call : {"interests", "on_events", "finish"}) {
+    SCOPED_TRACE(call);
+    const auto start = std::chrono::steady_clock::now();
+    const Outcome found = RunIt(Monitor(call, "hang", ", resources"));
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    EXPECT_EQ(found.result["state"], "COMPLETED") << found.run.err;
+    EXPECT_EQ(found.values, calm);
+    EXPECT_THAT(found.warnings(), testing::Contains(AllOf(HasSubstr("monitor.unruly was left behind in "), HasSubstr(call))));
+    EXPECT_LT(seconds, kSanitized ? 90 : 45);
+    if (kSanitized) break;
+  }
+  const Outcome slow = RunIt(Monitor("finish", "slow"));
+  EXPECT_EQ(slow.values, calm);
+  EXPECT_THAT(slow.warnings(), IsEmpty()) << "it ended in time";
+}
+
+TEST_F(BadMonitor, FindsTheResultThereBeforeItFinishes) {
+  WriteFile();
+  const pid_t pid = Start("run walk.yaml --plugin-path " + std::string(kFixtures) + Monitor("finish", "hang"));
+  nlohmann::json seen;
+  for (int i = 0; i < 400 && seen.empty(); ++i, usleep(20'000)) seen = Result("walk");
+  EXPECT_EQ(seen["state"], "COMPLETED");
+  EXPECT_EQ(seen["iterations"], 4);
+  EXPECT_EQ(waitpid(pid, nullptr, WNOHANG), 0) << "and the monitor still hangs";
+  Wait(pid);
+}
+
+TEST_F(BadMonitor, CannotPaintTheTerminal) {
+  WriteFile();
+  const Outcome found = RunIt(Monitor("on_events", "odd_text"));
+  EXPECT_THAT(found.run.err, AllOf(HasSubstr("red \\x1b[31m, a bell"), HasSubstr("\\na second line")));
+  EXPECT_THAT(found.run.err, testing::Not(HasSubstr("\x1b[31m")));
+  EXPECT_THAT(found.run.err, testing::Not(HasSubstr("\a")));
+}
+
+class Ticks : public ProcessState {
+ protected:
+  pid_t TrialProcess() {
+    for (int i = 0; i < 500; ++i, usleep(20'000)) {
+      // Of this test alone, by its folder.
+      for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        std::error_code error;
+        const std::string line = ReadFile(entry.path() / "cmdline");
+        if (line.find("run-trial") == std::string::npos || line.find("keep") != std::string::npos) continue;
+        if (line.find("--check") != std::string::npos) continue;
+        if (std::filesystem::read_symlink(entry.path() / "cwd", error) == dir_) return std::stoi(entry.path().filename());
+      }
+    }
+    return -1;
+  }
+};
+
+TEST_F(Ticks, AreBetweenWhichAStopIsSeen) {
+  WriteFile("[]");
+  const pid_t pid = Start("run walk.yaml --plugin-path " + std::string(kFixtures) +
+                          " --set learner.options.only_ticks=true --set learner.options.tick_ms=300");
+  sleep(3);
+  kill(pid, SIGINT);
+  const auto start = std::chrono::steady_clock::now();
+  const Finished run = Wait(pid);
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), kSanitized ? 20 : 8) << run.err;
+  EXPECT_EQ(Result("walk")["state"], "KILLED");
+  EXPECT_TRUE(std::filesystem::exists(Attempt("walk").parent_path() / "checkpoint"));
+}
+
+TEST_F(Ticks, AreBetweenWhichABudgetEnds) {
+  WriteFile("[]");
+  const Outcome found = RunIt(
+      " --set learner.options.only_ticks=true --set learner.options.tick_ms=200 --set budget.wall_time=1s --set "
+      "evaluation.episodes=0");
+  EXPECT_EQ(found.result["state"], "COMPLETED") << found.run.err;
+  EXPECT_EQ(found.result["iterations"], 0);
+}
+
+TEST_F(Ticks, OfMoreThanASecondStandInTheRecord) {
+  WriteFile("[]");
+  const Outcome found = RunIt(" --set budget.iterations=1 --set learner.options.ticks=2 --set learner.options.tick_ms=1200");
+  ASSERT_THAT(found.result["long_ticks"], SizeIs(1)) << found.run.err;
+  EXPECT_EQ(found.result["long_ticks"][0]["phase"], "update_forward");
+  EXPECT_EQ(found.result["long_ticks"][0]["count"], 2);
+  EXPECT_GE(found.result["long_ticks"][0]["longest_s"], 1.2);
+  EXPECT_FALSE(RunIt(" --set budget.iterations=1").result.contains("long_ticks"));
+}
+
+class Stopped : public Ticks {};
+
+TEST_F(Stopped, TimeIsNoTimeOfTheTrial) {
+  WriteFile("[]", "resources: {hang_timeout: 2s}\n");
+  // 4 iterations of 5 ticks of 100 ms: about 2 s.
+  const pid_t pid = Start("run walk.yaml --plugin-path " + std::string(kFixtures) +
+                          " --set learner.options.ticks=5 --set learner.options.tick_ms=100");
+  const pid_t trial = TrialProcess();
+  ASSERT_GT(trial, 0);
+  usleep(600'000);
+  ASSERT_EQ(kill(trial, SIGSTOP), 0);
+  sleep(4);  // twice the time after which it would hang
+  kill(trial, SIGCONT);
+  const Finished run = Wait(pid);
+  EXPECT_EQ(run.exit, 0) << run.err;
+  const double wall_s = Result("walk").value("wall_s", 0.0);
+  EXPECT_GT(wall_s, 1.9);
+  EXPECT_LT(wall_s, kSanitized ? 5.5 : 4.0) << "4 s of it were none";
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end
