@@ -1,0 +1,295 @@
+"""Small batches of trials for scripts/check_crash_images and check_full_disk, and what must be true of their results."""
+import contextlib
+import csv
+import dataclasses
+import hashlib
+import io
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MARK = "BACKPLANE_BATCH_MARK"  # in the environment of a batch's processes
+OWN_MOUNTS = "BACKPLANE_OWN_MOUNTS"
+SKIPPED = 77  # exit of a check that cannot be made here
+# Columns of `export csv` that no two runs share; beside them all that begin with time/.
+TIMES = {"sps", "sampling_sps", "wall_s", "trial_s", "attempts", "peak_rss_bytes"}
+
+_COMMON = """budget: {iterations: %(iterations)d}
+monitors: []
+on_failure: {signal: {retry: 20}}
+stop_sweep: {flapping: 0, initial_failures: 0}
+"""
+_SAVING = "evaluation: {episodes: 4, every_iterations: 20}\ncheckpoint: {every_iterations: 5}\n"
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A kind of experiment. `iterations` are those with which a trial takes some tenths of a second of one core."""
+    name: str
+    plugins: tuple
+    trials: int
+    iterations: int
+    text: str
+
+    def missing(self, build):
+        return [plugin for plugin in self.plugins if not (build / f"lib/backplane/plugins/{plugin}.so").exists()]
+
+
+KINDS = {kind.name: kind for kind in [
+    Kind("random", ("env_cartpole", "learner_random"), 24, 100, """experiment: random
+env: {plugin: cartpole}
+learner: {plugin: random, options: {horizon: 512}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 16, threads: 1}
+sweep:
+  grid: {learner.options.horizon: [256, 512], rollout.num_envs_per_env_runner: [8, 16, 32]}
+  seeds: {n: 4}
+""" + _COMMON),
+    Kind("lines", ("env_cartpole", "learner_random"), 8, 1000, """experiment: lines
+env: {plugin: cartpole}
+learner: {plugin: random, options: {horizon: 16}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 8, threads: 1}
+sweep:
+  grid: {rollout.num_envs_per_env_runner: [8, 16]}
+  seeds: {n: 4}
+""" + _COMMON),
+    Kind("ppo", ("env_cartpole", "learner_ppo"), 8, 60, """experiment: ppo
+env: {plugin: cartpole}
+learner: {plugin: ppo, options: {train_batch_size: 128, minibatch_size: 64, num_epochs: 2, hidden: [16]}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 8, threads: 1}
+sweep:
+  grid: {learner.options.lr: [1.0e-3, 3.0e-4]}
+  seeds: {n: 4}
+""" + _COMMON + _SAVING),
+    Kind("uav_grid", ("env_uav_grid", "learner_mappo"), 8, 20, """experiment: uav_grid
+env: {plugin: uav_grid, options: {n_uavs: 3, n_obstacles: 4, grid_size: 12, state_map: none}}
+learner: {plugin: mappo, options: {train_batch_size: 128, minibatch_size: 128, num_epochs: 2, hidden: [16, 16]}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 4, threads: 1}
+sweep:
+  grid: {learner.options.lr: [1.0e-3, 3.0e-4]}
+  seeds: {n: 4}
+""" + _COMMON + _SAVING),
+    Kind("ars", ("env_cartpole", "learner_ars"), 16, 100, """experiment: ars
+env: {plugin: cartpole}
+learner: {plugin: ars, options: {num_dirs: 2}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 4, threads: 1}
+sweep:
+  grid: {learner.options.noise_std: [0.05, 0.1]}
+  seeds: {n: 8}
+""" + _COMMON + _SAVING),
+    Kind("summarization", ("env_summarization", "learner_seq2seq"), 8, 20, """experiment: summarization
+env: {plugin: summarization, options: {data: ../texts.csv, tokenizer: ../spm.model, max_source_length: 48, max_target_length: 16}}
+learner:
+  plugin: seq2seq
+  options: {effective_batch_size: 16, per_device_train_batch_size: 8, d_model: 16, encoder_layers: 1, decoder_layers: 1,
+            encoder_attention_heads: 2, decoder_attention_heads: 2, encoder_ffn_dim: 32, decoder_ffn_dim: 32}
+sweep:
+  grid: {learner.options.learning_rate: [1.0e-3, 3.0e-4]}
+  seeds: {n: 4}
+""" + _COMMON + _SAVING),
+]}
+
+
+def chosen_kinds(names, build):
+    """The kinds of a list "a,b" that this build can run; says which it leaves out. Ends the program if none is left."""
+    unknown = set(names.split(",")) - set(KINDS)
+    if unknown:
+        sys.exit(f"wanted kinds of {', '.join(KINDS)}; got {', '.join(sorted(unknown))}")
+    chosen = []
+    for kind in (KINDS[name] for name in names.split(",")):
+        if kind.missing(build):
+            print(f"{kind.name} is left out: {build} has no {', '.join(kind.missing(build))}", flush=True)
+        else:
+            chosen.append(kind)
+    return chosen or sys.exit(f"{build} can run none of {names}")
+
+
+def write_texts(folder):
+    """The data set of the kind `summarization`, and a vocabulary of it."""
+    places, things = ["the island", "the lake", "the tower", "the market", "the bridge"], ["A ferry", "A night train", "A walk"]
+    with open(folder / "texts.csv", "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["document", "summary"])
+        for i in range(90):
+            place, thing, hour = places[i % 5], things[i // 5 % 3], 1 + i // 15
+            rows.writerow([f'"{thing}" leaves for {place} at {hour},\nand it goes in the rain too.', f"{thing} to {place} at {hour}"])
+    # With names and no paths: the model holds its own arguments, and a trial's id its data files' content.
+    subprocess.run(["spm_train", "--input=texts.csv", "--model_prefix=spm", "--vocab_size=150", "--hard_vocab_limit=false", "--bos_id=0",
+                    "--pad_id=1", "--eos_id=2", "--unk_id=3", "--minloglevel=2"], cwd=folder, check=True, capture_output=True)
+
+
+def processes(mark):
+    """Ids of the processes whose environment holds the mark."""
+    found = []
+    for folder in pathlib.Path("/proc").iterdir():
+        if not folder.name.isdigit() or int(folder.name) == os.getpid():
+            continue
+        try:
+            state = (folder / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            if state != "Z" and mark.encode() in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            pass
+    return found
+
+
+def kill(pid):
+    """False if it had ended by itself."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+        return True
+    except ProcessLookupError:
+        return False
+
+
+class Batch:
+    """A batch whose results lie in `out`, by default in its own folder, where its file and its log are."""
+
+    def __init__(self, program, folder, kind, iterations=None, out=None):
+        self.program, self.folder, self.kind, self.out = program, folder, kind, out or folder / "out"
+        self.mark = f"{MARK}={os.getpid()}-{folder.name}"
+        self.config = folder / f"{kind.name}.yaml"
+        folder.mkdir(parents=True)
+        # Beside the folder: a trial's id holds its data files' paths, and batches are to be compared.
+        if kind.name == "summarization" and not (folder.parent / "spm.model").exists():
+            write_texts(folder.parent)
+        self.config.write_text(kind.text % {"iterations": iterations or kind.iterations})
+
+    def start(self, *options):
+        name, value = self.mark.split("=")
+        with open(self.folder / "log", "ab") as log:
+            return subprocess.Popen([self.program, "run", self.config, "--out", self.out, "--jobs", "2", *options], stdout=log, stderr=log,
+                                    env={**os.environ, name: value})
+
+    def log(self):
+        return (self.folder / "log").read_text(errors="replace")[-3000:]
+
+    def rows(self):
+        """What `export csv` says, without times."""
+        text = subprocess.run([self.program, "export", "csv", self.out], check=True, capture_output=True, text=True).stdout
+        return [{k: v for k, v in row.items() if k not in TIMES and not k.startswith("time/")} for row in csv.DictReader(io.StringIO(text))]
+
+    def events(self):
+        return events(self.out)
+
+    def wait_until_gone(self, seconds=60):
+        """Whether the batch's processes end by themselves within that time."""
+        deadline = time.monotonic() + seconds
+        while processes(self.mark):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.05)
+        return True
+
+    def complaint(self):
+        """What is wrong with the finished batch; None if nothing is."""
+        completed = set()
+        for event in self.events():
+            if event["kind"] == "attempt.start" and event["trial_id"] in completed:
+                return f"trial {event['trial_id']} was started again after it had completed"
+            if event["kind"] == "attempt.end" and event["state"] == "COMPLETED":
+                completed.add(event["trial_id"])
+        return self.unlike_a_finished_batch(completed)
+
+    def unlike_a_finished_batch(self, completed):
+        wanted = self.kind.trials
+        if len(completed) != wanted:
+            return f"{len(completed)} of {wanted} trials completed"
+        finished = [p for p in self.out.glob("trials/*/attempt-*/result.json") if json.loads(p.read_text())["state"] == "COMPLETED"]
+        if len(finished) != wanted:
+            return f"{len(finished)} attempts completed, wanted {wanted}"
+        with contextlib.closing(sqlite3.connect(self.out / "results.sqlite")) as database:
+            stored = database.execute("SELECT count(*) FROM trials WHERE state = 'COMPLETED'").fetchone()[0]
+        if stored != wanted:
+            return f"results.sqlite has {stored} of {wanted} trials COMPLETED"
+        progress = json.loads((self.out / "progress.json").read_text())
+        if progress["state"] != "done" or progress["counts"].get("COMPLETED") != wanted:
+            return f"progress.json says {progress['state']}, {progress['counts']}"
+        if not self.wait_until_gone():
+            return f"processes are left: {processes(self.mark)}"
+        return None
+
+
+def whole_lines(file):
+    """The lines of a file that end; of one that is not there none."""
+    try:
+        return file.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
+
+
+def events(out):
+    return [json.loads(line) for line in whole_lines(out / "events.jsonl")]
+
+
+def finished_attempts(out):
+    """The events that say that a trial completed: the last of each trial, unless the trial was started again since."""
+    last = {}
+    for event in events(out):
+        if event["kind"] == "attempt.start":
+            last.pop(event["trial_id"], None)
+        elif event["kind"] == "attempt.end" and event["state"] == "COMPLETED":
+            last[event["trial_id"]] = event
+    return list(last.values())
+
+
+def not_whole(out):
+    """Sentences about trials that are said to have completed and have fewer metrics, or another result, than that says; [] where all
+    are whole. Older versions said nothing; how many iterations there were stands in result.json too."""
+    complaints = []
+    for event in finished_attempts(out):
+        trial = out / "trials" / event["trial_id"]
+        attempt = trial / f"attempt-{event['attempt']}"
+        said = event.get("files", {})
+        try:
+            content = (attempt / "result.json").read_bytes()
+            result = json.loads(content)
+        except (OSError, ValueError) as error:
+            complaints.append(f"trial {event['trial_id']} is COMPLETED and its result.json cannot be read: {error}")
+            continue
+        if said.get("result") and hashlib.sha256(content).hexdigest() != said["result"]["sha256"]:
+            complaints.append(f"trial {event['trial_id']} is COMPLETED with another result.json")
+        # A trial that went on from a checkpoint has its first iterations in the files of earlier attempts.
+        iterations = set()
+        for file in trial.glob("attempt-*/metrics.jsonl"):
+            for line in whole_lines(file):
+                try:
+                    iterations.add(json.loads(line)["iteration"])
+                except (ValueError, KeyError, TypeError):
+                    complaints.append(f"trial {event['trial_id']}: {file.parent.name}/metrics.jsonl has a line that is none: {line[:60]}")
+        here = len(set(range(1, result["iterations"] + 1)) & iterations)
+        if here != result["iterations"]:
+            complaints.append(f"trial {event['trial_id']} is COMPLETED and has {here} of {result['iterations']} iterations in its metrics")
+        wanted, found = said.get("metrics_lines", 0), len(whole_lines(attempt / "metrics.jsonl"))
+        if found < wanted:
+            complaints.append(f"trial {event['trial_id']} is COMPLETED with {wanted} lines of metrics and has {found}")
+    return complaints
+
+
+def with_own_mounts(why, may_be_root_of_its_own=False):
+    """Starts the program again with mounts and process ids of its own, so that none of both is left, however it ends. Ends with SKIPPED
+    and a sentence where that is not allowed. What needs no device may do with a namespace in which a user is root."""
+    if os.environ.get(OWN_MOUNTS):
+        return
+    # When this process dies so does `unshare`, which passes over SIGTERM, and with it all that runs in the namespaces.
+    command = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation",
+               "private"]
+    if os.geteuid() != 0:
+        if not may_be_root_of_its_own:
+            skip(f"{why}, which takes root")
+        command.append("--map-root-user")
+    if not shutil.which("unshare") or not shutil.which("setpriv") or subprocess.run([*command, "true"], capture_output=True).returncode != 0:
+        skip(f"{why}, and this machine refuses `{shlex.join(command)}`")
+    sys.exit(subprocess.run([*command, sys.executable, *sys.argv], env={**os.environ, OWN_MOUNTS: "1"}).returncode)
+
+
+def skip(sentence):
+    print(f"skipped: {sentence}", flush=True)
+    sys.exit(SKIPPED)
