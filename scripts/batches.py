@@ -1,4 +1,6 @@
-"""Small batches of trials for scripts/check_crash_images and check_full_disk, and what must be true of their results."""
+"""Small batches of trials for scripts/stress, check_checkpoints, check_crash_images and check_full_disk, and what must be true of their
+results."""
+import argparse
 import contextlib
 import csv
 import dataclasses
@@ -13,6 +15,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -24,7 +27,7 @@ TIMES = {"sps", "sampling_sps", "wall_s", "trial_s", "attempts", "peak_rss_bytes
 
 _COMMON = """budget: {iterations: %(iterations)d}
 monitors: []
-on_failure: {signal: {retry: 20}}
+on_failure: {signal: {retry: 50}}
 stop_sweep: {flapping: 0, initial_failures: 0}
 """
 _SAVING = "evaluation: {episodes: 4, every_iterations: 20}\ncheckpoint: {every_iterations: 5}\n"
@@ -39,11 +42,29 @@ class Kind:
     iterations: int
     text: str
 
+    @property
+    def config(self):
+        return self.text % {"iterations": self.iterations}
+
+    @property
+    def reads_texts(self):
+        return "env_summarization" in self.plugins
+
+    def lasting(self, iterations):
+        """The same with other iterations, if a number is given."""
+        return dataclasses.replace(self, iterations=iterations or self.iterations)
+
     def missing(self, build):
-        return [plugin for plugin in self.plugins if not (build / f"lib/backplane/plugins/{plugin}.so").exists()]
+        """What it needs and is not there."""
+        missing = [f"{plugin} in {build}" for plugin in self.plugins if not (build / f"lib/backplane/plugins/{plugin}.so").exists()]
+        return missing + (["spm_train of SentencePiece"] if self.reads_texts and not shutil.which("spm_train") else [])
 
 
-KINDS = {kind.name: kind for kind in [
+def _by_name(*kinds):
+    return {kind.name: kind for kind in kinds}
+
+
+KINDS = _by_name(
     Kind("random", ("env_cartpole", "learner_random"), 24, 100, """experiment: random
 env: {plugin: cartpole}
 learner: {plugin: random, options: {horizon: 512}}
@@ -93,26 +114,88 @@ learner:
 sweep:
   grid: {learner.options.learning_rate: [1.0e-3, 3.0e-4]}
   seeds: {n: 4}
-""" + _COMMON + _SAVING),
-]}
+""" + _COMMON + _SAVING))
+
+# One trial each, of a learner so tiny that damage can be done to every part of its checkpoint.
+_SMALL = """evaluation: {episodes: 2}
+monitors: []
+checkpoint: {every_iterations: 5}
+budget: {iterations: %(iterations)d}
+"""
+SMALL_KINDS = _by_name(
+    Kind("ppo", ("env_cartpole", "learner_ppo"), 1, 12, """experiment: ppo
+env: {plugin: cartpole}
+learner: {plugin: ppo, options: {train_batch_size: 64, minibatch_size: 32, num_epochs: 2, hidden: [4], normalize_obs: true,
+          normalize_rewards: true}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 4, threads: 1}
+""" + _SMALL),
+    Kind("ars", ("env_cartpole", "learner_ars"), 1, 12, """experiment: ars
+env: {plugin: cartpole}
+learner: {plugin: ars, options: {num_dirs: 2, top_dirs: 1, episode_length: 40}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 4, threads: 1}
+""" + _SMALL),
+    Kind("seq2seq", ("env_summarization", "learner_seq2seq"), 1, 12, """experiment: seq2seq
+env: {plugin: summarization, options: {data: texts.csv, tokenizer: spm.model, max_source_length: 32, max_target_length: 16}}
+learner: {plugin: seq2seq, options: {d_model: 4, encoder_layers: 1, decoder_layers: 1, encoder_attention_heads: 1,
+          decoder_attention_heads: 1, encoder_ffn_dim: 4, decoder_ffn_dim: 4, per_device_train_batch_size: 4}}
+rollout: {threads: 1}
+""" + _SMALL))
 
 
-def chosen_kinds(names, build):
-    """The kinds of a list "a,b" that this build can run; says which it leaves out. Ends the program if none is left."""
-    unknown = set(names.split(",")) - set(KINDS)
-    if unknown:
-        sys.exit(f"wanted kinds of {', '.join(KINDS)}; got {', '.join(sorted(unknown))}")
+class CheckFailed(Exception):
+    """A check found a difference, or cannot go on: one sentence."""
+
+
+def add_common_arguments(parser, kinds, known=KINDS):
+    """What every check has. `kinds` are those that it looks at by default, by name."""
+    def kinds_of(names):
+        if unknown := set(names.split(",")) - set(known):
+            raise argparse.ArgumentTypeError(f"wanted a list of {', '.join(known)}; found {', '.join(sorted(unknown))}")
+        return [known[name] for name in names.split(",")]
+
+    parser.add_argument("--kinds", type=kinds_of, default=kinds, help=f"of experiments: a list of {', '.join(known)} (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
+    parser.add_argument("--keep", type=pathlib.Path, help="folder to work in, kept afterwards")
+
+
+def chosen_kinds(args):
+    """The kinds that this machine can run; says which it leaves out."""
     chosen = []
-    for kind in (KINDS[name] for name in names.split(",")):
-        if kind.missing(build):
-            print(f"{kind.name} is left out: {build} has no {', '.join(kind.missing(build))}", flush=True)
+    for kind in args.kinds:
+        if missing := kind.missing(args.build):
+            print(f"{kind.name} is left out: there is no {', no '.join(missing)}", flush=True)
         else:
             chosen.append(kind)
-    return chosen or sys.exit(f"{build} can run none of {names}")
+    if not chosen:
+        raise CheckFailed(f"none of {', '.join(kind.name for kind in args.kinds)} can run here")
+    return chosen
+
+
+def program_of(args):
+    return (args.build / "bin/backplane").resolve()
+
+
+def run_in_folder(name, args, run):
+    """Calls run(args, folder) and ends the program with the exit code that it returns. The folder is --keep's, or a new one that is
+    removed if all went well; otherwise the logs of the batches stay, and the last line says where."""
+    folder = (args.keep or pathlib.Path(tempfile.mkdtemp(prefix=f"backplane-{name}-"))).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    code = 1
+    try:
+        code = run(args, folder)
+    except CheckFailed as error:
+        print(f"{name}: {error}", file=sys.stderr, flush=True)
+    finally:
+        if not args.keep and (code == 0 or not any(folder.iterdir())):
+            shutil.rmtree(folder)
+        else:
+            print(f"{name}: the logs are in {folder}", flush=True)
+    sys.exit(code)
 
 
 def write_texts(folder):
-    """The data set of the kind `summarization`, and a vocabulary of it."""
+    """A data set and a vocabulary of it: texts.csv and spm.model."""
     places, things = ["the island", "the lake", "the tower", "the market", "the bridge"], ["A ferry", "A night train", "A walk"]
     with open(folder / "texts.csv", "w", newline="") as file:
         rows = csv.writer(file)
@@ -122,7 +205,14 @@ def write_texts(folder):
             rows.writerow([f'"{thing}" leaves for {place} at {hour},\nand it goes in the rain too.', f"{thing} to {place} at {hour}"])
     # With names and no paths: the model holds its own arguments, and a trial's id its data files' content.
     subprocess.run(["spm_train", "--input=texts.csv", "--model_prefix=spm", "--vocab_size=150", "--hard_vocab_limit=false", "--bos_id=0",
-                    "--pad_id=1", "--eos_id=2", "--unk_id=3", "--minloglevel=2"], cwd=folder, check=True, capture_output=True)
+                    "--pad_id=1", "--eos_id=2", "--unk_id=3", "--num_threads=1", "--minloglevel=2"], cwd=folder, check=True,
+                   capture_output=True)
+
+
+def rows_of(program, out):
+    """What `export csv` says, without times."""
+    text = subprocess.run([program, "export", "csv", out], check=True, capture_output=True, text=True).stdout
+    return [{k: v for k, v in row.items() if k not in TIMES and not k.startswith("time/")} for row in csv.DictReader(io.StringIO(text))]
 
 
 def processes(mark):
@@ -133,7 +223,7 @@ def processes(mark):
             continue
         try:
             state = (folder / "stat").read_text().rsplit(")", 1)[1].split()[0]
-            if state != "Z" and mark.encode() in (folder / "environ").read_bytes():
+            if state != "Z" and mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
                 found.append(int(folder.name))
         except OSError:
             pass
@@ -152,29 +242,34 @@ def kill(pid):
 class Batch:
     """A batch whose results lie in `out`, by default in its own folder, where its file and its log are."""
 
-    def __init__(self, program, folder, kind, iterations=None, out=None):
+    def __init__(self, program, folder, kind, out=None):
         self.program, self.folder, self.kind, self.out = program, folder, kind, out or folder / "out"
         self.mark = f"{MARK}={os.getpid()}-{folder.name}"
+        self.said_before = 0  # bytes of the log, by commands before the last
         self.config = folder / f"{kind.name}.yaml"
         folder.mkdir(parents=True)
         # Beside the folder: a trial's id holds its data files' paths, and batches are to be compared.
-        if kind.name == "summarization" and not (folder.parent / "spm.model").exists():
+        if kind.reads_texts and not (folder.parent / "spm.model").exists():
             write_texts(folder.parent)
-        self.config.write_text(kind.text % {"iterations": iterations or kind.iterations})
+        self.config.write_text(kind.config)
 
     def start(self, *options):
         name, value = self.mark.split("=")
         with open(self.folder / "log", "ab") as log:
+            self.said_before = log.tell()
             return subprocess.Popen([self.program, "run", self.config, "--out", self.out, "--jobs", "2", *options], stdout=log, stderr=log,
                                     env={**os.environ, name: value})
 
+    def log_text(self):
+        """All that the command that was started last has said."""
+        return (self.folder / "log").read_bytes()[self.said_before:].decode(errors="replace")
+
     def log(self):
-        return (self.folder / "log").read_text(errors="replace")[-3000:]
+        """The end of that, to be printed."""
+        return self.log_text()[-3000:]
 
     def rows(self):
-        """What `export csv` says, without times."""
-        text = subprocess.run([self.program, "export", "csv", self.out], check=True, capture_output=True, text=True).stdout
-        return [{k: v for k, v in row.items() if k not in TIMES and not k.startswith("time/")} for row in csv.DictReader(io.StringIO(text))]
+        return rows_of(self.program, self.out)
 
     def events(self):
         return events(self.out)
@@ -273,8 +368,21 @@ def not_whole(out):
     return complaints
 
 
+def unmount(folder, mark):
+    """Takes a file system off, after ending what is left there of the batch with the mark: after an error it may run on. False if the
+    file system was in use all the same; it goes then when that ends."""
+    for _ in range(50):
+        for pid in processes(mark):
+            kill(pid)
+        if subprocess.run(["umount", folder], capture_output=True).returncode == 0:
+            return True
+        time.sleep(0.1)
+    subprocess.run(["umount", "--lazy", folder], check=True)
+    return False
+
+
 def with_own_mounts(why, may_be_root_of_its_own=False):
-    """Starts the program again with mounts and process ids of its own, so that none of both is left, however it ends. Ends with SKIPPED
+    """Starts the program again with mounts and process ids of its own, so that neither is left, however it ends. Ends with SKIPPED
     and a sentence where that is not allowed. What needs no device may do with a namespace in which a user is root."""
     if os.environ.get(OWN_MOUNTS):
         return
@@ -285,7 +393,8 @@ def with_own_mounts(why, may_be_root_of_its_own=False):
         if not may_be_root_of_its_own:
             skip(f"{why}, which takes root")
         command.append("--map-root-user")
-    if not shutil.which("unshare") or not shutil.which("setpriv") or subprocess.run([*command, "true"], capture_output=True).returncode != 0:
+    installed = shutil.which("unshare") and shutil.which("setpriv")
+    if not installed or subprocess.run([*command, "true"], capture_output=True).returncode != 0:
         skip(f"{why}, and this machine refuses `{shlex.join(command)}`")
     sys.exit(subprocess.run([*command, sys.executable, *sys.argv], env={**os.environ, OWN_MOUNTS: "1"}).returncode)
 
