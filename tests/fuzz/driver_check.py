@@ -5,6 +5,7 @@ usage: driver_check.py PROGRAM [--coverage]
 
 --coverage: the program tells the driver where it is, so that the driver must find by itself what a word of five letters opens.
 """
+import os
 import pathlib
 import subprocess
 import sys
@@ -15,7 +16,8 @@ failures = []
 
 
 def run(folder, *arguments):
-    return subprocess.run([program, "--failures", folder, "--limit-s", "1", *arguments], capture_output=True, text=True, timeout=240)
+    return subprocess.run([program, "--failures", folder, "--limit-s", "1", *arguments], capture_output=True, text=True, timeout=240,
+                          env={**os.environ, "TMPDIR": f"{folder}/scratch"})
 
 
 def expect(what, holds, result):
@@ -27,6 +29,8 @@ with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     corpus = folder / "corpus"
     corpus.mkdir()
+    scratch = folder / "scratch"
+    scratch.mkdir()
     (corpus / "harmless").write_text("abc")
     for word, sentence in {"abort": "", "recurse": "", "spin": "longer than its limit", "sleep": "longer than its limit", "memory": "memory|allocat|longer"}.items():
         file = folder / word
@@ -53,6 +57,8 @@ with tempfile.TemporaryDirectory() as name:
         if found:
             again = run(name, str(found[0]))
             expect("the file that it wrote fails again", again.returncode != 0, again)
+    if list(scratch.iterdir()):
+        failures.append(f"folders of programs that have ended are left: {list(scratch.iterdir())}")
 
 print("\n".join(failures) or "the driver keeps its promises")
 sys.exit(1 if failures else 0)

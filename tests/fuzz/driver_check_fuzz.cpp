@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "scratch.hpp"
+
 namespace {
 
 // Reached only byte by byte: an input that gets one letter further has to be kept.
@@ -29,6 +31,7 @@ int Recurse(int depth) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  backplane::fuzz::ScratchFolder();
   if (IsWord(text, "abort")) std::abort();
   if (IsWord(text, "recurse")) return Recurse(1);
   while (IsWord(text, "spin")) {

@@ -1,7 +1,5 @@
 // An experiment file the whole way: text, document, configuration, plan. Its plugins are sealed descriptions of real plugins;
 // no plugin code runs. An input may hold several parts, divided by lines "#--": the file, then words of --set and --sweep.
-#include <unistd.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +9,7 @@
 #include "base/printable.hpp"
 #include "places.hpp"
 #include "plugin/catalog.hpp"
+#include "scratch.hpp"
 #include "sweep/identity.hpp"
 #include "sweep/plan.hpp"
 
@@ -29,17 +28,11 @@ std::vector<std::string> Parts(const std::string& text) {
   return parts;
 }
 
-// A folder of its own, so that a file can be its own base and no other run is in the way.
+// The working directory too, so that a file can be its own base and no other run is in the way.
 const std::filesystem::path& Folder() {
-  static const std::filesystem::path folder = [] {
-    std::string name = (std::filesystem::temp_directory_path() / "backplane-fuzz-XXXXXX").string();
-    if (!mkdtemp(name.data())) std::abort();
-    std::filesystem::current_path(name);
-    std::atexit([] {
-      std::error_code none;
-      std::filesystem::remove_all(Folder(), none);
-    });
-    return std::filesystem::path(name);
+  static const std::filesystem::path& folder = []() -> const std::filesystem::path& {
+    std::filesystem::current_path(fuzz::ScratchFolder());
+    return fuzz::ScratchFolder();
   }();
   return folder;
 }

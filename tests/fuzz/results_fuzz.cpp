@@ -1,6 +1,4 @@
 // Files of a results folder, as status, report and the next run read them: the first byte says which.
-#include <unistd.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +6,7 @@
 #include <string>
 
 #include "base/json_text.hpp"
+#include "scratch.hpp"
 #include "store/batch_record.hpp"
 #include "store/event_log.hpp"
 #include "store/measurements.hpp"
@@ -16,19 +15,6 @@
 namespace {
 
 using namespace backplane;
-
-const std::filesystem::path& Folder() {
-  static const std::filesystem::path folder = [] {
-    std::string name = (std::filesystem::temp_directory_path() / "backplane-fuzz-XXXXXX").string();
-    if (!mkdtemp(name.data())) std::abort();
-    std::atexit([] {
-      std::error_code none;
-      std::filesystem::remove_all(Folder(), none);
-    });
-    return std::filesystem::path(name);
-  }();
-  return folder;
-}
 
 void ReadEvents(const std::filesystem::path& file) {
   const BatchRecord record = ReadBatchRecord(file);
@@ -51,13 +37,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   static constexpr const char* kNames[] = {"events.jsonl", "plan.jsonl", "result.json", "metrics.jsonl"};
   const unsigned which = data[0] % 4;
-  const std::filesystem::path file = Folder() / kNames[which];
+  const std::filesystem::path file = fuzz::ScratchFolder() / kNames[which];
   std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(data + 1), static_cast<std::streamsize>(size - 1));
   try {
     if (which == 0) ReadEvents(file);
     if (which == 1) ReadPlan(file);
-    if (which == 2) ReadMeasurements(Folder());
-    if (which == 3) ReadIterations(Folder());
+    if (which == 2) ReadMeasurements(fuzz::ScratchFolder());
+    if (which == 3) ReadIterations(fuzz::ScratchFolder());
   } catch (const std::runtime_error&) {
     // a sentence that names file and line
   }
