@@ -2,14 +2,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <functional>
+#include <utility>
+
+#include "base/scratch_folder.hpp"
+#include "support/file_size_limit.hpp"
 
 namespace backplane {
 namespace {
@@ -22,11 +28,6 @@ constexpr char kOwnTrial[] = "0123456789abcdef";
 
 class CheckpointFolderTest : public testing::Test {
  protected:
-  CheckpointFolderTest() : dir_(fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    fs::remove_all(dir_);
-  }
-  ~CheckpointFolderTest() override { fs::remove_all(dir_); }
-
   static Checkpoint Of(uint64_t iterations, const std::string& trial = kOwnTrial) {
     Checkpoint checkpoint;
     checkpoint.header.trial_id = trial;
@@ -47,7 +48,33 @@ class CheckpointFolderTest : public testing::Test {
   }
   uint64_t IterationsIn(const std::string& name) { return ReadCheckpoint(dir_ / name, kOwnTrial).header.iterations; }
 
-  const fs::path dir_;
+  const ScratchFolder scratch_;
+  const fs::path dir_ = scratch_.path() / "checkpoint";
+};
+
+// A process that does this until it is killed, at the latest with the object.
+class Forever {
+ public:
+  explicit Forever(const std::function<void()>& work) : pid_(fork()) {
+    if (pid_ != 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    try {
+      for (;;) work();
+    } catch (...) {
+      _exit(1);
+    }
+  }
+  ~Forever() { Kill(); }
+  Forever(const Forever&) = delete;
+
+  void Kill() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(std::exchange(pid_, 0), nullptr, 0);
+  }
+
+ private:
+  pid_t pid_;
 };
 
 TEST_F(CheckpointFolderTest, IsEmptyWhereNoneWasWritten) {
@@ -99,21 +126,17 @@ TEST_F(CheckpointFolderTest, GoesOnFromTheMiddleOfReplacing) {
 // Looks as fast as it can while another process replaces, until it has seen many of them.
 TEST_F(CheckpointFolderTest, ThereIsAWholeOneAtEveryMoment) {
   CheckpointFolder(dir_, kOwnTrial).Save(Of(1));
-  const pid_t writer = fork();
-  if (writer == 0) {
-    CheckpointFolder folder(dir_, kOwnTrial);
-    for (uint64_t iterations = 2;; ++iterations) folder.Save(Of(iterations));
-  }
+  Forever writer(
+      [&, folder = CheckpointFolder(dir_, kOwnTrial), iterations = uint64_t{1}]() mutable { folder.Save(Of(++iterations)); });
   uint64_t last = 0, seen = 0;
-  for (int i = 0; i < 200'000 && seen < 20; ++i) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (seen < 20 && std::chrono::steady_clock::now() < end) {
     const uint64_t now = IterationsIn("checkpoint.bin");  // throws where there is none, or half of one
     EXPECT_GE(now, last);
     seen += now > last;
     last = now;
   }
-  kill(writer, SIGKILL);
-  int status = 0;
-  waitpid(writer, &status, 0);
+  writer.Kill();
   EXPECT_EQ(seen, 20u);
   EXPECT_GE(CheckpointFolder(dir_, kOwnTrial).Newest()->header.iterations, last);
 }
@@ -162,15 +185,11 @@ TEST_F(CheckpointFolderTest, WhatHasNoRoomLeavesTheOldOnesWhole) {
   folder.Save(Of(1)), folder.Save(Of(2));
   Checkpoint large = Of(3);
   large.parts["learner"].resize(1 << 20);
-  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit{}, all{};
-  getrlimit(RLIMIT_FSIZE, &all);
-  limit = {1 << 16, all.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &limit);
-  EXPECT_THAT([&] { folder.Save(large); }, testing::ThrowsMessage<std::runtime_error>(
-                                               testing::AllOf(HasSubstr("checkpoint.bin.tmp"), HasSubstr("File too large"))));
-  setrlimit(RLIMIT_FSIZE, &all);
-  std::signal(SIGXFSZ, old_handler);
+  {
+    const FileSizeLimit limit(1 << 16);
+    EXPECT_THAT([&] { folder.Save(large); }, testing::ThrowsMessage<std::runtime_error>(
+                                                 testing::AllOf(HasSubstr("checkpoint.bin.tmp"), HasSubstr("File too large"))));
+  }
   EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin")) << "half of it does not keep the disk full";
   EXPECT_EQ(IterationsIn("checkpoint.bin"), 2u);
   EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 1u);
