@@ -2,9 +2,6 @@
 // seconds.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <unistd.h>
-
-#include <algorithm>
 
 #include "program.hpp"
 
@@ -99,11 +96,7 @@ checkpoint: {every_iterations: 20}
   Write("parts.yaml", "experiment: parts" + text);
   ASSERT_EQ(Run("run whole.yaml").exit, 0);
   const pid_t pid = Start("run parts.yaml");
-  const auto lines = [&] {
-    const std::string all = ReadFile(Attempt("parts") / "metrics.jsonl");
-    return std::count(all.begin(), all.end(), '\n');
-  };
-  for (int i = 0; i < 6000 && lines() < 60; ++i) usleep(5'000);
+  ASSERT_TRUE(Until([&] { return Metrics("parts").size() >= 60; })) << ErrorsOf(pid);
   kill(pid, SIGKILL);
   Wait(pid);
   const Finished again = Run("run parts.yaml");

@@ -1,10 +1,8 @@
 // A learner that has candidates evaluated, under the real program.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <set>
-#include <sstream>
 
 #include "places.hpp"
 #include "program.hpp"
@@ -26,16 +24,6 @@ class Candidates : public ProgramTest {
     return Run("run " + name + ".yaml " + more);
   }
   std::string Weights(const std::string& name) { return LearnerState(Attempt(name).parent_path()); }
-  // What metrics.jsonl tells of the experiment.
-  std::vector<nlohmann::json> Lines(const std::string& name, int attempt = 1) {
-    std::vector<nlohmann::json> out;
-    std::istringstream in(ReadFile(Attempt(name, attempt) / "metrics.jsonl"));
-    for (std::string line; std::getline(in, line);) {
-      out.push_back(nlohmann::json::parse(line));
-      out.back().erase("time");
-    }
-    return out;
-  }
 };
 
 TEST_F(Candidates, AreScoredAndLearnedFrom) {
@@ -46,7 +34,7 @@ TEST_F(Candidates, AreScoredAndLearnedFrom) {
   EXPECT_EQ(result["episodes"], 12 * 24 * 2);
   EXPECT_GT(result["evaluation"]["return"]["mean"], 150) << "hill climbing balances the pole";
   EXPECT_EQ(result["rollout"].size(), 2u) << "balance and wall_eff";
-  const std::vector<nlohmann::json> lines = Lines("climbs");
+  const std::vector<nlohmann::json> lines = Metrics("climbs");
   ASSERT_EQ(lines.size(), 12u);
   EXPECT_EQ(lines[0]["episodes"], 24 * 2);
   EXPECT_EQ(lines[0]["return"]["mean"], lines[0]["ep"]["ep/length"]["mean"]) << "each step earns 1";
@@ -66,7 +54,7 @@ TEST_F(Candidates, GiveTheSameWeightsForAnyThreadsRowsAndChunk) {
     const Finished run = RunText(name, Text(name), std::string("--set ") + setting);
     ASSERT_EQ(run.exit, 0) << run.err;
     weights.push_back(Weights(name));
-    lines.push_back(Lines(name).back());
+    lines.push_back(Metrics(name).back());
     lines.back().erase("metrics");
   }
   EXPECT_GE(weights[0].size(), 32u);
@@ -107,14 +95,14 @@ TEST_F(Candidates, ARunStoppedAndResumedEqualsAnUninterruptedOne) {
     ASSERT_EQ(RunText("whole" + name, Text("whole" + name, options, more)).exit, 0);
     Write("parts" + name + ".yaml", Text("parts" + name, options, more));
     const pid_t pid = Start("run parts" + name + ".yaml");
-    for (int i = 0; i < 600 && Lines("parts" + name).size() < 2; ++i) usleep(20'000);
+    ASSERT_TRUE(Until([&] { return Metrics("parts" + name).size() >= 2; })) << ErrorsOf(pid);
     kill(pid, SIGINT);
     const Finished first = Wait(pid);
     ASSERT_EQ(first.exit, 130) << first.err << "the trial should be long enough to be stopped";
     const Finished second = Run("run parts" + name + ".yaml");
     ASSERT_EQ(second.exit, 0) << second.err;
-    ASSERT_FALSE(Lines("parts" + name, 2).empty());
-    nlohmann::json whole = Lines("whole" + name).back(), parts = Lines("parts" + name, 2).back();
+    ASSERT_FALSE(Metrics("parts" + name, 2).empty());
+    nlohmann::json whole = Metrics("whole" + name).back(), parts = Metrics("parts" + name, 2).back();
     EXPECT_EQ(parts, whole) << options;
     EXPECT_EQ(Weights("parts" + name), Weights("whole" + name)) << options;
   }

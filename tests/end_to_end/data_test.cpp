@@ -1,9 +1,6 @@
 // Trials that learn from a data set.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <unistd.h>
-
-#include <sstream>
 
 #include "places.hpp"
 #include "program.hpp"
@@ -27,17 +24,9 @@ learner: {plugin: adds, options: {group: 8, micro_batch: 4}}
   Finished RunFile(const std::string& name, const std::string& more = "") {
     return Run("run " + name + ".yaml" + kFixtures + more);
   }
-  std::vector<nlohmann::json> Lines(const std::string& experiment, int attempt = 1) {
-    std::istringstream text(ReadFile(Attempt(experiment, attempt) / "metrics.jsonl"));
-    std::vector<nlohmann::json> lines;
-    for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
-    return lines;
-  }
-  nlohmann::json LastLine(const std::string& experiment, int attempt = 1) {
-    const std::string text = ReadFile(Attempt(experiment, attempt) / "metrics.jsonl");
-    nlohmann::json line = nlohmann::json::parse(text.substr(text.rfind('\n', text.size() - 2) + 1));
-    line.erase("time");
-    return line;
+  // The lines of metrics.jsonl, whole.
+  std::vector<nlohmann::json> WithTimes(const std::string& experiment, int attempt = 1) {
+    return Lines(Attempt(experiment, attempt) / "metrics.jsonl");
   }
 };
 
@@ -52,7 +41,7 @@ TEST_F(DataTrials, EndAfterTheirEpochsAndKnowHowManyUpdatesThereWillBe) {
   EXPECT_THAT(run.out, HasSubstr("39 iterations, 309 items, 3 epochs in"));
   EXPECT_EQ(result["data"]["micro_batch"], 4);
   EXPECT_TRUE(result["data"]["shrinks"].empty());
-  EXPECT_EQ(LastLine("epochs")["metrics"]["train/updates_in_all"], 3 * 13);
+  EXPECT_EQ(Metrics("epochs").back()["metrics"]["train/updates_in_all"], 3 * 13);
   EXPECT_EQ(result["evaluation"]["metrics"]["ep/loss"]["n"], 5);
   // Items 0 .. 4 of lengths 1, 6, 5, 4, 3, each the item's number times its length.
   EXPECT_DOUBLE_EQ(result["evaluation"]["metrics"]["ep/loss"]["mean"], (0 * 1 + 1 * 6 + 2 * 5 + 3 * 4 + 4 * 3) / 19.0);
@@ -64,9 +53,8 @@ TEST_F(DataTrials, APhaseCountsItsOwnUpdates) {
   ASSERT_EQ(run.exit, 0) << run.err;
   std::vector<double> before;
   for (const auto& trial : std::filesystem::directory_iterator(dir_ / "outputs/phases/trials")) {
-    std::istringstream text(ReadFile(trial.path() / "attempt-1/metrics.jsonl"));
-    for (std::string line; std::getline(text, line);)
-      before.push_back(nlohmann::json::parse(line)["metrics"]["train/updates_before"]);
+    for (const nlohmann::json& line : Lines(trial.path() / "attempt-1/metrics.jsonl"))
+      before.push_back(line["metrics"]["train/updates_before"]);
   }
   EXPECT_THAT(before, UnorderedElementsAre(0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5, 6));
 }
@@ -82,14 +70,14 @@ TEST_F(DataTrials, ThatDoNotFitGoOnInSmallerMicroBatchesWithTheSameUpdates) {
   EXPECT_EQ(shrinks[0]["iteration"], 1);
   EXPECT_EQ(shrinks[0]["micro_batch_before"], 4);
   EXPECT_EQ(shrinks[0]["micro_batch_after"], 2);
-  EXPECT_EQ(LastLine("small")["metrics"]["train/sum"], LastLine("whole")["metrics"]["train/sum"]);
+  EXPECT_EQ(Metrics("small").back()["metrics"]["train/sum"], Metrics("whole").back()["metrics"]["train/sum"]);
   EXPECT_THAT(run.err, HasSubstr("goes on with 2 items at a time instead of 4"));
 }
 
 TEST_F(DataTrials, TellWhatTheDeviceHeldAndHowOftenItWasTooMuch) {
   WriteFile("told", "budget: {epochs: 1}\nresources: {device_memory: 1150B}\n");
   ASSERT_EQ(RunFile("told").exit, 0);
-  const std::vector<nlohmann::json> lines = Lines("told");
+  const std::vector<nlohmann::json> lines = WithTimes("told");
   ASSERT_EQ(lines.size(), 13u);
   EXPECT_EQ(lines[0]["metrics"]["data/oom_count"], 1);
   EXPECT_EQ(lines[0]["metrics"]["data/first_oom"], 1);
@@ -105,7 +93,7 @@ TEST_F(DataTrials, CanBeEvaluatedBeforeTheyLearn) {
   WriteFile("start", "budget: {iterations: 4}\nevaluation: {episodes: 5, at_start: true, every_iterations: 2}\n");
   const Finished run = RunFile("start");
   ASSERT_EQ(run.exit, 0) << run.err;
-  const std::vector<nlohmann::json> lines = Lines("start");
+  const std::vector<nlohmann::json> lines = WithTimes("start");
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_EQ(lines[0]["iteration"], 0);
   EXPECT_EQ(lines[0]["eval"]["return"]["mean"], 0) << "the action is the sum so far";
@@ -165,10 +153,7 @@ TEST_F(DataTrials, StoppedAndResumedEqualUndisturbedOnes) {
   int attempt = 1;
   for (const int signal : {SIGINT, SIGKILL, SIGINT}) {
     const pid_t pid = Start("run parts.yaml" + std::string(kFixtures) + slow);
-    for (int i = 0; i < 600; ++i, usleep(20'000)) {
-      const std::string lines = ReadFile(Attempt("parts", attempt) / "metrics.jsonl");
-      if (std::count(lines.begin(), lines.end(), '\n') >= 7) break;
-    }
+    ASSERT_TRUE(Until([&] { return Metrics("parts", attempt).size() >= 7; })) << ErrorsOf(pid);
     kill(pid, signal);
     Wait(pid);
     ++attempt;
@@ -176,12 +161,12 @@ TEST_F(DataTrials, StoppedAndResumedEqualUndisturbedOnes) {
   const Finished last = Run("run parts.yaml" + std::string(kFixtures) + slow);
   ASSERT_EQ(last.exit, 0) << last.err;
   ASSERT_TRUE(std::filesystem::exists(Attempt("parts", attempt) / "result.json"));
-  nlohmann::json one = LastLine("undisturbed"), other = LastLine("parts", attempt);
+  nlohmann::json one = Metrics("undisturbed").back(), other = Metrics("parts", attempt).back();
   EXPECT_EQ(one, other);
   const nlohmann::json result = nlohmann::json::parse(ReadFile(Attempt("parts", attempt) / "result.json"));
   EXPECT_EQ(result["data"]["shrinks"].size(), 1u) << "it was the first attempt's";
   EXPECT_EQ(result["data"]["shrinks"], Result("undisturbed")["data"]["shrinks"]);
-  for (const nlohmann::json& line : Lines("parts", attempt)) EXPECT_EQ(line["metrics"]["data/oom_count"], 0) << "told twice";
+  for (const nlohmann::json& line : WithTimes("parts", attempt)) EXPECT_EQ(line["metrics"]["data/oom_count"], 0) << "told twice";
 }
 
 // The env itself asks the trial to stop, in the evaluation after iteration 3, and the supervisor tries again.
@@ -199,15 +184,15 @@ evaluation: {episodes: 10, every_iterations: 3}
   ASSERT_EQ(stopped.exit, 0) << stopped.err;
   const Finished undisturbed = run("undisturbed", "");
   ASSERT_EQ(undisturbed.exit, 0) << undisturbed.err;
-  std::vector<nlohmann::json> lines = Lines("stopped");
-  const std::vector<nlohmann::json> rest = Lines("stopped", 2);
+  std::vector<nlohmann::json> lines = WithTimes("stopped");
+  const std::vector<nlohmann::json> rest = WithTimes("stopped", 2);
   ASSERT_EQ(lines.size(), 2u) << "it was stopped elsewhere";
   ASSERT_EQ(rest.size(), 4u);
   EXPECT_EQ(rest[0]["iteration"], 3);
   EXPECT_GT(rest[0]["time"]["sps"], 0) << "the attempt that learned measured it";
   EXPECT_TRUE(rest[0]["time"]["machine"].contains("device/live_mb")) << rest[0];
   lines.insert(lines.end(), rest.begin(), rest.end());
-  const std::vector<nlohmann::json> whole = Lines("undisturbed");
+  const std::vector<nlohmann::json> whole = WithTimes("undisturbed");
   ASSERT_EQ(lines.size(), whole.size());
   for (size_t i = 0; i < whole.size(); ++i) {
     nlohmann::json one = lines[i], other = whole[i];

@@ -5,7 +5,10 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +27,10 @@ struct Finished {
 };
 
 std::string ReadFile(const std::filesystem::path& file);
+// One value for each line; what is no JSON, torn by a kill perhaps, is a discarded one.
+std::vector<nlohmann::json> Lines(const std::filesystem::path& file);
+// Looks every 5 ms; whether it came to hold in that time.
+bool Until(const std::function<bool()>& condition, double seconds = 60);
 // The learner's own part of a trial's checkpoint: weights, optimiser, normalisers.
 std::string LearnerState(const std::filesystem::path& trial);
 // All of the checkpoint that two equal trials share; empty: there is none. Seconds are kept for a wall-time budget.
@@ -33,19 +40,41 @@ bool HasPlugin(const std::string& file_name);
 class ProgramTest : public testing::Test {
  protected:
   ProgramTest();
-  ~ProgramTest() override;
+  ~ProgramTest() override;  // nothing that was started and not waited for outlives it
 
   std::filesystem::path Write(const std::string& name, const std::string& text);
   Finished Run(const std::string& arguments);
-  // Starts it without waiting; its output goes to files. Wait() returns its exit.
+  // Starts it without waiting; its output goes to files of its own. Wait() returns its exit.
   pid_t Start(const std::string& arguments);
   Finished Wait(pid_t pid);
-  nlohmann::json Result(const std::string& experiment);
+  // Runs a shell script beside a small file system in the folder "disk", which goes with it: mounts are in a namespace of its
+  // own. The script knows $backplane. Nothing where nothing may be mounted.
+  std::optional<Finished> RunWithSmallDisk(const std::string& size, const std::string& script);
+  // What a program that is not waited for yet has written to its standard error.
+  std::string ErrorsOf(pid_t pid) const;
+  // Processes in this test's folder that have all of these as arguments or, "NAME=VALUE", in their environment.
+  std::vector<pid_t> Processes(const std::vector<std::string>& words, const std::vector<std::string>& without = {}) const;
+  // Those that run a trial: neither check one nor keep it.
+  std::vector<pid_t> TrialProcesses() const;
+
+  std::filesystem::path Out(const std::string& experiment) const;
+  // Of its first trial.
+  std::filesystem::path Attempt(const std::string& experiment, int number = 1) const;
+  nlohmann::json Result(const std::string& experiment) const;
   // The lines of metrics.jsonl without their "time" part.
-  std::string Values(const std::string& experiment);
-  std::filesystem::path Attempt(const std::string& experiment, int number = 1);
+  std::vector<nlohmann::json> Metrics(const std::string& experiment, int attempt = 1) const;
+  std::string Values(const std::string& experiment, int attempt = 1) const;
+  // Whether the first attempt writes a line of metrics before long: it is at work then.
+  bool Begins(const std::string& experiment) const;
 
   std::filesystem::path dir_;
+
+ private:
+  pid_t StartCommand(const std::string& command);
+  std::filesystem::path OutputOf(int number, const char* name) const;
+
+  int started_ = 0;
+  std::map<pid_t, int> running_;  // to the number of its files of output
 };
 
 }  // namespace backplane::end_to_end

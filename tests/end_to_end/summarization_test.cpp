@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <sentencepiece_trainer.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <map>
 #include <sstream>
@@ -202,15 +201,12 @@ TEST_F(BatchSizes, KilledInTheMiddleHaveTheSameTableButForTimes) {
   ASSERT_EQ(Run("run " + file + " --out whole").exit, 0);
   const pid_t pid = Start("run " + file + " --out parts");
   const auto lines = [&] {
-    size_t n = 0;
-    if (!std::filesystem::exists(dir_ / "parts/trials")) return n;
-    for (const auto& trial : std::filesystem::directory_iterator(dir_ / "parts/trials")) {
-      const std::string text = ReadFile(trial.path() / "attempt-1/metrics.jsonl");
-      n = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
-    }
-    return n;
+    std::error_code none_yet;
+    for (const auto& trial : std::filesystem::directory_iterator(dir_ / "parts/trials", none_yet))
+      return Lines(trial.path() / "attempt-1/metrics.jsonl").size();
+    return size_t{0};
   };
-  for (int i = 0; i < 3000 && lines() < 15; ++i) usleep(5'000);
+  ASSERT_TRUE(Until([&] { return lines() >= 15; })) << ErrorsOf(pid);
   kill(pid, SIGKILL);
   Wait(pid);
   const Finished again = Run("run " + file + " --out parts");

@@ -1,12 +1,9 @@
 // `phases:` through the real program: each goes on with what the one before has learned.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <unistd.h>
 
-#include <cctype>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include "program.hpp"
 
@@ -29,28 +26,9 @@ phases:
   - {name: third, budget.iterations: 4}
 )";
 
-// Whoever looks every 2 ms finds a phase at work that lasts some tenths of a second: sanitizers take that long for less.
+// Whoever looks every 5 ms finds a phase at work that lasts some tenths of a second: sanitizers take that long for less.
 std::string Iterations(int n) { return "iterations=" + std::to_string(kSanitized ? n / 6 : n); }
 const std::string kPlays = "learner.options.episodes_per_dir=" + std::string(kSanitized ? "1" : "4");
-
-std::vector<pid_t> ChildrenOf(pid_t parent) {
-  std::vector<pid_t> children;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename();
-    if (!std::isdigit(static_cast<unsigned char>(name[0]))) continue;
-    std::ifstream file(entry.path() / "stat");  // "12 (name) S 11 ...": after the state comes the parent
-    std::string stat;
-    std::getline(file, stat);
-    const size_t name_end = stat.rfind(')');
-    if (name_end == std::string::npos) continue;  // gone meanwhile
-    std::istringstream rest(stat.substr(name_end + 1));
-    char state = 0;
-    pid_t of = 0;
-    rest >> state >> of;
-    if (of == parent) children.push_back(std::stoi(name));
-  }
-  return children;
-}
 
 struct TrialFiles {
   std::string state, why, metrics, weights;
@@ -58,15 +36,6 @@ struct TrialFiles {
 
 class TrainingPhases : public ProgramTest {
  protected:
-  std::filesystem::path Out(const std::string& experiment) { return dir_ / "outputs" / experiment; }
-
-  static std::vector<nlohmann::json> Lines(const std::filesystem::path& file) {
-    std::vector<nlohmann::json> lines;
-    std::istringstream text(ReadFile(file));
-    for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line, nullptr, false));
-    return lines;
-  }
-
   std::map<std::string, std::string> IdsByName(const std::string& experiment) {
     std::map<std::string, std::string> ids;
     for (const nlohmann::json& line : Lines(Out(experiment) / "plan.jsonl")) {
@@ -122,16 +91,15 @@ class TrainingPhases : public ProgramTest {
     }
   }
 
-  // Whether the trial's first attempt gets so far. Looks often, so that who kills it then meets it at work.
+  // Whether the trial's first attempt gets so far.
   bool Reaches(const std::string& experiment, const std::string& name, size_t iterations) {
-    for (int i = 0; i < 30'000; ++i, usleep(2'000)) {
+    return Until([&] {
       const auto ids = IdsByName(experiment);
       const auto found = ids.find(name);
-      if (found == ids.end()) continue;
+      if (found == ids.end()) return false;
       const auto lines = Lines(Out(experiment) / "trials" / found->second / "attempt-1/metrics.jsonl");
-      if (lines.size() > iterations) return true;  // the first is that of the evaluation at the start
-    }
-    return false;
+      return lines.size() > iterations;  // the first is that of the evaluation at the start
+    });
   }
   bool EndedInAttempt(int number, const std::string& experiment, const std::string& name) {
     return std::filesystem::exists(Folder(experiment, name) / ("attempt-" + std::to_string(number)) / "result.json");
@@ -141,13 +109,11 @@ class TrainingPhases : public ProgramTest {
   }
 
   // As when the power fails: nothing is saved any more. Where only the supervisor dies, its trials write a checkpoint first.
-  void CutPower(pid_t supervisor) {
+  Finished CutPower(pid_t supervisor) {
     kill(supervisor, SIGSTOP);  // or it would note how its trial ended
-    for (const pid_t keeper : ChildrenOf(supervisor)) {
-      for (const pid_t trial : ChildrenOf(keeper)) kill(trial, SIGKILL);
-    }
+    for (const pid_t trial : TrialProcesses()) kill(trial, SIGKILL);
     kill(supervisor, SIGKILL);
-    Wait(supervisor);
+    return Wait(supervisor);
   }
 };
 
@@ -199,8 +165,8 @@ TEST_F(TrainingPhases, KilledBeforeItHasACheckpointAPhaseBeginsAgainFromTheOneBe
   ASSERT_EQ(calm.exit, 0) << calm.err;
   const pid_t pid = Start("run cut.yaml" + longer);
   const bool reached = Reaches("cut", "second 0", 3);
-  CutPower(pid);
-  ASSERT_TRUE(reached) << ReadFile(dir_ / "err.txt");
+  const Finished cut = CutPower(pid);
+  ASSERT_TRUE(reached) << cut.err;
   EXPECT_EQ(Trials("cut").at("first 0").state, "COMPLETED");
   EXPECT_TRUE(HasCheckpoint("cut", "first 0"));
   ASSERT_FALSE(HasCheckpoint("cut", "second 0")) << "it was killed after it had ended";

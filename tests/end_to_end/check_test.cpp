@@ -1,0 +1,123 @@
+// The check before anything starts: what it finds, and what ends it from outside.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <fstream>
+
+#include "batch.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+
+class Check : public BatchTest {
+ protected:
+  // The process that checks, once there is one other than `before`; 0: there comes none.
+  pid_t CheckAfter(pid_t before = 0) const {
+    pid_t check = 0;
+    Until([&] {
+      for (const pid_t pid : Processes({"run-trial", "--check"}, {"keep"}))
+        if (pid != before) check = pid;
+      return check != 0;
+    });
+    return check;
+  }
+};
+
+TEST_F(Check, ReportsAPairThatDoesNotFitBeforeAnythingStarts) {
+  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
+  Write("pairs.yaml", R"(experiment: pairs
+env: {plugin: cartpole}
+learner: {plugin: random}
+budget: {iterations: 2}
+monitors: []
+sweep:
+  grid:
+    env: [{plugin: cartpole}, {plugin: pendulum}]
+    learner: [{plugin: random}, {plugin: ppo, options: {use_sde: true, train_batch_size: 64, minibatch_size: 32}}]
+)");
+  const Finished refused = Run("run pairs.yaml");
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("learner.ppo"), HasSubstr("env=cartpole"), HasSubstr("--skip-invalid")));
+  for (const nlohmann::json& event : Events("pairs")) EXPECT_NE(event["kind"], "attempt.start");
+  const Finished skipped = Run("run pairs.yaml --skip-invalid");
+  EXPECT_EQ(skipped.exit, 0) << skipped.err;
+  std::map<std::string, int> states;
+  for (const nlohmann::json& event : Events("pairs"))
+    if (event.contains("state")) ++states[event["state"]];
+  EXPECT_EQ(states["COMPLETED"], 3);
+  EXPECT_EQ(states["SKIPPED"], 1);
+}
+
+TEST_F(Check, ThatIsKilledFromOutsideIsTriedOnceMore) {
+  Write("wait.yaml", std::string("experiment: wait") + kMisbehaving);
+  const std::filesystem::path go = dir_ / "go";
+  const pid_t pid =
+      Start("run wait.yaml --set env.options.how=wait_in_create --set env.options.mark=" + go.string() + kWithFixtures);
+  const pid_t first = CheckAfter();
+  ASSERT_GT(first, 0);
+  kill(first, SIGKILL);
+  ASSERT_GT(CheckAfter(first), 0);
+  std::ofstream(go) << "go";
+  const Finished run = Wait(pid);
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Result("wait")["state"], "COMPLETED");
+}
+
+TEST_F(Check, ThatIsKilledTwiceBlamesNoLineOfTheFile) {
+  Write("wait.yaml", std::string("experiment: wait") + kMisbehaving);
+  const std::string command =
+      "run wait.yaml --set env.options.how=wait_in_create --set env.options.mark=" + (dir_ / "go").string() + kWithFixtures;
+  const pid_t pid = Start(command);
+  pid_t before = 0;
+  for (int i = 0; i < 2; ++i) {
+    const pid_t check = CheckAfter(before);
+    ASSERT_GT(check, 0);
+    kill(check, SIGKILL);
+    before = check;
+  }
+  const Finished run = Wait(pid);
+  EXPECT_EQ(run.exit, 1);
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("tried twice: killed from outside by SIGKILL"),
+                                      HasSubstr("the same command tries again"), testing::Not(HasSubstr("wait.yaml:")),
+                                      testing::Not(HasSubstr("error in"))));
+  std::ofstream(dir_ / "go") << "go";
+  EXPECT_EQ(Run(command).exit, 0);
+}
+
+TEST_F(Check, ThatMeetsACtrlCSaysThatNothingWasStarted) {
+  Write("wait.yaml", std::string("experiment: wait") + kMisbehaving);
+  const std::string command =
+      "run wait.yaml --set env.options.how=wait_in_create --set env.options.mark=" + (dir_ / "go").string() + kWithFixtures;
+  const pid_t pid = Start(command);
+  ASSERT_GT(CheckAfter(), 0);
+  kill(pid, SIGINT);
+  const Finished run = Wait(pid);
+  EXPECT_EQ(run.exit, 130);
+  EXPECT_THAT(run.err, HasSubstr("stopped while checking; nothing was started; the same command goes on\n"));
+  EXPECT_EQ(run.out, "");
+  std::ofstream(dir_ / "go") << "go";
+  const Finished again = Run(command);
+  EXPECT_EQ(again.exit, 0) << again.err;
+}
+
+// Two points, three seeds and two learners; each crash has other last words.
+TEST_F(Check, ReportsAPluginThatCrashesOnce) {
+  Write("crash.yaml", std::string("experiment: crash") + kMisbehaving +
+                          "sweep: {grid: {env.options.size: [1, 2], learner.options.horizon: [16, 32]}, seeds: {n: 3}}\n");
+  const Finished run = Run("run crash.yaml --set env.options.how=segv_with_words_in_create" + kWithFixtures);
+  EXPECT_EQ(run.exit, 1);
+  const auto count = [&](const std::string& text) {
+    size_t n = 0;
+    for (size_t at = run.err.find(text); at != std::string::npos; at = run.err.find(text, at + 1)) ++n;
+    return n;
+  };
+  EXPECT_EQ(count("died of SIGSEGV"), 1u) << run.err;
+  EXPECT_EQ(count("stderr.log"), 1u) << run.err;
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("crash.yaml:2:7: error: env.misbehaves"), HasSubstr("and 1 more)"),
+                                      HasSubstr("1 error in crash.yaml")));
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end
