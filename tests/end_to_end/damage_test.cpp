@@ -1,7 +1,6 @@
 // What is finished stays as it was, or the program says so: files lost and altered afterwards, and disks that are full.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -32,12 +31,7 @@ sweep: {seeds: {n: 2}}
 
 class DamagedResults : public ProgramTest {
  protected:
-  std::vector<nlohmann::json> Events(const std::string& experiment) {
-    std::vector<nlohmann::json> events;
-    std::istringstream text(ReadFile(dir_ / "outputs" / experiment / "events.jsonl"));
-    for (std::string line; std::getline(text, line);) events.push_back(nlohmann::json::parse(line));
-    return events;
-  }
+  std::vector<nlohmann::json> Events(const std::string& experiment) const { return Lines(Out(experiment) / "events.jsonl"); }
   size_t Starts(const std::string& experiment) {
     size_t starts = 0;
     for (const nlohmann::json& event : Events(experiment)) starts += event["kind"] == "attempt.start" ? 1 : 0;
@@ -87,14 +81,7 @@ TEST_F(DamagedResults, AreToldByEveryCommandAndRunAgainFromTheirBeginning) {
     EXPECT_THAT(again.err, AllOf(HasSubstr("is damaged and still to do: "), HasSubstr(sentence)));
     EXPECT_EQ(Starts("two"), before + 1) << "the other trial is whole";
     EXPECT_EQ(Run("status outputs/two").exit, 0) << sentence;
-    std::string now, line;
-    std::istringstream lines(ReadFile(first / ("attempt-" + std::to_string(attempt)) / "metrics.jsonl"));
-    while (std::getline(lines, line)) {
-      nlohmann::json json = nlohmann::json::parse(line);
-      json.erase("time");
-      now += json.dump() + "\n";
-    }
-    EXPECT_EQ(now, values) << "all of it, from the first iteration";
+    EXPECT_EQ(Values("two", attempt), values) << "all of it, from the first iteration";
   }
   size_t told = 0;
   for (const nlohmann::json& event : Events("two"))
@@ -117,7 +104,7 @@ TEST_F(DamagedResults, OnlyDamagedRunsNothingElse) {
 TEST_F(DamagedResults, OfAnOlderVersionAreFoundByTheirIterations) {
   Write("two.yaml", kTwoSeeds);
   ASSERT_EQ(Run("run two.yaml").exit, 0);
-  const fs::path out = dir_ / "outputs/two";
+  const fs::path out = Out("two");
   std::string events;
   for (nlohmann::json event : Events("two")) {
     event.erase("files");
@@ -149,7 +136,7 @@ phases:
   - {name: second, budget.iterations: 2}
 )");
   ASSERT_EQ(Run("run steps.yaml").exit, 0);
-  const fs::path out = dir_ / "outputs/steps";
+  const fs::path out = Out("steps");
   // As if the supervisor had been killed when the first phase had ended.
   std::string events, id;
   for (const nlohmann::json& event : Events("steps")) {
@@ -173,24 +160,24 @@ phases:
 
 // A trial that was stopped has its lines in two attempts' folders, and both belong to it.
 TEST_F(DamagedResults, AreFoundInEveryAttemptThatCounts) {
-  if (!HasPlugin("learner_ars.so")) GTEST_SKIP() << "built without this learner";
-  constexpr int kIterations = kSanitized ? 200 : 800;
-  Write("long.yaml", std::string(R"(experiment: long
-env: {plugin: pendulum}
-learner: {plugin: ars, options: {num_dirs: 2, top_dirs: 1, hidden: [4]}}
+  // An iteration takes 5 ms at least: it is killed long before its end.
+  Write("long.yaml", R"(experiment: long
+env: {plugin: unsettles}
+learner: {plugin: upsets, options: {ticks: 1, tick_ms: 5}}
 rollout: {num_env_runners: 1, num_envs_per_env_runner: 1}
+plugin_path: [)" BACKPLANE_BINARY_DIR R"(/tests/fixtures/plugins]
 checkpoint: {every_iterations: 5}
 monitors: []
-budget: {iterations: )") +
-                         std::to_string(kIterations) + "}\n");
+budget: {iterations: 400}
+)");
   const pid_t pid = Start("run long.yaml");
-  for (int i = 0; i < 6000 && ReadFile(Attempt("long") / "metrics.jsonl").size() < 4000; ++i) usleep(5'000);
+  ASSERT_TRUE(Until([&] { return Metrics("long").size() >= 10; })) << ErrorsOf(pid);
   kill(pid, SIGKILL);
   EXPECT_EQ(Wait(pid).exit, 128 + SIGKILL);
   ASSERT_EQ(Run("run long.yaml").exit, 0);
   const nlohmann::json parts = nlohmann::json::parse(ReadFile(Attempt("long", 2) / "result.json"))["metrics_parts"];
   ASSERT_EQ(parts.size(), 2u) << "it went on from a checkpoint";
-  EXPECT_EQ(parts[0]["lines"].get<int>() + parts[1]["lines"].get<int>(), kIterations);
+  EXPECT_EQ(parts[0]["lines"].get<int>() + parts[1]["lines"].get<int>(), 400);
   EXPECT_EQ(Run("status outputs/long").exit, 0);
   const fs::path first = Attempt("long") / "metrics.jsonl";
   std::fstream(first, std::ios::in | std::ios::out).seekp(30).put('#');
@@ -199,22 +186,26 @@ budget: {iterations: )") +
 
 // Who waits for the disk how often, and for what first; seen from outside.
 TEST_F(DamagedResults, AreGuardedWithFewWaitsForTheDisk) {
-  if (kSanitized || std::system("strace -o /dev/null true 2>/dev/null") != 0) GTEST_SKIP() << "no strace here";
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer wants to be loaded first";
+#endif
   Write("two.yaml", kTwoSeeds);
-  const std::string command = "cd " + dir_.string() + " && strace -f -y -e trace=fsync,fdatasync -o syncs " +
-                              BACKPLANE_BINARY_DIR
-                              "/bin/backplane run two.yaml --set checkpoint.every_iterations=2 >/dev/null 2>&1";
-  ASSERT_EQ(std::system(command.c_str()), 0);
+  setenv("LD_PRELOAD", BACKPLANE_BINARY_DIR "/tests/tells_syncs.so", 1);
+  setenv("TELLS_SYNCS", (dir_ / "syncs").c_str(), 1);
+  if (kSanitized) setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);  // it finds all that it needs also as the second
+  const Finished run = Run("run two.yaml --set checkpoint.every_iterations=2");
+  for (const char* name : {"LD_PRELOAD", "TELLS_SYNCS", "ASAN_OPTIONS"}) unsetenv(name);
+  ASSERT_EQ(run.exit, 0) << run.err;
+  const std::string syncs = ReadFile(dir_ / "syncs");
   std::vector<std::string> of_trials, of_events;
-  std::istringstream lines(ReadFile(dir_ / "syncs"));
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find("resumed>") != std::string::npos || line.find("sync(") == std::string::npos) continue;
-    if (line.find("/trials/") != std::string::npos) of_trials.push_back(line);
-    if (line.find("/events.jsonl") != std::string::npos) of_events.push_back(line);
+  std::istringstream files(syncs);
+  for (std::string file; std::getline(files, file);) {
+    if (file.find("/trials/") != std::string::npos) of_trials.push_back(file);
+    if (file.ends_with("/events.jsonl")) of_events.push_back(file);
   }
   constexpr size_t kTrials = 2, kCheckpoints = 3;  // after 2 and 4 iterations, and at the end
-  EXPECT_LE(of_trials.size(), kTrials * (3 + 3 * kCheckpoints)) << ReadFile(dir_ / "syncs");
-  EXPECT_EQ(of_events.size(), kTrials * 2 + 2) << "start and end of each attempt, and of the session";
+  EXPECT_LE(of_trials.size(), kTrials * (3 + 3 * kCheckpoints)) << syncs;
+  EXPECT_EQ(of_events.size(), kTrials * 2 + 2) << "start and end of each attempt, and of the session\n" << syncs;
   // With one trial after the other the order is that of the file.
   ASSERT_FALSE(of_trials.empty());
   EXPECT_THAT(of_trials.front(), HasSubstr("metrics.jsonl")) << "before the first checkpoint";
@@ -222,10 +213,6 @@ TEST_F(DamagedResults, AreGuardedWithFewWaitsForTheDisk) {
 
 // The metrics do not fit: no result that says COMPLETED without them, and the same command goes on when there is room.
 TEST_F(DamagedResults, NeverComeOfAFullDisk) {
-  const fs::path disk = dir_ / "disk";
-  fs::create_directories(disk);
-  if (std::system(("mount -t tmpfs -o size=1m tmpfs " + disk.string() + " 2>/dev/null").c_str()) != 0)
-    GTEST_SKIP() << "may not mount a small file system here";
   Write("full.yaml", R"(experiment: full
 env: {plugin: cartpole}
 learner: {plugin: random, options: {horizon: 1}}
@@ -235,19 +222,21 @@ monitors: []
 on_failure: {temp: {retry: 1}}
 output: {dir: disk/full}
 )");
-  const Finished full = Run("run full.yaml");
-  EXPECT_EQ(full.exit, 1) << full.out;
-  EXPECT_THAT(full.err, HasSubstr("No space left on device"));
-  const std::string events = ReadFile(disk / "full/events.jsonl");
+  const auto runs = RunWithSmallDisk("1m", R"(
+$backplane run full.yaml; echo $? >code
+cp disk/full/events.jsonl .
+mount -t tmpfs -o remount,nosuid,nodev,size=16m small disk
+$backplane run full.yaml && $backplane status disk/full
+)");
+  if (!runs) GTEST_SKIP() << "may not mount a small file system here";
+  EXPECT_EQ(ReadFile(dir_ / "code"), "1\n") << runs->out;
+  EXPECT_THAT(runs->err, HasSubstr("No space left on device"));
+  const std::string events = ReadFile(dir_ / "events.jsonl");
   EXPECT_THAT(events, AllOf(HasSubstr("\"outcome\":\"temp\""), Not(HasSubstr("COMPLETED"))));
   EXPECT_THAT(events, testing::ContainsRegex(
                           "\"why\":\"cannot write [^\"]*/metrics.jsonl: No space left on device; no result was written: "));
-  EXPECT_EQ(std::system(("mount -o remount,size=16m " + disk.string()).c_str()), 0);
-  const Finished again = Run("run full.yaml"), status = Run("status disk/full");
-  std::system(("umount " + disk.string()).c_str());
-  EXPECT_EQ(again.exit, 0) << again.err;
-  EXPECT_EQ(status.exit, 0) << status.err;
-  EXPECT_THAT(status.out, HasSubstr("completed"));
+  EXPECT_EQ(runs->exit, 0) << runs->err;
+  EXPECT_THAT(runs->out, HasSubstr("completed"));
 }
 
 }  // namespace
