@@ -58,6 +58,7 @@ constexpr Fault kEnvFaults[] = {
     {"reset_before", "plugin", kEnv, "outside these rows of channel 'obs', found 4 bytes before row 0"},
     {"reset_behind", "plugin", kEnv, "outside these rows of channel 'obs'"},
     {"reset_reward", "plugin", kEnv, "reset of rows 0 to 3: wanted channel 'reward' left as it is there, found row 0"},
+    {"reset_all", "plugin", kEnv, "reset of rows 0 to 3: wanted channel 'obs' left as it is there, found row"},
     {"step_throws", "plugin", kEnv, "let an exception out: out of step"},
     {"step_throws_int", "plugin", kEnv, "let an exception out that is not"},
     {"step_segv", "signal", kEnv, ""},
@@ -101,6 +102,7 @@ constexpr Fault kLearnerFaults[] = {
     {"create_segv", "signal", kLearner, ""},
     {"spec_null", "plugin", kLearner, "spec: wanted a pointer, found NULL"},
     {"spec_throws", "plugin", kLearner, "out of spec"},
+    {"spec_changes", "plugin", kLearner, "spec has changed: wanted flags 0x0 as before, found 0x2"},
     {"plan_throws", "plugin", kLearner, "out of plan"},
     {"plan_status_7", "plugin", kLearner, "plan: wanted a status"},
     {"kind_0", "config", kLearner, "asks for request kind 0"},
@@ -214,7 +216,7 @@ TEST_F(Faults, ASpecThatIsMalformedIsASentence) {
   std::set<std::string> sentences;
   size_t rows = 0;
   const auto expect = [&](const char* who, const char* blamed, const char* name, const char* words) {
-    Expect(who, {name, "plugin", blamed, ""});
+    Expect(who, {name, "plugin", blamed, words});
     const nlohmann::json checked = Trial(who, name, "box", "--check");
     ASSERT_TRUE(checked.is_object()) << name;
     EXPECT_NE(checked["outcome"], "ok") << name;
@@ -258,6 +260,30 @@ TEST_F(Faults, OnSeveralThreadsTheSameOneIsNamed) {
   for (const char* fault : {"act_next_row", "act_row_before", "act_behind", "act_writes_obs"})
     EXPECT_EQ(blamed("learner", fault), "learner.faulty plugin") << fault;
   EXPECT_EQ(blamed("learner", "act_nan"), "learner.faulty nan");
+}
+
+// Of a checkpoint that was whole when it was written: the trial begins anew, and says why.
+TEST_F(Faults, AStateThatIsNotTakenUpAgainIsSetAside) {
+  const std::tuple<const char*, const char*, const char*> faults[] = {
+      {"learner", "load_throws", "let an exception out: out of load"},
+      {"learner", "load_status_7", "load: wanted a status from -10 to 0, found 7"},
+      {"env", "set_throws", "let an exception out: out of set"},
+      {"env", "set_status_7", "restore: wanted a status from -10 to 0, found 7"}};
+  const nlohmann::json calm = spec_;
+  for (const auto& [who, fault, words] : faults) {
+    SCOPED_TRACE(fault);
+    const std::filesystem::path folder = dir_ / (std::string(who) + "-" + fault);
+    std::filesystem::create_directories(folder);
+    std::filesystem::copy(Attempt("ok").parent_path() / "checkpoint", folder / "checkpoint");
+    spec_ = calm;
+    spec_["resume"] = true;
+    spec_["config"]["budget"]["iterations"] = 3;
+    const nlohmann::json result = Trial(who, fault, "box");
+    ASSERT_TRUE(result.is_object());
+    EXPECT_EQ(result["outcome"], "ok") << result["error"];
+    EXPECT_EQ(result["iterations"], 3);
+    EXPECT_THAT(result["warnings"].dump(), testing::AllOf(HasSubstr(words), HasSubstr("the trial begins anew")));
+  }
 }
 
 TEST_F(Faults, ADestroyThatFailsIsFoundByTheCheckAndLosesNoResult) {
