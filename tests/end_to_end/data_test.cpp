@@ -166,7 +166,8 @@ TEST_F(DataTrials, StoppedAndResumedEqualUndisturbedOnes) {
   const nlohmann::json result = nlohmann::json::parse(ReadFile(Attempt("parts", attempt) / "result.json"));
   EXPECT_EQ(result["data"]["shrinks"].size(), 1u) << "it was the first attempt's";
   EXPECT_EQ(result["data"]["shrinks"], Result("undisturbed")["data"]["shrinks"]);
-  for (const nlohmann::json& line : WithTimes("parts", attempt)) EXPECT_EQ(line["metrics"]["data/oom_count"], 0) << "told twice";
+  for (const nlohmann::json& line : WithTimes("parts", attempt))
+    EXPECT_EQ(line["metrics"]["data/oom_count"], 0) << "told twice";
 }
 
 // The env itself asks the trial to stop, in the evaluation after iteration 3, and the supervisor tries again.
