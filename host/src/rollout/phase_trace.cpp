@@ -4,8 +4,15 @@ namespace backplane {
 
 void PhaseTrace::Add(Phase phase, int64_t begin_ns, int64_t end_ns) {
   if (end_ns_ == 0) block_begin_ns_ = end_ns_ = begin_ns;
+  if (end_ns < end_ns_) return GoBackTo(end_ns);
   if (begin_ns > end_ns_) AddPiece(Phase::kIdle, begin_ns);
   AddPiece(phase, end_ns);
+}
+
+// The clock was set back: what was added before lasted longer than it did, and no piece is shorter than nothing.
+void PhaseTrace::GoBackTo(int64_t now_ns) {
+  EndBlock();
+  block_begin_ns_ = end_ns_ = now_ns;
 }
 
 // From where the last piece ended to `end_ns`.

@@ -41,6 +41,7 @@ class PhaseTrace {
     int64_t ns = 0;
     uint64_t count = 0;
   };
+  void GoBackTo(int64_t now_ns);
   void AddPiece(Phase phase, int64_t end_ns);
   void Write(const TracedSpan& span);
 

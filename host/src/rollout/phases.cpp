@@ -15,6 +15,7 @@ void PhaseClock::OpenCpuSpan() {
 // A long span may be followed by another long one, so its end is the next one's beginning; a short one is followed by a pause.
 void PhaseClock::TakeCpuTime(int64_t now, int64_t duration_ns) {
   const int64_t cpu_ns = ThreadCpuNs();
+  duration_ns = std::max<int64_t>(duration_ns, 0);
   if (cpu_open_) {
     cpu_ns_[static_cast<size_t>(Get(phase_))] += cpu_ns - cpu_begin_ns_;
     cpu_wall_ns_[static_cast<size_t>(Get(phase_))] += duration_ns;

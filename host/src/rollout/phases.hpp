@@ -1,6 +1,7 @@
 // The closed set of phases and their exclusive time per thread. Plugins may not add names, so any two runs compare.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -79,11 +80,13 @@ class PhaseClock {
   bool running() const { return Get(running_); }                                  // [any]
   Phase current() const { return Get(phase_); }                                   // [any]
   int64_t since_ns() const { return Get(since_); }                                // when the running phase began; [any]
-  int64_t ns(Phase phase) const { return Get(ns_[static_cast<size_t>(phase)]); }  // of the spans that ended; [any]
+  // Of the spans that ended; [any]. Sums are below 0 where the clock was set back (clocks.hpp): the time of the span before it
+  // was counted too long by as much, so that spans are added up as they are, and looked at only here.
+  int64_t ns(Phase phase) const { return std::max<int64_t>(Get(ns_[static_cast<size_t>(phase)]), 0); }
   int64_t total_ns() const {
     int64_t sum = 0;
     for (const auto& v : ns_) sum += Get(v);
-    return sum;
+    return std::max<int64_t>(sum, 0);
   }
   // Spans whose CPU time was taken, too: all that last kCpuEveryNs, and of shorter ones one in each kCpuEveryNs, as asking
   // costs about 1 us.

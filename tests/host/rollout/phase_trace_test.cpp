@@ -7,7 +7,7 @@
 namespace backplane {
 namespace {
 
-constexpr int64_t kMs_ns = 1'000'000;
+constexpr int64_t kMsNs = 1'000'000;
 
 std::map<Phase, int64_t> Sums(const PhaseTrace& trace) {
   std::map<Phase, int64_t> sums;
@@ -24,12 +24,12 @@ void ExpectNoGapAndNoOverlap(const PhaseTrace& trace) {
 
 TEST(PhaseTrace, LongSpansStandAsTheyHappened) {
   PhaseTrace trace(16);
-  trace.Add(Phase::kInfer, 5 * kMs_ns, 7 * kMs_ns);
-  trace.Add(Phase::kEnvStep, 7 * kMs_ns, 10 * kMs_ns);
-  trace.Add(Phase::kInfer, 10 * kMs_ns, 11 * kMs_ns);
+  trace.Add(Phase::kInfer, 5 * kMsNs, 7 * kMsNs);
+  trace.Add(Phase::kEnvStep, 7 * kMsNs, 10 * kMsNs);
+  trace.Add(Phase::kInfer, 10 * kMsNs, 11 * kMsNs);
   ASSERT_EQ(trace.spans().size(), 3u);
-  EXPECT_EQ(trace.spans()[1].begin_ns, 7 * kMs_ns);
-  EXPECT_EQ(trace.spans()[1].duration_ns, 3 * kMs_ns);
+  EXPECT_EQ(trace.spans()[1].begin_ns, 7 * kMsNs);
+  EXPECT_EQ(trace.spans()[1].duration_ns, 3 * kMsNs);
   EXPECT_EQ(trace.spans()[1].phase, Phase::kEnvStep);
   EXPECT_EQ(trace.spans()[1].count, 1u);
 }
@@ -57,7 +57,7 @@ TEST(PhaseTrace, AMillionTinySpansBecomeAFewWithTheSameSums) {
 TEST(PhaseTrace, ALongSpanEndsTheBlockBeforeIt) {
   PhaseTrace trace(16);
   trace.Add(Phase::kInfer, 1, 101);
-  trace.Add(Phase::kUpdateOptim, 101, 101 + 2 * kMs_ns);
+  trace.Add(Phase::kUpdateOptim, 101, 101 + 2 * kMsNs);
   ASSERT_EQ(trace.spans().size(), 2u);
   EXPECT_EQ(trace.spans()[0].phase, Phase::kInfer);
   EXPECT_EQ(trace.spans()[1].phase, Phase::kUpdateOptim);
@@ -66,8 +66,8 @@ TEST(PhaseTrace, ALongSpanEndsTheBlockBeforeIt) {
 
 TEST(PhaseTrace, AThreadAtRestIsIdle) {
   PhaseTrace trace(16);
-  trace.Add(Phase::kEval, kMs_ns, 2 * kMs_ns);
-  trace.Add(Phase::kEval, 5 * kMs_ns, 6 * kMs_ns);
+  trace.Add(Phase::kEval, kMsNs, 2 * kMsNs);
+  trace.Add(Phase::kEval, 5 * kMsNs, 6 * kMsNs);
   ASSERT_EQ(trace.spans().size(), 3u);
   EXPECT_EQ(trace.spans()[1].phase, Phase::kIdle);
   ExpectNoGapAndNoOverlap(trace);
@@ -75,11 +75,11 @@ TEST(PhaseTrace, AThreadAtRestIsIdle) {
 
 TEST(PhaseTrace, AFullBufferDropsAndCounts) {
   PhaseTrace trace(2);
-  for (int i = 1; i <= 5; ++i) trace.Add(Phase::kEval, i * kMs_ns, (i + 1) * kMs_ns);
+  for (int i = 1; i <= 5; ++i) trace.Add(Phase::kEval, i * kMsNs, (i + 1) * kMsNs);
   EXPECT_EQ(trace.spans().size(), 2u);
   EXPECT_EQ(trace.dropped(), 3u);
   trace.Clear();
-  trace.Add(Phase::kEval, 6 * kMs_ns, 7 * kMs_ns);
+  trace.Add(Phase::kEval, 6 * kMsNs, 7 * kMsNs);
   EXPECT_EQ(trace.spans().size(), 1u);
   EXPECT_EQ(trace.dropped(), 0u);
 }
@@ -103,6 +103,26 @@ TEST(PhaseTrace, HoldsWhatTheClockCountsToTheNanosecond) {
   clock.Stop();
   trace.EndBlock();
   EXPECT_TRUE(trace.spans().empty()) << "nobody listens";
+}
+
+// A span that began before it was known that the process had been stopped is shorter than nothing.
+TEST(PhaseClock, NeverHasLessThanNoTime) {
+  constexpr int64_t kMinuteNs = 60'000'000'000;
+  PhaseClock clock;
+  PhaseTrace trace(16);
+  clock.TraceInto(&trace);
+  clock.Start(Phase::kInfer);
+  clock.Switch(Phase::kEnvStep);
+  suspended_ns += kMinuteNs;
+  clock.Switch(Phase::kInfer);
+  clock.Stop();
+  suspended_ns -= kMinuteNs;
+  trace.EndBlock();
+  EXPECT_EQ(clock.ns(Phase::kEnvStep), 0);
+  EXPECT_GE(clock.ns(Phase::kInfer), 0);
+  EXPECT_EQ(clock.total_ns(), 0);
+  EXPECT_GE(clock.cpu_wall_ns(Phase::kEnvStep), 0);
+  for (const TracedSpan& span : trace.spans()) EXPECT_GE(span.duration_ns, 0);
 }
 
 }  // namespace
