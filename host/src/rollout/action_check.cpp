@@ -46,9 +46,8 @@ typedef uint32_t Lanes __attribute__((vector_size(4 * kLanes)));
 __attribute__((target("avx2"))) uint32_t LargestAvx2(const std::byte* data, uint64_t n, uint32_t mask) {
   return LargestOf(data, n, mask);
 }
-const bool kAvx2 = __builtin_cpu_supports("avx2");
 uint32_t Largest(const std::byte* data, uint64_t n, uint32_t mask) {
-  return kAvx2 ? LargestAvx2(data, n, mask) : LargestOf(data, n, mask);
+  return __builtin_cpu_supports("avx2") ? LargestAvx2(data, n, mask) : LargestOf(data, n, mask);
 }
 #else
 uint32_t Largest(const std::byte* data, uint64_t n, uint32_t mask) { return LargestOf(data, n, mask); }
@@ -135,6 +134,14 @@ BadAction ActionCheck::Find(uint64_t t, uint64_t begin, uint64_t end) const {
         return *bad;
       }
   return {begin, false, "wanted an action of the env's space, found one that has changed meanwhile"};
+}
+
+void RefuseAction(const BadAction& bad, const std::string& when, const std::optional<std::string>& source,
+                  const EnvInstance& env, const LearnerInstance& learner) {
+  if (bad.not_finite && source)
+    throw TrialFailure(BP_E_NUMERIC, env.id(),
+                       fmt::format("{}; it came before: {} acts: {} {}", *source, learner.id(), bad.text, when));
+  throw TrialFailure(bad.not_finite ? BP_E_NUMERIC : BP_E_INTERNAL, learner.id(), fmt::format("act: {} {}", bad.text, when));
 }
 
 }  // namespace backplane

@@ -50,4 +50,9 @@ class ActionCheck {
   std::vector<Channel> channels_;
 };
 
+// Throws what `bad` ends the trial with, `when` being "at step 3 of the rollout". A learner that is shown a NaN answers with
+// one: then it is the env's. `source`: the observation of the row that was not finite, as a sentence, if there is one.
+[[noreturn]] void RefuseAction(const BadAction& bad, const std::string& when, const std::optional<std::string>& source,
+                               const EnvInstance& env, const LearnerInstance& learner);
+
 }  // namespace backplane

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "rollout/flags.hpp"
 #include "rollout/non_finite.hpp"
 
 namespace backplane {
@@ -95,7 +96,7 @@ bool Books::Keep(RolloutBuffers& buffers, Chunk& chunk) {
   const Seen seen = add(&rows_.state[chunk.begin], n, buffers.reward->at<float>(t, chunk.begin * buffers.reward_lead),
                         buffers.reward_lead, terminated, truncated, time_limit_);
   if (seen.broken) RefuseReward(buffers, chunk);
-  if (seen.ended > 1) RefuseFlag(buffers, chunk);
+  if (seen.ended > 1) RefuseFlags(buffers, chunk);
   if (seen.ended != 0) ForEachSet(terminated, truncated, n, [&](uint64_t i) { EndEpisode(buffers, chunk, chunk.begin + i); });
   if (moments_)
     for (uint64_t r = chunk.begin * buffers.obs_lead; r < chunk.end * buffers.obs_lead; ++r)
@@ -120,14 +121,12 @@ void Books::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r) {
   rows_.mask[r] = 1;
 }
 
-// 1 is the end of an episode and 0 is none; anything else is a byte that nobody meant to be a flag.
-void Books::RefuseFlag(RolloutBuffers& buffers, const Chunk& chunk) const {
-  for (uint64_t r = chunk.begin; r < chunk.end; ++r)
-    for (ChannelBuffer* flag : {buffers.terminated, buffers.truncated})
-      if (const uint8_t found = *flag->at<uint8_t>(chunk.t, r); found > 1)
-        throw TrialFailure(BP_E_INTERNAL, env_.id(),
-                           fmt::format("step: channel '{}' of row {}: wanted 0 or 1, found {} at step {} of the rollout",
-                                       flag->name(), r, found, chunk.t + 1));
+// Of all flags together it is known that some are wrong; two that are right never make one that is not.
+void Books::RefuseFlags(RolloutBuffers& buffers, const Chunk& chunk) const {
+  for (uint64_t r = chunk.begin; r < chunk.end; ++r) {
+    const uint8_t terminated = *buffers.terminated->at<uint8_t>(chunk.t, r), cut = *buffers.truncated->at<uint8_t>(chunk.t, r);
+    if ((terminated | cut) > 1) RefuseFlag(env_, r, terminated, cut, fmt::format("at step {} of the rollout", chunk.t + 1));
+  }
 }
 
 // A sum of float32 in float64 stays finite unless one of them was not.

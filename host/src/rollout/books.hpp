@@ -25,7 +25,7 @@ class Books {
 
  private:
   void EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t row);
-  void RefuseFlag(RolloutBuffers& buffers, const Chunk& chunk) const;
+  void RefuseFlags(RolloutBuffers& buffers, const Chunk& chunk) const;
   [[noreturn]] void RefuseReward(const RolloutBuffers& buffers, const Chunk& chunk) const;
 
   const EnvInstance& env_;

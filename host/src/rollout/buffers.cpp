@@ -7,12 +7,17 @@
 #include <new>
 
 #include "rollout/guard.hpp"
+#include "rollout/instance.hpp"
 
 namespace backplane {
 namespace {
-constexpr uint64_t kAlign = 64;
-constexpr uint64_t kMaxGuard = 4096;
-uint64_t RoundUp(uint64_t n, uint64_t align = kAlign) { return (n + align - 1) / align * align; }
+
+constexpr uint64_t kAlignBytes = 64;
+constexpr uint64_t kMaxGuardBytes = 4096;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // of a buffer: what is added to it still is no overflow
+
+uint64_t RoundUp(uint64_t n, uint64_t align = kAlignBytes) { return (n + align - 1) / align * align; }
+
 }  // namespace
 
 bool IsStateRole(uint16_t role) {
@@ -36,7 +41,7 @@ void Tensor::Set(void* data, bp_dtype dtype, std::vector<int64_t> dims, int64_t 
 
 AlignedBytes AllocateAligned(uint64_t bytes, bool touch) {
   const uint64_t size = RoundUp(bytes ? bytes : 1);
-  auto* p = static_cast<std::byte*>(std::aligned_alloc(kAlign, size));
+  auto* p = static_cast<std::byte*>(std::aligned_alloc(kAlignBytes, size));
   if (p == nullptr) throw std::bad_alloc();
   if (touch) std::memset(p, 0, size);
   return AlignedBytes(p);
@@ -53,8 +58,11 @@ ChannelBuffer::ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t 
   const uint64_t item = dtype_.bits / 8;
   row_bytes_ = row_elements_ * item;
   entry_bytes_ = RoundUp(lead * row_bytes_, memory.alignment());
-  bytes_ = entry_bytes_ * entries;
-  guard_bytes_ = RoundUp(std::clamp(row_bytes_, memory.alignment(), kMaxGuard), memory.alignment());
+  if (__builtin_mul_overflow(entry_bytes_, entries, &bytes_) || bytes_ > kMaxBytes)
+    throw TrialFailure(memory.on_device() ? BP_E_OOM_DEVICE : BP_E_OOM_HOST, "",
+                       fmt::format("channel '{}': wanted {} bytes at most, found {} entries of {} bytes each", name_, kMaxBytes,
+                                   entries, entry_bytes_));
+  guard_bytes_ = RoundUp(std::clamp(row_bytes_, memory.alignment(), kMaxGuardBytes), memory.alignment());
   Allocate(mirrored);
   std::vector<int64_t> dims{static_cast<int64_t>(lead)};
   dims.insert(dims.end(), shape_.begin(), shape_.end());
@@ -116,6 +124,13 @@ bool ChannelBuffer::AwaitDevice() {
 
 void ChannelBuffer::Send() {
   if (device_ && host_) memory_.FromHost(device_, host_, bytes_);
+}
+
+void CheckGuard(const ChannelBuffer& buffer, const EnvInstance& env, const LearnerInstance& learner) {
+  const auto found = buffer.GuardBreak();
+  if (!found) return;
+  const bool of_learner = buffer.role() == BP_ROLE_ACTION || buffer.role() == BP_ROLE_EXTRA;
+  throw TrialFailure(BP_E_INTERNAL, of_learner ? learner.id() : env.id(), *found);
 }
 
 }  // namespace backplane

@@ -15,6 +15,8 @@
 
 namespace backplane {
 
+class LearnerInstance;
+
 // Roles whose value belongs to a state, not to a transition: a rollout keeps T+1 of them.
 bool IsStateRole(uint16_t role);
 
@@ -39,6 +41,7 @@ AlignedBytes AllocateAligned(uint64_t bytes, bool touch = true);
 // buffer on a device the host sees nothing but its mirror, if it has one, as it was at the last Fetch.
 class ChannelBuffer {
  public:
+  // Throws TrialFailure (BP_E_OOM_HOST or of the device) if no machine could hold so much, and what EnvMemory::Allocate throws.
   ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t entries, const EnvMemory& memory = {},
                 bool mirrored = false);
 
@@ -95,5 +98,9 @@ class ChannelBuffer {
   std::deque<Tensor> entries_;
   Tensor whole_;
 };
+
+// Throws TrialFailure if bytes around the buffer have changed. Whose channel it is, is taken to have done so: an ACTION or
+// EXTRA channel is the learner's, all others are the env's.
+void CheckGuard(const ChannelBuffer& buffer, const EnvInstance& env, const LearnerInstance& learner);
 
 }  // namespace backplane

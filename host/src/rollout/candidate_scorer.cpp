@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "rollout/flags.hpp"
 #include "rollout/readable.hpp"
 
 namespace backplane {
@@ -264,11 +265,10 @@ bool CandidateScorer::Keep(uint64_t row) {
   ++player.length;
   if (!std::isfinite(player.fitness)) [[unlikely]]
     RefuseReward(row);
-  if (terminated_[row] > 1) [[unlikely]]
-    throw TrialFailure(BP_E_INTERNAL, env_.id(),
-                       fmt::format("step: channel '{}' of row {}: wanted 0 or 1, found {}",
-                                   env_.FindRole(BP_ROLE_TERMINATED)->name, row, terminated_[row]));
-  player.ended = terminated_[row] || (env_cuts_ && truncated_[row]) || player.length >= limit_;
+  const uint8_t terminated = terminated_[row], cut = env_cuts_ ? truncated_[row] : 0;
+  if ((terminated | cut) > 1) [[unlikely]]
+    RefuseFlag(env_, row, terminated, cut, "with " + StepOf(player.job, player.length));
+  player.ended = terminated != 0 || cut != 0 || player.length >= limit_;
   return player.ended;
 }
 

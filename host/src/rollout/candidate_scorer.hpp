@@ -79,6 +79,7 @@ class CandidateScorer {
   void Begin(uint64_t row, uint64_t job);
   void End(uint64_t row);
   // candidate_scorer_non_finite.cpp
+  std::string StepOf(uint64_t job, int64_t step) const;  // "candidate 2 at step 3 of its episode 0"
   [[noreturn]] void RefuseReward(uint64_t row);
   [[noreturn]] void RefuseAction(const RowRange& rows);
   std::optional<std::string> ReplayForNonFinite(uint64_t row, uint64_t job, int64_t steps, int64_t* out_step);

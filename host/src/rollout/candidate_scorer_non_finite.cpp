@@ -14,6 +14,10 @@ std::optional<std::string> CandidateScorer::NonFiniteObservation() const {
                      job / episodes_each_, job % episodes_each_);
 }
 
+std::string CandidateScorer::StepOf(uint64_t job, int64_t step) const {
+  return fmt::format("candidate {} at step {} of its episode {}", job / episodes_each_, step, job % episodes_each_);
+}
+
 // A sum of float32 in float64 stays finite unless one of them was not. Only one slot is kept of an episode, so it is played
 // once more to find where its observations went wrong.
 void CandidateScorer::RefuseReward(uint64_t row) {
@@ -31,21 +35,16 @@ void CandidateScorer::RefuseReward(uint64_t row) {
   throw TrialFailure(BP_E_NUMERIC, env_.id(), sentence);
 }
 
-// A learner that is shown a NaN answers with one: then it is the env's.
 void CandidateScorer::RefuseAction(const RowRange& rows) {
   run_.Stop();
   const BadAction bad = actions_.Find(0, rows.begin, rows.end);
-  const uint64_t job = players_[bad.row].job, candidate = job / episodes_each_;
+  const uint64_t job = players_[bad.row].job, episode = job % episodes_each_;
   const int64_t steps = players_[bad.row].length;
-  const std::string sentence =
-      fmt::format("{} by candidate {} at step {} of its episode {}", bad.text, candidate, steps + 1, job % episodes_each_);
-  const auto source = NonFiniteEntry(obs_, 0, bad.row, obs_per_row_, fmt::format("candidate {}", candidate));
-  if (bad.not_finite && source)
-    throw TrialFailure(BP_E_NUMERIC, env_.id(),
-                       fmt::format("{} {} of its episode {}; it came before: {} acts: {}", *source,
-                                   steps > 0 ? fmt::format("at step {}", steps) : "at the start", job % episodes_each_,
-                                   learner_.id(), bad.text));
-  throw TrialFailure(bad.not_finite ? BP_E_NUMERIC : BP_E_INTERNAL, learner_.id(), "act: " + sentence);
+  auto source = NonFiniteEntry(obs_, 0, bad.row, obs_per_row_, fmt::format("candidate {}", job / episodes_each_));
+  if (source)
+    *source += steps > 0 ? fmt::format(" at step {} of its episode {}", steps, episode)
+                         : fmt::format(" at the start of its episode {}", episode);
+  backplane::RefuseAction(bad, "by " + StepOf(job, steps + 1), source, env_, learner_);
 }
 
 std::optional<std::string> CandidateScorer::ReplayForNonFinite(uint64_t row, uint64_t job, int64_t steps, int64_t* out_step) {

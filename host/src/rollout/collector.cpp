@@ -123,14 +123,11 @@ void Collector::CheckDelivered() {
   if (const auto found = buffers_.GuardBreak()) throw TrialFailure(BP_E_INTERNAL, learner_.id(), "consume: " + *found);
 }
 
-// A learner that is shown a NaN answers with one: then it is the env's.
 void Collector::RefuseAction(const Chunk& chunk) const {
   const BadAction bad = actions_.Find(chunk.t, chunk.begin, chunk.end);
-  const std::string sentence = fmt::format("{} at step {} of the rollout", bad.text, chunk.t + 1);
-  if (const auto source = FirstNonFinite(buffers_, bad.row, bad.row + 1, chunk.t); source && bad.not_finite)
-    throw TrialFailure(BP_E_NUMERIC, env_.id(),
-                       fmt::format("{}; it came before: {} acts: {}", source->text, learner_.id(), sentence));
-  throw TrialFailure(bad.not_finite ? BP_E_NUMERIC : BP_E_INTERNAL, learner_.id(), "act: " + sentence);
+  const auto source = FirstNonFinite(buffers_, bad.row, bad.row + 1, chunk.t);
+  backplane::RefuseAction(bad, fmt::format("at step {} of the rollout", chunk.t + 1),
+                          source ? std::optional(source->text) : std::nullopt, env_, learner_);
 }
 
 // Enters and leaves in the phase kInfer: the clock is read only where a phase ends.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "rollout/flags.hpp"
 #include "rollout/non_finite.hpp"
 
 namespace backplane {
@@ -17,6 +18,8 @@ constexpr int64_t kSeedsAhead = 64;
 bool TellsOfAStep(const bp_channel& c) {
   return c.role == BP_ROLE_REWARD || c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED || IsEpisodeInfo(c);
 }
+
+std::string StepOfEvaluation(int64_t t) { return fmt::format("at step {} of the evaluation", t + 1); }
 
 bool FloorsUse(const bp_channel& c) { return c.role == BP_ROLE_ACTION || c.role == BP_ROLE_ACTION_MASK; }
 
@@ -125,16 +128,11 @@ void Evaluator::StepEnv(uint64_t begin, uint64_t end, bool watched) {
   if (watch) watch->Compare();
 }
 
-// A learner that is shown a NaN answers with one: then it is the env's.
 void Evaluator::RefuseAction(uint64_t begin, uint64_t end, int64_t t) {
   const BadAction bad = action_check_.Find(0, begin, end);
-  const std::string when = fmt::format("at step {} of the evaluation", t + 1), whose = fmt::format("row {}", bad.row);
   ChannelBuffer& obs = *buffers_.OfRole(BP_ROLE_OBS);
-  const auto source = NonFiniteEntry(obs, 0, bad.row, obs.lead() / env_.rows(), whose);
-  if (bad.not_finite && source)
-    throw TrialFailure(BP_E_NUMERIC, env_.id(),
-                       fmt::format("{}; it came before: {} acts: {} {}", *source, learner_.id(), bad.text, when));
-  throw TrialFailure(bad.not_finite ? BP_E_NUMERIC : BP_E_INTERNAL, learner_.id(), fmt::format("act: {} {}", bad.text, when));
+  const auto source = NonFiniteEntry(obs, 0, bad.row, obs.lead() / env_.rows(), fmt::format("row {}", bad.row));
+  backplane::RefuseAction(bad, StepOfEvaluation(t), source, env_, learner_);
 }
 
 void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out) {
@@ -143,6 +141,7 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
   const uint64_t agents = env_.Lead(*reward_channel) / env_.rows();
   const uint8_t* terminated = buffers_[env_.FindRole(BP_ROLE_TERMINATED)->name].at<uint8_t>(0, 0);
   const bool owns_limit = (env_.flags() & BP_FLAG_OWNS_TIME_LIMIT) != 0 && truncated != nullptr;
+  const uint8_t* cut = owns_limit ? buffers_[truncated->name].at<uint8_t>(0, 0) : nullptr;  // by the env itself
   const int64_t limit = owns_limit ? 0 : env_.spec().max_episode_steps;
   std::vector<uint64_t> seeds(env_.rows());
   for (uint64_t r = begin; r < end; ++r)
@@ -168,18 +167,15 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
     for (ChannelBuffer* buffer : read_) buffer->Fetch();
     bool any_restart = false;
     for (uint64_t r = begin; r < end; ++r) {
-      if (terminated[r] > 1)
-        throw TrialFailure(BP_E_INTERNAL, env_.id(),
-                           fmt::format("step: channel '{}' of row {}: wanted 0 or 1, found {} at step {} of the evaluation",
-                                       env_.FindRole(BP_ROLE_TERMINATED)->name, r, terminated[r], t + 1));
+      const uint8_t flags = terminated[r] | (cut != nullptr ? cut[r] : 0);
+      if (flags > 1) RefuseFlag(env_, r, terminated[r], cut != nullptr ? cut[r] : 0, StepOfEvaluation(t));
       // A row that is done goes on in new episodes that nobody looks at: no env is stepped past its end.
-      const bool env_cuts = owns_limit && *buffers_[truncated->name].at<uint8_t>(0, r) != 0;
-      restart[r] = terminated[r] || env_cuts;
+      restart[r] = flags;
       any_restart |= restart[r] != 0;
       if (done[r - begin]) continue;
       for (uint64_t a = 0; a < agents; ++a) out->returns[r] += reward[r * agents + a];
       out->lengths[r] += 1;
-      if (!terminated[r] && !env_cuts && !(limit > 0 && t + 1 >= limit)) continue;
+      if (flags == 0 && !(limit > 0 && t + 1 >= limit)) continue;
       done[r - begin] = 1;
       --left;
       for (auto& [name, values] : out->infos) values[r] = buffers_[name].Number(0, r);

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "backplane/ext/memory.h"
-#include "rollout/buffers.hpp"
 
 namespace backplane {
 
@@ -192,12 +191,5 @@ void LearnerInstance::Consume(const bp_delivery& delivery) {
 }
 
 void LearnerInstance::Fail(bp_status status, const std::string& doing) { FailIn(services_, status, doing); }
-
-void CheckGuard(const ChannelBuffer& buffer, const EnvInstance& env, const LearnerInstance& learner) {
-  const auto found = buffer.GuardBreak();
-  if (!found) return;
-  const bool of_learner = buffer.role() == BP_ROLE_ACTION || buffer.role() == BP_ROLE_EXTRA;
-  throw TrialFailure(BP_E_INTERNAL, of_learner ? learner.id() : env.id(), *found);
-}
 
 }  // namespace backplane

@@ -190,9 +190,4 @@ class LearnerInstance {
   std::vector<const bp_channel*> act_out_;
 };
 
-class ChannelBuffer;
-// Throws TrialFailure if bytes around the buffer have changed. Whose channel it is, is taken to have done so: an ACTION or
-// EXTRA channel is the learner's, all others are the env's.
-void CheckGuard(const ChannelBuffer& buffer, const EnvInstance& env, const LearnerInstance& learner);
-
 }  // namespace backplane

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <stdexcept>
 
 namespace backplane {
 namespace {
@@ -17,18 +16,22 @@ bool BooksRead(const bp_channel& c) {
 
 void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner) {
   if (horizon == 0) throw TrialFailure(BP_E_INTERNAL, learner.id(), "asks for a rollout of 0 steps");
-  // A step's share of the buffers, and of the tensors and lists that point into them.
-  constexpr uint64_t kOfTensors = 256;
+  // A step's share of what the host holds: the buffers or, of an env on a device, their mirrors, and the tensors and lists that
+  // point into them.
+  constexpr uint64_t kTensorBytes = 256;
   uint64_t step = 0;
-  const auto add = [&](const bp_channel& c) { step += env.Lead(c) * Elements(c) * (c.dtype.bits / 8) + kOfTensors; };
+  const auto add = [&](const bp_channel& c) {
+    step += kTensorBytes;
+    if (!env.on_device() || BooksRead(c)) step += env.Lead(c) * Elements(c) * (c.dtype.bits / 8);
+  };
   for (const bp_channel* c : env.channels()) add(*c);
   for (const bp_channel* c : learner.act_out()) add(*c);
   const auto memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  if (!env.on_device() && horizon > memory / step)
+  if (horizon > memory / step)
     throw TrialFailure(
         BP_E_OOM_HOST, learner.id(),
-        fmt::format("asks for a rollout of {} steps: wanted at most {}, as a step of all rows takes {} bytes and the "
-                    "machine has {}",
+        fmt::format("asks for a rollout of {} steps: wanted at most {}, as a step of all rows takes {} bytes of the "
+                    "host and the machine has {}",
                     horizon, memory / step, step, memory));
 }
 
@@ -197,8 +200,9 @@ void RolloutBuffers::RestoreStates(const std::vector<std::byte>& bytes) {
   uint64_t wanted = 0;
   ForEachState([&](const bp_channel&, ChannelBuffer&, uint64_t n) { wanted += n; });
   if (bytes.size() != wanted)
-    throw std::runtime_error("the saved states of the rows should be " + std::to_string(wanted) + " bytes, found " +
-                             std::to_string(bytes.size()));
+    throw TrialFailure(
+        BP_E_IO, "",
+        "the saved states of the rows should be " + std::to_string(wanted) + " bytes, found " + std::to_string(bytes.size()));
   const std::byte* from = bytes.data();
   ForEachState([&](const bp_channel&, ChannelBuffer& b, uint64_t n) {
     std::memcpy(b.row(horizon_, 0), from, n);

@@ -34,8 +34,8 @@ class RolloutBuffers {
   void FetchForBooks();
   const EnvMemory& memory() const { return memory_; }
 
-  // The newest states of all rows, as bytes, and back. Not for an env on a device. Throws std::runtime_error where it is
-  // another number of bytes.
+  // The newest states of all rows, as bytes, and back. Not for an env on a device. Throws TrialFailure (BP_E_IO) where it
+  // is another number of bytes.
   std::vector<std::byte> SaveStates();
   void RestoreStates(const std::vector<std::byte>& bytes);
 

@@ -6,13 +6,13 @@
 #include <cstring>
 
 #include "backplane/ext/snapshot.h"
+#include "rollout/guard.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr uint64_t kMaxSnapshotBytes = uint64_t{1} << 36;  // of all rows
 constexpr uint64_t kGuardBytes = 64;
-constexpr std::byte kGuard{0xA5};
 
 const bp_env_snapshot_1* SnapshotOf(const EnvInstance& env) { return env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1); }
 
@@ -35,9 +35,9 @@ std::vector<std::byte> SaveRows(EnvInstance& env) {
   std::vector<std::byte> out(bytes * env.rows() + kGuardBytes);
   for (uint64_t r = 0; r < env.rows(); ++r) {
     std::byte* const at = out.data() + r * bytes;
-    std::fill_n(at + bytes, kGuardBytes, kGuard);  // where the next row's go
+    FillGuard(at + bytes, kGuardBytes);  // where the next row's go
     env.Call("snapshot", [&](bp_env* handle) { return snapshot.get(handle, r, at); });
-    if (!std::all_of(at + bytes, at + bytes + kGuardBytes, [](std::byte b) { return b == kGuard; }))
+    if (GuardChange(at + bytes, kGuardBytes, /*before=*/false))
       throw TrialFailure(
           BP_E_INTERNAL, env.id(),
           fmt::format("snapshot: wanted the {} bytes of row {} that row_bytes names, found that it wrote behind them", bytes,
@@ -52,7 +52,7 @@ void LoadRows(EnvInstance& env, const std::vector<std::byte>& saved) {
   const bp_env_snapshot_1& snapshot = *SnapshotOf(env);
   const uint64_t bytes = RowBytes(snapshot, env);
   if (saved.size() != bytes * env.rows())
-    throw TrialFailure(BP_E_INTERNAL, env.id(),
+    throw TrialFailure(BP_E_IO, env.id(),
                        fmt::format("restore: wanted {} bytes for each of {} rows, as row_bytes says now, found {} saved", bytes,
                                    env.rows(), saved.size()));
   for (uint64_t r = 0; r < env.rows(); ++r)

@@ -334,10 +334,12 @@ TEST(CandidateScorer, AnObservationThatWasNotFiniteBeforeIsNamedAsTheSource) {
   uint64_t job = 0;  // the first that gets so far
   while (PlayPlainly(0, scored.seeds[job]).acted_on.size() < 4) ++job;
   g_switches.nan_from = 3;
-  EXPECT_EQ(FailureOf(scored), std::to_string(BP_E_NUMERIC) + " env.toy: observation obs[2] of candidate " +
-                                   std::to_string(job / kEpisodes) + " is not finite at step 3 of its episode " +
-                                   std::to_string(job % kEpisodes) +
-                                   "; it came before: learner.toy acts: action[0] of row 0: wanted a finite number, found nan");
+  EXPECT_EQ(FailureOf(scored),
+            std::to_string(BP_E_NUMERIC) + " env.toy: observation obs[2] of candidate " + std::to_string(job / kEpisodes) +
+                " is not finite at step 3 of its episode " + std::to_string(job % kEpisodes) +
+                "; it came before: learner.toy acts: action[0] of row 0: wanted a finite number, found nan "
+                "by candidate " +
+                std::to_string(job / kEpisodes) + " at step 4 of its episode " + std::to_string(job % kEpisodes));
   g_switches.nan_from.reset();
 }
 
@@ -373,6 +375,19 @@ TEST(CandidateScorer, RefusesWhatCannotBePlayed) {
   EXPECT_EQ(RefusalOf(scored), asks + "wanted 1 to 2147483647 episodes of each, found 0");
   scored.request.u.evaluate = {1, 1, 0, 0, nullptr};
   EXPECT_EQ(RefusalOf(scored), asks + "wanted a seed for each episode, found seeds = NULL");
+}
+
+TEST(CandidateScorer, RefusesAFlagThatIsNone) {
+  g_switches.owns_time_limit = true;
+  g_switches.cut_flag = 2;
+  {
+    Scored scored({.rows = 1});
+    EXPECT_THAT(FailureOf(scored),
+                testing::HasSubstr("env.toy: step: channel 'truncated' of row 0: wanted 0 or 1, found 2 with "
+                                   "candidate "));
+  }
+  g_switches.cut_flag = 1;
+  g_switches.owns_time_limit = false;
 }
 
 }  // namespace

@@ -218,5 +218,35 @@ TEST(Collector, PhasesOfARunnerNeverOverlap) {
   EXPECT_GT(trial.clocks[0].ns(Phase::kEnvStep), 0);
 }
 
+TEST(Collector, RefusesAFlagThatIsNone) {
+  g_switches.owns_time_limit = true;
+  g_switches.cut_flag = 2;
+  {
+    ToyTrial trial(kRows, 1);
+    try {
+      trial.Collect(kHorizon);
+      ADD_FAILURE();
+    } catch (const TrialFailure& failure) {
+      EXPECT_THAT(failure.what(), testing::AllOf(testing::HasSubstr("env.toy: step: channel 'truncated' of row "),
+                                                 testing::HasSubstr(": wanted 0 or 1, found 2 at step ")));
+    }
+  }
+  g_switches.cut_flag = 1;
+  g_switches.owns_time_limit = false;
+}
+
+TEST(Collector, BuffersOfMoreBytesThanCanBeCountedAreRefused) {
+  const ToyTrial trial(kRows, 1);
+  for (const uint64_t entries : {UINT64_MAX, UINT64_MAX / 2, UINT64_MAX / 64 + 2}) {
+    try {
+      const ChannelBuffer buffer(*trial.env->Find("obs"), kRows, entries);
+      ADD_FAILURE() << entries;
+    } catch (const TrialFailure& failure) {
+      EXPECT_EQ(failure.status(), BP_E_OOM_HOST);
+      EXPECT_THAT(failure.what(), testing::HasSubstr("channel 'obs': wanted"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace backplane::toy

@@ -1,5 +1,6 @@
 #include "rollout/evaluator.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "toy_plugins.hpp"
@@ -97,6 +98,22 @@ TEST(Evaluator, PlaysOneOfManyEpisodesAloneAndShowsItsStates) {
       EXPECT_EQ(states, result.lengths[0] + 1);
     }
   }
+}
+
+TEST(Evaluator, RefusesAFlagThatIsNone) {
+  g_switches.owns_time_limit = true;
+  g_switches.cut_flag = 2;
+  try {
+    Play(1, Policy::kLearner);
+    ADD_FAILURE();
+  } catch (const TrialFailure& failure) {
+    EXPECT_EQ(failure.plugin(), "env.toy");
+    EXPECT_THAT(failure.what(), testing::AllOf(testing::HasSubstr("step: channel 'truncated' of row "),
+                                               testing::HasSubstr(": wanted 0 or 1, found 2 at step "),
+                                               testing::EndsWith(" of the evaluation")));
+  }
+  g_switches.cut_flag = 1;
+  g_switches.owns_time_limit = false;
 }
 
 }  // namespace

@@ -194,5 +194,20 @@ TEST(OnDevice, IsRefusedWithoutMemoryOrResets) {
   g_switches.moments = false;
 }
 
+// What the host keeps of each step lies in its own memory wherever the channels are.
+TEST(SelfResetting, RolloutsThatTheHostCannotHoldAreRefusedOnADeviceToo) {
+  const TwinTrial trial(Form::kOnDevice, kSelfResettingRows, 1, 3);
+  EXPECT_NO_THROW(CheckHorizon(1000, *trial.env, *trial.learner));
+  for (const uint64_t horizon : {uint64_t{1} << 50, UINT64_MAX}) {
+    try {
+      CheckHorizon(horizon, *trial.env, *trial.learner);
+      ADD_FAILURE() << horizon;
+    } catch (const TrialFailure& failure) {
+      EXPECT_EQ(failure.status(), BP_E_OOM_HOST);
+      EXPECT_THAT(failure.what(), testing::HasSubstr("learner.twin: asks for a rollout of"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace backplane::twin

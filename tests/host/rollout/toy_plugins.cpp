@@ -103,7 +103,7 @@ bp_status Step(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end) {
     *At<float>(frame, 2, r) =
         static_cast<int>(r) == g_switches.nan_row ? std::numeric_limits<float>::quiet_NaN() : *At<float>(frame, 1, r);
     *At<uint8_t>(frame, 3, r) = row.ended = bp_rng_below(&row.rng, 8) == 0;
-    if (env->spec.n_channels == 6) row.ended |= *At<uint8_t>(frame, 5, r) = row.steps >= OwnLimit(r);
+    if (env->spec.n_channels == 6) row.ended |= *At<uint8_t>(frame, 5, r) = row.steps >= OwnLimit(r) ? g_switches.cut_flag : 0;
     *At<float>(frame, 4, r) = static_cast<float>(row.steps);
     WriteObs(frame, r, row, env->rows_alike);
     if (g_switches.nan_steps) At<float>(frame, 0, r)[1] = std::numeric_limits<float>::quiet_NaN();

@@ -37,6 +37,7 @@ struct Switches {
   bool row_exact = false;                        // of the next learner; else its actions tell the size of the range
   const char* keep = nullptr;                    // one more channel that the next learner wants to keep
   bool owns_time_limit = false;                  // of the next env
+  uint8_t cut_flag = 1;                          // what it writes where it cuts
   void (*edit)(bp_channel* channels) = nullptr;  // what is to be wrong with the next env's channels
 };
 extern Switches g_switches;
