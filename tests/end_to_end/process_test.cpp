@@ -187,7 +187,8 @@ constexpr MonitorRow kMonitor[] = {
     {"finish", "segv", "monitor.unruly died of SIGSEGV after the trial had come to its end"},
     {"destroy", "throw", "monitor.unruly was switched off: destroy: "},
     {"on_events", "rounding", "monitor.unruly changed the rounding mode"},
-    {"on_events", "folder", "monitor.unruly changed the working directory"},
+    {"on_events", "exit", "monitor.unruly called exit()"},
+    {"on_events", "folder", "changed the working directory"},  // beside env and learner: with their names, too
     {"sample", "locale", "monitor.unruly changed the locale"},
     {"sample", "blocked", "monitor.unruly changed which signals a thread takes"},
     {"finish", "umask", "monitor.unruly changed the umask"},
@@ -217,7 +218,9 @@ TEST_F(BadMonitor, IsSwitchedOffAndNamed) {
     EXPECT_EQ(found.run.exit, 0) << found.run.err;
     EXPECT_EQ(found.result["state"], "COMPLETED");
     EXPECT_EQ(found.values, calm);
-    EXPECT_THAT(found.warnings(), testing::Contains(HasSubstr(row.sentence))) << found.result["warnings"];
+    const testing::Matcher<std::string> names_it =
+        std::string_view(row.fault) == "quit" ? HasSubstr("") : HasSubstr("monitor.unruly");
+    EXPECT_THAT(found.warnings(), testing::Contains(AllOf(names_it, HasSubstr(row.sentence)))) << found.result["warnings"];
     for (const std::string& warning : found.warnings()) EXPECT_LT(warning.size(), 4200u);
   }
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,6 +21,7 @@ struct HostSinks {
   void* metrics_impl = nullptr;                // given back by MetricsImpl(host)
   std::function<void(const std::string& plugin_id, const std::string& key, const std::string& value)> fact;  // empty: absent
   const bp_host_trial_1* trial = nullptr;  // NULL: the extension is absent
+  std::shared_ptr<const void> owner;       // of metrics_impl and `trial`, for whoever may outlive them; NULL: nobody does
   const bp_host_phase_1* phase = nullptr;  // NULL: the extension is absent
   // bp_host_parallel_1.run; empty: the extension is absent
   std::function<void(uint64_t n, void (*piece)(void*, uint64_t), void* context)> parallel;

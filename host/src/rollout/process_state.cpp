@@ -1,22 +1,16 @@
 #include "rollout/process_state.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <locale.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <climits>
-#include <locale>
+#include <memory>
 #include <mutex>
-#include <optional>
+#include <utility>
 
 #include "rollout/clocks.hpp"
 #include "rollout/instance.hpp"
+#include "rollout/process_look.hpp"
 
 namespace backplane {
 namespace process_state_detail {
@@ -29,30 +23,16 @@ namespace {
 
 using process_state_detail::closely_left;
 
-constexpr std::array kSignals = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGABRT, SIGBUS,  SIGFPE,
-                                 SIGUSR1, SIGSEGV, SIGPIPE, SIGALRM, SIGTERM, SIGCHLD, SIGCONT};
-constexpr int kRestorer = 0x04000000;  // of the C library, which sets it in whatever it installs
 constexpr int kCloseCalls = 64;
 constexpr int64_t kCloselyNs = 50'000'000;
 constexpr size_t kSuspects = 2;  // env and learner
 constexpr size_t kMaxChanges = 64;
 
-// What was there before the first plugin.
-struct Calm {
-  int folder = -1;
-  struct stat folder_stat {};
-  mode_t umask = 022;
-  std::string locale = "C";
-  std::array<struct sigaction, kSignals.size()> handlers{};
-  sigset_t blocked{};
-};
-
 struct Change {
-  std::string what, who;  // "the working directory", "env.name"
-  std::string detail;     // "to /tmp"
+  ProcessDifference difference;
+  std::string who;  // "env.name"
 };
 
-std::optional<Calm> g_calm;
 std::mutex g_mutex;  // guards the changes, and that two threads settle at once
 std::vector<Change>& Changes() {
   static auto* const changes = new std::vector<Change>;
@@ -69,13 +49,17 @@ std::string& SuspectIds() {
 bool IsJoint(const std::string& who) { return who.find(" or ") != std::string::npos; }
 
 // The caller holds g_mutex.
-void Remember(const std::string& what, const std::string& who, const std::string& detail) {
+void Remember(const ProcessDifference& difference, const std::string& who) {
   std::vector<Change>& changes = Changes();
-  const bool known =
-      std::any_of(changes.begin(), changes.end(), [&](const Change& one) { return one.what == what && one.who == who; });
-  if (known || changes.size() >= kMaxChanges) return;
-  changes.push_back({what, who, detail});
-  // Not from a monitor's look, which falls among calls that nobody watches.
+  const auto known = std::find_if(changes.begin(), changes.end(),
+                                  [&](const Change& one) { return one.difference.what == difference.what && one.who == who; });
+  if (known != changes.end()) {
+    known->difference.put_back &= difference.put_back;
+    return;
+  }
+  if (changes.size() >= kMaxChanges) return;
+  changes.push_back({difference, who});
+  // Not from a monitor's thread, as it falls among calls that nobody watches.
   if (IsJoint(who) && !tls_never_waits) WatchClosely();
 }
 
@@ -92,101 +76,140 @@ void SettleFloatUnit(const std::string& who) {
   __builtin_ia32_ldmxcsr((found & ~process_state_detail::kControlBits) | process_state_detail::kCalm);
   asm volatile("fldcw %0" : : "m"(kCalmX87));
   const std::lock_guard lock(g_mutex);
-  if ((changed & 0x6000) != 0 || ((x87 ^ kCalmX87) & 0x0c00) != 0) Remember("the rounding mode", who, "");
-  if ((changed & 0x8040) != 0) Remember("flush-to-zero", who, "");
-  if ((changed & 0x1f80) != 0 || ((x87 ^ kCalmX87) & 0x003f) != 0) Remember("which floating-point exceptions trap", who, "");
-  if (((x87 ^ kCalmX87) & 0x0300) != 0) Remember("the precision of the x87 unit", who, "");
+  if ((changed & 0x6000) != 0 || ((x87 ^ kCalmX87) & 0x0c00) != 0) Remember({"the rounding mode"}, who);
+  if ((changed & 0x8040) != 0) Remember({"flush-to-zero"}, who);
+  if ((changed & 0x1f80) != 0 || ((x87 ^ kCalmX87) & 0x003f) != 0) Remember({"which floating-point exceptions trap"}, who);
+  if (((x87 ^ kCalmX87) & 0x0300) != 0) Remember({"the precision of the x87 unit"}, who);
 }
 #elif defined(__aarch64__)
 void SettleFloatUnit(const std::string& who) {
   if (!process_state_detail::FloatChanged()) return;
   asm volatile("msr fpcr, %0" : : "r"(uint64_t{0}));
   const std::lock_guard lock(g_mutex);
-  Remember("the floating-point mode", who, "");
+  Remember({"the floating-point mode"}, who);
 }
 #else
 void SettleFloatUnit(const std::string&) {}
 #endif
 
-bool SettleFolder(const std::string& who) {
-  struct stat now {};
-  const Calm& calm = *g_calm;
-  const bool there = stat(".", &now) == 0;
-  if (calm.folder < 0 || (there && now.st_dev == calm.folder_stat.st_dev && now.st_ino == calm.folder_stat.st_ino))
-    return false;
-  char path[PATH_MAX] = "";
-  const char* found = getcwd(path, sizeof path);
-  const std::string detail = found != nullptr ? " to " + std::string(found) : "";
-  if (fchdir(calm.folder) == 0) Remember("the working directory", who, detail);
-  return true;
+// A monitor's call that is under way.
+struct MonitorCall {
+  std::string id;
+  std::vector<ProcessDifference> before;  // what was changed before it began
+  bool beside_suspects;                   // env and learner may have been inside a call meanwhile
+  std::vector<std::string> beside;        // other monitors that were
+};
+// Not an object of the thread: exit() ends those before its handlers run, and others look at this one.
+constinit thread_local MonitorCall* tls_monitor_call = nullptr;
+// Guarded by g_mutex.
+std::vector<MonitorCall*>& MonitorCalls() {
+  static auto* const calls = new std::vector<MonitorCall*>;
+  return *calls;
+}
+// What a monitor's call ended with, and who may have done it; the same. Until the next SettleProcess.
+std::vector<std::pair<std::string, std::string>>& Notes() {
+  static auto* const notes = new std::vector<std::pair<std::string, std::string>>;
+  return *notes;
+}
+int g_rests = 0;  // SuspectsRest; the same
+
+bool Has(const std::vector<ProcessDifference>& differences, const std::string& what) {
+  return std::any_of(differences.begin(), differences.end(), [&](const ProcessDifference& one) { return one.what == what; });
 }
 
-bool SettleLocale(const std::string& who) {
-  const char* now = setlocale(LC_ALL, nullptr);
-  const bool c_changed = now == nullptr || g_calm->locale != now, cpp_changed = std::locale() != std::locale::classic();
-  if (!c_changed && !cpp_changed) return false;
-  Remember("the locale", who, now != nullptr && c_changed ? " to " + std::string(now) : "");
-  if (cpp_changed) std::locale::global(std::locale::classic());
-  setlocale(LC_ALL, g_calm->locale.c_str());
-  return true;
-}
-
-bool SettleHandlers(const std::string& who) {
-  bool changed = false;
-  for (size_t i = 0; i < kSignals.size(); ++i) {
-    struct sigaction now {};
-    const struct sigaction& calm = g_calm->handlers[i];
-    if (sigaction(kSignals[i], nullptr, &now) != 0 ||
-        (now.sa_handler == calm.sa_handler && ((now.sa_flags ^ calm.sa_flags) & ~kRestorer) == 0))
-      continue;
-    Remember(fmt::format("the handler of SIG{}", sigabbrev_np(kSignals[i])), who, "");
-    sigaction(kSignals[i], &calm, nullptr);
-    changed = true;
+// "a, b or c"; the last may be such names itself.
+std::string Joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const bool last = i + 1 == names.size() && !IsJoint(names[i]);
+    out += (i == 0 ? "" : last ? " or " : ", ") + names[i];
   }
-  return changed;
+  return out;
+}
+
+// It could not be put back, and everybody finds it since.
+bool Lasts(const std::string& what) {
+  return std::any_of(Changes().begin(), Changes().end(),
+                     [&](const Change& one) { return one.difference.what == what && !one.difference.put_back; });
+}
+
+std::string WhoMayHave(const MonitorCall& call) {
+  std::vector<std::string> names{call.id};
+  for (const std::string& other : call.beside)
+    if (std::find(names.begin(), names.end(), other) == names.end()) names.push_back(other);
+  if (call.beside_suspects && !Suspects().empty()) names.push_back(Suspects());
+  return Joined(names);
+}
+
+// Who it was, if not `who` as it seems: a monitor whose call has ended with it, or one that is inside a call which began
+// without it.
+std::string WhoElse(const std::string& what, const std::string& who) {
+  for (const auto& [noted, names] : Notes())
+    if (noted == what) return names;
+  std::vector<std::string> names;
+  for (const MonitorCall* call : MonitorCalls())
+    if (!Has(call->before, what)) names.push_back(call->id);
+  names.push_back(who);
+  return Joined(names);
 }
 
 }  // namespace
 
-void KeepProcessState() {
-  Calm calm;
-  calm.folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (calm.folder >= 0 && fstat(calm.folder, &calm.folder_stat) != 0) calm.folder = -1;
-  calm.umask = umask(calm.umask);
-  umask(calm.umask);
-  if (const char* locale = setlocale(LC_ALL, nullptr)) calm.locale = locale;
-  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], nullptr, &calm.handlers[i]);
-  pthread_sigmask(SIG_SETMASK, nullptr, &calm.blocked);
-  g_calm = calm;
-}
+void KeepProcessState() { KeepAsItIs(); }
 
 void SettleThread(const std::string& who) {
   SettleFloatUnit(who);
-  if (!g_calm) return;
+  if (!IsKept()) return;
   if (uselocale(nullptr) != LC_GLOBAL_LOCALE) {
     uselocale(LC_GLOBAL_LOCALE);
     const std::lock_guard lock(g_mutex);
-    Remember("the locale of a thread", who, "");
+    Remember({"the locale of a thread"}, who);
   }
-  sigset_t now;
-  if (pthread_sigmask(SIG_SETMASK, nullptr, &now) != 0) return;
-  for (const int signal : kSignals) {
-    if (sigismember(&now, signal) == sigismember(&g_calm->blocked, signal)) continue;
-    pthread_sigmask(SIG_SETMASK, &g_calm->blocked, nullptr);
-    const std::lock_guard lock(g_mutex);
-    Remember("which signals a thread takes", who, "");
-    return;
-  }
+  if (!PutSignalMaskBack()) return;
+  const std::lock_guard lock(g_mutex);
+  Remember({"which signals a thread takes"}, who);
 }
 
-bool SettleProcess(const std::string& who) {
-  if (!g_calm) return false;
+void SettleProcess(const std::string& who) {
+  if (!IsKept()) return;
   const std::lock_guard lock(g_mutex);
-  // Setting it is how it is read, so nothing is created with another one meanwhile.
-  const mode_t mask = umask(g_calm->umask);
-  if (mask != g_calm->umask) Remember("the umask", who, fmt::format(" to {:03o}", mask));
-  const bool folder = SettleFolder(who), locale = SettleLocale(who), handlers = SettleHandlers(who);
-  return mask != g_calm->umask || folder || locale || handlers;
+  std::vector<ProcessDifference> found = PutProcessBack();
+  for (const ProcessDifference& one : found)
+    if (one.put_back || !Lasts(one.what)) Remember(one, WhoElse(one.what, who));
+  Notes().clear();
+  std::erase_if(found, [](const ProcessDifference& one) { return one.put_back; });
+  for (MonitorCall* call : MonitorCalls()) call->before = found;
+}
+
+void BeginMonitorCall(const std::string& id) {
+  const std::lock_guard lock(g_mutex);
+  auto call = std::make_unique<MonitorCall>(MonitorCall{id, LookAtProcess(), g_rests == 0, {}});
+  for (MonitorCall* other : MonitorCalls()) {
+    other->beside.push_back(id);
+    call->beside.push_back(other->id);
+  }
+  MonitorCalls().push_back(call.get());
+  tls_monitor_call = call.release();
+}
+
+void EndMonitorCall() {
+  const std::unique_ptr<MonitorCall> call(std::exchange(tls_monitor_call, nullptr));
+  if (!call) return;
+  const std::lock_guard lock(g_mutex);
+  for (const ProcessDifference& one : LookAtProcess())
+    if (!Has(call->before, one.what)) Notes().emplace_back(one.what, WhoMayHave(*call));
+  std::erase(MonitorCalls(), call.get());
+}
+
+SuspectsRest::SuspectsRest() {
+  const std::lock_guard lock(g_mutex);
+  ++g_rests;
+}
+
+SuspectsRest::~SuspectsRest() {
+  const std::lock_guard lock(g_mutex);
+  if (--g_rests > 0) return;
+  for (MonitorCall* call : MonitorCalls()) call->beside_suspects = true;
 }
 
 void NameSuspects(const std::string& ids) { SuspectIds() = ids; }
@@ -204,13 +227,15 @@ std::vector<std::string> StateChanges() {
   const std::lock_guard lock(g_mutex);
   std::vector<std::string> sentences;
   for (const Change& change : Changes()) {
-    // Told with two names where it could not be known, and since then with one.
-    const bool told = IsJoint(change.who) && std::any_of(Changes().begin(), Changes().end(), [&](const Change& other) {
-                        return other.what == change.what && !IsJoint(other.who);
-                      });
+    const ProcessDifference& found = change.difference;
+    // Told with several names where it could not be known, and since then with one of them.
+    const bool told =
+        IsJoint(change.who) && std::any_of(Changes().begin(), Changes().end(), [&](const Change& other) {
+          return other.difference.what == found.what && !IsJoint(other.who) && change.who.find(other.who) != std::string::npos;
+        });
     if (!told)
-      sentences.push_back(fmt::format("{} changed {}{}, which all plugins of the process share; it was put back", change.who,
-                                      change.what, change.detail));
+      sentences.push_back(fmt::format("{} changed {}{}, which all plugins of the process share; it {} put back", change.who,
+                                      found.what, found.detail, found.put_back ? "was" : "could not be"));
   }
   return sentences;
 }

@@ -23,7 +23,8 @@ const std::string& Suspects();  // [any]
 // Puts back what a plugin changed of the calling thread (floating-point control, locale, signal mask), or of the whole process.
 // `who` changed it: a plugin's id or the suspects. [any]
 void SettleThread(const std::string& who);
-bool SettleProcess(const std::string& who);  // true: there was something to put back
+// Of the process: where env and learner rest, or in a call that is looked at closely.
+void SettleProcess(const std::string& who);
 inline void Settle(const std::string& who) {
   SettleThread(who);
   SettleProcess(who);
@@ -34,6 +35,20 @@ inline void Settle(const std::string& who) {
 void WatchClosely();
 // The calling thread's calls are never held up for that: a monitor's may hang.
 void WatchNeverWaits();
+
+// Stand on a monitor's thread around one of its calls. Others may be inside calls of theirs, so nothing of the process is put
+// back for it: what is there after the call and was not before is noted, and the next SettleProcess, if it still finds it,
+// tells it with the names of all that were inside a call meanwhile.
+void BeginMonitorCall(const std::string& id);
+void EndMonitorCall();  // nothing if none has begun
+
+// As long as it lives, env and learner are inside no call. [control]
+class SuspectsRest {
+ public:
+  SuspectsRest();
+  ~SuspectsRest();
+  SuspectsRest(const SuspectsRest&) = delete;
+};
 
 // Sentences that name plugin and change, each once since the process began.
 std::vector<std::string> StateChanges();  // [any]

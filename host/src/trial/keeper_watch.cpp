@@ -28,7 +28,7 @@ namespace {
 constexpr char kVariable[] = "BACKPLANE_KEEPER";
 constexpr std::chrono::milliseconds kUntilAllAreGone{500};  // what another user's is, say, can not be ended
 constexpr std::chrono::milliseconds kLookAgain{2};
-constexpr size_t kStack_bytes = 256 << 10;
+constexpr size_t kStackBytes = 256 << 10;
 
 std::optional<KeeperLink> TakeLink() {
   const char* text = std::getenv(kVariable);
@@ -78,7 +78,7 @@ bool StartWatching(const KeeperLink& link) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, kStack_bytes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the other threads'

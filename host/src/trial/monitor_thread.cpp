@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <chrono>
 
@@ -32,7 +33,7 @@ MonitorThread::MonitorThread(const LoadedModule& module, const std::string& id, 
   state_->api = module.api<bp_monitor_api>(id);
   thread_ = std::thread([state = state_] { Work(state); });
   std::unique_lock lock(state_->mutex);
-  if (!state_->changed.wait_for(lock, kStartPatience, [this] { return state_->ready || state_->ended; })) {
+  if (!state_->changed.wait_for(lock, kStartPatience, [this] { return state_->ready || state_->ended || state_->gone; })) {
     state_->late = true;
     const std::string sentence =
         fmt::format("{}: still in {} after {} s: the trial begins without it", id, state_->doing, kStartPatience.count());
@@ -84,36 +85,59 @@ void MonitorThread::AskToEnd(const std::filesystem::path& out_dir) {
     if (state_->stop) return;
     state_->out_dir = out_dir;
     state_->stop = true;
+    state_->asked_to_end_ns = NowNs();
   }
   state_->changed.notify_all();
 }
 
 bool MonitorThread::AwaitEnd(int64_t until_ns, int64_t patience_ns) {
-  if (thread_.get_id() == std::this_thread::get_id()) return true;
   std::unique_lock lock(state_->mutex);
-  while (!state_->ended) {
+  while (!state_->ended && !state_->gone) {
     // The time that it is given began with the call that it does not come back from.
     const int64_t until = *state_->doing != '\0' ? std::min(until_ns, state_->doing_since_ns + patience_ns) : until_ns;
     const int64_t left = until - NowNs();
     if (left <= 0) return false;
     state_->changed.wait_for(lock, std::min<nanoseconds>(nanoseconds(left), kBatchEvery));
   }
+  const bool ended = state_->ended;
   lock.unlock();
-  if (thread_.joinable()) thread_.join();  // it has nothing left to do
+  if (!thread_.joinable()) return true;
+  if (ended) {
+    thread_.join();  // it has nothing left to do
+  } else {
+    left_behind_cpu_ns_ = cpu_ns();
+    thread_.detach();
+  }
   return true;
 }
 
 void MonitorThread::LeaveBehind() {
-  std::string doing;
+  std::string why;
   {
     const std::lock_guard lock(state_->mutex);
     if (state_->ended || !thread_.joinable()) return;
-    doing = state_->doing;
+    const auto seconds_since = [](int64_t since_ns) { return static_cast<double>(NowNs() - since_ns) * 1e-9; };
+    why =
+        *state_->doing != '\0'
+            ? fmt::format(" in {}, which had not come back for {:.0f} s", state_->doing, seconds_since(state_->doing_since_ns))
+            : fmt::format(": it had not ended {:.0f} s after it was asked to", seconds_since(state_->asked_to_end_ns));
   }
   left_behind_cpu_ns_ = cpu_ns();
   thread_.detach();
-  Warn(*state_, fmt::format("{} was left behind{}: it had not ended 10 s after the trial, and what it writes may be incomplete",
-                            state_->services.plugin_id(), doing.empty() ? "" : " in " + doing));
+  Warn(*state_, fmt::format("{} was left behind{}; what it writes may be incomplete", state_->services.plugin_id(), why));
+}
+
+void MonitorThread::ParkWhereItExits(const std::string& sentence) {
+  if (tls_state == nullptr) return;
+  State& state = *tls_state;
+  EndMonitorCall();
+  SwitchOff(state, sentence);
+  {
+    const std::lock_guard lock(state.mutex);
+    state.gone = true;
+  }
+  state.changed.notify_all();
+  for (;;) pause();
 }
 
 uint64_t MonitorThread::dropped() const {
@@ -137,6 +161,7 @@ std::vector<std::string> MonitorThread::warnings() const {
 
 void MonitorThread::Work(const std::shared_ptr<State>& state) {
   WatchNeverWaits();
+  tls_state = state.get();
   Create(*state);
   AskInterests(*state);
   {
@@ -248,7 +273,7 @@ void MonitorThread::Call(State& state, const char* doing, Function&& function) {
   };
   begin_or_end(doing);
   const std::string& id = state.services.plugin_id();
-  const bool others_change_it = SettleProcess(Suspects());  // all the time, so that this one can not be told from them
+  BeginMonitorCall(id);
   std::string why;
   try {
     if (CallPlugin(id, function) != BP_OK) why = state.services.TakeError();
@@ -256,7 +281,7 @@ void MonitorThread::Call(State& state, const char* doing, Function&& function) {
     why = failure.what();
   }
   SettleThread(id);
-  SettleProcess(others_change_it ? Suspects() + " or " + id : id);
+  EndMonitorCall();
   begin_or_end("");
   if (!why.empty()) SwitchOff(state, std::string(doing) + ": " + why);
 }

@@ -42,10 +42,14 @@ class MonitorThread {
 
   // Has it deliver what waits, then finish(out_dir) unless that is empty, then destroy. Returns at once.
   void AskToEnd(const std::filesystem::path& out_dir);
-  // True: it has ended; it is not waited for by itself. False: it has not by `until_ns`, or is in one call for `patience_ns`.
+  // True: it has ended, or called exit() and will not. False: it has not by `until_ns`, or is in one call for `patience_ns`.
   bool AwaitEnd(int64_t until_ns, int64_t patience_ns);
   // It is not waited for any more: a warning says in which call it is.
   void LeaveBehind();
+
+  // A plugin has called exit() on this thread. If that is a monitor's, its sentence is kept, the monitor is switched off, and
+  // this never returns: the trial goes on without it, and ends on its own thread.
+  static void ParkWhereItExits(const std::string& sentence);
 
   uint64_t dropped() const;                   // events that found no room
   int64_t cpu_ns() const;                     // that its thread took so far
@@ -75,10 +79,11 @@ class MonitorThread {
     std::vector<Stored> queue;
     size_t spans_waiting = 0;  // of the queue
     uint64_t dropped = 0;
-    bool ready = false, late = false, started = false, stop = false,
-         ended = false;      // late: nobody waits for it to be ready any more
+    bool ready = false, started = false, stop = false, ended = false;
+    bool late = false;       // nobody waits for it to be ready any more
+    bool gone = false;       // its thread is in exit() and comes to no end
     const char* doing = "";  // the call it is in; empty: none
-    int64_t doing_since_ns = 0, cpu_ns = 0;
+    int64_t doing_since_ns = 0, asked_to_end_ns = 0, cpu_ns = 0;
     std::filesystem::path out_dir;
     std::exception_ptr refused;
     std::vector<std::string> warnings;
@@ -94,6 +99,7 @@ class MonitorThread {
   static void SwitchOff(State& state, const std::string& why);
   static void Warn(State& state, const std::string& sentence);
 
+  static inline constinit thread_local State* tls_state = nullptr;  // of the monitor whose thread this is
   std::shared_ptr<State> state_;
   std::thread thread_;  // joinable as long as somebody waits for it
   int64_t left_behind_cpu_ns_ = 0;

@@ -21,22 +21,25 @@ void KeepFact(nlohmann::json* facts, const std::string& key, const std::string& 
 
 }  // namespace
 
+TrialParts::Shared::Shared(const TrialSpec& spec)
+    : trial_id(spec.trial_id),
+      attempt_dir(spec.attempt_dir.string()),
+      trial_dir(spec.checkpoint_dir.parent_path().string()),
+      trial{sizeof trial, static_cast<uint32_t>(spec.attempt), trial_id.c_str(), attempt_dir.c_str(), trial_dir.c_str()} {}
+
 TrialParts::TrialParts(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>* cancelled, Log log)
-    : spec_(spec),
-      status_(*status),
-      trial_dir_(spec.checkpoint_dir.parent_path().string()),
-      trial_{sizeof trial_, static_cast<uint32_t>(spec.attempt), spec.trial_id.c_str(), spec.attempt_dir.c_str(),
-             trial_dir_.c_str()} {
+    : spec_(spec), status_(*status), shared_(std::make_shared<Shared>(spec)) {
   sinks_.log = std::move(log);
   sinks_.cancelled = cancelled;
   sinks_.metrics = MetricsHub::Api();
-  sinks_.metrics_impl = metrics_.experiment();
+  sinks_.metrics_impl = shared_->metrics.experiment();
   sinks_.fact = [this](const std::string& id, const std::string& key, const std::string& value) {
     KeepFact(&facts_[id], key, value);
   };
   monitor_sinks_ = sinks_;
-  monitor_sinks_.metrics_impl = metrics_.machine();
-  monitor_sinks_.trial = &trial_;
+  monitor_sinks_.metrics_impl = shared_->metrics.machine();
+  monitor_sinks_.trial = &shared_->trial;
+  monitor_sinks_.owner = shared_;
   monitor_sinks_.fact = nullptr;  // monitors run on a thread of their own, and get no `parallel` and `phase` either
   sinks_.parallel = [this](uint64_t n, void (*piece)(void*, uint64_t), void* context) {
     threads_->parallel().Run(n, piece, context);
@@ -47,7 +50,7 @@ TrialParts::TrialParts(const TrialSpec& spec, StatusWriter* status, const std::a
     KeepFact(&facts_[id + kOfEvaluation], key, value);
   };
   learner_sinks_ = sinks_;
-  learner_sinks_.trial = &trial_;
+  learner_sinks_.trial = &shared_->trial;
 }
 
 InstanceOptions TrialParts::Options(const TrialPlugin& plugin, nlohmann::json options, const std::string& section) {
@@ -102,6 +105,7 @@ void TrialParts::Load(const Wanted& wanted) {
     monitor_modules_.push_back(load(spec_.monitors[i]));
     monitors_->Add(*monitor_modules_.back(), spec_.monitors[i].id,
                    Options(spec_.monitors[i], experiment.monitors[i].options, fmt::format("monitors[{}].options", i)));
+    SettleProcess(spec_.monitors[i].id);
   }
   if (wanted.evaluation_rows > 0) LoadEvaluation(wanted.evaluation_rows);
 }

@@ -44,7 +44,7 @@ class TrialParts {
   EnvInstance* evaluation_env() { return evaluation_env_.get(); }  // NULL: none wanted
   TrialThreads* threads() { return threads_.get(); }               // NULL, as monitors(): loading did not come so far
   MonitorHost* monitors() { return monitors_.get(); }
-  MetricsHub& metrics() { return metrics_; }
+  MetricsHub& metrics() { return shared_->metrics; }
   uint64_t chunk_rows() const { return chunk_rows_; }
   // By plugin id, as plugins recorded them. The env that plays evaluations may be made with other options and has a key of its
   // own, "env.name@evaluation".
@@ -59,9 +59,15 @@ class TrialParts {
 
   const TrialSpec& spec_;
   StatusWriter& status_;
-  const std::string trial_dir_;  // where the checkpoint lies: shared by attempts, a replay's own
-  const bp_host_trial_1 trial_;  // what learners and monitors are told
-  MetricsHub metrics_;
+  // What monitors look at, whose threads may outlive all else here.
+  struct Shared {
+    explicit Shared(const TrialSpec& spec);
+    const std::string trial_id, attempt_dir;
+    const std::string trial_dir;  // where the checkpoint lies: shared by attempts, a replay's own
+    const bp_host_trial_1 trial;  // what learners and monitors are told
+    MetricsHub metrics;
+  };
+  const std::shared_ptr<Shared> shared_;
   HostSinks sinks_, evaluation_sinks_, learner_sinks_, monitor_sinks_;
   nlohmann::json facts_ = nlohmann::json::object();
   std::map<std::filesystem::path, PluginInfo> infos_;  // of each plugin file

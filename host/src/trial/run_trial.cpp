@@ -58,37 +58,28 @@ class TrialProcess {
 
   int Run() {
     InstallCrashHandlers(&status_, [this](const std::string& plugin) {
-      const int code = Finish({kExitPlugin, "plugin", plugin, plugin + " called exit(); a plugin never ends the process"});
+      const std::string sentence = plugin + " called exit(); a plugin never ends the process";
+      MonitorThread::ParkWhereItExits(sentence);
+      const int code = Finish({kExitPlugin, "plugin", plugin, sentence});
       std::fflush(nullptr);
       _exit(code);
     });
     if (records()) WatchSuspension(&status_);
     KeepProcessState();
-    try {
-      Load();
-      if (!records()) {
-        WriteFilm();
-        return kExitOk;
-      }
-      RunLoop();
-      return Finish(loop_->stopped_early() ? FailedWith{kExitTemp, "killed", "", "stopped on request"} : FailedWith{});
-    } catch (...) {
-      FailedWith failed = FailedWithCurrent();
-      if (failed.outcome == "config")
-        failed.error += PlacesText(failed.error, OptionsNamed(failed.error, spec_.origin, parts_.section()));
-      return Finish(failed);
-    }
+    const FailedWith failed = RunToItsEnd();
+    const SuspectsRest rest;
+    return Finish(failed);
   }
 
  private:
   bool records() const { return task_.film.empty(); }
+  FailedWith RunToItsEnd();
   void Load();
   void MakeLoop();
   void RunLoop();
   void WriteFilm();
   void RestoreLearner();
   int Finish(const FailedWith& failed);
-  int FinishAgain(const FailedWith& failed);
   nlohmann::json ResultOf(const FailedWith& failed);
   void AddWhatMonitorsTell(nlohmann::json* result);
   int WriteResult();
@@ -105,10 +96,28 @@ class TrialProcess {
   bool warnings_left_out_ = false;
   TrialParts parts_;
   std::unique_ptr<TrialLoop> loop_;
+  std::mutex finish_mutex_;  // guards what follows: a plugin may call exit() on a thread that is not the control thread
   bool finished_ = false;
-  nlohmann::json result_;  // null: not made yet
+  nlohmann::json result_;
   int exit_ = kExitOk;
 };
+
+FailedWith TrialProcess::RunToItsEnd() {
+  try {
+    Load();
+    if (!records()) {
+      WriteFilm();
+      return {};
+    }
+    RunLoop();
+    return loop_->stopped_early() ? FailedWith{kExitTemp, "killed", "", "stopped on request"} : FailedWith{};
+  } catch (...) {
+    FailedWith failed = FailedWithCurrent();
+    if (failed.outcome == "config")
+      failed.error += PlacesText(failed.error, OptionsNamed(failed.error, spec_.origin, parts_.section()));
+    return failed;
+  }
+}
 
 void TrialProcess::Load() {
   parts_.Load({.monitors = records(), .evaluation_rows = records() ? spec_.experiment.evaluation.episodes : 1});
@@ -161,8 +170,10 @@ void TrialProcess::RestoreLearner() {
   LoadLearner(*state, learner, PartOf(ReadCheckpoint(file, spec_.trial_id), "learner"));
 }
 
+// Whoever comes second waits until the first has written what there is to write.
 int TrialProcess::Finish(const FailedWith& failed) {
-  if (std::exchange(finished_, true)) return FinishAgain(failed);
+  const std::lock_guard lock(finish_mutex_);
+  if (std::exchange(finished_, true)) return exit_;
   Settle(failed.plugin.empty() ? Suspects() : failed.plugin);  // before anything is written
   const std::string& error = failed.error;
   if (!error.empty()) {
@@ -173,7 +184,7 @@ int TrialProcess::Finish(const FailedWith& failed) {
   exit_ = failed.exit;
   if (!records()) return exit_;
   result_ = ResultOf(failed);
-  return WriteResult();
+  return exit_ = WriteResult();
 }
 
 nlohmann::json TrialProcess::ResultOf(const FailedWith& failed) {
@@ -217,7 +228,11 @@ int TrialProcess::WriteResult() {
     if (loop_) loop_->SyncMetrics();  // a result never stands on the disk without its metrics
     if (MonitorHost* monitors = parts_.monitors(); monitors != nullptr && !monitors->empty()) {
       ReplaceFile(file, text());
-      monitors->Finish(WhereHeld(spec_.attempt_dir), [&] { WriteFileAtomic(file, text()); });
+      monitors->Finish(WhereHeld(spec_.attempt_dir), [&] {
+        SettleProcess(Suspects());  // a file made with a monitor's umask could be read by nobody
+        WriteFileAtomic(file, text());
+      });
+      SettleProcess(Suspects());
       AddWhatMonitorsTell(&result_);
     }
     WriteFileAtomic(file, text());
@@ -229,13 +244,6 @@ int TrialProcess::WriteResult() {
     return exit_ == kExitOk ? static_cast<int>(kExitTemp) : exit_;
   }
   return exit_;
-}
-
-// Something ended the process after its result: a monitor's code, as no other runs then.
-int TrialProcess::FinishAgain(const FailedWith& failed) {
-  if (!records() || result_.is_null()) return failed.exit;
-  Log(failed.plugin, BP_LOG_WARN, failed.error);
-  return WriteResult();
 }
 
 void TrialProcess::Log(const std::string& id, int severity, const std::string& text) {

@@ -1,0 +1,188 @@
+// Who is said to have changed the state of the process, and what is put back when. Each test is a process of its own.
+#include "rollout/process_state.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <climits>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+namespace backplane {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr char kSuspects[] = "env.a or learner.b";
+constexpr char kRest[] = ", which all plugins of the process share; it was put back";
+
+std::string Folder() {
+  char path[PATH_MAX] = "";
+  return getcwd(path, sizeof path) != nullptr ? path : "";
+}
+
+void GoTo(const char* folder) { ASSERT_EQ(chdir(folder), 0); }
+
+// The sentences after `what` in a process in which nothing was changed before; then those that begin with "!" are failures.
+std::vector<std::string> After(const std::function<void()>& what) {
+  int ends[2];
+  if (pipe(ends) != 0) return {"no pipe"};
+  const pid_t child = fork();
+  if (child == 0) {
+    KeepProcessState();
+    NameSuspects(kSuspects);
+    what();
+    std::string text;
+    for (const std::string& sentence : StateChanges()) text += sentence + "\n";
+    if (testing::Test::HasFailure()) text += "!a check failed\n";
+    [[maybe_unused]] const ssize_t n = write(ends[1], text.data(), text.size());
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    lines.push_back(text.substr(at, text.find('\n', at) - at));
+  if (!WIFEXITED(status)) lines.push_back("!died");
+  return lines;
+}
+
+TEST(ProcessState, OfAMonitorsCallIsPutBackOnlyWhereTheOthersRest) {
+  EXPECT_THAT(After([] {
+                const std::string home = Folder();
+                BeginMonitorCall("monitor.m");
+                GoTo("/");
+                EndMonitorCall();
+                EXPECT_EQ(Folder(), "/") << "somebody may be inside a call";
+                SettleProcess(Suspects());
+                EXPECT_EQ(Folder(), home);
+              }),
+              ElementsAre(std::string("monitor.m, ") + kSuspects + " changed the working directory to /" + kRest));
+}
+
+TEST(ProcessState, ThatAnEnvPutsBackItselfIsNotTouchedByAMonitorsCalls) {
+  EXPECT_THAT(After([] {
+                const std::string home = Folder();
+                GoTo("/");
+                BeginMonitorCall("monitor.m");
+                EXPECT_EQ(Folder(), "/");
+                EndMonitorCall();
+                EXPECT_EQ(Folder(), "/");
+                BeginMonitorCall("monitor.m");
+                GoTo(home.c_str());
+                GoTo("/");
+                EndMonitorCall();
+                GoTo(home.c_str());
+                SettleProcess(Suspects());
+              }),
+              IsEmpty());
+}
+
+TEST(ProcessState, WhileEnvAndLearnerRestIsTheMonitorsAlone) {
+  EXPECT_THAT(After([] {
+                const mode_t mask = umask(022);
+                umask(mask);
+                {
+                  const SuspectsRest rest;
+                  BeginMonitorCall("monitor.m");
+                  umask(0777);
+                  signal(SIGTERM, SIG_IGN);
+                  EndMonitorCall();
+                }
+                SettleProcess("learner.b");
+                EXPECT_EQ(umask(022), mask);
+              }),
+              ElementsAre(std::string("monitor.m changed the umask to 777") + kRest,
+                          std::string("monitor.m changed the handler of SIGTERM") + kRest));
+}
+
+TEST(ProcessState, OfAMonitorsCallIsNotItsAloneOnceTheOthersGoOn) {
+  EXPECT_THAT(After([] {
+                {
+                  const SuspectsRest rest;
+                  BeginMonitorCall("monitor.m");
+                }
+                GoTo("/");
+                EndMonitorCall();
+                SettleProcess(Suspects());
+              }),
+              ElementsAre(std::string("monitor.m, ") + kSuspects + " changed the working directory to /" + kRest));
+}
+
+TEST(ProcessState, OfTwoMonitorsAtOnceNamesBoth) {
+  EXPECT_THAT(After([] {
+                const SuspectsRest rest;
+                BeginMonitorCall("monitor.m");
+                std::thread([] {
+                  BeginMonitorCall("monitor.n");
+                  GoTo("/");
+                  EndMonitorCall();
+                }).join();
+                EndMonitorCall();
+                SettleProcess(Suspects());
+              }),
+              ElementsAre(std::string("monitor.n or monitor.m changed the working directory to /") + kRest));
+}
+
+// It may be in that call for ever.
+TEST(ProcessState, ThatIsFoundWhileAMonitorIsInsideACallMayBeTheMonitors) {
+  EXPECT_THAT(After([] {
+                BeginMonitorCall("monitor.m");
+                GoTo("/");
+                SettleProcess("learner.b");
+                EndMonitorCall();
+                GoTo("/tmp");
+                SettleProcess("env.a");
+              }),
+              ElementsAre(std::string("monitor.m or learner.b changed the working directory to /") + kRest,
+                          std::string("env.a changed the working directory to /tmp") + kRest));
+}
+
+TEST(ProcessState, IsToldWithOneNameOnceThatIsKnown) {
+  EXPECT_THAT(After([] {
+                for (const char* who : {kSuspects, "env.a"}) {
+                  GoTo("/");
+                  umask(0777);
+                  SettleProcess(who);
+                }
+                signal(SIGTERM, SIG_IGN);
+                SettleProcess(kSuspects);
+                signal(SIGTERM, SIG_IGN);
+                SettleProcess("env.other");  // it is none of the two
+              }),
+              ElementsAre(std::string("env.a changed the umask to 777") + kRest,
+                          std::string("env.a changed the working directory to /") + kRest,
+                          std::string(kSuspects) + " changed the handler of SIGTERM" + kRest,
+                          std::string("env.other changed the handler of SIGTERM") + kRest));
+}
+
+// A plugin that closes descriptors which are not its own takes the way back.
+TEST(ProcessState, ThatCannotBePutBackIsToldOnceAsSuch) {
+  EXPECT_THAT(
+      After([] {
+        for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+          std::error_code error;
+          if (std::filesystem::read_symlink(entry.path(), error) == Folder()) close(std::stoi(entry.path().filename()));
+        }
+        GoTo("/");
+        SettleProcess("env.a");
+        SettleProcess("learner.b");
+      }),
+      ElementsAre("env.a changed the working directory to /, which all plugins of the process share; it could not be put "
+                  "back"));
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,157 @@
+// Monitors that do not come back, through one in this program that does as it is told.
+#include "trial/monitor_thread.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+
+#include "rollout/clocks.hpp"
+#include "trial/metrics.hpp"
+
+namespace backplane {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::function<void(const bp_host*)> g_on_sample;
+
+struct Obeys {
+  const bp_host* host;
+  std::function<void(const bp_host*)> on_sample;
+};
+
+// Holds a call up; a monitor that is left behind may come here when the test is over.
+class Gate {
+ public:
+  void Wait() {
+    Set(&reached_);
+    open_.wait(false);
+  }
+  void AwaitReached() { reached_.wait(false); }
+  void Open() { Set(&open_); }
+
+ private:
+  static void Set(std::atomic<bool>* flag) {
+    *flag = true;
+    flag->notify_all();
+  }
+  std::atomic<bool> reached_{false}, open_{false};
+};
+
+const bp_monitor_api kApi = {sizeof(bp_monitor_api),
+                             0,
+                             [](const bp_host* host, const bp_config*, bp_monitor** out) -> bp_status {
+                               *out = reinterpret_cast<bp_monitor*>(new Obeys{host, g_on_sample});
+                               return BP_OK;
+                             },
+                             [](bp_monitor* monitor) { delete reinterpret_cast<Obeys*>(monitor); },
+                             [](const bp_monitor*) -> uint64_t { return ~uint64_t{0}; },
+                             nullptr,
+                             [](bp_monitor* monitor, int64_t) -> bp_status {
+                               const auto* self = reinterpret_cast<const Obeys*>(monitor);
+                               self->on_sample(self->host);
+                               return BP_OK;
+                             },
+                             nullptr,
+                             nullptr};
+const bp_descriptor kDescriptor = {
+    sizeof(bp_descriptor), BP_KIND_MONITOR, "monitor.obeys", "1", "a toy", "Apache-2.0", 0, nullptr, nullptr, 0};
+const bp_module kModule{sizeof(bp_module),
+                        BP_ABI_MINOR,
+                        0,
+                        0,
+                        "",
+                        "{}",
+                        nullptr,
+                        nullptr,
+                        [] { return 1u; },
+                        [](uint32_t i) { return i == 0 ? &kDescriptor : nullptr; },
+                        [](const char* id) -> const void* { return std::strcmp(id, kDescriptor.id) == 0 ? &kApi : nullptr; }};
+
+class AMonitor : public testing::Test {
+ protected:
+  void Start(std::function<void(const bp_host*)> on_sample, HostSinks sinks = {}) {
+    g_on_sample = std::move(on_sample);
+    monitor_ = std::make_unique<MonitorThread>(*module_, "monitor.obeys", sinks,
+                                               InstanceOptions{nlohmann::json::object(), {}, "monitors[0].options"},
+                                               std::make_shared<EventNames>());
+    monitor_->Start();
+  }
+
+  const std::unique_ptr<LoadedModule> module_ = LoadedModule::FromTable(kModule);
+  std::unique_ptr<MonitorThread> monitor_;
+};
+
+TEST_F(AMonitor, ThatIsLeftBehindIsSaidToHaveTakenAsLongAsItDid) {
+  const auto gate = std::make_shared<Gate>();
+  Start([gate](const bp_host*) { gate->Wait(); });
+  gate->AwaitReached();
+  constexpr int64_t kWaitedNs = 3'000'000'000'000;
+  suspended_ns -= kWaitedNs;  // the clock goes on by as much
+  monitor_->AskToEnd({});
+  EXPECT_FALSE(monitor_->AwaitEnd(NowNs() + kWaitedNs, kWaitedNs)) << "its time began with the call";
+  monitor_->LeaveBehind();
+  suspended_ns += kWaitedNs;
+  ASSERT_EQ(monitor_->warnings().size(), 1u);
+  EXPECT_THAT(monitor_->warnings()[0], HasSubstr("monitor.obeys was left behind in sample, which had not come back for 30"));
+  gate->Open();
+}
+
+// What a monitor was given lives as long as its thread, also where nobody waits for that.
+TEST_F(AMonitor, ThatIsLeftBehindStillHasWhatItWasGiven) {
+  struct Shared {
+    MetricsHub metrics;
+    const std::string id = "a trial whose id is long enough to lie in memory of its own";
+    const bp_host_trial_1 trial{sizeof trial, 1, id.c_str(), id.c_str(), id.c_str()};
+  };
+  auto shared = std::make_shared<Shared>();
+  HostSinks sinks;
+  sinks.metrics = MetricsHub::Api();
+  sinks.metrics_impl = shared->metrics.machine();
+  sinks.trial = &shared->trial;
+  sinks.owner = shared;
+  const auto gate = std::make_shared<Gate>(), done = std::make_shared<Gate>();
+  const auto id = std::make_shared<std::string>();
+  Start(
+      [gate, done, id](const bp_host* host) {
+        gate->Wait();
+        const auto* metrics = static_cast<const bp_host_metrics_1*>(host->get_extension(host, BP_HOST_METRICS_1));
+        metrics->record(host, metrics->add(host, "late", nullptr, 0, nullptr), 1);
+        *id = static_cast<const bp_host_trial_1*>(host->get_extension(host, BP_HOST_TRIAL_1))->trial_id;
+        done->Wait();
+      },
+      sinks);
+  gate->AwaitReached();
+  const std::weak_ptr<Shared> there = shared;
+  sinks = {};
+  shared.reset();
+  monitor_.reset();  // gives up after a while
+  EXPECT_FALSE(there.expired());
+  gate->Open();
+  done->AwaitReached();
+  EXPECT_EQ(id->substr(0, 7), "a trial");
+  done->Open();
+}
+
+// As the handler of exit() does it: the trial ends on its own thread and waits for nothing.
+TEST_F(AMonitor, ThatCallsExitIsNotWaitedFor) {
+  Start([](const bp_host*) {
+    MonitorThread::ParkWhereItExits("monitor.obeys called exit()");
+    ADD_FAILURE() << "it does not come back";
+  });
+  monitor_->AskToEnd({});
+  constexpr int64_t kForEverNs = int64_t{1} << 60;
+  EXPECT_TRUE(monitor_->AwaitEnd(NowNs() + kForEverNs, kForEverNs));
+  EXPECT_FALSE(monitor_->Wants(BP_EVENT_METRIC));
+  monitor_->LeaveBehind();
+  EXPECT_THAT(monitor_->warnings(), ElementsAre("monitor.obeys was switched off: monitor.obeys called exit()"));
+  MonitorThread::ParkWhereItExits("another thread's exit() is none of a monitor's");
+}
+
+}  // namespace
+}  // namespace backplane
