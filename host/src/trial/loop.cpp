@@ -7,19 +7,18 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/bounded.hpp"
 #include "machine/resource_measures.hpp"
 #include "record/fields.hpp"
 #include "trial/live_names.hpp"
 #include "trial/metric_events.hpp"
+#include "trial/tick_table.hpp"
 #include "trial/time_table.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr int64_t kLongTickNs = 1'000'000'000;
-constexpr size_t kMaxTickPhases = 32, kMaxTickPhase = 64;
-constexpr double kTickPatience_s = 10;  // a supervisor that asks to stop waits 30 s
+constexpr double kTickPatienceS = 10;  // a supervisor that asks to stop waits 30 s
 constexpr double kTickPatienceShare = 0.1;
 
 // JSON has no infinities; a metric that is not finite is written as null.
@@ -118,7 +117,9 @@ bool TrialLoop::StartCollecting(const bp_request& request) {
   if (request.kind != BP_REQ_DATA) CheckCollecting(request);
   if (Reached(experiment.budget, SpentNow())) return false;
   if (iterations_ == 0 && experiment.evaluation.at_start && parts_.evaluation_env != nullptr) EvaluateAtStart(request);
-  if (request.kind != BP_REQ_DATA) TakeBoundaryState();
+  keeps_before_ = request.kind != BP_REQ_DATA || ticks_after_data_;
+  boundary_ = {};
+  if (keeps_before_) TakeBoundaryState();
   if (parts_.cancelled) {
     stopped_ = true;
     return false;
@@ -141,7 +142,7 @@ void TrialLoop::CheckCollecting(const bp_request& request) const {
 }
 
 void TrialLoop::Rollout(const bp_request& request) {
-  open_ = true;
+  open_ = begun_ = true;
   scorer_has_env_ = false;
   iteration_start_ns_ = NowNs();
   parts_.status.SetPhase("rollout");
@@ -150,7 +151,7 @@ void TrialLoop::Rollout(const bp_request& request) {
     stopped_ = true;
     return;
   }
-  collect_ns_ = NowNs() - iteration_start_ns_;
+  collect_ns_ = SinceIterationStart();
   SettleProcess(Suspects());  // what is found after this is the learner's
   RecordUse(collector_.use());
   iteration_steps_ = request.u.rollout.horizon * parts_.env.rows();
@@ -190,6 +191,7 @@ bp_limits TrialLoop::LimitsNow() {
 
 void TrialLoop::Tick(const bp_request& request) {
   const char* phase = request.u.tick.phase ? request.u.tick.phase : "";
+  if (open_ && !keeps_before_) ticks_after_data_ = true;
   parts_.status.SetPhase(phase);
   parts_.status.Beat();
   const PhaseSpan span(clocks_[0], PhaseFromName(phase));
@@ -199,34 +201,23 @@ void TrialLoop::Tick(const bp_request& request) {
   delivery.env_steps = env_steps_;
   const int64_t start_ns = NowNs();
   Consume(delivery);
-  if (const int64_t duration_ns = NowNs() - start_ns; duration_ns > kLongTickNs) NoteTick(phase, duration_ns);
+  if (const int64_t duration_ns = NowNs() - start_ns; duration_ns > kLongTickNs)
+    NoteLongTick(phase, static_cast<double>(duration_ns) * 1e-9, &long_ticks_);
   if (!open_) Settle(parts_.learner.id());  // else once, at the iteration's end
 }
 
-void TrialLoop::NoteTick(const std::string& phase, int64_t duration_ns) {
-  auto found = std::find_if(long_ticks_.begin(), long_ticks_.end(), [&](const LongTicks& one) { return one.phase == phase; });
-  if (found == long_ticks_.end() && long_ticks_.size() == kMaxTickPhases)
-    --found;  // a name for every tick is the learner's joke
-  if (found == long_ticks_.end()) found = long_ticks_.insert(found, LongTicks{Bounded(phase, kMaxTickPhase)});
-  const double seconds = static_cast<double>(duration_ns) * 1e-9;
-  ++found->count;
-  found->seconds += seconds;
-  found->longest_s = std::max(found->longest_s, seconds);
-}
-
 // Told to stop, or out of time, where no request comes in which that is looked at. An iteration that ticks has a while to come
-// to its end; then it is dropped as one that is stopped while it collects.
+// to its end; then it is dropped as one that is stopped while it collects. One before which nothing was kept is not dropped.
 bool TrialLoop::EndsBetweenTicks() {
   const std::optional<double>& limit_s = parts_.spec.experiment.budget.wall_time_s;
   const bool cancelled = parts_.cancelled;
   if (!cancelled && !(limit_s && SpentNow().seconds >= *limit_s)) return false;
   const int64_t now = NowNs();
   if (should_end_since_ns_ == 0) should_end_since_ns_ = now;
-  const double patience_s = cancelled ? kTickPatience_s : std::max(kTickPatience_s, *limit_s * kTickPatienceShare);
-  if (open_ && static_cast<double>(now - should_end_since_ns_) * 1e-9 < patience_s) return false;
+  const double patience_s = cancelled ? kTickPatienceS : std::max(kTickPatienceS, *limit_s * kTickPatienceShare);
+  if (open_ && (!keeps_before_ || static_cast<double>(now - should_end_since_ns_) * 1e-9 < patience_s)) return false;
   if (open_) {
     open_ = false;
-    cut_ = true;
     env_steps_ -= iteration_steps_;
   } else {
     TakeBoundaryState();
@@ -268,9 +259,9 @@ void TrialLoop::CloseIteration() {
 }
 
 void TrialLoop::CountIteration() {
-  open_ = false;
+  open_ = begun_ = false;
   ++iterations_;
-  iteration_end_ns_ = NowNs();
+  iteration_end_ns_ = std::max(NowNs(), iteration_start_ns_ + 1);  // the clock may have been set back (clocks.hpp)
   const double seconds = (iteration_end_ns_ - iteration_start_ns_) * 1e-9, collecting = collect_ns_ * 1e-9;
   if (iterations_ == 1) {
     first_s_ = seconds, first_collect_s_ = collecting, first_steps_ = iteration_steps_;

@@ -2,6 +2,7 @@
 // stand here once, for every learner.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -88,7 +89,6 @@ class TrialLoop {
   void RecordFeed();
   bp_limits LimitsNow();
   void Tick(const bp_request& request);
-  void NoteTick(const std::string& phase, int64_t duration_ns);
   bool EndsBetweenTicks();
   void Consume(const bp_delivery& delivery);
   Evaluator& OwnEvaluator();
@@ -101,6 +101,7 @@ class TrialLoop {
   void WriteBoundaryState();
   void KeepStateBefore();
   Spent SpentNow() const;
+  int64_t SinceIterationStart() const { return std::max<int64_t>(NowNs() - iteration_start_ns_, 1); }
   int64_t WallNs() const { return (end_ns_ ? end_ns_ : NowNs()) - start_ns_; }
   MetricsRecord MetricsSoFar() const;
   void PostEpisodes(const std::vector<Episode>& episodes);
@@ -135,7 +136,6 @@ class TrialLoop {
   double gpu_memory_pct_ = 0;  // the most so far
   std::vector<LongTicks> long_ticks_;
   int64_t should_end_since_ns_ = 0;  // seen between two ticks; 0: it should not
-  bool cut_ = false;                 // ended within an iteration: the state in which that began is what is kept
   bool open_ = false, stopped_ = false, looked_for_live_ = false;
   std::vector<std::string> warnings_;
   int64_t iteration_start_ns_ = 0, iteration_end_ns_ = 0, collect_ns_ = 0;
@@ -145,9 +145,12 @@ class TrialLoop {
   uint64_t steady_steps_ = 0, first_steps_ = 0;
   // The line of an iteration that is counted and not written yet, as its evaluation runs; else null.
   nlohmann::json unwritten_;
-  // The state in which the current iteration began. Not kept while a data set is learned from: what a learner saves is then
-  // always the state between two groups.
+  // The state in which the current iteration began. Of a group of a data set it is kept only if the learner ticks after such:
+  // else what it saves is always the state between two groups.
   Checkpoint boundary_;
+  bool keeps_before_ = false;      // boundary_ is of the current iteration
+  bool ticks_after_data_ = false;  // seen once
+  bool begun_ = false;             // the iteration has changed what would be saved now: boundary_ is what there is to keep
 };
 
 }  // namespace backplane

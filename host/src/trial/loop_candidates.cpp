@@ -17,7 +17,7 @@ CandidateScorer& TrialLoop::Scorer() {
 }
 
 void TrialLoop::Candidates(const bp_request& request) {
-  open_ = true;
+  open_ = begun_ = true;
   iteration_start_ns_ = NowNs();
   parts_.status.SetPhase("evaluate");
   CandidateScorer& scorer = Scorer();
@@ -26,7 +26,7 @@ void TrialLoop::Candidates(const bp_request& request) {
     stopped_ = true;
     return;
   }
-  collect_ns_ = NowNs() - iteration_start_ns_;
+  collect_ns_ = SinceIterationStart();
   SettleProcess(Suspects());
   RecordUse(scorer.use());
   iteration_steps_ = scorer.env_steps();

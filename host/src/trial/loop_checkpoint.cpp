@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <new>
 
 #include "rollout/row_snapshots.hpp"
 #include "trial/checkpoint_content.hpp"
@@ -49,12 +48,12 @@ void TrialLoop::TakeBoundaryState() {
 }
 
 void TrialLoop::SaveCheckpoint() {
-  if (feed_) TakeBoundaryState();
+  if (feed_ && !begun_) TakeBoundaryState();
   WriteBoundaryState();
 }
 
 void TrialLoop::SaveAtEnd() {
-  if (!cut_ || feed_) TakeBoundaryState();
+  if (!begun_) TakeBoundaryState();
   boundary_.header.at_end = true;
   WriteBoundaryState();
 }
@@ -89,16 +88,10 @@ bool TrialLoop::Resume() {
   try {
     GoOnFrom(*checkpoint);
   } catch (const TrialFailure& failure) {
-    switch (failure.status()) {
-      case BP_E_OOM_HOST:
-      case BP_E_OOM_DEVICE:
-      case BP_E_CANCELLED:
-      case BP_E_TIMEOUT: throw;
-      default: throw CheckpointRefused(failure.what());
-    }
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& e) {
+    // What it holds is wrong. Any other failure is none of the checkpoint: it is the next attempt's as well.
+    if (failure.status() != BP_E_INVALID_ARG && failure.status() != BP_E_IO) throw;
+    throw CheckpointRefused(failure.what());
+  } catch (const CheckpointError& e) {
     throw CheckpointRefused(e.what());
   }
   return true;

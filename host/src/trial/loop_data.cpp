@@ -14,7 +14,7 @@ void TrialLoop::Data(const bp_request& request) {
   parts_.status.SetPhase("data");
   PhaseSpan span(clocks_[0], Phase::kEnvStep);
   const bool served = feed.Serve(request, iterations_ + 1, env_steps_, [&] {
-    collect_ns_ = NowNs() - iteration_start_ns_;
+    collect_ns_ = SinceIterationStart();
     clocks_[0].Switch(Phase::kUpdateBackward);
     parts_.status.SetPhase("update");
   });
@@ -25,6 +25,7 @@ void TrialLoop::Data(const bp_request& request) {
     stopped_ = true;
     return;
   }
+  begun_ = true;
   iteration_steps_ = feed.served();
   env_steps_ += iteration_steps_;
 }

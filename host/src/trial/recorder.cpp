@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "store/crc32c.hpp"
+#include "trial/checkpoint.hpp"
 
 namespace backplane {
 namespace {
@@ -71,7 +72,7 @@ SavedWindow EpisodeWindow::Save() const { return {total_, names_, {items_.begin(
 
 void EpisodeWindow::Load(const SavedWindow& saved, size_t infos) {
   const auto need = [](bool right, const std::string& what) {
-    if (!right) throw std::runtime_error("its window of episodes has " + what);
+    if (!right) throw CheckpointError("its window of episodes has " + what);
   };
   const size_t n = saved.episodes.size();
   need(n <= kWindow && n <= saved.total, std::to_string(n) + " of " + std::to_string(saved.total) + " episodes");

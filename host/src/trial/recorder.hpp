@@ -32,7 +32,7 @@ class EpisodeWindow {
   nlohmann::json Returns() const;  // as Summarise
   nlohmann::json Metrics() const;  // by name
   SavedWindow Save() const;
-  // Throws std::runtime_error for what no window of episodes with this number of infos can have saved.
+  // Throws CheckpointError for what no window of episodes with this number of infos can have saved.
   void Load(const SavedWindow& saved, size_t infos);
 
  private:
