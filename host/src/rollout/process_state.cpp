@@ -40,7 +40,7 @@ std::vector<Change>& Changes() {
 }
 std::mutex g_one_call;                    // held around a call that is looked at closely
 std::atomic<int64_t> g_closely_until{0};  // 0: from the first such call on
-std::vector<std::string> g_seen_closely;  // plugins whose calls were looked at since WatchClosely; guarded by g_one_call
+std::vector<std::string> g_seen_closely;  // plugins whose calls were looked at since the time was over; guarded by g_one_call
 thread_local bool tls_never_waits = false, tls_holds_call = false;
 std::string& SuspectIds() {
   static auto* const ids = new std::string;
@@ -257,10 +257,13 @@ void EndCall(bool closely) {
   // Once it is over others run beside those that still hold the lock.
   const bool alone = closely_left > 0;
   SettleProcess(alone ? tls_running_plugin : Suspects());
-  if (std::find(g_seen_closely.begin(), g_seen_closely.end(), tls_running_plugin) == g_seen_closely.end())
-    g_seen_closely.emplace_back(tls_running_plugin);
   // A slow call alone must not use up the time: then the other plugin's changes would be found among calls that nobody watched.
-  const bool time_is_up = NowNs() > g_closely_until && g_seen_closely.size() >= kSuspects;
+  // What was called before that may have been no more than a question.
+  const int64_t until = g_closely_until;
+  const bool late = until != 0 && NowNs() > until;
+  if (late && std::find(g_seen_closely.begin(), g_seen_closely.end(), tls_running_plugin) == g_seen_closely.end())
+    g_seen_closely.emplace_back(tls_running_plugin);
+  const bool time_is_up = late && g_seen_closely.size() >= kSuspects;
   if (closely_left.fetch_sub(1) <= 1 || time_is_up) {
     closely_left = 0;
     g_seen_closely.clear();

@@ -30,8 +30,8 @@ inline void Settle(const std::string& who) {
   SettleProcess(who);
 }
 
-// The next calls of env and learner are made one at a time and looked at one by one: some dozens, or until 50 ms have passed and
-// both were seen. So it is, too, after something was found of which it is not known who did it.
+// The next calls of env and learner are made one at a time and looked at one by one: some dozens, or until 50 ms have passed
+// and both were seen since. So it is, too, after something was found of which it is not known who did it.
 void WatchClosely();
 // The calling thread's calls are never held up for that: a monitor's may hang.
 void WatchNeverWaits();

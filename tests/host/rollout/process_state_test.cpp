@@ -14,6 +14,9 @@
 #include <functional>
 #include <thread>
 
+#include "rollout/clocks.hpp"
+#include "rollout/instance.hpp"
+
 namespace backplane {
 namespace {
 
@@ -182,6 +185,24 @@ TEST(ProcessState, ThatCannotBePutBackIsToldOnceAsSuch) {
       }),
       ElementsAre("env.a changed the working directory to /, which all plugins of the process share; it could not be put "
                   "back"));
+}
+
+// One call alone takes longer than calls are looked at closely; what was asked of the other before does not count.
+TEST(ProcessState, ThatAnEnvChangesAfterALearnersSlowCallIsTheEnvs) {
+  EXPECT_THAT(After([] {
+                const std::string env = "env.a", learner = "learner.b";
+                const auto calm = [] { return 0; };
+                WatchClosely();
+                CallPlugin(learner, calm);
+                CallPlugin(env, calm);
+                CallPlugin(learner, [] {
+                  suspended_ns -= 1'000'000'000;  // so the clock goes on by a second
+                  return 0;
+                });
+                CallPlugin(env, [] { return chdir("/"); });
+                SettleProcess(Suspects());
+              }),
+              ElementsAre(std::string("env.a changed the working directory to /") + kRest));
 }
 
 }  // namespace
