@@ -1,7 +1,6 @@
 #include "base/suggest.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 
 namespace backplane {
@@ -10,7 +9,33 @@ namespace {
 constexpr size_t kMaxNames = 3;
 constexpr size_t kMaxLength = 200;  // what is longer is no misspelt name
 
-char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = Lower(c);
+  return lower;
+}
+
+// Of texts in small letters; anything above `most` if it is more.
+size_t DistanceWithin(std::string_view a, std::string_view b, size_t most) {
+  // Each letter too many or too few counts one: what is much longer or shorter need not be compared.
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0], least = i + 1;
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min(replaced, std::min(row[j], diagonal) + 1);
+      least = std::min(least, row[j + 1]);
+    }
+    if (least > most) return least;  // it only grows from here on
+  }
+  return row[b.size()];
+}
 
 }  // namespace
 
@@ -18,21 +43,6 @@ std::vector<Candidate> Candidates(const std::vector<std::string>& names) {
   std::vector<Candidate> candidates;
   for (const std::string& name : names) candidates.push_back({name, name});
   return candidates;
-}
-
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      size_t replaced = diagonal + (Lower(a[i]) != Lower(b[j]));
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, diagonal + 1, replaced});
-    }
-  }
-  return row[b.size()];
 }
 
 std::vector<std::string> Nearest(std::string_view name, const std::vector<Candidate>& candidates) {
@@ -43,10 +53,10 @@ std::vector<std::string> Nearest(std::string_view name, const std::vector<Candid
   const size_t farthest = std::max<size_t>(1, name.size() / 3);
   std::vector<Scored> scored;
   if (name.size() > kMaxLength) return {};
+  const std::string lower = Lower(name);
   for (const Candidate& candidate : candidates) {
-    // Each letter too many or too few counts one: what is much longer need not be compared.
     if (candidate.word.size() > name.size() + farthest) continue;
-    size_t distance = EditDistance(name, candidate.word);
+    const size_t distance = DistanceWithin(lower, Lower(candidate.word), farthest);
     bool near = distance <= farthest && distance < std::max(name.size(), candidate.word.size());
     if (near) scored.push_back({distance, &candidate});
   }

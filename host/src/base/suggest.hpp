@@ -15,9 +15,7 @@ struct Candidate {
 // Each name as it is.
 std::vector<Candidate> Candidates(const std::vector<std::string>& names);
 
-size_t EditDistance(std::string_view a, std::string_view b);  // letters' case does not count
-
-// At most three, nearest first, earlier candidates first among equals; empty when none is near.
+// At most three, nearest first, earlier candidates first among equals; empty when none is near. Letters' case does not count.
 std::vector<std::string> Nearest(std::string_view name, const std::vector<Candidate>& candidates);
 
 // "; did you mean 'a' or 'b'?", or nothing.

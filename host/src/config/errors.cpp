@@ -13,6 +13,7 @@ namespace backplane {
 
 namespace {
 
+constexpr size_t kMany = 1000;
 constexpr size_t kShownColumns = 200;
 constexpr size_t kMessageColumns = 2000;  // a sentence may quote a key or a value that is as long as a file
 
@@ -36,7 +37,11 @@ std::string ShownLine(const std::string& line, int column) {
   std::string before = Printable(std::string_view(line).substr(0, at)), mark;
   if (const size_t columns = Columns(before); columns > kShownColumns / 2) {
     mark = "...";
-    before = Printable(std::string_view(line).substr(at - kShownColumns / 4, kShownColumns / 4));
+    // A byte may stand as several columns, and a line of many columns have few bytes.
+    size_t from = at - std::min(at, kShownColumns / 4);
+    do {
+      before = Printable(std::string_view(line).substr(from, at - from));
+    } while (Columns(before) > kShownColumns / 2 && ++from < at);
   }
   const size_t used = Columns(mark + before);
   std::string text = "\n  " + mark + before + Printable(std::string_view(line).substr(at), kShownColumns - used);
@@ -59,6 +64,11 @@ void Errors::AddNewPlaces(const Errors& other) {
     found_.push_back(found);
   }
   places_ = std::move(places);
+}
+
+bool Errors::WantsHint(const Mark& mark) const {
+  const bool known = all_ && all_->places_.contains({Found{mark, "", ""}.order(), mark.line, mark.column});
+  return !unread_ && !known && found_.size() < kMany;
 }
 
 std::vector<Diagnostic> Errors::Sorted() const {

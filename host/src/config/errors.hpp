@@ -13,20 +13,26 @@ namespace backplane {
 
 class Errors {
  public:
+  Errors() = default;
+  // Of one point of many, to be given to AddNewPlaces of `all`, which outlives it. NULL: nobody reads them, only whether there
+  // are any.
+  static Errors OfOnePoint(const Errors* all) { return Errors(all, all == nullptr); }
+
   void Add(const Mark& mark, std::string message);
   // Concerns a file as a whole, such as one that cannot be opened.
   void AddFile(const std::string& file, std::string message);
   // Adds those of `other` whose place has none yet: what is wrong with one line of a sweep is wrong at many of its points.
   void AddNewPlaces(const Errors& other);
   bool empty() const { return found_.empty(); }
-  // Whether so much is wrong that nobody will look at what a further sentence suggests: looking for the nearest name takes
-  // time.
-  bool many() const { return found_.size() >= kMany; }
+  // Whether an error there is worth a suggestion, as looking for the nearest name takes time: not if nobody reads it, if that
+  // place has an error of another point already, or if so much is wrong that nobody looks at what a further sentence suggests.
+  bool WantsHint(const Mark& mark) const;
   // In file order: the experiment file, its bases, the overrides. The same error at the same place is listed once.
   std::vector<Diagnostic> Sorted() const;
 
  private:
-  static constexpr size_t kMany = 1000;
+  Errors(const Errors* all, bool unread) : all_(all), unread_(unread) {}
+
   struct Found {
     Mark mark;
     std::string file;  // where there is no mark
@@ -35,6 +41,8 @@ class Errors {
   };
   std::vector<Found> found_;
   std::set<std::tuple<int, int, int>> places_;  // order, line and column, of those that AddNewPlaces took
+  const Errors* all_ = nullptr;
+  bool unread_ = false;
 };
 
 }  // namespace backplane

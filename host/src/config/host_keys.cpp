@@ -53,7 +53,7 @@ class HostKeyReader {
         ReadKey(*key, entry);
       } else if (!IsSection(path)) {
         errors_->Add(entry.mark, fmt::format("unknown key '{}'{}{}", entry.key, section.empty() ? "" : " in " + section,
-                                             errors_->many() ? "" : Hint(section, entry.key, slots_)));
+                                             errors_->WantsHint(entry.mark) ? Hint(section, entry.key, slots_) : ""));
       } else if (entry.value.IsMap()) {
         ReadSection(entry.value, path);
       } else if (!entry.value.IsNull() && !entry.value.reported) {

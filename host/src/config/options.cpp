@@ -30,7 +30,7 @@ class OptionReader {
       if (option) {
         ReadOne(entry, *option, &result);
       } else {
-        std::string hint = errors_->many() ? "" : Hint(slot_.options_path(), entry.key, slots);
+        std::string hint = errors_->WantsHint(entry.mark) ? Hint(slot_.options_path(), entry.key, slots) : "";
         errors_->Add(entry.mark, fmt::format("{} has no option '{}'{}", table_.info().id, entry.key, hint));
       }
     }

@@ -97,8 +97,8 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
     size_t dot = override.path.rfind('.');
     std::string section = dot == std::string::npos ? "" : override.path.substr(0, dot);
     std::string key = dot == std::string::npos ? override.path : override.path.substr(dot + 1);
-    errors->Add(override.mark,
-                fmt::format("unknown path '{}'{}", override.path, DidYouMean(NearestPaths(section, key, slots))));
+    const std::string hint = errors->WantsHint(override.mark) ? DidYouMean(NearestPaths(section, key, slots)) : "";
+    errors->Add(override.mark, fmt::format("unknown path '{}'{}", override.path, hint));
     return override.path;
   }
   Node value = target.host_alias ? ForHostKey(override.value, *target.host_alias->info) : override.value;

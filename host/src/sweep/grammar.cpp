@@ -72,7 +72,7 @@ class SweepReader {
       std::vector<Candidate> names = {{"params", "grid"}, {"points", "list"}, {"constraints", "where"}, {"sample", "random"}};
       for (const auto& [name, unused] : readers) names.push_back({name, name});
       errors_->Add(entry.mark, fmt::format("unknown key '{}' in sweep{}", entry.key,
-                                           errors_->many() ? "" : DidYouMean(Nearest(entry.key, names))));
+                                           errors_->WantsHint(entry.mark) ? DidYouMean(Nearest(entry.key, names)) : ""));
     }
   }
 
@@ -321,7 +321,7 @@ class SweepReader {
   void CheckMemoryAxes() {
     for (const Node& item : memory_axes_) {
       if (!named_.contains(item.text)) {
-        const std::string hint = errors_->many() ? "" : DidYouMean(Nearest(item.text, Candidates(sweep_.paths)));
+        const std::string hint = errors_->WantsHint(item.mark) ? DidYouMean(Nearest(item.text, Candidates(sweep_.paths))) : "";
         errors_->Add(item.mark, fmt::format("memory_axes: '{}' is no path that this sweep names{}", item.text, hint));
       }
       sweep_.memory_axes.push_back(item.text);

@@ -62,30 +62,6 @@ void FindLeftOutKeys(const Node& map, const std::string& prefix, std::set<std::s
 
 }  // namespace
 
-std::optional<json> ExpressionValue(const ReadPoint& point, const std::string& path, std::string* why_not) {
-  std::optional<json> value = point.At(path);
-  const std::string target = point.Target(path);
-  const HostKey* key = FindHostKey(target);
-  if (!value) {
-    const size_t dot = path.rfind('.');
-    const std::string section = dot == std::string::npos ? "" : path.substr(0, dot);
-    *why_not = key || IsSection(target)
-                   ? fmt::format("'{}' has no value here", path)
-                   : fmt::format("unknown path '{}'{}", path, DidYouMean(NearestPaths(section, Leaf(path), *point.slots)));
-    return std::nullopt;
-  }
-  if (value->is_object()) {
-    *why_not = fmt::format("'{}' is a mapping, not a value", path);
-    return std::nullopt;
-  }
-  if (key && value->is_string()) {
-    const std::string text = value->get<std::string>();
-    if (auto seconds = key->type == ValueType::kDuration ? ParseDuration(text) : std::nullopt) return *seconds;
-    if (auto bytes = key->type == ValueType::kSize ? ParseSize(text) : std::nullopt) return *bytes;
-  }
-  return value;
-}
-
 PointResolver::PointResolver(ExperimentText text, Sweep sweep, Phases phases, PluginLookup lookup, KeyDefaults defaults)
     : sweep_(std::move(sweep)), phases_(std::move(phases)) {
   for (const Assigned& assigned : sweep_.assigned) {
@@ -127,13 +103,44 @@ LoadedExperiment PointResolver::Load(const PointWrites& writes) const {
   return Resolver::Build(Read(writes, &none));
 }
 
+const std::string& PointResolver::HintAt(const std::string& path, const ReadPoint& point) const {
+  const auto [known, fresh] = hints_.try_emplace({point.slots.get(), path});
+  if (fresh) {
+    const size_t dot = path.rfind('.');
+    const std::string section = dot == std::string::npos ? "" : path.substr(0, dot);
+    known->second = DidYouMean(NearestPaths(section, Leaf(path), *point.slots));
+  }
+  return known->second;
+}
+
+std::optional<json> PointResolver::Value(const ReadPoint& point, const std::string& path, std::string* why_not) const {
+  std::optional<json> value = point.At(path);
+  const std::string target = point.Target(path);
+  const HostKey* key = FindHostKey(target);
+  if (!value) {
+    *why_not = key || IsSection(target) ? fmt::format("'{}' has no value here", path)
+                                        : fmt::format("unknown path '{}'{}", path, HintAt(path, point));
+    return std::nullopt;
+  }
+  if (value->is_object()) {
+    *why_not = fmt::format("'{}' is a mapping, not a value", path);
+    return std::nullopt;
+  }
+  if (key && value->is_string()) {
+    const std::string text = value->get<std::string>();
+    if (auto seconds = key->type == ValueType::kDuration ? ParseDuration(text) : std::nullopt) return *seconds;
+    if (auto bytes = key->type == ValueType::kSize ? ParseSize(text) : std::nullopt) return *bytes;
+  }
+  return value;
+}
+
 void PointResolver::DecideWhen(const std::vector<const Assigned*>& conditional, PointWrites* writes, Errors* errors) const {
   std::optional<ReadPoint> point;
   for (const Assigned* assigned : conditional) {
-    Errors not_complete_yet;
+    Errors not_complete_yet = Errors::OfOnePoint(nullptr);
     if (!point) point = Read(*writes, &not_complete_yet);
     try {
-      const auto lookup = [&](const std::string& path, std::string* why_not) { return ExpressionValue(*point, path, why_not); };
+      const auto lookup = [&](const std::string& path, std::string* why_not) { return Value(*point, path, why_not); };
       if (!assigned->when->Test(lookup)) continue;
       writes->assigned.push_back(assigned);
       point.reset();
@@ -145,12 +152,12 @@ void PointResolver::DecideWhen(const std::vector<const Assigned*>& conditional, 
 
 void PointResolver::Derive(ResolvedPoint* point, Errors* errors) const {
   if (sweep_.derive.empty()) return;
-  Errors not_complete_yet;
+  Errors not_complete_yet = Errors::OfOnePoint(nullptr);
   point->read = Read(point->writes, &not_complete_yet);
   std::map<std::string, json> known;  // derived so far, by target
   const auto lookup = [&](const std::string& path, std::string* why_not) {
     auto found = known.find(point->read.Target(path));
-    return found == known.end() ? ExpressionValue(point->read, path, why_not) : std::optional(found->second);
+    return found == known.end() ? Value(point->read, path, why_not) : std::optional(found->second);
   };
   const auto drop = [&](const Derived& derived, std::string why) {
     point->dropped_by = "derive " + derived.path;
@@ -249,7 +256,7 @@ std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combinati
         (assigned->when ? conditional : point.writes.assigned).push_back(assigned);
     }
   }
-  Errors found;
+  Errors found = Errors::OfOnePoint(errors);
   DecideWhen(conditional, &point.writes, &found);
   // A whole mapping is written before what stands inside it, whichever comes first in the file.
   const auto depth = [](const Assigned* a) { return std::count(a->override.path.begin(), a->override.path.end(), '.'); };
@@ -258,7 +265,7 @@ std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combinati
   Derive(&point, &found);
   if (point.dropped_by.empty()) point.read = Read(point.writes, &found);
   Describe(combination, phase, &point);
-  const auto lookup = [&](const std::string& path, std::string* why_not) { return ExpressionValue(point.read, path, why_not); };
+  const auto lookup = [&](const std::string& path, std::string* why_not) { return Value(point.read, path, why_not); };
   Errors in_where;
   for (size_t i = 0; i < sweep_.where.size() && point.dropped_by.empty(); ++i) {
     try {

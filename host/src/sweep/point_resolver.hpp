@@ -59,6 +59,9 @@ class PointResolver {
   void DecideWhen(const std::vector<const Assigned*>& conditional, PointWrites* writes, Errors* errors) const;
   void Derive(ResolvedPoint* point, Errors* errors) const;
   void Describe(const Combination& combination, const Phase* phase, ResolvedPoint* point) const;
+  // The value at a path of a point, as expressions see it: durations in seconds, sizes in bytes.
+  std::optional<nlohmann::json> Value(const ReadPoint& point, const std::string& path, std::string* why_not) const;
+  const std::string& HintAt(const std::string& path, const ReadPoint& point) const;  // of a path that nobody knows
   const Assigned* InPhase(const Assigned* assigned, const Phase* phase) const;
   std::optional<std::string> PathInPhase(const std::string& path, const Phase* phase) const;
 
@@ -73,9 +76,8 @@ class PointResolver {
   std::map<std::string, std::string> short_names_;  // of each path: its last word, or the whole path where that is not unique
   std::set<std::string> named_by_files_;            // left-out keys that swept files set
   mutable std::map<std::string, std::set<std::string>> left_out_keys_;  // by path, once asked for
+  // By the plugins of a point, which a resolver keeps, and path, once asked for: it may stand in a rule for every point.
+  mutable std::map<std::pair<const void*, std::string>, std::string> hints_;
 };
-
-// The value at a path of a point, as expressions see it: durations in seconds, sizes in bytes.
-std::optional<nlohmann::json> ExpressionValue(const ReadPoint& point, const std::string& path, std::string* why_not);
 
 }  // namespace backplane

@@ -12,6 +12,17 @@ TEST(Suggest, TheNearestNamesComeFirst) {
   EXPECT_THAT(Nearest("zzzz", names), testing::IsEmpty());
 }
 
+TEST(Suggest, AThirdOfTheLettersMayBeOthersTooManyOrTooFew) {
+  const auto is_near = [](const std::string& word) { return Nearest("abcdefghi", Candidates({word})).size() == 1; };
+  EXPECT_TRUE(is_near("abcdefXYZ"));
+  EXPECT_FALSE(is_near("abcdeWXYZ"));
+  EXPECT_TRUE(is_near("abcdefghixyz"));
+  EXPECT_FALSE(is_near("abcdefghiwxyz"));
+  EXPECT_TRUE(is_near("abcdef"));
+  EXPECT_FALSE(is_near("abcde"));
+  EXPECT_TRUE(is_near("xaBcdEfhi")) << "one too many, one too few";
+}
+
 // 10^12 steps, were they compared.
 TEST(Suggest, WhatIsMuchLongerIsNotCompared) {
   const std::string word(1000000, 'x');

@@ -1,3 +1,5 @@
+#include "config/errors.hpp"
+
 #include "config_fixture.hpp"
 #include "places.hpp"
 
@@ -28,6 +30,43 @@ TEST_F(ErrorsTest, AnErrorShowsItsLineAndACaret) {
   EXPECT_EQ(Format(d), "a.yaml:3:7: error: no\n  seed: x\n        ^");
   EXPECT_EQ(Format({"--set", 0, 6, "no", "seed=x"}), "--set: error: no\n  seed=x\n       ^");
   EXPECT_EQ(Format({"a.yaml", 0, 0, "no", ""}), "a.yaml: error: no");
+}
+
+// Its 34 bytes before the column stand as 124 columns: more than are shown, and fewer bytes than are kept of a long line.
+TEST_F(ErrorsTest, ALineOfFewBytesAndManyColumnsIsShown) {
+  const auto times = [](const std::string& part, int n) {
+    std::string text;
+    while (n-- > 0) text += part;
+    return text;
+  };
+  const std::string line = "a: " + times("\x01", 30) + ":\t1";
+  EXPECT_EQ(Format({"a.yaml", 1, 35, "no", line}),
+            "a.yaml:1:35: error: no\n  ..." + times("\\x01", 24) + ":\\t1\n  " + std::string(100, ' ') + "^");
+  const std::string wide = times("\x01", 50) + ":" + std::string(1000, 'x');
+  EXPECT_EQ(Format({"a.yaml", 1, 51, "no", wide}), "a.yaml:1:51: error: no\n  ..." + times("\\x01", 25) + ":" +
+                                                       std::string(93, 'x') + "...\n  " + std::string(103, ' ') + "^");
+}
+
+// The caret stands below the column's character, with as much before it as there is room for.
+TEST_F(ErrorsTest, ALongLineIsCutBeforeItsColumn) {
+  const std::string line = std::string(150, 'a') + std::string(50, 'b') + "c" + std::string(300, 'd');
+  EXPECT_EQ(Format({"a.yaml", 1, 201, "no", line}), "a.yaml:1:201: error: no\n  ..." + std::string(50, 'b') + "c" +
+                                                        std::string(143, 'd') + "...\n" + std::string(55, ' ') + "^");
+}
+
+// A sweep says an error of all its points once: looking for the nearest name at each of them would take seconds.
+TEST_F(ErrorsTest, APlaceThatHasItsErrorWantsNoSecondHint) {
+  const auto file = std::make_shared<Source>();
+  const Mark here{file, 1, 5}, there{file, 2, 5};
+  Errors all;
+  Errors first = Errors::OfOnePoint(&all);
+  EXPECT_TRUE(first.WantsHint(here));
+  first.Add(here, "unknown key 'sed'; did you mean 'seed'?");
+  all.AddNewPlaces(first);
+  const Errors second = Errors::OfOnePoint(&all);
+  EXPECT_FALSE(second.WantsHint(here));
+  EXPECT_TRUE(second.WantsHint(there));
+  EXPECT_FALSE(Errors::OfOnePoint(nullptr).WantsHint(there)) << "nobody reads it";
 }
 
 TEST_F(ErrorsTest, UnknownKeysNameTheNearest) {
