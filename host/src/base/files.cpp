@@ -73,11 +73,18 @@ void Replace(const std::filesystem::path& file, const std::string& text, bool du
 
 void SyncFolder(const std::filesystem::path& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) {
-    return;  // the file itself is safe; only its name could be lost with the power
+  if (fd < 0 && errno == EACCES) {
+    return;  // one may write in it and not look: its files are safe, and only their names could be lost with the power
   }
-  fsync(fd);
+  if (fd < 0) {
+    Fail("cannot open", folder);
+  }
+  const int error = fsync(fd) == 0 ? 0 : errno;
   close(fd);
+  if (error != 0 && error != EINVAL && error != ENOTSUP) {
+    errno = error;
+    Fail("cannot sync", folder);
+  }
 }
 
 void WriteDurably(const std::filesystem::path& file, const std::vector<std::string_view>& pieces) {
@@ -136,13 +143,24 @@ std::optional<std::string> ReadFile(const std::filesystem::path& file) {
   return ReadRegularFile(file, std::numeric_limits<uint64_t>::max() / 2).text;
 }
 
+std::ifstream OpenStream(const std::filesystem::path& file) {
+  std::string why_not;
+  const int fd = OpenRegularFile(file, &why_not);
+  // A stream takes no descriptor; this name leads to what the descriptor is of, whatever has become of the file's.
+  std::ifstream stream("/proc/self/fd/" + std::to_string(fd), std::ios::binary);
+  if (fd >= 0) {
+    close(fd);
+  }
+  return stream;
+}
+
 std::vector<std::string> LastLines(const std::filesystem::path& file, size_t count) {
-  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+  std::ifstream stream = OpenStream(file);
   if (!stream) {
     return {};
   }
   constexpr std::streamoff kTailBytes = 64 * 1024;
-  const std::streamoff size = stream.tellg();
+  const std::streamoff size = stream.seekg(0, std::ios::end).tellg();
   stream.seekg(size > kTailBytes ? size - kTailBytes : 0);
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) {
@@ -164,16 +182,16 @@ Sha256Digest::Sha256Digest() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
 
 void Sha256Digest::Add(const void* data, size_t size) { EVP_DigestUpdate(context_.get(), data, size); }
 
+std::array<unsigned char, 32> Sha256Digest::Bytes() {
+  std::array<unsigned char, 32> bytes{};
+  EVP_DigestFinal_ex(context_.get(), bytes.data(), nullptr);
+  return bytes;
+}
+
 std::string Sha256Digest::Hex() {
-  unsigned char bytes[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  EVP_DigestFinal_ex(context_.get(), bytes, &size);
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    hex += kDigits[bytes[i] >> 4];
-    hex += kDigits[bytes[i] & 15];
-  }
+  for (const unsigned char byte : Bytes()) hex += {kDigits[byte >> 4], kDigits[byte & 15]};
   return hex;
 }
 
@@ -184,16 +202,21 @@ std::string Sha256(std::string_view text) {
 }
 
 std::string Sha256OfFile(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    Fail("cannot read", file);
+  std::string why_not;
+  const int fd = OpenRegularFile(file, &why_not);
+  if (fd < 0) {
+    throw std::runtime_error("cannot read " + file.string() + ": " + why_not);
   }
   Sha256Digest digest;
   char block[65536];
-  while (stream.read(block, sizeof block) || stream.gcount() > 0) {
-    digest.Add(block, static_cast<size_t>(stream.gcount()));
+  ssize_t n = 0;
+  while ((n = read(fd, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)) {
+    if (n > 0) digest.Add(block, static_cast<size_t>(n));
   }
-  if (stream.bad()) {
+  const int error = errno;
+  close(fd);
+  if (n < 0) {
+    errno = error;
     Fail("cannot read", file);
   }
   return digest.Hex();

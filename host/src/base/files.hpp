@@ -1,15 +1,17 @@
 // Small files that must be whole or absent, and hashes of files.
 #pragma once
 
-#include <openssl/types.h>
-
+#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+struct evp_md_ctx_st;  // of libcrypto
 
 namespace backplane {
 
@@ -20,10 +22,11 @@ void WriteFileAtomic(const std::filesystem::path& file, const std::string& text)
 // The same for readers, but without waiting for the disk: for what is written again and again and can be lost with the power.
 void ReplaceFile(const std::filesystem::path& file, const std::string& text);
 
-// The steps of WriteFileAtomic for who does more between them: one piece after the other and fsync, under the file's own name.
-// What could not be written whole is removed again. Throws std::runtime_error.
+// The steps of WriteFileAtomic for callers that do more between them: one piece after the other and fsync, under the file's own
+// name. What could not be written whole is removed again. Throws std::runtime_error.
 void WriteDurably(const std::filesystem::path& file, const std::vector<std::string_view>& pieces);
-// Names that were given, changed or taken in it are on the disk afterwards, where the file system lets one ask for it.
+// Names that were given, changed or taken in it are on the disk afterwards, where the file system lets one ask for it. Throws
+// std::runtime_error.
 void SyncFolder(const std::filesystem::path& folder);
 
 // Nothing also for what is no regular file: opening a pipe would wait for a writer, and a device may have no end.
@@ -39,6 +42,9 @@ FileText ReadRegularFile(const std::filesystem::path& file, uint64_t most_bytes)
 // A file descriptor of a regular file, opened for reading; -1: none, and why in `why_not`. Never waits.
 int OpenRegularFile(const std::filesystem::path& file, std::string* why_not);
 
+// Not open for what is no regular file.
+std::ifstream OpenStream(const std::filesystem::path& file);
+
 // The last `count` lines that are not empty; reads at most the last 64 KiB of the file.
 std::vector<std::string> LastLines(const std::filesystem::path& file, size_t count);
 
@@ -47,13 +53,15 @@ class Sha256Digest {
  public:
   Sha256Digest();
   void Add(const void* data, size_t size);
-  std::string Hex();  // of all that was added; ends the digest
+  // Of all that was added; each ends the digest.
+  std::array<unsigned char, 32> Bytes();
+  std::string Hex();
 
  private:
-  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context_;
+  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
 
-// 64 lower-case hex digits. The file form throws std::runtime_error if the file can not be read.
+// 64 lower-case hex digits. The file form throws std::runtime_error if the file cannot be read.
 std::string Sha256(std::string_view text);
 std::string Sha256OfFile(const std::filesystem::path& file);
 

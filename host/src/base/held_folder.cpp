@@ -4,6 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
 namespace backplane {
 namespace {
 
@@ -12,11 +16,19 @@ std::filesystem::path ThroughDescriptor(int fd) { return "/proc/self/fd/" + std:
 }  // namespace
 
 HeldFolder::HeldFolder(const std::filesystem::path& folder)
-    : name_(std::filesystem::absolute(folder)), fd_(open(name_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+    : name_(std::filesystem::absolute(folder)),
+      fd_(open(name_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+      error_(fd_ < 0 ? errno : 0) {}
 
 HeldFolder::~HeldFolder() {
   if (fd_ >= 0) {
     close(fd_);
+  }
+}
+
+void HeldFolder::Require() const {
+  if (fd_ < 0) {
+    throw std::runtime_error("cannot open " + name_.string() + ": " + std::strerror(error_));
   }
 }
 

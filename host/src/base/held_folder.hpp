@@ -8,10 +8,13 @@ namespace backplane {
 
 class HeldFolder {
  public:
-  // Where it is not there, or can not be opened, nothing is held: fd() is -1 and the name is all there is.
+  // Where it is not there, or cannot be opened, nothing is held: fd() is -1 and the name is all there is.
   explicit HeldFolder(const std::filesystem::path& folder);
   ~HeldFolder();
   HeldFolder(const HeldFolder&) = delete;
+
+  // For callers that are lost without it. Throws std::runtime_error with the reason if nothing is held.
+  void Require() const;
 
   int fd() const { return fd_; }
   const std::filesystem::path& name() const { return name_; }
@@ -21,12 +24,12 @@ class HeldFolder {
   // The name while it leads here, afterwards a way through the descriptor, good in this process: what is opened below it is in
   // this folder, and in no other that has taken the name.
   std::filesystem::path Now() const;
-  // Where it lies now, for people. Empty: it was deleted, or this process can not see it.
+  // Where it lies now, for people. Empty: it was deleted, or this process cannot see it.
   std::filesystem::path Where() const;
 
  private:
   std::filesystem::path name_;  // absolute
-  int fd_ = -1;
+  int fd_ = -1, error_ = 0;
 };
 
 // The descriptor is of what lies at `file`.
