@@ -29,12 +29,14 @@ void CheckNumber(const bp_channel& channel, const std::string& env_id) {
   const bool length = channel.role == BP_ROLE_LENGTH;
   if (!length && channel.role != BP_ROLE_WEIGHT) return;
   const int code = length ? BP_DTYPE_INT : BP_DTYPE_FLOAT;
-  if (channel.dtype.code == code && channel.dtype.bits == 32 && ElementsOf(channel) == 1 && channel.scope == BP_SCOPE_ROW) return;
+  if (channel.dtype.code == code && channel.dtype.bits == 32 && ElementsOf(channel) == 1 && channel.scope == BP_SCOPE_ROW)
+    return;
   throw TrialFailure(
       BP_E_INTERNAL, env_id,
-      fmt::format("channel '{}' of role {}: wanted one {} in row scope, found type code {} of {} bits with {} elements, scope {}",
-                  channel.name, length ? "LENGTH" : "WEIGHT", length ? "int32" : "float32", channel.dtype.code,
-                  channel.dtype.bits, ElementsOf(channel), channel.scope));
+      fmt::format(
+          "channel '{}' of role {}: wanted one {} in row scope, found type code {} of {} bits with {} elements, scope {}",
+          channel.name, length ? "LENGTH" : "WEIGHT", length ? "int32" : "float32", channel.dtype.code, channel.dtype.bits,
+          ElementsOf(channel), channel.scope));
 }
 
 }  // namespace
@@ -148,11 +150,11 @@ void ItemGroup::CheckGuards() const {
 void ItemGroup::Allocate(uint64_t n) {
   if (n <= capacity_) return;
   for (Part& part : parts_) {
-    if (n > kMaxRowBytes / part.row_bytes)
+    if (n > kMaxChannelBytes / part.row_bytes)
       throw TrialFailure(
           BP_E_OOM_HOST, env_.id(),
           fmt::format("channel '{}': wanted at most {} bytes for the items of a group, found {} items of {} bytes",
-                      part.channel->name, kMaxRowBytes, n, part.row_bytes));
+                      part.channel->name, kMaxChannelBytes, n, part.row_bytes));
     GuardedRows larger(n * part.row_bytes);
     if (items_ > 0) std::memcpy(larger.get(), part.bytes.get(), items_ * part.row_bytes);
     part.bytes = std::move(larger);

@@ -7,6 +7,7 @@
 
 #include "backplane/env.h"
 #include "backplane/learner.h"
+#include "base/printable.hpp"
 #include "rollout/failure.hpp"
 #include "rollout/readable.hpp"
 
@@ -15,45 +16,15 @@ namespace {
 
 std::string Hex(const void* at) { return fmt::format("{:#x}", reinterpret_cast<uintptr_t>(at)); }
 
-// Printable whatever it holds: "\x07" for what a terminal would act upon, and for bytes beyond ASCII.
-std::string Shown(const std::string& text) {
-  std::string out;
-  for (const unsigned char c : text) out += c < 0x20 || c >= 0x7f ? fmt::format("\\x{:02x}", c) : std::string(1, char(c));
-  return out;
-}
-
-// Bytes of the character at `at`, 0 if it is no UTF-8; the character itself to `out`.
-size_t DecodeUtf8(const std::string& text, size_t at, uint32_t* out) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const unsigned first = byte(at);
-  const size_t n = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
-  if (n == 0) return 0;
-  *out = n == 1 ? first : first & (0x7fu >> n);
-  for (size_t i = 1; i < n; ++i) {
-    if (byte(at + i) >> 6 != 2) return 0;
-    *out = *out << 6 | (byte(at + i) & 0x3f);
-  }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = *out >= 0xd800 && *out < 0xe000;
-  return *out < kLeast[n] || *out > 0x10ffff || surrogate ? 0 : n;
-}
-
-const char* WhatIsWrong(const std::string& name) {
-  for (size_t i = 0, n = 0; i < name.size(); i += n) {
-    uint32_t c = 0;
-    n = DecodeUtf8(name, i, &c);
-    if (n == 0) return "UTF-8";
-    if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return "no control characters";
-  }
-  return nullptr;
-}
-
 template <class T>
 std::vector<T> ReadNumbers(const SpecPlace& place, const char* what, const T* said, uint64_t n) {
-  if (said == nullptr) place.Refuse(fmt::format("{} numbers in {}", n, what), "NULL");
+  if (n > kMaxListed) place.Refuse(fmt::format("at most {} numbers in {}", kMaxListed, what), std::to_string(n));
+  const std::string wanted = fmt::format("{} numbers in {}", n, what);
+  if (said == nullptr) place.Refuse(wanted, "NULL");
+  const auto refuse = [&] { place.Refuse(wanted, fmt::format("memory at {} that cannot be read", Hex(said))); };
+  if (!IsReadable(said, n * sizeof(T))) refuse();  // before room is made for it
   std::vector<T> out(n);
-  if (!CopyReadable(out.data(), said, n * sizeof(T)))
-    place.Refuse(fmt::format("{} numbers in {}", n, what), fmt::format("memory at {} that cannot be read", Hex(said)));
+  if (!CopyReadable(out.data(), said, n * sizeof(T))) refuse();
   return out;
 }
 
@@ -101,9 +72,12 @@ std::string ReadSpecName(const SpecPlace& place, const char* said) {
   if (!name) place.Refuse("a name", fmt::format("memory at {} that cannot be read", Hex(said)));
   const std::string wanted = fmt::format("a name of 1 to {} bytes", kMaxNameBytes);
   if (name->empty()) place.Refuse(wanted, "\"\"");
-  if (name->size() > kMaxNameBytes) place.Refuse(wanted, fmt::format("a longer one, \"{}...\"", Shown(name->substr(0, 40))));
-  if (const char* wrong = WhatIsWrong(*name))
-    place.Refuse(fmt::format("{} in a name", wrong), fmt::format("\"{}\"", Shown(*name)));
+  if (name->size() > kMaxNameBytes) place.Refuse(wanted, fmt::format("a longer one, \"{}\"", Printable(*name, 43)));
+  if (const size_t bad = FindNotUtf8(*name); bad < name->size())
+    place.Refuse("UTF-8 in a name",
+                 fmt::format("\"{}\\x{:02x}\"{}", Printable(name->substr(0, bad)), static_cast<unsigned char>((*name)[bad]),
+                             bad + 1 < name->size() ? " ..." : ""));
+  if (Printable(*name) != *name) place.Refuse("no control characters in a name", fmt::format("\"{}\"", Printable(*name)));
   return *name;
 }
 
@@ -165,13 +139,14 @@ void ChannelTable::CopyShape(const SpecPlace& place, bp_channel* channel) {
   uint64_t bytes = channel->dtype.bits / 8;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] < 1) place.Refuse(fmt::format("shape[{}] 1 or more", i), std::to_string(shape[i]));
-    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(shape[i]), &bytes) || bytes > kMaxRowBytes)
-      place.Refuse(fmt::format("a shape of at most {} bytes a row", kMaxRowBytes), fmt::format("[{}]", fmt::join(shape, ", ")));
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(shape[i]), &bytes) || bytes > kMaxChannelBytes)
+      place.Refuse(fmt::format("a shape of at most {} bytes a row", kMaxChannelBytes),
+                   fmt::format("[{}]", fmt::join(shape, ", ")));
   }
   channel->shape = shape.data();
 }
 
-// Of whoever draws an action relies on how many there are.
+// Whoever draws an action relies on how many there are.
 void ChannelTable::CopyChoices(const SpecPlace& place, bp_channel* channel) {
   const bool many = channel->space == BP_SPACE_MULTI_DISCRETE;
   if (!many && channel->space != BP_SPACE_DISCRETE && channel->space != BP_SPACE_TOKENS) {

@@ -26,7 +26,8 @@ class SpecPlace {
 
 // What no plugin has reason to go beyond; a number above is a mistake, such as memory that was never written.
 inline constexpr uint64_t kMaxChannels = 1024, kMaxNameBytes = 128, kMaxDims = 32, kMaxAgents = 1 << 20, kMaxStructBytes = 4096;
-inline constexpr uint64_t kMaxRowBytes = uint64_t{1} << 40;  // of all agents of a row
+inline constexpr uint64_t kMaxChannelBytes = uint64_t{1} << 40;  // of all agents in all rows, or in all items of a group
+inline constexpr uint64_t kMaxListed = uint64_t{1} << 24;        // bounds, numbers of choices
 
 // Numbers of one row, or of one agent.
 uint64_t Elements(const bp_channel& channel);

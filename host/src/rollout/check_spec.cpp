@@ -69,10 +69,10 @@ void CheckBytes(const SpecPlace& spec, const std::vector<bp_channel>& channels, 
   for (const bp_channel& c : channels) {
     uint64_t bytes = Elements(c) * (c.dtype.bits / 8);
     const bool too_many = __builtin_mul_overflow(bytes, c.scope == BP_SCOPE_AGENT ? agents : 1, &bytes) ||
-                          __builtin_mul_overflow(bytes, rows, &bytes) || bytes > kMaxRowBytes;
+                          __builtin_mul_overflow(bytes, rows, &bytes) || bytes > kMaxChannelBytes;
     if (too_many)
       spec.At(fmt::format("channel '{}'", c.name))
-          .Refuse(fmt::format("at most {} bytes for all rows", kMaxRowBytes),
+          .Refuse(fmt::format("at most {} bytes for all rows", kMaxChannelBytes),
                   fmt::format("{} elements of {} bytes for {} agents in {} rows", Elements(c), c.dtype.bits / 8, agents, rows));
   }
 }

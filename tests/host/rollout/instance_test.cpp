@@ -57,6 +57,20 @@ TEST(EnvInstance, RefusesBoundsThatAreNotThere) {
             "env.toy: channel 'action': wanted low and high, since n_bounds = 1, found high = NULL");
 }
 
+// Room for what only a number says is not made: 8 TiB are a sentence, not a lack of memory.
+TEST(EnvInstance, RefusesListsThatNobodyCanHave) {
+  static constexpr int64_t kWide[] = {int64_t{1} << 36}, kMillion[] = {int64_t{1} << 20};
+  const auto nowhere = [](bp_channel* c, const int64_t* shape) {
+    c[kObs].shape = shape, c[kObs].ndim = 1, c[kObs].n_bounds = static_cast<uint64_t>(shape[0]);
+    c[kObs].low = c[kObs].high = reinterpret_cast<const double*>(0x1230);
+  };
+  static const auto& with = nowhere;
+  EXPECT_EQ(Refusal([](bp_channel* c) { with(c, kWide); }),
+            "env.toy: channel 'obs': wanted at most 16777216 numbers in low, found 68719476736");
+  EXPECT_EQ(Refusal([](bp_channel* c) { with(c, kMillion); }),
+            "env.toy: channel 'obs': wanted 1048576 numbers in low, found memory at 0x1230 that cannot be read");
+}
+
 TEST(LearnerInstance, KeepsTruncatedOnlyIfTheHostOrTheEnvWritesIt) {
   EXPECT_EQ(Refusal([](bp_channel*) {}), "") << "the host writes it";
   g_switches.owns_time_limit = true;
