@@ -1,12 +1,13 @@
 #include "trial/checkpoint.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <optional>
 
 #include "base/files.hpp"
+#include "base/json_depth.hpp"
 #include "base/json_text.hpp"
 #include "trial/checkpoint_v1.hpp"
 
@@ -14,13 +15,10 @@ namespace backplane {
 namespace {
 
 constexpr std::string_view kMagic = "BPCKPT2\n", kMagicV1 = "BPCKPT1\n";
-constexpr size_t kDigestBytes = 32;
-// A header is some levels deep; what is nested much deeper is none, and would exhaust the stack of who walks through it.
-constexpr int kMaxDepth = 32;
 
 [[noreturn]] void Refuse(const std::string& sentence) { throw CheckpointError(sentence); }
 
-// The bytes that are left, counted: nothing is allocated that the file can not fill.
+// The bytes that are left, counted: nothing is allocated that the file cannot fill.
 class Bytes {
  public:
   Bytes(std::istream& in, uint64_t left) : in_(in), left_(left) {}
@@ -46,12 +44,9 @@ class Bytes {
 };
 
 nlohmann::json ParseJson(const std::string& text) {
-  const auto look = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    if (depth > kMaxDepth) Refuse("its header is nested more than " + std::to_string(kMaxDepth) + " levels deep");
-    return true;
-  };
+  if (IsNestedTooDeeply(text)) Refuse("its header is nested too deeply");
   try {
-    return nlohmann::json::parse(text, look);
+    return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& e) {
     Refuse(std::string("its header is no JSON: ") + e.what());
   }
@@ -81,17 +76,10 @@ void CheckHeader(const CheckpointHeader& header, uint64_t bytes_left, const std:
     Refuse("its parts should be " + std::to_string(sum) + " bytes, the file has " + std::to_string(bytes_left) + " for them");
 }
 
-// "0a1b..." of raw bytes.
-std::string Hex(const unsigned char* bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (size_t i = 0; i < kDigestBytes; ++i) hex += {kDigits[bytes[i] >> 4], kDigits[bytes[i] & 15]};
-  return hex;
-}
-std::string Raw(const std::string& hex) {
-  std::string raw;
-  for (size_t i = 0; i < hex.size(); i += 2) raw += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return raw;
+std::array<unsigned char, 32> DigestOf(const std::string& text) {
+  Sha256Digest digest;
+  digest.Add(text.data(), text.size());
+  return digest.Bytes();
 }
 
 }  // namespace
@@ -104,10 +92,10 @@ Checkpoint ParseCheckpoint(std::istream& in, uint64_t size, const std::string& t
   if (magic != kMagic && !v1) Refuse("it does not start as a checkpoint");
   uint64_t header_bytes = 0;
   bytes.Take(&header_bytes, sizeof header_bytes, "its header");
-  unsigned char digest[kDigestBytes] = {};
-  if (!v1) bytes.Take(digest, sizeof digest, "its header");
+  std::array<unsigned char, 32> digest{};
+  if (!v1) bytes.Take(digest.data(), digest.size(), "its header");
   const std::string text = bytes.TakeText(header_bytes, "its header");
-  if (!v1 && Sha256(text) != Hex(digest)) Refuse("its header is damaged: the checksum is another");
+  if (!v1 && DigestOf(text) != digest) Refuse("its header is damaged: the checksum is another");
   Checkpoint checkpoint{ParseHeader(text, v1), {}};
   CheckHeader(checkpoint.header, bytes.left(), trial_id);
   for (const CheckpointPart& part : checkpoint.header.parts) {
@@ -125,7 +113,7 @@ Checkpoint ReadCheckpoint(const std::filesystem::path& file, const std::string& 
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error)) Refuse("it is no file");  // opening a FIFO would wait for ever
     const uint64_t size = std::filesystem::file_size(file);
-    std::ifstream in(file, std::ios::binary);
+    std::ifstream in = OpenStream(file);
     if (!in) Refuse(std::string("it cannot be read: ") + std::strerror(errno));
     return ParseCheckpoint(in, size, trial_id);
   } catch (const CheckpointError& e) {
@@ -141,7 +129,9 @@ std::string CheckpointHead(const Checkpoint& checkpoint) {
   const uint64_t size = text.size();
   std::string head(kMagic);
   head.append(reinterpret_cast<const char*>(&size), sizeof size);
-  return head + Raw(Sha256(text)) + text;
+  const auto digest = DigestOf(text);
+  head.append(reinterpret_cast<const char*>(digest.data()), digest.size());
+  return head + text;
 }
 
 const std::vector<std::byte>& PartOf(const Checkpoint& checkpoint, const std::string& name) {

@@ -71,9 +71,10 @@ void CheckpointFolder::Save(const Checkpoint& checkpoint) {
 }
 
 std::optional<Checkpoint> CheckpointFolder::Newest() {
+  const fs::path dir = WhereHeld(dir_);
   std::optional<Checkpoint> found;
   for (unsigned number = 0; number < keep_ && !found; ++number) {
-    newest_ = CheckpointFile(dir_, number);
+    newest_ = CheckpointFile(dir, number);
     if (!IsFile(newest_)) continue;
     try {
       found = ReadCheckpoint(newest_, trial_id_);

@@ -23,12 +23,13 @@ class CheckpointFolder {
   CheckpointFolder(std::filesystem::path dir, std::string trial_id, unsigned keep = kKeptCheckpoints)
       : dir_(std::move(dir)), trial_id_(std::move(trial_id)), keep_(keep) {}
 
-  // Writes checkpoint.bin; the older ones move on by a number, the last one goes. There is a whole checkpoint.bin at every
-  // moment, and it is on the disk afterwards, by two syncs. Throws std::runtime_error, and then checkpoint.bin is as it was.
+  // Writes checkpoint.bin; the older ones move on by a number, the last one goes. It is on the disk afterwards, by two syncs.
+  // There is a whole checkpoint.bin at every moment; without hard links there is one in which only checkpoint.1.bin is there.
+  // Throws std::runtime_error; what can be gone on from then is the one before, or this one if only the folder's sync failed.
   void Save(const Checkpoint& checkpoint);
-  // The newest one that is whole and of this trial; those before it are set aside. Absent: there is none.
+  // The newest one that is whole and of this trial; newer ones are set aside. Absent: there is none.
   std::optional<Checkpoint> Newest();
-  // The one that Newest() gave can not be gone on from: sets it aside. Newest() then gives the one before.
+  // The one that Newest() gave cannot be gone on from: sets it aside. Newest() then gives the one before.
   void Refuse(const std::string& why);
 
   std::filesystem::path file() const { return CheckpointFile(dir_, 0); }

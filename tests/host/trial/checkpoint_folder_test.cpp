@@ -17,6 +17,8 @@
 #include "base/scratch_folder.hpp"
 #include "support/file_size_limit.hpp"
 
+#include "trial/held_folders.hpp"
+
 namespace backplane {
 namespace {
 
@@ -95,6 +97,25 @@ TEST_F(CheckpointFolderTest, KeepsTheLastTwo) {
     EXPECT_EQ(IterationsIn("checkpoint.1.bin"), iterations - 1);
   }
   EXPECT_EQ(folder.Newest()->header.iterations, 4u);
+}
+
+// Somebody moves the folder while its trial runs, and a copy takes the name: that is another trial's life.
+TEST_F(CheckpointFolderTest, IsTheOneThatTheTrialHolds) {
+  const fs::path trial = dir_ / "trial", moved = dir_ / "moved";
+  fs::create_directories(trial / "attempt-1");
+  CheckpointFolder folder(trial / "checkpoint", kOwnTrial);
+  folder.Save(Of(1));
+  HoldFolders(trial / "attempt-1", trial / "checkpoint");
+  fs::rename(trial, moved);
+  CheckpointFolder(trial / "checkpoint", kOwnTrial).Save(Of(7));  // goes where the trial went
+  EXPECT_FALSE(fs::exists(trial));
+  fs::create_directories(trial / "checkpoint");
+  fs::copy(moved / "checkpoint" / "checkpoint.1.bin", trial / "checkpoint" / "checkpoint.bin");
+  EXPECT_EQ(folder.Newest()->header.iterations, 7u);
+  folder.Refuse("the learner refuses it");
+  EXPECT_EQ(folder.Newest()->header.iterations, 1u);
+  EXPECT_TRUE(fs::exists(trial / "checkpoint" / "checkpoint.bin")) << "of somebody else";
+  EXPECT_TRUE(fs::exists(moved / "checkpoint" / "checkpoint.bin.damaged"));
 }
 
 TEST_F(CheckpointFolderTest, AnyNumberCanBeKept) {

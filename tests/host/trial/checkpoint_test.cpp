@@ -130,7 +130,7 @@ TEST(Checkpoint, NoSizeIsTrusted) {
   EXPECT_THAT(Refusal(Signed({{"version", 3}}, "abc")), HasSubstr("version 3, this program reads 2"));
   nlohmann::json deep = 1;
   for (int i = 0; i < 200; ++i) deep = nlohmann::json::array({deep});
-  EXPECT_THAT(Refusal(Signed({{"unwritten", deep}}, "abc")), HasSubstr("nested more than"));
+  EXPECT_THAT(Refusal(Signed({{"unwritten", deep}}, "abc")), HasSubstr("nested too deeply"));
 }
 
 // As the version before wrote them.
