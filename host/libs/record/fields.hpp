@@ -1,12 +1,12 @@
 // Records: what one process writes and another reads, each a struct that names its fields once.
 //
-//   struct AttemptFiles {
-//     uint64_t metrics_lines = 0;
-//     std::optional<std::string> result_sha256;
+//   struct Crate {
+//     uint64_t apples = 0;
+//     std::optional<std::string> label;
 //
 //     static void Fields(auto& self, auto&& visit) {
-//       visit("metrics_lines", self.metrics_lines);
-//       visit("result_sha256", self.result_sha256);
+//       visit("apples", self.apples);
+//       visit("label", self.label);
 //     }
 //   };
 //

@@ -194,8 +194,8 @@ std::filesystem::path BenchFolder(const BenchArgs& args, const Experiment& exper
 
 // Empty: nothing is lost there. A bench replaces `file` and moves `out` away, so both have to be new or its own.
 std::string WhyNotThere(const std::filesystem::path& out, const std::filesystem::path& file, const FileArgs& input) {
-  std::error_code none;
-  if (std::filesystem::equivalent(file, input.file, none)) return file.string() + " is the file to be measured";
+  std::error_code error;
+  if (std::filesystem::equivalent(file, input.file, error)) return file.string() + " is the file to be measured";
   if (IsBenchFile(ReadFile(file).value_or(""))) return "";
   if (std::filesystem::exists(file)) return file.string() + " is there, and bench did not write it";
   if (std::filesystem::exists(out) && !std::filesystem::is_empty(out))
@@ -224,8 +224,7 @@ int BenchCommand(const BenchArgs& args) {
   run.out = BenchFolder(args, experiment);
   run.input.file = run.out.string() + ".yaml";
   if (const std::string why = WhyNotThere(run.out, run.input.file, args.input); !why.empty()) {
-    std::fprintf(stderr,
-                 "backplane: bench replaces only what is its own: %s; --out names another place\nnothing was started\n",
+    std::fprintf(stderr, "backplane: bench replaces only what is its own: %s; --out names another place\nnothing was started\n",
                  why.c_str());
     return kUsage;
   }

@@ -1,3 +1,4 @@
+// What is said of damaged trials, by every command that reads their files.
 #pragma once
 
 #include <vector>

@@ -38,9 +38,9 @@ Catalog& PluginSearch::All() {
 }
 
 void PluginSearch::Add(const std::filesystem::path& folder) {
-  std::error_code none;  // a loop of links: it is no folder, and nothing is found in it
-  std::filesystem::path absolute = std::filesystem::weakly_canonical(folder, none);
-  if (none) absolute = std::filesystem::absolute(folder).lexically_normal();
+  std::error_code error;  // a loop of links: it is no folder, and nothing is found in it
+  std::filesystem::path absolute = std::filesystem::weakly_canonical(folder, error);
+  if (error) absolute = std::filesystem::absolute(folder).lexically_normal();
   if (seen_.insert(absolute).second) {
     folders_.push_back(absolute);
     catalog_.AddFolder(absolute);

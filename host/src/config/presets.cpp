@@ -79,8 +79,8 @@ std::optional<PresetFile> ReadFile(const fs::path& file, Errors* errors) {
 std::map<std::string, fs::path> Find(const std::vector<fs::path>& folders) {
   std::map<std::string, fs::path> found;
   for (const fs::path& folder : folders) {
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(folder, none)) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
       if (entry.path().extension() == ".yaml") found.emplace(entry.path().stem().string(), entry.path().lexically_normal());
     }
   }
@@ -165,8 +165,8 @@ class PresetReader {
       fs::path file = name.text;
       if (name.mark.source->is_file && file.is_relative())
         file = (fs::path(name.mark.source->name).parent_path() / file).lexically_normal();
-      std::error_code none;  // a name that is too long is none
-      if (fs::is_regular_file(file, none)) return ReadFile(file, errors_);
+      std::error_code error;  // a name that is too long is none
+      if (fs::is_regular_file(file, error)) return ReadFile(file, errors_);
       errors_->Add(name.mark, fmt::format("preset: cannot read '{}'", file.string()));
       return std::nullopt;
     }

@@ -13,8 +13,8 @@ namespace backplane {
 namespace {
 
 // The trial goes on printing into it while we write to a slow disk. More is not given to users without privileges.
-constexpr int kPipe_bytes = 1 << 20;
-constexpr size_t kBlock_bytes = 64 << 10;
+constexpr int kPipeBytes = 1 << 20;
+constexpr size_t kBlockBytes = 64 << 10;
 constexpr int kBlocksAtOnce = 16;
 
 // How much of it was written: all of it, unless the disk is full or broken.
@@ -46,7 +46,7 @@ LogPipe::LogPipe(int file, LogBounds bounds)
   reader_ = fds[0];
   writer_ = fds[1];
   fcntl(reader_, F_SETFL, O_NONBLOCK);  // of this end alone: the printing side waits as a program expects
-  fcntl(reader_, F_SETPIPE_SZ, kPipe_bytes);
+  fcntl(reader_, F_SETPIPE_SZ, kPipeBytes);
 }
 
 LogPipe::~LogPipe() {
@@ -71,7 +71,7 @@ void LogPipe::Take() {
 void LogPipe::Finish() {
   CloseWriter();
   // A process out of reach may print on: what it could have had in the pipe by now is enough.
-  for (int i = 0; i < 2 * kPipe_bytes / static_cast<int>(kBlock_bytes) && TakeOnce(); ++i) {
+  for (int i = 0; i < 2 * kPipeBytes / static_cast<int>(kBlockBytes) && TakeOnce(); ++i) {
   }
   const std::string tail = Tail();
   WriteSome(file_, tail.data(), tail.size());
@@ -83,7 +83,7 @@ bool LogPipe::TakeOnce() {
   if (reader_ < 0) {
     return false;
   }
-  char block[kBlock_bytes];
+  char block[kBlockBytes];
   const ssize_t n = read(reader_, block, sizeof block);
   if (n == 0) {
     close(reader_);

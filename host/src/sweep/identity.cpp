@@ -56,8 +56,8 @@ void FileHashes::AddData(const PluginInfo& info, const json& options, const std:
     if (value == options.end() || !value->is_string()) continue;
     const std::string file = value->get<std::string>();
     using Type = std::filesystem::file_type;
-    std::error_code none;
-    const Type type = std::filesystem::status(file, none).type();
+    std::error_code error;
+    const Type type = std::filesystem::status(file, error).type();
     const bool readable = type == Type::regular || type == Type::directory;
     // The plugin would open it: a pipe waits for a writer, a device may have no end.
     if (type == Type::fifo || type == Type::socket || type == Type::character || type == Type::block)

@@ -46,8 +46,8 @@ Axis ReadFileAxis(const Entry& section, std::vector<SweptFile>* files, Errors* e
   for (size_t i = 0; i < names->size(); ++i) {
     const Node& item = section.value.items[i];
     const fs::path file = names->at(i).get<std::string>();
-    std::error_code none;  // a name that is too long is none
-    if (!fs::is_regular_file(file, none)) {
+    std::error_code error;  // a name that is too long is none
+    if (!fs::is_regular_file(file, error)) {
       errors->Add(item.mark, fmt::format("sweep.files: cannot read '{}'", item.text));
       continue;
     }
