@@ -1,6 +1,7 @@
 #include "state.hpp"
 
 #include "rl/saved_numbers.hpp"
+#include "rl/saved_sizes.hpp"
 
 namespace backplane::ars {
 namespace {
@@ -32,8 +33,7 @@ void ReadState(const bp::Reader& reader, const StateShape& shape, std::vector<do
                 "the kind of policy (1 discrete, 2 normalize_obs, 4 bias, 8 tanh, 16 squash_output, 32 adam, added up)");
   reader.Expect(shape.obs, "observation size");
   reader.Expect(shape.outputs, "number of actions");
-  reader.Expect(shape.hidden.size(), "number of hidden layers");
-  for (const uint64_t size : shape.hidden) reader.Expect(size, "hidden layer");
+  rl::ExpectSizes(reader, shape.hidden, "number of hidden layers", "hidden layer");
   reader.GetAll(mean->data(), mean->size(), "weights");
   rl::NeedSavedFinite(mean->data(), mean->size(), "weights");
   if (shape.kind & StateShape::kNormalize) filter->Load(reader);

@@ -1,19 +1,16 @@
 #include "state.hpp"
 
+#include "rl/saved_sizes.hpp"
+
 namespace backplane::mappo {
 namespace {
 
 constexpr uint64_t kMagic = 0x314F50504D5042;  // "BP-MPPO1"
 
 std::vector<uint64_t> SizesOf(const Tower& tower) {
-  std::vector<uint64_t> sizes = {static_cast<uint64_t>(tower.input.out)};
-  for (const nn::Layer& layer : tower.trunk) sizes.push_back(static_cast<uint64_t>(layer.out));
+  std::vector<uint64_t> sizes = rl::SizesOf(tower.trunk);
+  sizes.insert(sizes.begin(), static_cast<uint64_t>(tower.input.out));
   return sizes;
-}
-
-void ExpectSizes(const bp::Reader& reader, const std::vector<uint64_t>& sizes, const char* count, const char* each) {
-  reader.Expect(sizes.size(), count);
-  for (const uint64_t size : sizes) reader.Expect(size, each);
 }
 
 }  // namespace
@@ -46,8 +43,8 @@ void ReadState(const bp::Reader& reader, const StateShape& shape, rl::Optimizer<
   reader.Expect(shape.obs, "observation size");
   reader.Expect(shape.state, "size of the critic's state");
   reader.Expect(shape.actions, "number of actions");
-  ExpectSizes(reader, shape.actor, "number of hidden layers", "hidden layer");
-  ExpectSizes(reader, shape.critic, "number of the critic's hidden layers", "hidden layer of the critic");
+  rl::ExpectSizes(reader, shape.actor, "number of hidden layers", "hidden layer");
+  rl::ExpectSizes(reader, shape.critic, "number of the critic's hidden layers", "hidden layer of the critic");
   optimizer->Load(reader);
   value_norm->Load(reader);
   counters->epochs_done = reader.Get<uint64_t>();

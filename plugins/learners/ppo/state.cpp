@@ -1,29 +1,20 @@
 #include "state.hpp"
 
 #include "rl/saved_numbers.hpp"
+#include "rl/saved_sizes.hpp"
 
 namespace backplane::ppo {
 namespace {
 
 constexpr uint64_t kMagic = 0x324F50502D5042;  // "BP-PPO2"
 
-std::vector<uint64_t> SizesOf(const nn::Trunk& trunk) {
-  std::vector<uint64_t> sizes;
-  for (const nn::Layer& layer : trunk) sizes.push_back(static_cast<uint64_t>(layer.out));
-  return sizes;
-}
-
-void ExpectSizes(const bp::Reader& reader, const std::vector<uint64_t>& sizes, const char* count, const char* each) {
-  reader.Expect(sizes.size(), count);
-  for (const uint64_t size : sizes) reader.Expect(size, each);
-}
-
 }  // namespace
 
 StateShape ShapeOf(const Net& net) {
   const uint64_t flags =
       (net.discrete ? 1u : 0u) | (net.activation == Activation::kTanh ? 2u : 0u) | (net.shared ? 4u : 0u) | (net.sde ? 8u : 0u);
-  return {flags, static_cast<uint64_t>(net.obs), static_cast<uint64_t>(net.actions), SizesOf(net.actor), SizesOf(net.critic)};
+  return {flags, static_cast<uint64_t>(net.obs), static_cast<uint64_t>(net.actions), rl::SizesOf(net.actor),
+          rl::SizesOf(net.critic)};
 }
 
 void WriteState(const bp::Writer& writer, const StateShape& shape, const rl::Optimizer<float>& optimizer,
@@ -46,8 +37,8 @@ void ReadState(const bp::Reader& reader, const StateShape& shape, rl::Optimizer<
   reader.Expect(shape.flags, "the kind of net (1 discrete, 2 tanh, 4 share_layers, 8 use_sde, added up)");
   reader.Expect(shape.obs, "observation size");
   reader.Expect(shape.actions, "number of actions");
-  ExpectSizes(reader, shape.actor, "number of hidden layers", "hidden layer");
-  ExpectSizes(reader, shape.critic, "number of the critic's hidden layers", "hidden layer of the critic");
+  rl::ExpectSizes(reader, shape.actor, "number of hidden layers", "hidden layer");
+  rl::ExpectSizes(reader, shape.critic, "number of the critic's hidden layers", "hidden layer of the critic");
   optimizer->Load(reader);
   obs_norm->Load(reader);
   reward_norm->Load(reader);
