@@ -26,7 +26,10 @@ std::string WhatHappened(const HeldFolder& folder) {
 }  // namespace
 
 FolderWatch::FolderWatch(const std::filesystem::path& out, const OutLock& lock)
-    : lock_(lock), out_(out), trials_(Made(out / "trials")) {}
+    : lock_(lock), out_(out), trials_(Made(out / "trials")) {
+  out_.Require();
+  trials_.Require();
+}
 
 bool FolderWatch::InPlace() {
   if (what_.empty()) {
@@ -57,7 +60,7 @@ std::string FolderWatch::Tell() const {
   const std::filesystem::path where = out_.Where();
   if (where.empty()) {
     return text + (out_.Deleted() ? ". The results are gone; the same command starts anew"
-                                  : ". The results are where it was moved to, which can not be seen from here");
+                                  : ". The results are where it was moved to, which cannot be seen from here");
   }
   const bool whole = Exists(where / "events.jsonl") && trials_.InPlace() && Exists(where / "plan.jsonl");
   if (out_.InPlace()) {

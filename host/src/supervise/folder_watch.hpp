@@ -11,7 +11,7 @@ namespace backplane {
 
 class FolderWatch {
  public:
-  // Makes OUT/trials. `lock` has to outlive it.
+  // Makes OUT/trials. `lock` has to outlive it. Throws std::runtime_error.
   FolderWatch(const std::filesystem::path& out, const OutLock& lock);
 
   // False once something is not where it was, for good. A few stat() calls.

@@ -41,6 +41,15 @@ struct Descriptor {
   int fd;
 };
 
+// -1: it is not there (any more). Throws std::runtime_error with any other reason.
+int OpenFolder(const std::filesystem::path& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0 && errno != ENOENT && errno != ENOTDIR) {
+    throw std::runtime_error("cannot open " + folder.string() + ": " + std::strerror(errno));
+  }
+  return fd;
+}
+
 std::filesystem::path LockFile(const std::filesystem::path& out) { return out / "lock"; }
 
 // What the lock file says; absent if it is empty, as between two runs, or of no known form.
@@ -50,7 +59,7 @@ std::optional<ProcessId> ReadHolder(const std::filesystem::path& out) {
 
 enum class Lock { kGot = 1, kTaken };
 
-// Where a filesystem can not lock this kind of file (NFS: a folder) nobody holds it.
+// Where a filesystem cannot lock this kind of file (NFS: a folder) nobody holds it.
 Lock TryLock(int fd) {
   while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
@@ -74,6 +83,19 @@ bool LockWithin(int fd, std::chrono::milliseconds at_most) {
   return true;
 }
 
+// Whether the process has `file` open; absent: it is another user's, and nobody may look.
+std::optional<bool> HasOpen(pid_t pid, const std::filesystem::path& file) {
+  std::error_code error;
+  std::filesystem::directory_iterator opened("/proc/" + std::to_string(pid) + "/fd", error);
+  if (error) {
+    return std::nullopt;
+  }
+  return std::any_of(begin(opened), end(opened), [&](const auto& entry) {
+    std::error_code closed;
+    return std::filesystem::equivalent(entry.path(), file, closed);
+  });
+}
+
 // Who has locked what this descriptor is of, as the kernel lists it: "7: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF".
 // Absent: it is not listed, or the process that took the lock is gone and others have inherited it.
 std::optional<ProcessId> FindLocker(int fd) {
@@ -88,6 +110,10 @@ std::optional<ProcessId> FindLocker(int fd) {
     ProcessId process = ThisProcess();
     if (!(words >> number >> kind >> advisory >> mode >> process.pid >> place) || kind != "FLOCK" ||
         !place.ends_with(":" + std::to_string(held.st_ino))) {
+      continue;
+    }
+    // Another file system may have the same inode, and the device that is listed is not the one that stat tells (btrfs).
+    if (!HasOpen(process.pid, "/proc/self/fd/" + std::to_string(fd)).value_or(true)) {
       continue;
     }
     if (const auto start = ProcessStart(process.pid)) {
@@ -117,13 +143,17 @@ class Locking {
   // Absent if the folder was moved away meanwhile, or never came to be for that reason.
   std::optional<Locked> Try() {
     std::filesystem::create_directories(out_);
-    Descriptor folder{open(out_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-    const std::filesystem::path file = LockFile(out_);
-    Descriptor lock{open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)};
-    if (lock.fd < 0 && errno == ENOENT) {
+    Descriptor folder{OpenFolder(out_)};
+    if (folder.fd < 0) {
       return std::nullopt;
     }
-    if (lock.fd < 0) {
+    const std::filesystem::path file = LockFile(out_);
+    Descriptor lock{open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)};
+    if (const int error = errno; lock.fd < 0) {
+      if (error == ENOENT && !IsAt(folder.fd, out_)) {
+        return std::nullopt;
+      }
+      errno = error;
       throw std::runtime_error("cannot create " + file.string() + ": " + std::strerror(errno));
     }
     if (!LockWithin(lock.fd, kBriefly)) {
@@ -134,12 +164,12 @@ class Locking {
       }
     }
     // `--fresh` of another run may have renamed the folder: then the lock is that of the old results.
-    if (!IsAt(lock.fd, file) || folder.fd < 0) {
+    if (!IsAt(lock.fd, file)) {
       return std::nullopt;
     }
     TakeWhereTheFileWasRemoved(folder.fd);
     for (const auto& trial : TrialFolders()) {
-      TakeWhereTheFileWasRemoved(Descriptor{open(trial.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)}.fd);
+      TakeWhereTheFileWasRemoved(Descriptor{OpenFolder(trial)}.fd);
     }
     return Locked{lock.Release(), folder.Release()};
   }
@@ -147,9 +177,13 @@ class Locking {
  private:
   std::vector<std::filesystem::path> TrialFolders() const {
     std::vector<std::filesystem::path> folders;
+    const std::filesystem::path trials = out_ / "trials";
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(out_ / "trials", error)) {
+    for (const auto& entry : std::filesystem::directory_iterator(trials, error)) {
       folders.push_back(entry.path());
+    }
+    if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory) {
+      throw std::runtime_error("cannot open " + trials.string() + ": " + error.message());
     }
     return folders;
   }
@@ -178,19 +212,6 @@ class Locking {
   const OutLock::Say& say_;
   bool said_ = false;
 };
-
-// A lock file can be copied with its folder: who is named there need not be at work here.
-bool HasOpen(pid_t pid, const std::filesystem::path& file) {
-  std::error_code error;
-  std::filesystem::directory_iterator opened("/proc/" + std::to_string(pid) + "/fd", error);
-  if (error) {
-    return !IsFree(file.parent_path());  // another user's: the lock itself tells whether anybody is at work
-  }
-  return std::any_of(begin(opened), end(opened), [&](const auto& entry) {
-    std::error_code closed;
-    return std::filesystem::equivalent(entry.path(), file, closed);
-  });
-}
 
 constexpr const char* kResultFiles[] = {"run.json", "plan.jsonl", "events.jsonl"};
 
@@ -243,11 +264,17 @@ OutLock::~OutLock() {
 
 std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out) {
   const std::optional<ProcessId> holder = ReadHolder(out);
-  // What runs elsewhere can not be looked up here, and the machine may be gone for ever (a container of yesterday): the lock
-  // knows.
-  const bool here = holder && holder->hostname == ThisProcess().hostname;
-  const bool at_work = holder && (here ? IsAlive(*holder) && HasOpen(holder->pid, LockFile(out)) : !IsFree(out));
-  return at_work ? holder : std::nullopt;
+  if (!holder) {
+    return std::nullopt;
+  }
+  // A lock file can be copied with its folder: who is named there need not be at work here. What runs elsewhere cannot be
+  // looked up, nor can what is another user's, and the machine may be gone for ever (a container of yesterday): the lock knows.
+  const bool here = holder->hostname == ThisProcess().hostname;
+  if (here && !IsAlive(*holder)) {
+    return std::nullopt;
+  }
+  const std::optional<bool> has_open = here ? HasOpen(holder->pid, LockFile(out)) : std::nullopt;
+  return has_open.value_or(false) || (!has_open && !IsFree(out)) ? holder : std::nullopt;
 }
 
 bool IsFree(const std::filesystem::path& out) {
@@ -278,7 +305,8 @@ unsigned TrialFolder::LastAttempt() const {
 bool TrialFolder::HasCheckpoint() const { return backplane::HasCheckpoint(checkpoint()); }
 
 void LockTrial(const HeldFolder& trial) {
-  if (trial.fd() >= 0 && TryLock(trial.fd()) == Lock::kTaken) {
+  trial.Require();
+  if (TryLock(trial.fd()) == Lock::kTaken) {
     const std::optional<ProcessId> locker = FindLocker(trial.fd());
     throw std::runtime_error(trial.name().string() + " is in use by another process" +
                              (locker ? " (" + std::to_string(locker->pid) + ")" : ""));

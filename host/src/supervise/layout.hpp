@@ -26,7 +26,7 @@ class OutLock {
 
   // Waits up to 40 s for trials whose supervisor is dead, which end by themselves; `say` then gets one sentence. Throws
   // std::runtime_error with a sentence that names the holder if another supervisor is at work, also where its lock file was
-  // removed, and where only the folder of a trial is still locked.
+  // removed, and where only the folder of a trial is still locked; and if a folder cannot be opened.
   explicit OutLock(const std::filesystem::path& out, const Say& say = {}, LockFor what_for = LockFor::kBatch);
   ~OutLock();
   OutLock(const OutLock&) = delete;
@@ -57,7 +57,8 @@ struct TrialFolder {
   bool HasCheckpoint() const;    // one to go on from: not what a killed write has left
 };
 
-// Locks the folder of a trial, as whoever runs it does as long as it runs. Throws std::runtime_error if another process has.
+// Locks the folder of a trial, as whoever runs it does as long as it runs. Throws std::runtime_error if another process has, or
+// if the folder could not be opened.
 void LockTrial(const HeldFolder& trial);
 
 TrialFolder TrialFolderOf(const std::filesystem::path& out, const std::string& trial_id);

@@ -88,7 +88,7 @@ std::string EndLeftovers(const std::filesystem::path& out) {
   if (left.empty()) return fmt::format("ended what trials of an earlier run had left: {}", fmt::join(names, ", "));
   names.clear();
   for (const pid_t pid : left) names.push_back(LeftoverName(pid));
-  return fmt::format("warning: processes that trials of an earlier run have left can not be ended: {}", fmt::join(names, ", "));
+  return fmt::format("warning: processes that trials of an earlier run have left cannot be ended: {}", fmt::join(names, ", "));
 }
 
 }  // namespace backplane

@@ -3,11 +3,16 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <memory>
+
+#include "supervise/folder_watch.hpp"
+#include "supervise/status_reader.hpp"
+#include "support/few_descriptors.hpp"
 
 namespace backplane {
 namespace {
@@ -63,6 +68,34 @@ TEST_F(LayoutTest, FolderOfWhichATrialStillRunsIsInUse) {
   EXPECT_THROW(OutLock{out_}, std::runtime_error);
   trial.reset();
   const OutLock lock(out_);
+}
+
+// Not as if somebody had moved it away meanwhile: that would be tried for ever.
+TEST_F(LayoutTest, AFolderThatCannotBeOpenedIsNamedWithTheReason) {
+  std::filesystem::create_directories(out_);
+  const std::string sentence = "cannot open " + out_.string() + ": Too many open files";
+  EXPECT_EQ(sentence, SentenceWithoutDescriptors([&] { OutLock{out_}; }));
+  EXPECT_EQ(sentence, SentenceWithoutDescriptors([&] { LockTrial(HeldFolder(out_)); }));
+}
+
+TEST_F(LayoutTest, ALockFileThatLeadsNowhereIsNamed) {
+  std::filesystem::create_directories(out_);
+  std::filesystem::create_symlink(folder_ / "none" / "lock", out_ / "lock");
+  EXPECT_THAT([&] { OutLock{out_}; },
+              testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("cannot create " + (out_ / "lock").string())));
+}
+
+TEST_F(LayoutTest, ABatchThatCannotBeWatchedDoesNotBegin) {
+  const OutLock lock(out_);
+  std::filesystem::create_directories(out_ / "trials");
+  EXPECT_EQ("cannot open " + out_.string() + ": Too many open files",
+            SentenceWithoutDescriptors([&] { FolderWatch(out_, lock); }));
+}
+
+TEST_F(LayoutTest, AStatusThatIsAPipeIsNotOpened) {
+  std::filesystem::create_directories(folder_);
+  ASSERT_EQ(mkfifo((folder_ / "status").c_str(), 0600), 0);
+  EXPECT_FALSE(StatusReader(folder_ / "status").Read());
 }
 
 // A copy of a folder, while its batch runs, names a supervisor that is not at work in it.
