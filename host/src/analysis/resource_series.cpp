@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <optional>
 #include <vector>
 
+#include "base/files.hpp"
 #include "machine/resource_measures.hpp"
 
 namespace backplane {
@@ -56,7 +56,7 @@ struct Samples {
 
 // A row of another width was not written whole.
 Samples Read(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
+  std::ifstream stream = OpenStream(file);
   Samples samples;
   std::string line;
   if (std::getline(stream, line)) samples.columns = Fields(line);

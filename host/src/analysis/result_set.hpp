@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "analysis/number.hpp"
+#include "store/batch_record.hpp"
 #include "store/measurements.hpp"
 
 namespace backplane {
@@ -65,7 +66,7 @@ struct TrialData {
   std::map<std::string, RegisteredMeasure> registered;    // what plugins said of their measures, by name
   std::map<std::string, std::vector<CurvePoint>> curves;  // SPS, return and what plugins recorded, by iteration
 
-  bool usable() const { return state == "COMPLETED" || state == "PRUNED"; }
+  bool usable() const { return IsFinishedState(state); }
   // Absent if it was not measured.
   const Number* Find(const std::string& measure) const;
   // The value at a path of the configuration ("rollout.num_env_runners"); null if there is none.

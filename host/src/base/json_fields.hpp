@@ -1,6 +1,7 @@
 // JSON that another process wrote, read tolerantly: a key that is missing or of another type counts as absent.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -21,6 +22,12 @@ inline std::string Text(const nlohmann::json& value, const std::string& otherwis
 
 inline std::optional<double> NumberOf(const nlohmann::json& value) {
   return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+
+// A whole number from 0 on that is written as one: 3, not 3.0 or 1e300.
+inline std::optional<uint64_t> CountOf(const nlohmann::json& value) {
+  const bool is_count = value.is_number_unsigned() || (value.is_number_integer() && value.get<int64_t>() >= 0);
+  return is_count ? std::optional(value.get<uint64_t>()) : std::nullopt;
 }
 
 }  // namespace backplane

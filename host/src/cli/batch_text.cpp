@@ -11,6 +11,8 @@
 #include "base/shell_argument.hpp"
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
+#include "store/attempt_json.hpp"
+#include "store/batch_record.hpp"
 #include "store/plan_file.hpp"
 #include "supervise/final_table.hpp"
 #include "supervise/layout.hpp"
@@ -108,7 +110,7 @@ class BatchText {
     // What the attempt did to the trial is for the batch to say: out of memory may be a result.
     if (trial.state == "INFEASIBLE") result.state = trial.state;
     const std::string same = SameCommand(args_);
-    const bool completed = trial.state == "COMPLETED" || trial.state == "PRUNED";
+    const bool completed = IsFinishedState(trial.state);
     SummaryContext context{plan_.base.experiment.name, request_.out, folder.attempt(folder.LastAttempt()), {}};
     if (completed) {
       context.next = {same + " --fresh", same + " --set seed=1"};
@@ -153,7 +155,7 @@ class BatchText {
   FinalRow RowOf(size_t i) const {
     const BatchReport::Trial& trial = report_.trials[i];
     FinalRow row{names_[i], trial.state, "", {}};
-    if (trial.state == "COMPLETED" || trial.state == "PRUNED") {
+    if (IsFinishedState(trial.state)) {
       const TrialFolder folder = TrialFolderOf(request_.out, plan_.trials[i].id);
       row.result = LastResult(i);
       row.live = LastValues(plan_.base.experiment.live, folder.attempt(folder.LastAttempt()));

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <sstream>
 
-#include "base/files.hpp"
+#include "base/json_fields.hpp"
 #include "cli/commands.hpp"
 #include "cli/one_trial.hpp"
 #include "cli/plugin_search.hpp"
+#include "store/attempt_json.hpp"
 #include "supervise/outcome.hpp"
 #include "supervise/result.hpp"
 
@@ -18,13 +18,11 @@ using ValuesByIteration = std::map<size_t, std::string>;
 
 // The lines of metrics.jsonl without what depends on the clock and the machine, into `lines`.
 void AddValues(const std::filesystem::path& file, ValuesByIteration* lines) {
-  std::istringstream text(ReadFile(file).value_or(""));
-  for (std::string line; std::getline(text, line);) {
-    nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!json.is_object()) break;  // torn
-    json.erase("time");
-    (*lines)[json.value("iteration", size_t{0})] = json.dump();
-  }
+  ForEachMetricsLine(file, [&](nlohmann::json line) {
+    line.erase("time");
+    const nlohmann::json& iteration = At(line, "iteration");
+    (*lines)[iteration.is_number_unsigned() ? iteration.get<size_t>() : 0] = line.dump();
+  });
 }
 
 int Compare(const TrialFolder& folder, const std::filesystem::path& again) {

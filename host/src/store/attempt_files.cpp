@@ -1,7 +1,6 @@
 #include "store/attempt_files.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <string_view>
 
 #include "base/files.hpp"
@@ -12,7 +11,7 @@ namespace backplane {
 FileHash HashOf(const std::string& text) { return {text.size(), Sha256(text)}; }
 
 MetricsPart ReadMetricsPart(const std::filesystem::path& attempt_dir, uint64_t bytes) {
-  std::ifstream stream(attempt_dir / "metrics.jsonl", std::ios::binary);
+  std::ifstream stream = OpenStream(attempt_dir / "metrics.jsonl");
   MetricsPart part;
   char block[65536];
   while (part.bytes < bytes && stream) {

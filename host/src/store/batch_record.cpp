@@ -1,10 +1,10 @@
 #include "store/batch_record.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <stdexcept>
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/json_depth.hpp"
 #include "base/json_fields.hpp"
 
@@ -115,18 +115,16 @@ void BatchRecord::Apply(Event event) {
   // A kind of a later version is left alone: what it says of a trial can not be guessed.
 }
 
+bool IsFinishedState(std::string_view state) { return state == "COMPLETED" || state == "PRUNED"; }
+
 const TrialRecord* BatchRecord::Find(const std::string& trial_id) const {
   const auto found = trials.find(trial_id);
   return found == trials.end() ? nullptr : &found->second;
 }
 
 void EventReader::Read() {
-  std::error_code none;
-  const bool other =
-      std::filesystem::exists(file_, none) && !std::filesystem::is_regular_file(file_, none);  // a pipe would wait
-  std::ifstream stream;
-  if (!other) stream.open(file_, std::ios::binary);
-  if (other || !stream) {
+  std::ifstream stream = OpenStream(file_);
+  if (!stream) {
     if (std::filesystem::exists(file_)) {
       throw std::runtime_error("cannot read " + file_.string());
     }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace backplane {
@@ -29,6 +30,9 @@ struct Event {
   unsigned attempt = 0;
   nlohmann::json body;  // an object: the keys that the list above names
 };
+
+// COMPLETED or PRUNED: its results count, and stay as they are.
+bool IsFinishedState(std::string_view trial_state);
 
 struct AttemptRecord {
   unsigned number = 0;

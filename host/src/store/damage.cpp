@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <set>
 #include <system_error>
 
-#include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "store/attempt_files.hpp"
+#include "store/attempt_json.hpp"
 
 namespace backplane {
 namespace {
@@ -19,11 +18,12 @@ constexpr size_t kShownDigits = 12;
 
 std::string Lines(uint64_t n) { return fmt::format("{} {}", n, n == 1 ? "line" : "lines"); }
 
-// "no file", "an empty file"; empty if it has content.
+// "no such file", "an empty file"; empty if it has content.
 std::string Absence(const std::filesystem::path& file) {
   std::error_code error;
-  const uintmax_t size = std::filesystem::file_size(file, error);
-  return error ? "no such file" : size == 0 ? "an empty file" : "";
+  if (!std::filesystem::exists(file, error)) return "no such file";
+  if (!std::filesystem::is_regular_file(file, error)) return "what is no regular file";
+  return std::filesystem::file_size(file, error) == 0 ? "an empty file" : "";
 }
 
 // The chain of attempts that the last one ended, by number, the last one first.
@@ -46,7 +46,7 @@ class TrialCheck {
     const std::optional<AttemptFiles> files = FilesIn(last.end_body);
     const std::optional<json> result = CheckResult(last.number, files);
     if (result) {
-      CheckMetrics(*result);
+      CheckMetrics(last.number, *result);
     } else if (files) {
       CheckLines(last.number, files->metrics_lines);
     }
@@ -62,6 +62,7 @@ class TrialCheck {
       return std::nullopt;
     }
   }
+  std::filesystem::path Result(unsigned attempt) const { return folder_.attempt(trial_.id, attempt) / "result.json"; }
   std::filesystem::path Metrics(uint64_t attempt) const {
     return folder_.attempt(trial_.id, static_cast<unsigned>(attempt)) / "metrics.jsonl";
   }
@@ -71,35 +72,39 @@ class TrialCheck {
 
   // Absent if it is damaged.
   std::optional<json> CheckResult(unsigned attempt, const std::optional<AttemptFiles>& files) {
-    const std::filesystem::path file = folder_.attempt(trial_.id, attempt) / "result.json";
+    const std::filesystem::path file = Result(attempt);
     const std::string absence = Absence(file);
-    const std::string text = ReadFile(file).value_or("");
+    const FileText read = ReadResultText(file);
+    const std::string text = read.text.value_or("");
     if (files && files->result) {
       const FileHash &wanted = *files->result, found = HashOf(text);
       const std::string bytes = fmt::format("{} bytes", wanted.bytes);
       if (!absence.empty()) return Add(file, bytes, absence), std::nullopt;
+      if (!read.text) return Add(file, bytes, "one that " + read.why_not), std::nullopt;
       if (found.bytes != wanted.bytes) return Add(file, bytes, std::to_string(found.bytes)), std::nullopt;
       if (found.sha256 != wanted.sha256) {
         Add(file, "SHA-256 " + wanted.sha256.substr(0, kShownDigits), found.sha256.substr(0, kShownDigits));
         return std::nullopt;
       }
     }
-    json result = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (At(result, "state").is_string()) return result;
-    Add(file, "the trial's result", absence.empty() ? "what can not be read as one" : absence);
-    return std::nullopt;
+    std::optional<json> result = ParseResultJson(text);
+    if (!result) Add(file, "the trial's result", absence.empty() ? "what cannot be read as one" : absence);
+    return result;
   }
 
-  void CheckMetrics(const json& result) {
+  void CheckMetrics(unsigned attempt, const json& result) {
     const auto parts = MetricsPartsOf(result).value_or(std::vector<MetricsPart>());
     uint64_t lines = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
       CheckPart(parts[i], /*to_the_end=*/i + 1 == parts.size());
       lines += parts[i].lines;
     }
-    const double iterations = NumberOf(At(result, "iterations")).value_or(0);
+    const json& iterations = At(result, "iterations");
+    const std::optional<uint64_t> count = CountOf(iterations);
+    if (iterations.is_number() && !count) return Add(Result(attempt), "a whole number of iterations", iterations.dump());
+    const uint64_t wanted = count.value_or(0);
     // Some of it, or all, is of an older version.
-    if (damage_.empty() && static_cast<double>(lines) < iterations) CheckIterations(static_cast<uint64_t>(iterations));
+    if (damage_.empty() && lines < wanted) CheckIterations(wanted);
   }
 
   void CheckPart(const MetricsPart& wanted, bool to_the_end) {
@@ -134,11 +139,10 @@ class TrialCheck {
   }
 
   static void AddIterations(const std::filesystem::path& file, std::set<uint64_t>* found) {
-    std::ifstream stream(file, std::ios::binary);
-    for (std::string text; std::getline(stream, text) && !stream.eof();) {  // a last line without its end is torn
-      const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
-      if (At(line, "iteration").is_number_unsigned()) found->insert(line["iteration"].get<uint64_t>());
-    }
+    ForEachMetricsLine(file, [&](const json& line) {
+      const json& iteration = At(line, "iteration");
+      if (iteration.is_number_unsigned()) found->insert(iteration.get<uint64_t>());
+    });
   }
 
   const ResultsFolder& folder_;
@@ -158,7 +162,7 @@ std::string SentenceOf(const Damage& damage) {
 }
 
 std::vector<Damage> DamageOf(const ResultsFolder& folder, const TrialRecord& trial) {
-  return IsFinished(trial) ? TrialCheck(folder, trial).Run() : std::vector<Damage>();
+  return IsFinishedState(trial.state) ? TrialCheck(folder, trial).Run() : std::vector<Damage>();
 }
 
 std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& record) {
@@ -175,7 +179,5 @@ std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& rec
   }
   return all;
 }
-
-bool IsFinished(const TrialRecord& trial) { return trial.state == "COMPLETED" || trial.state == "PRUNED"; }
 
 }  // namespace backplane

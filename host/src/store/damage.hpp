@@ -29,6 +29,4 @@ std::vector<Damage> DamageOf(const ResultsFolder& folder, const TrialRecord& tri
 std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& record);
 std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& record, const std::vector<PlanLine>& plan);
 
-bool IsFinished(const TrialRecord& trial);  // COMPLETED or PRUNED
-
 }  // namespace backplane

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/files.hpp"
-#include "base/json_depth.hpp"
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "machine/resource_measures.hpp"
+#include "store/attempt_json.hpp"
 #include "store/metric_series.hpp"
 
 namespace backplane {
@@ -85,8 +83,7 @@ std::vector<std::string> Facts(const json& facts) {
 }  // namespace
 
 Measurements ReadMeasurements(const std::filesystem::path& attempt_dir) {
-  const std::string text = ReadFile(attempt_dir / "result.json").value_or("");
-  const json result = json::parse(IsNestedTooDeeply(text) ? "" : text, nullptr, /*allow_exceptions=*/false);
+  const json result = ParseAttemptJson(ReadResultText(attempt_dir / "result.json").text.value_or(""));
   Measurements found;
   found.wall_s = NumberOf(At(result, "wall_s"));
   found.sps = NumberOf(At(result, "sps"));
@@ -124,16 +121,14 @@ Measurements ReadMeasurements(const std::filesystem::path& attempt_dir) {
 }
 
 std::vector<IterationValue> ReadIterations(const std::filesystem::path& attempt_dir) {
-  std::ifstream stream(attempt_dir / "metrics.jsonl", std::ios::binary);
   std::vector<IterationValue> values;
-  for (std::string text; std::getline(stream, text);) {
-    const json line = json::parse(IsNestedTooDeeply(text) ? "" : text, nullptr, /*allow_exceptions=*/false);
-    if (At(line, "iteration").is_number_unsigned()) {
-      for (MetricValue& one : MetricSeries(line)) {
-        values.push_back({line["iteration"].get<uint64_t>(), std::move(one.name), one.value});
-      }
+  ForEachMetricsLine(attempt_dir / "metrics.jsonl", [&](const json& line) {
+    const json& iteration = At(line, "iteration");
+    if (!iteration.is_number_unsigned()) return;
+    for (MetricValue& one : MetricSeries(line)) {
+      values.push_back({iteration.get<uint64_t>(), std::move(one.name), one.value});
     }
-  }
+  });
   return values;
 }
 

@@ -1,6 +1,5 @@
 #include "store/plan_file.hpp"
 
-#include <fstream>
 #include <optional>
 #include <stdexcept>
 
@@ -89,10 +88,8 @@ void WritePlanFile(const std::filesystem::path& file, const std::vector<PlanLine
 }
 
 std::vector<PlanLine> ReadPlanFile(const std::filesystem::path& file) {
-  std::error_code none;
-  std::ifstream stream;
-  if (std::filesystem::is_regular_file(file, none)) stream.open(file, std::ios::binary);  // a pipe would wait
-  if (!stream.is_open()) {
+  std::ifstream stream = OpenStream(file);
+  if (!stream) {
     throw std::runtime_error("cannot read " + file.string());
   }
   std::vector<PlanLine> lines;

@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "store/batch_record.hpp"
 
 namespace backplane {
 namespace {
@@ -49,7 +50,7 @@ ordered_json Head(const BatchProgress& batch) {
 }  // namespace
 
 bool IsFinal(const std::string& state) {
-  return state == "COMPLETED" || state == "PRUNED" || state == "INFEASIBLE" || state == "FAILED" || state == "SKIPPED";
+  return IsFinishedState(state) || state == "INFEASIBLE" || state == "FAILED" || state == "SKIPPED";
 }
 
 std::string ProgressText::Of(const BatchProgress& batch) {

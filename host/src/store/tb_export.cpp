@@ -1,10 +1,10 @@
 #include "store/tb_export.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 
 #include "base/json_fields.hpp"
+#include "store/attempt_json.hpp"
 #include "store/metric_series.hpp"
 #include "store/tf_events.hpp"
 
@@ -26,14 +26,10 @@ std::string MadeSafe(std::string name) {
 }
 
 std::vector<nlohmann::json> Lines(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
   std::vector<nlohmann::json> lines;
-  for (std::string text; std::getline(stream, text);) {
-    nlohmann::json line = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (At(line, "step").is_number_unsigned()) {
-      lines.push_back(std::move(line));  // the last one may be torn
-    }
-  }
+  ForEachMetricsLine(file, [&](nlohmann::json line) {
+    if (At(line, "step").is_number_unsigned()) lines.push_back(std::move(line));
+  });
   return lines;
 }
 

@@ -3,8 +3,9 @@
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "store/attempt_files.hpp"
+#include "store/attempt_json.hpp"
+#include "store/batch_record.hpp"
 #include "supervise/leftovers.hpp"
-#include "supervise/result.hpp"
 
 namespace backplane {
 namespace {
@@ -77,7 +78,7 @@ void Attempt::Stopped(StopReason reason) {
 
 std::optional<StopHow> Attempt::Look(double elapsed_s) {
   const std::optional<StatusFile> now = status_.Read();
-  // In which it was stopped it neither hung nor used up its time.
+  // While it was stopped it neither hung nor used up its time.
   if (now && now->own_s > 0) elapsed_s = now->own_s;
   if (now) {
     if (!last_ || now->heartbeat != last_->heartbeat) last_sign_s_ = elapsed_s;
@@ -100,7 +101,7 @@ std::optional<StopHow> Attempt::Look(double elapsed_s) {
 Attempt::Ended Attempt::Conclude(const JobEnd& end) {
   if (const std::optional<StatusFile> now = status_.Read()) last_ = now;
   const std::filesystem::path file = Here() / "result.json";
-  const std::optional<std::string> text = ReadFile(file);
+  const std::optional<std::string> text = ReadResultText(file).text;
   const auto written = text ? ParseResultJson(*text) : std::nullopt;
   Ending ending{end.exit, stop_, std::nullopt, end.over_memory, end.peak_rss_bytes, grant_.memory_bytes, end.not_started};
   if (written) ending.result_state = written->at("state").get<std::string>();
@@ -118,7 +119,7 @@ Attempt::Ended Attempt::Conclude(const JobEnd& end) {
     std::string completed = JsonText(ended.result, kJsonIndent);
     try {
       // Of an unfinished trial the events tell what is lost with the power.
-      if (ended.verdict.state == "COMPLETED") {
+      if (IsFinishedState(ended.verdict.state)) {
         WriteFileAtomic(file, completed);
       } else {
         ReplaceFile(file, completed);
@@ -141,7 +142,7 @@ std::string Attempt::LastWords() const {
 
 // The trial's own words stay; what only the supervisor can know is added, and its verdict on the state counts.
 nlohmann::json Attempt::Record(nlohmann::json record, const Verdict& verdict, const JobEnd& end) const {
-  if (verdict.state == "COMPLETED" || verdict.state == "PRUNED") {
+  if (IsFinishedState(verdict.state)) {
     if (end.exit.signal != 0 || end.exit.code != 0) record["warnings"].push_back(EndedLate(end.exit, last_));
     return record;
   }

@@ -154,7 +154,7 @@ class Batch {
     std::vector<std::pair<size_t, std::string>> damaged;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const TrialRecord* record = RecordOf(i);
-      if (record == nullptr || !IsFinished(*record)) continue;
+      if (record == nullptr || !IsFinishedState(record->state)) continue;
       const std::vector<Damage> found = DamageOf(ResultsFolder{request_.out}, *record);
       for (const Damage& one : found) display_.Note(names_[i] + " is damaged and still to do: " + SentenceOf(one));
       if (found.empty()) continue;

@@ -11,6 +11,7 @@
 #include "base/format_count.hpp"
 #include "base/printable.hpp"
 #include "base/text_columns.hpp"
+#include "store/batch_record.hpp"
 #include "store/progress_file.hpp"
 
 namespace backplane {
@@ -87,11 +88,11 @@ std::string Counts(const std::vector<const BatchRow*>& rows, size_t from) {
 }
 
 const char* Colour(const std::string& state) {
-  return state == "RUNNING"                          ? "\x1b[36m"
-         : state == "FAILED"                         ? "\x1b[31m"
-         : state == "INFEASIBLE"                     ? "\x1b[33m"
-         : state == "COMPLETED" || state == "PRUNED" ? "\x1b[32m"
-                                                     : "\x1b[2m";
+  return state == "RUNNING"       ? "\x1b[36m"
+         : state == "FAILED"      ? "\x1b[31m"
+         : state == "INFEASIBLE"  ? "\x1b[33m"
+         : IsFinishedState(state) ? "\x1b[32m"
+                                  : "\x1b[2m";
 }
 
 // Widths are those of the rows shown, so that a batch of short names has a small table.

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/printable.hpp"
+#include "store/batch_record.hpp"
 #include "store/measurements.hpp"
 #include "supervise/eta.hpp"
 #include "supervise/layout.hpp"
@@ -144,7 +145,7 @@ std::optional<double> BatchView::TimeLeft() const {
   for (const BatchRow& row : rows_) {
     if (row.state == "RUNNING") {
       evidence.running.push_back({row.elapsed_s.value_or(0), row.progress.value_or(0)});
-    } else if (row.state == "COMPLETED" || row.state == "PRUNED") {
+    } else if (IsFinishedState(row.state)) {
       evidence.finished_s.push_back(row.elapsed_s.value_or(0));
     }
     evidence.waiting += row.state == "PLANNED" || row.state == "QUEUED";

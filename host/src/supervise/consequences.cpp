@@ -30,7 +30,7 @@ const FailurePolicy* RuleFor(const OnFailure& rules, const Verdict& verdict) {
 }  // namespace
 
 Consequence Consequences::After(const std::string& trial_id, const Verdict& verdict) {
-  if (verdict.state == "COMPLETED" || verdict.state == "PRUNED") return {verdict.state, std::nullopt};
+  if (IsFinishedState(verdict.state)) return {verdict.state, std::nullopt};
   if (verdict.outcome == "killed" || verdict.outcome == "stale") return {"PLANNED", std::nullopt};
   const FailurePolicy* rule = RuleFor(rules_, verdict);
   if (rule == nullptr) return {"FAILED", std::nullopt};
@@ -52,7 +52,7 @@ bool Consequences::MayPassByNow(const TrialRecord& trial) const {
 
 std::optional<std::string> StopRules::Ended(const std::string& state, const std::string& outcome, double now_s) {
   if (state != "FAILED") {
-    any_usable_ = any_usable_ || state == "COMPLETED" || state == "PRUNED";
+    any_usable_ = any_usable_ || IsFinishedState(state);
     return std::nullopt;
   }
   ++failed_;

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "store/batch_record.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -101,7 +102,7 @@ Verdict Classify(const Ending& ending) {
     return {"temp", "FAILED", "could not be started: " + ending.not_started, ""};
   }
   // With its result a trial has come to its end and only monitors still run: whoever ended the process then came too late.
-  const bool whole = ending.result_state == "COMPLETED" || ending.result_state == "PRUNED";
+  const bool whole = ending.result_state && IsFinishedState(*ending.result_state);
   if (whole && (ending.exit.signal != 0 || !IsOfTheContract(ending.exit.code))) {
     return ByExitZero(ending);
   }

@@ -10,9 +10,8 @@
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "store/attempt_files.hpp"
-#include "store/damage.hpp"
+#include "store/attempt_json.hpp"
 #include "supervise/layout.hpp"
-#include "supervise/result.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -34,7 +33,7 @@ void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_i
                     Consequences* consequences) {
   const TrialFolder folder = TrialFolderOf(out, trial_id);
   const std::filesystem::path dir = folder.attempt(attempt);
-  const std::optional<std::string> text = ReadFile(dir / "result.json");
+  const std::optional<std::string> text = ReadResultText(dir / "result.json").text;
   const auto result = text ? ParseResultJson(*text) : std::nullopt;
   if (!result) {
     const auto written = WriteStaleResult(folder, trial_id, attempt);
@@ -49,7 +48,7 @@ void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_i
   verdict.why = Text(At(*result, "error"));
   verdict.on_device = At(*result, "on_device") == true;
   // The trial may have been killed while it brought this to the disk, and the event will say that it is there.
-  if (verdict.state == "COMPLETED") WriteFileAtomic(dir / "result.json", *text);
+  if (IsFinishedState(verdict.state)) WriteFileAtomic(dir / "result.json", *text);
   log->Append("attempt.end", trial_id, attempt,
               {{"outcome", verdict.outcome},
                {"state", consequences->After(trial_id, verdict).state},
@@ -61,7 +60,7 @@ void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_i
 
 bool Finished(const BatchRecord& record, const std::string& trial_id) {
   const TrialRecord* trial = record.Find(trial_id);
-  return trial != nullptr && IsFinished(*trial);
+  return trial != nullptr && IsFinishedState(trial->state);
 }
 
 }  // namespace
@@ -79,7 +78,7 @@ void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, Consequenc
     if (log->record().Find(id) != nullptr) continue;
     const unsigned last = TrialFolderOf(out, id).LastAttempt();
     const auto result = last > 0 ? ReadResultJson(TrialFolderOf(out, id).attempt(last) / "result.json") : std::nullopt;
-    if (result && result->at("state") == "COMPLETED") open.emplace_back(id, last);
+    if (result && IsFinishedState(Text(At(*result, "state")))) open.emplace_back(id, last);
   }
   for (const auto& [id, attempt] : open) EndOpenAttempt(out, id, attempt, log, consequences);
 }
@@ -107,9 +106,9 @@ bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& cl
 }
 
 bool MeantByOnlyDamaged(const TrialRecord& trial) {
-  return !IsFinished(trial) && std::any_of(trial.attempts.begin(), trial.attempts.end(), [](const AttemptRecord& attempt) {
-    return attempt.outcome == "ok" || attempt.outcome == "pruned";
-  });
+  return !IsFinishedState(trial.state) &&
+         std::any_of(trial.attempts.begin(), trial.attempts.end(),
+                     [](const AttemptRecord& attempt) { return attempt.outcome == "ok" || attempt.outcome == "pruned"; });
 }
 
 void SetCheckpointAside(const TrialFolder& folder) {

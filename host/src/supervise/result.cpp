@@ -1,6 +1,5 @@
 #include "supervise/result.hpp"
 
-#include "base/files.hpp"
 #include "base/json_fields.hpp"
 
 namespace backplane {
@@ -17,7 +16,7 @@ std::optional<Spread> ParseSpread(const json& value) {
   if (!mean) {
     return std::nullopt;
   }
-  return Spread{*mean, NumberOf(At(value, "se")), static_cast<uint64_t>(NumberOf(At(value, "n")).value_or(0))};
+  return Spread{*mean, NumberOf(At(value, "se")), CountOf(At(value, "n")).value_or(0)};
 }
 
 Measured ParseMeasured(const json& value) {
@@ -45,16 +44,6 @@ std::vector<PhaseShare> ParsePhases(const json& value) {
 }
 
 }  // namespace
-
-std::optional<json> ParseResultJson(const std::string& text) {
-  json result = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return At(result, "state").is_string() ? std::optional(std::move(result)) : std::nullopt;
-}
-
-std::optional<json> ReadResultJson(const std::filesystem::path& file) {
-  const std::optional<std::string> text = ReadFile(file);
-  return text ? ParseResultJson(*text) : std::nullopt;
-}
 
 TrialResult ParseResult(const json& result) {
   TrialResult parsed;

@@ -1,7 +1,6 @@
 // result.json, read tolerantly: a key that is missing or of another type counts as absent.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -40,9 +39,6 @@ struct TrialResult {
   std::vector<std::string> log_tail;
 };
 
-// Absent if there is no file or it is not an object with a "state".
-std::optional<nlohmann::json> ParseResultJson(const std::string& text);
-std::optional<nlohmann::json> ReadResultJson(const std::filesystem::path& file);
 TrialResult ParseResult(const nlohmann::json& json);
 
 }  // namespace backplane

@@ -1,10 +1,12 @@
 #include "supervise/status_reader.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstring>
+#include <string>
+
+#include "base/files.hpp"
 
 namespace backplane {
 
@@ -16,7 +18,8 @@ StatusReader::~StatusReader() {
 
 std::optional<StatusFile> StatusReader::Read() {
   if (fd_ < 0) {
-    fd_ = open(file_.c_str(), O_RDONLY | O_CLOEXEC);
+    std::string being_made;
+    fd_ = OpenRegularFile(file_, &being_made);
   }
   // Read and not mapped: a trial that cuts its file short must not take the reader down with SIGBUS.
   StatusFile copy{};

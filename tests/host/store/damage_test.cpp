@@ -1,6 +1,7 @@
 #include "store/damage.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "base/files.hpp"
 #include "store/attempt_files.hpp"
@@ -125,9 +126,29 @@ TEST_F(DamageTest, AnOlderFolderIsCheckedByItsIterations) {
   Write(File(2, "metrics.jsonl"), "{\"iteration\":3}\n{\"iteration\":4}");
   EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 4 iterations with those of earlier attempts, found 3"));
   Write(File(2, "result.json"), R"({"state": "COMPL)");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted the trial's result, found what can not be read as one"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted the trial's result, found what cannot be read as one"));
   Write(File(2, "result.json"), "");
   EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted the trial's result, found an empty file"));
+}
+
+TEST_F(DamageTest, NothingThatAnAttemptLeftIsBelieved) {
+  Result({{"state", "COMPLETED"}, {"iterations", 4}});
+  End(/*with_files=*/false);
+  const std::filesystem::path result = File(2, "result.json"), metrics = File(2, "metrics.jsonl");
+  const std::string good = Text(result);
+  Write(result, R"({"state": "COMPLETED", "a": )" + std::string(100000, '[') + std::string(100000, ']') + "}");
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted the trial's result, found what cannot be read as one"));
+  Write(result, R"({"state": "COMPLETED", "iterations": 1e300})");
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted a whole number of iterations, found 1e+300"));
+  Write(result, good);
+  Write(metrics, std::string(kSecond) + std::string(100000, '[') + "\n");
+  EXPECT_THAT(Found(), IsEmpty());
+  std::filesystem::remove(metrics);
+  ASSERT_EQ(mkfifo(metrics.c_str(), 0600), 0);
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 4 iterations with those of earlier attempts, found 3"));
+  std::filesystem::remove(result);
+  ASSERT_EQ(mkfifo(result.c_str(), 0600), 0);
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted the trial's result, found what is no regular file"));
 }
 
 // It went on from a checkpoint of an older version, which did not say what was written before it.

@@ -12,9 +12,9 @@
 #include "machine/process_tree.hpp"
 #include "places.hpp"
 #include "rollout/cores.hpp"
+#include "store/attempt_json.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/outcome.hpp"
-#include "supervise/result.hpp"
 
 namespace backplane {
 namespace {
@@ -142,9 +142,8 @@ TEST_F(EngineTest, EnvironmentCoresAndOutputAreTheTrials) {
 
 // 200 MB, its last line without a line's end, then a crash.
 TEST_F(EngineTest, ATrialThatPrintsWithoutEndCostsABoundedLogWithItsLastLine) {
-  TrialCommand command =
-      Fake({"-c",
-            "echo first >&2; yes 'much ado about nothing' | head -c 200100000 >&2; printf 'last words' >&2; kill -SEGV $$"});
+  TrialCommand command = Fake(
+      {"-c", "echo first >&2; yes 'much ado about nothing' | head -c 200100000 >&2; printf 'last words' >&2; kill -SEGV $$"});
   command.child.program = "/bin/sh";
   engine_.Start(command);
   EXPECT_EQ(SIGSEGV, End().exit.signal);

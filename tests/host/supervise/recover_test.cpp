@@ -83,6 +83,20 @@ TEST_F(RecoverTest, ACompleteResultWithoutAnyEventIsTakenOver) {
 }
 
 // Whether its events were lost or its metrics: what it says it wrote is what must be there.
+TEST_F(RecoverTest, APrunedTrialIsFinishedToo) {
+  Result("a", R"({"state": "PRUNED", "outcome": "pruned"})");
+  EventLog log(out_ / "events.jsonl");
+  Consequences consequences{OnFailure()};
+  EndOpenAttempts(out_, &log, &consequences);
+  ASSERT_NE(log.record().Find("a"), nullptr);
+  EXPECT_EQ(log.record().Find("a")->state, "PRUNED");
+}
+
+TEST_F(RecoverTest, AResultThatIsNestedTooDeeplyIsNone) {
+  Result("a", R"({"state": "COMPLETED", "a": )" + std::string(100000, '[') + std::string(100000, ']') + "}");
+  EXPECT_EQ(Recover("a").outcome, "stale");
+}
+
 TEST_F(RecoverTest, AResultWithoutItsMetricsIsTakenOverAndFoundDamaged) {
   Result("a", R"({"state": "COMPLETED", "outcome": "ok", "iterations": 3,
                   "metrics_parts": [{"attempt": 1, "lines": 3, "bytes": 48, "crc32c": 7}]})");

@@ -1,0 +1,36 @@
+#include "store/attempt_json.hpp"
+
+#include <string>
+
+#include "base/json_depth.hpp"
+#include "base/json_fields.hpp"
+
+namespace backplane {
+
+using nlohmann::json;
+
+json ParseAttemptJson(std::string_view text) {
+  return json::parse(IsNestedTooDeeply(text) ? "" : text, nullptr, /*allow_exceptions=*/false);
+}
+
+FileText ReadResultText(const std::filesystem::path& file) { return ReadRegularFile(file, kMaxResultBytes); }
+
+std::optional<json> ParseResultJson(std::string_view text) {
+  json result = ParseAttemptJson(text);
+  return At(result, "state").is_string() ? std::optional(std::move(result)) : std::nullopt;
+}
+
+std::optional<json> ReadResultJson(const std::filesystem::path& file) {
+  const FileText read = ReadResultText(file);
+  return read.text ? ParseResultJson(*read.text) : std::nullopt;
+}
+
+void ForEachMetricsLine(const std::filesystem::path& file, const std::function<void(json)>& use) {
+  std::ifstream stream = OpenStream(file);
+  for (std::string text; std::getline(stream, text) && !stream.eof();) {
+    json line = ParseAttemptJson(text);
+    if (line.is_object()) use(std::move(line));
+  }
+}
+
+}  // namespace backplane

@@ -1,0 +1,31 @@
+// What an attempt wrote as JSON: result.json and metrics.jsonl. Nothing of it is believed, as a plugin's code may have written
+// there too: neither the kind of the file nor its size, nor how deep it is nested.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "base/files.hpp"
+
+namespace backplane {
+
+inline constexpr uint64_t kMaxResultBytes = uint64_t{64} << 20;  // thousands of times what a result of ours has
+
+// Discarded if it is no JSON, or nested too deeply.
+nlohmann::json ParseAttemptJson(std::string_view text);
+
+FileText ReadResultText(const std::filesystem::path& file);
+// Absent if it is not an object with a "state".
+std::optional<nlohmann::json> ParseResultJson(std::string_view text);
+// Absent also if there is no file, or one that is too large.
+std::optional<nlohmann::json> ReadResultJson(const std::filesystem::path& file);
+
+// Calls `use` with each line of metrics.jsonl that is an object, in their order. A last line without its end is torn, and
+// passed over.
+void ForEachMetricsLine(const std::filesystem::path& file, const std::function<void(nlohmann::json)>& use);
+
+}  // namespace backplane
