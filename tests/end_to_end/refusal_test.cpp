@@ -77,7 +77,9 @@ TEST_F(Refusal, ACrashIsRecordedWithSignalAndPlugin) {
 }
 
 TEST_F(Refusal, AHangIsEndedAndRecorded) {
-  const Finished run = RunFixture("hangs_in_step", "resources: {hang_timeout: 2s}\n");
+  // Longer than it takes to load the plugins.
+  const Finished run =
+      RunFixture("hangs_in_step", std::string("resources: {hang_timeout: ") + (kSanitized ? "15s" : "2s") + "}\n");
   EXPECT_EQ(run.exit, 1) << run.err;
   EXPECT_EQ(Result("bad")["outcome"], "timeout");
   EXPECT_EQ(Result("bad")["plugin"], "env.hangs_in_step");
