@@ -1,6 +1,7 @@
 #include "rollout/joint_run.hpp"
 
 #include "rollout/instance.hpp"
+#include "rollout/process_state.hpp"
 
 namespace backplane {
 
@@ -9,6 +10,7 @@ bool JointRun::Run(const Runners& runners, std::vector<PhaseClock>& clocks,
   failure_ = nullptr;
   stop_ = false;
   const Phase before = clocks[0].current();
+  WatchCloselyIfInDoubt();
   const auto part = [&](unsigned runner) {
     if (runner > 0) clocks[runner].Start(Phase::kIdle);
     try {

@@ -38,6 +38,7 @@ std::vector<Change>& Changes() {
   static auto* const changes = new std::vector<Change>;
   return *changes;
 }
+std::atomic<bool> g_in_doubt{false};      // who did what was found since the last close look
 std::mutex g_one_call;                    // held around a call that is looked at closely
 std::atomic<int64_t> g_closely_until{0};  // 0: from the first such call on
 std::vector<std::string> g_seen_closely;  // plugins whose calls were looked at since the time was over; guarded by g_one_call
@@ -59,8 +60,7 @@ void Remember(const ProcessDifference& difference, const std::string& who) {
   }
   if (changes.size() >= kMaxChanges) return;
   changes.push_back({difference, who});
-  // Not from a monitor's thread, as it falls among calls that nobody watches.
-  if (IsJoint(who) && !tls_never_waits) WatchClosely();
+  if (IsJoint(who)) g_in_doubt = true;
 }
 
 #if defined(__x86_64__)
@@ -219,6 +219,10 @@ const std::string& Suspects() { return SuspectIds(); }
 void WatchClosely() {
   g_closely_until = 0;
   closely_left = kCloseCalls;
+}
+
+void WatchCloselyIfInDoubt() {
+  if (g_in_doubt.exchange(false)) WatchClosely();
 }
 
 void WatchNeverWaits() { tls_never_waits = true; }

@@ -31,8 +31,11 @@ inline void Settle(const std::string& who) {
 }
 
 // The next calls of env and learner are made one at a time and looked at one by one: some dozens, or until 50 ms have passed
-// and both were seen since. So it is, too, after something was found of which it is not known who did it.
+// and both were seen since.
 void WatchClosely();
+// The same if something was found since of which it is not known who did it. Where env and learner rest and all is settled:
+// what an earlier call has left would be laid to the next one. [control]
+void WatchCloselyIfInDoubt();
 // The calling thread's calls are never held up for that: a monitor's may hang.
 void WatchNeverWaits();
 

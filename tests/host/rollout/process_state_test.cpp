@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <locale.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -203,6 +204,27 @@ TEST(ProcessState, ThatAnEnvChangesAfterALearnersSlowCallIsTheEnvs) {
                 SettleProcess(Suspects());
               }),
               ElementsAre(std::string("env.a changed the working directory to /") + kRest));
+}
+
+// In doubt while other threads are inside calls that nobody looked at: what those leave behind is not the next call's.
+TEST(ProcessState, IsLookedAtCloselyOnlyOnceAllRest) {
+  EXPECT_THAT(After([] {
+                const std::string env = "env.a", learner = "learner.b";
+                const auto leaves_a_locale = [] {
+                  uselocale(newlocale(LC_ALL_MASK, "C.UTF-8", nullptr));
+                  return 0;
+                };
+                umask(0777);
+                SettleProcess(Suspects());
+                CallPlugin(env, leaves_a_locale);
+                CallPlugin(learner, [] { return 0; });
+                SettleThread(Suspects());
+                WatchCloselyIfInDoubt();
+                CallPlugin(env, leaves_a_locale);
+                CallPlugin(learner, [] { return 0; });
+              }),
+              ElementsAre(std::string(kSuspects) + " changed the umask to 777" + kRest,
+                          std::string("env.a changed the locale of a thread") + kRest));
 }
 
 }  // namespace
