@@ -11,7 +11,8 @@ namespace {
 
 MetricsHub::Scope* ScopeOf(const bp_host* host) { return static_cast<MetricsHub::Scope*>(HostServices::MetricsImpl(host)); }
 
-// What a plugin says of a metric stands in every record of the trial.
+// What a plugin says of a metric stands in every record of the trial. As many again are the monitors', which take none from the
+// learner.
 constexpr size_t kMaxMetrics = 10'000, kMaxName = 256, kMaxUnit = 64;
 
 int32_t AddMetric(const bp_host* host, const char* name, const char* unit, int32_t direction, const char* doc) noexcept try {
@@ -41,11 +42,13 @@ const bp_host_metrics_1* MetricsHub::Api() {
 
 int32_t MetricsHub::Add(bool machine, const Metric& metric) {
   std::lock_guard lock(mutex_);
-  for (size_t i = 0; i < entries_.size(); ++i)
-    if (entries_[i].metric.name == metric.name && entries_[i].machine == machine) return static_cast<int32_t>(i);
-  if (entries_.size() >= kMaxMetrics) return BP_E_INVALID_ARG;
+  std::unordered_map<std::string, int32_t>& handles = handles_[machine ? 1 : 0];
+  if (const auto known = handles.find(metric.name); known != handles.end()) return known->second;
+  if (handles.size() >= kMaxMetrics) return BP_E_INVALID_ARG;
+  const auto handle = static_cast<int32_t>(entries_.size());
   entries_.push_back({metric, machine, std::nullopt});
-  return static_cast<int32_t>(entries_.size() - 1);
+  handles.emplace(metric.name, handle);
+  return handle;
 }
 
 void MetricsHub::Record(int32_t handle, double value) {

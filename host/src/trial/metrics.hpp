@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "backplane/host.h"
@@ -31,6 +32,7 @@ class MetricsHub {
   Scope* experiment() { return &experiment_; }
   Scope* machine() { return &machine_; }
 
+  // Its handle, or BP_E_INVALID_ARG: there are too many, of monitors or of the others. [any]
   int32_t Add(bool machine, const Metric& metric);
   void Record(int32_t handle, double value);  // [any]
   // As Record, of what speaks of the time since it was recorded last. [any]
@@ -51,6 +53,7 @@ class MetricsHub {
   };
   std::mutex mutex_;
   std::deque<Entry> entries_;
+  std::unordered_map<std::string, int32_t> handles_[2];  // by name, those of the experiment and those of the machine
   const PhaseClock* control_ = nullptr;
   Scope experiment_{this, false}, machine_{this, true};
 };
