@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kPeriodNs = 50'000'000;
 constexpr int64_t kLateNs = 4 * kPeriodNs;     // a busy machine wakes a sleeper this late, and not much later
+constexpr int kLateLooks = 10;                 // in which it runs the handler, too
 constexpr int64_t kFrozenNs = 10'000'000'000;  // nothing but a stop of the whole process takes so long
 std::atomic<int64_t> g_last_beat_ns{0};
 
@@ -27,32 +28,37 @@ void OnContinued(int) {
   errno = saved;
 }
 
-void Beat(StatusWriter* status) {
-  const int64_t start = NowNs();
-  for (bool late = false;;) {
+void Tell(StatusWriter* status, int64_t start) {
+  status->SetOwnTime(static_cast<double>(NowNs() - start) * 1e-9, static_cast<double>(suspended_ns) * 1e-9);
+}
+
+void Beat(StatusWriter* status, int64_t start) {
+  for (int late = 0;;) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(kPeriodNs));
     const int64_t now = Steady();
     int64_t last = g_last_beat_ns;
     const int64_t gap = now - last;
-    if (gap > kLateNs && !late) {
-      late = true;  // the handler may be about to run
+    if (gap > kLateNs && late < kLateLooks) {
+      ++late;  // the handler may be about to run
       continue;
     }
-    late = false;
+    late = 0;
     if (g_last_beat_ns.compare_exchange_strong(last, now) && gap > kFrozenNs) suspended_ns += gap - kPeriodNs;
-    status->SetOwnTime(static_cast<double>(NowNs() - start) * 1e-9, static_cast<double>(suspended_ns) * 1e-9);
+    Tell(status, start);
   }
 }
 
 }  // namespace
 
 void WatchSuspension(StatusWriter* status) {
+  const int64_t start = NowNs();
   g_last_beat_ns = Steady();
   struct sigaction action {};
   action.sa_handler = OnContinued;
   action.sa_flags = SA_RESTART;
   sigaction(SIGCONT, &action, nullptr);
-  std::thread([status] { Beat(status); }).detach();
+  Tell(status, start);  // it may be stopped before the first beat
+  std::thread([=] { Beat(status, start); }).detach();
 }
 
 }  // namespace backplane
