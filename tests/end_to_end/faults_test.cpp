@@ -146,6 +146,11 @@ constexpr Fault kLearnerFaults[] = {
     {"extension_holes", "plugin", kLearner, "extension bp.learner.state/1: wanted 2 functions, found NULL as function 1"},
 };
 
+// While it takes up the state of a checkpoint that was whole when it was written.
+struct LoadFault {
+  const char *who, *fault, *words;
+};
+
 class Faults : public ProgramTest {
  protected:
   Faults() {
@@ -176,6 +181,22 @@ evaluation: {episodes: 2}
     if (*check) return LastLine(run.out);
     if (run.exit >= 128) return {{"outcome", "signal"}, {"plugin", StatusPlugin(folder)}, {"error", ""}, {"state", "FAILED"}};
     return nlohmann::json::parse(ReadFile(folder / "result.json"), nullptr, false);
+  }
+
+  // Goes on from the checkpoint of the calm trial for an iteration more.
+  nlohmann::json GoOn(const LoadFault& how) {
+    const std::filesystem::path folder = dir_ / (std::string(how.who) + "-" + how.fault);
+    std::filesystem::create_directories(folder);
+    std::filesystem::copy(Attempt("ok").parent_path() / "checkpoint", folder / "checkpoint");
+    spec_["resume"] = true;
+    spec_["config"]["budget"]["iterations"] = 3;
+    return Trial(how.who, how.fault, "box");
+  }
+  std::vector<std::string> Checkpoints(const LoadFault& how) const {
+    std::vector<std::string> names;
+    const std::filesystem::path folder = dir_ / (std::string(how.who) + "-" + how.fault) / "checkpoint";
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+    return names;
   }
 
   static nlohmann::json LastLine(std::string out) {
@@ -262,27 +283,33 @@ TEST_F(Faults, OnSeveralThreadsTheSameOneIsNamed) {
   EXPECT_EQ(blamed("learner", "act_nan"), "learner.faulty nan");
 }
 
-// Of a checkpoint that was whole when it was written: the trial begins anew, and says why.
-TEST_F(Faults, AStateThatIsNotTakenUpAgainIsSetAside) {
-  const std::tuple<const char*, const char*, const char*> faults[] = {
-      {"learner", "load_throws", "let an exception out: out of load"},
-      {"learner", "load_status_7", "load: wanted a status from -10 to 0, found 7"},
-      {"env", "set_throws", "let an exception out: out of set"},
-      {"env", "set_status_7", "restore: wanted a status from -10 to 0, found 7"}};
-  const nlohmann::json calm = spec_;
-  for (const auto& [who, fault, words] : faults) {
-    SCOPED_TRACE(fault);
-    const std::filesystem::path folder = dir_ / (std::string(who) + "-" + fault);
-    std::filesystem::create_directories(folder);
-    std::filesystem::copy(Attempt("ok").parent_path() / "checkpoint", folder / "checkpoint");
-    spec_ = calm;
-    spec_["resume"] = true;
-    spec_["config"]["budget"]["iterations"] = 3;
-    const nlohmann::json result = Trial(who, fault, "box");
+TEST_F(Faults, AStateThatIsRefusedIsSetAside) {
+  constexpr LoadFault faults[] = {{"learner", "load_refuses", "load"}, {"env", "set_refuses", "restore"}};
+  for (const LoadFault& how : faults) {
+    SCOPED_TRACE(how.fault);
+    const nlohmann::json result = GoOn(how);
     ASSERT_TRUE(result.is_object());
     EXPECT_EQ(result["outcome"], "ok") << result["error"];
     EXPECT_EQ(result["iterations"], 3);
-    EXPECT_THAT(result["warnings"].dump(), testing::AllOf(HasSubstr(words), HasSubstr("the trial begins anew")));
+    EXPECT_THAT(result["warnings"].dump(), testing::AllOf(HasSubstr(how.words), HasSubstr("the trial begins anew")));
+    EXPECT_THAT(Checkpoints(how), testing::Contains(HasSubstr(".damaged")));
+  }
+}
+
+// It would be so with any checkpoint: the attempt is lost, and what it would have gone on from is not.
+TEST_F(Faults, APluginThatBreaksWhileItTakesUpAStateCostsNoCheckpoint) {
+  constexpr LoadFault faults[] = {{"learner", "load_throws", "let an exception out: out of load"},
+                                  {"learner", "load_status_7", "load: wanted a status from -10 to 0, found 7"},
+                                  {"env", "set_throws", "let an exception out: out of set"},
+                                  {"env", "set_status_7", "restore: wanted a status from -10 to 0, found 7"}};
+  for (const LoadFault& how : faults) {
+    SCOPED_TRACE(how.fault);
+    const nlohmann::json result = GoOn(how);
+    ASSERT_TRUE(result.is_object());
+    EXPECT_EQ(result["outcome"], "plugin");
+    EXPECT_EQ(result["plugin"], std::string(how.who) + ".faulty");
+    EXPECT_THAT(result["error"].get<std::string>(), HasSubstr(how.words));
+    EXPECT_THAT(Checkpoints(how), testing::Each(testing::Not(HasSubstr(".damaged"))));
   }
 }
 
