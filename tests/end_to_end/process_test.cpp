@@ -99,6 +99,10 @@ TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsPutBackAndTold) {
   for (const StateRow& row : kState) {
     for (const auto& [kind, call, id] : calls) {
       if (kSanitized && std::string_view(call) != "step") continue;  // each is a process of its own
+#if defined(__SANITIZE_THREAD__)
+      // Set while a monitor's thread reads it: that race is the fault, and a report of it would be the trial's end.
+      if (row.fault == std::string_view("locale") || row.fault == std::string_view("cpp_locale")) continue;
+#endif
       SCOPED_TRACE(std::string(row.fault) + " after " + id + " " + call);
       const Outcome found = RunIt(With(kind, call, row.fault));
       EXPECT_EQ(found.run.exit, 0) << found.run.err;

@@ -137,7 +137,8 @@ TEST_F(TrainingPhases, EachGoesOnFromTheOneBeforeWithCountersOfItsOwn) {
 TEST_F(TrainingPhases, KilledInEachPhaseItEndsAsTheUndisturbedRun) {
   Write("calm.yaml", std::string("experiment: calm") + kPhased + "sweep: {seeds: {n: 2}}\n");
   Write("killed.yaml", std::string("experiment: killed") + kPhased + "sweep: {seeds: {n: 2}}\n");
-  const std::string longer = " --jobs 2 --set budget." + Iterations(60) + " --set " + kPlays;
+  // So long that a busy machine's kill comes before the end.
+  const std::string longer = " --jobs 2 --set budget." + Iterations(kSanitized ? 150 : 60) + " --set " + kPlays;
   const Finished calm = Run("run calm.yaml" + longer);
   ASSERT_EQ(calm.exit, 0) << calm.err;
   for (const char* name : {"first 0", "second 0", "third 0"}) {
