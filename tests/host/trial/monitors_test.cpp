@@ -78,6 +78,9 @@ TEST_F(Monitors, NobodyWantsPhasesWithoutAMonitor) {
 }
 
 TEST_F(Monitors, SpansThatFindNoRoomAreCounted) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer writes so many spans in more time than a monitor has to finish";
+#endif
   Listen(1);
   bp_event span{};
   span.type = BP_EVENT_PHASE, span.name = "idle", span.duration_ns = 1;
