@@ -20,7 +20,7 @@ using nlohmann::json;
 // As many as are planned within seconds and within the memory of a small machine.
 constexpr size_t kMaxPoints = 100000, kMaxTrials = 200000;
 // Points that could not be resolved, after which no other is looked at: most often all have the same fault.
-constexpr size_t kMaxBadPoints = 1000;
+constexpr size_t kMaxBadPoints = 200;
 
 // A seed of its own for every point, of 32 bits so that a person can type it again.
 uint64_t SeedOfPoint(const std::string& point_id, uint64_t number) {
