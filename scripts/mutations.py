@@ -45,12 +45,14 @@ GPU_ALONE = {"plugins/learners/mappo/amp_probe.cpp", "plugins/learners/mappo/tor
 RL, PPO, MAPPO, SEQ2SEQ = "plugins/common/rl/", "plugins/learners/ppo/", "plugins/learners/mappo/", "plugins/learners/seq2seq/"
 ROLLOUT, ANALYSIS = "host/src/rollout/", "host/src/analysis/"
 
-# part, file, right, faulty: expressions, or statements with their semicolon.
+# part, file, right, faulty: expressions, or statements with their semicolon. An expression gets brackets: it must not be cut out of one
+# that binds otherwise.
 BY_HAND = [
     ("rl", RL + "gae.cpp", "s.discount[i] * s.next_value[i]", "s.carry[i] * s.next_value[i]"),
     ("rl", RL + "gae.cpp", "s.carry[i] * next", "s.discount[i] * next"),
     ("rl", RL + "categorical.cpp", "bp_rng_uniform(rng) * sum", "bp_rng_uniform(rng)"),
-    ("rl", RL + "categorical.cpp", "logits[best] - std::log(sum)", "logits[choice] - std::log(sum)"),
+    ("rl", RL + "categorical.cpp", "static_cast<double>(logits[choice]) - logits[best] - std::log(sum)",
+     "static_cast<double>(logits[choice]) - std::log(sum)"),
     ("rl", RL + "sample_loss.hpp", "free >= clipped ? free : 0", "free"),
     ("rl", RL + "sample_loss.hpp", "static_cast<double>(n - 1)", "static_cast<double>(n)"),
     ("rl", RL + "sample_loss.hpp", "c.logits[k] - log_sum + entropy", "c.logits[k] - log_sum"),
