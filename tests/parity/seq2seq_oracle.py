@@ -121,7 +121,8 @@ def summed_loss(model, texts, smoothing):
 
     def padded(side):
         rows = [torch.tensor(text[side]) for text in texts]
-        return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=model.c["pad_token_id"]), torch.tensor([len(row) for row in rows])
+        pad = model.c["pad_token_id"]
+        return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad), torch.tensor([len(row) for row in rows])
 
     (source, length), (labels, label_length) = padded("source"), padded("label")
     log_probs = model.log_probs(source, length, labels)

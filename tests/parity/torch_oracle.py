@@ -1,8 +1,8 @@
 """What the update oracles share: PyTorch in float64, the order of shuffles, saved states, and how a difference is told.
 
-They compute a learner's whole update by themselves, from what its rollouts held to its weights, by PyTorch's autograd and with
-no line of the learner. Its optimisers are written out here: they import packages that the wheel does not hold. PyTorch is the wheel that the build takes LibTorch from: it is imported from .venv, after the packages of
-.venv-oracle, so that it is not installed twice.
+They compute a learner's whole update by themselves, from what its rollouts held to its weights, by PyTorch's autograd and with no line of
+the learner. Its optimisers are written out here: PyTorch's own import packages that the wheel does not hold. That wheel is the one that the
+build takes LibTorch from: it is imported from .venv, after the packages of .venv-oracle, so that it is not installed twice.
 """
 
 import json
