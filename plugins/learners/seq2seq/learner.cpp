@@ -22,7 +22,8 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
       options_(setup.config, torch_common::HasCuda()),
       shape_(shape),
       seed_(setup.seed),
-      config_(ChooseConfig(setup.config, options_, shape)),
+      chosen_(ChooseConfig(setup.config, options_, shape)),
+      generate_(ChooseGeneration(setup.config, chosen_.generation, shape)),
       metrics_(setup.host) {
   TellIgnored(setup.host, setup.config);
   options_.save_pretrained = InTrialFolder(setup.host, options_.save_pretrained);
@@ -37,7 +38,6 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
       throw bp::ConfigError(e.what());
     }
   }
-  options_.generate.max_length = LongestWritten(options_, shape);
   for (const std::string& name : {shape.source, shape.source_length}) spec_.ActIn(name);
   spec_.ActOut(shape.action_channel);
   spec_.set_params(static_cast<uint64_t>(model_->layout().trained()));
@@ -50,7 +50,7 @@ void Learner::Save(const bp::Writer& writer) const {
   WriteState(writer, model_->layout(), {model_->weights(), model_->first_moment(), model_->second_moment()}, model_->updates());
   if (options_.save_pretrained.empty()) return;
   try {
-    SavePretrained(options_.save_pretrained, config_, model_->layout(), model_->weights());
+    SavePretrained(options_.save_pretrained, config_, model_->layout(), model_->weights(), chosen_.generation.json);
   } catch (const std::runtime_error& e) {
     throw bp::Error(BP_E_IO, std::string("save_pretrained: ") + e.what());
   }
@@ -204,7 +204,7 @@ void Learner::WriteRows(const bp_act& act, uint64_t begin, int64_t n) const {
     text_shape[1] = std::max(text_shape[1], int64_t{length});
   }
   const bp_tensor texts = rows(*act.in[0], text_shape);
-  const auto written = model_->Write({&texts, &lengths}, options_.generate);
+  const auto written = model_->Write({&texts, &lengths}, generate_);
   const bp_tensor& out = *act.out[0];
   for (int64_t i = 0; i < n; ++i) {
     int32_t* ids = static_cast<int32_t*>(out.data) + (static_cast<int64_t>(begin) + i) * out.strides[0];

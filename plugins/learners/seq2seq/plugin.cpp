@@ -57,13 +57,20 @@ constexpr bp_param kOwnOptions[] = {
     bp::F64("init_std", "0.02", "(0,1)", "Deviation of the first weights"),
     bp::Bool("scale_embedding", "false", "Multiplies embeddings by the root of d_model"),
 
-    bp::I64("generation_num_beams", "1", "[1,64]", "Beams; 1: greedy", {.aliases = "num_beams"}),
-    bp::I64("generation_max_length", "0", "[0,)", "Most tokens of a text, the start token included; 0: what the env takes",
+    bp::I64("generation_num_beams", "auto", "auto|[1,64]", "Beams; 1: greedy; auto: the folder's, else 1",
+            {.aliases = "num_beams"}),
+    bp::I64("generation_max_length", "auto", "auto|[0,)",
+            "Most tokens of a text, the start token included; 0: what the env takes; auto: the folder's, as far as the env "
+            "takes it",
             {.unit = "tokens", .aliases = "generate_max_length"}),
-    bp::F64("length_penalty", "1.0", "", "Exponent of the length that a beam's score is divided by"),
-    bp::I64("no_repeat_ngram_size", "0", "[0,)", "No n-gram of this size comes twice; 0: off"),
-    bp::I64("min_length", "0", "[0,)", "Least tokens of a text, the start token included", {.unit = "tokens"}),
-    bp::Enum("early_stopping", "false", "false|true|never", "When beam search ends, as in transformers"),
+    bp::F64("length_penalty", "auto", "auto|(,)",
+            "Exponent of the length that a beam's score is divided by; auto: the folder's, else 1"),
+    bp::I64("no_repeat_ngram_size", "auto", "auto|[0,)",
+            "No n-gram of this size comes twice; 0: off; auto: the folder's, else 0"),
+    bp::I64("min_length", "auto", "auto|[0,)", "Least tokens of a text, the start token included; auto: the folder's, else 0",
+            {.unit = "tokens"}),
+    bp::Enum("early_stopping", "auto", "auto|false|true|never",
+             "When beam search ends, as in transformers; auto: the folder's, else false"),
 
     // Names of the field for what is the host's.
     bp::I64("max_steps", "1", "[1,)", "Updates in all", {.aliases = "budget.iterations"}),
