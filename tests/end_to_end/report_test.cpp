@@ -69,7 +69,12 @@ TEST_F(Report, ABatchEndsWithFiguresTablesAndAVerdict) {
 TEST_F(Report, ARecommendedFileRuns) {
   Write("walk.yaml", kSweep);
   ASSERT_EQ(0, Run("run walk.yaml --quiet").exit);
-  const Finished run = Run("run outputs/walk/report/recommended_throughput.yaml");
+  const std::string file = "run outputs/walk/report/recommended_throughput.yaml";
+  const Finished refused = Run(file);
+  EXPECT_EQ(2, refused.exit);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("budget: at least one limit is needed"), HasSubstr(file + " --set budget.iterations=100\n")));
+  const Finished run = Run(file + " --set budget.iterations=3");
   EXPECT_EQ(0, run.exit) << run.err;
   EXPECT_THAT(run.out, HasSubstr("walk_recommended_throughput: COMPLETED"));
 }

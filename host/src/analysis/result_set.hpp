@@ -50,7 +50,8 @@ struct CurvePoint {
 struct TrialData {
   std::filesystem::path out;  // the folder it was read from, as it was named
   std::string trial_id, point_id;
-  std::string point;  // its name; empty: the only point of its experiment
+  std::string point;       // its name, as it can be typed; empty: the only point of its experiment
+  std::string label = {};  // what a report calls the point, where it has a shorter word for it
   uint64_t seed = 0;
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and phases name, in the file's order
   nlohmann::json config;  // complete, as in trial.json; of a trial that never started, put together from config.yaml
@@ -73,7 +74,7 @@ struct TrialData {
   nlohmann::json At(const std::string& path) const;
 };
 
-// What a person calls a trial's point: its name, or the experiment's where there is only one point.
+// What a person calls a trial's point: its label or name, or the experiment's where there is only one point.
 std::string PointName(const TrialData& trial);
 
 struct ResultSet {

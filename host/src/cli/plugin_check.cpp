@@ -102,7 +102,7 @@ PluginsAsked AskPlugins(const Plan& plan, Slots* slots) {
   LocalEngine engine(OwnProgram());
   const CheckedOptions report =
       CheckOptions(plan, trials, {folder.path(), OwnProgram(), FindTorchLib(), {}, nullptr}, &engine, slots);
-  PluginsAsked asked{{}, true, report.interrupted};
+  PluginsAsked asked{{}, report.notes, true, report.interrupted};
   for (SaidOnce& said : SayOnce(plan, report.failed)) asked.errors.push_back(std::move(said.diagnostic));
   for (const FailedCheck& check : report.failed) asked.all_config = asked.all_config && check.outcome == "config";
   return asked;

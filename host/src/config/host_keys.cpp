@@ -111,7 +111,7 @@ class HostKeyReader {
     }
     const Node* budget = FindPath(root_, "budget");
     if (budget && !budget->IsMap() && !budget->IsNull()) return;
-    errors_->Add(PathMark(root_, "budget"), "budget: at least one limit is needed: " + limits);
+    errors_->Add(PathMark(root_, "budget"), kNoBudget + (": " + limits));
   }
 
   // Each of the two alone is within its range; the buffers of a trial have a place for each row.

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "analysis/series.hpp"
+#include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "report/comparison_report.hpp"
 #include "report/parallel_efficiency_report.hpp"
@@ -17,6 +18,8 @@ namespace backplane {
 namespace {
 
 using nlohmann::json;
+
+constexpr size_t kLongestName = 120;  // of a folder, without what ends it
 
 std::string Now() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::chrono::system_clock::now())); }
 
@@ -104,15 +107,23 @@ std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets) {
 }  // namespace
 
 std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
-  const std::string first = Text(At(At(sets.front().config, "output"), "report_dir"));
-  const bool agreed = !first.empty() && std::all_of(sets.begin(), sets.end(), [&](const ResultSet& set) {
-    return Text(At(At(set.config, "output"), "report_dir")) == first;
-  });
-  if (agreed) return first;
+  for (const ResultSet& set : sets) {
+    const std::string named = Text(At(At(set.config, "output"), "report_dir"));
+    const bool agreed = !named.empty() && std::all_of(sets.begin(), sets.end(), [&](const ResultSet& other) {
+      const std::string its = Text(At(At(other.config, "output"), "report_dir"));
+      return its.empty() || its == named;
+    });
+    if (agreed) return named;
+  }
   if (sets.size() == 1) return sets.front().out / "report";
-  const bool alike =
-      std::all_of(sets.begin(), sets.end(), [&](const ResultSet& set) { return set.experiment == sets.front().experiment; });
-  return std::filesystem::path("outputs") / ((alike ? sets.front().experiment : "combined") + "_report");
+  // A name of all, so that the next pair has another one.
+  std::string name, all;
+  for (const ResultSet& set : sets) {
+    name += (name.empty() ? "" : "+") + set.out.lexically_normal().filename().string();
+    all += std::filesystem::weakly_canonical(set.out).string() + "\n";
+  }
+  if (name.size() > kLongestName) name = fmt::format("{}+{}_more", sets.front().out.filename().string(), sets.size() - 1);
+  return std::filesystem::path("outputs") / fmt::format("{}_{}_report", name, Sha256(all).substr(0, 6));
 }
 
 MadeReport MakeReport(const ReportRequest& request) {

@@ -11,6 +11,7 @@
 #include "report/recommended_file.hpp"
 #include "report/sections.hpp"
 #include "report/time_section.hpp"
+#include "report/try_command.hpp"
 
 namespace backplane {
 namespace {
@@ -46,13 +47,15 @@ class Builder {
     std::vector<MeasureSpec> columns = spec_.columns;
     std::erase_if(columns, [this](const MeasureSpec& column) { return IsLeftOut(column, combined_); });
     const ComparisonParts parts{combined_, points_, spec_, columns, choices_};
-    const Table results = ComparisonResults(parts);
+    Table results = ComparisonResults(parts);
     document.figures = ComparisonFigures(combined_, points_, spec_, results);
     std::vector<TimedRow> rows;
     for (const ComparedPoint& point : points_) rows.push_back({point.name, point.trials});
-    const Diagnosis diagnosis = Diagnose(combined_, nullptr, context_.option_help);
+    Diagnosis diagnosis = Diagnose(combined_, nullptr, context_.option_help);
+    AddTryCommands(sets_, context_.program, &diagnosis);
+    MarkVoidRows(diagnosis, &results);
     document.verdict = Verdict(diagnosis);
-    AddSelected(&document);
+    AddSelected(diagnosis, &document);
     Section section{"results", "Results", {}};
     for (const Figure& figure : document.figures) section.blocks.emplace_back(FigureUse{figure.name});
     section.blocks.emplace_back(results);
@@ -128,7 +131,8 @@ class Builder {
     for (const GroupChoice& choice : choices_) {
       if (!choice.baseline_note.empty()) sentences.push_back(choice.baseline_note);
     }
-    if (!diagnosis.findings.empty()) sentences.push_back("First finding: " + diagnosis.findings.front().title + ".");
+    if (diagnosis.Lead()) sentences.push_back("First finding: " + diagnosis.Lead()->title + ".");
+    if (!diagnosis.why_void.empty()) sentences.insert(sentences.begin(), diagnosis.why_void + ".");
     return sentences;
   }
 
@@ -160,7 +164,7 @@ class Builder {
     return fmt::format("{}_{}.yaml", wanted.substr(0, wanted.size() - std::string_view(".yaml").size()), group + 1);
   }
 
-  void AddSelected(Document* document) const {
+  void AddSelected(const Diagnosis& diagnosis, Document* document) const {
     for (size_t selection = 0; selection < spec_.selections.size(); ++selection) {
       for (size_t group = 0; group < choices_.size(); ++group) {
         const std::optional<size_t> chosen = choices_[group].chosen[selection];
@@ -172,7 +176,7 @@ class Builder {
             {SelectedFile(selection, group),
              RecommendedFile(combined_.trials[*trial].data.config, "_selected",
                              {fmt::format("selected from {}: {}", fmt::join(combined_.experiments, ", "), point.name),
-                              Selected(selection, group)})});
+                              Selected(selection, group), diagnosis.why_void})});
       }
     }
   }

@@ -10,6 +10,7 @@
 #include "report/sections.hpp"
 #include "report/setting_text.hpp"
 #include "report/time_section.hpp"
+#include "report/try_command.hpp"
 
 namespace backplane {
 namespace {
@@ -26,6 +27,7 @@ class Builder {
         analysis_(AnalyseParallelEfficiency(combined_, context.report.baseline)) {
     NamePointsBySize();
     diagnosis_ = Diagnose(combined_, &analysis_, context.option_help);
+    AddTryCommands(sets, context.program, &diagnosis_);
   }
 
   Document Build() {
@@ -42,8 +44,10 @@ class Builder {
     document.verdict = Verdict();
     AddAttachments(&document);
     const ParallelEfficiencyTables tables(combined_, analysis_);
+    Table results = tables.Results();
+    MarkVoidRows(diagnosis_, &results);
     document.sections.push_back(FindingsSection(diagnosis_));
-    document.sections.push_back({"results", "Results", {FigureUse{"parallel_efficiency_analysis"}, tables.Results()}});
+    document.sections.push_back({"results", "Results", {FigureUse{"parallel_efficiency_analysis"}, results}});
     document.sections.push_back({"recommended", "Recommended settings", {tables.Recommended()}});
     document.sections.push_back({"resources", "Resources", {FigureUse{"resource_utilization_analysis"}, tables.Resources()}});
     document.sections.push_back(TimeSection(combined_, rows));
@@ -62,7 +66,7 @@ class Builder {
     for (const Setting& setting : analysis_.settings) {
       // Where groups differ a finding names them itself.
       const std::string name = combined_.groups.size() > 1 ? setting.name : SettingText(setting, analysis_);
-      for (size_t trial : setting.trials) combined_.trials[trial].data.point = name;
+      for (size_t trial : setting.trials) combined_.trials[trial].data.label = name;
     }
   }
 
@@ -117,10 +121,11 @@ class Builder {
       sentences.push_back(any ? "No rule found anything that limits these runs."
                               : "Without a result there is nothing to diagnose.");
     } else {
-      sentences.push_back(fmt::format("{} {}, {} of them to act on; first: {}.", diagnosis_.findings.size(),
+      sentences.push_back(fmt::format("{} {}, {} of them to act on{}.", diagnosis_.findings.size(),
                                       diagnosis_.findings.size() == 1 ? "finding" : "findings", grave,
-                                      diagnosis_.findings.front().title));
+                                      diagnosis_.Lead() ? "; first: " + diagnosis_.Lead()->title : ""));
     }
+    if (!diagnosis_.why_void.empty()) sentences.insert(sentences.begin(), diagnosis_.why_void + ".");
     return sentences;
   }
 
@@ -137,7 +142,8 @@ class Builder {
         if (!trial) continue;
         std::vector<std::string> comments = {fmt::format("{} of {}: {} runners x environments", GoalTitle(advice.goal),
                                                          fmt::join(combined_.experiments, ", "), setting->name),
-                                             fmt::format("measured: {}; {}", Speed(*setting), Ratios(*setting)), advice.why};
+                                             fmt::format("measured: {}; {}", Speed(*setting), Ratios(*setting)), advice.why,
+                                             diagnosis_.why_void};
         if (!Alike(*setting).empty() && advice.goal == kThroughput)
           comments.push_back(fmt::format("its interval overlaps with that of {}", fmt::join(Alike(*setting), ", ")));
         document->attachments.push_back({RecommendedName(analysis_, advice.goal, series),

@@ -50,7 +50,7 @@ std::string FindingText(const Finding& finding) {
   for (size_t i = 0; i < finding.fixes.size(); ++i) {
     const Fix& fix = finding.fixes[i];
     text += labelled(i == 0 ? "change" : "or", ChangeText(fix));
-    if (fix.swept) text += FoldCommand(ChangeArgument(fix), std::string(14, ' '), kWidth);  // to be copied: broken nowhere else
+    text += FoldCommand(ChangeCommand(fix), std::string(14, ' '), kWidth);  // to be copied: broken nowhere else
   }
   return text + labelled("expected", finding.effect) + labelled("confidence", finding.confidence);
 }

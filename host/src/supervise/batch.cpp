@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <set>
 
 #include "store/damage.hpp"
@@ -221,6 +222,7 @@ class Batch {
   // True: the plugins take what there is to run, or the rest of it and that is enough.
   bool CheckBefore() {
     CheckedOptions checked = CheckOptions(plan_, Untried(), PlaceHere(), engine_, &slots_);
+    for (const std::string& note : checked.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
     report_.checks = std::move(checked.failed);
     report_.while_checking = checked.interrupted;
     PassInterrupts();

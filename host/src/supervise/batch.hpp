@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +21,7 @@ struct BatchRequest {
   Plan plan;
   std::filesystem::path config_file;
   std::vector<std::string> set, sweep;  // for run.json: how the file was overridden
+  nlohmann::json arguments = {};        // the same of what else was typed, by flag
   std::filesystem::path out;
   bool fresh = false;          // move old results away first
   bool accept_change = false;  // run finished points again whose plugin or data files changed

@@ -26,8 +26,9 @@ struct FailedCheck {
 };
 
 struct CheckedOptions {
-  std::vector<FailedCheck> failed;  // in the plan's order
-  bool interrupted = false;         // by Ctrl-C: the rest was not asked
+  std::vector<FailedCheck> failed;      // in the plan's order
+  std::vector<std::string> notes = {};  // sentences: limits of a budget that another one ends first
+  bool interrupted = false;             // by Ctrl-C: the rest was not asked
 };
 
 // Asks for some of `trials`, places in the plan (TrialsToCheck); equal configurations once. Those of one pair of plugins and

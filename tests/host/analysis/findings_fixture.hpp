@@ -28,7 +28,7 @@ class Batch {
 
   Batch& Add(const std::string& name, uint64_t runners, uint64_t rows, double sps, uint64_t seed = 0, size_t group = 0) {
     TrialData t;
-    t.point = t.point_id = name, t.seed = seed, t.state = "COMPLETED", t.cores = {0, 1}, t.gpus = 1;
+    t.point = t.point_id = t.trial_id = name, t.seed = seed, t.state = "COMPLETED", t.cores = {0, 1}, t.gpus = 1;
     t.config = {{"rollout", {{"num_env_runners", runners}, {"num_envs_per_env_runner", rows}, {"threads", "auto"}}},
                 {"learner", {{"options", {{"num_epochs", 10}, {"minibatch_size", 128}, {"amp", false}, {"share", 0.9}}}}},
                 {"budget", {{"iterations", 6}}},
@@ -39,6 +39,8 @@ class Batch {
                                        {"threads", std::min<double>(static_cast<double>(runners), 2)},
                                        {"learner_threads", 2},
                                        {"blas_gflops", 71},
+                                       {"floor_uniform/return", 0},
+                                       {"train/kl", 0.05},
                                        {"phase/env_step", 40},
                                        {"phase/infer", 20},
                                        {"phase/update_backward", 20},
@@ -61,7 +63,10 @@ class Batch {
       if (measure.starts_with("resources/")) n.n = 12, n.of = "samples", n.max = value, n.p95 = value;
     }
     for (uint64_t i = 0; i < 12; ++i) t.curves["SPS"].push_back({i + 1, 0, 0, i == 0 ? sps / 2 : sps * (i % 2 ? 1.01 : 0.99)});
-    for (uint64_t i = 0; i < 80; ++i) t.curves["return"].push_back({i + 1, 0, 0, static_cast<double>(i)});
+    for (uint64_t i = 0; i < 80; ++i) {
+      t.curves["return"].push_back({i + 1, 0, 0, static_cast<double>(i)});
+      t.curves["train/kl"].push_back({i + 1, 0, 0, 0.05});
+    }
     combined_.trials.push_back({std::move(t), group});
     return *this;
   }
@@ -114,6 +119,7 @@ class Batch {
     for (int i = 0; i < 10; ++i) speeds.push_back(1000 + (i % 2 ? by : -by));
     return Speeds(speeds);
   }
+  TrialData& first() { return combined_.trials.front().data; }
   TrialData& last() { return combined_.trials.back().data; }
   Number& Of(const std::string& measure) { return last().measures.at(measure); }
   std::vector<OptionHelp>& options() { return options_; }
@@ -154,6 +160,7 @@ class Batch {
         const auto base =
             std::find_if(p.settings.begin(), p.settings.end(), [g = group](const Setting& b) { return b.series == g; });
         s.speedup = base == p.settings.end() ? 1 : s.sps->value / base->sps->value;
+        s.efficiency_pct = 100 * *s.speedup / static_cast<double>(s.parallelism());
         s.core_efficiency_pct = 100 * *s.speedup / static_cast<double>(std::min<uint64_t>(s.num_env_runners, s.cores));
       }
       p.settings.push_back(s);

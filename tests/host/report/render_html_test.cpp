@@ -87,8 +87,8 @@ TEST(RenderHtml, FindingsStandRightAfterTheVerdict) {
   EXPECT_TRUE(Contains(html, "<summary>Rules that stayed silent: 1</summary>"));
 }
 
-TEST(RenderHtml, AChangeIsAPieceOfAnExperimentFile) {
-  EXPECT_TRUE(Contains(RenderHtml(SmallDocument()), "<code>learner:\n  options:\n    num_epochs: 5  # was 10\n</code>"));
+TEST(RenderHtml, WhatIsToBeCopiedOfAChangeIsACommand) {
+  EXPECT_TRUE(Contains(RenderHtml(SmallDocument()), "<code>backplane run FILE --set learner.options.num_epochs=5</code>"));
 }
 
 TEST(RenderHtml, NumbersSortAsNumbersAndSayTheirSample) {

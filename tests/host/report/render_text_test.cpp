@@ -57,7 +57,9 @@ Diagnosis
   evidence    phase/update: 64.2 % (threshold 50 %), mean after the first iteration, 12 samples
   cause       Each iteration passes over its batch many times in small pieces.
   change      learner.options.num_epochs: 10 -> 5
+              backplane run FILE --set learner.options.num_epochs=5
   or          learner.options.minibatch_size: 128 -> 512
+              backplane run FILE --set learner.options.minibatch_size=512
   expected    SPS rises; phase/update falls.
   confidence  high: the share is far above the threshold
 
