@@ -81,6 +81,15 @@ Section FindingsSection(const Diagnosis& diagnosis) {
   return {"findings", "What limits these runs, and what to change", {FindingList{diagnosis}}};
 }
 
+// Threads of its own that wait for each other are the setting's doing, and have a change to try; others' have none.
+std::string WhyVoid(const Diagnosis& diagnosis) {
+  const auto busy = std::find_if(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& finding) {
+    return finding.id == "oversubscribed" && finding.fixes.empty();
+  });
+  if (busy == diagnosis.findings.end()) return "";
+  return fmt::format("Not trustworthy: the machine was busy ({}). Measure again on a quiet one.", busy->title);
+}
+
 std::optional<Section> FailuresSection(const Combined& combined, const ReportContext& context) {
   std::set<uint64_t> seeds;
   for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
@@ -176,8 +185,9 @@ std::vector<std::string> LimitsOf(const Combined& combined) {
   std::vector<std::string> limits;
   if (!seeds.empty() && fewest == 1) {
     limits.push_back(
-        "One seed: intervals of speed are over the iterations of one trial, those of returns over its episodes; how much "
-        "another seed would differ is not measured (sweep.seeds).");
+        "One seed: intervals are of this policy and this run, over episodes and iterations; how much another seed would differ "
+        "is "
+        "not measured (sweep.seeds).");
   } else if (!seeds.empty() && fewest < 10) {
     limits.push_back(
         fmt::format("{} seeds a point at least: intervals are wide, and small differences are not shown by them.", fewest));

@@ -10,6 +10,8 @@
 namespace backplane {
 
 Section FindingsSection(const Diagnosis& diagnosis);
+// Why no time of the batch can be trusted: a headline. Empty: nothing speaks against them.
+std::string WhyVoid(const Diagnosis& diagnosis);
 // Every trial that gave no result, with its reason and the command that runs it again; absent if there is none.
 std::optional<Section> FailuresSection(const Combined& combined, const ReportContext& context);
 // Every update that did not fit its device at first; absent if there is none.
