@@ -35,6 +35,7 @@ struct Rule {
 // Groups by topic, each in a file of its own: findings_GROUP.cpp.
 std::vector<Rule> MachineRules();
 std::vector<Rule> ScalingRules();
+std::vector<Rule> SpeedRules();
 std::vector<Rule> PhaseRules();
 std::vector<Rule> GpuRules();
 std::vector<Rule> TargetRules();

@@ -21,7 +21,7 @@ const std::vector<Rule>& Rules() {
     };
     for (const Group& group :
          {Group{MachineRules, false}, Group{ScalingRules, true}, Group{PhaseRules, true}, Group{GpuRules, true},
-          Group{TargetRules, true}, Group{LearningRules, false}, Group{MeasurementRules, true}}) {
+          Group{TargetRules, true}, Group{LearningRules, false}, Group{MeasurementRules, true}, Group{SpeedRules, true}}) {
       for (Rule& rule : group.rules()) {
         rule.is_of_times |= group.is_of_times;
         all.push_back(std::move(rule));
@@ -94,9 +94,9 @@ void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosi
 
 // Who concluded something from times that are worth nothing says so, and leads no more.
 void VoidTimes(size_t busy, size_t cases, Diagnosis* diagnosis) {
-  diagnosis->why_void =
-      fmt::format("Not trustworthy: other programs wanted the cores while {} of {} {} ran. Repeat on a quiet machine", busy,
-                  cases, cases == 1 ? "setting" : "settings");
+  diagnosis->why_void = fmt::format(
+      "Not trustworthy: the machine was busy, other programs wanted the cores while {} of {} {} ran. Repeat on a quiet one",
+      busy, cases, cases == 1 ? "setting" : "settings");
   const auto is_of_times = [](const Finding& finding) {
     return std::any_of(Rules().begin(), Rules().end(),
                        [&](const Rule& rule) { return rule.info.id == finding.id && rule.is_of_times; });

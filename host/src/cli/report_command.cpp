@@ -64,8 +64,10 @@ int ExplainFinding(const std::string& id) {
 }  // namespace
 
 std::string ReportText(const MadeReport& made, const std::string& program) {
-  std::string text = made.document.title + "\n";
-  for (const std::string& sentence : made.document.verdict) text += Wrapped(sentence, "  ", "    ");
+  const std::vector<std::string>& verdict = made.document.verdict;
+  std::string text = verdict.empty() ? "" : Wrapped(verdict[0], "", "  ");
+  text += "  " + made.document.title + "\n";
+  for (size_t i = 1; i < verdict.size(); ++i) text += Wrapped(verdict[i], "  ", "    ");
   if (const Diagnosis* diagnosis = DiagnosisOf(made.document)) {
     if (!diagnosis->findings.empty()) text += "  findings:\n";
     for (size_t i = 0; i < diagnosis->findings.size() && i < kShownFindings; ++i) text += FindingText(diagnosis->findings[i]);

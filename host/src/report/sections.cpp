@@ -191,8 +191,9 @@ std::vector<std::string> LimitsOf(const Combined& combined) {
   std::vector<std::string> limits;
   if (!seeds.empty() && fewest == 1) {
     limits.push_back(
-        "One seed: intervals of speed are over the iterations of one trial, those of returns over its episodes; how much "
-        "another seed would differ is not measured (sweep.seeds).");
+        "One seed: intervals are of this policy and this run, over episodes and iterations; how much another seed would differ "
+        "is "
+        "not measured (sweep.seeds).");
   } else if (!seeds.empty() && fewest < 10) {
     limits.push_back(
         fmt::format("{} seeds a point at least: intervals are wide, and small differences are not shown by them.", fewest));

@@ -220,25 +220,24 @@ TEST(SpeedupFlat, AStepOfAnotherFactorIsConvertedToADoubling) {
 }
 
 TEST(SpeedupFlat, ConfidenceComesFromTheIntervalOfTheGain) {
-  const auto confidence = [](uint64_t n, double half_width) {
+  const auto confidence = [](uint64_t n, double sd) {
     Batch b;
-    b.Measure("SPS", 1050).Uncertain(n, half_width);
+    b.Measure("SPS", 1050).Seeded(n, n, sd);
     return The("speedup_flat", b.Diagnose()).confidence;
   };
-  EXPECT_THAT(confidence(3, 12), HasSubstr("high: the interval of the gain, 3.3 to 6.7 %, is below 10 %"));
-  EXPECT_THAT(confidence(20, 100), HasSubstr("low: the interval of the gain, -9.5 to 19.5 %, includes 10 %"));
-  EXPECT_THAT(confidence(2, 10), HasSubstr("medium: "));
-  EXPECT_THAT(The("speedup_flat", Batch().Measure("SPS", 1050).Diagnose()).confidence,
-              HasSubstr("low: the gain has no interval"));
+  // By hand: 1.05 x exp(-+ 2.4469 x 0.01 x sqrt(2 / 4)), Student's t with 2 x 3 degrees of freedom; 2.0244 with 2 x 19.
+  EXPECT_THAT(confidence(4, 0.01), HasSubstr("high: the interval of the gain, 3.2 to 6.8 %, is below 10 %"));
+  EXPECT_THAT(confidence(20, 0.2), HasSubstr("low: the interval of the gain, -7.6 to 19.3 %, includes 10 %"));
+  EXPECT_THAT(confidence(2, 0.001), HasSubstr("low: too few seeds"));
+  EXPECT_THAT(The("speedup_flat", Batch().Measure("SPS", 1050).Diagnose()).confidence, HasSubstr("low: too few seeds"));
 }
 
 TEST(SpeedupFlat, BothSidesNeedTheMeasurements) {
   Batch b;
-  b.Measure("SPS", 1050).Uncertain(9, 10);
-  b.combined().trials.front().data.measures.at("SPS").n = 2;
+  b.Measure("SPS", 1050).Seeded(2, 8, 0.005);
   const Finding f = The("speedup_flat", b.Diagnose());
   EXPECT_THAT(f.confidence, HasSubstr("of 2 measurements only"));
-  EXPECT_THAT(f.evidence[0].window, HasSubstr("2 iterations"));
+  EXPECT_THAT(f.evidence[0].window, HasSubstr("2 seeds"));
 }
 
 TEST(SpeedupFlat, SeriesAreNotComparedWithEachOther) {

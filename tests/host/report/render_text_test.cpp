@@ -23,11 +23,11 @@ size_t WidestLine(const std::string& text) {
 }
 
 TEST(RenderText, Golden) {
-  EXPECT_EQ(R"(Parallel efficiency of a small experiment
+  EXPECT_EQ(R"(2 x 1 is the fastest: 1,950 steps/s.
+
+Parallel efficiency of a small experiment
 =========================================
 2026-01-02 03:04 UTC
-
-2 x 1 is the fastest: 1,950 steps/s.
 
 - It uses 97.5 % of what its rows could give.
 
