@@ -137,7 +137,7 @@ class HostKeyReader {
   void RequireReportKind() {
     if (IsGiven("report.kind")) return;
     for (const HostKey& key : HostKeys()) {
-      if (!key.path.starts_with("report.") || !IsGiven(key.path.c_str())) continue;
+      if (!key.path.starts_with("report.") || !IsGiven(key.path.c_str()) || !values_->origin.contains(key.path)) continue;
       const Node* kind = FindPath(root_, "report.kind");
       if (!kind) errors_->Add(PathMark(root_, key.path), "missing key 'report.kind': " + FindHostKey("report.kind")->doc);
       return;

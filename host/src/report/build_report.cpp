@@ -29,6 +29,12 @@ ReportConfig ConfigOf(const ResultSet& set) {
   if (At(report, "kind").is_string()) config.kind = At(report, "kind").get<std::string>();
   if (At(report, "name").is_string()) config.name = At(report, "name").get<std::string>();
   config.baseline = At(report, "baseline");
+  const json& balanced = At(report, "balanced");
+  config.balanced.memory = NumberOf(At(balanced, "memory")).value_or(config.balanced.memory);
+  config.balanced.efficiency = NumberOf(At(balanced, "efficiency"));
+  config.balanced.device_memory = NumberOf(At(balanced, "device_memory"));
+  config.balanced.cpu = NumberOf(At(balanced, "cpu"));
+  config.balanced.gpu = NumberOf(At(balanced, "gpu"));
   config.timing = At(report, "timing").is_boolean() && At(report, "timing").get<bool>();
   config.columns = At(report, "columns");
   config.figures = At(report, "figures");
@@ -52,7 +58,7 @@ std::string KindBySweep(const std::vector<ResultSet>& sets) {
 // Of keys of `report` that decide what a report shows; empty where all sets say the same.
 std::string DisagreementOf(const std::vector<ResultSet>& sets) {
   std::vector<std::string> differing;
-  for (const char* key : {"name", "baseline", "timing", "columns", "figures", "select", "notes"}) {
+  for (const char* key : {"name", "baseline", "balanced", "timing", "columns", "figures", "select", "notes"}) {
     const json& first = At(At(sets.front().config, "report"), key);
     const bool alike =
         std::all_of(sets.begin(), sets.end(), [&](const ResultSet& set) { return At(At(set.config, "report"), key) == first; });

@@ -121,7 +121,7 @@ class Drawer {
 
   Figure Curves(const FigureSpec& spec) const {
     Figure figure = Empty(spec, "Training curves", spec.curves.size());
-    for (const auto& [name, against] : spec.curves) {
+    for (const auto& [name, against, path] : spec.curves) {
       Panel panel;
       panel.title = name;
       panel.x.label = AxisLabel(against);

@@ -84,7 +84,9 @@ class Builder {
 
  private:
   static Combined WithReductions(Combined combined, const ComparisonSpec& spec) {
-    AddReductions(NamesIn(spec), &combined);
+    std::vector<std::string> names;
+    for (const NamedAt& one : NamesIn(spec)) names.push_back(one.name);
+    AddReductions(names, &combined);
     return combined;
   }
 
@@ -107,10 +109,10 @@ class Builder {
   }
 
   static ComparisonSpec Spec(const ReportConfig& report) {
-    std::vector<SpecError> errors;
+    std::vector<KeyError> errors;
     ComparisonSpec spec = ReadComparisonSpec(report, &errors);
     std::string text;
-    for (const SpecError& error : errors) text += (text.empty() ? "" : "\n") + error.path + ": " + error.why;
+    for (const KeyError& error : errors) text += (text.empty() ? "" : "\n") + error.message;
     if (!errors.empty()) throw std::runtime_error(text);
     return spec;
   }

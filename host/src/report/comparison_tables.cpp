@@ -125,7 +125,7 @@ std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
   }
   std::vector<std::string> sentences, of_gpu, others;
   std::set<std::string> said;
-  for (const std::string& name : NamesIn(parts.spec)) {
+  for (const auto& [name, path] : NamesIn(parts.spec)) {
     if (IsMeasured(parts.combined, name) || !said.insert(name).second) continue;
     if (IsDeclared(name)) {
       (resource_measure::IsOfGpu(name) ? of_gpu : others).push_back(name);

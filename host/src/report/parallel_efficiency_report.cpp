@@ -24,7 +24,7 @@ class Builder {
       : sets_(sets),
         context_(context),
         combined_(Combine(sets)),
-        analysis_(AnalyseParallelEfficiency(combined_, context.report.baseline)) {
+        analysis_(AnalyseParallelEfficiency(combined_, context.report.baseline, context.report.balanced)) {
     NamePointsBySize();
     diagnosis_ = Diagnose(combined_, &analysis_, context.option_help);
     AddTryCommands(sets, context.program, &diagnosis_);
