@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/balanced_limits.hpp"
 #include "analysis/combine.hpp"
+#include "config/experiment.hpp"
 #include "statistics/log_speed.hpp"
 
 namespace backplane {

@@ -98,6 +98,7 @@ int RunCommand(const RunArgs& args) {
   request.fresh = args.fresh;
   request.accept_change = args.accept_change;
   request.skip_invalid = args.skip_invalid;
+  request.check_names = MisnamedMeasures;
   request.quiet = args.quiet;
   request.only_failed = args.only_failed;
   request.only_damaged = args.only_damaged;

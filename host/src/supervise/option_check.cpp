@@ -80,6 +80,7 @@ class Checker {
     std::error_code error;
     std::filesystem::remove(folder(), error);  // if nothing is left in it
     SpeakForUnasked(trials);
+    if (answered_.size() == plan_.points.size()) report_.recorded = recorded_;
     const auto first = [](const FailedCheck& check) { return check.trials.front(); };
     std::sort(report_.failed.begin(), report_.failed.end(),
               [&](const FailedCheck& a, const FailedCheck& b) { return first(a) < first(b); });
@@ -222,6 +223,10 @@ class Checker {
 
   void Answered(const Question& question, const TrialCheck& check, const std::filesystem::path& dir) {
     if (check.rollout_steps > 0) NoteUnreached(question, check.rollout_steps);
+    if (check.outcome == "ok") {
+      recorded_.insert(check.records.begin(), check.records.end());
+      for (const size_t trial : question.trials) answered_.insert(plan_.trials[trial].point);
+    }
     if (check.outcome == "ok" || check.outcome == "oom" || check.outcome == "killed") return;
     Fail(question, check.outcome, check.error, dir);
     report_.failed.back().path = check.path;
@@ -295,7 +300,9 @@ class Checker {
   Slots& slots_;
   std::vector<std::unique_ptr<Question>> questions_;
   size_t processes_ = 0;
-  std::set<size_t> unasked_;  // trials beyond what is asked for
+  std::set<size_t> unasked_;   // trials beyond what is asked for
+  std::set<size_t> answered_;  // points that are ok
+  std::set<std::string> recorded_;
   CheckedOptions report_;
 };
 

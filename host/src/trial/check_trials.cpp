@@ -15,6 +15,7 @@
 #include "trial/learner_state.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
+#include "trial/recorded_names.hpp"
 
 namespace backplane {
 namespace {
@@ -97,10 +98,11 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
     std::fprintf(stderr, "%s: %s\n", id.c_str(), text.c_str());
   });
   FailedWith failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
+  const std::vector<std::string> records = failed.exit == kExitOk ? RecordedNames(&parts) : std::vector<std::string>();
   if (failed.exit == kExitOk && spec.start_from) failed = TryToStart(spec, folder, &parts, status, cancelled);
   const uint64_t steps = failed.exit == kExitOk ? StepsOfARollout(spec, &parts) : 0;
   if (failed.exit == kExitOk) failed = TryToEnd(&parts);
-  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "", steps};
+  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "", steps, records};
   if (failed.outcome == "config") {
     std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
     // The place of the error is an option of the plugin that complains; another's is only pointed out.
@@ -135,7 +137,8 @@ nlohmann::json ToJson(const TrialCheck& check) {
           {"error", check.error},
           {"path", check.path},
           {"place", check.place},
-          {"rollout_steps", check.rollout_steps}};
+          {"rollout_steps", check.rollout_steps},
+          {"records", check.records}};
 }
 
 std::string CheckBegins(const std::string& trial_id) { return "checking " + trial_id; }
@@ -154,6 +157,10 @@ std::optional<TrialCheck> TrialCheckFromLine(const std::string& line) {
   TrialCheck check{text("checked"), text("outcome"), text("plugin"), text("error"), text("path"), text("place")};
   const auto steps = json.find("rollout_steps");
   if (steps != json.end() && steps->is_number_unsigned()) check.rollout_steps = steps->get<uint64_t>();
+  if (const auto records = json.find("records"); records != json.end() && records->is_array()) {
+    for (const nlohmann::json& name : *records)
+      if (name.is_string()) check.records.push_back(name.get<std::string>());
+  }
   return check.trial_id.empty() || check.outcome.empty() ? std::nullopt : std::optional(std::move(check));
 }
 

@@ -15,6 +15,18 @@
 
 namespace backplane::seq2seq {
 
+namespace {
+
+constexpr bp::MetricInfo kMetrics[] = {
+    {"train/loss", "nat", -1, "cross-entropy per label token, as it was learned from"},
+    {"train/grad_norm", nullptr, 0, "global norm before clipping"},
+    {"train/lr", nullptr, 0, "learning rate"},
+    {"train/real_tokens", "tokens", 0, "source and label tokens of an update"},
+    {"train/padded_tokens", "tokens", 0, "the same with padding: what was computed"},
+};
+
+}  // namespace
+
 Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, EnvShape(setup.env)) {}
 
 Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
@@ -24,7 +36,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
       seed_(setup.seed),
       chosen_(ChooseConfig(setup.config, options_, shape)),
       generate_(ChooseGeneration(setup.config, chosen_.generation, shape)),
-      metrics_(setup.host) {
+      metrics_(setup.host, kMetrics) {
   TellIgnored(setup.host, setup.config);
   options_.save_pretrained = InTrialFolder(setup.host, options_.save_pretrained);
   torch_common::MeterCpuMemory();
@@ -164,11 +176,11 @@ void Learner::Update() {
                                         " is not finite; a smaller learning_rate or a longer warm-up may help");
     }
   }
-  metrics_.Record("train/loss", loss, "nat", -1, "cross-entropy per label token, as it was learned from");
-  metrics_.Record("train/grad_norm", norm, nullptr, 0, "global norm before clipping");
-  metrics_.Record("train/lr", lr, nullptr, 0, "learning rate");
-  metrics_.Record("train/real_tokens", real_tokens_, "tokens", 0, "source and label tokens of an update");
-  metrics_.Record("train/padded_tokens", padded_tokens_, "tokens", 0, "the same with padding: what was computed");
+  metrics_.Record("train/loss", loss);
+  metrics_.Record("train/grad_norm", norm);
+  metrics_.Record("train/lr", lr);
+  metrics_.Record("train/real_tokens", real_tokens_);
+  metrics_.Record("train/padded_tokens", padded_tokens_);
   real_tokens_ = padded_tokens_ = 0;
 }
 

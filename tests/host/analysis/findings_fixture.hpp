@@ -172,6 +172,7 @@ class Batch {
       std::optional<size_t>& baseline = p.series[s.series].baseline;
       if (!baseline) baseline = i;
       s.speedup = s.sps->value / p.settings[*baseline].sps->value;
+      s.efficiency_pct = 100 * *s.speedup / static_cast<double>(s.parallelism());
       s.core_efficiency_pct = 100 * *s.speedup / static_cast<double>(std::min<uint64_t>(s.num_env_runners, s.cores));
     }
     return p;

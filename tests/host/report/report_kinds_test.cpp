@@ -12,6 +12,7 @@
 namespace backplane {
 namespace {
 
+using ::testing::ElementsAre;
 using test_support::At;
 using test_support::AttachmentOf;
 using test_support::Context;
@@ -179,6 +180,20 @@ TEST(ComparisonReport, WhatThisMachineDoesNotHaveIsLeftOut) {
   for (const Column& column : table.columns)
     if (column.in_text) titles.push_back(column.title);
   EXPECT_EQ(titles, (std::vector<std::string>{"point", "SPS", "zzz", "seeds", "remark"}));
+}
+
+TEST(ComparisonReport, StepsOfAnEpisodeStandBesideItsSeconds) {
+  TrialData trial = Trial(1, 1, 1000);
+  trial.measures["seconds_per_episode"] = test_support::Single(2);
+  trial.measures["steps_per_episode"] = test_support::Single(120);
+  const Document document =
+      ComparisonReport({Set({trial})}, Context("comparison", {{"columns", {"seconds_per_episode", "SPS"}}}));
+  std::vector<std::string> titles;
+  const Table& results = TableOf(document, "results");
+  for (const Column& column : results.columns)
+    if (column.in_text) titles.push_back(column.title);
+  EXPECT_THAT(titles, ElementsAre("point", "seconds_per_episode", "steps_per_episode", "SPS", "seeds", "remark"));
+  EXPECT_EQ(NumberAt(results, 0, "steps_per_episode"), 120);
 }
 
 TEST(ComparisonReport, ACurveOfOneValueIsALevelAsWideAsTheOthers) {

@@ -53,7 +53,7 @@ TEST(RecommendedFile, WritesNoFileOfTheBatchItCameFrom) {
 
 TEST(RecommendedFile, HoldsNoBudgetAndSaysSo) {
   nlohmann::json config = test_support::ConfigWith(1, 1, 0);
-  config["budget"] = {{"iterations", 3}};
+  config["budget"]["iterations"] = 3;
   const std::string file = RecommendedFile(config, "_selected", {"first", ""});
   EXPECT_FALSE(Contains(file, "\nbudget:")) << file;
   EXPECT_TRUE(file.starts_with("# first\n# The setting without a budget")) << file;
