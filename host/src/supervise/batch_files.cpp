@@ -14,7 +14,6 @@
 namespace backplane {
 namespace {
 
-
 // One experiment of the plan for each pair of env and learner in it, told apart by their files: a plan may have thousands of
 // points, and few pairs.
 std::vector<LoadedExperiment> DistinctPlugins(const Plan& plan) {
@@ -186,7 +185,8 @@ void WriteBatchFiles(const BatchRequest& request) {
                                                            {"config_file", request.config_file.string()},
                                                            {"preset", request.plan.base.experiment.preset.value_or("")},
                                                            {"set", request.set},
-                                                           {"sweep", request.sweep}}
+                                                           {"sweep", request.sweep},
+                                                           {"arguments", request.arguments}}
                                                 .dump(kJsonIndent));
 }
 
