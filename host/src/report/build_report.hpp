@@ -26,8 +26,7 @@ struct MadeReport {
 // Throws std::runtime_error: no results folder, another schema, report kinds that differ, a folder that can not be written.
 MadeReport MakeReport(const ReportRequest& request);
 
-// The output.report_dir that the sets name, if they do not name several; OUT/report for a single set; else a folder of these
-// sets alone: outputs/A+B_1f3a09_report, of their folders' names and a hash of their places.
+// output.report_dir where all sets agree on one; OUT/report for a single set; else outputs/<experiment>_report.
 std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets);
 
 }  // namespace backplane

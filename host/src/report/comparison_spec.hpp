@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "config/loader.hpp"
+#include "config/experiment.hpp"
 #include "sweep/expression.hpp"
 
 namespace backplane {
@@ -26,14 +26,12 @@ struct MeasureSpec {
   int direction = 0;  // 1 up is better, -1 down
   int digits = 4;
   bool detail = false;  // not among the columns of text and figures
-  std::string path;     // where it stands in the file: "report.columns.1"
   bool IsOneName() const { return expression.paths().size() == 1 && expression.paths().front() == expression.text(); }
 };
 
 struct CurveSpec {
   std::string name;
   std::string against;  // env_steps, iteration, time_s, or NAME@sum: the sum of another curve so far
-  std::string path;     // where it stands in the file
 };
 // NAME of "NAME@sum".
 std::optional<std::string> SumAxis(const std::string& axis);
@@ -63,19 +61,18 @@ struct ComparisonSpec {
   std::vector<std::string> notes;  // sentences of the file's author, among the report's limits
 };
 
-// Every name that columns, figures and the selection look up in a trial, and where it stands in the file. Without curves, of
-// which a trial may have none: those are in CurvesIn.
-struct NamedAt {
-  std::string name, path;
+struct SpecError {
+  std::string path;  // "report.columns"
+  std::string why;   // "entry 2: ..."
 };
-std::vector<NamedAt> NamesIn(const ComparisonSpec& spec);
-std::vector<NamedAt> CurvesIn(const ComparisonSpec& spec);
 
-// What the host itself measures, whatever the plugins are, and its direction and unit are known.
-std::vector<std::string> HostMeasures();
+// Every name that columns, figures and the selection look up in a trial.
+std::vector<std::string> NamesIn(const ComparisonSpec& spec);
+
+// Whether the host itself measures it, whatever the plugins are.
 bool IsHostMeasure(const std::string& name);
 
 // Columns that are not given have defaults. Every error is reported; what is returned then is incomplete.
-ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<KeyError>* errors);
+ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<SpecError>* errors);
 
 }  // namespace backplane

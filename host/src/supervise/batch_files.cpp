@@ -14,6 +14,7 @@
 namespace backplane {
 namespace {
 
+
 // One experiment of the plan for each pair of env and learner in it, told apart by their files: a plan may have thousands of
 // points, and few pairs.
 std::vector<LoadedExperiment> DistinctPlugins(const Plan& plan) {
@@ -185,8 +186,7 @@ void WriteBatchFiles(const BatchRequest& request) {
                                                            {"config_file", request.config_file.string()},
                                                            {"preset", request.plan.base.experiment.preset.value_or("")},
                                                            {"set", request.set},
-                                                           {"sweep", request.sweep},
-                                                           {"arguments", request.arguments}}
+                                                           {"sweep", request.sweep}}
                                                 .dump(kJsonIndent));
 }
 

@@ -40,9 +40,7 @@ class Learner : public bp::DataLearner {
   Options options_;
   EnvShape shape_;
   uint64_t seed_;
-  Chosen chosen_;
-  const BartConfig& config_ = chosen_.network;
-  GenerateOptions generate_;
+  BartConfig config_;
   std::unique_ptr<Model> model_;
   bp::LearnerSpec spec_;
   bp::Metrics metrics_;

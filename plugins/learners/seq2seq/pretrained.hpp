@@ -1,8 +1,6 @@
 // A model folder of HuggingFace: config.json and model.safetensors.
 #pragma once
 
-#include <string>
-
 #include "layout.hpp"
 
 namespace backplane::seq2seq {
@@ -12,10 +10,8 @@ namespace backplane::seq2seq {
 // sentence.
 void ReadWeights(const std::string& folder, const Layout& layout, float* out);
 
-// Makes the folder and writes the weights, then the config, then `generation` as generation_config.json where it is not empty,
-// each file whole or not at all. `weights` [layout.size()].
-void SavePretrained(const std::string& folder, const BartConfig& config, const Layout& layout, const float* weights,
-                    const std::string& generation = "");
+// Makes the folder and writes the weights, then the config, each file whole or not at all. `weights` [layout.size()].
+void SavePretrained(const std::string& folder, const BartConfig& config, const Layout& layout, const float* weights);
 
 // Where training starts from nothing: normal(0, init_std), biases 0, LayerNorms 1, the embedding of the padding token 0.
 void InitWeights(const BartConfig& config, const Layout& layout, uint64_t seed, float* out);
