@@ -31,7 +31,8 @@ TEST_F(BenchCommand, MeasuresTheFileAsItIs) {
   Write("walk.yaml", WalkWithoutSweep());
   const Finished bench = Run("bench walk.yaml --seconds 0.3");
   ASSERT_EQ(bench.exit, 0) << bench.err;
-  EXPECT_THAT(bench.out, AllOf(HasSubstr("machine: "), HasSubstr("cores granted: "), HasSubstr("as_it_is"), HasSubstr("steps/s")));
+  EXPECT_THAT(bench.out,
+              AllOf(HasSubstr("machine: "), HasSubstr("cores granted: "), HasSubstr("as_it_is"), HasSubstr("steps/s")));
   EXPECT_THAT(bench.out, Not(HasSubstr("fastest: "))) << "there is nothing to choose from";
   const Finished again = Run("bench walk.yaml --seconds 0.1");
   EXPECT_EQ(again.exit, 0) << again.err;
@@ -61,8 +62,8 @@ TEST_F(BenchCommand, TheFastestIsTheWholeExperimentAgain) {
   ASSERT_EQ(Run("bench walk.yaml --batch 1,64 --seconds 0.3 --json").exit, 0);
   EXPECT_THAT(ReadFile(dir_ / "outputs/bench_walk/report/best.yaml"),
               AllOf(HasSubstr("experiment: walk_best\n"), HasSubstr("dir: outputs/walk_best\n"),
-                    HasSubstr("num_envs_per_env_runner: 64\n"), HasSubstr("env_steps: 100000000\n"),
-                    HasSubstr("episodes: 5\n"), HasSubstr("checkpoint:\n  every_iterations: 1\n")));
+                    HasSubstr("num_envs_per_env_runner: 64\n"), HasSubstr("env_steps: 100000000\n"), HasSubstr("episodes: 5\n"),
+                    HasSubstr("checkpoint:\n  every_iterations: 1\n")));
   const Finished check = Run("config check outputs/bench_walk/report/best.yaml --file-only");
   EXPECT_EQ(check.exit, 0) << check.err;
 }
@@ -85,8 +86,8 @@ TEST_F(BenchCommand, TriesAPresetBesideTheFile) {
 }
 
 TEST_F(BenchCommand, OfPhasesTheFirstIsMeasured) {
-  Write("walk.yaml", WalkWithoutSweep() +
-                         "phases: [{name: near, learner.options.horizon: 32}, {name: far, learner.options.horizon: 96}]\n");
+  Write("walk.yaml",
+        WalkWithoutSweep() + "phases: [{name: near, learner.options.horizon: 32}, {name: far, learner.options.horizon: 96}]\n");
   const Finished bench = Run("bench walk.yaml --all --batch 1 --out speed/ --seconds 0.2");
   ASSERT_EQ(bench.exit, 0) << bench.err;
   EXPECT_THAT(bench.err, HasSubstr("of the file's phases the first is measured: near"));

@@ -17,7 +17,8 @@ class Candidates : public ProgramTest {
                           const std::string& more = "budget: {iterations: 6}\n") {
     return "experiment: " + name + "\nenv: {plugin: cartpole}\nlearner: {plugin: climbs, options: {" + options +
            "}}\nrollout: {num_env_runners: 3, num_envs_per_env_runner: 4}\n"
-           "plugin_path: [" BACKPLANE_BINARY_DIR "/tests/fixtures/plugins]\n" + more;
+           "plugin_path: [" BACKPLANE_BINARY_DIR "/tests/fixtures/plugins]\n" +
+           more;
   }
   Finished RunText(const std::string& name, const std::string& text, const std::string& more = "") {
     Write(name + ".yaml", text);
@@ -47,9 +48,9 @@ TEST_F(Candidates, GiveTheSameWeightsForAnyThreadsRowsAndChunk) {
   std::vector<std::string> weights;
   std::vector<nlohmann::json> lines;
   int n = 0;
-  for (const char* setting : {"rollout.threads=1", "rollout.threads=2", "rollout.threads=3", "rollout.num_env_runners=1",
-                              "rollout.num_envs_per_env_runner=16", "rollout.chunk_rows=1", "learner.options.chunk=1",
-                              "learner.options.chunk=7"}) {
+  for (const char* setting :
+       {"rollout.threads=1", "rollout.threads=2", "rollout.threads=3", "rollout.num_env_runners=1",
+        "rollout.num_envs_per_env_runner=16", "rollout.chunk_rows=1", "learner.options.chunk=1", "learner.options.chunk=7"}) {
     const std::string name = "same" + std::to_string(n++);
     const Finished run = RunText(name, Text(name), std::string("--set ") + setting);
     ASSERT_EQ(run.exit, 0) << run.err;
@@ -79,7 +80,8 @@ TEST_F(Candidates, OfALearnerThatIsNotRowExactGiveTheSameForAnyThreads) {
 }
 
 TEST_F(Candidates, ABudgetOfEnvStepsEndsTheTrialAfterTheIterationThatReachesIt) {
-  const Finished run = RunText("budget", Text("budget", "max_steps: 5", "budget: {env_steps: 700}\nevaluation: {episodes: 0}\n"));
+  const Finished run =
+      RunText("budget", Text("budget", "max_steps: 5", "budget: {env_steps: 700}\nevaluation: {episodes: 0}\n"));
   ASSERT_EQ(run.exit, 0) << run.err;
   const nlohmann::json result = Result("budget");
   EXPECT_EQ(result["env_steps"], 3 * 24 * 2 * 5) << "no pole falls within 5 steps";

@@ -1,5 +1,4 @@
 #include "oracle.hpp"
-#include "places.hpp"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -9,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+
+#include "places.hpp"
 
 namespace backplane::parity {
 

@@ -78,9 +78,9 @@ enum { BP_ACT_EXPLORE = 0, BP_ACT_GREEDY = 1 };
 typedef struct bp_act {
   uint32_t struct_size, flags;  // BP_ACT_*
   uint64_t begin, end, row_base;
-  uint64_t seed, step;       // noise of row r: bp_seed(seed, BP_PURPOSE_ACT, row_base + r, step)
-  bp_tensor* const* in;      // spec.act_in order
-  bp_tensor* const* out;     // spec.act_out order
+  uint64_t seed, step;    // noise of row r: bp_seed(seed, BP_PURPOSE_ACT, row_base + r, step)
+  bp_tensor* const* in;   // spec.act_in order
+  bp_tensor* const* out;  // spec.act_out order
   // [rows], by absolute row, while candidates are evaluated: the candidate whose policy acts in the row, -1 for a row at rest,
   // whose action is not used. NULL: the learner's own policy.
   const int32_t* candidate;
@@ -95,14 +95,14 @@ enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PARTIAL = 2, BP_DELIVERY_PROBE
 // They stay valid through the following TICKs, until the next collecting request. With an env on a device all lie there but
 // final_index; the same holds for the tensors of `act`.
 //
-// An EVALUATE request plays candidates x episodes_each jobs, each an episode of one candidate from its own seed, acting GREEDY. It
-// delivers fitness float64 [candidates, episodes_each], the undiscounted sum of an episode's rewards in the order of time (of
-// all agents), ep_length int64 of the same shape, and with BP_LEARNER_OBS_MOMENTS obs_count, obs_mean, obs_m2 as above, over
-// all states acted on in all jobs. Rows of one call are at different steps of their episodes: bp_act.step is 0, and a job must
-// not depend on the row that plays it. If the learner is ROW_EXACT, a row whose job has ended takes the next one at once, in
-// whatever row, call and thread; only rows with a job are in a call, and results are the same bytes for any rows, threads and
-// `chunk`. If not, jobs are given to rows in waves, row after row, and `act` gets whole chunks of rows until the last job of
-// the chunk has ended; results are then the same for any threads.
+// An EVALUATE request plays candidates x episodes_each jobs, each an episode of one candidate from its own seed, acting GREEDY.
+// It delivers fitness float64 [candidates, episodes_each], the undiscounted sum of an episode's rewards in the order of time
+// (of all agents), ep_length int64 of the same shape, and with BP_LEARNER_OBS_MOMENTS obs_count, obs_mean, obs_m2 as above,
+// over all states acted on in all jobs. Rows of one call are at different steps of their episodes: bp_act.step is 0, and a job
+// must not depend on the row that plays it. If the learner is ROW_EXACT, a row whose job has ended takes the next one at once,
+// in whatever row, call and thread; only rows with a job are in a call, and results are the same bytes for any rows, threads
+// and `chunk`. If not, jobs are given to rows in waves, row after row, and `act` gets whole chunks of rows until the last job
+// of the chunk has ended; results are then the same for any threads.
 //
 // A DATA request (ext/source.h) is answered by `count` deliveries, the micro-batches `index` 0 .. count-1 of one group, the
 // longest items first when sorted: the source's channels by name, [n, ...] with n <= micro_batch, cut to the longest item of

@@ -150,8 +150,8 @@ std::string NotMeasured(const Case& c, const std::string& measure) {
   return fmt::format("{} was not measured: {}", measure, resource_measure::IsOfGpu(measure) ? "no GPU data" : why());
 }
 
-std::vector<Case> CasesOf(const Combined& combined, const ParallelEfficiency* parallel,
-                          const std::vector<OptionHelp>& options, bool out_of_memory) {
+std::vector<Case> CasesOf(const Combined& combined, const ParallelEfficiency* parallel, const std::vector<OptionHelp>& options,
+                          bool out_of_memory) {
   std::vector<Case> cases;
   std::map<std::pair<size_t, std::string>, size_t> places;
   for (size_t i = 0; i < combined.trials.size(); ++i) {

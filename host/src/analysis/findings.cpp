@@ -13,7 +13,8 @@ namespace {
 const std::vector<Rule>& Rules() {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
-    for (std::vector<Rule> (*group)() : {MachineRules, ScalingRules, PhaseRules, GpuRules, TargetRules, LearningRules, MeasurementRules}) {
+    for (std::vector<Rule> (*group)() :
+         {MachineRules, ScalingRules, PhaseRules, GpuRules, TargetRules, LearningRules, MeasurementRules}) {
       for (Rule& rule : group()) all.push_back(std::move(rule));
     }
     return all;

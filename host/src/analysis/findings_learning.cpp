@@ -30,7 +30,8 @@ std::vector<Window> WindowsOf(const std::vector<CurvePoint>& curve) {
     std::vector<double> values;
     for (size_t i = begin; i < begin + length; ++i) values.push_back(finite[i].value);
     const Number mean = Mean(values, "iterations");
-    windows.push_back({mean.value, std::pow(mean.sd.value_or(0), 2) / static_cast<double>(length), finite[begin + length - 1].iteration});
+    windows.push_back(
+        {mean.value, std::pow(mean.sd.value_or(0), 2) / static_cast<double>(length), finite[begin + length - 1].iteration});
   }
   return windows;
 }
@@ -96,7 +97,8 @@ RuleVerdict OutOfMemory(const Case& c) {
     AddHalved(c, kRowsPath, "[1,)", &f.fixes);
   } else {
     f.title = fmt::format("{:g} items at once did not fit the device, {:g} did", shrink->before, shrink->after);
-    f.evidence = {{"items at once", shrink->after, shrink->before, "items", fmt::format("since iteration {:g}", shrink->iteration)}};
+    f.evidence = {
+        {"items at once", shrink->after, shrink->before, "items", fmt::format("since iteration {:g}", shrink->iteration)}};
     f.effect = "The same update from the start, without attempts that fail";
   }
   f.confidence = "high: it happened";
@@ -109,8 +111,8 @@ RuleVerdict OutOfMemory(const Case& c) {
 std::vector<Rule> LearningRules() {
   return {
       {{"unstable_learning",
-        "of what the return gained from the first eighth of the iterations to the best eighth, the last eighth has lost > 50 %, and "
-        "gain and loss are > 3 standard errors",
+        "of what the return gained from the first eighth of the iterations to the best eighth, the last eighth has lost "
+        "> 50 %, and gain and loss are > 3 standard errors",
         "The policy was changed by more than the data of an iteration tell: what was learned is overwritten.",
         "what the options declare to help: a smaller step, less noise",
         "50 % and 3: this project, without a published source."},

@@ -19,8 +19,8 @@ uint64_t ItemsOf(EnvInstance& env);
 
 class ItemGroup {
  public:
-  // Of an env that is a source. Throws TrialFailure where its LENGTH channels name no channel of an item, or a LENGTH is not one
-  // int32 or a WEIGHT not one float32 of a row.
+  // Of an env that is a source. Throws TrialFailure where its LENGTH channels name no channel of an item, or a LENGTH is not
+  // one int32 or a WEIGHT not one float32 of a row.
   explicit ItemGroup(EnvInstance& env);
   ItemGroup(const ItemGroup&) = delete;
 

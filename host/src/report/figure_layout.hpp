@@ -49,8 +49,8 @@ inline constexpr double kKeySample = 2.6;  // em: the sample and the space to it
 struct PanelLayout {
   Box plot;  // within the axes
   AxisFrame x, y;
-  double tick_angle = 0;    // of the x axis
-  bool empty = false;       // nothing to plot: no ticks
+  double tick_angle = 0;          // of the x axis
+  bool empty = false;             // nothing to plot: no ticks
   std::vector<TextLayout> texts;  // all but ticks and key
   std::optional<KeyLayout> key;
   bool is_table = false;

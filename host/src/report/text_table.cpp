@@ -12,10 +12,10 @@ namespace backplane {
 namespace {
 
 constexpr size_t kColumnGap = 2, kGutter = 2;  // between columns; before the first, for the "*"
-constexpr size_t kNarrowestWords = 16;   // to which a column of words is folded
-constexpr size_t kWidestWord = 30;       // for whose sake the first column stays wider
-constexpr size_t kWidestWords = 24;      // of a further column that stays in a table that does not fit
-constexpr size_t kWidestHeading = 14;    // of a column of numbers; a longer heading takes more lines
+constexpr size_t kNarrowestWords = 16;         // to which a column of words is folded
+constexpr size_t kWidestWord = 30;             // for whose sake the first column stays wider
+constexpr size_t kWidestWords = 24;            // of a further column that stays in a table that does not fit
+constexpr size_t kWidestHeading = 14;          // of a column of numbers; a longer heading takes more lines
 
 struct Layout {
   const TableText& table;

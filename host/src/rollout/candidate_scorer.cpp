@@ -33,9 +33,10 @@ void CandidateScorer::Check(const bp_request& request, const EnvInstance& env, c
     throw TrialFailure(status, learner.id(), "asks for an evaluation of candidates: " + why);
   };
   if (env.resets_itself())
-    refuse(BP_E_UNSUPPORTED, fmt::format("wanted an env that the host resets with the seeds it is given, found {}, which resets "
-                                         "itself (NATIVE_AUTORESET)",
-                                         env.id()));
+    refuse(BP_E_UNSUPPORTED,
+           fmt::format("wanted an env that the host resets with the seeds it is given, found {}, which resets "
+                       "itself (NATIVE_AUTORESET)",
+                       env.id()));
   if (asked.candidates < 1 || asked.candidates > std::numeric_limits<int32_t>::max())
     refuse(BP_E_INTERNAL, fmt::format("wanted 1 to 2147483647 candidates, found {}", asked.candidates));
   if (asked.episodes_each < 1 || asked.episodes_each > std::numeric_limits<int32_t>::max())
@@ -234,8 +235,8 @@ void CandidateScorer::Step(Hand& hand, PhaseClock& clock, bool watched) {
 void CandidateScorer::Act(const RowRange& rows, bool watched) {
   std::optional<Watch> watch;
   if (watched) watch = WatchCall(learner_.id(), "act", rows.begin, rows.end, slot_.OfAct());
-  const bp_act act{sizeof(bp_act), BP_ACT_GREEDY,   rows.begin,       rows.end, 0, seed_, 0, slot_.act_in(),
-                   slot_.act_out(), candidate_.data(), nullptr};
+  const bp_act act{sizeof(bp_act), BP_ACT_GREEDY,   rows.begin,        rows.end, 0, seed_, 0,
+                   slot_.act_in(), slot_.act_out(), candidate_.data(), nullptr};
   if (const bp_status status = learner_.Act(act); status != BP_OK) learner_.Fail(status, "act");
   if (watch) watch->Compare();
 }
@@ -272,8 +273,8 @@ bool CandidateScorer::Keep(uint64_t row) {
   return player.ended;
 }
 
-// A hand that got rows of another one may hold more than it is to play side by side; the rest stay free. No job is left without a
-// row for that: a row at play takes the next one when its own has ended, and a hand with nothing at play has room.
+// A hand that got rows of another one may hold more than it is to play side by side; the rest stay free. No job is left without
+// a row for that: a row at play takes the next one when its own has ended, and a hand with nothing at play has room.
 bool CandidateScorer::HasRoom(const Hand& hand) const { return !hand.free.empty() && hand.rows.size() < chunk_rows_; }
 
 // Fills free rows with jobs, as long as there are.

@@ -24,8 +24,8 @@ void CandidateScorer::RefuseReward(uint64_t row) {
   run_.Stop();
   const uint64_t job = players_[row].job, candidate = job / episodes_each_;
   const int64_t step = players_[row].length;
-  std::string sentence = fmt::format("the reward of candidate {} is not a finite number at step {} of its episode {}", candidate,
-                                     step, job % episodes_each_);
+  std::string sentence = fmt::format("the reward of candidate {} is not a finite number at step {} of its episode {}",
+                                     candidate, step, job % episodes_each_);
   int64_t found_at = 0;
   if (const auto source = ReplayForNonFinite(row, job, step, &found_at)) {
     const std::string when = found_at > 0 ? fmt::format("at step {}", found_at) : "at the start";

@@ -1,5 +1,5 @@
-// What the jobs of an evaluation of candidates have given, and what the learner gets of it. A job is one episode of one candidate.
-// Sums over jobs are taken in their order, so that they do not depend on who played what.
+// What the jobs of an evaluation of candidates have given, and what the learner gets of it. A job is one episode of one
+// candidate. Sums over jobs are taken in their order, so that they do not depend on who played what.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace backplane {
 
 class CandidateScores {
  public:
-  // `infos`: numbers that an env tells of an episode. `observed`: numbers of an observation, of all of which moments are kept; 0:
-  // none are.
+  // `infos`: numbers that an env tells of an episode. `observed`: numbers of an observation, of all of which moments are kept;
+  // 0: none are.
   CandidateScores(size_t infos, uint64_t observed) : infos_(infos), observed_(observed) {}
 
   // Makes room for all jobs. [control]

@@ -38,8 +38,8 @@ class Evaluator {
     kUniform,      // drawn evenly from the action space, by the numbers that the learner's own noise would have
   };
   // Row by row the same starts for every policy. Throws TrialFailure (BP_E_CANCELLED when cancelled).
-  // clocks[i] belongs to runner i and counts the time as Phase::kEval, clocks[0], the caller's, also if it did not run before. It
-  // is idle while only others still play.
+  // clocks[i] belongs to runner i and counts the time as Phase::kEval, clocks[0], the caller's, also if it did not run before.
+  // It is idle while only others still play.
   EvaluationResult Play(Policy policy, std::vector<PhaseClock>& clocks);
   // `look` is called after the reset and after every step, before a row that has ended starts anew. With one row, these are the
   // states of its episode; with several chunks it is called by several threads.

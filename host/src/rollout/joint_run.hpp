@@ -19,7 +19,7 @@ class JointRun {
   bool Run(const Runners& runners, std::vector<PhaseClock>& clocks, const std::function<void(unsigned, PhaseClock&)>& work);
   // For work to look at between two steps; it then returns.
   bool stopped() const { return stop_.load(); }  // [any]
-  void Stop() { stop_ = true; }                   // [any]
+  void Stop() { stop_ = true; }                  // [any]
   // How well the last Run used its runners.
   const PoolUse& use() const { return use_; }
 

@@ -56,8 +56,9 @@ std::string NotFinite(const ChannelBuffer& buffer, uint64_t lead, uint64_t index
 
 NonFinite Found(const Observed& channel, uint64_t step, uint64_t row, uint64_t index) {
   const std::string when = step > 0 ? fmt::format("at step {}", step) : "at the start";
-  return {step, row,
-          fmt::format("{} {} of the rollout", NotFinite(*channel.buffer, channel.lead, index, fmt::format("row {}", row)), when)};
+  return {
+      step, row,
+      fmt::format("{} {} of the rollout", NotFinite(*channel.buffer, channel.lead, index, fmt::format("row {}", row)), when)};
 }
 
 // Among the last observations of a chunk's episodes, which the next episodes' first ones have replaced in the buffers.

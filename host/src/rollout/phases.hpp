@@ -77,9 +77,9 @@ class PhaseClock {
   }
   // Each span that ends is added to `trace` too, which outlives its use; NULL: no longer. While the thread rests, or by itself.
   void TraceInto(PhaseTrace* trace) { trace_ = trace; }
-  bool running() const { return Get(running_); }                                  // [any]
-  Phase current() const { return Get(phase_); }                                   // [any]
-  int64_t since_ns() const { return Get(since_); }                                // when the running phase began; [any]
+  bool running() const { return Get(running_); }    // [any]
+  Phase current() const { return Get(phase_); }     // [any]
+  int64_t since_ns() const { return Get(since_); }  // when the running phase began; [any]
   // Of the spans that ended; [any]. Sums are below 0 where the clock was set back (clocks.hpp): the time of the span before it
   // was counted too long by as much, so that spans are added up as they are, and looked at only here.
   int64_t ns(Phase phase) const { return std::max<int64_t>(Get(ns_[static_cast<size_t>(phase)]), 0); }

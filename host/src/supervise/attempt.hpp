@@ -62,7 +62,7 @@ class Attempt {
  private:
   void Stopped(StopReason reason);
   std::filesystem::path Here() const;  // the attempt's folder, also after it was moved
-  std::string LastWords() const;  // empty: none
+  std::string LastWords() const;       // empty: none
   nlohmann::json Record(nlohmann::json record, const Verdict& verdict, const JobEnd& end) const;
 
   AttemptPlace place_;

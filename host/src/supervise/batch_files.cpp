@@ -14,7 +14,6 @@
 namespace backplane {
 namespace {
 
-
 // One experiment of the plan for each pair of env and learner in it, told apart by their files: a plan may have thousands of
 // points, and few pairs.
 std::vector<LoadedExperiment> DistinctPlugins(const Plan& plan) {

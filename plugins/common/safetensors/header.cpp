@@ -38,7 +38,7 @@ constexpr int kMaxDepth = 4;
 json Parse(std::string_view text) {
   if (text.empty() || text.front() != '{') Refuse("the header should begin with '{'");
   if (text.find('\0') != text.npos) Refuse("the header is no JSON: it holds a zero byte");  // where the parser would stop
-  std::vector<std::set<std::string>> keys;                                                // of the objects that are open
+  std::vector<std::set<std::string>> keys;                                                  // of the objects that are open
   const auto look = [&](int depth, json::parse_event_t event, json& value) {
     if (depth > kMaxDepth) Refuse("the header is nested more than " + std::to_string(kMaxDepth) + " levels deep");
     if (event == json::parse_event_t::object_start) keys.emplace_back();
@@ -95,12 +95,12 @@ Tensor ParseTensor(const std::string& name, const json& value, const std::byte* 
   const uint64_t begin = Unsigned(offsets[0], "data_offsets" + whose), end = Unsigned(offsets[1], "data_offsets" + whose);
   if (begin > end || end > data_bytes) {
     Refuse("data_offsets" + whose + " should lie within the " + std::to_string(data_bytes) + " bytes of data, got " +
-         offsets.dump());
+           offsets.dump());
   }
   tensor.bytes = BytesOf(name, tensor.dtype, tensor.shape);
   if (tensor.bytes != end - begin) {
     Refuse("shape and dtype" + whose + " ask for " + std::to_string(tensor.bytes) + " bytes, data_offsets give it " +
-         std::to_string(end - begin));
+           std::to_string(end - begin));
   }
   tensor.data = data + begin;
   return tensor;

@@ -24,8 +24,8 @@ __attribute__((format(printf, 2, 3))) void Add(std::string* out, const char* for
 double X(double x) { return kPicture.width / 2.0 + kScale * x; }
 double Y(double z) { return kFloor - kScale * z; }
 
-// A geom seen along y, as a line of its size along one of its axes. Its place is that of the last simulation step's beginning, 2 ms
-// behind qpos.
+// A geom seen along y, as a line of its size along one of its axes. Its place is that of the last simulation step's beginning,
+// 2 ms behind qpos.
 class Bar {
  public:
   Bar(const World& world, const QuadrupedStand& row, int geom, int axis) {
@@ -65,7 +65,8 @@ void DrawLegs(const World& world, const QuadrupedStand& row, bool left, std::str
 void DrawGround(const World& world, std::string* out) {
   const double top = Y(world.z_hi), height = Y(world.z_lo) - top;
   Add(out, "<rect width=\"%u\" height=\"%u\" fill=\"#fff\" stroke=\"#bbb\"/>", kPicture.width, kPicture.height);
-  Add(out, "<rect y=\"%.1f\" width=\"%u\" height=\"%.1f\" fill=\"#117733\" fill-opacity=\"0.12\"/>", top, kPicture.width, height);
+  Add(out, "<rect y=\"%.1f\" width=\"%u\" height=\"%.1f\" fill=\"#117733\" fill-opacity=\"0.12\"/>", top, kPicture.width,
+      height);
   Add(out, "<text x=\"8\" y=\"%.1f\" dy=\"0.36em\" font-size=\"11\" fill=\"#117733\">torso at %.2f to %.2f m</text>",
       top + height / 2, world.z_lo, world.z_hi);
   Add(out, "<rect y=\"%.1f\" width=\"%u\" height=\"%.1f\" fill=\"#ddd\"/>", kFloor, kPicture.width, kPicture.height - kFloor);
@@ -79,7 +80,8 @@ void DrawRobot(const World& world, const QuadrupedStand& row, std::string* out) 
   const bool stands = row.memory().streak > 0;
   const double* qpos = row.data().qpos;
   Add(out,
-      "<text x=\"8\" y=\"20\" font-size=\"14\" fill=\"#222\">t = %lld of %lld: height %.3f m, up %.3f, %s; stood for %lld</text>",
+      "<text x=\"8\" y=\"20\" font-size=\"14\" fill=\"#222\">t = %lld of %lld: height %.3f m, up %.3f, %s; stood for "
+      "%lld</text>",
       static_cast<long long>(row.memory().steps), static_cast<long long>(world.max_episode_steps), qpos[2], Uprightness(qpos),
       stands ? "stands" : "does not stand", static_cast<long long>(row.memory().standing));
   DrawLegs(world, row, false, out);

@@ -1,5 +1,5 @@
-// The numbers that a phase of the training sets, each also an option of its own: name, in phase 1, in phase 2, range, unit, help.
-// From here come the option table (plugin.cpp), its help and the members of Numbers.
+// The numbers that a phase of the training sets, each also an option of its own: name, in phase 1, in phase 2, range, unit,
+// help. From here come the option table (plugin.cpp), its help and the members of Numbers.
 #pragma once
 
 #include "backplane/plugin.hpp"

@@ -10,18 +10,18 @@ const Leg kPlaces[kLegs] = {
     {"front_left", "0.4 0.15 0"}, {"front_right", "0.4 -0.15 0"}, {"back_left", "-0.4 0.15 0"}, {"back_right", "-0.4 -0.15 0"}};
 
 std::string LegXml(const Leg& leg) {
-  return "<body name='" + leg.name + "_thigh' pos='" + leg.place + "'>" +         //
-         "<joint name='" + leg.name + "_hip' range='-0.8 0.8'/>" +                //
-         "<geom class='thigh'/>" +                                                //
-         "<body name='" + leg.name + "_shin' pos='0 0 -0.3'>" +                   //
-         "<joint name='" + leg.name + "_knee' range='0 2'/>" +                    //
+  return "<body name='" + leg.name + "_thigh' pos='" + leg.place + "'>" +  //
+         "<joint name='" + leg.name + "_hip' range='-0.8 0.8'/>" +         //
+         "<geom class='thigh'/>" +                                         //
+         "<body name='" + leg.name + "_shin' pos='0 0 -0.3'>" +            //
+         "<joint name='" + leg.name + "_knee' range='0 2'/>" +             //
          "<geom class='shin'/><geom class='foot' pos='0 0 -0.3'/></body></body>";
 }
 
 }  // namespace
 
-// The spring of stiffness 5 holds every joint to its initial pose, the free root too. Legs touch the floor alone, since two geoms
-// collide where the contype of one meets the conaffinity of the other.
+// The spring of stiffness 5 holds every joint to its initial pose, the free root too. Legs touch the floor alone, since two
+// geoms collide where the contype of one meets the conaffinity of the other.
 std::string ModelXml() {
   std::string xml = R"(
 <mujoco model='quadruped_stand'>

@@ -61,13 +61,15 @@ inline Terms Judge(const RewardOptions& o, const State& s) {
     const double k = Unit(s.qpos[8 + 2 * leg] / kKneeSpan);
     band += Band(k, o.knee_lo, o.knee_hi) / kLegs;
     distance += Square(k - middle) / kLegs;
-    outside += o.knee_under_cost * Square(std::max(o.knee_lo - k, 0.0)) + o.knee_over_cost * Square(std::max(k - o.knee_hi, 0.0));
+    outside +=
+        o.knee_under_cost * Square(std::max(o.knee_lo - k, 0.0)) + o.knee_over_cost * Square(std::max(k - o.knee_hi, 0.0));
   }
   double change = 0, effort = 0;
   for (int i = 0; i < 2 * kLegs; ++i) change += Square(s.ctrl[i] - s.last_ctrl[i]), effort += Square(s.ctrl[i]);
   const double spin = Square(s.qvel[3]) + Square(s.qvel[4]);
   const double height = (Square(std::max(o.z_lo - z, 0.0)) + Square(std::max(z - o.z_hi, 0.0))) / Square(o.z_hi - o.z_lo);
-  const double upright = o.up_shape == UpShape::kRamp ? Unit((up - o.up_min) / (kUpBest - o.up_min)) : Band(up, o.up_min, kUpBest);
+  const double upright =
+      o.up_shape == UpShape::kRamp ? Unit((up - o.up_min) / (kUpBest - o.up_min)) : Band(up, o.up_min, kUpBest);
 
   return {.alive = o.alive_reward,
           .stand = o.stand_reward * 0.5 * (Band(z, o.z_lo, o.z_hi) + upright),

@@ -71,7 +71,7 @@ void NeedTied(const safetensors::Tensors& tensors, const Tensor& shared) {
     const Tensor& tied = found->second;
     if (tied.dtype != shared.dtype || tied.shape != shared.shape || std::memcmp(tied.data, shared.data, shared.bytes) != 0)
       Refuse(std::string("tensor '") + name + "' should equal '" + kShared +
-           "', it does not: this model does not share its embedding");
+             "', it does not: this model does not share its embedding");
   }
 }
 
@@ -87,7 +87,7 @@ void Fill(const safetensors::Tensors& tensors, const Layout& layout, float* out)
     if (!std::equal(tensor.shape.begin(), tensor.shape.end(), parameter.shape.begin(), parameter.shape.end(),
                     std::equal_to<int64_t>())) {
       Refuse("tensor '" + parameter.name + "' should have the shape " + Dims(parameter.shape) + " by config.json, got " +
-           Dims(tensor.shape));
+             Dims(tensor.shape));
     }
     Convert(parameter.name, tensor, out + parameter.offset);
   }

@@ -79,9 +79,9 @@ TEST_F(TwoMachines, OneSeedOnEachIsOneSeed) {
 }
 
 TEST(ComparisonBaseline, WithAResultIsPreferredToOneWithout) {
-  const Document document =
-      ComparisonReport({test_support::Set({FailedTrial(1, 1, "FAILED", "signal", "SIGSEGV"), Trial(1, 2, 1000), Trial(2, 1, 3000)})},
-                       Context("comparison", {{"baseline", {{"rollout.num_env_runners", 1}}}, {"columns", {"SPS"}}}));
+  const Document document = ComparisonReport(
+      {test_support::Set({FailedTrial(1, 1, "FAILED", "signal", "SIGSEGV"), Trial(1, 2, 1000), Trial(2, 1, 3000)})},
+      Context("comparison", {{"baseline", {{"rollout.num_env_runners", 1}}}, {"columns", {"SPS"}}}));
   const Table& table = TableOf(document, "results");
   EXPECT_EQ("baseline", TextAt(table, 1, "remark"));
   EXPECT_DOUBLE_EQ(3, NumberAt(TableOf(document, "change"), 1, "sps"));

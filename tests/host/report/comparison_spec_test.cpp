@@ -121,8 +121,7 @@ TEST(ComparisonSpec, MistakesNameTheirEntry) {
             FirstError("columns", {{{"measure", "SPS"}, {"digits", 0}}}));
   EXPECT_EQ("report.figures: entry 1: 'file' should be a name that ends with .png, found '../a.png'",
             FirstError("figures", {{{"table", {{"file", "../a.png"}}}}}));
-  EXPECT_THAT(FirstError("columns", {"SPS", "train/loss@lats"}),
-              HasSubstr("entry 2: 'train/loss@lats': '@lats' is none of"));
+  EXPECT_THAT(FirstError("columns", {"SPS", "train/loss@lats"}), HasSubstr("entry 2: 'train/loss@lats': '@lats' is none of"));
   EXPECT_EQ("report.columns: entry 1: 'detail' should be true or false, found 3",
             FirstError("columns", {{{"measure", "SPS"}, {"detail", 3}}}));
   EXPECT_EQ("report.figures: entry 1: 'x' of curves should be env_steps, iteration, time_s or NAME@sum, found 'hours'",

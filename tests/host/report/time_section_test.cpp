@@ -16,13 +16,13 @@ namespace {
 
 using test_support::BlocksOf;
 using test_support::Context;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using test_support::NumberAt;
 using test_support::Set;
 using test_support::Single;
 using test_support::TableOf;
 using test_support::Trial;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TrialData Timed(uint64_t runners, uint64_t envs, double environment, double update, double unnamed) {
   TrialData trial = Trial(runners, envs, 1000);

@@ -215,7 +215,8 @@ void NoteLargestCall(const bp_act& act) {
   std::this_thread::yield();  // threads meet also where there are few cores
 }
 
-// With few candidates in flight threads run out of jobs again and again: they get rows of others, and then find jobs for their own.
+// With few candidates in flight threads run out of jobs again and again: they get rows of others, and then find jobs for their
+// own.
 TEST(CandidateScorer, NoCallHasMoreRowsThanAChunkAlsoWhereThreadsShareThem) {
   Scored one({.rows = 1});
   ASSERT_TRUE(one.Score());

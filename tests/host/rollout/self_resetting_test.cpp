@@ -89,7 +89,8 @@ TEST(SelfResetting, GoesOnWithTheNextEpisodesAfterAResume) {
 
 TEST(SelfResetting, MomentsAreThoseOfTheTwin) {
   g_switches.moments = true;
-  TwinTrial ordinary(Form::kOrdinary, kSelfResettingRows, 1, kSelfResettingRows), trial(Form::kSelfResetting, kSelfResettingRows, 1, 3);
+  TwinTrial ordinary(Form::kOrdinary, kSelfResettingRows, 1, kSelfResettingRows),
+      trial(Form::kSelfResetting, kSelfResettingRows, 1, 3);
   g_switches.moments = false;
   EXPECT_TRUE(Rollouts(trial, kHorizons) == Rollouts(ordinary, kHorizons));
 }

@@ -108,13 +108,19 @@ TEST_P(EveryEnv, ContinuesBitForBitFromASnapshot) {
   EXPECT_EQ(copy.snapshot()->set(copy.get(), 0, bytes.data()), BP_E_INVALID_ARG);
 }
 
-const char* const kEnvs[] = {"cartpole",      "mountain_car_continuous",
-                             "null",          "pendulum",
-                             "summarization", "template_c",
-                             "template_cpp",  "uav_grid",
+const char* const kEnvs[] = {"cartpole",
+                             "mountain_car_continuous",
+                             "null",
+                             "pendulum",
+                             "summarization",
+                             "template_c",
+                             "template_cpp",
+                             "uav_grid",
 #ifdef HAS_MUJOCO
-                             "ant",           "half_cheetah",
-                             "humanoid",      "quadruped_stand"
+                             "ant",
+                             "half_cheetah",
+                             "humanoid",
+                             "quadruped_stand"
 #endif
 };
 INSTANTIATE_TEST_SUITE_P(Envs, EveryEnv, testing::ValuesIn(kEnvs), [](const auto& info) { return std::string(info.param); });

@@ -1,5 +1,5 @@
-#include "support/env_harness.hpp"
 #include "places.hpp"
+#include "support/env_harness.hpp"
 
 namespace {
 

@@ -186,8 +186,8 @@ TEST(QuadrupedStand, SettlesAsTheFiguresSayWhenNothingIsDone) {
   SKIP_UNLESS_MUJOCO_4_0();
   Quadruped quadruped(kExact);
   quadruped.Drop();
-  const std::map<int, double> heights = {{1, 0.699798476143}, {10, 0.684306244216},  {20, 0.637570903364},
-                                         {50, 0.4057921700},  {100, 0.2678444689}, {200, 0.2619069458}};
+  const std::map<int, double> heights = {{1, 0.699798476143}, {10, 0.684306244216}, {20, 0.637570903364},
+                                         {50, 0.4057921700},  {100, 0.2678444689},  {200, 0.2619069458}};
   for (int t = 1; t <= 200; ++t) {
     quadruped.row.Advance(quadruped.world, kNoAction);
     ASSERT_FALSE(quadruped.row.memory().finished) << t;
@@ -298,7 +298,8 @@ TEST(QuadrupedStand, AFinishedEpisodeNeitherMovesNorPays) {
 TEST(QuadrupedStand, FallsBelowTheLeastHeightOrOnItsSide) {
   const auto falls = [](const json& options, double up) {
     Quadruped quadruped(options);
-    quadruped.Start([&](double* qpos, double*) { qpos[3] = std::cos(std::acos(up) / 2), qpos[4] = std::sin(std::acos(up) / 2); });
+    quadruped.Start(
+        [&](double* qpos, double*) { qpos[3] = std::cos(std::acos(up) / 2), qpos[4] = std::sin(std::acos(up) / 2); });
     quadruped.row.Advance(quadruped.world, kNoAction);
     return quadruped.row.memory().finished != 0;
   };
@@ -323,11 +324,13 @@ TEST(QuadrupedStand, ARowDoesNotDependOnItsBatchOrThreads) {
   harness::Env batch(kQuadruped, kRows);
   ASSERT_EQ(batch.Reset(0, seeds), BP_OK);
   std::vector<std::unique_ptr<harness::Env>> singles;
-  for (const uint64_t seed : seeds) ASSERT_EQ(singles.emplace_back(std::make_unique<harness::Env>(kQuadruped, 1))->Reset(0, {seed}), BP_OK);
+  for (const uint64_t seed : seeds)
+    ASSERT_EQ(singles.emplace_back(std::make_unique<harness::Env>(kQuadruped, 1))->Reset(0, {seed}), BP_OK);
   for (int t = 0; t < 150; ++t) {
     for (uint64_t r = 0; r < kRows; ++r)
       for (int i = 0; i < 8; ++i)
-        batch.At<float>("action", r)[i] = singles[r]->At<float>("action")[i] = static_cast<float>(std::sin(0.3 * t + 2.0 * r + i));
+        batch.At<float>("action", r)[i] = singles[r]->At<float>("action")[i] =
+            static_cast<float>(std::sin(0.3 * t + 2.0 * r + i));
     std::vector<std::thread> threads;
     for (uint64_t begin = 0; begin < kRows; begin += 2)
       threads.emplace_back([&, begin] { EXPECT_EQ(batch.api().step(batch.get(), 0, begin, begin + 2), BP_OK); });

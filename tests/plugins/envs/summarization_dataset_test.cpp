@@ -45,7 +45,8 @@ TEST(Vocabulary, RefusesWhatIsNoModel) {
   std::ifstream file(dataset_files().File("spm.model"), std::ios::binary);
   const std::string model{std::istreambuf_iterator<char>(file), {}};
   for (const size_t bytes : {size_t{0}, size_t{1}, size_t{100}, model.size() / 2, model.size() - 1})
-    EXPECT_THAT(Refusal([&] { Vocabulary(dataset_files().Write("cut.model", model.substr(0, bytes))); }), HasSubstr("cut.model"))
+    EXPECT_THAT(Refusal([&] { Vocabulary(dataset_files().Write("cut.model", model.substr(0, bytes))); }),
+                HasSubstr("cut.model"))
         << bytes;
 }
 

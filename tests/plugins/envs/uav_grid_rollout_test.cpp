@@ -115,9 +115,9 @@ TEST(UavGridRollout, WithoutASolvableMapTheTrialEndsNamingTheSeed) {
   } catch (const TrialFailure& e) {
     EXPECT_EQ(e.status(), BP_E_CONFIG);
     EXPECT_THAT(e.what(),
-                ::testing::AllOf(
-                    ::testing::StartsWith("env.uav_grid: "), ::testing::HasSubstr("unsolvable_map"),
-                    ::testing::HasSubstr("seed " + std::to_string(bp_seed(test_support::kEnvSeed, BP_PURPOSE_ENV_EPISODE, 0, 0)))));
+                ::testing::AllOf(::testing::StartsWith("env.uav_grid: "), ::testing::HasSubstr("unsolvable_map"),
+                                 ::testing::HasSubstr(
+                                     "seed " + std::to_string(bp_seed(test_support::kEnvSeed, BP_PURPOSE_ENV_EPISODE, 0, 0)))));
   }
 }
 

@@ -8,11 +8,11 @@
 namespace backplane::mappo {
 namespace {
 
-using test_support::AgentShape;
 using iteration_fixture::Distance;
 using iteration_fixture::Iteration;
 using iteration_fixture::kLoss;
 using iteration_fixture::LossWith;
+using test_support::AgentShape;
 
 constexpr bp_device kCpu{BP_DEVICE_CPU, 0};
 

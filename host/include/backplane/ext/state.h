@@ -1,6 +1,6 @@
 // "bp.learner.state/1" and "bp.env.state/1": everything needed to go on, through byte streams of the host. The same state
-// gives the same bytes. Without it a learner cannot be resumed. `load` reads all that `save` wrote, and trusts none of it: bytes
-// that are left over are an error, and so is a size that is not its own. What has refused a state is destroyed.
+// gives the same bytes. Without it a learner cannot be resumed. `load` reads all that `save` wrote, and trusts none of it:
+// bytes that are left over are an error, and so is a size that is not its own. What has refused a state is destroyed.
 #ifndef BACKPLANE_EXT_STATE_H_
 #define BACKPLANE_EXT_STATE_H_
 
