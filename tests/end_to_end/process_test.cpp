@@ -89,14 +89,6 @@ constexpr StateRow kState[] = {
     {"blocked", "changed which signals a thread takes"},
 };
 
-// Setting the locale while another thread reads it is a data race, whoever does it: the thread sanitizer would end the trial
-// for what is the plugin's fault, so there no monitor reads.
-#if defined(__SANITIZE_THREAD__)
-const std::string kWithoutReaders = " --set \"monitors=[]\"";
-#else
-const std::string kWithoutReaders;
-#endif
-
 TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsPutBackAndTold) {
   WriteFile();
   const std::tuple<const char*, const char*, const char*> calls[] = {{"env", "step", "env.unsettles"},
@@ -107,8 +99,12 @@ TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsPutBackAndTold) {
   for (const StateRow& row : kState) {
     for (const auto& [kind, call, id] : calls) {
       if (kSanitized && std::string_view(call) != "step") continue;  // each is a process of its own
+#if defined(__SANITIZE_THREAD__)
+      // Set while other threads read it: that race is the fault, and a report of it would be the trial's end.
+      if (row.fault == std::string_view("locale") || row.fault == std::string_view("cpp_locale")) continue;
+#endif
       SCOPED_TRACE(std::string(row.fault) + " after " + id + " " + call);
-      const Outcome found = RunIt(With(kind, call, row.fault) + kWithoutReaders);
+      const Outcome found = RunIt(With(kind, call, row.fault));
       EXPECT_EQ(found.run.exit, 0) << found.run.err;
       EXPECT_EQ(found.values, calm);
       ASSERT_THAT(found.warnings(), SizeIs(1)) << found.result["warnings"];
