@@ -1,4 +1,5 @@
 // The report of a batch as a person gets it: by `run`, by `report`, from folders in any order.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -53,7 +54,7 @@ TEST_F(Report, ABatchEndsWithFiguresTablesAndAVerdict) {
   Write("walk.yaml", kSweep);
   const Finished run = Run("run walk.yaml");
   ASSERT_EQ(0, run.exit) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("Highest throughput: "));
+  EXPECT_THAT(run.out, HasSubstr("Too few seeds to say which setting is the fastest"));
   EXPECT_THAT(run.out, HasSubstr("parallel_efficiency_report.html"));
   for (const char* name :
        {"parallel_efficiency_report.html", "parallel_efficiency_report.md", "parallel_efficiency_report.txt",
@@ -69,7 +70,12 @@ TEST_F(Report, ABatchEndsWithFiguresTablesAndAVerdict) {
 TEST_F(Report, ARecommendedFileRuns) {
   Write("walk.yaml", kSweep);
   ASSERT_EQ(0, Run("run walk.yaml --quiet").exit);
-  const Finished run = Run("run outputs/walk/report/recommended_throughput.yaml");
+  const std::string file = "run outputs/walk/report/recommended_throughput.yaml";
+  const Finished refused = Run(file);
+  EXPECT_EQ(2, refused.exit);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("budget: at least one limit is needed"), HasSubstr(file + " --set budget.iterations=100\n")));
+  const Finished run = Run(file + " --set budget.iterations=3");
   EXPECT_EQ(0, run.exit) << run.err;
   EXPECT_THAT(run.out, HasSubstr("walk_recommended_throughput: COMPLETED"));
 }
@@ -109,16 +115,26 @@ TEST_F(Report, FailuresAreRowsWithReasons) {
     EXPECT_EQ("\x89PNG", Text(Folder("mixed") / name).substr(0, 4)) << name;
 }
 
-TEST_F(Report, MistakesInItsKeysAreFoundBeforeAnythingStarts) {
-  Write("walk.yaml",
-        std::string(kSweep).replace(std::string(kSweep).find("report:"), std::string::npos,
-                                    "report: {kind: comparison, columns: [\"SPS +\"], figures: [{pie: {file: a.png}}]}\n"));
+TEST_F(Report, MistakesInItsKeysAreToldWithAllOthersAtTheEntryThatIsMeant) {
+  const std::string sweep = kSweep;
+  Write("walk.yaml", sweep.substr(0, sweep.find("report:")) +
+                         "report:\n"
+                         "  kind: comparison\n"
+                         "  columns:\n"
+                         "    - SPS\n"
+                         "    - SPS +\n"
+                         "  figures: [{pie: {file: a.png}}]\n"
+                         "budgets: {iterations: 1}\n");
+  const std::ptrdiff_t line = std::count(kSweep, kSweep + sweep.find("report:"), '\n') + 1;  // of `report:`
+  const auto at = [&](std::ptrdiff_t below, int column) {
+    return fmt::format("walk.yaml:{}:{}: error: ", line + below, column);
+  };
   const Finished run = Run("run walk.yaml");
   EXPECT_EQ(2, run.exit);
-  EXPECT_THAT(run.err, HasSubstr("walk.yaml:9:"));
-  EXPECT_THAT(run.err, HasSubstr("'SPS +', column 6"));
-  EXPECT_THAT(run.err, HasSubstr("wanted one of scatter, curves, bars, table"));
-  EXPECT_THAT(run.err, HasSubstr("nothing was started"));
+  EXPECT_THAT(run.err, HasSubstr(at(4, 7) + "report.columns: entry 2: 'SPS +', column 6"));
+  EXPECT_THAT(run.err, HasSubstr(at(5, 13) + "report.figures: entry 1: wanted one of scatter, curves, bars, table"));
+  EXPECT_THAT(run.err, HasSubstr(at(6, 1) + "unknown key 'budgets'"));
+  EXPECT_THAT(run.err, HasSubstr("3 errors in walk.yaml; nothing was started"));
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
 }
 

@@ -172,8 +172,8 @@ TEST_F(BatchSizes, WriteFilesThatCanBeRunAgain) {
       std::string(kConfigs) + "05a_small_batch_high_accum.yaml" + small_ + " --set budget.iterations=2 --quiet";
   ASSERT_EQ(Run("run " + file).exit, 0);
   const std::string id = Attempt("batch_optimization_05a").parent_path().filename();
-  for (const char* written :
-       {"outputs/batch_optimization_05a/config.yaml", "outputs/batch_optimization_05a/report/selected.yaml"}) {
+  for (const char* written : {"outputs/batch_optimization_05a/config.yaml",
+                              "outputs/batch_optimization_05a/report/selected.yaml --set budget.iterations=2"}) {
     const Finished again = Run("run " + std::string(written) + " --quiet --out again --fresh");
     EXPECT_EQ(again.exit, 0) << written << "\n" << again.err;
     EXPECT_TRUE(std::filesystem::exists(dir_ / "again/trials" / id)) << written << " is another trial";

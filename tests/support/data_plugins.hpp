@@ -122,9 +122,9 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     sum_ += partial_ / delivery.raw().group_weight;
     partial_ = 0;
     ++updates_;
-    metrics_.Record("train/sum", sum_, nullptr, 0, "sum so far");
-    metrics_.Record("train/updates_before", static_cast<double>(UpdatesDone()), nullptr, 0, "of this trial");
-    metrics_.Record("train/updates_in_all", static_cast<double>(UpdatesInAll(group_)), nullptr, 0, "updates planned");
+    metrics_.Record("train/sum", sum_);
+    metrics_.Record("train/updates_before", static_cast<double>(UpdatesDone()));  // of this trial
+    metrics_.Record("train/updates_in_all", static_cast<double>(UpdatesInAll(group_)));
   }
   // The mean number, of which `held out` is the distance.
   double HeldOutLoss(const bp::Delivery& delivery) {

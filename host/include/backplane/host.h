@@ -47,7 +47,8 @@ typedef struct bp_config {
 typedef struct bp_host_metrics_1 {
   uint32_t struct_size, reserved;
   // Registers a name once ("train/policy_loss"); `unit` and `doc` may be NULL. direction: 1 up is better, -1 down, 0 neither.
-  // Returns a handle >= 0, or a bp_status error. [control], [monitor]
+  // Returns a handle >= 0, or a bp_status error. [control], [monitor], also during create: the host checks the names in
+  // `report:` and `output.live` before the start, against what is registered then.
   int32_t (*add)(const bp_host* host, const char* name, const char* unit, int32_t direction, const char* doc);
   void (*record)(const bp_host* host, int32_t handle, double value);  // [control], [monitor]
 } bp_host_metrics_1;

@@ -3,7 +3,9 @@
 // to the host, stands here too; learner.hpp uses it.
 #pragma once
 
+#include <initializer_list>
 #include <map>
+#include <span>
 #include <string>
 
 #include "backplane/monitor.h"
@@ -11,29 +13,40 @@
 
 namespace bp {
 
-// Numbers a plugin reports beside the host's own ("bp.host.metrics/1"). Names are registered at their first record, because
-// `create` may not call host services. Does nothing where the host lacks the extension. [control], [monitor]
+// What a metric is. direction: 1 up is better, -1 down, 0 neither.
+struct MetricInfo {
+  const char* name;  // "train/loss"
+  const char* unit = nullptr;
+  int direction = 0;
+  const char* doc = nullptr;
+};
+
+// Numbers a plugin reports beside the host's own ("bp.host.metrics/1"). Does nothing where the host lacks the extension.
+// [control], [monitor], also during create
 class Metrics {
  public:
-  explicit Metrics(const bp_host* host) : host_(host) {}
+  // What is declared in the plugin's constructor can be named in experiment files without a mistake: their names are checked
+  // before the start.
+  explicit Metrics(const bp_host* host, std::span<const MetricInfo> declared = {})
+      : host_(host), api_(static_cast<const bp_host_metrics_1*>(host->get_extension(host, BP_HOST_METRICS_1))) {
+    for (const MetricInfo& metric : declared) Declare(metric);
+  }
 
-  // direction: 1 up is better, -1 down, 0 neither. `name`, `unit` and `doc` are static texts.
-  void Record(const char* name, double value, const char* unit = nullptr, int direction = 0, const char* doc = nullptr) {
-    if (!asked_) {
-      api_ = static_cast<const bp_host_metrics_1*>(host_->get_extension(host_, BP_HOST_METRICS_1));
-      asked_ = true;
-    }
+  void Declare(const MetricInfo& metric) {
+    if (api_) handles_.try_emplace(metric.name, api_->add(host_, metric.name, metric.unit, metric.direction, metric.doc));
+  }
+  // A name that nobody declared is registered now.
+  void Record(const char* name, double value) {
     if (!api_) return;
-    const auto [it, added] = handles_.try_emplace(name, -1);
-    if (added) it->second = api_->add(host_, name, unit, direction, doc);
-    if (it->second >= 0) api_->record(host_, it->second, value);
+    auto known = handles_.find(name);
+    if (known == handles_.end()) known = handles_.try_emplace(name, api_->add(host_, name, nullptr, 0, nullptr)).first;
+    if (known->second >= 0) api_->record(host_, known->second, value);
   }
 
  private:
   const bp_host* host_;
-  const bp_host_metrics_1* api_ = nullptr;
-  bool asked_ = false;
-  std::map<std::string, int32_t> handles_;
+  const bp_host_metrics_1* api_;
+  std::map<std::string, int32_t, std::less<>> handles_;
 };
 
 struct MonitorSetup {

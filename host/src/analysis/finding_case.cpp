@@ -122,15 +122,29 @@ bool Case::Sweeps(const std::string& path) const {
                      [&](const auto& swept) { return path == swept.first || path.starts_with(swept.first + "."); });
 }
 
-std::string Case::SettingWith(const std::string& path, const nlohmann::json& value) const {
-  auto wanted = trials.front()->values;
-  for (auto& [swept, its_value] : wanted) {
-    if (swept == path) its_value = value;
+std::vector<Case> Case::Neighbours(const std::string& path) const {
+  const auto all_but = [&](const TrialData& trial) {
+    auto values = trial.values;
+    std::erase_if(values, [&](const auto& swept) { return swept.first == path; });
+    return values;
+  };
+  const auto own = all_but(*trials.front());
+  if (own.size() == trials.front()->values.size()) return {};  // it is not swept by itself
+  std::vector<Case> found;
+  std::map<std::string, size_t> places;
+  for (size_t i = 0; i < all_trials->size(); ++i) {
+    const auto& [data, its_group] = (*all_trials)[i];
+    if (its_group != group || !data.usable() || data.At(path) == At(path) || all_but(data) != own) continue;
+    const auto [place, is_new] = places.emplace(data.point_id, found.size());
+    if (is_new) {
+      Case& c = found.emplace_back(*this);
+      c.name = PointName(data);
+      c.trials.clear();
+      c.setting = parallel ? SettingOf(*parallel, i) : nullptr;
+    }
+    found[place->second].trials.push_back(&data);
   }
-  for (const auto& [data, its_group] : *all_trials) {
-    if (its_group == group && data.usable() && data.values == wanted && data.At(path) == value) return PointName(data);
-  }
-  return "";
+  return found;
 }
 
 std::string Case::Window(const std::string& measure) const { return Over(*this, measure, "mean"); }

@@ -50,8 +50,8 @@ class Case {
   std::optional<uint64_t> PoolThreads() const;
   // Whether the sweep gives the value at the path, or a mapping that holds it.
   bool Sweeps(const std::string& path) const;
-  // The point of the same group that has a result, that value at a swept path, and is else as this one. Empty: there is none.
-  std::string SettingWith(const std::string& path, const nlohmann::json& value) const;
+  // The points of the same group that have a result and differ from this one in the value at a swept path alone.
+  std::vector<Case> Neighbours(const std::string& path) const;
   bool HasGpu() const { return trials.front()->gpus > 0; }
 
   // "mean after the first iteration, 12 samples"

@@ -15,6 +15,7 @@ struct RuleVerdict {
   std::optional<Finding> finding;
   double strength = 0;
   std::string kind = {};  // which of the rule's causes it is, where it has several: others are findings of their own
+  bool voids = false;     // the case's times are worth nothing
 };
 inline RuleVerdict Quiet() { return {}; }
 inline RuleVerdict Silent(std::string why) { return {std::move(why), {}, 0}; }
@@ -28,11 +29,13 @@ struct Rule {
   // Id, settings and, where empty, the cause of the finding are filled in by Diagnose.
   RuleVerdict (*test)(const Case& c);
   bool sees_out_of_memory = false;  // also trials that ended for want of memory, which have no measures
+  bool is_of_times = false;         // what it says is void where the times are
 };
 
 // Groups by topic, each in a file of its own: findings_GROUP.cpp.
 std::vector<Rule> MachineRules();
 std::vector<Rule> ScalingRules();
+std::vector<Rule> SpeedRules();
 std::vector<Rule> PhaseRules();
 std::vector<Rule> GpuRules();
 std::vector<Rule> TargetRules();

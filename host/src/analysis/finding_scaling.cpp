@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/setting_speed.hpp"
+
 namespace backplane {
 namespace {
 
@@ -18,9 +20,9 @@ const Setting* Below(const ParallelEfficiency& parallel, const Setting& to, uint
   return best;
 }
 
-// Per doubling. A ratio whose interval reaches below 0 has lost all of its speed there.
+// Per doubling.
 Number GainPct(const Number& ratio, double doublings) {
-  const auto gain = [&](double of) { return 100 * (std::pow(std::max(0.0, of), 1 / doublings) - 1); };
+  const auto gain = [&](double of) { return 100 * (std::pow(of, 1 / doublings) - 1); };
   Number number = Reading(gain(ratio.value));
   number.n = ratio.n;
   number.of = ratio.of;
@@ -37,7 +39,7 @@ std::vector<Step> StepsTo(const ParallelEfficiency& parallel, const Setting& to)
   const auto add = [&](const Setting* from) {
     if (!from) return;
     const double doublings = std::log2(static_cast<double>(to.parallelism()) / static_cast<double>(from->parallelism()));
-    steps.push_back({from, &to, GainPct(RatioOf(*to.sps, *from->sps), doublings)});
+    steps.push_back({from, &to, GainPct(SpeedRatio(to, *from), doublings)});
   };
   add(Below(parallel, to, &Setting::num_env_runners, &Setting::num_envs_per_env_runner));
   add(Below(parallel, to, &Setting::num_envs_per_env_runner, &Setting::num_env_runners));

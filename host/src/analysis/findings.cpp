@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
+#include "analysis/finding_evidence.hpp"
 #include "analysis/finding_rule.hpp"
 
 namespace backplane {
@@ -13,9 +15,17 @@ namespace {
 const std::vector<Rule>& Rules() {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
-    for (std::vector<Rule> (*group)() :
-         {MachineRules, ScalingRules, PhaseRules, GpuRules, TargetRules, LearningRules, MeasurementRules}) {
-      for (Rule& rule : group()) all.push_back(std::move(rule));
+    struct Group {
+      std::vector<Rule> (*rules)();
+      bool is_of_times;
+    };
+    for (const Group& group :
+         {Group{MachineRules, false}, Group{ScalingRules, true}, Group{PhaseRules, true}, Group{GpuRules, true},
+          Group{TargetRules, true}, Group{LearningRules, false}, Group{MeasurementRules, true}, Group{SpeedRules, true}}) {
+      for (Rule& rule : group.rules()) {
+        rule.is_of_times |= group.is_of_times;
+        all.push_back(std::move(rule));
+      }
     }
     return all;
   }();
@@ -26,24 +36,25 @@ bool Stronger(const RuleVerdict& a, const RuleVerdict& b) {
   return std::tuple(a.finding->severity, a.strength) > std::tuple(b.finding->severity, b.strength);
 }
 
-// Whether the strongest one's text is true of the other one, too.
-bool SameDiagnosis(const RuleVerdict& a, const RuleVerdict& b) {
-  const auto same_place = [](const Fix& one, const Fix& other) { return one.path == other.path && one.swept == other.swept; };
-  return a.finding->severity == b.finding->severity && a.kind == b.kind &&
-         std::equal(a.finding->fixes.begin(), a.finding->fixes.end(), b.finding->fixes.begin(), b.finding->fixes.end(),
-                    same_place);
-}
-
-// A change that the batch has tried already needs no further run.
-void NameWhoHasIt(const Case& c, Finding* finding) {
-  for (const Fix& fix : finding->fixes) {
-    const std::string name = fix.swept ? c.SettingWith(fix.path, fix.to) : "";
-    if (!name.empty()) finding->effect += fmt::format("; {} of this batch has {} {}", name, fix.path, fix.to.dump());
+// How far it is beyond its threshold, in units of that; a threshold of 0 is a count.
+double Distance(const Finding& finding) {
+  for (const Evidence& evidence : finding.evidence) {
+    if (!evidence.threshold) continue;
+    const double unit = *evidence.threshold == 0 ? 1 : std::abs(*evidence.threshold);
+    return std::abs(evidence.value - *evidence.threshold) / unit;
   }
+  return 0;
 }
 
-// One finding for all cases of one diagnosis, that of the strongest.
-void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosis) {
+bool ComesBefore(const Finding& a, const Finding& b) {
+  const auto rank = [](const Finding& f) {
+    return std::tuple(f.leads, f.severity, Distance(f) * static_cast<double>(f.settings.size()));
+  };
+  return rank(a) != rank(b) ? rank(a) > rank(b) : a.id < b.id;
+}
+
+// One finding for all cases of one cause, that of the strongest. `busy` counts the cases whose times are void.
+void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosis, size_t* busy) {
   std::vector<std::pair<RuleVerdict, std::string>> fired;
   std::string why = cases.empty() ? "no trial has a result" : "";
   bool judged = false;
@@ -55,15 +66,20 @@ void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosi
     }
     judged = true;
     if (!verdict.finding) continue;
-    NameWhoHasIt(c, &*verdict.finding);
+    if (verdict.voids) {
+      ++*busy;
+      for (const TrialData* trial : c.trials) diagnosis->void_trials.insert(trial->trial_id);
+    }
+    if (!AskTheBatch(c, &*verdict.finding)) continue;
+    verdict.finding->out = c.trials.front()->out.string();
     fired.emplace_back(std::move(verdict), c.name);
   }
   if (!judged) return diagnosis->silent.push_back({rule.info.id, std::move(why)});
   std::stable_sort(fired.begin(), fired.end(), [](const auto& a, const auto& b) { return Stronger(a.first, b.first); });
   std::vector<std::pair<const RuleVerdict*, size_t>> known;  // each diagnosis, and its place among the findings
   for (const auto& [verdict, name] : fired) {
-    const auto same = std::find_if(known.begin(), known.end(),
-                                   [&, &v = verdict](const auto& other) { return SameDiagnosis(*other.first, v); });
+    const auto same =
+        std::find_if(known.begin(), known.end(), [&, &v = verdict](const auto& other) { return other.first->kind == v.kind; });
     if (same != known.end()) {
       diagnosis->findings[same->second].settings.push_back(name);
       continue;
@@ -73,6 +89,22 @@ void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosi
     finding.id = rule.info.id;
     if (finding.cause.empty()) finding.cause = rule.info.cause;
     finding.settings = {name};
+  }
+}
+
+// Who concluded something from times that are worth nothing says so, and leads no more.
+void VoidTimes(size_t busy, size_t cases, Diagnosis* diagnosis) {
+  diagnosis->why_void = fmt::format(
+      "Not trustworthy: the machine was busy, other programs wanted the cores while {} of {} {} ran. Repeat on a quiet one",
+      busy, cases, cases == 1 ? "setting" : "settings");
+  const auto is_of_times = [](const Finding& finding) {
+    return std::any_of(Rules().begin(), Rules().end(),
+                       [&](const Rule& rule) { return rule.info.id == finding.id && rule.is_of_times; });
+  };
+  for (Finding& finding : diagnosis->findings) {
+    if (!is_of_times(finding)) continue;
+    finding.severity = Severity::kInfo;
+    finding.confidence = "low: the machine was busy, and this was concluded from times";
   }
 }
 
@@ -91,9 +123,10 @@ Diagnosis Diagnose(const Combined& combined, const ParallelEfficiency* parallel,
   const std::vector<Case> cases = CasesOf(combined, parallel, options, false);
   const std::vector<Case> with_out_of_memory = CasesOf(combined, parallel, options, true);
   Diagnosis diagnosis;
-  for (const Rule& rule : Rules()) Judge(rule, rule.sees_out_of_memory ? with_out_of_memory : cases, &diagnosis);
-  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
-                   [](const Finding& a, const Finding& b) { return std::tie(b.severity, a.id) < std::tie(a.severity, b.id); });
+  size_t busy = 0;
+  for (const Rule& rule : Rules()) Judge(rule, rule.sees_out_of_memory ? with_out_of_memory : cases, &diagnosis, &busy);
+  if (busy > 0) VoidTimes(busy, cases.size(), &diagnosis);
+  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), ComesBefore);
   return diagnosis;
 }
 

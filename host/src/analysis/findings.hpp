@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/combine.hpp"
@@ -27,9 +29,10 @@ struct Evidence {
 struct Fix {
   std::string path;
   nlohmann::json from, to;
-  bool swept = false;  // the batch's sweep gives the value: it is changed there, `--set` is refused
-  std::string point =
-      "";  // of a swept value: the point that was found, if it has a name to type; the change is tried at that one
+  bool swept = false;      // the batch's sweep gives the value: it is changed there, `--set` is refused
+  std::string point = {};  // of a swept value: the point that was found, if it has a name to type; the change is tried there
+  std::vector<std::pair<std::string, nlohmann::json>> also = {};  // paths and values that have to change with it
+  std::string command = {};  // what tries it, as it is typed; empty: how the batch was started is not known
 };
 
 struct Finding {
@@ -44,6 +47,8 @@ struct Finding {
   std::string moves;       // the measure that should change, and
   int direction = 0;       // how: 1 rises, -1 falls
   std::string confidence;  // "high", "medium", "low", and why
+  std::string out = {};    // results folder of the strongest case
+  bool leads = true;       // false: it may as well be another program's doing, and is no headline
 };
 
 struct SilentRule {
@@ -51,8 +56,15 @@ struct SilentRule {
 };
 
 struct Diagnosis {
-  std::vector<Finding> findings;  // the gravest first, then by id; of one id several where settings have different diagnoses
+  // Those that may lead first, of these the gravest, and then by how far the strongest case is beyond its threshold, times the
+  // settings concerned. Of one id several where settings have different causes.
+  std::vector<Finding> findings;
   std::vector<SilentRule> silent;
+  std::string why_void = {};  // a sentence for the headline: the times are those of a busy machine; empty: they count
+  std::set<std::string> void_trials = {};  // ids of the trials beside which other programs wanted the cores
+
+  // The first that is a headline; null: there is none.
+  const Finding* Lead() const { return findings.empty() || !findings.front().leads ? nullptr : &findings.front(); }
 };
 
 // An option that helps against a finding, as its plugin declares it (bp_param.helps).

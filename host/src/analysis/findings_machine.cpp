@@ -94,7 +94,9 @@ RuleVerdict Oversubscribed(const Case& c) {
     f.effect = "Without the other programs threads wait less";
     f.confidence = "medium: what else ran was not recorded";
   }
-  return Fires(waits ? *wait / kRunQueueWaitPct : *pressure / kCpuPressure, f, own ? "own threads" : "others");
+  RuleVerdict verdict = Fires(waits ? *wait / kRunQueueWaitPct : *pressure / kCpuPressure, f, own ? "own threads" : "others");
+  verdict.voids = !own;  // threads of its own that wait are a property of the setting
+  return verdict;
 }
 
 RuleVerdict RamNearLimit(const Case& c) {
@@ -121,12 +123,12 @@ RuleVerdict IoStalled(const Case& c) {
   if (!pressure) return Silent(NotMeasured(c, kIoPsi));
   if (*pressure <= kIoPressure) return Quiet();
   Finding f;
-  f.severity = Severity::kWarning;
+  f.leads = false;
   f.title = fmt::format("Some task waits for storage for {:.0f} % of the time", *pressure);
   f.evidence = {{kIoPsi, *pressure, kIoPressure, "% of time", c.Window(kIoPsi)}};
   f.effect = "Fewer writes, less waiting for storage";
   f.moves = kIoPsi, f.direction = -1;
-  f.confidence = "medium: whether the pressure is that of the trial's control group or of the whole machine was not recorded";
+  f.confidence = "low: whether the pressure is that of the trial's control group or of the whole machine was not recorded";
   // 0 writes one at the end only: nothing to save there.
   if (c.Count("checkpoint.every_iterations")) AddDoubled(c, "checkpoint.every_iterations", "[0,)", &f.fixes);
   return Fires(*pressure, f);
@@ -143,7 +145,9 @@ std::vector<Rule> MachineRules() {
         "at a "
         "core efficiency < 80 %."},
        fmt::format("{}; core efficiency to tell the two apart", kQuota),
-       CpuSaturated},
+       CpuSaturated,
+       false,
+       true},
       {{"cpu_throttled", "the kernel stopped the trial in > 5 % of the quota's periods",
         "More threads run at once than the CPU quota pays for, so all of them stand still until the next period.",
         "rollout.threads down to the quota, or a larger quota", "5 %: this project."},
@@ -153,7 +157,8 @@ std::vector<Rule> MachineRules() {
         "More threads want to run than there are cores.",
         "rollout.threads down to the granted cores. If the trial has no more threads than cores others press it: a quiet "
         "machine",
-        "10 % and 20: this project. The pressure can be the machine's, and so the doing of others."},
+        "10 % and 20: this project. The pressure can be the machine's, and so the doing of others: then all that was concluded "
+        "from times is void."},
        fmt::format("{} or {}; learner_threads and the granted cores for the change", kWait, kCpuPsi),
        Oversubscribed},
       {{"ram_near_limit",
@@ -165,7 +170,8 @@ std::vector<Rule> MachineRules() {
        RamNearLimit},
       {{"io_stalled", "storage pressure (some) > 20 % of the time, mean after the first iteration",
         "Tasks wait for storage: for checkpoints, logs, or what others write.",
-        "checkpoint.every_iterations up; output.dir on a local disk", "20: this project, without a published source."},
+        "checkpoint.every_iterations up; output.dir on a local disk",
+        "20: this project, without a published source. A note that never leads: the pressure can be another program's."},
        kIoPsi,
        IoStalled},
   };

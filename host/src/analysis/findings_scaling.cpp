@@ -30,7 +30,7 @@ Growth GrownPhase(const Case& from, const Case& to) {
 
 // A gain that may as well be 10 % or more proves nothing, however many measurements there were.
 std::string ConfidenceIn(const Number& gain_pct) {
-  if (!gain_pct.low || !gain_pct.high) return "low: the gain has no interval, for one of the settings was measured once only";
+  if (!gain_pct.low || !gain_pct.high) return "low: too few seeds for an interval of the gain";
   const std::string interval = fmt::format("the interval of the gain, {:.1f} to {:.1f} %,", *gain_pct.low, *gain_pct.high);
   if (*gain_pct.high >= kFlatGainPct) return fmt::format("low: {} includes {:g} %", interval, kFlatGainPct);
   if (gain_pct.n < 3) return fmt::format("medium: {} is of {} measurements only", interval, gain_pct.n);

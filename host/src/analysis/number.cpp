@@ -1,14 +1,11 @@
 #include "analysis/number.hpp"
 
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
+#include "statistics/log_speed.hpp"
+#include "statistics/student.hpp"
+
 namespace backplane {
-namespace {
-
-constexpr double kUpperTail = 0.975;  // of a 95 % interval
-
-}  // namespace
 
 Number MeanOf(double mean, std::optional<double> sd, uint64_t n, std::string of) {
   Number number;
@@ -18,7 +15,7 @@ Number MeanOf(double mean, std::optional<double> sd, uint64_t n, std::string of)
   if (n < 2 || !sd || !std::isfinite(*sd) || !std::isfinite(mean)) return number;
   number.sd = sd;
   const double size = static_cast<double>(n);
-  const double half = StudentQuantile(kUpperTail, size - 1) * *sd / std::sqrt(size);
+  const double half = statistics::StudentQuantile(statistics::kUpperTail, size - 1) * *sd / std::sqrt(size);
   number.low = mean - half;
   number.high = mean + half;
   return number;
@@ -48,11 +45,11 @@ Number RatioOf(const Number& value, const Number& base, double factor) {
   const Number& fewer = value.n <= base.n ? value : base;
   ratio.n = fewer.n;
   ratio.of = fewer.of;
-  if (!value.high || !base.high || value.value == 0) return ratio;
-  const double half =
-      std::abs(ratio.value) * std::hypot((*value.high - value.value) / value.value, (*base.high - base.value) / base.value);
-  ratio.low = ratio.value - half;
-  ratio.high = ratio.value + half;
+  if (!value.low || !base.low || !value.sd || !base.sd) return ratio;
+  const auto interval = statistics::RatioOfMeans(value.value, *value.sd, value.n, base.value, *base.sd, base.n);
+  if (!interval) return ratio;
+  ratio.low = interval->low * factor;
+  ratio.high = interval->high * factor;
   return ratio;
 }
 
@@ -61,10 +58,6 @@ double Quantile(const std::vector<double>& sorted, double p) {
   const auto low = static_cast<size_t>(place);
   const size_t high = std::min(low + 1, sorted.size() - 1);
   return sorted[low] + (place - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
-
-double StudentQuantile(double p, double degrees_of_freedom) {
-  return boost::math::quantile(boost::math::students_t(degrees_of_freedom), p);
 }
 
 }  // namespace backplane

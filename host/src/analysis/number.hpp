@@ -31,14 +31,11 @@ Number MeanOf(double mean, std::optional<double> sd, uint64_t n, std::string of)
 // A measure of several trials: of one trial with that one's own spread, of more their mean over seeds. Absent if there is none.
 std::optional<Number> OverSeeds(const std::vector<Number>& of_trials);
 
-// value / base x factor, base not 0. Its n is the smaller one; its interval, where both have one, comes from theirs: the
-// squares of the relative half widths add up.
+// value / base x factor, base not 0. Its n is the smaller one; its interval, where both are above zero and have one, comes from
+// their logarithms (statistics/log_speed.hpp), so that no bound of it is negative.
 Number RatioOf(const Number& value, const Number& base, double factor = 1);
 
 // Of at least one value, sorted: between the two around it, as NumPy's percentile (0 <= p <= 1).
 double Quantile(const std::vector<double>& sorted, double p);
-
-// The quantile (0 < p < 1) of Student's t with that many degrees of freedom (> 0).
-double StudentQuantile(double p, double degrees_of_freedom);
 
 }  // namespace backplane

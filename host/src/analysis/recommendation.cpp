@@ -12,31 +12,38 @@
 namespace backplane {
 namespace {
 
-constexpr double kLeastEfficiencyPct = 80, kMostUsedPct = 80;
-
 struct Limited {
   const char* name;
   std::array<const char*, 2> measures;  // each that was measured counts
   bool is_peak;
   bool is_of_gpu;
+  std::optional<double> most_pct;
 };
-constexpr std::array kLimited = {
-    Limited{"CPU", {resource_measure::kCpuQuotaPct, nullptr}, false, false},
-    Limited{"RAM", {resource_measure::kMemoryLimitPct, resource_measure::kRamSystemPct}, true, false},
-    Limited{"GPU", {resource_measure::kGpuUtilPct, nullptr}, false, true},
-    Limited{"VRAM", {resource_measure::kGpuMemoryPct, nullptr}, true, true}};
+std::vector<Limited> LimitedBy(const BalancedLimits& limits) {
+  std::vector<Limited> limited = {
+      {"CPU", {resource_measure::kCpuQuotaPct, nullptr}, false, false, limits.cpu},
+      {"RAM", {resource_measure::kMemoryLimitPct, resource_measure::kRamSystemPct}, true, false, limits.memory},
+      {"GPU", {resource_measure::kGpuUtilPct, nullptr}, false, true, limits.gpu},
+      {"VRAM", {resource_measure::kGpuMemoryPct, nullptr}, true, true, limits.device_memory}};
+  std::erase_if(limited, [](const Limited& one) { return !one.most_pct; });
+  return limited;
+}
 
 // How far a setting is from being balanced.
 struct Distance {
-  double beyond_pct = 0;     // of the limit that is broken most; not positive: none is
-  std::string worst;         // that limit
-  std::string not_measured;  // "GPU, VRAM"
+  double beyond_pct = -INFINITY;  // of the limit that is broken most; not positive: none is
+  std::string worst;              // that limit
+  std::string not_measured;       // "GPU, VRAM"
 };
 
 class Recommender {
  public:
-  Recommender(const ParallelEfficiency& analysis, size_t series, const Combined& combined)
-      : settings_(analysis.settings), series_(analysis.series[series]), combined_(combined) {
+  Recommender(const ParallelEfficiency& analysis, size_t series, const Combined& combined, const BalancedLimits& balanced)
+      : settings_(analysis.settings),
+        series_(analysis.series[series]),
+        combined_(combined),
+        least_efficiency_pct_(balanced.efficiency),
+        limited_(LimitedBy(balanced)) {
     for (size_t i = 0; i < settings_.size(); ++i) {
       if (settings_[i].series == series && settings_[i].efficiency_pct) scored_.push_back(i);
     }
@@ -81,10 +88,7 @@ class Recommender {
     }
     if (found.setting) {
       found.nearest.reset();
-      found.why = fmt::format(
-          "the highest SPS with an efficiency of at least {:.0f} % and at most {:.0f} % of every measured "
-          "resource in use",
-          kLeastEfficiencyPct, kMostUsedPct);
+      found.why = "the highest SPS with " + LimitsText();
     } else if (found.nearest) {
       found.why = fmt::format("none qualifies; {} comes closest, but {}", settings_[*found.nearest].name, best.worst);
     }
@@ -123,19 +127,23 @@ class Recommender {
 
   Distance DistanceOf(size_t i) const {
     const Setting& setting = settings_[i];
-    Distance distance{
-        kLeastEfficiencyPct - EfficiencyOf(i),
-        fmt::format("its efficiency of {} is below {:.0f} %", Exact(EfficiencyOf(i), kLeastEfficiencyPct), kLeastEfficiencyPct),
-        ""};
-    for (const Limited& limited : kLimited) {
+    Distance distance;
+    if (least_efficiency_pct_) {
+      const double least = *least_efficiency_pct_;
+      const bool by_cores = setting.judged_by_cores() && setting.core_efficiency_pct;
+      const double own = by_cores ? *setting.core_efficiency_pct : EfficiencyOf(i);
+      distance = {least - own,
+                  fmt::format("its {}efficiency of {} is below {:g} %", by_cores ? "core " : "", Exact(own, least), least), ""};
+    }
+    for (const Limited& limited : limited_) {
       bool measured = false;
       for (const char* measure : limited.measures) {
         const std::optional<double> used = UseOf(setting, measure, limited.is_peak);
         measured = measured || used;
-        if (!used || *used - kMostUsedPct <= distance.beyond_pct) continue;
-        distance.beyond_pct = *used - kMostUsedPct;
-        distance.worst = fmt::format("its {} of {} in use, {}, is above {:.0f} %", limited.is_peak ? "peak" : "mean",
-                                     limited.name, Exact(*used, kMostUsedPct), kMostUsedPct);
+        if (!used || *used - *limited.most_pct <= distance.beyond_pct) continue;
+        distance.beyond_pct = *used - *limited.most_pct;
+        distance.worst = fmt::format("its {} of {} in use, {}, is above {:g} %", limited.is_peak ? "peak" : "mean",
+                                     limited.name, Exact(*used, *limited.most_pct), *limited.most_pct);
       }
       // A trial without a GPU needs no limit there.
       if (!measured && (!limited.is_of_gpu || HasGpu(setting))) {
@@ -143,6 +151,14 @@ class Recommender {
       }
     }
     return distance;
+  }
+
+  // "at most 80 % of RAM in use"
+  std::string LimitsText() const {
+    std::string text = least_efficiency_pct_ ? fmt::format("an efficiency of at least {:g} %", *least_efficiency_pct_) : "";
+    for (const Limited& limited : limited_)
+      text += fmt::format("{}at most {:g} % of {} in use", text.empty() ? "" : ", ", *limited.most_pct, limited.name);
+    return text;
   }
 
   // 79.96 would print as the limit that it misses.
@@ -154,13 +170,16 @@ class Recommender {
   const std::vector<Setting>& settings_;
   const ScoredSeries& series_;
   const Combined& combined_;
+  const std::optional<double> least_efficiency_pct_;
+  const std::vector<Limited> limited_;
   std::vector<size_t> scored_;  // of this series, sorted as they are: of equal ones the first has the lower parallelism
 };
 
 }  // namespace
 
-std::vector<Recommendation> Recommend(const ParallelEfficiency& analysis, size_t series, const Combined& combined) {
-  const Recommender recommender(analysis, series, combined);
+std::vector<Recommendation> Recommend(const ParallelEfficiency& analysis, size_t series, const Combined& combined,
+                                      const BalancedLimits& balanced) {
+  const Recommender recommender(analysis, series, combined, balanced);
   return {recommender.Throughput(), recommender.Efficiency(), recommender.Balanced()};
 }
 

@@ -8,6 +8,7 @@
 namespace backplane {
 
 // Throughput, efficiency, balanced: for the series with that index, whose settings are scored.
-std::vector<Recommendation> Recommend(const ParallelEfficiency& analysis, size_t series, const Combined& combined);
+std::vector<Recommendation> Recommend(const ParallelEfficiency& analysis, size_t series, const Combined& combined,
+                                      const BalancedLimits& balanced);
 
 }  // namespace backplane

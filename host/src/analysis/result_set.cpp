@@ -107,6 +107,7 @@ const Number* TrialData::Find(const std::string& measure) const {
 json TrialData::At(const std::string& path) const { return AtPath(config, path); }
 
 std::string PointName(const TrialData& trial) {
+  if (!trial.label.empty()) return trial.label;
   if (!trial.point.empty()) return trial.point;
   const json experiment = trial.At("experiment");
   return experiment.is_string() ? experiment.get<std::string>() : trial.trial_id;

@@ -6,15 +6,15 @@
 //   wall_s, minutes              of the trial's loop with all its attempts, start and stop left out; the same in minutes
 //   measured_s                   of the iterations after the first: what the speeds were measured over
 //   attempt_s                    from the start of the process to its end
-//   iterations, env_steps, episodes, seconds_per_episode
+//   iterations, env_steps, episodes, seconds_per_episode, steps_per_episode
 //   iteration_s                  seconds of an iteration without its evaluation: mean over the last tenth
 //   return, ep/NAME              mean over the last episodes of training
 //   eval/return, eval/NAME, floor_zero/..., floor_uniform/...
 //   train/NAME and all else that plugins recorded: mean over the last tenth of the iterations, at least one
 //   phase/NAME                   share of (threads x time) in percent, the closed set of phases
 //   time/GROUP_pct, _s           the same in groups of phases, and seconds of all threads; GROUP: environment,
-//                                action_selection, update, transfer, evaluation, other, idle, unnamed (what the main thread
-//                                spent in no phase)
+//                                action_selection, update, transfer, evaluation, other, idle, waiting_for_a_core, unnamed
+//                                (what the main thread spent in no phase)
 //   time/unnamed_control_pct     the same of the main thread's own time
 //   time/GROUP_cpu_pct           part of those seconds in which a thread was on a processor (trial/time_table.hpp)
 //   time/GROUP_gpu_pct           GPU utilisation while the main thread was in the group
@@ -50,7 +50,8 @@ struct CurvePoint {
 struct TrialData {
   std::filesystem::path out;  // the folder it was read from, as it was named
   std::string trial_id, point_id;
-  std::string point;  // its name; empty: the only point of its experiment
+  std::string point;       // its name, as it can be typed; empty: the only point of its experiment
+  std::string label = {};  // what a report calls the point, where it has a shorter word for it
   uint64_t seed = 0;
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and phases name, in the file's order
   nlohmann::json config;  // complete, as in trial.json; of a trial that never started, put together from config.yaml
@@ -73,7 +74,7 @@ struct TrialData {
   nlohmann::json At(const std::string& path) const;
 };
 
-// What a person calls a trial's point: its name, or the experiment's where there is only one point.
+// What a person calls a trial's point: its label or name, or the experiment's where there is only one point.
 std::string PointName(const TrialData& trial);
 
 struct ResultSet {

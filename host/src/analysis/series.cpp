@@ -16,10 +16,11 @@ namespace {
 
 using nlohmann::json;
 
-// What changes no number that is scored. A path of these that the sweep names was meant to be compared and counts all the same.
-constexpr std::array kLeftOut = {"experiment",         "output",     "report",     "monitors",   "resources",
-                                 "plugin_path",        "on_failure", "stop_sweep", "checkpoint", "rollout.threads",
-                                 "rollout.pin_threads"};
+// What changes no number that is scored; the values of a preset stand at their own paths. A path of these that the sweep names
+// was meant to be compared and counts all the same.
+constexpr std::array kLeftOut = {"experiment",          "output",     "report",     "monitors",   "resources",
+                                 "plugin_path",         "on_failure", "stop_sweep", "checkpoint", "rollout.threads",
+                                 "rollout.pin_threads", "preset"};
 constexpr std::array kWithinSeries = {"seed", kRunnersPath, kRowsPath};
 
 bool IsAtOrBelow(const std::string& path, const std::string& top) { return path == top || path.starts_with(top + "."); }
@@ -34,6 +35,15 @@ std::string DeviceKind(const TrialData& trial) {
   return trial.gpus > 0 || (gpus.is_number() && gpus > 0) ? "cuda" : "cpu";
 }
 
+// A key that is not there has no value either: a trial that never started has the batch's configuration, and an older
+// program's lacks what came later.
+void RemoveNulls(json* config) {
+  for (auto entry = config->begin(); entry != config->end();) {
+    if (entry->is_object()) RemoveNulls(&*entry);
+    entry = entry->is_null() ? config->erase(entry) : std::next(entry);
+  }
+}
+
 json SeriesConfig(const TrialData& trial) {
   json config = trial.config.is_object() ? trial.config : json::object();
   for (const char* path : kLeftOut) RemoveAtPath(&config, path);
@@ -41,6 +51,7 @@ json SeriesConfig(const TrialData& trial) {
   for (const auto& [path, value] : trial.values) {
     if (IsLeftOut(path)) SetAtPath(&config, path, value);
   }
+  RemoveNulls(&config);
   config["device"] = DeviceKind(trial);
   return config;
 }

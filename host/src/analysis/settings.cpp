@@ -76,6 +76,7 @@ void Measure(const Combined& combined, Setting* setting) {
       continue;
     }
     usable.push_back(&trial);
+    setting->speeds.push_back(trial.Find("SPS")->value);
     setting->is_short = setting->is_short || IsShort(trial);
   }
   setting->usable = usable.size();

@@ -21,7 +21,6 @@ void AddReading(const std::string& name, const std::optional<double>& value, Tri
   if (value) trial->measures[name] = MeanOf(*value, std::nullopt, 1, "");
 }
 
-// The share of monitors and the seconds of an episode need a divisor.
 std::optional<double> Ratio(const std::optional<double>& over, const std::optional<double>& under, double factor = 1) {
   return over && under && *under > 0 ? std::optional(factor * *over / *under) : std::nullopt;
 }
@@ -51,6 +50,7 @@ void AddResult(const Measurements& found, TrialData* trial) {
   AddReading("env_steps", found.env_steps, trial);
   AddReading("episodes", found.episodes, trial);
   AddReading("seconds_per_episode", Ratio(wall_s, found.episodes), trial);
+  AddReading("steps_per_episode", Ratio(found.env_steps, found.episodes), trial);
   AddReading("threads", found.threads, trial);
   AddReading("learner_threads", found.learner_threads, trial);
   AddReading("balance", found.balance, trial);

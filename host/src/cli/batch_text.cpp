@@ -26,18 +26,6 @@ constexpr char kStoppedBeforeTheStart[] = "stopped; nothing was started; the sam
 constexpr size_t kShownTrials = 40, kShownFailures = 5;
 const char* const kStates[] = {"COMPLETED", "PRUNED", "INFEASIBLE", "FAILED", "SKIPPED", "PLANNED"};
 
-// The command as it can be typed again.
-std::string SameCommand(const RunArgs& args) {
-  std::string text = args.typed_program + " run " + ShellArgument(args.input.file.string());
-  for (const std::string& set : args.input.set) text += " --set " + ShellArgument(set);
-  for (const std::string& sweep : args.sweep) text += " --sweep " + ShellArgument(sweep);
-  for (const std::string& folder : args.input.plugin_path) text += " --plugin-path " + ShellArgument(folder);
-  // These decide what a trial is granted, and --gpus even which trials there are.
-  if (args.jobs) text += fmt::format(" --jobs {}", *args.jobs);
-  if (args.gpus) text += fmt::format(" --gpus {}", fmt::join(*args.gpus, ","));
-  return args.out.empty() ? text : text + " --out " + ShellArgument(args.out.string());
-}
-
 class BatchText {
  public:
   BatchText(const BatchRequest& request, const BatchReport& report, const RunArgs& args)
@@ -148,7 +136,7 @@ class BatchText {
     fmt::print("{}", FormatFinalTable(rows, width, screen.utf8));
     if (plan_.trials.size() > kShownTrials) {
       fmt::print("  and {} more: {} export csv {}\n", plan_.trials.size() - kShownTrials, args_.typed_program,
-                 request_.out.string());
+                 ShellArgument(request_.out.string()));
     }
   }
 
@@ -172,12 +160,13 @@ class BatchText {
       if (report_.trials[i].state != "FAILED" || shown++ >= kShownFailures) continue;
       std::fprintf(stderr, "%s",
                    fmt::format("  {} FAILED ({}): {}\n    again: {} replay {} {}\n", names_[i], report_.trials[i].outcome,
-                               Printable(report_.trials[i].why), args_.typed_program, request_.out.string(), plan_.trials[i].id)
+                               Printable(report_.trials[i].why), args_.typed_program, ShellArgument(request_.out.string()),
+                               plan_.trials[i].id)
                        .c_str());
     }
     if (shown > kShownFailures)
       std::fprintf(stderr, "  and %zu more: %s status %s\n", shown - kShownFailures, args_.typed_program.c_str(),
-                   request_.out.c_str());
+                   ShellArgument(request_.out.string()).c_str());
   }
 
   void PrintEnd() const {
@@ -231,6 +220,18 @@ class BatchText {
 };
 
 }  // namespace
+
+std::string SameCommand(const RunArgs& args) {
+  std::string text = args.typed_program + " run " + ShellArgument(args.input.file.string());
+  for (const std::string& set : args.input.set) text += " --set " + ShellArgument(set);
+  for (const std::string& sweep : args.sweep) text += " --sweep " + ShellArgument(sweep);
+  for (const std::string& folder : args.input.plugin_path) text += " --plugin-path " + ShellArgument(folder);
+  if (!args.input.preset.empty()) text += " --preset " + ShellArgument(args.input.preset);
+  // These decide what a trial is granted, and --gpus even which trials there are.
+  if (args.jobs) text += fmt::format(" --jobs {}", *args.jobs);
+  if (args.gpus) text += fmt::format(" --gpus {}", fmt::join(*args.gpus, ","));
+  return args.out.empty() ? text : text + " --out " + ShellArgument(args.out.string());
+}
 
 void PrintBatch(const BatchRequest& request, const BatchReport& report, const RunArgs& args) {
   BatchText(request, report, args).Print();

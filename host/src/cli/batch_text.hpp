@@ -1,10 +1,18 @@
 // What a person reads when a batch has ended.
 #pragma once
 
+#include <string>
+
 #include "cli/commands.hpp"
 #include "supervise/batch.hpp"
 
 namespace backplane {
+
+// What a file without a budget, such as a recommended one, can be started with.
+inline constexpr char kSomeBudget[] = "--set budget.iterations=100";
+
+// The command as it can be typed again.
+std::string SameCommand(const RunArgs& args);
 
 // Results to stdout, failures and what to do about them to stderr; as JSON with args.json, in one line with args.quiet.
 void PrintBatch(const BatchRequest& request, const BatchReport& report, const RunArgs& args);

@@ -49,6 +49,7 @@ std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) 
     std::fputs(kStoppedWhileChecking, stderr);
     return kInterrupted;
   }
+  for (const std::string& note : asked.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   if (asked.errors.empty()) return std::nullopt;
   Complain(asked.errors, file);
   return asked.all_config ? kUsage : kFailed;

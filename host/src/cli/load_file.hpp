@@ -28,12 +28,9 @@ inline void Complain(const std::vector<Diagnostic>& errors, const std::filesyste
 }
 
 // MakePlan, and what `report:` of the file says.
-inline PlanResult PlanFile(const std::filesystem::path& file, const PlanOptions& options) {
-  PlanResult result = MakePlan(file, options);
-  if (!result.plan) return result;
-  result.errors = CheckReport(result.plan->base);
-  if (!result.errors.empty()) result.plan.reset();
-  return result;
+inline PlanResult PlanFile(const std::filesystem::path& file, PlanOptions options) {
+  options.check_report = CheckReport;
+  return MakePlan(file, options);
 }
 
 }  // namespace backplane

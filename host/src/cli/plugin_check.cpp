@@ -9,8 +9,10 @@
 #include <string>
 
 #include "base/scratch_folder.hpp"
+#include "base/suggest.hpp"
 #include "cli/plugin_search.hpp"
 #include "plugin/loader.hpp"
+#include "report/measure_names.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/local_engine.hpp"
 
@@ -47,6 +49,7 @@ std::string PlaceOf(const Plan& plan, const FailedCheck& check) {
 
 std::string MessageOf(const FailedCheck& check) {
   if (check.killed) return fmt::format("the check of {} with {}, tried twice: {}", check.learner, check.env, check.error);
+  if (check.learner.empty()) return check.error;  // of the file alone
   if (check.plugin.empty()) return fmt::format("{} with {}: {}", check.learner, check.env, check.error);
   // The sentence of a plugin that crashed does not name it.
   const std::string error = check.error.starts_with(check.plugin) ? check.error : check.plugin + ": " + check.error;
@@ -94,15 +97,33 @@ std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& 
   return once;
 }
 
+std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const std::set<std::string>& recorded) {
+  std::vector<nlohmann::json> configs = {ToJson(plan.base.experiment)};
+  for (size_t point = 0; point < plan.points.size(); ++point) configs.push_back(ToJson(plan.LoadPoint(point).experiment));
+  std::vector<FailedCheck> misnamed;
+  for (const Misnamed& one : FindMisnamed(plan.base.experiment, recorded, configs)) {
+    if (one.near.empty()) {
+      std::fprintf(stderr, "note: %s\n", one.message.c_str());
+    } else {
+      misnamed.push_back(
+          {{}, "", "", "config", one.message + DidYouMean(one.near), "", one.path, plan.PlaceOf(one.path), {}, one.message});
+    }
+  }
+  return misnamed;
+}
+
 PluginsAsked AskPlugins(const Plan& plan, Slots* slots) {
   const ScratchFolder folder;
   const InterruptScope interrupts;
   std::vector<size_t> trials(plan.trials.size());
   for (size_t i = 0; i < trials.size(); ++i) trials[i] = i;
   LocalEngine engine(OwnProgram());
-  const CheckedOptions report =
+  CheckedOptions report =
       CheckOptions(plan, trials, {folder.path(), OwnProgram(), FindTorchLib(), {}, nullptr}, &engine, slots);
-  PluginsAsked asked{{}, true, report.interrupted};
+  if (report.recorded) {
+    for (FailedCheck& one : MisnamedMeasures(plan, *report.recorded)) report.failed.push_back(std::move(one));
+  }
+  PluginsAsked asked{{}, report.notes, true, report.interrupted};
   for (SaidOnce& said : SayOnce(plan, report.failed)) asked.errors.push_back(std::move(said.diagnostic));
   for (const FailedCheck& check : report.failed) asked.all_config = asked.all_config && check.outcome == "config";
   return asked;

@@ -19,12 +19,17 @@ struct SaidOnce {
 // killed from outside. The same of several points is one, also where a crash's last words differ.
 std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& failed);
 
+// Names in `report:` and `output.live` that none of `recorded`, nor the host's own, is like; one that is near none of them may
+// be recorded all the same, by a plugin that does not tell, and is a note on stderr.
+std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const std::set<std::string>& recorded);
+
 // After a Ctrl-C, for a person.
 inline constexpr char kStoppedWhileChecking[] = "stopped while checking; nothing was started; the same command goes on\n";
 
 struct PluginsAsked {
   std::vector<Diagnostic> errors;
-  bool all_config = true;  // no crash and the like among them: the file is wrong, not a plugin
+  std::vector<std::string> notes;  // sentences for the user that are no errors
+  bool all_config = true;          // no crash and the like among them: the file is wrong, not a plugin
   bool interrupted = false;
 };
 

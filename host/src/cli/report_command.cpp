@@ -5,8 +5,10 @@
 #include <stdexcept>
 
 #include "base/json_text.hpp"
+#include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
 #include "base/text_columns.hpp"
+#include "cli/batch_text.hpp"
 #include "cli/damage_text.hpp"
 #include "cli/report_text.hpp"
 #include "report/finding_text.hpp"
@@ -38,8 +40,7 @@ std::string FindingText(const Finding& finding) {
   if (!finding.fixes.empty()) {
     const Fix& fix = finding.fixes.front();
     // To be copied: broken nowhere.
-    const std::string change = "      try " + ChangeArgument(fix), now = fmt::format("(now {})", JsonText(fix.from));
-    text += change + (Columns(change + " " + now) <= kWidth ? " " : "\n      ") + now + "\n";
+    text += fmt::format("      {}\n      try {}\n", ChangeText(fix), ChangeCommand(fix));
   }
   return text;
 }
@@ -63,8 +64,10 @@ int ExplainFinding(const std::string& id) {
 }  // namespace
 
 std::string ReportText(const MadeReport& made, const std::string& program) {
-  std::string text = made.document.title + "\n";
-  for (const std::string& sentence : made.document.verdict) text += Wrapped(sentence, "  ", "    ");
+  const std::vector<std::string>& verdict = made.document.verdict;
+  std::string text = verdict.empty() ? "" : Wrapped(verdict[0], "", "  ");
+  text += "  " + made.document.title + "\n";
+  for (size_t i = 1; i < verdict.size(); ++i) text += Wrapped(verdict[i], "  ", "    ");
   if (const Diagnosis* diagnosis = DiagnosisOf(made.document)) {
     if (!diagnosis->findings.empty()) text += "  findings:\n";
     for (size_t i = 0; i < diagnosis->findings.size() && i < kShownFindings; ++i) text += FindingText(diagnosis->findings[i]);
@@ -78,11 +81,12 @@ std::string ReportText(const MadeReport& made, const std::string& program) {
   }
   for (const std::string& note : made.written.notes) text += "  note: " + note + "\n";
   for (const Attachment& attachment : made.document.attachments) {
-    text += fmt::format("  next:   {} run {}\n", program, (made.folder / attachment.name).string());
+    text +=
+        fmt::format("  next:   {} run {} {}\n", program, ShellArgument((made.folder / attachment.name).string()), kSomeBudget);
     break;
   }
-  if (const Diagnosis* diagnosis = DiagnosisOf(made.document); diagnosis && !diagnosis->findings.empty())
-    text += fmt::format("  why:    {} report --explain {}\n", program, diagnosis->findings.front().id);
+  if (const Diagnosis* diagnosis = DiagnosisOf(made.document); diagnosis && diagnosis->Lead())
+    text += fmt::format("  why:    {} report --explain {}\n", program, diagnosis->Lead()->id);
   return text;
 }
 
@@ -98,7 +102,7 @@ void MakeReportAfterRun(const BatchRequest& request, const BatchReport& batch, c
         stdout);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "backplane: no report was written: %s\n  later: %s report %s\n", error.what(),
-                 args.typed_program.c_str(), request.out.c_str());
+                 args.typed_program.c_str(), ShellArgument(request.out.string()).c_str());
   }
 }
 

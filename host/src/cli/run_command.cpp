@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <set>
@@ -10,6 +13,7 @@
 #include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
 #include "cli/report_text.hpp"
+#include "config/host_keys.hpp"
 #include "plugin/loader.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/local_engine.hpp"
@@ -61,6 +65,10 @@ int RunCommand(const RunArgs& args) {
       PlanFile(args.input.file, {args.input.set, args.sweep, search.Lookup(), PresetsFor(args.input), DefaultsUnder(limits)});
   if (!planned.plan) {
     Complain(planned.errors, args.input.file);
+    const bool lacks_budget = std::any_of(planned.errors.begin(), planned.errors.end(),
+                                          [](const Diagnostic& error) { return error.message.starts_with(kNoBudget); });
+    if (lacks_budget && planned.errors.size() == 1)
+      std::fprintf(stderr, "  run:    %s %s\n", SameCommand(args).c_str(), kSomeBudget);
     return kUsage;
   }
   BatchRequest request;
@@ -76,6 +84,7 @@ int RunCommand(const RunArgs& args) {
       std::fputs(kStoppedWhileChecking, stderr);
       return kInterrupted;
     }
+    for (const std::string& note : asked.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
     if (!asked.errors.empty()) Complain(asked.errors, args.input.file);
     if (!asked.errors.empty() && !args.skip_invalid) return asked.all_config ? kUsage : kFailed;
     return DryRun(request.plan, request.out, *slots, args);
@@ -83,9 +92,13 @@ int RunCommand(const RunArgs& args) {
   request.config_file = args.input.file;
   request.set = args.input.set;
   request.sweep = args.sweep;
+  request.arguments = {{"preset", args.input.preset}, {"plugin_path", args.input.plugin_path}, {"out", args.out.string()}};
+  if (args.jobs) request.arguments["jobs"] = fmt::format("{}", *args.jobs);
+  if (args.gpus) request.arguments["gpus"] = fmt::format("{}", fmt::join(*args.gpus, ","));
   request.fresh = args.fresh;
   request.accept_change = args.accept_change;
   request.skip_invalid = args.skip_invalid;
+  request.check_names = MisnamedMeasures;
   request.quiet = args.quiet;
   request.only_failed = args.only_failed;
   request.only_damaged = args.only_damaged;

@@ -16,6 +16,27 @@ namespace fs = std::filesystem;
 constexpr uint64_t kMaxFileBytes = 16 << 20;
 constexpr size_t kMaxBases = 32;  // an experiment file that builds upon a file that builds upon ...
 
+void MergeInto(Node over, Node* under, bool is_root) {
+  if (!over.IsMap() || !under->IsMap()) {
+    *under = std::move(over);
+    return;
+  }
+  under->mark = over.mark;
+  std::unordered_map<std::string, size_t> places;
+  for (size_t i = 0; i < under->entries.size(); ++i) places.emplace(under->entries[i].key, i);
+  for (Entry& entry : over.entries) {
+    if (const auto found = places.find(entry.key); found != places.end()) {
+      Entry& existing = under->entries[found->second];
+      existing.mark = entry.mark;
+      // Limits of two files make a budget that neither of them meant: the first that is reached ends the trial.
+      const bool is_whole = is_root && entry.key == "budget";
+      is_whole ? void(existing.value = std::move(entry.value)) : MergeInto(std::move(entry.value), &existing.value, false);
+    } else {
+      under->entries.push_back(std::move(entry));
+    }
+  }
+}
+
 class BaseReader {
  public:
   BaseReader(Errors* errors, int order) : errors_(errors), order_(order) {}
@@ -74,24 +95,7 @@ class BaseReader {
 
 }  // namespace
 
-void MergeOver(Node over, Node* under) {
-  if (!over.IsMap() || !under->IsMap()) {
-    *under = std::move(over);
-    return;
-  }
-  under->mark = over.mark;
-  std::unordered_map<std::string, size_t> places;
-  for (size_t i = 0; i < under->entries.size(); ++i) places.emplace(under->entries[i].key, i);
-  for (Entry& entry : over.entries) {
-    if (const auto found = places.find(entry.key); found != places.end()) {
-      Entry& existing = under->entries[found->second];
-      existing.mark = entry.mark;
-      MergeOver(std::move(entry.value), &existing.value);
-    } else {
-      under->entries.push_back(std::move(entry));
-    }
-  }
-}
+void MergeOver(Node over, Node* under) { MergeInto(std::move(over), under, true); }
 
 std::optional<Node> ReadWithBase(const fs::path& file, Errors* errors, int order) {
   return BaseReader(errors, order).Read(file, nullptr);

@@ -9,11 +9,11 @@
 
 namespace backplane {
 
-// The file merged over its `base:`, which may have a base of its own: maps are merged, everything else is replaced. The key
+// The file merged over its `base:`, which may have a base of its own, as MergeOver says. The key
 // `base` itself is gone. Nothing: not even a tree could be made. Errors of the file are listed at place `order` of all sources.
 std::optional<Node> ReadWithBase(const std::filesystem::path& file, Errors* errors, int order = 0);
 
-// Maps are merged, everything else is replaced.
+// Of experiment files: maps are merged, everything else is replaced, and `budget` is.
 void MergeOver(Node over, Node* under);
 
 }  // namespace backplane

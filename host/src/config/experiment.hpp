@@ -54,11 +54,20 @@ struct ResourceConfig {
   bool exclusive = false;       // `auto` in the file is decided when it is read: true if ReportConfig::ComparesTimes
 };
 
+// How full of what the machine may be for a setting to be called balanced, in percent; absent: no limit. To fill the machine is
+// the goal, so only memory has one that is on from the start: a machine without memory left stops.
+struct BalancedLimits {
+  std::optional<double> efficiency;  // at least; all others at most
+  double memory = 80;
+  std::optional<double> device_memory, cpu, gpu;
+};
+
 struct ReportConfig {
   std::optional<std::string> kind;  // absent: no report
   std::optional<std::string> name;  // absent: the kind
   nlohmann::json baseline;          // a point's name, or its values by path; null: none
   bool timing = false;
+  BalancedLimits balanced;
   nlohmann::json columns, figures, select, notes;  // as written
   bool ComparesTimes() const { return kind == "parallel_efficiency" || (kind == "comparison" && timing); }
 };

@@ -111,7 +111,7 @@ class HostKeyReader {
     }
     const Node* budget = FindPath(root_, "budget");
     if (budget && !budget->IsMap() && !budget->IsNull()) return;
-    errors_->Add(PathMark(root_, "budget"), "budget: at least one limit is needed: " + limits);
+    errors_->Add(PathMark(root_, "budget"), kNoBudget + (": " + limits));
   }
 
   // Each of the two alone is within its range; the buffers of a trial have a place for each row.
@@ -137,7 +137,7 @@ class HostKeyReader {
   void RequireReportKind() {
     if (IsGiven("report.kind")) return;
     for (const HostKey& key : HostKeys()) {
-      if (!key.path.starts_with("report.") || !IsGiven(key.path.c_str())) continue;
+      if (!key.path.starts_with("report.") || !IsGiven(key.path.c_str()) || !values_->origin.contains(key.path)) continue;
       const Node* kind = FindPath(root_, "report.kind");
       if (!kind) errors_->Add(PathMark(root_, key.path), "missing key 'report.kind': " + FindHostKey("report.kind")->doc);
       return;

@@ -222,7 +222,7 @@ class PresetReader {
       return;
     }
     const HostKey* key = FindHostKey(path);
-    if (entry.value.IsMap() && (!key || key->type == ValueType::kPluginOptions)) {
+    if (entry.value.IsMap() && path != "budget" && (!key || key->type == ValueType::kPluginOptions)) {
       for (const Entry& inner : entry.value.entries) Flatten(inner, path + "." + inner.key, learner, values);
     } else {
       values->push_back({Override{path, entry.mark, false, entry.value}, learner});

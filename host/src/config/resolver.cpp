@@ -192,6 +192,19 @@ ReadPoint Resolver::Read(const Assignments& assignments, Errors* errors) {
   return point;
 }
 
+void Resolver::CheckReport(const ReportCheck& check, Errors* errors) {
+  Errors said_elsewhere;
+  const ReadPoint point = Read({}, &said_elsewhere);
+  Experiment experiment;
+  for (const HostKey& key : HostKeys()) {
+    const auto found = point.values.values.find(key.path);
+    if (key.path.starts_with("report.") && found != point.values.values.end()) key.set(key, found->second, &experiment);
+  }
+  if (!experiment.report.kind) return;  // a file without a report; or what is wrong with the kind is said elsewhere
+  for (KeyError& error : check(experiment.report))
+    errors->Add(PathMark(Prepare({}).root, error.path), std::move(error.message));
+}
+
 LoadedExperiment Resolver::Build(ReadPoint point) {
   LoadedExperiment loaded;
   for (const HostKey& key : HostKeys()) {

@@ -41,6 +41,10 @@ class Resolver {
 
   // Every value as far as it can be read.
   ReadPoint Read(const Assignments& assignments, Errors* errors);
+  // Of the file without any assignment, at the places of what is meant.
+  void CheckReport(const ReportCheck& check, Errors* errors);
+  // Where a key stands, or an entry of its list, or what is nearest above it; without any assignment.
+  std::string PlaceOf(const std::string& path) { return Place(PathMark(Prepare({}).root, path)); }
   // Of a point that was read without errors.
   static LoadedExperiment Build(ReadPoint point);
 

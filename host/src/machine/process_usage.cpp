@@ -7,6 +7,7 @@
 
 #include "machine/kernel_file.hpp"
 #include "machine/process_tree.hpp"
+#include "machine/run_queue.hpp"
 
 namespace backplane {
 namespace {
@@ -20,14 +21,10 @@ double OwnCpuSeconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// Per thread: the process's own schedstat shows its first thread only.
 void AddRunQueueWait(const std::filesystem::path& process, TreeUsage* usage) {
   for (const int thread : NumberedEntries(process / "task")) {
-    uint64_t run_ns = 0, wait_ns = 0;
-    std::istringstream text(ReadKernelFile(process / "task" / std::to_string(thread) / "schedstat").value_or(""));
-    if (text >> run_ns >> wait_ns) {
-      usage->run_queue_wait_s = usage->run_queue_wait_s.value_or(0) + static_cast<double>(wait_ns) * 1e-9;
-    }
+    if (const std::optional<int64_t> wait_ns = RunQueueWaitNs(thread, process))
+      usage->run_queue_wait_s = usage->run_queue_wait_s.value_or(0) + static_cast<double>(*wait_ns) * 1e-9;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "analysis/series.hpp"
+#include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "report/comparison_report.hpp"
 #include "report/parallel_efficiency_report.hpp"
@@ -18,6 +19,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr size_t kLongestName = 120;  // of a folder, without what ends it
+
 std::string Now() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::chrono::system_clock::now())); }
 
 ReportConfig ConfigOf(const ResultSet& set) {
@@ -26,6 +29,12 @@ ReportConfig ConfigOf(const ResultSet& set) {
   if (At(report, "kind").is_string()) config.kind = At(report, "kind").get<std::string>();
   if (At(report, "name").is_string()) config.name = At(report, "name").get<std::string>();
   config.baseline = At(report, "baseline");
+  const json& balanced = At(report, "balanced");
+  config.balanced.memory = NumberOf(At(balanced, "memory")).value_or(config.balanced.memory);
+  config.balanced.efficiency = NumberOf(At(balanced, "efficiency"));
+  config.balanced.device_memory = NumberOf(At(balanced, "device_memory"));
+  config.balanced.cpu = NumberOf(At(balanced, "cpu"));
+  config.balanced.gpu = NumberOf(At(balanced, "gpu"));
   config.timing = At(report, "timing").is_boolean() && At(report, "timing").get<bool>();
   config.columns = At(report, "columns");
   config.figures = At(report, "figures");
@@ -49,7 +58,7 @@ std::string KindBySweep(const std::vector<ResultSet>& sets) {
 // Of keys of `report` that decide what a report shows; empty where all sets say the same.
 std::string DisagreementOf(const std::vector<ResultSet>& sets) {
   std::vector<std::string> differing;
-  for (const char* key : {"name", "baseline", "timing", "columns", "figures", "select", "notes"}) {
+  for (const char* key : {"name", "baseline", "balanced", "timing", "columns", "figures", "select", "notes"}) {
     const json& first = At(At(sets.front().config, "report"), key);
     const bool alike =
         std::all_of(sets.begin(), sets.end(), [&](const ResultSet& set) { return At(At(set.config, "report"), key) == first; });
@@ -104,15 +113,23 @@ std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets) {
 }  // namespace
 
 std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
-  const std::string first = Text(At(At(sets.front().config, "output"), "report_dir"));
-  const bool agreed = !first.empty() && std::all_of(sets.begin(), sets.end(), [&](const ResultSet& set) {
-    return Text(At(At(set.config, "output"), "report_dir")) == first;
-  });
-  if (agreed) return first;
+  for (const ResultSet& set : sets) {
+    const std::string named = Text(At(At(set.config, "output"), "report_dir"));
+    const bool agreed = !named.empty() && std::all_of(sets.begin(), sets.end(), [&](const ResultSet& other) {
+      const std::string its = Text(At(At(other.config, "output"), "report_dir"));
+      return its.empty() || its == named;
+    });
+    if (agreed) return named;
+  }
   if (sets.size() == 1) return sets.front().out / "report";
-  const bool alike =
-      std::all_of(sets.begin(), sets.end(), [&](const ResultSet& set) { return set.experiment == sets.front().experiment; });
-  return std::filesystem::path("outputs") / ((alike ? sets.front().experiment : "combined") + "_report");
+  // A name of all, so that the next pair has another one.
+  std::string name, all;
+  for (const ResultSet& set : sets) {
+    name += (name.empty() ? "" : "+") + set.out.lexically_normal().filename().string();
+    all += std::filesystem::weakly_canonical(set.out).string() + "\n";
+  }
+  if (name.size() > kLongestName) name = fmt::format("{}+{}_more", sets.front().out.filename().string(), sets.size() - 1);
+  return std::filesystem::path("outputs") / fmt::format("{}_{}_report", name, Sha256(all).substr(0, 6));
 }
 
 MadeReport MakeReport(const ReportRequest& request) {

@@ -26,7 +26,8 @@ struct MadeReport {
 // Throws std::runtime_error: no results folder, another schema, report kinds that differ, a folder that can not be written.
 MadeReport MakeReport(const ReportRequest& request);
 
-// output.report_dir where all sets agree on one; OUT/report for a single set; else outputs/<experiment>_report.
+// The output.report_dir that the sets name, if they do not name several; OUT/report for a single set; else a folder of these
+// sets alone: outputs/A+B_1f3a09_report, of their folders' names and a hash of their places.
 std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets);
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// What is wrong with `report:` in an experiment file, before anything is started.
+// What is wrong with `report:` of an experiment file, before anything is started.
 #pragma once
 
 #include <vector>
@@ -7,6 +7,6 @@
 
 namespace backplane {
 
-std::vector<Diagnostic> CheckReport(const LoadedExperiment& loaded);
+std::vector<KeyError> CheckReport(const ReportConfig& report);
 
 }  // namespace backplane

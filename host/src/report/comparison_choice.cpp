@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/json_text.hpp"
+#include "report/comparison_scores.hpp"
 #include "report/sections.hpp"
 
 namespace backplane {
@@ -16,7 +17,7 @@ using nlohmann::json;
 class Chooser {
  public:
   Chooser(const Combined& combined, const std::vector<ComparedPoint>& points, size_t group)
-      : combined_(combined), points_(points), group_(group) {}
+      : combined_(combined), points_(points), scoring_(combined, points), group_(group) {}
 
   // A point that several fit is none in particular: the first with a result.
   void ChooseBaseline(const json& wanted, GroupChoice* choice) const {
@@ -40,7 +41,7 @@ class Chooser {
     double best_value = 0;
     for (size_t i = 0; i < points_.size(); ++i) {
       if (points_[i].group != group_ || !IsUsable(combined_, points_[i]) || !IsAdmitted(points_[i], select)) continue;
-      const auto value = MeasureOf(combined_, points_[i], select.metric.expression);
+      const auto value = scoring_.Value(i, select.metric);
       if (!value || !std::isfinite(value->value)) continue;
       if (!best || (select.maximize() ? value->value > best_value : value->value < best_value)) {
         best = i;
@@ -71,6 +72,7 @@ class Chooser {
 
   const Combined& combined_;
   const std::vector<ComparedPoint>& points_;
+  const Scoring scoring_;
   const size_t group_;
 };
 

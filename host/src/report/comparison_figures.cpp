@@ -5,6 +5,7 @@
 #include <map>
 
 #include "report/comparison_report.hpp"
+#include "report/comparison_scores.hpp"
 
 namespace backplane {
 namespace {
@@ -65,7 +66,8 @@ void DrawLevels(std::vector<Series>* curves) {
 
 class Drawer {
  public:
-  Drawer(const Combined& combined, const std::vector<ComparedPoint>& points) : combined_(combined), points_(points) {}
+  Drawer(const Combined& combined, const std::vector<ComparedPoint>& points)
+      : combined_(combined), points_(points), scoring_(combined, points) {}
 
   Figure Scatter(const FigureSpec& spec) const {
     Figure figure = Empty(spec, fmt::format("{} against {}", spec.y[0].title, spec.x->title), 1);
@@ -77,8 +79,7 @@ class Drawer {
     panel.key = KeyPlace::kTopRight;
     for (size_t measure = 0; measure < spec.y.size(); ++measure) {
       for (size_t i = 0; i < points_.size(); ++i) {
-        const auto x = MeasureOf(combined_, points_[i], spec.x->expression),
-                   y = MeasureOf(combined_, points_[i], spec.y[measure].expression);
+        const auto x = scoring_.Value(i, *spec.x), y = scoring_.Value(i, spec.y[measure]);
         if (!x || !y || !std::isfinite(x->value) || !std::isfinite(y->value)) continue;
         const bool filled = measure == 0;
         panel.series.push_back({filled ? points_[i].name : "",
@@ -100,11 +101,11 @@ class Drawer {
       panel.y.label = WithUnit(measure);
       Series bars{"", Series::Style::kBars, figure.panels.size(), {}};
       bool any = false;
-      for (const ComparedPoint& point : points_) {
-        const auto value = MeasureOf(combined_, point, measure.expression);
+      for (size_t i = 0; i < points_.size(); ++i) {
+        const auto value = scoring_.Value(i, measure);
         any |= value && std::isfinite(value->value);
         const double x = static_cast<double>(panel.x.categories.size());
-        panel.x.categories.push_back(point.name);
+        panel.x.categories.push_back(points_[i].name);
         bars.marks.push_back(value ? Datum{x, value->value, value->low, value->high, ""} : Datum{x, NAN, {}, {}, ""});
       }
       if (any) {
@@ -120,7 +121,7 @@ class Drawer {
 
   Figure Curves(const FigureSpec& spec) const {
     Figure figure = Empty(spec, "Training curves", spec.curves.size());
-    for (const auto& [name, against] : spec.curves) {
+    for (const auto& [name, against, path] : spec.curves) {
       Panel panel;
       panel.title = name;
       panel.x.label = AxisLabel(against);
@@ -227,6 +228,7 @@ class Drawer {
 
   const Combined& combined_;
   const std::vector<ComparedPoint>& points_;
+  const Scoring scoring_;
 };
 
 }  // namespace

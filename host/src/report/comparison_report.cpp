@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <stdexcept>
 
 #include "analysis/reduction.hpp"
 #include "report/comparison_choice.hpp"
+#include "report/comparison_headline.hpp"
 #include "report/comparison_tables.hpp"
 #include "report/recommended_file.hpp"
 #include "report/sections.hpp"
 #include "report/time_section.hpp"
+#include "report/try_command.hpp"
 
 namespace backplane {
 namespace {
@@ -46,21 +49,30 @@ class Builder {
     std::vector<MeasureSpec> columns = spec_.columns;
     std::erase_if(columns, [this](const MeasureSpec& column) { return IsLeftOut(column, combined_); });
     const ComparisonParts parts{combined_, points_, spec_, columns, choices_};
-    const Table results = ComparisonResults(parts);
+    Table results = ComparisonResults(parts);
     document.figures = ComparisonFigures(combined_, points_, spec_, results);
     std::vector<TimedRow> rows;
     for (const ComparedPoint& point : points_) rows.push_back({point.name, point.trials});
-    const Diagnosis diagnosis = Diagnose(combined_, nullptr, context_.option_help);
-    document.verdict = Verdict(diagnosis);
-    AddSelected(&document);
-    Section section{"results", "Results", {}};
-    for (const Figure& figure : document.figures) section.blocks.emplace_back(FigureUse{figure.name});
+    Diagnosis diagnosis = Diagnose(combined_, nullptr, context_.option_help);
+    AddTryCommands(sets_, context_.program, &diagnosis);
+    MarkVoidRows(diagnosis, &results);
+    document.verdict = Verdict(parts, diagnosis);
+    AddSelected(parts, diagnosis, &document);
+    Section section{"results", "Results", {}}, against{"against", "Against the baseline", {}},
+        more{"figures", "Further figures", {}};
+    for (const Figure& figure : document.figures) {
+      Section& place = section.blocks.empty() ? section : more;
+      place.blocks.emplace_back(FigureUse{figure.name});
+    }
     section.blocks.emplace_back(results);
-    for (auto* changes : {ComparisonChanges, ComparisonImprovements}) {
-      if (std::optional<Table> table = changes(parts)) section.blocks.emplace_back(std::move(*table));
+    for (auto* changes : {ComparisonImprovements, ComparisonChanges}) {
+      if (std::optional<Table> table = changes(parts)) against.blocks.emplace_back(std::move(*table));
     }
     if (std::optional<Figure> time = TimeFigure(combined_, rows)) document.figures.push_back(std::move(*time));
-    document.sections = {FindingsSection(diagnosis), section, TimeSection(combined_, rows)};
+    document.sections = {section, FindingsSection(diagnosis)};
+    for (const Section& further : {against, more})
+      if (!further.blocks.empty()) document.sections.push_back(further);
+    document.sections.push_back(TimeSection(combined_, rows));
     if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
     if (std::optional<Section> shrinks = ShrinksSection(combined_)) document.sections.push_back(*shrinks);
     document.sections.push_back(EnvironmentSection(combined_));
@@ -72,7 +84,9 @@ class Builder {
 
  private:
   static Combined WithReductions(Combined combined, const ComparisonSpec& spec) {
-    AddReductions(NamesIn(spec), &combined);
+    std::vector<std::string> names;
+    for (const NamedAt& one : NamesIn(spec)) names.push_back(one.name);
+    AddReductions(names, &combined);
     return combined;
   }
 
@@ -95,16 +109,16 @@ class Builder {
   }
 
   static ComparisonSpec Spec(const ReportConfig& report) {
-    std::vector<SpecError> errors;
+    std::vector<KeyError> errors;
     ComparisonSpec spec = ReadComparisonSpec(report, &errors);
     std::string text;
-    for (const SpecError& error : errors) text += (text.empty() ? "" : "\n") + error.path + ": " + error.why;
+    for (const KeyError& error : errors) text += (text.empty() ? "" : "\n") + error.message;
     if (!errors.empty()) throw std::runtime_error(text);
     return spec;
   }
 
   // Within each group of machines.
-  std::string Selected(size_t selection, size_t group) const {
+  std::string Selected(const ComparisonParts& parts, size_t selection, size_t group) const {
     const SelectSpec& select = spec_.selections[selection];
     const std::optional<size_t> chosen = choices_[group].chosen[selection];
     if (!chosen) {
@@ -112,45 +126,46 @@ class Builder {
                          choices_.size() > 1 ? " of " + combined_.groups[group].label : "", select.metric.title,
                          select.where ? " and fulfils " + select.where->text() : "");
     }
-    const Number value = *MeasureOf(combined_, points_[*chosen], select.metric.expression);
+    const Number value = *parts.scoring.Value(*chosen, select.metric);
     return fmt::format("Selected: {}, with the {} {}: {}{}.{}", points_[*chosen].name, select.maximize() ? "highest" : "lowest",
                        select.metric.title, FormatNumber(value, select.metric.digits),
-                       select.metric.unit.empty() ? "" : " " + select.metric.unit, Overlap(*chosen, select, value));
+                       select.metric.unit.empty() ? "" : " " + select.metric.unit, Doubt(parts, *chosen, select, value));
   }
 
-  std::vector<std::string> Verdict(const Diagnosis& diagnosis) const {
-    std::vector<std::string> sentences;
+  std::vector<std::string> Verdict(const ComparisonParts& parts, const Diagnosis& diagnosis) const {
+    const bool is_void = context_.report.timing && !diagnosis.why_void.empty();
+    std::vector<std::string> sentences = {is_void ? diagnosis.why_void + "." : ComparisonHeadline(parts)};
     for (size_t selection = 0; selection < spec_.selections.size(); ++selection)
-      for (size_t group = 0; group < choices_.size(); ++group) sentences.push_back(Selected(selection, group));
+      for (size_t group = 0; group < choices_.size(); ++group) sentences.push_back(Selected(parts, selection, group));
     const auto usable =
         std::count_if(points_.begin(), points_.end(), [&](const ComparedPoint& point) { return IsUsable(combined_, point); });
     sentences.push_back(fmt::format("{} of {} points have results.", usable, points_.size()));
     for (const GroupChoice& choice : choices_) {
       if (!choice.baseline_note.empty()) sentences.push_back(choice.baseline_note);
     }
-    if (!diagnosis.findings.empty()) sentences.push_back("First finding: " + diagnosis.findings.front().title + ".");
+    if (diagnosis.Lead()) sentences.push_back("First finding: " + diagnosis.Lead()->title + ".");
+    if (!is_void && !diagnosis.why_void.empty()) sentences.push_back("Of the times: " + diagnosis.why_void + ".");
     return sentences;
   }
 
   // What lets the choice look less clear than it reads: others of its group that are as good, or may be.
-  std::string Overlap(size_t chosen, const SelectSpec& select, const Number& best) const {
-    std::vector<std::string> equal, near;
+  std::string Doubt(const ComparisonParts& parts, size_t chosen, const SelectSpec& select, const Number& best) const {
+    std::vector<std::string> equal;
+    size_t rivals = 0;
     for (size_t i = 0; i < points_.size(); ++i) {
       if (i == chosen || points_[i].group != points_[chosen].group) continue;
-      const auto value = MeasureOf(combined_, points_[i], select.metric.expression);
+      const auto value = parts.scoring.Value(i, select.metric);
       if (!value) continue;
-      if (FormatNumber(*value, select.metric.digits) == FormatNumber(best, select.metric.digits)) {
+      ++rivals;
+      if (FormatNumber(*value, select.metric.digits) == FormatNumber(best, select.metric.digits))
         equal.push_back(points_[i].name);
-      } else if (value->low && value->high && best.low && best.high && *value->low <= *best.high && *value->high >= *best.low) {
-        near.push_back(points_[i].name);
-      }
     }
-    std::string text = equal.empty() ? ""
-                                     : fmt::format(" The first of equals: {} {} it too.", fmt::join(equal, ", "),
-                                                   equal.size() == 1 ? "has" : "have");
-    if (!near.empty()) text += fmt::format(" Its interval overlaps with that of {}.", fmt::join(near, ", "));
-    if (text.empty() && best.of.empty()) text = " It was read once: how far chance moves it is not known.";
-    return text;
+    if (!equal.empty())
+      return fmt::format(" The first of equals: {} {} it too.", fmt::join(equal, ", "), equal.size() == 1 ? "has" : "have");
+    if (rivals == 0) return "";
+    std::string doubt = RivalsOf(parts, chosen, select.metric).substr(2);
+    doubt[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(doubt[0])));
+    return " " + doubt + ".";
   }
 
   // "selected.yaml"; with several groups each has its own: "selected_2.yaml".
@@ -160,7 +175,7 @@ class Builder {
     return fmt::format("{}_{}.yaml", wanted.substr(0, wanted.size() - std::string_view(".yaml").size()), group + 1);
   }
 
-  void AddSelected(Document* document) const {
+  void AddSelected(const ComparisonParts& parts, const Diagnosis& diagnosis, Document* document) const {
     for (size_t selection = 0; selection < spec_.selections.size(); ++selection) {
       for (size_t group = 0; group < choices_.size(); ++group) {
         const std::optional<size_t> chosen = choices_[group].chosen[selection];
@@ -172,7 +187,7 @@ class Builder {
             {SelectedFile(selection, group),
              RecommendedFile(combined_.trials[*trial].data.config, "_selected",
                              {fmt::format("selected from {}: {}", fmt::join(combined_.experiments, ", "), point.name),
-                              Selected(selection, group)})});
+                              Selected(parts, selection, group), diagnosis.why_void})});
       }
     }
   }

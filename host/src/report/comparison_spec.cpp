@@ -27,6 +27,7 @@ const std::map<std::string, std::pair<int, const char*>> kKnown = {
     {"iteration_s", {-1, "s"}},
     {"attempt_s", {-1, "s"}},
     {"seconds_per_episode", {-1, "s"}},
+    {"steps_per_episode", {0, ""}},
     {"return", {1, ""}},
     {"eval/return", {1, ""}},
     {"rss_peak_mb", {-1, "MiB"}},
@@ -36,10 +37,13 @@ const std::map<std::string, std::pair<int, const char*>> kKnown = {
 // Reads the entries of one key of `report` and says what is wrong with which of them.
 class Reader {
  public:
-  Reader(std::string path, std::vector<SpecError>* errors) : path_(std::move(path)), errors_(errors) {}
+  Reader(std::string path, std::vector<KeyError>* errors) : path_(std::move(path)), errors_(errors) {}
 
-  void Fail(const std::string& why) const { errors_->push_back({path_, where_.empty() ? why : where_ + ": " + why}); }
-  void At(std::string where) { where_ = std::move(where); }
+  void Fail(const std::string& why) const {
+    errors_->push_back({path(), fmt::format("{}: {}{}", path_, entry_ ? fmt::format("entry {}: ", *entry_ + 1) : "", why)});
+  }
+  void At(size_t entry) { entry_ = entry; }
+  std::string path() const { return entry_ ? fmt::format("{}.{}", path_, *entry_) : path_; }
 
   // False, and an error, if there is a key that `known` does not have or `object` is none.
   bool Knows(const json& object, const std::vector<std::string>& known) const {
@@ -88,7 +92,7 @@ class Reader {
     }
     std::optional<Expression> expression = Formula(brief ? entry : entry.at("measure"));
     if (!expression) return std::nullopt;
-    MeasureSpec measure{std::move(*expression), "", ""};
+    MeasureSpec measure{std::move(*expression), "", "", 0, 4, false, path()};
     measure.title = measure.expression.text();
     if (const auto known = kKnown.find(measure.title); known != kKnown.end()) {
       measure.direction = known->second.first;
@@ -130,11 +134,23 @@ class Reader {
   }
 
  private:
-  std::string path_, where_;
-  std::vector<SpecError>* errors_;
+  std::string path_;
+  std::optional<size_t> entry_;
+  std::vector<KeyError>* errors_;
 };
 
-std::vector<MeasureSpec> Columns(const json& columns, std::vector<SpecError>* errors) {
+// An episode takes longer for slower steps or for more of them, and the better policy's are often the longer ones.
+void AddStepsPerEpisode(const Reader& reader, std::vector<MeasureSpec>* columns) {
+  const auto find = [&](std::string_view name) {
+    return std::find_if(columns->begin(), columns->end(),
+                        [&](const MeasureSpec& column) { return column.expression.text() == name; });
+  };
+  const auto seconds = find("seconds_per_episode");
+  if (seconds == columns->end() || find("steps_per_episode") != columns->end()) return;
+  columns->insert(seconds + 1, *reader.Measure("steps_per_episode"));
+}
+
+std::vector<MeasureSpec> Columns(const json& columns, std::vector<KeyError>* errors) {
   Reader reader("report.columns", errors);
   std::vector<MeasureSpec> read;
   if (columns.is_null()) {
@@ -146,9 +162,10 @@ std::vector<MeasureSpec> Columns(const json& columns, std::vector<SpecError>* er
     return read;
   }
   for (size_t i = 0; i < columns.size(); ++i) {
-    reader.At(fmt::format("entry {}", i + 1));
+    reader.At(i);
     if (std::optional<MeasureSpec> measure = reader.Measure(columns[i])) read.push_back(std::move(*measure));
   }
+  AddStepsPerEpisode(reader, &read);
   return read;
 }
 
@@ -188,10 +205,10 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
     const std::string x = CurveAxis(reader, body, "env_steps");
     for (const json& entry : reader.OneOrMany(body.at("y"))) {
       if (entry.is_string()) {
-        figure.curves.push_back({entry.get<std::string>(), x});
+        figure.curves.push_back({entry.get<std::string>(), x, reader.path()});
       } else if (entry.is_object() && entry.contains("name")) {
         if (reader.Knows(entry, {"name", "x"}))
-          figure.curves.push_back({reader.Text(entry, "name"), CurveAxis(reader, entry, x)});
+          figure.curves.push_back({reader.Text(entry, "name"), CurveAxis(reader, entry, x), reader.path()});
       } else {
         reader.Fail(
             fmt::format("'y' should be names of recorded values, or {{name: NAME, x: AXIS}}, found {}", JsonText(entry)));
@@ -210,7 +227,7 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
   return figure;
 }
 
-std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<SpecError>* errors) {
+std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<KeyError>* errors) {
   Reader reader("report.figures", errors);
   std::vector<FigureSpec> read;
   if (figures.is_null()) return read;
@@ -219,7 +236,7 @@ std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<SpecError>* e
     return read;
   }
   for (size_t i = 0; i < figures.size(); ++i) {
-    reader.At(fmt::format("entry {}", i + 1));
+    reader.At(i);
     std::optional<FigureSpec> figure = OneFigure(reader, figures[i]);
     if (!figure) continue;
     const bool again =
@@ -253,13 +270,13 @@ std::optional<SelectSpec> Select(const Reader& reader, const json& select) {
   return spec;
 }
 
-std::vector<SelectSpec> Selections(const json& select, std::vector<SpecError>* errors) {
+std::vector<SelectSpec> Selections(const json& select, std::vector<KeyError>* errors) {
   Reader reader("report.select", errors);
   std::vector<SelectSpec> read;
   if (select.is_null()) return read;
   const std::vector<json> all = reader.OneOrMany(select);
   for (size_t i = 0; i < all.size(); ++i) {
-    if (all.size() > 1) reader.At(fmt::format("entry {}", i + 1));
+    if (select.is_array()) reader.At(i);
     std::optional<SelectSpec> spec = Select(reader, all[i]);
     if (!spec) continue;
     const bool again =
@@ -270,15 +287,17 @@ std::vector<SelectSpec> Selections(const json& select, std::vector<SpecError>* e
   return read;
 }
 
-std::vector<std::string> Notes(const json& notes, std::vector<SpecError>* errors) {
+std::vector<std::string> Notes(const json& notes, std::vector<KeyError>* errors) {
   Reader reader("report.notes", errors);
   std::vector<std::string> read;
   if (notes.is_null()) return read;
-  for (const json& note : reader.OneOrMany(notes)) {
-    if (note.is_string()) {
-      read.push_back(note.get<std::string>());
+  const std::vector<json> all = reader.OneOrMany(notes);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (notes.is_array()) reader.At(i);
+    if (all[i].is_string()) {
+      read.push_back(all[i].get<std::string>());
     } else {
-      reader.Fail(fmt::format("wanted sentences, found {}", JsonText(note)));
+      reader.Fail(fmt::format("wanted sentences, found {}", JsonText(all[i])));
     }
   }
   return read;
@@ -297,18 +316,26 @@ std::vector<const MeasureSpec*> MeasuresIn(const ComparisonSpec& spec) {
 
 }  // namespace
 
-std::vector<std::string> NamesIn(const ComparisonSpec& spec) {
-  std::vector<std::string> names;
+std::vector<NamedAt> NamesIn(const ComparisonSpec& spec) {
+  std::vector<NamedAt> names;
   for (const MeasureSpec* measure : MeasuresIn(spec)) {
-    for (const std::string& name : measure->expression.paths()) names.push_back(name);
+    for (const std::string& name : measure->expression.paths()) names.push_back({name, measure->path});
   }
   for (const FigureSpec& figure : spec.figures) {
     for (const CurveSpec& curve : figure.curves)
-      if (SumAxis(curve.against)) names.push_back(curve.against);
+      if (SumAxis(curve.against)) names.push_back({curve.against, curve.path});
   }
   for (const SelectSpec& select : spec.selections) {
     if (!select.where) continue;
-    for (const std::string& name : select.where->paths()) names.push_back(name);
+    for (const std::string& name : select.where->paths()) names.push_back({name, select.metric.path});
+  }
+  return names;
+}
+
+std::vector<NamedAt> CurvesIn(const ComparisonSpec& spec) {
+  std::vector<NamedAt> names;
+  for (const FigureSpec& figure : spec.figures) {
+    for (const CurveSpec& curve : figure.curves) names.push_back({curve.name, curve.path});
   }
   return names;
 }
@@ -318,9 +345,15 @@ std::optional<std::string> SumAxis(const std::string& axis) {
   return reduced && reduced->how == "sum" ? std::optional(reduced->curve) : std::nullopt;
 }
 
+std::vector<std::string> HostMeasures() {
+  std::vector<std::string> names;
+  for (const auto& [name, what] : kKnown) names.push_back(name);
+  return names;
+}
+
 bool IsHostMeasure(const std::string& name) { return kKnown.contains(name); }
 
-ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<SpecError>* errors) {
+ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<KeyError>* errors) {
   return {Columns(config.columns, errors), FiguresOf(config.figures, errors), Selections(config.select, errors),
           Notes(config.notes, errors)};
 }

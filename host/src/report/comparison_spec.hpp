@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "config/experiment.hpp"
+#include "config/loader.hpp"
 #include "sweep/expression.hpp"
 
 namespace backplane {
@@ -26,12 +26,14 @@ struct MeasureSpec {
   int direction = 0;  // 1 up is better, -1 down
   int digits = 4;
   bool detail = false;  // not among the columns of text and figures
+  std::string path;     // where it stands in the file: "report.columns.1"
   bool IsOneName() const { return expression.paths().size() == 1 && expression.paths().front() == expression.text(); }
 };
 
 struct CurveSpec {
   std::string name;
   std::string against;  // env_steps, iteration, time_s, or NAME@sum: the sum of another curve so far
+  std::string path;     // where it stands in the file
 };
 // NAME of "NAME@sum".
 std::optional<std::string> SumAxis(const std::string& axis);
@@ -61,18 +63,19 @@ struct ComparisonSpec {
   std::vector<std::string> notes;  // sentences of the file's author, among the report's limits
 };
 
-struct SpecError {
-  std::string path;  // "report.columns"
-  std::string why;   // "entry 2: ..."
+// Every name that columns, figures and the selection look up in a trial, and where it stands in the file. Without curves, of
+// which a trial may have none: those are in CurvesIn.
+struct NamedAt {
+  std::string name, path;
 };
+std::vector<NamedAt> NamesIn(const ComparisonSpec& spec);
+std::vector<NamedAt> CurvesIn(const ComparisonSpec& spec);
 
-// Every name that columns, figures and the selection look up in a trial.
-std::vector<std::string> NamesIn(const ComparisonSpec& spec);
-
-// Whether the host itself measures it, whatever the plugins are.
+// What the host itself measures, whatever the plugins are, and its direction and unit are known.
+std::vector<std::string> HostMeasures();
 bool IsHostMeasure(const std::string& name);
 
 // Columns that are not given have defaults. Every error is reported; what is returned then is incomplete.
-ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<SpecError>* errors);
+ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<KeyError>* errors);
 
 }  // namespace backplane

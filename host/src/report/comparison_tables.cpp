@@ -13,6 +13,7 @@
 #include "base/suggest.hpp"
 #include "machine/resource_measures.hpp"
 #include "report/sections.hpp"
+#include "statistics/difference.hpp"
 
 namespace backplane {
 namespace {
@@ -36,6 +37,8 @@ void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t 
                             trial.outcome.empty() ? "" : " (" + trial.outcome + ")");
     }
   }
+  if (const std::string doubt = parts.scoring.Remark(index, parts.columns); !doubt.empty())
+    remark += (remark.empty() ? "" : "; ") + doubt;
   row->push_back(Reading(usable));
   row->push_back(remark);
   row->push_back(ids);
@@ -122,7 +125,7 @@ std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
   }
   std::vector<std::string> sentences, of_gpu, others;
   std::set<std::string> said;
-  for (const std::string& name : NamesIn(parts.spec)) {
+  for (const auto& [name, path] : NamesIn(parts.spec)) {
     if (IsMeasured(parts.combined, name) || !said.insert(name).second) continue;
     if (IsDeclared(name)) {
       (resource_measure::IsOfGpu(name) ? of_gpu : others).push_back(name);
@@ -140,28 +143,33 @@ std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
   return sentences;
 }
 
-// Two runs of one thing differ too, by seed and by what else the machine does. Seeds show that, and so do episodes where only
-// what was learned is measured; the iterations of one trial do not.
-bool CanBeJudged(const Number& number) {
-  return number.low && number.high && (number.of == "seeds" || number.of == "episodes");
-}
-
-bool Overlap(const Number& a, const Number& b) { return *a.low <= *b.high && *b.low <= *a.high; }
-
 std::vector<MeasureSpec> MainColumns(const ComparisonParts& parts) {
   std::vector<MeasureSpec> columns = parts.columns;
   std::erase_if(columns, [](const MeasureSpec& column) { return column.detail; });
   return columns;
 }
 
-// What a change means for a measure of that direction.
-const char* Verdict(const Number& value, const Number& base, int direction) {
-  if (!std::isfinite(value.value) || !std::isfinite(base.value)) return "not finite";
-  if (value.value == base.value) return "the same";
-  if (!CanBeJudged(value) || !CanBeJudged(base)) return "not judged: one seed";
-  if (Overlap(value, base)) return "no difference shown";
-  if (direction == 0) return value.value > base.value ? "more" : "less";
-  return (value.value > base.value) == (direction > 0) ? "better" : "worse";
+// By those seeds that both have.
+std::optional<statistics::Difference> Paired(const SeedScores& point, const SeedScores& base) {
+  std::vector<double> of_point, of_base;
+  for (size_t i = 0; i < point.seeds.size(); ++i) {
+    const auto same = std::find(base.seeds.begin(), base.seeds.end(), point.seeds[i]);
+    if (same == base.seeds.end()) continue;
+    of_point.push_back(point.values[i]);
+    of_base.push_back(base.values[static_cast<size_t>(same - base.seeds.begin())]);
+  }
+  return statistics::PairedDifference(of_point, of_base);
+}
+
+// `n`: of the side with fewer seeds, or of pairs.
+Number DifferenceCell(double value, const std::optional<statistics::Difference>& difference, size_t n) {
+  Number number = Reading(value);
+  if (!difference) return number;
+  number.n = n;
+  number.of = "seeds";
+  number.low = difference->low;
+  number.high = difference->high;
+  return number;
 }
 
 }  // namespace
@@ -188,7 +196,7 @@ Table ComparisonResults(const ComparisonParts& parts) {
     std::vector<Cell> row{PointName(parts.combined.trials[point.trials.front()].data)};
     if (parts.combined.groups.size() > 1) row.emplace_back(parts.combined.groups[point.group].label);
     for (const MeasureSpec& measure : parts.columns) {
-      const auto value = MeasureOf(parts.combined, point, measure.expression);
+      const auto value = parts.scoring.Value(i, measure);
       const auto words = value ? std::nullopt : WordsOf(parts.combined, point, measure.expression);
       row.push_back(value ? Cell{*value} : words ? Cell{*words} : Cell{});
     }
@@ -219,38 +227,41 @@ std::optional<Table> ComparisonChanges(const ComparisonParts& parts) {
     if (!baseline || i == *baseline) continue;
     std::vector<Cell> row{parts.points[i].name};
     for (const MeasureSpec& measure : MainColumns(parts)) {
-      const auto base = MeasureOf(parts.combined, parts.points[*baseline], measure.expression);
-      const auto value = MeasureOf(parts.combined, parts.points[i], measure.expression);
+      const auto base = parts.scoring.Value(*baseline, measure);
+      const auto value = parts.scoring.Value(i, measure);
       row.push_back(base && value && base->value > 0 ? Cell{RatioOf(*value, *base)} : Cell{});
     }
     table.rows.push_back(std::move(row));
   }
   if (table.rows.empty()) return std::nullopt;
   table.notes = {
-      "Ratios, 1 = as the baseline; the relative half widths of both intervals add up as squares. Where the baseline is not "
-      "above zero there is no ratio."};
+      "Ratios, 1 = as the baseline; intervals by logarithm, by the spread of the seeds. Where the baseline is not above zero "
+      "there is no ratio."};
   return table;
 }
 
 std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
-  Table table{"improvement",
-              "Each change against its baseline",
-              {{"point", "point", "", ""},
-               {"measure", "measure", "", ""},
-               {"baseline", "baseline", "", "value of the baseline", 0, 4, false},
-               {"value", "value", "", "value of the point"},
-               {"difference", "difference", "", "value less that of the baseline", 0, 3, false},
-               {"change_pct", "change", "%", "100 x (value / baseline - 1)", 0, 3},
-               {"verdict", "that is", "", "by the measure's direction; without one: more or less"}},
-              {},
-              {},
-              {}};
+  Table table{
+      "improvement",
+      "Each change against its baseline",
+      {{"point", "point", "", ""},
+       {"measure", "measure", "", ""},
+       {"baseline", "baseline", "", "value of the baseline", 0, 4, false},
+       {"value", "value", "", "value of the point"},
+       {"difference", "difference", "", "value less that of the baseline, with Welch's 95 % interval", 0, 3, false},
+       {"paired_difference", "paired by seed", "", "the same by the seeds that both have: shown, not judged by", 0, 3, false},
+       {"change_pct", "change", "%", "100 x (value / baseline - 1)", 0, 3},
+       {"p_more", "P(>)", "", "share of pairs of seeds in which the point's value is above the baseline's", 0, 2},
+       {"verdict", "that is", "", "by the measure's direction; without one: more or less"}},
+      {},
+      {},
+      {}};
   for (size_t i = 0; i < parts.points.size(); ++i) {
     const std::optional<size_t> baseline = parts.choices[parts.points[i].group].baseline;
     if (!baseline || i == *baseline) continue;
     for (const MeasureSpec& measure : MainColumns(parts)) {
-      const auto base = MeasureOf(parts.combined, parts.points[*baseline], measure.expression);
-      const auto value = MeasureOf(parts.combined, parts.points[i], measure.expression);
+      const auto base = parts.scoring.Value(*baseline, measure);
+      const auto value = parts.scoring.Value(i, measure);
       if (!base || !value) continue;
       std::optional<Number> change;
       if (base->value > 0) {
@@ -258,20 +269,27 @@ std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
         for (double* part : {&change->value, change->low ? &*change->low : nullptr, change->high ? &*change->high : nullptr})
           if (part) *part -= 100;
       }
+      const SeedScores of_point = parts.scoring.Scores(i, measure), of_base = parts.scoring.Scores(*baseline, measure);
+      const std::optional<statistics::Difference> paired = Paired(of_point, of_base);
       const auto cell = [&](const Number& number) { return Cell{FormatNumber(number, measure.digits)}; };
-      table.rows.push_back({parts.points[i].name,
-                            measure.unit.empty() ? measure.title : fmt::format("{} ({})", measure.title, measure.unit),
-                            cell(*base), cell(*value), Reading(value->value - base->value), change ? Cell{*change} : Cell{},
-                            std::string(Verdict(*value, *base, measure.direction))});
+      const size_t fewer = std::min(of_point.values.size(), of_base.values.size());
+      table.rows.push_back(
+          {parts.points[i].name, measure.unit.empty() ? measure.title : fmt::format("{} ({})", measure.title, measure.unit),
+           cell(*base), cell(*value),
+           DifferenceCell(value->value - base->value, statistics::WelchDifference(of_point.values, of_base.values), fewer),
+           paired ? Cell{DifferenceCell(paired->value, paired, static_cast<size_t>(paired->degrees_of_freedom) + 1)} : Cell{},
+           change ? Cell{*change} : Cell{},
+           fewer > 1 ? Cell{Reading(statistics::ProbabilityGreater(of_point.values, of_base.values))} : Cell{},
+           VerdictOf(of_point, of_base, measure.direction)});
     }
   }
   if (table.rows.empty()) return std::nullopt;
   table.key_columns = 2;
   table.notes = {
-      "Better or worse is said where both have an interval, over seeds or over the episodes of one, and these do not overlap. "
-      "One "
-      "trial's speed, time or memory can not tell a change from the machine's drift: sweep.seeds.n makes several. A point that "
-      "changes one thing shows what that thing alone is worth."};
+      "Better or worse: four or more seeds on each side, and Welch's 95 % interval of the difference leaves out 0. Intervals "
+      "of "
+      "one seed are of this policy: they do not say what another seed would do (sweep.seeds.n). A point that changes one thing "
+      "shows what that thing alone is worth."};
   return table;
 }
 

@@ -7,6 +7,7 @@
 
 #include "report/comparison_choice.hpp"
 #include "report/comparison_points.hpp"
+#include "report/comparison_scores.hpp"
 #include "report/comparison_spec.hpp"
 #include "report/document.hpp"
 
@@ -19,6 +20,7 @@ struct ComparisonParts {
   const ComparisonSpec& spec;
   const std::vector<MeasureSpec>& columns;  // those of the spec that are shown
   const std::vector<GroupChoice>& choices;  // of each group
+  Scoring scoring = {combined, points};
 };
 
 // Whether a column has a name in it that the host or a sampler of resources measures where there is something to measure, and

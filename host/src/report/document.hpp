@@ -73,8 +73,9 @@ struct Attachment {
 
 struct Document {
   std::string kind, name, title;
-  std::string made_at;               // the only thing in which two reports of the same results differ
-  std::vector<std::string> verdict;  // sentences, the most important first: also what `run` prints at its end
+  std::string made_at;  // the only thing in which two reports of the same results differ
+  std::vector<std::string>
+      verdict;  // sentences, first the headline, which answers the question: also what `run` prints at its end
   std::vector<Section> sections;
   std::vector<Figure> figures;
   std::string main_table;  // id of the table that <name>_results.csv holds
@@ -101,7 +102,7 @@ std::string RenderText(
     const MissingPictures& missing = {});  // at most 100 columns wide, but for code and words within commands
 std::string RenderMarkdown(const Document& document,
                            const MissingPictures& missing = {});  // GitHub's flavour; figures as links to the PNGs beside it
-std::string RenderHtml(const Document& document);  // one file, figures inline; the findings before all other sections
+std::string RenderHtml(const Document& document);                 // one file, figures inline
 // Number columns: KEY, then KEY_low, KEY_high, KEY_sd, KEY_p95, KEY_max, KEY_n where one of them is known. Lines end with a
 // line feed; not finite is NaN, not measured an empty field.
 std::string RenderCsv(const Table& table);

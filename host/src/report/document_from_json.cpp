@@ -91,13 +91,18 @@ Finding ReadFinding(const PlacedJson& json) {
   }
   finding.cause = json.Text("cause");
   for (const PlacedJson& one : json.Objects("fixes")) {
-    finding.fixes.push_back(
-        {one.Text("path"), one.At("from"), one.At("to"), one.Flag("swept"), one.Has("point") ? one.Text("point") : ""});
+    Fix& fix = finding.fixes.emplace_back(
+        Fix{one.Text("path"), one.At("from"), one.At("to"), one.Flag("swept"), one.Has("point") ? one.Text("point") : ""});
+    if (one.Has("command")) fix.command = one.Text("command");
+    if (!one.Has("also")) continue;
+    for (const auto& [path, value] : one.At("also").items()) fix.also.emplace_back(path, value);
   }
   finding.effect = json.Text("effect");
   finding.moves = json.Text("moves");
   finding.direction = static_cast<int>(json.Whole("direction"));
   finding.confidence = json.Text("confidence");
+  finding.out = json.Has("out") ? json.Text("out") : "";
+  finding.leads = !json.Has("leads") || json.Flag("leads");
   return finding;
 }
 
@@ -109,6 +114,10 @@ Block ReadFindings(const PlacedJson& json) {
   }
   for (const PlacedJson& one : diagnosis.Objects("silent")) {
     block.diagnosis.silent.push_back({one.Text("id"), one.Text("why")});
+  }
+  if (diagnosis.Has("why_void")) block.diagnosis.why_void = diagnosis.Text("why_void");
+  if (diagnosis.Has("void_trials")) {
+    for (std::string& trial : diagnosis.Texts("void_trials")) block.diagnosis.void_trials.insert(std::move(trial));
   }
   return block;
 }

@@ -66,7 +66,15 @@ json FindingJson(const Finding& finding) {
     evidence.push_back(EvidenceJson(one));
   }
   for (const Fix& fix : finding.fixes) {
-    fixes.push_back({{"path", fix.path}, {"from", fix.from}, {"to", fix.to}, {"swept", fix.swept}, {"point", fix.point}});
+    json also = json::object();
+    for (const auto& [path, value] : fix.also) also[path] = value;
+    fixes.push_back({{"path", fix.path},
+                     {"from", fix.from},
+                     {"to", fix.to},
+                     {"swept", fix.swept},
+                     {"point", fix.point},
+                     {"also", also},
+                     {"command", fix.command}});
   }
   return {{"id", finding.id},
           {"severity", SeverityName(finding.severity)},
@@ -78,7 +86,9 @@ json FindingJson(const Finding& finding) {
           {"effect", finding.effect},
           {"moves", finding.moves},
           {"direction", finding.direction},
-          {"confidence", finding.confidence}};
+          {"confidence", finding.confidence},
+          {"out", finding.out},
+          {"leads", finding.leads}};
 }
 
 json DiagnosisJson(const Diagnosis& diagnosis) {
@@ -89,7 +99,7 @@ json DiagnosisJson(const Diagnosis& diagnosis) {
   for (const SilentRule& rule : diagnosis.silent) {
     silent.push_back({{"id", rule.id}, {"why", rule.why}});
   }
-  return {{"findings", findings}, {"silent", silent}};
+  return {{"findings", findings}, {"silent", silent}, {"why_void", diagnosis.why_void}, {"void_trials", diagnosis.void_trials}};
 }
 
 // Pairs as objects, so that a reader of the file need not know which comes first.

@@ -9,13 +9,12 @@ namespace backplane {
 
 // "cpu_quota_pct: 98.2 % (threshold 90 %), mean after the first iteration, 12 samples"; without a threshold nothing in brackets
 std::string EvidenceText(const Evidence& evidence);
-// "rollout.threads: 16 -> 2"; of a swept path it ends with "or by", for ChangeArgument to follow on a line of its own
+// "rollout.threads: 16 -> 2"
 std::string ChangeText(const Fix& fix);
 // As it is typed: "--set rollout.threads=2", of a swept path "--sweep rollout.threads=16,2", of a point with a name
 // "--sweep before:rollout.threads=2"
 std::string ChangeArgument(const Fix& fix);
-// The change as a piece of an experiment file, to be pasted; a comment says what stood there. Of a swept path comments only,
-// for where in `sweep:` it stands is not known.
-std::string ChangeYaml(const Fix& fix);
+// The line to paste.
+std::string ChangeCommand(const Fix& fix);
 
 }  // namespace backplane

@@ -28,7 +28,8 @@ std::string FindingHtml(const Finding& finding) {
   }
   std::string changes;
   for (const Fix& fix : finding.fixes) {
-    changes += (changes.empty() ? "" : "<p class=\"or\">or</p>\n") + HtmlSnippet(ChangeYaml(fix));
+    changes += changes.empty() ? "" : "<p class=\"or\">or</p>\n";
+    changes += "<p>" + HtmlText(ChangeText(fix)) + "</p>\n" + HtmlSnippet(ChangeCommand(fix));
   }
   const char* severity = SeverityName(finding.severity);
   std::string html = fmt::format(

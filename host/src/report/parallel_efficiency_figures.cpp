@@ -194,7 +194,7 @@ class Figures {
       } else {
         table.rows.push_back({name, FormatNumber(Reading(s.sps->value), 4), number(s.speedup, "{:.2f}"),
                               number(s.efficiency_pct, "{:.1f}"), number(s.core_efficiency_pct, "{:.1f}"),
-                              s.band ? BandName(*s.band) : "-"});
+                              s.band.empty() ? "-" : s.band});
       }
       for (const Recommendation& advice : analysis_.recommendations[s.series]) {
         if (advice.setting == i && (table.emphasised.empty() || table.emphasised.back() != i)) table.emphasised.push_back(i);

@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/parallel_efficiency_headline.hpp"
 #include "report/parallel_efficiency_tables.hpp"
 #include "report/recommended_file.hpp"
 #include "report/sections.hpp"
 #include "report/setting_text.hpp"
 #include "report/time_section.hpp"
+#include "report/try_command.hpp"
 
 namespace backplane {
 namespace {
 
 const char* const kThroughput = "throughput";
-const char* const kEfficiency = "efficiency";
 
 class Builder {
  public:
@@ -23,9 +24,10 @@ class Builder {
       : sets_(sets),
         context_(context),
         combined_(Combine(sets)),
-        analysis_(AnalyseParallelEfficiency(combined_, context.report.baseline)) {
+        analysis_(AnalyseParallelEfficiency(combined_, context.report.baseline, context.report.balanced)) {
     NamePointsBySize();
     diagnosis_ = Diagnose(combined_, &analysis_, context.option_help);
+    AddTryCommands(sets, context.program, &diagnosis_);
   }
 
   Document Build() {
@@ -42,8 +44,10 @@ class Builder {
     document.verdict = Verdict();
     AddAttachments(&document);
     const ParallelEfficiencyTables tables(combined_, analysis_);
+    Table results = tables.Results();
+    MarkVoidRows(diagnosis_, &results);
+    document.sections.push_back({"results", "Results", {FigureUse{"parallel_efficiency_analysis"}, results}});
     document.sections.push_back(FindingsSection(diagnosis_));
-    document.sections.push_back({"results", "Results", {FigureUse{"parallel_efficiency_analysis"}, tables.Results()}});
     document.sections.push_back({"recommended", "Recommended settings", {tables.Recommended()}});
     document.sections.push_back({"resources", "Resources", {FigureUse{"resource_utilization_analysis"}, tables.Resources()}});
     document.sections.push_back(TimeSection(combined_, rows));
@@ -62,7 +66,7 @@ class Builder {
     for (const Setting& setting : analysis_.settings) {
       // Where groups differ a finding names them itself.
       const std::string name = combined_.groups.size() > 1 ? setting.name : SettingText(setting, analysis_);
-      for (size_t trial : setting.trials) combined_.trials[trial].data.point = name;
+      for (size_t trial : setting.trials) combined_.trials[trial].data.label = name;
     }
   }
 
@@ -78,22 +82,14 @@ class Builder {
     const std::string cores =
         setting.core_efficiency_pct ? fmt::format(", core efficiency {:.1f} %", *setting.core_efficiency_pct) : "";
     return fmt::format("speedup {:.2f}, parallel efficiency {:.1f} % ({}){}", *setting.speedup, *setting.efficiency_pct,
-                       BandName(*setting.band), cores);
+                       setting.band, cores);
   }
 
   std::vector<std::string> Verdict() const {
-    std::vector<std::string> sentences;
+    std::vector<std::string> sentences = {diagnosis_.why_void.empty() ? ParallelEfficiencyHeadline(analysis_)
+                                                                      : diagnosis_.why_void + "."};
     for (size_t series = 0; series < analysis_.series.size(); ++series) {
       const std::string prefix = SeveralSeries() ? analysis_.series[series].label + ": " : "";
-      for (const Recommendation& advice : analysis_.recommendations[series]) {
-        const Setting* setting = Of(advice.setting);
-        const bool aside = advice.goal == kEfficiency && advice.setting != analysis_.series[series].baseline;
-        const std::string goal = prefix + GoalTitle(advice.goal) + (aside ? ", the baseline aside: " : ": ");
-        sentences.push_back(setting ? fmt::format("{}{} ({}; {}).", goal, setting->name, Speed(*setting), Ratios(*setting))
-                                    : goal + advice.why + ".");
-        if (setting && advice.goal == kThroughput && !Alike(*setting).empty())
-          sentences.back() += fmt::format(" Its interval overlaps with that of {}.", fmt::join(Alike(*setting), ", "));
-      }
       if (!analysis_.series[series].baseline_note.empty()) sentences.push_back(prefix + analysis_.series[series].baseline_note);
     }
     const auto without =
@@ -103,7 +99,7 @@ class Builder {
         return trial.data.state == "PLANNED" || trial.data.state == "RUNNING";
       });
       sentences.insert(
-          unfinished ? sentences.begin() : sentences.end(),
+          unfinished ? sentences.begin() + 1 : sentences.end(),
           fmt::format("{}{} of {} settings have no result; the table says why.",
                       unfinished ? "Unfinished, the same run command goes on: " : "", without, analysis_.settings.size()));
     }
@@ -117,9 +113,9 @@ class Builder {
       sentences.push_back(any ? "No rule found anything that limits these runs."
                               : "Without a result there is nothing to diagnose.");
     } else {
-      sentences.push_back(fmt::format("{} {}, {} of them to act on; first: {}.", diagnosis_.findings.size(),
+      sentences.push_back(fmt::format("{} {}, {} of them to act on{}.", diagnosis_.findings.size(),
                                       diagnosis_.findings.size() == 1 ? "finding" : "findings", grave,
-                                      diagnosis_.findings.front().title));
+                                      diagnosis_.Lead() ? "; first: " + diagnosis_.Lead()->title : ""));
     }
     return sentences;
   }
@@ -137,9 +133,10 @@ class Builder {
         if (!trial) continue;
         std::vector<std::string> comments = {fmt::format("{} of {}: {} runners x environments", GoalTitle(advice.goal),
                                                          fmt::join(combined_.experiments, ", "), setting->name),
-                                             fmt::format("measured: {}; {}", Speed(*setting), Ratios(*setting)), advice.why};
-        if (!Alike(*setting).empty() && advice.goal == kThroughput)
-          comments.push_back(fmt::format("its interval overlaps with that of {}", fmt::join(Alike(*setting), ", ")));
+                                             fmt::format("measured: {}; {}", Speed(*setting), Ratios(*setting)), advice.why,
+                                             diagnosis_.why_void};
+        if (const std::vector<std::string> alike = AsFastAs(*setting, analysis_); !alike.empty() && advice.goal == kThroughput)
+          comments.push_back(fmt::format("it is not shown to be faster than {}", fmt::join(alike, ", ")));
         document->attachments.push_back({RecommendedName(analysis_, advice.goal, series),
                                          RecommendedFile(trial->config, Suffix(advice.goal, series), comments)});
       }
@@ -148,17 +145,6 @@ class Builder {
 
   ptrdiff_t Brief() const {
     return std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return s.is_short; });
-  }
-
-  // Of the settings of its series whose interval overlaps with its own, which is the fastest.
-  std::vector<std::string> Alike(const Setting& fastest) const {
-    std::vector<std::string> names;
-    for (const Setting& other : analysis_.settings) {
-      if (&other != &fastest && other.series == fastest.series && fastest.sps->low && other.sps && other.sps->high &&
-          *other.sps->high >= *fastest.sps->low)
-        names.push_back(other.name);
-    }
-    return names;
   }
 
   std::vector<Block> Design() const {
@@ -184,23 +170,18 @@ class Builder {
 
   std::vector<std::string> Conclusions() const {
     std::vector<std::string> items;
-    for (const std::vector<Recommendation>& advice : analysis_.recommendations) {
-      const Setting* best = Of(advice.front().setting);
-      if (!best || !best->sps->low) continue;
-      const std::string name = SettingText(*best, analysis_);
-      items.push_back(Alike(*best).empty()
-                          ? fmt::format("The interval of the fastest, {}, overlaps with that of no other setting.", name)
-                          : fmt::format("The interval of the fastest, {}, overlaps with that of {}: which of them is faster is "
-                                        "not shown.",
-                                        name, fmt::join(Alike(*best), ", ")));
-    }
+    items.push_back(
+        "One speed for each seed. The spread is that of the logarithms, pooled over all settings of a machine; with fewer than "
+        "four "
+        "degrees of freedom in all there are too few seeds, and no speed is compared. Of many settings the fastest is partly "
+        "the "
+        "luckiest: another run may name a neighbour.");
     if (Brief() > 0)
       items.push_back(
           fmt::format("{} of {} settings measured for less than {} s and fewer than {} iterations after the first: raise "
                       "budget.iterations for figures that hold.",
                       Brief(), analysis_.settings.size(), kLongEnoughSeconds, kEnoughIterations));
     for (const std::string& limit : LimitsOf(combined_)) items.push_back(limit);
-    if (items.empty()) items.push_back("Each setting was measured once: intervals are not known.");
     return items;
   }
 

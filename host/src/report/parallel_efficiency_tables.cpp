@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "analysis/setting_speed.hpp"
 #include "machine/resource_measures.hpp"
 #include "report/setting_text.hpp"
 
@@ -24,8 +25,10 @@ ParallelEfficiencyTables::ParallelEfficiencyTables(const Combined& combined, con
 Cell ParallelEfficiencyTables::RatioCell(const Setting& setting, const std::optional<double>& ratio) const {
   const Setting* baseline = Of(analysis_.series[setting.series].baseline);
   if (!ratio || !setting.sps) return Cell{};
-  if (!baseline || baseline == &setting) return Reading(*ratio);
-  return RatioOf(*setting.sps, *baseline->sps, *ratio * baseline->sps->value / setting.sps->value);
+  if (!baseline) return Reading(*ratio);
+  Number number = SpeedRatio(setting, *baseline, *ratio * baseline->sps->value / setting.sps->value);
+  number.value = *ratio;  // to the last digit, as the bands have it
+  return number;
 }
 
 std::string ParallelEfficiencyTables::Ids(const Setting& setting) const {
@@ -75,7 +78,7 @@ Table ParallelEfficiencyTables::Results() const {
     row.push_back(RatioCell(setting, setting.speedup));
     row.push_back(RatioCell(setting, setting.efficiency_pct));
     row.push_back(RatioCell(setting, setting.core_efficiency_pct));
-    row.push_back(setting.band ? Cell{std::string(BandName(*setting.band))} : Cell{});
+    row.push_back(setting.band.empty() ? Cell{} : Cell{setting.band});
     row.push_back(MaybeCell(setting.wall_s));
     row.push_back(MaybeCell(setting.episode_return));
     row.push_back(MaybeCell(MeasureOf(combined_, setting, resource_measure::kCpuQuotaPct)));
@@ -126,8 +129,7 @@ Table ParallelEfficiencyTables::Recommended() const {
           {GoalTitle(advice.goal), name, advice.why, setting ? RecommendedName(analysis_, advice.goal, series) : ""});
     }
   }
-  table.notes.push_back(
-      "Balanced: the highest speed with an efficiency of at least 80 % and every measured resource at most at 80 %.");
+  table.notes.push_back("Balanced: the highest speed with a peak of memory of at most 80 %.");
   return table;
 }
 

@@ -5,7 +5,9 @@
 
 namespace backplane {
 
-std::string RecommendedFile(const nlohmann::json& config, const std::string& suffix, const std::vector<std::string>& comments) {
+using nlohmann::json;
+
+std::string RecommendedFile(const json& config, const std::string& suffix, const std::vector<std::string>& comments) {
   Experiment experiment = ExperimentFromJson(config);
   experiment.name += suffix;
   experiment.output_dir = "outputs/" + experiment.name;
@@ -14,14 +16,21 @@ std::string RecommendedFile(const nlohmann::json& config, const std::string& suf
   experiment.report = {};
   experiment.resources.exclusive = false;
   experiment.preset.reset();  // its values stand here, and some may have been replaced
+  // A budget of a measurement is none of a training.
+  json setting = ToJson(experiment);
+  setting.erase("budget");
   std::string text;
   for (std::string comment : comments) {
+    if (comment.empty()) continue;
     for (char& c : comment) {
       if (c == '\n' || c == '\r') c = ' ';
     }
     text += "# " + comment + "\n";
   }
-  return text + YamlText(ToJson(experiment), {});
+  return text +
+         "# The setting without a budget: how long to train is for you to say, as in `run THIS_FILE --set "
+         "budget.iterations=100`.\n" +
+         YamlText(setting, {});
 }
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// An experiment file that runs one point of a finished experiment again, by itself.
+// An experiment file with the setting of one point of a finished experiment, to be trained with.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 namespace backplane {
 
 // `config` as in trial.json; the experiment's name gets the suffix and its results a folder of their own. The comments stand on
-// top, a line each.
+// top, a line each, and empty ones not. There is no budget: `run` asks for one.
 std::string RecommendedFile(const nlohmann::json& config, const std::string& suffix, const std::vector<std::string>& comments);
 
 }  // namespace backplane

@@ -44,31 +44,17 @@ struct BlockHtml {
   std::string operator()(const Table& block) const { return HtmlTable(block); }
 };
 
-bool HasFindings(const Section* section) {
-  return std::any_of(section->blocks.begin(), section->blocks.end(),
-                     [](const Block& block) { return std::holds_alternative<FindingList>(block); });
-}
-
-// What is wrong and what to change stands right after the verdict.
-std::vector<const Section*> FindingsFirst(const std::vector<Section>& sections) {
-  std::vector<const Section*> ordered;
-  for (const Section& section : sections) {
-    ordered.push_back(&section);
-  }
-  std::stable_partition(ordered.begin(), ordered.end(), HasFindings);
-  return ordered;
+// The first sentence answers the question and stands before all else, the title too.
+std::string Headline(const std::vector<std::string>& sentences) {
+  return sentences.empty() ? "" : "<p class=\"lead\">" + HtmlText(sentences[0]) + "</p>\n";
 }
 
 std::string Verdict(const std::vector<std::string>& sentences) {
-  if (sentences.empty()) {
-    return "";
-  }
   std::string rest;
   for (size_t i = 1; i < sentences.size(); ++i) {
     rest += "<li>" + HtmlText(sentences[i]) + "</li>\n";
   }
-  return "<div class=\"verdict\">\n<p class=\"lead\">" + HtmlText(sentences[0]) + "</p>\n" +
-         (rest.empty() ? "" : "<ul>\n" + rest + "</ul>\n") + "</div>\n";
+  return rest.empty() ? "" : "<div class=\"verdict\">\n<ul>\n" + rest + "</ul>\n</div>\n";
 }
 
 std::string AttachmentsHtml(const std::vector<Attachment>& attachments) {
@@ -84,11 +70,11 @@ std::string AttachmentsHtml(const std::vector<Attachment>& attachments) {
 std::string RenderHtml(const Document& document) {
   const BlockHtml block_html{document};
   std::string links, sections;
-  for (const Section* section : FindingsFirst(document.sections)) {
-    const std::string id = HtmlId(section->id), title = HtmlText(section->title);
+  for (const Section& section : document.sections) {
+    const std::string id = HtmlId(section.id), title = HtmlText(section.title);
     links += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", id, title);
     sections += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", id, title);
-    for (const Block& block : section->blocks) {
+    for (const Block& block : section.blocks) {
       sections += std::visit(block_html, block);
     }
     sections += "</section>\n";
@@ -103,7 +89,8 @@ std::string RenderHtml(const Document& document) {
       "script-src 'unsafe-inline'\">\n";
   html += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   html += "<title>" + HtmlText(title) + "</title>\n<style>\n" + kPageCss + "</style>\n</head>\n<body>\n";
-  html += "<a class=\"skip\" href=\"#main\">Skip to the results</a>\n<header>\n<h1>" + HtmlText(document.title) + "</h1>\n";
+  html += "<a class=\"skip\" href=\"#main\">Skip to the results</a>\n<header>\n" + Headline(document.verdict) + "<h1>" +
+          HtmlText(document.title) + "</h1>\n";
   html += document.made_at.empty() ? "" : "<p class=\"made\">" + HtmlText(document.made_at) + "</p>\n";
   html += Verdict(document.verdict);
   html += "<nav aria-label=\"Sections\"><ul>\n" + links + "</ul></nav>\n</header>\n";

@@ -48,7 +48,8 @@ std::string FindingMarkdown(const Finding& finding) {
   labelled("expected", MarkdownText(finding.effect));
   labelled("confidence", MarkdownText(finding.confidence));
   for (size_t i = 0; i < finding.fixes.size(); ++i) {
-    text += fmt::format("\n{}:\n\n", i == 0 ? "Change" : "Or") + MarkdownFence("yaml", ChangeYaml(finding.fixes[i]));
+    text += fmt::format("\n{}: {}\n\n", i == 0 ? "Change" : "Or", MarkdownCode(ChangeText(finding.fixes[i]))) +
+            MarkdownFence("sh", ChangeCommand(finding.fixes[i]) + "\n");
   }
   return text;
 }

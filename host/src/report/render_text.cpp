@@ -50,7 +50,7 @@ std::string FindingText(const Finding& finding) {
   for (size_t i = 0; i < finding.fixes.size(); ++i) {
     const Fix& fix = finding.fixes[i];
     text += labelled(i == 0 ? "change" : "or", ChangeText(fix));
-    if (fix.swept) text += FoldCommand(ChangeArgument(fix), std::string(14, ' '), kWidth);  // to be copied: broken nowhere else
+    text += FoldCommand(ChangeCommand(fix), std::string(14, ' '), kWidth);  // to be copied: broken nowhere else
   }
   return text + labelled("expected", finding.effect) + labelled("confidence", finding.confidence);
 }
@@ -117,10 +117,11 @@ struct BlockText {
 }  // namespace
 
 std::string RenderText(const Document& document, const MissingPictures& missing) {
-  std::string text = Underlined(document.title, '=');
+  std::string text = document.verdict.empty() ? "" : Hanging("", document.verdict[0], kWidth) + "\n";
+  text += Underlined(document.title, '=');
   text += document.made_at.empty() ? "" : Hanging("", document.made_at, kWidth);
-  for (size_t i = 0; i < document.verdict.size(); ++i) {
-    text += (i < 2 ? "\n" : "") + Hanging(i == 0 ? "" : "- ", document.verdict[i], kWidth);
+  for (size_t i = 1; i < document.verdict.size(); ++i) {
+    text += (i == 1 ? "\n" : "") + Hanging("- ", document.verdict[i], kWidth);
   }
   const BlockText block_text{document, missing};
   for (const Section& section : document.sections) {

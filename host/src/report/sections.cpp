@@ -8,6 +8,7 @@
 
 #include "base/json_fields.hpp"
 #include "base/shell_argument.hpp"
+#include "report/try_command.hpp"
 
 namespace backplane {
 namespace {
@@ -63,12 +64,8 @@ FactList FactsOf(const Group& group) {
 // Nothing of the first batch is written again: its configuration may name a folder for the report and a progress file.
 std::string RunAgain(const std::filesystem::path& folder, const json& output, const std::string& program) {
   const std::string again = folder.string() + "_again";
-  std::string command =
-      fmt::format("{} run {} --out {}", program, ShellArgument((folder / "config.yaml").string()), ShellArgument(again));
-  if (!Text(At(output, "report_dir")).empty()) command += " --set " + ShellArgument("output.report_dir=" + again + "/report");
-  if (std::filesystem::path(Text(At(output, "progress_file"))).is_absolute())
-    command += " --set output.progress_file=progress.json";
-  return command;
+  return fmt::format("{} run {} --out {}", program, ShellArgument((folder / "config.yaml").string()), ShellArgument(again)) +
+         SettingsForAnotherFolder(output, again);
 }
 
 std::string TrialLabel(const TrialData& trial, bool several_seeds) {
@@ -79,6 +76,24 @@ std::string TrialLabel(const TrialData& trial, bool several_seeds) {
 
 Section FindingsSection(const Diagnosis& diagnosis) {
   return {"findings", "What limits these runs, and what to change", {FindingList{diagnosis}}};
+}
+
+void MarkVoidRows(const Diagnosis& diagnosis, Table* table) {
+  const auto column = [&](const char* key) {
+    const auto found =
+        std::find_if(table->columns.begin(), table->columns.end(), [&](const Column& c) { return c.key == key; });
+    return static_cast<size_t>(found - table->columns.begin());
+  };
+  const size_t remark = column("remark"), trials = column("trials");
+  for (std::vector<Cell>& row : table->rows) {
+    if (std::max(remark, trials) >= row.size()) continue;
+    const auto* ids = std::get_if<std::string>(&row[trials]);
+    const bool is_void = ids && std::any_of(diagnosis.void_trials.begin(), diagnosis.void_trials.end(),
+                                            [&](const std::string& id) { return ids->find(id) != std::string::npos; });
+    if (!is_void) continue;
+    const auto* said = std::get_if<std::string>(&row[remark]);
+    row[remark] = (said && !said->empty() ? *said + "; " : "") + "busy machine";
+  }
 }
 
 std::optional<Section> FailuresSection(const Combined& combined, const ReportContext& context) {
@@ -176,8 +191,9 @@ std::vector<std::string> LimitsOf(const Combined& combined) {
   std::vector<std::string> limits;
   if (!seeds.empty() && fewest == 1) {
     limits.push_back(
-        "One seed: intervals of speed are over the iterations of one trial, those of returns over its episodes; how much "
-        "another seed would differ is not measured (sweep.seeds).");
+        "One seed: intervals are of this policy and this run, over episodes and iterations; how much another seed would differ "
+        "is "
+        "not measured (sweep.seeds).");
   } else if (!seeds.empty() && fewest < 10) {
     limits.push_back(
         fmt::format("{} seeds a point at least: intervals are wide, and small differences are not shown by them.", fewest));

@@ -13,9 +13,11 @@ std::string SettingText(const Setting& setting, const ParallelEfficiency& analys
 }
 
 std::string BandsText() {
-  return fmt::format("Bands of parallel efficiency: {} >= {} %, {} >= {} %, {} >= {} %, {} below",
-                     BandName(EfficiencyBand::kIdeal), kIdealPct, BandName(EfficiencyBand::kExcellent), kExcellentPct,
-                     BandName(EfficiencyBand::kGood), kGoodPct, BandName(EfficiencyBand::kBottleneck));
+  return fmt::format(
+      "Bands of parallel efficiency, of core efficiency where rows exceed cores: {} >= {} %, {} >= {} %, {} >= {} %, {} below; "
+      "the whole interval lies there, else the word is wider",
+      BandName(EfficiencyBand::kIdeal), kIdealPct, BandName(EfficiencyBand::kExcellent), kExcellentPct,
+      BandName(EfficiencyBand::kGood), kGoodPct, BandName(EfficiencyBand::kBottleneck));
 }
 
 std::string GoalTitle(const std::string& goal) {

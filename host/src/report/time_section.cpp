@@ -14,9 +14,10 @@ namespace {
 
 constexpr double kShownPct = 0.05;
 
-// The groups of phases and, last, what is in none.
+// The groups of phases and, last, what is in none. Waiting is named after its measure.
 std::vector<std::string> Groups() {
   std::vector<std::string> groups(kPhaseGroupNames.begin(), kPhaseGroupNames.end());
+  groups.emplace_back("waiting_for_a_core");
   groups.emplace_back("unnamed");
   return groups;
 }
@@ -59,7 +60,9 @@ class Times {
     AddColumns("_s", "s", "of all threads together", false, &table);
     table.notes.push_back(
         "environment: env_step, env_reset; action selection: infer; update: update_*, batch_build; transfer: obs_transfer, "
-        "act_transfer; evaluation: eval; other: sync, checkpoint, monitor; unnamed: what the main thread spent in no phase.");
+        "act_transfer; evaluation: eval; other: sync, checkpoint, monitor; waiting for a core: what threads with work spent "
+        "ready to run while "
+        "other threads had the cores, part of no other group; unnamed: what the main thread spent in no phase.");
     if (const std::string beyond = TooMuchUnnamed(); !beyond.empty()) table.notes.push_back(beyond);
     return table;
   }
@@ -68,7 +71,7 @@ class Times {
     Table table = Empty("time_cpu", "Use of processors in each, percent");
     AddColumns("_cpu_pct", "%", "part of the threads' time in it in which they were on a processor", true, &table);
     table.notes.push_back(
-        "100: its threads computed all the time. Less: they waited, for a device, a disk or a free core. Measured on every "
+        "100: its threads computed all the time. Less: they waited for a device, a disk or another thread. Measured on every "
         "span of 1 ms and more, and on one in each ms of shorter ones: beside other programs one that was kept waiting may "
         "weigh too much.");
     return table;

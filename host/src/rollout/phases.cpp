@@ -1,5 +1,8 @@
 #include "rollout/phases.hpp"
 
+#include <unistd.h>
+
+#include "machine/run_queue.hpp"
 #include "rollout/phase_trace.hpp"
 
 namespace backplane {
@@ -7,15 +10,22 @@ namespace backplane {
 void PhaseClock::Trace(int64_t now) { trace_->Add(Get(phase_), Get(since_), now); }
 
 void PhaseClock::OpenCpuSpan() {
+  if (thread_ == 0) {
+    thread_ = gettid();
+    queued_before_ns_ = backplane::RunQueueWaitNs(thread_).value_or(0);
+  }
   cpu_begin_ns_ = ThreadCpuNs();
   cpu_open_ = true;
   cpu_due_ns_ = 0;
 }
 
-// A long span may be followed by another long one, so its end is the next one's beginning; a short one is followed by a pause.
-void PhaseClock::TakeCpuTime(int64_t now, int64_t duration_ns) {
+// The end is read after the CPU time: a thread that loses its core in between has waited in this span, and its next phase did
+// not take so long. A long span may be followed by another long one, so its end is the next one's beginning; a short one is
+// followed by a pause.
+int64_t PhaseClock::TakeCpuTime() {
   const int64_t cpu_ns = ThreadCpuNs();
-  duration_ns = std::max<int64_t>(duration_ns, 0);
+  const int64_t now = NowNs();
+  const int64_t duration_ns = std::max<int64_t>(now - Get(since_), 0);
   if (cpu_open_) {
     cpu_ns_[static_cast<size_t>(Get(phase_))] += cpu_ns - cpu_begin_ns_;
     cpu_wall_ns_[static_cast<size_t>(Get(phase_))] += duration_ns;
@@ -24,6 +34,13 @@ void PhaseClock::TakeCpuTime(int64_t now, int64_t duration_ns) {
   cpu_open_ = !pause;
   cpu_begin_ns_ = cpu_ns;
   cpu_due_ns_ = pause ? now + kCpuEveryNs : 0;
+  return now;
+}
+
+std::optional<int64_t> PhaseClock::RunQueueWaitNs() const {
+  if (thread_ == 0) return 0;
+  const std::optional<int64_t> queued_ns = backplane::RunQueueWaitNs(thread_);
+  return queued_ns ? std::optional(*queued_ns - queued_before_ns_) : std::nullopt;
 }
 
 }  // namespace backplane

@@ -1,6 +1,8 @@
 // The closed set of phases and their exclusive time per thread. Plugins may not add names, so any two runs compare.
 #pragma once
 
+#include <sys/types.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -64,14 +66,14 @@ class PhaseClock {
   }
   // Returns the phase that was running, so that a nested one can go back to it.
   Phase Switch(Phase phase) {
-    EndSpan(NowNs());
+    EndSpan();
     const Phase old = Get(phase_);
     Set(phase_, phase);
     return old;
   }
   void Stop() {
     if (!running()) return;
-    EndSpan(NowNs());
+    EndSpan();
     Set(running_, false);
     tls_running_clock = nullptr;
   }
@@ -93,6 +95,8 @@ class PhaseClock {
   static constexpr int64_t kCpuEveryNs = 1'000'000;
   int64_t cpu_ns(Phase phase) const { return cpu_ns_[static_cast<size_t>(phase)]; }
   int64_t cpu_wall_ns(Phase phase) const { return cpu_wall_ns_[static_cast<size_t>(phase)]; }  // how long those spans took
+  // Since its first span, how long the thread was ready to run and no core was free. Absent where the kernel does not say.
+  std::optional<int64_t> RunQueueWaitNs() const;
 
  private:
   // One thread writes, so no read-modify-write has to be whole: these are plain loads and stores.
@@ -105,19 +109,19 @@ class PhaseClock {
     to.store(value, std::memory_order_relaxed);
   }
 
-  void EndSpan(int64_t now) {
-    const int64_t duration_ns = now - Get(since_);
+  void EndSpan() {
+    int64_t now = NowNs();
+    if (now >= cpu_due_ns_) [[unlikely]]
+      now = TakeCpuTime();
     if (trace_ != nullptr) [[unlikely]]
       Trace(now);
-    if (now >= cpu_due_ns_) [[unlikely]]
-      TakeCpuTime(now, duration_ns);
     std::atomic<int64_t>& sum = ns_[static_cast<size_t>(Get(phase_))];
-    Set(sum, Get(sum) + duration_ns);
+    Set(sum, Get(sum) + now - Get(since_));
     Set(since_, now);
   }
   void Trace(int64_t now);  // out of line, all three: the clock's own code stays small
   void OpenCpuSpan();
-  void TakeCpuTime(int64_t now, int64_t duration_ns);
+  int64_t TakeCpuTime();  // returns when the span has ended
 
   static inline thread_local PhaseClock* tls_running_clock = nullptr;
 
@@ -129,6 +133,8 @@ class PhaseClock {
   bool cpu_open_ = false;   // the running span's CPU time is taken
   int64_t cpu_due_ns_ = 0;  // the next end of a span at or after this asks for CPU time
   int64_t cpu_begin_ns_ = 0;
+  pid_t thread_ = 0;  // whose clock it is; 0: it never ran
+  int64_t queued_before_ns_ = 0;
   std::array<int64_t, kPhaseCount> cpu_ns_{}, cpu_wall_ns_{};
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <set>
 
 #include "store/damage.hpp"
@@ -221,7 +222,12 @@ class Batch {
   // True: the plugins take what there is to run, or the rest of it and that is enough.
   bool CheckBefore() {
     CheckedOptions checked = CheckOptions(plan_, Untried(), PlaceHere(), engine_, &slots_);
+    for (const std::string& note : checked.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
     report_.checks = std::move(checked.failed);
+    if (checked.recorded && request_.check_names) {
+      for (FailedCheck& misnamed : request_.check_names(plan_, *checked.recorded))
+        report_.checks.push_back(std::move(misnamed));
+    }
     report_.while_checking = checked.interrupted;
     PassInterrupts();
     if (report_.interrupted || watch_->lost()) return false;

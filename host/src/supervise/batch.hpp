@@ -3,7 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,11 +22,14 @@ struct BatchRequest {
   Plan plan;
   std::filesystem::path config_file;
   std::vector<std::string> set, sweep;  // for run.json: how the file was overridden
+  nlohmann::json arguments = {};        // the same of what else was typed, by flag
   std::filesystem::path out;
   bool fresh = false;          // move old results away first
   bool accept_change = false;  // run finished points again whose plugin or data files changed
   bool skip_invalid = false;   // leave out what the plugins refuse
-  bool quiet = false;          // nothing on stderr while it runs
+  // What of the file names a measure that no trial will record, of those that they will. Empty: nobody looks.
+  std::function<std::vector<FailedCheck>(const Plan&, const std::set<std::string>& recorded)> check_names;
+  bool quiet = false;  // nothing on stderr while it runs
   std::optional<std::set<std::string>>
       only_failed;                  // run failed trials again, of these classes (none named: of all), and nothing else
   bool only_damaged = false;        // run finished trials whose files are damaged again, and nothing else

@@ -185,7 +185,8 @@ void WriteBatchFiles(const BatchRequest& request) {
                                                            {"config_file", request.config_file.string()},
                                                            {"preset", request.plan.base.experiment.preset.value_or("")},
                                                            {"set", request.set},
-                                                           {"sweep", request.sweep}}
+                                                           {"sweep", request.sweep},
+                                                           {"arguments", request.arguments}}
                                                 .dump(kJsonIndent));
 }
 

@@ -14,6 +14,7 @@
 #include "supervise/interrupt.hpp"
 #include "supervise/leftovers.hpp"
 #include "supervise/status_reader.hpp"
+#include "supervise/unreached_limit.hpp"
 #include "trial/check_trials.hpp"
 
 namespace backplane {
@@ -25,6 +26,8 @@ constexpr int kCheckTick_ms = 200;
 // Between two answers, at least: most of a check is loading a large library from a cold disk, or reading a data set. The
 // experiment's hang_timeout may give more.
 constexpr double kPatience_s = 60;
+
+constexpr size_t kMostBudgets = 64;  // that are looked at, of one configuration
 
 constexpr double kGrace_s = 1;  // after a Ctrl-C: there is nothing to save
 
@@ -77,6 +80,7 @@ class Checker {
     std::error_code error;
     std::filesystem::remove(folder(), error);  // if nothing is left in it
     SpeakForUnasked(trials);
+    if (answered_.size() == plan_.points.size()) report_.recorded = recorded_;
     const auto first = [](const FailedCheck& check) { return check.trials.front(); };
     std::sort(report_.failed.begin(), report_.failed.end(),
               [&](const FailedCheck& a, const FailedCheck& b) { return first(a) < first(b); });
@@ -218,11 +222,28 @@ class Checker {
   }
 
   void Answered(const Question& question, const TrialCheck& check, const std::filesystem::path& dir) {
+    if (check.rollout_steps > 0) NoteUnreached(question, check.rollout_steps);
+    if (check.outcome == "ok") {
+      recorded_.insert(check.records.begin(), check.records.end());
+      for (const size_t trial : question.trials) answered_.insert(plan_.trials[trial].point);
+    }
     if (check.outcome == "ok" || check.outcome == "oom" || check.outcome == "killed") return;
     Fail(question, check.outcome, check.error, dir);
     report_.failed.back().path = check.path;
     report_.failed.back().place = check.place;
     report_.failed.back().plugin = check.plugin;
+  }
+
+  // Of each budget among the points that have this configuration, which differ in theirs.
+  void NoteUnreached(const Question& question, uint64_t steps_of_iteration) {
+    std::set<size_t> points;
+    for (const size_t trial : question.trials) {
+      if (!points.insert(plan_.trials[trial].point).second || points.size() > kMostBudgets) continue;
+      const LoadedExperiment loaded = plan_.Load(plan_.trials[trial]);
+      const std::string note = UnreachedLimit(loaded.experiment.budget, loaded.origin, steps_of_iteration);
+      if (!note.empty() && std::find(report_.notes.begin(), report_.notes.end(), note) == report_.notes.end())
+        report_.notes.push_back(note);
+    }
   }
 
   // It was at this one when it ended, and said no more.
@@ -279,7 +300,9 @@ class Checker {
   Slots& slots_;
   std::vector<std::unique_ptr<Question>> questions_;
   size_t processes_ = 0;
-  std::set<size_t> unasked_;  // trials beyond what is asked for
+  std::set<size_t> unasked_;   // trials beyond what is asked for
+  std::set<size_t> answered_;  // points that are ok
+  std::set<std::string> recorded_;
   CheckedOptions report_;
 };
 

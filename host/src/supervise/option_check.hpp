@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,8 +28,11 @@ struct FailedCheck {
 };
 
 struct CheckedOptions {
-  std::vector<FailedCheck> failed;  // in the plan's order
-  bool interrupted = false;         // by Ctrl-C: the rest was not asked
+  std::vector<FailedCheck> failed;      // in the plan's order
+  std::vector<std::string> notes = {};  // sentences: limits of a budget that another one ends first
+  // Names under which trials will record values (trial/recorded_names.hpp). Absent: not every point of the plan answered.
+  std::optional<std::set<std::string>> recorded = {};
+  bool interrupted = false;  // by Ctrl-C: the rest was not asked
 };
 
 // Asks for some of `trials`, places in the plan (TrialsToCheck); equal configurations once. Those of one pair of plugins and

@@ -347,6 +347,8 @@ class Planner {
 
 LoadedExperiment Plan::LoadPoint(size_t point) const { return memory_->resolver.Load(memory_->writes[point]); }
 
+std::string Plan::PlaceOf(const std::string& path) const { return memory_->resolver.PlaceOf(path); }
+
 LoadedExperiment Plan::Load(const PlannedTrial& trial) const {
   LoadedExperiment loaded = LoadPoint(trial.point);
   loaded.experiment.seed = trial.seed;
@@ -379,6 +381,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   Errors of_the_points;
   auto memory = std::make_shared<PlanMemory>(
       PointResolver(*std::move(text), std::move(sweep), std::move(phases), options.lookup, options.defaults));
+  if (options.check_report) memory->resolver.CheckReport(options.check_report, &errors);
   Plan plan = Planner(std::move(memory), swept, options.without_sweep, errors.empty(), &of_the_points).Make();
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};

@@ -25,7 +25,8 @@ struct PlanOptions {
   std::vector<std::string> sweep;  // "path=1,2,4", "path=range(1,9,2)", "path=choice(a,b)", "point:path=1,2": as ReadSweep says
   PluginLookup lookup;
   PresetSearch presets = {};
-  KeyDefaults defaults = {};   // where file, sweep and --set leave a key out
+  KeyDefaults defaults = {};  // where file, sweep and --set leave a key out
+  ReportCheck check_report = {};
   bool without_sweep = false;  // the points alone that the file has without its `sweep:`, and no trials: no data file is read
 };
 
@@ -83,6 +84,8 @@ class Plan {
   // The experiment of one trial, resolved, its seed set. Cheap enough to be asked for when the trial starts.
   LoadedExperiment Load(const PlannedTrial& trial) const;
   LoadedExperiment LoadPoint(size_t point) const;  // with the seed of the file
+  // Where a key stands, or an entry of its list ("report.columns.1"), in the file without its sweep: "walk.yaml:12:5".
+  std::string PlaceOf(const std::string& path) const;
   // The id of the trial whose learner it starts from; empty: of none.
   std::string IdBefore(const PlannedTrial& trial) const { return trial.after ? trials[*trial.after].id : ""; }
   // Everything that may change a number, canonical (sorted keys): what `PlannedTrial::id` is a hash of.

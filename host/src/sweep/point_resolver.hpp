@@ -45,6 +45,9 @@ class PointResolver {
   const std::vector<Phase>& phases() const { return phases_.list; }
   const std::vector<std::string>& phase_paths() const { return phases_.paths; }
 
+  // Of the experiment without its sweep.
+  void CheckReport(const ReportCheck& check, Errors* errors) const { resolvers_.front()->CheckReport(check, errors); }
+  std::string PlaceOf(const std::string& path) const { return resolvers_.front()->PlaceOf(path); }
   // The experiment without its sweep.
   std::optional<LoadedExperiment> Base() const;
   // Absent after errors. `phase` is one of phases(); NULL: there are none.

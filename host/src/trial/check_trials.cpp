@@ -8,12 +8,14 @@
 
 #include "base/bounded.hpp"
 #include "base/json_text.hpp"
+#include "trial/budget.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/crash.hpp"
 #include "trial/failed_with.hpp"
 #include "trial/learner_state.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
+#include "trial/recorded_names.hpp"
 
 namespace backplane {
 namespace {
@@ -76,6 +78,19 @@ FailedWith TryToEnd(TrialParts* parts) {
   }
 }
 
+// Asked only where two limits of the budget may be weighed against each other; a plan that fails is for the trial to say.
+uint64_t StepsOfARollout(const TrialSpec& spec, TrialParts* parts) {
+  const BudgetConfig& budget = spec.experiment.budget;
+  if (!budget.iterations || !budget.env_steps) return 0;
+  try {
+    const uint64_t rows = parts->env().rows();
+    const bp_request request = parts->learner().Plan(Limits({}, {}, rows, parts->chunk_rows()));
+    return request.kind == BP_REQ_ROLLOUT ? request.u.rollout.horizon * rows : 0;
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
 // What it says once everything made for it is gone again: a plugin that crashes then does so in its own check.
 TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, StatusWriter* status,
                const std::atomic<bool>& cancelled, TrialExit* exit) {
@@ -83,9 +98,11 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
     std::fprintf(stderr, "%s: %s\n", id.c_str(), text.c_str());
   });
   FailedWith failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
+  const std::vector<std::string> records = failed.exit == kExitOk ? RecordedNames(&parts) : std::vector<std::string>();
   if (failed.exit == kExitOk && spec.start_from) failed = TryToStart(spec, folder, &parts, status, cancelled);
+  const uint64_t steps = failed.exit == kExitOk ? StepsOfARollout(spec, &parts) : 0;
   if (failed.exit == kExitOk) failed = TryToEnd(&parts);
-  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", ""};
+  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "", steps, records};
   if (failed.outcome == "config") {
     std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
     // The place of the error is an option of the plugin that complains; another's is only pointed out.
@@ -114,8 +131,14 @@ TrialExit CheckTrial(const TrialSpec& spec, const std::filesystem::path& folder,
 }  // namespace
 
 nlohmann::json ToJson(const TrialCheck& check) {
-  return {{"checked", check.trial_id}, {"outcome", check.outcome}, {"plugin", check.plugin},
-          {"error", check.error},      {"path", check.path},       {"place", check.place}};
+  return {{"checked", check.trial_id},
+          {"outcome", check.outcome},
+          {"plugin", check.plugin},
+          {"error", check.error},
+          {"path", check.path},
+          {"place", check.place},
+          {"rollout_steps", check.rollout_steps},
+          {"records", check.records}};
 }
 
 std::string CheckBegins(const std::string& trial_id) { return "checking " + trial_id; }
@@ -132,6 +155,12 @@ std::optional<TrialCheck> TrialCheckFromLine(const std::string& line) {
     return found != json.end() && found->is_string() ? found->get<std::string>() : "";
   };
   TrialCheck check{text("checked"), text("outcome"), text("plugin"), text("error"), text("path"), text("place")};
+  const auto steps = json.find("rollout_steps");
+  if (steps != json.end() && steps->is_number_unsigned()) check.rollout_steps = steps->get<uint64_t>();
+  if (const auto records = json.find("records"); records != json.end() && records->is_array()) {
+    for (const nlohmann::json& name : *records)
+      if (name.is_string()) check.records.push_back(name.get<std::string>());
+  }
   return check.trial_id.empty() || check.outcome.empty() ? std::nullopt : std::optional(std::move(check));
 }
 

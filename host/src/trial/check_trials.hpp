@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,10 +15,12 @@ namespace backplane {
 // print there is skipped.
 struct TrialCheck {
   std::string trial_id;
-  std::string outcome;      // ok, or as FailedWith says
-  std::string plugin;       // whose fault
-  std::string error;        // a sentence
-  std::string path, place;  // the option that it names first, and where that was set; empty: none, or a default
+  std::string outcome;         // ok, or as FailedWith says
+  std::string plugin;          // whose fault
+  std::string error;           // a sentence
+  std::string path, place;     // the option that it names first, and where that was set; empty: none, or a default
+  uint64_t rollout_steps = 0;  // env steps of an iteration, if the learner begins with a rollout; 0: not known, or not asked
+  std::vector<std::string> records = {};  // of one that is ok: RecordedNames
 };
 nlohmann::json ToJson(const TrialCheck& check);
 std::optional<TrialCheck> TrialCheckFromLine(const std::string& line);  // absent: something else

@@ -398,7 +398,7 @@ nlohmann::json TrialLoop::Result() const {
 }
 
 void TrialLoop::AddMeasured(nlohmann::json* out) const {
-  (*out)["time"] = TimeTable(clocks_, WallNs(), parts_.metrics.ByGroup());
+  (*out)["time"] = TimeTable(clocks_, WallNs(), RunQueueWaitNs(clocks_), parts_.metrics.ByGroup());
   nlohmann::json& measures = (*out)["measures"] = nlohmann::json::object();
   for (const MetricsHub::Metric& metric : parts_.metrics.Registered())
     measures[metric.name] = {{"unit", metric.unit}, {"direction", metric.direction}, {"doc", metric.doc}};

@@ -14,15 +14,16 @@ namespace backplane::summarization {
 // Any number of threads may encode and decode at a time.
 class Vocabulary {
  public:
-  // Throws bp::Error (BP_E_CONFIG) for a file that is no model, or whose model lacks one of <s>, </s> and <pad>.
+  // Throws bp::Error (BP_E_CONFIG) for a file that is no model, or whose model lacks </s> or <pad>.
   explicit Vocabulary(const std::string& path);
 
   int32_t size() const { return size_; }
-  int32_t bos() const { return bos_; }
+  int32_t bos() const { return bos_; }  // -1: texts have no begin
   int32_t eos() const { return eos_; }
   int32_t pad() const { return pad_; }
 
-  // Appends bos, the first max_length - 2 pieces of the text, eos. Returns how many pieces the whole text has.
+  // Appends bos where there is one, as many pieces of the text as leave room in max_length, eos. Returns how many pieces the
+  // whole text has.
   uint64_t Encode(std::string_view text, int64_t max_length, std::vector<int32_t>* out) const;
   // Control pieces become nothing, the unknown piece " ⁇ ". Every id lies in 0 .. size() - 1.
   std::string Decode(std::span<const int32_t> ids) const;

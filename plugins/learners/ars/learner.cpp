@@ -18,6 +18,16 @@ double Norm(const std::vector<double>& values) {
   return std::sqrt(nn::SumOfSquares(values.data(), static_cast<int64_t>(values.size())));
 }
 
+constexpr bp::MetricInfo kMetrics[] = {
+    {"train/return_mean", nullptr, 1, "mean return of the candidates, without the shift"},
+    {"train/return_max", nullptr, 1, "best candidate's return"},
+    {"train/return_min", nullptr, 1, "worst candidate's return"},
+    {"train/return_std", nullptr, 0,
+     "deviation of what the step was taken from: shifted returns, or ranks, of the kept candidates"},
+    {"train/update_norm", nullptr, 0, "length of the step"},
+    {"train/weight_norm", nullptr, 0, "norm of the mean policy's weights"},
+};
+
 }  // namespace
 
 Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, rl::EnvShape(setup.env)) {}
@@ -35,7 +45,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const rl::EnvShape& shape)
       filter_(shape.obs),
       mean_(policy_.size()),
       rows_(setup.rows),
-      metrics_(setup.host) {
+      metrics_(setup.host, kMetrics) {
   if (options_.adam) adam_m_.resize(mean_.size()), adam_v_.resize(mean_.size());
   policy_.Init(seed_, options_.init_std, mean_.data());
   Refresh();
@@ -177,9 +187,9 @@ std::vector<double> Learner::Returns(const bp::Scores& scores) {
   }
   double mean = 0;
   for (double value : returns) mean += value / static_cast<double>(candidates);
-  metrics_.Record("train/return_mean", mean, nullptr, 1, "mean return of the candidates, without the shift");
-  metrics_.Record("train/return_max", *std::ranges::max_element(returns), nullptr, 1, "best candidate's return");
-  metrics_.Record("train/return_min", *std::ranges::min_element(returns), nullptr, 1, "worst candidate's return");
+  metrics_.Record("train/return_mean", mean);
+  metrics_.Record("train/return_max", *std::ranges::max_element(returns));
+  metrics_.Record("train/return_min", *std::ranges::min_element(returns));
   return shifted;
 }
 
@@ -197,8 +207,7 @@ void Learner::Move(const Step& step) {
       for (int64_t i = 0; i < n; ++i) gradient[begin + i] += step.weights[k] * static_cast<double>(normals[i]);
     }
   });
-  metrics_.Record("train/return_std", step.sigma, nullptr, 0,
-                  "deviation of what the step was taken from: shifted returns, or ranks, of the kept candidates");
+  metrics_.Record("train/return_std", step.sigma);
   double moved = 0;
   if (step.sigma > 0) {
     const std::vector<double> before = mean_;
@@ -215,8 +224,8 @@ void Learner::Move(const Step& step) {
   }
   const double norm = Norm(mean_);
   rl::NeedFinite("norm of the weights", norm, kHint);
-  metrics_.Record("train/update_norm", moved, nullptr, 0, "length of the step");
-  metrics_.Record("train/weight_norm", norm, nullptr, 0, "norm of the mean policy's weights");
+  metrics_.Record("train/update_norm", moved);
+  metrics_.Record("train/weight_norm", norm);
 }
 
 void Learner::TakeMoments(const bp::Delivery& delivery) {

@@ -23,7 +23,8 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
       actor_(net_, shape),
       streams_(shape, rows_, options_.gamma, options_.lambda, options_.reward_scale),
       batch_(shape),
-      metrics_(setup.host) {
+      metrics_(setup.host, rl::kStepMetrics) {
+  metrics_.Declare({"train/alive_share", nullptr, 0, "share of the agents' steps in which the agent was alive"});
   shape_.action_channel = {};  // what it points to may go
   InitParams(net_, seed_, options_.ortho_init, optimizer_.params());
   ChooseModel(setup.env);

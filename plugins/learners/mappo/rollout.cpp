@@ -15,8 +15,7 @@ uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
   const Samples& samples = batch_.samples();
   const int64_t places = streams_.steps() * streams_.agents();
   if (places == 0) return 0;
-  metrics_.Record("train/alive_share", static_cast<double>(samples.n) / static_cast<double>(places), nullptr, 0,
-                  "share of the agents' steps in which the agent was alive");
+  metrics_.Record("train/alive_share", static_cast<double>(samples.n) / static_cast<double>(places));
   if (samples.n == 0) return 0;
   {
     const bp::PhaseScope phase(host(), "batch_build");

@@ -35,7 +35,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
       reward_norm_(static_cast<int64_t>(rows_), options_.gamma),
       actor_(net_, shape, rows_, obs_norm(), SdeSteps(options_, rows_)),
       batch_(net_, shape),
-      metrics_(setup.host),
+      metrics_(setup.host, rl::kStepMetrics),
       adaptive_lr_(options_.lr) {
   InitParams(net_, seed_, options_.ortho_init, options_.log_std_init, update_.params());
   actor_.Refresh(update_.params());

@@ -127,10 +127,14 @@ void WriteConfig(const std::string& path, const BartConfig& config) {
   for (const ShareField& field : kShares) file[field.name] = config.*field.at;
   file.erase("torch_dtype");  // the older name
   file["dtype"] = "float32";  // as the tensors are saved, whatever the model began with
+  WriteText(path, file.dump(2) + "\n");
+}
+
+void WriteText(const std::string& path, const std::string& text) {
   // Under another name until it is whole.
   const std::string draft = path + ".tmp";
   std::ofstream stream(draft);
-  stream << file.dump(2) << "\n";
+  stream << text;
   stream.close();
   if (stream && std::rename(draft.c_str(), path.c_str()) == 0) return;
   std::remove(draft.c_str());

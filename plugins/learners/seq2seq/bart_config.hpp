@@ -22,7 +22,8 @@ struct BartConfig {
 
 // Both throw std::runtime_error with a sentence that names the file. A model of another family than BART is refused.
 BartConfig ReadConfig(const std::string& path);
-// Writes the file whole or not at all, for tensors of float32.
+// Whole or not at all, for tensors of float32; likewise any text.
 void WriteConfig(const std::string& path, const BartConfig& config);
+void WriteText(const std::string& path, const std::string& text);
 
 }  // namespace backplane::seq2seq

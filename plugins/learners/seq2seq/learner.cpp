@@ -15,6 +15,18 @@
 
 namespace backplane::seq2seq {
 
+namespace {
+
+constexpr bp::MetricInfo kMetrics[] = {
+    {"train/loss", "nat", -1, "cross-entropy per label token, as it was learned from"},
+    {"train/grad_norm", nullptr, 0, "global norm before clipping"},
+    {"train/lr", nullptr, 0, "learning rate"},
+    {"train/real_tokens", "tokens", 0, "source and label tokens of an update"},
+    {"train/padded_tokens", "tokens", 0, "the same with padding: what was computed"},
+};
+
+}  // namespace
+
 Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, EnvShape(setup.env)) {}
 
 Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
@@ -22,8 +34,9 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
       options_(setup.config, torch_common::HasCuda()),
       shape_(shape),
       seed_(setup.seed),
-      config_(ChooseConfig(setup.config, options_, shape)),
-      metrics_(setup.host) {
+      chosen_(ChooseConfig(setup.config, options_, shape)),
+      generate_(ChooseGeneration(setup.config, chosen_.generation, shape)),
+      metrics_(setup.host, kMetrics) {
   TellIgnored(setup.host, setup.config);
   options_.save_pretrained = InTrialFolder(setup.host, options_.save_pretrained);
   torch_common::MeterCpuMemory();
@@ -37,7 +50,6 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
       throw bp::ConfigError(e.what());
     }
   }
-  options_.generate.max_length = LongestWritten(options_, shape);
   for (const std::string& name : {shape.source, shape.source_length}) spec_.ActIn(name);
   spec_.ActOut(shape.action_channel);
   spec_.set_params(static_cast<uint64_t>(model_->layout().trained()));
@@ -50,7 +62,7 @@ void Learner::Save(const bp::Writer& writer) const {
   WriteState(writer, model_->layout(), {model_->weights(), model_->first_moment(), model_->second_moment()}, model_->updates());
   if (options_.save_pretrained.empty()) return;
   try {
-    SavePretrained(options_.save_pretrained, config_, model_->layout(), model_->weights());
+    SavePretrained(options_.save_pretrained, config_, model_->layout(), model_->weights(), chosen_.generation.json);
   } catch (const std::runtime_error& e) {
     throw bp::Error(BP_E_IO, std::string("save_pretrained: ") + e.what());
   }
@@ -164,11 +176,11 @@ void Learner::Update() {
                                         " is not finite; a smaller learning_rate or a longer warm-up may help");
     }
   }
-  metrics_.Record("train/loss", loss, "nat", -1, "cross-entropy per label token, as it was learned from");
-  metrics_.Record("train/grad_norm", norm, nullptr, 0, "global norm before clipping");
-  metrics_.Record("train/lr", lr, nullptr, 0, "learning rate");
-  metrics_.Record("train/real_tokens", real_tokens_, "tokens", 0, "source and label tokens of an update");
-  metrics_.Record("train/padded_tokens", padded_tokens_, "tokens", 0, "the same with padding: what was computed");
+  metrics_.Record("train/loss", loss);
+  metrics_.Record("train/grad_norm", norm);
+  metrics_.Record("train/lr", lr);
+  metrics_.Record("train/real_tokens", real_tokens_);
+  metrics_.Record("train/padded_tokens", padded_tokens_);
   real_tokens_ = padded_tokens_ = 0;
 }
 
@@ -204,7 +216,7 @@ void Learner::WriteRows(const bp_act& act, uint64_t begin, int64_t n) const {
     text_shape[1] = std::max(text_shape[1], int64_t{length});
   }
   const bp_tensor texts = rows(*act.in[0], text_shape);
-  const auto written = model_->Write({&texts, &lengths}, options_.generate);
+  const auto written = model_->Write({&texts, &lengths}, generate_);
   const bp_tensor& out = *act.out[0];
   for (int64_t i = 0; i < n; ++i) {
     int32_t* ids = static_cast<int32_t*>(out.data) + (static_cast<int64_t>(begin) + i) * out.strides[0];

@@ -40,7 +40,9 @@ class Learner : public bp::DataLearner {
   Options options_;
   EnvShape shape_;
   uint64_t seed_;
-  BartConfig config_;
+  Chosen chosen_;
+  const BartConfig& config_ = chosen_.network;
+  GenerateOptions generate_;
   std::unique_ptr<Model> model_;
   bp::LearnerSpec spec_;
   bp::Metrics metrics_;

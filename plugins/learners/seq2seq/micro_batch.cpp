@@ -29,11 +29,15 @@ void MicroBatch::NeedIdsOf(const BartConfig& config) const {
     const int64_t length = LengthAt(*label_length, i);
     if (length == 0) continue;
     const int64_t first = TokenAt(*label, i, 0), last = TokenAt(*label, i, length - 1);
-    if (first == config.bos_token_id && last == config.eos_token_id) continue;
+    const bool no_begin = config.bos_token_id == config.eos_token_id;
+    const bool begins = no_begin ? length == 1 || first != config.eos_token_id : first == config.bos_token_id;
+    if (begins && last == config.eos_token_id) continue;
     const std::string bos = std::to_string(config.bos_token_id), eos = std::to_string(config.eos_token_id);
-    const std::string ids = " --bos_id=" + bos + " --pad_id=" + std::to_string(config.pad_token_id) + " --eos_id=" + eos;
+    const std::string ids =
+        " --bos_id=" + (no_begin ? "-1" : bos) + " --pad_id=" + std::to_string(config.pad_token_id) + " --eos_id=" + eos;
     throw bp::ConfigError("the env's labels begin with token " + std::to_string(first) + " and end with token " +
                           std::to_string(last) + ", the model's bos_token_id is " + bos + " and its eos_token_id " + eos +
+                          (no_begin ? ", so that labels have no begin" : "") +
                           ": what it writes would begin or end in the wrong place; train the tokenizer with spm_train" + ids +
                           ", or begin with a model_name_or_path whose config.json names the tokenizer's");
   }

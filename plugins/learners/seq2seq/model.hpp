@@ -21,7 +21,8 @@ struct MicroBatch {
   int64_t RealTokens() const;
   int64_t PaddedTokens() const;
   // Throws bp::Error (BP_E_CONFIG) where a label does not begin with the config's bos_token_id and end with its eos_token_id: a
-  // model that ends texts by another token than the env writes nothing, or without end.
+  // model that ends texts by another token than the env writes nothing, or without end. Where both are one token (KoBART),
+  // labels have no begin.
   void NeedIdsOf(const BartConfig& config) const;
 };
 

@@ -139,12 +139,6 @@ Options::Options(const bp::Config& c, bool has_cuda)
             .epsilon = c.F64("adam_epsilon"),
             .weight_decay = c.F64("weight_decay"),
             .max_grad_norm = c.F64("max_grad_norm")},
-      generate{.num_beams = c.I64("generation_num_beams"),
-               .max_length = c.I64("generation_max_length"),
-               .min_length = c.I64("min_length"),
-               .no_repeat_ngram_size = c.I64("no_repeat_ngram_size"),
-               .length_penalty = c.F64("length_penalty"),
-               .early_stopping = EarlyStoppingOf(c.Str("early_stopping"))},
       schedule(ScheduleOf(c.Str("lr_scheduler_type"))),
       learning_rate(c.F64("learning_rate")),
       warmup_steps(c.F64("warmup_steps")),
@@ -158,8 +152,9 @@ Options::Options(const bp::Config& c, bool has_cuda)
   RefuseWhatOthersDo(c);
 }
 
-BartConfig ChooseConfig(const bp::Config& c, const Options& options, const EnvShape& shape) {
-  BartConfig config;
+Chosen ChooseConfig(const bp::Config& c, const Options& options, const EnvShape& shape) {
+  Chosen chosen;
+  BartConfig& config = chosen.network;
   try {
     if (!options.pretrained.empty()) {
       if (!std::filesystem::is_directory(options.pretrained))
@@ -167,6 +162,7 @@ BartConfig ChooseConfig(const bp::Config& c, const Options& options, const EnvSh
                               "'; models are read from this machine, none is fetched");
       config = ReadConfig(options.pretrained + "/config.json");
       RefuseWhatTheFolderDecides(c, config);
+      chosen.generation = ReadGenerationConfig(options.pretrained, &config);
     } else {
       config.vocab_size = shape.vocabulary;
       for (const IntegerField& size : kLayerSizes) config.*size.at = c.I64(size.name) > 0 ? c.I64(size.name) : size.alone;
@@ -188,9 +184,9 @@ BartConfig ChooseConfig(const bp::Config& c, const Options& options, const EnvSh
   } catch (const std::exception& e) {
     throw bp::ConfigError(e.what());
   }
-  if (config.bos_token_id == config.eos_token_id) {
-    throw bp::ConfigError("model_name_or_path: bos_token_id and eos_token_id of the config.json are both " +
-                          std::to_string(config.eos_token_id) + ": a text would end where it begins");
+  if (config.forced_bos_token_id == config.eos_token_id) {
+    throw bp::ConfigError("model_name_or_path: forced_bos_token_id and eos_token_id are both " +
+                          std::to_string(config.eos_token_id) + ": every text would end where it begins");
   }
   if (config.vocab_size != shape.vocabulary) {
     throw bp::ConfigError("the env's tokens are 0 .. " + std::to_string(shape.vocabulary - 1) + ", the model's vocab_size is " +
@@ -201,17 +197,33 @@ BartConfig ChooseConfig(const bp::Config& c, const Options& options, const EnvSh
     throw bp::ConfigError("the env's texts have up to " + std::to_string(longest) +
                           " tokens, the model's max_position_embeddings is " + std::to_string(config.max_position_embeddings));
   }
-  return config;
+  return chosen;
 }
 
-int64_t LongestWritten(const Options& options, const EnvShape& shape) {
-  const int64_t most = shape.max_generated + 1, wanted = options.generate.max_length;
+GenerateOptions ChooseGeneration(const bp::Config& c, const GenerationConfig& folder, const EnvShape& shape) {
+  const auto whole = [&](const char* name, const std::optional<int64_t>& own, int64_t alone) {
+    return c.I64OrWord(name).value_or(own.value_or(alone));
+  };
+  const int64_t most = shape.max_generated + 1;
+  const GenerateOptions none;
+  GenerateOptions chosen{
+      .num_beams = whole("generation_num_beams", folder.num_beams, none.num_beams),
+      .max_length = std::min(folder.max_length.value_or(most), most),
+      .min_length = whole("min_length", folder.min_length, none.min_length),
+      .no_repeat_ngram_size = whole("no_repeat_ngram_size", folder.no_repeat_ngram_size, none.no_repeat_ngram_size),
+      .length_penalty = c.F64OrWord("length_penalty").value_or(folder.length_penalty.value_or(none.length_penalty)),
+      .early_stopping = folder.early_stopping.value_or(none.early_stopping)};
+  if (const std::string said = c.Str("early_stopping"); said != "auto") chosen.early_stopping = EarlyStoppingOf(said);
+  const std::optional<int64_t> said = c.I64OrWord("generation_max_length");
+  if (!said) return chosen;
+  const int64_t wanted = *said;
   if (wanted > most) {
     throw bp::ConfigError("generation_max_length: the env takes " + std::to_string(shape.max_generated) +
                           " tokens, which are " + std::to_string(most) + " with the start token, found " +
                           std::to_string(wanted) + "; raise the env's length of a generated text");
   }
-  return wanted > 0 ? wanted : most;
+  chosen.max_length = wanted > 0 ? wanted : most;
+  return chosen;
 }
 
 std::string InTrialFolder(const bp_host* host, const std::string& name) {

@@ -5,6 +5,7 @@
 
 #include "backplane/learner.hpp"
 #include "bart_config.hpp"
+#include "generation_config.hpp"
 #include "model.hpp"
 #include "schedule.hpp"
 
@@ -29,7 +30,6 @@ struct Options {
   Options(const bp::Config& config, bool has_cuda);
   BatchSizes sizes;
   ModelOptions model;
-  GenerateOptions generate;  // max_length 0: the env's
   Schedule schedule;
   double learning_rate, warmup_steps;
   bool mean_of_means, sort, drop_last;
@@ -37,12 +37,17 @@ struct Options {
   std::string pretrained, save_pretrained;  // folders; empty: none
 };
 
+// The network, and what its folder says about writing.
+struct Chosen {
+  BartConfig network;
+  GenerationConfig generation;
+};
 // Of the folder, or by the options' sizes. Throws bp::ConfigError where they do not fit the env's texts.
-BartConfig ChooseConfig(const bp::Config& config, const Options& options, const EnvShape& shape);
+Chosen ChooseConfig(const bp::Config& config, const Options& options, const EnvShape& shape);
 
-// The longest text that is written, the start token included. Throws bp::ConfigError where the env does not take as many
-// tokens.
-int64_t LongestWritten(const Options& options, const EnvShape& shape);
+// How texts are written: by the options, where these say `auto` by the folder, else by transformers' defaults and as long as
+// the env takes. Throws bp::ConfigError where the env does not take as many tokens as an option wants.
+GenerateOptions ChooseGeneration(const bp::Config& config, const GenerationConfig& folder, const EnvShape& shape);
 
 // Where a folder named by save_pretrained lies: inside the trial's own, so that the trials of a sweep do not write over each
 // other. '' stays. Throws bp::ConfigError for one that would lie elsewhere or among the host's files.

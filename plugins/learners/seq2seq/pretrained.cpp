@@ -123,7 +123,8 @@ void ReadWeights(const std::string& folder, const Layout& layout, float* out) {
   }
 }
 
-void SavePretrained(const std::string& folder, const BartConfig& config, const Layout& layout, const float* weights) {
+void SavePretrained(const std::string& folder, const BartConfig& config, const Layout& layout, const float* weights,
+                    const std::string& generation) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) Refuse(folder + ": could not be made: " + error.message());
@@ -136,6 +137,7 @@ void SavePretrained(const std::string& folder, const BartConfig& config, const L
   }
   safetensors::Write(fs::path(folder) / "model.safetensors", {{"format", "pt"}}, tensors);
   WriteConfig(fs::path(folder) / "config.json", config);
+  if (!generation.empty()) WriteText(fs::path(folder) / "generation_config.json", generation + "\n");
 }
 
 void InitWeights(const BartConfig& config, const Layout& layout, uint64_t seed, float* out) {

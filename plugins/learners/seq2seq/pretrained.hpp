@@ -1,6 +1,8 @@
 // A model folder of HuggingFace: config.json and model.safetensors.
 #pragma once
 
+#include <string>
+
 #include "layout.hpp"
 
 namespace backplane::seq2seq {
@@ -10,8 +12,10 @@ namespace backplane::seq2seq {
 // sentence.
 void ReadWeights(const std::string& folder, const Layout& layout, float* out);
 
-// Makes the folder and writes the weights, then the config, each file whole or not at all. `weights` [layout.size()].
-void SavePretrained(const std::string& folder, const BartConfig& config, const Layout& layout, const float* weights);
+// Makes the folder and writes the weights, then the config, then `generation` as generation_config.json where it is not empty,
+// each file whole or not at all. `weights` [layout.size()].
+void SavePretrained(const std::string& folder, const BartConfig& config, const Layout& layout, const float* weights,
+                    const std::string& generation = "");
 
 // Where training starts from nothing: normal(0, init_std), biases 0, LayerNorms 1, the embedding of the padding token 0.
 void InitWeights(const BartConfig& config, const Layout& layout, uint64_t seed, float* out);

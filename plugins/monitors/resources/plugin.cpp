@@ -25,6 +25,7 @@ class Resources : public bp::MonitorPlugin<Resources> {
         sampler_(ThisProcess()),
         series_(static_cast<size_t>(setup.config.I64("max_rows"))),
         metrics_(setup.host) {
+    for (const Column& column : kColumns) metrics_.Declare({column.metric, column.unit, column.direction, column.doc});
     sampler_.Read(start_ns_);
   }
 
@@ -42,8 +43,7 @@ class Resources : public bp::MonitorPlugin<Resources> {
     const Row row{time_s, iterations_, sampler_.Read(t_ns)};
     series_.Add(row);
     for (size_t i = 0; i < kColumnCount; ++i) {
-      const Column& column = kColumns[i];
-      if (!std::isnan(row.values[i])) metrics_.Record(column.metric, row.values[i], column.unit, column.direction, column.doc);
+      if (!std::isnan(row.values[i])) metrics_.Record(kColumns[i].metric, row.values[i]);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "analysis/findings.hpp"
+#include "analysis/setting_speed.hpp"
 
 namespace backplane {
 
@@ -28,7 +30,7 @@ class Batch {
 
   Batch& Add(const std::string& name, uint64_t runners, uint64_t rows, double sps, uint64_t seed = 0, size_t group = 0) {
     TrialData t;
-    t.point = t.point_id = name, t.seed = seed, t.state = "COMPLETED", t.cores = {0, 1}, t.gpus = 1;
+    t.point = t.point_id = t.trial_id = name, t.seed = seed, t.state = "COMPLETED", t.cores = {0, 1}, t.gpus = 1;
     t.config = {{"rollout", {{"num_env_runners", runners}, {"num_envs_per_env_runner", rows}, {"threads", "auto"}}},
                 {"learner", {{"options", {{"num_epochs", 10}, {"minibatch_size", 128}, {"amp", false}, {"share", 0.9}}}}},
                 {"budget", {{"iterations", 6}}},
@@ -39,6 +41,8 @@ class Batch {
                                        {"threads", std::min<double>(static_cast<double>(runners), 2)},
                                        {"learner_threads", 2},
                                        {"blas_gflops", 71},
+                                       {"floor_uniform/return", 0},
+                                       {"train/kl", 0.05},
                                        {"phase/env_step", 40},
                                        {"phase/infer", 20},
                                        {"phase/update_backward", 20},
@@ -61,7 +65,10 @@ class Batch {
       if (measure.starts_with("resources/")) n.n = 12, n.of = "samples", n.max = value, n.p95 = value;
     }
     for (uint64_t i = 0; i < 12; ++i) t.curves["SPS"].push_back({i + 1, 0, 0, i == 0 ? sps / 2 : sps * (i % 2 ? 1.01 : 0.99)});
-    for (uint64_t i = 0; i < 80; ++i) t.curves["return"].push_back({i + 1, 0, 0, static_cast<double>(i)});
+    for (uint64_t i = 0; i < 80; ++i) {
+      t.curves["return"].push_back({i + 1, 0, 0, static_cast<double>(i)});
+      t.curves["train/kl"].push_back({i + 1, 0, 0, 0.05});
+    }
     combined_.trials.push_back({std::move(t), group});
     return *this;
   }
@@ -84,11 +91,19 @@ class Batch {
     for (CombinedTrial& t : combined_.trials) t.data.values.emplace_back(path, t.data.At(path));
     return *this;
   }
-  // Of the settings' SPS: so many seeds or iterations with that half of a 95 % interval.
-  Batch& Uncertain(uint64_t n, double half_width) {
-    for (CombinedTrial& t : combined_.trials) {
-      Number& sps = t.data.measures.at("SPS");
-      sps.n = n, sps.of = "iterations", sps.low = sps.value - half_width, sps.high = sps.value + half_width;
+  // The first setting and the others have so many seeds, even numbers, half of them as far above the setting's SPS as the
+  // others are below it: the standard deviation of the logarithms is `sd`.
+  Batch& Seeded(uint64_t n_of_first, uint64_t n_of_others, double sd) {
+    const std::vector<CombinedTrial> settings = std::move(combined_.trials);
+    combined_.trials.clear();
+    for (const CombinedTrial& setting : settings) {
+      const uint64_t n = combined_.trials.empty() ? n_of_first : n_of_others;
+      const double by = sd * std::sqrt(static_cast<double>(n - 1) / static_cast<double>(n));
+      for (uint64_t seed = 0; seed < n; ++seed) {
+        combined_.trials.push_back(setting);
+        last().seed = seed;
+        last().measures.at("SPS").value *= std::exp(seed % 2 ? by : -by);
+      }
     }
     return *this;
   }
@@ -114,6 +129,7 @@ class Batch {
     for (int i = 0; i < 10; ++i) speeds.push_back(1000 + (i % 2 ? by : -by));
     return Speeds(speeds);
   }
+  TrialData& first() { return combined_.trials.front().data; }
   TrialData& last() { return combined_.trials.back().data; }
   Number& Of(const std::string& measure) { return last().measures.at(measure); }
   std::vector<OptionHelp>& options() { return options_; }
@@ -134,31 +150,40 @@ class Batch {
   Diagnosis DiagnoseWithoutScores() { return backplane::Diagnose(combined_, nullptr, options_); }
 
  private:
-  // Against the group's first trial, which is one row on one core.
+  // Against the group's first setting, which is one row on one core. Each group is a series.
   ParallelEfficiency Score() const {
     ParallelEfficiency p;
     for (size_t i = 0; i < combined_.trials.size(); ++i) {
       const auto& [t, group] = combined_.trials[i];
       auto known = std::find_if(p.settings.begin(), p.settings.end(),
                                 [&, g = group, name = t.point](const Setting& s) { return s.series == g && s.name == name; });
-      if (known != p.settings.end()) {
-        known->trials.push_back(i), ++known->usable;
-        continue;
-      }
-      Setting s;
-      s.series = group, s.name = t.point, s.trials = {i}, s.usable = t.usable(), s.cores = t.cores.size();
-      s.num_env_runners = t.config["rollout"]["num_env_runners"];
-      s.num_envs_per_env_runner = t.config["rollout"]["num_envs_per_env_runner"];
-      if (t.usable() && t.measures.contains("SPS")) {
-        s.sps = t.measures.at("SPS");
-        const auto base =
-            std::find_if(p.settings.begin(), p.settings.end(), [g = group](const Setting& b) { return b.series == g; });
-        s.speedup = base == p.settings.end() ? 1 : s.sps->value / base->sps->value;
-        s.core_efficiency_pct = 100 * *s.speedup / static_cast<double>(std::min<uint64_t>(s.num_env_runners, s.cores));
-      }
-      p.settings.push_back(s);
+      if (known == p.settings.end()) known = p.settings.insert(known, Unmeasured(t, group));
+      known->trials.push_back(i), known->usable += t.usable();
+      if (!t.usable() || !t.measures.contains("SPS")) continue;
+      known->sps = t.measures.at("SPS");
+      known->speeds.push_back(known->sps->value);
+    }
+    for (const Setting& s : p.settings) p.series.resize(std::max(p.series.size(), s.series + 1));
+    for (size_t group = 0; group < p.series.size(); ++group) p.series[group].group = group;
+    MeasureSpeeds(p.series, &p.settings);
+    for (size_t i = 0; i < p.settings.size(); ++i) {
+      Setting& s = p.settings[i];
+      if (!s.sps) continue;
+      std::optional<size_t>& baseline = p.series[s.series].baseline;
+      if (!baseline) baseline = i;
+      s.speedup = s.sps->value / p.settings[*baseline].sps->value;
+      s.efficiency_pct = 100 * *s.speedup / static_cast<double>(s.parallelism());
+      s.core_efficiency_pct = 100 * *s.speedup / static_cast<double>(std::min<uint64_t>(s.num_env_runners, s.cores));
     }
     return p;
+  }
+
+  static Setting Unmeasured(const TrialData& t, size_t group) {
+    Setting s;
+    s.series = group, s.name = t.point, s.cores = t.cores.size();
+    s.num_env_runners = t.config["rollout"]["num_env_runners"];
+    s.num_envs_per_env_runner = t.config["rollout"]["num_envs_per_env_runner"];
+    return s;
   }
 
   Combined combined_;

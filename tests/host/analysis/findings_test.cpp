@@ -58,10 +58,13 @@ const std::vector<Edge>& Edges() {
       {"gpu_memory_target", With("resources/gpu_memory_pct", 79.9), With("resources/gpu_memory_pct", 80),
        "resources/gpu_memory_pct"},
       // Windows of ten: the first has mean 4.5, the best 64.5.
-      {"unstable_learning", [](Batch& b) { b.FallsTo(34.4); }, [](Batch& b) { b.FallsTo(34.6); }, ""},
+      {"unstable_learning", [](Batch& b) { b.FallsTo(34.4); }, [](Batch& b) { b.FallsTo(34.6); }, "floor_uniform/return"},
       {"out_of_memory", [](Batch& b) { b.RunsOutOfMemory(); }, [](Batch&) {}, ""},
       {"noisy_measurement", Wavering(4.75), Wavering(4.74), ""},
       {"blas_reference", With("blas_gflops", 19.9), With("blas_gflops", 20), "blas_gflops"},
+      // Of four seeds a setting that are within 0.001 % of each other.
+      {"core_efficiency_high", [](Batch& b) { b.Measure("SPS", 2101).Seeded(4, 4, 1e-5); },
+       [](Batch& b) { b.Measure("SPS", 2100).Seeded(4, 4, 1e-5); }, "SPS"},
       {"threads_mismatch", With("learner_threads", 1), With("learner_threads", 2), "learner_threads"},
   };
   return edges;
@@ -154,11 +157,52 @@ TEST(Findings, ADeviceThatWasNotGrantedIsNotJudged) {
   EXPECT_EQ("the trials were granted no GPU", WhySilent("vram_near_limit", d));
 }
 
-TEST(Findings, TheGravestComesFirstThenById) {
+TEST(Findings, TheGravestComesFirstAndTheFurthestBeyondItsThreshold) {
   Batch b;
-  b.Measure("resources/memory_limit_pct", 95).Measure("resources/psi_io_some_pct", 30);
-  b.Measure("resources/cpu_quota_pct", 95).Measure("resources/throttled_periods_pct", 10);
-  EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("ram_near_limit", "cpu_throttled", "io_stalled", "cpu_saturated"));
+  b.Measure("resources/memory_limit_pct", 95).Measure("resources/psi_io_some_pct", 99);
+  // 5.6 % and 100 % beyond, a warning each.
+  b.Measure("resources/throttled_periods_pct", 10).Measure("blas_gflops", 18.9);
+  b.Measure("resources/cpu_quota_pct", 95).Measure("resources/cpu_cores_used", 1.9);
+  EXPECT_THAT(Ids(b.Diagnose()),
+              ElementsAre("ram_near_limit", "cpu_throttled", "blas_reference", "cpu_saturated", "io_stalled"));
+}
+
+TEST(Findings, SettingsConcernedCountAsMuchAsTheDistance) {
+  Batch b;
+  // Beyond its threshold by all of it in one setting, by 60 % of its own in two.
+  b.Measure("resources/throttled_periods_pct", 10);
+  for (CombinedTrial& t : b.combined().trials) t.data.measures["blas_gflops"].value = 8;
+  EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("blas_reference", "cpu_throttled"));
+}
+
+TEST(Findings, StoragePressureIsNoHeadline) {
+  Batch b;
+  const Diagnosis d = b.Measure("resources/psi_io_some_pct", 99).Diagnose();
+  EXPECT_THAT(Ids(d), ElementsAre("io_stalled"));
+  EXPECT_EQ(nullptr, d.Lead());
+}
+
+TEST(Findings, OtherProgramsVoidWhatTimesSayAndNothingElse) {
+  Batch b;
+  Share("phase/update_backward", 90)(b);
+  b.Measure("resources/run_queue_wait_pct", 50).Measure("resources/memory_limit_pct", 95);
+  const Diagnosis d = b.Diagnose();
+  EXPECT_THAT(d.why_void, HasSubstr("while 1 of 2 settings ran"));
+  EXPECT_THAT(d.void_trials, ElementsAre("2x1"));
+  EXPECT_THAT(The("update_bound", d).confidence, HasSubstr("low"));
+  EXPECT_EQ(Severity::kInfo, The("update_bound", d).severity);
+  EXPECT_THAT(The("ram_near_limit", d).confidence, HasSubstr("high"));
+}
+
+TEST(Findings, ThreadsOfTheSettingsOwnVoidNothing) {
+  Batch b;
+  Share("phase/update_backward", 90)(b);
+  b.Configure("rollout.threads", 16).Measure("threads", 16).Measure("learner_threads", 16);
+  b.Measure("resources/run_queue_wait_pct", 900);
+  const Diagnosis d = b.Diagnose();
+  EXPECT_EQ("", d.why_void);
+  EXPECT_THAT(d.void_trials, IsEmpty());
+  EXPECT_THAT(The("update_bound", d).confidence, HasSubstr("high"));
 }
 
 TEST(Findings, SeveralSettingsAreOneFindingTheStrongestFirst) {
@@ -185,21 +229,71 @@ TEST(Findings, ADifferentDiagnosisIsAFindingOfItsOwn) {
   EXPECT_THAT(found[1].fixes, IsEmpty());
 }
 
-TEST(Findings, AChangeOfASweptPathSaysSoAndNamesTheSettingThatHasItAlready) {
+TEST(Findings, WhereASettingThatIsBetterHasTheValueItIsNamedAndNothingProposed) {
   Batch b;
   b.Measure("SPS", 1050);
   EXPECT_FALSE(The("speedup_flat", b.Diagnose()).fixes.at(0).swept);
   b.Sweep("rollout.num_env_runners");
   const Finding f = The("speedup_flat", b.Diagnose());
-  EXPECT_TRUE(f.fixes.at(0).swept);
-  EXPECT_THAT(f.effect, HasSubstr("; 1x1 of this batch has rollout.num_env_runners 1"));
+  EXPECT_THAT(f.fixes, IsEmpty());
+  EXPECT_EQ(Severity::kInfo, f.severity);
+  // One row does 1000 steps in its second, two do 1050.
+  EXPECT_THAT(f.effect, HasSubstr("; 1x1 of this batch has rollout.num_env_runners 1, and efficiency_pct 100 instead of 52.5"));
+  EXPECT_EQ(100, f.evidence.back().value);
+}
+
+// 2x1 has 10 epochs, which take 90 % of its time, and the other one 5, as would be proposed.
+Batch HalfTheEpochs(double sps) {
+  Batch b;
+  Share("phase/update_backward", 90)(b);
+  b.first().config["learner"]["options"]["num_epochs"] = 5;
+  b.first().measures["SPS"].value = sps;
+  b.Sweep("learner.options.num_epochs");
+  return b;
+}
+
+TEST(Findings, WhatTheBatchRefutesIsNotProposed) {
+  // 1900 steps/s with 10 epochs.
+  EXPECT_THAT(Changes(The("update_bound", HalfTheEpochs(1000).Diagnose())),
+              ElementsAre("learner.options.minibatch_size: 128 -> 256"));
+  const Finding named = The("update_bound", HalfTheEpochs(4000).Diagnose());
+  EXPECT_THAT(named.effect, HasSubstr("; 1x1 of this batch has learner.options.num_epochs 5, and SPS 4000 instead of 1900"));
+}
+
+TEST(Findings, NothingIsLeftToSayWhereTheBatchRefutesAll) {
+  Batch b = HalfTheEpochs(1000);
+  b.options() = {{"update_bound", "learner.options.num_epochs", -1, "integer", "[1,)"}};
+  EXPECT_THAT(Ids(b.Diagnose()), ::testing::Not(::testing::Contains("update_bound")));
+}
+
+TEST(Findings, APointThatIsBetterInTheOtherDirectionRefutesAChange) {
+  Batch b;
+  b.options().push_back({"unstable_learning", "learner.options.share", -1, "number", "(0,)"});
+  b.FallsTo(0).Measure("return", 10);
+  b.first().config["learner"]["options"]["share"] = 18;
+  b.first().measures["return"].value = 60;
+  EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("unstable_learning"));
+  b.Sweep("learner.options.share");
+  EXPECT_THAT(Ids(b.Diagnose()), IsEmpty());
 }
 
 TEST(Findings, ASettingThatDiffersInMoreHasNotTriedTheChange) {
   Batch b;
   b.Measure("SPS", 1050).Sweep("rollout.num_env_runners").Sweep("budget.iterations");
-  b.combined().trials.front().data.values.back().second = 7;
-  EXPECT_THAT(The("speedup_flat", b.Diagnose()).effect, ::testing::Not(HasSubstr("of this batch has")));
+  b.first().values.back().second = 7;
+  const Finding f = The("speedup_flat", b.Diagnose());
+  EXPECT_THAT(f.effect, ::testing::Not(HasSubstr("of this batch has")));
+  EXPECT_TRUE(f.fixes.at(0).swept);
+}
+
+TEST(Findings, AChangeIsTriedAtThePointByTheNameThatTheFileHasForIt) {
+  Batch b;
+  Share("phase/update_backward", 90)(b);
+  b.Sweep("learner.options.num_epochs");
+  b.last().point = "before", b.last().label = "2 x 1";
+  const Finding f = The("update_bound", b.Diagnose());
+  EXPECT_THAT(f.settings, ElementsAre("2 x 1"));
+  EXPECT_EQ("before", f.fixes.at(0).point);
 }
 
 TEST(Findings, AnOptionOfASweptMappingIsSweptToo) {

@@ -7,14 +7,6 @@
 namespace backplane {
 namespace {
 
-TEST(Number, QuantilesOfStudentAreThoseOfTheTables) {
-  EXPECT_NEAR(12.7062, StudentQuantile(0.975, 1), 5e-5);
-  EXPECT_NEAR(4.30265, StudentQuantile(0.975, 2), 5e-6);
-  EXPECT_NEAR(2.26216, StudentQuantile(0.975, 9), 5e-6);
-  EXPECT_NEAR(2.04227, StudentQuantile(0.975, 30), 5e-6);
-  EXPECT_NEAR(-2.04227, StudentQuantile(0.025, 30), 5e-6);
-}
-
 TEST(Number, AMeanHasItsSpreadAndInterval) {
   const Number number = Mean({1, 2, 3}, "seeds");
   EXPECT_EQ(2, number.value);
@@ -38,6 +30,16 @@ TEST(Number, AValueThatIsNotFiniteMakesNoInterval) {
   EXPECT_EQ(3u, number.n);
   EXPECT_FALSE(number.sd);
   EXPECT_FALSE(number.high);
+}
+
+TEST(Number, ARatioHasNoNegativeBound) {
+  // By hand: relative errors of 1 and 0.1 / sqrt(2) with 2 values each, so 1.01 degrees of freedom.
+  const Number ratio = RatioOf(MeanOf(10, 14.142135623730951, 2, "seeds"), MeanOf(5, 0.7071067811865476, 2, "seeds"), 100);
+  EXPECT_DOUBLE_EQ(200, ratio.value);
+  EXPECT_GT(*ratio.low, 0);
+  EXPECT_NEAR(200 * 200, *ratio.low * *ratio.high, 1e-6) << "as far below as above, by logarithm";
+  EXPECT_FALSE(RatioOf(Reading(10), MeanOf(5, 1, 2, "seeds")).low);
+  EXPECT_FALSE(RatioOf(MeanOf(-1, 1, 2, "seeds"), MeanOf(5, 1, 2, "seeds")).low);
 }
 
 }  // namespace

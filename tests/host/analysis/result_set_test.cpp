@@ -87,6 +87,7 @@ TEST_F(ResultSetTest, ReadsWhatTheResultSays) {
                                                   {"rss_peak_mb", 200},
                                                   {"minutes", 3.5 / 60},
                                                   {"seconds_per_episode", 3.5 / 6},
+                                                  {"steps_per_episode", 500},
                                                   {"eval/return", 9},
                                                   {"measured_s", 2},
                                                   {"time/environment_pct", 75},

@@ -51,6 +51,17 @@ TEST(Series, PluginsComeFirstInALabel) {
             Labels(Analyse({MakeSet({MakeTrial(1, 1, 10), other})})));
 }
 
+// A trial that never started has the configuration of its batch, in which no preset is named; an older program's lacks keys.
+TEST(Series, AKeyWithoutAValueAndAPresetThatWasUsedTellNothingApart) {
+  TrialData started = MakeTrial(1, 1, 10), never_started = MakeTrial(2, 1, 10);
+  started.config["preset"] = "fast";
+  started.config["learner"]["options"]["clip"] = nullptr;
+  never_started.config.erase("preset");
+  EXPECT_EQ(std::vector<std::string>{""}, Labels(Analyse({MakeSet({started, never_started})})));
+  started.config["learner"]["options"]["clip"] = 0.1;
+  EXPECT_EQ(2u, Labels(Analyse({MakeSet({started, never_started})})).size());
+}
+
 TEST(Series, ThreadsAreOneOnlyIfTheSweepNamesThem) {
   TrialData more_threads = MakeTrial(2, 1, 10);
   more_threads.config["rollout"]["threads"] = 4;

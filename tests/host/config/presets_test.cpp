@@ -54,6 +54,16 @@ TEST_F(PresetsTest, ItsValuesStandOverTheFileAndUnderSet) {
   EXPECT_THAT(loaded.origin.at("learner.options.lr"), HasSubstr("presets/wide.yaml:4:"));
 }
 
+TEST_F(PresetsTest, ABudgetReplacesThatOfTheFile) {
+  Write("presets/short.yaml", "budget: {env_steps: 9}\n");
+  const std::string file =
+      "experiment: a\nenv: {plugin: walker}\nlearner: {plugin: climber}\nbudget: {iterations: 3, wall_time: 5s}\n";
+  const BudgetConfig budget = GoodWith("short", file, {"budget.epochs=2"}).experiment.budget;
+  EXPECT_EQ(budget.env_steps, 9u);
+  EXPECT_EQ(budget.epochs, 2u);
+  EXPECT_FALSE(budget.iterations || budget.wall_time_s);
+}
+
 TEST_F(PresetsTest, AKeyOfTheFileNamesOneAndTheCommandLineAnother) {
   EXPECT_EQ(GoodWith("", kMinimal + "preset: narrow\n").experiment.rollout.num_env_runners, 2u);
   EXPECT_EQ(GoodWith("plain", kMinimal + "preset: narrow\n").experiment.preset, "plain");

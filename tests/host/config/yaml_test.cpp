@@ -80,6 +80,17 @@ TEST_F(YamlTest, AnEmptyFileListsWhatIsMissing) {
                                         HasSubstr("at least one limit is needed: iterations, env_steps, epochs, wall_time")));
 }
 
+TEST_F(YamlTest, TheBudgetOfAFileReplacesThatOfItsBase) {
+  Write("base.yaml", "budget: {iterations: 3, wall_time: 5s}\n");
+  const std::string file = "base: base.yaml\nexperiment: over\nenv: {plugin: walker}\nlearner: {plugin: climber}\n";
+  EXPECT_EQ(Good(file).experiment.budget.iterations, 3u);
+  const BudgetConfig own = Good(file + "budget: {env_steps: 7}\n").experiment.budget;
+  EXPECT_EQ(own.env_steps, 7u);
+  EXPECT_FALSE(own.iterations || own.wall_time_s);
+  const BudgetConfig set = Good(file, {"budget.env_steps=7"}).experiment.budget;
+  EXPECT_TRUE(set.iterations && set.wall_time_s && set.env_steps == 7u) << "--set changes one key";
+}
+
 TEST_F(YamlTest, ABaseIsMergedDeeplyAndItsListsAreReplaced) {
   Write("shared/base.yaml",
         "experiment: base\nlearner: {plugin: climber, options: {hidden: [1, 2, 3], lr: 0.5}}\nbudget: {iterations: 3}\n");

@@ -45,6 +45,21 @@ TEST_F(BuildReport, TheSpellingOfPathsDoesNotChooseWhoseKeysCount) {
   EXPECT_EQ(plain, FirstColumn(ReportOf({root_ / "b", root_ / "0" / ".." / "a"})));
 }
 
+TEST_F(BuildReport, EachPairHasAFolderOfItsOwn) {
+  Put("c", "[SPS]");
+  const auto folder = [&](const char* one, const char* other) {
+    return DefaultReportFolder({ReadResultSet(root_ / one), ReadResultSet(root_ / other)});
+  };
+  EXPECT_TRUE(Contains(folder("a", "b").string(), "outputs/a+b_"));
+  EXPECT_NE(folder("a", "b"), folder("a", "c"));
+  EXPECT_EQ(folder("a", "b"), folder("a", "b"));
+}
+
+TEST_F(BuildReport, AFolderThatOneOfTheFilesNamesIsTheReports) {
+  std::ofstream(root_ / "b" / "config.yaml", std::ios::app) << "output: {report_dir: analysis}\n";
+  EXPECT_EQ("analysis", DefaultReportFolder({ReadResultSet(root_ / "a"), ReadResultSet(root_ / "b")}));
+}
+
 TEST_F(BuildReport, SetsThatAskForDifferentReportsAreTold) {
   const auto told = [](const Document& document) {
     const BulletList limits = BlocksOf<BulletList>(document, "limits").at(0);

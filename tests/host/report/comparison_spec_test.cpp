@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 struct Read {
   ComparisonSpec spec;
-  std::vector<SpecError> errors;
+  std::vector<KeyError> errors;
 };
 
 Read ReadReport(const char* key, const json& value) {
@@ -26,7 +26,7 @@ Read ReadReport(const char* key, const json& value) {
 
 std::string FirstError(const char* key, const json& value) {
   const Read read = ReadReport(key, value);
-  return read.errors.empty() ? "none" : read.errors[0].path + ": " + read.errors[0].why;
+  return read.errors.empty() ? "none" : read.errors[0].message;
 }
 
 TEST(ComparisonSpec, ColumnsHaveDefaults) {
@@ -59,7 +59,7 @@ TEST(ComparisonSpec, FiguresOfEachKind) {
                                            {{"curves", {{"file", "b.png"}, {"y", {"train/loss", "return"}}, {"x", "time_s"}}}},
                                            {{"bars", {{"file", "c.png"}, {"y", "SPS"}}}},
                                            {{"table", {{"file", "d.png"}}}}});
-  ASSERT_TRUE(read.errors.empty()) << read.errors[0].why;
+  ASSERT_TRUE(read.errors.empty()) << read.errors[0].message;
   ASSERT_EQ(4u, read.spec.figures.size());
   EXPECT_EQ(FigureSpec::Kind::kScatter, read.spec.figures[0].kind);
   ASSERT_EQ(2u, read.spec.figures[1].curves.size());
@@ -71,7 +71,7 @@ TEST(ComparisonSpec, FiguresOfEachKind) {
 TEST(ComparisonSpec, ACurveMayHaveAnAxisOfItsOwn) {
   const json own = {{"name", "train/loss"}, {"x", "time_s"}};
   const Read read = ReadReport("figures", {{{"curves", {{"file", "b.png"}, {"y", {"train/loss", own}}}}}});
-  ASSERT_TRUE(read.errors.empty()) << read.errors[0].why;
+  ASSERT_TRUE(read.errors.empty()) << read.errors[0].message;
   EXPECT_EQ("env_steps", read.spec.figures[0].curves[0].against);
   EXPECT_EQ("time_s", read.spec.figures[0].curves[1].against);
 }
@@ -79,7 +79,7 @@ TEST(ComparisonSpec, ACurveMayHaveAnAxisOfItsOwn) {
 TEST(ComparisonSpec, AReducedCurveIsAMeasure) {
   const Read read = ReadReport(
       "columns", {"iteration_s@max", "train/loss@seconds_to_min", {{"measure", "a@last - b@first"}, {"detail", true}}});
-  ASSERT_TRUE(read.errors.empty()) << read.errors[0].why;
+  ASSERT_TRUE(read.errors.empty()) << read.errors[0].message;
   EXPECT_EQ("s", read.spec.columns[0].unit);
   EXPECT_EQ(-1, read.spec.columns[0].direction);
   EXPECT_EQ(-1, read.spec.columns[1].direction);

@@ -134,8 +134,8 @@ TEST(ComparisonSelections, EachHasItsSentenceItsMarkAndItsFile) {
   slow.measures["rss_peak_mb"] = test_support::Single(100);
   const Document document = ComparisonReport({Set({slow, Trial(2, 1, 2000)})},
                                              Context("comparison", {{"columns", {"SPS"}}, {"select", {fast, small}}}));
-  EXPECT_NE(std::string::npos, document.verdict.at(0).find("runners=2 envs=1, with the highest SPS"));
-  EXPECT_NE(std::string::npos, document.verdict.at(1).find("runners=1 envs=1, with the lowest rss_peak_mb: 100"));
+  EXPECT_NE(std::string::npos, document.verdict.at(1).find("runners=2 envs=1, with the highest SPS"));
+  EXPECT_NE(std::string::npos, document.verdict.at(2).find("runners=1 envs=1, with the lowest rss_peak_mb: 100"));
   const Table& table = TableOf(document, "results");
   EXPECT_EQ("selected by rss_peak_mb", TextAt(table, 0, "remark"));
   EXPECT_EQ("selected by SPS", TextAt(table, 1, "remark"));
@@ -166,14 +166,14 @@ TEST(ComparisonSelections, SayWhereOthersAreEqual) {
       ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1000), Trial(4, 1, 500)})},
                        Context("comparison", {{"columns", {"SPS"}}, {"select", {{"metric", "rss_peak_mb"}}}}));
   EXPECT_NE(std::string::npos,
-            document.verdict.at(0).find("The first of equals: runners=2 envs=1, runners=4 envs=1 have it too."));
+            document.verdict.at(1).find("The first of equals: runners=2 envs=1, runners=4 envs=1 have it too."));
 }
 
 TEST(ComparisonSelections, FollowTheDirectionThatPluginsRegistered) {
   const Document document =
       ComparisonReport({Set({Recorded(1, {3, 2}), Recorded(2, {4, 1})})},
                        Context("comparison", {{"columns", {"SPS"}}, {"select", {{"metric", "train/loss@last"}}}}));
-  EXPECT_NE(std::string::npos, document.verdict.at(0).find("runners=2 envs=1, with the lowest train/loss@last: 1"));
+  EXPECT_NE(std::string::npos, document.verdict.at(1).find("runners=2 envs=1, with the lowest train/loss@last: 1"));
 }
 
 TEST(ComparisonColumns, OnlyAWholeNameInheritsAUnit) {

@@ -41,7 +41,7 @@ TEST(DocumentJson, AChangeOfASweptPathIsKeptAndRenderedAsOneOfTheSweep) {
   document.sections = {{"findings", "Findings", {FindingList{{{finding}, {}}}}}};
   const Document back = DocumentFromJson(ToJson(document));
   for (const std::string& text : {RenderText(back), RenderMarkdown(back), RenderHtml(back)}) {
-    EXPECT_THAT(text, testing::AllOf(HasSubstr("in sweep:"), HasSubstr("--sweep rollout.num_env_runners=4,2")));
+    EXPECT_THAT(text, testing::AllOf(HasSubstr("in sweep"), HasSubstr("--sweep rollout.num_env_runners=4,2")));
   }
 }
 
@@ -52,8 +52,8 @@ TEST(DocumentJson, AChangeOfANamedPointIsTriedAtThatPoint) {
   document.sections = {{"findings", "Findings", {FindingList{{{finding}, {}}}}}};
   const Document back = DocumentFromJson(ToJson(document));
   for (const std::string& text : {RenderText(back), RenderMarkdown(back)}) {
-    EXPECT_THAT(
-        text, testing::AllOf(HasSubstr("in sweep of slow one:"), HasSubstr("--sweep 'slow one:learner.options.hidden=[32]'")));
+    EXPECT_THAT(text,
+                testing::AllOf(HasSubstr("in sweep of slow one"), HasSubstr("--sweep 'slow one:learner.options.hidden=[32]'")));
   }
 }
 

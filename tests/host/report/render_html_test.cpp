@@ -78,17 +78,18 @@ TEST(RenderHtml, NothingIsLoadedFromElsewhere) {
   EXPECT_TRUE(Contains(html, "default-src 'none'"));
 }
 
-TEST(RenderHtml, FindingsStandRightAfterTheVerdict) {
+TEST(RenderHtml, TheHeadlineStandsFirstAndSectionsInTheirOrder) {
   const std::string html = RenderHtml(SmallDocument());
-  EXPECT_LT(html.find("class=\"verdict\""), html.find("class=\"finding warning\""));
-  EXPECT_LT(html.find("class=\"finding warning\""), html.find("<h2>Results</h2>"));
+  EXPECT_LT(html.find("class=\"lead\""), html.find("<h1>"));
+  EXPECT_LT(html.find("class=\"verdict\""), html.find("<h2>Results</h2>"));
+  EXPECT_LT(html.find("<h2>Results</h2>"), html.find("class=\"finding warning\""));
   EXPECT_TRUE(
       Contains(html, "<title>2 x 1 is the fastest: 1,950 steps/s. · Parallel efficiency of a small experiment</title>"));
   EXPECT_TRUE(Contains(html, "<summary>Rules that stayed silent: 1</summary>"));
 }
 
-TEST(RenderHtml, AChangeIsAPieceOfAnExperimentFile) {
-  EXPECT_TRUE(Contains(RenderHtml(SmallDocument()), "<code>learner:\n  options:\n    num_epochs: 5  # was 10\n</code>"));
+TEST(RenderHtml, WhatIsToBeCopiedOfAChangeIsACommand) {
+  EXPECT_TRUE(Contains(RenderHtml(SmallDocument()), "<code>backplane run FILE --set learner.options.num_epochs=5</code>"));
 }
 
 TEST(RenderHtml, NumbersSortAsNumbersAndSayTheirSample) {

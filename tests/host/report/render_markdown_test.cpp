@@ -41,20 +41,16 @@ Baseline: 1 x 1.
 - **expected** SPS rises; phase/update falls.
 - **confidence** high: the share is far above the threshold
 
-Change:
+Change: `learner.options.num_epochs: 10 -> 5`
 
-```yaml
-learner:
-  options:
-    num_epochs: 5  # was 10
+```sh
+backplane run FILE --set learner.options.num_epochs=5
 ```
 
-Or:
+Or: `learner.options.minibatch_size: 128 -> 512`
 
-```yaml
-learner:
-  options:
-    minibatch_size: 512  # was 128
+```sh
+backplane run FILE --set learner.options.minibatch_size=512
 ```
 
 <details><summary>Rules that stayed silent: 1</summary>

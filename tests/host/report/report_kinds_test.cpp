@@ -21,6 +21,7 @@ using test_support::Set;
 using test_support::TableOf;
 using test_support::TextAt;
 using test_support::Trial;
+using ::testing::ElementsAre;
 
 TEST(ParallelEfficiencyReport, RowsVerdictAndRecommendedFiles) {
   const Document document = ParallelEfficiencyReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1950), Trial(4, 1, 1990)})},
@@ -29,23 +30,14 @@ TEST(ParallelEfficiencyReport, RowsVerdictAndRecommendedFiles) {
   ASSERT_EQ(3u, table.rows.size());
   EXPECT_DOUBLE_EQ(1.95, NumberAt(table, 1, "speedup"));
   EXPECT_DOUBLE_EQ(97.5, NumberAt(table, 1, "efficiency_pct"));
-  EXPECT_EQ("excellent", TextAt(table, 1, "band"));
-  EXPECT_EQ("bottleneck", TextAt(table, 2, "band"));
+  EXPECT_EQ("too few seeds", TextAt(table, 1, "band"));
   EXPECT_DOUBLE_EQ(99.5, NumberAt(table, 2, "core_efficiency_pct"));
-  EXPECT_NE(std::string::npos, document.verdict[0].find("Highest throughput: 4 x 1"));
+  EXPECT_NE(std::string::npos, document.verdict[0].find("Too few seeds to say which setting is the fastest"));
   const std::string file = AttachmentOf(document, "recommended_balanced.yaml");
-  EXPECT_NE(std::string::npos, file.find("num_env_runners: 2")) << file;
+  EXPECT_NE(std::string::npos, file.find("num_env_runners: 4")) << file;
   EXPECT_NE(std::string::npos, file.find("experiment: walk_recommended_balanced")) << file;
   EXPECT_EQ(2u, document.figures.size());
   EXPECT_EQ(6u, document.figures[0].panels.size());
-}
-
-TEST(ParallelEfficiencyReport, ASpeedupsIntervalComesFromBothSpeeds) {
-  const Document document =
-      ParallelEfficiencyReport({Set({Trial(1, 1, 1000), Trial(2, 1, 2000)})}, Context("parallel_efficiency"));
-  const Number speedup = std::get<Number>(At(TableOf(document, "results"), 1, "speedup"));
-  EXPECT_NEAR(2 * (1 - std::sqrt(2) * 0.02), *speedup.low, 1e-12);
-  EXPECT_NEAR(2 * (1 + std::sqrt(2) * 0.02), *speedup.high, 1e-12);
 }
 
 TEST(ParallelEfficiencyReport, MemoryOfWholeDevicesIsSaidToBeThat) {
@@ -137,7 +129,7 @@ TEST(ComparisonReport, TheBestPointThatFulfilsTheConditionIsSelected) {
       {Set({Trial(1, 1, 1000), Trial(2, 1, 1900), Trial(4, 1, 3000)})},
       Context("comparison",
               {{"select", {{"metric", "SPS"}, {"where", "rollout.num_env_runners < 4"}, {"write", "chosen.yaml"}}}}));
-  EXPECT_NE(std::string::npos, document.verdict[0].find("Selected: runners=2 envs=1")) << document.verdict[0];
+  EXPECT_NE(std::string::npos, document.verdict[1].find("Selected: runners=2 envs=1")) << document.verdict[1];
   EXPECT_NE(std::string::npos, AttachmentOf(document, "chosen.yaml").find("num_env_runners: 2"));
   EXPECT_EQ(std::vector<size_t>{1}, TableOf(document, "results").emphasised);
 }
@@ -146,55 +138,6 @@ TEST(ComparisonReport, ChangesAreRatiosToTheBaseline) {
   const Document document = ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1900)})},
                                              Context("comparison", {{"baseline", "runners=1 envs=1"}, {"columns", {"SPS"}}}));
   EXPECT_DOUBLE_EQ(1.9, NumberAt(TableOf(document, "change"), 0, "sps"));
-}
-
-TEST(ComparisonReport, AnImprovementIsNamedByTheMeasuresDirection) {
-  TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);
-  const auto set = [&](const std::string& name, double value_of_slow, double value_of_fast) {
-    slow.measures[name] = test_support::Spread(value_of_slow, 0.02, 50, "episodes");
-    fast.measures[name] = test_support::Spread(value_of_fast, 0.02, 50, "episodes");
-  };
-  set("SPS", 1000, 2000), set("wall_s", 10, 6), set("train/loss", 0.5, 0.6), set("ep/x", 0, 0.25);
-  for (TrialData* trial : {&slow, &fast}) trial->registered["train/loss"] = {"train/loss", "nats", -1};
-  const Document document = ComparisonReport(
-      {Set({slow, fast})}, Context("comparison", {{"baseline", "runners=1 envs=1"},
-                                                  {"columns", {"SPS", "wall_s", "train/loss", "ep/x", "return"}}}));
-  const Table& table = TableOf(document, "improvement");
-  ASSERT_EQ(table.rows.size(), 5u);
-  const auto row = [&](size_t i) { return TextAt(table, i, "measure") + ": " + TextAt(table, i, "verdict"); };
-  EXPECT_EQ(row(0), "SPS (1/s): better");
-  EXPECT_NEAR(NumberAt(table, 0, "change_pct"), 100, 1e-9);
-  EXPECT_EQ(row(1), "wall_s (s): better");
-  EXPECT_NEAR(NumberAt(table, 1, "change_pct"), -40, 1e-9);
-  EXPECT_EQ(row(2), "train/loss (nats): worse") << "as its plugin registered it";
-  EXPECT_EQ(row(3), "ep/x: more") << "nobody said which way is better";
-  EXPECT_EQ(NumberAt(table, 3, "difference"), 0.25);
-  EXPECT_TRUE(std::holds_alternative<std::monostate>(At(table, 3, "change_pct"))) << "of zero there is no ratio";
-  EXPECT_EQ(row(4), "return: the same");
-}
-
-TEST(ComparisonReport, WhatTheFileSaysOfADirectionCounts) {
-  TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);
-  slow.measures["ep/x"] = test_support::Spread(1, 0.1, 50, "episodes"),
-  fast.measures["ep/x"] = test_support::Spread(2, 0.1, 50, "episodes");
-  for (TrialData* trial : {&slow, &fast}) trial->registered["ep/x"] = {"ep/x", "m", 1};
-  const Document document = ComparisonReport(
-      {Set({slow, fast})},
-      Context("comparison", {{"baseline", "runners=1 envs=1"}, {"columns", {{{"measure", "ep/x"}, {"direction", "down"}}}}}));
-  EXPECT_EQ(TextAt(TableOf(document, "improvement"), 0, "verdict"), "worse");
-}
-
-TEST(ComparisonReport, WhatOneTrialCanNotTellIsNotJudged) {
-  TrialData slow = Trial(1, 1, 1000), fast = Trial(2, 1, 2000);  // SPS over iterations
-  slow.measures["wall_s"] = test_support::Single(10), fast.measures["wall_s"] = test_support::Single(6);
-  slow.measures["eval/x"] = test_support::Spread(0.50, 0.02, 50, "episodes");
-  fast.measures["eval/x"] = test_support::Spread(0.53, 0.02, 50, "episodes");
-  const Document document = ComparisonReport(
-      {Set({slow, fast})}, Context("comparison", {{"baseline", "runners=1 envs=1"}, {"columns", {"SPS", "wall_s", "eval/x"}}}));
-  const Table& table = TableOf(document, "improvement");
-  EXPECT_EQ(TextAt(table, 0, "verdict"), "not judged: one seed");
-  EXPECT_EQ(TextAt(table, 1, "verdict"), "not judged: one seed");
-  EXPECT_EQ(TextAt(table, 2, "verdict"), "no difference shown");
 }
 
 TEST(ComparisonReport, AnIntervalIsScaledWithItsMeasure) {
@@ -239,19 +182,18 @@ TEST(ComparisonReport, WhatThisMachineDoesNotHaveIsLeftOut) {
   EXPECT_EQ(titles, (std::vector<std::string>{"point", "SPS", "zzz", "seeds", "remark"}));
 }
 
-TEST(ComparisonReport, SecondsOfAnEpisodeAreBetterWhenFewer) {
-  std::vector<TrialData> trials;
-  for (uint64_t runners : {1, 2}) {
-    for (uint64_t seed : {0, 1, 2}) {
-      trials.push_back(Trial(runners, 1, 1000, seed));
-      trials.back().measures["seconds_per_episode"] =
-          test_support::Single((runners == 1 ? 2 : 1) + 0.01 * static_cast<double>(seed));
-    }
-  }
-  const Document document = ComparisonReport(
-      {Set(trials)},
-      Context("comparison", {{"baseline", "runners=1 envs=1"}, {"columns", {{{"measure", "seconds_per_episode"}}}}}));
-  EXPECT_EQ(TextAt(TableOf(document, "improvement"), 0, "verdict"), "better");
+TEST(ComparisonReport, StepsOfAnEpisodeStandBesideItsSeconds) {
+  TrialData trial = Trial(1, 1, 1000);
+  trial.measures["seconds_per_episode"] = test_support::Single(2);
+  trial.measures["steps_per_episode"] = test_support::Single(120);
+  const Document document =
+      ComparisonReport({Set({trial})}, Context("comparison", {{"columns", {"seconds_per_episode", "SPS"}}}));
+  std::vector<std::string> titles;
+  const Table& results = TableOf(document, "results");
+  for (const Column& column : results.columns)
+    if (column.in_text) titles.push_back(column.title);
+  EXPECT_THAT(titles, ElementsAre("point", "seconds_per_episode", "steps_per_episode", "SPS", "seeds", "remark"));
+  EXPECT_EQ(NumberAt(results, 0, "steps_per_episode"), 120);
 }
 
 TEST(ComparisonReport, ACurveOfOneValueIsALevelAsWideAsTheOthers) {

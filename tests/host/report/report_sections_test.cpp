@@ -51,6 +51,14 @@ TEST(RecommendedFile, WritesNoFileOfTheBatchItCameFrom) {
   EXPECT_FALSE(Contains(file, "/data/")) << file;
 }
 
+TEST(RecommendedFile, HoldsNoBudgetAndSaysSo) {
+  nlohmann::json config = test_support::ConfigWith(1, 1, 0);
+  config["budget"]["iterations"] = 3;
+  const std::string file = RecommendedFile(config, "_selected", {"first", ""});
+  EXPECT_FALSE(Contains(file, "\nbudget:")) << file;
+  EXPECT_TRUE(file.starts_with("# first\n# The setting without a budget")) << file;
+}
+
 TEST(RecommendedFile, NamesNoPresetWhichWouldBeWrittenOverItsValues) {
   nlohmann::json config = test_support::ConfigWith(1, 1, 0);
   config["preset"] = "laptop";

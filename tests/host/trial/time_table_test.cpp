@@ -1,9 +1,12 @@
 #include "trial/time_table.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <initializer_list>
+#include <latch>
 #include <thread>
 
 namespace backplane {
@@ -29,7 +32,7 @@ TEST(TimeTable, GroupsAndUnnamedTimeSumToOne) {
     return 1e-9 * static_cast<double>(ns);
   };
   const int64_t wall_ns = clocks[0].total_ns() + 2'000'000;  // 2 ms in no phase
-  const nlohmann::json table = TimeTable(clocks, wall_ns, {});
+  const nlohmann::json table = TimeTable(clocks, wall_ns, std::nullopt, {});
   double share = 0;
   for (const auto& [group, row] : table.items()) share += row["share"].get<double>();
   EXPECT_NEAR(share, 1, 1e-9);
@@ -44,6 +47,65 @@ TEST(TimeTable, GroupsAndUnnamedTimeSumToOne) {
   EXPECT_LE(table["environment"]["cpu_use"], 1.01);
   EXPECT_TRUE(table["action_selection"]["cpu_use"].is_null());
   EXPECT_TRUE(table["idle"]["cpu_use"].is_null());
+}
+
+double Shares(const nlohmann::json& table) {
+  double sum = 0;
+  for (const auto& [group, row] : table.items()) sum += row["share"].get<double>();
+  return sum;
+}
+
+// Asleep is off the core, too: how much of it was for want of a core is what the kernel says.
+TEST(TimeTable, WaitingForACoreIsNoLongerThanTheKernelSays) {
+  std::vector<PhaseClock> clocks(1);
+  {
+    const PhaseSpan span(clocks[0], Phase::kInfer);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  const double infer_s = 1e-9 * static_cast<double>(clocks[0].ns(Phase::kInfer));
+  const nlohmann::json table = TimeTable(clocks, clocks[0].total_ns(), 3'000'000, {});
+  EXPECT_NEAR(table["waiting_for_a_core"]["seconds"], 0.003, 1e-9);
+  EXPECT_NEAR(table["action_selection"]["seconds"], infer_s - 0.003, 1e-9);
+  EXPECT_NEAR(Shares(table), 1, 1e-9);
+  const nlohmann::json all = TimeTable(clocks, clocks[0].total_ns(), 3'600'000'000'000, {});
+  EXPECT_LE(all["waiting_for_a_core"]["seconds"], infer_s) << "of rests, too, the kernel counts";
+  EXPECT_FALSE(TimeTable(clocks, clocks[0].total_ns(), std::nullopt, {}).contains("waiting_for_a_core"));
+}
+
+void StayOnOneCore() {
+  cpu_set_t cores;
+  sched_getaffinity(0, sizeof cores, &cores);
+  int first = 0;
+  while (!CPU_ISSET(first, &cores)) ++first;
+  CPU_ZERO(&cores);
+  CPU_SET(first, &cores);
+  sched_setaffinity(0, sizeof cores, &cores);
+}
+
+// Two threads on one core: however busy the machine is, a group takes the CPU time of its work and no more.
+TEST(TimeTable, AGroupTakesNoLongerForWantOfACore) {
+  constexpr double kWorkS = 0.1;
+  std::vector<PhaseClock> clocks(2);
+  std::latch done(2), read(1);
+  const auto work = [&](size_t i, Phase phase) {
+    StayOnOneCore();
+    {
+      const PhaseSpan span(clocks[i], phase);
+      for (const int64_t end = ThreadCpuNs() + static_cast<int64_t>(kWorkS * 1e9); ThreadCpuNs() < end;) {
+      }
+    }
+    done.count_down();
+    read.wait();  // of a thread that is gone the kernel says nothing
+  };
+  const std::jthread steps([&] { work(0, Phase::kEnvStep); }), infers([&] { work(1, Phase::kInfer); });
+  done.wait();
+  const std::optional<int64_t> queued_ns = RunQueueWaitNs(clocks);
+  read.count_down();
+  if (!queued_ns) GTEST_SKIP() << "this kernel does not count it";
+  const nlohmann::json table = TimeTable(clocks, std::max(clocks[0].total_ns(), clocks[1].total_ns()), queued_ns, {});
+  EXPECT_NEAR(table["environment"]["seconds"], kWorkS, 0.1 * kWorkS);
+  EXPECT_NEAR(table["action_selection"]["seconds"], kWorkS, 0.1 * kWorkS);
+  EXPECT_GT(table["waiting_for_a_core"]["seconds"], 0.9 * kWorkS);
 }
 
 GroupTimes At(int64_t environment, int64_t update) {

@@ -14,11 +14,14 @@ const uint8_t kMask[] = {1, 0, 1, 1};
 TEST(Categorical, MaskedChoicesAreNeverDrawn) {
   const float logits[] = {1, 2, .5f, -1};
   const uint8_t mask[] = {1, 0, 1, 1};
+  const double logps[] = {-.5549569196420, 0, -1.0549569196420, -2.5549569196420};  // of the probabilities below
   int count[4] = {};
   for (uint64_t i = 0; i < 20000; ++i) {
     bp_rng rng{i, 0};
     double logp;
-    ++count[DrawCategorical(logits, mask, 4, &rng, &logp)];
+    const int32_t choice = DrawCategorical(logits, mask, 4, &rng, &logp);
+    EXPECT_NEAR(logp, logps[choice], 1e-12);
+    ++count[choice];
   }
   EXPECT_EQ(count[1], 0);
   EXPECT_NEAR(count[0] / 20000.0, .5740969929677, .015);

@@ -40,6 +40,22 @@ TEST(Vocabulary, PutsTheTextBetweenBeginAndEndAndCutsIt) {
   EXPECT_THAT(cut, ElementsAre(pieces.bos(), whole[1], whole[2], whole[3], pieces.eos()));
 }
 
+// A model whose begin is its end (KoBART) is trained on texts without a begin.
+TEST(Vocabulary, WithoutAPieceForTheBeginTextsHaveNone) {
+  const auto status = sentencepiece::SentencePieceTrainer::Train(
+      "--input=" + dataset_files().File("lines.txt") + " --model_prefix=" + dataset_files().File("no_begin") +
+      " --vocab_size=200 --hard_vocab_limit=false --bos_id=-1 --unk_id=0 --eos_id=1 --pad_id=3 --minloglevel=2");
+  ASSERT_TRUE(status.ok());
+  const Vocabulary pieces(dataset_files().File("no_begin.model"));
+  std::vector<int32_t> whole, cut;
+  const uint64_t n = pieces.Encode("The ferry to the island", 1000, &whole);
+  EXPECT_EQ(whole.size(), n + 1);
+  EXPECT_EQ(whole.back(), 1);
+  EXPECT_EQ(pieces.Decode(whole), "The ferry to the island");
+  pieces.Encode("The ferry to the island", 4, &cut);
+  EXPECT_THAT(cut, ElementsAre(whole[0], whole[1], whole[2], 1));
+}
+
 TEST(Vocabulary, RefusesWhatIsNoModel) {
   EXPECT_THAT(Refusal([] { Vocabulary(dataset_files().File("nowhere")); }), HasSubstr("is no SentencePiece model"));
   std::ifstream file(dataset_files().File("spm.model"), std::ios::binary);

@@ -30,8 +30,9 @@ class FakeHost {
     };
     host.cancelled = [](const bp_host*) { return 0; };
     config.f64 = [](const bp_config* c, const char* path, double* out) {
-      *out = std::strtod(Text(c, path), nullptr);
-      return bp_status{BP_OK};
+      char* end = nullptr;
+      *out = std::strtod(Text(c, path), &end);
+      return bp_status{*end ? BP_E_INVALID_ARG : BP_OK};
     };
     config.i64 = [](const bp_config* c, const char* path, int64_t* out) {
       const std::string text = Text(c, path);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "generation_config.hpp"
 #include "pretrained.hpp"
 #include "safetensors/safetensors.hpp"
 
@@ -178,6 +179,53 @@ TEST_F(FilesTest, RefusesWeightsThatAreNotTheModels) {
   std::ofstream(folder_ / "pytorch_model.bin") << "x";
   EXPECT_THAT(Refusal([&] { ReadWeights(folder_, layout_, weights_.data()); }),
               HasSubstr("holds pytorch_model.bin, which is not read"));
+}
+
+// The file of facebook/bart-large-cnn, by hand.
+TEST_F(FilesTest, ReadsHowAFolderWantsTextsWritten) {
+  BartConfig config = config_;
+  EXPECT_EQ(ReadGenerationConfig(folder_, &config).json, "") << "there is none";
+  EXPECT_EQ(config.forced_eos_token_id, 2);
+  std::ofstream(folder_ / "generation_config.json") << R"({"_from_model_config": true, "bos_token_id": 0,
+      "decoder_start_token_id": 2, "early_stopping": true, "eos_token_id": 2, "forced_bos_token_id": 0, "length_penalty": 2.0,
+      "max_length": 142, "min_length": 56, "no_repeat_ngram_size": 3, "num_beams": 4, "pad_token_id": 1})";
+  const GenerationConfig read = ReadGenerationConfig(folder_, &config);
+  EXPECT_EQ(read.num_beams, 4);
+  EXPECT_EQ(read.max_length, 142);
+  EXPECT_EQ(read.min_length, 56);
+  EXPECT_EQ(read.no_repeat_ngram_size, 3);
+  EXPECT_EQ(read.length_penalty, 2.0);
+  EXPECT_EQ(read.early_stopping, EarlyStopping::kYes);
+  EXPECT_EQ(config.forced_bos_token_id, 0);
+  EXPECT_EQ(config.forced_eos_token_id, -1) << "transformers takes forced tokens from this file alone";
+}
+
+TEST_F(FilesTest, RefusesAGenerationConfigThatItDoesNotFollow) {
+  using ::testing::HasSubstr;
+  const std::pair<const char*, const char*> cases[] = {
+      {"{", "generation_config.json: is no JSON"},
+      {"[]", "generation_config.json: should be a JSON object"},
+      {R"({"do_sample": true})", "do_sample should be false or left out, got true"},
+      {R"({"repetition_penalty": 1.2})", "repetition_penalty should be 1.0 or left out, got 1.2"},
+      {R"({"bad_words_ids": [[3]]})", "bad_words_ids should be null or left out, got [[3]]"},
+      {R"({"eos_token_id": [2, 3]})", "eos_token_id should be one token, got [2,3]"},
+      {R"({"eos_token_id": 3})", "eos_token_id should be that of config.json, 2, got 3"},
+      {R"({"num_beams": 0})", "num_beams should be a whole number from 1 up, got 0"},
+      {R"({"max_new_tokens": "9"})", "max_new_tokens should be a whole number from 1 up, got \"9\""},
+      {R"({"length_penalty": "a"})", "length_penalty should be a number, got \"a\""},
+      {R"({"early_stopping": "yes"})", "early_stopping should be true, false or \"never\", got \"yes\""},
+      {R"({"forced_eos_token_id": 7})", "forced_eos_token_id should be a token below vocab_size 7, got 7"},
+      {R"({"repetition_penalty": 1, "do_sample": false, "bad_words_ids": null, "num_beams": null})", "accepted"},
+  };
+  for (const auto& [text, said] : cases) {
+    BartConfig config = config_;
+    std::ofstream(folder_ / "generation_config.json") << text;
+    EXPECT_THAT(Refusal([&] { ReadGenerationConfig(folder_, &config); }), HasSubstr(said)) << text;
+  }
+  std::ofstream(folder_ / "generation_config.json") << R"({"max_length": 5, "max_new_tokens": 9, "min_new_tokens": 2})";
+  BartConfig config = config_;
+  EXPECT_EQ(ReadGenerationConfig(folder_, &config).max_length, 10) << "with the start token";
+  EXPECT_EQ(ReadGenerationConfig(folder_, &config).min_length, 3);
 }
 
 TEST_F(FilesTest, RefusesConfigsOfOtherFamiliesAndSenselessNumbers) {

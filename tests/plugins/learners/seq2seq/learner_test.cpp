@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #include "options.hpp"
 #include "trial.hpp"
@@ -365,10 +366,84 @@ TEST(Seq2seq, LeavesAFolderThatItCanBeginWith) {
   for (const auto& [name, same] : {std::pair("d_model", "32"), {"max_position_embeddings", "40"}, {"init_std", "0.02"}})
     EXPECT_EQ(beside(name, same), "accepted");
   BartConfig config = ReadConfig(folder + "/config.json");
-  config.bos_token_id = config.eos_token_id;
+  config.forced_bos_token_id = config.eos_token_id;
   WriteConfig(folder + "/config.json", config);
-  EXPECT_THAT(beside("d_model", "0"), HasSubstr("bos_token_id and eos_token_id of the config.json are both 2"));
+  EXPECT_THAT(beside("d_model", "0"), HasSubstr("forced_bos_token_id and eos_token_id are both 2"));
   std::filesystem::remove_all(Trial::Folder());
+}
+
+class AFolder {
+ public:
+  // Of a tiny model, with these changes of its config.json.
+  explicit AFolder(void (*change)(BartConfig*)) {
+    Trial(Tiny({{"save_pretrained", "model"}})).State();
+    BartConfig config = ReadConfig(path + "/config.json");
+    change(&config);
+    WriteConfig(path + "/config.json", config);
+  }
+  ~AFolder() { std::filesystem::remove_all(Trial::Folder()); }
+  void Generation(const std::string& json) const { std::ofstream(path + "/generation_config.json") << json; }
+  Options With(Options more) const {
+    more["model_name_or_path"] = path;
+    return more;
+  }
+  const std::string path = Trial::Folder() + "/model";
+};
+
+std::vector<testing::Text> WithEnds(std::vector<testing::Text> texts, std::vector<int32_t> begin, int32_t end) {
+  for (testing::Text& text : texts) {
+    text.label.erase(text.label.begin());
+    text.label.insert(text.label.begin(), begin.begin(), begin.end());
+    text.label.back() = end;
+  }
+  return texts;
+}
+
+TEST(Seq2seq, LabelsHaveNoBeginWhereThatIsTheirEnd) {
+  const AFolder kobart([](BartConfig* c) {
+    c->bos_token_id = c->eos_token_id = c->decoder_start_token_id = c->forced_eos_token_id = 1, c->pad_token_id = 3;
+  });
+  const auto texts = RandomTexts(8, 97, kSource, kLabel, 6);
+  const auto update = [&](const std::vector<testing::Text>& some) {
+    Trial trial(kobart.With({}));
+    EXPECT_EQ(trial.status, BP_OK) << trial.error();
+    return trial.Update(Group(some, 4, false, /*pad=*/3)) == BP_OK ? "accepted" : trial.error();
+  };
+  EXPECT_EQ(update(WithEnds(texts, {}, 1)), "accepted");
+  EXPECT_THAT(update(WithEnds(texts, {1}, 1)), HasSubstr("so that labels have no begin"));
+  EXPECT_THAT(update(WithEnds(texts, {}, 2)),
+              HasSubstr("train the tokenizer with spm_train --bos_id=-1 --pad_id=3 --eos_id=1"));
+  auto empty = WithEnds(texts, {}, 1);
+  empty[2].label = {1};
+  EXPECT_EQ(update(empty), "accepted");
+}
+
+TEST(Seq2seq, WritesAsTheFoldersGenerationConfigSays) {
+  const AFolder folder([](BartConfig*) {});
+  const auto texts = RandomTexts(3, 97, kSource, kLabel, 5);
+  const auto written = [&](Options options) { return Trial(folder.With(std::move(options))).Act(texts, 0, 3); };
+  const Options asked = {{"generation_num_beams", "3"}, {"generation_max_length", "6"}, {"min_length", "4"},
+                         {"no_repeat_ngram_size", "2"}, {"length_penalty", "2.5"},      {"early_stopping", "never"}};
+  const auto plain = written({}), wanted = written(asked);
+  ASSERT_NE(plain, wanted);
+  folder.Generation(R"({"num_beams": 3, "max_length": 6, "min_length": 4, "no_repeat_ngram_size": 2, "length_penalty": 2.5,
+                        "early_stopping": "never", "forced_eos_token_id": 2, "eos_token_id": [2], "_from_model_config": true})");
+  EXPECT_EQ(written({}), wanted);
+  EXPECT_EQ(written({{"generation_num_beams", "1"},
+                     {"generation_max_length", "0"},
+                     {"min_length", "0"},
+                     {"no_repeat_ngram_size", "0"},
+                     {"length_penalty", "1"},
+                     {"early_stopping", "false"}}),
+            plain);
+  folder.Generation(R"({"max_length": 142})");  // the env takes 12
+  EXPECT_EQ(Trial(folder.With({})).status, BP_OK);
+  folder.Generation(R"({"max_length": 4})");  // no forced end: config.json's does not count any more
+  for (size_t i = 0; i < 3; ++i) EXPECT_NE(written({{"min_length", "4"}})[i * kGenerated + 2], 2) << i;
+  // What was read is left behind again.
+  Trial(folder.With({{"save_pretrained", "again"}})).State();
+  BartConfig config;
+  EXPECT_EQ(ReadGenerationConfig(Trial::Folder() + "/again", &config).max_length, 4);
 }
 
 TEST(Seq2seq, LeavesFoldersOnlyInTheTrialsOwn) {

@@ -1,0 +1,16 @@
+#include "statistics/student.hpp"
+
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+
+namespace backplane::statistics {
+
+double StudentQuantile(double p, double degrees_of_freedom) {
+  return boost::math::quantile(boost::math::students_t(degrees_of_freedom), p);
+}
+
+double StudentTwoSided(double t, double degrees_of_freedom) {
+  return 2 * boost::math::cdf(boost::math::students_t(degrees_of_freedom), -std::abs(t));
+}
+
+}  // namespace backplane::statistics

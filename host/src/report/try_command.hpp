@@ -1,0 +1,18 @@
+// The line that tries what a finding proposes: the batch's own command with the change.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/findings.hpp"
+#include "analysis/result_set.hpp"
+
+namespace backplane {
+
+// Fix::command of every change; `program` as a person types it.
+void AddTryCommands(const std::vector<ResultSet>& sets, const std::string& program, Diagnosis* diagnosis);
+
+// What a batch in another folder needs beside it to leave alone what the first wrote outside its own, by its `output`.
+std::string SettingsForAnotherFolder(const nlohmann::json& output, const std::string& folder);
+
+}  // namespace backplane

@@ -1,0 +1,21 @@
+#include "trial/recorded_names.hpp"
+
+#include "rollout/check_spec.hpp"
+#include "store/metric_series.hpp"
+
+namespace backplane {
+
+std::vector<std::string> RecordedNames(TrialParts* parts) {
+  std::vector<std::string> of_episodes = {"return", "ep/length"};
+  for (const bp_channel* channel : parts->env().channels())
+    if (IsEpisodeInfo(*channel)) of_episodes.push_back(channel->name);
+  std::vector<std::string> names = of_episodes;
+  for (const MetricsHub::Metric& metric : parts->metrics().Registered()) names.push_back(metric.name);
+  if (parts->evaluation_env() == nullptr) return names;
+  of_episodes.push_back("ep/loss");  // of held-out items, where a learner of a data set tells it
+  for (const char* prefix : {"eval/", "floor_zero/", "floor_uniform/"})
+    for (const std::string& name : of_episodes) names.push_back(NameUnder(prefix, name));
+  return names;
+}
+
+}  // namespace backplane

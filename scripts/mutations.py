@@ -1,0 +1,128 @@
+"""The parts that scripts/mutate breaks, the faults that were chosen by hand, and those that no test can see."""
+
+# files: where faults are drawn from. tests: programs of the release preset that a fault of the part runs, the likeliest first. watched:
+# what, once changed, makes a fault run anew. quick: what --quick runs instead.
+PARTS = {
+    "rl": {
+        "files": ["plugins/common/rl/*.[ch]pp"],
+        "tests": ["gae_test", "categorical_test", "fused_update_test", "mappo_model_test", "saved_state_test", "gradient_test",
+                  "ppo_update_parity_test", "mappo_update_parity_test"],
+        "watched": ["tests/plugins/common/*", "tests/plugins/learners/*.*", "tests/parity/*"],
+        "quick": ["gae_test", "categorical_test"],
+    },
+    "ppo": {
+        "files": ["plugins/learners/ppo/*.[ch]pp"],
+        "tests": ["normalizer_test", "policy_test", "fused_update_test", "gradient_test", "losses_test", "saved_state_test", "ppo_test",
+                  "infinite_horizon_test", "ppo_update_parity_test"],
+        "watched": ["tests/plugins/learners/*.*", "tests/parity/*"],
+    },
+    "mappo": {
+        "files": ["plugins/learners/mappo/*.[ch]pp"],
+        "tests": ["mappo_model_test", "mappo_streams_test", "mappo_test", "mappo_torch_test", "saved_state_test", "mappo_update_parity_test"],
+        "watched": ["tests/plugins/learners/*.*", "tests/parity/*"],
+    },
+    "seq2seq": {
+        "files": ["plugins/learners/seq2seq/*.[ch]pp"],
+        "tests": ["seq2seq_files_test", "seq2seq_options_test", "seq2seq_layers_test", "seq2seq_bart_test", "seq2seq_generate_test",
+                  "seq2seq_model_test", "saved_state_test", "seq2seq_update_parity_test", "seq2seq_learner_test"],
+        "watched": ["tests/plugins/learners/seq2seq/*", "tests/parity/*"],
+    },
+    "rollout": {
+        "files": ["host/src/rollout/*.[ch]pp"],
+        "tests": ["rollout_test"],
+        "watched": ["tests/host/rollout/*"],
+    },
+    "analysis": {
+        "files": ["host/src/analysis/*.[ch]pp"],
+        "tests": ["analysis_test", "findings_test"],
+        "watched": ["tests/host/analysis/*"],
+    },
+}  # fmt: skip
+
+# What only runs where there is a GPU, or only decides what is fast.
+GPU_ALONE = {"plugins/learners/mappo/amp_probe.cpp", "plugins/learners/mappo/torch_actor.cpp"}
+
+RL, PPO, MAPPO, SEQ2SEQ = "plugins/common/rl/", "plugins/learners/ppo/", "plugins/learners/mappo/", "plugins/learners/seq2seq/"
+ROLLOUT, ANALYSIS = "host/src/rollout/", "host/src/analysis/"
+
+# part, file, right, faulty: expressions, or statements with their semicolon. An expression gets brackets: it must not be cut out of one
+# that binds otherwise.
+BY_HAND = [
+    ("rl", RL + "gae.cpp", "s.discount[i] * s.next_value[i]", "s.carry[i] * s.next_value[i]"),
+    ("rl", RL + "gae.cpp", "s.carry[i] * next", "s.discount[i] * next"),
+    ("rl", RL + "categorical.cpp", "bp_rng_uniform(rng) * sum", "bp_rng_uniform(rng)"),
+    ("rl", RL + "categorical.cpp", "static_cast<double>(logits[choice]) - logits[best] - std::log(sum)",
+     "static_cast<double>(logits[choice]) - std::log(sum)"),
+    ("rl", RL + "sample_loss.hpp", "free >= clipped ? free : 0", "free"),
+    ("rl", RL + "sample_loss.hpp", "static_cast<double>(n - 1)", "static_cast<double>(n)"),
+    ("rl", RL + "sample_loss.hpp", "c.logits[k] - log_sum + entropy", "c.logits[k] - log_sum"),
+    ("rl", RL + "sample_loss.hpp", "std::copysign(huber, e)", "huber"),
+    ("rl", RL + "optimizer.cpp", "max_norm / (std::sqrt(squares) + 1e-6)", "2 * max_norm / (std::sqrt(squares) + 1e-6)"),
+    ("rl", RL + "optimizer.cpp", "Clip(split, size(), max_norm)", "Clip(0, size(), max_norm)"),
+
+    ("ppo", PPO + "learner.cpp", "options_.lr * (1 - progress())", "options_.lr"),
+    ("ppo", PPO + "learner.cpp", "options_.clip * (1 - progress())", "options_.clip"),
+    ("ppo", PPO + "learner.cpp", "options_.entropy_coeff * (1 - progress())", "options_.entropy_coeff"),
+    ("ppo", PPO + "learner.cpp", "options_.vf_clip_param > 0", "false"),
+    ("ppo", PPO + "learner.cpp", "1.5 * options_.kl_target", "6 * options_.kl_target"),
+    ("ppo", PPO + "learner.cpp", "part == 0", "index == 0"),
+    ("ppo", PPO + "learner.cpp", "kl > 2 * options_.kl_target", "false"),
+    ("ppo", PPO + "rollout.cpp", "options_.normalize_obs ? obs_norm_.Apply(from, to) : (void)std::copy_n(from, net_.obs, to);",
+     "std::copy_n(from, net_.obs, to);"),
+    ("ppo", PPO + "rollout.cpp", "*terminated.At(t, row) ? 0.0 : options_.gamma", "done[i] ? 0.0 : options_.gamma"),
+    ("ppo", PPO + "rollout.cpp", "samples.advantage[i] + samples.value[i]", "samples.advantage[i]"),
+    ("ppo", PPO + "head_loss.cpp", "(c.batch.advantage[i] - c.advantage.mean) * c.advantage.scale", "c.batch.advantage[i] * c.advantage.scale"),
+    ("ppo", PPO + "head_loss.cpp", "(g + bonus) / variance[k]", "g / variance[k]"),
+    ("ppo", PPO + "normalizer.cpp", "returns_[row] * gamma_ + rewards[row]", "returns_[row] + rewards[row]"),
+    ("ppo", PPO + "normalizer.cpp", "delta * delta * count_ * count / total", "delta * delta * count / total"),
+    ("ppo", PPO + "torch_gradient.cpp", "latent.detach().square()", "latent.square()"),
+
+    ("mappo", MAPPO + "value_norm.cpp", "kKeep * m_ + (1 - kKeep) * mean", "kKeep * m_ + mean"),
+    ("mappo", MAPPO + "learner.cpp", "value_norm_.Update(batch.n(), [&](int64_t i) { return all.ret[batch.index[i]]; });",
+     "if (part == 0) value_norm_.Update(batch.n(), [&](int64_t i) { return all.ret[batch.index[i]]; });"),
+    ("mappo", MAPPO + "learner.cpp", "options_.separate_grad_clip ? net_.split : net_.size", "net_.size"),
+    ("mappo", MAPPO + "learner.cpp", "options_.lr * (1 - progress())", "options_.lr"),
+    ("mappo", MAPPO + "rollout.cpp", "(a - mean) * (a - mean)", "a * a"),
+    ("mappo", MAPPO + "rollout.cpp", "s.advantage[i] + value[s.place[i]]", "s.advantage[i] + s.value[i]"),
+    ("mappo", MAPPO + "streams.cpp", "if (!cut) carry_[place] = gamma_ * lambda_;", "carry_[place] = gamma_ * lambda_;"),
+    ("mappo", MAPPO + "streams.cpp", "cut || t + 1 == steps_", "cut"),
+    ("mappo", MAPPO + "block.cpp", "state_.AddTransposed(by_step_.data(), out, &packed_, w);", ";"),
+    ("mappo", MAPPO + "torch_model.cpp", "at::where((index >= 0).unsqueeze(1), ended, rows)", "ended"),
+
+    ("seq2seq", SEQ2SEQ + "model.cpp", "options_.max_grad_norm > 0 && factor < 1", "options_.max_grad_norm > 0"),
+    ("seq2seq", SEQ2SEQ + "model.cpp", "AdamW(lr, layout_.decayed(), layout_.trained(), 0);",
+     "AdamW(lr, layout_.decayed(), layout_.trained(), options_.weight_decay);"),
+    ("seq2seq", SEQ2SEQ + "schedule.cpp", ".5 * (1 + std::cos(std::numbers::pi * progress))", "1 - progress"),
+    ("seq2seq", SEQ2SEQ + "schedule.cpp", "static_cast<double>(done) / static_cast<double>(warmup)",
+     "static_cast<double>(done + 1) / static_cast<double>(warmup)"),
+    ("seq2seq", SEQ2SEQ + "learner.cpp", "options_.mean_of_means ? tokens * last.count : last.group_weight", "last.group_weight"),
+    ("seq2seq", SEQ2SEQ + "layers.cpp", "if (smoothing > 0) g.sub_(spread);", ";"),
+    ("seq2seq", SEQ2SEQ + "layers.cpp", 'ids.ne(ctx->saved_data["pad"].toInt())', "ids.ge(0)"),
+    ("seq2seq", SEQ2SEQ + "bart.cpp", "std::sqrt(static_cast<double>(c.d_model))", "1.0"),
+    ("seq2seq", SEQ2SEQ + "processors.cpp", "length == options.max_length - 1", "length == options.max_length"),
+    ("seq2seq", SEQ2SEQ + "micro_batch.cpp", "length == 1 || first != config.eos_token_id", "true"),
+
+    ("rollout", ROLLOUT + "books.cpp", "length >= time_limit", "length > time_limit"),
+    ("rollout", ROLLOUT + "books.cpp", "source->row(t + 1, r * lead)", "source->row(t, r * lead)"),
+    ("rollout", ROLLOUT + "collector.cpp", "policy_steps_ += horizon;", ";"),
+    ("rollout", ROLLOUT + "moments.hpp", "m2[i] += d * (x[i] - mean[i]);", "m2[i] += d * d;"),
+    ("rollout", ROLLOUT + "moments.hpp", "d * d * count * weight", "d * d * weight"),
+    ("rollout", ROLLOUT + "candidate_scorer.cpp", "player.length >= limit_", "player.length > limit_"),
+    ("rollout", ROLLOUT + "candidate_scorer.cpp", "static_cast<int32_t>(job / episodes_each_)", "static_cast<int32_t>(job % episodes_each_)"),
+    ("rollout", ROLLOUT + "evaluator.cpp", "first_episode_ * lead + i", "i"),
+
+    ("analysis", ANALYSIS + "number.cpp", "std::sqrt(squares / (size - 1))", "std::sqrt(squares / size)"),
+    ("analysis", ANALYSIS + "number.cpp", "place - static_cast<double>(low)", "0.0"),
+    ("analysis", ANALYSIS + "reduction.cpp", "amount / time", 'Mean(rates, "").value'),
+    ("analysis", ANALYSIS + "reduction.cpp", "lowest ? std::max(target->second, *best) : std::min(target->second, *best)",
+     "lowest ? std::min(target->second, *best) : std::max(target->second, *best)"),
+    ("analysis", ANALYSIS + "parallel_efficiency.cpp", "std::min(setting.num_env_runners, setting.cores)", "setting.num_env_runners"),
+    ("analysis", ANALYSIS + "combine.cpp", "std::pair(a.usable(), a.ended) > std::pair(b.usable(), b.ended)", "a.ended > b.ended"),
+    ("analysis", ANALYSIS + "finding_scaling.cpp", "1 / doublings", "1.0"),
+]  # fmt: skip
+
+# Those of --quick, which only needs the generator-free numerics of plugins/common/rl.
+QUICK = {(file, right) for part, file, right, _ in BY_HAND if file in (RL + "gae.cpp", RL + "categorical.cpp")}
+
+# By key (scripts/mutate --list): why no test can see it.
+EQUIVALENT = {}

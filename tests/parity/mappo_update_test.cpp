@@ -1,0 +1,135 @@
+// Whole iterations of learner.mappo, from the rollout to the weights, beside mappo_oracle.py.
+#include "agents.hpp"
+#include "driven_learner.hpp"
+#include "update_case.hpp"
+
+namespace backplane::parity {
+namespace {
+
+using test_support::AgentEnv;
+using test_support::AgentRollout;
+using test_support::AgentShape;
+using test_support::DrivenLearner;
+
+constexpr uint64_t kSeed = 11;
+
+class Trial : public DrivenLearner {
+ public:
+  Trial(const Settings& options, const AgentShape& shape) : DrivenLearner(options), env_(shape), rollout_(shape) {
+    Create(env_.spec, shape.rows, kSeed);
+  }
+
+  // One rollout and its update; returns what was delivered.
+  nlohmann::json Iterate(uint64_t number, double progress) {
+    Plan(progress);
+    rollout_.Fill(number);
+    for (float& x : rollout_.reward.data) x = 20 * x + 10;  // reward_scale is small
+    for (int64_t t = 0; t < rollout_.shape.steps; ++t) {
+      std::vector<bp_tensor> in = {rollout_.obs.Entry(t)}, out = {rollout_.action.Entry(t), rollout_.logp.Entry(t)};
+      if (rollout_.shape.has_mask) in.push_back(rollout_.mask.Entry(t));
+      if (rollout_.shape.has_alive) in.push_back(rollout_.alive.Entry(t));
+      std::vector<bp_tensor*> ins, outs;
+      for (bp_tensor& each : in) ins.push_back(&each);
+      for (bp_tensor& each : out) outs.push_back(&each);
+      const auto rows = static_cast<uint64_t>(rollout_.shape.rows);
+      EXPECT_EQ(Act({sizeof(bp_act), BP_ACT_EXPLORE, 0, rows, 0, 7, step_++, ins.data(), outs.data()}), BP_OK) << error();
+    }
+    const bp_delivery& delivery = rollout_.delivery().raw();
+    EXPECT_EQ(Learn(Consume(delivery), progress), BP_OK) << error();
+    return AsJson(delivery);
+  }
+
+ private:
+  AgentEnv env_;
+  AgentRollout rollout_;
+  uint64_t step_ = 0;
+};
+
+struct Case {
+  const char* name;
+  Settings change;
+  Settings beside = {};   // what the option needs to be seen, on both sides of the comparison with its default
+  bool different = true;  // from the same without `change`
+  AgentShape shape = {};
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+const Settings kBase = {
+    {"train_batch_size", "36"}, {"num_minibatches", "3"}, {"num_epochs", "3"}, {"hidden", "[8, 6]"}, {"lr", "0.01"}};
+
+class MappoUpdate : public ::testing::TestWithParam<Case> {};
+
+TEST_P(MappoUpdate, IsTheOracles) {
+  const Case& c = GetParam();
+  const Settings base = With(kBase, c.beside), options = With(base, c.change);
+  Trial trial(options, c.shape);
+  ASSERT_EQ(trial.status(), BP_OK) << trial.error();
+  nlohmann::json request = {{"seed", kSeed},
+                            {"agents", c.shape.agents},
+                            {"before", Hex(trial.Saved())},
+                            {"options", OptionsOf(*bp_module_v1()->descriptor(0), options)},
+                            {"base", nullptr}};
+  if (c.different) request["base"] = OptionsOf(*bp_module_v1()->descriptor(0), base);
+  uint64_t number = 0;
+  for (const double progress : {0., .25, .5}) {
+    request["rollouts"].push_back(trial.Iterate(++number, progress));
+    request["after"].push_back(Hex(trial.Saved()));
+    request["progress"].push_back(progress);
+  }
+  ExpectTheOraclesUpdate(request, c.different);
+}
+
+const Settings kValueNorm = {{"value_norm", "true"}}, kVfClip = {{"vf_clip", "true"}};
+
+const Case kCases[] = {
+    {"Plain", {}, {}, false},
+    {"Torch", {{"update_path", "torch"}}, {}, false},
+    {"TorchWithAll",
+     {{"update_path", "torch"},
+      {"value_norm", "true"},
+      {"huber_delta", "0.3"},
+      {"vf_clip", "true"},
+      {"separate_grad_clip", "true"}},
+     {},
+     false},
+    {"OneShard", {{"update_shards", "1"}}, {}, false},
+    {"FiveShards", {{"update_shards", "5"}}, {}, false},
+    {"NoState", {{"critic", "independent"}}, {}, false, {.has_state = false}},
+    {"NoMask", {}, {}, false, {.has_mask = false}},
+    {"AllAlive", {}, {}, false, {.has_alive = false, .has_ended = false}},
+    {"NoEnded", {}, {}, false, {.has_ended = false}},
+    {"DenseInputs", {}, {}, false, {.zeros = 0}},
+    {"Independent", {{"critic", "independent"}}, {}, false},
+    {"MinibatchSize", {{"minibatch_size", "20"}}},
+    {"NumMinibatches", {{"num_minibatches", "1"}}},
+    {"NumEpochs", {{"num_epochs", "5"}}},
+    {"Lr", {{"lr", "0.003"}}},
+    {"LrLinear", {{"lr_schedule", "linear"}}},
+    {"Gamma", {{"gamma", "0.7"}}},
+    {"Lambda", {{"lambda", "0.5"}}},
+    {"ClipParam", {{"clip_param", "0.05"}}},
+    {"EntropyCoeff", {{"entropy_coeff", "0.4"}}},
+    {"EntropyLinear", {{"entropy_schedule", "linear"}}, {{"entropy_coeff", "0.4"}}},
+    {"VfLossCoeff", {{"vf_loss_coeff", "2"}}},
+    {"GradClip", {{"grad_clip", "0.05"}}, {{"num_epochs", "1"}, {"num_minibatches", "4"}}},
+    {"NoGradClip", {{"grad_clip", "0"}}},
+    {"SeparateGradClip", {{"separate_grad_clip", "true"}}},
+    {"VfClip", kVfClip},
+    {"VfClipParam", {{"vf_clip_param", "0.02"}}, kVfClip},
+    {"HuberDelta", {{"huber_delta", "0.3"}}},
+    {"HuberDeltaAndVfClip", {{"huber_delta", "0.3"}}, kVfClip},
+    {"ValueNorm", kValueNorm},
+    {"ValueNormAndVfClip", kVfClip, kValueNorm},
+    {"RewardScale", {{"reward_scale", "0.2"}}},
+    {"AdvantagesOfTheIteration", {{"normalize_advantages", "iteration"}}},
+    {"AdvantagesAsTheyAre", {{"normalize_advantages", "none"}}},
+    {"KlTargetStops", {{"kl_target", "0.002"}}},
+    {"VfHidden", {{"vf_hidden", "[7]"}}, {}, false},
+    {"Relu", {{"activation", "relu"}}, {}, false},
+    {"UniformInit", {{"ortho_init", "false"}}, {}, false},
+};
+INSTANTIATE_TEST_SUITE_P(, MappoUpdate, ::testing::ValuesIn(kCases),
+                         [](const ::testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace backplane::parity

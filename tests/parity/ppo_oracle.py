@@ -1,0 +1,205 @@
+"""Computes PPO's iterations from the rollouts that learner.ppo played, for a test that compares the weights after them.
+
+Reads one JSON object a line from stdin and answers each with one JSON line on stdout; an answer with "error" holds a sentence.
+
+  {"options": {..}, "base": {..}, "seed": 1, "before": hex of the learner's state, "after": [hex of it after each iteration],
+   "rollouts": [{name: {"shape": [..], "values": [..]}}], "progress": [..]}
+  -> {"distance": {"params": x, ..}, "without": x}
+      distance: between the learner's and these results, `params` in lengths of the update. without: the same between these results and
+      those of the options in "base", which shows that a learner that ignored the option would be seen.
+"""
+
+import torch_oracle as oracle
+from torch_oracle import torch
+
+class State:
+    def __init__(self, text):
+        saved = oracle.Saved(text)
+        _, flags, self.obs, self.actions = saved.take("Q", 4)
+        self.discrete, self.tanh, self.shared, self.sde = (bool(flags >> bit & 1) for bit in range(4))
+        self.actor = [int(n) for n in saved.array("<u8")]
+        self.critic = [int(n) for n in saved.array("<u8")]
+        self.params, self.m, self.v = (saved.array("<f4") for _ in range(3))
+        self.steps = saved.take("q")
+        self.obs_norm = Norm(saved.take("d"), saved.array("<f8"), saved.array("<f8"))
+        self.reward_norm = Norm(saved.take("d"), saved.array("<f8"), saved.array("<f8"))
+        self.returns = saved.array("<f8")
+        self.lr, self.epochs = saved.take("d"), saved.take("Q")
+
+
+class Norm:
+    """Count, mean and population variance of all that was seen; as Baselines starts them."""
+
+    def __init__(self, count, mean, var):
+        self.count, self.mean, self.var = count, mean, var
+
+    def add(self, x):
+        n = len(x)
+        total = self.count + n
+        second = (self.count * (self.var + self.mean**2) + (x**2).sum(0)) / total
+        self.mean = (self.count * self.mean + x.sum(0)) / total
+        self.var, self.count = second - self.mean**2, total
+
+
+class Net:
+    def __init__(self, state, params):
+        self.state = state
+        act = torch.tanh if state.tanh else torch.relu
+        at = 0
+
+        def tower(sizes, outputs, inputs, trunk=None):
+            nonlocal at
+            layers = [] if trunk is None else trunk
+            for size in sizes if trunk is None else []:
+                layers.append(oracle.Linear(params, at, inputs, size))
+                inputs, at = size, layers[-1].end
+            if trunk is not None and trunk:
+                inputs = trunk[-1].bias.numel()
+            head = oracle.Linear(params, at, inputs, outputs)
+            at = head.end
+            return layers, head
+
+        self.trunk, self.policy = tower(state.actor, state.actions, state.obs)
+        self.critic, self.value = tower(state.critic, 1, state.obs, self.trunk if state.shared else None)
+        self.log_std = params[at:]
+        self.act = act
+
+    def hidden(self, layers, x):
+        for layer in layers:
+            x = self.act(layer(x))
+        return x
+
+    def values(self, obs):
+        return self.value(self.hidden(self.critic, obs)).squeeze(-1)
+
+    def log_prob_and_entropy(self, obs, action, mask):
+        hidden = self.hidden(self.trunk, obs)
+        head = self.policy(hidden)
+        if self.state.discrete:
+            log_probs = oracle.masked_log_probs(head, mask)
+            return log_probs.gather(-1, action.long().unsqueeze(-1)).squeeze(-1), oracle.entropy_of(log_probs)
+        if self.state.sde:  # the latent is not learned through the noise, as in SB3
+            std = self.log_std.exp().reshape(-1, self.state.actions)
+            variance = hidden.detach() ** 2 @ std**2 + 1e-6
+        else:
+            variance = (2 * self.log_std).exp().expand_as(head)
+        normal = torch.distributions.Normal(head, variance.sqrt())
+        return normal.log_prob(action).sum(-1), normal.entropy().sum(-1)
+
+
+def iterate(state, rollout, options, seed, progress):
+    """One iteration, in place; returns what the actor should have said of its own steps."""
+    o = options
+    rows, steps = rollout.reward.shape[1], rollout.reward.shape[0]
+
+    def normalized(x):
+        norm = state.obs_norm
+        return ((x - norm.mean) / (norm.var + 1e-8).sqrt()).clamp(-10, 10) if o["normalize_obs"] else x
+
+    obs = normalized(rollout.obs.double())
+    action = rollout.action if state.discrete else rollout.raw_action.double()
+    mask = rollout.action_mask[:steps] if rollout.has("action_mask") else None
+    net = Net(state, state.params)
+    with torch.no_grad():
+        old_logp, _ = net.log_prob_and_entropy(obs[:steps], action, mask)
+        values = net.values(obs)
+        following = values[1:].clone().reshape(-1)
+        if len(rollout.final_index):
+            following[rollout.final_index.long()] = net.values(normalized(rollout.final_obs.double()))
+        following = following.reshape(steps, rows)
+    said = (old_logp, values[:steps])
+    terminated, done = rollout.terminated.bool(), rollout.terminated.bool() | rollout.truncated.bool()
+
+    reward = rollout.reward.double().clone()
+    if o["normalize_rewards"]:
+        for t in range(steps):
+            state.returns = state.returns * o["gamma"] + reward[t]
+            state.reward_norm.add(state.returns.unsqueeze(1))
+            reward[t] = (reward[t] / (state.reward_norm.var + 1e-8).sqrt()).clamp(-10, 10)
+            state.returns = torch.where(done[t], 0.0, state.returns)
+    advantage = oracle.advantages(reward, values[:steps], following, (~terminated).double(), (~done).double(), o["gamma"], o["lambda"])
+    target = advantage + values[:steps]
+
+    def flat(x):
+        return x.reshape(rows * steps, *x.shape[2:])
+
+    def linear(name):
+        return 1 - progress if o[name] == "linear" else 1.0
+
+    lr = state.lr if o["lr_schedule"] == "kl_adaptive" else o["lr"] * linear("lr_schedule")
+    clip = o["clip_param"] * linear("clip_schedule")
+    entropy_coeff = o["entropy_coeff"] * linear("entropy_schedule")
+    vf_clip = (o["vf_clip_param"] or clip) if o["vf_clip"] else 0
+    n = rows * steps
+    columns = [flat(x) for x in (obs[:steps], action, old_logp, advantage, target, values[:steps])] + [flat(mask) if mask is not None else None]
+    kls, stopped = [], False
+    for _ in range(o["num_epochs"]):
+        order = torch.tensor(oracle.shuffled(n, seed, state.epochs))
+        state.epochs += 1
+        for begin, end in oracle.parts(n, -(-n // o["minibatch_size"])):
+            x, taken, before, adv, goal, value, allowed = (c[order[begin:end]] if c is not None else None for c in columns)
+            if o["normalize_advantages"] and len(adv) > 1:
+                adv = (adv - adv.mean()) / (adv.std() + 1e-8)
+            params = state.params.clone().requires_grad_(True)
+            net = Net(state, params)
+            logp, entropy = net.log_prob_and_entropy(x, taken, allowed)
+            log_ratio = logp - before
+            loss = (
+                oracle.policy_loss(log_ratio.exp(), adv, clip)
+                - entropy_coeff * entropy.mean()
+                + o["vf_loss_coeff"] * oracle.value_loss(net.values(x), value, goal, vf_clip, 0)
+            )
+            kl = float((log_ratio.exp() - 1 - log_ratio).mean().detach())
+            kls.append(kl)
+            if o["lr_schedule"] != "kl_adaptive" and o["kl_target"] > 0 and kl > 1.5 * o["kl_target"]:
+                stopped = True
+                break
+            loss.backward()
+            oracle.clip([params.grad], o["grad_clip"])
+            state.steps += 1
+            state.params, state.m, state.v = oracle.adam(params.detach(), params.grad, state.m, state.v, state.steps, lr)
+        if stopped:
+            break
+    if o["normalize_obs"]:
+        state.obs_norm.add(flat(rollout.obs[:steps].double()))
+    mean_kl = sum(kls) / len(kls)
+    if o["lr_schedule"] == "kl_adaptive":
+        if mean_kl > 2 * o["kl_target"]:
+            state.lr = max(state.lr / 1.5, 1e-6)
+        elif mean_kl < o["kl_target"] / 2:
+            state.lr = min(state.lr * 1.5, 1e-2)
+    return said
+
+
+def answer(request):
+    rollouts = [oracle.Rollout(each) for each in request["rollouts"]]
+    distance, without = {}, 0.0
+    # Each iteration begins with the learner's own state, so that rounding does not add up.
+    states = [request["before"]] + request["after"]
+    for rollout, before, after, progress in zip(rollouts, states, states[1:], request["progress"]):
+        ours, theirs, plain = State(before), State(after), State(before)
+        begin = ours.params.clone()
+        logp, value = iterate(ours, rollout, request["options"], request["seed"], progress)
+        found = {
+            "params": oracle.apart(theirs.params, ours.params, begin),
+            "steps": abs(theirs.steps - ours.steps),
+            "epochs": abs(theirs.epochs - ours.epochs),
+            "first moments": oracle.away(theirs.m, ours.m),
+            "second moments": oracle.away(theirs.v, ours.v),
+            "logp": oracle.away(rollout.logp.double(), logp),
+            "value": oracle.away(rollout.value.double(), value),
+            "lr": abs(theirs.lr / ours.lr - 1),
+            "observations' mean": oracle.away(theirs.obs_norm.mean, ours.obs_norm.mean) if ours.obs_norm.count > 1 else 0.0,
+            "observations' variance": oracle.away(theirs.obs_norm.var, ours.obs_norm.var),
+            "returns' variance": oracle.away(theirs.reward_norm.var, ours.reward_norm.var),
+            "running returns": oracle.away(theirs.returns, ours.returns) if ours.reward_norm.count > 1 else 0.0,
+        }
+        for name, x in found.items():
+            distance[name] = max(distance.get(name, 0.0), x)
+        if request.get("base"):
+            iterate(plain, rollout, request["base"], request["seed"], progress)
+            without = max(without, oracle.apart(plain.params, ours.params, begin))
+    return {"distance": distance, "without": without}
+
+
+oracle.serve(answer)
