@@ -1,5 +1,4 @@
 // The report of a batch as a person gets it: by `run`, by `report`, from folders in any order.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -127,7 +126,7 @@ TEST_F(Report, MistakesInItsKeysAreToldWithAllOthersAtTheEntryThatIsMeant) {
                          "budgets: {iterations: 1}\n");
   const std::ptrdiff_t line = std::count(kSweep, kSweep + sweep.find("report:"), '\n') + 1;  // of `report:`
   const auto at = [&](std::ptrdiff_t below, int column) {
-    return fmt::format("walk.yaml:{}:{}: error: ", line + below, column);
+    return "walk.yaml:" + std::to_string(line + below) + ":" + std::to_string(column) + ": error: ";
   };
   const Finished run = Run("run walk.yaml");
   EXPECT_EQ(2, run.exit);

@@ -10,7 +10,8 @@
 //   iteration_s                  seconds of an iteration without its evaluation: mean over the last tenth
 //   return, ep/NAME              mean over the last episodes of training
 //   eval/return, eval/NAME, floor_zero/..., floor_uniform/...
-//   train/NAME and all else that plugins recorded: mean over the last tenth of the iterations, at least one
+//   train/NAME and all else that plugins recorded: mean over the last tenth of the iterations, at least one; of a name with
+//                                "peak" in it, such as device/peak_mb, the largest of all iterations
 //   phase/NAME                   share of (threads x time) in percent, the closed set of phases
 //   time/GROUP_pct, _s           the same in groups of phases, and seconds of all threads; GROUP: environment,
 //                                action_selection, update, transfer, evaluation, other, idle, waiting_for_a_core, unnamed
@@ -18,9 +19,8 @@
 //   time/unnamed_control_pct     the same of the main thread's own time
 //   time/GROUP_cpu_pct           part of those seconds in which a thread was on a processor (trial/time_table.hpp)
 //   time/GROUP_gpu_pct           GPU utilisation while the main thread was in the group
-//   resources/NAME               columns of resources.csv: mean, sd, p95 and max over the samples after the first iteration
-//   (all
-//                                of them where there are no later ones); weighted by the time that a sample speaks of, without
+//   resources/NAME               columns of resources.csv: mean, sd, p95 and max over the samples after the first iteration, or
+//                                over all where there are no later ones; weighted by the time that a sample speaks of; without
 //                                an interval, as samples that follow each other are not independent
 //   rss_peak_mb, vram_peak_mb    largest of all sources that tell
 //   threads, learner_threads, balance, monitor_cpu_pct; chunk_rows of one call

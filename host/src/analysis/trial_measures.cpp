@@ -154,9 +154,15 @@ bool IsSummedUpElsewhere(const std::string& name) {
          name.starts_with(resource_measure::kPrefix);
 }
 
+// A peak is the largest that was seen, whenever that was.
 void AddLastTenths(TrialData* trial) {
   for (const auto& [name, curve] : trial->curves) {
     if (IsSummedUpElsewhere(name)) continue;
+    if (name.find("peak") != std::string::npos) {
+      const auto less = [](const CurvePoint& a, const CurvePoint& b) { return a.value < b.value; };
+      trial->measures[name] = Reading(std::max_element(curve.begin(), curve.end(), less)->value);
+      continue;
+    }
     std::vector<double> values;
     for (size_t i = curve.size() - std::max<size_t>(1, curve.size() / 10); i < curve.size(); ++i) {
       values.push_back(curve[i].value);

@@ -106,8 +106,8 @@ int RunCommand(const RunArgs& args) {
   request.torch_lib = FindTorchLib();
   LocalEngine engine(request.program);
   const BatchReport report = RunBatch(request, &engine, &*slots);
-  PrintBatch(request, report, args);
-  MakeReportAfterRun(request, report, args);
+  const std::optional<MadeReport> made = MakeReportAfterRun(request, report, args);
+  PrintBatch(request, report, made ? &*made : nullptr, args);
   return ExitOf(report, args.skip_invalid);
 }
 

@@ -42,7 +42,6 @@ class Builder {
     for (const Setting& setting : analysis_.settings) rows.push_back({SettingText(setting, analysis_), setting.trials});
     if (std::optional<Figure> time = TimeFigure(combined_, rows)) document.figures.push_back(std::move(*time));
     document.verdict = Verdict();
-    AddAttachments(&document);
     const ParallelEfficiencyTables tables(combined_, analysis_);
     Table results = tables.Results();
     MarkVoidRows(diagnosis_, &results);
@@ -57,6 +56,7 @@ class Builder {
     document.sections.push_back({"limits", "Conclusions and limits", {BulletList{Conclusions()}}});
     document.sections.push_back(ReproduceSection(combined_, context_));
     document.sections.push_back(ConfigurationSection(sets_));
+    AddAttachments(&document);
     return document;
   }
 
@@ -137,8 +137,8 @@ class Builder {
                                              diagnosis_.why_void};
         if (const std::vector<std::string> alike = AsFastAs(*setting, analysis_); !alike.empty() && advice.goal == kThroughput)
           comments.push_back(fmt::format("it is not shown to be faster than {}", fmt::join(alike, ", ")));
-        document->attachments.push_back({RecommendedName(analysis_, advice.goal, series),
-                                         RecommendedFile(trial->config, Suffix(advice.goal, series), comments)});
+        AttachRecommended(*trial, {RecommendedName(analysis_, advice.goal, series), Suffix(advice.goal, series), comments},
+                          document);
       }
     }
   }

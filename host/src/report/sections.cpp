@@ -207,4 +207,13 @@ std::vector<std::string> LimitsOf(const Combined& combined) {
   return limits;
 }
 
+void AddLimit(const std::string& sentence, Document* document) {
+  for (Section& section : document->sections) {
+    if (section.id != "limits") continue;
+    for (Block& block : section.blocks) {
+      if (auto* list = std::get_if<BulletList>(&block)) list->items.push_back(sentence);
+    }
+  }
+}
+
 }  // namespace backplane

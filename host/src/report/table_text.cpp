@@ -99,6 +99,14 @@ std::string CellText::Whole() const {
   return text + number.value + (number.half_width.empty() ? "" : " ± " + number.half_width) + sample;
 }
 
+std::string FormatCell(const Cell& cell, const Column& column) {
+  if (const Number* number = std::get_if<Number>(&cell)) {
+    return FormatNumber(*number, column.digits);
+  }
+  const std::string* text = std::get_if<std::string>(&cell);
+  return text != nullptr ? *text : "";
+}
+
 TableText TextOf(const Table& table, bool narrow) {
   TableText text;
   std::vector<std::set<Sample>> samples;
