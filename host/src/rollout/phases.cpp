@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "machine/run_queue.hpp"
 #include "rollout/phase_trace.hpp"
 
@@ -27,7 +29,8 @@ int64_t PhaseClock::TakeCpuTime() {
   const int64_t now = NowNs();
   const int64_t duration_ns = std::max<int64_t>(now - Get(since_), 0);
   if (cpu_open_) {
-    cpu_ns_[static_cast<size_t>(Get(phase_))] += cpu_ns - cpu_begin_ns_;
+    // Virtual machines book stolen time late: over a microsecond their CPU clock may advance by more than went by.
+    cpu_ns_[static_cast<size_t>(Get(phase_))] += std::min(cpu_ns - cpu_begin_ns_, duration_ns);
     cpu_wall_ns_[static_cast<size_t>(Get(phase_))] += duration_ns;
   }
   const bool pause = cpu_open_ && duration_ns < kCpuEveryNs;
