@@ -1,7 +1,5 @@
 #include "cli/plugin_check.hpp"
 
-#include "base/json_path.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "base/json_path.hpp"
 #include "base/scratch_folder.hpp"
 #include "base/suggest.hpp"
 #include "cli/plugin_search.hpp"
