@@ -61,7 +61,7 @@ class Figures {
     figure.panels = {Bars("CPU", {{resource_measure::kCpuQuotaPct, "% of granted cores"}}, "", "no CPU data"),
                      Bars("RAM",
                           {{resource_measure::kMemoryLimitPct, "% of the limit"},
-                           {resource_measure::kRamSystemPct, "% of the machine's memory"}},
+                           {resource_measure::kRssMb, "MiB of the trial's processes"}},
                           resource_measure::kRssMb, "no RAM data"),
                      Bars("GPU", {{resource_measure::kGpuUtilPct, "% of the time"}}, "", "no GPU data"),
                      Bars("VRAM", {{resource_measure::kGpuMemoryPct, "% of the device's memory"}},
@@ -220,6 +220,8 @@ class Figures {
       const auto value = [&](const Setting& setting) { return MeasureOf(combined_, setting, measure); };
       if (!Any(value)) continue;
       panel.y.label = label;
+      const bool is_share = label.starts_with('%');
+      if (!is_share) panel.y.high = 1;
       Series bars;
       bars.style = Series::Style::kBars;
       bars.colour = 0;
@@ -239,7 +241,7 @@ class Figures {
         bars.marks.push_back(mark);
       }
       panel.series = {bars};
-      panel.lines = {{80, "80 %"}, {90, "90 %"}};
+      if (is_share) panel.lines = {{80, "80 %"}, {90, "90 %"}};
       return panel;
     }
     panel.note = std::move(without);

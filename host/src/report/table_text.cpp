@@ -36,7 +36,8 @@ std::string SampleText(const Sample& sample) {
 TableColumnText MakeColumn(const Table& table, size_t index) {
   TableColumnText made{&table.columns[index], index, table.columns[index].title, false};
   const std::string& unit = made.column->unit;
-  if (!unit.empty() && made.heading.find(unit) == std::string::npos) {
+  const bool is_rate = unit == "1/s" && made.heading.find("/s") != std::string::npos;  // "steps/s"
+  if (!unit.empty() && !is_rate && made.heading.find(unit) == std::string::npos) {
     made.heading += " (" + unit + ")";
   }
   for (const std::vector<Cell>& row : table.rows) {
