@@ -234,7 +234,7 @@ class Figures {
           const double peak = PeakOf(combined_, setting, measure).value_or(mean->value);
           mark.low = mean->value;
           mark.high = peak;
-          *panel.y.high = std::max(*panel.y.high, 1.05 * peak);
+          *panel.y.high = std::max(*panel.y.high, (is_share ? 1.05 : 1.2) * peak);  // room for the labels
           const std::optional<double> largest = amount.empty() ? std::nullopt : PeakOf(combined_, setting, amount);
           if (largest) mark.label = fmt::format("{:.0f} MiB", *largest);
         }
