@@ -38,8 +38,8 @@ class Script {
         "again.");
     Line("reset");
     Line("set encoding utf8");
-    Line("set terminal pngcairo noenhanced size {},{} font '{},{}' background '#ffffff'", figure_.width, figure_.height, kFontFamily,
-         Number(layout_.em * kPointsPerPixel));
+    Line("set terminal pngcairo noenhanced size {},{} font '{},{}' background '#ffffff'", figure_.width, figure_.height,
+         kFontFamily, Number(layout_.em * kPointsPerPixel));
     Line("set output {}", GnuplotQuoted("./" + figure_.name + ".png"));
     Line("set datafile separator comma columnheaders");
     Line("set datafile commentschars ''");
