@@ -9,6 +9,13 @@ namespace backplane {
 
 void PhaseClock::Trace(int64_t now) { trace_->Add(Get(phase_), Get(since_), now); }
 
+void PhaseClock::Forget() {
+  if (running()) EndSpan();
+  for (std::atomic<int64_t>& sum : ns_) Set(sum, int64_t{0});
+  cpu_ns_ = {}, cpu_wall_ns_ = {};
+  if (thread_ != 0) queued_before_ns_ = backplane::RunQueueWaitNs(thread_).value_or(0);
+}
+
 void PhaseClock::OpenCpuSpan() {
   if (thread_ == 0) {
     thread_ = gettid();
