@@ -2,9 +2,14 @@
 // measured, under one naming.
 //
 // Names of measures:
-//   SPS, sampling_sps            env steps per second, without the first iteration; collecting alone
+//   SPS, sampling_sps            env steps per second, without the iteration that warms up: number 0 where there is one, else
+//   the
+//                                first of the attempt; collecting alone
 //   wall_s, minutes              of the trial's loop with all its attempts, start and stop left out; the same in minutes
-//   measured_s                   of the iterations after the first: what the speeds were measured over
+//   measured_s                   of the iterations after it: what the speeds were measured over
+//   precision/wanted_pct, _reached_pct, _iterations, _seconds, _missed
+//                                of a trial that went on until its speed was known well (record/reached_precision.hpp); missed:
+//                                1 or 0
 //   attempt_s                    from the start of the process to its end
 //   iterations, env_steps, episodes, seconds_per_episode, steps_per_episode
 //   iteration_s                  seconds of an iteration without its evaluation: mean over the last tenth
@@ -44,7 +49,7 @@ namespace backplane {
 struct CurvePoint {
   uint64_t iteration = 0;
   double env_steps = 0, time_s = 0, value = 0;  // time since the trial's loop began
-  bool warms_up = false;                        // the first iteration of an attempt, or before it
+  bool warms_up = false;                        // number 0, or the first iteration of an attempt
 };
 
 struct TrialData {

@@ -143,6 +143,18 @@ class Builder {
     }
   }
 
+  // How long a trial went on.
+  std::string Lasted() const {
+    const ReportConfig& report = context_.report;
+    if (!report.precision_pct || !report.max_time_s)
+      return "A trial ends by the file's budget; the iteration that warms up does not count.";
+    return fmt::format(
+        "A trial goes on until the 95 % interval over its own iterations is within {:g} % of its speed, or its part of the "
+        "{:g} s "
+        "that a setting may take is over. That decides how long is measured; which setting is faster is judged by the seeds.",
+        *report.precision_pct, *report.max_time_s);
+  }
+
   ptrdiff_t Brief() const {
     return std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return s.is_short; });
   }
@@ -154,7 +166,8 @@ class Builder {
                     std::count_if(combined_.trials.begin(), combined_.trials.end(),
                                   [](const CombinedTrial& trial) { return trial.data.usable(); })),
         "Parallelism = runners x environments per runner. SPS = environment steps per second over collecting and learning, "
-        "without the first iteration; one step is one action of one environment.",
+        "without the iteration that warms up, number 0; one step is one action of one environment.",
+        Lasted(),
         "Speedup = SPS / SPS of the baseline. Parallel efficiency = 100 x speedup / parallelism. Core efficiency = 100 x "
         "speedup / min(runners, granted cores): where one environment fills a core already, more environments on it can not "
         "be faster.",
@@ -178,9 +191,10 @@ class Builder {
         "luckiest: another run may name a neighbour.");
     if (Brief() > 0)
       items.push_back(
-          fmt::format("{} of {} settings measured for less than {} s and fewer than {} iterations after the first: raise "
-                      "budget.iterations for figures that hold.",
-                      Brief(), analysis_.settings.size(), kLongEnoughSeconds, kEnoughIterations));
+          fmt::format("{} of {} settings measured for less than {} s and fewer than {} iterations after the warm-up: raise "
+                      "{} for figures that hold.",
+                      Brief(), analysis_.settings.size(), kLongEnoughSeconds, kEnoughIterations,
+                      context_.report.precision_pct ? "report.max_time" : "budget.iterations"));
     for (const std::string& limit : LimitsOf(combined_)) items.push_back(limit);
     return items;
   }
