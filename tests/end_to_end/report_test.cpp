@@ -22,7 +22,7 @@ learner: {plugin: random, options: {horizon: 64}}
 rollout: {num_env_runners: 1, num_envs_per_env_runner: 1}
 budget: {iterations: 5}
 monitors: []
-sweep: {grid: {rollout.num_env_runners: [1, 2], rollout.num_envs_per_env_runner: [1, 2]}}
+sweep: {grid: {rollout.num_env_runners: [1, 2], rollout.num_envs_per_env_runner: [1, 2]}, seeds: {n: 1}}
 report: {kind: parallel_efficiency}
 )";
 
