@@ -16,7 +16,8 @@ std::optional<double> Measuring::HalfWidthPct() const {
 }
 
 bool Measuring::IsPrecise() const {
-  return HalfWidthPct().value_or(std::numeric_limits<double>::infinity()) <= *precision_pct_;
+  const std::optional<double> width_pct = HalfWidthPct();
+  return width_pct && *width_pct <= *precision_pct_;
 }
 
 bool Measuring::Ended(double seconds) const {
