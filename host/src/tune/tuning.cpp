@@ -1,0 +1,173 @@
+#include "tune/tuning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+
+namespace backplane {
+namespace {
+
+class Tuner {
+ public:
+  Tuner(TuningRuns* runs, const TuningLimits& limits, const std::function<void(const Step&)>& told)
+      : runs_(runs), limits_(limits), told_(told), expected_s_(limits.first_pair_s) {}
+
+  Tuning Run() {
+    if (MeasureAsItIs()) {
+      while (TryNext()) {
+      }
+    }
+    return std::move(tuning_);
+  }
+
+ private:
+  bool MeasureAsItIs() {
+    const std::optional<Measurement> measured = runs_->Measure(0, {}, nullptr);
+    if (!measured) return Interrupted();
+    tuning_.spent_s += measured->seconds;
+    if (measured->now.speeds.empty()) {
+      tuning_.failed = measured->now.why_missing;
+      return false;
+    }
+    tuning_.speed = statistics::GeometricMean(measured->now.speeds);
+    speeds_.push_back({measured->now.speeds, {}});
+    proposals_ = measured->now.proposals;
+    return true;
+  }
+
+  bool TryNext() {
+    const std::optional<Change> next = Next();
+    if (!next) {
+      tuning_.why_stopped = tried_.empty() ? "No finding proposes a change."
+                                           : "Nothing is left to try: every change that a finding proposes was measured.";
+      return false;
+    }
+    if (tuning_.spent_s + expected_s_ > limits_.budget_s) {
+      tuning_.why_stopped = fmt::format("The next measurement would take about {:.0f} s, and {:.0f} of {:.0f} s are spent.",
+                                        expected_s_, tuning_.spent_s, limits_.budget_s);
+      return false;
+    }
+    const std::optional<Measurement> measured = runs_->Measure(tuning_.steps.size() + 1, tuning_.Kept(), &*next);
+    if (!measured) return Interrupted();
+    tuning_.spent_s += measured->seconds;
+    expected_s_ = measured->seconds;
+    Decide(*next, *measured);
+    return true;
+  }
+
+  bool Interrupted() {
+    tuning_.interrupted = true;
+    return false;
+  }
+
+  std::optional<Change> Next() const {
+    for (const std::vector<Change>* source : {&further_, &proposals_}) {
+      for (const Change& change : *source) {
+        if (std::none_of(tried_.begin(), tried_.end(), [&](const Change& one) { return IsSame(one, change); })) return change;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void Decide(const Change& change, const Measurement& measured) {
+    Step step{change, {}, {}, {}, false, false, "", measured.seconds, measured.busy};
+    further_.clear();
+    tried_.push_back(change);
+    if (!measured.now.speeds.empty()) step.before = statistics::GeometricMean(measured.now.speeds);
+    if (!measured.tried.speeds.empty()) step.after = statistics::GeometricMean(measured.tried.speeds);
+    if (!measured.tried.why_missing.empty()) {
+      step.why = measured.tried.why_missing;
+    } else if (!step.before || !step.after) {
+      step.why = measured.now.why_missing;
+    } else {
+      speeds_.push_back({measured.now.speeds, measured.tried.speeds});
+      step.gain = LastGain(speeds_, limits_.direction);
+      step.kept = step.gain->IsShown();
+      step.why = !step.gain->interval      ? "too few trials to tell from noise"
+                 : step.kept               ? "faster beyond noise"
+                 : step.gain->IsShownLost() ? "slower"
+                                           : "no gain beyond noise";
+    }
+    if (step.kept) {
+      // The way back is no way on.
+      Change back = change;
+      std::swap(back.fix.from, back.fix.to);
+      tried_.push_back(std::move(back));
+      proposals_ = measured.tried.proposals;
+    } else {
+      if (!measured.now.proposals.empty()) proposals_ = measured.now.proposals;
+      if (step.gain && step.gain->ratio > 1) GoFurther(change, measured.tried.proposals);
+    }
+    told_(step);
+    tuning_.steps.push_back(std::move(step));
+  }
+
+  // A step that may have gained too little to be shown: two of its kind may gain enough.
+  void GoFurther(const Change& change, const std::vector<Change>& proposals) {
+    for (Change next : proposals) {
+      if (next.fix.path != change.fix.path) continue;
+      next.fix.from = change.fix.from;
+      further_.push_back(std::move(next));
+    }
+  }
+
+  TuningRuns* const runs_;
+  const TuningLimits limits_;
+  const std::function<void(const Step&)>& told_;
+  Tuning tuning_;
+  std::vector<Speeds> speeds_;  // of all measurements
+  std::vector<Change> proposals_, further_, tried_;
+  double expected_s_;
+};
+
+bool IsToBeChecked(const Step& step) { return step.kept && CanChangeLearning(step.change); }
+
+}  // namespace
+
+std::vector<Change> Tuning::Kept() const {
+  std::vector<Change> kept;
+  for (const Step& step : steps) {
+    if (step.kept) kept.push_back(step.change);
+  }
+  return kept;
+}
+
+double Tuning::Gained() const {
+  double product = 1;
+  for (const Step& step : steps) product *= step.kept && step.gain ? step.gain->ratio : 1;
+  return product;
+}
+
+Tuning Tune(TuningRuns* runs, const TuningLimits& limits, const std::function<void(const Step&)>& told) {
+  return Tuner(runs, limits, told).Run();
+}
+
+LearningCheck CheckLearning(TuningRuns* runs, Tuning* tuning) {
+  LearningCheck check;
+  while (std::any_of(tuning->steps.begin(), tuning->steps.end(), IsToBeChecked)) {
+    LearningCheck::Round round{tuning->Kept(), {}, {}, {}};
+    std::optional<LearningScores> scores = runs->Learn(round.kept);
+    if (!scores) {
+      check.interrupted = true;
+      return check;
+    }
+    round.scores = *std::move(scores);
+    round.learned = CompareLearning(round.scores.original, round.scores.tuned, round.scores.direction);
+    if (round.scores.speeds_original.size() > 0 && round.scores.speeds_tuned.size() > 0)
+      round.speed = LastGain({{round.scores.speeds_original, round.scores.speeds_tuned}}, 1);
+    const bool is_worse = round.learned.is_worse;
+    check.rounds.push_back(std::move(round));
+    if (!is_worse) return check;
+    const auto last = std::find_if(tuning->steps.rbegin(), tuning->steps.rend(), IsToBeChecked);
+    last->kept = false;
+    last->taken_back = true;
+    last->why = "faster, and taken back: learning was worse with it";
+  }
+  if (check.rounds.empty())
+    check.why_none = tuning->Kept().empty() ? "Nothing was kept, so there is nothing to check."
+                                            : "No kept change can alter what is learned, so there is nothing to check.";
+  return check;
+}
+
+}  // namespace backplane
