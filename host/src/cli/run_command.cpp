@@ -13,8 +13,8 @@
 #include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
 #include "cli/report_text.hpp"
+#include "cli/start_batch.hpp"
 #include "config/host_keys.hpp"
-#include "plugin/loader.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/local_engine.hpp"
 
@@ -28,32 +28,6 @@ int ExitOf(const BatchReport& report, bool skip_invalid) {
   if (!report.refused.empty()) return kFailed;
   if (failed > 0 || !report.paused.empty()) return usable > 0 ? kPartial : kFailed;
   return kOk;
-}
-
-// Absent after it was said why these trials could never start here.
-std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
-  try {
-    Slots slots(ThisMachine(), limits);
-    std::set<std::string> said;
-    const auto look = [&](const Experiment& experiment) {
-      slots.Require(experiment.resources);
-      for (const std::string& note : slots.Notes(experiment.resources, experiment.rollout)) {
-        if (said.insert(note).second) std::fprintf(stderr, "note: %s\n", note.c_str());
-      }
-    };
-    look(plan.base.experiment);
-    for (const PlannedTrial& trial : plan.trials) {
-      const auto& values = plan.points[trial.point].values;
-      const bool own = std::any_of(values.begin(), values.end(), [](const auto& value) {
-        return value.first.starts_with("resources") || value.first.starts_with("rollout");
-      });
-      if (own) look(plan.Load(trial).experiment);
-    }
-    return slots;
-  } catch (const std::runtime_error& error) {
-    std::fprintf(stderr, "backplane: %s\nnothing was started\n", error.what());
-    return std::nullopt;
-  }
 }
 
 }  // namespace
@@ -89,21 +63,7 @@ int RunCommand(const RunArgs& args) {
     if (!asked.errors.empty() && !args.skip_invalid) return asked.all_config ? kUsage : kFailed;
     return DryRun(request.plan, request.out, *slots, args);
   }
-  request.config_file = args.input.file;
-  request.set = args.input.set;
-  request.sweep = args.sweep;
-  request.arguments = {{"preset", args.input.preset}, {"plugin_path", args.input.plugin_path}, {"out", args.out.string()}};
-  if (args.jobs) request.arguments["jobs"] = fmt::format("{}", *args.jobs);
-  if (args.gpus) request.arguments["gpus"] = fmt::format("{}", fmt::join(*args.gpus, ","));
-  request.fresh = args.fresh;
-  request.accept_change = args.accept_change;
-  request.skip_invalid = args.skip_invalid;
-  request.check_names = MisnamedMeasures;
-  request.quiet = args.quiet;
-  request.only_failed = args.only_failed;
-  request.only_damaged = args.only_damaged;
-  request.program = OwnProgram();
-  request.torch_lib = FindTorchLib();
+  FillRequest(args, &request);
   LocalEngine engine(request.program);
   const BatchReport report = RunBatch(request, &engine, &*slots);
   PrintBatch(request, report, args);
