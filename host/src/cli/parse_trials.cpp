@@ -63,6 +63,10 @@ void AddRun(CLI::App* root, Arguments* args) {
   run->add_flag("--accept-change", args->run.accept_change,
                 "Run finished points again whose plugin or data files have changed");
   run->add_flag("--skip-invalid", args->run.skip_invalid, "Leave out the points that their plugins refuse, run the rest");
+  run->add_option(
+         "--apply", args->run.apply,
+         "Make the first change that a finding of the results' report proposes; a change that is not swept runs in OUT_try")
+      ->type_name("FINDING");
   run->add_option("--jobs", args->jobs, "Trials at once, at most; the cores are shared out among them")
       ->type_name("N")
       ->check(CLI::Range(1u, 4096u));

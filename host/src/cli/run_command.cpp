@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json_text.hpp"
+#include "cli/apply_finding.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/dry_run.hpp"
@@ -49,6 +50,10 @@ int RunCommand(const RunArgs& args) {
   request.plan = std::move(*planned.plan);
   Experiment& base = request.plan.base.experiment;
   request.out = args.out.empty() ? std::filesystem::path(base.output_dir) : args.out;
+  if (!args.apply.empty()) {
+    const std::optional<RunArgs> applied = WithFinding(args, base, request.out);
+    return applied ? RunCommand(*applied) : static_cast<int>(kUsage);
+  }
   for (const std::string& note : request.plan.notes) std::fprintf(stderr, "%s\n", note.c_str());
   std::optional<Slots> slots = SlotsFor(request.plan, limits);
   if (!slots) return kUsage;
