@@ -54,6 +54,22 @@ struct BenchArgs {
 };
 int BenchCommand(const BenchArgs& args);
 
+struct TuneArgs {
+  FileArgs input;
+  std::string typed_program;
+  std::string point;            // of the file's sweep; empty: ReadSubjectToTune chooses
+  std::string measure = "SPS";  // that changes are kept for
+  double budget_s = 600;        // wall time of the measurements, without the check of learning
+  double seconds = 8;           // that each trial trains
+  uint64_t seeds = 4;           // trials of each side
+  bool no_check = false;
+  uint64_t check_steps = 0;   // env steps of each trial of the check; 0: the experiment's own budget, if it is short
+  std::string check_measure;  // empty: eval/return, or return without evaluations
+  std::filesystem::path out;  // empty: outputs/<experiment>_tune
+  bool fresh = false, dry_run = false, json = false;
+};
+int TuneCommand(const TuneArgs& args);
+
 struct ReplayArgs {
   std::filesystem::path out;
   std::string trial;  // its id, or how it begins

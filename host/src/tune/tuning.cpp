@@ -4,14 +4,13 @@
 
 #include <algorithm>
 
-
 namespace backplane {
 namespace {
 
 class Tuner {
  public:
-  Tuner(TuningRuns* runs, const TuningLimits& limits, const std::function<void(const Step&)>& told)
-      : runs_(runs), limits_(limits), told_(told), expected_s_(limits.first_pair_s) {}
+  Tuner(TuningRuns* runs, double budget_s, const std::function<void(const Step&)>& told)
+      : runs_(runs), budget_s_(budget_s), told_(told) {}
 
   Tuning Run() {
     if (MeasureAsItIs()) {
@@ -30,7 +29,9 @@ class Tuner {
       tuning_.failed = measured->now.why_missing;
       return false;
     }
+    expected_s_ = measured->next_s;
     tuning_.speed = statistics::GeometricMean(measured->now.speeds);
+    tuning_.headroom = measured->now.headroom;
     speeds_.push_back({measured->now.speeds, {}});
     proposals_ = measured->now.proposals;
     return true;
@@ -43,15 +44,15 @@ class Tuner {
                                            : "Nothing is left to try: every change that a finding proposes was measured.";
       return false;
     }
-    if (tuning_.spent_s + expected_s_ > limits_.budget_s) {
+    if (tuning_.spent_s + expected_s_ > budget_s_) {
       tuning_.why_stopped = fmt::format("The next measurement would take about {:.0f} s, and {:.0f} of {:.0f} s are spent.",
-                                        expected_s_, tuning_.spent_s, limits_.budget_s);
+                                        expected_s_, tuning_.spent_s, budget_s_);
       return false;
     }
     const std::optional<Measurement> measured = runs_->Measure(tuning_.steps.size() + 1, tuning_.Kept(), &*next);
     if (!measured) return Interrupted();
     tuning_.spent_s += measured->seconds;
-    expected_s_ = measured->seconds;
+    expected_s_ = measured->next_s;
     Decide(*next, *measured);
     return true;
   }
@@ -82,13 +83,15 @@ class Tuner {
       step.why = measured.now.why_missing;
     } else {
       speeds_.push_back({measured.now.speeds, measured.tried.speeds});
-      step.gain = LastGain(speeds_, limits_.direction);
+      step.gain = LastGain(speeds_, measured.direction);
       step.kept = step.gain->IsShown();
-      step.why = !step.gain->interval      ? "too few trials to tell from noise"
-                 : step.kept               ? "faster beyond noise"
+      step.why = !step.gain->interval       ? "too few trials to tell from noise"
+                 : step.kept                ? "faster beyond noise"
                  : step.gain->IsShownLost() ? "slower"
-                                           : "no gain beyond noise";
+                                            : "no gain beyond noise";
     }
+    if (const MeasuredSide& stays = step.kept ? measured.tried : measured.now; stays.headroom)
+      tuning_.headroom = stays.headroom;
     if (step.kept) {
       // The way back is no way on.
       Change back = change;
@@ -97,13 +100,16 @@ class Tuner {
       proposals_ = measured.tried.proposals;
     } else {
       if (!measured.now.proposals.empty()) proposals_ = measured.now.proposals;
-      if (step.gain && step.gain->ratio > 1) GoFurther(change, measured.tried.proposals);
+      if (step.gain && IsPromising(*step.gain)) GoFurther(change, measured.tried.proposals);
     }
     told_(step);
     tuning_.steps.push_back(std::move(step));
   }
 
-  // A step that may have gained too little to be shown: two of its kind may gain enough.
+  // Twice this gain would be shown.
+  static bool IsPromising(const Gain& gain) { return gain.ratio > 1 && gain.interval && gain.ratio * gain.interval->low > 1; }
+
+  // The same setting with a further value: the step may have gained too little to be shown.
   void GoFurther(const Change& change, const std::vector<Change>& proposals) {
     for (Change next : proposals) {
       if (next.fix.path != change.fix.path) continue;
@@ -113,12 +119,12 @@ class Tuner {
   }
 
   TuningRuns* const runs_;
-  const TuningLimits limits_;
+  const double budget_s_;
   const std::function<void(const Step&)>& told_;
   Tuning tuning_;
   std::vector<Speeds> speeds_;  // of all measurements
   std::vector<Change> proposals_, further_, tried_;
-  double expected_s_;
+  double expected_s_ = 0;
 };
 
 bool IsToBeChecked(const Step& step) { return step.kept && CanChangeLearning(step.change); }
@@ -139,8 +145,8 @@ double Tuning::Gained() const {
   return product;
 }
 
-Tuning Tune(TuningRuns* runs, const TuningLimits& limits, const std::function<void(const Step&)>& told) {
-  return Tuner(runs, limits, told).Run();
+Tuning Tune(TuningRuns* runs, double budget_s, const std::function<void(const Step&)>& told) {
+  return Tuner(runs, budget_s, told).Run();
 }
 
 LearningCheck CheckLearning(TuningRuns* runs, Tuning* tuning) {

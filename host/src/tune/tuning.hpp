@@ -14,16 +14,19 @@ namespace backplane {
 
 // One side of a measurement.
 struct MeasuredSide {
-  std::vector<double> speeds;     // one for each trial that has one
-  std::vector<Change> proposals;  // what its findings propose, the best first
-  std::string why_missing;        // a sentence if a trial has no speed: "1 of 4 trials: FAILED (oom): ..."
+  std::vector<double> speeds;      // one for each trial that has one
+  std::vector<Change> proposals;   // what its findings propose, the best first
+  std::optional<double> headroom;  // how many times as fast it would be without any update; absent: not known
+  std::string why_missing;         // a few words if a trial has no speed: "1 of 4 trials FAILED (oom): ..."
 };
 
 struct Measurement {
   MeasuredSide now;
   MeasuredSide tried;  // of the setting as it is: empty
   double seconds = 0;  // that it took, all sessions together
+  double next_s = 0;   // that the next one, of two sides, is expected to take
   bool busy = false;   // other programs wanted the cores
+  int direction = 1;   // of the speed: 1 up is better, -1 down
 };
 
 // The scores of a check of learning, one for each seed; a side may have fewer.
@@ -31,15 +34,15 @@ struct LearningScores {
   std::string measure;
   int direction = 1;
   std::vector<double> original, tuned;
-  std::vector<double> speeds_original, speeds_tuned;
-  std::string why_missing;  // a sentence if a trial has no score
+  std::vector<double> speeds_original, speeds_tuned;  // SPS
+  std::string why_missing;                            // a sentence if a trial has no score
 };
 
 class TuningRuns {
  public:
   virtual ~TuningRuns() = default;
-  // The setting with the changes `kept`, and beside it the same with `tried`; NULL: alone. Step 0 is the first one. Called again
-  // with the same arguments it gives the same. Absent: interrupted.
+  // The setting with the changes `kept`, and beside it the same with `tried`; NULL: alone. Step 0 is the first one. Called
+  // again with the same arguments it gives the same. Absent: interrupted.
   virtual std::optional<Measurement> Measure(size_t step, const std::vector<Change>& kept, const Change* tried) = 0;
   // The experiment as it was and with `kept`, for equal env steps and several seeds. Absent: interrupted.
   virtual std::optional<LearningScores> Learn(const std::vector<Change>& kept) = 0;
@@ -56,15 +59,10 @@ struct Step {
   bool busy = false;
 };
 
-struct TuningLimits {
-  double budget_s = 600;    // wall time of all measurements
-  double first_pair_s = 0;  // what the first measurement of two sides is expected to take
-  int direction = 1;        // of the speed: 1 up is better
-};
-
 struct Tuning {
   std::vector<Step> steps;
-  std::optional<double> speed;  // of the experiment as it is, as first measured
+  std::optional<double> speed;     // of the experiment as it is, as first measured
+  std::optional<double> headroom;  // of the setting that was last kept
   double spent_s = 0;
   bool interrupted = false;
   std::string failed;       // a sentence: the experiment as it is has no speed; empty: it has
@@ -74,9 +72,9 @@ struct Tuning {
   double Gained() const;  // the product of the ratios of all steps that are kept
 };
 
-// Measures until nothing is left to try, or the next measurement would not end within the budget. `told` gets each step as it is
-// decided.
-Tuning Tune(TuningRuns* runs, const TuningLimits& limits, const std::function<void(const Step&)>& told);
+// Measures until nothing is left to try, or the next measurement would not end within the budget, which is wall time of all of
+// them. `told` gets each step as it is decided.
+Tuning Tune(TuningRuns* runs, double budget_s, const std::function<void(const Step&)>& told);
 
 struct LearningCheck {
   struct Round {

@@ -8,11 +8,10 @@
 namespace backplane {
 namespace {
 
-// SciPy 1.17: logs about their groups' means have the standard deviation 0.022805464 with 13 degrees of freedom, and the interval
-// of the last ratio is exp(log ratio +- stats.t.ppf(0.975, 13) * 0.022805464 * sqrt(1/4 + 1/4)).
-const std::vector<Speeds> kMeasured = {{{100, 104}, {}},
-                                       {{101, 99, 103, 100}, {150, 146, 155, 152}},
-                                       {{149, 151, 147, 154}, {152, 150, 158, 149}}};
+// SciPy 1.17: logs about their groups' means have the standard deviation 0.022805464 with 13 degrees of freedom, and the
+// interval of the last ratio is exp(log ratio +- stats.t.ppf(0.975, 13) * 0.022805464 * sqrt(1/4 + 1/4)).
+const std::vector<Speeds> kMeasured = {
+    {{100, 104}, {}}, {{101, 99, 103, 100}, {150, 146, 155, 152}}, {{149, 151, 147, 154}, {152, 150, 158, 149}}};
 
 TEST(Gain, IsARatioWithTheSpreadOfAllMeasurements) {
   const Gain first = LastGain({kMeasured[0], kMeasured[1]}, 1);

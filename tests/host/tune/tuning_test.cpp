@@ -34,6 +34,7 @@ class MadeUpRuns : public TuningRuns {
   std::vector<std::string> proposed = {kEpochs, kBatch, kThreads};
   std::vector<double> noise = {0.99, 1.01, 1.0, 1.005};
   double seconds = 10;
+  int direction = 1;
   std::string breaks;  // path whose change makes trials fail
   size_t interrupt_at = SIZE_MAX;
   std::vector<std::string> measured;  // "epochs=4", in order
@@ -42,15 +43,18 @@ class MadeUpRuns : public TuningRuns {
   std::optional<Measurement> Measure(size_t step, const std::vector<Change>& kept, const Change* tried) override {
     if (step == interrupt_at) return std::nullopt;
     EXPECT_EQ(step, measured.size());
-    measured.push_back(tried ? tried->fix.path.substr(tried->fix.path.rfind('.') + 1) + "=" + tried->fix.to.dump() : "as it is");
+    measured.push_back(tried ? tried->fix.path.substr(tried->fix.path.rfind('.') + 1) + "=" + tried->fix.to.dump()
+                             : "as it is");
     Measurement measurement;
     measurement.seconds = seconds;
+    measurement.direction = direction;
+    measurement.next_s = tried ? seconds : 2 * seconds;
     measurement.now = SideOf(With(kept));
     if (!tried) return measurement;
     std::vector<Change> all = kept;
     all.push_back(*tried);
     measurement.tried = SideOf(With(all));
-    if (tried->fix.path == breaks) measurement.tried = {{900}, {}, "3 of 4 trials FAILED (oom)"};
+    if (tried->fix.path == breaks) measurement.tried = {{900}, {}, {}, "3 of 4 trials FAILED (oom)"};
     return measurement;
   }
 
@@ -84,7 +88,7 @@ class MadeUpRuns : public TuningRuns {
 };
 
 Tuning TuneAll(MadeUpRuns* runs, double budget_s = 1e9, std::vector<std::string>* told = nullptr) {
-  return Tune(runs, {budget_s, 20, 1}, [&](const Step& step) {
+  return Tune(runs, budget_s, [&](const Step& step) {
     if (told) told->push_back(step.why);
   });
 }
@@ -141,8 +145,9 @@ TEST(Tuning, AMeasureThatShouldFallIsBetterWhenItDoes) {
   MadeUpRuns runs;
   runs.proposed = {kEpochs};
   runs.file[kEpochs] = 2;
+  runs.direction = -1;
   runs.speed = [](const auto& at) { return 10.0 * at.at(kEpochs); };  // seconds of an iteration
-  const Tuning tuning = Tune(&runs, {1e9, 20, -1}, [](const Step&) {});
+  const Tuning tuning = Tune(&runs, 1e9, [](const Step&) {});
   ASSERT_EQ(tuning.steps.size(), 1u);
   EXPECT_TRUE(tuning.steps[0].kept);
   EXPECT_NEAR(tuning.Gained(), 2, 1e-9);
