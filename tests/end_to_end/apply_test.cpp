@@ -34,7 +34,8 @@ TEST_F(ApplyFinding, RunsTheFileWithTheFirstChangeInAFolderOfItsOwn) {
   EXPECT_THAT(ReadFile(dir_ / "outputs/toil/config.yaml"), HasSubstr("epochs: 2\n")) << "the first results stay";
   const Finished typo = Run("run toil.yaml --apply update_bond" + kWithFixtures);
   EXPECT_EQ(typo.exit, 2);
-  EXPECT_THAT(typo.err, AllOf(HasSubstr("has no finding 'update_bond'; did you mean 'update_bound'?"), HasSubstr("there are: ")));
+  EXPECT_THAT(typo.err,
+              AllOf(HasSubstr("has no finding 'update_bond'; did you mean 'update_bound'?"), HasSubstr("there are: ")));
 }
 
 TEST_F(ApplyFinding, OfASweptPathAddsAPoint) {

@@ -77,16 +77,18 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
 
 TEST_F(TuneCommand, TakesBackWhatCostsLearning) {
   Write("toil.yaml", kToil);
-  const Finished tune = Run("tune toil.yaml --set learner.options.needs_epochs=2 --set learner.options.most_batch=64 "
-                            "--check-steps 4000" + kQuick);
+  const Finished tune =
+      Run("tune toil.yaml --set learner.options.needs_epochs=2 --set learner.options.most_batch=64 "
+          "--check-steps 4000" +
+          kQuick);
   ASSERT_EQ(tune.exit, 0) << tune.err << tune.out;
   const nlohmann::json result = Record()["result"];
   ASSERT_EQ(result["steps"].size(), 2u) << tune.out;
   EXPECT_TRUE(result["steps"][0]["taken_back"].get<bool>()) << tune.out;
   EXPECT_TRUE(result["check"]["rounds"][0]["worse"].get<bool>());
   EXPECT_LT(result["check"]["rounds"][0]["high"], 0);
-  EXPECT_THAT(tune.out, AllOf(HasSubstr("worse with the changes"), HasSubstr("taken back"),
-                              HasSubstr("3 of 3 trials: "), HasSubstr("batch is above most_batch")))
+  EXPECT_THAT(tune.out, AllOf(HasSubstr("worse with the changes"), HasSubstr("taken back"), HasSubstr("3 of 3 trials: "),
+                              HasSubstr("batch is above most_batch")))
       << "the reason of a plugin that refuses a change is told";
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/toil_tune/report/tuned.yaml")) << "nothing was kept";
 }
@@ -144,6 +146,9 @@ TEST_F(TuneCommand, RefusesWhatItCanNotTuneBeforeAnythingStarts) {
   EXPECT_EQ(key.exit, 2);
   EXPECT_THAT(key.err, HasSubstr("epochs"));
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
+  const Finished refused = Run("tune toil.yaml --set learner.options.most_batch=1" + kQuick);
+  EXPECT_EQ(refused.exit, 2) << refused.out;
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("toil has no SPS to begin with"), HasSubstr("batch is above most_batch")));
 }
 
 TEST_F(TuneCommand, ATuningOfSomethingElseIsNotGoneOnWith) {

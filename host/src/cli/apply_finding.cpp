@@ -44,9 +44,10 @@ std::vector<Finding> FindingsIn(const Document& document) {
 Finding FindingIn(const std::filesystem::path& file, const std::string& id, const std::string& report_command) {
   const std::optional<std::string> text = ReadFile(file);
   if (!text)
-    throw std::runtime_error(fmt::format("there is no report to take '{}' from: {} is missing\n  run the experiment first; of "
-                                         "results that are there:  {}",
-                                         id, file.string(), report_command));
+    throw std::runtime_error(
+        fmt::format("there is no report to take '{}' from: {} is missing\n  run the experiment first; of "
+                    "results that are there:  {}",
+                    id, file.string(), report_command));
   const std::vector<Finding> findings = FindingsIn(DocumentFromJson(nlohmann::json::parse(*text)));
   std::vector<std::string> ids;
   for (const Finding& finding : findings) {
@@ -58,7 +59,8 @@ Finding FindingIn(const std::filesystem::path& file, const std::string& id, cons
   }
   const auto named = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.id == id; });
   if (named != findings.end())
-    throw std::runtime_error(fmt::format("finding '{}' of {} proposes no change of the file: {}", id, file.string(), named->cause));
+    throw std::runtime_error(
+        fmt::format("finding '{}' of {} proposes no change of the file: {}", id, file.string(), named->cause));
   std::string known;
   for (const std::string& one : ids) known += (known.empty() ? "" : ", ") + one;
   throw std::runtime_error(fmt::format("{} has no finding '{}'{}; there are: {}", file.string(), id,

@@ -37,14 +37,16 @@ std::optional<SpeedSubject> WithoutSweep(const FileArgs& file, const Plan& plan,
 
 bool CanHelp(const LoadedExperiment& loaded) {
   const auto helps = [](const PluginInfo& info) {
-    return std::any_of(info.options.begin(), info.options.end(), [](const OptionInfo& option) { return !option.helps.empty(); });
+    return std::any_of(info.options.begin(), info.options.end(),
+                       [](const OptionInfo& option) { return !option.helps.empty(); });
   };
   return helps(*loaded.env) || helps(*loaded.learner);
 }
 
 SpeedSubject OfPoint(const Plan& plan, size_t point) {
   const std::string& name = plan.points[point].name;
-  return {plan.LoadPoint(point).experiment, {fmt::format("note: of the file's points {} is tuned; --point names another", name)}};
+  return {plan.LoadPoint(point).experiment,
+          {fmt::format("note: of the file's points {} is tuned; --point names another", name)}};
 }
 
 void ComplainOfPoint(const Plan& plan, const std::string& wanted, const FileArgs& file) {
@@ -57,7 +59,8 @@ void ComplainOfPoint(const Plan& plan, const std::string& wanted, const FileArgs
   if (names.size() > kShownPoints) known += fmt::format(" and {} more", names.size() - kShownPoints);
   std::fprintf(stderr, "backplane: %s has no point '%s'%s; there are: %s\nnothing was started\n",
                Printable(file.file.string()).c_str(), Printable(wanted).c_str(),
-               DidYouMean(Nearest(wanted, Candidates(names))).c_str(), names.empty() ? "none, as it has no sweep" : known.c_str());
+               DidYouMean(Nearest(wanted, Candidates(names))).c_str(),
+               names.empty() ? "none, as it has no sweep" : known.c_str());
 }
 
 }  // namespace

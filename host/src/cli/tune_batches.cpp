@@ -75,15 +75,15 @@ void RequireMeasure(const ResultSet& set, const std::string& measure, const char
     if (!trial.usable()) continue;
     if (trial.Find(measure)) {
       if (DirectionOf(set, measure) != 0) return;
-      throw std::runtime_error(fmt::format("{} {}: wanted a measure of which the host or a plugin says whether up or down is better",
-                                           option, measure));
+      throw std::runtime_error(fmt::format(
+          "{} {}: wanted a measure of which the host or a plugin says whether up or down is better", option, measure));
     }
     for (const auto& [name, number] : trial.measures) names.push_back(name);
   }
   // A trial without a speed has said nothing yet of which measures there are.
   if (names.empty() || IsHostMeasure(measure)) return;
-  throw std::runtime_error(fmt::format("{} {}: no trial has this measure{}", option, measure,
-                                       DidYouMean(Nearest(measure, Candidates(names)))));
+  throw std::runtime_error(
+      fmt::format("{} {}: no trial has this measure{}", option, measure, DidYouMean(Nearest(measure, Candidates(names)))));
 }
 
 // Seeds that diverged count as the worst score seen.
@@ -154,7 +154,8 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
     LookAtIterations(ReadResultSet(out));
     if (const double longer = kIterationsOfATrial * iteration_s_; longer > setup_.seconds) {
       setup_.seconds = std::ceil(longer);
-      if (!setup_.quiet) fmt::print("  an iteration takes {:.1f} s: trials of {:g} s from here on\n", iteration_s_, setup_.seconds);
+      if (!setup_.quiet)
+        fmt::print("  an iteration takes {:.1f} s: trials of {:g} s from here on\n", iteration_s_, setup_.seconds);
       const double before = ran.seconds;
       ran = RunMeasurement(step, kept, tried, out);
       ran.seconds += before;
@@ -167,6 +168,7 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
   if (ran.interrupted) return std::nullopt;
   Measurement measurement;
   measurement.seconds = time.seconds;
+  was_refused_ = step == 0 && !ran.refused.empty();
   if (!ran.refused.empty()) {
     (tried ? measurement.tried : measurement.now).why_missing = ran.refused;
     measurement.next_s = time.seconds;
@@ -174,6 +176,7 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
   }
   const ResultSet set = ReadResultSet(out);
   if (step == 0) {
+    was_refused_ = std::all_of(set.trials.begin(), set.trials.end(), [](const TrialData& trial) { return trial.ended == 0; });
     RequireMeasure(set, setup_.measure, "--for");
     direction_ = DirectionOf(set, setup_.measure);
   }
@@ -201,7 +204,8 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
   const auto begin = std::chrono::steady_clock::now();
   Ran ran;
   std::string line = comment;
-  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   std::filesystem::create_directories(file.parent_path());
   WriteFileAtomic(file, "# " + line + "\n" + YamlText(content, {}));
   RunArgs args;
@@ -225,7 +229,8 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
   LocalEngine engine(request.program);
   const BatchReport report = RunBatch(request, &engine, &*slots);
   ran.interrupted = report.interrupted;
-  if (!report.refused.empty()) throw std::runtime_error(report.refused + "tune --fresh moves " + setup_.out.string() + " aside");
+  if (!report.refused.empty())
+    throw std::runtime_error(report.refused + "tune --fresh moves " + setup_.out.string() + " aside");
   for (const SaidOnce& said : SayOnce(request.plan, report.checks)) ran.complaints.push_back(said.diagnostic.message);
   if (!ran.interrupted && !report.paused.empty()) ran.complaints.push_back("paused: " + report.paused);
   if (!ran.interrupted && report.Count("PLANNED") < report.trials.size()) {
@@ -278,7 +283,7 @@ CheckLength TuneBatches::LengthOfCheck() const {
   const auto steps = [](uint64_t count, const std::string& why) {
     CheckLength length;
     length.budget.env_steps = count;
-    length.text = fmt::format("{} env steps, {}", FormatCount(count), why);
+    length.text = fmt::format("{} env steps ({})", FormatCount(count), why);
     return length;
   };
   const BudgetConfig& own = setup_.experiment.budget;
@@ -294,7 +299,8 @@ CheckLength TuneBatches::LengthOfCheck() const {
     count = count > 0 ? std::min(count, of_iterations) : of_iterations;
   }
   const double most = sps_ * kLongestCheckTrial_s;
-  if (count > 0 && (most <= 0 || count <= most)) return steps(static_cast<uint64_t>(std::llround(count)), "as the experiment's budget");
+  if (count > 0 && (most <= 0 || count <= most))
+    return steps(static_cast<uint64_t>(std::llround(count)), "the experiment's own budget");
   if (most <= 0) return {};
   return steps(Rounded(most), fmt::format("about {:g} s; --check-steps gives another number", kLongestCheckTrial_s));
 }
@@ -324,10 +330,13 @@ std::optional<LearningScores> TuneBatches::Learn(const std::vector<Change>& kept
   content["sweep"] = {{"list", json::array({json{{"name", kOriginal}}, tuned})},
                       {"seeds", {{"n", kSeedsOfCheck}, {"first", setup_.experiment.seed}}}};
   if (!setup_.quiet) {
-    fmt::print("check of learning: {} seeds a side, {} each\n", kSeedsOfCheck, length.text);
+    std::string values;
+    for (const auto& [path, value] : ValuesOf(kept)) values += (values.empty() ? "" : ", ") + path + ": " + value.dump();
+    fmt::print("check of learning with {}\n  {} seeds a side, each {}\n", values, kSeedsOfCheck, length.text);
     std::fflush(stdout);
   }
-  const Ran ran = RunFile(out.string() + ".yaml", out, content, "What tuning " + setup_.experiment.name + " costs in learning.");
+  const Ran ran =
+      RunFile(out.string() + ".yaml", out, content, "What tuning " + setup_.experiment.name + " costs in learning.");
   if (ran.interrupted) return std::nullopt;
   LearningScores scores;
   scores.measure = measure;

@@ -46,6 +46,8 @@ class TuneBatches : public TuningRuns {
   std::optional<Measurement> Measure(size_t step, const std::vector<Change>& kept, const Change* tried) override;
   std::optional<LearningScores> Learn(const std::vector<Change>& kept) override;
 
+  // Whether the experiment as it is was refused, by the host or by a plugin: nothing has run.
+  bool was_refused() const { return was_refused_; }
   // Known after the first measurement; a budget without a limit: the experiment has none that two settings could share.
   CheckLength LengthOfCheck() const;
   std::string CheckMeasure() const;
@@ -55,7 +57,7 @@ class TuneBatches : public TuningRuns {
  private:
   struct Ran {
     bool interrupted = false;
-    std::string refused;                // the file or all of its trials: a sentence; empty: they ran
+    std::string refused;                  // the file or all of its trials: a sentence; empty: they ran
     std::vector<std::string> complaints;  // of the plugins against points
     double seconds = 0;
   };
@@ -68,6 +70,7 @@ class TuneBatches : public TuningRuns {
   TuneSetup setup_;
   TuneRecord* const record_;
   int direction_ = 1;  // of the measure that is tuned for, known after the first measurement
+  bool was_refused_ = false;
   double sps_ = 0, steps_per_iteration_ = 0, iteration_s_ = 0;  // of the experiment as it is; 0: not known
 };
 

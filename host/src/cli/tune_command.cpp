@@ -95,26 +95,32 @@ int DryRunTune(const TuneArgs& args, const Experiment& experiment, const std::fi
   const uint64_t trials = 2 * args.seeds;
   const double pair_s = static_cast<double>(trials) * args.seconds;
   if (args.json) {
-    const json plan = {{"experiment", experiment.name},       {"out", out.string()},
-                       {"for", args.measure},                 {"budget_s", args.budget_s},
-                       {"trials_as_it_is", kSeedsAsItIs},     {"trials_of_a_step", trials},
-                       {"seconds_of_a_trial", args.seconds},  {"steps_measured", measured},
+    const json plan = {{"experiment", experiment.name},
+                       {"out", out.string()},
+                       {"for", args.measure},
+                       {"budget_s", args.budget_s},
+                       {"trials_as_it_is", kSeedsAsItIs},
+                       {"trials_of_a_step", trials},
+                       {"seconds_of_a_trial", args.seconds},
+                       {"steps_measured", measured},
                        {"trials_of_the_check", args.no_check ? 0 : 2 * kSeedsOfCheck}};
     std::printf("%s\n", JsonText(plan, 1).c_str());
     return kOk;
   }
   fmt::print("{}: tuned for {} in at most {}, results in {}\n", experiment.name, args.measure, TimeText(args.budget_s),
              out.string());
-  fmt::print("  as it is: {} trials of {:g} s\n  each change that a finding proposes: {} trials, {} a side in turn, {:.0f} s and their starts\n",
-             kSeedsAsItIs, args.seconds, trials, args.seeds, pair_s);
+  fmt::print(
+      "  as it is: {} trials of {:g} s\n  each change that a finding proposes: {} trials, {} a side in turn, {:.0f} s and "
+      "their starts\n",
+      kSeedsAsItIs, args.seconds, trials, args.seeds, pair_s);
   if (args.no_check) {
     fmt::print("  no check of learning\n");
   } else {
-    fmt::print("  then the check of learning, beside that budget: {} trials, each of the experiment's own budget or {}, at most "
-               "{:g} s\n  a trial; {} more for each step that is taken back\n",
-               2 * kSeedsOfCheck,
-               args.check_steps > 0 ? fmt::format("of {} env steps", args.check_steps) : "what fits", kLongestCheckTrial_s,
-               kSeedsOfCheck);
+    fmt::print(
+        "  then the check of learning, beside that budget: {} trials, each of the experiment's own budget or {}, at most "
+        "{:g} s\n  a trial; {} more for each step that is taken back\n",
+        2 * kSeedsOfCheck, args.check_steps > 0 ? fmt::format("of {} env steps", args.check_steps) : "what fits",
+        kLongestCheckTrial_s, kSeedsOfCheck);
   }
   if (measured > 0) fmt::print("  {} of these measurements are there and stay\n", measured);
   fmt::print("nothing was started\n");
@@ -142,7 +148,7 @@ class TuneSession {
       Finish(nullptr, {});
       std::fprintf(stderr, "backplane: %s has no %s to begin with: %s\n", experiment_.name.c_str(), args_.measure.c_str(),
                    tuning_.failed.c_str());
-      return kFailed;
+      return batches_.was_refused() ? kUsage : kFailed;
     }
     if (tuning_.interrupted) return Interrupted(nullptr);
     std::filesystem::path tuned = WriteTuned(nullptr);
@@ -164,8 +170,9 @@ class TuneSession {
   }
 
   TuneSetup SetupOf() const {
-    return {experiment_, out_,        args_.input.plugin_path, args_.typed_program, args_.measure,          args_.seconds,
-            args_.seeds, args_.check_steps, args_.check_measure,     !DeviceFacts().empty(), args_.json};
+    return {experiment_,   out_,        args_.input.plugin_path, args_.typed_program, args_.measure,
+            args_.seconds, args_.seeds, args_.check_steps,       args_.check_measure, !DeviceFacts().empty(),
+            args_.json};
   }
 
   void Tell(const Step& step) const {
@@ -182,8 +189,8 @@ class TuneSession {
     std::filesystem::remove(file, error);
     if (kept.empty()) return {};
     std::filesystem::create_directories(file.parent_path());
-    WriteFileAtomic(file, RecommendedFile(batches_.With(kept), "_tuned",
-                                          TunedComments(tuning_, check, experiment_.name, args_.measure)));
+    WriteFileAtomic(
+        file, RecommendedFile(batches_.With(kept), "_tuned", TunedComments(tuning_, check, experiment_.name, args_.measure)));
     return file;
   }
 

@@ -57,7 +57,8 @@ json RoundJson(const LearningCheck::Round& round) {
 void TuneRecord::Write() const {
   json steps = json::array();
   for (const StepTime& time : times) steps.push_back({{"seconds", time.seconds}, {"whole", time.whole}});
-  WriteFileAtomic(file, JsonText({{"schema_version", kTuneSchema}, {"asked", asked}, {"times", steps}, {"result", result}}, 1) + "\n");
+  WriteFileAtomic(
+      file, JsonText({{"schema_version", kTuneSchema}, {"asked", asked}, {"times", steps}, {"result", result}}, 1) + "\n");
 }
 
 TuneRecord ReadTuneRecord(const std::filesystem::path& out) {
@@ -88,7 +89,8 @@ std::string DifferenceOf(const json& asked, const json& now) {
   return "";
 }
 
-json TuneJson(const Tuning& tuning, const LearningCheck* check, const std::string& measure, const std::filesystem::path& tuned) {
+json TuneJson(const Tuning& tuning, const LearningCheck* check, const std::string& measure,
+              const std::filesystem::path& tuned) {
   json steps = json::array(), rounds = json::array();
   for (const Step& step : tuning.steps) steps.push_back(StepJson(step));
   if (check) {

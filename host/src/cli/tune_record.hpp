@@ -17,10 +17,10 @@ struct StepTime {
 };
 
 struct TuneRecord {
-  std::filesystem::path file;    // OUT/tune.json
-  nlohmann::json asked;          // what decides which trials are measured: two tunings that differ in it share none
-  std::vector<StepTime> times;   // by step
-  nlohmann::json result;         // of TuneJson; null: not yet
+  std::filesystem::path file;   // OUT/tune.json
+  nlohmann::json asked;         // what decides which trials are measured: two tunings that differ in it share none
+  std::vector<StepTime> times;  // by step
+  nlohmann::json result;        // of TuneJson; null: not yet
 
   void Write() const;  // throws std::runtime_error
 };

@@ -43,10 +43,12 @@ std::string MeanText(const std::vector<double>& scores) {
 
 std::string RoundText(const LearningCheck::Round& round) {
   const LearningScores& scores = round.scores;
-  std::string text = fmt::format("learning, {} of {} and {} seeds: {} as it was, {} tuned", scores.measure, scores.original.size(),
-                                 scores.tuned.size(), MeanText(scores.original), MeanText(scores.tuned));
+  std::string text =
+      fmt::format("learning, {} of {} and {} seeds: {} as it was, {} tuned", scores.measure, scores.original.size(),
+                  scores.tuned.size(), MeanText(scores.original), MeanText(scores.tuned));
   if (const auto& difference = round.learned.difference)
-    text += fmt::format("; difference {} ({} to {})", Short(difference->value), Short(difference->low), Short(difference->high));
+    text +=
+        fmt::format("; difference {} ({} to {})", Short(difference->value), Short(difference->low), Short(difference->high));
   text += ": " + VerdictText(round);
   if (!scores.why_missing.empty()) text += "; " + scores.why_missing;
   return text;
@@ -92,9 +94,9 @@ std::string OutcomeText(const Tuning& tuning, const std::string& measure, double
   if (kept == 0) {
     text += "No change is shown to gain: the experiment stays as it is.\n";
   } else {
-    text += Wrapped(fmt::format("{} is {:.2f} times as good as the {} of the experiment as it was, {}", measure, tuning.Gained(),
-                                Speed(tuning.speed),
-                                kept == 1 ? "by the one step that was kept" : fmt::format("by the {} steps that were kept", kept)));
+    text += Wrapped(fmt::format(
+        "{} is {:.2f} times as good as the {} of the experiment as it was, {}", measure, tuning.Gained(), Speed(tuning.speed),
+        kept == 1 ? "by the one step that was kept" : fmt::format("by the {} steps that were kept", kept)));
   }
   text += Wrapped(fmt::format("{} Measured for {:.0f} s of {:.0f} s.", tuning.why_stopped, tuning.spent_s, budget_s), "  ");
   if (tuning.headroom && measure == "SPS") {
@@ -121,7 +123,8 @@ std::string CheckText(const LearningCheck& check) {
 
 std::vector<std::string> TunedComments(const Tuning& tuning, const LearningCheck* check, const std::string& experiment,
                                        const std::string& measure) {
-  std::vector<std::string> lines = {fmt::format("{}, tuned for {}: {:.2f} times as good, by", experiment, measure, tuning.Gained())};
+  std::vector<std::string> lines = {
+      fmt::format("{}, tuned for {}: {:.2f} times as good, by", experiment, measure, tuning.Gained())};
   for (const Step& step : tuning.steps) {
     if (step.kept) lines.push_back(fmt::format("  {}: {}", ChangeText(step.change.fix), GainText(*step.gain)));
   }

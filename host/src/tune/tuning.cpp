@@ -72,7 +72,11 @@ class Tuner {
   }
 
   void Decide(const Change& change, const Measurement& measured) {
-    Step step{change, {}, {}, {}, false, false, "", measured.seconds, measured.busy};
+    Step step;
+    step.change = change;
+    step.headroom_before = measured.now.headroom;
+    step.seconds = measured.seconds;
+    step.busy = measured.busy;
     further_.clear();
     tried_.push_back(change);
     if (!measured.now.speeds.empty()) step.before = statistics::GeometricMean(measured.now.speeds);
@@ -160,12 +164,15 @@ LearningCheck CheckLearning(TuningRuns* runs, Tuning* tuning) {
     }
     round.scores = *std::move(scores);
     round.learned = CompareLearning(round.scores.original, round.scores.tuned, round.scores.direction);
-    if (round.scores.speeds_original.size() > 0 && round.scores.speeds_tuned.size() > 0)
+    // Of a further round the original was measured in the first one, at another time.
+    if (check.rounds.empty() && !round.scores.speeds_original.empty() && !round.scores.speeds_tuned.empty())
       round.speed = LastGain({{round.scores.speeds_original, round.scores.speeds_tuned}}, 1);
     const bool is_worse = round.learned.is_worse;
     check.rounds.push_back(std::move(round));
     if (!is_worse) return check;
     const auto last = std::find_if(tuning->steps.rbegin(), tuning->steps.rend(), IsToBeChecked);
+    const bool is_last_kept = std::none_of(tuning->steps.rbegin(), last, [](const Step& step) { return step.kept; });
+    tuning->headroom = is_last_kept ? last->headroom_before : std::nullopt;
     last->kept = false;
     last->taken_back = true;
     last->why = "faster, and taken back: learning was worse with it";

@@ -52,6 +52,7 @@ struct Step {
   Change change;
   std::optional<double> before, after;  // speeds, geometric means; absent: a side has none
   std::optional<Gain> gain;             // absent likewise
+  std::optional<double> headroom_before;
   bool kept = false;
   bool taken_back = false;  // was kept, until the check of learning
   std::string why;          // a few words on why it was kept or not
@@ -62,7 +63,7 @@ struct Step {
 struct Tuning {
   std::vector<Step> steps;
   std::optional<double> speed;     // of the experiment as it is, as first measured
-  std::optional<double> headroom;  // of the setting that was last kept
+  std::optional<double> headroom;  // of the setting that stays; absent also where that was never measured as it is
   double spent_s = 0;
   bool interrupted = false;
   std::string failed;       // a sentence: the experiment as it is has no speed; empty: it has
@@ -81,7 +82,7 @@ struct LearningCheck {
     std::vector<Change> kept;
     LearningScores scores;
     Learned learned;
-    std::optional<Gain> speed;  // of the whole, both sides measured in turn
+    std::optional<Gain> speed;  // SPS of the whole, both sides measured in turn: of the first round only
   };
   std::vector<Round> rounds;  // a further one after a step was taken back
   bool interrupted = false;

@@ -33,6 +33,7 @@ class MadeUpRuns : public TuningRuns {
   // As a diagnosis would: epochs halved, batch doubled, threads up to 2.
   std::vector<std::string> proposed = {kEpochs, kBatch, kThreads};
   std::vector<double> noise = {0.99, 1.01, 1.0, 1.005};
+  bool and_back = false;  // epochs 8 -> 4, and of 4 epochs 8 again
   double seconds = 10;
   int direction = 1;
   std::string breaks;  // path whose change makes trials fail
@@ -78,9 +79,13 @@ class MadeUpRuns : public TuningRuns {
   MeasuredSide SideOf(const std::map<std::string, int>& setting) const {
     MeasuredSide side;
     for (const double one : noise) side.speeds.push_back(one * speed(setting));
+    side.headroom = 1 + setting.at(kEpochs);
     for (const std::string& path : proposed) {
       const int from = setting.at(path);
-      const int to = path == kEpochs ? std::max(1, from / 2) : path == kBatch ? 2 * from : 2;
+      const int to = path == kEpochs && and_back ? 12 - from
+                     : path == kEpochs           ? std::max(1, from / 2)
+                     : path == kBatch            ? 2 * from
+                                                 : 2;
       if (from != to) side.proposals.push_back(ChangeOf(path, from, to));
     }
     return side;
@@ -139,6 +144,24 @@ TEST(Tuning, WhatIsSlowerIsNotFollowed) {
   EXPECT_EQ(tuning.steps[0].why, "slower");
   EXPECT_THAT(tuning.Kept(), IsEmpty());
   EXPECT_EQ(tuning.Gained(), 1);
+}
+
+TEST(Tuning, TheWayBackIsNotTried) {
+  MadeUpRuns runs;
+  runs.proposed = {kEpochs};
+  runs.and_back = true;
+  TuneAll(&runs);
+  EXPECT_THAT(runs.measured, ElementsAre("as it is", "epochs=4"));
+}
+
+TEST(Tuning, TheHeadroomIsThatOfTheSettingThatStays) {
+  MadeUpRuns faster;
+  faster.proposed = {kEpochs};
+  EXPECT_EQ(TuneAll(&faster).headroom, 2) << "with one epoch";
+  MadeUpRuns slower;
+  slower.proposed = {kEpochs};
+  slower.speed = [](const auto& at) { return 100.0 * at.at(kEpochs); };
+  EXPECT_EQ(TuneAll(&slower).headroom, 9) << "with the eight that it had";
 }
 
 TEST(Tuning, AMeasureThatShouldFallIsBetterWhenItDoes) {
@@ -204,11 +227,22 @@ TEST(Learning, TakesBackTheLastStepThatCanCostItUntilNothingIsLost) {
   EXPECT_TRUE(check.rounds[1].learned.is_worse);
   EXPECT_FALSE(check.rounds[2].learned.is_worse);
   EXPECT_NEAR(check.rounds[0].speed->ratio, 2, 1e-6);
+  EXPECT_FALSE(check.rounds[1].speed) << "the original was measured at another time";
   EXPECT_FALSE(tuning.steps[2].kept);
   EXPECT_TRUE(tuning.steps[2].taken_back);
   EXPECT_FALSE(tuning.steps[1].kept);
   EXPECT_TRUE(tuning.steps[0].kept);
   EXPECT_TRUE(tuning.steps[4].kept) << "threads are not suspected";
+}
+
+TEST(Learning, AfterTheLastStepIsTakenBackTheHeadroomIsThatBeforeIt) {
+  MadeUpRuns runs;
+  runs.proposed = {kEpochs};
+  runs.score = [](const auto& at) { return at.at(kEpochs) < 2 ? 50.0 : 100.0; };
+  Tuning tuning = TuneAll(&runs);
+  EXPECT_EQ(tuning.headroom, 2);
+  CheckLearning(&runs, &tuning);
+  EXPECT_EQ(tuning.headroom, 3) << "with two epochs";
 }
 
 TEST(Learning, IsNotCheckedWhereNothingCanChangeIt) {
