@@ -171,7 +171,7 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
   was_refused_ = step == 0 && !ran.refused.empty();
   if (!ran.refused.empty()) {
     (tried ? measurement.tried : measurement.now).why_missing = ran.refused;
-    measurement.next_s = time.seconds;
+    measurement.next_s = pair_s_;
     return measurement;
   }
   const ResultSet set = ReadResultSet(out);
@@ -183,8 +183,13 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
   measurement.direction = direction_;
   measurement.now = SideOf(set, kNow, ran, &measurement.busy);
   if (tried) measurement.tried = SideOf(set, kTry, ran, &measurement.busy);
-  const double beside = std::max(0.0, time.seconds / static_cast<double>(kSeedsAsItIs) - setup_.seconds);  // to start a trial
-  measurement.next_s = tried ? time.seconds : 2 * static_cast<double>(setup_.seeds) * (setup_.seconds + beside);
+  if (!tried) {
+    const double to_start_a_trial = std::max(0.0, time.seconds / static_cast<double>(kSeedsAsItIs) - setup_.seconds);
+    pair_s_ = 2 * static_cast<double>(setup_.seeds) * (setup_.seconds + to_start_a_trial);
+  } else if (measurement.now.why_missing.empty() && measurement.tried.why_missing.empty()) {
+    pair_s_ = time.seconds;  // one whose trials fail takes less
+  }
+  measurement.next_s = pair_s_;
   return measurement;
 }
 

@@ -71,6 +71,7 @@ class TuneBatches : public TuningRuns {
   TuneRecord* const record_;
   int direction_ = 1;  // of the measure that is tuned for, known after the first measurement
   bool was_refused_ = false;
+  double pair_s_ = 0;                                           // what a measurement of two sides takes
   double sps_ = 0, steps_per_iteration_ = 0, iteration_s_ = 0;  // of the experiment as it is; 0: not known
 };
 

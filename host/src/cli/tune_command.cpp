@@ -209,7 +209,8 @@ class TuneSession {
   int Finish(const LearningCheck* check, const std::filesystem::path& tuned) {
     Record(check, tuned);
     if (args_.json || !tuning_.failed.empty()) return kOk;
-    fmt::print("\n{}\n{}", StepTable(tuning_, args_.measure), OutcomeText(tuning_, args_.measure, args_.budget_s));
+    const std::string table = StepTable(tuning_, args_.measure);
+    fmt::print("\n{}{}{}", table, table.empty() ? "" : "\n", OutcomeText(tuning_, args_.measure, args_.budget_s));
     fmt::print("{}", check ? CheckText(*check) : "learning was not checked (--no-check)\n");
     if (!tuned.empty()) {
       fmt::print("  file:   {}\n  next:   {} run {}", tuned.string(), args_.typed_program, ShellArgument(tuned.string()));

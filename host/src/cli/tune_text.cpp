@@ -92,13 +92,15 @@ std::string OutcomeText(const Tuning& tuning, const std::string& measure, double
   std::string text;
   const size_t kept = tuning.Kept().size();
   if (kept == 0) {
-    text += "No change is shown to gain: the experiment stays as it is.\n";
+    text += tuning.steps.empty() ? "Nothing was tried: the experiment stays as it is.\n"
+                                 : "No change is shown to gain: the experiment stays as it is.\n";
   } else {
     text += Wrapped(fmt::format(
         "{} is {:.2f} times as good as the {} of the experiment as it was, {}", measure, tuning.Gained(), Speed(tuning.speed),
         kept == 1 ? "by the one step that was kept" : fmt::format("by the {} steps that were kept", kept)));
   }
-  text += Wrapped(fmt::format("{} Measured for {:.0f} s of {:.0f} s.", tuning.why_stopped, tuning.spent_s, budget_s), "  ");
+  text += Wrapped(
+      fmt::format("{} Measured for {:.0f} s, of a budget of {:.0f} s.", tuning.why_stopped, tuning.spent_s, budget_s), "  ");
   if (tuning.headroom && measure == "SPS") {
     text += Wrapped(fmt::format("headroom: collecting alone runs {} times as fast as the whole; {}",
                                 FormatNumber(Reading(*tuning.headroom), 3),

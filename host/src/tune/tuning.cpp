@@ -45,8 +45,9 @@ class Tuner {
       return false;
     }
     if (tuning_.spent_s + expected_s_ > budget_s_) {
-      tuning_.why_stopped = fmt::format("The next measurement would take about {:.0f} s, and {:.0f} of {:.0f} s are spent.",
-                                        expected_s_, tuning_.spent_s, budget_s_);
+      tuning_.why_stopped =
+          fmt::format("The next measurement would take about {:.0f} s, and {:.0f} s of the budget of {:.0f} s are spent.",
+                      expected_s_, tuning_.spent_s, budget_s_);
       return false;
     }
     const std::optional<Measurement> measured = runs_->Measure(tuning_.steps.size() + 1, tuning_.Kept(), &*next);

@@ -193,7 +193,7 @@ TEST(Tuning, StartsNoMeasurementThatWouldNotEndWithinTheBudget) {
   const Tuning tuning = TuneAll(&runs, 35);  // 10 s as it is; the first pair is expected to take 20, and takes 10
   EXPECT_THAT(runs.measured, ElementsAre("as it is", "epochs=4", "epochs=2"));
   EXPECT_EQ(tuning.spent_s, 30);
-  EXPECT_EQ(tuning.why_stopped, "The next measurement would take about 10 s, and 30 of 35 s are spent.");
+  EXPECT_EQ(tuning.why_stopped, "The next measurement would take about 10 s, and 30 s of the budget of 35 s are spent.");
   MadeUpRuns none;
   EXPECT_THAT(TuneAll(&none, 29).steps, IsEmpty());
 }
