@@ -37,13 +37,18 @@ PARTS = {
         "tests": ["analysis_test", "findings_test"],
         "watched": ["tests/host/analysis/*"],
     },
+    "statistics": {
+        "files": ["host/libs/statistics/*.[ch]pp"],
+        "tests": ["statistics_test"],
+        "watched": ["tests/host/statistics/*"],
+    },
 }  # fmt: skip
 
 # What only runs where there is a GPU, or only decides what is fast.
 GPU_ALONE = {"plugins/learners/mappo/amp_probe.cpp", "plugins/learners/mappo/torch_actor.cpp"}
 
 RL, PPO, MAPPO, SEQ2SEQ = "plugins/common/rl/", "plugins/learners/ppo/", "plugins/learners/mappo/", "plugins/learners/seq2seq/"
-ROLLOUT, ANALYSIS = "host/src/rollout/", "host/src/analysis/"
+ROLLOUT, ANALYSIS, STATISTICS = "host/src/rollout/", "host/src/analysis/", "host/libs/statistics/"
 
 # part, file, right, faulty: expressions, or statements with their semicolon. An expression gets brackets: it must not be cut out of one
 # that binds otherwise.
@@ -119,6 +124,12 @@ BY_HAND = [
     ("analysis", ANALYSIS + "parallel_efficiency.cpp", "std::min(setting.num_env_runners, setting.cores)", "setting.num_env_runners"),
     ("analysis", ANALYSIS + "combine.cpp", "std::pair(a.usable(), a.ended) > std::pair(b.usable(), b.ended)", "a.ended > b.ended"),
     ("analysis", ANALYSIS + "finding_scaling.cpp", "1 / doublings", "1.0"),
+
+    ("statistics", STATISTICS + "difference.cpp", "of_a.variance / size_a", "of_a.variance"),
+    ("statistics", STATISTICS + "difference.cpp", "x > y ? 1 : x == y ? 0.5 : 0", "x > y ? 1 : 0"),
+    ("statistics", STATISTICS + "verdict.cpp", "fewer < kLeastToJudge", "fewer < 2"),
+    ("statistics", STATISTICS + "log_speed.cpp", "logs.variance * static_cast<double>(logs.n - 1)", "logs.variance"),
+    ("statistics", STATISTICS + "log_speed.cpp", "1 / static_cast<double>(n) + 1 / static_cast<double>(n_base)", "1 / static_cast<double>(n)"),
 ]  # fmt: skip
 
 # Those of --quick, which only needs the generator-free numerics of plugins/common/rl.

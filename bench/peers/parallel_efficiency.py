@@ -21,7 +21,9 @@ from measured_run import adopt_orphans, measure, spread  # noqa: E402
 SETTINGS = [(1, 1), (1, 2), (2, 1), (2, 2)]
 ITERATIONS, BATCH = 3, 4000
 FIXED = {"budget.iterations": ITERATIONS, "learner.options.train_batch_size": BATCH, "learner.options.hidden": "[256,256]",
-         "learner.options.minibatch_size": 128, "learner.options.num_epochs": 10}
+         "learner.options.minibatch_size": 128, "learner.options.num_epochs": 10,
+         # Of the file's own kind each trial would have a fourth iteration, which warms up, and each setting a second seed.
+         "report": "{kind: comparison, timing: true}"}
 DISTURBED = 0.05  # of the machine's CPU time, as in scripts/bench
 MB = 1e6
 # RLlib / ours: name -> key of ours, key of RLlib's

@@ -38,7 +38,7 @@ sweep:
     learner: [{plugin: random}, {plugin: ppo, options: {use_sde: true, train_batch_size: 64, minibatch_size: 32}}]
 )");
   const Finished refused = Run("run pairs.yaml");
-  EXPECT_EQ(refused.exit, 1);
+  EXPECT_EQ(refused.exit, 2);
   EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("learner.ppo"), HasSubstr("env=cartpole"), HasSubstr("--skip-invalid")));
   for (const nlohmann::json& event : Events("pairs")) EXPECT_NE(event["kind"], "attempt.start");
   const Finished skipped = Run("run pairs.yaml --skip-invalid");

@@ -280,8 +280,9 @@ budget: {iterations: 2}
 output: {live: [ep/lenght]}
 )");
   const Finished run = Run("run live.yaml");
-  EXPECT_EQ(run.exit, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("live.yaml:5:10: output.live: no metric 'ep/lenght'; did you mean 'ep/length'?"));
+  EXPECT_EQ(run.exit, 2) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("live.yaml:5:17: error: output.live: nothing records 'ep/lenght'; did you mean 'ep/length'?"));
+  EXPECT_THAT(run.err, HasSubstr("nothing was started"));
 }
 
 }  // namespace

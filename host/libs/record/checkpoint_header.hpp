@@ -49,6 +49,18 @@ struct CheckpointPart {
   }
 };
 
+// What iteration 0 took, where there is one that warms up: none of it counts in the budget.
+struct WarmUp {
+  uint64_t env_steps = 0;
+  double seconds = 0, epochs = 0;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("env_steps", self.env_steps);
+    visit("seconds", self.seconds);
+    visit("epochs", self.epochs);
+  }
+};
+
 inline constexpr uint64_t kCheckpointVersion = 2;
 
 struct CheckpointHeader {
@@ -56,8 +68,9 @@ struct CheckpointHeader {
   std::string trial_id;
   bool at_end = false;  // of the trial: what another phase may begin with
   uint64_t iterations = 0, env_steps = 0;
-  uint64_t policy_steps = 0;  // of each row; 0: before the first rollout
-  double seconds = 0;         // of all attempts, for the wall-time budget
+  uint64_t policy_steps = 0;      // of each row; 0: before the first rollout
+  double seconds = 0;             // of all attempts, for the wall-time budget
+  std::optional<WarmUp> warm_up;  // absent: there is none, or it has not ended
   SavedWindow window;
   std::optional<std::vector<MetricsPart>> metrics_parts;  // the lines before; absent in what older versions wrote
   std::optional<DataPosition> data;                       // of a learner of a data set
@@ -72,6 +85,7 @@ struct CheckpointHeader {
     visit("env_steps", self.env_steps);
     visit("policy_steps", self.policy_steps);
     visit("seconds", self.seconds);
+    visit("warm_up", self.warm_up);
     visit("window", self.window);
     visit("metrics_parts", self.metrics_parts);
     visit("data", self.data);

@@ -44,6 +44,13 @@ double GeometricMean(const std::vector<double>& rates) {
   return rates.size() == 1 ? rates.front() : std::exp(Summarise(Logs(rates)).mean);
 }
 
+std::optional<double> HalfWidthPct(const std::vector<double>& rates) {
+  if (rates.size() < 2) return std::nullopt;
+  const Sample logs = Summarise(Logs(rates));
+  const double size = static_cast<double>(logs.n);
+  return 100 * std::expm1(StudentQuantile(kUpperTail, size - 1) * std::sqrt(logs.variance / size));
+}
+
 std::optional<Interval> RateInterval(double rate, size_t n, const PooledSpread& spread) {
   return WithPooled(rate, 1 / static_cast<double>(n), spread);
 }

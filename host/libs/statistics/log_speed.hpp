@@ -26,6 +26,10 @@ PooledSpread PoolLogs(const std::vector<std::vector<double>>& groups);
 // exp of the mean logarithm. Of at least one rate.
 double GeometricMean(const std::vector<double>& rates);
 
+// How far the 95 % interval of the geometric mean reaches above it, in percent of it: by Student's t on the logarithms of these
+// rates, all above zero. Absent for fewer than two.
+std::optional<double> HalfWidthPct(const std::vector<double>& rates);
+
 // 95 % interval of the geometric mean of `n` rates, and of the ratio of two such means. Absent where the spread is of too few,
 // or of none that differ.
 std::optional<Interval> RateInterval(double rate, size_t n, const PooledSpread& spread);

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "analysis/finding_fix.hpp"
 #include "analysis/finding_rule.hpp"
 #include "analysis/series.hpp"
+#include "config/units.hpp"
 
 namespace backplane {
 namespace {
@@ -49,12 +51,21 @@ std::optional<Noise> NoiseOf(std::vector<double> values, std::string of, size_t 
   return noise;
 }
 
-std::vector<double> IterationsAfterTheFirst(const TrialData& trial) {
+std::vector<double> WarmIterations(const TrialData& trial) {
   std::vector<double> values;
   const auto curve = trial.curves.find("SPS");
   if (curve == trial.curves.end()) return values;
-  for (size_t i = 1; i < curve->second.size(); ++i) values.push_back(curve->second[i].value);
+  for (const CurvePoint& point : curve->second) {
+    if (!point.warms_up) values.push_back(point.value);
+  }
   return values;
+}
+
+// More time for each point, where trials go on until their speed is known well.
+void AddMoreTime(const Case& c, std::vector<Fix>* fixes) {
+  const nlohmann::json time = c.At("report.max_time");
+  const std::optional<double> seconds = time.is_string() ? ParseDuration(time.get<std::string>()) : std::nullopt;
+  if (seconds) AddFix(c, "report.max_time", FormatDuration(2 * *seconds), fixes);
 }
 
 // The noisiest of: each trial's iterations, and the seeds beside each other.
@@ -64,7 +75,7 @@ std::optional<Noise> WorstNoise(const Case& c) {
   for (const TrialData* trial : c.trials) {
     const Number* seconds = trial->Find("measured_s");
     if (!seconds || seconds->value >= kLeastSeconds)
-      all.push_back(NoiseOf(IterationsAfterTheFirst(*trial), "iterations", kLeastIterations));
+      all.push_back(NoiseOf(WarmIterations(*trial), "iterations", kLeastIterations));
     if (const Number* sps = trial->Find("SPS")) seeds.push_back(sps->value);
   }
   all.push_back(NoiseOf(std::move(seeds), "seeds", kLeastSeeds));
@@ -94,8 +105,46 @@ RuleVerdict NoisyMeasurement(const Case& c) {
   f.confidence = noise->n >= 10 ? "high: ten or more values" : fmt::format("medium: {} values only", noise->n);
   const uint64_t planned = c.planned_seeds;
   if (seeds) AddFix(c, "sweep.seeds.n", planned, std::max<uint64_t>(5, 2 * planned), &f.fixes);
-  if (!seeds) AddDoubled(c, c.Count("budget.iterations") ? "budget.iterations" : "budget.env_steps", "[1,)", &f.fixes);
+  const bool by_precision = !c.At("report.precision").is_null();
+  if (!seeds && by_precision) AddMoreTime(c, &f.fixes);
+  if (!seeds && !by_precision)
+    AddDoubled(c, c.Count("budget.iterations") ? "budget.iterations" : "budget.env_steps", "[1,)", &f.fixes);
   return Fires(noise->cv_pct, f, noise->of);
+}
+
+// The trial whose interval is the widest for what was wanted; one that is not known is wider than any.
+const TrialData* FarthestFromPrecise(const Case& c) {
+  const TrialData* farthest = nullptr;
+  const auto width = [](const TrialData& trial) {
+    const Number* reached = trial.Find("precision/reached_pct");
+    return reached ? reached->value : std::numeric_limits<double>::infinity();
+  };
+  for (const TrialData* trial : c.trials) {
+    const Number* missed = trial->Find("precision/missed");
+    if (missed && missed->value > 0 && (!farthest || width(*trial) > width(*farthest))) farthest = trial;
+  }
+  return farthest;
+}
+
+RuleVerdict PrecisionNotReached(const Case& c) {
+  const TrialData* trial = FarthestFromPrecise(c);
+  if (!trial) return Quiet();
+  const double wanted = trial->Find("precision/wanted_pct")->value, seconds = trial->Find("precision/seconds")->value;
+  const auto iterations = static_cast<uint64_t>(trial->Find("precision/iterations")->value);
+  const Number* reached = trial->Find("precision/reached_pct");
+  const std::string window =
+      fmt::format("{} {} in {:.1f} s", iterations, iterations == 1 ? "iteration" : "iterations", seconds);
+  Finding f;
+  f.severity = Severity::kInfo;
+  f.title = reached ? fmt::format("SPS is known to ± {:.1f} % after {}, wanted were ± {:g} %", reached->value, window, wanted)
+                    : fmt::format("SPS of {} has no interval, wanted was one of ± {:g} %", window, wanted);
+  f.evidence = reached ? std::vector<Evidence>{{"precision/reached_pct", reached->value, wanted, "%", window}}
+                       : std::vector<Evidence>{{"precision/iterations", static_cast<double>(iterations), std::nullopt,
+                                                iterations == 1 ? "iteration" : "iterations", window}};
+  f.effect = "The interval narrows with the square root of the number of iterations";
+  f.confidence = "high: the trial tells its interval";
+  AddMoreTime(c, &f.fixes);
+  return Fires(reached ? reached->value / wanted : static_cast<double>(kLeastIterations), f);
 }
 
 RuleVerdict BlasReference(const Case& c) {
@@ -151,12 +200,22 @@ std::vector<Rule> MeasurementRules() {
         "seeds (three or more), or one of five or more is a Tukey outlier (beyond 1.5 interquartile ranges; 3 is far) and more "
         "than 5 % off the median",
         "Something beside the setting changes the speed: other programs, the machine's clock, episodes of uneven cost.",
-        "budget.iterations or sweep.seeds.n up; a quiet machine",
+        "budget.iterations, report.max_time or sweep.seeds.n up; a quiet machine",
         "5 %: this project, without a published source; the fences are Tukey's. Outliers close to the median are left out: of "
         "20 "
         "normal values one lies beyond the fences every sixth time or so."},
        "SPS of at least 10 iterations after the first and 5 s, or of at least 3 seeds",
        NoisyMeasurement},
+      {{"precision_not_reached",
+        "a trial had used up report.max_time before the 95 % interval over its measured iterations was within report.precision "
+        "of its speed",
+        "Iterations are long for the time that was given, or differ much: other programs, episodes of uneven cost.",
+        "report.max_time up; a quiet machine",
+        "Exact. Whether settings differ is judged by their seeds, not by this interval."},
+       "what the trial tells of its precision, where report.precision is on",
+       PrecisionNotReached,
+       /*sees_out_of_memory=*/false,
+       /*is_of_times=*/true},
       {{"blas_reference", "a 1024 x 1024 x 1024 float product runs at < 10 GFLOP/s for each granted core",
         "The BLAS behind the learner is the reference one, which is single-threaded and not vectorised.",
         "another BLAS: OpenBLAS, or LibTorch's wheel, which has its own",

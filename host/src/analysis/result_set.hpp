@@ -2,15 +2,21 @@
 // measured, under one naming.
 //
 // Names of measures:
-//   SPS, sampling_sps            env steps per second, without the first iteration; collecting alone
+//   SPS, sampling_sps            env steps per second, without the iteration that warms up: number 0 where there is one, else
+//   the
+//                                first of the attempt; collecting alone
 //   wall_s, minutes              of the trial's loop with all its attempts, start and stop left out; the same in minutes
-//   measured_s                   of the iterations after the first: what the speeds were measured over
+//   measured_s                   of the iterations after it: what the speeds were measured over
+//   precision/wanted_pct, _reached_pct, _iterations, _seconds, _missed
+//                                of a trial that went on until its speed was known well (record/reached_precision.hpp); missed:
+//                                1 or 0
 //   attempt_s                    from the start of the process to its end
 //   iterations, env_steps, episodes, seconds_per_episode, steps_per_episode
 //   iteration_s                  seconds of an iteration without its evaluation: mean over the last tenth
 //   return, ep/NAME              mean over the last episodes of training
 //   eval/return, eval/NAME, floor_zero/..., floor_uniform/...
-//   train/NAME and all else that plugins recorded: mean over the last tenth of the iterations, at least one
+//   train/NAME and all else that plugins recorded: mean over the last tenth of the iterations, at least one; of a name with
+//                                "peak" in it, such as device/peak_mb, the largest of all iterations
 //   phase/NAME                   share of (threads x time) in percent, the closed set of phases
 //   time/GROUP_pct, _s           the same in groups of phases, and seconds of all threads; GROUP: environment,
 //                                action_selection, update, transfer, evaluation, other, idle, waiting_for_a_core, unnamed
@@ -18,9 +24,8 @@
 //   time/unnamed_control_pct     the same of the main thread's own time
 //   time/GROUP_cpu_pct           part of those seconds in which a thread was on a processor (trial/time_table.hpp)
 //   time/GROUP_gpu_pct           GPU utilisation while the main thread was in the group
-//   resources/NAME               columns of resources.csv: mean, sd, p95 and max over the samples after the first iteration
-//   (all
-//                                of them where there are no later ones); weighted by the time that a sample speaks of, without
+//   resources/NAME               columns of resources.csv: mean, sd, p95 and max over the samples after the first iteration, or
+//                                over all where there are no later ones; weighted by the time that a sample speaks of; without
 //                                an interval, as samples that follow each other are not independent
 //   rss_peak_mb, vram_peak_mb    largest of all sources that tell
 //   threads, learner_threads, balance, monitor_cpu_pct; chunk_rows of one call
@@ -44,7 +49,7 @@ namespace backplane {
 struct CurvePoint {
   uint64_t iteration = 0;
   double env_steps = 0, time_s = 0, value = 0;  // time since the trial's loop began
-  bool warms_up = false;                        // the first iteration of an attempt, or before it
+  bool warms_up = false;                        // number 0, or the first iteration of an attempt
 };
 
 struct TrialData {

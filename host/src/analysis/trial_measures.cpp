@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kBytesPerMb = 1024.0 * 1024.0;
 const char* const kSps = "SPS";
+const char* const kSecondsOfIteration = "iteration_s";
 
 void AddReading(const std::string& name, const std::optional<double>& value, TrialData* trial) {
   if (value) trial->measures[name] = MeanOf(*value, std::nullopt, 1, "");
@@ -60,11 +61,18 @@ void AddResult(const Measurements& found, TrialData* trial) {
   for (const auto& [name, value] : found.time) AddReading(name, value, trial);
   for (const RegisteredMeasure& one : found.registered) trial->registered[one.name] = one;
   AddStatistics(found.statistics, trial);
+  if (const std::optional<ReachedPrecision>& precision = found.precision) {
+    AddReading("precision/wanted_pct", precision->wanted_pct, trial);
+    AddReading("precision/reached_pct", precision->reached_pct, trial);
+    AddReading("precision/iterations", static_cast<double>(precision->iterations), trial);
+    AddReading("precision/seconds", precision->seconds, trial);
+    AddReading("precision/missed", precision->reached ? 0 : 1, trial);
+  }
   trial->facts = found.facts;
   trial->shrinks = found.shrinks;
 }
 
-// After its first iteration, which warms up.
+// After the attempt's first iteration, which warms up, be it number 0 or another.
 std::vector<double> Steady(const std::vector<IterationValue>& values, const std::string& name) {
   std::vector<double> steady;
   bool warmed_up = false;
@@ -87,19 +95,20 @@ void AddSpeeds(const std::vector<IterationValue>& last_attempt, TrialData* trial
   AddSpread(kSps, Steady(last_attempt, "sps"), trial);
   AddSpread("sampling_sps", Steady(last_attempt, "sampling_sps"), trial);
   double seconds = 0;
-  for (const double one : Steady(last_attempt, "iteration_s")) seconds += one;
+  for (const double one : Steady(last_attempt, kSecondsOfIteration)) seconds += one;
   if (!last_attempt.empty()) AddReading("measured_s", seconds, trial);
 }
 
 struct AllAttempts {
   std::vector<IterationValue> values;
-  std::set<uint64_t> first;  // iterations with which an attempt began, and what came before any
+  std::set<uint64_t> first;  // iterations with which an attempt began, and what was evaluated before any
 };
 
 void AddFirst(const std::vector<IterationValue>& attempt, std::set<uint64_t>* first) {
   for (const IterationValue& one : attempt) {
     first->insert(one.iteration);
-    if (one.iteration > 0) return;
+    // What was evaluated before any took no time of an iteration, and has the number 0 as well.
+    if (one.iteration > 0 || one.name == kSecondsOfIteration) return;
   }
 }
 
@@ -125,12 +134,14 @@ void AddCurves(const AllAttempts& attempts, TrialData* trial) {
     CurvePoint& place = places[one.iteration];
     place.iteration = one.iteration;
     place.warms_up = attempts.first.contains(one.iteration);
-    if (one.name == "env_steps") place.env_steps = one.value;
     if (one.name == "t") place.time_s = one.value;
   }
+  double env_steps = 0;  // of the line: two may be of iteration 0, what was evaluated before it and itself
   for (const IterationValue& one : attempts.values) {
+    if (one.name == "env_steps") env_steps = one.value;
     if (kOfTheHost.contains(one.name)) continue;
     CurvePoint point = places[one.iteration];
+    point.env_steps = env_steps;
     point.value = one.value;
     trial->curves[one.name == "sps" ? kSps : one.name].push_back(point);
   }
@@ -154,9 +165,15 @@ bool IsSummedUpElsewhere(const std::string& name) {
          name.starts_with(resource_measure::kPrefix);
 }
 
+// A peak is the largest that was seen, whenever that was.
 void AddLastTenths(TrialData* trial) {
   for (const auto& [name, curve] : trial->curves) {
     if (IsSummedUpElsewhere(name)) continue;
+    if (name.find("peak") != std::string::npos) {
+      const auto less = [](const CurvePoint& a, const CurvePoint& b) { return a.value < b.value; };
+      trial->measures[name] = Reading(std::max_element(curve.begin(), curve.end(), less)->value);
+      continue;
+    }
     std::vector<double> values;
     for (size_t i = curve.size() - std::max<size_t>(1, curve.size() / 10); i < curve.size(); ++i) {
       values.push_back(curve[i].value);

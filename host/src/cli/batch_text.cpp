@@ -11,10 +11,12 @@
 #include "base/shell_argument.hpp"
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
+#include "cli/report_text.hpp"
+#include "cli/screen_table.hpp"
+#include "report/final_table.hpp"
 #include "store/attempt_json.hpp"
 #include "store/batch_record.hpp"
 #include "store/plan_file.hpp"
-#include "supervise/final_table.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/summary.hpp"
@@ -23,13 +25,13 @@ namespace backplane {
 namespace {
 
 constexpr char kStoppedBeforeTheStart[] = "stopped; nothing was started; the same command goes on\n";
-constexpr size_t kShownTrials = 40, kShownFailures = 5;
+constexpr size_t kShownFailures = 5;
 const char* const kStates[] = {"COMPLETED", "PRUNED", "INFEASIBLE", "FAILED", "SKIPPED", "PLANNED"};
 
 class BatchText {
  public:
-  BatchText(const BatchRequest& request, const BatchReport& report, const RunArgs& args)
-      : request_(request), report_(report), args_(args), plan_(request.plan), names_(DisplayNames(plan_)) {}
+  BatchText(const BatchRequest& request, const BatchReport& report, const MadeReport* made, const RunArgs& args)
+      : request_(request), report_(report), made_(made), args_(args), plan_(request.plan), names_(DisplayNames(plan_)) {}
 
   void Print() const {
     if (!report_.refused.empty()) {
@@ -47,10 +49,10 @@ class BatchText {
       std::printf("%s\n", JsonText(Json(), 1).c_str());
     } else if (refused && report_.Count("PLANNED") == plan_.trials.size()) {
       return;  // a table of trials that have not run says nothing more
-    } else if (plan_.trials.size() == 1 && !plan_.swept) {
+    } else if (made_ == nullptr && plan_.trials.size() == 1 && !plan_.swept) {
       PrintSingle();
     } else {
-      PrintTable();
+      args_.quiet ? PrintCounts() : made_ != nullptr ? PrintReport() : PrintTable();
       PrintFailures();
       PrintEnd();
     }
@@ -125,33 +127,18 @@ class BatchText {
     return text;
   }
 
-  void PrintTable() const {
-    fmt::print("{}: {}\n", plan_.base.experiment.name, Counts());
-    if (args_.quiet) return;
-    const Screen screen = DetectScreen(fileno(stdout));
-    std::vector<FinalRow> rows;
-    for (size_t i = 0; i < plan_.trials.size() && i < kShownTrials; ++i) rows.push_back(RowOf(i));
-    // In a file nothing is cut.
-    const auto width = screen.live ? std::optional(static_cast<size_t>(std::max(screen.width, 80)) - 1) : std::nullopt;
-    fmt::print("{}", FormatFinalTable(rows, width, screen.utf8));
-    if (plan_.trials.size() > kShownTrials) {
-      fmt::print("  and {} more: {} export csv {}\n", plan_.trials.size() - kShownTrials, args_.typed_program,
-                 ShellArgument(request_.out.string()));
-    }
+  std::string CountsLine() const { return fmt::format("{}: {}", plan_.base.experiment.name, Counts()); }
+
+  void PrintCounts() const {
+    fmt::print("{}\n", CountsLine());
+    if (made_ != nullptr) fmt::print("report in {}\n", made_->folder.string());
   }
 
-  FinalRow RowOf(size_t i) const {
-    const BatchReport::Trial& trial = report_.trials[i];
-    FinalRow row{names_[i], trial.state, "", {}};
-    if (IsFinishedState(trial.state)) {
-      const TrialFolder folder = TrialFolderOf(request_.out, plan_.trials[i].id);
-      row.result = LastResult(i);
-      row.live = LastValues(plan_.base.experiment.live, folder.attempt(folder.LastAttempt()));
-    } else if (trial.state == "PLANNED" && trial.attempts > 0) {
-      const TrialResult result = LastResult(i);
-      if (result.iterations) row.note = fmt::format("stopped after iteration {:g}", *result.iterations);
-    }
-    return row;
+  void PrintReport() const { std::fputs(ReportText(*made_, CountsLine(), args_.typed_program).c_str(), stdout); }
+
+  void PrintTable() const {
+    const std::string all = fmt::format("{} export csv {}", args_.typed_program, ShellArgument(request_.out.string()));
+    fmt::print("{}\n{}", CountsLine(), ScreenText(FinalTable(ReadResultSet(request_.out), plan_.base.experiment.live), all));
   }
 
   void PrintFailures() const {
@@ -214,6 +201,7 @@ class BatchText {
 
   const BatchRequest& request_;
   const BatchReport& report_;
+  const MadeReport* made_;  // NULL: none was asked for, or it could not be made
   const RunArgs& args_;
   const Plan& plan_;
   const std::vector<std::string> names_;  // [trials]
@@ -233,8 +221,8 @@ std::string SameCommand(const RunArgs& args) {
   return args.out.empty() ? text : text + " --out " + ShellArgument(args.out.string());
 }
 
-void PrintBatch(const BatchRequest& request, const BatchReport& report, const RunArgs& args) {
-  BatchText(request, report, args).Print();
+void PrintBatch(const BatchRequest& request, const BatchReport& report, const MadeReport* made, const RunArgs& args) {
+  BatchText(request, report, made, args).Print();
 }
 
 }  // namespace backplane

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "report/build_report.hpp"
 #include "supervise/batch.hpp"
 
 namespace backplane {
@@ -14,7 +15,8 @@ inline constexpr char kSomeBudget[] = "--set budget.iterations=100";
 // The command as it can be typed again.
 std::string SameCommand(const RunArgs& args);
 
-// Results to stdout, failures and what to do about them to stderr; as JSON with args.json, in one line with args.quiet.
-void PrintBatch(const BatchRequest& request, const BatchReport& report, const RunArgs& args);
+// Results to stdout, failures and what to do about them to stderr; as JSON with args.json, in one line with args.quiet. `made`:
+// its report, which then has the word; NULL where there is none.
+void PrintBatch(const BatchRequest& request, const BatchReport& report, const MadeReport* made, const RunArgs& args);
 
 }  // namespace backplane

@@ -11,14 +11,14 @@
 #include "base/files.hpp"
 #include "base/format_count.hpp"
 #include "base/json_path.hpp"
+#include "base/shell_argument.hpp"
+#include "cli/batch_text.hpp"
 #include "cli/bench_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/load_file.hpp"
 #include "cli/speed_subject.hpp"
 #include "config/yaml_text.hpp"
 #include "plugin/loader.hpp"
-#include "report/document.hpp"
-#include "report/text_table.hpp"
 #include "supervise/host_info.hpp"
 
 namespace backplane {
@@ -26,7 +26,6 @@ namespace {
 
 constexpr char kRowsPath[] = "rollout.num_envs_per_env_runner";
 constexpr uint64_t kDefaultRows[] = {1, 4, 16, 64, 256};
-constexpr size_t kBenchWidth = 100;
 
 double GiB(const nlohmann::json& bytes) { return bytes.get<double>() / (1ull << 30); }
 
@@ -86,16 +85,6 @@ std::vector<BenchPoint> PointsOf(const BenchArgs& args, const Experiment& plain,
   return points;
 }
 
-const Table* MainTable(const Document& document) {
-  for (const Section& section : document.sections) {
-    for (const Block& block : section.blocks) {
-      const auto* table = std::get_if<Table>(&block);
-      if (table && table->id == document.main_table) return table;
-    }
-  }
-  return nullptr;
-}
-
 // By the mean of its seeds; null if none has a speed.
 const BenchPoint* Fastest(const ResultSet& results, const std::vector<BenchPoint>& points, double* speed) {
   const BenchPoint* fastest = nullptr;
@@ -128,16 +117,18 @@ void PrintTrialsWithoutSpeed(const ResultSet& results) {
   }
 }
 
-void PrintFastest(const BenchPoint& fastest, double speed, uint64_t seeds, const std::filesystem::path& file) {
+void PrintFastest(const BenchPoint& fastest, double speed, uint64_t seeds, const std::filesystem::path& file,
+                  const std::string& program) {
   const std::string yaml = AsYaml(fastest);
   fmt::print("\nfastest: {}, {} steps/s{}\n{}", fastest.name, FormatCount(static_cast<uint64_t>(speed)),
              yaml.empty() ? "" : "; in an experiment file:", yaml);
-  fmt::print("the whole file: {}\n", file.string());
+  fmt::print("the whole file: {}\nnext: {} run {} {}\n", file.string(), program, ShellArgument(file.string()), kSomeBudget);
   if (seeds == 1) fmt::print("each setting was measured once: --seeds 3 tells noise from a difference\n");
 }
 
-// Of several settings the fastest is written as an experiment file. `quiet`: nothing is printed.
-void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet) {
+// Of several settings the fastest is written as an experiment file. `quiet`: nothing is printed. `program`: as a person
+// types it.
+void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet, const std::string& program) {
   const std::filesystem::path report = std::filesystem::path(plan.out) / "report", best = report / kBenchChoice;
   const ResultSet results = ReadResultSet(plan.out);
   double speed = 0;
@@ -148,13 +139,9 @@ void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet
   }
   if (quiet) return;
   PrintTrialsWithoutSpeed(results);
+  if (fastest) PrintFastest(*fastest, speed, plan.seeds, best, program);
   const std::filesystem::path numbers = report / (std::string(kBenchReport) + "_results.json");
-  const auto text = ReadFile(numbers);  // absent: why there is no report was said
-  const std::optional<Document> document = text ? std::optional(DocumentFromJson(nlohmann::json::parse(*text))) : std::nullopt;
-  const Table* table = document ? MainTable(*document) : nullptr;
-  if (table) fmt::print("\n{}", FormatTextTable(*table, kBenchWidth));
-  if (fastest) PrintFastest(*fastest, speed, plan.seeds, best);
-  if (document) fmt::print("all numbers: {}\n", numbers.string());
+  if (std::filesystem::exists(numbers)) fmt::print("all numbers: {}\n", numbers.string());
 }
 
 std::filesystem::path BenchFolder(const BenchArgs& args, const Experiment& experiment) {
@@ -214,7 +201,7 @@ int BenchCommand(const BenchArgs& args) {
   std::filesystem::create_directories(run.out.has_parent_path() ? run.out.parent_path() : ".");
   WriteFileAtomic(run.input.file, BenchFile(experiment, plan, !devices.empty()));
   const int code = RunCommand(run);
-  if (code == kOk || code == kPartial) ShowResults(experiment, plan, args.json);
+  if (code == kOk || code == kPartial) ShowResults(experiment, plan, args.json, args.typed_program);
   return code;
 }
 

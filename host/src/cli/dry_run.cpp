@@ -24,8 +24,9 @@ constexpr int kOtherColumns = 2 + 18 + 2 + 5 + 2 + 4 + 2 + 16 + 1;  // "COMPLETE
 
 struct Estimate {
   std::optional<double> seconds_left;
-  std::optional<uint64_t> memory_bytes;  // largest trial so far
-  size_t from = 0;                       // finished trials
+  std::optional<uint64_t> memory_bytes;   // largest trial so far
+  size_t from = 0;                        // finished trials
+  std::optional<double> seconds_at_most;  // by report.max_time, where trials go on until their speed is known well
 };
 
 class DryRunText {
@@ -75,7 +76,8 @@ class DryRunText {
             {"estimate",
              {{"seconds", OrNull(estimate.seconds_left)},
               {"memory_bytes", OrNull(estimate.memory_bytes)},
-              {"from_trials", estimate.from}}}};
+              {"from_trials", estimate.from},
+              {"seconds_at_most", OrNull(estimate.seconds_at_most)}}}};
   }
 
   void Print() const {
@@ -159,7 +161,11 @@ class DryRunText {
       estimate.memory_bytes = std::max(estimate.memory_bytes.value_or(0), end.value("peak_rss_bytes", uint64_t{0}));
       ++estimate.from;
     }
-    if (estimate.from > 0) estimate.seconds_left = sum / estimate.from * left / std::max<size_t>(at_once_, 1);
+    const double rounds = static_cast<double>(left) / static_cast<double>(std::max<size_t>(at_once_, 1));
+    if (estimate.from > 0) estimate.seconds_left = sum / static_cast<double>(estimate.from) * rounds;
+    const ReportConfig& report = plan_.base.experiment.report;
+    if (report.precision_pct && report.max_time_s && !plan_.trials.empty())
+      estimate.seconds_at_most = *report.max_time_s / static_cast<double>(plan_.Load(plan_.trials.front()).seeds) * rounds;
     return estimate;
   }
 
@@ -194,8 +200,11 @@ class DryRunText {
 
   void PrintEstimate() const {
     const Estimate estimate = Estimated();
+    if (estimate.seconds_at_most)
+      fmt::print("  time: at most {}, and for each trial its start and the iteration that runs when its time is over\n",
+                 FormatClock(*estimate.seconds_at_most));
     if (!estimate.seconds_left) {
-      fmt::print("  time and memory: unknown until a trial has finished here\n");
+      fmt::print("  {}: unknown until a trial has finished here\n", estimate.seconds_at_most ? "memory" : "time and memory");
       return;
     }
     fmt::print("  time: about {} left, memory: up to {} MB a trial (from {} finished {})\n",

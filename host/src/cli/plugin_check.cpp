@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "base/json_path.hpp"
 #include "base/scratch_folder.hpp"
 #include "base/suggest.hpp"
 #include "cli/plugin_search.hpp"
@@ -98,10 +99,14 @@ std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& 
 }
 
 std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const std::set<std::string>& recorded) {
-  std::vector<nlohmann::json> configs = {ToJson(plan.base.experiment)};
-  for (size_t point = 0; point < plan.points.size(); ++point) configs.push_back(ToJson(plan.LoadPoint(point).experiment));
+  const auto is_path = [&](const std::string& name) {
+    if (!AtPath(ToJson(plan.base.experiment), name).is_null()) return true;
+    for (size_t point = 0; point < plan.points.size(); ++point)
+      if (!AtPath(ToJson(plan.LoadPoint(point).experiment), name).is_null()) return true;
+    return false;
+  };
   std::vector<FailedCheck> misnamed;
-  for (const Misnamed& one : FindMisnamed(plan.base.experiment, recorded, configs)) {
+  for (const Misnamed& one : FindMisnamed(plan.base.experiment, recorded, is_path)) {
     if (one.near.empty()) {
       std::fprintf(stderr, "note: %s\n", one.message.c_str());
     } else {

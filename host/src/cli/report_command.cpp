@@ -11,6 +11,7 @@
 #include "cli/batch_text.hpp"
 #include "cli/damage_text.hpp"
 #include "cli/report_text.hpp"
+#include "cli/screen_table.hpp"
 #include "report/finding_text.hpp"
 
 namespace backplane {
@@ -63,10 +64,11 @@ int ExplainFinding(const std::string& id) {
 
 }  // namespace
 
-std::string ReportText(const MadeReport& made, const std::string& program) {
+std::string ReportText(const MadeReport& made, const std::string& below, const std::string& program) {
   const std::vector<std::string>& verdict = made.document.verdict;
   std::string text = verdict.empty() ? "" : Wrapped(verdict[0], "", "  ");
-  text += "  " + made.document.title + "\n";
+  text += Wrapped(below, "  ", "    ") + "\n";
+  text += ScreenText(MainTable(made.document), "the report has them all") + "\n";
   for (size_t i = 1; i < verdict.size(); ++i) text += Wrapped(verdict[i], "  ", "    ");
   if (const Diagnosis* diagnosis = DiagnosisOf(made.document)) {
     if (!diagnosis->findings.empty()) text += "  findings:\n";
@@ -90,19 +92,16 @@ std::string ReportText(const MadeReport& made, const std::string& program) {
   return text;
 }
 
-void MakeReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args) {
+std::optional<MadeReport> MakeReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args) {
   const ReportConfig& report = request.plan.base.experiment.report;
-  if (!report.kind || !batch.refused.empty()) return;
-  if (batch.Count("PLANNED") == batch.trials.size()) return;
+  if (!report.kind || !batch.refused.empty()) return std::nullopt;
+  if (batch.Count("PLANNED") == batch.trials.size()) return std::nullopt;
   try {
-    const MadeReport made = MakeReport({{request.out}, {}, "", args.typed_program});
-    if (args.json) return;
-    std::fputs(
-        args.quiet ? fmt::format("report in {}\n", made.folder.string()).c_str() : ReportText(made, args.typed_program).c_str(),
-        stdout);
+    return MakeReport({{request.out}, {}, "", args.typed_program});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "backplane: no report was written: %s\n  later: %s report %s\n", error.what(),
                  args.typed_program.c_str(), ShellArgument(request.out.string()).c_str());
+    return std::nullopt;
   }
 }
 
@@ -123,7 +122,7 @@ int ReportCommand(const ReportArgs& args) {
   } else if (args.quiet) {
     std::printf("report in %s\n", made.folder.c_str());
   } else {
-    std::fputs(ReportText(made, args.typed_program).c_str(), stdout);
+    std::fputs(ReportText(made, made.document.title, args.typed_program).c_str(), stdout);
   }
   bool damaged = false;
   for (const auto& folder : args.folders) {

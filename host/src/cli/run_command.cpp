@@ -25,7 +25,11 @@ namespace {
 int ExitOf(const BatchReport& report, bool skip_invalid) {
   const size_t failed = report.Count("FAILED"), usable = report.Count("COMPLETED") + report.Count("PRUNED");
   if (report.interrupted) return kInterrupted;
-  if (!report.checks.empty() && (!skip_invalid || usable == 0)) return kFailed;
+  if (!report.checks.empty() && (!skip_invalid || usable == 0)) {
+    const bool is_file = std::all_of(report.checks.begin(), report.checks.end(),
+                                     [](const FailedCheck& check) { return check.outcome == "config"; });
+    return is_file && report.started == 0 && usable == 0 ? kUsage : kFailed;
+  }
   if (!report.refused.empty()) return kFailed;
   if (failed > 0 || !report.paused.empty()) return usable > 0 ? kPartial : kFailed;
   return kOk;
@@ -71,8 +75,8 @@ int RunCommand(const RunArgs& args) {
   FillRequest(args, &request);
   LocalEngine engine(request.program);
   const BatchReport report = RunBatch(request, &engine, &*slots);
-  PrintBatch(request, report, args);
-  MakeReportAfterRun(request, report, args);
+  const std::optional<MadeReport> made = MakeReportAfterRun(request, report, args);
+  PrintBatch(request, report, made ? &*made : nullptr, args);
   return ExitOf(report, args.skip_invalid);
 }
 

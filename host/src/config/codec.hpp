@@ -15,7 +15,9 @@
 namespace backplane {
 
 inline nlohmann::json Encode(const HostKey& key, double v) {
-  return key.type == ValueType::kDuration ? nlohmann::json(FormatDuration(v)) : nlohmann::json(v);
+  return key.type == ValueType::kDuration  ? nlohmann::json(FormatDuration(v))
+         : key.type == ValueType::kPercent ? nlohmann::json(FormatPercent(v))
+                                           : nlohmann::json(v);
 }
 inline nlohmann::json Encode(const HostKey& key, uint64_t v) {
   return key.type == ValueType::kSize ? nlohmann::json(FormatSize(v)) : nlohmann::json(v);
@@ -46,9 +48,16 @@ nlohmann::json Encode(const HostKey& key, const std::optional<T>& v) {
 }
 
 inline void Decode(const HostKey& key, const nlohmann::json& j, double* v) {
-  std::optional<double> seconds = j.is_string() ? ParseDuration(j.get<std::string>()) : std::nullopt;
-  if (key.type == ValueType::kDuration ? !seconds : !j.is_number()) Misfit(key, j);
-  *v = seconds ? *seconds : j.get<double>();
+  const bool is_duration = key.type == ValueType::kDuration, is_percent = key.type == ValueType::kPercent;
+  if (!is_duration && !is_percent) {
+    if (!j.is_number()) Misfit(key, j);
+    *v = j.get<double>();
+    return;
+  }
+  const std::string text = j.is_string() ? j.get<std::string>() : "";
+  const std::optional<double> read = is_duration ? ParseDuration(text) : ParsePercent(text);
+  if (!read) Misfit(key, j);
+  *v = *read;
 }
 inline void Decode(const HostKey& key, const nlohmann::json& j, uint64_t* v) {
   std::optional<uint64_t> bytes = j.is_string() ? ParseSize(j.get<std::string>()) : std::nullopt;

@@ -26,8 +26,11 @@ void RefuseUnknownKeys(const json& object, const std::string& prefix) {
   }
 }
 
-// An older program may have saved the configuration before the key was there. The struct has the same defaults.
-bool HasFixedDefault(const HostKey& key) { return key.def && std::string_view(key.def).find('<') == std::string_view::npos; }
+// An older program may have saved the configuration before the key was there. The struct has the same defaults, and what has
+// none is absent.
+bool MayBeMissing(const HostKey& key) {
+  return key.def ? std::string_view(key.def).find('<') == std::string_view::npos : !key.required;
+}
 
 }  // namespace
 
@@ -47,7 +50,7 @@ Experiment ExperimentFromJson(const json& document) {
     if (!key.set) continue;
     json::json_pointer pointer = Pointer(key.path);
     if (!document.contains(pointer)) {
-      if (HasFixedDefault(key)) continue;
+      if (MayBeMissing(key)) continue;
       throw std::runtime_error("a saved configuration lacks '" + key.path + "'");
     }
     key.set(key, document.at(pointer), &experiment);

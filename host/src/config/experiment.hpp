@@ -32,7 +32,7 @@ struct RolloutConfig {
   static constexpr uint64_t AutoChunkRows(uint64_t rows_of_a_runner) { return std::min(kMostAutoChunkRows, rows_of_a_runner); }
 };
 
-// The first limit that is reached ends the trial; at least one is set.
+// The first limit that is reached ends the trial; at least one is set, or ReportConfig::precision_pct.
 struct BudgetConfig {
   std::optional<uint64_t> iterations, env_steps, epochs;
   std::optional<double> wall_time_s;
@@ -67,9 +67,17 @@ struct ReportConfig {
   std::optional<std::string> name;  // absent: the kind
   nlohmann::json baseline;          // a point's name, or its values by path; null: none
   bool timing = false;
+  // Of kind parallel_efficiency: a trial goes on until the 95 % interval over its measured iterations is within so much of its
+  // speed, or the time of its point, all seeds together, is used up. Both are set or, with precision off, the time means
+  // nothing.
+  std::optional<double> precision_pct, max_time_s;
   BalancedLimits balanced;
   nlohmann::json columns, figures, select, notes;  // as written
-  bool ComparesTimes() const { return kind == "parallel_efficiency" || (kind == "comparison" && timing); }
+  bool ComparesTimes() const { return MeasuresSpeed() || (kind == "comparison" && timing); }
+  // Its trials begin with an iteration that warms up and does not count.
+  bool MeasuresSpeed() const { return kind == "parallel_efficiency"; }
+  // Of each point, where the sweep does not say: one speed says nothing of the next run.
+  uint64_t DefaultSeeds() const { return MeasuresSpeed() ? 2 : 1; }
 };
 
 enum class FailureAction { kFail = 1, kInfeasible, kShrink, kKeepPartial, kRetry };
@@ -122,7 +130,7 @@ struct Experiment {
 
 // The JSON stands as the experiment file does (a duration is "1800s", a size "16GiB"), so it can be read as one too.
 nlohmann::json ToJson(const Experiment& experiment);
-// A key that has a default may be missing. Throws std::runtime_error on a document of another shape.
+// A key that has a default, or need not be given, may be missing. Throws std::runtime_error on a document of another shape.
 Experiment ExperimentFromJson(const nlohmann::json& json);
 
 }  // namespace backplane

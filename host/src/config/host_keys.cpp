@@ -13,6 +13,9 @@ namespace {
 
 using nlohmann::json;
 
+// Where a file of kind parallel_efficiency has no budget.
+constexpr char kPrecision[] = "5%", kMaxTime[] = "20s";
+
 // Parsed once: a sweep asks for them at every point.
 const json& DefaultOf(const HostKey& key) {
   static const std::unordered_map<const HostKey*, json> defaults = [] {
@@ -39,9 +42,10 @@ class HostKeyReader {
       if (key.required && !FindPath(root_, key.path)) ReportMissing(key);
       if (!values_->values.contains(key.path) && key.def) PutDefault(key);
     }
-    RequireBudget();
     LimitRows();
     RequireReportKind();
+    DecidePrecision();
+    RequireBudget();
     DecideExclusive();
   }
 
@@ -101,17 +105,42 @@ class HostKeyReader {
     values_->values[key.path] = value;
   }
 
-  void RequireBudget() {
-    std::string limits;
+  // Whether one of its limits is given; `limits` gets the names of all.
+  bool HasBudget(std::string* limits) const {
     for (const HostKey& key : HostKeys()) {
       if (!key.path.starts_with("budget.")) continue;
       const Node* node = FindPath(root_, key.path);
-      if (node && !node->IsNull()) return;
-      limits += (limits.empty() ? "" : ", ") + key.path.substr(7);
+      if (node && !node->IsNull()) return true;
+      *limits += (limits->empty() ? "" : ", ") + key.path.substr(7);
     }
     const Node* budget = FindPath(root_, "budget");
-    if (budget && !budget->IsMap() && !budget->IsNull()) return;
+    return budget && !budget->IsMap() && !budget->IsNull();  // its own error says it
+  }
+
+  void RequireBudget() {
+    std::string limits;
+    if (HasBudget(&limits) || IsGiven("report.precision")) return;
     errors_->Add(PathMark(root_, "budget"), kNoBudget + (": " + limits));
+  }
+
+  // What a budget asks for is what is run, no more: precision is on where there is none, or where it is asked for.
+  void DecidePrecision() {
+    if (!IsGiven("report.kind")) return;
+    ReportConfig report;
+    report.kind = values_->values["report.kind"].get<std::string>();
+    if (!report.MeasuresSpeed()) return RefusePrecision(*report.kind);
+    std::string limits;
+    if (!IsGiven("report.precision") && HasBudget(&limits)) return;
+    if (!IsGiven("report.precision")) values_->values["report.precision"] = kPrecision;
+    if (!IsGiven("report.max_time")) values_->values["report.max_time"] = kMaxTime;
+  }
+
+  void RefusePrecision(const std::string& kind) {
+    for (const char* path : {"report.precision", "report.max_time"}) {
+      if (!IsGiven(path)) continue;
+      errors_->Add(PathMark(root_, path),
+                   fmt::format("{}: wanted with report.kind: parallel_efficiency alone, found with {}", path, kind));
+    }
   }
 
   // Each of the two alone is within its range; the buffers of a trial have a place for each row.

@@ -114,6 +114,12 @@ const std::vector<HostKey>& Table() {
           MEMBER(report.balanced.cpu)),
       Key("report.balanced.gpu", Type::kNumber, "(0,100]", nullptr, "", "likewise of the GPUs", MEMBER(report.balanced.gpu)),
       Key("report.timing", Type::kFlag, "", "false", "", "a comparison that compares times", MEMBER(report.timing)),
+      Key("report.precision", Type::kPercent, "(0,100]", nullptr, "",
+          "a trial of kind parallel_efficiency goes on until the 95 % interval over its iterations is within so much of its "
+          "speed; default: 5% without a budget, else off",
+          MEMBER(report.precision_pct)),
+      Key("report.max_time", Type::kDuration, "(0,)", nullptr, "",
+          "and for no longer than so long a point, its seeds together; default: 20s", MEMBER(report.max_time_s)),
       Key("report.columns", Type::kJson, "", nullptr, "", "metrics, or expressions of metrics, of its table",
           MEMBER(report.columns)),
       Key("report.figures", Type::kJson, "", nullptr, "plots", "its figures", MEMBER(report.figures)),

@@ -46,6 +46,13 @@ std::optional<double> ToDouble(std::string_view text) {
   return value;
 }
 
+// The shortest decimal number that reads back the same, without an exponent.
+std::string Plain(double value) {
+  std::array<char, 512> buffer;
+  auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed);
+  return std::string(buffer.data(), error == std::errc() ? end : buffer.data());
+}
+
 }  // namespace
 
 std::optional<int64_t> ParseInteger(std::string_view text) {
@@ -100,11 +107,14 @@ std::optional<uint64_t> ParseSize(std::string_view text) {
   return static_cast<uint64_t>(std::llround(*value * unit->factor));
 }
 
-std::string FormatDuration(double seconds) {
-  std::array<char, 512> buffer;
-  auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), seconds, std::chars_format::fixed);
-  return std::string(buffer.data(), error == std::errc() ? end : buffer.data()) + "s";
+std::optional<double> ParsePercent(std::string_view text) {
+  const size_t length = DecimalLength(text);
+  return length > 0 && text.substr(length) == "%" ? ToDouble(text.substr(0, length)) : std::nullopt;
 }
+
+std::string FormatDuration(double seconds) { return Plain(seconds) + "s"; }
+
+std::string FormatPercent(double percent) { return Plain(percent) + "%"; }
 
 std::string FormatSize(uint64_t bytes) {
   for (const Unit& unit : kSizeUnits) {

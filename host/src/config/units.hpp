@@ -12,9 +12,11 @@ std::optional<int64_t> ParseInteger(std::string_view text);  // decimal digits w
 std::optional<double> ParseNumber(std::string_view text);    // finite
 std::optional<double> ParseDuration(std::string_view text);  // "1h30m", "90s", "1.5h": seconds
 std::optional<uint64_t> ParseSize(std::string_view text);    // "16GiB", "4GB": bytes
+std::optional<double> ParsePercent(std::string_view text);   // "5%", "0.5%": percent
 
-// What ParseDuration and ParseSize read back as exactly the same number.
+// What ParseDuration, ParseSize and ParsePercent read back as exactly the same number.
 std::string FormatDuration(double seconds);
 std::string FormatSize(uint64_t bytes);
+std::string FormatPercent(double percent);
 
 }  // namespace backplane

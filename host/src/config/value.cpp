@@ -66,6 +66,7 @@ const char* Wanted(ValueType type) {
     case ValueType::kIntegerList: return "a list of integers";
     case ValueType::kDuration: return "a duration such as 90s, 30m or 1h30m";
     case ValueType::kSize: return "a size such as 512MiB, 4GB or 16GiB";
+    case ValueType::kPercent: return "a percentage such as 5% or 0.5%";
     case ValueType::kPath: return "a path";
     case ValueType::kPathList: return "a list of paths";
     case ValueType::kMeasureList: return "a list of measures";
@@ -97,6 +98,7 @@ class ValueReader {
       case ValueType::kFlag: return ReadFlag(node);
       case ValueType::kDuration: return ReadDuration(node);
       case ValueType::kSize: return ReadSize(node);
+      case ValueType::kPercent: return ReadPercent(node);
       case ValueType::kFlapping: return ReadFlapping(node);
       default: return ReadText(node);
     }
@@ -148,6 +150,11 @@ class ValueReader {
   std::optional<json> ReadSize(const Node& node) {
     std::optional<uint64_t> bytes = ParseSize(node.text);
     return Numeric(node, bytes) ? std::optional<json>(FormatSize(*bytes)) : std::nullopt;
+  }
+
+  std::optional<json> ReadPercent(const Node& node) {
+    std::optional<double> percent = ParsePercent(node.text);
+    return Numeric(node, percent) ? std::optional<json>(FormatPercent(*percent)) : std::nullopt;
   }
 
   std::optional<json> ReadFlapping(const Node& node) {

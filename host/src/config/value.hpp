@@ -24,6 +24,7 @@ enum class ValueType {
   // Below: types of the host's own keys only.
   kDuration = 100,  // JSON: text such as "1800s"
   kSize,            // JSON: text such as "16GiB"
+  kPercent,         // JSON: text such as "5%"
   kName,            // text that can be a folder's name
   kPathList,
   kMeasureList,  // names of measures, each once, at most kMaxLive

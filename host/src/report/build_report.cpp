@@ -13,6 +13,7 @@
 #include "base/json_fields.hpp"
 #include "report/comparison_report.hpp"
 #include "report/parallel_efficiency_report.hpp"
+#include "report/sections.hpp"
 
 namespace backplane {
 namespace {
@@ -67,15 +68,6 @@ std::string DisagreementOf(const std::vector<ResultSet>& sets) {
   if (differing.empty()) return "";
   return fmt::format("The experiments differ in {}: what {} says there counts for all.", fmt::join(differing, ", "),
                      sets.front().out.string());
-}
-
-void AddLimit(const std::string& sentence, Document* document) {
-  for (Section& section : document->sections) {
-    if (section.id != "limits") continue;
-    for (Block& block : section.blocks) {
-      if (auto* list = std::get_if<BulletList>(&block)) list->items.push_back(sentence);
-    }
-  }
 }
 
 // The first set speaks for all: they are in an order that does not depend on how they were named.

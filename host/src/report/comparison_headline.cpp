@@ -26,8 +26,10 @@ std::string WithUnit(const Number& number, const MeasureSpec& measure) {
   return FormatNumber(number, measure.digits) + (measure.unit.empty() ? "" : " " + measure.unit);
 }
 
-std::string Count(const SeedScores& scores) {
-  return fmt::format("{} {}", scores.values.size(), scores.values.size() == 1 ? "seed" : "seeds");
+// "better, n = 5"; one seed is said by the verdict itself.
+std::string VerdictWithN(const SeedScores& point, const SeedScores& base, int direction) {
+  const size_t n = point.values.size();
+  return VerdictOf(point, base, direction) + (n > 1 ? fmt::format(", n = {}", n) : "");
 }
 
 // "+12.3 %", or the difference where the baseline is not above zero.
@@ -58,8 +60,8 @@ std::string Against(const ComparisonParts& parts, size_t baseline, const Measure
       continue;
     }
     const SeedScores of_point = parts.scoring.Scores(i, measure);
-    gains.push_back(fmt::format("{} {} ({}, {})", parts.points[i].name, Gain(*value, *base, measure),
-                                VerdictOf(of_point, of_base, measure.direction), Count(of_point)));
+    gains.push_back(fmt::format("{} {} ({})", parts.points[i].name, Gain(*value, *base, measure),
+                                VerdictWithN(of_point, of_base, measure.direction)));
   }
   if (gains.empty()) return "";
   return fmt::format("{} against {} ({}): {}{}", measure.title, parts.points[baseline].name, WithUnit(*base, measure),

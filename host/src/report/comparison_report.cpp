@@ -57,7 +57,6 @@ class Builder {
     AddTryCommands(sets_, context_.program, &diagnosis);
     MarkVoidRows(diagnosis, &results);
     document.verdict = Verdict(parts, diagnosis);
-    AddSelected(parts, diagnosis, &document);
     Section section{"results", "Results", {}}, against{"against", "Against the baseline", {}},
         more{"figures", "Further figures", {}};
     for (const Figure& figure : document.figures) {
@@ -79,6 +78,7 @@ class Builder {
     document.sections.push_back({"limits", "Limits", {BulletList{Limits()}}});
     document.sections.push_back(ReproduceSection(combined_, context_));
     document.sections.push_back(ConfigurationSection(sets_));
+    AddSelected(parts, diagnosis, &document);
     return document;
   }
 
@@ -183,11 +183,12 @@ class Builder {
         const ComparedPoint& point = points_[*chosen];
         const auto trial =
             std::find_if(point.trials.begin(), point.trials.end(), [&](size_t t) { return combined_.trials[t].data.usable(); });
-        document->attachments.push_back(
-            {SelectedFile(selection, group),
-             RecommendedFile(combined_.trials[*trial].data.config, "_selected",
-                             {fmt::format("selected from {}: {}", fmt::join(combined_.experiments, ", "), point.name),
-                              Selected(parts, selection, group), diagnosis.why_void})});
+        AttachRecommended(combined_.trials[*trial].data,
+                          {SelectedFile(selection, group),
+                           "_selected",
+                           {fmt::format("selected from {}: {}", fmt::join(combined_.experiments, ", "), point.name),
+                            Selected(parts, selection, group), diagnosis.why_void}},
+                          document);
       }
     }
   }

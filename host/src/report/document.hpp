@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/findings.hpp"
+#include "analysis/format_number.hpp"
 #include "analysis/number.hpp"
 #include "report/figure.hpp"
 
@@ -87,9 +88,7 @@ nlohmann::json ToJson(const Document& document);
 // Throws std::runtime_error naming what is wrong: another schema_version, a missing key.
 Document DocumentFromJson(const nlohmann::json& json);
 
-// "9,562 ± 213" with that many significant digits, and the interval's half width where there is one. Nothing depends on the
-// locale.
-std::string FormatNumber(const Number& number, int digits);
+// A text, or a number as FormatNumber gives it; empty where nothing was measured. Nothing depends on the locale.
 std::string FormatCell(const Cell& cell, const Column& column);
 
 // Why there is no PNG of a figure, a sentence by the figure's name.

@@ -17,7 +17,7 @@ constexpr double kPointsPerPixel = 0.75;  // pngcairo's fonts are in points of 9
 constexpr std::array<int, kShapeCount> kPointTypes = {7, 5, 9, 13, 11, 15};
 constexpr std::array<int, kShapeCount> kHollowTypes = {6, 4, 8, 12, 10, 14};
 constexpr std::array<const char*, 3> kDashes = {"(20,12)", "(6,10)", "(28,10,6,10)"};
-constexpr const char* kFont = "DejaVu Sans";
+constexpr const char* kFontFamily = "DejaVu Sans";
 
 std::string CsvText(const std::string& text) {
   std::string quoted = "\"";
@@ -38,8 +38,8 @@ class Script {
         "again.");
     Line("reset");
     Line("set encoding utf8");
-    Line("set terminal pngcairo noenhanced size {},{} font '{},{}' background '#ffffff'", figure_.width, figure_.height, kFont,
-         Number(layout_.em * kPointsPerPixel));
+    Line("set terminal pngcairo noenhanced size {},{} font '{},{}' background '#ffffff'", figure_.width, figure_.height,
+         kFontFamily, Number(layout_.em * kPointsPerPixel));
     Line("set output {}", GnuplotQuoted("./" + figure_.name + ".png"));
     Line("set datafile separator comma columnheaders");
     Line("set datafile commentschars ''");
@@ -79,7 +79,7 @@ class Script {
     for (const TextLayout& text : texts) {
       if (text.text.empty()) continue;
       const char* align = text.align == Align::kLeft ? "left" : text.align == Align::kCentre ? "center" : "right";
-      Line("set label {} at {} {} font '{}{},{}'{}{} front", QuotedText(text.text), At(text.x, text.y), align, kFont,
+      Line("set label {} at {} {} font '{}{},{}'{}{} front", QuotedText(text.text), At(text.x, text.y), align, kFontFamily,
            text.bold ? ":Bold" : "", Number(layout_.em * text.size * kPointsPerPixel),
            text.angle == 0 ? "" : fmt::format(" rotate by {}", Number(text.angle)), text.muted ? " textcolor '#555555'" : "");
     }
@@ -156,7 +156,7 @@ class Script {
   void WriteKey(const PanelLayout& layout) {
     if (!layout.key) return;
     Line("set key at {} top left Left reverse vertical maxrows {} samplen 2 spacing {} width 1 font '{},{}'",
-         At(layout.key->box.left, layout.key->box.top + 0.2 * layout_.em), layout.key->rows, Number(1.12), kFont,
+         At(layout.key->box.left, layout.key->box.top + 0.2 * layout_.em), layout.key->rows, Number(1.12), kFontFamily,
          Number(layout_.em * kPointsPerPixel));
   }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analysis/reduction.hpp"
-#include "base/json_path.hpp"
 #include "base/suggest.hpp"
 #include "machine/resource_measures.hpp"
 #include "report/comparison_spec.hpp"
@@ -56,7 +55,7 @@ std::string KeyOf(const std::string& path) {
 }  // namespace
 
 std::vector<Misnamed> FindMisnamed(const Experiment& experiment, const std::set<std::string>& recorded,
-                                   const std::vector<nlohmann::json>& configs) {
+                                   const std::function<bool(const std::string&)>& is_path) {
   const std::set<std::string> known = KnownNames(recorded);
   const std::vector<Candidate> candidates = Candidates(std::vector<std::string>(known.begin(), known.end()));
   std::vector<Misnamed> misnamed;
@@ -65,9 +64,7 @@ std::vector<Misnamed> FindMisnamed(const Experiment& experiment, const std::set<
     if (path.empty()) continue;  // a default column: not in the file
     const auto reduced = SplitReducedName(name);
     const std::string curve = reduced ? reduced->curve : name;
-    const bool is_path =
-        std::any_of(configs.begin(), configs.end(), [&](const auto& one) { return !AtPath(one, curve).is_null(); });
-    if (known.contains(curve) || is_path || !said.insert(curve).second) continue;
+    if (known.contains(curve) || !said.insert(curve).second || is_path(curve)) continue;
     misnamed.push_back({path, fmt::format("{}: nothing records '{}'", KeyOf(path), curve), Nearest(curve, candidates)});
   }
   return misnamed;

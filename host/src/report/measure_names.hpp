@@ -1,7 +1,7 @@
 // Names of measures in an experiment file, before the start: whether anything will be recorded under them.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,8 +17,9 @@ struct Misnamed {
 };
 
 // Of `report:` of kind comparison and of `output.live`. `recorded`: what trials will record (trial/recorded_names.hpp); the
-// host's own measures are known. `configs`: of the points, whose paths are names too.
+// host's own measures are known. `is_path`: whether a point's configuration has a value there, as paths are names too; asked
+// only of what is not recorded.
 std::vector<Misnamed> FindMisnamed(const Experiment& experiment, const std::set<std::string>& recorded,
-                                   const std::vector<nlohmann::json>& configs);
+                                   const std::function<bool(const std::string&)>& is_path);
 
 }  // namespace backplane

@@ -61,7 +61,7 @@ class Figures {
     figure.panels = {Bars("CPU", {{resource_measure::kCpuQuotaPct, "% of granted cores"}}, "", "no CPU data"),
                      Bars("RAM",
                           {{resource_measure::kMemoryLimitPct, "% of the limit"},
-                           {resource_measure::kRamSystemPct, "% of the machine's memory"}},
+                           {resource_measure::kRssMb, "MiB of the trial's processes"}},
                           resource_measure::kRssMb, "no RAM data"),
                      Bars("GPU", {{resource_measure::kGpuUtilPct, "% of the time"}}, "", "no GPU data"),
                      Bars("VRAM", {{resource_measure::kGpuMemoryPct, "% of the device's memory"}},
@@ -220,6 +220,8 @@ class Figures {
       const auto value = [&](const Setting& setting) { return MeasureOf(combined_, setting, measure); };
       if (!Any(value)) continue;
       panel.y.label = label;
+      const bool is_share = label.starts_with('%');
+      if (!is_share) panel.y.high = 1;
       Series bars;
       bars.style = Series::Style::kBars;
       bars.colour = 0;
@@ -232,14 +234,14 @@ class Figures {
           const double peak = PeakOf(combined_, setting, measure).value_or(mean->value);
           mark.low = mean->value;
           mark.high = peak;
-          *panel.y.high = std::max(*panel.y.high, 1.05 * peak);
+          *panel.y.high = std::max(*panel.y.high, (is_share ? 1.05 : 1.2) * peak);  // room for the labels
           const std::optional<double> largest = amount.empty() ? std::nullopt : PeakOf(combined_, setting, amount);
           if (largest) mark.label = fmt::format("{:.0f} MiB", *largest);
         }
         bars.marks.push_back(mark);
       }
       panel.series = {bars};
-      panel.lines = {{80, "80 %"}, {90, "90 %"}};
+      if (is_share) panel.lines = {{80, "80 %"}, {90, "90 %"}};
       return panel;
     }
     panel.note = std::move(without);

@@ -42,7 +42,6 @@ class Builder {
     for (const Setting& setting : analysis_.settings) rows.push_back({SettingText(setting, analysis_), setting.trials});
     if (std::optional<Figure> time = TimeFigure(combined_, rows)) document.figures.push_back(std::move(*time));
     document.verdict = Verdict();
-    AddAttachments(&document);
     const ParallelEfficiencyTables tables(combined_, analysis_);
     Table results = tables.Results();
     MarkVoidRows(diagnosis_, &results);
@@ -57,6 +56,7 @@ class Builder {
     document.sections.push_back({"limits", "Conclusions and limits", {BulletList{Conclusions()}}});
     document.sections.push_back(ReproduceSection(combined_, context_));
     document.sections.push_back(ConfigurationSection(sets_));
+    AddAttachments(&document);
     return document;
   }
 
@@ -137,10 +137,22 @@ class Builder {
                                              diagnosis_.why_void};
         if (const std::vector<std::string> alike = AsFastAs(*setting, analysis_); !alike.empty() && advice.goal == kThroughput)
           comments.push_back(fmt::format("it is not shown to be faster than {}", fmt::join(alike, ", ")));
-        document->attachments.push_back({RecommendedName(analysis_, advice.goal, series),
-                                         RecommendedFile(trial->config, Suffix(advice.goal, series), comments)});
+        AttachRecommended(*trial, {RecommendedName(analysis_, advice.goal, series), Suffix(advice.goal, series), comments},
+                          document);
       }
     }
+  }
+
+  // How long a trial went on.
+  std::string Lasted() const {
+    const ReportConfig& report = context_.report;
+    if (!report.precision_pct || !report.max_time_s)
+      return "A trial ends by the file's budget; the iteration that warms up does not count.";
+    return fmt::format(
+        "A trial goes on until the 95 % interval over its own iterations is within {:g} % of its speed, or its part of the "
+        "{:g} s "
+        "that a setting may take is over. That decides how long is measured; which setting is faster is judged by the seeds.",
+        *report.precision_pct, *report.max_time_s);
   }
 
   ptrdiff_t Brief() const {
@@ -154,7 +166,8 @@ class Builder {
                     std::count_if(combined_.trials.begin(), combined_.trials.end(),
                                   [](const CombinedTrial& trial) { return trial.data.usable(); })),
         "Parallelism = runners x environments per runner. SPS = environment steps per second over collecting and learning, "
-        "without the first iteration; one step is one action of one environment.",
+        "without the iteration that warms up, number 0; one step is one action of one environment.",
+        Lasted(),
         "Speedup = SPS / SPS of the baseline. Parallel efficiency = 100 x speedup / parallelism. Core efficiency = 100 x "
         "speedup / min(runners, granted cores): where one environment fills a core already, more environments on it can not "
         "be faster.",
@@ -178,9 +191,10 @@ class Builder {
         "luckiest: another run may name a neighbour.");
     if (Brief() > 0)
       items.push_back(
-          fmt::format("{} of {} settings measured for less than {} s and fewer than {} iterations after the first: raise "
-                      "budget.iterations for figures that hold.",
-                      Brief(), analysis_.settings.size(), kLongEnoughSeconds, kEnoughIterations));
+          fmt::format("{} of {} settings measured for less than {} s and fewer than {} iterations after the warm-up: raise "
+                      "{} for figures that hold.",
+                      Brief(), analysis_.settings.size(), kLongEnoughSeconds, kEnoughIterations,
+                      context_.report.precision_pct ? "report.max_time" : "budget.iterations"));
     for (const std::string& limit : LimitsOf(combined_)) items.push_back(limit);
     return items;
   }

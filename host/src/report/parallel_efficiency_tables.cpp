@@ -51,8 +51,8 @@ Table ParallelEfficiencyTables::Results() const {
                           bool in_text) {
     table.columns.push_back({key, title, unit, doc, direction, digits, in_text});
   };
-  column("sps", "steps/s", "1/s", "environment steps per second, collecting and learning, without the first iteration", 1, 4,
-         true);
+  column("sps", "steps/s", "1/s", "environment steps per second, collecting and learning, without the iteration that warms up",
+         1, 4, true);
   column("speedup", "speedup", "", "SPS / SPS of the baseline", 1, 3, true);
   column("efficiency_pct", "efficiency %", "%", "100 x speedup / rows", 1, 4, true);
   column("core_efficiency_pct", "core eff. %", "%", "100 x speedup / min(runners, granted cores)", 1, 4, true);

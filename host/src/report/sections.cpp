@@ -164,7 +164,13 @@ Section ReproduceSection(const Combined& combined, const ReportContext& context)
   }
   std::string all;
   for (const auto& folder : combined.folders) all += " " + ShellArgument(folder.string());
-  list.commands.emplace_back("this report", fmt::format("{} report{}", context.program, all));
+  const std::string kind = context.report.kind.value_or("");
+  const bool chosen = std::any_of(combined.configs.begin(), combined.configs.end(), [&](const json& config) {
+    const json& asked = At(At(config, "report"), "kind");
+    return asked.is_string() && asked != kind;
+  });
+  list.commands.emplace_back(
+      "this report", fmt::format("{} report{}{}", context.program, all, chosen ? " --kind " + ShellArgument(kind) : ""));
   return {"reproduce", "To get these numbers again", {list}};
 }
 
@@ -205,6 +211,15 @@ std::vector<std::string> LimitsOf(const Combined& combined) {
     limits.push_back(fmt::format("{} trials were in several result sets; the newest counts.", combined.replaced));
   for (const std::string& warning : combined.warnings) limits.push_back(warning);
   return limits;
+}
+
+void AddLimit(const std::string& sentence, Document* document) {
+  for (Section& section : document->sections) {
+    if (section.id != "limits") continue;
+    for (Block& block : section.blocks) {
+      if (auto* list = std::get_if<BulletList>(&block)) list->items.push_back(sentence);
+    }
+  }
 }
 
 }  // namespace backplane

@@ -24,5 +24,7 @@ Section ConfigurationSection(const std::vector<ResultSet>& sets);
 
 // Sentences of what these numbers can not show: few seeds, short measurements, other work on the machine, mixed hosts.
 std::vector<std::string> LimitsOf(const Combined& combined);
+// To the section "limits", which must stand.
+void AddLimit(const std::string& sentence, Document* document);
 
 }  // namespace backplane

@@ -36,7 +36,8 @@ std::string SampleText(const Sample& sample) {
 TableColumnText MakeColumn(const Table& table, size_t index) {
   TableColumnText made{&table.columns[index], index, table.columns[index].title, false};
   const std::string& unit = made.column->unit;
-  if (!unit.empty() && made.heading.find(unit) == std::string::npos) {
+  const bool is_rate = unit == "1/s" && made.heading.find("/s") != std::string::npos;  // "steps/s"
+  if (!unit.empty() && !is_rate && made.heading.find(unit) == std::string::npos) {
     made.heading += " (" + unit + ")";
   }
   for (const std::vector<Cell>& row : table.rows) {
@@ -97,6 +98,14 @@ std::string SampleNote(const TableText& text, const std::vector<std::set<Sample>
 
 std::string CellText::Whole() const {
   return text + number.value + (number.half_width.empty() ? "" : " ± " + number.half_width) + sample;
+}
+
+std::string FormatCell(const Cell& cell, const Column& column) {
+  if (const Number* number = std::get_if<Number>(&cell)) {
+    return FormatNumber(*number, column.digits);
+  }
+  const std::string* text = std::get_if<std::string>(&cell);
+  return text != nullptr ? *text : "";
 }
 
 TableText TextOf(const Table& table, bool narrow) {

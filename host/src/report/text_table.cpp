@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "base/text_columns.hpp"
 #include "report/figure_text.hpp"
@@ -154,7 +155,7 @@ void Limit(Layout* layout, size_t width) {
   }
 }
 
-std::string Body(const TableText& table, size_t width) {
+Layout LayOut(const TableText& table, size_t width) {
   Layout layout{table, {}, {}};
   for (size_t i = 0; i < table.columns.size(); ++i) {
     layout.widths.push_back(NaturalWidth(table, i));
@@ -165,11 +166,24 @@ std::string Body(const TableText& table, size_t width) {
     FoldNames(&layout, width);
     Limit(&layout, width);
   }
+  return layout;
+}
+
+std::string Body(const TableText& table, size_t width) {
+  const Layout layout = LayOut(table, width);
   std::string text;
   for (const std::vector<size_t>& part : Parts(layout, width)) {
     text += (text.empty() ? "" : "\n") + Part(layout, part);
   }
   return text + Sentences(layout, width);
+}
+
+// The last column that stands beside those that name a row, where there is more than one of them and not all fit.
+std::optional<size_t> ColumnTooMany(const Table& table, size_t width) {
+  const TableText texts = TextOf(table, /*narrow=*/true);
+  const Layout layout = LayOut(texts, width);
+  if (layout.columns.size() <= texts.keys + 1 || Total(layout) <= width) return std::nullopt;
+  return texts.columns[layout.columns.back()].index;
 }
 
 }  // namespace
@@ -182,6 +196,16 @@ std::string FormatTextTable(const Table& table, size_t width) {
     text += "\n" + Hanging("  ", note, width);
   }
   return text;
+}
+
+std::string FormatScreenTable(Table table, size_t width) {
+  std::string left_out;
+  while (const std::optional<size_t> column = ColumnTooMany(table, width)) {
+    table.columns[*column].in_text = false;
+    left_out = table.columns[*column].title + (left_out.empty() ? "" : ", ") + left_out;
+  }
+  if (!left_out.empty()) table.notes.push_back("For want of width without " + left_out + ".");
+  return FormatTextTable(table, width);
 }
 
 }  // namespace backplane

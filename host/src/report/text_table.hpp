@@ -12,4 +12,7 @@ namespace backplane {
 // before emphasised rows. Notes come last.
 std::string FormatTextTable(const Table& table, size_t width);
 
+// For a screen, in one piece: where the table is too wide the last columns are left out, and named in a note.
+std::string FormatScreenTable(Table table, size_t width);
+
 }  // namespace backplane

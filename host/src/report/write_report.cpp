@@ -35,18 +35,6 @@ void CheckNames(const Document& document) {
   }
 }
 
-const Table& MainTable(const Document& document) {
-  for (const Section& section : document.sections) {
-    for (const Block& block : section.blocks) {
-      const Table* table = std::get_if<Table>(&block);
-      if (table != nullptr && table->id == document.main_table) {
-        return *table;
-      }
-    }
-  }
-  throw std::runtime_error(fmt::format("report: no section holds the main table '{}'", document.main_table));
-}
-
 class Writer {
  public:
   explicit Writer(fs::path folder) : folder_(std::move(folder)) {}
@@ -69,6 +57,18 @@ class Writer {
 };
 
 }  // namespace
+
+const Table& MainTable(const Document& document) {
+  for (const Section& section : document.sections) {
+    for (const Block& block : section.blocks) {
+      const Table* table = std::get_if<Table>(&block);
+      if (table != nullptr && table->id == document.main_table) {
+        return *table;
+      }
+    }
+  }
+  throw std::runtime_error(fmt::format("report: no section holds the main table '{}'", document.main_table));
+}
 
 WrittenReport WriteReport(const Document& given, const fs::path& folder) {
   CheckNames(given);

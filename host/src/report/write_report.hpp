@@ -9,6 +9,9 @@
 
 namespace backplane {
 
+// The one that <name>_results.csv holds. Throws std::runtime_error if there is none.
+const Table& MainTable(const Document& document);
+
 struct WrittenReport {
   std::vector<std::filesystem::path> files;  // in the order in which a person would open them
   std::vector<std::string> notes;            // sentences: why a picture is missing

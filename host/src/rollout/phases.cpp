@@ -2,12 +2,21 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "machine/run_queue.hpp"
 #include "rollout/phase_trace.hpp"
 
 namespace backplane {
 
 void PhaseClock::Trace(int64_t now) { trace_->Add(Get(phase_), Get(since_), now); }
+
+void PhaseClock::Forget() {
+  if (running()) EndSpan();
+  for (std::atomic<int64_t>& sum : ns_) Set(sum, int64_t{0});
+  cpu_ns_ = {}, cpu_wall_ns_ = {};
+  if (thread_ != 0) queued_before_ns_ = backplane::RunQueueWaitNs(thread_).value_or(0);
+}
 
 void PhaseClock::OpenCpuSpan() {
   if (thread_ == 0) {
@@ -27,7 +36,8 @@ int64_t PhaseClock::TakeCpuTime() {
   const int64_t now = NowNs();
   const int64_t duration_ns = std::max<int64_t>(now - Get(since_), 0);
   if (cpu_open_) {
-    cpu_ns_[static_cast<size_t>(Get(phase_))] += cpu_ns - cpu_begin_ns_;
+    // Virtual machines book stolen time late: over a microsecond their CPU clock may advance by more than went by.
+    cpu_ns_[static_cast<size_t>(Get(phase_))] += std::min(cpu_ns - cpu_begin_ns_, duration_ns);
     cpu_wall_ns_[static_cast<size_t>(Get(phase_))] += duration_ns;
   }
   const bool pause = cpu_open_ && duration_ns < kCpuEveryNs;

@@ -109,6 +109,13 @@ Measurements ReadMeasurements(const std::filesystem::path& attempt_dir) {
     found.shrinks.push_back({number("iteration"), number("micro_batch_before"), number("micro_batch_after"),
                              number("live_bytes"), number("peak_bytes")});
   }
+  if (const json& precision = At(result, "precision"); precision.is_object()) {
+    try {
+      found.precision = RecordFromJson<ReachedPrecision>(precision);
+    } catch (const RecordError&) {
+      // As of all else that is not there: it was not measured.
+    }
+  }
   found.registered = Registered(At(result, "measures"));
   found.facts = Facts(At(result, "facts"));
   AddMeasured("", result, &found.statistics);

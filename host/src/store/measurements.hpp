@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "record/reached_precision.hpp"
+
 namespace backplane {
 
 // A number that was measured and is not finite is NaN; one that was not measured is absent.
@@ -43,6 +45,7 @@ struct Measurements {
   std::vector<std::string> facts;     // what plugins decided by themselves: "learner.x update_path fused"
   std::vector<Statistic> statistics;  // sorted by name
   std::vector<ShrinkRecord> shrinks;
+  std::optional<ReachedPrecision> precision;  // of a trial that went on until its speed was known well
 };
 
 struct IterationValue {

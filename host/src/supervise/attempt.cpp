@@ -39,6 +39,7 @@ TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, cons
   spec.learner = {loaded.learner->file, loaded.learner->id};
   for (const auto& monitor : loaded.monitors) spec.monitors.push_back({monitor->file, monitor->id});
   spec.origin = loaded.origin;
+  spec.seeds = loaded.seeds;
   spec.checkpoint_dir = folder.checkpoint();
   spec.torch_lib = place.torch_lib;
   spec.resume = folder.HasCheckpoint();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "analysis/format_number.hpp"
 #include "base/format_count.hpp"
 #include "base/printable.hpp"
 #include "base/text_columns.hpp"
@@ -15,13 +16,13 @@ namespace backplane {
 namespace {
 
 const char* const kReturn = "return";
+constexpr int kDigits = 4;     // as in reports
 constexpr size_t kWidth = 80;  // a terminal that nobody has widened
 
 std::string Format(const Spread& spread, bool with_n) {
-  std::string text = fmt::format("{:.4g}", spread.mean);
-  if (spread.se) {
-    text += fmt::format(" ± {:.3g}", *spread.se);
-  }
+  const double root = std::sqrt(static_cast<double>(spread.n));
+  const std::optional<double> sd = spread.se ? std::optional(*spread.se * root) : std::nullopt;
+  const std::string text = FormatNumber(MeanOf(spread.mean, sd, spread.n, ""), kDigits);
   return with_n && spread.n > 0 ? text + fmt::format(" (n {})", spread.n) : text;
 }
 
@@ -92,7 +93,7 @@ std::string Beside(std::vector<std::string> names, const std::vector<Side>& side
   if (std::any_of(sides.begin(), sides.end(), [](const Side& side) { return !side.cells.back().empty(); })) {
     names.emplace_back("episodes");
   }
-  const std::string corner = "mean ± s.e.";
+  const std::string corner = "mean ± 95 %";
   for (std::string& name : names) name = Printable(name);
   const size_t first = Widest(names, Columns(corner));
   std::string text;

@@ -15,7 +15,8 @@ struct SummaryContext {
   std::vector<std::string> next;  // commands to type next
 };
 
-// Speed, return, every metric beside its floors, where the time went (shares sum to 100 %), where the results lie.
+// Speed, return, every metric beside its floors, each with its 95 % interval over the episodes, where the time went (shares sum
+// to 100 %), where the results lie.
 std::string FormatSummary(const TrialResult& result, const SummaryContext& context);
 // Class, signal, last phase, plugin, log tail, and what to run next.
 std::string FormatFailure(const TrialResult& result, const SummaryContext& context);

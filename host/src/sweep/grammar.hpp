@@ -60,7 +60,7 @@ struct Sweep {
   std::vector<SweptFile> files;
   std::vector<Derived> derive;  // each after those it needs
   std::vector<Expression> where;
-  std::optional<Seeds> seeds;  // absent: the experiment's seed
+  std::optional<Seeds> seeds;  // absent: the experiment's seed; where ReportConfig::DefaultSeeds is more, those after it too
   std::vector<std::string> memory_axes;
   std::vector<std::string> paths;  // every path that is named, in the order of the file
 };

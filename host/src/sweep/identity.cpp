@@ -104,6 +104,11 @@ json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, j
   budget["env_steps"] = OrNull(experiment.budget.env_steps);
   budget["epochs"] = OrNull(experiment.budget.epochs);
   budget["wall_time_s"] = OrNull(experiment.budget.wall_time_s);
+  if (experiment.report.MeasuresSpeed()) budget["warm_up_iterations"] = 1;
+  if (experiment.report.precision_pct) {
+    budget["precision_pct"] = *experiment.report.precision_pct;
+    budget["max_time_s"] = OrNull(experiment.report.max_time_s);
+  }
   json& evaluation = identity["evaluation"];
   evaluation["every_iterations"] = experiment.evaluation.every_iterations;
   evaluation["at_start"] = experiment.evaluation.at_start;

@@ -16,8 +16,8 @@ json Closed(json properties) {
 }
 
 // {"env": {"plugin": {"const": "name"}}}, as a condition.
-json Names(const std::string& section, const json& plugin) {
-  json names = {{"properties", {{"plugin", plugin}}}, {"required", {"plugin"}}};
+json Names(const std::string& section, const json& name, const char* key = "plugin") {
+  json names = {{"properties", {{key, name}}}, {"required", {key}}};
   if (section.empty()) return names;
   return {{"properties", {{section, std::move(names)}}}, {"required", {section}}};
 }
@@ -31,9 +31,10 @@ class SchemaWriter {
     for (const HostKey& key : HostKeys()) Place(&schema, key.path, KeySchema(key));
     // What stands below is given by a base file, by the sweep or by the phases, if the file has one of them.
     json complete = {
-        {"required", {"experiment", "env", "learner", "budget"}},
+        {"required", {"experiment", "env", "learner"}},
         {"properties",
-         {{"env", {{"required", {"plugin"}}}}, {"learner", {{"required", {"plugin"}}}}, {"budget", {{"minProperties", 1}}}}}};
+         {{"env", {{"required", {"plugin"}}}}, {"learner", {{"required", {"plugin"}}}}, {"budget", {{"minProperties", 1}}}}},
+        {"anyOf", {{{"required", {"budget"}}}, Names("report", {{"const", "parallel_efficiency"}}, "kind")}}};
     const json not_alone = {{"anyOf", {{{"required", {"base"}}}, {{"required", {"sweep"}}}, {{"required", {"phases"}}}}}};
     json rules = json::array({{{"if", not_alone}, {"then", json::object()}, {"else", std::move(complete)}}});
     for (const PluginInfo* info : plugins_) {

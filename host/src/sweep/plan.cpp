@@ -27,6 +27,11 @@ uint64_t SeedOfPoint(const std::string& point_id, uint64_t number) {
   return std::stoull(Sha256(fmt::format("{}/{}", point_id, number)).substr(0, 8), nullptr, 16);
 }
 
+// Trials of a point.
+uint64_t SeedsOf(const Sweep& sweep, const Experiment& experiment) {
+  return sweep.seeds ? sweep.seeds->n : experiment.report.DefaultSeeds();
+}
+
 // The product of all axes, the first one varying slowest.
 class Product {
  public:
@@ -215,12 +220,11 @@ class Planner {
       }
     }
     const std::optional<Seeds>& seeds = sweep().seeds;
-    for (uint64_t i = 0; i < (seeds ? seeds->n : 1); ++i) {
+    const Experiment& first = built.front().loaded.experiment;
+    for (uint64_t i = 0; i < SeedsOf(sweep(), first); ++i) {
       const uint64_t number = seeds ? seeds->first + i : 0;
       // All phases have the seed of the first, whichever other chains begin with it.
-      const uint64_t seed = !seeds          ? built.front().loaded.experiment.seed
-                            : seeds->paired ? number
-                                            : SeedOfPoint(built.front().id, number);
+      const uint64_t seed = !seeds ? first.seed + i : seeds->paired ? number : SeedOfPoint(built.front().id, number);
       std::optional<size_t> after;
       for (size_t k = 0; k < built.size(); ++k) after = AddTrial(places[k], i, built[k].identity, seed, files[k], after);
     }
@@ -293,7 +297,7 @@ class Planner {
   // look like an effect.
   void OrderTrials() {
     if (!plan_.base.experiment.report.ComparesTimes()) return;
-    std::vector<std::vector<size_t>> passes(sweep().seeds ? sweep().seeds->n : 1);
+    std::vector<std::vector<size_t>> passes(SeedsOf(sweep(), plan_.base.experiment));
     for (size_t i = 0; i < plan_.trials.size(); ++i) passes[passes_[i]].push_back(i);
     std::vector<size_t> order;
     std::vector<bool> placed(plan_.trials.size(), false);
@@ -354,6 +358,7 @@ LoadedExperiment Plan::Load(const PlannedTrial& trial) const {
   loaded.experiment.seed = trial.seed;
   const std::optional<Seeds>& seeds = memory_->resolver.sweep().seeds;
   if (seeds) loaded.origin["seed"] = Place(seeds->mark);
+  loaded.seeds = SeedsOf(memory_->resolver.sweep(), loaded.experiment);
   return loaded;
 }
 

@@ -75,7 +75,7 @@ class Plan {
   size_t generated = 0;                  // points before any was dropped
   std::vector<std::string> memory_axes;  // of `sweep.memory_axes`: larger never needs less memory
   bool whole_files = false;              // `sweep.files` has whole experiment files as points
-  nlohmann::json seeds;                  // {n, first, paired} of `sweep.seeds`; null: the experiment's own seed
+  nlohmann::json seeds;                  // {n, first, paired} of `sweep.seeds`; null: from the experiment's own seed on
   bool swept = false;                    // the file has a `sweep:`, or --sweep was given
   std::vector<std::string> notes;        // sentences for the user that are no errors
   LoadedExperiment base;  // the file without its sweep: what concerns the whole batch (output, report, on_failure, ...)

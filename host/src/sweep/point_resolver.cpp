@@ -46,6 +46,7 @@ Node AsNode(const json& value, const HostKey* key, const Mark& mark) {
   node.text = value.is_string() ? value.get<std::string>() : whole ? std::to_string(value.get<int64_t>()) : value.dump();
   if (value.is_number() && key && key->type == ValueType::kDuration) node.text = FormatDuration(value.get<double>());
   if (value.is_number() && key && key->type == ValueType::kSize) node.text += "B";
+  if (value.is_number() && key && key->type == ValueType::kPercent) node.text = FormatPercent(value.get<double>());
   return node;
 }
 
@@ -130,6 +131,7 @@ std::optional<json> PointResolver::Value(const ReadPoint& point, const std::stri
     const std::string text = value->get<std::string>();
     if (auto seconds = key->type == ValueType::kDuration ? ParseDuration(text) : std::nullopt) return *seconds;
     if (auto bytes = key->type == ValueType::kSize ? ParseSize(text) : std::nullopt) return *bytes;
+    if (auto percent = key->type == ValueType::kPercent ? ParsePercent(text) : std::nullopt) return *percent;
   }
   return value;
 }

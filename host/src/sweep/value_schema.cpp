@@ -15,6 +15,7 @@ using nlohmann::json;
 
 constexpr const char* kDuration = R"(^([0-9]*\.?[0-9]+(d|h|ms|m|s))+$)";
 constexpr const char* kSize = R"(^[0-9]*\.?[0-9]+([TGMK]iB|[TGMkK]B|B)$)";
+constexpr const char* kPercent = R"(^[0-9]*\.?[0-9]+%$)";
 constexpr const char* kFlapping = R"(^[1-9][0-9]* in ([0-9]*\.?[0-9]+(d|h|ms|m|s))+$)";
 constexpr const char* kName = "^(?!\\.{1,2}$)[A-Za-z0-9_.-]+$";
 
@@ -111,6 +112,7 @@ json SchemaOf(const ValueRule& rule) {
               {"uniqueItems", true}};
     case ValueType::kDuration: return Pattern(kDuration);
     case ValueType::kSize: return Pattern(kSize);
+    case ValueType::kPercent: return Pattern(kPercent);
     case ValueType::kName: return Pattern(kName);
     case ValueType::kFlapping: return AnyOf({{"const", 0}}, Pattern(kFlapping));
     case ValueType::kFailurePolicy: return FailurePolicySchema(rule.range);

@@ -68,6 +68,9 @@ void CheckHeader(const CheckpointHeader& header, uint64_t bytes_left, const std:
   if (header.trial_id != trial_id)
     Refuse("it belongs to another trial: wanted " + trial_id + ", found " + nlohmann::json(header.trial_id).dump());
   if (!(header.seconds >= 0) || std::isinf(header.seconds)) Refuse("its header: \"seconds\": wanted a number from 0 on");
+  if (header.warm_up && (header.warm_up->env_steps > header.env_steps || !(header.warm_up->seconds >= 0) ||
+                         !(header.warm_up->seconds <= header.seconds) || !std::isfinite(header.warm_up->epochs)))
+    Refuse("its header: \"warm_up\": wanted a part of the trial's steps and seconds, found more");
   uint64_t sum = 0;
   for (const CheckpointPart& part : header.parts) {
     if (__builtin_add_overflow(sum, part.bytes, &sum)) Refuse("the sizes of its parts are too large to be true");

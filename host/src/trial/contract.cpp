@@ -1,5 +1,6 @@
 #include "trial/contract.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "base/files.hpp"
@@ -30,7 +31,8 @@ nlohmann::json ToJson(const TrialSpec& spec) {
           {"checkpoint_dir", spec.checkpoint_dir.string()},
           {"torch_lib", spec.torch_lib.string()},
           {"resume", spec.resume},
-          {"start_from", ToJson(spec.start_from)}};
+          {"start_from", ToJson(spec.start_from)},
+          {"seeds", spec.seeds}};
 }
 
 TrialSpec TrialSpecFromJson(const nlohmann::json& json) {
@@ -52,6 +54,7 @@ TrialSpec TrialSpecFromJson(const nlohmann::json& json) {
     spec.resume = json.at("resume");
     if (const auto from = json.find("start_from"); from != json.end() && !from->is_null())
       spec.start_from = StartFrom{from->at("trial_id"), from->at("checkpoint_dir").get<std::string>()};
+    spec.seeds = std::max<uint64_t>(1, json.value("seeds", uint64_t{1}));
     return spec;
   } catch (const nlohmann::json::exception& e) {
     throw std::runtime_error(std::string("not a trial file: ") + e.what());

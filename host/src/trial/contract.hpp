@@ -1,7 +1,7 @@
 // The contract between the supervisor and a trial process: they share nothing but these files and the exit code.
 //
 //   trial.json           in   what to run
-//   attempt-N/metrics.jsonl   one object per iteration, appended; 0: before the first
+//   attempt-N/metrics.jsonl   one object per iteration, appended; 0: that warms up, or evaluated before any
 //   attempt-N/status     a small mapped file: phase, iteration, steps; also readable after a crash
 //   attempt-N/result.json     by rename, before monitors finish; exit 0 without it is a failure
 //   checkpoint/          the last two, each whole or not there (checkpoint_folder.hpp)
@@ -55,6 +55,7 @@ struct TrialSpec {
   std::filesystem::path torch_lib;  // directory with libtorch.so; empty: none known
   bool resume = false;              // go on from checkpoint_dir
   std::optional<StartFrom> start_from;
+  uint64_t seeds = 1;  // trials of its point, this one among them: they share report.max_time
 };
 
 nlohmann::json ToJson(const TrialSpec& spec);

@@ -36,13 +36,14 @@ TrialLoop::TrialLoop(LoopParts parts)
       wall_eff_metric_(
           parts_.metrics.Add(true, {"rollout/wall_eff", "", "CPU time of the runner threads / (threads x wall time)", 1})),
       use_sum_{0, 0},
-      metrics_file_(parts_.spec.attempt_dir / "metrics.jsonl", parts_.spec.attempt) {
+      metrics_file_(parts_.spec.attempt_dir / "metrics.jsonl", parts_.spec.attempt),
+      measuring_(parts_.spec.experiment.report, parts_.spec.seeds) {
   parts_.metrics.Watch(&clocks_[0]);
   parts_.status.NameLive(parts_.spec.experiment.live);
 }
 
 void TrialLoop::Run() {
-  start_ns_ = NowNs();
+  start_ns_ = clocks_start_ns_ = NowNs();
   WatchClosely();
   const auto stop_clock = [this] {
     end_ns_ = NowNs();
@@ -115,8 +116,9 @@ bool TrialLoop::StartCollecting(const bp_request& request) {
   CloseIteration();
   const Experiment& experiment = parts_.spec.experiment;
   if (request.kind != BP_REQ_DATA) CheckCollecting(request);
-  if (Reached(experiment.budget, SpentNow())) return false;
-  if (iterations_ == 0 && experiment.evaluation.at_start && parts_.evaluation_env != nullptr) EvaluateAtStart(request);
+  if (Reached(experiment.budget, SpentNow()) || measuring_.Ended(AttemptSeconds())) return false;
+  if (iterations_ == 0 && !warm_up_ && experiment.evaluation.at_start && parts_.evaluation_env != nullptr)
+    EvaluateAtStart(request);
   keeps_before_ = request.kind != BP_REQ_DATA || ticks_after_data_;
   boundary_ = {};
   if (keeps_before_) TakeBoundaryState();
@@ -132,7 +134,8 @@ bool TrialLoop::StartCollecting(const bp_request& request) {
 
 void TrialLoop::CheckCollecting(const bp_request& request) const {
   const BudgetConfig& budget = parts_.spec.experiment.budget;
-  if (!budget.iterations && !budget.env_steps && !budget.wall_time_s)
+  const bool measures = parts_.spec.experiment.report.precision_pct.has_value();
+  if (!budget.iterations && !budget.env_steps && !budget.wall_time_s && !measures)
     throw TrialFailure(
         BP_E_CONFIG, parts_.learner.id(),
         fmt::format("{}, and budget.epochs counts passes over a dataset: give iterations, env_steps or wall_time",
@@ -180,7 +183,7 @@ void TrialLoop::RecordEpisodes(const std::vector<Episode>& episodes, const std::
 bp_limits TrialLoop::LimitsNow() {
   const Experiment& experiment = parts_.spec.experiment;
   Spent spent = SpentNow();
-  if (open_)
+  if (open_ && !WarmsUp())
     ++spent.iterations;  // it is closed when the next one is asked for, and an attempt that goes on there has it counted
   bp_limits limits = Limits(experiment.budget, spent, parts_.env.rows(), parts_.chunk_rows);
   limits.device_bytes = experiment.resources.device_memory_bytes.value_or(0);
@@ -251,7 +254,8 @@ void TrialLoop::CloseIteration() {
   Settle(parts_.learner.id());
   if (open_) CountIteration();
   const auto& evaluation = parts_.spec.experiment.evaluation;
-  if (parts_.evaluation_env != nullptr && evaluation.every_iterations > 0 && iterations_ % evaluation.every_iterations == 0) {
+  if (parts_.evaluation_env != nullptr && evaluation.every_iterations > 0 && iterations_ > 0 &&
+      iterations_ % evaluation.every_iterations == 0) {
     Evaluate();
     unwritten_["eval"] = evaluation_;
   }
@@ -260,21 +264,36 @@ void TrialLoop::CloseIteration() {
 
 void TrialLoop::CountIteration() {
   open_ = begun_ = false;
-  ++iterations_;
+  const uint64_t number = OpenIteration();
   iteration_end_ns_ = std::max(NowNs(), iteration_start_ns_ + 1);  // the clock may have been set back (clocks.hpp)
   const double seconds = (iteration_end_ns_ - iteration_start_ns_) * 1e-9, collecting = collect_ns_ * 1e-9;
-  if (iterations_ == 1) {
-    first_s_ = seconds, first_collect_s_ = collecting, first_steps_ = iteration_steps_;
-  } else {
-    steady_s_ += seconds, steady_collect_s_ += collecting, steady_steps_ += iteration_steps_;
-  }
-  unwritten_ = {{"iteration", iterations_}, {"step", env_steps_}, {"episodes", window_.total()}};
+  AddSpeed(seconds);
+  if (WarmsUp()) EndWarmUp();
+  iterations_ = number;
+  unwritten_ = {{"iteration", number}, {"step", env_steps_}, {"episodes", window_.total()}};
   unwritten_["return"] = window_.Returns();
   unwritten_["ep"] = window_.Metrics();
   for (const auto& [name, value] : parts_.metrics.Take(false)) unwritten_["metrics"][name] = Number(value);
   // Everything that differs from run to run stands in here, so that the rest of two runs can be compared byte for byte.
   unwritten_["time"] = {
       {"iteration_s", seconds}, {"sps", iteration_steps_ / seconds}, {"sampling_sps", iteration_steps_ / collecting}};
+}
+
+void TrialLoop::AddSpeed(double seconds) {
+  const double collecting = collect_ns_ * 1e-9;
+  if (!std::exchange(warm_, true)) {
+    first_s_ = seconds, first_collect_s_ = collecting, first_steps_ = iteration_steps_;
+    return;
+  }
+  steady_s_ += seconds, steady_collect_s_ += collecting, steady_steps_ += iteration_steps_;
+  if (iteration_steps_ > 0) measuring_.Add(static_cast<double>(iteration_steps_) / seconds);
+}
+
+// From here on is measured what shares of the time tell of, too; the other threads rest between two requests.
+void TrialLoop::EndWarmUp() {
+  warm_up_ = WarmUp{env_steps_, TrialSeconds(), feed_ ? feed_->epochs() : 0};
+  for (PhaseClock& clock : clocks_) clock.Forget();
+  clocks_start_ns_ = NowNs();
 }
 
 // What an earlier attempt measured of the iteration stays.
@@ -285,14 +304,14 @@ void TrialLoop::TakeMachine() {
 void TrialLoop::WriteLine() {
   TakeMachine();
   nlohmann::json line = std::exchange(unwritten_, nlohmann::json());
-  line["time"]["t"] = SpentNow().seconds;
+  line["time"]["t"] = TrialSeconds();
   metrics_file_.Append(line);
 
   StatusFile& status = parts_.status.data();
   status.iteration = iterations_;
   status.env_steps = env_steps_;
   status.episodes = window_.total();
-  status.progress = Progress(parts_.spec.experiment.budget, SpentNow());
+  status.progress = std::max(Progress(parts_.spec.experiment.budget, SpentNow()), measuring_.Progress(AttemptSeconds()));
   status.sps = line["time"]["sps"].get<double>();
   status.episode_return = window_.mean_return();
   ShowLive(line);
@@ -348,7 +367,7 @@ void TrialLoop::PostEpisodes(const std::vector<Episode>& episodes) {
   for (const Episode& episode : episodes) {
     bp_event event{};
     event.type = BP_EVENT_EPISODE;
-    event.iteration = iterations_ + 1;
+    event.iteration = OpenIteration();
     event.env_steps = env_steps_;
     event.instance = static_cast<uint32_t>(episode.row);
     event.value = episode.episode_return;
@@ -357,7 +376,10 @@ void TrialLoop::PostEpisodes(const std::vector<Episode>& episodes) {
 }
 
 Spent TrialLoop::SpentNow() const {
-  return {iterations_, env_steps_, seconds_before_ + (NowNs() - start_ns_) * 1e-9, feed_ ? feed_->epochs() : 0};
+  if (WarmsUp()) return {};
+  const WarmUp before = warm_up_.value_or(WarmUp{});
+  return {iterations_, env_steps_ - before.env_steps, TrialSeconds() - before.seconds,
+          (feed_ ? feed_->epochs() : 0) - before.epochs};
 }
 
 MetricsRecord TrialLoop::MetricsSoFar() const {
@@ -371,7 +393,7 @@ nlohmann::json TrialLoop::Result() const {
   const bool one = steady_steps_ == 0;
   const double seconds = one ? first_s_ : steady_s_, collecting = one ? first_collect_s_ : steady_collect_s_;
   const double steps = static_cast<double>(one ? first_steps_ : steady_steps_);
-  nlohmann::json out = PhaseTable(clocks_, wall_ns);
+  nlohmann::json out = PhaseTable(clocks_, ClocksNs());
   out.update(ToJson(MetricsSoFar()));
   out["iterations"] = iterations_;
   out["env_steps"] = env_steps_;
@@ -380,6 +402,7 @@ nlohmann::json TrialLoop::Result() const {
   out["trial_s"] = seconds_before_ + wall_ns * 1e-9;  // with earlier attempts
   out["sps"] = seconds > 0 ? nlohmann::json(steps / seconds) : nullptr;
   out["sampling_sps"] = collecting > 0 ? nlohmann::json(steps / collecting) : nullptr;
+  if (const auto precision = measuring_.Reached(static_cast<double>(wall_ns) * 1e-9)) out["precision"] = ToJson(*precision);
   if (collected_ > 0) {
     const double n = static_cast<double>(collected_);
     out["rollout"] = {{"balance", use_sum_.balance / n}, {"wall_eff", use_sum_.wall_eff / n}};
@@ -398,7 +421,7 @@ nlohmann::json TrialLoop::Result() const {
 }
 
 void TrialLoop::AddMeasured(nlohmann::json* out) const {
-  (*out)["time"] = TimeTable(clocks_, WallNs(), RunQueueWaitNs(clocks_), parts_.metrics.ByGroup());
+  (*out)["time"] = TimeTable(clocks_, ClocksNs(), RunQueueWaitNs(clocks_), parts_.metrics.ByGroup());
   nlohmann::json& measures = (*out)["measures"] = nlohmann::json::object();
   for (const MetricsHub::Metric& metric : parts_.metrics.Registered())
     measures[metric.name] = {{"unit", metric.unit}, {"direction", metric.direction}, {"doc", metric.doc}};

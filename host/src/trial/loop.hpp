@@ -20,6 +20,7 @@
 #include "trial/budget.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/contract.hpp"
+#include "trial/measuring.hpp"
 #include "trial/metrics.hpp"
 #include "trial/monitors.hpp"
 #include "trial/phase_events.hpp"
@@ -77,6 +78,11 @@ class TrialLoop {
   void CheckCollecting(const bp_request& request) const;
   void CloseIteration();
   void CountIteration();
+  // The next iteration to end, or the one that runs, is number 0, which warms up.
+  bool WarmsUp() const { return parts_.spec.experiment.report.MeasuresSpeed() && !warm_up_; }
+  uint64_t OpenIteration() const { return WarmsUp() ? 0 : iterations_ + 1; }
+  void EndWarmUp();
+  void AddSpeed(double seconds);
   void TakeMachine();
   void WriteLine();
   void Rollout(const bp_request& request);
@@ -100,9 +106,12 @@ class TrialLoop {
   void SaveAtEnd();
   void WriteBoundaryState();
   void KeepStateBefore();
-  Spent SpentNow() const;
+  Spent SpentNow() const;  // of the budget
+  double AttemptSeconds() const { return static_cast<double>(NowNs() - start_ns_) * 1e-9; }
+  double TrialSeconds() const { return seconds_before_ + AttemptSeconds(); }
   int64_t SinceIterationStart() const { return std::max<int64_t>(NowNs() - iteration_start_ns_, 1); }
   int64_t WallNs() const { return (end_ns_ ? end_ns_ : NowNs()) - start_ns_; }
+  int64_t ClocksNs() const { return WallNs() - (clocks_start_ns_ - start_ns_); }
   MetricsRecord MetricsSoFar() const;
   void PostEpisodes(const std::vector<Episode>& episodes);
   void ShowLive(const nlohmann::json& line);  // as MetricsFile writes it
@@ -131,16 +140,21 @@ class TrialLoop {
   nlohmann::json evaluation_, floor_zero_, floor_uniform_, checkpoint_path_;
 
   int64_t start_ns_ = 0, end_ns_ = 0;
-  double seconds_before_ = 0;  // of earlier attempts, for the wall-time budget
-  uint64_t iterations_ = 0, env_steps_ = 0;
-  double gpu_memory_pct_ = 0;  // the most so far
+  double seconds_before_ = 0;      // of earlier attempts, for the wall-time budget
+  uint64_t iterations_ = 0;        // without the one that warms up
+  uint64_t env_steps_ = 0;         // with its steps
+  std::optional<WarmUp> warm_up_;  // since it has ended
+  int64_t clocks_start_ns_ = 0;    // what the clocks tell of begins here
+  double gpu_memory_pct_ = 0;      // the most so far
   std::vector<LongTicks> long_ticks_;
   int64_t should_end_since_ns_ = 0;  // seen between two ticks; 0: it should not
   bool open_ = false, stopped_ = false, looked_for_live_ = false;
   std::vector<std::string> warnings_;
   int64_t iteration_start_ns_ = 0, iteration_end_ns_ = 0, collect_ns_ = 0;
   uint64_t iteration_steps_ = 0;
-  // Sums without the first iteration (all of them while there is only one), for SPS.
+  Measuring measuring_;
+  // Sums without this attempt's first iteration, which warms up (of that one while there is no other), for SPS.
+  bool warm_ = false;
   double steady_s_ = 0, steady_collect_s_ = 0, first_s_ = 0, first_collect_s_ = 0;
   uint64_t steady_steps_ = 0, first_steps_ = 0;
   // The line of an iteration that is counted and not written yet, as its evaluation runs; else null.

@@ -29,7 +29,8 @@ void TrialLoop::TakeBoundaryState() {
   boundary_.header.iterations = iterations_;
   boundary_.header.env_steps = env_steps_;
   boundary_.header.policy_steps = collector_.policy_steps();
-  boundary_.header.seconds = SpentNow().seconds;
+  boundary_.header.seconds = TrialSeconds();
+  boundary_.header.warm_up = warm_up_;
   boundary_.header.window = window_.Save();
   boundary_.header.metrics_parts = MetricsSoFar().metrics_parts;
   boundary_.parts["learner"] = SaveLearner(*state, parts_.learner);
@@ -108,11 +109,13 @@ void TrialLoop::GoOnFrom(const Checkpoint& checkpoint) {
   iterations_ = header.iterations;
   env_steps_ = header.env_steps;
   seconds_before_ = header.seconds;
+  warm_up_ = header.warm_up;
+  if (iterations_ > 0 && WarmsUp()) warm_up_ = WarmUp{};  // an earlier version's: its first one counted
   if (header.data) {
     Feed().Load(*header.data);
     // A group that was stopped comes again, and its line tells what it shrank.
     for (const Shrink& one : feed_->shrinks())
-      if (one.iteration <= iterations_) ++shrinks_told_;
+      if (one.iteration < OpenIteration()) ++shrinks_told_;
   }
   if (header.unwritten) {
     unwritten_ = *header.unwritten;

@@ -13,7 +13,7 @@ void TrialLoop::Data(const bp_request& request) {
   iteration_start_ns_ = NowNs();
   parts_.status.SetPhase("data");
   PhaseSpan span(clocks_[0], Phase::kEnvStep);
-  const bool served = feed.Serve(request, iterations_ + 1, env_steps_, [&] {
+  const bool served = feed.Serve(request, OpenIteration(), env_steps_, [&] {
     collect_ns_ = SinceIterationStart();
     clocks_[0].Switch(Phase::kUpdateBackward);
     parts_.status.SetPhase("update");
@@ -69,7 +69,7 @@ void TrialLoop::RecordFeed() {
     parts_.metrics.Record(device_reserved_metric_, device.reserved_bytes / kMiB);
   }
   const size_t shrinks = feed_->shrinks().size();
-  if (shrinks > 0 && shrinks_told_ == 0) parts_.metrics.Record(first_oom_metric_, static_cast<double>(iterations_ + 1));
+  if (shrinks > 0 && shrinks_told_ == 0) parts_.metrics.Record(first_oom_metric_, static_cast<double>(OpenIteration()));
   parts_.metrics.Record(oom_metric_, static_cast<double>(shrinks - shrinks_told_));
   for (; shrinks_told_ < feed_->shrinks().size(); ++shrinks_told_) {
     const Shrink& shrink = feed_->shrinks()[shrinks_told_];

@@ -36,7 +36,7 @@ void TrialLoop::EvaluateAtStart(const bp_request& request) {
   if (request.kind == BP_REQ_DATA) Feed().Prepare(request);
   Evaluate();
   const nlohmann::json line = {
-      {"iteration", 0}, {"step", env_steps_}, {"episodes", 0}, {"eval", evaluation_}, {"time", {{"t", SpentNow().seconds}}}};
+      {"iteration", 0}, {"step", env_steps_}, {"episodes", 0}, {"eval", evaluation_}, {"time", {{"t", TrialSeconds()}}}};
   metrics_file_.Append(line);
   ShowLive(line);
   PostMetrics(parts_.monitors, line);

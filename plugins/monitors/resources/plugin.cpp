@@ -1,6 +1,7 @@
 // Samples what the trial takes from the machine: processors, memory, waiting for them, GPUs.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -31,10 +32,11 @@ class Resources : public bp::MonitorPlugin<Resources> {
 
   uint64_t Interests() const override { return bp::Interests({BP_EVENT_ITER}); }
 
-  // The row at the end of an iteration is the iteration's own, so `iterations_` grows after it.
+  // The row at the end of an iteration is the iteration's own, so `iterations_` grows after it. One that warms up has the
+  // number 0 and has ended all the same.
   void OnEvent(const bp_event& event) override {
     Sample(Now_ns());
-    iterations_ = event.iteration;
+    iterations_ = std::max<uint64_t>(event.iteration, iterations_ + 1);
   }
 
   void Sample(int64_t t_ns) override {

@@ -64,7 +64,8 @@ class Batch {
       n.value = value;
       if (measure.starts_with("resources/")) n.n = 12, n.of = "samples", n.max = value, n.p95 = value;
     }
-    for (uint64_t i = 0; i < 12; ++i) t.curves["SPS"].push_back({i + 1, 0, 0, i == 0 ? sps / 2 : sps * (i % 2 ? 1.01 : 0.99)});
+    for (uint64_t i = 0; i < 12; ++i)
+      t.curves["SPS"].push_back({i + 1, 0, 0, i == 0 ? sps / 2 : sps * (i % 2 ? 1.01 : 0.99), i == 0});
     for (uint64_t i = 0; i < 80; ++i) {
       t.curves["return"].push_back({i + 1, 0, 0, static_cast<double>(i)});
       t.curves["train/kl"].push_back({i + 1, 0, 0, 0.05});
@@ -110,7 +111,7 @@ class Batch {
   Batch& Speeds(const std::vector<double>& values) {
     std::vector<CurvePoint>& curve = last().curves["SPS"];
     curve.clear();
-    for (const double v : values) curve.push_back({curve.size() + 1, 0, 0, v});
+    for (const double v : values) curve.push_back({curve.size() + 1, 0, 0, v, curve.empty()});
     return *this;
   }
   // The return falls in the last eighth to `to`, having risen from about 5 to about 65 till then.

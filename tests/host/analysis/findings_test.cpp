@@ -27,6 +27,15 @@ std::function<void(Batch&)> Collecting(double pct) {
   return [=](Batch& b) { b.Forget("phase/").Measure("phase/infer", pct).Measure("phase/update_backward", 100 - pct); };
 }
 
+// Of the last trial, after four iterations in 8 s.
+std::function<void(Batch&)> Precision(double reached_pct, bool missed) {
+  return [=](Batch& b) {
+    b.Measure("precision/wanted_pct", 5).Measure("precision/reached_pct", reached_pct).Measure("precision/missed", missed);
+    b.Measure("precision/iterations", 4).Measure("precision/seconds", 8);
+    b.last().config["report"] = {{"precision", "5%"}, {"max_time", "16s"}};
+  };
+}
+
 const std::vector<Edge>& Edges() {
   static const std::vector<Edge> edges = {
       {"cpu_saturated", With("resources/cpu_quota_pct", 90), With("resources/cpu_quota_pct", 89.9), "resources/cpu_quota_pct"},
@@ -61,6 +70,7 @@ const std::vector<Edge>& Edges() {
       {"unstable_learning", [](Batch& b) { b.FallsTo(34.4); }, [](Batch& b) { b.FallsTo(34.6); }, "floor_uniform/return"},
       {"out_of_memory", [](Batch& b) { b.RunsOutOfMemory(); }, [](Batch&) {}, ""},
       {"noisy_measurement", Wavering(4.75), Wavering(4.74), ""},
+      {"precision_not_reached", Precision(5.1, true), Precision(5, false), ""},
       {"blas_reference", With("blas_gflops", 19.9), With("blas_gflops", 20), "blas_gflops"},
       // Of four seeds a setting that are within 0.001 % of each other.
       {"core_efficiency_high", [](Batch& b) { b.Measure("SPS", 2101).Seeded(4, 4, 1e-5); },
@@ -122,6 +132,27 @@ TEST(Findings, EachSaysWhatWasMeasuredAndWhatShouldMove) {
     EXPECT_FALSE(f.title.empty() || f.cause.empty() || f.effect.empty() || f.confidence.empty()) << edge.id;
     EXPECT_EQ(f.moves.empty(), f.direction == 0) << edge.id;
   }
+}
+
+TEST(Findings, APrecisionThatWasMissedIsSaidWithWhatWasReachedAndMoreTimeIsProposed) {
+  Batch b;
+  Precision(8.25, true)(b);
+  const Finding f = The("precision_not_reached", b.Diagnose());
+  EXPECT_EQ("SPS is known to ± 8.2 % after 4 iterations in 8.0 s, wanted were ± 5 %", f.title);
+  ASSERT_EQ(1u, f.fixes.size());
+  EXPECT_EQ("report.max_time", f.fixes[0].path);
+  EXPECT_EQ("32s", f.fixes[0].to);
+  b.Forget("precision/reached_pct").Measure("precision/iterations", 1);
+  EXPECT_EQ("SPS of 1 iteration in 8.0 s has no interval, wanted was one of ± 5 %",
+            The("precision_not_reached", b.Diagnose()).title);
+}
+
+TEST(Findings, WhereTrialsGoOnUntilTheyArePreciseNoiseTakesMoreTimeAndNoBudget) {
+  Batch b;
+  Wavering(9)(b);
+  EXPECT_EQ("budget.iterations", The("noisy_measurement", b.Diagnose()).fixes.at(0).path);
+  b.last().config["report"] = {{"precision", "5%"}, {"max_time", "16s"}};
+  EXPECT_EQ("report.max_time", The("noisy_measurement", b.Diagnose()).fixes.at(0).path);
 }
 
 TEST(Findings, SilenceNamesTheMeasureAndTheReason) {

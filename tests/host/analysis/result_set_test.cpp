@@ -166,6 +166,39 @@ TEST_F(ResultSetTest, AResumedAttemptGoesOnWithTheCurveOfTheOneBefore) {
   EXPECT_EQ(1u, trial.Find("SPS")->n);  // the first iteration of the new process warms up again
 }
 
+// The line of what was evaluated before it has the number 0 too.
+TEST_F(ResultSetTest, AnIterationZeroWarmsUpAndTheFirstOneIsMeasured) {
+  folder_.Plan("t1", "one", {});
+  folder_.Start("t1");
+  std::string zero = Iteration(0, 500, 3);
+  zero.replace(zero.find("\"step\":0"), 8, "\"step\":64");
+  folder_.WriteAttempt("t1", "metrics.jsonl",
+                       R"({"iteration":0,"step":0,"eval":{"return":{"mean":1,"n":1}},"time":{"t":0.1}})"
+                       "\n" +
+                           zero + Iteration(1, 900, 2) + Iteration(2, 1100, 1));
+  folder_.WriteAttempt("t1", "result.json", kResult);
+  folder_.End("t1", "COMPLETED", "ok");
+  const TrialData trial = Trial();
+  EXPECT_EQ(2u, trial.Find("SPS")->n);
+  EXPECT_EQ(2, trial.Find("measured_s")->value);
+  std::vector<bool> warm;
+  for (const CurvePoint& point : trial.curves.at("SPS")) warm.push_back(point.warms_up);
+  EXPECT_THAT(warm, ElementsAre(true, false, false));
+  EXPECT_EQ(0, trial.curves.at("eval/return").at(0).env_steps) << "before it learned anything";
+  EXPECT_EQ(64, trial.curves.at("SPS").at(0).env_steps);
+}
+
+TEST_F(ResultSetTest, ThePrecisionIsThatOfTheResult) {
+  folder_.Plan("t1", "one", {});
+  Complete("t1");
+  nlohmann::json result = nlohmann::json::parse(kResult);
+  EXPECT_EQ(nullptr, Trial().Find("precision/missed"));
+  result["precision"] = {{"wanted_pct", 5}, {"reached_pct", 8.25}, {"iterations", 4}, {"seconds", 8}, {"reached", false}};
+  folder_.WriteAttempt("t1", "result.json", result.dump());
+  EXPECT_EQ(8.25, Trial().Find("precision/reached_pct")->value);
+  EXPECT_EQ(1, Trial().Find("precision/missed")->value);
+}
+
 TEST_F(ResultSetTest, ResourcesAreReadByTheirHeaderWithoutTheWarmUp) {
   folder_.Plan("t1", "one", {});
   Complete("t1");

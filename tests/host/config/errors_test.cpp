@@ -110,6 +110,19 @@ TEST_F(ErrorsTest, ABudgetNeedsALimit) {
   Good(head + "budget: {wall_time: 1h30m}\n");
 }
 
+TEST_F(ErrorsTest, APrecisionIsAPercentageOfASpeedThatIsMeasured) {
+  const std::string speed = kMinimal + "report: {kind: parallel_efficiency, ";
+  EXPECT_THAT(ErrorsOf(speed + "precision: 0.05}\n"),
+              ElementsAre("5:48 report.precision: wanted a percentage such as 5% or 0.5%, found 0.05"));
+  EXPECT_THAT(ErrorsOf(speed + "precision: 101%}\n"), ElementsAre("5:48 report.precision: 101% is out of range (0,100]"));
+  EXPECT_THAT(ErrorsOf(speed + "max_time: 20}\n"), ElementsAre(HasSubstr("5:47 report.max_time: wanted a duration")));
+  EXPECT_THAT(ErrorsOf(kMinimal + "report: {kind: comparison, precision: 5%}\n"),
+              ElementsAre("5:28 report.precision: wanted with report.kind: parallel_efficiency alone, found with comparison"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "report: {precision: 5%}\n"), ElementsAre(HasSubstr("5:10 missing key 'report.kind'")));
+  const std::string none = "experiment: a\nenv: {plugin: walker}\nlearner: {plugin: climber}\n";
+  EXPECT_THAT(ErrorsOf(none + "report: {kind: comparison}\n"), ElementsAre(HasSubstr("budget: at least one limit is needed")));
+}
+
 TEST_F(ErrorsTest, FailurePoliciesFitTheirClass) {
   auto error_of = [&](const std::string& line) { return ErrorsOf(kMinimal + line + "\n"); };
   EXPECT_THAT(error_of("on_failure: {signal: {retry: 0}}"),

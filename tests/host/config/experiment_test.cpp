@@ -24,6 +24,7 @@ std::string OtherValue(const HostKey& key) {
     case ValueType::kPluginOptions: return key.path == "learner.options" ? "{lr: 0.25}" : "{reward: 9.5}";
     case ValueType::kMonitors: return "[plotter]";
     case ValueType::kEnum: return "parallel_efficiency";
+    case ValueType::kPercent: return "2.5%";
     case ValueType::kFailurePolicy: return "{retry: 7}";
     case ValueType::kFlapping: return "4 in 10s";
     case ValueType::kJson: return "{rollout.threads: 2}";
@@ -35,13 +36,16 @@ TEST_F(ExperimentTest, EveryKeyCanBeSetAndSurvivesJson) {
   Add(BP_KIND_LEARNER, "hiker", plugins_["climber"].options);
   Add(BP_KIND_MONITOR, "plotter", {});
   Write("presets/other.yaml", "");
-  const std::string file = kMinimal + "report: {kind: comparison}\n";  // the other keys of `report` need a kind
-  json plain = ToJson(Good(file).experiment);
+  // The other keys of `report` need a kind, and two of them this one.
+  const std::string file = kMinimal + "report: {kind: comparison}\n",
+                    speed = kMinimal + "report: {kind: parallel_efficiency}\n";
   int keys = 0;
   for (const HostKey& key : HostKeys()) {
     if (!key.set) continue;
     SCOPED_TRACE(key.path);
-    Experiment experiment = Good(file, {key.path + "=" + OtherValue(key)}).experiment;
+    const bool of_speed = key.path == "report.precision" || key.path == "report.max_time";
+    const json plain = ToJson(Good(of_speed ? speed : file).experiment);
+    Experiment experiment = Good(of_speed ? speed : file, {key.path + "=" + OtherValue(key)}).experiment;
     json saved = ToJson(experiment);
     EXPECT_NE(saved, plain);
     EXPECT_EQ(ToJson(ExperimentFromJson(saved)), saved);
@@ -81,6 +85,36 @@ TEST_F(ExperimentTest, AReportThatComparesTimesMakesTrialsExclusive) {
   EXPECT_TRUE(exclusive("report: {kind: parallel_efficiency}\n"));
   EXPECT_FALSE(exclusive("report: {kind: parallel_efficiency}\nresources: {exclusive: false}\n"));
   EXPECT_TRUE(exclusive("resources: {exclusive: true}\n"));
+}
+
+TEST_F(ExperimentTest, PrecisionIsOnWhereSpeedIsMeasuredWithoutABudget) {
+  const std::string none = "experiment: a\nenv: {plugin: walker}\nlearner: {plugin: climber}\n";
+  const std::string measured = "report: {kind: parallel_efficiency}\n";
+  const auto report = [&](const std::string& text, const std::vector<std::string>& set = {}) {
+    return Good(text, set).experiment.report;
+  };
+  EXPECT_EQ(report(none + measured).precision_pct, 5);
+  EXPECT_EQ(report(none + measured).max_time_s, 20);
+  EXPECT_EQ(report(none + measured + "budget: {}\n").precision_pct, 5);
+  EXPECT_EQ(report(none + "report: {kind: parallel_efficiency, max_time: 8s}\n").max_time_s, 8);
+  EXPECT_EQ(report(none + measured, {"report.precision=2%"}).precision_pct, 2);
+  EXPECT_EQ(report(none + measured, {"report.precision=2%"}).max_time_s, 20);
+  // What a budget asks for is what is run.
+  EXPECT_FALSE(report(kMinimal + measured).precision_pct);
+  EXPECT_FALSE(report(none + measured, {"budget.iterations=3"}).precision_pct);
+  EXPECT_FALSE(report(none + "report: {kind: parallel_efficiency, max_time: 8s}\nbudget: {wall_time: 5s}\n").precision_pct);
+  EXPECT_EQ(report(kMinimal + "report: {kind: parallel_efficiency, precision: 1%}\n").precision_pct, 1);
+  EXPECT_EQ(report(kMinimal + "report: {kind: parallel_efficiency, precision: 1%}\n").max_time_s, 20);
+}
+
+TEST_F(ExperimentTest, AConfigurationThatWasSavedBeforeAKeyWasThereIsRead) {
+  json saved = ToJson(Good(kMinimal).experiment);
+  saved["report"].erase("precision");
+  saved["report"].erase("timing");
+  EXPECT_FALSE(ExperimentFromJson(saved).report.precision_pct);
+  EXPECT_FALSE(ExperimentFromJson(saved).report.timing);
+  saved.erase("experiment");
+  EXPECT_THROW(ExperimentFromJson(saved), std::runtime_error);
 }
 
 TEST_F(ExperimentTest, LargeNumbersAndFractionsSurvive) {

@@ -45,6 +45,14 @@ TEST(Units, Sizes) {
   EXPECT_EQ(FormatSize(16ull << 30), "16GiB");
 }
 
+TEST(Units, Percentages) {
+  EXPECT_EQ(ParsePercent("5%"), 5);
+  EXPECT_EQ(ParsePercent("0.5%"), 0.5);
+  for (const char* bad : {"", "5", "%", "5 %", "-5%", "5%%", "0.05"}) EXPECT_FALSE(ParsePercent(bad)) << bad;
+  for (double percent : {5.0, 0.1, 1.0 / 3, 1e-7}) EXPECT_EQ(ParsePercent(FormatPercent(percent)), percent);
+  EXPECT_EQ(FormatPercent(5), "5%");
+}
+
 TEST(Ranges, IntervalsAndWords) {
   EXPECT_TRUE(InRange("(0,1]", 1));
   EXPECT_FALSE(InRange("(0,1]", 0));

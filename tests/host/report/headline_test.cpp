@@ -87,8 +87,8 @@ TEST(Headline, OfAComparisonSaysWhatEachPointGains) {
   const std::string text =
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 9, 5)}, {{"baseline", "runners=1 envs=1"}});
   EXPECT_TRUE(Contains(text, "eval/return against runners=1 envs=1 (10.00 ± 1.96): runners=2 envs=1 +100 ± ")) << text;
-  EXPECT_TRUE(Contains(text, " % (better, 5 seeds); runners=4 envs=1 +10.0 ± ")) << text;
-  EXPECT_TRUE(Contains(text, " % (no difference shown, 5 seeds).")) << text;
+  EXPECT_TRUE(Contains(text, " % (better, n = 5); runners=4 envs=1 +10.0 ± ")) << text;
+  EXPECT_TRUE(Contains(text, " % (no difference shown, n = 5).")) << text;
 }
 
 TEST(Headline, OfASweepIsTheBestPointAndWhoMayBeAsGood) {

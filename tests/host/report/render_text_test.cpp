@@ -170,5 +170,12 @@ TEST(RenderText, NoRenderingDependsOnTheLocale) {
   EXPECT_EQ(expected, actual);
 }
 
+TEST(FormatCell, WordsAsTheyAreAndNothingForWhatWasNotMeasured) {
+  const Column column{.key = "sps", .title = "steps/s", .digits = 3};
+  EXPECT_EQ("1.23", FormatCell(Number{.value = 1.234}, column));
+  EXPECT_EQ("a <b>", FormatCell("a <b>", column));
+  EXPECT_EQ("", FormatCell(std::monostate{}, column));
+}
+
 }  // namespace
 }  // namespace backplane

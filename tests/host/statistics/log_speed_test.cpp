@@ -46,6 +46,16 @@ TEST(LogSpeed, NoBoundIsNegative) {
   EXPECT_GT(RatioOfMeans(1, 50, 2, 1, 50, 2)->low, 0);
 }
 
+// Logarithms of 0, 0.01 and 0.02 have a standard deviation of 0.01; Student's t of 2 degrees of freedom is 4.302652729911275.
+TEST(LogSpeed, TheHalfWidthIsThatOfStudentsInterval) {
+  const std::vector<double> rates = {1000, 1000 * std::exp(0.01), 1000 * std::exp(0.02)};
+  ASSERT_TRUE(HalfWidthPct(rates));
+  EXPECT_NEAR(100 * (std::exp(4.302652729911275 * 0.01 / std::sqrt(3)) - 1), *HalfWidthPct(rates), 1e-9);
+  EXPECT_EQ(0, *HalfWidthPct({7, 7}));
+  EXPECT_FALSE(HalfWidthPct({1000}));
+  EXPECT_FALSE(HalfWidthPct({}));
+}
+
 // Where nothing differs the interval of a ratio leaves 1 out as often as it says.
 TEST(LogSpeed, TheIntervalOfARatioCoversWhatItSays) {
   std::mt19937_64 generator(20);

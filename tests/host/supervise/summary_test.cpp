@@ -14,6 +14,7 @@ using testing::HasSubstr;
 
 const SummaryContext kContext = {"toy", "out", "out/trials/x/attempt-1", {"backplane run toy.yaml"}};
 
+// Student's 97.5 % quantile of 9 degrees of freedom is 2.262.
 TEST(Summary, LearnedStandsBesideBothFloors) {
   const TrialResult result = ParseResult(nlohmann::json::parse(R"({
     "state": "COMPLETED", "trial_id": "x", "sps": 12345.4, "iterations": 3,
@@ -23,9 +24,9 @@ TEST(Summary, LearnedStandsBesideBothFloors) {
   const std::string text = FormatSummary(result, kContext);
   EXPECT_THAT(text, HasSubstr("12,345 steps/s"));
   EXPECT_THAT(text, HasSubstr("\n"
-                              "  mean ± s.e.  learned (evaluation)  floor (zero)  floor (uniform)\n"
-                              "  return       812.4 ± 10.5          95.5 ± 2      -48 ± 27\n"
-                              "  ep/forward   5.5 ± 1               0.25 ± 0      0.5 ± 0.1\n"
+                              "  mean ± 95 %  learned (evaluation)  floor (zero)  floor (uniform)\n"
+                              "  return       812.4 ± 23.8          95.50 ± 4.52  -48.0 ± 61.1\n"
+                              "  ep/forward   5.50 ± 2.26           0.25 ± 0      0.500 ± 0.226\n"
                               "  episodes     10                    10            10\n"));
 }
 
@@ -33,7 +34,7 @@ TEST(Summary, UnequalNumbersOfEpisodesStandInTheCells) {
   const std::string text = FormatSummary(ParseResult(nlohmann::json::parse(R"({"state": "COMPLETED", "evaluation": {
     "return": {"mean": 1, "se": 2, "n": 10}, "metrics": {"ep/rare": {"mean": 3, "n": 4}}}})")),
                                          kContext);
-  EXPECT_THAT(text, HasSubstr("return       1 ± 2 (n 10)\n  ep/rare      3 (n 4)\n"));
+  EXPECT_THAT(text, HasSubstr("return       1.00 ± 4.52 (n 10)\n  ep/rare      3 (n 4)\n"));
 }
 
 size_t Widest(const std::string& text) {
@@ -63,7 +64,7 @@ TEST(Summary, FitsEightyColumnsWithoutLosingNumbers) {
                                          kContext);
   EXPECT_LE(Widest(text), 80u) << text;
   size_t cells = 0;
-  for (size_t at = 0; (at = text.find("1.234e-05 ± 1.25e-06 (n 999)", at)) != std::string::npos; ++at) {
+  for (size_t at = 0; (at = text.find("1.234e-5 ± 2.45e-6 (n 999)", at)) != std::string::npos; ++at) {
     ++cells;
   }
   EXPECT_EQ(3u, cells) << text;

@@ -57,6 +57,30 @@ TEST_F(IdentityTest, WhatChangesNoNumberChangesNoId) {
   EXPECT_EQ(before, Id());
 }
 
+// What iterations are run belongs to it; of other kinds of experiments nothing is new.
+TEST_F(IdentityTest, WarmUpAndPrecisionBelongToItWhereSpeedIsMeasured) {
+  loaded_.experiment.report.kind = "comparison";
+  const nlohmann::json other = PointIdentity(loaded_, {})["budget"];
+  EXPECT_EQ(other,
+            (nlohmann::json{{"iterations", nullptr}, {"env_steps", nullptr}, {"epochs", nullptr}, {"wall_time_s", nullptr}}));
+  const std::string before = Id();
+  loaded_.experiment.report.kind.reset();
+  EXPECT_EQ(before, Id());
+  loaded_.experiment.report.kind = "parallel_efficiency";
+  const std::string warm = Id();
+  EXPECT_NE(before, warm);
+  loaded_.experiment.report.max_time_s = 20;
+  EXPECT_EQ(warm, Id()) << "without a precision it ends nothing";
+  loaded_.experiment.report.precision_pct = 5;
+  const std::string five = Id();
+  EXPECT_NE(warm, five);
+  loaded_.experiment.report.max_time_s = 30;
+  EXPECT_NE(five, Id());
+  loaded_.seeds = 3;
+  loaded_.experiment.report.max_time_s = 20;
+  EXPECT_EQ(five, Id()) << "more seeds leave those there are";
+}
+
 TEST_F(IdentityTest, SeedOptionsAndRowsChangeIt) {
   const std::string before = Id();
   loaded_.experiment.seed = 1;

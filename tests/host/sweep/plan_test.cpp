@@ -194,6 +194,26 @@ TEST_F(PlanTest, WhereTimesAreComparedEverySecondPassRunsBackwards) {
   EXPECT_THAT(order, ElementsAre(0, 1, 2, 2, 1, 0));
 }
 
+TEST_F(PlanTest, WhereSpeedIsMeasuredEachPointHasTwoSeedsUnlessTheSweepSays) {
+  const auto trials = [&](const std::string& lines) {
+    std::vector<std::pair<size_t, uint64_t>> found;
+    const Plan plan = GoodPlan(lines);
+    for (const PlannedTrial& trial : plan.trials) {
+      found.emplace_back(trial.point, trial.seed);
+      EXPECT_EQ(plan.Load(trial).experiment.seed, trial.seed);
+    }
+    return found;
+  };
+  using Pair = std::pair<size_t, uint64_t>;
+  const std::string measured = "report: {kind: parallel_efficiency}\n", grid = "sweep: {grid: {env.options.legs: [2, 3]}";
+  EXPECT_THAT(trials(measured), ElementsAre(Pair(0, 0), Pair(0, 1)));
+  EXPECT_THAT(trials(measured + "seed: 7\n" + grid + "}\n"), ElementsAre(Pair(0, 7), Pair(1, 7), Pair(1, 8), Pair(0, 8)));
+  EXPECT_THAT(trials(measured + grid + ", seeds: {n: 1}}\n"), ElementsAre(Pair(0, 0), Pair(1, 0)));
+  EXPECT_THAT(trials(grid + "}\n"), ElementsAre(Pair(0, 0), Pair(1, 0)));
+  const Plan plan = GoodPlan(measured + grid + ", seeds: {n: 3}}\n");
+  EXPECT_EQ(plan.Load(plan.trials[0]).seeds, 3u) << "which share the time of their point";
+}
+
 TEST_F(PlanTest, ADerivedValueThatDoesNotFitDropsThePoint) {
   Plan plan = GoodPlan(
       "sweep: {grid: {learner.options.micro: [2, 3, 128]}, derive: {learner.options.accum: \"64 / learner.options.micro\"}}\n");

@@ -1,8 +1,8 @@
+#include "analysis/format_number.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
-
-#include "report/document.hpp"
 
 namespace backplane {
 namespace {
@@ -54,13 +54,6 @@ TEST(FormatNumber, WhatIsNotFiniteIsNaN) {
   EXPECT_EQ("NaN", Format(NAN));
   EXPECT_EQ("NaN", Format(INFINITY));
   EXPECT_EQ("NaN", FormatMean(NAN, 3.0));
-}
-
-TEST(FormatCell, WordsAsTheyAreAndNothingForWhatWasNotMeasured) {
-  const Column column{.key = "sps", .title = "steps/s", .digits = 3};
-  EXPECT_EQ("1.23", FormatCell(Number{.value = 1.234}, column));
-  EXPECT_EQ("a <b>", FormatCell("a <b>", column));
-  EXPECT_EQ("", FormatCell(std::monostate{}, column));
 }
 
 }  // namespace

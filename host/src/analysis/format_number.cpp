@@ -1,4 +1,4 @@
-#include "report/format_number.hpp"
+#include "analysis/format_number.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "base/format_count.hpp"
-#include "report/document.hpp"
 
 namespace backplane {
 namespace {
@@ -65,19 +64,19 @@ FormattedNumber FormatParts(const Number& number, int digits) {
   }
   const double value = number.value;
   const double half = number.low && number.high ? (*number.high - *number.low) / 2 : NAN;
-  if (!std::isfinite(half)) {
+  if (!(half > 0 && std::isfinite(half))) {
     const double magnitude = std::fabs(value);
     return {
         IsInFull(magnitude) ? Fixed(value, OwnDecimals(magnitude, DecimalsFor(magnitude, digits))) : Scientific(value, digits),
-        ""};
+        half == 0 ? "0" : ""};
   }
   const double magnitude = std::max(std::fabs(value), half);
   if (!IsInFull(magnitude)) {
     return {Scientific(value, digits), Scientific(half, kHalfWidthDigits)};
   }
   // No more decimals than three digits of the uncertainty carry.
-  const int decimals = std::min(DecimalsFor(magnitude, digits), half > 0 ? DecimalsFor(half, kHalfWidthDigits) : digits);
-  const bool vanishes = half > 0 && half < 0.5 * std::pow(10.0, -decimals);
+  const int decimals = std::min(DecimalsFor(magnitude, digits), DecimalsFor(half, kHalfWidthDigits));
+  const bool vanishes = half < 0.5 * std::pow(10.0, -decimals);
   return {Fixed(value, decimals), !vanishes        ? Fixed(half, decimals)
                                   : IsInFull(half) ? Fixed(half, DecimalsFor(half, 1))
                                                    : Scientific(half, 1)};
@@ -86,14 +85,6 @@ FormattedNumber FormatParts(const Number& number, int digits) {
 std::string FormatNumber(const Number& number, int digits) {
   const FormattedNumber parts = FormatParts(number, digits);
   return parts.half_width.empty() ? parts.value : parts.value + " ± " + parts.half_width;
-}
-
-std::string FormatCell(const Cell& cell, const Column& column) {
-  if (const Number* number = std::get_if<Number>(&cell)) {
-    return FormatNumber(*number, column.digits);
-  }
-  const std::string* text = std::get_if<std::string>(&cell);
-  return text != nullptr ? *text : "";
 }
 
 }  // namespace backplane

@@ -17,4 +17,7 @@ struct FormattedNumber {
 // commas, whatever the locale. What is not finite is "NaN".
 FormattedNumber FormatParts(const Number& number, int digits);
 
+// "9,562 ± 213": both parts.
+std::string FormatNumber(const Number& number, int digits);
+
 }  // namespace backplane

@@ -1,0 +1,14 @@
+// A table of results on the terminal.
+#pragma once
+
+#include <string>
+
+#include "report/document.hpp"
+
+namespace backplane {
+
+// Cut to the terminal's width and to a number of rows that can be looked through; `rest`: where there are more. Where stdout is
+// no terminal no column is left out.
+std::string ScreenText(Table table, const std::string& rest);
+
+}  // namespace backplane
