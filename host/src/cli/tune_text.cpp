@@ -92,8 +92,9 @@ std::string OutcomeText(const Tuning& tuning, const std::string& measure, double
   std::string text;
   const size_t kept = tuning.Kept().size();
   if (kept == 0) {
-    text += tuning.steps.empty() ? "Nothing was tried: the experiment stays as it is.\n"
-                                 : "No change is shown to gain: the experiment stays as it is.\n";
+    text +=
+        fmt::format("{}: the experiment stays as it is, with {} {}\n",
+                    tuning.steps.empty() ? "Nothing was tried" : "No change is shown to gain", measure, Speed(tuning.speed));
   } else {
     text += Wrapped(fmt::format(
         "{} is {:.2f} times as good as the {} of the experiment as it was, {}", measure, tuning.Gained(), Speed(tuning.speed),
