@@ -16,7 +16,7 @@
 #include "cli/bench_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/load_file.hpp"
-#include "cli/preset_places.hpp"
+#include "cli/speed_subject.hpp"
 #include "config/yaml_text.hpp"
 #include "plugin/loader.hpp"
 #include "supervise/host_info.hpp"
@@ -144,35 +144,6 @@ void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet
   if (std::filesystem::exists(numbers)) fmt::print("all numbers: {}\n", numbers.string());
 }
 
-// Absent after Complain.
-std::optional<Plan> PlanOrComplain(const FileArgs& file, PluginSearch* search, bool without_sweep = false) {
-  PlanOptions options{file.set, {}, search->Lookup(), PresetsFor(file)};
-  options.without_sweep = without_sweep;
-  PlanResult planned = PlanFile(file.file, options);
-  if (!planned.plan) Complain(planned.errors, file.file);
-  return std::move(planned.plan);
-}
-
-// What a bench measures of a file: the experiment without its sweep, and of its phases the first.
-struct BenchSubject {
-  Experiment experiment;
-  std::vector<std::string> notes;  // sentences for the user
-};
-
-// Absent after Complain.
-std::optional<BenchSubject> ReadSubject(const FileArgs& file, PluginSearch* search) {
-  const std::optional<Plan> plan = PlanOrComplain(file, search);
-  if (!plan) return std::nullopt;
-  BenchSubject subject{plan->base.experiment, plan->notes};
-  if (plan->swept) subject.notes.push_back("note: the file's own sweep is left out");
-  if (plan->phases.empty()) return subject;
-  const std::optional<Plan> phases = PlanOrComplain(file, search, /*without_sweep=*/true);
-  if (!phases) return std::nullopt;
-  subject.experiment = phases->LoadPoint(0).experiment;
-  subject.notes.push_back("note: of the file's phases the first is measured: " + plan->phases.front());
-  return subject;
-}
-
 std::filesystem::path BenchFolder(const BenchArgs& args, const Experiment& experiment) {
   if (args.out.empty()) return std::filesystem::path("outputs") / (kBenchPrefix + experiment.name);
   const std::filesystem::path out = args.out.lexically_normal();
@@ -196,13 +167,13 @@ int BenchCommand(const BenchArgs& args) {
   PluginSearch search(args.input.plugin_path);
   FileArgs plain_file = args.input;
   plain_file.preset.clear();
-  const std::optional<BenchSubject> plain = ReadSubject(plain_file, &search);
+  const std::optional<SpeedSubject> plain = ReadSubject(plain_file, &search);
   if (!plain) return kUsage;
   const Experiment& experiment = plain->experiment;
   std::vector<std::string> notes = plain->notes;
   std::optional<Experiment> with_preset;
   if (!args.input.preset.empty()) {
-    const std::optional<BenchSubject> preset = ReadSubject(args.input, &search);
+    const std::optional<SpeedSubject> preset = ReadSubject(args.input, &search);
     if (!preset) return kUsage;
     with_preset = preset->experiment;
     notes.insert(notes.end(), preset->notes.begin(), preset->notes.end());

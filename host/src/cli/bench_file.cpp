@@ -43,9 +43,8 @@ json BenchColumns(bool has_gpu) {
 
 }  // namespace
 
-std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool has_gpu) {
+json SpeedExperiment(const Experiment& experiment, const BenchPlan& plan, bool has_gpu) {
   Experiment bench = experiment;
-  bench.name = kBenchPrefix + experiment.name;
   bench.preset.reset();  // its values are in, or are a setting of their own
   bench.budget = {};
   bench.budget.wall_time_s = plan.seconds;
@@ -74,9 +73,15 @@ std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool 
   }
   file["sweep"] = {{"list", list}};
   if (plan.seeds > 1) file["sweep"]["seeds"] = {{"n", plan.seeds}, {"first", experiment.seed}};
+  return file;
+}
+
+std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool has_gpu) {
+  Experiment bench = experiment;
+  bench.name = kBenchPrefix + experiment.name;
   return fmt::format("{}{}, {:g} s a trial; {}. `run --fresh` measures again.\n", kBenchTitle, experiment.name, plan.seconds,
                      kMadeByBench) +
-         YamlText(file, {});
+         YamlText(SpeedExperiment(bench, plan, has_gpu), {});
 }
 
 bool IsBenchFile(const std::string& text) {

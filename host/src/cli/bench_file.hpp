@@ -28,8 +28,11 @@ inline constexpr char kBenchReport[] = "bench";      // names the report's files
 inline constexpr char kBenchChoice[] = "best.yaml";  // the experiment at its fastest setting, beside them
 inline constexpr char kBenchPrefix[] = "bench_";     // before the experiment's name
 
-// A file that `run` takes, and a person too. Evaluations and checkpoints are left out, as they take time from what is measured;
-// `has_gpu`: columns that need one are in.
+// An experiment that `run` takes, and a person too: the settings of `plan`, each seed of all of them in turn, with a report
+// that compares their times. Evaluations and checkpoints are left out, as they take time from what is measured; `has_gpu`:
+// columns that need one are in.
+nlohmann::json SpeedExperiment(const Experiment& experiment, const BenchPlan& plan, bool has_gpu);
+// The same as a file of its own, which says what it is.
 std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool has_gpu);
 // Whether a file's text is such a file's: only those are replaced.
 bool IsBenchFile(const std::string& text);

@@ -35,6 +35,7 @@ struct RunArgs {
   bool fresh = false, accept_change = false, skip_invalid = false, dry_run = false, json = false, quiet = false;
   std::optional<std::set<std::string>> only_failed;  // classes; none: all of them
   bool only_damaged = false;
+  std::string apply;  // id of a finding whose first change is made; empty: none
   std::optional<unsigned> jobs;
   std::optional<std::vector<unsigned>> gpus;
 };
@@ -52,6 +53,22 @@ struct BenchArgs {
   bool json = false;
 };
 int BenchCommand(const BenchArgs& args);
+
+struct TuneArgs {
+  FileArgs input;
+  std::string typed_program;
+  std::string point;            // of the file's sweep; empty: ReadSubjectToTune chooses
+  std::string measure = "SPS";  // that changes are kept for
+  double budget_s = 600;        // wall time of the measurements, without the check of learning
+  double seconds = 8;           // that each trial trains
+  uint64_t seeds = 4;           // trials of each side
+  bool no_check = false;
+  uint64_t check_steps = 0;   // env steps of each trial of the check; 0: the experiment's own budget, if it is short
+  std::string check_measure;  // empty: eval/return, or return without evaluations
+  std::filesystem::path out;  // empty: outputs/<experiment>_tune
+  bool fresh = false, dry_run = false, json = false;
+};
+int TuneCommand(const TuneArgs& args);
 
 struct ReplayArgs {
   std::filesystem::path out;

@@ -159,7 +159,7 @@ int Main(int argc, char** argv) {
   root.require_subcommand(1);
   root.set_version_flag("--version", BACKPLANE_VERSION);
   Arguments args;
-  args.run.typed_program = args.bench.typed_program = args.report.typed_program =
+  args.run.typed_program = args.bench.typed_program = args.tune.typed_program = args.report.typed_program =
       argc > 0 ? TypedProgram(argv[0]) : "backplane";
   AddTrialCommands(&root, &args);
   AddConfig(&root, &args);

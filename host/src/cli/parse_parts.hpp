@@ -25,6 +25,8 @@ struct Arguments {
   unsigned jobs = 0;              // of run; 0: not given
   BenchArgs bench;
   std::string bench_rows;  // of bench, as typed
+  TuneArgs tune;
+  std::string tune_budget;  // of tune, as typed
   ReplayArgs replay;
   RenderArgs render;
   TrialArgs trial;
@@ -44,7 +46,7 @@ struct Arguments {
 void AddPluginPath(CLI::App* app, std::vector<std::string>* target);
 void AddFile(CLI::App* app, FileArgs* args);
 
-// Commands that run trials: run, bench, replay, render, run-trial.
+// Commands that run trials: run, bench, tune, replay, render, run-trial.
 void AddTrialCommands(CLI::App* root, Arguments* args);
 
 // The sentence for a mistyped command or option; empty if the error is another one. CLI11 only says "A subcommand is required".

@@ -7,6 +7,7 @@
 
 #include "base/suggest.hpp"
 #include "cli/parse_parts.hpp"
+#include "config/units.hpp"
 
 namespace backplane {
 namespace {
@@ -63,6 +64,10 @@ void AddRun(CLI::App* root, Arguments* args) {
   run->add_flag("--accept-change", args->run.accept_change,
                 "Run finished points again whose plugin or data files have changed");
   run->add_flag("--skip-invalid", args->run.skip_invalid, "Leave out the points that their plugins refuse, run the rest");
+  run->add_option(
+         "--apply", args->run.apply,
+         "Make the first change that a finding of the results' report proposes; a change that is not swept runs in OUT_try")
+      ->type_name("FINDING");
   run->add_option("--jobs", args->jobs, "Trials at once, at most; the cores are shared out among them")
       ->type_name("N")
       ->check(CLI::Range(1u, 4096u));
@@ -105,6 +110,53 @@ void AddBench(CLI::App* root, Arguments* args) {
       for (const unsigned n : Numbers("--batch", args->bench_rows)) args->bench.rows.push_back(n);
     }
     args->chosen = [args] { return BenchCommand(args->bench); };
+  });
+}
+
+void AddTune(CLI::App* root, Arguments* args) {
+  CLI::App* tune = root->add_subcommand(
+      "tune", "Make an experiment faster: try what its findings propose one at a time, keep what gains, check the learning");
+  AddFile(tune, &args->tune.input);
+  tune->add_option("--for", args->tune.measure, "The measure to gain in: a speed, or another one above zero")
+      ->type_name("MEASURE")
+      ->capture_default_str();
+  tune->add_option("--budget", args->tune_budget, "Time for the measurements, such as 10m; the check of learning is beside it")
+      ->type_name("TIME")
+      ->default_str("10m");
+  tune->add_option("--point", args->tune.point,
+                   "The point of the file's sweep to tune; the experiment without its sweep, or the first point that has an "
+                   "option to change, unless given")
+      ->type_name("NAME");
+  tune->add_option("--seconds", args->tune.seconds, "Training time of each trial; longer where an iteration is")
+      ->type_name("S")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 86400.0));
+  tune->add_option("--seeds", args->tune.seeds, "Trials of each side of a measurement")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(uint64_t{3}, uint64_t{1000}));
+  CLI::Option* no_check = tune->add_flag("--no-check", args->tune.no_check, "Do not compare what is learned");
+  tune->add_option("--check-steps", args->tune.check_steps,
+                   "Env steps of each trial of the check of learning; else the experiment's budget, up to two minutes of it")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 60))
+      ->excludes(no_check);
+  tune->add_option("--check-metric", args->tune.check_measure,
+                   "The measure that must not get worse; eval/return, or return without evaluations, unless given")
+      ->type_name("MEASURE")
+      ->excludes(no_check);
+  tune->add_option("--out", args->tune.out, "Results folder instead of outputs/EXPERIMENT_tune")->type_name("DIR");
+  tune->add_flag("--dry-run", args->tune.dry_run, "Print what would be measured and for how long; start nothing");
+  tune->add_flag("--fresh", args->tune.fresh, "Move an older tuning to DIR.1 and start anew");
+  tune->add_flag("--json", args->tune.json, "Print the result as JSON");
+  tune->callback([args] {
+    if (!args->tune_budget.empty()) {
+      const std::optional<double> seconds = ParseDuration(args->tune_budget);
+      if (!seconds || *seconds <= 0)
+        throw CLI::ValidationError("--budget", "wanted a time such as 10m or 90s, found '" + args->tune_budget + "'");
+      args->tune.budget_s = *seconds;
+    }
+    args->chosen = [args] { return TuneCommand(args->tune); };
   });
 }
 
@@ -166,6 +218,7 @@ void AddRunTrial(CLI::App* root, Arguments* args) {
 void AddTrialCommands(CLI::App* root, Arguments* args) {
   AddRun(root, args);
   AddBench(root, args);
+  AddTune(root, args);
   AddRunTrial(root, args);
   AddReplay(root, args);
   AddRender(root, args);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json_text.hpp"
+#include "cli/apply_finding.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/dry_run.hpp"
@@ -13,8 +14,8 @@
 #include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
 #include "cli/report_text.hpp"
+#include "cli/start_batch.hpp"
 #include "config/host_keys.hpp"
-#include "plugin/loader.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/local_engine.hpp"
 
@@ -32,32 +33,6 @@ int ExitOf(const BatchReport& report, bool skip_invalid) {
   if (!report.refused.empty()) return kFailed;
   if (failed > 0 || !report.paused.empty()) return usable > 0 ? kPartial : kFailed;
   return kOk;
-}
-
-// Absent after it was said why these trials could never start here.
-std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
-  try {
-    Slots slots(ThisMachine(), limits);
-    std::set<std::string> said;
-    const auto look = [&](const Experiment& experiment) {
-      slots.Require(experiment.resources);
-      for (const std::string& note : slots.Notes(experiment.resources, experiment.rollout)) {
-        if (said.insert(note).second) std::fprintf(stderr, "note: %s\n", note.c_str());
-      }
-    };
-    look(plan.base.experiment);
-    for (const PlannedTrial& trial : plan.trials) {
-      const auto& values = plan.points[trial.point].values;
-      const bool own = std::any_of(values.begin(), values.end(), [](const auto& value) {
-        return value.first.starts_with("resources") || value.first.starts_with("rollout");
-      });
-      if (own) look(plan.Load(trial).experiment);
-    }
-    return slots;
-  } catch (const std::runtime_error& error) {
-    std::fprintf(stderr, "backplane: %s\nnothing was started\n", error.what());
-    return std::nullopt;
-  }
 }
 
 }  // namespace
@@ -79,6 +54,10 @@ int RunCommand(const RunArgs& args) {
   request.plan = std::move(*planned.plan);
   Experiment& base = request.plan.base.experiment;
   request.out = args.out.empty() ? std::filesystem::path(base.output_dir) : args.out;
+  if (!args.apply.empty()) {
+    const std::optional<RunArgs> applied = WithFinding(args, base, request.out);
+    return applied ? RunCommand(*applied) : static_cast<int>(kUsage);
+  }
   for (const std::string& note : request.plan.notes) std::fprintf(stderr, "%s\n", note.c_str());
   std::optional<Slots> slots = SlotsFor(request.plan, limits);
   if (!slots) return kUsage;
@@ -93,21 +72,7 @@ int RunCommand(const RunArgs& args) {
     if (!asked.errors.empty() && !args.skip_invalid) return asked.all_config ? kUsage : kFailed;
     return DryRun(request.plan, request.out, *slots, args);
   }
-  request.config_file = args.input.file;
-  request.set = args.input.set;
-  request.sweep = args.sweep;
-  request.arguments = {{"preset", args.input.preset}, {"plugin_path", args.input.plugin_path}, {"out", args.out.string()}};
-  if (args.jobs) request.arguments["jobs"] = fmt::format("{}", *args.jobs);
-  if (args.gpus) request.arguments["gpus"] = fmt::format("{}", fmt::join(*args.gpus, ","));
-  request.fresh = args.fresh;
-  request.accept_change = args.accept_change;
-  request.skip_invalid = args.skip_invalid;
-  request.check_names = MisnamedMeasures;
-  request.quiet = args.quiet;
-  request.only_failed = args.only_failed;
-  request.only_damaged = args.only_damaged;
-  request.program = OwnProgram();
-  request.torch_lib = FindTorchLib();
+  FillRequest(args, &request);
   LocalEngine engine(request.program);
   const BatchReport report = RunBatch(request, &engine, &*slots);
   const std::optional<MadeReport> made = MakeReportAfterRun(request, report, args);

@@ -88,6 +88,8 @@ ReportConfig CommonConfig(const std::vector<ResultSet>& sets, const std::string&
   return config;
 }
 
+}  // namespace
+
 std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets) {
   std::vector<OptionHelp> helps;
   std::set<std::string> seen;
@@ -101,8 +103,6 @@ std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets) {
   }
   return helps;
 }
-
-}  // namespace
 
 std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
   for (const ResultSet& set : sets) {

@@ -353,6 +353,11 @@ std::vector<std::string> HostMeasures() {
 
 bool IsHostMeasure(const std::string& name) { return kKnown.contains(name); }
 
+int DirectionOfHostMeasure(const std::string& name) {
+  const auto known = kKnown.find(name);
+  return known == kKnown.end() ? 0 : known->second.first;
+}
+
 ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<KeyError>* errors) {
   return {Columns(config.columns, errors), FiguresOf(config.figures, errors), Selections(config.select, errors),
           Notes(config.notes, errors)};

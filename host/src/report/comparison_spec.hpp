@@ -74,6 +74,7 @@ std::vector<NamedAt> CurvesIn(const ComparisonSpec& spec);
 // What the host itself measures, whatever the plugins are, and its direction and unit are known.
 std::vector<std::string> HostMeasures();
 bool IsHostMeasure(const std::string& name);
+int DirectionOfHostMeasure(const std::string& name);  // 1 up is better, -1 down, 0 neither or none of them
 
 // Columns that are not given have defaults. Every error is reported; what is returned then is incomplete.
 ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<KeyError>* errors);

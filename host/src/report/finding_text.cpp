@@ -31,13 +31,25 @@ std::string ChangeText(const Fix& fix) {
   return fix.swept ? text + ", in sweep" + (fix.point.empty() ? "" : " of " + fix.point) : text;
 }
 
-std::string ChangeArgument(const Fix& fix) {
-  const std::string to = fix.path + "=" + (fix.swept && fix.point.empty() ? JsonText(fix.from) + "," : "") + JsonText(fix.to);
+ChangeArguments ArgumentsOf(const Fix& fix) {
+  ChangeArguments arguments;
   // The value that was stays an axis' value, so that there is something to compare with; a point that is named stays anyway.
-  std::string text =
-      (fix.swept ? "--sweep " : "--set ") + ShellArgument(fix.swept && !fix.point.empty() ? fix.point + ":" + to : to);
-  for (const auto& [path, value] : fix.also) text += " --set " + ShellArgument(path + "=" + JsonText(value));
-  return text;
+  const std::string to = fix.path + "=" + (fix.swept && fix.point.empty() ? JsonText(fix.from) + "," : "") + JsonText(fix.to);
+  if (fix.swept) {
+    arguments.sweep.push_back(fix.point.empty() ? to : fix.point + ":" + to);
+  } else {
+    arguments.set.push_back(to);
+  }
+  for (const auto& [path, value] : fix.also) arguments.set.push_back(path + "=" + JsonText(value));
+  return arguments;
+}
+
+std::string ChangeArgument(const Fix& fix) {
+  const ChangeArguments arguments = ArgumentsOf(fix);
+  std::string text;
+  for (const std::string& sweep : arguments.sweep) text += " --sweep " + ShellArgument(sweep);
+  for (const std::string& set : arguments.set) text += " --set " + ShellArgument(set);
+  return text.substr(1);
 }
 
 std::string ChangeCommand(const Fix& fix) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/findings.hpp"
 
@@ -11,6 +12,11 @@ namespace backplane {
 std::string EvidenceText(const Evidence& evidence);
 // "rollout.threads: 16 -> 2"
 std::string ChangeText(const Fix& fix);
+// What is typed for it: values for --set, and one for --sweep if the path is swept.
+struct ChangeArguments {
+  std::vector<std::string> set, sweep;
+};
+ChangeArguments ArgumentsOf(const Fix& fix);
 // As it is typed: "--set rollout.threads=2", of a swept path "--sweep rollout.threads=16,2", of a point with a name
 // "--sweep before:rollout.threads=2"
 std::string ChangeArgument(const Fix& fix);

@@ -14,13 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-// The change takes the place of what was typed about the same path.
-bool GivesWay(const Fix& fix, const std::string& typed) {
-  const std::string place = typed.substr(typed.starts_with('+') ? 1 : 0, typed.find('=') - (typed.starts_with('+') ? 1 : 0));
-  const bool of_also = std::any_of(fix.also.begin(), fix.also.end(), [&](const auto& also) { return also.first == place; });
-  return of_also || place == fix.path || (!fix.point.empty() && place == fix.point + ":" + fix.path);
-}
-
 std::string Repeated(const char* flag, const json& values, const Fix& fix) {
   std::string text;
   for (const json& value : values.is_array() ? values : json::array()) {
@@ -59,11 +52,23 @@ void AddTryCommands(const std::vector<ResultSet>& sets, const std::string& progr
   }
 }
 
+bool GivesWay(const Fix& fix, const std::string& typed) {
+  const std::string place = typed.substr(typed.starts_with('+') ? 1 : 0, typed.find('=') - (typed.starts_with('+') ? 1 : 0));
+  const bool of_also = std::any_of(fix.also.begin(), fix.also.end(), [&](const auto& also) { return also.first == place; });
+  return of_also || place == fix.path || (!fix.point.empty() && place == fix.point + ":" + fix.path);
+}
+
+std::vector<std::string> SetsForAnotherFolder(const json& output, const std::string& folder) {
+  std::vector<std::string> sets;
+  if (!Text(At(output, "report_dir")).empty()) sets.push_back("output.report_dir=" + folder + "/report");
+  if (std::filesystem::path(Text(At(output, "progress_file"))).is_absolute())
+    sets.push_back("output.progress_file=progress.json");
+  return sets;
+}
+
 std::string SettingsForAnotherFolder(const json& output, const std::string& folder) {
   std::string text;
-  if (!Text(At(output, "report_dir")).empty()) text += " --set " + ShellArgument("output.report_dir=" + folder + "/report");
-  if (std::filesystem::path(Text(At(output, "progress_file"))).is_absolute())
-    text += " --set output.progress_file=progress.json";
+  for (const std::string& set : SetsForAnotherFolder(output, folder)) text += " --set " + ShellArgument(set);
   return text;
 }
 

@@ -1,0 +1,98 @@
+#include "cli/apply_finding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include "base/files.hpp"
+#include "base/shell_argument.hpp"
+#include "base/suggest.hpp"
+#include "report/document.hpp"
+#include "report/finding_text.hpp"
+#include "report/try_command.hpp"
+
+namespace backplane {
+namespace {
+
+// Where `run` and `report` leave the report of these results.
+std::filesystem::path NumbersOf(const Experiment& experiment, const std::filesystem::path& out) {
+  const std::filesystem::path folder = experiment.report_dir ? std::filesystem::path(*experiment.report_dir) : out / "report";
+  const ReportConfig& report = experiment.report;
+  const std::string ending = "_results.json";
+  if (report.kind) return folder / (report.name.value_or(*report.kind) + ending);
+  // Made by `report` on a file that asks for none: of whatever kind.
+  std::filesystem::path newest;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (!entry.path().filename().string().ends_with(ending)) continue;
+    if (newest.empty() || entry.last_write_time() > std::filesystem::last_write_time(newest)) newest = entry.path();
+  }
+  return newest.empty() ? folder / ("comparison" + ending) : newest;
+}
+
+std::vector<Finding> FindingsIn(const Document& document) {
+  for (const Section& section : document.sections) {
+    for (const Block& block : section.blocks) {
+      if (const auto* list = std::get_if<FindingList>(&block)) return list->diagnosis.findings;
+    }
+  }
+  return {};
+}
+
+Finding FindingIn(const std::filesystem::path& file, const std::string& id, const std::string& report_command) {
+  const std::optional<std::string> text = ReadFile(file);
+  if (!text)
+    throw std::runtime_error(
+        fmt::format("there is no report to take '{}' from: {} is missing\n  run the experiment first; of "
+                    "results that are there:  {}",
+                    id, file.string(), report_command));
+  const std::vector<Finding> findings = FindingsIn(DocumentFromJson(nlohmann::json::parse(*text)));
+  std::vector<std::string> ids;
+  for (const Finding& finding : findings) {
+    if (finding.id != id) {
+      ids.push_back(finding.id);
+    } else if (!finding.fixes.empty()) {
+      return finding;
+    }
+  }
+  const auto named = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.id == id; });
+  if (named != findings.end())
+    throw std::runtime_error(
+        fmt::format("finding '{}' of {} proposes no change of the file: {}", id, file.string(), named->cause));
+  std::string known;
+  for (const std::string& one : ids) known += (known.empty() ? "" : ", ") + one;
+  throw std::runtime_error(fmt::format("{} has no finding '{}'{}; there are: {}", file.string(), id,
+                                       DidYouMean(Nearest(id, Candidates(ids))), known.empty() ? "none" : known));
+}
+
+}  // namespace
+
+std::optional<RunArgs> WithFinding(const RunArgs& args, const Experiment& experiment, const std::filesystem::path& out) {
+  try {
+    const std::string report = args.typed_program + " report " + ShellArgument(out.string());
+    const Finding finding = FindingIn(NumbersOf(experiment, out), args.apply, report);
+    const Fix& fix = finding.fixes.front();
+    const ChangeArguments change = ArgumentsOf(fix);
+    RunArgs applied = args;
+    applied.apply.clear();
+    for (std::vector<std::string>* typed : {&applied.input.set, &applied.sweep})
+      std::erase_if(*typed, [&](const std::string& one) { return GivesWay(fix, one); });
+    applied.input.set.insert(applied.input.set.end(), change.set.begin(), change.set.end());
+    applied.sweep.insert(applied.sweep.end(), change.sweep.begin(), change.sweep.end());
+    if (!fix.swept) {
+      applied.out = out.string() + "_try";
+      for (const std::string& set : SetsForAnotherFolder(ToJson(experiment)["output"], applied.out.string()))
+        applied.input.set.push_back(set);
+    }
+    std::fprintf(stderr, "%s: %s\n  %s, in %s\n", finding.id.c_str(), finding.title.c_str(), ChangeText(fix).c_str(),
+                 (applied.out.empty() ? out : applied.out).c_str());
+    return applied;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "backplane: --apply: %s\nnothing was started\n", error.what());
+    return std::nullopt;
+  }
+}
+
+}  // namespace backplane

@@ -1,0 +1,61 @@
+#include "cli/start_batch.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "cli/plugin_check.hpp"
+#include "cli/plugin_search.hpp"
+#include "plugin/loader.hpp"
+
+namespace backplane {
+
+std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
+  try {
+    Slots slots(ThisMachine(), limits);
+    std::set<std::string> said;
+    const auto look = [&](const Experiment& experiment) {
+      slots.Require(experiment.resources);
+      for (const std::string& note : slots.Notes(experiment.resources, experiment.rollout)) {
+        if (said.insert(note).second) std::fprintf(stderr, "note: %s\n", note.c_str());
+      }
+    };
+    look(plan.base.experiment);
+    for (const PlannedTrial& trial : plan.trials) {
+      const auto& values = plan.points[trial.point].values;
+      const bool own = std::any_of(values.begin(), values.end(), [](const auto& value) {
+        return value.first.starts_with("resources") || value.first.starts_with("rollout");
+      });
+      if (own) look(plan.Load(trial).experiment);
+    }
+    return slots;
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "backplane: %s\nnothing was started\n", error.what());
+    return std::nullopt;
+  }
+}
+
+void FillRequest(const RunArgs& args, BatchRequest* request) {
+  request->config_file = args.input.file;
+  request->set = args.input.set;
+  request->sweep = args.sweep;
+  request->arguments = {{"preset", args.input.preset}, {"plugin_path", args.input.plugin_path}, {"out", args.out.string()}};
+  if (args.jobs) request->arguments["jobs"] = fmt::format("{}", *args.jobs);
+  if (args.gpus) request->arguments["gpus"] = fmt::format("{}", fmt::join(*args.gpus, ","));
+  request->fresh = args.fresh;
+  request->accept_change = args.accept_change;
+  request->skip_invalid = args.skip_invalid;
+  request->check_names = MisnamedMeasures;
+  request->quiet = args.quiet;
+  request->only_failed = args.only_failed;
+  request->only_damaged = args.only_damaged;
+  request->program = OwnProgram();
+  request->torch_lib = FindTorchLib();
+}
+
+}  // namespace backplane

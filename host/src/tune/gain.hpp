@@ -1,0 +1,39 @@
+// What a change gained: a ratio of speeds, and whether it is beyond what chance does to them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "statistics/difference.hpp"
+#include "statistics/log_speed.hpp"
+#include "statistics/verdict.hpp"
+
+namespace backplane {
+
+// The speeds of both sides of a measurement, one for each trial, all above zero. A side that was not measured is empty.
+struct Speeds {
+  std::vector<double> before, after;
+};
+
+struct Gain {
+  double ratio = 1;  // of the geometric means; above 1 is better, also of a measure that should fall
+  std::optional<statistics::Interval> interval;  // 95 %; absent: the trials are too few, or none differ
+
+  bool IsShown() const { return interval && interval->low > 1; }
+  bool IsShownLost() const { return interval && interval->high < 1; }
+};
+
+// Of the last measurement, both sides with a speed. The spread is one for all measurements of a tuning: what moves a speed, the
+// machine, moves those of all settings alike. `direction` 1: up is better, -1: down.
+Gain LastGain(const std::vector<Speeds>& measurements, int direction);
+
+// Whether a setting learns worse than another by independent scores of each.
+struct Learned {
+  statistics::Verdict verdict = statistics::Verdict::kOne;  // of the tuned scores against the original ones, as they stand
+  std::optional<statistics::Difference> difference;         // tuned less original; absent: too few, or none differ
+  bool is_worse = false;                                    // shown to be, in the measure's direction
+};
+Learned CompareLearning(const std::vector<double>& original, const std::vector<double>& tuned, int direction);
+
+}  // namespace backplane

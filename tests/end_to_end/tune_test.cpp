@@ -1,0 +1,165 @@
+// `tune`: what findings propose, measured, kept or dropped, checked and written.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <string>
+
+#include "batch.hpp"
+#include "toil.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kQuick = " --seconds 0.3 --seeds 3" + kWithFixtures;
+
+class TuneCommand : public BatchTest {
+ protected:
+  nlohmann::json Record(const std::string& experiment = "toil") const {
+    return nlohmann::json::parse(ReadFile(dir_ / "outputs" / (experiment + "_tune") / "tune.json"));
+  }
+  size_t Attempts(size_t step) const {
+    size_t starts = 0;
+    for (const nlohmann::json& event : Lines(dir_ / "outputs/toil_tune/steps" / std::to_string(step) / "events.jsonl"))
+      starts += event.value("kind", "") == "attempt.start" ? 1 : 0;
+    return starts;
+  }
+};
+
+TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile) {
+  Write("toil.yaml", kToil);
+  const Finished tune = Run("tune toil.yaml --check-steps 2000" + kQuick);
+  ASSERT_EQ(tune.exit, 0) << tune.err << tune.out;
+  EXPECT_THAT(tune.out, AllOf(HasSubstr("step 1: learner.options.epochs: 2 -> 1"), HasSubstr("Updates take"),
+                              HasSubstr("step 2: learner.options.batch: 64 -> 128"), HasSubstr("headroom: "),
+                              HasSubstr("Nothing is left to try"), HasSubstr("learning, eval/return of 5 and 5 seeds: ")));
+  const nlohmann::json result = Record()["result"];
+  ASSERT_EQ(result["steps"].size(), 2u);
+  const nlohmann::json& epochs = result["steps"][0];
+  EXPECT_EQ(epochs["finding"], "update_bound");
+  EXPECT_TRUE(epochs["kept"].get<bool>());
+  // 2 of 4 ms of each update are gone, beside 16 steps of 16 cartpoles.
+  EXPECT_GT(epochs["gain"]["ratio"], 1.3);
+  EXPECT_LT(epochs["gain"]["ratio"], 3);
+  EXPECT_GT(epochs["gain"]["low"], 1);
+  EXPECT_LT(epochs["gain"]["low"], epochs["gain"]["ratio"]);
+  EXPECT_FALSE(result["steps"][1]["kept"].get<bool>()) << tune.out;
+  EXPECT_LT(result["steps"][1]["gain"]["ratio"], 0.9);
+  EXPECT_EQ(result["check"]["rounds"].size(), 1u);
+  EXPECT_EQ(result["check"]["rounds"][0]["tuned"].size(), 5u);
+  // Sides in turn: now try, try now, now try.
+  std::string order;
+  for (const nlohmann::json& line : Lines(dir_ / "outputs/toil_tune/steps/1/plan.jsonl"))
+    if (line.is_object() && line.contains("name")) order += line["name"].get<std::string>() + " ";
+  EXPECT_EQ(order, "now try try now now try ");
+  const std::string tuned = ReadFile(dir_ / "outputs/toil_tune/report/tuned.yaml");
+  EXPECT_THAT(tuned, AllOf(HasSubstr("experiment: toil_tuned\n"), HasSubstr("epochs: 1\n"), HasSubstr("batch: 64\n"),
+                           Not(HasSubstr("budget:\n")), HasSubstr("#   learner.options.epochs: 2 -> 1: "),
+                           HasSubstr("# learning, eval/return")));
+  // The line that is printed runs.
+  const size_t next = tune.out.find("next:   "), end = tune.out.find('\n', next);
+  ASSERT_NE(next, std::string::npos) << tune.out;
+  const std::string line = tune.out.substr(next, end - next), run = line.substr(line.find(" run ") + 1);
+  EXPECT_THAT(run, HasSubstr("--set budget.env_steps=8000"));
+  const Finished trained = Run(run);
+  EXPECT_EQ(trained.exit, 0) << trained.err;
+  EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/toil_tuned/run.json"));
+  // Given again nothing is run again.
+  const Finished again = Run("tune toil.yaml --json --check-steps 2000" + kQuick);
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_EQ(nlohmann::json::parse(again.out), result);
+  EXPECT_EQ(Attempts(1), 6u);
+}
+
+TEST_F(TuneCommand, TakesBackWhatCostsLearning) {
+  Write("toil.yaml", kToil);
+  const Finished tune =
+      Run("tune toil.yaml --set learner.options.needs_epochs=2 --set learner.options.most_batch=64 "
+          "--check-steps 4000" +
+          kQuick);
+  ASSERT_EQ(tune.exit, 0) << tune.err << tune.out;
+  const nlohmann::json result = Record()["result"];
+  ASSERT_EQ(result["steps"].size(), 2u) << tune.out;
+  EXPECT_TRUE(result["steps"][0]["taken_back"].get<bool>()) << tune.out;
+  EXPECT_TRUE(result["check"]["rounds"][0]["worse"].get<bool>());
+  EXPECT_LT(result["check"]["rounds"][0]["high"], 0);
+  EXPECT_THAT(tune.out, AllOf(HasSubstr("worse with the changes"), HasSubstr("taken back"), HasSubstr("3 of 3 trials: "),
+                              HasSubstr("batch is above most_batch")))
+      << "the reason of a plugin that refuses a change is told";
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/toil_tune/report/tuned.yaml")) << "nothing was kept";
+}
+
+TEST_F(TuneCommand, GoesOnAfterAnInterruptWithoutRunningFinishedTrialsAgain) {
+  Write("toil.yaml", kToil);
+  const std::string command = "tune toil.yaml --no-check" + kQuick;
+  const pid_t first = Start(command);
+  ASSERT_TRUE(Until([&] { return Attempts(1) >= 3; })) << ErrorsOf(first);
+  kill(first, SIGINT);
+  const Finished stopped = Wait(first);
+  EXPECT_EQ(stopped.exit, 130) << stopped.err;
+  EXPECT_THAT(stopped.out, AllOf(HasSubstr("interrupted"), HasSubstr("go on:  "), HasSubstr(" tune toil.yaml ")));
+  const Finished done = Run(command);
+  ASSERT_EQ(done.exit, 0) << done.err << done.out;
+  EXPECT_EQ(Attempts(0), 2u);
+  EXPECT_LE(Attempts(1), 7u) << "six trials, and again the one that was interrupted";
+  EXPECT_EQ(Record()["result"]["steps"].size(), 2u);
+  EXPECT_GT(Record()["times"][1]["seconds"], Record()["times"][0]["seconds"]);
+}
+
+TEST_F(TuneCommand, OfASweepWithoutALearnerOfItsOwnThePointThatCanBeTuned) {
+  Write("toil.yaml", R"(experiment: toil
+env: {plugin: cartpole}
+budget: {env_steps: 2000}
+sweep:
+  list:
+    - {name: dull, learner: {plugin: random, options: {horizon: 16}}}
+    - {name: toil, learner: {plugin: toils}}
+)");
+  const Finished plan = Run("tune toil.yaml --dry-run" + kWithFixtures);
+  EXPECT_EQ(plan.exit, 0) << plan.err;
+  EXPECT_THAT(plan.err, HasSubstr("note: of the file's points toil is tuned"));
+  EXPECT_THAT(plan.out, AllOf(HasSubstr("in at most 10m"), HasSubstr("8 trials, 4 a side"), HasSubstr("nothing was started")));
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs")) << "a dry run writes nothing";
+  const Finished typo = Run("tune toil.yaml --point tool" + kWithFixtures);
+  EXPECT_EQ(typo.exit, 2);
+  EXPECT_THAT(typo.err, AllOf(HasSubstr("no point 'tool'; did you mean 'toil'?"), HasSubstr("dull, toil")));
+}
+
+TEST_F(TuneCommand, RefusesWhatItCanNotTuneBeforeAnythingStarts) {
+  Write("toil.yaml", kToil);
+  const Finished time = Run("tune toil.yaml --budget soon" + kWithFixtures);
+  EXPECT_EQ(time.exit, 2);
+  EXPECT_THAT(time.err, AllOf(HasSubstr("--budget"), HasSubstr("wanted a time such as 10m"), HasSubstr("soon")));
+  Write("results/notes.txt", "mine");
+  const Finished folder = Run("tune toil.yaml --out results" + kWithFixtures);
+  EXPECT_EQ(folder.exit, 2);
+  EXPECT_THAT(folder.err, HasSubstr("results holds something that is no tuning"));
+  EXPECT_EQ(Run("tune toil.yaml --fresh --out results" + kWithFixtures).exit, 2);
+  EXPECT_EQ(ReadFile(dir_ / "results/notes.txt"), "mine");
+  const Finished check = Run("tune toil.yaml --no-check --check-steps 5" + kWithFixtures);
+  EXPECT_EQ(check.exit, 2);
+  const Finished key = Run("tune toil.yaml --set learner.options.epoch=1" + kWithFixtures);
+  EXPECT_EQ(key.exit, 2);
+  EXPECT_THAT(key.err, HasSubstr("epochs"));
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
+  const Finished refused = Run("tune toil.yaml --set learner.options.most_batch=1" + kQuick);
+  EXPECT_EQ(refused.exit, 2) << refused.out;
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("toil has no SPS to begin with"), HasSubstr("batch is above most_batch")));
+}
+
+TEST_F(TuneCommand, ATuningOfSomethingElseIsNotGoneOnWith) {
+  Write("toil.yaml", kToil);
+  const Finished measure = Run("tune toil.yaml --no-check --for sampling_spss" + kQuick);
+  EXPECT_EQ(measure.exit, 1);
+  EXPECT_THAT(measure.err, HasSubstr("--for sampling_spss: no trial has this measure; did you mean 'sampling_sps'?"));
+  const Finished other = Run("tune toil.yaml --no-check --set learner.options.epochs=4 --for sampling_spss" + kQuick);
+  EXPECT_EQ(other.exit, 2);
+  EXPECT_THAT(other.err, AllOf(HasSubstr("learner.options.epochs: 2 then, 4 now"), HasSubstr("--fresh")));
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end
