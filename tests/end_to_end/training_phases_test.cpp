@@ -211,7 +211,7 @@ phases: [{name: a, budget.iterations: 2}, {name: b, budget.iterations: 2}]
   const Finished check = Run("config check scripted.yaml");
   EXPECT_EQ(check.exit, 2);
   EXPECT_THAT(check.err, HasSubstr("cannot go on from another phase: it does not offer bp.learner.state/1"));
-  EXPECT_EQ(Run("run scripted.yaml").exit, 1);
+  EXPECT_EQ(Run("run scripted.yaml").exit, 2);
   EXPECT_TRUE(std::filesystem::is_empty(Out("forgets") / "trials"));
 }
 
