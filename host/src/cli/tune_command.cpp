@@ -143,7 +143,7 @@ class TuneSession {
       : args_(args), experiment_(experiment), out_(out), record_(std::move(record)), batches_(SetupOf(), &record_) {}
 
   int Run() {
-    tuning_ = Tune(&batches_, args_.budget_s, [&](const Step& step) { Tell(step); });
+    tuning_ = Tune(&batches_, args_.budget_s, [&](const TuningStep& step) { Tell(step); });
     if (!tuning_.failed.empty()) {
       Finish(nullptr, {});
       std::fprintf(stderr, "backplane: %s has no %s to begin with: %s\n", experiment_.name.c_str(), args_.measure.c_str(),
@@ -175,7 +175,7 @@ class TuneSession {
             args_.json};
   }
 
-  void Tell(const Step& step) const {
+  void Tell(const TuningStep& step) const {
     if (args_.json) return;
     fmt::print("  {}\n", DecisionText(step));
     std::fflush(stdout);

@@ -22,7 +22,7 @@ json GainJson(const std::optional<Gain>& gain) {
           {"high", gain->interval ? json(gain->interval->high) : json()}};
 }
 
-json StepJson(const Step& step) {
+json StepJson(const TuningStep& step) {
   json one = ToJson(step.change);
   one["before"] = OrNull(step.before);
   one["after"] = OrNull(step.after);
@@ -92,7 +92,7 @@ std::string DifferenceOf(const json& asked, const json& now) {
 json TuneJson(const Tuning& tuning, const LearningCheck* check, const std::string& measure,
               const std::filesystem::path& tuned) {
   json steps = json::array(), rounds = json::array();
-  for (const Step& step : tuning.steps) steps.push_back(StepJson(step));
+  for (const TuningStep& step : tuning.steps) steps.push_back(StepJson(step));
   if (check) {
     for (const LearningCheck::Round& round : check->rounds) rounds.push_back(RoundJson(round));
   }

@@ -61,7 +61,7 @@ std::string GainText(const Gain& gain) {
   return gain.interval ? fmt::format("{} ({:.2f} to {:.2f})", ratio, gain.interval->low, gain.interval->high) : ratio;
 }
 
-std::string DecisionText(const Step& step) {
+std::string DecisionText(const TuningStep& step) {
   std::string text = step.gain ? GainText(*step.gain) + ": " : "";
   text += fmt::format("{}, {}", step.kept ? "kept" : "dropped", step.why);
   return text + (step.busy ? "; other programs wanted the cores" : "");
@@ -74,7 +74,7 @@ std::string StepTable(const Tuning& tuning, const std::string& measure) {
                    {"after", "after", "", ""},
                    {"gain", "gain (95 %)", "", ""},
                    {"kept", "kept", "", ""}};
-  for (const Step& step : tuning.steps) {
+  for (const TuningStep& step : tuning.steps) {
     if (step.kept) table.emphasised.push_back(table.rows.size());
     table.rows.push_back({ChangeText(step.change.fix), Speed(step.before), Speed(step.after),
                           step.gain ? GainText(*step.gain) : std::string("-"),
@@ -83,7 +83,7 @@ std::string StepTable(const Tuning& tuning, const std::string& measure) {
                                                         : "no")});
     if (!step.gain) table.notes.push_back(ChangeText(step.change.fix) + ": " + step.why);
   }
-  if (std::any_of(tuning.steps.begin(), tuning.steps.end(), [](const Step& step) { return step.busy; }))
+  if (std::any_of(tuning.steps.begin(), tuning.steps.end(), [](const TuningStep& step) { return step.busy; }))
     table.notes.push_back("Other programs wanted the cores in some of these measurements: a quiet machine sees smaller gains.");
   return table.rows.empty() ? "" : FormatTextTable(table, kWidth);
 }
@@ -128,7 +128,7 @@ std::vector<std::string> TunedComments(const Tuning& tuning, const LearningCheck
                                        const std::string& measure) {
   std::vector<std::string> lines = {
       fmt::format("{}, tuned for {}: {:.2f} times as good, by", experiment, measure, tuning.Gained())};
-  for (const Step& step : tuning.steps) {
+  for (const TuningStep& step : tuning.steps) {
     if (step.kept) lines.push_back(fmt::format("  {}: {}", ChangeText(step.change.fix), GainText(*step.gain)));
   }
   if (!check) {

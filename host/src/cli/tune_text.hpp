@@ -12,7 +12,7 @@ namespace backplane {
 std::string GainText(const Gain& gain);
 
 // "  2.09x (1.95 to 2.24): kept, faster beyond noise"
-std::string DecisionText(const Step& step);
+std::string DecisionText(const TuningStep& step);
 
 // A row for each step, in their order.
 std::string StepTable(const Tuning& tuning, const std::string& measure);

@@ -9,7 +9,7 @@ namespace {
 
 class Tuner {
  public:
-  Tuner(TuningRuns* runs, double budget_s, const std::function<void(const Step&)>& told)
+  Tuner(TuningRuns* runs, double budget_s, const std::function<void(const TuningStep&)>& told)
       : runs_(runs), budget_s_(budget_s), told_(told) {}
 
   Tuning Run() {
@@ -73,7 +73,7 @@ class Tuner {
   }
 
   void Decide(const Change& change, const Measurement& measured) {
-    Step step;
+    TuningStep step;
     step.change = change;
     step.headroom_before = measured.now.headroom;
     step.seconds = measured.seconds;
@@ -125,20 +125,20 @@ class Tuner {
 
   TuningRuns* const runs_;
   const double budget_s_;
-  const std::function<void(const Step&)>& told_;
+  const std::function<void(const TuningStep&)>& told_;
   Tuning tuning_;
   std::vector<Speeds> speeds_;  // of all measurements
   std::vector<Change> proposals_, further_, tried_;
   double expected_s_ = 0;
 };
 
-bool IsToBeChecked(const Step& step) { return step.kept && CanChangeLearning(step.change); }
+bool IsToBeChecked(const TuningStep& step) { return step.kept && CanChangeLearning(step.change); }
 
 }  // namespace
 
 std::vector<Change> Tuning::Kept() const {
   std::vector<Change> kept;
-  for (const Step& step : steps) {
+  for (const TuningStep& step : steps) {
     if (step.kept) kept.push_back(step.change);
   }
   return kept;
@@ -146,11 +146,11 @@ std::vector<Change> Tuning::Kept() const {
 
 double Tuning::Gained() const {
   double product = 1;
-  for (const Step& step : steps) product *= step.kept && step.gain ? step.gain->ratio : 1;
+  for (const TuningStep& step : steps) product *= step.kept && step.gain ? step.gain->ratio : 1;
   return product;
 }
 
-Tuning Tune(TuningRuns* runs, double budget_s, const std::function<void(const Step&)>& told) {
+Tuning Tune(TuningRuns* runs, double budget_s, const std::function<void(const TuningStep&)>& told) {
   return Tuner(runs, budget_s, told).Run();
 }
 
@@ -172,7 +172,7 @@ LearningCheck CheckLearning(TuningRuns* runs, Tuning* tuning) {
     check.rounds.push_back(std::move(round));
     if (!is_worse) return check;
     const auto last = std::find_if(tuning->steps.rbegin(), tuning->steps.rend(), IsToBeChecked);
-    const bool is_last_kept = std::none_of(tuning->steps.rbegin(), last, [](const Step& step) { return step.kept; });
+    const bool is_last_kept = std::none_of(tuning->steps.rbegin(), last, [](const TuningStep& step) { return step.kept; });
     tuning->headroom = is_last_kept ? last->headroom_before : std::nullopt;
     last->kept = false;
     last->taken_back = true;

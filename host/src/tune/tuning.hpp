@@ -41,14 +41,14 @@ struct LearningScores {
 class TuningRuns {
  public:
   virtual ~TuningRuns() = default;
-  // The setting with the changes `kept`, and beside it the same with `tried`; NULL: alone. Step 0 is the first one. Called
-  // again with the same arguments it gives the same. Absent: interrupted.
+  // The setting with the changes `kept`, and beside it the same with `tried`; NULL: alone. Step 0 is the first one.
+  // Called again with the same arguments it gives the same. Absent: interrupted.
   virtual std::optional<Measurement> Measure(size_t step, const std::vector<Change>& kept, const Change* tried) = 0;
   // The experiment as it was and with `kept`, for equal env steps and several seeds. Absent: interrupted.
   virtual std::optional<LearningScores> Learn(const std::vector<Change>& kept) = 0;
 };
 
-struct Step {
+struct TuningStep {
   Change change;
   std::optional<double> before, after;  // speeds, geometric means; absent: a side has none
   std::optional<Gain> gain;             // absent likewise
@@ -61,7 +61,7 @@ struct Step {
 };
 
 struct Tuning {
-  std::vector<Step> steps;
+  std::vector<TuningStep> steps;
   std::optional<double> speed;     // of the experiment as it is, as first measured
   std::optional<double> headroom;  // of the setting that stays; absent also where that was never measured as it is
   double spent_s = 0;
@@ -75,7 +75,7 @@ struct Tuning {
 
 // Measures until nothing is left to try, or the next measurement would not end within the budget, which is wall time of all of
 // them. `told` gets each step as it is decided.
-Tuning Tune(TuningRuns* runs, double budget_s, const std::function<void(const Step&)>& told);
+Tuning Tune(TuningRuns* runs, double budget_s, const std::function<void(const TuningStep&)>& told);
 
 struct LearningCheck {
   struct Round {

@@ -93,7 +93,7 @@ class MadeUpRuns : public TuningRuns {
 };
 
 Tuning TuneAll(MadeUpRuns* runs, double budget_s = 1e9, std::vector<std::string>* told = nullptr) {
-  return Tune(runs, budget_s, [&](const Step& step) {
+  return Tune(runs, budget_s, [&](const TuningStep& step) {
     if (told) told->push_back(step.why);
   });
 }
@@ -170,7 +170,7 @@ TEST(Tuning, AMeasureThatShouldFallIsBetterWhenItDoes) {
   runs.file[kEpochs] = 2;
   runs.direction = -1;
   runs.speed = [](const auto& at) { return 10.0 * at.at(kEpochs); };  // seconds of an iteration
-  const Tuning tuning = Tune(&runs, 1e9, [](const Step&) {});
+  const Tuning tuning = Tune(&runs, 1e9, [](const TuningStep&) {});
   ASSERT_EQ(tuning.steps.size(), 1u);
   EXPECT_TRUE(tuning.steps[0].kept);
   EXPECT_NEAR(tuning.Gained(), 2, 1e-9);
