@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/number.hpp"
+#include "statistics/verdict.hpp"
 
 namespace backplane {
 namespace {
@@ -17,12 +18,16 @@ std::optional<Number> Moved(const Case& c, const std::string& measure) {
   if (measure == "efficiency_pct") {
     return c.setting && c.setting->efficiency_pct ? std::optional(Number{.value = *c.setting->efficiency_pct}) : std::nullopt;
   }
+  // Of two or three seeds an interval of their own says nothing; speeds have one spread for all settings (decision 27).
+  if (measure == "SPS" && c.setting) return c.setting->sps;
   std::vector<Number> seeds;
   for (const TrialData* trial : c.trials) {
     const Number* number = trial->Find(measure);
     if (number && std::isfinite(number->value)) seeds.push_back(*number);
   }
-  return OverSeeds(seeds);
+  std::optional<Number> mean = OverSeeds(seeds);
+  if (seeds.size() > 1 && seeds.size() < statistics::kLeastToJudge) mean->low = mean->high = std::nullopt;
+  return mean;
 }
 
 bool IsBetter(const Number& a, const Number& b, int direction) {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kLargestInFull = 1e9, kSmallestInFull = 1e-4;
 constexpr int kHalfWidthDigits = 3;
+constexpr double kUneven = 0.25;  // by how much of their mean the two sides of an interval differ
 
 int DecimalsFor(double magnitude, int digits) {
   return magnitude > 0 ? std::max(0, digits - 1 - static_cast<int>(std::floor(std::log10(magnitude)))) : 0;
@@ -55,6 +56,21 @@ std::string Scientific(double value, int digits) {
 
 bool IsInFull(double magnitude) { return magnitude == 0 || (magnitude >= kSmallestInFull && magnitude < kLargestInFull); }
 
+// Of an interval by logarithm that is wide: half of its width would reach to where the interval does not, below zero even.
+bool IsUneven(const Number& number) {
+  if (!number.low || !number.high || !std::isfinite(*number.low) || !std::isfinite(*number.high)) return false;
+  const double above = *number.high - number.value, below = number.value - *number.low;
+  return std::fabs(above - below) > kUneven * (above + below) / 2;
+}
+
+FormattedNumber WithBounds(const Number& number, int digits) {
+  const double width = *number.high - *number.low;
+  const int decimals = std::min(DecimalsFor(std::fabs(number.value), digits), DecimalsFor(width, kHalfWidthDigits));
+  const bool in_full = IsInFull(std::fabs(number.value)) && IsInFull(std::max(std::fabs(*number.low), std::fabs(*number.high)));
+  const auto text = [&](double value) { return in_full ? Fixed(value, decimals) : Scientific(value, digits); };
+  return {text(number.value), fmt::format("({} to {})", text(*number.low), text(*number.high))};
+}
+
 }  // namespace
 
 FormattedNumber FormatParts(const Number& number, int digits) {
@@ -63,28 +79,29 @@ FormattedNumber FormatParts(const Number& number, int digits) {
     return {"NaN", ""};
   }
   const double value = number.value;
+  if (IsUneven(number)) return WithBounds(number, digits);
   const double half = number.low && number.high ? (*number.high - *number.low) / 2 : NAN;
   if (!(half > 0 && std::isfinite(half))) {
     const double magnitude = std::fabs(value);
     return {
         IsInFull(magnitude) ? Fixed(value, OwnDecimals(magnitude, DecimalsFor(magnitude, digits))) : Scientific(value, digits),
-        half == 0 ? "0" : ""};
+        half == 0 ? "± 0" : ""};
   }
   const double magnitude = std::max(std::fabs(value), half);
   if (!IsInFull(magnitude)) {
-    return {Scientific(value, digits), Scientific(half, kHalfWidthDigits)};
+    return {Scientific(value, digits), "± " + Scientific(half, kHalfWidthDigits)};
   }
   // No more decimals than three digits of the uncertainty carry.
   const int decimals = std::min(DecimalsFor(magnitude, digits), DecimalsFor(half, kHalfWidthDigits));
   const bool vanishes = half < 0.5 * std::pow(10.0, -decimals);
-  return {Fixed(value, decimals), !vanishes        ? Fixed(half, decimals)
-                                  : IsInFull(half) ? Fixed(half, DecimalsFor(half, 1))
-                                                   : Scientific(half, 1)};
+  return {Fixed(value, decimals), "± " + (!vanishes        ? Fixed(half, decimals)
+                                          : IsInFull(half) ? Fixed(half, DecimalsFor(half, 1))
+                                                           : Scientific(half, 1))};
 }
 
 std::string FormatNumber(const Number& number, int digits) {
   const FormattedNumber parts = FormatParts(number, digits);
-  return parts.half_width.empty() ? parts.value : parts.value + " ± " + parts.half_width;
+  return parts.interval.empty() ? parts.value : parts.value + " " + parts.interval;
 }
 
 }  // namespace backplane

@@ -9,7 +9,7 @@ namespace backplane {
 
 struct FormattedNumber {
   std::string value;
-  std::string half_width;  // of the interval; empty: there is none
+  std::string interval;  // "± 213", or "(0.67 to 6.0)" of one that is far from even; empty: there is none
 };
 
 // `digits` significant ones, but no digit before the point is ever rounded away below 1e9: an exact count stays exact. Zeros at

@@ -2,9 +2,9 @@
 // measured, under one naming.
 //
 // Names of measures:
-//   SPS, sampling_sps            env steps per second, without the iteration that warms up: number 0 where there is one, else
-//   the
-//                                first of the attempt; collecting alone
+//   SPS, sampling_sps            env steps per second, without the iteration that warms up (number 0, else the attempt's
+//   first);
+//                                collecting alone
 //   wall_s, minutes              of the trial's loop with all its attempts, start and stop left out; the same in minutes
 //   measured_s                   of the iterations after it: what the speeds were measured over
 //   precision/wanted_pct, _reached_pct, _iterations, _seconds, _missed

@@ -165,12 +165,19 @@ bool IsSummedUpElsewhere(const std::string& name) {
          name.starts_with(resource_measure::kPrefix);
 }
 
+// By its name: "device/peak_mb", "rss_peak_mb"; not "speaker/loss".
+bool IsPeak(const std::string& name) {
+  const auto ends = [&](size_t place) { return place >= name.size() || name[place] == '_' || name[place] == '/'; };
+  const size_t at = name.find("peak");
+  return at != std::string::npos && (at == 0 || ends(at - 1)) && ends(at + 4);
+}
+
 // A peak is the largest that was seen, whenever that was.
 void AddLastTenths(TrialData* trial) {
   for (const auto& [name, curve] : trial->curves) {
     if (IsSummedUpElsewhere(name)) continue;
-    if (name.find("peak") != std::string::npos) {
-      const auto less = [](const CurvePoint& a, const CurvePoint& b) { return a.value < b.value; };
+    if (IsPeak(name)) {
+      const auto less = [](const CurvePoint& a, const CurvePoint& b) { return std::isnan(a.value) || a.value < b.value; };
       trial->measures[name] = Reading(std::max_element(curve.begin(), curve.end(), less)->value);
       continue;
     }

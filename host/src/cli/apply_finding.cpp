@@ -82,7 +82,7 @@ std::optional<RunArgs> WithFinding(const RunArgs& args, const Experiment& experi
     applied.input.set.insert(applied.input.set.end(), change.set.begin(), change.set.end());
     applied.sweep.insert(applied.sweep.end(), change.sweep.begin(), change.sweep.end());
     if (!fix.swept) {
-      applied.out = out.string() + "_try";
+      applied.out = TryFolder(out);
       for (const std::string& set : SetsForAnotherFolder(ToJson(experiment)["output"], applied.out.string()))
         applied.input.set.push_back(set);
     }

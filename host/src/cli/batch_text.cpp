@@ -52,7 +52,13 @@ class BatchText {
     } else if (made_ == nullptr && plan_.trials.size() == 1 && !plan_.swept) {
       PrintSingle();
     } else {
-      args_.quiet ? PrintCounts() : made_ != nullptr ? PrintReport() : PrintTable();
+      if (args_.quiet) {
+        PrintCounts();
+      } else if (made_ != nullptr) {
+        PrintReport();
+      } else {
+        PrintTable();
+      }
       PrintFailures();
       PrintEnd();
     }
@@ -137,8 +143,7 @@ class BatchText {
   void PrintReport() const { std::fputs(ReportText(*made_, CountsLine(), args_.typed_program).c_str(), stdout); }
 
   void PrintTable() const {
-    const std::string all = fmt::format("{} export csv {}", args_.typed_program, ShellArgument(request_.out.string()));
-    fmt::print("{}\n{}", CountsLine(), ScreenText(FinalTable(ReadResultSet(request_.out), plan_.base.experiment.live), all));
+    fmt::print("{}\n{}", CountsLine(), ScreenText(FinalTable(ReadResultSet(request_.out), plan_.base.experiment.live)));
   }
 
   void PrintFailures() const {
@@ -215,6 +220,7 @@ std::string SameCommand(const RunArgs& args) {
   for (const std::string& sweep : args.sweep) text += " --sweep " + ShellArgument(sweep);
   for (const std::string& folder : args.input.plugin_path) text += " --plugin-path " + ShellArgument(folder);
   if (!args.input.preset.empty()) text += " --preset " + ShellArgument(args.input.preset);
+  if (args.skip_invalid) text += " --skip-invalid";
   // These decide what a trial is granted, and --gpus even which trials there are.
   if (args.jobs) text += fmt::format(" --jobs {}", *args.jobs);
   if (args.gpus) text += fmt::format(" --gpus {}", fmt::join(*args.gpus, ","));

@@ -68,7 +68,7 @@ std::string ReportText(const MadeReport& made, const std::string& below, const s
   const std::vector<std::string>& verdict = made.document.verdict;
   std::string text = verdict.empty() ? "" : Wrapped(verdict[0], "", "  ");
   text += Wrapped(below, "  ", "    ") + "\n";
-  text += ScreenText(MainTable(made.document), "the report has them all") + "\n";
+  text += ScreenText(MainTable(made.document)) + "\n";
   for (size_t i = 1; i < verdict.size(); ++i) text += Wrapped(verdict[i], "  ", "    ");
   if (const Diagnosis* diagnosis = DiagnosisOf(made.document)) {
     if (!diagnosis->findings.empty()) text += "  findings:\n";

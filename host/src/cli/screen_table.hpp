@@ -7,8 +7,8 @@
 
 namespace backplane {
 
-// Cut to the terminal's width and to a number of rows that can be looked through; `rest`: where there are more. Where stdout is
-// no terminal no column is left out.
-std::string ScreenText(Table table, const std::string& rest);
+// Cut to the terminal's width and to a number of rows that can be looked through. Where stdout is no terminal no column is left
+// out.
+std::string ScreenText(Table table);
 
 }  // namespace backplane

@@ -45,6 +45,7 @@ void FillRequest(const RunArgs& args, BatchRequest* request) {
   request->set = args.input.set;
   request->sweep = args.sweep;
   request->arguments = {{"preset", args.input.preset}, {"plugin_path", args.input.plugin_path}, {"out", args.out.string()}};
+  if (args.skip_invalid) request->arguments["skip_invalid"] = "yes";
   if (args.jobs) request->arguments["jobs"] = fmt::format("{}", *args.jobs);
   if (args.gpus) request->arguments["gpus"] = fmt::format("{}", fmt::join(*args.gpus, ","));
   request->fresh = args.fresh;

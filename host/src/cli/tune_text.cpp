@@ -92,13 +92,16 @@ std::string OutcomeText(const Tuning& tuning, const std::string& measure, double
   std::string text;
   const size_t kept = tuning.Kept().size();
   if (kept == 0) {
-    text +=
-        fmt::format("{}: the experiment stays as it is, with {} {}\n",
-                    tuning.steps.empty() ? "Nothing was tried" : "No change is shown to gain", measure, Speed(tuning.speed));
+    text += fmt::format(
+        "{}: the experiment stays as it is, with {} {}\n",
+        tuning.steps.empty() ? "Nothing was tried"
+        : std::any_of(tuning.steps.begin(), tuning.steps.end(), [](const TuningStep& step) { return step.taken_back; })
+            ? "What gained cost learning and was taken back"
+            : "No change is shown to gain",
+        measure, Speed(tuning.speed));
   } else {
-    text += Wrapped(fmt::format(
-        "{} is {:.2f} times as good as the {} of the experiment as it was, {}", measure, tuning.Gained(), Speed(tuning.speed),
-        kept == 1 ? "by the one step that was kept" : fmt::format("by the {} steps that were kept", kept)));
+    text += Wrapped(fmt::format("{}: {:.2f} times that of the experiment as it was ({}), by {}", measure, tuning.Gained(),
+                                Speed(tuning.speed), kept == 1 ? "one kept step" : fmt::format("{} kept steps", kept)));
   }
   text += Wrapped(
       fmt::format("{} Measured for {:.0f} s, of a budget of {:.0f} s.", tuning.why_stopped, tuning.spent_s, budget_s), "  ");

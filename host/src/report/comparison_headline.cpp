@@ -28,7 +28,7 @@ std::string WithUnit(const Number& number, const MeasureSpec& measure) {
 
 // "better, n = 5"; one seed is said by the verdict itself.
 std::string VerdictWithN(const SeedScores& point, const SeedScores& base, int direction) {
-  const size_t n = point.values.size();
+  const size_t n = std::min(point.values.size(), base.values.size());
   return VerdictOf(point, base, direction) + (n > 1 ? fmt::format(", n = {}", n) : "");
 }
 
@@ -69,7 +69,10 @@ std::string Against(const ComparisonParts& parts, size_t baseline, const Measure
 }
 
 std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& measure) {
-  std::optional<size_t> best;
+  // What the file selects, in its direction and under its conditions, is the best; without that the measure's own direction
+  // says.
+  const bool selects = !parts.spec.selections.empty();
+  std::optional<size_t> best = selects ? parts.choices[group].chosen.front() : std::nullopt;
   double best_value = 0;
   size_t rivals = 0;
   for (size_t i = 0; i < parts.points.size(); ++i) {
@@ -78,11 +81,11 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
     if (!value || !std::isfinite(value->value)) continue;
     ++rivals;
     const double own = value->value * (measure.direction < 0 ? -1 : 1);
-    if (best && own <= best_value) continue;
+    if (selects || (best && own <= best_value)) continue;
     best = i;
     best_value = own;
   }
-  if (!best) return "";
+  if (!best || !parts.scoring.Value(*best, measure)) return "";
   const std::string label = parts.points[*best].name;
   const std::string value = WithUnit(*parts.scoring.Value(*best, measure), measure);
   if (rivals == 1) return fmt::format("{}: {} {}", label, measure.title, value);
@@ -93,14 +96,19 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
 
 std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
   const SeedScores best = parts.scoring.Scores(chosen, measure);
-  std::vector<std::string> alike;
-  size_t fewest = best.values.size(), others = 0;
+  std::vector<std::string> alike, unknown;
+  size_t fewest = best.values.size(), others = 0, judged = 0;
   for (size_t i = 0; i < parts.points.size(); ++i) {
     if (i == chosen || parts.points[i].group != parts.points[chosen].group) continue;
     const SeedScores scores = parts.scoring.Scores(i, measure);
     if (scores.values.empty()) continue;
     fewest = std::min(fewest, scores.values.size());
     const statistics::Verdict verdict = statistics::Judge(best.values, scores.values);
+    if (verdict == statistics::Verdict::kOne || verdict == statistics::Verdict::kTooFew) {
+      unknown.push_back(parts.points[i].name);
+      continue;
+    }
+    ++judged;
     if (verdict == statistics::Verdict::kMore || verdict == statistics::Verdict::kLess) continue;
     if (alike.size() < kNamed) {
       alike.push_back(parts.points[i].name);
@@ -108,12 +116,17 @@ std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureS
       ++others;
     }
   }
-  if (fewest < statistics::kLeastToJudge)
+  if (judged == 0 && !unknown.empty())
     return fmt::format("; {} a point: too few to tell it from others",
                        fewest == 1 ? "one seed" : fmt::format("{} seeds", fewest));
-  if (alike.empty()) return fmt::format("; every other point is distinguishable from it ({} seeds)", fewest);
-  return fmt::format("; not distinguishable from {}{} ({} seeds)", fmt::join(alike, ", "),
-                     others > 0 ? fmt::format(" and {} more", others) : "", fewest);
+  if (unknown.size() > kNamed) unknown = {fmt::format("{} points", unknown.size())};
+  const std::string rest = unknown.empty() ? fmt::format(" ({} seeds)", fewest)
+                                           : fmt::format("; too few seeds to tell it from {}", fmt::join(unknown, ", "));
+  if (alike.empty())
+    return fmt::format("; every {} is distinguishable from it{}", unknown.empty() ? "other point" : "point with enough seeds",
+                       rest);
+  return fmt::format("; not distinguishable from {}{}{}", fmt::join(alike, ", "),
+                     others > 0 ? fmt::format(" and {} more", others) : "", rest);
 }
 
 std::string ComparisonHeadline(const ComparisonParts& parts) {

@@ -71,6 +71,7 @@ std::string VerdictOf(const SeedScores& point, const SeedScores& base, int direc
   const bool judged = verdict != statistics::Verdict::kOne && verdict != statistics::Verdict::kTooFew;
   std::string text = judged && point.below_floors ? "not better than doing nothing" : Word(verdict, direction);
   if (point.diverged > 0) text += fmt::format(", {} of {} diverged", point.diverged, point.values.size());
+  if (base.diverged > 0) text += fmt::format(", {} of {} of the baseline diverged", base.diverged, base.values.size());
   return text;
 }
 

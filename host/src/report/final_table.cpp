@@ -84,7 +84,11 @@ Table FinalTable(const ResultSet& set, const std::vector<std::string>& live) {
     add(name, name, "");
   }
   add("SPS", "steps/s", "");
-  TakesLong(set) ? add("minutes", "time", "min") : add("wall_s", "time", "s");
+  if (TakesLong(set)) {
+    add("minutes", "time", "min");
+  } else {
+    add("wall_s", "time", "s");
+  }
   for (const Point& point : PointsOf(set)) {
     std::vector<Cell> row{PointName(*point.front()), StateOf(point)};
     for (const std::string& name : names) {

@@ -26,11 +26,11 @@ std::string Hint(const Number& number) {
 }
 
 std::string NumberCell(const Number& number, const CellText& cell) {
-  const std::string half_width =
-      cell.number.half_width.empty() ? "" : " <span class=\"spread\">± " + cell.number.half_width + "</span>";
+  const std::string interval =
+      cell.number.interval.empty() ? "" : " <span class=\"spread\">" + cell.number.interval + "</span>";
   return fmt::format("<td class=\"num\" data-v=\"{}\"{}>{}{}{}</td>",
                      std::isfinite(number.value) ? fmt::format("{}", number.value) : "NaN", Hint(number), cell.number.value,
-                     half_width, cell.sample.empty() ? "" : "<span class=\"sample\">" + HtmlText(cell.sample) + "</span>");
+                     interval, cell.sample.empty() ? "" : "<span class=\"sample\">" + HtmlText(cell.sample) + "</span>");
 }
 
 // A name of a setting breaks between its words first, and after an underscore where a word alone is too long: a column of

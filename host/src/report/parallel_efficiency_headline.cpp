@@ -21,6 +21,16 @@ const Setting* Fastest(size_t series, const ParallelEfficiency& analysis) {
   return fastest;
 }
 
+// Of those that are shown to be faster than the baseline; NULL: none is.
+const Setting* FastestShown(size_t series, const Setting& baseline, const ParallelEfficiency& analysis) {
+  const Setting* fastest = nullptr;
+  for (const Setting& setting : analysis.settings) {
+    if (setting.series != series || !setting.sps || &setting == &baseline || !IsShownFaster(setting, baseline)) continue;
+    if (!fastest || setting.sps->value > fastest->sps->value) fastest = &setting;
+  }
+  return fastest;
+}
+
 std::string OfSeries(size_t series, const ParallelEfficiency& analysis) {
   const Setting* fastest = Fastest(series, analysis);
   if (!fastest) return "no setting has a speed yet";
@@ -34,8 +44,9 @@ std::string OfSeries(size_t series, const ParallelEfficiency& analysis) {
     return fmt::format(
         "too few seeds to say which setting is the fastest: the highest speed seen is that of {} ({}); raise sweep.seeds.n",
         fastest->name, Speed(*fastest));
-  // The fastest is the one whose ratio is the largest, and not always the one that is shown best: it may have fewer seeds.
-  if (fastest == &baseline || !IsShownFaster(*fastest, baseline))
+  // The highest speed may be of fewer seeds than another that is shown to be faster.
+  if (fastest == &baseline || !IsShownFaster(*fastest, baseline)) fastest = FastestShown(series, baseline, analysis);
+  if (!fastest)
     return fmt::format("no setting is shown to be faster than {} ({}): measure longer", baseline.name, Speed(baseline));
   std::string text = fmt::format("{} is {} times as fast as {} ({})", fastest->name,
                                  FormatNumber(SpeedRatio(*fastest, baseline), 3), baseline.name, Speed(*fastest));

@@ -97,7 +97,7 @@ std::string SampleNote(const TableText& text, const std::vector<std::set<Sample>
 }  // namespace
 
 std::string CellText::Whole() const {
-  return text + number.value + (number.half_width.empty() ? "" : " ± " + number.half_width) + sample;
+  return text + number.value + (number.interval.empty() ? "" : " " + number.interval) + sample;
 }
 
 std::string FormatCell(const Cell& cell, const Column& column) {
@@ -123,7 +123,7 @@ TableText TextOf(const Table& table, bool narrow) {
     std::vector<CellText> cells;
     for (size_t i = 0; i < text.columns.size(); ++i) {
       cells.push_back(MakeCell(row, text.columns[i], samples[i]));
-      has_interval |= !cells.back().number.half_width.empty();
+      has_interval |= !cells.back().number.interval.empty();
     }
     text.rows.push_back(std::move(cells));
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/json_fields.hpp"
 #include "base/shell_argument.hpp"
@@ -32,11 +31,12 @@ std::string TryCommand(const ResultSet& set, const Fix& fix, const std::string& 
   text += Repeated("--set", At(set.run, "set"), fix) + Repeated("--sweep", At(set.run, "sweep"), fix);
   if (const std::string preset = Text(At(typed, "preset")); !preset.empty()) text += " --preset " + ShellArgument(preset);
   text += Repeated("--plugin-path", At(typed, "plugin_path"), fix);
+  if (!Text(At(typed, "skip_invalid")).empty()) text += " --skip-invalid";
   for (const char* flag : {"jobs", "gpus"}) {
     if (const std::string value = Text(At(typed, flag)); !value.empty()) text += fmt::format(" --{} {}", flag, value);
   }
   text += " " + ChangeArgument(fix);
-  const std::string out = fix.swept ? Text(At(typed, "out")) : set.out.string() + "_try";
+  const std::string out = fix.swept ? Text(At(typed, "out")) : TryFolder(set.out).string();
   if (!out.empty()) text += " --out " + ShellArgument(out);
   return fix.swept ? text : text + SettingsForAnotherFolder(At(set.config, "output"), out);
 }
@@ -56,6 +56,11 @@ bool GivesWay(const Fix& fix, const std::string& typed) {
   const std::string place = typed.substr(typed.starts_with('+') ? 1 : 0, typed.find('=') - (typed.starts_with('+') ? 1 : 0));
   const bool of_also = std::any_of(fix.also.begin(), fix.also.end(), [&](const auto& also) { return also.first == place; });
   return of_also || place == fix.path || (!fix.point.empty() && place == fix.point + ":" + fix.path);
+}
+
+std::filesystem::path TryFolder(const std::filesystem::path& out) {
+  const std::filesystem::path normal = out.lexically_normal();  // "results/" is "results"
+  return (normal.has_filename() ? normal : normal.parent_path()).string() + "_try";
 }
 
 std::vector<std::string> SetsForAnotherFolder(const json& output, const std::string& folder) {

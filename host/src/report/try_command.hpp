@@ -1,6 +1,7 @@
 // The line that tries what a finding proposes: the batch's own command with the change.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace backplane {
 
 // Fix::command of every change; `program` as a person types it.
 void AddTryCommands(const std::vector<ResultSet>& sets, const std::string& program, Diagnosis* diagnosis);
+
+// The folder beside `out` in which a change is tried.
+std::filesystem::path TryFolder(const std::filesystem::path& out);
 
 // What a batch in another folder needs beside it to leave alone what the first wrote outside its own, by its `output`: for
 // --set, and as text.

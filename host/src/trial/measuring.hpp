@@ -21,6 +21,7 @@ class Measuring {
   // Of an iteration that did not warm up: its steps per second, above zero.
   void Add(double speed) { speeds_.push_back(speed); }
   // What follows takes the seconds of this attempt: one that goes on from a checkpoint warms up and measures anew.
+
   // Precise enough, or out of time with at least one iteration measured.
   bool Ended(double seconds) const;
   double Progress(double seconds) const;                          // share of the time, 0 to 1: it may well end before

@@ -32,7 +32,7 @@ Gain LastGain(const std::vector<Speeds>& measurements, int direction);
 struct Learned {
   statistics::Verdict verdict = statistics::Verdict::kOne;  // of the tuned scores against the original ones, as they stand
   std::optional<statistics::Difference> difference;         // tuned less original; absent: too few, or none differ
-  bool is_worse = false;                                    // shown to be, in the measure's direction
+  bool is_worse = false;  // shown to be, in the measure's direction, or not all tuned seeds came to their end
 };
 Learned CompareLearning(const std::vector<double>& original, const std::vector<double>& tuned, int direction);
 

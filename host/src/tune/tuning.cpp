@@ -168,6 +168,8 @@ LearningCheck CheckLearning(TuningRuns* runs, Tuning* tuning) {
     // Of a further round the original was measured in the first one, at another time.
     if (check.rounds.empty() && !round.scores.speeds_original.empty() && !round.scores.speeds_tuned.empty())
       round.speed = LastGain({{round.scores.speeds_original, round.scores.speeds_tuned}}, 1);
+    // What does not come to its end learns nothing, whatever ended it.
+    round.learned.is_worse |= round.scores.tuned.size() < round.scores.original.size();
     const bool is_worse = round.learned.is_worse;
     check.rounds.push_back(std::move(round));
     if (!is_worse) return check;

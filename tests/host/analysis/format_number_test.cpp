@@ -56,5 +56,14 @@ TEST(FormatNumber, WhatIsNotFiniteIsNaN) {
   EXPECT_EQ("NaN", FormatMean(NAN, 3.0));
 }
 
+TEST(FormatNumber, AnUnevenIntervalHasItsOwnBounds) {
+  const auto text = [](double value, double low, double high) {
+    return FormatNumber(Number{.value = value, .n = 2, .low = low, .high = high}, 3);
+  };
+  EXPECT_EQ("2.00 (0.67 to 6.00)", text(2, 2 / 3.0, 6)) << "2 ± 2.67 would reach below zero";
+  EXPECT_EQ("1.82 ± 0.15", text(1.82, 1.82 / 1.085, 1.82 * 1.085));
+  EXPECT_EQ("136,309 (46,052 to 403,466)", FormatNumber(Number{.value = 136309, .n = 2, .low = 46052, .high = 403466}, 4));
+}
+
 }  // namespace
 }  // namespace backplane

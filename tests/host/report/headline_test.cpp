@@ -50,6 +50,13 @@ TEST(Headline, SaysWhereNothingIsShownToBeFaster) {
             Headline(Speeds({{1, 1000}, {2, 800}, {4, 700}, {8, 900}})));
 }
 
+TEST(Headline, OneFastSeedDoesNotHideASettingThatIsShownToBeFaster) {
+  // Of 4 x 1 one seed is left: by its mean it is the fastest, and its interval is wide.
+  std::vector<TrialData> trials = Speeds({{1, 1000}, {2, 1040}, {8, 900}, {16, 900}, {32, 900}});
+  trials.push_back(Trial(4, 1, 1043));
+  EXPECT_TRUE(Contains(Headline(trials), "2 x 1 is 1.04 ± ")) << Headline(trials);
+}
+
 TEST(Headline, OfTooFewSeedsNamesNoFastest) {
   EXPECT_TRUE(
       Contains(Headline(Speeds({{1, 1000}, {2, 1900}, {4, 3000}})), "Too few seeds to say which setting is the fastest"));
@@ -98,6 +105,22 @@ TEST(Headline, OfASweepIsTheBestPointAndWhoMayBeAsGood) {
             ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5)}, {}));
   EXPECT_EQ("runners=2 envs=1 has the best eval/return: 18; one seed a point: too few to tell it from others.",
             ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, {}));
+}
+
+TEST(Headline, TheBestIsWhatTheFileSelects) {
+  const auto select = [](nlohmann::json how) {
+    return ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 30, 5)}, {{"select", std::move(how)}});
+  };
+  EXPECT_TRUE(Contains(select({{"metric", "eval/return"}, {"direction", "minimize"}}), "runners=1 envs=1 has the best"));
+  EXPECT_TRUE(Contains(select({{"metric", "eval/return"}, {"direction", "maximize"}, {"where", "eval/return < 25"}}),
+                       "runners=2 envs=1 has the best"));
+}
+
+TEST(Headline, OneShortPointSilencesNoOther) {
+  EXPECT_EQ(
+      "runners=4 envs=1 has the best eval/return: 32.00 ± 1.96; every point with enough seeds is distinguishable "
+      "from it; too few seeds to tell it from runners=2 envs=1.",
+      ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 1), Returns(4, 30, 5)}, {}));
 }
 
 TEST(Headline, NothingStandsBeforeIt) {

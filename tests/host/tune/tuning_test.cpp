@@ -30,6 +30,9 @@ class MadeUpRuns : public TuningRuns {
     return 1000.0 * at.at(kThreads) / (2 + at.at(kEpochs));
   };
   std::function<double(const std::map<std::string, int>&)> score = [](const auto&) { return 100.0; };
+  std::function<bool(const std::map<std::string, int>&)> fails = [](const auto&) {
+    return false;
+  };  // two of its seeds, in the check
   // As a diagnosis would: epochs halved, batch doubled, threads up to 2.
   std::vector<std::string> proposed = {kEpochs, kBatch, kThreads};
   std::vector<double> noise = {0.99, 1.01, 1.0, 1.005};
@@ -65,6 +68,7 @@ class MadeUpRuns : public TuningRuns {
       scores.original.push_back(one * score(file));
       scores.tuned.push_back(one * score(With(kept)));
     }
+    if (fails(With(kept))) scores.tuned.resize(3);
     learned.push_back(std::to_string(kept.size()));
     return scores;
   }
@@ -233,6 +237,16 @@ TEST(Learning, TakesBackTheLastStepThatCanCostItUntilNothingIsLost) {
   EXPECT_FALSE(tuning.steps[1].kept);
   EXPECT_TRUE(tuning.steps[0].kept);
   EXPECT_TRUE(tuning.steps[4].kept) << "threads are not suspected";
+}
+
+TEST(Learning, SeedsThatDoNotComeToTheirEndAreWorse) {
+  MadeUpRuns runs;
+  runs.fails = [](const auto& at) { return at.at(kEpochs) < 2; };
+  Tuning tuning = TuneAll(&runs);
+  const LearningCheck check = CheckLearning(&runs, &tuning);
+  ASSERT_EQ(check.rounds.size(), 2u);
+  EXPECT_TRUE(check.rounds[0].learned.is_worse);
+  EXPECT_FALSE(check.rounds[1].learned.is_worse);
 }
 
 TEST(Learning, AfterTheLastStepIsTakenBackTheHeadroomIsThatBeforeIt) {
