@@ -49,7 +49,8 @@ Options::Options(const bp::Config& c)
   use_amp = amp == "true" ? Amp::kOn : amp == "false" ? Amp::kOff : Amp::kAuto;
   if (hidden.empty()) throw bp::ConfigError("hidden should have one layer or more, got none");
   if (vf_hidden.empty()) vf_hidden = hidden;
-  if (episodes_per_batch > 0 && c.Where("train_batch_size") != "default") {
+  // A saved configuration spells the default out.
+  if (episodes_per_batch > 0 && c.Where("train_batch_size") != "default" && train_batch_size != kDefaultTrainBatchSize) {
     throw bp::ConfigError("episodes_per_batch and train_batch_size both set the length of a rollout; keep one of them");
   }
   const auto needs_torch = [&](bool wanted, const char* option) {

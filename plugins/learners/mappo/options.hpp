@@ -19,6 +19,7 @@ struct Options {
   // Steps of every row in a rollout. Throws bp::ConfigError where episodes are asked for and the env has no time limit.
   uint64_t Horizon(uint64_t rows, int64_t max_episode_steps) const;
 
+  static constexpr int64_t kDefaultTrainBatchSize = 2048;  // as plugin.cpp declares it
   int64_t train_batch_size, episodes_per_batch, minibatch_size, num_minibatches, num_epochs, update_shards;
   double lr, gamma, lambda, clip, entropy_coeff, vf_coeff, grad_clip, vf_clip_param, huber_delta, reward_scale, kl_target;
   bool lr_linear, entropy_linear, central_critic, separate_grad_clip, vf_clip, value_norm, ortho_init;

@@ -115,6 +115,11 @@ TEST(Mappo, ARolloutCanBeAsLongAsSoManyEpisodes) {
   EXPECT_EQ(trial.Plan().u.rollout.horizon, 334u);
 }
 
+TEST(Mappo, ASavedConfigurationMaySpellTheDefaultOut) {
+  Trial trial(Settings{{"episodes_per_batch", "20"}, {"train_batch_size", "2048"}});
+  EXPECT_EQ(trial.Plan().u.rollout.horizon, 334u);
+}
+
 TEST(Mappo, RefusesWhatDoesNotFitTogether) {
   const auto error = [](const Settings& options, const AgentShape& shape = {}) { return Trial(options, shape).error(); };
   EXPECT_EQ(error({{"episodes_per_batch", "2"}, {"train_batch_size", "64"}}),
