@@ -29,7 +29,7 @@ struct Rule {
   // Id, settings and, where empty, the cause of the finding are filled in by Diagnose.
   RuleVerdict (*test)(const Case& c);
   bool sees_out_of_memory = false;  // also trials that ended for want of memory, which have no measures
-  bool is_of_times = false;         // what it says is void where the times are
+  bool holds_when_busy = false;     // what it says is not concluded from times, which other programs may void
 };
 
 // Groups by topic, each in a file of its own: findings_GROUP.cpp.

@@ -15,17 +15,9 @@ namespace {
 const std::vector<Rule>& Rules() {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
-    struct Group {
-      std::vector<Rule> (*rules)();
-      bool is_of_times;
-    };
-    for (const Group& group :
-         {Group{MachineRules, false}, Group{ScalingRules, true}, Group{PhaseRules, true}, Group{GpuRules, true},
-          Group{TargetRules, true}, Group{LearningRules, false}, Group{MeasurementRules, true}, Group{SpeedRules, true}}) {
-      for (Rule& rule : group.rules()) {
-        rule.is_of_times |= group.is_of_times;
-        all.push_back(std::move(rule));
-      }
+    for (std::vector<Rule> (*group)() :
+         {MachineRules, ScalingRules, PhaseRules, GpuRules, TargetRules, LearningRules, MeasurementRules, SpeedRules}) {
+      for (Rule& rule : group()) all.push_back(std::move(rule));
     }
     return all;
   }();
@@ -100,7 +92,7 @@ void VoidTimes(size_t busy, size_t cases, Diagnosis* diagnosis) {
       busy, cases, cases == 1 ? "setting" : "settings");
   const auto is_of_times = [](const Finding& finding) {
     return std::any_of(Rules().begin(), Rules().end(),
-                       [&](const Rule& rule) { return rule.info.id == finding.id && rule.is_of_times; });
+                       [&](const Rule& rule) { return rule.info.id == finding.id && !rule.holds_when_busy; });
   };
   for (Finding& finding : diagnosis->findings) {
     if (!is_of_times(finding)) continue;

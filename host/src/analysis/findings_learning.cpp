@@ -183,14 +183,17 @@ std::vector<Rule> LearningRules() {
         "to 20 % of the samples."},
        fmt::format("the return of at least {} iterations, floor_uniform/return, and train/kl or train/clip_fraction",
                    kLeastReturns),
-       UnstableLearning},
+       UnstableLearning,
+       /*sees_out_of_memory=*/false,
+       /*holds_when_busy=*/true},
       {{"out_of_memory", "a trial ended for want of memory, or an update had to be computed in smaller parts",
         "What is computed at once takes more memory than there is.",
         "rollout.num_envs_per_env_runner down, and what the options declare to help: smaller batches, smaller micro-batches",
         "None: it happened."},
        "how the trials ended",
        OutOfMemory,
-       true},
+       /*sees_out_of_memory=*/true,
+       /*holds_when_busy=*/true},
   };
 }
 

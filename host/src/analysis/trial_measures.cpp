@@ -177,7 +177,9 @@ void AddLastTenths(TrialData* trial) {
   for (const auto& [name, curve] : trial->curves) {
     if (IsSummedUpElsewhere(name)) continue;
     if (IsPeak(name)) {
-      const auto less = [](const CurvePoint& a, const CurvePoint& b) { return std::isnan(a.value) || a.value < b.value; };
+      const auto less = [](const CurvePoint& a, const CurvePoint& b) {
+        return !std::isnan(b.value) && (std::isnan(a.value) || a.value < b.value);
+      };
       trial->measures[name] = Reading(std::max_element(curve.begin(), curve.end(), less)->value);
       continue;
     }

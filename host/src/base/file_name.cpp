@@ -22,4 +22,9 @@ bool IsFileName(const std::string& text) {
   return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/' || c == '\\'; });
 }
 
+std::filesystem::path FolderName(const std::filesystem::path& typed) {
+  const std::filesystem::path normal = typed.lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
 }  // namespace backplane

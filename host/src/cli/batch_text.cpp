@@ -214,12 +214,22 @@ class BatchText {
 
 }  // namespace
 
+std::string PluginPathArguments(const FileArgs& input) {
+  std::string text;
+  for (const std::string& folder : input.plugin_path) text += " --plugin-path " + ShellArgument(folder);
+  return text;
+}
+
+std::string FileArguments(const FileArgs& input) {
+  std::string text = ShellArgument(input.file.string());
+  for (const std::string& set : input.set) text += " --set " + ShellArgument(set);
+  text += PluginPathArguments(input);
+  return input.preset.empty() ? text : text + " --preset " + ShellArgument(input.preset);
+}
+
 std::string SameCommand(const RunArgs& args) {
-  std::string text = args.typed_program + " run " + ShellArgument(args.input.file.string());
-  for (const std::string& set : args.input.set) text += " --set " + ShellArgument(set);
+  std::string text = args.typed_program + " run " + FileArguments(args.input);
   for (const std::string& sweep : args.sweep) text += " --sweep " + ShellArgument(sweep);
-  for (const std::string& folder : args.input.plugin_path) text += " --plugin-path " + ShellArgument(folder);
-  if (!args.input.preset.empty()) text += " --preset " + ShellArgument(args.input.preset);
   if (args.skip_invalid) text += " --skip-invalid";
   // These decide what a trial is granted, and --gpus even which trials there are.
   if (args.jobs) text += fmt::format(" --jobs {}", *args.jobs);

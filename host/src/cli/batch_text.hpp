@@ -12,6 +12,10 @@ namespace backplane {
 // What a file without a budget, such as a recommended one, can be started with.
 inline constexpr char kSomeBudget[] = "--set budget.iterations=100";
 
+// A file and what was typed with it, as arguments of a command; and the folders of plugins alone.
+std::string FileArguments(const FileArgs& input);
+std::string PluginPathArguments(const FileArgs& input);
+
 // The command as it can be typed again.
 std::string SameCommand(const RunArgs& args);
 

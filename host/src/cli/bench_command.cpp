@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/result_set.hpp"
+#include "base/file_name.hpp"
 #include "base/files.hpp"
 #include "base/format_count.hpp"
 #include "base/json_path.hpp"
@@ -146,8 +147,7 @@ void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet
 
 std::filesystem::path BenchFolder(const BenchArgs& args, const Experiment& experiment) {
   if (args.out.empty()) return std::filesystem::path("outputs") / (kBenchPrefix + experiment.name);
-  const std::filesystem::path out = args.out.lexically_normal();
-  return out.has_filename() ? out : out.parent_path();  // "results/" is "results": its file is results.yaml
+  return FolderName(args.out);  // its file stands beside it: results.yaml
 }
 
 // Empty: nothing is lost there. A bench replaces `file` and moves `out` away, so both have to be new or its own.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "base/file_name.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "base/shell_argument.hpp"
@@ -25,9 +26,7 @@ namespace {
 using nlohmann::json;
 
 std::filesystem::path TuneFolder(const TuneArgs& args, const Experiment& experiment) {
-  if (args.out.empty()) return std::filesystem::path("outputs") / (experiment.name + "_tune");
-  const std::filesystem::path out = args.out.lexically_normal();
-  return out.has_filename() ? out : out.parent_path();
+  return args.out.empty() ? std::filesystem::path("outputs") / (experiment.name + "_tune") : FolderName(args.out);
 }
 
 // "10m", "90s".
@@ -37,10 +36,7 @@ std::string TimeText(double seconds) {
 }
 
 std::string SameTune(const TuneArgs& args) {
-  std::string text = args.typed_program + " tune " + ShellArgument(args.input.file.string());
-  for (const std::string& set : args.input.set) text += " --set " + ShellArgument(set);
-  for (const std::string& folder : args.input.plugin_path) text += " --plugin-path " + ShellArgument(folder);
-  if (!args.input.preset.empty()) text += " --preset " + ShellArgument(args.input.preset);
+  std::string text = args.typed_program + " tune " + FileArguments(args.input);
   const TuneArgs defaults;
   if (!args.point.empty()) text += " --point " + ShellArgument(args.point);
   if (args.measure != defaults.measure) text += " --for " + ShellArgument(args.measure);
@@ -213,9 +209,8 @@ class TuneSession {
     fmt::print("\n{}{}{}", table, table.empty() ? "" : "\n", OutcomeText(tuning_, args_.measure, args_.budget_s));
     fmt::print("{}", check ? CheckText(*check) : "learning was not checked (--no-check)\n");
     if (!tuned.empty()) {
-      fmt::print("  file:   {}\n  next:   {} run {}", tuned.string(), args_.typed_program, ShellArgument(tuned.string()));
-      for (const std::string& folder : args_.input.plugin_path) fmt::print(" --plugin-path {}", ShellArgument(folder));
-      fmt::print("{}\n", BudgetArguments(experiment_.budget));
+      fmt::print("  file:   {}\n  next:   {} run {}{}{}\n", tuned.string(), args_.typed_program, ShellArgument(tuned.string()),
+                 PluginPathArguments(args_.input), BudgetArguments(experiment_.budget));
     }
     fmt::print("  all numbers: {}\n", record_.file.string());
     return kOk;

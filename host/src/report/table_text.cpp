@@ -29,8 +29,11 @@ std::set<Sample> SamplesOf(const Table& table, size_t index) {
   return samples;
 }
 
+// "3 seeds", "1 seed".
 std::string SampleText(const Sample& sample) {
-  return fmt::format("{}{}{}", sample.first, sample.second.empty() ? "" : " ", sample.second);
+  std::string of = sample.second;
+  if (sample.first == 1 && of.ends_with('s')) of.pop_back();
+  return fmt::format("{}{}{}", sample.first, of.empty() ? "" : " ", of);
 }
 
 TableColumnText MakeColumn(const Table& table, size_t index) {

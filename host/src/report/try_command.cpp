@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/file_name.hpp"
 #include "base/json_fields.hpp"
 #include "base/shell_argument.hpp"
 #include "report/finding_text.hpp"
@@ -58,10 +59,7 @@ bool GivesWay(const Fix& fix, const std::string& typed) {
   return of_also || place == fix.path || (!fix.point.empty() && place == fix.point + ":" + fix.path);
 }
 
-std::filesystem::path TryFolder(const std::filesystem::path& out) {
-  const std::filesystem::path normal = out.lexically_normal();  // "results/" is "results"
-  return (normal.has_filename() ? normal : normal.parent_path()).string() + "_try";
-}
+std::filesystem::path TryFolder(const std::filesystem::path& out) { return FolderName(out).string() + "_try"; }
 
 std::vector<std::string> SetsForAnotherFolder(const json& output, const std::string& folder) {
   std::vector<std::string> sets;

@@ -74,7 +74,7 @@ TEST(FinalTable, OnANarrowScreenTheLastColumnsGiveWay) {
   const std::string narrow = FormatScreenTable(table, 60);
   std::istringstream lines(narrow);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 62u) << narrow;  // ± has two bytes
-  EXPECT_THAT(narrow, HasSubstr("without time."));
+  EXPECT_THAT(narrow, HasSubstr("want of width: time."));
   EXPECT_THAT(FormatScreenTable(table, 50), HasSubstr("100.0 ± 5.0"));
 }
 
