@@ -72,7 +72,8 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
   // What the file selects, in its direction and under its conditions, is the best; without that the measure's own direction
   // says.
   const bool selects = !parts.spec.selections.empty();
-  std::optional<size_t> best = selects ? parts.choices[group].chosen.front() : std::nullopt;
+  std::optional<size_t> best;
+  if (selects) best = parts.choices[group].chosen.front();
   double best_value = 0;
   size_t rivals = 0;
   for (size_t i = 0; i < parts.points.size(); ++i) {

@@ -291,6 +291,12 @@ TEST(Findings, WhatTheBatchRefutesIsNotProposed) {
   EXPECT_THAT(named.effect, HasSubstr("; 1x1 of this batch has learner.options.num_epochs 5, and SPS 4000 instead of 1900"));
 }
 
+TEST(Findings, TwoSeedsOfANeighbourThatIsFasterRefuteNothing) {
+  // 2 % apart, a fifth faster: an interval of two seeds alone would reach from one to the other.
+  const Finding named = The("update_bound", HalfTheEpochs(2300).Seeded(2, 2, 0.02).Diagnose());
+  EXPECT_THAT(named.effect, HasSubstr("1x1 of this batch has learner.options.num_epochs 5, and SPS 2"));
+}
+
 TEST(Findings, NothingIsLeftToSayWhereTheBatchRefutesAll) {
   Batch b = HalfTheEpochs(1000);
   b.options() = {{"update_bound", "learner.options.num_epochs", -1, "integer", "[1,)"}};

@@ -138,6 +138,17 @@ TEST_F(ResultSetTest, WhatPluginsRecordIsTheMeanOfTheLastTenth) {
   EXPECT_EQ(2u, Trial().Find("train/loss")->n);
 }
 
+TEST_F(ResultSetTest, APeakIsTheLargestOfAllIterations) {
+  folder_.Plan("t1", "one", {});
+  Complete("t1");
+  std::string lines;
+  for (const double value : {5.0, 9.0, 4.0})
+    lines += nlohmann::json{{"iteration", 1}, {"metrics", {{"device/peak_mb", value}, {"speaker/loss", value}}}}.dump() + "\n";
+  folder_.WriteAttempt("t1", "metrics.jsonl", lines);
+  EXPECT_EQ(9, Trial().Find("device/peak_mb")->value);
+  EXPECT_EQ(4, Trial().Find("speaker/loss")->value);
+}
+
 TEST_F(ResultSetTest, CurvesHaveStepsAndTime) {
   folder_.Plan("t1", "one", {});
   Complete("t1");

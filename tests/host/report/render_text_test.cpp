@@ -5,6 +5,7 @@
 
 #include "base/text_columns.hpp"
 #include "report/document.hpp"
+#include "report/text_table.hpp"
 #include "sample_document.hpp"
 
 namespace backplane {
@@ -168,6 +169,12 @@ TEST(RenderText, NoRenderingDependsOnTheLocale) {
   const std::string actual = all();
   std::locale::global(before);
   EXPECT_EQ(expected, actual);
+}
+
+TEST(TextTable, OneSeedHasNoPlural) {
+  Table table{"t", "", {{"setting", "setting", "", ""}, {"sps", "steps/s", "", ""}}, {}, {}, {}};
+  table.rows = {{"1 x 1", Number{.value = 1000, .n = 1, .of = "seeds"}}};
+  EXPECT_NE(FormatTextTable(table, 80).find("n = 1 seed.\n"), std::string::npos) << FormatTextTable(table, 80);
 }
 
 TEST(FormatCell, WordsAsTheyAreAndNothingForWhatWasNotMeasured) {
