@@ -35,7 +35,7 @@ enum class ValueType {
   kFlapping,       // JSON: "3 in 60s", or 0
   kJson,           // any value
   kBase,           // read before everything else
-  kSweep,          // read by the sweep room
+  kSweep,          // read by the module sweep
   kPhases,         // the same
 };
 

@@ -1,4 +1,4 @@
-// The one exception of this room.
+// The one exception of this module.
 #pragma once
 
 #include <stdexcept>

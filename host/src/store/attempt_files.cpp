@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/files.hpp"
-#include "store/crc32c.hpp"
+#include "tf_events/crc32c.hpp"
 
 namespace backplane {
 

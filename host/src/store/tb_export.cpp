@@ -6,7 +6,7 @@
 #include "base/json_fields.hpp"
 #include "store/attempt_json.hpp"
 #include "store/metric_series.hpp"
-#include "store/tf_events.hpp"
+#include "tf_events/tf_events.hpp"
 
 namespace backplane {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
-#include "store/crc32c.hpp"
+#include "tf_events/crc32c.hpp"
 #include "trial/checkpoint.hpp"
 
 namespace backplane {

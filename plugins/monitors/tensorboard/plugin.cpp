@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "backplane/monitor.hpp"
-#include "store/tf_events.hpp"
+#include "tf_events/tf_events.hpp"
 
 namespace backplane::tensorboard {
 

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "store/tf_events.hpp"
+#include "tf_events/tf_events.hpp"
 #include "support/batch_fixture.hpp"
 
 namespace backplane {

@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "event_host.hpp"
-#include "store/tf_events.hpp"
+#include "tf_events/tf_events.hpp"
 
 namespace backplane::test_support {
 namespace {

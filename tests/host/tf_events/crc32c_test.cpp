@@ -1,4 +1,4 @@
-#include "store/crc32c.hpp"
+#include "tf_events/crc32c.hpp"
 
 #include <gtest/gtest.h>
 

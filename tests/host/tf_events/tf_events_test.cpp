@@ -1,5 +1,5 @@
 // The bytes of TensorBoard's event files, beside known ones: no TensorBoard is needed to see that they are right.
-#include "store/tf_events.hpp"
+#include "tf_events/tf_events.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
-#include "store/tf_events.hpp"
+#include "tf_events/tf_events.hpp"
 
 #include <bit>
 #include <cstdio>
 #include <stdexcept>
 
-#include "store/crc32c.hpp"
+#include "tf_events/crc32c.hpp"
 
 namespace backplane {
 namespace {

@@ -1,0 +1,10 @@
+# backplane_add_module(<name> SOURCES ... [LIBS ...]): a static library of the host, included as "<name>/file.hpp". What stands in host/libs
+# knows nothing of host/src.
+function(backplane_add_module name)
+  cmake_parse_arguments(M "" "" "SOURCES;LIBS" ${ARGN})
+  add_library(backplane_${name} STATIC ${M_SOURCES})
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH folder)
+  target_include_directories(backplane_${name} PUBLIC ${folder})
+  target_link_libraries(backplane_${name} PUBLIC backplane::sdk ${M_LIBS} PRIVATE backplane_flags)
+  backplane_precompile(backplane_${name})
+endfunction()
