@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Every relative link of every Markdown page of the tree leads somewhere: to a file or folder, and to a heading where it names one.
+Every page can be reached from README.md.
 
 usage: links_test.py [-v]
 
 Links to the web are not followed. A heading's anchor is the one that GitHub makes.
 """
+import contextlib
 import pathlib
 import re
 import tempfile
@@ -74,10 +76,43 @@ def broken(root):
                 yield shown, target, "it has no such heading"
 
 
+def unreached(root):
+    """Pages to which no links lead from README.md. A link to a folder leads to the pages in it."""
+    missing, follow = set(pages(root)), [root / "README.md"]
+    while follow:
+        page = follow.pop()
+        if page not in missing:
+            continue
+        missing.remove(page)
+        for target in targets(page.read_text(encoding="utf-8")):
+            path = (page.parent / urllib.parse.unquote(target.partition("#")[0])).resolve()
+            follow += path.glob("*.md") if path.is_dir() else [path]
+    return sorted(str(page.relative_to(root)) for page in missing)
+
+
+@contextlib.contextmanager
+def tree(files):
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder).resolve() / "tree"
+        for name, text in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        yield root
+
+
 class Links(unittest.TestCase):
     def test_every_link_of_the_tree_leads_somewhere(self):
         self.assertGreater(len(list(pages(ROOT))), 40)
         self.assertEqual([], [f"{page}: ({target}): {why}" for page, target, why in broken(ROOT)])
+
+    def test_every_page_is_reached_from_the_readme(self):
+        self.assertEqual([], unreached(ROOT))
+
+    def test_a_page_to_which_nothing_leads_is_found(self):
+        files = {"README.md": "[a](docs/a.md#x) [b](docs/all)", "docs/a.md": "[up](../README.md)", "docs/all/b.md": "[c](../c.md)",
+                 "docs/c.md": "", "docs/lost.md": "[other](lost_too.md)", "docs/lost_too.md": "[a](a.md)"}
+        with tree(files) as root:
+            self.assertEqual(["docs/lost.md", "docs/lost_too.md"], unreached(root))
 
     # The anchors are those that GitHub gives these headings.
     def test_anchors_are_those_of_github(self):
@@ -103,11 +138,7 @@ class Links(unittest.TestCase):
             "docs/p.png": b"\x89PNG", "build/x": "", "build/page.md": "[ignored](nowhere)", ".venv/page.md": "[ignored](nowhere)",
             "../x.md": "",
         }
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder).resolve() / "tree"
-            for name, text in files.items():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        with tree(files) as root:
             self.assertEqual({("README.md", "docs/missing.md"), ("README.md", "docs/q.png"), ("docs/a.md", "b.md"),
                               ("docs/a.md", "#two"), ("docs/a.md", "../../x.md"), ("docs/a.md", "../build/x"),
                               ("docs/a.md", "p.png#x"), ("docs/a.md", "c.md"), ("docs/a.md", "/docs/a.md")},
