@@ -17,12 +17,12 @@
 
 #include "rollout/action_check.hpp"
 #include "rollout/candidate_scores.hpp"
-#include "rollout/hands.hpp"
 #include "rollout/instance.hpp"
 #include "rollout/job_queue.hpp"
 #include "rollout/joint_run.hpp"
 #include "rollout/phases.hpp"
 #include "rollout/pool.hpp"
+#include "rollout/row_sharing.hpp"
 #include "rollout/rows.hpp"
 #include "rollout/slot_buffers.hpp"
 
@@ -65,17 +65,17 @@ class CandidateScorer {
   bool ScoreInWaves(std::vector<PhaseClock>& clocks);
   void PlayFromQueue(unsigned runner, PhaseClock& clock);
   void PlayWave(unsigned runner, uint64_t first, uint64_t end, PhaseClock& clock);
-  void PlayOn(Hand& hand, PhaseClock& clock);
-  void Step(Hand& hand, PhaseClock& clock, bool watched = false);
-  void StepInFirstScore(Hand& hand, PhaseClock& clock);
+  void PlayOn(RunnerRows& mine, PhaseClock& clock);
+  void Step(RunnerRows& mine, PhaseClock& clock, bool watched = false);
+  void StepInFirstScore(RunnerRows& mine, PhaseClock& clock);
   void Act(const RowRange& rows, bool watched = false);
   void StepEnv(const RowRange& rows, bool watched = false);
   void CheckActions(const RowRange& rows);
   void AddObservation(uint64_t row);
   bool Keep(uint64_t row);
-  bool HasRoom(const Hand& hand) const;
-  void TakeJobs(Hand& hand, PhaseClock& clock);
-  void NextJobs(Hand& hand);
+  bool HasRoom(const RunnerRows& mine) const;
+  void TakeJobs(RunnerRows& mine, PhaseClock& clock);
+  void NextJobs(RunnerRows& mine);
   void Begin(uint64_t row, uint64_t job);
   void End(uint64_t row);
   // candidate_scorer_non_finite.cpp
@@ -106,11 +106,11 @@ class CandidateScorer {
   int64_t limit_ = 0;
 
   JobQueue queue_;
-  Hands hands_;
+  RowSharing sharing_;
   JointRun run_;
   ActionCheck actions_;
   WatchGate gate_;
-  std::atomic<uint64_t> steps_before_{0};  // of the first Score, by all hands
+  std::atomic<uint64_t> steps_before_{0};  // of the first Score, by all runners
   PoolUse use_;
   std::atomic<uint64_t> next_chunk_{0};  // of a wave
   std::vector<Player> players_;          // [rows]

@@ -185,7 +185,7 @@ bp_delivery Collector::Delivery() {
   return delivery;
 }
 
-void Collector::LetGo() {
+void Collector::ReleaseEnv() {
   buffers_.Release();
   started_ = false;
 }

@@ -58,7 +58,7 @@ class Collector {
   ChannelBuffer* Buffer(const std::string& name) { return buffers_.Find(name); }  // NULL: no such channel
 
   // The env's rows serve something else from now on: the episodes under way are lost, the next Collect binds and starts anew.
-  void LetGo();
+  void ReleaseEnv();
   bool started() const { return started_; }  // there are episodes under way
 
   // Goes on counting where another collector stopped, with new episodes in every row.

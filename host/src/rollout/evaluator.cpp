@@ -58,7 +58,7 @@ void Evaluator::FindActions() {
   }
 }
 
-bool Evaluator::KnowsUniform() const {
+bool Evaluator::HasUniformActions() const {
   return std::all_of(actions_.begin(), actions_.end(), [](const ActionChannel& a) { return a.space.has_value(); });
 }
 

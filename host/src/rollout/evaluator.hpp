@@ -46,7 +46,7 @@ class Evaluator {
   void OnEveryState(std::function<void()> look) { look_ = std::move(look); }
   // False if an action channel is neither a float32 BOX nor one int32 DISCRETE: then there are no uniform actions, and zero is
   // zero bytes.
-  bool KnowsUniform() const;
+  bool HasUniformActions() const;
 
  private:
   struct ActionChannel {

@@ -78,7 +78,7 @@ class PhaseClock {
     tls_running_clock = nullptr;
   }
   // As if it had timed nothing so far; the running phase goes on. By its own thread, or while that rests.
-  void Forget();
+  void Reset();
   // Each span that ends is added to `trace` too, which outlives its use; NULL: no longer. While the thread rests, or by itself.
   void TraceInto(PhaseTrace* trace) { trace_ = trace; }
   bool running() const { return Get(running_); }    // [any]
@@ -97,7 +97,7 @@ class PhaseClock {
   static constexpr int64_t kCpuEveryNs = 1'000'000;
   int64_t cpu_ns(Phase phase) const { return cpu_ns_[static_cast<size_t>(phase)]; }
   int64_t cpu_wall_ns(Phase phase) const { return cpu_wall_ns_[static_cast<size_t>(phase)]; }  // how long those spans took
-  // Since its first span, or since Forget, how long the thread was ready to run and no core was free. Absent where the kernel
+  // Since its first span, or since Reset, how long the thread was ready to run and no core was free. Absent where the kernel
   // does not say.
   std::optional<int64_t> RunQueueWaitNs() const;
 

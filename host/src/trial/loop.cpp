@@ -155,7 +155,7 @@ void TrialLoop::Rollout(const bp_request& request) {
     return;
   }
   collect_ns_ = SinceIterationStart();
-  SettleProcess(Suspects());  // what is found after this is the learner's
+  RestoreProcessState(Suspects());  // what is found after this is the learner's
   RecordUse(collector_.use());
   iteration_steps_ = request.u.rollout.horizon * parts_.env.rows();
   env_steps_ += iteration_steps_;
@@ -206,7 +206,7 @@ void TrialLoop::Tick(const bp_request& request) {
   Consume(delivery);
   if (const int64_t duration_ns = NowNs() - start_ns; duration_ns > kLongTickNs)
     NoteLongTick(phase, static_cast<double>(duration_ns) * 1e-9, &long_ticks_);
-  if (!open_) Settle(parts_.learner.id());  // else once, at the iteration's end
+  if (!open_) RestoreState(parts_.learner.id());  // else once, at the iteration's end
 }
 
 // Told to stop, or out of time, where no request comes in which that is looked at. An iteration that ticks has a while to come
@@ -251,7 +251,7 @@ void TrialLoop::Consume(const bp_delivery& delivery) {
 void TrialLoop::CloseIteration() {
   if (!open_ && unwritten_.is_null()) return;
   const PhaseSpan span(clocks_[0], Phase::kMonitor);
-  Settle(parts_.learner.id());
+  RestoreState(parts_.learner.id());
   if (open_) CountIteration();
   const auto& evaluation = parts_.spec.experiment.evaluation;
   if (parts_.evaluation_env != nullptr && evaluation.every_iterations > 0 && iterations_ > 0 &&
@@ -292,7 +292,7 @@ void TrialLoop::AddSpeed(double seconds) {
 // From here on is measured what shares of the time tell of, too; the other threads rest between two requests.
 void TrialLoop::EndWarmUp() {
   warm_up_ = WarmUp{env_steps_, TrialSeconds(), feed_ ? feed_->epochs() : 0};
-  for (PhaseClock& clock : clocks_) clock.Forget();
+  for (PhaseClock& clock : clocks_) clock.Reset();
   clocks_start_ns_ = NowNs();
 }
 
@@ -349,7 +349,7 @@ void TrialLoop::WarnOfLiveNames(const nlohmann::json& line) {
   names.insert(names.end(), {"return", "ep/length"});
   for (const bp_channel* channel : parts_.env.channels())
     if (IsEpisodeInfo(*channel)) names.push_back(channel->name);
-  if (feed_ && feed_->JudgesUnseen() && parts_.evaluation_env != nullptr) names.push_back("eval/loss");
+  if (feed_ && feed_->HasHeldOutLoss() && parts_.evaluation_env != nullptr) names.push_back("eval/loss");
   const auto place = parts_.spec.origin.find("output.live");
   const auto unknown = UnknownLive(parts_.spec.experiment.live, std::move(names), parts_.evaluation_env != nullptr,
                                    place == parts_.spec.origin.end() ? "" : place->second);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "data/feed.hpp"
+#include "data/data_loader.hpp"
 #include "record/long_ticks.hpp"
 #include "rollout/candidate_scorer.hpp"
 #include "rollout/collector.hpp"
@@ -91,7 +91,7 @@ class TrialLoop {
   void RecordUse(const PoolUse& use);
   void RecordEpisodes(const std::vector<Episode>& episodes, const std::vector<std::string>& info_names);
   void Data(const bp_request& request);
-  DataFeed& Feed();
+  DataLoader& Feed();
   void RecordFeed();
   bp_limits LimitsNow();
   void Tick(const bp_request& request);
@@ -131,7 +131,7 @@ class TrialLoop {
   EpisodeWindow window_;
   MetricsFile metrics_file_;
   std::vector<MetricsPart> metrics_before_;  // of the attempts that this one goes on from
-  std::unique_ptr<DataFeed> feed_;           // from the first DATA request on
+  std::unique_ptr<DataLoader> feed_;         // from the first DATA request on
   int32_t epoch_metric_ = -1, micro_batch_metric_ = -1, oom_metric_ = -1, first_oom_metric_ = -1;
   int32_t device_live_metric_ = -1, device_peak_metric_ = -1, device_reserved_metric_ = -1;  // where the learner tells
   size_t shrinks_told_ = 0;

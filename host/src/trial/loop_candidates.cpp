@@ -9,7 +9,7 @@ CandidateScorer& TrialLoop::Scorer() {
         std::make_unique<CandidateScorer>(parts_.env, parts_.learner, parts_.threads.collectors(), parts_.chunk_rows,
                                           parts_.spec.experiment.seed, parts_.cancelled, [this] { parts_.status.Beat(); });
   if (!scorer_has_env_) {
-    collector_.LetGo();
+    collector_.ReleaseEnv();
     scorer_->Bind();
     scorer_has_env_ = true;
   }
@@ -27,7 +27,7 @@ void TrialLoop::Candidates(const bp_request& request) {
     return;
   }
   collect_ns_ = SinceIterationStart();
-  SettleProcess(Suspects());
+  RestoreProcessState(Suspects());
   RecordUse(scorer.use());
   iteration_steps_ = scorer.env_steps();
   env_steps_ += iteration_steps_;

@@ -8,17 +8,17 @@ namespace backplane {
 
 // One group of a data set: an iteration and an update.
 void TrialLoop::Data(const bp_request& request) {
-  DataFeed& feed = Feed();
+  DataLoader& feed = Feed();
   open_ = true;
   iteration_start_ns_ = NowNs();
   parts_.status.SetPhase("data");
   PhaseSpan span(clocks_[0], Phase::kEnvStep);
-  const bool served = feed.Serve(request, OpenIteration(), env_steps_, [&] {
+  const bool served = feed.DeliverGroup(request, OpenIteration(), env_steps_, [&] {
     collect_ns_ = SinceIterationStart();
     clocks_[0].Switch(Phase::kUpdateBackward);
     parts_.status.SetPhase("update");
   });
-  Settle(Suspects());
+  RestoreState(Suspects());
   RecordFeed();
   if (!served) {
     open_ = false;
@@ -26,29 +26,29 @@ void TrialLoop::Data(const bp_request& request) {
     return;
   }
   begun_ = true;
-  iteration_steps_ = feed.served();
+  iteration_steps_ = feed.group_items();
   env_steps_ += iteration_steps_;
 }
 
-DataFeed& TrialLoop::Feed() {
+DataLoader& TrialLoop::Feed() {
   if (feed_) return *feed_;
   if (SourceOf(parts_.env) == nullptr)
     throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(),
                        "asks for data, and " + parts_.env.id() + " is no data set (it does not offer " BP_ENV_SOURCE_1 ")");
   const Experiment& experiment = parts_.spec.experiment;
-  feed_ = std::make_unique<DataFeed>(parts_.env, parts_.learner,
-                                     FeedOptions{experiment.seed, experiment.resources.device_memory_bytes.value_or(0),
-                                                 experiment.on_failure.device_oom.action == FailureAction::kShrink},
-                                     [this] {
-                                       parts_.status.Beat();
-                                       return parts_.cancelled.load(std::memory_order_relaxed);
-                                     });
+  feed_ = std::make_unique<DataLoader>(parts_.env, parts_.learner,
+                                       DataLoaderOptions{experiment.seed, experiment.resources.device_memory_bytes.value_or(0),
+                                                         experiment.on_failure.device_oom.action == FailureAction::kShrink},
+                                       [this] {
+                                         parts_.status.Beat();
+                                         return parts_.cancelled.load(std::memory_order_relaxed);
+                                       });
   epoch_metric_ = parts_.metrics.Add(false, {"data/epoch", "", "epochs read so far", 0});
   micro_batch_metric_ = parts_.metrics.Add(false, {"data/micro_batch", "items", "items the learner works on at once", 0});
   oom_metric_ =
       parts_.metrics.Add(false, {"data/oom_count", "", "times an update did not fit and was done in smaller parts", -1});
   first_oom_metric_ = parts_.metrics.Add(false, {"data/first_oom", "", "the iteration in which it was so first", 0});
-  if (TellsDeviceUse(parts_.learner)) {
+  if (ReportsDeviceUse(parts_.learner)) {
     device_live_metric_ = parts_.metrics.Add(
         true, {"device/live_mb", "MiB", "memory of the learner's device in use after a micro-batch, mean", -1});
     device_peak_metric_ = parts_.metrics.Add(true, {"device/peak_mb", "MiB", "at most, in this iteration", -1});

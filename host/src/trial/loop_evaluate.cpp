@@ -21,7 +21,7 @@ void TrialLoop::Evaluate() {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(clocks_[0], Phase::kEval);
   evaluation_ = ToJson(OwnEvaluator().Play(Policy::kLearner, clocks_));
-  SettleProcess(Suspects());
+  RestoreProcessState(Suspects());
   evaluated_at_ = iterations_;
   if (!feed_) return;
   const std::optional<HeldOut> held_out = feed_->HeldOutLoss(*parts_.evaluation_env, parts_.evaluation_env->rows());
@@ -47,7 +47,7 @@ void TrialLoop::EvaluateAtEnd() {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(clocks_[0], Phase::kEval);
   floor_zero_ = ToJson(OwnEvaluator().Play(Policy::kZero, clocks_));
-  if (OwnEvaluator().KnowsUniform()) floor_uniform_ = ToJson(OwnEvaluator().Play(Policy::kUniform, clocks_));
+  if (OwnEvaluator().HasUniformActions()) floor_uniform_ = ToJson(OwnEvaluator().Play(Policy::kUniform, clocks_));
 }
 
 }  // namespace backplane
