@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
-#include "rollout/flags.hpp"
 #include "rollout/readable.hpp"
 
 namespace backplane {
@@ -14,9 +12,6 @@ namespace {
 
 constexpr uint64_t kMaxJobs = uint64_t{1} << 32;
 constexpr int64_t kBeatNs = 100'000;
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-
-bool EnvCuts(const EnvInstance& env) { return (env.flags() & BP_FLAG_OWNS_TIME_LIMIT) != 0; }
 
 std::vector<std::string> InfoNames(const EnvInstance& env) {
   std::vector<std::string> names;
@@ -48,7 +43,7 @@ void CandidateScorer::Check(const bp_request& request, const EnvInstance& env, c
   if (!IsReadable(asked.seeds, asked.candidates * asked.episodes_each * sizeof(uint64_t)))
     refuse(BP_E_INTERNAL,
            fmt::format("wanted {} seeds, found memory that cannot be read", asked.candidates * asked.episodes_each));
-  if (asked.max_steps == 0 && env.spec().max_episode_steps == 0 && !EnvCuts(env))
+  if (asked.max_steps == 0 && env.spec().max_episode_steps == 0 && (env.flags() & BP_FLAG_OWNS_TIME_LIMIT) == 0)
     refuse(BP_E_UNSUPPORTED,
            fmt::format("wanted a limit on the steps of an episode, found max_steps = 0 and none in {}: it might never end",
                        env.id()));
@@ -65,15 +60,11 @@ CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Run
       beat_(std::move(beat)),
       row_exact_(learner.row_exact()),
       wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0),
-      env_cuts_(EnvCuts(env)),
       slot_(env, learner, [](const bp_channel&) { return false; }),
       obs_(*slot_.OfRole(BP_ROLE_OBS)),
       state_(slot_.OfRole(BP_ROLE_STATE)),
-      reward_(slot_.OfRole(BP_ROLE_REWARD)->at<float>(0, 0)),
-      terminated_(slot_.OfRole(BP_ROLE_TERMINATED)->at<uint8_t>(0, 0)),
-      truncated_(env_cuts_ ? slot_.OfRole(BP_ROLE_TRUNCATED)->at<uint8_t>(0, 0) : nullptr),
-      rewards_per_row_(env.Lead(*env.FindRole(BP_ROLE_REWARD)) / env.rows()),
       obs_per_row_(env.Lead(*env.FindRole(BP_ROLE_OBS)) / env.rows()),
+      tracker_(env, slot_),
       info_names_(InfoNames(env)),
       sharing_(env.rows(), runners.threads),
       gate_(runners.threads),
@@ -93,8 +84,7 @@ void CandidateScorer::Start(const bp_request& request) {
   jobs_ = candidates_ * episodes_each_;
   in_flight_ = asked.chunk > 0 ? std::min(asked.chunk, candidates_) : candidates_;  // UINT64_MAX is no limit, too
   seeds_ = asked.seeds;
-  limit_ = env_.spec().max_episode_steps > 0 && !env_cuts_ ? env_.spec().max_episode_steps : kNoLimit;
-  if (asked.max_steps > 0) limit_ = static_cast<int64_t>(std::min<uint64_t>(asked.max_steps, static_cast<uint64_t>(limit_)));
+  tracker_.LimitTo(asked.max_steps);
   scores_.Start(candidates_, episodes_each_);
   std::fill(candidate_.begin(), candidate_.end(), -1);
 }
@@ -223,7 +213,7 @@ void CandidateScorer::Step(RunnerRows& mine, PhaseClock& clock, bool watched) {
     for (const uint64_t row : mine.playing) AddObservation(row);
   for (const RowRange& run : mine.runs) StepEnv(run, watched);
   bool ended = false;
-  for (const uint64_t row : mine.playing) ended |= Keep(row);
+  for (const RowRange& run : mine.runs) ended |= Track(run);
   if (ended) {
     clock.Switch(Phase::kEnvReset);
     NextJobs(mine);
@@ -259,18 +249,12 @@ void CandidateScorer::AddObservation(uint64_t row) {
   for (uint64_t i = row * obs_per_row_; i < (row + 1) * obs_per_row_; ++i) scores_.Observe(job, obs_.at<float>(0, i));
 }
 
-// True if the row's job has ended. Sums in the order of time, and of agents within a step.
-bool CandidateScorer::Keep(uint64_t row) {
-  Player& player = players_[row];
-  for (uint64_t a = 0; a < rewards_per_row_; ++a) player.fitness += reward_[row * rewards_per_row_ + a];
-  ++player.length;
-  if (!std::isfinite(player.fitness)) [[unlikely]]
-    RefuseReward(row);
-  const uint8_t terminated = terminated_[row], cut = env_cuts_ ? truncated_[row] : 0;
-  if ((terminated | cut) > 1) [[unlikely]]
-    RefuseFlag(env_, row, terminated, cut, "with " + StepOf(player.job, player.length));
-  player.ended = terminated != 0 || cut != 0 || player.length >= limit_;
-  return player.ended;
+// True if a row's job has ended.
+bool CandidateScorer::Track(const RowRange& rows) {
+  const EpisodeTracker::Seen seen = tracker_.Add(players_.data(), rows.begin, rows.end);
+  if (seen.not_finite || seen.flags > 1) [[unlikely]]
+    RefuseStep(rows);
+  return seen.flags != 0;
 }
 
 // A runner that got rows of another one may have more than it is to play side by side; the rest stay free. No job is left
@@ -297,7 +281,7 @@ void CandidateScorer::TakeJobs(RunnerRows& mine, PhaseClock& clock) {
 void CandidateScorer::NextJobs(RunnerRows& mine) {
   bool freed = false;
   for (uint64_t& row : mine.playing) {
-    if (!players_[row].ended) continue;
+    if (!tracker_.ended(row)) continue;
     End(row);
     if (const std::optional<uint64_t> job = row_exact_ ? queue_.Take() : std::nullopt) {
       Begin(row, *job);
@@ -323,7 +307,7 @@ void CandidateScorer::Begin(uint64_t row, uint64_t job) {
 
 void CandidateScorer::End(uint64_t row) {
   const Player& player = players_[row];
-  scores_.End(player.job, player.fitness, player.length);
+  scores_.End(player.job, player.episode_return, player.episode_length);
   for (size_t i = 0; i < infos_.size(); ++i) scores_.infos(player.job)[i] = infos_[i]->Number(0, row);
   if (row_exact_ && queue_.Finish(player.job)) sharing_.Wake();
 }

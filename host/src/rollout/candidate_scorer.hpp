@@ -25,6 +25,7 @@
 #include "rollout/row_sharing.hpp"
 #include "rollout/rows.hpp"
 #include "rollout/slot_buffers.hpp"
+#include "rollout/slot_tracker.hpp"
 
 namespace backplane {
 
@@ -55,10 +56,9 @@ class CandidateScorer {
  private:
   // On a cache line of its own, as neighbouring rows may be played by different threads.
   struct alignas(64) Player {
-    double fitness = 0;
-    int64_t length = 0;
+    double episode_return = 0;
+    int64_t episode_length = 0;
     uint64_t job = 0;
-    bool ended = false;
   };
 
   void Start(const bp_request& request);
@@ -72,7 +72,7 @@ class CandidateScorer {
   void StepEnv(const RowRange& rows, bool watched = false);
   void CheckActions(const RowRange& rows);
   void AddObservation(uint64_t row);
-  bool Keep(uint64_t row);
+  bool Track(const RowRange& rows);
   bool HasRoom(const RunnerRows& mine) const;
   void TakeJobs(RunnerRows& mine, PhaseClock& clock);
   void NextJobs(RunnerRows& mine);
@@ -80,6 +80,7 @@ class CandidateScorer {
   void End(uint64_t row);
   // candidate_scorer_non_finite.cpp
   std::string StepOf(uint64_t job, int64_t step) const;  // "candidate 2 at step 3 of its episode 0"
+  [[noreturn]] void RefuseStep(const RowRange& rows);
   [[noreturn]] void RefuseReward(uint64_t row);
   [[noreturn]] void RefuseAction(const RowRange& rows);
   std::optional<std::string> ReplayForNonFinite(uint64_t row, uint64_t job, int64_t steps, int64_t* out_step);
@@ -90,20 +91,18 @@ class CandidateScorer {
   const uint64_t chunk_rows_, seed_;
   const std::atomic<bool>& cancelled_;
   std::function<void()> beat_;
-  const bool row_exact_, wants_moments_, env_cuts_;
+  const bool row_exact_, wants_moments_;
 
   SlotBuffers slot_;
   ChannelBuffer &obs_, *state_;
-  const float* reward_;
-  const uint8_t *terminated_, *truncated_;
-  uint64_t rewards_per_row_, obs_per_row_, state_per_row_ = 0;
+  uint64_t obs_per_row_, state_per_row_ = 0;
+  SlotTracker tracker_;
   const std::vector<std::string> info_names_;
   std::vector<ChannelBuffer*> infos_;  // [info_names_]
 
   // Of the request.
   uint64_t candidates_ = 0, episodes_each_ = 1, jobs_ = 0, in_flight_ = 0;
   const uint64_t* seeds_ = nullptr;
-  int64_t limit_ = 0;
 
   JobQueue queue_;
   RowSharing sharing_;
