@@ -1,4 +1,4 @@
-// The closed set of phases and their exclusive time per thread. Plugins may not add names, so any two runs compare.
+// The closed set of phases (backplane/phases.h) and their exclusive time per thread.
 #pragma once
 
 #include <sys/types.h>
@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "backplane/phases.h"
 #include "rollout/clocks.hpp"
 
 namespace backplane {
@@ -34,8 +35,9 @@ enum class Phase : uint8_t {
 };
 inline constexpr size_t kPhaseCount = static_cast<size_t>(Phase::kCount);
 inline constexpr std::array<std::string_view, kPhaseCount> kPhaseNames = {
-    "env_step",        "env_reset",    "obs_transfer", "infer", "act_transfer", "batch_build", "update_forward",
-    "update_backward", "update_optim", "sync",         "eval",  "checkpoint",   "monitor",     "idle"};
+    BP_PHASE_ENV_STEP,    BP_PHASE_ENV_RESET,      BP_PHASE_OBS_TRANSFER,    BP_PHASE_INFER,        BP_PHASE_ACT_TRANSFER,
+    BP_PHASE_BATCH_BUILD, BP_PHASE_UPDATE_FORWARD, BP_PHASE_UPDATE_BACKWARD, BP_PHASE_UPDATE_OPTIM, BP_PHASE_SYNC,
+    BP_PHASE_EVAL,        BP_PHASE_CHECKPOINT,     BP_PHASE_MONITOR,         BP_PHASE_IDLE};
 
 inline std::optional<Phase> FindPhase(std::string_view name) {
   for (size_t i = 0; i < kPhaseCount; ++i)
