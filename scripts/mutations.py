@@ -107,12 +107,13 @@ BY_HAND = [
     ("seq2seq", SEQ2SEQ + "processors.cpp", "length == options.max_length - 1", "length == options.max_length"),
     ("seq2seq", SEQ2SEQ + "micro_batch.cpp", "length == 1 || first != config.eos_token_id", "true"),
 
-    ("rollout", ROLLOUT + "books.cpp", "length >= time_limit", "length > time_limit"),
-    ("rollout", ROLLOUT + "books.cpp", "source->row(t + 1, r * lead)", "source->row(t, r * lead)"),
+    ("rollout", ROLLOUT + "episode_tracker.hpp", "truncated[i] = length >= limit;", "truncated[i] = length > limit;"),
+    ("rollout", ROLLOUT + "episode_tracker.hpp", "++row[i].episode_length", "row[i].episode_length"),
+    ("rollout", ROLLOUT + "chunk_recorder.cpp", "source->row(t + 1, r * lead)", "source->row(t, r * lead)"),
     ("rollout", ROLLOUT + "collector.cpp", "policy_steps_ += horizon;", ";"),
     ("rollout", ROLLOUT + "moments.hpp", "m2[i] += d * (x[i] - mean[i]);", "m2[i] += d * d;"),
     ("rollout", ROLLOUT + "moments.hpp", "d * d * count * weight", "d * d * weight"),
-    ("rollout", ROLLOUT + "candidate_scorer.cpp", "player.length >= limit_", "player.length > limit_"),
+    ("rollout", ROLLOUT + "slot_tracker.cpp", "std::min(limit_of_env_, asked)", "limit_of_env_"),
     ("rollout", ROLLOUT + "candidate_scorer.cpp", "static_cast<int32_t>(job / episodes_each_)", "static_cast<int32_t>(job % episodes_each_)"),
     ("rollout", ROLLOUT + "evaluator.cpp", "first_episode_ * lead + i", "i"),
 

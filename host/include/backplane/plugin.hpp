@@ -13,6 +13,7 @@
 
 #include "backplane/host.h"
 #include "backplane/module.h"
+#include "backplane/phases.h"  // for PhaseScope
 
 namespace bp {
 

@@ -1,4 +1,4 @@
-#include "data/feed.hpp"
+#include "data/data_loader.hpp"
 
 #include <fmt/format.h>
 
@@ -22,16 +22,17 @@ uint64_t LeastItems(const bp_request& request) {
 
 }  // namespace
 
-DataFeed::DataFeed(EnvInstance& env, LearnerInstance& learner, FeedOptions options, std::function<bool()> between)
+DataLoader::DataLoader(EnvInstance& env, LearnerInstance& learner, DataLoaderOptions options,
+                       std::function<bool()> stop_requested)
     : env_(env),
       learner_(learner),
       options_(options),
-      between_(std::move(between)),
+      stop_requested_(std::move(stop_requested)),
       group_(env),
       items_(ItemsOf(env)),
       micro_batch_max_(kNoLimit) {}
 
-void DataFeed::Prepare(const bp_request& request) {
+void DataLoader::Prepare(const bp_request& request) {
   const auto& data = request.u.data;
   if (data.group_rows == 0 || data.group_rows > kMaxItems)
     throw TrialFailure(BP_E_INTERNAL, learner_.id(),
@@ -41,11 +42,12 @@ void DataFeed::Prepare(const bp_request& request) {
                        fmt::format("asks for groups of {} items and leaves out short ones, and the data has {} items",
                                    data.group_rows, items_));
   if (data.micro_batch == 0 && micro_batch_max_ == kNoLimit)
-    micro_batch_max_ = LargestMicroBatch(env_, learner_, data.group_rows, options_.device_bytes, between_);
+    micro_batch_max_ = LargestMicroBatch(env_, learner_, data.group_rows, options_.device_bytes, stop_requested_);
   micro_batch_ = std::min({data.micro_batch == 0 ? kNoLimit : data.micro_batch, micro_batch_max_, data.group_rows});
 }
 
-bool DataFeed::Serve(const bp_request& request, uint64_t iteration, uint64_t env_steps, const std::function<void()>& read) {
+bool DataLoader::DeliverGroup(const bp_request& request, uint64_t iteration, uint64_t env_steps,
+                              const std::function<void()>& read) {
   const auto& data = request.u.data;
   Prepare(request);
   const uint64_t least = LeastItems(request);
@@ -59,7 +61,7 @@ bool DataFeed::Serve(const bp_request& request, uint64_t iteration, uint64_t env
       break;
     } catch (const TrialFailure& failure) {
       if (failure.status() != BP_E_OOM_DEVICE || !options_.shrink) throw;
-      Shrunk(iteration, micro_batch_, failure.what());
+      ShrinkMicroBatch(iteration, micro_batch_, failure.what());
       micro_batch_ = micro_batch_max_;
     }
   }
@@ -68,12 +70,12 @@ bool DataFeed::Serve(const bp_request& request, uint64_t iteration, uint64_t env
   return true;
 }
 
-bool DataFeed::Deliver(uint64_t micro_batch, uint64_t env_steps) {
+bool DataLoader::Deliver(uint64_t micro_batch, uint64_t env_steps) {
   ResetDevicePeak(learner_);
   device_ = {};
   const std::vector<bp_delivery> parts = group_.Cut(micro_batch);
   for (bp_delivery delivery : parts) {
-    if (between_()) return false;
+    if (stop_requested_()) return false;
     delivery.env_steps = env_steps;
     learner_.Consume(delivery);
     const bp_device_use use = DeviceUse(learner_);
@@ -84,7 +86,7 @@ bool DataFeed::Deliver(uint64_t micro_batch, uint64_t env_steps) {
   return true;
 }
 
-void DataFeed::Shrunk(uint64_t iteration, uint64_t micro_batch, const std::string& why) {
+void DataLoader::ShrinkMicroBatch(uint64_t iteration, uint64_t micro_batch, const std::string& why) {
   const uint64_t largest = std::min(micro_batch, group_.items());
   if (largest == 1)
     throw TrialFailure(BP_E_OOM_DEVICE, learner_.id(), "one item at a time does not fit the device either: " + why);
@@ -93,9 +95,9 @@ void DataFeed::Shrunk(uint64_t iteration, uint64_t micro_batch, const std::strin
   shrinks_.push_back({iteration, micro_batch, micro_batch_max_, use.live_bytes, use.peak_bytes});
 }
 
-bool DataFeed::JudgesUnseen() const { return learner_.Extension<bp_learner_held_out_1>(BP_LEARNER_HELD_OUT_1) != nullptr; }
+bool DataLoader::HasHeldOutLoss() const { return learner_.Extension<bp_learner_held_out_1>(BP_LEARNER_HELD_OUT_1) != nullptr; }
 
-std::optional<HeldOut> DataFeed::HeldOutLoss(EnvInstance& env, uint64_t n) {
+std::optional<HeldOut> DataLoader::HeldOutLoss(EnvInstance& env, uint64_t n) {
   const auto* held_out = learner_.Extension<bp_learner_held_out_1>(BP_LEARNER_HELD_OUT_1);
   if (held_out == nullptr || SourceOf(env) == nullptr) return std::nullopt;
   ItemGroup group(env);
@@ -103,7 +105,7 @@ std::optional<HeldOut> DataFeed::HeldOutLoss(EnvInstance& env, uint64_t n) {
   const auto loss_in = [&](uint64_t micro_batch) {
     double sum = 0;
     for (const bp_delivery& delivery : group.Cut(micro_batch)) {
-      if (between_()) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
+      if (stop_requested_()) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
       double part = 0;
       learner_.Call("held-out loss", [&](bp_learner* learner) { return held_out->loss(learner, &delivery, &part); });
       sum += part;
@@ -119,7 +121,7 @@ std::optional<HeldOut> DataFeed::HeldOutLoss(EnvInstance& env, uint64_t n) {
   }
 }
 
-void DataFeed::Load(const DataPosition& saved) {
+void DataLoader::Load(const DataPosition& saved) {
   if (saved.item >= items_)
     throw TrialFailure(
         BP_E_CONFIG, env_.id(),
@@ -132,10 +134,10 @@ void DataFeed::Load(const DataPosition& saved) {
   shrinks_ = saved.shrinks;
 }
 
-nlohmann::json ToJson(const DataFeed& feed) {
+nlohmann::json ToJson(const DataLoader& loader) {
   nlohmann::json shrinks = nlohmann::json::array();
-  for (const Shrink& one : feed.shrinks()) shrinks.push_back(ToJson(one));
-  return {{"items", feed.items()}, {"epochs", feed.epochs()}, {"micro_batch", feed.micro_batch()}, {"shrinks", shrinks}};
+  for (const Shrink& one : loader.shrinks()) shrinks.push_back(ToJson(one));
+  return {{"items", loader.items()}, {"epochs", loader.epochs()}, {"micro_batch", loader.micro_batch()}, {"shrinks", shrinks}};
 }
 
 }  // namespace backplane

@@ -23,30 +23,30 @@ struct GroupMemory {
   double peak_bytes = 0, reserved_bytes = 0;
 };
 
-struct FeedOptions {
+struct DataLoaderOptions {
   uint64_t seed;          // of the trial
   uint64_t device_bytes;  // what the learner may take; 0: no limit known
   bool shrink;            // a group that does not fit comes again in smaller micro-batches
 };
 
-class DataFeed {
+class DataLoader {
  public:
-  // `between` is called before each micro-batch; true: stop here.
-  DataFeed(EnvInstance& env, LearnerInstance& learner, FeedOptions options, std::function<bool()> between);
+  // `stop_requested` is called before each micro-batch; true: stop here.
+  DataLoader(EnvInstance& env, LearnerInstance& learner, DataLoaderOptions options, std::function<bool()> stop_requested);
 
   // Whether the data can serve it, and how many items the learner works on at once, which may take tries. Throws TrialFailure.
   void Prepare(const bp_request& request);
   // Gives the learner one group; false: stopped on request, and nothing was learned. `iteration` is for the record, `read` is
   // called once the group has been read. Throws TrialFailure.
-  bool Serve(const bp_request& request, uint64_t iteration, uint64_t env_steps, const std::function<void()>& read);
+  bool DeliverGroup(const bp_request& request, uint64_t iteration, uint64_t env_steps, const std::function<void()>& read);
   // Whether the learner tells its loss on data it does not learn from.
-  bool JudgesUnseen() const;
+  bool HasHeldOutLoss() const;
   // The first `n` items of a data set that is not learned from; absent where the learner or the env does not offer that.
   std::optional<HeldOut> HeldOutLoss(EnvInstance& env, uint64_t n);
 
   uint64_t items() const { return items_; }  // of an epoch
   double epochs() const { return static_cast<double>(epoch_) + static_cast<double>(item_) / static_cast<double>(items_); }
-  uint64_t served() const { return group_.items(); }               // items of the last group
+  uint64_t group_items() const { return group_.items(); }          // items of the last group
   uint64_t micro_batch() const { return micro_batch_; }            // of the last group
   const GroupMemory& device() const { return device_; }            // of the last group; zeros where the learner does not tell
   uint64_t micro_batch_max() const { return micro_batch_max_; }    // UINT64_MAX: none known
@@ -58,12 +58,12 @@ class DataFeed {
 
  private:
   bool Deliver(uint64_t micro_batch, uint64_t env_steps);
-  void Shrunk(uint64_t iteration, uint64_t micro_batch, const std::string& why);
+  void ShrinkMicroBatch(uint64_t iteration, uint64_t micro_batch, const std::string& why);
 
   EnvInstance& env_;
   LearnerInstance& learner_;
-  const FeedOptions options_;
-  const std::function<bool()> between_;
+  const DataLoaderOptions options_;
+  const std::function<bool()> stop_requested_;
   ItemGroup group_;
   const uint64_t items_;
   uint64_t epoch_ = 0, item_ = 0;  // of the next group
@@ -73,6 +73,6 @@ class DataFeed {
 };
 
 // For the record: where it got to and what did not fit.
-nlohmann::json ToJson(const DataFeed& feed);
+nlohmann::json ToJson(const DataLoader& loader);
 
 }  // namespace backplane

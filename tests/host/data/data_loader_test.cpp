@@ -1,4 +1,4 @@
-#include "data/feed.hpp"
+#include "data/data_loader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,21 +16,21 @@ using testing::HasSubstr;
 
 struct Fed {
   explicit Fed(DataTrial& trial, uint64_t device_bytes = 0, bool shrink = true)
-      : trial(trial), device_bytes(device_bytes), feed(*trial.env, *trial.learner, {7, device_bytes, shrink}, [this] {
+      : trial(trial), device_bytes(device_bytes), loader(*trial.env, *trial.learner, {7, device_bytes, shrink}, [this] {
           ++asked;
           return stop;
         }) {}
   // Plans and serves, as the loop does.
   bool Next() {
-    const bp_request request = trial.learner->Plan(LimitsOf(feed.items(), device_bytes));
-    return feed.Serve(request, iteration++, 0, [] {});
+    const bp_request request = trial.learner->Plan(LimitsOf(loader.items(), device_bytes));
+    return loader.DeliverGroup(request, iteration++, 0, [] {});
   }
   DataTrial& trial;
   const uint64_t device_bytes;
   bool stop = false;
   int asked = 0;
   uint64_t iteration = 1;
-  DataFeed feed;
+  DataLoader loader;
 };
 
 std::vector<int> Sorted(const std::vector<Adds::Seen>& seen) {
@@ -40,22 +40,22 @@ std::vector<int> Sorted(const std::vector<Adds::Seen>& seen) {
   return items;
 }
 
-TEST(DataFeed, AnEpochHoldsEveryItemOnceAndItsLastGroupIsShort) {
+TEST(DataLoader, AnEpochHoldsEveryItemOnceAndItsLastGroupIsShort) {
   DataTrial trial;
   Fed fed(trial);
   std::vector<uint64_t> sizes;
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(fed.Next());
-    sizes.push_back(fed.feed.served());
+    sizes.push_back(fed.loader.group_items());
   }
   EXPECT_THAT(sizes, testing::ElementsAre(4, 4, 2));
   std::vector<int> all(10);
   std::iota(all.begin(), all.end(), 0);
   EXPECT_EQ(Sorted(trial.adds().seen()), all);
-  EXPECT_EQ(fed.feed.epochs(), 1.0);
+  EXPECT_EQ(fed.loader.epochs(), 1.0);
 }
 
-TEST(DataFeed, EveryEpochHasAnOrderOfItsOwn) {
+TEST(DataLoader, EveryEpochHasAnOrderOfItsOwn) {
   DataTrial trial({}, {{"group", 10}, {"micro_batch", 10}, {"sort", false}});
   Fed fed(trial);
   std::set<std::vector<int>> orders;
@@ -64,14 +64,14 @@ TEST(DataFeed, EveryEpochHasAnOrderOfItsOwn) {
   EXPECT_EQ(orders.size(), 4u);
 }
 
-TEST(DataFeed, AShortLastGroupCanBeLeftOut) {
+TEST(DataLoader, AShortLastGroupCanBeLeftOut) {
   DataTrial trial({}, {{"drop_last", true}});
   Fed fed(trial);
   for (int i = 0; i < 5; ++i) {
     ASSERT_TRUE(fed.Next());
-    EXPECT_EQ(fed.feed.served(), 4u);
+    EXPECT_EQ(fed.loader.group_items(), 4u);
   }
-  EXPECT_EQ(fed.feed.epochs(), 2.4);
+  EXPECT_EQ(fed.loader.epochs(), 2.4);
 
   DataTrial small({{"items", 3}}, {{"drop_last", true}});
   Fed none(small);
@@ -84,7 +84,7 @@ TEST(DataFeed, AShortLastGroupCanBeLeftOut) {
   }
 }
 
-TEST(DataFeed, WhatDoesNotFitComesAgainInHalfTheMicroBatchAndTheUpdateIsTheSame) {
+TEST(DataLoader, WhatDoesNotFitComesAgainInHalfTheMicroBatchAndTheUpdateIsTheSame) {
   DataTrial whole({}, {{"group", 10}, {"micro_batch", 2}});
   Fed free(whole);
   ASSERT_TRUE(free.Next());
@@ -92,19 +92,19 @@ TEST(DataFeed, WhatDoesNotFitComesAgainInHalfTheMicroBatchAndTheUpdateIsTheSame)
   DataTrial trial({}, {{"group", 10}, {"micro_batch", 8}});
   Fed fed(trial, 1000 + 10 * 2 * 6);  // two items of 6 numbers
   ASSERT_TRUE(fed.Next());
-  EXPECT_EQ(fed.feed.micro_batch(), 2u);
-  ASSERT_EQ(fed.feed.shrinks().size(), 2u);
-  EXPECT_EQ(fed.feed.shrinks()[0].iteration, 1u);
-  EXPECT_EQ(fed.feed.shrinks()[0].micro_batch_before, 8u);
-  EXPECT_EQ(fed.feed.shrinks()[0].micro_batch_after, 4u);
-  EXPECT_EQ(fed.feed.shrinks()[1].micro_batch_after, 2u);
-  EXPECT_EQ(fed.feed.shrinks()[0].live_bytes, 1000u);
+  EXPECT_EQ(fed.loader.micro_batch(), 2u);
+  ASSERT_EQ(fed.loader.shrinks().size(), 2u);
+  EXPECT_EQ(fed.loader.shrinks()[0].iteration, 1u);
+  EXPECT_EQ(fed.loader.shrinks()[0].micro_batch_before, 8u);
+  EXPECT_EQ(fed.loader.shrinks()[0].micro_batch_after, 4u);
+  EXPECT_EQ(fed.loader.shrinks()[1].micro_batch_after, 2u);
+  EXPECT_EQ(fed.loader.shrinks()[0].live_bytes, 1000u);
   EXPECT_EQ(trial.adds().sum(), whole.adds().sum());
   ASSERT_TRUE(fed.Next());
-  EXPECT_EQ(fed.feed.shrinks().size(), 2u) << "it remembers what fits";
+  EXPECT_EQ(fed.loader.shrinks().size(), 2u) << "it remembers what fits";
 }
 
-TEST(DataFeed, WhereOneItemDoesNotFitOrNobodyAskedForSmallerOnesItIsOutOfMemory) {
+TEST(DataLoader, WhereOneItemDoesNotFitOrNobodyAskedForSmallerOnesItIsOutOfMemory) {
   for (const bool shrink : {true, false}) {
     DataTrial trial({}, {{"micro_batch", 4}});
     Fed fed(trial, 1000, shrink);
@@ -118,55 +118,55 @@ TEST(DataFeed, WhereOneItemDoesNotFitOrNobodyAskedForSmallerOnesItIsOutOfMemory)
   }
 }
 
-TEST(DataFeed, StopsBetweenMicroBatchesAndGoesOnFromTheSameGroup) {
+TEST(DataLoader, StopsBetweenMicroBatchesAndGoesOnFromTheSameGroup) {
   DataTrial whole, trial;
   Fed undisturbed(whole), fed(trial);
   ASSERT_TRUE(undisturbed.Next());
   fed.stop = true;
   EXPECT_FALSE(fed.Next());
-  EXPECT_EQ(fed.feed.epochs(), 0.0);
+  EXPECT_EQ(fed.loader.epochs(), 0.0);
   EXPECT_TRUE(trial.adds().seen().empty());
   fed.stop = false;
   ASSERT_TRUE(fed.Next());
   EXPECT_EQ(trial.adds().sum(), whole.adds().sum());
 }
 
-TEST(DataFeed, GoesOnWhereItWasSaved) {
+TEST(DataLoader, GoesOnWhereItWasSaved) {
   DataTrial whole({}, {{"micro_batch", 4}}), first({}, {{"micro_batch", 4}}), second({}, {{"micro_batch", 4}});
   const uint64_t device = 1000 + 10 * 2 * 6;
   Fed all(whole, device), before(first, device), after(second, device);
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(all.Next());
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(before.Next());
-  after.feed.Load(before.feed.Save());
+  after.loader.Load(before.loader.Save());
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(after.Next());
-  EXPECT_EQ(after.feed.shrinks().size(), before.feed.shrinks().size()) << "what fits was saved too";
+  EXPECT_EQ(after.loader.shrinks().size(), before.loader.shrinks().size()) << "what fits was saved too";
   EXPECT_NEAR(first.adds().sum() + second.adds().sum(), whole.adds().sum(), 1e-12);
 }
 
-TEST(DataFeed, KeepsWhatItShrankForTheAttemptThatGoesOn) {
+TEST(DataLoader, KeepsWhatItShrankForTheAttemptThatGoesOn) {
   const nlohmann::json options = {{"group", 10}, {"micro_batch", 4}};
   DataTrial first({}, options), second({}, options);
   const uint64_t device = 1000 + 10 * 2 * 6;  // two items of 6 numbers
   Fed before(first, device), after(second, device);
   ASSERT_TRUE(before.Next());
-  ASSERT_EQ(before.feed.shrinks().size(), 1u);
-  after.feed.Load(before.feed.Save());
-  EXPECT_EQ(ToJson(after.feed)["shrinks"], ToJson(before.feed)["shrinks"]);
-  EXPECT_EQ(after.feed.shrinks()[0].micro_batch_before, 4u);
-  EXPECT_EQ(after.feed.shrinks()[0].live_bytes, 1000u);
+  ASSERT_EQ(before.loader.shrinks().size(), 1u);
+  after.loader.Load(before.loader.Save());
+  EXPECT_EQ(ToJson(after.loader)["shrinks"], ToJson(before.loader)["shrinks"]);
+  EXPECT_EQ(after.loader.shrinks()[0].micro_batch_before, 4u);
+  EXPECT_EQ(after.loader.shrinks()[0].live_bytes, 1000u);
 }
 
-TEST(DataFeed, RefusesToGoOnWithLessData) {
+TEST(DataLoader, RefusesToGoOnWithLessData) {
   DataTrial whole, less(nlohmann::json{{"items", 5}});
   Fed before(whole), after(less);
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(before.Next());
-  EXPECT_THROW(after.feed.Load(before.feed.Save()), TrialFailure);
-  DataPosition nothing_fits = before.feed.Save();
+  EXPECT_THROW(after.loader.Load(before.loader.Save()), TrialFailure);
+  DataPosition nothing_fits = before.loader.Save();
   nothing_fits.item = 0, nothing_fits.micro_batch_max = 0;
-  EXPECT_THROW(after.feed.Load(nothing_fits), TrialFailure);
+  EXPECT_THROW(after.loader.Load(nothing_fits), TrialFailure);
 }
 
-TEST(DataFeed, HeldOutLossIsTheSumOverTheWeightsAndTheSameInAnyMicroBatch) {
+TEST(DataLoader, HeldOutLossIsTheSumOverTheWeightsAndTheSameInAnyMicroBatch) {
   for (const int micro_batch : {1, 3, 10}) {
     DataTrial trial({}, {{"group", 10}, {"micro_batch", micro_batch}});
     Fed fed(trial);
@@ -176,32 +176,32 @@ TEST(DataFeed, HeldOutLossIsTheSumOverTheWeightsAndTheSameInAnyMicroBatch) {
       sum += i * (1 + 5 * i % 6);
       weight += 1 + 5 * i % 6;
     }
-    const std::optional<HeldOut> held_out = fed.feed.HeldOutLoss(*trial.env, 7);
+    const std::optional<HeldOut> held_out = fed.loader.HeldOutLoss(*trial.env, 7);
     ASSERT_TRUE(held_out);
     EXPECT_EQ(held_out->items, 7u);
     EXPECT_DOUBLE_EQ(held_out->loss, sum / weight);
-    EXPECT_EQ(fed.feed.HeldOutLoss(*trial.env, 100)->items, 10u);
+    EXPECT_EQ(fed.loader.HeldOutLoss(*trial.env, 100)->items, 10u);
   }
 }
 
-TEST(DataFeed, HeldOutLossIsTakenInSmallerPartsWhereItDoesNotFit) {
+TEST(DataLoader, HeldOutLossIsTakenInSmallerPartsWhereItDoesNotFit) {
   DataTrial trial({}, {{"group", 10}, {"micro_batch", 8}});
   Fed fed(trial, 1000 + 10 * 2 * 6);
-  fed.feed.Prepare(trial.learner->Plan(LimitsOf(fed.feed.items(), fed.device_bytes)));
-  const std::optional<HeldOut> held_out = fed.feed.HeldOutLoss(*trial.env, 7);
+  fed.loader.Prepare(trial.learner->Plan(LimitsOf(fed.loader.items(), fed.device_bytes)));
+  const std::optional<HeldOut> held_out = fed.loader.HeldOutLoss(*trial.env, 7);
   DataTrial large({}, {{"group", 10}, {"micro_batch", 8}});
   Fed free(large);
   ASSERT_TRUE(held_out);
-  EXPECT_DOUBLE_EQ(held_out->loss, free.feed.HeldOutLoss(*large.env, 7)->loss);
-  EXPECT_TRUE(fed.feed.shrinks().empty()) << "no update was cut";
+  EXPECT_DOUBLE_EQ(held_out->loss, free.loader.HeldOutLoss(*large.env, 7)->loss);
+  EXPECT_TRUE(fed.loader.shrinks().empty()) << "no update was cut";
 
   DataTrial stubborn({}, {{"group", 10}, {"micro_batch", 8}});
   Fed fails(stubborn, 1000 + 10 * 2 * 6, /*shrink=*/false);
-  fails.feed.Prepare(stubborn.learner->Plan(LimitsOf(10, fails.device_bytes)));
-  EXPECT_THROW(fails.feed.HeldOutLoss(*stubborn.env, 7), TrialFailure);
+  fails.loader.Prepare(stubborn.learner->Plan(LimitsOf(10, fails.device_bytes)));
+  EXPECT_THROW(fails.loader.HeldOutLoss(*stubborn.env, 7), TrialFailure);
 }
 
-TEST(DataFeed, AnEmptyDataSetIsRefused) {
+TEST(DataLoader, AnEmptyDataSetIsRefused) {
   DataTrial trial(nlohmann::json{{"items", 0}});
   EXPECT_THROW(Fed{trial}, TrialFailure);
 }
