@@ -33,9 +33,9 @@ PARTS = {
         "watched": ["tests/host/rollout/*"],
     },
     "analysis": {
-        "files": ["host/src/analysis/*.[ch]pp"],
-        "tests": ["analysis_test", "findings_test"],
-        "watched": ["tests/host/analysis/*"],
+        "files": ["host/src/analysis/*.[ch]pp", "host/libs/text/*number.[ch]pp"],
+        "tests": ["analysis_test", "findings_test", "text_test"],
+        "watched": ["tests/host/analysis/*", "tests/host/text/*"],
     },
     "statistics": {
         "files": ["host/libs/statistics/*.[ch]pp"],
@@ -48,7 +48,7 @@ PARTS = {
 GPU_ALONE = {"plugins/learners/mappo/amp_probe.cpp", "plugins/learners/mappo/torch_actor.cpp"}
 
 RL, PPO, MAPPO, SEQ2SEQ = "plugins/common/rl/", "plugins/learners/ppo/", "plugins/learners/mappo/", "plugins/learners/seq2seq/"
-ROLLOUT, ANALYSIS, STATISTICS = "host/src/rollout/", "host/src/analysis/", "host/libs/statistics/"
+ROLLOUT, ANALYSIS, STATISTICS, TEXT = "host/src/rollout/", "host/src/analysis/", "host/libs/statistics/", "host/libs/text/"
 
 # part, file, right, faulty: expressions, or statements with their semicolon. An expression gets brackets: it must not be cut out of one
 # that binds otherwise.
@@ -116,8 +116,8 @@ BY_HAND = [
     ("rollout", ROLLOUT + "candidate_scorer.cpp", "static_cast<int32_t>(job / episodes_each_)", "static_cast<int32_t>(job % episodes_each_)"),
     ("rollout", ROLLOUT + "evaluator.cpp", "first_episode_ * lead + i", "i"),
 
-    ("analysis", ANALYSIS + "number.cpp", "std::sqrt(squares / (size - 1))", "std::sqrt(squares / size)"),
-    ("analysis", ANALYSIS + "number.cpp", "place - static_cast<double>(low)", "0.0"),
+    ("analysis", TEXT + "number.cpp", "std::sqrt(squares / (size - 1))", "std::sqrt(squares / size)"),
+    ("analysis", TEXT + "number.cpp", "place - static_cast<double>(low)", "0.0"),
     ("analysis", ANALYSIS + "reduction.cpp", "amount / time", 'Mean(rates, "").value'),
     ("analysis", ANALYSIS + "reduction.cpp", "lowest ? std::max(target->second, *best) : std::min(target->second, *best)",
      "lowest ? std::min(target->second, *best) : std::max(target->second, *best)"),

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/number.hpp"
 #include "statistics/verdict.hpp"
+#include "text/number.hpp"
 
 namespace backplane {
 namespace {

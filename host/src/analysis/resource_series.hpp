@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "analysis/number.hpp"
+#include "text/number.hpp"
 
 namespace backplane {
 

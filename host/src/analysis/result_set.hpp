@@ -40,9 +40,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/number.hpp"
 #include "store/batch_record.hpp"
 #include "store/measurements.hpp"
+#include "text/number.hpp"
 
 namespace backplane {
 

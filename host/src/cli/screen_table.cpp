@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "report/text_table.hpp"
 #include "supervise/progress.hpp"
+#include "text/text_table.hpp"
 
 namespace backplane {
 namespace {

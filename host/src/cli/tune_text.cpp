@@ -7,7 +7,8 @@
 #include "base/text_columns.hpp"
 #include "report/document.hpp"
 #include "report/finding_text.hpp"
-#include "report/text_table.hpp"
+#include "text/format_number.hpp"
+#include "text/text_table.hpp"
 
 namespace backplane {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "statistics/difference.hpp"
 #include "statistics/verdict.hpp"
+#include "text/format_number.hpp"
 
 namespace backplane {
 namespace {

@@ -14,6 +14,7 @@
 #include "report/sections.hpp"
 #include "report/time_section.hpp"
 #include "report/try_command.hpp"
+#include "text/format_number.hpp"
 
 namespace backplane {
 namespace {

@@ -14,6 +14,7 @@
 #include "machine/resource_measures.hpp"
 #include "report/sections.hpp"
 #include "statistics/difference.hpp"
+#include "text/format_number.hpp"
 
 namespace backplane {
 namespace {

@@ -9,7 +9,6 @@
 namespace backplane {
 namespace {
 
-constexpr char32_t kReplacement = 0xFFFD;
 constexpr char32_t kEllipsis = 0x2026;
 
 // Advance widths of the characters from ' ' to '~', in hundredths of an em.
@@ -18,50 +17,6 @@ constexpr std::array<int, 95> kWidths = {32, 40, 46, 84, 64, 95, 78, 27, 39, 39,
                                          58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63,  61, 73, 68, 99, 69,
                                          61, 69, 39, 34, 39, 84, 50, 50, 61, 63, 55, 63, 62, 35,  63, 63, 28, 28, 58,
                                          28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59,  52, 64, 34, 64, 84};
-
-// How many bytes follow this first byte of a character; -1: it is none.
-int Following(unsigned char first) {
-  if (first < 0x80) return 0;
-  if (first >= 0xC2 && first < 0xE0) return 1;
-  if (first >= 0xE0 && first < 0xF0) return 2;
-  return first >= 0xF0 && first < 0xF5 ? 3 : -1;
-}
-
-bool IsCharacter(char32_t code, int following) {
-  constexpr std::array<char32_t, 4> kLeast = {0, 0x80, 0x800, 0x10000};
-  return code >= kLeast[following] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
-}
-
-std::u32string Decode(const std::string& text) {
-  std::u32string decoded;
-  for (size_t at = 0; at < text.size();) {
-    const int following = Following(static_cast<unsigned char>(text[at]));
-    char32_t code = static_cast<unsigned char>(text[at++]) & (following <= 0 ? 0x7F : 0x3F >> following);
-    int read = 0;
-    while (read < following && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) {
-      code = code << 6 | (static_cast<unsigned char>(text[at++]) & 0x3F);
-      ++read;
-    }
-    decoded += following >= 0 && read == following && IsCharacter(code, following) ? code : kReplacement;
-  }
-  return decoded;
-}
-
-std::string Encode(const std::u32string& text) {
-  std::string encoded;
-  for (const char32_t code : text) {
-    if (code < 0x80) {
-      encoded += static_cast<char>(code);
-      continue;
-    }
-    const int following = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    encoded += static_cast<char>((0xFF00 >> (following + 1) & 0xFF) | code >> (6 * following));
-    for (int rest = following - 1; rest >= 0; --rest) encoded += static_cast<char>(0x80 | (code >> (6 * rest) & 0x3F));
-  }
-  return encoded;
-}
-
-bool IsControl(char32_t code) { return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029; }
 
 // The larger blocks that DejaVu Sans and its bold face have whole.
 bool HasGlyph(char32_t code) {
@@ -75,8 +30,9 @@ bool HasGlyph(char32_t code) {
                                                                       {0x20AC, 0x20AC},
                                                                       {0x2190, 0x2311},
                                                                       {0x2500, 0x269C}}};
-  return code == kReplacement || std::any_of(kBlocks.begin(), kBlocks.end(),
-                                             [&](const auto& block) { return code >= block.first && code <= block.second; });
+  return code == kReplacementCharacter || std::any_of(kBlocks.begin(), kBlocks.end(), [&](const auto& block) {
+           return code >= block.first && code <= block.second;
+         });
 }
 
 double Width(char32_t code) {
@@ -107,12 +63,6 @@ std::vector<std::string> WordsOf(const std::string& name) {
 
 }  // namespace
 
-std::string OneLine(const std::string& text) {
-  std::u32string decoded = Decode(text);
-  std::replace_if(decoded.begin(), decoded.end(), IsControl, U' ');
-  return Encode(decoded);
-}
-
 std::string XmlText(const std::string& text) {
   std::string escaped;
   for (const char c : OneLine(text)) {
@@ -127,10 +77,10 @@ std::string XmlText(const std::string& text) {
   return escaped;
 }
 
-double TextWidth(const std::string& text) { return Width(Decode(text)); }
+double TextWidth(const std::string& text) { return Width(FromUtf8(text)); }
 
 std::string Shorten(const std::string& text, double width) {
-  const std::u32string whole = Decode(text);
+  const std::u32string whole = FromUtf8(text);
   if (Width(whole) <= width) return text;
   size_t front = 0, back = 0;
   double used = Width(kEllipsis);
@@ -140,7 +90,7 @@ std::string Shorten(const std::string& text, double width) {
     if (used > width) break;
     ++(at_front ? front : back);
   }
-  return Encode(whole.substr(0, front) + kEllipsis + whole.substr(whole.size() - back));
+  return ToUtf8(whole.substr(0, front) + kEllipsis + whole.substr(whole.size() - back));
 }
 
 std::vector<std::string> ShortenNames(const std::vector<std::string>& names, double width) {
@@ -160,7 +110,7 @@ std::vector<std::string> ShortenNames(const std::vector<std::string>& names, dou
         if (!shared(word)) {
           shortened[i] += split[i][word];
         } else if (!left_out) {
-          shortened[i] += Encode({kEllipsis});
+          shortened[i] += ToUtf8({kEllipsis});
         }
         left_out = shared(word);
       }
@@ -172,10 +122,10 @@ std::vector<std::string> ShortenNames(const std::vector<std::string>& names, dou
 
 std::string DejaVuText(const std::string& text) {
   constexpr char32_t kSquare = 0x25A1;
-  std::u32string decoded = Decode(text);
+  std::u32string decoded = FromUtf8(text);
   std::replace_if(
       decoded.begin(), decoded.end(), [](char32_t code) { return !HasGlyph(code); }, kSquare);
-  return Encode(decoded);
+  return ToUtf8(decoded);
 }
 
 std::string PlainNumber(double value) {

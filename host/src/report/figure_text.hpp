@@ -5,12 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "text/utf8.hpp"
+
 namespace backplane {
 
-// Valid UTF-8 without control characters: a line break becomes a space, a byte that is not UTF-8 U+FFFD.
-std::string OneLine(const std::string& text);
-
-// The same as content or attribute of an XML element.
+// On one line (OneLine), as content or attribute of an XML element.
 std::string XmlText(const std::string& text);
 
 // In em (the font's size).

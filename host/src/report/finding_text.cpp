@@ -5,6 +5,7 @@
 #include "base/json_text.hpp"
 #include "base/shell_argument.hpp"
 #include "report/document.hpp"
+#include "text/format_number.hpp"
 
 namespace backplane {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/text_columns.hpp"
 #include "report/html_text.hpp"
-#include "report/table_text.hpp"
+#include "text/table_text.hpp"
 
 namespace backplane {
 namespace {

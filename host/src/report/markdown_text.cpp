@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "report/figure_text.hpp"
-#include "report/text_lines.hpp"
+#include "text/text_lines.hpp"
 
 namespace backplane {
 namespace {

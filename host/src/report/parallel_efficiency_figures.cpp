@@ -9,6 +9,7 @@
 #include "machine/resource_measures.hpp"
 #include "report/parallel_efficiency_report.hpp"
 #include "report/setting_text.hpp"
+#include "text/format_number.hpp"
 
 namespace backplane {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "analysis/setting_speed.hpp"
 #include "report/document.hpp"
+#include "text/format_number.hpp"
 
 namespace backplane {
 namespace {

@@ -12,6 +12,7 @@
 #include "report/setting_text.hpp"
 #include "report/time_section.hpp"
 #include "report/try_command.hpp"
+#include "text/format_number.hpp"
 
 namespace backplane {
 namespace {

@@ -8,8 +8,8 @@
 #include "report/finding_text.hpp"
 #include "report/html_text.hpp"
 #include "report/markdown_text.hpp"
-#include "report/table_text.hpp"
-#include "report/text_lines.hpp"
+#include "text/table_text.hpp"
+#include "text/text_lines.hpp"
 
 namespace backplane {
 namespace {

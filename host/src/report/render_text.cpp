@@ -4,8 +4,8 @@
 #include "report/document.hpp"
 #include "report/figure_text.hpp"
 #include "report/finding_text.hpp"
-#include "report/text_lines.hpp"
-#include "report/text_table.hpp"
+#include "text/text_lines.hpp"
+#include "text/text_table.hpp"
 
 namespace backplane {
 namespace {

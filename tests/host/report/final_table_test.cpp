@@ -4,8 +4,8 @@
 
 #include <sstream>
 
-#include "report/text_table.hpp"
 #include "result_sets.hpp"
+#include "text/text_table.hpp"
 
 namespace backplane {
 namespace {

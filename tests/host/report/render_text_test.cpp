@@ -5,8 +5,8 @@
 
 #include "base/text_columns.hpp"
 #include "report/document.hpp"
-#include "report/text_table.hpp"
 #include "sample_document.hpp"
+#include "text/text_table.hpp"
 
 namespace backplane {
 namespace {

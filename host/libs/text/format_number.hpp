@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/number.hpp"
+#include "text/number.hpp"
 
 namespace backplane {
 

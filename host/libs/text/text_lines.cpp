@@ -1,9 +1,9 @@
-#include "report/text_lines.hpp"
+#include "text/text_lines.hpp"
 
 #include <algorithm>
 
 #include "base/text_columns.hpp"
-#include "report/figure_text.hpp"
+#include "text/utf8.hpp"
 
 namespace backplane {
 namespace {

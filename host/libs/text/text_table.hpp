@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/document.hpp"
+#include "text/table.hpp"
 
 namespace backplane {
 

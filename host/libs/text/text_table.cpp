@@ -1,13 +1,13 @@
-#include "report/text_table.hpp"
+#include "text/text_table.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <optional>
 
 #include "base/text_columns.hpp"
-#include "report/figure_text.hpp"
-#include "report/table_text.hpp"
-#include "report/text_lines.hpp"
+#include "text/table_text.hpp"
+#include "text/text_lines.hpp"
+#include "text/utf8.hpp"
 
 namespace backplane {
 namespace {

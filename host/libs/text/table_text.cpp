@@ -1,4 +1,4 @@
-#include "report/table_text.hpp"
+#include "text/table_text.hpp"
 
 #include <fmt/format.h>
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/format_number.hpp"
-#include "report/document.hpp"
+#include "text/format_number.hpp"
+#include "text/table.hpp"
 
 namespace backplane {
 

@@ -1,4 +1,4 @@
-#include "analysis/number.hpp"
+#include "text/number.hpp"
 
 #include <gtest/gtest.h>
 

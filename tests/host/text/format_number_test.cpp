@@ -1,4 +1,4 @@
-#include "analysis/format_number.hpp"
+#include "text/format_number.hpp"
 
 #include <gtest/gtest.h>
 
