@@ -9,9 +9,9 @@
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
-#include "report/document.hpp"
-#include "report/finding_text.hpp"
-#include "report/try_command.hpp"
+#include "render/document.hpp"
+#include "render/finding_text.hpp"
+#include "rules/try_command.hpp"
 
 namespace backplane {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/plugin_check.hpp"
 #include "cli/report_text.hpp"
 #include "cli/screen_table.hpp"
-#include "report/final_table.hpp"
+#include "kinds/final_table.hpp"
 #include "store/attempt_json.hpp"
 #include "store/batch_record.hpp"
 #include "store/plan_file.hpp"

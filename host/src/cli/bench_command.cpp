@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 
-#include "analysis/result_set.hpp"
 #include "base/file_name.hpp"
 #include "base/files.hpp"
 #include "base/format_count.hpp"
@@ -20,6 +19,7 @@
 #include "cli/speed_subject.hpp"
 #include "config/yaml_text.hpp"
 #include "plugin/loader.hpp"
+#include "results/result_set.hpp"
 #include "supervise/host_info.hpp"
 
 namespace backplane {

@@ -5,8 +5,8 @@
 #include "base/format_count.hpp"
 #include "base/json_path.hpp"
 #include "config/yaml_text.hpp"
+#include "kinds/recommended_file.hpp"
 #include "machine/resource_measures.hpp"
-#include "report/recommended_file.hpp"
 
 namespace backplane {
 namespace {

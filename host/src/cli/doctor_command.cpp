@@ -2,8 +2,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
+#include "figures/gnuplot_process.hpp"
 #include "plugin/loader.hpp"
-#include "report/gnuplot_process.hpp"
 #include "rollout/cores.hpp"
 #include "supervise/host_info.hpp"
 

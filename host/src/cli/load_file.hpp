@@ -8,7 +8,7 @@
 #include "base/printable.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
-#include "report/check_report.hpp"
+#include "kinds/check_report.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {

@@ -12,8 +12,8 @@
 #include "base/scratch_folder.hpp"
 #include "base/suggest.hpp"
 #include "cli/plugin_search.hpp"
+#include "kinds/measure_names.hpp"
 #include "plugin/loader.hpp"
-#include "report/measure_names.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/local_engine.hpp"
 

@@ -8,7 +8,7 @@
 #include "base/scratch_folder.hpp"
 #include "cli/commands.hpp"
 #include "cli/one_trial.hpp"
-#include "report/film_svg.hpp"
+#include "figures/film_svg.hpp"
 #include "supervise/outcome.hpp"
 
 namespace backplane {

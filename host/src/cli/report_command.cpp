@@ -12,7 +12,7 @@
 #include "cli/damage_text.hpp"
 #include "cli/report_text.hpp"
 #include "cli/screen_table.hpp"
-#include "report/finding_text.hpp"
+#include "render/finding_text.hpp"
 
 namespace backplane {
 namespace {

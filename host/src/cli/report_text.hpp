@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/commands.hpp"
-#include "report/build_report.hpp"
+#include "kinds/build_report.hpp"
 #include "supervise/batch.hpp"
 
 namespace backplane {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/document.hpp"
+#include "render/document.hpp"
 
 namespace backplane {
 

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "analysis/combine.hpp"
 #include "base/files.hpp"
 #include "base/format_count.hpp"
 #include "base/json_path.hpp"
@@ -19,9 +18,10 @@
 #include "cli/preset_places.hpp"
 #include "cli/start_batch.hpp"
 #include "config/yaml_text.hpp"
-#include "report/build_report.hpp"
-#include "report/comparison_spec.hpp"
-#include "report/finding_text.hpp"
+#include "kinds/build_report.hpp"
+#include "kinds/comparison_spec.hpp"
+#include "render/finding_text.hpp"
+#include "results/combine.hpp"
 #include "supervise/local_engine.hpp"
 
 namespace backplane {

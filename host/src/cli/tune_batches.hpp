@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/result_set.hpp"
 #include "cli/tune_record.hpp"
 #include "config/experiment.hpp"
+#include "results/result_set.hpp"
 #include "supervise/batch.hpp"
 #include "tune/tuning.hpp"
 

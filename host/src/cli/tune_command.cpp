@@ -16,7 +16,7 @@
 #include "cli/tune_record.hpp"
 #include "cli/tune_text.hpp"
 #include "config/units.hpp"
-#include "report/recommended_file.hpp"
+#include "kinds/recommended_file.hpp"
 #include "supervise/host_info.hpp"
 #include "supervise/layout.hpp"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/text_columns.hpp"
-#include "report/document.hpp"
-#include "report/finding_text.hpp"
+#include "render/document.hpp"
+#include "render/finding_text.hpp"
 #include "text/format_number.hpp"
 #include "text/text_table.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/findings.hpp"
+#include "rules/findings.hpp"
 
 namespace backplane {
 
