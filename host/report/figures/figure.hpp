@@ -73,6 +73,5 @@ struct Figure {
 };
 
 nlohmann::json ToJson(const Figure& figure);
-Figure FigureFromJson(const nlohmann::json& json);  // throws std::runtime_error
 
 }  // namespace backplane

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "trial/film.hpp"
+#include "record/film.hpp"
 
 namespace backplane {
 

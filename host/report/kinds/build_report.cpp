@@ -12,6 +12,7 @@
 #include "base/json_fields.hpp"
 #include "kinds/comparison_report.hpp"
 #include "kinds/parallel_efficiency_report.hpp"
+#include "kinds/report_config.hpp"
 #include "kinds/sections.hpp"
 #include "results/series.hpp"
 
@@ -24,25 +25,7 @@ constexpr size_t kLongestName = 120;  // of a folder, without what ends it
 
 std::string Now() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::chrono::system_clock::now())); }
 
-ReportConfig ConfigOf(const ResultSet& set) {
-  const json& report = At(set.config, "report");
-  ReportConfig config;
-  if (At(report, "kind").is_string()) config.kind = At(report, "kind").get<std::string>();
-  if (At(report, "name").is_string()) config.name = At(report, "name").get<std::string>();
-  config.baseline = At(report, "baseline");
-  const json& balanced = At(report, "balanced");
-  config.balanced.memory = NumberOf(At(balanced, "memory")).value_or(config.balanced.memory);
-  config.balanced.efficiency = NumberOf(At(balanced, "efficiency"));
-  config.balanced.device_memory = NumberOf(At(balanced, "device_memory"));
-  config.balanced.cpu = NumberOf(At(balanced, "cpu"));
-  config.balanced.gpu = NumberOf(At(balanced, "gpu"));
-  config.timing = At(report, "timing").is_boolean() && At(report, "timing").get<bool>();
-  config.columns = At(report, "columns");
-  config.figures = At(report, "figures");
-  config.select = At(report, "select");
-  config.notes = At(report, "notes");
-  return config;
-}
+ReportConfig ConfigOf(const ResultSet& set) { return ReportConfigOf(At(set.config, "report")); }
 
 // Where the sweep was over runners or rows, that is the question.
 std::string KindBySweep(const std::vector<ResultSet>& sets) {
@@ -127,7 +110,7 @@ std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
 MadeReport MakeReport(const ReportRequest& request) {
   std::vector<ResultSet> sets;
   std::set<std::filesystem::path> seen;
-  for (const std::filesystem::path& folder : request.folders) {
+  for (const std::string& folder : request.folders) {
     if (seen.insert(std::filesystem::weakly_canonical(folder)).second) sets.push_back(ReadResultSet(folder));
   }
   SortCanonically(&sets);
@@ -136,7 +119,7 @@ MadeReport MakeReport(const ReportRequest& request) {
   made.document =
       *context.report.kind == "parallel_efficiency" ? ParallelEfficiencyReport(sets, context) : ComparisonReport(sets, context);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);
-  made.folder = request.to.empty() ? DefaultReportFolder(sets) : request.to;
+  made.folder = request.to.empty() ? DefaultReportFolder(sets) : std::filesystem::path(request.to);
   made.written = WriteReport(made.document, made.folder);
   return made;
 }

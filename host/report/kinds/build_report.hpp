@@ -5,17 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "record/report_requests.hpp"
 #include "render/document.hpp"
 #include "render/write_report.hpp"
 
 namespace backplane {
-
-struct ReportRequest {
-  std::vector<std::filesystem::path> folders;  // of results, at least one
-  std::filesystem::path to;                    // where it is written; empty: DefaultReportFolder
-  std::string kind;                            // empty: as the experiment says, else as its sweep suggests
-  std::string program;                         // as a person types it
-};
 
 struct MadeReport {
   Document document;

@@ -6,10 +6,10 @@
 #include <cctype>
 #include <stdexcept>
 
+#include "kinds/attach_recommended.hpp"
 #include "kinds/comparison_choice.hpp"
 #include "kinds/comparison_headline.hpp"
 #include "kinds/comparison_tables.hpp"
-#include "kinds/recommended_file.hpp"
 #include "kinds/sections.hpp"
 #include "kinds/time_section.hpp"
 #include "results/reduction.hpp"

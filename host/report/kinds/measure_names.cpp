@@ -35,12 +35,12 @@ std::set<std::string> KnownNames(const std::set<std::string>& recorded) {
   return known;
 }
 
-std::vector<NamedAt> NamesIn(const Experiment& experiment) {
+std::vector<NamedAt> NamesOf(const ReportConfig& report, const std::vector<std::string>& live) {
   std::vector<NamedAt> names;
-  for (size_t i = 0; i < experiment.live.size(); ++i) names.push_back({experiment.live[i], fmt::format("output.live.{}", i)});
-  if (experiment.report.kind != "comparison") return names;
+  for (size_t i = 0; i < live.size(); ++i) names.push_back({live[i], fmt::format("output.live.{}", i)});
+  if (report.kind != "comparison") return names;
   std::vector<KeyError> told_before;
-  const ComparisonSpec spec = ReadComparisonSpec(experiment.report, &told_before);
+  const ComparisonSpec spec = ReadComparisonSpec(report, &told_before);
   for (const auto& some : {NamesIn(spec), CurvesIn(spec)}) names.insert(names.end(), some.begin(), some.end());
   return names;
 }
@@ -54,18 +54,18 @@ std::string KeyOf(const std::string& path) {
 
 }  // namespace
 
-std::vector<Misnamed> FindMisnamed(const Experiment& experiment, const std::set<std::string>& recorded,
-                                   const std::function<bool(const std::string&)>& is_path) {
+std::vector<Misnamed> FindMisnamed(const ReportConfig& report, const std::vector<std::string>& live,
+                                   const std::set<std::string>& recorded) {
   const std::set<std::string> known = KnownNames(recorded);
   const std::vector<Candidate> candidates = Candidates(std::vector<std::string>(known.begin(), known.end()));
   std::vector<Misnamed> misnamed;
   std::set<std::string> said;
-  for (const auto& [name, path] : NamesIn(experiment)) {
+  for (const auto& [name, path] : NamesOf(report, live)) {
     if (path.empty()) continue;  // a default column: not in the file
     const auto reduced = SplitReducedName(name);
     const std::string curve = reduced ? reduced->curve : name;
-    if (known.contains(curve) || !said.insert(curve).second || is_path(curve)) continue;
-    misnamed.push_back({path, fmt::format("{}: nothing records '{}'", KeyOf(path), curve), Nearest(curve, candidates)});
+    if (known.contains(curve) || !said.insert(curve).second) continue;
+    misnamed.push_back({path, curve, fmt::format("{}: nothing records '{}'", KeyOf(path), curve), Nearest(curve, candidates)});
   }
   return misnamed;
 }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kinds/attach_recommended.hpp"
 #include "kinds/parallel_efficiency_headline.hpp"
 #include "kinds/parallel_efficiency_tables.hpp"
-#include "kinds/recommended_file.hpp"
 #include "kinds/sections.hpp"
 #include "kinds/setting_text.hpp"
 #include "kinds/time_section.hpp"

@@ -8,7 +8,7 @@
 
 #include "base/json_fields.hpp"
 #include "base/shell_argument.hpp"
-#include "rules/try_command.hpp"
+#include "text/change_arguments.hpp"
 
 namespace backplane {
 namespace {

@@ -62,8 +62,6 @@ struct Document {
 
 inline constexpr int kDocumentSchema = 1;
 nlohmann::json ToJson(const Document& document);
-// Throws std::runtime_error naming what is wrong: another schema_version, a missing key.
-Document DocumentFromJson(const nlohmann::json& json);
 
 // Why there is no PNG of a figure, a sentence by the figure's name.
 using MissingPictures = std::map<std::string, std::string>;

@@ -65,17 +65,7 @@ json FindingJson(const Finding& finding) {
   for (const Evidence& one : finding.evidence) {
     evidence.push_back(EvidenceJson(one));
   }
-  for (const Fix& fix : finding.fixes) {
-    json also = json::object();
-    for (const auto& [path, value] : fix.also) also[path] = value;
-    fixes.push_back({{"path", fix.path},
-                     {"from", fix.from},
-                     {"to", fix.to},
-                     {"swept", fix.swept},
-                     {"point", fix.point},
-                     {"also", also},
-                     {"command", fix.command}});
-  }
+  for (const Fix& fix : finding.fixes) fixes.push_back(ToJson(fix));
   return {{"id", finding.id},
           {"severity", SeverityName(finding.severity)},
           {"title", finding.title},

@@ -3,6 +3,7 @@
 
 #include "render/finding_text.hpp"
 #include "render/html_text.hpp"
+#include "text/change_arguments.hpp"
 
 namespace backplane {
 namespace {

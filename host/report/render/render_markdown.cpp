@@ -8,6 +8,7 @@
 #include "render/finding_text.hpp"
 #include "render/html_text.hpp"
 #include "render/markdown_text.hpp"
+#include "text/change_arguments.hpp"
 #include "text/table_text.hpp"
 #include "text/text_lines.hpp"
 

@@ -4,6 +4,7 @@
 #include "figures/figure_text.hpp"
 #include "render/document.hpp"
 #include "render/finding_text.hpp"
+#include "text/change_arguments.hpp"
 #include "text/text_lines.hpp"
 #include "text/text_table.hpp"
 

@@ -70,11 +70,8 @@ const Table& MainTable(const Document& document) {
   throw std::runtime_error(fmt::format("report: no section holds the main table '{}'", document.main_table));
 }
 
-WrittenReport WriteReport(const Document& given, const fs::path& folder) {
-  CheckNames(given);
-  // All files are renderings of the JSON as it stands on disk, and of which pictures are there.
-  const std::string json = JsonText(ToJson(given), 1) + "\n";
-  const Document document = DocumentFromJson(nlohmann::json::parse(json));
+WrittenReport WriteReport(const Document& document, const fs::path& folder) {
+  CheckNames(document);
   const Table& table = MainTable(document);
   fs::create_directories(folder);
 
@@ -101,7 +98,7 @@ WrittenReport WriteReport(const Document& given, const fs::path& folder) {
     writer.Write(attachment.name, attachment.text);
   }
   writer.Write(document.name + "_results.csv", RenderCsv(table));
-  writer.Write(document.name + "_results.json", json);
+  writer.Write(document.name + "_results.json", JsonText(ToJson(document), 1) + "\n");
   std::for_each(sources.begin(), sources.end(), [&](const fs::path& source) { writer.AddIfThere(source); });
 
   const ReportManifest manifest(folder, document.name);

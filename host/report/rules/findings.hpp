@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/fix.hpp"
 #include "results/combine.hpp"
 #include "results/parallel_efficiency.hpp"
 
@@ -23,16 +24,6 @@ struct Evidence {
   std::optional<double> threshold = std::nullopt;  // absent: nothing is judged by it, it is shown beside what is
   std::string unit;
   std::string window;  // over what: "mean after the first iteration, 12 samples"
-};
-
-// One change of the experiment file.
-struct Fix {
-  std::string path;
-  nlohmann::json from, to;
-  bool swept = false;      // the batch's sweep gives the value: it is changed there, `--set` is refused
-  std::string point = {};  // of a swept value: the point that was found, if it has a name to type; the change is tried there
-  std::vector<std::pair<std::string, nlohmann::json>> also = {};  // paths and values that have to change with it
-  std::string command = {};  // what tries it, as it is typed; empty: how the batch was started is not known
 };
 
 struct Finding {

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
-#include "base/file_name.hpp"
 #include "base/json_fields.hpp"
 #include "base/shell_argument.hpp"
-#include "render/finding_text.hpp"
+#include "text/change_arguments.hpp"
 
 namespace backplane {
 namespace {
@@ -51,28 +50,6 @@ void AddTryCommands(const std::vector<ResultSet>& sets, const std::string& progr
     if (set == sets.end()) continue;
     for (Fix& fix : finding.fixes) fix.command = TryCommand(*set, fix, program);
   }
-}
-
-bool GivesWay(const Fix& fix, const std::string& typed) {
-  const std::string place = typed.substr(typed.starts_with('+') ? 1 : 0, typed.find('=') - (typed.starts_with('+') ? 1 : 0));
-  const bool of_also = std::any_of(fix.also.begin(), fix.also.end(), [&](const auto& also) { return also.first == place; });
-  return of_also || place == fix.path || (!fix.point.empty() && place == fix.point + ":" + fix.path);
-}
-
-std::filesystem::path TryFolder(const std::filesystem::path& out) { return FolderName(out).string() + "_try"; }
-
-std::vector<std::string> SetsForAnotherFolder(const json& output, const std::string& folder) {
-  std::vector<std::string> sets;
-  if (!Text(At(output, "report_dir")).empty()) sets.push_back("output.report_dir=" + folder + "/report");
-  if (std::filesystem::path(Text(At(output, "progress_file"))).is_absolute())
-    sets.push_back("output.progress_file=progress.json");
-  return sets;
-}
-
-std::string SettingsForAnotherFolder(const json& output, const std::string& folder) {
-  std::string text;
-  for (const std::string& set : SetsForAnotherFolder(output, folder)) text += " --set " + ShellArgument(set);
-  return text;
 }
 
 }  // namespace backplane

@@ -4,8 +4,8 @@
 
 #include "base/format_count.hpp"
 #include "base/json_path.hpp"
+#include "config/recommended_file.hpp"
 #include "config/yaml_text.hpp"
-#include "kinds/recommended_file.hpp"
 #include "machine/resource_measures.hpp"
 
 namespace backplane {

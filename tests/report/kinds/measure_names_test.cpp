@@ -14,8 +14,6 @@ using ::testing::SizeIs;
 
 const std::set<std::string> kRecorded = {"return", "ep/length", "eval/return", "eval/length", "train/loss"};
 
-bool NoPath(const std::string&) { return false; }
-
 Experiment Comparing(const nlohmann::json& columns) {
   Experiment experiment;
   experiment.report.kind = "comparison";
@@ -27,13 +25,13 @@ TEST(MeasureNames, WhatTrialsAndTheHostRecordIsKnown) {
   Experiment experiment = Comparing({"eval/return", "train/loss@min", "SPS", "100 * eval/return / minutes", "phase/idle",
                                      "time/waiting_for_a_core_pct", "device/peak_mb@max", "resources/cpu_quota_pct"});
   experiment.live = {"ep/length", "rss_peak_mb"};
-  EXPECT_THAT(FindMisnamed(experiment, kRecorded, NoPath), IsEmpty());
+  EXPECT_THAT(FindMisnamed(experiment.report, experiment.live, kRecorded), IsEmpty());
 }
 
 TEST(MeasureNames, ANearNameIsProposedAtItsPlace) {
   Experiment experiment = Comparing({"SPS", {{"measure", "eval/retrun"}, {"title", "x"}}});
   experiment.live = {"ep/lenght"};
-  const std::vector<Misnamed> misnamed = FindMisnamed(experiment, kRecorded, NoPath);
+  const std::vector<Misnamed> misnamed = FindMisnamed(experiment.report, experiment.live, kRecorded);
   ASSERT_THAT(misnamed, SizeIs(2));
   EXPECT_EQ("output.live.0", misnamed[0].path);
   EXPECT_EQ("output.live: nothing records 'ep/lenght'", misnamed[0].message);
@@ -43,20 +41,20 @@ TEST(MeasureNames, ANearNameIsProposedAtItsPlace) {
 }
 
 TEST(MeasureNames, OneThatIsNearNothingMayBeAPluginsOwnAndIsToldOnce) {
-  const std::vector<Misnamed> misnamed = FindMisnamed(Comparing({"zebra/stripes", "zebra/stripes@max"}), kRecorded, NoPath);
+  const std::vector<Misnamed> misnamed = FindMisnamed(Comparing({"zebra/stripes", "zebra/stripes@max"}).report, {}, kRecorded);
   EXPECT_THAT(misnamed, ElementsAre(AllOf(Field(&Misnamed::path, "report.columns.0"), Field(&Misnamed::near, IsEmpty()))));
 }
 
-TEST(MeasureNames, PathsOfTheConfigurationAreNames) {
-  const auto is_path = [](const std::string& name) { return name == "learner.options.lr"; };
-  EXPECT_THAT(FindMisnamed(Comparing({"learner.options.lr"}), kRecorded, is_path), IsEmpty());
-  EXPECT_THAT(FindMisnamed(Comparing({"learner.options.lrr"}), kRecorded, is_path), SizeIs(1));
+TEST(MeasureNames, WhatMayBeAPathIsNamedByItself) {
+  const std::vector<Misnamed> misnamed = FindMisnamed(Comparing({"2 * learner.options.lr"}).report, {}, kRecorded);
+  ASSERT_THAT(misnamed, SizeIs(1));
+  EXPECT_EQ("learner.options.lr", misnamed[0].name);
 }
 
 TEST(MeasureNames, OtherKindsNameNoMeasures) {
   Experiment experiment = Comparing({"nothing/like/it"});
   experiment.report.kind = "parallel_efficiency";
-  EXPECT_THAT(FindMisnamed(experiment, kRecorded, NoPath), IsEmpty());
+  EXPECT_THAT(FindMisnamed(experiment.report, experiment.live, kRecorded), IsEmpty());
 }
 
 }  // namespace

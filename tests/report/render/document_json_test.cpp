@@ -11,36 +11,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string Renderings(const Document& document) {
-  return RenderText(document) + RenderMarkdown(document) + RenderHtml(document) +
-         RenderCsv(std::get<Table>(document.sections[0].blocks[0]));
-}
-
-std::string ErrorOf(const nlohmann::json& json) {
-  try {
-    DocumentFromJson(json);
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-TEST(DocumentJson, AReportReadBackIsRenderedToTheSameBytes) {
-  for (const Document& document : {SmallDocument(), LargeDocument(8)}) {
-    const std::string text = JsonText(ToJson(document));
-    const Document back = DocumentFromJson(nlohmann::json::parse(text));
-    EXPECT_EQ(Renderings(document), Renderings(back));
-    EXPECT_EQ(text, JsonText(ToJson(back)));
-  }
-}
-
-TEST(DocumentJson, AChangeOfASweptPathIsKeptAndRenderedAsOneOfTheSweep) {
+TEST(DocumentJson, AChangeOfASweptPathIsRenderedAsOneOfTheSweep) {
   Finding finding;
   finding.fixes = {{"rollout.num_env_runners", 4, 2, true}};
   Document document;
   document.sections = {{"findings", "Findings", {FindingList{{{finding}, {}}}}}};
-  const Document back = DocumentFromJson(ToJson(document));
-  for (const std::string& text : {RenderText(back), RenderMarkdown(back), RenderHtml(back)}) {
+  for (const std::string& text : {RenderText(document), RenderMarkdown(document), RenderHtml(document)}) {
     EXPECT_THAT(text, testing::AllOf(HasSubstr("in sweep"), HasSubstr("--sweep rollout.num_env_runners=4,2")));
   }
 }
@@ -50,11 +26,32 @@ TEST(DocumentJson, AChangeOfANamedPointIsTriedAtThatPoint) {
   finding.fixes = {{"learner.options.hidden", nlohmann::json{64}, nlohmann::json{32}, true, "slow one"}};
   Document document;
   document.sections = {{"findings", "Findings", {FindingList{{{finding}, {}}}}}};
-  const Document back = DocumentFromJson(ToJson(document));
-  for (const std::string& text : {RenderText(back), RenderMarkdown(back)}) {
+  for (const std::string& text : {RenderText(document), RenderMarkdown(document)}) {
     EXPECT_THAT(text,
                 testing::AllOf(HasSubstr("in sweep of slow one"), HasSubstr("--sweep 'slow one:learner.options.hidden=[32]'")));
   }
+}
+
+TEST(DocumentJson, AChangeIsReadBackByWhoeverMakesIt) {
+  Finding finding;
+  finding.id = "update_bound";
+  finding.title = "Updates take long";
+  finding.fixes = {{"learner.options.epochs", 4, 2, true, "slow", {{"learner.options.parts", 8}}, "backplane run"}};
+  Document document;
+  document.sections = {{"findings", "Findings", {FindingList{{{finding}, {}}}}}};
+  const nlohmann::json written = ToJson(document)["sections"][0]["blocks"][0]["diagnosis"]["findings"][0];
+  const Proposal proposal = RecordFromJson<Proposal>(nlohmann::json::parse(written.dump()));
+  EXPECT_EQ("update_bound", proposal.id);
+  EXPECT_EQ("Updates take long", proposal.title);
+  ASSERT_EQ(1u, proposal.fixes.size());
+  const Fix& fix = proposal.fixes[0];
+  EXPECT_EQ("learner.options.epochs", fix.path);
+  EXPECT_EQ(4, fix.from);
+  EXPECT_EQ(2, fix.to);
+  EXPECT_TRUE(fix.swept);
+  EXPECT_EQ("slow", fix.point);
+  EXPECT_EQ(8, fix.also.at("learner.options.parts"));
+  EXPECT_EQ("backplane run", fix.command);
 }
 
 TEST(DocumentJson, EveryKindOfBlockIsThere) {
@@ -77,41 +74,12 @@ TEST(DocumentJson, RowsAreObjectsAndNumbersSayWhatIsKnownOfThem) {
   EXPECT_FALSE(rows[2].contains("sps")) << "not measured";
 }
 
-TEST(DocumentJson, AnotherSchemaIsRefused) {
-  nlohmann::json json = ToJson(SmallDocument());
-  json["schema_version"] = 2;
-  EXPECT_EQ("report: schema_version should be 1, found 2", ErrorOf(json));
-}
-
-TEST(DocumentJson, WhatIsWrongIsNamedByItsPlace) {
-  nlohmann::json json = ToJson(SmallDocument());
-  json["sections"][2]["blocks"][0].erase("text");
-  EXPECT_EQ("report: sections[2].blocks[0].text is missing", ErrorOf(json));
-
-  json = ToJson(SmallDocument());
-  json["sections"][0]["blocks"][0]["rows"][0]["sps"]["value"] = "fast";
-  EXPECT_EQ("report: sections[0].blocks[0].rows[0].sps.value should be a number, found \"fast\"", ErrorOf(json));
-
-  json = ToJson(SmallDocument());
-  json["sections"][0]["blocks"][0]["emphasised"] = {3};
-  EXPECT_THAT(ErrorOf(json), HasSubstr("sections[0].blocks[0].emphasised should be indices of the table's rows, found [3]"));
-
-  json = ToJson(SmallDocument());
-  json["sections"][1]["blocks"][0]["diagnosis"]["findings"][0]["severity"] = "dire";
-  EXPECT_THAT(ErrorOf(json), HasSubstr("severity should be info, warning or serious, found \"dire\""));
-
-  json = ToJson(SmallDocument());
-  json["sections"][1]["blocks"][0]["block"] = "song";
-  EXPECT_THAT(ErrorOf(json), HasSubstr("sections[1].blocks[0].block should be paragraph, list,"));
-  EXPECT_THAT(ErrorOf(nlohmann::json::array()), HasSubstr("the file should be an object, found array"));
-}
-
 TEST(DocumentJson, EvidenceWithoutAThresholdNamesNone) {
   Finding finding;
   finding.evidence = {{"power", 220, std::nullopt, "W", ""}};
   Document document;
   document.sections = {{"findings", "Findings", {FindingList{{{finding}, {}}}}}};
-  const std::string text = RenderText(DocumentFromJson(ToJson(document)));
+  const std::string text = RenderText(document);
   EXPECT_THAT(text, ::testing::AllOf(HasSubstr("power: 220 W"), ::testing::Not(HasSubstr("threshold"))));
 }
 

@@ -123,7 +123,7 @@ TEST(RenderText, EveryPartOfASplitTableNamesItsRows) {
   table.rows = {row};
   Document document = SmallDocument();
   document.sections = {{"s", "Section", {table}}};
-  const std::string text = RenderText(DocumentFromJson(ToJson(document)));
+  const std::string text = RenderText(document);
   size_t parts = 0, named = 0;
   for (size_t at = text.find("a_number_"); at != std::string::npos; at = text.find("a_number_", text.find('\n', at))) ++parts;
   for (size_t at = text.find("before  success"); at != std::string::npos; at = text.find("before  success", at + 1)) ++named;

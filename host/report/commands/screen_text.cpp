@@ -1,25 +1,17 @@
-#include "cli/screen_table.hpp"
+#include "commands/screen_text.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdio>
-
-#include "supervise/progress.hpp"
 #include "text/text_table.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr size_t kShownRows = 40;
-constexpr int kNarrowest = 80;
-constexpr size_t kUnlimited = 1000;  // of a file: notes are folded still
 
 }  // namespace
 
-std::string ScreenText(Table table) {
-  const Screen screen = DetectScreen(fileno(stdout));
-  const size_t width = screen.live ? static_cast<size_t>(std::max(screen.width, kNarrowest)) - 1 : kUnlimited;
+std::string ScreenText(Table table, size_t width) {
   table.title.clear();
   table.notes.clear();
   if (table.rows.size() > kShownRows) {

@@ -1,12 +1,9 @@
-#include "kinds/recommended_file.hpp"
+#include "config/recommended_file.hpp"
 
 #include <fmt/format.h>
 
-#include <stdexcept>
-
 #include "config/experiment.hpp"
 #include "config/yaml_text.hpp"
-#include "kinds/sections.hpp"
 
 namespace backplane {
 
@@ -32,20 +29,8 @@ std::string RecommendedFile(const json& config, const std::string& suffix, const
     }
     text += "# " + comment + "\n";
   }
-  return text +
-         "# The setting without a budget: how long to train is for you to say, as in `run THIS_FILE --set "
-         "budget.iterations=100`.\n" +
-         YamlText(setting, {});
-}
-
-void AttachRecommended(const TrialData& trial, const WantedFile& wanted, Document* document) {
-  try {
-    document->attachments.push_back({wanted.name, RecommendedFile(trial.config, wanted.suffix, wanted.comments)});
-  } catch (const std::runtime_error& error) {
-    AddLimit(fmt::format("{} was not written: this version cannot read the configuration of trial {} ({}).", wanted.name,
-                         trial.trial_id, error.what()),
-             document);
-  }
+  return text + "# The setting without a budget: how long to train is for you to say, as in `run THIS_FILE " +
+         std::string(kSomeBudget) + "`.\n" + YamlText(setting, {});
 }
 
 }  // namespace backplane
