@@ -1,11 +1,26 @@
 #include "text/number.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "statistics/log_speed.hpp"
 #include "statistics/student.hpp"
 
 namespace backplane {
+
+namespace {
+
+void BoundByLogarithm(Number* number) {
+  number->is_rate = true;
+  if (!number->sd) return;
+  const double size = static_cast<double>(number->n);
+  const double error = *number->sd / number->value / std::sqrt(size);
+  const double half = statistics::StudentQuantile(statistics::kUpperTail, size - 1) * error;
+  number->low = number->value * std::exp(-half);
+  number->high = number->value * std::exp(half);
+}
+
+}  // namespace
 
 Number MeanOf(double mean, std::optional<double> sd, uint64_t n, std::string of) {
   Number number;
@@ -37,7 +52,11 @@ std::optional<Number> OverSeeds(const std::vector<Number>& of_trials) {
   if (of_trials.size() == 1) return of_trials.front();
   std::vector<double> values;
   for (const Number& number : of_trials) values.push_back(number.value);
-  return Mean(values, "seeds");
+  Number mean = Mean(values, "seeds");
+  if (std::all_of(of_trials.begin(), of_trials.end(), [](const Number& one) { return one.is_rate && one.value > 0; })) {
+    BoundByLogarithm(&mean);
+  }
+  return mean;
 }
 
 Number RatioOf(const Number& value, const Number& base, double factor) {

@@ -22,6 +22,11 @@ void AddReading(const std::string& name, const std::optional<double>& value, Tri
   if (value) trial->measures[name] = MeanOf(*value, std::nullopt, 1, "");
 }
 
+void AddRate(const std::string& name, const std::optional<double>& value, TrialData* trial) {
+  AddReading(name, value, trial);
+  if (value) trial->measures[name].is_rate = true;
+}
+
 std::optional<double> Ratio(const std::optional<double>& over, const std::optional<double>& under, double factor = 1) {
   return over && under && *under > 0 ? std::optional(factor * *over / *under) : std::nullopt;
 }
@@ -43,14 +48,14 @@ void AddStatistics(const std::vector<Statistic>& statistics, TrialData* trial) {
 
 void AddResult(const Measurements& found, TrialData* trial) {
   const std::optional<double> wall_s = found.trial_s ? found.trial_s : found.wall_s;
-  AddReading("wall_s", wall_s, trial);
-  AddReading("minutes", Ratio(wall_s, 60), trial);
-  AddReading(kSps, found.sps, trial);
-  AddReading("sampling_sps", found.sampling_sps, trial);
+  AddRate("wall_s", wall_s, trial);
+  AddRate("minutes", Ratio(wall_s, 60), trial);
+  AddRate(kSps, found.sps, trial);
+  AddRate("sampling_sps", found.sampling_sps, trial);
   AddReading("iterations", found.iterations, trial);
   AddReading("env_steps", found.env_steps, trial);
   AddReading("episodes", found.episodes, trial);
-  AddReading("seconds_per_episode", Ratio(wall_s, found.episodes), trial);
+  AddRate("seconds_per_episode", Ratio(wall_s, found.episodes), trial);
   AddReading("steps_per_episode", Ratio(found.env_steps, found.episodes), trial);
   AddReading("threads", found.threads, trial);
   AddReading("learner_threads", found.learner_threads, trial);
@@ -89,6 +94,7 @@ void AddSpread(const std::string& measure, const std::vector<double>& speeds, Tr
   const auto found = trial->measures.find(measure);
   if (found == trial->measures.end() || speeds.empty()) return;
   found->second = MeanOf(found->second.value, Mean(speeds, "").sd, speeds.size(), "iterations");
+  found->second.is_rate = true;
 }
 
 void AddSpeeds(const std::vector<IterationValue>& last_attempt, TrialData* trial) {
@@ -96,7 +102,7 @@ void AddSpeeds(const std::vector<IterationValue>& last_attempt, TrialData* trial
   AddSpread("sampling_sps", Steady(last_attempt, "sampling_sps"), trial);
   double seconds = 0;
   for (const double one : Steady(last_attempt, kSecondsOfIteration)) seconds += one;
-  if (!last_attempt.empty()) AddReading("measured_s", seconds, trial);
+  if (!last_attempt.empty()) AddRate("measured_s", seconds, trial);
 }
 
 struct AllAttempts {
@@ -220,7 +226,7 @@ void ReadTrialMeasures(const ResultsFolder& folder, const TrialRecord& record, T
   AddLastEvaluation(found.evaluated_at, trial);
   AddLastTenths(trial);
   AddResources(attempt / "resources.csv", trial);
-  AddReading("attempt_s", NumberOf(At(last.end_body, "wall_s")), trial);
+  AddRate("attempt_s", NumberOf(At(last.end_body, "wall_s")), trial);
   if (const auto bytes = NumberOf(At(last.end_body, "peak_rss_bytes"))) AddPeak("rss_peak_mb", *bytes / kBytesPerMb, trial);
 }
 

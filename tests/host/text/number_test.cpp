@@ -32,6 +32,18 @@ TEST(Number, AValueThatIsNotFiniteMakesNoInterval) {
   EXPECT_FALSE(number.high);
 }
 
+TEST(Number, ATimeOfTwoSeedsHasNoBoundBelowZero) {
+  Number a = Reading(3.18), b = Reading(4.22);
+  const Number plain = *OverSeeds({a, b});
+  EXPECT_LT(*plain.low, 0) << "what may be negative, a return say, keeps its even interval";
+  a.is_rate = b.is_rate = true;
+  const Number mean = *OverSeeds({a, b});
+  EXPECT_DOUBLE_EQ(3.7, mean.value);
+  // By hand: 3.7 exp(-+ 12.706 x 0.7354 / 3.7 / sqrt(2)).
+  EXPECT_NEAR(0.62039, *mean.low, 1e-4);
+  EXPECT_NEAR(22.0667, *mean.high, 1e-3);
+}
+
 TEST(Number, ARatioHasNoNegativeBound) {
   // By hand: relative errors of 1 and 0.1 / sqrt(2) with 2 values each, so 1.01 degrees of freedom.
   const Number ratio = RatioOf(MeanOf(10, 14.142135623730951, 2, "seeds"), MeanOf(5, 0.7071067811865476, 2, "seeds"), 100);
