@@ -151,6 +151,12 @@ const Case kCases[] = {
     {"Lr", {{"lr", "0.003"}}},
     {"LrLinear", {{"lr_schedule", "linear"}}},
     {"LrKlAdaptive", {{"lr_schedule", "kl_adaptive"}}, Actions::kContinuous, {{"kl_target", "0.5"}, {"lr", "0.002"}}},
+    // The mean over nine minibatches lies between half of the target and twice that.
+    {"LrKlAdaptiveStays",
+     {{"lr_schedule", "kl_adaptive"}},
+     Actions::kContinuous,
+     {{"kl_target", "0.0006"}, {"lr", "0.002"}},
+     false},
     {"LrKlAdaptiveFalls", {{"lr_schedule", "kl_adaptive"}}, kDiscrete, {{"kl_target", "0.000001"}}},
     {"Gamma", {{"gamma", "0.7"}}},
     {"Lambda", {{"lambda", "0.5"}}},

@@ -63,6 +63,17 @@ TEST(Collector, StoresOnlyValidTransitions) {
     }
 }
 
+// The noise of an action is keyed by the step: the same number again would give the same noise again.
+TEST(Collector, CountsStepsOnFromRolloutToRollout) {
+  static std::vector<uint64_t> steps;
+  ToyTrial trial(kRows, 1, kRows);
+  g_switches.on_act = [](const bp_act& act) { steps.push_back(act.step); };
+  ASSERT_TRUE(trial.Collect(3));
+  ASSERT_TRUE(trial.Collect(2));
+  g_switches.on_act = nullptr;
+  EXPECT_THAT(steps, testing::ElementsAre(0, 1, 2, 3, 4));
+}
+
 TEST(Collector, CutsAtExactlyTheTimeLimitAndKeepsTheLastObservation) {
   ToyTrial trial(kRows, 2);
   for (int i = 0; i < 5; ++i) trial.Collect(kHorizon);

@@ -67,6 +67,16 @@ TEST(ParallelFor, HelpersCountThePhaseOfTheCaller) {
   EXPECT_EQ(service.clocks[2].total_ns(), 0) << "two pieces, so it slept on";
 }
 
+TEST(ParallelFor, TheCallerKeepsWhatItHadSpentBefore) {
+  Service service(2);
+  {
+    const PhaseSpan span(service.clocks[0], Phase::kUpdateBackward);
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    RunTwo(service, 1);
+  }
+  EXPECT_GE(service.clocks[0].ns(Phase::kUpdateBackward), 30'000'000);
+}
+
 TEST(ParallelFor, ACallerThatWaitsIsIdle) {
   Service service(2);
   const std::thread::id caller = std::this_thread::get_id();

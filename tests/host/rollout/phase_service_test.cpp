@@ -1,10 +1,14 @@
 #include "rollout/phase_service.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <latch>
+#include <optional>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "backplane/plugin.hpp"
 #include "plugin/host_services.hpp"
@@ -190,6 +194,36 @@ TEST(PhaseClock, OfShortSpansOneInEachMillisecondIsMeasured) {
   const int64_t most_short_spans = clock.total_ns() / PhaseClock::kCpuEveryNs + 2;
   EXPECT_GT(measured, 0);
   EXPECT_LE(measured, long_ns + most_short_spans * longest_short_ns);
+}
+
+// Two threads on one core: each waits for it while the other works.
+TEST(PhaseClock, WhatWasWaitedBeforeAResetIsForgotten) {
+  cpu_set_t cores, one;
+  sched_getaffinity(0, sizeof cores, &cores);
+  CPU_ZERO(&one);
+  for (int core = 0; CPU_COUNT(&one) == 0; ++core)
+    if (CPU_ISSET(core, &cores)) CPU_SET(core, &one);
+  std::vector<PhaseClock> clocks(2);
+  std::latch done(2), read(1);
+  const auto work = [&](PhaseClock& clock) {
+    sched_setaffinity(0, sizeof one, &one);
+    {
+      const PhaseSpan span(clock, Phase::kEnvStep);
+      for (const int64_t end = ThreadCpuNs() + 50 * kMs; ThreadCpuNs() < end;) {
+      }
+    }
+    done.count_down();
+    read.wait();  // of a thread that is gone the kernel says nothing
+  };
+  const std::jthread first([&] { work(clocks[0]); }), second([&] { work(clocks[1]); });
+  done.wait();
+  const std::optional<int64_t> before = clocks[0].RunQueueWaitNs();
+  clocks[0].Reset();
+  const std::optional<int64_t> after = clocks[0].RunQueueWaitNs();
+  read.count_down();
+  if (!before) GTEST_SKIP() << "this kernel does not count it";
+  EXPECT_GT(*before, 10 * kMs);
+  EXPECT_LT(*after, *before / 2);
 }
 
 TEST(PhaseGroup, EveryPhaseHasOne) {

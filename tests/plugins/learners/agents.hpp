@@ -12,6 +12,7 @@ namespace backplane::test_support {
 struct AgentShape {
   int64_t rows = 3, agents = 4, steps = 12, obs = 11, state = 7, actions = 5;
   double zeros = 0.8;  // share of observations that are 0
+  int64_t masked = 0;  // flags of a mask; 0: one for each action
   bool has_state = true, has_mask = true, has_alive = true, has_ended = true;
   int64_t max_episode_steps = 50;
 };
@@ -27,7 +28,9 @@ class AgentEnv {
     if (s.has_state) add(BP_ROLE_STATE, BP_SPACE_BOX, BP_SCOPE_ROW, f32, "state", &shape.state);
     add(BP_ROLE_ACTION, BP_SPACE_DISCRETE, BP_SCOPE_AGENT, bp::DtypeOf<int32_t>(), "action", nullptr);
     channels_.back().nvec = &shape.actions;
-    if (s.has_mask) add(BP_ROLE_ACTION_MASK, BP_SPACE_MULTI_BINARY, BP_SCOPE_AGENT, u8, "action_mask", &shape.actions);
+    if (s.has_mask)
+      add(BP_ROLE_ACTION_MASK, BP_SPACE_MULTI_BINARY, BP_SCOPE_AGENT, u8, "action_mask",
+          s.masked ? &shape.masked : &shape.actions);
     if (s.has_alive) add(BP_ROLE_ALIVE, BP_SPACE_MULTI_BINARY, BP_SCOPE_AGENT, u8, "alive", nullptr);
     add(BP_ROLE_REWARD, BP_SPACE_BOX, BP_SCOPE_AGENT, f32, "reward", nullptr);
     if (s.has_ended) add(BP_ROLE_INFO, BP_SPACE_MULTI_BINARY, BP_SCOPE_AGENT, u8, "agent_ended", nullptr);

@@ -133,6 +133,7 @@ TEST(Mappo, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(error({}, {.has_state = false}),
             "critic: central reads a STATE channel and the env has none; set the option critic: independent");
   EXPECT_EQ(error({{"critic", "independent"}}, {.has_state = false}), "");
+  EXPECT_EQ(error({}, {.masked = 4}), "needs one flag per choice in channel 'action_mask', got 4 of 8 bits");
 }
 
 TEST(Mappo, RefusesAStateOfAnotherShape) {

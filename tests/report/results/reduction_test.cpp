@@ -54,6 +54,15 @@ TEST_F(Reductions, WithoutTheFirstIteration) {
   EXPECT_EQ(0, *rate.sd);
 }
 
+// 50 in 1 s and 50 in 4 s are 20 a second, not the mean of 50 and 12.5.
+TEST_F(Reductions, ARateIsOfTheWholeTime) {
+  combined_.trials[0].data.curves["train/loss"].resize(3);
+  combined_.trials[0].data.curves["tokens"].resize(3);
+  combined_.trials[0].data.curves["iteration_s"].resize(3);
+  combined_.trials[0].data.curves["iteration_s"][2].value = 4;
+  EXPECT_DOUBLE_EQ(20, *Of("tokens@per_s"));
+}
+
 TEST_F(Reductions, UntilTheBestThatAllReached) {
   // The worst of 3 and 1 is 3.
   EXPECT_EQ(3, Of("train/loss@iterations_to_min", 0));

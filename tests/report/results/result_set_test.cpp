@@ -244,6 +244,13 @@ TEST_F(ResultSetTest, ASampleWeighsByTheTimeThatItSpeaksOf) {
   EXPECT_FALSE(cores.low || cores.high) << "samples that follow each other are not independent";
 }
 
+TEST_F(ResultSetTest, WithoutTimesAllSamplesSpeakOfTheSameOne) {
+  folder_.Plan("t1", "one", {});
+  Complete("t1");
+  folder_.WriteAttempt("t1", "resources.csv", "cpu_cores_used,run_queue_wait_pct\n2,30\n0.5,60\n");
+  EXPECT_DOUBLE_EQ(36, Trial().Find("resources/run_queue_wait_pct")->value) << "of CPU time: 2 of 30 and 0.5 of 60";
+}
+
 TEST_F(ResultSetTest, SamplesOfTheWarmUpCountWhereThereAreNoOthers) {
   folder_.Plan("t1", "one", {});
   Complete("t1");
