@@ -33,7 +33,7 @@ struct Change {
   std::string who;  // "env.name"
 };
 
-std::mutex g_mutex;  // guards the changes, and that two threads settle at once
+std::mutex g_mutex;  // guards the changes, and that two threads restore at once
 std::vector<Change>& Changes() {
   static auto* const changes = new std::vector<Change>;
   return *changes;

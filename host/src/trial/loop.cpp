@@ -116,7 +116,7 @@ void TrialLoop::CloseIteration() {
   if (evaluation_.DueAfterIteration()) state_.lines.AddEvaluation(evaluation_.Run());
   const double progress =
       std::max(Progress(parts_.spec.experiment.budget, SpentNow()), speed_.measuring().Progress(state_.clock.attempt_s()));
-  reporting_.Iteration(state_.lines.Write(state_.clock.trial_s()), progress, collectors_.data());
+  reporting_.ReportIteration(state_.lines.Write(state_.clock.trial_s()), progress, collectors_.data());
 }
 
 void TrialLoop::CountIteration() {
@@ -146,7 +146,7 @@ void TrialLoop::EvaluateAtStart(const bp_request& request) {
                                {"eval", evaluation_.Run()},
                                {"time", {{"t", state_.clock.trial_s()}}}};
   state_.lines.Append(line);
-  reporting_.Metrics(line);
+  reporting_.ReportMetrics(line);
 }
 
 bp_limits TrialLoop::LimitsNow() const {

@@ -7,7 +7,7 @@ namespace backplane {
 Reporting::Reporting(const LoopParts& parts, TrialState& state, WarningList& warnings)
     : parts_(parts), state_(state), live_(parts, warnings), phase_events_(parts.threads.clocks(), parts.monitors) {}
 
-void Reporting::Iteration(const nlohmann::json& line, double progress, const CollectData& data) {
+void Reporting::ReportIteration(const nlohmann::json& line, double progress, const CollectData& data) {
   StatusFile& status = parts_.status.data();
   status.iteration = state_.count.iterations;
   status.env_steps = state_.count.env_steps;
@@ -21,7 +21,7 @@ void Reporting::Iteration(const nlohmann::json& line, double progress, const Col
   PostIteration(parts_.monitors, line, state_.iteration.end_ns, state_.iteration.duration_ns());
 }
 
-void Reporting::Metrics(const nlohmann::json& line) {
+void Reporting::ReportMetrics(const nlohmann::json& line) {
   live_.Show(line);
   PostMetrics(parts_.monitors, line);
 }

@@ -14,9 +14,9 @@ class Reporting {
   Reporting(const LoopParts& parts, TrialState& state, WarningList& warnings);
 
   // Of an iteration, by its line in metrics.jsonl. `progress`: of the trial, 0 to 1.
-  void Iteration(const nlohmann::json& line, double progress, const CollectData& data);
+  void ReportIteration(const nlohmann::json& line, double progress, const CollectData& data);
   // Of numbers that come without an iteration.
-  void Metrics(const nlohmann::json& line);
+  void ReportMetrics(const nlohmann::json& line);
   // What the threads did since the last iteration.
   void HandOverPhases() { phase_events_.HandOver(state_.count.iterations, state_.count.env_steps); }
 

@@ -3,8 +3,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "tf_events/tf_events.hpp"
 #include "support/batch_fixture.hpp"
+#include "tf_events/tf_events.hpp"
 
 namespace backplane {
 namespace {
