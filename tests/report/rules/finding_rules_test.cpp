@@ -87,7 +87,7 @@ TEST(OutOfMemory, AMicroBatchBecomesWhatFittedAndTheUpdateStaysTheSame) {
   EXPECT_THAT(Changes(f), ElementsAre("learner.options.per_device_train_batch_size: 64 -> 16",
                                       "learner.options.gradient_checkpointing: false -> true"));
   // 64 x 1 = 16 x 4
-  const std::vector<std::pair<std::string, nlohmann::json>> parts = {{"learner.options.gradient_accumulation_steps", 4}};
+  const std::map<std::string, nlohmann::json> parts = {{"learner.options.gradient_accumulation_steps", 4}};
   EXPECT_EQ(parts, f.fixes.at(0).also);
   // Left to follow from the other two it follows.
   b.Configure("learner.options.gradient_accumulation_steps", 0);

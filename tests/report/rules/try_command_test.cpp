@@ -27,11 +27,6 @@ std::string CommandOf(const ResultSet& set, Fix fix) {
   return diagnosis.findings.front().fixes.front().command;
 }
 
-TEST(TryFolder, StandsBesideTheResultsWhateverWasTyped) {
-  EXPECT_EQ("outputs/x_try", TryFolder("outputs/x"));
-  EXPECT_EQ("outputs/x_try", TryFolder("./outputs/x/"));
-}
-
 TEST(TryCommand, KeepsHowTheBatchWasStarted) {
   EXPECT_EQ(
       "backplane run 'my walk.yaml' --set seed=3 --sweep learner.options.lr=0.1,0.2 --preset wide --plugin-path p --jobs 1 "
