@@ -8,6 +8,7 @@
 #include "base/suggest.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
+#include "cli/reference_text.hpp"
 #include "config/value.hpp"
 #include "plugin/plugin_error.hpp"
 #include "plugin/seal.hpp"
@@ -175,6 +176,10 @@ int PluginDescribeCommand(const PluginArgs& args) {
   for (const PluginInfo* info : found) {
     if (args.json) {
       fmt::print("{}\n", InfoJson(*info, true).dump(1));
+      continue;
+    }
+    if (args.markdown) {
+      fmt::print("{}", OptionsMarkdown(*info));
       continue;
     }
     fmt::print("{} {} ({})\n{}\n{}\n", Printable(info->id), Printable(info->version), Printable(info->license),
