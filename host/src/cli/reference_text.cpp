@@ -23,7 +23,7 @@ std::string Escaped(const std::string& text) {
 std::string Code(const std::string& text) { return text.empty() ? "" : "`" + Escaped(text) + "`"; }
 
 template <class Row, size_t n>
-std::string Table(const Column<Row> (&columns)[n], const auto& rows) {
+std::string MarkdownTable(const Column<Row> (&columns)[n], const auto& rows) {
   std::string head = "|", rule = "|", body;
   for (const Column<Row>& column : columns) head += fmt::format(" {} |", column.title), rule += "---|";
   for (const Row& row : rows) {
@@ -106,9 +106,9 @@ constexpr Column<HostKey> kKeyColumns[] = {
 }  // namespace
 
 std::string OptionsMarkdown(const PluginInfo& info) {
-  return info.options.empty() ? "It has no options.\n" : Table(kOptionColumns, info.options);
+  return info.options.empty() ? "It has no options.\n" : MarkdownTable(kOptionColumns, info.options);
 }
 
-std::string KeysMarkdown() { return Table(kKeyColumns, HostKeys()); }
+std::string KeysMarkdown() { return MarkdownTable(kKeyColumns, HostKeys()); }
 
 }  // namespace backplane
