@@ -8,6 +8,12 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
+# A third of the time of linking, of which tests do much.
+find_program(MOLD mold)
+if(MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
+  add_link_options(-fuse-ld=mold)
+endif()
+
 find_package(Boost 1.74 REQUIRED COMPONENTS filesystem)
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)

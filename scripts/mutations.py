@@ -32,10 +32,10 @@ PARTS = {
         "tests": ["rollout_test"],
         "watched": ["tests/host/rollout/*"],
     },
-    "analysis": {
-        "files": ["host/src/analysis/*.[ch]pp"],
-        "tests": ["analysis_test", "findings_test"],
-        "watched": ["tests/host/analysis/*"],
+    "results": {
+        "files": ["host/report/results/*.[ch]pp", "host/report/rules/*.[ch]pp", "host/libs/text/*number.[ch]pp"],
+        "tests": ["results_test", "findings_test", "text_test"],
+        "watched": ["tests/report/results/*", "tests/report/rules/*", "tests/host/text/*"],
     },
     "statistics": {
         "files": ["host/libs/statistics/*.[ch]pp"],
@@ -48,7 +48,8 @@ PARTS = {
 GPU_ALONE = {"plugins/learners/mappo/amp_probe.cpp", "plugins/learners/mappo/torch_actor.cpp"}
 
 RL, PPO, MAPPO, SEQ2SEQ = "plugins/common/rl/", "plugins/learners/ppo/", "plugins/learners/mappo/", "plugins/learners/seq2seq/"
-ROLLOUT, ANALYSIS, STATISTICS = "host/src/rollout/", "host/src/analysis/", "host/libs/statistics/"
+ROLLOUT, STATISTICS, TEXT = "host/src/rollout/", "host/libs/statistics/", "host/libs/text/"
+RESULTS, RULES = "host/report/results/", "host/report/rules/"
 
 # part, file, right, faulty: expressions, or statements with their semicolon. An expression gets brackets: it must not be cut out of one
 # that binds otherwise.
@@ -107,23 +108,24 @@ BY_HAND = [
     ("seq2seq", SEQ2SEQ + "processors.cpp", "length == options.max_length - 1", "length == options.max_length"),
     ("seq2seq", SEQ2SEQ + "micro_batch.cpp", "length == 1 || first != config.eos_token_id", "true"),
 
-    ("rollout", ROLLOUT + "books.cpp", "length >= time_limit", "length > time_limit"),
-    ("rollout", ROLLOUT + "books.cpp", "source->row(t + 1, r * lead)", "source->row(t, r * lead)"),
+    ("rollout", ROLLOUT + "episode_tracker.hpp", "truncated[i] = length >= limit;", "truncated[i] = length > limit;"),
+    ("rollout", ROLLOUT + "episode_tracker.hpp", "++row[i].episode_length", "row[i].episode_length"),
+    ("rollout", ROLLOUT + "chunk_recorder.cpp", "source->row(t + 1, r * lead)", "source->row(t, r * lead)"),
     ("rollout", ROLLOUT + "collector.cpp", "policy_steps_ += horizon;", ";"),
     ("rollout", ROLLOUT + "moments.hpp", "m2[i] += d * (x[i] - mean[i]);", "m2[i] += d * d;"),
     ("rollout", ROLLOUT + "moments.hpp", "d * d * count * weight", "d * d * weight"),
-    ("rollout", ROLLOUT + "candidate_scorer.cpp", "player.length >= limit_", "player.length > limit_"),
+    ("rollout", ROLLOUT + "slot_tracker.cpp", "std::min(limit_of_env_, asked)", "limit_of_env_"),
     ("rollout", ROLLOUT + "candidate_scorer.cpp", "static_cast<int32_t>(job / episodes_each_)", "static_cast<int32_t>(job % episodes_each_)"),
     ("rollout", ROLLOUT + "evaluator.cpp", "first_episode_ * lead + i", "i"),
 
-    ("analysis", ANALYSIS + "number.cpp", "std::sqrt(squares / (size - 1))", "std::sqrt(squares / size)"),
-    ("analysis", ANALYSIS + "number.cpp", "place - static_cast<double>(low)", "0.0"),
-    ("analysis", ANALYSIS + "reduction.cpp", "amount / time", 'Mean(rates, "").value'),
-    ("analysis", ANALYSIS + "reduction.cpp", "lowest ? std::max(target->second, *best) : std::min(target->second, *best)",
+    ("results", TEXT + "number.cpp", "std::sqrt(squares / (size - 1))", "std::sqrt(squares / size)"),
+    ("results", TEXT + "number.cpp", "place - static_cast<double>(low)", "0.0"),
+    ("results", RESULTS + "reduction.cpp", "amount / time", 'Mean(rates, "").value'),
+    ("results", RESULTS + "reduction.cpp", "lowest ? std::max(target->second, *best) : std::min(target->second, *best)",
      "lowest ? std::min(target->second, *best) : std::max(target->second, *best)"),
-    ("analysis", ANALYSIS + "parallel_efficiency.cpp", "std::min(setting.num_env_runners, setting.cores)", "setting.num_env_runners"),
-    ("analysis", ANALYSIS + "combine.cpp", "std::pair(a.usable(), a.ended) > std::pair(b.usable(), b.ended)", "a.ended > b.ended"),
-    ("analysis", ANALYSIS + "finding_scaling.cpp", "1 / doublings", "1.0"),
+    ("results", RESULTS + "parallel_efficiency.cpp", "std::min(setting.num_env_runners, setting.cores)", "setting.num_env_runners"),
+    ("results", RESULTS + "combine.cpp", "std::pair(a.usable(), a.ended) > std::pair(b.usable(), b.ended)", "a.ended > b.ended"),
+    ("results", RULES + "finding_scaling.cpp", "1 / doublings", "1.0"),
 
     ("statistics", STATISTICS + "difference.cpp", "of_a.variance / size_a", "of_a.variance"),
     ("statistics", STATISTICS + "difference.cpp", "x > y ? 1 : x == y ? 0.5 : 0", "x > y ? 1 : 0"),

@@ -160,6 +160,13 @@ std::optional<Finished> ProgramTest::RunWithSmallDisk(const std::string& size, c
   return Wait(StartCommand(alone + "script.sh"));
 }
 
+Finished ProgramTest::RunBesideReportProgram(const std::string& script, const std::string& arguments) {
+  fs::create_directories(dir_ / "bin");
+  fs::copy_file(BACKPLANE_BINARY_DIR "/bin/backplane", dir_ / "bin/backplane", fs::copy_options::overwrite_existing);
+  fs::permissions(Write("bin/backplane-report", "#!/bin/sh\n" + script + "\n"), fs::perms::owner_all);
+  return Wait(StartCommand("BACKPLANE_PLUGIN_PATH=" BACKPLANE_PLUGIN_DIR " exec bin/backplane " + arguments));
+}
+
 std::string ProgramTest::ErrorsOf(pid_t pid) const { return ReadFile(OutputOf(running_.at(pid), "err")); }
 
 Finished ProgramTest::Run(const std::string& arguments) { return Wait(Start(arguments)); }

@@ -47,6 +47,8 @@ class ProgramTest : public testing::Test {
   // Starts it without waiting; its output goes to files of its own. Wait() returns its exit.
   pid_t Start(const std::string& arguments);
   Finished Wait(pid_t pid);
+  // Runs a copy of the program, bin/backplane in the test's folder, beside a shell script in the place of backplane-report.
+  Finished RunBesideReportProgram(const std::string& script, const std::string& arguments);
   // Runs a shell script beside a small file system in the folder "disk", which goes with it: mounts are in a namespace of its
   // own. The script knows $backplane. Nothing where nothing may be mounted.
   std::optional<Finished> RunWithSmallDisk(const std::string& size, const std::string& script);

@@ -178,6 +178,31 @@ TEST_F(Report, WhatAFindingProposesRunsAsPrinted) {
     EXPECT_THAT(tried.out, HasSubstr(name));
 }
 
+TEST_F(Report, AReportProgramThatCrashesCostsTheReportAlone) {
+  Write("walk.yaml", kSweep);
+  const Finished run = RunBesideReportProgram("kill -SEGV $$", "run walk.yaml");
+  EXPECT_EQ(0, run.exit) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("no report was written: backplane-report was ended by: Segmentation fault\n"
+                                 "  later: bin/backplane report outputs/walk\n"));
+  EXPECT_THAT(run.out, HasSubstr("walk: 4 COMPLETED"));
+  EXPECT_FALSE(std::filesystem::exists(Folder("walk")));
+  const Finished later = Run("report outputs/walk");
+  EXPECT_EQ(0, later.exit) << later.err;
+  EXPECT_TRUE(std::filesystem::exists(Folder("walk") / "parallel_efficiency_report.html"));
+}
+
+TEST_F(Report, ABatchThatFailedKeepsItsExitCodeWithoutAReport) {
+  Write("mixed.yaml", kFailing);
+  const Finished run =
+      RunBesideReportProgram("kill -KILL $$", "run mixed.yaml --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins");
+  EXPECT_EQ(3, run.exit) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("note: what `report:` says was not checked: backplane-report was ended by: Killed"));
+  EXPECT_THAT(run.err, HasSubstr("no report was written: backplane-report was ended by: Killed"));
+  const Finished report = RunBesideReportProgram("kill -KILL $$", "report outputs/mixed");
+  EXPECT_EQ(1, report.exit);
+  EXPECT_EQ("backplane: backplane-report was ended by: Killed\n", report.err);
+}
+
 TEST_F(Report, FindingsAreExplained) {
   const Finished explained = Run("report --explain update_bound");
   EXPECT_EQ(0, explained.exit);

@@ -130,7 +130,7 @@ void Host::Collect() {
 bool Host::Score() {
   const PhaseSpan span(clocks_[0], Phase::kSync);
   if (!scorer_) {
-    collector_->LetGo();
+    collector_->ReleaseEnv();
     scorer_ = std::make_unique<CandidateScorer>(*env_, *learner_, pool_, setting_.chunk_rows, kEnvSeed, cancelled_, [] {});
     scorer_->Bind();
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/result_set.hpp"
+#include "results/result_set.hpp"
 
 namespace backplane {
 

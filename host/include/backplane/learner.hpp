@@ -57,7 +57,7 @@ class OnPolicy : public Learner {
   void Plan(const bp_limits& limits, bp_request* out_request) final {
     if (ticks_left_ > 0) {
       out_request->kind = BP_REQ_TICK;
-      out_request->u.tick.phase = "update_backward";
+      out_request->u.tick.phase = BP_PHASE_UPDATE_BACKWARD;
       out_request->u.tick.est_ns = tick_ns_;
       return;
     }

@@ -10,6 +10,7 @@
 #include "backplane/host.h"
 #include "backplane/module.h"
 #include "backplane/options.hpp"
+#include "backplane/phases.h"  // for PhaseScope
 
 namespace bp {
 

@@ -9,9 +9,7 @@
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
-#include "report/document.hpp"
-#include "report/finding_text.hpp"
-#include "report/try_command.hpp"
+#include "text/change_arguments.hpp"
 
 namespace backplane {
 namespace {
@@ -32,32 +30,37 @@ std::filesystem::path NumbersOf(const Experiment& experiment, const std::filesys
   return newest.empty() ? folder / ("comparison" + ending) : newest;
 }
 
-std::vector<Finding> FindingsIn(const Document& document) {
-  for (const Section& section : document.sections) {
-    for (const Block& block : section.blocks) {
-      if (const auto* list = std::get_if<FindingList>(&block)) return list->diagnosis.findings;
+// Throws std::runtime_error or nlohmann::json::exception where the file is no report of this version.
+std::vector<Proposal> ProposalsIn(const nlohmann::json& report) {
+  for (const nlohmann::json& section : report.at("sections")) {
+    for (const nlohmann::json& block : section.at("blocks")) {
+      if (block.at("block") != "findings") continue;
+      std::vector<Proposal> proposals;
+      for (const nlohmann::json& finding : block.at("diagnosis").at("findings"))
+        proposals.push_back(RecordFromJson<Proposal>(finding));
+      return proposals;
     }
   }
   return {};
 }
 
-Finding FindingIn(const std::filesystem::path& file, const std::string& id, const std::string& report_command) {
+Proposal ProposalIn(const std::filesystem::path& file, const std::string& id, const std::string& report_command) {
   const std::optional<std::string> text = ReadFile(file);
   if (!text)
     throw std::runtime_error(
         fmt::format("there is no report to take '{}' from: {} is missing\n  run the experiment first; of "
                     "results that are there:  {}",
                     id, file.string(), report_command));
-  const std::vector<Finding> findings = FindingsIn(DocumentFromJson(nlohmann::json::parse(*text)));
+  const std::vector<Proposal> findings = ProposalsIn(nlohmann::json::parse(*text));
   std::vector<std::string> ids;
-  for (const Finding& finding : findings) {
+  for (const Proposal& finding : findings) {
     if (finding.id != id) {
       ids.push_back(finding.id);
     } else if (!finding.fixes.empty()) {
       return finding;
     }
   }
-  const auto named = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.id == id; });
+  const auto named = std::find_if(findings.begin(), findings.end(), [&](const Proposal& finding) { return finding.id == id; });
   if (named != findings.end())
     throw std::runtime_error(
         fmt::format("finding '{}' of {} proposes no change of the file: {}", id, file.string(), named->cause));
@@ -72,7 +75,7 @@ Finding FindingIn(const std::filesystem::path& file, const std::string& id, cons
 std::optional<RunArgs> WithFinding(const RunArgs& args, const Experiment& experiment, const std::filesystem::path& out) {
   try {
     const std::string report = args.typed_program + " report " + ShellArgument(out.string());
-    const Finding finding = FindingIn(NumbersOf(experiment, out), args.apply, report);
+    const Proposal finding = ProposalIn(NumbersOf(experiment, out), args.apply, report);
     const Fix& fix = finding.fixes.front();
     const ChangeArguments change = ArgumentsOf(fix);
     RunArgs applied = args;

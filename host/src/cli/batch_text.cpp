@@ -11,9 +11,8 @@
 #include "base/shell_argument.hpp"
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
-#include "cli/report_text.hpp"
-#include "cli/screen_table.hpp"
-#include "report/final_table.hpp"
+#include "cli/report_program.hpp"
+#include "record/report_requests.hpp"
 #include "store/attempt_json.hpp"
 #include "store/batch_record.hpp"
 #include "store/plan_file.hpp"
@@ -28,9 +27,18 @@ constexpr char kStoppedBeforeTheStart[] = "stopped; nothing was started; the sam
 constexpr size_t kShownFailures = 5;
 const char* const kStates[] = {"COMPLETED", "PRUNED", "INFEASIBLE", "FAILED", "SKIPPED", "PLANNED"};
 
+// "walk: 3 COMPLETED, 1 FAILED"
+std::string CountsLine(const Plan& plan, const BatchReport& report) {
+  std::string counts;
+  for (const char* state : kStates) {
+    if (const size_t n = report.Count(state)) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", n, state);
+  }
+  return fmt::format("{}: {}", plan.base.experiment.name, counts);
+}
+
 class BatchText {
  public:
-  BatchText(const BatchRequest& request, const BatchReport& report, const MadeReport* made, const RunArgs& args)
+  BatchText(const BatchRequest& request, const BatchReport& report, const std::optional<std::string>& made, const RunArgs& args)
       : request_(request), report_(report), made_(made), args_(args), plan_(request.plan), names_(DisplayNames(plan_)) {}
 
   void Print() const {
@@ -49,13 +57,13 @@ class BatchText {
       std::printf("%s\n", JsonText(Json(), 1).c_str());
     } else if (refused && report_.Count("PLANNED") == plan_.trials.size()) {
       return;  // a table of trials that have not run says nothing more
-    } else if (made_ == nullptr && plan_.trials.size() == 1 && !plan_.swept) {
+    } else if (!made_ && plan_.trials.size() == 1 && !plan_.swept) {
       PrintSingle();
     } else {
       if (args_.quiet) {
-        PrintCounts();
-      } else if (made_ != nullptr) {
-        PrintReport();
+        fmt::print("{}\n{}", CountsLine(plan_, report_), made_.value_or(""));
+      } else if (made_) {
+        std::fputs(made_->c_str(), stdout);
       } else {
         PrintTable();
       }
@@ -125,25 +133,14 @@ class BatchText {
     }
   }
 
-  std::string Counts() const {
-    std::string text;
-    for (const char* state : kStates) {
-      if (const size_t n = report_.Count(state)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, state);
-    }
-    return text;
-  }
-
-  std::string CountsLine() const { return fmt::format("{}: {}", plan_.base.experiment.name, Counts()); }
-
-  void PrintCounts() const {
-    fmt::print("{}\n", CountsLine());
-    if (made_ != nullptr) fmt::print("report in {}\n", made_->folder.string());
-  }
-
-  void PrintReport() const { std::fputs(ReportText(*made_, CountsLine(), args_.typed_program).c_str(), stdout); }
-
   void PrintTable() const {
-    fmt::print("{}\n{}", CountsLine(), ScreenText(FinalTable(ReadResultSet(request_.out), plan_.base.experiment.live)));
+    fmt::print("{}\n", CountsLine(plan_, report_));
+    const TableRequest request{request_.out, plan_.base.experiment.live, ReportWidth()};
+    try {
+      std::fputs(ReportProgram().Ask("--table", ToJson(request)).c_str(), stdout);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "backplane: no table of the trials: %s\n", error.what());
+    }
   }
 
   void PrintFailures() const {
@@ -206,7 +203,7 @@ class BatchText {
 
   const BatchRequest& request_;
   const BatchReport& report_;
-  const MadeReport* made_;  // NULL: none was asked for, or it could not be made
+  const std::optional<std::string>& made_;  // absent: no report was asked for, or it could not be made
   const RunArgs& args_;
   const Plan& plan_;
   const std::vector<std::string> names_;  // [trials]
@@ -237,8 +234,27 @@ std::string SameCommand(const RunArgs& args) {
   return args.out.empty() ? text : text + " --out " + ShellArgument(args.out.string());
 }
 
-void PrintBatch(const BatchRequest& request, const BatchReport& report, const MadeReport* made, const RunArgs& args) {
-  BatchText(request, report, made, args).Print();
+std::optional<std::string> ReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args) {
+  if (!request.plan.base.experiment.report.kind || !batch.refused.empty()) return std::nullopt;
+  if (batch.Count("PLANNED") == batch.trials.size()) return std::nullopt;
+  ReportRequest report;
+  report.folders = {request.out};
+  report.program = args.typed_program;
+  if (args.json || args.quiet) report.form = "line";
+  report.below = CountsLine(request.plan, batch);
+  report.width = ReportWidth();
+  try {
+    return ReportProgram().Ask("--make", ToJson(report));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "backplane: no report was written: %s\n  later: %s report %s\n", error.what(),
+                 args.typed_program.c_str(), ShellArgument(request.out.string()).c_str());
+    return std::nullopt;
+  }
+}
+
+void PrintBatch(const BatchRequest& request, const BatchReport& batch, const std::optional<std::string>& report,
+                const RunArgs& args) {
+  BatchText(request, batch, report, args).Print();
 }
 
 }  // namespace backplane

@@ -1,16 +1,13 @@
 // What a person reads when a batch has ended.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/commands.hpp"
-#include "report/build_report.hpp"
 #include "supervise/batch.hpp"
 
 namespace backplane {
-
-// What a file without a budget, such as a recommended one, can be started with.
-inline constexpr char kSomeBudget[] = "--set budget.iterations=100";
 
 // A file and what was typed with it, as arguments of a command; and the folders of plugins alone.
 std::string FileArguments(const FileArgs& input);
@@ -19,8 +16,13 @@ std::string PluginPathArguments(const FileArgs& input);
 // The command as it can be typed again.
 std::string SameCommand(const RunArgs& args);
 
-// Results to stdout, failures and what to do about them to stderr; as JSON with args.json, in one line with args.quiet. `made`:
-// its report, which then has the word; NULL where there is none.
-void PrintBatch(const BatchRequest& request, const BatchReport& report, const MadeReport* made, const RunArgs& args);
+// What the report program shows of a batch's report, if the experiment asks for one and anything of it has run. A report that
+// can not be made is said on stderr and changes nothing else: the results are safe, and `report` makes it later.
+std::optional<std::string> ReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args);
+
+// Results to stdout, failures and what to do about them to stderr; as JSON with args.json, in one line with args.quiet.
+// `report`: of ReportAfterRun, which then has the word.
+void PrintBatch(const BatchRequest& request, const BatchReport& batch, const std::optional<std::string>& report,
+                const RunArgs& args);
 
 }  // namespace backplane

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 #include <optional>
 #include <set>
 
-#include "analysis/result_set.hpp"
 #include "base/file_name.hpp"
 #include "base/files.hpp"
 #include "base/format_count.hpp"
@@ -17,7 +17,9 @@
 #include "cli/bench_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/load_file.hpp"
+#include "cli/report_program.hpp"
 #include "cli/speed_subject.hpp"
+#include "config/recommended_file.hpp"
 #include "config/yaml_text.hpp"
 #include "plugin/loader.hpp"
 #include "supervise/host_info.hpp"
@@ -87,18 +89,19 @@ std::vector<BenchPoint> PointsOf(const BenchArgs& args, const Experiment& plain,
 }
 
 // By the mean of its seeds; null if none has a speed.
-const BenchPoint* Fastest(const ResultSet& results, const std::vector<BenchPoint>& points, double* speed) {
+const BenchPoint* Fastest(const BatchMeasures& results, const std::vector<BenchPoint>& points, double* speed) {
   const BenchPoint* fastest = nullptr;
   for (const BenchPoint& point : points) {
-    std::vector<Number> speeds;
-    for (const TrialData& trial : results.trials) {
-      const Number* sps = trial.usable() && trial.point == point.name ? trial.Find("SPS") : nullptr;
-      if (sps && std::isfinite(sps->value)) speeds.push_back(*sps);
+    std::vector<double> speeds;
+    for (const TrialMeasures& trial : results.trials) {
+      const double* sps = trial.usable && trial.point == point.name ? trial.Find("SPS") : nullptr;
+      if (sps && std::isfinite(*sps)) speeds.push_back(*sps);
     }
-    const std::optional<Number> mean = OverSeeds(speeds);
-    if (!mean || (fastest && mean->value <= *speed)) continue;
+    if (speeds.empty()) continue;
+    const double mean = std::accumulate(speeds.begin(), speeds.end(), 0.0) / static_cast<double>(speeds.size());
+    if (fastest && mean <= *speed) continue;
     fastest = &point;
-    *speed = mean->value;
+    *speed = mean;
   }
   return fastest;
 }
@@ -109,12 +112,12 @@ std::string AsYaml(const BenchPoint& point) {
   return YamlText(nested, {});
 }
 
-void PrintTrialsWithoutSpeed(const ResultSet& results) {
-  for (const TrialData& trial : results.trials) {
-    if (!trial.usable() || trial.Find("SPS")) continue;
+void PrintTrialsWithoutSpeed(const BatchMeasures& results) {
+  for (const TrialMeasures& trial : results.trials) {
+    if (!trial.usable || trial.Find("SPS")) continue;
     std::fprintf(stderr,
                  "note: %s has no speed: its first iteration, which warms up, took all the time; a larger --seconds helps\n",
-                 PointName(trial).c_str());
+                 trial.name.c_str());
   }
 }
 
@@ -131,7 +134,7 @@ void PrintFastest(const BenchPoint& fastest, double speed, uint64_t seeds, const
 // types it.
 void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet, const std::string& program) {
   const std::filesystem::path report = std::filesystem::path(plan.out) / "report", best = report / kBenchChoice;
-  const ResultSet results = ReadResultSet(plan.out);
+  const BatchMeasures results = MeasuresOf(plan.out);
   double speed = 0;
   const BenchPoint* fastest = plan.points.size() > 1 ? Fastest(results, plan.points, &speed) : nullptr;
   if (fastest) {

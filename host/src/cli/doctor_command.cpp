@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
+#include "base/run_process.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
 #include "plugin/loader.hpp"
-#include "report/gnuplot_process.hpp"
 #include "rollout/cores.hpp"
 #include "supervise/host_info.hpp"
 
@@ -51,11 +51,11 @@ Check Physics(const std::vector<std::filesystem::path>& folders) {
 }
 
 Check Gnuplot() {
-  const GnuplotRun run = RunGnuplot({"--version"}, ".");
-  const std::string version = run.said.substr(0, run.said.find('\n'));
-  if (run.ok) return {"gnuplot", Health::kOk, version, ""};
+  const ProcessEnd run = RunProcess({{"gnuplot", "--version"}});
+  const std::string version = (run.out + run.err).substr(0, (run.out + run.err).find('\n'));
+  if (run.ok()) return {"gnuplot", Health::kOk, version, ""};
   return {"gnuplot", Health::kWarn, run.started ? "does not run: " + version : "not found",
-          std::string("reports have no PNG figures: ") + kInstallGnuplot};
+          "reports have no PNG figures: install the Debian package gnuplot-nox, or call scripts/bootstrap"};
 }
 
 std::vector<Check> Plugins(PluginSearch* search) {

@@ -6,9 +6,9 @@
 
 #include "base/format_count.hpp"
 #include "base/printable.hpp"
+#include "cli/check_report.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
-#include "report/check_report.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {
@@ -29,7 +29,7 @@ inline void Complain(const std::vector<Diagnostic>& errors, const std::filesyste
 
 // MakePlan, and what `report:` of the file says.
 inline PlanResult PlanFile(const std::filesystem::path& file, PlanOptions options) {
-  options.check_report = CheckReport;
+  options.check_report = ErrorsOfReport;
   return MakePlan(file, options);
 }
 

@@ -11,9 +11,9 @@
 #include "base/json_path.hpp"
 #include "base/scratch_folder.hpp"
 #include "base/suggest.hpp"
+#include "cli/check_report.hpp"
 #include "cli/plugin_search.hpp"
 #include "plugin/loader.hpp"
-#include "report/measure_names.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/local_engine.hpp"
 
@@ -106,7 +106,8 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const std::set<std::
     return false;
   };
   std::vector<FailedCheck> misnamed;
-  for (const Misnamed& one : FindMisnamed(plan.base.experiment, recorded, is_path)) {
+  for (const Misnamed& one : MisnamedIn(plan.base.experiment, recorded)) {
+    if (is_path(one.name)) continue;
     if (one.near.empty()) {
       std::fprintf(stderr, "note: %s\n", one.message.c_str());
     } else {

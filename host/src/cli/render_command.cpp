@@ -8,7 +8,8 @@
 #include "base/scratch_folder.hpp"
 #include "cli/commands.hpp"
 #include "cli/one_trial.hpp"
-#include "report/film_svg.hpp"
+#include "cli/report_program.hpp"
+#include "record/report_requests.hpp"
 #include "supervise/outcome.hpp"
 
 namespace backplane {
@@ -16,23 +17,22 @@ namespace {
 
 constexpr size_t kShownLines = 5;  // of a log
 
-Film Shoot(const OneTrial& trial, uint64_t episode) {
-  const ScratchFolder place(trial.folder.folder / ("render-" + std::to_string(getpid())));
-  const std::filesystem::path file = place.path() / "film.json";
+// Leaves the episode's pictures in film.json of the folder.
+std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "film.json";
   const ChildExit exit = RunForTrial(
       trial, {"run-trial", trial.folder.trial_json().string(), "--film", file.string(), "--episode", std::to_string(episode)},
-      place.path());
+      folder);
   if (exit.signal != 0 || exit.code != 0) {
     std::string why;
-    for (const std::string& line : LastLines(place.path() / "stderr.log", kShownLines)) why += (why.empty() ? "" : "\n") + line;
+    for (const std::string& line : LastLines(folder / "stderr.log", kShownLines)) why += (why.empty() ? "" : "\n") + line;
     if (!why.empty() && exit.signal == 0) throw std::runtime_error(why);
     throw std::runtime_error("the trial's process ended with " +
                              (exit.signal != 0 ? SignalName(exit.signal) : "exit code " + std::to_string(exit.code)) +
                              (why.empty() ? "" : "\n" + why));
   }
-  const auto text = ReadFile(file);
-  if (!text) throw std::runtime_error("the trial's process left no film");
-  return FilmFromJson(nlohmann::json::parse(*text));
+  if (!std::filesystem::exists(file)) throw std::runtime_error("the trial's process left no film");
+  return file;
 }
 
 }  // namespace
@@ -46,14 +46,11 @@ int RenderCommand(const RenderArgs& args) {
   const OneTrial trial = OpenTrial(args.out, args.trial);
   const std::filesystem::path to =
       args.to.empty() ? trial.folder.folder / ("episode-" + std::to_string(args.episode) + ".svg") : args.to;
-  const Film film = Shoot(trial, args.episode);
+  const ScratchFolder scratch(trial.folder.folder / ("render-" + std::to_string(getpid())));
+  const std::filesystem::path film = Shoot(trial, args.episode, scratch.path());
   const std::string& experiment = trial.spec.experiment.name;
-  WriteFileAtomic(to, FilmSvg(film, (trial.name.empty() ? experiment : experiment + ": " + trial.name) + ", episode " +
-                                        std::to_string(args.episode)));
-  std::string notes;
-  for (const std::string& note : film.notes) notes += ", " + note;
-  std::printf("%s: %zu steps%s\n", to.c_str(), film.frames.size() - 1, notes.c_str());
-  return kOk;
+  const std::string title = trial.name.empty() ? experiment : experiment + ": " + trial.name;
+  return ReportProgram().Show("--film", ToJson(FilmRequest{film, title + ", episode " + std::to_string(args.episode), to}));
 }
 
 }  // namespace backplane

@@ -13,9 +13,9 @@
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
-#include "cli/report_text.hpp"
 #include "cli/start_batch.hpp"
 #include "config/host_keys.hpp"
+#include "config/recommended_file.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/local_engine.hpp"
 
@@ -75,8 +75,7 @@ int RunCommand(const RunArgs& args) {
   FillRequest(args, &request);
   LocalEngine engine(request.program);
   const BatchReport report = RunBatch(request, &engine, &*slots);
-  const std::optional<MadeReport> made = MakeReportAfterRun(request, report, args);
-  PrintBatch(request, report, made ? &*made : nullptr, args);
+  PrintBatch(request, report, ReportAfterRun(request, report, args), args);
   return ExitOf(report, args.skip_invalid);
 }
 

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "analysis/combine.hpp"
 #include "base/files.hpp"
 #include "base/format_count.hpp"
 #include "base/json_path.hpp"
@@ -17,12 +16,12 @@
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
+#include "cli/report_program.hpp"
 #include "cli/start_batch.hpp"
 #include "config/yaml_text.hpp"
-#include "report/build_report.hpp"
-#include "report/comparison_spec.hpp"
-#include "report/finding_text.hpp"
+#include "record/report_requests.hpp"
 #include "supervise/local_engine.hpp"
+#include "text/change_arguments.hpp"
 
 namespace backplane {
 namespace {
@@ -32,93 +31,78 @@ using nlohmann::json;
 constexpr char kNow[] = "now", kTry[] = "try", kOriginal[] = "original", kTuned[] = "tuned";
 constexpr double kIterationsOfATrial = 4;  // one warms up
 
-// The trials of one point alone and as if nobody had swept anything: what limits it, and not what its neighbour shows.
-ResultSet OnlyPoint(ResultSet set, const std::string& point) {
-  std::erase_if(set.trials, [&](const TrialData& trial) { return trial.point != point; });
-  for (TrialData& trial : set.trials) trial.values.clear();
-  return set;
-}
-
-std::string WhyNoSpeed(const TrialData& trial, const std::string& measure) {
-  if (trial.usable()) return "has no " + measure + ", as its first iteration, which warms up, took all the time";
+std::string WhyNoSpeed(const TrialMeasures& trial, const std::string& measure) {
+  if (trial.usable) return "has no " + measure + ", as its first iteration, which warms up, took all the time";
   if (trial.outcome.empty()) return trial.state + (trial.why.empty() ? "" : ": " + trial.why);
   return fmt::format("{} ({}){}", trial.state, trial.outcome, trial.why.empty() ? "" : ": " + trial.why);
 }
 
-std::optional<double> Positive(const TrialData& trial, const std::string& measure) {
-  const Number* number = trial.usable() ? trial.Find(measure) : nullptr;
-  if (!number || !std::isfinite(number->value) || number->value <= 0) return std::nullopt;
-  return number->value;
+std::optional<double> Positive(const TrialMeasures& trial, const std::string& measure) {
+  const double* number = trial.usable ? trial.Find(measure) : nullptr;
+  if (!number || !std::isfinite(*number) || *number <= 0) return std::nullopt;
+  return *number;
 }
 
-std::optional<double> HeadroomOf(const std::vector<TrialData>& trials) {
+std::optional<double> HeadroomOf(const std::vector<TrialMeasures>& trials) {
   std::vector<double> ratios;
-  for (const TrialData& trial : trials) {
+  for (const TrialMeasures& trial : trials) {
     const std::optional<double> all = Positive(trial, "SPS"), collecting = Positive(trial, "sampling_sps");
     if (all && collecting) ratios.push_back(*collecting / *all);
   }
   return ratios.empty() ? std::nullopt : std::optional(statistics::GeometricMean(ratios));
 }
 
-int DirectionOf(const ResultSet& set, const std::string& measure) {
-  if (const int known = DirectionOfHostMeasure(measure)) return known;
-  for (const TrialData& trial : set.trials) {
-    if (const auto found = trial.registered.find(measure); found != trial.registered.end()) return found->second.direction;
-  }
-  return 0;
-}
-
 // A measure that no trial has, or of which nobody says what is better.
-void RequireMeasure(const ResultSet& set, const std::string& measure, const char* option) {
+void RequireMeasure(const BatchMeasures& set, const std::string& measure, const char* option) {
   std::vector<std::string> names;
-  for (const TrialData& trial : set.trials) {
-    if (!trial.usable()) continue;
+  for (const TrialMeasures& trial : set.trials) {
+    if (!trial.usable) continue;
     if (trial.Find(measure)) {
-      if (DirectionOf(set, measure) != 0) return;
+      if (set.direction != 0) return;
       throw std::runtime_error(fmt::format(
           "{} {}: wanted a measure of which the host or a plugin says whether up or down is better", option, measure));
     }
-    for (const auto& [name, number] : trial.measures) names.push_back(name);
+    for (const auto& [name, number] : trial.values) names.push_back(name);
   }
   // A trial without a speed has said nothing yet of which measures there are.
-  if (names.empty() || IsHostMeasure(measure)) return;
+  if (names.empty() || set.is_of_host) return;
   throw std::runtime_error(
       fmt::format("{} {}: no trial has this measure{}", option, measure, DidYouMean(Nearest(measure, Candidates(names)))));
 }
 
 // Seeds that diverged count as the worst score seen.
-std::vector<double> ScoresOf(const ResultSet& set, const std::string& point, const std::string& measure, double worst,
+std::vector<double> ScoresOf(const BatchMeasures& set, const std::string& point, const std::string& measure, double worst,
                              std::string* why_missing) {
   std::vector<double> scores;
-  for (const TrialData& trial : set.trials) {
+  for (const TrialMeasures& trial : set.trials) {
     if (trial.point != point) continue;
-    const Number* number = trial.usable() ? trial.Find(measure) : nullptr;
-    const bool diverged = trial.outcome == "nan" || (number && !std::isfinite(number->value));
+    const double* number = trial.usable ? trial.Find(measure) : nullptr;
+    const bool diverged = trial.outcome == "nan" || (number && !std::isfinite(*number));
     if (diverged) {
       scores.push_back(worst);
     } else if (number) {
-      scores.push_back(number->value);
+      scores.push_back(*number);
     } else if (why_missing->empty()) {
       *why_missing = fmt::format("{}, seed {}: {}", point, trial.seed,
-                                 trial.usable() ? "no " + measure + " was recorded" : WhyNoSpeed(trial, measure));
+                                 trial.usable ? "no " + measure + " was recorded" : WhyNoSpeed(trial, measure));
     }
   }
   return scores;
 }
 
-double WorstOf(const ResultSet& set, const std::string& measure, int direction) {
+double WorstOf(const BatchMeasures& set, const std::string& measure, int direction) {
   std::optional<double> worst;
-  for (const TrialData& trial : set.trials) {
-    const Number* number = trial.usable() ? trial.Find(measure) : nullptr;
-    if (!number || !std::isfinite(number->value)) continue;
-    if (!worst || direction * (number->value - *worst) < 0) worst = number->value;
+  for (const TrialMeasures& trial : set.trials) {
+    const double* number = trial.usable ? trial.Find(measure) : nullptr;
+    if (!number || !std::isfinite(*number)) continue;
+    if (!worst || direction * (*number - *worst) < 0) worst = *number;
   }
   return worst.value_or(0);
 }
 
-std::vector<double> SpeedsOf(const ResultSet& set, const std::string& point) {
+std::vector<double> SpeedsOf(const BatchMeasures& set, const std::string& point) {
   std::vector<double> speeds;
-  for (const TrialData& trial : set.trials) {
+  for (const TrialMeasures& trial : set.trials) {
     if (trial.point != point) continue;
     if (const std::optional<double> sps = Positive(trial, "SPS")) speeds.push_back(*sps);
   }
@@ -151,7 +135,7 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
   StepTime& time = record_->times[step];
   Ran ran = RunMeasurement(step, kept, tried, out);
   if (!ran.interrupted && step == 0 && ran.refused.empty()) {
-    LookAtIterations(ReadResultSet(out));
+    LookAtIterations(MeasuresOf(out));
     if (const double longer = kIterationsOfATrial * iteration_s_; longer > setup_.seconds) {
       setup_.seconds = std::ceil(longer);
       if (!setup_.quiet)
@@ -159,7 +143,7 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
       const double before = ran.seconds;
       ran = RunMeasurement(step, kept, tried, out);
       ran.seconds += before;
-      if (!ran.interrupted) LookAtIterations(ReadResultSet(out));
+      if (!ran.interrupted) LookAtIterations(MeasuresOf(out));
     }
   }
   if (!time.whole) time.seconds += ran.seconds;
@@ -174,11 +158,11 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
     measurement.next_s = pair_s_;
     return measurement;
   }
-  const ResultSet set = ReadResultSet(out);
+  const BatchMeasures set = MeasuresOf(out, setup_.measure, /*diagnose=*/true);
   if (step == 0) {
-    was_refused_ = std::all_of(set.trials.begin(), set.trials.end(), [](const TrialData& trial) { return trial.ended == 0; });
+    was_refused_ = std::none_of(set.trials.begin(), set.trials.end(), [](const TrialMeasures& trial) { return trial.has_run; });
     RequireMeasure(set, setup_.measure, "--for");
-    direction_ = DirectionOf(set, setup_.measure);
+    direction_ = static_cast<int>(set.direction);
   }
   measurement.direction = direction_;
   measurement.now = SideOf(set, kNow, ran, &measurement.busy);
@@ -240,7 +224,10 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
   if (!ran.interrupted && !report.paused.empty()) ran.complaints.push_back("paused: " + report.paused);
   if (!ran.interrupted && report.Count("PLANNED") < report.trials.size()) {
     try {
-      MakeReport({{out}, {}, "", setup_.typed_program});
+      ReportRequest request;
+      request.folders = {out};
+      request.program = setup_.typed_program;
+      ReportProgram().Ask("--make", ToJson(request));
     } catch (const std::exception& error) {  // the numbers are there all the same
       std::fprintf(stderr, "backplane: no report of %s was written: %s\n", out.c_str(), error.what());
     }
@@ -249,8 +236,8 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
   return ran;
 }
 
-void TuneBatches::LookAtIterations(const ResultSet& set) {
-  for (const TrialData& trial : set.trials) {
+void TuneBatches::LookAtIterations(const BatchMeasures& set) {
+  for (const TrialMeasures& trial : set.trials) {
     if (const std::optional<double> sps = Positive(trial, "SPS")) sps_ = *sps;
     const std::optional<double> iterations = Positive(trial, "iterations"), steps = Positive(trial, "env_steps"),
                                 wall = Positive(trial, "wall_s");
@@ -259,23 +246,27 @@ void TuneBatches::LookAtIterations(const ResultSet& set) {
   }
 }
 
-MeasuredSide TuneBatches::SideOf(const ResultSet& set, const std::string& point, const Ran& ran, bool* busy) {
+MeasuredSide TuneBatches::SideOf(const BatchMeasures& set, const std::string& point, const Ran& ran, bool* busy) {
   MeasuredSide side;
-  const ResultSet own = OnlyPoint(set, point);
+  std::vector<TrialMeasures> own;
+  for (const TrialMeasures& trial : set.trials)
+    if (trial.point == point) own.push_back(trial);
   size_t missing = 0;
   std::string why;
-  for (const TrialData& trial : own.trials) {
+  for (const TrialMeasures& trial : own) {
     if (const std::optional<double> speed = Positive(trial, setup_.measure)) {
       side.speeds.push_back(*speed);
     } else if (missing++ == 0) {
       why = trial.state == "PLANNED" && !ran.complaints.empty() ? ran.complaints.front() : WhyNoSpeed(trial, setup_.measure);
     }
   }
-  if (missing > 0) side.why_missing = fmt::format("{} of {} trials: {}", missing, own.trials.size(), why);
-  side.headroom = HeadroomOf(own.trials);
-  const Diagnosis diagnosis = Diagnose(Combine({own}), nullptr, HelpsOf({set}));
-  side.proposals = SpeedChangesOf(diagnosis);
-  *busy |= !diagnosis.why_void.empty();
+  if (missing > 0) side.why_missing = fmt::format("{} of {} trials: {}", missing, own.size(), why);
+  side.headroom = HeadroomOf(own);
+  for (const PointDiagnosis& diagnosis : set.points) {
+    if (diagnosis.point != point) continue;
+    side.proposals = SpeedChangesOf(diagnosis.proposals);
+    *busy |= diagnosis.busy;
+  }
   return side;
 }
 
@@ -347,9 +338,9 @@ std::optional<LearningScores> TuneBatches::Learn(const std::vector<Change>& kept
   scores.measure = measure;
   scores.why_missing = ran.refused;
   if (!ran.refused.empty()) return scores;
-  const ResultSet set = ReadResultSet(out);
+  const BatchMeasures set = MeasuresOf(out, measure);
   RequireMeasure(set, measure, "--check-metric");
-  scores.direction = DirectionOf(set, measure) < 0 ? -1 : 1;
+  scores.direction = set.direction < 0 ? -1 : 1;
   const double worst = WorstOf(set, measure, scores.direction);
   scores.original = ScoresOf(set, kOriginal, measure, worst, &scores.why_missing);
   scores.tuned = ScoresOf(set, kTuned, measure, worst, &scores.why_missing);

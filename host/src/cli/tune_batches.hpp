@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/result_set.hpp"
 #include "cli/tune_record.hpp"
 #include "config/experiment.hpp"
+#include "record/batch_measures.hpp"
 #include "supervise/batch.hpp"
 #include "tune/tuning.hpp"
 
@@ -64,8 +64,8 @@ class TuneBatches : public TuningRuns {
   Ran RunFile(const std::filesystem::path& file, const std::filesystem::path& out, const nlohmann::json& content,
               const std::string& comment) const;
   Ran RunMeasurement(size_t step, const std::vector<Change>& kept, const Change* tried, const std::filesystem::path& out) const;
-  MeasuredSide SideOf(const ResultSet& set, const std::string& point, const Ran& ran, bool* busy);
-  void LookAtIterations(const ResultSet& set);
+  MeasuredSide SideOf(const BatchMeasures& set, const std::string& point, const Ran& ran, bool* busy);
+  void LookAtIterations(const BatchMeasures& set);
 
   TuneSetup setup_;
   TuneRecord* const record_;

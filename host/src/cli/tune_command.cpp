@@ -15,8 +15,8 @@
 #include "cli/tune_batches.hpp"
 #include "cli/tune_record.hpp"
 #include "cli/tune_text.hpp"
+#include "config/recommended_file.hpp"
 #include "config/units.hpp"
-#include "report/recommended_file.hpp"
 #include "supervise/host_info.hpp"
 #include "supervise/layout.hpp"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/text_columns.hpp"
-#include "report/document.hpp"
-#include "report/finding_text.hpp"
-#include "report/text_table.hpp"
+#include "text/change_arguments.hpp"
+#include "text/format_number.hpp"
+#include "text/text_table.hpp"
 
 namespace backplane {
 namespace {

@@ -53,7 +53,8 @@ void RewriteIn(Node* root, const std::string& options_path, const OptionTable& t
     const TableOption* known = table.Find(entry.key);
     const OptionInfo* option = known ? known->info : nullptr;
     if (known && known->host_key) {
-      moved.emplace_back(entry, option);
+      const bool is_replaced = entry.under_a_budget && known->host_key->path.starts_with("budget.");
+      if (!is_replaced) moved.emplace_back(entry, option);
     } else if (!option || entry.key == option->path) {
       kept.push_back(entry);
     } else if (const Entry* target = FindEntry(*map, option->path)) {

@@ -28,12 +28,22 @@ void MergeInto(Node over, Node* under, bool is_root) {
     if (const auto found = places.find(entry.key); found != places.end()) {
       Entry& existing = under->entries[found->second];
       existing.mark = entry.mark;
+      existing.under_a_budget = entry.under_a_budget;
       // Limits of two files make a budget that neither of them meant: the first that is reached ends the trial.
       const bool is_whole = is_root && entry.key == "budget";
       is_whole ? void(existing.value = std::move(entry.value)) : MergeInto(std::move(entry.value), &existing.value, false);
     } else {
       under->entries.push_back(std::move(entry));
     }
+  }
+}
+
+// A plugin may have other names for limits of the budget: which, is known when it is.
+void PutUnderABudget(Node* node) {
+  for (Node& item : node->items) PutUnderABudget(&item);
+  for (Entry& entry : node->entries) {
+    entry.under_a_budget = true;
+    PutUnderABudget(&entry.value);
   }
 }
 
@@ -95,7 +105,10 @@ class BaseReader {
 
 }  // namespace
 
-void MergeOver(Node over, Node* under) { MergeInto(std::move(over), under, true); }
+void MergeOver(Node over, Node* under) {
+  if (FindEntry(over, "budget")) PutUnderABudget(under);
+  MergeInto(std::move(over), under, true);
+}
 
 std::optional<Node> ReadWithBase(const fs::path& file, Errors* errors, int order) {
   return BaseReader(errors, order).Read(file, nullptr);

@@ -50,6 +50,7 @@ struct Entry {
   std::string key;
   Mark mark;  // of the key
   Node value;
+  bool under_a_budget = false;  // a file over this one's has a `budget:`, which replaces all that this one says of it
 };
 
 std::shared_ptr<Source> MakeSource(std::string name, std::filesystem::path folder, const std::string& text, int order);

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "record/report_kinds.hpp"
+
 namespace backplane {
 
 struct PluginUse {
@@ -73,11 +75,16 @@ struct ReportConfig {
   std::optional<double> precision_pct, max_time_s;
   BalancedLimits balanced;
   nlohmann::json columns, figures, select, notes;  // as written
-  bool ComparesTimes() const { return MeasuresSpeed() || (kind == "comparison" && timing); }
-  // Its trials begin with an iteration that warms up and does not count.
-  bool MeasuresSpeed() const { return kind == "parallel_efficiency"; }
-  // Of each point, where the sweep does not say: one speed says nothing of the next run.
-  uint64_t DefaultSeeds() const { return MeasuresSpeed() ? 2 : 1; }
+  // As record/report_kinds.hpp says of its kind; without one, nothing is so.
+  bool ComparesTimes() const { return MeasuresSpeed() || (timing && Kind().takes_timing); }
+  bool MeasuresSpeed() const { return Kind().measures_speed; }
+  uint64_t DefaultSeeds() const { return Kind().seeds; }
+
+ private:
+  ReportKind Kind() const {
+    const ReportKind* known = kind ? FindReportKind(*kind) : nullptr;
+    return known ? *known : ReportKind{};
+  }
 };
 
 enum class FailureAction { kFail = 1, kInfeasible, kShrink, kKeepPartial, kRetry };

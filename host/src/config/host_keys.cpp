@@ -44,6 +44,7 @@ class HostKeyReader {
     }
     LimitRows();
     RequireReportKind();
+    RefuseKeysOfOtherKinds();
     DecidePrecision();
     RequireBudget();
     DecideExclusive();
@@ -128,18 +129,22 @@ class HostKeyReader {
     if (!IsGiven("report.kind")) return;
     ReportConfig report;
     report.kind = values_->values["report.kind"].get<std::string>();
-    if (!report.MeasuresSpeed()) return RefusePrecision(*report.kind);
     std::string limits;
-    if (!IsGiven("report.precision") && HasBudget(&limits)) return;
+    if (!report.MeasuresSpeed() || (!IsGiven("report.precision") && HasBudget(&limits))) return;
     if (!IsGiven("report.precision")) values_->values["report.precision"] = kPrecision;
     if (!IsGiven("report.max_time")) values_->values["report.max_time"] = kMaxTime;
   }
 
-  void RefusePrecision(const std::string& kind) {
-    for (const char* path : {"report.precision", "report.max_time"}) {
-      if (!IsGiven(path)) continue;
-      errors_->Add(PathMark(root_, path),
-                   fmt::format("{}: wanted with report.kind: parallel_efficiency alone, found with {}", path, kind));
+  void RefuseKeysOfOtherKinds() {
+    if (!IsGiven("report.kind")) return;
+    const std::string kind = values_->values["report.kind"].get<std::string>();
+    for (const ReportKind& other : kReportKinds) {
+      if (other.name == kind) continue;
+      for (const std::string_view path : other.keys_of_its_own) {
+        if (path.empty() || !IsGiven(path)) continue;
+        errors_->Add(PathMark(root_, std::string(path)),
+                     fmt::format("{}: wanted with report.kind: {} alone, found with {}", path, other.name, kind));
+      }
     }
   }
 
@@ -158,15 +163,15 @@ class HostKeyReader {
     }
   }
 
-  bool IsGiven(const char* path) const {
-    auto found = values_->values.find(path);
+  bool IsGiven(std::string_view path) const {
+    auto found = values_->values.find(std::string(path));
     return found != values_->values.end() && !found->second.is_null() && found->second != false;
   }
 
   void RequireReportKind() {
     if (IsGiven("report.kind")) return;
     for (const HostKey& key : HostKeys()) {
-      if (!key.path.starts_with("report.") || !IsGiven(key.path.c_str()) || !values_->origin.contains(key.path)) continue;
+      if (!key.path.starts_with("report.") || !IsGiven(key.path) || !values_->origin.contains(key.path)) continue;
       const Node* kind = FindPath(root_, "report.kind");
       if (!kind) errors_->Add(PathMark(root_, key.path), "missing key 'report.kind': " + FindHostKey("report.kind")->doc);
       return;

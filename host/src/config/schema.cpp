@@ -13,8 +13,8 @@ using Type = ValueType;
 
 // A row of the table. `Member` is a lambda from an Experiment to the member that the key fills.
 template <typename Member>
-HostKey Key(const char* path, Type type, const char* range, const char* def, const char* other_names, const char* doc, Member) {
-  HostKey key{path, type, range, def, /*required=*/false, other_names, doc};
+HostKey Key(const char* path, Type type, std::string range, const char* def, const char* other_names, const char* doc, Member) {
+  HostKey key{path, type, std::move(range), def, /*required=*/false, other_names, doc};
   key.get = [](const HostKey& k, const Experiment& e) { return Encode(k, Member{}(e)); };
   key.set = [](const HostKey& k, const json& j, Experiment* e) { Decode(k, j, &Member{}(*e)); };
   return key;
@@ -98,7 +98,7 @@ const std::vector<HostKey>& Table() {
       Unbound("sweep", Type::kSweep, "many trials from one file"),
       Unbound("phases", Type::kPhases,
               "settings that are trained with one after the other, each from where the one before ended"),
-      Key("report.kind", Type::kEnum, "parallel_efficiency|comparison", nullptr, "report_type",
+      Key("report.kind", Type::kEnum, ReportKindNames("|"), nullptr, "report_type",
           "what is written when the trials are done", MEMBER(report.kind)),
       Key("report.name", Type::kName, "", nullptr, "", "names its files; default: the kind", MEMBER(report.name)),
       Key("report.baseline", Type::kJson, "", nullptr, "reference",

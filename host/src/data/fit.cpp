@@ -35,7 +35,7 @@ Try TryItems(ItemGroup& group, LearnerInstance& learner, uint64_t n) {
 
 }  // namespace
 
-bool TellsDeviceUse(const LearnerInstance& learner) { return DeviceUseOf(learner) != nullptr; }
+bool ReportsDeviceUse(const LearnerInstance& learner) { return DeviceUseOf(learner) != nullptr; }
 
 void ResetDevicePeak(LearnerInstance& learner) {
   const auto* extension = DeviceUseOf(learner);
@@ -53,10 +53,10 @@ bp_device_use DeviceUse(LearnerInstance& learner) {
 }
 
 uint64_t LargestMicroBatch(EnvInstance& env, LearnerInstance& learner, uint64_t most, uint64_t device_bytes,
-                           const std::function<bool()>& between) {
+                           const std::function<bool()>& stop_requested) {
   ItemGroup group(env);
   const auto fits = [&](uint64_t n) {
-    if (between()) throw TrialFailure(BP_E_CANCELLED, "", "stopped while it looked for the largest micro-batch");
+    if (stop_requested()) throw TrialFailure(BP_E_CANCELLED, "", "stopped while it looked for the largest micro-batch");
     return TryItems(group, learner, n);
   };
   uint64_t good = 1, bad = most + 1;

@@ -9,7 +9,7 @@
 
 namespace backplane {
 
-bool TellsDeviceUse(const LearnerInstance& learner);
+bool ReportsDeviceUse(const LearnerInstance& learner);
 // Zeros where the learner does not tell.
 bp_device_use DeviceUse(LearnerInstance& learner);
 // Nothing where the learner does not tell.
@@ -17,8 +17,9 @@ void ResetDevicePeak(LearnerInstance& learner);
 
 // The most items, 1 .. `most`, that fit; each try is a made-up group of items that are as long as they can be. With a learner
 // that tells its use of a device of `device_bytes` (0: size not known) few tries are needed, as memory grows by about the same
-// for each item. `between`: true stops, as a TrialFailure (BP_E_CANCELLED). Throws TrialFailure where not even one item fits.
+// for each item. `stop_requested`: true stops, as a TrialFailure (BP_E_CANCELLED). Throws TrialFailure where not even one item
+// fits.
 uint64_t LargestMicroBatch(EnvInstance& env, LearnerInstance& learner, uint64_t most, uint64_t device_bytes,
-                           const std::function<bool()>& between);
+                           const std::function<bool()>& stop_requested);
 
 }  // namespace backplane

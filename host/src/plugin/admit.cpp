@@ -1,8 +1,8 @@
 // Which files may be loaded by this host: everything that can be known without running plugin code.
 #include <algorithm>
 
-#include "backplane/host.h"
 #include "plugin/elf.hpp"
+#include "plugin/host_services.hpp"
 #include "plugin/metadata.hpp"
 #include "plugin/plugin_error.hpp"
 
@@ -12,8 +12,6 @@ namespace {
 constexpr const char* kEntry = "bp_module_v1";
 constexpr std::string_view kEntryStem = "bp_module_v";
 static_assert(BP_ABI_MAJOR == 1, "kEntry carries the major");
-
-constexpr const char* kHostExtensions[] = {BP_HOST_FACTS_1, BP_HOST_METRICS_1, BP_HOST_PARALLEL_1, BP_HOST_TRIAL_1};
 
 void CheckEntry(const ElfFile& elf, const std::string& file) {
   const std::vector<std::string> exports = elf.Exports();
@@ -66,9 +64,10 @@ void CheckBuild(const PluginInfo& info) {
 
 void CheckNeeds(const PluginInfo& info) {
   std::string known;
-  for (const char* extension : kHostExtensions) known += (known.empty() ? "" : ", ") + std::string(extension);
+  for (const HostService& service : HostServiceTable()) known += (known.empty() ? "" : ", ") + std::string(service.id);
   for (const std::string& need : info.needs) {
-    if (std::find(std::begin(kHostExtensions), std::end(kHostExtensions), need) == std::end(kHostExtensions)) {
+    const auto has = [&](const HostService& service) { return need == service.id; };
+    if (std::none_of(HostServiceTable().begin(), HostServiceTable().end(), has)) {
       throw PluginError(info.file.string() + ": '" + info.id + "' needs the host extension '" + need +
                         "', which this host does not have; it has " + known);
     }

@@ -8,7 +8,34 @@ namespace {
 
 HostServices* Self(const bp_host* host) { return static_cast<HostServices*>(host->impl); }
 
+void RecordFact(const bp_host* host, const char* key, const char* value) noexcept {
+  const HostServices& self = *Self(host);
+  if (!key || !value) return;
+  try {
+    self.sinks().fact(self.plugin_id(), key, value);
+  } catch (...) {
+    // Out of memory: the trial goes on without the line in its record.
+  }
+}
+
+void RunParallel(const bp_host* host, uint64_t n, void (*piece)(void*, uint64_t), void* context) noexcept {
+  Self(host)->sinks().parallel(n, piece, context);
+}
+
+constexpr bp_host_facts_1 kFacts = {sizeof(bp_host_facts_1), 0, RecordFact};
+constexpr bp_host_parallel_1 kParallel = {sizeof(bp_host_parallel_1), 0, RunParallel};
+
+constexpr HostService kServices[] = {
+    {BP_HOST_FACTS_1, [](const HostSinks& sinks) -> const void* { return sinks.fact ? &kFacts : nullptr; }},
+    {BP_HOST_METRICS_1, [](const HostSinks& sinks) -> const void* { return sinks.metrics; }},
+    {BP_HOST_PARALLEL_1, [](const HostSinks& sinks) -> const void* { return sinks.parallel ? &kParallel : nullptr; }},
+    {BP_HOST_PHASE_1, [](const HostSinks& sinks) -> const void* { return sinks.phase; }},
+    {BP_HOST_TRIAL_1, [](const HostSinks& sinks) -> const void* { return sinks.trial; }},
+};
+
 }  // namespace
+
+std::span<const HostService> HostServiceTable() { return kServices; }
 
 HostServices::HostServices(std::string plugin_id, const HostSinks* sinks)
     : plugin_id_(std::move(plugin_id)), sinks_(sinks), host_{sizeof(bp_host), BP_ABI_MINOR, this, Extension, Log, Fail,
@@ -22,30 +49,11 @@ std::string HostServices::TakeError() {
 void* HostServices::MetricsImpl(const bp_host* host) { return Self(host)->sinks_->metrics_impl; }
 
 const void* HostServices::Extension(const bp_host* host, const char* id) noexcept {
-  static constexpr bp_host_facts_1 kFacts = {sizeof(bp_host_facts_1), 0, RecordFact};
-  static constexpr bp_host_parallel_1 kParallel = {sizeof(bp_host_parallel_1), 0, RunParallel};
-  const HostSinks& sinks = *Self(host)->sinks_;
   const std::string_view wanted = id ? id : "";
-  if (wanted == BP_HOST_METRICS_1) return sinks.metrics;
-  if (wanted == BP_HOST_FACTS_1) return sinks.fact ? &kFacts : nullptr;
-  if (wanted == BP_HOST_PARALLEL_1) return sinks.parallel ? &kParallel : nullptr;
-  if (wanted == BP_HOST_PHASE_1) return sinks.phase;
-  if (wanted == BP_HOST_TRIAL_1) return sinks.trial;
-  return nullptr;
-}
-
-void HostServices::RecordFact(const bp_host* host, const char* key, const char* value) noexcept {
-  const HostServices& self = *Self(host);
-  if (!key || !value) return;
-  try {
-    self.sinks_->fact(self.plugin_id_, key, value);
-  } catch (...) {
-    // Out of memory: the trial goes on without the line in its record.
+  for (const HostService& service : kServices) {
+    if (wanted == service.id) return service.of(*Self(host)->sinks_);
   }
-}
-
-void HostServices::RunParallel(const bp_host* host, uint64_t n, void (*piece)(void*, uint64_t), void* context) noexcept {
-  Self(host)->sinks_->parallel(n, piece, context);
+  return nullptr;
 }
 
 void HostServices::Log(const bp_host* host, int32_t severity, const char* utf8) noexcept {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "backplane/host.h"
@@ -27,6 +28,13 @@ struct HostSinks {
   std::function<void(uint64_t n, void (*piece)(void*, uint64_t), void* context)> parallel;
 };
 
+// The services by id that this host has, each of them once: what it gives an instance, and what a plugin may need.
+struct HostService {
+  const char* id;
+  const void* (*of)(const HostSinks& sinks);  // NULL: absent where these sinks end
+};
+std::span<const HostService> HostServiceTable();
+
 // One per plugin instance; must outlive it.
 class HostServices {
  public:
@@ -37,6 +45,7 @@ class HostServices {
   const std::string& plugin_id() const { return plugin_id_; }
   // The sentence of the last `fail`, and forgets it; "no reason given" if there was none. [any]
   std::string TakeError();
+  const HostSinks& sinks() const { return *sinks_; }
   bool cancelled() const { return Cancelled(&host_) != 0; }  // the user asked to stop. [any]
   static void* MetricsImpl(const bp_host* host);
 
@@ -45,8 +54,6 @@ class HostServices {
   static void Log(const bp_host* host, int32_t severity, const char* utf8) noexcept;
   static bp_status Fail(const bp_host* host, bp_status code, const char* utf8) noexcept;
   static int32_t Cancelled(const bp_host* host) noexcept;
-  static void RecordFact(const bp_host* host, const char* key, const char* value) noexcept;
-  static void RunParallel(const bp_host* host, uint64_t n, void (*piece)(void*, uint64_t), void* context) noexcept;
 
   std::string plugin_id_;
   const HostSinks* sinks_;

@@ -55,7 +55,8 @@ class ChannelBuffer {
   T* at(uint64_t t, uint64_t r) {
     return reinterpret_cast<T*>(row(t, r));
   }
-  // The number of a channel with one float32 or float64 per row, for books and not for every step: float32 as it is written.
+  // The number of a channel with one float32 or float64 per row, for the end of an episode and not for every step: float32 as
+  // it is written.
   double Number(uint64_t t, uint64_t r) { return dtype_.bits == 64 ? *at<double>(t, r) : AsWritten(*at<float>(t, r)); }
   void CopyEntry(uint64_t from, uint64_t to);
   // The device's numbers for the mirror, and the mirror's for the device. Nothing without a mirror.

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
-#include "rollout/flags.hpp"
 #include "rollout/readable.hpp"
 
 namespace backplane {
@@ -14,9 +12,6 @@ namespace {
 
 constexpr uint64_t kMaxJobs = uint64_t{1} << 32;
 constexpr int64_t kBeatNs = 100'000;
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-
-bool EnvCuts(const EnvInstance& env) { return (env.flags() & BP_FLAG_OWNS_TIME_LIMIT) != 0; }
 
 std::vector<std::string> InfoNames(const EnvInstance& env) {
   std::vector<std::string> names;
@@ -48,7 +43,7 @@ void CandidateScorer::Check(const bp_request& request, const EnvInstance& env, c
   if (!IsReadable(asked.seeds, asked.candidates * asked.episodes_each * sizeof(uint64_t)))
     refuse(BP_E_INTERNAL,
            fmt::format("wanted {} seeds, found memory that cannot be read", asked.candidates * asked.episodes_each));
-  if (asked.max_steps == 0 && env.spec().max_episode_steps == 0 && !EnvCuts(env))
+  if (asked.max_steps == 0 && env.spec().max_episode_steps == 0 && (env.flags() & BP_FLAG_OWNS_TIME_LIMIT) == 0)
     refuse(BP_E_UNSUPPORTED,
            fmt::format("wanted a limit on the steps of an episode, found max_steps = 0 and none in {}: it might never end",
                        env.id()));
@@ -65,17 +60,13 @@ CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Run
       beat_(std::move(beat)),
       row_exact_(learner.row_exact()),
       wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0),
-      env_cuts_(EnvCuts(env)),
       slot_(env, learner, [](const bp_channel&) { return false; }),
       obs_(*slot_.OfRole(BP_ROLE_OBS)),
       state_(slot_.OfRole(BP_ROLE_STATE)),
-      reward_(slot_.OfRole(BP_ROLE_REWARD)->at<float>(0, 0)),
-      terminated_(slot_.OfRole(BP_ROLE_TERMINATED)->at<uint8_t>(0, 0)),
-      truncated_(env_cuts_ ? slot_.OfRole(BP_ROLE_TRUNCATED)->at<uint8_t>(0, 0) : nullptr),
-      rewards_per_row_(env.Lead(*env.FindRole(BP_ROLE_REWARD)) / env.rows()),
       obs_per_row_(env.Lead(*env.FindRole(BP_ROLE_OBS)) / env.rows()),
+      tracker_(env, slot_),
       info_names_(InfoNames(env)),
-      hands_(env.rows(), runners.threads),
+      sharing_(env.rows(), runners.threads),
       gate_(runners.threads),
       players_(env.rows()),
       candidate_(env.rows(), -1),
@@ -93,8 +84,7 @@ void CandidateScorer::Start(const bp_request& request) {
   jobs_ = candidates_ * episodes_each_;
   in_flight_ = asked.chunk > 0 ? std::min(asked.chunk, candidates_) : candidates_;  // UINT64_MAX is no limit, too
   seeds_ = asked.seeds;
-  limit_ = env_.spec().max_episode_steps > 0 && !env_cuts_ ? env_.spec().max_episode_steps : kNoLimit;
-  if (asked.max_steps > 0) limit_ = static_cast<int64_t>(std::min<uint64_t>(asked.max_steps, static_cast<uint64_t>(limit_)));
+  tracker_.LimitTo(asked.max_steps);
   scores_.Start(candidates_, episodes_each_);
   std::fill(candidate_.begin(), candidate_.end(), -1);
 }
@@ -107,7 +97,7 @@ bool CandidateScorer::Score(const bp_request& request, std::vector<PhaseClock>& 
   bool done = false;
   if (row_exact_) {
     queue_.Start(candidates_, episodes_each_, in_flight_);
-    hands_.Deal(std::min(chunk_rows_, (jobs_ + runners_.threads - 1) / runners_.threads));
+    sharing_.Divide(std::min(chunk_rows_, (jobs_ + runners_.threads - 1) / runners_.threads));
     done = run_.Run(runners_, clocks, [this](unsigned runner, PhaseClock& clock) { PlayFromQueue(runner, clock); });
     use_ = run_.use();
   } else {
@@ -127,25 +117,25 @@ bool CandidateScorer::Score(const bp_request& request, std::vector<PhaseClock>& 
 
 // Others may wait for this runner's rows: they are told when it leaves because of a failure.
 void CandidateScorer::PlayFromQueue(unsigned runner, PhaseClock& clock) {
-  Hand& hand = hands_[runner];
-  const std::function<bool()> over = [this, &hand] {
-    return run_.stopped() || queue_.finished() || (HasRoom(hand) && queue_.HasJob());
+  RunnerRows& mine = sharing_[runner];
+  const std::function<bool()> over = [this, &mine] {
+    return run_.stopped() || queue_.finished() || (HasRoom(mine) && queue_.HasJob());
   };
   try {
     for (;;) {
       clock.Switch(Phase::kInfer);
       {
         const WatchGate::Hold hold = gate_.on() ? gate_.Other() : WatchGate::Hold();
-        TakeJobs(hand, clock);
+        TakeJobs(mine, clock);
       }
-      PlayOn(hand, clock);
+      PlayOn(mine, clock);
       if (run_.stopped() || queue_.finished()) return;
       clock.Switch(Phase::kIdle);
-      hands_.Await(hand, over);
+      sharing_.Await(mine, over);
     }
   } catch (...) {
     run_.Stop();
-    hands_.Wake();
+    sharing_.Wake();
     throw;
   }
 }
@@ -167,35 +157,35 @@ bool CandidateScorer::ScoreInWaves(std::vector<PhaseClock>& clocks) {
 }
 
 void CandidateScorer::PlayWave(unsigned runner, uint64_t first, uint64_t end, PhaseClock& clock) {
-  Hand& hand = hands_[runner];
+  RunnerRows& mine = sharing_[runner];
   const uint64_t rows = end - first;
   for (uint64_t begin; (begin = chunk_rows_ * next_chunk_.fetch_add(1)) < rows;) {
-    hand.rows.clear();
-    hand.free.clear();
-    hand.whole = {begin, std::min(begin + chunk_rows_, env_.rows())};
+    mine.playing.clear();
+    mine.free.clear();
+    mine.whole = {begin, std::min(begin + chunk_rows_, env_.rows())};
     clock.Switch(Phase::kEnvReset);
     for (uint64_t row = begin; row < std::min(begin + chunk_rows_, rows); ++row) {
       const WatchGate::Hold hold = gate_.on() ? gate_.Other() : WatchGate::Hold();
-      hand.Play(row);
+      mine.Play(row);
       Begin(row, first + row);
     }
-    hand.FindRuns();
+    mine.FindRuns();
     clock.Switch(Phase::kInfer);
-    PlayOn(hand, clock);
+    PlayOn(mine, clock);
     if (run_.stopped()) return;
   }
 }
 
-void CandidateScorer::PlayOn(Hand& hand, PhaseClock& clock) {
+void CandidateScorer::PlayOn(RunnerRows& mine, PhaseClock& clock) {
   int64_t next_beat = clock.since_ns() + kBeatNs;
-  while (!hand.rows.empty()) {
+  while (!mine.playing.empty()) {
     if (cancelled_.load(std::memory_order_relaxed)) {
       run_.Stop();
-      hands_.Wake();
+      sharing_.Wake();
     }
     if (run_.stopped()) return;
-    if (hands_.wanted()) hands_.Share(hand);
-    gate_.on() ? StepInFirstScore(hand, clock) : Step(hand, clock);
+    if (sharing_.wanted()) sharing_.Share(mine);
+    gate_.on() ? StepInFirstScore(mine, clock) : Step(mine, clock);
     if (clock.since_ns() >= next_beat) {
       beat_();
       next_beat = clock.since_ns() + kBeatNs;
@@ -204,32 +194,32 @@ void CandidateScorer::PlayOn(Hand& hand, PhaseClock& clock) {
   beat_();
 }
 
-void CandidateScorer::StepInFirstScore(Hand& hand, PhaseClock& clock) {
+void CandidateScorer::StepInFirstScore(RunnerRows& mine, PhaseClock& clock) {
   const uint64_t before = steps_before_.fetch_add(1, std::memory_order_relaxed);
-  if (gate_.Passes(before)) return Step(hand, clock);
+  if (gate_.Passes(before)) return Step(mine, clock);
   const WatchGate::Hold hold = gate_.Step(before);
-  Step(hand, clock, hold.alone());
+  Step(mine, clock, hold.alone());
 }
 
 // Enters and leaves in the phase kInfer: the clock is read only where a phase ends.
-void CandidateScorer::Step(Hand& hand, PhaseClock& clock, bool watched) {
-  if (hand.whole.end > 0)
-    Act(hand.whole, watched);
+void CandidateScorer::Step(RunnerRows& mine, PhaseClock& clock, bool watched) {
+  if (mine.whole.end > 0)
+    Act(mine.whole, watched);
   else
-    for (const RowRange& run : hand.runs) Act(run, watched);
-  for (const RowRange& run : hand.runs) CheckActions(run);
+    for (const RowRange& run : mine.runs) Act(run, watched);
+  for (const RowRange& run : mine.runs) CheckActions(run);
   clock.Switch(Phase::kEnvStep);
   if (wants_moments_)
-    for (const uint64_t row : hand.rows) AddObservation(row);
-  for (const RowRange& run : hand.runs) StepEnv(run, watched);
+    for (const uint64_t row : mine.playing) AddObservation(row);
+  for (const RowRange& run : mine.runs) StepEnv(run, watched);
   bool ended = false;
-  for (const uint64_t row : hand.rows) ended |= Keep(row);
+  for (const RowRange& run : mine.runs) ended |= Track(run);
   if (ended) {
     clock.Switch(Phase::kEnvReset);
-    NextJobs(hand);
+    NextJobs(mine);
   }
   clock.Switch(Phase::kInfer);
-  if (row_exact_ && HasRoom(hand) && queue_.HasJob()) TakeJobs(hand, clock);
+  if (row_exact_ && HasRoom(mine) && queue_.HasJob()) TakeJobs(mine, clock);
 }
 
 void CandidateScorer::Act(const RowRange& rows, bool watched) {
@@ -259,57 +249,51 @@ void CandidateScorer::AddObservation(uint64_t row) {
   for (uint64_t i = row * obs_per_row_; i < (row + 1) * obs_per_row_; ++i) scores_.Observe(job, obs_.at<float>(0, i));
 }
 
-// True if the row's job has ended. Sums in the order of time, and of agents within a step.
-bool CandidateScorer::Keep(uint64_t row) {
-  Player& player = players_[row];
-  for (uint64_t a = 0; a < rewards_per_row_; ++a) player.fitness += reward_[row * rewards_per_row_ + a];
-  ++player.length;
-  if (!std::isfinite(player.fitness)) [[unlikely]]
-    RefuseReward(row);
-  const uint8_t terminated = terminated_[row], cut = env_cuts_ ? truncated_[row] : 0;
-  if ((terminated | cut) > 1) [[unlikely]]
-    RefuseFlag(env_, row, terminated, cut, "with " + StepOf(player.job, player.length));
-  player.ended = terminated != 0 || cut != 0 || player.length >= limit_;
-  return player.ended;
+// True if a row's job has ended.
+bool CandidateScorer::Track(const RowRange& rows) {
+  const EpisodeTracker::Seen seen = tracker_.Add(players_.data(), rows.begin, rows.end);
+  if (seen.not_finite || seen.flags > 1) [[unlikely]]
+    RefuseStep(rows);
+  return seen.flags != 0;
 }
 
-// A hand that got rows of another one may hold more than it is to play side by side; the rest stay free. No job is left without
-// a row for that: a row at play takes the next one when its own has ended, and a hand with nothing at play has room.
-bool CandidateScorer::HasRoom(const Hand& hand) const { return !hand.free.empty() && hand.rows.size() < chunk_rows_; }
+// A runner that got rows of another one may have more than it is to play side by side; the rest stay free. No job is left
+// without a row for that: a row at play takes the next one when its own has ended, and a runner with nothing at play has room.
+bool CandidateScorer::HasRoom(const RunnerRows& mine) const { return !mine.free.empty() && mine.playing.size() < chunk_rows_; }
 
 // Fills free rows with jobs, as long as there are.
-void CandidateScorer::TakeJobs(Hand& hand, PhaseClock& clock) {
-  if (!HasRoom(hand)) return;
+void CandidateScorer::TakeJobs(RunnerRows& mine, PhaseClock& clock) {
+  if (!HasRoom(mine)) return;
   const Phase before = clock.Switch(Phase::kEnvReset);
-  while (HasRoom(hand)) {
+  while (HasRoom(mine)) {
     const std::optional<uint64_t> job = queue_.Take();
     if (!job) break;
-    const uint64_t row = hand.free.back();
-    hand.free.pop_back();
-    hand.Play(row);
+    const uint64_t row = mine.free.back();
+    mine.free.pop_back();
+    mine.Play(row);
     Begin(row, *job);
   }
-  hand.FindRuns();
+  mine.FindRuns();
   clock.Switch(before);
 }
 
 // The rows whose job has ended go on with another one or become free.
-void CandidateScorer::NextJobs(Hand& hand) {
+void CandidateScorer::NextJobs(RunnerRows& mine) {
   bool freed = false;
-  for (uint64_t& row : hand.rows) {
-    if (!players_[row].ended) continue;
+  for (uint64_t& row : mine.playing) {
+    if (!tracker_.ended(row)) continue;
     End(row);
     if (const std::optional<uint64_t> job = row_exact_ ? queue_.Take() : std::nullopt) {
       Begin(row, *job);
     } else {
       candidate_[row] = -1;
-      hand.free.push_back(row);
+      mine.free.push_back(row);
       freed = true;
     }
   }
   if (!freed) return;
-  std::erase_if(hand.rows, [this](uint64_t row) { return candidate_[row] < 0; });
-  hand.FindRuns();
+  std::erase_if(mine.playing, [this](uint64_t row) { return candidate_[row] < 0; });
+  mine.FindRuns();
 }
 
 void CandidateScorer::Begin(uint64_t row, uint64_t job) {
@@ -323,9 +307,9 @@ void CandidateScorer::Begin(uint64_t row, uint64_t job) {
 
 void CandidateScorer::End(uint64_t row) {
   const Player& player = players_[row];
-  scores_.End(player.job, player.fitness, player.length);
+  scores_.End(player.job, player.episode_return, player.episode_length);
   for (size_t i = 0; i < infos_.size(); ++i) scores_.infos(player.job)[i] = infos_[i]->Number(0, row);
-  if (row_exact_ && queue_.Finish(player.job)) hands_.Wake();
+  if (row_exact_ && queue_.Finish(player.job)) sharing_.Wake();
 }
 
 }  // namespace backplane

@@ -17,14 +17,15 @@
 
 #include "rollout/action_check.hpp"
 #include "rollout/candidate_scores.hpp"
-#include "rollout/hands.hpp"
 #include "rollout/instance.hpp"
 #include "rollout/job_queue.hpp"
 #include "rollout/joint_run.hpp"
 #include "rollout/phases.hpp"
 #include "rollout/pool.hpp"
+#include "rollout/row_sharing.hpp"
 #include "rollout/rows.hpp"
 #include "rollout/slot_buffers.hpp"
+#include "rollout/slot_tracker.hpp"
 
 namespace backplane {
 
@@ -55,31 +56,31 @@ class CandidateScorer {
  private:
   // On a cache line of its own, as neighbouring rows may be played by different threads.
   struct alignas(64) Player {
-    double fitness = 0;
-    int64_t length = 0;
+    double episode_return = 0;
+    int64_t episode_length = 0;
     uint64_t job = 0;
-    bool ended = false;
   };
 
   void Start(const bp_request& request);
   bool ScoreInWaves(std::vector<PhaseClock>& clocks);
   void PlayFromQueue(unsigned runner, PhaseClock& clock);
   void PlayWave(unsigned runner, uint64_t first, uint64_t end, PhaseClock& clock);
-  void PlayOn(Hand& hand, PhaseClock& clock);
-  void Step(Hand& hand, PhaseClock& clock, bool watched = false);
-  void StepInFirstScore(Hand& hand, PhaseClock& clock);
+  void PlayOn(RunnerRows& mine, PhaseClock& clock);
+  void Step(RunnerRows& mine, PhaseClock& clock, bool watched = false);
+  void StepInFirstScore(RunnerRows& mine, PhaseClock& clock);
   void Act(const RowRange& rows, bool watched = false);
   void StepEnv(const RowRange& rows, bool watched = false);
   void CheckActions(const RowRange& rows);
   void AddObservation(uint64_t row);
-  bool Keep(uint64_t row);
-  bool HasRoom(const Hand& hand) const;
-  void TakeJobs(Hand& hand, PhaseClock& clock);
-  void NextJobs(Hand& hand);
+  bool Track(const RowRange& rows);
+  bool HasRoom(const RunnerRows& mine) const;
+  void TakeJobs(RunnerRows& mine, PhaseClock& clock);
+  void NextJobs(RunnerRows& mine);
   void Begin(uint64_t row, uint64_t job);
   void End(uint64_t row);
   // candidate_scorer_non_finite.cpp
   std::string StepOf(uint64_t job, int64_t step) const;  // "candidate 2 at step 3 of its episode 0"
+  [[noreturn]] void RefuseStep(const RowRange& rows);
   [[noreturn]] void RefuseReward(uint64_t row);
   [[noreturn]] void RefuseAction(const RowRange& rows);
   std::optional<std::string> ReplayForNonFinite(uint64_t row, uint64_t job, int64_t steps, int64_t* out_step);
@@ -90,27 +91,25 @@ class CandidateScorer {
   const uint64_t chunk_rows_, seed_;
   const std::atomic<bool>& cancelled_;
   std::function<void()> beat_;
-  const bool row_exact_, wants_moments_, env_cuts_;
+  const bool row_exact_, wants_moments_;
 
   SlotBuffers slot_;
   ChannelBuffer &obs_, *state_;
-  const float* reward_;
-  const uint8_t *terminated_, *truncated_;
-  uint64_t rewards_per_row_, obs_per_row_, state_per_row_ = 0;
+  uint64_t obs_per_row_, state_per_row_ = 0;
+  SlotTracker tracker_;
   const std::vector<std::string> info_names_;
   std::vector<ChannelBuffer*> infos_;  // [info_names_]
 
   // Of the request.
   uint64_t candidates_ = 0, episodes_each_ = 1, jobs_ = 0, in_flight_ = 0;
   const uint64_t* seeds_ = nullptr;
-  int64_t limit_ = 0;
 
   JobQueue queue_;
-  Hands hands_;
+  RowSharing sharing_;
   JointRun run_;
   ActionCheck actions_;
   WatchGate gate_;
-  std::atomic<uint64_t> steps_before_{0};  // of the first Score, by all hands
+  std::atomic<uint64_t> steps_before_{0};  // of the first Score, by all runners
   PoolUse use_;
   std::atomic<uint64_t> next_chunk_{0};  // of a wave
   std::vector<Player> players_;          // [rows]

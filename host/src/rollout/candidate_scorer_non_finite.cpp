@@ -1,6 +1,8 @@
 // How the scorer finds the number that was not finite first. All of this runs only where a trial has failed already.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "rollout/candidate_scorer.hpp"
 #include "rollout/non_finite.hpp"
 
@@ -18,12 +20,21 @@ std::string CandidateScorer::StepOf(uint64_t job, int64_t step) const {
   return fmt::format("candidate {} at step {} of its episode {}", job / episodes_each_, step, job % episodes_each_);
 }
 
+// The first of its rows whose step is none.
+void CandidateScorer::RefuseStep(const RowRange& rows) {
+  for (uint64_t row = rows.begin;; ++row) {
+    const Player& player = players_[row];
+    if (!std::isfinite(player.episode_return)) RefuseReward(row);
+    tracker_.CheckFlags(row, "with " + StepOf(player.job, player.episode_length));
+  }
+}
+
 // A sum of float32 in float64 stays finite unless one of them was not. Only one slot is kept of an episode, so it is played
 // once more to find where its observations went wrong.
 void CandidateScorer::RefuseReward(uint64_t row) {
   run_.Stop();
   const uint64_t job = players_[row].job, candidate = job / episodes_each_;
-  const int64_t step = players_[row].length;
+  const int64_t step = players_[row].episode_length;
   std::string sentence = fmt::format("the reward of candidate {} is not a finite number at step {} of its episode {}",
                                      candidate, step, job % episodes_each_);
   int64_t found_at = 0;
@@ -39,7 +50,7 @@ void CandidateScorer::RefuseAction(const RowRange& rows) {
   run_.Stop();
   const BadAction bad = actions_.Find(0, rows.begin, rows.end);
   const uint64_t job = players_[bad.row].job, episode = job % episodes_each_;
-  const int64_t steps = players_[bad.row].length;
+  const int64_t steps = players_[bad.row].episode_length;
   auto source = NonFiniteEntry(obs_, 0, bad.row, obs_per_row_, fmt::format("candidate {}", job / episodes_each_));
   if (source)
     *source += steps > 0 ? fmt::format(" at step {} of its episode {}", steps, episode)

@@ -86,7 +86,7 @@ void CheckRoles(const SpecPlace& spec, const CheckedEnvSpec& env) {
   for (const bp_channel& c : env.table.channels()) {
     const SpecPlace place = spec.At(fmt::format("channel '{}'", c.name));
     if (c.role == BP_ROLE_EXTRA) place.Refuse("a role of an env", fmt::format("{} (EXTRA), a learner's", c.role));
-    // The books are kept of one: a second one would count for nothing without a word.
+    // Episodes are counted by one: a second one would count for nothing without a word.
     const bp_channel* first = env.FindRole(c.role);
     if (first != &c && (c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED))
       place.Refuse(fmt::format("one channel of role {}", c.role), fmt::format("a second one beside '{}'", first->name));
@@ -204,6 +204,10 @@ std::optional<std::string> Difference(const std::vector<bp_channel>& before, con
 
 bool IsEpisodeInfo(const bp_channel& channel) {
   return channel.role == BP_ROLE_INFO && channel.scope == BP_SCOPE_ROW && std::string_view(channel.name).starts_with("ep/");
+}
+
+bool TellsOfAStep(const bp_channel& c) {
+  return c.role == BP_ROLE_REWARD || c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED || IsEpisodeInfo(c);
 }
 
 std::string Layout(const bp_channel& c) {

@@ -39,6 +39,8 @@ std::optional<std::string> Difference(const CheckedLearnerSpec& before, const Ch
 
 // An INFO channel that is averaged over the episodes that end.
 bool IsEpisodeInfo(const bp_channel& channel);
+// What the host reads after a step: its reward, how it ended, what it tells of an episode.
+bool TellsOfAStep(const bp_channel& channel);
 // "[3x2] of type code 2, 32 bits, scope 1"
 std::string Layout(const bp_channel& channel);
 

@@ -26,14 +26,14 @@ Collector::Collector(EnvInstance& env, LearnerInstance& learner, Runners runners
       wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0),
       buffers_(env, learner),
       queue_(env.rows(), env.resets_itself() ? env.rows() : config.chunk_rows, runners.threads),
-      books_(env, config.seed, wants_moments_),
+      recorder_(env, config.seed, wants_moments_),
       gate_(runners.threads) {}
 
 void Collector::Prepare(uint64_t horizon) {
   if (horizon == buffers_.horizon()) return;
   buffers_.Bind(horizon, started_);
   actions_.Bind(env_, [this](const std::string& name) { return buffers_.Find(name); });
-  books_.MakeRoom(buffers_, queue_.chunks());
+  recorder_.MakeRoom(buffers_, queue_.chunks());
 }
 
 void Collector::StartRollout(uint64_t horizon, PhaseClock& clock) {
@@ -43,7 +43,7 @@ void Collector::StartRollout(uint64_t horizon, PhaseClock& clock) {
   }
   if (!started_) {
     const PhaseSpan span(clock, Phase::kEnvReset);
-    Rows& rows = books_.rows();
+    Rows& rows = recorder_.rows();
     for (uint64_t r = 0; r < rows.size(); ++r) rows.StartEpisode(r);
     std::optional<Watch> watch;
     if (gate_.on()) watch = WatchReset(env_.id(), 0, rows.size(), nullptr, buffers_.OfReset(horizon));
@@ -60,12 +60,13 @@ void Collector::StartRollout(uint64_t horizon, PhaseClock& clock) {
     HandOutSeeds(horizon);
   }
   queue_.Start(horizon);
-  books_.StartRollout(buffers_, queue_.chunks());
+  recorder_.StartRollout(buffers_, queue_.chunks());
 }
 
-// A row can end in every step, so it may need as many seeds as there are steps. Its count of episodes goes on in the books.
+// A row can end in every step, so it may need as many seeds as there are steps. Its count of episodes goes on when they are
+// recorded.
 void Collector::HandOutSeeds(uint64_t horizon) {
-  const Rows& rows = books_.rows();
+  const Rows& rows = recorder_.rows();
   next_seeds_.resize(rows.size() * horizon);
   for (uint64_t r = 0; r < rows.size(); ++r)
     for (uint64_t k = 0; k < horizon; ++k) next_seeds_[r * horizon + k] = rows.SeedAhead(r, k);
@@ -75,7 +76,7 @@ void Collector::HandOutSeeds(uint64_t horizon) {
 bool Collector::Collect(uint64_t horizon, std::vector<PhaseClock>& clocks) {
   StartRollout(horizon, clocks[0]);
   if (!run_.Run(runners_, clocks, [this](unsigned runner, PhaseClock& clock) { RunChunks(runner, clock); })) return false;
-  if (env_.resets_itself()) KeepAllBooks(clocks[0]);
+  if (env_.resets_itself()) RecordAllSteps(clocks[0]);
   if (gate_.on()) CheckFirstIteration();
   policy_steps_ += horizon;
   const PhaseSpan span(clocks[0], Phase::kBatchBuild);
@@ -148,7 +149,7 @@ void Collector::StepChunk(Chunk& chunk, PhaseClock& clock) {
   status = env_.Step(static_cast<uint32_t>(t), chunk.begin, chunk.end);
   if (status != BP_OK) env_.Fail(status, "step");
   if constexpr (kWatched) watch->Compare();
-  if (!env_.resets_itself() && books_.Keep(buffers_, chunk)) {
+  if (!env_.resets_itself() && recorder_.Record(buffers_, chunk)) {
     clock.Switch(Phase::kEnvReset);
     ResetEnded<kWatched>(chunk);
   }
@@ -157,7 +158,7 @@ void Collector::StepChunk(Chunk& chunk, PhaseClock& clock) {
 
 template <bool kWatched>
 void Collector::ResetEnded(const Chunk& chunk) {
-  Rows& rows = books_.rows();
+  Rows& rows = recorder_.rows();
   std::optional<Watch> watch;
   if constexpr (kWatched) watch = WatchReset(env_.id(), chunk.begin, chunk.end, rows.mask.data(), buffers_.OfReset(chunk.t));
   const bp_status status =
@@ -167,16 +168,16 @@ void Collector::ResetEnded(const Chunk& chunk) {
   std::memset(rows.mask.data() + chunk.begin, 0, chunk.end - chunk.begin);
 }
 
-void Collector::KeepAllBooks(PhaseClock& clock) {
+void Collector::RecordAllSteps(PhaseClock& clock) {
   // A device does its steps after the calls that ask for them: waiting for them is their time, and the copy's only what
   // follows.
   const PhaseSpan span(clock, Phase::kEnvStep);
   buffers_.AwaitDevice();
   clock.Switch(Phase::kObsTransfer);
-  buffers_.FetchForBooks();
+  buffers_.FetchForHost();
   clock.Switch(Phase::kBatchBuild);
   Chunk& rows = queue_.chunks().front();
-  for (rows.t = 0; rows.t < buffers_.horizon(); ++rows.t) books_.Keep(buffers_, rows);
+  for (rows.t = 0; rows.t < buffers_.horizon(); ++rows.t) recorder_.Record(buffers_, rows);
 }
 
 bp_delivery Collector::Delivery() {
@@ -185,7 +186,7 @@ bp_delivery Collector::Delivery() {
   return delivery;
 }
 
-void Collector::LetGo() {
+void Collector::ReleaseEnv() {
   buffers_.Release();
   started_ = false;
 }
@@ -195,7 +196,7 @@ void Collector::Restore(std::vector<RowState> rows, uint64_t policy_steps, const
   started_ = false;  // nothing to carry over
   Prepare(horizon);
   started_ = true;
-  books_.rows().state = std::move(rows);
+  recorder_.rows().state = std::move(rows);
   policy_steps_ = policy_steps;
   buffers_.RestoreStates(state_entries);
 }

@@ -1,8 +1,8 @@
-// Collects rollouts: every runner thread takes chunks of rows and, for each step, lets the learner act, the env step, keeps the
-// books and resets rows that ended. Nothing is copied, allocated or locked per step, and results depend on rows and chunks
+// Collects rollouts: every runner thread takes chunks of rows and, for each step, lets the learner act, the env step, counts
+// episodes and resets rows that ended. Nothing is copied, allocated or locked per step, and results depend on rows and chunks
 // only, never on the number of threads.
 //
-// For an env that resets itself all rows are one chunk, nothing happens between two of its steps, and the books are kept for
+// For an env that resets itself all rows are one chunk, nothing happens between two of its steps, and episodes are counted for
 // the whole rollout after the last one. On a device that is what lets it run ahead.
 #pragma once
 
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "rollout/action_check.hpp"
-#include "rollout/books.hpp"
 #include "rollout/chunk_queue.hpp"
+#include "rollout/chunk_recorder.hpp"
 #include "rollout/delivery.hpp"
 #include "rollout/instance.hpp"
 #include "rollout/joint_run.hpp"
@@ -54,16 +54,16 @@ class Collector {
   const std::vector<std::string>& info_names() const { return buffers_.info_names; }  // "ep/..." channels
   uint64_t env_steps() const { return policy_steps_ * env_.rows(); }
   uint64_t policy_steps() const { return policy_steps_; }
-  Rows& rows() { return books_.rows(); }
+  Rows& rows() { return recorder_.rows(); }
   ChannelBuffer* Buffer(const std::string& name) { return buffers_.Find(name); }  // NULL: no such channel
 
   // The env's rows serve something else from now on: the episodes under way are lost, the next Collect binds and starts anew.
-  void LetGo();
+  void ReleaseEnv();
   bool started() const { return started_; }  // there are episodes under way
 
   // Goes on counting where another collector stopped, with new episodes in every row.
   void StartAfresh(std::vector<RowState> rows, uint64_t policy_steps) {
-    books_.rows().state = std::move(rows);
+    recorder_.rows().state = std::move(rows);
     policy_steps_ = policy_steps;
   }
   // Where a trial goes on from: after the env's rows were restored, their current states come from `state_entries`, as saved.
@@ -82,7 +82,7 @@ class Collector {
   void CheckFirstIteration();
   [[noreturn]] void RefuseAction(const Chunk& chunk) const;
   void HandOutSeeds(uint64_t horizon);
-  void KeepAllBooks(PhaseClock& clock);
+  void RecordAllSteps(PhaseClock& clock);
 
   EnvInstance& env_;
   LearnerInstance& learner_;
@@ -94,7 +94,7 @@ class Collector {
   const bool wants_moments_;
   RolloutBuffers buffers_;
   ChunkQueue queue_;
-  Books books_;
+  ChunkRecorder recorder_;
   RolloutDelivery delivery_;
   std::vector<uint64_t> next_seeds_;  // [rows, horizon] for an env that resets itself
   JointRun run_;

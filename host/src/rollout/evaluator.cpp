@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
-#include "rollout/flags.hpp"
 #include "rollout/non_finite.hpp"
 
 namespace backplane {
@@ -14,10 +14,6 @@ namespace {
 
 // An env that resets itself gets seeds for so many steps at a time.
 constexpr int64_t kSeedsAhead = 64;
-
-bool TellsOfAStep(const bp_channel& c) {
-  return c.role == BP_ROLE_REWARD || c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED || IsEpisodeInfo(c);
-}
 
 std::string StepOfEvaluation(int64_t t) { return fmt::format("at step {} of the evaluation", t + 1); }
 
@@ -37,6 +33,8 @@ Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners
       look_([] {}),
       first_episode_(first_episode),
       buffers_(env, learner, [](const bp_channel& c) { return TellsOfAStep(c) || FloorsUse(c); }),
+      tracker_(env, buffers_),
+      rows_(env.rows()),
       gate_(runners.threads) {
   for (const bp_channel* c : env_.channels())
     if (TellsOfAStep(*c)) read_.push_back(&buffers_[c->name]);
@@ -58,7 +56,7 @@ void Evaluator::FindActions() {
   }
 }
 
-bool Evaluator::KnowsUniform() const {
+bool Evaluator::HasUniformActions() const {
   return std::all_of(actions_.begin(), actions_.end(), [](const ActionChannel& a) { return a.space.has_value(); });
 }
 
@@ -135,24 +133,26 @@ void Evaluator::RefuseAction(uint64_t begin, uint64_t end, int64_t t) {
   backplane::RefuseAction(bad, StepOfEvaluation(t), source, env_, learner_);
 }
 
+void Evaluator::StartEpisodes(uint64_t begin, uint64_t end, const std::vector<uint64_t>& seeds) {
+  const WatchGate::Hold hold = gate_.on() ? gate_.Step(0) : WatchGate::Hold();
+  std::optional<Watch> watch;
+  if (hold.alone()) watch = WatchReset(env_.id(), begin, end, nullptr, buffers_.OfReset());
+  if (bp_status s = env_.Reset(0, begin, end, nullptr, seeds.data()); s != BP_OK) env_.Fail(s, "reset");
+  if (watch) watch->Compare();
+  std::fill(rows_.begin() + static_cast<int64_t>(begin), rows_.begin() + static_cast<int64_t>(end), RowState());
+}
+
+void Evaluator::EndEpisode(uint64_t row, EvaluationResult* out) {
+  out->returns[row] = rows_[row].episode_return;
+  out->lengths[row] = static_cast<double>(rows_[row].episode_length);
+  for (auto& [name, values] : out->infos) values[row] = buffers_[name].Number(0, row);
+}
+
 void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out) {
-  const bp_channel *reward_channel = env_.FindRole(BP_ROLE_REWARD), *truncated = env_.FindRole(BP_ROLE_TRUNCATED);
-  const float* reward = buffers_[reward_channel->name].at<float>(0, 0);
-  const uint64_t agents = env_.Lead(*reward_channel) / env_.rows();
-  const uint8_t* terminated = buffers_[env_.FindRole(BP_ROLE_TERMINATED)->name].at<uint8_t>(0, 0);
-  const bool owns_limit = (env_.flags() & BP_FLAG_OWNS_TIME_LIMIT) != 0 && truncated != nullptr;
-  const uint8_t* cut = owns_limit ? buffers_[truncated->name].at<uint8_t>(0, 0) : nullptr;  // by the env itself
-  const int64_t limit = owns_limit ? 0 : env_.spec().max_episode_steps;
   std::vector<uint64_t> seeds(env_.rows());
   for (uint64_t r = begin; r < end; ++r)
     seeds[r] = bp_seed(seed_, BP_PURPOSE_EVAL, static_cast<uint32_t>(first_episode_ + r), 0);
-  {
-    const WatchGate::Hold hold = gate_.on() ? gate_.Step(0) : WatchGate::Hold();
-    std::optional<Watch> watch;
-    if (hold.alone()) watch = WatchReset(env_.id(), begin, end, nullptr, buffers_.OfReset());
-    if (bp_status s = env_.Reset(0, begin, end, nullptr, seeds.data()); s != BP_OK) env_.Fail(s, "reset");
-    if (watch) watch->Compare();
-  }
+  StartEpisodes(begin, end, seeds);
   look_();
   std::vector<uint8_t> done(end - begin, 0), restart(env_.rows(), 0);
   uint64_t left = end - begin;
@@ -165,20 +165,17 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
     StepEnv(begin, end, hold.alone());
     look_();
     for (ChannelBuffer* buffer : read_) buffer->Fetch();
+    const unsigned flags = tracker_.Add(rows_.data(), begin, end).flags;
     bool any_restart = false;
-    for (uint64_t r = begin; r < end; ++r) {
-      const uint8_t flags = terminated[r] | (cut != nullptr ? cut[r] : 0);
-      if (flags > 1) RefuseFlag(env_, r, terminated[r], cut != nullptr ? cut[r] : 0, StepOfEvaluation(t));
+    for (uint64_t r = begin; flags != 0 && r < end; ++r) {
+      if (flags > 1) tracker_.CheckFlags(r, StepOfEvaluation(t));
+      if (tracker_.ended(r) && !std::exchange(done[r - begin], 1)) {
+        EndEpisode(r, out);
+        --left;
+      }
       // A row that is done goes on in new episodes that nobody looks at: no env is stepped past its end.
-      restart[r] = flags;
+      restart[r] = tracker_.ended_by_env(r);
       any_restart |= restart[r] != 0;
-      if (done[r - begin]) continue;
-      for (uint64_t a = 0; a < agents; ++a) out->returns[r] += reward[r * agents + a];
-      out->lengths[r] += 1;
-      if (flags == 0 && !(limit > 0 && t + 1 >= limit)) continue;
-      done[r - begin] = 1;
-      --left;
-      for (auto& [name, values] : out->infos) values[r] = buffers_[name].Number(0, r);
     }
     if (any_restart && !env_.resets_itself())
       if (bp_status s = env_.Reset(0, begin, end, restart.data(), seeds.data()); s != BP_OK) env_.Fail(s, "reset");

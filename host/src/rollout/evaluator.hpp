@@ -17,6 +17,7 @@
 #include "rollout/pool.hpp"
 #include "rollout/rows.hpp"
 #include "rollout/slot_buffers.hpp"
+#include "rollout/slot_tracker.hpp"
 
 namespace backplane {
 
@@ -46,7 +47,7 @@ class Evaluator {
   void OnEveryState(std::function<void()> look) { look_ = std::move(look); }
   // False if an action channel is neither a float32 BOX nor one int32 DISCRETE: then there are no uniform actions, and zero is
   // zero bytes.
-  bool KnowsUniform() const;
+  bool HasUniformActions() const;
 
  private:
   struct ActionChannel {
@@ -57,6 +58,8 @@ class Evaluator {
   void FindActions();
   void HandOutSeeds(const std::vector<uint64_t>& seeds);
   void PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out);
+  void StartEpisodes(uint64_t begin, uint64_t end, const std::vector<uint64_t>& seeds);
+  void EndEpisode(uint64_t row, EvaluationResult* out);
   void Act(uint64_t begin, uint64_t end, int64_t t, bool watched);
   void StepEnv(uint64_t begin, uint64_t end, bool watched);
   [[noreturn]] void RefuseAction(uint64_t begin, uint64_t end, int64_t t);
@@ -72,6 +75,8 @@ class Evaluator {
   JointRun run_;
   SlotBuffers buffers_;
   std::vector<ChannelBuffer*> read_;  // what tells of a step
+  SlotTracker tracker_;
+  std::vector<RowState> rows_;  // episode by episode
   std::vector<ActionChannel> actions_;
   ActionCheck action_check_;
   WatchGate gate_;

@@ -83,7 +83,7 @@ void EnvInstance::Destroy() {
   CallPlugin(id(), [&] { api_->destroy(env_.release()); });
 }
 
-// What an env that resets itself, or that works on a device, must offer for the host to keep its books.
+// What an env that resets itself, or that works on a device, must offer for the host to count its episodes.
 void EnvInstance::CheckResets() const {
   const auto refuse = [&](const std::string& what) { throw TrialFailure(BP_E_INTERNAL, id(), what); };
   if (on_device() && !resets_itself_)

@@ -67,7 +67,7 @@ struct Destroyer {
   }
 };
 template <class T>
-using Made = std::unique_ptr<T, Destroyer<T>>;
+using PluginHandle = std::unique_ptr<T, Destroyer<T>>;
 
 class EnvInstance {
  public:
@@ -130,7 +130,7 @@ class EnvInstance {
   const bp_env_api* api_;
   uint64_t rows_, flags_;
   bool resets_itself_;
-  Made<bp_env> env_;
+  PluginHandle<bp_env> env_;
   CheckedEnvSpec spec_;
   std::vector<const bp_channel*> channels_;
 };
@@ -185,7 +185,7 @@ class LearnerInstance {
   HostServices services_;
   const bp_learner_api* api_;
   uint64_t flags_;
-  Made<bp_learner> learner_;
+  PluginHandle<bp_learner> learner_;
   CheckedLearnerSpec spec_;
   std::vector<const bp_channel*> act_out_;
 };

@@ -18,7 +18,7 @@ bool JointRun::Run(const Runners& runners, std::vector<PhaseClock>& clocks,
     } catch (...) {
       Fail(std::current_exception());
     }
-    SettleThread(Suspects());
+    RestoreThreadState(Suspects());
     if (runner > 0) clocks[runner].Stop();
   };
   const std::function<void(unsigned)> job = std::ref(part);  // a reference is no allocation

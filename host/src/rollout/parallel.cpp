@@ -23,7 +23,7 @@ void ParallelFor::Run(uint64_t n, void (*piece)(void*, uint64_t), void* context)
         if (runner > 0 && timed) clocks_[runner].Start(phase);
         if (runner > 0) tls_running_plugin = plugin;
         for (uint64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < n;) piece(context, i);
-        if (runner > 0) SettleFloat(plugin);
+        if (runner > 0) RestoreFloatModes(plugin);
         if (runner > 0) tls_running_plugin = "";
         if (runner > 0) clocks_[runner].Stop();
       },

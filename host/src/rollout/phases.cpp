@@ -11,7 +11,7 @@ namespace backplane {
 
 void PhaseClock::Trace(int64_t now) { trace_->Add(Get(phase_), Get(since_), now); }
 
-void PhaseClock::Forget() {
+void PhaseClock::Reset() {
   if (running()) EndSpan();
   for (std::atomic<int64_t>& sum : ns_) Set(sum, int64_t{0});
   cpu_ns_ = {}, cpu_wall_ns_ = {};

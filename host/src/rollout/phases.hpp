@@ -1,4 +1,4 @@
-// The closed set of phases and their exclusive time per thread. Plugins may not add names, so any two runs compare.
+// The closed set of phases (backplane/phases.h) and their exclusive time per thread.
 #pragma once
 
 #include <sys/types.h>
@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "backplane/phases.h"
 #include "rollout/clocks.hpp"
 
 namespace backplane {
@@ -34,8 +35,9 @@ enum class Phase : uint8_t {
 };
 inline constexpr size_t kPhaseCount = static_cast<size_t>(Phase::kCount);
 inline constexpr std::array<std::string_view, kPhaseCount> kPhaseNames = {
-    "env_step",        "env_reset",    "obs_transfer", "infer", "act_transfer", "batch_build", "update_forward",
-    "update_backward", "update_optim", "sync",         "eval",  "checkpoint",   "monitor",     "idle"};
+    BP_PHASE_ENV_STEP,    BP_PHASE_ENV_RESET,      BP_PHASE_OBS_TRANSFER,    BP_PHASE_INFER,        BP_PHASE_ACT_TRANSFER,
+    BP_PHASE_BATCH_BUILD, BP_PHASE_UPDATE_FORWARD, BP_PHASE_UPDATE_BACKWARD, BP_PHASE_UPDATE_OPTIM, BP_PHASE_SYNC,
+    BP_PHASE_EVAL,        BP_PHASE_CHECKPOINT,     BP_PHASE_MONITOR,         BP_PHASE_IDLE};
 
 inline std::optional<Phase> FindPhase(std::string_view name) {
   for (size_t i = 0; i < kPhaseCount; ++i)
@@ -78,7 +80,7 @@ class PhaseClock {
     tls_running_clock = nullptr;
   }
   // As if it had timed nothing so far; the running phase goes on. By its own thread, or while that rests.
-  void Forget();
+  void Reset();
   // Each span that ends is added to `trace` too, which outlives its use; NULL: no longer. While the thread rests, or by itself.
   void TraceInto(PhaseTrace* trace) { trace_ = trace; }
   bool running() const { return Get(running_); }    // [any]
@@ -97,7 +99,7 @@ class PhaseClock {
   static constexpr int64_t kCpuEveryNs = 1'000'000;
   int64_t cpu_ns(Phase phase) const { return cpu_ns_[static_cast<size_t>(phase)]; }
   int64_t cpu_wall_ns(Phase phase) const { return cpu_wall_ns_[static_cast<size_t>(phase)]; }  // how long those spans took
-  // Since its first span, or since Forget, how long the thread was ready to run and no core was free. Absent where the kernel
+  // Since its first span, or since Reset, how long the thread was ready to run and no core was free. Absent where the kernel
   // does not say.
   std::optional<int64_t> RunQueueWaitNs() const;
 

@@ -106,7 +106,7 @@ std::vector<MonitorCall*>& MonitorCalls() {
   static auto* const calls = new std::vector<MonitorCall*>;
   return *calls;
 }
-// What a monitor's call ended with, and who may have done it; the same. Until the next SettleProcess.
+// What a monitor's call ended with, and who may have done it; the same. Until the next RestoreProcessState.
 std::vector<std::pair<std::string, std::string>>& Notes() {
   static auto* const notes = new std::vector<std::pair<std::string, std::string>>;
   return *notes;
@@ -157,7 +157,7 @@ std::string WhoElse(const std::string& what, const std::string& who) {
 
 void KeepProcessState() { KeepAsItIs(); }
 
-void SettleThread(const std::string& who) {
+void RestoreThreadState(const std::string& who) {
   SettleFloatUnit(who);
   if (!IsKept()) return;
   if (uselocale(nullptr) != LC_GLOBAL_LOCALE) {
@@ -170,7 +170,7 @@ void SettleThread(const std::string& who) {
   Remember({"which signals a thread takes"}, who);
 }
 
-void SettleProcess(const std::string& who) {
+void RestoreProcessState(const std::string& who) {
   if (!IsKept()) return;
   const std::lock_guard lock(g_mutex);
   std::vector<ProcessDifference> found = PutProcessBack();
@@ -256,11 +256,11 @@ bool BeginClosely() {
 }
 
 void EndCall(bool closely) {
-  SettleThread(tls_running_plugin);
+  RestoreThreadState(tls_running_plugin);
   if (!closely) return;
   // Once it is over others run beside those that still hold the lock.
   const bool alone = closely_left > 0;
-  SettleProcess(alone ? tls_running_plugin : Suspects());
+  RestoreProcessState(alone ? tls_running_plugin : Suspects());
   // A slow call alone must not use up the time: then the other plugin's changes would be found among calls that nobody watched.
   // What was called before that may have been no more than a question.
   const int64_t until = g_closely_until;

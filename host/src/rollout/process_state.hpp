@@ -22,26 +22,26 @@ const std::string& Suspects();  // [any]
 
 // Puts back what a plugin changed of the calling thread (floating-point control, locale, signal mask), or of the whole process.
 // `who` changed it: a plugin's id or the suspects. [any]
-void SettleThread(const std::string& who);
+void RestoreThreadState(const std::string& who);
 // Of the process: where env and learner rest, or in a call that is looked at closely.
-void SettleProcess(const std::string& who);
-inline void Settle(const std::string& who) {
-  SettleThread(who);
-  SettleProcess(who);
+void RestoreProcessState(const std::string& who);
+inline void RestoreState(const std::string& who) {
+  RestoreThreadState(who);
+  RestoreProcessState(who);
 }
 
 // The next calls of env and learner are made one at a time and looked at one by one: some dozens, or until 50 ms have passed
 // and both were seen since.
 void WatchClosely();
-// The same if something was found since of which it is not known who did it. Where env and learner rest and all is settled:
-// what an earlier call has left would be laid to the next one. [control]
+// The same if something was found since of which it is not known who did it. Where env and learner rest and all state is
+// restored: what an earlier call has left would be laid to the next one. [control]
 void WatchCloselyIfInDoubt();
 // The calling thread's calls are never held up for that: a monitor's may hang.
 void WatchNeverWaits();
 
 // Stand on a monitor's thread around one of its calls. Others may be inside calls of theirs, so nothing of the process is put
-// back for it: what is there after the call and was not before is noted, and the next SettleProcess, if it still finds it,
-// tells it with the names of all that were inside a call meanwhile.
+// back for it: what is there after the call and was not before is noted, and the next RestoreProcessState, if it still finds
+// it, tells it with the names of all that were inside a call meanwhile.
 void BeginMonitorCall(const std::string& id);
 void EndMonitorCall();  // nothing if none has begun
 
@@ -94,10 +94,10 @@ class StateWatch {
   bool closely_ = false;
 };
 
-// The part of SettleThread that costs next to nothing.
-inline void SettleFloat(const char* who) {
+// The part of RestoreThreadState that costs next to nothing.
+inline void RestoreFloatModes(const char* who) {
   if (process_state_detail::FloatChanged()) [[unlikely]]
-    SettleThread(who);
+    RestoreThreadState(who);
 }
 
 }  // namespace backplane

@@ -6,13 +6,6 @@
 #include <cstring>
 
 namespace backplane {
-namespace {
-
-bool BooksRead(const bp_channel& c) {
-  return c.role == BP_ROLE_REWARD || c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED || IsEpisodeInfo(c);
-}
-
-}  // namespace
 
 void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner) {
   if (horizon == 0) throw TrialFailure(BP_E_INTERNAL, learner.id(), "asks for a rollout of 0 steps");
@@ -22,7 +15,7 @@ void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstanc
   uint64_t step = 0;
   const auto add = [&](const bp_channel& c) {
     step += kTensorBytes;
-    if (!env.on_device() || BooksRead(c)) step += env.Lead(c) * Elements(c) * (c.dtype.bits / 8);
+    if (!env.on_device() || TellsOfAStep(c)) step += env.Lead(c) * Elements(c) * (c.dtype.bits / 8);
   };
   for (const bp_channel* c : env.channels()) add(*c);
   for (const bp_channel* c : learner.act_out()) add(*c);
@@ -51,7 +44,7 @@ void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
   horizon_ = horizon;
   const auto add = [&](const bp_channel& c) {
     buffers_[c.name] =
-        std::make_unique<ChannelBuffer>(c, env_.Lead(c), IsStateRole(c.role) ? horizon + 1 : horizon, memory_, BooksRead(c));
+        std::make_unique<ChannelBuffer>(c, env_.Lead(c), IsStateRole(c.role) ? horizon + 1 : horizon, memory_, TellsOfAStep(c));
   };
   for (const bp_channel* c : env_.channels()) add(*c);
   for (const bp_channel* c : learner_.act_out())
@@ -179,7 +172,7 @@ void RolloutBuffers::AwaitDevice() {
   }
 }
 
-void RolloutBuffers::FetchForBooks() {
+void RolloutBuffers::FetchForHost() {
   for (auto& [name, buffer] : buffers_) buffer->Fetch();  // only those have a mirror
 }
 

@@ -29,9 +29,9 @@ class RolloutBuffers {
   void Continue();
   ChannelBuffer* Find(const std::string& name);  // NULL: no such channel
 
-  // For an env on a device: returns once its steps are done; what the books are kept from becomes visible to the host.
+  // For an env on a device: returns once its steps are done; what tells of them becomes visible to the host.
   void AwaitDevice();
-  void FetchForBooks();
+  void FetchForHost();
   const EnvMemory& memory() const { return memory_; }
 
   // The newest states of all rows, as bytes, and back. Not for an env on a device. Throws TrialFailure (BP_E_IO) where it

@@ -59,7 +59,7 @@ Watch WatchReset(const std::string& plugin, uint64_t begin, uint64_t end, const 
 // Who may call while a call is watched: nobody, as others write the rows beside it.
 class WatchGate {
  public:
-  static constexpr uint64_t kSteps = 16;  // of a chunk or a hand of rows, from the first one on
+  static constexpr uint64_t kSteps = 16;  // of a chunk, or of all candidates, from the first one on
 
   // Held through one step with all its calls. [rows]
   class Hold {

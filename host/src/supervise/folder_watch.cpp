@@ -56,7 +56,9 @@ std::string FolderWatch::WhatIsWrong() const {
 }
 
 std::string FolderWatch::Tell() const {
-  const std::string text = what_ + " while the batch ran; its trials were asked to end";
+  // A folder is deleted file by file: what was missed first may be the least of it by now.
+  const std::string by_now = WhatIsWrong();
+  const std::string text = (by_now.empty() ? what_ : by_now) + " while the batch ran; its trials were asked to end";
   const std::filesystem::path where = out_.Where();
   if (where.empty()) {
     return text + (out_.Deleted() ? ". The results are gone; the same command starts anew"

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <set>
 
-#include "analysis/format_number.hpp"
 #include "base/format_count.hpp"
 #include "base/printable.hpp"
 #include "base/text_columns.hpp"
 #include "supervise/progress.hpp"
+#include "text/format_number.hpp"
 
 namespace backplane {
 namespace {

@@ -1,6 +1,7 @@
 #include "sweep/json_schema.hpp"
 
 #include "config/schema.hpp"
+#include "record/report_kinds.hpp"
 #include "sweep/sweep_schema.hpp"
 #include "sweep/value_schema.hpp"
 
@@ -29,14 +30,19 @@ class SchemaWriter {
   json Write() {
     json schema = Closed(json::object());
     for (const HostKey& key : HostKeys()) Place(&schema, key.path, KeySchema(key));
+    json without_budget = json::array(), rules = json::array();
+    for (const ReportKind& kind : kReportKinds) {
+      if (kind.measures_speed) without_budget.push_back(kind.name);
+      rules.push_back(KindRule(kind));
+    }
     // What stands below is given by a base file, by the sweep or by the phases, if the file has one of them.
     json complete = {
         {"required", {"experiment", "env", "learner"}},
         {"properties",
          {{"env", {{"required", {"plugin"}}}}, {"learner", {{"required", {"plugin"}}}}, {"budget", {{"minProperties", 1}}}}},
-        {"anyOf", {{{"required", {"budget"}}}, Names("report", {{"const", "parallel_efficiency"}}, "kind")}}};
+        {"anyOf", {{{"required", {"budget"}}}, Names("report", {{"enum", std::move(without_budget)}}, "kind")}}};
     const json not_alone = {{"anyOf", {{{"required", {"base"}}}, {{"required", {"sweep"}}}, {{"required", {"phases"}}}}}};
-    json rules = json::array({{{"if", not_alone}, {"then", json::object()}, {"else", std::move(complete)}}});
+    rules.push_back({{"if", not_alone}, {"then", json::object()}, {"else", std::move(complete)}});
     for (const PluginInfo* info : plugins_) {
       if (info->kind == BP_KIND_ENV) rules.push_back(EvaluationRule(*info));
     }
@@ -49,6 +55,18 @@ class SchemaWriter {
   }
 
  private:
+  // If the report is of this kind, it has no key that only another kind takes.
+  static json KindRule(const ReportKind& kind) {
+    json others = json::object();
+    for (const ReportKind& other : kReportKinds) {
+      for (const std::string_view path : other.keys_of_its_own) {
+        if (other.name != kind.name && !path.empty()) others[path.substr(path.find('.') + 1)] = {{"type", "null"}};
+      }
+    }
+    return {{"if", Names("report", {{"const", kind.name}}, "kind")},
+            {"then", {{"properties", {{"report", {{"properties", std::move(others)}}}}}}}};
+  }
+
   // Below the objects that the path's sections stand for.
   static void Place(json* object, const std::string& path, json value) {
     const size_t dot = path.find('.');

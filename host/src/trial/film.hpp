@@ -1,28 +1,14 @@
-// One evaluation episode of a trial as pictures: made by the trial's process, which alone runs plugins, and handed on as JSON.
+// Plays one evaluation episode of a trial for a film.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
+#include "record/film.hpp"
 #include "rollout/evaluator.hpp"
 #include "trial/threads.hpp"
 
 namespace backplane {
-
-// All pictures are of one size and one form.
-struct Film {
-  uint32_t width = 0, height = 0;   // pixels
-  bool png = false;                 // files in base64; else the inside of an <svg>, in units of pixels
-  std::string backdrop;             // behind every frame; may be empty
-  std::vector<std::string> frames;  // one for each state of the episode, the first included
-  std::vector<std::string> notes;   // what the episode came to: "return 579.8", "success rate 0.8"
-};
-
-nlohmann::json ToJson(const Film& film);
-Film FilmFromJson(const nlohmann::json& json);  // throws nlohmann::json::exception
 
 // Plays episode `episode` of an evaluation with this seed: GREEDY actions, the start that the evaluation's row of that number
 // has. `env` has one row and is bound here. Throws TrialFailure (BP_E_UNSUPPORTED) if the env does not draw. [control]

@@ -280,7 +280,7 @@ void MonitorThread::Call(State& state, const char* doing, Function&& function) {
   } catch (const TrialFailure& failure) {
     why = failure.what();
   }
-  SettleThread(id);
+  RestoreThreadState(id);
   EndMonitorCall();
   begin_or_end("");
   if (!why.empty()) SwitchOff(state, std::string(doing) + ": " + why);

@@ -75,7 +75,7 @@ void TrialParts::ReadPluginsAndPreloadTorch() {
                       plugin.id, info->build.torch));
     status_.SetPhase("load libtorch");
     torch_version_ = PreloadTorch(spec_.torch_lib);
-    Settle("LibTorch");
+    RestoreState("LibTorch");
   }
 }
 
@@ -84,7 +84,7 @@ void TrialParts::Load(const Wanted& wanted) {
   const auto load = [this](const TrialPlugin& plugin) {
     tls_running_plugin = plugin.id.c_str();  // its constructors of static objects run, and its init
     auto module = LoadedModule::Load(plugin.file, torch_version_);
-    Settle(plugin.id);
+    RestoreState(plugin.id);
     return module;
   };
   NameSuspects(spec_.env.id + " or " + spec_.learner.id);
@@ -105,7 +105,7 @@ void TrialParts::Load(const Wanted& wanted) {
     monitor_modules_.push_back(load(spec_.monitors[i]));
     monitors_->Add(*monitor_modules_.back(), spec_.monitors[i].id,
                    Options(spec_.monitors[i], experiment.monitors[i].options, fmt::format("monitors[{}].options", i)));
-    SettleProcess(spec_.monitors[i].id);
+    RestoreProcessState(spec_.monitors[i].id);
   }
   if (wanted.evaluation_rows > 0) LoadEvaluation(wanted.evaluation_rows);
 }
@@ -114,11 +114,11 @@ void TrialParts::MakeEnvAndLearner() {
   const Experiment& experiment = spec_.experiment;
   env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_,
                                        Options(spec_.env, experiment.env.options, "env.options"), experiment.rollout.rows());
-  Settle(spec_.env.id);
+  RestoreState(spec_.env.id);
   learner_ = std::make_unique<LearnerInstance>(*learner_module_, spec_.learner.id, learner_sinks_,
                                                Options(spec_.learner, experiment.learner.options, "learner.options"), *env_,
                                                experiment.seed);
-  Settle(spec_.learner.id);
+  RestoreState(spec_.learner.id);
 }
 
 void TrialParts::MakeAnew() {
@@ -144,7 +144,7 @@ void TrialParts::LoadEvaluation(uint64_t rows) {
   if (experiment.evaluation.env_options.is_object()) env_options.update(experiment.evaluation.env_options);
   evaluation_env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, evaluation_sinks_,
                                                   Options(spec_.env, env_options, "evaluation.env.options"), rows);
-  Settle(spec_.env.id);
+  RestoreState(spec_.env.id);
   CheckSameSpaces(*env_, *evaluation_env_);
   if (env_->spec().max_episode_steps == 0 && !(env_->flags() & BP_FLAG_OWNS_TIME_LIMIT))
     throw TrialFailure(BP_E_CONFIG, env_->id(),

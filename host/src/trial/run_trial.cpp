@@ -174,7 +174,7 @@ void TrialProcess::RestoreLearner() {
 int TrialProcess::Finish(const FailedWith& failed) {
   const std::lock_guard lock(finish_mutex_);
   if (std::exchange(finished_, true)) return exit_;
-  Settle(failed.plugin.empty() ? Suspects() : failed.plugin);  // before anything is written
+  RestoreState(failed.plugin.empty() ? Suspects() : failed.plugin);  // before anything is written
   const std::string& error = failed.error;
   if (!error.empty()) {
     std::fprintf(stderr, "%s\n", error.c_str());
@@ -229,10 +229,10 @@ int TrialProcess::WriteResult() {
     if (MonitorHost* monitors = parts_.monitors(); monitors != nullptr && !monitors->empty()) {
       ReplaceFile(file, text());
       monitors->Finish(WhereHeld(spec_.attempt_dir), [&] {
-        SettleProcess(Suspects());  // a file made with a monitor's umask could be read by nobody
+        RestoreProcessState(Suspects());  // a file made with a monitor's umask could be read by nobody
         WriteFileAtomic(file, text());
       });
-      SettleProcess(Suspects());
+      RestoreProcessState(Suspects());
       AddWhatMonitorsTell(&result_);
     }
     WriteFileAtomic(file, text());

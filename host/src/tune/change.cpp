@@ -16,7 +16,7 @@ std::vector<std::pair<std::string, json>> ValuesOf(const Change& change) {
   return values;
 }
 
-bool IsAboutSpeed(const Finding& finding) {
+bool IsAboutSpeed(const Proposal& finding) {
   static const char* const kOthers[] = {"unstable_learning", "out_of_memory", "ram_near_limit", "vram_near_limit"};
   return std::none_of(std::begin(kOthers), std::end(kOthers), [&](const char* id) { return finding.id == id; });
 }
@@ -31,9 +31,9 @@ bool IsOfASetting(const Fix& fix) {
 
 bool IsSame(const Change& a, const Change& b) { return ValuesOf(a) == ValuesOf(b); }
 
-std::vector<Change> SpeedChangesOf(const Diagnosis& diagnosis) {
+std::vector<Change> SpeedChangesOf(const std::vector<Proposal>& findings) {
   std::vector<Change> changes;
-  for (const Finding& finding : diagnosis.findings) {
+  for (const Proposal& finding : findings) {
     if (!IsAboutSpeed(finding)) continue;
     for (const Fix& fix : finding.fixes) {
       const Change change{finding.id, finding.title, fix};
@@ -65,10 +65,11 @@ std::vector<std::pair<std::string, json>> ValuesOf(const std::vector<Change>& ch
 }
 
 json ToJson(const Change& change) {
-  json also = json::object();
-  for (const auto& [path, value] : change.fix.also) also[path] = value;
-  return {
-      {"finding", change.finding}, {"path", change.fix.path}, {"from", change.fix.from}, {"to", change.fix.to}, {"also", also}};
+  return {{"finding", change.finding},
+          {"path", change.fix.path},
+          {"from", change.fix.from},
+          {"to", change.fix.to},
+          {"also", change.fix.also}};
 }
 
 }  // namespace backplane

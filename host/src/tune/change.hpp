@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/findings.hpp"
+#include "record/fix.hpp"
 
 namespace backplane {
 
@@ -20,7 +20,7 @@ bool IsSame(const Change& a, const Change& b);
 // What findings about speed propose, in their order and each change once: values of env, learner, rollout and resources. What a
 // finding about memory or about the learning proposes is not meant to be faster, and a budget or a number of seeds is no
 // setting.
-std::vector<Change> SpeedChangesOf(const Diagnosis& diagnosis);
+std::vector<Change> SpeedChangesOf(const std::vector<Proposal>& findings);
 
 // Whether what is learned may differ: the change is of something that belongs to a trial's identity. Threads and cores do not.
 bool CanChangeLearning(const Change& change);

@@ -160,7 +160,7 @@ void Learner::WriteAction(const bp_act& act, int64_t row, const float* outputs) 
 }
 
 void Learner::OnScores(const bp::Scores& scores) {
-  const bp::PhaseScope phase(host(), "update_optim");
+  const bp::PhaseScope phase(host(), BP_PHASE_UPDATE_OPTIM);
   const std::vector<double> returns = Returns(scores);
   Move(TakeStep(options_.shaping == Shaping::kCentredRanks ? CentredRanks(returns) : returns, options_.top_dirs));
   if (options_.normalize_obs) TakeMoments(scores.delivery());

@@ -125,7 +125,7 @@ class Fused final : public Model {
                 float* gradient, Shard* s) const {
     const auto rows = static_cast<int64_t>(index.size());
     {
-      const bp::PhaseScope phase(host_, "update_forward");
+      const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
       s->block.Take(samples_.inputs(), index);
       s->block.ActorSums(net_, weights_, params, s->actor.first.data());
       Forward(net_.actor, weights_.actor, params, rows, &s->actor);

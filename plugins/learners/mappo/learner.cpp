@@ -135,7 +135,7 @@ void Learner::OnTick(uint64_t index) {
   if (options_.kl_target > 0 && stats.kl > 1.5 * options_.kl_target) {
     SkipTicks();
   } else {
-    const bp::PhaseScope phase(host(), "update_optim");
+    const bp::PhaseScope phase(host(), BP_PHASE_UPDATE_OPTIM);
     stats.grad_norm = optimizer_.Step(options_.grad_clip, options_.separate_grad_clip ? net_.split : net_.size, CurrentLr());
     stats.applied = true;
   }

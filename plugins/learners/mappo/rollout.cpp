@@ -7,7 +7,7 @@ namespace backplane::mappo {
 
 uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
   {
-    const bp::PhaseScope phase(host(), "batch_build");
+    const bp::PhaseScope phase(host(), BP_PHASE_BATCH_BUILD);
     const bp::Delivery on_host = torch_model_ ? torch_model_->OnHost(delivery) : delivery;
     streams_.Read(on_host);
     batch_.Take(on_host, streams_);
@@ -18,7 +18,7 @@ uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
   metrics_.Record("train/alive_share", static_cast<double>(samples.n) / static_cast<double>(places));
   if (samples.n == 0) return 0;
   {
-    const bp::PhaseScope phase(host(), "batch_build");
+    const bp::PhaseScope phase(host(), BP_PHASE_BATCH_BUILD);
     model_->Take(delivery, streams_, samples);
   }
   Returns();
@@ -27,7 +27,7 @@ uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
 
 void Learner::Returns() {
   Samples& s = batch_.samples();
-  const bp::PhaseScope phase(host(), "update_forward");
+  const bp::PhaseScope phase(host(), BP_PHASE_UPDATE_FORWARD);
   std::vector<float> bootstrap(streams_.bootstraps().size());
   model_->Values(optimizer_.params(), s.value.data(), bootstrap.data());
   const auto as_return = [&](float value) { return options_.value_norm ? value_norm_.Denormalize(value) : value; };

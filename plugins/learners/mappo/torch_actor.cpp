@@ -32,7 +32,7 @@ class OnDevice final : public TorchActor {
       const auto rows = [&](const bp_tensor* tensor) { return Borrow(*tensor).narrow(0, begin, n); };
       at::Tensor obs, mask, alive;
       {
-        const bp::PhaseScope phase(host_, "obs_transfer");
+        const bp::PhaseScope phase(host_, BP_PHASE_OBS_TRANSFER);
         obs = rows(act.in[0]).to(device_);
         if (masked_) mask = rows(act.in[1]).to(device_);
         if (mortal_) alive = rows(act.in[masked_ ? 2 : 1]).to(device_);
@@ -46,7 +46,7 @@ class OnDevice final : public TorchActor {
       at::Tensor choice = act.flags & BP_ACT_GREEDY ? log_probs.argmax(1) : Draw(act, begin, log_probs);
       at::Tensor logp = log_probs.gather(1, choice.unsqueeze(1)).squeeze(1);
       if (mortal_) choice = choice * alive, logp = logp * alive;
-      const bp::PhaseScope phase(host_, "act_transfer");
+      const bp::PhaseScope phase(host_, BP_PHASE_ACT_TRANSFER);
       rows(act.out[0]).copy_(choice);
       rows(act.out[1]).copy_(logp);
     });

@@ -162,7 +162,7 @@ class Autograd final : public TorchModel {
     at::Tensor mask, head, value;
     if (!s.mask.empty()) mask = CopyOf(s.mask, {s.n, net_.actions}, device_).index_select(0, index);
     {
-      const bp::PhaseScope phase(host_, "update_forward");
+      const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
       const torch_common::Autocast autocast(device_.type(), amp_);
       head = TorchTower(net_.actor, obs, leaf);
       value = Value(leaf, obs, state_, step);

@@ -164,7 +164,7 @@ void Learner::DropGroup() {
 }
 
 void Learner::Update() {
-  const bp::PhaseScope phase(host(), "update_optim");
+  const bp::PhaseScope phase(host(), BP_PHASE_UPDATE_OPTIM);
   const double loss = std::accumulate(losses_.begin(), losses_.end(), 0.0);
   const double lr =
       options_.learning_rate * LrFactor(options_.schedule, UpdatesDone(), WarmupUpdates(options_.warmup_steps, total_updates_),

@@ -94,10 +94,10 @@ class Bart final : public Model {
       Renew();
       at::Tensor loss;
       {
-        const bp::PhaseScope phase(host_, "update_forward");
+        const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
         loss = SummedLoss(workers_[static_cast<size_t>(worker)].weights, batch, pass, options_.label_smoothing) / divisor;
       }
-      const bp::PhaseScope phase(host_, "update_backward");
+      const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_BACKWARD);
       loss.backward();
       return loss.item<double>();
     });

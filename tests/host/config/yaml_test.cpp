@@ -102,6 +102,30 @@ TEST_F(YamlTest, ABaseIsMergedDeeplyAndItsListsAreReplaced) {
   EXPECT_EQ(loaded.origin["learner.options.hidden"], (folder_ / "e.yaml").string() + ":4:21");
 }
 
+// Of a base the budget is replaced as a whole, under whichever name it says of it.
+TEST_F(YamlTest, ANewBudgetReplacesWhatABaseSaysOfItByAPluginsName) {
+  OptionInfo passes = Option("num_train_epochs", BP_PARAM_I64, {});
+  passes.aliases = {"budget.epochs"};
+  OptionInfo saves = Option("save_steps", BP_PARAM_I64, {});
+  saves.aliases = {"checkpoint.every_iterations"};
+  plugins_["climber"].options.push_back(passes);
+  plugins_["climber"].options.push_back(saves);
+  Write("base.yaml",
+        "experiment: under\nenv: {plugin: walker}\n"
+        "learner: {plugin: climber, options: {num_train_epochs: 3, save_steps: 7}}\n");
+  const auto loaded = [&](const std::string& lines) { return Good("base: base.yaml\nexperiment: over\n" + lines).experiment; };
+  EXPECT_EQ(loaded("").budget.epochs, 3u);
+  EXPECT_EQ(loaded("budget: {iterations: 5}\n").budget.epochs, std::nullopt);
+  EXPECT_EQ(loaded("budget: {iterations: 5}\n").budget.iterations, 5u);
+  EXPECT_EQ(loaded("budget: {epochs: 2}\n").budget.epochs, 2u);
+  EXPECT_EQ(loaded("budget: {iterations: 5}\n").checkpoint_every_iterations, 7u);
+  // What stands in one file with the budget, or over it, is meant beside it.
+  EXPECT_EQ(loaded("budget: {iterations: 5}\nlearner: {options: {num_train_epochs: 4}}\n").budget.epochs, 4u);
+  EXPECT_EQ(loaded("learner: {options: {num_train_epochs: 4}}\n").budget.epochs, 4u);
+  Write("middle.yaml", "base: base.yaml\nbudget: {iterations: 5}\n");
+  EXPECT_EQ(Good("base: middle.yaml\nexperiment: over\n").experiment.budget.epochs, std::nullopt);
+}
+
 TEST_F(YamlTest, ErrorsOfTheFileComeBeforeErrorsOfItsBase) {
   Write("base.yaml", "seed: x\n");
   EXPECT_THAT(ErrorsOf("base: base.yaml\n" + kMinimal + "rollout: {threads: x}\n"),

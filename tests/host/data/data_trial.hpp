@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "data/feed.hpp"
+#include "data/data_loader.hpp"
 #include "data_plugins.hpp"
 
 namespace backplane {

@@ -2,6 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "places.hpp"
+
 namespace backplane {
 namespace {
 
@@ -90,6 +96,29 @@ TEST(HostServices, TellWhichTrialItIsOnlyToThoseWhoMayKnow) {
   const bp_host_trial_1 trial{sizeof trial, 2, "id", "attempt", "trial"};
   sinks.trial = &trial;
   EXPECT_EQ(services.get()->get_extension(services.get(), BP_HOST_TRIAL_1), &trial);
+}
+
+// Every service that the header declares, and no other, may be needed by a plugin and is given to it.
+TEST(HostServices, AreThoseOfTheHeader) {
+  std::set<std::string> declared, had;
+  std::ifstream header(BACKPLANE_SOURCE_DIR "/host/include/backplane/host.h");
+  const std::regex define(R"re(#define BP_HOST_\w+ "(.+)")re");
+  for (std::string line; std::getline(header, line);) {
+    if (std::smatch match; std::regex_match(line, match, define)) declared.insert(match[1]);
+  }
+  const bp_host_metrics_1 metrics = {sizeof(bp_host_metrics_1)};
+  const bp_host_phase_1 phase = {sizeof(bp_host_phase_1)};
+  const bp_host_trial_1 trial{sizeof trial, 2, "id", "attempt", "trial"};
+  HostSinks sinks;
+  sinks.metrics = &metrics, sinks.phase = &phase, sinks.trial = &trial;
+  sinks.fact = [](const std::string&, const std::string&, const std::string&) {};
+  sinks.parallel = [](uint64_t, void (*)(void*, uint64_t), void*) {};
+  HostServices services("env.x", &sinks);
+  for (const HostService& service : HostServiceTable()) {
+    had.insert(service.id);
+    EXPECT_NE(services.get()->get_extension(services.get(), service.id), nullptr) << service.id;
+  }
+  EXPECT_EQ(had, declared);
 }
 
 class Options : public testing::Test {

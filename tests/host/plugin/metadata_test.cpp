@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "backplane/host.h"
 #include "fixture.hpp"
 
 namespace backplane {
@@ -107,7 +108,11 @@ TEST(ReadPlugins, RefusesUnknownNeeds) {
   EXPECT_THAT(
       NotRead(Fixture("env_needs_unknown_extension")),
       HasSubstr("needs the host extension 'org.example.teleport/1', which this host does not have; it has bp.host.facts/1, "
-                "bp.host.metrics/1, bp.host.parallel/1, bp.host.trial/1"));
+                "bp.host.metrics/1, bp.host.parallel/1, bp.host.phase/1, bp.host.trial/1"));
+}
+
+TEST(ReadPlugins, TakesAPluginThatNeedsWhatTheHostServes) {
+  EXPECT_THAT(ReadPlugins(Fixture("env_needs_phases"))[0].needs, ElementsAre(BP_HOST_PHASE_1));
 }
 
 TEST(ReadPlugins, RefusesCorruptMetadata) {

@@ -158,14 +158,16 @@ TEST(CandidateScorer, MaxStepsCutsWhereItIsShorterThanTheEnvsLimit) {
   }
 }
 
-TEST(CandidateScorer, EndsWhereAnEnvThatOwnsItsTimeLimitSaysSo) {
-  g_switches.owns_time_limit = true;
-  Scored scored({.rows = 4, .threads = 2});
-  g_switches.owns_time_limit = false;
-  ASSERT_TRUE(scored.Score());
-  int64_t longest = 0;
-  for (uint64_t job = 0; job < kJobs; ++job) longest = std::max(longest, scored.length(job));
-  EXPECT_EQ(longest, OwnLimit(1));
+TEST(CandidateScorer, EndsWhereAnEnvThatOwnsItsTimeLimitSaysSoOrBeforeThat) {
+  for (const uint64_t max_steps : {0, 2, 1000}) {
+    g_switches.owns_time_limit = true;
+    Scored scored({.rows = 4, .threads = 2, .max_steps = max_steps});
+    g_switches.owns_time_limit = false;
+    ASSERT_TRUE(scored.Score());
+    int64_t longest = 0;
+    for (uint64_t job = 0; job < kJobs; ++job) longest = std::max(longest, scored.length(job));
+    EXPECT_EQ(longest, max_steps == 2 ? 2 : OwnLimit(1)) << max_steps;
+  }
 }
 
 // What the last calls of act have seen, for runs of one thread.

@@ -70,7 +70,7 @@ TEST(ProcessState, OfAMonitorsCallIsPutBackOnlyWhereTheOthersRest) {
                 GoTo("/");
                 EndMonitorCall();
                 EXPECT_EQ(Folder(), "/") << "somebody may be inside a call";
-                SettleProcess(Suspects());
+                RestoreProcessState(Suspects());
                 EXPECT_EQ(Folder(), home);
               }),
               ElementsAre(std::string("monitor.m, ") + kSuspects + " changed the working directory to /" + kRest));
@@ -89,7 +89,7 @@ TEST(ProcessState, ThatAnEnvPutsBackItselfIsNotTouchedByAMonitorsCalls) {
                 GoTo("/");
                 EndMonitorCall();
                 GoTo(home.c_str());
-                SettleProcess(Suspects());
+                RestoreProcessState(Suspects());
               }),
               IsEmpty());
 }
@@ -105,7 +105,7 @@ TEST(ProcessState, WhileEnvAndLearnerRestIsTheMonitorsAlone) {
                   signal(SIGTERM, SIG_IGN);
                   EndMonitorCall();
                 }
-                SettleProcess("learner.b");
+                RestoreProcessState("learner.b");
                 EXPECT_EQ(umask(022), mask);
               }),
               ElementsAre(std::string("monitor.m changed the umask to 777") + kRest,
@@ -120,7 +120,7 @@ TEST(ProcessState, OfAMonitorsCallIsNotItsAloneOnceTheOthersGoOn) {
                 }
                 GoTo("/");
                 EndMonitorCall();
-                SettleProcess(Suspects());
+                RestoreProcessState(Suspects());
               }),
               ElementsAre(std::string("monitor.m, ") + kSuspects + " changed the working directory to /" + kRest));
 }
@@ -135,7 +135,7 @@ TEST(ProcessState, OfTwoMonitorsAtOnceNamesBoth) {
                   EndMonitorCall();
                 }).join();
                 EndMonitorCall();
-                SettleProcess(Suspects());
+                RestoreProcessState(Suspects());
               }),
               ElementsAre(std::string("monitor.n or monitor.m changed the working directory to /") + kRest));
 }
@@ -145,10 +145,10 @@ TEST(ProcessState, ThatIsFoundWhileAMonitorIsInsideACallMayBeTheMonitors) {
   EXPECT_THAT(After([] {
                 BeginMonitorCall("monitor.m");
                 GoTo("/");
-                SettleProcess("learner.b");
+                RestoreProcessState("learner.b");
                 EndMonitorCall();
                 GoTo("/tmp");
-                SettleProcess("env.a");
+                RestoreProcessState("env.a");
               }),
               ElementsAre(std::string("monitor.m or learner.b changed the working directory to /") + kRest,
                           std::string("env.a changed the working directory to /tmp") + kRest));
@@ -159,12 +159,12 @@ TEST(ProcessState, IsToldWithOneNameOnceThatIsKnown) {
                 for (const char* who : {kSuspects, "env.a"}) {
                   GoTo("/");
                   umask(0777);
-                  SettleProcess(who);
+                  RestoreProcessState(who);
                 }
                 signal(SIGTERM, SIG_IGN);
-                SettleProcess(kSuspects);
+                RestoreProcessState(kSuspects);
                 signal(SIGTERM, SIG_IGN);
-                SettleProcess("env.other");  // it is none of the two
+                RestoreProcessState("env.other");  // it is none of the two
               }),
               ElementsAre(std::string("env.a changed the umask to 777") + kRest,
                           std::string("env.a changed the working directory to /") + kRest,
@@ -181,8 +181,8 @@ TEST(ProcessState, ThatCannotBePutBackIsToldOnceAsSuch) {
           if (std::filesystem::read_symlink(entry.path(), error) == Folder()) close(std::stoi(entry.path().filename()));
         }
         GoTo("/");
-        SettleProcess("env.a");
-        SettleProcess("learner.b");
+        RestoreProcessState("env.a");
+        RestoreProcessState("learner.b");
       }),
       ElementsAre("env.a changed the working directory to /, which all plugins of the process share; it could not be put "
                   "back"));
@@ -201,7 +201,7 @@ TEST(ProcessState, ThatAnEnvChangesAfterALearnersSlowCallIsTheEnvs) {
                   return 0;
                 });
                 CallPlugin(env, [] { return chdir("/"); });
-                SettleProcess(Suspects());
+                RestoreProcessState(Suspects());
               }),
               ElementsAre(std::string("env.a changed the working directory to /") + kRest));
 }
@@ -215,10 +215,10 @@ TEST(ProcessState, IsLookedAtCloselyOnlyOnceAllRest) {
                   return 0;
                 };
                 umask(0777);
-                SettleProcess(Suspects());
+                RestoreProcessState(Suspects());
                 CallPlugin(env, leaves_a_locale);
                 CallPlugin(learner, [] { return 0; });
-                SettleThread(Suspects());
+                RestoreThreadState(Suspects());
                 WatchCloselyIfInDoubt();
                 CallPlugin(env, leaves_a_locale);
                 CallPlugin(learner, [] { return 0; });

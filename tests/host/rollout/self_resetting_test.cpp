@@ -164,7 +164,7 @@ std::string Refusal(Form form, const Faults& faults) {
   return sentence;
 }
 
-TEST(SelfResetting, IsRefusedWithoutWhatTheBooksNeed) {
+TEST(SelfResetting, IsRefusedWithoutWhatTheHostNeeds) {
   EXPECT_EQ(Refusal(Form::kSelfResetting, {}), "");
   EXPECT_EQ(Refusal(Form::kSelfResetting, {.no_autoreset = true}),
             "env.self_resetting: resets itself (NATIVE_AUTORESET) and does not offer bp.env.autoreset/1, through which it gets "

@@ -57,6 +57,33 @@ TEST_F(IdentityTest, WhatChangesNoNumberChangesNoId) {
   EXPECT_EQ(before, Id());
 }
 
+// With another text, finished trials of a results folder would be run again. (Of shipped files: shipped_points_test.cpp.)
+TEST_F(IdentityTest, TheCanonicalTextIsWhatItWas) {
+  EXPECT_EQ(PointIdentity(loaded_, {}).dump(),
+            R"({"budget":{"env_steps":null,"epochs":null,"iterations":null,"wall_time_s":null},"device":"cpu",)"
+            R"("env":{"id":"env.toy","options":{"size":3}},)"
+            R"("evaluation":{"at_start":false,"env_options":null,"episodes":0,"every_iterations":0},)"
+            R"("learner":{"id":"learner.toy","options":{"lr":0.1}},)"
+            R"("rollout":{"chunk_rows":1,"num_env_runners":1,"num_envs_per_env_runner":1},"schema":2})");
+  Experiment& experiment = loaded_.experiment;
+  experiment.rollout = {.num_env_runners = 2, .num_envs_per_env_runner = 32, .threads = 2, .chunk_rows = {}};
+  experiment.budget = {.iterations = 3, .env_steps = 4000, .epochs = 2, .wall_time_s = 90.5};
+  experiment.evaluation = {.every_iterations = 5, .at_start = true, .episodes = 7, .env_options = {{"size", 4}}};
+  experiment.resources.gpus = 0.5;
+  experiment.report.kind = "parallel_efficiency";
+  experiment.report.precision_pct = 2.5;
+  experiment.report.max_time_s = 20;
+  EXPECT_EQ(PointIdentity(loaded_, {{"rollout.threads", 2}, {"monitors", nlohmann::json::array()}}, "0123456789abcdef").dump(),
+            R"({"after":"0123456789abcdef",)"
+            R"("budget":{"env_steps":4000,"epochs":2,"iterations":3,"max_time_s":20.0,"precision_pct":2.5,"wall_time_s":90.5,)"
+            R"("warm_up_iterations":1},"device":"cuda",)"
+            R"("env":{"id":"env.toy","options":{"size":3}},)"
+            R"("evaluation":{"at_start":true,"env_options":{"size":4},"episodes":7,"every_iterations":5},)"
+            R"("learner":{"id":"learner.toy","options":{"lr":0.1}},)"
+            R"("rollout":{"chunk_rows":16,"num_env_runners":2,"num_envs_per_env_runner":32},"schema":2,)"
+            R"("swept":{"monitors":[],"rollout.threads":2}})");
+}
+
 // What iterations are run belongs to it; of other kinds of experiments nothing is new.
 TEST_F(IdentityTest, WarmUpAndPrecisionBelongToItWhereSpeedIsMeasured) {
   loaded_.experiment.report.kind = "comparison";

@@ -10,8 +10,8 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::Pair;
 
-Finding FindingOf(const std::string& id, std::vector<Fix> fixes) {
-  Finding finding;
+Proposal FindingOf(const std::string& id, std::vector<Fix> fixes) {
+  Proposal finding;
   finding.id = id;
   finding.title = "because of " + id;
   finding.fixes = std::move(fixes);
@@ -33,24 +33,23 @@ std::vector<std::string> Told(const std::vector<Change>& changes) {
 }
 
 TEST(Change, EveryFixOfAFindingAboutSpeedIsOneInTheirOrder) {
-  Diagnosis diagnosis;
-  diagnosis.findings = {
+  const std::vector<Proposal> findings = {
       FindingOf("update_bound", {FixOf("learner.options.epochs", 10, 5), FixOf("learner.options.batch", 256, 512)}),
       FindingOf("env_bound", {FixOf("rollout.threads", 1, 2), FixOf("learner.options.epochs", 10, 5)})};
-  EXPECT_THAT(Told(SpeedChangesOf(diagnosis)),
+  EXPECT_THAT(Told(SpeedChangesOf(findings)),
               ElementsAre("update_bound learner.options.epochs=5", "update_bound learner.options.batch=512",
                           "env_bound rollout.threads=2"));
 }
 
 TEST(Change, NeitherMemoryNorLearningNorTheMeasurementIsTunedForSpeed) {
-  Diagnosis diagnosis;
-  diagnosis.findings = {FindingOf("unstable_learning", {FixOf("learner.options.lr", 1e-3, 5e-4)}),
-                        FindingOf("ram_near_limit", {FixOf("rollout.num_envs_per_env_runner", 64, 32)}),
-                        FindingOf("out_of_memory", {FixOf("learner.options.batch", 64, 32)}),
-                        FindingOf("vram_near_limit", {FixOf("learner.options.batch", 64, 32)}),
-                        FindingOf("noisy_measurement", {FixOf("sweep.seeds.n", 4, 8), FixOf("budget.iterations", 3, 6)}),
-                        FindingOf("io_stalled", {FixOf("checkpoint.every_iterations", 1, 2)})};
-  EXPECT_TRUE(SpeedChangesOf(diagnosis).empty());
+  const std::vector<Proposal> findings = {
+      FindingOf("unstable_learning", {FixOf("learner.options.lr", 1e-3, 5e-4)}),
+      FindingOf("ram_near_limit", {FixOf("rollout.num_envs_per_env_runner", 64, 32)}),
+      FindingOf("out_of_memory", {FixOf("learner.options.batch", 64, 32)}),
+      FindingOf("vram_near_limit", {FixOf("learner.options.batch", 64, 32)}),
+      FindingOf("noisy_measurement", {FixOf("sweep.seeds.n", 4, 8), FixOf("budget.iterations", 3, 6)}),
+      FindingOf("io_stalled", {FixOf("checkpoint.every_iterations", 1, 2)})};
+  EXPECT_TRUE(SpeedChangesOf(findings).empty());
 }
 
 TEST(Change, WhatChangesNoTrialsIdentityChangesNoLearning) {

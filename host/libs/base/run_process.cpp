@@ -1,0 +1,108 @@
+#include "base/run_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+namespace backplane {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A file in memory: unlike a pipe it holds all that is written, so nobody waits for a reader, and a child that does not read
+// what it was given costs this process no SIGPIPE.
+class MemoryFile {
+ public:
+  explicit MemoryFile(const std::string& content = "") : fd_(memfd_create("output", MFD_CLOEXEC)) {
+    if (fd_ < 0) throw std::runtime_error(std::string("cannot make a file in memory: ") + std::strerror(errno));
+    for (size_t at = 0; at < content.size();) {
+      const ssize_t n = write(fd_, content.data() + at, content.size() - at);
+      if (n < 0 && errno != EINTR) throw std::runtime_error(std::string("cannot write to memory: ") + std::strerror(errno));
+      at += n > 0 ? static_cast<size_t>(n) : 0;
+    }
+    lseek(fd_, 0, SEEK_SET);
+  }
+  ~MemoryFile() { close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+
+  int fd() const { return fd_; }
+  std::string Content() const {
+    std::string text;
+    std::array<char, 4096> part;
+    for (ssize_t n = 0; (n = pread(fd_, part.data(), part.size(), static_cast<off_t>(text.size()))) > 0;)
+      text.append(part.data(), static_cast<size_t>(n));
+    return text;
+  }
+
+ private:
+  int fd_;
+};
+
+// False: the time was over before that.
+bool EndsWithin(pid_t pid, std::chrono::milliseconds limit) {
+  constexpr int kTick_ms = 5;  // of a kernel without descriptors of processes
+  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  const auto end = Clock::now() + limit;
+  bool ended = false;
+  for (;;) {
+    siginfo_t info{};
+    ended = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    if (ended || left <= 0) break;
+    pollfd ready{pidfd, POLLIN, 0};
+    poll(&ready, 1, static_cast<int>(pidfd < 0 ? std::min<int64_t>(left, kTick_ms) : std::min<int64_t>(left, 1'000'000)));
+  }
+  if (pidfd >= 0) close(pidfd);
+  return ended;
+}
+
+}  // namespace
+
+ProcessEnd RunProcess(const ProcessCall& call) {
+  const MemoryFile in(call.input), out, err;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (!call.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, call.folder.c_str());
+  posix_spawn_file_actions_adddup2(&actions, in.fd(), STDIN_FILENO);
+  if (!call.shows_output) {
+    posix_spawn_file_actions_adddup2(&actions, out.fd(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, err.fd(), STDERR_FILENO);
+  }
+  std::vector<std::string> words = call.words;
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+
+  ProcessEnd end;
+  pid_t pid = 0;
+  const int error = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  end.started = error == 0;
+  if (!end.started) {
+    end.err = std::strerror(error);
+    return end;
+  }
+  end.timed_out = !EndsWithin(pid, call.limit);
+  if (end.timed_out) kill(pid, SIGKILL);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  end.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  end.out = out.Content();
+  end.err = err.Content();
+  return end;
+}
+
+}  // namespace backplane

@@ -1,0 +1,77 @@
+// `backplane-report --measures`: what the trials of a results folder measured, for a command that goes on with it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "record/fix.hpp"
+
+namespace backplane {
+
+struct MeasuresRequest {
+  std::string out;
+  std::string measure;    // whose direction is asked for; empty: none
+  bool diagnose = false;  // each point alone, as if nobody had swept anything: what limits it, not what its neighbour shows
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("out", self.out);
+    visit("measure", self.measure);
+    visit("diagnose", self.diagnose);
+  }
+};
+
+struct TrialMeasures {
+  std::string point;  // its name, as it can be typed; empty: the only one
+  std::string name;   // what a person calls the point
+  uint64_t seed = 0;
+  std::string state, outcome, why;
+  bool usable = false, has_run = false;
+  std::map<std::string, double> values;  // by the names of host/report/results/result_set.hpp; NaN: not finite
+
+  // NULL if it was not measured.
+  const double* Find(const std::string& measure) const {
+    const auto found = values.find(measure);
+    return found == values.end() ? nullptr : &found->second;
+  }
+  static void Fields(auto& self, auto&& visit) {
+    visit("point", self.point);
+    visit("name", self.name);
+    visit("seed", self.seed);
+    visit("state", self.state);
+    visit("outcome", self.outcome);
+    visit("why", self.why);
+    visit("usable", self.usable);
+    visit("has_run", self.has_run);
+    visit("values", self.values);
+  }
+};
+
+struct PointDiagnosis {
+  std::string point;
+  std::vector<Proposal> proposals;  // of its findings, the gravest first
+  bool busy = false;                // other programs wanted the cores: times say nothing
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("point", self.point);
+    visit("proposals", self.proposals);
+    visit("busy", self.busy);
+  }
+};
+
+struct BatchMeasures {
+  std::vector<TrialMeasures> trials;  // of the plan, in its order
+  int64_t direction = 0;              // of the measure: 1 up is better, -1 down, 0 nobody says
+  bool is_of_host = false;            // whether the host itself measures it
+  std::vector<PointDiagnosis> points;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("trials", self.trials);
+    visit("direction", self.direction);
+    visit("is_of_host", self.is_of_host);
+    visit("points", self.points);
+  }
+};
+
+}  // namespace backplane

@@ -1,0 +1,59 @@
+// `backplane-report --check`: what is wrong with `report:` of an experiment file, before anything is started.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/fields.hpp"
+
+namespace backplane {
+
+struct ReportCheckRequest {
+  nlohmann::json report;                             // the section, with the values that the host knows nothing of as written
+  std::vector<std::string> live;                     // output.live
+  std::optional<std::vector<std::string>> recorded;  // names that trials will record; absent: not known yet, only `errors`
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("report", self.report);
+    visit("live", self.live);
+    visit("recorded", self.recorded);
+  }
+};
+
+struct ReportError {
+  std::string path;  // of the key, or of the entry of its list: "report.columns.1"
+  std::string message;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("path", self.path);
+    visit("message", self.message);
+  }
+};
+
+// A name under which nothing is recorded, unless it is a path of a point's configuration.
+struct Misnamed {
+  std::string path;               // "report.columns.1", "output.live.0"
+  std::string name;               // "train/los"
+  std::string message;            // "report.columns: nothing records 'train/los'"
+  std::vector<std::string> near;  // names that it may have been meant for; empty: a plugin that does not tell may record it
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("path", self.path);
+    visit("name", self.name);
+    visit("message", self.message);
+    visit("near", self.near);
+  }
+};
+
+struct ReportCheckAnswer {
+  std::vector<ReportError> errors;
+  std::vector<Misnamed> misnamed;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("errors", self.errors);
+    visit("misnamed", self.misnamed);
+  }
+};
+
+}  // namespace backplane

@@ -1,0 +1,45 @@
+// The kinds of reports: what the host has to know of each. How one is built, the module of reports knows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace backplane {
+
+struct ReportKind {
+  std::string_view name;  // the word in `report.kind`
+  // Its trials begin with an iteration that warms up and does not count, and without a budget they go on until their speed is
+  // known.
+  bool measures_speed = false;
+  bool takes_timing = false;                          // compares times where `report.timing` says so
+  uint64_t seeds = 1;                                 // of each point, where the sweep does not say
+  std::array<std::string_view, 2> keys_of_its_own{};  // that no other kind takes
+};
+
+inline constexpr ReportKind kReportKinds[] = {
+    // One speed says nothing of the next run, so there are two seeds.
+    {.name = "parallel_efficiency",
+     .measures_speed = true,
+     .seeds = 2,
+     .keys_of_its_own = {"report.precision", "report.max_time"}},
+    {.name = "comparison", .takes_timing = true},
+};
+
+// NULL: there is none of this name.
+constexpr const ReportKind* FindReportKind(std::string_view name) {
+  for (const ReportKind& kind : kReportKinds) {
+    if (kind.name == name) return &kind;
+  }
+  return nullptr;
+}
+
+// "parallel_efficiency|comparison"
+inline std::string ReportKindNames(std::string_view between) {
+  std::string names;
+  for (const ReportKind& kind : kReportKinds) names.append(names.empty() ? "" : between).append(kind.name);
+  return names;
+}
+
+}  // namespace backplane

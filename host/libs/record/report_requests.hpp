@@ -1,0 +1,64 @@
+// What `backplane` asks of `backplane-report`, as JSON on the standard input of `backplane-report COMMAND`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "record/fields.hpp"
+
+namespace backplane {
+
+// --make: a report of results folders. On its standard output stands what a person reads of it.
+struct ReportRequest {
+  std::vector<std::string> folders;  // of results, at least one
+  std::string to;                    // where it is written; empty: the folder that belongs to them
+  std::string kind;                  // empty: as the experiment says, else as its sweep suggests
+  std::string program;               // as a person types it
+  std::string form = "text";         // or "line", or "json": the report as a document
+  std::string below;                 // of the text: a line below the headline; empty: the report's title
+  uint64_t width = 80;               // columns of the screen
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("folders", self.folders);
+    visit("to", self.to);
+    visit("kind", self.kind);
+    visit("program", self.program);
+    visit("form", self.form);
+    visit("below", self.below);
+    visit("width", self.width);
+  }
+};
+
+// --table: how the trials of a batch without a report ended, as text.
+struct TableRequest {
+  std::string out;
+  std::vector<std::string> live;  // names of output.live
+  uint64_t width = 80;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("out", self.out);
+    visit("live", self.live);
+    visit("width", self.width);
+  }
+};
+
+// --explain: what a finding means; "list": which there are. Exit code 2: there is none of that name.
+struct ExplainRequest {
+  std::string id;
+
+  static void Fields(auto& self, auto&& visit) { visit("id", self.id); }
+};
+
+// --film: writes an SVG that moves, and says so.
+struct FilmRequest {
+  std::string film, title, to;  // a file that holds a Film (record/film.hpp); what stands below it; the file to be written
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("film", self.film);
+    visit("title", self.title);
+    visit("to", self.to);
+  }
+};
+
+}  // namespace backplane

@@ -1,0 +1,33 @@
+// --explain: what a finding means.
+#include <cstdio>
+
+#include "base/suggest.hpp"
+#include "commands/commands.hpp"
+#include "record/report_requests.hpp"
+#include "rules/findings.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr int kNoSuchFinding = 2;
+
+}  // namespace
+
+int ExplainCommand(const nlohmann::json& json) {
+  const auto [id] = RecordFromJson<ExplainRequest>(json);
+  if (const std::optional<std::string> text = Explain(id)) {
+    std::fputs(text->c_str(), stdout);
+    return 0;
+  }
+  std::vector<std::string> ids;
+  for (const RuleInfo& rule : FindingRules()) ids.push_back(rule.id);
+  if (id == "list") {
+    for (const RuleInfo& rule : FindingRules()) std::printf("%-20s %s\n", rule.id.c_str(), rule.fires_when.c_str());
+    return 0;
+  }
+  std::fprintf(stderr, "backplane: there is no finding '%s'%s; --explain list names them all\n", id.c_str(),
+               DidYouMean(Nearest(id, Candidates(ids))).c_str());
+  return kNoSuchFinding;
+}
+
+}  // namespace backplane

@@ -1,0 +1,64 @@
+// backplane-report: reads results folders and makes of them what people read. `backplane` starts it; whatever happens to it
+// costs a report and touches no batch.
+#include <sys/prctl.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <iterator>
+#include <string>
+
+#include "base/standard_descriptors.hpp"
+#include "commands/commands.hpp"
+
+namespace {
+
+struct Command {
+  const char* name;
+  const char* help;
+  int (*run)(const nlohmann::json& request);
+};
+
+constexpr Command kCommands[] = {
+    {"--make", "from results folders to a report", backplane::MakeCommand},
+    {"--check", "what is wrong with `report:` of an experiment file", backplane::CheckCommand},
+    {"--table", "how the trials of a batch ended", backplane::TableCommand},
+    {"--measures", "what they measured, and what their findings propose", backplane::MeasuresCommand},
+    {"--explain", "what a finding means", backplane::ExplainCommand},
+    {"--film", "from an episode's pictures to one SVG", backplane::FilmCommand},
+};
+
+int Usage(std::FILE* to, int code) {
+  std::fputs(
+      "usage: backplane-report COMMAND < REQUEST\n\n"
+      "Started by `backplane`, which is what to type. A request is JSON; host/libs/record has each as a type.\n\n",
+      to);
+  for (const Command& command : kCommands) std::fprintf(to, "  %-11s %s\n", command.name, command.help);
+  return code;
+}
+
+int Run(const Command& command) {
+  try {
+    const std::string request{std::istreambuf_iterator<char>(std::cin), {}};
+    const int code = command.run(nlohmann::json::parse(request));
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    std::fprintf(stderr, "backplane: the output could not be written: %s\n", std::strerror(errno));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "backplane: %s\n", error.what());
+  }
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  backplane::OpenStandardDescriptors();
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody waits for what a host that was killed had asked for
+  const std::string name = argc == 2 ? argv[1] : "";
+  if (name == "--help") return Usage(stdout, 0);
+  for (const Command& command : kCommands) {
+    if (name == command.name) return Run(command);
+  }
+  return Usage(stderr, 2);
+}

@@ -1,0 +1,92 @@
+// --make: results folders to figures, tables and findings.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "base/json_text.hpp"
+#include "base/shell_argument.hpp"
+#include "base/text_columns.hpp"
+#include "commands/commands.hpp"
+#include "commands/screen_text.hpp"
+#include "config/recommended_file.hpp"
+#include "kinds/build_report.hpp"
+#include "text/change_arguments.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr size_t kWidth = 80, kShownFindings = 3;
+
+std::string Wrapped(const std::string& text, const std::string& first, const std::string& next) {
+  std::string result;
+  for (const std::string& line : WrapWords(text, kWidth - first.size())) {
+    result += (result.empty() ? first : next) + line + "\n";
+  }
+  return result;
+}
+
+const Diagnosis* DiagnosisOf(const Document& document) {
+  for (const Section& section : document.sections) {
+    for (const Block& block : section.blocks) {
+      if (const auto* list = std::get_if<FindingList>(&block)) return &list->diagnosis;
+    }
+  }
+  return nullptr;
+}
+
+std::string FindingText(const Finding& finding) {
+  std::string text = Wrapped(fmt::format("{}: {}", SeverityName(finding.severity), finding.title), "  - ", "    ");
+  if (!finding.fixes.empty()) {
+    const Fix& fix = finding.fixes.front();
+    // To be copied: broken nowhere.
+    text += fmt::format("      {}\n      try {}\n", ChangeText(fix), ChangeCommand(fix));
+  }
+  return text;
+}
+
+// The headline, below it a line that says what this is, the main table, the other verdicts, the first findings, where
+// everything lies, what to type next.
+std::string ReportText(const MadeReport& made, const ReportRequest& request) {
+  const std::vector<std::string>& verdict = made.document.verdict;
+  std::string text = verdict.empty() ? "" : Wrapped(verdict[0], "", "  ");
+  text += Wrapped(request.below.empty() ? made.document.title : request.below, "  ", "    ") + "\n";
+  text += ScreenText(MainTable(made.document), request.width) + "\n";
+  for (size_t i = 1; i < verdict.size(); ++i) text += Wrapped(verdict[i], "  ", "    ");
+  if (const Diagnosis* diagnosis = DiagnosisOf(made.document)) {
+    if (!diagnosis->findings.empty()) text += "  findings:\n";
+    for (size_t i = 0; i < diagnosis->findings.size() && i < kShownFindings; ++i) text += FindingText(diagnosis->findings[i]);
+    if (diagnosis->findings.size() > kShownFindings)
+      text += fmt::format("    and {} more in the report\n", diagnosis->findings.size() - kShownFindings);
+  }
+  text += "  report:\n";
+  for (const auto& file : made.written.files) {
+    const std::string kind = file.extension();
+    if (kind == ".html" || kind == ".png" || kind == ".md" || kind == ".yaml") text += "    " + file.string() + "\n";
+  }
+  for (const std::string& note : made.written.notes) text += "  note: " + note + "\n";
+  for (const Attachment& attachment : made.document.attachments) {
+    text += fmt::format("  next:   {} run {} {}\n", request.program, ShellArgument((made.folder / attachment.name).string()),
+                        kSomeBudget);
+    break;
+  }
+  if (const Diagnosis* diagnosis = DiagnosisOf(made.document); diagnosis && diagnosis->Lead())
+    text += fmt::format("  why:    {} report --explain {}\n", request.program, diagnosis->Lead()->id);
+  return text;
+}
+
+}  // namespace
+
+int MakeCommand(const nlohmann::json& json) {
+  const auto request = RecordFromJson<ReportRequest>(json);
+  const MadeReport made = MakeReport(request);
+  if (request.form == "json") {
+    std::printf("%s\n", JsonText(ToJson(made.document), 1).c_str());
+  } else if (request.form == "line") {
+    std::printf("report in %s\n", made.folder.c_str());
+  } else {
+    std::fputs(ReportText(made, request).c_str(), stdout);
+  }
+  return 0;
+}
+
+}  // namespace backplane

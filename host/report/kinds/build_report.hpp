@@ -1,0 +1,30 @@
+// From results folders to a report.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "record/report_requests.hpp"
+#include "render/document.hpp"
+#include "render/write_report.hpp"
+
+namespace backplane {
+
+struct MadeReport {
+  Document document;
+  std::filesystem::path folder;
+  WrittenReport written;
+};
+
+// Throws std::runtime_error: no results folder, another schema, report kinds that differ, a folder that can not be written.
+MadeReport MakeReport(const ReportRequest& request);
+
+// What the plugins' options of these sets help against, as their run.json says.
+std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets);
+
+// The output.report_dir that the sets name, if they do not name several; OUT/report for a single set; else a folder of these
+// sets alone: outputs/A+B_1f3a09_report, of their folders' names and a hash of their places.
+std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets);
+
+}  // namespace backplane

@@ -1,0 +1,29 @@
+#include "kinds/check_report.hpp"
+
+#include <fmt/format.h>
+
+#include "base/file_name.hpp"
+#include "kinds/comparison_spec.hpp"
+
+namespace backplane {
+
+std::vector<KeyError> CheckReport(const ReportConfig& report) {
+  std::vector<KeyError> errors;
+  if (report.kind == "comparison") {
+    ReadComparisonSpec(report, &errors);
+  } else {
+    const std::pair<std::string, const nlohmann::json*> keys[] = {{"report.columns", &report.columns},
+                                                                  {"report.figures", &report.figures},
+                                                                  {"report.select", &report.select},
+                                                                  {"report.notes", &report.notes}};
+    for (const auto& [path, value] : keys) {
+      if (!value->is_null()) errors.push_back({path, path + ": is for `kind: comparison` only"});
+    }
+  }
+  if (report.name && !IsFileName(*report.name))
+    errors.push_back(
+        {"report.name", fmt::format("report.name: should be a file's name that is not hidden, found '{}'", *report.name)});
+  return errors;
+}
+
+}  // namespace backplane

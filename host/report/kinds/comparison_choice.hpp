@@ -1,0 +1,27 @@
+// What the points of a comparison are measured against, and which of them is selected.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kinds/comparison_points.hpp"
+#include "kinds/comparison_spec.hpp"
+
+namespace backplane {
+
+// Of one group of machines: nothing is compared across them.
+struct GroupChoice {
+  std::optional<size_t> baseline;             // index into the points; it has a result
+  std::vector<std::optional<size_t>> chosen;  // likewise, of each selection
+  std::string baseline_note;                  // a sentence: why there is none where one was asked for; else empty
+};
+
+bool IsUsable(const Combined& combined, const ComparedPoint& point);
+
+// One for each group. `baseline` as in ReportConfig.
+std::vector<GroupChoice> ChooseInGroups(const Combined& combined, const std::vector<ComparedPoint>& points,
+                                        const std::vector<SelectSpec>& selections, const nlohmann::json& baseline);
+
+}  // namespace backplane

@@ -1,0 +1,146 @@
+#include "kinds/comparison_headline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "statistics/difference.hpp"
+#include "statistics/verdict.hpp"
+#include "text/format_number.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr size_t kNamed = 4;  // more would be a table
+
+const MeasureSpec* Judged(const ComparisonParts& parts) {
+  if (!parts.spec.selections.empty()) return &parts.spec.selections.front().metric;
+  // A path of the configuration is a column, too, and nothing that was measured.
+  for (const MeasureSpec& column : parts.columns) {
+    if (column.direction != 0) return &column;
+  }
+  return nullptr;
+}
+
+std::string WithUnit(const Number& number, const MeasureSpec& measure) {
+  return FormatNumber(number, measure.digits) + (measure.unit.empty() ? "" : " " + measure.unit);
+}
+
+// "better, n = 5"; one seed is said by the verdict itself.
+std::string VerdictWithN(const SeedScores& point, const SeedScores& base, int direction) {
+  const size_t n = std::min(point.values.size(), base.values.size());
+  return VerdictOf(point, base, direction) + (n > 1 ? fmt::format(", n = {}", n) : "");
+}
+
+// "+12.3 %", or the difference where the baseline is not above zero.
+std::string Gain(const Number& value, const Number& base, const MeasureSpec& measure) {
+  if (base.value <= 0) {
+    const double difference = value.value - base.value;
+    return (difference < 0 ? "" : "+") + WithUnit(Reading(difference), measure);
+  }
+  Number change = RatioOf(value, base, 100);
+  for (double* part : {&change.value, change.low ? &*change.low : nullptr, change.high ? &*change.high : nullptr})
+    if (part) *part -= 100;
+  const bool of_seeds = value.of == "seeds" && base.of == "seeds";
+  if (!of_seeds) change.low = change.high = std::nullopt;
+  return (change.value < 0 ? "" : "+") + FormatNumber(change, 3) + " %";
+}
+
+std::string Against(const ComparisonParts& parts, size_t baseline, const MeasureSpec& measure) {
+  std::vector<std::string> gains;
+  size_t others = 0;
+  const std::optional<Number> base = parts.scoring.Value(baseline, measure);
+  const SeedScores of_base = parts.scoring.Scores(baseline, measure);
+  for (size_t i = 0; i < parts.points.size(); ++i) {
+    if (i == baseline || parts.points[i].group != parts.points[baseline].group) continue;
+    const std::optional<Number> value = parts.scoring.Value(i, measure);
+    if (!base || !value) continue;
+    if (gains.size() == kNamed) {
+      ++others;
+      continue;
+    }
+    const SeedScores of_point = parts.scoring.Scores(i, measure);
+    gains.push_back(fmt::format("{} {} ({})", parts.points[i].name, Gain(*value, *base, measure),
+                                VerdictWithN(of_point, of_base, measure.direction)));
+  }
+  if (gains.empty()) return "";
+  return fmt::format("{} against {} ({}): {}{}", measure.title, parts.points[baseline].name, WithUnit(*base, measure),
+                     fmt::join(gains, "; "), others > 0 ? fmt::format("; and {} more", others) : "");
+}
+
+std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& measure) {
+  // What the file selects, in its direction and under its conditions, is the best; without that the measure's own direction
+  // says.
+  const bool selects = !parts.spec.selections.empty();
+  std::optional<size_t> best;
+  if (selects) best = parts.choices[group].chosen.front();
+  double best_value = 0;
+  size_t rivals = 0;
+  for (size_t i = 0; i < parts.points.size(); ++i) {
+    if (parts.points[i].group != group) continue;
+    const std::optional<Number> value = parts.scoring.Value(i, measure);
+    if (!value || !std::isfinite(value->value)) continue;
+    ++rivals;
+    const double own = value->value * (measure.direction < 0 ? -1 : 1);
+    if (selects || (best && own <= best_value)) continue;
+    best = i;
+    best_value = own;
+  }
+  if (!best || !parts.scoring.Value(*best, measure)) return "";
+  const std::string label = parts.points[*best].name;
+  const std::string value = WithUnit(*parts.scoring.Value(*best, measure), measure);
+  if (rivals == 1) return fmt::format("{}: {} {}", label, measure.title, value);
+  return fmt::format("{} has the best {}: {}{}", label, measure.title, value, RivalsOf(parts, *best, measure));
+}
+
+}  // namespace
+
+std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
+  const SeedScores best = parts.scoring.Scores(chosen, measure);
+  std::vector<std::string> alike, unknown;
+  size_t fewest = best.values.size(), others = 0, judged = 0;
+  for (size_t i = 0; i < parts.points.size(); ++i) {
+    if (i == chosen || parts.points[i].group != parts.points[chosen].group) continue;
+    const SeedScores scores = parts.scoring.Scores(i, measure);
+    if (scores.values.empty()) continue;
+    fewest = std::min(fewest, scores.values.size());
+    const statistics::Verdict verdict = statistics::Judge(best.values, scores.values);
+    if (verdict == statistics::Verdict::kOne || verdict == statistics::Verdict::kTooFew) {
+      unknown.push_back(parts.points[i].name);
+      continue;
+    }
+    ++judged;
+    if (verdict == statistics::Verdict::kMore || verdict == statistics::Verdict::kLess) continue;
+    if (alike.size() < kNamed) {
+      alike.push_back(parts.points[i].name);
+    } else {
+      ++others;
+    }
+  }
+  if (judged == 0 && !unknown.empty())
+    return fmt::format("; {} a point: too few to tell it from others",
+                       fewest == 1 ? "one seed" : fmt::format("{} seeds", fewest));
+  if (unknown.size() > kNamed) unknown = {fmt::format("{} points", unknown.size())};
+  const std::string rest = unknown.empty() ? fmt::format(" ({} seeds)", fewest)
+                                           : fmt::format("; too few seeds to tell it from {}", fmt::join(unknown, ", "));
+  if (alike.empty())
+    return fmt::format("; every {} is distinguishable from it{}", unknown.empty() ? "other point" : "point with enough seeds",
+                       rest);
+  return fmt::format("; not distinguishable from {}{}{}", fmt::join(alike, ", "),
+                     others > 0 ? fmt::format(" and {} more", others) : "", rest);
+}
+
+std::string ComparisonHeadline(const ComparisonParts& parts) {
+  const MeasureSpec* measure = Judged(parts);
+  std::string text;
+  for (size_t group = 0; measure != nullptr && group < parts.choices.size(); ++group) {
+    const std::optional<size_t> baseline = parts.choices[group].baseline;
+    const std::string against = baseline ? Against(parts, *baseline, *measure) : "";
+    const std::string answer = against.empty() ? Best(parts, group, *measure) : against;
+    if (!answer.empty()) text += (text.empty() ? "" : "; ") + answer;
+  }
+  return text.empty() ? "No point has a result to compare." : text + ".";
+}
+
+}  // namespace backplane

@@ -1,0 +1,219 @@
+#include "kinds/comparison_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <stdexcept>
+
+#include "kinds/attach_recommended.hpp"
+#include "kinds/comparison_choice.hpp"
+#include "kinds/comparison_headline.hpp"
+#include "kinds/comparison_tables.hpp"
+#include "kinds/sections.hpp"
+#include "kinds/time_section.hpp"
+#include "results/reduction.hpp"
+#include "rules/try_command.hpp"
+#include "text/format_number.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+class Builder {
+ public:
+  Builder(const std::vector<ResultSet>& sets, const ReportContext& context)
+      : sets_(sets),
+        context_(context),
+        spec_(Spec(context.report)),
+        combined_(WithReductions(Combine(sets), spec_)),
+        points_(PointsOf(combined_)) {
+    // Nobody asked for a default that these trials do not have.
+    if (context.report.columns.is_null()) std::erase_if(spec_.columns, [this](const MeasureSpec& m) { return !IsMeasured(m); });
+    for (MeasureSpec& column : spec_.columns) AddWhatPluginsSaid(&column);
+    for (FigureSpec& figure : spec_.figures) {
+      if (figure.x) AddWhatPluginsSaid(&*figure.x);
+      for (MeasureSpec& y : figure.y) AddWhatPluginsSaid(&y);
+    }
+    for (SelectSpec& select : spec_.selections) AddWhatPluginsSaid(&select.metric);
+    choices_ = ChooseInGroups(combined_, points_, spec_.selections, context.report.baseline);
+  }
+
+  Document Build() {
+    Document document;
+    document.kind = "comparison";
+    document.name = context_.report.name.value_or(document.kind);
+    document.made_at = context_.made_at;
+    document.title = fmt::format("Comparison: {}", fmt::join(combined_.experiments, ", "));
+    document.main_table = "results";
+    std::vector<MeasureSpec> columns = spec_.columns;
+    std::erase_if(columns, [this](const MeasureSpec& column) { return IsLeftOut(column, combined_); });
+    const ComparisonParts parts{combined_, points_, spec_, columns, choices_};
+    Table results = ComparisonResults(parts);
+    document.figures = ComparisonFigures(combined_, points_, spec_, results);
+    std::vector<TimedRow> rows;
+    for (const ComparedPoint& point : points_) rows.push_back({point.name, point.trials});
+    Diagnosis diagnosis = Diagnose(combined_, nullptr, context_.option_help);
+    AddTryCommands(sets_, context_.program, &diagnosis);
+    MarkVoidRows(diagnosis, &results);
+    document.verdict = Verdict(parts, diagnosis);
+    Section section{"results", "Results", {}}, against{"against", "Against the baseline", {}},
+        more{"figures", "Further figures", {}};
+    for (const Figure& figure : document.figures) {
+      Section& place = section.blocks.empty() ? section : more;
+      place.blocks.emplace_back(FigureUse{figure.name});
+    }
+    section.blocks.emplace_back(results);
+    for (auto* changes : {ComparisonImprovements, ComparisonChanges}) {
+      if (std::optional<Table> table = changes(parts)) against.blocks.emplace_back(std::move(*table));
+    }
+    if (std::optional<Figure> time = TimeFigure(combined_, rows)) document.figures.push_back(std::move(*time));
+    document.sections = {section, FindingsSection(diagnosis)};
+    for (const Section& further : {against, more})
+      if (!further.blocks.empty()) document.sections.push_back(further);
+    document.sections.push_back(TimeSection(combined_, rows));
+    if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
+    if (std::optional<Section> shrinks = ShrinksSection(combined_)) document.sections.push_back(*shrinks);
+    document.sections.push_back(EnvironmentSection(combined_));
+    document.sections.push_back({"limits", "Limits", {BulletList{Limits()}}});
+    document.sections.push_back(ReproduceSection(combined_, context_));
+    document.sections.push_back(ConfigurationSection(sets_));
+    AddSelected(parts, diagnosis, &document);
+    return document;
+  }
+
+ private:
+  static Combined WithReductions(Combined combined, const ComparisonSpec& spec) {
+    std::vector<std::string> names;
+    for (const NamedAt& one : NamesIn(spec)) names.push_back(one.name);
+    AddReductions(names, &combined);
+    return combined;
+  }
+
+  // Unit and direction of a measure by name, where the file is silent about them.
+  void AddWhatPluginsSaid(MeasureSpec* measure) const {
+    const std::string& name = measure->expression.text();
+    const auto reduced = measure->IsOneName() ? SplitReducedName(name) : std::nullopt;
+    for (const CombinedTrial& trial : combined_.trials) {
+      const auto said = trial.data.registered.find(reduced ? reduced->curve : name);
+      if (said == trial.data.registered.end()) continue;
+      if (measure->unit.empty()) measure->unit = reduced ? UnitAfter(reduced->how, said->second.unit) : said->second.unit;
+      if (measure->direction == 0) measure->direction = said->second.direction;
+      return;
+    }
+  }
+
+  bool IsMeasured(const MeasureSpec& measure) const {
+    return std::any_of(points_.begin(), points_.end(),
+                       [&](const ComparedPoint& point) { return MeasureOf(combined_, point, measure.expression).has_value(); });
+  }
+
+  static ComparisonSpec Spec(const ReportConfig& report) {
+    std::vector<KeyError> errors;
+    ComparisonSpec spec = ReadComparisonSpec(report, &errors);
+    std::string text;
+    for (const KeyError& error : errors) text += (text.empty() ? "" : "\n") + error.message;
+    if (!errors.empty()) throw std::runtime_error(text);
+    return spec;
+  }
+
+  // Within each group of machines.
+  std::string Selected(const ComparisonParts& parts, size_t selection, size_t group) const {
+    const SelectSpec& select = spec_.selections[selection];
+    const std::optional<size_t> chosen = choices_[group].chosen[selection];
+    if (!chosen) {
+      return fmt::format("Nothing was selected{}: no usable point has {}{}.",
+                         choices_.size() > 1 ? " of " + combined_.groups[group].label : "", select.metric.title,
+                         select.where ? " and fulfils " + select.where->text() : "");
+    }
+    const Number value = *parts.scoring.Value(*chosen, select.metric);
+    return fmt::format("Selected: {}, with the {} {}: {}{}.{}", points_[*chosen].name, select.maximize() ? "highest" : "lowest",
+                       select.metric.title, FormatNumber(value, select.metric.digits),
+                       select.metric.unit.empty() ? "" : " " + select.metric.unit, Doubt(parts, *chosen, select, value));
+  }
+
+  std::vector<std::string> Verdict(const ComparisonParts& parts, const Diagnosis& diagnosis) const {
+    const bool is_void = context_.report.timing && !diagnosis.why_void.empty();
+    std::vector<std::string> sentences = {is_void ? diagnosis.why_void + "." : ComparisonHeadline(parts)};
+    for (size_t selection = 0; selection < spec_.selections.size(); ++selection)
+      for (size_t group = 0; group < choices_.size(); ++group) sentences.push_back(Selected(parts, selection, group));
+    const auto usable =
+        std::count_if(points_.begin(), points_.end(), [&](const ComparedPoint& point) { return IsUsable(combined_, point); });
+    sentences.push_back(fmt::format("{} of {} points have results.", usable, points_.size()));
+    for (const GroupChoice& choice : choices_) {
+      if (!choice.baseline_note.empty()) sentences.push_back(choice.baseline_note);
+    }
+    if (diagnosis.Lead()) sentences.push_back("First finding: " + diagnosis.Lead()->title + ".");
+    if (!is_void && !diagnosis.why_void.empty()) sentences.push_back("Of the times: " + diagnosis.why_void + ".");
+    return sentences;
+  }
+
+  // What lets the choice look less clear than it reads: others of its group that are as good, or may be.
+  std::string Doubt(const ComparisonParts& parts, size_t chosen, const SelectSpec& select, const Number& best) const {
+    std::vector<std::string> equal;
+    size_t rivals = 0;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      if (i == chosen || points_[i].group != points_[chosen].group) continue;
+      const auto value = parts.scoring.Value(i, select.metric);
+      if (!value) continue;
+      ++rivals;
+      if (FormatNumber(*value, select.metric.digits) == FormatNumber(best, select.metric.digits))
+        equal.push_back(points_[i].name);
+    }
+    if (!equal.empty())
+      return fmt::format(" The first of equals: {} {} it too.", fmt::join(equal, ", "), equal.size() == 1 ? "has" : "have");
+    if (rivals == 0) return "";
+    std::string doubt = RivalsOf(parts, chosen, select.metric).substr(2);
+    doubt[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(doubt[0])));
+    return " " + doubt + ".";
+  }
+
+  // "selected.yaml"; with several groups each has its own: "selected_2.yaml".
+  std::string SelectedFile(size_t selection, size_t group) const {
+    const std::string& wanted = spec_.selections[selection].write;
+    if (choices_.size() == 1) return wanted;
+    return fmt::format("{}_{}.yaml", wanted.substr(0, wanted.size() - std::string_view(".yaml").size()), group + 1);
+  }
+
+  void AddSelected(const ComparisonParts& parts, const Diagnosis& diagnosis, Document* document) const {
+    for (size_t selection = 0; selection < spec_.selections.size(); ++selection) {
+      for (size_t group = 0; group < choices_.size(); ++group) {
+        const std::optional<size_t> chosen = choices_[group].chosen[selection];
+        if (!chosen) continue;
+        const ComparedPoint& point = points_[*chosen];
+        const auto trial =
+            std::find_if(point.trials.begin(), point.trials.end(), [&](size_t t) { return combined_.trials[t].data.usable(); });
+        AttachRecommended(combined_.trials[*trial].data,
+                          {SelectedFile(selection, group),
+                           "_selected",
+                           {fmt::format("selected from {}: {}", fmt::join(combined_.experiments, ", "), point.name),
+                            Selected(parts, selection, group), diagnosis.why_void}},
+                          document);
+      }
+    }
+  }
+
+  std::vector<std::string> Limits() const {
+    std::vector<std::string> limits = LimitsOf(combined_);
+    limits.insert(limits.end(), spec_.notes.begin(), spec_.notes.end());
+    if (!context_.report.timing)
+      limits.push_back("Trials may have run side by side (report.timing is not set): their times are no comparison of speed.");
+    return limits;
+  }
+
+  const std::vector<ResultSet>& sets_;
+  const ReportContext& context_;
+  ComparisonSpec spec_;
+  const Combined combined_;
+  const std::vector<ComparedPoint> points_;
+  std::vector<GroupChoice> choices_;  // of each group
+};
+
+}  // namespace
+
+Document ComparisonReport(const std::vector<ResultSet>& sets, const ReportContext& context) {
+  return Builder(sets, context).Build();
+}
+
+}  // namespace backplane

@@ -1,0 +1,174 @@
+#include "kinds/comparison_scores.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "results/reduction.hpp"
+#include "statistics/verdict.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+// Ended for a reason that is not its own, or not at all: the same command, or --only-failed, runs it again.
+bool IsToRunAgain(const TrialData& trial) {
+  if (trial.usable()) return false;
+  if (trial.state == "PLANNED" || trial.state == "QUEUED" || trial.state == "RUNNING") return true;
+  return trial.outcome == "signal" || trial.outcome == "temp" || trial.outcome == "killed" || trial.outcome == "stale";
+}
+
+std::optional<double> ScoreOf(const TrialData& trial, const Expression& expression) {
+  const std::optional<json> value = trial.usable() ? EvaluateIn(trial, expression) : std::nullopt;
+  return value && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+}
+
+// A result of its own, and no number: it is kept, or the points that diverge most would look best.
+bool Diverged(const TrialData& trial, const std::optional<double>& score) {
+  return trial.usable() ? score && !std::isfinite(*score) : trial.outcome == "nan";
+}
+
+// As EvaluateIn, with what `floor` earned in place of what the policy did. Absent where nothing of an evaluation is in it.
+std::optional<double> FloorOf(const TrialData& trial, const Expression& expression, const std::string& floor) {
+  const std::string evaluated = "eval/";
+  bool any = false;
+  try {
+    const json value = expression.Evaluate([&](const std::string& name, std::string* why_not) {
+      const bool of_evaluation = name.starts_with(evaluated);
+      any = any || of_evaluation;
+      std::optional<json> found = ValueIn(trial, of_evaluation ? floor + "/" + name.substr(evaluated.size()) : name);
+      if (!found) *why_not = "not measured";
+      return found;
+    });
+    return any && value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+  } catch (const NoValue&) {
+    return std::nullopt;
+  }
+}
+
+const char* Word(statistics::Verdict verdict, int direction) {
+  switch (verdict) {
+    case statistics::Verdict::kOne: return "no verdict: one seed";
+    case statistics::Verdict::kTooFew: return "too few seeds";
+    case statistics::Verdict::kUndefined: return "undefined: no spread";
+    case statistics::Verdict::kNotShown: return "no difference shown";
+    case statistics::Verdict::kMore: return direction == 0 ? "more" : direction > 0 ? "better" : "worse";
+    case statistics::Verdict::kLess: break;
+  }
+  return direction == 0 ? "less" : direction > 0 ? "worse" : "better";
+}
+
+}  // namespace
+
+std::string VerdictOf(const SeedScores& point, const SeedScores& base, int direction) {
+  if (point.incomplete || base.incomplete) return "incomplete";
+  const auto finite = [](double value) { return std::isfinite(value); };
+  for (const SeedScores* side : {&point, &base})
+    if (!std::all_of(side->values.begin(), side->values.end(), finite)) return "not finite";
+  const statistics::Verdict verdict = statistics::Judge(point.values, base.values);
+  const bool judged = verdict != statistics::Verdict::kOne && verdict != statistics::Verdict::kTooFew;
+  std::string text = judged && point.below_floors ? "not better than doing nothing" : Word(verdict, direction);
+  if (point.diverged > 0) text += fmt::format(", {} of {} diverged", point.diverged, point.values.size());
+  if (base.diverged > 0) text += fmt::format(", {} of {} of the baseline diverged", base.diverged, base.values.size());
+  return text;
+}
+
+SeedScores Scoring::Scores(size_t point, const MeasureSpec& measure) const {
+  SeedScores scores;
+  // Which end is the worst is known of a measure with a direction only.
+  const bool counts_divergence = measure.direction != 0 && IsOfLearning(measure);
+  std::optional<double> worst;
+  for (const size_t t : points_[point].trials) {
+    const TrialData& trial = combined_.trials[t].data;
+    scores.incomplete = scores.incomplete || IsToRunAgain(trial);
+    std::optional<double> score = ScoreOf(trial, measure.expression);
+    if (counts_divergence && Diverged(trial, score)) {
+      if (!worst) worst = Worst(points_[point].group, measure);
+      if (worst) {
+        score = worst;
+        ++scores.diverged;
+      }
+    }
+    if (!score) continue;
+    scores.seeds.push_back(trial.seed);
+    scores.values.push_back(*score);
+  }
+  scores.below_floors = IsBelowFloors(point, measure, scores.values);
+  return scores;
+}
+
+std::optional<Number> Scoring::Value(size_t point, const MeasureSpec& measure) const {
+  const SeedScores scores = Scores(point, measure);
+  return scores.diverged > 0 ? std::optional(Mean(scores.values, "seeds"))
+                             : MeasureOf(combined_, points_[point], measure.expression);
+}
+
+std::string Scoring::Remark(size_t point, const std::vector<MeasureSpec>& measures) const {
+  const std::vector<size_t>& trials = points_[point].trials;
+  const auto waiting =
+      std::count_if(trials.begin(), trials.end(), [&](size_t t) { return IsToRunAgain(combined_.trials[t].data); });
+  std::string text;
+  if (waiting > 0) text = fmt::format("incomplete: {} of {} to be run again", waiting, trials.size());
+  size_t diverged = 0;
+  for (const MeasureSpec& measure : measures) diverged = std::max(diverged, Scores(point, measure).diverged);
+  if (diverged > 0)
+    text += fmt::format("{}{} of {} seeds diverged and count as the worst score seen", text.empty() ? "" : "; ", diverged,
+                        trials.size());
+  return text;
+}
+
+// A trial that diverged ended early: its speed and its memory are no worse for that.
+bool Scoring::IsOfLearning(const MeasureSpec& measure) const {
+  const auto& names = measure.expression.paths();
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const auto reduced = SplitReducedName(name);
+    const std::string& curve = reduced ? reduced->curve : name;
+    if (curve == "return" || curve.starts_with("eval/") || curve.starts_with("ep/") || curve.starts_with("train/")) return true;
+    return std::any_of(combined_.trials.begin(), combined_.trials.end(),
+                       [&](const CombinedTrial& trial) { return trial.data.registered.contains(curve); });
+  });
+}
+
+std::vector<double> Scoring::Finite(size_t point, const MeasureSpec& measure) const {
+  std::vector<double> values;
+  for (const size_t t : points_[point].trials) {
+    const std::optional<double> score = ScoreOf(combined_.trials[t].data, measure.expression);
+    if (score && std::isfinite(*score)) values.push_back(*score);
+  }
+  return values;
+}
+
+std::optional<double> Scoring::Worst(size_t group, const MeasureSpec& measure) const {
+  std::optional<double> worst;
+  for (size_t i = 0; i < points_.size(); ++i) {
+    if (points_[i].group != group) continue;
+    for (const double value : Finite(i, measure))
+      worst = !worst ? value : measure.direction > 0 ? std::min(*worst, value) : std::max(*worst, value);
+  }
+  return worst;
+}
+
+bool Scoring::IsBelowFloors(size_t point, const MeasureSpec& measure, const std::vector<double>& values) const {
+  if (measure.direction == 0 || values.size() < 2) return false;
+  const Number mean = Mean(values, "seeds");
+  if (!mean.low) return false;
+  const double sign = measure.direction;
+  const double own = sign > 0 ? *mean.low : -*mean.high;
+  for (const char* floor : {"floor_zero", "floor_uniform"}) {
+    std::vector<double> earned;
+    for (const size_t t : points_[point].trials) {
+      const TrialData& trial = combined_.trials[t].data;
+      const std::optional<double> value = trial.usable() ? FloorOf(trial, measure.expression, floor) : std::nullopt;
+      if (value && std::isfinite(*value)) earned.push_back(*value);
+    }
+    if (earned.empty()) continue;
+    const Number of_floor = Mean(earned, "seeds");
+    const double best = sign > 0 ? of_floor.high.value_or(of_floor.value) : -of_floor.low.value_or(of_floor.value);
+    if (!(own > best)) return true;
+  }
+  return false;
+}
+
+}  // namespace backplane

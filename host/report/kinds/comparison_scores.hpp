@@ -1,0 +1,48 @@
+// Points as seeds see them: a score for each, and what may be said of two points by them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kinds/comparison_points.hpp"
+#include "kinds/comparison_spec.hpp"
+
+namespace backplane {
+
+struct SeedScores {
+  std::vector<uint64_t> seeds;
+  std::vector<double> values;  // of each seed
+  size_t diverged = 0;         // how many of them count as the worst score seen in any point, as their own is not finite
+  bool incomplete = false;     // a trial was not run, or ended for a reason that is not its own: it is to be run again
+  bool below_floors = false;   // its mean is not shown to be better than what zero or uniform actions earn
+};
+
+// "worse, 1 of 5 diverged". `direction` as in MeasureSpec.
+std::string VerdictOf(const SeedScores& point, const SeedScores& base, int direction);
+
+class Scoring {
+ public:
+  // Both outlive the object.
+  Scoring(const Combined& combined, const std::vector<ComparedPoint>& points) : combined_(combined), points_(points) {}
+
+  SeedScores Scores(size_t point, const MeasureSpec& measure) const;
+
+  // What the tables show: over its scores; with one seed that one's own spread, which is of this policy and of no other. Absent
+  // if no trial has it.
+  std::optional<Number> Value(size_t point, const MeasureSpec& measure) const;
+
+  // Why a point's row is less than it seems: "1 of 5 seeds diverged: it counts as the worst score seen"; empty: it is not.
+  std::string Remark(size_t point, const std::vector<MeasureSpec>& measures) const;
+
+ private:
+  bool IsOfLearning(const MeasureSpec& measure) const;
+  std::vector<double> Finite(size_t point, const MeasureSpec& measure) const;
+  std::optional<double> Worst(size_t group, const MeasureSpec& measure) const;
+  bool IsBelowFloors(size_t point, const MeasureSpec& measure, const std::vector<double>& values) const;
+
+  const Combined& combined_;
+  const std::vector<ComparedPoint>& points_;
+};
+
+}  // namespace backplane

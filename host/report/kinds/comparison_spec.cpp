@@ -1,0 +1,366 @@
+#include "kinds/comparison_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/file_name.hpp"
+#include "base/json_text.hpp"
+#include "base/suggest.hpp"
+#include "kinds/time_section.hpp"
+#include "results/reduction.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+const char* const kDefaultColumns[] = {"SPS", "wall_s", "return", "eval/return", "rss_peak_mb"};
+
+// Of the host's own measures; a plugin's are told by the file, or by what it registered.
+const std::map<std::string, std::pair<int, const char*>> kKnown = {
+    {"SPS", {1, "1/s"}},
+    {"sampling_sps", {1, "1/s"}},
+    {"wall_s", {-1, "s"}},
+    {"minutes", {-1, "min"}},
+    {"iteration_s", {-1, "s"}},
+    {"attempt_s", {-1, "s"}},
+    {"seconds_per_episode", {-1, "s"}},
+    {"steps_per_episode", {0, ""}},
+    {"return", {1, ""}},
+    {"eval/return", {1, ""}},
+    {"rss_peak_mb", {-1, "MiB"}},
+    {"vram_peak_mb", {-1, "MiB"}},
+};
+
+// Reads the entries of one key of `report` and says what is wrong with which of them.
+class Reader {
+ public:
+  Reader(std::string path, std::vector<KeyError>* errors) : path_(std::move(path)), errors_(errors) {}
+
+  void Fail(const std::string& why) const {
+    errors_->push_back({path(), fmt::format("{}: {}{}", path_, entry_ ? fmt::format("entry {}: ", *entry_ + 1) : "", why)});
+  }
+  void At(size_t entry) { entry_ = entry; }
+  std::string path() const { return entry_ ? fmt::format("{}.{}", path_, *entry_) : path_; }
+
+  // False, and an error, if there is a key that `known` does not have or `object` is none.
+  bool Knows(const json& object, const std::vector<std::string>& known) const {
+    if (!object.is_object()) {
+      Fail(fmt::format("wanted a mapping with {}, found {}", fmt::join(known, ", "), JsonText(object)));
+      return false;
+    }
+    bool good = true;
+    for (const auto& [key, value] : object.items()) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      Fail(fmt::format("unknown key '{}'{}", key, DidYouMean(Nearest(key, Candidates(known)))));
+      good = false;
+    }
+    return good;
+  }
+
+  std::string Text(const json& object, const char* key, const std::string& otherwise = "") const {
+    if (!object.contains(key) || object.at(key).is_null()) return otherwise;
+    if (object.at(key).is_string()) return object.at(key).get<std::string>();
+    Fail(fmt::format("'{}' should be text, found {}", key, JsonText(object.at(key))));
+    return otherwise;
+  }
+
+  std::optional<Expression> Formula(const json& text) const {
+    if (!text.is_string()) {
+      Fail(fmt::format("wanted a measure as text, found {}", JsonText(text)));
+      return std::nullopt;
+    }
+    try {
+      Expression expression = Expression::OfMeasures(text.get<std::string>());
+      for (const std::string& name : expression.paths())
+        if (const auto why = WhyNoReduction(name)) Fail(*why);
+      return expression;
+    } catch (const NoValue& error) {
+      Fail(fmt::format("'{}', column {}: {}", text.get<std::string>(), error.offset + 1, error.why));
+      return std::nullopt;
+    }
+  }
+
+  std::optional<MeasureSpec> Measure(const json& entry) const {
+    const bool brief = !entry.is_object();
+    if (!brief && !Knows(entry, {"measure", "title", "unit", "direction", "digits", "detail"})) return std::nullopt;
+    if (!brief && !entry.contains("measure")) {
+      Fail("missing key 'measure'");
+      return std::nullopt;
+    }
+    std::optional<Expression> expression = Formula(brief ? entry : entry.at("measure"));
+    if (!expression) return std::nullopt;
+    MeasureSpec measure{std::move(*expression), "", "", 0, 4, false, path()};
+    measure.title = measure.expression.text();
+    if (const auto known = kKnown.find(measure.title); known != kKnown.end()) {
+      measure.direction = known->second.first;
+      measure.unit = known->second.second;
+    } else if (measure.title.starts_with("time/") || measure.title.starts_with("phase/")) {
+      measure.unit = measure.title.ends_with("_s") ? "s" : "%";
+    }
+    const auto reduced = measure.IsOneName() ? SplitReducedName(measure.title) : std::nullopt;
+    if (const auto known = reduced ? kKnown.find(reduced->curve) : kKnown.end(); known != kKnown.end())
+      measure.direction = known->second.first, measure.unit = UnitAfter(reduced->how, known->second.second);
+    if (reduced && IsWait(reduced->how)) measure.direction = -1, measure.unit = UnitAfter(reduced->how, "");
+    if (brief) return measure;
+    measure.title = Text(entry, "title", measure.title);
+    measure.unit = Text(entry, "unit", measure.unit);
+    const std::string direction = Text(entry, "direction");
+    if (!direction.empty() && direction != "up" && direction != "down")
+      Fail(fmt::format("'direction' should be up or down, found '{}'", direction));
+    if (!direction.empty()) measure.direction = direction == "up" ? 1 : -1;
+    if (entry.contains("digits")) {
+      const json& digits = entry.at("digits");
+      if (digits.is_number_integer() && digits >= 1 && digits <= 15) {
+        measure.digits = digits.get<int>();
+      } else {
+        Fail(fmt::format("'digits' should be a whole number from 1 to 15, found {}", JsonText(digits)));
+      }
+    }
+    if (entry.contains("detail")) {
+      if (entry.at("detail").is_boolean()) {
+        measure.detail = entry.at("detail").get<bool>();
+      } else {
+        Fail(fmt::format("'detail' should be true or false, found {}", JsonText(entry.at("detail"))));
+      }
+    }
+    return measure;
+  }
+
+  std::vector<json> OneOrMany(const json& entry) const {
+    return entry.is_array() ? entry.get<std::vector<json>>() : std::vector<json>{entry};
+  }
+
+ private:
+  std::string path_;
+  std::optional<size_t> entry_;
+  std::vector<KeyError>* errors_;
+};
+
+// An episode takes longer for slower steps or for more of them, and the better policy's are often the longer ones.
+void AddStepsPerEpisode(const Reader& reader, std::vector<MeasureSpec>* columns) {
+  const auto find = [&](std::string_view name) {
+    return std::find_if(columns->begin(), columns->end(),
+                        [&](const MeasureSpec& column) { return column.expression.text() == name; });
+  };
+  const auto seconds = find("seconds_per_episode");
+  if (seconds == columns->end() || find("steps_per_episode") != columns->end()) return;
+  columns->insert(seconds + 1, *reader.Measure("steps_per_episode"));
+}
+
+std::vector<MeasureSpec> Columns(const json& columns, std::vector<KeyError>* errors) {
+  Reader reader("report.columns", errors);
+  std::vector<MeasureSpec> read;
+  if (columns.is_null()) {
+    for (const char* name : kDefaultColumns) read.push_back(*reader.Measure(name));
+    return read;
+  }
+  if (!columns.is_array()) {
+    reader.Fail(fmt::format("wanted a list of measures, found {}", JsonText(columns)));
+    return read;
+  }
+  for (size_t i = 0; i < columns.size(); ++i) {
+    reader.At(i);
+    if (std::optional<MeasureSpec> measure = reader.Measure(columns[i])) read.push_back(std::move(*measure));
+  }
+  AddStepsPerEpisode(reader, &read);
+  return read;
+}
+
+std::string CurveAxis(const Reader& reader, const json& object, const std::string& otherwise) {
+  const std::string axis = reader.Text(object, "x", otherwise);
+  if (axis != "env_steps" && axis != "iteration" && axis != "time_s" && !SumAxis(axis))
+    reader.Fail(fmt::format("'x' of curves should be env_steps, iteration, time_s or NAME@sum, found '{}'", axis));
+  return axis;
+}
+
+std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
+  static const std::map<std::string, std::pair<FigureSpec::Kind, std::vector<std::string>>> kKinds = {
+      {"scatter", {FigureSpec::Kind::kScatter, {"file", "title", "x", "y"}}},
+      {"curves", {FigureSpec::Kind::kCurves, {"file", "title", "x", "y"}}},
+      {"bars", {FigureSpec::Kind::kBars, {"file", "title", "y"}}},
+      {"table", {FigureSpec::Kind::kTable, {"file", "title"}}}};
+  const auto kind = entry.is_object() && entry.size() == 1 ? kKinds.find(entry.begin().key()) : kKinds.end();
+  if (kind == kKinds.end()) {
+    reader.Fail(fmt::format("wanted one of scatter, curves, bars, table with its keys, found {}", JsonText(entry)));
+    return std::nullopt;
+  }
+  const json& body = entry.begin().value();
+  if (!reader.Knows(body, kind->second.second)) return std::nullopt;
+  FigureSpec figure;
+  figure.kind = kind->second.first;
+  figure.file = reader.Text(body, "file");
+  figure.title = reader.Text(body, "title");
+  if (!IsFileName(figure.file) || !figure.file.ends_with(".png")) {
+    reader.Fail(fmt::format("'file' should be a name that ends with .png, found '{}'", figure.file));
+  }
+  if (figure.kind == FigureSpec::Kind::kTable) return figure;
+  if (!body.contains("y")) {
+    reader.Fail("missing key 'y'");
+    return std::nullopt;
+  }
+  if (figure.kind == FigureSpec::Kind::kCurves) {
+    const std::string x = CurveAxis(reader, body, "env_steps");
+    for (const json& entry : reader.OneOrMany(body.at("y"))) {
+      if (entry.is_string()) {
+        figure.curves.push_back({entry.get<std::string>(), x, reader.path()});
+      } else if (entry.is_object() && entry.contains("name")) {
+        if (reader.Knows(entry, {"name", "x"}))
+          figure.curves.push_back({reader.Text(entry, "name"), CurveAxis(reader, entry, x), reader.path()});
+      } else {
+        reader.Fail(
+            fmt::format("'y' should be names of recorded values, or {{name: NAME, x: AXIS}}, found {}", JsonText(entry)));
+      }
+    }
+    return figure;
+  }
+  for (const json& measure : reader.OneOrMany(body.at("y"))) {
+    if (std::optional<MeasureSpec> read = reader.Measure(measure)) figure.y.push_back(std::move(*read));
+  }
+  if (figure.kind == FigureSpec::Kind::kScatter) {
+    figure.x = body.contains("x") ? reader.Measure(body.at("x")) : std::nullopt;
+    if (!body.contains("x")) reader.Fail("missing key 'x'");
+    if (!figure.x || figure.y.empty()) return std::nullopt;
+  }
+  return figure;
+}
+
+std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<KeyError>* errors) {
+  Reader reader("report.figures", errors);
+  std::vector<FigureSpec> read;
+  if (figures.is_null()) return read;
+  if (!figures.is_array()) {
+    reader.Fail(fmt::format("wanted a list of figures, found {}", JsonText(figures)));
+    return read;
+  }
+  for (size_t i = 0; i < figures.size(); ++i) {
+    reader.At(i);
+    std::optional<FigureSpec> figure = OneFigure(reader, figures[i]);
+    if (!figure) continue;
+    const bool again =
+        std::any_of(read.begin(), read.end(), [&](const FigureSpec& other) { return other.file == figure->file; });
+    if (again) reader.Fail(fmt::format("the file '{}' is written by another figure already", figure->file));
+    if (figure->file == std::string(kTimeFigure) + ".png")
+      reader.Fail(fmt::format("the file '{}' is written by the report itself", figure->file));
+    read.push_back(std::move(*figure));
+  }
+  return read;
+}
+
+std::optional<SelectSpec> Select(const Reader& reader, const json& select) {
+  if (!reader.Knows(select, {"metric", "direction", "where", "write"})) return std::nullopt;
+  if (!select.contains("metric")) {
+    reader.Fail("missing key 'metric'");
+    return std::nullopt;
+  }
+  std::optional<MeasureSpec> metric = reader.Measure(select.at("metric"));
+  if (!metric) return std::nullopt;
+  SelectSpec spec{std::move(*metric), std::nullopt, std::nullopt, reader.Text(select, "write", "selected.yaml")};
+  const std::string direction = reader.Text(select, "direction");
+  if (direction == "maximize" || direction == "minimize") {
+    spec.says_maximize = direction == "maximize";
+  } else if (!direction.empty()) {
+    reader.Fail(fmt::format("'direction' should be maximize or minimize, found '{}'", direction));
+  }
+  if (select.contains("where")) spec.where = reader.Formula(select.at("where"));
+  if (!IsFileName(spec.write) || !spec.write.ends_with(".yaml"))
+    reader.Fail(fmt::format("'write' should be a name that ends with .yaml, found '{}'", spec.write));
+  return spec;
+}
+
+std::vector<SelectSpec> Selections(const json& select, std::vector<KeyError>* errors) {
+  Reader reader("report.select", errors);
+  std::vector<SelectSpec> read;
+  if (select.is_null()) return read;
+  const std::vector<json> all = reader.OneOrMany(select);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (select.is_array()) reader.At(i);
+    std::optional<SelectSpec> spec = Select(reader, all[i]);
+    if (!spec) continue;
+    const bool again =
+        std::any_of(read.begin(), read.end(), [&](const SelectSpec& other) { return other.write == spec->write; });
+    if (again) reader.Fail(fmt::format("the file '{}' is written by another selection already", spec->write));
+    read.push_back(std::move(*spec));
+  }
+  return read;
+}
+
+std::vector<std::string> Notes(const json& notes, std::vector<KeyError>* errors) {
+  Reader reader("report.notes", errors);
+  std::vector<std::string> read;
+  if (notes.is_null()) return read;
+  const std::vector<json> all = reader.OneOrMany(notes);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (notes.is_array()) reader.At(i);
+    if (all[i].is_string()) {
+      read.push_back(all[i].get<std::string>());
+    } else {
+      reader.Fail(fmt::format("wanted sentences, found {}", JsonText(all[i])));
+    }
+  }
+  return read;
+}
+
+std::vector<const MeasureSpec*> MeasuresIn(const ComparisonSpec& spec) {
+  std::vector<const MeasureSpec*> measures;
+  for (const MeasureSpec& column : spec.columns) measures.push_back(&column);
+  for (const FigureSpec& figure : spec.figures) {
+    if (figure.x) measures.push_back(&*figure.x);
+    for (const MeasureSpec& y : figure.y) measures.push_back(&y);
+  }
+  for (const SelectSpec& select : spec.selections) measures.push_back(&select.metric);
+  return measures;
+}
+
+}  // namespace
+
+std::vector<NamedAt> NamesIn(const ComparisonSpec& spec) {
+  std::vector<NamedAt> names;
+  for (const MeasureSpec* measure : MeasuresIn(spec)) {
+    for (const std::string& name : measure->expression.paths()) names.push_back({name, measure->path});
+  }
+  for (const FigureSpec& figure : spec.figures) {
+    for (const CurveSpec& curve : figure.curves)
+      if (SumAxis(curve.against)) names.push_back({curve.against, curve.path});
+  }
+  for (const SelectSpec& select : spec.selections) {
+    if (!select.where) continue;
+    for (const std::string& name : select.where->paths()) names.push_back({name, select.metric.path});
+  }
+  return names;
+}
+
+std::vector<NamedAt> CurvesIn(const ComparisonSpec& spec) {
+  std::vector<NamedAt> names;
+  for (const FigureSpec& figure : spec.figures) {
+    for (const CurveSpec& curve : figure.curves) names.push_back({curve.name, curve.path});
+  }
+  return names;
+}
+
+std::optional<std::string> SumAxis(const std::string& axis) {
+  const auto reduced = SplitReducedName(axis);
+  return reduced && reduced->how == "sum" ? std::optional(reduced->curve) : std::nullopt;
+}
+
+std::vector<std::string> HostMeasures() {
+  std::vector<std::string> names;
+  for (const auto& [name, what] : kKnown) names.push_back(name);
+  return names;
+}
+
+bool IsHostMeasure(const std::string& name) { return kKnown.contains(name); }
+
+int DirectionOfHostMeasure(const std::string& name) {
+  const auto known = kKnown.find(name);
+  return known == kKnown.end() ? 0 : known->second.first;
+}
+
+ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<KeyError>* errors) {
+  return {Columns(config.columns, errors), FiguresOf(config.figures, errors), Selections(config.select, errors),
+          Notes(config.notes, errors)};
+}
+
+}  // namespace backplane

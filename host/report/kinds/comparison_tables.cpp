@@ -1,0 +1,297 @@
+#include "kinds/comparison_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <set>
+
+#include "base/json_fields.hpp"
+#include "base/suggest.hpp"
+#include "kinds/sections.hpp"
+#include "machine/resource_measures.hpp"
+#include "results/reduction.hpp"
+#include "statistics/difference.hpp"
+#include "text/format_number.hpp"
+
+namespace backplane {
+namespace {
+
+void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t index, std::vector<Cell>* row) {
+  double usable = 0;
+  std::string ids, remark = index == parts.choices[point.group].baseline ? "baseline" : "";
+  const std::vector<SelectSpec>& selections = parts.spec.selections;
+  for (size_t s = 0; s < selections.size(); ++s) {
+    if (parts.choices[point.group].chosen[s] != index) continue;
+    const std::string by = selections.size() > 1 ? " by " + selections[s].metric.title : "";
+    remark += (remark.empty() ? "selected" : ", selected") + by;
+  }
+  for (size_t t : point.trials) {
+    const TrialData& trial = parts.combined.trials[t].data;
+    ids += (ids.empty() ? "" : " ") + trial.trial_id;
+    if (trial.usable()) {
+      usable += 1;
+    } else {
+      remark += fmt::format("{}{}{}", remark.empty() ? "" : "; ", trial.state,
+                            trial.outcome.empty() ? "" : " (" + trial.outcome + ")");
+    }
+  }
+  if (const std::string doubt = parts.scoring.Remark(index, parts.columns); !doubt.empty())
+    remark += (remark.empty() ? "" : "; ") + doubt;
+  row->push_back(Reading(usable));
+  row->push_back(remark);
+  row->push_back(ids);
+}
+
+// What a file of results needs to be read on its own, away from the page.
+const std::vector<Column>& BackgroundColumns() {
+  static const auto hidden = [](const char* name, const char* what) { return Column{name, name, "", what, 0, 4, false}; };
+  static const std::vector<Column> kColumns = {hidden("seed", "of each trial"),
+                                               hidden("status", "of each trial"),
+                                               hidden("resumed", "trials that went on from a checkpoint"),
+                                               hidden("host", "the machine's name"),
+                                               hidden("cpu", "its processor"),
+                                               hidden("cpu_flags", "of those that change the speed of numerics"),
+                                               hidden("torch_version", "LibTorch"),
+                                               hidden("version", "of this program")};
+  return kColumns;
+}
+
+void AddBackground(const ComparisonParts& parts, const ComparedPoint& point, std::vector<Cell>* row) {
+  std::string seeds, states;
+  double resumed = 0;
+  for (size_t t : point.trials) {
+    const TrialData& trial = parts.combined.trials[t].data;
+    const char* gap = seeds.empty() ? "" : " ";
+    seeds += gap + std::to_string(trial.seed);
+    states += gap + trial.state;
+    resumed += trial.resumed ? 1 : 0;
+  }
+  row->insert(row->end(), {seeds, states, Reading(resumed)});
+  const nlohmann::json& run = parts.combined.groups[point.group].run;
+  for (const char* fact : {"hostname", "cpu", "cpu_flags"}) row->push_back(Text(At(At(run, "host"), fact)));
+  for (const char* fact : {"torch", "backplane"}) row->push_back(Text(At(At(run, "versions"), fact)));
+}
+
+// Names for CSV and JSON, each once: "eval/return" and "eval_return" must not share their columns, and "SPS n" must not be
+// taken for the n of SPS.
+class Keys {
+ public:
+  Keys() {
+    for (const char* own : {"point", "machine", "n", "remark", "trials"}) taken_.insert(own);
+    for (const Column& column : BackgroundColumns()) taken_.insert(column.key);
+  }
+
+  std::string Of(const std::string& title) {
+    std::string key;
+    for (char c : title) key += std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::tolower(c)) : '_';
+    std::string unique = key;
+    for (size_t number = 2; !IsFree(unique); ++number) unique = fmt::format("{}_{}", key, number);
+    for (const char* part : kParts) taken_.insert(unique + part);
+    return unique;
+  }
+
+ private:
+  static constexpr const char* kParts[] = {"", "_low", "_high", "_sd", "_p95", "_max", "_n"};  // as in RenderCsv
+  bool IsFree(const std::string& key) const {
+    return std::none_of(std::begin(kParts), std::end(kParts), [&](const char* part) { return taken_.contains(key + part); });
+  }
+
+  std::set<std::string> taken_;
+};
+
+bool IsMeasured(const Combined& combined, const std::string& name) {
+  return std::any_of(combined.trials.begin(), combined.trials.end(),
+                     [&](const CombinedTrial& trial) { return ValueIn(trial.data, name).has_value(); });
+}
+
+// What the host or a sampler of resources measures where there is something to measure.
+bool IsDeclared(const std::string& name) { return IsHostMeasure(name) || resource_measure::IsKnown(name); }
+
+// What a plugin or the host registered in a trial and had nothing to say about.
+bool IsRegistered(const Combined& combined, const std::string& name) {
+  const auto reduced = SplitReducedName(name);
+  const std::string& curve = reduced ? reduced->curve : name;
+  return std::any_of(combined.trials.begin(), combined.trials.end(),
+                     [&](const CombinedTrial& trial) { return trial.data.registered.contains(curve); });
+}
+
+// Names that no trial has a value for: declared ones ("no GPU: vram_peak_mb left out"), others are probably slips of the pen.
+std::vector<std::string> NeverMeasured(const ComparisonParts& parts) {
+  std::set<std::string> known;
+  for (const CombinedTrial& trial : parts.combined.trials) {
+    for (const auto& [name, number] : trial.data.measures) known.insert(name);
+  }
+  std::vector<std::string> sentences, of_gpu, others;
+  std::set<std::string> said;
+  for (const auto& [name, path] : NamesIn(parts.spec)) {
+    if (IsMeasured(parts.combined, name) || !said.insert(name).second) continue;
+    if (IsDeclared(name)) {
+      (resource_measure::IsOfGpu(name) ? of_gpu : others).push_back(name);
+      continue;
+    }
+    if (IsRegistered(parts.combined, name)) continue;
+    const std::string hint = DidYouMean(Nearest(name, Candidates(std::vector<std::string>(known.begin(), known.end()))));
+    sentences.push_back(fmt::format("No trial measured '{}'{}", name, hint.empty() ? "." : hint));
+  }
+  const bool granted = std::any_of(parts.combined.trials.begin(), parts.combined.trials.end(),
+                                   [](const CombinedTrial& trial) { return trial.data.gpus > 0; });
+  if (!of_gpu.empty())
+    sentences.push_back(fmt::format("{}: {} left out.", granted ? "No GPU data" : "No GPU", fmt::join(of_gpu, ", ")));
+  if (!others.empty()) sentences.push_back(fmt::format("Not measured: {} left out.", fmt::join(others, ", ")));
+  return sentences;
+}
+
+std::vector<MeasureSpec> MainColumns(const ComparisonParts& parts) {
+  std::vector<MeasureSpec> columns = parts.columns;
+  std::erase_if(columns, [](const MeasureSpec& column) { return column.detail; });
+  return columns;
+}
+
+// By those seeds that both have.
+std::optional<statistics::Difference> Paired(const SeedScores& point, const SeedScores& base) {
+  std::vector<double> of_point, of_base;
+  for (size_t i = 0; i < point.seeds.size(); ++i) {
+    const auto same = std::find(base.seeds.begin(), base.seeds.end(), point.seeds[i]);
+    if (same == base.seeds.end()) continue;
+    of_point.push_back(point.values[i]);
+    of_base.push_back(base.values[static_cast<size_t>(same - base.seeds.begin())]);
+  }
+  return statistics::PairedDifference(of_point, of_base);
+}
+
+// `n`: of the side with fewer seeds, or of pairs.
+Number DifferenceCell(double value, const std::optional<statistics::Difference>& difference, size_t n) {
+  Number number = Reading(value);
+  if (!difference) return number;
+  number.n = n;
+  number.of = "seeds";
+  number.low = difference->low;
+  number.high = difference->high;
+  return number;
+}
+
+}  // namespace
+
+bool IsLeftOut(const MeasureSpec& column, const Combined& combined) {
+  const auto& names = column.expression.paths();
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return IsDeclared(name) && !IsMeasured(combined, name); });
+}
+
+Table ComparisonResults(const ComparisonParts& parts) {
+  Table table{"results", "Points side by side", {{"point", "point", "", ""}}, {}, {}, {}};
+  if (parts.combined.groups.size() > 1) table.columns.push_back({"machine", "machine", "", ""});
+  Keys keys;
+  for (const MeasureSpec& measure : parts.columns)
+    table.columns.push_back({keys.Of(measure.title), measure.title, measure.unit, measure.expression.text(), measure.direction,
+                             measure.digits, !measure.detail});
+  table.columns.push_back({"n", "seeds", "", "usable trials"});
+  table.columns.push_back({"remark", "remark", "", ""});
+  table.columns.push_back({"trials", "trials", "", "ids, one for each seed", 0, 4, false});
+  table.columns.insert(table.columns.end(), BackgroundColumns().begin(), BackgroundColumns().end());
+  for (size_t i = 0; i < parts.points.size(); ++i) {
+    const ComparedPoint& point = parts.points[i];
+    std::vector<Cell> row{PointName(parts.combined.trials[point.trials.front()].data)};
+    if (parts.combined.groups.size() > 1) row.emplace_back(parts.combined.groups[point.group].label);
+    for (const MeasureSpec& measure : parts.columns) {
+      const auto value = parts.scoring.Value(i, measure);
+      const auto words = value ? std::nullopt : WordsOf(parts.combined, point, measure.expression);
+      row.push_back(value ? Cell{*value} : words ? Cell{*words} : Cell{});
+    }
+    AddTrials(parts, point, i, &row);
+    AddBackground(parts, point, &row);
+    table.rows.push_back(std::move(row));
+  }
+  for (const GroupChoice& choice : parts.choices) {
+    if (!choice.chosen.empty() && choice.chosen[0]) table.emphasised.push_back(*choice.chosen[0]);
+  }
+  std::sort(table.emphasised.begin(), table.emphasised.end());
+  for (const std::string& missing : NeverMeasured(parts)) table.notes.push_back(missing);
+  return table;
+}
+
+std::optional<Table> ComparisonChanges(const ComparisonParts& parts) {
+  std::vector<std::string> baselines;
+  for (const GroupChoice& choice : parts.choices) {
+    if (choice.baseline) baselines.push_back(parts.points[*choice.baseline].name);
+  }
+  Table table{"change", fmt::format("Against {}", fmt::join(baselines, ", ")), {{"point", "point", "", ""}}, {}, {}, {}};
+  Keys keys;
+  for (const MeasureSpec& measure : MainColumns(parts)) {
+    table.columns.push_back({keys.Of(measure.title), measure.title, "", "ratio to the baseline", measure.direction, 3});
+  }
+  for (size_t i = 0; i < parts.points.size(); ++i) {
+    const std::optional<size_t> baseline = parts.choices[parts.points[i].group].baseline;
+    if (!baseline || i == *baseline) continue;
+    std::vector<Cell> row{parts.points[i].name};
+    for (const MeasureSpec& measure : MainColumns(parts)) {
+      const auto base = parts.scoring.Value(*baseline, measure);
+      const auto value = parts.scoring.Value(i, measure);
+      row.push_back(base && value && base->value > 0 ? Cell{RatioOf(*value, *base)} : Cell{});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  if (table.rows.empty()) return std::nullopt;
+  table.notes = {
+      "Ratios, 1 = as the baseline; intervals by logarithm, by the spread of the seeds. Where the baseline is not above zero "
+      "there is no ratio."};
+  return table;
+}
+
+std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
+  Table table{
+      "improvement",
+      "Each change against its baseline",
+      {{"point", "point", "", ""},
+       {"measure", "measure", "", ""},
+       {"baseline", "baseline", "", "value of the baseline", 0, 4, false},
+       {"value", "value", "", "value of the point"},
+       {"difference", "difference", "", "value less that of the baseline, with Welch's 95 % interval", 0, 3, false},
+       {"paired_difference", "paired by seed", "", "the same by the seeds that both have: shown, not judged by", 0, 3, false},
+       {"change_pct", "change", "%", "100 x (value / baseline - 1)", 0, 3},
+       {"p_more", "P(>)", "", "share of pairs of seeds in which the point's value is above the baseline's", 0, 2},
+       {"verdict", "that is", "", "by the measure's direction; without one: more or less"}},
+      {},
+      {},
+      {}};
+  for (size_t i = 0; i < parts.points.size(); ++i) {
+    const std::optional<size_t> baseline = parts.choices[parts.points[i].group].baseline;
+    if (!baseline || i == *baseline) continue;
+    for (const MeasureSpec& measure : MainColumns(parts)) {
+      const auto base = parts.scoring.Value(*baseline, measure);
+      const auto value = parts.scoring.Value(i, measure);
+      if (!base || !value) continue;
+      std::optional<Number> change;
+      if (base->value > 0) {
+        change = RatioOf(*value, *base, 100);
+        for (double* part : {&change->value, change->low ? &*change->low : nullptr, change->high ? &*change->high : nullptr})
+          if (part) *part -= 100;
+      }
+      const SeedScores of_point = parts.scoring.Scores(i, measure), of_base = parts.scoring.Scores(*baseline, measure);
+      const std::optional<statistics::Difference> paired = Paired(of_point, of_base);
+      const auto cell = [&](const Number& number) { return Cell{FormatNumber(number, measure.digits)}; };
+      const size_t fewer = std::min(of_point.values.size(), of_base.values.size());
+      table.rows.push_back(
+          {parts.points[i].name, measure.unit.empty() ? measure.title : fmt::format("{} ({})", measure.title, measure.unit),
+           cell(*base), cell(*value),
+           DifferenceCell(value->value - base->value, statistics::WelchDifference(of_point.values, of_base.values), fewer),
+           paired ? Cell{DifferenceCell(paired->value, paired, static_cast<size_t>(paired->degrees_of_freedom) + 1)} : Cell{},
+           change ? Cell{*change} : Cell{},
+           fewer > 1 ? Cell{Reading(statistics::ProbabilityGreater(of_point.values, of_base.values))} : Cell{},
+           VerdictOf(of_point, of_base, measure.direction)});
+    }
+  }
+  if (table.rows.empty()) return std::nullopt;
+  table.key_columns = 2;
+  table.notes = {
+      "Better or worse: four or more seeds on each side, and Welch's 95 % interval of the difference leaves out 0. Intervals "
+      "of "
+      "one seed are of this policy: they do not say what another seed would do (sweep.seeds.n). A point that changes one thing "
+      "shows what that thing alone is worth."};
+  return table;
+}
+
+}  // namespace backplane

@@ -1,0 +1,73 @@
+#include "kinds/measure_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/suggest.hpp"
+#include "kinds/comparison_spec.hpp"
+#include "machine/resource_measures.hpp"
+#include "results/reduction.hpp"
+#include "rollout/phase_groups.hpp"
+
+namespace backplane {
+namespace {
+
+// What the host measures whatever the plugins are (analysis/result_set.hpp).
+const char* const kHostNames[] = {"measured_s",     "iterations",       "env_steps",         "episodes",
+                                  "threads",        "learner_threads",  "balance",           "monitor_cpu_pct",
+                                  "chunk_rows",     "rollout/balance",  "rollout/wall_eff",  "time/unnamed_control_pct",
+                                  "data/epoch",     "data/micro_batch", "data/oom_count",    "data/first_oom",
+                                  "device/live_mb", "device/peak_mb",   "device/reserved_mb"};
+
+std::set<std::string> KnownNames(const std::set<std::string>& recorded) {
+  std::set<std::string> known = recorded;
+  known.insert(std::begin(kHostNames), std::end(kHostNames));
+  const std::vector<std::string> measures = HostMeasures();
+  known.insert(measures.begin(), measures.end());
+  known.insert(std::begin(resource_measure::kAll), std::end(resource_measure::kAll));
+  for (const std::string_view phase : kPhaseNames) known.insert(fmt::format("phase/{}", phase));
+  known.insert("phase/unnamed");
+  std::vector<std::string> groups(kPhaseGroupNames.begin(), kPhaseGroupNames.end());
+  groups.insert(groups.end(), {"waiting_for_a_core", "unnamed"});
+  for (const std::string& group : groups)
+    for (const char* what : {"pct", "s", "cpu_pct", "gpu_pct"}) known.insert(fmt::format("time/{}_{}", group, what));
+  return known;
+}
+
+std::vector<NamedAt> NamesOf(const ReportConfig& report, const std::vector<std::string>& live) {
+  std::vector<NamedAt> names;
+  for (size_t i = 0; i < live.size(); ++i) names.push_back({live[i], fmt::format("output.live.{}", i)});
+  if (report.kind != "comparison") return names;
+  std::vector<KeyError> told_before;
+  const ComparisonSpec spec = ReadComparisonSpec(report, &told_before);
+  for (const auto& some : {NamesIn(spec), CurvesIn(spec)}) names.insert(names.end(), some.begin(), some.end());
+  return names;
+}
+
+// "report.columns" of "report.columns.1".
+std::string KeyOf(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  return dot != std::string::npos && path.find_first_not_of("0123456789", dot + 1) == std::string::npos ? path.substr(0, dot)
+                                                                                                        : path;
+}
+
+}  // namespace
+
+std::vector<Misnamed> FindMisnamed(const ReportConfig& report, const std::vector<std::string>& live,
+                                   const std::set<std::string>& recorded) {
+  const std::set<std::string> known = KnownNames(recorded);
+  const std::vector<Candidate> candidates = Candidates(std::vector<std::string>(known.begin(), known.end()));
+  std::vector<Misnamed> misnamed;
+  std::set<std::string> said;
+  for (const auto& [name, path] : NamesOf(report, live)) {
+    if (path.empty()) continue;  // a default column: not in the file
+    const auto reduced = SplitReducedName(name);
+    const std::string curve = reduced ? reduced->curve : name;
+    if (known.contains(curve) || !said.insert(curve).second) continue;
+    misnamed.push_back({path, curve, fmt::format("{}: nothing records '{}'", KeyOf(path), curve), Nearest(curve, candidates)});
+  }
+  return misnamed;
+}
+
+}  // namespace backplane

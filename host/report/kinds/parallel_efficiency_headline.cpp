@@ -1,0 +1,81 @@
+#include "kinds/parallel_efficiency_headline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "render/document.hpp"
+#include "results/setting_speed.hpp"
+#include "text/format_number.hpp"
+
+namespace backplane {
+namespace {
+
+std::string Speed(const Setting& setting) { return FormatNumber(*setting.sps, 4) + " steps/s"; }
+
+const Setting* Fastest(size_t series, const ParallelEfficiency& analysis) {
+  const Setting* fastest = nullptr;
+  for (const Setting& setting : analysis.settings) {
+    if (setting.series == series && setting.sps && (!fastest || setting.sps->value > fastest->sps->value)) fastest = &setting;
+  }
+  return fastest;
+}
+
+// Of those that are shown to be faster than the baseline; NULL: none is.
+const Setting* FastestShown(size_t series, const Setting& baseline, const ParallelEfficiency& analysis) {
+  const Setting* fastest = nullptr;
+  for (const Setting& setting : analysis.settings) {
+    if (setting.series != series || !setting.sps || &setting == &baseline || !IsShownFaster(setting, baseline)) continue;
+    if (!fastest || setting.sps->value > fastest->sps->value) fastest = &setting;
+  }
+  return fastest;
+}
+
+std::string OfSeries(size_t series, const ParallelEfficiency& analysis) {
+  const Setting* fastest = Fastest(series, analysis);
+  if (!fastest) return "no setting has a speed yet";
+  const Setting& baseline = analysis.settings[*analysis.series[series].baseline];
+  const auto others = std::count_if(analysis.settings.begin(), analysis.settings.end(), [&](const Setting& setting) {
+    return setting.series == series && setting.sps && &setting != &baseline;
+  });
+  if (others == 0)
+    return fmt::format("only {} has a speed ({}): there is nothing to compare it with", baseline.name, Speed(baseline));
+  if (!fastest->spread.is_enough())
+    return fmt::format(
+        "too few seeds to say which setting is the fastest: the highest speed seen is that of {} ({}); raise sweep.seeds.n",
+        fastest->name, Speed(*fastest));
+  // The highest speed may be of fewer seeds than another that is shown to be faster.
+  if (fastest == &baseline || !IsShownFaster(*fastest, baseline)) fastest = FastestShown(series, baseline, analysis);
+  if (!fastest)
+    return fmt::format("no setting is shown to be faster than {} ({}): measure longer", baseline.name, Speed(baseline));
+  std::string text = fmt::format("{} is {} times as fast as {} ({})", fastest->name,
+                                 FormatNumber(SpeedRatio(*fastest, baseline), 3), baseline.name, Speed(*fastest));
+  const std::vector<std::string> alike = AsFastAs(*fastest, analysis);
+  if (!alike.empty()) text += fmt::format("; it is not shown to be faster than {}", fmt::join(alike, ", "));
+  return text;
+}
+
+}  // namespace
+
+std::string ParallelEfficiencyHeadline(const ParallelEfficiency& analysis) {
+  std::string text;
+  for (size_t series = 0; series < analysis.series.size(); ++series) {
+    const std::string label = analysis.series.size() > 1 ? analysis.series[series].label + ": " : "";
+    text += (text.empty() ? "" : "; ") + label + OfSeries(series, analysis);
+  }
+  if (text.empty()) text = "no setting has a speed yet";
+  if (analysis.series.size() <= 1) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text + ".";
+}
+
+std::vector<std::string> AsFastAs(const Setting& fastest, const ParallelEfficiency& analysis) {
+  std::vector<std::string> names;
+  for (const Setting& other : analysis.settings) {
+    if (&other != &fastest && other.series == fastest.series && other.sps && !IsShownFaster(fastest, other))
+      names.push_back(other.name);
+  }
+  return names;
+}
+
+}  // namespace backplane

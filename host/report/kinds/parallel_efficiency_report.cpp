@@ -1,0 +1,216 @@
+#include "kinds/parallel_efficiency_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kinds/attach_recommended.hpp"
+#include "kinds/parallel_efficiency_headline.hpp"
+#include "kinds/parallel_efficiency_tables.hpp"
+#include "kinds/sections.hpp"
+#include "kinds/setting_text.hpp"
+#include "kinds/time_section.hpp"
+#include "rules/try_command.hpp"
+#include "text/format_number.hpp"
+
+namespace backplane {
+namespace {
+
+const char* const kThroughput = "throughput";
+
+class Builder {
+ public:
+  Builder(const std::vector<ResultSet>& sets, const ReportContext& context)
+      : sets_(sets),
+        context_(context),
+        combined_(Combine(sets)),
+        analysis_(AnalyseParallelEfficiency(combined_, context.report.baseline, context.report.balanced)) {
+    NamePointsBySize();
+    diagnosis_ = Diagnose(combined_, &analysis_, context.option_help);
+    AddTryCommands(sets, context.program, &diagnosis_);
+  }
+
+  Document Build() {
+    Document document;
+    document.kind = "parallel_efficiency";
+    document.name = context_.report.name.value_or(document.kind);
+    document.made_at = context_.made_at;
+    document.title = fmt::format("Parallel efficiency: {}", fmt::join(combined_.experiments, ", "));
+    document.main_table = "results";
+    document.figures = ParallelEfficiencyFigures(combined_, analysis_);
+    std::vector<TimedRow> rows;
+    for (const Setting& setting : analysis_.settings) rows.push_back({SettingText(setting, analysis_), setting.trials});
+    if (std::optional<Figure> time = TimeFigure(combined_, rows)) document.figures.push_back(std::move(*time));
+    document.verdict = Verdict();
+    const ParallelEfficiencyTables tables(combined_, analysis_);
+    Table results = tables.Results();
+    MarkVoidRows(diagnosis_, &results);
+    document.sections.push_back({"results", "Results", {FigureUse{"parallel_efficiency_analysis"}, results}});
+    document.sections.push_back(FindingsSection(diagnosis_));
+    document.sections.push_back({"recommended", "Recommended settings", {tables.Recommended()}});
+    document.sections.push_back({"resources", "Resources", {FigureUse{"resource_utilization_analysis"}, tables.Resources()}});
+    document.sections.push_back(TimeSection(combined_, rows));
+    if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
+    document.sections.push_back({"design", "Design and definitions", Design()});
+    document.sections.push_back(EnvironmentSection(combined_));
+    document.sections.push_back({"limits", "Conclusions and limits", {BulletList{Conclusions()}}});
+    document.sections.push_back(ReproduceSection(combined_, context_));
+    document.sections.push_back(ConfigurationSection(sets_));
+    AddAttachments(&document);
+    return document;
+  }
+
+ private:
+  // Here "2 x 4" says all, and the names of the points would only be longer.
+  void NamePointsBySize() {
+    for (const Setting& setting : analysis_.settings) {
+      // Where groups differ a finding names them itself.
+      const std::string name = combined_.groups.size() > 1 ? setting.name : SettingText(setting, analysis_);
+      for (size_t trial : setting.trials) combined_.trials[trial].data.label = name;
+    }
+  }
+
+  bool SeveralSeries() const { return analysis_.series.size() > 1; }
+  const Setting* Of(const std::optional<size_t>& index) const { return index ? &analysis_.settings[*index] : nullptr; }
+
+  static std::string Speed(const Setting& setting) {
+    const Number& sps = *setting.sps;
+    return FormatNumber(sps, 4) + " steps/s" + (sps.of.empty() ? "" : fmt::format(", n = {} {}", sps.n, sps.of));
+  }
+  static std::string Ratios(const Setting& setting) {
+    if (!setting.speedup) return "no baseline to compare with";
+    const std::string cores =
+        setting.core_efficiency_pct ? fmt::format(", core efficiency {:.1f} %", *setting.core_efficiency_pct) : "";
+    return fmt::format("speedup {:.2f}, parallel efficiency {:.1f} % ({}){}", *setting.speedup, *setting.efficiency_pct,
+                       setting.band, cores);
+  }
+
+  std::vector<std::string> Verdict() const {
+    std::vector<std::string> sentences = {diagnosis_.why_void.empty() ? ParallelEfficiencyHeadline(analysis_)
+                                                                      : diagnosis_.why_void + "."};
+    for (size_t series = 0; series < analysis_.series.size(); ++series) {
+      const std::string prefix = SeveralSeries() ? analysis_.series[series].label + ": " : "";
+      if (!analysis_.series[series].baseline_note.empty()) sentences.push_back(prefix + analysis_.series[series].baseline_note);
+    }
+    const auto without =
+        std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return !s.sps; });
+    if (without > 0) {
+      const bool unfinished = std::any_of(combined_.trials.begin(), combined_.trials.end(), [](const CombinedTrial& trial) {
+        return trial.data.state == "PLANNED" || trial.data.state == "RUNNING";
+      });
+      sentences.insert(
+          unfinished ? sentences.begin() + 1 : sentences.end(),
+          fmt::format("{}{} of {} settings have no result; the table says why.",
+                      unfinished ? "Unfinished, the same run command goes on: " : "", without, analysis_.settings.size()));
+    }
+    if (Brief() > 0)
+      sentences.push_back(
+          fmt::format("{} of {} settings were measured briefly: their speeds are rough.", Brief(), analysis_.settings.size()));
+    size_t grave = 0;
+    for (const Finding& finding : diagnosis_.findings) grave += finding.severity != Severity::kInfo ? 1 : 0;
+    if (diagnosis_.findings.empty()) {
+      const bool any = without < static_cast<ptrdiff_t>(analysis_.settings.size());
+      sentences.push_back(any ? "No rule found anything that limits these runs."
+                              : "Without a result there is nothing to diagnose.");
+    } else {
+      sentences.push_back(fmt::format("{} {}, {} of them to act on{}.", diagnosis_.findings.size(),
+                                      diagnosis_.findings.size() == 1 ? "finding" : "findings", grave,
+                                      diagnosis_.Lead() ? "; first: " + diagnosis_.Lead()->title : ""));
+    }
+    return sentences;
+  }
+
+  // Of the experiment's name: each recommended one has results of its own.
+  std::string Suffix(const std::string& goal, size_t series) const {
+    return "_recommended_" + goal + (SeveralSeries() ? fmt::format("_{}", series + 1) : "");
+  }
+
+  void AddAttachments(Document* document) const {
+    for (size_t series = 0; series < analysis_.series.size(); ++series) {
+      for (const Recommendation& advice : analysis_.recommendations[series]) {
+        const Setting* setting = Of(advice.setting);
+        const TrialData* trial = setting ? TrialOf(combined_, *setting) : nullptr;
+        if (!trial) continue;
+        std::vector<std::string> comments = {fmt::format("{} of {}: {} runners x environments", GoalTitle(advice.goal),
+                                                         fmt::join(combined_.experiments, ", "), setting->name),
+                                             fmt::format("measured: {}; {}", Speed(*setting), Ratios(*setting)), advice.why,
+                                             diagnosis_.why_void};
+        if (const std::vector<std::string> alike = AsFastAs(*setting, analysis_); !alike.empty() && advice.goal == kThroughput)
+          comments.push_back(fmt::format("it is not shown to be faster than {}", fmt::join(alike, ", ")));
+        AttachRecommended(*trial, {RecommendedName(analysis_, advice.goal, series), Suffix(advice.goal, series), comments},
+                          document);
+      }
+    }
+  }
+
+  // How long a trial went on.
+  std::string Lasted() const {
+    const ReportConfig& report = context_.report;
+    if (!report.precision_pct || !report.max_time_s)
+      return "A trial ends by the file's budget; the iteration that warms up does not count.";
+    return fmt::format(
+        "A trial goes on until the 95 % interval over its own iterations is within {:g} % of its speed, or its part of the "
+        "{:g} s "
+        "that a setting may take is over. That decides how long is measured; which setting is faster is judged by the seeds.",
+        *report.precision_pct, *report.max_time_s);
+  }
+
+  ptrdiff_t Brief() const {
+    return std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return s.is_short; });
+  }
+
+  std::vector<Block> Design() const {
+    std::vector<std::string> items = {
+        fmt::format("{} settings, {} trials, {} of them usable. A trial is a process of its own and runs alone.",
+                    analysis_.settings.size(), combined_.trials.size(),
+                    std::count_if(combined_.trials.begin(), combined_.trials.end(),
+                                  [](const CombinedTrial& trial) { return trial.data.usable(); })),
+        "Parallelism = runners x environments per runner. SPS = environment steps per second over collecting and learning, "
+        "without the iteration that warms up, number 0; one step is one action of one environment.",
+        Lasted(),
+        "Speedup = SPS / SPS of the baseline. Parallel efficiency = 100 x speedup / parallelism. Core efficiency = 100 x "
+        "speedup / min(runners, granted cores): where one environment fills a core already, more environments on it can not "
+        "be faster.",
+        BandsText() + ".",
+    };
+    for (const ScoredSeries& series : analysis_.series) {
+      if (!series.baseline) continue;
+      items.push_back(fmt::format("Baseline{}: {}, {}.", SeveralSeries() ? " of " + series.label : "",
+                                  analysis_.settings[*series.baseline].name, Speed(analysis_.settings[*series.baseline])));
+    }
+    return {BulletList{items}};
+  }
+
+  std::vector<std::string> Conclusions() const {
+    std::vector<std::string> items;
+    items.push_back(
+        "One speed for each seed. The spread is that of the logarithms, pooled over all settings of a machine; with fewer than "
+        "four "
+        "degrees of freedom in all there are too few seeds, and no speed is compared. Of many settings the fastest is partly "
+        "the "
+        "luckiest: another run may name a neighbour.");
+    if (Brief() > 0)
+      items.push_back(
+          fmt::format("{} of {} settings measured for less than {} s and fewer than {} iterations after the warm-up: raise "
+                      "{} for figures that hold.",
+                      Brief(), analysis_.settings.size(), kLongEnoughSeconds, kEnoughIterations,
+                      context_.report.precision_pct ? "report.max_time" : "budget.iterations"));
+    for (const std::string& limit : LimitsOf(combined_)) items.push_back(limit);
+    return items;
+  }
+
+  const std::vector<ResultSet>& sets_;
+  const ReportContext& context_;
+  Combined combined_;
+  ParallelEfficiency analysis_;
+  Diagnosis diagnosis_;
+};
+
+}  // namespace
+
+Document ParallelEfficiencyReport(const std::vector<ResultSet>& sets, const ReportContext& context) {
+  return Builder(sets, context).Build();
+}
+
+}  // namespace backplane

@@ -1,0 +1,19 @@
+// What every kind of report is built from, beside the results themselves.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/experiment.hpp"
+#include "rules/findings.hpp"
+
+namespace backplane {
+
+struct ReportContext {
+  std::string program;                  // this program as a person types it: for commands
+  std::string made_at;                  // "2026-11-21 23:08 UTC"
+  ReportConfig report;                  // its kind is set
+  std::vector<OptionHelp> option_help;  // of the plugins that the trials ran with
+};
+
+}  // namespace backplane

@@ -1,0 +1,225 @@
+#include "kinds/sections.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/json_fields.hpp"
+#include "base/shell_argument.hpp"
+#include "text/change_arguments.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+std::string TextAt(const json& object, const std::vector<std::string>& path) {
+  const json* at = &object;
+  for (const std::string& key : path) {
+    if (!at->is_object() || !at->contains(key)) return "";
+    at = &at->at(key);
+  }
+  if (at->is_string()) return at->get<std::string>();
+  return at->is_null() ? "" : at->dump();
+}
+
+double Gigabytes(const json& run) {
+  const std::string bytes = TextAt(run, {"host", "memory_bytes"});
+  return bytes.empty() ? 0 : std::stod(bytes) / (1024.0 * 1024 * 1024);
+}
+
+std::string Devices(const json& run) {
+  std::string text;
+  for (const json& gpu : run.contains("devices") ? run.at("devices") : json::array()) {
+    text += (text.empty() ? "" : ", ") + TextAt(gpu, {"name"});
+  }
+  return text.empty() ? "none" : text;
+}
+
+FactList FactsOf(const Group& group) {
+  const json& run = group.run;
+  FactList list;
+  const auto add = [&](const char* label, const std::string& text) {
+    if (!text.empty()) list.facts.emplace_back(label, text);
+  };
+  add("machine", group.label);
+  add("host", TextAt(run, {"host", "hostname"}));
+  add("processor", fmt::format("{}, {} cores granted", TextAt(run, {"host", "cpu"}), TextAt(run, {"host", "granted_cores"})));
+  if (Gigabytes(run) > 0) add("memory", fmt::format("{:.1f} GiB", Gigabytes(run)));
+  add("GPU", Devices(run));
+  add("kernel", TextAt(run, {"host", "kernel"}));
+  add("backplane", TextAt(run, {"versions", "backplane"}));
+  add("compiler", TextAt(run, {"versions", "compiler"}));
+  add("LibTorch", TextAt(run, {"versions", "torch"}));
+  if (run.contains("versions") && run.at("versions").contains("plugins")) {
+    for (const auto& [id, version] : run.at("versions").at("plugins").items()) {
+      list.facts.emplace_back(id, version.is_string() ? version.get<std::string>() : version.dump());
+    }
+  }
+  return list;
+}
+
+// Nothing of the first batch is written again: its configuration may name a folder for the report and a progress file.
+std::string RunAgain(const std::filesystem::path& folder, const json& output, const std::string& program) {
+  const std::string again = folder.string() + "_again";
+  return fmt::format("{} run {} --out {}", program, ShellArgument((folder / "config.yaml").string()), ShellArgument(again)) +
+         SettingsForAnotherFolder(output, again);
+}
+
+std::string TrialLabel(const TrialData& trial, bool several_seeds) {
+  return several_seeds ? fmt::format("{}, seed {}", PointName(trial), trial.seed) : PointName(trial);
+}
+
+}  // namespace
+
+Section FindingsSection(const Diagnosis& diagnosis) {
+  return {"findings", "What limits these runs, and what to change", {FindingList{diagnosis}}};
+}
+
+void MarkVoidRows(const Diagnosis& diagnosis, Table* table) {
+  const auto column = [&](const char* key) {
+    const auto found =
+        std::find_if(table->columns.begin(), table->columns.end(), [&](const Column& c) { return c.key == key; });
+    return static_cast<size_t>(found - table->columns.begin());
+  };
+  const size_t remark = column("remark"), trials = column("trials");
+  for (std::vector<Cell>& row : table->rows) {
+    if (std::max(remark, trials) >= row.size()) continue;
+    const auto* ids = std::get_if<std::string>(&row[trials]);
+    const bool is_void = ids && std::any_of(diagnosis.void_trials.begin(), diagnosis.void_trials.end(),
+                                            [&](const std::string& id) { return ids->find(id) != std::string::npos; });
+    if (!is_void) continue;
+    const auto* said = std::get_if<std::string>(&row[remark]);
+    row[remark] = (said && !said->empty() ? *said + "; " : "") + "busy machine";
+  }
+}
+
+std::optional<Section> FailuresSection(const Combined& combined, const ReportContext& context) {
+  std::set<uint64_t> seeds;
+  for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
+  Table table{"failures", "Trials without a result", {}, {}, {}, {}};
+  table.columns = {{"trial", "trial", "", "point and seed"},
+                   {"state", "state", "", "how it ended"},
+                   {"outcome", "class", "", "of the failure"},
+                   {"why", "reason", "", "what was seen"},
+                   {"again", "to run it again", "", "the command", 0, 4, false}};
+  for (const CombinedTrial& trial : combined.trials) {
+    const TrialData& data = trial.data;
+    if (data.usable()) continue;
+    const std::string again =
+        data.state == "PLANNED" || data.state == "SKIPPED"
+            ? ""
+            : fmt::format("{} replay {} {}", context.program, ShellArgument(data.out.string()), data.trial_id);
+    table.rows.push_back({TrialLabel(data, seeds.size() > 1), data.state, data.outcome, data.why, again});
+  }
+  if (table.rows.empty()) return std::nullopt;
+  return Section{"failures", "Trials without a result", {table}};
+}
+
+std::optional<Section> ShrinksSection(const Combined& combined) {
+  constexpr double kMiB = 1024 * 1024;
+  std::set<uint64_t> seeds;
+  for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
+  Table table{"shrinks", "Updates that did not fit", {}, {}, {}, {}};
+  table.columns = {{"trial", "trial", "", "point and seed"},
+                   {"iteration", "update", "", "the iteration"},
+                   {"before", "items at once", "", "that did not fit"},
+                   {"after", "then", "", "items at once from there on"},
+                   {"live_mb", "live", "MiB", "of the device after the failure", -1},
+                   {"peak_mb", "peak", "MiB", "of the device in the update that failed", -1}};
+  for (const CombinedTrial& trial : combined.trials) {
+    for (const ShrinkRecord& one : trial.data.shrinks)
+      table.rows.push_back({TrialLabel(trial.data, seeds.size() > 1), Reading(one.iteration), Reading(one.before),
+                            Reading(one.after), Reading(one.live_bytes / kMiB), Reading(one.peak_bytes / kMiB)});
+  }
+  if (table.rows.empty()) return std::nullopt;
+  table.notes = {
+      "Out of memory is no failure here: the update was done again in smaller parts, and it stayed the same update."};
+  return Section{"shrinks", "Out of memory", {table}};
+}
+
+Section EnvironmentSection(const Combined& combined) {
+  Section section{"environment", "Environment", {}};
+  for (const Group& group : combined.groups) section.blocks.emplace_back(FactsOf(group));
+  return section;
+}
+
+Section ReproduceSection(const Combined& combined, const ReportContext& context) {
+  CommandList list;
+  for (size_t i = 0; i < combined.folders.size(); ++i) {
+    const auto& folder = combined.folders[i];
+    const std::string out = ShellArgument(folder.string());
+    list.commands.emplace_back("the whole batch again, in a folder of its own",
+                               RunAgain(folder, At(combined.configs[i], "output"), context.program));
+    const auto first = std::find_if(combined.trials.begin(), combined.trials.end(), [&](const CombinedTrial& trial) {
+      return trial.data.out == folder && trial.data.usable();
+    });
+    if (first != combined.trials.end()) {
+      list.commands.emplace_back("one trial again, compared with its record bit for bit (any trial's id, see the table)",
+                                 fmt::format("{} replay {} {}", context.program, out, first->data.trial_id));
+    }
+    list.commands.emplace_back("every number of every trial as a table", fmt::format("{} export csv {}", context.program, out));
+  }
+  std::string all;
+  for (const auto& folder : combined.folders) all += " " + ShellArgument(folder.string());
+  const std::string kind = context.report.kind.value_or("");
+  const bool chosen = std::any_of(combined.configs.begin(), combined.configs.end(), [&](const json& config) {
+    const json& asked = At(At(config, "report"), "kind");
+    return asked.is_string() && asked != kind;
+  });
+  list.commands.emplace_back(
+      "this report", fmt::format("{} report{}{}", context.program, all, chosen ? " --kind " + ShellArgument(kind) : ""));
+  return {"reproduce", "To get these numbers again", {list}};
+}
+
+Section ConfigurationSection(const std::vector<ResultSet>& sets) {
+  Section section{"configuration", "Configuration", {}};
+  for (const ResultSet& set : sets) {
+    section.blocks.emplace_back(CodeBlock{fmt::format("{}, with every default", set.experiment), "yaml", set.config_text});
+  }
+  return section;
+}
+
+std::vector<std::string> LimitsOf(const Combined& combined) {
+  std::map<std::pair<size_t, std::string>, std::set<uint64_t>> seeds;  // of each point on each group of machines
+  size_t missing = 0;
+  for (const CombinedTrial& trial : combined.trials) {
+    if (trial.data.usable()) {
+      seeds[{trial.group, trial.data.point_id}].insert(trial.data.seed);
+    } else {
+      ++missing;
+    }
+  }
+  size_t fewest = SIZE_MAX;
+  for (const auto& [point, of_point] : seeds) fewest = std::min(fewest, of_point.size());
+  std::vector<std::string> limits;
+  if (!seeds.empty() && fewest == 1) {
+    limits.push_back(
+        "One seed: intervals are of this policy and this run, over episodes and iterations; how much another seed would differ "
+        "is "
+        "not measured (sweep.seeds).");
+  } else if (!seeds.empty() && fewest < 10) {
+    limits.push_back(
+        fmt::format("{} seeds a point at least: intervals are wide, and small differences are not shown by them.", fewest));
+  }
+  if (missing > 0)
+    limits.push_back(
+        fmt::format("{} of {} trials gave no result; they are rows with their reasons.", missing, combined.trials.size()));
+  if (combined.replaced > 0)
+    limits.push_back(fmt::format("{} trials were in several result sets; the newest counts.", combined.replaced));
+  for (const std::string& warning : combined.warnings) limits.push_back(warning);
+  return limits;
+}
+
+void AddLimit(const std::string& sentence, Document* document) {
+  for (Section& section : document->sections) {
+    if (section.id != "limits") continue;
+    for (Block& block : section.blocks) {
+      if (auto* list = std::get_if<BulletList>(&block)) list->items.push_back(sentence);
+    }
+  }
+}
+
+}  // namespace backplane

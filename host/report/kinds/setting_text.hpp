@@ -1,0 +1,29 @@
+// Settings of a parallel-efficiency experiment as text and numbers: what its tables and figures share.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "results/parallel_efficiency.hpp"
+
+namespace backplane {
+
+// Its name, with what tells its series apart, where there are several.
+std::string SettingText(const Setting& setting, const ParallelEfficiency& analysis);
+
+// "Bands of parallel efficiency, of core efficiency where rows exceed cores: ideal >= 100 %, ..."
+std::string BandsText();
+
+// "Highest throughput"; "recommended_throughput.yaml", with the number of the series where there are several.
+std::string GoalTitle(const std::string& goal);
+std::string RecommendedName(const ParallelEfficiency& analysis, const std::string& goal, size_t series);
+
+// The trial that stands for a setting: its first usable one. Null if there is none.
+const TrialData* TrialOf(const Combined& combined, const Setting& setting);
+
+// Of a setting over its usable trials; absent if none of them has it.
+std::optional<Number> MeasureOf(const Combined& combined, const Setting& setting, const std::string& measure);
+// The largest over the same trials, of series their largest sample.
+std::optional<double> PeakOf(const Combined& combined, const Setting& setting, const std::string& measure);
+
+}  // namespace backplane

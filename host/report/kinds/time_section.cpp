@@ -1,0 +1,218 @@
+#include "kinds/time_section.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "rollout/phase_groups.hpp"
+#include "store/results_folder.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr double kShownPct = 0.05;
+
+// The groups of phases and, last, what is in none. Waiting is named after its measure.
+std::vector<std::string> Groups() {
+  std::vector<std::string> groups(kPhaseGroupNames.begin(), kPhaseGroupNames.end());
+  groups.emplace_back("waiting_for_a_core");
+  groups.emplace_back("unnamed");
+  return groups;
+}
+
+// "action selection"
+std::string Words(std::string group) {
+  std::replace(group.begin(), group.end(), '_', ' ');
+  return group;
+}
+
+class Times {
+ public:
+  Times(const Combined& combined, const std::vector<TimedRow>& rows) : combined_(combined), rows_(rows) {}
+
+  std::optional<Number> Measure(const TimedRow& row, const std::string& name) const {
+    std::vector<Number> numbers;
+    for (const size_t trial : row.trials) {
+      const TrialData& data = combined_.trials[trial].data;
+      const Number* number = data.usable() ? data.Find(name) : nullptr;
+      if (number != nullptr) numbers.push_back(*number);
+    }
+    return OverSeeds(numbers);
+  }
+  Cell CellOf(const TimedRow& row, const std::string& name) const {
+    const std::optional<Number> number = Measure(row, name);
+    return number ? Cell{*number} : Cell{};
+  }
+  bool Any(const std::string& name) const {
+    return std::any_of(rows_.begin(), rows_.end(), [&](const TimedRow& row) { return Measure(row, name).has_value(); });
+  }
+
+  bool AnyShare() const {
+    const std::vector<std::string> groups = Groups();
+    return std::any_of(groups.begin(), groups.end(), [&](const auto& group) { return Any("time/" + group + "_pct"); });
+  }
+
+  Table Shares() const {
+    Table table = Empty("time", "Share of the time of all threads, percent");
+    AddColumns("_pct", "%", "exclusive time over threads x time of the trial", true, &table);
+    AddColumns("_s", "s", "of all threads together", false, &table);
+    table.notes.push_back(
+        "environment: env_step, env_reset; action selection: infer; update: update_*, batch_build; transfer: obs_transfer, "
+        "act_transfer; evaluation: eval; other: sync, checkpoint, monitor; waiting for a core: what threads with work spent "
+        "ready to run while "
+        "other threads had the cores, part of no other group; unnamed: what the main thread spent in no phase.");
+    if (const std::string beyond = TooMuchUnnamed(); !beyond.empty()) table.notes.push_back(beyond);
+    return table;
+  }
+
+  Table CpuUse() const {
+    Table table = Empty("time_cpu", "Use of processors in each, percent");
+    AddColumns("_cpu_pct", "%", "part of the threads' time in it in which they were on a processor", true, &table);
+    table.notes.push_back(
+        "100: its threads computed all the time. Less: they waited for a device, a disk or another thread. Measured on every "
+        "span of 1 ms and more, and on one in each ms of shorter ones: beside other programs one that was kept waiting may "
+        "weigh too much.");
+    return table;
+  }
+
+  Table GpuUse() const {
+    Table table = Empty("time_gpu", "Use of the GPU in each, percent");
+    AddColumns("_gpu_pct", "%", "GPU utilisation while the main thread was in it", true, &table);
+    table.notes.push_back(
+        "Each sample counts for the groups by their time since the sample before, so what alternates faster than samples are "
+        "taken (about once a second) comes close to the mean.");
+    return table;
+  }
+
+  Table Phases() const {
+    Table table = Empty("phases", "Single phases: share of the time of all threads, percent");
+    std::vector<std::string> shown;
+    for (const std::string_view phase : kPhaseNames) {
+      const std::string name(phase), measure = "phase/" + name;
+      double largest = 0;
+      for (const TimedRow& row : rows_) {
+        if (const auto share = Measure(row, measure)) largest = std::max(largest, share->value);
+      }
+      if (largest < kShownPct) continue;
+      shown.push_back(measure);
+      table.columns.push_back({name, name, "%", "exclusive time over threads x time of the trial", 0, 3, largest >= 1});
+    }
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      for (const std::string& measure : shown) table.rows[i].push_back(CellOf(rows_[i], measure));
+    }
+    table.notes.push_back(
+        fmt::format("All phases and idle sum to 100 %; those below {} % everywhere are left out.", kShownPct));
+    return table;
+  }
+
+  Paragraph Trace() const {
+    std::vector<std::string> files;
+    for (const CombinedTrial& trial : combined_.trials) {
+      const std::filesystem::path folder = ResultsFolder{trial.data.out}.trial(trial.data.trial_id);
+      std::error_code error;
+      for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        const std::filesystem::path file = entry.path() / "trace.json";
+        if (std::filesystem::exists(file, error)) files.push_back(file.string());
+      }
+    }
+    if (files.empty())
+      return {
+          "Span by span: a monitor that traces phases writes trace.json (docs/experiment-file.md, Monitors); none ran here."};
+    std::sort(files.begin(), files.end());
+    const size_t more = files.size() > 4 ? files.size() - 4 : 0;
+    files.resize(files.size() - more);
+    return {fmt::format("Span by span, to open at ui.perfetto.dev: {}{}.", fmt::join(files, ", "),
+                        more > 0 ? fmt::format(" and {} more", more) : "")};
+  }
+
+ private:
+  Table Empty(const char* id, const char* title) const {
+    Table table{id, title, {{"setting", "setting", "", ""}}, {}, {}, {}};
+    for (const TimedRow& row : rows_) table.rows.push_back({row.name});
+    return table;
+  }
+
+  // Those that were measured somewhere.
+  void AddColumns(const char* what, const char* unit, const char* doc, bool in_text, Table* table) const {
+    for (const std::string& group : Groups()) {
+      const std::string measure = "time/" + group + what;
+      if (!Any(measure)) continue;
+      const std::string title = Words(group) + (in_text ? "" : std::string(", ") + unit);
+      table->columns.push_back({group + what, title, unit, doc, 0, 3, in_text});
+      for (size_t i = 0; i < rows_.size(); ++i) table->rows[i].push_back(CellOf(rows_[i], measure));
+    }
+  }
+
+  // Of the main thread's own time: only that thread can be in no phase, and the share of all threads' time would hide it the
+  // better the more threads there are.
+  std::string TooMuchUnnamed() const {
+    std::vector<std::string> names;
+    for (const TimedRow& row : rows_) {
+      const std::optional<Number> unnamed = Measure(row, "time/unnamed_control_pct");
+      if (unnamed && unnamed->value > kUnnamedPct) names.push_back(fmt::format("{} ({:.1f} %)", row.name, unnamed->value));
+    }
+    if (names.empty()) return "";
+    return fmt::format("More than {:.0f} % of the main thread's time is in no phase, so the shares of these say less: {}.",
+                       kUnnamedPct, fmt::join(names, ", "));
+  }
+
+  const Combined& combined_;
+  const std::vector<TimedRow>& rows_;
+};
+
+}  // namespace
+
+Section TimeSection(const Combined& combined, const std::vector<TimedRow>& rows) {
+  const Times times(combined, rows);
+  Section section{"phases", "Where the time goes", {}};
+  if (times.AnyShare()) {
+    section.blocks.emplace_back(FigureUse{kTimeFigure});
+    section.blocks.emplace_back(times.Shares());
+  } else {
+    section.blocks.emplace_back(Paragraph{"Shares of the groups of phases: no trial tells them."});
+  }
+  if (times.Any("time/update_cpu_pct") || times.Any("time/environment_cpu_pct")) section.blocks.emplace_back(times.CpuUse());
+  const auto groups = Groups();
+  if (std::any_of(groups.begin(), groups.end(), [&](const auto& group) { return times.Any("time/" + group + "_gpu_pct"); })) {
+    section.blocks.emplace_back(times.GpuUse());
+  } else {
+    section.blocks.emplace_back(Paragraph{"Use of the GPU in each: no GPU data."});
+  }
+  section.blocks.emplace_back(times.Phases());
+  section.blocks.emplace_back(times.Trace());
+  return section;
+}
+
+std::optional<Figure> TimeFigure(const Combined& combined, const std::vector<TimedRow>& rows) {
+  const Times times(combined, rows);
+  if (!times.AnyShare()) return std::nullopt;
+  Figure figure;
+  figure.name = kTimeFigure;
+  figure.title = fmt::format("Where the time goes: {}", fmt::join(combined.experiments, ", "));
+  figure.alt = "Share of the time of all threads that each group of phases took, one bar of 100 % for each setting.";
+  figure.width = std::max(1200, 300 + 60 * static_cast<int>(rows.size()));
+  figure.height = 800;
+  Panel panel;
+  panel.y = {"% of the time of all threads", Scale::kLinear, 0.0, 100.0, {}};
+  for (const TimedRow& row : rows) panel.x.categories.push_back(row.name);
+  std::vector<double> reached(rows.size(), 0);
+  for (const std::string& group : Groups()) {
+    Series part{Words(group), Series::Style::kParts, panel.series.size(), {}};
+    double largest = 0;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const std::optional<Number> share = times.Measure(rows[i], "time/" + group + "_pct");
+      if (!share || !(share->value > 0)) continue;
+      largest = std::max(largest, share->value);
+      const double low = reached[i];
+      reached[i] += share->value;
+      part.marks.push_back({static_cast<double>(i), std::min(reached[i], 100.0), low, {}, ""});
+    }
+    if (largest >= kShownPct) panel.series.push_back(std::move(part));  // else nobody would see it, and it would take a colour
+  }
+  figure.panels = {panel};
+  return figure;
+}
+
+}  // namespace backplane

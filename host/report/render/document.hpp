@@ -1,0 +1,81 @@
+// A report as data. It is what `<name>_results.json` holds; text, Markdown, HTML and CSV are renderings of it and know nothing
+// else. The two kinds of report differ in what they put in here only.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "figures/figure.hpp"
+#include "rules/findings.hpp"
+#include "text/table.hpp"
+
+namespace backplane {
+
+struct Paragraph {
+  std::string text;
+};
+struct BulletList {
+  std::vector<std::string> items;
+};
+struct FactList {
+  std::vector<std::pair<std::string, std::string>> facts;  // label, value
+};
+struct CommandList {
+  std::vector<std::pair<std::string, std::string>> commands;  // what it does, the command
+};
+struct CodeBlock {
+  std::string title, language, text;  // folded away in HTML
+};
+struct FigureUse {
+  std::string name;  // of a figure of the document
+};
+struct FindingList {
+  Diagnosis diagnosis;
+};
+using Block = std::variant<Paragraph, BulletList, FactList, CommandList, CodeBlock, FigureUse, FindingList, Table>;
+
+struct Section {
+  std::string id, title;
+  std::vector<Block> blocks;
+};
+
+// A file that the report brings with it: a recommended experiment.
+struct Attachment {
+  std::string name;  // "recommended_balanced.yaml"
+  std::string text;
+};
+
+struct Document {
+  std::string kind, name, title;
+  std::string made_at;  // the only thing in which two reports of the same results differ
+  std::vector<std::string>
+      verdict;  // sentences, first the headline, which answers the question: also what `run` prints at its end
+  std::vector<Section> sections;
+  std::vector<Figure> figures;
+  std::string main_table;  // id of the table that <name>_results.csv holds
+  std::vector<Attachment> attachments;
+};
+
+inline constexpr int kDocumentSchema = 1;
+nlohmann::json ToJson(const Document& document);
+
+// Why there is no PNG of a figure, a sentence by the figure's name.
+using MissingPictures = std::map<std::string, std::string>;
+
+// No table of these shows a mean without its n: it stands below the table where all of a column have the same, else in brackets
+// behind each number.
+std::string RenderText(
+    const Document& document,
+    const MissingPictures& missing = {});  // at most 100 columns wide, but for code and words within commands
+std::string RenderMarkdown(const Document& document,
+                           const MissingPictures& missing = {});  // GitHub's flavour; figures as links to the PNGs beside it
+std::string RenderHtml(const Document& document);                 // one file, figures inline
+// Number columns: KEY, then KEY_low, KEY_high, KEY_sd, KEY_p95, KEY_max, KEY_n where one of them is known. Lines end with a
+// line feed; not finite is NaN, not measured an empty field.
+std::string RenderCsv(const Table& table);
+
+}  // namespace backplane

@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "base/text_columns.hpp"
+#include "render/html_text.hpp"
+#include "text/table_text.hpp"
+
+namespace backplane {
+namespace {
+
+// What is known of a number and not printed, shown when a person points at it.
+std::string Hint(const Number& number) {
+  const auto part = [](const char* label, const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? fmt::format(", {} {}", label, FormatNumber(Number{.value = *value}, 4)) : "";
+  };
+  std::string hint = number.of.empty() && number.n == 1 ? "" : fmt::format(", n {} {}", number.n, number.of);
+  if (number.low && number.high && std::isfinite(*number.low) && std::isfinite(*number.high)) {
+    hint += fmt::format(", 95 % interval {} to {}", FormatNumber(Number{.value = *number.low}, 4),
+                        FormatNumber(Number{.value = *number.high}, 4));
+  }
+  hint += part("sd", number.sd) + part("p95", number.p95) + part("max", number.max);
+  return hint.empty() ? "" : " title=\"" + HtmlText(hint.substr(2)) + "\"";
+}
+
+std::string NumberCell(const Number& number, const CellText& cell) {
+  const std::string interval =
+      cell.number.interval.empty() ? "" : " <span class=\"spread\">" + cell.number.interval + "</span>";
+  return fmt::format("<td class=\"num\" data-v=\"{}\"{}>{}{}{}</td>",
+                     std::isfinite(number.value) ? fmt::format("{}", number.value) : "NaN", Hint(number), cell.number.value,
+                     interval, cell.sample.empty() ? "" : "<span class=\"sample\">" + HtmlText(cell.sample) + "</span>");
+}
+
+// A name of a setting breaks between its words first, and after an underscore where a word alone is too long: a column of
+// them stays narrow.
+std::string NameHtml(const std::string& name) {
+  std::string html;
+  std::istringstream words(name);
+  for (std::string word; words >> word;) {
+    html += html.empty() ? "<span>" : " <span>";
+    for (const char c : HtmlText(word)) {
+      html += c;
+      html += c == '_' ? "<wbr>" : "";
+    }
+    html += "</span>";
+  }
+  return html;
+}
+
+// A column of words that are too many for a cell, such as why a setting failed: they stand in a line of their own below the
+// row.
+bool HoldsSentences(const TableText& table, size_t column) {
+  constexpr size_t kLongestInCell = 40;
+  return column > 0 && std::any_of(table.rows.begin(), table.rows.end(), [&](const std::vector<CellText>& row) {
+           return Columns(row[column].text) > kLongestInCell;
+         });
+}
+
+struct Layout {
+  const TableText& text;
+  std::vector<size_t> columns, sentences;  // of text.columns
+};
+
+std::string RowHtml(const std::vector<Cell>& cells, const Layout& layout, size_t row) {
+  const TableText& table = layout.text;
+  std::string html = table.emphasised[row] ? "<tr class=\"emphasised\">" : "<tr>";
+  for (const size_t i : layout.columns) {
+    const size_t index = table.columns[i].index;
+    const Number* number = index < cells.size() ? std::get_if<Number>(&cells[index]) : nullptr;
+    const std::string text = table.rows[row][i].Whole();
+    html += i == 0              ? "<th scope=\"row\">" + NameHtml(text) + "</th>"
+            : number != nullptr ? NumberCell(*number, table.rows[row][i])
+                                : (table.columns[i].is_numeric ? "<td class=\"num\">" : "<td>") + HtmlText(text) + "</td>";
+  }
+  html += "</tr>\n";
+  for (const size_t i : layout.sentences) {
+    if (!table.rows[row][i].text.empty()) {
+      html += fmt::format("<tr class=\"more\"><td colspan=\"{}\"><span><b>{}:</b> {}</span></td></tr>\n", layout.columns.size(),
+                          HtmlText(table.columns[i].heading), HtmlText(table.rows[row][i].text));
+    }
+  }
+  return html;
+}
+
+std::string Head(const Layout& layout) {
+  std::string html;
+  for (const size_t i : layout.columns) {
+    const TableColumnText& column = layout.text.columns[i];
+    // The first click brings the better ones to the top.
+    const char* first = column.column->direction > 0 ? "descending" : "ascending";
+    html += fmt::format(
+        "<th scope=\"col\" aria-sort=\"none\" data-first=\"{}\"{}{}>{}</th>", first, column.is_numeric ? " class=\"num\"" : "",
+        column.column->doc.empty() ? "" : " title=\"" + HtmlText(column.column->doc) + "\"", HtmlText(column.heading));
+  }
+  return "<thead><tr>" + html + "</tr></thead>\n";
+}
+
+std::string Meanings(const TableText& table) {
+  std::string html;
+  for (const TableColumnText& column : table.columns) {
+    if (!column.column->doc.empty()) {
+      html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", HtmlText(column.heading), HtmlText(column.column->doc));
+    }
+  }
+  return html.empty() ? ""
+                      : "<details class=\"fold\"><summary>What the columns mean</summary>\n<dl class=\"facts\">\n" + html +
+                            "</dl></details>\n";
+}
+
+}  // namespace
+
+std::string HtmlTable(const Table& table) {
+  const TableText text = TextOf(table, /*narrow=*/false);
+  Layout layout{text, {}, {}};
+  for (size_t i = 0; i < text.columns.size(); ++i) {
+    (HoldsSentences(text, i) ? layout.sentences : layout.columns).push_back(i);
+  }
+  std::string rows;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    rows += RowHtml(table.rows[row], layout, row);
+  }
+  const std::string label = HtmlText(table.title.empty() ? table.id : table.title);
+  std::string html = table.title.empty() ? "" : "<p class=\"table-title\">" + label + "</p>\n";
+  html +=
+      fmt::format("<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\"><table class=\"sortable\">\n", label);
+  html += Head(layout) + "<tbody>\n" + rows + "</tbody></table></div>\n";
+  for (const std::string& note : text.notes) {
+    html += "<p class=\"note\">" + HtmlText(note) + "</p>\n";
+  }
+  return html + Meanings(text);
+}
+
+}  // namespace backplane

@@ -1,0 +1,41 @@
+#include "render/html_text.hpp"
+
+#include <fmt/format.h>
+
+namespace backplane {
+
+std::string HtmlText(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '"': escaped += "&quot;"; break;
+      case '\'': escaped += "&#39;"; break;
+      default:
+        // HTML knows no other control characters.
+        escaped += (c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == '\x7f' ? ' ' : c;
+    }
+  }
+  return escaped;
+}
+
+std::string HtmlId(const std::string& text) {
+  std::string id = "s-";
+  for (const char c : text) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    id += is_plain ? c : '-';
+  }
+  return id;
+}
+
+std::string HtmlSnippet(const std::string& text) {
+  return "<div class=\"snippet\"><pre tabindex=\"0\"><code>" + HtmlText(text) + "</code></pre></div>\n";
+}
+
+std::string HtmlCode(const std::string& title, const std::string& text) {
+  return fmt::format("<details class=\"fold\"><summary>{}</summary>\n{}</details>\n", HtmlText(title), HtmlSnippet(text));
+}
+
+}  // namespace backplane

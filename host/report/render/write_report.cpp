@@ -1,0 +1,113 @@
+#include "render/write_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/file_name.hpp"
+#include "base/files.hpp"
+#include "base/json_text.hpp"
+#include "figures/figure_text.hpp"
+#include "figures/gnuplot_figure.hpp"
+#include "render/report_manifest.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Part of a file's name, which may come from the experiment file.
+void CheckName(const std::string& what, const std::string& name) {
+  if (!IsFileName(name)) {
+    throw std::runtime_error(
+        fmt::format("report: the name of {} should be a file's name without folders, found '{}'", what, OneLine(name)));
+  }
+}
+
+void CheckNames(const Document& document) {
+  CheckName("the report", document.name);
+  for (const Figure& figure : document.figures) {
+    CheckName("a figure", figure.name);
+  }
+  for (const Attachment& attachment : document.attachments) {
+    CheckName("a file of the report", attachment.name);
+  }
+}
+
+class Writer {
+ public:
+  explicit Writer(fs::path folder) : folder_(std::move(folder)) {}
+
+  void Write(const std::string& name, const std::string& text) {
+    WriteFileAtomic(folder_ / name, text);
+    files.emplace_back(name);
+  }
+  // Of files that somebody else writes.
+  void AddIfThere(const fs::path& file) {
+    if (fs::exists(folder_ / file)) {
+      files.push_back(file);
+    }
+  }
+
+  std::vector<fs::path> files;  // relative to the folder
+
+ private:
+  fs::path folder_;
+};
+
+}  // namespace
+
+const Table& MainTable(const Document& document) {
+  for (const Section& section : document.sections) {
+    for (const Block& block : section.blocks) {
+      const Table* table = std::get_if<Table>(&block);
+      if (table != nullptr && table->id == document.main_table) {
+        return *table;
+      }
+    }
+  }
+  throw std::runtime_error(fmt::format("report: no section holds the main table '{}'", document.main_table));
+}
+
+WrittenReport WriteReport(const Document& document, const fs::path& folder) {
+  CheckNames(document);
+  const Table& table = MainTable(document);
+  fs::create_directories(folder);
+
+  WrittenReport report;
+  Writer writer(folder);
+  // Drawn first: text must name no picture that is not there.
+  MissingPictures missing;
+  for (const Figure& figure : document.figures) {
+    const std::string note = DrawWithGnuplot(figure, folder);
+    if (!note.empty()) {
+      report.notes.push_back(note);
+      missing[figure.name] = note;
+    }
+  }
+  writer.Write(document.name + "_report.html", RenderHtml(document));
+  writer.Write(document.name + "_report.txt", RenderText(document, missing));
+  writer.Write(document.name + "_report.md", RenderMarkdown(document, missing));
+  std::vector<fs::path> sources;
+  for (const Figure& figure : document.figures) {
+    writer.AddIfThere(figure.name + ".png");
+    sources.insert(sources.end(), {fs::path("figures") / (figure.name + ".gp"), fs::path("figures") / (figure.name + ".csv")});
+  }
+  for (const Attachment& attachment : document.attachments) {
+    writer.Write(attachment.name, attachment.text);
+  }
+  writer.Write(document.name + "_results.csv", RenderCsv(table));
+  writer.Write(document.name + "_results.json", JsonText(ToJson(document), 1) + "\n");
+  std::for_each(sources.begin(), sources.end(), [&](const fs::path& source) { writer.AddIfThere(source); });
+
+  const ReportManifest manifest(folder, document.name);
+  manifest.RemoveOthers(writer.files);
+  manifest.Write(writer.files);
+  for (const fs::path& file : writer.files) {
+    report.files.push_back(folder / file);
+  }
+  return report;
+}
+
+}  // namespace backplane

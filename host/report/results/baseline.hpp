@@ -1,0 +1,16 @@
+// The setting that speedups of a series are relative to.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "results/parallel_efficiency.hpp"
+
+namespace backplane {
+
+// Sets `baseline` and `baseline_note` of each series. Settings without a speed are never a baseline. `wanted` as in
+// AnalyseParallelEfficiency.
+void ChooseBaselines(const Combined& combined, const nlohmann::json& wanted, ParallelEfficiency* analysis);
+
+}  // namespace backplane

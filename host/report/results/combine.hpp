@@ -1,0 +1,38 @@
+// Several result sets as one: the same trials in any order of the folders.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/result_set.hpp"
+
+namespace backplane {
+
+// Sets whose times may be compared: same host, same device, same build and library versions.
+struct Group {
+  std::string label;   // short, and only as much as tells the groups apart; empty if there is one
+  nlohmann::json run;  // of its first set
+};
+
+struct CombinedTrial {
+  TrialData data;
+  size_t group = 0;
+};
+
+struct Combined {
+  std::vector<std::string> experiments;        // names, sorted, each once
+  std::vector<std::filesystem::path> folders;  // in the canonical order
+  std::vector<Group> groups;
+  std::vector<CombinedTrial> trials;    // folder by folder, each in the order of its plan
+  size_t replaced = 0;                  // the same trial in several sets: the newest counts
+  std::vector<std::string> warnings;    // sentences
+  std::vector<nlohmann::json> configs;  // of each folder: ResultSet::config
+};
+
+// By the name of the experiment, then by what is in the folders: neither their order nor the spelling of their paths counts.
+void SortCanonically(std::vector<ResultSet>* sets);
+
+// At least one set. The result does not depend on their order.
+Combined Combine(std::vector<ResultSet> sets);
+
+}  // namespace backplane

@@ -1,0 +1,96 @@
+#include "results/groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/json_fields.hpp"
+#include "base/json_text.hpp"
+#include "results/tell_apart.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
+constexpr size_t kHashDigits = 8;  // as many as people compare
+
+std::string Plain(const json& value) {
+  return value.is_null() ? "unknown" : value.is_string() ? value.get<std::string>() : JsonText(value);
+}
+
+// The kernel of a machine takes a little more or less of its memory with each version: that is no other machine.
+std::string Memory(const json& bytes) {
+  const std::optional<double> known = NumberOf(bytes);
+  return known ? fmt::format("{:.0f} GiB", *known / kBytesPerGib) : "unknown";
+}
+
+Traits MachineTraits(const json& run) {
+  const json &host = At(run, "host"), &versions = At(run, "versions");
+  return {{"host", Plain(At(host, "hostname"))},         {"CPU", Plain(At(host, "cpu"))},
+          {"cores", Plain(At(host, "granted_cores"))},   {"memory", Memory(At(host, "memory_bytes"))},
+          {"devices", Plain(At(run, "devices"))},        {"backplane", Plain(At(versions, "backplane"))},
+          {"compiler", Plain(At(versions, "compiler"))}, {"torch", Plain(At(versions, "torch"))}};
+}
+
+// "env.plugin NAME": two builds of it are two groups, while two plugins in one sweep are not.
+std::string FileName(const TrialData& trial, const std::string& place) { return place + " " + Plain(trial.At(place)); }
+
+std::map<std::string, std::set<std::string>> HashesByFile(const std::vector<ResultSet>& sets) {
+  std::map<std::string, std::set<std::string>> hashes;
+  for (const ResultSet& set : sets) {
+    for (const TrialData& trial : set.trials) {
+      for (const auto& [place, hash] : trial.files) hashes[FileName(trial, place)].insert(hash);
+    }
+  }
+  return hashes;
+}
+
+std::string Warning(const std::vector<Traits>& groups) {
+  std::string differing;
+  for (const std::string& name : DifferingTraits(groups)) {
+    std::set<std::string> values;
+    for (const Traits& group : groups) {
+      if (const std::string* value = FindTrait(group, name)) values.insert(*value);
+    }
+    differing += fmt::format("{}{} ({})", differing.empty() ? "" : ", ", name, fmt::join(values, " | "));
+  }
+  return fmt::format(
+      "These results come from {} machines or builds, whose times can not be compared: they differ in {}. Each has "
+      "a baseline of its own.",
+      groups.size(), differing);
+}
+
+}  // namespace
+
+Grouping GroupSets(const std::vector<ResultSet>& sets) {
+  const auto hashes = HashesByFile(sets);
+  Grouping grouping;
+  std::vector<Traits> known;
+  for (const ResultSet& set : sets) {
+    grouping.of.emplace_back();
+    for (const TrialData& trial : set.trials) {
+      Traits traits = MachineTraits(set.run);
+      for (const auto& [place, hash] : trial.files) {
+        const std::string file = FileName(trial, place);
+        if (hashes.at(file).size() > 1) traits.emplace_back(file, hash.substr(0, kHashDigits));
+      }
+      const auto found = std::find(known.begin(), known.end(), traits);
+      grouping.of.back().push_back(static_cast<size_t>(found - known.begin()));
+      if (found != known.end()) continue;
+      known.push_back(std::move(traits));
+      grouping.groups.push_back({"", set.run});
+    }
+  }
+  const std::vector<std::string> labels = LabelsOf(known);
+  for (size_t i = 0; i < labels.size(); ++i) grouping.groups[i].label = labels[i];
+  if (known.size() > 1) grouping.warning = Warning(known);
+  return grouping;
+}
+
+}  // namespace backplane

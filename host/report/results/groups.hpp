@@ -1,0 +1,19 @@
+// Which results may be compared by their times: those of the same machine, devices, library versions and builds of the plugins.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/combine.hpp"
+
+namespace backplane {
+
+struct Grouping {
+  std::vector<Group> groups;            // in the order in which the sets name them
+  std::vector<std::vector<size_t>> of;  // [set][trial] -> index into groups
+  std::string warning;                  // what differs; empty if there is one group
+};
+
+Grouping GroupSets(const std::vector<ResultSet>& sets);
+
+}  // namespace backplane

@@ -1,0 +1,77 @@
+// How much of each further row of environments arrives as speed: the definitions are those of docs/reports.md.
+//
+//   parallelism = runners x environments per runner;  speedup = SPS / SPS of the baseline
+//   efficiency % = 100 x speedup / parallelism;  core efficiency % = 100 x speedup / min(runners, granted cores)
+// The band is that of core efficiency where there are more rows than cores: more than all cores no setting can fill.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/experiment.hpp"
+#include "results/combine.hpp"
+#include "statistics/log_speed.hpp"
+
+namespace backplane {
+
+inline constexpr double kIdealPct = 100, kExcellentPct = 80, kGoodPct = 60;
+
+enum class EfficiencyBand { kIdeal = 1, kExcellent, kGood, kBottleneck };
+// On the number as it is, not as it is printed: ideal >= 100, excellent >= 80, good >= 60.
+EfficiencyBand BandOf(double efficiency_pct);
+const char* BandName(EfficiencyBand band);
+// "excellent" where the whole interval lies in that band; else the wider word: "good or better", "good or worse", "not measured
+// well enough". An efficiency without an interval is not measured well enough.
+std::string BandWord(const Number& efficiency_pct);
+
+// A setting that measured less than both is marked as short.
+inline constexpr double kLongEnoughSeconds = 5, kEnoughIterations = 3;
+
+// One point: the trials that differ in nothing but their seed.
+struct Setting {
+  size_t series = 0;
+  std::string name;  // "2 x 4": runners x environments per runner
+  uint64_t num_env_runners = 1, num_envs_per_env_runner = 1;
+  uint64_t cores = 0;               // granted; 0: it never started
+  std::vector<size_t> trials;       // indices into Combined::trials
+  size_t usable = 0;                // how many of them have a speed
+  std::string failure;              // why there is none or not all: "2 of 3 seeds FAILED (oom): ..."; empty: all well
+  std::vector<double> speeds;       // SPS of each usable seed
+  statistics::PooledSpread spread;  // of all settings on the same machine
+  std::optional<Number> sps, wall_s, episode_return;  // over its seeds; with one seed over iterations, or episodes
+  bool is_short = false;                              // it measured less than 5 s and fewer than 3 iterations after the first
+  std::optional<double> speedup, efficiency_pct, core_efficiency_pct;
+  std::string band;  // BandWord, or "too few seeds"; empty: no speed
+
+  uint64_t parallelism() const { return num_env_runners * num_envs_per_env_runner; }
+  bool judged_by_cores() const { return cores > 0 && parallelism() > cores; }
+};
+
+// Settings that differ in runners and rows only, on machines that may be compared: they share a baseline.
+struct ScoredSeries {
+  std::string label;  // what tells it from the others; empty if there is one
+  size_t group = 0;
+  std::optional<size_t> baseline;  // index into settings
+  std::string baseline_note;       // said in every output if the baseline is not the row of parallelism 1
+};
+
+struct Recommendation {
+  std::string goal;               // "throughput", "efficiency", "balanced"
+  std::optional<size_t> setting;  // absent: nothing qualifies
+  std::optional<size_t> nearest;  // then: the one that comes closest, and
+  std::string why;                // a sentence: why this one, or which limit the nearest one broke
+};
+
+struct ParallelEfficiency {
+  std::vector<Setting> settings;  // by series, then parallelism, then runners
+  std::vector<ScoredSeries> series;
+  std::vector<std::vector<Recommendation>> recommendations;  // [series][3]
+};
+
+// `baseline` as in report.baseline: values by path, a point's name, or null for the row of parallelism 1.
+ParallelEfficiency AnalyseParallelEfficiency(const Combined& combined, const nlohmann::json& baseline,
+                                             const BalancedLimits& balanced = {});
+
+}  // namespace backplane

@@ -1,0 +1,186 @@
+#include "results/recommendation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "machine/resource_measures.hpp"
+
+namespace backplane {
+namespace {
+
+struct Limited {
+  const char* name;
+  std::array<const char*, 2> measures;  // each that was measured counts
+  bool is_peak;
+  bool is_of_gpu;
+  std::optional<double> most_pct;
+};
+std::vector<Limited> LimitedBy(const BalancedLimits& limits) {
+  std::vector<Limited> limited = {
+      {"CPU", {resource_measure::kCpuQuotaPct, nullptr}, false, false, limits.cpu},
+      {"RAM", {resource_measure::kMemoryLimitPct, resource_measure::kRamSystemPct}, true, false, limits.memory},
+      {"GPU", {resource_measure::kGpuUtilPct, nullptr}, false, true, limits.gpu},
+      {"VRAM", {resource_measure::kGpuMemoryPct, nullptr}, true, true, limits.device_memory}};
+  std::erase_if(limited, [](const Limited& one) { return !one.most_pct; });
+  return limited;
+}
+
+// How far a setting is from being balanced.
+struct Distance {
+  double beyond_pct = -INFINITY;  // of the limit that is broken most; not positive: none is
+  std::string worst;              // that limit
+  std::string not_measured;       // "GPU, VRAM"
+};
+
+class Recommender {
+ public:
+  Recommender(const ParallelEfficiency& analysis, size_t series, const Combined& combined, const BalancedLimits& balanced)
+      : settings_(analysis.settings),
+        series_(analysis.series[series]),
+        combined_(combined),
+        least_efficiency_pct_(balanced.efficiency),
+        limited_(LimitedBy(balanced)) {
+    for (size_t i = 0; i < settings_.size(); ++i) {
+      if (settings_[i].series == series && settings_[i].efficiency_pct) scored_.push_back(i);
+    }
+  }
+
+  Recommendation Throughput() const {
+    Recommendation found{"throughput", std::nullopt, std::nullopt, kNothing};
+    for (const size_t i : scored_) {
+      if (!found.setting || Sps(i) > Sps(*found.setting)) found.setting = i;
+    }
+    if (found.setting) found.why = fmt::format("the highest SPS of {}", Count());
+    return found;
+  }
+
+  Recommendation Efficiency() const {
+    Recommendation found{"efficiency", std::nullopt, std::nullopt, kNothing};
+    for (const size_t i : scored_) {
+      // The baseline is 100 % efficient by definition.
+      if (i == series_.baseline && scored_.size() > 1) continue;
+      if (!found.setting || EfficiencyOf(i) > EfficiencyOf(*found.setting)) found.setting = i;
+    }
+    if (!found.setting) return found;
+    found.why = scored_.size() > 1 ? fmt::format("{:.1f} % is the highest efficiency of {}, the baseline left out",
+                                                 EfficiencyOf(*found.setting), Count())
+                                   : "the baseline is the only row";
+    return found;
+  }
+
+  Recommendation Balanced() const {
+    Recommendation found{"balanced", std::nullopt, std::nullopt, kNothing};
+    Distance best;
+    for (const size_t i : scored_) {
+      Distance distance = DistanceOf(i);
+      const bool qualifies = distance.beyond_pct <= 0;
+      if (qualifies && (!found.setting || Sps(i) > Sps(*found.setting))) {
+        found.setting = i;
+        best = distance;
+      } else if (!found.setting && (!found.nearest || IsNearer(i, distance, *found.nearest, best))) {
+        found.nearest = i;
+        best = std::move(distance);
+      }
+    }
+    if (found.setting) {
+      found.nearest.reset();
+      found.why = "the highest SPS with " + LimitsText();
+    } else if (found.nearest) {
+      found.why = fmt::format("none qualifies; {} comes closest, but {}", settings_[*found.nearest].name, best.worst);
+    }
+    if (!best.not_measured.empty()) found.why += "; not measured: " + best.not_measured;
+    return found;
+  }
+
+ private:
+  static constexpr const char* kNothing = "no trial of these has a speed";
+
+  double Sps(size_t i) const { return settings_[i].sps->value; }
+  double EfficiencyOf(size_t i) const { return *settings_[i].efficiency_pct; }
+  std::string Count() const { return scored_.size() == 1 ? "the only setting" : fmt::format("{} settings", scored_.size()); }
+
+  bool IsNearer(size_t a, const Distance& distance, size_t b, const Distance& best) const {
+    return distance.beyond_pct < best.beyond_pct || (distance.beyond_pct == best.beyond_pct && Sps(a) > Sps(b));
+  }
+
+  // Mean over the seeds, or the largest of their peaks; absent if no seed has it.
+  std::optional<double> UseOf(const Setting& setting, const char* measure, bool is_peak) const {
+    std::vector<double> values;
+    for (const size_t i : setting.trials) {
+      const TrialData& trial = combined_.trials[i].data;
+      const Number* number = trial.usable() && measure != nullptr ? trial.Find(measure) : nullptr;
+      if (number != nullptr) values.push_back(is_peak ? number->max.value_or(number->value) : number->value);
+    }
+    std::erase_if(values, [](double value) { return !std::isfinite(value); });
+    if (values.empty()) return std::nullopt;
+    return is_peak ? *std::max_element(values.begin(), values.end()) : Mean(values, "seeds").value;
+  }
+
+  bool HasGpu(const Setting& setting) const {
+    return std::any_of(setting.trials.begin(), setting.trials.end(),
+                       [&](size_t i) { return combined_.trials[i].data.gpus > 0; });
+  }
+
+  Distance DistanceOf(size_t i) const {
+    const Setting& setting = settings_[i];
+    Distance distance;
+    if (least_efficiency_pct_) {
+      const double least = *least_efficiency_pct_;
+      const bool by_cores = setting.judged_by_cores() && setting.core_efficiency_pct;
+      const double own = by_cores ? *setting.core_efficiency_pct : EfficiencyOf(i);
+      distance = {least - own,
+                  fmt::format("its {}efficiency of {} is below {:g} %", by_cores ? "core " : "", Exact(own, least), least), ""};
+    }
+    for (const Limited& limited : limited_) {
+      bool measured = false;
+      for (const char* measure : limited.measures) {
+        const std::optional<double> used = UseOf(setting, measure, limited.is_peak);
+        measured = measured || used;
+        if (!used || *used - *limited.most_pct <= distance.beyond_pct) continue;
+        distance.beyond_pct = *used - *limited.most_pct;
+        distance.worst = fmt::format("its {} of {} in use, {}, is above {:g} %", limited.is_peak ? "peak" : "mean",
+                                     limited.name, Exact(*used, *limited.most_pct), *limited.most_pct);
+      }
+      // A trial without a GPU needs no limit there.
+      if (!measured && (!limited.is_of_gpu || HasGpu(setting))) {
+        distance.not_measured += (distance.not_measured.empty() ? "" : ", ") + std::string(limited.name);
+      }
+    }
+    return distance;
+  }
+
+  // "at most 80 % of RAM in use"
+  std::string LimitsText() const {
+    std::string text = least_efficiency_pct_ ? fmt::format("an efficiency of at least {:g} %", *least_efficiency_pct_) : "";
+    for (const Limited& limited : limited_)
+      text += fmt::format("{}at most {:g} % of {} in use", text.empty() ? "" : ", ", *limited.most_pct, limited.name);
+    return text;
+  }
+
+  // 79.96 would print as the limit that it misses.
+  static std::string Exact(double percent, double limit) {
+    const std::string text = fmt::format("{:.1f} %", percent);
+    return text == fmt::format("{:.1f} %", limit) ? fmt::format("{} %", percent) : text;
+  }
+
+  const std::vector<Setting>& settings_;
+  const ScoredSeries& series_;
+  const Combined& combined_;
+  const std::optional<double> least_efficiency_pct_;
+  const std::vector<Limited> limited_;
+  std::vector<size_t> scored_;  // of this series, sorted as they are: of equal ones the first has the lower parallelism
+};
+
+}  // namespace
+
+std::vector<Recommendation> Recommend(const ParallelEfficiency& analysis, size_t series, const Combined& combined,
+                                      const BalancedLimits& balanced) {
+  const Recommender recommender(analysis, series, combined, balanced);
+  return {recommender.Throughput(), recommender.Efficiency(), recommender.Balanced()};
+}
+
+}  // namespace backplane

@@ -1,0 +1,14 @@
+// Which setting to use: the fastest, the most efficient, and the fastest that leaves the machine some room.
+#pragma once
+
+#include <vector>
+
+#include "results/parallel_efficiency.hpp"
+
+namespace backplane {
+
+// Throughput, efficiency, balanced: for the series with that index, whose settings are scored.
+std::vector<Recommendation> Recommend(const ParallelEfficiency& analysis, size_t series, const Combined& combined,
+                                      const BalancedLimits& balanced);
+
+}  // namespace backplane

@@ -1,0 +1,22 @@
+// The samples of one trial's use of the machine: resources.csv, whatever columns it has.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "text/number.hpp"
+
+namespace backplane {
+
+// Number::of of a column: whether the first iteration could be left out.
+inline constexpr char kSamples[] = "samples";
+inline constexpr char kSamplesWithWarmUp[] = "samples, warm-up included";
+
+// Mean, sd, p95 and max of each column over the samples after the first iteration, over all where there are no later ones or
+// the file does not say. Means and sd weigh a sample by the seconds since the one before; run_queue_wait_pct, a share of CPU
+// time, by the CPU time in them. They have no interval. A column without a finite number is left out; so are the columns that
+// say when a sample was taken. An absent file has no columns.
+std::map<std::string, Number> ReadResourceSeries(const std::filesystem::path& file);
+
+}  // namespace backplane

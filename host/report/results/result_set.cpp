@@ -1,0 +1,137 @@
+#include "results/result_set.hpp"
+
+#include <stdexcept>
+
+#include "base/files.hpp"
+#include "base/json_fields.hpp"
+#include "base/json_path.hpp"
+#include "results/point_config.hpp"
+#include "results/trial_measures.hpp"
+#include "store/batch_record.hpp"
+#include "store/csv.hpp"
+#include "store/plan_file.hpp"
+#include "store/results_folder.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kRunSchema = 1;
+
+json ReadRun(const std::filesystem::path& file) {
+  json run = json::parse(ReadFile(file).value_or(""), nullptr, /*allow_exceptions=*/false);
+  if (!run.is_object()) throw std::runtime_error(file.string() + ": should be a JSON object, and is not");
+  for (const char* key : {"schema", "schema_version"}) {
+    if (run.contains(key) && run[key] != kRunSchema) {
+      throw std::runtime_error(file.string() + ": is of " + key + " " + run[key].dump() + ", this program reads " +
+                               std::to_string(kRunSchema));
+    }
+  }
+  return run;
+}
+
+void CheckIsResultsFolder(const std::filesystem::path& out) {
+  for (const char* name : {"plan.jsonl", "config.yaml", "run.json"}) {
+    if (!std::filesystem::exists(out / name)) {
+      throw std::runtime_error(out.string() + ": should be a results folder, but has no " + name);
+    }
+  }
+}
+
+std::vector<int> Cores(const json& list) {
+  std::vector<int> cores;
+  for (const json& core : list.is_array() ? list : json::array()) {
+    if (core.is_number_integer()) cores.push_back(core.get<int>());
+  }
+  return cores;
+}
+
+void AddRecord(const TrialRecord& record, TrialData* trial) {
+  trial->state = record.state;
+  trial->outcome = record.outcome;
+  trial->why = record.why;
+  for (const AttemptRecord& attempt : record.attempts) {
+    trial->ended = attempt.ended.value_or(trial->ended);
+    trial->cores = Cores(At(attempt.start_body, "cores"));
+    trial->gpus = At(attempt.start_body, "gpus").is_array() ? At(attempt.start_body, "gpus").size() : 0;
+  }
+}
+
+// A trial that never started has no trial.json; one that is torn costs no more than that.
+json ConfigOf(const std::filesystem::path& trial_dir, const PlanLine& line, const BatchConfig& batch) {
+  const json trial = json::parse(ReadFile(trial_dir / "trial.json").value_or(""), nullptr, /*allow_exceptions=*/false);
+  if (At(trial, "config").is_object()) return At(trial, "config");
+  json config = batch.OfPoint(line);
+  config["seed"] = line.seed;
+  return config;
+}
+
+TrialData ReadTrial(const ResultsFolder& folder, const PlanLine& line, const BatchConfig& batch, const BatchRecord& record) {
+  TrialData trial;
+  trial.out = folder.out;
+  trial.trial_id = line.trial_id;
+  trial.point_id = line.point_id;
+  trial.point = line.name;
+  trial.seed = line.seed;
+  trial.values = line.values;
+  trial.files = line.files;
+  trial.config = ConfigOf(folder.trial(line.trial_id), line, batch);
+  if (const TrialRecord* known = record.Find(line.trial_id)) {
+    AddRecord(*known, &trial);
+    ReadTrialMeasures(folder, *known, &trial);
+  }
+  return trial;
+}
+
+// "lr=2 num_env_runners=4"
+std::string ValuesText(const std::vector<std::pair<std::string, json>>& values) {
+  std::vector<std::string> paths;
+  for (const auto& [path, value] : values) paths.push_back(path);
+  const std::vector<std::string> names = ShortNames(paths, {});
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const json& value = values[i].second;
+    text += (i > 0 ? " " : "") + names[i] + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+}  // namespace
+
+const Number* TrialData::Find(const std::string& measure) const {
+  const auto found = measures.find(measure);
+  return found != measures.end() ? &found->second : nullptr;
+}
+
+json TrialData::At(const std::string& path) const { return AtPath(config, path); }
+
+std::string PointName(const TrialData& trial) {
+  if (!trial.label.empty()) return trial.label;
+  if (!trial.point.empty()) return trial.point;
+  const json experiment = trial.At("experiment");
+  return experiment.is_string() ? experiment.get<std::string>() : trial.trial_id;
+}
+
+ResultSet ReadResultSet(const std::filesystem::path& out) {
+  CheckIsResultsFolder(out);
+  const ResultsFolder folder{out};
+  const BatchConfig batch(out / "config.yaml");
+  ResultSet set;
+  set.out = out;
+  set.experiment = Text(At(batch.experiment(), "experiment"));
+  set.config = batch.experiment();
+  set.config_text = ReadFile(out / "config.yaml").value_or("");
+  set.run = ReadRun(out / "run.json");
+  const BatchRecord record = ReadBatchRecord(folder.events());
+  for (const PlanLine& line : ReadPlanFile(folder.plan())) {
+    if (line.dropped) {
+      set.dropped.emplace_back(ValuesText(line.values), line.why.empty() ? line.rule : line.why);
+    } else {
+      set.trials.push_back(ReadTrial(folder, line, batch, record));
+    }
+  }
+  return set;
+}
+
+}  // namespace backplane

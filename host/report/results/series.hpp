@@ -1,0 +1,20 @@
+// Which trials may be scored against each other: those whose configurations differ in runners, rows and seed only.
+#pragma once
+
+#include <vector>
+
+#include "results/parallel_efficiency.hpp"
+
+namespace backplane {
+
+inline constexpr const char* kRunnersPath = "rollout.num_env_runners";
+inline constexpr const char* kRowsPath = "rollout.num_envs_per_env_runner";
+
+struct SeriesOfTrials {
+  std::vector<ScoredSeries> series;  // labelled, without baselines; in the order in which the trials name them
+  std::vector<size_t> of;            // [trial] -> index into series
+};
+
+SeriesOfTrials FindSeries(const Combined& combined);
+
+}  // namespace backplane

@@ -1,0 +1,233 @@
+#include "results/trial_measures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+
+#include "base/json_fields.hpp"
+#include "machine/resource_measures.hpp"
+#include "results/resource_series.hpp"
+#include "rollout/phases.hpp"
+#include "store/measurements.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr double kBytesPerMb = 1024.0 * 1024.0;
+const char* const kSps = "SPS";
+const char* const kSecondsOfIteration = "iteration_s";
+
+void AddReading(const std::string& name, const std::optional<double>& value, TrialData* trial) {
+  if (value) trial->measures[name] = MeanOf(*value, std::nullopt, 1, "");
+}
+
+void AddRate(const std::string& name, const std::optional<double>& value, TrialData* trial) {
+  AddReading(name, value, trial);
+  if (value) trial->measures[name].is_rate = true;
+}
+
+std::optional<double> Ratio(const std::optional<double>& over, const std::optional<double>& under, double factor = 1) {
+  return over && under && *under > 0 ? std::optional(factor * *over / *under) : std::nullopt;
+}
+
+void AddPhases(const std::vector<std::pair<std::string, double>>& shares, TrialData* trial) {
+  if (shares.empty()) return;
+  // A phase that took no time is not in the file, yet it was measured.
+  for (const std::string_view name : kPhaseNames) AddReading("phase/" + std::string(name), 0, trial);
+  for (const auto& [name, share] : shares) AddReading("phase/" + name, 100 * share, trial);
+}
+
+void AddStatistics(const std::vector<Statistic>& statistics, TrialData* trial) {
+  for (const Statistic& one : statistics) {
+    if (!one.mean) continue;
+    const uint64_t n = static_cast<uint64_t>(one.n.value_or(1));
+    trial->measures[one.name] = MeanOf(*one.mean, one.sd, n, one.n ? "episodes" : "");
+  }
+}
+
+void AddResult(const Measurements& found, TrialData* trial) {
+  const std::optional<double> wall_s = found.trial_s ? found.trial_s : found.wall_s;
+  AddRate("wall_s", wall_s, trial);
+  AddRate("minutes", Ratio(wall_s, 60), trial);
+  AddRate(kSps, found.sps, trial);
+  AddRate("sampling_sps", found.sampling_sps, trial);
+  AddReading("iterations", found.iterations, trial);
+  AddReading("env_steps", found.env_steps, trial);
+  AddReading("episodes", found.episodes, trial);
+  AddRate("seconds_per_episode", Ratio(wall_s, found.episodes), trial);
+  AddReading("steps_per_episode", Ratio(found.env_steps, found.episodes), trial);
+  AddReading("threads", found.threads, trial);
+  AddReading("learner_threads", found.learner_threads, trial);
+  AddReading("balance", found.balance, trial);
+  AddReading("chunk_rows", found.chunk_rows, trial);
+  AddReading("monitor_cpu_pct", Ratio(found.monitor_cpu_s, found.process_cpu_s, 100), trial);
+  AddPhases(found.phase_shares, trial);
+  for (const auto& [name, value] : found.time) AddReading(name, value, trial);
+  for (const RegisteredMeasure& one : found.registered) trial->registered[one.name] = one;
+  AddStatistics(found.statistics, trial);
+  if (const std::optional<ReachedPrecision>& precision = found.precision) {
+    AddReading("precision/wanted_pct", precision->wanted_pct, trial);
+    AddReading("precision/reached_pct", precision->reached_pct, trial);
+    AddReading("precision/iterations", static_cast<double>(precision->iterations), trial);
+    AddReading("precision/seconds", precision->seconds, trial);
+    AddReading("precision/missed", precision->reached ? 0 : 1, trial);
+  }
+  trial->facts = found.facts;
+  trial->shrinks = found.shrinks;
+}
+
+// After the attempt's first iteration, which warms up, be it number 0 or another.
+std::vector<double> Steady(const std::vector<IterationValue>& values, const std::string& name) {
+  std::vector<double> steady;
+  bool warmed_up = false;
+  for (const IterationValue& one : values) {
+    if (one.name != name) continue;
+    if (warmed_up) steady.push_back(one.value);
+    warmed_up = true;
+  }
+  return steady;
+}
+
+// The value stays: the steps of all iterations over their time is not the mean of their speeds.
+void AddSpread(const std::string& measure, const std::vector<double>& speeds, TrialData* trial) {
+  const auto found = trial->measures.find(measure);
+  if (found == trial->measures.end() || speeds.empty()) return;
+  found->second = MeanOf(found->second.value, Mean(speeds, "").sd, speeds.size(), "iterations");
+  found->second.is_rate = true;
+}
+
+void AddSpeeds(const std::vector<IterationValue>& last_attempt, TrialData* trial) {
+  AddSpread(kSps, Steady(last_attempt, "sps"), trial);
+  AddSpread("sampling_sps", Steady(last_attempt, "sampling_sps"), trial);
+  double seconds = 0;
+  for (const double one : Steady(last_attempt, kSecondsOfIteration)) seconds += one;
+  if (!last_attempt.empty()) AddRate("measured_s", seconds, trial);
+}
+
+struct AllAttempts {
+  std::vector<IterationValue> values;
+  std::set<uint64_t> first;  // iterations with which an attempt began, and what was evaluated before any
+};
+
+void AddFirst(const std::vector<IterationValue>& attempt, std::set<uint64_t>* first) {
+  for (const IterationValue& one : attempt) {
+    first->insert(one.iteration);
+    // What was evaluated before any took no time of an iteration, and has the number 0 as well.
+    if (one.iteration > 0 || one.name == kSecondsOfIteration) return;
+  }
+}
+
+// An attempt that went on from a checkpoint repeats none of the iterations before it.
+AllAttempts AllIterations(const ResultsFolder& folder, const TrialRecord& record, std::vector<IterationValue> values) {
+  AllAttempts all{std::move(values), {}};
+  AddFirst(all.values, &all.first);
+  for (size_t i = record.attempts.size(); i-- > 1 && At(record.attempts[i].start_body, "resumed") == true;) {
+    std::vector<IterationValue> earlier = ReadIterations(folder.attempt(record.id, record.attempts[i - 1].number));
+    if (!all.values.empty()) {
+      std::erase_if(earlier, [&](const IterationValue& one) { return one.iteration >= all.values.front().iteration; });
+    }
+    AddFirst(earlier, &all.first);
+    all.values.insert(all.values.begin(), earlier.begin(), earlier.end());
+  }
+  return all;
+}
+
+void AddCurves(const AllAttempts& attempts, TrialData* trial) {
+  static const std::set<std::string> kOfTheHost = {"env_steps", "episodes", "t", "sampling_sps"};
+  std::map<uint64_t, CurvePoint> places;
+  for (const IterationValue& one : attempts.values) {
+    CurvePoint& place = places[one.iteration];
+    place.iteration = one.iteration;
+    place.warms_up = attempts.first.contains(one.iteration);
+    if (one.name == "t") place.time_s = one.value;
+  }
+  double env_steps = 0;  // of the line: two may be of iteration 0, what was evaluated before it and itself
+  for (const IterationValue& one : attempts.values) {
+    if (one.name == "env_steps") env_steps = one.value;
+    if (kOfTheHost.contains(one.name)) continue;
+    CurvePoint point = places[one.iteration];
+    point.env_steps = env_steps;
+    point.value = one.value;
+    trial->curves[one.name == "sps" ? kSps : one.name].push_back(point);
+  }
+}
+
+// The evaluation at the end stands in the result alone, unless the last iteration had one.
+void AddLastEvaluation(const std::optional<double>& evaluated_at, TrialData* trial) {
+  const Number *iterations = trial->Find("iterations"), *env_steps = trial->Find("env_steps"), *wall_s = trial->Find("wall_s");
+  if (!iterations || !env_steps || !wall_s || evaluated_at != iterations->value) return;
+  const auto last = static_cast<uint64_t>(iterations->value);
+  for (const auto& [name, number] : trial->measures) {
+    if (!name.starts_with("eval/")) continue;
+    std::vector<CurvePoint>& curve = trial->curves[name];
+    if (curve.empty() || curve.back().iteration < last) curve.push_back({last, env_steps->value, wall_s->value, number.value});
+  }
+}
+
+// Episodes and evaluations are summed up in the result, resources in a file of their own.
+bool IsSummedUpElsewhere(const std::string& name) {
+  return name == kSps || name == "return" || name.starts_with("ep/") || name.starts_with("eval/") ||
+         name.starts_with(resource_measure::kPrefix);
+}
+
+// By its name: "device/peak_mb", "rss_peak_mb"; not "speaker/loss".
+bool IsPeak(const std::string& name) {
+  const auto ends = [&](size_t place) { return place >= name.size() || name[place] == '_' || name[place] == '/'; };
+  const size_t at = name.find("peak");
+  return at != std::string::npos && (at == 0 || ends(at - 1)) && ends(at + 4);
+}
+
+// A peak is the largest that was seen, whenever that was.
+void AddLastTenths(TrialData* trial) {
+  for (const auto& [name, curve] : trial->curves) {
+    if (IsSummedUpElsewhere(name)) continue;
+    if (IsPeak(name)) {
+      const auto less = [](const CurvePoint& a, const CurvePoint& b) {
+        return !std::isnan(b.value) && (std::isnan(a.value) || a.value < b.value);
+      };
+      trial->measures[name] = Reading(std::max_element(curve.begin(), curve.end(), less)->value);
+      continue;
+    }
+    std::vector<double> values;
+    for (size_t i = curve.size() - std::max<size_t>(1, curve.size() / 10); i < curve.size(); ++i) {
+      values.push_back(curve[i].value);
+    }
+    trial->measures[name] = Mean(values, "iterations");
+  }
+}
+
+void AddPeak(const std::string& name, const std::optional<double>& value, TrialData* trial) {
+  if (!value || *value <= 0) return;
+  const Number* known = trial->Find(name);
+  AddReading(name, std::max(*value, known != nullptr ? known->value : 0), trial);
+}
+
+void AddResources(const std::filesystem::path& file, TrialData* trial) {
+  for (const auto& [name, number] : ReadResourceSeries(file)) {
+    trial->measures[resource_measure::kPrefix + name] = number;
+    if (name == resource_measure::ColumnOf(resource_measure::kRssPeakMb)) AddPeak("rss_peak_mb", number.max, trial);
+    if (name == resource_measure::ColumnOf(resource_measure::kVramUsedMb)) AddPeak("vram_peak_mb", number.max, trial);
+  }
+}
+
+}  // namespace
+
+void ReadTrialMeasures(const ResultsFolder& folder, const TrialRecord& record, TrialData* trial) {
+  if (record.attempts.empty()) return;
+  const AttemptRecord& last = record.attempts.back();
+  const std::filesystem::path attempt = folder.attempt(record.id, last.number);
+  trial->resumed = At(last.start_body, "resumed") == true;
+  const Measurements found = ReadMeasurements(attempt);
+  AddResult(found, trial);
+  const std::vector<IterationValue> iterations = ReadIterations(attempt);
+  AddSpeeds(iterations, trial);
+  AddCurves(AllIterations(folder, record, iterations), trial);
+  AddLastEvaluation(found.evaluated_at, trial);
+  AddLastTenths(trial);
+  AddResources(attempt / "resources.csv", trial);
+  AddRate("attempt_s", NumberOf(At(last.end_body, "wall_s")), trial);
+  if (const auto bytes = NumberOf(At(last.end_body, "peak_rss_bytes"))) AddPeak("rss_peak_mb", *bytes / kBytesPerMb, trial);
+}
+
+}  // namespace backplane

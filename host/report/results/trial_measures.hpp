@@ -1,0 +1,13 @@
+// What was measured in one trial, from the files of its attempts.
+#pragma once
+
+#include "results/result_set.hpp"
+#include "store/batch_record.hpp"
+#include "store/results_folder.hpp"
+
+namespace backplane {
+
+// Sets measures, curves and facts. A file that is missing or broken has measured nothing.
+void ReadTrialMeasures(const ResultsFolder& folder, const TrialRecord& record, TrialData* trial);
+
+}  // namespace backplane

@@ -1,0 +1,89 @@
+#include "rules/finding_evidence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "statistics/verdict.hpp"
+#include "text/number.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr double kClearPct = 5;  // a difference between two numbers without intervals
+
+// What the finding wants to move, over the seeds of a point.
+std::optional<Number> Moved(const Case& c, const std::string& measure) {
+  if (measure == "efficiency_pct") {
+    return c.setting && c.setting->efficiency_pct ? std::optional(Number{.value = *c.setting->efficiency_pct}) : std::nullopt;
+  }
+  // Of two or three seeds an interval of their own says nothing; speeds have one spread for all settings (decision 27).
+  if (measure == "SPS" && c.setting) return c.setting->sps;
+  std::vector<Number> seeds;
+  for (const TrialData* trial : c.trials) {
+    const Number* number = trial->Find(measure);
+    if (number && std::isfinite(number->value)) seeds.push_back(*number);
+  }
+  std::optional<Number> mean = OverSeeds(seeds);
+  if (seeds.size() > 1 && seeds.size() < statistics::kLeastToJudge) mean->low = mean->high = std::nullopt;
+  return mean;
+}
+
+bool IsBetter(const Number& a, const Number& b, int direction) {
+  if (a.low && a.high && b.low && b.high) return direction > 0 ? *a.low > *b.high : *a.high < *b.low;
+  return direction * (a.value - b.value) > kClearPct / 100 * std::abs(b.value);
+}
+
+// How far a value lies in the direction of the change, the change itself being 1; absent: the two are no steps on one line.
+std::optional<double> Along(const Fix& fix, const nlohmann::json& value) {
+  if (value == fix.to) return 1;
+  if (!fix.from.is_number() || !fix.to.is_number() || !value.is_number()) return std::nullopt;
+  return (value.get<double>() - fix.from.get<double>()) / (fix.to.get<double>() - fix.from.get<double>());
+}
+
+enum class Proof { kNone, kHasIt, kRefuted };
+
+// The nearest point in the direction of the change has tried it; one that is better in the other direction refutes it.
+Proof ProofOf(const Case& c, const Fix& fix, Finding* finding) {
+  const std::optional<Number> own = Moved(c, finding->moves);
+  const Case* nearest = nullptr;
+  double steps = 0;
+  bool refuted = false;
+  const std::vector<Case> others = c.Neighbours(fix.path);
+  for (const Case& other : others) {
+    const std::optional<double> along = Along(fix, other.At(fix.path));
+    if (!along) continue;
+    const std::optional<Number> its = Moved(other, finding->moves);
+    if (*along < 0) refuted |= own && its && IsBetter(*its, *own, finding->direction);
+    if (*along > 0 && (!nearest || *along < steps)) nearest = &other, steps = *along;
+  }
+  if (!nearest) return refuted ? Proof::kRefuted : Proof::kNone;
+  const std::optional<Number> its = Moved(*nearest, finding->moves);
+  if (own && its && !IsBetter(*its, *own, finding->direction)) return Proof::kRefuted;
+  const std::string value = fmt::format("{} {}", fix.path, nearest->At(fix.path).dump());
+  finding->effect += fmt::format("; {} of this batch has {}", nearest->name, value);
+  if (own && its) {
+    finding->effect += fmt::format(", and {} {:.4g} instead of {:.4g}", finding->moves, its->value, own->value);
+    finding->evidence.push_back({finding->moves, its->value, {}, "", fmt::format("{}, with {}", nearest->name, value)});
+  }
+  return Proof::kHasIt;
+}
+
+}  // namespace
+
+bool AskTheBatch(const Case& c, Finding* finding) {
+  const size_t proposed = finding->fixes.size();
+  bool named = false;
+  std::erase_if(finding->fixes, [&](const Fix& fix) {
+    const Proof proof = fix.swept ? ProofOf(c, fix, finding) : Proof::kNone;
+    named |= proof == Proof::kHasIt;
+    return proof != Proof::kNone;
+  });
+  if (proposed == 0 || !finding->fixes.empty() || finding->severity == Severity::kSerious) return true;
+  // The batch has the answer: nothing is left to be done.
+  finding->severity = Severity::kInfo;
+  return named;
+}
+
+}  // namespace backplane

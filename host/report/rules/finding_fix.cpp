@@ -1,0 +1,114 @@
+#include "rules/finding_fix.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace backplane {
+namespace {
+
+struct Interval {
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+  bool low_open = false, high_open = false;
+};
+
+// The interval of a range such as "auto|[1,)"; words beside it do not matter here.
+Interval IntervalOf(const std::string& range) {
+  Interval interval;
+  const size_t open = range.find_first_of("[("), comma = range.find(',', open), close = range.find_first_of("])", comma);
+  if (open == std::string::npos || comma == std::string::npos || close == std::string::npos) return interval;
+  const std::string low = range.substr(open + 1, comma - open - 1), high = range.substr(comma + 1, close - comma - 1);
+  if (!low.empty()) interval.low = std::strtod(low.c_str(), nullptr), interval.low_open = range[open] == '(';
+  if (!high.empty()) interval.high = std::strtod(high.c_str(), nullptr), interval.high_open = range[close] == ')';
+  return interval;
+}
+
+void AddScaled(const Case& c, const std::string& path, const std::string& range, double factor, std::vector<Fix>* fixes) {
+  const nlohmann::json from = c.At(path);
+  if (!from.is_number()) return;
+  const bool integer = from.is_number_integer();
+  const double value = from.get<double>();
+  double wanted = integer ? std::floor(value * factor) : value * factor;
+  // Where a whole number may be 0, that mostly means all, none or automatic: it is nothing less than 1.
+  if (integer && value >= 1) wanted = std::max(1.0, wanted);
+  const std::optional<double> to = ClampToRange(range, wanted, integer);
+  if (!to) return;
+  if (integer)
+    AddFix(c, path, static_cast<int64_t>(*to), fixes);
+  else
+    AddFix(c, path, *to, fixes);
+}
+
+// What the file calls the point. Names that are made of values ("lr=0.1") stand for an axis, which is replaced as a whole.
+std::string NameToType(const Case& c) {
+  const std::string& name = c.trials.front()->point;
+  return name.find('=') == std::string::npos ? name : "";
+}
+
+// In a sweep over plugins an option of one may be called like an option of another.
+bool RunsPluginOf(const Case& c, const OptionHelp& option) {
+  if (option.plugin.empty()) return true;
+  const std::string kind = option.plugin.substr(0, option.plugin.find('.'));
+  const nlohmann::json plugin = c.At(kind + ".plugin");
+  return plugin.is_string() && option.plugin == kind + "." + plugin.get<std::string>();
+}
+
+void AddOptionFix(const Case& c, const OptionHelp& option, std::vector<Fix>* fixes) {
+  if (option.direction != 0) {
+    AddScaled(c, option.path, option.range, option.direction > 0 ? 2 : 0.5, fixes);
+  } else if (c.At(option.path).is_boolean()) {
+    AddFix(c, option.path, true, fixes);
+  }
+}
+
+}  // namespace
+
+std::optional<double> ClampToRange(const std::string& range, double value, bool integer) {
+  const Interval interval = IntervalOf(range);
+  const double step = integer ? 1 : 0;
+  if (value < interval.low || (interval.low_open && value == interval.low))
+    value = interval.low + (interval.low_open ? step : 0);
+  if (value > interval.high || (interval.high_open && value == interval.high))
+    value = interval.high - (interval.high_open ? step : 0);
+  const bool outside = value < interval.low || (interval.low_open && value <= interval.low) || value > interval.high ||
+                       (interval.high_open && value >= interval.high);
+  return outside ? std::nullopt : std::optional(value);
+}
+
+void AddFix(const Case& c, const std::string& path, const nlohmann::json& to, std::vector<Fix>* fixes) {
+  AddFix(c, path, c.At(path), to, fixes);
+}
+
+void AddFix(const Case& c, const std::string& path, const nlohmann::json& from, const nlohmann::json& to,
+            std::vector<Fix>* fixes) {
+  const bool known = std::any_of(fixes->begin(), fixes->end(), [&](const Fix& fix) { return fix.path == path; });
+  if (from.is_null() || from == to || known) return;
+  const bool swept = c.Sweeps(path);
+  fixes->push_back({path, from, to, swept, swept ? NameToType(c) : ""});
+}
+
+void AddDoubled(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes) {
+  AddScaled(c, path, range, 2, fixes);
+}
+
+void AddHalved(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes) {
+  AddScaled(c, path, range, 0.5, fixes);
+}
+
+void AddOptionFixes(const Case& c, const std::string& finding, std::vector<Fix>* fixes) {
+  for (const bool lowering : {true, false}) {
+    for (const OptionHelp& option : *c.options) {
+      const bool fits = option.finding == finding && (option.direction < 0) == lowering;
+      if (fits && RunsPluginOf(c, option)) AddOptionFix(c, option, fixes);
+    }
+  }
+}
+
+void AddMoreCores(const Case& c, std::vector<Fix>* fixes) {
+  const std::optional<uint64_t> all = c.MachineCores();
+  const uint64_t granted = c.trials.front()->cores.size();
+  if (all && granted > 0 && granted < *all) AddFix(c, "resources.cpus", *all, fixes);
+}
+
+}  // namespace backplane

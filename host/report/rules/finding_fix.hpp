@@ -1,0 +1,33 @@
+// Proposed changes of the experiment file: from what the configuration says to a value within the option's range.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rules/finding_case.hpp"
+
+namespace backplane {
+
+// The nearest value that `range` allows ("[1,)", "(0,1]", "auto|[1,)"; empty: any). Bounds that are excluded are kept off by 1
+// for integers; a fraction that would reach one is absent.
+std::optional<double> ClampToRange(const std::string& range, double value, bool integer);
+
+// Adds the change to `to`; nothing if the file has no such key or the value already. The second form is for what a trial's
+// configuration does not hold.
+void AddFix(const Case& c, const std::string& path, const nlohmann::json& to, std::vector<Fix>* fixes);
+void AddFix(const Case& c, const std::string& path, const nlohmann::json& from, const nlohmann::json& to,
+            std::vector<Fix>* fixes);
+
+// Twice or half of the number there, clamped; `range` as above. A whole number from 1 on is never lowered to 0.
+void AddDoubled(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes);
+void AddHalved(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes);
+
+// What the plugins' options offer against a finding. Those to be lowered come first: they take work away, while a value that
+// is raised spreads the same work better.
+void AddOptionFixes(const Case& c, const std::string& finding, std::vector<Fix>* fixes);
+
+// More cores for the trial, if the batch has more than it grants.
+void AddMoreCores(const Case& c, std::vector<Fix>* fixes);
+
+}  // namespace backplane

@@ -1,0 +1,39 @@
+// What the step from one setting to a larger one brought.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/parallel_efficiency.hpp"
+#include "results/series.hpp"
+
+namespace backplane {
+
+constexpr double kFlatGainPct = 10;   // SPS that a doubling must add
+constexpr double kFullCoresPct = 80;  // core efficiency from which the cores count as filled
+
+// Two settings of one series that differ in runners only, or in rows per runner only, with none between them.
+struct Step {
+  const Setting* from = nullptr;
+  const Setting* to = nullptr;
+  Number gain_pct;  // of SPS per doubling, its n the smaller of both; a step by another factor is converted
+
+  const char* path() const { return from->num_env_runners != to->num_env_runners ? kRunnersPath : kRowsPath; }
+  // The value of that path in a setting.
+  uint64_t ValueIn(const Setting& s) const {
+    return from->num_env_runners != to->num_env_runners ? s.num_env_runners : s.num_envs_per_env_runner;
+  }
+  bool flat() const { return gain_pct.value < kFlatGainPct; }
+};
+
+// The steps that end at a setting: none, one along either axis, or both.
+std::vector<Step> StepsTo(const ParallelEfficiency& parallel, const Setting& to);
+// The one that brought least, if it is flat.
+std::optional<Step> FlatStepTo(const ParallelEfficiency& parallel, const Setting& to);
+// Down the axis of a flat step to the first setting whose own step was not flat.
+const Setting& LastGoodPoint(const ParallelEfficiency& parallel, const Step& flat);
+
+inline bool CoresAreFull(const Setting& setting) { return setting.core_efficiency_pct.value_or(0) >= kFullCoresPct; }
+
+}  // namespace backplane

@@ -1,0 +1,80 @@
+// Says what limits a batch and what to change: rules over what was measured. A rule whose evidence was not measured stays
+// silent, and the report says why.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "record/fix.hpp"
+#include "results/combine.hpp"
+#include "results/parallel_efficiency.hpp"
+
+namespace backplane {
+
+enum class Severity { kInfo = 1, kWarning, kSerious };
+const char* SeverityName(Severity severity);  // "info", "warning", "serious"
+
+struct Evidence {
+  std::string measure;  // its name in result_set.hpp
+  double value = 0;
+  std::optional<double> threshold = std::nullopt;  // absent: nothing is judged by it, it is shown beside what is
+  std::string unit;
+  std::string window;  // over what: "mean after the first iteration, 12 samples"
+};
+
+struct Finding {
+  std::string id;  // stable: "cpu_saturated"
+  Severity severity = Severity::kInfo;
+  std::string title;                  // one line with its number
+  std::vector<std::string> settings;  // names of the points with the same diagnosis, the strongest case first
+  std::vector<Evidence> evidence;     // of the strongest case
+  std::string cause;
+  std::vector<Fix> fixes;  // the best first; empty: `cause` says what can be done outside the file
+  std::string effect;      // what should happen: "SPS rises; phase/env_step falls"
+  std::string moves;       // the measure that should change, and
+  int direction = 0;       // how: 1 rises, -1 falls
+  std::string confidence;  // "high", "medium", "low", and why
+  std::string out = {};    // results folder of the strongest case
+  bool leads = true;       // false: it may as well be another program's doing, and is no headline
+};
+
+struct SilentRule {
+  std::string id, why;
+};
+
+struct Diagnosis {
+  // Those that may lead first, of these the gravest, and then by how far the strongest case is beyond its threshold, times the
+  // settings concerned. Of one id several where settings have different causes.
+  std::vector<Finding> findings;
+  std::vector<SilentRule> silent;
+  std::string why_void = {};  // a sentence for the headline: the times are those of a busy machine; empty: they count
+  std::set<std::string> void_trials = {};  // ids of the trials beside which other programs wanted the cores
+
+  // The first that is a headline; null: there is none.
+  const Finding* Lead() const { return findings.empty() || !findings.front().leads ? nullptr : &findings.front(); }
+};
+
+// An option that helps against a finding, as its plugin declares it (bp_param.helps).
+struct OptionHelp {
+  std::string finding;      // id
+  std::string path;         // "learner.options.minibatch_size"
+  int direction = 0;        // 1 raise it, -1 lower it, 0 neither: switch it on
+  std::string type, range;  // as `plugin describe` says
+  std::string plugin = "";  // kind and name as the configuration has it: "learner.NAME"; empty: not known, any
+};
+
+// `parallel` is null for reports that do not speak of runners and rows.
+Diagnosis Diagnose(const Combined& combined, const ParallelEfficiency* parallel, const std::vector<OptionHelp>& options);
+
+struct RuleInfo {
+  std::string id, fires_when, cause, change, source;
+};
+const std::vector<RuleInfo>& FindingRules();
+// What `report --explain ID` prints; absent if there is no such rule.
+std::optional<std::string> Explain(const std::string& id);
+
+}  // namespace backplane

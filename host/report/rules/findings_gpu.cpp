@@ -1,0 +1,176 @@
+// Rules about the device. NVML's utilisation says in how much of the time a kernel ran at all, so it is an upper bound of how
+// busy the device was: low values prove that it starves, high ones prove little. All are for trials that were granted a device:
+// the monitor samples what is in the machine, used or not.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "machine/resource_measures.hpp"
+#include "rules/finding_fix.hpp"
+#include "rules/finding_rule.hpp"
+#include "rules/finding_scaling.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr double kStarvedPct = 50, kFeedingPct = 50, kFullPct = 95, kAwakePct = 75, kFewUnitsPct = 30, kVramPct = 90,
+                 kThrottledPct = 5;
+constexpr double kNoTensorPct = 0.5;
+constexpr const char *kUtil = resource_measure::kGpuUtilPct, *kUnits = resource_measure::kSmUtilPct,
+                     *kVram = resource_measure::kGpuMemoryPct, *kTensor = resource_measure::kTensorActivePct,
+                     *kClocks = resource_measure::kGpuThrottledPct;
+
+std::string NoDevice(const Case& c, const char* measure) {
+  if (!c.HasGpu()) return "the trials were granted no GPU";
+  return c.Value(measure) ? "" : NotMeasured(c, measure);
+}
+
+RuleVerdict GpuStarved(const Case& c) {
+  if (std::string why = NoDevice(c, kUtil); !why.empty()) return Silent(std::move(why));
+  if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/env_step"));
+  const double util = *c.Value(kUtil);
+  const double feeding = c.BusyShare({"env_step", "env_reset", "obs_transfer", "act_transfer"});
+  if (util >= kStarvedPct || feeding <= kFeedingPct) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title =
+      fmt::format("The GPU is awake {:.0f} % of the time; envs and transfers take {:.0f} % of the threads'", util, feeding);
+  f.evidence = {{kUtil, util, kStarvedPct, "%", c.Window(kUtil)},
+                {"phase/env_* + phase/*_transfer", feeding, kFeedingPct, "%", "share of the threads' busy time, whole trial"}};
+  f.effect = "Each inference serves more rows: the GPU is awake more of the time, SPS rises";
+  f.moves = kUtil, f.direction = 1;
+  f.confidence = "high: awake is an upper bound of busy";
+  AddDoubled(c, "rollout.num_envs_per_env_runner", "[1,)", &f.fixes);
+  AddOptionFixes(c, "gpu_starved", &f.fixes);
+  return Fires(100 - util, f);
+}
+
+// Awake all the time is not yet full, so it also takes that rows were added without gain.
+RuleVerdict GpuSaturated(const Case& c) {
+  if (std::string why = NoDevice(c, kUtil); !why.empty()) return Silent(std::move(why));
+  if (!c.setting || StepsTo(*c.parallel, *c.setting).empty())
+    return Silent("whether SPS is flat needs two settings that differ in runners or in rows alone");
+  const double util = *c.Value(kUtil);
+  const std::optional<Step> flat = FlatStepTo(*c.parallel, *c.setting);
+  const std::optional<double> units = c.Value(kUnits);
+  // Awake with few units in use is launch_bound.
+  if (util < kFullPct || !flat || (units && *units < kFewUnitsPct)) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("The GPU is awake {:.0f} % of the time and SPS is flat", util);
+  f.evidence = {{kUtil, util, kFullPct, "%", c.Window(kUtil)},
+                {"SPS", flat->gain_pct.value, kFlatGainPct, "% per doubling", flat->from->name + " to " + flat->to->name}};
+  f.effect = "Less work on the device for each sample: SPS rises";
+  f.moves = "SPS", f.direction = 1;
+  f.confidence =
+      units ? "high: its units are in use, too" : "medium: awake is not yet full, and the use of its units is not measured";
+  AddOptionFixes(c, "gpu_saturated", &f.fixes);
+  return Fires(util, f);
+}
+
+RuleVerdict LaunchBound(const Case& c) {
+  if (std::string why = NoDevice(c, kUtil); !why.empty()) return Silent(std::move(why));
+  const std::optional<double> units = c.Value(kUnits);
+  if (!units) return Silent(fmt::format("{} was not measured: it needs GPM, Hopper or newer", kUnits));
+  const double util = *c.Value(kUtil);
+  if (util < kAwakePct || *units >= kFewUnitsPct) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("The GPU is awake {:.0f} % of the time with {:.0f} % of its units in use", util, *units);
+  f.evidence = {{kUtil, util, kAwakePct, "%", c.Window(kUtil)}, {kUnits, *units, kFewUnitsPct, "%", c.Window(kUnits)}};
+  f.effect = "Fewer and larger kernels: more units at work at a time";
+  f.moves = kUnits, f.direction = 1;
+  f.confidence = "medium: the number of kernels is not counted";
+  AddOptionFixes(c, "launch_bound", &f.fixes);
+  return Fires(100 - *units, f);
+}
+
+RuleVerdict VramNearLimit(const Case& c) {
+  if (!c.HasGpu()) return Silent(NoDevice(c, kVram));
+  const std::optional<double> top = c.Peak(kVram);  // one sample is enough for a peak
+  if (!top) return Silent(NotMeasured(c, kVram));
+  const double peak = *top;
+  if (peak <= kVramPct) return Quiet();
+  Finding f;
+  f.severity = Severity::kSerious;
+  f.title = fmt::format("GPU memory reached {:.0f} %", peak);
+  f.evidence = {{kVram, peak, kVramPct, "%", c.PeakWindow(kVram)}};
+  f.effect = "Peak GPU memory falls; beyond the limit the trial ends for want of memory";
+  f.moves = kVram, f.direction = -1;
+  f.confidence = "medium: other programs' memory counts too, and polling misses short peaks";
+  AddOptionFixes(c, "vram_near_limit", &f.fixes);
+  return Fires(peak, f);
+}
+
+// Whoever tells tensor cores' time has GPM, so Hopper or newer: such a device has them.
+RuleVerdict AmpUnused(const Case& c) {
+  if (!c.HasGpu()) return Silent("the trials were granted no GPU");
+  const std::optional<double> tensor = c.Value(kTensor), units = c.Value(kUnits);
+  if (!tensor || !units) return Silent(fmt::format("{} was not measured: it needs GPM's ANY_TENSOR, Hopper or newer", kTensor));
+  if (*tensor >= kNoTensorPct || *units < kFewUnitsPct) return Quiet();
+  Finding f;
+  f.title = fmt::format("The GPU works, its tensor cores do {:.1f} % of the time", *tensor);
+  f.evidence = {{kTensor, *tensor, kNoTensorPct, "%", c.Window(kTensor)},
+                {kUnits, *units, kFewUnitsPct, "%", c.Window(kUnits)}};
+  f.effect = "Matrix products run on tensor cores";
+  f.moves = kTensor, f.direction = 1;
+  f.confidence = "low: whether there are matrix products worth it is not known";
+  AddOptionFixes(c, "amp_unused", &f.fixes);
+  return Fires(*units, f);
+}
+
+RuleVerdict ClockThrottled(const Case& c) {
+  if (std::string why = NoDevice(c, kClocks); !why.empty()) return Silent(std::move(why));
+  const double throttled = *c.Value(kClocks);
+  if (throttled <= kThrottledPct) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("Power or heat lowers the GPU's clocks for {:.0f} % of the time", throttled);
+  f.evidence = {{kClocks, throttled, kThrottledPct, "%", c.Window(kClocks)}};
+  f.effect = "Clocks stay up; until then times of this batch depend on heat and power";
+  f.moves = kClocks, f.direction = -1;
+  f.confidence = "high: the driver tells why clocks are down";
+  return Fires(throttled, f);
+}
+
+}  // namespace
+
+std::vector<Rule> GpuRules() {
+  return {
+      {{"gpu_starved", "the GPU is awake < 50 % of the time, and envs and transfers take > 50 % of the threads' busy time",
+        "The GPU waits for observations.", "rollout.num_envs_per_env_runner up: more rows for each inference",
+        "50 % busy: torch_tb_profiler. Awake is an upper bound of busy, so the rule is on the safe side; it says nothing of "
+        "devices that are awake with little to do (launch_bound)."},
+       fmt::format("a granted GPU; {}; phase/*", kUtil),
+       GpuStarved},
+      {{"gpu_saturated", "the GPU is awake >= 95 % of the time, and a doubling of rows added < 10 % SPS",
+        "The device sets the speed: more rows only wait for it.",
+        "what the options declare to help: larger minibatch, smaller net, mixed precision",
+        "95 %: this project, without a published source. Quiet where few of its units are in use: that is launch_bound."},
+       fmt::format("a granted GPU; {}; SPS of two settings", kUtil),
+       GpuSaturated},
+      {{"launch_bound", "the GPU is awake >= 75 % of the time with < 30 % of its units in use",
+        "Many small kernels: starting them takes longer than running them.",
+        "what the options declare to help: larger minibatch, a fused path",
+        "75 and 30 %: this project, without a published source."},
+       fmt::format("a granted GPU; {}; {} (GPM, Hopper or newer)", kUtil, kUnits),
+       LaunchBound},
+      {{"vram_near_limit", "GPU memory in use reached > 90 %", "The next larger batch may end the trial for want of memory.",
+        "what the options declare to help: smaller micro-batches with more accumulation", "90 %: torch_tb_profiler."},
+       fmt::format("a granted GPU; {}", kVram),
+       VramNearLimit},
+      {{"amp_unused", "tensor cores are active < 0.5 % of the time while > 30 % of the units are in use",
+        "Matrix products run in full precision, outside the tensor cores.", "what the options declare to help: mixed precision",
+        "This project, without a published source."},
+       fmt::format("a granted GPU; {}; {}, which no monitor here measures yet", kUnits, kTensor),
+       AmpUnused},
+      {{"clock_throttled", "bits 0x4, 0x8, 0x20, 0x40 or 0x80 of the clock events for > 5 % of the time",
+        "Power or heat holds the device back: its speed is not its own, and times of this batch do not compare with others.",
+        "nothing in the file: power limit, cooling, or a device with less load beside it",
+        "5 %: this project, without a published source; the bits are those of nvml.h."},
+       fmt::format("a granted GPU; {}", kClocks),
+       ClockThrottled},
+  };
+}
+
+}  // namespace backplane

@@ -1,0 +1,200 @@
+// Rules about the learning itself: a return that was reached and lost, and updates or trials that did not fit into memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "results/series.hpp"
+#include "rules/finding_fix.hpp"
+#include "rules/finding_rule.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr double kLostShare = 0.5, kStandardErrors = 3;
+constexpr size_t kLeastReturns = 40, kWindows = 8;
+
+struct Window {
+  double mean = 0, variance_of_mean = 0;
+  uint64_t last_iteration = 0;
+};
+
+// The curve cut into windows of equal length, the last ones whole; those without a value left out.
+std::vector<Window> WindowsOf(const std::vector<CurvePoint>& curve) {
+  std::vector<CurvePoint> finite;
+  std::copy_if(curve.begin(), curve.end(), std::back_inserter(finite), [](const auto& p) { return std::isfinite(p.value); });
+  if (finite.size() < kLeastReturns) return {};
+  const size_t length = finite.size() / kWindows;
+  std::vector<Window> windows;
+  for (size_t begin = finite.size() % kWindows; begin < finite.size(); begin += length) {
+    std::vector<double> values;
+    for (size_t i = begin; i < begin + length; ++i) values.push_back(finite[i].value);
+    const Number mean = Mean(values, "iterations");
+    windows.push_back(
+        {mean.value, std::pow(mean.sd.value_or(0), 2) / static_cast<double>(length), finite[begin + length - 1].iteration});
+  }
+  return windows;
+}
+
+// How much of what was gained, from what a policy that learned nothing reaches, to the best window is gone in the last.
+struct Loss {
+  double share = 0;
+  Window best, last;
+};
+
+std::optional<Loss> LossOf(const TrialData& trial, double floor) {
+  const auto curve = trial.curves.find("return");
+  const std::vector<Window> windows = curve == trial.curves.end() ? std::vector<Window>{} : WindowsOf(curve->second);
+  if (windows.empty()) return std::nullopt;
+  const Window best = *std::max_element(windows.begin(), windows.end(), [](auto& a, auto& b) { return a.mean < b.mean; });
+  const Window& last = windows.back();
+  const double gained = best.mean - std::max(windows.front().mean, floor), lost = best.mean - last.mean;
+  const double noise = std::sqrt(best.variance_of_mean + last.variance_of_mean);
+  const bool is_clear = gained > kStandardErrors * noise && lost > kStandardErrors * noise;
+  return Loss{is_clear ? lost / gained : 0, best, last};
+}
+
+// How far an update moved the policy, by the names that learners give to it.
+struct Movement {
+  const char* measure;
+  double limit;
+  const char* unit;
+};
+constexpr Movement kMovements[] = {{"train/kl", 0.03, "nat"}, {"train/clip_fraction", 0.3, "of the samples"}};
+
+// The one that is furthest beyond its limit, mean over the iterations after the best window; absent: the learner tells none.
+std::optional<Evidence> MovedBy(const TrialData& trial, uint64_t best) {
+  std::optional<Evidence> most;
+  for (const Movement& movement : kMovements) {
+    const auto curve = trial.curves.find(movement.measure);
+    if (curve == trial.curves.end()) continue;
+    std::vector<double> values;
+    for (const CurvePoint& point : curve->second) {
+      if (point.iteration > best && std::isfinite(point.value)) values.push_back(point.value);
+    }
+    if (values.empty()) continue;
+    const Evidence evidence{movement.measure, Mean(values, "iterations").value, movement.limit, movement.unit,
+                            fmt::format("mean after iteration {}", best)};
+    if (!most || evidence.value / *evidence.threshold > most->value / *most->threshold) most = evidence;
+  }
+  return most;
+}
+
+RuleVerdict UnstableLearning(const Case& c) {
+  const std::optional<double> floor = c.Value("floor_uniform/return");
+  if (!floor) return Silent(NotMeasured(c, "floor_uniform/return"));
+  size_t long_enough = 0, told = 0, unstable = 0;
+  std::optional<Loss> worst;
+  Evidence moved;
+  for (const TrialData* trial : c.trials) {
+    const std::optional<Loss> loss = LossOf(*trial, *floor);
+    if (!loss) continue;
+    ++long_enough;
+    const std::optional<Evidence> by = MovedBy(*trial, loss->best.last_iteration);
+    told += by ? 1 : 0;
+    if (loss->share <= kLostShare || !by || by->value <= *by->threshold) continue;
+    ++unstable;
+    if (!worst || loss->share > worst->share) worst = loss, moved = *by;
+  }
+  if (long_enough == 0) return Silent(fmt::format("a return in fewer than {} iterations", kLeastReturns));
+  // The best window may be the last one: then nothing was lost, and there is nothing to explain.
+  if (told == 0 && !c.MeasuredAny("train/kl") && !c.MeasuredAny("train/clip_fraction"))
+    return Silent("train/kl and train/clip_fraction were not measured");
+  if (2 * unstable <= c.trials.size()) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("The return rose to {:.5g} and fell back to {:.5g}", worst->best.mean, worst->last.mean);
+  f.evidence = {{"return", 100 * worst->share, 100 * kLostShare, "% of the gain lost",
+                 fmt::format("the best of {} windows was at iteration {}; a policy that learned nothing has {:.5g}", kWindows,
+                             worst->best.last_iteration, *floor)},
+                moved};
+  f.effect = "Smaller changes of the policy: the return rises more slowly and stays";
+  f.moves = "return", f.direction = 1;
+  f.confidence = c.trials.size() > 1 ? fmt::format("medium: {} of {} seeds", unstable, c.trials.size()) : "low: one seed";
+  AddOptionFixes(c, "unstable_learning", &f.fixes);
+  return Fires(worst->share, f);
+}
+
+// A micro-batch that did not fit becomes what did, and the update stays the same: twice the parts for half the size. The three
+// sizes of which two give the third are words of the experiment file, whatever the learner.
+void AddWhatFitted(const Case& c, const OptionHelp& option, const TrialData& trial, std::vector<Fix>* fixes) {
+  const std::string section = option.path.substr(0, option.path.rfind('.') + 1);
+  const auto count = [&](const std::string& path) {
+    const nlohmann::json value = c.At(path);
+    return value.is_number() ? value.get<double>() : 0;
+  };
+  const double failed = trial.shrinks.front().before, fitted = trial.shrinks.back().after;
+  const double size = count(option.path);
+  if (fitted < 1 || (size != failed && size != 0)) return;
+  const std::string parts_path = section + "gradient_accumulation_steps", whole_path = section + "effective_batch_size";
+  const double parts = count(parts_path), wanted = std::max(1.0, parts) * failed / fitted;
+  const bool follows = c.At(parts_path).is_null() || (parts == 0 && count(whole_path) > 0);
+  if (!follows && (wanted != std::floor(wanted) || c.Sweeps(parts_path))) return;
+  const size_t known = fixes->size();
+  AddFix(c, option.path, static_cast<int64_t>(fitted), fixes);
+  if (fixes->size() > known && !follows) fixes->back().also = {{parts_path, static_cast<int64_t>(wanted)}};
+}
+
+// Trials that ended so are what this rule is for, and so it sees them (Rule::sees_out_of_memory).
+RuleVerdict OutOfMemory(const Case& c) {
+  size_t ended = 0;
+  std::string why;
+  const TrialData* shrunk = nullptr;
+  for (const TrialData* trial : c.trials) {
+    if (!shrunk && !trial->shrinks.empty()) shrunk = trial;
+    if (trial->usable() || trial->outcome != "oom") continue;
+    ++ended;
+    why = trial->why;
+  }
+  if (ended == 0 && !shrunk) return Quiet();
+  Finding f;
+  f.severity = ended > 0 ? Severity::kSerious : Severity::kWarning;
+  f.moves = "rss_peak_mb", f.direction = -1;
+  if (ended > 0) {
+    f.title = fmt::format("{} of {} trials ran out of memory", ended, c.trials.size());
+    f.evidence = {{"trials", static_cast<double>(ended), 0, "out of memory", why.empty() ? "whole trial" : why}};
+    f.effect = "Less memory at once; the trial gets through";
+    AddHalved(c, kRowsPath, "[1,)", &f.fixes);
+  } else {
+    const ShrinkRecord &first = shrunk->shrinks.front(), &last = shrunk->shrinks.back();
+    f.title = fmt::format("{:g} items at once did not fit the device, {:g} did", first.before, last.after);
+    f.evidence = {{"items at once", last.after, first.before, "items", fmt::format("since iteration {:g}", last.iteration)}};
+    f.effect = "The same update from the start, without attempts that fail";
+    for (const OptionHelp& option : *c.options) {
+      if (option.finding == "out_of_memory" && option.direction < 0) AddWhatFitted(c, option, *shrunk, &f.fixes);
+    }
+  }
+  f.confidence = "high: it happened";
+  AddOptionFixes(c, "out_of_memory", &f.fixes);
+  return Fires(static_cast<double>(ended), f, ended > 0 ? "trial" : "update");
+}
+
+}  // namespace
+
+std::vector<Rule> LearningRules() {
+  return {
+      {{"unstable_learning",
+        "of what the return gained to the best eighth of the iterations, from the first eighth or what the uniform floor has, "
+        "the last eighth has lost > 50 %; gain and loss are > 3 standard errors; since then train/kl is > 0.03 nat or "
+        "train/clip_fraction > 0.3; all this in more than half of the seeds",
+        "The policy was changed by more than the data of an iteration tell: what was learned is overwritten.",
+        "what the options declare to help: a smaller step, less noise",
+        "50 %, 3, and the two limits: this project. Usual targets of KL are 0.01 to 0.02; a clip range of 0.2 mostly clips 10 "
+        "to 20 % of the samples."},
+       fmt::format("the return of at least {} iterations, floor_uniform/return, and train/kl or train/clip_fraction",
+                   kLeastReturns),
+       UnstableLearning,
+       /*sees_out_of_memory=*/false,
+       /*holds_when_busy=*/true},
+      {{"out_of_memory", "a trial ended for want of memory, or an update had to be computed in smaller parts",
+        "What is computed at once takes more memory than there is.",
+        "rollout.num_envs_per_env_runner down, and what the options declare to help: smaller batches, smaller micro-batches",
+        "None: it happened."},
+       "how the trials ended",
+       OutOfMemory,
+       /*sees_out_of_memory=*/true,
+       /*holds_when_busy=*/true},
+  };
+}
+
+}  // namespace backplane

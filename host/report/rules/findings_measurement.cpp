@@ -1,0 +1,234 @@
+// Rules about the measurement itself: what makes a number worth less than it looks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "config/units.hpp"
+#include "results/series.hpp"
+#include "rules/finding_fix.hpp"
+#include "rules/finding_rule.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr double kNoisePct = 5, kBlasGflopsPerCore = 10;
+// How sure a coefficient of variation is grows slowly: of 10 values it is good to a quarter. Seeds are dear, and one that
+// differs is worth a word.
+constexpr size_t kLeastSeeds = 3, kLeastIterations = 10, kLeastForOutliers = 5;
+constexpr double kLeastSeconds = 5;  // what is over sooner shows how the machine wakes up
+constexpr char kBlas[] = "blas_gflops";
+
+// How much speeds that should be one differ.
+struct Noise {
+  double cv_pct = 0;
+  size_t n = 0, outliers = 0, far = 0;  // beyond 1.5 and 3 interquartile ranges
+  std::string of;
+
+  bool fires() const { return cv_pct > kNoisePct || outliers > 0; }
+};
+
+// Absent: too few.
+std::optional<Noise> NoiseOf(std::vector<double> values, std::string of, size_t at_least) {
+  std::erase_if(values, [](double v) { return !std::isfinite(v); });
+  if (values.size() < at_least) return std::nullopt;
+  const Number mean = Mean(values, of);
+  if (mean.value <= 0) return std::nullopt;
+  Noise noise{100 * mean.sd.value_or(0) / mean.value, values.size(), 0, 0, std::move(of)};
+  if (values.size() < kLeastForOutliers) return noise;
+  std::sort(values.begin(), values.end());
+  const double q1 = Quantile(values, 0.25), q3 = Quantile(values, 0.75), median = Quantile(values, 0.5);
+  for (const double v : values) {
+    const double beyond = std::max(q1 - v, v - q3);
+    // Of 20 values of a normal distribution one is an outlier by Tukey's fences every sixth time or so. One that is close to
+    // the median is no reason to measure again.
+    if (beyond <= 1.5 * (q3 - q1) || std::abs(v - median) <= kNoisePct / 100 * median) continue;
+    ++noise.outliers;
+    if (beyond > 3 * (q3 - q1)) ++noise.far;
+  }
+  return noise;
+}
+
+std::vector<double> WarmIterations(const TrialData& trial) {
+  std::vector<double> values;
+  const auto curve = trial.curves.find("SPS");
+  if (curve == trial.curves.end()) return values;
+  for (const CurvePoint& point : curve->second) {
+    if (!point.warms_up) values.push_back(point.value);
+  }
+  return values;
+}
+
+// More time for each point, where trials go on until their speed is known well.
+void AddMoreTime(const Case& c, std::vector<Fix>* fixes) {
+  const nlohmann::json time = c.At("report.max_time");
+  const std::optional<double> seconds = time.is_string() ? ParseDuration(time.get<std::string>()) : std::nullopt;
+  if (seconds) AddFix(c, "report.max_time", FormatDuration(2 * *seconds), fixes);
+}
+
+// The noisiest of: each trial's iterations, and the seeds beside each other.
+std::optional<Noise> WorstNoise(const Case& c) {
+  std::vector<std::optional<Noise>> all;
+  std::vector<double> seeds;
+  for (const TrialData* trial : c.trials) {
+    const Number* seconds = trial->Find("measured_s");
+    if (!seconds || seconds->value >= kLeastSeconds)
+      all.push_back(NoiseOf(WarmIterations(*trial), "iterations", kLeastIterations));
+    if (const Number* sps = trial->Find("SPS")) seeds.push_back(sps->value);
+  }
+  all.push_back(NoiseOf(std::move(seeds), "seeds", kLeastSeeds));
+  const auto worst = std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    if (!a || !b) return !a && b.has_value();
+    return std::pair(a->fires(), a->cv_pct) < std::pair(b->fires(), b->cv_pct);
+  });
+  return *worst;
+}
+
+RuleVerdict NoisyMeasurement(const Case& c) {
+  const std::optional<Noise> noise = WorstNoise(c);
+  if (!noise)
+    return Silent(
+        fmt::format("SPS of fewer than {} iterations after the first or of less than {:g} s, and of fewer than {} seeds",
+                    kLeastIterations, kLeastSeconds, kLeastSeeds));
+  if (!noise->fires()) return Quiet();
+  Finding f;
+  f.severity = noise->cv_pct > kNoisePct ? Severity::kWarning : Severity::kInfo;
+  const std::string outliers = noise->outliers ? fmt::format("; outliers: {}, far ones: {}", noise->outliers, noise->far) : "";
+  f.title = fmt::format("SPS varies by {:.1f} % over {} {}{}", noise->cv_pct, noise->n, noise->of, outliers);
+  const bool seeds = noise->of == "seeds";
+  f.evidence = {{"SPS", noise->cv_pct, kNoisePct, "% coefficient of variation",
+                 fmt::format("{} {}", noise->n, seeds ? "seeds" : "iterations after the first")}};
+  if (noise->outliers) f.evidence.push_back({"SPS", static_cast<double>(noise->outliers), 0, "outliers", f.evidence[0].window});
+  f.effect = "The mean stays, its confidence interval narrows with the square root of the number of measurements";
+  f.confidence = noise->n >= 10 ? "high: ten or more values" : fmt::format("medium: {} values only", noise->n);
+  const uint64_t planned = c.planned_seeds;
+  if (seeds) AddFix(c, "sweep.seeds.n", planned, std::max<uint64_t>(5, 2 * planned), &f.fixes);
+  const bool by_precision = !c.At("report.precision").is_null();
+  if (!seeds && by_precision) AddMoreTime(c, &f.fixes);
+  if (!seeds && !by_precision)
+    AddDoubled(c, c.Count("budget.iterations") ? "budget.iterations" : "budget.env_steps", "[1,)", &f.fixes);
+  return Fires(noise->cv_pct, f, noise->of);
+}
+
+// The trial whose interval is the widest for what was wanted; one that is not known is wider than any.
+const TrialData* FarthestFromPrecise(const Case& c) {
+  const TrialData* farthest = nullptr;
+  const auto width = [](const TrialData& trial) {
+    const Number* reached = trial.Find("precision/reached_pct");
+    return reached ? reached->value : std::numeric_limits<double>::infinity();
+  };
+  for (const TrialData* trial : c.trials) {
+    const Number* missed = trial->Find("precision/missed");
+    if (missed && missed->value > 0 && (!farthest || width(*trial) > width(*farthest))) farthest = trial;
+  }
+  return farthest;
+}
+
+RuleVerdict PrecisionNotReached(const Case& c) {
+  const TrialData* trial = FarthestFromPrecise(c);
+  if (!trial) return Quiet();
+  const double wanted = trial->Find("precision/wanted_pct")->value, seconds = trial->Find("precision/seconds")->value;
+  const auto iterations = static_cast<uint64_t>(trial->Find("precision/iterations")->value);
+  const Number* reached = trial->Find("precision/reached_pct");
+  const std::string window =
+      fmt::format("{} {} in {:.1f} s", iterations, iterations == 1 ? "iteration" : "iterations", seconds);
+  Finding f;
+  f.severity = Severity::kInfo;
+  f.title = reached ? fmt::format("SPS is known to ± {:.1f} % after {}, wanted were ± {:g} %", reached->value, window, wanted)
+                    : fmt::format("SPS of {} has no interval, wanted was one of ± {:g} %", window, wanted);
+  f.evidence = reached ? std::vector<Evidence>{{"precision/reached_pct", reached->value, wanted, "%", window}}
+                       : std::vector<Evidence>{{"precision/iterations", static_cast<double>(iterations), std::nullopt,
+                                                iterations == 1 ? "iteration" : "iterations", window}};
+  f.effect = "The interval narrows with the square root of the number of iterations";
+  f.confidence = "high: the trial tells its interval";
+  AddMoreTime(c, &f.fixes);
+  return Fires(reached ? reached->value / wanted : static_cast<double>(kLeastIterations), f);
+}
+
+RuleVerdict BlasReference(const Case& c) {
+  const std::optional<double> speed = c.Value(kBlas);
+  if (!speed) return Silent("blas_gflops was not measured: it would take a 1024 x 1024 x 1024 float product in the trial");
+  const std::optional<uint64_t> cores = c.Cores();
+  if (!cores) return Silent("the granted cores were not recorded");
+  const double least = kBlasGflopsPerCore * static_cast<double>(*cores);
+  if (*speed >= least) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("Matrix products reach {:.1f} GFLOP/s on {} cores", *speed, *cores);
+  f.evidence = {{kBlas, *speed, least, "GFLOP/s", c.Window(kBlas)}};
+  f.effect = "Inference and updates take less time";
+  f.moves = kBlas, f.direction = 1;
+  f.confidence = "medium: one product, one size";
+  return Fires(least - *speed, f);
+}
+
+// The host plans one pool for all: rollout.threads, or a thread for each granted core. Collecting takes as many of them as
+// there are runners, or all if they are configured.
+RuleVerdict ThreadsMismatch(const Case& c) {
+  const std::optional<double> pool = c.Value("learner_threads"), collecting = c.Value("threads");
+  if (!pool) return Silent(NotMeasured(c, "learner_threads"));
+  const std::optional<uint64_t> configured = c.Count("rollout.threads"), runners = c.Count(kRunnersPath);
+  const uint64_t cores = c.trials.front()->cores.size();
+  if (!configured && cores == 0) return Silent("the granted cores were not recorded");
+  const auto planned = static_cast<double>(configured.value_or(cores));
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.moves = "SPS", f.direction = 1;
+  f.effect = "The planned threads share the work: SPS rises";
+  f.confidence = "high: the trial tells its threads";
+  if (*pool != planned) {
+    f.title = fmt::format("The learner has {:g} threads, planned were {:g}", *pool, planned);
+    f.evidence = {{"learner_threads", *pool, planned, "threads", c.Window("learner_threads")}};
+    return Fires(std::abs(*pool - planned), f, "pool");
+  }
+  const double collect_plan = configured || !runners ? planned : std::min(planned, static_cast<double>(*runners));
+  if (!collecting || *collecting == collect_plan) return Quiet();
+  f.title = fmt::format("{:g} threads collect, planned were {:g}", *collecting, collect_plan);
+  f.evidence = {{"threads", *collecting, collect_plan, "threads", c.Window("threads")}};
+  f.cause = "A plugin that can not bear several threads at once (no ROWS_CONCURRENT) keeps collecting to fewer of them.";
+  return Fires(std::abs(*collecting - collect_plan), f, "collecting");
+}
+
+}  // namespace
+
+std::vector<Rule> MeasurementRules() {
+  return {
+      {{"noisy_measurement",
+        "the coefficient of variation of SPS is > 5 % over iterations after the first (ten or more, of 5 s or more) or over "
+        "seeds (three or more), or one of five or more is a Tukey outlier (beyond 1.5 interquartile ranges; 3 is far) and more "
+        "than 5 % off the median",
+        "Something beside the setting changes the speed: other programs, the machine's clock, episodes of uneven cost.",
+        "budget.iterations, report.max_time or sweep.seeds.n up; a quiet machine",
+        "5 %: this project, without a published source; the fences are Tukey's. Outliers close to the median are left out: of "
+        "20 "
+        "normal values one lies beyond the fences every sixth time or so."},
+       "SPS of at least 10 iterations after the first and 5 s, or of at least 3 seeds",
+       NoisyMeasurement},
+      {{"precision_not_reached",
+        "a trial had used up report.max_time before the 95 % interval over its measured iterations was within report.precision "
+        "of its speed",
+        "Iterations are long for the time that was given, or differ much: other programs, episodes of uneven cost.",
+        "report.max_time up; a quiet machine",
+        "Exact. Whether settings differ is judged by their seeds, not by this interval."},
+       "what the trial tells of its precision, where report.precision is on",
+       PrecisionNotReached},
+      {{"blas_reference", "a 1024 x 1024 x 1024 float product runs at < 10 GFLOP/s for each granted core",
+        "The BLAS behind the learner is the reference one, which is single-threaded and not vectorised.",
+        "another BLAS: OpenBLAS, or LibTorch's wheel, which has its own",
+        "10: between the reference BLAS (5.3 in all) and OpenBLAS (71), measured on 2 cores with LibTorch 1.13.1."},
+       "blas_gflops, which no trial measures yet; the granted cores",
+       BlasReference},
+      {{"threads_mismatch",
+        "the trial's pool has another number of threads than planned (rollout.threads, or the granted cores), or fewer of them "
+        "collect than planned (min(runners, cores), or all if rollout.threads is set)",
+        "The trial saw fewer cores than it was granted, or was started otherwise than planned.",
+        "nothing in the file: look at the trial's affinity, and at the plugins' flags",
+        "Exact. It looks at the host's pool only: LibTorch's own threads are held to one by the environment and not measured."},
+       "learner_threads and threads; rollout.threads or the granted cores",
+       ThreadsMismatch},
+  };
+}
+
+}  // namespace backplane

@@ -1,0 +1,197 @@
+// Rules about where the threads' time goes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/experiment.hpp"
+#include "results/series.hpp"
+#include "rules/finding_fix.hpp"
+#include "rules/finding_rule.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr double kEnvPct = 70, kCollectionPct = 70, kActPct = 40, kUpdatePct = 50, kSyncPct = 10, kTransferPct = 15;
+constexpr uint64_t kFewRows = RolloutConfig::kMostAutoChunkRows;  // of a call
+constexpr char kWindow[] = "share of the threads' busy time, whole trial";
+
+// Another setting of the series that already gives the cores what this one lacks.
+const Setting* SettingThatFills(const Case& c, uint64_t cores) {
+  if (!c.setting) return nullptr;
+  for (const Setting& other : c.parallel->settings) {
+    if (other.series == c.setting->series && other.usable > 0 && other.num_env_runners >= cores) return &other;
+  }
+  return nullptr;
+}
+
+// More runners help only while a core has none. Where all of them step envs already the machine is the limit, which is no
+// fault.
+RuleVerdict EnvBound(const Case& c) {
+  if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/env_step"));
+  const double share = c.BusyShare({"env_step", "env_reset"});
+  if (share <= kEnvPct) return Quiet();
+  const std::optional<uint64_t> cores = c.Cores(), runners = c.Count(kRunnersPath);
+  if (!cores || !runners) return Silent("the granted cores or the number of runners were not recorded");
+  const std::optional<double> told = c.Value("threads");
+  const std::optional<uint64_t> configured = c.Count("rollout.threads");
+  const double threads = told.value_or(static_cast<double>(configured.value_or(std::min(*runners, *cores))));
+  Finding f;
+  f.title = fmt::format("The envs take {:.0f} % of the threads' time", share);
+  f.evidence = {{"phase/env_step + phase/env_reset", share, kEnvPct, "%", kWindow}};
+  f.effect = "More cores step envs: SPS rises";
+  f.moves = "SPS", f.direction = 1;
+  f.confidence = "high: phases and threads are measured";
+  if (threads >= static_cast<double>(*cores)) {
+    f.cause = fmt::format("Every granted core ({}) steps envs already: the machine is the limit.", *cores);
+    AddMoreCores(c, &f.fixes);
+    return Fires(share, f, "machine");
+  }
+  f.severity = Severity::kWarning;
+  f.cause = fmt::format("{:.0f} of {} cores step envs while the others wait.", threads, *cores);
+  if (configured) AddFix(c, "rollout.threads", *cores, &f.fixes);
+  if (*runners < *cores) AddFix(c, kRunnersPath, *cores, &f.fixes);
+  if (f.fixes.empty()) f.cause += " There are runners enough: a plugin that can not bear several threads keeps them to one.";
+  if (const Setting* fills = SettingThatFills(c, *cores); fills && !f.fixes.empty()) {
+    f.severity = Severity::kInfo;
+    f.cause += fmt::format(" {} of this batch uses them.", fills->name);
+  }
+  // The fewer threads the more there is to gain.
+  return Fires(share * static_cast<double>(*cores) / std::max(1.0, threads), f, "idle cores");
+}
+
+// Rows that one call of act and step works on, as RolloutConfig::ChunkRows has it.
+uint64_t PlannedRowsOfACall(const Case& c, uint64_t rows_of_a_runner) {
+  return c.Count("rollout.chunk_rows").value_or(RolloutConfig::AutoChunkRows(rows_of_a_runner));
+}
+
+// A call costs something whatever it is for, and a runner makes calls one after the other: few rows and one runner leave
+// processors without work. Where the envs alone take most of the time, EnvBound says so. Where another setting of the series
+// gives every core a runner, the report shows what that gains: nothing is left to try.
+RuleVerdict CollectionBound(const Case& c) {
+  if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/infer"));
+  const double envs = c.BusyShare({"env_step", "env_reset"}), acts = c.BusyShare({"infer"}), share = envs + acts;
+  if (share <= kCollectionPct || envs > kEnvPct) return Quiet();
+  const std::optional<uint64_t> cores = c.Cores(), runners = c.Count(kRunnersPath), rows = c.Count(kRowsPath);
+  if (!cores || !runners || !rows) return Silent("the granted cores or the number of runners and rows were not recorded");
+  const uint64_t planned = PlannedRowsOfACall(c, *rows);
+  const uint64_t of_a_call = static_cast<uint64_t>(c.Value("chunk_rows").value_or(static_cast<double>(planned)));
+  // A plugin that does not bear calls at once takes the rows of all runners in each: more runners bring rows, and no core more.
+  const bool takes_all = of_a_call > planned;
+  const bool few_rows = of_a_call < kFewRows && 100 * acts >= kActPct * share;
+  const bool few_runners = !takes_all && *runners < *cores && !c.Count("rollout.threads") && !SettingThatFills(c, *cores);
+  if (!few_rows && !few_runners) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title =
+      fmt::format("Collecting takes {:.0f} % of the threads' time: action selection {:.0f}, envs {:.0f}", share, acts, envs);
+  f.evidence = {{"phase/infer + phase/env_step + phase/env_reset", share, kCollectionPct, "%", kWindow}};
+  f.moves = "sampling_sps", f.direction = 1;
+  f.confidence = few_runners ? "medium: how well two runners share this work was not measured, nor what it does to learning"
+                             : "medium: rows help as far as a call costs beside what it does for each, which is not measured";
+  if (few_runners) {
+    f.cause = fmt::format("{} collects while {} cores are granted.",
+                          *runners == 1 ? "One runner" : fmt::format("{} runners", *runners), *cores);
+    AddFix(c, kRunnersPath, *cores, &f.fixes);
+  }
+  if (few_rows) {
+    f.cause += fmt::format("{}Actions are selected for {} at a time, and a call has its cost whatever it is for.",
+                           few_runners ? " " : "", of_a_call == 1 ? "one row" : fmt::format("{} rows", of_a_call));
+    if (c.Count("rollout.chunk_rows") && !takes_all) AddFix(c, "rollout.chunk_rows", kFewRows, &f.fixes);
+    if (*rows < kFewRows) AddFix(c, kRowsPath, kFewRows, &f.fixes);
+  }
+  f.effect =
+      "Collecting gets faster: sampling_sps rises. More rows make shorter rollouts of each for the same batch: compare returns";
+  return Fires(share, f, few_runners ? "few runners" : "few rows");
+}
+
+RuleVerdict UpdateBound(const Case& c) {
+  if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/update_*"));
+  const double share = c.BusyShare({"update_forward", "update_backward", "update_optim"});
+  if (share <= kUpdatePct) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("Updates take {:.0f} % of the threads' time", share);
+  f.evidence = {{"phase/update_*", share, kUpdatePct, "%", kWindow}};
+  f.effect = "Less time in updates: SPS rises. What is learned from each sample changes: compare returns before keeping it";
+  f.moves = "SPS", f.direction = 1;
+  f.confidence = "high for the speed; what it does to learning is not known";
+  AddOptionFixes(c, "update_bound", &f.fixes);
+  return Fires(share, f);
+}
+
+RuleVerdict SyncOverhead(const Case& c) {
+  if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/sync"));
+  const double share = c.BusyShare({"sync"});
+  if (share <= kSyncPct) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("Synchronising takes {:.0f} % of the threads' time", share);
+  f.evidence = {{"phase/sync", share, kSyncPct, "%", kWindow}};
+  f.effect = "Fewer synchronisations for the same steps: phase/sync falls";
+  f.moves = "phase/sync", f.direction = -1;
+  f.confidence = "high: measured directly";
+  AddOptionFixes(c, "sync_overhead", &f.fixes);
+  return Fires(share, f);
+}
+
+RuleVerdict TransferBound(const Case& c) {
+  if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/obs_transfer"));
+  const double share = c.BusyShare({"obs_transfer", "act_transfer"});
+  if (share <= kTransferPct) return Quiet();
+  const bool obs = c.BusyShare({"obs_transfer"}) >= c.BusyShare({"act_transfer"});
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("Copying observations and actions takes {:.0f} % of the threads' time", share);
+  f.evidence = {{"phase/obs_transfer + phase/act_transfer", share, kTransferPct, "%", kWindow}};
+  f.effect = "Less copying: the transfer phases fall";
+  f.moves = obs ? "phase/obs_transfer" : "phase/act_transfer", f.direction = -1;
+  f.confidence = "high: measured directly";
+  AddOptionFixes(c, "transfer_bound", &f.fixes);
+  return Fires(share, f);
+}
+
+}  // namespace
+
+std::vector<Rule> PhaseRules() {
+  return {
+      {{"env_bound", "env_step and env_reset take > 70 % of the time in which threads are not idle",
+        "Stepping the envs sets the speed.",
+        "while fewer threads collect than cores are granted: rollout.num_env_runners (and rollout.threads, if set) up to the "
+        "cores; else resources.cpus up",
+        "70 %: this project. Idle time is left out, as unused cores would hide the case in which more runners help. A note "
+        "where all cores are busy, or where another setting of the batch uses them."},
+       "phase/*; the granted cores, and threads",
+       EnvBound},
+      {{"collection_bound",
+        "infer, env_step and env_reset together take > 70 % of the time in which threads are not idle, the envs alone do not, "
+        "and a call is for fewer than 16 rows (with infer at least 40 % of the three), or there are fewer runners than cores "
+        "and no other "
+        "setting of the batch has a runner for each",
+        "Collecting sets the speed: envs and action selection take turns on few rows or few threads.",
+        "rollout.num_env_runners up to the cores; rollout.num_envs_per_env_runner (or rollout.chunk_rows, if set) up to 16",
+        "70 %, 40 %, and 16 rows, the host's own largest automatic chunk: this project. Idle time is left out."},
+       "phase/*; the granted cores, runners and rows",
+       CollectionBound},
+      {{"update_bound",
+        "update_forward, update_backward and update_optim take > 50 % of the time in which threads are not idle",
+        "The learner's updates set the speed, not the envs.",
+        "what the learner's options declare to help: fewer epochs, larger minibatches",
+        "50 %: this project, without a published source. Idle time is left out, as it grows with cores that nothing uses."},
+       "phase/*",
+       UpdateBound},
+      {{"sync_overhead", "sync takes > 10 % of the time in which threads are not idle",
+        "Weights are handed over so often that it costs time of its own.",
+        "what the options declare to help: a larger rollout, fewer synchronisations",
+        "10 %: as torch_tb_profiler's for communication; XProf calls collectives moderate from 3 and high from 15 %."},
+       "phase/*",
+       SyncOverhead},
+      {{"transfer_bound", "obs_transfer and act_transfer take > 15 % of the time in which threads are not idle",
+        "Observations and actions are copied between envs and learner, or between host and device.",
+        "what the options declare to help: pinned buffers; an env on the device",
+        "15 %: this project; XProf calls an input share of 5 to 20 % moderate."},
+       "phase/*",
+       TransferBound},
+  };
+}
+
+}  // namespace backplane

@@ -1,0 +1,100 @@
+// Rules about what more runners and rows bring.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "rules/finding_fix.hpp"
+#include "rules/finding_rule.hpp"
+#include "rules/finding_scaling.hpp"
+
+namespace backplane {
+namespace {
+
+struct Growth {
+  std::string phase;  // empty: unknown
+  double points = 0;  // of the threads' time
+};
+
+// The phase whose share of the threads' time grew most from one case to another.
+Growth GrownPhase(const Case& from, const Case& to) {
+  Growth most;
+  if (!from.HasPhases()) return most;
+  for (const auto& [measure, number] : to.trials.front()->measures) {
+    if (!measure.starts_with("phase/")) continue;
+    const double more = to.Value(measure).value_or(0) - from.Value(measure).value_or(0);
+    if (more > most.points) most = {measure.substr(6), more};
+  }
+  return most;
+}
+
+// A gain that may as well be 10 % or more proves nothing, however many measurements there were.
+std::string ConfidenceIn(const Number& gain_pct) {
+  if (!gain_pct.low || !gain_pct.high) return "low: too few seeds for an interval of the gain";
+  const std::string interval = fmt::format("the interval of the gain, {:.1f} to {:.1f} %,", *gain_pct.low, *gain_pct.high);
+  if (*gain_pct.high >= kFlatGainPct) return fmt::format("low: {} includes {:g} %", interval, kFlatGainPct);
+  if (gain_pct.n < 3) return fmt::format("medium: {} is of {} measurements only", interval, gain_pct.n);
+  return fmt::format("high: {} is below {:g} %", interval, kFlatGainPct);
+}
+
+// The usable trials of a setting as a case of their own.
+Case CaseOf(const Case& like, const Setting& setting) {
+  Case c = like;
+  c.trials.clear();
+  for (const size_t trial : setting.trials) {
+    const TrialData& data = (*like.all_trials)[trial].data;
+    if (data.usable()) c.trials.push_back(&data);
+  }
+  return c;
+}
+
+// A step that could not bring much is no bottleneck: rows that share a core with others, on cores that already do what one
+// row's core did. Core efficiency tells it from a step whose new cores bring nothing.
+RuleVerdict SpeedupFlat(const Case& c) {
+  if (!c.parallel) return Silent("the report does not compare runners and rows");
+  if (!c.setting || StepsTo(*c.parallel, *c.setting).empty())
+    return Silent("no two settings differ in runners or in rows alone");
+  const std::optional<Step> flat = FlatStepTo(*c.parallel, *c.setting);
+  if (!flat) return Quiet();
+  const Setting& good = LastGoodPoint(*c.parallel, *flat);
+  const bool full = CoresAreFull(*flat->to);
+  Finding f;
+  f.severity = full ? Severity::kInfo : Severity::kWarning;
+  f.title = fmt::format("From {} to {} SPS changes by {:+.1f} % per doubling; the last good point is {}", flat->from->name,
+                        flat->to->name, flat->gain_pct.value, good.name);
+  const Number& gain = flat->gain_pct;
+  const std::string window = fmt::format("{} to {}{}", flat->from->name, flat->to->name,
+                                         gain.of.empty() ? "" : fmt::format(", {} {}", gain.n, gain.of));
+  f.evidence = {{"SPS", gain.value, kFlatGainPct, "% per doubling", window}};
+  if (const std::optional<double>& core = flat->to->core_efficiency_pct)
+    f.evidence.push_back({"core_efficiency_pct", *core, kFullCoresPct, "%", flat->to->name});
+  f.cause =
+      full ? "The cores in use already did nearly all they can before the step, so further rows only share them: no bottleneck."
+           : "Further runners or rows do not reach the cores as work.";
+  const Case from = CaseOf(c, *flat->from);
+  const Growth grown = from.trials.empty() ? Growth{} : GrownPhase(from, c);
+  if (!grown.phase.empty())
+    f.cause += fmt::format(" The phase {} grew most, by {:.1f} points of the threads' time.", grown.phase, grown.points);
+  AddFix(c, flat->path(), flat->ValueIn(good), &f.fixes);
+  f.effect = fmt::format("About the same SPS from fewer rows: parallel efficiency rises to that of {}", good.name);
+  f.moves = "efficiency_pct", f.direction = 1;
+  f.confidence = ConfidenceIn(gain);
+  return Fires(kFlatGainPct - gain.value, f, grown.phase);
+}
+
+}  // namespace
+
+std::vector<Rule> ScalingRules() {
+  return {
+      {{"speedup_flat", "doubling runners or rows adds < 10 % SPS (other factors are converted to a doubling)",
+        "Something other than the number of rows sets the speed.",
+        "stop at the last good point: rollout.num_env_runners or rollout.num_envs_per_env_runner back to it",
+        "10 %: this project, without a published source. A note where core efficiency is >= 80 %: a core that one row fills "
+        "can not "
+        "gain from a second row. Otherwise a warning."},
+       "SPS of two settings that differ in runners or in rows alone; phase/* to name the phase that grew",
+       SpeedupFlat},
+  };
+}
+
+}  // namespace backplane

@@ -1,0 +1,37 @@
+// backplane-report, which lies beside this program: it reads results folders and makes of them what people read. A process of
+// its own, so that nothing that happens to it touches a batch.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "record/batch_measures.hpp"
+
+namespace backplane {
+
+class ReportProgram {
+ public:
+  ReportProgram();  // the one in this program's own folder
+  // Another file, which is killed after so long.
+  ReportProgram(std::filesystem::path file, std::chrono::milliseconds limit) : file_(std::move(file)), limit_(limit) {}
+
+  // Its answer to one of its commands, and what it says on stderr goes to this program's. Throws std::runtime_error: what it
+  // says is wrong, or how it ended, in a sentence.
+  std::string Ask(const std::string& command, const nlohmann::json& request) const;
+  // Its output is this program's. Returns its exit code; throws like Ask where it has none.
+  int Show(const std::string& command, const nlohmann::json& request) const;
+
+ private:
+  std::filesystem::path file_;
+  std::chrono::milliseconds limit_;
+};
+
+// What the trials of a results folder measured; MeasuresRequest says more.
+BatchMeasures MeasuresOf(const std::filesystem::path& out, const std::string& measure = "", bool diagnose = false);
+
+// Columns that it may fill: of the terminal that stdout is; of no terminal enough to leave no column of a table out.
+size_t ReportWidth();
+
+}  // namespace backplane

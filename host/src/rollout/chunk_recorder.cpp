@@ -1,0 +1,86 @@
+#include "rollout/chunk_recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "rollout/non_finite.hpp"
+
+namespace backplane {
+
+ChunkRecorder::ChunkRecorder(const EnvInstance& env, uint64_t seed, bool moments)
+    : env_(env), tracker_(env), rows_(env.rows(), seed, BP_PURPOSE_ENV_EPISODE), moments_(moments) {}
+
+void ChunkRecorder::MakeRoom(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const {
+  for (Chunk& chunk : chunks) {
+    const uint64_t most = (chunk.end - chunk.begin) * buffers.horizon();
+    const bool kept_by_env = buffers.final_obs != nullptr;
+    if (!kept_by_env) chunk.final_obs = AllocateAligned(most * buffers.obs_lead * buffers.obs->row_bytes(), false);
+    if (!kept_by_env && buffers.state)
+      chunk.final_state = AllocateAligned(most * buffers.state_lead * buffers.state->row_bytes(), false);
+    chunk.episodes.reserve(most);
+    chunk.infos.reserve(most * buffers.infos.size());
+  }
+}
+
+void ChunkRecorder::StartRollout(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const {
+  for (Chunk& chunk : chunks) {
+    chunk.episodes.clear();
+    chunk.infos.clear();
+    if (moments_) chunk.moments.Reset(buffers.obs->row_elements());
+  }
+}
+
+bool ChunkRecorder::Record(RolloutBuffers& buffers, Chunk& chunk) {
+  const uint64_t t = chunk.t, n = chunk.end - chunk.begin;
+  uint8_t* truncated = buffers.truncated->at<uint8_t>(t, chunk.begin);
+  const EpisodeTracker::Step step{buffers.reward->at<float>(t, chunk.begin * buffers.reward_lead),
+                                  buffers.terminated->at<uint8_t>(t, chunk.begin), truncated, truncated, buffers.reward_lead};
+  const EpisodeTracker::Seen seen = tracker_.Add(&rows_.state[chunk.begin], n, step);
+  if (seen.not_finite) RefuseReward(buffers, chunk);
+  if (seen.flags > 1) RefuseFlags(buffers, chunk);
+  if (seen.flags != 0) EpisodeTracker::ForEachEnd(step, n, [&](uint64_t i) { EndEpisode(buffers, chunk, chunk.begin + i); });
+  if (moments_)
+    for (uint64_t r = chunk.begin * buffers.obs_lead; r < chunk.end * buffers.obs_lead; ++r)
+      chunk.moments.Add(buffers.obs->at<float>(t, r));
+  return seen.flags != 0;
+}
+
+void ChunkRecorder::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r) {
+  const uint64_t t = chunk.t, place = chunk.episodes.size();
+  const double* info = chunk.infos.data() + chunk.infos.size();
+  for (ChannelBuffer* buffer : buffers.infos) chunk.infos.push_back(buffer->Number(t, r));
+  chunk.episodes.push_back({t, r, rows_.state[r].episode_return, rows_.state[r].episode_length, info});
+  const auto keep = [&](ChannelBuffer* source, uint64_t lead, AlignedBytes& out) {
+    if (source)
+      std::memcpy(out.get() + place * lead * source->row_bytes(), source->row(t + 1, r * lead), lead * source->row_bytes());
+  };
+  if (buffers.final_obs == nullptr) {
+    keep(buffers.obs, buffers.obs_lead, chunk.final_obs);
+    keep(buffers.state, buffers.state_lead, chunk.final_state);
+  }
+  rows_.StartEpisode(r);
+  rows_.mask[r] = 1;
+}
+
+// Of all flags together it is known that some are wrong; two that are right never make one that is not.
+void ChunkRecorder::RefuseFlags(RolloutBuffers& buffers, const Chunk& chunk) const {
+  for (uint64_t r = chunk.begin; r < chunk.end; ++r)
+    tracker_.CheckFlags(r, *buffers.terminated->at<uint8_t>(chunk.t, r), *buffers.truncated->at<uint8_t>(chunk.t, r),
+                        fmt::format("at step {} of the rollout", chunk.t + 1));
+}
+
+// A sum of float32 in float64 stays finite unless one of them was not.
+// Rows have nothing to do with each other within a rollout, so only the row's own observations can be the source.
+void ChunkRecorder::RefuseReward(const RolloutBuffers& buffers, const Chunk& chunk) const {
+  uint64_t r = chunk.begin;
+  while (std::isfinite(rows_.state[r].episode_return)) ++r;
+  const uint64_t step = chunk.t + 1;
+  std::string sentence = fmt::format("the reward of row {} is not a finite number at step {} of the rollout", r, step);
+  if (const auto source = FirstNonFinite(buffers, r, r + 1, step))
+    sentence = source->text + (source->step < step ? "; it came before: " + sentence : ", nor is the reward");
+  throw TrialFailure(BP_E_NUMERIC, env_.id(), sentence);
+}
+
+}  // namespace backplane

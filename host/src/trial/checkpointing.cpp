@@ -1,0 +1,67 @@
+#include "trial/checkpointing.hpp"
+
+#include <cstdio>
+
+#include "trial/learner_state.hpp"
+
+namespace backplane {
+
+void Checkpointing::BeginIteration(const bp_request& request) {
+  keeps_before_ = request.kind != BP_REQ_DATA || ticks_after_data_;
+  taken_ = {};
+  if (keeps_before_) Take();
+}
+
+void Checkpointing::Take() {
+  const bp_learner_state_1* state = StateOf(parts_.learner);
+  if (state == nullptr) return;
+  const PhaseSpan span(parts_.clock(), Phase::kCheckpoint);
+  taken_ = {};
+  CheckpointHeader& header = taken_.header;
+  header.trial_id = parts_.spec.trial_id;
+  header.iterations = state_.count.iterations;
+  header.env_steps = state_.count.env_steps;
+  header.seconds = state_.clock.trial_s();
+  header.warm_up = state_.count.warm_up;
+  header.window = state_.window.Save();
+  header.metrics_parts = state_.lines.SoFar().metrics_parts;
+  taken_.parts["learner"] = SaveLearner(*state, parts_.learner);
+  if (state_.lines.pending()) {
+    // Stopped while it is evaluated: the iteration is learned already, so the attempt that goes on evaluates and writes it.
+    state_.lines.TakeMachine();
+    header.unwritten = state_.lines.unwritten();
+  }
+  collectors_.ForEach([this](Collecting& one) { one.Save(&taken_); });
+}
+
+void Checkpointing::Save() {
+  if (collectors_.data().started() && !state_.iteration.begun) Take();
+  Write();
+}
+
+void Checkpointing::SaveAtEnd() {
+  if (!state_.iteration.begun) Take();
+  taken_.header.at_end = true;
+  Write();
+}
+
+void Checkpointing::Write() {
+  if (taken_.parts.empty()) return;
+  parts_.status.SetPhase("checkpoint");
+  const PhaseSpan span(parts_.clock(), Phase::kCheckpoint);
+  state_.lines.Sync();  // whoever goes on from here repeats none of the lines before
+  parts_.checkpoints.Save(taken_);
+  path_ = parts_.checkpoints.file().string();
+}
+
+void Checkpointing::KeepStateBefore() {
+  const std::string phase = parts_.status.data().phase;
+  try {
+    if (!parts_.checkpoints.Newest()) Save();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "no checkpoint of the state before: %s\n", e.what());
+  }
+  parts_.status.SetPhase(phase);
+}
+
+}  // namespace backplane

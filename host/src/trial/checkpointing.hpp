@@ -1,0 +1,43 @@
+// What the trial keeps to go on from: the state in which the current iteration began. Of a group of a data set that is kept
+// only if the learner ticks after groups: else what it saves is always the state between two of them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "trial/collectors.hpp"
+
+namespace backplane {
+
+class Checkpointing {
+ public:
+  Checkpointing(const LoopParts& parts, TrialState& state, Collectors& collectors)
+      : parts_(parts), state_(state), collectors_(collectors) {}
+
+  // Before what it asks for is collected.
+  void BeginIteration(const bp_request& request);
+  void NoteTick() { ticks_after_data_ |= state_.iteration.open && !keeps_before_; }
+  // The state before the current iteration is there to go back to.
+  bool keeps_before() const { return keeps_before_; }
+
+  void Take();  // the state now; nothing of a learner that keeps none
+  // Writes what was taken; of a data set the state now, if no iteration has begun since.
+  void Save();
+  void SaveAtEnd();
+  // A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary. If
+  // that goes wrong too, the trial still ended because it diverged, in the phase it was in.
+  void KeepStateBefore();
+  const nlohmann::json& path() const { return path_; }  // null: none was written
+
+ private:
+  void Write();
+
+  const LoopParts& parts_;
+  TrialState& state_;
+  Collectors& collectors_;
+  Checkpoint taken_;
+  bool keeps_before_ = false;      // taken_ is of the current iteration
+  bool ticks_after_data_ = false;  // seen once
+  nlohmann::json path_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,36 @@
+#include "trial/collect_candidates.hpp"
+
+#include <utility>
+
+namespace backplane {
+
+void CollectCandidates::Check(const bp_request& request) const {
+  CheckBudgetEnds(parts_, "evaluates candidates");
+  CandidateScorer::Check(request, parts_.env, parts_.learner);
+}
+
+bool CollectCandidates::Collect(const bp_request& request, Iteration* iteration) {
+  iteration->Start();
+  iteration->begun = true;
+  parts_.status.SetPhase("evaluate");
+  CandidateScorer& scorer = BoundScorer();
+  if (!scorer.Score(request, parts_.threads.clocks())) return false;
+  record_.Add(scorer.env_steps(), scorer.use(), scorer.episodes(), scorer.info_names());
+  const PhaseSpan span(parts_.clock(), Phase::kBatchBuild);
+  parts_.status.SetPhase("batch_build");
+  bp_delivery delivery = scorer.Delivery();
+  delivery.env_steps = state_.count.env_steps;
+  Deliver(delivery, parts_, *this);
+  return true;
+}
+
+CandidateScorer& CollectCandidates::BoundScorer() {
+  if (!scorer_)
+    scorer_ = std::make_unique<CandidateScorer>(parts_.env, parts_.learner, parts_.threads.collectors(), parts_.chunk_rows,
+                                                parts_.spec.experiment.seed, parts_.cancelled,
+                                                [&status = parts_.status] { status.Beat(); });
+  if (!std::exchange(bound_, true)) scorer_->Bind();
+  return *scorer_;
+}
+
+}  // namespace backplane

@@ -1,0 +1,33 @@
+// Serves a learner that has candidates evaluated: whole episodes, each of one candidate and from its own seed.
+#pragma once
+
+#include <memory>
+
+#include "rollout/candidate_scorer.hpp"
+#include "trial/collecting.hpp"
+#include "trial/play_record.hpp"
+
+namespace backplane {
+
+class CollectCandidates : public Collecting {
+ public:
+  CollectCandidates(const LoopParts& parts, TrialState& state, PlayRecord& record)
+      : parts_(parts), state_(state), record_(record) {}
+
+  void Check(const bp_request& request) const override;
+  bool Collect(const bp_request& request, Iteration* iteration) override;
+  bool BindsEnv() const override { return true; }
+  void ReleaseEnv() override { bound_ = false; }
+  std::optional<std::string> NonFiniteObservation() const override { return scorer_->NonFiniteObservation(); }
+
+ private:
+  CandidateScorer& BoundScorer();
+
+  const LoopParts& parts_;
+  TrialState& state_;
+  PlayRecord& record_;
+  std::unique_ptr<CandidateScorer> scorer_;  // from the first request on
+  bool bound_ = false;                       // to the env
+};
+
+}  // namespace backplane

@@ -1,0 +1,107 @@
+#include "trial/collect_data.hpp"
+
+#include <fmt/format.h>
+
+#include "data/fit.hpp"
+
+namespace backplane {
+
+bool CollectData::Collect(const bp_request& request, Iteration* iteration) {
+  DataLoader& loader = Loader();
+  iteration->Start();
+  parts_.status.SetPhase("data");
+  const PhaseSpan span(parts_.clock(), Phase::kEnvStep);
+  const bool served = loader.DeliverGroup(request, state_.count.open_iteration(), state_.count.env_steps, [&] {
+    iteration->Collected();
+    parts_.clock().Switch(Phase::kUpdateBackward);
+    parts_.status.SetPhase("update");
+  });
+  RestoreState(Suspects());
+  Record();
+  if (!served) return false;
+  iteration->begun = true;
+  iteration->steps = loader.group_items();
+  state_.count.env_steps += iteration->steps;
+  return true;
+}
+
+DataLoader& CollectData::Loader() {
+  if (loader_) return *loader_;
+  if (SourceOf(parts_.env) == nullptr)
+    throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(),
+                       "asks for data, and " + parts_.env.id() + " is no data set (it does not offer " BP_ENV_SOURCE_1 ")");
+  const Experiment& experiment = parts_.spec.experiment;
+  loader_ =
+      std::make_unique<DataLoader>(parts_.env, parts_.learner,
+                                   DataLoaderOptions{experiment.seed, experiment.resources.device_memory_bytes.value_or(0),
+                                                     experiment.on_failure.device_oom.action == FailureAction::kShrink},
+                                   [this] {
+                                     parts_.status.Beat();
+                                     return parts_.cancelled.load(std::memory_order_relaxed);
+                                   });
+  AddMetrics();
+  return *loader_;
+}
+
+void CollectData::AddMetrics() {
+  const auto add = [this](bool machine, const MetricsHub::Metric& metric) { return parts_.metrics.Add(machine, metric); };
+  epoch_metric_ = add(false, {"data/epoch", "", "epochs read so far", 0});
+  micro_batch_metric_ = add(false, {"data/micro_batch", "items", "items the learner works on at once", 0});
+  oom_metric_ = add(false, {"data/oom_count", "", "times an update did not fit and was done in smaller parts", -1});
+  first_oom_metric_ = add(false, {"data/first_oom", "", "the iteration in which it was so first", 0});
+  if (!ReportsDeviceUse(parts_.learner)) return;
+  device_live_metric_ =
+      add(true, {"device/live_mb", "MiB", "memory of the learner's device in use after a micro-batch, mean", -1});
+  device_peak_metric_ = add(true, {"device/peak_mb", "MiB", "at most, in this iteration", -1});
+  device_reserved_metric_ = add(true, {"device/reserved_mb", "MiB", "taken from the device, caches included, at most", -1});
+}
+
+void CollectData::Record() {
+  parts_.metrics.Record(epoch_metric_, loader_->epochs());
+  parts_.metrics.Record(micro_batch_metric_, static_cast<double>(loader_->micro_batch()));
+  if (device_live_metric_ >= 0) {
+    constexpr double kMiB = 1024 * 1024;
+    const GroupMemory& device = loader_->device();
+    parts_.metrics.Record(device_live_metric_, device.live_bytes / kMiB);
+    parts_.metrics.Record(device_peak_metric_, device.peak_bytes / kMiB);
+    parts_.metrics.Record(device_reserved_metric_, device.reserved_bytes / kMiB);
+  }
+  TellShrinks();
+}
+
+void CollectData::TellShrinks() {
+  const std::vector<Shrink>& shrinks = loader_->shrinks();
+  if (!shrinks.empty() && shrinks_told_ == 0)
+    parts_.metrics.Record(first_oom_metric_, static_cast<double>(state_.count.open_iteration()));
+  parts_.metrics.Record(oom_metric_, static_cast<double>(shrinks.size() - shrinks_told_));
+  for (; shrinks_told_ < shrinks.size(); ++shrinks_told_) {
+    const Shrink& shrink = shrinks[shrinks_told_];
+    warnings_.Add(
+        fmt::format("out of memory in iteration {}: goes on with {} items at a time instead of {}, the update stays the same",
+                    shrink.iteration, shrink.micro_batch_after, shrink.micro_batch_before));
+  }
+}
+
+void CollectData::Limit(bp_limits* limits) const {
+  if (SourceOf(parts_.env) != nullptr) limits->items = ItemsOf(parts_.env);
+  if (loader_) limits->micro_batch_max = loader_->micro_batch_max();
+}
+
+void CollectData::Save(Checkpoint* checkpoint) {
+  if (loader_) checkpoint->header.data = loader_->Save();
+}
+
+// After the trial's count was restored.
+void CollectData::Load(const Checkpoint& checkpoint) {
+  if (!checkpoint.header.data) return;
+  Loader().Load(*checkpoint.header.data);
+  // A group that was stopped comes again, and its line tells what it shrank.
+  for (const Shrink& one : loader_->shrinks())
+    if (one.iteration < state_.count.open_iteration()) ++shrinks_told_;
+}
+
+void CollectData::AddTo(nlohmann::json* result) const {
+  if (loader_) (*result)["data"] = ToJson(*loader_);
+}
+
+}  // namespace backplane

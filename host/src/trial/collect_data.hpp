@@ -1,0 +1,49 @@
+// Serves a learner of a data set: one group of items, in micro-batches that fit its device, is an iteration and an update.
+#pragma once
+
+#include <memory>
+
+#include "data/data_loader.hpp"
+#include "trial/collecting.hpp"
+#include "trial/trial_state.hpp"
+#include "trial/warnings.hpp"
+
+namespace backplane {
+
+class CollectData : public Collecting {
+ public:
+  CollectData(const LoopParts& parts, TrialState& state, WarningList& warnings)
+      : parts_(parts), state_(state), warnings_(warnings) {}
+
+  void Check(const bp_request&) const override {}
+  void Prepare(const bp_request& request) override { Loader().Prepare(request); }
+  bool Collect(const bp_request& request, Iteration* iteration) override;
+  void Limit(bp_limits* limits) const override;
+  void Save(Checkpoint* checkpoint) override;
+  void Load(const Checkpoint& checkpoint) override;
+  void AddTo(nlohmann::json* result) const override;
+
+  bool started() const { return loader_ != nullptr; }  // a group was asked for
+  double epochs() const { return loader_ ? loader_->epochs() : 0; }
+  bool HasHeldOutLoss() const { return loader_ && loader_->HasHeldOutLoss(); }
+  // Of a data set that is not learned from; absent without one, or where the learner does not tell.
+  std::optional<HeldOut> HeldOutLoss(EnvInstance& env) {
+    return loader_ ? loader_->HeldOutLoss(env, env.rows()) : std::nullopt;
+  }
+
+ private:
+  DataLoader& Loader();
+  void AddMetrics();
+  void Record();
+  void TellShrinks();
+
+  const LoopParts& parts_;
+  TrialState& state_;
+  WarningList& warnings_;
+  std::unique_ptr<DataLoader> loader_;  // from the first request on
+  size_t shrinks_told_ = 0;
+  int32_t epoch_metric_ = -1, micro_batch_metric_ = -1, oom_metric_ = -1, first_oom_metric_ = -1;
+  int32_t device_live_metric_ = -1, device_peak_metric_ = -1, device_reserved_metric_ = -1;  // where the learner tells
+};
+
+}  // namespace backplane

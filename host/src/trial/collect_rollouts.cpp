@@ -1,0 +1,74 @@
+#include "trial/collect_rollouts.hpp"
+
+#include <cstring>
+
+#include "rollout/row_snapshots.hpp"
+#include "trial/checkpoint_content.hpp"
+
+namespace backplane {
+namespace {
+
+template <class T>
+std::vector<std::byte> ToBytes(const std::vector<T>& items) {
+  std::vector<std::byte> out(items.size() * sizeof(T));
+  if (!items.empty()) std::memcpy(out.data(), items.data(), out.size());
+  return out;
+}
+
+}  // namespace
+
+CollectRollouts::CollectRollouts(const LoopParts& parts, TrialState& state, PlayRecord& record)
+    : parts_(parts),
+      state_(state),
+      record_(record),
+      collector_(parts.env, parts.learner, parts.threads.collectors(), {parts.chunk_rows, parts.spec.experiment.seed},
+                 parts.cancelled, [&status = parts.status] { status.Beat(); }) {}
+
+void CollectRollouts::Check(const bp_request& request) const {
+  CheckBudgetEnds(parts_, "collects rollouts");
+  CheckHorizon(request.u.rollout.horizon, parts_.env, parts_.learner);
+}
+
+bool CollectRollouts::Collect(const bp_request& request, Iteration* iteration) {
+  iteration->Start();
+  iteration->begun = true;
+  parts_.status.SetPhase("rollout");
+  const uint64_t horizon = request.u.rollout.horizon;
+  if (!collector_.Collect(horizon, parts_.threads.clocks())) return false;
+  record_.Add(horizon * parts_.env.rows(), collector_.use(), collector_.episodes(), collector_.info_names());
+  const PhaseSpan span(parts_.clock(), Phase::kBatchBuild);
+  parts_.status.SetPhase("batch_build");
+  bp_delivery delivery = collector_.Delivery();
+  delivery.env_steps = state_.count.env_steps;
+  Deliver(delivery, parts_, *this);
+  collector_.CheckDelivered();
+  return true;
+}
+
+std::optional<std::string> CollectRollouts::NonFiniteObservation() const {
+  const std::optional<NonFinite> found = collector_.NonFiniteObservation();
+  return found ? std::optional(found->text) : std::nullopt;
+}
+
+void CollectRollouts::Save(Checkpoint* checkpoint) {
+  checkpoint->header.policy_steps = collector_.policy_steps();
+  if (collector_.policy_steps() == 0) return;
+  checkpoint->parts["rows"] = ToBytes(collector_.rows().state);
+  if (!collector_.started()) return;  // candidates have been evaluated on its rows since
+  if (!HasSnapshots(parts_.env)) return;
+  checkpoint->parts["env"] = SaveRows(parts_.env);
+  checkpoint->parts["states"] = collector_.SaveStateEntries();
+}
+
+void CollectRollouts::Load(const Checkpoint& checkpoint) {
+  if (!checkpoint.parts.contains("rows")) return;  // it was saved before the first rollout
+  std::vector<RowState> rows = RowStatesOf(checkpoint, parts_.env.rows());
+  const uint64_t policy_steps = checkpoint.header.policy_steps;
+  if (!HasSnapshots(parts_.env) || !checkpoint.parts.contains("env"))
+    return collector_.StartAfresh(std::move(rows), policy_steps);
+  // Any horizon will do: the first rollout binds its own and carries the states over.
+  collector_.Restore(std::move(rows), policy_steps, PartOf(checkpoint, "states"), 1);
+  LoadRows(parts_.env, PartOf(checkpoint, "env"));
+}
+
+}  // namespace backplane

@@ -1,0 +1,31 @@
+// Serves a learner that asks for rollouts: a number of steps of every row, which go on where the last ones stopped.
+#pragma once
+
+#include "rollout/collector.hpp"
+#include "trial/collecting.hpp"
+#include "trial/play_record.hpp"
+
+namespace backplane {
+
+class CollectRollouts : public Collecting {
+ public:
+  CollectRollouts(const LoopParts& parts, TrialState& state, PlayRecord& record);
+
+  void Check(const bp_request& request) const override;
+  bool Collect(const bp_request& request, Iteration* iteration) override;
+  bool BindsEnv() const override { return true; }
+  void ReleaseEnv() override { collector_.ReleaseEnv(); }
+  std::optional<std::string> NonFiniteObservation() const override;
+  // Where the rows are. Without snapshots of them the episodes under way are lost; the next ones get the seeds and noise that
+  // would have come next.
+  void Save(Checkpoint* checkpoint) override;
+  void Load(const Checkpoint& checkpoint) override;
+
+ private:
+  const LoopParts& parts_;
+  TrialState& state_;
+  PlayRecord& record_;
+  Collector collector_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,26 @@
+#include "trial/collectors.hpp"
+
+#include <utility>
+
+namespace backplane {
+
+Collecting& Collectors::Of(const bp_request& request) {
+  switch (request.kind) {
+    case BP_REQ_ROLLOUT: return rollouts_;
+    case BP_REQ_EVALUATE: return candidates_;
+    default: return data_;
+  }
+}
+
+bool Collectors::Collect(const bp_request& request, Iteration* iteration) {
+  Collecting& next = Of(request);
+  if (next.BindsEnv() && bound_ != &next) std::exchange(bound_, &next)->ReleaseEnv();
+  return next.Collect(request, iteration);
+}
+
+void Collectors::AddTo(nlohmann::json* result) const {
+  record_.AddTo(result);
+  data_.AddTo(result);
+}
+
+}  // namespace backplane

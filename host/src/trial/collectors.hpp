@@ -1,0 +1,40 @@
+// Who collects, for each kind of request. The env's rows are bound to one of those that play at a time.
+#pragma once
+
+#include "trial/collect_candidates.hpp"
+#include "trial/collect_data.hpp"
+#include "trial/collect_rollouts.hpp"
+
+namespace backplane {
+
+class Collectors {
+ public:
+  Collectors(const LoopParts& parts, TrialState& state, WarningList& warnings)
+      : record_(parts, state),
+        rollouts_(parts, state, record_),
+        candidates_(parts, state, record_),
+        data_(parts, state, warnings) {}
+
+  static bool Serves(const bp_request& request) {
+    return request.kind == BP_REQ_ROLLOUT || request.kind == BP_REQ_EVALUATE || request.kind == BP_REQ_DATA;
+  }
+  // Of a request that they serve.
+  Collecting& Of(const bp_request& request);
+  bool Collect(const bp_request& request, Iteration* iteration);
+  const Collecting& bound() const { return *bound_; }  // who has the env's rows
+  CollectData& data() { return data_; }
+  const CollectData& data() const { return data_; }
+
+  // Calls function(one) for each, in the order in which a trial goes on.
+  void ForEach(auto&& function) { function(data_), function(rollouts_), function(candidates_); }
+  void AddTo(nlohmann::json* result) const;
+
+ private:
+  PlayRecord record_;
+  CollectRollouts rollouts_;
+  CollectCandidates candidates_;
+  CollectData data_;
+  Collecting* bound_ = &rollouts_;
+};
+
+}  // namespace backplane

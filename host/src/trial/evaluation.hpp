@@ -1,0 +1,37 @@
+// Plays what the learner has learned, on an env of its own: at the start, every few iterations and at the end.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "rollout/evaluator.hpp"
+#include "trial/collect_data.hpp"
+
+namespace backplane {
+
+class TrialEvaluation {
+ public:
+  TrialEvaluation(const LoopParts& parts, TrialState& state, CollectData& data) : parts_(parts), state_(state), data_(data) {}
+
+  bool enabled() const { return parts_.evaluation_env != nullptr; }
+  bool DueAtStart() const;
+  bool DueAfterIteration() const;
+  // What it gave, as it stands in a line and in the result.
+  const nlohmann::json& Run();
+  // Unless the last iteration was evaluated; and its floors, what zero and what uniform actions earn.
+  void RunAtEnd();
+  void AddTo(nlohmann::json* result) const;
+
+ private:
+  Evaluator& OwnEvaluator();
+
+  const LoopParts& parts_;
+  TrialState& state_;
+  CollectData& data_;
+  std::unique_ptr<Evaluator> evaluator_;  // from the first evaluation on
+  std::optional<uint64_t> at_;            // iterations before the last one
+  nlohmann::json last_, floor_zero_, floor_uniform_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,33 @@
+// What the trial loop and its parts work with; all of it outlives them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rollout/instance.hpp"
+#include "trial/checkpoint_folder.hpp"
+#include "trial/contract.hpp"
+#include "trial/metrics.hpp"
+#include "trial/monitors.hpp"
+#include "trial/status.hpp"
+#include "trial/threads.hpp"
+
+namespace backplane {
+
+struct LoopParts {
+  const TrialSpec& spec;
+  EnvInstance& env;
+  LearnerInstance& learner;
+  EnvInstance* evaluation_env;  // with evaluation.episodes rows; NULL: no evaluation
+  MonitorHost& monitors;
+  MetricsHub& metrics;
+  StatusWriter& status;
+  const std::atomic<bool>& cancelled;
+  TrialThreads& threads;
+  CheckpointFolder& checkpoints;
+  uint64_t chunk_rows;
+
+  PhaseClock& clock() const { return threads.clocks()[0]; }  // of the control thread
+};
+
+}  // namespace backplane

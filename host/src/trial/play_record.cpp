@@ -1,0 +1,50 @@
+#include "trial/play_record.hpp"
+
+namespace backplane {
+
+PlayRecord::PlayRecord(const LoopParts& parts, TrialState& state)
+    : parts_(parts),
+      state_(state),
+      balance_metric_(parts.metrics.Add(true, {"rollout/balance", "", "mean / largest CPU time of the runner threads", 1})),
+      wall_eff_metric_(
+          parts.metrics.Add(true, {"rollout/wall_eff", "", "CPU time of the runner threads / (threads x wall time)", 1})) {}
+
+void PlayRecord::Add(uint64_t steps, const PoolUse& use, const std::vector<Episode>& episodes,
+                     const std::vector<std::string>& info_names) {
+  state_.iteration.Collected();
+  RestoreProcessState(Suspects());  // what is found after this is the learner's
+  AddUse(use);
+  state_.iteration.steps = steps;
+  state_.count.env_steps += steps;
+  const PhaseSpan span(parts_.clock(), Phase::kMonitor);
+  state_.window.Add(episodes, info_names);
+  PostEpisodes(episodes);
+}
+
+void PlayRecord::AddUse(const PoolUse& use) {
+  parts_.metrics.Record(balance_metric_, use.balance);
+  parts_.metrics.Record(wall_eff_metric_, use.wall_eff);
+  use_sum_ = {use_sum_.balance + use.balance, use_sum_.wall_eff + use.wall_eff};
+  ++requests_;
+}
+
+void PlayRecord::PostEpisodes(const std::vector<Episode>& episodes) {
+  if (!parts_.monitors.Wants(BP_EVENT_EPISODE)) return;
+  for (const Episode& episode : episodes) {
+    bp_event event{};
+    event.type = BP_EVENT_EPISODE;
+    event.iteration = state_.count.open_iteration();
+    event.env_steps = state_.count.env_steps;
+    event.instance = static_cast<uint32_t>(episode.row);
+    event.value = episode.episode_return;
+    parts_.monitors.Post(event, "return");
+  }
+}
+
+void PlayRecord::AddTo(nlohmann::json* result) const {
+  if (requests_ == 0) return;
+  const auto n = static_cast<double>(requests_);
+  (*result)["rollout"] = {{"balance", use_sum_.balance / n}, {"wall_eff", use_sum_.wall_eff / n}};
+}
+
+}  // namespace backplane

@@ -1,0 +1,36 @@
+// What rollouts and episodes of candidates leave in the trial's records alike: the steps, the episodes that ended, and how well
+// the runner threads were used.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "rollout/pool.hpp"
+#include "rollout/rows.hpp"
+#include "trial/loop_parts.hpp"
+#include "trial/trial_state.hpp"
+
+namespace backplane {
+
+class PlayRecord {
+ public:
+  PlayRecord(const LoopParts& parts, TrialState& state);
+
+  // Of a request that was played to its end.
+  void Add(uint64_t steps, const PoolUse& use, const std::vector<Episode>& episodes,
+           const std::vector<std::string>& info_names);
+  void AddTo(nlohmann::json* result) const;
+
+ private:
+  void AddUse(const PoolUse& use);
+  void PostEpisodes(const std::vector<Episode>& episodes);
+
+  const LoopParts& parts_;
+  TrialState& state_;
+  const int32_t balance_metric_, wall_eff_metric_;
+  PoolUse use_sum_{0, 0};
+  uint64_t requests_ = 0;
+};
+
+}  // namespace backplane

@@ -1,0 +1,29 @@
+#include "trial/reporting.hpp"
+
+#include "trial/metric_events.hpp"
+
+namespace backplane {
+
+Reporting::Reporting(const LoopParts& parts, TrialState& state, WarningList& warnings)
+    : parts_(parts), state_(state), live_(parts, warnings), phase_events_(parts.threads.clocks(), parts.monitors) {}
+
+void Reporting::Iteration(const nlohmann::json& line, double progress, const CollectData& data) {
+  StatusFile& status = parts_.status.data();
+  status.iteration = state_.count.iterations;
+  status.env_steps = state_.count.env_steps;
+  status.episodes = state_.window.total();
+  status.progress = progress;
+  status.sps = line["time"]["sps"].get<double>();
+  status.episode_return = state_.window.mean_return();
+  live_.Show(line);
+  live_.WarnOnceOfUnknown(line, data);
+  HandOverPhases();
+  PostIteration(parts_.monitors, line, state_.iteration.end_ns, state_.iteration.duration_ns());
+}
+
+void Reporting::Metrics(const nlohmann::json& line) {
+  live_.Show(line);
+  PostMetrics(parts_.monitors, line);
+}
+
+}  // namespace backplane

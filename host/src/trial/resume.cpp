@@ -1,0 +1,72 @@
+#include "trial/resume.hpp"
+
+#include <algorithm>
+
+#include "trial/checkpoint_content.hpp"
+#include "trial/learner_state.hpp"
+
+namespace backplane {
+namespace {
+
+void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, TrialState* state, Collectors* collectors) {
+  const CheckpointHeader& header = checkpoint.header;
+  CheckUnwritten(header);
+  const std::vector<const bp_channel*>& channels = parts.env.channels();
+  const auto infos = std::count_if(channels.begin(), channels.end(), [](const bp_channel* c) { return IsEpisodeInfo(*c); });
+  state->window.Load(header.window, static_cast<size_t>(infos));
+  LoadLearner(*StateOf(parts.learner), parts.learner, PartOf(checkpoint, "learner"));
+  state->lines.GoOnFrom(header.metrics_parts.value_or(std::vector<MetricsPart>()), header.unwritten.value_or(nlohmann::json()));
+  state->clock.GoOnFrom(header.seconds);
+  TrialCount& count = state->count;
+  count.iterations = header.iterations;
+  count.env_steps = header.env_steps;
+  count.warm_up = header.warm_up;
+  if (count.iterations > 0 && count.warms_up()) count.warm_up = WarmUp{};  // an earlier version's: its first one counted
+  if (header.unwritten) state->iteration.start_ns = state->iteration.end_ns = NowNs();  // it took none of this attempt's time
+  collectors->ForEach([&](Collecting& one) { one.Load(checkpoint); });
+}
+
+}  // namespace
+
+bool Resume(const LoopParts& parts, TrialState* state, Collectors* collectors) {
+  const PhaseSpan span(parts.clock(), Phase::kCheckpoint);
+  const std::optional<Checkpoint> checkpoint = parts.checkpoints.Newest();
+  if (!checkpoint) return false;
+  if (StateOf(parts.learner) == nullptr)
+    throw TrialFailure(BP_E_UNSUPPORTED, parts.learner.id(), "cannot be resumed: it does not offer " BP_LEARNER_STATE_1);
+  try {
+    GoOnFrom(*checkpoint, parts, state, collectors);
+  } catch (const TrialFailure& failure) {
+    // What it holds is wrong. Any other failure is none of the checkpoint: it is the next attempt's as well.
+    if (failure.status() != BP_E_INVALID_ARG && failure.status() != BP_E_IO) throw;
+    throw CheckpointRefused(failure.what());
+  } catch (const CheckpointError& e) {
+    throw CheckpointRefused(e.what());
+  }
+  return true;
+}
+
+// Nothing but the other's last state will do: an earlier one would give other numbers, and nobody would know.
+void StartFromOther(const LoopParts& parts) {
+  const StartFrom& from = *parts.spec.start_from;
+  NeedState(parts.learner);
+  const PhaseSpan span(parts.clock(), Phase::kCheckpoint);
+  const auto refuse = [&](const std::string& why) {
+    throw TrialFailure(
+        BP_E_CONFIG, "",
+        "the phase before (trial " + from.trial_id + ") " + why +
+            "; this one begins with its last state and no other: remove the result.json of its last attempt in " +
+            from.checkpoint_dir.parent_path().string() + ", and `backplane run` trains it again");
+  };
+  const std::filesystem::path file = CheckpointFile(from.checkpoint_dir, 0);
+  if (!std::filesystem::exists(file)) refuse("has no checkpoint in " + from.checkpoint_dir.string());
+  try {
+    const Checkpoint checkpoint = ReadCheckpoint(file, from.trial_id);
+    if (!checkpoint.header.at_end) refuse("had not ended when it wrote " + file.string());
+    StartLearner(parts.learner, PartOf(checkpoint, "learner"), from.trial_id);
+  } catch (const CheckpointError& e) {
+    refuse(std::string("left no whole checkpoint: ") + e.what());
+  }
+}
+
+}  // namespace backplane

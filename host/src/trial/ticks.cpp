@@ -1,0 +1,56 @@
+#include "trial/ticks.hpp"
+
+#include <algorithm>
+
+#include "record/fields.hpp"
+#include "trial/tick_table.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr int64_t kLongTickNs = 1'000'000'000;
+constexpr double kTickPatienceS = 10;  // a supervisor that asks to stop waits 30 s
+constexpr double kTickPatienceShare = 0.1;
+
+}  // namespace
+
+void Ticks::Run(const bp_request& request) {
+  const char* phase = request.u.tick.phase ? request.u.tick.phase : "";
+  checkpointing_.NoteTick();
+  parts_.status.SetPhase(phase);
+  parts_.status.Beat();
+  const PhaseSpan span(parts_.clock(), PhaseFromName(phase));
+  bp_delivery delivery{};
+  delivery.struct_size = sizeof delivery;
+  delivery.kind = BP_REQ_TICK;
+  delivery.env_steps = state_.count.env_steps;
+  const int64_t start_ns = NowNs();
+  Deliver(delivery, parts_, collectors_.bound());
+  if (const int64_t duration_ns = NowNs() - start_ns; duration_ns > kLongTickNs)
+    NoteLongTick(phase, static_cast<double>(duration_ns) * 1e-9, &long_ticks_);
+  if (!state_.iteration.open) RestoreState(parts_.learner.id());  // else once, at the iteration's end
+}
+
+bool Ticks::EndTrial(bool cancelled) {
+  const std::optional<double>& limit_s = parts_.spec.experiment.budget.wall_time_s;
+  const auto spent_s = [this] { return state_.count.SpentOfBudget(state_.clock.trial_s(), 0).seconds; };
+  if (!cancelled && !(limit_s && spent_s() >= *limit_s)) return false;
+  const int64_t now = NowNs();
+  if (should_end_since_ns_ == 0) should_end_since_ns_ = now;
+  const double patience_s = cancelled ? kTickPatienceS : std::max(kTickPatienceS, *limit_s * kTickPatienceShare);
+  const bool patient = static_cast<double>(now - should_end_since_ns_) * 1e-9 < patience_s;
+  if (state_.iteration.open && (!checkpointing_.keeps_before() || patient)) return false;
+  if (state_.iteration.open) {
+    state_.iteration.open = false;
+    state_.count.env_steps -= state_.iteration.steps;
+  } else {
+    checkpointing_.Take();
+  }
+  return true;
+}
+
+void Ticks::AddTo(nlohmann::json* result) const {
+  for (const LongTicks& one : long_ticks_) (*result)["long_ticks"].push_back(ToJson(one));
+}
+
+}  // namespace backplane

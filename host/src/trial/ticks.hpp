@@ -1,0 +1,34 @@
+// Ticks: a learner works for a while without anything new, and the trial may have to end between two of them.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "record/long_ticks.hpp"
+#include "trial/checkpointing.hpp"
+
+namespace backplane {
+
+class Ticks {
+ public:
+  Ticks(const LoopParts& parts, TrialState& state, Collectors& collectors, Checkpointing& checkpointing)
+      : parts_(parts), state_(state), collectors_(collectors), checkpointing_(checkpointing) {}
+
+  void Run(const bp_request& request);
+  // Whether a trial ends here that was told to stop, or that is out of time: no request comes in which that is looked at. An
+  // iteration that ticks has a while to come to its end; then it is dropped as one that is stopped while it collects. One
+  // before which nothing was kept is not dropped.
+  bool EndTrial(bool cancelled);
+  void AddTo(nlohmann::json* result) const;
+
+ private:
+  const LoopParts& parts_;
+  TrialState& state_;
+  Collectors& collectors_;
+  Checkpointing& checkpointing_;
+  std::vector<LongTicks> long_ticks_;
+  int64_t should_end_since_ns_ = 0;  // 0: it should not
+};
+
+}  // namespace backplane

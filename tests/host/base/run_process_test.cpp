@@ -1,0 +1,60 @@
+#include "base/run_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace backplane {
+namespace {
+
+using namespace std::chrono_literals;
+
+ProcessCall Shell(const std::string& script) { return {{"sh", "-c", script}}; }
+
+TEST(RunProcess, GivesInputAndTakesBothOutputs) {
+  ProcessCall call = Shell("cat; echo said >&2; exit 3");
+  call.input = std::string(1 << 20, 'x');  // more than a pipe holds
+  const ProcessEnd end = RunProcess(call);
+  EXPECT_TRUE(end.started);
+  EXPECT_FALSE(end.ok());
+  EXPECT_EQ(3, end.code);
+  EXPECT_EQ(call.input, end.out);
+  EXPECT_EQ("said\n", end.err);
+}
+
+TEST(RunProcess, WhoDoesNotReadItsInputHarmsNobody) {
+  ProcessCall call{{"true"}};
+  call.input = std::string(1 << 20, 'x');
+  EXPECT_TRUE(RunProcess(call).ok());
+}
+
+TEST(RunProcess, RunsInAFolder) {
+  ProcessCall call = Shell("pwd");
+  call.folder = "/";
+  EXPECT_EQ("/\n", RunProcess(call).out);
+}
+
+TEST(RunProcess, SaysWhatKilledIt) {
+  const ProcessEnd end = RunProcess(Shell("kill -SEGV $$"));
+  EXPECT_EQ(SIGSEGV, end.signal);
+  EXPECT_FALSE(end.ok());
+}
+
+TEST(RunProcess, IsKilledWhenItsTimeIsOver) {
+  ProcessCall call{{"sleep", "1000"}};
+  call.limit = 50ms;
+  const auto begin = std::chrono::steady_clock::now();
+  const ProcessEnd end = RunProcess(call);
+  EXPECT_TRUE(end.timed_out);
+  EXPECT_FALSE(end.ok());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 100s);
+}
+
+TEST(RunProcess, WhatCanNotBeStartedIsNoProcess) {
+  const ProcessEnd end = RunProcess({{"/nowhere/at/all"}});
+  EXPECT_FALSE(end.started);
+  EXPECT_EQ("No such file or directory", end.err);
+}
+
+}  // namespace
+}  // namespace backplane

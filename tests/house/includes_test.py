@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Who may include whom: the order of the host's modules, what libraries and plugins may see, and that no report reaches the host.
+
+usage: includes_test.py [-v]
+
+The order is read from host/CMakeLists.txt, whose list says in which order data travels: a module includes host/libs, the plugin
+interface and what stands before it.
+"""
+import pathlib
+import re
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INCLUDE = re.compile(r'^#include "([\w./-]+)"', re.M)
+SOURCES = ("*.cpp", "*.hpp", "*.h", "*.c")
+INTERFACE = "backplane"
+
+
+def listed(root, variable):
+    """The names of `foreach(VARIABLE a b c)` in host/CMakeLists.txt."""
+    text = (root / "host/CMakeLists.txt").read_text()
+    return re.search(rf"foreach\({variable} ([\w ]+)\)", text)[1].split()
+
+
+def includes(folder):
+    for pattern in SOURCES:
+        for file in sorted(folder.rglob(pattern)):
+            for name in INCLUDE.findall(file.read_text()):
+                yield file, name
+
+
+def wrong_includes(root):
+    libraries, modules = listed(root, "library"), listed(root, "module")
+    wrong = []
+
+    def check(folder, allowed):
+        for file, name in includes(folder):
+            first = name.split("/")[0]
+            if "/" in name and first not in allowed and not (file.parent / name).exists():
+                wrong.append(f'{file.relative_to(root)} includes "{name}"; it may include of {", ".join(sorted(allowed))}')
+
+    for library in libraries:
+        check(root / "host/libs" / library, {INTERFACE, *libraries})
+    for i, module in enumerate(modules):
+        check(root / "host/src" / module, {INTERFACE, *libraries, *modules[: i + 1]})
+    shared = {path.name for path in (root / "plugins/common").iterdir() if path.is_dir()}
+    check(root / "plugins", {INTERFACE, *libraries, *shared})
+    return wrong
+
+
+class Includes(unittest.TestCase):
+    def test_every_module_knows_only_what_stands_before_it(self):
+        self.assertEqual([], wrong_includes(ROOT))
+
+    def test_every_module_is_listed(self):
+        for variable, folder in ("library", "host/libs"), ("module", "host/src"):
+            there = {path.parent.name for path in (ROOT / folder).glob("*/CMakeLists.txt")}
+            self.assertEqual(there, set(listed(ROOT, variable)))
+
+    def test_an_include_that_is_not_allowed_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in {
+                "host/CMakeLists.txt": "foreach(library base)\nforeach(module config store)\n",
+                "host/libs/base/files.hpp": '#include "config/key.hpp"\n',
+                "host/src/config/key.hpp": '#include "base/files.hpp"\n#include "store/plan.hpp"\n',
+                "host/src/store/plan.hpp": '#include "config/key.hpp"\n#include "backplane/host.h"\n',
+                "plugins/common/nn/net.hpp": '#include "base/files.hpp"\n',
+                "plugins/envs/ant/ant.cpp": '#include "nn/net.hpp"\n#include "store/plan.hpp"\n',
+            }.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            self.assertEqual(
+                ["host/libs/base/files.hpp", "host/src/config/key.hpp", "plugins/envs/ant/ant.cpp"],
+                [line.split(" includes ")[0] for line in wrong_includes(root)],
+            )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,80 @@
+#include "kinds/build_report.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "report_parts.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+using test_support::BlocksOf;
+using test_support::Contains;
+using test_support::TableOf;
+
+// Two experiments of one name that ask for different columns, in folders without a trial.
+class BuildReport : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(root_ / "0");
+    Put("a", "[SPS]");
+    Put("b", "[wall_s]");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void Put(const std::string& name, const std::string& columns) const {
+    fs::create_directories(root_ / name);
+    std::ofstream(root_ / name / "plan.jsonl");
+    std::ofstream(root_ / name / "run.json") << R"({"schema": 1})";
+    std::ofstream(root_ / name / "config.yaml") << "experiment: walk\nreport: {kind: comparison, columns: " << columns << "}\n";
+  }
+  Document ReportOf(const std::vector<fs::path>& folders) const {
+    ReportRequest request;
+    request.folders.assign(folders.begin(), folders.end());
+    request.to = root_ / "report";
+    request.program = "backplane";
+    return MakeReport(request).document;
+  }
+  static std::string FirstColumn(const Document& document) { return TableOf(document, "results").columns.at(1).key; }
+
+  const fs::path root_ = fs::path(::testing::TempDir()) / ("build_report_" + std::to_string(getpid()));
+};
+
+TEST_F(BuildReport, TheSpellingOfPathsDoesNotChooseWhoseKeysCount) {
+  const std::string plain = FirstColumn(ReportOf({root_ / "a", root_ / "b"}));
+  EXPECT_EQ(plain, FirstColumn(ReportOf({root_ / "a", root_ / "0" / ".." / "b"})));
+  EXPECT_EQ(plain, FirstColumn(ReportOf({root_ / "b", root_ / "0" / ".." / "a"})));
+}
+
+TEST_F(BuildReport, EachPairHasAFolderOfItsOwn) {
+  Put("c", "[SPS]");
+  const auto folder = [&](const char* one, const char* other) {
+    return DefaultReportFolder({ReadResultSet(root_ / one), ReadResultSet(root_ / other)});
+  };
+  EXPECT_TRUE(Contains(folder("a", "b").string(), "outputs/a+b_"));
+  EXPECT_NE(folder("a", "b"), folder("a", "c"));
+  EXPECT_EQ(folder("a", "b"), folder("a", "b"));
+}
+
+TEST_F(BuildReport, AFolderThatOneOfTheFilesNamesIsTheReports) {
+  std::ofstream(root_ / "b" / "config.yaml", std::ios::app) << "output: {report_dir: analysis}\n";
+  EXPECT_EQ("analysis", DefaultReportFolder({ReadResultSet(root_ / "a"), ReadResultSet(root_ / "b")}));
+}
+
+TEST_F(BuildReport, SetsThatAskForDifferentReportsAreTold) {
+  const auto told = [](const Document& document) {
+    const BulletList limits = BlocksOf<BulletList>(document, "limits").at(0);
+    for (const std::string& limit : limits.items) {
+      if (Contains(limit, "The experiments differ in report.columns: ")) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(told(ReportOf({root_ / "a", root_ / "b"})));
+  EXPECT_FALSE(told(ReportOf({root_ / "a"})));
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,206 @@
+// Cells and headings of a comparison's table.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kinds/comparison_report.hpp"
+#include "report_parts.hpp"
+#include "result_sets.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+using test_support::At;
+using test_support::Context;
+using test_support::FailedTrial;
+using test_support::Set;
+using test_support::TableOf;
+using test_support::TextAt;
+using test_support::Trial;
+
+TEST(ComparisonCells, TextIsShownWhereAllSeedsHaveTheSame) {
+  TrialData odd = Trial(2, 1, 1000, 1);
+  odd.config["learner"]["plugin"] = "other";
+  const Document document = ComparisonReport({Set({Trial(1, 1, 1000, 0), Trial(1, 1, 1000, 1), Trial(2, 1, 1000, 0), odd,
+                                                   FailedTrial(4, 1, "FAILED", "signal", "SIGSEGV")})},
+                                             Context("comparison", {{"columns", {"learner.plugin", "rollout.pin_threads"}}}));
+  const Table& table = TableOf(document, "results");
+  EXPECT_EQ("teacher", TextAt(table, 0, "learner_plugin"));
+  EXPECT_EQ("false", TextAt(table, 0, "rollout_pin_threads"));
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(At(table, 1, "learner_plugin")));
+  EXPECT_EQ("teacher", TextAt(table, 2, "learner_plugin")) << "known although the trial failed";
+}
+
+TEST(ComparisonCells, NamesThatNoTrialKnowsAreToldWhereverTheyStand) {
+  const Document document = ComparisonReport(
+      {Set({Trial(1, 1, 1000)})},
+      Context("comparison", {{"columns", {"SPS"}},
+                             {"figures", {{{"scatter", {{"file", "a.png"}, {"x", "rss_peek_mb"}, {"y", "SPS"}}}}}},
+                             {"select", {{"metric", "retrun"}, {"where", "wal_s < 3"}}}}));
+  const std::vector<std::string> wanted = {"No trial measured 'rss_peek_mb'; did you mean 'rss_peak_mb'?",
+                                           "No trial measured 'retrun'; did you mean 'return'?",
+                                           "No trial measured 'wal_s'; did you mean 'wall_s'?"};
+  EXPECT_EQ(wanted, TableOf(document, "results").notes);
+}
+
+TEST(ComparisonColumns, HaveKeysOfTheirOwnInTheCsv) {
+  const json named = {{"measure", "wall_s"}, {"title", "n"}}, spread = {{"measure", "wall_s"}, {"title", "SPS low"}};
+  std::vector<TrialData> trials = {Trial(1, 1, 1000, 0), Trial(1, 1, 1200, 1)};
+  for (TrialData& trial : trials) trial.measures["eval/return"] = test_support::Single(7);
+  const Document document = ComparisonReport(
+      {Set(trials)}, Context("comparison", {{"columns", {"SPS", "eval/return", "eval_return", named, spread}}}));
+  std::set<std::string> keys;
+  for (const Column& column : TableOf(document, "results").columns) EXPECT_TRUE(keys.insert(column.key).second) << column.key;
+  const std::string csv = RenderCsv(TableOf(document, "results"));
+  std::set<std::string> headings;
+  for (size_t begin = 0, end = csv.find('\n'); begin < end;) {
+    const size_t comma = std::min(csv.find(',', begin), end);
+    EXPECT_TRUE(headings.insert(csv.substr(begin, comma - begin)).second) << csv.substr(0, end);
+    begin = comma + 1;
+  }
+  EXPECT_TRUE(keys.contains("eval_return") && keys.contains("eval_return_2") && keys.contains("n_2"));
+}
+
+TrialData Recorded(uint64_t runners, std::vector<double> losses) {
+  TrialData trial = Trial(runners, 1, 1000);
+  trial.registered["train/loss"] = {"train/loss", "nats", -1};
+  trial.registered["data/first_oom"] = {"data/first_oom", "", 0};
+  for (size_t i = 0; i < losses.size(); ++i) trial.curves["train/loss"].push_back({i + 1, 0, 0, losses[i]});
+  return trial;
+}
+
+TEST(ComparisonColumns, MayBeReducedCurves) {
+  const Document document = ComparisonReport(
+      {Set({Recorded(1, {3, 2}), Recorded(2, {4, 1})})},
+      Context("comparison", {{"columns", {"train/loss@last", "data/first_oom@min", "train/loss@iterations_to_min"}}}));
+  const Table& table = TableOf(document, "results");
+  EXPECT_EQ("nats", table.columns[1].unit);
+  EXPECT_EQ(-1, table.columns[1].direction);
+  EXPECT_EQ(2, std::get<Number>(At(table, 0, "train_loss_last")).value);
+  EXPECT_EQ(1, std::get<Number>(At(table, 1, "train_loss_last")).value);
+  EXPECT_EQ(2, std::get<Number>(At(table, 1, "train_loss_iterations_to_min")).value);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(At(table, 0, "data_first_oom_min"))) << "registered, and nothing recorded";
+  EXPECT_TRUE(table.notes.empty()) << table.notes[0];
+}
+
+TEST(ComparisonColumns, OfDetailAreNotInTextNorAgainstTheBaseline) {
+  const json detail = {{"measure", "wall_s"}, {"detail", true}};
+  const Document document =
+      ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 2000)})},
+                       Context("comparison", {{"columns", {"SPS", detail}}, {"baseline", "runners=1 envs=1"}}));
+  const Table& table = TableOf(document, "results");
+  EXPECT_EQ(10, std::get<Number>(At(table, 0, "wall_s")).value);
+  EXPECT_TRUE(table.columns[1].in_text);
+  EXPECT_FALSE(table.columns[2].in_text);
+  EXPECT_EQ(2u, TableOf(document, "change").columns.size());
+}
+
+TEST(ComparisonColumns, TellTheMachineAndTheSeedInTheCsv) {
+  const Document document =
+      ComparisonReport({Set({Trial(1, 1, 1000, 0), Trial(1, 1, 1200, 1)})}, Context("comparison", {{"columns", {"SPS"}}}));
+  const Table& table = TableOf(document, "results");
+  EXPECT_EQ("0 1", TextAt(table, 0, "seed"));
+  EXPECT_EQ("COMPLETED COMPLETED", TextAt(table, 0, "status"));
+  EXPECT_EQ("h", TextAt(table, 0, "host"));
+  EXPECT_EQ("2", TextAt(table, 0, "torch_version"));
+}
+
+TEST(ComparisonFigures, MarkTheBestOfAColumn) {
+  const json table = {{"table", {{"file", "summary.png"}}}};
+  const Document document = ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 2000)})},
+                                             Context("comparison", {{"columns", {"SPS", "wall_s"}}, {"figures", {table}}}));
+  const TextTable& text = *document.figures.at(0).panels.at(0).table;
+  EXPECT_EQ(std::string::npos, text.rows[0][1].find(" *"));
+  EXPECT_NE(std::string::npos, text.rows[1][1].find(" *")) << "more steps per second";
+  EXPECT_EQ(std::string::npos, text.rows[1][2].find(" *")) << "both took as long";
+}
+
+TEST(ComparisonFigures, ACurveMayLieAgainstTheSumOfAnother) {
+  TrialData trial = Recorded(1, {3, 2});
+  trial.curves["tokens"] = {{1, 0, 0, 10}, {2, 0, 0, 30}};
+  const json curves = {{"curves", {{"file", "a.png"}, {"y", "train/loss"}, {"x", "tokens@sum"}}}};
+  const Document document =
+      ComparisonReport({Set({trial})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {curves}}}));
+  const Panel& panel = document.figures.at(0).panels.at(0);
+  EXPECT_EQ("tokens so far", panel.x.label);
+  EXPECT_EQ(10, panel.series.at(0).marks.at(0).x);
+  EXPECT_EQ(40, panel.series.at(0).marks.at(1).x);
+}
+
+TEST(ComparisonSelections, EachHasItsSentenceItsMarkAndItsFile) {
+  const json fast = {{"metric", "SPS"}}, small = {{"metric", "rss_peak_mb"}, {"write", "least.yaml"}};
+  TrialData slow = Trial(1, 1, 1000);
+  slow.measures["rss_peak_mb"] = test_support::Single(100);
+  const Document document = ComparisonReport({Set({slow, Trial(2, 1, 2000)})},
+                                             Context("comparison", {{"columns", {"SPS"}}, {"select", {fast, small}}}));
+  EXPECT_NE(std::string::npos, document.verdict.at(1).find("runners=2 envs=1, with the highest SPS"));
+  EXPECT_NE(std::string::npos, document.verdict.at(2).find("runners=1 envs=1, with the lowest rss_peak_mb: 100"));
+  const Table& table = TableOf(document, "results");
+  EXPECT_EQ("selected by rss_peak_mb", TextAt(table, 0, "remark"));
+  EXPECT_EQ("selected by SPS", TextAt(table, 1, "remark"));
+  EXPECT_EQ(std::vector<size_t>{1}, table.emphasised);
+  ASSERT_EQ(2u, document.attachments.size());
+  EXPECT_EQ("least.yaml", document.attachments[1].name);
+}
+
+TEST(ComparisonFigures, AnAxisThatNobodyRecordedIsToldAndDrawsNothing) {
+  const json curves = {{"curves", {{"file", "a.png"}, {"y", "train/loss"}, {"x", "tokns@sum"}}}};
+  const Document document =
+      ComparisonReport({Set({Recorded(1, {3, 2})})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {curves}}}));
+  EXPECT_TRUE(document.figures.at(0).panels.at(0).series.empty());
+  EXPECT_EQ("No trial measured 'tokns@sum'.", TableOf(document, "results").notes.at(0).substr(0, 31));
+}
+
+TEST(ComparisonFigures, ANumberThatIsNotFiniteIsNoRival) {
+  const json table = {{"table", {{"file", "summary.png"}}}};
+  TrialData odd = Trial(2, 1, 2000);
+  odd.measures["SPS"] = test_support::Single(NAN);
+  const Document document = ComparisonReport({Set({Trial(1, 1, 1000), odd, Trial(4, 1, 500)})},
+                                             Context("comparison", {{"columns", {"SPS"}}, {"figures", {table}}}));
+  EXPECT_NE(std::string::npos, document.figures.at(0).panels.at(0).table->rows[0][1].find(" *"));
+}
+
+TEST(ComparisonSelections, SayWhereOthersAreEqual) {
+  const Document document =
+      ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1000), Trial(4, 1, 500)})},
+                       Context("comparison", {{"columns", {"SPS"}}, {"select", {{"metric", "rss_peak_mb"}}}}));
+  EXPECT_NE(std::string::npos,
+            document.verdict.at(1).find("The first of equals: runners=2 envs=1, runners=4 envs=1 have it too."));
+}
+
+TEST(ComparisonSelections, FollowTheDirectionThatPluginsRegistered) {
+  const Document document =
+      ComparisonReport({Set({Recorded(1, {3, 2}), Recorded(2, {4, 1})})},
+                       Context("comparison", {{"columns", {"SPS"}}, {"select", {{"metric", "train/loss@last"}}}}));
+  EXPECT_NE(std::string::npos, document.verdict.at(1).find("runners=2 envs=1, with the lowest train/loss@last: 1"));
+}
+
+TEST(ComparisonColumns, OnlyAWholeNameInheritsAUnit) {
+  const Document document =
+      ComparisonReport({Set({Recorded(1, {3, 2})})},
+                       Context("comparison", {{"columns", {"1 / train/loss@iterations_to_min", "2 * train/loss@last"}}}));
+  const Table& table = TableOf(document, "results");
+  EXPECT_EQ(0, table.columns[1].direction);
+  EXPECT_EQ("", table.columns[2].unit);
+}
+
+TEST(ComparisonReport, HasTheFilesNotesAmongItsLimits) {
+  const Document document =
+      ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison", {{"columns", {"SPS"}}, {"notes", {"Same kernels."}}}));
+  EXPECT_NE(std::string::npos, RenderMarkdown(document).find("Same kernels."));
+}
+
+TEST(ComparisonFigures, ASecondMeasureIsHollow) {
+  const json scatter = {{"scatter", {{"file", "a.png"}, {"x", "rss_peak_mb"}, {"y", {"SPS", "return"}}}}};
+  const Document document =
+      ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {scatter}}}));
+  const std::vector<Series>& series = document.figures.at(0).panels.at(0).series;
+  ASSERT_EQ(2u, series.size());
+  EXPECT_EQ(Series::Style::kPoints, series[0].style);
+  EXPECT_EQ(Series::Style::kHollow, series[1].style);
+  EXPECT_EQ(series[0].colour, series[1].colour);
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,82 @@
+#include "kinds/final_table.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "result_sets.hpp"
+#include "text/text_table.hpp"
+
+namespace backplane {
+namespace {
+
+using test_support::FailedTrial;
+using test_support::Single;
+using test_support::Spread;
+using test_support::Trial;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> TitlesOf(const Table& table) {
+  std::vector<std::string> titles;
+  for (const Column& column : table.columns) titles.push_back(column.title);
+  return titles;
+}
+
+ResultSet SetOf(std::vector<TrialData> trials) {
+  ResultSet set;
+  set.trials = std::move(trials);
+  return set;
+}
+
+TEST(FinalTable, SeedsOfAPointAreOneRowWithTheIntervalOfTheirMean) {
+  // Student's 97.5 % quantile of 2 degrees of freedom is 4.303, the standard deviation of 90, 100, 110 is 10.
+  const Table table =
+      FinalTable(SetOf({Trial(1, 1, 90, 0), Trial(2, 1, 500, 0), Trial(1, 1, 100, 1), Trial(1, 1, 110, 2)}), {});
+  ASSERT_EQ(2u, table.rows.size());
+  EXPECT_THAT(TitlesOf(table), ElementsAre("point", "state", "return", "steps/s", "time"));
+  const Number& speed = std::get<Number>(table.rows[0][3]);
+  EXPECT_EQ(3u, speed.n);
+  EXPECT_DOUBLE_EQ(100, speed.value);
+  EXPECT_NEAR(100 - 4.3027 * 10 / std::sqrt(3), *speed.low, 1e-3);
+  EXPECT_EQ("COMPLETED", std::get<std::string>(table.rows[0][1]));
+}
+
+TEST(FinalTable, EvaluationStandsForWhatWasTrainedOn) {
+  TrialData trial = Trial(1, 1, 100);
+  trial.measures["ep/success_rate"] = Spread(0.5, 0.1, 20, "episodes");
+  trial.measures["eval/success_rate"] = Spread(0.9, 0.1, 20, "episodes");
+  trial.measures["eval/return"] = Spread(7, 1, 20, "episodes");
+  trial.measures["train/loss"] = Single(0.25);
+  const Table table = FinalTable(SetOf({trial}), {"ep/success_rate", "train/loss", "nowhere"});
+  EXPECT_THAT(TitlesOf(table),
+              ElementsAre("point", "state", "eval/return", "eval/success_rate", "train/loss", "steps/s", "time"));
+  EXPECT_DOUBLE_EQ(7, std::get<Number>(table.rows[0][2]).value);
+  EXPECT_DOUBLE_EQ(0.9, std::get<Number>(table.rows[0][3]).value);
+}
+
+TEST(FinalTable, WhatDidNotEndSaysSoAndGivesNoNumbers) {
+  TrialData stopped = Trial(2, 1, 100);
+  stopped.state = "PLANNED";
+  stopped.measures["iterations"] = Single(3);
+  const Table table = FinalTable(
+      SetOf({Trial(1, 1, 100, 0), FailedTrial(1, 1, "FAILED", "nan", "return is NaN"), Trial(1, 1, 100, 2), stopped}), {});
+  EXPECT_EQ("2 COMPLETED, 1 FAILED", std::get<std::string>(table.rows[0][1]));
+  EXPECT_EQ(2u, std::get<Number>(table.rows[0][3]).n);
+  EXPECT_EQ("PLANNED, stopped after iteration 3", std::get<std::string>(table.rows[1][1]));
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(table.rows[1][3]));
+}
+
+TEST(FinalTable, OnANarrowScreenTheLastColumnsGiveWay) {
+  Table table = FinalTable(SetOf({Trial(1, 1, 18968)}), {});
+  EXPECT_THAT(FormatScreenTable(table, 200), HasSubstr("time"));
+  const std::string narrow = FormatScreenTable(table, 60);
+  std::istringstream lines(narrow);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 62u) << narrow;  // ± has two bytes
+  EXPECT_THAT(narrow, HasSubstr("want of width: time."));
+  EXPECT_THAT(FormatScreenTable(table, 50), HasSubstr("100.0 ± 5.0"));
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,137 @@
+// The first sentence of a report answers its question.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kinds/comparison_report.hpp"
+#include "kinds/parallel_efficiency_report.hpp"
+#include "report_parts.hpp"
+#include "result_sets.hpp"
+
+namespace backplane {
+namespace {
+
+using test_support::Contains;
+using test_support::Context;
+using test_support::Set;
+using test_support::Single;
+using test_support::Trial;
+
+// Two seeds of each size around its speed, which differ by 2 % or so.
+std::vector<TrialData> Speeds(const std::vector<std::pair<uint64_t, double>>& of_runners) {
+  std::vector<TrialData> trials;
+  for (const auto& [runners, sps] : of_runners) {
+    trials.push_back(Trial(runners, 1, sps * 1.01, 0));
+    trials.push_back(Trial(runners, 1, sps / 1.01, 1));
+  }
+  return trials;
+}
+
+std::string Headline(const std::vector<TrialData>& trials) {
+  return ParallelEfficiencyReport({Set(trials)}, Context("parallel_efficiency")).verdict.at(0);
+}
+
+TEST(Headline, OfSpeedsIsTheRatioToTheBaseline) {
+  // By hand: 1.9 x (exp(2.7764 x sqrt(2) x 0.00995) - exp(-...)) / 2 = 0.0743.
+  EXPECT_EQ("4 x 1 is 1.90 ± 0.07 times as fast as 1 x 1 (1,900 ± 52 steps/s).",
+            Headline(Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}})));
+}
+
+TEST(Headline, NamesThoseThatAreNotShownToBeSlower) {
+  EXPECT_TRUE(Contains(Headline(Speeds({{1, 1000}, {2, 1890}, {4, 1900}, {8, 1200}})),
+                       "4 x 1 is 1.90 ± 0.07 times as fast as 1 x 1 (1,900 ± 52 steps/s); it is not shown to be faster than "
+                       "2 x 1."));
+}
+
+TEST(Headline, SaysWhereNothingIsShownToBeFaster) {
+  EXPECT_EQ("No setting is shown to be faster than 1 x 1 (1,000 ± 28 steps/s): measure longer.",
+            Headline(Speeds({{1, 1000}, {2, 1010}, {4, 1020}, {8, 900}})));
+  EXPECT_EQ("No setting is shown to be faster than 1 x 1 (1,000 ± 28 steps/s): measure longer.",
+            Headline(Speeds({{1, 1000}, {2, 800}, {4, 700}, {8, 900}})));
+}
+
+TEST(Headline, OneFastSeedDoesNotHideASettingThatIsShownToBeFaster) {
+  // Of 4 x 1 one seed is left: by its mean it is the fastest, and its interval is wide.
+  std::vector<TrialData> trials = Speeds({{1, 1000}, {2, 1040}, {8, 900}, {16, 900}, {32, 900}});
+  trials.push_back(Trial(4, 1, 1043));
+  EXPECT_TRUE(Contains(Headline(trials), "2 x 1 is 1.04 ± ")) << Headline(trials);
+}
+
+TEST(Headline, OfTooFewSeedsNamesNoFastest) {
+  EXPECT_TRUE(
+      Contains(Headline(Speeds({{1, 1000}, {2, 1900}, {4, 3000}})), "Too few seeds to say which setting is the fastest"));
+  EXPECT_TRUE(Contains(Headline({Trial(1, 1, 1000), Trial(2, 1, 1900)}), "Too few seeds"));
+}
+
+TEST(Headline, OfABusyMachineIsThatItWasBusy) {
+  std::vector<TrialData> trials = Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}});
+  for (TrialData& trial : trials) {
+    trial.measures["threads"] = trial.measures["learner_threads"] = Single(2);
+    trial.measures["resources/run_queue_wait_pct"] = test_support::Spread(60, 1, 10, "samples");
+    trial.measures["resources/psi_cpu_some_pct"] = test_support::Spread(60, 1, 10, "samples");
+  }
+  EXPECT_TRUE(Contains(Headline(trials), "Not trustworthy: the machine was busy")) << Headline(trials);
+}
+
+// So many seeds from 0, their return as far apart as the whole numbers.
+std::vector<TrialData> Returns(uint64_t runners, double first, size_t n) {
+  std::vector<TrialData> trials;
+  for (size_t seed = 0; seed < n; ++seed) {
+    trials.push_back(Trial(runners, 1, 1000, seed));
+    trials.back().measures["eval/return"] = Single(first + static_cast<double>(seed));
+  }
+  return trials;
+}
+
+std::string ComparisonHeadlineOf(const std::vector<std::vector<TrialData>>& points, nlohmann::json report) {
+  std::vector<TrialData> all;
+  for (const auto& trials : points) all.insert(all.end(), trials.begin(), trials.end());
+  report["columns"] = {"eval/return"};
+  return ComparisonReport({Set(all)}, Context("comparison", report)).verdict.at(0);
+}
+
+TEST(Headline, OfAComparisonSaysWhatEachPointGains) {
+  const std::string text =
+      ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 9, 5)}, {{"baseline", "runners=1 envs=1"}});
+  EXPECT_TRUE(Contains(text, "eval/return against runners=1 envs=1 (10.00 ± 1.96): runners=2 envs=1 +100 ± ")) << text;
+  EXPECT_TRUE(Contains(text, " % (better, n = 5); runners=4 envs=1 +10.0 ± ")) << text;
+  EXPECT_TRUE(Contains(text, " % (no difference shown, n = 5).")) << text;
+}
+
+TEST(Headline, OfASweepIsTheBestPointAndWhoMayBeAsGood) {
+  EXPECT_EQ("runners=4 envs=1 has the best eval/return: 21.00 ± 1.96; not distinguishable from runners=2 envs=1 (5 seeds).",
+            ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 19, 5)}, {}));
+  EXPECT_EQ("runners=2 envs=1 has the best eval/return: 20.00 ± 1.96; every other point is distinguishable from it (5 seeds).",
+            ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5)}, {}));
+  EXPECT_EQ("runners=2 envs=1 has the best eval/return: 18; one seed a point: too few to tell it from others.",
+            ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, {}));
+}
+
+TEST(Headline, TheBestIsWhatTheFileSelects) {
+  const auto select = [](nlohmann::json how) {
+    return ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 30, 5)}, {{"select", std::move(how)}});
+  };
+  EXPECT_TRUE(Contains(select({{"metric", "eval/return"}, {"direction", "minimize"}}), "runners=1 envs=1 has the best"));
+  EXPECT_TRUE(Contains(select({{"metric", "eval/return"}, {"direction", "maximize"}, {"where", "eval/return < 25"}}),
+                       "runners=2 envs=1 has the best"));
+}
+
+TEST(Headline, OneShortPointSilencesNoOther) {
+  EXPECT_EQ(
+      "runners=4 envs=1 has the best eval/return: 32.00 ± 1.96; every point with enough seeds is distinguishable "
+      "from it; too few seeds to tell it from runners=2 envs=1.",
+      ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 1), Returns(4, 30, 5)}, {}));
+}
+
+TEST(Headline, NothingStandsBeforeIt) {
+  const Document document =
+      ParallelEfficiencyReport({Set(Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}}))}, Context("parallel_efficiency"));
+  const std::string headline = document.verdict.at(0), text = RenderText(document), html = RenderHtml(document);
+  EXPECT_EQ(0u, text.find(headline.substr(0, 40)));
+  const std::string body = html.substr(html.find("<header>"));
+  EXPECT_LT(body.find("4 x 1 is 1.9"), body.find("<h1>"));
+  EXPECT_LT(body.find("id=\"s-results\""), body.find("id=\"s-findings\"")) << "one figure and one table, then findings";
+}
+
+}  // namespace
+}  // namespace backplane

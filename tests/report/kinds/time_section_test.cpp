@@ -1,0 +1,118 @@
+// Where the time goes, in both kinds of report.
+#include "kinds/time_section.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "kinds/comparison_report.hpp"
+#include "kinds/parallel_efficiency_report.hpp"
+#include "report_parts.hpp"
+#include "result_sets.hpp"
+
+namespace backplane {
+namespace {
+
+using test_support::BlocksOf;
+using test_support::Context;
+using test_support::NumberAt;
+using test_support::Set;
+using test_support::Single;
+using test_support::TableOf;
+using test_support::Trial;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TrialData Timed(uint64_t runners, uint64_t envs, double environment, double update, double unnamed) {
+  TrialData trial = Trial(runners, envs, 1000);
+  for (const auto& [name, value] : std::map<std::string, double>{{"environment_pct", environment},
+                                                                 {"update_pct", update},
+                                                                 {"idle_pct", 100 - environment - update - unnamed / 2},
+                                                                 {"unnamed_pct", unnamed / 2},
+                                                                 {"unnamed_control_pct", unnamed},  // one of two threads
+                                                                 {"environment_s", environment / 10},
+                                                                 {"environment_cpu_pct", 98},
+                                                                 {"update_cpu_pct", 40}})
+    trial.measures["time/" + name] = Single(value);
+  return trial;
+}
+
+TEST(TimeSection, BothKindsOfReportHaveIt) {
+  const ResultSet set = Set({Timed(1, 1, 60, 20, 0.5), Timed(2, 1, 40, 30, 3)});
+  for (const Document& document :
+       {ParallelEfficiencyReport({set}, Context("parallel_efficiency")), ComparisonReport({set}, Context("comparison"))}) {
+    SCOPED_TRACE(document.kind);
+    const Table& shares = TableOf(document, "time");
+    ASSERT_EQ(shares.rows.size(), 2u);
+    EXPECT_EQ(NumberAt(shares, 0, "environment_pct"), 60);
+    EXPECT_EQ(NumberAt(shares, 1, "update_pct"), 30);
+    EXPECT_EQ(NumberAt(shares, 0, "environment_s"), 6);
+    EXPECT_EQ(NumberAt(TableOf(document, "time_cpu"), 0, "update_cpu_pct"), 40);
+    EXPECT_EQ(NumberAt(TableOf(document, "phases"), 0, "env_step"), 60);
+    EXPECT_THAT(shares.notes.back(), HasSubstr("More than 2 % of the main thread's time is in no phase"));
+    EXPECT_THAT(shares.notes.back(), HasSubstr("(3.0 %)"));
+    EXPECT_THAT(RenderText(document), HasSubstr("no GPU data"));
+    EXPECT_TRUE(std::any_of(document.figures.begin(), document.figures.end(),
+                            [](const Figure& figure) { return figure.name == "time_shares"; }));
+  }
+}
+
+TEST(TimeSection, UnnamedTimeWithinTheLimitIsNotWorthASentence) {
+  const Document document = ComparisonReport({Set({Timed(1, 1, 60, 20, 2)})}, Context("comparison"));
+  EXPECT_EQ(TableOf(document, "time").notes.size(), 1u);
+}
+
+TEST(TimeSection, UseOfTheGpuIsATableWhereItWasMeasured) {
+  TrialData trial = Timed(1, 1, 60, 20, 0);
+  trial.measures["time/update_gpu_pct"] = Single(88);
+  const Document document = ComparisonReport({Set({trial})}, Context("comparison"));
+  EXPECT_EQ(NumberAt(TableOf(document, "time_gpu"), 0, "update_gpu_pct"), 88);
+  EXPECT_THAT(RenderText(document), ::testing::Not(HasSubstr("no GPU data")));
+}
+
+TEST(TimeSection, ATraceThatLiesThereIsNamed) {
+  const std::filesystem::path out = std::filesystem::path(::testing::TempDir()) / "time_section_trace";
+  std::filesystem::remove_all(out);
+  TrialData trial = Timed(1, 1, 60, 20, 0);
+  trial.out = out;
+  const auto text = [&] {
+    return BlocksOf<Paragraph>(ComparisonReport({Set({trial})}, Context("comparison")), "phases").back().text;
+  };
+  EXPECT_THAT(text(), HasSubstr("none ran here"));
+  const std::filesystem::path attempt = out / "trials" / trial.trial_id / "attempt-1";
+  std::filesystem::create_directories(attempt);
+  std::ofstream(attempt / "trace.json") << "[]";
+  EXPECT_THAT(text(), HasSubstr((attempt / "trace.json").string()));
+}
+
+TEST(TimeFigure, PartsOfABarStandOnEachOther) {
+  const Document document = ComparisonReport({Set({Timed(1, 1, 60, 20, 0), Timed(2, 1, 40, 30, 5)})}, Context("comparison"));
+  const Figure& figure = document.figures.back();
+  ASSERT_EQ(figure.name, "time_shares");
+  const Panel& panel = figure.panels.at(0);
+  EXPECT_EQ(panel.x.categories.size(), 2u);
+  std::map<double, double> reached;
+  for (const Series& part : panel.series) {
+    for (const Datum& mark : part.marks) {
+      EXPECT_NEAR(*mark.low, reached[mark.x], 1e-9) << part.title;
+      reached[mark.x] = mark.y;
+    }
+  }
+  EXPECT_NEAR(reached[0], 100, 1e-9);
+  EXPECT_NEAR(reached[1], 100, 1e-9);
+}
+
+TEST(TimeFigure, WithoutSharesThereIsNoneAndTheSectionSaysSo) {
+  for (const Document& document : {ParallelEfficiencyReport({Set({Trial(1, 1, 1000)})}, Context("parallel_efficiency")),
+                                   ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison"))}) {
+    SCOPED_TRACE(document.kind);
+    EXPECT_FALSE(std::any_of(document.figures.begin(), document.figures.end(),
+                             [](const Figure& figure) { return figure.name == "time_shares"; }));
+    EXPECT_TRUE(BlocksOf<FigureUse>(document, "phases").empty());
+    EXPECT_THAT(RenderText(document), HasSubstr("no trial tells them"));
+  }
+}
+
+}  // namespace
+}  // namespace backplane

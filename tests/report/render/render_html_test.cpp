@@ -1,0 +1,120 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "render/document.hpp"
+#include "sample_document.hpp"
+
+namespace backplane {
+namespace {
+
+// A matcher would print the whole page.
+bool Contains(const std::string& html, const std::string& part) { return html.find(part) != std::string::npos; }
+
+// A document in which a user has named everything.
+Document Named(const std::string& name) {
+  Document document = SmallDocument();
+  document.title = document.made_at = name;
+  document.verdict = {name, name};
+  document.figures.clear();
+  document.attachments = {{name, name}};
+  Table table{
+      "t", name,  {{name, name, name, name}, {"words", name, "", name}}, {{Number{.value = 1, .n = 2, .of = name}, name}},
+      {0}, {name}};
+  Finding finding;
+  finding.id = finding.title = finding.cause = finding.effect = finding.confidence = name;
+  finding.settings = {name};
+  finding.evidence = {{name, 1, 2, name, name}};
+  finding.fixes = {{name, name, name}};
+  document.sections = {{name,
+                        name,
+                        {table, FindingList{{{finding}, {{name, name}}}}, Paragraph{name}, BulletList{{name}},
+                         FactList{{{name, name}}}, CommandList{{{name, name}}}, CodeBlock{name, name, name}}}};
+  return document;
+}
+
+// The page's tags with the names of their attributes, in order.
+std::vector<std::string> TagsOf(const std::string& html) {
+  std::vector<std::string> tags;
+  const std::regex tag("<(/?[a-z][a-z0-9]*)((?:\\s+[a-z-]+(?:=\"[^\"]*\")?)*)\\s*>"), value("=\"[^\"]*\"");
+  for (std::sregex_iterator at(html.begin(), html.end(), tag); at != std::sregex_iterator(); ++at) {
+    tags.push_back((*at)[1].str() + std::regex_replace((*at)[2].str(), value, ""));
+  }
+  return tags;
+}
+
+TEST(RenderHtml, NoNameBecomesMarkup) {
+  for (const std::string name : {"<script>alert(1)</script>", "\" onclick=\"alert(1)", "' onclick='alert(1)",
+                                 "</style></title>&amp;", "<!-- ", "&lt;b&gt;"}) {
+    const std::string html = RenderHtml(Named(name));
+    const std::string harmless = RenderHtml(Named(std::regex_replace(name, std::regex("[^a-z ]"), "x")));
+    EXPECT_EQ(TagsOf(harmless), TagsOf(html)) << name;
+    EXPECT_EQ(std::count(harmless.begin(), harmless.end(), '<'), std::count(html.begin(), html.end(), '<')) << name;
+  }
+  EXPECT_TRUE(Contains(RenderHtml(Named("<b> & \"c\" 'd'")), "&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;"));
+}
+
+TEST(RenderHtml, TagsAreClosedInOrder) {
+  std::vector<std::string> open;
+  for (const std::string& tag : TagsOf(RenderHtml(Named("a")))) {
+    const std::string name = tag.substr(0, tag.find(' '));
+    if (name[0] == '/') {
+      ASSERT_FALSE(open.empty()) << tag;
+      ASSERT_EQ(open.back(), name.substr(1));
+      open.pop_back();
+    } else if (name != "meta" && name != "br" && name != "wbr") {
+      open.push_back(name);
+    }
+  }
+  EXPECT_TRUE(open.empty());
+}
+
+TEST(RenderHtml, NothingIsLoadedFromElsewhere) {
+  const std::string html = RenderHtml(LargeDocument(8));
+  for (const char* load : {" src=", "@import", "url(", "<link", "fetch(", "href=\"http"}) {
+    EXPECT_FALSE(Contains(html, load)) << load;
+  }
+  EXPECT_TRUE(Contains(html, "default-src 'none'"));
+}
+
+TEST(RenderHtml, TheHeadlineStandsFirstAndSectionsInTheirOrder) {
+  const std::string html = RenderHtml(SmallDocument());
+  EXPECT_LT(html.find("class=\"lead\""), html.find("<h1>"));
+  EXPECT_LT(html.find("class=\"verdict\""), html.find("<h2>Results</h2>"));
+  EXPECT_LT(html.find("<h2>Results</h2>"), html.find("class=\"finding warning\""));
+  EXPECT_TRUE(
+      Contains(html, "<title>2 x 1 is the fastest: 1,950 steps/s. · Parallel efficiency of a small experiment</title>"));
+  EXPECT_TRUE(Contains(html, "<summary>Rules that stayed silent: 1</summary>"));
+}
+
+TEST(RenderHtml, WhatIsToBeCopiedOfAChangeIsACommand) {
+  EXPECT_TRUE(Contains(RenderHtml(SmallDocument()), "<code>backplane run FILE --set learner.options.num_epochs=5</code>"));
+}
+
+TEST(RenderHtml, NumbersSortAsNumbersAndSayTheirSample) {
+  const std::string html = RenderHtml(SmallDocument());
+  EXPECT_TRUE(Contains(html,
+                       "<td class=\"num\" data-v=\"1950\" title=\"n 3 seeds, 95 % interval 1,918 to 1,982, sd 15.75\">"
+                       "1,950 <span class=\"spread\">± 32</span></td>"));
+  EXPECT_TRUE(Contains(html, "data-v=\"NaN\">NaN</td>"));
+  EXPECT_TRUE(Contains(html, "<tr class=\"emphasised\"><th scope=\"row\"><span>2</span> <span>x</span> <span>1</span></th>"));
+  EXPECT_TRUE(Contains(html, "data-first=\"descending\" class=\"num\" title=\"Speed.\">steps/s</th>")) << "up is better";
+  EXPECT_TRUE(Contains(html, "data-first=\"ascending\" class=\"num\" title=\"Peak.\">memory (MB)</th>"));
+}
+
+TEST(RenderHtml, WhyASettingFailedStandsBelowItsRow) {
+  EXPECT_TRUE(Contains(RenderHtml(LargeDocument(8)),
+                       "<tr class=\"more\"><td colspan=\"10\"><span><b>failure:</b> 2 of 3 seeds FAILED (oom): the process"));
+}
+
+TEST(RenderHtml, AFigureThatIsATableIsRealText) {
+  Document document = SmallDocument();
+  document.figures[0].panels = {{.title = "summary", .table = TextTable{{"setting"}, {{"1 < 2"}}, {0}, "a note"}}};
+  const std::string html = RenderHtml(document);
+  EXPECT_TRUE(Contains(html, "<tr class=\"emphasised\"><td>1 &lt; 2</td></tr>"));
+  EXPECT_TRUE(Contains(html, "<p class=\"note\">a note</p>"));
+}
+
+}  // namespace
+}  // namespace backplane

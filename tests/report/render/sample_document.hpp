@@ -1,0 +1,14 @@
+// Documents for tests and for eyes.
+#pragma once
+
+#include "render/document.hpp"
+
+namespace backplane {
+
+// One block of every kind, few rows: fits into a golden text.
+Document SmallDocument();
+
+// As a batch with `settings` settings makes it: long names, failed rows with reasons, findings, two figures.
+Document LargeDocument(size_t settings);
+
+}  // namespace backplane

@@ -1,0 +1,28 @@
+// Writes the report of a made-up batch, to look at: sample_report FOLDER [SETTINGS].
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "render/write_report.hpp"
+#include "sample_document.hpp"
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: %s FOLDER [SETTINGS]\n", argv[0]);
+    return 2;
+  }
+  try {
+    const int settings = argc > 2 ? std::atoi(argv[2]) : 8;
+    const backplane::WrittenReport report =
+        backplane::WriteReport(backplane::LargeDocument(static_cast<size_t>(settings > 0 ? settings : 8)), argv[1]);
+    for (const std::filesystem::path& file : report.files) {
+      std::printf("%s\n", file.c_str());
+    }
+    for (const std::string& note : report.notes) {
+      std::printf("%s\n", note.c_str());
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

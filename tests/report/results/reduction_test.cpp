@@ -1,0 +1,122 @@
+#include "results/reduction.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/trials.hpp"
+
+namespace backplane {
+namespace {
+
+using testing::HasSubstr;
+
+// Losses at iterations 1 .. n that take 10, 1, 1, ... seconds and 100 steps each.
+TrialData Learned(const std::vector<double>& losses, uint64_t runners) {
+  TrialData trial = MakeTrial(runners, 1, 10);
+  for (size_t i = 0; i < losses.size(); ++i) {
+    const double steps = 100.0 * static_cast<double>(i + 1);
+    trial.curves["train/loss"].push_back({i + 1, steps, 0, losses[i], i == 0});
+    trial.curves["iteration_s"].push_back({i + 1, steps, 0, i == 0 ? 10.0 : 1.0, i == 0});
+    trial.curves["tokens"].push_back({i + 1, steps, 0, 50, i == 0});
+  }
+  return trial;
+}
+
+class Reductions : public testing::Test {
+ protected:
+  Combined combined_ = Combine({MakeSet({Learned({9, 5, 3, 4}, 1), Learned({8, 7, 6, 2, 1}, 2)})});
+
+  std::optional<double> Of(const std::string& name, size_t trial = 0) {
+    AddReductions({name}, &combined_);
+    const Number* number = combined_.trials[trial].data.Find(name);
+    return number == nullptr ? std::nullopt : std::optional(number->value);
+  }
+};
+
+TEST_F(Reductions, OfAllValues) {
+  EXPECT_EQ(9, Of("train/loss@first"));
+  EXPECT_EQ(4, Of("train/loss@last"));
+  EXPECT_EQ(3, Of("train/loss@min"));
+  EXPECT_EQ(9, Of("train/loss@max"));
+  EXPECT_EQ(21, Of("train/loss@sum"));
+  EXPECT_EQ(13, Of("iteration_s@sum"));
+}
+
+TEST_F(Reductions, WithoutTheFirstIteration) {
+  EXPECT_EQ(4, Of("train/loss@mean"));
+  EXPECT_EQ(4, Of("train/loss@p50"));
+  EXPECT_DOUBLE_EQ(4.9, *Of("train/loss@p95"));  // as numpy.percentile([5, 3, 4], 95)
+  EXPECT_EQ(50, Of("tokens@per_s"));
+  const Number& rate = *combined_.trials[0].data.Find("tokens@per_s");
+  EXPECT_EQ(3u, rate.n);
+  EXPECT_EQ(0, *rate.sd);
+}
+
+TEST_F(Reductions, UntilTheBestThatAllReached) {
+  // The worst of 3 and 1 is 3.
+  EXPECT_EQ(3, Of("train/loss@iterations_to_min", 0));
+  EXPECT_EQ(4, Of("train/loss@iterations_to_min", 1));
+  EXPECT_EQ(300, Of("train/loss@steps_to_min", 0));
+  EXPECT_EQ(12, Of("train/loss@seconds_to_min", 0));
+  EXPECT_EQ(13, Of("train/loss@seconds_to_min", 1));
+  // The worst of 9 and 8 is 8.
+  EXPECT_EQ(1, Of("train/loss@iterations_to_max", 0));
+}
+
+TEST_F(Reductions, AFailedTrialSetsNoTarget) {
+  combined_.trials[1].data.state = "FAILED";
+  combined_.trials[1].data.curves["train/loss"] = {{1, 100, 0, 9}};
+  EXPECT_EQ(3, Of("train/loss@iterations_to_min", 0));
+  EXPECT_EQ(std::nullopt, Of("train/loss@iterations_to_min", 1));
+}
+
+TEST_F(Reductions, APrunedTrialSetsNoTarget) {
+  combined_.trials[1].data.state = "PRUNED";
+  combined_.trials[1].data.curves["train/loss"] = {{1, 100, 0, 9, true}};
+  EXPECT_EQ(3, Of("train/loss@iterations_to_min", 0));
+}
+
+TEST_F(Reductions, EachMachineHasItsOwnTarget) {
+  combined_ = Combine({MakeSet({Learned({9, 5, 3}, 1)}, "a", "here"), MakeSet({Learned({9, 8, 7}, 1)}, "b", "there")});
+  EXPECT_EQ(3, Of("train/loss@iterations_to_min", 0));
+  EXPECT_EQ(3, Of("train/loss@iterations_to_min", 1));
+}
+
+TEST_F(Reductions, LeaveOutWhatIsNotFinite) {
+  combined_ = Combine({MakeSet({Learned({9, NAN, 3, 4}, 1), Learned({NAN, NAN}, 2)})});
+  EXPECT_EQ(3, Of("train/loss@min"));
+  EXPECT_EQ(3.5, Of("train/loss@p50"));
+  EXPECT_EQ(3, Of("train/loss@iterations_to_min"));
+  EXPECT_EQ(std::nullopt, Of("train/loss@min", 1));
+  EXPECT_EQ(std::nullopt, Of("train/loss@iterations_to_min", 1));
+}
+
+TEST_F(Reductions, TheFirstIterationOfEveryAttemptWarmsUp) {
+  combined_.trials[0].data.curves["iteration_s"][2] = {3, 300, 0, 50, /*warms_up=*/true};
+  EXPECT_EQ(1, Of("iteration_s@mean"));
+  EXPECT_EQ(50, Of("tokens@per_s"));
+}
+
+TEST_F(Reductions, OfNothingAreNothing) {
+  EXPECT_EQ(std::nullopt, Of("train/los@last"));
+  EXPECT_EQ(std::nullopt, Of("train/loss"));
+}
+
+TEST(ReducedNames, AreToldWhereTheyAreMistyped) {
+  EXPECT_THAT(*WhyNoReduction("train/loss@lst"), HasSubstr("'@lst' is none of @first"));
+  EXPECT_THAT(*WhyNoReduction("train/loss@lst"), HasSubstr("did you mean 'last'?"));
+  EXPECT_FALSE(WhyNoReduction("train/loss"));
+  EXPECT_FALSE(WhyNoReduction("train/loss@seconds_to_max"));
+}
+
+TEST(ReducedNames, HaveUnitsOfTheirOwn) {
+  EXPECT_EQ("MiB", UnitAfter("max", "MiB"));
+  EXPECT_EQ("tokens/s", UnitAfter("per_s", "tokens"));
+  EXPECT_EQ("s", UnitAfter("seconds_to_min", "nats"));
+  EXPECT_EQ("", UnitAfter("iterations_to_min", "nats"));
+}
+
+}  // namespace
+}  // namespace backplane
