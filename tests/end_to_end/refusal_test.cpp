@@ -45,7 +45,7 @@ TEST_F(Refusal, AWrongCommandLineIsExitTwo) {
   EXPECT_EQ(Run("run-trial no-such-file.json").exit, 64);
 }
 
-TEST_F(Refusal, ADefaultThatBreaksItsOwnRuleIsNotSealed) {
+TEST_F(Refusal, AnOptionThatBreaksItsOwnRuleIsNotSealed) {
   const auto seal = [&](const std::string& name) {
     const std::filesystem::path file = dir_ / (name + ".so");
     std::filesystem::copy_file(std::string(kFixtures) + "/env_" + name + ".so", file);
@@ -53,6 +53,9 @@ TEST_F(Refusal, ADefaultThatBreaksItsOwnRuleIsNotSealed) {
     EXPECT_NE(run.exit, 0);
     return run.err;
   };
+  EXPECT_THAT(seal("helps_nothing"),
+              HasSubstr("env.helps_nothing: option 'gain' helps against 'update_bond', which is no finding; "
+                        "did you mean 'update_bound'?"));
   EXPECT_THAT(seal("bad_default"), testing::AllOf(HasSubstr("env.bad_default: option 'gain'"), HasSubstr("'five'")));
   EXPECT_THAT(seal("default_out_of_range"),
               testing::AllOf(HasSubstr("env.default_out_of_range: option 'gain'"), HasSubstr("(0,10]"), HasSubstr("0")));

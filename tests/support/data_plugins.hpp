@@ -16,13 +16,16 @@ namespace backplane {
 class Numbers {
  public:
   static constexpr bp::About kAbout{"env.numbers", "1.0.0", "A data set of numbers."};
-  static constexpr bp_param kOptions[] = {
-      bp::I64("items", "10", "[0,)", "How many there are."),
-      bp::I64("capacity", "6", "[1,)", "Numbers of an item at most."),
+  struct Options {
+    int64_t items = 10, capacity = 6;
+  };
+  static constexpr bp::OptionTable kOptions{
+      bp::Opt("items", &Options::items, "[0,)", "How many there are."),
+      bp::Opt("capacity", &Options::capacity, "[1,)", "Numbers of an item at most."),
   };
   enum Channel { kObs, kObsLength, kWeight, kAction, kReward, kTerminated };
 
-  Numbers(const bp::Config& config, uint64_t) : items_(config.I64("items")), capacity_(config.I64("capacity")) {}
+  Numbers(const Options& options, uint64_t) : items_(options.items), capacity_(options.capacity) {}
 
   bp::EnvSpec Spec() const {
     bp::EnvSpec spec;
@@ -73,14 +76,19 @@ class Numbers {
 class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
  public:
   static constexpr bp::About kAbout{.id = "learner.adds", .version = "1.0.0", .summary = "Adds numbers up."};
-  static constexpr bp_param kOptions[] = {
-      bp::I64("group", "4", "[0,)", "Items of an update."),
-      bp::I64("micro_batch", "0", "[0,)", "Items at a time; 0: the most that fit."),
-      bp::Bool("sort", "true", "Longest items first."),
-      bp::Bool("drop_last", "false", "Leave out a short last group."),
-      bp::Bool("tells_use", "true", "Whether it tells how much of its device it uses."),
-      bp::I64("fails_at", "-1", "[-1,)", "The update whose loss is no number; -1: none."),
-      bp::I64("sleep_us", "0", "[0,)", "An update takes at least so long.", {.unit = "us"}),
+  struct Options : bp::DataRequest {
+    Options() { group = 4; }
+    bool tells_use = true;
+    int64_t fails_at = -1, sleep_us = 0;
+  };
+  static constexpr bp::OptionTable kOptions{
+      bp::Opt("group", &Options::group, "[0,)", "Items of an update."),
+      bp::Opt("micro_batch", &Options::micro_batch, "[0,)", "Items at a time; 0: the most that fit."),
+      bp::Opt("sort", &Options::sort, "Longest items first."),
+      bp::Opt("drop_last", &Options::drop_last, "Leave out a short last group."),
+      bp::Opt("tells_use", &Options::tells_use, "Whether it tells how much of its device it uses."),
+      bp::Opt("fails_at", &Options::fails_at, "[-1,)", "The update whose loss is no number; -1: none."),
+      bp::Opt("sleep_us", &Options::sleep_us, "[0,)", "An update takes at least so long.", {.unit = "us"}),
   };
   // What `consume` got, for tests in the same process.
   struct Seen {
@@ -89,18 +97,13 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     bp_delivery raw;
   };
 
-  explicit Adds(const bp::LearnerSetup& setup)
-      : DataLearner(setup), group_(setup.config.I64("group")), fails_at_(setup.config.I64("fails_at")), metrics_(host()) {
-    request_ = {static_cast<uint64_t>(setup.config.I64("micro_batch")), group_, setup.config.Bool("sort"),
-                setup.config.Bool("drop_last")};
-    tells_use_ = setup.config.Bool("tells_use");
-    sleep_us_ = setup.config.I64("sleep_us");
+  explicit Adds(const bp::LearnerSetup& setup) : DataLearner(setup), options_(kOptions.Read(setup.config)), metrics_(host()) {
     spec_.ActIn("obs");
     spec_.ActOut(*bp::FindChannel(setup.env, BP_ROLE_ACTION, "ACTION"));
     spec_.set_params(1);
   }
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
-  bp::DataRequest NextGroup() override { return request_; }
+  bp::DataRequest NextGroup() override { return options_; }
   void OnLimits(const bp_limits& limits) override { device_bytes_ = limits.device_bytes; }
 
   void OnMicroBatch(const bp::Delivery& delivery) override {
@@ -117,14 +120,14 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     if (delivery.raw().flags & BP_DELIVERY_PROBE) return;
     partial_ += sum;
     if (!(delivery.raw().flags & BP_DELIVERY_LAST_IN_GROUP)) return;
-    if (sleep_us_ > 0) usleep(static_cast<useconds_t>(sleep_us_));
-    if (updates_ == fails_at_) throw bp::Error(BP_E_NUMERIC, "the loss is not finite");
+    if (options_.sleep_us > 0) usleep(static_cast<useconds_t>(options_.sleep_us));
+    if (updates_ == options_.fails_at) throw bp::Error(BP_E_NUMERIC, "the loss is not finite");
     sum_ += partial_ / delivery.raw().group_weight;
     partial_ = 0;
     ++updates_;
     metrics_.Record("train/sum", sum_);
     metrics_.Record("train/updates_before", static_cast<double>(UpdatesDone()));  // of this trial
-    metrics_.Record("train/updates_in_all", static_cast<double>(UpdatesInAll(group_)));
+    metrics_.Record("train/updates_in_all", static_cast<double>(UpdatesInAll(options_.group)));
   }
   // The mean number, of which `held out` is the distance.
   double HeldOutLoss(const bp::Delivery& delivery) {
@@ -135,7 +138,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     for (int64_t i = 0; i < obs.Size(0); ++i) loss += *weight.At(i) * *obs.At(i);
     return loss;
   }
-  bp_device_use DeviceUse() const { return {0, 0, 1000, tells_use_ ? peak_ : 0, 1000}; }
+  bp_device_use DeviceUse() const { return {0, 0, 1000, options_.tells_use ? peak_ : 0, 1000}; }
   void ResetPeak() { peak_ = 1000; }
   void Act(const bp_act& act) override {
     for (uint64_t r = act.begin; r < act.end; ++r) static_cast<float*>(act.out[0]->data)[r] = static_cast<float>(sum_);
@@ -156,10 +159,9 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     peak_ = std::max(peak_, bytes);
   }
 
-  uint64_t group_, device_bytes_ = 0, peak_ = 1000;
-  int64_t fails_at_, updates_ = 0, sleep_us_ = 0;
-  bool tells_use_ = true;
-  bp::DataRequest request_;
+  const Options options_;
+  uint64_t device_bytes_ = 0, peak_ = 1000;
+  int64_t updates_ = 0;
   bp::LearnerSpec spec_;
   bp::Metrics metrics_;
   double sum_ = 0, partial_ = 0;

@@ -8,7 +8,7 @@ class NullAgents {
   static constexpr uint32_t kAgents = 4;
   static constexpr int64_t kObs = 32;
 
-  NullAgents(const bp::Config&, uint64_t) {}
+  explicit NullAgents(uint64_t) {}
   bp::EnvSpec Spec() const {
     bp::EnvSpec spec;
     return spec.Add({.role = BP_ROLE_OBS, .name = "obs", .shape = {kObs}, .scope = BP_SCOPE_AGENT})

@@ -1,8 +1,6 @@
 // Options of the multi-UAV grid for tests that make no plugin: the defaults of its table, with some replaced.
 #pragma once
 
-#include <iterator>
-
 #include "support/env_harness.hpp"
 #include "uav/rules.hpp"
 
@@ -10,11 +8,12 @@ namespace backplane::uav {
 
 // Throws as Options does.
 inline Options OptionsWith(const nlohmann::json& given = nlohmann::json::object()) {
+  const bp::detail::ParamList params = kOptions.Params();
   bp_descriptor descriptor{};
-  descriptor.params = kOptions;
-  descriptor.n_params = std::size(kOptions);
+  descriptor.params = params.params().data();
+  descriptor.n_params = params.params().size();
   const harness::FakeConfig config(descriptor, given);
-  return Options(bp::Config(config.get()));
+  return kOptions.Read(bp::Config(config.get()));
 }
 
 }  // namespace backplane::uav

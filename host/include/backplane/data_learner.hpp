@@ -18,6 +18,21 @@ struct DataRequest {
   bool sort = true, drop_last = false;
 };
 
+namespace detail {
+BP_NAMED(HeldOutLoss)
+BP_NAMED(DeviceUse)
+BP_NAMED(ResetPeak)
+
+template <class P>
+concept TellsHeldOutLoss = requires(P& p, const Delivery& d) {
+  double{p.HeldOutLoss(d)};
+};
+template <class P>
+concept TellsDeviceUse = requires(P& p, const P& c) {
+  bp_device_use{c.DeviceUse()}, p.ResetPeak();
+};
+}  // namespace detail
+
 // The class may also have, for the extensions of the same names,
 //   double HeldOutLoss(const Delivery& micro_batch);                  // ext/held_out.h: summed over the items
 //   bp_device_use DeviceUse() const; void ResetPeak();                // ext/device_use.h
@@ -53,10 +68,21 @@ class DataLearner : public Learner {
     OnMicroBatch(delivery);
   }
 
+  template <class P>
+  static constexpr void CheckHooks() {
+    static_assert(
+        requires { static_cast<void (P::*)(const bp_limits&)>(&P::OnLimits); },
+        "OnLimits of a learner should be: void OnLimits(const bp_limits&) override, public");
+    static_assert(!detail::Names_HeldOutLoss<P> || detail::TellsHeldOutLoss<P>,
+                  "HeldOutLoss of a learner should be: double HeldOutLoss(const bp::Delivery&), public");
+    static_assert(detail::TellsDeviceUse<P> || !(detail::Names_DeviceUse<P> || detail::Names_ResetPeak<P>),
+                  "use of the device should be both: bp_device_use DeviceUse() const, void ResetPeak()");
+  }
+
   // What the class derived from this offers beside the state. Called by LearnerPlugin.
   template <class P>
   static const void* Extension(const char* id) {
-    if constexpr (requires(P & p, const Delivery& d) { p.HeldOutLoss(d); }) {
+    if constexpr (detail::TellsHeldOutLoss<P>) {
       static constexpr bp_learner_held_out_1 held_out = {
           sizeof(bp_learner_held_out_1), 0, [](bp_learner* learner, const bp_delivery* delivery, double* out) noexcept {
             auto* self = reinterpret_cast<P*>(learner);
@@ -64,7 +90,7 @@ class DataLearner : public Learner {
           }};
       if (std::strcmp(id, BP_LEARNER_HELD_OUT_1) == 0) return &held_out;
     }
-    if constexpr (requires(P & p) { p.DeviceUse(), p.ResetPeak(); }) {
+    if constexpr (detail::TellsDeviceUse<P>) {
       static constexpr bp_learner_device_use_1 use = {sizeof(bp_learner_device_use_1), 0,
                                                       [](bp_learner* learner, bp_device_use* out) noexcept {
                                                         auto* self = reinterpret_cast<P*>(learner);

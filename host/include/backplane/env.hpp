@@ -5,8 +5,8 @@
 //
 // What T offers (plugins/envs/template/cpp is a complete example):
 //   static constexpr bp::About kAbout{"env.name", "1.0.0", "One sentence."};
-//   static constexpr bp_param kOptions[] = {...};                // may be absent
-//   struct Model { explicit Model(const bp::Config&); };         // options, read once, then shared and const; may be absent
+//   struct Model { double dt = 0.05; };                          // what all rows share, const; may be absent
+//   static constexpr bp::OptionTable kOptions{bp::Opt("dt", &Model::dt, ...)};   // options.hpp; may be absent
 //   using Action = int32_t;                                      // float if absent
 //   static bp::EnvSpec Spec(const Model&);                       // OBS float32, one ACTION, INFO; the rest is added
 //   void Reset(const Model&, bp::Rng&, float* obs);              // obs [n_obs]
@@ -14,10 +14,11 @@
 // action [n_action], obs [n_obs] and info [n_info] are valid for the call; write all of obs and info. A row that is not
 // trivially copyable is constructed from (const Model&) and, to offer snapshots, has
 //   static uint64_t StateBytes(const Model&); void Save(const Model&, void*) const; void Load(const Model&, const void*);
-// and Model has `uint64_t Key() const`, a number that differs where states do not fit.
+// and Model has `uint64_t Key() const`, a number that differs where states do not fit. A Model that is more than its options
+// has a struct of its own for these, and Model(const Options&).
 //
-// What B offers: kAbout, kOptions, B(const bp::Config&, uint64_t rows), or B(const bp_host*, const bp::Config&, uint64_t rows)
-// to log and record facts when it is made, EnvSpec Spec() const, and, with absolute rows,
+// What B offers: kAbout, kOptions, B(const Options&, uint64_t rows), or B(const bp_host*, const Options&, uint64_t rows) to log
+// and record facts when it is made (without kOptions: B(uint64_t rows)), EnvSpec Spec() const, and, with absolute rows,
 //   void Reset(const bp::Slot&, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
 //   void Step(const bp::Slot&, uint64_t begin, uint64_t end);
 // and for snapshots uint64_t StateBytes() const, Save(row, void*) const, Load(row, const void*), uint64_t StateKey() const.
@@ -39,6 +40,7 @@
 //
 // Both keep their own state and never read OBS back. Rows are stepped by several threads at once, on disjoint ranges, so a row
 // touches nothing shared but the const Model; `static constexpr bool kRowsConcurrent = false` in T or B turns that off.
+// A name of these with another signature does not compile.
 // Errors are thrown as bp::Error. Step neither allocates nor locks.
 #pragma once
 
@@ -91,14 +93,62 @@ constexpr About WithRowFlags(About about) {
   return about;
 }
 
+BP_NAMED(StateBytes)
+BP_NAMED(StateKey)
+BP_NAMED(NextSeeds)
+BP_NAMED(Allocate)
+BP_NAMED(Release)
+BP_NAMED(Gather)
+BP_NAMED(Items)
+BP_NAMED(Read)
+
+template <class B>
+concept TakesSnapshots = requires(B& b, const B& c, void* p) {
+  c.StateBytes(), c.Save(uint64_t{}, p), b.Load(uint64_t{}, p);
+};
+template <class B>
+concept ResetsItself = requires(B& b, const uint64_t* seeds) {
+  b.NextSeeds(uint64_t{}, seeds);
+};
+template <class B>
+concept HasMemory = requires(B& b, void* p, const void* c, const int64_t* indices) {
+  b.Allocate(uint64_t{}), b.Release(p), b.ToHost(p, c, uint64_t{}), b.ToDevice(p, c, uint64_t{}), b.Copy(p, c, uint64_t{});
+  b.Gather(p, c, uint64_t{}, uint64_t{}, indices);
+};
+template <class B>
+concept IsSource = requires(B& b, const B& c, const Slot& slot) {
+  c.Items(), b.Read(uint64_t{}, uint64_t{}, uint64_t{}, slot);
+};
+
+template <class B>
+constexpr void CheckBatch() {
+  static_assert(TakesSnapshots<B> || !(Names_StateBytes<B> || Names_Save<B> || Names_Load<B>),
+                "snapshots of an env should be all three: uint64_t StateBytes() const, void Save(uint64_t row, void*) const, "
+                "void Load(uint64_t row, const void*)");
+  static_assert(
+      !Names_StateKey<B> || requires(const B& c) { uint64_t{c.StateKey()}; },
+      "StateKey of an env should be: uint64_t StateKey() const");
+  static_assert(!Names_NextSeeds<B> || ResetsItself<B>,
+                "NextSeeds of an env should be: void NextSeeds(uint64_t per_row, const uint64_t* seeds)");
+  static_assert(
+      HasMemory<B> || !(Names_Allocate<B> || Names_Release<B> || Names_Gather<B>),
+      "memory of an env should be all six calls as env.hpp names them: Allocate, Release, ToHost, ToDevice, Copy, Gather");
+  static_assert(IsSource<B> || !(Names_Items<B> || Names_Read<B>),
+                "a data set should be both: uint64_t Items() const, void Read(uint64_t seed, uint64_t first, uint64_t n, const "
+                "bp::Slot&)");
+  CheckPictures<B>();
+}
+
 // An instance: the author's batch, its table for the host, and the bound buffers. Snapshots are {key, state, state channels}.
 template <class B>
 class EnvInstance {
  public:
-  static constexpr bool kSnapshots = requires(B & b, const B& c, void* p) { c.StateBytes(), c.Save(0, p), b.Load(0, p); };
-
   EnvInstance(const bp_host* host, const Config& config, uint64_t rows)
-      : host_(host), rows_(rows), batch_(Made(host, config, rows)), table_(batch_.Spec()), last_slot_(rows, 0) {}
+      : host_(host),
+        rows_(rows),
+        batch_(Made(host, ReadOptions<B>(config), rows)),
+        table_(batch_.Spec()),
+        last_slot_(rows, 0) {}
 
   const bp_host* host() const { return host_; }
   uint64_t rows() const { return rows_; }
@@ -154,11 +204,20 @@ class EnvInstance {
   }
 
  private:
-  static B Made(const bp_host* host, const Config& config, uint64_t rows) {
-    if constexpr (std::is_constructible_v<B, const bp_host*, const Config&, uint64_t>)
-      return B(host, config, rows);
-    else
-      return B(config, rows);
+  static B Made([[maybe_unused]] const bp_host* host, const OptionsOf<B>& options, uint64_t rows) {
+    if constexpr (!requires { B::kOfRows; }) CheckBatch<B>();
+    constexpr bool has_none = std::is_same_v<OptionsOf<B>, NoOptions>;
+    if constexpr (std::is_constructible_v<B, const bp_host*, const OptionsOf<B>&, uint64_t>) {
+      return B(host, options, rows);
+    } else if constexpr (has_none && std::is_constructible_v<B, uint64_t>) {
+      return B(rows);
+    } else {
+      static_assert(
+          std::is_constructible_v<B, const OptionsOf<B>&, uint64_t>,
+          "an env of all rows is made by B(const Options&, uint64_t rows) or B(const bp_host*, const Options&, uint64_t "
+          "rows), where Options is what kOptions binds, or without options by B(uint64_t rows)");
+      return B(options, rows);
+    }
   }
   Slot At(uint32_t slot) const { return {&views_[slot * table_.spec.channels.size()], slot}; }
   void CheckRange(uint32_t slot, uint32_t slots, uint64_t begin, uint64_t end) const {
@@ -241,8 +300,6 @@ struct EnvBatch : B {
   static bp_status InBatch(bp_env* env, Function&& function) {
     return Guard(Of(env)->host(), [&] { function(Of(env)->batch()); });
   }
-  static constexpr bool kResetsItself = requires(B & b) { b.NextSeeds(uint64_t{}, nullptr); };
-  static constexpr bool kHasMemory = requires(B & b) { b.Allocate(uint64_t{}); };
   static const void* Memory() {
     static constexpr bp_env_memory_1 memory = {
         sizeof(bp_env_memory_1),
@@ -266,24 +323,23 @@ struct EnvBatch : B {
   static bp_status NextSeeds(bp_env* env, uint64_t per_row, const uint64_t* seeds) {
     return InBatch(env, [&](B& b) { b.NextSeeds(per_row, seeds); });
   }
-  static constexpr bool kIsSource = requires(const B& b) { b.Items(); };
   static uint64_t Items(const bp_env* env) { return Of(env)->batch().Items(); }
   static bp_status Read(bp_env* env, uint64_t seed, uint64_t first, uint64_t n, const bp_frame* frame) {
     return Guard(Of(env)->host(), [&] { Of(env)->Read(seed, first, n, *frame); });
   }
   static const void* GetExtension([[maybe_unused]] const bp_env* env, [[maybe_unused]] const char* id) {
-    if constexpr (kIsSource) {
+    if constexpr (detail::IsSource<B>) {
       static constexpr bp_env_source_1 source = {sizeof(bp_env_source_1), 0, Items, Read};
       if (std::string_view(id) == BP_ENV_SOURCE_1) return &source;
     }
-    if constexpr (kResetsItself) {
+    if constexpr (detail::ResetsItself<B>) {
       static constexpr bp_env_autoreset_1 autoreset = {sizeof(bp_env_autoreset_1), 0, NextSeeds};
       if (std::string_view(id) == BP_ENV_AUTORESET_1) return &autoreset;
     }
-    if constexpr (kHasMemory) {
+    if constexpr (detail::HasMemory<B>) {
       if (std::string_view(id) == BP_ENV_MEMORY_1 && Of(env)->spec()->device.type != BP_DEVICE_CPU) return Memory();
     }
-    if constexpr (Instance::kSnapshots) {
+    if constexpr (detail::TakesSnapshots<B>) {
       static constexpr bp_env_snapshot_1 snapshot = {sizeof(bp_env_snapshot_1), 0, RowBytes, Get, Set};
       if (std::string_view(id) == BP_ENV_SNAPSHOT_1) return &snapshot;
     }

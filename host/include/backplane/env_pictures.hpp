@@ -22,11 +22,31 @@ constexpr uint32_t PictureFormat() {
   return BP_RENDER_SVG;
 }
 
+BP_NAMED(SizeOfPicture)
+BP_NAMED(DrawBackdrop)
+BP_NAMED(DrawFrame)
+
+template <class B>
+concept DrawsFrames = requires(B& b, std::string* out) {
+  PictureSize{b.SizeOfPicture()};
+  b.DrawFrame(uint64_t{}, out);
+};
+
+template <class B>
+constexpr void CheckPictures() {
+  static_assert(
+      DrawsFrames<B> || !(Names_SizeOfPicture<B> || Names_DrawFrame<B> || Names_DrawBackdrop<B>),
+      "pictures of an env should be: bp::PictureSize SizeOfPicture() const, void DrawFrame(uint64_t row, std::string*)");
+  static_assert(
+      !Names_DrawBackdrop<B> || requires(B & b, std::string * out) { b.DrawBackdrop(uint64_t{}, out); },
+      "DrawBackdrop of an env should be: void DrawBackdrop(uint64_t row, std::string*)");
+}
+
 // The table of the extension over instances of I, which has host(), rows() and batch().
 template <class I>
 struct Pictures {
   using Batch = std::remove_reference_t<decltype(std::declval<I&>().batch())>;
-  static constexpr bool kOffered = requires(Batch & b, std::string* out) { b.SizeOfPicture(), b.DrawFrame(uint64_t{}, out); };
+  static constexpr bool kOffered = DrawsFrames<Batch>;
 
   static const void* Table() {
     static constexpr bp_env_render_1 table = {sizeof(bp_env_render_1), PictureFormat<Batch>(), Size, Backdrop, Frame};

@@ -6,9 +6,7 @@
 namespace bp {
 namespace detail {
 
-struct NoModel {
-  explicit NoModel(const Config&) {}
-};
+struct NoModel {};
 template <class T>
 struct PartsOf {
   using Model = NoModel;
@@ -28,10 +26,10 @@ struct ActionOf<T> {
   using Type = typename T::Action;
 };
 template <class T>
-struct OptionsOf {};
+struct WithOptions {};
 template <class T>
 requires requires { T::kOptions; }
-struct OptionsOf<T> {
+struct WithOptions<T> {
   static constexpr auto& kOptions = T::kOptions;
 };
 template <class T>
@@ -40,24 +38,50 @@ constexpr bool RowsConcurrent() {
   return true;
 }
 
+BP_NAMED(Key)
+
+template <class T, class Model>
+concept DrawsRow = requires(const T& c, const Model& m, std::string* out) {
+  PictureSize{T::SizeOfPicture(m)};
+  c.DrawFrame(m, out);
+};
+template <class T, class Model>
+concept TakesSnapshotsOfRow = requires(T& t, const T& c, const Model& m, void* p) {
+  T::StateBytes(m), c.Save(m, p), t.Load(m, p);
+};
+
+template <class T, class Model>
+constexpr void CheckRow() {
+  static_assert(
+      TakesSnapshotsOfRow<T, Model> || !(Names_StateBytes<T> || Names_Save<T> || Names_Load<T>),
+      "snapshots of a row should be all three: static uint64_t StateBytes(const Model&), void Save(const Model&, void*) "
+      "const, void Load(const Model&, const void*)");
+  static_assert(DrawsRow<T, Model> || !(Names_SizeOfPicture<T> || Names_DrawFrame<T> || Names_DrawBackdrop<T>),
+                "pictures of a row should be: static bp::PictureSize SizeOfPicture(const Model&), void DrawFrame(const Model&, "
+                "std::string*) const");
+  static_assert(
+      !Names_DrawBackdrop<T> || requires(const T& c, const Model& m, std::string* out) { c.DrawBackdrop(m, out); },
+      "DrawBackdrop of a row should be: void DrawBackdrop(const Model&, std::string*) const");
+  static_assert(
+      !Names_Key<Model> || requires(const Model& m) { uint64_t{m.Key()}; },
+      "Key of an env's Model should be: uint64_t Key() const");
+}
+
 template <class T>
-class RowBatch : public OptionsOf<T> {
+class RowBatch : public WithOptions<T> {
  public:
   using Model = typename PartsOf<T>::Model;
   using Action = typename ActionOf<T>::Type;
   static constexpr About kAbout = T::kAbout;
   static constexpr bool kRowsConcurrent = RowsConcurrent<T>();
   static constexpr uint32_t kPictureFormat = PictureFormat<T>();
-  static constexpr bool kDraws = requires(const T& c, const Model& m, std::string* out) {
-    T::SizeOfPicture(m), c.DrawFrame(m, out);
-  };
+  static constexpr bool kOfRows = true;
+  static constexpr bool kDraws = DrawsRow<T, Model>;
   static constexpr bool kPlainState = std::is_trivially_copyable_v<T>;
-  static constexpr bool kOwnState = requires(T & t, const T& c, const Model& m, void* p) {
-    T::StateBytes(m), c.Save(m, p), t.Load(m, p);
-  };
+  static constexpr bool kOwnState = TakesSnapshotsOfRow<T, Model>;
   static constexpr int kMaxInfo = 64;
 
-  RowBatch(const Config& config, uint64_t rows) : model_(config), spec_(T::Spec(model_)) {
+  RowBatch(const OptionsOf<T>& options, uint64_t rows) : model_(Made(options)), spec_(T::Spec(model_)) {
     if (spec_.Find(BP_ROLE_REWARD) < 0) spec_.Reward();
     if (spec_.Find(BP_ROLE_TERMINATED) < 0) spec_.Terminated();
     obs_ = Require(BP_ROLE_OBS, kF32, "one OBS channel of float32");
@@ -148,6 +172,17 @@ class RowBatch : public OptionsOf<T> {
     T row;
     Rng rng;
   };
+
+  static Model Made(const OptionsOf<T>& options) {
+    CheckRow<T, Model>();
+    if constexpr (std::is_constructible_v<Model, const OptionsOf<T>&>) {
+      return Model(options);
+    } else {
+      static_assert(std::is_same_v<OptionsOf<T>, NoOptions> && std::is_default_constructible_v<Model>,
+                    "an env's Model is what kOptions binds, or has Model(const Options&) of it");
+      return Model();
+    }
+  }
 
   int Require(uint16_t role, bp_dtype dtype, const char* what) const {
     const int found = spec_.Find(role);

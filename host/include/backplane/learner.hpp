@@ -37,6 +37,10 @@ class Learner {
 
   const bp_host* host() const { return host_; }
 
+  // What the class derived from this calls by the right names only. Called by LearnerPlugin.
+  template <class P>
+  static constexpr void CheckHooks() {}
+
  private:
   const bp_host* host_;
 };
@@ -79,6 +83,13 @@ class OnPolicy : public Learner {
     }
   }
 
+  template <class P>
+  static constexpr void CheckHooks() {
+    static_assert(
+        requires { static_cast<void (P::*)(uint64_t)>(&P::OnTick); },
+        "OnTick of a learner should be: void OnTick(uint64_t index) override, public");
+  }
+
  protected:
   // Share of the budget used when the current rollout was planned, 0 to 1. For schedules: one value per update, never 1.
   double progress() const { return progress_; }
@@ -92,6 +103,13 @@ class OnPolicy : public Learner {
   uint64_t ticks_left_ = 0, tick_ = 0, version_ = 0, tick_ns_ = 0;
   double progress_ = 0;
 };
+
+namespace detail {
+template <class P>
+concept SavesState = requires(P& p, const P& c, const Writer& w, const Reader& r) {
+  c.Save(w), p.Load(r);
+};
+}  // namespace detail
 
 // The ABI side of a learner class P, which has kAbout, kOptions (may be absent) and a constructor from LearnerSetup. With
 // `void Save(const bp::Writer&) const` and `void Load(const bp::Reader&)` it also offers "bp.learner.state/1".
@@ -111,6 +129,9 @@ class LearnerPlugin {
 
   static bp_status Create(const bp_host* host, const bp_config* config, const bp_env_spec* env, uint64_t rows, uint64_t seed,
                           bp_learner** out) noexcept {
+    static_assert(detail::SavesState<P> || !(detail::Names_Save<P> || detail::Names_Load<P>),
+                  "the state of a learner should be both: void Save(const bp::Writer&) const, void Load(const bp::Reader&)");
+    P::template CheckHooks<P>();
     return Guard(host, [&] {
       bool devices = false;
       if constexpr (requires { P::kServesDevices; }) devices = P::kServesDevices;
@@ -143,7 +164,7 @@ class LearnerPlugin {
     if constexpr (requires { P::template Extension<P>(id); }) {
       if (const void* extension = P::template Extension<P>(id)) return extension;
     }
-    if constexpr (requires(P & p, const Writer& w, const Reader& r) { p.Save(w), p.Load(r); }) {
+    if constexpr (detail::SavesState<P>) {
       static constexpr bp_learner_state_1 state = {sizeof(bp_learner_state_1), 0, DoSave, DoLoad};
       if (std::strcmp(id, BP_LEARNER_STATE_1) == 0) return &state;
     }

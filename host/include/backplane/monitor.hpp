@@ -95,7 +95,23 @@ class MonitorPlugin : public Monitor {
  private:
   static P* Self(bp_monitor* monitor) { return reinterpret_cast<P*>(monitor); }
 
+  static constexpr void CheckHooks() {
+    static_assert(
+        requires { static_cast<uint64_t (P::*)() const>(&P::Interests); },
+        "Interests of a monitor should be: uint64_t Interests() const override, public");
+    static_assert(
+        requires { static_cast<void (P::*)(const bp_event&)>(&P::OnEvent); },
+        "OnEvent of a monitor should be: void OnEvent(const bp_event&) override, public");
+    static_assert(
+        requires { static_cast<void (P::*)(int64_t)>(&P::Sample); },
+        "Sample of a monitor should be: void Sample(int64_t t_ns) override, public");
+    static_assert(
+        requires { static_cast<void (P::*)(const std::string&)>(&P::Finish); },
+        "Finish of a monitor should be: void Finish(const std::string& out_dir) override, public");
+  }
+
   static bp_status Create(const bp_host* host, const bp_config* config, bp_monitor** out) noexcept {
+    CheckHooks();
     return Guard(host, [&] { *out = reinterpret_cast<bp_monitor*>(new P(MonitorSetup{host, Config(config)})); });
   }
   static void Destroy(bp_monitor* monitor) noexcept { delete Self(monitor); }

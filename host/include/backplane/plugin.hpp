@@ -2,140 +2,17 @@
 // author fills no table by hand. env.hpp, learner.hpp and monitor.hpp build on it.
 #pragma once
 
-#include <cstring>
-#include <exception>
-#include <new>
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "backplane/errors.hpp"
 #include "backplane/host.h"
 #include "backplane/module.h"
+#include "backplane/options.hpp"
 #include "backplane/phases.h"  // for PhaseScope
 
 namespace bp {
-
-// Thrown inside a plugin; becomes a status and a sentence at the boundary.
-class Error : public std::runtime_error {
- public:
-  Error(bp_status code, const std::string& text) : std::runtime_error(text), code_(code) {}
-  bp_status code() const { return code_; }
-
- private:
-  bp_status code_;
-};
-
-inline Error ConfigError(const std::string& text) { return Error(BP_E_CONFIG, text); }
-inline Error Unsupported(const std::string& text) { return Error(BP_E_UNSUPPORTED, text); }
-
-// Runs `body` and turns whatever it throws into a status with a sentence: the only place where exceptions end.
-template <class Body>
-bp_status Guard(const bp_host* host, Body&& body) noexcept {
-  try {
-    body();
-    return BP_OK;
-  } catch (const Error& e) {
-    return host->fail(host, e.code(), e.what());
-  } catch (const std::bad_alloc&) {
-    return host->fail(host, BP_E_OOM_HOST, "out of memory");
-  } catch (const std::exception& e) {
-    return host->fail(host, BP_E_INTERNAL, e.what());
-  } catch (...) {
-    return host->fail(host, BP_E_INTERNAL, "threw something that is not a std::exception");
-  }
-}
-
-// The options of an instance, by path. Throws bp::Error for a path the table does not declare or of another type.
-class Config {
- public:
-  explicit Config(const bp_config* config) : config_(config) {}
-
-  double F64(const char* path) const {
-    double value = 0;
-    Check(config_->f64(config_, path, &value), path, "a number");
-    return value;
-  }
-  int64_t I64(const char* path) const {
-    int64_t value = 0;
-    Check(config_->i64(config_, path, &value), path, "an integer or a boolean");
-    return value;
-  }
-  // Of an option whose range also has words, such as "auto|[1,)": nothing where a word stands.
-  std::optional<double> F64OrWord(const char* path) const {
-    double value = 0;
-    const char* word = nullptr;
-    if (config_->f64(config_, path, &value) == BP_OK) return value;
-    Check(config_->str(config_, path, &word), path, "a number or a word");
-    return std::nullopt;
-  }
-  std::optional<int64_t> I64OrWord(const char* path) const {
-    int64_t value = 0;
-    const char* word = nullptr;
-    if (config_->i64(config_, path, &value) == BP_OK) return value;
-    Check(config_->str(config_, path, &word), path, "an integer or a word");
-    return std::nullopt;
-  }
-  bool Bool(const char* path) const { return I64(path) != 0; }
-  std::string Str(const char* path) const {
-    const char* value = nullptr;
-    Check(config_->str(config_, path, &value), path, "a text");
-    return value;
-  }
-  std::vector<double> List(const char* path) const {
-    uint64_t n = 0;
-    Check(config_->list(config_, path, 0, nullptr, &n), path, "a list");
-    std::vector<double> values(n);
-    Check(config_->list(config_, path, n, values.data(), &n), path, "a list");
-    return values;
-  }
-  // Where the option was set, for messages.
-  std::string Where(const char* path) const { return config_->where(config_, path); }
-
- private:
-  static void Check(bp_status status, const char* path, const char* kind) {
-    if (status != BP_OK) throw Error(BP_E_INTERNAL, std::string("option '") + path + "' is not declared as " + kind);
-  }
-  const bp_config* config_;
-};
-
-// One option of a plugin's table. `more` sets what is rarely needed: {.unit = "s", .aliases = "n_epochs"}.
-struct OptionMore {
-  uint16_t flags = BP_PARAM_TUNABLE;
-  const char* unit = nullptr;
-  const char* aliases = nullptr;
-  const char* helps = nullptr;
-};
-constexpr bp_param Option(uint16_t type, const char* path, const char* def, const char* range, const char* doc,
-                          OptionMore more = {}) {
-  return {sizeof(bp_param), type, more.flags, path, def, range, more.unit, doc, more.aliases, more.helps};
-}
-constexpr bp_param F64(const char* path, const char* def, const char* range, const char* doc, OptionMore more = {}) {
-  return Option(BP_PARAM_F64, path, def, range, doc, more);
-}
-constexpr bp_param I64(const char* path, const char* def, const char* range, const char* doc, OptionMore more = {}) {
-  return Option(BP_PARAM_I64, path, def, range, doc, more);
-}
-constexpr bp_param Bool(const char* path, const char* def, const char* doc, OptionMore more = {}) {
-  return Option(BP_PARAM_BOOL, path, def, nullptr, doc, more);
-}
-constexpr bp_param Str(const char* path, const char* def, const char* doc, OptionMore more = {}) {
-  return Option(BP_PARAM_STR, path, def, nullptr, doc, more);
-}
-// `choices`: "a|b|c".
-constexpr bp_param Enum(const char* path, const char* def, const char* choices, const char* doc, OptionMore more = {}) {
-  return Option(BP_PARAM_ENUM, path, def, choices, doc, more);
-}
-constexpr bp_param Path(const char* path, const char* def, const char* doc, OptionMore more = {}) {
-  return Option(BP_PARAM_PATH, path, def, nullptr, doc, more);
-}
-constexpr bp_param F64List(const char* path, const char* def, const char* range, const char* doc, OptionMore more = {}) {
-  return Option(BP_PARAM_F64_LIST, path, def, range, doc, more);
-}
-constexpr bp_param I64List(const char* path, const char* def, const char* range, const char* doc, OptionMore more = {}) {
-  return Option(BP_PARAM_I64_LIST, path, def, range, doc, more);
-}
 
 // Tells the run record what the plugin decided by itself ("bp.host.facts/1"); nothing where the host has no such service.
 // [control], also in constructors
@@ -172,7 +49,7 @@ struct About {
   uint64_t flags = 0;  // BP_FLAG_*
 };
 
-// The descriptor of a plugin class P with P::kAbout and P::kOptions (an array of bp_param; may be absent).
+// The descriptor of a plugin class P with P::kAbout and P::kOptions (a bp::OptionTable; may be absent).
 template <class P>
 const bp_descriptor& DescriptorOf(uint32_t kind) {
   static const bp_descriptor descriptor = [kind] {
@@ -185,8 +62,9 @@ const bp_descriptor& DescriptorOf(uint32_t kind) {
     d.license = P::kAbout.license;
     d.flags = P::kAbout.flags;
     if constexpr (requires { P::kOptions; }) {
-      d.params = P::kOptions;
-      d.n_params = sizeof(P::kOptions) / sizeof(P::kOptions[0]);
+      static const detail::ParamList list = P::kOptions.Params();
+      d.params = list.params().data();
+      d.n_params = list.params().size();
     }
     return d;
   }();

@@ -91,7 +91,6 @@ struct ConfigCheckArgs {
   bool file_only = false;          // run no plugin code
 };
 int ConfigCheckCommand(const ConfigCheckArgs& args);
-int ConfigSchemaCommand(const std::vector<std::string>& plugin_path);
 
 struct ConfigShowArgs {
   FileArgs input;
@@ -103,8 +102,9 @@ int ConfigShowCommand(const ConfigShowArgs& args);
 struct PluginArgs {
   std::vector<std::string> plugin_path;
   std::string name;  // describe: an id; seal: a file
-  bool json = false;
+  bool json = false, markdown = false;
 };
+int ConfigSchemaCommand(const PluginArgs& args);
 int PluginListCommand(const PluginArgs& args);
 int PluginDescribeCommand(const PluginArgs& args);
 int PluginSealCommand(const PluginArgs& args);

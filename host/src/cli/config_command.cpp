@@ -6,6 +6,7 @@
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
+#include "cli/reference_text.hpp"
 #include "config/schema.hpp"
 #include "config/yaml_text.hpp"
 #include "sweep/json_schema.hpp"
@@ -84,8 +85,12 @@ int ConfigCheckCommand(const ConfigCheckArgs& args) {
   return kOk;
 }
 
-int ConfigSchemaCommand(const std::vector<std::string>& plugin_path) {
-  PluginSearch search(plugin_path);
+int ConfigSchemaCommand(const PluginArgs& args) {
+  if (args.markdown) {
+    std::fputs(KeysMarkdown().c_str(), stdout);
+    return kOk;
+  }
+  PluginSearch search(args.plugin_path);
   std::vector<const PluginInfo*> plugins;
   for (const PluginInfo& info : search.All().plugins()) {
     plugins.push_back(&info);

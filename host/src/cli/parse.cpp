@@ -50,8 +50,9 @@ void AddConfig(CLI::App* root, Arguments* args) {
   show->callback([args] { args->chosen = [args] { return ConfigShowCommand(args->show); }; });
   CLI::App* schema =
       config->add_subcommand("schema", "Print a JSON Schema of experiment files, with the options of all plugins");
-  AddPluginPath(schema, &args->check.input.plugin_path);
-  schema->callback([args] { args->chosen = [args] { return ConfigSchemaCommand(args->check.input.plugin_path); }; });
+  AddPluginPath(schema, &args->plugin.plugin_path);
+  schema->add_flag("--markdown", args->plugin.markdown, "Print a table of the host's own keys as Markdown instead");
+  schema->callback([args] { args->chosen = [args] { return ConfigSchemaCommand(args->plugin); }; });
 }
 
 void AddPlugin(CLI::App* root, Arguments* args) {
@@ -63,7 +64,8 @@ void AddPlugin(CLI::App* root, Arguments* args) {
   list->callback([args] { args->chosen = [args] { return PluginListCommand(args->plugin); }; });
   CLI::App* describe = plugin->add_subcommand("describe", "The options of one plugin");
   describe->add_option("id", args->plugin.name, "Plugin id, with or without its kind")->type_name("ID")->required();
-  describe->add_flag("--json", args->plugin.json, "Print JSON");
+  CLI::Option* json = describe->add_flag("--json", args->plugin.json, "Print JSON");
+  describe->add_flag("--markdown", args->plugin.markdown, "Print the table of its options as Markdown")->excludes(json);
   AddPluginPath(describe, &args->plugin.plugin_path);
   describe->callback([args] { args->chosen = [args] { return PluginDescribeCommand(args->plugin); }; });
   CLI::App* seal = plugin->add_subcommand("seal", "Write a plugin's description into its file (the build does this)");

@@ -5,11 +5,14 @@
 #include <tuple>
 
 #include "base/printable.hpp"
+#include "base/suggest.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
+#include "cli/reference_text.hpp"
 #include "config/value.hpp"
 #include "plugin/plugin_error.hpp"
 #include "plugin/seal.hpp"
+#include "record/finding_ids.hpp"
 
 namespace backplane {
 namespace {
@@ -94,6 +97,19 @@ void CheckDefaults(const PluginInfo& info) {
   }
 }
 
+// An option that helps against what no report finds would never be proposed.
+void CheckHelps(const PluginInfo& info) {
+  for (const OptionInfo& option : info.options) {
+    for (std::string id : option.helps) {
+      if (id.ends_with('-') || id.ends_with('+')) id.pop_back();
+      if (IsFindingId(id)) continue;
+      const std::vector<std::string> known(std::begin(kFindingIds), std::end(kFindingIds));
+      throw PluginError(fmt::format("{}: option '{}' helps against '{}', which is no finding{}", info.id, option.path, id,
+                                    DidYouMean(Nearest(id, Candidates(known)))));
+    }
+  }
+}
+
 // "name" or "env.name" or a file. A short id that several kinds share describes each.
 std::vector<const PluginInfo*> FindAll(Catalog* catalog, const std::string& name, std::string* why_not) {
   std::vector<const PluginInfo*> found;
@@ -162,6 +178,10 @@ int PluginDescribeCommand(const PluginArgs& args) {
       fmt::print("{}\n", InfoJson(*info, true).dump(1));
       continue;
     }
+    if (args.markdown) {
+      fmt::print("{}", OptionsMarkdown(*info));
+      continue;
+    }
     fmt::print("{} {} ({})\n{}\n{}\n", Printable(info->id), Printable(info->version), Printable(info->license),
                Printable(info->summary), info->file.string());
     fmt::print("{}\n", info->options.empty() ? "\nno options" : "\noptions");
@@ -173,7 +193,8 @@ int PluginDescribeCommand(const PluginArgs& args) {
 }
 
 int PluginSealCommand(const PluginArgs& args) {
-  Seal(args.name, CheckDefaults);  // throws what the user should read
+  // Throws what the user should read.
+  Seal(args.name, [](const PluginInfo& info) { CheckDefaults(info), CheckHelps(info); });
   return kOk;
 }
 

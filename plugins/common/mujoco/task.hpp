@@ -1,6 +1,6 @@
 // Task<T, W>: one row of a locomotion task in the manner of Gymnasium's MuJoCo classes. Here is what such tasks share: reset
-// noise, the step, the velocity of a point, channels, snapshots. A task T derives from Task<T, W>, where W derives from World
-// and holds its options, and gives its formulas, each over data() as it is after the step:
+// noise, the step, the velocity of a point, channels, snapshots. A task T derives from Task<T, W>, where W derives from
+// mj::World of its options, and gives its formulas, each over data() as it is after the step:
 //
 //   using Terms = ...;                                 reward terms, with `double Reward() const` and `bool terminated`
 //   static constexpr bool kContactForces;              whether it reads data().cfrc_ext

@@ -13,12 +13,8 @@ const char* JointName(int type) {
 
 }  // namespace
 
-World::World(const bp::Config& config, const BuiltIn& built_in)
-    : frame_skip(config.I64("frame_skip")),
-      max_episode_steps(config.I64("max_episode_steps")),
-      reset_noise_scale(config.F64("reset_noise_scale")),
-      exclude_current_positions(config.Bool("exclude_current_positions_from_observation")),
-      name_(config.Str("xml_path")),
+CompiledModel::CompiledModel(const std::filesystem::path& xml_path, const BuiltIn& built_in)
+    : name_(xml_path.string()),
       model_(name_.empty() ? LoadText(built_in.file_name, built_in.xml) : LoadFile("xml_path", name_)),
       fingerprint_(Fingerprint(model())) {
   if (name_.empty()) name_ = built_in.file_name;
@@ -31,7 +27,7 @@ World::World(const bp::Config& config, const BuiltIn& built_in)
             "a ctrlrange for every actuator, which bounds the actions", "none for actuator " + std::to_string(i));
 }
 
-int World::Body(const char* option, const std::string& name) const {
+int CompiledModel::Body(const char* option, const std::string& name) const {
   int id = mj_name2id(model(), mjOBJ_BODY, name.c_str());
   if (id >= 0) return id;
   const char* const end = name.data() + name.size();
@@ -45,16 +41,16 @@ int World::Body(const char* option, const std::string& name) const {
   throw bp::ConfigError(std::string(option) + ": the model '" + name_ + "' has no body '" + name + "'; it has " + bodies);
 }
 
-void World::Require(bool holds, const std::string& wanted, const std::string& found) const {
+void CompiledModel::Require(bool holds, const std::string& wanted, const std::string& found) const {
   if (!holds)
     throw bp::ConfigError("xml_path: the model '" + name_ + "' does not fit this task, which needs " + wanted + "; found " +
                           found);
 }
 
-void RequireOrder(const bp::Config& config, const char* low, const char* high) {
-  if (config.F64(low) > config.F64(high))
-    throw bp::ConfigError(std::string(low) + " should not exceed " + high + ", got " + std::to_string(config.F64(low)) +
-                          " and " + std::to_string(config.F64(high)));
+void RequireOrder(const char* low_name, double low, const char* high_name, double high) {
+  if (low > high)
+    throw bp::ConfigError(std::string(low_name) + " should not exceed " + high_name + ", got " + std::to_string(low) + " and " +
+                          std::to_string(high));
 }
 
 }  // namespace mj

@@ -1,6 +1,7 @@
-// What all rows of a MuJoCo task share: the compiled model and the options every such task has.
+// What all rows of a MuJoCo task share: its options, of which every such task has some, and the compiled model.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "backplane/env.hpp"
@@ -15,21 +16,27 @@ struct BuiltIn {
   mjtJoint root;  // type of the first joint
 };
 
-// Rows of an option table that are the same in every task; World reads them.
-inline constexpr bp_param kFrameSkip =
-    bp::I64("frame_skip", "5", "[1,1000]", "Simulation steps of the model's timestep per env step; cost grows with it.");
-inline constexpr bp_param kMaxEpisodeSteps =
-    bp::I64("max_episode_steps", "1000", "[1,)", "The host ends an episode after so many steps.");
-inline constexpr bp_param kXmlPath =
-    bp::Path("xml_path", "''", "MJCF file to use in place of the built-in model; empty: built in.",
-             {.flags = BP_PARAM_DATA | BP_PARAM_AFFECTS_SPEC});
+// The options of every task, which its own derive from; and the rows that are the same in every table.
+struct TaskOptions {
+  int64_t frame_skip = 5, max_episode_steps = 1000;
+  double reset_noise_scale = 0.1;
+  bool exclude_current_positions = true;
+  std::filesystem::path xml_path;
+};
+inline constexpr auto kFrameSkip = bp::Opt("frame_skip", &TaskOptions::frame_skip, "[1,1000]",
+                                           "Simulation steps of the model's timestep per env step; cost grows with it.");
+inline constexpr auto kMaxEpisodeSteps =
+    bp::Opt("max_episode_steps", &TaskOptions::max_episode_steps, "[1,)", "The host ends an episode after so many steps.");
+inline constexpr auto kXmlPath =
+    bp::Opt("xml_path", &TaskOptions::xml_path, "MJCF file to use in place of the built-in model; empty: built in.",
+            {.flags = BP_PARAM_DATA | BP_PARAM_AFFECTS_SPEC});
 
 // Immutable once made, so rows on all threads read it.
-class World {
+class CompiledModel {
  public:
-  // Reads the three options above, `reset_noise_scale` and `exclude_current_positions_from_observation`. Throws bp::Error
-  // (BP_E_CONFIG) for a model that does not load or lacks the root joint or actuators with a ctrlrange.
-  World(const bp::Config& config, const BuiltIn& built_in);
+  // `xml_path` empty: the built-in one. Throws bp::Error (BP_E_CONFIG) for a model that does not load or lacks the root joint
+  // or actuators with a ctrlrange.
+  CompiledModel(const std::filesystem::path& xml_path, const BuiltIn& built_in);
 
   const mjModel* model() const { return model_.get(); }
   int nq() const { return static_cast<int>(model_->nq); }
@@ -37,16 +44,11 @@ class World {
   int nu() const { return static_cast<int>(model_->nu); }
   int nbody() const { return static_cast<int>(model_->nbody); }
   uint64_t Key() const { return fingerprint_; }
-  double dt() const { return model_->opt.timestep * static_cast<double>(frame_skip); }  // s per env step
 
   // Number of a body given by its name or number. Throws bp::Error (BP_E_CONFIG) that names `option`.
   int Body(const char* option, const std::string& name) const;
   // Throws bp::Error (BP_E_CONFIG) that names the file unless `holds`.
   void Require(bool holds, const std::string& wanted, const std::string& found) const;
-
-  const int64_t frame_skip, max_episode_steps;
-  const double reset_noise_scale;
-  const bool exclude_current_positions;
 
  private:
   std::string name_;  // the file, or the built-in model
@@ -54,7 +56,14 @@ class World {
   uint64_t fingerprint_;
 };
 
-// Throws bp::Error (BP_E_CONFIG) unless low <= high; the options are named low and high.
-void RequireOrder(const bp::Config& config, const char* low, const char* high);
+// `Options` derives from TaskOptions.
+template <class Options>
+struct World : Options, CompiledModel {
+  World(const Options& options, const BuiltIn& built_in) : Options(options), CompiledModel(options.xml_path, built_in) {}
+  double dt() const { return model()->opt.timestep * static_cast<double>(this->frame_skip); }  // s per env step
+};
+
+// Throws bp::Error (BP_E_CONFIG) unless low <= high, two options of these names.
+void RequireOrder(const char* low_name, double low, const char* high_name, double high);
 
 }  // namespace mj

@@ -13,67 +13,68 @@
 namespace backplane::uav {
 
 enum class Collision { kCrash, kBlock, kPriority };
+constexpr auto WordsOf(Collision) {
+  return bp::Words<Collision>({{"crash", Collision::kCrash}, {"block", Collision::kBlock}, {"priority", Collision::kPriority}});
+}
 enum class StateMap { kFull, kExplored, kNone };
+constexpr auto WordsOf(StateMap) {
+  return bp::Words<StateMap>({{"full", StateMap::kFull}, {"explored", StateMap::kExplored}, {"none", StateMap::kNone}});
+}
 enum class Others { kList, kPatches };
+constexpr auto WordsOf(Others) { return bp::Words<Others>({{"list", Others::kList}, {"patches", Others::kPatches}}); }
 
-inline constexpr bp_param kOptions[] = {
-    bp::I64("grid_size", "40", "[2,1024]", "Cells along each side of the square grid",
-            {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC, .unit = "cells"}),
-    bp::I64("n_uavs", "10", "[1,256]", "UAVs of a row", {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
-    bp::I64("n_obstacles", "40", "[0,1048576]", "Cells that no UAV may enter, drawn anew for each episode"),
-    bp::I64("max_steps", "200", "[1,)", "The host cuts an episode after so many steps", {.aliases = "max_episode_steps"}),
-    bp::I64("sensor_radius", "5", "[0,)", "Cells that a UAV sees in each direction (Chebyshev distance)",
-            {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC, .unit = "cells"}),
-    bp::F64("goal_radius", "1.5", "(0,)", "A UAV has arrived closer than this to its target (Euclid); 0.5: in the very cell",
-            {.unit = "cells"}),
-    bp::Enum("collision", "crash", "crash|block|priority",
-             "crash ends the UAVs involved; block sends them back; priority lets the lower index move"),
-    bp::Enum("state_map", "full", "full|explored|none",
-             "Map in STATE: all obstacles, those that some UAV has seen, or none, which is much cheaper",
-             {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
-    bp::Enum(
-        "others", "list", "list|patches",
-        "Other UAVs in OBS: one block of numbers for each, or drawn into two patches, where they are and where they are headed",
-        {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
-    bp::Bool("mask_static", "true", "ACTION_MASK forbids moves off the grid and into obstacles"),
-    bp::F64("step", "-0.1", nullptr, "Reward of each step of an active UAV"),
-    bp::F64("progress", "1.0", nullptr, "Reward per cell by which the Euclidean distance to the target falls"),
-    bp::F64("goal", "50", nullptr, "Reward for arriving"),
-    bp::F64("crash", "-10", nullptr, "Reward for crashing"),
-    bp::F64("team", "20", nullptr, "Reward of every UAV in the step in which the last one arrives and none has crashed"),
-    bp::F64("team_share", "0", "[0,1]", "Share of its own reward that each UAV gives for the mean of all"),
-};
-
-// The option of that path. Of none: the program does not compile.
-consteval const bp_param& OptionOf(std::string_view path) {
-  for (const bp_param& option : kOptions)
-    if (path == option.path) return option;
-  throw "the table has no such option";
-}
-
-// The largest value that an option's range, "[1,256]", admits.
-consteval int64_t LargestOf(std::string_view path) {
-  const std::string_view range = OptionOf(path).range;
-  int64_t largest = 0;
-  for (const char c : range.substr(range.find(',') + 1, range.size() - range.find(',') - 2)) largest = 10 * largest + (c - '0');
-  return largest;
-}
-inline constexpr int64_t kMaxUavs = LargestOf("n_uavs"), kMaxGridSize = LargestOf("grid_size");
-
-// Throws bp::Error (BP_E_CONFIG), naming the option's place, where the options cannot be met together.
 struct Options {
-  explicit Options(const bp::Config& config);
+  // Throws bp::Error (BP_E_CONFIG), naming the option's place, where the options cannot be met together.
+  void Check(const bp::Config& config) const;
 
   int64_t cells() const { return grid_size * grid_size; }
   int64_t patch_side() const { return 2 * sensor_radius + 1; }
 
-  int64_t grid_size, n_uavs, n_obstacles, max_steps, sensor_radius;
-  double goal_radius;
-  Collision collision;
-  StateMap state_map;
-  Others others;
-  bool mask_static;
-  double step, progress, goal, crash, team, team_share;
+  int64_t grid_size = 40, n_uavs = 10, n_obstacles = 40, max_steps = 200, sensor_radius = 5;
+  double goal_radius = 1.5;
+  Collision collision = Collision::kCrash;
+  StateMap state_map = StateMap::kFull;
+  Others others = Others::kList;
+  bool mask_static = true;
+  double step = -0.1, progress = 1, goal = 50, crash = -10, team = 20, team_share = 0;
+};
+
+// Arrays are as large as these ranges admit.
+inline constexpr const char *kGridSizes = "[2,1024]", *kNumbersOfUavs = "[1,256]";
+consteval int64_t LargestOf(std::string_view range) {
+  int64_t largest = 0;
+  for (const char c : range.substr(range.find(',') + 1, range.size() - range.find(',') - 2)) largest = 10 * largest + (c - '0');
+  return largest;
+}
+inline constexpr int64_t kMaxUavs = LargestOf(kNumbersOfUavs), kMaxGridSize = LargestOf(kGridSizes);
+
+inline constexpr uint16_t kSpec = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC;
+inline constexpr bp::OptionTable kOptions{
+    bp::Opt("grid_size", &Options::grid_size, kGridSizes, "Cells along each side of the square grid",
+            {.flags = kSpec, .unit = "cells"}),
+    bp::Opt("n_uavs", &Options::n_uavs, kNumbersOfUavs, "UAVs of a row", {.flags = kSpec}),
+    bp::Opt("n_obstacles", &Options::n_obstacles, "[0,1048576]", "Cells that no UAV may enter, drawn anew for each episode"),
+    bp::Opt("max_steps", &Options::max_steps, "[1,)", "The host cuts an episode after so many steps",
+            {.aliases = "max_episode_steps"}),
+    bp::Opt("sensor_radius", &Options::sensor_radius, "[0,)", "Cells that a UAV sees in each direction (Chebyshev distance)",
+            {.flags = kSpec, .unit = "cells"}),
+    bp::Opt("goal_radius", &Options::goal_radius, "(0,)",
+            "A UAV has arrived closer than this to its target (Euclid); 0.5: in the very cell", {.unit = "cells"}),
+    bp::Opt("collision", &Options::collision,
+            "crash ends the UAVs involved; block sends them back; priority lets the lower index move"),
+    bp::Opt("state_map", &Options::state_map,
+            "Map in STATE: all obstacles, those that some UAV has seen, or none, which is much cheaper", {.flags = kSpec}),
+    bp::Opt(
+        "others", &Options::others,
+        "Other UAVs in OBS: one block of numbers for each, or drawn into two patches, where they are and where they are headed",
+        {.flags = kSpec}),
+    bp::Opt("mask_static", &Options::mask_static, "ACTION_MASK forbids moves off the grid and into obstacles"),
+    bp::Opt("step", &Options::step, "Reward of each step of an active UAV"),
+    bp::Opt("progress", &Options::progress, "Reward per cell by which the Euclidean distance to the target falls"),
+    bp::Opt("goal", &Options::goal, "Reward for arriving"),
+    bp::Opt("crash", &Options::crash, "Reward for crashing"),
+    bp::Opt("team", &Options::team, "Reward of every UAV in the step in which the last one arrives and none has crashed"),
+    bp::Opt("team_share", &Options::team_share, "[0,1]", "Share of its own reward that each UAV gives for the mean of all"),
 };
 
 // (dx, dy) of action a; x is the column, y the row, cell = y * grid_size + x.

@@ -9,30 +9,50 @@
 
 namespace ant {
 
-// The options of plugin.cpp, under their names.
-struct World : mj::World {
-  explicit World(const bp::Config& c)
-      : mj::World(c, {"ant.xml", ModelXml(), mjJNT_FREE}),
-        main_body(Body("main_body", c.Str("main_body"))),
-        forward_reward_weight(c.F64("forward_reward_weight")),
-        ctrl_cost_weight(c.F64("ctrl_cost_weight")),
-        contact_cost_weight(c.F64("contact_cost_weight")),
-        healthy_reward(c.F64("healthy_reward")),
-        terminate_when_unhealthy(c.Bool("terminate_when_unhealthy")),
-        healthy_z_min(c.F64("healthy_z_min")),
-        healthy_z_max(c.F64("healthy_z_max")),
-        contact_force_min(c.F64("contact_force_min")),
-        contact_force_max(c.F64("contact_force_max")),
-        include_cfrc_ext(c.Bool("include_cfrc_ext_in_observation")) {
-    mj::RequireOrder(c, "healthy_z_min", "healthy_z_max");
-    mj::RequireOrder(c, "contact_force_min", "contact_force_max");
+struct Options : mj::TaskOptions {
+  void Check(const bp::Config&) const {
+    mj::RequireOrder("healthy_z_min", healthy_z_min, "healthy_z_max", healthy_z_max);
+    mj::RequireOrder("contact_force_min", contact_force_min, "contact_force_max", contact_force_max);
   }
 
-  const int main_body;
-  const double forward_reward_weight, ctrl_cost_weight, contact_cost_weight, healthy_reward;
-  const bool terminate_when_unhealthy;
-  const double healthy_z_min, healthy_z_max, contact_force_min, contact_force_max;
-  const bool include_cfrc_ext;
+  double forward_reward_weight = 1, ctrl_cost_weight = 0.5, contact_cost_weight = 0.0005, healthy_reward = 1;
+  std::string main_body = "1";
+  bool terminate_when_unhealthy = true;
+  double healthy_z_min = 0.2, healthy_z_max = 1, contact_force_min = -1, contact_force_max = 1;
+  bool include_cfrc_ext = true;
+};
+
+inline constexpr bp::OptionTable kOptions{
+    bp::Opt("forward_reward_weight", &Options::forward_reward_weight, "Reward per m/s of the main body along x."),
+    bp::Opt("ctrl_cost_weight", &Options::ctrl_cost_weight, "[0,)",
+            "Cost of the sum of squared actions; more makes the gait calmer."),
+    bp::Opt("contact_cost_weight", &Options::contact_cost_weight, "[0,)",
+            "Cost of the sum of squared, clipped contact forces."),
+    bp::Opt("healthy_reward", &Options::healthy_reward, "Reward of every step in which the body is healthy."),
+    bp::Opt("main_body", &Options::main_body, "Body whose speed is rewarded, by name or number; 1 is the torso."),
+    bp::Opt("terminate_when_unhealthy", &Options::terminate_when_unhealthy, "End the episode when the body is not healthy."),
+    bp::Opt("healthy_z_min", &Options::healthy_z_min, "Lowest healthy height of the root.", {.unit = "m"}),
+    bp::Opt("healthy_z_max", &Options::healthy_z_max, "Largest healthy height of the root.", {.unit = "m"}),
+    bp::Opt("contact_force_min", &Options::contact_force_min, "Contact forces are clipped from below, in cost and observation.",
+            {.unit = "N"}),
+    bp::Opt("contact_force_max", &Options::contact_force_max, "Contact forces are clipped from above, in cost and observation.",
+            {.unit = "N"}),
+    bp::Opt("reset_noise_scale", &Options::reset_noise_scale, "[0,)",
+            "Spread of the initial positions (uniform) and speeds (normal)."),
+    bp::Opt("exclude_current_positions_from_observation", &Options::exclude_current_positions,
+            "Leave x and y of the root out of the observation.", {.flags = BP_PARAM_AFFECTS_SPEC}),
+    bp::Opt("include_cfrc_ext_in_observation", &Options::include_cfrc_ext,
+            "Observe the contact forces: 105 numbers instead of 27.", {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
+    mj::kFrameSkip,
+    mj::kMaxEpisodeSteps,
+    mj::kXmlPath,
+};
+
+struct World : mj::World<Options> {
+  explicit World(const Options& o)
+      : mj::World<Options>(o, {"ant.xml", ModelXml(), mjJNT_FREE}), main_body_id(Body("main_body", o.main_body)) {}
+
+  const int main_body_id;
 };
 
 // The parts of one reward, signs as they are added.
@@ -47,11 +67,12 @@ class Ant : public mj::Task<Ant, World> {
  public:
   using Task::Task;
   using Terms = ant::Terms;
+  static constexpr auto& kOptions = ant::kOptions;
   static constexpr bool kContactForces = true;
 
   static double SpeedNoise(bp::Rng& rng) { return rng.Normal(); }
 
-  mj::Point Place(const World& w) const { return {data().xpos[3 * w.main_body], data().xpos[3 * w.main_body + 1]}; }
+  mj::Point Place(const World& w) const { return {data().xpos[3 * w.main_body_id], data().xpos[3 * w.main_body_id + 1]}; }
 
   Terms Judge(const World& w, const float* action) const {
     const bool healthy = Healthy(w);

@@ -6,15 +6,14 @@
 struct CartPole : cartpole::State {
   static constexpr bp::About kAbout{"env.cartpole", "1.0.0",
                                     "Balance a pole on a cart: CartPole-v1 of Gymnasium, bit for bit."};
-  static constexpr bp_param kOptions[] = {
-      bp::Bool("sutton_barto_reward", "false", "Pay 0 a step and -1 for the fall, in place of 1 a step."),
-      bp::I64("max_episode_steps", "500", "[1,)", "The host ends an episode after so many steps; 200 gives CartPole-v0."),
-  };
   struct Model {
-    explicit Model(const bp::Config& config)
-        : sutton_barto_reward(config.Bool("sutton_barto_reward")), max_episode_steps(config.I64("max_episode_steps")) {}
-    bool sutton_barto_reward;
-    int64_t max_episode_steps;
+    bool sutton_barto_reward = false;
+    int64_t max_episode_steps = 500;
+  };
+  static constexpr bp::OptionTable kOptions{
+      bp::Opt("sutton_barto_reward", &Model::sutton_barto_reward, "Pay 0 a step and -1 for the fall, in place of 1 a step."),
+      bp::Opt("max_episode_steps", &Model::max_episode_steps, "[1,)",
+              "The host ends an episode after so many steps; 200 gives CartPole-v0."),
   };
   using Action = int32_t;
 

@@ -7,14 +7,24 @@
 
 namespace half_cheetah {
 
-// The options of plugin.cpp, under their names.
-struct World : mj::World {
-  explicit World(const bp::Config& c)
-      : mj::World(c, {"half_cheetah.xml", ModelXml(), mjJNT_SLIDE}),
-        forward_reward_weight(c.F64("forward_reward_weight")),
-        ctrl_cost_weight(c.F64("ctrl_cost_weight")) {}
+struct Options : mj::TaskOptions {
+  double forward_reward_weight = 1, ctrl_cost_weight = 0.1;
+};
+inline constexpr bp::OptionTable kOptions{
+    bp::Opt("forward_reward_weight", &Options::forward_reward_weight, "Reward per m/s along x."),
+    bp::Opt("ctrl_cost_weight", &Options::ctrl_cost_weight, "[0,)",
+            "Cost of the sum of squared actions; more makes the gait calmer."),
+    bp::Opt("reset_noise_scale", &Options::reset_noise_scale, "[0,)",
+            "Spread of the initial positions (uniform) and speeds (normal)."),
+    bp::Opt("exclude_current_positions_from_observation", &Options::exclude_current_positions,
+            "Leave x of the root out of the observation.", {.flags = BP_PARAM_AFFECTS_SPEC}),
+    mj::kFrameSkip,
+    mj::kMaxEpisodeSteps,
+    mj::kXmlPath,
+};
 
-  const double forward_reward_weight, ctrl_cost_weight;
+struct World : mj::World<Options> {
+  explicit World(const Options& o) : mj::World<Options>(o, {"half_cheetah.xml", ModelXml(), mjJNT_SLIDE}) {}
 };
 
 // The parts of one reward, signs as they are added. The task never ends by itself.
@@ -29,6 +39,7 @@ class HalfCheetah : public mj::Task<HalfCheetah, World> {
  public:
   using Task::Task;
   using Terms = half_cheetah::Terms;
+  static constexpr auto& kOptions = half_cheetah::kOptions;
   static constexpr bool kContactForces = false;
 
   static double SpeedNoise(bp::Rng& rng) { return rng.Normal(); }

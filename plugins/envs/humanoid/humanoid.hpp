@@ -7,35 +7,60 @@
 
 namespace humanoid {
 
-// The options of plugin.cpp, under their names.
-struct World : mj::World {
-  explicit World(const bp::Config& c)
-      : mj::World(c, {"humanoid.xml", ModelXml(), mjJNT_FREE}),
-        mass(mj::Sum<double>(0, nbody(), [this](int i) { return model()->body_mass[i]; })),
-        forward_reward_weight(c.F64("forward_reward_weight")),
-        ctrl_cost_weight(c.F64("ctrl_cost_weight")),
-        contact_cost_weight(c.F64("contact_cost_weight")),
-        contact_cost_min(c.F64("contact_cost_min")),
-        contact_cost_max(c.F64("contact_cost_max")),
-        healthy_reward(c.F64("healthy_reward")),
-        terminate_when_unhealthy(c.Bool("terminate_when_unhealthy")),
-        healthy_z_min(c.F64("healthy_z_min")),
-        healthy_z_max(c.F64("healthy_z_max")),
-        include_cinert(c.Bool("include_cinert_in_observation")),
-        include_cvel(c.Bool("include_cvel_in_observation")),
-        include_qfrc_actuator(c.Bool("include_qfrc_actuator_in_observation")),
-        include_cfrc_ext(c.Bool("include_cfrc_ext_in_observation")) {
+struct Options : mj::TaskOptions {
+  Options() { reset_noise_scale = 0.01; }
+  void Check(const bp::Config&) const {
+    mj::RequireOrder("contact_cost_min", contact_cost_min, "contact_cost_max", contact_cost_max);
+    mj::RequireOrder("healthy_z_min", healthy_z_min, "healthy_z_max", healthy_z_max);
+  }
+
+  double forward_reward_weight = 1.25, ctrl_cost_weight = 0.1, contact_cost_weight = 5e-7;
+  double contact_cost_min = 0, contact_cost_max = 10, healthy_reward = 5, healthy_z_min = 1, healthy_z_max = 2;
+  bool terminate_when_unhealthy = true;
+  bool include_cinert = true, include_cvel = true, include_qfrc_actuator = true, include_cfrc_ext = true;
+};
+
+inline constexpr uint16_t kSpec = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC;
+inline constexpr bp::OptionTable kOptions{
+    bp::Opt("forward_reward_weight", &Options::forward_reward_weight, "Reward per m/s of the centre of mass along x."),
+    bp::Opt("ctrl_cost_weight", &Options::ctrl_cost_weight, "[0,)",
+            "Cost of the sum of squared controls; more makes the gait calmer."),
+    bp::Opt("contact_cost_weight", &Options::contact_cost_weight, "[0,)",
+            "Cost of the sum of squared contact forces, before the clip."),
+    bp::Opt("contact_cost_min", &Options::contact_cost_min,
+            "The contact cost is clipped from below; at 0, which it never falls short of, not at all."),
+    bp::Opt("contact_cost_max", &Options::contact_cost_max,
+            "The contact cost is clipped from above, so that one hard hit does not decide an episode."),
+    bp::Opt("healthy_reward", &Options::healthy_reward, "Reward of every step in which the body is healthy."),
+    bp::Opt("terminate_when_unhealthy", &Options::terminate_when_unhealthy, "End the episode when the body is not healthy."),
+    bp::Opt("healthy_z_min", &Options::healthy_z_min, "The root is healthy above this height.", {.unit = "m"}),
+    bp::Opt("healthy_z_max", &Options::healthy_z_max, "The root is healthy below this height.", {.unit = "m"}),
+    bp::Opt("reset_noise_scale", &Options::reset_noise_scale, "[0,)",
+            "Spread of the initial positions and speeds (both uniform)."),
+    bp::Opt("exclude_current_positions_from_observation", &Options::exclude_current_positions,
+            "Leave x and y of the root out of the observation.", {.flags = BP_PARAM_AFFECTS_SPEC}),
+    bp::Opt("include_cinert_in_observation", &Options::include_cinert, "Observe the inertia of the bodies: 130 numbers.",
+            {.flags = kSpec}),
+    bp::Opt("include_cvel_in_observation", &Options::include_cvel, "Observe the velocity of the bodies: 78 numbers.",
+            {.flags = kSpec}),
+    bp::Opt("include_qfrc_actuator_in_observation", &Options::include_qfrc_actuator,
+            "Observe the actuators' forces: 17 numbers.", {.flags = kSpec}),
+    bp::Opt("include_cfrc_ext_in_observation", &Options::include_cfrc_ext, "Observe the contact forces: 78 numbers.",
+            {.flags = kSpec}),
+    mj::kFrameSkip,
+    mj::kMaxEpisodeSteps,
+    mj::kXmlPath,
+};
+
+struct World : mj::World<Options> {
+  explicit World(const Options& o)
+      : mj::World<Options>(o, {"humanoid.xml", ModelXml(), mjJNT_FREE}),
+        mass(mj::Sum<double>(0, nbody(), [this](int i) { return model()->body_mass[i]; })) {
     Require(model()->ntendon <= 25, "at most 25 tendons, whose lengths and velocities are told",
             std::to_string(model()->ntendon));
-    mj::RequireOrder(c, "contact_cost_min", "contact_cost_max");
-    mj::RequireOrder(c, "healthy_z_min", "healthy_z_max");
   }
 
   const double mass;  // kg
-  const double forward_reward_weight, ctrl_cost_weight, contact_cost_weight, contact_cost_min, contact_cost_max, healthy_reward;
-  const bool terminate_when_unhealthy;
-  const double healthy_z_min, healthy_z_max;
-  const bool include_cinert, include_cvel, include_qfrc_actuator, include_cfrc_ext;
 };
 
 // The parts of one reward, signs as they are added.
@@ -50,6 +75,7 @@ class Humanoid : public mj::Task<Humanoid, World> {
  public:
   using Task::Task;
   using Terms = humanoid::Terms;
+  static constexpr auto& kOptions = humanoid::kOptions;
   static constexpr bool kContactForces = true;
 
   static double SpeedNoise(bp::Rng& rng) { return rng.Range(-1, 1); }

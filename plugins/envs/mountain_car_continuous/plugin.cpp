@@ -4,15 +4,14 @@
 struct MountainCarContinuous : mountain_car_continuous::State {
   static constexpr bp::About kAbout{"env.mountain_car_continuous", "1.0.0",
                                     "Drive a weak car out of a valley: MountainCarContinuous-v0 of Gymnasium, bit for bit."};
-  static constexpr bp_param kOptions[] = {
-      bp::F64("goal_velocity", "0", "[-0.07,0.07]", "Least speed at the goal; the car's largest is 0.07.", {.unit = "1/step"}),
-      bp::I64("max_episode_steps", "999", "[1,)", "The host ends an episode after so many steps."),
-  };
   struct Model {
-    explicit Model(const bp::Config& config)
-        : goal_velocity(config.F64("goal_velocity")), max_episode_steps(config.I64("max_episode_steps")) {}
-    double goal_velocity;
-    int64_t max_episode_steps;
+    double goal_velocity = 0;
+    int64_t max_episode_steps = 999;
+  };
+  static constexpr bp::OptionTable kOptions{
+      bp::Opt("goal_velocity", &Model::goal_velocity, "[-0.07,0.07]", "Least speed at the goal; the car's largest is 0.07.",
+              {.unit = "1/step"}),
+      bp::Opt("max_episode_steps", &Model::max_episode_steps, "[1,)", "The host ends an episode after so many steps."),
   };
 
   static bp::EnvSpec Spec(const Model& model) {

@@ -3,14 +3,14 @@
 
 struct Pendulum : pendulum::State {
   static constexpr bp::About kAbout{"env.pendulum", "1.0.0", "Swing a pendulum up: Pendulum-v1 of Gymnasium, bit for bit."};
-  static constexpr bp_param kOptions[] = {
-      bp::F64("g", "10", nullptr, "Acceleration of gravity; more makes the motor relatively weaker.", {.unit = "m/s^2"}),
-      bp::I64("max_episode_steps", "200", "[1,)", "The host ends an episode after so many steps; it never ends by itself."),
-  };
   struct Model {
-    explicit Model(const bp::Config& config) : g(config.F64("g")), max_episode_steps(config.I64("max_episode_steps")) {}
-    double g;
-    int64_t max_episode_steps;
+    double g = 10;
+    int64_t max_episode_steps = 200;
+  };
+  static constexpr bp::OptionTable kOptions{
+      bp::Opt("g", &Model::g, "Acceleration of gravity; more makes the motor relatively weaker.", {.unit = "m/s^2"}),
+      bp::Opt("max_episode_steps", &Model::max_episode_steps, "[1,)",
+              "The host ends an episode after so many steps; it never ends by itself."),
   };
 
   static bp::EnvSpec Spec(const Model& model) {

@@ -1,5 +1,5 @@
 // The numbers that a phase of the training sets, each also an option of its own: name, in phase 1, in phase 2, range, unit,
-// help. From here come the option table (plugin.cpp), its help and the members of Numbers.
+// help. From here come the option table (options.hpp), its help and the members of Numbers.
 #pragma once
 
 #include "backplane/plugin.hpp"
@@ -30,14 +30,21 @@
 
 namespace quadruped_stand {
 
+// What an option that says `phase` stands for is told by Numbers.
+struct NumberOptions {
+  int64_t phase = 1;
+#define MEMBER(name, ...) std::optional<double> name;
+  QUADRUPED_STAND_NUMBERS(MEMBER)
+#undef MEMBER
+};
+
 struct Numbers {
-  explicit Numbers(const bp::Config& c) : phase(c.I64("phase")) {
-#define READ(name, first, second, ...) name = c.F64OrWord(#name).value_or(phase == 1 ? first : second);
-    QUADRUPED_STAND_NUMBERS(READ)
-#undef READ
+  explicit Numbers(const NumberOptions& o) {
+#define VALUE(name, first, second, ...) name = o.name.value_or(o.phase == 1 ? first : second);
+    QUADRUPED_STAND_NUMBERS(VALUE)
+#undef VALUE
   }
 
-  int64_t phase;
 #define MEMBER(name, ...) double name;
   QUADRUPED_STAND_NUMBERS(MEMBER)
 #undef MEMBER

@@ -6,15 +6,15 @@
 
 namespace quadruped_stand {
 
-// The options of plugin.cpp under their names, and the compiled model.
+// The options with what `phase` stands for, and the compiled model.
 struct World : RewardOptions {
-  explicit World(const bp::Config& c)
-      : RewardOptions(c),
-        observes_root(c.Str("obs") == "qpos_qvel"),
-        action_repeat(c.I64("action_repeat")),
-        max_episode_steps(c.I64OrWord("max_episode_steps").value_or(phase == 1 ? 200 : 250)),
-        hip_noise(c.F64("hip_noise")),
-        knee_noise(c.F64("knee_noise")),
+  explicit World(const Options& o)
+      : RewardOptions(o),
+        observes_root(o.obs == Observed::kQposQvel),
+        action_repeat(o.action_repeat),
+        max_episode_steps(o.max_episode_steps.value_or(o.phase == 1 ? 200 : 250)),
+        hip_noise(o.hip_noise),
+        knee_noise(o.knee_noise),
         model_(mj::LoadText("quadruped_stand.xml", ModelXml())),
         fingerprint_(mj::Fingerprint(model())) {
     RequireBand("z_lo", z_lo, "z_hi", z_hi);
@@ -53,6 +53,7 @@ struct Memory {
 class QuadrupedStand {
  public:
   using Model = World;
+  static constexpr auto& kOptions = quadruped_stand::kOptions;
 
   explicit QuadrupedStand(const World& world) : simulation_(world.model()) {}
 

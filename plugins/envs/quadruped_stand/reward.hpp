@@ -4,21 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numbers.hpp"
+#include "options.hpp"
 #include "quadruped_stand_model.hpp"
 
 namespace quadruped_stand {
 
-enum class UpShape { kBand, kRamp };
-
 // All that a reward depends on, as options.
 struct RewardOptions : Numbers {
-  explicit RewardOptions(const bp::Config& c)
-      : Numbers(c),
-        up_shape(c.Str("up_shape") == "ramp" ? UpShape::kRamp : UpShape::kBand),
-        knee_lo(c.F64("knee_lo")),
-        knee_hi(c.F64("knee_hi")),
-        height_cost(c.F64("height_cost")) {}
+  explicit RewardOptions(const Options& o)
+      : Numbers(o), up_shape(o.up_shape), knee_lo(o.knee_lo), knee_hi(o.knee_hi), height_cost(o.height_cost) {}
   UpShape up_shape;
   double knee_lo, knee_hi, height_cost;
 };

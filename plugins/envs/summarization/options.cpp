@@ -6,8 +6,7 @@
 namespace backplane::summarization {
 namespace {
 
-void RequireFile(const bp::Config& config, const char* option) {
-  const std::filesystem::path file = config.Str(option);
+void RequireFile(const char* option, const std::filesystem::path& file) {
   if (std::filesystem::is_regular_file(file)) return;
   const std::filesystem::path folder = file.parent_path();
   throw bp::ConfigError(std::string(option) + ": '" + file.string() +
@@ -16,17 +15,11 @@ void RequireFile(const bp::Config& config, const char* option) {
                         (folder.empty() ? "." : folder.string()));
 }
 
-Format FormatOf(const bp::Config& config) {
-  std::string name = config.Str("format");
-  if (name == "auto") {
-    const std::filesystem::path file = config.Str("data");
-    name = file.extension().string();
-    name = name.empty() ? name : name.substr(1);
-  }
-  if (name == "csv") return Format::kCsv;
-  if (name == "tsv") return Format::kTsv;
-  if (name == "jsonl") return Format::kJsonLines;
-  throw bp::ConfigError("data: '" + config.Str("data") + "' should end in .csv, .tsv or .jsonl; or set `format`");
+Format FormatOf(const std::filesystem::path& data) {
+  const std::string extension = data.extension().string();
+  for (const bp::Word<Format>& each : WordsOf(Format()))
+    if (extension == std::string(".") + each.word) return each.value;
+  throw bp::ConfigError("data: '" + data.string() + "' should end in .csv, .tsv or .jsonl; or set `format`");
 }
 
 std::vector<std::string> SplitAtCommas(const std::string& names) {
@@ -41,18 +34,10 @@ std::vector<std::string> SplitAtCommas(const std::string& names) {
   return out;
 }
 
-rouge::Options RougeOf(const bp::Config& config) {
-  rouge::Options options;
-  options.impl = config.Str("rouge_impl") == "google" ? rouge::Impl::kGoogle : rouge::Impl::kPltrdy;
-  const std::string tokenizer = config.Str("rouge_tokenizer");
-  if (tokenizer == "google") options.tokenizer = rouge::Tokenizer::kGoogle;
-  if (tokenizer == "whitespace") options.tokenizer = rouge::Tokenizer::kWhitespace;
-  if (tokenizer == "char") options.tokenizer = rouge::Tokenizer::kChar;
-  options.stem = config.Bool("rouge_stem");
-  options.multi_ref = config.Str("rouge_multi_ref") == "max" ? rouge::MultiRef::kMax : rouge::MultiRef::kMean;
+rouge::Options RougeOf(const Options& o) {
+  rouge::Options options{o.rouge_impl, o.rouge_tokenizer, o.rouge_stem, o.rouge_multi_ref};
   try {
-    const auto words = *rouge::Scorer(options).options().tokenizer;
-    options.tokenizer = words;
+    options.tokenizer = rouge::Scorer(options).options().tokenizer;
   } catch (const std::invalid_argument& e) {
     throw bp::ConfigError(std::string("rouge_*: ") + e.what());
   }
@@ -60,28 +45,23 @@ rouge::Options RougeOf(const bp::Config& config) {
 }
 
 std::string TextOf(const rouge::Options& options) {
-  const char* const words[] = {"google", "whitespace", "char"};
-  return std::string("impl ") + (options.impl == rouge::Impl::kGoogle ? "google" : "pltrdy") + ", tokenizer " +
-         words[static_cast<int>(*options.tokenizer)] + (options.stem ? ", stem" : ", no stem") + ", multi_ref " +
-         (options.multi_ref == rouge::MultiRef::kMax ? "max" : "mean");
+  return "impl " + bp::WordOf(options.impl) + ", tokenizer " + bp::WordOf(*options.tokenizer) +
+         (options.stem ? ", stem" : ", no stem") + ", multi_ref " + bp::WordOf(options.multi_ref);
 }
 
 }  // namespace
 
-Options::Options(const bp::Config& config)
-    : data(config.Str("data")),
-      tokenizer(config.Str("tokenizer")),
-      caps{config.I64("max_source_length"), config.I64("max_target_length")},
-      max_generated_length(config.I64("max_generated_length")),
-      rouge(RougeOf(config)),
-      rouge_text(TextOf(rouge)) {
+void Options::Check(const bp::Config&) {
+  rouge = RougeOf(*this);
+  rouge_text = TextOf(rouge);
+  caps = {max_source_length, max_target_length};
   if (max_generated_length == 0) max_generated_length = caps.target;
-  RequireFile(config, "data");
-  RequireFile(config, "tokenizer");
-  reading.format = FormatOf(config);
-  reading.columns = {config.Str("source_key"), SplitAtCommas(config.Str("target_key")), config.Str("id_key")};
-  reading.skip_bad_rows = config.Str("bad_rows") == "skip";
-  reading.max_items = config.I64("max_items");
+  RequireFile("data", data);
+  RequireFile("tokenizer", tokenizer);
+  reading.format = format ? *format : FormatOf(data);
+  reading.columns = {source_key, SplitAtCommas(target_key), id_key};
+  reading.skip_bad_rows = bad_rows == BadRows::kSkip;
+  reading.max_items = max_items;
 }
 
 }  // namespace backplane::summarization

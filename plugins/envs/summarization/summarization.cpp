@@ -53,8 +53,8 @@ void WarnOfHangul(const bp_host* host, const rouge::Options& options, const Data
 
 }  // namespace
 
-Summarization::Summarization(const bp_host* host, const bp::Config& config, uint64_t rows)
-    : options_(config),
+Summarization::Summarization(const bp_host* host, const Options& options, uint64_t rows)
+    : options_(options),
       vocabulary_(options_.tokenizer),
       data_(options_.data, options_.reading, vocabulary_, options_.caps),
       scorer_(options_.rouge),
@@ -65,8 +65,8 @@ Summarization::Summarization(const bp_host* host, const bp::Config& config, uint
   const ReadReport& report = data_.report();
   if (report.left_out > 0)
     host->log(host, BP_LOG_WARN,
-              (options_.data + ": " + std::to_string(report.left_out) + " rows left out, " + std::to_string(report.items) +
-               " used; the first left out: " + report.first_left_out)
+              (options_.data.string() + ": " + std::to_string(report.left_out) + " rows left out, " +
+               std::to_string(report.items) + " used; the first left out: " + report.first_left_out)
                   .c_str());
   WarnOfHangul(host, scorer_.options(), data_);
   bp::RecordFact(host, "items", std::to_string(report.items).c_str());

@@ -20,7 +20,7 @@ class Summarization {
       "Documents with summaries: a data set to learn from, and generated summaries scored by ROUGE."};
   static constexpr auto& kOptions = summarization::kOptions;
 
-  Summarization(const bp_host* host, const bp::Config& config, uint64_t rows);
+  Summarization(const bp_host* host, const Options& options, uint64_t rows);
   bp::EnvSpec Spec() const;
 
   // Row r plays item r, then r + rows, r + 2 rows, ... modulo the items; a reset without mask begins with item r again. Seeds

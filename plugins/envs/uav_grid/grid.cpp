@@ -34,7 +34,7 @@ void WriteStatistics(const Tally& tally, int64_t n_uavs, float* const* out) {
 
 }  // namespace
 
-UavGrid::UavGrid(const bp::Config& config, uint64_t rows) : model_(uav::Options(config)) {
+UavGrid::UavGrid(const uav::Options& options, uint64_t rows) : model_(options) {
   rows_.reserve(rows);
   for (uint64_t r = 0; r < rows; ++r) rows_.emplace_back(model_);
 }

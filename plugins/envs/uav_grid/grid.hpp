@@ -18,7 +18,7 @@ class UavGrid {
                                     "UAVs that fly to their targets on a grid with obstacles, without hitting each other."};
   static constexpr auto& kOptions = uav::kOptions;
 
-  UavGrid(const bp::Config& config, uint64_t rows);
+  UavGrid(const uav::Options& options, uint64_t rows);
   bp::EnvSpec Spec() const;
   // Throws bp::Error (BP_E_CONFIG) where a seed has no solvable map; that row stays as it was, those before it are reset.
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);

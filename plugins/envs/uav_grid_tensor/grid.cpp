@@ -16,17 +16,8 @@ namespace {
 enum OwnChannel { kTruncated = uav::kFirstStatistic + uav::kNStatistics, kFinalObs, kFinalState };
 
 // [CUDA, not run yet]
-at::Device DeviceOf(const bp::Config& config) {
-  if (config.Str("device") == "cpu") return at::kCPU;
-  if (!at::hasCUDA())
-    throw bp::ConfigError("device is cuda (" + config.Where("device") +
-                          "), and LibTorch " BP_BUILD_TORCH " has no CUDA or sees no GPU");
-  return {at::kCUDA, 0};
-}
-
-bool RunsAhead(const bp::Config& config, at::Device device) {
-  const std::string choice = config.Str("run_ahead");
-  return choice == "auto" ? !device.is_cpu() : choice == "always";
+at::Device DeviceOf(const Options& options) {
+  return options.device == Device::kCpu ? at::Device(at::kCPU) : at::Device(at::kCUDA, 0);
 }
 
 // What LibTorch throws becomes the plugin's, and no call records anything for a backward pass.
@@ -40,12 +31,19 @@ auto Run(Body&& body) {
 
 }  // namespace
 
+void Options::Check(const bp::Config& config) const {
+  uav::Options::Check(config);
+  if (device == Device::kCuda && !at::hasCUDA())
+    throw bp::ConfigError("device is cuda (" + config.Where("device") +
+                          "), and LibTorch " BP_BUILD_TORCH " has no CUDA or sees no GPU");
+}
+
 struct TensorGrid::Tensors {
-  Tensors(const bp::Config& config, int64_t n)
-      : options(config),
+  Tensors(const Options& o, int64_t n)
+      : options(o),
         rows(n),
-        device(DeviceOf(config)),
-        run_ahead(RunsAhead(config, device)),
+        device(DeviceOf(o)),
+        run_ahead(o.run_ahead ? *o.run_ahead == RunAhead::kAlways : !device.is_cpu()),
         queue(options, n),
         board(options, queue.records(), n, device, run_ahead),
         maps(at::zeros({n * queue.ahead(), queue.records().size()}, at::TensorOptions(device).dtype(at::kInt))),
@@ -114,8 +112,8 @@ struct TensorGrid::Tensors {
   std::map<void*, at::Tensor> blocks;
 };
 
-TensorGrid::TensorGrid(const bp::Config& config, uint64_t rows)
-    : t_(Run([&] { return std::make_unique<Tensors>(config, static_cast<int64_t>(rows)); })) {}
+TensorGrid::TensorGrid(const Options& options, uint64_t rows)
+    : t_(Run([&] { return std::make_unique<Tensors>(options, static_cast<int64_t>(rows)); })) {}
 TensorGrid::~TensorGrid() = default;
 
 bp::EnvSpec TensorGrid::Spec() const {

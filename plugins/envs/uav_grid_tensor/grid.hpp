@@ -8,22 +8,23 @@
 
 namespace backplane::uav_grid_tensor {
 
-inline constexpr bp_param kOwnOptions[] = {
-    bp::Enum("device", "cpu", "cpu|cuda", "Where all rows and all channels lie; cuda needs a LibTorch with CUDA and a GPU"),
-    bp::Enum("run_ahead", "auto", "auto|always|never",
-             "always: no step waits to look at a number, which a GPU needs and which costs more work; auto: on a GPU"),
-};
+enum class Device { kCpu, kCuda };
+constexpr auto WordsOf(Device) { return bp::Words<Device>({{"cpu", Device::kCpu}, {"cuda", Device::kCuda}}); }
+enum class RunAhead { kAlways, kNever };
+constexpr auto WordsOf(RunAhead) { return bp::Words<RunAhead>({{"always", RunAhead::kAlways}, {"never", RunAhead::kNever}}); }
 
-// The grid's options and this env's own.
-struct AllOptions {
-  static constexpr size_t kShared = sizeof uav::kOptions / sizeof(bp_param), kOwn = sizeof kOwnOptions / sizeof(bp_param);
-  constexpr AllOptions() {
-    for (size_t i = 0; i < kShared; ++i) table[i] = uav::kOptions[i];
-    for (size_t i = 0; i < kOwn; ++i) table[kShared + i] = kOwnOptions[i];
-  }
-  bp_param table[kShared + kOwn] = {};
+struct Options : uav::Options {
+  void Check(const bp::Config& config) const;  // also for a device that is not there
+
+  Device device = Device::kCpu;
+  std::optional<RunAhead> run_ahead;
 };
-inline constexpr AllOptions kAllOptions;
+inline constexpr bp::OptionTable kOptions{
+    uav::kOptions,
+    bp::Opt("device", &Options::device, "Where all rows and all channels lie; cuda needs a LibTorch with CUDA and a GPU"),
+    bp::Opt("run_ahead", &Options::run_ahead,
+            "always: no step waits to look at a number, which a GPU needs and which costs more work; auto: on a GPU"),
+};
 
 class TensorGrid {
  public:
@@ -32,11 +33,10 @@ class TensorGrid {
       .version = "1.0.0",
       .summary = "The multi-UAV grid, all rows as tensors on the CPU or a GPU; step for step equal to env.uav_grid.",
       .flags = BP_FLAG_NATIVE_AUTORESET | BP_FLAG_OWNS_TIME_LIMIT};
-  static constexpr auto& kOptions = kAllOptions.table;
+  static constexpr auto& kOptions = uav_grid_tensor::kOptions;
   static constexpr bool kRowsConcurrent = false;
 
-  // Throws bp::Error (BP_E_CONFIG) for options that cannot be met together and for a device that is not there.
-  TensorGrid(const bp::Config& config, uint64_t rows);
+  TensorGrid(const Options& options, uint64_t rows);
   ~TensorGrid();
   bp::EnvSpec Spec() const;
   // Throw bp::Error (BP_E_CONFIG) where a seed has no solvable map, also one that lies some episodes ahead.

@@ -34,7 +34,7 @@ Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, rl::EnvShape(se
 
 Learner::Learner(const bp::LearnerSetup& setup, const rl::EnvShape& shape)
     : CandidateLearner(setup),
-      options_(setup.config),
+      options_(kOptions.Read(setup.config)),
       seed_(setup.seed),
       obs_name_(shape.obs_name),
       discrete_(shape.discrete),
@@ -46,7 +46,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const rl::EnvShape& shape)
       mean_(policy_.size()),
       rows_(setup.rows),
       metrics_(setup.host, kMetrics) {
-  if (options_.adam) adam_m_.resize(mean_.size()), adam_v_.resize(mean_.size());
+  if (options_.adam()) adam_m_.resize(mean_.size()), adam_v_.resize(mean_.size());
   policy_.Init(seed_, options_.init_std, mean_.data());
   Refresh();
   spec_.ActIn(shape.obs_name);
@@ -65,7 +65,7 @@ StateShape Learner::SavedShape() const {
   if (shape.bias) kind |= StateShape::kBias;
   if (tanh) kind |= StateShape::kTanh;
   if (options_.squash) kind |= StateShape::kSquash;
-  if (options_.adam) kind |= StateShape::kAdam;
+  if (options_.adam()) kind |= StateShape::kAdam;
   return {
       kind, static_cast<uint64_t>(shape.obs), static_cast<uint64_t>(shape.outputs), {shape.hidden.begin(), shape.hidden.end()}};
 }
@@ -78,7 +78,7 @@ void Learner::Load(const bp::Reader& reader) {
   Counters counters{};
   ReadState(reader, SavedShape(), &mean_, &adam_m_, &adam_v_, &filter_, &counters);
   seed_ = counters.seed, iteration_ = counters.iteration;
-  if (options_.adam) adam_steps_ = counters.adam_steps;
+  if (options_.adam()) adam_steps_ = counters.adam_steps;
   Refresh();
 }
 
@@ -162,7 +162,7 @@ void Learner::WriteAction(const bp_act& act, int64_t row, const float* outputs) 
 void Learner::OnScores(const bp::Scores& scores) {
   const bp::PhaseScope phase(host(), BP_PHASE_UPDATE_OPTIM);
   const std::vector<double> returns = Returns(scores);
-  Move(TakeStep(options_.ranks ? CentredRanks(returns) : returns, options_.top_dirs));
+  Move(TakeStep(options_.shaping == Shaping::kCentredRanks ? CentredRanks(returns) : returns, options_.top_dirs));
   if (options_.normalize_obs) TakeMoments(scores.delivery());
   ++iteration_;
   Refresh();
@@ -212,7 +212,7 @@ void Learner::Move(const Step& step) {
   if (step.sigma > 0) {
     const std::vector<double> before = mean_;
     for (size_t i = 0; i < mean_.size(); ++i) gradient[i] -= options_.weight_decay * mean_[i];
-    if (options_.adam) {
+    if (options_.adam()) {
       for (double& g : gradient) g = -g;
       nn::Adam({.lr = options_.step_size, .eps = 1e-8, .step = ++adam_steps_}, gradient.data(), size, adam_m_.data(),
                adam_v_.data(), mean_.data());

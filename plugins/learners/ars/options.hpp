@@ -1,22 +1,78 @@
-// The options of augmented random search as read from the experiment file.
+// The options of augmented random search.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "backplane/learner.hpp"
 #include "policy.hpp"
 #include "rl/env_shape.hpp"
+#include "rl/options.hpp"
 
 namespace backplane::ars {
 
+enum class Shaping { kReturns, kCentredRanks };
+constexpr auto WordsOf(Shaping) {
+  return bp::Words<Shaping>({{"returns", Shaping::kReturns}, {"centred_ranks", Shaping::kCentredRanks}});
+}
+enum class Optimizer { kSgd, kAdam };
+constexpr auto WordsOf(Optimizer) { return bp::Words<Optimizer>({{"sgd", Optimizer::kSgd}, {"adam", Optimizer::kAdam}}); }
+
 struct Options {
-  explicit Options(const bp::Config& config);
-  int64_t num_dirs, top_dirs, dir_chunk, episodes_per_dir, episode_length;  // top_dirs and dir_chunk: at most num_dirs, never 0
-  double step_size, noise_std, shift, weight_decay, init_std;
-  bool normalize_obs, bias, squash, ranks, adam;
+  // Throws bp::ConfigError for contradictions. After it top_dirs and dir_chunk are at most num_dirs and never 0, `bias` is set,
+  // and `shift` says what alive_bonus_offset said.
+  void Check(const bp::Config& config);
+  bool adam() const { return optimizer == Optimizer::kAdam; }
+
+  int64_t num_dirs = 8, top_dirs = 0, dir_chunk = 0, episodes_per_dir = 1, episode_length = 0;
+  double step_size = 0.02, noise_std = 0.03, shift = 0, alive_bonus_offset = 0, weight_decay = 0, init_std = 0;
+  bool normalize_obs = true, squash = false;
+  std::optional<bool> bias;
+  Shaping shaping = Shaping::kReturns;
+  Optimizer optimizer = Optimizer::kSgd;
   std::vector<int64_t> hidden;
-  nn::Activation activation;
+  nn::Activation activation = nn::Activation::kTanh;
+};
+
+inline constexpr bp::OptionTable kOptions{
+    bp::Opt("num_dirs", &Options::num_dirs, "[1,1000000]",
+            "Directions of an iteration, each tried with both signs; more of them make a step surer and an iteration longer",
+            {.aliases = "n_delta,n_directions,num_rollouts", .helps = "sync_overhead+"}),
+    bp::Opt("top_dirs", &Options::top_dirs, "[0,1000000]",
+            "Directions that count for the step, the best ones; 0: all (else the paper's -t)",
+            {.aliases = "n_top,deltas_used,rollouts_used"}),
+    bp::Opt("dir_chunk", &Options::dir_chunk, "[0,1000000]",
+            "Directions evaluated at a time; 0: all. Changes no result; fewer than half the rows leave rows idle"),
+    bp::Opt("step_size", &Options::step_size, "(0,)",
+            "Length of a step along each direction that counts; Adam's rate with optimizer: adam",
+            {.aliases = "learning_rate,lr,sgd_stepsize", .helps = "unstable_learning-"}),
+    bp::Opt("noise_std", &Options::noise_std, "(0,)", "Deviation of a candidate's weights from the mean policy's",
+            {.aliases = "delta_std,noise_stdev", .helps = "unstable_learning-"}),
+    bp::Opt("episodes_per_dir", &Options::episodes_per_dir, "[1,1000]",
+            "Episodes of each candidate, whose returns are averaged", {.unit = "episodes", .aliases = "n_eval_episodes"}),
+    bp::Opt("episode_length", &Options::episode_length, "[0,)", "Most steps of a candidate's episode; 0: the env's own limit",
+            {.unit = "steps", .aliases = "rollout_length"}),
+    bp::Opt("shift", &Options::shift, "Taken off every step's reward in training: what the env pays for being alive"),
+    bp::Opt("alive_bonus_offset", &Options::alive_bonus_offset,
+            "Instead of shift, as sb3-contrib has it: added, so of the opposite sign"),
+    bp::Opt(
+        "normalize_obs", &Options::normalize_obs,
+        "Observations to mean 0 and deviation 1 over all states seen, fixed within an iteration (the paper's V2; false: V1)"),
+    bp::Opt("hidden", &Options::hidden, "[1,)", "Sizes of the hidden layers; empty: a linear policy",
+            {.aliases = "fcnet_hiddens"}),
+    bp::Opt("activation", &Options::activation, "Function between layers", {.aliases = "fcnet_activation"}),
+    bp::Opt("bias", &Options::bias, "A learned offset in each layer; auto: with hidden layers"),
+    bp::Opt("squash_output", &Options::squash, "Actions by tanh into their bounds; false: cut off at them"),
+    bp::Opt("init_std", &Options::init_std, "[0,)",
+            "Deviation of the last layer's first weights; hidden layers start with 1 / sqrt(inputs), offsets with 0"),
+    bp::Opt("shaping", &Options::shaping, "What directions are weighed by; ranks ignore how far returns differ"),
+    bp::Opt("optimizer", &Options::optimizer, "How the weighed directions become a step"),
+    bp::Opt("weight_decay", &Options::weight_decay, "[0,)", "Share of the weights taken off the weighed directions",
+            {.aliases = "l2coeff"}),
+    // A name of the field for what is the host's.
+    bp::Unread("num_envs", 1, "[1,)", "Rows of a block, each with a candidate's episode at a time",
+               {.aliases = "rollout.num_envs_per_env_runner"}),
 };
 
 Policy MakePolicy(const Options& options, const rl::EnvShape& shape);  // throws bp::Unsupported with a sentence

@@ -13,7 +13,7 @@ Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, EnvShape(setup.
 
 Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
     : OnPolicy(setup),
-      options_(setup.config),
+      options_(kOptions.Read(setup.config)),
       shape_(shape),
       rows_(setup.rows),
       seed_(setup.seed),
@@ -56,10 +56,10 @@ void Learner::ChooseModel(const bp_env_spec* env) {
   }
   const bool gpu = options_.device == Device::kCuda || env_on_gpu;
   const bp_device device = env_on_gpu ? env->device : bp_device{gpu ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0};
-  const bool torch = gpu || options_.update_path == UpdatePath::kTorch || options_.use_amp == Amp::kOn;
+  const bool torch = gpu || options_.update_path == UpdatePath::kTorch || options_.use_amp == true;
   bp::RecordFact(host(), "update_path", torch ? "torch" : "fused");
-  if (options_.use_amp == Amp::kOn) bp::RecordFact(host(), "use_amp", "on");
-  if (options_.use_amp == Amp::kAuto && !gpu) {
+  if (options_.use_amp == true) bp::RecordFact(host(), "use_amp", "on");
+  if (!options_.use_amp && !gpu) {
     // A timing must not decide numbers where the same file and seed give the same bits (decision 10).
     bp::RecordFact(host(), "use_amp", "off: auto asks no timing on a CPU");
     host()->log(host(), BP_LOG_INFO, "use_amp: auto is off on a CPU; true takes bfloat16 by LibTorch");
@@ -69,8 +69,8 @@ void Learner::ChooseModel(const bp_env_spec* env) {
     return;
   }
   std::unique_ptr<TorchModel> model = MakeTorchModel(net_, shape_, device, host());
-  model->UseAmp(options_.use_amp == Amp::kOn);
-  probe_amp_ = gpu && options_.use_amp == Amp::kAuto;
+  model->UseAmp(options_.use_amp == true);
+  probe_amp_ = gpu && !options_.use_amp;
   if (gpu) torch_actor_ = MakeTorchActor(net_, shape_, device, host());
   torch_model_ = model.get();
   model_ = std::move(model);
@@ -93,7 +93,7 @@ void Learner::DescribeSpec(const EnvShape& shape) {
   if (!torch_actor_) spec_.set_flags(BP_LEARNER_ROW_EXACT);
 }
 
-double Learner::CurrentLr() const { return options_.lr_linear ? options_.lr * (1 - progress()) : options_.lr; }
+double Learner::CurrentLr() const { return rl::Scheduled(options_.lr_schedule, options_.lr, progress()); }
 
 LossOptions Learner::CurrentLoss() const {
   LossOptions loss{};
@@ -101,7 +101,7 @@ LossOptions Learner::CurrentLoss() const {
   const double vf_clip = options_.vf_clip_param > 0 ? options_.vf_clip_param : options_.clip;
   loss.vf_clip = options_.vf_clip ? vf_clip : 0;
   loss.huber_delta = options_.huber_delta;
-  loss.entropy_coeff = options_.entropy_linear ? options_.entropy_coeff * (1 - progress()) : options_.entropy_coeff;
+  loss.entropy_coeff = rl::Scheduled(options_.entropy_schedule, options_.entropy_coeff, progress());
   loss.vf_coeff = options_.vf_coeff;
   return loss;
 }

@@ -1,63 +1,19 @@
 #include "options.hpp"
 
 namespace backplane::mappo {
-namespace {
 
-std::vector<int64_t> Sizes(const bp::Config& c, const char* path) {
-  std::vector<int64_t> sizes;
-  for (double size : c.List(path)) sizes.push_back(static_cast<int64_t>(size));
-  return sizes;
-}
-
-}  // namespace
-
-Options::Options(const bp::Config& c)
-    : train_batch_size(c.I64("train_batch_size")),
-      episodes_per_batch(c.I64("episodes_per_batch")),
-      minibatch_size(c.I64("minibatch_size")),
-      num_minibatches(c.I64("num_minibatches")),
-      num_epochs(c.I64("num_epochs")),
-      update_shards(c.I64("update_shards")),
-      lr(c.F64("lr")),
-      gamma(c.F64("gamma")),
-      lambda(c.F64("lambda")),
-      clip(c.F64("clip_param")),
-      entropy_coeff(c.F64("entropy_coeff")),
-      vf_coeff(c.F64("vf_loss_coeff")),
-      grad_clip(c.F64("grad_clip")),
-      vf_clip_param(c.F64("vf_clip_param")),
-      huber_delta(c.F64("huber_delta")),
-      reward_scale(c.F64("reward_scale")),
-      kl_target(c.F64("kl_target")),
-      lr_linear(c.Str("lr_schedule") == "linear"),
-      entropy_linear(c.Str("entropy_schedule") == "linear"),
-      central_critic(c.Str("critic") == "central"),
-      separate_grad_clip(c.Bool("separate_grad_clip")),
-      vf_clip(c.Bool("vf_clip")),
-      value_norm(c.Bool("value_norm")),
-      ortho_init(c.Bool("ortho_init")),
-      hidden(Sizes(c, "hidden")),
-      vf_hidden(Sizes(c, "vf_hidden")),
-      activation(c.Str("activation") == "relu" ? Activation::kRelu : Activation::kTanh) {
-  const std::string normalize = c.Str("normalize_advantages"), path = c.Str("update_path"), on = c.Str("device"),
-                    amp = c.Str("use_amp");
-  normalize_advantages = normalize == "none"        ? Normalize::kNone
-                         : normalize == "iteration" ? Normalize::kIteration
-                                                    : Normalize::kMinibatch;
-  update_path = path == "fused" ? UpdatePath::kFused : path == "torch" ? UpdatePath::kTorch : UpdatePath::kAuto;
-  device = on == "cuda" ? Device::kCuda : on == "cpu" ? Device::kCpu : Device::kAuto;
-  use_amp = amp == "true" ? Amp::kOn : amp == "false" ? Amp::kOff : Amp::kAuto;
+void Options::Check(const bp::Config& c) {
   if (hidden.empty()) throw bp::ConfigError("hidden should have one layer or more, got none");
   if (vf_hidden.empty()) vf_hidden = hidden;
   // A saved configuration spells the default out.
-  if (episodes_per_batch > 0 && c.Where("train_batch_size") != "default" && train_batch_size != kDefaultTrainBatchSize) {
+  if (episodes_per_batch > 0 && c.IsSet("train_batch_size") && train_batch_size != Options().train_batch_size) {
     throw bp::ConfigError("episodes_per_batch and train_batch_size both set the length of a rollout; keep one of them");
   }
   const auto needs_torch = [&](bool wanted, const char* option) {
     if (!wanted || update_path != UpdatePath::kFused) return;
     throw bp::ConfigError(std::string(option) + " needs LibTorch's update, but update_path is fused");
   };
-  needs_torch(use_amp == Amp::kOn, "use_amp");
+  needs_torch(use_amp == true, "use_amp");
   needs_torch(device == Device::kCuda, "device");
 }
 
@@ -126,11 +82,11 @@ EnvShape::EnvShape(const bp_env_spec* env)
 }
 
 Net MakeNet(const Options& o, const EnvShape& shape) {
-  if (o.central_critic && shape.state.empty()) {
+  if (o.critic == Critic::kCentral && shape.state.empty()) {
     throw bp::Unsupported("critic: central reads a STATE channel and the env has none; set the option critic: independent");
   }
   return Net({.obs = shape.obs_size,
-              .state = o.central_critic ? shape.state_size : 0,
+              .state = o.critic == Critic::kCentral ? shape.state_size : 0,
               .actions = shape.actions,
               .hidden = o.hidden,
               .vf_hidden = o.vf_hidden,

@@ -25,7 +25,7 @@ Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, EnvShape(setup.
 
 Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
     : OnPolicy(setup),
-      options_(setup.config),
+      options_(kOptions.Read(setup.config)),
       rows_(setup.rows),
       seed_(setup.seed),
       obs_name_(shape.obs_name),
@@ -84,20 +84,20 @@ void Learner::DescribeSpec(const EnvShape& shape) {
 uint64_t Learner::Horizon() const { return HorizonOf(options_.train_batch_size, rows_); }
 
 double Learner::CurrentLr() const {
-  if (options_.lr_schedule == Schedule::kKlAdaptive) return adaptive_lr_;
-  return options_.lr_schedule == Schedule::kLinear ? options_.lr * (1 - progress()) : options_.lr;
+  if (options_.lr_schedule == LrSchedule::kKlAdaptive) return adaptive_lr_;
+  return options_.lr_schedule == LrSchedule::kLinear ? options_.lr * (1 - progress()) : options_.lr;
 }
 
 LossOptions Learner::CurrentLoss() const {
   LossOptions loss{};
-  loss.clip = options_.clip_linear ? options_.clip * (1 - progress()) : options_.clip;
+  loss.clip = rl::Scheduled(options_.clip_schedule, options_.clip, progress());
   const double vf_clip = options_.vf_clip_param > 0 ? options_.vf_clip_param : loss.clip;
   loss.vf_clip = options_.vf_clip ? vf_clip : 0;
-  loss.entropy_coeff = options_.entropy_linear ? options_.entropy_coeff * (1 - progress()) : options_.entropy_coeff;
+  loss.entropy_coeff = rl::Scheduled(options_.entropy_schedule, options_.entropy_coeff, progress());
   loss.vf_coeff = options_.vf_coeff, loss.grad_clip = options_.grad_clip;
   loss.normalize_advantages = options_.normalize_advantages;
   // SB3 stops at 1.5 times the target; an adaptive rate steers towards the target instead.
-  if (options_.lr_schedule != Schedule::kKlAdaptive) loss.kl_stop = 1.5 * options_.kl_target;
+  if (options_.lr_schedule != LrSchedule::kKlAdaptive) loss.kl_stop = 1.5 * options_.kl_target;
   return loss;
 }
 
@@ -121,7 +121,7 @@ void Learner::EndUpdate() {
   actor_.Refresh(update_.params());
   if (moments_.count > 0) obs_norm_.Merge(moments_.count, moments_.mean.data(), moments_.m2.data());
   moments_.count = 0;
-  if (options_.lr_schedule != Schedule::kKlAdaptive || kl_count_ == 0) return;
+  if (options_.lr_schedule != LrSchedule::kKlAdaptive || kl_count_ == 0) return;
   const double kl = kl_sum_ / static_cast<double>(kl_count_);
   if (kl > 2 * options_.kl_target) adaptive_lr_ = std::max(adaptive_lr_ / 1.5, 1e-6);
   if (kl < options_.kl_target / 2) adaptive_lr_ = std::min(adaptive_lr_ * 1.5, 1e-2);

@@ -8,20 +8,27 @@
 
 namespace backplane::random {
 
+enum class Policy { kUniform, kZero };
+constexpr auto WordsOf(Policy) { return bp::Words<Policy>({{"uniform", Policy::kUniform}, {"zero", Policy::kZero}}); }
+
+struct Options {
+  Policy policy = Policy::kUniform;
+  uint64_t horizon = 128;
+};
+constexpr bp::OptionTable kOptions{
+    bp::Opt("policy", &Options::policy, "uniform draws from the action space, zero always takes 0 or its nearest"),
+    bp::Opt("horizon", &Options::horizon, "[1,)", "Steps of each row in one iteration", {.unit = "steps"}),
+};
+
 class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
  public:
   static constexpr bp::About kAbout{.id = "learner.random",
                                     .version = "1.0.0",
                                     .summary = "Acts at random or with zeros; learns nothing",
                                     .flags = BP_FLAG_ROWS_CONCURRENT | BP_FLAG_ROW_EXACT};
-  static constexpr bp_param kOptions[] = {
-      bp::Enum("policy", "uniform", "uniform|zero", "uniform draws from the action space, zero always takes 0 or its nearest"),
-      bp::I64("horizon", "128", "[1,)", "Steps of each row in one iteration", {.unit = "steps"}),
-  };
+  static constexpr auto& kOptions = random::kOptions;
 
-  explicit Random(const bp::LearnerSetup& setup) : OnPolicy(setup) {
-    uniform_ = setup.config.Str("policy") == "uniform";
-    horizon_ = static_cast<uint64_t>(setup.config.I64("horizon"));
+  explicit Random(const bp::LearnerSetup& setup) : OnPolicy(setup), options_(kOptions.Read(setup.config)) {
     const bp_channel* action = bp::FindChannel(setup.env, BP_ROLE_ACTION, "ACTION");
     if (!action) throw bp::Unsupported("needs an ACTION channel, the env has none");
     const bp_channel* mask = bp::FindChannel(setup.env, BP_ROLE_ACTION_MASK, "ACTION_MASK");
@@ -36,7 +43,7 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
   }
 
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
-  uint64_t Horizon() const override { return horizon_; }
+  uint64_t Horizon() const override { return options_.horizon; }
   uint64_t OnRollout(const bp::Delivery&) override { return 0; }
 
   void Act(const bp_act& act) override {
@@ -46,7 +53,7 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
       const uint8_t* mask = space_->masked() ? bp::View<const uint8_t>(act.in[0], "action_mask").At(r) : nullptr;
       void* out = space_->discrete() ? static_cast<void*>(bp::View<int32_t>(act.out[0], "action").At(r))
                                      : bp::View<float>(act.out[0], "action").At(r);
-      uniform_ ? space_->Uniform(&rng, mask, out) : space_->Zero(mask, out);
+      options_.policy == Policy::kUniform ? space_->Uniform(&rng, mask, out) : space_->Zero(mask, out);
     }
   }
   // Nothing is learned, so there is nothing to keep; offering it lets a trial go on after an interruption.
@@ -54,8 +61,8 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
   void Load(const bp::Reader& reader) { Restart(reader.Get<uint64_t>()); }
 
  private:
-  bool uniform_;
-  uint64_t horizon_, agents_;
+  const Options options_;
+  uint64_t agents_;
   std::optional<bp::ActionSpace> space_;
   bp::LearnerSpec spec_;
 };

@@ -70,13 +70,13 @@ BartConfig Parse(const json& file) {
     config.scale_embedding = file["scale_embedding"].get<bool>();
   }
   config.json = file.dump();
-  config.Check();
+  config.CheckSizes();
   return config;
 }
 
 }  // namespace
 
-void BartConfig::Check() const {
+void BartConfig::CheckSizes() const {
   for (const IntegerField& field : kSizes) {
     if (this->*field.at < 1 || this->*field.at > 100'000'000)
       Fail(std::string(field.name) + " should be 1 or more, got " + std::to_string(this->*field.at));

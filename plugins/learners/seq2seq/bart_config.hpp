@@ -17,7 +17,7 @@ struct BartConfig {
   std::string json = "{}";                                    // what else the file holds is written back
 
   // Throws std::runtime_error with a sentence where the numbers make no model.
-  void Check() const;
+  void CheckSizes() const;
 };
 
 // Both throw std::runtime_error with a sentence that names the file. A model of another family than BART is refused.

@@ -2,9 +2,15 @@
 
 #include <cstdint>
 
+#include "backplane/options.hpp"
+
 namespace backplane::seq2seq {
 
 enum class EarlyStopping { kNo, kYes, kNever };
+constexpr auto WordsOf(EarlyStopping) {
+  return bp::Words<EarlyStopping>(
+      {{"false", EarlyStopping::kNo}, {"true", EarlyStopping::kYes}, {"never", EarlyStopping::kNever}});
+}
 
 // Lengths count the start token.
 struct GenerateOptions {

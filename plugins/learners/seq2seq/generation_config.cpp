@@ -91,7 +91,7 @@ GenerationConfig Parse(const json& file, BartConfig* config) {
   if (Has(file, "early_stopping")) read.early_stopping = EarlyStoppingOf(file["early_stopping"]);
   config->forced_bos_token_id = ForcedToken(file, "forced_bos_token_id");
   config->forced_eos_token_id = ForcedToken(file, "forced_eos_token_id");
-  config->Check();
+  config->CheckSizes();
   read.json = file.dump(2);
   return read;
 }

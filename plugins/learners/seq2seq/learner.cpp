@@ -31,16 +31,16 @@ Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, EnvShape(setup.
 
 Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
     : DataLearner(setup),
-      options_(setup.config, torch_common::HasCuda()),
+      options_(ReadOptions(setup.config, torch_common::HasCuda())),
       shape_(shape),
       seed_(setup.seed),
-      chosen_(ChooseConfig(setup.config, options_, shape)),
-      generate_(ChooseGeneration(setup.config, chosen_.generation, shape)),
+      chosen_(ChooseConfig(options_, shape)),
+      generate_(ChooseGeneration(options_, chosen_.generation, shape)),
       metrics_(setup.host, kMetrics) {
   TellIgnored(setup.host, setup.config);
   options_.save_pretrained = InTrialFolder(setup.host, options_.save_pretrained);
   torch_common::MeterCpuMemory();
-  model_ = MakeModel(config_, options_.model, setup.host);
+  model_ = MakeModel(config_, options_, setup.host);
   if (options_.pretrained.empty()) {
     InitWeights(config_, model_->layout(), seed_, model_->weights());
   } else {
@@ -54,8 +54,8 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
   spec_.ActOut(shape.action_channel);
   spec_.set_params(static_cast<uint64_t>(model_->layout().trained()));
   shape_.action_channel = {};  // what it points to may go
-  bp::RecordFact(setup.host, "device", options_.model.device.type == BP_DEVICE_CUDA ? "cuda" : "cpu");
-  bp::RecordFact(setup.host, "precision", options_.model.bf16 ? "bf16" : "fp32");
+  bp::RecordFact(setup.host, "device", options_.device.type == BP_DEVICE_CUDA ? "cuda" : "cpu");
+  bp::RecordFact(setup.host, "precision", options_.bf16 ? "bf16" : "fp32");
 }
 
 void Learner::Save(const bp::Writer& writer) const {
@@ -80,7 +80,7 @@ void Learner::OnLimits(const bp_limits& limits) {
     throw bp::Error(BP_E_OOM_DEVICE, "weights, gradients and AdamW's moments alone take " + std::to_string(live) +
                                          " bytes, the device has " + std::to_string(limits.device_bytes));
   }
-  const bool limited = torch_common::LimitMemory(options_.model.device, limits.device_bytes);
+  const bool limited = torch_common::LimitMemory(options_.device, limits.device_bytes);
   if (!limited && limits.device_bytes > 0 && !std::exchange(told_no_limit_, true)) {
     host()->log(host(), BP_LOG_WARN,
                 "resources.device_memory does not limit a GPU: LibTorch's allocator takes what the GPU has");
@@ -116,7 +116,7 @@ void Learner::OnMicroBatch(const bp::Delivery& delivery) {
   try {
     pending_.push_back(View(delivery));
     if (raw.index == 0) NeedWantedSize(raw, pending_.front());
-    if (!last && pending_.size() < static_cast<size_t>(options_.model.workers)) return;
+    if (!last && pending_.size() < static_cast<size_t>(options_.workers)) return;
     RunPending(raw);
   } catch (...) {
     DropGroup();
@@ -134,7 +134,7 @@ void Learner::OnMicroBatch(const bp::Delivery& delivery) {
 // tokens alone.
 void Learner::NeedWantedSize(const bp_delivery& first, const MicroBatch& batch) const {
   const auto size = static_cast<uint64_t>(batch.size());
-  if (!options_.mean_of_means || first.count == 1 || size >= options_.sizes.micro) return;
+  if (!options_.mean_of_means() || first.count == 1 || size >= options_.sizes.micro) return;
   throw bp::ConfigError("per_device_train_batch_size: " + std::to_string(options_.sizes.micro) +
                         " items at once did not fit the device, and " + std::to_string(size) +
                         " are another objective under loss_normalization: microbatch_mean; set a size that fits, or "
@@ -148,7 +148,7 @@ void Learner::RunPending(const bp_delivery& last) {
   bp::ParallelFor(host(), pending_.size(), [&](uint64_t i) {
     const MicroBatch& batch = pending_[i];
     const auto tokens = static_cast<double>(batch.LabelTokens());
-    const double divisor = options_.mean_of_means ? tokens * last.count : last.group_weight;
+    const double divisor = options_.mean_of_means() ? tokens * last.count : last.group_weight;
     const uint64_t seed = bp_seed(group_seed, BP_PURPOSE_LEARNER, 0, first + i);
     losses_[first + i] = model_->Backward(static_cast<int64_t>(i), batch, divisor, seed);
   });
@@ -225,8 +225,8 @@ void Learner::WriteRows(const bp_act& act, uint64_t begin, int64_t n) const {
   }
 }
 
-bp_device_use Learner::DeviceUse() const { return torch_common::DeviceUse(options_.model.device); }
+bp_device_use Learner::DeviceUse() const { return torch_common::DeviceUse(options_.device); }
 
-void Learner::ResetPeak() { torch_common::ResetPeak(options_.model.device); }
+void Learner::ResetPeak() { torch_common::ResetPeak(options_.device); }
 
 }  // namespace backplane::seq2seq

@@ -17,6 +17,7 @@ class Learner : public bp::DataLearner {
   explicit Learner(const bp::LearnerSetup& setup);
 
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
+  void OnLimits(const bp_limits& limits) override;
   void Act(const bp_act& act) override;
   double HeldOutLoss(const bp::Delivery& micro_batch) const;
   bp_device_use DeviceUse() const;
@@ -26,7 +27,6 @@ class Learner : public bp::DataLearner {
 
  private:
   Learner(const bp::LearnerSetup& setup, const EnvShape& shape);
-  void OnLimits(const bp_limits& limits) override;
   bp::DataRequest NextGroup() override;
   void OnMicroBatch(const bp::Delivery& delivery) override;
 

@@ -12,53 +12,40 @@
 namespace backplane::seq2seq {
 namespace {
 
-bool IsSet(const bp::Config& c, const char* path) { return c.Where(path) != "default"; }
-
 bool HasBf16() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   const bool avx512_bf16 = __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 5 & 1);
   return avx512_bf16 || (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 22 & 1));  // AMX
 }
 
-Schedule ScheduleOf(const std::string& name) {
-  if (name == "cosine") return Schedule::kCosine;
-  if (name == "constant") return Schedule::kConstant;
-  return name == "linear" ? Schedule::kLinear : Schedule::kConstantWithWarmup;
-}
-
-EarlyStopping EarlyStoppingOf(const std::string& name) {
-  return name == "never" ? EarlyStopping::kNever : name == "true" ? EarlyStopping::kYes : EarlyStopping::kNo;
-}
-
-bp_device DeviceOf(const bp::Config& c, bool has_cuda) {
-  const std::string wanted = c.Str("device");
-  if (wanted == "cuda" && !has_cuda)
+bp_device DeviceOf(const Options& o, bool has_cuda) {
+  if (o.wanted_device == DeviceKind::kCuda && !has_cuda)
     throw bp::ConfigError(
         "device: cuda needs a GPU and a LibTorch built for it, found none; resources.gpus or --gpus grants a trial its GPU");
-  return {wanted != "cpu" && has_cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0};
+  return {o.wanted_device != DeviceKind::kCpu && has_cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0};
 }
 
-void RefuseWhatTheDeviceCannot(const bp::Config& c, const ModelOptions& model) {
-  const bool gpu = model.device.type == BP_DEVICE_CUDA;
-  if (c.Bool("fp16")) throw bp::ConfigError("fp16 needs a scaled loss, which there is not; bf16 needs none");
-  if (model.bf16 && !gpu && !HasBf16())
+void RefuseWhatTheDeviceCannot(const Options& o) {
+  const bool gpu = o.device.type == BP_DEVICE_CUDA;
+  if (o.fp16) throw bp::ConfigError("fp16 needs a scaled loss, which there is not; bf16 needs none");
+  if (o.bf16 && !gpu && !HasBf16())
     throw bp::ConfigError("bf16 needs a CPU with avx512_bf16 or AMX, this one has neither: it would only be slower");
-  if (gpu && model.workers > 1) {
-    throw bp::ConfigError("parallel_microbatches: " + std::to_string(model.workers) +
+  if (gpu && o.workers > 1) {
+    throw bp::ConfigError("parallel_microbatches: " + std::to_string(o.workers) +
                           " at the same time are for the cores of a CPU, a GPU computes one after the other; leave it out, or "
                           "set device: cpu");
   }
 }
 
 // What would silently give other numbers than the trainer that it was written for.
-void RefuseWhatOthersDo(const bp::Config& c) {
-  if (c.Bool("load_best_model_at_end"))
+void RefuseWhatOthersDo(const Options& o) {
+  if (o.load_best_model_at_end)
     throw bp::ConfigError(
         "load_best_model_at_end: the last weights are kept, not the best; leave it out, and set budget.iterations to the "
         "update that evaluations (evaluation.every_iterations) show to be the best");
-  if (c.I64("data_seed") != 0)
+  if (o.data_seed != 0)
     throw bp::ConfigError("data_seed: the order of items follows the experiment's seed; leave it out and set seed there");
-  if (!c.Str("resume_from_checkpoint").empty())
+  if (!o.resume_from_checkpoint.empty())
     throw bp::ConfigError(
         "resume_from_checkpoint: the same command goes on from the trial's own checkpoint, leave it out; model_name_or_path "
         "begins with the weights of another run");
@@ -66,28 +53,25 @@ void RefuseWhatOthersDo(const bp::Config& c) {
 
 // What was set beside a folder, says another than the folder and would change nothing. A default counts for not set: the host
 // writes out all options.
-void RefuseWhatTheFolderDecides(const bp::Config& c, const BartConfig& folder) {
+void RefuseWhatTheFolderDecides(const NetworkOptions& said, const BartConfig& folder) {
   const auto refuse = [](const char* name, const std::string& own) {
     throw bp::ConfigError(std::string(name) + " is that of the model in model_name_or_path, " + own + "; leave it out");
   };
   for (const IntegerField& size : kOptionalSizes) {
-    const int64_t said = c.I64(size.name), own = folder.*size.at;
-    if (said > 0 && said != own) refuse(size.name, std::to_string(own));
+    const int64_t wanted = said.*size.at, own = folder.*size.at;
+    if (wanted > 0 && wanted != own) refuse(size.name, std::to_string(own));
   }
-  const double init_std = c.F64("init_std");
-  if (init_std != BartConfig().init_std && init_std != folder.init_std) refuse("init_std", std::to_string(folder.init_std));
-  if (c.Bool("scale_embedding") && !folder.scale_embedding) refuse("scale_embedding", "false");
+  if (said.init_std != BartConfig().init_std && said.init_std != folder.init_std)
+    refuse("init_std", std::to_string(folder.init_std));
+  if (said.scale_embedding && !folder.scale_embedding) refuse("scale_embedding", "false");
 }
 
-}  // namespace
-
 // 0 is what the other two give, in a file that the host wrote out too.
-BatchSizes::BatchSizes(const bp::Config& c) {
+BatchSizes SizesOf(const Options& o) {
   constexpr uint64_t kItems = 8;  // where nothing is said
-  const auto steps = static_cast<uint64_t>(c.I64("gradient_accumulation_steps"));
-  const std::optional<int64_t> given = c.I64OrWord("per_device_train_batch_size");
-  group = static_cast<uint64_t>(c.I64("effective_batch_size"));
-  micro = static_cast<uint64_t>(given.value_or(0));
+  const uint64_t steps = o.gradient_accumulation_steps;
+  const bool given = o.per_device_train_batch_size.has_value(), mean_of_means = o.mean_of_means();
+  uint64_t group = o.effective_batch_size, micro = static_cast<uint64_t>(o.per_device_train_batch_size.value_or(0));
   if (!given && group == 0)
     throw bp::ConfigError("per_device_train_batch_size: auto needs effective_batch_size, the items of an update");
   if (!given && steps > 0)
@@ -96,11 +80,10 @@ BatchSizes::BatchSizes(const bp::Config& c) {
         "leave that out, found " +
         std::to_string(steps));
   // One size is tried at a time: whether several at once fit too depends on how their peaks coincide.
-  if (!given && c.I64("parallel_microbatches") > 1)
+  if (!given && o.workers > 1)
     throw bp::ConfigError("per_device_train_batch_size: auto finds what fits alone, not what fits " +
-                          std::to_string(c.I64("parallel_microbatches")) +
+                          std::to_string(o.workers) +
                           " times at once (parallel_microbatches); name a size, or leave out parallel_microbatches");
-  const bool mean_of_means = c.Str("loss_normalization") == "microbatch_mean";
   if (!given && mean_of_means)
     throw bp::ConfigError(
         "per_device_train_batch_size: auto would let the device's memory decide on the objective under loss_normalization: "
@@ -125,60 +108,52 @@ BatchSizes::BatchSizes(const bp::Config& c) {
     throw bp::ConfigError("loss_normalization: microbatch_mean needs micro-batches of one size, but " + std::to_string(group) +
                           " items are no multiple of " + std::to_string(micro));
   }
+  return {group, micro};
 }
 
-Options::Options(const bp::Config& c, bool has_cuda)
-    : sizes(c),
-      model{.device = DeviceOf(c, has_cuda),
-            .workers = c.I64("parallel_microbatches"),
-            .recompute = c.Bool("gradient_checkpointing"),
-            .bf16 = c.Bool("bf16"),
-            .label_smoothing = c.F64("label_smoothing_factor"),
-            .beta1 = c.F64("adam_beta1"),
-            .beta2 = c.F64("adam_beta2"),
-            .epsilon = c.F64("adam_epsilon"),
-            .weight_decay = c.F64("weight_decay"),
-            .max_grad_norm = c.F64("max_grad_norm")},
-      schedule(ScheduleOf(c.Str("lr_scheduler_type"))),
-      learning_rate(c.F64("learning_rate")),
-      warmup_steps(c.F64("warmup_steps")),
-      mean_of_means(c.Str("loss_normalization") == "microbatch_mean"),
-      sort(c.Bool("sort_within_update")),
-      drop_last(c.Bool("dataloader_drop_last")),
-      eval_batch_size(static_cast<uint64_t>(c.I64("per_device_eval_batch_size"))),
-      pretrained(c.Str("model_name_or_path")),
-      save_pretrained(c.Str("save_pretrained")) {
-  RefuseWhatTheDeviceCannot(c, model);
-  RefuseWhatOthersDo(c);
+}  // namespace
+
+NetworkOptions::NetworkOptions() {
+  for (const IntegerField& size : kOptionalSizes) this->*size.at = 0;
+  for (const ShareField& dropout : kDropouts) this->*dropout.at = -1;
 }
 
-Chosen ChooseConfig(const bp::Config& c, const Options& options, const EnvShape& shape) {
+Options ReadOptions(const bp::Config& config, bool has_cuda) {
+  Options o = kOptions.Read(config);
+  o.sizes = SizesOf(o);
+  o.device = DeviceOf(o, has_cuda);
+  RefuseWhatTheDeviceCannot(o);
+  RefuseWhatOthersDo(o);
+  return o;
+}
+
+Chosen ChooseConfig(const Options& options, const EnvShape& shape) {
   Chosen chosen;
   BartConfig& config = chosen.network;
   try {
     if (!options.pretrained.empty()) {
       if (!std::filesystem::is_directory(options.pretrained))
-        throw bp::ConfigError("model_name_or_path: there is no folder '" + options.pretrained +
+        throw bp::ConfigError("model_name_or_path: there is no folder '" + options.pretrained.string() +
                               "'; models are read from this machine, none is fetched");
-      config = ReadConfig(options.pretrained + "/config.json");
-      RefuseWhatTheFolderDecides(c, config);
+      config = ReadConfig(options.pretrained / "config.json");
+      RefuseWhatTheFolderDecides(options, config);
       chosen.generation = ReadGenerationConfig(options.pretrained, &config);
     } else {
       config.vocab_size = shape.vocabulary;
-      for (const IntegerField& size : kLayerSizes) config.*size.at = c.I64(size.name) > 0 ? c.I64(size.name) : size.alone;
-      config.scale_embedding = c.Bool("scale_embedding"), config.init_std = c.F64("init_std");
-      config.max_position_embeddings = c.I64("max_position_embeddings");
+      for (const IntegerField& size : kLayerSizes) config.*size.at = options.*size.at > 0 ? options.*size.at : size.alone;
+      config.scale_embedding = options.scale_embedding, config.init_std = options.init_std;
+      config.max_position_embeddings = options.max_position_embeddings;
       if (config.max_position_embeddings == 0)
         config.max_position_embeddings = std::max({shape.max_source, shape.max_label, shape.max_generated});
     }
     for (const ShareField& dropout : kDropouts) {
-      const double said = c.F64(dropout.name);
+      const double said = options.*dropout.at;
       if (said < 0 && said != -1)
         throw bp::ConfigError(std::string(dropout.name) + ": wanted a share from 0 up, or -1 for the model's, found " +
                               std::to_string(said));
       if (said >= 0 || options.pretrained.empty()) config.*dropout.at = said >= 0 ? said : dropout.alone;
     }
-    config.Check();
+    config.CheckSizes();
   } catch (const bp::Error&) {
     throw;
   } catch (const std::exception& e) {
@@ -200,23 +175,21 @@ Chosen ChooseConfig(const bp::Config& c, const Options& options, const EnvShape&
   return chosen;
 }
 
-GenerateOptions ChooseGeneration(const bp::Config& c, const GenerationConfig& folder, const EnvShape& shape) {
-  const auto whole = [&](const char* name, const std::optional<int64_t>& own, int64_t alone) {
-    return c.I64OrWord(name).value_or(own.value_or(alone));
+GenerateOptions ChooseGeneration(const GenerationConfig& options, const GenerationConfig& folder, const EnvShape& shape) {
+  const auto choose = [&](auto field, const auto& alone) {
+    const auto &said = options.*field, &own = folder.*field;
+    return said ? *said : own.value_or(alone);
   };
   const int64_t most = shape.max_generated + 1;
   const GenerateOptions none;
-  GenerateOptions chosen{
-      .num_beams = whole("generation_num_beams", folder.num_beams, none.num_beams),
-      .max_length = std::min(folder.max_length.value_or(most), most),
-      .min_length = whole("min_length", folder.min_length, none.min_length),
-      .no_repeat_ngram_size = whole("no_repeat_ngram_size", folder.no_repeat_ngram_size, none.no_repeat_ngram_size),
-      .length_penalty = c.F64OrWord("length_penalty").value_or(folder.length_penalty.value_or(none.length_penalty)),
-      .early_stopping = folder.early_stopping.value_or(none.early_stopping)};
-  if (const std::string said = c.Str("early_stopping"); said != "auto") chosen.early_stopping = EarlyStoppingOf(said);
-  const std::optional<int64_t> said = c.I64OrWord("generation_max_length");
-  if (!said) return chosen;
-  const int64_t wanted = *said;
+  GenerateOptions chosen{.num_beams = choose(&GenerationConfig::num_beams, none.num_beams),
+                         .max_length = std::min(folder.max_length.value_or(most), most),
+                         .min_length = choose(&GenerationConfig::min_length, none.min_length),
+                         .no_repeat_ngram_size = choose(&GenerationConfig::no_repeat_ngram_size, none.no_repeat_ngram_size),
+                         .length_penalty = choose(&GenerationConfig::length_penalty, none.length_penalty),
+                         .early_stopping = choose(&GenerationConfig::early_stopping, none.early_stopping)};
+  if (!options.max_length) return chosen;
+  const int64_t wanted = *options.max_length;
   if (wanted > most) {
     throw bp::ConfigError("generation_max_length: the env takes " + std::to_string(shape.max_generated) +
                           " tokens, which are " + std::to_string(most) + " with the start token, found " +
@@ -246,8 +219,8 @@ std::string InTrialFolder(const bp_host* host, const std::string& name) {
 
 void TellIgnored(const bp_host* host, const bp::Config& c) {
   // No warnings: in a file that the host wrote out all of them are set.
-  for (const bp_param& each : kIgnored) {
-    if (IsSet(c, each.path)) host->log(host, BP_LOG_INFO, (std::string(each.path) + ": " + each.doc).c_str());
+  for (const IgnoredName& each : kIgnored) {
+    if (c.IsSet(each.name)) host->log(host, BP_LOG_INFO, (std::string(each.name) + ": " + each.doc()).c_str());
   }
 }
 

@@ -1,22 +1,158 @@
-// The learner's options as read from the experiment file, and what it needs to know of the env.
+// The learner's options, and what it needs to know of the env. Names are those of HuggingFace's TrainingArguments, config.json
+// and generation options.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "backplane/learner.hpp"
 #include "bart_config.hpp"
 #include "generation_config.hpp"
+#include "ignored.hpp"
 #include "model.hpp"
 #include "schedule.hpp"
 
 namespace backplane::seq2seq {
 
-// Items of an update and of a micro-batch. Any two of effective_batch_size, per_device_train_batch_size and
-// gradient_accumulation_steps give the third; throws bp::ConfigError for a contradiction.
+enum class LossNormalization { kToken, kMicrobatchMean };
+constexpr auto WordsOf(LossNormalization) {
+  return bp::Words<LossNormalization>(
+      {{"token", LossNormalization::kToken}, {"microbatch_mean", LossNormalization::kMicrobatchMean}});
+}
+enum class DeviceKind { kCpu, kCuda };
+constexpr auto WordsOf(DeviceKind) { return bp::Words<DeviceKind>({{"cpu", DeviceKind::kCpu}, {"cuda", DeviceKind::kCuda}}); }
+
+// Items of an update and of a micro-batch.
 struct BatchSizes {
-  explicit BatchSizes(const bp::Config& config);
-  uint64_t group, micro;  // micro 0: the most that fit, which the host finds out
+  uint64_t group = 0, micro = 0;  // micro 0: the most that fit, which the host finds out
 };
+
+// What the file says of the network: 0, or -1 of a dropout, where it says nothing.
+struct NetworkOptions : BartConfig {
+  NetworkOptions();
+};
+
+// Each option stands in the struct of the part that it is for, or here.
+struct Options : ModelOptions, NetworkOptions, GenerationConfig {
+  uint64_t effective_batch_size = 0, gradient_accumulation_steps = 0, eval_batch_size = 8;
+  std::optional<int64_t> per_device_train_batch_size = 0;
+  LossNormalization loss_normalization = LossNormalization::kToken;
+  bool sort = true, drop_last = false;
+  double learning_rate = 5e-5, warmup_steps = 0;
+  Schedule schedule = Schedule::kLinear;
+  std::optional<DeviceKind> wanted_device;
+  std::filesystem::path pretrained;  // folders; empty: none
+  std::string save_pretrained;
+  // Refused where they are set.
+  bool fp16 = false, load_best_model_at_end = false;
+  int64_t data_seed = 0;
+  std::string resume_from_checkpoint;
+
+  // What ReadOptions makes of them.
+  BatchSizes sizes;
+  bool mean_of_means() const { return loss_normalization == LossNormalization::kMicrobatchMean; }
+};
+
+inline constexpr bp::OptionTable kOptions{
+    bp::Opt("effective_batch_size", &Options::effective_batch_size, "[0,)",
+            "Items of an update; two of this and the next two give the third; 0: what they give", {.unit = "items"}),
+    bp::Opt("per_device_train_batch_size", &Options::per_device_train_batch_size, "auto|[0,)",
+            "Items computed at once; auto: the most that fit; 0: what the other two give, else 8. Memory grows with it",
+            {.aliases = "micro_batch", .helps = "ram_near_limit-,out_of_memory-"}),
+    bp::Opt("gradient_accumulation_steps", &Options::gradient_accumulation_steps, "[0,)",
+            "Micro-batches of an update; 0: what the other two give, else 1"),
+    bp::Opt("per_device_eval_batch_size", &Options::eval_batch_size, "[1,)", "Texts generated for at once",
+            {.unit = "items", .aliases = "eval_batch_size"}),
+    bp::Opt("loss_normalization", &Options::loss_normalization,
+            "What a label token counts: the same in all of the update (token), so that the cut changes nothing, or by its "
+            "micro-batch, as the mean of their means"),
+    bp::Opt("sort_within_update", &Options::sort, "Items of an update are cut by length: less padding, the same gradient"),
+    bp::Opt("parallel_microbatches", &Options::workers, "[1,64]",
+            "Micro-batches computed at the same time, as far as there are cores; memory for activations and gradients of each",
+            {.helps = "update_bound+"}),
+    bp::Opt("dataloader_drop_last", &Options::drop_last, "Leaves out an epoch's last, short update"),
+    bp::Opt("learning_rate", &Options::learning_rate, "(0,)", "Largest learning rate of AdamW", {.aliases = "lr"}),
+    bp::Opt("lr_scheduler_type", &Options::schedule, "The rate after the warm-up: falls to 0 over the budget, or stays"),
+    bp::Opt("warmup_steps", &Options::warmup_steps, "[0,)", "Updates over which the rate rises from 0; below 1 a share of all",
+            {.aliases = "warmup_ratio"}),
+    bp::Opt("weight_decay", &Options::weight_decay, "[0,)", "Decay of all weights but biases and LayerNorms"),
+    bp::Opt("adam_beta1", &Options::beta1, "[0,1)", "Decay of the gradient's mean"),
+    bp::Opt("adam_beta2", &Options::beta2, "[0,1)", "Decay of the gradient's square"),
+    bp::Opt("adam_epsilon", &Options::epsilon, "(0,)", "Added to the root of the gradient's square"),
+    bp::Opt("max_grad_norm", &Options::max_grad_norm, "[0,)", "Largest gradient norm; 0: no limit", {.aliases = "grad_clip"}),
+    bp::Opt("label_smoothing_factor", &Options::label_smoothing, "[0,1)", "Share of a label that is spread over all tokens",
+            {.aliases = "label_smoothing"}),
+    bp::Opt("gradient_checkpointing", &Options::recompute,
+            "Layers are computed again for their gradient: less memory, more time", {.helps = "ram_near_limit,out_of_memory"}),
+    bp::Opt("bf16", &Options::bf16, "Layers in bfloat16; a CPU needs avx512_bf16 or AMX for it"),
+    bp::Opt("fp16", &Options::fp16, "Layers in float16; refused: needs a scaled loss"),
+    bp::Opt("device", &Options::wanted_device, "Where all is computed; auto: on the trial's GPU, if it was granted one"),
+
+    bp::Opt("model_name_or_path", &Options::pretrained,
+            "HuggingFace folder of a BART to begin with; empty: from nothing, by the sizes below", {.flags = BP_PARAM_DATA}),
+    bp::Opt("save_pretrained", &Options::save_pretrained,
+            "Folder inside the trial's own where each checkpoint also leaves the model as HuggingFace's; empty: nowhere",
+            {.flags = 0}),
+    bp::Opt("d_model", &Options::d_model, "[0,)", "Width of the layers; 0: 256, or the folder's"),
+    bp::Opt("encoder_layers", &Options::encoder_layers, "[0,)", "Layers that read; 0: 3, or the folder's"),
+    bp::Opt("decoder_layers", &Options::decoder_layers, "[0,)", "Layers that write; 0: 3, or the folder's"),
+    bp::Opt("encoder_attention_heads", &Options::encoder_attention_heads, "[0,)",
+            "Heads of each; divide d_model; 0: 4, or the folder's"),
+    bp::Opt("decoder_attention_heads", &Options::decoder_attention_heads, "[0,)",
+            "Heads of each; divide d_model; 0: 4, or the folder's"),
+    bp::Opt("encoder_ffn_dim", &Options::encoder_ffn_dim, "[0,)",
+            "Hidden width of their feed-forward parts; 0: 1024, or the folder's"),
+    bp::Opt("decoder_ffn_dim", &Options::decoder_ffn_dim, "[0,)",
+            "Hidden width of their feed-forward parts; 0: 1024, or the folder's"),
+    bp::Opt("max_position_embeddings", &Options::max_position_embeddings, "[0,)",
+            "Longest text; 0: the env's, or the folder's"),
+    bp::Opt("dropout", &Options::dropout, "[-1,1)", "Dropout of embeddings and of what layers add; -1: 0.1, or the folder's"),
+    bp::Opt("attention_dropout", &Options::attention_dropout, "[-1,1)", "Dropout of attention; -1: 0, or the folder's"),
+    bp::Opt("activation_dropout", &Options::activation_dropout, "[-1,1)",
+            "Dropout within feed-forward parts; -1: 0, or the folder's"),
+    bp::Opt("init_std", &Options::init_std, "(0,1)", "Deviation of the first weights"),
+    bp::Opt("scale_embedding", &Options::scale_embedding, "Multiplies embeddings by the root of d_model"),
+
+    bp::Opt("generation_num_beams", &Options::num_beams, "auto|[1,64]", "Beams; 1: greedy; auto: the folder's, else 1",
+            {.aliases = "num_beams"}),
+    bp::Opt("generation_max_length", &Options::max_length, "auto|[0,)",
+            "Most tokens of a text, the start token included; 0: what the env takes; auto: the folder's, as far as the env "
+            "takes it",
+            {.unit = "tokens", .aliases = "generate_max_length"}),
+    bp::Opt("length_penalty", &Options::length_penalty, "auto|(,)",
+            "Exponent of the length that a beam's score is divided by; auto: the folder's, else 1"),
+    bp::Opt("no_repeat_ngram_size", &Options::no_repeat_ngram_size, "auto|[0,)",
+            "No n-gram of this size comes twice; 0: off; auto: the folder's, else 0"),
+    bp::Opt("min_length", &Options::min_length, "auto|[0,)",
+            "Least tokens of a text, the start token included; auto: the folder's, else 0", {.unit = "tokens"}),
+    bp::Opt("early_stopping", &Options::early_stopping,
+            "When beam search ends, as in transformers; auto: the folder's, else false"),
+
+    // Names of the field for what is the host's.
+    bp::Unread("max_steps", 1, "[1,)", "Updates in all", {.aliases = "budget.iterations"}),
+    bp::Unread("num_train_epochs", 1, "[1,)", "Passes over the data", {.aliases = "budget.epochs"}),
+    bp::Unread("eval_steps", 0, "[0,)", "Updates from one evaluation to the next", {.aliases = "evaluation.every_iterations"}),
+    bp::Unread("eval_on_start", false, "An evaluation before the first update", {.flags = 0, .aliases = "evaluation.at_start"}),
+    bp::Unread("save_steps", 0, "[0,)", "Updates from one checkpoint to the next", {.aliases = "checkpoint.every_iterations"}),
+    bp::Unread("output_dir", "", "The results folder", {.flags = 0, .aliases = "output.dir"}),
+    bp::Unread("on_oom", "shrink", "shrink|fail", "What follows where an update does not fit",
+               {.flags = 0, .aliases = "on_failure.device_oom"}),
+    bp::Unread("memory_budget_mb", 0.0, "[0,)", "Memory of the device the CPU behaves as",
+               {.flags = 0, .unit = "MB", .aliases = "resources.device_memory"}),
+
+    // Of other trainers: what this one does always, refuses or ignores.
+    bp::Unread("optim", "adamw_torch", "adamw_torch|adamw_torch_fused|adamw_hf", "All of them are the AdamW that there is",
+               {.flags = 0}),
+    bp::Opt("load_best_model_at_end", &Options::load_best_model_at_end, "Refused where true: the last weights are kept",
+            {.flags = 0}),
+    bp::Opt("data_seed", &Options::data_seed, "", "Refused: the data's order follows the experiment's seed", {.flags = 0}),
+    bp::Opt("resume_from_checkpoint", &Options::resume_from_checkpoint, "Refused: a run goes on by itself", {.flags = 0}),
+    IgnoredNames(),
+};
+
+// Any two of effective_batch_size, per_device_train_batch_size and gradient_accumulation_steps give the third. `has_cuda`:
+// there is a GPU to compute on. Throws bp::ConfigError for contradictions and for what the device cannot do.
+Options ReadOptions(const bp::Config& config, bool has_cuda);
 
 struct EnvShape {
   explicit EnvShape(const bp_env_spec* env);  // throws bp::Unsupported with a sentence
@@ -25,29 +161,17 @@ struct EnvShape {
   bp_channel action_channel;  // borrowed, for the constructor only
 };
 
-struct Options {
-  // `has_cuda`: there is a GPU to compute on. Throws bp::ConfigError for what the device cannot do.
-  Options(const bp::Config& config, bool has_cuda);
-  BatchSizes sizes;
-  ModelOptions model;
-  Schedule schedule;
-  double learning_rate, warmup_steps;
-  bool mean_of_means, sort, drop_last;
-  uint64_t eval_batch_size;
-  std::string pretrained, save_pretrained;  // folders; empty: none
-};
-
 // The network, and what its folder says about writing.
 struct Chosen {
   BartConfig network;
   GenerationConfig generation;
 };
 // Of the folder, or by the options' sizes. Throws bp::ConfigError where they do not fit the env's texts.
-Chosen ChooseConfig(const bp::Config& config, const Options& options, const EnvShape& shape);
+Chosen ChooseConfig(const Options& options, const EnvShape& shape);
 
 // How texts are written: by the options, where these say `auto` by the folder, else by transformers' defaults and as long as
 // the env takes. Throws bp::ConfigError where the env does not take as many tokens as an option wants.
-GenerateOptions ChooseGeneration(const bp::Config& config, const GenerationConfig& folder, const EnvShape& shape);
+GenerateOptions ChooseGeneration(const GenerationConfig& options, const GenerationConfig& folder, const EnvShape& shape);
 
 // Where a folder named by save_pretrained lies: inside the trial's own, so that the trials of a sweep do not write over each
 // other. '' stays. Throws bp::ConfigError for one that would lie elsewhere or among the host's files.
@@ -55,31 +179,5 @@ std::string InTrialFolder(const bp_host* host, const std::string& name);
 
 // Says so, once for each, where options were set that other trainers have and that change nothing here.
 void TellIgnored(const bp_host* host, const bp::Config& config);
-
-// Options of other trainers that are accepted and ignored; what each one says of itself is the reason.
-inline constexpr bp_param kIgnored[] = {
-    bp::Enum("train_sampling_strategy", "random", "random|group_by_length",
-             "Ignored, as items come in random order, and sort_within_update sorts within an update", {.flags = 0}),
-    bp::Str("report_to", "''", "Ignored, as monitors are named under monitors", {.flags = 0}),
-    bp::Str("logging_dir", "''", "Ignored, as results lie in output.dir", {.flags = 0}),
-    bp::Str("logging_strategy", "''", "Ignored, as every update is recorded", {.flags = 0}),
-    bp::F64("logging_steps", "0", "[0,)", "Ignored, as every update is recorded", {.flags = 0}),
-    bp::Str("eval_strategy", "''", "Ignored, as evaluation.every_iterations decides",
-            {.flags = 0, .aliases = "evaluation_strategy"}),
-    bp::Str("save_strategy", "''", "Ignored, as checkpoint.every_iterations decides", {.flags = 0}),
-    bp::I64("save_total_limit", "0", "[0,)", "Ignored, as the last two checkpoints are kept", {.flags = 0}),
-    bp::Str("metric_for_best_model", "''", "Ignored, as report.select names a measure", {.flags = 0}),
-    bp::Bool("greater_is_better", "true", "Ignored, as report.select has a direction", {.flags = 0}),
-    bp::Bool("overwrite_output_dir", "false", "Ignored, as a run goes on where it was left, and run --fresh begins anew",
-             {.flags = 0}),
-    bp::Bool("predict_with_generate", "true", "Ignored, as an evaluation always generates", {.flags = 0}),
-    bp::Bool("auto_find_batch_size", "false", "Ignored, as on_failure.device_oom: shrink decides", {.flags = 0}),
-    bp::Bool("group_by_length", "false", "Ignored, as sort_within_update sorts within an update, which changes no gradient",
-             {.flags = 0}),
-    bp::I64("dataloader_num_workers", "0", "[0,)", "Ignored, as texts are tokenised once, when the trial starts", {.flags = 0}),
-    bp::Bool("torch_compile", "false", "Ignored, as there is no compiler of graphs here", {.flags = 0}),
-    bp::Str("fp16_backend", "''", "Ignored, as there is one", {.flags = 0}),
-    bp::Bool("use_cpu", "false", "Ignored, as device: cpu says so here", {.flags = 0, .aliases = "no_cuda"}),
-};
 
 }  // namespace backplane::seq2seq

@@ -3,9 +3,17 @@
 
 #include <cstdint>
 
+#include "backplane/options.hpp"
+
 namespace backplane::seq2seq {
 
 enum class Schedule { kLinear, kCosine, kConstant, kConstantWithWarmup };
+constexpr auto WordsOf(Schedule) {
+  return bp::Words<Schedule>({{"linear", Schedule::kLinear},
+                              {"cosine", Schedule::kCosine},
+                              {"constant", Schedule::kConstant},
+                              {"constant_with_warmup", Schedule::kConstantWithWarmup}});
+}
 
 // Updates of warm-up: `steps` itself, or below 1 that share of all updates, rounded up.
 uint64_t WarmupUpdates(double steps, uint64_t total);

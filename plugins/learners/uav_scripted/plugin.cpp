@@ -1,7 +1,5 @@
 // Policies for the multi-UAV grid that nobody trained: the baselines that a learner should be measured against, run by the same
 // host and into the same reports.
-#include <algorithm>
-#include <array>
 #include <optional>
 
 #include "backplane/actions.hpp"
@@ -14,17 +12,32 @@
 
 namespace backplane::uav_scripted {
 
-enum class Policy { kStay = 1, kRandom, kRandomMasked, kGreedy, kGreedySep, kPlanner };
+enum class Policy { kStay, kRandom, kRandomMasked, kGreedy, kGreedySep, kPlanner };
 
-Policy PolicyOf(const std::string& name) {
-  constexpr std::array<std::pair<const char*, Policy>, 6> kNames = {{{"stay", Policy::kStay},
-                                                                     {"random", Policy::kRandom},
-                                                                     {"random_masked", Policy::kRandomMasked},
-                                                                     {"greedy", Policy::kGreedy},
-                                                                     {"greedy_sep", Policy::kGreedySep},
-                                                                     {"planner", Policy::kPlanner}}};
-  return std::find_if(kNames.begin(), kNames.end(), [&](const auto& n) { return name == n.first; })->second;
+constexpr auto WordsOf(Policy) {
+  return bp::Words<Policy>({{"stay", Policy::kStay},
+                            {"random", Policy::kRandom},
+                            {"random_masked", Policy::kRandomMasked},
+                            {"greedy", Policy::kGreedy},
+                            {"greedy_sep", Policy::kGreedySep},
+                            {"planner", Policy::kPlanner}});
 }
+
+struct Options {
+  Policy policy = Policy::kGreedy;
+  uint64_t horizon = 1;
+  int64_t grid_size = 0;
+  double goal_radius = uav::Options().goal_radius;
+};
+constexpr bp::OptionTable kOptions{
+    bp::Opt("policy", &Options::policy,
+            "greedy goes straight to the target, greedy_sep keeps clear of others, planner plans for all UAVs at once"),
+    bp::Opt("horizon", &Options::horizon, "[1,)", "Steps of each row in one iteration", {.unit = "steps"}),
+    bp::Opt("grid_size", &Options::grid_size, "[0,1024]", "Cells along each side; 0: as the map in STATE tells",
+            {.unit = "cells"}),
+    bp::Opt("goal_radius", &Options::goal_radius, "(0,)", "That of the env, for the planner: STATE does not tell it",
+            {.unit = "cells"}),
+};
 
 class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
  public:
@@ -32,21 +45,13 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
                                     .version = "1.0.0",
                                     .summary = "Scripted policies for the multi-UAV grid; learns nothing",
                                     .flags = BP_FLAG_ROWS_CONCURRENT | BP_FLAG_ROW_EXACT};
-  static constexpr bp_param kOptions[] = {
-      bp::Enum("policy", "greedy", "stay|random|random_masked|greedy|greedy_sep|planner",
-               "greedy goes straight to the target, greedy_sep keeps clear of others, planner plans for all UAVs at once"),
-      bp::I64("horizon", "1", "[1,)", "Steps of each row in one iteration", {.unit = "steps"}),
-      bp::I64("grid_size", "0", "[0,1024]", "Cells along each side; 0: as the map in STATE tells", {.unit = "cells"}),
-      bp::F64("goal_radius", uav::OptionOf("goal_radius").def, uav::OptionOf("goal_radius").range,
-              "That of the env, for the planner: STATE does not tell it", {.unit = "cells"}),
-  };
+  static constexpr auto& kOptions = uav_scripted::kOptions;
 
   explicit UavScripted(const bp::LearnerSetup& setup)
       : OnPolicy(setup),
-        policy_(PolicyOf(setup.config.Str("policy"))),
-        horizon_(static_cast<uint64_t>(setup.config.I64("horizon"))),
-        training_plans_(setup.config.F64("goal_radius")),
-        evaluation_plans_(setup.config.F64("goal_radius")) {
+        options_(kOptions.Read(setup.config)),
+        training_plans_(options_.goal_radius),
+        evaluation_plans_(options_.goal_radius) {
     const bp_channel* state = bp::FindChannel(setup.env, BP_ROLE_STATE, "STATE");
     const bp_channel* mask = bp::FindChannel(setup.env, BP_ROLE_ACTION_MASK, "ACTION_MASK");
     const bp_channel* action = bp::FindChannel(setup.env, BP_ROLE_ACTION, "ACTION");
@@ -60,14 +65,14 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
     } catch (const std::invalid_argument& e) {
       throw bp::Unsupported(e.what());
     }
-    reader_.emplace(*state, setup.env->max_agents, setup.config.I64("grid_size"), /*needs_map=*/policy_ == Policy::kPlanner);
+    reader_.emplace(*state, setup.env->max_agents, options_.grid_size, /*needs_map=*/options_.policy == Policy::kPlanner);
     spec_.ActIn(state->name);
     spec_.ActIn(mask->name);
     spec_.ActOut(*action);
   }
 
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
-  uint64_t Horizon() const override { return horizon_; }
+  uint64_t Horizon() const override { return options_.horizon; }
   uint64_t OnRollout(const bp::Delivery&) override { return 0; }
 
   void Act(const bp_act& act) override {
@@ -77,33 +82,32 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
     const int64_t n = reader_->n_uavs();
     for (uint64_t row = act.begin; row < act.end; ++row) {
       const auto first = static_cast<int64_t>(row) * n;
-      if (policy_ <= Policy::kRandomMasked) {
+      if (options_.policy <= Policy::kRandomMasked) {
         for (int64_t i = 0; i < n; ++i) *action.At(first + i) = Drawn(act, first + i, mask.At(first + i));
         continue;
       }
       const Scene scene = reader_->Read(state.At(static_cast<int64_t>(row)));
-      if (policy_ == Policy::kPlanner) {
+      if (options_.policy == Policy::kPlanner) {
         PlanCache& plans = (act.flags & BP_ACT_GREEDY) != 0 ? evaluation_plans_ : training_plans_;
         plans.Act(act.row_base + row, scene, action.At(first));
         continue;
       }
       for (int64_t i = 0; i < n; ++i)
-        *action.At(first + i) = GreedyAction(scene, i, mask.At(first + i), policy_ == Policy::kGreedySep);
+        *action.At(first + i) = GreedyAction(scene, i, mask.At(first + i), options_.policy == Policy::kGreedySep);
     }
   }
 
  private:
   int32_t Drawn(const bp_act& act, int64_t agent_row, const uint8_t* mask) const {
-    if (policy_ == Policy::kStay) return 0;
+    if (options_.policy == Policy::kStay) return 0;
     const uint64_t row = act.row_base * static_cast<uint64_t>(reader_->n_uavs()) + static_cast<uint64_t>(agent_row);
     bp_rng rng{bp_seed(act.seed, BP_PURPOSE_ACT, static_cast<uint32_t>(row), act.step), 0};
     int32_t action;
-    (policy_ == Policy::kRandom ? anything_ : allowed_)->Uniform(&rng, mask, &action);
+    (options_.policy == Policy::kRandom ? anything_ : allowed_)->Uniform(&rng, mask, &action);
     return action;
   }
 
-  const Policy policy_;
-  const uint64_t horizon_;
+  const Options options_;
   std::optional<SceneReader> reader_;
   std::optional<bp::ActionSpace> anything_, allowed_;
   // Not saved: after a restart the planner plans from where the UAVs are.

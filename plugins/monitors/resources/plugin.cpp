@@ -16,16 +16,16 @@ class Resources : public bp::MonitorPlugin<Resources> {
  public:
   static constexpr bp::About kAbout{
       .id = "monitor.resources", .version = "2.0.0", .summary = "CPU, memory, pressure and GPUs of the trial"};
-  static constexpr bp_param kOptions[] = {
-      bp::I64("max_rows", "36000", "[2,)", "Rows kept in memory; when full every second goes and sampling halves",
+  struct Options {
+    size_t max_rows = 36000;
+  };
+  static constexpr bp::OptionTable kOptions{
+      bp::Opt("max_rows", &Options::max_rows, "[2,)", "Rows kept in memory; when full every second goes and sampling halves",
               {.flags = 0}),
   };
 
   explicit Resources(const bp::MonitorSetup& setup)
-      : MonitorPlugin(setup),
-        sampler_(ThisProcess()),
-        series_(static_cast<size_t>(setup.config.I64("max_rows"))),
-        metrics_(setup.host) {
+      : MonitorPlugin(setup), sampler_(ThisProcess()), series_(kOptions.Read(setup.config).max_rows), metrics_(setup.host) {
     for (const Column& column : kColumns) metrics_.Declare({column.metric, column.unit, column.direction, column.doc});
     sampler_.Read(start_ns_);
   }

@@ -14,17 +14,22 @@ class Trace : public bp::MonitorPlugin<Trace> {
  public:
   static constexpr bp::About kAbout{
       .id = "monitor.trace", .version = "1.0.0", .summary = "What each thread did, as a trace for Perfetto"};
-  static constexpr bp_param kOptions[] = {
-      bp::I64("iterations", "3", "[0,)", "Iterations whose phases are traced, from the start of the attempt", {.flags = 0}),
-      bp::I64("max_events", "200000", "[100,)",
+  struct Options {
+    int64_t iterations = 3;
+    size_t max_events = 200000;
+  };
+  static constexpr bp::OptionTable kOptions{
+      bp::Opt("iterations", &Options::iterations, "[0,)", "Iterations whose phases are traced, from the start of the attempt",
+              {.flags = 0}),
+      bp::Opt("max_events", &Options::max_events, "[100,)",
               "Spans and counters kept, about 60 bytes each in memory and 110 in the file; phases get half of them",
               {.flags = 0}),
   };
 
   explicit Trace(const bp::MonitorSetup& setup)
       : MonitorPlugin(setup),
-        iterations_left_(setup.config.I64("iterations")),
-        max_events_(static_cast<size_t>(setup.config.I64("max_events"))),
+        options_(kOptions.Read(setup.config)),
+        iterations_left_(options_.iterations),
         file_(TrialName(setup.host)) {
     file_.NameTrack(kIterations, "iterations");
   }
@@ -38,15 +43,15 @@ class Trace : public bp::MonitorPlugin<Trace> {
       case BP_EVENT_PHASE: AddPhase(event); break;
       case BP_EVENT_ITER:
         iterations_left_ = std::max<int64_t>(iterations_left_ - 1, 0);
-        if (HasRoom(max_events_))
+        if (HasRoom(options_.max_events))
           file_.AddSpan(kIterations, event.name, event.t_ns - event.duration_ns, event.duration_ns, "iteration",
                         event.iteration);
-        if (HasRoom(max_events_)) file_.AddCounter("SPS", event.t_ns, event.value);
+        if (HasRoom(options_.max_events)) file_.AddCounter("SPS", event.t_ns, event.value);
         break;
       case BP_EVENT_METRIC:
         // Names with a slash: the others ("sps", "iteration_s") say again what the iterations' track shows.
         if (event.instance == BP_METRIC_MACHINE && std::string_view(event.name).find('/') != std::string_view::npos &&
-            HasRoom(max_events_))
+            HasRoom(options_.max_events))
           file_.AddCounter(event.name, event.t_ns, event.value);
         break;
       default: break;
@@ -74,7 +79,7 @@ class Trace : public bp::MonitorPlugin<Trace> {
   }
 
   void AddPhase(const bp_event& event) {
-    if (iterations_left_ <= 0 || !HasRoom(max_events_ / 2)) return;
+    if (iterations_left_ <= 0 || !HasRoom(options_.max_events / 2)) return;
     const uint32_t track = kFirstThread + event.instance;
     if (named_.insert(track).second)
       file_.NameTrack(track, event.instance == 0 ? "control thread" : "thread " + std::to_string(event.instance));
@@ -83,8 +88,8 @@ class Trace : public bp::MonitorPlugin<Trace> {
                   event.count);
   }
 
+  const Options options_;
   int64_t iterations_left_;
-  size_t max_events_;
   uint64_t left_out_ = 0;
   std::set<uint32_t> named_;
   TraceFile file_;

@@ -11,14 +11,16 @@ namespace backplane {
 class OddNumbers : public Numbers {
  public:
   static constexpr bp::About kAbout{"env.odd_numbers", "1.0.0", "A data set that declares its items wrongly."};
-  static constexpr bp_param kOptions[] = {
-      bp::I64("items", "10", "[0,)", "How many there are."),
-      bp::I64("capacity", "6", "[1,)", "Numbers of an item at most."),
-      bp::Enum("odd", "none", "none|long_length|two_lengths|double_weight|two_weights|weight_of_agents|writes_behind",
-               "What is wrong."),
+  struct Options : Numbers::Options {
+    std::string odd = "none";
+  };
+  static constexpr bp::OptionTable kOptions{
+      Numbers::kOptions,
+      bp::Opt("odd", &Options::odd, "none|long_length|two_lengths|double_weight|two_weights|weight_of_agents|writes_behind",
+              "What is wrong."),
   };
 
-  OddNumbers(const bp::Config& config, uint64_t rows) : Numbers(config, rows), odd_(config.Str("odd")) {}
+  OddNumbers(const Options& options, uint64_t rows) : Numbers(options, rows), odd_(options.odd) {}
 
   bp::EnvSpec Spec() const {
     bp::EnvSpec spec = Numbers::Spec();

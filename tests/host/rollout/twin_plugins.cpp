@@ -47,7 +47,7 @@ class Twin {
       .flags = BP_FLAG_OWNS_TIME_LIMIT | (kResetsItself ? uint64_t{BP_FLAG_NATIVE_AUTORESET} : 0)};
   enum { kObsChannel, kStateChannel, kMask, kAction, kReward, kTerminated, kTruncated, kSteps, kFinalObs, kFinalState };
 
-  Twin(const bp::Config&, uint64_t rows) : rows_(rows) {}
+  explicit Twin(uint64_t rows) : rows_(rows) {}
 
   bp::EnvSpec Spec() const {
     bp::EnvSpec spec;

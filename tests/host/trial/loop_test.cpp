@@ -23,9 +23,12 @@ bp_status g_load_fails = BP_OK;
 class Counts : public bp::Learner, public bp::LearnerPlugin<Counts> {
  public:
   static constexpr bp::About kAbout{.id = "learner.counts", .version = "1.0.0", .summary = "Counts groups and ticks."};
-  static constexpr bp_param kOptions[] = {bp::I64("ticks", "3", "[0,)", "After each group.")};
+  struct Options {
+    uint64_t ticks = 3;
+  };
+  static constexpr bp::OptionTable kOptions{bp::Opt("ticks", &Options::ticks, "[0,)", "After each group.")};
 
-  explicit Counts(const bp::LearnerSetup& setup) : Learner(setup), each_(static_cast<uint64_t>(setup.config.I64("ticks"))) {
+  explicit Counts(const bp::LearnerSetup& setup) : Learner(setup), each_(kOptions.Read(setup.config).ticks) {
     spec_.ActIn("obs");
     spec_.ActOut(*bp::FindChannel(setup.env, BP_ROLE_ACTION, "ACTION"));
     spec_.set_params(1);

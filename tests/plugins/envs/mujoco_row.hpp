@@ -27,7 +27,7 @@ class Options {
 template <class Row>
 struct Single {
   explicit Single(const std::string& name, const nlohmann::json& given = nlohmann::json::object())
-      : options(BACKPLANE_PLUGIN_DIR "/env_" + name + ".so", given), world(options.get()), row(world) {}
+      : options(BACKPLANE_PLUGIN_DIR "/env_" + name + ".so", given), world(Row::kOptions.Read(options.get())), row(world) {}
 
   // Starts without noise in the model's pose, which `fill` (qpos, qvel) may change.
   template <class Fill>

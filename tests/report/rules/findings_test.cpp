@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "findings_fixture.hpp"
+#include "record/finding_ids.hpp"
 
 namespace backplane {
 namespace {
@@ -120,6 +121,13 @@ TEST(Findings, EveryRuleIsOnBothSidesOfItsThresholdHereAndExplained) {
   }
   EXPECT_EQ(Edges().size(), FindingRules().size());
   EXPECT_FALSE(Explain("no_such_rule"));
+}
+
+TEST(Findings, TheirIdsAreThoseThatAnOptionMayHelpAgainst) {
+  std::vector<std::string> ids;
+  for (const RuleInfo& rule : FindingRules()) ids.push_back(rule.id);
+  EXPECT_THAT(ids,
+              ::testing::UnorderedElementsAreArray(std::vector<std::string>(std::begin(kFindingIds), std::end(kFindingIds))));
 }
 
 TEST(Findings, EachSaysWhatWasMeasuredAndWhatShouldMove) {

@@ -6,18 +6,17 @@
 // One row. The layer in env.hpp makes the rows, seeds, buffers and snapshots around it.
 struct Point {
   static constexpr bp::About kAbout{"env.template_cpp", "1.0.0", "A point mass on a line, to be steered to 0 (C++ template)."};
-  static constexpr bp_param kOptions[] = {
-      bp::F64("dt", "0.05", "(0,1]", "Seconds per step; larger steps are harder to steer.", {.unit = "s"}),
-      bp::F64("reset_range", "1.0", "(0,10]", "Episodes start at a position drawn from +- this range.", {.unit = "m"}),
-      bp::I64("max_episode_steps", "200", "[1,)", "The host ends an episode after so many steps."),
-  };
 
-  // What all rows share: the options, read once.
+  // What all rows share: the options with their defaults, read once.
   struct Model {
-    explicit Model(const bp::Config& config)
-        : dt(config.F64("dt")), reset_range(config.F64("reset_range")), max_episode_steps(config.I64("max_episode_steps")) {}
-    double dt, reset_range;
-    int64_t max_episode_steps;
+    double dt = 0.05, reset_range = 1;
+    int64_t max_episode_steps = 200;
+  };
+  static constexpr bp::OptionTable kOptions{
+      bp::Opt("dt", &Model::dt, "(0,1]", "Seconds per step; larger steps are harder to steer.", {.unit = "s"}),
+      bp::Opt("reset_range", &Model::reset_range, "(0,10]", "Episodes start at a position drawn from +- this range.",
+              {.unit = "m"}),
+      bp::Opt("max_episode_steps", &Model::max_episode_steps, "[1,)", "The host ends an episode after so many steps."),
   };
 
   static bp::EnvSpec Spec(const Model& model) {

@@ -19,7 +19,7 @@ using Set = testing::Options;
 
 ModelOptions Chosen(Set options, bool has_cuda) {
   const backplane::test_support::FakeHost host(*testing::Plugin()->descriptor(0), std::move(options));
-  return Options(bp::Config(&host.config), has_cuda).model;
+  return ReadOptions(bp::Config(&host.config), has_cuda);
 }
 
 std::string Refusal(Set options, bool has_cuda) {

@@ -103,15 +103,15 @@ TEST(Seq2seq, RefusesWhatContradictsItself) {
 }
 
 TEST(Seq2seq, SaysWhichOptionsItIgnores) {
-  for (const bp_param& each : kIgnored) {
-    const bp_descriptor& plugin = *Plugin()->descriptor(0);
-    const auto declared = std::count_if(plugin.params, plugin.params + plugin.n_params,
-                                        [&](const bp_param& p) { return std::string_view(p.path) == each.path; });
-    EXPECT_EQ(declared, 1) << each.path;
-    EXPECT_TRUE(std::string_view(each.doc).starts_with("Ignored, as ")) << each.path;
-    Trial trial(Tiny({{each.path, "true"}}));
+  const bp_descriptor& plugin = *Plugin()->descriptor(0);
+  for (const IgnoredName& each : kIgnored) {
+    const auto declared = std::find_if(plugin.params, plugin.params + plugin.n_params,
+                                       [&](const bp_param& p) { return std::string_view(p.path) == each.name; });
+    ASSERT_NE(declared, plugin.params + plugin.n_params) << each.name;
+    EXPECT_TRUE(std::string_view(declared->doc).starts_with("Ignored, as ")) << each.name;
+    Trial trial(Tiny({{each.name, "true"}}));
     EXPECT_EQ(trial.status, BP_OK) << trial.error();
-    EXPECT_THAT(trial.logged(), HasSubstr(std::string(each.path) + ": " + each.doc + "\n"));
+    EXPECT_THAT(trial.logged(), HasSubstr(std::string(each.name) + ": " + declared->doc + "\n"));
   }
   EXPECT_EQ(Trial(Tiny()).logged(), "");
 }

@@ -1,0 +1,422 @@
+// The options of a plugin, each declared once: a member of a plain struct is its type, its default and its value; a row of a
+// table binds a name to it and says the rest. Part of plugin.hpp, which authors include.
+//
+//   struct Options {
+//     double lr = 3e-4;
+//     Schedule lr_schedule = Schedule::kConstant;
+//     std::optional<int64_t> chunk;   // of "auto|[1,)": nothing where the word stands
+//     void Check(const bp::Config&);  // may be absent: refuses contradictions, and fills in what follows from other options
+//   };
+//   inline constexpr bp::OptionTable kOptions{
+//       bp::Opt("lr", &Options::lr, "(0,)", "Learning rate of Adam", {.aliases = "learning_rate"}),
+//       bp::Opt("lr_schedule", &Options::lr_schedule, "linear falls to 0 over the budget"),
+//       bp::Opt("chunk", &Options::chunk, "auto|[1,)", "Rows at a time; auto: all"),
+//   };
+//   const Options options = kOptions.Read(config);  // an env's layer does it by itself
+//
+// A member is a double, an integer, a bool, a std::string, a std::filesystem::path, a std::vector of double or int64_t, an enum
+// whose words stand beside it, or a std::optional: of double or int64_t with a word in the range, of bool or an enum with
+// `auto`.
+//
+//   enum class Schedule { kConstant, kLinear };
+//   constexpr auto WordsOf(Schedule) {
+//     return bp::Words<Schedule>({{"constant", Schedule::kConstant}, {"linear", Schedule::kLinear}});
+//   }
+//
+// Rows may bind members of a base of Options, and a table may stand in a larger one: bp::OptionTable{kShared, bp::Opt(...)}.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <deque>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "backplane/errors.hpp"
+#include "backplane/module.h"
+#include "backplane/signatures.hpp"
+
+namespace bp {
+
+// The options of an instance as the host gives them, by path. Throws bp::Error for a path that the table does not declare or of
+// another type.
+class Config {
+ public:
+  explicit Config(const bp_config* config) : config_(config) {}
+
+  double F64(const char* path) const {
+    double value = 0;
+    Check(config_->f64(config_, path, &value), path, "a number");
+    return value;
+  }
+  int64_t I64(const char* path) const {
+    int64_t value = 0;
+    Check(config_->i64(config_, path, &value), path, "an integer or a boolean");
+    return value;
+  }
+  // Of an option whose range also has words, such as "auto|[1,)": nothing where a word stands.
+  std::optional<double> F64OrWord(const char* path) const {
+    double value = 0;
+    if (config_->f64(config_, path, &value) == BP_OK) return value;
+    return Str(path), std::nullopt;
+  }
+  std::optional<int64_t> I64OrWord(const char* path) const {
+    int64_t value = 0;
+    if (config_->i64(config_, path, &value) == BP_OK) return value;
+    return Str(path), std::nullopt;
+  }
+  std::string Str(const char* path) const {
+    const char* value = nullptr;
+    Check(config_->str(config_, path, &value), path, "a text");
+    return value;
+  }
+  std::vector<double> List(const char* path) const {
+    uint64_t n = 0;
+    Check(config_->list(config_, path, 0, nullptr, &n), path, "a list");
+    std::vector<double> values(n);
+    Check(config_->list(config_, path, n, values.data(), &n), path, "a list");
+    return values;
+  }
+  // Where the option was set, for messages.
+  std::string Where(const char* path) const { return config_->where(config_, path); }
+  bool IsSet(const char* path) const { return Where(path) != "default"; }
+
+ private:
+  static void Check(bp_status status, const char* path, const char* kind) {
+    if (status != BP_OK) throw Error(BP_E_INTERNAL, std::string("option '") + path + "' is not declared as " + kind);
+  }
+  const bp_config* config_;
+};
+
+// A word of an enum that is an option; WordsOf(E) gives all of them.
+template <class E>
+struct Word {
+  const char* word;
+  E value;
+};
+template <class E, size_t N>
+constexpr std::array<Word<E>, N> Words(const Word<E> (&words)[N]) {
+  return std::to_array(words);
+}
+
+namespace detail {
+constexpr std::array<Word<bool>, 2> WordsOf(bool) { return {{{"true", true}, {"false", false}}}; }
+
+template <class E>
+concept HasWords = (std::is_enum_v<E> || std::same_as<E, bool>)&&requires(E e) {
+  WordsOf(e);
+};
+template <HasWords E>
+std::string JoinedWords() {
+  std::string text;
+  for (const Word<E>& each : WordsOf(E{})) text += (text.empty() ? "" : "|") + std::string(each.word);
+  return text;
+}
+template <HasWords E>
+std::optional<E> ValueOf(const std::string& word) {
+  for (const Word<E>& each : WordsOf(E{}))
+    if (word == each.word) return each.value;
+  return std::nullopt;
+}
+}  // namespace detail
+
+// "?" where a value has none, which the range refuses when the plugin is sealed.
+template <detail::HasWords E>
+std::string WordOf(E value) {
+  using detail::WordsOf;
+  for (const Word<E>& each : WordsOf(E{}))
+    if (each.value == value) return each.word;
+  return "?";
+}
+
+// What is rarely needed: {.unit = "s", .aliases = "n_epochs"}.
+struct OptionMore {
+  uint16_t flags = BP_PARAM_TUNABLE;
+  const char* unit = nullptr;
+  const char* aliases = nullptr;
+  const char* helps = nullptr;
+};
+
+// What a plugin without options has.
+struct NoOptions {};
+
+namespace detail {
+
+// The C table of all options, which points into texts that it owns.
+class ParamList {
+ public:
+  ParamList() = default;
+  ParamList(ParamList&&) = default;  // the texts stay where they are
+  // `def` and `range` are made here; the other texts live as long as the program.
+  void Add(bp_param param, const std::string& def, const std::string& range = "") {
+    if (!(param.flags & BP_PARAM_REQUIRED)) param.def = Keep(def);
+    if (!range.empty()) param.range = Keep(range);
+    params_.push_back(param);
+  }
+  const char* Keep(const std::string& text) { return texts_.emplace_back(text).c_str(); }
+  const std::vector<bp_param>& params() const { return params_; }
+
+ private:
+  std::deque<std::string> texts_;
+  std::vector<bp_param> params_;
+};
+
+constexpr bp_param Row(uint16_t type, const char* path, const char* range, const char* doc, const OptionMore& more) {
+  return {sizeof(bp_param), type, more.flags, path, nullptr, range, more.unit, doc, more.aliases, more.helps};
+}
+
+// Values as YAML text.
+template <std::integral T>
+std::string YamlText(T value) {
+  if constexpr (std::same_as<T, bool>) return value ? "true" : "false";
+  return std::to_string(value);
+}
+// Shortest text that gives the value again, with a dot wherever YAML 1.1 wants one for a number: "5.0e-7".
+inline std::string YamlText(double value) {
+  char digits[32];
+  std::string text(digits, std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general).ptr);
+  const size_t e = text.find('e');
+  if (e == std::string::npos) return text;
+  if (text[e + 2] == '0') text.erase(e + 2, 1);
+  return text.find('.') == std::string::npos ? text.insert(e, ".0") : text;
+}
+inline std::string YamlText(const std::string& value) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
+  if (!value.empty() && value.find_first_not_of(kPlain) == std::string::npos) return value;
+  std::string text = "'";
+  for (const char c : value) text += c == '\'' ? "''" : std::string(1, c);
+  return text + "'";
+}
+template <class T>
+std::string YamlText(const std::vector<T>& values) {
+  std::string text;
+  for (const T value : values) text += (text.empty() ? "" : ", ") + YamlText(value);
+  return "[" + text + "]";
+}
+
+inline std::string FirstWord(const bp_param& row) {
+  const std::string_view range = row.range ? row.range : "";
+  return std::string(range.substr(0, range.find('|')));
+}
+
+// What a member of type M is as an option: kType, its default as YAML text, and its value.
+template <class M>
+struct OptionKind {
+  static_assert(!std::is_enum_v<M>, "an enum that is an option needs its words: constexpr auto WordsOf(E) beside it");
+  static_assert(std::is_enum_v<M>,
+                "an option is a double, an integer, a bool, a std::string, a std::filesystem::path, an enum with words, a "
+                "std::vector of double or int64_t, or a std::optional of double, int64_t, bool or an enum");
+  static constexpr uint16_t kType = 0;
+};
+template <>
+struct OptionKind<double> {
+  static constexpr uint16_t kType = BP_PARAM_F64;
+  static std::string Text(double value, const bp_param&) { return YamlText(value); }
+  static double Read(const Config& config, const char* path) { return config.F64(path); }
+};
+template <std::integral M>
+struct OptionKind<M> {
+  static constexpr uint16_t kType = std::same_as<M, bool> ? BP_PARAM_BOOL : BP_PARAM_I64;
+  static std::string Text(M value, const bp_param&) { return YamlText(value); }
+  static M Read(const Config& config, const char* path) {
+    const int64_t value = config.I64(path);
+    if constexpr (!std::same_as<M, bool>) {
+      if (!std::in_range<M>(value)) throw ConfigError(std::string(path) + ": " + std::to_string(value) + " does not fit");
+    }
+    return static_cast<M>(value);
+  }
+};
+template <>
+struct OptionKind<std::string> {
+  static constexpr uint16_t kType = BP_PARAM_STR;
+  static std::string Text(const std::string& value, const bp_param&) { return YamlText(value); }
+  static std::string Read(const Config& config, const char* path) { return config.Str(path); }
+};
+template <>
+struct OptionKind<std::filesystem::path> {
+  static constexpr uint16_t kType = BP_PARAM_PATH;
+  static std::string Text(const std::filesystem::path& value, const bp_param&) { return YamlText(value.string()); }
+  static std::filesystem::path Read(const Config& config, const char* path) { return config.Str(path); }
+};
+template <class T>
+requires std::same_as<T, double> || std::same_as<T, int64_t>
+struct OptionKind<std::vector<T>> {
+  static constexpr uint16_t kType = std::same_as<T, double> ? BP_PARAM_F64_LIST : BP_PARAM_I64_LIST;
+  static std::string Text(const std::vector<T>& value, const bp_param&) { return YamlText(value); }
+  static std::vector<T> Read(const Config& config, const char* path) {
+    std::vector<T> values;
+    for (const double value : config.List(path)) values.push_back(static_cast<T>(value));
+    return values;
+  }
+};
+// Nothing is the first word of the range.
+template <class T>
+requires std::same_as<T, double> || std::same_as<T, int64_t>
+struct OptionKind<std::optional<T>> {
+  static constexpr uint16_t kType = OptionKind<T>::kType;
+  static std::string Text(const std::optional<T>& value, const bp_param& row) {
+    return value ? YamlText(*value) : FirstWord(row);
+  }
+  static std::optional<T> Read(const Config& config, const char* path) {
+    if constexpr (std::same_as<T, double>)
+      return config.F64OrWord(path);
+    else
+      return config.I64OrWord(path);
+  }
+};
+template <HasWords E>
+requires std::is_enum_v<E>
+struct OptionKind<E> {
+  static constexpr uint16_t kType = BP_PARAM_ENUM;
+  static std::string Range() { return JoinedWords<E>(); }
+  static std::string Text(E value, const bp_param&) { return WordOf(value); }
+  static E Read(const Config& config, const char* path) {
+    const std::string word = config.Str(path);
+    if (const std::optional<E> value = ValueOf<E>(word)) return *value;
+    throw Error(BP_E_INTERNAL, std::string("option '") + path + "' has no word '" + word + "'");
+  }
+};
+// Nothing is the word `auto`.
+template <HasWords E>
+struct OptionKind<std::optional<E>> {
+  static constexpr uint16_t kType = BP_PARAM_ENUM;
+  static std::string Range() { return "auto|" + JoinedWords<E>(); }
+  static std::string Text(std::optional<E> value, const bp_param&) { return value ? WordOf(*value) : "auto"; }
+  static std::optional<E> Read(const Config& config, const char* path) { return ValueOf<E>(config.Str(path)); }
+};
+
+// A row of a table, bound to a member.
+template <class S, class M>
+struct BoundOption {
+  using Struct = S;
+  using Kind = OptionKind<M>;
+
+  void Describe(const S& defaults, ParamList* out) const {
+    std::string range;
+    if constexpr (requires { Kind::Range(); }) range = row.range ? "" : Kind::Range();
+    out->Add(row, Kind::Text(defaults.*member, row), range);
+  }
+  void Read(const Config& config, S* out) const { out->*member = Kind::Read(config, row.path); }
+
+  bp_param row;  // without its default
+  M S::*member;
+};
+
+// A row that binds nothing.
+template <class T>
+struct UnboundOption {
+  using Struct = NoOptions;
+  using Value = std::conditional_t<std::is_convertible_v<T, const char*>, std::string, T>;
+
+  template <class S>
+  void Describe(const S&, ParamList* out) const {
+    out->Add(row, YamlText(Value(def)));
+  }
+  template <class S>
+  void Read(const Config&, S*) const {}
+
+  bp_param row;
+  T def;
+};
+
+template <class... Options>
+struct MostDerived {
+  using Type = NoOptions;
+};
+template <class A, class... Rest>
+struct MostDerived<A, Rest...> {
+  using B = typename MostDerived<Rest...>::Type;
+  using Type = std::conditional_t<std::is_base_of_v<A, B> || std::is_same_v<A, NoOptions>, B, A>;
+};
+
+BP_NAMED(Check)
+
+}  // namespace detail
+
+// An option bound to a member. Without `range` any value is good, or any word of an enum; one that names some of them,
+// "constant|linear", admits no others. A text with a range is one of its words.
+template <class S, class M>
+constexpr detail::BoundOption<S, M> Opt(const char* path, M S::*member, const char* range, const char* doc,
+                                        OptionMore more = {}) {
+  const bool is_word = std::is_same_v<M, std::string> && range;
+  return {detail::Row(is_word ? uint16_t{BP_PARAM_ENUM} : detail::OptionKind<M>::kType, path, range, doc, more), member};
+}
+template <class S, class M>
+constexpr detail::BoundOption<S, M> Opt(const char* path, M S::*member, const char* doc, OptionMore more = {}) {
+  return Opt(path, member, nullptr, doc, more);
+}
+
+// An option that the plugin itself does not read: another name of a host key (an alias with a dot), or one that is accepted for
+// the sake of files written for others. Its type is that of its default.
+template <class T>
+constexpr detail::UnboundOption<T> Unread(const char* path, T def, const char* range, const char* doc, OptionMore more = {}) {
+  uint16_t type = BP_PARAM_STR;
+  if constexpr (!std::is_convertible_v<T, const char*>)
+    type = detail::OptionKind<T>::kType;
+  else if (range)
+    type = BP_PARAM_ENUM;
+  return {detail::Row(type, path, range, doc, more), def};
+}
+template <class T>
+constexpr detail::UnboundOption<T> Unread(const char* path, T def, const char* doc, OptionMore more = {}) {
+  return Unread(path, def, nullptr, doc, more);
+}
+
+// All options of a plugin, in the order in which they are shown.
+template <class... Rows>
+class OptionTable {
+ public:
+  // What its rows bind members of, with its default values when it is made.
+  using Struct = typename detail::MostDerived<typename Rows::Struct...>::Type;
+
+  constexpr explicit OptionTable(Rows... rows) : rows_(rows...) {}
+
+  // Throws bp::Error, from Struct::Check also BP_E_CONFIG.
+  Struct Read(const Config& config) const {
+    Struct options;
+    Read(config, &options);
+    if constexpr (requires { options.Check(config); }) {
+      options.Check(config);
+    } else {
+      static_assert(!detail::Names_Check<Struct>,
+                    "Check of a plugin's options should be: void Check(const bp::Config&), public");
+    }
+    return options;
+  }
+  void Read(const Config& config, Struct* out) const {
+    std::apply([&](const Rows&... row) { (row.Read(config, out), ...); }, rows_);
+  }
+  detail::ParamList Params() const {
+    static_assert(((std::is_base_of_v<typename Rows::Struct, Struct> || std::is_same_v<typename Rows::Struct, NoOptions>)&&...),
+                  "the options of a table should be members of one struct or of its bases");
+    detail::ParamList params;
+    Describe(Struct{}, &params);
+    return params;
+  }
+  void Describe(const Struct& defaults, detail::ParamList* out) const {
+    std::apply([&](const Rows&... row) { (row.Describe(defaults, out), ...); }, rows_);
+  }
+
+ private:
+  std::tuple<Rows...> rows_;
+};
+
+// What P::kOptions binds, and its values; of a class without a table: nothing.
+template <class P>
+auto ReadOptions([[maybe_unused]] const Config& config) {
+  if constexpr (requires { P::kOptions; })
+    return P::kOptions.Read(config);
+  else
+    return NoOptions{};
+}
+template <class P>
+using OptionsOf = decltype(ReadOptions<P>(std::declval<const Config&>()));
+
+}  // namespace bp

@@ -1,0 +1,22 @@
+// What is offered by name but not in the way the SDK calls it is a compile error with a sentence, never a feature that is
+// silently absent. Part of plugin.hpp, which authors include.
+#pragma once
+
+#include <type_traits>
+
+// A class with any member of that name, private ones and templates too: beside a base that has one as well, it is ambiguous.
+#define BP_NAMED(name)                                      \
+  struct Has_##name {                                       \
+    int name;                                               \
+  };                                                        \
+  template <class T>                                        \
+  struct BesideHas_##name : T, Has_##name {};               \
+  template <class T>                                        \
+  concept Names_##name = !std::is_final_v<T> && !requires { \
+    &BesideHas_##name<T>::name;                             \
+  };
+
+namespace bp::detail {
+BP_NAMED(Save)
+BP_NAMED(Load)
+}  // namespace bp::detail

@@ -1,0 +1,114 @@
+#include "cli/reference_text.hpp"
+
+#include <fmt/format.h>
+
+#include "config/schema.hpp"
+
+namespace backplane {
+namespace {
+
+template <class Row>
+struct Column {
+  const char* title;
+  std::string (*cell)(const Row&);
+};
+
+// A '|' ends a cell, in code too.
+std::string Escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? "\\|" : std::string(1, c);
+  return out;
+}
+
+std::string Code(const std::string& text) { return text.empty() ? "" : "`" + Escaped(text) + "`"; }
+
+template <class Row, size_t n>
+std::string MarkdownTable(const Column<Row> (&columns)[n], const auto& rows) {
+  std::string head = "|", rule = "|", body;
+  for (const Column<Row>& column : columns) head += fmt::format(" {} |", column.title), rule += "---|";
+  for (const Row& row : rows) {
+    body += "|";
+    for (const Column<Row>& column : columns) {
+      const std::string cell = column.cell(row);
+      body += cell.empty() ? " |" : " " + cell + " |";
+    }
+    body += "\n";
+  }
+  return head + "\n" + rule + "\n" + body;
+}
+
+// Other names of an option; one with a dot is a key of the host, which the option stands for.
+std::string OtherNames(const OptionInfo& option) {
+  std::string own, host;
+  for (const std::string& name : option.aliases) {
+    if (name.find('.') != std::string::npos)
+      host = fmt::format(" Another name of {}.", Code(name));
+    else
+      own += (own.empty() ? " Also " : ", ") + Code(name);
+  }
+  return (own.empty() ? own : own + ".") + host;
+}
+
+std::string OptionDefault(const OptionInfo& option) {
+  if ((option.flags & BP_PARAM_REQUIRED) != 0) return "required";
+  return option.def ? Code(*option.def) : "";
+}
+
+std::string OptionMeaning(const OptionInfo& option) {
+  std::string text = Escaped(option.doc);
+  if (!text.ends_with('.')) text += ".";
+  if (!option.unit.empty()) text += fmt::format(" In {}.", option.unit);
+  return text + OtherNames(option);
+}
+
+constexpr Column<OptionInfo> kOptionColumns[] = {
+    {"option", [](const OptionInfo& o) { return Code(o.path); }},
+    {"type", [](const OptionInfo& o) { return std::string(OptionTypeName(o.type)); }},
+    {"default", OptionDefault},
+    {"range", [](const OptionInfo& o) { return Code(o.range.value_or("")); }},
+    {"meaning", OptionMeaning},
+};
+
+std::string KeyType(const HostKey& key) {
+  switch (key.type) {
+    case ValueType::kDuration: return "duration";
+    case ValueType::kSize: return "size";
+    case ValueType::kPercent: return "percentage";
+    case ValueType::kName: return "name";
+    case ValueType::kPathList: return "list of paths";
+    case ValueType::kMeasureList: return "list of measures";
+    case ValueType::kPluginName: return "plugin";
+    case ValueType::kPluginOptions: return "mapping";
+    case ValueType::kMonitors: return "list of plugins";
+    case ValueType::kFailurePolicy: return "policy";
+    case ValueType::kFlapping: return "limit";
+    case ValueType::kJson: return "any";
+    case ValueType::kBase: return "path";
+    case ValueType::kSweep: return "mapping";
+    case ValueType::kPhases: return "list of mappings";
+    default: return OptionTypeName(static_cast<uint16_t>(key.type));
+  }
+}
+
+std::string KeyDefault(const HostKey& key) {
+  if (key.required) return "required";
+  return key.def != nullptr ? Code(key.def) : "";
+}
+
+constexpr Column<HostKey> kKeyColumns[] = {
+    {"key", [](const HostKey& k) { return Code(k.path); }},
+    {"type", KeyType},
+    {"default", KeyDefault},
+    {"range", [](const HostKey& k) { return Code(k.range); }},
+    {"meaning", [](const HostKey& k) { return Escaped(k.doc); }},
+};
+
+}  // namespace
+
+std::string OptionsMarkdown(const PluginInfo& info) {
+  return info.options.empty() ? "It has no options.\n" : MarkdownTable(kOptionColumns, info.options);
+}
+
+std::string KeysMarkdown() { return MarkdownTable(kKeyColumns, HostKeys()); }
+
+}  // namespace backplane

@@ -1,0 +1,48 @@
+// The options of the quadruped, and what follows from them.
+#pragma once
+
+#include "numbers.hpp"
+
+namespace quadruped_stand {
+
+enum class Observed { kJointsVel, kQposQvel };
+constexpr auto WordsOf(Observed) {
+  return bp::Words<Observed>({{"joints_vel", Observed::kJointsVel}, {"qpos_qvel", Observed::kQposQvel}});
+}
+enum class UpShape { kBand, kRamp };
+constexpr auto WordsOf(UpShape) { return bp::Words<UpShape>({{"band", UpShape::kBand}, {"ramp", UpShape::kRamp}}); }
+
+struct Options : NumberOptions {
+  Observed obs = Observed::kJointsVel;
+  UpShape up_shape = UpShape::kBand;
+  double knee_lo = 0.5, knee_hi = 0.7, height_cost = 0.1, hip_noise = 0.01, knee_noise = 0.02;
+  int64_t action_repeat = 3;
+  std::optional<int64_t> max_episode_steps;
+};
+
+// A row of the table of numbers.hpp as an option.
+#define OPTION(name, first, second, range, unit_, help) \
+  bp::Opt(#name, &Options::name, range, help " `phase`: " #first " in phase 1, " #second " in phase 2.", {.unit = unit_}),
+
+inline constexpr bp::OptionTable kOptions{
+    bp::Opt("phase", &Options::phase, "[1,2]",
+            "Sets every number below that is given as `phase`: 2 is stricter and goes on from 1."),
+    bp::Opt("obs", &Options::obs, "Joints and all speeds: 22 numbers; or all positions and speeds: 29.",
+            {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
+    bp::Opt("up_shape", &Options::up_shape,
+            "Reward for uprightness: `band` pays most at a tilt of 27 degrees and 0 when upright, `ramp` most when upright."),
+    bp::Opt("knee_lo", &Options::knee_lo, "[0,1]", "Least bend of a knee that is rewarded, as a share of its range."),
+    bp::Opt("knee_hi", &Options::knee_hi, "[0,1]", "Largest bend of a knee that is rewarded, as a share of its range."),
+    bp::Opt("height_cost", &Options::height_cost, "[0,)",
+            "Cost of the squared distance from z_lo .. z_hi, in units of its width."),
+    QUADRUPED_STAND_NUMBERS(OPTION)
+        bp::Opt("hip_noise", &Options::hip_noise, "[0,)", "Spread of the hips at the start (normal).", {.unit = "rad"}),
+    bp::Opt("knee_noise", &Options::knee_noise, "[0,)",
+            "Spread of the knees at the start (normal), as a share of their range."),
+    bp::Opt("action_repeat", &Options::action_repeat, "[1,1000]", "Simulation steps of 2 ms per env step; cost grows with it."),
+    bp::Opt("max_episode_steps", &Options::max_episode_steps, "phase|[1,)",
+            "The host ends an episode after so many steps. `phase`: 200 in phase 1, 250 in phase 2."),
+};
+#undef OPTION
+
+}  // namespace quadruped_stand

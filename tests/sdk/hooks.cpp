@@ -1,0 +1,157 @@
+// Plugin classes with every hook that the SDK calls by name. They compile; each -DWRONG_... makes one of them nearly right,
+// which must not (CMakeLists.txt says with which sentence).
+#include "backplane/data_learner.hpp"
+#include "backplane/env.hpp"
+#include "backplane/monitor.hpp"
+
+struct Row {
+  static constexpr bp::About kAbout{"env.row", "1.0.0", "A row."};
+  struct Model {
+#ifdef WRONG_OPTION_CHECK
+    void Check() {}
+#endif
+#ifdef WRONG_MODEL_KEY
+    uint64_t Key(int) const { return 1; }
+#endif
+#ifdef WRONG_OPTION_TYPE
+    float range = 1;
+#else
+    double range = 1;
+#endif
+#ifdef WRONG_ENUM_WITHOUT_WORDS
+    enum class Mode { kFast } mode = Mode::kFast;
+#else
+    bool mode = true;
+#endif
+  };
+  static constexpr bp::OptionTable kOptions{
+      bp::Opt("range", &Model::range, "(0,)", "How far."),
+      bp::Opt("mode", &Model::mode, "How."),
+  };
+  static bp::EnvSpec Spec(const Model&) { return bp::EnvSpec().Obs(1).ActionBox(1, -1, 1); }
+  void Reset(const Model&, bp::Rng&, float*) {}
+  bp::StepResult Step(const Model&, bp::Rng&, const float*, float*, float*) { return {}; }
+  static uint64_t StateBytes(const Model&) { return 0; }
+#ifdef WRONG_ROW_SNAPSHOT
+  void Save(const Model&, void*) {}
+#else
+  void Save(const Model&, void*) const {}
+#endif
+  void Load(const Model&, const void*) {}
+#ifdef WRONG_ROW_PICTURE
+  bp::PictureSize SizeOfPicture(const Model&) const { return {1, 1}; }
+#else
+  static bp::PictureSize SizeOfPicture(const Model&) { return {1, 1}; }
+#endif
+  void DrawFrame(const Model&, std::string*) const {}
+};
+BP_PLUGINS(bp::Env<Row>);
+
+struct Batch {
+  static constexpr bp::About kAbout{"env.batch", "1.0.0", "A batch."};
+#ifdef WRONG_BATCH_CONSTRUCTOR
+  explicit Batch(const bp::Config&, uint64_t) {}
+#else
+  explicit Batch(uint64_t) {}
+#endif
+  bp::EnvSpec Spec() const { return {}; }
+  void Reset(const bp::Slot&, uint64_t, uint64_t, const uint8_t*, const uint64_t*) {}
+  void Step(const bp::Slot&, uint64_t, uint64_t) {}
+  uint64_t StateBytes() const { return 0; }
+  void Save(uint64_t, void*) const {}
+#ifndef WRONG_BATCH_SNAPSHOT
+  void Load(uint64_t, const void*) {}
+#endif
+#ifdef WRONG_STATE_KEY
+  uint64_t StateKey() { return 1; }
+#else
+  uint64_t StateKey() const { return 1; }
+#endif
+#ifdef WRONG_NEXT_SEEDS
+  void NextSeeds(const uint64_t*) {}
+#else
+  void NextSeeds(uint64_t, const uint64_t*) {}
+#endif
+  uint64_t Items() const { return 1; }
+#ifdef WRONG_SOURCE
+  void Read(uint64_t, uint64_t, const bp::Slot&) {}
+#else
+  void Read(uint64_t, uint64_t, uint64_t, const bp::Slot&) {}
+#endif
+#ifdef WRONG_MEMORY
+  void* Allocate(uint64_t) { return nullptr; }
+#endif
+};
+const void* OfBatch() { return bp::EnvBatch<Batch>::Api(); }
+
+class OnRollouts : public bp::OnPolicy, public bp::LearnerPlugin<OnRollouts> {
+ public:
+  static constexpr bp::About kAbout{.id = "learner.on", .version = "1.0.0", .summary = "Learns."};
+  using OnPolicy::OnPolicy;
+  const bp_learner_spec* Spec() const override { return nullptr; }
+  uint64_t Horizon() const override { return 1; }
+  uint64_t OnRollout(const bp::Delivery&) override { return 0; }
+  void Act(const bp_act&) override {}
+#ifdef WRONG_ON_TICK
+  void OnTick(int) {}
+#else
+  void OnTick(uint64_t) override {}
+#endif
+#ifdef WRONG_LEARNER_STATE
+  void Save(const bp::Writer&) {}
+#else
+  void Save(const bp::Writer&) const {}
+#endif
+  void Load(const bp::Reader&) {}
+};
+const void* OfOnRollouts() { return OnRollouts::Api(); }
+
+class OnData : public bp::DataLearner, public bp::LearnerPlugin<OnData> {
+ public:
+  static constexpr bp::About kAbout{.id = "learner.data", .version = "1.0.0", .summary = "Learns."};
+  using DataLearner::DataLearner;
+  const bp_learner_spec* Spec() const override { return nullptr; }
+  bp::DataRequest NextGroup() override { return {}; }
+  void OnMicroBatch(const bp::Delivery&) override {}
+  void Act(const bp_act&) override {}
+#ifdef WRONG_ON_LIMITS
+  void OnLimits(const bp_limits*) {}
+#endif
+#ifdef WRONG_HELD_OUT
+  void HeldOutLoss(const bp::Delivery&) {}
+#else
+  double HeldOutLoss(const bp::Delivery&) { return 0; }
+#endif
+  bp_device_use DeviceUse() const { return {}; }
+#ifndef WRONG_DEVICE_USE
+  void ResetPeak() {}
+#endif
+};
+const void* OfOnData() { return OnData::Api(); }
+
+class Listener : public bp::MonitorPlugin<Listener> {
+ public:
+  static constexpr bp::About kAbout{.id = "monitor.listener", .version = "1.0.0", .summary = "Listens."};
+  using MonitorPlugin::MonitorPlugin;
+#ifdef WRONG_INTERESTS
+  uint64_t Interests() { return 1; }
+#else
+  uint64_t Interests() const override { return 1; }
+#endif
+#ifdef WRONG_ON_EVENT
+  void OnEvent(bp_event) {}
+#else
+  void OnEvent(const bp_event&) override {}
+#endif
+#ifdef WRONG_SAMPLE
+  void Sample() {}
+#else
+  void Sample(int64_t) override {}
+#endif
+#ifdef WRONG_FINISH
+  void Finish(const char*) {}
+#else
+  void Finish(const std::string&) override {}
+#endif
+};
+const void* OfListener() { return Listener::Api(); }
