@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "config/schema.hpp"
 #include "supervise/check_choice.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/leftovers.hpp"
@@ -40,16 +41,26 @@ struct Question {
 };
 using Questions = std::vector<Question*>;
 
-// Everything that a plugin is created with. Of the seed nobody's options depend.
-std::string ConfigurationOf(const LoadedExperiment& loaded) {
-  nlohmann::json json = ToJson(loaded.experiment);
-  for (const char* key : {"seed", "budget", "checkpoint", "output", "report", "on_failure", "stop_sweep"}) json.erase(key);
-  return json.dump();
-}
-
 std::string ProcessOf(const LoadedExperiment& loaded) {
   return loaded.env->file.string() + "\n" + loaded.learner->file.string() + "\n" +
          ToJson(loaded.experiment)["resources"].dump();
+}
+
+// Of the loop alone: no plugin is created with it.
+bool IsOfTheLoop(const std::string& path) {
+  return path == "seed" || path.starts_with("budget.") || path.starts_with("checkpoint.");
+}
+
+// Everything that a plugin is created with.
+std::string ConfigurationOf(const LoadedExperiment& loaded) {
+  nlohmann::json created = nlohmann::json::object();
+  for (const HostKey& key : HostKeys()) {
+    const bool is_of_the_trial = key.recorded() && key.scope != Scope::kBatch && !IsOfTheLoop(key.path);
+    if (is_of_the_trial) created[key.path] = key.get(key, loaded.experiment);
+  }
+  // Which file a name stands for, the plugin path says.
+  for (const auto& plugin : loaded.monitors) created["files"].push_back(plugin->file.string());
+  return created.dump() + ProcessOf(loaded);
 }
 
 // By a person, or by the kernel when the machine's memory ran out: no plugin does so by a fault of its own.
