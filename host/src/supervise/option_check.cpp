@@ -233,7 +233,7 @@ class Checker {
   }
 
   void Answered(const Question& question, const TrialCheck& check, const std::filesystem::path& dir) {
-    if (check.rollout_steps > 0) NoteUnreached(question, check.rollout_steps);
+    if (check.iteration != IterationSize{}) NoteUnreached(question, check.iteration);
     if (check.outcome == "ok") {
       recorded_.insert(check.records.begin(), check.records.end());
       for (const size_t trial : question.trials) answered_.insert(plan_.trials[trial].point);
@@ -246,14 +246,14 @@ class Checker {
   }
 
   // Of each budget among the points that have this configuration, which differ in theirs.
-  void NoteUnreached(const Question& question, uint64_t steps_of_iteration) {
+  void NoteUnreached(const Question& question, const IterationSize& size) {
     std::set<size_t> points;
     for (const size_t trial : question.trials) {
       if (!points.insert(plan_.trials[trial].point).second || points.size() > kMostBudgets) continue;
       const LoadedExperiment loaded = plan_.Load(plan_.trials[trial]);
-      const std::string note = UnreachedLimit(loaded.experiment.budget, loaded.origin, steps_of_iteration);
-      if (!note.empty() && std::find(report_.notes.begin(), report_.notes.end(), note) == report_.notes.end())
-        report_.notes.push_back(note);
+      for (const std::string& note : UnreachedLimits(loaded.experiment.budget, loaded.origin, size)) {
+        if (std::find(report_.notes.begin(), report_.notes.end(), note) == report_.notes.end()) report_.notes.push_back(note);
+      }
     }
   }
 
