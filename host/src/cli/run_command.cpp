@@ -17,7 +17,7 @@
 #include "cli/start_batch.hpp"
 #include "config/host_keys.hpp"
 #include "supervise/batch.hpp"
-#include "supervise/local_engine.hpp"
+#include "supervise/engine.hpp"
 
 namespace backplane {
 namespace {
@@ -73,8 +73,8 @@ int RunCommand(const RunArgs& args) {
     return DryRun(request.plan, request.out, *slots, args);
   }
   FillRequest(args, &request);
-  LocalEngine engine(request.program);
-  const BatchReport report = RunBatch(request, &engine, &*slots);
+  const auto engine = MakeEngine(kLocalEngine, request.program);
+  const BatchReport report = RunBatch(request, engine.get(), &*slots);
   const std::optional<MadeReport> made = MakeReportAfterRun(request, report, args);
   PrintBatch(request, report, made ? &*made : nullptr, args);
   return ExitOf(report, args.skip_invalid);

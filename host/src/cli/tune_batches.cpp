@@ -22,7 +22,7 @@
 #include "report/build_report.hpp"
 #include "report/comparison_spec.hpp"
 #include "report/finding_text.hpp"
-#include "supervise/local_engine.hpp"
+#include "supervise/engine.hpp"
 
 namespace backplane {
 namespace {
@@ -231,8 +231,8 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
   FillRequest(args, &request);
   std::optional<Slots> slots = SlotsFor(request.plan, {});
   if (!slots) throw std::runtime_error(file.string() + " can not be run on this machine");
-  LocalEngine engine(request.program);
-  const BatchReport report = RunBatch(request, &engine, &*slots);
+  const auto engine = MakeEngine(kLocalEngine, request.program);
+  const BatchReport report = RunBatch(request, engine.get(), &*slots);
   ran.interrupted = report.interrupted;
   if (!report.refused.empty())
     throw std::runtime_error(report.refused + "tune --fresh moves " + setup_.out.string() + " aside");

@@ -14,7 +14,6 @@
 #include "supervise/check_choice.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/leftovers.hpp"
-#include "supervise/status_reader.hpp"
 #include "supervise/unreached_limit.hpp"
 #include "trial/check_trials.hpp"
 
@@ -174,6 +173,7 @@ class Checker {
     command.child.stdout_file = dir / "stdout.log";
     command.child.stderr_file = dir / "stderr.log";
     command.child.inherit_fds = place_.lock_fds;
+    command.status_file = dir / kCheckStatus;
     command.child.environment = {TrialVariable(place_.out, IdOf(*open.front()))};
     for (const Question* question : open) command.child.arguments.push_back(WriteTrialJson(*question, *grant, dir).string());
     Ending ending;
@@ -213,6 +213,7 @@ class Checker {
         ending->over_memory = end.over_memory;
         ending->peak_rss_bytes = end.peak_rss_bytes;
         ending->not_started = end.not_started;
+        plugin_at_end_ = end.status ? end.status->plugin : "";
         return;
       }
       std::error_code error;
@@ -274,7 +275,7 @@ class Checker {
     failed.killed = KilledFromOutside(ending);
     if (!by_itself) failed.cause = verdict.why;
     if (failed.killed) return;  // whose code it was in says nothing
-    if (const auto status = StatusReader(dir / kCheckStatus).Read()) failed.plugin = status->plugin;
+    failed.plugin = plugin_at_end_;
   }
 
   void Fail(const Question& question, const std::string& outcome, const std::string& error, const std::filesystem::path& dir) {
@@ -311,6 +312,7 @@ class Checker {
   Slots& slots_;
   std::vector<std::unique_ptr<Question>> questions_;
   size_t processes_ = 0;
+  std::string plugin_at_end_;  // in whose code the last process was when it ended; empty: an orderly end
   std::set<size_t> unasked_;   // trials beyond what is asked for
   std::set<size_t> answered_;  // points that are ok
   std::set<std::string> recorded_;
