@@ -1,7 +1,9 @@
+#include "cli/parse_typo.hpp"
+
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/suggest.hpp"
-#include "cli/parse_parts.hpp"
 
 namespace backplane {
 namespace {

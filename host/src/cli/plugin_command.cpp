@@ -14,6 +14,12 @@
 namespace backplane {
 namespace {
 
+struct PluginArgs {
+  std::vector<std::string> plugin_path;
+  std::string name;  // describe: an id; seal: a file
+  bool json = false;
+};
+
 // "env.name" -> "name": what an experiment file writes.
 std::string ShortId(const PluginInfo& info) { return info.id.substr(info.id.find('.') + 1); }
 
@@ -117,8 +123,6 @@ std::vector<const PluginInfo*> FindAll(Catalog* catalog, const std::string& name
   return found;
 }
 
-}  // namespace
-
 int PluginListCommand(const PluginArgs& args) {
   PluginSearch search(args.plugin_path);
   const Catalog& catalog = search.All();
@@ -175,6 +179,28 @@ int PluginDescribeCommand(const PluginArgs& args) {
 int PluginSealCommand(const PluginArgs& args) {
   Seal(args.name, CheckDefaults);  // throws what the user should read
   return kOk;
+}
+
+}  // namespace
+
+std::vector<Command> PluginCommands() {
+  const auto declare_list = [](PluginArgs* args, Arguments* add) {
+    add->Flag("--json", &args->json, "Print JSON");
+    add->PluginPath(&args->plugin_path);
+  };
+  const auto declare_describe = [](PluginArgs* args, Arguments* add) {
+    add->Add("id", "ID", &args->name, "Plugin id, with or without its kind").Required();
+    add->Flag("--json", &args->json, "Print JSON");
+    add->PluginPath(&args->plugin_path);
+  };
+  const auto declare_seal = [](PluginArgs* args, Arguments* add) {
+    add->Add("file", "FILE", &args->name, "Plugin file (.so)").Required();
+  };
+  return {{"plugin", "List, describe or seal plugins; no plugin code runs", nullptr},
+          MakeCommand<PluginArgs>("plugin list", "All plugins on the plugin path", declare_list, PluginListCommand),
+          MakeCommand<PluginArgs>("plugin describe", "The options of one plugin", declare_describe, PluginDescribeCommand),
+          MakeCommand<PluginArgs>("plugin seal", "Write a plugin's description into its file (the build does this)",
+                                  declare_seal, PluginSealCommand)};
 }
 
 }  // namespace backplane

@@ -14,6 +14,13 @@
 namespace backplane {
 namespace {
 
+struct RenderArgs {
+  std::filesystem::path out;
+  std::string trial;         // as for replay; empty: the only one of the folder
+  uint64_t episode = 0;      // of an evaluation
+  std::filesystem::path to;  // empty: in the trial's folder
+};
+
 constexpr size_t kShownLines = 5;  // of a log
 
 Film Shoot(const OneTrial& trial, uint64_t episode) {
@@ -35,8 +42,6 @@ Film Shoot(const OneTrial& trial, uint64_t episode) {
   return FilmFromJson(nlohmann::json::parse(*text));
 }
 
-}  // namespace
-
 int RenderCommand(const RenderArgs& args) {
   if (!args.to.empty() && args.to.extension() != ".svg") {
     std::fprintf(stderr, "backplane: --to: wanted a name that ends in .svg, as the film is an SVG that moves; found '%s'\n",
@@ -54,6 +59,20 @@ int RenderCommand(const RenderArgs& args) {
   for (const std::string& note : film.notes) notes += ", " + note;
   std::printf("%s: %zu steps%s\n", to.c_str(), film.frames.size() - 1, notes.c_str());
   return kOk;
+}
+
+}  // namespace
+
+std::vector<Command> RenderCommands() {
+  const auto declare = [](RenderArgs* args, Arguments* add) {
+    add->Out(&args->out, "Results folder");
+    add->Add("trial", "TRIAL", &args->trial, "Trial id or the beginning of it, or the trial's name, if there are several");
+    add->Add("--episode", "N", &args->episode, "Which one, from 0: the start that an evaluation's episode N has")
+        .Within(uint64_t{0}, uint64_t{UINT32_MAX});
+    add->Add("--to", "FILE", &args->to, "File to write instead of episode-N.svg in the trial's folder");
+  };
+  return {MakeCommand<RenderArgs>("render", "Write an evaluation episode of one trial as a film: an SVG that moves", declare,
+                                  RenderCommand)};
 }
 
 }  // namespace backplane
