@@ -79,8 +79,8 @@ FailedWith TryToEnd(TrialParts* parts) {
   }
 }
 
-IterationSize SizeOfData(const bp_request& request, EnvInstance& env) {
-  const uint64_t items = SourceOf(env) ? ItemsOf(env) : 0, group = std::min(request.u.data.group_rows, items);
+IterationSize SizeOfData(const bp_request& request, uint64_t items) {
+  const uint64_t group = std::min(request.u.data.group_rows, items);
   if (group == 0) return {};
   const bool drops_last = (request.u.data.flags & BP_DATA_DROP_LAST) != 0;
   const uint64_t whole = items / group;
@@ -94,13 +94,15 @@ IterationSize SizeOfAnIteration(const TrialSpec& spec, TrialParts* parts) {
   if (budget.iterations.has_value() + budget.env_steps.has_value() + budget.epochs.has_value() < 2) return {};
   try {
     const uint64_t rows = parts->env().rows();
-    const bp_request request = parts->learner().Plan(Limits({}, {}, rows, parts->chunk_rows()));
+    bp_limits limits = Limits({}, {}, rows, parts->chunk_rows());
+    if (SourceOf(parts->env())) limits.items = ItemsOf(parts->env());
+    const bp_request request = parts->learner().Plan(limits);
     const auto& evaluate = request.u.evaluate;
     const uint64_t rollout = request.u.rollout.horizon * rows, episodes = evaluate.candidates * evaluate.episodes_each;
     switch (request.kind) {
       case BP_REQ_ROLLOUT: return {rollout, rollout, 0, 0};
       case BP_REQ_EVALUATE: return {episodes, episodes * evaluate.max_steps, 0, 0};  // an episode has a step at least
-      case BP_REQ_DATA: return SizeOfData(request, parts->env());
+      case BP_REQ_DATA: return SizeOfData(request, limits.items);
       default: return {};
     }
   } catch (const std::exception&) {
