@@ -47,6 +47,14 @@ TEST_F(DataTrials, EndAfterTheirEpochsAndKnowHowManyUpdatesThereWillBe) {
   EXPECT_DOUBLE_EQ(result["evaluation"]["metrics"]["ep/loss"]["mean"], (0 * 1 + 1 * 6 + 2 * 5 + 3 * 4 + 4 * 3) / 19.0);
 }
 
+TEST_F(DataTrials, ALimitThatIsNeverReachedIsNamedBeforeTheStart) {
+  WriteFile("limits", "budget: {epochs: 1, iterations: 100}\n");
+  const Finished run = RunFile("limits");
+  EXPECT_THAT(run.err, HasSubstr("limits.yaml:4:21 budget.iterations: 100 are never reached: budget.epochs ends the trial in "
+                                 "iteration 13, an epoch has 13"));
+  EXPECT_EQ(Result("limits")["iterations"], 13);
+}
+
 TEST_F(DataTrials, APhaseCountsItsOwnUpdates) {
   WriteFile("phases", "phases: [{name: first, budget.iterations: 5}, {name: second, budget.iterations: 7}]\n");
   const Finished run = RunFile("phases");

@@ -8,6 +8,7 @@
 
 #include "base/json_path.hpp"
 #include "base/json_text.hpp"
+#include "config/schema.hpp"
 #include "results/tell_apart.hpp"
 #include "store/csv.hpp"
 
@@ -16,17 +17,14 @@ namespace {
 
 using nlohmann::json;
 
-// What changes no number that is scored; the values of a preset stand at their own paths. A path of these that the sweep names
-// was meant to be compared and counts all the same.
-constexpr std::array kLeftOut = {"experiment",          "output",     "report",     "monitors",   "resources",
-                                 "plugin_path",         "on_failure", "stop_sweep", "checkpoint", "rollout.threads",
-                                 "rollout.pin_threads", "preset"};
 constexpr std::array kWithinSeries = {"seed", kRunnersPath, kRowsPath};
 
 bool IsAtOrBelow(const std::string& path, const std::string& top) { return path == top || path.starts_with(top + "."); }
 
-bool IsLeftOut(const std::string& path) {
-  return std::any_of(kLeftOut.begin(), kLeftOut.end(), [&](const char* top) { return IsAtOrBelow(path, top); });
+// A path that the sweep names was meant to be compared, whatever its scope.
+bool IsSwept(const std::string& path, const TrialData& trial) {
+  return std::any_of(trial.values.begin(), trial.values.end(),
+                     [&](const auto& value) { return IsAtOrBelow(path, value.first) || IsAtOrBelow(value.first, path); });
 }
 
 // On which kind of device the learner ran changes its times, and stands among the resources.
@@ -35,23 +33,49 @@ std::string DeviceKind(const TrialData& trial) {
   return trial.gpus > 0 || (gpus.is_number() && gpus > 0) ? "cuda" : "cpu";
 }
 
-// A key that is not there has no value either: a trial that never started has the batch's configuration, and an older
-// program's lacks what came later.
-void RemoveNulls(json* config) {
+// What changes no number that is scored goes; the values of a preset stand at their own paths. A key that is not there has no
+// value either: a trial that never started has the batch's configuration, and an older program's lacks what came later.
+void KeepIdentity(const TrialData& trial, const std::string& prefix, json* config) {
   for (auto entry = config->begin(); entry != config->end();) {
-    if (entry->is_object()) RemoveNulls(&*entry);
-    entry = entry->is_null() ? config->erase(entry) : std::next(entry);
+    const std::string path = prefix + entry.key();
+    const bool goes = ScopeAt(path).value_or(Scope::kIdentity) != Scope::kIdentity && !IsSwept(path, trial);
+    if (!goes && entry->is_object()) KeepIdentity(trial, path + ".", &*entry);
+    const bool is_empty = entry->is_null() || (entry->is_object() && entry->empty());
+    entry = goes || is_empty ? config->erase(entry) : std::next(entry);
   }
 }
 
-json SeriesConfig(const TrialData& trial) {
-  json config = trial.config.is_object() ? trial.config : json::object();
-  for (const char* path : kLeftOut) RemoveAtPath(&config, path);
-  for (const char* path : kWithinSeries) RemoveAtPath(&config, path);
-  for (const auto& [path, value] : trial.values) {
-    if (IsLeftOut(path)) SetAtPath(&config, path, value);
+using Names =
+    std::map<std::pair<std::string, std::string>, std::string>;  // of plugins, by their place and what is in their file
+
+bool IsFile(const std::string& plugin) { return plugin.find('/') != std::string::npos; }
+
+Names NamesOfPlugins(const Combined& combined) {
+  Names names;
+  for (const CombinedTrial& trial : combined.trials) {
+    for (const auto& [place, hash] : trial.data.files) {
+      const json plugin = trial.data.At(place);
+      if (plugin.is_string() && !IsFile(plugin)) names[{place, hash}] = plugin;
+    }
   }
-  RemoveNulls(&config);
+  return names;
+}
+
+// What is called by its file in one trial and by its name in another is one plugin all the same.
+void CallPluginsByName(const TrialData& trial, const Names& names, json* config) {
+  for (const auto& file : trial.files) {
+    const json plugin = AtPath(*config, file.first);
+    const auto name = names.find(file);
+    if (name != names.end() && plugin.is_string() && IsFile(plugin) && !IsSwept(file.first, trial))
+      SetAtPath(config, file.first, name->second);
+  }
+}
+
+json SeriesConfig(const TrialData& trial, const Names& names) {
+  json config = trial.config.is_object() ? trial.config : json::object();
+  for (const char* path : kWithinSeries) RemoveAtPath(&config, path);
+  CallPluginsByName(trial, names, &config);
+  KeepIdentity(trial, "", &config);
   config["device"] = DeviceKind(trial);
   return config;
 }
@@ -100,9 +124,10 @@ SeriesOfTrials FindSeries(const Combined& combined) {
   std::vector<json> configs;
   std::vector<size_t> config_of;  // [series]
   std::set<std::string> swept;
+  const Names names = NamesOfPlugins(combined);
   for (const CombinedTrial& trial : combined.trials) {
     for (const auto& [path, value] : trial.data.values) swept.insert(path);
-    json config = SeriesConfig(trial.data);
+    json config = SeriesConfig(trial.data, names);
     const std::string text = config.dump();
     const auto [series, is_new] = known.emplace(std::pair(trial.group, text), found.series.size());
     found.of.push_back(series->second);

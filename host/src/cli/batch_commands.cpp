@@ -16,6 +16,20 @@
 namespace backplane {
 namespace {
 
+struct StatusArgs {
+  std::filesystem::path out;
+  bool json = false;
+};
+
+struct WatchArgs {
+  std::filesystem::path out;
+};
+
+struct StopArgs {
+  std::filesystem::path out;
+  bool now = false;  // kill instead of ask
+};
+
 constexpr auto kLookEvery = std::chrono::milliseconds(200);
 
 // Absent after the reason was printed.
@@ -55,8 +69,6 @@ std::string HowTrialsEnded(const BatchView& batch) {
   return text;
 }
 
-}  // namespace
-
 int StatusCommand(const StatusArgs& args) {
   const auto batch = OpenOrComplain(args.out);
   if (!batch) {
@@ -70,7 +82,7 @@ int StatusCommand(const StatusArgs& args) {
              : static_cast<int>(kOk);
 }
 
-int WatchCommand(const BatchArgs& args) {
+int WatchCommand(const WatchArgs& args) {
   const auto batch = OpenOrComplain(args.out);
   if (!batch) {
     return kUsage;
@@ -101,6 +113,25 @@ int StopCommand(const StopArgs& args) {
   }
   std::printf("%s in %s: %s\n", end == StopEnd::kNothingRan ? "nothing is running" : "stopped", out.c_str(), ended.c_str());
   return kOk;
+}
+
+}  // namespace
+
+std::vector<Command> BatchCommands() {
+  const auto declare_status = [](StatusArgs* args, Arguments* add) {
+    add->Out(&args->out);
+    add->Flag("--json", &args->json, "Print JSON, as in progress.json");
+  };
+  const auto declare_stop = [](StopArgs* args, Arguments* add) {
+    add->Out(&args->out);
+    add->Flag("--now", &args->now, "Kill its trials instead");
+  };
+  return {MakeCommand<StatusArgs>("status", "How far a batch is, now or after it ended", declare_status, StatusCommand),
+          MakeCommand<WatchArgs>(
+              "watch", "The same, live until the batch ends; Ctrl-C leaves the batch alone",
+              [](WatchArgs* args, Arguments* add) { add->Out(&args->out); }, WatchCommand),
+          MakeCommand<StopArgs>("stop", "Stop a batch: its trials save a checkpoint, `run` goes on from there", declare_stop,
+                                StopCommand)};
 }
 
 }  // namespace backplane

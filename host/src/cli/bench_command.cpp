@@ -19,6 +19,7 @@
 #include "cli/load_file.hpp"
 #include "cli/report_program.hpp"
 #include "cli/speed_subject.hpp"
+#include "cli/split_commas.hpp"
 #include "config/recommended_file.hpp"
 #include "config/yaml_text.hpp"
 #include "plugin/loader.hpp"
@@ -26,6 +27,18 @@
 
 namespace backplane {
 namespace {
+
+struct BenchArgs {
+  FileArgs input;
+  std::string typed_program;
+  bool all = false;                 // the experiment as it is, also beside `batch`
+  bool batch = false;               // by the number of envs of a runner,
+  std::vector<unsigned> rows = {};  // by these; empty: some
+  double seconds = 10;              // that each trial trains
+  uint64_t seeds = 1;
+  std::filesystem::path out;  // empty: outputs/bench_<experiment>
+  bool json = false;
+};
 
 constexpr char kRowsPath[] = "rollout.num_envs_per_env_runner";
 constexpr uint64_t kDefaultRows[] = {1, 4, 16, 64, 256};
@@ -66,7 +79,7 @@ BenchPoint PresetPoint(const Experiment& plain, const Experiment& with_preset) {
 }
 
 std::vector<BenchPoint> RowPoints(const BenchArgs& args, const Experiment& experiment) {
-  std::vector<uint64_t> rows = args.rows;
+  std::vector<uint64_t> rows(args.rows.begin(), args.rows.end());
   if (rows.empty()) {
     rows.assign(std::begin(kDefaultRows), std::end(kDefaultRows));
     rows.push_back(experiment.rollout.num_envs_per_env_runner);
@@ -164,8 +177,6 @@ std::string WhyNotThere(const std::filesystem::path& out, const std::filesystem:
   return "";
 }
 
-}  // namespace
-
 int BenchCommand(const BenchArgs& args) {
   PluginSearch search(args.input.plugin_path);
   FileArgs plain_file = args.input;
@@ -203,9 +214,35 @@ int BenchCommand(const BenchArgs& args) {
   run.json = args.json;
   std::filesystem::create_directories(run.out.has_parent_path() ? run.out.parent_path() : ".");
   WriteFileAtomic(run.input.file, BenchFile(experiment, plan, !devices.empty()));
-  const int code = RunCommand(run);
+  const int code = RunExperiment(run);
   if (code == kOk || code == kPartial) ShowResults(experiment, plan, args.json, args.typed_program);
   return code;
+}
+
+}  // namespace
+
+std::vector<Command> BenchCommands() {
+  const auto declare = [](BenchArgs* args, Arguments* add) {
+    args->typed_program = add->program();
+    add->File(&args->input);
+    add->Flag("--all", &args->all,
+              "The machine, and what limits the experiment as it is: beside --batch, too; the default without --batch");
+    add->Add("--batch", "[N,...]", "Speed by envs of a runner: 1,4,16,64,256 unless given",
+             [args](const std::string& text) {
+               args->batch = true;
+               return ReadNumbers(text, &args->rows);
+             })
+        .MayBeEmpty();
+    add->Add("--seconds", "S", &args->seconds, "Training time of each trial").ShowsDefault().Within(0.1, 86400.0);
+    add->Add("--seeds", "N", &args->seeds, "Trials of each setting; three or more tell noise from a difference")
+        .ShowsDefault()
+        .Within(uint64_t{1}, uint64_t{1000});
+    add->Add("--out", "DIR", &args->out, "Results folder instead of outputs/bench_EXPERIMENT; DIR.yaml runs the bench again");
+    add->Flag("--json", &args->json, "Print the result as JSON");
+  };
+  return {MakeCommand<BenchArgs>(
+      "bench", "How fast an experiment runs on this machine, where its time goes, and which setting is faster", declare,
+      BenchCommand)};
 }
 
 }  // namespace backplane

@@ -12,8 +12,24 @@
 #include "sweep/json_schema.hpp"
 
 namespace backplane {
-
 namespace {
+
+struct CheckArgs {
+  FileArgs input;
+  std::vector<std::string> sweep;  // axes, "path=1,2,4"
+  bool file_only = false;          // run no plugin code
+};
+
+struct ShowArgs {
+  FileArgs input;
+  bool resolved = false;  // with every default
+  bool origin = false;    // with the place each value comes from
+};
+
+struct SchemaArgs {
+  std::vector<std::string> plugin_path;
+  bool markdown = false;
+};
 
 // Where the value at a path comes from; empty: a default. A key that holds a whole mapping has one place for all of it.
 std::string OriginOf(const std::map<std::string, std::string>& origin, std::string path) {
@@ -56,9 +72,7 @@ std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) 
   return asked.all_config ? kUsage : kFailed;
 }
 
-}  // namespace
-
-int ConfigCheckCommand(const ConfigCheckArgs& args) {
+int ConfigCheckCommand(const CheckArgs& args) {
   const std::filesystem::path& file = args.input.file;
   PluginSearch search(args.input.plugin_path);
   const PlanResult result = PlanFile(file, {args.input.set, args.sweep, search.Lookup(), PresetsFor(args.input)});
@@ -85,7 +99,7 @@ int ConfigCheckCommand(const ConfigCheckArgs& args) {
   return kOk;
 }
 
-int ConfigSchemaCommand(const PluginArgs& args) {
+int ConfigSchemaCommand(const SchemaArgs& args) {
   if (args.markdown) {
     std::fputs(KeysMarkdown().c_str(), stdout);
     return kOk;
@@ -99,9 +113,7 @@ int ConfigSchemaCommand(const PluginArgs& args) {
   return kOk;
 }
 
-namespace {
-
-void Show(const LoadedExperiment& loaded, const ConfigShowArgs& args) {
+void Show(const LoadedExperiment& loaded, const ShowArgs& args) {
   const auto& origin = loaded.origin;
   YamlTextOptions options;
   options.keep = [&](const std::string& path) { return args.resolved || !OriginOf(origin, path).empty(); };
@@ -112,10 +124,8 @@ void Show(const LoadedExperiment& loaded, const ConfigShowArgs& args) {
   std::fputs(YamlText(ToJson(loaded.experiment), options).c_str(), stdout);
 }
 
-}  // namespace
-
 // A sweep is left out; of a file with phases each is a document of its own.
-int ConfigShowCommand(const ConfigShowArgs& args) {
+int ConfigShowCommand(const ShowArgs& args) {
   PluginSearch search(args.input.plugin_path);
   PlanOptions options{args.input.set, {}, search.Lookup(), PresetsFor(args.input)};
   options.without_sweep = true;
@@ -131,6 +141,34 @@ int ConfigShowCommand(const ConfigShowArgs& args) {
     Show(plan.LoadPoint(i), args);
   }
   return kOk;
+}
+
+}  // namespace
+
+std::vector<Command> ConfigCommands() {
+  const auto declare_check = [](CheckArgs* args, Arguments* add) {
+    add->File(&args->input);
+    add->Add("--sweep", "PATH=VALUES", &args->sweep,
+             "An axis of the sweep: path=1,2,4, path=range(1,9,2) or path=choice(a,b); may be repeated");
+    add->Flag("--file-only", &args->file_only, "Run no plugin code, which takes a second where one needs LibTorch");
+  };
+  const auto declare_show = [](ShowArgs* args, Arguments* add) {
+    add->File(&args->input);
+    add->Flag("--resolved", &args->resolved, "With every default");
+    add->Flag("--origin", &args->origin, "With the file, line and column each value comes from");
+  };
+  const auto declare_schema = [](SchemaArgs* args, Arguments* add) {
+    add->PluginPath(&args->plugin_path);
+    add->Flag("--markdown", &args->markdown, "Print a table of the host's own keys as Markdown instead");
+  };
+  return {{"config", "Check or show an experiment file", nullptr},
+          MakeCommand<CheckArgs>("config check",
+                                 "Report every error of a file at once, also what its plugins have against their options",
+                                 declare_check, ConfigCheckCommand),
+          MakeCommand<ShowArgs>("config show", "Print what a file sets, after base files and --set", declare_show,
+                                ConfigShowCommand),
+          MakeCommand<SchemaArgs>("config schema", "Print a JSON Schema of experiment files, with the options of all plugins",
+                                  declare_schema, ConfigSchemaCommand)};
 }
 
 }  // namespace backplane

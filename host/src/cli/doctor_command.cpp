@@ -10,6 +10,11 @@
 namespace backplane {
 namespace {
 
+struct DoctorArgs {
+  std::vector<std::string> plugin_path;
+  bool json = false;
+};
+
 enum class Health { kOk = 1, kWarn, kFail };
 
 struct Check {
@@ -109,8 +114,6 @@ std::vector<Check> Examine(const DoctorArgs& args) {
   return checks;
 }
 
-}  // namespace
-
 int DoctorCommand(const DoctorArgs& args) {
   bool failed = false;
   nlohmann::json list = nlohmann::json::array();
@@ -126,6 +129,17 @@ int DoctorCommand(const DoctorArgs& args) {
     fmt::print("{}\n", list.dump(1));
   }
   return failed ? kFailed : kOk;
+}
+
+}  // namespace
+
+std::vector<Command> DoctorCommands() {
+  const auto declare = [](DoctorArgs* args, Arguments* add) {
+    add->Flag("--json", &args->json, "Print JSON");
+    add->PluginPath(&args->plugin_path);
+  };
+  return {MakeCommand<DoctorArgs>("doctor", "What was found on this machine, and what to do about the rest", declare,
+                                  DoctorCommand)};
 }
 
 }  // namespace backplane

@@ -9,7 +9,7 @@
 #include "cli/plugin_search.hpp"
 #include "store/plan_file.hpp"
 #include "store/results_folder.hpp"
-#include "supervise/local_engine.hpp"
+#include "supervise/engine.hpp"
 #include "supervise/resources.hpp"
 
 namespace backplane {
@@ -83,10 +83,10 @@ ChildExit RunForTrial(const OneTrial& trial, const std::vector<std::string>& arg
   Slots slots(ThisMachine(), {});
   slots.Require(trial.spec.experiment.resources);
   command.grant = slots.Take(trial.spec.experiment.resources, /*exclusive=*/false).value();
-  LocalEngine engine(command.child.program);
-  engine.Start(command);
+  const auto engine = MakeEngine(kLocalEngine, command.child.program);
+  engine->Start(command);
   for (;;) {
-    for (const JobEnd& end : engine.Wait(1000)) return end.exit;
+    for (const JobEnd& end : engine->Wait(1000)) return end.exit;
   }
 }
 

@@ -14,8 +14,8 @@
 #include "cli/check_report.hpp"
 #include "cli/plugin_search.hpp"
 #include "plugin/loader.hpp"
+#include "supervise/engine.hpp"
 #include "supervise/interrupt.hpp"
-#include "supervise/local_engine.hpp"
 
 namespace backplane {
 namespace {
@@ -123,9 +123,9 @@ PluginsAsked AskPlugins(const Plan& plan, Slots* slots) {
   const InterruptScope interrupts;
   std::vector<size_t> trials(plan.trials.size());
   for (size_t i = 0; i < trials.size(); ++i) trials[i] = i;
-  LocalEngine engine(OwnProgram());
+  const auto engine = MakeEngine(kLocalEngine, OwnProgram());
   CheckedOptions report =
-      CheckOptions(plan, trials, {folder.path(), OwnProgram(), FindTorchLib(), {}, nullptr}, &engine, slots);
+      CheckOptions(plan, trials, {folder.path(), OwnProgram(), FindTorchLib(), {}, nullptr}, engine.get(), slots);
   if (report.recorded) {
     for (FailedCheck& one : MisnamedMeasures(plan, *report.recorded)) report.failed.push_back(std::move(one));
   }

@@ -17,6 +17,12 @@
 namespace backplane {
 namespace {
 
+struct PluginArgs {
+  std::vector<std::string> plugin_path;
+  std::string name;  // describe: an id; seal: a file
+  bool json = false, markdown = false;
+};
+
 // "env.name" -> "name": what an experiment file writes.
 std::string ShortId(const PluginInfo& info) { return info.id.substr(info.id.find('.') + 1); }
 
@@ -133,8 +139,6 @@ std::vector<const PluginInfo*> FindAll(Catalog* catalog, const std::string& name
   return found;
 }
 
-}  // namespace
-
 int PluginListCommand(const PluginArgs& args) {
   PluginSearch search(args.plugin_path);
   const Catalog& catalog = search.All();
@@ -196,6 +200,29 @@ int PluginSealCommand(const PluginArgs& args) {
   // Throws what the user should read.
   Seal(args.name, [](const PluginInfo& info) { CheckDefaults(info), CheckHelps(info); });
   return kOk;
+}
+
+}  // namespace
+
+std::vector<Command> PluginCommands() {
+  const auto declare_list = [](PluginArgs* args, Arguments* add) {
+    add->Flag("--json", &args->json, "Print JSON");
+    add->PluginPath(&args->plugin_path);
+  };
+  const auto declare_describe = [](PluginArgs* args, Arguments* add) {
+    add->Add("id", "ID", &args->name, "Plugin id, with or without its kind").Required();
+    const Argument json = add->Flag("--json", &args->json, "Print JSON");
+    add->Flag("--markdown", &args->markdown, "Print the table of its options as Markdown").Excludes(json);
+    add->PluginPath(&args->plugin_path);
+  };
+  const auto declare_seal = [](PluginArgs* args, Arguments* add) {
+    add->Add("file", "FILE", &args->name, "Plugin file (.so)").Required();
+  };
+  return {{"plugin", "List, describe or seal plugins; no plugin code runs", nullptr},
+          MakeCommand<PluginArgs>("plugin list", "All plugins on the plugin path", declare_list, PluginListCommand),
+          MakeCommand<PluginArgs>("plugin describe", "The options of one plugin", declare_describe, PluginDescribeCommand),
+          MakeCommand<PluginArgs>("plugin seal", "Write a plugin's description into its file (the build does this)",
+                                  declare_seal, PluginSealCommand)};
 }
 
 }  // namespace backplane

@@ -90,6 +90,15 @@ std::string KeyType(const HostKey& key) {
   }
 }
 
+const char* ScopeName(Scope scope) {
+  switch (scope) {
+    case Scope::kIdentity: return "identity";
+    case Scope::kSpeed: return "speed";
+    case Scope::kBatch: return "batch";
+  }
+  return "";
+}
+
 std::string KeyDefault(const HostKey& key) {
   if (key.required) return "required";
   return key.def != nullptr ? Code(key.def) : "";
@@ -100,6 +109,7 @@ constexpr Column<HostKey> kKeyColumns[] = {
     {"type", KeyType},
     {"default", KeyDefault},
     {"range", [](const HostKey& k) { return Code(k.range); }},
+    {"scope", [](const HostKey& k) { return std::string(ScopeName(k.scope)); }},
     {"meaning", [](const HostKey& k) { return Escaped(k.doc); }},
 };
 

@@ -15,6 +15,13 @@
 namespace backplane {
 namespace {
 
+struct RenderArgs {
+  std::filesystem::path out;
+  std::string trial;         // as for replay; empty: the only one of the folder
+  uint64_t episode = 0;      // of an evaluation
+  std::filesystem::path to;  // empty: in the trial's folder
+};
+
 constexpr size_t kShownLines = 5;  // of a log
 
 // Leaves the episode's pictures in film.json of the folder.
@@ -35,8 +42,6 @@ std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::
   return file;
 }
 
-}  // namespace
-
 int RenderCommand(const RenderArgs& args) {
   if (!args.to.empty() && args.to.extension() != ".svg") {
     std::fprintf(stderr, "backplane: --to: wanted a name that ends in .svg, as the film is an SVG that moves; found '%s'\n",
@@ -51,6 +56,20 @@ int RenderCommand(const RenderArgs& args) {
   const std::string& experiment = trial.spec.experiment.name;
   const std::string title = trial.name.empty() ? experiment : experiment + ": " + trial.name;
   return ReportProgram().Show("--film", ToJson(FilmRequest{film, title + ", episode " + std::to_string(args.episode), to}));
+}
+
+}  // namespace
+
+std::vector<Command> RenderCommands() {
+  const auto declare = [](RenderArgs* args, Arguments* add) {
+    add->Out(&args->out, "Results folder");
+    add->Add("trial", "TRIAL", &args->trial, "Trial id or the beginning of it, or the trial's name, if there are several");
+    add->Add("--episode", "N", &args->episode, "Which one, from 0: the start that an evaluation's episode N has")
+        .Within(uint64_t{0}, uint64_t{UINT32_MAX});
+    add->Add("--to", "FILE", &args->to, "File to write instead of episode-N.svg in the trial's folder");
+  };
+  return {MakeCommand<RenderArgs>("render", "Write an evaluation episode of one trial as a film: an SVG that moves", declare,
+                                  RenderCommand)};
 }
 
 }  // namespace backplane

@@ -14,6 +14,12 @@
 namespace backplane {
 namespace {
 
+struct ReplayArgs {
+  std::filesystem::path out;
+  std::string trial;  // its id, or how it begins
+  bool gdb = false;
+};
+
 using ValuesByIteration = std::map<size_t, std::string>;
 
 // The lines of metrics.jsonl without what depends on the clock and the machine, into `lines`.
@@ -49,8 +55,6 @@ int Compare(const TrialFolder& folder, const std::filesystem::path& again) {
   return kOk;
 }
 
-}  // namespace
-
 int ReplayCommand(const ReplayArgs& args) {
   const OneTrial trial = OpenTrial(args.out, args.trial);
   const TrialFolder& folder = trial.folder;
@@ -84,6 +88,18 @@ int ReplayCommand(const ReplayArgs& args) {
   const bool as_recorded = before && now && ParseResult(*before).outcome == ParseResult(*now).outcome;
   if (as_recorded) std::printf("it failed as recorded (%s)\n", ParseResult(*now).outcome.c_str());
   return kFailed;
+}
+
+}  // namespace
+
+std::vector<Command> ReplayCommands() {
+  const auto declare = [](ReplayArgs* args, Arguments* add) {
+    add->Out(&args->out, "Results folder");
+    add->Add("trial", "TRIAL", &args->trial, "Trial id or the beginning of it, or the trial's name").Required();
+    add->Flag("--gdb", &args->gdb, "Under gdb");
+  };
+  return {MakeCommand<ReplayArgs>("replay", "Run one trial of a results folder again and compare it with its record", declare,
+                                  ReplayCommand)};
 }
 
 }  // namespace backplane

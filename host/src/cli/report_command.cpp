@@ -4,12 +4,23 @@
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
 #include "cli/report_program.hpp"
+#include "record/report_kinds.hpp"
 #include "record/report_requests.hpp"
 #include "store/batch_record.hpp"
 #include "store/plan_file.hpp"
 #include "store/results_folder.hpp"
 
 namespace backplane {
+namespace {
+
+struct ReportArgs {
+  std::vector<std::filesystem::path> folders;  // of results
+  std::filesystem::path to;                    // empty: the folder that belongs to them
+  std::string kind;                            // empty: as the experiment says
+  std::string typed_program;
+  std::string explain;  // id of a finding: explain it and do nothing else
+  bool json = false, quiet = false;
+};
 
 int ReportCommand(const ReportArgs& args) {
   const ReportProgram program;
@@ -37,6 +48,24 @@ int ReportCommand(const ReportArgs& args) {
     damaged |= SayDamage(DamageIn(results, ReadBatchRecord(results.events()), ReadPlanFile(results.plan())));
   }
   return damaged ? kFailed : kOk;
+}
+
+}  // namespace
+
+std::vector<Command> ReportCommands() {
+  const auto declare = [](ReportArgs* args, Arguments* add) {
+    args->typed_program = add->program();
+    add->Add("out", "OUT", &args->folders, "Results folders; several are combined");
+    add->Add("--to", "DIR", &args->to, "Folder to write to, instead of output.report_dir or OUT/report");
+    std::vector<std::string> kinds;
+    for (const ReportKind& kind : kReportKinds) kinds.emplace_back(kind.name);
+    add->Add("--kind", "KIND", &args->kind, ReportKindNames(" or ") + ", instead of report.kind").OneOf(kinds);
+    add->Add("--explain", "ID", &args->explain, "Explain a finding by its id; `list` names them all");
+    add->Flag("--json", &args->json, "Print the report as JSON");
+    add->Flag("--quiet", &args->quiet, "One line at the end");
+  };
+  return {MakeCommand<ReportArgs>("report", "Write the report of finished experiments: figures, tables, findings", declare,
+                                  ReportCommand)};
 }
 
 }  // namespace backplane

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json_text.hpp"
+#include "base/suggest.hpp"
 #include "cli/apply_finding.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
@@ -13,11 +14,12 @@
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
+#include "cli/split_commas.hpp"
 #include "cli/start_batch.hpp"
 #include "config/host_keys.hpp"
 #include "config/recommended_file.hpp"
 #include "supervise/batch.hpp"
-#include "supervise/local_engine.hpp"
+#include "supervise/engine.hpp"
 
 namespace backplane {
 namespace {
@@ -35,9 +37,48 @@ int ExitOf(const BatchReport& report, bool skip_invalid) {
   return kOk;
 }
 
+// Of the words behind --only-failed; what is wrong with them.
+std::string ReadClasses(const std::string& text, std::set<std::string>* classes) {
+  const std::vector<std::string> known = {"oom", "nan", "timeout", "signal", "plugin", "config", "temp"};
+  for (const std::string& part : SplitCommas(text)) {
+    if (std::find(known.begin(), known.end(), part) == known.end())
+      return "unknown class '" + part + "'" + DidYouMean(Nearest(part, Candidates(known))) +
+             "; there are oom, nan, timeout, signal, plugin, config, temp";
+    classes->insert(part);
+  }
+  return "";
+}
+
+void Declare(RunArgs* args, Arguments* add) {
+  args->typed_program = add->program();
+  add->File(&args->input);
+  add->Add("--sweep", "[POINT:]PATH=VALUES", &args->sweep,
+           "Make a path an axis: path=1,2,4, path=range(1,9,2), path=choice(a,b); point:path=1,2 of one point alone; may be "
+           "repeated");
+  add->Add("--out", "DIR", &args->out, "Results folder instead of output.dir");
+  add->Flag("--dry-run", &args->dry_run, "Print the trials, what they would be granted and an estimate; start nothing");
+  add->Flag("--fresh", &args->fresh, "Move old results to DIR.1 and start anew");
+  const Argument only_failed =
+      add->Add("--only-failed", "[CLASS,...]", "Run failed trials again and nothing else; of these classes: nan,signal,...",
+               [args](const std::string& text) { return ReadClasses(text, &args->only_failed.emplace()); })
+          .MayBeEmpty();
+  add->Flag("--only-damaged", &args->only_damaged,
+            "Run finished trials whose files are missing, shorter or altered again, and nothing else")
+      .Excludes(only_failed);
+  add->Flag("--accept-change", &args->accept_change, "Run finished points again whose plugin or data files have changed");
+  add->Flag("--skip-invalid", &args->skip_invalid, "Leave out the points that their plugins refuse, run the rest");
+  add->Add("--apply", "FINDING", &args->apply,
+           "Make the first change that a finding of the results' report proposes; a change that is not swept runs in OUT_try");
+  add->Add("--jobs", "N", &args->jobs, "Trials at once, at most; the cores are shared out among them").Within(1u, 4096u);
+  add->Add("--gpus", "LIST", "Use these GPUs only, by number, one for each trial: 0,1,2",
+           [args](const std::string& text) { return text.empty() ? "" : ReadNumbers(text, &args->gpus.emplace()); });
+  add->Flag("--json", &args->json, "Print the result as JSON");
+  add->Flag("--quiet", &args->quiet, "No progress; one line at the end");
+}
+
 }  // namespace
 
-int RunCommand(const RunArgs& args) {
+int RunExperiment(const RunArgs& args) {
   PluginSearch search(args.input.plugin_path);
   const SlotLimits limits{args.jobs, args.gpus};
   PlanResult planned =
@@ -56,7 +97,7 @@ int RunCommand(const RunArgs& args) {
   request.out = args.out.empty() ? std::filesystem::path(base.output_dir) : args.out;
   if (!args.apply.empty()) {
     const std::optional<RunArgs> applied = WithFinding(args, base, request.out);
-    return applied ? RunCommand(*applied) : static_cast<int>(kUsage);
+    return applied ? RunExperiment(*applied) : static_cast<int>(kUsage);
   }
   for (const std::string& note : request.plan.notes) std::fprintf(stderr, "%s\n", note.c_str());
   std::optional<Slots> slots = SlotsFor(request.plan, limits);
@@ -73,10 +114,14 @@ int RunCommand(const RunArgs& args) {
     return DryRun(request.plan, request.out, *slots, args);
   }
   FillRequest(args, &request);
-  LocalEngine engine(request.program);
-  const BatchReport report = RunBatch(request, &engine, &*slots);
+  const auto engine = MakeEngine(kLocalEngine, request.program);
+  const BatchReport report = RunBatch(request, engine.get(), &*slots);
   PrintBatch(request, report, ReportAfterRun(request, report, args), args);
   return ExitOf(report, args.skip_invalid);
+}
+
+std::vector<Command> RunCommands() {
+  return {MakeCommand<RunArgs>("run", "Run an experiment, or go on with it", Declare, RunExperiment)};
 }
 
 }  // namespace backplane

@@ -13,6 +13,16 @@
 namespace backplane {
 namespace {
 
+struct RebuildArgs {
+  std::filesystem::path out;
+};
+
+struct ExportArgs {
+  std::string format;  // csv, tb, sqlite, optuna
+  std::filesystem::path out;
+  std::filesystem::path to;  // empty: standard output, OUT/tb for tb; given for sqlite
+};
+
 // Says so if it is none.
 bool IsResultsFolder(const std::filesystem::path& out) {
   if (std::filesystem::exists(ResultsFolder{out}.plan())) {
@@ -51,9 +61,7 @@ int ExportSqlite(const ExportArgs& args) {
   return kOk;
 }
 
-}  // namespace
-
-int StoreRebuildCommand(const BatchArgs& args) {
+int StoreRebuildCommand(const RebuildArgs& args) {
   if (!IsResultsFolder(args.out)) {
     return kUsage;
   }
@@ -79,6 +87,37 @@ int ExportCommand(const ExportArgs& args) {
   const ResultsFolder folder{args.out};
   const bool damaged = SayDamage(DamageIn(folder, ReadBatchRecord(folder.events()), ReadPlanFile(folder.plan())));
   return damaged ? static_cast<int>(kFailed) : code;
+}
+
+}  // namespace
+
+std::vector<Command> StoreCommands() {
+  return {{"store", "The tables of a batch, OUT/results.sqlite", nullptr},
+          MakeCommand<RebuildArgs>(
+              "store rebuild", "Make them anew from the events and the trials' files",
+              [](RebuildArgs* args, Arguments* add) { add->Out(&args->out); }, StoreRebuildCommand)};
+}
+
+std::vector<Command> ExportCommands() {
+  struct Format {
+    const char *name, *help, *to, *to_type;
+  };
+  const Format formats[] = {
+      {"csv", "A table with a row per trial", "File to write instead of standard output", "FILE"},
+      {"tb", "TensorBoard event files, a folder per trial", "Folder to write to instead of OUT/tb", "FOLDER"},
+      {"sqlite", "A copy of results.sqlite that is whole in one file", "File to write", "FILE"},
+      {"optuna", "A journal for Optuna (not served yet)", "File to write", "FILE"}};
+  std::vector<Command> commands = {{"export", "The results in another form", nullptr}};
+  for (const Format& format : formats) {
+    const auto declare = [format](ExportArgs* args, Arguments* add) {
+      args->format = format.name;
+      add->Out(&args->out);
+      Argument to = add->Add("--to", format.to_type, &args->to, format.to);
+      if (args->format == "sqlite") to.Required();
+    };
+    commands.push_back(MakeCommand<ExportArgs>(std::string("export ") + format.name, format.help, declare, ExportCommand));
+  }
+  return commands;
 }
 
 }  // namespace backplane

@@ -20,7 +20,7 @@
 #include "cli/start_batch.hpp"
 #include "config/yaml_text.hpp"
 #include "record/report_requests.hpp"
-#include "supervise/local_engine.hpp"
+#include "supervise/engine.hpp"
 #include "text/change_arguments.hpp"
 
 namespace backplane {
@@ -215,8 +215,8 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
   FillRequest(args, &request);
   std::optional<Slots> slots = SlotsFor(request.plan, {});
   if (!slots) throw std::runtime_error(file.string() + " can not be run on this machine");
-  LocalEngine engine(request.program);
-  const BatchReport report = RunBatch(request, &engine, &*slots);
+  const auto engine = MakeEngine(kLocalEngine, request.program);
+  const BatchReport report = RunBatch(request, engine.get(), &*slots);
   ran.interrupted = report.interrupted;
   if (!report.refused.empty())
     throw std::runtime_error(report.refused + "tune --fresh moves " + setup_.out.string() + " aside");

@@ -23,6 +23,21 @@
 namespace backplane {
 namespace {
 
+struct TuneArgs {
+  FileArgs input;
+  std::string typed_program;
+  std::string point;            // of the file's sweep; empty: ReadSubjectToTune chooses
+  std::string measure = "SPS";  // that changes are kept for
+  double budget_s = 600;        // wall time of the measurements, without the check of learning
+  double seconds = 8;           // that each trial trains
+  uint64_t seeds = 4;           // trials of each side
+  bool no_check = false;
+  uint64_t check_steps = 0;   // env steps of each trial of the check; 0: the experiment's own budget, if it is short
+  std::string check_measure;  // empty: eval/return, or return without evaluations
+  std::filesystem::path out;  // empty: outputs/<experiment>_tune
+  bool fresh = false, dry_run = false, json = false;
+};
+
 using nlohmann::json;
 
 std::filesystem::path TuneFolder(const TuneArgs& args, const Experiment& experiment) {
@@ -224,8 +239,6 @@ class TuneSession {
   Tuning tuning_;
 };
 
-}  // namespace
-
 int TuneCommand(const TuneArgs& args) {
   PluginSearch search(args.input.plugin_path);
   const std::optional<SpeedSubject> subject = ReadSubjectToTune(args.input, args.point, &search);
@@ -248,6 +261,46 @@ int TuneCommand(const TuneArgs& args) {
   std::filesystem::create_directories(out / "steps");
   record.Write();
   return TuneSession(args, experiment, out, std::move(record)).Run();
+}
+
+}  // namespace
+
+std::vector<Command> TuneCommands() {
+  const auto declare = [](TuneArgs* args, Arguments* add) {
+    args->typed_program = add->program();
+    add->File(&args->input);
+    add->Add("--for", "MEASURE", &args->measure, "The measure to gain in: a speed, or another one above zero").ShowsDefault();
+    add->Add("--budget", "TIME", "Time for the measurements, such as 10m; the check of learning is beside it",
+             [args](const std::string& text) -> std::string {
+               args->budget_s = ParseDuration(text).value_or(0);
+               return args->budget_s > 0 ? "" : "wanted a time such as 10m or 90s, found '" + text + "'";
+             })
+        .ShowsDefault("10m");
+    add->Add("--point", "NAME", &args->point,
+             "The point of the file's sweep to tune; the experiment without its sweep, or the first point that has an "
+             "option to change, unless given");
+    add->Add("--seconds", "S", &args->seconds, "Training time of each trial; longer where an iteration is")
+        .ShowsDefault()
+        .Within(0.1, 86400.0);
+    add->Add("--seeds", "N", &args->seeds, "Trials of each side of a measurement")
+        .ShowsDefault()
+        .Within(uint64_t{3}, uint64_t{1000});
+    const Argument no_check = add->Flag("--no-check", &args->no_check, "Do not compare what is learned");
+    add->Add("--check-steps", "N", &args->check_steps,
+             "Env steps of each trial of the check of learning; else the experiment's budget, up to two minutes of it")
+        .Within(uint64_t{1}, uint64_t{1} << 60)
+        .Excludes(no_check);
+    add->Add("--check-metric", "MEASURE", &args->check_measure,
+             "The measure that must not get worse; eval/return, or return without evaluations, unless given")
+        .Excludes(no_check);
+    add->Add("--out", "DIR", &args->out, "Results folder instead of outputs/EXPERIMENT_tune");
+    add->Flag("--dry-run", &args->dry_run, "Print what would be measured and for how long; start nothing");
+    add->Flag("--fresh", &args->fresh, "Move an older tuning to DIR.1 and start anew");
+    add->Flag("--json", &args->json, "Print the result as JSON");
+  };
+  return {MakeCommand<TuneArgs>(
+      "tune", "Make an experiment faster: try what its findings propose one at a time, keep what gains, check the learning",
+      declare, TuneCommand)};
 }
 
 }  // namespace backplane

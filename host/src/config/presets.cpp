@@ -21,10 +21,12 @@ constexpr int kOrder = 900;  // after the experiment's files, before --set
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 constexpr char kAuto[] = "auto", kNoGpu[] = "none";
 
-// What an experiment is about, which the machine it runs on does not change; and what is decided before a preset is read.
-constexpr const char* kNotOfAPreset[] = {"experiment",  "seed",       "env.plugin", "learner.plugin", "monitors",
-                                         "plugin_path", "sweep",      "phases",     "preset",         "report",
-                                         "output",      "on_failure", "stop_sweep"};
+// What an experiment is about, the machine it runs on does not change.
+bool IsOfAPreset(const std::string& path) {
+  const HostKey* key = FindHostKey(path);
+  const bool is_subject = key && (key->type == ValueType::kPluginName || key->type == ValueType::kMonitors || path == "seed");
+  return !is_subject && ScopeAt(path) != Scope::kBatch;
+}
 
 // What a preset says of the devices it is for.
 struct DeviceRule {
@@ -217,7 +219,7 @@ class PresetReader {
 
   // Single values, each in the place of what the experiment says under whichever name.
   void Flatten(const Entry& entry, const std::string& path, const std::string& learner, std::vector<PresetValue>* values) {
-    if (std::find(std::begin(kNotOfAPreset), std::end(kNotOfAPreset), path) != std::end(kNotOfAPreset)) {
+    if (!IsOfAPreset(path)) {
       errors_->Add(entry.mark, fmt::format("'{}' is no part of a preset, which says how a machine is used", path));
       return;
     }

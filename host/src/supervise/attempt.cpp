@@ -53,8 +53,7 @@ Attempt::Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, cons
       folder_(TrialFolderOf(place.out, trial_id)),
       spec_(WithFolder(SpecOf(place, loaded, trial_id, after))),
       held_(folder_.folder),
-      grant_(grant),
-      status_(spec_.attempt_dir / "status") {
+      grant_(grant) {
   LockTrial(held_);
   ReplaceFile(folder_.trial_json(), ToJson(spec_).dump(kJsonIndent));  // every attempt writes it anew
 }
@@ -69,6 +68,7 @@ TrialCommand Attempt::Command() const {
   command.trial_lock_fd = held_.fd();
   command.child.environment = {TrialVariable(place_.out, spec_.trial_id)};
   command.grant = grant_;
+  command.status_file = spec_.attempt_dir / "status";
   return command;
 }
 
@@ -77,8 +77,7 @@ void Attempt::Stopped(StopReason reason) {
   if (stop_ == StopReason::kNone || reason == StopReason::kHang) stop_ = reason;
 }
 
-std::optional<StopHow> Attempt::Look(double elapsed_s) {
-  const std::optional<StatusFile> now = status_.Read();
+std::optional<StopHow> Attempt::Look(const std::optional<StatusFile>& now, double elapsed_s) {
   // While it was stopped it neither hung nor used up its time.
   if (now && now->own_s > 0) elapsed_s = now->own_s;
   if (now) {
@@ -100,7 +99,7 @@ std::optional<StopHow> Attempt::Look(double elapsed_s) {
 }
 
 Attempt::Ended Attempt::Conclude(const JobEnd& end) {
-  if (const std::optional<StatusFile> now = status_.Read()) last_ = now;
+  if (end.status) last_ = end.status;
   const std::filesystem::path file = Here() / "result.json";
   const std::optional<std::string> text = ReadResultText(file).text;
   const auto written = text ? ParseResultJson(*text) : std::nullopt;

@@ -13,7 +13,6 @@
 #include "supervise/folder_watch.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/outcome.hpp"
-#include "supervise/status_reader.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -43,9 +42,9 @@ class Attempt {
   const HeldFolder& trial() const { return held_; }
   const BudgetConfig& budget() const { return spec_.experiment.budget; }
 
-  // Reads the status file; what must be done about the trial now, if anything. `elapsed_s` since it was started; where the
+  // What must be done about the trial now, if anything, by what it says of itself. `elapsed_s` since it was started; where the
   // trial tells its own time, that counts.
-  std::optional<StopHow> Look(double elapsed_s);
+  std::optional<StopHow> Look(const std::optional<StatusFile>& now, double elapsed_s);
   void Interrupted() { Stopped(StopReason::kInterrupt); }
   const std::optional<StatusFile>& last() const { return last_; }
   double suspended_s() const { return last_ ? last_->suspended_s : 0; }  // in which it was stopped
@@ -70,7 +69,6 @@ class Attempt {
   TrialSpec spec_;
   HeldFolder held_;  // of the trial, after the attempt's was made in it
   Grant grant_;
-  StatusReader status_;
   std::optional<StatusFile> last_;
   double last_sign_s_ = 0;
   StopReason stop_ = StopReason::kNone;

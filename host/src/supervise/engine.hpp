@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "supervise/child.hpp"
+#include "trial/contract.hpp"
 
 namespace backplane {
 
@@ -22,7 +24,8 @@ struct Grant {
 struct TrialCommand {
   ChildCommand child;
   Grant grant;
-  double grace_s = 30;  // from being asked to end until it is killed
+  double grace_s = 30;                // from being asked to end until it is killed
+  std::filesystem::path status_file;  // that the trial writes; empty: none
   // Locks the trial's folder; stays open in its keeper and in the trial itself, which may outlive both keeper and supervisor
   // for an instant. -1: none.
   int trial_lock_fd = -1;
@@ -35,10 +38,11 @@ struct JobEnd {
   ChildExit exit;
   std::string not_started;  // why the trial's program was never executed, a sentence; empty: it was
   double wall_s = 0;
-  uint64_t peak_rss_bytes = 0;     // largest process of the trial
-  uint64_t peak_memory_bytes = 0;  // of all its processes together, where something watched them; 0: nothing did
-  bool over_memory = false;        // ended because it went beyond its grant, or by the kernel's out-of-memory killer
-  std::string memory_enforced_by;  // "cgroup", "rlimit and watcher"; empty without a limit
+  uint64_t peak_rss_bytes = 0;       // largest process of the trial
+  uint64_t peak_memory_bytes = 0;    // of all its processes together, where something watched them; 0: nothing did
+  bool over_memory = false;          // ended because it went beyond its grant, or by the kernel's out-of-memory killer
+  std::string memory_enforced_by;    // "cgroup", "rlimit and watcher"; empty without a limit
+  std::optional<StatusFile> status;  // as the trial left it
 };
 
 enum class StopHow {
@@ -53,9 +57,16 @@ class Engine {
   // Throws std::runtime_error if it can not be started.
   virtual JobId Start(const TrialCommand& command) = 0;
   virtual void Stop(JobId job, StopHow how) = 0;
+  // What the trial of a running job says of itself now; absent: nothing yet, or it has no status file.
+  virtual std::optional<StatusFile> Status(JobId job) = 0;
   // Those that ended since the last call, each once, together with everything they started. Waits for the first one for at most
   // `timeout_ms`, less if a signal handler ran.
   virtual std::vector<JobEnd> Wait(int timeout_ms) = 0;
 };
+
+// Of one of the kinds that there are: "local". `backplane` is the program that the engine may need on its side. Throws
+// std::runtime_error where there is no such kind.
+inline constexpr char kLocalEngine[] = "local";
+std::unique_ptr<Engine> MakeEngine(const std::string& name, const std::filesystem::path& backplane);
 
 }  // namespace backplane

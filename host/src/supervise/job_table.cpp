@@ -28,7 +28,7 @@ std::vector<JobTable::Ended> JobTable::Wait(int timeout_ms) {
   }
   for (auto& [id, job] : jobs_) {
     const double elapsed_s = std::chrono::duration<double>(Clock::now() - job.started).count();
-    if (const auto how = job.attempt->Look(elapsed_s)) engine_.Stop(id, *how);
+    if (const auto how = job.attempt->Look(engine_.Status(id), elapsed_s)) engine_.Stop(id, *how);
   }
   return ended;
 }

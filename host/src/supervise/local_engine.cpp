@@ -17,6 +17,7 @@
 #include "machine/process_tree.hpp"
 #include "supervise/keep_protocol.hpp"
 #include "supervise/keeper.hpp"
+#include "supervise/status_reader.hpp"
 
 namespace backplane {
 namespace {
@@ -76,8 +77,8 @@ struct LocalEngine::Pipe {
 };
 
 struct LocalEngine::Job {
-  Job(const ChildCommand& keep, const ChildSetup& setup, std::unique_ptr<Pipe> pipe)
-      : bystanders(ChildrenOf(getpid())), report(std::move(pipe)), keeper(keep, setup) {
+  Job(const ChildCommand& keep, const ChildSetup& setup, std::unique_ptr<Pipe> pipe, const std::filesystem::path& status_file)
+      : bystanders(ChildrenOf(getpid())), report(std::move(pipe)), status(status_file), keeper(keep, setup) {
     report->CloseWriter();
   }
 
@@ -98,6 +99,7 @@ struct LocalEngine::Job {
   const std::vector<pid_t> bystanders;  // children of this process that were there before: none of this job
   std::unique_ptr<Pipe> report;
   std::string text;
+  StatusReader status;
   Child keeper;
 };
 
@@ -143,7 +145,7 @@ JobId LocalEngine::Start(const TrialCommand& command) {
     keep.inherit_fds.push_back(command.trial_lock_fd);
   }
   const ChildSetup setup{.report_fd = pipe->writer(), .blocked_signals = KeeperSignals()};
-  jobs_[++last_] = std::make_unique<Job>(keep, setup, std::move(pipe));
+  jobs_[++last_] = std::make_unique<Job>(keep, setup, std::move(pipe), command.status_file);
   return last_;
 }
 
@@ -152,6 +154,11 @@ void LocalEngine::Stop(JobId job, StopHow how) {
   if (found != jobs_.end()) {
     found->second->keeper.Signal(how == StopHow::kAsk ? SIGTERM : how == StopHow::kKill ? SIGQUIT : SIGUSR1);
   }
+}
+
+std::optional<StatusFile> LocalEngine::Status(JobId job) {
+  const auto found = jobs_.find(job);
+  return found != jobs_.end() ? found->second->status.Read() : std::nullopt;
 }
 
 std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
@@ -190,6 +197,7 @@ JobEnd LocalEngine::Conclude(JobId id, Job& job) {
   JobEnd end;
   end.job = id;
   end.wall_s = std::chrono::duration<double>(Clock::now() - job.start).count();
+  end.status = job.status.Read();
   if (const auto report = ReportFromText(job.text).end) {
     end.exit = {report->code, report->signal, report->peak_rss_bytes};
     end.peak_rss_bytes = report->peak_rss_bytes;

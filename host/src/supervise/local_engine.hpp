@@ -24,6 +24,7 @@ class LocalEngine : public Engine {
 
   JobId Start(const TrialCommand& command) override;
   void Stop(JobId job, StopHow how) override;
+  std::optional<StatusFile> Status(JobId job) override;
   std::vector<JobEnd> Wait(int timeout_ms) override;
 
  private:

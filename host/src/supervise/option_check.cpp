@@ -10,10 +10,10 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "config/schema.hpp"
 #include "supervise/check_choice.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/leftovers.hpp"
-#include "supervise/status_reader.hpp"
 #include "supervise/unreached_limit.hpp"
 #include "trial/check_trials.hpp"
 
@@ -40,16 +40,26 @@ struct Question {
 };
 using Questions = std::vector<Question*>;
 
-// Everything that a plugin is created with. Of the seed nobody's options depend.
-std::string ConfigurationOf(const LoadedExperiment& loaded) {
-  nlohmann::json json = ToJson(loaded.experiment);
-  for (const char* key : {"seed", "budget", "checkpoint", "output", "report", "on_failure", "stop_sweep"}) json.erase(key);
-  return json.dump();
-}
-
 std::string ProcessOf(const LoadedExperiment& loaded) {
   return loaded.env->file.string() + "\n" + loaded.learner->file.string() + "\n" +
          ToJson(loaded.experiment)["resources"].dump();
+}
+
+// Of the loop alone: no plugin is created with it.
+bool IsOfTheLoop(const std::string& path) {
+  return path == "seed" || path.starts_with("budget.") || path.starts_with("checkpoint.");
+}
+
+// Everything that a plugin is created with.
+std::string ConfigurationOf(const LoadedExperiment& loaded) {
+  nlohmann::json created = nlohmann::json::object();
+  for (const HostKey& key : HostKeys()) {
+    const bool is_of_the_trial = key.recorded() && key.scope != Scope::kBatch && !IsOfTheLoop(key.path);
+    if (is_of_the_trial) created[key.path] = key.get(key, loaded.experiment);
+  }
+  // Which file a name stands for, the plugin path says.
+  for (const auto& plugin : loaded.monitors) created["files"].push_back(plugin->file.string());
+  return created.dump() + ProcessOf(loaded);
 }
 
 // By a person, or by the kernel when the machine's memory ran out: no plugin does so by a fault of its own.
@@ -163,6 +173,7 @@ class Checker {
     command.child.stdout_file = dir / "stdout.log";
     command.child.stderr_file = dir / "stderr.log";
     command.child.inherit_fds = place_.lock_fds;
+    command.status_file = dir / kCheckStatus;
     command.child.environment = {TrialVariable(place_.out, IdOf(*open.front()))};
     for (const Question* question : open) command.child.arguments.push_back(WriteTrialJson(*question, *grant, dir).string());
     Ending ending;
@@ -202,6 +213,7 @@ class Checker {
         ending->over_memory = end.over_memory;
         ending->peak_rss_bytes = end.peak_rss_bytes;
         ending->not_started = end.not_started;
+        plugin_at_end_ = end.status ? end.status->plugin : "";
         return;
       }
       std::error_code error;
@@ -222,7 +234,7 @@ class Checker {
   }
 
   void Answered(const Question& question, const TrialCheck& check, const std::filesystem::path& dir) {
-    if (check.rollout_steps > 0) NoteUnreached(question, check.rollout_steps);
+    if (check.iteration != IterationSize{}) NoteUnreached(question, check.iteration);
     if (check.outcome == "ok") {
       recorded_.insert(check.records.begin(), check.records.end());
       for (const size_t trial : question.trials) answered_.insert(plan_.trials[trial].point);
@@ -235,14 +247,14 @@ class Checker {
   }
 
   // Of each budget among the points that have this configuration, which differ in theirs.
-  void NoteUnreached(const Question& question, uint64_t steps_of_iteration) {
+  void NoteUnreached(const Question& question, const IterationSize& size) {
     std::set<size_t> points;
     for (const size_t trial : question.trials) {
       if (!points.insert(plan_.trials[trial].point).second || points.size() > kMostBudgets) continue;
       const LoadedExperiment loaded = plan_.Load(plan_.trials[trial]);
-      const std::string note = UnreachedLimit(loaded.experiment.budget, loaded.origin, steps_of_iteration);
-      if (!note.empty() && std::find(report_.notes.begin(), report_.notes.end(), note) == report_.notes.end())
-        report_.notes.push_back(note);
+      for (const std::string& note : UnreachedLimits(loaded.experiment.budget, loaded.origin, size)) {
+        if (std::find(report_.notes.begin(), report_.notes.end(), note) == report_.notes.end()) report_.notes.push_back(note);
+      }
     }
   }
 
@@ -263,7 +275,7 @@ class Checker {
     failed.killed = KilledFromOutside(ending);
     if (!by_itself) failed.cause = verdict.why;
     if (failed.killed) return;  // whose code it was in says nothing
-    if (const auto status = StatusReader(dir / kCheckStatus).Read()) failed.plugin = status->plugin;
+    failed.plugin = plugin_at_end_;
   }
 
   void Fail(const Question& question, const std::string& outcome, const std::string& error, const std::filesystem::path& dir) {
@@ -300,6 +312,7 @@ class Checker {
   Slots& slots_;
   std::vector<std::unique_ptr<Question>> questions_;
   size_t processes_ = 0;
+  std::string plugin_at_end_;  // in whose code the last process was when it ended; empty: an orderly end
   std::set<size_t> unasked_;   // trials beyond what is asked for
   std::set<size_t> answered_;  // points that are ok
   std::set<std::string> recorded_;

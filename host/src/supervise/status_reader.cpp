@@ -17,7 +17,7 @@ StatusReader::~StatusReader() {
 }
 
 std::optional<StatusFile> StatusReader::Read() {
-  if (fd_ < 0) {
+  if (fd_ < 0 && !file_.empty()) {
     std::string being_made;
     fd_ = OpenRegularFile(file_, &being_made);
   }

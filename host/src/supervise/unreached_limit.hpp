@@ -1,17 +1,18 @@
-// A limit of the budget that is never reached, because another one ends the trial first.
+// Limits of the budget that are never reached, because another one ends the trial first.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "config/experiment.hpp"
+#include "trial/check_trials.hpp"
 
 namespace backplane {
 
-// A sentence with the place of the limit, by `origin` of the experiment; empty where both can end the trial, or one of
-// iterations and env_steps is not given.
-std::string UnreachedLimit(const BudgetConfig& budget, const std::map<std::string, std::string>& origin,
-                           uint64_t steps_of_iteration);
+// A sentence for each, with the place of the limit by `origin` of the experiment. Of a limit of which it can not be known in
+// which iteration it ends the trial nothing is said, as of wall_time.
+std::vector<std::string> UnreachedLimits(const BudgetConfig& budget, const std::map<std::string, std::string>& origin,
+                                         const IterationSize& size);
 
 }  // namespace backplane

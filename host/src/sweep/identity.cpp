@@ -11,16 +11,6 @@ using nlohmann::json;
 constexpr size_t kIdDigits = 16;
 constexpr int kSchema = 2;
 
-template <class T>
-json OrNull(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
-
-bool IsLeftOut(const std::string& key) {
-  return key == "monitors" || key.starts_with("resources.") || key.starts_with("checkpoint.") || key == "rollout.threads" ||
-         key == "rollout.pin_threads" || key == "env.plugin" || key == "learner.plugin";
-}
-
 // Of the names, sorted, and contents of the regular files in it; folders in it do not count.
 std::string HashOfFolder(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
@@ -30,10 +20,16 @@ std::string HashOfFolder(const std::filesystem::path& folder) {
   return Sha256(json(files).dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace));
 }
 
-void SetPlugin(const PluginInfo& info, const PluginUse& use, json* identity) {
-  (*identity)["id"] = info.id;
-  (*identity)["options"] = use.options;
+// Below the objects that the place's sections stand for.
+json& At(json* identity, const std::string& canonical) {
+  const size_t dot = canonical.find('.');
+  if (dot == std::string::npos) return (*identity)[canonical];
+  return (*identity)[canonical.substr(0, dot)][canonical.substr(dot + 1)];
 }
+
+// A plugin's name in the file is one of several for the same id, and its file is known by its content: both say more where the
+// sweep names them.
+bool SaysMoreWhereSwept(const HostKey& key) { return key.scope == Scope::kSpeed || key.type == ValueType::kPluginName; }
 
 // Of a plugin named by its id the identity holds all there is to say; of one named by its file, not which.
 bool SaysMore(const std::string& key, const json& value) {
@@ -81,39 +77,24 @@ std::set<std::string> LeftOutKeys(const std::string& path) {
   std::set<std::string> keys;
   for (const HostKey& key : HostKeys()) {
     const bool touches = key.path == path || key.path.starts_with(path + ".") || path.starts_with(key.path + ".");
-    if (touches && IsLeftOut(key.path)) keys.insert(key.path);
+    if (touches && SaysMoreWhereSwept(key)) keys.insert(key.path);
   }
   return keys;
 }
 
 json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, json>& swept, const std::string& after) {
-  const Experiment& experiment = loaded.experiment;
-  const RolloutConfig& rollout = experiment.rollout;
-  // By assignment: an initializer list would copy every option several times, at each of thousands of points.
   json identity = json::object();
   identity["schema"] = kSchema;
-  identity["device"] = experiment.resources.gpus > 0 ? "cuda" : "cpu";
-  SetPlugin(*loaded.env, experiment.env, &identity["env"]);
-  SetPlugin(*loaded.learner, experiment.learner, &identity["learner"]);
-  json& rows = identity["rollout"];
-  rows["num_env_runners"] = rollout.num_env_runners;
-  rows["num_envs_per_env_runner"] = rollout.num_envs_per_env_runner;
-  rows["chunk_rows"] = rollout.ChunkRows();  // "auto" is resolved, so that writing the default out does not make another trial
-  json& budget = identity["budget"];
-  budget["iterations"] = OrNull(experiment.budget.iterations);
-  budget["env_steps"] = OrNull(experiment.budget.env_steps);
-  budget["epochs"] = OrNull(experiment.budget.epochs);
-  budget["wall_time_s"] = OrNull(experiment.budget.wall_time_s);
-  if (experiment.report.MeasuresSpeed()) budget["warm_up_iterations"] = 1;
-  if (experiment.report.precision_pct) {
-    budget["precision_pct"] = *experiment.report.precision_pct;
-    budget["max_time_s"] = OrNull(experiment.report.max_time_s);
+  for (const HostKey& key : HostKeys()) {
+    if (key.canonical.empty()) continue;
+    if (key.type == ValueType::kPluginName) {
+      At(&identity, key.canonical) = key.path == "env.plugin" ? loaded.env->id : loaded.learner->id;
+    } else if (!key.identity) {
+      At(&identity, key.canonical) = key.get(key, loaded.experiment);
+    } else if (std::optional<json> value = key.identity(loaded.experiment)) {
+      At(&identity, key.canonical) = *std::move(value);
+    }
   }
-  json& evaluation = identity["evaluation"];
-  evaluation["every_iterations"] = experiment.evaluation.every_iterations;
-  evaluation["at_start"] = experiment.evaluation.at_start;
-  evaluation["episodes"] = experiment.evaluation.episodes;
-  evaluation["env_options"] = experiment.evaluation.env_options;
   for (const auto& [key, value] : swept) {
     if (SaysMore(key, value)) identity["swept"][key] = value;
   }

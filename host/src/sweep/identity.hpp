@@ -33,13 +33,12 @@ class FileHashes {
   std::map<std::filesystem::path, std::string> known_;
 };
 
-// The host's keys that are no part of the identity unless `sweep:` names them: those at or below `path`, or above it. How the
-// work is spread (monitors, resources, threads, checkpoints) changes no number; the file a plugin is read from is known by its
-// content.
+// The host's keys that say something for the identity only where `sweep:` names them: those at or below `path`, or above it.
+// They are those of Scope::kSpeed, and the file that a plugin is read from.
 std::set<std::string> LeftOutKeys(const std::string& path);
 
 // The resolved settings, without seed and without the content of any file. `swept` holds the values of left-out keys that the
-// sweep names. Canonical (sorted keys). Left out also: the experiment's name, output, report, on_failure, stop_sweep.
+// sweep names. Canonical (sorted keys). What stands in it, and where, HostKey::canonical says.
 // `after` is the id of the point whose learner it starts from; empty: of none, and then nothing is said of it.
 nlohmann::json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, nlohmann::json>& swept,
                              const std::string& after = "");

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "config/base.hpp"
+#include "config/schema.hpp"
 #include "config/value.hpp"
 
 namespace backplane {
@@ -15,8 +16,8 @@ namespace fs = std::filesystem;
 
 constexpr int kOrdersOfAFile = 100;  // of a swept file and its bases among the sources of errors
 
-// What belongs to the whole batch; a swept file's own is not looked at.
-constexpr const char* kOfTheBatch[] = {"experiment", "preset", "output", "report", "on_failure", "stop_sweep"};
+// The batch has its own; but a file finds its plugins where it says.
+bool IsNotLookedAt(const std::string& key) { return ScopeAt(key) == Scope::kBatch && key != "plugin_path"; }
 
 uint64_t ReadCount(const Node& node, const char* range, const std::string& name, Errors* errors) {
   auto value = ReadValue(node, {ValueType::kInteger, range}, name, errors);
@@ -26,16 +27,20 @@ uint64_t ReadCount(const Node& node, const char* range, const std::string& name,
 }  // namespace
 
 std::string WhyNoAxis(const std::string& path) {
+  if (path.starts_with("phases.")) return "";  // a value of one phase
   const std::string top = path.substr(0, path.find('.'));
   if (top == "seed") return "seeds are given by sweep.seeds: {n: 5}";
-  if (top == "experiment" || top == "output") return "all points of a batch share one results folder";
-  if (top == "plugin_path") return "all points of a batch share the plugin path; name a plugin's file to compare builds";
-  if (top == "base") return "a base is read before the sweep; name whole experiment files under sweep.files";
-  if (path == "preset") return "it is written over the file before the sweep; sweep the values that it sets";
-  if (path == "phases") return "it is the innermost order of every point; sweep phases.NAME.PATH, a value of one phase";
-  if (top == "sweep") return "a sweep does not change itself";
-  if (top == "report" || top == "on_failure" || top == "stop_sweep") return "it concerns the batch as a whole";
-  return "";
+  if (ScopeAt(path) != Scope::kBatch) return "";
+  static const std::map<std::string, std::string> reasons = {
+      {"experiment", "all points of a batch share one results folder"},
+      {"output", "all points of a batch share one results folder"},
+      {"plugin_path", "all points of a batch share the plugin path; name a plugin's file to compare builds"},
+      {"base", "a base is read before the sweep; name whole experiment files under sweep.files"},
+      {"preset", "it is written over the file before the sweep; sweep the values that it sets"},
+      {"phases", "it is the innermost order of every point; sweep phases.NAME.PATH, a value of one phase"},
+      {"sweep", "a sweep does not change itself"}};
+  const auto reason = reasons.find(top);
+  return reason == reasons.end() ? "it concerns the batch as a whole" : reason->second;
 }
 
 Axis ReadFileAxis(const Entry& section, std::vector<SweptFile>* files, Errors* errors) {
@@ -59,10 +64,7 @@ Axis ReadFileAxis(const Entry& section, std::vector<SweptFile>* files, Errors* e
       errors->Add(sweep->mark, "a file that is a point of a sweep has no sweep of its own");
     if (const Entry* phases = FindEntry(*root, "phases"))
       errors->Add(phases->mark, "a file that is a point of a sweep has no phases of its own: they are the batch's");
-    std::erase_if(root->entries, [](const Entry& entry) {
-      return entry.key == "phases" || entry.key == "sweep" ||
-             std::find(std::begin(kOfTheBatch), std::end(kOfTheBatch), entry.key) != std::end(kOfTheBatch);
-    });
+    std::erase_if(root->entries, [](const Entry& entry) { return IsNotLookedAt(entry.key); });
     files->push_back({*std::move(root), file.stem().string()});
     axis.push_back({{}, file.stem().string(), files->size()});
   }

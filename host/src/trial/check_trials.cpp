@@ -8,6 +8,7 @@
 
 #include "base/bounded.hpp"
 #include "base/json_text.hpp"
+#include "data/group.hpp"
 #include "trial/budget.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/crash.hpp"
@@ -78,16 +79,34 @@ FailedWith TryToEnd(TrialParts* parts) {
   }
 }
 
+IterationSize SizeOfData(const bp_request& request, uint64_t items) {
+  const uint64_t group = std::min(request.u.data.group_rows, items);
+  if (group == 0) return {};
+  const bool drops_last = (request.u.data.flags & BP_DATA_DROP_LAST) != 0;
+  const uint64_t whole = items / group;
+  if (drops_last) return {group, group, whole, whole * group};
+  return {group, group, whole + (items % group > 0 ? 1 : 0), items};
+}
+
 // Asked only where two limits of the budget may be weighed against each other; a plan that fails is for the trial to say.
-uint64_t StepsOfARollout(const TrialSpec& spec, TrialParts* parts) {
+IterationSize SizeOfAnIteration(const TrialSpec& spec, TrialParts* parts) {
   const BudgetConfig& budget = spec.experiment.budget;
-  if (!budget.iterations || !budget.env_steps) return 0;
+  if (budget.iterations.has_value() + budget.env_steps.has_value() + budget.epochs.has_value() < 2) return {};
   try {
     const uint64_t rows = parts->env().rows();
-    const bp_request request = parts->learner().Plan(Limits({}, {}, rows, parts->chunk_rows()));
-    return request.kind == BP_REQ_ROLLOUT ? request.u.rollout.horizon * rows : 0;
+    bp_limits limits = Limits({}, {}, rows, parts->chunk_rows());
+    if (SourceOf(parts->env())) limits.items = ItemsOf(parts->env());
+    const bp_request request = parts->learner().Plan(limits);
+    const auto& evaluate = request.u.evaluate;
+    const uint64_t rollout = request.u.rollout.horizon * rows, episodes = evaluate.candidates * evaluate.episodes_each;
+    switch (request.kind) {
+      case BP_REQ_ROLLOUT: return {rollout, rollout, 0, 0};
+      case BP_REQ_EVALUATE: return {episodes, episodes * evaluate.max_steps, 0, 0};  // an episode has a step at least
+      case BP_REQ_DATA: return SizeOfData(request, limits.items);
+      default: return {};
+    }
   } catch (const std::exception&) {
-    return 0;
+    return {};
   }
 }
 
@@ -100,9 +119,9 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
   FailedWith failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
   const std::vector<std::string> records = failed.exit == kExitOk ? RecordedNames(&parts) : std::vector<std::string>();
   if (failed.exit == kExitOk && spec.start_from) failed = TryToStart(spec, folder, &parts, status, cancelled);
-  const uint64_t steps = failed.exit == kExitOk ? StepsOfARollout(spec, &parts) : 0;
+  const IterationSize size = failed.exit == kExitOk ? SizeOfAnIteration(spec, &parts) : IterationSize{};
   if (failed.exit == kExitOk) failed = TryToEnd(&parts);
-  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "", steps, records};
+  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "", size, records};
   if (failed.outcome == "config") {
     std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
     // The place of the error is an option of the plugin that complains; another's is only pointed out.
@@ -137,7 +156,10 @@ nlohmann::json ToJson(const TrialCheck& check) {
           {"error", check.error},
           {"path", check.path},
           {"place", check.place},
-          {"rollout_steps", check.rollout_steps},
+          {"least_steps", check.iteration.least_steps},
+          {"most_steps", check.iteration.most_steps},
+          {"iterations_of_epoch", check.iteration.iterations_of_epoch},
+          {"epoch_steps", check.iteration.epoch_steps},
           {"records", check.records}};
 }
 
@@ -155,8 +177,11 @@ std::optional<TrialCheck> TrialCheckFromLine(const std::string& line) {
     return found != json.end() && found->is_string() ? found->get<std::string>() : "";
   };
   TrialCheck check{text("checked"), text("outcome"), text("plugin"), text("error"), text("path"), text("place")};
-  const auto steps = json.find("rollout_steps");
-  if (steps != json.end() && steps->is_number_unsigned()) check.rollout_steps = steps->get<uint64_t>();
+  const auto count = [&](const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
+  };
+  check.iteration = {count("least_steps"), count("most_steps"), count("iterations_of_epoch"), count("epoch_steps")};
   if (const auto records = json.find("records"); records != json.end() && records->is_array()) {
     for (const nlohmann::json& name : *records)
       if (name.is_string()) check.records.push_back(name.get<std::string>());

@@ -11,15 +11,22 @@
 
 namespace backplane {
 
+// What an iteration takes, as far as it can be known before the first one; 0: it can not, or was not asked.
+struct IterationSize {
+  uint64_t least_steps = 0, most_steps = 0;           // env steps
+  uint64_t iterations_of_epoch = 0, epoch_steps = 0;  // of a data set
+  bool operator==(const IterationSize&) const = default;
+};
+
 // What came out for one trial. The supervisor reads it from the standard output of the process, a line for each; what plugins
 // print there is skipped.
 struct TrialCheck {
   std::string trial_id;
-  std::string outcome;         // ok, or as FailedWith says
-  std::string plugin;          // whose fault
-  std::string error;           // a sentence
-  std::string path, place;     // the option that it names first, and where that was set; empty: none, or a default
-  uint64_t rollout_steps = 0;  // env steps of an iteration, if the learner begins with a rollout; 0: not known, or not asked
+  std::string outcome;      // ok, or as FailedWith says
+  std::string plugin;       // whose fault
+  std::string error;        // a sentence
+  std::string path, place;  // the option that it names first, and where that was set; empty: none, or a default
+  IterationSize iteration = {};
   std::vector<std::string> records = {};  // of one that is ok: RecordedNames
 };
 nlohmann::json ToJson(const TrialCheck& check);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/loader.hpp"
+#include "config/schema.hpp"
 
 namespace backplane {
 
@@ -24,6 +25,28 @@ inline OptionInfo Option(std::string path, uint16_t type, std::optional<std::str
   option.range = std::move(range);
   option.doc = "an option of a test";
   return option;
+}
+
+// Another value than the default, for each type of the table.
+inline std::string OtherValue(const HostKey& key) {
+  switch (key.type) {
+    case ValueType::kNumber: return "0.5";
+    case ValueType::kInteger: return "17";
+    case ValueType::kFlag: return "true";
+    case ValueType::kDuration: return "1h30m";
+    case ValueType::kSize: return "1.5GiB";
+    case ValueType::kPathList: return "[/a, /b]";
+    case ValueType::kMeasureList: return "[ep/length, train/loss]";
+    case ValueType::kPluginName: return key.path == "env.plugin" ? "swimmer" : "hiker";
+    case ValueType::kPluginOptions: return key.path == "learner.options" ? "{lr: 0.25}" : "{reward: 9.5}";
+    case ValueType::kMonitors: return "[plotter]";
+    case ValueType::kEnum: return "parallel_efficiency";
+    case ValueType::kPercent: return "2.5%";
+    case ValueType::kFailurePolicy: return "{retry: 7}";
+    case ValueType::kFlapping: return "4 in 10s";
+    case ValueType::kJson: return "{rollout.threads: 2}";
+    default: return "other";
+  }
 }
 
 class ConfigTest : public ::testing::Test {

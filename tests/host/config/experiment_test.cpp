@@ -10,28 +10,6 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ExperimentTest = ConfigTest;
 
-// Another value than the default, for each type of the table.
-std::string OtherValue(const HostKey& key) {
-  switch (key.type) {
-    case ValueType::kNumber: return "0.5";
-    case ValueType::kInteger: return "17";
-    case ValueType::kFlag: return "true";
-    case ValueType::kDuration: return "1h30m";
-    case ValueType::kSize: return "1.5GiB";
-    case ValueType::kPathList: return "[/a, /b]";
-    case ValueType::kMeasureList: return "[ep/length, train/loss]";
-    case ValueType::kPluginName: return key.path == "env.plugin" ? "swimmer" : "hiker";
-    case ValueType::kPluginOptions: return key.path == "learner.options" ? "{lr: 0.25}" : "{reward: 9.5}";
-    case ValueType::kMonitors: return "[plotter]";
-    case ValueType::kEnum: return "parallel_efficiency";
-    case ValueType::kPercent: return "2.5%";
-    case ValueType::kFailurePolicy: return "{retry: 7}";
-    case ValueType::kFlapping: return "4 in 10s";
-    case ValueType::kJson: return "{rollout.threads: 2}";
-    default: return "other";
-  }
-}
-
 TEST_F(ExperimentTest, EveryKeyCanBeSetAndSurvivesJson) {
   Add(BP_KIND_LEARNER, "hiker", plugins_["climber"].options);
   Add(BP_KIND_MONITOR, "plotter", {});

@@ -23,6 +23,35 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+TEST_F(EngineTest, StatusIsThatOfTheJobAlsoAfterItsEnd) {
+  StatusFile written{};
+  std::copy_n(kStatusMagic, 8, written.magic);
+  written.iteration = 5;
+  TrialCommand command = Fake({"sleep"});
+  command.status_file = folder_ / "status";
+  const JobId job = engine_.Start(command);
+  EXPECT_FALSE(engine_.Status(job)) << "the trial has not made it yet";
+  std::ofstream(command.status_file, std::ios::binary).write(reinterpret_cast<const char*>(&written), sizeof written);
+  ASSERT_TRUE(engine_.Status(job));
+  EXPECT_EQ(engine_.Status(job)->iteration, 5u);
+  EXPECT_FALSE(engine_.Status(job + 1));
+  engine_.Stop(job, StopHow::kKill);
+  const JobEnd end = End();
+  ASSERT_TRUE(end.status);
+  EXPECT_EQ(end.status->iteration, 5u);
+  EXPECT_FALSE(Run({"exit", "0"}).status) << "a command without a status file";
+}
+
+TEST(Engines, AreMadeByTheirName) {
+  EXPECT_NE(MakeEngine("local", "/bin/true"), nullptr);
+  try {
+    MakeEngine("lokal", "/bin/true");
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "there is no engine 'lokal'; there is local");
+  }
+}
+
 struct FailureRow {
   std::vector<std::string> arguments;
   int code, signal;

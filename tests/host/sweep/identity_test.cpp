@@ -19,6 +19,7 @@ class IdentityTest : public testing::Test {
     loaded_.learner = Plugin("learner.toy");
     loaded_.experiment.env = {"toy", {{"size", 3}}};
     loaded_.experiment.learner = {"toy", {{"lr", 0.1}}};
+    loaded_.experiment.evaluation.env_options = nlohmann::json::object();
   }
   ~IdentityTest() override { std::filesystem::remove_all(folder_); }
 
@@ -62,7 +63,7 @@ TEST_F(IdentityTest, TheCanonicalTextIsWhatItWas) {
   EXPECT_EQ(PointIdentity(loaded_, {}).dump(),
             R"({"budget":{"env_steps":null,"epochs":null,"iterations":null,"wall_time_s":null},"device":"cpu",)"
             R"("env":{"id":"env.toy","options":{"size":3}},)"
-            R"("evaluation":{"at_start":false,"env_options":null,"episodes":0,"every_iterations":0},)"
+            R"("evaluation":{"at_start":false,"env_options":{},"episodes":0,"every_iterations":0},)"
             R"("learner":{"id":"learner.toy","options":{"lr":0.1}},)"
             R"("rollout":{"chunk_rows":1,"num_env_runners":1,"num_envs_per_env_runner":1},"schema":2})");
   Experiment& experiment = loaded_.experiment;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json_path.hpp"
+#include "config/schema.hpp"
 #include "support/trials.hpp"
 
 namespace backplane {
@@ -60,6 +62,32 @@ TEST(Series, AKeyWithoutAValueAndAPresetThatWasUsedTellNothingApart) {
   EXPECT_EQ(std::vector<std::string>{""}, Labels(Analyse({MakeSet({started, never_started})})));
   started.config["learner"]["options"]["clip"] = 0.1;
   EXPECT_EQ(2u, Labels(Analyse({MakeSet({started, never_started})})).size());
+}
+
+// Trials of one id are of one series, whatever was named around them when they ran; and the other way round.
+TEST(Series, WhatIsOfNoIdentityTellsThemApartOnlyWhereItIsSwept) {
+  for (const HostKey& key : HostKeys()) {
+    const bool within = key.path == "seed" || key.path == kRunnersPath || key.path == kRowsPath;
+    if (!key.recorded() || within || key.path == "resources.gpus") continue;  // of those only the kind of device
+    TrialData other = MakeTrial(2, 1, 10);
+    SetAtPath(&other.config, key.path, "another value");
+    const size_t wanted = key.scope == Scope::kIdentity ? 2 : 1;
+    EXPECT_EQ(Labels(Analyse({MakeSet({MakeTrial(1, 1, 10), other})})).size(), wanted) << key.path;
+    if (key.scope != Scope::kSpeed) continue;
+    EXPECT_EQ(
+        Labels(Analyse({MakeSet({Swept(MakeTrial(1, 1, 10), key.path, "one"), Swept(MakeTrial(1, 1, 10), key.path, "two")})}))
+            .size(),
+        2u)
+        << key.path;
+  }
+}
+
+TEST(Series, APluginIsTheSameWhetherItIsCalledByItsNameOrItsFile) {
+  TrialData by_file = MakeTrial(2, 1, 10);
+  by_file.config["env"]["plugin"] = "/lib/env_walker.so";
+  EXPECT_EQ(Labels(Analyse({MakeSet({MakeTrial(1, 1, 10), by_file})})), std::vector<std::string>{""});
+  by_file.files["env.plugin"] = "cccccccccc";
+  EXPECT_EQ(Labels(Analyse({MakeSet({MakeTrial(1, 1, 10), by_file})})).size(), 2u);
 }
 
 TEST(Series, ThreadsAreOneOnlyIfTheSweepNamesThem) {

@@ -1,0 +1,111 @@
+#include "cli/arguments.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+
+namespace backplane {
+
+template <class Number>
+Argument& Argument::Within(Number least, Number most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+template Argument& Argument::Within(unsigned, unsigned);
+template Argument& Argument::Within(uint64_t, uint64_t);
+template Argument& Argument::Within(double, double);
+
+Argument& Argument::OneOf(std::vector<std::string> words) {
+  option_->check(CLI::IsMember(std::move(words)));
+  return *this;
+}
+
+Argument& Argument::Required() {
+  option_->required();
+  return *this;
+}
+
+Argument& Argument::ShowsDefault() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Argument& Argument::ShowsDefault(const std::string& text) {
+  option_->default_str(text);
+  return *this;
+}
+
+Argument& Argument::MayBeEmpty() {
+  option_->expected(0, 1);
+  return *this;
+}
+
+Argument& Argument::Excludes(const Argument& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Argument& Argument::Needs(const Argument& other) {
+  option_->needs(other.option_);
+  return *this;
+}
+
+Arguments::Arguments(CLI::App* app, std::string program) : app_(app), program_(std::move(program)) {}
+
+void Arguments::RunChecks() const {
+  for (const auto& check : checks_) check();
+}
+
+Argument Arguments::Flag(const char* name, bool* target, const char* help) {
+  return Argument(app_->add_flag(name, *target, help));
+}
+
+template <class T>
+Argument Arguments::Add(const char* name, const char* type, T* target, const std::string& help) {
+  CLI::Option* option = app_->add_option(name, *target, help)->type_name(type);
+  constexpr bool kIsList = requires { target->push_back({}); }
+  &&!requires { target->c_str(); };
+  if (kIsList && !option->get_positional()) option->allow_extra_args(false);
+  return Argument(option);
+}
+template Argument Arguments::Add(const char*, const char*, std::string*, const std::string&);
+template Argument Arguments::Add(const char*, const char*, std::filesystem::path*, const std::string&);
+template Argument Arguments::Add(const char*, const char*, std::vector<std::string>*, const std::string&);
+template Argument Arguments::Add(const char*, const char*, std::vector<std::filesystem::path>*, const std::string&);
+template Argument Arguments::Add(const char*, const char*, uint64_t*, const std::string&);
+template Argument Arguments::Add(const char*, const char*, double*, const std::string&);
+template Argument Arguments::Add(const char*, const char*, std::optional<unsigned>*, const std::string&);
+
+Argument Arguments::Add(const char* name, const char* type, const char* help,
+                        std::function<std::string(const std::string&)> read) {
+  auto text = std::make_shared<std::string>();
+  CLI::Option* option = app_->add_option(name, *text, help)->type_name(type);
+  checks_.push_back([=] {
+    const std::string why_not = option->count() > 0 ? read(*text) : "";
+    if (!why_not.empty()) throw CLI::ValidationError(name, why_not);
+  });
+  return Argument(option);
+}
+
+void Arguments::Check(std::function<std::string()> why_not) {
+  checks_.push_back([name = app_->get_name(), why_not] {
+    if (const std::string why = why_not(); !why.empty()) throw CLI::ValidationError(name, why);
+  });
+}
+
+void Arguments::PluginPath(std::vector<std::string>* target) {
+  Add("--plugin-path", "DIR", target, "Folder to look for plugins in, too; may be repeated");
+}
+
+void Arguments::File(FileArgs* target) {
+  Add("file", "FILE", &target->file, "Experiment file (YAML)").Required();
+  Add("--set", "PATH=VALUE", &target->set, "Set a value, path=value; +path=value adds a key the file lacks; may be repeated");
+  Add("--preset", "NAME", &target->preset,
+      "Settings for a kind of machine, under --set: a name in presets/ near the file or of the installation, a path, "
+      "or auto, which chooses by the device found");
+  PluginPath(&target->plugin_path);
+}
+
+void Arguments::Out(std::filesystem::path* target, const char* help) { Add("out", "OUT", target, help).Required(); }
+
+}  // namespace backplane
