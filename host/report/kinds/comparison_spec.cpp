@@ -203,15 +203,15 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
   }
   if (figure.kind == FigureSpec::Kind::kCurves) {
     const std::string x = CurveAxis(reader, body, "env_steps");
-    for (const json& entry : reader.OneOrMany(body.at("y"))) {
-      if (entry.is_string()) {
-        figure.curves.push_back({entry.get<std::string>(), x, reader.path()});
-      } else if (entry.is_object() && entry.contains("name")) {
-        if (reader.Knows(entry, {"name", "x"}))
-          figure.curves.push_back({reader.Text(entry, "name"), CurveAxis(reader, entry, x), reader.path()});
+    for (const json& curve : reader.OneOrMany(body.at("y"))) {
+      if (curve.is_string()) {
+        figure.curves.push_back({curve.get<std::string>(), x, reader.path()});
+      } else if (curve.is_object() && curve.contains("name")) {
+        if (reader.Knows(curve, {"name", "x"}))
+          figure.curves.push_back({reader.Text(curve, "name"), CurveAxis(reader, curve, x), reader.path()});
       } else {
         reader.Fail(
-            fmt::format("'y' should be names of recorded values, or {{name: NAME, x: AXIS}}, found {}", JsonText(entry)));
+            fmt::format("'y' should be names of recorded values, or {{name: NAME, x: AXIS}}, found {}", JsonText(curve)));
       }
     }
     return figure;

@@ -113,10 +113,10 @@ std::optional<BadAction> ActionCheck::Channel::Look(const std::byte* data, uint6
   const std::optional<double> found = NumberAt(buffer->dtype(), data, i);
   if (!found) return std::nullopt;
   const bool finite = std::isfinite(*found);
-  const int64_t choices = nvec.empty() ? 0 : nvec[i % nvec.size()];
-  if (nvec.empty() ? finite : *found >= 0 && *found < static_cast<double>(choices) && *found == std::floor(*found))
+  const int64_t n_choices = nvec.empty() ? 0 : nvec[i % nvec.size()];
+  if (nvec.empty() ? finite : *found >= 0 && *found < static_cast<double>(n_choices) && *found == std::floor(*found))
     return std::nullopt;
-  const std::string wanted = nvec.empty() ? "a finite number" : fmt::format("a whole number from 0 to {}", choices - 1);
+  const std::string wanted = nvec.empty() ? "a finite number" : fmt::format("a whole number from 0 to {}", n_choices - 1);
   return BadAction{0, !finite, fmt::format("wanted {}, found {}", wanted, *found)};
 }
 

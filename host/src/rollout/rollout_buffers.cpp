@@ -50,19 +50,19 @@ void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
   for (const bp_channel* c : learner_.act_out())
     if (buffers_.count(c->name) == 0) add(*c);
   if (env_.FindRole(BP_ROLE_TRUNCATED) == nullptr) {
-    const bp_channel truncated{sizeof(bp_channel),
-                               BP_ROLE_TRUNCATED,
-                               BP_SPACE_MULTI_BINARY,
-                               BP_SCOPE_ROW,
-                               0,
-                               {BP_DTYPE_UINT, 8, 1},
-                               "truncated",
-                               nullptr,
-                               nullptr,
-                               nullptr,
-                               nullptr,
-                               0};
-    add(truncated);
+    const bp_channel by_host{sizeof(bp_channel),
+                             BP_ROLE_TRUNCATED,
+                             BP_SPACE_MULTI_BINARY,
+                             BP_SCOPE_ROW,
+                             0,
+                             {BP_DTYPE_UINT, 8, 1},
+                             "truncated",
+                             nullptr,
+                             nullptr,
+                             nullptr,
+                             nullptr,
+                             0};
+    add(by_host);
   }
   if (carry)
     ForEachState([&](const bp_channel& c, ChannelBuffer& b, uint64_t bytes) {

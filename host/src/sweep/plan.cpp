@@ -66,7 +66,7 @@ class Product {
 // What a plan needs to make its trials' experiments again.
 class PlanMemory {
  public:
-  explicit PlanMemory(PointResolver resolver) : resolver(std::move(resolver)) {}
+  explicit PlanMemory(PointResolver of_points) : resolver(std::move(of_points)) {}
   PointResolver resolver;
   std::vector<PointWrites> writes;                 // of each point
   std::vector<std::map<std::string, json>> swept;  // of each point: left-out keys that belong to it
@@ -356,8 +356,8 @@ std::string Plan::PlaceOf(const std::string& path) const { return memory_->resol
 LoadedExperiment Plan::Load(const PlannedTrial& trial) const {
   LoadedExperiment loaded = LoadPoint(trial.point);
   loaded.experiment.seed = trial.seed;
-  const std::optional<Seeds>& seeds = memory_->resolver.sweep().seeds;
-  if (seeds) loaded.origin["seed"] = Place(seeds->mark);
+  const std::optional<Seeds>& swept = memory_->resolver.sweep().seeds;
+  if (swept) loaded.origin["seed"] = Place(swept->mark);
   loaded.seeds = SeedsOf(memory_->resolver.sweep(), loaded.experiment);
   return loaded;
 }
