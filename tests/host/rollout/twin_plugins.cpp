@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <type_traits>
+#include <vector>
 
 #include "backplane/env.hpp"
 
@@ -33,8 +35,64 @@ struct Row {
   int64_t steps;
 };
 
+struct IsReset {
+  explicit IsReset(uint64_t) {}
+};
+
+class ResetsItself {
+ public:
+  explicit ResetsItself(uint64_t rows) : n_rows_(rows) {}
+  void NextSeeds(uint64_t per_row, const uint64_t* seeds) {
+    per_row_ = per_row;
+    next_seeds_.assign(seeds, seeds + n_rows_ * per_row);
+    used_.assign(n_rows_, 0);
+  }
+
+ protected:
+  uint64_t NextSeed(uint64_t row) {
+    if (used_[row] == per_row_) throw bp::Error(BP_E_INTERNAL, "no seed is left");
+    return next_seeds_[row * per_row_ + used_[row]++];
+  }
+
+ private:
+  uint64_t n_rows_, per_row_ = 0;
+  std::vector<uint64_t> next_seeds_, used_;
+};
+
+struct InHostMemory {};
+
+class OnDevice {
+ public:
+  void* Allocate(uint64_t bytes) { return DevicePages::Allocate(bytes); }
+  void Release(void* block) { DevicePages::Release(block); }
+  // The first copy after steps waits for them, as on a device that works behind the calls.
+  void ToHost(void* host, const void* device, uint64_t bytes) {
+    const PhaseClock* clock = PhaseClock::OfThisThread();
+    if (steps_under_way_ && clock) g_waited_in = clock->current();
+    steps_under_way_ = false;
+    Copy(host, device, bytes);
+  }
+  void ToDevice(void* device, const void* host, uint64_t bytes) { Copy(device, host, bytes); }
+  void Copy(void* to, const void* from, uint64_t bytes) {
+    const DevicePages::Open open;
+    std::memcpy(to, from, bytes);
+  }
+  void Gather(void* to, const void* from, uint64_t bytes_each, uint64_t n, const int64_t* indices) {
+    const DevicePages::Open open;
+    for (uint64_t i = 0; i < n; ++i)
+      std::memcpy(static_cast<char*>(to) + i * bytes_each, static_cast<const char*>(from) + indices[i] * bytes_each,
+                  bytes_each);
+  }
+
+ protected:
+  std::atomic<bool> steps_under_way_{false};
+};
+
 template <Form kForm>
-class Twin {
+class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, ResetsItself>,
+             public std::conditional_t<kForm == Form::kOnDevice, OnDevice, InHostMemory> {
+  using Resetting = std::conditional_t<kForm == Form::kOrdinary, IsReset, ResetsItself>;
+
  public:
   static constexpr bool kResetsItself = kForm != Form::kOrdinary, kRowsConcurrent = !kResetsItself;
   static constexpr bool kDevice = kForm == Form::kOnDevice;
@@ -47,7 +105,7 @@ class Twin {
       .flags = BP_FLAG_OWNS_TIME_LIMIT | (kResetsItself ? uint64_t{BP_FLAG_NATIVE_AUTORESET} : 0)};
   enum { kObsChannel, kStateChannel, kMask, kAction, kReward, kTerminated, kTruncated, kSteps, kFinalObs, kFinalState };
 
-  explicit Twin(uint64_t rows) : rows_(rows) {}
+  explicit Twin(uint64_t rows) : Resetting(rows), rows_(rows) {}
 
   bp::EnvSpec Spec() const {
     bp::EnvSpec spec;
@@ -83,7 +141,7 @@ class Twin {
     const DevicePages::Open open;
     if (kResetsItself && (begin != 0 || end != rows_.size()))
       throw bp::Error(BP_E_INVALID_ARG, "an env that resets itself steps all rows at once");
-    steps_under_way_ = true;
+    if constexpr (kDevice) this->steps_under_way_ = true;
     for (uint64_t r = begin; r < end; ++r) {
       Row& row = rows_[r];
       ++row.steps;
@@ -103,37 +161,9 @@ class Twin {
       if constexpr (kResetsItself) {
         if (!terminated && !cut) continue;
         Observe(slot, r, kFinalObs, kFinalState);
-        if (used_[r] == per_row_) throw bp::Error(BP_E_INTERNAL, "no seed is left");
-        Start(slot, r, next_seeds_[r * per_row_ + used_[r]++]);
+        Start(slot, r, this->NextSeed(r));
       }
     }
-  }
-
-  void NextSeeds(uint64_t per_row, const uint64_t* seeds) requires kResetsItself {
-    per_row_ = per_row;
-    next_seeds_.assign(seeds, seeds + rows_.size() * per_row);
-    used_.assign(rows_.size(), 0);
-  }
-
-  void* Allocate(uint64_t bytes) requires kDevice { return DevicePages::Allocate(bytes); }
-  void Release(void* block) { DevicePages::Release(block); }
-  // The first copy after steps waits for them, as on a device that works behind the calls.
-  void ToHost(void* host, const void* device, uint64_t bytes) {
-    const PhaseClock* clock = PhaseClock::OfThisThread();
-    if (steps_under_way_ && clock) g_waited_in = clock->current();
-    steps_under_way_ = false;
-    Copy(host, device, bytes);
-  }
-  void ToDevice(void* device, const void* host, uint64_t bytes) { Copy(device, host, bytes); }
-  void Copy(void* to, const void* from, uint64_t bytes) {
-    const DevicePages::Open open;
-    std::memcpy(to, from, bytes);
-  }
-  void Gather(void* to, const void* from, uint64_t bytes_each, uint64_t n, const int64_t* indices) {
-    const DevicePages::Open open;
-    for (uint64_t i = 0; i < n; ++i)
-      std::memcpy(static_cast<char*>(to) + i * bytes_each, static_cast<const char*>(from) + indices[i] * bytes_each,
-                  bytes_each);
   }
 
  private:
@@ -158,9 +188,6 @@ class Twin {
   }
 
   std::vector<Row> rows_;
-  uint64_t per_row_ = 0;
-  std::vector<uint64_t> next_seeds_, used_;
-  std::atomic<bool> steps_under_way_{false};
 };
 
 // Takes the action with a random number as it comes, also a masked one: the env does not mind.
