@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analysis/result_set.hpp"
+#include "record/results_folder.hpp"
 #include "store/batch_record.hpp"
-#include "store/results_folder.hpp"
 
 namespace backplane {
 

@@ -95,7 +95,7 @@ std::string ReportText(const MadeReport& made, const std::string& below, const s
 std::optional<MadeReport> MakeReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args) {
   const ReportConfig& report = request.plan.base.experiment.report;
   if (!report.kind || !batch.refused.empty()) return std::nullopt;
-  if (batch.Count("PLANNED") == batch.trials.size()) return std::nullopt;
+  if (batch.Count(TrialState::kPlanned) == batch.trials.size()) return std::nullopt;
   try {
     return MakeReport({{request.out}, {}, "", args.typed_program});
   } catch (const std::exception& error) {
@@ -112,8 +112,8 @@ int ReportCommand(const ReportArgs& args) {
     return kUsage;
   }
   for (const auto& folder : args.folders) {
-    if (std::filesystem::exists(folder / "plan.jsonl")) continue;
-    std::fprintf(stderr, "backplane: %s is no results folder: it has no plan.jsonl\n", folder.c_str());
+    if (std::filesystem::exists(ResultsFolder{folder}.plan())) continue;
+    std::fprintf(stderr, "backplane: %s is no results folder: it has no %s\n", folder.c_str(), kPlanName);
     return kUsage;
   }
   const MadeReport made = MakeReport({args.folders, args.to, args.kind, args.typed_program});

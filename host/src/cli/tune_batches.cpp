@@ -41,8 +41,8 @@ ResultSet OnlyPoint(ResultSet set, const std::string& point) {
 
 std::string WhyNoSpeed(const TrialData& trial, const std::string& measure) {
   if (trial.usable()) return "has no " + measure + ", as its first iteration, which warms up, took all the time";
-  if (trial.outcome.empty()) return trial.state + (trial.why.empty() ? "" : ": " + trial.why);
-  return fmt::format("{} ({}){}", trial.state, trial.outcome, trial.why.empty() ? "" : ": " + trial.why);
+  if (!trial.outcome) return Word(trial.state) + (trial.why.empty() ? "" : ": " + trial.why);
+  return fmt::format("{} ({}){}", Word(trial.state), Word(trial.outcome), trial.why.empty() ? "" : ": " + trial.why);
 }
 
 std::optional<double> Positive(const TrialData& trial, const std::string& measure) {
@@ -93,7 +93,7 @@ std::vector<double> ScoresOf(const ResultSet& set, const std::string& point, con
   for (const TrialData& trial : set.trials) {
     if (trial.point != point) continue;
     const Number* number = trial.usable() ? trial.Find(measure) : nullptr;
-    const bool diverged = trial.outcome == "nan" || (number && !std::isfinite(number->value));
+    const bool diverged = trial.outcome == Outcome::kNan || (number && !std::isfinite(number->value));
     if (diverged) {
       scores.push_back(worst);
     } else if (number) {
@@ -238,7 +238,7 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
     throw std::runtime_error(report.refused + "tune --fresh moves " + setup_.out.string() + " aside");
   for (const SaidOnce& said : SayOnce(request.plan, report.checks)) ran.complaints.push_back(said.diagnostic.message);
   if (!ran.interrupted && !report.paused.empty()) ran.complaints.push_back("paused: " + report.paused);
-  if (!ran.interrupted && report.Count("PLANNED") < report.trials.size()) {
+  if (!ran.interrupted && report.Count(TrialState::kPlanned) < report.trials.size()) {
     try {
       MakeReport({{out}, {}, "", setup_.typed_program});
     } catch (const std::exception& error) {  // the numbers are there all the same
@@ -268,7 +268,8 @@ MeasuredSide TuneBatches::SideOf(const ResultSet& set, const std::string& point,
     if (const std::optional<double> speed = Positive(trial, setup_.measure)) {
       side.speeds.push_back(*speed);
     } else if (missing++ == 0) {
-      why = trial.state == "PLANNED" && !ran.complaints.empty() ? ran.complaints.front() : WhyNoSpeed(trial, setup_.measure);
+      why = trial.state == TrialState::kPlanned && !ran.complaints.empty() ? ran.complaints.front()
+                                                                           : WhyNoSpeed(trial, setup_.measure);
     }
   }
   if (missing > 0) side.why_missing = fmt::format("{} of {} trials: {}", missing, own.trials.size(), why);

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "record/status_file.hpp"
+
 namespace backplane {
 
 struct PluginUse {
@@ -105,8 +107,6 @@ struct StopSweep {
   uint64_t initial_failures = 5;  // before the first success; 0: no limit
   double max_failed_fraction = 1.0;
 };
-
-inline constexpr size_t kMaxLive = 6, kMaxLiveName = 63;  // bytes
 
 struct Experiment {
   std::string name;

@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "record/fields.hpp"
+#include "record/trial_state.hpp"
 
 namespace backplane {
 
@@ -15,14 +17,24 @@ namespace backplane {
 // print there is skipped.
 struct TrialCheck {
   std::string trial_id;
-  std::string outcome;         // ok, or as FailedWith says
+  Outcome outcome = Outcome::kOk;
   std::string plugin;          // whose fault
   std::string error;           // a sentence
   std::string path, place;     // the option that it names first, and where that was set; empty: none, or a default
   uint64_t rollout_steps = 0;  // env steps of an iteration, if the learner begins with a rollout; 0: not known, or not asked
   std::vector<std::string> records = {};  // of one that is ok: RecordedNames
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("checked", self.trial_id);
+    visit("outcome", self.outcome);
+    visit("plugin", self.plugin);
+    visit("error", self.error);
+    visit("path", self.path);
+    visit("place", self.place);
+    visit("rollout_steps", self.rollout_steps);
+    visit("records", self.records);
+  }
 };
-nlohmann::json ToJson(const TrialCheck& check);
 std::optional<TrialCheck> TrialCheckFromLine(const std::string& line);  // absent: something else
 
 // What the process writes to standard error before it turns to a trial, and the status file that tells in whose code it
