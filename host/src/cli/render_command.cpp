@@ -24,7 +24,8 @@ Film Shoot(const OneTrial& trial, uint64_t episode) {
       place.path());
   if (exit.signal != 0 || exit.code != 0) {
     std::string why;
-    for (const std::string& line : LastLines(place.path() / "stderr.log", kShownLines)) why += (why.empty() ? "" : "\n") + line;
+    for (const std::string& line : LastLines(AttemptFolder(place.path()).standard_error(), kShownLines))
+      why += (why.empty() ? "" : "\n") + line;
     if (!why.empty() && exit.signal == 0) throw std::runtime_error(why);
     throw std::runtime_error("the trial's process ended with " +
                              (exit.signal != 0 ? SignalName(exit.signal) : "exit code " + std::to_string(exit.code)) +
@@ -32,7 +33,7 @@ Film Shoot(const OneTrial& trial, uint64_t episode) {
   }
   const auto text = ReadFile(file);
   if (!text) throw std::runtime_error("the trial's process left no film");
-  return FilmFromJson(nlohmann::json::parse(*text));
+  return RecordFromJson<Film>(nlohmann::json::parse(*text));
 }
 
 }  // namespace

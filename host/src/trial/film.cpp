@@ -73,18 +73,6 @@ class Camera {
 
 }  // namespace
 
-nlohmann::json ToJson(const Film& film) {
-  return {{"width", film.width},       {"height", film.height}, {"png", film.png},
-          {"backdrop", film.backdrop}, {"frames", film.frames}, {"notes", film.notes}};
-}
-
-Film FilmFromJson(const nlohmann::json& json) {
-  Film film;
-  json.at("width").get_to(film.width), json.at("height").get_to(film.height), json.at("png").get_to(film.png);
-  json.at("backdrop").get_to(film.backdrop), json.at("frames").get_to(film.frames), json.at("notes").get_to(film.notes);
-  return film;
-}
-
 Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads, uint64_t seed, uint64_t episode,
               const std::atomic<bool>& cancelled) {
   if (env.resets_itself())

@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "record/fields.hpp"
 #include "rollout/evaluator.hpp"
 #include "trial/threads.hpp"
 
@@ -19,10 +19,16 @@ struct Film {
   std::string backdrop;             // behind every frame; may be empty
   std::vector<std::string> frames;  // one for each state of the episode, the first included
   std::vector<std::string> notes;   // what the episode came to: "return 579.8", "success rate 0.8"
-};
 
-nlohmann::json ToJson(const Film& film);
-Film FilmFromJson(const nlohmann::json& json);  // throws nlohmann::json::exception
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("width", self.width);
+    visit("height", self.height);
+    visit("png", self.png);
+    visit("backdrop", self.backdrop);
+    visit("frames", self.frames);
+    visit("notes", self.notes);
+  }
+};
 
 // Plays episode `episode` of an evaluation with this seed: GREEDY actions, the start that the evaluation's row of that number
 // has. `env` has one row and is bound here. Throws TrialFailure (BP_E_UNSUPPORTED) if the env does not draw. [control]

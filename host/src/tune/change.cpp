@@ -64,11 +64,4 @@ std::vector<std::pair<std::string, json>> ValuesOf(const std::vector<Change>& ch
   return all;
 }
 
-json ToJson(const Change& change) {
-  json also = json::object();
-  for (const auto& [path, value] : change.fix.also) also[path] = value;
-  return {
-      {"finding", change.finding}, {"path", change.fix.path}, {"from", change.fix.from}, {"to", change.fix.to}, {"also", also}};
-}
-
 }  // namespace backplane
