@@ -19,10 +19,10 @@ using namespace backplane;
 void ReadEvents(const std::filesystem::path& file) {
   const BatchRecord record = ReadBatchRecord(file);
   for (const auto& [id, trial] : record.trials) {
-    for (const AttemptRecord& attempt : trial.attempts) JsonText(attempt.end_body);
+    for (const AttemptRecord& attempt : trial.attempts) JsonText(ToJson(attempt.end));
   }
   EventLog log(file);  // what can be read can be gone on with
-  log.Append("sweep.paused", "", 0, {{"why", "fuzz"}});
+  log.Append(SweepPaused{"fuzz"});
 }
 
 void ReadPlan(const std::filesystem::path& file) {

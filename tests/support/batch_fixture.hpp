@@ -7,9 +7,9 @@
 #include <fstream>
 #include <string>
 
+#include "record/results_folder.hpp"
 #include "store/event_log.hpp"
 #include "store/plan_file.hpp"
-#include "store/results_folder.hpp"
 
 namespace backplane {
 
@@ -26,24 +26,29 @@ class BatchFixture : public testing::Test {
   ~BatchFixture() override { std::filesystem::remove_all(folder_.out); }
 
   void Put(const std::string& trial_id, unsigned attempt, const std::string& result, const std::string& metrics = "") {
-    std::filesystem::create_directories(folder_.attempt(trial_id, attempt));
-    std::ofstream(folder_.attempt(trial_id, attempt) / "result.json") << result;
-    std::ofstream(folder_.attempt(trial_id, attempt) / "metrics.jsonl") << metrics;
+    const AttemptFolder place = folder_.attempt(trial_id, attempt);
+    std::filesystem::create_directories(place.folder);
+    std::ofstream(place.result()) << result;
+    std::ofstream(place.metrics()) << metrics;
   }
   void Run(EventLog& log, const std::string& trial_id, unsigned attempt, const std::string& outcome, const std::string& state) {
-    log.Append("attempt.start", trial_id, attempt, nlohmann::json::object());
-    log.Append("attempt.end", trial_id, attempt,
-               {{"outcome", outcome}, {"state", state}, {"why", outcome == "ok" ? "" : "died, it did"}, {"wall_s", 1.5}});
+    log.Append(AttemptStart{}, trial_id, attempt);
+    AttemptEnd end;
+    end.outcome = FromWord<Outcome>(outcome);
+    end.state = FromWord<TrialState>(state).value();
+    end.why = outcome == "ok" ? "" : "died, it did";
+    end.wall_s = 1.5;
+    log.Append(end, trial_id, attempt);
   }
   void RunAll() {
     EventLog log(folder_.events());
-    log.Append("session.start", "", 0, {{"trials", 2}});
+    log.Append(SessionStart{"here", 1, 1, 2});
     Put("t0", 1, "torn {");
     Run(log, "t0", 1, "signal", "PLANNED");
     Put("t0", 2, kResult, kMetrics);
     Run(log, "t0", 2, "ok", "COMPLETED");
     Run(log, "t1", 1, "nan", "FAILED");
-    log.Append("session.end", "", 0, {{"why", "done"}});
+    log.Append(SessionEnd{"done"});
   }
   std::vector<PlanLine> PlanLines() const { return ReadPlanFile(folder_.plan()); }
   BatchRecord Record() const { return ReadBatchRecord(folder_.events()); }

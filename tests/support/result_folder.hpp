@@ -7,9 +7,9 @@
 #include <fstream>
 #include <string>
 
+#include "record/results_folder.hpp"
 #include "store/event_log.hpp"
 #include "store/plan_file.hpp"
-#include "store/results_folder.hpp"
 
 namespace backplane {
 
@@ -62,15 +62,17 @@ class ResultFolder {
   }
 
   void Start(const std::string& trial_id, unsigned attempt = 1, bool resumed = false) {
-    EventLog(folder_.events())
-        .Append("attempt.start", trial_id, attempt,
-                {{"cores", {0, 1}}, {"gpus", nlohmann::json::array()}, {"resumed", resumed}});
+    EventLog(folder_.events()).Append(AttemptStart{{0, 1}, {}, resumed}, trial_id, attempt);
   }
   void End(const std::string& trial_id, const std::string& state, const std::string& outcome, const std::string& why = "",
            unsigned attempt = 1) {
-    EventLog(folder_.events())
-        .Append("attempt.end", trial_id, attempt,
-                {{"state", state}, {"outcome", outcome}, {"why", why}, {"wall_s", 9.5}, {"peak_rss_bytes", 200 * 1024 * 1024}});
+    AttemptEnd end;
+    end.state = FromWord<TrialState>(state).value();
+    end.outcome = FromWord<Outcome>(outcome);
+    end.why = why;
+    end.wall_s = 9.5;
+    end.peak_rss_bytes = 200 * 1024 * 1024;
+    EventLog(folder_.events()).Append(end, trial_id, attempt);
   }
 
  private:

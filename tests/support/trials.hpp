@@ -21,8 +21,8 @@ inline TrialData MakeTrial(uint64_t runners, uint64_t rows, std::optional<double
                   {"rollout", {{"num_env_runners", runners}, {"num_envs_per_env_runner", rows}, {"threads", "auto"}}},
                   {"seed", seed}};
   trial.files = {{"env.plugin", "aaaaaaaaaa"}, {"learner.plugin", "bbbbbbbbbb"}};
-  trial.state = sps ? "COMPLETED" : "FAILED";
-  trial.outcome = sps ? "ok" : "oom";
+  trial.state = sps ? TrialState::kCompleted : TrialState::kFailed;
+  trial.outcome = sps ? Outcome::kOk : Outcome::kOom;
   trial.why = sps ? "" : "no memory left";
   trial.ended = 1000;
   trial.cores = {0, 1};

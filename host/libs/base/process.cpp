@@ -52,16 +52,4 @@ bool IsAlive(const ProcessId& process) {
   return process.boot_id == BootId() && ProcessStart(process.pid) == process.pid_start;
 }
 
-nlohmann::json ToJson(const ProcessId& process) {
-  return {{"pid", process.pid}, {"pid_start", process.pid_start}, {"boot_id", process.boot_id}, {"hostname", process.hostname}};
-}
-
-std::optional<ProcessId> ProcessIdFromJson(const nlohmann::json& json) {
-  try {
-    return ProcessId{json.at("pid"), json.at("pid_start"), json.at("boot_id"), json.at("hostname")};
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;
-  }
-}
-
 }  // namespace backplane

@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -14,6 +13,13 @@ struct ProcessId {
   pid_t pid = 0;
   uint64_t pid_start = 0;  // field 22 of /proc/PID/stat: clock ticks from the start of the machine to that of the process
   std::string boot_id, hostname;
+
+  static constexpr void Fields(auto& self, auto&& visit) {  // record/fields.hpp
+    visit("pid", self.pid);
+    visit("pid_start", self.pid_start);
+    visit("boot_id", self.boot_id);
+    visit("hostname", self.hostname);
+  }
 };
 
 std::string BootId();                             // changes with every start of the machine; empty if the kernel does not tell
@@ -23,8 +29,5 @@ ProcessId ThisProcess();
 // False if this machine has been started anew since. A process of another machine counts as alive: nobody here can know. Where
 // one holds a lock, ask the lock as well.
 bool IsAlive(const ProcessId& process);
-
-nlohmann::json ToJson(const ProcessId& process);
-std::optional<ProcessId> ProcessIdFromJson(const nlohmann::json& json);  // absent: not one
 
 }  // namespace backplane

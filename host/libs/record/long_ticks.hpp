@@ -12,6 +12,8 @@ struct LongTicks {
   uint64_t count = 0;
   double seconds = 0, longest_s = 0;
 
+  bool operator==(const LongTicks&) const = default;
+
   static void Fields(auto& self, auto&& visit) {
     visit("phase", self.phase);
     visit("count", self.count);

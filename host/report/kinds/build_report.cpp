@@ -77,11 +77,8 @@ std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets) {
   std::vector<OptionHelp> helps;
   std::set<std::string> seen;
   for (const ResultSet& set : sets) {
-    for (const json& help : At(set.run, "helps")) {
-      if (!seen.insert(help.dump()).second) continue;
-      const std::optional<double> direction = NumberOf(At(help, "direction"));
-      helps.push_back({Text(At(help, "finding")), Text(At(help, "path")), static_cast<int>(direction.value_or(0)),
-                       Text(At(help, "type")), Text(At(help, "range")), Text(At(help, "plugin"))});
+    for (const OptionHelp& help : ReadTolerantly<RunInfo>(set.run).helps) {
+      if (seen.insert(ToJson(help).dump()).second) helps.push_back(help);
     }
   }
   return helps;

@@ -16,8 +16,9 @@ using nlohmann::json;
 // Ended for a reason that is not its own, or not at all: the same command, or --only-failed, runs it again.
 bool IsToRunAgain(const TrialData& trial) {
   if (trial.usable()) return false;
-  if (trial.state == "PLANNED" || trial.state == "QUEUED" || trial.state == "RUNNING") return true;
-  return trial.outcome == "signal" || trial.outcome == "temp" || trial.outcome == "killed" || trial.outcome == "stale";
+  if (trial.state == TrialState::kPlanned || trial.state == TrialState::kRunning) return true;
+  return trial.outcome == Outcome::kSignal || trial.outcome == Outcome::kTemp || trial.outcome == Outcome::kKilled ||
+         trial.outcome == Outcome::kStale;
 }
 
 std::optional<double> ScoreOf(const TrialData& trial, const Expression& expression) {
@@ -27,7 +28,7 @@ std::optional<double> ScoreOf(const TrialData& trial, const Expression& expressi
 
 // A result of its own, and no number: it is kept, or the points that diverge most would look best.
 bool Diverged(const TrialData& trial, const std::optional<double>& score) {
-  return trial.usable() ? score && !std::isfinite(*score) : trial.outcome == "nan";
+  return trial.usable() ? score && !std::isfinite(*score) : trial.outcome == Outcome::kNan;
 }
 
 // As EvaluateIn, with what `floor` earned in place of what the policy did. Absent where nothing of an evaluation is in it.

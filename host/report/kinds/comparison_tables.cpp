@@ -34,8 +34,8 @@ void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t 
     if (trial.usable()) {
       usable += 1;
     } else {
-      remark += fmt::format("{}{}{}", remark.empty() ? "" : "; ", trial.state,
-                            trial.outcome.empty() ? "" : " (" + trial.outcome + ")");
+      remark += fmt::format("{}{}{}", remark.empty() ? "" : "; ", Word(trial.state),
+                            trial.outcome ? fmt::format(" ({})", Word(trial.outcome)) : "");
     }
   }
   if (const std::string doubt = parts.scoring.Remark(index, parts.columns); !doubt.empty())
@@ -66,7 +66,7 @@ void AddBackground(const ComparisonParts& parts, const ComparedPoint& point, std
     const TrialData& trial = parts.combined.trials[t].data;
     const char* gap = seeds.empty() ? "" : " ";
     seeds += gap + std::to_string(trial.seed);
-    states += gap + trial.state;
+    states += std::string(gap) + Word(trial.state);
     resumed += trial.resumed ? 1 : 0;
   }
   row->insert(row->end(), {seeds, states, Reading(resumed)});

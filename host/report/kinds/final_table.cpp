@@ -45,18 +45,18 @@ std::optional<Number> ValueOf(const Point& point, const std::string& name) {
 
 // "COMPLETED", "3 COMPLETED, 1 FAILED", "PLANNED, stopped after iteration 3".
 std::string StateOf(const Point& point) {
-  std::vector<std::pair<std::string, size_t>> states;
+  std::vector<std::pair<TrialState, size_t>> states;
   for (const TrialData* trial : point) {
     const auto same = std::find_if(states.begin(), states.end(), [&](const auto& one) { return one.first == trial->state; });
     ++(same == states.end() ? states.emplace_back(trial->state, 0) : *same).second;
   }
   if (states.size() == 1) {
-    const Number* iterations = point.front()->state == "PLANNED" ? point.front()->Find("iterations") : nullptr;
-    return states[0].first +
+    const Number* iterations = point.front()->state == TrialState::kPlanned ? point.front()->Find("iterations") : nullptr;
+    return Word(states[0].first) +
            (point.size() == 1 && iterations != nullptr ? fmt::format(", stopped after iteration {:g}", iterations->value) : "");
   }
   std::string text;
-  for (const auto& [state, n] : states) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, state);
+  for (const auto& [state, n] : states) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, Word(state));
   return text;
 }
 

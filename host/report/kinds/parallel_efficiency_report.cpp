@@ -97,7 +97,7 @@ class Builder {
         std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return !s.sps; });
     if (without > 0) {
       const bool unfinished = std::any_of(combined_.trials.begin(), combined_.trials.end(), [](const CombinedTrial& trial) {
-        return trial.data.state == "PLANNED" || trial.data.state == "RUNNING";
+        return trial.data.state == TrialState::kPlanned || trial.data.state == TrialState::kRunning;
       });
       sentences.insert(
           unfinished ? sentences.begin() + 1 : sentences.end(),

@@ -108,7 +108,7 @@ Cell ParallelEfficiencyTables::PeakCell(const Setting& setting, const char* meas
 
 std::string ParallelEfficiencyTables::State(const Setting& setting) const {
   std::set<std::string> states;
-  for (size_t trial : setting.trials) states.insert(combined_.trials[trial].data.state);
+  for (size_t trial : setting.trials) states.insert(Word(combined_.trials[trial].data.state));
   return fmt::format("{}", fmt::join(states, ", "));
 }
 

@@ -109,10 +109,10 @@ std::optional<Section> FailuresSection(const Combined& combined, const ReportCon
     const TrialData& data = trial.data;
     if (data.usable()) continue;
     const std::string again =
-        data.state == "PLANNED" || data.state == "SKIPPED"
+        data.state == TrialState::kPlanned || data.state == TrialState::kSkipped
             ? ""
             : fmt::format("{} replay {} {}", context.program, ShellArgument(data.out.string()), data.trial_id);
-    table.rows.push_back({TrialLabel(data, seeds.size() > 1), data.state, data.outcome, data.why, again});
+    table.rows.push_back({TrialLabel(data, seeds.size() > 1), Word(data.state), Word(data.outcome), data.why, again});
   }
   if (table.rows.empty()) return std::nullopt;
   return Section{"failures", "Trials without a result", {table}};
@@ -130,9 +130,13 @@ std::optional<Section> ShrinksSection(const Combined& combined) {
                    {"live_mb", "live", "MiB", "of the device after the failure", -1},
                    {"peak_mb", "peak", "MiB", "of the device in the update that failed", -1}};
   for (const CombinedTrial& trial : combined.trials) {
-    for (const ShrinkRecord& one : trial.data.shrinks)
-      table.rows.push_back({TrialLabel(trial.data, seeds.size() > 1), Reading(one.iteration), Reading(one.before),
-                            Reading(one.after), Reading(one.live_bytes / kMiB), Reading(one.peak_bytes / kMiB)});
+    for (const Shrink& one : trial.data.shrinks) {
+      table.rows.push_back({TrialLabel(trial.data, seeds.size() > 1)});
+      for (const uint64_t count : {one.iteration, one.micro_batch_before, one.micro_batch_after})
+        table.rows.back().push_back(Reading(static_cast<double>(count)));
+      for (const uint64_t bytes : {one.live_bytes, one.peak_bytes})
+        table.rows.back().push_back(Reading(static_cast<double>(bytes) / kMiB));
+    }
   }
   if (table.rows.empty()) return std::nullopt;
   table.notes = {

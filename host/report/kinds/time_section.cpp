@@ -6,8 +6,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "record/results_folder.hpp"
 #include "rollout/phase_groups.hpp"
-#include "store/results_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -110,7 +110,7 @@ class Times {
   Paragraph Trace() const {
     std::vector<std::string> files;
     for (const CombinedTrial& trial : combined_.trials) {
-      const std::filesystem::path folder = ResultsFolder{trial.data.out}.trial(trial.data.trial_id);
+      const std::filesystem::path folder = ResultsFolder{trial.data.out}.trial(trial.data.trial_id).folder;
       std::error_code error;
       for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
         const std::filesystem::path file = entry.path() / "trace.json";

@@ -17,7 +17,7 @@ namespace {
 std::string ContentKey(const ResultSet& set) {
   std::string text = JsonText(set.run) + JsonText(set.config);
   for (const TrialData& trial : set.trials) {
-    text += "\n" + trial.trial_id + " " + trial.state + " " + std::to_string(trial.ended);
+    text += "\n" + trial.trial_id + " " + Word(trial.state) + " " + std::to_string(trial.ended);
   }
   return Sha256(text);
 }

@@ -86,7 +86,7 @@ std::optional<Number> MaybeReading(const std::optional<double>& value) {
 std::map<size_t, double> CommonTargets(const Combined& combined, const std::string& name, bool lowest) {
   std::map<size_t, double> targets;
   for (const CombinedTrial& trial : combined.trials) {
-    const Curve* curve = trial.data.state == "COMPLETED" ? CurveOf(trial.data, name) : nullptr;
+    const Curve* curve = trial.data.state == TrialState::kCompleted ? CurveOf(trial.data, name) : nullptr;
     const std::optional<double> best = curve != nullptr ? Best(*curve, lowest) : std::nullopt;
     if (!best) continue;
     const auto [target, added] = targets.emplace(trial.group, *best);

@@ -5,12 +5,12 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/json_path.hpp"
+#include "record/results_folder.hpp"
 #include "results/point_config.hpp"
 #include "results/trial_measures.hpp"
 #include "store/batch_record.hpp"
 #include "store/csv.hpp"
 #include "store/plan_file.hpp"
-#include "store/results_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -32,19 +32,11 @@ json ReadRun(const std::filesystem::path& file) {
 }
 
 void CheckIsResultsFolder(const std::filesystem::path& out) {
-  for (const char* name : {"plan.jsonl", "config.yaml", "run.json"}) {
+  for (const char* name : {kPlanName, kConfigName, kRunName}) {
     if (!std::filesystem::exists(out / name)) {
       throw std::runtime_error(out.string() + ": should be a results folder, but has no " + name);
     }
   }
-}
-
-std::vector<int> Cores(const json& list) {
-  std::vector<int> cores;
-  for (const json& core : list.is_array() ? list : json::array()) {
-    if (core.is_number_integer()) cores.push_back(core.get<int>());
-  }
-  return cores;
 }
 
 void AddRecord(const TrialRecord& record, TrialData* trial) {
@@ -53,14 +45,14 @@ void AddRecord(const TrialRecord& record, TrialData* trial) {
   trial->why = record.why;
   for (const AttemptRecord& attempt : record.attempts) {
     trial->ended = attempt.ended.value_or(trial->ended);
-    trial->cores = Cores(At(attempt.start_body, "cores"));
-    trial->gpus = At(attempt.start_body, "gpus").is_array() ? At(attempt.start_body, "gpus").size() : 0;
+    trial->cores = attempt.start.cores;
+    trial->gpus = attempt.start.gpus.size();
   }
 }
 
 // A trial that never started has no trial.json; one that is torn costs no more than that.
-json ConfigOf(const std::filesystem::path& trial_dir, const PlanLine& line, const BatchConfig& batch) {
-  const json trial = json::parse(ReadFile(trial_dir / "trial.json").value_or(""), nullptr, /*allow_exceptions=*/false);
+json ConfigOf(const std::filesystem::path& trial_json, const PlanLine& line, const BatchConfig& batch) {
+  const json trial = json::parse(ReadFile(trial_json).value_or(""), nullptr, /*allow_exceptions=*/false);
   if (At(trial, "config").is_object()) return At(trial, "config");
   json config = batch.OfPoint(line);
   config["seed"] = line.seed;
@@ -76,7 +68,7 @@ TrialData ReadTrial(const ResultsFolder& folder, const PlanLine& line, const Bat
   trial.seed = line.seed;
   trial.values = line.values;
   trial.files = line.files;
-  trial.config = ConfigOf(folder.trial(line.trial_id), line, batch);
+  trial.config = ConfigOf(folder.trial(line.trial_id).trial_json(), line, batch);
   if (const TrialRecord* known = record.Find(line.trial_id)) {
     AddRecord(*known, &trial);
     ReadTrialMeasures(folder, *known, &trial);
@@ -116,13 +108,13 @@ std::string PointName(const TrialData& trial) {
 ResultSet ReadResultSet(const std::filesystem::path& out) {
   CheckIsResultsFolder(out);
   const ResultsFolder folder{out};
-  const BatchConfig batch(out / "config.yaml");
+  const BatchConfig batch(folder.config());
   ResultSet set;
   set.out = out;
   set.experiment = Text(At(batch.experiment(), "experiment"));
   set.config = batch.experiment();
-  set.config_text = ReadFile(out / "config.yaml").value_or("");
-  set.run = ReadRun(out / "run.json");
+  set.config_text = ReadFile(folder.config()).value_or("");
+  set.run = ReadRun(folder.run());
   const BatchRecord record = ReadBatchRecord(folder.events());
   for (const PlanLine& line : ReadPlanFile(folder.plan())) {
     if (line.dropped) {

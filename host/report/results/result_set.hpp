@@ -61,18 +61,20 @@ struct TrialData {
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and phases name, in the file's order
   nlohmann::json config;  // complete, as in trial.json; of a trial that never started, put together from config.yaml
   std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the plugin or data file named there
-  std::string state = "PLANNED", outcome, why;
-  bool resumed = false;               // the last attempt went on from a checkpoint
-  double ended = 0;                   // seconds since 1970, of the last attempt; 0: none ended
-  std::vector<int> cores;             // granted to the last attempt
-  size_t gpus = 0;                    // how many were granted
-  std::vector<std::string> facts;     // what plugins decided by themselves: "learner.x update_path fused"
-  std::vector<ShrinkRecord> shrinks;  // of all attempts, as the last one tells them
+  TrialState state = TrialState::kPlanned;
+  std::optional<Outcome> outcome;
+  std::string why;
+  bool resumed = false;            // the last attempt went on from a checkpoint
+  double ended = 0;                // seconds since 1970, of the last attempt; 0: none ended
+  std::vector<int> cores;          // granted to the last attempt
+  size_t gpus = 0;                 // how many were granted
+  std::vector<std::string> facts;  // what plugins decided by themselves: "learner.x update_path fused"
+  std::vector<Shrink> shrinks;     // of all attempts, as the last one tells them
   std::map<std::string, Number> measures;
   std::map<std::string, RegisteredMeasure> registered;    // what plugins said of their measures, by name
   std::map<std::string, std::vector<CurvePoint>> curves;  // SPS, return and what plugins recorded, by iteration
 
-  bool usable() const { return IsFinishedState(state); }
+  bool usable() const { return IsFinished(state); }
   // Absent if it was not measured.
   const Number* Find(const std::string& measure) const;
   // The value at a path of the configuration ("rollout.num_env_runners"); null if there is none.

@@ -34,11 +34,12 @@ bool IsShort(const TrialData& trial) {
 
 // "FAILED (oom): no memory left"
 std::string FailureOf(const TrialData& trial) {
-  if (trial.usable()) return trial.state + ", but its result.json gives no speed";
-  if (trial.state == "PLANNED" && trial.outcome.empty()) return trial.why.empty() ? "not started" : "not started: " + trial.why;
-  if (trial.state == "RUNNING") return "not finished";
-  const std::string state = trial.state == "PLANNED" ? "interrupted" : trial.state;
-  return state + (trial.outcome.empty() ? "" : " (" + trial.outcome + ")") + (trial.why.empty() ? "" : ": " + trial.why);
+  if (trial.usable()) return Word(trial.state) + std::string(", but its result.json gives no speed");
+  if (trial.state == TrialState::kPlanned && !trial.outcome)
+    return trial.why.empty() ? "not started" : "not started: " + trial.why;
+  if (trial.state == TrialState::kRunning) return "not finished";
+  const std::string state = trial.state == TrialState::kPlanned ? "interrupted" : Word(trial.state);
+  return state + (trial.outcome ? fmt::format(" ({})", Word(trial.outcome)) : "") + (trial.why.empty() ? "" : ": " + trial.why);
 }
 
 // In the order in which the seeds first have them.

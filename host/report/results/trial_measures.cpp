@@ -5,7 +5,6 @@
 #include <set>
 #include <string_view>
 
-#include "base/json_fields.hpp"
 #include "machine/resource_measures.hpp"
 #include "results/resource_series.hpp"
 #include "rollout/phases.hpp"
@@ -31,42 +30,41 @@ std::optional<double> Ratio(const std::optional<double>& over, const std::option
   return over && under && *under > 0 ? std::optional(factor * *over / *under) : std::nullopt;
 }
 
-void AddPhases(const std::vector<std::pair<std::string, double>>& shares, TrialData* trial) {
-  if (shares.empty()) return;
+void AddPhases(const std::vector<PhaseTime>& phases, TrialData* trial) {
+  if (phases.empty()) return;
   // A phase that took no time is not in the file, yet it was measured.
   for (const std::string_view name : kPhaseNames) AddReading("phase/" + std::string(name), 0, trial);
-  for (const auto& [name, share] : shares) AddReading("phase/" + name, 100 * share, trial);
+  for (const PhaseTime& phase : phases) AddReading("phase/" + phase.name, 100 * phase.share, trial);
 }
 
-void AddStatistics(const std::vector<Statistic>& statistics, TrialData* trial) {
-  for (const Statistic& one : statistics) {
-    if (!one.mean) continue;
-    const uint64_t n = static_cast<uint64_t>(one.n.value_or(1));
-    trial->measures[one.name] = MeanOf(*one.mean, one.sd, n, one.n ? "episodes" : "");
+void AddStatistics(const std::map<std::string, Spread>& statistics, TrialData* trial) {
+  for (const auto& [name, spread] : statistics) {
+    if (spread.mean) trial->measures[name] = MeanOf(*spread.mean, spread.sd, spread.n.value_or(1), spread.n ? "episodes" : "");
   }
 }
 
 void AddResult(const Measurements& found, TrialData* trial) {
-  const std::optional<double> wall_s = found.trial_s ? found.trial_s : found.wall_s;
+  const TrialResult& result = found.result;
+  const std::optional<double> wall_s = result.trial_s ? result.trial_s : result.wall_s;
   AddRate("wall_s", wall_s, trial);
   AddRate("minutes", Ratio(wall_s, 60), trial);
-  AddRate(kSps, found.sps, trial);
-  AddRate("sampling_sps", found.sampling_sps, trial);
-  AddReading("iterations", found.iterations, trial);
-  AddReading("env_steps", found.env_steps, trial);
-  AddReading("episodes", found.episodes, trial);
-  AddRate("seconds_per_episode", Ratio(wall_s, found.episodes), trial);
-  AddReading("steps_per_episode", Ratio(found.env_steps, found.episodes), trial);
-  AddReading("threads", found.threads, trial);
-  AddReading("learner_threads", found.learner_threads, trial);
-  AddReading("balance", found.balance, trial);
-  AddReading("chunk_rows", found.chunk_rows, trial);
-  AddReading("monitor_cpu_pct", Ratio(found.monitor_cpu_s, found.process_cpu_s, 100), trial);
-  AddPhases(found.phase_shares, trial);
+  AddRate(kSps, result.sps, trial);
+  AddRate("sampling_sps", result.sampling_sps, trial);
+  AddReading("iterations", result.iterations, trial);
+  AddReading("env_steps", result.env_steps, trial);
+  AddReading("episodes", result.episodes, trial);
+  AddRate("seconds_per_episode", Ratio(wall_s, result.episodes), trial);
+  AddReading("steps_per_episode", Ratio(result.env_steps, result.episodes), trial);
+  AddReading("threads", result.threads, trial);
+  AddReading("learner_threads", result.learner_threads, trial);
+  if (result.rollout) AddReading("balance", result.rollout->balance, trial);
+  AddReading("chunk_rows", result.chunk_rows, trial);
+  if (result.monitors) AddReading("monitor_cpu_pct", Ratio(result.monitors->cpu_s, result.monitors->process_cpu_s, 100), trial);
+  AddPhases(result.phases, trial);
   for (const auto& [name, value] : found.time) AddReading(name, value, trial);
-  for (const RegisteredMeasure& one : found.registered) trial->registered[one.name] = one;
+  trial->registered = result.measures;
   AddStatistics(found.statistics, trial);
-  if (const std::optional<ReachedPrecision>& precision = found.precision) {
+  if (const std::optional<ReachedPrecision>& precision = result.precision) {
     AddReading("precision/wanted_pct", precision->wanted_pct, trial);
     AddReading("precision/reached_pct", precision->reached_pct, trial);
     AddReading("precision/iterations", static_cast<double>(precision->iterations), trial);
@@ -74,7 +72,7 @@ void AddResult(const Measurements& found, TrialData* trial) {
     AddReading("precision/missed", precision->reached ? 0 : 1, trial);
   }
   trial->facts = found.facts;
-  trial->shrinks = found.shrinks;
+  if (result.data) trial->shrinks = result.data->shrinks;
 }
 
 // After the attempt's first iteration, which warms up, be it number 0 or another.
@@ -122,7 +120,7 @@ void AddFirst(const std::vector<IterationValue>& attempt, std::set<uint64_t>* fi
 AllAttempts AllIterations(const ResultsFolder& folder, const TrialRecord& record, std::vector<IterationValue> values) {
   AllAttempts all{std::move(values), {}};
   AddFirst(all.values, &all.first);
-  for (size_t i = record.attempts.size(); i-- > 1 && At(record.attempts[i].start_body, "resumed") == true;) {
+  for (size_t i = record.attempts.size(); i-- > 1 && record.attempts[i].start.resumed;) {
     std::vector<IterationValue> earlier = ReadIterations(folder.attempt(record.id, record.attempts[i - 1].number));
     if (!all.values.empty()) {
       std::erase_if(earlier, [&](const IterationValue& one) { return one.iteration >= all.values.front().iteration; });
@@ -154,7 +152,7 @@ void AddCurves(const AllAttempts& attempts, TrialData* trial) {
 }
 
 // The evaluation at the end stands in the result alone, unless the last iteration had one.
-void AddLastEvaluation(const std::optional<double>& evaluated_at, TrialData* trial) {
+void AddLastEvaluation(const std::optional<uint64_t>& evaluated_at, TrialData* trial) {
   const Number *iterations = trial->Find("iterations"), *env_steps = trial->Find("env_steps"), *wall_s = trial->Find("wall_s");
   if (!iterations || !env_steps || !wall_s || evaluated_at != iterations->value) return;
   const auto last = static_cast<uint64_t>(iterations->value);
@@ -216,18 +214,18 @@ void AddResources(const std::filesystem::path& file, TrialData* trial) {
 void ReadTrialMeasures(const ResultsFolder& folder, const TrialRecord& record, TrialData* trial) {
   if (record.attempts.empty()) return;
   const AttemptRecord& last = record.attempts.back();
-  const std::filesystem::path attempt = folder.attempt(record.id, last.number);
-  trial->resumed = At(last.start_body, "resumed") == true;
+  const AttemptFolder attempt = folder.attempt(record.id, last.number);
+  trial->resumed = last.start.resumed;
   const Measurements found = ReadMeasurements(attempt);
   AddResult(found, trial);
   const std::vector<IterationValue> iterations = ReadIterations(attempt);
   AddSpeeds(iterations, trial);
   AddCurves(AllIterations(folder, record, iterations), trial);
-  AddLastEvaluation(found.evaluated_at, trial);
+  AddLastEvaluation(found.result.evaluated_at, trial);
   AddLastTenths(trial);
-  AddResources(attempt / "resources.csv", trial);
-  AddRate("attempt_s", NumberOf(At(last.end_body, "wall_s")), trial);
-  if (const auto bytes = NumberOf(At(last.end_body, "peak_rss_bytes"))) AddPeak("rss_peak_mb", *bytes / kBytesPerMb, trial);
+  AddResources(attempt.resources(), trial);
+  AddRate("attempt_s", last.end.wall_s, trial);
+  if (last.end.peak_rss_bytes) AddPeak("rss_peak_mb", static_cast<double>(*last.end.peak_rss_bytes) / kBytesPerMb, trial);
 }
 
 }  // namespace backplane

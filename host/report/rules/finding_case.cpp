@@ -170,7 +170,7 @@ std::vector<Case> CasesOf(const Combined& combined, const ParallelEfficiency* pa
   std::map<std::pair<size_t, std::string>, size_t> places;
   for (size_t i = 0; i < combined.trials.size(); ++i) {
     const auto& [data, group] = combined.trials[i];
-    if (!data.usable() && !(out_of_memory && data.outcome == "oom")) continue;
+    if (!data.usable() && !(out_of_memory && data.outcome == Outcome::kOom)) continue;
     const auto [place, is_new] = places.emplace(std::pair(group, data.point_id), cases.size());
     if (is_new) {
       Case& c = cases.emplace_back();

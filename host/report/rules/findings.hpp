@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "record/fix.hpp"
+#include "record/run_info.hpp"
 #include "results/combine.hpp"
 #include "results/parallel_efficiency.hpp"
 
@@ -56,15 +57,6 @@ struct Diagnosis {
 
   // The first that is a headline; null: there is none.
   const Finding* Lead() const { return findings.empty() || !findings.front().leads ? nullptr : &findings.front(); }
-};
-
-// An option that helps against a finding, as its plugin declares it (bp_param.helps).
-struct OptionHelp {
-  std::string finding;      // id
-  std::string path;         // "learner.options.minibatch_size"
-  int direction = 0;        // 1 raise it, -1 lower it, 0 neither: switch it on
-  std::string type, range;  // as `plugin describe` says
-  std::string plugin = "";  // kind and name as the configuration has it: "learner.NAME"; empty: not known, any
 };
 
 // `parallel` is null for reports that do not speak of runners and rows.

@@ -123,7 +123,8 @@ void AddWhatFitted(const Case& c, const OptionHelp& option, const TrialData& tri
     const nlohmann::json value = c.At(path);
     return value.is_number() ? value.get<double>() : 0;
   };
-  const double failed = trial.shrinks.front().before, fitted = trial.shrinks.back().after;
+  const double failed = static_cast<double>(trial.shrinks.front().micro_batch_before),
+               fitted = static_cast<double>(trial.shrinks.back().micro_batch_after);
   const double size = count(option.path);
   if (fitted < 1 || (size != failed && size != 0)) return;
   const std::string parts_path = section + "gradient_accumulation_steps", whole_path = section + "effective_batch_size";
@@ -142,7 +143,7 @@ RuleVerdict OutOfMemory(const Case& c) {
   const TrialData* shrunk = nullptr;
   for (const TrialData* trial : c.trials) {
     if (!shrunk && !trial->shrinks.empty()) shrunk = trial;
-    if (trial->usable() || trial->outcome != "oom") continue;
+    if (trial->usable() || trial->outcome != Outcome::kOom) continue;
     ++ended;
     why = trial->why;
   }
@@ -156,9 +157,11 @@ RuleVerdict OutOfMemory(const Case& c) {
     f.effect = "Less memory at once; the trial gets through";
     AddHalved(c, kRowsPath, "[1,)", &f.fixes);
   } else {
-    const ShrinkRecord &first = shrunk->shrinks.front(), &last = shrunk->shrinks.back();
-    f.title = fmt::format("{:g} items at once did not fit the device, {:g} did", first.before, last.after);
-    f.evidence = {{"items at once", last.after, first.before, "items", fmt::format("since iteration {:g}", last.iteration)}};
+    const Shrink& last = shrunk->shrinks.back();
+    const double before = static_cast<double>(shrunk->shrinks.front().micro_batch_before),
+                 after = static_cast<double>(last.micro_batch_after);
+    f.title = fmt::format("{:g} items at once did not fit the device, {:g} did", before, after);
+    f.evidence = {{"items at once", after, before, "items", fmt::format("since iteration {}", last.iteration)}};
     f.effect = "The same update from the start, without attempts that fail";
     for (const OptionHelp& option : *c.options) {
       if (option.finding == "out_of_memory" && option.direction < 0) AddWhatFitted(c, option, *shrunk, &f.fixes);

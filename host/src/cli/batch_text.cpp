@@ -25,13 +25,53 @@ namespace {
 
 constexpr char kStoppedBeforeTheStart[] = "stopped; nothing was started; the same command goes on\n";
 constexpr size_t kShownFailures = 5;
-const char* const kStates[] = {"COMPLETED", "PRUNED", "INFEASIBLE", "FAILED", "SKIPPED", "PLANNED"};
+constexpr TrialState kStates[] = {TrialState::kCompleted, TrialState::kPruned,  TrialState::kInfeasible,
+                                  TrialState::kFailed,    TrialState::kSkipped, TrialState::kPlanned};
+
+// What `run --json` prints.
+struct TrialAnswer {
+  std::string trial_id, name;
+  uint64_t seed = 0;
+  std::vector<std::pair<std::string, nlohmann::json>> values;
+  TrialState state = TrialState::kPlanned;
+  std::string outcome, why;
+  unsigned attempts = 0;
+  nlohmann::json result;  // as its last attempt wrote it; null: none did
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("trial_id", self.trial_id);
+    visit("name", self.name);
+    visit("seed", self.seed);
+    visit("values", self.values);
+    visit("state", self.state);
+    visit("outcome", self.outcome);
+    visit("why", self.why);
+    visit("attempts", self.attempts);
+    visit("result", self.result);
+  }
+};
+
+struct BatchAnswer {
+  std::string experiment;
+  std::filesystem::path out;
+  std::string paused;
+  bool interrupted = false;
+  std::vector<TrialAnswer> trials;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("experiment", self.experiment);
+    visit("out", self.out);
+    visit("paused", self.paused);
+    visit("interrupted", self.interrupted);
+    visit("trials", self.trials);
+  }
+};
 
 // "walk: 3 COMPLETED, 1 FAILED"
 std::string CountsLine(const Plan& plan, const BatchReport& report) {
   std::string counts;
-  for (const char* state : kStates) {
-    if (const size_t n = report.Count(state)) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", n, state);
+  for (const TrialState state : kStates) {
+    if (const size_t n = report.Count(state)) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", n, Word(state));
   }
   return fmt::format("{}: {}", plan.base.experiment.name, counts);
 }
@@ -55,7 +95,7 @@ class BatchText {
     const bool refused = !report_.checks.empty() && !request_.skip_invalid;
     if (args_.json) {
       std::printf("%s\n", JsonText(Json(), 1).c_str());
-    } else if (refused && report_.Count("PLANNED") == plan_.trials.size()) {
+    } else if (refused && report_.Count(TrialState::kPlanned) == plan_.trials.size()) {
       return;  // a table of trials that have not run says nothing more
     } else if (!made_ && plan_.trials.size() == 1 && !plan_.swept) {
       PrintSingle();
@@ -87,7 +127,7 @@ class BatchText {
     if (in_file < errors.size())
       end += in_file > 0 ? "; the same command tries the rest again" : "the same command tries again";
     for (const SaidOnce& said : errors) {
-      if (said.check.outcome != "config") end += "; log: " + (said.check.folder / "stderr.log").string();
+      if (said.check.outcome != Outcome::kConfig) end += "; log: " + AttemptFolder(said.check.folder).standard_error().string();
     }
     end += request_.skip_invalid ? "; the trials concerned are left out"
            : AllTrialsRefused()  ? "; nothing was started"
@@ -103,7 +143,7 @@ class BatchText {
 
   TrialResult LastResult(size_t trial) const {
     const TrialFolder folder = TrialFolderOf(request_.out, plan_.trials[trial].id);
-    return ParseResult(ReadResultJson(folder.attempt(folder.LastAttempt()) / "result.json").value_or(nlohmann::json::object()));
+    return ReadResult(folder.attempt(folder.LastAttempt()));
   }
 
   void PrintSingle() const {
@@ -112,22 +152,22 @@ class BatchText {
     if (folder.LastAttempt() == 0 || !report_.checks.empty()) return;
     TrialResult result = LastResult(0);
     // What the attempt did to the trial is for the batch to say: out of memory may be a result.
-    if (trial.state == "INFEASIBLE") result.state = trial.state;
+    if (trial.state == TrialState::kInfeasible) result.state = trial.state;
     const std::string same = SameCommand(args_);
-    const bool completed = IsFinishedState(trial.state);
-    SummaryContext context{plan_.base.experiment.name, request_.out, folder.attempt(folder.LastAttempt()), {}};
+    const bool completed = IsFinished(trial.state);
+    SummaryContext context{plan_.base.experiment.name, request_.out, folder.attempt(folder.LastAttempt()).folder, {}};
     if (completed) {
       context.next = {same + " --fresh", same + " --set seed=1"};
     } else {
       const std::string replay =
           args_.typed_program + " replay " + ShellArgument(request_.out.string()) + " " + plan_.trials[0].id + " --gdb";
-      context.next = {trial.state == "PLANNED" ? same : same + " --only-failed",
-                      trial.outcome == "signal" ? replay : same + " --fresh"};
+      context.next = {trial.state == TrialState::kPlanned ? same : same + " --only-failed",
+                      trial.outcome == Outcome::kSignal ? replay : same + " --fresh"};
     }
     if (!completed && !report_.interrupted) {
       std::fputs(FormatFailure(result, context).c_str(), stderr);
     } else if (args_.quiet) {
-      std::printf("%s: %s, results in %s\n", context.title.c_str(), result.state.c_str(), context.attempt_dir.c_str());
+      std::printf("%s: %s, results in %s\n", context.title.c_str(), Word(result.state), context.attempt_dir.c_str());
     } else {
       std::fputs(FormatSummary(result, context).c_str(), stdout);
     }
@@ -146,9 +186,9 @@ class BatchText {
   void PrintFailures() const {
     size_t shown = 0;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
-      if (report_.trials[i].state != "FAILED" || shown++ >= kShownFailures) continue;
+      if (report_.trials[i].state != TrialState::kFailed || shown++ >= kShownFailures) continue;
       std::fprintf(stderr, "%s",
-                   fmt::format("  {} FAILED ({}): {}\n    again: {} replay {} {}\n", names_[i], report_.trials[i].outcome,
+                   fmt::format("  {} FAILED ({}): {}\n    again: {} replay {} {}\n", names_[i], Word(report_.trials[i].outcome),
                                Printable(report_.trials[i].why), args_.typed_program, ShellArgument(request_.out.string()),
                                plan_.trials[i].id)
                        .c_str());
@@ -163,42 +203,29 @@ class BatchText {
     fmt::print("  results in {}\n", request_.out.string());
     if (!report_.paused.empty()) fmt::print(stderr, "  paused: {}; the same command goes on with the rest\n", report_.paused);
     const std::string same = SameCommand(args_);
-    if (report_.Count("PLANNED") > 0) fmt::print("  go on:  {}\n", same);
-    if (report_.Count("FAILED") > 0) fmt::print("  retry:  {} --only-failed\n", same);
+    if (report_.Count(TrialState::kPlanned) > 0) fmt::print("  go on:  {}\n", same);
+    if (report_.Count(TrialState::kFailed) > 0) fmt::print("  retry:  {} --only-failed\n", same);
     fmt::print("  table:  {} export csv {}\n", args_.typed_program, ShellArgument(request_.out.string()));
   }
 
   void PrintNothingStarted() const {
-    const bool failed = report_.Count("FAILED") > 0;
+    const bool failed = report_.Count(TrialState::kFailed) > 0;
     std::fprintf(stderr, failed ? "nothing was left to run; --only-failed runs the failed ones again, --fresh starts anew\n"
                                 : "this run was finished before; --fresh starts anew\n");
   }
 
   nlohmann::json Json() const {
-    nlohmann::json trials = nlohmann::json::array();
+    BatchAnswer answer{plan_.base.experiment.name, request_.out, report_.paused, report_.interrupted, {}};
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const PlannedPoint& point = plan_.points[plan_.trials[i].point];
-      nlohmann::json values = nlohmann::json::object();
-      for (const auto& [path, value] : point.values) values[path] = value;
+      const BatchReport::Trial& trial = report_.trials[i];
       const TrialFolder folder = TrialFolderOf(request_.out, plan_.trials[i].id);
       const unsigned last = folder.LastAttempt();
-      trials.push_back(
-          {{"trial_id", plan_.trials[i].id},
-           {"name", point.name},
-           {"seed", plan_.trials[i].seed},
-           {"values", values},
-           {"state", report_.trials[i].state},
-           {"outcome", report_.trials[i].outcome},
-           {"why", report_.trials[i].why},
-           {"attempts", report_.trials[i].attempts},
-           {"result",
-            last == 0 ? nlohmann::json() : ReadResultJson(folder.attempt(last) / "result.json").value_or(nlohmann::json())}});
+      const auto result = last > 0 ? ReadResultJson(folder.attempt(last).result()) : std::nullopt;
+      answer.trials.push_back({plan_.trials[i].id, point.name, plan_.trials[i].seed, point.values, trial.state,
+                               Word(trial.outcome), trial.why, trial.attempts, result.value_or(nlohmann::json())});
     }
-    return {{"experiment", plan_.base.experiment.name},
-            {"out", request_.out.string()},
-            {"paused", report_.paused},
-            {"interrupted", report_.interrupted},
-            {"trials", trials}};
+    return ToJson(answer);
   }
 
   const BatchRequest& request_;

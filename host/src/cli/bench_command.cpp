@@ -43,18 +43,16 @@ struct BenchArgs {
 constexpr char kRowsPath[] = "rollout.num_envs_per_env_runner";
 constexpr uint64_t kDefaultRows[] = {1, 4, 16, 64, 256};
 
-double GiB(const nlohmann::json& bytes) { return bytes.get<double>() / (1ull << 30); }
+double GiB(uint64_t bytes) { return static_cast<double>(bytes) / (1ull << 30); }
 
-void PrintFacts(const nlohmann::json& host, const nlohmann::json& devices) {
+void PrintFacts(const HostInfo& host, const std::vector<DeviceInfo>& devices) {
   std::string gpus;
-  for (const auto& device : devices) {
-    const double memory_gib = GiB(device["memory_bytes"]);
-    gpus += fmt::format("{}{}, {:.0f} GiB", gpus.empty() ? "" : "; ", device["name"].get<std::string>(), memory_gib);
-  }
+  for (const DeviceInfo& device : devices)
+    gpus += fmt::format("{}{}, {:.0f} GiB", gpus.empty() ? "" : "; ", device.name, GiB(device.memory_bytes));
   const std::string torch = TorchVersionAt(FindTorchLib());
-  fmt::print("machine: {}\n  cores granted: {}   memory: {:.1f} GiB   GPUs: {}   LibTorch: {}\n  numerics: {}\n",
-             host["cpu"].get<std::string>(), host["granted_cores"].get<uint64_t>(), GiB(host["memory_bytes"]),
-             gpus.empty() ? "none" : gpus, torch.empty() ? "none" : torch, host["cpu_flags"].get<std::string>());
+  fmt::print("machine: {}\n  cores granted: {}   memory: {:.1f} GiB   GPUs: {}   LibTorch: {}\n  numerics: {}\n", host.cpu,
+             host.granted_cores, GiB(host.memory_bytes), gpus.empty() ? "none" : gpus, torch.empty() ? "none" : torch,
+             host.cpu_flags);
   std::fflush(stdout);
 }
 
@@ -204,7 +202,7 @@ int BenchCommand(const BenchArgs& args) {
   for (const std::string& note : notes) {
     if (said.insert(note).second) std::fprintf(stderr, "%s\n", note.c_str());
   }
-  const nlohmann::json devices = DeviceFacts();
+  const std::vector<DeviceInfo> devices = DeviceFacts();
   if (!args.json) PrintFacts(HostFacts(), devices);
   const BenchPlan plan{args.seconds, args.seeds, PointsOf(args, experiment, with_preset), run.out.string()};
   run.input.plugin_path = args.input.plugin_path;

@@ -95,13 +95,13 @@ Check Disk() {
 }
 
 std::vector<Check> Examine(const DoctorArgs& args) {
-  const nlohmann::json host = HostFacts();
+  const HostInfo host = HostFacts();
   PluginSearch search(args.plugin_path);
   search.All();
   std::vector<Check> checks = {
       {"backplane", Health::kOk, BACKPLANE_VERSION, ""},
       {"compiler", Health::kOk, kCompiler, ""},
-      {"host", Health::kOk, host["cpu"].get<std::string>() + ", " + host["kernel"].get<std::string>(), ""},
+      {"host", Health::kOk, host.cpu + ", " + host.kernel, ""},
       {"cores", Health::kOk, fmt::format("{} granted by affinity and control group", GrantedCores()), ""},
       Torch(),
       Physics(search.folders()),

@@ -8,11 +8,10 @@
 
 #include "base/json_text.hpp"
 #include "base/text_columns.hpp"
+#include "record/results_folder.hpp"
 #include "store/batch_record.hpp"
 #include "store/damage.hpp"
 #include "store/plan_file.hpp"
-#include "store/progress_file.hpp"
-#include "store/results_folder.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/recover.hpp"
 
@@ -27,6 +26,68 @@ struct Estimate {
   std::optional<uint64_t> memory_bytes;   // largest trial so far
   size_t from = 0;                        // finished trials
   std::optional<double> seconds_at_most;  // by report.max_time, where trials go on until their speed is known well
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("seconds", NullIfAbsent(self.seconds_left));
+    visit("memory_bytes", NullIfAbsent(self.memory_bytes));
+    visit("from_trials", self.from);
+    visit("seconds_at_most", NullIfAbsent(self.seconds_at_most));
+  }
+};
+
+using Values = std::vector<std::pair<std::string, nlohmann::json>>;
+
+// What `run --dry-run --json` prints.
+struct TrialPreview {
+  std::string trial_id, name;
+  uint64_t seed = 0;
+  Values values;
+  std::string phase, after;
+  TrialState state = TrialState::kPlanned;
+  bool would_run = false;
+  size_t cores = 0;
+  std::vector<std::string> gpus;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("trial_id", self.trial_id);
+    visit("name", self.name);
+    visit("seed", self.seed);
+    visit("values", self.values);
+    visit("phase", self.phase);
+    visit("after", self.after);
+    visit("state", self.state);
+    visit("would_run", self.would_run);
+    visit("cores", self.cores);
+    visit("gpus", self.gpus);
+  }
+};
+
+struct DroppedPreview {
+  Values values;
+  std::string rule, why;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("values", self.values);
+    visit("rule", self.rule);
+    visit("why", self.why);
+  }
+};
+
+struct PlanPreview {
+  size_t generated = 0, points = 0;
+  std::vector<TrialPreview> trials;
+  std::vector<DroppedPreview> dropped;
+  size_t at_once = 0;
+  Estimate estimate;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("generated", self.generated);
+    visit("points", self.points);
+    visit("trials", self.trials);
+    visit("dropped", self.dropped);
+    visit("at_once", self.at_once);
+    visit("estimate", self.estimate);
+  }
 };
 
 class DryRunText {
@@ -52,32 +113,15 @@ class DryRunText {
   }
 
   nlohmann::json Json() const {
-    nlohmann::json trials = nlohmann::json::array(), dropped = nlohmann::json::array();
+    PlanPreview preview{plan_.generated, plan_.points.size(), {}, {}, at_once_, Estimated()};
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
-      trials.push_back({{"trial_id", plan_.trials[i].id},
-                        {"name", names_[i]},
-                        {"seed", plan_.trials[i].seed},
-                        {"values", Values(plan_.points[plan_.trials[i].point].values)},
-                        {"phase", plan_.points[plan_.trials[i].point].phase},
-                        {"after", plan_.IdBefore(plan_.trials[i])},
-                        {"state", State(i)},
-                        {"would_run", WouldRun(i)},
-                        {"cores", grants_[i].cores.size()},
-                        {"gpus", grants_[i].gpus}});
+      const PlannedTrial& trial = plan_.trials[i];
+      const PlannedPoint& point = plan_.points[trial.point];
+      preview.trials.push_back({trial.id, names_[i], trial.seed, point.values, point.phase, plan_.IdBefore(trial), State(i),
+                                WouldRun(i), grants_[i].cores.size(), grants_[i].gpus});
     }
-    for (const DroppedPoint& point : plan_.dropped)
-      dropped.push_back({{"values", Values(point.values)}, {"rule", point.rule}, {"why", point.why}});
-    const Estimate estimate = Estimated();
-    return {{"generated", plan_.generated},
-            {"points", plan_.points.size()},
-            {"trials", trials},
-            {"dropped", dropped},
-            {"at_once", at_once_},
-            {"estimate",
-             {{"seconds", OrNull(estimate.seconds_left)},
-              {"memory_bytes", OrNull(estimate.memory_bytes)},
-              {"from_trials", estimate.from},
-              {"seconds_at_most", OrNull(estimate.seconds_at_most)}}}};
+    for (const DroppedPoint& point : plan_.dropped) preview.dropped.push_back({point.values, point.rule, point.why});
+    return ToJson(preview);
   }
 
   void Print() const {
@@ -97,16 +141,6 @@ class DryRunText {
   }
 
  private:
-  template <class T>
-  static nlohmann::json OrNull(const std::optional<T>& value) {
-    return value ? nlohmann::json(*value) : nlohmann::json();
-  }
-  static nlohmann::json Values(const std::vector<std::pair<std::string, nlohmann::json>>& values) {
-    nlohmann::json json = nlohmann::json::object();
-    for (const auto& [path, value] : values) json[path] = value;
-    return json;
-  }
-
   // What the trial would get if it started now, alone.
   Grant GrantOf(const PlannedTrial& trial) {
     const ResourceConfig resources = ResourcesOf(trial);
@@ -131,19 +165,20 @@ class DryRunText {
     return taken.size();
   }
 
-  std::string State(size_t trial) const {
+  TrialState State(size_t trial) const {
     const TrialRecord* record = record_.Find(plan_.trials[trial].id);
     const bool again = record != nullptr && (damaged_[trial] || consequences_.MayPassByNow(*record));
-    return record == nullptr || again ? "PLANNED" : record->state;
+    return record == nullptr || again ? TrialState::kPlanned : record->state;
   }
 
   bool WouldRun(size_t trial) const {
     const TrialRecord* record = record_.Find(plan_.trials[trial].id);
     const auto& before = plan_.trials[trial].after;
-    if (before && State(trial) == "SKIPPED" && WouldRun(*before)) return true;
+    if (before && State(trial) == TrialState::kSkipped && WouldRun(*before)) return true;
     if (args_.only_damaged) return damaged_[trial] || (record != nullptr && MeantByOnlyDamaged(*record));
     if (args_.only_failed) return record != nullptr && MeantByOnlyFailed(*record, *args_.only_failed);
-    return !IsFinal(State(trial)) || (before && State(trial) == "SKIPPED" && State(*before) == "COMPLETED");
+    return !IsFinal(State(trial)) ||
+           (before && State(trial) == TrialState::kSkipped && State(*before) == TrialState::kCompleted);
   }
 
   // The mean time of the trials that completed here, for those that are still to run.
@@ -154,11 +189,11 @@ class DryRunText {
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       left += WouldRun(i) ? 1 : 0;
       const TrialRecord* record = record_.Find(plan_.trials[i].id);
-      if (record == nullptr || record->state != "COMPLETED") continue;
-      const nlohmann::json& end = record->attempts.back().end_body;
-      if (!end.contains("wall_s") || !end["wall_s"].is_number()) continue;
-      sum += end["wall_s"].get<double>();
-      estimate.memory_bytes = std::max(estimate.memory_bytes.value_or(0), end.value("peak_rss_bytes", uint64_t{0}));
+      if (record == nullptr || record->state != TrialState::kCompleted) continue;
+      const AttemptEnd& end = record->attempts.back().end;
+      if (!end.wall_s) continue;
+      sum += *end.wall_s;
+      estimate.memory_bytes = std::max(estimate.memory_bytes.value_or(0), end.peak_rss_bytes.value_or(0));
       ++estimate.from;
     }
     const double rounds = static_cast<double>(left) / static_cast<double>(std::max<size_t>(at_once_, 1));
@@ -178,7 +213,7 @@ class DryRunText {
     for (size_t i = 0; i < std::min(plan_.trials.size(), kListedTrials); ++i) {
       fmt::print("  {:<16}  {}  {:>5}  {:>4}  {}\n", plan_.trials[i].id,
                  PadRight(CutName(names_[i], width, screen.utf8), width), grants_[i].cores.size(), grants_[i].gpus.size(),
-                 WouldRun(i) ? "would run" : State(i) + ", stays");
+                 WouldRun(i) ? "would run" : fmt::format("{}, stays", Word(State(i))));
     }
     if (plan_.trials.size() > kListedTrials)
       fmt::print("  and {} more; --json lists all\n", plan_.trials.size() - kListedTrials);

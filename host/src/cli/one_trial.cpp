@@ -7,8 +7,8 @@
 
 #include "base/files.hpp"
 #include "cli/plugin_search.hpp"
+#include "record/results_folder.hpp"
 #include "store/plan_file.hpp"
-#include "store/results_folder.hpp"
 #include "supervise/engine.hpp"
 #include "supervise/resources.hpp"
 
@@ -23,7 +23,7 @@ std::vector<PlanLine> PlanOf(const std::filesystem::path& out) {
 std::string FindTrial(const std::filesystem::path& out, const std::string& prefix, const std::vector<PlanLine>& plan) {
   std::vector<std::string> found;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(out / "trials", error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(ResultsFolder{out}.trials(), error)) {
     const std::string id = entry.path().filename().string();
     if (id.starts_with(prefix)) found.push_back(id);
   }
@@ -78,8 +78,8 @@ ChildExit RunForTrial(const OneTrial& trial, const std::vector<std::string>& arg
   TrialCommand command;
   command.child.program = OwnProgram();
   command.child.arguments = arguments;
-  command.child.stdout_file = log_dir / "stdout.log";
-  command.child.stderr_file = log_dir / "stderr.log";
+  command.child.stdout_file = AttemptFolder(log_dir).standard_output();
+  command.child.stderr_file = AttemptFolder(log_dir).standard_error();
   Slots slots(ThisMachine(), {});
   slots.Require(trial.spec.experiment.resources);
   command.grant = slots.Take(trial.spec.experiment.resources, /*exclusive=*/false).value();

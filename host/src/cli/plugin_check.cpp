@@ -54,7 +54,7 @@ std::string MessageOf(const FailedCheck& check) {
   if (check.plugin.empty()) return fmt::format("{} with {}: {}", check.learner, check.env, check.error);
   // The sentence of a plugin that crashed does not name it.
   const std::string error = check.error.starts_with(check.plugin) ? check.error : check.plugin + ": " + check.error;
-  const bool of_the_pair = check.plugin == check.learner && check.outcome == "config" && check.path.empty();
+  const bool of_the_pair = check.plugin == check.learner && check.outcome == Outcome::kConfig && check.path.empty();
   return of_the_pair ? fmt::format("{} does not fit {}: {}", check.learner, check.env, error) : error;
 }
 
@@ -111,8 +111,16 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const std::set<std::
     if (one.near.empty()) {
       std::fprintf(stderr, "note: %s\n", one.message.c_str());
     } else {
-      misnamed.push_back(
-          {{}, "", "", "config", one.message + DidYouMean(one.near), "", one.path, plan.PlaceOf(one.path), {}, one.message});
+      misnamed.push_back({{},
+                          "",
+                          "",
+                          Outcome::kConfig,
+                          one.message + DidYouMean(one.near),
+                          "",
+                          one.path,
+                          plan.PlaceOf(one.path),
+                          {},
+                          one.message});
     }
   }
   return misnamed;
@@ -131,7 +139,7 @@ PluginsAsked AskPlugins(const Plan& plan, Slots* slots) {
   }
   PluginsAsked asked{{}, report.notes, true, report.interrupted};
   for (SaidOnce& said : SayOnce(plan, report.failed)) asked.errors.push_back(std::move(said.diagnostic));
-  for (const FailedCheck& check : report.failed) asked.all_config = asked.all_config && check.outcome == "config";
+  for (const FailedCheck& check : report.failed) asked.all_config = asked.all_config && check.outcome == Outcome::kConfig;
   return asked;
 }
 

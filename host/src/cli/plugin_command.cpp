@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <tuple>
 
 #include "base/printable.hpp"
@@ -12,6 +13,7 @@
 #include "config/value.hpp"
 #include "plugin/plugin_error.hpp"
 #include "plugin/seal.hpp"
+#include "record/fields.hpp"
 #include "record/finding_ids.hpp"
 
 namespace backplane {
@@ -26,25 +28,45 @@ struct PluginArgs {
 // "env.name" -> "name": what an experiment file writes.
 std::string ShortId(const PluginInfo& info) { return info.id.substr(info.id.find('.') + 1); }
 
-nlohmann::json OptionJson(const OptionInfo& option) {
-  const auto or_null = [](const std::optional<std::string>& text) {
-    return text ? nlohmann::json(*text) : nlohmann::json(nullptr);
-  };
-  return {{"path", option.path}, {"type", OptionTypeName(option.type)}, {"required", (option.flags & BP_PARAM_REQUIRED) != 0},
-          {"unit", option.unit}, {"default", or_null(option.def)},      {"range", or_null(option.range)},
-          {"doc", option.doc},   {"aliases", option.aliases},           {"helps", option.helps}};
-}
+// What `plugin list --json` and `plugin describe --json` print.
+struct OptionAnswer {
+  const OptionInfo& option;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    const OptionInfo& option = self.option;
+    visit("path", option.path);
+    visit("type", std::string(OptionTypeName(option.type)));
+    visit("required", (option.flags & BP_PARAM_REQUIRED) != 0);
+    visit("unit", option.unit);
+    visit("default", NullIfAbsent(option.def));
+    visit("range", NullIfAbsent(option.range));
+    visit("doc", option.doc);
+    visit("aliases", option.aliases);
+    visit("helps", option.helps);
+  }
+};
+
+struct PluginAnswer {
+  const PluginInfo& info;
+  std::optional<std::vector<OptionAnswer>> options;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("kind", std::string(KindName(self.info.kind)));
+    visit("id", self.info.id);
+    visit("version", self.info.version);
+    visit("summary", self.info.summary);
+    visit("license", self.info.license);
+    visit("file", self.info.file);
+    visit("options", self.options);
+  }
+};
 
 nlohmann::json InfoJson(const PluginInfo& info, bool with_options) {
-  nlohmann::json json = {{"kind", KindName(info.kind)}, {"id", info.id},           {"version", info.version},
-                         {"summary", info.summary},     {"license", info.license}, {"file", info.file.string()}};
-  if (with_options) {
-    json["options"] = nlohmann::json::array();
-    for (const OptionInfo& option : info.options) {
-      json["options"].push_back(OptionJson(option));
-    }
-  }
-  return json;
+  PluginAnswer answer{info, {}};
+  if (with_options) answer.options.emplace();
+  for (const OptionInfo& option : info.options)
+    if (with_options) answer.options->push_back({option});
+  return ToJson(answer);
 }
 
 std::string Join(const std::vector<std::string>& words) {

@@ -32,7 +32,8 @@ std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::
       folder);
   if (exit.signal != 0 || exit.code != 0) {
     std::string why;
-    for (const std::string& line : LastLines(folder / "stderr.log", kShownLines)) why += (why.empty() ? "" : "\n") + line;
+    for (const std::string& line : LastLines(AttemptFolder(folder).standard_error(), kShownLines))
+      why += (why.empty() ? "" : "\n") + line;
     if (!why.empty() && exit.signal == 0) throw std::runtime_error(why);
     throw std::runtime_error("the trial's process ended with " +
                              (exit.signal != 0 ? SignalName(exit.signal) : "exit code " + std::to_string(exit.code)) +

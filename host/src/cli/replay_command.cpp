@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/json_fields.hpp"
+#include "base/json_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/one_trial.hpp"
 #include "cli/plugin_search.hpp"
 #include "store/attempt_json.hpp"
 #include "supervise/outcome.hpp"
-#include "supervise/result.hpp"
 
 namespace backplane {
 namespace {
@@ -24,19 +23,16 @@ using ValuesByIteration = std::map<size_t, std::string>;
 
 // The lines of metrics.jsonl without what depends on the clock and the machine, into `lines`.
 void AddValues(const std::filesystem::path& file, ValuesByIteration* lines) {
-  ForEachMetricsLine(file, [&](nlohmann::json line) {
-    line.erase("time");
-    const nlohmann::json& iteration = At(line, "iteration");
-    (*lines)[iteration.is_number_unsigned() ? iteration.get<size_t>() : 0] = line.dump();
+  ForEachIteration(file, [&](const Iteration& line) {
+    (*lines)[line.iteration.value_or(0)] = JsonText(ToJson<nlohmann::json, IterationMeasures>(line));
   });
 }
 
 int Compare(const TrialFolder& folder, const std::filesystem::path& again) {
   ValuesByIteration before, now;
   // Every iteration counts as the attempt that reached it last has it.
-  for (unsigned number = 1; number <= folder.LastAttempt(); ++number)
-    AddValues(folder.attempt(number) / "metrics.jsonl", &before);
-  AddValues(again / "metrics.jsonl", &now);
+  for (unsigned number = 1; number <= folder.LastAttempt(); ++number) AddValues(folder.attempt(number).metrics(), &before);
+  AddValues(AttemptFolder(again).metrics(), &now);
   size_t both = 0;
   for (const auto& [iteration, line] : now) {
     const auto recorded = before.find(iteration);
@@ -60,14 +56,15 @@ int ReplayCommand(const ReplayArgs& args) {
   const TrialFolder& folder = trial.folder;
   TrialSpec spec = trial.spec;
   unsigned number = 1;
-  while (std::filesystem::exists(folder.folder / ("replay-" + std::to_string(number)))) ++number;
-  spec.attempt_dir = folder.folder / ("replay-" + std::to_string(number));
-  spec.checkpoint_dir = spec.attempt_dir / "checkpoint";
+  while (std::filesystem::exists(folder.replay(number).folder)) ++number;
+  const TrialFolder replay = folder.replay(number);
+  spec.attempt_dir = replay.folder;
+  spec.checkpoint_dir = replay.checkpoint();
   spec.resume = false;
   // The folder may have been moved since.
   if (spec.start_from) spec.start_from->checkpoint_dir = TrialFolderOf(args.out, spec.start_from->trial_id).checkpoint();
   std::filesystem::create_directories(spec.attempt_dir);
-  const std::filesystem::path trial_json = spec.attempt_dir / "trial.json";
+  const std::filesystem::path trial_json = replay.trial_json();
   WriteFileAtomic(trial_json, ToJson(spec).dump(1));
   if (args.gdb) {
     const std::string program = OwnProgram().string();
@@ -79,14 +76,13 @@ int ReplayCommand(const ReplayArgs& args) {
   if (exit.signal != 0 || exit.code != 0) {
     std::printf("the replay ended with %s; its log is %s\n",
                 exit.signal != 0 ? SignalName(exit.signal).c_str() : ("exit code " + std::to_string(exit.code)).c_str(),
-                (spec.attempt_dir / "stderr.log").c_str());
+                AttemptFolder(spec.attempt_dir).standard_error().c_str());
   }
   const int compared = Compare(folder, spec.attempt_dir);
   if (exit.signal == 0 && exit.code == 0) return compared;
-  const auto before = ReadResultJson(folder.attempt(folder.LastAttempt()) / "result.json");
-  const auto now = ReadResultJson(spec.attempt_dir / "result.json");
-  const bool as_recorded = before && now && ParseResult(*before).outcome == ParseResult(*now).outcome;
-  if (as_recorded) std::printf("it failed as recorded (%s)\n", ParseResult(*now).outcome.c_str());
+  const TrialResult before = ReadResult(folder.attempt(folder.LastAttempt())), now = ReadResult(spec.attempt_dir);
+  const bool as_recorded = before.state && now.state && before.outcome == now.outcome;
+  if (as_recorded) std::printf("it failed as recorded (%s)\n", Word(now.outcome));
   return kFailed;
 }
 

@@ -32,8 +32,8 @@ int ReportCommand(const ReportArgs& args) {
   ReportRequest request;
   for (const auto& folder : args.folders) {
     request.folders.push_back(folder);
-    if (std::filesystem::exists(folder / "plan.jsonl")) continue;
-    std::fprintf(stderr, "backplane: %s is no results folder: it has no plan.jsonl\n", folder.c_str());
+    if (std::filesystem::exists(ResultsFolder{folder}.plan())) continue;
+    std::fprintf(stderr, "backplane: %s is no results folder: it has no %s\n", folder.c_str(), kPlanName);
     return kUsage;
   }
   request.to = args.to;

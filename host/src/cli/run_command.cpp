@@ -25,11 +25,12 @@ namespace backplane {
 namespace {
 
 int ExitOf(const BatchReport& report, bool skip_invalid) {
-  const size_t failed = report.Count("FAILED"), usable = report.Count("COMPLETED") + report.Count("PRUNED");
+  const size_t failed = report.Count(TrialState::kFailed),
+               usable = report.Count(TrialState::kCompleted) + report.Count(TrialState::kPruned);
   if (report.interrupted) return kInterrupted;
   if (!report.checks.empty() && (!skip_invalid || usable == 0)) {
     const bool is_file = std::all_of(report.checks.begin(), report.checks.end(),
-                                     [](const FailedCheck& check) { return check.outcome == "config"; });
+                                     [](const FailedCheck& check) { return check.outcome == Outcome::kConfig; });
     return is_file && report.started == 0 && usable == 0 ? kUsage : kFailed;
   }
   if (!report.refused.empty()) return kFailed;

@@ -4,9 +4,9 @@
 #include "base/files.hpp"
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
+#include "record/results_folder.hpp"
 #include "store/csv.hpp"
 #include "store/database.hpp"
-#include "store/results_folder.hpp"
 #include "store/tb_export.hpp"
 #include "supervise/layout.hpp"
 
@@ -28,7 +28,7 @@ bool IsResultsFolder(const std::filesystem::path& out) {
   if (std::filesystem::exists(ResultsFolder{out}.plan())) {
     return true;
   }
-  std::fprintf(stderr, "backplane: %s is no results folder: it has no plan.jsonl\n", out.c_str());
+  std::fprintf(stderr, "backplane: %s is no results folder: it has no %s\n", out.c_str(), kPlanName);
   return false;
 }
 

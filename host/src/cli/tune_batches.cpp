@@ -222,7 +222,7 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
     throw std::runtime_error(report.refused + "tune --fresh moves " + setup_.out.string() + " aside");
   for (const SaidOnce& said : SayOnce(request.plan, report.checks)) ran.complaints.push_back(said.diagnostic.message);
   if (!ran.interrupted && !report.paused.empty()) ran.complaints.push_back("paused: " + report.paused);
-  if (!ran.interrupted && report.Count("PLANNED") < report.trials.size()) {
+  if (!ran.interrupted && report.Count(TrialState::kPlanned) < report.trials.size()) {
     try {
       ReportRequest request;
       request.folders = {out};
@@ -257,7 +257,8 @@ MeasuredSide TuneBatches::SideOf(const BatchMeasures& set, const std::string& po
     if (const std::optional<double> speed = Positive(trial, setup_.measure)) {
       side.speeds.push_back(*speed);
     } else if (missing++ == 0) {
-      why = trial.state == "PLANNED" && !ran.complaints.empty() ? ran.complaints.front() : WhyNoSpeed(trial, setup_.measure);
+      why = trial.state == TrialState::kPlanned && !ran.complaints.empty() ? ran.complaints.front()
+                                                                           : WhyNoSpeed(trial, setup_.measure);
     }
   }
   if (missing > 0) side.why_missing = fmt::format("{} of {} trials: {}", missing, own.size(), why);

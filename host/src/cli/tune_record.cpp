@@ -13,69 +13,80 @@ namespace {
 
 using nlohmann::json;
 
-json OrNull(const std::optional<double>& value) { return value ? json(*value) : json(); }
+struct TuneFile {
+  int schema_version = kTuneSchema;
+  json asked;
+  std::vector<StepTime> times;
+  json result;
 
-json GainJson(const std::optional<Gain>& gain) {
-  if (!gain) return nullptr;
-  return {{"ratio", gain->ratio},
-          {"low", gain->interval ? json(gain->interval->low) : json()},
-          {"high", gain->interval ? json(gain->interval->high) : json()}};
-}
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("schema_version", self.schema_version);
+    if (self.schema_version != kTuneSchema)
+      throw RecordError(fmt::format("its schema_version is {}, wanted {}", self.schema_version, kTuneSchema));
+    visit("asked", DefaultIfMissing(self.asked));
+    visit("times", self.times);
+    visit("result", DefaultIfMissing(self.result));
+  }
+};
 
-json StepJson(const TuningStep& step) {
-  json one = ToJson(step.change);
-  one["before"] = OrNull(step.before);
-  one["after"] = OrNull(step.after);
-  one["gain"] = GainJson(step.gain);
-  one["kept"] = step.kept;
-  one["taken_back"] = step.taken_back;
-  one["why"] = step.why;
-  one["seconds"] = step.seconds;
-  one["busy_machine"] = step.busy;
-  return one;
-}
+struct CheckAnswer {
+  std::vector<LearningCheck::Round> rounds;
+  std::string none;
 
-json RoundJson(const LearningCheck::Round& round) {
-  const auto& difference = round.learned.difference;
-  json values = json::object();
-  for (const auto& [path, value] : ValuesOf(round.kept)) values[path] = value;
-  return {{"values", values},
-          {"measure", round.scores.measure},
-          {"direction", round.scores.direction},
-          {"original", round.scores.original},
-          {"tuned", round.scores.tuned},
-          {"difference", difference ? json(difference->value) : json()},
-          {"low", difference ? json(difference->low) : json()},
-          {"high", difference ? json(difference->high) : json()},
-          {"worse", round.learned.is_worse},
-          {"speed", GainJson(round.speed)},
-          {"missing", round.scores.why_missing}};
-}
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("rounds", self.rounds);
+    visit("none", self.none);
+  }
+};
+
+struct TuneAnswer {
+  std::string measure;
+  std::optional<double> speed;
+  double gained = 1;
+  std::optional<double> headroom;
+  double spent_s = 0;
+  std::vector<TuningStep> steps;
+  std::string stopped;
+  bool interrupted = false;
+  std::string failed;
+  std::optional<CheckAnswer> check;
+  std::optional<std::filesystem::path> tuned;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("for", self.measure);
+    visit("speed", NullIfAbsent(self.speed));
+    visit("gained", self.gained);
+    visit("headroom", NullIfAbsent(self.headroom));
+    visit("spent_s", self.spent_s);
+    visit("steps", self.steps);
+    visit("stopped", self.stopped);
+    visit("interrupted", self.interrupted);
+    visit("failed", self.failed);
+    visit("check", NullIfAbsent(self.check));
+    visit("tuned", NullIfAbsent(self.tuned));
+  }
+};
 
 }  // namespace
 
 void TuneRecord::Write() const {
-  json steps = json::array();
-  for (const StepTime& time : times) steps.push_back({{"seconds", time.seconds}, {"whole", time.whole}});
-  WriteFileAtomic(
-      file, JsonText({{"schema_version", kTuneSchema}, {"asked", asked}, {"times", steps}, {"result", result}}, 1) + "\n");
+  WriteFileAtomic(file, JsonText(ToJson(TuneFile{kTuneSchema, asked, times, result}), 1) + "\n");
 }
 
 TuneRecord ReadTuneRecord(const std::filesystem::path& out) {
   TuneRecord record{out / "tune.json", {}, {}, {}};
   const std::optional<std::string> text = ReadFile(record.file);
   if (!text) return record;
-  const json object = json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object() || !At(object, "times").is_array())
-    throw std::runtime_error(record.file.string() + " is broken; --fresh moves the folder aside and starts anew");
-  if (At(object, "schema_version") != kTuneSchema)
-    throw std::runtime_error(fmt::format("{} has schema_version {}, wanted {}; --fresh moves the folder aside and starts anew",
-                                         record.file.string(), At(object, "schema_version").dump(), kTuneSchema));
-  record.asked = At(object, "asked");
-  record.result = At(object, "result");
-  for (const json& time : At(object, "times"))
-    record.times.push_back({NumberOf(At(time, "seconds")).value_or(0), At(time, "whole") == true});
-  return record;
+  try {
+    TuneFile read = RecordFromJson<TuneFile>(json::parse(*text, nullptr, /*allow_exceptions=*/false));
+    record.asked = std::move(read.asked);
+    record.times = std::move(read.times);
+    record.result = std::move(read.result);
+    return record;
+  } catch (const RecordError& error) {
+    throw std::runtime_error(
+        fmt::format("{} is broken: {}; --fresh moves the folder aside and starts anew", record.file.string(), error.what()));
+  }
 }
 
 std::string DifferenceOf(const json& asked, const json& now) {
@@ -91,22 +102,23 @@ std::string DifferenceOf(const json& asked, const json& now) {
 
 json TuneJson(const Tuning& tuning, const LearningCheck* check, const std::string& measure,
               const std::filesystem::path& tuned) {
-  json steps = json::array(), rounds = json::array();
-  for (const TuningStep& step : tuning.steps) steps.push_back(StepJson(step));
+  TuneAnswer answer{measure,
+                    tuning.speed,
+                    tuning.Gained(),
+                    tuning.headroom,
+                    tuning.spent_s,
+                    tuning.steps,
+                    tuning.why_stopped,
+                    tuning.interrupted,
+                    tuning.failed,
+                    {},
+                    {}};
   if (check) {
-    for (const LearningCheck::Round& round : check->rounds) rounds.push_back(RoundJson(round));
+    answer.interrupted |= check->interrupted;
+    answer.check = CheckAnswer{check->rounds, check->why_none};
   }
-  return {{"for", measure},
-          {"speed", OrNull(tuning.speed)},
-          {"gained", tuning.Gained()},
-          {"headroom", OrNull(tuning.headroom)},
-          {"spent_s", tuning.spent_s},
-          {"steps", steps},
-          {"stopped", tuning.why_stopped},
-          {"interrupted", tuning.interrupted || (check && check->interrupted)},
-          {"failed", tuning.failed},
-          {"check", check ? json{{"rounds", rounds}, {"none", check->why_none}} : json()},
-          {"tuned", tuned.empty() ? json() : json(tuned.string())}};
+  if (!tuned.empty()) answer.tuned = tuned;
+  return ToJson(answer);
 }
 
 }  // namespace backplane

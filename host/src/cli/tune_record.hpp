@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "record/fields.hpp"
 #include "tune/tuning.hpp"
 
 namespace backplane {
@@ -14,6 +15,11 @@ namespace backplane {
 struct StepTime {
   double seconds = 0;
   bool whole = false;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("seconds", DefaultIfMissing(self.seconds));
+    visit("whole", DefaultIfMissing(self.whole));
+  }
 };
 
 struct TuneRecord {

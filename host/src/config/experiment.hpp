@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "record/report_kinds.hpp"
+#include "record/status_file.hpp"
 
 namespace backplane {
 
@@ -112,8 +113,6 @@ struct StopSweep {
   uint64_t initial_failures = 5;  // before the first success; 0: no limit
   double max_failed_fraction = 1.0;
 };
-
-inline constexpr size_t kMaxLive = 6, kMaxLiveName = 63;  // bytes
 
 struct Experiment {
   std::string name;

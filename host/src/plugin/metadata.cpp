@@ -1,9 +1,12 @@
 #include "plugin/metadata.hpp"
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/json_depth.hpp"
 #include "plugin/plugin_error.hpp"
+#include "record/fields.hpp"
 
 namespace backplane {
 namespace {
@@ -12,11 +15,76 @@ using nlohmann::json;
 
 std::string Text(const char* text) { return text ? text : ""; }
 
-json TextOrNull(const char* text) { return text ? json(text) : json(nullptr); }
+std::optional<std::string> TextIfAny(const char* text) { return text ? std::optional<std::string>(text) : std::nullopt; }
 
-std::optional<std::string> OptionalText(const json& value) {
-  return value.is_null() ? std::nullopt : std::optional<std::string>(value.get<std::string>());
-}
+// The section as it stands in the file.
+struct SealedOption {
+  std::string path;
+  uint16_t type = 0, flags = 0;
+  std::optional<std::string> def, range;
+  std::string unit, doc, aliases, helps;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("path", self.path);
+    visit("type", self.type);
+    visit("flags", self.flags);
+    visit("def", NullIfAbsent(self.def));
+    visit("range", NullIfAbsent(self.range));
+    visit("unit", self.unit);
+    visit("doc", self.doc);
+    visit("aliases", self.aliases);
+    visit("helps", self.helps);
+  }
+};
+
+struct SealedPlugin {
+  uint32_t kind = 0;
+  std::string id, version, summary, license;
+  uint64_t flags = 0;
+  std::vector<std::string> needs;
+  std::vector<SealedOption> params;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("kind", self.kind);
+    visit("id", self.id);
+    visit("version", self.version);
+    visit("summary", self.summary);
+    visit("license", self.license);
+    visit("flags", self.flags);
+    visit("needs", self.needs);
+    visit("params", self.params);
+  }
+};
+
+struct SealedBuild : BuildFacts {
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("compiler", DefaultIfMissing(self.compiler));
+    visit("torch", DefaultIfMissing(self.torch));
+    visit("mujoco", DefaultIfMissing(self.mujoco));
+    visit("sanitizer", DefaultIfMissing(self.sanitizer));
+    visit("debug", DefaultIfMissing(self.debug));
+    visit("cxx11abi", self.cxx11abi);
+  }
+};
+
+struct SealedFormat {
+  int bp_meta = kMetadataFormat;
+
+  static constexpr void Fields(auto& self, auto&& visit) { visit("bp_meta", self.bp_meta); }
+};
+
+struct Sealed : SealedFormat {
+  std::array<uint32_t, 3> abi{};  // major, minor, the oldest minor that it can do with
+  std::vector<SealedPlugin> plugins;
+  nlohmann::json build;  // as the build wrote it: a SealedBuild and whatever else it tells
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    SealedFormat::Fields(self, visit);
+    visit("abi", self.abi);
+    visit("plugins", self.plugins);
+    visit("build", self.build);
+  }
+};
 
 // "a, b" -> {"a", "b"}.
 std::vector<std::string> Words(const std::string& text) {
@@ -33,21 +101,14 @@ std::vector<std::string> Words(const std::string& text) {
   return words;
 }
 
-json ParamJson(const bp_param& param) {
-  return {{"path", Text(param.path)},
-          {"type", param.type},
-          {"flags", param.flags},
-          {"def", TextOrNull(param.def)},
-          {"range", TextOrNull(param.range)},
-          {"unit", Text(param.unit)},
-          {"doc", Text(param.doc)},
-          {"aliases", Text(param.aliases)},
-          {"helps", Text(param.helps)}};
+SealedOption OptionOf(const bp_param& param) {
+  return {Text(param.path), param.type,      param.flags,         TextIfAny(param.def), TextIfAny(param.range),
+          Text(param.unit), Text(param.doc), Text(param.aliases), Text(param.helps)};
 }
 
-json ParamsJson(const bp_descriptor& descriptor) {
-  json params = json::array();
-  if (!BP_HAS(&descriptor, n_params) || descriptor.n_params == 0) return params;
+std::vector<SealedOption> OptionsOf(const bp_descriptor& descriptor) {
+  std::vector<SealedOption> options;
+  if (!BP_HAS(&descriptor, n_params) || descriptor.n_params == 0) return options;
   // An array of structs is walked by the size its writer knew.
   const uint32_t stride = descriptor.params->struct_size;
   if (stride < sizeof(bp_param)) {
@@ -56,106 +117,87 @@ json ParamsJson(const bp_descriptor& descriptor) {
   }
   const auto* bytes = reinterpret_cast<const char*>(descriptor.params);
   for (uint64_t i = 0; i < descriptor.n_params; ++i)
-    params.push_back(ParamJson(*reinterpret_cast<const bp_param*>(bytes + i * stride)));
-  return params;
+    options.push_back(OptionOf(*reinterpret_cast<const bp_param*>(bytes + i * stride)));
+  return options;
 }
 
-json DescriptorJson(const bp_descriptor& descriptor) {
+SealedPlugin PluginOf(const bp_descriptor& descriptor) {
   if (!BP_HAS(&descriptor, flags) || !descriptor.id) throw PluginError("a descriptor has no id");
-  json needs = json::array();
+  SealedPlugin plugin{descriptor.kind,
+                      descriptor.id,
+                      Text(descriptor.version),
+                      Text(descriptor.summary),
+                      Text(descriptor.license),
+                      descriptor.flags,
+                      {},
+                      OptionsOf(descriptor)};
   if (BP_HAS(&descriptor, needs) && descriptor.needs) {
-    for (const char* const* need = descriptor.needs; *need; ++need) needs.push_back(*need);
+    for (const char* const* need = descriptor.needs; *need; ++need) plugin.needs.push_back(*need);
   }
-  return {{"kind", descriptor.kind},
-          {"id", descriptor.id},
-          {"version", Text(descriptor.version)},
-          {"summary", Text(descriptor.summary)},
-          {"license", Text(descriptor.license)},
-          {"flags", descriptor.flags},
-          {"needs", needs},
-          {"params", ParamsJson(descriptor)}};
+  return plugin;
 }
 
-OptionInfo OptionOf(const json& param) {
-  OptionInfo option;
-  option.path = param.at("path").get<std::string>();
-  option.type = param.at("type").get<uint16_t>();
-  option.flags = param.at("flags").get<uint16_t>();
-  option.def = OptionalText(param.at("def"));
-  option.range = OptionalText(param.at("range"));
-  option.unit = param.at("unit").get<std::string>();
-  option.doc = param.at("doc").get<std::string>();
-  option.aliases = Words(param.at("aliases").get<std::string>());
-  option.helps = Words(param.at("helps").get<std::string>());
-  return option;
-}
-
-BuildFacts BuildOf(const json& build) {
-  BuildFacts facts;
-  facts.compiler = build.value("compiler", "");
-  facts.torch = build.value("torch", "");
-  facts.mujoco = build.value("mujoco", "");
-  facts.sanitizer = build.value("sanitizer", "");
-  facts.debug = build.value("debug", false);
-  const auto cxx11abi = build.find("cxx11abi");
-  if (cxx11abi != build.end() && !cxx11abi->is_null()) facts.cxx11abi = cxx11abi->get<int>();
-  return facts;
-}
-
-PluginInfo PluginOf(const json& plugin) {
+PluginInfo InfoOf(const SealedPlugin& plugin) {
   PluginInfo info;
-  info.kind = plugin.at("kind").get<uint32_t>();
-  info.id = plugin.at("id").get<std::string>();
-  info.version = plugin.at("version").get<std::string>();
-  info.summary = plugin.at("summary").get<std::string>();
-  info.license = plugin.at("license").get<std::string>();
-  info.flags = plugin.at("flags").get<uint64_t>();
-  info.needs = plugin.at("needs").get<std::vector<std::string>>();
-  for (const json& param : plugin.at("params")) info.options.push_back(OptionOf(param));
+  info.kind = plugin.kind;
+  info.id = plugin.id;
+  info.version = plugin.version;
+  info.summary = plugin.summary;
+  info.license = plugin.license;
+  info.flags = plugin.flags;
+  info.needs = plugin.needs;
+  for (const SealedOption& option : plugin.params) {
+    info.options.push_back({option.path, option.type, option.flags, option.def, option.range, option.unit, option.doc,
+                            Words(option.aliases), Words(option.helps)});
+  }
   return info;
 }
 
 }  // namespace
 
 std::string MetadataOf(const bp_module& module) try {
-  json plugins = json::array();
+  Sealed sealed;
+  sealed.abi = {BP_ABI_MAJOR, module.abi_minor, module.min_minor};
   for (uint32_t i = 0; i < module.count(); ++i) {
     const bp_descriptor* descriptor = module.descriptor(i);
     if (!descriptor)
       throw PluginError("descriptor " + std::to_string(i) + " of " + std::to_string(module.count()) + " is NULL");
-    plugins.push_back(DescriptorJson(*descriptor));
+    sealed.plugins.push_back(PluginOf(*descriptor));
   }
-  const json metadata = {{"bp_meta", kMetadataFormat},
-                         {"abi", {BP_ABI_MAJOR, module.abi_minor, module.min_minor}},
-                         {"plugins", plugins},
-                         {"build", json::parse(module.build ? module.build : "{}")}};
-  return metadata.dump();
+  sealed.build = json::parse(module.build ? module.build : "{}");
+  return ToJson(sealed).dump();
 } catch (const json::exception& e) {
   // Build facts that are not JSON, or text that is not UTF-8.
   throw PluginError(std::string("its build facts or texts cannot be written as JSON: ") + e.what());
 }
 
-std::vector<PluginInfo> ParseMetadata(const std::string& text, const std::filesystem::path& file) try {
-  if (IsNestedTooDeeply(text)) throw PluginError(file.string() + ": its metadata section is corrupt: it is nested too deeply");
-  const json metadata = json::parse(text);
-  const int format = metadata.at("bp_meta").get<int>();
-  if (format != kMetadataFormat) {
-    throw PluginError(file.string() + ": its metadata has another format; wanted " + std::to_string(kMetadataFormat) +
-                      ", found " + std::to_string(format));
+std::vector<PluginInfo> ParseMetadata(const std::string& text, const std::filesystem::path& file) {
+  const auto corrupt = [&file](const char* why) {
+    return PluginError(file.string() + ": its metadata section is corrupt: " + why);
+  };
+  if (IsNestedTooDeeply(text)) throw corrupt("it is nested too deeply");
+  try {
+    const json metadata = json::parse(text);
+    if (const int format = RecordFromJson<SealedFormat>(metadata).bp_meta; format != kMetadataFormat) {
+      throw PluginError(file.string() + ": its metadata has another format; wanted " + std::to_string(kMetadataFormat) +
+                        ", found " + std::to_string(format));
+    }
+    const Sealed sealed = RecordFromJson<Sealed>(metadata);
+    std::vector<PluginInfo> plugins;
+    for (const SealedPlugin& plugin : sealed.plugins) {
+      PluginInfo& info = plugins.emplace_back(InfoOf(plugin));
+      info.abi_major = sealed.abi[0];
+      info.abi_minor = sealed.abi[1];
+      info.abi_min_minor = sealed.abi[2];
+      info.build = RecordFromJson<SealedBuild>(sealed.build);
+      info.file = file;
+    }
+    return plugins;
+  } catch (const json::exception& e) {
+    throw corrupt(e.what());
+  } catch (const RecordError& e) {
+    throw corrupt(e.what());
   }
-  std::vector<PluginInfo> plugins;
-  for (const json& plugin : metadata.at("plugins")) {
-    PluginInfo info = PluginOf(plugin);
-    info.abi_major = metadata.at("abi").at(0).get<uint32_t>();
-    info.abi_minor = metadata.at("abi").at(1).get<uint32_t>();
-    info.abi_min_minor = metadata.at("abi").at(2).get<uint32_t>();
-    info.build = BuildOf(metadata.at("build"));
-    info.file = file;
-    plugins.push_back(std::move(info));
-  }
-  return plugins;
-} catch (const json::exception& e) {
-  throw PluginError(file.string() + ": its metadata section is corrupt: " + e.what());
 }
 
 }  // namespace backplane

@@ -10,8 +10,8 @@ namespace backplane {
 
 FileHash HashOf(const std::string& text) { return {text.size(), Sha256(text)}; }
 
-MetricsPart ReadMetricsPart(const std::filesystem::path& attempt_dir, uint64_t bytes) {
-  std::ifstream stream = OpenStream(attempt_dir / "metrics.jsonl");
+MetricsPart ReadMetricsPart(const AttemptFolder& attempt, uint64_t bytes) {
+  std::ifstream stream = OpenStream(attempt.metrics());
   MetricsPart part;
   char block[65536];
   while (part.bytes < bytes && stream) {
@@ -25,18 +25,13 @@ MetricsPart ReadMetricsPart(const std::filesystem::path& attempt_dir, uint64_t b
 }
 
 std::optional<std::vector<MetricsPart>> MetricsPartsOf(const nlohmann::json& result) {
-  try {
-    return RecordFromJson<MetricsRecord>(result).metrics_parts;
-  } catch (const RecordError&) {
-    return std::nullopt;
-  }
+  return RecordOrNothing<MetricsRecord>(result).value_or(MetricsRecord()).metrics_parts;
 }
 
-AttemptFiles FilesOf(const std::filesystem::path& attempt_dir, const std::optional<std::string>& text,
-                     const nlohmann::json& result) {
+AttemptFiles FilesOf(const AttemptFolder& attempt, const std::optional<std::string>& text, const nlohmann::json& result) {
   const auto parts = MetricsPartsOf(result);
   AttemptFiles files;
-  files.metrics_lines = parts && !parts->empty() ? parts->back().lines : ReadMetricsPart(attempt_dir, kWholeFile).lines;
+  files.metrics_lines = parts && !parts->empty() ? parts->back().lines : ReadMetricsPart(attempt, kWholeFile).lines;
   if (text) files.result = HashOf(*text);
   return files;
 }

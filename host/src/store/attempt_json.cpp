@@ -25,11 +25,15 @@ std::optional<json> ReadResultJson(const std::filesystem::path& file) {
   return read.text ? ParseResultJson(*read.text) : std::nullopt;
 }
 
-void ForEachMetricsLine(const std::filesystem::path& file, const std::function<void(json)>& use) {
+TrialResult ReadResult(const AttemptFolder& attempt) {
+  return ReadTolerantly<TrialResult>(ParseAttemptJson(ReadResultText(attempt.result()).text.value_or("")));
+}
+
+void ForEachIteration(const std::filesystem::path& file, const std::function<void(const Iteration&)>& use) {
   std::ifstream stream = OpenStream(file);
   for (std::string text; std::getline(stream, text) && !stream.eof();) {
-    json line = ParseAttemptJson(text);
-    if (line.is_object()) use(std::move(line));
+    const json line = ParseAttemptJson(text);
+    if (line.is_object()) use(ReadTolerantly<Iteration>(line));
   }
 }
 

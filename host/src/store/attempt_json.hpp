@@ -10,6 +10,9 @@
 #include <string_view>
 
 #include "base/files.hpp"
+#include "record/iteration.hpp"
+#include "record/results_folder.hpp"
+#include "record/trial_result.hpp"
 
 namespace backplane {
 
@@ -24,8 +27,11 @@ std::optional<nlohmann::json> ParseResultJson(std::string_view text);
 // Absent also if there is no file, or one that is too large.
 std::optional<nlohmann::json> ReadResultJson(const std::filesystem::path& file);
 
+// Of nothing that is known where there is no such file, or it is broken.
+TrialResult ReadResult(const AttemptFolder& attempt);
+
 // Calls `use` with each line of metrics.jsonl that is an object, in their order. A last line without its end is torn, and
 // passed over.
-void ForEachMetricsLine(const std::filesystem::path& file, const std::function<void(nlohmann::json)>& use);
+void ForEachIteration(const std::filesystem::path& file, const std::function<void(const Iteration&)>& use);
 
 }  // namespace backplane

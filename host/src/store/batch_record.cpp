@@ -6,56 +6,14 @@
 
 #include "base/files.hpp"
 #include "base/json_depth.hpp"
-#include "base/json_fields.hpp"
 
 namespace backplane {
 namespace {
 
-using nlohmann::json;
-
-template <class T>
-T Take(json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) {
-    throw std::runtime_error(std::string("\"") + key + "\" is missing");
-  }
-  T value = found->get<T>();
-  object.erase(found);
-  return value;
-}
-
-template <class T>
-T TakeOr(json& object, const char* key, T otherwise) {
-  return object.contains(key) ? Take<T>(object, key) : otherwise;
-}
-
-bool IsOfTrial(const std::string& kind) { return kind == "attempt.start" || kind == "attempt.end" || kind == "trial.state"; }
-
 // Throws nlohmann's exceptions and std::runtime_error; the caller knows the place.
 Event ParseEvent(const std::string& line) {
   if (IsNestedTooDeeply(line)) throw std::runtime_error("is nested too deeply");
-  json object = json::parse(line);
-  if (!object.is_object()) {
-    throw std::runtime_error(std::string("should be an object, is ") + object.type_name());
-  }
-  if (const int version = Take<int>(object, "v"); version != 1) {
-    throw std::runtime_error("is of version " + std::to_string(version) + ", this program reads 1");
-  }
-  Event event;
-  event.seq = Take<uint64_t>(object, "seq");
-  event.t = Take<double>(object, "t");
-  event.boot_id = Take<std::string>(object, "boot_id");
-  event.kind = Take<std::string>(object, "kind");
-  event.trial_id = TakeOr<std::string>(object, "trial_id", "");
-  event.attempt = TakeOr(object, "attempt", 0u);
-  event.body = std::move(object);
-  if (IsOfTrial(event.kind) && event.trial_id.empty()) {
-    throw std::runtime_error("\"trial_id\" is missing");
-  }
-  if (IsOfTrial(event.kind) && event.kind != "attempt.start" && !event.body.at("state").is_string()) {
-    throw std::runtime_error("\"state\" should be a word");
-  }
-  return event;
+  return RecordFromJson<Event>(nlohmann::json::parse(line));
 }
 
 AttemptRecord& AttemptOf(TrialRecord& trial, const Event& event) {
@@ -70,52 +28,60 @@ AttemptRecord& AttemptOf(TrialRecord& trial, const Event& event) {
   return trial.attempts.emplace_back(std::move(attempt));
 }
 
-void ApplyToTrial(TrialRecord& trial, Event&& event) {
-  trial.last_seq = event.seq;
-  if (event.kind == "attempt.start") {
-    AttemptRecord& attempt = AttemptOf(trial, event);
-    // One that could not even make its folder leaves its number to the next.
-    attempt = {};
-    attempt.number = event.attempt;
-    attempt.started = event.t;
-    attempt.start_body = std::move(event.body);
-    trial.state = "RUNNING";
-    trial.outcome = trial.why = "";
-    return;
+// What an event does to the record, by its kind.
+struct Applied {
+  BatchRecord& record;
+  const Event& event;
+
+  TrialRecord& Trial() const {
+    TrialRecord& trial = record.trials[event.trial_id];
+    trial.id = event.trial_id;
+    trial.last_seq = event.seq;
+    return trial;
   }
-  trial.state = Text(At(event.body, "state"));
-  trial.outcome = Text(At(event.body, "outcome"));
-  trial.why = Text(At(event.body, "why"));
-  if (event.kind == "attempt.end") {
+
+  void operator()(const UnknownEvent&) const {}
+  void operator()(const SessionStart& start) const {
+    record.sessions.push_back({event.t, std::nullopt, start, event.boot_id, ""});
+    record.paused.clear();
+  }
+  void operator()(const SessionEnd& end) const {
+    if (record.sessions.empty()) return;
+    record.sessions.back().ended = event.t;
+    record.sessions.back().why_ended = end.why;
+  }
+  void operator()(const SweepPaused& pause) const { record.paused = pause.why; }
+  void operator()(const AttemptStart& start) const {
+    TrialRecord& trial = Trial();
+    // One that could not even make its folder leaves its number to the next.
+    AttemptOf(trial, event) = {event.attempt, event.t, std::nullopt, start, {}};
+    trial.state = TrialState::kRunning;
+    trial.outcome.reset();
+    trial.why.clear();
+  }
+  void operator()(const AttemptEnd& end) const {
+    TrialRecord& trial = Trial();
+    trial.state = end.state;
+    trial.outcome = end.outcome;
+    trial.why = end.why;
     AttemptRecord& attempt = AttemptOf(trial, event);
     attempt.ended = event.t;
-    attempt.outcome = trial.outcome;
-    attempt.why = trial.why;
-    attempt.end_body = std::move(event.body);
+    attempt.end = end;
   }
-}
+  void operator()(const StateChange& change) const {
+    TrialRecord& trial = Trial();
+    trial.state = change.state;
+    trial.outcome.reset();
+    trial.why = change.why;
+  }
+};
 
 }  // namespace
 
-void BatchRecord::Apply(Event event) {
+void BatchRecord::Apply(const Event& event) {
   last_seq = std::max(last_seq, event.seq);
-  if (event.kind == "session.start") {
-    sessions.push_back({event.t, std::nullopt, std::move(event.body), event.boot_id, ""});
-    paused.clear();
-  } else if (event.kind == "session.end" && !sessions.empty()) {
-    sessions.back().ended = event.t;
-    sessions.back().why_ended = Text(At(event.body, "why"));
-  } else if (event.kind == "sweep.paused") {
-    paused = Text(At(event.body, "why"));
-  } else if (IsOfTrial(event.kind)) {
-    TrialRecord& trial = trials[event.trial_id];
-    trial.id = event.trial_id;
-    ApplyToTrial(trial, std::move(event));
-  }
-  // A kind of a later version is left alone: what it says of a trial can not be guessed.
+  std::visit(Applied{*this, event}, event.body);
 }
-
-bool IsFinishedState(std::string_view state) { return state == "COMPLETED" || state == "PRUNED"; }
 
 const TrialRecord* BatchRecord::Find(const std::string& trial_id) const {
   const auto found = trials.find(trial_id);

@@ -4,48 +4,27 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "record/event.hpp"
 
 namespace backplane {
 
-// One line of events.jsonl: {"v":1,"seq":7,"t":1732219200.25,"boot_id":"...","kind":"attempt.end","trial_id":"...","attempt":1,
-// ...body}.
-//
-//   kind           body
-//   session.start  pid, pid_start (field 22 of /proc/PID/stat), hostname, trials
-//   attempt.start  cores, gpus, resumed
-//   attempt.end    outcome, state (of the trial from now on), why, exit, signal, wall_s, peak_rss_bytes,
-//                  peak_memory_bytes, memory_enforced_by; or adopted; files (record/attempt_files.hpp)
-//   trial.state    state, why: a state that no attempt brought about (inferred INFEASIBLE, SKIPPED, put back to PLANNED)
-//   sweep.paused   why
-//   session.end    why ("done", "interrupted", "paused", "refused": a check failed)
-struct Event {
-  uint64_t seq = 0;
-  double t = 0;  // seconds since 1970
-  std::string boot_id, kind, trial_id;
-  unsigned attempt = 0;
-  nlohmann::json body;  // an object: the keys that the list above names
-};
-
-// COMPLETED or PRUNED: its results count, and stay as they are.
-bool IsFinishedState(std::string_view trial_state);
-
 struct AttemptRecord {
   unsigned number = 0;
-  double started = 0;                   // seconds since 1970
-  std::optional<double> ended;          // absent: it runs, or its supervisor died with it
-  std::string outcome, why;             // once ended
-  nlohmann::json start_body, end_body;  // as the events say
+  double started = 0;           // seconds since 1970
+  std::optional<double> ended;  // absent: it runs, or its supervisor died with it
+  AttemptStart start;
+  AttemptEnd end;  // once ended
 };
 
 struct TrialRecord {
   std::string id;
-  std::string state = "PLANNED";  // PLANNED RUNNING COMPLETED PRUNED INFEASIBLE FAILED SKIPPED
-  std::string outcome, why;       // of the last attempt or the last trial.state
+  TrialState state = TrialState::kPlanned;
+  std::optional<Outcome> outcome;  // of the last attempt; absent: none ended, or its state was changed since
+  std::string why;                 // of the last attempt or the last change of its state
   std::vector<AttemptRecord> attempts;
   uint64_t last_seq = 0;  // of its last event
 };
@@ -53,7 +32,7 @@ struct TrialRecord {
 struct SessionRecord {
   double started = 0;
   std::optional<double> ended;
-  nlohmann::json start_body;
+  SessionStart start;
   std::string boot_id, why_ended;
 };
 
@@ -63,7 +42,7 @@ struct BatchRecord {
   std::string paused;  // why, if the last session paused the sweep
   uint64_t last_seq = 0;
 
-  void Apply(Event event);
+  void Apply(const Event& event);
   const TrialRecord* Find(const std::string& trial_id) const;
 };
 

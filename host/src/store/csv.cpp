@@ -19,6 +19,8 @@ std::string Text(const std::optional<double>& value) {
   return !value ? "" : std::isnan(*value) ? "NaN" : fmt::format("{}", *value);
 }
 
+std::string Text(const std::optional<uint64_t>& value) { return value ? std::to_string(*value) : ""; }
+
 std::string Text(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : JsonText(value); }
 
 std::string Line(const std::vector<std::string>& fields) {
@@ -73,8 +75,8 @@ std::vector<std::string> SweptPaths(const std::vector<Row>& rows) {
 std::vector<std::string> StatisticNames(const std::vector<Row>& rows) {
   std::set<std::string> names;
   for (const Row& row : rows) {
-    for (const Statistic& one : row.found.statistics) {
-      names.insert(one.name);
+    for (const auto& [name, spread] : row.found.statistics) {
+      names.insert(name);
     }
   }
   names.erase(kReturn);
@@ -107,16 +109,12 @@ void AddValues(const Row& row, const std::vector<std::string>& paths, std::vecto
 }
 
 void AddStatistics(const Row& row, const std::vector<std::string>& names, std::vector<std::string>* fields) {
-  std::map<std::string, const Statistic*> found;
-  for (const Statistic& one : row.found.statistics) {
-    found[one.name] = &one;
-  }
-  static const Statistic kNone{};
+  static const Spread kNone;
   for (const std::string& name : names) {
-    const Statistic& one = found.contains(name) ? *found[name] : kNone;
-    for (const std::optional<double>& value : {one.mean, one.sd, one.se, one.n}) {
-      fields->push_back(Text(value));
-    }
+    const auto found = row.found.statistics.find(name);
+    const Spread& spread = found != row.found.statistics.end() ? found->second : kNone;
+    for (const std::optional<double>& value : {spread.mean, spread.sd, spread.se}) fields->push_back(Text(value));
+    fields->push_back(Text(spread.n));
   }
 }
 
@@ -133,14 +131,14 @@ std::vector<std::string> Fields(const Row& row, const std::vector<std::string>& 
   std::vector<std::string> fields = {row.trial->trial_id, row.trial->name};
   AddValues(row, paths, &fields);
   const std::vector<std::string> rest = {std::to_string(row.trial->seed),
-                                         row.record.state,
-                                         row.record.outcome,
+                                         Word(row.record.state),
+                                         Word(row.record.outcome),
                                          row.record.why,
                                          std::to_string(row.record.attempts.size()),
-                                         Text(row.found.sps),
-                                         Text(row.found.sampling_sps),
-                                         Text(row.found.env_steps),
-                                         Text(row.found.iterations)};
+                                         Text(row.found.result.sps),
+                                         Text(row.found.result.sampling_sps),
+                                         Text(row.found.result.env_steps),
+                                         Text(row.found.result.iterations)};
   fields.insert(fields.end(), rest.begin(), rest.end());
   AddStatistics(row, names, &fields);
   AddTimes(row, times, &fields);

@@ -31,7 +31,7 @@ std::vector<unsigned> Chain(const TrialRecord& trial) {
   std::vector<unsigned> chain;
   for (size_t i = trial.attempts.size(); i-- > 0;) {
     chain.push_back(trial.attempts[i].number);
-    if (At(trial.attempts[i].start_body, "resumed") != true) break;
+    if (!trial.attempts[i].start.resumed) break;
   }
   return chain;
 }
@@ -43,7 +43,7 @@ class TrialCheck {
   std::vector<Damage> Run() {
     if (trial_.attempts.empty()) return {};
     const AttemptRecord& last = trial_.attempts.back();
-    const std::optional<AttemptFiles> files = FilesIn(last.end_body);
+    const std::optional<AttemptFiles>& files = last.end.files;
     const std::optional<json> result = CheckResult(last.number, files);
     if (result) {
       CheckMetrics(last.number, *result);
@@ -54,17 +54,9 @@ class TrialCheck {
   }
 
  private:
-  static std::optional<AttemptFiles> FilesIn(const json& end_body) {
-    try {
-      const json& files = At(end_body, "files");
-      return files.is_object() ? std::optional(RecordFromJson<AttemptFiles>(files)) : std::nullopt;
-    } catch (const RecordError&) {
-      return std::nullopt;
-    }
-  }
-  std::filesystem::path Result(unsigned attempt) const { return folder_.attempt(trial_.id, attempt) / "result.json"; }
+  std::filesystem::path Result(unsigned attempt) const { return folder_.attempt(trial_.id, attempt).result(); }
   std::filesystem::path Metrics(uint64_t attempt) const {
-    return folder_.attempt(trial_.id, static_cast<unsigned>(attempt)) / "metrics.jsonl";
+    return folder_.attempt(trial_.id, static_cast<unsigned>(attempt)).metrics();
   }
   void Add(const std::filesystem::path& file, std::string wanted, std::string found) {
     damage_.push_back({trial_.id, file, std::move(wanted), std::move(found)});
@@ -139,9 +131,8 @@ class TrialCheck {
   }
 
   static void AddIterations(const std::filesystem::path& file, std::set<uint64_t>* found) {
-    ForEachMetricsLine(file, [&](const json& line) {
-      const json& iteration = At(line, "iteration");
-      if (iteration.is_number_unsigned()) found->insert(iteration.get<uint64_t>());
+    ForEachIteration(file, [&](const Iteration& line) {
+      if (line.iteration) found->insert(*line.iteration);
     });
   }
 
@@ -162,7 +153,7 @@ std::string SentenceOf(const Damage& damage) {
 }
 
 std::vector<Damage> DamageOf(const ResultsFolder& folder, const TrialRecord& trial) {
-  return IsFinishedState(trial.state) ? TrialCheck(folder, trial).Run() : std::vector<Damage>();
+  return IsFinished(trial.state) ? TrialCheck(folder, trial).Run() : std::vector<Damage>();
 }
 
 std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& record) {

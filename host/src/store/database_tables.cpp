@@ -1,6 +1,5 @@
 #include "store/database_tables.hpp"
 
-#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "store/measurements.hpp"
 
@@ -31,9 +30,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 std::optional<double> WallSeconds(const TrialRecord& trial) {
   std::optional<double> sum;
   for (const AttemptRecord& attempt : trial.attempts) {
-    if (const std::optional<double> wall_s = NumberOf(At(attempt.end_body, "wall_s"))) {
-      sum = sum.value_or(0) + *wall_s;
-    }
+    if (attempt.end.wall_s) sum = sum.value_or(0) + *attempt.end.wall_s;
   }
   return sum;
 }
@@ -134,11 +131,12 @@ void DatabaseTables::PutTrial(const TrialRecord& trial) {
   SqliteStatement(connection_,
                   "UPDATE trials SET state = ?, outcome = ?, why = ?, attempts = ?, wall_s = ?, sps = ?, sampling_sps = ?, "
                   "iterations = ?, env_steps = ?, episodes = ? WHERE id = ?")
-      .Run(trial.state, trial.outcome, trial.why, static_cast<uint64_t>(trial.attempts.size()), WallSeconds(trial), found.sps,
-           found.sampling_sps, found.iterations, found.env_steps, found.episodes, trial.id);
+      .Run(std::string(Word(trial.state)), std::string(Word(trial.outcome)), trial.why,
+           static_cast<uint64_t>(trial.attempts.size()), WallSeconds(trial), found.result.sps, found.result.sampling_sps,
+           found.result.iterations, found.result.env_steps, found.result.episodes, trial.id);
   SqliteStatement insert(connection_, "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)");
-  for (const Statistic& one : found.statistics) {
-    insert.Run(trial.id, one.name, one.mean, one.sd, one.se, one.n);
+  for (const auto& [name, spread] : found.statistics) {
+    insert.Run(trial.id, name, spread.mean, spread.sd, spread.se, spread.n);
   }
   const std::optional<double> none;
   for (const auto& [name, value] : found.time) {
@@ -148,8 +146,8 @@ void DatabaseTables::PutTrial(const TrialRecord& trial) {
 
 void DatabaseTables::PutAttempt(const TrialRecord& trial, const AttemptRecord& attempt) {
   SqliteStatement(connection_, "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-      .Run(trial.id, attempt.number, attempt.started, attempt.ended, attempt.outcome, attempt.why,
-           NumberOf(At(attempt.end_body, "wall_s")), NumberOf(At(attempt.end_body, "peak_rss_bytes")));
+      .Run(trial.id, attempt.number, attempt.started, attempt.ended, std::string(Word(attempt.end.outcome)), attempt.end.why,
+           attempt.end.wall_s, attempt.end.peak_rss_bytes);
   if (!attempt.ended) {
     return;  // it is still writing
   }

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "record/results_folder.hpp"
 #include "store/batch_record.hpp"
 #include "store/plan_file.hpp"
-#include "store/results_folder.hpp"
 #include "store/sqlite.hpp"
 
 namespace backplane {

@@ -17,13 +17,13 @@ class EventLog {
 
   // One write() per line, then fdatasync. The record includes the event when this returns. Throws std::runtime_error, the disk
   // being full for example; then the file still ends with a whole line.
-  void Append(const std::string& kind, const std::string& trial_id, unsigned attempt, const nlohmann::json& body);
+  void Append(const EventBody& body, const std::string& trial_id = "", unsigned attempt = 0);
 
   // Many at once, with one write() and one fdatasync: all of them are there afterwards, or none.
   struct Entry {
-    std::string kind, trial_id;
+    EventBody body;
+    std::string trial_id;
     unsigned attempt = 0;
-    nlohmann::json body;
   };
   void Append(const std::vector<Entry>& entries);
 

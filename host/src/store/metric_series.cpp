@@ -2,66 +2,56 @@
 
 #include <cmath>
 
-#include "base/json_fields.hpp"
-
 namespace backplane {
 namespace {
 
-using nlohmann::json;
 using Of = MetricValue::Of;
 
 class Series {
  public:
   std::vector<MetricValue> Take() { return std::move(values_); }
 
-  void Add(const std::string& name, const json& value, Of of) {
-    if (value.is_number() || value.is_null()) {
-      values_.push_back({name, value.is_null() ? std::nan("") : value.get<double>(), of});
-    }
+  void Add(const std::string& name, const std::optional<double>& value, Of of) {
+    if (value) values_.push_back({name, *value, of});
   }
-  void AddAll(const json& object, Of of) {
-    for (const auto& [name, value] : object.items()) {
-      Add(name, value, of);
-    }
+  void AddCount(const std::string& name, const std::optional<uint64_t>& count, Of of) {
+    if (count) values_.push_back({name, static_cast<double>(*count), of});
   }
-  void AddEpisodes(const std::string& prefix, const json& object, const char* metrics) {
-    AddMean(prefix + "return", At(object, "return"));
-    for (const auto& [name, value] : At(object, metrics).items()) {
-      AddMean(NameUnder(prefix, name), value);
-    }
+  void AddAll(const std::map<std::string, double>& numbers, Of of) {
+    for (const auto& [name, value] : numbers) values_.push_back({name, value, of});
+  }
+  // Before the first episode has ended there is no mean.
+  void AddMean(const std::string& name, const Spread& spread) {
+    if (spread.n.value_or(0) > 0) Add(name, spread.mean, Of::kExperiment);
+  }
+  void AddEpisodes(const std::string& prefix, const std::optional<Spread>& episode_return,
+                   const std::map<std::string, Spread>& metrics) {
+    if (episode_return) AddMean(prefix + "return", *episode_return);
+    for (const auto& [name, spread] : metrics) AddMean(NameUnder(prefix, name), spread);
   }
 
  private:
-  // Before the first episode has ended there is no mean.
-  void AddMean(const std::string& name, const json& value) {
-    if (NumberOf(At(value, "n")).value_or(0) > 0) {
-      Add(name, At(value, "mean"), Of::kExperiment);
-    }
-  }
-
   std::vector<MetricValue> values_;
 };
 
 }  // namespace
 
-std::vector<MetricValue> MetricSeries(const json& line) {
+std::vector<MetricValue> MetricSeries(const Iteration& line) {
   Series series;
-  if (line.contains("step")) {
-    series.Add("env_steps", line["step"], Of::kAxis);
-  }
-  if (line.contains("episodes")) {
-    series.Add("episodes", line["episodes"], Of::kExperiment);
-  }
-  series.AddEpisodes("", line, "ep");
-  series.AddEpisodes("eval/", At(line, "eval"), "metrics");
-  series.AddAll(At(line, "metrics"), Of::kExperiment);
-  const json& time = At(line, "time");
-  for (const auto& [name, value] : time.items()) {
-    series.Add(name, value, name == "t" ? Of::kAxis : Of::kMachine);
-  }
-  series.AddAll(At(time, "machine"), Of::kMachine);
+  series.AddCount("env_steps", line.step, Of::kAxis);
+  series.AddCount("episodes", line.episodes, Of::kExperiment);
+  series.AddEpisodes("", line.episode_return, line.ep.value_or(std::map<std::string, Spread>()));
+  if (line.eval) series.AddEpisodes("eval/", line.eval->episode_return, line.eval->metrics);
+  series.AddAll(line.metrics, Of::kExperiment);
+  series.Add("iteration_s", line.time.iteration_s, Of::kMachine);
+  series.Add("sampling_sps", line.time.sampling_sps, Of::kMachine);
+  series.Add("sps", line.time.sps, Of::kMachine);
+  series.Add("t", line.time.t, Of::kAxis);
+  series.AddAll(line.time.machine, Of::kMachine);
   return series.Take();
 }
+
+std::vector<MetricValue> MetricSeries(const nlohmann::json& line) { return MetricSeries(ReadTolerantly<Iteration>(line)); }
 
 std::string NameUnder(const std::string& prefix, const std::string& name) {
   constexpr std::string_view kEpisode = "ep/";

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "record/iteration.hpp"
+
 namespace backplane {
 
 // "sps", "return", "ep/length", "eval/return", "eval/length", "train/policy_loss", "resources/rss_mb", ...
@@ -20,6 +22,7 @@ struct MetricValue {
 };
 
 // A mean over no episodes is no value and is left out, as is what is no number.
+std::vector<MetricValue> MetricSeries(const Iteration& line);
 std::vector<MetricValue> MetricSeries(const nlohmann::json& line);
 
 // An evaluation repeats "ep/length" under its own name: NameUnder("eval/", "ep/length") is "eval/length".

@@ -10,47 +10,10 @@
 namespace backplane {
 namespace {
 
-using nlohmann::ordered_json;
-
-// Ordered: the first key of a sweep varies slowest, and a reader of tables wants them in that order.
-ordered_json ValuesJson(const std::vector<std::pair<std::string, nlohmann::json>>& values) {
-  ordered_json object = ordered_json::object();
-  for (const auto& [path, value] : values) {
-    object[path] = value;
-  }
-  return object;
-}
-
-ordered_json LineJson(const PlanLine& line) {
-  if (line.dropped) return {{"dropped", true}, {"values", ValuesJson(line.values)}, {"rule", line.rule}, {"why", line.why}};
-  ordered_json object = {{"trial_id", line.trial_id}, {"point_id", line.point_id},         {"name", line.name},
-                         {"seed", line.seed},         {"values", ValuesJson(line.values)}, {"files", line.files}};
-  if (!line.phase.empty()) object["phase"] = line.phase;
-  if (!line.after.empty()) object["after"] = line.after;
-  return object;
-}
-
 PlanLine ParseLine(const std::string& text) {
   if (IsNestedTooDeeply(text)) throw std::runtime_error("it is nested too deeply");
-  const ordered_json object = ordered_json::parse(text);
-  PlanLine line;
-  for (const auto& [path, value] : object.at("values").items()) {
-    line.values.emplace_back(path, value);
-  }
-  line.dropped = object.value("dropped", false);
-  if (line.dropped) {
-    line.rule = object.at("rule");
-    line.why = object.at("why");
-    return line;
-  }
-  line.trial_id = object.at("trial_id");
-  line.point_id = object.at("point_id");
-  line.name = object.at("name");
-  line.seed = object.at("seed");
-  line.files = object.at("files").get<std::map<std::string, std::string>>();
-  line.phase = object.value("phase", "");
-  line.after = object.value("after", "");
-  return line;
+  // Ordered: the first key of a sweep varies slowest, and a reader of tables wants them in that order.
+  return RecordFromJson<PlanLine>(nlohmann::ordered_json::parse(text));
 }
 
 }  // namespace
@@ -83,7 +46,7 @@ std::vector<PlanLine> PlanLines(const Plan& plan) {
 
 void WritePlanFile(const std::filesystem::path& file, const std::vector<PlanLine>& lines) {
   std::string text;
-  for (const PlanLine& line : lines) text += JsonText(LineJson(line)) + "\n";
+  for (const PlanLine& line : lines) text += JsonText(ToJson<nlohmann::ordered_json>(line)) + "\n";
   WriteFileAtomic(file, text);
 }
 

@@ -1,5 +1,4 @@
-// plan.jsonl: what the experiment file stands for, as a batch was started with it. One object per line: the trials in the order
-// in which they should run, then the points that were dropped.
+// plan.jsonl (record/plan_line.hpp), written and read.
 #pragma once
 
 #include <filesystem>
@@ -9,21 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "record/plan_line.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {
-
-struct PlanLine {
-  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and phases name, in the file's order
-  // Of a trial; empty if dropped.
-  std::string trial_id, point_id, name;  // name: of the point
-  std::string phase, after;              // after: the trial whose learner it starts from; empty: none
-  uint64_t seed = 0;
-  std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the file named there
-  // Of a point that was dropped.
-  bool dropped = false;
-  std::string rule, why;
-};
 
 std::vector<PlanLine> PlanLines(const Plan& plan);
 

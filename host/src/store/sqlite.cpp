@@ -64,13 +64,7 @@ void SqliteStatement::Bind(int index, uint64_t value) {
 
 void SqliteStatement::Bind(int index, double value) { sqlite3_bind_double(handle_.get(), index, value); }
 
-void SqliteStatement::Bind(int index, const std::optional<double>& value) {
-  if (value) {
-    Bind(index, *value);
-  } else {
-    sqlite3_bind_null(handle_.get(), index);
-  }
-}
+void SqliteStatement::BindNull(int index) { sqlite3_bind_null(handle_.get(), index); }
 
 SqliteTransaction::~SqliteTransaction() {
   if (open_) {

@@ -67,7 +67,11 @@ class SqliteStatement {
   void Bind(int index, uint64_t value);  // text if SQLite's integers do not reach so far
   void Bind(int index, unsigned value) { Bind(index, static_cast<int64_t>(value)); }
   void Bind(int index, double value);  // NaN becomes NULL: SQLite has none
-  void Bind(int index, const std::optional<double>& value);
+  void BindNull(int index);
+  template <class T>
+  void Bind(int index, const std::optional<T>& value) {
+    value ? Bind(index, *value) : BindNull(index);
+  }
 
   const SqliteConnection& connection_;
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> handle_{nullptr, sqlite3_finalize};

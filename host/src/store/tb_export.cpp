@@ -1,9 +1,9 @@
 #include "store/tb_export.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
-#include "base/json_fields.hpp"
 #include "store/attempt_json.hpp"
 #include "store/metric_series.hpp"
 #include "tf_events/tf_events.hpp"
@@ -25,46 +25,42 @@ std::string MadeSafe(std::string name) {
   return name.substr(0, kLongestName);
 }
 
-std::vector<nlohmann::json> Lines(const std::filesystem::path& file) {
-  std::vector<nlohmann::json> lines;
-  ForEachMetricsLine(file, [&](nlohmann::json line) {
-    if (At(line, "step").is_number_unsigned()) lines.push_back(std::move(line));
+std::vector<Iteration> Lines(const std::filesystem::path& file) {
+  std::vector<Iteration> lines;
+  ForEachIteration(file, [&](const Iteration& line) {
+    if (line.step) lines.push_back(line);
   });
   return lines;
 }
 
-double Seconds(const nlohmann::json& line, const char* key) { return NumberOf(At(At(line, "time"), key)).value_or(0); }
-
-bool Resumed(const AttemptRecord& attempt) {
-  const nlohmann::json& resumed = At(attempt.start_body, "resumed");
-  return resumed.is_boolean() && resumed.get<bool>();
-}
+// A number that is not finite is no place in time.
+double Seconds(const std::optional<double>& value) { return value && std::isfinite(*value) ? *value : 0; }
 
 // The first attempt of those that the last one went on from.
 size_t FirstThatCounts(const std::vector<AttemptRecord>& attempts) {
   size_t first = attempts.size() - 1;
-  while (first > 0 && Resumed(attempts[first])) {
+  while (first > 0 && attempts[first].start.resumed) {
     --first;
   }
   return first;
 }
 
-bool WriteAttempt(const AttemptRecord& attempt, const std::vector<nlohmann::json>& lines, const std::filesystem::path& to) {
+bool WriteAttempt(const AttemptRecord& attempt, const std::vector<Iteration>& lines, const std::filesystem::path& to) {
   if (lines.empty()) {
     return false;
   }
   // A resumed attempt counts the seconds of those before it too.
-  const double before = Resumed(attempt) ? Seconds(lines.front(), "t") - Seconds(lines.front(), "iteration_s") : 0;
+  const double before = attempt.start.resumed ? Seconds(lines.front().time.t) - Seconds(lines.front().time.iteration_s) : 0;
   TfEventFile file(to / TfFileName(attempt.started, attempt.number), attempt.started);
-  const auto time_of = [&](const nlohmann::json& line) { return attempt.started + std::max(0.0, Seconds(line, "t") - before); };
+  const auto time_of = [&](const Iteration& line) { return attempt.started + std::max(0.0, Seconds(line.time.t) - before); };
   // What an earlier attempt, or an earlier export, says of these steps does not count.
   if (attempt.number > 1) {
-    file.SessionStart(time_of(lines.front()), lines.front()["step"].get<int64_t>());
+    file.SessionStart(time_of(lines.front()), static_cast<int64_t>(*lines.front().step));
   }
-  for (const nlohmann::json& line : lines) {
+  for (const Iteration& line : lines) {
     for (const MetricValue& one : MetricSeries(line)) {
       if (one.of != MetricValue::Of::kAxis) {
-        file.Scalar(time_of(line), line["step"].get<int64_t>(), one.name, one.value);
+        file.Scalar(time_of(line), static_cast<int64_t>(*line.step), one.name, one.value);
       }
     }
   }
@@ -103,7 +99,7 @@ size_t ExportTensorBoard(const ResultsFolder& folder, const std::vector<PlanLine
     bool any = false;
     for (size_t a = FirstThatCounts(trial->attempts); a < trial->attempts.size(); ++a) {
       const AttemptRecord& attempt = trial->attempts[a];
-      any |= WriteAttempt(attempt, Lines(folder.attempt(trial->id, attempt.number) / "metrics.jsonl"), to / names[i]);
+      any |= WriteAttempt(attempt, Lines(folder.attempt(trial->id, attempt.number).metrics()), to / names[i]);
     }
     exported += any ? 1 : 0;
   }

@@ -6,11 +6,55 @@
 #include "store/attempt_json.hpp"
 #include "store/batch_record.hpp"
 #include "supervise/leftovers.hpp"
+#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr size_t kLogTailLines = 10;
+
+// What of result.json the trial itself would have told.
+struct Known {
+  int schema = kTrialSchema;
+  std::string trial_id;
+  uint64_t attempt = 0;
+  double wall_s = 0;
+  std::optional<uint64_t> iterations = {}, env_steps = {}, episodes = {};
+  std::optional<std::string> phase = {}, plugin = {};
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("schema", self.schema);
+    visit("trial_id", self.trial_id);
+    visit("attempt", self.attempt);
+    visit("wall_s", self.wall_s);
+    visit("iterations", self.iterations);
+    visit("env_steps", self.env_steps);
+    visit("episodes", self.episodes);
+    visit("phase", self.phase);
+    visit("plugin", self.plugin);
+  }
+};
+
+struct Judgement : FailureNote {
+  TrialState state;
+  Outcome outcome;
+  bool on_device;
+  std::string error;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    FailureNote::Fields(self, visit);
+    visit("state", self.state);
+    visit("outcome", self.outcome);
+    visit("on_device", self.on_device);
+    visit("error", self.error);
+  }
+};
+
+struct Warned {
+  std::vector<std::string> warnings;
+
+  static constexpr void Fields(auto& self, auto&& visit) { visit("warnings", self.warnings); }
+};
 
 TrialSpec WithFolder(TrialSpec spec) {
   std::filesystem::create_directories(spec.attempt_dir);
@@ -33,7 +77,7 @@ TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, cons
   TrialSpec spec;
   spec.trial_id = trial_id;
   spec.attempt = folder.LastAttempt() + 1;
-  spec.attempt_dir = folder.attempt(static_cast<unsigned>(spec.attempt));
+  spec.attempt_dir = folder.attempt(static_cast<unsigned>(spec.attempt)).folder;
   spec.experiment = loaded.experiment;
   spec.env = {loaded.env->file, loaded.env->id};
   spec.learner = {loaded.learner->file, loaded.learner->id};
@@ -42,7 +86,7 @@ TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, cons
   spec.seeds = loaded.seeds;
   spec.checkpoint_dir = folder.checkpoint();
   spec.torch_lib = place.torch_lib;
-  spec.resume = folder.HasCheckpoint();
+  spec.resume = HasCheckpoint(folder.checkpoint());
   if (!after.empty()) spec.start_from = StartFrom{after, TrialFolderOf(place.out, after).checkpoint()};
   return spec;
 }
@@ -62,8 +106,8 @@ TrialCommand Attempt::Command() const {
   TrialCommand command;
   command.child.program = place_.program;
   command.child.arguments = {"run-trial", folder_.trial_json().string()};
-  command.child.stdout_file = spec_.attempt_dir / "stdout.log";
-  command.child.stderr_file = spec_.attempt_dir / "stderr.log";
+  command.child.stdout_file = AttemptFolder(spec_.attempt_dir).standard_output();
+  command.child.stderr_file = AttemptFolder(spec_.attempt_dir).standard_error();
   command.child.inherit_fds = place_.lock_fds;
   command.trial_lock_fd = held_.fd();
   command.child.environment = {TrialVariable(place_.out, spec_.trial_id)};
@@ -100,26 +144,26 @@ std::optional<StopHow> Attempt::Look(const std::optional<StatusFile>& now, doubl
 
 Attempt::Ended Attempt::Conclude(const JobEnd& end) {
   if (end.status) last_ = end.status;
-  const std::filesystem::path file = Here() / "result.json";
+  const std::filesystem::path file = Here().result();
   const std::optional<std::string> text = ReadResultText(file).text;
   const auto written = text ? ParseResultJson(*text) : std::nullopt;
   Ending ending{end.exit, stop_, std::nullopt, end.over_memory, end.peak_rss_bytes, grant_.memory_bytes, end.not_started};
-  if (written) ending.result_state = written->at("state").get<std::string>();
+  if (written) ending.result_state = ReadTolerantly<TrialResult>(*written).state;
   Ended ended{Classify(ending), {}, {}, {}};
   // It could not write down why, on a full disk for example: its last words say more than its exit code.
-  if (const std::string last = written ? "" : LastWords(); ended.verdict.outcome == "temp" && !last.empty())
+  if (const std::string last = written ? "" : LastWords(); ended.verdict.outcome == Outcome::kTemp && !last.empty())
     ended.verdict.why = last;
-  ended.result = Record(written.value_or(nlohmann::json::object()), ended.verdict, end);
+  const nlohmann::json result = Record(written.value_or(nlohmann::json::object()), ended.verdict, end);
+  const TrialResult read = ReadTolerantly<TrialResult>(result);
+  ended.warnings = read.warnings;
   // The trial's own sentence says more than its exit code.
-  if (const auto error = ended.result.find("error");
-      error != ended.result.end() && error->is_string() && ended.verdict.outcome != "ok")
-    ended.verdict.why = error->get<std::string>();
+  if (read.error && ended.verdict.outcome != Outcome::kOk) ended.verdict.why = *read.error;
   std::optional<std::string> stands = written ? text : std::nullopt;
-  if (ended.result != written.value_or(nullptr)) {
-    std::string completed = JsonText(ended.result, kJsonIndent);
+  if (result != written.value_or(nullptr)) {
+    std::string completed = JsonText(result, kJsonIndent);
     try {
       // Of an unfinished trial the events tell what is lost with the power.
-      if (IsFinishedState(ended.verdict.state)) {
+      if (IsFinished(ended.verdict.state)) {
         WriteFileAtomic(file, completed);
       } else {
         ReplaceFile(file, completed);
@@ -129,44 +173,43 @@ Attempt::Ended Attempt::Conclude(const JobEnd& end) {
       ended.unwritten = error.what();
     }
   }
-  ended.files = FilesOf(Here(), stands, ended.result);
+  ended.files = FilesOf(Here(), stands, result);
   return ended;
 }
 
-std::filesystem::path Attempt::Here() const { return held_.Now() / spec_.attempt_dir.filename(); }
+AttemptFolder Attempt::Here() const { return held_.Now() / spec_.attempt_dir.filename(); }
 
 std::string Attempt::LastWords() const {
-  const std::vector<std::string> lines = LastLines(Here() / "stderr.log", 1);
+  const std::vector<std::string> lines = LastLines(Here().standard_error(), 1);
   return !lines.empty() ? lines.back() : last_ ? std::string(last_->line) : "";
 }
 
 // The trial's own words stay; what only the supervisor can know is added, and its verdict on the state counts.
 nlohmann::json Attempt::Record(nlohmann::json record, const Verdict& verdict, const JobEnd& end) const {
-  if (IsFinishedState(verdict.state)) {
-    if (end.exit.signal != 0 || end.exit.code != 0) record["warnings"].push_back(EndedLate(end.exit, last_));
+  const TrialResult told = ReadTolerantly<TrialResult>(record);
+  if (IsFinished(verdict.state)) {
+    if (end.exit.signal == 0 && end.exit.code == 0) return record;
+    Warned warned{told.warnings};
+    warned.warnings.push_back(EndedLate(end.exit, last_));
+    Overwrite(warned, &record);
     return record;
   }
-  record["peak_rss_bytes"] = end.peak_rss_bytes;
-  record.emplace("schema", kTrialSchema);
-  record.emplace("trial_id", spec_.trial_id);
-  record.emplace("attempt", spec_.attempt);
-  record.emplace("wall_s", end.wall_s);
+  Known known{.trial_id = spec_.trial_id, .attempt = spec_.attempt, .wall_s = end.wall_s};
   if (last_) {
-    record.emplace("iterations", last_->iteration);
-    record.emplace("env_steps", last_->env_steps);
-    record.emplace("episodes", last_->episodes);
-    record.emplace("phase", last_->phase);
-    record.emplace("plugin", last_->plugin);
+    known.iterations = last_->iteration;
+    known.env_steps = last_->env_steps;
+    known.episodes = last_->episodes;
+    known.phase = last_->phase;
+    known.plugin = last_->plugin;
   }
-  std::vector<std::string> tail = LastLines(Here() / "stderr.log", kLogTailLines);
-  if (tail.empty() && last_ && last_->line[0] != '\0') tail.push_back(last_->line);
-  if (!record.contains("error") || !record["error"].is_string()) record["error"] = verdict.why;
-  record["state"] = verdict.state;
-  record["outcome"] = verdict.outcome;
-  record["on_device"] = verdict.on_device;
-  record["hang"] = stop_ == StopReason::kHang;
-  record["signal"] = verdict.signal.empty() ? nlohmann::json(nullptr) : nlohmann::json(verdict.signal);
-  record["log_tail"] = tail;
+  FillIn(known, &record);
+  Judgement judged{{}, verdict.state, verdict.outcome, verdict.on_device, told.error.value_or(verdict.why)};
+  judged.peak_rss_bytes = end.peak_rss_bytes;
+  judged.hang = stop_ == StopReason::kHang;
+  if (!verdict.signal.empty()) judged.signal = verdict.signal;
+  judged.log_tail = LastLines(Here().standard_error(), kLogTailLines);
+  if (judged.log_tail.empty() && last_ && last_->line[0] != '\0') judged.log_tail.push_back(last_->line);
+  Overwrite(judged, &record);
   return record;
 }
 

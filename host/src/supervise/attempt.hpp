@@ -51,7 +51,7 @@ class Attempt {
 
   struct Ended {
     Verdict verdict;
-    nlohmann::json result;  // as it stands in result.json now
+    std::vector<std::string> warnings;  // of the trial, for the user
     AttemptFiles files;
     std::string unwritten;  // why it does not stand there, the disk being full for example; the events still say how it ended
   };
@@ -60,8 +60,8 @@ class Attempt {
 
  private:
   void Stopped(StopReason reason);
-  std::filesystem::path Here() const;  // the attempt's folder, also after it was moved
-  std::string LastWords() const;       // empty: none
+  AttemptFolder Here() const;     // the attempt's folder, also after it was moved
+  std::string LastWords() const;  // empty: none
   nlohmann::json Record(nlohmann::json record, const Verdict& verdict, const JobEnd& end) const;
 
   AttemptPlace place_;

@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <set>
 
+#include "record/results_folder.hpp"
 #include "store/damage.hpp"
 #include "store/database.hpp"
 #include "store/event_log.hpp"
 #include "store/plan_file.hpp"
-#include "store/results_folder.hpp"
 #include "supervise/attempt.hpp"
 #include "supervise/batch_display.hpp"
 #include "supervise/batch_files.hpp"
@@ -21,6 +21,7 @@
 #include "supervise/leftovers.hpp"
 #include "supervise/recover.hpp"
 #include "supervise/schedule.hpp"
+#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -73,7 +74,7 @@ class Batch {
     }
     lock_ = std::make_unique<OutLock>(request_.out, [this](const std::string& sentence) { display_.Note(sentence); });
     watch_ = std::make_unique<FolderWatch>(request_.out, *lock_);
-    log_ = std::make_unique<EventLog>(request_.out / "events.jsonl");
+    log_ = std::make_unique<EventLog>(ResultsFolder{request_.out}.events());
     seq_before_ = log_->record().last_seq;
     // Where the last session came to its end, so did its processes.
     const auto& sessions = log_->record().sessions;
@@ -84,7 +85,7 @@ class Batch {
 
   // True: the plan must not run on these results, because files changed under finished trials.
   bool Refused() {
-    const std::filesystem::path last_plan = request_.out / "plan.jsonl";
+    const std::filesystem::path last_plan = ResultsFolder{request_.out}.plan();
     if (request_.accept_change || !std::filesystem::exists(last_plan)) return false;
     const auto changes = ChangedFiles(ReadPlanFile(last_plan), plan_, log_->record());
     if (!changes.empty()) report_.refused = FormatChanges(changes);
@@ -99,15 +100,14 @@ class Batch {
     const auto& sessions = log_->record().sessions;
     const bool nothing_new = log_->record().last_seq == seq_before_ && !sessions.empty() && sessions.back().ended;
     if (schedule_.waiting() > 0 || !nothing_new) {
-      log_->Append("session.start", "", 0, SessionFacts(plan_.trials.size()));
+      log_->Append(ThisSession(plan_.trials.size()));
       const bool taken = CheckBefore();
       if (taken) RunTrials();
-      log_->Append("session.end", "", 0,
-                   {{"why", !report_.paused.empty() ? "paused"
-                            : report_.interrupted   ? "interrupted"
-                            : watch_->lost()        ? "folder lost"
-                            : taken                 ? "done"
-                                                    : "refused"}});
+      log_->Append(SessionEnd{!report_.paused.empty() ? "paused"
+                              : report_.interrupted   ? "interrupted"
+                              : watch_->lost()        ? "folder lost"
+                              : taken                 ? "done"
+                                                      : "refused"});
     }
     if (!watch_->lost()) display_.Show(nullptr, Now(), /*always=*/true);
     display_.Clear();
@@ -122,24 +122,24 @@ class Batch {
       const TrialRecord* record = RecordOf(i);
       if (record != nullptr) schedule_.Set(i, record->state);
       // What it starts from may have been run again since.
-      const bool again = record != nullptr && record->state == "SKIPPED" && record->why.starts_with(kLostItsStart) &&
+      const bool again = record != nullptr && record->state == TrialState::kSkipped && record->why.starts_with(kLostItsStart) &&
                          !schedule_.LostItsStart(i);
       if (!only_some) {
         if (again) can_start.emplace_back(i, "the phase before it is run again");
         if (record != nullptr && consequences_.MayPassByNow(*record)) {
           can_start.emplace_back(i, "tried again: " + record->why);
-          schedule_.Set(i, "PLANNED");  // at once, for those that start from it
+          schedule_.Set(i, TrialState::kPlanned);  // at once, for those that start from it
         }
         continue;
       }
       // In the events it stays failed until it starts: if this session ends before that, the same command still means it.
       if (again || (record != nullptr && Meant(*record))) {
-        schedule_.Set(i, "PLANNED");
+        schedule_.Set(i, TrialState::kPlanned);
       } else {
         schedule_.Leave(i);
       }
     }
-    SetStates("PLANNED", can_start);
+    SetStates(TrialState::kPlanned, can_start);
     Infer();
     SkipWhatNeverCan();
     SayWhatIsNotInThePlan();
@@ -155,14 +155,14 @@ class Batch {
     std::vector<std::pair<size_t, std::string>> damaged;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const TrialRecord* record = RecordOf(i);
-      if (record == nullptr || !IsFinishedState(record->state)) continue;
+      if (record == nullptr || !IsFinished(record->state)) continue;
       const std::vector<Damage> found = DamageOf(ResultsFolder{request_.out}, *record);
       for (const Damage& one : found) display_.Note(names_[i] + " is damaged and still to do: " + SentenceOf(one));
       if (found.empty()) continue;
       SetCheckpointAside(FolderOf(i));  // first: an event without it would let the trial go on from its own end
       damaged.emplace_back(i, "damaged: " + SentenceOf(found.front()));
     }
-    SetStates("PLANNED", damaged);
+    SetStates(TrialState::kPlanned, damaged);
   }
 
   void SayWhatIsNotInThePlan() {
@@ -180,25 +180,25 @@ class Batch {
     for (const Inferred& inferred : InferInfeasible(plan_, schedule_))
       states.emplace_back(inferred.trial,
                           "inferred: " + plan_.trials[inferred.from].id + " needs no more memory and did not fit");
-    SetStates("INFEASIBLE", states);
+    SetStates(TrialState::kInfeasible, states);
   }
 
   void SkipWhatNeverCan() {
     std::vector<std::pair<size_t, std::string>> skipped;
     for (const size_t trial : schedule_.NeverCan()) {
       const size_t before = *plan_.trials[trial].after;
-      const std::string& state = schedule_.state(before);  // PLANNED: one of these itself
-      skipped.emplace_back(trial, kLostItsStart + names_[before] + ", is " + (state == "PLANNED" ? "SKIPPED" : state));
+      const TrialState state = schedule_.state(before);  // PLANNED: one of these itself
+      skipped.emplace_back(
+          trial, kLostItsStart + names_[before] + ", is " + Word(state == TrialState::kPlanned ? TrialState::kSkipped : state));
     }
-    SetStates("SKIPPED", skipped);
+    SetStates(TrialState::kSkipped, skipped);
   }
 
   // A state that no attempt brought about, with its reason.
-  void SetStates(const std::string& state, const std::vector<std::pair<size_t, std::string>>& trials) {
+  void SetStates(TrialState state, const std::vector<std::pair<size_t, std::string>>& trials) {
     if (trials.empty()) return;
     std::vector<EventLog::Entry> entries;
-    for (const auto& [trial, why] : trials)
-      entries.push_back({"trial.state", plan_.trials[trial].id, 0, {{"state", state}, {"why", why}}});
+    for (const auto& [trial, why] : trials) entries.push_back({StateChange{state, why}, plan_.trials[trial].id});
     log_->Append(entries);
     for (const auto& [trial, why] : trials) schedule_.Set(trial, state);
     database_->Update(log_->record());
@@ -209,7 +209,7 @@ class Batch {
     std::set<size_t> tried;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const TrialRecord* record = RecordOf(i);
-      if (record != nullptr && (record->state == "COMPLETED" || FolderOf(i).HasCheckpoint()))
+      if (record != nullptr && (record->state == TrialState::kCompleted || HasCheckpoint(FolderOf(i).checkpoint())))
         tried.insert(plan_.trials[i].point);
     }
     std::vector<size_t> untried;
@@ -239,7 +239,7 @@ class Batch {
         schedule_.Leave(trial);
       }
     }
-    SetStates("SKIPPED", skipped);
+    SetStates(TrialState::kSkipped, skipped);
     SkipWhatNeverCan();
     return true;
   }
@@ -296,9 +296,8 @@ class Batch {
       return NotStarted(trial, std::max(FolderOf(trial).LastAttempt(), 1u), error.what());
     }
     const unsigned number = attempt->number();
-    log_->Append("attempt.start", plan_.trials[trial].id, number,
-                 {{"cores", grant.cores}, {"gpus", grant.gpus}, {"resumed", attempt->resumed()}});
-    schedule_.Set(trial, "RUNNING");
+    log_->Append(AttemptStart{grant.cores, grant.gpus, attempt->resumed()}, plan_.trials[trial].id, number);
+    schedule_.Set(trial, TrialState::kRunning);
     ++report_.started;
     try {
       jobs_.Start(trial, std::move(attempt), grant);
@@ -310,56 +309,50 @@ class Batch {
   // The disk is full, no process can be made: not the trial's fault, and it may pass.
   void NotStarted(size_t trial, unsigned attempt, const std::string& why) {
     Verdict verdict;
-    verdict.outcome = "temp";
-    verdict.state = "FAILED";
+    verdict.outcome = Outcome::kTemp;
+    verdict.state = TrialState::kFailed;
     verdict.why = "could not be started: " + why;
     Settle(trial, attempt, verdict, {});
   }
 
   void Conclude(const JobTable::Ended& ended) {
     if (!ended.how.unwritten.empty()) display_.Note("warning: " + ended.how.unwritten);
-    SayWarnings(ended.how.result);
-    Settle(ended.job.trial, ended.job.attempt->number(), ended.how.verdict,
-           {{"exit", ended.end.exit.code},
-            {"wall_s", ended.end.wall_s},
-            {"peak_rss_bytes", ended.end.peak_rss_bytes},
-            {"peak_memory_bytes", ended.end.peak_memory_bytes},
-            {"memory_enforced_by", ended.end.memory_enforced_by},
-            {"files", ToJson(ended.how.files)}});
-  }
-
-  // Trials of one file mostly warn of the same.
-  void SayWarnings(const nlohmann::json& result) {
-    const auto warnings = result.find("warnings");
-    if (warnings == result.end() || !warnings->is_array()) return;
-    for (const nlohmann::json& warning : *warnings) {
-      if (warning.is_string() && warned_.insert(warning.get<std::string>()).second)
-        display_.Note("warning: " + warning.get<std::string>());
-    }
+    // Trials of one file mostly warn of the same.
+    for (const std::string& warning : ended.how.warnings)
+      if (warned_.insert(warning).second) display_.Note("warning: " + warning);
+    AttemptEnd told;
+    told.exit = ended.end.exit.code;
+    told.wall_s = ended.end.wall_s;
+    told.peak_rss_bytes = ended.end.peak_rss_bytes;
+    told.peak_memory_bytes = ended.end.peak_memory_bytes;
+    told.memory_enforced_by = ended.end.memory_enforced_by;
+    told.files = ended.how.files;
+    Settle(ended.job.trial, ended.job.attempt->number(), ended.how.verdict, std::move(told));
   }
 
   // What follows from an ended attempt, first of all for the record.
-  void Settle(size_t trial, unsigned attempt, const Verdict& verdict, nlohmann::json facts) {
+  void Settle(size_t trial, unsigned attempt, const Verdict& verdict, AttemptEnd told) {
     const Consequence next = consequences_.After(plan_.trials[trial].id, verdict);
-    nlohmann::json body = {
-        {"outcome", verdict.outcome}, {"state", next.state}, {"why", verdict.why}, {"signal", verdict.signal}};
-    if (facts.is_object()) body.update(facts);
-    log_->Append("attempt.end", plan_.trials[trial].id, attempt, body);
+    told.outcome = verdict.outcome;
+    told.state = next.state;
+    told.why = verdict.why;
+    told.signal = verdict.signal;
+    log_->Append(told, plan_.trials[trial].id, attempt);
     schedule_.Set(trial, next.state);
-    if (next.state == "PLANNED") {
+    if (next.state == TrialState::kPlanned) {
       if (next.retry_after_s) display_.Note(names_[trial] + ": " + verdict.why + "; it is tried again");
       next.retry_after_s ? schedule_.Delay(trial, Now() + *next.retry_after_s) : schedule_.Leave(trial);
       return;
     }
-    if (next.state == "INFEASIBLE") Infer();
-    if (next.state != "COMPLETED") SkipWhatNeverCan();
+    if (next.state == TrialState::kInfeasible) Infer();
+    if (next.state != TrialState::kCompleted) SkipWhatNeverCan();
     if (const auto why = stop_rules_.Ended(next.state, verdict.outcome, Now())) Pause(*why);
   }
 
   void Pause(const std::string& why) {
     if (stopping()) return;
     report_.paused = why;
-    log_->Append("sweep.paused", "", 0, {{"why", why}});
+    log_->Append(SweepPaused{why});
     display_.Note("pausing: " + why + "; trials that run come to their end");
   }
 
@@ -392,11 +385,11 @@ class Batch {
   BatchReport Report() {
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const TrialRecord* record = RecordOf(i);
-      report_.trials.push_back(record == nullptr ? BatchReport::Trial{"PLANNED", "", "", 0}
+      report_.trials.push_back(record == nullptr ? BatchReport::Trial{}
                                                  : BatchReport::Trial{record->state, record->outcome, record->why,
                                                                       static_cast<unsigned>(record->attempts.size())});
     }
-    report_.interrupted = report_.interrupted && report_.Count("PLANNED") > 0;
+    report_.interrupted = report_.interrupted && report_.Count(TrialState::kPlanned) > 0;
     return report_;
   }
 
@@ -425,7 +418,7 @@ class Batch {
 
 }  // namespace
 
-size_t BatchReport::Count(const std::string& state) const {
+size_t BatchReport::Count(TrialState state) const {
   return static_cast<size_t>(
       std::count_if(trials.begin(), trials.end(), [&](const Trial& trial) { return trial.state == state; }));
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "record/trial_state.hpp"
 #include "supervise/engine.hpp"
 #include "supervise/option_check.hpp"
 #include "supervise/resources.hpp"
@@ -39,7 +40,9 @@ struct BatchRequest {
 
 struct BatchReport {
   struct Trial {
-    std::string state, outcome, why;
+    TrialState state = TrialState::kPlanned;
+    std::optional<Outcome> outcome;
+    std::string why;
     unsigned attempts = 0;  // in all sessions
   };
   std::vector<Trial> trials;        // as in the plan
@@ -50,7 +53,7 @@ struct BatchReport {
   bool while_checking = false;      // that was before the first trial, while plugins were asked
   size_t started = 0;               // attempts of this session
 
-  size_t Count(const std::string& state) const;
+  size_t Count(TrialState state) const;
 };
 
 // `engine` runs the trials, `slots` says what there is to grant. Throws std::runtime_error if nothing could be started (folder

@@ -8,7 +8,8 @@ namespace {
 constexpr double kFileEvery_s = 1;
 
 std::filesystem::path ProgressFileOf(const std::filesystem::path& out, const Experiment& experiment) {
-  return out / experiment.progress_file.value_or("progress.json");  // an absolute path stays as it is
+  return experiment.progress_file ? out / *experiment.progress_file  // an absolute path stays as it is
+                                  : ResultsFolder{out}.progress();
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ void BatchDisplay::Show(const Attempt* running, double elapsed_s, bool always) {
     if (!write) return;
     next_file_s_ = elapsed_s + kFileEvery_s;
     BatchProgress progress = view_->Progress();
-    progress.experiment = experiment_;
+    progress.head.experiment = experiment_;
     file_.Write(progress);
   } catch (const std::exception& error) {
     if (!complained_) Note(std::string("warning: ") + error.what());

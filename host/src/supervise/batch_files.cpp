@@ -1,15 +1,17 @@
 #include "supervise/batch_files.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "base/process.hpp"
 #include "config/yaml_text.hpp"
+#include "record/results_folder.hpp"
+#include "record/run_info.hpp"
 #include "store/plan_file.hpp"
 #include "supervise/host_info.hpp"
-#include "trial/contract.hpp"
 
 namespace backplane {
 namespace {
@@ -29,8 +31,8 @@ std::vector<LoadedExperiment> DistinctPlugins(const Plan& plan) {
   return experiments;
 }
 
-nlohmann::json PluginVersions(const std::vector<LoadedExperiment>& experiments) {
-  nlohmann::json versions = nlohmann::json::object();
+std::map<std::string, std::string> PluginVersions(const std::vector<LoadedExperiment>& experiments) {
+  std::map<std::string, std::string> versions;
   for (const LoadedExperiment& loaded : experiments) {
     versions[loaded.env->id] = loaded.env->version;
     versions[loaded.learner->id] = loaded.learner->version;
@@ -41,25 +43,22 @@ nlohmann::json PluginVersions(const std::vector<LoadedExperiment>& experiments) 
 
 // Which options help against which finding, as the plugins declare it ("update_bound-": lower it): a report is made from the
 // folder alone, when the plugins may be gone.
-void AddHelps(const PluginInfo& info, const std::string& section, const std::string& name, nlohmann::json* helps) {
+void AddHelps(const PluginInfo& info, const std::string& section, const std::string& name, std::vector<OptionHelp>* helps) {
   for (const OptionInfo& option : info.options) {
     for (const std::string& help : option.helps) {
       const char sign = help.empty() ? ' ' : help.back();
       const bool signed_help = sign == '+' || sign == '-';
-      helps->push_back({{"finding", signed_help ? help.substr(0, help.size() - 1) : help},
-                        {"plugin", section + "." + name},
-                        {"path", section + ".options." + option.path},
-                        {"direction", sign == '+'   ? 1
-                                      : sign == '-' ? -1
-                                                    : 0},
-                        {"type", OptionTypeName(option.type)},
-                        {"range", option.range.value_or("")}});
+      helps->push_back({signed_help ? help.substr(0, help.size() - 1) : help, section + ".options." + option.path,
+                        sign == '+'   ? 1
+                        : sign == '-' ? -1
+                                      : 0,
+                        OptionTypeName(option.type), option.range.value_or(""), section + "." + name});
     }
   }
 }
 
-nlohmann::json Helps(const std::vector<LoadedExperiment>& experiments) {
-  nlohmann::json helps = nlohmann::json::array();
+std::vector<OptionHelp> Helps(const std::vector<LoadedExperiment>& experiments) {
+  std::vector<OptionHelp> helps;
   std::set<std::pair<std::string, std::string>> told;
   for (const LoadedExperiment& loaded : experiments) {
     const std::string &env = loaded.experiment.env.plugin, &learner = loaded.experiment.learner.plugin;
@@ -171,29 +170,25 @@ nlohmann::json CompleteConfig(const Plan& plan) {
 
 void WriteBatchFiles(const BatchRequest& request) {
   const std::vector<LoadedExperiment> experiments = DistinctPlugins(request.plan);
-  WriteFileAtomic(request.out / "config.yaml", YamlText(CompleteConfig(request.plan), {}));
-  WritePlanFile(request.out / "plan.jsonl", PlanLines(request.plan));
-  WriteFileAtomic(request.out / "run.json", nlohmann::json{{"schema", kTrialSchema},
-                                                           {"host", HostFacts()},
-                                                           {"devices", DeviceFacts()},
-                                                           {"versions",
-                                                            {{"backplane", BACKPLANE_VERSION},
-                                                             {"compiler", kCompiler},
-                                                             {"torch", TorchVersionAt(request.torch_lib)},
-                                                             {"plugins", PluginVersions(experiments)}}},
-                                                           {"helps", Helps(experiments)},
-                                                           {"config_file", request.config_file.string()},
-                                                           {"preset", request.plan.base.experiment.preset.value_or("")},
-                                                           {"set", request.set},
-                                                           {"sweep", request.sweep},
-                                                           {"arguments", request.arguments}}
-                                                .dump(kJsonIndent));
+  const ResultsFolder folder{request.out};
+  WriteFileAtomic(folder.config(), YamlText(CompleteConfig(request.plan), {}));
+  WritePlanFile(folder.plan(), PlanLines(request.plan));
+  RunInfo run;
+  run.host = HostFacts();
+  run.devices = DeviceFacts();
+  run.versions = {BACKPLANE_VERSION, kCompiler, TorchVersionAt(request.torch_lib), PluginVersions(experiments)};
+  run.helps = Helps(experiments);
+  run.config_file = request.config_file;
+  run.preset = request.plan.base.experiment.preset.value_or("");
+  run.set = request.set;
+  run.sweep = request.sweep;
+  run.arguments = request.arguments;
+  WriteFileAtomic(folder.run(), ToJson(run).dump(kJsonIndent));
 }
 
-nlohmann::json SessionFacts(size_t trials) {
-  nlohmann::json facts = ToJson(ThisProcess());
-  facts["trials"] = trials;
-  return facts;
+SessionStart ThisSession(size_t trials) {
+  const ProcessId process = ThisProcess();
+  return {process.hostname, process.pid, process.pid_start, trials};
 }
 
 }  // namespace backplane

@@ -1,8 +1,7 @@
 // What a batch writes down of itself before it starts: enough to run it again anywhere, and to know what ran.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "record/event.hpp"
 #include "supervise/batch.hpp"
 
 namespace backplane {
@@ -10,7 +9,6 @@ namespace backplane {
 // config.yaml, plan.jsonl and run.json. Throws std::runtime_error.
 void WriteBatchFiles(const BatchRequest& request);
 
-// The body of a session.start event.
-nlohmann::json SessionFacts(size_t trials);
+SessionStart ThisSession(size_t trials);
 
 }  // namespace backplane

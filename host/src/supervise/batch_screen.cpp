@@ -43,10 +43,10 @@ void BatchScreen::Draw(const std::string& block) {
 }
 
 void BatchScreen::PrintChanges(const std::vector<BatchRow>& rows, const BatchTotals& totals) {
-  states_.resize(rows.size(), "PLANNED");
+  states_.resize(rows.size(), TrialState::kPlanned);
   for (size_t i = 0; i < rows.size(); ++i) {
-    const std::string& state = rows[i].state;
-    if (state != states_[i] && (state == "RUNNING" || IsFinal(state))) {
+    const TrialState state = rows[i].state;
+    if (state != states_[i] && (state == TrialState::kRunning || IsFinal(state))) {
       fmt::print(stream_, "{}\n", FormatTrialLine(rows[i]));
     }
     states_[i] = state;

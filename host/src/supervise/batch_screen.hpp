@@ -33,7 +33,7 @@ class BatchScreen {
   std::string block_;
   size_t lines_ = 0;  // drawn above the cursor
   double next_s_ = 0, next_totals_s_ = 0;
-  std::vector<std::string> states_;  // of the rows, as they were printed last
+  std::vector<TrialState> states_;  // of the rows, as they were printed last
 };
 
 }  // namespace backplane

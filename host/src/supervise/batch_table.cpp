@@ -60,7 +60,9 @@ std::vector<Column> ColumnsOf(const std::vector<const BatchRow*>& rows) {
   return columns;
 }
 
-int Rank(const std::string& state) { return state == "RUNNING" ? 0 : state == "FAILED" ? 1 : IsFinal(state) ? 2 : 3; }
+int Rank(TrialState state) {
+  return state == TrialState::kRunning ? 0 : state == TrialState::kFailed ? 1 : IsFinal(state) ? 2 : 3;
+}
 
 std::vector<const BatchRow*> Ordered(const std::vector<BatchRow>& rows) {
   std::vector<const BatchRow*> ordered;
@@ -87,12 +89,12 @@ std::string Counts(const std::vector<const BatchRow*>& rows, size_t from) {
   return text;
 }
 
-const char* Colour(const std::string& state) {
-  return state == "RUNNING"       ? "\x1b[36m"
-         : state == "FAILED"      ? "\x1b[31m"
-         : state == "INFEASIBLE"  ? "\x1b[33m"
-         : IsFinishedState(state) ? "\x1b[32m"
-                                  : "\x1b[2m";
+const char* Colour(TrialState state) {
+  return state == TrialState::kRunning      ? "\x1b[36m"
+         : state == TrialState::kFailed     ? "\x1b[31m"
+         : state == TrialState::kInfeasible ? "\x1b[33m"
+         : IsFinished(state)                ? "\x1b[32m"
+                                            : "\x1b[2m";
 }
 
 // Widths are those of the rows shown, so that a batch of short names has a small table.
@@ -181,8 +183,8 @@ class Table {
 
 }  // namespace
 
-std::string StateWord(const std::string& state) {
-  std::string word = state;
+std::string StateWord(TrialState state) {
+  std::string word = Word(state);
   std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
   return word;
 }
@@ -191,9 +193,9 @@ std::string FormatTotals(const std::vector<BatchRow>& rows, const BatchTotals& t
   size_t done = 0, running = 0, failed = 0, infeasible = 0;
   for (const BatchRow& row : rows) {
     done += IsFinal(row.state);
-    running += row.state == "RUNNING";
-    failed += row.state == "FAILED";
-    infeasible += row.state == "INFEASIBLE";
+    running += row.state == TrialState::kRunning;
+    failed += row.state == TrialState::kFailed;
+    infeasible += row.state == TrialState::kInfeasible;
   }
   std::string line = fmt::format("{} of {} done", done, rows.size());
   for (const auto& [count, word] : {std::pair(running, "running"), {failed, "failed"}, {infeasible, "infeasible"}}) {

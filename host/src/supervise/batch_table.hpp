@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "record/trial_state.hpp"
 #include "supervise/progress.hpp"
 
 namespace backplane {
 
 struct BatchRow {
   std::string name;
-  std::string state = "PLANNED";                        // as in the record
+  TrialState state = TrialState::kPlanned;
   std::optional<double> progress, sps, episode_return;  // progress: 0 to 1
   std::optional<double> elapsed_s;                      // of the last attempt
   std::string why;                                      // of what did not end well
@@ -37,6 +38,6 @@ std::string FormatBatch(const std::vector<BatchRow>& rows, const BatchTotals& to
 // One trial for a log: "lr=0.1 seed=2  completed  100 %  12,345 steps/s  return 812.4  0:42".
 std::string FormatTrialLine(const BatchRow& row);
 
-std::string StateWord(const std::string& state);  // "completed": for people
+std::string StateWord(TrialState state);  // "completed": for people
 
 }  // namespace backplane

@@ -17,26 +17,19 @@ double Now() { return std::chrono::duration<double>(std::chrono::system_clock::n
 
 std::vector<PlanLine> ReadPlan(const ResultsFolder& folder) {
   if (!std::filesystem::exists(folder.plan())) {
-    throw std::runtime_error(folder.out.string() + (std::filesystem::exists(folder.out) ? " is no results folder: it has no " +
-                                                                                              folder.plan().filename().string()
-                                                                                        : " is not there"));
+    throw std::runtime_error(folder.out.string() + (std::filesystem::exists(folder.out)
+                                                        ? " is no results folder: it has no " + std::string(kPlanName)
+                                                        : " is not there"));
   }
   return ReadPlanFile(folder.plan());
 }
 
 std::optional<double> MeanOf(const Measurements& found, const std::string& name) {
-  for (const Statistic& one : found.statistics) {
-    if (one.name == name) {
-      return one.mean;
-    }
-  }
-  return std::nullopt;
+  const auto spread = found.statistics.find(name);
+  return spread != found.statistics.end() ? spread->second.mean : std::nullopt;
 }
 
-double WallSeconds(const AttemptRecord& attempt) {
-  const auto wall = attempt.end_body.find("wall_s");
-  return wall != attempt.end_body.end() && wall->is_number() ? wall->get<double>() : *attempt.ended - attempt.started;
-}
+double WallSeconds(const AttemptRecord& attempt) { return attempt.end.wall_s.value_or(*attempt.ended - attempt.started); }
 
 }  // namespace
 
@@ -82,7 +75,7 @@ void BatchView::RefreshTrial(Trial& trial, BatchRow& row) {
   } else if (running_) {
     FillRunning(trial, last, row);
   } else {
-    row.state = "PLANNED";  // what the next run will make of it
+    row.state = TrialState::kPlanned;  // what the next run will make of it
     row.why = "its supervisor ended before it did";
   }
 }
@@ -91,7 +84,7 @@ void BatchView::FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow
   if (trial.measured_attempt != attempt.number) {
     trial.measured_attempt = attempt.number;
     trial.measured_ended = false;
-    trial.status = std::make_unique<StatusReader>(folder_.attempt(trial.plan.trial_id, attempt.number) / "status");
+    trial.status = std::make_unique<StatusReader>(folder_.attempt(trial.plan.trial_id, attempt.number).status());
     row.progress = row.sps = row.episode_return = std::nullopt;
     row.live.clear();
   }
@@ -109,9 +102,9 @@ void BatchView::FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& 
   if (trial.measured_attempt == attempt.number && trial.measured_ended) {
     return;
   }
-  const std::filesystem::path file = folder_.attempt(trial.plan.trial_id, attempt.number) / "status";
+  const std::filesystem::path file = folder_.attempt(trial.plan.trial_id, attempt.number).status();
   const std::optional<StatusFile> status = StatusReader(file).Read();
-  if (row.state == "COMPLETED") {
+  if (row.state == TrialState::kCompleted) {
     row.progress = 1;
   } else if (status) {
     row.progress = status->progress;
@@ -120,7 +113,7 @@ void BatchView::FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& 
   trial.measured_ended = true;
   trial.status.reset();
   const Measurements found = ReadMeasurements(folder_.attempt(trial.plan.trial_id, attempt.number));
-  row.sps = found.sps;
+  row.sps = found.result.sps;
   row.episode_return = MeanOf(found, "return");
   row.live = status ? LiveOf(*status) : std::vector<LiveValue>();
   for (LiveValue& one : row.live) {
@@ -143,12 +136,12 @@ std::optional<double> BatchView::TimeLeft() const {
   }
   EtaEvidence evidence;
   for (const BatchRow& row : rows_) {
-    if (row.state == "RUNNING") {
+    if (row.state == TrialState::kRunning) {
       evidence.running.push_back({row.elapsed_s.value_or(0), row.progress.value_or(0)});
-    } else if (IsFinishedState(row.state)) {
+    } else if (IsFinished(row.state)) {
       evidence.finished_s.push_back(row.elapsed_s.value_or(0));
     }
-    evidence.waiting += row.state == "PLANNED" || row.state == "QUEUED";
+    evidence.waiting += row.state == TrialState::kPlanned;
   }
   evidence.at_once = evidence.running.size();
   return EstimateTimeLeft(evidence);
@@ -157,12 +150,12 @@ std::optional<double> BatchView::TimeLeft() const {
 BatchProgress BatchView::Progress() const {
   BatchProgress batch;
   const std::filesystem::path folder = std::filesystem::absolute(folder_.out).lexically_normal();
-  batch.experiment = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
-  batch.started = record().sessions.empty() ? now_ : record().sessions.back().started;
-  batch.updated = now_;
-  batch.state = State();
-  batch.elapsed_s = totals_.elapsed_s;
-  batch.eta_s = totals_.left_s;
+  batch.head.experiment = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+  batch.head.started = record().sessions.empty() ? now_ : record().sessions.back().started;
+  batch.head.updated = now_;
+  batch.head.state = State();
+  batch.head.elapsed_s = totals_.elapsed_s;
+  batch.head.eta_s = totals_.left_s;
   for (size_t i = 0; i < rows_.size(); ++i) {
     const PlanLine& plan = trials_[i].plan;
     const BatchRow& row = rows_[i];

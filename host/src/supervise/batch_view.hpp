@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "record/results_folder.hpp"
 #include "store/batch_record.hpp"
 #include "store/plan_file.hpp"
 #include "store/progress_file.hpp"
-#include "store/results_folder.hpp"
 #include "supervise/batch_table.hpp"
 #include "supervise/status_reader.hpp"
 

@@ -12,47 +12,44 @@ constexpr double kFirstRetry_s = 1, kLongestRetry_s = 60;
 
 // NULL: on_failure does not speak of it, so it is a failure.
 const FailurePolicy* RuleFor(const OnFailure& rules, const Verdict& verdict) {
-  const std::pair<const char*, const FailurePolicy*> classes[] = {
-      {"oom", verdict.on_device ? &rules.device_oom : &rules.host_oom},
-      {"signal", &rules.signal},
-      {"temp", &rules.temp},
-      {"timeout", &rules.timeout},
-      {"nan", &rules.nan},
-      {"config", &rules.config},
-      {"plugin", &rules.plugin},
-  };
-  for (const auto& [outcome, rule] : classes) {
-    if (verdict.outcome == outcome) return rule;
+  switch (verdict.outcome) {
+    case Outcome::kOom: return verdict.on_device ? &rules.device_oom : &rules.host_oom;
+    case Outcome::kSignal: return &rules.signal;
+    case Outcome::kTemp: return &rules.temp;
+    case Outcome::kTimeout: return &rules.timeout;
+    case Outcome::kNan: return &rules.nan;
+    case Outcome::kConfig: return &rules.config;
+    case Outcome::kPlugin: return &rules.plugin;
+    default: return nullptr;
   }
-  return nullptr;
 }
 
 }  // namespace
 
 Consequence Consequences::After(const std::string& trial_id, const Verdict& verdict) {
-  if (IsFinishedState(verdict.state)) return {verdict.state, std::nullopt};
-  if (verdict.outcome == "killed" || verdict.outcome == "stale") return {"PLANNED", std::nullopt};
+  if (IsFinished(verdict.state)) return {verdict.state, std::nullopt};
+  if (verdict.outcome == Outcome::kKilled || verdict.outcome == Outcome::kStale) return {TrialState::kPlanned, std::nullopt};
   const FailurePolicy* rule = RuleFor(rules_, verdict);
-  if (rule == nullptr) return {"FAILED", std::nullopt};
+  if (rule == nullptr) return {TrialState::kFailed, std::nullopt};
   if (rule->action == FailureAction::kRetry) {
-    const unsigned tries = tries_[trial_id + " " + verdict.outcome]++;
-    if (tries >= rule->retries) return {"FAILED", std::nullopt};
+    const unsigned tries = tries_[{trial_id, verdict.outcome}]++;
+    if (tries >= rule->retries) return {TrialState::kFailed, std::nullopt};
     // Only what may pass by itself is worth a wait.
-    const double wait = verdict.outcome == "temp" ? std::min(kFirstRetry_s * std::pow(2, tries), kLongestRetry_s) : 0;
-    return {"PLANNED", wait};
+    const double wait = verdict.outcome == Outcome::kTemp ? std::min(kFirstRetry_s * std::pow(2, tries), kLongestRetry_s) : 0;
+    return {TrialState::kPlanned, wait};
   }
   // A learner that shrinks does so inside its trial; one that still ran out does not fit.
   const bool fits_not = rule->action == FailureAction::kInfeasible || rule->action == FailureAction::kShrink;
-  return {fits_not ? "INFEASIBLE" : "FAILED", std::nullopt};
+  return {fits_not ? TrialState::kInfeasible : TrialState::kFailed, std::nullopt};
 }
 
 bool Consequences::MayPassByNow(const TrialRecord& trial) const {
-  return trial.state == "FAILED" && trial.outcome == "temp" && rules_.temp.action == FailureAction::kRetry;
+  return trial.state == TrialState::kFailed && trial.outcome == Outcome::kTemp && rules_.temp.action == FailureAction::kRetry;
 }
 
-std::optional<std::string> StopRules::Ended(const std::string& state, const std::string& outcome, double now_s) {
-  if (state != "FAILED") {
-    any_usable_ = any_usable_ || IsFinishedState(state);
+std::optional<std::string> StopRules::Ended(TrialState state, Outcome outcome, double now_s) {
+  if (state != TrialState::kFailed) {
+    any_usable_ = any_usable_ || IsFinished(state);
     return std::nullopt;
   }
   ++failed_;
@@ -61,7 +58,7 @@ std::optional<std::string> StopRules::Ended(const std::string& state, const std:
     return fmt::format("{} of {} trials failed, more than stop_sweep.max_failed_fraction {:g}", failed_, trials_,
                        rules_.max_failed_fraction);
   }
-  if (outcome == "nan") return std::nullopt;
+  if (outcome == Outcome::kNan) return std::nullopt;
   ++initial_failures_;
   recent_.push_back(now_s);
   while (now_s - recent_.front() > rules_.flapping.window_s) recent_.pop_front();

@@ -13,7 +13,7 @@
 namespace backplane {
 
 struct Consequence {
-  std::string state;                    // of the trial from now on; PLANNED: it runs again
+  TrialState state;                     // of the trial from now on; PLANNED: it runs again
   std::optional<double> retry_after_s;  // set when it is tried again in this session
 };
 
@@ -30,7 +30,7 @@ class Consequences {
 
  private:
   OnFailure rules_;
-  std::map<std::string, unsigned> tries_;  // "trial class" -> tries that ended so in this session
+  std::map<std::pair<std::string, Outcome>, unsigned> tries_;  // of a trial -> tries that ended so in this session
 };
 
 // Stops a batch whose trials fail one after the other for a reason that is not theirs: a full disk, a broken library. What the
@@ -40,7 +40,7 @@ class StopRules {
   StopRules(const StopSweep& rules, size_t trials) : rules_(rules), trials_(trials) {}
 
   // After each trial that reached a final state. `now_s` on any clock that only grows. Why the batch must pause, if it must.
-  std::optional<std::string> Ended(const std::string& state, const std::string& outcome, double now_s);
+  std::optional<std::string> Ended(TrialState state, Outcome outcome, double now_s);
 
  private:
   StopSweep rules_;

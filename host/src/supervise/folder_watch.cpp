@@ -26,7 +26,7 @@ std::string WhatHappened(const HeldFolder& folder) {
 }  // namespace
 
 FolderWatch::FolderWatch(const std::filesystem::path& out, const OutLock& lock)
-    : lock_(lock), out_(out), trials_(Made(out / "trials")) {
+    : lock_(lock), out_(out), trials_(Made(ResultsFolder{out}.trials())) {
   out_.Require();
   trials_.Require();
 }
@@ -49,8 +49,8 @@ std::string FolderWatch::WhatIsWrong() const {
   if (!out_.InPlace()) {
     return "the results folder " + out_.name().string() + " " + WhatHappened(out_);
   }
-  if (!IsAt(lock_.fd(), out_.name() / "lock")) {
-    return "the lock of the results folder, " + (out_.name() / "lock").string() + ", was removed";
+  if (const std::filesystem::path lock = ResultsFolder{out_.name()}.lock(); !IsAt(lock_.fd(), lock)) {
+    return "the lock of the results folder, " + lock.string() + ", was removed";
   }
   return trials_.InPlace() ? "" : "the folder of the trials, " + trials_.name().string() + ", " + WhatHappened(trials_);
 }
@@ -64,7 +64,7 @@ std::string FolderWatch::Tell() const {
     return text + (out_.Deleted() ? ". The results are gone; the same command starts anew"
                                   : ". The results are where it was moved to, which cannot be seen from here");
   }
-  const bool whole = Exists(where / "events.jsonl") && trials_.InPlace() && Exists(where / "plan.jsonl");
+  const bool whole = Exists(ResultsFolder{where}.events()) && trials_.InPlace() && Exists(ResultsFolder{where}.plan());
   if (out_.InPlace()) {
     return text + (whole ? ". The results are in " : ". What is left of the results is in ") + where.string() +
            "; the same command goes on from there";

@@ -40,23 +40,23 @@ std::string NumericFlags() {
 
 }  // namespace
 
-nlohmann::json HostFacts() {
+HostInfo HostFacts() {
   utsname system{};
   uname(&system);
   const std::string model = CpuInfo("model name");
-  return {{"hostname", system.nodename},
-          {"kernel", std::string(system.sysname) + " " + system.release},
-          {"cpu", model.empty() ? "unknown" : model},
-          {"cpu_flags", NumericFlags()},
-          {"granted_cores", GrantedCores()},
-          {"memory_bytes", static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE))}};
+  return {system.nodename,
+          std::string(system.sysname) + " " + system.release,
+          model.empty() ? "unknown" : model,
+          NumericFlags(),
+          GrantedCores(),
+          static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE))};
 }
 
-nlohmann::json DeviceFacts() {
+std::vector<DeviceInfo> DeviceFacts() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  nlohmann::json devices = nlohmann::json::array();
+  std::vector<DeviceInfo> devices;
   for (const Gpu& gpu : VisibleGpus(FindGpus(), visible ? std::optional<std::string>(visible) : std::nullopt)) {
-    devices.push_back({{"name", gpu.name}, {"memory_bytes", gpu.memory_bytes}});
+    devices.push_back({gpu.name, gpu.memory_bytes});
   }
   return devices;
 }

@@ -2,16 +2,17 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
+
+#include "record/run_info.hpp"
 
 namespace backplane {
 
-// {"hostname", "kernel", "cpu", "granted_cores", "memory_bytes"}
-nlohmann::json HostFacts();
+HostInfo HostFacts();
 
-// [{"name", "memory_bytes"}, ...]: the GPUs that CUDA_VISIBLE_DEVICES leaves to this process.
-nlohmann::json DeviceFacts();
+// The GPUs that CUDA_VISIBLE_DEVICES leaves to this process.
+std::vector<DeviceInfo> DeviceFacts();
 
 // "2.13.0+cpu", from the version file beside the folder of libraries; empty if there is none.
 std::string TorchVersionAt(const std::filesystem::path& torch_lib);

@@ -50,11 +50,10 @@ int OpenFolder(const std::filesystem::path& folder) {
   return fd;
 }
 
-std::filesystem::path LockFile(const std::filesystem::path& out) { return out / "lock"; }
-
 // What the lock file says; absent if it is empty, as between two runs, or of no known form.
 std::optional<ProcessId> ReadHolder(const std::filesystem::path& out) {
-  return ProcessIdFromJson(nlohmann::json::parse(ReadFile(LockFile(out)).value_or(""), nullptr, /*allow_exceptions=*/false));
+  return RecordOrNothing<ProcessId>(
+      nlohmann::json::parse(ReadFile(ResultsFolder{out}.lock()).value_or(""), nullptr, /*allow_exceptions=*/false));
 }
 
 enum class Lock { kGot = 1, kTaken };
@@ -147,7 +146,7 @@ class Locking {
     if (folder.fd < 0) {
       return std::nullopt;
     }
-    const std::filesystem::path file = LockFile(out_);
+    const std::filesystem::path file = ResultsFolder{out_}.lock();
     Descriptor lock{open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)};
     if (const int error = errno; lock.fd < 0) {
       if (error == ENOENT && !IsAt(folder.fd, out_)) {
@@ -177,7 +176,7 @@ class Locking {
  private:
   std::vector<std::filesystem::path> TrialFolders() const {
     std::vector<std::filesystem::path> folders;
-    const std::filesystem::path trials = out_ / "trials";
+    const std::filesystem::path trials = ResultsFolder{out_}.trials();
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(trials, error)) {
       folders.push_back(entry.path());
@@ -213,7 +212,7 @@ class Locking {
   bool said_ = false;
 };
 
-constexpr const char* kResultFiles[] = {"run.json", "plan.jsonl", "events.jsonl"};
+constexpr const char* kResultFiles[] = {kRunName, kPlanName, kEventsName};
 
 // --fresh renames what it finds, and a wrong --out must not cost anybody a folder. `lock` alone is left by a run that was
 // ended early.
@@ -249,7 +248,7 @@ OutLock::OutLock(const std::filesystem::path& out, const Say& say, LockFor what_
   // Never empty in between: a watcher would take the batch for ended.
   if (pwrite(file.fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
       ftruncate(file.fd, static_cast<off_t>(text.size())) != 0) {
-    throw std::runtime_error("cannot write " + LockFile(out).string() + ": " + std::strerror(errno));
+    throw std::runtime_error("cannot write " + ResultsFolder{out}.lock().string() + ": " + std::strerror(errno));
   }
   fd_ = file.Release();
   folder_fd_ = folder.Release();
@@ -273,12 +272,12 @@ std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out) {
   if (here && !IsAlive(*holder)) {
     return std::nullopt;
   }
-  const std::optional<bool> has_open = here ? HasOpen(holder->pid, LockFile(out)) : std::nullopt;
+  const std::optional<bool> has_open = here ? HasOpen(holder->pid, ResultsFolder{out}.lock()) : std::nullopt;
   return has_open.value_or(false) || (!has_open && !IsFree(out)) ? holder : std::nullopt;
 }
 
 bool IsFree(const std::filesystem::path& out) {
-  const int fd = open(LockFile(out).c_str(), O_RDWR | O_CLOEXEC);
+  const int fd = open(ResultsFolder{out}.lock().c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) {
     return true;
   }
@@ -286,23 +285,6 @@ bool IsFree(const std::filesystem::path& out) {
   close(fd);
   return free;
 }
-
-unsigned TrialFolder::LastAttempt() const {
-  unsigned last = 0;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    constexpr std::string_view kPrefix = "attempt-";
-    unsigned number = 0;
-    if (name.starts_with(kPrefix) &&
-        std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), number).ptr == name.data() + name.size()) {
-      last = std::max(last, number);
-    }
-  }
-  return last;
-}
-
-bool TrialFolder::HasCheckpoint() const { return backplane::HasCheckpoint(checkpoint()); }
 
 void LockTrial(const HeldFolder& trial) {
   trial.Require();
@@ -314,7 +296,7 @@ void LockTrial(const HeldFolder& trial) {
 }
 
 TrialFolder TrialFolderOf(const std::filesystem::path& out, const std::string& trial_id) {
-  return {std::filesystem::absolute(out) / "trials" / trial_id};
+  return ResultsFolder{std::filesystem::absolute(out)}.trial(trial_id);
 }
 
 std::optional<std::filesystem::path> MoveAside(const std::filesystem::path& out) {

@@ -9,6 +9,7 @@
 
 #include "base/held_folder.hpp"
 #include "base/process.hpp"
+#include "record/results_folder.hpp"
 
 namespace backplane {
 
@@ -46,21 +47,11 @@ std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out);
 // False while a supervisor or a trial keeps OUT. Takes the lock for a moment: an OutLock made meanwhile tries again.
 bool IsFree(const std::filesystem::path& out);
 
-struct TrialFolder {
-  std::filesystem::path folder;  // OUT/trials/<id>
-
-  std::filesystem::path trial_json() const { return folder / "trial.json"; }
-  std::filesystem::path checkpoint() const { return folder / "checkpoint"; }
-  std::filesystem::path attempt(unsigned number) const { return folder / ("attempt-" + std::to_string(number)); }
-
-  unsigned LastAttempt() const;  // 0: none
-  bool HasCheckpoint() const;    // one to go on from: not what a killed write has left
-};
-
 // Locks the folder of a trial, as whoever runs it does as long as it runs. Throws std::runtime_error if another process has, or
 // if the folder could not be opened.
 void LockTrial(const HeldFolder& trial);
 
+// Its path is absolute, as it is told to processes in other folders.
 TrialFolder TrialFolderOf(const std::filesystem::path& out, const std::string& trial_id);
 
 // Renames OUT to OUT.1 (or the next free number) and returns the new name; absent if there was nothing to move. Throws

@@ -98,7 +98,7 @@ class Checker {
   }
 
  private:
-  std::filesystem::path folder() const { return place_.out / "check"; }
+  std::filesystem::path folder() const { return ResultsFolder{place_.out}.check(); }
 
   bool FolderInPlace() const { return place_.watch == nullptr || place_.watch->InPlace(); }
 
@@ -142,7 +142,7 @@ class Checker {
     const size_t failed_before = report_.failed.size();
     const Ending ending = RunProcess(*open, dir);
     if (!FolderInPlace()) return;
-    std::istringstream answers(ReadFile(dir / "stdout.log").value_or(""));
+    std::istringstream answers(ReadFile(AttemptFolder(dir).standard_output()).value_or(""));
     for (std::string line; std::getline(answers, line);) {
       const auto check = TrialCheckFromLine(line);
       if (!check || open->empty() || check->trial_id != IdOf(*open->front())) continue;
@@ -170,8 +170,8 @@ class Checker {
     command.grace_s = kGrace_s;
     command.child.program = place_.program;
     command.child.arguments = {"run-trial", "--check"};
-    command.child.stdout_file = dir / "stdout.log";
-    command.child.stderr_file = dir / "stderr.log";
+    command.child.stdout_file = AttemptFolder(dir).standard_output();
+    command.child.stderr_file = AttemptFolder(dir).standard_error();
     command.child.inherit_fds = place_.lock_fds;
     command.status_file = dir / kCheckStatus;
     command.child.environment = {TrialVariable(place_.out, IdOf(*open.front()))};
@@ -235,11 +235,11 @@ class Checker {
 
   void Answered(const Question& question, const TrialCheck& check, const std::filesystem::path& dir) {
     if (check.iteration != IterationSize{}) NoteUnreached(question, check.iteration);
-    if (check.outcome == "ok") {
+    if (check.outcome == Outcome::kOk) {
       recorded_.insert(check.records.begin(), check.records.end());
       for (const size_t trial : question.trials) answered_.insert(plan_.trials[trial].point);
     }
-    if (check.outcome == "ok" || check.outcome == "oom" || check.outcome == "killed") return;
+    if (check.outcome == Outcome::kOk || check.outcome == Outcome::kOom || check.outcome == Outcome::kKilled) return;
     Fail(question, check.outcome, check.error, dir);
     report_.failed.back().path = check.path;
     report_.failed.back().place = check.place;
@@ -261,9 +261,9 @@ class Checker {
   // It was at this one when it ended, and said no more.
   void EndedAt(const Question& question, const Ending& ending, const std::filesystem::path& dir) {
     const Verdict verdict = Classify(ending);
-    if (verdict.outcome == "oom" || verdict.outcome == "killed") return;
+    if (verdict.outcome == Outcome::kOom || verdict.outcome == Outcome::kKilled) return;
     // The exit code tells the class only; what it said last tells the cause, if it said anything of this one.
-    const std::vector<std::string> said = LastLines(dir / "stderr.log", 1);
+    const std::vector<std::string> said = LastLines(AttemptFolder(dir).standard_error(), 1);
     const std::string last = said.empty() || said.back() == CheckBegins(IdOf(question)) ? "" : said.back();
     const bool by_itself = ending.exit.signal == 0 && ending.stop == StopReason::kNone;
     Fail(question, verdict.outcome,
@@ -278,7 +278,7 @@ class Checker {
     failed.plugin = plugin_at_end_;
   }
 
-  void Fail(const Question& question, const std::string& outcome, const std::string& error, const std::filesystem::path& dir) {
+  void Fail(const Question& question, Outcome outcome, const std::string& error, const std::filesystem::path& dir) {
     const LoadedExperiment& loaded = question.loaded;
     FailedCheck failed{question.trials, loaded.env->id, loaded.learner->id, outcome, error, "", "", "", dir, error};
     report_.failed.push_back(std::move(failed));
@@ -327,8 +327,8 @@ CheckedOptions CheckOptions(const Plan& plan, const std::vector<size_t>& trials,
 }
 
 bool FitsNever(const FailedCheck& check) {
-  return !check.killed &&
-         (check.outcome == "config" || check.outcome == "plugin" || check.outcome == "signal" || check.outcome == "nan");
+  return !check.killed && (check.outcome == Outcome::kConfig || check.outcome == Outcome::kPlugin ||
+                           check.outcome == Outcome::kSignal || check.outcome == Outcome::kNan);
 }
 
 }  // namespace backplane

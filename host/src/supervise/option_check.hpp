@@ -16,11 +16,11 @@
 namespace backplane {
 
 struct FailedCheck {
-  std::vector<size_t> trials;    // places in the plan: all that it speaks for
-  std::string env, learner;      // plugin ids
-  std::string outcome;           // config, plugin, signal, nan, timeout, temp
-  std::string error;             // a sentence
-  std::string plugin;            // whose fault; empty: not known
+  std::vector<size_t> trials;          // places in the plan: all that it speaks for
+  std::string env, learner;            // plugin ids
+  Outcome outcome = Outcome::kConfig;  // config, plugin, signal, nan, timeout or temp
+  std::string error;                   // a sentence
+  std::string plugin;                  // whose fault; empty: not known
   std::string path, place;       // the option that it is about, and where that was set ("walk.yaml:4:20"); empty: not known
   std::filesystem::path folder;  // of its logs and its trial.json
   std::string cause;             // of a crash: the error without what was said last, which may be other words at each point

@@ -34,18 +34,19 @@ bool CrashedNearLimit(int signal, const Ending& ending) {
 Verdict BySignal(int signal, const Ending& ending) {
   const std::string name = SignalName(signal);
   if (ending.stop == StopReason::kInterrupt && (signal == SIGKILL || signal == SIGTERM)) {
-    return {"killed", "KILLED", "stopped on request before it could save", name};
+    return {Outcome::kKilled, TrialState::kKilled, "stopped on request before it could save", name};
   }
   if (signal == SIGKILL && ending.over_memory) {
-    return {"oom", "FAILED", OutOfMemory(ending), name};
+    return {Outcome::kOom, TrialState::kFailed, OutOfMemory(ending), name};
   }
   if (CrashedNearLimit(signal, ending)) {
-    return {"oom", "FAILED", OutOfMemory(ending) + "; it died of " + name, name};
+    return {Outcome::kOom, TrialState::kFailed, OutOfMemory(ending) + "; it died of " + name, name};
   }
   if (signal == SIGKILL) {
-    return {"signal", "FAILED", "killed from outside by SIGKILL (the kernel does so when memory runs out)", name};
+    return {Outcome::kSignal, TrialState::kFailed, "killed from outside by SIGKILL (the kernel does so when memory runs out)",
+            name};
   }
-  return {"signal", "FAILED", "died of " + name, name};
+  return {Outcome::kSignal, TrialState::kFailed, "died of " + name, name};
 }
 
 bool IsOfTheContract(int code) {
@@ -56,42 +57,45 @@ bool IsOfTheContract(int code) {
 
 Verdict ByExitZero(const Ending& ending) {
   if (!ending.result_state && ending.stop == StopReason::kInterrupt) {
-    return {"killed", "KILLED", "stopped on request before it began", ""};
+    return {Outcome::kKilled, TrialState::kKilled, "stopped on request before it began", ""};
   }
   if (!ending.result_state) {
-    return {"plugin", "FAILED", "ended with exit code 0 but left no result: a plugin may have ended the process", ""};
+    return {Outcome::kPlugin, TrialState::kFailed,
+            "ended with exit code 0 but left no result: a plugin may have ended the process", ""};
   }
-  if (*ending.result_state == "COMPLETED") {
-    return {"ok", "COMPLETED", "", ""};
+  if (ending.result_state == TrialState::kCompleted) {
+    return {Outcome::kOk, TrialState::kCompleted, "", ""};
   }
-  if (*ending.result_state == "PRUNED") {
-    return {"pruned", "PRUNED", "", ""};
+  if (ending.result_state == TrialState::kPruned) {
+    return {Outcome::kPruned, TrialState::kPruned, "", ""};
   }
-  if (*ending.result_state == "KILLED") {
-    return {"killed", "KILLED", "stopped on request", ""};
+  if (ending.result_state == TrialState::kKilled) {
+    return {Outcome::kKilled, TrialState::kKilled, "stopped on request", ""};
   }
-  return {"plugin", "FAILED", "ended with exit code 0 but its result says " + *ending.result_state, ""};
+  return {Outcome::kPlugin, TrialState::kFailed,
+          std::string("ended with exit code 0 but its result says ") + Word(*ending.result_state), ""};
 }
 
 Verdict ByExitCode(int code, const Ending& ending) {
   switch (code) {
     case kExitOk: return ByExitZero(ending);
-    case kExitUsage: return {"config", "FAILED", "the trial could not be read", ""};
-    case kExitConfig: return {"config", "FAILED", "a plugin refused its options", ""};
-    case kExitGpuOom: return {"oom", "FAILED", "device memory ran out", "", /*on_device=*/true};
-    case kExitHostOom: return {"oom", "FAILED", OutOfMemory(ending), ""};
-    case kExitNan: return {"nan", "FAILED", "a value became NaN or infinite", ""};
-    case kExitTimeout: return {"timeout", "FAILED", "time ran out", ""};
-    case kExitPlugin: return {"plugin", "FAILED", "a plugin could not be loaded or broke its contract", ""};
+    case kExitUsage: return {Outcome::kConfig, TrialState::kFailed, "the trial could not be read", ""};
+    case kExitConfig: return {Outcome::kConfig, TrialState::kFailed, "a plugin refused its options", ""};
+    case kExitGpuOom: return {Outcome::kOom, TrialState::kFailed, "device memory ran out", "", /*on_device=*/true};
+    case kExitHostOom: return {Outcome::kOom, TrialState::kFailed, OutOfMemory(ending), ""};
+    case kExitNan: return {Outcome::kNan, TrialState::kFailed, "a value became NaN or infinite", ""};
+    case kExitTimeout: return {Outcome::kTimeout, TrialState::kFailed, "time ran out", ""};
+    case kExitPlugin: return {Outcome::kPlugin, TrialState::kFailed, "a plugin could not be loaded or broke its contract", ""};
     case kExitTemp:
-      return ending.stop == StopReason::kInterrupt ? Verdict{"killed", "KILLED", "stopped on request, with a checkpoint", ""}
-                                                   : Verdict{"temp", "KILLED", "ended early; another try may go through", ""};
+      return ending.stop == StopReason::kInterrupt
+                 ? Verdict{Outcome::kKilled, TrialState::kKilled, "stopped on request, with a checkpoint", ""}
+                 : Verdict{Outcome::kTemp, TrialState::kKilled, "ended early; another try may go through", ""};
     default: break;
   }
   if (code >= kFirstShellSignal && code <= kLastShellSignal) {
     return BySignal(code - 128, ending);
   }
-  return {"plugin", "FAILED",
+  return {Outcome::kPlugin, TrialState::kFailed,
           "ended with the unknown exit code " + std::to_string(code) + ": a plugin may have ended the process", ""};
 }
 
@@ -99,19 +103,19 @@ Verdict ByExitCode(int code, const Ending& ending) {
 
 Verdict Classify(const Ending& ending) {
   if (!ending.not_started.empty()) {
-    return {"temp", "FAILED", "could not be started: " + ending.not_started, ""};
+    return {Outcome::kTemp, TrialState::kFailed, "could not be started: " + ending.not_started, ""};
   }
   // With its result a trial has come to its end and only monitors still run: whoever ended the process then came too late.
-  const bool whole = ending.result_state && IsFinishedState(*ending.result_state);
+  const bool whole = ending.result_state && IsFinished(*ending.result_state);
   if (whole && (ending.exit.signal != 0 || !IsOfTheContract(ending.exit.code))) {
     return ByExitZero(ending);
   }
   const bool complete = whole && ending.exit.code == kExitOk;
   if (!complete && ending.stop == StopReason::kHang) {
-    return {"timeout", "FAILED", "gave no sign of life and was killed", ""};
+    return {Outcome::kTimeout, TrialState::kFailed, "gave no sign of life and was killed", ""};
   }
   if (!complete && ending.stop == StopReason::kWallTime) {
-    return {"timeout", "FAILED", "reached resources.wall_time", ""};
+    return {Outcome::kTimeout, TrialState::kFailed, "reached resources.wall_time", ""};
   }
   return ending.exit.signal != 0 ? BySignal(ending.exit.signal, ending) : ByExitCode(ending.exit.code, ending);
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "record/trial_state.hpp"
 #include "supervise/child.hpp"
 
 namespace backplane {
@@ -12,20 +13,20 @@ enum class StopReason { kNone = 1, kHang, kWallTime, kInterrupt };
 
 struct Ending {
   ChildExit exit;
-  StopReason stop = StopReason::kNone;      // why the supervisor ended it
-  std::optional<std::string> result_state;  // "state" of result.json, if the trial wrote a valid one
-  bool over_memory = false;                 // ended because it took more than granted, or by the kernel's out-of-memory killer
-  uint64_t peak_rss_bytes = 0;              // largest process of the trial; 0: not known
+  StopReason stop = StopReason::kNone;     // why the supervisor ended it
+  std::optional<TrialState> result_state;  // of result.json, if the trial wrote a valid one
+  bool over_memory = false;                // ended because it took more than granted, or by the kernel's out-of-memory killer
+  uint64_t peak_rss_bytes = 0;             // largest process of the trial; 0: not known
   std::optional<uint64_t> memory_limit_bytes;
   std::string not_started;  // why its process never came to be; empty: it did
 };
 
 struct Verdict {
-  std::string outcome;     // ok, pruned, oom, nan, timeout, signal, plugin, config, temp, killed
-  std::string state;       // COMPLETED, PRUNED, FAILED, KILLED
-  std::string why;         // one sentence; empty for ok
-  std::string signal;      // "SIGSEGV"; empty if none
-  bool on_device = false;  // oom: of the device's memory, not the host's
+  Outcome outcome = Outcome::kPlugin;
+  TrialState state = TrialState::kFailed;  // COMPLETED, PRUNED, FAILED or KILLED
+  std::string why;                         // one sentence; empty for ok
+  std::string signal;                      // "SIGSEGV"; empty if none
+  bool on_device = false;                  // oom: of the device's memory, not the host's
 };
 
 Verdict Classify(const Ending& ending);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/experiment.hpp"
-#include "trial/contract.hpp"
+#include "record/status_file.hpp"
 
 namespace backplane {
 

@@ -7,60 +7,79 @@
 #include <set>
 
 #include "base/files.hpp"
-#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
+#include "record/trial_result.hpp"
 #include "store/attempt_files.hpp"
 #include "store/attempt_json.hpp"
 #include "supervise/layout.hpp"
-#include "trial/contract.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr char kStale[] = "the supervisor ended before the trial did";
 
+// What stands in result.json of an attempt that left none.
+struct StaleResult {
+  int schema = kTrialSchema;
+  std::string trial_id;
+  unsigned attempt = 0;
+  TrialState state = TrialState::kKilled;
+  Outcome outcome = Outcome::kStale;
+  std::string error = kStale;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("schema", self.schema);
+    visit("trial_id", self.trial_id);
+    visit("attempt", self.attempt);
+    visit("state", self.state);
+    visit("outcome", self.outcome);
+    visit("error", self.error);
+  }
+};
+
 // What was written; absent where there is no folder for it.
-std::optional<std::string> WriteStaleResult(const TrialFolder& folder, const std::string& trial_id, unsigned attempt) {
-  if (!std::filesystem::exists(folder.attempt(attempt))) return std::nullopt;
-  const std::string text = nlohmann::json{{"schema", kTrialSchema}, {"trial_id", trial_id}, {"attempt", attempt},
-                                          {"state", "KILLED"},      {"outcome", "stale"},   {"error", kStale}}
-                               .dump(kJsonIndent);
-  ReplaceFile(folder.attempt(attempt) / "result.json", text);
+std::optional<std::string> WriteStaleResult(const AttemptFolder& folder, const std::string& trial_id, unsigned attempt) {
+  if (!std::filesystem::exists(folder.folder)) return std::nullopt;
+  StaleResult stale;
+  stale.trial_id = trial_id;
+  stale.attempt = attempt;
+  const std::string text = ToJson(stale).dump(kJsonIndent);
+  ReplaceFile(folder.result(), text);
   return text;
 }
 
 void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_id, unsigned attempt, EventLog* log,
                     Consequences* consequences) {
-  const TrialFolder folder = TrialFolderOf(out, trial_id);
-  const std::filesystem::path dir = folder.attempt(attempt);
-  const std::optional<std::string> text = ReadResultText(dir / "result.json").text;
-  const auto result = text ? ParseResultJson(*text) : std::nullopt;
-  if (!result) {
-    const auto written = WriteStaleResult(folder, trial_id, attempt);
-    log->Append(
-        "attempt.end", trial_id, attempt,
-        {{"outcome", "stale"}, {"state", "PLANNED"}, {"why", kStale}, {"files", ToJson(FilesOf(dir, written, nullptr))}});
-    return;
+  const AttemptFolder folder = TrialFolderOf(out, trial_id).attempt(attempt);
+  const std::optional<std::string> text = ReadResultText(folder.result()).text;
+  const auto json = text ? ParseResultJson(*text) : std::nullopt;
+  AttemptEnd end;
+  if (!json) {
+    end.outcome = Outcome::kStale;
+    end.why = kStale;
+    end.files = FilesOf(folder, WriteStaleResult(folder, trial_id, attempt), nullptr);
+    return log->Append(end, trial_id, attempt);
   }
+  const TrialResult result = ReadTolerantly<TrialResult>(*json);
   Verdict verdict;
-  verdict.outcome = Text(At(*result, "outcome"), "plugin");
-  verdict.state = Text(At(*result, "state"), "FAILED");
-  verdict.why = Text(At(*result, "error"));
-  verdict.on_device = At(*result, "on_device") == true;
+  verdict.outcome = result.outcome.value_or(Outcome::kPlugin);
+  verdict.state = result.state.value_or(TrialState::kFailed);
+  verdict.why = result.error.value_or("");
+  verdict.on_device = result.on_device;
   // The trial may have been killed while it brought this to the disk, and the event will say that it is there.
-  if (IsFinishedState(verdict.state)) WriteFileAtomic(dir / "result.json", *text);
-  log->Append("attempt.end", trial_id, attempt,
-              {{"outcome", verdict.outcome},
-               {"state", consequences->After(trial_id, verdict).state},
-               {"why", verdict.why},
-               {"wall_s", At(*result, "wall_s")},
-               {"files", ToJson(FilesOf(dir, text, *result))},
-               {"adopted", true}});
+  if (IsFinished(verdict.state)) WriteFileAtomic(folder.result(), *text);
+  end.adopted = true;
+  end.outcome = verdict.outcome;
+  end.state = consequences->After(trial_id, verdict).state;
+  end.why = verdict.why;
+  end.wall_s = result.wall_s;
+  end.files = FilesOf(folder, text, *json);
+  log->Append(end, trial_id, attempt);
 }
 
 bool Finished(const BatchRecord& record, const std::string& trial_id) {
   const TrialRecord* trial = record.Find(trial_id);
-  return trial != nullptr && IsFinishedState(trial->state);
+  return trial != nullptr && IsFinished(trial->state);
 }
 
 }  // namespace
@@ -73,12 +92,13 @@ void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, Consequenc
     }
   }
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(out / "trials", error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(ResultsFolder{out}.trials(), error)) {
     const std::string id = entry.path().filename().string();
     if (log->record().Find(id) != nullptr) continue;
-    const unsigned last = TrialFolderOf(out, id).LastAttempt();
-    const auto result = last > 0 ? ReadResultJson(TrialFolderOf(out, id).attempt(last) / "result.json") : std::nullopt;
-    if (result && IsFinishedState(Text(At(*result, "state")))) open.emplace_back(id, last);
+    const TrialFolder folder = TrialFolderOf(out, id);
+    const unsigned last = folder.LastAttempt();
+    const auto state = last > 0 ? ReadResult(folder.attempt(last)).state : std::nullopt;
+    if (state && IsFinished(*state)) open.emplace_back(id, last);
   }
   for (const auto& [id, attempt] : open) EndOpenAttempt(out, id, attempt, log, consequences);
 }
@@ -87,7 +107,7 @@ std::vector<Inferred> InferInfeasible(const Plan& plan, const Schedule& schedule
   std::vector<Inferred> inferred;
   std::set<size_t> known;
   for (size_t i = 0; i < plan.trials.size(); ++i) {
-    if (schedule.state(i) != "INFEASIBLE") continue;
+    if (schedule.state(i) != TrialState::kInfeasible) continue;
     for (const size_t other : schedule.NeedAsMuchAs(i)) {
       if (known.insert(other).second) inferred.push_back({other, i});
     }
@@ -96,26 +116,27 @@ std::vector<Inferred> InferInfeasible(const Plan& plan, const Schedule& schedule
 }
 
 bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& classes) {
-  const auto meant = [&](const std::string& outcome) { return classes.empty() || classes.contains(outcome); };
-  if (trial.state == "FAILED") return meant(trial.outcome);
-  if (trial.state != "PLANNED") return false;
+  const auto meant = [&](const std::optional<Outcome>& outcome) { return classes.empty() || classes.contains(Word(outcome)); };
+  if (trial.state == TrialState::kFailed) return meant(trial.outcome);
+  if (trial.state != TrialState::kPlanned) return false;
   return std::any_of(trial.attempts.begin(), trial.attempts.end(), [&](const AttemptRecord& attempt) {
-    return attempt.ended && attempt.outcome != "ok" && attempt.outcome != "killed" && attempt.outcome != "stale" &&
-           meant(attempt.outcome);
+    const std::optional<Outcome>& outcome = attempt.end.outcome;
+    return attempt.ended && outcome != Outcome::kOk && outcome != Outcome::kKilled && outcome != Outcome::kStale &&
+           meant(outcome);
   });
 }
 
 bool MeantByOnlyDamaged(const TrialRecord& trial) {
-  return !IsFinishedState(trial.state) &&
-         std::any_of(trial.attempts.begin(), trial.attempts.end(),
-                     [](const AttemptRecord& attempt) { return attempt.outcome == "ok" || attempt.outcome == "pruned"; });
+  return !IsFinished(trial.state) &&
+         std::any_of(trial.attempts.begin(), trial.attempts.end(), [](const AttemptRecord& attempt) {
+           return attempt.end.outcome == Outcome::kOk || attempt.end.outcome == Outcome::kPruned;
+         });
 }
 
 void SetCheckpointAside(const TrialFolder& folder) {
   if (!std::filesystem::exists(folder.checkpoint())) return;
   // The number of the attempt that begins anew: no two have the same.
-  const std::string name = "checkpoint.before-attempt-" + std::to_string(folder.LastAttempt() + 1);
-  std::filesystem::rename(folder.checkpoint(), folder.folder / name);
+  std::filesystem::rename(folder.checkpoint(), folder.checkpoint_before(folder.LastAttempt() + 1));
   SyncFolder(folder.folder);
 }
 

@@ -7,7 +7,7 @@ namespace backplane {
 Schedule::Schedule(const Plan& plan)
     : plan_(plan),
       frontier_(plan),
-      states_(plan.trials.size(), "PLANNED"),
+      states_(plan.trials.size(), TrialState::kPlanned),
       not_before_(plan.trials.size(), 0),
       trials_of_(plan.points.size()) {
   for (size_t i = 0; i < plan.trials.size(); ++i) {
@@ -19,9 +19,9 @@ Schedule::Schedule(const Plan& plan)
   }
 }
 
-void Schedule::Set(size_t trial, const std::string& state) {
+void Schedule::Set(size_t trial, TrialState state) {
   states_[trial] = state;
-  if (state == "PLANNED") {
+  if (state == TrialState::kPlanned) {
     ready_.insert(trial);
   } else {
     ready_.erase(trial);
@@ -39,7 +39,7 @@ void Schedule::Delay(size_t trial, double time_s) { not_before_[trial] = time_s;
 std::optional<size_t> Schedule::Next(double now_s) const {
   for (const size_t trial : ready_) {
     const std::optional<size_t>& after = plan_.trials[trial].after;
-    if (after && states_[*after] != "COMPLETED") continue;
+    if (after && states_[*after] != TrialState::kCompleted) continue;
     if (not_before_[trial] <= now_s && !SmallerFirst(trial)) return trial;
   }
   return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<size_t> Schedule::Next(double now_s) const {
 // True while a smaller trial of the same chain may still show that this one does not fit.
 bool Schedule::SmallerFirst(size_t trial) const {
   const size_t point = plan_.trials[trial].point;
-  const auto unsettled = [this](size_t other) { return ready_.contains(other) || states_[other] == "RUNNING"; };
+  const auto unsettled = [this](size_t other) { return ready_.contains(other) || states_[other] == TrialState::kRunning; };
   for (const size_t below : frontier_.Below(point)) {
     if (std::any_of(trials_of_[below].begin(), trials_of_[below].end(), unsettled)) return true;
   }
@@ -58,8 +58,9 @@ bool Schedule::SmallerFirst(size_t trial) const {
 bool Schedule::LostItsStart(size_t trial) const {
   const std::optional<size_t>& after = plan_.trials[trial].after;
   if (!after) return false;
-  const std::string& state = states_[*after];
-  return state == "FAILED" || state == "INFEASIBLE" || state == "SKIPPED" || state == "PRUNED";
+  const TrialState state = states_[*after];
+  return state == TrialState::kFailed || state == TrialState::kInfeasible || state == TrialState::kSkipped ||
+         state == TrialState::kPruned;
 }
 
 std::vector<size_t> Schedule::NeverCan() const {
@@ -67,7 +68,7 @@ std::vector<size_t> Schedule::NeverCan() const {
   std::vector<bool> lost(next_.size(), false);
   for (size_t i = 0; i < next_.size(); ++i) {
     const std::optional<size_t>& after = plan_.trials[i].after;
-    if (states_[i] != "PLANNED" || !after) continue;
+    if (states_[i] != TrialState::kPlanned || !after) continue;
     lost[i] = lost[*after] || LostItsStart(i);
     if (lost[i]) found.push_back(i);
   }
@@ -82,7 +83,7 @@ std::vector<size_t> Schedule::NeedAsMuchAs(size_t trial) const {
   points.push_back(point);
   for (const size_t above : points) {
     for (const size_t other : trials_of_[above]) {
-      if (other != trial && states_[other] == "PLANNED") found.push_back(other);
+      if (other != trial && states_[other] == TrialState::kPlanned) found.push_back(other);
     }
   }
   std::sort(found.begin(), found.end());

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <optional>
 #include <set>
-#include <string>
 #include <vector>
 
+#include "record/trial_state.hpp"
 #include "supervise/frontier.hpp"
 
 namespace backplane {
@@ -17,9 +17,8 @@ class Schedule {
   // Every trial starts as PLANNED.
   explicit Schedule(const Plan& plan);
 
-  // States: PLANNED RUNNING COMPLETED PRUNED INFEASIBLE FAILED SKIPPED.
-  void Set(size_t trial, const std::string& state);
-  const std::string& state(size_t trial) const { return states_[trial]; }
+  void Set(size_t trial, TrialState state);
+  TrialState state(size_t trial) const { return states_[trial]; }
   // A planned trial that this session leaves alone (--only-failed), or one that must not start before `time_s`.
   // Those that start from it are left too.
   void Leave(size_t trial);
@@ -46,7 +45,7 @@ class Schedule {
 
   const Plan& plan_;
   Frontier frontier_;
-  std::vector<std::string> states_;             // [trials]
+  std::vector<TrialState> states_;              // [trials]
   std::vector<double> not_before_;              // [trials]
   std::vector<std::vector<size_t>> trials_of_;  // [points]
   std::vector<std::vector<size_t>> next_;       // [trials] those that start from it; empty: no trial does from any

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "trial/contract.hpp"
+#include "record/status_file.hpp"
 
 namespace backplane {
 

@@ -20,10 +20,11 @@ constexpr int kDigits = 4;     // as in reports
 constexpr size_t kWidth = 80;  // a terminal that nobody has widened
 
 std::string Format(const Spread& spread, bool with_n) {
-  const double root = std::sqrt(static_cast<double>(spread.n));
-  const std::optional<double> sd = spread.se ? std::optional(*spread.se * root) : std::nullopt;
-  const std::string text = FormatNumber(MeanOf(spread.mean, sd, spread.n, ""), kDigits);
-  return with_n && spread.n > 0 ? text + fmt::format(" (n {})", spread.n) : text;
+  const uint64_t n = spread.n.value_or(0);
+  const bool known = spread.se && !std::isnan(*spread.se);
+  const std::optional<double> sd = known ? std::optional(*spread.se * std::sqrt(static_cast<double>(n))) : std::nullopt;
+  const std::string text = FormatNumber(MeanOf(*spread.mean, sd, n, ""), kDigits);
+  return with_n && n > 0 ? text + fmt::format(" (n {})", n) : text;
 }
 
 std::string Count(const std::optional<double>& value) {
@@ -31,9 +32,10 @@ std::string Count(const std::optional<double>& value) {
 }
 
 std::string Speed(const TrialResult& result) {
+  const std::optional<double> epochs = result.data ? std::optional(result.data->epochs) : std::nullopt;
   std::string text = fmt::format("  {} iterations, ", Count(result.iterations));
-  text += result.epochs ? fmt::format("{} items, {:.3g} epochs", Count(result.env_steps), *result.epochs)
-                        : fmt::format("{} env steps, {} episodes", Count(result.env_steps), Count(result.episodes));
+  text += epochs ? fmt::format("{} items, {:.3g} epochs", Count(result.env_steps), *epochs)
+                 : fmt::format("{} env steps, {} episodes", Count(result.env_steps), Count(result.episodes));
   if (result.wall_s) {
     text += " in " + FormatClock(result.trial_s.value_or(*result.wall_s));
     if (result.trial_s && *result.trial_s > *result.wall_s + 1) {
@@ -43,8 +45,8 @@ std::string Speed(const TrialResult& result) {
   }
   text += "\n";
   if (result.sps) {
-    text += fmt::format("  {} {}/s with learning", Count(result.sps), result.epochs ? "items" : "steps");
-    text += result.sampling_sps && !result.epochs ? fmt::format(", {} steps/s collecting\n", Count(result.sampling_sps)) : "\n";
+    text += fmt::format("  {} {}/s with learning", Count(result.sps), epochs ? "items" : "steps");
+    text += result.sampling_sps && !epochs ? fmt::format(", {} steps/s collecting\n", Count(result.sampling_sps)) : "\n";
   }
   return text;
 }
@@ -56,25 +58,24 @@ struct Side {
   std::vector<std::string> cells;
 };
 
-std::optional<Spread> Find(const Measured& measured, const std::string& name) {
-  if (name == kReturn) {
-    return measured.episode_return;
-  }
+// NULL: it was not measured, or is no number.
+const Spread* Find(const EpisodeMeans& measured, const std::string& name) {
   const auto found = measured.metrics.find(name);
-  return found != measured.metrics.end() ? std::optional(found->second) : std::nullopt;
+  const Spread* const spread = name == kReturn ? (measured.episode_return ? &*measured.episode_return : nullptr)
+                               : found != measured.metrics.end() ? &found->second
+                                                                 : nullptr;
+  return spread && spread->mean && !std::isnan(*spread->mean) ? spread : nullptr;
 }
 
 // How many episodes stand behind each cell: once below them if all are alike, as they are but for rare metrics.
-Side MakeSide(const std::string& heading, const Measured& measured, const std::vector<std::string>& names) {
+Side MakeSide(const std::string& heading, const EpisodeMeans& measured, const std::vector<std::string>& names) {
   std::set<uint64_t> counts;
   for (const std::string& name : names) {
-    if (const std::optional<Spread> spread = Find(measured, name)) {
-      counts.insert(spread->n);
-    }
+    if (const Spread* spread = Find(measured, name)) counts.insert(spread->n.value_or(0));
   }
   Side side{heading, {}};
   for (const std::string& name : names) {
-    const std::optional<Spread> spread = Find(measured, name);
+    const Spread* spread = Find(measured, name);
     side.cells.push_back(spread ? Format(*spread, counts.size() > 1) : "");
   }
   side.cells.push_back(counts.size() == 1 && *counts.begin() > 0 ? std::to_string(*counts.begin()) : "");
@@ -124,15 +125,11 @@ std::string Beside(std::vector<std::string> names, const std::vector<Side>& side
 
 // Evaluation and floors were measured on the same seeds; without an evaluation the training episodes stand in.
 std::string Returns(const TrialResult& result) {
-  const Measured& learned = result.evaluation ? *result.evaluation : result.training;
+  const EpisodeMeans& learned = result.evaluation ? *result.evaluation : result.training;
   std::vector<std::string> names;
-  if (learned.episode_return) {
-    names.emplace_back(kReturn);
-  }
+  if (Find(learned, kReturn)) names.emplace_back(kReturn);
   for (const auto& [name, spread] : learned.metrics) {
-    if (name.starts_with("ep/")) {
-      names.push_back(name);
-    }
+    if (name.starts_with("ep/") && Find(learned, name)) names.push_back(name);
   }
   if (names.empty()) {
     return "";
@@ -148,11 +145,11 @@ std::string Returns(const TrialResult& result) {
 }
 
 // Rounds to tenths so that the printed column sums to exactly 100.0: the largest remainders are rounded up.
-std::vector<int> Tenths(const std::vector<PhaseShare>& phases) {
+std::vector<int> Tenths(const std::vector<PhaseTime>& phases) {
   std::vector<int> tenths;
   std::vector<std::pair<double, size_t>> remainders;
   double total = 0;
-  for (const PhaseShare& phase : phases) {
+  for (const PhaseTime& phase : phases) {
     total += phase.share;
   }
   int sum = 0;
@@ -170,12 +167,12 @@ std::vector<int> Tenths(const std::vector<PhaseShare>& phases) {
 }
 
 std::string Phases(const TrialResult& result) {
-  std::vector<PhaseShare> phases = result.phases;
+  std::vector<PhaseTime> phases = result.phases;
   double named = 0;
-  for (const PhaseShare& phase : phases) {
+  for (const PhaseTime& phase : phases) {
     named += phase.share;
   }
-  const bool listed = std::any_of(phases.begin(), phases.end(), [](const PhaseShare& p) { return p.name == "unnamed"; });
+  const bool listed = std::any_of(phases.begin(), phases.end(), [](const PhaseTime& p) { return p.name == "unnamed"; });
   if (phases.empty() || named <= 0) {
     return "";
   }
@@ -183,7 +180,7 @@ std::string Phases(const TrialResult& result) {
     const double seconds = result.wall_s.value_or(0) * *result.unnamed_share;
     phases.push_back({"unnamed", seconds, *result.unnamed_share});
   }
-  std::stable_sort(phases.begin(), phases.end(), [](const PhaseShare& a, const PhaseShare& b) { return a.share > b.share; });
+  std::stable_sort(phases.begin(), phases.end(), [](const PhaseTime& a, const PhaseTime& b) { return a.share > b.share; });
   const std::vector<int> tenths = Tenths(phases);
   std::string text = "\n  where the time went, in seconds of all threads together\n";
   for (size_t i = 0; i < phases.size(); ++i) {
@@ -215,16 +212,17 @@ std::string Row(const std::string& label, const std::vector<std::string>& lines)
 
 std::string FormatSummary(const TrialResult& result, const SummaryContext& context) {
   // Stopped with a checkpoint is no end of a trial.
-  const std::string state = result.state == "KILLED" ? "stopped, the same command goes on" : result.state;
+  const std::string state = result.state == TrialState::kKilled ? "stopped, the same command goes on" : Word(result.state);
   return fmt::format("{}: {} (trial {})\n", context.title, state, result.trial_id) + Speed(result) + Returns(result) +
          Phases(result) + Places(context);
 }
 
 std::string FormatFailure(const TrialResult& result, const SummaryContext& context) {
-  std::string text = fmt::format("{}: {} ({}), trial {}\n", context.title, result.state, result.outcome, result.trial_id);
+  std::string text =
+      fmt::format("{}: {} ({}), trial {}\n", context.title, Word(result.state), Word(result.outcome), result.trial_id);
   const std::string why = result.error.value_or("");
   // Lines are left to the terminal to break: breaks of ours would cut paths that are to be copied.
-  for (const auto& [label, words] : {std::pair("why", why), std::pair("signal", result.signal),
+  for (const auto& [label, words] : {std::pair("why", why), std::pair("signal", result.signal.value_or("")),
                                      std::pair("last phase", result.phase), std::pair("last plugin", result.plugin)}) {
     if (!words.empty()) text += Row(label, {Printable(words)});
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "supervise/result.hpp"
+#include "record/trial_result.hpp"
 
 namespace backplane {
 

@@ -122,7 +122,7 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
   const IterationSize size = failed.exit == kExitOk ? SizeOfAnIteration(spec, &parts) : IterationSize{};
   if (failed.exit == kExitOk) failed = TryToEnd(&parts);
   TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "", size, records};
-  if (failed.outcome == "config") {
+  if (failed.outcome == Outcome::kConfig) {
     std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
     // The place of the error is an option of the plugin that complains; another's is only pointed out.
     const auto own = std::find_if(named.begin(), named.end(),
@@ -149,20 +149,6 @@ TrialExit CheckTrial(const TrialSpec& spec, const std::filesystem::path& folder,
 
 }  // namespace
 
-nlohmann::json ToJson(const TrialCheck& check) {
-  return {{"checked", check.trial_id},
-          {"outcome", check.outcome},
-          {"plugin", check.plugin},
-          {"error", check.error},
-          {"path", check.path},
-          {"place", check.place},
-          {"least_steps", check.iteration.least_steps},
-          {"most_steps", check.iteration.most_steps},
-          {"iterations_of_epoch", check.iteration.iterations_of_epoch},
-          {"epoch_steps", check.iteration.epoch_steps},
-          {"records", check.records}};
-}
-
 std::string CheckBegins(const std::string& trial_id) { return "checking " + trial_id; }
 
 std::filesystem::path CheckedBefore(const std::filesystem::path& folder, const std::string& trial_id) {
@@ -170,23 +156,7 @@ std::filesystem::path CheckedBefore(const std::filesystem::path& folder, const s
 }
 
 std::optional<TrialCheck> TrialCheckFromLine(const std::string& line) {
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return std::nullopt;
-  const auto text = [&](const char* key) {
-    const auto found = json.find(key);
-    return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-  };
-  TrialCheck check{text("checked"), text("outcome"), text("plugin"), text("error"), text("path"), text("place")};
-  const auto count = [&](const char* key) {
-    const auto found = json.find(key);
-    return found != json.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
-  };
-  check.iteration = {count("least_steps"), count("most_steps"), count("iterations_of_epoch"), count("epoch_steps")};
-  if (const auto records = json.find("records"); records != json.end() && records->is_array()) {
-    for (const nlohmann::json& name : *records)
-      if (name.is_string()) check.records.push_back(name.get<std::string>());
-  }
-  return check.trial_id.empty() || check.outcome.empty() ? std::nullopt : std::optional(std::move(check));
+  return RecordOrNothing<TrialCheck>(nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false));
 }
 
 int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std::atomic<bool>& cancelled) {
@@ -198,7 +168,7 @@ int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std
   InstallCrashHandlers(&status, [&checked](const std::string& plugin) {
     const std::string error = plugin + " called exit(); a plugin never ends the process";
     std::fprintf(stderr, "%s\n", error.c_str());
-    Say({checked, "plugin", plugin, error, "", ""});
+    Say({checked, Outcome::kPlugin, plugin, error, "", ""});
     std::fflush(nullptr);
     _exit(kExitPlugin);
   });

@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "record/fields.hpp"
+#include "record/trial_state.hpp"
 
 namespace backplane {
 
@@ -16,20 +18,37 @@ struct IterationSize {
   uint64_t least_steps = 0, most_steps = 0;           // env steps
   uint64_t iterations_of_epoch = 0, epoch_steps = 0;  // of a data set
   bool operator==(const IterationSize&) const = default;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("least_steps", self.least_steps);
+    visit("most_steps", self.most_steps);
+    visit("iterations_of_epoch", self.iterations_of_epoch);
+    visit("epoch_steps", self.epoch_steps);
+  }
 };
 
 // What came out for one trial. The supervisor reads it from the standard output of the process, a line for each; what plugins
 // print there is skipped.
 struct TrialCheck {
   std::string trial_id;
-  std::string outcome;      // ok, or as FailedWith says
+  Outcome outcome = Outcome::kOk;
   std::string plugin;       // whose fault
   std::string error;        // a sentence
   std::string path, place;  // the option that it names first, and where that was set; empty: none, or a default
   IterationSize iteration = {};
   std::vector<std::string> records = {};  // of one that is ok: RecordedNames
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("checked", self.trial_id);
+    visit("outcome", self.outcome);
+    visit("plugin", self.plugin);
+    visit("error", self.error);
+    visit("path", self.path);
+    visit("place", self.place);
+    visit("iteration", self.iteration);
+    visit("records", self.records);
+  }
 };
-nlohmann::json ToJson(const TrialCheck& check);
 std::optional<TrialCheck> TrialCheckFromLine(const std::string& line);  // absent: something else
 
 // What the process writes to standard error before it turns to a trial, and the status file that tells in whose code it

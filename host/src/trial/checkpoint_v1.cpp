@@ -56,7 +56,7 @@ struct File {
 
 SavedEpisode EpisodeOf(const nlohmann::json& item) {
   if (!item.is_array() || item.size() != 3) throw RecordError("\"meta.window.items\": wanted [return, length, infos] each");
-  return RecordFromJson<SavedEpisode>({{"return", item[0]}, {"length", item[1]}, {"infos", item[2]}});
+  return RecordFromJson<SavedEpisode>(nlohmann::json{{"return", item[0]}, {"length", item[1]}, {"infos", item[2]}});
 }
 
 // The first versions did not keep what they had shrunk.

@@ -13,13 +13,13 @@ FailedWith OfStatus(bp_status status) {
   switch (status) {
     case BP_E_CONFIG:
     case BP_E_INVALID_ARG:
-    case BP_E_UNSUPPORTED: return {kExitConfig, "config", "", ""};
-    case BP_E_OOM_DEVICE: return {kExitGpuOom, "oom", "", ""};
-    case BP_E_OOM_HOST: return {kExitHostOom, "oom", "", ""};
-    case BP_E_NUMERIC: return {kExitNan, "nan", "", ""};
-    case BP_E_TIMEOUT: return {kExitTimeout, "timeout", "", ""};
-    case BP_E_CANCELLED: return {kExitTemp, "killed", "", ""};
-    default: return {kExitPlugin, "plugin", "", ""};
+    case BP_E_UNSUPPORTED: return {kExitConfig, Outcome::kConfig, "", ""};
+    case BP_E_OOM_DEVICE: return {kExitGpuOom, Outcome::kOom, "", ""};
+    case BP_E_OOM_HOST: return {kExitHostOom, Outcome::kOom, "", ""};
+    case BP_E_NUMERIC: return {kExitNan, Outcome::kNan, "", ""};
+    case BP_E_TIMEOUT: return {kExitTimeout, Outcome::kTimeout, "", ""};
+    case BP_E_CANCELLED: return {kExitTemp, Outcome::kKilled, "", ""};
+    default: return {kExitPlugin, Outcome::kPlugin, "", ""};
   }
 }
 
@@ -34,12 +34,12 @@ FailedWith FailedWithCurrent() {
     failed.error = e.what();
     return failed;
   } catch (const PluginError& e) {
-    return {kExitPlugin, "plugin", tls_running_plugin, e.what()};
+    return {kExitPlugin, Outcome::kPlugin, tls_running_plugin, e.what()};
   } catch (const std::bad_alloc&) {
-    return {kExitHostOom, "oom", tls_running_plugin, "out of memory"};
+    return {kExitHostOom, Outcome::kOom, tls_running_plugin, "out of memory"};
   } catch (const std::exception& e) {
     // Not a plugin's: a full disk, a folder that has gone. Worth another try from the last checkpoint.
-    return {kExitTemp, "temp", "", e.what()};
+    return {kExitTemp, Outcome::kTemp, "", e.what()};
   }
 }
 

@@ -9,9 +9,9 @@ namespace backplane {
 
 struct FailedWith {
   TrialExit exit = kExitOk;
-  std::string outcome = "ok";  // config, oom, nan, timeout, plugin, temp, killed
-  std::string plugin;          // whose fault; empty: nobody's in particular
-  std::string error;           // a sentence; empty for ok
+  Outcome outcome = Outcome::kOk;
+  std::string plugin;  // whose fault; empty: nobody's in particular
+  std::string error;   // a sentence; empty for ok
 };
 
 // Of the exception that is being handled: to be called within `catch (...)`.

@@ -6,11 +6,11 @@
 namespace backplane {
 namespace {
 
-bp_event Event(uint32_t type, const nlohmann::json& line) {
+bp_event Event(uint32_t type, const Iteration& line) {
   bp_event event{};
   event.type = type;
-  event.iteration = line.at("iteration");
-  event.env_steps = line.at("step");
+  event.iteration = line.iteration.value_or(0);
+  event.env_steps = line.step.value_or(0);
   return event;
 }
 
@@ -19,18 +19,18 @@ std::string Utf8(const std::string& text) { return nlohmann::json::parse(JsonTex
 
 }  // namespace
 
-void PostIteration(MonitorHost& monitors, const nlohmann::json& line, int64_t end_ns, int64_t duration_ns) {
+void PostIteration(MonitorHost& monitors, const Iteration& line, int64_t end_ns, int64_t duration_ns) {
   if (monitors.Wants(BP_EVENT_ITER)) {
     bp_event event = Event(BP_EVENT_ITER, line);
     event.t_ns = end_ns;
     event.duration_ns = duration_ns;
-    event.value = line.at("time").at("sps");
+    event.value = line.time.sps.value_or(0);
     monitors.Post(event, "iteration");
   }
   PostMetrics(monitors, line);
 }
 
-void PostMetrics(MonitorHost& monitors, const nlohmann::json& line) {
+void PostMetrics(MonitorHost& monitors, const Iteration& line) {
   if (!monitors.Wants(BP_EVENT_METRIC)) return;
   for (const MetricValue& one : MetricSeries(line)) {
     if (one.of == MetricValue::Of::kAxis) continue;

@@ -15,7 +15,7 @@ constexpr char kOfEvaluation[] = "@evaluation";
 
 constexpr size_t kMaxFacts = 1000, kMaxKey = 256;
 
-void KeepFact(nlohmann::json* facts, const std::string& key, const std::string& value) {
+void KeepFact(std::map<std::string, nlohmann::json>* facts, const std::string& key, const std::string& value) {
   if (facts->size() < kMaxFacts || facts->contains(key)) (*facts)[Bounded(key, kMaxKey)] = Bounded(value);
 }
 

@@ -48,7 +48,7 @@ class TrialParts {
   uint64_t chunk_rows() const { return chunk_rows_; }
   // By plugin id, as plugins recorded them. The env that plays evaluations may be made with other options and has a key of its
   // own, "env.name@evaluation".
-  const nlohmann::json& facts() const { return facts_; }
+  const PluginFacts& facts() const { return facts_; }
   const std::string& torch_version() const { return torch_version_; }
 
  private:
@@ -69,7 +69,7 @@ class TrialParts {
   };
   const std::shared_ptr<Shared> shared_;
   HostSinks sinks_, evaluation_sinks_, learner_sinks_, monitor_sinks_;
-  nlohmann::json facts_ = nlohmann::json::object();
+  PluginFacts facts_;
   std::map<std::filesystem::path, PluginInfo> infos_;  // of each plugin file
   std::string torch_version_, section_;
   std::unique_ptr<TrialThreads> threads_;

@@ -13,25 +13,26 @@ namespace {
 constexpr size_t kWindow = 100;
 }
 
-nlohmann::json Summarise(const std::vector<double>& values) {
-  nlohmann::json out = {{"mean", nullptr}, {"sd", nullptr}, {"se", nullptr}, {"n", values.size()}};
-  if (values.empty()) return out;
+Spread Summarise(const std::vector<double>& values) {
+  Spread spread;
+  spread.n = values.size();
+  if (values.empty()) return spread;
   double sum = 0, squares = 0;
   for (double v : values) sum += v;
   const double n = static_cast<double>(values.size()), mean = sum / n;
   for (double v : values) squares += (v - mean) * (v - mean);
-  out["mean"] = mean;
+  spread.mean = mean;
   if (values.size() > 1) {
-    out["sd"] = std::sqrt(squares / (n - 1));
-    out["se"] = std::sqrt(squares / (n - 1) / n);
+    spread.sd = std::sqrt(squares / (n - 1));
+    spread.se = std::sqrt(squares / (n - 1) / n);
   }
-  return out;
+  return spread;
 }
 
-nlohmann::json ToJson(const EvaluationResult& result) {
-  nlohmann::json metrics = {{"ep/length", Summarise(result.lengths)}};
-  for (const auto& [name, values] : result.infos) metrics[name] = Summarise(values);
-  return {{"return", Summarise(result.returns)}, {"metrics", metrics}};
+EpisodeMeans MeansOf(const EvaluationResult& result) {
+  EpisodeMeans means{Summarise(result.returns), {{"ep/length", Summarise(result.lengths)}}};
+  for (const auto& [name, values] : result.infos) means.metrics[name] = Summarise(values);
+  return means;
 }
 
 void EpisodeWindow::Add(const std::vector<Episode>& episodes, const std::vector<std::string>& info_names) {
@@ -50,16 +51,16 @@ double EpisodeWindow::mean_return() const {
   return items_.empty() ? std::nan("") : sum / static_cast<double>(items_.size());
 }
 
-nlohmann::json EpisodeWindow::Returns() const {
+Spread EpisodeWindow::Returns() const {
   std::vector<double> values;
   for (const SavedEpisode& item : items_) values.push_back(item.episode_return);
   return Summarise(values);
 }
 
-nlohmann::json EpisodeWindow::Metrics() const {
+std::map<std::string, Spread> EpisodeWindow::Metrics() const {
   std::vector<double> values;
   for (const SavedEpisode& item : items_) values.push_back(item.length);
-  nlohmann::json out = {{"ep/length", Summarise(values)}};
+  std::map<std::string, Spread> out = {{"ep/length", Summarise(values)}};
   for (size_t i = 0; i < names_.size(); ++i) {
     values.clear();
     for (const SavedEpisode& item : items_) values.push_back(item.infos[i]);
@@ -104,20 +105,21 @@ void MetricsFile::Count(std::string_view text, uint64_t lines) {
   written_.crc32c = Crc32c(text, written_.crc32c);
 }
 
-nlohmann::json PhaseTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns) {
+PhaseTimes PhaseTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns) {
   const double all = static_cast<double>(wall_ns) * static_cast<double>(clocks.size());
-  nlohmann::json rows = nlohmann::json::array();
+  PhaseTimes times;
   for (size_t p = 0; p < kPhaseCount; ++p) {
     int64_t ns = 0;
     for (const PhaseClock& clock : clocks) ns += clock.ns(static_cast<Phase>(p));
     // A runner that is not in a job waits for one.
     if (static_cast<Phase>(p) == Phase::kIdle)
       for (size_t i = 1; i < clocks.size(); ++i) ns += wall_ns - clocks[i].total_ns();
-    if (ns != 0) rows.push_back({{"name", kPhaseNames[p]}, {"seconds", ns * 1e-9}, {"share", static_cast<double>(ns) / all}});
+    if (ns != 0) times.phases.push_back({std::string(kPhaseNames[p]), ns * 1e-9, static_cast<double>(ns) / all});
   }
   const double unnamed = static_cast<double>(wall_ns - clocks[0].total_ns());
-  return {
-      {"phases", rows}, {"unnamed_share", unnamed / all}, {"control_unnamed_share", unnamed / static_cast<double>(wall_ns)}};
+  times.unnamed_share = unnamed / all;
+  times.control_unnamed_share = unnamed / static_cast<double>(wall_ns);
+  return times;
 }
 
 }  // namespace backplane

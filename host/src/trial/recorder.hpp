@@ -12,25 +12,25 @@
 #include "base/line_file.hpp"
 #include "record/attempt_files.hpp"
 #include "record/checkpoint_header.hpp"
+#include "record/trial_result.hpp"
 #include "rollout/evaluator.hpp"
 #include "rollout/phases.hpp"
 #include "rollout/rows.hpp"
 
 namespace backplane {
 
-// {"mean", "sd", "se", "n"}; sd is the sample standard deviation and se the standard error of the mean, both null for n < 2;
-// mean is null for n = 0.
-nlohmann::json Summarise(const std::vector<double>& values);
-nlohmann::json ToJson(const EvaluationResult& result);
+Spread Summarise(const std::vector<double>& values);
+EpisodeMeans MeansOf(const EvaluationResult& result);
+inline nlohmann::json ToJson(const EvaluationResult& result) { return ToJson(MeansOf(result)); }
 
 // The last 100 episodes, in the order (t, row) in which they ended.
 class EpisodeWindow {
  public:
   void Add(const std::vector<Episode>& episodes, const std::vector<std::string>& info_names);
   uint64_t total() const { return total_; }
-  double mean_return() const;      // NaN when empty
-  nlohmann::json Returns() const;  // as Summarise
-  nlohmann::json Metrics() const;  // by name
+  double mean_return() const;  // NaN when empty
+  Spread Returns() const;
+  std::map<std::string, Spread> Metrics() const;  // by name
   SavedWindow Save() const;
   // Throws CheckpointError for what no window of episodes with this number of infos can have saved.
   void Load(const SavedWindow& saved, size_t infos);
@@ -61,6 +61,6 @@ class MetricsFile {
 // Shares of (threads x wall time); clocks[0] is the control thread's. All threads of the trial count, whether they collect or
 // only share the learner's work, and are idle while they wait for work of either kind. The shares and "unnamed_share", what the
 // control thread spent in no phase, sum to 1.
-nlohmann::json PhaseTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns);
+PhaseTimes PhaseTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns);
 
 }  // namespace backplane

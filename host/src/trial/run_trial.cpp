@@ -15,8 +15,8 @@
 
 #include "base/bounded.hpp"
 #include "base/files.hpp"
-#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
+#include "record/results_folder.hpp"
 #include "rollout/clocks.hpp"
 #include "trial/check_trials.hpp"
 #include "trial/crash.hpp"
@@ -52,7 +52,7 @@ class TrialProcess {
       : spec_(std::move(spec)),
         task_(task),
         checkpoints_(spec_.checkpoint_dir, spec_.trial_id),
-        status_(records() ? spec_.attempt_dir / "status" : std::filesystem::path()),
+        status_(records() ? AttemptFolder(spec_.attempt_dir).status() : std::filesystem::path()),
         parts_(spec_, &status_, &g_cancelled,
                [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); }) {}
 
@@ -60,7 +60,7 @@ class TrialProcess {
     InstallCrashHandlers(&status_, [this](const std::string& plugin) {
       const std::string sentence = plugin + " called exit(); a plugin never ends the process";
       MonitorThread::ParkWhereItExits(sentence);
-      const int code = Finish({kExitPlugin, "plugin", plugin, sentence});
+      const int code = Finish({kExitPlugin, Outcome::kPlugin, plugin, sentence});
       std::fflush(nullptr);
       _exit(code);
     });
@@ -80,8 +80,8 @@ class TrialProcess {
   void WriteFilm();
   void RestoreLearner();
   int Finish(const FailedWith& failed);
-  nlohmann::json ResultOf(const FailedWith& failed);
-  void AddWhatMonitorsTell(nlohmann::json* result);
+  void SetEnd(const FailedWith& failed);
+  void TakeWhatMonitorsTell();
   int WriteResult();
   void Log(const std::string& id, int severity, const std::string& text);
   void KeepWarning(const std::string& id, const std::string& text);
@@ -98,7 +98,8 @@ class TrialProcess {
   std::unique_ptr<TrialLoop> loop_;
   std::mutex finish_mutex_;  // guards what follows: a plugin may call exit() on a thread that is not the control thread
   bool finished_ = false;
-  nlohmann::json result_;
+  nlohmann::json measured_;  // by the loop, where there was one
+  TrialEnd end_;
   int exit_ = kExitOk;
 };
 
@@ -110,10 +111,10 @@ FailedWith TrialProcess::RunToItsEnd() {
       return {};
     }
     RunLoop();
-    return loop_->stopped_early() ? FailedWith{kExitTemp, "killed", "", "stopped on request"} : FailedWith{};
+    return loop_->stopped_early() ? FailedWith{kExitTemp, Outcome::kKilled, "", "stopped on request"} : FailedWith{};
   } catch (...) {
     FailedWith failed = FailedWithCurrent();
-    if (failed.outcome == "config")
+    if (failed.outcome == Outcome::kConfig)
       failed.error += PlacesText(failed.error, OptionsNamed(failed.error, spec_.origin, parts_.section()));
     return failed;
   }
@@ -183,47 +184,50 @@ int TrialProcess::Finish(const FailedWith& failed) {
   if (!failed.plugin.empty()) status_.SetPlugin(failed.plugin);
   exit_ = failed.exit;
   if (!records()) return exit_;
-  result_ = ResultOf(failed);
+  SetEnd(failed);
   return exit_ = WriteResult();
 }
 
-nlohmann::json TrialProcess::ResultOf(const FailedWith& failed) {
-  nlohmann::json result = loop_ ? loop_->Result() : nlohmann::json::object();
-  result["schema"] = 1;
-  result["trial_id"] = spec_.trial_id;
-  result["attempt"] = spec_.attempt;
-  result["state"] = failed.exit == kExitOk ? "COMPLETED" : failed.exit == kExitTemp ? "KILLED" : "FAILED";
-  result["outcome"] = failed.outcome;
-  result["on_device"] = failed.exit == kExitGpuOom;
-  result["error"] = failed.error.empty() ? nlohmann::json(nullptr) : nlohmann::json(Bounded(failed.error));
-  result["plugin"] = failed.plugin;
-  result["phase"] = status_.data().phase;
+void TrialProcess::SetEnd(const FailedWith& failed) {
+  if (loop_) measured_ = loop_->Result();
+  end_.trial_id = spec_.trial_id;
+  end_.attempt = spec_.attempt;
+  end_.state = failed.exit == kExitOk     ? TrialState::kCompleted
+               : failed.exit == kExitTemp ? TrialState::kKilled
+                                          : TrialState::kFailed;
+  end_.outcome = failed.outcome;
+  end_.on_device = failed.exit == kExitGpuOom;
+  if (!failed.error.empty()) end_.error = Bounded(failed.error);
+  end_.plugin = failed.plugin;
+  end_.phase = status_.data().phase;
   if (const TrialThreads* threads = parts_.threads()) {
-    result["threads"] = threads->collecting();
-    result["learner_threads"] = threads->all();
+    end_.threads = threads->collecting();
+    end_.learner_threads = threads->all();
   }
-  result["chunk_rows"] = parts_.chunk_rows();
-  result["facts"] = parts_.facts();
-  result["versions"] = {{"libtorch", parts_.torch_version()}};
-  AddWhatMonitorsTell(&result);
-  return result;
+  end_.chunk_rows = parts_.chunk_rows();
+  end_.facts = parts_.facts();
+  end_.versions = UsedVersions{parts_.torch_version()};
+  TakeWhatMonitorsTell();
 }
 
-void TrialProcess::AddWhatMonitorsTell(nlohmann::json* result) {
-  if (loop_) loop_->AddMeasured(result);
-  (*result)["warnings"] = Warnings();
+void TrialProcess::TakeWhatMonitorsTell() {
+  if (loop_) loop_->AddMeasured(&measured_);
+  end_.warnings = Warnings();
   const MonitorHost* monitors = parts_.monitors();
   if (monitors == nullptr) return;
-  (*result)["events_dropped"] = monitors->dropped();
-  // Both in seconds: what listening cost, and all that the process computed.
-  (*result)["monitors"] = {{"cpu_s", monitors->cpu_s()}, {"process_cpu_s", ReadClock(CLOCK_PROCESS_CPUTIME_ID) * 1e-9}};
+  end_.events_dropped = monitors->dropped();
+  end_.monitors = MonitorCost{monitors->cpu_s(), ReadClock(CLOCK_PROCESS_CPUTIME_ID) * 1e-9};
 }
 
 // The result is there before monitors finish, whatever they do then, and is brought to the disk when they have, with what they
 // add. Where they take long that is not waited for.
 int TrialProcess::WriteResult() {
-  const std::filesystem::path file = WhereHeld(spec_.attempt_dir) / "result.json";
-  const auto text = [this] { return JsonText(result_, 2) + "\n"; };
+  const std::filesystem::path file = AttemptFolder(WhereHeld(spec_.attempt_dir)).result();
+  const auto text = [this] {
+    nlohmann::json result = measured_.is_null() ? nlohmann::json::object() : measured_;
+    Overwrite(end_, &result);
+    return JsonText(result, 2) + "\n";
+  };
   try {
     if (loop_) loop_->SyncMetrics();  // a result never stands on the disk without its metrics
     if (MonitorHost* monitors = parts_.monitors(); monitors != nullptr && !monitors->empty()) {
@@ -233,12 +237,11 @@ int TrialProcess::WriteResult() {
         WriteFileAtomic(file, text());
       });
       RestoreProcessState(Suspects());
-      AddWhatMonitorsTell(&result_);
+      TakeWhatMonitorsTell();
     }
     WriteFileAtomic(file, text());
   } catch (const std::exception& e) {
-    const std::string error = Text(At(result_, "error"));
-    const std::string sentence = (error.empty() ? "" : error + "; ") + "no result was written: " + e.what();
+    const std::string sentence = (end_.error ? *end_.error + "; " : "") + "no result was written: " + e.what();
     std::fprintf(stderr, "%s\n", sentence.c_str());
     status_.SetLine(sentence);
     return exit_ == kExitOk ? static_cast<int>(kExitTemp) : exit_;
@@ -294,7 +297,7 @@ int RunTrial(const std::vector<std::filesystem::path>& trial_jsons, const TrialT
   try {
     if (task.check) return CheckTrials(trial_jsons, g_cancelled);
     TrialSpec spec = ReadTrialSpec(trial_jsons.front());
-    if (task.film.empty() && std::filesystem::exists(spec.attempt_dir / "result.json"))
+    if (task.film.empty() && std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
       throw std::runtime_error(trial_jsons.front().string() + ": attempt " + std::to_string(spec.attempt) +
                                " has a result already; `backplane replay OUT TRIAL` runs the trial again beside it");
     if (task.film.empty()) HoldFolders(spec.attempt_dir, spec.checkpoint_dir);

@@ -1,6 +1,7 @@
 #include "trial/time_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace backplane {
@@ -45,8 +46,9 @@ double TakeQueued(double queued_ns, GroupSums* sums) {
 
 }  // namespace
 
-nlohmann::json TimeTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns, std::optional<int64_t> queued_ns,
-                         const std::map<std::string, GroupMeans>& measured) {
+std::map<std::string, GroupTime> TimeTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns,
+                                           std::optional<int64_t> queued_ns,
+                                           const std::map<std::string, GroupMeans>& measured) {
   GroupSums sums{};
   for (size_t p = 0; p < kPhaseCount; ++p)
     AddUse(clocks, static_cast<Phase>(p), &sums[static_cast<size_t>(GroupOf(static_cast<Phase>(p)))]);
@@ -55,16 +57,16 @@ nlohmann::json TimeTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns,
   idle.known_ns = 0;  // most of it is time of threads at rest, which nobody looks at
 
   const double all_ns = static_cast<double>(wall_ns) * static_cast<double>(clocks.size());
-  const auto time = [&](double ns) { return nlohmann::json{{"seconds", ns * 1e-9}, {"share", ns / all_ns}}; };
-  nlohmann::json table;
+  const auto time = [&](double ns) { return GroupTime{ns * 1e-9, ns / all_ns, {}, {}}; };
+  std::map<std::string, GroupTime> table;
   if (queued_ns) table["waiting_for_a_core"] = time(TakeQueued(static_cast<double>(*queued_ns), &sums));
   for (size_t g = 0; g < kPhaseGroupCount; ++g) {
-    nlohmann::json& row = table[std::string(kPhaseGroupNames[g])];
+    GroupTime& row = table[std::string(kPhaseGroupNames[g])];
     row = time(sums[g].ns);
-    row["cpu_use"] = sums[g].known_ns > 0 ? nlohmann::json(sums[g].used_ns / sums[g].known_ns) : nullptr;
-    row["machine"] = nlohmann::json::object();
+    row.cpu_use = sums[g].known_ns > 0 ? sums[g].used_ns / sums[g].known_ns : std::nan("");
+    row.machine.emplace();
     for (const auto& [name, means] : measured)
-      if (const std::optional<double> mean = means.Mean(static_cast<PhaseGroup>(g))) row["machine"][name] = *mean;
+      if (const std::optional<double> mean = means.Mean(static_cast<PhaseGroup>(g))) row.machine->emplace(name, *mean);
   }
   table["unnamed"] = time(static_cast<double>(wall_ns - clocks[0].total_ns()));
   return table;

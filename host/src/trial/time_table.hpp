@@ -2,11 +2,11 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "record/trial_result.hpp"
 #include "trial/group_means.hpp"
 
 namespace backplane {
@@ -20,8 +20,8 @@ namespace backplane {
 //   machine   means of what monitors recorded, `measured`, while the control thread was in the group
 // clocks[0] is the control thread's; all threads rest. `queued_ns`: how long they were ready to run and no core was free, of
 // all together; absent: nobody knows, and no group is named for it.
-nlohmann::json TimeTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns, std::optional<int64_t> queued_ns,
-                         const std::map<std::string, GroupMeans>& measured);
+std::map<std::string, GroupTime> TimeTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns,
+                                           std::optional<int64_t> queued_ns, const std::map<std::string, GroupMeans>& measured);
 
 // Of all clocks. Absent where one is not known.
 std::optional<int64_t> RunQueueWaitNs(const std::vector<PhaseClock>& clocks);

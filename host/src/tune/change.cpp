@@ -64,12 +64,4 @@ std::vector<std::pair<std::string, json>> ValuesOf(const std::vector<Change>& ch
   return all;
 }
 
-json ToJson(const Change& change) {
-  return {{"finding", change.finding},
-          {"path", change.fix.path},
-          {"from", change.fix.from},
-          {"to", change.fix.to},
-          {"also", change.fix.also}};
-}
-
 }  // namespace backplane

@@ -12,6 +12,14 @@ namespace backplane {
 struct Change {
   std::string finding, why;  // its id and its title
   Fix fix;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("finding", self.finding);
+    visit("path", self.fix.path);
+    visit("from", self.fix.from);
+    visit("to", self.fix.to);
+    visit("also", self.fix.also);
+  }
 };
 
 // Whether two changes give the experiment the same values, whatever it had before and whoever proposes it.
@@ -30,7 +38,5 @@ void Apply(const Change& change, nlohmann::json* config);
 
 // Of all changes, later ones over earlier ones: each path once.
 std::vector<std::pair<std::string, nlohmann::json>> ValuesOf(const std::vector<Change>& changes);
-
-nlohmann::json ToJson(const Change& change);
 
 }  // namespace backplane

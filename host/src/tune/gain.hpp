@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "record/fields.hpp"
 #include "statistics/difference.hpp"
 #include "statistics/log_speed.hpp"
 #include "statistics/verdict.hpp"
@@ -19,6 +20,14 @@ struct Speeds {
 struct Gain {
   double ratio = 1;  // of the geometric means; above 1 is better, also of a measure that should fall
   std::optional<statistics::Interval> interval;  // 95 %; absent: the trials are too few, or none differ
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("ratio", self.ratio);
+    const auto low = self.interval ? std::optional(self.interval->low) : std::nullopt;
+    const auto high = self.interval ? std::optional(self.interval->high) : std::nullopt;
+    visit("low", NullIfAbsent(low));
+    visit("high", NullIfAbsent(high));
+  }
 
   bool IsShown() const { return interval && interval->low > 1; }
   bool IsShownLost() const { return interval && interval->high < 1; }

@@ -58,6 +58,18 @@ struct TuningStep {
   std::string why;          // a few words on why it was kept or not
   double seconds = 0;
   bool busy = false;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    Change::Fields(self.change, visit);
+    visit("before", NullIfAbsent(self.before));
+    visit("after", NullIfAbsent(self.after));
+    visit("gain", NullIfAbsent(self.gain));
+    visit("kept", self.kept);
+    visit("taken_back", self.taken_back);
+    visit("why", self.why);
+    visit("seconds", self.seconds);
+    visit("busy_machine", self.busy);
+  }
 };
 
 struct Tuning {
@@ -83,6 +95,26 @@ struct LearningCheck {
     LearningScores scores;
     Learned learned;
     std::optional<Gain> speed;  // SPS of the whole, both sides measured in turn: of the first round only
+
+    static constexpr void Fields(auto& self, auto&& visit) {
+      const auto values = ValuesOf(self.kept);
+      const auto& difference = self.learned.difference;
+      const auto told = [&](const char* name, double statistics::Difference::*number) {
+        const auto known = difference ? std::optional((*difference).*number) : std::nullopt;
+        visit(name, NullIfAbsent(known));
+      };
+      visit("values", values);
+      visit("measure", self.scores.measure);
+      visit("direction", self.scores.direction);
+      visit("original", self.scores.original);
+      visit("tuned", self.scores.tuned);
+      told("difference", &statistics::Difference::value);
+      told("low", &statistics::Difference::low);
+      told("high", &statistics::Difference::high);
+      visit("worse", self.learned.is_worse);
+      visit("speed", NullIfAbsent(self.speed));
+      visit("missing", self.scores.why_missing);
+    }
   };
   std::vector<Round> rounds;  // a further one after a step was taken back
   bool interrupted = false;

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/fields.hpp"
+
 namespace backplane {
 namespace {
 
@@ -44,9 +46,9 @@ TEST(Process, OneThatEndedIsNotAliveEvenIfNobodyAsked) {
 }
 
 TEST(Process, JsonThatIsNoProcessIsAbsent) {
-  EXPECT_EQ(getpid(), ProcessIdFromJson(ToJson(ThisProcess()))->pid);
-  EXPECT_FALSE(ProcessIdFromJson(14317));
-  EXPECT_FALSE(ProcessIdFromJson({{"pid", "x"}}));
+  EXPECT_EQ(getpid(), RecordOrNothing<ProcessId>(ToJson(ThisProcess()))->pid);
+  EXPECT_FALSE(RecordOrNothing<ProcessId>(nlohmann::json(14317)));
+  EXPECT_FALSE(RecordOrNothing<ProcessId>(nlohmann::json{{"pid", "x"}}));
 }
 
 }  // namespace

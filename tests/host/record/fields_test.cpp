@@ -95,5 +95,72 @@ TEST(RecordFields, AMisfitNamesPlaceWantedAndFound) {
   EXPECT_EQ("wanted an object, found []", ErrorOf("[]"));
 }
 
+enum class Fruit { kApple = 1, kPear };
+constexpr auto WordsOf(Fruit) { return std::to_array<WordOf<Fruit>>({{Fruit::kApple, "apple"}, {Fruit::kPear, "pear"}}); }
+
+struct Basket {
+  std::optional<Fruit> best;
+  std::optional<double> price, weight;
+  std::string label = "none";
+  std::vector<std::pair<std::string, int>> counts;
+  std::array<uint8_t, 2> size{};
+  bool sold = false;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("best", self.best);
+    visit("price", NullIfAbsent(self.price));
+    visit("weight", NaNIfNull(self.weight));
+    visit("label", DefaultIfMissing(self.label));
+    visit("counts", DefaultIfMissing(self.counts));
+    visit("size", DefaultIfMissing(self.size));
+    visit("sold", LeftOutIfEmpty(self.sold));
+  }
+};
+
+std::string Again(const std::string& text) {
+  using nlohmann::ordered_json;
+  return ToJson<ordered_json>(RecordFromJson<Basket>(ordered_json::parse(text))).dump();
+}
+
+TEST(RecordFields, SayHowTheyMayBeAbsent) {
+  EXPECT_EQ(R"({"price":null,"label":"none","counts":{},"size":[0,0]})", Again("{}"));
+  const char* const kAll =
+      R"({"best":"pear","price":2.5,"weight":null,"label":"x","counts":{"b":1,"a":2},"size":[3,4],"sold":true})";
+  EXPECT_EQ(kAll, Again(kAll)) << "in the order of the struct, and of the file within";
+}
+
+TEST(RecordFields, AWordThatIsNoneOfAnEnumsIsNamedWithThem) {
+  EXPECT_EQ("pear", std::string(Word(Fruit::kPear)));
+  EXPECT_EQ(Fruit::kApple, FromWord<Fruit>("apple"));
+  try {
+    Again(R"({"best":"plum"})");
+    FAIL();
+  } catch (const RecordError& error) {
+    EXPECT_STREQ(R"("best": wanted one of apple, pear, found "plum")", error.what());
+  }
+}
+
+TEST(RecordFields, ReadTolerantlyEachCountsForItself) {
+  const auto basket = ReadTolerantly<Basket>(
+      nlohmann::json::parse(R"({"best":"plum","price":"dear","label":7,"counts":{"a":1,"b":"x"},"size":[1,300],"sold":true})"));
+  EXPECT_FALSE(basket.best);
+  EXPECT_FALSE(basket.price);
+  EXPECT_EQ("none", basket.label);
+  ASSERT_EQ(1u, basket.counts.size());
+  EXPECT_EQ("a", basket.counts[0].first);
+  EXPECT_EQ(0, basket.size[0]) << "whole or not at all";
+  EXPECT_TRUE(basket.sold);
+  EXPECT_EQ("none", ReadTolerantly<Basket>(nlohmann::json()).label);
+}
+
+TEST(RecordFields, AreLaidOverOrUnderWhatStandsThere) {
+  const Part part{"rows", 7};
+  nlohmann::json over = {{"name", "env"}, {"else", 1}}, under = over;
+  Overwrite(part, &over);
+  FillIn(part, &under);
+  EXPECT_EQ(R"({"bytes":7,"else":1,"name":"rows"})", over.dump());
+  EXPECT_EQ(R"({"bytes":7,"else":1,"name":"env"})", under.dump());
+}
+
 }  // namespace
 }  // namespace backplane

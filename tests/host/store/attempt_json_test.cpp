@@ -48,9 +48,9 @@ TEST(MetricsLines, AreTheWholeObjectsInTheirOrder) {
   const std::filesystem::path file = folder.path() / "metrics.jsonl";
   ReplaceFile(file, "{\"iteration\":1}\n7\n\n{torn\n" + std::string(100000, '[') + "\n{\"iteration\":2}\n{\"iteration\":3}");
   std::vector<uint64_t> found;
-  ForEachMetricsLine(file, [&](const nlohmann::json& line) { found.push_back(line["iteration"]); });
+  ForEachIteration(file, [&](const Iteration& line) { found.push_back(line.iteration.value()); });
   EXPECT_THAT(found, testing::ElementsAre(1, 2)) << "the last one has no end";
-  ForEachMetricsLine(folder.path() / "none", [](const nlohmann::json&) { FAIL(); });
+  ForEachIteration(folder.path() / "none", [](const Iteration&) { FAIL(); });
 }
 
 }  // namespace

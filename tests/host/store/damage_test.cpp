@@ -36,16 +36,17 @@ class DamageTest : public testing::Test {
     std::filesystem::remove(Out().events());
     EventLog log(Out().events());
     const std::optional<std::string> text = ReadFile(File(2, "result.json"));
-    nlohmann::json body = {{"state", "COMPLETED"}, {"outcome", "ok"}};
-    if (with_files) body["files"] = ToJson(FilesOf(Folder(2), text, nlohmann::json::parse(*text)));
-    log.Append("attempt.start", "t", 1, {{"resumed", false}});
-    log.Append("attempt.end", "t", 1, {{"state", "PLANNED"}, {"outcome", "stale"}});
-    log.Append("attempt.start", "t", 2, {{"resumed", true}});
-    log.Append("attempt.end", "t", 2, body);
+    AttemptEnd end;
+    end.state = TrialState::kCompleted;
+    if (with_files) end.files = FilesOf(Folder(2), text, nlohmann::json::parse(*text));
+    log.Append(AttemptStart{}, "t", 1);
+    log.Append(AttemptEnd{}, "t", 1);
+    log.Append(AttemptStart{{}, {}, /*resumed=*/true}, "t", 2);
+    log.Append(end, "t", 2);
   }
 
   ResultsFolder Out() const { return {files_.out()}; }
-  std::filesystem::path Folder(unsigned attempt) const { return Out().attempt("t", attempt); }
+  std::filesystem::path Folder(unsigned attempt) const { return Out().attempt("t", attempt).folder; }
   std::filesystem::path File(unsigned attempt, const char* name) const { return Folder(attempt) / name; }
   std::string Text(const std::filesystem::path& file) const { return ReadFile(file).value(); }
   void Write(const std::filesystem::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
@@ -55,7 +56,7 @@ class DamageTest : public testing::Test {
     std::vector<std::string> sentences;
     for (const Damage& one : DamageIn(Out(), ReadBatchRecord(Out().events()))) {
       EXPECT_EQ("t", one.trial_id);
-      const std::string sentence = SentenceOf(one), folder = (Out().trial("t") / "").string();
+      const std::string sentence = SentenceOf(one), folder = (Out().trial("t").folder / "").string();
       EXPECT_THAT(sentence, StartsWith(folder));
       sentences.push_back(sentence.substr(folder.size()));
     }
@@ -115,7 +116,7 @@ TEST_F(DamageTest, WithoutItsResultTheLinesAreKnownAllTheSame) {
   Write(File(2, "metrics.jsonl"), "");
   EXPECT_THAT(Found(), ElementsAre(StartsWith("attempt-2/result.json: "),
                                    "attempt-2/metrics.jsonl: wanted 2 lines, found an empty file"));
-  std::filesystem::remove_all(Out().trial("t"));
+  std::filesystem::remove_all(Out().trial("t").folder);
   EXPECT_EQ(2u, Found().size());
 }
 
@@ -168,7 +169,7 @@ TEST_F(DamageTest, OnlyFinishedTrialsAreLookedAtAndOfThePlanIfItIsGiven) {
   EXPECT_EQ(1u, DamageIn(Out(), record, {line}).size());
   line.trial_id = "another";
   EXPECT_THAT(DamageIn(Out(), record, {line}), IsEmpty());
-  EventLog(Out().events()).Append("trial.state", "t", 0, {{"state", "PLANNED"}, {"why", "damaged"}});
+  EventLog(Out().events()).Append(StateChange{TrialState::kPlanned, "damaged"}, "t");
   EXPECT_THAT(Found(), IsEmpty()) << "it is run again anyway";
 }
 

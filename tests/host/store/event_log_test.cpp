@@ -12,7 +12,6 @@
 namespace backplane {
 namespace {
 
-using nlohmann::json;
 using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -42,40 +41,43 @@ class EventLogTest : public testing::Test {
 TEST_F(EventLogTest, WhatWasAppendedIsReadAgain) {
   {
     EventLog log(file_);
-    log.Append("session.start", "", 0, {{"pid", 7}, {"trials", 2}});
-    log.Append("attempt.start", "x", 1, {{"cores", {0, 1}}});
-    log.Append("attempt.end", "x", 1,
-               {{"outcome", "signal"}, {"state", "PLANNED"}, {"why", "died of SIGSEGV"}, {"wall_s", 1.5}});
-    log.Append("attempt.start", "x", 2, {{"resumed", true}});
-    log.Append("trial.state", "y", 0, {{"state", "SKIPPED"}, {"why", "same as x"}});
-    EXPECT_EQ("RUNNING", log.record().Find("x")->state) << "the record includes what was appended";
+    log.Append(SessionStart{"here", 7, 1, 2});
+    log.Append(AttemptStart{{0, 1}, {}, false}, "x", 1);
+    AttemptEnd end;
+    end.outcome = Outcome::kSignal;
+    end.why = "died of SIGSEGV";
+    end.wall_s = 1.5;
+    log.Append(end, "x", 1);
+    log.Append(AttemptStart{{}, {}, /*resumed=*/true}, "x", 2);
+    log.Append(StateChange{TrialState::kSkipped, "same as x"}, "y");
+    EXPECT_EQ(TrialState::kRunning, log.record().Find("x")->state) << "the record includes what was appended";
   }
   const BatchRecord record = ReadBatchRecord(file_);
   EXPECT_EQ(5u, record.last_seq);
   ASSERT_EQ(1u, record.sessions.size());
-  EXPECT_EQ(2, record.sessions[0].start_body.at("trials"));
+  EXPECT_EQ(2u, record.sessions[0].start.trials);
   EXPECT_EQ(BootId(), record.sessions[0].boot_id);
   const TrialRecord& x = *record.Find("x");
   ASSERT_EQ(2u, x.attempts.size());
-  EXPECT_EQ("signal", x.attempts[0].outcome);
-  EXPECT_EQ(json({0, 1}), x.attempts[0].start_body.at("cores"));
-  EXPECT_EQ(1.5, x.attempts[0].end_body.at("wall_s"));
+  EXPECT_EQ(Outcome::kSignal, x.attempts[0].end.outcome);
+  EXPECT_EQ((std::vector<int>{0, 1}), x.attempts[0].start.cores);
+  EXPECT_EQ(1.5, x.attempts[0].end.wall_s);
   EXPECT_TRUE(x.attempts[0].ended);
   EXPECT_FALSE(x.attempts[1].ended);
   EXPECT_EQ(4u, x.last_seq);
-  EXPECT_EQ("SKIPPED", record.Find("y")->state);
+  EXPECT_EQ(TrialState::kSkipped, record.Find("y")->state);
   EXPECT_EQ("same as x", record.Find("y")->why);
   EXPECT_EQ(nullptr, record.Find("z"));
 }
 
 TEST_F(EventLogTest, PauseLastsUntilTheNextSession) {
   EventLog log(file_);
-  log.Append("session.start", "", 0, json::object());
-  log.Append("sweep.paused", "", 0, {{"why", "3 failures in 60 s"}});
-  log.Append("session.end", "", 0, {{"why", "paused"}});
+  log.Append(SessionStart{});
+  log.Append(SweepPaused{"3 failures in 60 s"});
+  log.Append(SessionEnd{"paused"});
   EXPECT_EQ("3 failures in 60 s", log.record().paused);
   EXPECT_EQ("paused", log.record().sessions.back().why_ended);
-  log.Append("session.start", "", 0, json::object());
+  log.Append(SessionStart{});
   EXPECT_EQ("", log.record().paused);
   EXPECT_FALSE(log.record().sessions.back().ended);
 }
@@ -89,9 +91,9 @@ TEST_F(EventLogTest, AbsentAndEmptyFilesAreEmptyRecords) {
 TEST_F(EventLogTest, TornLastLineIsLeftOutAndCutOffBeforeTheNext) {
   Write(kGood + kGood.substr(0, kGood.size() - 1));
   EXPECT_EQ(1u, ReadBatchRecord(file_).Find("x")->attempts.size());
-  EventLog(file_).Append("trial.state", "x", 0, {{"state", "PLANNED"}});
+  EventLog(file_).Append(StateChange{TrialState::kPlanned, ""}, "x");
   EXPECT_THAT(Text(), AllOf(testing::StartsWith(kGood + R"({"v":1,"seq":2,)"), EndsWith("}\n")));
-  EXPECT_EQ("PLANNED", ReadBatchRecord(file_).Find("x")->state);
+  EXPECT_EQ(TrialState::kPlanned, ReadBatchRecord(file_).Find("x")->state);
 }
 
 TEST_F(EventLogTest, FileOfOneTornLineLongerThanABlockBecomesEmpty) {
@@ -129,35 +131,37 @@ TEST_F(EventLogTest, ReaderGoesOnWhereItStopped) {
   reader.Read();
   EXPECT_EQ(2u, reader.record().last_seq);
   EXPECT_EQ(1u, reader.record().Find("x")->attempts.size()) << "the first line was not read twice";
-  EXPECT_EQ("FAILED", reader.record().Find("x")->state);
+  EXPECT_EQ(TrialState::kFailed, reader.record().Find("x")->state);
 }
 
 TEST_F(EventLogTest, FullDiskIsAnErrorAndTheFileStillEndsWithAWholeLine) {
   EventLog log(file_);
-  log.Append("trial.state", "x", 0, {{"state", "PLANNED"}});
+  log.Append(StateChange{TrialState::kPlanned, ""}, "x");
   const std::string before = Text();
   {
     const FileSizeLimit limit(before.size() + 20);
-    EXPECT_THROW(log.Append("trial.state", "x", 0, {{"state", "FAILED"}}), std::runtime_error);
+    EXPECT_THROW(log.Append(StateChange{TrialState::kFailed, ""}, "x"), std::runtime_error);
   }
   EXPECT_EQ(before, Text());
-  EXPECT_EQ("PLANNED", log.record().Find("x")->state) << "what was not written did not happen";
-  log.Append("trial.state", "x", 0, {{"state", "SKIPPED"}});
-  EXPECT_EQ("SKIPPED", ReadBatchRecord(file_).Find("x")->state);
+  EXPECT_EQ(TrialState::kPlanned, log.record().Find("x")->state) << "what was not written did not happen";
+  log.Append(StateChange{TrialState::kSkipped, ""}, "x");
+  EXPECT_EQ(TrialState::kSkipped, ReadBatchRecord(file_).Find("x")->state);
   EXPECT_EQ(2u, ReadBatchRecord(file_).last_seq);
 }
 
 TEST_F(EventLogTest, ANumberThatIsUsedAgainIsAnotherAttempt) {
   EventLog log(file_);
-  log.Append("attempt.end", "x", 1, {{"outcome", "temp"}, {"state", "PLANNED"}, {"why", "could not be started"}});
-  log.Append("attempt.start", "x", 1, {{"resumed", false}});
+  AttemptEnd end;
+  end.outcome = Outcome::kTemp;
+  log.Append(end, "x", 1);
+  log.Append(AttemptStart{}, "x", 1);
   const AttemptRecord& attempt = log.record().Find("x")->attempts.at(0);
   EXPECT_FALSE(attempt.ended) << "it runs, and has to be ended if its supervisor dies";
-  EXPECT_EQ("", attempt.outcome);
+  EXPECT_FALSE(attempt.end.outcome);
 }
 
 TEST_F(EventLogTest, WordsThatAreNotUtf8CostNoEvent) {
-  EventLog(file_).Append("trial.state", "x", 0, {{"state", "FAILED"}, {"why", "bad \xff byte\nand a line"}});
+  EventLog(file_).Append(StateChange{TrialState::kFailed, "bad \xff byte\nand a line"}, "x");
   EXPECT_THAT(ReadBatchRecord(file_).Find("x")->why, HasSubstr("byte\nand a line"));
 }
 

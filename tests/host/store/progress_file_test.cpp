@@ -14,15 +14,15 @@ using nlohmann::json;
 
 BatchProgress Batch() {
   BatchProgress batch;
-  batch.experiment = "toy";
-  batch.state = "running";
-  batch.started = 100;
-  batch.updated = 142.5;
-  batch.elapsed_s = 42.5;
+  batch.head.experiment = "toy";
+  batch.head.state = "running";
+  batch.head.started = 100;
+  batch.head.updated = 142.5;
+  batch.head.elapsed_s = 42.5;
   batch.trials.resize(3);
-  batch.trials[0] = {"t0", "lr=1", 5, "COMPLETED", 1, 1.0, 1000, 3.5, ""};
-  batch.trials[1] = {"t1", "lr=2", 5, "RUNNING", 2, 0.25, std::nullopt, std::nullopt, ""};
-  batch.trials[2] = {"t2", "lr=\"3\"", 6, "FAILED", 1, std::nullopt, std::nullopt, std::nullopt, "bad \xff byte"};
+  batch.trials[0] = {"t0", "lr=1", 5, TrialState::kCompleted, 1, 1.0, 1000, 3.5, ""};
+  batch.trials[1] = {"t1", "lr=2", 5, TrialState::kRunning, 2, 0.25, std::nullopt, std::nullopt, ""};
+  batch.trials[2] = {"t2", "lr=\"3\"", 6, TrialState::kFailed, 1, std::nullopt, std::nullopt, std::nullopt, "bad \xff byte"};
   return batch;
 }
 
@@ -44,7 +44,7 @@ TEST(ProgressFile, KeptTextsNeverGoStale) {
   BatchProgress batch = Batch();
   kept.Of(batch);
   batch.trials[1].progress = 0.5;
-  batch.eta_s = 10;
+  batch.head.eta_s = 10;
   EXPECT_EQ(ProgressText().Of(batch), kept.Of(batch));
   batch.trials.erase(batch.trials.begin());
   EXPECT_EQ(ProgressText().Of(batch), kept.Of(batch));
@@ -58,7 +58,7 @@ TEST(ProgressFile, ReplacesTheOldOneAndLeavesNothingBeside) {
   ProgressFile file(folder / "progress.json");
   BatchProgress batch = Batch();
   file.Write(batch);
-  batch.state = "done";
+  batch.head.state = "done";
   file.Write(batch);
   EXPECT_EQ("done", json::parse(ReadFile(folder / "progress.json").value()).at("state"));
   EXPECT_EQ(1, std::distance(std::filesystem::directory_iterator(folder), {}));

@@ -24,9 +24,7 @@ class TbExport : public BatchFixture {
     for (auto& [file, text] : texts) ordered.push_back(std::move(text));
     return ordered;
   }
-  void Start(EventLog& log, unsigned attempt, bool resumed) {
-    log.Append("attempt.start", "t0", attempt, {{"resumed", resumed}});
-  }
+  void Start(EventLog& log, unsigned attempt, bool resumed) { log.Append(AttemptStart{{}, {}, resumed}, "t0", attempt); }
 };
 
 std::string Iteration(int step, double t) {

@@ -96,11 +96,11 @@ TEST(BatchScreen, WithoutATerminalALineForEachStartAndEndAndTotalsEvery30s) {
   rows[0].name = "a";
   rows[1].name = "b";
   const std::string text = Shown(kFile, [&](BatchScreen& screen) {
-    rows[0].state = "RUNNING";
+    rows[0].state = TrialState::kRunning;
     screen.Update(rows, {0, std::nullopt, ""});
     screen.Update(rows, {10, std::nullopt, ""});
-    rows[0].state = "COMPLETED";
-    rows[1].state = "RUNNING";
+    rows[0].state = TrialState::kCompleted;
+    rows[1].state = TrialState::kRunning;
     screen.Update(rows, {20, std::nullopt, ""});
     screen.Update(rows, {31, std::nullopt, ""});
   });

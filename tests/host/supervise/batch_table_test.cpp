@@ -17,12 +17,12 @@ Screen Plain(int width, int height) { return {.live = false, .colour = false, .w
 
 std::vector<BatchRow> Rows() {
   std::vector<BatchRow> rows(6);
-  rows[0] = {"lr=0.1", "COMPLETED", 1, 1000, 3.5, 61, "", 10};
-  rows[1] = {"lr=0.2", "COMPLETED", 1, 2000, 4.5, 62, "", 20};
-  rows[2] = {"lr=0.3", "FAILED", 0.5, 10, std::nullopt, 5, "died of SIGSEGV in env.toy", 15};
-  rows[3] = {"lr=0.4", "RUNNING", 0.163, 12345.4, 812.44, 42, "", 0};
-  rows[4] = {"lr=0.5", "PLANNED"};
-  rows[5] = {"lr=0.6", "PLANNED"};
+  rows[0] = {"lr=0.1", TrialState::kCompleted, 1, 1000, 3.5, 61, "", 10};
+  rows[1] = {"lr=0.2", TrialState::kCompleted, 1, 2000, 4.5, 62, "", 20};
+  rows[2] = {"lr=0.3", TrialState::kFailed, 0.5, 10, std::nullopt, 5, "died of SIGSEGV in env.toy", 15};
+  rows[3] = {"lr=0.4", TrialState::kRunning, 0.163, 12345.4, 812.44, 42, "", 0};
+  rows[4] = {"lr=0.5", TrialState::kPlanned};
+  rows[5] = {"lr=0.6", TrialState::kPlanned};
   return rows;
 }
 

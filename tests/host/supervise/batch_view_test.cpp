@@ -16,7 +16,7 @@ using testing::HasSubstr;
 class BatchViewTest : public BatchFixture {
  protected:
   void PutStatus(const std::string& trial_id, unsigned attempt, double progress) {
-    std::filesystem::create_directories(folder_.attempt(trial_id, attempt));
+    std::filesystem::create_directories(folder_.attempt(trial_id, attempt).folder);
     StatusFile status{};
     std::memcpy(status.magic, kStatusMagic, 8);
     status.progress = progress;
@@ -25,7 +25,7 @@ class BatchViewTest : public BatchFixture {
     std::strcpy(status.live[0].name, "ep/length");
     std::strcpy(status.live[1].name, "train/loss");
     status.live[0].value = 11, status.live[1].value = 0.5;
-    std::ofstream(folder_.attempt(trial_id, attempt) / "status", std::ios::binary)
+    std::ofstream(folder_.attempt(trial_id, attempt).status(), std::ios::binary)
         .write(reinterpret_cast<const char*>(&status), sizeof status);
   }
 };
@@ -46,41 +46,44 @@ TEST_F(BatchViewTest, AfterTheEndItShowsWhatWasMeasured) {
   const BatchView view(folder_.out);
   EXPECT_FALSE(view.running());
   ASSERT_EQ(2u, view.rows().size()) << "dropped points are no trials";
-  EXPECT_EQ("FAILED", view.rows()[0].state);
+  EXPECT_EQ(TrialState::kFailed, view.rows()[0].state);
   EXPECT_EQ("died, it did", view.rows()[0].why);
-  EXPECT_EQ("COMPLETED", view.rows()[1].state);
+  EXPECT_EQ(TrialState::kCompleted, view.rows()[1].state);
   EXPECT_EQ(1000.5, view.rows()[1].sps);
   EXPECT_EQ(3.5, view.rows()[1].episode_return);
   EXPECT_EQ(1.5, view.rows()[1].elapsed_s);
   const BatchProgress progress = view.Progress();
-  EXPECT_EQ("done", progress.state);
-  EXPECT_EQ(folder_.out.filename().string(), progress.experiment);
+  EXPECT_EQ("done", progress.head.state);
+  EXPECT_EQ(folder_.out.filename().string(), progress.head.experiment);
   EXPECT_EQ(2u, progress.trials[1].attempt);
-  EXPECT_FALSE(progress.eta_s);
+  EXPECT_FALSE(progress.head.eta_s);
 }
 
 TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
   BatchView view(folder_.out);
-  EXPECT_EQ("PLANNED", view.rows()[1].state);
+  EXPECT_EQ(TrialState::kPlanned, view.rows()[1].state);
   const OutLock lock(folder_.out);
   EventLog log(folder_.events());
-  log.Append("session.start", "", 0, nlohmann::json::object());
+  log.Append(SessionStart{});
   PutStatus("t0", 1, 0.25);
-  log.Append("attempt.start", "t0", 1, nlohmann::json::object());
+  log.Append(AttemptStart{}, "t0", 1);
   view.Refresh();
   EXPECT_TRUE(view.running());
-  EXPECT_EQ("RUNNING", view.rows()[1].state);
+  EXPECT_EQ(TrialState::kRunning, view.rows()[1].state);
   EXPECT_EQ(0.25, view.rows()[1].progress);
   EXPECT_EQ(77, view.rows()[1].sps);
   ASSERT_EQ(2u, view.rows()[1].live.size());
   EXPECT_EQ("ep/length", view.rows()[1].live[0].name);
   EXPECT_EQ(11, view.rows()[1].live[0].value);
   EXPECT_TRUE(view.totals().left_s) << "a trial at a quarter is evidence";
-  EXPECT_EQ("running", view.Progress().state);
+  EXPECT_EQ("running", view.Progress().head.state);
   Put("t0", 1, kResult);
-  log.Append("attempt.end", "t0", 1, {{"outcome", "ok"}, {"state", "COMPLETED"}, {"why", ""}, {"wall_s", 8}});
+  AttemptEnd end;
+  end.state = TrialState::kCompleted;
+  end.wall_s = 8;
+  log.Append(end, "t0", 1);
   view.Refresh();
-  EXPECT_EQ("COMPLETED", view.rows()[1].state);
+  EXPECT_EQ(TrialState::kCompleted, view.rows()[1].state);
   EXPECT_EQ(1, view.rows()[1].progress);
   EXPECT_EQ(1000.5, view.rows()[1].sps) << "of the result, no longer of the status";
   EXPECT_EQ(0.5, view.rows()[1].live[1].value) << "what the result does not hold stays as it was last";
@@ -88,12 +91,12 @@ TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
 
 TEST_F(BatchViewTest, TrialWhoseSupervisorDiedIsToBeRunAgain) {
   EventLog log(folder_.events());
-  log.Append("session.start", "", 0, nlohmann::json::object());
-  log.Append("attempt.start", "t0", 1, nlohmann::json::object());
+  log.Append(SessionStart{});
+  log.Append(AttemptStart{}, "t0", 1);
   const BatchView view(folder_.out);
-  EXPECT_EQ("PLANNED", view.rows()[1].state);
+  EXPECT_EQ(TrialState::kPlanned, view.rows()[1].state);
   EXPECT_THAT(view.rows()[1].why, HasSubstr("supervisor ended"));
-  EXPECT_EQ("interrupted", view.Progress().state);
+  EXPECT_EQ("interrupted", view.Progress().head.state);
 }
 
 }  // namespace

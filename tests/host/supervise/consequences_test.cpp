@@ -5,9 +5,9 @@
 namespace backplane {
 namespace {
 
-Verdict Failed(const std::string& outcome, bool on_device = false) {
+Verdict Failed(Outcome outcome, bool on_device = false) {
   Verdict verdict;
-  verdict.state = "FAILED";
+  verdict.state = TrialState::kFailed;
   verdict.outcome = outcome;
   verdict.on_device = on_device;
   return verdict;
@@ -15,51 +15,52 @@ Verdict Failed(const std::string& outcome, bool on_device = false) {
 
 TEST(Consequences, ASignalIsTriedOnceMoreThenItIsAFailure) {
   Consequences consequences{OnFailure()};
-  EXPECT_EQ(consequences.After("a", Failed("signal")).state, "PLANNED");
-  EXPECT_EQ(consequences.After("b", Failed("signal")).state, "PLANNED") << "another trial has tries of its own";
-  EXPECT_EQ(consequences.After("a", Failed("signal")).state, "FAILED");
+  EXPECT_EQ(consequences.After("a", Failed(Outcome::kSignal)).state, TrialState::kPlanned);
+  EXPECT_EQ(consequences.After("b", Failed(Outcome::kSignal)).state, TrialState::kPlanned)
+      << "another trial has tries of its own";
+  EXPECT_EQ(consequences.After("a", Failed(Outcome::kSignal)).state, TrialState::kFailed);
 }
 
 TEST(Consequences, ATemporaryFailureWaitsLongerEachTime) {
   Consequences consequences{OnFailure()};
   std::vector<double> waits;
-  for (int i = 0; i < 3; ++i) waits.push_back(consequences.After("a", Failed("temp")).retry_after_s.value());
+  for (int i = 0; i < 3; ++i) waits.push_back(consequences.After("a", Failed(Outcome::kTemp)).retry_after_s.value());
   EXPECT_EQ(waits, (std::vector<double>{1, 2, 4}));
-  EXPECT_EQ(consequences.After("a", Failed("temp")).state, "FAILED");
+  EXPECT_EQ(consequences.After("a", Failed(Outcome::kTemp)).state, TrialState::kFailed);
 }
 
 TEST(Consequences, OutOfMemoryIsAResultUnlessTheFileSaysOtherwise) {
   OnFailure rules;
   rules.device_oom = {FailureAction::kFail};
   Consequences consequences(rules);
-  EXPECT_EQ(consequences.After("a", Failed("oom")).state, "INFEASIBLE");
-  EXPECT_EQ(consequences.After("a", Failed("oom", /*on_device=*/true)).state, "FAILED");
+  EXPECT_EQ(consequences.After("a", Failed(Outcome::kOom)).state, TrialState::kInfeasible);
+  EXPECT_EQ(consequences.After("a", Failed(Outcome::kOom, /*on_device=*/true)).state, TrialState::kFailed);
 }
 
 TEST(Consequences, WhatWasStoppedIsStillToDo) {
   Consequences consequences{OnFailure()};
-  const Consequence next = consequences.After("a", Failed("killed"));
-  EXPECT_EQ(next.state, "PLANNED");
+  const Consequence next = consequences.After("a", Failed(Outcome::kKilled));
+  EXPECT_EQ(next.state, TrialState::kPlanned);
   EXPECT_FALSE(next.retry_after_s) << "not in this session";
 }
 
 TEST(StopRules, ThreeFailuresWithinAMinutePauseAndInSixtyOneSecondsDoNot) {
   StopRules quick(StopSweep(), 24), slow(StopSweep(), 24);
-  quick.Ended("COMPLETED", "ok", 0);
-  slow.Ended("COMPLETED", "ok", 0);
-  EXPECT_FALSE(quick.Ended("FAILED", "signal", 10));
-  EXPECT_FALSE(quick.Ended("FAILED", "signal", 40));
-  EXPECT_TRUE(quick.Ended("FAILED", "plugin", 70));
-  EXPECT_FALSE(slow.Ended("FAILED", "signal", 10));
-  EXPECT_FALSE(slow.Ended("FAILED", "signal", 40));
-  EXPECT_FALSE(slow.Ended("FAILED", "plugin", 71));
+  quick.Ended(TrialState::kCompleted, Outcome::kOk, 0);
+  slow.Ended(TrialState::kCompleted, Outcome::kOk, 0);
+  EXPECT_FALSE(quick.Ended(TrialState::kFailed, Outcome::kSignal, 10));
+  EXPECT_FALSE(quick.Ended(TrialState::kFailed, Outcome::kSignal, 40));
+  EXPECT_TRUE(quick.Ended(TrialState::kFailed, Outcome::kPlugin, 70));
+  EXPECT_FALSE(slow.Ended(TrialState::kFailed, Outcome::kSignal, 10));
+  EXPECT_FALSE(slow.Ended(TrialState::kFailed, Outcome::kSignal, 40));
+  EXPECT_FALSE(slow.Ended(TrialState::kFailed, Outcome::kPlugin, 71));
 }
 
 TEST(StopRules, WhatTheNumbersBroughtAboutDoesNotCount) {
   StopRules rules(StopSweep(), 24);
   for (int i = 0; i < 10; ++i) {
-    EXPECT_FALSE(rules.Ended("FAILED", "nan", i));
-    EXPECT_FALSE(rules.Ended("INFEASIBLE", "oom", i));
+    EXPECT_FALSE(rules.Ended(TrialState::kFailed, Outcome::kNan, i));
+    EXPECT_FALSE(rules.Ended(TrialState::kInfeasible, Outcome::kOom, i));
   }
 }
 
@@ -67,33 +68,33 @@ TEST(StopRules, FiveFailuresBeforeAnySuccessPause) {
   StopSweep wide;
   wide.flapping.failures = 0;
   StopRules rules(wide, 24), after_success(wide, 24);
-  after_success.Ended("COMPLETED", "ok", 0);
+  after_success.Ended(TrialState::kCompleted, Outcome::kOk, 0);
   for (int i = 0; i < 4; ++i) {
-    EXPECT_FALSE(rules.Ended("FAILED", "timeout", 1000.0 * i));
-    EXPECT_FALSE(after_success.Ended("FAILED", "timeout", 1000.0 * i));
+    EXPECT_FALSE(rules.Ended(TrialState::kFailed, Outcome::kTimeout, 1000.0 * i));
+    EXPECT_FALSE(after_success.Ended(TrialState::kFailed, Outcome::kTimeout, 1000.0 * i));
   }
-  EXPECT_TRUE(rules.Ended("FAILED", "timeout", 5000));
-  EXPECT_FALSE(after_success.Ended("FAILED", "timeout", 5000));
+  EXPECT_TRUE(rules.Ended(TrialState::kFailed, Outcome::kTimeout, 5000));
+  EXPECT_FALSE(after_success.Ended(TrialState::kFailed, Outcome::kTimeout, 5000));
 }
 
 TEST(StopRules, TooLargeAShareOfFailuresPauses) {
   StopSweep half;
   half.max_failed_fraction = 0.5;
   StopRules rules(half, 4);
-  EXPECT_FALSE(rules.Ended("FAILED", "nan", 0));
-  EXPECT_FALSE(rules.Ended("FAILED", "nan", 100));
-  EXPECT_TRUE(rules.Ended("FAILED", "nan", 200));
+  EXPECT_FALSE(rules.Ended(TrialState::kFailed, Outcome::kNan, 0));
+  EXPECT_FALSE(rules.Ended(TrialState::kFailed, Outcome::kNan, 100));
+  EXPECT_TRUE(rules.Ended(TrialState::kFailed, Outcome::kNan, 200));
 }
 
 TEST(Consequences, WhatWasNotTheTrialsFaultIsTriedAgainByTheNextSession) {
   TrialRecord trial;
-  trial.state = "FAILED";
-  trial.outcome = "temp";
+  trial.state = TrialState::kFailed;
+  trial.outcome = Outcome::kTemp;
   OnFailure rules;
   EXPECT_TRUE(Consequences(rules).MayPassByNow(trial));
   rules.temp = {FailureAction::kFail, 0};
   EXPECT_FALSE(Consequences(rules).MayPassByNow(trial));
-  trial.outcome = "nan";
+  trial.outcome = Outcome::kNan;
   EXPECT_FALSE(Consequences(OnFailure()).MayPassByNow(trial));
 }
 

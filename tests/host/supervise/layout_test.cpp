@@ -10,9 +10,11 @@
 #include <fstream>
 #include <memory>
 
+#include "record/fields.hpp"
 #include "supervise/folder_watch.hpp"
 #include "supervise/status_reader.hpp"
 #include "support/few_descriptors.hpp"
+#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -241,11 +243,11 @@ TEST_F(LayoutTest, LastAttemptIgnoresOtherNames) {
 TEST_F(LayoutTest, OnlyAWholeCheckpointIsOne) {
   const TrialFolder trial = TrialFolderOf(out_, "0123456789ab");
   std::filesystem::create_directories(trial.checkpoint());
-  EXPECT_FALSE(trial.HasCheckpoint());
+  EXPECT_FALSE(HasCheckpoint(trial.checkpoint()));
   std::ofstream(trial.checkpoint() / "checkpoint.bin.tmp") << "x";
-  EXPECT_FALSE(trial.HasCheckpoint());
+  EXPECT_FALSE(HasCheckpoint(trial.checkpoint()));
   std::ofstream(trial.checkpoint() / "checkpoint.bin") << "x";
-  EXPECT_TRUE(trial.HasCheckpoint());
+  EXPECT_TRUE(HasCheckpoint(trial.checkpoint()));
 }
 
 }  // namespace

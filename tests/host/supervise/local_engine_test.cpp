@@ -55,39 +55,37 @@ TEST(Engines, AreMadeByTheirName) {
 struct FailureRow {
   std::vector<std::string> arguments;
   int code, signal;
-  const char* outcome;
+  Outcome outcome;
 };
 
 TEST_F(EngineTest, EveryRowOfTheFailureTable) {
   const std::string result = (folder_ / "result.json").string();
-  const FailureRow table[] = {{{"result", result, R"({"state": "COMPLETED"})"}, 0, 0, "ok"},
-                              {{"result", result, R"({"state": "PRUNED"})"}, 0, 0, "pruned"},
-                              {{"result", result, R"({"state": "COMPL)"}, 0, 0, "plugin"},
-                              {{"exit", "0"}, 0, 0, "plugin"},
-                              {{"exit", "64"}, 64, 0, "config"},
-                              {{"exit", "78"}, 78, 0, "config"},
-                              {{"exit", "75"}, 75, 0, "temp"},
-                              {{"exit", "101"}, 101, 0, "oom"},
-                              {{"exit", "102"}, 102, 0, "oom"},
-                              {{"exit", "103"}, 103, 0, "nan"},
-                              {{"exit", "104"}, 104, 0, "timeout"},
-                              {{"exit", "110"}, 110, 0, "plugin"},
-                              {{"exit", "139"}, 139, 0, "signal"},
-                              {{"die", std::to_string(SIGSEGV)}, 0, SIGSEGV, "signal"},
-                              {{"die", std::to_string(SIGABRT)}, 0, SIGABRT, "signal"},
-                              {{"die", std::to_string(SIGBUS)}, 0, SIGBUS, "signal"},
-                              {{"die", std::to_string(SIGFPE)}, 0, SIGFPE, "signal"},
-                              {{"die", std::to_string(SIGILL)}, 0, SIGILL, "signal"},
-                              {{"die", std::to_string(SIGKILL)}, 0, SIGKILL, "signal"}};
+  const FailureRow table[] = {{{"result", result, R"({"state": "COMPLETED"})"}, 0, 0, Outcome::kOk},
+                              {{"result", result, R"({"state": "PRUNED"})"}, 0, 0, Outcome::kPruned},
+                              {{"result", result, R"({"state": "COMPL)"}, 0, 0, Outcome::kPlugin},
+                              {{"exit", "0"}, 0, 0, Outcome::kPlugin},
+                              {{"exit", "64"}, 64, 0, Outcome::kConfig},
+                              {{"exit", "78"}, 78, 0, Outcome::kConfig},
+                              {{"exit", "75"}, 75, 0, Outcome::kTemp},
+                              {{"exit", "101"}, 101, 0, Outcome::kOom},
+                              {{"exit", "102"}, 102, 0, Outcome::kOom},
+                              {{"exit", "103"}, 103, 0, Outcome::kNan},
+                              {{"exit", "104"}, 104, 0, Outcome::kTimeout},
+                              {{"exit", "110"}, 110, 0, Outcome::kPlugin},
+                              {{"exit", "139"}, 139, 0, Outcome::kSignal},
+                              {{"die", std::to_string(SIGSEGV)}, 0, SIGSEGV, Outcome::kSignal},
+                              {{"die", std::to_string(SIGABRT)}, 0, SIGABRT, Outcome::kSignal},
+                              {{"die", std::to_string(SIGBUS)}, 0, SIGBUS, Outcome::kSignal},
+                              {{"die", std::to_string(SIGFPE)}, 0, SIGFPE, Outcome::kSignal},
+                              {{"die", std::to_string(SIGILL)}, 0, SIGILL, Outcome::kSignal},
+                              {{"die", std::to_string(SIGKILL)}, 0, SIGKILL, Outcome::kSignal}};
   for (const FailureRow& row : table) {
     std::filesystem::remove(result);
     const JobEnd end = Run(row.arguments);
     EXPECT_EQ(row.code, end.exit.code);
     EXPECT_EQ(row.signal, end.exit.signal);
     Ending ending{end.exit};
-    if (const auto written = ReadResultJson(result)) {
-      ending.result_state = written->at("state").get<std::string>();
-    }
+    ending.result_state = ReadResult(folder_).state;
     EXPECT_EQ(row.outcome, Classify(ending).outcome) << row.arguments[0] << " " << row.arguments[1];
     EXPECT_GT(end.peak_rss_bytes, 0u);
   }

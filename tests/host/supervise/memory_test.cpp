@@ -18,8 +18,8 @@ class MemoryTest : public EngineTest {
     engine_.Start(command);
     return End();
   }
-  static std::string Outcome(const JobEnd& end) {
-    return Classify({end.exit, StopReason::kNone, std::nullopt, end.over_memory, end.peak_rss_bytes, kLimit}).outcome;
+  static std::string OutcomeOf(const JobEnd& end) {
+    return Word(Classify({end.exit, StopReason::kNone, std::nullopt, end.over_memory, end.peak_rss_bytes, kLimit}).outcome);
   }
 };
 
@@ -32,19 +32,19 @@ TEST_F(MemoryTest, TrialWithinItsLimitIsLeftAlone) {
 
 TEST_F(MemoryTest, OneProcessThatFillsMemoryIsOom) {
   const JobEnd end = RunLimited({"fill", std::to_string(2 * kLimit)});
-  EXPECT_EQ("oom", Outcome(end)) << end.exit.code << " " << end.exit.signal;
+  EXPECT_EQ("oom", OutcomeOf(end)) << end.exit.code << " " << end.exit.signal;
   EXPECT_LT(end.peak_rss_bytes, 2 * kLimit);
 }
 
 TEST_F(MemoryTest, CrashWhereMemoryEndsIsOom) {
   const JobEnd end = RunLimited({"fill", std::to_string(2 * kLimit), "crash"});
-  EXPECT_EQ("oom", Outcome(end)) << end.exit.code << " " << end.exit.signal << " " << end.peak_rss_bytes;
+  EXPECT_EQ("oom", OutcomeOf(end)) << end.exit.code << " " << end.exit.signal << " " << end.peak_rss_bytes;
 }
 
 TEST_F(MemoryTest, ProcessesThatOnlyTogetherTakeTooMuchAreOom) {
   const JobEnd end = RunLimited({"fill-in-children", "4", std::to_string(kLimit / 2)});
   EXPECT_TRUE(end.over_memory);
-  EXPECT_EQ("oom", Outcome(end));
+  EXPECT_EQ("oom", OutcomeOf(end));
   EXPECT_GT(end.peak_memory_bytes, kLimit);
   EXPECT_LT(end.peak_rss_bytes, kLimit);
   EXPECT_THAT(Left(), testing::IsEmpty());

@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "store/damage.hpp"
+#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -23,7 +24,7 @@ class RecoverTest : public testing::Test {
   // What becomes of a trial whose supervisor died while attempt 1 ran.
   TrialRecord Recover(const std::string& trial, const OnFailure& rules = {}) {
     EventLog log(out_ / "events.jsonl");
-    log.Append("attempt.start", trial, 1, nlohmann::json::object());
+    log.Append(AttemptStart{}, trial, 1);
     Consequences consequences(rules);
     EndOpenAttempts(out_, &log, &consequences);
     return *log.record().Find(trial);
@@ -35,27 +36,27 @@ class RecoverTest : public testing::Test {
 TEST_F(RecoverTest, AWholeResultCounts) {
   Result("a", R"({"state": "COMPLETED", "outcome": "ok", "wall_s": 2.5})");
   const TrialRecord trial = Recover("a");
-  EXPECT_EQ(trial.state, "COMPLETED");
-  EXPECT_EQ(trial.attempts.back().end_body["adopted"], true);
-  EXPECT_EQ(trial.attempts.back().end_body["wall_s"], 2.5);
+  EXPECT_EQ(trial.state, TrialState::kCompleted);
+  EXPECT_TRUE(trial.attempts.back().end.adopted);
+  EXPECT_EQ(trial.attempts.back().end.wall_s, 2.5);
 }
 
 TEST_F(RecoverTest, WithoutAResultTheAttemptIsStaleAndTheTrialStillToDo) {
   std::filesystem::create_directories(out_ / "trials/a/attempt-1");
   const TrialRecord trial = Recover("a");
-  EXPECT_EQ(trial.state, "PLANNED");
-  EXPECT_EQ(trial.outcome, "stale");
+  EXPECT_EQ(trial.state, TrialState::kPlanned);
+  EXPECT_EQ(trial.outcome, Outcome::kStale);
   EXPECT_EQ(nlohmann::json::parse(*ReadFile(out_ / "trials/a/attempt-1/result.json"))["outcome"], "stale");
 }
 
 TEST_F(RecoverTest, ATornResultIsNone) {
   Result("a", R"({"state": "COMPL)");
-  EXPECT_EQ(Recover("a").outcome, "stale");
+  EXPECT_EQ(Recover("a").outcome, Outcome::kStale);
 }
 
 TEST_F(RecoverTest, AStoppedTrialIsStillToDo) {
   Result("a", R"({"state": "KILLED", "outcome": "killed", "error": "stopped on request"})");
-  EXPECT_EQ(Recover("a").state, "PLANNED");
+  EXPECT_EQ(Recover("a").state, TrialState::kPlanned);
 }
 
 TEST_F(RecoverTest, OutOfDeviceMemoryIsJudgedByItsOwnRule) {
@@ -63,13 +64,13 @@ TEST_F(RecoverTest, OutOfDeviceMemoryIsJudgedByItsOwnRule) {
   rules.device_oom = {FailureAction::kFail};
   Result("a", R"({"state": "FAILED", "outcome": "oom", "on_device": true})");
   Result("b", R"({"state": "FAILED", "outcome": "oom", "on_device": false})");
-  EXPECT_EQ(Recover("a", rules).state, "FAILED");
-  EXPECT_EQ(Recover("b", rules).state, "INFEASIBLE");
+  EXPECT_EQ(Recover("a", rules).state, TrialState::kFailed);
+  EXPECT_EQ(Recover("b", rules).state, TrialState::kInfeasible);
 }
 
 TEST_F(RecoverTest, KeysOfAnotherTypeAreNoReasonToGiveUp) {
   Result("a", R"({"state": "FAILED", "outcome": 7, "error": null, "wall_s": "long"})");
-  EXPECT_EQ(Recover("a").state, "FAILED");
+  EXPECT_EQ(Recover("a").state, TrialState::kFailed);
 }
 
 TEST_F(RecoverTest, ACompleteResultWithoutAnyEventIsTakenOver) {
@@ -78,7 +79,7 @@ TEST_F(RecoverTest, ACompleteResultWithoutAnyEventIsTakenOver) {
   EventLog log(out_ / "events.jsonl");
   Consequences consequences{OnFailure()};
   EndOpenAttempts(out_, &log, &consequences);
-  EXPECT_EQ(log.record().Find("a")->state, "COMPLETED");
+  EXPECT_EQ(log.record().Find("a")->state, TrialState::kCompleted);
   EXPECT_EQ(log.record().Find("b"), nullptr) << "it may run again";
 }
 
@@ -89,12 +90,12 @@ TEST_F(RecoverTest, APrunedTrialIsFinishedToo) {
   Consequences consequences{OnFailure()};
   EndOpenAttempts(out_, &log, &consequences);
   ASSERT_NE(log.record().Find("a"), nullptr);
-  EXPECT_EQ(log.record().Find("a")->state, "PRUNED");
+  EXPECT_EQ(log.record().Find("a")->state, TrialState::kPruned);
 }
 
 TEST_F(RecoverTest, AResultThatIsNestedTooDeeplyIsNone) {
   Result("a", R"({"state": "COMPLETED", "a": )" + std::string(100000, '[') + std::string(100000, ']') + "}");
-  EXPECT_EQ(Recover("a").outcome, "stale");
+  EXPECT_EQ(Recover("a").outcome, Outcome::kStale);
 }
 
 TEST_F(RecoverTest, AResultWithoutItsMetricsIsTakenOverAndFoundDamaged) {
@@ -103,22 +104,28 @@ TEST_F(RecoverTest, AResultWithoutItsMetricsIsTakenOverAndFoundDamaged) {
   EventLog log(out_ / "events.jsonl");
   Consequences consequences{OnFailure()};
   EndOpenAttempts(out_, &log, &consequences);
-  EXPECT_EQ(log.record().Find("a")->attempts.back().end_body.at("files").at("metrics_lines"), 3);
+  EXPECT_EQ(log.record().Find("a")->attempts.back().end.files.value().metrics_lines, 3u);
   const std::vector<Damage> found = DamageOf(ResultsFolder{out_}, *log.record().Find("a"));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].found, "no such file");
 }
 
+AttemptRecord Ended(unsigned number, Outcome outcome) {
+  AttemptRecord attempt{number, 0, 1, {}, {}};
+  attempt.end.outcome = outcome;
+  return attempt;
+}
+
 TEST(OnlyFailed, MeansWhatFailedAndWhatWasUnderWayAgainAfterIt) {
   TrialRecord trial;
-  trial.state = "FAILED";
-  trial.outcome = "nan";
+  trial.state = TrialState::kFailed;
+  trial.outcome = Outcome::kNan;
   EXPECT_TRUE(MeantByOnlyFailed(trial, {}));
   EXPECT_TRUE(MeantByOnlyFailed(trial, {"nan"}));
   EXPECT_FALSE(MeantByOnlyFailed(trial, {"signal"}));
-  trial.state = "PLANNED";
+  trial.state = TrialState::kPlanned;
   EXPECT_FALSE(MeantByOnlyFailed(trial, {})) << "it never ran";
-  trial.attempts = {{1, 0, 1, "nan", ""}, {2, 2, 3, "killed", ""}};
+  trial.attempts = {Ended(1, Outcome::kNan), Ended(2, Outcome::kKilled)};
   EXPECT_TRUE(MeantByOnlyFailed(trial, {}));
   trial.attempts.erase(trial.attempts.begin());
   EXPECT_FALSE(MeantByOnlyFailed(trial, {})) << "it was only stopped";
@@ -126,12 +133,12 @@ TEST(OnlyFailed, MeansWhatFailedAndWhatWasUnderWayAgainAfterIt) {
 
 TEST(OnlyDamaged, MeansWhatWasFinishedAndIsNotAnyMore) {
   TrialRecord trial;
-  trial.attempts = {{1, 0, 1, "ok", ""}};
-  trial.state = "COMPLETED";
+  trial.attempts = {Ended(1, Outcome::kOk)};
+  trial.state = TrialState::kCompleted;
   EXPECT_FALSE(MeantByOnlyDamaged(trial));
-  trial.state = "PLANNED";
+  trial.state = TrialState::kPlanned;
   EXPECT_TRUE(MeantByOnlyDamaged(trial));
-  trial.attempts.push_back({2, 2, 3, "killed", ""});
+  trial.attempts.push_back(Ended(2, Outcome::kKilled));
   EXPECT_TRUE(MeantByOnlyDamaged(trial)) << "the same command still means it after a stop";
   trial.attempts.erase(trial.attempts.begin());
   EXPECT_FALSE(MeantByOnlyDamaged(trial)) << "it was never finished";
@@ -139,26 +146,26 @@ TEST(OnlyDamaged, MeansWhatWasFinishedAndIsNotAnyMore) {
 
 TEST_F(RecoverTest, ACheckpointSetAsideIsNoneAndStaysReadable) {
   const TrialFolder folder = TrialFolderOf(out_, "a");
-  std::filesystem::create_directories(folder.attempt(2));
+  std::filesystem::create_directories(folder.attempt(2).folder);
   SetCheckpointAside(folder);  // none: nothing to do
   std::filesystem::create_directories(folder.checkpoint());
   std::ofstream(folder.checkpoint() / "checkpoint.bin") << "bytes";
-  ASSERT_TRUE(folder.HasCheckpoint());
+  ASSERT_TRUE(HasCheckpoint(folder.checkpoint()));
   SetCheckpointAside(folder);
-  EXPECT_FALSE(folder.HasCheckpoint());
+  EXPECT_FALSE(HasCheckpoint(folder.checkpoint()));
   EXPECT_EQ(ReadFile(folder.folder / "checkpoint.before-attempt-3/checkpoint.bin"), "bytes");
 }
 
 TEST_F(RecoverTest, TheEndSaysWhatStandsOnTheDisk) {
   Result("a", R"({"state": "COMPLETED", "outcome": "ok"})");
   std::ofstream(out_ / "trials/a/attempt-1/metrics.jsonl") << "{}\n{}\ntorn";
-  const nlohmann::json whole = Recover("a").attempts.back().end_body.at("files");
-  EXPECT_EQ(whole["metrics_lines"], 2);
-  EXPECT_EQ(whole["result"]["sha256"], Sha256OfFile(out_ / "trials/a/attempt-1/result.json"));
+  const AttemptFiles whole = Recover("a").attempts.back().end.files.value();
+  EXPECT_EQ(whole.metrics_lines, 2u);
+  EXPECT_EQ(whole.result.value().sha256, Sha256OfFile(out_ / "trials/a/attempt-1/result.json"));
   std::filesystem::create_directories(out_ / "trials/b/attempt-1");
-  const nlohmann::json stale = Recover("b").attempts.back().end_body.at("files");
-  EXPECT_EQ(stale["metrics_lines"], 0);
-  EXPECT_EQ(stale["result"]["sha256"], Sha256OfFile(out_ / "trials/b/attempt-1/result.json")) << "the one written for it";
+  const AttemptFiles stale = Recover("b").attempts.back().end.files.value();
+  EXPECT_EQ(stale.metrics_lines, 0u);
+  EXPECT_EQ(stale.result.value().sha256, Sha256OfFile(out_ / "trials/b/attempt-1/result.json")) << "the one written for it";
 }
 
 Plan TwoTrials(const std::string& plugin) {
@@ -179,13 +186,13 @@ TEST(ChangedFiles, CountOnlyUnderTrialsThatFinished) {
   BatchRecord record;
   const auto now = TwoTrials("new");
   EXPECT_THAT(ChangedFiles(PlanLines(TwoTrials("old")), now, record), testing::IsEmpty());
-  record.trials["old1"].state = "COMPLETED";
-  record.trials["old2"].state = "FAILED";
+  record.trials["old1"].state = TrialState::kCompleted;
+  record.trials["old2"].state = TrialState::kFailed;
   const auto changes = ChangedFiles(PlanLines(TwoTrials("old")), now, record);
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].key, "env.plugin");
   EXPECT_THAT(changes[0].trials, testing::ElementsAre("old1"));
-  record.trials["new1"].state = "COMPLETED";
+  record.trials["new1"].state = TrialState::kCompleted;
   EXPECT_THAT(ChangedFiles(PlanLines(TwoTrials("old")), now, record), testing::IsEmpty()) << "it ran with these files before";
 }
 

@@ -30,9 +30,9 @@ std::vector<double> Walk(const Plan& plan, Schedule* schedule, double limit) {
   while (const auto trial = schedule->Next(0)) {
     const double size = plan.points[plan.trials[*trial].point].values[0].second;
     ran.push_back(size);
-    schedule->Set(*trial, size <= limit ? "COMPLETED" : "INFEASIBLE");
+    schedule->Set(*trial, size <= limit ? TrialState::kCompleted : TrialState::kInfeasible);
     if (size <= limit) continue;
-    for (const size_t other : schedule->NeedAsMuchAs(*trial)) schedule->Set(other, "INFEASIBLE");
+    for (const size_t other : schedule->NeedAsMuchAs(*trial)) schedule->Set(other, TrialState::kInfeasible);
   }
   return ran;
 }
@@ -48,7 +48,7 @@ TEST(Schedule, AChainRunsOutOfMemoryOnce) {
   const Plan plan = PlanOf({{1, "a"}, {2, "a"}, {4, "a"}, {8, "a"}, {16, "a"}, {32, "a"}, {64, "a"}});
   Schedule schedule(plan);
   EXPECT_EQ(Walk(plan, &schedule, 16), (std::vector<double>{1, 2, 4, 8, 16, 32}));
-  EXPECT_EQ(schedule.state(6), "INFEASIBLE");
+  EXPECT_EQ(schedule.state(6), TrialState::kInfeasible);
 }
 
 TEST(Schedule, AChainIsWalkedUpwardsHoweverItIsWritten) {
@@ -61,13 +61,13 @@ TEST(Schedule, WhatDoesNotFitWithOneSeedDoesNotFitWithAnother) {
   const Plan plan = PlanOf({{32, "a"}}, /*seeds=*/3);
   Schedule schedule(plan);
   EXPECT_EQ(Walk(plan, &schedule, 16).size(), 1u);
-  for (size_t trial = 0; trial < 3; ++trial) EXPECT_EQ(schedule.state(trial), "INFEASIBLE") << trial;
+  for (size_t trial = 0; trial < 3; ++trial) EXPECT_EQ(schedule.state(trial), TrialState::kInfeasible) << trial;
 }
 
 TEST(Schedule, ALargerTrialWaitsForASmallerOneThatRuns) {
   const Plan plan = PlanOf({{1, "a"}, {2, "a"}});
   Schedule schedule(plan);
-  schedule.Set(*schedule.Next(0), "RUNNING");
+  schedule.Set(*schedule.Next(0), TrialState::kRunning);
   EXPECT_FALSE(schedule.Next(0));
   EXPECT_EQ(schedule.waiting(), 1u);
 }
@@ -86,7 +86,7 @@ TEST(Schedule, ATrialLeftAloneStaysPlanned) {
   schedule.Leave(0);
   EXPECT_EQ(schedule.Next(0), 1u);
   EXPECT_EQ(schedule.waiting(), 1u);
-  EXPECT_EQ(schedule.state(0), "PLANNED");
+  EXPECT_EQ(schedule.state(0), TrialState::kPlanned);
 }
 
 // "0 <- 1 <- 2", "3 <- 4": chains of phases.
@@ -103,24 +103,24 @@ TEST(Schedule, APhaseWaitsForTheOneBeforeAndOtherChainsPassIt) {
   const Plan plan = Chains();
   Schedule schedule(plan);
   EXPECT_EQ(schedule.Next(0), 0u);
-  schedule.Set(0, "RUNNING");
+  schedule.Set(0, TrialState::kRunning);
   EXPECT_EQ(schedule.Next(0), 3u);
-  schedule.Set(3, "RUNNING");
+  schedule.Set(3, TrialState::kRunning);
   EXPECT_EQ(schedule.Next(0), std::nullopt);
   EXPECT_EQ(schedule.waiting(), 3u);
-  schedule.Set(0, "COMPLETED");
+  schedule.Set(0, TrialState::kCompleted);
   EXPECT_EQ(schedule.Next(0), 1u);
 }
 
 TEST(Schedule, WhatStartsFromATrialThatDidNotCompleteNeverCan) {
   const Plan plan = Chains();
-  for (const char* end : {"FAILED", "INFEASIBLE", "SKIPPED", "PRUNED"}) {
+  for (const TrialState end : {TrialState::kFailed, TrialState::kInfeasible, TrialState::kSkipped, TrialState::kPruned}) {
     Schedule schedule(plan);
     EXPECT_EQ(schedule.NeverCan(), std::vector<size_t>());
     schedule.Set(0, end);
-    EXPECT_EQ(schedule.NeverCan(), (std::vector<size_t>{1, 2})) << end;
-    EXPECT_TRUE(schedule.LostItsStart(1)) << end;
-    EXPECT_FALSE(schedule.LostItsStart(2)) << end << ": not yet";
+    EXPECT_EQ(schedule.NeverCan(), (std::vector<size_t>{1, 2})) << Word(end);
+    EXPECT_TRUE(schedule.LostItsStart(1)) << Word(end);
+    EXPECT_FALSE(schedule.LostItsStart(2)) << Word(end) << ": not yet";
     EXPECT_EQ(schedule.Next(0), 3u);
   }
 }

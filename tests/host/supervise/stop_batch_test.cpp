@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "record/fields.hpp"
 #include "supervise/layout.hpp"
 
 namespace backplane {

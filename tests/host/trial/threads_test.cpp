@@ -56,7 +56,7 @@ TEST(TrialThreads, APhaseThatAllShareCountsAllInTheTable) {
     };
     threads.parallel().Run(2, wait_for_both, &arrived);
   }
-  const nlohmann::json table = PhaseTable(threads.clocks(), NowNs() - start);
+  const nlohmann::json table = ToJson(PhaseTable(threads.clocks(), NowNs() - start));
   double sum = table["unnamed_share"], update_s = 0;
   for (const auto& row : table["phases"]) {
     sum += row["share"].get<double>();

@@ -64,8 +64,8 @@ TEST(ComparisonColumns, HaveKeysOfTheirOwnInTheCsv) {
 
 TrialData Recorded(uint64_t runners, std::vector<double> losses) {
   TrialData trial = Trial(runners, 1, 1000);
-  trial.registered["train/loss"] = {"train/loss", "nats", -1};
-  trial.registered["data/first_oom"] = {"data/first_oom", "", 0};
+  trial.registered["train/loss"] = {"nats", -1, ""};
+  trial.registered["data/first_oom"] = {"", 0, ""};
   for (size_t i = 0; i < losses.size(); ++i) trial.curves["train/loss"].push_back({i + 1, 0, 0, losses[i]});
   return trial;
 }

@@ -78,7 +78,7 @@ TEST_F(Verdicts, FollowTheMeasuresDirection) {
   Compare(Scored(1, low, "ep/x"), Scored(2, high, "ep/x"), {{"measure", "ep/x"}, {"direction", "down"}});
   EXPECT_EQ("worse", Verdict()) << "as the file says";
   std::vector<TrialData> base = Scored(1, low, "train/loss");
-  for (TrialData& trial : base) trial.registered["train/loss"] = {"train/loss", "nats", -1};
+  for (TrialData& trial : base) trial.registered["train/loss"] = {"nats", -1, ""};
   Compare(base, Scored(2, high, "train/loss"), "train/loss");
   EXPECT_EQ("worse", Verdict()) << "as its plugin registered it";
 }

@@ -58,7 +58,7 @@ TEST(FinalTable, EvaluationStandsForWhatWasTrainedOn) {
 
 TEST(FinalTable, WhatDidNotEndSaysSoAndGivesNoNumbers) {
   TrialData stopped = Trial(2, 1, 100);
-  stopped.state = "PLANNED";
+  stopped.state = TrialState::kPlanned;
   stopped.measures["iterations"] = Single(3);
   const Table table = FinalTable(
       SetOf({Trial(1, 1, 100, 0), FailedTrial(1, 1, "FAILED", "nan", "return is NaN"), Trial(1, 1, 100, 2), stopped}), {});

@@ -68,7 +68,7 @@ TEST(ParallelEfficiencyReport, FailuresAreRowsWithTheirReasons) {
   const Table& failures = TableOf(document, "failures");
   ASSERT_EQ(3u, failures.rows.size());
   EXPECT_EQ("needs 9 GiB", TextAt(failures, 0, "why"));
-  EXPECT_EQ("backplane replay outputs/walk " + FailedTrial(4, 1, "", "", "").trial_id, TextAt(failures, 1, "again"));
+  EXPECT_EQ("backplane replay outputs/walk " + FailedTrial(4, 1, "FAILED", "", "").trial_id, TextAt(failures, 1, "again"));
 }
 
 TEST(ParallelEfficiencyReport, NothingUsableIsAReportToo) {

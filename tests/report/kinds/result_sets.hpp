@@ -39,8 +39,8 @@ inline TrialData Trial(uint64_t runners, uint64_t envs, double sps, uint64_t see
   trial.seed = seed;
   trial.values = {{"rollout.num_env_runners", runners}, {"rollout.num_envs_per_env_runner", envs}};
   trial.config = ConfigWith(runners, envs, seed);
-  trial.state = "COMPLETED";
-  trial.outcome = "ok";
+  trial.state = TrialState::kCompleted;
+  trial.outcome = Outcome::kOk;
   trial.ended = 1000 + static_cast<double>(seed);
   trial.cores = {0, 1};
   trial.measures = {{"SPS", Spread(sps, 0.02 * sps, 4, "iterations")},
@@ -55,10 +55,11 @@ inline TrialData Trial(uint64_t runners, uint64_t envs, double sps, uint64_t see
   return trial;
 }
 
-inline TrialData FailedTrial(uint64_t runners, uint64_t envs, std::string state, std::string outcome, std::string why) {
+inline TrialData FailedTrial(uint64_t runners, uint64_t envs, const std::string& state, const std::string& outcome,
+                             std::string why) {
   TrialData trial = Trial(runners, envs, 1);
-  trial.state = std::move(state);
-  trial.outcome = std::move(outcome);
+  trial.state = FromWord<TrialState>(state).value();
+  trial.outcome = FromWord<Outcome>(outcome);
   trial.why = std::move(why);
   trial.measures.clear();
   trial.curves.clear();

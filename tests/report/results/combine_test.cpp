@@ -43,11 +43,11 @@ TEST(Combine, OfTheSameTrialTheNewestCounts) {
 
 TEST(Combine, AUsableTrialCountsBeforeANewerOneThatFailedOrNeverStarted) {
   TrialData planned = MakeTrial(1, 1, std::nullopt);
-  planned.state = "PLANNED", planned.ended = 0;
+  planned.state = TrialState::kPlanned, planned.ended = 0;
   const Combined combined = Combine({MakeSet({planned}, "a"), MakeSet({Ended(MakeTrial(1, 1, 10), 5)}, "b"),
                                      MakeSet({Ended(MakeTrial(1, 1, std::nullopt), 9)}, "c")});
   ASSERT_EQ(1u, combined.trials.size());
-  EXPECT_EQ("COMPLETED", combined.trials[0].data.state);
+  EXPECT_EQ(TrialState::kCompleted, combined.trials[0].data.state);
   EXPECT_EQ(2u, combined.replaced);
 }
 

@@ -141,9 +141,9 @@ TEST(ParallelEfficiency, WithoutAnySpeedThereIsNoBaseline) {
 
 TEST(ParallelEfficiency, SeedsThatFailedStandInTheReason) {
   TrialData planned = MakeTrial(1, 1, std::nullopt, 3);
-  planned.state = "PLANNED", planned.outcome = planned.why = "", planned.cores = {}, planned.ended = 0;
+  planned.state = TrialState::kPlanned, planned.outcome = {}, planned.why = "", planned.cores = {}, planned.ended = 0;
   TrialData killed = MakeTrial(1, 1, std::nullopt, 4);
-  killed.state = "PLANNED", killed.outcome = "killed", killed.why = "stopped by the user";
+  killed.state = TrialState::kPlanned, killed.outcome = Outcome::kKilled, killed.why = "stopped by the user";
   const ParallelEfficiency found =
       Analyse({MakeTrial(1, 1, 900), MakeTrial(1, 1, std::nullopt, 1), planned, MakeTrial(1, 1, std::nullopt, 2), killed});
   EXPECT_EQ(1u, found.settings[0].usable);
@@ -156,7 +156,7 @@ TEST(ParallelEfficiency, SeedsThatFailedStandInTheReason) {
 
 TEST(ParallelEfficiency, AFailedTrialKeepsItsMeasuresButIsNotScored) {
   TrialData failed = MakeTrial(2, 1, 5000);
-  failed.state = "FAILED", failed.outcome = "timeout", failed.why = "too slow";
+  failed.state = TrialState::kFailed, failed.outcome = Outcome::kTimeout, failed.why = "too slow";
   const ParallelEfficiency found = Analyse({MakeTrial(1, 1, 1000), failed});
   EXPECT_FALSE(found.settings[1].sps);
   EXPECT_EQ("", found.settings[1].band);

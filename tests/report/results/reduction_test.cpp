@@ -75,14 +75,14 @@ TEST_F(Reductions, UntilTheBestThatAllReached) {
 }
 
 TEST_F(Reductions, AFailedTrialSetsNoTarget) {
-  combined_.trials[1].data.state = "FAILED";
+  combined_.trials[1].data.state = TrialState::kFailed;
   combined_.trials[1].data.curves["train/loss"] = {{1, 100, 0, 9}};
   EXPECT_EQ(3, Of("train/loss@iterations_to_min", 0));
   EXPECT_EQ(std::nullopt, Of("train/loss@iterations_to_min", 1));
 }
 
 TEST_F(Reductions, APrunedTrialSetsNoTarget) {
-  combined_.trials[1].data.state = "PRUNED";
+  combined_.trials[1].data.state = TrialState::kPruned;
   combined_.trials[1].data.curves["train/loss"] = {{1, 100, 0, 9, true}};
   EXPECT_EQ(3, Of("train/loss@iterations_to_min", 0));
 }

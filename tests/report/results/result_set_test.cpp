@@ -274,7 +274,7 @@ TEST_F(ResultSetTest, ATrialThatNeverStartedHasTheConfigurationOfItsPoint) {
   folder_.Plan("t1", "one", {{"rollout.num_env_runners", 1}});
   folder_.Plan("t2", "two", {{"rollout.num_env_runners", 2}}, 3);
   const TrialData trial = Read().trials.at(1);
-  EXPECT_EQ("PLANNED", trial.state);
+  EXPECT_EQ(TrialState::kPlanned, trial.state);
   EXPECT_EQ(0, trial.ended);
   EXPECT_TRUE(trial.measures.empty());
   EXPECT_EQ(2, trial.At("rollout.num_env_runners"));
@@ -293,14 +293,14 @@ TEST_F(ResultSetTest, FailedAndInterruptedTrialsAreRowsWithReasons) {
   folder_.End("killed", "PLANNED", "killed", "stopped");
   folder_.Start("running");
   const ResultSet set = Read();
-  EXPECT_EQ("FAILED", set.trials[0].state);
-  EXPECT_EQ("oom", set.trials[0].outcome);
+  EXPECT_EQ(TrialState::kFailed, set.trials[0].state);
+  EXPECT_EQ(Outcome::kOom, set.trials[0].outcome);
   EXPECT_EQ("no memory left", set.trials[0].why);
   EXPECT_EQ(1, set.trials[0].Find("train/loss")->value);  // what it has measured stays
   EXPECT_EQ(nullptr, set.trials[0].Find("SPS"));
-  EXPECT_EQ("killed", set.trials[1].outcome);
-  EXPECT_EQ("RUNNING", set.trials[2].state);
-  EXPECT_EQ("PLANNED", set.trials[3].state);
+  EXPECT_EQ(Outcome::kKilled, set.trials[1].outcome);
+  EXPECT_EQ(TrialState::kRunning, set.trials[2].state);
+  EXPECT_EQ(TrialState::kPlanned, set.trials[3].state);
 }
 
 TEST_F(ResultSetTest, AMissingOrTornResultCostsItsNumbersOnly) {

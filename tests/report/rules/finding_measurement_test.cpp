@@ -46,7 +46,7 @@ TEST(NoisyMeasurement, SeedsThatDifferAskForMoreSeeds) {
 TEST(NoisyMeasurement, AllPlannedSeedsCountAsWhatTheFileHas) {
   Batch b;
   b.Add("2x1", 2, 1, 2300, 1).Add("2x1", 2, 1, 1500, 2).Add("2x1", 2, 1, 1, 3);
-  b.last().state = "FAILED";
+  b.last().state = TrialState::kFailed;
   EXPECT_THAT(Changes(The("noisy_measurement", b.Diagnose())), ElementsAre("sweep.seeds.n: 4 -> 8"));
 }
 

@@ -347,7 +347,7 @@ TEST(CollectionBound, RunnersThatAnotherSettingHasAreNotProposed) {
   b.Measure("phase/infer", 15).Measure("phase/env_step", 24);  // the runners are all there is to raise
   b.Add("2x1", 2, 1, 1900);
   EXPECT_THAT(Ids(b.Diagnose()), testing::Not(testing::Contains("collection_bound")));
-  b.last().state = "FAILED";
+  b.last().state = TrialState::kFailed;
   EXPECT_THAT(Ids(b.Diagnose()), testing::Contains("collection_bound"));
 }
 

@@ -30,7 +30,7 @@ class Batch {
 
   Batch& Add(const std::string& name, uint64_t runners, uint64_t rows, double sps, uint64_t seed = 0, size_t group = 0) {
     TrialData t;
-    t.point = t.point_id = t.trial_id = name, t.seed = seed, t.state = "COMPLETED", t.cores = {0, 1}, t.gpus = 1;
+    t.point = t.point_id = t.trial_id = name, t.seed = seed, t.state = TrialState::kCompleted, t.cores = {0, 1}, t.gpus = 1;
     t.config = {{"rollout", {{"num_env_runners", runners}, {"num_envs_per_env_runner", rows}, {"threads", "auto"}}},
                 {"learner", {{"options", {{"num_epochs", 10}, {"minibatch_size", 128}, {"amp", false}, {"share", 0.9}}}}},
                 {"budget", {{"iterations", 6}}},
@@ -121,7 +121,7 @@ class Batch {
     return *this;
   }
   Batch& RunsOutOfMemory() {
-    last().state = "INFEASIBLE", last().outcome = "oom", last().why = "no memory left";
+    last().state = TrialState::kInfeasible, last().outcome = Outcome::kOom, last().why = "no memory left";
     return *this;
   }
   // Ten speeds after the first, half of them so much above 1000 and half below.

@@ -173,7 +173,7 @@ TEST(Findings, SilenceNamesTheMeasureAndTheReason) {
 
 TEST(Findings, NothingThatRanIsSilenceThroughout) {
   Batch b;
-  for (CombinedTrial& t : b.combined().trials) t.data.state = "FAILED";
+  for (CombinedTrial& t : b.combined().trials) t.data.state = TrialState::kFailed;
   const Diagnosis d = b.Diagnose();
   EXPECT_THAT(Ids(d), IsEmpty());
   EXPECT_EQ(FindingRules().size(), d.silent.size());

@@ -1,0 +1,153 @@
+// events.jsonl: what happened to a batch, one event a line:
+//   {"v":1,"seq":7,"t":1732219200.25,"boot_id":"...","kind":"attempt.end","trial_id":"...","attempt":1, ...what its kind has}
+// The keys of each kind follow in alphabetical order, as these structs name them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "record/attempt_files.hpp"
+#include "record/fields.hpp"
+#include "record/trial_state.hpp"
+
+namespace backplane {
+
+struct SessionStart {
+  static constexpr char kKind[] = "session.start";
+  std::string hostname;
+  int64_t pid = 0;
+  uint64_t pid_start = 0;  // field 22 of /proc/PID/stat
+  uint64_t trials = 0;     // of the plan
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("hostname", DefaultIfMissing(self.hostname));
+    visit("pid", DefaultIfMissing(self.pid));
+    visit("pid_start", DefaultIfMissing(self.pid_start));
+    visit("trials", DefaultIfMissing(self.trials));
+  }
+};
+
+struct SessionEnd {
+  static constexpr char kKind[] = "session.end";
+  std::string why;  // done, interrupted, paused, refused (a check failed), folder lost
+
+  static constexpr void Fields(auto& self, auto&& visit) { visit("why", DefaultIfMissing(self.why)); }
+};
+
+struct SweepPaused {
+  static constexpr char kKind[] = "sweep.paused";
+  std::string why;
+
+  static constexpr void Fields(auto& self, auto&& visit) { visit("why", DefaultIfMissing(self.why)); }
+};
+
+struct AttemptStart {
+  static constexpr char kKind[] = "attempt.start";
+  std::vector<int> cores;
+  std::vector<std::string> gpus;  // UUIDs
+  bool resumed = false;           // goes on from a checkpoint
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("cores", DefaultIfMissing(self.cores));
+    visit("gpus", DefaultIfMissing(self.gpus));
+    visit("resumed", DefaultIfMissing(self.resumed));
+  }
+};
+
+struct AttemptEnd {
+  static constexpr char kKind[] = "attempt.end";
+  bool adopted = false;     // a later session found its result
+  std::optional<int> exit;  // absent, as what else the engine tells: it never ran, or nobody saw its end
+  std::optional<AttemptFiles> files;
+  std::optional<std::string> memory_enforced_by;
+  std::optional<Outcome> outcome;
+  std::optional<uint64_t> peak_memory_bytes, peak_rss_bytes;
+  std::optional<std::string> signal;        // empty: of none
+  TrialState state = TrialState::kPlanned;  // of the trial from now on
+  std::optional<double> wall_s;
+  std::string why;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("adopted", LeftOutIfEmpty(self.adopted));
+    visit("exit", self.exit);
+    visit("files", self.files);
+    visit("memory_enforced_by", self.memory_enforced_by);
+    visit("outcome", self.outcome);
+    visit("peak_memory_bytes", self.peak_memory_bytes);
+    visit("peak_rss_bytes", self.peak_rss_bytes);
+    visit("signal", self.signal);
+    visit("state", self.state);
+    visit("wall_s", self.wall_s);
+    visit("why", DefaultIfMissing(self.why));
+  }
+};
+
+// A state that no attempt brought about: inferred INFEASIBLE, SKIPPED, put back to PLANNED.
+struct StateChange {
+  static constexpr char kKind[] = "trial.state";
+  TrialState state = TrialState::kPlanned;
+  std::string why;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("state", self.state);
+    visit("why", DefaultIfMissing(self.why));
+  }
+};
+
+// Of a later version: what it says of a trial cannot be guessed.
+struct UnknownEvent {
+  static constexpr char kKind[] = "";
+
+  static constexpr void Fields(auto&, auto&&) {}
+};
+
+using EventBody = std::variant<UnknownEvent, SessionStart, SessionEnd, SweepPaused, AttemptStart, AttemptEnd, StateChange>;
+
+inline constexpr int kEventVersion = 1;
+
+struct Event {
+  uint64_t seq = 0;
+  double t = 0;  // seconds since 1970
+  std::string boot_id;
+  std::string trial_id;  // empty: of no trial
+  unsigned attempt = 0;  // 0: of none
+  EventBody body;
+
+  bool IsOfTrial() const { return body.index() >= EventBody(AttemptStart()).index(); }
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    int version = kEventVersion;
+    visit("v", version);
+    if (version != kEventVersion)
+      throw RecordError("is of version " + std::to_string(version) + ", this program reads " + std::to_string(kEventVersion));
+    visit("seq", self.seq);
+    visit("t", self.t);
+    visit("boot_id", self.boot_id);
+    std::string kind = std::visit([](const auto& body) { return body.kKind; }, self.body);
+    visit("kind", kind);
+    if constexpr (!std::is_const_v<std::remove_reference_t<decltype(self)>>) self.body = BodyOf(kind);
+    visit("trial_id", LeftOutIfEmpty(self.trial_id));
+    visit("attempt", LeftOutIfEmpty(self.attempt));
+    if (self.IsOfTrial() && self.trial_id.empty()) throw RecordError("\"trial_id\" is missing");
+    std::visit([&](auto& body) { body.Fields(body, visit); }, self.body);
+  }
+
+ private:
+  static EventBody BodyOf(const std::string& kind) {
+    return [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
+      EventBody body;
+      const auto take = [&](auto one) {
+        if (kind == one.kKind) body = one;
+      };
+      (take(std::variant_alternative_t<kIndex, EventBody>()), ...);
+      return body;
+    }
+    (std::make_index_sequence<std::variant_size_v<EventBody>>());
+  }
+};
+
+}  // namespace backplane

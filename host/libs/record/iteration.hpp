@@ -1,0 +1,60 @@
+// A line of metrics.jsonl: what an iteration measured.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "record/fields.hpp"
+#include "record/spread.hpp"
+
+namespace backplane {
+
+// Everything that differs from run to run.
+struct IterationTime {
+  std::optional<double> t;  // seconds of the trial at the end of the iteration, with its evaluation
+  std::optional<double> iteration_s, sps, sampling_sps;
+  std::map<std::string, double> machine;  // what monitors recorded, and the host of its threads
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("t", NaNIfNull(self.t));
+    visit("iteration_s", NaNIfNull(self.iteration_s));
+    visit("sps", NaNIfNull(self.sps));
+    visit("sampling_sps", NaNIfNull(self.sampling_sps));
+    visit("machine", LeftOutIfEmpty(self.machine));
+  }
+};
+
+// The same in every run of a trial.
+struct IterationMeasures {
+  std::optional<uint64_t> iteration;  // 0: the one that warms up, or the evaluation before any
+  std::optional<uint64_t> step;       // env steps so far
+  std::optional<uint64_t> episodes;   // so far
+  // Means over the last episodes; absent in the line of an evaluation before the first.
+  std::optional<Spread> episode_return;
+  std::optional<std::map<std::string, Spread>> ep;
+  std::map<std::string, double> metrics;  // what plugins recorded
+  std::optional<EpisodeMeans> eval;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("iteration", self.iteration);
+    visit("step", self.step);
+    visit("episodes", self.episodes);
+    visit("return", self.episode_return);
+    visit("ep", self.ep);
+    visit("metrics", LeftOutIfEmpty(self.metrics));
+    visit("eval", self.eval);
+  }
+};
+
+struct Iteration : IterationMeasures {
+  IterationTime time;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    IterationMeasures::Fields(self, visit);
+    visit("time", DefaultIfMissing(self.time));
+  }
+};
+
+}  // namespace backplane

@@ -1,0 +1,45 @@
+// plan.jsonl: what the experiment file stands for, as a batch was started with it. One object per line: the trials in the order
+// in which they should run, then the points that were dropped.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "record/fields.hpp"
+
+namespace backplane {
+
+struct PlanLine {
+  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and phases name, in the file's order
+  // Of a trial; empty if dropped.
+  std::string trial_id, point_id, name;  // name: of the point
+  std::string phase, after;              // after: the trial whose learner it starts from; empty: none
+  uint64_t seed = 0;
+  std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the file named there
+  // Of a point that was dropped.
+  bool dropped = false;
+  std::string rule, why;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("dropped", LeftOutIfEmpty(self.dropped));
+    if (self.dropped) {
+      visit("values", self.values);
+      visit("rule", self.rule);
+      visit("why", self.why);
+      return;
+    }
+    visit("trial_id", self.trial_id);
+    visit("point_id", self.point_id);
+    visit("name", self.name);
+    visit("seed", self.seed);
+    visit("values", self.values);
+    visit("files", self.files);
+    visit("phase", LeftOutIfEmpty(self.phase));
+    visit("after", LeftOutIfEmpty(self.after));
+  }
+};
+
+}  // namespace backplane

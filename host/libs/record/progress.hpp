@@ -1,0 +1,65 @@
+// progress.json: how far a batch has come, for programs that look at it from outside.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/fields.hpp"
+#include "record/trial_state.hpp"
+
+namespace backplane {
+
+struct TrialProgress {
+  std::string id, name;
+  uint64_t seed = 0;
+  TrialState state = TrialState::kPlanned;
+  unsigned attempt = 0;                                 // the last one; 0: none yet
+  std::optional<double> progress, sps, episode_return;  // progress: 0 to 1
+  std::string why;
+
+  bool operator==(const TrialProgress&) const = default;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("id", self.id);
+    visit("name", self.name);
+    visit("seed", self.seed);
+    visit("state", self.state);
+    visit("attempt", self.attempt);
+    visit("progress", NullIfAbsent(self.progress));
+    visit("sps", NullIfAbsent(self.sps));
+    visit("return", NullIfAbsent(self.episode_return));
+    visit("why", self.why);
+  }
+};
+
+inline constexpr int kProgressSchema = 1;
+
+// What stands before the list of trials.
+struct ProgressHead {
+  int schema = kProgressSchema;
+  std::string experiment;
+  double started = 0, updated = 0;         // seconds since 1970
+  std::string state;                       // running, done, interrupted, paused, refused
+  std::map<std::string, uint64_t> counts;  // state of trials -> how many
+  uint64_t done = 0, total = 0;
+  double elapsed_s = 0;
+  std::optional<double> eta_s;  // seconds still to go; absent until there is evidence
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("schema", self.schema);
+    visit("experiment", self.experiment);
+    visit("started", self.started);
+    visit("updated", self.updated);
+    visit("state", self.state);
+    visit("counts", self.counts);
+    visit("done", self.done);
+    visit("total", self.total);
+    visit("elapsed_s", self.elapsed_s);
+    visit("eta_s", NullIfAbsent(self.eta_s));
+  }
+};
+
+}  // namespace backplane

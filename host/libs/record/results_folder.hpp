@@ -1,0 +1,82 @@
+// Where the results of a batch lie in its folder OUT, and those of a trial in its own. The one place that knows their names.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace backplane {
+
+inline constexpr char kPlanName[] = "plan.jsonl", kEventsName[] = "events.jsonl", kRunName[] = "run.json",
+                      kConfigName[] = "config.yaml";
+
+struct AttemptFolder {
+  AttemptFolder(std::filesystem::path attempt_dir) : folder(std::move(attempt_dir)) {}
+  std::filesystem::path folder;
+
+  std::filesystem::path metrics() const { return folder / "metrics.jsonl"; }
+  std::filesystem::path result() const { return folder / "result.json"; }
+  std::filesystem::path status() const { return folder / "status"; }
+  std::filesystem::path standard_output() const { return folder / "stdout.log"; }
+  std::filesystem::path standard_error() const { return folder / "stderr.log"; }
+  std::filesystem::path resources() const { return folder / "resources.csv"; }  // of the monitor `resources`
+};
+
+struct TrialFolder {
+  std::filesystem::path folder;  // OUT/trials/<id>
+
+  std::filesystem::path trial_json() const { return folder / "trial.json"; }
+  std::filesystem::path checkpoint() const { return folder / "checkpoint"; }
+  // Where attempt `number` leaves the checkpoint from which it does not go on.
+  std::filesystem::path checkpoint_before(unsigned number) const {
+    return folder / ("checkpoint.before-" + AttemptName(number));
+  }
+  AttemptFolder attempt(unsigned number) const { return folder / AttemptName(number); }
+
+  // Where the trial is run again beside its record: a trial's folder and its only attempt's in one.
+  TrialFolder replay(unsigned number) const { return {folder / ("replay-" + std::to_string(number))}; }
+
+  unsigned LastAttempt() const {  // 0: none
+    unsigned last = 0;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+      last = std::max(last, AttemptNumber(entry.path().filename().string()).value_or(0));
+    return last;
+  }
+
+  static std::string AttemptName(unsigned number) { return std::string(kAttempt) + std::to_string(number); }
+  // Absent: it is not the name of an attempt's folder.
+  static std::optional<unsigned> AttemptNumber(std::string_view name) {
+    if (!name.starts_with(kAttempt)) return std::nullopt;
+    unsigned number = 0;
+    const char* const end = name.data() + name.size();
+    const auto read = std::from_chars(name.data() + kAttempt.size(), end, number);
+    return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+  }
+
+ private:
+  static constexpr std::string_view kAttempt = "attempt-";
+};
+
+struct ResultsFolder {
+  std::filesystem::path out;
+
+  std::filesystem::path plan() const { return out / kPlanName; }
+  std::filesystem::path events() const { return out / kEventsName; }
+  std::filesystem::path run() const { return out / kRunName; }
+  std::filesystem::path config() const { return out / kConfigName; }
+  std::filesystem::path database() const { return out / "results.sqlite"; }
+  std::filesystem::path progress() const { return out / "progress.json"; }
+  std::filesystem::path lock() const { return out / "lock"; }
+  std::filesystem::path check() const { return out / "check"; }  // of the options, before the first trial
+  std::filesystem::path trials() const { return out / "trials"; }
+  TrialFolder trial(const std::string& trial_id) const { return {trials() / trial_id}; }
+  AttemptFolder attempt(const std::string& trial_id, unsigned number) const { return trial(trial_id).attempt(number); }
+};
+
+}  // namespace backplane

@@ -1,0 +1,96 @@
+// run.json: on which machine a batch ran, with which versions, and how it was called.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "record/fields.hpp"
+#include "record/trial_result.hpp"
+
+namespace backplane {
+
+struct HostInfo {
+  std::string hostname, kernel, cpu;
+  std::string cpu_flags;  // those that libraries of numerics choose their code by
+  uint64_t granted_cores = 0, memory_bytes = 0;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("hostname", DefaultIfMissing(self.hostname));
+    visit("kernel", DefaultIfMissing(self.kernel));
+    visit("cpu", DefaultIfMissing(self.cpu));
+    visit("cpu_flags", DefaultIfMissing(self.cpu_flags));
+    visit("granted_cores", DefaultIfMissing(self.granted_cores));
+    visit("memory_bytes", DefaultIfMissing(self.memory_bytes));
+  }
+};
+
+// A GPU that the supervisor sees.
+struct DeviceInfo {
+  std::string name;
+  uint64_t memory_bytes = 0;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("name", self.name);
+    visit("memory_bytes", self.memory_bytes);
+  }
+};
+
+struct RunVersions {
+  std::string backplane, compiler, torch;
+  std::map<std::string, std::string> plugins;  // by id
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("backplane", DefaultIfMissing(self.backplane));
+    visit("compiler", DefaultIfMissing(self.compiler));
+    visit("torch", DefaultIfMissing(self.torch));
+    visit("plugins", DefaultIfMissing(self.plugins));
+  }
+};
+
+// An option that helps against a finding, as its plugin declares it (bp_param.helps).
+struct OptionHelp {
+  std::string finding;      // id
+  std::string path;         // "learner.options.minibatch_size"
+  int direction = 0;        // 1 raise it, -1 lower it, 0 neither: switch it on
+  std::string type, range;  // as `plugin describe` says
+  std::string plugin = "";  // kind and name as the configuration has it: "learner.NAME"; empty: not known, any
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("finding", self.finding);
+    visit("plugin", self.plugin);
+    visit("path", self.path);
+    visit("direction", self.direction);
+    visit("type", self.type);
+    visit("range", self.range);
+  }
+};
+
+struct RunInfo {
+  int schema = kTrialSchema;
+  HostInfo host;
+  std::vector<DeviceInfo> devices;
+  RunVersions versions;
+  std::vector<OptionHelp> helps;
+  std::filesystem::path config_file;
+  std::string preset;
+  std::vector<std::string> set, sweep;  // how the file was overridden
+  nlohmann::json arguments;             // the same of what else was typed, by flag
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("schema", DefaultIfMissing(self.schema));
+    visit("host", DefaultIfMissing(self.host));
+    visit("devices", DefaultIfMissing(self.devices));
+    visit("versions", DefaultIfMissing(self.versions));
+    visit("helps", DefaultIfMissing(self.helps));
+    visit("config_file", DefaultIfMissing(self.config_file));
+    visit("preset", DefaultIfMissing(self.preset));
+    visit("set", DefaultIfMissing(self.set));
+    visit("sweep", DefaultIfMissing(self.sweep));
+    visit("arguments", DefaultIfMissing(self.arguments));
+  }
+};
+
+}  // namespace backplane

@@ -1,0 +1,78 @@
+// trial.json: what `run-trial` is to run.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/fields.hpp"
+#include "record/trial_result.hpp"
+
+namespace backplane {
+
+struct TrialPlugin {
+  std::filesystem::path file;  // absolute
+  std::string id;              // "env.name"
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("file", self.file);
+    visit("id", self.id);
+  }
+};
+
+struct TrialPlugins {
+  TrialPlugin env, learner;
+  std::vector<TrialPlugin> monitors;  // same order as in the configuration
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("env", self.env);
+    visit("learner", self.learner);
+    visit("monitors", self.monitors);
+  }
+};
+
+// Another trial, ended, whose learner this one goes on with as its own beginning: counters and budget start anew.
+struct StartFrom {
+  std::string trial_id;
+  std::filesystem::path checkpoint_dir;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("trial_id", self.trial_id);
+    visit("checkpoint_dir", self.checkpoint_dir);
+  }
+};
+
+struct TrialFile : TrialPlugins {
+  std::string trial_id;
+  uint64_t attempt = 1;
+  nlohmann::json config;                      // of the experiment, resolved: options complete
+  std::map<std::string, std::string> origin;  // path of a key -> "file:line:col", for messages
+  std::filesystem::path attempt_dir, checkpoint_dir;
+  std::filesystem::path torch_lib;  // directory with libtorch.so; empty: none known
+  bool resume = false;              // go on from checkpoint_dir
+  std::optional<StartFrom> start_from;
+  uint64_t seeds = 1;  // trials of its point, this one among them: they share report.max_time
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    int schema = kTrialSchema;
+    visit("schema", schema);
+    if (schema != kTrialSchema)
+      throw RecordError("schema " + std::to_string(schema) + ", this program reads " + std::to_string(kTrialSchema));
+    visit("trial_id", self.trial_id);
+    visit("attempt", self.attempt);
+    visit("config", self.config);
+    visit("plugins", Base<TrialPlugins>(self));
+    visit("origin", self.origin);
+    visit("attempt_dir", self.attempt_dir);
+    visit("checkpoint_dir", self.checkpoint_dir);
+    visit("torch_lib", self.torch_lib);
+    visit("resume", self.resume);
+    visit("start_from", NullIfAbsent(self.start_from));
+    visit("seeds", DefaultIfMissing(self.seeds));
+  }
+};
+
+}  // namespace backplane

@@ -1,0 +1,231 @@
+// result.json: how an attempt ended and what it measured. Three write it, each its part: the loop what it measured, the trial
+// how it came to its end, the supervisor what only it can know of a failure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/attempt_files.hpp"
+#include "record/data_position.hpp"
+#include "record/fields.hpp"
+#include "record/long_ticks.hpp"
+#include "record/reached_precision.hpp"
+#include "record/spread.hpp"
+#include "record/trial_state.hpp"
+
+namespace backplane {
+
+inline constexpr int kTrialSchema = 1;  // of trial.json, result.json and run.json
+
+// Of a phase, in seconds of all threads together.
+struct PhaseTime {
+  std::string name;
+  double seconds = 0, share = 0;  // share: of (threads x time)
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("name", self.name);
+    visit("seconds", self.seconds);
+    visit("share", self.share);
+  }
+};
+
+struct PhaseTimes {
+  std::vector<PhaseTime> phases;  // one that took no time may be left out
+  // What the control thread spent in no phase: of all threads' time, and of its own.
+  std::optional<double> unnamed_share, control_unnamed_share;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("phases", DefaultIfMissing(self.phases));
+    visit("unnamed_share", self.unnamed_share);
+    visit("control_unnamed_share", self.control_unnamed_share);
+  }
+};
+
+// Of a group of phases; "waiting_for_a_core" and "unnamed" have seconds and a share alone.
+struct GroupTime {
+  double seconds = 0, share = 0;
+  std::optional<double> cpu_use;                         // of those seconds, on a processor; NaN: not known
+  std::optional<std::map<std::string, double>> machine;  // means of what monitors recorded in it
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("seconds", self.seconds);
+    visit("share", self.share);
+    visit("cpu_use", NaNIfNull(self.cpu_use));
+    visit("machine", self.machine);
+  }
+};
+
+// What a plugin said of a measure when it registered it.
+struct RegisteredMeasure {
+  std::string unit;
+  int direction = 0;  // 1 up is better, -1 down, 0 neither
+  std::string doc;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("unit", self.unit);
+    visit("direction", self.direction);
+    visit("doc", self.doc);
+  }
+  void AfterReading() { direction = direction > 0 ? 1 : direction < 0 ? -1 : 0; }
+};
+
+// What may still grow while monitors finish.
+struct MeasuredTimes {
+  std::map<std::string, GroupTime> time;
+  std::map<std::string, RegisteredMeasure> measures;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("time", DefaultIfMissing(self.time));
+    visit("measures", DefaultIfMissing(self.measures));
+  }
+};
+
+// How evenly the runner threads worked, means over the collecting requests.
+struct ThreadUse {
+  double balance = 0, wall_eff = 0;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("balance", self.balance);
+    visit("wall_eff", self.wall_eff);
+  }
+};
+
+// Of a data set.
+struct DataResult {
+  uint64_t items = 0;
+  double epochs = 0;
+  uint64_t micro_batch = 0;
+  std::vector<Shrink> shrinks;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("items", self.items);
+    visit("epochs", self.epochs);
+    visit("micro_batch", self.micro_batch);
+    visit("shrinks", self.shrinks);
+  }
+};
+
+// What the loop tells, after a failure too.
+struct LoopResult : PhaseTimes, MeasuredTimes {
+  std::optional<uint64_t> iterations, env_steps, episodes;
+  std::optional<double> wall_s, trial_s;    // of the loop; with earlier attempts
+  std::optional<double> sps, sampling_sps;  // without the iteration that warms up; while collecting
+  std::optional<ReachedPrecision> precision;
+  std::optional<ThreadUse> rollout;
+  std::optional<DataResult> data;
+  EpisodeMeans training;  // over the last episodes
+  std::optional<EpisodeMeans> evaluation, floor_zero, floor_uniform;
+  std::optional<uint64_t> evaluated_at;  // iterations before the last evaluation
+  std::optional<std::string> checkpoint;
+  std::vector<LongTicks> long_ticks;
+  std::optional<std::vector<MetricsPart>> metrics_parts;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    PhaseTimes::Fields(self, visit);
+    MeasuredTimes::Fields(self, visit);
+    visit("iterations", self.iterations);
+    visit("env_steps", self.env_steps);
+    visit("episodes", self.episodes);
+    visit("wall_s", self.wall_s);
+    visit("trial_s", self.trial_s);
+    visit("sps", NullIfAbsent(self.sps));
+    visit("sampling_sps", NullIfAbsent(self.sampling_sps));
+    visit("precision", self.precision);
+    visit("rollout", self.rollout);
+    visit("data", self.data);
+    EpisodeMeans::Fields(self.training, visit);
+    visit("evaluation", NullIfAbsent(self.evaluation));
+    visit("floor_zero", NullIfAbsent(self.floor_zero));
+    visit("floor_uniform", NullIfAbsent(self.floor_uniform));
+    visit("evaluated_at", self.evaluated_at);
+    visit("checkpoint", NullIfAbsent(self.checkpoint));
+    visit("long_ticks", LeftOutIfEmpty(self.long_ticks));
+    visit("metrics_parts", self.metrics_parts);
+  }
+};
+
+struct UsedVersions {
+  std::string libtorch;
+
+  static constexpr void Fields(auto& self, auto&& visit) { visit("libtorch", self.libtorch); }
+};
+
+struct MonitorCost {
+  double cpu_s = 0, process_cpu_s = 0;  // what listening cost, and all that the process computed
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("cpu_s", self.cpu_s);
+    visit("process_cpu_s", self.process_cpu_s);
+  }
+};
+
+// By plugin id, what it decided by itself.
+using PluginFacts = std::map<std::string, std::map<std::string, nlohmann::json>>;
+
+// What the trial tells of its end.
+struct TrialEnd {
+  int schema = kTrialSchema;
+  std::string trial_id;
+  uint64_t attempt = 0;
+  std::optional<TrialState> state;
+  std::optional<Outcome> outcome;
+  bool on_device = false;            // out of memory: of the device's
+  std::optional<std::string> error;  // a sentence
+  std::string plugin, phase;         // whose code ran last, and in which phase
+  std::optional<uint64_t> threads, learner_threads;
+  std::optional<uint64_t> chunk_rows;  // rows of one call of act and step
+  PluginFacts facts;
+  std::optional<UsedVersions> versions;
+  std::vector<std::string> warnings;
+  std::optional<uint64_t> events_dropped;
+  std::optional<MonitorCost> monitors;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("schema", self.schema);
+    visit("trial_id", self.trial_id);
+    visit("attempt", self.attempt);
+    visit("state", self.state);
+    visit("outcome", self.outcome);
+    visit("on_device", self.on_device);
+    visit("error", NullIfAbsent(self.error));
+    visit("plugin", self.plugin);
+    visit("phase", self.phase);
+    visit("threads", self.threads);
+    visit("learner_threads", self.learner_threads);
+    visit("chunk_rows", self.chunk_rows);
+    visit("facts", self.facts);
+    visit("versions", self.versions);
+    visit("warnings", self.warnings);
+    visit("events_dropped", self.events_dropped);
+    visit("monitors", self.monitors);
+  }
+};
+
+// What the supervisor adds where an attempt did not come to its end.
+struct FailureNote {
+  std::optional<uint64_t> peak_rss_bytes;
+  bool hang = false;
+  std::optional<std::string> signal;
+  std::vector<std::string> log_tail;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("peak_rss_bytes", self.peak_rss_bytes);
+    visit("hang", self.hang);
+    visit("signal", NullIfAbsent(self.signal));
+    visit("log_tail", self.log_tail);
+  }
+};
+
+// All of it, as it is read: tolerantly, as a plugin's code may have written there too.
+struct TrialResult : LoopResult, TrialEnd, FailureNote {
+  static constexpr void Fields(auto& self, auto&& visit) {
+    LoopResult::Fields(self, visit);
+    TrialEnd::Fields(self, visit);
+    FailureNote::Fields(self, visit);
+  }
+};
+
+}  // namespace backplane
