@@ -10,7 +10,7 @@ namespace backplane {
 
 class Checkpointing {
  public:
-  Checkpointing(const LoopParts& parts, TrialState& state, Collectors& collectors)
+  Checkpointing(const LoopParts& parts, LoopState& state, Collectors& collectors)
       : parts_(parts), state_(state), collectors_(collectors) {}
 
   // Before what it asks for is collected.
@@ -32,7 +32,7 @@ class Checkpointing {
   void Write();
 
   const LoopParts& parts_;
-  TrialState& state_;
+  LoopState& state_;
   Collectors& collectors_;
   Checkpoint taken_;
   bool keeps_before_ = false;      // taken_ is of the current iteration

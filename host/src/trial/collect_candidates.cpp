@@ -9,7 +9,7 @@ void CollectCandidates::Check(const bp_request& request) const {
   CandidateScorer::Check(request, parts_.env, parts_.learner);
 }
 
-bool CollectCandidates::Collect(const bp_request& request, Iteration* iteration) {
+bool CollectCandidates::Collect(const bp_request& request, OpenIteration* iteration) {
   iteration->Start();
   iteration->begun = true;
   parts_.status.SetPhase("evaluate");

@@ -11,11 +11,11 @@ namespace backplane {
 
 class CollectCandidates : public Collecting {
  public:
-  CollectCandidates(const LoopParts& parts, TrialState& state, PlayRecord& record)
+  CollectCandidates(const LoopParts& parts, LoopState& state, PlayRecord& record)
       : parts_(parts), state_(state), record_(record) {}
 
   void Check(const bp_request& request) const override;
-  bool Collect(const bp_request& request, Iteration* iteration) override;
+  bool Collect(const bp_request& request, OpenIteration* iteration) override;
   bool BindsEnv() const override { return true; }
   void ReleaseEnv() override { bound_ = false; }
   std::optional<std::string> NonFiniteObservation() const override { return scorer_->NonFiniteObservation(); }
@@ -24,7 +24,7 @@ class CollectCandidates : public Collecting {
   CandidateScorer& BoundScorer();
 
   const LoopParts& parts_;
-  TrialState& state_;
+  LoopState& state_;
   PlayRecord& record_;
   std::unique_ptr<CandidateScorer> scorer_;  // from the first request on
   bool bound_ = false;                       // to the env

@@ -6,7 +6,7 @@
 
 namespace backplane {
 
-bool CollectData::Collect(const bp_request& request, Iteration* iteration) {
+bool CollectData::Collect(const bp_request& request, OpenIteration* iteration) {
   DataLoader& loader = Loader();
   iteration->Start();
   parts_.status.SetPhase("data");

@@ -5,19 +5,19 @@
 
 #include "data/data_loader.hpp"
 #include "trial/collecting.hpp"
-#include "trial/trial_state.hpp"
+#include "trial/loop_state.hpp"
 #include "trial/warnings.hpp"
 
 namespace backplane {
 
 class CollectData : public Collecting {
  public:
-  CollectData(const LoopParts& parts, TrialState& state, WarningList& warnings)
+  CollectData(const LoopParts& parts, LoopState& state, WarningList& warnings)
       : parts_(parts), state_(state), warnings_(warnings) {}
 
   void Check(const bp_request&) const override {}
   void Prepare(const bp_request& request) override { Loader().Prepare(request); }
-  bool Collect(const bp_request& request, Iteration* iteration) override;
+  bool Collect(const bp_request& request, OpenIteration* iteration) override;
   void Limit(bp_limits* limits) const override;
   void Save(Checkpoint* checkpoint) override;
   void Load(const Checkpoint& checkpoint) override;
@@ -38,7 +38,7 @@ class CollectData : public Collecting {
   void TellShrinks();
 
   const LoopParts& parts_;
-  TrialState& state_;
+  LoopState& state_;
   WarningList& warnings_;
   std::unique_ptr<DataLoader> loader_;  // from the first request on
   size_t shrinks_told_ = 0;

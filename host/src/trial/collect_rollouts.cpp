@@ -17,7 +17,7 @@ std::vector<std::byte> ToBytes(const std::vector<T>& items) {
 
 }  // namespace
 
-CollectRollouts::CollectRollouts(const LoopParts& parts, TrialState& state, PlayRecord& record)
+CollectRollouts::CollectRollouts(const LoopParts& parts, LoopState& state, PlayRecord& record)
     : parts_(parts),
       state_(state),
       record_(record),
@@ -29,7 +29,7 @@ void CollectRollouts::Check(const bp_request& request) const {
   CheckHorizon(request.u.rollout.horizon, parts_.env, parts_.learner);
 }
 
-bool CollectRollouts::Collect(const bp_request& request, Iteration* iteration) {
+bool CollectRollouts::Collect(const bp_request& request, OpenIteration* iteration) {
   iteration->Start();
   iteration->begun = true;
   parts_.status.SetPhase("rollout");

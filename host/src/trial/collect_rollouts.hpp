@@ -9,10 +9,10 @@ namespace backplane {
 
 class CollectRollouts : public Collecting {
  public:
-  CollectRollouts(const LoopParts& parts, TrialState& state, PlayRecord& record);
+  CollectRollouts(const LoopParts& parts, LoopState& state, PlayRecord& record);
 
   void Check(const bp_request& request) const override;
-  bool Collect(const bp_request& request, Iteration* iteration) override;
+  bool Collect(const bp_request& request, OpenIteration* iteration) override;
   bool BindsEnv() const override { return true; }
   void ReleaseEnv() override { collector_.ReleaseEnv(); }
   std::optional<std::string> NonFiniteObservation() const override;
@@ -23,7 +23,7 @@ class CollectRollouts : public Collecting {
 
  private:
   const LoopParts& parts_;
-  TrialState& state_;
+  LoopState& state_;
   PlayRecord& record_;
   Collector collector_;
 };

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "trial/checkpoint.hpp"
-#include "trial/iteration.hpp"
+#include "trial/open_iteration.hpp"
 #include "trial/loop_parts.hpp"
 
 namespace backplane {
@@ -22,7 +22,7 @@ class Collecting {
   virtual void Prepare(const bp_request&) {}
   // Serves a checked request, has the learner consume what comes of it, and counts its steps. False if cancelled on the way;
   // the iteration is then void. Throws TrialFailure.
-  virtual bool Collect(const bp_request& request, Iteration* iteration) = 0;
+  virtual bool Collect(const bp_request& request, OpenIteration* iteration) = 0;
 
   // Whether it binds the env's rows to buffers of its own, from Collect until ReleaseEnv.
   virtual bool BindsEnv() const { return false; }

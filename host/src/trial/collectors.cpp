@@ -12,7 +12,7 @@ Collecting& Collectors::Of(const bp_request& request) {
   }
 }
 
-bool Collectors::Collect(const bp_request& request, Iteration* iteration) {
+bool Collectors::Collect(const bp_request& request, OpenIteration* iteration) {
   Collecting& next = Of(request);
   if (next.BindsEnv() && bound_ != &next) std::exchange(bound_, &next)->ReleaseEnv();
   return next.Collect(request, iteration);

@@ -9,7 +9,7 @@ namespace backplane {
 
 class Collectors {
  public:
-  Collectors(const LoopParts& parts, TrialState& state, WarningList& warnings)
+  Collectors(const LoopParts& parts, LoopState& state, WarningList& warnings)
       : record_(parts, state),
         rollouts_(parts, state, record_),
         candidates_(parts, state, record_),
@@ -20,7 +20,7 @@ class Collectors {
   }
   // Of a request that they serve.
   Collecting& Of(const bp_request& request);
-  bool Collect(const bp_request& request, Iteration* iteration);
+  bool Collect(const bp_request& request, OpenIteration* iteration);
   const Collecting& bound() const { return *bound_; }  // who has the env's rows
   CollectData& data() { return data_; }
   const CollectData& data() const { return data_; }

@@ -12,7 +12,7 @@ namespace backplane {
 
 class TrialEvaluation {
  public:
-  TrialEvaluation(const LoopParts& parts, TrialState& state, CollectData& data) : parts_(parts), state_(state), data_(data) {}
+  TrialEvaluation(const LoopParts& parts, LoopState& state, CollectData& data) : parts_(parts), state_(state), data_(data) {}
 
   bool enabled() const { return parts_.evaluation_env != nullptr; }
   bool DueAtStart() const;
@@ -27,7 +27,7 @@ class TrialEvaluation {
   Evaluator& OwnEvaluator();
 
   const LoopParts& parts_;
-  TrialState& state_;
+  LoopState& state_;
   CollectData& data_;
   std::unique_ptr<Evaluator> evaluator_;  // from the first evaluation on
   std::optional<uint64_t> at_;            // iterations before the last one

@@ -45,7 +45,7 @@ class TrialLoop {
   Spent SpentNow() const;
 
   const LoopParts parts_;
-  TrialState state_;
+  LoopState state_;
   WarningList warnings_;
   Reporting reporting_;
   Collectors collectors_;

@@ -15,7 +15,7 @@ nlohmann::json Number(double value) { return std::isfinite(value) ? nlohmann::js
 MetricLines::MetricLines(const LoopParts& parts)
     : metrics_(parts.metrics), file_(parts.spec.attempt_dir / "metrics.jsonl", parts.spec.attempt) {}
 
-void MetricLines::Make(const TrialCount& count, const Iteration& iteration, const EpisodeWindow& window) {
+void MetricLines::Make(const TrialCount& count, const OpenIteration& iteration, const EpisodeWindow& window) {
   unwritten_ = {{"iteration", count.iterations}, {"step", count.env_steps}, {"episodes", window.total()}};
   unwritten_["return"] = window.Returns();
   unwritten_["ep"] = window.Metrics();

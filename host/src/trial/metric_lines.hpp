@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "trial/iteration.hpp"
+#include "trial/open_iteration.hpp"
 #include "trial/loop_parts.hpp"
 #include "trial/recorder.hpp"
 #include "trial/trial_count.hpp"
@@ -18,7 +18,7 @@ class MetricLines {
   explicit MetricLines(const LoopParts& parts);
 
   // Of an iteration that has ended and is counted.
-  void Make(const TrialCount& count, const Iteration& iteration, const EpisodeWindow& window);
+  void Make(const TrialCount& count, const OpenIteration& iteration, const EpisodeWindow& window);
   // One is made and not written; else it is null.
   bool pending() const { return !unwritten_.is_null(); }
   const nlohmann::json& unwritten() const { return unwritten_; }

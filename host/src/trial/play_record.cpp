@@ -2,7 +2,7 @@
 
 namespace backplane {
 
-PlayRecord::PlayRecord(const LoopParts& parts, TrialState& state)
+PlayRecord::PlayRecord(const LoopParts& parts, LoopState& state)
     : parts_(parts),
       state_(state),
       balance_metric_(parts.metrics.Add(true, {"rollout/balance", "", "mean / largest CPU time of the runner threads", 1})),

@@ -9,13 +9,13 @@
 #include "rollout/pool.hpp"
 #include "rollout/rows.hpp"
 #include "trial/loop_parts.hpp"
-#include "trial/trial_state.hpp"
+#include "trial/loop_state.hpp"
 
 namespace backplane {
 
 class PlayRecord {
  public:
-  PlayRecord(const LoopParts& parts, TrialState& state);
+  PlayRecord(const LoopParts& parts, LoopState& state);
 
   // Of a request that was played to its end.
   void Add(uint64_t steps, const PoolUse& use, const std::vector<Episode>& episodes,
@@ -27,7 +27,7 @@ class PlayRecord {
   void PostEpisodes(const std::vector<Episode>& episodes);
 
   const LoopParts& parts_;
-  TrialState& state_;
+  LoopState& state_;
   const int32_t balance_metric_, wall_eff_metric_;
   PoolUse use_sum_{0, 0};
   uint64_t requests_ = 0;

@@ -4,7 +4,7 @@
 
 namespace backplane {
 
-Reporting::Reporting(const LoopParts& parts, TrialState& state, WarningList& warnings)
+Reporting::Reporting(const LoopParts& parts, LoopState& state, WarningList& warnings)
     : parts_(parts), state_(state), live_(parts, warnings), phase_events_(parts.threads.clocks(), parts.monitors) {}
 
 void Reporting::ReportIteration(const nlohmann::json& line, double progress, const CollectData& data) {

@@ -5,13 +5,13 @@
 
 #include "trial/live_columns.hpp"
 #include "trial/phase_events.hpp"
-#include "trial/trial_state.hpp"
+#include "trial/loop_state.hpp"
 
 namespace backplane {
 
 class Reporting {
  public:
-  Reporting(const LoopParts& parts, TrialState& state, WarningList& warnings);
+  Reporting(const LoopParts& parts, LoopState& state, WarningList& warnings);
 
   // Of an iteration, by its line in metrics.jsonl. `progress`: of the trial, 0 to 1.
   void ReportIteration(const nlohmann::json& line, double progress, const CollectData& data);
@@ -22,7 +22,7 @@ class Reporting {
 
  private:
   const LoopParts& parts_;
-  TrialState& state_;
+  LoopState& state_;
   LiveColumns live_;
   PhaseEvents phase_events_;
 };

@@ -6,7 +6,7 @@
 
 namespace backplane {
 
-void TrialSpeed::Add(const Iteration& iteration) {
+void TrialSpeed::Add(const OpenIteration& iteration) {
   if (!std::exchange(warm_, true)) return first_.Add(iteration);
   steady_.Add(iteration);
   if (iteration.steps > 0) measuring_.Add(static_cast<double>(iteration.steps) / iteration.seconds());

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "trial/iteration.hpp"
+#include "trial/open_iteration.hpp"
 #include "trial/measuring.hpp"
 
 namespace backplane {
@@ -14,7 +14,7 @@ class TrialSpeed {
  public:
   TrialSpeed(const ReportConfig& report, uint64_t seeds) : measuring_(report, seeds) {}
 
-  void Add(const Iteration& iteration);  // that has ended
+  void Add(const OpenIteration& iteration);  // that has ended
   const Measuring& measuring() const { return measuring_; }
   void AddTo(nlohmann::json* result, double attempt_s) const;
 
@@ -23,7 +23,7 @@ class TrialSpeed {
     uint64_t steps = 0;
     double seconds = 0, collecting_s = 0;
 
-    void Add(const Iteration& iteration) {
+    void Add(const OpenIteration& iteration) {
       steps += iteration.steps, seconds += iteration.seconds(), collecting_s += iteration.collecting_s();
     }
   };

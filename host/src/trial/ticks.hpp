@@ -12,7 +12,7 @@ namespace backplane {
 
 class Ticks {
  public:
-  Ticks(const LoopParts& parts, TrialState& state, Collectors& collectors, Checkpointing& checkpointing)
+  Ticks(const LoopParts& parts, LoopState& state, Collectors& collectors, Checkpointing& checkpointing)
       : parts_(parts), state_(state), collectors_(collectors), checkpointing_(checkpointing) {}
 
   void Run(const bp_request& request);
@@ -24,7 +24,7 @@ class Ticks {
 
  private:
   const LoopParts& parts_;
-  TrialState& state_;
+  LoopState& state_;
   Collectors& collectors_;
   Checkpointing& checkpointing_;
   std::vector<LongTicks> long_ticks_;

@@ -5,7 +5,7 @@
 namespace backplane {
 namespace {
 
-Iteration Took(double seconds, double collecting_s, uint64_t steps) {
+OpenIteration Took(double seconds, double collecting_s, uint64_t steps) {
   return {.steps = steps,
           .start_ns = 5,
           .end_ns = 5 + static_cast<int64_t>(seconds * 1e9),

@@ -1,7 +1,7 @@
 // What the loop knows of its trial, beside what env and learner know.
 #pragma once
 
-#include "trial/iteration.hpp"
+#include "trial/open_iteration.hpp"
 #include "trial/metric_lines.hpp"
 #include "trial/recorder.hpp"
 #include "trial/trial_clock.hpp"
@@ -9,14 +9,14 @@
 
 namespace backplane {
 
-struct TrialState {
-  explicit TrialState(const LoopParts& parts) : lines(parts) {
+struct LoopState {
+  explicit LoopState(const LoopParts& parts) : lines(parts) {
     count.first_warms_up = parts.spec.experiment.report.MeasuresSpeed();
   }
 
   TrialClock clock;
   TrialCount count;
-  Iteration iteration;
+  OpenIteration iteration;
   EpisodeWindow window;
   MetricLines lines;
 };

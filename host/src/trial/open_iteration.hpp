@@ -8,7 +8,7 @@
 
 namespace backplane {
 
-struct Iteration {
+struct OpenIteration {
   bool open = false;
   bool begun = false;  // it has changed what a checkpoint would hold now
   uint64_t steps = 0;
