@@ -96,9 +96,9 @@ TEST(Ant, IsNotHealthyWhenANumberIsNotFinite) {
 }
 
 TEST(Ant, TakesItsMainBodyByNameOrNumber) {
-  EXPECT_EQ(Ant(json{{"main_body", "torso"}}).world.main_body, 1);
-  EXPECT_EQ(Ant(json{{"main_body", "aux_1"}}).world.main_body, 3);
-  EXPECT_EQ(Ant(json{{"main_body", "13"}}).world.main_body, 13);
+  EXPECT_EQ(Ant(json{{"main_body", "torso"}}).world.main_body_id, 1);
+  EXPECT_EQ(Ant(json{{"main_body", "aux_1"}}).world.main_body_id, 3);
+  EXPECT_EQ(Ant(json{{"main_body", "13"}}).world.main_body_id, 13);
   for (const char* wrong : {"14", "-1", "1x", "", "nose"}) EXPECT_THROW(Ant(json{{"main_body", wrong}}), bp::Error) << wrong;
 }
 
