@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "record/fix.hpp"
+#include "record/trial_state.hpp"
 
 namespace backplane {
 
@@ -26,7 +28,9 @@ struct TrialMeasures {
   std::string point;  // its name, as it can be typed; empty: the only one
   std::string name;   // what a person calls the point
   uint64_t seed = 0;
-  std::string state, outcome, why;
+  TrialState state = TrialState::kPlanned;
+  std::optional<Outcome> outcome;  // absent: it has not run
+  std::string why;
   bool usable = false, has_run = false;
   std::map<std::string, double> values;  // by the names of host/report/results/result_set.hpp; NaN: not finite
 

@@ -263,7 +263,7 @@ std::string SameCommand(const RunArgs& args) {
 
 std::optional<std::string> ReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args) {
   if (!request.plan.base.experiment.report.kind || !batch.refused.empty()) return std::nullopt;
-  if (batch.Count("PLANNED") == batch.trials.size()) return std::nullopt;
+  if (batch.Count(TrialState::kPlanned) == batch.trials.size()) return std::nullopt;
   ReportRequest report;
   report.folders = {request.out};
   report.program = args.typed_program;

@@ -6,9 +6,9 @@
 #include "cli/report_program.hpp"
 #include "record/report_kinds.hpp"
 #include "record/report_requests.hpp"
+#include "record/results_folder.hpp"
 #include "store/batch_record.hpp"
 #include "store/plan_file.hpp"
-#include "store/results_folder.hpp"
 
 namespace backplane {
 namespace {

@@ -33,8 +33,8 @@ constexpr double kIterationsOfATrial = 4;  // one warms up
 
 std::string WhyNoSpeed(const TrialMeasures& trial, const std::string& measure) {
   if (trial.usable) return "has no " + measure + ", as its first iteration, which warms up, took all the time";
-  if (trial.outcome.empty()) return trial.state + (trial.why.empty() ? "" : ": " + trial.why);
-  return fmt::format("{} ({}){}", trial.state, trial.outcome, trial.why.empty() ? "" : ": " + trial.why);
+  if (!trial.outcome) return Word(trial.state) + (trial.why.empty() ? "" : ": " + trial.why);
+  return fmt::format("{} ({}){}", Word(trial.state), Word(trial.outcome), trial.why.empty() ? "" : ": " + trial.why);
 }
 
 std::optional<double> Positive(const TrialMeasures& trial, const std::string& measure) {
@@ -77,7 +77,7 @@ std::vector<double> ScoresOf(const BatchMeasures& set, const std::string& point,
   for (const TrialMeasures& trial : set.trials) {
     if (trial.point != point) continue;
     const double* number = trial.usable ? trial.Find(measure) : nullptr;
-    const bool diverged = trial.outcome == "nan" || (number && !std::isfinite(*number));
+    const bool diverged = trial.outcome == Outcome::kNan || (number && !std::isfinite(*number));
     if (diverged) {
       scores.push_back(worst);
     } else if (number) {

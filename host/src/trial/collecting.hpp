@@ -7,8 +7,8 @@
 #include <string>
 
 #include "trial/checkpoint.hpp"
-#include "trial/open_iteration.hpp"
 #include "trial/loop_parts.hpp"
+#include "trial/open_iteration.hpp"
 
 namespace backplane {
 

@@ -1,8 +1,8 @@
 // What the loop knows of its trial, beside what env and learner know.
 #pragma once
 
-#include "trial/open_iteration.hpp"
 #include "trial/metric_lines.hpp"
+#include "trial/open_iteration.hpp"
 #include "trial/recorder.hpp"
 #include "trial/trial_clock.hpp"
 #include "trial/trial_count.hpp"

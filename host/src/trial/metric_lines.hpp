@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "trial/open_iteration.hpp"
 #include "trial/loop_parts.hpp"
+#include "trial/open_iteration.hpp"
 #include "trial/recorder.hpp"
 #include "trial/trial_count.hpp"
 

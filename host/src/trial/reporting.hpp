@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "trial/live_columns.hpp"
-#include "trial/phase_events.hpp"
 #include "trial/loop_state.hpp"
+#include "trial/phase_events.hpp"
 
 namespace backplane {
 

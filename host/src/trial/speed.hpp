@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "trial/open_iteration.hpp"
 #include "trial/measuring.hpp"
+#include "trial/open_iteration.hpp"
 
 namespace backplane {
 
