@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kTitleSize = 1.15;
 constexpr double kBarWidth = 0.76;  // of the distance between two bars, or groups of them
-constexpr double kSmall = 0.85;
+constexpr double kFootnoteSize = 0.85;
 constexpr double kLevelTicks = 1.7;  // em from the axis to below its numbers
 
 // All values that an axis must hold; bars start from zero.
@@ -163,7 +163,7 @@ void PlacePanel(const Panel& panel, const Box& cell, double em, PanelLayout* lay
   if (const size_t left_out = PlaceMarkLabels(panel, em, layout); left_out > 0) {
     layout->texts.push_back({plot.right, cell.bottom - 0.5 * em,
                              fmt::format("{} name{} left out: no room", left_out, left_out == 1 ? "" : "s"), Align::kRight,
-                             kSmall, false, true});
+                             kFootnoteSize, false, true});
   }
 }
 

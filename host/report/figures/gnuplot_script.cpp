@@ -16,7 +16,7 @@ namespace {
 constexpr double kPointsPerPixel = 0.75;  // pngcairo's fonts are in points of 96 to the inch
 constexpr std::array<int, kShapeCount> kPointTypes = {7, 5, 9, 13, 11, 15};
 constexpr std::array<int, kShapeCount> kHollowTypes = {6, 4, 8, 12, 10, 14};
-constexpr std::array<const char*, 3> kDashes = {"(20,12)", "(6,10)", "(28,10,6,10)"};
+constexpr std::array<const char*, 3> kGnuplotDashes = {"(20,12)", "(6,10)", "(28,10,6,10)"};
 constexpr const char* kFontFamily = "DejaVu Sans";
 
 std::string CsvText(const std::string& text) {
@@ -211,7 +211,7 @@ class Script {
       case Series::Style::kReference:
         AddPart(first, last,
                 fmt::format("'x':'y' with lines dashtype {} linewidth 1.8 linecolor '#555555' {}",
-                            kDashes[series.colour % kDashes.size()], title));
+                            kGnuplotDashes[series.colour % kGnuplotDashes.size()], title));
         return;
       case Series::Style::kParts: {
         const BarSides sides = SidesOf(panel, layout.x, index);

@@ -15,7 +15,7 @@
 namespace backplane {
 namespace {
 
-constexpr std::array<const char*, 3> kDashes = {"10 6", "3 5", "14 5 3 5"};
+constexpr std::array<const char*, 3> kSvgDashes = {"10 6", "3 5", "14 5 3 5"};
 constexpr const char* kLevelDash = " stroke-dasharray=\"8 5\"";
 
 // A tenth of a pixel is enough, and what is far outside is cut off anyway.
@@ -186,7 +186,7 @@ class Svg {
     }
     if (series.style == Series::Style::kReference && !path.empty()) {
       Line("<path d=\"{}\" {} stroke=\"currentColor\" stroke-opacity=\"0.7\" stroke-dasharray=\"{}\"/>", path, stroke,
-           kDashes[series.colour % kDashes.size()]);
+           kSvgDashes[series.colour % kSvgDashes.size()]);
     } else if (!whiskers.empty()) {
       Line("<path d=\"{}\" {} style=\"stroke: {}\"/>", whiskers, stroke, bars ? "currentColor" : colour);
     }
@@ -258,7 +258,7 @@ class Svg {
       case Series::Style::kReference:
         WriteLine(left, y, right, y,
                   fmt::format("{} stroke=\"currentColor\" stroke-opacity=\"0.7\" stroke-dasharray=\"{}\"", width,
-                              kDashes[series.colour % kDashes.size()]));
+                              kSvgDashes[series.colour % kSvgDashes.size()]));
     }
   }
 

@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
 constexpr size_t kHashDigits = 8;  // as many as people compare
 
-std::string Plain(const json& value) {
+std::string PlainOrUnknown(const json& value) {
   return value.is_null() ? "unknown" : value.is_string() ? value.get<std::string>() : JsonText(value);
 }
 
@@ -32,14 +32,14 @@ std::string Memory(const json& bytes) {
 
 Traits MachineTraits(const json& run) {
   const json &host = At(run, "host"), &versions = At(run, "versions");
-  return {{"host", Plain(At(host, "hostname"))},         {"CPU", Plain(At(host, "cpu"))},
-          {"cores", Plain(At(host, "granted_cores"))},   {"memory", Memory(At(host, "memory_bytes"))},
-          {"devices", Plain(At(run, "devices"))},        {"backplane", Plain(At(versions, "backplane"))},
-          {"compiler", Plain(At(versions, "compiler"))}, {"torch", Plain(At(versions, "torch"))}};
+  return {{"host", PlainOrUnknown(At(host, "hostname"))},         {"CPU", PlainOrUnknown(At(host, "cpu"))},
+          {"cores", PlainOrUnknown(At(host, "granted_cores"))},   {"memory", Memory(At(host, "memory_bytes"))},
+          {"devices", PlainOrUnknown(At(run, "devices"))},        {"backplane", PlainOrUnknown(At(versions, "backplane"))},
+          {"compiler", PlainOrUnknown(At(versions, "compiler"))}, {"torch", PlainOrUnknown(At(versions, "torch"))}};
 }
 
 // "env.plugin NAME": two builds of it are two groups, while two plugins in one sweep are not.
-std::string FileName(const TrialData& trial, const std::string& place) { return place + " " + Plain(trial.At(place)); }
+std::string FileName(const TrialData& trial, const std::string& place) { return place + " " + PlainOrUnknown(trial.At(place)); }
 
 std::map<std::string, std::set<std::string>> HashesByFile(const std::vector<ResultSet>& sets) {
   std::map<std::string, std::set<std::string>> hashes;

@@ -14,9 +14,9 @@ namespace backplane {
 namespace {
 
 constexpr double kStarvedPct = 50, kFeedingPct = 50, kFullPct = 95, kAwakePct = 75, kFewUnitsPct = 30, kVramPct = 90,
-                 kThrottledPct = 5;
+                 kClockThrottledPct = 5;
 constexpr double kNoTensorPct = 0.5;
-constexpr const char *kUtil = resource_measure::kGpuUtilPct, *kUnits = resource_measure::kSmUtilPct,
+constexpr const char *kGpuUse = resource_measure::kGpuUtilPct, *kUnits = resource_measure::kSmUtilPct,
                      *kVram = resource_measure::kGpuMemoryPct, *kTensor = resource_measure::kTensorActivePct,
                      *kClocks = resource_measure::kGpuThrottledPct;
 
@@ -26,19 +26,19 @@ std::string NoDevice(const Case& c, const char* measure) {
 }
 
 RuleVerdict GpuStarved(const Case& c) {
-  if (std::string why = NoDevice(c, kUtil); !why.empty()) return Silent(std::move(why));
+  if (std::string why = NoDevice(c, kGpuUse); !why.empty()) return Silent(std::move(why));
   if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/env_step"));
-  const double util = *c.Value(kUtil);
+  const double util = *c.Value(kGpuUse);
   const double feeding = c.BusyShare({"env_step", "env_reset", "obs_transfer", "act_transfer"});
   if (util >= kStarvedPct || feeding <= kFeedingPct) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
   f.title =
       fmt::format("The GPU is awake {:.0f} % of the time; envs and transfers take {:.0f} % of the threads'", util, feeding);
-  f.evidence = {{kUtil, util, kStarvedPct, "%", c.Window(kUtil)},
+  f.evidence = {{kGpuUse, util, kStarvedPct, "%", c.Window(kGpuUse)},
                 {"phase/env_* + phase/*_transfer", feeding, kFeedingPct, "%", "share of the threads' busy time, whole trial"}};
   f.effect = "Each inference serves more rows: the GPU is awake more of the time, SPS rises";
-  f.moves = kUtil, f.direction = 1;
+  f.moves = kGpuUse, f.direction = 1;
   f.confidence = "high: awake is an upper bound of busy";
   AddDoubled(c, "rollout.num_envs_per_env_runner", "[1,)", &f.fixes);
   AddOptionFixes(c, "gpu_starved", &f.fixes);
@@ -47,10 +47,10 @@ RuleVerdict GpuStarved(const Case& c) {
 
 // Awake all the time is not yet full, so it also takes that rows were added without gain.
 RuleVerdict GpuSaturated(const Case& c) {
-  if (std::string why = NoDevice(c, kUtil); !why.empty()) return Silent(std::move(why));
+  if (std::string why = NoDevice(c, kGpuUse); !why.empty()) return Silent(std::move(why));
   if (!c.setting || StepsTo(*c.parallel, *c.setting).empty())
     return Silent("whether SPS is flat needs two settings that differ in runners or in rows alone");
-  const double util = *c.Value(kUtil);
+  const double util = *c.Value(kGpuUse);
   const std::optional<Step> flat = FlatStepTo(*c.parallel, *c.setting);
   const std::optional<double> units = c.Value(kUnits);
   // Awake with few units in use is launch_bound.
@@ -58,7 +58,7 @@ RuleVerdict GpuSaturated(const Case& c) {
   Finding f;
   f.severity = Severity::kWarning;
   f.title = fmt::format("The GPU is awake {:.0f} % of the time and SPS is flat", util);
-  f.evidence = {{kUtil, util, kFullPct, "%", c.Window(kUtil)},
+  f.evidence = {{kGpuUse, util, kFullPct, "%", c.Window(kGpuUse)},
                 {"SPS", flat->gain_pct.value, kFlatGainPct, "% per doubling", flat->from->name + " to " + flat->to->name}};
   f.effect = "Less work on the device for each sample: SPS rises";
   f.moves = "SPS", f.direction = 1;
@@ -69,15 +69,15 @@ RuleVerdict GpuSaturated(const Case& c) {
 }
 
 RuleVerdict LaunchBound(const Case& c) {
-  if (std::string why = NoDevice(c, kUtil); !why.empty()) return Silent(std::move(why));
+  if (std::string why = NoDevice(c, kGpuUse); !why.empty()) return Silent(std::move(why));
   const std::optional<double> units = c.Value(kUnits);
   if (!units) return Silent(fmt::format("{} was not measured: it needs GPM, Hopper or newer", kUnits));
-  const double util = *c.Value(kUtil);
+  const double util = *c.Value(kGpuUse);
   if (util < kAwakePct || *units >= kFewUnitsPct) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
   f.title = fmt::format("The GPU is awake {:.0f} % of the time with {:.0f} % of its units in use", util, *units);
-  f.evidence = {{kUtil, util, kAwakePct, "%", c.Window(kUtil)}, {kUnits, *units, kFewUnitsPct, "%", c.Window(kUnits)}};
+  f.evidence = {{kGpuUse, util, kAwakePct, "%", c.Window(kGpuUse)}, {kUnits, *units, kFewUnitsPct, "%", c.Window(kUnits)}};
   f.effect = "Fewer and larger kernels: more units at work at a time";
   f.moves = kUnits, f.direction = 1;
   f.confidence = "medium: the number of kernels is not counted";
@@ -122,11 +122,11 @@ RuleVerdict AmpUnused(const Case& c) {
 RuleVerdict ClockThrottled(const Case& c) {
   if (std::string why = NoDevice(c, kClocks); !why.empty()) return Silent(std::move(why));
   const double throttled = *c.Value(kClocks);
-  if (throttled <= kThrottledPct) return Quiet();
+  if (throttled <= kClockThrottledPct) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
   f.title = fmt::format("Power or heat lowers the GPU's clocks for {:.0f} % of the time", throttled);
-  f.evidence = {{kClocks, throttled, kThrottledPct, "%", c.Window(kClocks)}};
+  f.evidence = {{kClocks, throttled, kClockThrottledPct, "%", c.Window(kClocks)}};
   f.effect = "Clocks stay up; until then times of this batch depend on heat and power";
   f.moves = kClocks, f.direction = -1;
   f.confidence = "high: the driver tells why clocks are down";
@@ -141,19 +141,19 @@ std::vector<Rule> GpuRules() {
         "The GPU waits for observations.", "rollout.num_envs_per_env_runner up: more rows for each inference",
         "50 % busy: torch_tb_profiler. Awake is an upper bound of busy, so the rule is on the safe side; it says nothing of "
         "devices that are awake with little to do (launch_bound)."},
-       fmt::format("a granted GPU; {}; phase/*", kUtil),
+       fmt::format("a granted GPU; {}; phase/*", kGpuUse),
        GpuStarved},
       {{"gpu_saturated", "the GPU is awake >= 95 % of the time, and a doubling of rows added < 10 % SPS",
         "The device sets the speed: more rows only wait for it.",
         "what the options declare to help: larger minibatch, smaller net, mixed precision",
         "95 %: this project, without a published source. Quiet where few of its units are in use: that is launch_bound."},
-       fmt::format("a granted GPU; {}; SPS of two settings", kUtil),
+       fmt::format("a granted GPU; {}; SPS of two settings", kGpuUse),
        GpuSaturated},
       {{"launch_bound", "the GPU is awake >= 75 % of the time with < 30 % of its units in use",
         "Many small kernels: starting them takes longer than running them.",
         "what the options declare to help: larger minibatch, a fused path",
         "75 and 30 %: this project, without a published source."},
-       fmt::format("a granted GPU; {}; {} (GPM, Hopper or newer)", kUtil, kUnits),
+       fmt::format("a granted GPU; {}; {} (GPM, Hopper or newer)", kGpuUse, kUnits),
        LaunchBound},
       {{"vram_near_limit", "GPU memory in use reached > 90 %", "The next larger batch may end the trial for want of memory.",
         "what the options declare to help: smaller micro-batches with more accumulation", "90 %: torch_tb_profiler."},

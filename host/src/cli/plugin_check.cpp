@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kShownPoints = 3;
 
 // `place` as Place() writes it: "walk.yaml:12:5", or "--set".
-Diagnostic At(const std::string& place, std::string message) {
+Diagnostic DiagnosticAt(const std::string& place, std::string message) {
   static const std::regex kInFile("(.*):([0-9]+):([0-9]+)");
   Diagnostic diagnostic{place, 0, 0, std::move(message), ""};
   std::smatch parts;
@@ -94,7 +94,8 @@ std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& 
     }
   }
   std::vector<SaidOnce> once;
-  for (const Said& said : all) once.push_back({At(said.place, said.message + PointsText(plan, said.trials)), *said.first});
+  for (const Said& said : all)
+    once.push_back({DiagnosticAt(said.place, said.message + PointsText(plan, said.trials)), *said.first});
   return once;
 }
 

@@ -13,7 +13,7 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kShownPoints = 20;
+constexpr size_t kKnownPoints = 20;
 
 // Absent after Complain.
 std::optional<Plan> PlanOrComplain(const FileArgs& file, PluginSearch* search, bool without_sweep = false) {
@@ -55,8 +55,8 @@ void ComplainOfPoint(const Plan& plan, const std::string& wanted, const FileArgs
     if (!point.name.empty()) names.push_back(point.name);
   }
   std::string known;
-  for (size_t i = 0; i < std::min(names.size(), kShownPoints); ++i) known += (i ? ", " : "") + names[i];
-  if (names.size() > kShownPoints) known += fmt::format(" and {} more", names.size() - kShownPoints);
+  for (size_t i = 0; i < std::min(names.size(), kKnownPoints); ++i) known += (i ? ", " : "") + names[i];
+  if (names.size() > kKnownPoints) known += fmt::format(" and {} more", names.size() - kKnownPoints);
   std::fprintf(stderr, "backplane: %s has no point '%s'%s; there are: %s\nnothing was started\n",
                Printable(file.file.string()).c_str(), Printable(wanted).c_str(),
                DidYouMean(Nearest(wanted, Candidates(names))).c_str(),
