@@ -8,7 +8,8 @@ set(_test_optimizer $<$<CONFIG:RelWithDebInfo>:-O1>)
 set(_precompiled_headers <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstring> <deque> <filesystem> <fstream> <functional>
     <map> <memory> <mutex> <optional> <set> <span> <sstream> <stdexcept> <string> <string_view> <thread> <utility> <vector>
     <fmt/format.h> <nlohmann/json.hpp>)
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "int main() {}\n")  # written anew only if it is not there
+# Left alone where it is the same: a new time would build everything anew.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "int main() {}\n")
 
 function(backplane_precompile target)
   cmake_parse_arguments(P "TEST;PLUGIN;TORCH" "" "" ${ARGN})

@@ -3,8 +3,8 @@
 
 usage: includes_test.py [-v]
 
-The order is read from host/CMakeLists.txt, whose list says in which order data travels: a module includes host/libs, the plugin
-interface and what stands before it.
+The order is read from host/CMakeLists.txt and host/report/CMakeLists.txt, whose lists say in which order data travels: a module
+includes host/libs, the plugin interface and what stands before it.
 """
 import pathlib
 import re
@@ -15,11 +15,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r'^#include "([\w./-]+)"', re.M)
 SOURCES = ("*.cpp", "*.hpp", "*.h", "*.c")
 INTERFACE = "backplane"
+REPORT = "host/report/CMakeLists.txt"
+OF_THE_HOST = {"config", "rollout", "store", "sweep"}  # what reports still read results by
 
 
-def listed(root, variable):
-    """The names of `foreach(VARIABLE a b c)` in host/CMakeLists.txt."""
-    text = (root / "host/CMakeLists.txt").read_text()
+def listed(root, variable, file="host/CMakeLists.txt"):
+    """The names of `foreach(VARIABLE a b c)` in the file."""
+    text = (root / file).read_text()
     return re.search(rf"foreach\({variable} ([\w ]+)\)", text)[1].split()
 
 
@@ -31,7 +33,7 @@ def includes(folder):
 
 
 def wrong_includes(root):
-    libraries, modules = listed(root, "library"), listed(root, "module")
+    libraries, modules, report = listed(root, "library"), listed(root, "module"), listed(root, "module", REPORT)
     wrong = []
 
     def check(folder, allowed):
@@ -44,6 +46,8 @@ def wrong_includes(root):
         check(root / "host/libs" / library, {INTERFACE, *libraries})
     for i, module in enumerate(modules):
         check(root / "host/src" / module, {INTERFACE, *libraries, *modules[: i + 1]})
+    for i, module in enumerate(report):
+        check(root / "host/report" / module, {INTERFACE, *libraries, *OF_THE_HOST, *report[: i + 1]})
     shared = {path.name for path in (root / "plugins/common").iterdir() if path.is_dir()}
     check(root / "plugins", {INTERFACE, *libraries, *shared})
     return wrong
@@ -63,6 +67,8 @@ class Includes(unittest.TestCase):
             root = pathlib.Path(folder)
             for name, text in {
                 "host/CMakeLists.txt": "foreach(library base)\nforeach(module config store)\n",
+                REPORT: "foreach(module results rules)\n",
+                "host/report/results/set.hpp": '#include "store/plan.hpp"\n#include "rules/rule.hpp"\n',
                 "host/libs/base/files.hpp": '#include "config/key.hpp"\n',
                 "host/src/config/key.hpp": '#include "base/files.hpp"\n#include "store/plan.hpp"\n',
                 "host/src/store/plan.hpp": '#include "config/key.hpp"\n#include "backplane/host.h"\n',
@@ -72,7 +78,7 @@ class Includes(unittest.TestCase):
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text)
             self.assertEqual(
-                ["host/libs/base/files.hpp", "host/src/config/key.hpp", "plugins/envs/ant/ant.cpp"],
+                ["host/libs/base/files.hpp", "host/src/config/key.hpp", "host/report/results/set.hpp", "plugins/envs/ant/ant.cpp"],
                 [line.split(" includes ")[0] for line in wrong_includes(root)],
             )
 

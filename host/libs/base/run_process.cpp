@@ -57,7 +57,8 @@ bool EndsWithin(pid_t pid, std::chrono::milliseconds limit) {
   bool ended = false;
   for (;;) {
     siginfo_t info{};
-    ended = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+    const int error = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? 0 : errno;
+    ended = error == 0 ? info.si_pid == pid : error == ECHILD;  // where SIGCHLD is ignored its end is told to nobody
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     if (ended || left <= 0) break;
     pollfd ready{pidfd, POLLIN, 0};

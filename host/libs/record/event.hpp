@@ -73,15 +73,15 @@ struct AttemptEnd {
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("adopted", LeftOutIfEmpty(self.adopted));
-    visit("exit", self.exit);
-    visit("files", self.files);
-    visit("memory_enforced_by", self.memory_enforced_by);
-    visit("outcome", self.outcome);
-    visit("peak_memory_bytes", self.peak_memory_bytes);
-    visit("peak_rss_bytes", self.peak_rss_bytes);
-    visit("signal", self.signal);
+    visit("exit", AbsentIfMisfit(self.exit));
+    visit("files", AbsentIfMisfit(self.files));
+    visit("memory_enforced_by", AbsentIfMisfit(self.memory_enforced_by));
+    visit("outcome", AbsentIfMisfit(self.outcome));
+    visit("peak_memory_bytes", AbsentIfMisfit(self.peak_memory_bytes));
+    visit("peak_rss_bytes", AbsentIfMisfit(self.peak_rss_bytes));
+    visit("signal", AbsentIfMisfit(self.signal));
     visit("state", self.state);
-    visit("wall_s", self.wall_s);
+    visit("wall_s", AbsentIfMisfit(self.wall_s));
     visit("why", DefaultIfMissing(self.why));
   }
 };

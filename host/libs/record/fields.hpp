@@ -50,6 +50,12 @@ struct NaNIfNull {
   explicit constexpr NaNIfNull(T& optional) : value(optional) {}
   T& value;
 };
+// An optional that is absent where what stands there does not fit: of a field that another version may write otherwise.
+template <class T>
+struct AbsentIfMisfit {
+  explicit constexpr AbsentIfMisfit(T& optional) : value(optional) {}
+  T& value;
+};
 // Always written; where it is missing or null, the struct's own value stays.
 template <class T>
 struct DefaultIfMissing {
@@ -167,6 +173,10 @@ struct Writer {
     object[name] = Encode<Json>(field.value);
   }
   template <class T>
+  void operator()(const char* name, AbsentIfMisfit<T> field) const {
+    (*this)(name, field.value);
+  }
+  template <class T>
   void operator()(const char* name, LeftOutIfEmpty<T> field) const {
     if (field.value != std::remove_cv_t<T>{}) object[name] = Encode<Json>(field.value);
   }
@@ -178,6 +188,8 @@ using Place = std::string;
 template <class Json>
 std::string Shown(const Json& json) {
   constexpr size_t kLongest = 60;
+  // What writes a value calls itself at each level, and this one may be of any depth and size.
+  if (json.is_structured() && !json.empty()) return json.is_array() ? "a list" : "an object";
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > kLongest) text.replace(kLongest, std::string::npos, "...");
   return text;
@@ -212,6 +224,14 @@ struct Reader {
   template <class T>
   void operator()(const char* name, DefaultIfMissing<T> field) const {
     Read(name, &field.value, /*may_be_missing=*/true);
+  }
+  template <class T>
+  void operator()(const char* name, AbsentIfMisfit<T> field) const {
+    try {
+      Read(name, &field.value, /*may_be_missing=*/true);
+    } catch (const RecordError&) {
+      field.value.reset();
+    }
   }
   template <class T>
   void operator()(const char* name, LeftOutIfEmpty<T> field) const {

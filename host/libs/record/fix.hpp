@@ -9,6 +9,9 @@
 
 namespace backplane {
 
+// `schema_version` of <name>_results.json, which holds proposals.
+inline constexpr int kDocumentSchema = 1;
+
 struct Fix {
   std::string path;
   nlohmann::json from, to;

@@ -54,6 +54,7 @@ int Run(const Command& command) {
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
+  std::signal(SIGCHLD, SIG_DFL);     // who started us may ignore it, and then nobody's end could be waited for
   prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody waits for what a host that was killed had asked for
   const std::string name = argc == 2 ? argv[1] : "";
   if (name == "--help") return Usage(stdout, 0);

@@ -28,7 +28,7 @@ constexpr Words<KeyPlace, 4> kKeyPlaces = {{{KeyPlace::kTopLeft, "top left"},
                                             {KeyPlace::kBottomRight, "bottom right"}}};
 
 template <class Enum, size_t N>
-const char* WordOf(Enum value, const Words<Enum, N>& words) {
+const char* NameOf(Enum value, const Words<Enum, N>& words) {
   for (const auto& [known, word] : words) {
     if (known == value) return word;
   }
@@ -44,7 +44,7 @@ void PutLimits(const std::optional<double>& low, const std::optional<double>& hi
 }
 
 json ToJson(const Axis& axis) {
-  json object = {{"label", axis.label}, {"scale", WordOf(axis.scale, kScales)}};
+  json object = {{"label", axis.label}, {"scale", NameOf(axis.scale, kScales)}};
   PutLimits(axis.low, axis.high, &object);
   if (!axis.categories.empty()) object["categories"] = axis.categories;
   return object;
@@ -58,7 +58,7 @@ json ToJson(const Series& series) {
     if (!mark.label.empty()) object["label"] = mark.label;
     marks.push_back(std::move(object));
   }
-  return {{"title", series.title}, {"style", WordOf(series.style, kStyles)}, {"colour", series.colour}, {"marks", marks}};
+  return {{"title", series.title}, {"style", NameOf(series.style, kStyles)}, {"colour", series.colour}, {"marks", marks}};
 }
 
 json ToJson(const TextTable& table) {
@@ -67,7 +67,7 @@ json ToJson(const TextTable& table) {
 
 json ToJson(const Panel& panel) {
   json object = {
-      {"title", panel.title},    {"x", ToJson(panel.x)},   {"y", ToJson(panel.y)},   {"key", WordOf(panel.key, kKeyPlaces)},
+      {"title", panel.title},    {"x", ToJson(panel.x)},   {"y", ToJson(panel.y)},   {"key", NameOf(panel.key, kKeyPlaces)},
       {"series", json::array()}, {"bands", json::array()}, {"lines", json::array()}, {"note", panel.note}};
   for (const Series& series : panel.series) object["series"].push_back(ToJson(series));
   for (const HorizontalBand& band : panel.bands) {

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
@@ -14,6 +17,7 @@
 #include "kinds/parallel_efficiency_report.hpp"
 #include "kinds/report_config.hpp"
 #include "kinds/sections.hpp"
+#include "record/report_kinds.hpp"
 #include "results/series.hpp"
 
 namespace backplane {
@@ -104,6 +108,21 @@ std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
   return std::filesystem::path("outputs") / fmt::format("{}_{}_report", name, Sha256(all).substr(0, 6));
 }
 
+namespace {
+
+using Build = Document (*)(const std::vector<ResultSet>&, const ReportContext&);
+
+Build BuilderOf(std::string_view kind) {
+  constexpr std::pair<std::string_view, Build> kBuilders[] = {{"comparison", ComparisonReport},
+                                                              {"parallel_efficiency", ParallelEfficiencyReport}};
+  static_assert(std::size(kBuilders) == std::size(kReportKinds), "each kind of report has a builder");
+  for (const auto& [name, build] : kBuilders)
+    if (name == kind) return build;
+  throw std::runtime_error(fmt::format("no report of kind '{}' can be built", kind));
+}
+
+}  // namespace
+
 MadeReport MakeReport(const ReportRequest& request) {
   std::vector<ResultSet> sets;
   std::set<std::filesystem::path> seen;
@@ -113,8 +132,7 @@ MadeReport MakeReport(const ReportRequest& request) {
   SortCanonically(&sets);
   const ReportContext context{request.program, Now(), CommonConfig(sets, request.kind), HelpsOf(sets)};
   MadeReport made;
-  made.document =
-      *context.report.kind == "parallel_efficiency" ? ParallelEfficiencyReport(sets, context) : ComparisonReport(sets, context);
+  made.document = BuilderOf(*context.report.kind)(sets, context);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);
   made.folder = request.to.empty() ? DefaultReportFolder(sets) : std::filesystem::path(request.to);
   made.written = WriteReport(made.document, made.folder);

@@ -7,7 +7,7 @@
 //             {bars: {file: c.png, y: [MEASURE, ...]}}, {table: {file: d.png}}]
 //   select:  {metric: MEASURE, direction: maximize, where: "rss_peak_mb < 4000", write: selected.yaml}, or a list of such
 //
-// A measure is a name of analysis/result_set.hpp, a path of the configuration, or an expression of both.
+// A measure is a name of results/result_set.hpp, a path of the configuration, or an expression of both.
 #pragma once
 
 #include <nlohmann/json.hpp>

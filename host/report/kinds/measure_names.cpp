@@ -13,7 +13,7 @@
 namespace backplane {
 namespace {
 
-// What the host measures whatever the plugins are (analysis/result_set.hpp).
+// What the host measures whatever the plugins are (results/result_set.hpp).
 const char* const kHostNames[] = {"measured_s",     "iterations",       "env_steps",         "episodes",
                                   "threads",        "learner_threads",  "balance",           "monitor_cpu_pct",
                                   "chunk_rows",     "rollout/balance",  "rollout/wall_eff",  "time/unnamed_control_pct",

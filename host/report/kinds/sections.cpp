@@ -8,6 +8,7 @@
 
 #include "base/json_fields.hpp"
 #include "base/shell_argument.hpp"
+#include "record/results_folder.hpp"
 #include "text/change_arguments.hpp"
 
 namespace backplane {
@@ -64,7 +65,8 @@ FactList FactsOf(const Group& group) {
 // Nothing of the first batch is written again: its configuration may name a folder for the report and a progress file.
 std::string RunAgain(const std::filesystem::path& folder, const json& output, const std::string& program) {
   const std::string again = folder.string() + "_again";
-  return fmt::format("{} run {} --out {}", program, ShellArgument((folder / "config.yaml").string()), ShellArgument(again)) +
+  return fmt::format("{} run {} --out {}", program, ShellArgument(ResultsFolder{folder}.config().string()),
+                     ShellArgument(again)) +
          SettingsForAnotherFolder(output, again);
 }
 

@@ -60,7 +60,6 @@ struct Document {
   std::vector<Attachment> attachments;
 };
 
-inline constexpr int kDocumentSchema = 1;
 nlohmann::json ToJson(const Document& document);
 
 // Why there is no PNG of a figure, a sentence by the figure's name.

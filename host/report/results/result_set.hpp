@@ -29,7 +29,7 @@
 //                                an interval, as samples that follow each other are not independent
 //   rss_peak_mb, vram_peak_mb    largest of all sources that tell
 //   threads, learner_threads, balance, monitor_cpu_pct; chunk_rows of one call
-//   CURVE@HOW                    one number of a curve (analysis/reduction.hpp), where a report asks for it
+//   CURVE@HOW                    one number of a curve (results/reduction.hpp), where a report asks for it
 #pragma once
 
 #include <filesystem>

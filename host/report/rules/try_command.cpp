@@ -6,6 +6,7 @@
 
 #include "base/json_fields.hpp"
 #include "base/shell_argument.hpp"
+#include "record/results_folder.hpp"
 #include "text/change_arguments.hpp"
 
 namespace backplane {
@@ -27,7 +28,8 @@ std::string Repeated(const char* flag, const json& values, const Fix& fix) {
 std::string TryCommand(const ResultSet& set, const Fix& fix, const std::string& program) {
   const std::string file = Text(At(set.run, "config_file"));
   const json& typed = At(set.run, "arguments");
-  std::string text = fmt::format("{} run {}", program, ShellArgument(file.empty() ? (set.out / "config.yaml").string() : file));
+  std::string text =
+      fmt::format("{} run {}", program, ShellArgument(file.empty() ? ResultsFolder{set.out}.config().string() : file));
   text += Repeated("--set", At(set.run, "set"), fix) + Repeated("--sweep", At(set.run, "sweep"), fix);
   if (const std::string preset = Text(At(typed, "preset")); !preset.empty()) text += " --preset " + ShellArgument(preset);
   text += Repeated("--plugin-path", At(typed, "plugin_path"), fix);

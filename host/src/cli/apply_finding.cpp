@@ -32,6 +32,8 @@ std::filesystem::path NumbersOf(const Experiment& experiment, const std::filesys
 
 // Throws std::runtime_error or nlohmann::json::exception where the file is no report of this version.
 std::vector<Proposal> ProposalsIn(const nlohmann::json& report) {
+  if (const nlohmann::json& schema = report.at("schema_version"); schema != kDocumentSchema)
+    throw std::runtime_error(fmt::format("its schema_version is {}, this program reads {}", schema.dump(), kDocumentSchema));
   for (const nlohmann::json& section : report.at("sections")) {
     for (const nlohmann::json& block : section.at("blocks")) {
       if (block.at("block") != "findings") continue;

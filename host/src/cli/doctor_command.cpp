@@ -1,4 +1,7 @@
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstring>
 
 #include "base/run_process.hpp"
 #include "cli/commands.hpp"
@@ -59,8 +62,18 @@ Check Gnuplot() {
   const ProcessEnd run = RunProcess({{"gnuplot", "--version"}});
   const std::string version = (run.out + run.err).substr(0, (run.out + run.err).find('\n'));
   if (run.ok()) return {"gnuplot", Health::kOk, version, ""};
-  return {"gnuplot", Health::kWarn, run.started ? "does not run: " + version : "not found",
+  return {"gnuplot", Health::kWarn,
+          !run.started    ? "not found"
+          : run.timed_out ? "does not end"
+          : run.signal    ? "does not run: " + std::string(strsignal(run.signal))
+                          : "does not run: " + version,
           "reports have no PNG figures: install the Debian package gnuplot-nox, or call scripts/bootstrap"};
+}
+
+Check Reports() {
+  const std::filesystem::path file = OwnProgram().parent_path() / "backplane-report";
+  if (access(file.c_str(), X_OK) == 0) return {"reports", Health::kOk, file.string(), ""};
+  return {"reports", Health::kFail, "no " + file.string(), "nothing can be reported: install both programs into one folder"};
 }
 
 std::vector<Check> Plugins(PluginSearch* search) {
@@ -105,6 +118,7 @@ std::vector<Check> Examine(const DoctorArgs& args) {
       {"cores", Health::kOk, fmt::format("{} granted by affinity and control group", GrantedCores()), ""},
       Torch(),
       Physics(search.folders()),
+      Reports(),
       Gnuplot(),
       Disk(),
   };

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <string_view>
 
 #include "base/standard_descriptors.hpp"
@@ -6,6 +7,7 @@
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
+  std::signal(SIGCHLD, SIG_DFL);  // who started us may ignore it, and then nobody's end could be waited for
   // Not for people, so not among the commands of the parser, and a process for each trial should start without building one.
   if (argc > 1 && std::string_view(argv[1]) == "keep") {
     return backplane::Keep({argv + 2, argv + argc});

@@ -20,6 +20,13 @@ std::string Escaped(const std::string& text) {
   return out;
 }
 
+// Of words: what looks like a tag of HTML would not be shown.
+std::string Prose(const std::string& text) {
+  std::string out;
+  for (const char c : Escaped(text)) out += c == '<' ? "&lt;" : std::string(1, c);
+  return out;
+}
+
 std::string Code(const std::string& text) { return text.empty() ? "" : "`" + Escaped(text) + "`"; }
 
 template <class Row, size_t n>
@@ -55,7 +62,7 @@ std::string OptionDefault(const OptionInfo& option) {
 }
 
 std::string OptionMeaning(const OptionInfo& option) {
-  std::string text = Escaped(option.doc);
+  std::string text = Prose(option.doc);
   if (!text.ends_with('.')) text += ".";
   if (!option.unit.empty()) text += fmt::format(" In {}.", option.unit);
   return text + OtherNames(option);
@@ -104,13 +111,19 @@ std::string KeyDefault(const HostKey& key) {
   return key.def != nullptr ? Code(key.def) : "";
 }
 
+// Of some keys that are not of the identity a part is: the kind of device, what is measured.
+std::string KeyScope(const HostKey& key) {
+  const bool in_part = key.scope != Scope::kIdentity && !key.canonical.empty();
+  return std::string(ScopeName(key.scope)) + (in_part ? ", in part identity" : "");
+}
+
 constexpr Column<HostKey> kKeyColumns[] = {
     {"key", [](const HostKey& k) { return Code(k.path); }},
     {"type", KeyType},
     {"default", KeyDefault},
     {"range", [](const HostKey& k) { return Code(k.range); }},
-    {"scope", [](const HostKey& k) { return std::string(ScopeName(k.scope)); }},
-    {"meaning", [](const HostKey& k) { return Escaped(k.doc); }},
+    {"scope", KeyScope},
+    {"meaning", [](const HostKey& k) { return Prose(k.doc); }},
 };
 
 }  // namespace

@@ -112,7 +112,7 @@ TrialCommand Attempt::Command() const {
   command.trial_lock_fd = held_.fd();
   command.child.environment = {TrialVariable(place_.out, spec_.trial_id)};
   command.grant = grant_;
-  command.status_file = spec_.attempt_dir / "status";
+  command.status_file = AttemptFolder(spec_.attempt_dir).status();
   return command;
 }
 

@@ -64,9 +64,10 @@ class Engine {
   virtual std::vector<JobEnd> Wait(int timeout_ms) = 0;
 };
 
+inline constexpr char kLocalEngine[] = "local";
+
 // Of one of the kinds that there are: "local". `backplane` is the program that the engine may need on its side. Throws
 // std::runtime_error where there is no such kind.
-inline constexpr char kLocalEngine[] = "local";
 std::unique_ptr<Engine> MakeEngine(const std::string& name, const std::filesystem::path& backplane);
 
 }  // namespace backplane

@@ -27,7 +27,7 @@ uint64_t IterationsFor(uint64_t steps, uint64_t steps_of_iteration) { return (st
 
 Limit OfSteps(uint64_t steps, const IterationSize& size) {
   Limit limit{"budget.env_steps", steps};
-  if (size.epoch_steps > 0) {  // the last iteration of an epoch may be a short one
+  if (size.epoch_steps > 0 && size.least_steps > 0) {  // the last iteration of an epoch may be a short one
     const uint64_t epochs = (steps - 1) / size.epoch_steps, rest = steps - epochs * size.epoch_steps;
     limit.first = limit.last = Product(epochs, size.iterations_of_epoch) + IterationsFor(rest, size.least_steps);
     return limit;

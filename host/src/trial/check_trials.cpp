@@ -97,11 +97,18 @@ IterationSize SizeOfAnIteration(const TrialSpec& spec, TrialParts* parts) {
     bp_limits limits = Limits({}, {}, rows, parts->chunk_rows());
     if (SourceOf(parts->env())) limits.items = ItemsOf(parts->env());
     const bp_request request = parts->learner().Plan(limits);
-    const auto& evaluate = request.u.evaluate;
-    const uint64_t rollout = request.u.rollout.horizon * rows, episodes = evaluate.candidates * evaluate.episodes_each;
     switch (request.kind) {
-      case BP_REQ_ROLLOUT: return {rollout, rollout, 0, 0};
-      case BP_REQ_EVALUATE: return {episodes, episodes * evaluate.max_steps, 0, 0};  // an episode has a step at least
+      case BP_REQ_ROLLOUT: {
+        const uint64_t steps = request.u.rollout.horizon * rows;
+        return {steps, steps, 0, 0};
+      }
+      case BP_REQ_EVALUATE: {  // an episode has a step at least
+        const auto& asked = request.u.evaluate;
+        const uint64_t episodes = asked.candidates * asked.episodes_each;
+        uint64_t most = 0;
+        if (__builtin_mul_overflow(episodes, asked.max_steps, &most)) most = 0;  // as good as no limit
+        return {episodes, most, 0, 0};
+      }
       case BP_REQ_DATA: return SizeOfData(request, limits.items);
       default: return {};
     }

@@ -21,6 +21,8 @@ TrialSpec TrialSpecFromJson(const nlohmann::json& json) try {
   return spec;
 } catch (const RecordError& e) {
   throw std::runtime_error(std::string("not a trial file: ") + e.what());
+} catch (const nlohmann::json::exception& e) {
+  throw std::runtime_error(std::string("not a trial file: ") + e.what());
 }
 
 TrialSpec ReadTrialSpec(const std::filesystem::path& trial_json) {

@@ -6,7 +6,7 @@
 namespace backplane {
 namespace {
 
-bp_event Event(uint32_t type, const Iteration& line) {
+bp_event EventOf(uint32_t type, const Iteration& line) {
   bp_event event{};
   event.type = type;
   event.iteration = line.iteration.value_or(0);
@@ -21,7 +21,7 @@ std::string Utf8(const std::string& text) { return nlohmann::json::parse(JsonTex
 
 void PostIteration(MonitorHost& monitors, const Iteration& line, int64_t end_ns, int64_t duration_ns) {
   if (monitors.Wants(BP_EVENT_ITER)) {
-    bp_event event = Event(BP_EVENT_ITER, line);
+    bp_event event = EventOf(BP_EVENT_ITER, line);
     event.t_ns = end_ns;
     event.duration_ns = duration_ns;
     event.value = line.time.sps.value_or(0);
@@ -34,7 +34,7 @@ void PostMetrics(MonitorHost& monitors, const Iteration& line) {
   if (!monitors.Wants(BP_EVENT_METRIC)) return;
   for (const MetricValue& one : MetricSeries(line)) {
     if (one.of == MetricValue::Of::kAxis) continue;
-    bp_event event = Event(BP_EVENT_METRIC, line);
+    bp_event event = EventOf(BP_EVENT_METRIC, line);
     event.instance = one.of == MetricValue::Of::kMachine ? BP_METRIC_MACHINE : BP_METRIC_EXPERIMENT;
     event.value = one.value;
     monitors.Post(event, Utf8(one.name));

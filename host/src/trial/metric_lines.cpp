@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "record/fields.hpp"
+#include "record/results_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -13,7 +14,7 @@ nlohmann::json Number(double value) { return std::isfinite(value) ? nlohmann::js
 }  // namespace
 
 MetricLines::MetricLines(const LoopParts& parts)
-    : metrics_(parts.metrics), file_(parts.spec.attempt_dir / "metrics.jsonl", parts.spec.attempt) {}
+    : metrics_(parts.metrics), file_(AttemptFolder(parts.spec.attempt_dir).metrics(), parts.spec.attempt) {}
 
 void MetricLines::Make(const TrialCount& count, const OpenIteration& iteration, const EpisodeWindow& window) {
   unwritten_ = {{"iteration", count.iterations}, {"step", count.env_steps}, {"episodes", window.total()}};

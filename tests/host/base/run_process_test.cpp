@@ -28,6 +28,17 @@ TEST(RunProcess, WhoDoesNotReadItsInputHarmsNobody) {
   EXPECT_TRUE(RunProcess(call).ok());
 }
 
+// Whoever starts this program may leave it so: the end of a child is then told to nobody.
+TEST(RunProcess, EndsAlsoWhereSigchldIsIgnored) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  ProcessCall call = Shell("echo said");
+  call.limit = 20s;
+  const ProcessEnd end = RunProcess(call);
+  std::signal(SIGCHLD, before);
+  EXPECT_FALSE(end.timed_out);
+  EXPECT_EQ("said\n", end.out);
+}
+
 TEST(RunProcess, RunsInAFolder) {
   ProcessCall call = Shell("pwd");
   call.folder = "/";

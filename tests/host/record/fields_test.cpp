@@ -56,6 +56,24 @@ std::string With(const std::string& key, const std::string& value) {
   return json.dump();
 }
 
+// What is found may come from a plugin's code: of any depth, and its writer would call itself at each level.
+TEST(RecordFields, AMisfitOfAnyDepthIsASentence) {
+  nlohmann::json deep = 1;
+  for (int i = 0; i < 10'000; ++i) {
+    nlohmann::json list = nlohmann::json::array();
+    list.push_back(std::move(deep));
+    deep = std::move(list);
+  }
+  nlohmann::json json = nlohmann::json::parse(kText);
+  json["done"] = std::move(deep);
+  try {
+    RecordFromJson<Whole>(json);
+    ADD_FAILURE();
+  } catch (const RecordError& error) {
+    EXPECT_STREQ("\"done\": wanted true or false, found a list", error.what());
+  }
+}
+
 TEST(RecordFields, AreReadFromWhatTheyWereWrittenAs) {
   const Whole whole = RecordFromJson<Whole>(nlohmann::json::parse(kText));
   EXPECT_EQ(-3, whole.version);

@@ -121,6 +121,17 @@ TEST_F(EventLogTest, KindOfALaterVersionCountsButSaysNothing) {
   EXPECT_EQ(nullptr, record.Find("y"));
 }
 
+// What decides nothing about the trial costs no folder where another version has written it otherwise.
+TEST_F(EventLogTest, AnOutcomeOfALaterVersionIsPassedOver) {
+  Write(
+      kGood +
+      R"({"v":1,"seq":2,"t":6,"boot_id":"b","kind":"attempt.end","trial_id":"x","attempt":1,"outcome":"melted","exit":"none","state":"FAILED"})"
+      "\n");
+  const TrialRecord x = *ReadBatchRecord(file_).Find("x");
+  EXPECT_EQ(TrialState::kFailed, x.state);
+  EXPECT_FALSE(x.outcome);
+}
+
 TEST_F(EventLogTest, ReaderGoesOnWhereItStopped) {
   Write(kGood + R"({"v":1,"seq":2,)");
   EventReader reader(file_);
