@@ -56,6 +56,10 @@ std::optional<Number> OverSeeds(const std::vector<Number>& of_trials) {
   if (std::all_of(of_trials.begin(), of_trials.end(), [](const Number& one) { return one.is_rate && one.value > 0; })) {
     BoundByLogarithm(&mean);
   }
+  if (mean.low && std::all_of(of_trials.begin(), of_trials.end(), [](const Number& one) { return one.is_time; })) {
+    mean.is_time = true;
+    mean.low = std::max(0.0, *mean.low);
+  }
   return mean;
 }
 

@@ -15,7 +15,8 @@ struct Number {
   std::optional<double> sd;  // sample standard deviation; absent for n < 2
   std::optional<double> low, high;  // 95 % confidence interval of the mean (Student's t); absent for n < 2, and of samples
   std::optional<double> max, p95;   // of a series of samples only
-  bool is_rate = false;             // a rate or a time, never below zero: over seeds its interval is that of the logarithms
+  bool is_rate = false;             // never below zero: over seeds its interval is that of the logarithms
+  bool is_time = false;             // never below zero: over seeds its interval ends there
 };
 
 // A number that was read once.
@@ -30,7 +31,8 @@ Number Mean(const std::vector<double>& values, std::string of);
 Number MeanOf(double mean, std::optional<double> sd, uint64_t n, std::string of);
 
 // A measure of several trials: of one trial with that one's own spread, of more their mean over seeds. Absent if there is none.
-// Of rates and times above zero no bound reaches zero: to first order the interval is that of the logarithms, around the mean.
+// Of rates above zero no bound reaches zero: to first order the interval is that of the logarithms, around the mean. Of times
+// it is cut at zero: by logarithms two seeds that differ by a third would reach up to six times their mean.
 std::optional<Number> OverSeeds(const std::vector<Number>& of_trials);
 
 // value / base x factor, base not 0. Its n is the smaller one; its interval, where both are above zero and have one, comes from

@@ -26,6 +26,11 @@ void AddRate(const std::string& name, const std::optional<double>& value, TrialD
   if (value) trial->measures[name].is_rate = true;
 }
 
+void AddTime(const std::string& name, const std::optional<double>& value, TrialData* trial) {
+  AddReading(name, value, trial);
+  if (value) trial->measures[name].is_time = true;
+}
+
 std::optional<double> Ratio(const std::optional<double>& over, const std::optional<double>& under, double factor = 1) {
   return over && under && *under > 0 ? std::optional(factor * *over / *under) : std::nullopt;
 }
@@ -46,14 +51,14 @@ void AddStatistics(const std::map<std::string, Spread>& statistics, TrialData* t
 void AddResult(const Measurements& found, TrialData* trial) {
   const TrialResult& result = found.result;
   const std::optional<double> wall_s = result.trial_s ? result.trial_s : result.wall_s;
-  AddRate("wall_s", wall_s, trial);
-  AddRate("minutes", Ratio(wall_s, 60), trial);
+  AddTime("wall_s", wall_s, trial);
+  AddTime("minutes", Ratio(wall_s, 60), trial);
   AddRate(kSps, result.sps, trial);
   AddRate("sampling_sps", result.sampling_sps, trial);
   AddReading("iterations", result.iterations, trial);
   AddReading("env_steps", result.env_steps, trial);
   AddReading("episodes", result.episodes, trial);
-  AddRate("seconds_per_episode", Ratio(wall_s, result.episodes), trial);
+  AddTime("seconds_per_episode", Ratio(wall_s, result.episodes), trial);
   AddReading("steps_per_episode", Ratio(result.env_steps, result.episodes), trial);
   AddReading("threads", result.threads, trial);
   AddReading("learner_threads", result.learner_threads, trial);
@@ -100,7 +105,7 @@ void AddSpeeds(const std::vector<IterationValue>& last_attempt, TrialData* trial
   AddSpread("sampling_sps", Steady(last_attempt, "sampling_sps"), trial);
   double seconds = 0;
   for (const double one : Steady(last_attempt, kSecondsOfIteration)) seconds += one;
-  if (!last_attempt.empty()) AddRate("measured_s", seconds, trial);
+  if (!last_attempt.empty()) AddTime("measured_s", seconds, trial);
 }
 
 struct AllAttempts {
@@ -224,7 +229,7 @@ void ReadTrialMeasures(const ResultsFolder& folder, const TrialRecord& record, T
   AddLastEvaluation(found.result.evaluated_at, trial);
   AddLastTenths(trial);
   AddResources(attempt.resources(), trial);
-  AddRate("attempt_s", last.end.wall_s, trial);
+  AddTime("attempt_s", last.end.wall_s, trial);
   if (last.end.peak_rss_bytes) AddPeak("rss_peak_mb", static_cast<double>(*last.end.peak_rss_bytes) / kBytesPerMb, trial);
 }
 

@@ -32,7 +32,7 @@ TEST(Number, AValueThatIsNotFiniteMakesNoInterval) {
   EXPECT_FALSE(number.high);
 }
 
-TEST(Number, ATimeOfTwoSeedsHasNoBoundBelowZero) {
+TEST(Number, ARateOfTwoSeedsHasNoBoundBelowZero) {
   Number a = Reading(3.18), b = Reading(4.22);
   const Number plain = *OverSeeds({a, b});
   EXPECT_LT(*plain.low, 0) << "what may be negative, a return say, keeps its even interval";
@@ -42,6 +42,16 @@ TEST(Number, ATimeOfTwoSeedsHasNoBoundBelowZero) {
   // By hand: 3.7 exp(-+ 12.706 x 0.7354 / 3.7 / sqrt(2)).
   EXPECT_NEAR(0.62039, *mean.low, 1e-4);
   EXPECT_NEAR(22.0667, *mean.high, 1e-3);
+}
+
+TEST(Number, TheIntervalOfATimeEndsAtZero) {
+  Number a = Reading(3.18), b = Reading(4.22);
+  a.is_time = b.is_time = true;
+  EXPECT_EQ(0, *OverSeeds({a, b})->low);
+  // By hand: 3.7 + 12.706 x 0.7354 / sqrt(2).
+  EXPECT_NEAR(10.3073, *OverSeeds({a, b})->high, 1e-3);
+  b.value = 3.2;
+  EXPECT_NEAR(3.19 - 12.706205 * 0.01, *OverSeeds({a, b})->low, 1e-5) << "where it does not reach zero it is as it was";
 }
 
 TEST(Number, ARatioHasNoNegativeBound) {
