@@ -87,10 +87,10 @@ TEST_F(BenchCommand, TriesAPresetBesideTheFile) {
 
 TEST_F(BenchCommand, OfPhasesTheFirstIsMeasured) {
   Write("walk.yaml",
-        WalkWithoutSweep() + "phases: [{name: near, learner.options.horizon: 32}, {name: far, learner.options.horizon: 96}]\n");
+        WalkWithoutSweep() + "stages: [{name: near, learner.options.horizon: 32}, {name: far, learner.options.horizon: 96}]\n");
   const Finished bench = Run("bench walk.yaml --all --batch 1 --out speed/ --seconds 0.2");
   ASSERT_EQ(bench.exit, 0) << bench.err;
-  EXPECT_THAT(bench.err, HasSubstr("of the file's phases the first is measured: near"));
+  EXPECT_THAT(bench.err, HasSubstr("of the file's stages the first is measured: near"));
   EXPECT_THAT(bench.out, AllOf(HasSubstr("as_it_is"), HasSubstr("1_envs"))) << "--all adds the first to what --batch asks for";
   EXPECT_THAT(ReadFile(dir_ / "speed.yaml"), AllOf(HasSubstr("horizon: 32\n"), HasSubstr("dir: speed\n")));
 }

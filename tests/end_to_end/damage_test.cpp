@@ -131,7 +131,7 @@ env: {plugin: pendulum}
 learner: {plugin: ars, options: {num_dirs: 2, top_dirs: 1, hidden: [4]}}
 rollout: {num_env_runners: 1, num_envs_per_env_runner: 1}
 monitors: []
-phases:
+stages:
   - {name: first, budget.iterations: 2}
   - {name: second, budget.iterations: 2}
 )");

@@ -56,11 +56,11 @@ TEST_F(DataTrials, ALimitThatIsNeverReachedIsNamedBeforeTheStart) {
 }
 
 TEST_F(DataTrials, APhaseCountsItsOwnUpdates) {
-  WriteFile("phases", "phases: [{name: first, budget.iterations: 5}, {name: second, budget.iterations: 7}]\n");
-  const Finished run = RunFile("phases");
+  WriteFile("stages", "stages: [{name: first, budget.iterations: 5}, {name: second, budget.iterations: 7}]\n");
+  const Finished run = RunFile("stages");
   ASSERT_EQ(run.exit, 0) << run.err;
   std::vector<double> before;
-  for (const auto& trial : std::filesystem::directory_iterator(dir_ / "outputs/phases/trials")) {
+  for (const auto& trial : std::filesystem::directory_iterator(dir_ / "outputs/stages/trials")) {
     for (const nlohmann::json& line : Lines(trial.path() / "attempt-1/metrics.jsonl"))
       before.push_back(line["metrics"]["train/updates_before"]);
   }

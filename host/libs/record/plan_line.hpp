@@ -13,10 +13,10 @@
 namespace backplane {
 
 struct PlanLine {
-  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and phases name, in the file's order
+  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and stages name, in the file's order
   // Of a trial; empty if dropped.
   std::string trial_id, point_id, name;  // name: of the point
-  std::string phase, after;              // after: the trial whose learner it starts from; empty: none
+  std::string stage, after;              // after: the trial whose learner it starts from; empty: none
   uint64_t seed = 0;
   std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the file named there
   // Of a point that was dropped.
@@ -37,7 +37,7 @@ struct PlanLine {
     visit("seed", self.seed);
     visit("values", self.values);
     visit("files", self.files);
-    visit("phase", LeftOutIfEmpty(self.phase));
+    visit("phase", LeftOutIfEmpty(self.stage));
     visit("after", LeftOutIfEmpty(self.after));
   }
 };

@@ -26,17 +26,17 @@ BatchConfig::BatchConfig(const std::filesystem::path& file) {
     points_[Text(At(entry, "name"))] = entry;
   }
   experiment_.erase("sweep");
-  experiment_.erase("phases");
+  experiment_.erase("stages");
 }
 
 nlohmann::json BatchConfig::OfPoint(const PlanLine& line) const {
   nlohmann::json config = experiment_;
-  if (const auto found = points_.find(NameWithoutPhase(line.name, line.phase)); found != points_.end()) {
+  if (const auto found = points_.find(NameWithoutStage(line.name, line.stage)); found != points_.end()) {
     for (const auto& [path, value] : found->second.items()) {
-      if (path != "name" && !path.starts_with("phases.")) SetAtPath(&config, path, value);
+      if (path != "name" && !path.starts_with("stages.")) SetAtPath(&config, path, value);
     }
   }
-  if (line.phase.empty()) return config;
+  if (line.stage.empty()) return config;
   for (const auto& [path, value] : line.values) SetAtPath(&config, path, value);
   return config;
 }

@@ -94,7 +94,7 @@ std::string BestFile(const Experiment& experiment, const BenchPoint& point, doub
   return RecommendedFile(config, "_best",
                          {fmt::format("{} as it was fastest in a bench: {}, {} steps/s", experiment.name, point.name,
                                       FormatCount(static_cast<uint64_t>(speed))),
-                          "Without sweep and phases, if its file has them: then these are the values of the first phase."});
+                          "Without sweep and stages, if its file has them: then these are the values of the first stage."});
 }
 
 }  // namespace backplane

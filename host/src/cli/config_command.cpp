@@ -87,14 +87,14 @@ int ConfigCheckCommand(const CheckArgs& args) {
   for (const std::string& note : plan.notes) {
     std::fprintf(stderr, "%s\n", note.c_str());
   }
-  std::string phases;
-  for (const std::string& phase : plan.phases) phases += (phases.empty() ? "; phases: " : ", then ") + phase;
+  std::string stages;
+  for (const std::string& stage : plan.stages) stages += (stages.empty() ? "; stages: " : ", then ") + stage;
   if (plan.swept) {
     std::printf("%s: ok (%zu points, %zu trials; %zu points dropped of %zu%s)\n", file.c_str(), plan.points.size(),
-                plan.trials.size(), plan.dropped.size(), plan.generated, phases.c_str());
+                plan.trials.size(), plan.dropped.size(), plan.generated, stages.c_str());
   } else {
     std::printf("%s: ok (%s with %s, %llu rows%s)\n", file.c_str(), plan.base.learner->id.c_str(), plan.base.env->id.c_str(),
-                static_cast<unsigned long long>(plan.base.experiment.rollout.rows()), phases.c_str());
+                static_cast<unsigned long long>(plan.base.experiment.rollout.rows()), stages.c_str());
   }
   return kOk;
 }
@@ -124,7 +124,7 @@ void Show(const LoadedExperiment& loaded, const ShowArgs& args) {
   std::fputs(YamlText(ToJson(loaded.experiment), options).c_str(), stdout);
 }
 
-// A sweep is left out; of a file with phases each is a document of its own.
+// A sweep is left out; of a file with stages each is a document of its own.
 int ConfigShowCommand(const ShowArgs& args) {
   PluginSearch search(args.input.plugin_path);
   PlanOptions options{args.input.set, {}, search.Lookup(), PresetsFor(args.input)};
@@ -137,7 +137,7 @@ int ConfigShowCommand(const ShowArgs& args) {
   const Plan& plan = *result.plan;
   for (const std::string& note : plan.notes) std::fprintf(stderr, "%s\n", note.c_str());
   for (size_t i = 0; i < plan.points.size(); ++i) {
-    if (!plan.phases.empty()) std::printf("%s# phase %s\n", i > 0 ? "---\n" : "", plan.points[i].phase.c_str());
+    if (!plan.stages.empty()) std::printf("%s# stage %s\n", i > 0 ? "---\n" : "", plan.points[i].stage.c_str());
     Show(plan.LoadPoint(i), args);
   }
   return kOk;

@@ -42,7 +42,7 @@ struct TrialPreview {
   std::string trial_id, name;
   uint64_t seed = 0;
   Values values;
-  std::string phase, after;
+  std::string stage, after;
   TrialState state = TrialState::kPlanned;
   bool would_run = false;
   size_t cores = 0;
@@ -53,7 +53,7 @@ struct TrialPreview {
     visit("name", self.name);
     visit("seed", self.seed);
     visit("values", self.values);
-    visit("phase", self.phase);
+    visit("phase", self.stage);
     visit("after", self.after);
     visit("state", self.state);
     visit("would_run", self.would_run);
@@ -117,7 +117,7 @@ class DryRunText {
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const PlannedTrial& trial = plan_.trials[i];
       const PlannedPoint& point = plan_.points[trial.point];
-      preview.trials.push_back({trial.id, names_[i], trial.seed, point.values, point.phase, plan_.IdBefore(trial), State(i),
+      preview.trials.push_back({trial.id, names_[i], trial.seed, point.values, point.stage, plan_.IdBefore(trial), State(i),
                                 WouldRun(i), grants_[i].cores.size(), grants_[i].gpus});
     }
     for (const DroppedPoint& point : plan_.dropped) preview.dropped.push_back({point.values, point.rule, point.why});
@@ -129,9 +129,9 @@ class DryRunText {
     fmt::print("{}: {} {}, {} {} ({} generated, {} dropped)\n", name, plan_.points.size(),
                plan_.points.size() == 1 ? "point" : "points", plan_.trials.size(),
                plan_.trials.size() == 1 ? "trial" : "trials", plan_.generated, plan_.dropped.size());
-    if (!plan_.phases.empty())
-      fmt::print("  {}, each from the end of the one before: {}\n", plan_.phases.size() == 1 ? "one phase" : "phases",
-                 fmt::join(plan_.phases, ", "));
+    if (!plan_.stages.empty())
+      fmt::print("  {}, each from the end of the one before: {}\n", plan_.stages.size() == 1 ? "one stage" : "stages",
+                 fmt::join(plan_.stages, ", "));
     PrintTrials();
     PrintDropped();
     fmt::print("  {} at once\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));

@@ -92,7 +92,7 @@ std::string KeyType(const HostKey& key) {
     case ValueType::kJson: return "any";
     case ValueType::kBase: return "path";
     case ValueType::kSweep: return "mapping";
-    case ValueType::kPhases: return "list of mappings";
+    case ValueType::kStages: return "list of mappings";
     default: return OptionTypeName(static_cast<uint16_t>(key.type));
   }
 }

@@ -27,11 +27,11 @@ std::optional<Plan> PlanOrComplain(const FileArgs& file, PluginSearch* search, b
 std::optional<SpeedSubject> WithoutSweep(const FileArgs& file, const Plan& plan, PluginSearch* search) {
   SpeedSubject subject{plan.base.experiment, plan.notes};
   if (plan.swept) subject.notes.push_back("note: the file's own sweep is left out");
-  if (plan.phases.empty()) return subject;
-  const std::optional<Plan> phases = PlanOrComplain(file, search, /*without_sweep=*/true);
-  if (!phases) return std::nullopt;
-  subject.experiment = phases->LoadPoint(0).experiment;
-  subject.notes.push_back("note: of the file's phases the first is measured: " + plan.phases.front());
+  if (plan.stages.empty()) return subject;
+  const std::optional<Plan> stages = PlanOrComplain(file, search, /*without_sweep=*/true);
+  if (!stages) return std::nullopt;
+  subject.experiment = stages->LoadPoint(0).experiment;
+  subject.notes.push_back("note: of the file's stages the first is measured: " + plan.stages.front());
   return subject;
 }
 

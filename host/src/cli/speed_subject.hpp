@@ -15,7 +15,7 @@ struct SpeedSubject {
   std::vector<std::string> notes;  // sentences for the user
 };
 
-// The experiment without its sweep, and of its phases the first. Absent after Complain.
+// The experiment without its sweep, and of its stages the first. Absent after Complain.
 std::optional<SpeedSubject> ReadSubject(const FileArgs& file, PluginSearch* search);
 
 // The same for what changes a setting. `point`: the point of the file's sweep with that name; empty: the experiment without its

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/files.hpp"
+#include "config/older_names.hpp"
 #include "config/value.hpp"
 
 namespace backplane {
@@ -80,6 +81,7 @@ class BaseReader {
     }
     if (!root) return std::nullopt;
     root->kind = Node::Kind::kMap;
+    UseTodaysNames(&*root, errors_);
     return MergeBase(std::move(*root), file);
   }
 

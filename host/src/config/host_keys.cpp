@@ -71,7 +71,7 @@ class HostKeyReader {
     switch (key.type) {
       case ValueType::kBase:
       case ValueType::kSweep:
-      case ValueType::kPhases:
+      case ValueType::kStages:
       case ValueType::kPluginOptions:
       case ValueType::kMonitors:
         if (entry.mark.source) values_->origin[key.path] = Place(entry.mark);

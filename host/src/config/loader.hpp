@@ -65,7 +65,7 @@ struct LoadResult {
   std::vector<Diagnostic> errors;          // in file order
 };
 
-// A `sweep:` and `phases:` in the file are not looked at: this is the experiment without it. MakePlan (sweep/plan.hpp) reads
+// A `sweep:` and `stages:` in the file are not looked at: this is the experiment without it. MakePlan (sweep/plan.hpp) reads
 // all.
 LoadResult LoadExperiment(const std::filesystem::path& file, const LoadOptions& options);
 

@@ -5,6 +5,7 @@
 #include "base/suggest.hpp"
 #include "config/aliases.hpp"
 #include "config/names.hpp"
+#include "config/older_names.hpp"
 #include "config/schema.hpp"
 
 namespace backplane {
@@ -67,7 +68,7 @@ std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors
       errors->Add(override.mark, fmt::format("wanted path=value, found '{}'", text));
       continue;
     }
-    override.path = text.substr(begin, equals - begin);
+    override.path = WithTodaysName(text.substr(begin, equals - begin));
     // Blanks instead of the path keep the columns of the value.
     std::optional<Node> value = ParseDocument(std::string(equals + 1, ' ') + text.substr(equals + 1), source, errors);
     if (!value) continue;

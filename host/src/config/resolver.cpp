@@ -228,9 +228,9 @@ std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& fi
   if (!root) return std::nullopt;
   ExperimentText text;
   for (Override& override : overrides) {
-    if (override.path.starts_with("phases.")) {
-      text.set_in_phases.push_back(std::move(override));
-    } else if (override.path == "sweep" || override.path == "phases" || override.path == "preset" ||
+    if (override.path.starts_with("stages.")) {
+      text.set_in_stages.push_back(std::move(override));
+    } else if (override.path == "sweep" || override.path == "stages" || override.path == "preset" ||
                override.path.starts_with("sweep.")) {
       ApplyOverride(override, {}, &*root, errors);
     } else {
@@ -239,7 +239,7 @@ std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& fi
   }
   text.preset = ReadPreset(presets, file, &*root, errors);
   text.sweep = TakeEntry("sweep", &*root);
-  text.phases = TakeEntry("phases", &*root);
+  text.stages = TakeEntry("stages", &*root);
   text.root = std::move(*root);
   return text;
 }

@@ -66,13 +66,13 @@ class Resolver {
   std::map<Assignments, Prepared> prepared_;  // by the assignments that choose plugins
 };
 
-// The file without its `sweep:` and its `phases:`, the overrides, and these two after those that concern them.
+// The file without its `sweep:` and its `stages:`, the overrides, and these two after those that concern them.
 struct ExperimentText {
   Node root;
-  std::optional<Entry> sweep, phases;
+  std::optional<Entry> sweep, stages;
   Preset preset;
   std::vector<Override> set;
-  std::vector<Override> set_in_phases;  // "phases.NAME.PATH", whose names only the reader of the phases knows
+  std::vector<Override> set_in_stages;  // "stages.NAME.PATH", whose names only the reader of the stages knows
 };
 // Nothing: not even a tree could be made.
 std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& file, const std::vector<std::string>& set,

@@ -128,7 +128,7 @@ const std::vector<HostKey>& Table() {
           "measures of the running trials that are shown beside their return: ep/NAME, eval/NAME, train/NAME", MEMBER(live)),
       Key("plugin_path", kBatch, Type::kPathList, "", "[]", "plugin_dirs", "folders searched for plugins", MEMBER(plugin_path)),
       Unbound("sweep", Type::kSweep, "many trials from one file"),
-      Unbound("phases", Type::kPhases,
+      Unbound("stages", Type::kStages,
               "settings that are trained with one after the other, each from where the one before ended"),
       In(Key("report.kind", kBatch, Type::kEnum, ReportKindNames("|"), nullptr, "report_type",
              "what is written when the trials are done", MEMBER(report.kind)),
@@ -240,7 +240,7 @@ std::optional<Scope> ScopeAt(std::string path) {
 }
 
 bool IsFreeForm(const HostKey& key) {
-  return key.type == ValueType::kSweep || key.type == ValueType::kPhases || key.type == ValueType::kJson;
+  return key.type == ValueType::kSweep || key.type == ValueType::kStages || key.type == ValueType::kJson;
 }
 
 }  // namespace backplane

@@ -36,7 +36,7 @@ enum class ValueType {
   kJson,           // any value
   kBase,           // read before everything else
   kSweep,          // read by the module sweep
-  kPhases,         // the same
+  kStages,         // the same
 };
 
 // "(0,1]", "[1,)", "a|b", and for numbers also words beside intervals: "auto|[1,)". Empty: anything.

@@ -29,7 +29,7 @@ std::vector<PlanLine> PlanLines(const Plan& plan) {
     line.name = point.name;
     line.seed = trial.seed;
     line.files = trial.files;
-    line.phase = point.phase;
+    line.stage = point.stage;
     line.after = plan.IdBefore(trial);
     lines.push_back(std::move(line));
   }

@@ -29,7 +29,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kBatchTick_ms = 200;
-constexpr char kLostItsStart[] = "the phase before it, ";  // how the reason of a trial begins that could not start from another
+// How the reason of a trial begins that could not start from another; older results say "phase".
+constexpr char kLostItsStart[] = "the stage before it, ", kLostItsStartOlder[] = "the phase before it, ";
 
 class Batch {
  public:
@@ -122,10 +123,11 @@ class Batch {
       const TrialRecord* record = RecordOf(i);
       if (record != nullptr) schedule_.Set(i, record->state);
       // What it starts from may have been run again since.
-      const bool again = record != nullptr && record->state == TrialState::kSkipped && record->why.starts_with(kLostItsStart) &&
-                         !schedule_.LostItsStart(i);
+      const bool lost = record != nullptr && record->state == TrialState::kSkipped &&
+                        (record->why.starts_with(kLostItsStart) || record->why.starts_with(kLostItsStartOlder));
+      const bool again = lost && !schedule_.LostItsStart(i);
       if (!only_some) {
-        if (again) can_start.emplace_back(i, "the phase before it is run again");
+        if (again) can_start.emplace_back(i, "the stage before it is run again");
         if (record != nullptr && consequences_.MayPassByNow(*record)) {
           can_start.emplace_back(i, "tried again: " + record->why);
           schedule_.Set(i, TrialState::kPlanned);  // at once, for those that start from it

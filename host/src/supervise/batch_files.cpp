@@ -89,15 +89,15 @@ nlohmann::json WholePoint(const LoadedExperiment& loaded) {
   return entry;
 }
 
-// The phases with every value that one of them has, in all of them: what one changes the next would otherwise take from the
+// The stages with every value that one of them has, in all of them: what one changes the next would otherwise take from the
 // file.
-nlohmann::json CompletePhases(const Plan& plan) {
+nlohmann::json CompleteStages(const Plan& plan) {
   nlohmann::json list = nlohmann::json::array();
   for (const PlannedPoint& point : plan.points) {
-    if (list.size() == plan.phases.size()) break;
-    if (point.phase != plan.phases[list.size()]) continue;
-    nlohmann::json entry = {{"name", point.phase}};
-    for (const std::string& path : plan.phase_paths) entry[path] = nullptr;
+    if (list.size() == plan.stages.size()) break;
+    if (point.stage != plan.stages[list.size()]) continue;
+    nlohmann::json entry = {{"name", point.stage}};
+    for (const std::string& path : plan.stage_paths) entry[path] = nullptr;
     for (const auto& [path, value] : point.values) {
       if (entry.contains(path)) entry[path] = value;
     }
@@ -106,7 +106,7 @@ nlohmann::json CompletePhases(const Plan& plan) {
   return list;
 }
 
-// The points of one chain, the first phase first.
+// The points of one chain, the first stage first.
 std::vector<const PlannedPoint*> ChainOf(const Plan& plan, const PlannedPoint& last) {
   std::vector<const PlannedPoint*> chain = {&last};
   while (chain.back()->after) chain.push_back(&plan.points[*chain.back()->after]);
@@ -114,10 +114,10 @@ std::vector<const PlannedPoint*> ChainOf(const Plan& plan, const PlannedPoint& l
   return chain;
 }
 
-// What the points of a chain have of their own: below the path where all have the same there and no phase speaks of it, else
-// below "phases.NAME.PATH".
+// What the points of a chain have of their own: below the path where all have the same there and no stage speaks of it, else
+// below "stages.NAME.PATH".
 void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, bool whole, nlohmann::json* entry) {
-  std::map<std::string, std::vector<const nlohmann::json*>> values;  // path -> of each phase; NULL: none
+  std::map<std::string, std::vector<const nlohmann::json*>> values;  // path -> of each stage; NULL: none
   for (size_t k = 0; k < chain.size(); ++k) {
     const auto& all = chain[k]->values;
     for (size_t i = 0; i < (whole ? all.size() : chain[k]->swept); ++i) {
@@ -125,17 +125,17 @@ void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, 
       values[all[i].first][k] = &all[i].second;
     }
   }
-  for (const auto& [path, of_phase] : values) {
+  for (const auto& [path, of_stage] : values) {
     const bool within = path.starts_with("env.") || path.starts_with("learner.") || ChoosesPlugin(path);
-    const bool own = std::find(plan.phase_paths.begin(), plan.phase_paths.end(), path) != plan.phase_paths.end();
-    const bool same = !own && std::all_of(of_phase.begin(), of_phase.end(), [&](const nlohmann::json* value) {
-      return value && of_phase.front() && *value == *of_phase.front();
+    const bool own = std::find(plan.stage_paths.begin(), plan.stage_paths.end(), path) != plan.stage_paths.end();
+    const bool same = !own && std::all_of(of_stage.begin(), of_stage.end(), [&](const nlohmann::json* value) {
+      return value && of_stage.front() && *value == *of_stage.front();
     });
     if (whole && within && same) continue;
-    if (same) (*entry)[path] = *of_phase.front();
+    if (same) (*entry)[path] = *of_stage.front();
     if (own) entry->erase(path);
     for (size_t k = 0; k < chain.size() && !same; ++k) {
-      if (of_phase[k]) (*entry)["phases." + chain[k]->phase + "." + path] = *of_phase[k];
+      if (of_stage[k]) (*entry)["stages." + chain[k]->stage + "." + path] = *of_stage[k];
     }
   }
 }
@@ -144,19 +144,19 @@ void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, 
 nlohmann::json CompleteConfig(const Plan& plan) {
   nlohmann::json config = ToJson(plan.base.experiment);
   config.erase("preset");  // its values stand here, and some may have been replaced
-  if (!plan.phases.empty()) config["phases"] = CompletePhases(plan);
+  if (!plan.stages.empty()) config["stages"] = CompleteStages(plan);
   if (!plan.swept) return config;
   nlohmann::json list = nlohmann::json::array();
   std::set<size_t> seen;
   for (const PlannedTrial& trial : plan.trials) {
     const PlannedPoint& last = plan.points[trial.point];
-    const bool ends_chain = plan.phases.empty() || last.phase == plan.phases.back();
+    const bool ends_chain = plan.stages.empty() || last.stage == plan.stages.back();
     if (!ends_chain || !seen.insert(trial.point).second) continue;
     const std::vector<const PlannedPoint*> chain = ChainOf(plan, last);
     const bool whole = plan.whole_files || std::any_of(last.values.begin(), last.values.end(),
                                                        [](const auto& value) { return ChoosesPlugin(value.first); });
     nlohmann::json entry = whole ? WholePoint(plan.Load(trial)) : nlohmann::json::object();
-    entry["name"] = NameWithoutPhase(last.name, last.phase);
+    entry["name"] = NameWithoutStage(last.name, last.stage);
     AddValues(plan, chain, whole, &entry);
     list.push_back(std::move(entry));
   }

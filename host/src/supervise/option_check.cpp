@@ -35,7 +35,7 @@ constexpr double kGrace_s = 1;  // after a Ctrl-C: there is nothing to save
 struct Question {
   std::vector<size_t> trials;  // that have it; the first one lends its name
   LoadedExperiment loaded;
-  std::optional<LoadedExperiment> before = {};  // of the phase before
+  std::optional<LoadedExperiment> before = {};  // of the stage before
   bool killed = false;                          // from outside, when it was asked before
 };
 using Questions = std::vector<Question*>;

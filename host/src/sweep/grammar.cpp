@@ -293,10 +293,10 @@ class SweepReader {
                      fmt::format("'{}' cannot be derived: plugins are chosen before any value is known", entry.key));
         continue;
       }
-      if (entry.key.starts_with("phases.")) {
+      if (entry.key.starts_with("stages.")) {
         errors_->Add(
             entry.mark,
-            fmt::format("'{}' cannot be derived: a derived path has a value in every phase, by that phase's own", entry.key));
+            fmt::format("'{}' cannot be derived: a derived path has a value in every stage, by that stage's own", entry.key));
         continue;
       }
       AddPath(entry.key);

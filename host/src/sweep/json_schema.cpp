@@ -1,5 +1,6 @@
 #include "sweep/json_schema.hpp"
 
+#include "config/older_names.hpp"
 #include "config/schema.hpp"
 #include "record/report_kinds.hpp"
 #include "sweep/sweep_schema.hpp"
@@ -35,13 +36,15 @@ class SchemaWriter {
       if (kind.measures_speed) without_budget.push_back(kind.name);
       rules.push_back(KindRule(kind));
     }
-    // What stands below is given by a base file, by the sweep or by the phases, if the file has one of them.
+    // What stands below is given by a base file, by the sweep or by the stages, if the file has one of them.
     json complete = {
         {"required", {"experiment", "env", "learner"}},
         {"properties",
          {{"env", {{"required", {"plugin"}}}}, {"learner", {{"required", {"plugin"}}}}, {"budget", {{"minProperties", 1}}}}},
         {"anyOf", {{{"required", {"budget"}}}, Names("report", {{"enum", std::move(without_budget)}}, "kind")}}};
-    const json not_alone = {{"anyOf", {{{"required", {"base"}}}, {{"required", {"sweep"}}}, {{"required", {"phases"}}}}}};
+    json not_alone = json::object();
+    for (const char* key : {"base", "sweep", "stages", kOlderNameOfStages})
+      not_alone["anyOf"].push_back({{"required", json::array({key})}});
     rules.push_back({{"if", not_alone}, {"then", json::object()}, {"else", std::move(complete)}});
     for (const PluginInfo* info : plugins_) {
       if (info->kind == BP_KIND_ENV) rules.push_back(EvaluationRule(*info));
@@ -49,6 +52,8 @@ class SchemaWriter {
     schema["allOf"] = std::move(rules);
     for (const PluginInfo* info : OfKind(BP_KIND_LEARNER))
       schema["properties"]["learner"]["allOf"].push_back(OptionsRule(*info));
+    json& older = schema["properties"][kOlderNameOfStages] = schema["properties"]["stages"];
+    older["$comment"] = "an older name of stages";
     schema["$schema"] = "http://json-schema.org/draft-07/schema#";
     schema["title"] = "Backplane experiment";
     return schema;
@@ -88,7 +93,7 @@ class SchemaWriter {
     switch (key.type) {
       case ValueType::kBase: schema = {{"type", "string"}}; break;
       case ValueType::kSweep: schema = SweepSchema(); break;
-      case ValueType::kPhases: schema = PhasesSchema(); break;
+      case ValueType::kStages: schema = StagesSchema(); break;
       case ValueType::kPluginName: schema = PluginName(key.path == "env.plugin" ? BP_KIND_ENV : BP_KIND_LEARNER); break;
       case ValueType::kPluginOptions: schema = {{"type", {"object", "null"}}}; break;
       case ValueType::kMonitors: schema = Monitors(); break;

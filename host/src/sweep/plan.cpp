@@ -81,8 +81,8 @@ class Planner {
     plan_.swept = swept;
     plan_.memory_axes = sweep().memory_axes;
     plan_.whole_files = !sweep().files.empty();
-    for (const Phase& phase : phases()) plan_.phases.push_back(phase.name);
-    plan_.phase_paths = memory_->resolver.phase_paths();
+    for (const Stage& stage : stages()) plan_.stages.push_back(stage.name);
+    plan_.stage_paths = memory_->resolver.stage_paths();
     if (const auto& seeds = sweep().seeds) plan_.seeds = {{"n", seeds->n}, {"first", seeds->first}, {"paired", seeds->paired}};
   }
 
@@ -117,11 +117,11 @@ class Planner {
     }
     // Points that are dropped later count here: they cost as much to look at.
     const uint64_t seeds = sweep().seeds ? sweep().seeds->n : 1;
-    const uint64_t trials = count * std::max<size_t>(phases().size(), 1) * seeds;
+    const uint64_t trials = count * std::max<size_t>(stages().size(), 1) * seeds;
     if (trials > kMaxTrials) {
       errors_->Add(sweep().mark,
                    fmt::format("sweep: {} trials ({} points{}, {} seeds); a plan has at most {}", FormatCount(trials),
-                               FormatCount(count), phases().empty() ? "" : fmt::format(", {} phases", phases().size()),
+                               FormatCount(count), stages().empty() ? "" : fmt::format(", {} stages", stages().size()),
                                FormatCount(seeds), FormatCount(kMaxTrials)));
       return false;
     }
@@ -138,7 +138,7 @@ class Planner {
     return true;
   }
 
-  // One point or, with phases, one for each of them, in their order.
+  // One point or, with stages, one for each of them, in their order.
   using Chain = std::vector<ResolvedPoint>;
 
   void AddPoint(const Combination& combination, bool listed) {
@@ -149,8 +149,8 @@ class Planner {
     ResolvedPoint& last = chain->back();
     if (HasVariants(last.name, listed)) varied_.push_back({combination, last.name, listed});
     if (!last.dropped_by.empty()) {
-      const std::string& phase = PhaseOf(chain->size() - 1);
-      if (!phase.empty()) last.why = "in phase " + phase + (last.why.empty() ? "" : ": " + last.why);
+      const std::string& stage = StageOf(chain->size() - 1);
+      if (!stage.empty()) last.why = "in stage " + stage + (last.why.empty() ? "" : ": " + last.why);
       plan_.dropped.push_back({std::move(last.values), std::move(last.dropped_by), std::move(last.why)});
       return;
     }
@@ -160,9 +160,9 @@ class Planner {
   // Up to the first one that a rule drops. Absent after errors.
   std::optional<Chain> Resolve(const Combination& combination) {
     Chain chain;
-    for (size_t k = 0; k < std::max<size_t>(phases().size(), 1); ++k) {
-      const Phase* phase = phases().empty() ? nullptr : &phases()[k];
-      std::optional<ResolvedPoint> point = memory_->resolver.Resolve(combination, phase, errors_);
+    for (size_t k = 0; k < std::max<size_t>(stages().size(), 1); ++k) {
+      const Stage* stage = stages().empty() ? nullptr : &stages()[k];
+      std::optional<ResolvedPoint> point = memory_->resolver.Resolve(combination, stage, errors_);
       if (!point) return std::nullopt;
       chain.push_back(*std::move(point));
       if (!chain.back().dropped_by.empty()) break;
@@ -170,10 +170,10 @@ class Planner {
     return chain;
   }
 
-  const std::vector<Phase>& phases() const { return memory_->resolver.phases(); }
-  const std::string& PhaseOf(size_t place) const {
+  const std::vector<Stage>& stages() const { return memory_->resolver.stages(); }
+  const std::string& StageOf(size_t place) const {
     static const std::string none;
-    return phases().empty() ? none : phases()[place].name;
+    return stages().empty() ? none : stages()[place].name;
   }
 
   void AddChain(Chain chain, bool listed) {
@@ -185,7 +185,7 @@ class Planner {
     std::vector<Built> built;
     for (size_t k = 0; k < chain.size(); ++k) {
       Built one;
-      one.swept = memory_->resolver.SweptKeys(chain[k].read, phases().empty() ? nullptr : &phases()[k]);
+      one.swept = memory_->resolver.SweptKeys(chain[k].read, stages().empty() ? nullptr : &stages()[k]);
       one.loaded = Resolver::Build(std::move(chain[k].read));
       one.identity = PointIdentity(one.loaded, one.swept, k > 0 ? built[k - 1].id : "").dump();
       one.id = IdOfText(one.identity);
@@ -203,9 +203,9 @@ class Planner {
       places.push_back(known->second);
       if (!fresh) continue;  // chains may begin alike
       AddNotes(built[k].loaded.notes);
-      const std::string& phase = PhaseOf(k);
+      const std::string& stage = StageOf(k);
       plan_.points.push_back(
-          {built[k].id, NameWithPhase(chain[k].name, phase), std::move(chain[k].values), listed, phase, after, chain[k].swept});
+          {built[k].id, NameWithStage(chain[k].name, stage), std::move(chain[k].values), listed, stage, after, chain[k].swept});
       memory_->writes.push_back(std::move(chain[k].writes));
       memory_->swept.push_back(std::move(built[k].swept));
     }
@@ -223,7 +223,7 @@ class Planner {
     const Experiment& first = built.front().loaded.experiment;
     for (uint64_t i = 0; i < SeedsOf(sweep(), first); ++i) {
       const uint64_t number = seeds ? seeds->first + i : 0;
-      // All phases have the seed of the first, whichever other chains begin with it.
+      // All stages have the seed of the first, whichever other chains begin with it.
       const uint64_t seed = !seeds ? first.seed + i : seeds->paired ? number : SeedOfPoint(built.front().id, number);
       std::optional<size_t> after;
       for (size_t k = 0; k < built.size(); ++k) after = AddTrial(places[k], i, built[k].identity, seed, files[k], after);
@@ -234,7 +234,7 @@ class Planner {
   size_t AddTrial(size_t point, uint64_t pass, const std::string& identity, uint64_t seed,
                   const std::map<std::string, std::string>& files, std::optional<size_t> after) {
     const size_t next = plan_.trials.size();
-    if (!phases().empty()) {
+    if (!stages().empty()) {
       const auto [known, fresh] = by_point_and_pass_.try_emplace({point, pass}, next);
       if (!fresh) return known->second;
     }
@@ -301,7 +301,7 @@ class Planner {
     for (size_t i = 0; i < plan_.trials.size(); ++i) passes[passes_[i]].push_back(i);
     std::vector<size_t> order;
     std::vector<bool> placed(plan_.trials.size(), false);
-    // The phases of a trial stay one after the other, whichever way a pass goes.
+    // The stages of a trial stay one after the other, whichever way a pass goes.
     const auto place = [&](size_t trial, const auto& self) -> void {
       if (placed[trial]) return;
       if (plan_.trials[trial].after) self(*plan_.trials[trial].after, self);
@@ -379,13 +379,13 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   std::optional<Entry> section = std::move(text->sweep);
   Sweep sweep = ReadSweep(section ? &*section : nullptr, std::move(short_axes), &errors);
   const std::string note = text->preset.note;
-  std::optional<Entry> phase_section = std::move(text->phases);
-  Phases phases = ReadPhases(phase_section ? &*phase_section : nullptr, text->set_in_phases, &errors);
-  CheckPhasePaths(sweep, phases, &errors);
-  if (!errors.empty() && (phase_section || !text->set_in_phases.empty())) return {std::nullopt, errors.Sorted()};
+  std::optional<Entry> stage_section = std::move(text->stages);
+  Stages stages = ReadStages(stage_section ? &*stage_section : nullptr, text->set_in_stages, &errors);
+  CheckStagePaths(sweep, stages, &errors);
+  if (!errors.empty() && (stage_section || !text->set_in_stages.empty())) return {std::nullopt, errors.Sorted()};
   Errors of_the_points;
   auto memory = std::make_shared<PlanMemory>(
-      PointResolver(*std::move(text), std::move(sweep), std::move(phases), options.lookup, options.defaults));
+      PointResolver(*std::move(text), std::move(sweep), std::move(stages), options.lookup, options.defaults));
   if (options.check_report) memory->resolver.CheckReport(options.check_report, &errors);
   Plan plan = Planner(std::move(memory), swept, options.without_sweep, errors.empty(), &of_the_points).Make();
   errors.AddNewPlaces(of_the_points);

@@ -2,8 +2,8 @@
 // it.
 //
 // Order: product of grid x zip x files x random -> list appended -> derive -> where -> equal points dropped -> x seeds. Points
-// that the command line adds to those there are (grammar.hpp, PointAxis) come last. With `phases:` each of them is a chain of
-// points, one a phase, and each seed of it a chain of trials; a chain whose points are all those of another is an equal one.
+// that the command line adds to those there are (grammar.hpp, PointAxis) come last. With `stages:` each of them is a chain of
+// points, one a stage, and each seed of it a chain of trials; a chain whose points are all those of another is an equal one.
 #pragma once
 
 #include <cstdint>
@@ -36,19 +36,19 @@ struct PlannedPoint {
                      // single point
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that the sweep names, in the file's order
   bool listed = false;                                         // an entry of `sweep.list`
-  std::string phase;            // its name, which ends `name` too; empty: the experiment has no phases
-  std::optional<size_t> after;  // index of the point of the phase before
-  size_t swept = 0;             // how many of the values are at paths that the sweep names; then come those of the phases
+  std::string stage;            // its name, which ends `name` too; empty: the experiment has no stages
+  std::optional<size_t> after;  // index of the point of the stage before
+  size_t swept = 0;             // how many of the values are at paths that the sweep names; then come those of the stages
 };
 
 // "lr=0.1" and "first" are "lr=0.1 first"; either may be empty.
-inline std::string NameWithPhase(const std::string& name, const std::string& phase) {
-  return name + (name.empty() || phase.empty() ? "" : " ") + phase;
+inline std::string NameWithStage(const std::string& name, const std::string& stage) {
+  return name + (name.empty() || stage.empty() ? "" : " ") + stage;
 }
 // What the points of one chain have in common.
-inline std::string NameWithoutPhase(const std::string& name, const std::string& phase) {
-  const size_t own = phase.empty() ? name.size() : name.size() - phase.size();
-  return name.substr(0, own > 0 && !phase.empty() ? own - 1 : own);
+inline std::string NameWithoutStage(const std::string& name, const std::string& stage) {
+  const size_t own = stage.empty() ? name.size() : name.size() - stage.size();
+  return name.substr(0, own > 0 && !stage.empty() ? own - 1 : own);
 }
 
 struct PlannedTrial {
@@ -69,8 +69,8 @@ class Plan {
  public:
   std::vector<PlannedPoint> points;
   std::vector<PlannedTrial> trials;      // in the order they should run
-  std::vector<std::string> phases;       // their names in their order; empty: the experiment has none
-  std::vector<std::string> phase_paths;  // every path that one of them names
+  std::vector<std::string> stages;       // their names in their order; empty: the experiment has none
+  std::vector<std::string> stage_paths;  // every path that one of them names
   std::vector<DroppedPoint> dropped;
   size_t generated = 0;                  // points before any was dropped
   std::vector<std::string> memory_axes;  // of `sweep.memory_axes`: larger never needs less memory

@@ -63,15 +63,15 @@ void FindLeftOutKeys(const Node& map, const std::string& prefix, std::set<std::s
 
 }  // namespace
 
-PointResolver::PointResolver(ExperimentText text, Sweep sweep, Phases phases, PluginLookup lookup, KeyDefaults defaults)
-    : sweep_(std::move(sweep)), phases_(std::move(phases)) {
+PointResolver::PointResolver(ExperimentText text, Sweep sweep, Stages stages, PluginLookup lookup, KeyDefaults defaults)
+    : sweep_(std::move(sweep)), stages_(std::move(stages)) {
   for (const Assigned& assigned : sweep_.assigned) {
-    const auto found = phases_.Split(assigned.override.path);
+    const auto found = stages_.Split(assigned.override.path);
     if (!found) continue;
     Assigned meant = assigned;
     meant.override.path = found->second;
-    meant.override.replaces = true;  // the phase's own value
-    of_one_phase_.emplace(&assigned, OfOnePhase{found->first, std::move(meant)});
+    meant.override.replaces = true;  // the stage's own value
+    of_one_stage_.emplace(&assigned, OfOneStage{found->first, std::move(meant)});
   }
   auto tables = std::make_shared<PluginTables>(std::move(lookup));
   resolvers_.push_back(std::make_unique<Resolver>(text.root, text.preset.values, text.set, tables, defaults));
@@ -189,26 +189,26 @@ void PointResolver::Derive(ResolvedPoint* point, Errors* errors) const {
   }
 }
 
-// NULL: it is another phase's.
-const Assigned* PointResolver::InPhase(const Assigned* assigned, const Phase* phase) const {
-  const auto found = of_one_phase_.find(assigned);
-  if (found == of_one_phase_.end()) return assigned;
-  return found->second.phase == phase ? &found->second.assigned : nullptr;
+// NULL: it is another stage's.
+const Assigned* PointResolver::InStage(const Assigned* assigned, const Stage* stage) const {
+  const auto found = of_one_stage_.find(assigned);
+  if (found == of_one_stage_.end()) return assigned;
+  return found->second.stage == stage ? &found->second.assigned : nullptr;
 }
 
-std::optional<std::string> PointResolver::PathInPhase(const std::string& path, const Phase* phase) const {
-  const auto found = phases_.Split(path);
+std::optional<std::string> PointResolver::PathInStage(const std::string& path, const Stage* stage) const {
+  const auto found = stages_.Split(path);
   if (!found) return path;
-  return found->first == phase ? std::optional(found->second) : std::nullopt;
+  return found->first == stage ? std::optional(found->second) : std::nullopt;
 }
 
-void PointResolver::Describe(const Combination& combination, const Phase* phase, ResolvedPoint* point) const {
+void PointResolver::Describe(const Combination& combination, const Stage* stage, ResolvedPoint* point) const {
   std::map<std::string, const Assigned*> written;
   for (const Assigned* assigned : point->writes.assigned) written[assigned->override.path] = assigned;
   std::set<std::string> removed;
   for (const AxisValue* step : combination.steps) {
     for (const Assigned* each : step->assigned) {
-      const Assigned* assigned = InPhase(each, phase);
+      const Assigned* assigned = InStage(each, stage);
       if (assigned && !written.contains(assigned->override.path)) removed.insert(assigned->override.path);
     }
   }
@@ -224,15 +224,15 @@ void PointResolver::Describe(const Combination& combination, const Phase* phase,
     if (auto value = value_of(path)) point->values.emplace_back(path, *std::move(value));
   };
   for (const std::string& path : sweep_.paths) {
-    if (const auto here = PathInPhase(path, phase)) list(*here);
+    if (const auto here = PathInStage(path, stage)) list(*here);
   }
   point->swept = point->values.size();
-  for (const std::string& path : phases_.paths) list(path);
+  for (const std::string& path : stages_.paths) list(path);
   const auto add = [&](const std::string& part) { point->name += (point->name.empty() ? "" : " ") + part; };
-  // A phase is called by what those before it had of their own too, as that is what tells it from another chain's.
+  // A stage is called by what those before it had of their own too, as that is what tells it from another chain's.
   const auto later = [&](const Assigned* assigned) {
-    const auto found = of_one_phase_.find(assigned);
-    return found != of_one_phase_.end() && found->second.phase > phase;
+    const auto found = of_one_stage_.find(assigned);
+    return found != of_one_stage_.end() && found->second.stage > stage;
   };
   for (const AxisValue* step : combination.steps) {
     const bool all_later = !step->assigned.empty() && std::all_of(step->assigned.begin(), step->assigned.end(), later);
@@ -240,21 +240,21 @@ void PointResolver::Describe(const Combination& combination, const Phase* phase,
     for (size_t i = 0; i < step->assigned.size() && step->name.empty(); ++i) {
       const Override& given = step->assigned[i]->override;
       if (later(step->assigned[i])) continue;
-      const Assigned* here = InPhase(step->assigned[i], phase);
+      const Assigned* here = InStage(step->assigned[i], stage);
       const auto value = here ? value_of(here->override.path) : std::optional(PlainJson(given.value));
       if (value) add(short_names_.at(given.path) + "=" + Show(*value));
     }
   }
 }
 
-std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combination, const Phase* phase, Errors* errors) const {
+std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combination, const Stage* stage, Errors* errors) const {
   ResolvedPoint point;
   point.writes.file = combination.file;
   std::vector<const Assigned*> conditional;
-  if (phase) point.writes.assigned = phase->assigned;
+  if (stage) point.writes.assigned = stage->assigned;
   for (const AxisValue* step : combination.steps) {
     for (const Assigned* each : step->assigned) {
-      if (const Assigned* assigned = InPhase(each, phase))
+      if (const Assigned* assigned = InStage(each, stage))
         (assigned->when ? conditional : point.writes.assigned).push_back(assigned);
     }
   }
@@ -266,7 +266,7 @@ std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combinati
                    [&](const Assigned* a, const Assigned* b) { return depth(a) < depth(b); });
   Derive(&point, &found);
   if (point.dropped_by.empty()) point.read = Read(point.writes, &found);
-  Describe(combination, phase, &point);
+  Describe(combination, stage, &point);
   const auto lookup = [&](const std::string& path, std::string* why_not) { return Value(point.read, path, why_not); };
   Errors in_where;
   for (size_t i = 0; i < sweep_.where.size() && point.dropped_by.empty(); ++i) {
@@ -288,10 +288,10 @@ std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combinati
   return found.empty() && in_where.empty() ? std::optional(std::move(point)) : std::nullopt;
 }
 
-std::map<std::string, json> PointResolver::SweptKeys(const ReadPoint& point, const Phase* phase) const {
+std::map<std::string, json> PointResolver::SweptKeys(const ReadPoint& point, const Stage* stage) const {
   std::set<std::string> keys = named_by_files_;
   for (const std::string& path : sweep_.paths) {
-    const auto here = PathInPhase(path, phase);
+    const auto here = PathInStage(path, stage);
     if (!here) continue;
     const std::string target = point.Target(*here);
     auto [known, fresh] = left_out_keys_.try_emplace(target);

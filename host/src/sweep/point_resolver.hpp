@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config/resolver.hpp"
-#include "sweep/phases.hpp"
+#include "sweep/stages.hpp"
 
 namespace backplane {
 
@@ -29,9 +29,9 @@ struct PointWrites {
 struct ResolvedPoint {
   PointWrites writes;
   ReadPoint read;
-  std::string name;  // without that of the phase
+  std::string name;  // without that of the stage
   std::vector<std::pair<std::string, nlohmann::json>>
-      values;                   // of each path of the sweep that has one here, then of the phases
+      values;                   // of each path of the sweep that has one here, then of the stages
   size_t swept = 0;             // how many of them are the sweep's
   std::string dropped_by, why;  // the rule that drops it; empty: it stays
 };
@@ -39,42 +39,42 @@ struct ResolvedPoint {
 // Not thread-safe.
 class PointResolver {
  public:
-  PointResolver(ExperimentText text, Sweep sweep, Phases phases, PluginLookup lookup, KeyDefaults defaults = {});
+  PointResolver(ExperimentText text, Sweep sweep, Stages stages, PluginLookup lookup, KeyDefaults defaults = {});
 
   const Sweep& sweep() const { return sweep_; }
-  const std::vector<Phase>& phases() const { return phases_.list; }
-  const std::vector<std::string>& phase_paths() const { return phases_.paths; }
+  const std::vector<Stage>& stages() const { return stages_.list; }
+  const std::vector<std::string>& stage_paths() const { return stages_.paths; }
 
   // Of the experiment without its sweep.
   void CheckReport(const ReportCheck& check, Errors* errors) const { resolvers_.front()->CheckReport(check, errors); }
   std::string PlaceOf(const std::string& path) const { return resolvers_.front()->PlaceOf(path); }
   // The experiment without its sweep.
   std::optional<LoadedExperiment> Base() const;
-  // Absent after errors. `phase` is one of phases(); NULL: there are none.
-  std::optional<ResolvedPoint> Resolve(const Combination& combination, const Phase* phase, Errors* errors) const;
+  // Absent after errors. `stage` is one of stages(); NULL: there are none.
+  std::optional<ResolvedPoint> Resolve(const Combination& combination, const Stage* stage, Errors* errors) const;
   // A point that resolved without errors before.
   LoadedExperiment Load(const PointWrites& writes) const;
   // Values of keys that belong to the identity only because the sweep names them.
-  std::map<std::string, nlohmann::json> SweptKeys(const ReadPoint& point, const Phase* phase) const;
+  std::map<std::string, nlohmann::json> SweptKeys(const ReadPoint& point, const Stage* stage) const;
 
  private:
   ReadPoint Read(const PointWrites& writes, Errors* errors) const;
   void DecideWhen(const std::vector<const Assigned*>& conditional, PointWrites* writes, Errors* errors) const;
   void Derive(ResolvedPoint* point, Errors* errors) const;
-  void Describe(const Combination& combination, const Phase* phase, ResolvedPoint* point) const;
+  void Describe(const Combination& combination, const Stage* stage, ResolvedPoint* point) const;
   // The value at a path of a point, as expressions see it: durations in seconds, sizes in bytes.
   std::optional<nlohmann::json> Value(const ReadPoint& point, const std::string& path, std::string* why_not) const;
   const std::string& HintAt(const std::string& path, const ReadPoint& point) const;  // of a path that nobody knows
-  const Assigned* InPhase(const Assigned* assigned, const Phase* phase) const;
-  std::optional<std::string> PathInPhase(const std::string& path, const Phase* phase) const;
+  const Assigned* InStage(const Assigned* assigned, const Stage* stage) const;
+  std::optional<std::string> PathInStage(const std::string& path, const Stage* stage) const;
 
   Sweep sweep_;
-  Phases phases_;
-  struct OfOnePhase {
-    const Phase* phase;
+  Stages stages_;
+  struct OfOneStage {
+    const Stage* stage;
     Assigned assigned;  // with the path that is meant
   };
-  std::map<const Assigned*, OfOnePhase> of_one_phase_;  // those of the sweep at "phases.NAME.PATH"
+  std::map<const Assigned*, OfOneStage> of_one_stage_;  // those of the sweep at "stages.NAME.PATH"
   std::vector<std::unique_ptr<Resolver>> resolvers_;    // of the experiment file, then of each swept file merged over it
   std::map<std::string, std::string> short_names_;  // of each path: its last word, or the whole path where that is not unique
   std::set<std::string> named_by_files_;            // left-out keys that swept files set

@@ -27,7 +27,7 @@ uint64_t ReadCount(const Node& node, const char* range, const std::string& name,
 }  // namespace
 
 std::string WhyNoAxis(const std::string& path) {
-  if (path.starts_with("phases.")) return "";  // a value of one phase
+  if (path.starts_with("stages.")) return "";  // a value of one stage
   const std::string top = path.substr(0, path.find('.'));
   if (top == "seed") return "seeds are given by sweep.seeds: {n: 5}";
   if (ScopeAt(path) != Scope::kBatch) return "";
@@ -37,7 +37,7 @@ std::string WhyNoAxis(const std::string& path) {
       {"plugin_path", "all points of a batch share the plugin path; name a plugin's file to compare builds"},
       {"base", "a base is read before the sweep; name whole experiment files under sweep.files"},
       {"preset", "it is written over the file before the sweep; sweep the values that it sets"},
-      {"phases", "it is the innermost order of every point; sweep phases.NAME.PATH, a value of one phase"},
+      {"stages", "it is the innermost order of every point; sweep stages.NAME.PATH, a value of one stage"},
       {"sweep", "a sweep does not change itself"}};
   const auto reason = reasons.find(top);
   return reason == reasons.end() ? "it concerns the batch as a whole" : reason->second;
@@ -62,8 +62,8 @@ Axis ReadFileAxis(const Entry& section, std::vector<SweptFile>* files, Errors* e
     if (!root) continue;
     if (const Entry* sweep = FindEntry(*root, "sweep"))
       errors->Add(sweep->mark, "a file that is a point of a sweep has no sweep of its own");
-    if (const Entry* phases = FindEntry(*root, "phases"))
-      errors->Add(phases->mark, "a file that is a point of a sweep has no phases of its own: they are the batch's");
+    if (const Entry* stages = FindEntry(*root, "stages"))
+      errors->Add(stages->mark, "a file that is a point of a sweep has no stages of its own: they are the batch's");
     std::erase_if(root->entries, [](const Entry& entry) { return IsNotLookedAt(entry.key); });
     files->push_back({*std::move(root), file.stem().string()});
     axis.push_back({{}, file.stem().string(), files->size()});

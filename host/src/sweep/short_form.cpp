@@ -1,6 +1,7 @@
 // --sweep path=1,2,4 or point:path=1,2,4: an axis on the command line.
 #include <fmt/format.h>
 
+#include "config/older_names.hpp"
 #include "sweep/axis_values.hpp"
 #include "sweep/grammar.hpp"
 
@@ -51,7 +52,7 @@ std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Err
       continue;
     }
     if (colon != std::string::npos) axis.point = text.substr(0, colon);
-    axis.path = text.substr(path, equals - path);
+    axis.path = WithTodaysName(text.substr(path, equals - path));
     const ListText list = AsList(text, equals);
     std::optional<Node> values = ParseDocument(list.text, source, errors);
     if (!values) continue;

@@ -27,10 +27,10 @@ std::string PathPattern() {
   return pattern + ")(\\..+)?$";
 }
 
-// The same of one phase.
-const char* const kPathInPhase = R"(^phases\..+\..+$)";
+// The same of one stage.
+const char* const kPathInStage = R"(^stages\..+\..+$)";
 
-json PathName() { return {{"anyOf", {{{"pattern", PathPattern()}}, {{"pattern", kPathInPhase}}}}}; }
+json PathName() { return {{"anyOf", {{{"pattern", PathPattern()}}, {{"pattern", kPathInStage}}}}}; }
 json PathOrName() { return {{"anyOf", {{{"const", "name"}}, PathName()}}}; }
 
 json PathsTo(json value) {
@@ -86,12 +86,12 @@ json List() {
 
 }  // namespace
 
-json PhasesSchema() {
-  json phase = PathsTo(json::object());
-  phase["propertyNames"] = {{"anyOf", {{{"const", "name"}}, {{"pattern", PathPattern()}}}},
+json StagesSchema() {
+  json stage = PathsTo(json::object());
+  stage["propertyNames"] = {{"anyOf", {{{"const", "name"}}, {{"pattern", PathPattern()}}}},
                             {"not", {{"enum", {"learner", "learner.plugin"}}}}};
-  phase["required"] = {"name"};
-  return {{"type", {"array", "null"}}, {"items", std::move(phase)}, {"minItems", 1}};
+  stage["required"] = {"name"};
+  return {{"type", {"array", "null"}}, {"items", std::move(stage)}, {"minItems", 1}};
 }
 
 json SweepSchema() {

@@ -1,4 +1,4 @@
-// The grammar of `sweep:` and `phases:` as a JSON Schema.
+// The grammar of `sweep:` and `stages:` as a JSON Schema.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,6 +6,6 @@
 namespace backplane {
 
 nlohmann::json SweepSchema();
-nlohmann::json PhasesSchema();
+nlohmann::json StagesSchema();
 
 }  // namespace backplane

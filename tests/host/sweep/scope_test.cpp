@@ -1,4 +1,4 @@
-// What the table says of a key's scope is what identity, sweeps, presets and phases do with it.
+// What the table says of a key's scope is what identity, sweeps, presets and stages do with it.
 #include <set>
 
 #include "config/schema.hpp"
@@ -64,7 +64,7 @@ TEST_F(ScopeTest, WhatChangesNoNumberIsWrittenDown) {
     if (key.scope == Scope::kBatch) batch.insert(top);
   }
   EXPECT_EQ(speed, (Paths{"checkpoint", "monitors", "resources", "rollout.pin_threads", "rollout.threads"}));
-  EXPECT_EQ(batch, (Paths{"base", "experiment", "on_failure", "output", "phases", "plugin_path", "preset", "report",
+  EXPECT_EQ(batch, (Paths{"base", "experiment", "on_failure", "output", "stages", "plugin_path", "preset", "report",
                           "stop_sweep", "sweep"}));
 }
 
@@ -108,11 +108,11 @@ TEST_F(ScopeTest, OfTheBatchNothingIsSwept) {
     EXPECT_EQ(WhyNoAxis(key.path).empty(), key.scope != Scope::kBatch && key.path != "seed") << key.path;
 }
 
-TEST_F(ScopeTest, OfTheBatchNothingDiffersInAPhase) {
+TEST_F(ScopeTest, OfTheBatchNothingDiffersInAStage) {
   for (const HostKey& key : HostKeys()) {
     if (!key.recorded()) continue;
-    const auto errors = PlanErrors("phases: [{name: one}, {name: two, " + key.path + ": " + OtherValue(key) + "}]\n");
-    EXPECT_EQ(Refused(errors, "cannot differ between phases"),
+    const auto errors = PlanErrors("stages: [{name: one}, {name: two, " + key.path + ": " + OtherValue(key) + "}]\n");
+    EXPECT_EQ(Refused(errors, "cannot differ between stages"),
               key.scope == Scope::kBatch || key.path == "seed" || key.path == "learner.plugin")
         << key.path;
   }

@@ -11,11 +11,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const std::string kTwo =
-    "phases:\n"
+    "stages:\n"
     "  - {name: rise, env.options.legs: 2, learner.options.lr: 0.5}\n"
     "  - {name: stand, env.options.legs: 4, budget.iterations: 7}\n";
 
-class PhasesTest : public SweepTest {
+class StagesTest : public SweepTest {
  protected:
   // "name seed<name seed of the trial it starts from" of each trial, in order.
   static std::vector<std::string> Trials(const Plan& plan) {
@@ -32,31 +32,31 @@ class PhasesTest : public SweepTest {
   }
 };
 
-TEST_F(PhasesTest, EachIsAPointOfItsOwnAndStartsFromTheOneBefore) {
+TEST_F(StagesTest, EachIsAPointOfItsOwnAndStartsFromTheOneBefore) {
   const Plan plan = GoodPlan(kTwo);
-  EXPECT_THAT(plan.phases, ElementsAre("rise", "stand"));
+  EXPECT_THAT(plan.stages, ElementsAre("rise", "stand"));
   EXPECT_THAT(Trials(plan), ElementsAre("rise 0", "stand 0<rise 0"));
   const Experiment rise = plan.Load(plan.trials[0]).experiment, stand = plan.Load(plan.trials[1]).experiment;
   EXPECT_EQ(rise.env.options["legs"], 2);
   EXPECT_EQ(rise.learner.options["lr"], 0.5);
   EXPECT_EQ(rise.budget.iterations, 3u) << "as the file says";
   EXPECT_EQ(stand.env.options["legs"], 4);
-  EXPECT_EQ(stand.learner.options["lr"], 3e-4) << "a phase changes nothing of the next one";
+  EXPECT_EQ(stand.learner.options["lr"], 3e-4) << "a stage changes nothing of the next one";
   EXPECT_EQ(stand.budget.iterations, 7u);
 }
 
-TEST_F(PhasesTest, TheFirstIsThePlainTrialAndALaterOneNamesWhatItStartsFrom) {
+TEST_F(StagesTest, TheFirstIsThePlainTrialAndALaterOneNamesWhatItStartsFrom) {
   const Plan plan = GoodPlan(kTwo);
   const Plan first = GoodPlan("", {}, {"env.options.legs=2", "learner.options.lr=0.5"});
   const Plan last = GoodPlan("", {}, {"env.options.legs=4", "budget.iterations=7"});
   EXPECT_EQ(plan.trials[0].id, first.trials[0].id);
   EXPECT_NE(plan.trials[1].id, last.trials[0].id);
   EXPECT_EQ(plan.Identity(plan.trials[1])["after"], plan.trials[0].id);
-  EXPECT_NE(GoodPlan(kTwo, {}, {"phases.rise.learner.options.lr=0.25"}).trials[1].id, plan.trials[1].id)
+  EXPECT_NE(GoodPlan(kTwo, {}, {"stages.rise.learner.options.lr=0.25"}).trials[1].id, plan.trials[1].id)
       << "another beginning, another trial";
 }
 
-TEST_F(PhasesTest, AxesAndSeedsAreOutsidePhases) {
+TEST_F(StagesTest, AxesAndSeedsAreOutsideStages) {
   const Plan plan = GoodPlan(kTwo + "sweep: {grid: {learner.options.epochs: [5, 6]}, seeds: {n: 2}}\n");
   EXPECT_EQ(plan.generated, 2u);
   EXPECT_EQ(plan.points.size(), 4u);
@@ -70,45 +70,45 @@ TEST_F(PhasesTest, AxesAndSeedsAreOutsidePhases) {
           {"learner.options.epochs", 5}, {"env.options.legs", 4}, {"learner.options.lr", 3e-4}, {"budget.iterations", 7}}));
 }
 
-TEST_F(PhasesTest, SeedsOfPointsOwnGoThroughTheWholeChain) {
+TEST_F(StagesTest, SeedsOfPointsOwnGoThroughTheWholeChain) {
   const Plan plan = GoodPlan(kTwo + "sweep: {grid: {learner.options.epochs: [5, 6]}, seeds: {n: 1, paired: false}}\n");
   EXPECT_EQ(plan.trials[0].seed, plan.trials[1].seed);
   EXPECT_EQ(plan.trials[2].seed, plan.trials[3].seed);
   EXPECT_NE(plan.trials[0].seed, plan.trials[2].seed);
 }
 
-TEST_F(PhasesTest, AValueOfOnePhaseIsAnAxisAndTheBeginningIsTrainedOnce) {
-  const std::string lines = kTwo + "sweep: {grid: {phases.stand.learner.options.lr: [0.1, 0.2]}, seeds: {n: 2}}\n";
+TEST_F(StagesTest, AValueOfOneStageIsAnAxisAndTheBeginningIsTrainedOnce) {
+  const std::string lines = kTwo + "sweep: {grid: {stages.stand.learner.options.lr: [0.1, 0.2]}, seeds: {n: 2}}\n";
   const Plan plan = GoodPlan(lines);
   EXPECT_THAT(Trials(plan), ElementsAre("rise 0", "lr=0.1 stand 0<rise 0", "rise 1", "lr=0.1 stand 1<rise 1",
                                         "lr=0.2 stand 0<rise 0", "lr=0.2 stand 1<rise 1"));
 }
 
-TEST_F(PhasesTest, ALaterPhaseIsCalledByWhatTellsItsChainFromOthers) {
-  const Plan plan = GoodPlan(kTwo + "sweep: {grid: {phases.rise.learner.options.epochs: [5, 6]}}\n");
+TEST_F(StagesTest, ALaterStageIsCalledByWhatTellsItsChainFromOthers) {
+  const Plan plan = GoodPlan(kTwo + "sweep: {grid: {stages.rise.learner.options.epochs: [5, 6]}}\n");
   EXPECT_THAT(Names(plan), ElementsAre("epochs=5 rise", "epochs=5 stand", "epochs=6 rise", "epochs=6 stand"));
 }
 
-TEST_F(PhasesTest, WhatTheCommandLineSetsHoldsInAllPhasesAndWhatItSetsInOneThere) {
+TEST_F(StagesTest, WhatTheCommandLineSetsHoldsInAllStagesAndWhatItSetsInOneThere) {
   const Plan all = GoodPlan(kTwo, {}, {"budget.iterations=2"});
   EXPECT_EQ(all.Load(all.trials[1]).experiment.budget.iterations, 2u);
-  const Plan one = GoodPlan(kTwo, {}, {"phases.stand.budget.iterations=2", "phases.stand.learner.options.epochs=3"});
+  const Plan one = GoodPlan(kTwo, {}, {"stages.stand.budget.iterations=2", "stages.stand.learner.options.epochs=3"});
   EXPECT_EQ(one.Load(one.trials[0]).experiment.budget.iterations, 3u);
   EXPECT_EQ(one.Load(one.trials[1]).experiment.budget.iterations, 2u);
   EXPECT_EQ(one.Load(one.trials[1]).experiment.learner.options["epochs"], 3);
 }
 
-TEST_F(PhasesTest, ARuleThatDropsOnePhaseDropsTheChain) {
+TEST_F(StagesTest, ARuleThatDropsOneStageDropsTheChain) {
   const Plan plan = GoodPlan(kTwo +
                              "sweep: {grid: {learner.options.epochs: [5, 6]}, "
                              "where: [\"env.options.legs + learner.options.epochs < 10\"]}\n");
   EXPECT_THAT(Trials(plan), ElementsAre("epochs=5 rise 0", "epochs=5 stand 0<epochs=5 rise 0"));
   ASSERT_EQ(plan.dropped.size(), 1u);
   EXPECT_EQ(plan.dropped[0].rule, "where #1");
-  EXPECT_EQ(plan.dropped[0].why, "in phase stand");
+  EXPECT_EQ(plan.dropped[0].why, "in stage stand");
 }
 
-TEST_F(PhasesTest, WhereTimesAreComparedPhasesStayInTheirOrder) {
+TEST_F(StagesTest, WhereTimesAreComparedStagesStayInTheirOrder) {
   const Plan plan = GoodPlan(kTwo +
                              "report: {kind: parallel_efficiency}\n"
                              "sweep: {grid: {rollout.num_env_runners: [1, 2]}, seeds: {n: 2}}\n");
@@ -118,35 +118,52 @@ TEST_F(PhasesTest, WhereTimesAreComparedPhasesStayInTheirOrder) {
                                         "num_env_runners=1 rise 1", "num_env_runners=1 stand 1<num_env_runners=1 rise 1"));
 }
 
-TEST_F(PhasesTest, TheBudgetMayStandInThePhasesAlone) {
+TEST_F(StagesTest, TheBudgetMayStandInTheStagesAlone) {
   const PlanResult result = PlanText(
       "experiment: first\nenv: {plugin: walker}\nlearner: {plugin: climber}\n"
-      "phases: [{name: a, budget.iterations: 1}, {name: b, budget.env_steps: 9}]\n");
+      "stages: [{name: a, budget.iterations: 1}, {name: b, budget.env_steps: 9}]\n");
   ASSERT_TRUE(result.plan) << Format(result.errors.at(0));
   EXPECT_EQ(result.plan->Load(result.plan->trials[1]).experiment.budget.env_steps, 9u);
   EXPECT_FALSE(result.plan->Load(result.plan->trials[1]).experiment.budget.iterations);
 }
 
-TEST_F(PhasesTest, EveryMistakeHasItsPlace) {
-  EXPECT_THAT(PlanErrors("phases: {name: rise}\n"), ElementsAre(HasSubstr("5:9 phases: wanted a list")));
-  EXPECT_THAT(PlanErrors("phases: []\n"), ElementsAre(HasSubstr("found an empty one")));
-  EXPECT_THAT(PlanErrors("phases: [{env.options.legs: 2}]\n"), ElementsAre(HasSubstr("a phase lacks 'name'")));
-  EXPECT_THAT(PlanErrors("phases: [{name: a}, {name: a}]\n"), ElementsAre("5:22 phases: two are called 'a'"));
-  EXPECT_THAT(PlanErrors("phases: [{name: a, learner.plugin: hopper}]\n"),
-              ElementsAre(HasSubstr("one learner goes through all phases")));
-  EXPECT_THAT(PlanErrors("phases: [{name: a, seed: 3}]\n"), ElementsAre(HasSubstr("all phases of a trial have its seed")));
-  EXPECT_THAT(PlanErrors("phases: [{name: a, env.options.leg: 3}]\n"),
+TEST_F(StagesTest, EveryMistakeHasItsPlace) {
+  EXPECT_THAT(PlanErrors("stages: {name: rise}\n"), ElementsAre(HasSubstr("5:9 stages: wanted a list")));
+  EXPECT_THAT(PlanErrors("stages: []\n"), ElementsAre(HasSubstr("found an empty one")));
+  EXPECT_THAT(PlanErrors("stages: [{env.options.legs: 2}]\n"), ElementsAre(HasSubstr("a stage lacks 'name'")));
+  EXPECT_THAT(PlanErrors("stages: [{name: a}, {name: a}]\n"), ElementsAre("5:22 stages: two are called 'a'"));
+  EXPECT_THAT(PlanErrors("stages: [{name: a, learner.plugin: hopper}]\n"),
+              ElementsAre(HasSubstr("one learner goes through all stages")));
+  EXPECT_THAT(PlanErrors("stages: [{name: a, seed: 3}]\n"), ElementsAre(HasSubstr("all stages of a trial have its seed")));
+  EXPECT_THAT(PlanErrors("stages: [{name: a, env.options.leg: 3}]\n"),
               ElementsAre("5:20 unknown path 'env.options.leg'; did you mean 'env.options.legs'?"));
-  EXPECT_THAT(PlanErrors("phases: [{name: a, env.options.legs: 99}]\n"), ElementsAre(HasSubstr("5:38 ")));
-  EXPECT_THAT(PlanErrors(kTwo, {}, {"phases.stnd.budget.iterations=2"}),
-              ElementsAre(HasSubstr("no phase is called 'stnd'; did you mean 'stand'?")));
-  EXPECT_THAT(PlanErrors("", {}, {"phases.stand.budget.iterations=2"}), ElementsAre(HasSubstr("the experiment has no phases")));
-  EXPECT_THAT(PlanErrors(kTwo + "sweep: {grid: {phases.up.budget.iterations: [2]}}\n"),
-              ElementsAre(HasSubstr("no phase is called 'up'")));
+  EXPECT_THAT(PlanErrors("stages: [{name: a, env.options.legs: 99}]\n"), ElementsAre(HasSubstr("5:38 ")));
+  EXPECT_THAT(PlanErrors(kTwo, {}, {"stages.stnd.budget.iterations=2"}),
+              ElementsAre(HasSubstr("no stage is called 'stnd'; did you mean 'stand'?")));
+  EXPECT_THAT(PlanErrors("", {}, {"stages.stand.budget.iterations=2"}), ElementsAre(HasSubstr("the experiment has no stages")));
+  EXPECT_THAT(PlanErrors(kTwo + "sweep: {grid: {stages.up.budget.iterations: [2]}}\n"),
+              ElementsAre(HasSubstr("no stage is called 'up'")));
   EXPECT_THAT(PlanErrors(kTwo + "sweep: {grid: {env.options.legs: [2, 3]}}\n"),
               Each(HasSubstr("'env.options.legs' is given twice")));
-  EXPECT_THAT(PlanErrors(kTwo + "sweep: {derive: {phases.stand.learner.options.epochs: \"1\"}}\n"),
+  EXPECT_THAT(PlanErrors(kTwo + "sweep: {derive: {stages.stand.learner.options.epochs: \"1\"}}\n"),
               Contains(HasSubstr("cannot be derived")));
+}
+
+// As files and commands of version 0.1 say it.
+TEST_F(StagesTest, TheirOlderNameMeansTheSame) {
+  std::string older = kTwo;
+  older.replace(0, 6, "phases");
+  const std::vector<std::string> set = {"stages.stand.budget.iterations=2"};
+  const std::string axis = "sweep: {grid: {stages.rise.learner.options.lr: [0.1, 0.2]}}\n";
+  std::string older_axis = axis;
+  older_axis.replace(older_axis.find("stages"), 6, "phases");
+  const Plan today = GoodPlan(kTwo + axis, {}, set),
+             before = GoodPlan(older + older_axis, {}, {"phases.stand.budget.iterations=2"});
+  ASSERT_EQ(before.trials.size(), today.trials.size());
+  for (size_t i = 0; i < today.trials.size(); ++i) EXPECT_EQ(before.trials[i].id, today.trials[i].id);
+  EXPECT_EQ(Trials(before), Trials(today));
+  EXPECT_EQ(Trials(GoodPlan(older, {"phases.rise.learner.options.lr=0.1,0.2"})), Trials(today));
+  EXPECT_THAT(PlanErrors(kTwo + older), ElementsAre(HasSubstr("'phases' is an older name of 'stages', which stands at")));
 }
 
 }  // namespace

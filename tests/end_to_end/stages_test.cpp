@@ -1,4 +1,4 @@
-// `phases:` through the real program: each goes on with what the one before has learned.
+// `stages:` through the real program: each goes on with what the one before has learned.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -14,19 +14,19 @@ using testing::HasSubstr;
 
 // A learner that needs no LibTorch, and an env whose returns differ with every change of the weights. An iteration plays 16
 // candidates for 200 steps.
-constexpr char kPhased[] = R"(
+constexpr char kStaged[] = R"(
 env: {plugin: pendulum}
 learner: {plugin: ars, options: {num_dirs: 8, top_dirs: 4, hidden: [32]}}
 rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}
 evaluation: {episodes: 4, at_start: true}
 checkpoint: {every_iterations: 2}
-phases:
+stages:
   - {name: first, budget.iterations: 6}
   - {name: second, budget.iterations: 8, learner.options.step_size: 0.01}
   - {name: third, budget.iterations: 4}
 )";
 
-// Whoever looks every 5 ms finds a phase at work that lasts some tenths of a second: sanitizers take that long for less.
+// Whoever looks every 5 ms finds a stage at work that lasts some tenths of a second: sanitizers take that long for less.
 std::string Iterations(int n) { return "iterations=" + std::to_string(kSanitized ? n / 6 : n); }
 const std::string kPlays = "learner.options.episodes_per_dir=" + std::string(kSanitized ? "1" : "4");
 
@@ -34,7 +34,7 @@ struct TrialFiles {
   std::string state, why, metrics, weights;
 };
 
-class TrainingPhases : public ProgramTest {
+class TrainingStages : public ProgramTest {
  protected:
   std::map<std::string, std::string> IdsByName(const std::string& experiment) {
     std::map<std::string, std::string> ids;
@@ -117,26 +117,26 @@ class TrainingPhases : public ProgramTest {
   }
 };
 
-TEST_F(TrainingPhases, EachGoesOnFromTheOneBeforeWithCountersOfItsOwn) {
-  Write("chain.yaml", std::string("experiment: chain") + kPhased);
+TEST_F(TrainingStages, EachGoesOnFromTheOneBeforeWithCountersOfItsOwn) {
+  Write("chain.yaml", std::string("experiment: chain") + kStaged);
   const Finished run = Run("run chain.yaml");
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("second"));
-  for (const auto& [before, phase] : {std::pair("first 0", "second 0"), std::pair("second 0", "third 0")}) {
-    const std::vector<nlohmann::json> lines = Lines(Folder("chain", phase) / "attempt-1/metrics.jsonl");
+  for (const auto& [before, stage] : {std::pair("first 0", "second 0"), std::pair("second 0", "third 0")}) {
+    const std::vector<nlohmann::json> lines = Lines(Folder("chain", stage) / "attempt-1/metrics.jsonl");
     ASSERT_GE(lines.size(), 2u);
     EXPECT_EQ(lines[0].at("iteration"), 0);
     EXPECT_EQ(lines[0].at("eval"), EvaluationAtEnd("chain", before))
-        << phase << " starts from what " << before << " has learned";
+        << stage << " starts from what " << before << " has learned";
     EXPECT_EQ(lines[1].at("iteration"), 1);
     EXPECT_EQ(lines[1].at("step"), 16 * 200);
   }
   EXPECT_NE(EvaluationAtEnd("chain", "first 0"), EvaluationAtEnd("chain", "second 0")) << "they can be told apart";
 }
 
-TEST_F(TrainingPhases, KilledInEachPhaseItEndsAsTheUndisturbedRun) {
-  Write("calm.yaml", std::string("experiment: calm") + kPhased + "sweep: {seeds: {n: 2}}\n");
-  Write("killed.yaml", std::string("experiment: killed") + kPhased + "sweep: {seeds: {n: 2}}\n");
+TEST_F(TrainingStages, KilledInEachStageItEndsAsTheUndisturbedRun) {
+  Write("calm.yaml", std::string("experiment: calm") + kStaged + "sweep: {seeds: {n: 2}}\n");
+  Write("killed.yaml", std::string("experiment: killed") + kStaged + "sweep: {seeds: {n: 2}}\n");
   // So long that a busy machine's kill comes before the end.
   const std::string longer = " --jobs 2 --set budget." + Iterations(kSanitized ? 150 : 60) + " --set " + kPlays;
   const Finished calm = Run("run calm.yaml" + longer);
@@ -156,12 +156,12 @@ TEST_F(TrainingPhases, KilledInEachPhaseItEndsAsTheUndisturbedRun) {
   ExpectSame("calm", "killed");
 }
 
-TEST_F(TrainingPhases, KilledBeforeItHasACheckpointAPhaseBeginsAgainFromTheOneBefore) {
-  Write("calm.yaml", std::string("experiment: calm") + kPhased);
-  Write("cut.yaml", std::string("experiment: cut") + kPhased);
+TEST_F(TrainingStages, KilledBeforeItHasACheckpointAStageBeginsAgainFromTheOneBefore) {
+  Write("calm.yaml", std::string("experiment: calm") + kStaged);
+  Write("cut.yaml", std::string("experiment: cut") + kStaged);
   // The second writes a checkpoint at its end and not before.
   const std::string longer =
-      " --set checkpoint.every_iterations=0 --set phases.second.budget." + Iterations(60) + " --set phases.second." + kPlays;
+      " --set checkpoint.every_iterations=0 --set stages.second.budget." + Iterations(60) + " --set stages.second." + kPlays;
   const Finished calm = Run("run calm.yaml" + longer);
   ASSERT_EQ(calm.exit, 0) << calm.err;
   const pid_t pid = Start("run cut.yaml" + longer);
@@ -179,17 +179,17 @@ TEST_F(TrainingPhases, KilledBeforeItHasACheckpointAPhaseBeginsAgainFromTheOneBe
   ExpectSame("calm", "cut");
 }
 
-TEST_F(TrainingPhases, AChainWhoseBeginningFailedIsSkippedAndRunWhenThatIsMended) {
-  Write("fails.yaml", std::string("experiment: fails") + kPhased);
-  const std::string longer = "run fails.yaml --set phases.second.budget." + Iterations(360) + " --set phases.second." + kPlays;
-  const std::string hurried = longer + " --set phases.second.resources.wall_time=200ms";
+TEST_F(TrainingStages, AChainWhoseBeginningFailedIsSkippedAndRunWhenThatIsMended) {
+  Write("fails.yaml", std::string("experiment: fails") + kStaged);
+  const std::string longer = "run fails.yaml --set stages.second.budget." + Iterations(360) + " --set stages.second." + kPlays;
+  const std::string hurried = longer + " --set stages.second.resources.wall_time=200ms";
   EXPECT_EQ(Run(hurried).exit, 3);
   auto trials = Trials("fails");
   EXPECT_EQ(trials.at("first 0").state, "COMPLETED");
   EXPECT_EQ(trials.at("second 0").state, "FAILED");
   EXPECT_EQ(trials.at("third 0").state, "SKIPPED");
-  EXPECT_EQ(trials.at("third 0").why, "the phase before it, second, is FAILED");
-  EXPECT_THAT(Run("status outputs/fails").out, HasSubstr("skipped    the phase before it, second, is FAILED"));
+  EXPECT_EQ(trials.at("third 0").why, "the stage before it, second, is FAILED");
+  EXPECT_THAT(Run("status outputs/fails").out, HasSubstr("skipped    the stage before it, second, is FAILED"));
   const size_t events = Lines(Out("fails") / "events.jsonl").size();
   EXPECT_EQ(Run(hurried).exit, 3) << "the same command starts nothing again";
   EXPECT_EQ(Lines(Out("fails") / "events.jsonl").size(), events);
@@ -201,41 +201,41 @@ TEST_F(TrainingPhases, AChainWhoseBeginningFailedIsSkippedAndRunWhenThatIsMended
   EXPECT_EQ(trials.at("third 0").state, "COMPLETED") << trials.at("third 0").why;
 }
 
-TEST_F(TrainingPhases, ALearnerThatKeepsNothingIsRefusedBeforeTheRun) {
+TEST_F(TrainingStages, ALearnerThatKeepsNothingIsRefusedBeforeTheRun) {
   if (!HasPlugin("learner_uav_scripted.so")) GTEST_SKIP() << "built without it";
   Write("scripted.yaml", R"(experiment: forgets
 env: {plugin: uav_grid}
 learner: {plugin: uav_scripted}
-phases: [{name: a, budget.iterations: 2}, {name: b, budget.iterations: 2}]
+stages: [{name: a, budget.iterations: 2}, {name: b, budget.iterations: 2}]
 )");
   const Finished check = Run("config check scripted.yaml");
   EXPECT_EQ(check.exit, 2);
-  EXPECT_THAT(check.err, HasSubstr("cannot go on from another phase: it does not offer bp.learner.state/1"));
+  EXPECT_THAT(check.err, HasSubstr("cannot go on from another stage: it does not offer bp.learner.state/1"));
   EXPECT_EQ(Run("run scripted.yaml").exit, 2);
   EXPECT_TRUE(std::filesystem::is_empty(Out("forgets") / "trials"));
 }
 
-TEST_F(TrainingPhases, StatesThatDoNotFitAreRefusedBeforeTheRun) {
-  Write("wide.yaml", std::string("experiment: wide") + kPhased);
-  const Finished check = Run("config check wide.yaml --set phases.second.learner.options.hidden=\"[16]\"");
+TEST_F(TrainingStages, StatesThatDoNotFitAreRefusedBeforeTheRun) {
+  Write("wide.yaml", std::string("experiment: wide") + kStaged);
+  const Finished check = Run("config check wide.yaml --set stages.second.learner.options.hidden=\"[16]\"");
   EXPECT_EQ(check.exit, 2);
-  EXPECT_THAT(check.err, HasSubstr("the state of the phase before"));
+  EXPECT_THAT(check.err, HasSubstr("the state of the stage before"));
   EXPECT_THAT(check.err, HasSubstr("does not fit this one: learner.ars: load: "));
-  const Finished other = Run("config check wide.yaml --set phases.third.env.plugin=cartpole");
+  const Finished other = Run("config check wide.yaml --set stages.third.env.plugin=cartpole");
   EXPECT_EQ(other.exit, 2);
   EXPECT_THAT(other.err, HasSubstr("does not fit"));
   EXPECT_EQ(Run("config check wide.yaml").exit, 0);
 }
 
-TEST_F(TrainingPhases, EveryCommandShowsThem) {
+TEST_F(TrainingStages, EveryCommandShowsThem) {
   Write("chain.yaml",
-        std::string("experiment: chain") + kPhased +
-            "sweep: {grid: {phases.second.learner.options.noise_std: [0.02, 0.05]}}\nreport: {kind: comparison}\n");
-  EXPECT_THAT(Run("config check chain.yaml").out, HasSubstr("phases: first, then second, then third"));
-  EXPECT_THAT(Run("config show chain.yaml").out, HasSubstr("# phase second"));
+        std::string("experiment: chain") + kStaged +
+            "sweep: {grid: {stages.second.learner.options.noise_std: [0.02, 0.05]}}\nreport: {kind: comparison}\n");
+  EXPECT_THAT(Run("config check chain.yaml").out, HasSubstr("stages: first, then second, then third"));
+  EXPECT_THAT(Run("config show chain.yaml").out, HasSubstr("# stage second"));
   EXPECT_THAT(Run("run chain.yaml --dry-run").out, HasSubstr("first, second, third"));
   const nlohmann::json dry = nlohmann::json::parse(Run("run chain.yaml --dry-run --json").out);
-  ASSERT_EQ(dry["trials"].size(), 5u) << "the first phase is trained once";
+  ASSERT_EQ(dry["trials"].size(), 5u) << "the first stage is trained once";
   EXPECT_EQ(dry["trials"][1]["after"], dry["trials"][0]["trial_id"]);
   EXPECT_EQ(dry["trials"][3]["after"], dry["trials"][0]["trial_id"]);
   ASSERT_EQ(Run("run chain.yaml --jobs 2").exit, 0);
@@ -251,8 +251,8 @@ TEST_F(TrainingPhases, EveryCommandShowsThem) {
   for (size_t i = 0; i < 5; ++i) EXPECT_EQ(again["trials"][i]["trial_id"], dry["trials"][i]["trial_id"]) << i;
 }
 
-TEST_F(TrainingPhases, APhaseBeginsWithTheWholeLastStateOfTheOneBeforeOrNotAtAll) {
-  Write("chain.yaml", std::string("experiment: chain") + kPhased);
+TEST_F(TrainingStages, AStageBeginsWithTheWholeLastStateOfTheOneBeforeOrNotAtAll) {
+  Write("chain.yaml", std::string("experiment: chain") + kStaged);
   ASSERT_EQ(Run("run chain.yaml").exit, 0);
   const std::filesystem::path folder = Folder("chain", "first 0") / "checkpoint";
   ASSERT_TRUE(std::filesystem::exists(folder / "checkpoint.1.bin"));
