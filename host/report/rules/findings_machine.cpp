@@ -17,7 +17,7 @@ constexpr double kSaturatedPct = 90, kThrottledPct = 5, kRunQueueWaitPct = 10, k
 constexpr const char *kQuota = resource_measure::kCpuQuotaPct, *kThrottled = resource_measure::kThrottledPeriodsPct,
                      *kWait = resource_measure::kRunQueueWaitPct, *kCpuPsi = resource_measure::kPsiCpuSomePct,
                      *kMemoryLimit = resource_measure::kMemoryLimitPct, *kRam = resource_measure::kRamSystemPct,
-                     *kIoPsi = resource_measure::kPsiIoSomePct;
+                     *kIoPsi = resource_measure::kPsiIoSomePct, *kWaitShare = "time/waiting_for_a_core_pct";
 
 // Busy cores are what a well-run experiment on processors looks like, so alone they are no warning: only where rows were added
 // and brought nothing, though the cores do less for each of them than one row's core did.
@@ -69,16 +69,22 @@ RuleVerdict CpuThrottled(const Case& c) {
 // only where the trial itself has more threads than cores. The wait is that of the trial's threads; the pressure is that of
 // its control group or of the machine, and the samples do not say which.
 RuleVerdict Oversubscribed(const Case& c) {
-  const std::optional<double> wait = c.Value(kWait), pressure = c.Value(kCpuPsi);
+  const std::optional<double> sampled = c.Value(kWait), pressure = c.Value(kCpuPsi);
+  // A short trial may have no sample; the host counts the wait of every trial.
+  const char* const measure = sampled ? kWait : kWaitShare;
+  const std::optional<double> wait = c.Value(measure);
   if (!wait && !pressure) return Silent(NotMeasured(c, kWait) + "; " + NotMeasured(c, kCpuPsi));
   const bool waits = wait && *wait > kRunQueueWaitPct, presses = pressure && *pressure > kCpuPressure;
   if (!waits && !presses) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
-  if (waits) f.evidence.push_back({kWait, *wait, kRunQueueWaitPct, "% of CPU time", c.Window(kWait)});
+  if (waits)
+    f.evidence.push_back(
+        {measure, *wait, kRunQueueWaitPct, sampled ? "% of CPU time" : "% of threads' time", c.Window(measure)});
   if (presses) f.evidence.push_back({kCpuPsi, *pressure, kCpuPressure, "% of time", c.Window(kCpuPsi)});
-  f.title = waits ? fmt::format("Threads wait for a core {:.2g} times as long as they run", *wait / 100)
-                  : fmt::format("Some task waits for a core for {:.0f} % of the time", *pressure);
+  f.title = waits && sampled ? fmt::format("Threads wait for a core {:.2g} times as long as they run", *wait / 100)
+            : waits          ? fmt::format("Threads wait for a core for {:.0f} % of their time", *wait)
+                             : fmt::format("Some task waits for a core for {:.0f} % of the time", *pressure);
   f.moves = f.evidence.front().measure, f.direction = -1;
   const std::optional<uint64_t> cores = c.Cores(), threads = c.PoolThreads();
   const bool own = cores && threads && *threads > *cores;
@@ -153,13 +159,16 @@ std::vector<Rule> MachineRules() {
        CpuThrottled,
        /*sees_out_of_memory=*/false,
        /*holds_when_busy=*/true},
-      {{"oversubscribed", "run-queue wait > 10 % of the CPU time, or CPU pressure (some) > 20 % of the time",
+      {{"oversubscribed",
+        "run-queue wait > 10 % of the CPU time (where no sample tells it, waiting for a core > 10 % of the threads' time), or "
+        "CPU "
+        "pressure (some) > 20 % of the time",
         "More threads want to run than there are cores.",
         "rollout.threads down to the granted cores. If the trial has no more threads than cores others press it: a quiet "
         "machine",
         "10 % and 20: this project. The pressure can be the machine's, and so the doing of others: then all that was concluded "
         "from times is void."},
-       fmt::format("{} or {}; learner_threads and the granted cores for the change", kWait, kCpuPsi),
+       fmt::format("{}, {} or {}; learner_threads and the granted cores for the change", kWait, kWaitShare, kCpuPsi),
        Oversubscribed,
        /*sees_out_of_memory=*/false,
        /*holds_when_busy=*/true},

@@ -28,7 +28,8 @@ void UseTodaysNames(Node* root, Errors* errors) {
   for (Entry& entry : root->entries) {
     if (entry.key != kOlder) continue;
     if (today != nullptr)
-      errors->Add(entry.mark, fmt::format("'{}' is an older name of '{}', which stands at {}", kOlder, kToday, Place(today->mark)));
+      errors->Add(entry.mark,
+                  fmt::format("'{}' is an older name of '{}', which stands at {}", kOlder, kToday, Place(today->mark)));
     entry.key = kToday;
   }
 }

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "config/errors.hpp"
 #include "config/document.hpp"
+#include "config/errors.hpp"
 
 namespace backplane {
 

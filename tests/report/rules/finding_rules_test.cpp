@@ -114,6 +114,17 @@ TEST(Oversubscribed, WithNoMoreThreadsThanCoresOthersAreToBlameAndNothingIsPropo
   EXPECT_EQ("resources/psi_cpu_some_pct", f.moves);
 }
 
+// A trial so short, or so starved, that its monitor took no sample; what the host counts itself tells.
+TEST(Oversubscribed, IsSeenWithoutSamples) {
+  const Finding f = The("oversubscribed", Batch().Forget("resources/").Measure("time/waiting_for_a_core_pct", 40).Diagnose());
+  EXPECT_THAT(f.title, HasSubstr("wait for a core for 40 % of their time"));
+  EXPECT_THAT(f.cause, HasSubstr("other programs"));
+  Batch sampled;
+  sampled.Measure("time/waiting_for_a_core_pct", 40).Measure("resources/run_queue_wait_pct", 2);
+  for (const Finding& other : sampled.Diagnose().findings)
+    EXPECT_NE("oversubscribed", other.id) << "samples are of the trial at work";
+}
+
 TEST(CpuThrottled, TheQuotaAndNotTheCoresLimitsTheThreads) {
   Batch b;
   b.last().cores = {0, 1, 2, 3};
