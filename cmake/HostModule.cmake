@@ -7,4 +7,8 @@ function(backplane_add_module name)
   target_include_directories(backplane_${name} PUBLIC ${folder})
   target_link_libraries(backplane_${name} PUBLIC backplane::sdk ${M_LIBS} PRIVATE backplane_flags)
   backplane_precompile(backplane_${name})
+  # Four files at once: half the time of a build from nothing, and a changed file still takes seconds.
+  if(BACKPLANE_PRECOMPILE AND NOT CMAKE_UNITY_BUILD)
+    set_target_properties(backplane_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+  endif()
 endfunction()
