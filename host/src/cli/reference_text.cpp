@@ -78,6 +78,7 @@ constexpr Column<OptionInfo> kOptionColumns[] = {
 
 std::string KeyType(const HostKey& key) {
   switch (key.type) {
+    case ValueType::kSeed: return "integer";
     case ValueType::kDuration: return "duration";
     case ValueType::kSize: return "size";
     case ValueType::kPercent: return "percentage";

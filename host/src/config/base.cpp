@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/files.hpp"
-#include "config/older_names.hpp"
+#include "config/spelling.hpp"
 #include "config/value.hpp"
 
 namespace backplane {
@@ -81,7 +81,7 @@ class BaseReader {
     }
     if (!root) return std::nullopt;
     root->kind = Node::Kind::kMap;
-    UseTodaysNames(&*root, errors_);
+    UseOneSpelling(&*root, errors_);
     return MergeBase(std::move(*root), file);
   }
 

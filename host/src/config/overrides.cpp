@@ -5,8 +5,8 @@
 #include "base/suggest.hpp"
 #include "config/aliases.hpp"
 #include "config/names.hpp"
-#include "config/older_names.hpp"
 #include "config/schema.hpp"
+#include "config/spelling.hpp"
 
 namespace backplane {
 namespace {
@@ -102,7 +102,8 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
     errors->Add(override.mark, fmt::format("unknown path '{}'{}", override.path, hint));
     return override.path;
   }
-  Node value = target.host_alias ? ForHostKey(override.value, *target.host_alias->info) : override.value;
+  Node value =
+      WithPlugin(target.path, target.host_alias ? ForHostKey(override.value, *target.host_alias->info) : override.value);
   if (!SetPath(root, target.path, override.mark, std::move(value))) {
     errors->Add(override.mark,
                 fmt::format("'{}' cannot be set: what stands above it is no mapping, or it has too many parts", override.path));

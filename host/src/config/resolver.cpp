@@ -8,6 +8,7 @@
 #include "config/aliases.hpp"
 #include "config/host_keys.hpp"
 #include "config/schema.hpp"
+#include "config/spelling.hpp"
 
 namespace backplane {
 namespace {
@@ -237,6 +238,7 @@ std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& fi
       text.set.push_back(std::move(override));
     }
   }
+  NameAfterFile(file, &*root);
   text.preset = ReadPreset(presets, file, &*root, errors);
   text.sweep = TakeEntry("sweep", &*root);
   text.stages = TakeEntry("stages", &*root);

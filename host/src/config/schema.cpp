@@ -50,11 +50,11 @@ const std::vector<HostKey>& Table() {
   using enum Scope;
   static const std::vector<HostKey> table = {
       Unbound("base", Type::kBase, "a file that this one is merged over"),
-      Required(Key("experiment", kBatch, Type::kName, "", nullptr, "name,exp_name,run_name", "name of the results folder",
-                   MEMBER(name))),
+      Required(Key("experiment", kBatch, Type::kName, "", nullptr, "name,exp_name,run_name",
+                   "name of the results folder; left out: what the file is called", MEMBER(name))),
       Key("preset", kBatch, Type::kText, "", nullptr, "hardware,profile",
           "settings for a kind of machine, from presets/NAME.yaml or a path; auto: by the device found", MEMBER(preset)),
-      In(Key("seed", kIdentity, Type::kInteger, "[0,)", "0", "random_seed", "seed of every random number of the trial",
+      In(Key("seed", kIdentity, Type::kSeed, "[0,)", "0", "random_seed", "seed of every random number of the trial",
              MEMBER(seed)),
          ""),
       Required(In(Key("env.plugin", kIdentity, Type::kPluginName, "", nullptr, "env_name,env_id", "the environment",

@@ -74,6 +74,13 @@ std::optional<double> ParseNumber(std::string_view text) {
   return ToDouble(text);
 }
 
+std::optional<int64_t> ParseWholeNumber(std::string_view text) {
+  constexpr double kMostExact = 1LL << 53;
+  const std::optional<double> number = ParseNumber(text);
+  if (!number || std::abs(*number) > kMostExact || *number != std::floor(*number)) return std::nullopt;
+  return static_cast<int64_t>(*number);
+}
+
 std::optional<double> ParseDuration(std::string_view text) {
   double seconds = 0;
   const Unit* previous = nullptr;

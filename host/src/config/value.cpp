@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "config/errors.hpp"
@@ -46,12 +47,6 @@ bool IsFlag(const std::string& text, bool value) {
   return value ? text == "true" || text == "True" || text == "TRUE" : text == "false" || text == "False" || text == "FALSE";
 }
 
-bool IsNameText(const std::string& text) {
-  return !text.empty() && text != "." && text != ".." && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
-  });
-}
-
 // Plain text that YAML takes for a number or a flag.
 bool IsOtherThanText(const Node& node) {
   return !node.quoted && (ParseNumber(node.text) || IsFlag(node.text, true) || IsFlag(node.text, false));
@@ -60,7 +55,8 @@ bool IsOtherThanText(const Node& node) {
 const char* Wanted(ValueType type) {
   switch (type) {
     case ValueType::kNumber: return "a number";
-    case ValueType::kInteger: return "an integer";
+    case ValueType::kInteger:
+    case ValueType::kSeed: return "an integer";
     case ValueType::kFlag: return "true or false";
     case ValueType::kNumberList: return "a list of numbers";
     case ValueType::kIntegerList: return "a list of integers";
@@ -95,6 +91,7 @@ class ValueReader {
     switch (rule_.type) {
       case ValueType::kNumber: return node.quoted ? WrongType(node) : Numeric(node, ParseNumber(node.text));
       case ValueType::kInteger: return node.quoted ? WrongType(node) : ReadInteger(node);
+      case ValueType::kSeed: return node.quoted ? WrongType(node) : ReadSeed(node);
       case ValueType::kFlag: return ReadFlag(node);
       case ValueType::kDuration: return ReadDuration(node);
       case ValueType::kSize: return ReadSize(node);
@@ -132,8 +129,16 @@ class ValueReader {
     if (digits.starts_with('-') || digits.starts_with('+')) digits.remove_prefix(1);
     bool whole = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
     std::optional<int64_t> value = ParseInteger(node.text);
+    if (!whole) value = ParseWholeNumber(node.text);
     if (whole && !value) return Fail(node, fmt::format("{}: {} does not fit into 64 bits", name_, node.text));
     return Numeric(node, value);
+  }
+
+  std::optional<json> ReadSeed(const Node& node) {
+    uint64_t seed = 0;
+    const char* const end = node.text.data() + node.text.size();
+    const auto [stop, error] = std::from_chars(node.text.data(), end, seed);
+    return error == std::errc() && stop == end ? std::optional<json>(seed) : ReadInteger(node);
   }
 
   std::optional<json> ReadFlag(const Node& node) {
@@ -219,6 +224,12 @@ class ValueReader {
 };
 
 }  // namespace
+
+bool IsNameText(std::string_view text) {
+  return !text.empty() && text != "." && text != ".." && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
+  });
+}
 
 bool InRange(const std::string& range, double value) {
   bool bounded = false;

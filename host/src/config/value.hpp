@@ -22,10 +22,11 @@ enum class ValueType {
   kNumberList = BP_PARAM_F64_LIST,
   kIntegerList = BP_PARAM_I64_LIST,
   // Below: types of the host's own keys only.
-  kDuration = 100,  // JSON: text such as "1800s"
-  kSize,            // JSON: text such as "16GiB"
-  kPercent,         // JSON: text such as "5%"
-  kName,            // text that can be a folder's name
+  kSeed = 100,  // any 64 bits without a sign
+  kDuration,    // JSON: text such as "1800s"
+  kSize,        // JSON: text such as "16GiB"
+  kPercent,     // JSON: text such as "5%"
+  kName,        // text that can be a folder's name
   kPathList,
   kMeasureList,  // names of measures, each once, at most kMaxLive
   kPluginName,
@@ -56,6 +57,9 @@ std::optional<nlohmann::json> ReadDefault(const std::string& text, const ValueRu
 
 // The value as it is written: a plain number or flag as such, everything else as text.
 nlohmann::json PlainJson(const Node& node);
+
+// What a name is made of: letters, digits, '_', '-' and '.'; neither "." nor "..".
+bool IsNameText(std::string_view text);
 
 // "a list", "nothing", "'abc'": what an error says was found.
 std::string Describe(const Node& node);

@@ -1,7 +1,7 @@
 #include "sweep/json_schema.hpp"
 
-#include "config/older_names.hpp"
 #include "config/schema.hpp"
+#include "config/spelling.hpp"
 #include "record/report_kinds.hpp"
 #include "sweep/sweep_schema.hpp"
 #include "sweep/value_schema.hpp"
@@ -31,6 +31,7 @@ class SchemaWriter {
   json Write() {
     json schema = Closed(json::object());
     for (const HostKey& key : HostKeys()) Place(&schema, key.path, KeySchema(key));
+    for (const char* section : {"env", "learner"}) schema["properties"][section]["type"].push_back("string");  // its plugin
     json without_budget = json::array(), rules = json::array();
     for (const ReportKind& kind : kReportKinds) {
       if (kind.measures_speed) without_budget.push_back(kind.name);
@@ -38,7 +39,7 @@ class SchemaWriter {
     }
     // What stands below is given by a base file, by the sweep or by the stages, if the file has one of them.
     json complete = {
-        {"required", {"experiment", "env", "learner"}},
+        {"required", {"env", "learner"}},
         {"properties",
          {{"env", {{"required", {"plugin"}}}}, {"learner", {{"required", {"plugin"}}}}, {"budget", {{"minProperties", 1}}}}},
         {"anyOf", {{{"required", {"budget"}}}, Names("report", {{"enum", std::move(without_budget)}}, "kind")}}};

@@ -94,7 +94,8 @@ json SchemaOf(const ValueRule& rule) {
   const auto type = [](const char* name) { return json{{"type", name}}; };
   switch (rule.type) {
     case ValueType::kNumber: return Ranged(type("number"), rule.range);
-    case ValueType::kInteger: return Ranged(type("integer"), rule.range);
+    case ValueType::kInteger:
+    case ValueType::kSeed: return Ranged(type("integer"), rule.range);
     case ValueType::kFlag: return Ranged(type("boolean"), rule.range);
     case ValueType::kEnum: {
       json words = Words(rule.range);

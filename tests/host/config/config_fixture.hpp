@@ -31,7 +31,8 @@ inline OptionInfo Option(std::string path, uint16_t type, std::optional<std::str
 inline std::string OtherValue(const HostKey& key) {
   switch (key.type) {
     case ValueType::kNumber: return "0.5";
-    case ValueType::kInteger: return "17";
+    case ValueType::kInteger:
+    case ValueType::kSeed: return "17";
     case ValueType::kFlag: return "true";
     case ValueType::kDuration: return "1h30m";
     case ValueType::kSize: return "1.5GiB";

@@ -86,7 +86,8 @@ TEST_F(ErrorsTest, WrongTypesSayWantedAndFound) {
   };
   EXPECT_EQ(error_of("seed: '5'"), "5:7 seed: wanted an integer, found the text '5'");
   EXPECT_EQ(error_of("seed: 4.O"), "5:7 seed: wanted an integer, found '4.O'");
-  EXPECT_EQ(error_of("seed: 1e3"), "5:7 seed: wanted an integer, found 1e3");
+  EXPECT_EQ(error_of("seed: 1.5e0"), "5:7 seed: wanted an integer, found 1.5e0");
+  EXPECT_EQ(error_of("seed: 1e300"), "5:7 seed: wanted an integer, found 1e300");
   EXPECT_EQ(error_of("seed: 1_000"), "5:7 seed: wanted an integer, found '1_000'");
   EXPECT_EQ(error_of("seed: 0x10"), "5:7 seed: wanted an integer, found '0x10'");
   EXPECT_EQ(error_of("seed: [1]"), "5:7 seed: wanted an integer, found a list");
@@ -149,8 +150,8 @@ TEST_F(ErrorsTest, APluginThatIsNotFoundIsAnErrorAtItsKey) {
 }
 
 TEST_F(ErrorsTest, APluginIsNamedInsideAMapping) {
-  EXPECT_THAT(ErrorsOf("experiment: a\nenv: walker\nlearner: {plugin: climber}\nbudget: {epochs: 1}\n"),
-              ElementsAre("2:6 env: wanted a mapping, found 'walker'"));
+  EXPECT_THAT(ErrorsOf("experiment: a\nenv: [walker]\nlearner: {plugin: climber}\nbudget: {epochs: 1}\n"),
+              ElementsAre("2:6 env: wanted a mapping, found a list"));
   EXPECT_THAT(ErrorsOf("experiment: a\nenv: {plugin: 5}\nlearner: {plugin: climber}\nbudget: {epochs: 1}\n"),
               ElementsAre(HasSubstr("2:15 env.plugin: wanted text, found 5")));
 }

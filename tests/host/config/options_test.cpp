@@ -40,8 +40,8 @@ TEST_F(OptionsTest, ValuesAreReadByTheirType) {
 }
 
 TEST_F(OptionsTest, AllErrorsOfOneTableComeTogether) {
-  EXPECT_THAT(ErrorsOf(WithOptions("lr: 2, epochs: 1e3, hidden: [4, 0], device: tpu, note: 5, learnin_rate: 1")),
-              ElementsAre("6:17 learner.options.lr: 2 is out of range (0,1]", HasSubstr("epochs: wanted an integer, found 1e3"),
+  EXPECT_THAT(ErrorsOf(WithOptions("lr: 2, epochs: 1.5, hidden: [4, 0], device: tpu, note: 5, learnin_rate: 1")),
+              ElementsAre("6:17 learner.options.lr: 2 is out of range (0,1]", HasSubstr("epochs: wanted an integer, found 1.5"),
                           HasSubstr("learner.options.hidden[1]: 0 is out of range [1,)"),
                           HasSubstr("learner.options.device: wanted one of cpu|cuda, found 'tpu'"),
                           HasSubstr("learner.options.note: wanted text, found 5; quote it"),

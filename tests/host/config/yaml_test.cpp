@@ -76,7 +76,7 @@ TEST_F(YamlTest, AFileThatIsNotThereIsOneError) {
 }
 
 TEST_F(YamlTest, AnEmptyFileListsWhatIsMissing) {
-  EXPECT_THAT(ErrorsOf(""), ElementsAre(HasSubstr("'experiment'"), HasSubstr("'env.plugin'"), HasSubstr("'learner.plugin'"),
+  EXPECT_THAT(ErrorsOf(""), ElementsAre(HasSubstr("'env.plugin'"), HasSubstr("'learner.plugin'"),
                                         HasSubstr("at least one limit is needed: iterations, env_steps, epochs, wall_time")));
 }
 

@@ -1,0 +1,86 @@
+#include "cli/experiment_file.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include "base/files.hpp"
+#include "base/shell_argument.hpp"
+#include "cli/split_commas.hpp"
+#include "record/results_folder.hpp"
+#include "record/run_info.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kShownFiles = 20;
+
+bool IsYaml(const fs::path& path) { return path.extension() == ".yaml" || path.extension() == ".yml"; }
+
+std::string FilesIn(const fs::path& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (IsYaml(entry.path())) files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  if (files.empty()) return "'" + folder.string() + "' is a folder without experiment files (*.yaml) and without results";
+  std::string text = "'" + folder.string() + "' is a folder; name one of its files:";
+  for (size_t i = 0; i < std::min(files.size(), kShownFiles); ++i) text += "\n  " + files[i];
+  return files.size() > kShownFiles ? text + "\n  ..." : text;
+}
+
+}  // namespace
+
+bool IsResultsFolder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(ResultsFolder{path}.plan(), error);
+}
+
+std::string FindExperimentFile(FileArgs* input) {
+  std::error_code error;
+  if (fs::is_directory(input->file, error)) return IsResultsFolder(input->file) ? "" : FilesIn(input->file);
+  if (fs::exists(input->file, error)) return "";
+  for (const char* ending : {".yaml", ".yml"}) {
+    const fs::path other = fs::path(input->file).replace_extension(ending);
+    if ((IsYaml(input->file) || !input->file.has_extension()) && fs::is_regular_file(other, error)) {
+      input->file = other;
+      return "";
+    }
+  }
+  return "";  // whoever reads it says that it is not there
+}
+
+RunArgs CommandOf(RunArgs args) {
+  const ResultsFolder out{args.input.file};
+  const std::optional<std::string> text = ReadFile(out.run());
+  if (!text) throw std::runtime_error(out.run().string() + " is missing, which says what was run; name the experiment file");
+  const RunInfo run = ReadTolerantly<RunInfo>(nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false));
+  std::error_code error;
+  if (run.config_file.empty() || !fs::is_regular_file(run.config_file, error)) {
+    throw std::runtime_error("the experiment file of these results is not there: '" + run.config_file.string() +
+                             "'; run it from the folder in which it was run first, or name the file");
+  }
+  const auto before = [](std::vector<std::string> first, const std::vector<std::string>& then) {
+    first.insert(first.end(), then.begin(), then.end());
+    return first;
+  };
+  const auto given = [&](const char* flag) {
+    const auto found = run.arguments.find(flag);
+    return found != run.arguments.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  args.out = args.input.file;
+  args.input.file = run.config_file;
+  args.input.set = before(run.set, args.input.set);
+  args.sweep = before(run.sweep, args.sweep);
+  if (args.input.preset.empty()) args.input.preset = given("preset");
+  if (const auto path = run.arguments.find("plugin_path"); path != run.arguments.end() && path->is_array())
+    args.input.plugin_path = before(path->get<std::vector<std::string>>(), args.input.plugin_path);
+  args.skip_invalid = args.skip_invalid || !given("skip_invalid").empty();
+  if (const std::string gpus = given("gpus"); !gpus.empty() && !args.gpus) ReadNumbers(gpus, &args.gpus.emplace());
+  return args;
+}
+
+}  // namespace backplane

@@ -1,0 +1,21 @@
+// What stands where a command wants an experiment file: the file, one with the other ending, a folder of files, or results to
+// go on with.
+#pragma once
+
+#include <string>
+
+#include "cli/commands.hpp"
+
+namespace backplane {
+
+// Turns `.yml` into `.yaml` or back where only that file exists. A sentence for the user where no file can be meant, with those
+// that lie in the folder; empty: go on.
+std::string FindExperimentFile(FileArgs* input);
+
+bool IsResultsFolder(const std::filesystem::path& path);
+
+// The command that made the results `args.input.file`, with what was typed now added to it. Throws std::runtime_error if the
+// folder does not tell.
+RunArgs CommandOf(RunArgs args);
+
+}  // namespace backplane

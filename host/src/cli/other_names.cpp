@@ -1,0 +1,112 @@
+#include "cli/other_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "base/shell_argument.hpp"
+#include "base/suggest.hpp"
+#include "cli/plugin_search.hpp"
+#include "config/loader.hpp"
+#include "config/names.hpp"
+#include "config/schema.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 38> kOtherNames = {{
+    {"train", "run FILE"},
+    {"start", "run FILE"},
+    {"fit", "run FILE"},
+    {"exec", "run FILE"},
+    {"launch", "run FILE"},
+    {"learn", "run FILE"},
+    {"sweep", "run FILE, whose `sweep:` makes many trials"},
+    {"resume", "run FILE again, which goes on where it stopped"},
+    {"continue", "run FILE again, which goes on where it stopped"},
+    {"retry", "run FILE --only-failed"},
+    {"optimize", "tune FILE"},
+    {"list", "plugin list"},
+    {"ls", "plugin list"},
+    {"plugins", "plugin list"},
+    {"envs", "plugin list"},
+    {"describe", "plugin describe ID"},
+    {"info", "plugin describe ID"},
+    {"options", "plugin describe ID"},
+    {"validate", "config check FILE"},
+    {"check", "config check FILE"},
+    {"lint", "config check FILE"},
+    {"schema", "config schema"},
+    {"show", "config show FILE"},
+    {"init", "run FILE; a file to begin with is configs/quickstart.yaml, and scripts/new_plugin begins a plugin"},
+    {"new", "run FILE; a file to begin with is configs/quickstart.yaml, and scripts/new_plugin begins a plugin"},
+    {"create", "run FILE; a file to begin with is configs/quickstart.yaml, and scripts/new_plugin begins a plugin"},
+    {"ps", "status OUT"},
+    {"jobs", "status OUT"},
+    {"logs", "watch OUT"},
+    {"tail", "watch OUT"},
+    {"kill", "stop OUT"},
+    {"cancel", "stop OUT"},
+    {"results", "report OUT"},
+    {"plot", "report OUT"},
+    {"analyze", "report OUT"},
+    {"play", "render OUT TRIAL"},
+    {"enjoy", "render OUT TRIAL"},
+    {"benchmark", "bench"},
+}};
+
+// A file among the words: the experiment that an option was meant for.
+std::optional<std::filesystem::path> FileAmong(int argc, char** argv) {
+  for (int i = 2; i < argc; ++i) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(argv[i], error)) return argv[i];
+  }
+  return std::nullopt;
+}
+
+// Every path that the file may set, under each of its names. Without those of plugins where the file has errors.
+std::vector<Candidate> PathsOf(const std::filesystem::path& file) {
+  std::vector<Candidate> paths;
+  PluginSearch search({});
+  const LoadResult result = LoadExperiment(file, {{}, search.Lookup()});
+  const auto add = [&](const PluginInfo& info, const std::string& section) {
+    for (const OptionInfo& option : info.options) {
+      paths.push_back({option.path, section + option.path});
+      for (const std::string& alias : option.aliases) paths.push_back({alias, section + option.path});
+    }
+  };
+  if (result.loaded) {
+    add(*result.loaded->learner, "learner.options.");
+    add(*result.loaded->env, "env.options.");
+  }
+  for (const HostKey& key : HostKeys()) {
+    paths.push_back({key.path.substr(key.path.rfind('.') + 1), key.path});
+    for (const std::string& name : SplitList(key.other_names)) paths.push_back({name, key.path});
+  }
+  return paths;
+}
+
+}  // namespace
+
+std::string MeantByCommand(const std::string& word) {
+  const auto* found =
+      std::find_if(kOtherNames.begin(), kOtherNames.end(), [&](const auto& name) { return name.first == word; });
+  return found == kOtherNames.end() ? "" : std::string(found->second);
+}
+
+std::string MeantByOption(const std::string& name, const std::string& value, int argc, char** argv) {
+  const std::optional<std::filesystem::path> file = FileAmong(argc, argv);
+  if (!file) return "";
+  std::string key = name.substr(name.find_first_not_of('-'));
+  std::replace(key.begin(), key.end(), '-', '_');
+  std::string text;
+  for (const std::string& path : Nearest(key, PathsOf(*file))) {
+    text += text.empty() ? "--set " : " or --set ";
+    text += ShellArgument(path + "=" + (value.empty() ? "VALUE" : value));
+  }
+  return text;
+}
+
+}  // namespace backplane

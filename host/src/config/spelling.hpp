@@ -1,0 +1,26 @@
+// Other ways to write an experiment file: names of older versions and short forms. Once a file or an argument has been read,
+// the rest of the program meets one spelling.
+#pragma once
+
+#include <string>
+
+#include "config/document.hpp"
+#include "config/errors.hpp"
+
+namespace backplane {
+
+inline constexpr char kOlderNameOfStages[] = "phases";
+
+// "phases.rise.budget.iterations" -> "stages.rise.budget.iterations". Any other path as it is.
+std::string WithTodaysName(const std::string& path);
+
+// `env: cartpole` is short for `env: {plugin: cartpole}`, and so for the learner. Any other value as it is.
+Node WithPlugin(const std::string& path, Node value);
+
+// Every key of an experiment file, also where paths are keys. An older name beside today's is an error.
+void UseOneSpelling(Node* root, Errors* errors);
+
+// Adds `experiment:` where a file has none: what the file is called.
+void NameAfterFile(const std::filesystem::path& file, Node* root);
+
+}  // namespace backplane

@@ -1,0 +1,91 @@
+// What people type who have not read the documentation: each does what is meant, or the answer names it.
+#include <gmock/gmock.h>
+
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Typing : public ProgramTest {
+ protected:
+  Typing() {
+    Write("tiny.yaml", "env: cartpole\nlearner: random\nbudget: {iterations: 2}\nmonitors: []\n");
+    Write("ppo.yml", "experiment: other\nenv: {plugin: cartpole}\nlearner: {plugin: ppo}\nbudget: {iterations: 1e0}\n");
+  }
+  // The file as the program understands it.
+  std::string Shown(const std::string& arguments) {
+    const Finished shown = Run("config show " + arguments);
+    EXPECT_EQ(shown.exit, 0) << shown.err;
+    return shown.out;
+  }
+};
+
+TEST_F(Typing, TheProgramAloneAndHelpTellWhatThereIs) {
+  const Finished alone = Run("");
+  EXPECT_EQ(alone.exit, 2);
+  EXPECT_THAT(alone.err, AllOf(HasSubstr("Run an experiment"), HasSubstr("Examples:")));
+  const Finished help = Run("help");
+  EXPECT_EQ(help.exit, 0);
+  EXPECT_EQ(help.out, Run("--help").out);
+  EXPECT_EQ(Run("help run").out, Run("run --help").out);
+  EXPECT_EQ(Run("help config check").out, Run("config check --help").out);
+  for (const char* version : {"-V", "-v"}) EXPECT_EQ(Run(version).out, Run("--version").out);
+}
+
+TEST_F(Typing, CommandsOfOtherToolsNameOurs) {
+  for (const auto& [typed, ours] : std::map<std::string, std::string>{{"train tiny.yaml", "backplane run FILE"},
+                                                                      {"list", "backplane plugin list"},
+                                                                      {"init", "configs/quickstart.yaml"},
+                                                                      {"validate tiny.yaml", "backplane config check FILE"},
+                                                                      {"kill outputs/tiny", "backplane stop OUT"}}) {
+    const Finished answer = Run(typed);
+    EXPECT_EQ(answer.exit, 2) << typed;
+    EXPECT_THAT(answer.err, HasSubstr("that is `" + (ours[0] == 'c' ? std::string("backplane run") : ours))) << typed;
+    EXPECT_THAT(answer.err, HasSubstr(ours)) << typed;
+  }
+  EXPECT_THAT(Run("repot outputs/tiny").err, HasSubstr("did you mean 'report'?"));
+}
+
+TEST_F(Typing, AnOptionOfAnotherToolNamesThePath) {
+  const Finished answer = Run("run ppo.yml --lr 1e-3");
+  EXPECT_EQ(answer.exit, 2);
+  EXPECT_THAT(answer.err, HasSubstr("unknown option '--lr'; did you mean --set learner.options.lr=1e-3?"));
+  EXPECT_THAT(Run("run ppo.yml --total-timesteps=5000").err, HasSubstr("--set budget.env_steps=5000"));
+  EXPECT_THAT(Run("run ppo.yml --drry-run").err, HasSubstr("did you mean '--dry-run'?"));
+}
+
+TEST_F(Typing, ShortFormsAreTheSameTrial) {
+  Write("long.yaml",
+        "experiment: tiny\nenv: {plugin: cartpole}\nlearner: {plugin: random}\nbudget: {iterations: 2}\nmonitors: []\n");
+  EXPECT_EQ(Shown("tiny.yaml"), Shown("long.yaml")) << "called like the file, too";
+  EXPECT_EQ(Shown("tiny.yaml --set learner=ppo"), Shown("long.yaml --set learner.plugin=ppo"));
+  EXPECT_EQ(Shown("tiny.yaml budget.iterations=1e5 seed=18446744073709551615"),
+            Shown("long.yaml --set budget.iterations=100000 --set seed=18446744073709551615"));
+  EXPECT_THAT(Shown("ppo"), HasSubstr("experiment: other")) << "ppo.yml";
+  EXPECT_EQ(Shown("ppo.yaml"), Shown("ppo.yml"));
+}
+
+TEST_F(Typing, NumbersThatDoNotFitAreRefusedWithTheirRange) {
+  EXPECT_THAT(Run("config check tiny.yaml budget.iterations=1.5").err, HasSubstr("wanted an integer, found 1.5"));
+  EXPECT_THAT(Run("config check tiny.yaml seed=-1").err, HasSubstr("seed: -1 is out of range [0,)"));
+  EXPECT_THAT(Run("config check tiny.yaml seed=18446744073709551616").err, HasSubstr("does not fit into 64 bits"));
+}
+
+TEST_F(Typing, AFolderIsResultsToGoOnWithOrListsItsFiles) {
+  const Finished folder = Run("run " + dir_.string());
+  EXPECT_EQ(folder.exit, 2);
+  EXPECT_THAT(folder.err, AllOf(HasSubstr("name one of its files"), HasSubstr("tiny.yaml"), HasSubstr("ppo.yml")));
+  EXPECT_THAT(Run("run tiny.yaml ppo.yml").err, HasSubstr("one experiment file at a time"));
+  ASSERT_EQ(Run("run tiny.yaml budget.iterations=3").exit, 0);
+  const std::string before = ReadFile(dir_ / "outputs/tiny/plan.jsonl");
+  const Finished again = Run("run outputs/tiny");
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("run tiny.yaml --set budget.iterations=3"));
+  EXPECT_EQ(ReadFile(dir_ / "outputs/tiny/plan.jsonl"), before) << "the trials that it has, and no others";
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end
