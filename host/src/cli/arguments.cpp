@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/experiment_file.hpp"
 
 namespace backplane {
 
@@ -99,7 +100,15 @@ void Arguments::PluginPath(std::vector<std::string>* target) {
 
 void Arguments::File(FileArgs* target) {
   Add("file", "FILE", &target->file, "Experiment file (YAML)").Required();
+  Add("values", "PATH=VALUE", &target->values, "Values to set, as with --set");
   Add("--set", "PATH=VALUE", &target->set, "Set a value, path=value; +path=value adds a key the file lacks; may be repeated");
+  Check([target]() -> std::string {
+    for (const std::string& word : target->values) {
+      if (word.find('=') == std::string::npos) return "one experiment file at a time; what is '" + word + "'?";
+      target->set.push_back(word);
+    }
+    return FindExperimentFile(target);
+  });
   Add("--preset", "NAME", &target->preset,
       "Settings for a kind of machine, under --set: a name in presets/ near the file or of the installation, a path, "
       "or auto, which chooses by the device found");

@@ -47,7 +47,7 @@ std::vector<Command> AllCommands();
 // What commands that read an experiment file have in common.
 struct FileArgs {
   std::filesystem::path file;
-  std::vector<std::string> set;
+  std::vector<std::string> set, values;  // values: words behind the file, which `set` gets too
   std::vector<std::string> plugin_path;
   std::string preset;  // empty: what the file's key says
 };

@@ -9,12 +9,20 @@
 
 #include "base/suggest.hpp"
 #include "cli/commands.hpp"
+#include "cli/other_names.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
 namespace {
 
 using Run = std::function<int()>;
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  backplane run configs/quickstart.yaml                      run what the file says, or go on with it\n"
+    "  backplane run FILE --set learner.options.lr=1e-3 --dry-run  what another value would run, without a start\n"
+    "  backplane report outputs/NAME                              what came out, as a page, text and tables\n"
+    "`backplane help COMMAND` tells what a command takes.";
 
 // Below the one that the rest of its name says: "config check" below `config`. What was typed chooses what runs.
 void AddCommand(CLI::App* root, const Command& command, const std::string& program, Run* chosen) {
@@ -51,6 +59,17 @@ std::vector<std::string> OptionNames(const CLI::App& app) {
   return names;
 }
 
+// An option of another tool is often a value of the experiment.
+std::string ExplainOption(const std::string& name, const std::vector<std::string>& options, int at, int argc, char** argv) {
+  const std::vector<std::string> near = Nearest(name, Candidates(options));
+  const std::string word = argv[at];
+  const size_t equals = word.find('=');
+  const bool next_is_value = at + 1 < argc && !std::string_view(argv[at + 1]).starts_with("--");
+  const std::string value = equals != std::string::npos ? word.substr(equals + 1) : next_is_value ? argv[at + 1] : "";
+  const std::string meant = near.empty() ? MeantByOption(name, value, argc, argv) : "";
+  return "unknown option '" + name + "'" + (meant.empty() ? DidYouMean(near) : "; did you mean " + meant + "?");
+}
+
 // The sentence for a mistyped command or option; empty if the error is another one. CLI11 only says "A subcommand is required".
 std::string ExplainTypo(const CLI::App& root, int argc, char** argv) {
   const CLI::App* at = &root;
@@ -62,13 +81,13 @@ std::string ExplainTypo(const CLI::App& root, int argc, char** argv) {
     };
     if (word.starts_with("--") && word.size() > 2) {
       const std::string name = word.substr(0, word.find('='));
-      if (!known(options, name)) {
-        return "unknown option '" + name + "'" + DidYouMean(Nearest(name, Candidates(options)));
-      }
+      if (!known(options, name)) return ExplainOption(name, options, i, argc, argv);
     } else if (!word.starts_with("-") && known(commands, word)) {
       at = at->get_subcommand(word);
     } else if (!word.starts_with("-") && !commands.empty()) {
-      return "unknown command '" + word + "'" + DidYouMean(Nearest(word, Candidates(commands)));
+      const std::string meant = at == &root ? MeantByCommand(word) : "";
+      return "unknown command '" + word + "'" +
+             (meant.empty() ? DidYouMean(Nearest(word, Candidates(commands))) : "; that is `backplane " + meant + "`");
     }
   }
   return "";
@@ -82,6 +101,17 @@ int Complain(CLI::App& root, const CLI::ParseError& error, int argc, char** argv
   std::fprintf(stderr, "backplane: %s\n(`backplane --help` and `backplane COMMAND --help` list what there is)\n",
                (typo.empty() ? std::string(error.what()) : typo).c_str());
   return argc > 1 && std::string(argv[1]) == "run-trial" ? static_cast<int>(kExitUsage) : static_cast<int>(kUsage);
+}
+
+// `help` and `help COMMAND`, `-v`: what other programs answer to.
+void UseOneSpelling(std::vector<std::string>* words) {
+  if (words->empty()) return;
+  if (words->front() == "help") {
+    words->erase(words->begin());
+    words->push_back("--help");
+  } else if (words->size() == 1 && words->front() == "-v") {
+    words->front() = "--version";
+  }
 }
 
 // From where the person stands, if that is shorter.
@@ -98,12 +128,20 @@ int Main(int argc, char** argv) {
   CLI::App root{"Backplane runs experiments: an env, a learner and monitors, each a plugin, named in a YAML file.",
                 "backplane"};
   root.require_subcommand(1);
-  root.set_version_flag("--version", BACKPLANE_VERSION);
+  root.set_version_flag("-V,--version", BACKPLANE_VERSION);
   const std::string program = argc > 0 ? TypedProgram(argv[0]) : "backplane";
   Run chosen;
   for (const Command& command : AllCommands()) AddCommand(&root, command, program, &chosen);
+  root.footer(kExamples);  // of the program alone: commands made later would take it over
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty()) {
+    std::fputs(root.help().c_str(), stderr);
+    return kUsage;
+  }
+  UseOneSpelling(&words);
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
   try {
-    root.parse(argc, argv);
+    root.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     return Complain(root, error, argc, argv);
   }

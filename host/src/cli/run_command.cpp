@@ -11,6 +11,7 @@
 #include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/dry_run.hpp"
+#include "cli/experiment_file.hpp"
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
@@ -80,6 +81,11 @@ void Declare(RunArgs* args, Arguments* add) {
 }  // namespace
 
 int RunExperiment(const RunArgs& args) {
+  if (IsResultsFolder(args.input.file)) {
+    const RunArgs command = CommandOf(args);
+    std::fprintf(stderr, "%s: results; going on with\n  %s\n", args.input.file.c_str(), SameCommand(command).c_str());
+    return RunExperiment(command);
+  }
   PluginSearch search(args.input.plugin_path);
   const SlotLimits limits{args.jobs, args.gpus};
   PlanResult planned =
