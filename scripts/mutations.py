@@ -3,8 +3,8 @@
 # files: where faults are drawn from. tests: programs of the release preset that a fault of the part runs, the likeliest first. watched:
 # what, once changed, makes a fault run anew. quick: what --quick runs instead.
 PARTS = {
-    "rl": {
-        "files": ["plugins/common/rl/*.[ch]pp"],
+    "on_policy": {
+        "files": ["plugins/common/on_policy/*.[ch]pp", "plugins/common/rl/*.[ch]pp"],
         "tests": ["gae_test", "categorical_test", "fused_update_test", "mappo_model_test", "saved_state_test", "gradient_test",
                   "ppo_update_parity_test", "mappo_update_parity_test"],
         "watched": ["tests/plugins/common/*", "tests/plugins/learners/*.*", "tests/parity/*"],
@@ -47,31 +47,32 @@ PARTS = {
 # What only runs where there is a GPU, or only decides what is fast.
 GPU_ALONE = {"plugins/learners/mappo/amp_probe.cpp", "plugins/learners/mappo/torch_actor.cpp"}
 
-RL, PPO, MAPPO, SEQ2SEQ = "plugins/common/rl/", "plugins/learners/ppo/", "plugins/learners/mappo/", "plugins/learners/seq2seq/"
+ON_POLICY, PPO, MAPPO = "plugins/common/on_policy/", "plugins/learners/ppo/", "plugins/learners/mappo/"
+SEQ2SEQ = "plugins/learners/seq2seq/"
 ROLLOUT, STATISTICS, TEXT = "host/src/rollout/", "host/libs/statistics/", "host/libs/text/"
 RESULTS, RULES = "host/report/results/", "host/report/rules/"
 
 # part, file, right, faulty: expressions, or statements with their semicolon. An expression gets brackets: it must not be cut out of one
 # that binds otherwise.
 BY_HAND = [
-    ("rl", RL + "gae.cpp", "s.discount[i] * s.next_value[i]", "s.carry[i] * s.next_value[i]"),
-    ("rl", RL + "gae.cpp", "s.carry[i] * next", "s.discount[i] * next"),
-    ("rl", RL + "categorical.cpp", "bp_rng_uniform(rng) * sum", "bp_rng_uniform(rng)"),
-    ("rl", RL + "categorical.cpp", "static_cast<double>(logits[choice]) - logits[best] - std::log(sum)",
+    ("on_policy", ON_POLICY + "gae.cpp", "s.discount[i] * s.next_value[i]", "s.carry[i] * s.next_value[i]"),
+    ("on_policy", ON_POLICY + "gae.cpp", "s.carry[i] * next", "s.discount[i] * next"),
+    ("on_policy", ON_POLICY + "categorical.cpp", "bp_rng_uniform(rng) * sum", "bp_rng_uniform(rng)"),
+    ("on_policy", ON_POLICY + "categorical.cpp", "static_cast<double>(logits[choice]) - logits[best] - std::log(sum)",
      "static_cast<double>(logits[choice]) - std::log(sum)"),
-    ("rl", RL + "sample_loss.hpp", "free >= clipped ? free : 0", "free"),
-    ("rl", RL + "sample_loss.hpp", "static_cast<double>(n - 1)", "static_cast<double>(n)"),
-    ("rl", RL + "sample_loss.hpp", "c.logits[k] - log_sum + entropy", "c.logits[k] - log_sum"),
-    ("rl", RL + "sample_loss.hpp", "std::copysign(huber, e)", "huber"),
-    ("rl", RL + "optimizer.cpp", "max_norm / (std::sqrt(squares) + 1e-6)", "2 * max_norm / (std::sqrt(squares) + 1e-6)"),
-    ("rl", RL + "optimizer.cpp", "Clip(split, size(), max_norm)", "Clip(0, size(), max_norm)"),
+    ("on_policy", ON_POLICY + "sample_loss.hpp", "free >= clipped ? free : 0", "free"),
+    ("on_policy", ON_POLICY + "sample_loss.hpp", "static_cast<double>(n - 1)", "static_cast<double>(n)"),
+    ("on_policy", ON_POLICY + "sample_loss.hpp", "c.logits[k] - log_sum + entropy", "c.logits[k] - log_sum"),
+    ("on_policy", ON_POLICY + "sample_loss.hpp", "std::copysign(huber, e)", "huber"),
+    ("on_policy", ON_POLICY + "optimizer.cpp", "max_norm / (std::sqrt(squares) + 1e-6)", "2 * max_norm / (std::sqrt(squares) + 1e-6)"),
+    ("on_policy", ON_POLICY + "optimizer.cpp", "Clip(options.split, size(), options.grad_clip)", "Clip(0, size(), options.grad_clip)"),
+    ("on_policy", ON_POLICY + "learner.cpp", "Scheduled(o.entropy_schedule, o.entropy_coeff, progress())", "o.entropy_coeff"),
+    ("on_policy", ON_POLICY + "learner.cpp", "o.vf_clip_param > 0", "false"),
+    ("on_policy", ON_POLICY + "learner.cpp", "1.5 * options().kl_target", "6 * options().kl_target"),
+    ("on_policy", ON_POLICY + "learner.cpp", "part == 0", "index == 0"),
 
-    ("ppo", PPO + "learner.cpp", "options_.lr * (1 - progress())", "options_.lr"),
-    ("ppo", PPO + "learner.cpp", "rl::Scheduled(options_.clip_schedule, options_.clip, progress())", "options_.clip"),
-    ("ppo", PPO + "learner.cpp", "rl::Scheduled(options_.entropy_schedule, options_.entropy_coeff, progress())", "options_.entropy_coeff"),
-    ("ppo", PPO + "learner.cpp", "options_.vf_clip_param > 0", "false"),
-    ("ppo", PPO + "learner.cpp", "1.5 * options_.kl_target", "6 * options_.kl_target"),
-    ("ppo", PPO + "learner.cpp", "part == 0", "index == 0"),
+    ("ppo", PPO + "learner.cpp", "step.lr *= 1 - progress();", ";"),
+    ("ppo", PPO + "learner.cpp", "Scheduled(options_.clip_schedule, options_.clip, progress())", "options_.clip"),
     ("ppo", PPO + "learner.cpp", "kl > 2 * options_.kl_target", "false"),
     ("ppo", PPO + "rollout.cpp", "options_.normalize_obs ? obs_norm_.Apply(from, to) : (void)std::copy_n(from, net_.obs, to);",
      "std::copy_n(from, net_.obs, to);"),
@@ -86,8 +87,8 @@ BY_HAND = [
     ("mappo", MAPPO + "value_norm.cpp", "kKeep * m_ + (1 - kKeep) * mean", "kKeep * m_ + mean"),
     ("mappo", MAPPO + "learner.cpp", "value_norm_.Update(batch.n(), [&](int64_t i) { return all.ret[batch.index[i]]; });",
      "if (part == 0) value_norm_.Update(batch.n(), [&](int64_t i) { return all.ret[batch.index[i]]; });"),
-    ("mappo", MAPPO + "learner.cpp", "options_.separate_grad_clip ? net_.split : net_.size", "net_.size"),
-    ("mappo", MAPPO + "learner.cpp", "rl::Scheduled(options_.lr_schedule, options_.lr, progress())", "options_.lr"),
+    ("mappo", MAPPO + "learner.cpp", "if (options_.separate_grad_clip) step.split = net_.split;", ";"),
+    ("mappo", MAPPO + "learner.cpp", "Scheduled(options_.lr_schedule, options_.lr, progress())", "options_.lr"),
     ("mappo", MAPPO + "rollout.cpp", "(a - mean) * (a - mean)", "a * a"),
     ("mappo", MAPPO + "rollout.cpp", "s.advantage[i] + value[s.place[i]]", "s.advantage[i] + s.value[i]"),
     ("mappo", MAPPO + "streams.cpp", "if (!cut) carry_[place] = gamma_ * lambda_;", "carry_[place] = gamma_ * lambda_;"),
@@ -134,8 +135,8 @@ BY_HAND = [
     ("statistics", STATISTICS + "log_speed.cpp", "1 / static_cast<double>(n) + 1 / static_cast<double>(n_base)", "1 / static_cast<double>(n)"),
 ]  # fmt: skip
 
-# Those of --quick, which only needs the generator-free numerics of plugins/common/rl.
-QUICK = {(file, right) for part, file, right, _ in BY_HAND if file in (RL + "gae.cpp", RL + "categorical.cpp")}
+# Those of --quick, which only needs the generator-free numerics of plugins/common/on_policy.
+QUICK = {(file, right) for part, file, right, _ in BY_HAND if file in (ON_POLICY + "gae.cpp", ON_POLICY + "categorical.cpp")}
 
 # By key (scripts/mutate --list): why no test can see it.
 EQUIVALENT = {

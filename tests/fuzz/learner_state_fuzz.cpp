@@ -55,8 +55,9 @@ void Check(const uint8_t* data, size_t size, Read&& read, Write&& write) {
 }
 
 void Ppo(const uint8_t* data, size_t size) {
-  const ppo::StateShape shape{3, 2, 2, {3}, {3}};
-  rl::Optimizer<float> optimizer(5, "");
+  const rl::SavedShape shape =
+      ppo::ShapeOf(ppo::Net({.obs = 2, .actions = 2, .discrete = true, .hidden = {3}, .vf_hidden = {3}}));
+  on_policy::Optimizer<float> optimizer(5, "");
   ppo::ObsNormalizer obs(2);
   ppo::RewardNormalizer reward(2, 0.99);
   ppo::Counters counters{};
@@ -66,8 +67,9 @@ void Ppo(const uint8_t* data, size_t size) {
 }
 
 void Mappo(const uint8_t* data, size_t size) {
-  const mappo::StateShape shape{1, 4, 0, 3, {5, 6}, {7}};
-  rl::Optimizer<float> optimizer(5, "");
+  const rl::SavedShape shape =
+      mappo::ShapeOf(mappo::Net({.obs = 4, .state = 0, .actions = 3, .hidden = {5, 6}, .vf_hidden = {7}}));
+  on_policy::Optimizer<float> optimizer(5, "");
   mappo::ValueNorm norm;
   mappo::Counters counters{};
   Check(

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
 #include "config/schema.hpp"
 
 namespace backplane {
@@ -61,10 +65,22 @@ std::string OptionDefault(const OptionInfo& option) {
   return option.def ? Code(*option.def) : "";
 }
 
+// Whether the sentence has the word, in letters of either case.
+bool Says(std::string_view sentence, std::string_view word) {
+  const auto letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  for (auto from = sentence.begin();;) {
+    const auto at = std::search(from, sentence.end(), word.begin(), word.end(), same);
+    if (at == sentence.end()) return false;
+    from = at + static_cast<std::ptrdiff_t>(word.size());
+    if ((at == sentence.begin() || !letter(at[-1])) && (from == sentence.end() || !letter(*from))) return true;
+  }
+}
+
 std::string OptionMeaning(const OptionInfo& option) {
   std::string text = Prose(option.doc);
   if (!text.ends_with('.')) text += ".";
-  if (!option.unit.empty()) text += fmt::format(" In {}.", option.unit);
+  if (!option.unit.empty() && !Says(option.doc, option.unit)) text += fmt::format(" In {}.", option.unit);
   return text + OtherNames(option);
 }
 

@@ -213,7 +213,7 @@ class Checker {
         ending->over_memory = end.over_memory;
         ending->peak_rss_bytes = end.peak_rss_bytes;
         ending->not_started = end.not_started;
-        plugin_at_end_ = end.status ? end.status->plugin : "";
+        ending->plugin = end.status ? end.status->plugin : "";
         return;
       }
       std::error_code error;
@@ -274,8 +274,7 @@ class Checker {
     FailedCheck& failed = report_.failed.back();
     failed.killed = KilledFromOutside(ending);
     if (!by_itself) failed.cause = verdict.why;
-    if (failed.killed) return;  // whose code it was in says nothing
-    failed.plugin = plugin_at_end_;
+    if (!failed.killed) failed.plugin = ending.plugin;  // of one that was killed it says nothing
   }
 
   void Fail(const Question& question, Outcome outcome, const std::string& error, const std::filesystem::path& dir) {
@@ -312,7 +311,6 @@ class Checker {
   Slots& slots_;
   std::vector<std::unique_ptr<Question>> questions_;
   size_t processes_ = 0;
-  std::string plugin_at_end_;  // in whose code the last process was when it ended; empty: an orderly end
   std::set<size_t> unasked_;   // trials beyond what is asked for
   std::set<size_t> answered_;  // points that are ok
   std::set<std::string> recorded_;

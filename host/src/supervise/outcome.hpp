@@ -19,6 +19,7 @@ struct Ending {
   uint64_t peak_rss_bytes = 0;             // largest process of the trial; 0: not known
   std::optional<uint64_t> memory_limit_bytes;
   std::string not_started;  // why its process never came to be; empty: it did
+  std::string plugin;       // in whose code it was, by its last status; empty: an orderly end, or not known
 };
 
 struct Verdict {

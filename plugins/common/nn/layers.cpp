@@ -64,7 +64,7 @@ const T* TrunkForward(const Trunk& trunk, Activation activation, const std::vect
                       const T* x, int64_t rows, Activations<T>* out) {
   for (size_t i = 0; i < trunk.size(); ++i) {
     T* y = (*out)[i].data();
-    Multiply(x, weights[i].forward, params + trunk[i].bias, rows, y);
+    if (x) Multiply(x, weights[i].forward, params + trunk[i].bias, rows, y);
     activation == Activation::kTanh ? TanhInPlace(y, rows * trunk[i].out) : ReluInPlace(y, rows * trunk[i].out);
     x = y;
   }
@@ -80,16 +80,20 @@ void LayerGradient(const Layer& layer, const T* x, const T* d, int64_t rows, Pac
 
 template <class T>
 T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* x,
-                 const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient, bool to_input) {
+                 const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient) {
   for (size_t i = trunk.size(); i-- > 0;) {
     const T* y = results[i].data();
     activation == Activation::kTanh ? TanhBackward(y, d, rows * trunk[i].out) : ReluBackward(y, d, rows * trunk[i].out);
+    if (i == 0 && !x) {
+      AddRows(d, rows, trunk[0].out, gradient + trunk[0].bias);
+      return d;
+    }
     LayerGradient(trunk[i], i > 0 ? results[i - 1].data() : x, d, rows, scratch, gradient);
-    if (i == 0 && !to_input) return nullptr;
+    if (i == 0) return nullptr;
     Multiply<T>(d, weights[i].backward, nullptr, rows, other);
     std::swap(d, other);
   }
-  return to_input ? d : nullptr;
+  return d;
 }
 
 #define BP_NN_INSTANTIATE(T)                                                                                                \
@@ -98,7 +102,7 @@ T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<Pa
                                  Activations<T>*);                                                                          \
   template void LayerGradient(const Layer&, const T*, const T*, int64_t, Packed<T>*, T*);                                   \
   template T* TrunkBackward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const Activations<T>&,  \
-                            int64_t, T*, T*, Packed<T>*, T*, bool);
+                            int64_t, T*, T*, Packed<T>*, T*);
 BP_NN_INSTANTIATE(float)
 BP_NN_INSTANTIATE(double)
 #undef BP_NN_INSTANTIATE

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "backplane/options.hpp"
 #include "nn/matrix.hpp"
 
 namespace backplane::nn {
 
 enum class Activation { kTanh, kRelu };
+constexpr auto WordsOf(Activation) { return bp::Words<Activation>({{"tanh", Activation::kTanh}, {"relu", Activation::kRelu}}); }
 
 // A linear layer: weights [in, out] at `weight`, biases [out] at `bias`, offsets into the flat buffer.
 struct Layer {
@@ -40,7 +42,8 @@ using Activations = std::vector<std::vector<T>>;
 template <class T>
 void Reserve(const Trunk& trunk, int64_t rows, Activations<T>* out);
 
-// Returns the last hidden layer's result [rows, latent]: x itself without hidden layers.
+// Returns the last hidden layer's result [rows, latent]: x itself without hidden layers. With x NULL (*out)[0] holds the first
+// layer's sums already.
 template <class T>
 const T* TrunkForward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* params,
                       const T* x, int64_t rows, Activations<T>* out);
@@ -50,10 +53,10 @@ template <class T>
 void LayerGradient(const Layer& layer, const T* x, const T* d, int64_t rows, Packed<T>* scratch, T* gradient);
 
 // Adds the gradients of all hidden layers, given `d` [rows, latent] at the last one's result. `d` and `other` are overwritten;
-// both hold rows * the widest layer. With `to_input` returns the derivative at x, in one of them; else NULL.
+// both hold rows * the widest layer. Without hidden layers returns d, else NULL; with x NULL leaves the first layer's weights
+// out and returns the derivative at its sums, in one of them.
 template <class T>
 T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* x,
-                 const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient,
-                 bool to_input = false);
+                 const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient);
 
 }  // namespace backplane::nn

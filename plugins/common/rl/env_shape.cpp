@@ -3,15 +3,21 @@
 #include <cmath>
 
 namespace backplane::rl {
+
+const bp_channel& NeedChannel(const bp_env_spec* env, uint16_t role, const char* name) {
+  const bp_channel* channel = bp::FindChannel(env, role, name);
+  if (!channel) throw bp::Unsupported(std::string("needs one ") + name + " channel, the env has none");
+  return *channel;
+}
+
 namespace {
 
 const bp_channel& Need(const bp_env_spec* env, uint16_t role, const char* name) {
-  const bp_channel* channel = bp::FindChannel(env, role, name);
-  if (!channel) throw bp::Unsupported(std::string("needs one ") + name + " channel, the env has none");
-  if (channel->scope != BP_SCOPE_ROW) {
-    throw bp::Unsupported(std::string("takes one agent per row, but channel '") + channel->name + "' is per agent");
+  const bp_channel& channel = NeedChannel(env, role, name);
+  if (channel.scope != BP_SCOPE_ROW) {
+    throw bp::Unsupported(std::string("takes one agent per row, but channel '") + channel.name + "' is per agent");
   }
-  return *channel;
+  return channel;
 }
 
 }  // namespace

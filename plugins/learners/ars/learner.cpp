@@ -7,7 +7,7 @@
 #include "backplane/rng.h"
 #include "nn/normals.hpp"
 #include "nn/vectors.hpp"
-#include "rl/optimizer.hpp"
+#include "rl/finite.hpp"
 
 namespace backplane::ars {
 namespace {
@@ -163,7 +163,11 @@ void Learner::OnScores(const bp::Scores& scores) {
   const bp::PhaseScope phase(host(), BP_PHASE_UPDATE_OPTIM);
   const std::vector<double> returns = Returns(scores);
   Move(TakeStep(options_.shaping == Shaping::kCentredRanks ? CentredRanks(returns) : returns, options_.top_dirs));
-  if (options_.normalize_obs) TakeMoments(scores.delivery());
+  if (options_.normalize_obs) {
+    const rl::ObsMoments seen =
+        rl::FiniteMoments(scores.delivery(), policy_.shape().obs, obs_name_, "in the evaluation of the candidates");
+    filter_.Merge(seen.count, seen.mean, seen.m2);
+  }
   ++iteration_;
   Refresh();
 }
@@ -226,17 +230,6 @@ void Learner::Move(const Step& step) {
   rl::NeedFinite("norm of the weights", norm, kHint);
   metrics_.Record("train/update_norm", moved);
   metrics_.Record("train/weight_norm", norm);
-}
-
-void Learner::TakeMoments(const bp::Delivery& delivery) {
-  const double* mean = delivery.Get<double>("obs_mean").At(0);
-  const double* squares = delivery.Get<double>("obs_m2").At(0);
-  for (int64_t i = 0; i < policy_.shape().obs; ++i) {
-    if (std::isfinite(mean[i]) && std::isfinite(squares[i])) continue;
-    throw bp::Error(BP_E_NUMERIC, "normalize_obs needs finite observations, number " + std::to_string(i) + " of channel '" +
-                                      obs_name_ + "' was infinite or not a number in the evaluation of the candidates");
-  }
-  filter_.Merge(*delivery.Get<double>("obs_count").At(0), mean, squares);
 }
 
 void Learner::Refresh() {

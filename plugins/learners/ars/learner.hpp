@@ -44,7 +44,6 @@ class Learner : public bp::CandidateLearner {
   void Refresh();
   std::vector<double> Returns(const bp::Scores& scores);
   void Move(const Step& step);
-  void TakeMoments(const bp::Delivery& delivery);
   StateShape SavedShape() const;
 
   Options options_;

@@ -8,7 +8,6 @@
 #include "backplane/learner.hpp"
 #include "policy.hpp"
 #include "rl/env_shape.hpp"
-#include "rl/options.hpp"
 
 namespace backplane::ars {
 

@@ -1,20 +1,27 @@
 #include "state.hpp"
 
 #include "rl/saved_numbers.hpp"
-#include "rl/saved_sizes.hpp"
+#include "rl/saved_shape.hpp"
 
 namespace backplane::ars {
 namespace {
 
-constexpr uint64_t kMagic = 0x315352412D5042;  // "BP-ARS1"
+rl::SavedShape BytesOf(const StateShape& shape) {
+  return {.magic = 0x315352412D5042,  // "BP-ARS1"
+          .format = "learner.ars, format 1",
+          .numbers = {{shape.kind,
+                       "the kind of policy (1 discrete, 2 normalize_obs, 4 bias, 8 tanh, 16 squash_output, 32 adam, added up)"},
+                      {shape.obs, "observation size"},
+                      {shape.outputs, "number of actions"}},
+          .hidden = shape.hidden};
+}
 
 }  // namespace
 
 void WriteState(const bp::Writer& writer, const StateShape& shape, const std::vector<double>& mean,
                 const std::vector<double>& adam_m, const std::vector<double>& adam_v, const ObsFilter& filter,
                 const Counters& counters) {
-  for (const uint64_t each : {kMagic, shape.kind, shape.obs, shape.outputs}) writer.Put(each);
-  writer.PutAll(shape.hidden.data(), shape.hidden.size());
+  BytesOf(shape).Write(writer);
   writer.PutAll(mean.data(), mean.size());
   if (shape.kind & StateShape::kNormalize) filter.Save(writer);
   writer.Put(counters.seed);
@@ -27,13 +34,7 @@ void WriteState(const bp::Writer& writer, const StateShape& shape, const std::ve
 
 void ReadState(const bp::Reader& reader, const StateShape& shape, std::vector<double>* mean, std::vector<double>* adam_m,
                std::vector<double>* adam_v, ObsFilter* filter, Counters* counters) {
-  if (reader.Get<uint64_t>() != kMagic)
-    throw bp::Error(BP_E_INVALID_ARG, "the saved state is not one of learner.ars, format 1");
-  reader.Expect(shape.kind,
-                "the kind of policy (1 discrete, 2 normalize_obs, 4 bias, 8 tanh, 16 squash_output, 32 adam, added up)");
-  reader.Expect(shape.obs, "observation size");
-  reader.Expect(shape.outputs, "number of actions");
-  rl::ExpectSizes(reader, shape.hidden, "number of hidden layers", "hidden layer");
+  BytesOf(shape).Expect(reader);
   reader.GetAll(mean->data(), mean->size(), "weights");
   rl::NeedSavedFinite(mean->data(), mean->size(), "weights");
   if (shape.kind & StateShape::kNormalize) filter->Load(reader);

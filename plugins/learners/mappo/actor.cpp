@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "backplane/rng.h"
-#include "rl/categorical.hpp"
+#include "on_policy/categorical.hpp"
 
 namespace backplane::mappo {
 
@@ -12,7 +12,7 @@ struct Actor::Buffers {
   std::vector<int64_t> agents;
   std::vector<int32_t> index;
   Block block;
-  TowerWork work;
+  TowerWork<float> work;
 };
 
 Actor::Actor(const Net& net, const EnvShape& shape)
@@ -49,17 +49,16 @@ void Actor::Choose(const bp_act& act, Buffers* b) const {
   b->index.resize(n);
   std::iota(b->index.begin(), b->index.end(), 0);
   b->block.Take({&b->obs, nullptr, {}}, b->index);
-  b->work.Reserve(net_.actor, n);
-  b->block.ActorSums(net_, weights_, params_, b->work.first.data());
-  Forward(net_.actor, weights_.actor, params_, n, &b->work);
+  b->work.Reserve(net_.actor, n, false);
+  b->block.RunActor(net_, weights_, params_, &b->work);
   for (int64_t i = 0; i < n; ++i) {
     const int64_t agent = b->agents[i];
     const auto absolute = static_cast<uint32_t>(act.row_base * static_cast<uint64_t>(agents_) + static_cast<uint64_t>(agent));
     bp_rng stream{bp_seed(act.seed, BP_PURPOSE_ACT, absolute, act.step), 0};
     const uint8_t* mask = masked_ ? bp::View<const uint8_t>(act.in[1], "action_mask").At(agent) : nullptr;
     double logp;
-    *bp::View<int32_t>(act.out[0], "action").At(agent) = rl::DrawCategorical(
-        &b->work.head[i * net_.actions], mask, net_.actions, act.flags & BP_ACT_GREEDY ? nullptr : &stream, &logp);
+    *bp::View<int32_t>(act.out[0], "action").At(agent) = DrawCategorical(&b->work.head[i * net_.actions], mask, net_.actions,
+                                                                         act.flags & BP_ACT_GREEDY ? nullptr : &stream, &logp);
     *bp::View<float>(act.out[1], "logp").At(agent) = static_cast<float>(logp);
   }
   b->obs.Reset(net_.obs), b->agents.clear();

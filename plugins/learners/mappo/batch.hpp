@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "rl/sample_loss.hpp"
+#include "on_policy/sample_loss.hpp"
 #include "streams.hpp"
 
 namespace backplane::mappo {
@@ -28,7 +28,7 @@ struct Samples {
 struct Minibatch {
   const Samples& samples;
   std::span<const int32_t> index;
-  rl::Scaling advantage, target;
+  Scaling advantage, target;
   int64_t n() const { return static_cast<int64_t>(index.size()); }
 };
 

@@ -5,13 +5,23 @@
 #include "nn/vectors.hpp"
 
 namespace backplane::mappo {
+namespace {
+
+// The layer that takes sparse inputs.
+const nn::Layer& FirstOf(const Tower& tower) { return tower.hidden.front(); }
+
+void StartFromBias(const nn::Layer& layer, const float* params, int64_t rows, float* sums) {
+  for (int64_t i = 0; i < rows; ++i) std::copy_n(params + layer.bias, layer.out, sums + i * layer.out);
+}
+
+}  // namespace
 
 void PackedNet::Pack(const Net& net, const float* params, bool backward) {
-  actor.Pack(net.actor, params, backward), critic.Pack(net.critic, params, backward);
-  actor_obs.Set(params + net.actor.input.weight, net.obs, net.actor.input.out);
-  const float* state_weights = params + net.critic.input.weight;
-  critic_state.Set(state_weights, net.state, net.critic.input.out);
-  critic_obs.Set(state_weights + net.state * net.critic.input.out, net.obs, net.critic.input.out);
+  actor.Pack(net.actor, params, backward, 1), critic.Pack(net.critic, params, backward, 1);
+  const nn::Layer &of_actor = FirstOf(net.actor), &of_critic = FirstOf(net.critic);
+  actor_obs.Set(params + of_actor.weight, net.obs, of_actor.out);
+  critic_state.Set(params + of_critic.weight, net.state, of_critic.out);
+  critic_obs.Set(params + of_critic.weight + net.state * of_critic.out, net.obs, of_critic.out);
 }
 
 void Block::Take(const Inputs& inputs, std::span<const int32_t> rows) {
@@ -26,32 +36,40 @@ void Block::Take(const Inputs& inputs, std::span<const int32_t> rows) {
   state_.Take(*inputs.state, steps_);
 }
 
-void Block::ActorSums(const Net& net, const PackedNet& weights, const float* params, float* first) const {
-  StartFromBias(net.actor, params, rows(), first);
-  obs_.AddProduct(params + net.actor.input.weight, weights.actor_obs, first);
+void Block::RunActor(const Net& net, const PackedNet& weights, const float* params, TowerWork<float>* work) const {
+  const nn::Layer& first = FirstOf(net.actor);
+  float* sums = work->results[0].data();
+  StartFromBias(first, params, rows(), sums);
+  obs_.AddProduct(params + first.weight, weights.actor_obs, sums);
+  Forward<float>(net.actor, weights.actor, params, nullptr, rows(), work);
 }
 
-void Block::CriticSums(const Net& net, const PackedNet& weights, const float* params, float* first) {
-  const int64_t out = net.critic.input.out;
-  const float* w = params + net.critic.input.weight;
+void Block::RunCritic(const Net& net, const PackedNet& weights, const float* params, TowerWork<float>* work) {
+  const nn::Layer& first = FirstOf(net.critic);
+  const int64_t out = first.out;
+  const float* w = params + first.weight;
+  float* sums = work->results[0].data();
   if (net.state == 0) {
-    StartFromBias(net.critic, params, rows(), first);
+    StartFromBias(first, params, rows(), sums);
   } else {
     by_step_.resize(std::max<size_t>(by_step_.size(), kBlock * out));
-    StartFromBias(net.critic, params, state_.rows(), by_step_.data());
+    StartFromBias(first, params, state_.rows(), by_step_.data());
     state_.AddProduct(w, weights.critic_state, by_step_.data());
-    for (int64_t i = 0; i < rows(); ++i) std::copy_n(&by_step_[step_at_[i] * out], out, first + i * out);
+    for (int64_t i = 0; i < rows(); ++i) std::copy_n(&by_step_[step_at_[i] * out], out, sums + i * out);
   }
-  obs_.AddProduct(w + net.state * out, weights.critic_obs, first);
+  obs_.AddProduct(w + net.state * out, weights.critic_obs, sums);
+  Forward<float>(net.critic, weights.critic, params, nullptr, rows(), work);
 }
 
-void Block::AddActorGradient(const Net& net, const float* d, float* gradient) {
-  obs_.AddTransposed(d, net.actor.input.out, &packed_, gradient + net.actor.input.weight);
+void Block::AddActorGradient(const Net& net, const PackedNet& weights, TowerWork<float>* work, float* gradient) {
+  const float* d = Backward<float>(net.actor, weights.actor, nullptr, nullptr, rows(), work, gradient);
+  obs_.AddTransposed(d, FirstOf(net.actor).out, &packed_, gradient + FirstOf(net.actor).weight);
 }
 
-void Block::AddCriticGradient(const Net& net, const float* d, float* gradient) {
-  const int64_t out = net.critic.input.out;
-  float* w = gradient + net.critic.input.weight;
+void Block::AddCriticGradient(const Net& net, const PackedNet& weights, TowerWork<float>* work, float* gradient) {
+  const float* d = Backward<float>(net.critic, weights.critic, nullptr, nullptr, rows(), work, gradient);
+  const int64_t out = FirstOf(net.critic).out;
+  float* w = gradient + FirstOf(net.critic).weight;
   obs_.AddTransposed(d, out, &packed_, w + net.state * out);
   if (net.state == 0) return;
   std::fill_n(by_step_.begin(), state_.rows() * out, 0.0f);

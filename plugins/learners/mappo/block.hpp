@@ -8,6 +8,7 @@
 
 #include "net.hpp"
 #include "nn/sparse.hpp"
+#include "on_policy/parts.hpp"
 
 namespace backplane::mappo {
 
@@ -15,7 +16,7 @@ namespace backplane::mappo {
 struct PackedNet {
   // With `backward` also what gradients need.
   void Pack(const Net& net, const float* params, bool backward);
-  PackedTower actor, critic;
+  PackedTower<float> actor, critic;                       // of the input layers nothing
   nn::Packed<float> actor_obs, critic_state, critic_obs;  // of the input layers
 };
 
@@ -26,25 +27,23 @@ struct Inputs {
   std::span<const int32_t> step_of;  // [obs rows] row of `state`
 };
 
-constexpr int64_t kBlock = 128;  // rows; activations of both networks then stay in a core's second-level cache
-
 // For one thread at a time.
 class Block {
  public:
   // At most kBlock rows; neighbours of one env step share the work for its state.
   void Take(const Inputs& inputs, std::span<const int32_t> rows);
   int64_t rows() const { return obs_.rows(); }
-  // Sums of the input layers, [rows, input.out].
-  void ActorSums(const Net& net, const PackedNet& weights, const float* params, float* first) const;
-  void CriticSums(const Net& net, const PackedNet& weights, const float* params, float* first);
-  // Adds the gradients of the input layers' weights, given d [rows, input.out] at their sums.
-  void AddActorGradient(const Net& net, const float* d, float* gradient);
-  void AddCriticGradient(const Net& net, const float* d, float* gradient);
+  // Forward passes of the networks.
+  void RunActor(const Net& net, const PackedNet& weights, const float* params, TowerWork<float>* work) const;
+  void RunCritic(const Net& net, const PackedNet& weights, const float* params, TowerWork<float>* work);
+  // Passes backward, given work->d_head.
+  void AddActorGradient(const Net& net, const PackedNet& weights, TowerWork<float>* work, float* gradient);
+  void AddCriticGradient(const Net& net, const PackedNet& weights, TowerWork<float>* work, float* gradient);
 
  private:
   nn::InputBlock obs_, state_;
   std::vector<int32_t> steps_, step_at_;  // distinct env steps; place in it of each row
-  std::vector<float> by_step_;            // [steps, critic.input.out]
+  std::vector<float> by_step_;            // [steps, first hidden layer]
   nn::Packed<float> packed_;
 };
 

@@ -1,16 +1,12 @@
 // Forward, loss and backward over blocks of samples whose activations stay in a core's second-level cache.
-#include <algorithm>
 #include <numeric>
 
 #include "block.hpp"
 #include "model.hpp"
-#include "nn/vectors.hpp"
-#include "rl/parts.hpp"
+#include "on_policy/shards.hpp"
 
 namespace backplane::mappo {
 namespace {
-
-constexpr int64_t kLeastWork = 3'000'000;  // rows x parameters that are worth a hand-over to another thread: about 0.2 ms
 
 // Observations and states of some samples.
 struct Seen {
@@ -22,7 +18,7 @@ struct Seen {
 
 class Fused final : public Model {
  public:
-  Fused(const Net& net, const EnvShape& shape, int64_t shards, rl::Parallel parallel, const bp_host* host)
+  Fused(const Net& net, const EnvShape& shape, int64_t shards, Parallel parallel, const bp_host* host)
       : net_(net),
         obs_name_(shape.obs),
         state_name_(shape.state),
@@ -61,109 +57,79 @@ class Fused final : public Model {
     CriticOf(bootstraps_, params, out_bootstraps);
   }
 
-  rl::StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) override {
+  StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) override {
     weights_.Pack(net_, params, true);
-    const int64_t n = batch.n(), used = Pieces(n);
-    parallel_(static_cast<uint64_t>(used), [&](uint64_t i) {
-      const rl::Part part = rl::PartOf(n, used, static_cast<int64_t>(i));
-      Shard& shard = shards_[i];
-      shard.gradient.resize(net_.size);
-      RunShard(batch, options, params, part.begin, part.end, i == 0 ? out : shard.gradient.data(), &shard);
+    const LossSums sums = AddUp(parallel_, batch.n(), net_.size, &shards_, out, [&](Part part, float* gradient, Work* work) {
+      work->actor.Reserve(net_.actor, kBlock, true), work->critic.Reserve(net_.critic, kBlock, true);
+      ForBlocks(part, [&](int64_t begin, int64_t rows) {
+        RunBlock(batch, options, params, batch.index.subspan(begin, rows), gradient, work);
+      });
     });
-    for (int64_t i = 1; i < used; ++i) {
-      nn::Add(shards_[i].gradient.data(), net_.size, out);
-      shards_[0].sums.Add(shards_[i].sums);
-    }
-    return rl::MeansOf(shards_[0].sums, n, options.entropy_coeff, options.vf_coeff);
+    return MeansOf(sums, batch.n(), options);
   }
 
  private:
-  // What one shard works with, kept from one minibatch to the next.
-  struct Shard {
+  struct Work : Shard<float> {
     Block block;
-    TowerWork actor, critic;
-    std::vector<float> gradient;
+    TowerWork<float> actor, critic;
     std::vector<int32_t> index;
-    rl::LossSums sums;
   };
 
-  int64_t Pieces(int64_t n) const {
-    return std::clamp<int64_t>(n * net_.size / kLeastWork, 1, static_cast<int64_t>(shards_.size()));
-  }
-
   void CriticOf(const Seen& seen, const float* params, float* out) {
-    const int64_t n = seen.obs.rows(), used = Pieces(n);
+    const int64_t n = seen.obs.rows(), used = RunsFor(n, net_.size, shards_.size());
     parallel_(static_cast<uint64_t>(used), [&](uint64_t i) {
-      const rl::Part part = rl::PartOf(n, used, static_cast<int64_t>(i));
-      CriticOf(seen, params, part.begin, part.end, out, &shards_[i]);
+      Work* w = &shards_[i];
+      w->critic.Reserve(net_.critic, kBlock, false);
+      ForBlocks(PartOf(n, used, static_cast<int64_t>(i)), [&](int64_t begin, int64_t rows) {
+        w->index.resize(rows);
+        std::iota(w->index.begin(), w->index.end(), static_cast<int32_t>(begin));
+        w->block.Take(seen.inputs(), w->index);
+        w->block.RunCritic(net_, weights_, params, &w->critic);
+        std::copy_n(w->critic.head.data(), rows, out + begin);
+      });
     });
   }
 
-  void CriticOf(const Seen& seen, const float* params, int64_t begin, int64_t end, float* out, Shard* s) const {
-    s->critic.Reserve(net_.critic, kBlock);
-    for (int64_t at = begin; at < end; at += kBlock) {
-      const int64_t rows = std::min(kBlock, end - at);
-      s->index.resize(rows);
-      std::iota(s->index.begin(), s->index.end(), static_cast<int32_t>(at));
-      s->block.Take(seen.inputs(), s->index);
-      s->block.CriticSums(net_, weights_, params, s->critic.first.data());
-      Forward(net_.critic, weights_.critic, params, rows, &s->critic);
-      std::copy_n(s->critic.head.data(), rows, out + at);
-    }
-  }
-
-  void RunShard(const Minibatch& batch, const LossOptions& options, const float* params, int64_t begin, int64_t end,
-                float* gradient, Shard* s) const {
-    s->actor.Reserve(net_.actor, kBlock), s->critic.Reserve(net_.critic, kBlock);
-    s->sums = {};
-    std::fill_n(gradient, net_.size, 0.0f);
-    for (int64_t at = begin; at < end; at += kBlock)
-      RunBlock(batch, options, params, batch.index.subspan(at, std::min(kBlock, end - at)), gradient, s);
-  }
-
   void RunBlock(const Minibatch& batch, const LossOptions& options, const float* params, std::span<const int32_t> index,
-                float* gradient, Shard* s) const {
-    const auto rows = static_cast<int64_t>(index.size());
+                float* gradient, Work* w) const {
     {
       const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
-      s->block.Take(samples_.inputs(), index);
-      s->block.ActorSums(net_, weights_, params, s->actor.first.data());
-      Forward(net_.actor, weights_.actor, params, rows, &s->actor);
-      s->block.CriticSums(net_, weights_, params, s->critic.first.data());
-      Forward(net_.critic, weights_.critic, params, rows, &s->critic);
-      for (int64_t i = 0; i < rows; ++i) Loss(batch, options, index[i], i, s);
+      w->block.Take(samples_.inputs(), index);
+      w->block.RunActor(net_, weights_, params, &w->actor);
+      w->block.RunCritic(net_, weights_, params, &w->critic);
+      for (size_t i = 0; i < index.size(); ++i) Loss(batch, options, index[i], static_cast<int64_t>(i), w);
     }
-    s->block.AddActorGradient(net_, Backward(net_.actor, weights_.actor, rows, &s->actor, gradient), gradient);
-    s->block.AddCriticGradient(net_, Backward(net_.critic, weights_.critic, rows, &s->critic, gradient), gradient);
+    w->block.AddActorGradient(net_, weights_, &w->actor, gradient);
+    w->block.AddCriticGradient(net_, weights_, &w->critic, gradient);
   }
 
   // Sample i of the batch, which is `row` of the block.
-  void Loss(const Minibatch& batch, const LossOptions& options, int32_t i, int64_t row, Shard* s) const {
+  void Loss(const Minibatch& batch, const LossOptions& options, int32_t i, int64_t row, Work* s) const {
     const Samples& all = batch.samples;
     const int64_t n = net_.actions;
     const auto advantage = static_cast<float>((all.advantage[i] - batch.advantage.mean) * batch.advantage.scale);
     const auto target = static_cast<float>((all.ret[i] - batch.target.mean) * batch.target.scale);
-    const rl::Choice<float> choice{
+    const Choice<float> choice{
         &s->actor.head[row * n], all.mask.empty() ? nullptr : &all.mask[i * n], n, all.choice[i], all.logp[i], advantage};
-    rl::CategoricalLoss(choice, static_cast<float>(options.clip), options.entropy_coeff, batch.n(), &s->actor.d_head[row * n],
-                        &s->sums);
+    CategoricalLoss(choice, static_cast<float>(options.clip), options.entropy_coeff, batch.n(), &s->actor.d_head[row * n],
+                    &s->sums);
     s->critic.d_head[row] = static_cast<float>(options.vf_coeff / static_cast<double>(batch.n())) *
-                            rl::ValueLoss(s->critic.head[row], all.value[i], target, static_cast<float>(options.vf_clip),
-                                          static_cast<float>(options.huber_delta), &s->sums);
+                            ValueLoss(s->critic.head[row], all.value[i], target, static_cast<float>(options.vf_clip),
+                                      static_cast<float>(options.huber_delta), &s->sums);
   }
 
   Net net_;
   std::string obs_name_, state_name_;
-  rl::Parallel parallel_;
+  Parallel parallel_;
   const bp_host* host_;
   Seen samples_, bootstraps_;
   PackedNet weights_;
-  std::vector<Shard> shards_;
+  std::vector<Work> shards_;
 };
 
 }  // namespace
 
-std::unique_ptr<Model> FusedModel(const Net& net, const EnvShape& shape, int64_t shards, rl::Parallel parallel,
+std::unique_ptr<Model> FusedModel(const Net& net, const EnvShape& shape, int64_t shards, Parallel parallel,
                                   const bp_host* host) {
   return std::make_unique<Fused>(net, shape, shards, std::move(parallel), host);
 }

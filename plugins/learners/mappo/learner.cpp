@@ -2,31 +2,29 @@
 
 #include <algorithm>
 
-#include "backplane/rng.h"
-#include "rl/parts.hpp"
-#include "rl/report.hpp"
+#include "on_policy/parallel.hpp"
+#include "on_policy/parts.hpp"
 #include "state.hpp"
 
 namespace backplane::mappo {
 
-Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, EnvShape(setup.env)) {}
+Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, kOptions.Read(setup.config), EnvShape(setup.env)) {}
 
-Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
-    : OnPolicy(setup),
-      options_(kOptions.Read(setup.config)),
+Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape)
+    : Learner(setup, options, shape, MakeNet(options, shape)) {}
+
+Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape, const Net& net)
+    : on_policy::Learner(setup, net.size, "a smaller lr or reward_scale may help"),
+      options_(options),
       shape_(shape),
-      rows_(setup.rows),
-      seed_(setup.seed),
       horizon_(options_.Horizon(rows_, shape.max_episode_steps)),
-      net_(MakeNet(options_, shape)),
-      optimizer_(net_.size, "a smaller lr or reward_scale may help"),
+      net_(net),
       actor_(net_, shape),
       streams_(shape, rows_, options_.gamma, options_.lambda, options_.reward_scale),
-      batch_(shape),
-      metrics_(setup.host, rl::kStepMetrics) {
+      batch_(shape) {
   metrics_.Declare({"train/alive_share", nullptr, 0, "share of the agents' steps in which the agent was alive"});
   shape_.action_channel = {};  // what it points to may go
-  InitParams(net_, seed_, options_.ortho_init, optimizer_.params());
+  InitTowers(net_.actor, net_.critic, seed_, options_.ortho_init, optimizer_.params());
   ChooseModel(setup.env);
   DescribeSpec(shape);
   Refresh();
@@ -65,7 +63,7 @@ void Learner::ChooseModel(const bp_env_spec* env) {
     host()->log(host(), BP_LOG_INFO, "use_amp: auto is off on a CPU; true takes bfloat16 by LibTorch");
   }
   if (!torch) {
-    model_ = FusedModel(net_, shape_, options_.update_shards, rl::OnHost(host()), host());
+    model_ = FusedModel(net_, shape_, options_.update_shards, OnHost(host()), host());
     return;
   }
   std::unique_ptr<TorchModel> model = MakeTorchModel(net_, shape_, device, host());
@@ -93,30 +91,17 @@ void Learner::DescribeSpec(const EnvShape& shape) {
   if (!torch_actor_) spec_.set_flags(BP_LEARNER_ROW_EXACT);
 }
 
-double Learner::CurrentLr() const { return rl::Scheduled(options_.lr_schedule, options_.lr, progress()); }
-
-LossOptions Learner::CurrentLoss() const {
-  LossOptions loss{};
-  loss.clip = options_.clip;
-  const double vf_clip = options_.vf_clip_param > 0 ? options_.vf_clip_param : options_.clip;
-  loss.vf_clip = options_.vf_clip ? vf_clip : 0;
-  loss.huber_delta = options_.huber_delta;
-  loss.entropy_coeff = rl::Scheduled(options_.entropy_schedule, options_.entropy_coeff, progress());
-  loss.vf_coeff = options_.vf_coeff;
-  return loss;
-}
-
 int64_t Learner::Minibatches() const {
   const int64_t n = batch_.samples().n;
-  return options_.minibatch_size > 0 ? rl::PartsOfAtMost(options_.minibatch_size, n) : std::min(options_.num_minibatches, n);
+  return options_.minibatch_size > 0 ? PartsOfAtMost(options_.minibatch_size, n) : std::min(options_.num_minibatches, n);
 }
 
 Minibatch Learner::NextMinibatch(int64_t part) {
   const Samples& all = batch_.samples();
-  const rl::Part range = rl::PartOf(all.n, Minibatches(), part);
+  const Part range = PartOf(all.n, Minibatches(), part);
   Minibatch batch{all, batch_.Order(range.begin, range.end), advantage_scaling_, {}};
   if (options_.normalize_advantages == Normalize::kMinibatch)
-    batch.advantage = rl::Normalized(batch.n(), [&](int64_t i) { return all.advantage[batch.index[i]]; });
+    batch.advantage = Normalized(batch.n(), [&](int64_t i) { return all.advantage[batch.index[i]]; });
   if (options_.value_norm) {
     value_norm_.Update(batch.n(), [&](int64_t i) { return all.ret[batch.index[i]]; });
     batch.target = value_norm_.scaling();
@@ -124,28 +109,20 @@ Minibatch Learner::NextMinibatch(int64_t part) {
   return batch;
 }
 
-void Learner::OnTick(uint64_t index) {
-  const int64_t parts = Minibatches(), part = static_cast<int64_t>(index) % parts;
-  if (part == 0) batch_.Shuffle(bp_seed(seed_, BP_PURPOSE_LEARNER, 0, epochs_done_++));
+StepStats Learner::Gradient(int64_t part) {
   const Minibatch batch = NextMinibatch(part);
-  if (probe_amp_) ProbeAmp(host(), batch, CurrentLoss(), optimizer_.params(), net_.size, torch_model_);
+  LossOptions loss = CurrentLoss(options_.clip);
+  loss.huber_delta = options_.huber_delta;
+  if (probe_amp_) ProbeAmp(host(), batch, loss, optimizer_.params(), net_.size, torch_model_);
   probe_amp_ = false;
-  rl::StepStats stats = model_->Gradient(batch, CurrentLoss(), optimizer_.params(), optimizer_.gradient());
-  rl::NeedFinite("loss", stats.total, optimizer_.hint());
-  if (options_.kl_target > 0 && stats.kl > 1.5 * options_.kl_target) {
-    SkipTicks();
-  } else {
-    const bp::PhaseScope phase(host(), BP_PHASE_UPDATE_OPTIM);
-    stats.grad_norm = optimizer_.Step(options_.grad_clip, options_.separate_grad_clip ? net_.split : net_.size, CurrentLr());
-    stats.applied = true;
-  }
-  rl::Report(stats, CurrentLr(), &metrics_);
-  if (ticks_left() == 0) EndUpdate();
+  return model_->Gradient(batch, loss, optimizer_.params(), optimizer_.gradient());
 }
 
-void Learner::EndUpdate() {
-  optimizer_.RequireFiniteState();  // before the host takes the state for a checkpoint
-  Refresh();
+StepOptions Learner::CurrentStep() const {
+  StepOptions step = on_policy::Learner::CurrentStep();
+  step.lr = Scheduled(options_.lr_schedule, options_.lr, progress());
+  if (options_.separate_grad_clip) step.split = net_.split;
+  return step;
 }
 
 }  // namespace backplane::mappo

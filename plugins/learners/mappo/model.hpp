@@ -7,16 +7,9 @@
 #include "backplane/host.h"
 #include "batch.hpp"
 #include "net.hpp"
-#include "rl/parallel.hpp"
+#include "on_policy/parallel.hpp"
 
 namespace backplane::mappo {
-
-struct LossOptions {
-  double clip;
-  double vf_clip;      // 0: the value loss is not clipped; in units of the critic's output
-  double huber_delta;  // 0: squared error
-  double entropy_coeff, vf_coeff;
-};
 
 class Model {
  public:
@@ -27,12 +20,11 @@ class Model {
   virtual void Values(const float* params, float* out_samples, float* out_bootstraps) = 0;
   // Writes the gradient [net.size] at `params` over some of the samples into `out`. Fills all statistics but grad_norm and
   // applied.
-  virtual rl::StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) = 0;
+  virtual StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) = 0;
 };
 
-// Work is cut into at most `shards` runs of samples, each with a gradient of its own, and these are added in order: results
-// depend on `shards` and never on how many cores run them. `host` is told of phases.
-std::unique_ptr<Model> FusedModel(const Net& net, const EnvShape& shape, int64_t shards, rl::Parallel parallel,
+// Work is cut into at most `shards` runs of samples (on_policy/shards.hpp). `host` is told of phases.
+std::unique_ptr<Model> FusedModel(const Net& net, const EnvShape& shape, int64_t shards, Parallel parallel,
                                   const bp_host* host);
 
 }  // namespace backplane::mappo

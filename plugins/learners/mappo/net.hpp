@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "tower.hpp"
+#include "on_policy/tower.hpp"
 
 namespace backplane::mappo {
 
+using namespace on_policy;  // MAPPO is that and what stands here
+
 struct NetShape {
-  int64_t obs, state, actions;  // state 0: the critic sees observations alone
-  std::vector<int64_t> hidden, vf_hidden;
+  int64_t obs, state, actions;             // state 0: the critic sees observations alone
+  std::vector<int64_t> hidden, vf_hidden;  // one size or more each
   Activation activation = Activation::kTanh;
 };
 
@@ -22,9 +24,5 @@ struct Net {
   Tower actor, critic;
   int64_t split, size;  // parameters [0, split) are the actor's
 };
-
-// Fills `params` from Philox streams of `seed`: orthogonal weights with gains sqrt 2, 0.01 (policy head), 1 (value head), or
-// uniform in +-1/sqrt(in) without `orthogonal`; biases 0.
-void InitParams(const Net& net, uint64_t seed, bool orthogonal, float* params);
 
 }  // namespace backplane::mappo

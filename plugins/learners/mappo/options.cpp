@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include "rl/env_shape.hpp"
+
 namespace backplane::mappo {
 
 void Options::Check(const bp::Config& c) {
@@ -31,11 +33,7 @@ uint64_t Options::Horizon(uint64_t rows, int64_t max_episode_steps) const {
 
 namespace {
 
-const bp_channel& Need(const bp_env_spec* env, uint16_t role, const char* name) {
-  const bp_channel* channel = bp::FindChannel(env, role, name);
-  if (!channel) throw bp::Unsupported(std::string("needs one ") + name + " channel, the env has none");
-  return *channel;
-}
+using rl::NeedChannel;
 
 void NeedPerAgent(const bp_channel& channel) {
   if (channel.scope == BP_SCOPE_AGENT) return;
@@ -52,8 +50,10 @@ void NeedDtype(const bp_channel& channel, bp_dtype dtype, int64_t elements, cons
 }  // namespace
 
 EnvShape::EnvShape(const bp_env_spec* env)
-    : agents(env->max_agents), max_episode_steps(env->max_episode_steps), action_channel(Need(env, BP_ROLE_ACTION, "ACTION")) {
-  const bp_channel &observed = Need(env, BP_ROLE_OBS, "OBS"), &reward = Need(env, BP_ROLE_REWARD, "REWARD");
+    : agents(env->max_agents),
+      max_episode_steps(env->max_episode_steps),
+      action_channel(NeedChannel(env, BP_ROLE_ACTION, "ACTION")) {
+  const bp_channel &observed = NeedChannel(env, BP_ROLE_OBS, "OBS"), &reward = NeedChannel(env, BP_ROLE_REWARD, "REWARD");
   NeedPerAgent(observed), NeedPerAgent(action_channel);
   obs = observed.name, obs_size = bp::ElementCount(observed), action = action_channel.name;
   NeedDtype(observed, bp::DtypeOf<float>(), obs_size, "float32 observations");

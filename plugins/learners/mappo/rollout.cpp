@@ -22,7 +22,7 @@ uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
     model_->Take(delivery, streams_, samples);
   }
   Returns();
-  return static_cast<uint64_t>(options_.num_epochs * Minibatches());
+  return Ticks();
 }
 
 void Learner::Returns() {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rl/gae.hpp"
+#include "on_policy/gae.hpp"
 
 namespace backplane::mappo {
 
@@ -59,8 +59,7 @@ void Streams::Advantages(const float* value, const float* bootstrap, float* out)
   std::copy(known.begin() + agents_, known.end(), next.begin());
   for (size_t i = 0; i < bootstraps_.size(); ++i) next[bootstraps_[i].place] = bootstrap[i];
   for (int64_t agent = 0; agent < agents_; ++agent) {
-    rl::Gae<float>({steps_, agents_, &reward_[agent], &known[agent], &next[agent], &discount_[agent], &carry_[agent]},
-                   &out[agent]);
+    Gae<float>({steps_, agents_, &reward_[agent], &known[agent], &next[agent], &discount_[agent], &carry_[agent]}, &out[agent]);
   }
 }
 

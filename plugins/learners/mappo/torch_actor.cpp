@@ -3,10 +3,11 @@
 #include <c10/core/GradMode.h>
 
 #include "backplane/rng.h"
+#include "on_policy/torch_loss.hpp"
+#include "on_policy/torch_net.hpp"
+#include "torch/at_device.hpp"
 #include "torch/errors.hpp"
-#include "torch/losses.hpp"
 #include "torch_model.hpp"
-#include "torch_net.hpp"
 
 namespace backplane::mappo {
 namespace {
@@ -29,7 +30,7 @@ class OnDevice final : public TorchActor {
     torch_common::WithTorchErrors([&] {
       const c10::AutoGradMode grad_mode(false);
       const int64_t begin = static_cast<int64_t>(act.begin) * agents_, n = static_cast<int64_t>(act.end) * agents_ - begin;
-      const auto rows = [&](const bp_tensor* tensor) { return Borrow(*tensor).narrow(0, begin, n); };
+      const auto rows = [&](const bp_tensor* tensor) { return torch_common::Borrow(*tensor).narrow(0, begin, n); };
       at::Tensor obs, mask, alive;
       {
         const bp::PhaseScope phase(host_, BP_PHASE_OBS_TRANSFER);
@@ -37,12 +38,7 @@ class OnDevice final : public TorchActor {
         if (masked_) mask = rows(act.in[1]).to(device_);
         if (mortal_) alive = rows(act.in[masked_ ? 2 : 1]).to(device_);
       }
-      const at::Tensor log_probs =
-          torch_common::MaskedLogSoftmax(TorchTower(net_.actor, obs,
-                                                    [&](int64_t offset, at::IntArrayRef shape) {
-                                                      return flat_.narrow(0, offset, c10::multiply_integers(shape)).view(shape);
-                                                    }),
-                                         mask);
+      const at::Tensor log_probs = MaskedLogSoftmax(TorchTower(net_.actor, obs, PartsOf(flat_)), mask);
       at::Tensor choice = act.flags & BP_ACT_GREEDY ? log_probs.argmax(1) : Draw(act, begin, log_probs);
       at::Tensor logp = log_probs.gather(1, choice.unsqueeze(1)).squeeze(1);
       if (mortal_) choice = choice * alive, logp = logp * alive;
@@ -79,7 +75,7 @@ class OnDevice final : public TorchActor {
 }  // namespace
 
 std::unique_ptr<TorchActor> MakeTorchActor(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host) {
-  return std::make_unique<OnDevice>(net, shape, DeviceOf(device), host);
+  return std::make_unique<OnDevice>(net, shape, torch_common::DeviceOf(device), host);
 }
 
 }  // namespace backplane::mappo

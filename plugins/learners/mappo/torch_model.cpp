@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <deque>
 
+#include "on_policy/torch_loss.hpp"
+#include "on_policy/torch_net.hpp"
+#include "torch/at_device.hpp"
 #include "torch/autocast.hpp"
 #include "torch/errors.hpp"
-#include "torch/losses.hpp"
-#include "torch_net.hpp"
 
 namespace backplane::mappo {
 namespace {
@@ -36,7 +37,7 @@ class Autograd final : public TorchModel {
       bp_tensor*& tensor = tensors_[i];
       if (tensor->device.type == BP_DEVICE_CPU || IsLarge(raw.names[i])) continue;
       Copy& copy = copies_.emplace_back();
-      copy.data = Borrow(*tensor).cpu().contiguous();
+      copy.data = torch_common::Borrow(*tensor).cpu().contiguous();
       copy.view = *tensor;
       copy.view.data = copy.data.data_ptr(), copy.view.device = {BP_DEVICE_CPU, 0};
       copy.strides.assign(copy.data.strides().begin(), copy.data.strides().end());
@@ -50,7 +51,7 @@ class Autograd final : public TorchModel {
 
   void Take(const bp::Delivery& delivery, const Streams& streams, const Samples& samples) override {
     torch_common::WithTorchErrors([&] {
-      const at::Tensor seen = Borrow(*delivery.Find(obs_name_.c_str()));
+      const at::Tensor seen = torch_common::Borrow(*delivery.Find(obs_name_.c_str()));
       obs_ = Entries(seen, samples.place, streams.agents());
       std::vector<int64_t> agent, final_agent, row, final_row;
       for (const Streams::Bootstrap& b : streams.bootstraps()) {
@@ -59,7 +60,7 @@ class Autograd final : public TorchModel {
       }
       next_obs_ = Following(seen.select(0, streams.steps()), delivery.Find("final_obs"), agent, final_agent);
       if (net_.state == 0) return;
-      const at::Tensor states = Borrow(*delivery.Find(state_name_.c_str()));
+      const at::Tensor states = torch_common::Borrow(*delivery.Find(state_name_.c_str()));
       state_ = Entries(states, samples.env_step, streams.rows());
       step_of_ = CopyOf(samples.step_of, {samples.n}, device_);
       next_state_ = Following(states.select(0, streams.steps()), delivery.Find("final_state"), row, final_row);
@@ -69,27 +70,19 @@ class Autograd final : public TorchModel {
   void Values(const float* params, float* out_samples, float* out_bootstraps) override {
     torch_common::WithTorchErrors([&] {
       const c10::AutoGradMode grad_mode(false);
-      const Part part = Constants(params);
+      const TensorOf part = PartsOf(at::from_blob(const_cast<float*>(params), {net_.size}).to(device_));
       const at::Tensor no_step;
       Values(part, obs_, state_, step_of_, out_samples);
       Values(part, next_obs_, next_state_, no_step, out_bootstraps);
     });
   }
 
-  rl::StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) override {
+  StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) override {
     return torch_common::WithTorchErrors([&] {
       const c10::AutoGradMode grad_mode(true);
       const at::Tensor flat = at::from_blob(const_cast<float*>(params), {net_.size}).to(device_);
       const at::Tensor gradient = at::zeros({net_.size}, flat.options());
-      // Leaves of the graph: backward() adds into a defined gradient in place.
-      const Part leaf = [&](int64_t offset, at::IntArrayRef shape) {
-        const auto view = [&](const at::Tensor& of) { return of.narrow(0, offset, c10::multiply_integers(shape)).view(shape); };
-        at::Tensor tensor = view(flat).detach();
-        tensor.set_requires_grad(true);
-        tensor.mutable_grad() = view(gradient);
-        return tensor;
-      };
-      const rl::StepStats stats = Step(batch, options, leaf);
+      const StepStats stats = Step(batch, options, LeavesOf(flat, gradient));
       at::from_blob(out, {net_.size}).copy_(gradient);
       return stats;
     });
@@ -121,26 +114,19 @@ class Autograd final : public TorchModel {
     at::Tensor rows = last.index_select(0, CopyOf(own, {n}, last.device()));
     if (finals && finals->shape[0] > 0) {
       const at::Tensor index = CopyOf(final, {n}, last.device());
-      const at::Tensor ended = Borrow(*finals).index_select(0, index.clamp_min(0));
+      const at::Tensor ended = torch_common::Borrow(*finals).index_select(0, index.clamp_min(0));
       rows = at::where((index >= 0).unsqueeze(1), ended, rows);
     }
     return rows.to(device_);
   }
 
-  Part Constants(const float* params) const {
-    const at::Tensor flat = at::from_blob(const_cast<float*>(params), {net_.size}).to(device_);
-    return [flat](int64_t offset, at::IntArrayRef shape) {
-      return flat.narrow(0, offset, c10::multiply_integers(shape)).view(shape);
-    };
-  }
-
   // step: row of `state` for each row of obs; undefined: the same row.
-  at::Tensor Value(const Part& part, const at::Tensor& obs, const at::Tensor& state, const at::Tensor& step) const {
+  at::Tensor Value(const TensorOf& part, const at::Tensor& obs, const at::Tensor& state, const at::Tensor& step) const {
     const at::Tensor x = net_.state == 0 ? obs : at::cat({step.defined() ? state.index_select(0, step) : state, obs}, 1);
     return TorchTower(net_.critic, x, part).squeeze(1);
   }
 
-  void Values(const Part& part, const at::Tensor& obs, const at::Tensor& state, const at::Tensor& step, float* out) const {
+  void Values(const TensorOf& part, const at::Tensor& obs, const at::Tensor& state, const at::Tensor& step, float* out) const {
     for (int64_t at = 0; at < obs.size(0); at += kValues) {
       const int64_t n = std::min(kValues, obs.size(0) - at);
       const auto cut = [&](const at::Tensor& of) { return of.defined() ? of.narrow(0, at, n) : of; };
@@ -155,7 +141,7 @@ class Autograd final : public TorchModel {
     return CopyOf(values, {b.n()}, device_);
   }
 
-  rl::StepStats Step(const Minibatch& b, const LossOptions& o, const Part& leaf) const {
+  StepStats Step(const Minibatch& b, const LossOptions& o, const TensorOf& leaf) const {
     const Samples& s = b.samples;
     const at::Tensor index = Column<int64_t>(b, [](int32_t i) { return i; }), obs = obs_.index_select(0, index);
     const at::Tensor step = net_.state > 0 ? step_of_.index_select(0, index) : at::Tensor();
@@ -167,27 +153,17 @@ class Autograd final : public TorchModel {
       head = TorchTower(net_.actor, obs, leaf);
       value = Value(leaf, obs, state_, step);
     }
-    const at::Tensor log_probs = torch_common::MaskedLogSoftmax(head, mask);
+    const at::Tensor log_probs = MaskedLogSoftmax(head, mask);
     const at::Tensor choice = Column<int64_t>(b, [&](int32_t i) { return s.choice[i]; });
-    const at::Tensor log_ratio =
-        log_probs.gather(1, choice.unsqueeze(1)).squeeze(1) - Column<float>(b, [&](int32_t i) { return s.logp[i]; });
-    const at::Tensor ratio = log_ratio.exp();
-    const auto scaled = [](const rl::Scaling& by, float x) { return (x - by.mean) * by.scale; };
-    const at::Tensor advantage = Column<float>(b, [&](int32_t i) { return scaled(b.advantage, s.advantage[i]); });
-    const at::Tensor target = Column<float>(b, [&](int32_t i) { return scaled(b.target, s.ret[i]); });
-    const at::Tensor old = Column<float>(b, [&](int32_t i) { return s.value[i]; });
-    const at::Tensor policy_loss = torch_common::ClippedSurrogate(ratio, advantage, o.clip);
-    const at::Tensor entropy = torch_common::CategoricalEntropy(log_probs).mean();
-    const at::Tensor value_loss = torch_common::ValueLoss(value, old, target, o.vf_clip, o.huber_delta);
-    const at::Tensor total = policy_loss - entropy * o.entropy_coeff + value_loss * o.vf_coeff;
-    total.backward();
-    rl::StepStats stats{};
-    stats.policy_loss = policy_loss.item<double>(), stats.value_loss = value_loss.item<double>();
-    stats.entropy = entropy.item<double>(), stats.total = total.item<double>();
-    const at::Tensor moved = ratio.detach() - 1;
-    stats.kl = (moved - log_ratio.detach()).to(at::kDouble).mean().item<double>();
-    stats.clip_fraction = (moved.abs() > o.clip).to(at::kDouble).mean().item<double>();
-    return stats;
+    const auto scaled = [](const Scaling& by, float x) { return (x - by.mean) * by.scale; };
+    return BackwardLoss({.logp = log_probs.gather(1, choice.unsqueeze(1)).squeeze(1),
+                         .old_logp = Column<float>(b, [&](int32_t i) { return s.logp[i]; }),
+                         .advantage = Column<float>(b, [&](int32_t i) { return scaled(b.advantage, s.advantage[i]); }),
+                         .entropy = CategoricalEntropy(log_probs).mean(),
+                         .value = value,
+                         .old_value = Column<float>(b, [&](int32_t i) { return s.value[i]; }),
+                         .target = Column<float>(b, [&](int32_t i) { return scaled(b.target, s.ret[i]); })},
+                        o);
   }
 
   Net net_;
@@ -206,7 +182,7 @@ class Autograd final : public TorchModel {
 std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host) {
   if (device.type == BP_DEVICE_CUDA && !at::hasCUDA())
     throw bp::ConfigError("device: cuda needs a GPU and a LibTorch built for it, found none");
-  return std::make_unique<Autograd>(net, shape, DeviceOf(device), host);
+  return std::make_unique<Autograd>(net, shape, torch_common::DeviceOf(device), host);
 }
 
 }  // namespace backplane::mappo

@@ -18,7 +18,7 @@ void ValueNorm::Blend(double mean, double square) {
 
 double ValueNorm::mean() const { return m_ / std::max(d_, kLeast); }
 double ValueNorm::variance() const { return std::max(q_ / std::max(d_, kLeast) - mean() * mean(), kLeastVariance); }
-rl::Scaling ValueNorm::scaling() const { return {mean(), 1 / std::sqrt(variance())}; }
+on_policy::Scaling ValueNorm::scaling() const { return {mean(), 1 / std::sqrt(variance())}; }
 float ValueNorm::Denormalize(double value) const { return static_cast<float>(value * std::sqrt(variance()) + mean()); }
 
 void ValueNorm::Save(const bp::Writer& writer) const {

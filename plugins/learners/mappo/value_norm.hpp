@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backplane/learner.hpp"
-#include "rl/sample_loss.hpp"
+#include "on_policy/sample_loss.hpp"
 
 namespace backplane::mappo {
 
@@ -20,7 +20,7 @@ class ValueNorm {
   }
   double mean() const;
   double variance() const;
-  rl::Scaling scaling() const;  // from returns to what the critic predicts
+  on_policy::Scaling scaling() const;  // from returns to what the critic predicts
   float Denormalize(double value) const;
 
   void Save(const bp::Writer& writer) const;

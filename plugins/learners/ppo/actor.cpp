@@ -5,8 +5,9 @@
 
 #include "backplane/rng.h"
 #include "gradient.hpp"
+#include "on_policy/categorical.hpp"
+#include "on_policy/parts.hpp"
 #include "policy.hpp"
-#include "rl/categorical.hpp"
 
 namespace backplane::ppo {
 
@@ -39,11 +40,11 @@ void Actor::Act(const bp_act& act) {
     obs_norm_ ? obs_norm_->Apply(from, &buffers.obs[i * net_.obs])
               : (void)std::copy_n(from, net_.obs, &buffers.obs[i * net_.obs]);
   }
-  buffers.work.Reserve(net_, n);
+  buffers.work.Reserve(net_, n, false);
   Forward(net_, weights_, params_, buffers.obs.data(), n, &buffers.work);
   for (int64_t i = 0; i < n; ++i) {
-    ActRow(act, static_cast<int64_t>(act.begin) + i, &buffers.work.head[i * net_.actions], buffers.work.value[i],
-           buffers.work.latent + i * net_.latent(), &buffers);
+    ActRow(act, static_cast<int64_t>(act.begin) + i, &buffers.work.actor.head[i * net_.actions], buffers.work.critic.head[i],
+           buffers.work.actor.latent + i * net_.latent(), &buffers);
   }
 }
 
@@ -56,7 +57,7 @@ void Actor::ActRow(const bp_act& act, int64_t row, const float* head, float valu
     bp_rng stream{key, 0};
     const uint8_t* mask = masked_ ? bp::View<const uint8_t>(act.in[1], "action_mask").At(row) : nullptr;
     *bp::View<int32_t>(act.out[kAction], "action").At(row) =
-        rl::DrawCategorical(head, mask, net_.actions, greedy ? nullptr : &stream, &logp);
+        DrawCategorical(head, mask, net_.actions, greedy ? nullptr : &stream, &logp);
   } else {
     float* raw = bp::View<float>(act.out[kRawAction], "raw_action").At(row);
     float* action = bp::View<float>(act.out[kAction], "action").At(row);
@@ -105,13 +106,17 @@ const double* Actor::Noise(const bp_act& act, int64_t row, Buffers* buffers) {
 }
 
 void Actor::Values(int64_t n, const float* obs, float* out) {
-  constexpr int64_t kBlock = 128;
-  value_work_.Reserve(net_, kBlock);
-  for (int64_t at = 0; at < n; at += kBlock) {
-    const int64_t rows = std::min(kBlock, n - at);
-    ForwardValue(net_, weights_, params_, obs + at * net_.obs, rows, &value_work_);
-    std::copy_n(value_work_.value.data(), rows, out + at);
-  }
+  value_work_.Reserve(net_, kBlock, false);
+  ForBlocks({0, n}, [&](int64_t at, int64_t rows) {
+    const float* x = obs + at * net_.obs;
+    TowerWork<float>& critic = value_work_.critic;
+    if (net_.shared) {
+      ForwardHidden(net_.actor, weights_.actor, params_, x, rows, &value_work_.actor);
+      x = value_work_.actor.latent;
+    }
+    Forward(net_.critic, weights_.critic, params_, x, rows, &critic);
+    std::copy_n(critic.head.data(), rows, out + at);
+  });
 }
 
 }  // namespace backplane::ppo

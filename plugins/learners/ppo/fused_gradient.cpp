@@ -1,17 +1,13 @@
 // Forward, loss and backward over blocks of rows whose activations stay in a core's second-level cache.
-#include <algorithm>
 #include <cmath>
 
 #include "gradient.hpp"
 #include "head_loss.hpp"
 #include "nn/vectors.hpp"
-#include "rl/parts.hpp"
+#include "on_policy/shards.hpp"
 
 namespace backplane::ppo {
 namespace {
-
-constexpr int64_t kBlock = 128;            // rows; two layers of 256 then hold 256 KiB
-constexpr int64_t kLeastWork = 3'000'000;  // rows x parameters that are worth a hand-over to another thread: about 0.2 ms
 
 template <class T>
 class Fused final : public Gradient<T> {
@@ -22,33 +18,20 @@ class Fused final : public Gradient<T> {
     weights_.Pack(net_, params, true);
     PackDeviations(params);
     const LossContext<T> context(net_, batch, options, params);
-    const int64_t used = std::clamp<int64_t>(batch.n * net_.size / kLeastWork, 1, static_cast<int64_t>(shards_.size()));
-    parallel_(static_cast<uint64_t>(used), [&](uint64_t i) {
-      const rl::Part part = rl::PartOf(batch.n, used, static_cast<int64_t>(i));
-      RunShard(context, params, part.begin, part.end, i == 0 ? out : shards_[i].Gradient(net_), &shards_[i]);
-    });
-    for (int64_t i = 1; i < used; ++i) {
-      nn::Add(shards_[i].gradient.data(), net_.size, out);
-      shards_[0].sums.Add(shards_[i].sums);
-    }
+    const LossSums sums = AddUp(parallel_, batch.n, net_.size, &shards_, out,
+                                [&](Part part, T* gradient, Work* work) { RunShard(context, params, part, gradient, work); });
     if (net_.log_stds() > 0 && !net_.sde) {
       for (int64_t k = 0; k < net_.actions; ++k) out[net_.log_std + k] -= static_cast<T>(options.entropy_coeff);
     }
-    return context.Stats(shards_[0].sums);
+    return context.Stats(sums);
   }
 
  private:
-  // What one shard works with, kept from one minibatch to the next.
-  struct Shard {
-    T* Gradient(const Net& net) {
-      gradient.resize(net.size);
-      return gradient.data();
-    }
-    Workspace<T> work;
-    std::vector<T> d_head, d_value, d, other, squares, variance, d_variance, gradient;
+  struct Work : Shard<T> {
+    Workspace<T> net;
+    std::vector<T> squares, variance, d_variance;
     std::vector<double> d_log_std;
     nn::Packed<T> packed;
-    LossSums sums;
   };
 
   // exp(2 log_std), of which the squared latents make the variances.
@@ -59,64 +42,46 @@ class Fused final : public Gradient<T> {
     packed_square_std_.Set(square_std_.data(), net_.latent(), net_.actions);
   }
 
-  void Reserve(Shard* s) const {
-    s->work.Reserve(net_, kBlock);
-    const int64_t widest = std::max({net_.widest, net_.policy.in, net_.value.in});  // a trunk may be empty
-    for (auto* buffer : {&s->d, &s->other}) buffer->resize(kBlock * widest);
-    s->d_head.resize(kBlock * net_.actions), s->d_value.resize(kBlock), s->d_log_std.assign(net_.actions, 0);
-    if (net_.sde) {
-      s->squares.resize(kBlock * net_.latent());
-      s->variance.resize(kBlock * net_.actions), s->d_variance.resize(kBlock * net_.actions);
-    }
+  void Reserve(Work* w) const {
+    w->net.Reserve(net_, kBlock, true);
+    w->d_log_std.assign(net_.actions, 0);
+    if (!net_.sde) return;
+    w->squares.resize(kBlock * net_.latent());
+    w->variance.resize(kBlock * net_.actions), w->d_variance.resize(kBlock * net_.actions);
   }
 
-  void RunShard(const LossContext<T>& context, const T* params, int64_t begin, int64_t end, T* gradient, Shard* shard) const {
-    Reserve(shard);
-    shard->sums = {};
-    std::fill_n(gradient, net_.size, T{0});
-    for (int64_t at = begin; at < end; at += kBlock) RunBlock(context, params, at, std::min(kBlock, end - at), gradient, shard);
+  void RunShard(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* work) const {
+    Reserve(work);
+    ForBlocks(part, [&](int64_t begin, int64_t rows) { RunBlock(context, params, begin, rows, gradient, work); });
     T* log_std = gradient + net_.log_std;
     if (net_.sde) {
       for (int64_t i = 0; i < net_.log_stds(); ++i) log_std[i] *= 2 * square_std_[i];
     } else {
-      for (int64_t i = 0; i < net_.log_stds(); ++i) log_std[i] = static_cast<T>(shard->d_log_std[i]);
+      for (int64_t i = 0; i < net_.log_stds(); ++i) log_std[i] = static_cast<T>(work->d_log_std[i]);
     }
   }
 
-  void RunBlock(const LossContext<T>& context, const T* params, int64_t begin, int64_t rows, T* gradient, Shard* s) const {
+  void RunBlock(const LossContext<T>& context, const T* params, int64_t begin, int64_t rows, T* gradient, Work* w) const {
     const T* obs = context.batch.obs + begin * net_.obs;
-    Forward(net_, weights_, params, obs, rows, &s->work);
-    if (net_.sde) Variances(rows, s);
+    TowerWork<T>&actor = w->net.actor, &critic = w->net.critic;
+    Forward(net_, weights_, params, obs, rows, &w->net);
+    if (net_.sde) Variances(rows, w);
     HeadLoss<T>(context,
-                {begin, rows, s->work.head.data(), s->work.value.data(), s->variance.data(), s->d_head.data(),
-                 s->d_value.data(), s->d_variance.data(), s->d_log_std.data()},
-                &s->sums);
+                {begin, rows, actor.head.data(), critic.head.data(), w->variance.data(), actor.d_head.data(),
+                 critic.d_head.data(), w->d_variance.data(), w->d_log_std.data()},
+                &w->sums);
     if (net_.sde) {
-      s->packed.Set(s->d_variance.data(), rows, net_.actions);
-      nn::MultiplyTransposedAdd(s->squares.data(), net_.latent(), s->packed, gradient + net_.log_std);
+      w->packed.Set(w->d_variance.data(), rows, net_.actions);
+      nn::MultiplyTransposedAdd(w->squares.data(), net_.latent(), w->packed, gradient + net_.log_std);
     }
-    Backward(obs, rows, gradient, s);
+    const T* d = Backward<T>(net_.critic, weights_.critic, net_.shared ? actor.latent : obs, nullptr, rows, &critic, gradient);
+    Backward<T>(net_.actor, weights_.actor, obs, net_.shared ? d : nullptr, rows, &actor, gradient);
   }
 
-  void Variances(int64_t rows, Shard* s) const {
-    nn::Square(s->work.latent, rows * net_.latent(), s->squares.data());
-    nn::Multiply<T>(s->squares.data(), packed_square_std_, nullptr, rows, s->variance.data());
-    for (int64_t i = 0; i < rows * net_.actions; ++i) s->variance[i] += static_cast<T>(kSdeVariance);
-  }
-
-  void Backward(const T* obs, int64_t rows, T* gradient, Shard* s) const {
-    T *d = s->d.data(), *other = s->other.data();
-    LayerGradient(net_.value, s->work.value_latent, s->d_value.data(), rows, &s->packed, gradient);
-    LayerGradient(net_.policy, s->work.latent, s->d_head.data(), rows, &s->packed, gradient);
-    nn::Multiply<T>(s->d_value.data(), weights_.value.backward, nullptr, rows, d);
-    if (!net_.shared) {
-      TrunkBackward(net_.critic, net_.activation, weights_.critic, obs, s->work.critic, rows, d, other, &s->packed, gradient);
-      nn::Multiply<T>(s->d_head.data(), weights_.policy.backward, nullptr, rows, d);
-    } else {
-      nn::Multiply<T>(s->d_head.data(), weights_.policy.backward, nullptr, rows, other);
-      nn::Add(other, rows * net_.latent(), d);
-    }
-    TrunkBackward(net_.actor, net_.activation, weights_.actor, obs, s->work.actor, rows, d, other, &s->packed, gradient);
+  void Variances(int64_t rows, Work* w) const {
+    nn::Square(w->net.actor.latent, rows * net_.latent(), w->squares.data());
+    nn::Multiply<T>(w->squares.data(), packed_square_std_, nullptr, rows, w->variance.data());
+    for (int64_t i = 0; i < rows * net_.actions; ++i) w->variance[i] += static_cast<T>(kSdeVariance);
   }
 
   Net net_;
@@ -124,7 +89,7 @@ class Fused final : public Gradient<T> {
   PackedNet<T> weights_;
   std::vector<T> square_std_;
   nn::Packed<T> packed_square_std_;
-  std::vector<Shard> shards_;
+  std::vector<Work> shards_;
 };
 
 }  // namespace

@@ -7,13 +7,10 @@
 #include <memory>
 
 #include "net.hpp"
-#include "rl/parallel.hpp"
-#include "rl/sample_loss.hpp"
+#include "on_policy/parallel.hpp"
+#include "on_policy/sample_loss.hpp"
 
 namespace backplane::ppo {
-
-using rl::Parallel;
-using rl::StepStats;
 
 template <class T>
 struct Minibatch {
@@ -25,13 +22,8 @@ struct Minibatch {
   const T *logp, *advantage, *ret, *value;  // [n] each; logp and value as they were when acting
 };
 
-struct LossOptions {
-  double clip;
-  double vf_clip;  // 0: the value loss is not clipped
-  double entropy_coeff, vf_coeff;
-  double grad_clip;  // 0: none
-  bool normalize_advantages;
-  double kl_stop;  // above this estimate no step is taken; 0: no limit
+struct LossOptions : on_policy::LossOptions {
+  bool normalize_advantages;  // of each minibatch
 };
 
 // Added to the variance of state-dependent noise, as in Stable-Baselines3.
@@ -45,8 +37,7 @@ class Gradient {
   virtual StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) = 0;
 };
 
-// A minibatch is cut into at most `shards` runs of rows, each with a gradient of its own, and these are added in order: the
-// result depends on `shards` and never on how many cores run them.
+// A minibatch is cut into at most `shards` runs of rows (on_policy/shards.hpp).
 template <class T>
 std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel);
 // Throws bp::Error with BP_E_OOM_* when memory is short.

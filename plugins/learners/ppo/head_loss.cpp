@@ -15,22 +15,21 @@ T Advantage(const LossContext<T>& c, int64_t i) {
 // Adds the policy loss of sample i and returns the derivative of the mean by its log-probability.
 template <class T>
 T PolicyTerm(const LossContext<T>& c, int64_t i, T logp, LossSums* sums) {
-  return rl::PolicyLoss(logp, c.batch.logp[i], Advantage(c, i), static_cast<T>(c.options.clip), sums) /
-         static_cast<T>(c.batch.n);
+  return PolicyLoss(logp, c.batch.logp[i], Advantage(c, i), static_cast<T>(c.options.clip), sums) / static_cast<T>(c.batch.n);
 }
 
 template <class T>
 T ValueTerm(const LossContext<T>& c, int64_t i, T value, LossSums* sums) {
   const T factor = static_cast<T>(c.options.vf_coeff / static_cast<double>(c.batch.n));
-  return factor * rl::ValueLoss(value, c.batch.value[i], c.batch.ret[i], static_cast<T>(c.options.vf_clip), T(0), sums);
+  return factor * ValueLoss(value, c.batch.value[i], c.batch.ret[i], static_cast<T>(c.options.vf_clip), T(0), sums);
 }
 
 template <class T>
 void Categorical(const LossContext<T>& c, const HeadBlock<T>& b, int64_t r, LossSums* sums) {
   const int64_t i = b.begin + r, n = c.net.actions;
-  const rl::Choice<T> choice{
-      b.head + r * n, c.batch.mask ? c.batch.mask + i * n : nullptr, n, c.batch.choice[i], c.batch.logp[i], Advantage(c, i)};
-  rl::CategoricalLoss(choice, static_cast<T>(c.options.clip), c.options.entropy_coeff, c.batch.n, b.d_head + r * n, sums);
+  const Choice<T> choice{b.head + r * n, c.batch.mask ? c.batch.mask + i * n : nullptr, n, c.batch.choice[i], c.batch.logp[i],
+                         Advantage(c, i)};
+  CategoricalLoss(choice, static_cast<T>(c.options.clip), c.options.entropy_coeff, c.batch.n, b.d_head + r * n, sums);
 }
 
 template <class T>
@@ -75,7 +74,7 @@ void StateDependentGaussian(const LossContext<T>& c, const HeadBlock<T>& b, int6
 template <class T>
 LossContext<T>::LossContext(const Net& net_, const Minibatch<T>& batch_, const LossOptions& options_, const T* params)
     : net(net_), batch(batch_), options(options_) {
-  if (options.normalize_advantages) advantage = rl::Normalized(batch.n, [&](int64_t i) { return batch.advantage[i]; });
+  if (options.normalize_advantages) advantage = Normalized(batch.n, [&](int64_t i) { return batch.advantage[i]; });
   if (net.discrete || net.sde) return;
   log_std.assign(params + net.log_std, params + net.log_std + net.actions);
   for (T value : log_std) inv_std.push_back(std::exp(-value));
@@ -86,7 +85,7 @@ StepStats LossContext<T>::Stats(const LossSums& sums) const {
   LossSums all = sums;
   // The same for every sample.
   for (T value : log_std) all.entropy += static_cast<double>(batch.n) * (value + kHalfLog2Pi + .5);
-  return rl::MeansOf(all, batch.n, options.entropy_coeff, options.vf_coeff);
+  return MeansOf(all, batch.n, options);
 }
 
 template <class T>

@@ -9,8 +9,6 @@
 
 namespace backplane::ppo {
 
-using rl::LossSums;
-
 // What all samples of a minibatch share.
 template <class T>
 struct LossContext {
@@ -20,7 +18,7 @@ struct LossContext {
   const Net& net;
   const Minibatch<T>& batch;
   const LossOptions& options;
-  rl::Scaling advantage;
+  Scaling advantage;
   std::vector<T> log_std, inv_std;  // [actions], Gaussian without state-dependent noise
 };
 

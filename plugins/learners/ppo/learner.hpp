@@ -5,22 +5,21 @@
 #include <vector>
 
 #include "actor.hpp"
-#include "backplane/learner.hpp"
 #include "batch.hpp"
 #include "normalizer.hpp"
+#include "on_policy/learner.hpp"
+#include "on_policy/parts.hpp"
 #include "options.hpp"
-#include "update.hpp"
 
 namespace backplane::ppo {
 
-class Learner : public bp::OnPolicy {
+class Learner : public on_policy::Learner {
  public:
   explicit Learner(const bp::LearnerSetup& setup);
 
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
-  uint64_t Horizon() const override;
+  uint64_t Horizon() const override { return HorizonOf(options_.train_batch_size, rows_); }
   uint64_t OnRollout(const bp::Delivery& delivery) override;
-  void OnTick(uint64_t index) override;
   void Act(const bp_act& act) override { actor_.Act(act); }
 
   // Saving in the middle of an update gives the state as if the update had ended there; the next request after loading is a
@@ -34,31 +33,30 @@ class Learner : public bp::OnPolicy {
     std::vector<double> mean, m2;
   };
 
-  Learner(const bp::LearnerSetup& setup, const EnvShape& shape);
-  std::unique_ptr<Gradient<float>> MakeGradient() const;
+  Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape);
+  Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape, const Net& net);
+  const on_policy::Options& options() const override { return options_; }
+  int64_t Minibatches() const override { return PartsOfAtMost(options_.minibatch_size, batch_.samples().n); }
+  void Shuffle(uint64_t key) override { batch_.Shuffle(key); }
+  StepStats Gradient(int64_t part) override;
+  StepOptions CurrentStep() const override;
+  void EndUpdate() override;
+
   void DescribeSpec(const EnvShape& shape);
   void Advantages(const bp::Delivery& delivery, int64_t steps);
   std::vector<float> NextValues(const bp::Delivery& delivery, int64_t steps);
-  void KeepMoments(const bp::Delivery& delivery);
-  int64_t Minibatches() const;
-  LossOptions CurrentLoss() const;
-  double CurrentLr() const;
-  void EndUpdate();
   const ObsNormalizer* obs_norm() const { return options_.normalize_obs ? &obs_norm_ : nullptr; }
 
   Options options_;
-  uint64_t rows_, seed_;
   std::string obs_name_;
   Net net_;
-  PpoUpdate<float> update_;
+  std::unique_ptr<ppo::Gradient<float>> gradient_;
   ObsNormalizer obs_norm_;
   RewardNormalizer reward_norm_;
   Actor actor_;
   Batch batch_;
   bp::LearnerSpec spec_;
-  bp::Metrics metrics_;
   double adaptive_lr_;
-  uint64_t epochs_done_ = 0;  // over the learner's life: keys the shuffles
 
   Moments moments_;  // of the current rollout, merged when its update ends
   double kl_sum_ = 0;

@@ -1,9 +1,9 @@
 // Turning a rollout into samples with advantages and returns.
 #include <algorithm>
-#include <cmath>
 
 #include "learner.hpp"
-#include "rl/gae.hpp"
+#include "on_policy/gae.hpp"
+#include "rl/finite.hpp"
 
 namespace backplane::ppo {
 
@@ -12,9 +12,12 @@ uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
   if (steps == 0) return 0;
   batch_.Take(delivery, static_cast<int64_t>(rows_), obs_norm());
   Advantages(delivery, steps);
-  KeepMoments(delivery);
+  if (options_.normalize_obs) {
+    const rl::ObsMoments seen = rl::FiniteMoments(delivery, net_.obs, obs_name_, "in the rollout");
+    moments_ = {seen.count, {seen.mean, seen.mean + net_.obs}, {seen.m2, seen.m2 + net_.obs}};
+  }
   kl_sum_ = 0, kl_count_ = 0;
-  return static_cast<uint64_t>(options_.num_epochs * Minibatches());
+  return Ticks();
 }
 
 // V of what followed each step: the next entry's value, that of OBS[T] for the last step, and that of the final observation
@@ -60,24 +63,10 @@ void Learner::Advantages(const bp::Delivery& delivery, int64_t steps) {
   }
   const std::vector<float> next = NextValues(delivery, steps);
   for (int64_t row = 0; row < rows; ++row) {
-    const rl::GaeStream<float> stream{steps, rows, &rewards[row], &samples.value[row], &next[row], &discount[row], &carry[row]};
-    rl::Gae(stream, &samples.advantage[row]);
+    const GaeStream<float> stream{steps, rows, &rewards[row], &samples.value[row], &next[row], &discount[row], &carry[row]};
+    Gae(stream, &samples.advantage[row]);
   }
   for (int64_t i = 0; i < samples.n; ++i) samples.ret[i] = samples.advantage[i] + samples.value[i];
-}
-
-void Learner::KeepMoments(const bp::Delivery& delivery) {
-  if (!options_.normalize_obs) return;
-  moments_.count = *delivery.Get<double>("obs_count").At(0);
-  const double *mean = delivery.Get<double>("obs_mean").At(0), *m2 = delivery.Get<double>("obs_m2").At(0);
-  moments_.mean.assign(mean, mean + net_.obs);
-  moments_.m2.assign(m2, m2 + net_.obs);
-  // The clip of the normaliser would hide an infinite observation from the loss, and the statistics would keep it.
-  for (int64_t i = 0; i < net_.obs; ++i) {
-    if (std::isfinite(mean[i]) && std::isfinite(m2[i])) continue;
-    throw bp::Error(BP_E_NUMERIC, "normalize_obs needs finite observations, number " + std::to_string(i) + " of channel '" +
-                                      obs_name_ + "' was infinite or not a number in the rollout");
-  }
 }
 
 }  // namespace backplane::ppo

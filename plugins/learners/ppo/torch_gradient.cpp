@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "gradient.hpp"
+#include "on_policy/torch_loss.hpp"
+#include "on_policy/torch_net.hpp"
 #include "torch/errors.hpp"
-#include "torch/losses.hpp"
 
 namespace backplane::ppo {
 
@@ -21,85 +22,55 @@ class Autograd final : public Gradient<T> {
     return torch_common::WithTorchErrors([&] {
       const c10::AutoGradMode grad_mode(true);
       std::fill_n(out, net_.size, T{0});
-      params_ = const_cast<T*>(params), gradient_ = out;
-      return Step(batch, options);
+      return Step(batch, options, LeavesOf(Borrow(params, {net_.size}), Borrow(out, {net_.size})));
     });
   }
 
  private:
-  static constexpr at::ScalarType kType = c10::CppTypeToScalarType<T>::value;
-
   // A tensor over the caller's memory.
   template <class V>
-  static at::Tensor Borrow(const V* data, at::IntArrayRef shape, at::ScalarType type = kType) {
+  static at::Tensor Borrow(const V* data, at::IntArrayRef shape, at::ScalarType type = c10::CppTypeToScalarType<T>::value) {
     return at::from_blob(const_cast<V*>(data), shape, at::TensorOptions(type));
-  }
-
-  // A leaf of the graph: backward() adds into a defined gradient in place.
-  at::Tensor Leaf(int64_t offset, at::IntArrayRef shape) const {
-    at::Tensor leaf = Borrow(params_ + offset, shape);
-    leaf.set_requires_grad(true);
-    leaf.mutable_grad() = Borrow(gradient_ + offset, shape);
-    return leaf;
-  }
-
-  at::Tensor Linear(const nn::Layer& layer, const at::Tensor& x) const {
-    return at::addmm(Leaf(layer.bias, {layer.out}), x, Leaf(layer.weight, {layer.in, layer.out}));
-  }
-
-  at::Tensor Hidden(const nn::Trunk& trunk, at::Tensor x) const {
-    for (const nn::Layer& layer : trunk) {
-      x = Linear(layer, x);
-      x = net_.activation == Activation::kTanh ? x.tanh() : x.relu();
-    }
-    return x;
   }
 
   struct Chosen {
     at::Tensor logp, entropy;  // [n]; the mean
   };
-  Chosen Policy(const Minibatch<T>& b, const at::Tensor& latent) const {
-    const at::Tensor head = Linear(net_.policy, latent);
+  Chosen Policy(const Minibatch<T>& b, const at::Tensor& latent, const TensorOf& leaf) const {
+    const at::Tensor head = TorchLayer(net_.actor.head, latent, leaf);
     if (net_.discrete) {
       const at::Tensor mask = b.mask ? Borrow(b.mask, {b.n, net_.actions}, at::kByte) : at::Tensor();
-      const at::Tensor log_probs = torch_common::MaskedLogSoftmax(head, mask);
-      return {log_probs.gather(1, Borrow(b.choice, {b.n, 1}, at::kLong)).squeeze(1),
-              torch_common::CategoricalEntropy(log_probs).mean()};
+      const at::Tensor log_probs = MaskedLogSoftmax(head, mask);
+      return {log_probs.gather(1, Borrow(b.choice, {b.n, 1}, at::kLong)).squeeze(1), CategoricalEntropy(log_probs).mean()};
     }
     at::Tensor log_std;
     if (net_.sde) {
       // No gradient through the latent: Stable-Baselines3's learn_features is off.
-      const at::Tensor deviations = Leaf(net_.log_std, {net_.latent(), net_.actions});
+      const at::Tensor deviations = leaf(net_.log_std, {net_.latent(), net_.actions});
       log_std = (latent.detach().square().matmul((deviations * 2).exp()) + kSdeVariance).log() * 0.5;
     } else {
-      log_std = Leaf(net_.log_std, {net_.actions});
+      log_std = leaf(net_.log_std, {net_.actions});
     }
-    return {torch_common::GaussianLogp(Borrow(b.action, {b.n, net_.actions}), head, log_std),
-            torch_common::GaussianEntropy(log_std).mean()};
+    return {GaussianLogp(Borrow(b.action, {b.n, net_.actions}), head, log_std), GaussianEntropy(log_std).mean()};
   }
 
-  StepStats Step(const Minibatch<T>& b, const LossOptions& o) const {
-    const at::Tensor obs = Borrow(b.obs, {b.n, net_.obs}), latent = Hidden(net_.actor, obs);
+  StepStats Step(const Minibatch<T>& b, const LossOptions& o, const TensorOf& leaf) const {
+    const at::Tensor obs = Borrow(b.obs, {b.n, net_.obs}), latent = TorchHidden(net_.actor, obs, leaf);
     at::Tensor advantage = Borrow(b.advantage, {b.n});
-    if (o.normalize_advantages) advantage = torch_common::NormalizeAdvantages(advantage);
-    const Chosen policy = Policy(b, latent);
-    const at::Tensor log_ratio = policy.logp - Borrow(b.logp, {b.n}), ratio = log_ratio.exp();
-    const at::Tensor policy_loss = torch_common::ClippedSurrogate(ratio, advantage, o.clip);
-    const at::Tensor value = Linear(net_.value, net_.shared ? latent : Hidden(net_.critic, obs)).squeeze(1);
-    const at::Tensor value_loss = torch_common::ValueLoss(value, Borrow(b.value, {b.n}), Borrow(b.ret, {b.n}), o.vf_clip, 0);
-    const at::Tensor total = policy_loss - policy.entropy * o.entropy_coeff + value_loss * o.vf_coeff;
-    total.backward();
-    StepStats s{};
-    s.policy_loss = policy_loss.item<double>(), s.value_loss = value_loss.item<double>();
-    s.entropy = policy.entropy.template item<double>(), s.total = total.item<double>();
-    const at::Tensor moved = ratio.detach() - 1;
-    s.kl = (moved - log_ratio.detach()).to(at::kDouble).mean().item<double>();
-    s.clip_fraction = (moved.abs() > o.clip).to(at::kDouble).mean().item<double>();
-    return s;
+    if (o.normalize_advantages) advantage = NormalizeAdvantages(advantage);
+    const Chosen policy = Policy(b, latent, leaf);
+    const at::Tensor value = TorchTower(net_.critic, net_.shared ? latent : obs, leaf).squeeze(1);
+    return BackwardLoss({.logp = policy.logp,
+                         .old_logp = Borrow(b.logp, {b.n}),
+                         .advantage = advantage,
+                         .entropy = policy.entropy,
+                         .value = value,
+                         .old_value = Borrow(b.value, {b.n}),
+                         .target = Borrow(b.ret, {b.n})},
+                        o);
   }
 
   Net net_;
-  T *params_ = nullptr, *gradient_ = nullptr;
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
@@ -26,11 +25,7 @@ namespace backplane::seq2seq {
 namespace {
 
 // The host's tokens as LibTorch's ids.
-at::Tensor Ids(const bp_tensor& tensor, at::Device device) {
-  return at::from_blob(tensor.data, at::IntArrayRef(tensor.shape, tensor.ndim), at::IntArrayRef(tensor.strides, tensor.ndim),
-                       at::TensorOptions(at::kInt))
-      .to(device, at::kLong);
-}
+at::Tensor Ids(const bp_tensor& tensor, at::Device device) { return torch_common::Borrow(tensor).to(device, at::kLong); }
 
 struct Texts {
   Texts(const MicroBatch& batch, at::Device device)

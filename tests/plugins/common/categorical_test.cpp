@@ -1,11 +1,11 @@
 // Choices as they are drawn, and their part of the loss, against reference figures.
-#include "rl/categorical.hpp"
+#include "on_policy/categorical.hpp"
 
 #include <gtest/gtest.h>
 
-#include "rl/sample_loss.hpp"
+#include "on_policy/sample_loss.hpp"
 
-namespace backplane::rl {
+namespace backplane::on_policy {
 namespace {
 
 const double kLogits[] = {1, 2, .5, -1};
@@ -65,4 +65,4 @@ TEST(ValueLoss, TakesTheLargerOfClippedAndFree) {
 }
 
 }  // namespace
-}  // namespace backplane::rl
+}  // namespace backplane::on_policy

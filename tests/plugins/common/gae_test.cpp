@@ -1,5 +1,5 @@
 // Reference figures: rlax multistep_test.py, and sums done by hand in float64.
-#include "rl/gae.hpp"
+#include "on_policy/gae.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace backplane::rl {
+namespace backplane::on_policy {
 namespace {
 
 using ::testing::DoubleNear;
@@ -125,4 +125,4 @@ TEST(Gae, AgreesWithTheClosedFormOfStableBaselines) {
 }
 
 }  // namespace
-}  // namespace backplane::rl
+}  // namespace backplane::on_policy

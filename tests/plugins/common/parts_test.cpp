@@ -1,11 +1,11 @@
-#include "rl/parts.hpp"
+#include "on_policy/parts.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 
-namespace backplane::rl {
+namespace backplane::on_policy {
 namespace {
 
 TEST(Parts, CoverEverythingOnceAndDifferByOneAtMost) {
@@ -34,4 +34,4 @@ TEST(Parts, AreAsFewAsAllowNoneToBeLarger) {
 }
 
 }  // namespace
-}  // namespace backplane::rl
+}  // namespace backplane::on_policy

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "net_fixture.hpp"
-#include "update.hpp"
 
 namespace backplane::ppo {
 namespace {
@@ -42,7 +41,7 @@ TEST_P(EveryPolicy, FirstMinibatchHasRatioOne) {
                                random_.advantage.data(),
                                acting_.value.data.data(),
                                acting_.value.data.data()};
-  PpoUpdate<float> update(net_, FusedGradient<float>(net_, 2, InOrder()));
+  net_fixture::Update<float> update(net_, FusedGradient<float>(net_, 2, InOrder()));
   std::copy(random_.params.begin(), random_.params.end(), update.params());
   const StepStats s = update.Step(batch, net_fixture::LossWith([](LossOptions* o) { o->normalize_advantages = false; }), 1e-3);
   EXPECT_NEAR(s.kl, 0, 1e-7);

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "net_fixture.hpp"
-#include "update.hpp"
 
 namespace backplane::ppo {
 namespace {
@@ -18,6 +17,7 @@ using net_fixture::kLoss;
 using net_fixture::LossWith;
 using net_fixture::RandomBatch;
 using net_fixture::Shape;
+using net_fixture::Update;
 
 struct Case {
   const char* name;
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Path, PpoUpdateTest, ::testing::Values(true, false),
 // logits = W x + b, V = w x + c: a Net without hidden layers, whose weights lie [in, out].
 TEST_P(PpoUpdateTest, AgreesWithPyTorch) {
   const Net net({.obs = 2, .actions = 2, .discrete = true});
-  PpoUpdate<double> update(net, Path<double>(net));
+  Update<double> update(net, Path<double>(net));
   const double first[] = {.1, .3, -.2, .4, 0, .1, .5, -.5, .2};
   std::copy(std::begin(first), std::end(first), update.params());
   const double obs[] = {1, 0, 0, 1, 1, 1, -1, .5}, logp[] = {-.7, -.9, -.4, -.6}, adv[] = {1, -1, .5, 2},
@@ -132,7 +132,7 @@ TEST_P(PpoUpdateTest, AgreesWithPyTorch) {
 
 TEST_P(PpoUpdateTest, RefusesALossThatIsNotFinite) {
   const Net net({.obs = 1, .actions = 2, .discrete = true});
-  PpoUpdate<float> update(net, Path<float>(net));
+  Update<float> update(net, Path<float>(net));
   const float x = NAN, zero = 0;
   const int64_t choice = 0;
   try {
@@ -148,9 +148,9 @@ TEST(PpoUpdate, RefusesAStateThatNoLossShows) {
   const float x = 1, zero = 0, huge = 1e22f, logp = -.69314718f;
   const int64_t choice = 0;
   const auto state_after = [&](const float& advantage, double lr) {
-    PpoUpdate<float> update(net, FusedGradient<float>(net, 1, InOrder()));
+    Update<float> update(net, FusedGradient<float>(net, 1, InOrder()));
     const Minibatch<float> batch{1, &x, nullptr, &choice, nullptr, &logp, &advantage, &zero, &zero};
-    EXPECT_TRUE(update.Step(batch, LossWith([](LossOptions* o) { o->grad_clip = 0; }), lr).applied);
+    EXPECT_TRUE(update.Step(batch, kLoss, lr, /*grad_clip=*/0).applied);
     try {
       update.RequireFiniteState();
     } catch (const bp::Error& e) {

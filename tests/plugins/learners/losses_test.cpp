@@ -1,12 +1,12 @@
 // The parts of the loss in LibTorch against reference figures.
-#include "torch/losses.hpp"
-
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace backplane::torch_common {
+#include "on_policy/torch_loss.hpp"
+
+namespace backplane::on_policy {
 namespace {
 
 at::Tensor Doubles(std::vector<double> values, std::vector<int64_t> shape) {
@@ -52,4 +52,4 @@ TEST(Losses, AdvantagesAreNormalisedWithTheUnbiasedDeviation) {
 }
 
 }  // namespace
-}  // namespace backplane::torch_common
+}  // namespace backplane::on_policy

@@ -16,12 +16,12 @@ using backplane::test_support::AgentRollout;
 using backplane::test_support::AgentShape;
 
 // Runs all pieces on the caller, in the order given.
-inline rl::Parallel InOrder() {
+inline Parallel InOrder() {
   return [](uint64_t n, const std::function<void(uint64_t)>& body) {
     for (uint64_t i = 0; i < n; ++i) body(i);
   };
 }
-inline rl::Parallel Backwards() {
+inline Parallel Backwards() {
   return [](uint64_t n, const std::function<void(uint64_t)>& body) {
     for (uint64_t i = n; i-- > 0;) body(i);
   };
@@ -70,7 +70,7 @@ class Iteration {
         rollout(agents),
         streams(shape, static_cast<uint64_t>(agents.rows), .99, .95, 1),
         batch(shape) {
-    InitParams(net, 7, true, params.data());
+    InitTowers(net.actor, net.critic, 7, true, params.data());
     bp_rng rng{5, 0};
     for (float& p : params) p += static_cast<float>(.05 * bp_rng_normal(&rng));
     rollout.Fill(2);
@@ -95,15 +95,15 @@ class Iteration {
       actor.Act({sizeof(bp_act), flags, begin, end, 0, 11, static_cast<uint64_t>(t), ins, outs});
     }
   }
-  std::unique_ptr<Model> Fused(int64_t shards = 2, rl::Parallel parallel = InOrder()) {
+  std::unique_ptr<Model> Fused(int64_t shards = 2, Parallel parallel = InOrder()) {
     std::unique_ptr<Model> model = FusedModel(net, shape, shards, std::move(parallel), &host);
     model->Take(rollout.delivery(), streams, batch.samples());
     return model;
   }
   Minibatch All() const { return {batch.samples(), batch.Order(0, batch.samples().n), {.2, 1.5}, {.1, .8}}; }
-  std::vector<float> GradientOf(Model& model, const LossOptions& options, rl::StepStats* out_stats = nullptr) const {
+  std::vector<float> GradientOf(Model& model, const LossOptions& options, StepStats* out_stats = nullptr) const {
     std::vector<float> out(net.size);
-    const rl::StepStats stats = model.Gradient(All(), options, params.data(), out.data());
+    const StepStats stats = model.Gradient(All(), options, params.data(), out.data());
     if (out_stats) *out_stats = stats;
     return out;
   }

@@ -37,9 +37,8 @@ TEST(MappoModel, FirstMinibatchHasRatioOne) {
   std::copy_n(values.begin(), s.n, s.value.begin());
   s.ret = s.value;
   std::vector<float> gradient(it.net.size);
-  const rl::StepStats stats =
-      model->Gradient({s, it.batch.Order(0, s.n), {}, {}}, LossWith([](LossOptions* o) { o->vf_clip = .2; }), it.params.data(),
-                      gradient.data());
+  const StepStats stats = model->Gradient({s, it.batch.Order(0, s.n), {}, {}},
+                                          LossWith([](LossOptions* o) { o->vf_clip = .2; }), it.params.data(), gradient.data());
   EXPECT_NEAR(stats.kl, 0, 1e-7);
   EXPECT_EQ(stats.clip_fraction, 0);
   EXPECT_NEAR(stats.policy_loss, -std::accumulate(s.advantage.begin(), s.advantage.end(), 0.0) / static_cast<double>(s.n),
@@ -76,7 +75,7 @@ TEST(MappoModel, AMinibatchHoldsEachLiveAgentOnceAndItsStepTogether) {
 
 TEST(MappoModel, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
   Iteration it({.rows = 40, .agents = 10, .steps = 12, .obs = 120}, true, Activation::kTanh, {128, 128});
-  const auto gradient = [&](int64_t shards, rl::Parallel parallel) {
+  const auto gradient = [&](int64_t shards, Parallel parallel) {
     return it.GradientOf(*it.Fused(shards, std::move(parallel)), kLoss);
   };
   const std::vector<float> four = gradient(4, InOrder());

@@ -27,10 +27,10 @@ void ExpectEqualPaths(Iteration& it, const LossOptions& options) {
   const auto fused = it.Fused();
   const auto torch = Torch(it);
   EXPECT_LE(Distance(it.ValuesOf(*fused), it.ValuesOf(*torch)), 1e-6);
-  rl::StepStats a, b;
+  StepStats a, b;
   EXPECT_LE(Distance(it.GradientOf(*fused, options, &a), it.GradientOf(*torch, options, &b)), 1e-5);
-  for (double rl::StepStats::*each : {&rl::StepStats::policy_loss, &rl::StepStats::value_loss, &rl::StepStats::entropy,
-                                      &rl::StepStats::total, &rl::StepStats::kl}) {
+  for (double StepStats::*each :
+       {&StepStats::policy_loss, &StepStats::value_loss, &StepStats::entropy, &StepStats::total, &StepStats::kl}) {
     EXPECT_NEAR(a.*each, b.*each, 1e-5 * (1 + std::abs(b.*each)));
   }
   EXPECT_EQ(a.clip_fraction, b.clip_fraction);

@@ -9,6 +9,7 @@
 #include "backplane/rng.h"
 #include "fake_host.hpp"
 #include "gradient.hpp"
+#include "on_policy/optimizer.hpp"
 
 namespace backplane::ppo {
 
@@ -30,8 +31,7 @@ inline NetShape Shape(bool discrete, bool shared = false, bool sde = false, Acti
           .sde = sde};
 }
 
-constexpr LossOptions kLoss{
-    .clip = .2, .vf_clip = .2, .entropy_coeff = 0, .vf_coeff = .5, .grad_clip = .5, .normalize_advantages = true, .kl_stop = 0};
+constexpr LossOptions kLoss{{.clip = .2, .vf_clip = .2, .huber_delta = 0, .entropy_coeff = 0, .vf_coeff = .5}, true};
 // The same with a change: change(LossOptions*).
 template <class Change>
 constexpr LossOptions LossWith(Change&& change) {
@@ -89,6 +89,22 @@ class RandomBatch {
   int64_t n_;
   Net net_;
   bool masked_;
+};
+
+// Parameters that go along the gradients of a path.
+template <class T>
+class Update : public Optimizer<T> {
+ public:
+  Update(const Net& net, std::unique_ptr<Gradient<T>> path)
+      : Optimizer<T>(net.size, "a smaller lr may help"), path_(std::move(path)) {}
+  StepStats Step(const Minibatch<T>& batch, const LossOptions& loss, double lr, double grad_clip = .5) {
+    StepStats stats = path_->Compute(batch, loss, this->params(), this->gradient());
+    Optimizer<T>::Step({.lr = lr, .grad_clip = grad_clip, .kl_stop = 0}, &stats);
+    return stats;
+  }
+
+ private:
+  std::unique_ptr<Gradient<T>> path_;
 };
 
 // Runs all pieces on the caller, in the order given.

@@ -102,8 +102,9 @@ class SavedPpo : public testing::Test {
     return Refusal(bytes, [&](const bp::Reader& reader) { Read(reader); });
   }
 
-  const ppo::StateShape shape_{3, 2, 2, {3}, {4}};
-  rl::Optimizer<float> optimizer_{2, ""};
+  const rl::SavedShape shape_ =
+      ppo::ShapeOf(ppo::Net({.obs = 2, .actions = 2, .discrete = true, .hidden = {3}, .vf_hidden = {4}}));
+  on_policy::Optimizer<float> optimizer_{2, ""};
   ppo::ObsNormalizer obs_{2};
   ppo::RewardNormalizer reward_{2, 0.99};
   ppo::Counters counters_{};
@@ -140,8 +141,9 @@ TEST_F(SavedPpo, RunningReturnsOfOtherRowsArePassedOver) {
 }
 
 TEST(SavedMappo, IsReadAndHeldToItsShape) {
-  const mappo::StateShape shape{1, 4, 0, 3, {5, 6}, {7}};
-  rl::Optimizer<float> optimizer(2, "");
+  const rl::SavedShape shape =
+      mappo::ShapeOf(mappo::Net({.obs = 4, .state = 0, .actions = 3, .hidden = {5, 6}, .vf_hidden = {7}}));
+  on_policy::Optimizer<float> optimizer(2, "");
   mappo::ValueNorm norm;
   mappo::Counters counters{};
   const auto state = [](double q, double d) {

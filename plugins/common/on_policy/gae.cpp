@@ -1,6 +1,6 @@
-#include "rl/gae.hpp"
+#include "on_policy/gae.hpp"
 
-namespace backplane::rl {
+namespace backplane::on_policy {
 
 template <class T>
 void Gae(const GaeStream<T>& s, T* out_advantage) {
@@ -15,4 +15,4 @@ void Gae(const GaeStream<T>& s, T* out_advantage) {
 template void Gae(const GaeStream<float>&, float*);
 template void Gae(const GaeStream<double>&, double*);
 
-}  // namespace backplane::rl
+}  // namespace backplane::on_policy

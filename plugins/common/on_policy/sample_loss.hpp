@@ -6,7 +6,14 @@
 #include <cmath>
 #include <cstdint>
 
-namespace backplane::rl {
+namespace backplane::on_policy {
+
+struct LossOptions {
+  double clip;
+  double vf_clip;      // 0: the value loss is not clipped; in units of the critic's output
+  double huber_delta;  // 0: squared error
+  double entropy_coeff, vf_coeff;
+};
 
 // Sums over samples.
 struct LossSums {
@@ -22,12 +29,12 @@ struct StepStats {
 };
 
 // Means of n samples, with total = policy - entropy_coeff * entropy + vf_coeff * value.
-inline StepStats MeansOf(const LossSums& sums, int64_t samples, double entropy_coeff, double vf_coeff) {
+inline StepStats MeansOf(const LossSums& sums, int64_t samples, const LossOptions& options) {
   const auto n = static_cast<double>(samples);
   StepStats s{};
   s.policy_loss = sums.policy / n, s.value_loss = sums.value / n, s.entropy = sums.entropy / n, s.kl = sums.kl / n;
   s.clip_fraction = static_cast<double>(sums.clipped) / n;
-  s.total = s.policy_loss - entropy_coeff * s.entropy + vf_coeff * s.value_loss;
+  s.total = s.policy_loss - options.entropy_coeff * s.entropy + options.vf_coeff * s.value_loss;
   return s;
 }
 
@@ -108,4 +115,4 @@ Scaling Normalized(int64_t n, At&& at) {
   return {mean, 1 / (std::sqrt(squares / static_cast<double>(n - 1)) + 1e-8)};
 }
 
-}  // namespace backplane::rl
+}  // namespace backplane::on_policy

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "backplane/monitor.hpp"
-#include "rl/sample_loss.hpp"
+#include "on_policy/sample_loss.hpp"
 
-namespace backplane::rl {
+namespace backplane::on_policy {
 
 inline constexpr bp::MetricInfo kStepMetrics[] = {
     {"train/policy_loss", nullptr, 0, "clipped surrogate, negated"},
@@ -27,4 +27,4 @@ inline void Report(const StepStats& stats, double lr, bp::Metrics* metrics) {
   metrics->Record("train/lr", lr);
 }
 
-}  // namespace backplane::rl
+}  // namespace backplane::on_policy

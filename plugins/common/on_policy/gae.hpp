@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace backplane::rl {
+namespace backplane::on_policy {
 
 // One stream of n steps: delta = reward + discount * next_value - value, advantage = delta + carry * next advantage.
 // discount: gamma, 0 where the episode terminated. carry: gamma * lambda, 0 where it ended in any way. Entries lie `stride`
@@ -17,4 +17,4 @@ struct GaeStream {
 template <class T>
 void Gae(const GaeStream<T>& stream, T* out_advantage);
 
-}  // namespace backplane::rl
+}  // namespace backplane::on_policy

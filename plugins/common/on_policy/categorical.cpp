@@ -1,10 +1,10 @@
-#include "rl/categorical.hpp"
+#include "on_policy/categorical.hpp"
 
 #include <cmath>
 
 #include "backplane/plugin.hpp"
 
-namespace backplane::rl {
+namespace backplane::on_policy {
 
 int32_t DrawCategorical(const float* logits, const uint8_t* mask, int64_t n, bp_rng* rng, double* out_logp) {
   int64_t best = -1;
@@ -29,4 +29,4 @@ int32_t DrawCategorical(const float* logits, const uint8_t* mask, int64_t n, bp_
   return static_cast<int32_t>(choice);
 }
 
-}  // namespace backplane::rl
+}  // namespace backplane::on_policy

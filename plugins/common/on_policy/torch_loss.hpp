@@ -1,9 +1,11 @@
-// The parts of PPO's loss in LibTorch, each over a batch in the first dimension.
+// PPO's loss in LibTorch and its parts, each over a batch in the first dimension.
 #pragma once
 
 #include <ATen/ATen.h>
 
-namespace backplane::torch_common {
+#include "on_policy/sample_loss.hpp"
+
+namespace backplane::on_policy {
 
 inline at::Tensor GaussianLogp(const at::Tensor& x, const at::Tensor& mean, const at::Tensor& log_std) {
   constexpr double kHalfLog2Pi = 0.91893853320467274178;
@@ -46,4 +48,24 @@ inline at::Tensor ValueLoss(const at::Tensor& value, const at::Tensor& old, cons
   return at::max(loss(value), loss(old + (value - old).clamp(-clip, clip))).mean();
 }
 
-}  // namespace backplane::torch_common
+// What a loss is made of: [n] each, `entropy` their mean.
+struct TorchSamples {
+  at::Tensor logp, old_logp, advantage, entropy, value, old_value, target;
+};
+// Runs backward() and fills all statistics but grad_norm and applied.
+inline StepStats BackwardLoss(const TorchSamples& s, const LossOptions& o) {
+  const at::Tensor log_ratio = s.logp - s.old_logp, ratio = log_ratio.exp();
+  const at::Tensor policy_loss = ClippedSurrogate(ratio, s.advantage, o.clip);
+  const at::Tensor value_loss = ValueLoss(s.value, s.old_value, s.target, o.vf_clip, o.huber_delta);
+  const at::Tensor total = policy_loss - s.entropy * o.entropy_coeff + value_loss * o.vf_coeff;
+  total.backward();
+  StepStats stats{};
+  stats.policy_loss = policy_loss.item<double>(), stats.value_loss = value_loss.item<double>();
+  stats.entropy = s.entropy.item<double>(), stats.total = total.item<double>();
+  const at::Tensor moved = ratio.detach() - 1;
+  stats.kl = (moved - log_ratio.detach()).to(at::kDouble).mean().item<double>();
+  stats.clip_fraction = (moved.abs() > o.clip).to(at::kDouble).mean().item<double>();
+  return stats;
+}
+
+}  // namespace backplane::on_policy

@@ -6,7 +6,7 @@
 
 #include "backplane/parallel.hpp"
 
-namespace backplane::rl {
+namespace backplane::on_policy {
 
 // Runs body(i) once for each i < n and returns when all have run, in any order or at the same time.
 using Parallel = std::function<void(uint64_t n, const std::function<void(uint64_t)>& body)>;
@@ -16,4 +16,4 @@ inline Parallel OnHost(const bp_host* host) {
   return [host](uint64_t n, const std::function<void(uint64_t)>& body) { bp::ParallelFor(host, n, body); };
 }
 
-}  // namespace backplane::rl
+}  // namespace backplane::on_policy

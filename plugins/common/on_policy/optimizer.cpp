@@ -1,16 +1,12 @@
-#include "rl/optimizer.hpp"
+#include "on_policy/optimizer.hpp"
 
 #include <cmath>
 
 #include "nn/vectors.hpp"
+#include "rl/finite.hpp"
 #include "rl/saved_numbers.hpp"
 
-namespace backplane::rl {
-
-void NeedFinite(const std::string& what, double value, const std::string& hint) {
-  if (std::isfinite(value)) return;
-  throw bp::Error(BP_E_NUMERIC, "the " + what + " is " + (std::isnan(value) ? "not a number" : "infinite") + "; " + hint);
-}
+namespace backplane::on_policy {
 
 // Returns the sum of squares before the clip.
 template <class T>
@@ -22,21 +18,23 @@ double Optimizer<T>::Clip(int64_t begin, int64_t end, double max_norm) {
 }
 
 template <class T>
-double Optimizer<T>::Step(double max_norm, int64_t split, double lr) {
+void Optimizer<T>::Step(const StepOptions& options, StepStats* stats) {
+  rl::NeedFinite("loss", stats->total, hint_);
+  if (options.kl_stop > 0 && stats->kl > options.kl_stop) return;
   double squares = 0;
-  if (split > 0) squares += Clip(0, split, max_norm);
-  if (split < size()) squares += Clip(split, size(), max_norm);
-  const double norm = std::sqrt(squares);
-  NeedFinite("gradient norm", norm, hint_);
-  nn::Adam({.lr = lr, .step = ++steps_}, gradient_.data(), size(), m_.data(), v_.data(), params_.data());
-  return norm;
+  if (options.split > 0) squares += Clip(0, options.split, options.grad_clip);
+  squares += Clip(options.split, size(), options.grad_clip);
+  stats->grad_norm = std::sqrt(squares);
+  rl::NeedFinite("gradient norm", stats->grad_norm, hint_);
+  nn::Adam({.lr = options.lr, .step = ++steps_}, gradient_.data(), size(), m_.data(), v_.data(), params_.data());
+  stats->applied = true;
 }
 
 // Where a second moment has overflowed, its parameter stands still for ever and nothing else shows it.
 template <class T>
 void Optimizer<T>::RequireFiniteState() const {
-  NeedFinite("norm of the parameters", std::sqrt(nn::SumOfSquares(params_.data(), size())), hint_);
-  NeedFinite("norm of Adam's second moments", std::sqrt(nn::SumOfSquares(v_.data(), size())), hint_);
+  rl::NeedFinite("norm of the parameters", std::sqrt(nn::SumOfSquares(params_.data(), size())), hint_);
+  rl::NeedFinite("norm of Adam's second moments", std::sqrt(nn::SumOfSquares(v_.data(), size())), hint_);
 }
 
 template <class T>
@@ -52,13 +50,13 @@ void Optimizer<T>::Load(const bp::Reader& reader) {
   reader.GetAll(v_.data(), v_.size(), "second moments of Adam");
   steps_ = reader.Get<int64_t>();
   // As RequireFiniteState leaves them.
-  NeedSavedFinite(params_.data(), params_.size(), "parameters");
-  NeedSavedFinite(m_.data(), m_.size(), "first moments of Adam");
-  NeedSavedFromZero(v_.data(), v_.size(), "second moments of Adam");
-  NeedSavedFromZero(&steps_, 1, "a number of steps");
+  rl::NeedSavedFinite(params_.data(), params_.size(), "parameters");
+  rl::NeedSavedFinite(m_.data(), m_.size(), "first moments of Adam");
+  rl::NeedSavedFromZero(v_.data(), v_.size(), "second moments of Adam");
+  rl::NeedSavedFromZero(&steps_, 1, "a number of steps");
 }
 
 template class Optimizer<float>;
 template class Optimizer<double>;
 
-}  // namespace backplane::rl
+}  // namespace backplane::on_policy

@@ -6,11 +6,16 @@
 #include <vector>
 
 #include "backplane/learner.hpp"
+#include "on_policy/sample_loss.hpp"
 
-namespace backplane::rl {
+namespace backplane::on_policy {
 
-// Throws bp::Error (BP_E_NUMERIC): "the <what> is infinite; <hint>".
-void NeedFinite(const std::string& what, double value, const std::string& hint);
+struct StepOptions {
+  double lr;
+  double grad_clip;   // largest norm of the gradient; 0: no limit
+  double kl_stop;     // above this estimate no step is taken; 0: no limit
+  int64_t split = 0;  // above 0 the norms of [0, split) and [split, size) are limited apart
+};
 
 template <class T>
 class Optimizer {
@@ -18,15 +23,13 @@ class Optimizer {
   // `hint`: what may help where numbers stop being finite; ends the sentence.
   Optimizer(int64_t size, std::string hint) : hint_(std::move(hint)), params_(size), gradient_(size), m_(size), v_(size) {}
 
-  // One step of Adam along the gradient, whose norm is first brought down to `max_norm` (0: no limit), with 0 < split < size
-  // for [0, split) and [split, size) apart. Returns the norm over all before that. Throws bp::Error
-  // (BP_E_NUMERIC) where it is not finite.
-  double Step(double max_norm, int64_t split, double lr);
+  // One step of Adam along the gradient, of which `stats` tell; fills in grad_norm, over all before the limit, and applied.
+  // Throws bp::Error (BP_E_NUMERIC) where the loss or the norm is not finite.
+  void Step(const StepOptions& options, StepStats* stats);
   // Throws bp::Error (BP_E_NUMERIC) for a state that no step can mend: after the last step of an update no loss would show it.
   void RequireFiniteState() const;
 
   int64_t size() const { return static_cast<int64_t>(params_.size()); }
-  const std::string& hint() const { return hint_; }
   // [size] each, valid until the end: parameters, and the last gradient after its clip.
   T* params() { return params_.data(); }
   const T* params() const { return params_.data(); }
@@ -45,4 +48,4 @@ class Optimizer {
   int64_t steps_ = 0;
 };
 
-}  // namespace backplane::rl
+}  // namespace backplane::on_policy

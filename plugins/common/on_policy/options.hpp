@@ -1,0 +1,72 @@
+// The options that PPO and MAPPO both have, with their words.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backplane/options.hpp"
+#include "nn/layers.hpp"
+
+namespace backplane::on_policy {
+
+// How a value goes over the budget.
+enum class Schedule { kConstant, kLinear };
+constexpr auto WordsOf(Schedule) {
+  return bp::Words<Schedule>({{"constant", Schedule::kConstant}, {"linear", Schedule::kLinear}});
+}
+inline double Scheduled(Schedule schedule, double value, double progress) {
+  return schedule == Schedule::kLinear ? value * (1 - progress) : value;
+}
+
+// What computes an update: own kernels or LibTorch's autograd.
+enum class UpdatePath { kAuto, kFused, kTorch };
+constexpr auto WordsOf(UpdatePath) {
+  return bp::Words<UpdatePath>({{"auto", UpdatePath::kAuto}, {"fused", UpdatePath::kFused}, {"torch", UpdatePath::kTorch}});
+}
+
+struct Options {
+  int64_t train_batch_size = 2048, minibatch_size = 256, num_epochs = 10, update_shards = 2;
+  double lr = 3e-4, gamma = 0.99, lambda = 0.95, clip = 0.2, vf_clip_param = 0, entropy_coeff = 0, vf_coeff = 0.5;
+  double grad_clip = 0.5, kl_target = 0;
+  Schedule entropy_schedule = Schedule::kConstant;
+  bool vf_clip = true, ortho_init = true;
+  std::vector<int64_t> hidden = {64, 64}, vf_hidden;
+  nn::Activation activation = nn::Activation::kTanh;
+  UpdatePath update_path = UpdatePath::kAuto;
+};
+
+// Of Options, which each learner's own extends; minibatch_size has another range in each.
+inline constexpr bp::OptionTable kOptions{
+    bp::Opt("train_batch_size", &Options::train_batch_size, "[1,)",
+            "Env steps per iteration over all rows; the horizon is rounded up",
+            {.unit = "steps", .helps = "ram_near_limit-,out_of_memory-,sync_overhead+"}),
+    bp::Opt("num_epochs", &Options::num_epochs, "[1,)", "Passes over each iteration's samples; the update's time grows with it",
+            {.aliases = "n_epochs,num_sgd_iter,update_epochs,ppo_epoch", .helps = "update_bound-"}),
+    bp::Opt("lr", &Options::lr, "(0,)", "Learning rate of Adam, or its first value",
+            {.aliases = "learning_rate", .helps = "unstable_learning-"}),
+    bp::Opt("gamma", &Options::gamma, "[0,1]", "Discount per step"),
+    bp::Opt("lambda", &Options::lambda, "[0,1]", "Decay of advantage estimation", {.aliases = "gae_lambda"}),
+    bp::Opt("clip_param", &Options::clip, "(0,)", "Clip range of the probability ratio", {.aliases = "clip_range,clip_coef"}),
+    bp::Opt("entropy_coeff", &Options::entropy_coeff, "[0,)", "Weight of the entropy bonus",
+            {.aliases = "ent_coef,entropy_coef"}),
+    bp::Opt("entropy_schedule", &Options::entropy_schedule, "linear: the weight falls to 0 over the budget"),
+    bp::Opt("vf_loss_coeff", &Options::vf_coeff, "[0,)", "Weight of the value loss", {.aliases = "vf_coef,value_loss_coef"}),
+    bp::Opt("vf_clip", &Options::vf_clip, "Clips the change of the value in its loss",
+            {.aliases = "clip_vloss,use_clipped_value_loss"}),
+    bp::Opt("vf_clip_param", &Options::vf_clip_param, "[0,)",
+            "Range of that clip, in units of the critic's output; 0 takes clip_param", {.aliases = "clip_range_vf"}),
+    bp::Opt("grad_clip", &Options::grad_clip, "[0,)", "Largest gradient norm; 0: no limit", {.aliases = "max_grad_norm"}),
+    bp::Opt("kl_target", &Options::kl_target, "[0,)", "An update ends early above 1.5 times this KL; 0: off",
+            {.aliases = "target_kl"}),
+    bp::Opt("hidden", &Options::hidden, "[1,)", "Sizes of the actor's hidden layers", {.aliases = "fcnet_hiddens"}),
+    bp::Opt("vf_hidden", &Options::vf_hidden, "[1,)", "Sizes of the critic's hidden layers; empty: those of hidden"),
+    bp::Opt("activation", &Options::activation, "Function between layers", {.aliases = "fcnet_activation"}),
+    bp::Opt("ortho_init", &Options::ortho_init, "Orthogonal first weights; false: uniform"),
+    bp::Opt("update_path", &Options::update_path,
+            "fused: own kernels on the CPU; torch: LibTorch's autograd, slower there; auto: fused unless another option asks "
+            "for LibTorch"),
+    bp::Opt("update_shards", &Options::update_shards, "[1,1024]",
+            "Parts of a minibatch with a gradient of their own, summed in order; as many cores as this can share an update"),
+};
+
+}  // namespace backplane::on_policy

@@ -1,0 +1,47 @@
+// Networks as LibTorch computes them, over the flat parameter buffer.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+
+#include "on_policy/tower.hpp"
+
+namespace backplane::on_policy {
+
+// A part of the flat buffer as a tensor.
+using TensorOf = std::function<at::Tensor(int64_t offset, at::IntArrayRef shape)>;
+
+// Parts of a flat tensor, without a gradient.
+inline TensorOf PartsOf(const at::Tensor& flat) {
+  return [flat](int64_t offset, at::IntArrayRef shape) {
+    return flat.narrow(0, offset, c10::multiply_integers(shape)).view(shape);
+  };
+}
+// As leaves of the graph: backward() adds into `gradient`, as a defined gradient is added to in place.
+inline TensorOf LeavesOf(const at::Tensor& flat, const at::Tensor& gradient) {
+  return [part = PartsOf(flat), gradient_part = PartsOf(gradient)](int64_t offset, at::IntArrayRef shape) {
+    at::Tensor leaf = part(offset, shape).detach();
+    leaf.set_requires_grad(true);
+    leaf.mutable_grad() = gradient_part(offset, shape);
+    return leaf;
+  };
+}
+
+inline at::Tensor TorchLayer(const nn::Layer& layer, const at::Tensor& x, const TensorOf& part) {
+  return at::addmm(part(layer.bias, {layer.out}), x, part(layer.weight, {layer.in, layer.out}));
+}
+// [n, inputs] -> [n, latent]
+inline at::Tensor TorchHidden(const Tower& tower, at::Tensor x, const TensorOf& part) {
+  for (const nn::Layer& layer : tower.hidden) {
+    x = TorchLayer(layer, x, part);
+    x = tower.activation == Activation::kTanh ? x.tanh() : x.relu();
+  }
+  return x;
+}
+// [n, inputs] -> [n, head.out], of the input's type also under autocast.
+inline at::Tensor TorchTower(const Tower& tower, const at::Tensor& x, const TensorOf& part) {
+  return TorchLayer(tower.head, TorchHidden(tower, x, part), part).to(x.scalar_type());
+}
+
+}  // namespace backplane::on_policy

@@ -1,0 +1,89 @@
+#include "on_policy/tower.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backplane/rng.h"
+#include "nn/vectors.hpp"
+
+namespace backplane::on_policy {
+
+Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outputs, Activation activation, int64_t* size) {
+  Tower tower{{}, {}, activation, inputs};
+  const auto add = [&](int64_t out) {
+    const nn::Layer layer{inputs, out, *size, *size + inputs * out};
+    *size += (inputs + 1) * out;
+    inputs = out;
+    tower.widest = std::max(tower.widest, out);
+    return layer;
+  };
+  if (!hidden.empty()) tower.widest = 0;
+  for (const int64_t out : hidden) tower.hidden.push_back(add(out));
+  tower.head = add(outputs);
+  return tower;
+}
+
+void InitTowers(const Tower& actor, const Tower& critic, uint64_t seed, bool orthogonal, float* params) {
+  uint64_t number = 0;
+  const auto init = [&](const nn::Layer& layer, double gain) {
+    InitLayer(layer, gain, orthogonal, bp_seed(seed, BP_PURPOSE_LEARNER, 1, number++), params);
+  };
+  for (const auto& [tower, head_gain] : {std::pair{&actor, 0.01}, std::pair{&critic, 1.0}}) {
+    for (const nn::Layer& layer : tower->hidden) init(layer, std::sqrt(2.0));
+    init(tower->head, head_gain);
+  }
+}
+
+template <class T>
+void PackedTower<T>::Pack(const Tower& tower, const T* params, bool backward, size_t first) {
+  const auto pack = [&](const nn::Layer& from, nn::PackedLayer<T>* to) {
+    backward ? to->Pack(from, params) : to->PackForward(from, params);
+  };
+  hidden.resize(tower.hidden.size());
+  for (size_t i = first; i < hidden.size(); ++i) pack(tower.hidden[i], &hidden[i]);
+  pack(tower.head, &head);
+}
+
+template <class T>
+void TowerWork<T>::Reserve(const Tower& tower, int64_t rows, bool backward) {
+  const auto grow = [rows](std::vector<T>* buffer, int64_t columns) {
+    if (buffer->size() < static_cast<size_t>(rows * columns)) buffer->resize(rows * columns);
+  };
+  nn::Reserve(tower.hidden, rows, &results);
+  grow(&head, tower.head.out);
+  if (backward) grow(&d_head, tower.head.out), grow(&d, tower.widest), grow(&other, tower.widest);
+}
+
+template <class T>
+void ForwardHidden(const Tower& tower, const PackedTower<T>& weights, const T* params, const T* x, int64_t rows,
+                   TowerWork<T>* w) {
+  w->latent = TrunkForward(tower.hidden, tower.activation, weights.hidden, params, x, rows, &w->results);
+}
+
+template <class T>
+void Forward(const Tower& tower, const PackedTower<T>& weights, const T* params, const T* x, int64_t rows, TowerWork<T>* w) {
+  ForwardHidden(tower, weights, params, x, rows, w);
+  nn::Multiply(w->latent, weights.head.forward, params + tower.head.bias, rows, w->head.data());
+}
+
+template <class T>
+const T* Backward(const Tower& tower, const PackedTower<T>& weights, const T* x, const T* d_latent, int64_t rows,
+                  TowerWork<T>* w, T* gradient) {
+  LayerGradient(tower.head, w->latent, w->d_head.data(), rows, &w->packed, gradient);
+  nn::Multiply<T>(w->d_head.data(), weights.head.backward, nullptr, rows, w->d.data());
+  if (d_latent) nn::Add(d_latent, rows * tower.latent(), w->d.data());
+  return TrunkBackward(tower.hidden, tower.activation, weights.hidden, x, w->results, rows, w->d.data(), w->other.data(),
+                       &w->packed, gradient);
+}
+
+#define BP_INSTANTIATE(T)                                                                                       \
+  template struct PackedTower<T>;                                                                               \
+  template struct TowerWork<T>;                                                                                 \
+  template void ForwardHidden(const Tower&, const PackedTower<T>&, const T*, const T*, int64_t, TowerWork<T>*); \
+  template void Forward(const Tower&, const PackedTower<T>&, const T*, const T*, int64_t, TowerWork<T>*);       \
+  template const T* Backward(const Tower&, const PackedTower<T>&, const T*, const T*, int64_t, TowerWork<T>*, T*);
+BP_INSTANTIATE(float)
+BP_INSTANTIATE(double)
+#undef BP_INSTANTIATE
+
+}  // namespace backplane::on_policy

@@ -1,0 +1,65 @@
+// A multi-layer perceptron over one flat parameter buffer: where its weights lie, how they start, and passes forward and
+// backward whose result for a row does not depend on the other rows (BP_FLAG_ROW_EXACT).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "nn/layers.hpp"
+
+namespace backplane::on_policy {
+
+using nn::Activation;
+
+// Hidden layers, each followed by the activation, and a head without one.
+struct Tower {
+  nn::Trunk hidden;  // may be empty
+  nn::Layer head;
+  Activation activation;
+  int64_t widest;  // of what the passes hold
+  int64_t latent() const { return head.in; }
+};
+// Parameters start at *size, which moves on.
+Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outputs, Activation activation, int64_t* size);
+
+// Fills both towers' parameters from Philox streams of `seed`: orthogonal weights with gains sqrt 2, 0.01 (the actor's head), 1
+// (the critic's), or uniform in +-1/sqrt(in) without `orthogonal`; biases 0.
+void InitTowers(const Tower& actor, const Tower& critic, uint64_t seed, bool orthogonal, float* params);
+
+// The weights as the products want them; to be packed anew after every change of the parameters. Read by any thread.
+template <class T>
+struct PackedTower {
+  // With `backward` also what gradients need. Hidden layers before `first` are left out.
+  void Pack(const Tower& tower, const T* params, bool backward, size_t first = 0);
+  std::vector<nn::PackedLayer<T>> hidden;
+  nn::PackedLayer<T> head;
+};
+
+// One thread's buffers for a block of rows.
+template <class T>
+struct TowerWork {
+  // With `backward` also for that pass. Later calls with at most as many rows move nothing.
+  void Reserve(const Tower& tower, int64_t rows, bool backward);
+  nn::Activations<T> results;   // of the hidden layers
+  const T* latent = nullptr;    // [rows, latent], valid after a pass forward
+  std::vector<T> head, d_head;  // [rows, head.out]
+  std::vector<T> d, other;      // of the pass backward
+  nn::Packed<T> packed;
+};
+
+// From x [rows, inputs] to work->latent; with x NULL from the first hidden layer's sums in work->results[0].
+template <class T>
+void ForwardHidden(const Tower& tower, const PackedTower<T>& weights, const T* params, const T* x, int64_t rows,
+                   TowerWork<T>* work);
+// As well to work->head.
+template <class T>
+void Forward(const Tower& tower, const PackedTower<T>& weights, const T* params, const T* x, int64_t rows, TowerWork<T>* work);
+
+// Given work->d_head, and d_latent [rows, latent] to be added at the latent or NULL, adds the gradients of all weights, and
+// returns the derivative at the input of a tower without hidden layers. With x NULL it leaves the first layer's weights out and
+// returns the derivatives at its sums. Else it returns NULL. Valid until the next call.
+template <class T>
+const T* Backward(const Tower& tower, const PackedTower<T>& weights, const T* x, const T* d_latent, int64_t rows,
+                  TowerWork<T>* work, T* gradient);
+
+}  // namespace backplane::on_policy
