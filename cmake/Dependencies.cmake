@@ -18,7 +18,7 @@ find_package(Boost 1.74 REQUIRED COMPONENTS filesystem)
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(SQLite3 REQUIRED)
+find_package(SQLiteCpp REQUIRED)
 find_package(Threads REQUIRED)
 find_package(yaml-cpp REQUIRED)
 

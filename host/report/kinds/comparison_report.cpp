@@ -21,9 +21,9 @@ namespace {
 
 using nlohmann::json;
 
-class Builder {
+class ComparisonBuilder {
  public:
-  Builder(const std::vector<ResultSet>& sets, const ReportContext& context)
+  ComparisonBuilder(const std::vector<ResultSet>& sets, const ReportContext& context)
       : sets_(sets),
         context_(context),
         spec_(Spec(context.report)),
@@ -213,7 +213,7 @@ class Builder {
 }  // namespace
 
 Document ComparisonReport(const std::vector<ResultSet>& sets, const ReportContext& context) {
-  return Builder(sets, context).Build();
+  return ComparisonBuilder(sets, context).Build();
 }
 
 }  // namespace backplane

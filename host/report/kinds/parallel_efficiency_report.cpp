@@ -19,9 +19,9 @@ namespace {
 
 const char* const kThroughput = "throughput";
 
-class Builder {
+class EfficiencyBuilder {
  public:
-  Builder(const std::vector<ResultSet>& sets, const ReportContext& context)
+  EfficiencyBuilder(const std::vector<ResultSet>& sets, const ReportContext& context)
       : sets_(sets),
         context_(context),
         combined_(Combine(sets)),
@@ -210,7 +210,7 @@ class Builder {
 }  // namespace
 
 Document ParallelEfficiencyReport(const std::vector<ResultSet>& sets, const ReportContext& context) {
-  return Builder(sets, context).Build();
+  return EfficiencyBuilder(sets, context).Build();
 }
 
 }  // namespace backplane

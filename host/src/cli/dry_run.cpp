@@ -35,13 +35,13 @@ struct Estimate {
   }
 };
 
-using Values = std::vector<std::pair<std::string, nlohmann::json>>;
+using SweptValues = std::vector<std::pair<std::string, nlohmann::json>>;
 
 // What `run --dry-run --json` prints.
 struct TrialPreview {
   std::string trial_id, name;
   uint64_t seed = 0;
-  Values values;
+  SweptValues values;
   std::string stage, after;
   TrialState state = TrialState::kPlanned;
   bool would_run = false;
@@ -63,7 +63,7 @@ struct TrialPreview {
 };
 
 struct DroppedPreview {
-  Values values;
+  SweptValues values;
   std::string rule, why;
 
   static constexpr void Fields(auto& self, auto&& visit) {

@@ -12,7 +12,7 @@ namespace backplane {
 namespace {
 
 template <class Row>
-struct Column {
+struct ReferenceColumn {
   const char* title;
   std::string (*cell)(const Row&);
 };
@@ -34,12 +34,12 @@ std::string Prose(const std::string& text) {
 std::string Code(const std::string& text) { return text.empty() ? "" : "`" + Escaped(text) + "`"; }
 
 template <class Row, size_t n>
-std::string MarkdownTable(const Column<Row> (&columns)[n], const auto& rows) {
+std::string MarkdownTable(const ReferenceColumn<Row> (&columns)[n], const auto& rows) {
   std::string head = "|", rule = "|", body;
-  for (const Column<Row>& column : columns) head += fmt::format(" {} |", column.title), rule += "---|";
+  for (const ReferenceColumn<Row>& column : columns) head += fmt::format(" {} |", column.title), rule += "---|";
   for (const Row& row : rows) {
     body += "|";
-    for (const Column<Row>& column : columns) {
+    for (const ReferenceColumn<Row>& column : columns) {
       const std::string cell = column.cell(row);
       body += cell.empty() ? " |" : " " + cell + " |";
     }
@@ -84,7 +84,7 @@ std::string OptionMeaning(const OptionInfo& option) {
   return text + OtherNames(option);
 }
 
-constexpr Column<OptionInfo> kOptionColumns[] = {
+constexpr ReferenceColumn<OptionInfo> kOptionColumns[] = {
     {"option", [](const OptionInfo& o) { return Code(o.path); }},
     {"type", [](const OptionInfo& o) { return std::string(OptionTypeName(o.type)); }},
     {"default", OptionDefault},
@@ -134,7 +134,7 @@ std::string KeyScope(const HostKey& key) {
   return std::string(ScopeName(key.scope)) + (in_part ? ", in part identity" : "");
 }
 
-constexpr Column<HostKey> kKeyColumns[] = {
+constexpr ReferenceColumn<HostKey> kKeyColumns[] = {
     {"key", [](const HostKey& k) { return Code(k.path); }},
     {"type", KeyType},
     {"default", KeyDefault},

@@ -1,5 +1,7 @@
 #include "store/database.hpp"
 
+#include <sqlite3.h>
+
 #include <stdexcept>
 #include <utility>
 
@@ -23,11 +25,20 @@ std::unique_ptr<DatabaseTables> OpenUsable(const ResultsFolder& folder, const Ba
   try {
     auto tables = std::make_unique<DatabaseTables>(folder.database(), folder);
     return tables->OfThisSchema() && tables->LastSeq() <= record.last_seq ? std::move(tables) : nullptr;
-  } catch (const SqliteError& error) {
-    if (error.code == SQLITE_NOTADB || error.code == SQLITE_CORRUPT) {
+  } catch (const SQLite::Exception& error) {
+    if (error.getErrorCode() == SQLITE_NOTADB || error.getErrorCode() == SQLITE_CORRUPT) {
       return nullptr;
     }
     throw;  // locked, for example: not ours to replace
+  }
+}
+
+// Of what goes wrong SQLite does not say in which file.
+void InFile(const std::filesystem::path& file, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const SQLite::Exception& error) {
+    throw std::runtime_error(file.string() + ": " + error.what());
   }
 }
 
@@ -56,7 +67,7 @@ void Database::Update(const BatchRecord& record) {
 
 void Database::Guard(const std::function<void()>& work) {
   try {
-    work();
+    InFile(ResultsFolder{out_}.database(), work);
   } catch (const std::exception& error) {
     tables_.reset();
     warn_(std::string(error.what()) + "; the batch goes on without it, `backplane store rebuild " + out_.string() +
@@ -69,11 +80,11 @@ void RebuildDatabase(const std::filesystem::path& out, const std::vector<PlanLin
   const std::filesystem::path temporary = folder.database().string() + ".tmp";
   std::filesystem::remove(temporary);
   RemoveCompanions(temporary);
-  {
+  InFile(temporary, [&] {
     DatabaseTables tables(temporary, folder);
     tables.Make();
     tables.CatchUp(plan, record);
-  }  // closing the last connection moves everything from the -wal file into the database
+  });  // closing the last connection moves everything from the -wal file into the database
   RemoveCompanions(folder.database());
   std::filesystem::rename(temporary, folder.database());
 }
@@ -85,10 +96,7 @@ void CopyDatabase(const std::filesystem::path& out, const std::filesystem::path&
   }
   const std::filesystem::path temporary = to.string() + ".tmp";
   std::filesystem::remove(temporary);
-  {
-    const SqliteConnection connection(from);
-    SqliteStatement(connection, "VACUUM INTO ?").Run(temporary.string());
-  }
+  InFile(from, [&] { CopyInto(temporary, from); });
   std::filesystem::rename(temporary, to);
 }
 

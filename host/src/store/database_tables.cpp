@@ -1,5 +1,7 @@
 #include "store/database_tables.hpp"
 
+#include <limits>
+
 #include "base/json_text.hpp"
 #include "store/measurements.hpp"
 
@@ -26,6 +28,41 @@ CREATE TABLE attempts (
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 )";
 
+// Made if absent. Others get a moment to let go of it.
+SQLite::Database Open(const std::filesystem::path& file) {
+  constexpr int kBusyTimeout_ms = 2000;
+  return {file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeout_ms};
+}
+
+void Bind(SQLite::Statement& statement, int index, const auto& value) { statement.bind(index, value); }  // NaN becomes NULL
+// As text where SQLite's integers do not reach so far.
+void Bind(SQLite::Statement& statement, int index, const uint64_t& value) {
+  if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return Bind(statement, index, std::to_string(value));
+  statement.bind(index, static_cast<int64_t>(value));
+}
+template <class T>
+void Bind(SQLite::Statement& statement, int index, const std::optional<T>& value) {
+  value ? Bind(statement, index, *value) : statement.bind(index);
+}
+
+void Run(SQLite::Statement& statement, const auto&... values) {
+  statement.reset();
+  int index = 0;
+  (Bind(statement, ++index, values), ...);
+  statement.exec();
+}
+
+void Run(const SQLite::Database& database, const char* text, const auto&... values) {
+  SQLite::Statement statement(database, text);
+  Run(statement, values...);
+}
+
+// The first column of the first row; absent without a row.
+std::optional<std::string> Ask(const SQLite::Database& database, const char* text) {
+  SQLite::Statement statement(database, text);
+  return statement.executeStep() ? std::optional(statement.getColumn(0).getString()) : std::nullopt;
+}
+
 // Of all attempts that ended: what the trial cost.
 std::optional<double> WallSeconds(const TrialRecord& trial) {
   std::optional<double> sum;
@@ -35,55 +72,52 @@ std::optional<double> WallSeconds(const TrialRecord& trial) {
   return sum;
 }
 
-void PutValue(SqliteStatement& insert, const std::string& trial_id, const std::string& path, const nlohmann::json& value) {
+void PutValue(SQLite::Statement& insert, const std::string& trial_id, const std::string& path, const nlohmann::json& value) {
   if (value.is_number_unsigned()) {
-    insert.Run(trial_id, path, value.get<uint64_t>());
+    Run(insert, trial_id, path, value.get<uint64_t>());
   } else if (value.is_number_integer()) {
-    insert.Run(trial_id, path, value.get<int64_t>());
+    Run(insert, trial_id, path, value.get<int64_t>());
   } else if (value.is_number()) {
-    insert.Run(trial_id, path, value.get<double>());
+    Run(insert, trial_id, path, value.get<double>());
   } else {
-    insert.Run(trial_id, path, value.is_string() ? value.get<std::string>() : JsonText(value));
+    Run(insert, trial_id, path, value.is_string() ? value.get<std::string>() : JsonText(value));
   }
 }
 
 }  // namespace
 
 DatabaseTables::DatabaseTables(const std::filesystem::path& file, const ResultsFolder& folder)
-    : folder_(folder), connection_(file) {
-  connection_.Execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
+    : folder_(folder), database_(Open(file)) {
+  database_.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
 }
 
 bool DatabaseTables::OfThisSchema() {
-  if (!SqliteStatement(connection_, "SELECT 1 FROM sqlite_master WHERE name = 'meta'").Ask()) {
-    return false;
-  }
-  return SqliteStatement(connection_, "SELECT value FROM meta WHERE key = 'schema'").Ask() == kSchema;
+  return database_.tableExists("meta") && Ask(database_, "SELECT value FROM meta WHERE key = 'schema'") == kSchema;
 }
 
 uint64_t DatabaseTables::LastSeq() {
-  const auto text = SqliteStatement(connection_, "SELECT value FROM meta WHERE key = 'last_seq'").Ask();
+  const auto text = Ask(database_, "SELECT value FROM meta WHERE key = 'last_seq'");
   return text ? std::stoull(*text) : 0;
 }
 
 void DatabaseTables::Make() {
-  SqliteTransaction transaction(connection_);
-  connection_.Execute(kTables);
-  SqliteStatement(connection_, "INSERT INTO meta VALUES ('schema', ?), ('last_seq', '0')").Run(std::string(kSchema));
-  transaction.Commit();
+  SQLite::Transaction transaction(database_, SQLite::TransactionBehavior::IMMEDIATE);
+  database_.exec(kTables);
+  Run(database_, "INSERT INTO meta VALUES ('schema', ?), ('last_seq', '0')", kSchema);
+  transaction.commit();
 }
 
 void DatabaseTables::CatchUp(const std::vector<PlanLine>& plan, const BatchRecord& record) {
-  SqliteTransaction transaction(connection_);
+  SQLite::Transaction transaction(database_, SQLite::TransactionBehavior::IMMEDIATE);
   PutPlan(plan);
   PutEvents(record);
-  transaction.Commit();
+  transaction.commit();
 }
 
 void DatabaseTables::Update(const BatchRecord& record) {
-  SqliteTransaction transaction(connection_);
+  SQLite::Transaction transaction(database_, SQLite::TransactionBehavior::IMMEDIATE);
   PutEvents(record);
-  transaction.Commit();
+  transaction.commit();
 }
 
 // Every trial with an event that is not in yet, whichever the update is about: "last_seq" speaks for all of them.
@@ -98,20 +132,20 @@ void DatabaseTables::PutEvents(const BatchRecord& record) {
 }
 
 void DatabaseTables::PutPlan(const std::vector<PlanLine>& plan) {
-  connection_.Execute("UPDATE trials SET planned = NULL");
-  SqliteStatement trial(
-      connection_,
+  database_.exec("UPDATE trials SET planned = NULL");
+  SQLite::Statement trial(
+      database_,
       "INSERT INTO trials (id, planned, point_id, name, seed) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
       "SET planned = excluded.planned, point_id = excluded.point_id, name = excluded.name, seed = excluded.seed");
-  SqliteStatement forget(connection_, "DELETE FROM trial_values WHERE trial_id = ?");
-  SqliteStatement value(connection_, "INSERT INTO trial_values VALUES (?, ?, ?)");
+  SQLite::Statement forget(database_, "DELETE FROM trial_values WHERE trial_id = ?");
+  SQLite::Statement value(database_, "INSERT INTO trial_values VALUES (?, ?, ?)");
   uint64_t place = 0;
   for (const PlanLine& line : plan) {
     if (line.dropped) {
       continue;
     }
-    trial.Run(line.trial_id, place++, line.point_id, line.name, line.seed);
-    forget.Run(line.trial_id);
+    Run(trial, line.trial_id, place++, line.point_id, line.name, line.seed);
+    Run(forget, line.trial_id);
     for (const auto& [path, swept] : line.values) {
       PutValue(value, line.trial_id, path, swept);
     }
@@ -121,44 +155,47 @@ void DatabaseTables::PutPlan(const std::vector<PlanLine>& plan) {
 void DatabaseTables::PutTrial(const TrialRecord& trial) {
   for (const char* text : {"DELETE FROM results WHERE trial_id = ?", "DELETE FROM iterations WHERE trial_id = ?",
                            "DELETE FROM attempts WHERE trial_id = ?", "INSERT OR IGNORE INTO trials (id) VALUES (?)"}) {
-    SqliteStatement(connection_, text).Run(trial.id);
+    Run(database_, text, trial.id);
   }
   for (const AttemptRecord& attempt : trial.attempts) {
     PutAttempt(trial, attempt);
   }
   const unsigned last = trial.attempts.empty() ? 0 : trial.attempts.back().number;
   const Measurements found = last > 0 ? ReadMeasurements(folder_.attempt(trial.id, last)) : Measurements{};
-  SqliteStatement(connection_,
-                  "UPDATE trials SET state = ?, outcome = ?, why = ?, attempts = ?, wall_s = ?, sps = ?, sampling_sps = ?, "
-                  "iterations = ?, env_steps = ?, episodes = ? WHERE id = ?")
-      .Run(std::string(Word(trial.state)), std::string(Word(trial.outcome)), trial.why,
-           static_cast<uint64_t>(trial.attempts.size()), WallSeconds(trial), found.result.sps, found.result.sampling_sps,
-           found.result.iterations, found.result.env_steps, found.result.episodes, trial.id);
-  SqliteStatement insert(connection_, "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)");
+  Run(database_,
+      "UPDATE trials SET state = ?, outcome = ?, why = ?, attempts = ?, wall_s = ?, sps = ?, sampling_sps = ?, "
+      "iterations = ?, env_steps = ?, episodes = ? WHERE id = ?",
+      std::string(Word(trial.state)), std::string(Word(trial.outcome)), trial.why, static_cast<uint64_t>(trial.attempts.size()),
+      WallSeconds(trial), found.result.sps, found.result.sampling_sps, found.result.iterations, found.result.env_steps,
+      found.result.episodes, trial.id);
+  SQLite::Statement insert(database_, "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)");
   for (const auto& [name, spread] : found.statistics) {
-    insert.Run(trial.id, name, spread.mean, spread.sd, spread.se, spread.n);
+    Run(insert, trial.id, name, spread.mean, spread.sd, spread.se, spread.n);
   }
   const std::optional<double> none;
   for (const auto& [name, value] : found.time) {
-    insert.Run(trial.id, name, std::optional(value), none, none, none);
+    Run(insert, trial.id, name, std::optional(value), none, none, none);
   }
 }
 
 void DatabaseTables::PutAttempt(const TrialRecord& trial, const AttemptRecord& attempt) {
-  SqliteStatement(connection_, "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-      .Run(trial.id, attempt.number, attempt.started, attempt.ended, std::string(Word(attempt.end.outcome)), attempt.end.why,
-           attempt.end.wall_s, attempt.end.peak_rss_bytes);
+  Run(database_, "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", trial.id, attempt.number, attempt.started,
+      attempt.ended, std::string(Word(attempt.end.outcome)), attempt.end.why, attempt.end.wall_s, attempt.end.peak_rss_bytes);
   if (!attempt.ended) {
     return;  // it is still writing
   }
-  SqliteStatement insert(connection_, "INSERT INTO iterations VALUES (?, ?, ?, ?, ?)");
+  SQLite::Statement insert(database_, "INSERT INTO iterations VALUES (?, ?, ?, ?, ?)");
   for (const IterationValue& one : ReadIterations(folder_.attempt(trial.id, attempt.number))) {
-    insert.Run(trial.id, attempt.number, one.iteration, one.name, one.value);
+    Run(insert, trial.id, attempt.number, one.iteration, one.name, one.value);
   }
 }
 
 void DatabaseTables::PutLastSeq(uint64_t seq) {
-  SqliteStatement(connection_, "UPDATE meta SET value = ? WHERE key = 'last_seq'").Run(std::to_string(seq));
+  Run(database_, "UPDATE meta SET value = ? WHERE key = 'last_seq'", std::to_string(seq));
+}
+
+void CopyInto(const std::filesystem::path& copy, const std::filesystem::path& from) {
+  Run(Open(from), "VACUUM INTO ?", copy.string());
 }
 
 }  // namespace backplane

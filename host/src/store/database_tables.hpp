@@ -1,6 +1,8 @@
 // The tables of results.sqlite and how they are filled.
 #pragma once
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -8,11 +10,10 @@
 #include "record/results_folder.hpp"
 #include "store/batch_record.hpp"
 #include "store/plan_file.hpp"
-#include "store/sqlite.hpp"
 
 namespace backplane {
 
-// Throws SqliteError.
+// Throws SQLite::Exception.
 class DatabaseTables {
  public:
   // `file` need not lie in `folder`, whose trials are read.
@@ -33,7 +34,10 @@ class DatabaseTables {
   void PutLastSeq(uint64_t seq);
 
   ResultsFolder folder_;
-  SqliteConnection connection_;
+  SQLite::Database database_;
 };
+
+// The copy is one whole file, readable alone. Throws SQLite::Exception.
+void CopyInto(const std::filesystem::path& copy, const std::filesystem::path& from);
 
 }  // namespace backplane

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMinName = 12, kGap = 2;
 
-struct Column {
+struct ScreenColumn {
   std::string heading;
   std::function<std::string(const BatchRow&)> cell;
   bool asked = false;  // by output.live: it stays where there is no room for all
@@ -30,7 +30,7 @@ std::string Percent(const BatchRow& row) {
   return row.progress ? fmt::format("{} %", static_cast<int>(std::clamp(*row.progress, 0.0, 1.0) * 100)) : "";
 }
 std::string Speed(const BatchRow& row) {
-  return row.sps && *row.sps > 0 ? FormatCount(static_cast<uint64_t>(*row.sps + 0.5)) : "";
+  return row.sps && *row.sps > 0 ? FormatCount(static_cast<uint64_t>(std::llround(*row.sps))) : "";
 }
 std::string Return(const BatchRow& row) {
   return row.episode_return && std::isfinite(*row.episode_return) ? fmt::format("{:.4g}", *row.episode_return) : "";
@@ -43,8 +43,8 @@ std::string Live(const BatchRow& row, const std::string& name) {
 }
 
 // Those of every batch, then what is shown of the rows live.
-std::vector<Column> ColumnsOf(const std::vector<const BatchRow*>& rows) {
-  std::vector<Column> columns = {{"progress", Percent}, {"steps/s", Speed}, {"return", Return}, {"time", Time}};
+std::vector<ScreenColumn> ColumnsOf(const std::vector<const BatchRow*>& rows) {
+  std::vector<ScreenColumn> columns = {{"progress", Percent}, {"steps/s", Speed}, {"return", Return}, {"time", Time}};
   std::vector<LiveValue> live;
   for (const BatchRow* row : rows) {
     for (const LiveValue& one : row->live) {
@@ -113,7 +113,7 @@ class Table {
 
   std::string Heading() const {
     std::string line = Left("trial", "state");
-    for (const Column& column : columns_) {
+    for (const ScreenColumn& column : columns_) {
       line += std::string(kGap, ' ') + PadLeft(column.heading, column.cells);
     }
     return Line(line);
@@ -125,7 +125,7 @@ class Table {
       const size_t used = Columns(line) + kGap;
       line += std::string(kGap, ' ') + CutEnd(Printable(row.why), used < width_ ? width_ - used : 0, screen_.utf8);
     } else {
-      for (const Column& column : columns_) {
+      for (const ScreenColumn& column : columns_) {
         line += std::string(kGap, ' ') + PadLeft(column.cell(row), column.cells);
       }
     }
@@ -141,7 +141,7 @@ class Table {
  private:
   // Those that fit beside a name: the progress first, then what was asked for, then the rest. Returns the width taken.
   size_t ChooseColumns() {
-    std::vector<Column> all = ColumnsOf(rows_);
+    std::vector<ScreenColumn> all = ColumnsOf(rows_);
     std::vector<size_t> order(all.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_partition(order.begin(), order.end(), [&](size_t i) { return i == 0 || all[i].asked; });
@@ -178,7 +178,7 @@ class Table {
   std::vector<const BatchRow*> rows_;
   const Screen& screen_;
   size_t width_, name_ = std::string("trial").size(), state_ = std::string("state").size();
-  std::vector<Column> columns_;
+  std::vector<ScreenColumn> columns_;
 };
 
 }  // namespace

@@ -13,10 +13,6 @@ using nlohmann::json;
 
 std::string ShortId(const PluginInfo& info) { return info.id.substr(info.id.find('.') + 1); }
 
-json Closed(json properties) {
-  return {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
-}
-
 // {"env": {"plugin": {"const": "name"}}}, as a condition.
 json Names(const std::string& section, const json& name, const char* key = "plugin") {
   json names = {{"properties", {{key, name}}}, {"required", {key}}};

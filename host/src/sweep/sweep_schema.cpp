@@ -4,15 +4,12 @@
 
 #include "config/schema.hpp"
 #include "sweep/grammar.hpp"
+#include "sweep/value_schema.hpp"
 
 namespace backplane {
 namespace {
 
 using nlohmann::json;
-
-json Closed(json properties) {
-  return {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
-}
 
 json Count(int least) { return {{"type", "integer"}, {"minimum", least}}; }
 

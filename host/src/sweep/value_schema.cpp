@@ -76,6 +76,10 @@ json FailurePolicySchema(const std::string& range) {
 
 }  // namespace
 
+json Closed(json properties) {
+  return {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+}
+
 json AnyOf(json a, json b) {
   json any = json::array();
   for (json* part : {&a, &b}) {
