@@ -55,18 +55,11 @@ struct World : mj::World<Options> {
   const int main_body_id;
 };
 
-// The parts of one reward, signs as they are added.
-struct Terms {
-  double forward = 0, survive = 0, ctrl = 0, contact = 0;
-  bool terminated = false;
-  double Reward() const { return (forward + survive) - (-ctrl + -contact); }
-};
-
 // One row.
 class Ant : public mj::Task<Ant, World> {
  public:
   using Task::Task;
-  using Terms = ant::Terms;
+  using Terms = mj::WalkerTerms;
   static constexpr auto& kOptions = ant::kOptions;
   static constexpr bool kContactForces = true;
 

@@ -63,18 +63,11 @@ struct World : mj::World<Options> {
   const double mass;  // kg
 };
 
-// The parts of one reward, signs as they are added.
-struct Terms {
-  double forward = 0, survive = 0, ctrl = 0, contact = 0;
-  bool terminated = false;
-  double Reward() const { return (forward + survive) - (-ctrl + -contact); }
-};
-
 // One row.
 class Humanoid : public mj::Task<Humanoid, World> {
  public:
   using Task::Task;
-  using Terms = humanoid::Terms;
+  using Terms = mj::WalkerTerms;
   static constexpr auto& kOptions = humanoid::kOptions;
   static constexpr bool kContactForces = true;
 
