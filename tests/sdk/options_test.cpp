@@ -44,7 +44,7 @@ constexpr bp::OptionTable kOptions{
     bp::Opt("step", &Options::step, "(0,1]", "How far.", {.unit = "m", .aliases = "dt", .helps = "update_bound-"}),
     kShared,
     bp::Opt("small", &Options::small, "No range."),
-    bp::Opt("on", &Options::on, "Whether.", {.flags = BP_PARAM_AFFECTS_SPEC}),
+    bp::Opt("on", &Options::on, "Whether.", {.flags = BP_PARAM_DATA}),
     bp::Opt("text", &Options::text, "Any text."),
     bp::Opt("word", &Options::word, "a|b", "One of two."),
     bp::Opt("empty", &Options::empty, "Nothing."),
@@ -96,8 +96,8 @@ TEST(OptionTable, KeepsTheRestOfARow) {
   EXPECT_STREQ(step.unit, "m");
   EXPECT_STREQ(step.aliases, "dt");
   EXPECT_STREQ(step.helps, "update_bound-");
-  EXPECT_EQ(step.flags, BP_PARAM_TUNABLE);
-  EXPECT_EQ(on.flags, BP_PARAM_AFFECTS_SPEC);
+  EXPECT_EQ(step.flags, 0);
+  EXPECT_EQ(on.flags, BP_PARAM_DATA);
   EXPECT_EQ(file.flags, BP_PARAM_REQUIRED | BP_PARAM_DATA);
   EXPECT_EQ(Table().params[16].aliases, std::string("budget.iterations"));
 }

@@ -30,9 +30,7 @@ enum {
   BP_ROLE_LOSS_MASK,
   BP_ROLE_WEIGHT,
   BP_ROLE_INFO,
-  BP_ROLE_EP_RETURN,  // filled by the host; summed over agents
-  BP_ROLE_EP_LENGTH,  // filled by the host
-  BP_ROLE_EXTRA       // a learner's output beside ACTION (logp, value, ...)
+  BP_ROLE_EXTRA = 18  // a learner's output beside ACTION (logp, value, ...)
 };
 enum { BP_SPACE_BOX = 1, BP_SPACE_DISCRETE, BP_SPACE_MULTI_DISCRETE, BP_SPACE_MULTI_BINARY, BP_SPACE_TOKENS, BP_SPACE_BYTES };
 enum { BP_SCOPE_ROW = 1, BP_SCOPE_AGENT };

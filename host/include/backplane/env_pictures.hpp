@@ -1,7 +1,9 @@
 // Pictures of rows ("bp.env.render/1"). Part of env.hpp, which authors include and which says what a batch or a row offers.
 #pragma once
 
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <type_traits>
 
@@ -13,6 +15,16 @@ namespace bp {
 struct PictureSize {
   uint32_t width, height;  // pixels
 };
+
+// Adds an element to a picture, of 511 characters at most.
+__attribute__((format(printf, 2, 3))) inline void Print(std::string* picture, const char* format, ...) {
+  char text[512];
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  *picture += text;
+}
 
 namespace detail {
 

@@ -87,7 +87,7 @@ typedef struct bp_act {
   void* stream;
 } bp_act;
 
-enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PARTIAL = 2, BP_DELIVERY_PROBE = 4 };
+enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PROBE = 4 };
 
 // The answer to a request: tensors by name. A ROLLOUT delivers the `keep` channels as [T or T+1, N, ...] (state roles have
 // T+1 entries), final_obs [E, ...] and final_index int64 [E] (= t * N + row, ascending) for the rows whose episode ended, and

@@ -19,11 +19,8 @@ enum {
   BP_PARAM_I64_LIST
 };
 enum {
-  BP_PARAM_REQUIRED = 1,      // must be given; `def` is NULL
-  BP_PARAM_DATA = 2,          // a PATH whose content belongs to the trial's identity
-  BP_PARAM_TUNABLE = 4,       // sensible in `sweep:`
-  BP_PARAM_AFFECTS_SPEC = 8,  // changes the env's channels or their shapes
-  BP_PARAM_LIVE = 16          // may change during a run
+  BP_PARAM_REQUIRED = 1,  // must be given; `def` is NULL
+  BP_PARAM_DATA = 2       // a PATH whose content belongs to the trial's identity
 };
 
 // One option, declared once: parsing, defaults, help, schema and docs come from here.
@@ -43,12 +40,11 @@ typedef struct bp_param {
 } bp_param;
 
 enum {
-  BP_FLAG_ROWS_CONCURRENT = 1,    // range calls may run at the same time on disjoint ranges of one instance
-  BP_FLAG_ROW_EXACT = 2,          // learners: a row's result is bitwise independent of the other rows in the call
-  BP_FLAG_SINGLETON = 4,          // one instance per process
-  BP_FLAG_OWNS_TIME_LIMIT = 8,    // envs: writes TRUNCATED itself
-  BP_FLAG_NATIVE_AUTORESET = 16,  // envs: resets itself, writes dense FINAL_OBS
-  BP_FLAG_NONDETERMINISTIC = 32
+  BP_FLAG_ROWS_CONCURRENT = 1,   // range calls may run at the same time on disjoint ranges of one instance
+  BP_FLAG_ROW_EXACT = 2,         // learners: a row's result is bitwise independent of the other rows in the call
+  BP_FLAG_SINGLETON = 4,         // one instance per process
+  BP_FLAG_OWNS_TIME_LIMIT = 8,   // envs: writes TRUNCATED itself
+  BP_FLAG_NATIVE_AUTORESET = 16  // envs: resets itself, writes dense FINAL_OBS
 };
 
 typedef struct bp_descriptor {

@@ -24,7 +24,7 @@ typedef struct bp_monitor bp_monitor;  // the plugin's own
 //   METRIC   a number of the iteration that the last ITER told of, or before any of the evaluation at the start (iteration 0),
 //   by its name in metrics.jsonl ("sps", "return", "ep/length",
 //            "eval/return", "train/policy_loss", ...), NaN if it was not finite. instance: BP_METRIC_*
-enum { BP_EVENT_RUN = 1, BP_EVENT_PHASE, BP_EVENT_ITER, BP_EVENT_EPISODE, BP_EVENT_METRIC, BP_EVENT_ERROR };
+enum { BP_EVENT_PHASE = 2, BP_EVENT_ITER, BP_EVENT_EPISODE, BP_EVENT_METRIC };
 
 // What a METRIC tells of: the experiment (the same in every run of the trial) or the machine (differs from run to run).
 enum { BP_METRIC_EXPERIMENT = 0, BP_METRIC_MACHINE = 1 };

@@ -138,7 +138,7 @@ std::string WordOf(E value) {
 
 // What is rarely needed: {.unit = "s", .aliases = "n_epochs"}.
 struct OptionMore {
-  uint16_t flags = BP_PARAM_TUNABLE;
+  uint16_t flags = 0;
   const char* unit = nullptr;
   const char* aliases = nullptr;
   const char* helps = nullptr;

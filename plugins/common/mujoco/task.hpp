@@ -23,6 +23,13 @@ struct Point {
   double x = 0, y = 0;  // m
 };
 
+// The parts of the reward of a body that walks and may fall, signs as they are added.
+struct WalkerTerms {
+  double forward = 0, survive = 0, ctrl = 0, contact = 0;
+  bool terminated = false;
+  double Reward() const { return (forward + survive) - (-ctrl + -contact); }
+};
+
 // Receivers for Observe and Inform.
 struct WriteFloats {
   template <class F>

@@ -48,26 +48,23 @@ consteval int64_t LargestOf(std::string_view range) {
 }
 inline constexpr int64_t kMaxUavs = LargestOf(kNumbersOfUavs), kMaxGridSize = LargestOf(kGridSizes);
 
-inline constexpr uint16_t kSpec = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC;
 inline constexpr bp::OptionTable kOptions{
-    bp::Opt("grid_size", &Options::grid_size, kGridSizes, "Cells along each side of the square grid",
-            {.flags = kSpec, .unit = "cells"}),
-    bp::Opt("n_uavs", &Options::n_uavs, kNumbersOfUavs, "UAVs of a row", {.flags = kSpec}),
+    bp::Opt("grid_size", &Options::grid_size, kGridSizes, "Cells along each side of the square grid", {.unit = "cells"}),
+    bp::Opt("n_uavs", &Options::n_uavs, kNumbersOfUavs, "UAVs of a row"),
     bp::Opt("n_obstacles", &Options::n_obstacles, "[0,1048576]", "Cells that no UAV may enter, drawn anew for each episode"),
     bp::Opt("max_steps", &Options::max_steps, "[1,)", "The host cuts an episode after so many steps",
             {.aliases = "max_episode_steps"}),
     bp::Opt("sensor_radius", &Options::sensor_radius, "[0,)", "Cells that a UAV sees in each direction (Chebyshev distance)",
-            {.flags = kSpec, .unit = "cells"}),
+            {.unit = "cells"}),
     bp::Opt("goal_radius", &Options::goal_radius, "(0,)",
             "A UAV has arrived closer than this to its target (Euclid); 0.5: in the very cell", {.unit = "cells"}),
     bp::Opt("collision", &Options::collision,
             "crash ends the UAVs involved; block sends them back; priority lets the lower index move"),
     bp::Opt("state_map", &Options::state_map,
-            "Map in STATE: all obstacles, those that some UAV has seen, or none, which is much cheaper", {.flags = kSpec}),
-    bp::Opt(
-        "others", &Options::others,
-        "Other UAVs in OBS: one block of numbers for each, or drawn into two patches, where they are and where they are headed",
-        {.flags = kSpec}),
+            "Map in STATE: all obstacles, those that some UAV has seen, or none, which is much cheaper"),
+    bp::Opt("others", &Options::others,
+            "Other UAVs in OBS: one block of numbers for each, or drawn into two patches, where they are and where they are "
+            "headed"),
     bp::Opt("mask_static", &Options::mask_static, "ACTION_MASK forbids moves off the grid and into obstacles"),
     bp::Opt("step", &Options::step, "Reward of each step of an active UAV"),
     bp::Opt("progress", &Options::progress, "Reward per cell by which the Euclidean distance to the target falls"),

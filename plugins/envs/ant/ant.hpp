@@ -40,9 +40,9 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("reset_noise_scale", &Options::reset_noise_scale, "[0,)",
             "Spread of the initial positions (uniform) and speeds (normal)."),
     bp::Opt("exclude_current_positions_from_observation", &Options::exclude_current_positions,
-            "Leave x and y of the root out of the observation.", {.flags = BP_PARAM_AFFECTS_SPEC}),
+            "Leave x and y of the root out of the observation."),
     bp::Opt("include_cfrc_ext_in_observation", &Options::include_cfrc_ext,
-            "Observe the contact forces: 105 numbers instead of 27.", {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
+            "Observe the contact forces: 105 numbers instead of 27."),
     mj::kFrameSkip,
     mj::kMaxEpisodeSteps,
     mj::kXmlPath,
@@ -55,18 +55,11 @@ struct World : mj::World<Options> {
   const int main_body_id;
 };
 
-// The parts of one reward, signs as they are added.
-struct Terms {
-  double forward = 0, survive = 0, ctrl = 0, contact = 0;
-  bool terminated = false;
-  double Reward() const { return (forward + survive) - (-ctrl + -contact); }
-};
-
 // One row.
 class Ant : public mj::Task<Ant, World> {
  public:
   using Task::Task;
-  using Terms = ant::Terms;
+  using Terms = mj::WalkerTerms;
   static constexpr auto& kOptions = ant::kOptions;
   static constexpr bool kContactForces = true;
 

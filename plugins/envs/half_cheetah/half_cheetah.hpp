@@ -17,7 +17,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("reset_noise_scale", &Options::reset_noise_scale, "[0,)",
             "Spread of the initial positions (uniform) and speeds (normal)."),
     bp::Opt("exclude_current_positions_from_observation", &Options::exclude_current_positions,
-            "Leave x of the root out of the observation.", {.flags = BP_PARAM_AFFECTS_SPEC}),
+            "Leave x of the root out of the observation."),
     mj::kFrameSkip,
     mj::kMaxEpisodeSteps,
     mj::kXmlPath,

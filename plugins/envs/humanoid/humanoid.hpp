@@ -20,7 +20,6 @@ struct Options : mj::TaskOptions {
   bool include_cinert = true, include_cvel = true, include_qfrc_actuator = true, include_cfrc_ext = true;
 };
 
-inline constexpr uint16_t kSpec = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC;
 inline constexpr bp::OptionTable kOptions{
     bp::Opt("forward_reward_weight", &Options::forward_reward_weight, "Reward per m/s of the centre of mass along x."),
     bp::Opt("ctrl_cost_weight", &Options::ctrl_cost_weight, "[0,)",
@@ -38,15 +37,12 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("reset_noise_scale", &Options::reset_noise_scale, "[0,)",
             "Spread of the initial positions and speeds (both uniform)."),
     bp::Opt("exclude_current_positions_from_observation", &Options::exclude_current_positions,
-            "Leave x and y of the root out of the observation.", {.flags = BP_PARAM_AFFECTS_SPEC}),
-    bp::Opt("include_cinert_in_observation", &Options::include_cinert, "Observe the inertia of the bodies: 130 numbers.",
-            {.flags = kSpec}),
-    bp::Opt("include_cvel_in_observation", &Options::include_cvel, "Observe the velocity of the bodies: 78 numbers.",
-            {.flags = kSpec}),
+            "Leave x and y of the root out of the observation."),
+    bp::Opt("include_cinert_in_observation", &Options::include_cinert, "Observe the inertia of the bodies: 130 numbers."),
+    bp::Opt("include_cvel_in_observation", &Options::include_cvel, "Observe the velocity of the bodies: 78 numbers."),
     bp::Opt("include_qfrc_actuator_in_observation", &Options::include_qfrc_actuator,
-            "Observe the actuators' forces: 17 numbers.", {.flags = kSpec}),
-    bp::Opt("include_cfrc_ext_in_observation", &Options::include_cfrc_ext, "Observe the contact forces: 78 numbers.",
-            {.flags = kSpec}),
+            "Observe the actuators' forces: 17 numbers."),
+    bp::Opt("include_cfrc_ext_in_observation", &Options::include_cfrc_ext, "Observe the contact forces: 78 numbers."),
     mj::kFrameSkip,
     mj::kMaxEpisodeSteps,
     mj::kXmlPath,
@@ -63,18 +59,11 @@ struct World : mj::World<Options> {
   const double mass;  // kg
 };
 
-// The parts of one reward, signs as they are added.
-struct Terms {
-  double forward = 0, survive = 0, ctrl = 0, contact = 0;
-  bool terminated = false;
-  double Reward() const { return (forward + survive) - (-ctrl + -contact); }
-};
-
 // One row.
 class Humanoid : public mj::Task<Humanoid, World> {
  public:
   using Task::Task;
-  using Terms = humanoid::Terms;
+  using Terms = mj::WalkerTerms;
   static constexpr auto& kOptions = humanoid::kOptions;
   static constexpr bool kContactForces = true;
 

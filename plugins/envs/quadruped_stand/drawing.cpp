@@ -1,8 +1,5 @@
 #include "drawing.hpp"
 
-#include <cstdarg>
-#include <cstdio>
-
 namespace quadruped_stand {
 namespace {
 
@@ -11,15 +8,6 @@ constexpr double kFloor = 310;            // pixels from the top
 constexpr const char* kFarLegs = "#88a";  // those of the right side, behind the torso
 constexpr const char* kNearLegs = "#336";
 constexpr const char *kStanding = "#117733", *kNotStanding = "#cc6677";  // the torso
-
-__attribute__((format(printf, 2, 3))) void Add(std::string* out, const char* format, ...) {
-  char text[512];
-  va_list values;
-  va_start(values, format);
-  std::vsnprintf(text, sizeof text, format, values);
-  va_end(values);
-  *out += text;
-}
 
 double X(double x) { return kPicture.width / 2.0 + kScale * x; }
 double Y(double z) { return kFloor - kScale * z; }
@@ -34,8 +22,8 @@ class Bar {
     x_ = at[0], z_ = at[2], dx_ = half * turn[axis], dz_ = half * turn[6 + axis];
   }
   void Draw(double width, const char* colour, const char* cap, std::string* out) const {
-    Add(out, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%.1f\" stroke-linecap=\"%s\"/>", X(x_ - dx_),
-        Y(z_ - dz_), X(x_ + dx_), Y(z_ + dz_), colour, kScale * width, cap);
+    bp::Print(out, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%.1f\" stroke-linecap=\"%s\"/>", X(x_ - dx_),
+              Y(z_ - dz_), X(x_ + dx_), Y(z_ + dz_), colour, kScale * width, cap);
   }
 
  private:
@@ -55,8 +43,8 @@ void DrawLegs(const World& world, const QuadrupedStand& row, bool left, std::str
     if (IsLeft(leg) != left) continue;
     for (const int geom : {Thigh(leg), Shin(leg)}) Bar(world, row, geom, 2).Draw(width, colour, "round", out);
     const double* foot = row.data().geom_xpos + 3 * Foot(leg);
-    Add(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"#ddcc77\" stroke=\"%s\"/>", X(foot[0]), Y(foot[2]),
-        kScale * width / 2, colour);
+    bp::Print(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"#ddcc77\" stroke=\"%s\"/>", X(foot[0]), Y(foot[2]),
+              kScale * width / 2, colour);
   }
 }
 
@@ -64,14 +52,15 @@ void DrawLegs(const World& world, const QuadrupedStand& row, bool left, std::str
 
 void DrawGround(const World& world, std::string* out) {
   const double top = Y(world.z_hi), height = Y(world.z_lo) - top;
-  Add(out, "<rect width=\"%u\" height=\"%u\" fill=\"#fff\" stroke=\"#bbb\"/>", kPicture.width, kPicture.height);
-  Add(out, "<rect y=\"%.1f\" width=\"%u\" height=\"%.1f\" fill=\"#117733\" fill-opacity=\"0.12\"/>", top, kPicture.width,
-      height);
-  Add(out, "<text x=\"8\" y=\"%.1f\" dy=\"0.36em\" font-size=\"11\" fill=\"#117733\">torso at %.2f to %.2f m</text>",
-      top + height / 2, world.z_lo, world.z_hi);
-  Add(out, "<rect y=\"%.1f\" width=\"%u\" height=\"%.1f\" fill=\"#ddd\"/>", kFloor, kPicture.width, kPicture.height - kFloor);
+  bp::Print(out, "<rect width=\"%u\" height=\"%u\" fill=\"#fff\" stroke=\"#bbb\"/>", kPicture.width, kPicture.height);
+  bp::Print(out, "<rect y=\"%.1f\" width=\"%u\" height=\"%.1f\" fill=\"#117733\" fill-opacity=\"0.12\"/>", top, kPicture.width,
+            height);
+  bp::Print(out, "<text x=\"8\" y=\"%.1f\" dy=\"0.36em\" font-size=\"11\" fill=\"#117733\">torso at %.2f to %.2f m</text>",
+            top + height / 2, world.z_lo, world.z_hi);
+  bp::Print(out, "<rect y=\"%.1f\" width=\"%u\" height=\"%.1f\" fill=\"#ddd\"/>", kFloor, kPicture.width,
+            kPicture.height - kFloor);
   *out += "<path stroke=\"#aaa\" d=\"";  // a mark every 25 cm
-  for (int mark = -4; mark <= 4; ++mark) Add(out, "M%.1f %.1fv8", X(mark * 0.25), kFloor);
+  for (int mark = -4; mark <= 4; ++mark) bp::Print(out, "M%.1f %.1fv8", X(mark * 0.25), kFloor);
   *out += "\"/>";
 }
 
@@ -79,11 +68,11 @@ void DrawRobot(const World& world, const QuadrupedStand& row, std::string* out) 
   constexpr int kTorso = 1;
   const bool stands = row.memory().streak > 0;
   const double* qpos = row.data().qpos;
-  Add(out,
-      "<text x=\"8\" y=\"20\" font-size=\"14\" fill=\"#222\">t = %lld of %lld: height %.3f m, up %.3f, %s; stood for "
-      "%lld</text>",
-      static_cast<long long>(row.memory().steps), static_cast<long long>(world.max_episode_steps), qpos[2], Uprightness(qpos),
-      stands ? "stands" : "does not stand", static_cast<long long>(row.memory().standing));
+  bp::Print(out,
+            "<text x=\"8\" y=\"20\" font-size=\"14\" fill=\"#222\">t = %lld of %lld: height %.3f m, up %.3f, %s; stood for "
+            "%lld</text>",
+            static_cast<long long>(row.memory().steps), static_cast<long long>(world.max_episode_steps), qpos[2],
+            Uprightness(qpos), stands ? "stands" : "does not stand", static_cast<long long>(row.memory().standing));
   DrawLegs(world, row, false, out);
   Bar(world, row, kTorso, 0).Draw(2 * world.model()->geom_size[3 * kTorso + 2], stands ? kStanding : kNotStanding, "butt", out);
   DrawLegs(world, row, true, out);

@@ -27,8 +27,7 @@ struct Options : NumberOptions {
 inline constexpr bp::OptionTable kOptions{
     bp::Opt("phase", &Options::phase, "[1,2]",
             "Sets every number below that is given as `phase`: 2 is stricter and goes on from 1."),
-    bp::Opt("obs", &Options::obs, "Joints and all speeds: 22 numbers; or all positions and speeds: 29.",
-            {.flags = BP_PARAM_TUNABLE | BP_PARAM_AFFECTS_SPEC}),
+    bp::Opt("obs", &Options::obs, "Joints and all speeds: 22 numbers; or all positions and speeds: 29."),
     bp::Opt("up_shape", &Options::up_shape,
             "Reward for uprightness: `band` pays most at a tilt of 27 degrees and 0 when upright, `ramp` most when upright."),
     bp::Opt("knee_lo", &Options::knee_lo, "[0,1]", "Least bend of a knee that is rewarded, as a share of its range."),

@@ -1,7 +1,6 @@
 #include "drawing.hpp"
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 #include <iterator>
 
@@ -22,15 +21,6 @@ constexpr Colour kColours[] = {{"#332288", "#fff"}, {"#88ccee", "#000"}, {"#1177
                                {"#cc6677", "#000"}, {"#44aa99", "#000"}, {"#882255", "#fff"}, {"#999933", "#000"},
                                {"#aa4499", "#fff"}, {"#d55e00", "#000"}};
 const Colour& ColourOf(size_t uav) { return kColours[uav % std::size(kColours)]; }
-
-__attribute__((format(printf, 2, 3))) void Add(std::string* out, const char* format, ...) {
-  char text[512];
-  va_list values;
-  va_start(values, format);
-  std::vsnprintf(text, sizeof text, format, values);
-  va_end(values);
-  *out += text;
-}
 
 // Where cells lie in the picture, pixels.
 class Layout {
@@ -54,21 +44,21 @@ class Layout {
 
 void AddNumber(const Layout& at, double x, double y, size_t number, const char* colour, std::string* out) {
   if (!at.has_numbers()) return;
-  Add(out,
-      "<text x=\"%.1f\" y=\"%.1f\" dy=\"0.36em\" text-anchor=\"middle\" font-size=\"%.1f\" font-weight=\"bold\" "
-      "fill=\"%s\">%zu</text>",
-      x, y, at.half() * (number > 9 ? 1.05 : 1.25), colour, number);
+  bp::Print(out,
+            "<text x=\"%.1f\" y=\"%.1f\" dy=\"0.36em\" text-anchor=\"middle\" font-size=\"%.1f\" font-weight=\"bold\" "
+            "fill=\"%s\">%zu</text>",
+            x, y, at.half() * (number > 9 ? 1.05 : 1.25), colour, number);
 }
 
 void AddSquare(const Layout& at, double x, double y, const char* attributes, std::string* out) {
-  Add(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\" %s/>", x - at.half(), y - at.half(),
-      2 * at.half(), 2 * at.half(), attributes);
+  bp::Print(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\" %s/>", x - at.half(), y - at.half(),
+            2 * at.half(), 2 * at.half(), attributes);
 }
 
 // Where a UAV has arrived.
 void AddGoal(const Model& model, const Layout& at, const Uav& u, size_t number, std::string* out) {
-  Add(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" fill-opacity=\"0.18\"/>", at.X(u.tx), at.Y(u.ty),
-      at.cell() * model.options.goal_radius, ColourOf(number).fill);
+  bp::Print(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" fill-opacity=\"0.18\"/>", at.X(u.tx), at.Y(u.ty),
+            at.cell() * model.options.goal_radius, ColourOf(number).fill);
 }
 
 void AddTarget(const Layout& at, const Uav& u, size_t number, std::string* out) {
@@ -84,13 +74,14 @@ void AddSensor(const Model& model, const Layout& at, const Uav& u, size_t number
   const int64_t left = std::max<int64_t>(u.x - r, 0), top = std::max<int64_t>(u.y - r, 0);
   const int64_t right = std::min<int64_t>(u.x + r, last), bottom = std::min<int64_t>(u.y + r, last);
   const char* colour = ColourOf(number).fill;
-  Add(out,
-      "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" fill-opacity=\"0.06\" stroke=\"%s\" "
-      "stroke-opacity=\"0.35\"/>",
-      at.Left(left), at.Top(top), at.cell() * static_cast<double>(right - left + 1),
-      at.cell() * static_cast<double>(bottom - top + 1), colour, colour);
+  bp::Print(out,
+            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" fill-opacity=\"0.06\" stroke=\"%s\" "
+            "stroke-opacity=\"0.35\"/>",
+            at.Left(left), at.Top(top), at.cell() * static_cast<double>(right - left + 1),
+            at.cell() * static_cast<double>(bottom - top + 1), colour, colour);
   if (u.dx == 0 && u.dy == 0) return;
-  Add(out,
+  bp::Print(
+      out,
       "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%.1f\" stroke-opacity=\"0.55\" stroke-linecap=\"round\"/>",
       at.X(u.x - u.dx), at.Y(u.y - u.dy), at.X(u.x), at.Y(u.y), colour, at.half() * 0.8);
 }
@@ -101,7 +92,7 @@ void AddUav(const Layout& at, const Uav& u, size_t number, std::string* out) {
   char attributes[80];
   switch (u.status) {
     case Status::kActive:
-      Add(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" stroke=\"#fff\"/>", x, y, at.half(), colour.fill);
+      bp::Print(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" stroke=\"#fff\"/>", x, y, at.half(), colour.fill);
       AddNumber(at, x, y, number, colour.number, out);
       break;
     case Status::kArrived:
@@ -112,10 +103,10 @@ void AddUav(const Layout& at, const Uav& u, size_t number, std::string* out) {
     case Status::kCrashed: {
       const double arm = at.half() * 0.9;
       for (const auto& [stroke, width] : {std::pair("#fff", 0.9), std::pair(colour.fill, 0.5)})
-        Add(out,
-            "<path d=\"M%.1f %.1fL%.1f %.1fM%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%.1f\" "
-            "stroke-linecap=\"round\"/>",
-            x - arm, y - arm, x + arm, y + arm, x - arm, y + arm, x + arm, y - arm, stroke, at.half() * width);
+        bp::Print(out,
+                  "<path d=\"M%.1f %.1fL%.1f %.1fM%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%.1f\" "
+                  "stroke-linecap=\"round\"/>",
+                  x - arm, y - arm, x + arm, y + arm, x - arm, y + arm, x + arm, y - arm, stroke, at.half() * width);
       break;
     }
   }
@@ -131,11 +122,12 @@ bp::PictureSize SizeOfPicture(const Model& model) {
 void DrawMap(const Model& model, const Row& row, std::string* out) {
   const Layout at(model);
   const int64_t size = model.options.grid_size;
-  Add(out, "<rect y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#fff\" stroke=\"#bbb\"/>", kHead, at.side(), at.side());
+  bp::Print(out, "<rect y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#fff\" stroke=\"#bbb\"/>", kHead, at.side(),
+            at.side());
   if (size <= kLinesUpTo) {
     *out += "<path stroke=\"#e8e8e8\" d=\"";
     for (int64_t k = 1; k < size; ++k)
-      Add(out, "M%.1f %.1fv%.1fM0 %.1fh%.1f", at.Left(k), kHead, at.side(), at.Top(k), at.side());
+      bp::Print(out, "M%.1f %.1fv%.1fM0 %.1fh%.1f", at.Left(k), kHead, at.side(), at.Top(k), at.side());
     *out += "\"/>";
   }
   for (size_t i = 0; i < row.uavs.size(); ++i) AddGoal(model, at, row.uavs[i], i, out);
@@ -143,7 +135,7 @@ void DrawMap(const Model& model, const Row& row, std::string* out) {
   for (int64_t y = 0; y < size; ++y)
     for (int64_t x = 0; x < size; ++x)
       if (row.map[model.Index(x, y)] == 1)
-        Add(out, "M%.1f %.1fh%.1fv%.1fh%.1fz", at.Left(x), at.Top(y), at.cell(), at.cell(), -at.cell());
+        bp::Print(out, "M%.1f %.1fh%.1fv%.1fh%.1fz", at.Left(x), at.Top(y), at.cell(), at.cell(), -at.cell());
   *out += "\"/>";
   for (size_t i = 0; i < row.uavs.size(); ++i) AddTarget(at, row.uavs[i], i, out);
 }
@@ -151,7 +143,8 @@ void DrawMap(const Model& model, const Row& row, std::string* out) {
 void DrawUavs(const Model& model, const Row& row, std::string* out) {
   const Layout at(model);
   const auto n = static_cast<int64_t>(row.uavs.size()), arrived = row.tally.arrived, crashed = row.tally.crashed;
-  Add(out,
+  bp::Print(
+      out,
       "<text x=\"8\" y=\"20\" font-size=\"14\" fill=\"#222\">t = %lld of %lld: %lld flying, %lld arrived, %lld crashed</text>",
       static_cast<long long>(row.tally.t), static_cast<long long>(model.options.max_steps),
       static_cast<long long>(n - arrived - crashed), static_cast<long long>(arrived), static_cast<long long>(crashed));

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
+#include <string_view>
 
 #include "machine/resource_measures.hpp"
 
@@ -53,33 +54,12 @@ static_assert(
     }(),
     "reports look for measures by resource_measure::kAll");
 
-// Places in a row, in the order of the table.
-enum ColumnIndex : size_t {
-  kCpuSystemPct,
-  kCpuCoresUsed,
-  kCpuQuotaPct,
-  kRamSystemPct,
-  kRssMb,
-  kRssPeakMb,
-  kMemoryLimitPct,
-  kRunQueueWaitPct,
-  kThrottledPeriodsPct,
-  kPsiCpu,
-  kPsiMemory,
-  kPsiIo,
-  kProcesses,
-  kThreads,
-  kGpuUtilPct,
-  kGpuMemoryPct,
-  kVramUsedMb,
-  kGpuPowerW,
-  kGpuTemperatureC,
-  kGpuClockEventBits,
-  kGpuThrottledPct,
-  kSmUtilPct,
-  kGpuWholeDevice,
-};
-static_assert(kGpuWholeDevice + 1 == kColumnCount);
+// Place of a measure in a row; one that is not sampled does not compile.
+consteval size_t PlaceOf(std::string_view metric) {
+  size_t place = 0;
+  while (kColumns[place].metric != metric) ++place;
+  return place;
+}
 
 struct Row {
   double time_s = 0;  // since the monitor was made

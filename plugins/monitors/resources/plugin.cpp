@@ -20,8 +20,7 @@ class Resources : public bp::MonitorPlugin<Resources> {
     size_t max_rows = 36000;
   };
   static constexpr bp::OptionTable kOptions{
-      bp::Opt("max_rows", &Options::max_rows, "[2,)", "Rows kept in memory; when full every second goes and sampling halves",
-              {.flags = 0}),
+      bp::Opt("max_rows", &Options::max_rows, "[2,)", "Rows kept in memory; when full every second goes and sampling halves"),
   };
 
   explicit Resources(const bp::MonitorSetup& setup)

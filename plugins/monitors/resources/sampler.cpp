@@ -8,6 +8,8 @@
 namespace backplane::resources {
 namespace {
 
+using namespace resource_measure;
+
 constexpr const char* kPressures[] = {"cpu", "memory", "io"};
 
 // Bits of nvml.h that lower the clocks: software power cap, hardware slowdown, software and hardware thermal, power brake. The
@@ -50,27 +52,27 @@ void Sampler::ReadProcesses(int64_t t_ns, Values* values) {
   // A thread takes its waiting with it when it ends.
   const double wait_s = std::max(0.0, now.run_queue_wait_s.value_or(0) - run_queue_wait_s_);
   rss_peak_mb_ = std::max(rss_peak_mb_, now.rss_peak_mb);
-  (*values)[kCpuCoresUsed] = cores;
-  (*values)[kCpuQuotaPct] = 100 * cores / effective_cpus_;
-  (*values)[kRssMb] = now.rss_mb;
-  (*values)[kRssPeakMb] = rss_peak_mb_;
-  (*values)[kProcesses] = now.processes;
-  (*values)[kThreads] = now.threads;
-  if (now.run_queue_wait_s && cpu_s > 0) (*values)[kRunQueueWaitPct] = 100 * wait_s / cpu_s;
-  if (limited_memory_) (*values)[kMemoryLimitPct] = OrNaN(limited_memory_->UsedPct());
+  (*values)[PlaceOf(kCpuCoresUsed)] = cores;
+  (*values)[PlaceOf(kCpuQuotaPct)] = 100 * cores / effective_cpus_;
+  (*values)[PlaceOf(kRssMb)] = now.rss_mb;
+  (*values)[PlaceOf(kRssPeakMb)] = rss_peak_mb_;
+  (*values)[PlaceOf(kProcesses)] = now.processes;
+  (*values)[PlaceOf(kThreads)] = now.threads;
+  if (now.run_queue_wait_s && cpu_s > 0) (*values)[PlaceOf(kRunQueueWaitPct)] = 100 * wait_s / cpu_s;
+  if (limited_memory_) (*values)[PlaceOf(kMemoryLimitPct)] = OrNaN(limited_memory_->UsedPct());
   cpu_s_ = std::max(cpu_s_, now.cpu_s), run_queue_wait_s_ = now.run_queue_wait_s.value_or(0);
 }
 
 void Sampler::ReadMachine(Values* values) {
   const std::optional<CpuTimes> times = ReadCpuTimes(proc_);
-  if (times && cpu_times_) (*values)[kCpuSystemPct] = OrNaN(BusyPct(*cpu_times_, *times));
+  if (times && cpu_times_) (*values)[PlaceOf(kCpuSystemPct)] = OrNaN(BusyPct(*cpu_times_, *times));
   cpu_times_ = times;
-  (*values)[kRamSystemPct] = OrNaN(MachineMemoryUsedPct(proc_));
+  (*values)[PlaceOf(kRamSystemPct)] = OrNaN(MachineMemoryUsedPct(proc_));
   if (quota_group_.empty()) return;
   const std::optional<Throttling> throttling = ReadThrottling(quota_group_);
   if (throttling && throttling_ && throttling->periods > throttling_->periods) {
-    (*values)[kThrottledPeriodsPct] = 100 * static_cast<double>(throttling->throttled - throttling_->throttled) /
-                                      static_cast<double>(throttling->periods - throttling_->periods);
+    (*values)[PlaceOf(kThrottledPeriodsPct)] = 100 * static_cast<double>(throttling->throttled - throttling_->throttled) /
+                                               static_cast<double>(throttling->periods - throttling_->periods);
   }
   throttling_ = throttling;
 }
@@ -82,22 +84,22 @@ void Sampler::ReadPressure(int64_t t_ns, Values* values) {
     const std::optional<double> stalled_s = ReadSomeStalled(*pressure_[i]);
     // The file is read a little after the row's time, so a resource that is always short could show more than all of it.
     if (stalled_s && stalled_s_[i])
-      (*values)[kPsiCpu + i] = std::clamp(100 * (*stalled_s - *stalled_s_[i]) / elapsed_s, 0.0, 100.0);
+      (*values)[PlaceOf(kPsiCpuSomePct) + i] = std::clamp(100 * (*stalled_s - *stalled_s_[i]) / elapsed_s, 0.0, 100.0);
     stalled_s_[i] = stalled_s;
   }
 }
 
 void Sampler::ReadGpus(int64_t t_ns, Values* values) {
   const GpuReading gpus = gpus_.Read(t_ns);
-  (*values)[kGpuUtilPct] = OrNaN(gpus.util_pct);
-  (*values)[kGpuMemoryPct] = OrNaN(gpus.memory_pct);
-  (*values)[kVramUsedMb] = OrNaN(gpus.vram_used_mb);
-  (*values)[kGpuPowerW] = OrNaN(gpus.power_w);
-  (*values)[kGpuTemperatureC] = OrNaN(gpus.temperature_c);
-  (*values)[kGpuClockEventBits] = OrNaN(gpus.clock_events);
-  if (gpus.clock_events) (*values)[kGpuThrottledPct] = (*gpus.clock_events & kThrottleBits) != 0 ? 100 : 0;
-  (*values)[kSmUtilPct] = OrNaN(gpus.sm_util_pct);
-  (*values)[kGpuWholeDevice] = OrNaN(gpus.whole_device);
+  (*values)[PlaceOf(kGpuUtilPct)] = OrNaN(gpus.util_pct);
+  (*values)[PlaceOf(kGpuMemoryPct)] = OrNaN(gpus.memory_pct);
+  (*values)[PlaceOf(kVramUsedMb)] = OrNaN(gpus.vram_used_mb);
+  (*values)[PlaceOf(kGpuPowerW)] = OrNaN(gpus.power_w);
+  (*values)[PlaceOf(kGpuTemperatureC)] = OrNaN(gpus.temperature_c);
+  (*values)[PlaceOf(kGpuClockEventBits)] = OrNaN(gpus.clock_events);
+  if (gpus.clock_events) (*values)[PlaceOf(kGpuThrottledPct)] = (*gpus.clock_events & kThrottleBits) != 0 ? 100 : 0;
+  (*values)[PlaceOf(kSmUtilPct)] = OrNaN(gpus.sm_util_pct);
+  (*values)[PlaceOf(kGpuWholeDevice)] = OrNaN(gpus.whole_device);
 }
 
 }  // namespace backplane::resources

@@ -19,11 +19,9 @@ class Trace : public bp::MonitorPlugin<Trace> {
     size_t max_events = 200000;
   };
   static constexpr bp::OptionTable kOptions{
-      bp::Opt("iterations", &Options::iterations, "[0,)", "Iterations whose phases are traced, from the start of the attempt",
-              {.flags = 0}),
+      bp::Opt("iterations", &Options::iterations, "[0,)", "Iterations whose phases are traced, from the start of the attempt"),
       bp::Opt("max_events", &Options::max_events, "[100,)",
-              "Spans and counters kept, about 60 bytes each in memory and 110 in the file; phases get half of them",
-              {.flags = 0}),
+              "Spans and counters kept, about 60 bytes each in memory and 110 in the file; phases get half of them"),
   };
 
   explicit Trace(const bp::MonitorSetup& setup)
