@@ -46,7 +46,8 @@ std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::
 
 int RenderCommand(const RenderArgs& args) {
   if (!args.to.empty() && args.to.extension() != ".svg") {
-    LogError("backplane: --to: wanted a name that ends in .svg, as the film is an SVG that moves; found '{}'", args.to.string());
+    LogError("backplane: --to: wanted a name that ends in .svg, as the film is an SVG that moves; found '{}'",
+             args.to.string());
     return kUsage;
   }
   const OneTrial trial = OpenTrial(args.out, args.trial);
