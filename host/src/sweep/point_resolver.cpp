@@ -63,7 +63,8 @@ void FindLeftOutKeys(const Node& map, const std::string& prefix, std::set<std::s
 
 }  // namespace
 
-PointResolver::PointResolver(ExperimentText text, Sweep sweep, Phases phases, PluginLookup lookup, KeyDefaults defaults)
+PointResolver::PointResolver(const ExperimentText& text, Sweep sweep, Phases phases, PluginLookup lookup,
+                             const KeyDefaults& defaults)
     : sweep_(std::move(sweep)), phases_(std::move(phases)) {
   for (const Assigned& assigned : sweep_.assigned) {
     const auto found = phases_.Split(assigned.override.path);

@@ -39,7 +39,7 @@ struct ResolvedPoint {
 // Not thread-safe.
 class PointResolver {
  public:
-  PointResolver(ExperimentText text, Sweep sweep, Phases phases, PluginLookup lookup, KeyDefaults defaults = {});
+  PointResolver(const ExperimentText& text, Sweep sweep, Phases phases, PluginLookup lookup, const KeyDefaults& defaults = {});
 
   const Sweep& sweep() const { return sweep_; }
   const std::vector<Phase>& phases() const { return phases_.list; }
