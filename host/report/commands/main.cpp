@@ -44,9 +44,9 @@ int Run(const Command& command) {
     const std::string request{std::istreambuf_iterator<char>(std::cin), {}};
     const int code = command.run(nlohmann::json::parse(request));
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    LogError("backplane: the output could not be written: {}", std::strerror(errno));
+    backplane::LogError("backplane: the output could not be written: {}", std::strerror(errno));
   } catch (const std::exception& error) {
-    LogError("backplane: {}", error.what());
+    backplane::LogError("backplane: {}", error.what());
   }
   return 1;
 }
