@@ -85,7 +85,7 @@ double Steps(const Setting& s) { return static_cast<double>(s.rows * s.horizon);
 class Pairs {
  public:
   // The values a / b of one pair, by name.
-  void Add(const Cost& a, const Cost& b, std::map<std::string, double> ratios) {
+  void Add(const Cost& a, const Cost& b, const std::map<std::string, double>& ratios) {
     ++pairs_;
     const double others = std::max(a.others, b.others);
     others_.push_back(others);

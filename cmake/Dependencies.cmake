@@ -18,6 +18,7 @@ find_package(Boost 1.74 REQUIRED COMPONENTS filesystem)
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(spdlog REQUIRED)
 find_package(SQLiteCpp REQUIRED)
 find_package(Threads REQUIRED)
 find_package(yaml-cpp REQUIRED)
@@ -62,7 +63,9 @@ endif()
 
 # Flags for all own code, and the sanitizer of the preset.
 add_library(backplane_flags INTERFACE)
-target_compile_options(backplane_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
+target_compile_options(backplane_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers
+  # Where several files are compiled as one, a `using` of the one would be shadowed by parameters of the next.
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 if(BACKPLANE_SANITIZE STREQUAL "address")
   add_compile_options(-g1 -fsanitize=address,undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)

@@ -57,6 +57,14 @@ TEST_F(BenchCommand, ComparesNumbersOfEnvsAndNamesTheFastestAsYaml) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/walk")) << "those are the experiment's own results";
 }
 
+TEST_F(BenchCommand, AReportProgramThatCrashesCostsWhatItShows) {
+  Write("walk.yaml", kWalk);
+  const Finished bench = RunBesideReportProgram("kill -KILL $$", "bench walk.yaml --batch 1,4 --seconds 0.1");
+  EXPECT_EQ(0, bench.exit) << bench.err;
+  EXPECT_THAT(bench.err, HasSubstr("the fastest setting was not looked for: backplane-report was ended by: Killed\n"
+                                   "  later: bin/backplane report outputs/bench_walk\n"));
+}
+
 TEST_F(BenchCommand, TheFastestIsTheWholeExperimentAgain) {
   Write("walk.yaml", kWalk);
   ASSERT_EQ(Run("bench walk.yaml --batch 1,64 --seconds 0.3 --json").exit, 0);

@@ -44,7 +44,7 @@ class Report : public ProgramTest {
   std::filesystem::path Folder(const std::string& experiment) { return dir_ / "outputs" / experiment / "report"; }
   std::string Text(const std::filesystem::path& file) { return ReadFile(file); }
   // Without what may differ between two reports of the same results.
-  static std::string Dateless(std::string text) {
+  static std::string Dateless(const std::string& text) {
     return std::regex_replace(text, std::regex(R"(\d{4}-\d\d-\d\d \d\d:\d\d UTC)"), "DATE");
   }
 };

@@ -75,6 +75,23 @@ TEST_F(RunCommand, AFinishedRunIsShownAgainAndNotRepeated) {
   EXPECT_FALSE(std::filesystem::exists(Attempt("walk", 2)));
 }
 
+TEST_F(RunCommand, EachSessionLeavesALog) {
+  Write("walk.yaml", kRandom);
+  const Finished quiet = Run("run walk.yaml");
+  ASSERT_EQ(quiet.exit, 0) << quiet.err;
+  const std::filesystem::path logs = dir_ / "outputs/walk/logs";
+  const std::string id = Attempt("walk").parent_path().filename(), first = ReadFile(logs / "session-1.log");
+  EXPECT_THAT(first, testing::ContainsRegex("[0-9]+:[0-9]+:[0-9]+\\.[0-9]+ debug   begin: [^\n]*backplane run walk.yaml\n"));
+  EXPECT_THAT(first, HasSubstr(" ended: attempt 1 of trial " + id + ", COMPLETED (ok)\n"));
+  EXPECT_THAT(first, HasSubstr(" end: 1 of 1 trials completed, 1 attempts in "));
+  EXPECT_THAT(quiet.err, Not(HasSubstr("of trial " + id)));
+  EXPECT_FALSE(std::filesystem::exists(logs / "session-2.log"));
+  const Finished verbose = Run("run walk.yaml --set seed=1 --verbose");
+  EXPECT_THAT(verbose.err, HasSubstr(" ended: attempt 1 of trial "));
+  EXPECT_THAT(ReadFile(logs / "session-2.log"), HasSubstr("run walk.yaml --set seed=1 --verbose\n"));
+  EXPECT_EQ(ReadFile(logs / "session-1.log"), first);
+}
+
 TEST_F(RunCommand, FreshKeepsTheOldResultsBeside) {
   Write("walk.yaml", kRandom);
   ASSERT_EQ(Run("run walk.yaml").exit, 0);

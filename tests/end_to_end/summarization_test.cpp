@@ -65,7 +65,7 @@ class BatchSizes : public ProgramTest {
   // Of a report: for each point its cells by column.
   std::map<std::string, std::map<std::string, std::string>> Rows(const std::filesystem::path& csv) {
     std::istringstream text(ReadFile(csv));
-    const auto cells = [](std::string line) {
+    const auto cells = [](const std::string& line) {
       std::vector<std::string> found(1);
       bool quoted = false;
       for (const char c : line) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "batch.hpp"
+#include "places.hpp"
 #include "toil.hpp"
 
 namespace backplane::end_to_end {
@@ -91,6 +92,20 @@ TEST_F(TuneCommand, TakesBackWhatCostsLearning) {
                               HasSubstr("batch is above most_batch")))
       << "the reason of a plugin that refuses a change is told";
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/toil_tune/report/tuned.yaml")) << "nothing was kept";
+}
+
+TEST_F(TuneCommand, AReportProgramThatCrashesCostsTheStepThatItWasAt) {
+  Write("toil.yaml", kToil);
+  const std::string crashes_at_step_1 =
+      "request=$(cat)\n"
+      "case \"$1$request\" in --measures*steps/1*) kill -KILL $$;; esac\n"
+      "printf %s \"$request\" | " BACKPLANE_BINARY_DIR "/bin/backplane-report \"$@\"";
+  const Finished tune = RunBesideReportProgram(crashes_at_step_1, "tune toil.yaml --no-check" + kQuick);
+  EXPECT_EQ(0, tune.exit) << tune.err;
+  EXPECT_THAT(tune.out, HasSubstr("the measures were not read: backplane-report was ended by: Killed"));
+  const nlohmann::json steps = Record()["result"]["steps"];
+  ASSERT_GE(steps.size(), 2u) << tune.out;
+  EXPECT_FALSE(steps[0]["kept"].get<bool>());
 }
 
 TEST_F(TuneCommand, GoesOnAfterAnInterruptWithoutRunningFinishedTrialsAgain) {

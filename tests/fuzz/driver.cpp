@@ -107,7 +107,7 @@ std::vector<fs::path> FilesOf(const std::string& folder) {
 }
 
 std::unique_ptr<Mutator> mutator;
-Random random_numbers;
+Random random_numbers;  // NOLINT(bugprone-random-generator-seed): seeded in Main
 
 class Fuzzer {
  public:
@@ -223,7 +223,7 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t most) {
   using namespace backplane::fuzz;
   const Bytes input = mutator->Mutate(Bytes(reinterpret_cast<const char*>(data), size), Fuzzer::other, &random_numbers);
   const size_t written = std::min(input.size(), most);
-  std::memcpy(data, input.data(), written);
+  std::memcpy(data, input.data(), written);  // NOLINT(bugprone-not-null-terminated-result): bytes
   return written;
 }
 

@@ -123,7 +123,7 @@ void Put(const std::string& text, char (&place)[4096]) {
 
 }  // namespace
 
-Watch::Watch(const Limits& limits, std::string failures) : limits_(limits) {
+Watch::Watch(const Limits& limits, const std::string& failures) : limits_(limits) {
   std::filesystem::create_directories(failures);
   Put((std::filesystem::absolute(failures) / ("failure-" + std::to_string(getpid()))).string(), current.failure);
   Handle(SIGPROF, OnTimeout);

@@ -17,7 +17,7 @@ inline constexpr double kWaits = 6;
 class Watch {
  public:
   // Failing inputs go to the folder `failures`. One for a program.
-  Watch(const Limits& limits, std::string failures);
+  Watch(const Limits& limits, const std::string& failures);
 
   // `from` is the file that the input was read from, or empty for one made here.
   void Begin(const uint8_t* data, size_t size, const std::string& from);

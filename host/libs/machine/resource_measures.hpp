@@ -36,7 +36,6 @@ inline constexpr char kGpuClockEventBits[] = "resources/gpu_clock_event_bits";
 inline constexpr char kGpuThrottledPct[] = "resources/gpu_throttled_pct";
 inline constexpr char kSmUtilPct[] = "resources/sm_util_pct";
 inline constexpr char kGpuWholeDevice[] = "resources/gpu_whole_device";
-inline constexpr char kTensorActivePct[] = "resources/tensor_active_pct";  // nothing samples it yet
 
 inline constexpr std::string_view kAll[] = {kCpuSystemPct,
                                             kCpuCoresUsed,
@@ -60,8 +59,7 @@ inline constexpr std::string_view kAll[] = {kCpuSystemPct,
                                             kGpuClockEventBits,
                                             kGpuThrottledPct,
                                             kSmUtilPct,
-                                            kGpuWholeDevice,
-                                            kTensorActivePct};
+                                            kGpuWholeDevice};
 
 constexpr bool IsKnown(std::string_view measure) {
   return std::find(std::begin(kAll), std::end(kAll), measure) != std::end(kAll);
@@ -81,7 +79,7 @@ inline constexpr std::string_view kLiveOfGpu[] = {kGpuUtilPct, kGpuMemoryPct, kG
 // Whether it takes a GPU to have a value; of the host's own measures too ("vram_peak_mb").
 inline bool IsOfGpu(std::string_view measure) {
   return measure.find("gpu_") != measure.npos || measure.find("vram_") != measure.npos ||
-         measure.find("_gpu") != measure.npos || measure == kSmUtilPct || measure == kTensorActivePct;
+         measure.find("_gpu") != measure.npos || measure == kSmUtilPct;
 }
 
 }  // namespace backplane::resource_measure

@@ -298,13 +298,15 @@ void Decode(const Place& place, const Json& json, T* value) {
     *value = *word;
   } else if constexpr (kIsA<std::map, T>) {
     value->clear();
-    DecodeObject<kTolerant, Json, typename T::mapped_type>(
-        place, json, [&](const std::string& key, auto&& item) { value->insert_or_assign(key, std::move(item)); });
+    DecodeObject<kTolerant, Json, typename T::mapped_type>(place, json, [&](const std::string& key, auto&& item) {
+      value->insert_or_assign(key, std::forward<decltype(item)>(item));
+    });
   } else if constexpr (kIsA<std::vector, T>) {
     if constexpr (kIsA<std::pair, typename T::value_type>) {
       value->clear();
-      DecodeObject<kTolerant, Json, typename T::value_type::second_type>(
-          place, json, [&](const std::string& key, auto&& item) { value->emplace_back(key, std::move(item)); });
+      DecodeObject<kTolerant, Json, typename T::value_type::second_type>(place, json, [&](const std::string& key, auto&& item) {
+        value->emplace_back(key, std::forward<decltype(item)>(item));
+      });
     } else {
       DecodeList<kTolerant>(place, json, value);
     }

@@ -74,6 +74,14 @@ struct ResultsFolder {
   std::filesystem::path progress() const { return out / "progress.json"; }
   std::filesystem::path lock() const { return out / "lock"; }
   std::filesystem::path check() const { return out / "check"; }  // of the options, before the first trial
+  // Of the run of `run` that is to begin: the first number that is free.
+  std::filesystem::path next_session_log() const {
+    std::filesystem::path file;
+    std::error_code error;
+    for (unsigned n = 1; file.empty() || std::filesystem::exists(file, error); ++n)
+      file = out / "logs" / ("session-" + std::to_string(n) + ".log");
+    return file;
+  }
   std::filesystem::path trials() const { return out / "trials"; }
   TrialFolder trial(const std::string& trial_id) const { return {trials() / trial_id}; }
   AttemptFolder attempt(const std::string& trial_id, unsigned number) const { return trial(trial_id).attempt(number); }

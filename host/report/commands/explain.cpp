@@ -3,6 +3,7 @@
 
 #include "base/suggest.hpp"
 #include "commands/commands.hpp"
+#include "log/log.hpp"
 #include "record/report_requests.hpp"
 #include "rules/findings.hpp"
 
@@ -25,8 +26,8 @@ int ExplainCommand(const nlohmann::json& json) {
     for (const RuleInfo& rule : FindingRules()) std::printf("%-20s %s\n", rule.id.c_str(), rule.fires_when.c_str());
     return 0;
   }
-  std::fprintf(stderr, "backplane: there is no finding '%s'%s; --explain list names them all\n", id.c_str(),
-               DidYouMean(Nearest(id, Candidates(ids))).c_str());
+  LogError("backplane: there is no finding '{}'{}; --explain list names them all", id,
+           DidYouMean(Nearest(id, Candidates(ids))));
   return kNoSuchFinding;
 }
 

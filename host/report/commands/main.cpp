@@ -11,6 +11,7 @@
 
 #include "base/standard_descriptors.hpp"
 #include "commands/commands.hpp"
+#include "log/log.hpp"
 
 namespace {
 
@@ -43,9 +44,9 @@ int Run(const Command& command) {
     const std::string request{std::istreambuf_iterator<char>(std::cin), {}};
     const int code = command.run(nlohmann::json::parse(request));
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    std::fprintf(stderr, "backplane: the output could not be written: %s\n", std::strerror(errno));
+    backplane::LogError("backplane: the output could not be written: {}", std::strerror(errno));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "backplane: %s\n", error.what());
+    backplane::LogError("backplane: {}", error.what());
   }
   return 1;
 }

@@ -90,7 +90,7 @@ std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets) {
 
 std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
   for (const ResultSet& set : sets) {
-    const std::string named = Text(At(At(set.config, "output"), "report_dir"));
+    std::string named = Text(At(At(set.config, "output"), "report_dir"));
     const bool agreed = !named.empty() && std::all_of(sets.begin(), sets.end(), [&](const ResultSet& other) {
       const std::string its = Text(At(At(other.config, "output"), "report_dir"));
       return its.empty() || its == named;

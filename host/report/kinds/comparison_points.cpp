@@ -48,7 +48,7 @@ std::optional<json> EvaluateWith(const TrialData& trial, const Expression& expre
 
 std::optional<json> ValueIn(const TrialData& trial, const std::string& name) {
   if (const Number* number = trial.Find(name)) return json(number->value);
-  const json value = trial.At(name);
+  json value = trial.At(name);
   if (value.is_null()) return std::nullopt;
   return value;
 }

@@ -15,10 +15,8 @@ namespace {
 
 constexpr double kStarvedPct = 50, kFeedingPct = 50, kFullPct = 95, kAwakePct = 75, kFewUnitsPct = 30, kVramPct = 90,
                  kClockThrottledPct = 5;
-constexpr double kNoTensorPct = 0.5;
 constexpr const char *kGpuUse = resource_measure::kGpuUtilPct, *kUnits = resource_measure::kSmUtilPct,
-                     *kVram = resource_measure::kGpuMemoryPct, *kTensor = resource_measure::kTensorActivePct,
-                     *kClocks = resource_measure::kGpuThrottledPct;
+                     *kVram = resource_measure::kGpuMemoryPct, *kClocks = resource_measure::kGpuThrottledPct;
 
 std::string NoDevice(const Case& c, const char* measure) {
   if (!c.HasGpu()) return "the trials were granted no GPU";
@@ -102,23 +100,6 @@ RuleVerdict VramNearLimit(const Case& c) {
   return Fires(peak, f);
 }
 
-// Whoever tells tensor cores' time has GPM, so Hopper or newer: such a device has them.
-RuleVerdict AmpUnused(const Case& c) {
-  if (!c.HasGpu()) return Silent("the trials were granted no GPU");
-  const std::optional<double> tensor = c.Value(kTensor), units = c.Value(kUnits);
-  if (!tensor || !units) return Silent(fmt::format("{} was not measured: it needs GPM's ANY_TENSOR, Hopper or newer", kTensor));
-  if (*tensor >= kNoTensorPct || *units < kFewUnitsPct) return Quiet();
-  Finding f;
-  f.title = fmt::format("The GPU works, its tensor cores do {:.1f} % of the time", *tensor);
-  f.evidence = {{kTensor, *tensor, kNoTensorPct, "%", c.Window(kTensor)},
-                {kUnits, *units, kFewUnitsPct, "%", c.Window(kUnits)}};
-  f.effect = "Matrix products run on tensor cores";
-  f.moves = kTensor, f.direction = 1;
-  f.confidence = "low: whether there are matrix products worth it is not known";
-  AddOptionFixes(c, "amp_unused", &f.fixes);
-  return Fires(*units, f);
-}
-
 RuleVerdict ClockThrottled(const Case& c) {
   if (std::string why = NoDevice(c, kClocks); !why.empty()) return Silent(std::move(why));
   const double throttled = *c.Value(kClocks);
@@ -159,11 +140,6 @@ std::vector<Rule> GpuRules() {
         "what the options declare to help: smaller micro-batches with more accumulation", "90 %: torch_tb_profiler."},
        fmt::format("a granted GPU; {}", kVram),
        VramNearLimit},
-      {{"amp_unused", "tensor cores are active < 0.5 % of the time while > 30 % of the units are in use",
-        "Matrix products run in full precision, outside the tensor cores.", "what the options declare to help: mixed precision",
-        "This project, without a published source."},
-       fmt::format("a granted GPU; {}; {}, which no monitor here measures yet", kUnits, kTensor),
-       AmpUnused},
       {{"clock_throttled", "bits 0x4, 0x8, 0x20, 0x40 or 0x80 of the clock events for > 5 % of the time",
         "Power or heat holds the device back: its speed is not its own, and times of this batch do not compare with others.",
         "nothing in the file: power limit, cooling, or a device with less load beside it",

@@ -14,12 +14,11 @@
 namespace backplane {
 namespace {
 
-constexpr double kNoisePct = 5, kBlasGflopsPerCore = 10;
+constexpr double kNoisePct = 5;
 // How sure a coefficient of variation is grows slowly: of 10 values it is good to a quarter. Seeds are dear, and one that
 // differs is worth a word.
 constexpr size_t kLeastSeeds = 3, kLeastIterations = 10, kLeastForOutliers = 5;
 constexpr double kLeastSeconds = 5;  // what is over sooner shows how the machine wakes up
-constexpr char kBlas[] = "blas_gflops";
 
 // How much speeds that should be one differ.
 struct Noise {
@@ -147,23 +146,6 @@ RuleVerdict PrecisionNotReached(const Case& c) {
   return Fires(reached ? reached->value / wanted : static_cast<double>(kLeastIterations), f);
 }
 
-RuleVerdict BlasReference(const Case& c) {
-  const std::optional<double> speed = c.Value(kBlas);
-  if (!speed) return Silent("blas_gflops was not measured: it would take a 1024 x 1024 x 1024 float product in the trial");
-  const std::optional<uint64_t> cores = c.Cores();
-  if (!cores) return Silent("the granted cores were not recorded");
-  const double least = kBlasGflopsPerCore * static_cast<double>(*cores);
-  if (*speed >= least) return Quiet();
-  Finding f;
-  f.severity = Severity::kWarning;
-  f.title = fmt::format("Matrix products reach {:.1f} GFLOP/s on {} cores", *speed, *cores);
-  f.evidence = {{kBlas, *speed, least, "GFLOP/s", c.Window(kBlas)}};
-  f.effect = "Inference and updates take less time";
-  f.moves = kBlas, f.direction = 1;
-  f.confidence = "medium: one product, one size";
-  return Fires(least - *speed, f);
-}
-
 // The host plans one pool for all: rollout.threads, or a thread for each granted core. Collecting takes as many of them as
 // there are runners, or all if they are configured.
 RuleVerdict ThreadsMismatch(const Case& c) {
@@ -214,12 +196,6 @@ std::vector<Rule> MeasurementRules() {
         "Exact. Whether settings differ is judged by their seeds, not by this interval."},
        "what the trial tells of its precision, where report.precision is on",
        PrecisionNotReached},
-      {{"blas_reference", "a 1024 x 1024 x 1024 float product runs at < 10 GFLOP/s for each granted core",
-        "The BLAS behind the learner is the reference one, which is single-threaded and not vectorised.",
-        "another BLAS: OpenBLAS, or LibTorch's wheel, which has its own",
-        "10: between the reference BLAS (5.3 in all) and OpenBLAS (71), measured on 2 cores with LibTorch 1.13.1."},
-       "blas_gflops, which no trial measures yet; the granted cores",
-       BlasReference},
       {{"threads_mismatch",
         "the trial's pool has another number of threads than planned (rollout.threads, or the granted cores), or fewer of them "
         "collect than planned (min(runners, cores), or all if rollout.threads is set)",

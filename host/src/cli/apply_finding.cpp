@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <stdexcept>
 
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
+#include "log/log.hpp"
 #include "text/change_arguments.hpp"
 
 namespace backplane {
@@ -91,11 +91,11 @@ std::optional<RunArgs> WithFinding(const RunArgs& args, const Experiment& experi
       for (const std::string& set : SetsForAnotherFolder(ToJson(experiment)["output"], applied.out.string()))
         applied.input.set.push_back(set);
     }
-    std::fprintf(stderr, "%s: %s\n  %s, in %s\n", finding.id.c_str(), finding.title.c_str(), ChangeText(fix).c_str(),
-                 (applied.out.empty() ? out : applied.out).c_str());
+    LogInfo("{}: {}\n  {}, in {}", finding.id, finding.title, ChangeText(fix),
+            (applied.out.empty() ? out : applied.out).string());
     return applied;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "backplane: --apply: %s\nnothing was started\n", error.what());
+    LogError("backplane: --apply: {}\nnothing was started", error.what());
     return std::nullopt;
   }
 }

@@ -9,6 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
+#include "log/log.hpp"
 #include "supervise/batch_screen.hpp"
 #include "supervise/batch_view.hpp"
 #include "supervise/stop_batch.hpp"
@@ -37,7 +38,7 @@ std::unique_ptr<BatchView> OpenOrComplain(const std::filesystem::path& out) {
   try {
     return std::make_unique<BatchView>(out);
   } catch (const std::runtime_error& error) {
-    std::fprintf(stderr, "backplane: %s\n", error.what());
+    LogError("backplane: {}", error.what());
     return nullptr;
   }
 }
@@ -102,13 +103,11 @@ int StopCommand(const StopArgs& args) {
   if (!OpenOrComplain(args.out)) {
     return kUsage;
   }
-  const StopEnd end =
-      StopBatch(args.out, args.now, [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
+  const StopEnd end = StopBatch(args.out, args.now, [](const std::string& text) { LogInfo("{}", text); });
   const std::string out = args.out.string();
   const std::string ended = HowTrialsEnded(BatchView(args.out));
   if (end == StopEnd::kStopping) {
-    std::fprintf(stderr, "backplane: trials in %s are still running; `backplane stop %s --now` kills them\n", out.c_str(),
-                 out.c_str());
+    LogError("backplane: trials in {} are still running; `backplane stop {} --now` kills them", out, out);
     return kFailed;
   }
   std::printf("%s in %s: %s\n", end == StopEnd::kNothingRan ? "nothing is running" : "stopped", out.c_str(), ended.c_str());

@@ -12,6 +12,7 @@
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/report_program.hpp"
+#include "log/log.hpp"
 #include "record/report_requests.hpp"
 #include "store/attempt_json.hpp"
 #include "store/batch_record.hpp"
@@ -132,7 +133,7 @@ class BatchText {
     end += request_.skip_invalid ? "; the trials concerned are left out"
            : AllTrialsRefused()  ? "; nothing was started"
                                  : "; nothing was started; --skip-invalid runs the other trials";
-    std::fprintf(stderr, "%s\n", end.c_str());
+    LogError("{}", end);
   }
 
   bool AllTrialsRefused() const {
@@ -179,7 +180,7 @@ class BatchText {
     try {
       std::fputs(ReportProgram().Ask("--table", ToJson(request)).c_str(), stdout);
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "backplane: no table of the trials: %s\n", error.what());
+      LogError("backplane: no table of the trials: {}", error.what());
     }
   }
 
@@ -194,8 +195,8 @@ class BatchText {
                        .c_str());
     }
     if (shown > kShownFailures)
-      std::fprintf(stderr, "  and %zu more: %s status %s\n", shown - kShownFailures, args_.typed_program.c_str(),
-                   ShellArgument(request_.out.string()).c_str());
+      LogError("  and {} more: {} status {}", shown - kShownFailures, args_.typed_program,
+               ShellArgument(request_.out.string()));
   }
 
   void PrintEnd() const {
@@ -273,8 +274,8 @@ std::optional<std::string> ReportAfterRun(const BatchRequest& request, const Bat
   try {
     return ReportProgram().Ask("--make", ToJson(report));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "backplane: no report was written: %s\n  later: %s report %s\n", error.what(),
-                 args.typed_program.c_str(), ShellArgument(request.out.string()).c_str());
+    LogError("backplane: no report was written: {}\n  later: {} report {}", error.what(), args.typed_program,
+             ShellArgument(request.out.string()));
     return std::nullopt;
   }
 }

@@ -22,6 +22,7 @@
 #include "cli/split_commas.hpp"
 #include "config/recommended_file.hpp"
 #include "config/yaml_text.hpp"
+#include "log/log.hpp"
 #include "plugin/loader.hpp"
 #include "supervise/host_info.hpp"
 
@@ -145,7 +146,14 @@ void PrintFastest(const BenchPoint& fastest, double speed, uint64_t seeds, const
 // types it.
 void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet, const std::string& program) {
   const std::filesystem::path report = std::filesystem::path(plan.out) / "report", best = report / kBenchChoice;
-  const BatchMeasures results = MeasuresOf(plan.out);
+  BatchMeasures results;
+  try {
+    results = MeasuresOf(plan.out);
+  } catch (const std::exception& error) {  // the numbers are there all the same
+    LogError("backplane: the fastest setting was not looked for: {}\n  later: {} report {}", error.what(), program,
+             ShellArgument(plan.out));
+    return;
+  }
   double speed = 0;
   const BenchPoint* fastest = plan.points.size() > 1 ? Fastest(results, plan.points, &speed) : nullptr;
   if (fastest) {
@@ -194,13 +202,12 @@ int BenchCommand(const BenchArgs& args) {
   run.out = BenchFolder(args, experiment);
   run.input.file = run.out.string() + ".yaml";
   if (const std::string why = WhyNotThere(run.out, run.input.file, args.input); !why.empty()) {
-    std::fprintf(stderr, "backplane: bench replaces only what is its own: %s; --out names another place\nnothing was started\n",
-                 why.c_str());
+    LogError("backplane: bench replaces only what is its own: {}; --out names another place\nnothing was started", why);
     return kUsage;
   }
   std::set<std::string> said;
   for (const std::string& note : notes) {
-    if (said.insert(note).second) std::fprintf(stderr, "%s\n", note.c_str());
+    if (said.insert(note).second) LogInfo("{}", note);
   }
   const std::vector<DeviceInfo> devices = DeviceFacts();
   if (!args.json) PrintFacts(HostFacts(), devices);

@@ -1,8 +1,7 @@
 #include "cli/check_report.hpp"
 
-#include <cstdio>
-
 #include "cli/report_program.hpp"
+#include "log/log.hpp"
 
 namespace backplane {
 namespace {
@@ -13,7 +12,7 @@ ReportCheckAnswer Ask(const Experiment& experiment, std::optional<std::vector<st
     const std::string answer = ReportProgram().Ask("--check", ToJson(request));
     return RecordFromJson<ReportCheckAnswer>(nlohmann::json::parse(answer));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "note: what `report:` says was not checked: %s\n", error.what());
+    LogInfo("note: what `report:` says was not checked: {}", error.what());
     return {};
   }
 }

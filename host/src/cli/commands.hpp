@@ -58,7 +58,8 @@ struct RunArgs {
   std::string typed_program;       // this program as the person called it: for commands to type next
   std::vector<std::string> sweep;  // "path=1,2,4"
   std::filesystem::path out;       // empty: output.dir of the file
-  bool fresh = false, accept_change = false, skip_invalid = false, dry_run = false, json = false, quiet = false;
+  bool fresh = false, accept_change = false, skip_invalid = false, dry_run = false, json = false, quiet = false,
+       verbose = false;
   std::optional<std::set<std::string>> only_failed;  // classes; none: all of them
   bool only_damaged = false;
   std::string apply;  // id of a finding whose first change is made; empty: none

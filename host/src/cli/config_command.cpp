@@ -9,6 +9,7 @@
 #include "cli/reference_text.hpp"
 #include "config/schema.hpp"
 #include "config/yaml_text.hpp"
+#include "log/log.hpp"
 #include "sweep/json_schema.hpp"
 
 namespace backplane {
@@ -58,7 +59,7 @@ std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) 
       if (std::any_of(values.begin(), values.end(), of_resources)) slots.Require(plan.Load(trial).experiment.resources);
     }
   } catch (const std::runtime_error& error) {
-    std::fprintf(stderr, "note: the plugins were not asked, as the trials could not start here: %s\n", error.what());
+    LogInfo("note: the plugins were not asked, as the trials could not start here: {}", error.what());
     return std::nullopt;
   }
   const PluginsAsked asked = AskPlugins(plan, &slots);
@@ -66,7 +67,7 @@ std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) 
     std::fputs(kStoppedWhileChecking, stderr);
     return kInterrupted;
   }
-  for (const std::string& note : asked.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : asked.notes) LogInfo("note: {}", note);
   if (asked.errors.empty()) return std::nullopt;
   Complain(asked.errors, file);
   return asked.all_config ? kUsage : kFailed;
@@ -85,7 +86,7 @@ int ConfigCheckCommand(const CheckArgs& args) {
     if (const auto exit = Refused(plan, file)) return *exit;
   }
   for (const std::string& note : plan.notes) {
-    std::fprintf(stderr, "%s\n", note.c_str());
+    LogInfo("{}", note);
   }
   std::string stages;
   for (const std::string& stage : plan.stages) stages += (stages.empty() ? "; stages: " : ", then ") + stage;
@@ -135,7 +136,7 @@ int ConfigShowCommand(const ShowArgs& args) {
     return kUsage;
   }
   const Plan& plan = *result.plan;
-  for (const std::string& note : plan.notes) std::fprintf(stderr, "%s\n", note.c_str());
+  for (const std::string& note : plan.notes) LogInfo("{}", note);
   for (size_t i = 0; i < plan.points.size(); ++i) {
     if (!plan.stages.empty()) std::printf("%s# stage %s\n", i > 0 ? "---\n" : "", plan.points[i].stage.c_str());
     Show(plan.LoadPoint(i), args);

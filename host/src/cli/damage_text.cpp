@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "log/log.hpp"
+
 namespace backplane {
 namespace {
 
@@ -16,11 +18,10 @@ bool SayDamage(const std::vector<Damage>& damage) {
   if (damage.empty()) return false;
   std::set<std::string> trials;
   for (const Damage& one : damage) trials.insert(one.trial_id);
-  std::fprintf(stderr, "backplane: %zu finished %s damaged; `backplane run FILE --only-damaged` runs %s again\n", trials.size(),
-               trials.size() == 1 ? "trial is" : "trials are", trials.size() == 1 ? "it" : "them");
-  for (size_t i = 0; i < std::min(damage.size(), kShownFiles); ++i)
-    std::fprintf(stderr, "  %s\n", SentenceOf(damage[i]).c_str());
-  if (damage.size() > kShownFiles) std::fprintf(stderr, "  and %zu more files\n", damage.size() - kShownFiles);
+  LogError("backplane: {} finished {} damaged; `backplane run FILE --only-damaged` runs {} again", trials.size(),
+           trials.size() == 1 ? "trial is" : "trials are", trials.size() == 1 ? "it" : "them");
+  for (size_t i = 0; i < std::min(damage.size(), kShownFiles); ++i) LogError("  {}", SentenceOf(damage[i]));
+  if (damage.size() > kShownFiles) LogError("  and {} more files", damage.size() - kShownFiles);
   return true;
 }
 

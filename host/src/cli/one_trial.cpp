@@ -1,12 +1,12 @@
 #include "cli/one_trial.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <stdexcept>
 
 #include "base/files.hpp"
 #include "cli/plugin_search.hpp"
+#include "log/log.hpp"
 #include "record/results_folder.hpp"
 #include "store/plan_file.hpp"
 #include "supervise/engine.hpp"
@@ -56,7 +56,7 @@ void SayWhatChanged(const PlanLine& line, const TrialSpec& spec) {
   for (const auto& [key, file] : {std::pair("env.plugin", spec.env.file), std::pair("learner.plugin", spec.learner.file)}) {
     const auto then = line.files.find(key);
     if (then != line.files.end() && then->second != Sha256OfFile(file))
-      std::fprintf(stderr, "%s is not what it was when the trial ran: %s has changed\n", key, file.c_str());
+      LogError("{} is not what it was when the trial ran: {} has changed", key, file.string());
   }
 }
 

@@ -10,6 +10,7 @@
 #include "base/suggest.hpp"
 #include "cli/commands.hpp"
 #include "cli/other_names.hpp"
+#include "log/log.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -98,8 +99,8 @@ int Complain(CLI::App& root, const CLI::ParseError& error, int argc, char** argv
     return root.exit(error);  // --help, --version
   }
   const std::string typo = ExplainTypo(root, argc, argv);
-  std::fprintf(stderr, "backplane: %s\n(`backplane --help` and `backplane COMMAND --help` list what there is)\n",
-               (typo.empty() ? std::string(error.what()) : typo).c_str());
+  LogError("backplane: {}\n(`backplane --help` and `backplane COMMAND --help` list what there is)",
+           typo.empty() ? error.what() : typo);
   return argc > 1 && std::string(argv[1]) == "run-trial" ? static_cast<int>(kExitUsage) : static_cast<int>(kUsage);
 }
 
@@ -148,10 +149,10 @@ int Main(int argc, char** argv) {
   try {
     const int code = chosen();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    std::fprintf(stderr, "backplane: the output could not be written: %s\n", std::strerror(errno));
+    LogError("backplane: the output could not be written: {}", std::strerror(errno));
     return code == kOk ? static_cast<int>(kFailed) : code;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "backplane: %s\n", error.what());
+    LogError("backplane: {}", error.what());
     return kFailed;
   }
 }

@@ -13,6 +13,7 @@
 #include "base/suggest.hpp"
 #include "cli/check_report.hpp"
 #include "cli/plugin_search.hpp"
+#include "log/log.hpp"
 #include "plugin/loader.hpp"
 #include "supervise/engine.hpp"
 #include "supervise/interrupt.hpp"
@@ -110,7 +111,7 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const std::set<std::
   for (const Misnamed& one : MisnamedIn(plan.base.experiment, recorded)) {
     if (is_path(one.name)) continue;
     if (one.near.empty()) {
-      std::fprintf(stderr, "note: %s\n", one.message.c_str());
+      LogInfo("note: {}", one.message);
     } else {
       misnamed.push_back({{},
                           "",

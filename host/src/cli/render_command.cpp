@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/one_trial.hpp"
 #include "cli/report_program.hpp"
+#include "log/log.hpp"
 #include "record/report_requests.hpp"
 #include "supervise/outcome.hpp"
 
@@ -45,8 +46,8 @@ std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::
 
 int RenderCommand(const RenderArgs& args) {
   if (!args.to.empty() && args.to.extension() != ".svg") {
-    std::fprintf(stderr, "backplane: --to: wanted a name that ends in .svg, as the film is an SVG that moves; found '%s'\n",
-                 args.to.c_str());
+    LogError("backplane: --to: wanted a name that ends in .svg, as the film is an SVG that moves; found '{}'",
+             args.to.string());
     return kUsage;
   }
   const OneTrial trial = OpenTrial(args.out, args.trial);

@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/one_trial.hpp"
 #include "cli/plugin_search.hpp"
+#include "log/log.hpp"
 #include "store/attempt_json.hpp"
 #include "supervise/outcome.hpp"
 
@@ -71,7 +72,7 @@ int ReplayCommand(const ReplayArgs& args) {
     execlp("gdb", "gdb", "--args", program.c_str(), "run-trial", trial_json.c_str(), nullptr);
     throw std::runtime_error("gdb cannot be started: is it installed?");
   }
-  std::fprintf(stderr, "replaying trial %s in %s\n", trial.id.c_str(), spec.attempt_dir.c_str());
+  LogInfo("replaying trial {} in {}", trial.id, spec.attempt_dir.string());
   const ChildExit exit = RunForTrial(trial, {"run-trial", trial_json.string()}, spec.attempt_dir);
   if (exit.signal != 0 || exit.code != 0) {
     std::printf("the replay ended with %s; its log is %s\n",

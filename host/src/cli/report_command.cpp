@@ -1,9 +1,9 @@
 // report: results folders to figures, tables and findings.
-#include <cstdio>
 
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
 #include "cli/report_program.hpp"
+#include "log/log.hpp"
 #include "record/report_kinds.hpp"
 #include "record/report_requests.hpp"
 #include "record/results_folder.hpp"
@@ -26,14 +26,14 @@ int ReportCommand(const ReportArgs& args) {
   const ReportProgram program;
   if (!args.explain.empty()) return program.Show("--explain", ToJson(ExplainRequest{args.explain}));
   if (args.folders.empty()) {
-    std::fprintf(stderr, "backplane: report wants a results folder, such as outputs/my_experiment\n");
+    LogError("backplane: report wants a results folder, such as outputs/my_experiment");
     return kUsage;
   }
   ReportRequest request;
   for (const auto& folder : args.folders) {
     request.folders.push_back(folder);
     if (std::filesystem::exists(ResultsFolder{folder}.plan())) continue;
-    std::fprintf(stderr, "backplane: %s is no results folder: it has no %s\n", folder.c_str(), kPlanName);
+    LogError("backplane: {} is no results folder: it has no {}", folder.string(), kPlanName);
     return kUsage;
   }
   request.to = args.to;

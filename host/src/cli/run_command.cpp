@@ -19,6 +19,7 @@
 #include "cli/start_batch.hpp"
 #include "config/host_keys.hpp"
 #include "config/recommended_file.hpp"
+#include "log/log.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/engine.hpp"
 
@@ -75,7 +76,8 @@ void Declare(RunArgs* args, Arguments* add) {
   add->Add("--gpus", "LIST", "Use these GPUs only, by number, one for each trial: 0,1,2",
            [args](const std::string& text) { return text.empty() ? "" : ReadNumbers(text, &args->gpus.emplace()); });
   add->Flag("--json", &args->json, "Print the result as JSON");
-  add->Flag("--quiet", &args->quiet, "No progress; one line at the end");
+  const Argument quiet = add->Flag("--quiet", &args->quiet, "No progress; one line at the end");
+  add->Flag("--verbose", &args->verbose, "Say on stderr, too, what OUT/logs/session-N.log says of the trials").Excludes(quiet);
 }
 
 }  // namespace
@@ -87,6 +89,7 @@ int RunExperiment(const RunArgs& args) {
     return RunExperiment(command);
   }
   PluginSearch search(args.input.plugin_path);
+  if (args.verbose) ShowDebug();
   const SlotLimits limits{args.jobs, args.gpus};
   PlanResult planned =
       PlanFile(args.input.file, {args.input.set, args.sweep, search.Lookup(), PresetsFor(args.input), DefaultsUnder(limits)});
@@ -94,8 +97,7 @@ int RunExperiment(const RunArgs& args) {
     Complain(planned.errors, args.input.file);
     const bool lacks_budget = std::any_of(planned.errors.begin(), planned.errors.end(),
                                           [](const Diagnostic& error) { return error.message.starts_with(kNoBudget); });
-    if (lacks_budget && planned.errors.size() == 1)
-      std::fprintf(stderr, "  run:    %s %s\n", SameCommand(args).c_str(), kSomeBudget);
+    if (lacks_budget && planned.errors.size() == 1) LogInfo("  run:    {} {}", SameCommand(args), kSomeBudget);
     return kUsage;
   }
   BatchRequest request;
@@ -106,7 +108,7 @@ int RunExperiment(const RunArgs& args) {
     const std::optional<RunArgs> applied = WithFinding(args, base, request.out);
     return applied ? RunExperiment(*applied) : static_cast<int>(kUsage);
   }
-  for (const std::string& note : request.plan.notes) std::fprintf(stderr, "%s\n", note.c_str());
+  for (const std::string& note : request.plan.notes) LogInfo("{}", note);
   std::optional<Slots> slots = SlotsFor(request.plan, limits);
   if (!slots) return kUsage;
   if (args.dry_run) {
@@ -115,7 +117,7 @@ int RunExperiment(const RunArgs& args) {
       std::fputs(kStoppedWhileChecking, stderr);
       return kInterrupted;
     }
-    for (const std::string& note : asked.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+    for (const std::string& note : asked.notes) LogInfo("note: {}", note);
     if (!asked.errors.empty()) Complain(asked.errors, args.input.file);
     if (!asked.errors.empty() && !args.skip_invalid) return asked.all_config ? kUsage : kFailed;
     return DryRun(request.plan, request.out, *slots, args);

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/printable.hpp"
 #include "base/suggest.hpp"
 #include "cli/load_file.hpp"
 #include "cli/preset_places.hpp"
+#include "log/log.hpp"
 
 namespace backplane {
 namespace {
@@ -57,10 +57,9 @@ void ComplainOfPoint(const Plan& plan, const std::string& wanted, const FileArgs
   std::string known;
   for (size_t i = 0; i < std::min(names.size(), kKnownPoints); ++i) known += (i ? ", " : "") + names[i];
   if (names.size() > kKnownPoints) known += fmt::format(" and {} more", names.size() - kKnownPoints);
-  std::fprintf(stderr, "backplane: %s has no point '%s'%s; there are: %s\nnothing was started\n",
-               Printable(file.file.string()).c_str(), Printable(wanted).c_str(),
-               DidYouMean(Nearest(wanted, Candidates(names))).c_str(),
-               names.empty() ? "none, as it has no sweep" : known.c_str());
+  LogError("backplane: {} has no point '{}'{}; there are: {}\nnothing was started", Printable(file.file.string()),
+           Printable(wanted), DidYouMean(Nearest(wanted, Candidates(names))),
+           names.empty() ? "none, as it has no sweep" : known);
 }
 
 }  // namespace

@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 #include <stdexcept>
 #include <string>
 
 #include "cli/plugin_check.hpp"
 #include "cli/plugin_search.hpp"
+#include "log/log.hpp"
 #include "plugin/loader.hpp"
 
 namespace backplane {
@@ -22,7 +22,7 @@ std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
     const auto look = [&](const Experiment& experiment) {
       slots.Require(experiment.resources);
       for (const std::string& note : slots.Notes(experiment.resources, experiment.rollout)) {
-        if (said.insert(note).second) std::fprintf(stderr, "note: %s\n", note.c_str());
+        if (said.insert(note).second) LogInfo("note: {}", note);
       }
     };
     look(plan.base.experiment);
@@ -35,7 +35,7 @@ std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
     }
     return slots;
   } catch (const std::runtime_error& error) {
-    std::fprintf(stderr, "backplane: %s\nnothing was started\n", error.what());
+    LogError("backplane: {}\nnothing was started", error.what());
     return std::nullopt;
   }
 }

@@ -4,6 +4,7 @@
 #include "base/files.hpp"
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
+#include "log/log.hpp"
 #include "record/results_folder.hpp"
 #include "store/csv.hpp"
 #include "store/database.hpp"
@@ -28,7 +29,7 @@ bool IsResultsFolder(const std::filesystem::path& out) {
   if (std::filesystem::exists(ResultsFolder{out}.plan())) {
     return true;
   }
-  std::fprintf(stderr, "backplane: %s is no results folder: it has no %s\n", out.c_str(), kPlanName);
+  LogError("backplane: {} is no results folder: it has no {}", out.string(), kPlanName);
   return false;
 }
 
@@ -48,7 +49,7 @@ int ExportTb(const ExportArgs& args) {
   const std::filesystem::path to = args.to.empty() ? args.out / "tb" : args.to;
   const size_t trials = ExportTensorBoard(folder, ReadPlanFile(folder.plan()), ReadBatchRecord(folder.events()), to);
   if (trials == 0) {
-    std::fprintf(stderr, "backplane: nothing to export: no trial of %s has finished an iteration\n", args.out.c_str());
+    LogError("backplane: nothing to export: no trial of {} has finished an iteration", args.out.string());
     return kFailed;
   }
   std::printf("%s: %zu trials; tensorboard --logdir %s shows them\n", to.c_str(), trials, to.c_str());
@@ -66,7 +67,7 @@ int StoreRebuildCommand(const RebuildArgs& args) {
     return kUsage;
   }
   const OutLock lock(
-      args.out, [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }, LockFor::kUpkeep);
+      args.out, [](const std::string& text) { LogInfo("{}", text); }, LockFor::kUpkeep);
   const ResultsFolder folder{args.out};
   const BatchRecord record = ReadBatchRecord(folder.events());
   RebuildDatabase(args.out, ReadPlanFile(folder.plan()), record);
@@ -76,8 +77,8 @@ int StoreRebuildCommand(const RebuildArgs& args) {
 
 int ExportCommand(const ExportArgs& args) {
   if (args.format == "optuna") {
-    std::fprintf(stderr, "backplane: export optuna is not served yet; `backplane export csv` is, and %s holds all numbers\n",
-                 ResultsFolder{args.out}.database().c_str());
+    LogError("backplane: export optuna is not served yet; `backplane export csv` is, and {} holds all numbers",
+             ResultsFolder{args.out}.database().string());
     return kUsage;
   }
   if (!IsResultsFolder(args.out)) {

@@ -19,6 +19,7 @@
 #include "cli/report_program.hpp"
 #include "cli/start_batch.hpp"
 #include "config/yaml_text.hpp"
+#include "log/log.hpp"
 #include "record/report_requests.hpp"
 #include "supervise/engine.hpp"
 #include "text/change_arguments.hpp"
@@ -109,6 +110,17 @@ std::vector<double> SpeedsOf(const BatchMeasures& set, const std::string& point)
   return speeds;
 }
 
+// Absent where the report program failed: that is no reason to end a tuning whose trials ran.
+std::optional<BatchMeasures> MeasuresOrWhyNot(const std::filesystem::path& out, const std::string& measure, bool diagnose,
+                                              std::string* why_not) {
+  try {
+    return MeasuresOf(out, measure, diagnose);
+  } catch (const std::exception& error) {
+    *why_not = std::string("the measures were not read: ") + error.what();
+    return std::nullopt;
+  }
+}
+
 uint64_t Rounded(double steps) {
   const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(std::max(1.0, steps))) - 1));
   return static_cast<uint64_t>(std::max(1.0, std::floor(steps / unit) * unit));
@@ -135,7 +147,7 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
   StepTime& time = record_->times[step];
   Ran ran = RunMeasurement(step, kept, tried, out);
   if (!ran.interrupted && step == 0 && ran.refused.empty()) {
-    LookAtIterations(MeasuresOf(out));
+    LookAtIterations(out);
     if (const double longer = kIterationsOfATrial * iteration_s_; longer > setup_.seconds) {
       setup_.seconds = std::ceil(longer);
       if (!setup_.quiet)
@@ -143,7 +155,7 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
       const double before = ran.seconds;
       ran = RunMeasurement(step, kept, tried, out);
       ran.seconds += before;
-      if (!ran.interrupted) LookAtIterations(MeasuresOf(out));
+      if (!ran.interrupted) LookAtIterations(out);
     }
   }
   if (!time.whole) time.seconds += ran.seconds;
@@ -152,13 +164,19 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
   if (ran.interrupted) return std::nullopt;
   Measurement measurement;
   measurement.seconds = time.seconds;
+  std::string& why_missing = (tried ? measurement.tried : measurement.now).why_missing;
   was_refused_ = step == 0 && !ran.refused.empty();
   if (!ran.refused.empty()) {
-    (tried ? measurement.tried : measurement.now).why_missing = ran.refused;
+    why_missing = ran.refused;
     measurement.next_s = pair_s_;
     return measurement;
   }
-  const BatchMeasures set = MeasuresOf(out, setup_.measure, /*diagnose=*/true);
+  const std::optional<BatchMeasures> read = MeasuresOrWhyNot(out, setup_.measure, /*diagnose=*/true, &why_missing);
+  if (!read) {
+    measurement.next_s = pair_s_;
+    return measurement;
+  }
+  const BatchMeasures& set = *read;
   if (step == 0) {
     was_refused_ = std::none_of(set.trials.begin(), set.trials.end(), [](const TrialMeasures& trial) { return trial.has_run; });
     RequireMeasure(set, setup_.measure, "--for");
@@ -229,15 +247,18 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
       request.program = setup_.typed_program;
       ReportProgram().Ask("--make", ToJson(request));
     } catch (const std::exception& error) {  // the numbers are there all the same
-      std::fprintf(stderr, "backplane: no report of %s was written: %s\n", out.c_str(), error.what());
+      LogError("backplane: no report of {} was written: {}", out.string(), error.what());
     }
   }
   ran.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return ran;
 }
 
-void TuneBatches::LookAtIterations(const BatchMeasures& set) {
-  for (const TrialMeasures& trial : set.trials) {
+void TuneBatches::LookAtIterations(const std::filesystem::path& out) {
+  std::string said_later;
+  const std::optional<BatchMeasures> set = MeasuresOrWhyNot(out, "", /*diagnose=*/false, &said_later);
+  if (!set) return;
+  for (const TrialMeasures& trial : set->trials) {
     if (const std::optional<double> sps = Positive(trial, "SPS")) sps_ = *sps;
     const std::optional<double> iterations = Positive(trial, "iterations"), steps = Positive(trial, "env_steps"),
                                 wall = Positive(trial, "wall_s");
@@ -339,7 +360,9 @@ std::optional<LearningScores> TuneBatches::Learn(const std::vector<Change>& kept
   scores.measure = measure;
   scores.why_missing = ran.refused;
   if (!ran.refused.empty()) return scores;
-  const BatchMeasures set = MeasuresOf(out, measure);
+  const std::optional<BatchMeasures> read = MeasuresOrWhyNot(out, measure, /*diagnose=*/false, &scores.why_missing);
+  if (!read) return scores;
+  const BatchMeasures& set = *read;
   RequireMeasure(set, measure, "--check-metric");
   scores.direction = set.direction < 0 ? -1 : 1;
   const double worst = WorstOf(set, measure, scores.direction);

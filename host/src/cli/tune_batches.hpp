@@ -65,7 +65,7 @@ class TuneBatches : public TuningRuns {
               const std::string& comment) const;
   Ran RunMeasurement(size_t step, const std::vector<Change>& kept, const Change* tried, const std::filesystem::path& out) const;
   MeasuredSide SideOf(const BatchMeasures& set, const std::string& point, const Ran& ran, bool* busy);
-  void LookAtIterations(const BatchMeasures& set);
+  void LookAtIterations(const std::filesystem::path& out);
 
   TuneSetup setup_;
   TuneRecord* const record_;

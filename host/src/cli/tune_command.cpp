@@ -17,6 +17,7 @@
 #include "cli/tune_text.hpp"
 #include "config/recommended_file.hpp"
 #include "config/units.hpp"
+#include "log/log.hpp"
 #include "supervise/host_info.hpp"
 #include "supervise/layout.hpp"
 
@@ -95,7 +96,7 @@ void MoveTuningAside(const std::filesystem::path& out) {
     const std::filesystem::path aside = out.string() + "." + std::to_string(number);
     if (std::filesystem::exists(aside)) continue;
     std::filesystem::rename(out, aside);
-    std::fprintf(stderr, "moved %s to %s\n", out.c_str(), aside.c_str());
+    LogInfo("moved {} to {}", out.string(), aside.string());
     return;
   }
 }
@@ -157,8 +158,7 @@ class TuneSession {
     tuning_ = Tune(&batches_, args_.budget_s, [&](const TuningStep& step) { Tell(step); });
     if (!tuning_.failed.empty()) {
       Finish(nullptr, {});
-      std::fprintf(stderr, "backplane: %s has no %s to begin with: %s\n", experiment_.name.c_str(), args_.measure.c_str(),
-                   tuning_.failed.c_str());
+      LogError("backplane: {} has no {} to begin with: {}", experiment_.name, args_.measure, tuning_.failed);
       return batches_.was_refused() ? kUsage : kFailed;
     }
     if (tuning_.interrupted) return Interrupted(nullptr);
@@ -194,7 +194,7 @@ class TuneSession {
 
   // Empty: nothing was kept, and what an earlier session wrote is gone.
   std::filesystem::path WriteTuned(const LearningCheck* check) const {
-    const std::filesystem::path file = out_ / "report" / "tuned.yaml";
+    std::filesystem::path file = out_ / "report" / "tuned.yaml";
     const std::vector<Change> kept = tuning_.Kept();
     std::error_code error;
     std::filesystem::remove(file, error);
@@ -244,7 +244,7 @@ int TuneCommand(const TuneArgs& args) {
   const std::optional<SpeedSubject> subject = ReadSubjectToTune(args.input, args.point, &search);
   if (!subject) return kUsage;
   const Experiment& experiment = subject->experiment;
-  for (const std::string& note : subject->notes) std::fprintf(stderr, "%s\n", note.c_str());
+  for (const std::string& note : subject->notes) LogInfo("{}", note);
   const std::filesystem::path out = TuneFolder(args, experiment);
   TuneRecord record{out / "tune.json", {}, {}, {}};
   const json asked = Asked(args, experiment);
@@ -254,7 +254,7 @@ int TuneCommand(const TuneArgs& args) {
     if (args.dry_run) return DryRunTune(args, experiment, out, record);
     if (args.fresh) MoveTuningAside(out);
   } catch (const std::runtime_error& error) {
-    std::fprintf(stderr, "backplane: %s\nnothing was started\n", error.what());
+    LogError("backplane: {}\nnothing was started", error.what());
     return kUsage;
   }
   record.asked = asked;

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <sstream>
 #include <unordered_map>
+#include <utility>
 
 #include "base/format_count.hpp"
 #include "base/printable.hpp"
@@ -162,7 +163,7 @@ class TreeBuilder : public YAML::EventHandler {
     Level level;
     level.is_key = IsKey();
     level.node.kind = kind;
-    level.node.mark = mark;
+    level.node.mark = std::move(mark);
     level.anchor = anchor;
     level.values_before = values_;
     unused_ += level.is_key;
@@ -328,7 +329,7 @@ std::shared_ptr<Source> MakeArgumentSource(std::string option, const std::string
   return source;
 }
 
-std::optional<Node> ParseDocument(const std::string& text, std::shared_ptr<const Source> source, Errors* errors) {
+std::optional<Node> ParseDocument(const std::string& text, const std::shared_ptr<const Source>& source, Errors* errors) {
   if (!CheckLines(source, errors)) return std::nullopt;
   TreeBuilder builder(source, errors);
   try {

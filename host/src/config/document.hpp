@@ -59,7 +59,7 @@ std::shared_ptr<Source> MakeArgumentSource(std::string option, const std::string
 
 // The tree of `text`, or nothing when it is not YAML at all, nested more than 64 levels deep, of more than 500,000 values (what
 // an alias stands for included) or has a line above 1 MiB. An empty text is an empty map. `source` must hold the same lines.
-std::optional<Node> ParseDocument(const std::string& text, std::shared_ptr<const Source> source, Errors* errors);
+std::optional<Node> ParseDocument(const std::string& text, const std::shared_ptr<const Source>& source, Errors* errors);
 
 // Access by path: "rollout.threads", "monitors.0.options". NULL: not there.
 const Entry* FindEntry(const Node& map, const std::string& key);

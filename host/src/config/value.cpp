@@ -168,8 +168,8 @@ class ValueReader {
   }
 
   std::optional<json> ReadFailurePolicy(const Node& node) {
-    const json written = PlainJson(node);
-    bool word = written.is_string() && written != "retry" && IsRangeWord(rule_.range, written.get<std::string>());
+    json written = PlainJson(node);
+    const bool word = written.is_string() && written != "retry" && IsRangeWord(rule_.range, written.get<std::string>());
     if (word || (written.is_object() && ParseFailurePolicy(written))) return written;
     std::string wanted = rule_.range;
     if (size_t at = wanted.find("retry"); at != std::string::npos) wanted.replace(at, 5, "{retry: N}");
@@ -201,7 +201,7 @@ class ValueReader {
   }
 
   std::optional<json> ReadMeasures(const Node& node) {
-    const std::optional<json> list = ReadList(node, ValueType::kText);
+    std::optional<json> list = ReadList(node, ValueType::kText);
     if (!list) return std::nullopt;
     if (list->size() > kMaxLive)
       return Fail(node, fmt::format("{}: wanted at most {} measures, found {}", name_, kMaxLive, list->size()));

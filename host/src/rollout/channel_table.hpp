@@ -42,8 +42,8 @@ T ReadSpecStruct(const SpecPlace& place, const T* said);
 class ChannelTable {
  public:
   ChannelTable() = default;
-  ChannelTable(ChannelTable&&) = default;  // what it points to stays where it is
-  ChannelTable& operator=(ChannelTable&&) = default;
+  ChannelTable(ChannelTable&&) noexcept = default;  // what it points to stays where it is
+  ChannelTable& operator=(ChannelTable&&) noexcept = default;
 
   // Takes the `n` channels at `said`, one struct_size of the first one apart.
   void Read(const SpecPlace& spec, const bp_channel* said, uint64_t n);

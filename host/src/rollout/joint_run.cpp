@@ -1,5 +1,7 @@
 #include "rollout/joint_run.hpp"
 
+#include <utility>
+
 #include "rollout/instance.hpp"
 #include "rollout/process_state.hpp"
 
@@ -33,7 +35,7 @@ bool JointRun::Run(const Runners& runners, std::vector<PhaseClock>& clocks,
 
 void JointRun::Fail(std::exception_ptr failure) {
   const std::lock_guard lock(mutex_);
-  if (!failure_) failure_ = failure;
+  if (!failure_) failure_ = std::move(failure);
   stop_ = true;
 }
 

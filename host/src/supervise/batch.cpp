@@ -1,10 +1,16 @@
 #include "supervise/batch.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <set>
+#include <sstream>
 
+#include "base/files.hpp"
+#include "base/shell_argument.hpp"
+#include "log/log.hpp"
 #include "record/results_folder.hpp"
 #include "store/damage.hpp"
 #include "store/database.hpp"
@@ -29,6 +35,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kBatchTick_ms = 200;
+// As this process was started.
+std::string CommandLine() {
+  std::istringstream words(ReadFile("/proc/self/cmdline").value_or(""));
+  std::string line;
+  for (std::string word; std::getline(words, word, '\0');) line += (line.empty() ? "" : " ") + ShellArgument(word);
+  return line;
+}
+
 // How the reason of a trial begins that could not start from another; older results say "phase".
 constexpr char kLostItsStart[] = "the stage before it, ", kLostItsStartOlder[] = "the phase before it, ";
 
@@ -52,7 +66,8 @@ class Batch {
     if (Refused()) return Report();
     try {
       Session();
-    } catch (...) {
+    } catch (const std::exception& error) {
+      LogToFile(LogLevel::kError, error.what());
       EndAll();
       if (watch_->InPlace()) throw;  // otherwise that is the reason, and the words of what failed mislead
     }
@@ -74,6 +89,8 @@ class Batch {
       if (const auto moved = MoveAside(request_.out)) display_.Note("the old results are now in " + moved->string());
     }
     lock_ = std::make_unique<OutLock>(request_.out, [this](const std::string& sentence) { display_.Note(sentence); });
+    session_log_.emplace(ResultsFolder{request_.out}.next_session_log());
+    display_.Detail("begin: " + CommandLine());
     watch_ = std::make_unique<FolderWatch>(request_.out, *lock_);
     log_ = std::make_unique<EventLog>(ResultsFolder{request_.out}.events());
     seq_before_ = log_->record().last_seq;
@@ -224,7 +241,8 @@ class Batch {
   // True: the plugins take what there is to run, or the rest of it and that is enough.
   bool CheckBefore() {
     CheckedOptions checked = CheckOptions(plan_, Untried(), PlaceHere(), engine_, &slots_);
-    for (const std::string& note : checked.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+    for (const std::string& note : checked.notes) LogInfo("note: {}", note);
+    for (const FailedCheck& check : checked.failed) display_.Detail("refused before the start: " + check.error);
     report_.checks = std::move(checked.failed);
     if (checked.recorded && request_.check_names) {
       for (FailedCheck& misnamed : request_.check_names(plan_, *checked.recorded))
@@ -299,6 +317,10 @@ class Batch {
     }
     const unsigned number = attempt->number();
     log_->Append(AttemptStart{grant.cores, grant.gpus, attempt->resumed()}, plan_.trials[trial].id, number);
+    display_.Detail(fmt::format("{} starts: attempt {} of trial {}{}, cores {}{}", names_[trial], number,
+                                plan_.trials[trial].id, attempt->resumed() ? ", from its checkpoint" : "",
+                                fmt::join(grant.cores, ","),
+                                grant.gpus.empty() ? "" : fmt::format(", GPUs {}", fmt::join(grant.gpus, ","))));
     schedule_.Set(trial, TrialState::kRunning);
     ++report_.started;
     try {
@@ -340,6 +362,8 @@ class Batch {
     told.why = verdict.why;
     told.signal = verdict.signal;
     log_->Append(told, plan_.trials[trial].id, attempt);
+    display_.Detail(fmt::format("{} ended: attempt {} of trial {}, {} ({}){}{}", names_[trial], attempt, plan_.trials[trial].id,
+                                Word(next.state), Word(verdict.outcome), verdict.why.empty() ? "" : ": ", verdict.why));
     schedule_.Set(trial, next.state);
     if (next.state == TrialState::kPlanned) {
       if (next.retry_after_s) display_.Note(names_[trial] + ": " + verdict.why + "; it is tried again");
@@ -362,6 +386,7 @@ class Batch {
   void PassInterrupts() {
     const int count = InterruptScope::Count();
     if (count == interrupts_) return;
+    display_.Detail(fmt::format("asked to stop, {}", count == 1 ? "for the first time" : "again"));
     if (interrupts_ == 0 && !jobs_.empty())
       display_.Note("stopping after this step, with a checkpoint; Ctrl-C again ends it at once");
     interrupts_ = count;
@@ -392,6 +417,9 @@ class Batch {
                                                                       static_cast<unsigned>(record->attempts.size())});
     }
     report_.interrupted = report_.interrupted && report_.Count(TrialState::kPlanned) > 0;
+    display_.Detail(fmt::format("end: {} of {} trials completed, {} attempts in {:.1f} s{}",
+                                report_.Count(TrialState::kCompleted), report_.trials.size(), report_.started, Now(),
+                                report_.interrupted ? ", interrupted" : ""));
     return report_;
   }
 
@@ -407,6 +435,7 @@ class Batch {
   const std::vector<std::string> names_;  // [trials]
   const Clock::time_point start_ = Clock::now();
   std::unique_ptr<OutLock> lock_;
+  std::optional<SessionLog> session_log_;
   std::unique_ptr<FolderWatch> watch_;
   bool asked_to_leave_ = false;  // the trials, after the folder was lost
   std::unique_ptr<EventLog> log_;

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "log/log.hpp"
+
 namespace backplane {
 namespace {
 
@@ -29,6 +31,16 @@ BatchDisplay::BatchDisplay(const std::filesystem::path& out, const Plan& plan, b
 }
 
 void BatchDisplay::Note(const std::string& sentence) {
+  LogToFile(sentence.starts_with("warning: ") ? LogLevel::kWarning : LogLevel::kInfo, sentence);
+  Show(sentence);
+}
+
+void BatchDisplay::Detail(const std::string& sentence) {
+  LogToFile(LogLevel::kDebug, sentence);
+  if (ShowsDebug()) Show(sentence);
+}
+
+void BatchDisplay::Show(const std::string& sentence) {
   if (quiet_) return;
   table_ ? screen_->Note(sentence) : line_->Note(sentence);
 }

@@ -21,13 +21,16 @@ class BatchDisplay {
   // `quiet`: only progress.json.
   BatchDisplay(const std::filesystem::path& out, const Plan& plan, bool quiet);
 
-  void Note(const std::string& sentence);  // a whole line on stderr
+  // Whole lines on stderr and in the session's log; details are in the log alone unless --verbose wants them shown.
+  void Note(const std::string& sentence);
+  void Detail(const std::string& sentence);
   // At most five times a second for the screen and once for the file; `always` does both. `running`: the attempt that a single
   // trial is at, if it is. Never throws: a picture is not worth a batch.
   void Show(const Attempt* running, double elapsed_s, bool always = false);
   void Clear();  // takes what is redrawn off the screen
 
  private:
+  void Show(const std::string& sentence);
   void Refresh();
 
   std::filesystem::path out_;

@@ -36,7 +36,7 @@ std::string PairOf(const Plan& plan, const PlannedTrial& trial) {
 }
 
 std::vector<size_t> TrialsToCheck(const Plan& plan, const std::vector<size_t>& trials) {
-  const std::vector<size_t> first = OneOfEachPoint(plan, trials);
+  std::vector<size_t> first = OneOfEachPoint(plan, trials);
   if (first.size() <= kAllPoints) return first;
   std::set<std::string> seen;
   std::vector<size_t> chosen;

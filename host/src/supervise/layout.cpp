@@ -315,7 +315,7 @@ std::optional<std::filesystem::path> MoveAside(const std::filesystem::path& out)
   // that it belongs to the old results, and takes the new folder's.
   const OutLock lock(from);
   for (unsigned number = 1;; ++number) {
-    const std::filesystem::path to = from.string() + "." + std::to_string(number);
+    std::filesystem::path to = from.string() + "." + std::to_string(number);
     if (!std::filesystem::exists(to)) {
       std::filesystem::rename(from, to);
       return to;

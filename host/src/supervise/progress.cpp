@@ -81,7 +81,7 @@ Screen DetectScreen(int fd) {
 }
 
 std::string FormatClock(double seconds) {
-  const uint64_t total = seconds > 0 ? static_cast<uint64_t>(seconds + 0.5) : 0;
+  const uint64_t total = seconds > 0 ? static_cast<uint64_t>(std::llround(seconds)) : 0;
   if (total >= 3600) {
     return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
   }

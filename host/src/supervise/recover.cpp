@@ -43,7 +43,7 @@ std::optional<std::string> WriteStaleResult(const AttemptFolder& folder, const s
   StaleResult stale;
   stale.trial_id = trial_id;
   stale.attempt = attempt;
-  const std::string text = ToJson(stale).dump(kJsonIndent);
+  std::string text = ToJson(stale).dump(kJsonIndent);
   ReplaceFile(folder.result(), text);
   return text;
 }

@@ -28,7 +28,7 @@ std::string Format(const Spread& spread, bool with_n) {
 }
 
 std::string Count(const std::optional<double>& value) {
-  return value && *value >= 0 ? FormatCount(static_cast<uint64_t>(*value + 0.5)) : "-";
+  return value && *value >= 0 ? FormatCount(static_cast<uint64_t>(std::llround(*value))) : "-";
 }
 
 std::string Speed(const TrialResult& result) {

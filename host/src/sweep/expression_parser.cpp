@@ -23,7 +23,7 @@ bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || 
 
 }  // namespace
 
-void ExpressionParser::Fail(size_t offset, std::string why) const { throw NoValue{offset, "in the expression: " + why}; }
+void ExpressionParser::Fail(size_t offset, const std::string& why) const { throw NoValue{offset, "in the expression: " + why}; }
 
 Term ExpressionParser::Within(Term term, Term operand) const {
   term.depth = std::max(term.depth, operand.depth + 1);

@@ -55,7 +55,7 @@ class ExpressionParser {
   Term WithList(Term term, char close);
   Term Binary(std::string name, size_t offset, Term left, Term right) const;
   Term One(Term::Kind kind, size_t offset, Term operand) const;
-  [[noreturn]] void Fail(size_t offset, std::string why) const;
+  [[noreturn]] void Fail(size_t offset, const std::string& why) const;
   std::string Rest() const;
 
   std::string_view text_, joins_;  // joins_: what may stand between two parts of a name

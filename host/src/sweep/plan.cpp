@@ -356,8 +356,8 @@ std::string Plan::PlaceOf(const std::string& path) const { return memory_->resol
 LoadedExperiment Plan::Load(const PlannedTrial& trial) const {
   LoadedExperiment loaded = LoadPoint(trial.point);
   loaded.experiment.seed = trial.seed;
-  const std::optional<Seeds>& swept = memory_->resolver.sweep().seeds;
-  if (swept) loaded.origin["seed"] = Place(swept->mark);
+  const std::optional<Seeds>& swept_seeds = memory_->resolver.sweep().seeds;
+  if (swept_seeds) loaded.origin["seed"] = Place(swept_seeds->mark);
   loaded.seeds = SeedsOf(memory_->resolver.sweep(), loaded.experiment);
   return loaded;
 }

@@ -63,7 +63,8 @@ void FindLeftOutKeys(const Node& map, const std::string& prefix, std::set<std::s
 
 }  // namespace
 
-PointResolver::PointResolver(ExperimentText text, Sweep sweep, Stages stages, PluginLookup lookup, KeyDefaults defaults)
+PointResolver::PointResolver(const ExperimentText& text, Sweep sweep, Stages stages, PluginLookup lookup,
+                             const KeyDefaults& defaults)
     : sweep_(std::move(sweep)), stages_(std::move(stages)) {
   for (const Assigned& assigned : sweep_.assigned) {
     const auto found = stages_.Split(assigned.override.path);

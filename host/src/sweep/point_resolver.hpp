@@ -39,7 +39,7 @@ struct ResolvedPoint {
 // Not thread-safe.
 class PointResolver {
  public:
-  PointResolver(ExperimentText text, Sweep sweep, Stages stages, PluginLookup lookup, KeyDefaults defaults = {});
+  PointResolver(const ExperimentText& text, Sweep sweep, Stages stages, PluginLookup lookup, const KeyDefaults& defaults = {});
 
   const Sweep& sweep() const { return sweep_; }
   const std::vector<Stage>& stages() const { return stages_.list; }

@@ -9,6 +9,7 @@
 #include "base/bounded.hpp"
 #include "base/json_text.hpp"
 #include "data/group.hpp"
+#include "log/log.hpp"
 #include "trial/budget.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/crash.hpp"
@@ -120,9 +121,8 @@ IterationSize SizeOfAnIteration(const TrialSpec& spec, TrialParts* parts) {
 // What it says once everything made for it is gone again: a plugin that crashes then does so in its own check.
 TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, StatusWriter* status,
                const std::atomic<bool>& cancelled, TrialExit* exit) {
-  TrialParts parts(spec, status, &cancelled, [](const std::string& id, int, const std::string& text) {
-    std::fprintf(stderr, "%s: %s\n", id.c_str(), text.c_str());
-  });
+  TrialParts parts(spec, status, &cancelled,
+                   [](const std::string& id, int, const std::string& text) { LogError("{}: {}", id, text); });
   FailedWith failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
   const std::vector<std::string> records = failed.exit == kExitOk ? RecordedNames(&parts) : std::vector<std::string>();
   if (failed.exit == kExitOk && spec.start_from) failed = TryToStart(spec, folder, &parts, status, cancelled);
@@ -146,10 +146,10 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
 
 TrialExit CheckTrial(const TrialSpec& spec, const std::filesystem::path& folder, StatusWriter* status,
                      const std::atomic<bool>& cancelled) {
-  std::fprintf(stderr, "%s\n", CheckBegins(spec.trial_id).c_str());
+  LogError("{}", CheckBegins(spec.trial_id));
   TrialExit exit = kExitOk;
   const TrialCheck check = Try(spec, folder, status, cancelled, &exit);
-  if (!check.error.empty()) std::fprintf(stderr, "%s\n", check.error.c_str());
+  if (!check.error.empty()) LogError("{}", check.error);
   Say(check);
   return exit;
 }
@@ -174,7 +174,7 @@ int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std
   std::string checked;
   InstallCrashHandlers(&status, [&checked](const std::string& plugin) {
     const std::string error = plugin + " called exit(); a plugin never ends the process";
-    std::fprintf(stderr, "%s\n", error.c_str());
+    LogError("{}", error);
     Say({checked, Outcome::kPlugin, plugin, error, "", ""});
     std::fflush(nullptr);
     _exit(kExitPlugin);

@@ -1,7 +1,6 @@
 #include "trial/checkpointing.hpp"
 
-#include <cstdio>
-
+#include "log/log.hpp"
 #include "trial/learner_state.hpp"
 
 namespace backplane {
@@ -59,7 +58,7 @@ void Checkpointing::KeepStateBefore() {
   try {
     if (!parts_.checkpoints.Newest()) Save();
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "no checkpoint of the state before: %s\n", e.what());
+    LogWarning("no checkpoint of the state before: {}", e.what());
   }
   parts_.status.SetPhase(phase);
 }

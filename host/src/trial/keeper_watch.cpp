@@ -33,6 +33,7 @@ constexpr size_t kStackBytes = 256 << 10;
 std::optional<KeeperLink> TakeLink() {
   const char* text = std::getenv(kVariable);
   KeeperLink link;
+  // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): this process has written it
   if (text == nullptr || std::sscanf(text, "%d %d %d", &link.alive_fd, &link.kill_fd, &link.lock_fd) != 3) return std::nullopt;
   unsetenv(kVariable);
   // Of somebody else's environment the numbers mean nothing here.

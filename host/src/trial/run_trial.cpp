@@ -16,6 +16,7 @@
 #include "base/bounded.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "log/log.hpp"
 #include "record/results_folder.hpp"
 #include "rollout/clocks.hpp"
 #include "trial/check_trials.hpp"
@@ -43,7 +44,7 @@ void OnStop(int) { g_cancelled = true; }
 // 4.9 us per sample at minibatch 2,048, two layers of 256).
 void TuneMalloc() {
   if (mallopt(M_MMAP_THRESHOLD, 1 << 30) != 1 || mallopt(M_TRIM_THRESHOLD, INT_MAX) != 1 || mallopt(M_TOP_PAD, 64 << 20) != 1)
-    std::fprintf(stderr, "warning: this C library refuses malloc settings; updates of large networks will be slower\n");
+    LogWarning("warning: this C library refuses malloc settings; updates of large networks will be slower");
 }
 
 class TrialProcess {
@@ -139,7 +140,7 @@ void TrialProcess::RunLoop() {
     try {
       return loop_->Run();
     } catch (const CheckpointRefused& refused) {
-      std::fprintf(stderr, "%s\n", refused.what());
+      LogError("{}", refused.what());
       checkpoints_.Refuse(refused.what());
     }
     loop_.reset();
@@ -178,7 +179,7 @@ int TrialProcess::Finish(const FailedWith& failed) {
   RestoreState(failed.plugin.empty() ? Suspects() : failed.plugin);  // before anything is written
   const std::string& error = failed.error;
   if (!error.empty()) {
-    std::fprintf(stderr, "%s\n", error.c_str());
+    LogError("{}", error);
     status_.SetLine(error);
   }
   if (!failed.plugin.empty()) status_.SetPlugin(failed.plugin);
@@ -242,7 +243,7 @@ int TrialProcess::WriteResult() {
     WriteFileAtomic(file, text());
   } catch (const std::exception& e) {
     const std::string sentence = (end_.error ? *end_.error + "; " : "") + "no result was written: " + e.what();
-    std::fprintf(stderr, "%s\n", sentence.c_str());
+    LogError("{}", sentence);
     status_.SetLine(sentence);
     return exit_ == kExitOk ? static_cast<int>(kExitTemp) : exit_;
   }
@@ -253,7 +254,7 @@ void TrialProcess::Log(const std::string& id, int severity, const std::string& t
   static const char* const kNames[] = {"", "debug", "info", "warning", "error"};
   const char* name = severity >= BP_LOG_DEBUG && severity <= BP_LOG_ERROR ? kNames[severity] : "note";
   const std::lock_guard lock(log_mutex_);
-  std::fprintf(stderr, "%s: %s: %s\n", name, id.c_str(), text.c_str());
+  LogError("{}: {}: {}", name, id, text);
   status_.SetLine(text);
   if (severity == BP_LOG_WARN) KeepWarning(id, text);
 }
@@ -305,13 +306,13 @@ int RunTrial(const std::vector<std::filesystem::path>& trial_jsons, const TrialT
     auto* process = new TrialProcess(std::move(spec), task);
     return process->Run();
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "out of memory\n");
+    std::fputs("out of memory\n", stderr);  // a log would take some
     return kExitHostOom;
   } catch (const std::system_error& e) {
-    std::fprintf(stderr, "%s\n", e.what());
+    LogError("{}", e.what());
     return kExitTemp;  // a full disk, no more descriptors: not the trial's fault
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s\n", e.what());
+    LogError("{}", e.what());
     return kExitUsage;
   }
 }

@@ -1,12 +1,12 @@
 #include "trial/warnings.hpp"
 
-#include <cstdio>
+#include "log/log.hpp"
 
 namespace backplane {
 
 void WarningList::Add(const std::string& sentence) {
   sentences_.push_back(sentence);
-  std::fprintf(stderr, "warning: %s\n", sentence.c_str());
+  LogWarning("warning: {}", sentence);
   status_.SetLine("warning: " + sentence);
 }
 

@@ -9,6 +9,10 @@ namespace backplane::nn {
 // tanh in float: Eigen's rational approximation, within a few units in the last place and several times faster than libm's.
 template <class T>
 void TanhInPlace(T* values, int64_t n);
+template <>
+void TanhInPlace(float* values, int64_t n);
+template <>
+void TanhInPlace(double* values, int64_t n);
 template <class T>
 void ReluInPlace(T* values, int64_t n);
 

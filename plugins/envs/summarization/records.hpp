@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace backplane::summarization {
@@ -35,7 +36,8 @@ struct Record {
 // A row that cannot be used. `torn`: it has too few fields, as where a line break cut a row in two; the rows beside it may then
 // be parts of it, even if they look whole.
 struct BadRow : std::runtime_error {
-  BadRow(Place where, const std::string& what, bool is_torn = false) : std::runtime_error(what), place(where), torn(is_torn) {}
+  BadRow(Place where, const std::string& what, bool is_torn = false)
+      : std::runtime_error(what), place(std::move(where)), torn(is_torn) {}
   Place place;
   bool torn;
 };

@@ -1,6 +1,7 @@
 #include "drawing.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iterator>
 
@@ -115,7 +116,7 @@ void AddUav(const Layout& at, const Uav& u, size_t number, std::string* out) {
 }  // namespace
 
 bp::PictureSize SizeOfPicture(const Model& model) {
-  const auto side = static_cast<uint32_t>(Layout(model).side() + 0.5);
+  const auto side = static_cast<uint32_t>(std::lround(Layout(model).side()));
   return {side, side + static_cast<uint32_t>(kHead)};
 }
 

@@ -14,7 +14,7 @@ constexpr int64_t kLanes = nn::kLanes<float>;
 // Copies n numbers, no fewer than T holds, in pieces of T of which the last one may overlap the one before.
 template <class T>
 BP_NN_INLINE void CopyBy(const float* from, int64_t n, float* out) {
-  constexpr int64_t kStep = sizeof(T) / sizeof(float);
+  constexpr int64_t kStep = sizeof(T) / sizeof(float);  // NOLINT(bugprone-sizeof-expression): T may be float
   T v;
   for (int64_t i = 0; i + kStep < n; i += kStep) {
     std::memcpy(&v, from + i, sizeof v);

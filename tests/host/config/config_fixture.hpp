@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/loader.hpp"
@@ -97,7 +98,9 @@ class ConfigTest : public ::testing::Test {
     return LoadExperiment(file, {std::move(set), Lookup()});
   }
 
-  LoadResult LoadText(const std::string& text, std::vector<std::string> set = {}) { return Load(Write("e.yaml", text), set); }
+  LoadResult LoadText(const std::string& text, std::vector<std::string> set = {}) {
+    return Load(Write("e.yaml", text), std::move(set));
+  }
 
   // The loaded experiment of a text that must be good.
   LoadedExperiment Good(const std::string& text, std::vector<std::string> set = {}) {

@@ -11,7 +11,7 @@ namespace backplane {
 const bp_module& DataModule();
 
 struct DataTrial {
-  explicit DataTrial(nlohmann::json env_options = {}, nlohmann::json learner_options = {});
+  explicit DataTrial(const nlohmann::json& env_options = {}, const nlohmann::json& learner_options = {});
   Adds& adds() { return *reinterpret_cast<Adds*>(learner->handle()); }
 
   std::atomic<bool> cancelled{false};

@@ -49,7 +49,7 @@ namespace backplane {
 
 const bp_module& DataModule() { return *bp_module_v1(); }
 
-DataTrial::DataTrial(nlohmann::json env_options, nlohmann::json learner_options) {
+DataTrial::DataTrial(const nlohmann::json& env_options, const nlohmann::json& learner_options) {
   nlohmann::json env_all = {{"items", 10}, {"capacity", 6}};
   nlohmann::json learner_all = {{"group", 4},        {"micro_batch", 2}, {"sort", true}, {"drop_last", false},
                                 {"tells_use", true}, {"fails_at", -1},   {"sleep_us", 0}};

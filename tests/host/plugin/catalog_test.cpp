@@ -72,7 +72,7 @@ TEST(Catalog, OddFilesOfAFolderAreRefusedWithoutWaiting) {
   std::filesystem::create_symlink("/dev/zero", folder.path() / "device.so");
   std::filesystem::create_symlink("loop.so", folder.path() / "loop.so");
   std::filesystem::create_directory(folder.path() / "folder.so");
-  std::ofstream(folder.path() / "empty.so");
+  std::ofstream(folder.path() / "empty.so").close();
   Catalog catalog;
   catalog.AddFolder(folder.path());
   std::vector<std::string> reasons;

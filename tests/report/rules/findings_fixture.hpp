@@ -40,7 +40,6 @@ class Batch {
          std::map<std::string, double>{{"SPS", sps},
                                        {"threads", std::min<double>(static_cast<double>(runners), 2)},
                                        {"learner_threads", 2},
-                                       {"blas_gflops", 71},
                                        {"floor_uniform/return", 0},
                                        {"train/kl", 0.05},
                                        {"phase/env_step", 40},
@@ -58,8 +57,7 @@ class Batch {
                                        {"resources/gpu_util_pct", 92},
                                        {"resources/gpu_memory_pct", 85},
                                        {"resources/gpu_throttled_pct", 0},
-                                       {"resources/sm_util_pct", 60},
-                                       {"resources/tensor_active_pct", 20}}) {
+                                       {"resources/sm_util_pct", 60}}) {
       Number& n = t.measures[measure];
       n.value = value;
       if (measure.starts_with("resources/")) n.n = 12, n.of = "samples", n.max = value, n.p95 = value;

@@ -60,8 +60,6 @@ const std::vector<Edge>& Edges() {
        Both(With("resources/gpu_util_pct", 75), With("resources/sm_util_pct", 30)), "resources/sm_util_pct"},
       {"vram_near_limit", With("resources/gpu_memory_pct", 90.1), With("resources/gpu_memory_pct", 90),
        "resources/gpu_memory_pct"},
-      {"amp_unused", With("resources/tensor_active_pct", 0.4), With("resources/tensor_active_pct", 0.5),
-       "resources/tensor_active_pct"},
       {"clock_throttled", With("resources/gpu_throttled_pct", 5.1), With("resources/gpu_throttled_pct", 5),
        "resources/gpu_throttled_pct"},
       {"gpu_use_target", With("resources/gpu_util_pct", 89.9), With("resources/gpu_util_pct", 90), "resources/gpu_util_pct"},
@@ -72,7 +70,6 @@ const std::vector<Edge>& Edges() {
       {"out_of_memory", [](Batch& b) { b.RunsOutOfMemory(); }, [](Batch&) {}, ""},
       {"noisy_measurement", Wavering(4.75), Wavering(4.74), ""},
       {"precision_not_reached", Precision(5.1, true), Precision(5, false), ""},
-      {"blas_reference", With("blas_gflops", 19.9), With("blas_gflops", 20), "blas_gflops"},
       // Of four seeds a setting that are within 0.001 % of each other.
       {"core_efficiency_high", [](Batch& b) { b.Measure("SPS", 2101).Seeded(4, 4, 1e-5); },
        [](Batch& b) { b.Measure("SPS", 2100).Seeded(4, 4, 1e-5); }, "SPS"},
@@ -200,18 +197,18 @@ TEST(Findings, TheGravestComesFirstAndTheFurthestBeyondItsThreshold) {
   Batch b;
   b.Measure("resources/memory_limit_pct", 95).Measure("resources/psi_io_some_pct", 99);
   // 5.6 % and 100 % beyond, a warning each.
-  b.Measure("resources/throttled_periods_pct", 10).Measure("blas_gflops", 18.9);
+  b.Measure("resources/throttled_periods_pct", 10).Measure("resources/gpu_throttled_pct", 5.28);
   b.Measure("resources/cpu_quota_pct", 95).Measure("resources/cpu_cores_used", 1.9);
   EXPECT_THAT(Ids(b.Diagnose()),
-              ElementsAre("ram_near_limit", "cpu_throttled", "blas_reference", "cpu_saturated", "io_stalled"));
+              ElementsAre("ram_near_limit", "cpu_throttled", "clock_throttled", "cpu_saturated", "io_stalled"));
 }
 
 TEST(Findings, SettingsConcernedCountAsMuchAsTheDistance) {
   Batch b;
   // Beyond its threshold by all of it in one setting, by 60 % of its own in two.
   b.Measure("resources/throttled_periods_pct", 10);
-  for (CombinedTrial& t : b.combined().trials) t.data.measures["blas_gflops"].value = 8;
-  EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("blas_reference", "cpu_throttled"));
+  for (CombinedTrial& t : b.combined().trials) t.data.measures["resources/gpu_throttled_pct"].value = 8;
+  EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("clock_throttled", "cpu_throttled"));
 }
 
 TEST(Findings, StoragePressureIsNoHeadline) {
