@@ -64,6 +64,8 @@ endif()
 # Flags for all own code, and the sanitizer of the preset.
 add_library(backplane_flags INTERFACE)
 target_compile_options(backplane_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers
+  # GCC 12 takes an empty std::optional that is returned for one that is read.
+  -Wno-maybe-uninitialized
   # Where several files are compiled as one, a `using` of the one would be shadowed by parameters of the next.
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 if(BACKPLANE_SANITIZE STREQUAL "address")

@@ -115,7 +115,7 @@ BatchSizes SizesOf(const Options& o) {
 
 NetworkOptions::NetworkOptions() {
   for (const IntegerField& size : kOptionalSizes) this->*size.at = 0;
-  for (const ShareField& dropout : kDropouts) this->*dropout.at = -1;
+  for (const ShareField& share : kDropouts) this->*share.at = -1;
 }
 
 Options ReadOptions(const bp::Config& config, bool has_cuda) {
