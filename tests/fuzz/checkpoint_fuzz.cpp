@@ -69,10 +69,8 @@ void TakeOver(const Checkpoint& checkpoint) {
     window.Load(header.window, 1);
     window.Returns(), window.Metrics(), window.mean_return();
     if (header.unwritten) {
-      nlohmann::json line = *header.unwritten;
-      line["time"]["machine"].emplace("cpu", 1);
-      line.at("time").at("sps").get<double>(), line.at("iteration").get<uint64_t>();
-      MetricSeries(line);
+      Need(header.unwritten->time.sps && header.unwritten->iteration);
+      MetricSeries(*header.unwritten);
     }
     Need(RowStatesOf(checkpoint, kRows).size() == kRows);
   } catch (const std::runtime_error&) {

@@ -9,6 +9,7 @@
 #include "record/attempt_files.hpp"
 #include "record/data_position.hpp"
 #include "record/fields.hpp"
+#include "record/iteration.hpp"
 
 namespace backplane {
 
@@ -63,7 +64,7 @@ struct WarmUp {
 
 inline constexpr uint64_t kCheckpointVersion = 2;
 
-struct CheckpointHeader {
+struct CheckpointHeader : MetricsRecord {  // the lines before
   uint64_t version = kCheckpointVersion;
   std::string trial_id;
   bool at_end = false;  // of the trial: what another phase may begin with
@@ -72,10 +73,9 @@ struct CheckpointHeader {
   double seconds = 0;             // of all attempts, for the wall-time budget
   std::optional<WarmUp> warm_up;  // absent: there is none, or it has not ended
   SavedWindow window;
-  std::optional<std::vector<MetricsPart>> metrics_parts;  // the lines before; absent in what older versions wrote
-  std::optional<DataPosition> data;                       // of a learner of a data set
-  std::optional<nlohmann::json> unwritten;                // the line of an iteration that is counted and not in the metrics yet
-  std::vector<CheckpointPart> parts;                      // in the order of the file
+  std::optional<DataPosition> data;    // of a learner of a data set
+  std::optional<Iteration> unwritten;  // that is counted and not in the metrics yet
+  std::vector<CheckpointPart> parts;   // in the order of the file
 
   static void Fields(auto& self, auto&& visit) {
     visit("version", self.version);
@@ -87,7 +87,7 @@ struct CheckpointHeader {
     visit("seconds", self.seconds);
     visit("warm_up", self.warm_up);
     visit("window", self.window);
-    visit("metrics_parts", self.metrics_parts);
+    MetricsRecord::Fields(self, visit);
     visit("data", self.data);
     visit("unwritten", self.unwritten);
     visit("parts", self.parts);

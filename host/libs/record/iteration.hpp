@@ -11,7 +11,7 @@
 
 namespace backplane {
 
-// Everything that differs from run to run.
+// Everything that differs from run to run, so that the rest of two runs can be compared byte for byte.
 struct IterationTime {
   std::optional<double> t;  // seconds of the trial at the end of the iteration, with its evaluation
   std::optional<double> iteration_s, sps, sampling_sps;

@@ -109,7 +109,7 @@ struct DataResult {
 };
 
 // What the loop tells, after a failure too.
-struct LoopResult : PhaseTimes, MeasuredTimes {
+struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
   std::optional<uint64_t> iterations, env_steps, episodes;
   std::optional<double> wall_s, trial_s;    // of the loop; with earlier attempts
   std::optional<double> sps, sampling_sps;  // without the iteration that warms up; while collecting
@@ -121,7 +121,6 @@ struct LoopResult : PhaseTimes, MeasuredTimes {
   std::optional<uint64_t> evaluated_at;  // iterations before the last evaluation
   std::optional<std::string> checkpoint;
   std::vector<LongTicks> long_ticks;
-  std::optional<std::vector<MetricsPart>> metrics_parts;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     PhaseTimes::Fields(self, visit);
@@ -143,7 +142,7 @@ struct LoopResult : PhaseTimes, MeasuredTimes {
     visit("evaluated_at", self.evaluated_at);
     visit("checkpoint", NullIfAbsent(self.checkpoint));
     visit("long_ticks", LeftOutIfEmpty(self.long_ticks));
-    visit("metrics_parts", self.metrics_parts);
+    MetricsRecord::Fields(self, visit);
   }
 };
 

@@ -7,7 +7,6 @@
 
 #include "backplane/ext/held_out.h"
 #include "backplane/rng.h"
-#include "base/json_fields.hpp"
 #include "data/fit.hpp"
 
 namespace backplane {
@@ -132,12 +131,6 @@ void DataLoader::Load(const DataPosition& saved) {
   micro_batch_ = saved.micro_batch;
   micro_batch_max_ = saved.micro_batch_max;
   shrinks_ = saved.shrinks;
-}
-
-nlohmann::json ToJson(const DataLoader& loader) {
-  nlohmann::json shrinks = nlohmann::json::array();
-  for (const Shrink& one : loader.shrinks()) shrinks.push_back(ToJson(one));
-  return {{"items", loader.items()}, {"epochs", loader.epochs()}, {"micro_batch", loader.micro_batch()}, {"shrinks", shrinks}};
 }
 
 }  // namespace backplane

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -71,8 +70,5 @@ class DataLoader {
   GroupMemory device_;
   std::vector<Shrink> shrinks_;
 };
-
-// For the record: where it got to and what did not fit.
-nlohmann::json ToJson(const DataLoader& loader);
 
 }  // namespace backplane

@@ -12,13 +12,13 @@ class Series {
   std::vector<MetricValue> Take() { return std::move(values_); }
 
   void Add(const std::string& name, const std::optional<double>& value, Of of) {
-    if (value) values_.push_back({name, *value, of});
+    if (value) values_.push_back({name, std::isfinite(*value) ? *value : std::nan(""), of});
   }
   void AddCount(const std::string& name, const std::optional<uint64_t>& count, Of of) {
-    if (count) values_.push_back({name, static_cast<double>(*count), of});
+    if (count) Add(name, static_cast<double>(*count), of);
   }
   void AddAll(const std::map<std::string, double>& numbers, Of of) {
-    for (const auto& [name, value] : numbers) values_.push_back({name, value, of});
+    for (const auto& [name, value] : numbers) Add(name, value, of);
   }
   // Before the first episode has ended there is no mean.
   void AddMean(const std::string& name, const Spread& spread) {
@@ -50,8 +50,6 @@ std::vector<MetricValue> MetricSeries(const Iteration& line) {
   series.AddAll(line.time.machine, Of::kMachine);
   return series.Take();
 }
-
-std::vector<MetricValue> MetricSeries(const nlohmann::json& line) { return MetricSeries(ReadTolerantly<Iteration>(line)); }
 
 std::string NameUnder(const std::string& prefix, const std::string& name) {
   constexpr std::string_view kEpisode = "ep/";

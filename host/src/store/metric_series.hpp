@@ -1,7 +1,6 @@
 // What one line of metrics.jsonl says, as names and numbers: the same names in every file that is made from it.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,6 @@ struct MetricValue {
 
 // A mean over no episodes is no value and is left out, as is what is no number.
 std::vector<MetricValue> MetricSeries(const Iteration& line);
-std::vector<MetricValue> MetricSeries(const nlohmann::json& line);
 
 // An evaluation repeats "ep/length" under its own name: NameUnder("eval/", "ep/length") is "eval/length".
 std::string NameUnder(const std::string& prefix, const std::string& name);

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <string>
 
-#include "base/json_fields.hpp"
-
 namespace backplane {
 namespace {
 
@@ -33,12 +31,8 @@ std::vector<RowState> RowStatesOf(const Checkpoint& checkpoint, uint64_t rows) {
 
 void CheckUnwritten(const CheckpointHeader& header) {
   if (!header.unwritten) return;
-  const nlohmann::json& line = *header.unwritten;
-  const nlohmann::json& time = At(line, "time");
-  const bool whole = At(line, "iteration") == header.iterations && At(line, "step") == header.env_steps &&
-                     At(time, "sps").is_number() && (!time.contains("machine") || time["machine"].is_object()) &&
-                     (!line.contains("metrics") || line["metrics"].is_object());
-  if (!whole)
+  const Iteration& line = *header.unwritten;
+  if (line.iteration != header.iterations || line.step != header.env_steps || !line.time.sps || std::isnan(*line.time.sps))
     throw CheckpointError("\"unwritten\": wanted the line of iteration " + std::to_string(header.iterations) +
                           ", found another");
 }

@@ -30,7 +30,8 @@ struct Meta {
   uint64_t iterations = 0, env_steps = 0, policy_steps = 0;
   double seconds = 0;
   Window window;
-  std::optional<nlohmann::json> data, unwritten;
+  std::optional<nlohmann::json> data;
+  std::optional<Iteration> unwritten;
 
   static void Fields(auto& self, auto&& visit) {
     visit("trial_id", self.trial_id);

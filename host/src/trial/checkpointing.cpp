@@ -24,9 +24,9 @@ void Checkpointing::Take() {
   header.seconds = state_.clock.trial_s();
   header.warm_up = state_.count.warm_up;
   header.window = state_.window.Save();
-  header.metrics_parts = state_.lines.SoFar().metrics_parts;
+  static_cast<MetricsRecord&>(header) = state_.lines.SoFar();
   taken_.parts["learner"] = SaveLearner(*state, parts_.learner);
-  if (state_.lines.pending()) {
+  if (state_.lines.unwritten()) {
     // Stopped while it is evaluated: the iteration is learned already, so the attempt that goes on evaluates and writes it.
     state_.lines.TakeMachine();
     header.unwritten = state_.lines.unwritten();

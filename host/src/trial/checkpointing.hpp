@@ -2,7 +2,8 @@
 // only if the learner ticks after groups: else what it saves is always the state between two of them.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
 #include "trial/collectors.hpp"
 
@@ -26,7 +27,7 @@ class Checkpointing {
   // A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary. If
   // that goes wrong too, the trial still ended because it diverged, in the phase it was in.
   void KeepStateBefore();
-  const nlohmann::json& path() const { return path_; }  // null: none was written
+  const std::optional<std::string>& path() const { return path_; }  // absent: none was written
 
  private:
   void Write();
@@ -37,7 +38,7 @@ class Checkpointing {
   Checkpoint taken_;
   bool keeps_before_ = false;      // taken_ is of the current iteration
   bool ticks_after_data_ = false;  // seen once
-  nlohmann::json path_;
+  std::optional<std::string> path_;
 };
 
 }  // namespace backplane

@@ -9,9 +9,9 @@ void CollectCandidates::Check(const bp_request& request) const {
   CandidateScorer::Check(request, parts_.env, parts_.learner);
 }
 
-bool CollectCandidates::Collect(const bp_request& request, OpenIteration* iteration) {
-  iteration->Start();
-  iteration->begun = true;
+bool CollectCandidates::Collect(const bp_request& request) {
+  state_.iteration.Start();
+  state_.iteration.begun = true;
   parts_.status.SetPhase("evaluate");
   CandidateScorer& scorer = BoundScorer();
   if (!scorer.Score(request, parts_.threads.clocks())) return false;

@@ -15,7 +15,7 @@ class CollectCandidates : public Collecting {
       : parts_(parts), state_(state), record_(record) {}
 
   void Check(const bp_request& request) const override;
-  bool Collect(const bp_request& request, OpenIteration* iteration) override;
+  bool Collect(const bp_request& request) override;
   bool BindsEnv() const override { return true; }
   void ReleaseEnv() override { bound_ = false; }
   std::optional<std::string> NonFiniteObservation() const override { return scorer_->NonFiniteObservation(); }

@@ -6,22 +6,23 @@
 
 namespace backplane {
 
-bool CollectData::Collect(const bp_request& request, OpenIteration* iteration) {
+bool CollectData::Collect(const bp_request& request) {
   DataLoader& loader = Loader();
-  iteration->Start();
+  OpenIteration& iteration = state_.iteration;
+  iteration.Start();
   parts_.status.SetPhase("data");
   const PhaseSpan span(parts_.clock(), Phase::kEnvStep);
   const bool served = loader.DeliverGroup(request, state_.count.open_iteration(), state_.count.env_steps, [&] {
-    iteration->Collected();
+    iteration.Collected();
     parts_.clock().Switch(Phase::kUpdateBackward);
     parts_.status.SetPhase("update");
   });
   RestoreState(Suspects());
   Record();
   if (!served) return false;
-  iteration->begun = true;
-  iteration->steps = loader.group_items();
-  state_.count.env_steps += iteration->steps;
+  iteration.begun = true;
+  iteration.steps = loader.group_items();
+  state_.count.env_steps += iteration.steps;
   return true;
 }
 
@@ -100,8 +101,9 @@ void CollectData::Load(const Checkpoint& checkpoint) {
     if (one.iteration < state_.count.open_iteration()) ++shrinks_told_;
 }
 
-void CollectData::AddTo(nlohmann::json* result) const {
-  if (loader_) (*result)["data"] = ToJson(*loader_);
+std::optional<DataResult> CollectData::Result() const {
+  if (!loader_) return std::nullopt;
+  return DataResult{loader_->items(), loader_->epochs(), loader_->micro_batch(), loader_->shrinks()};
 }
 
 }  // namespace backplane

@@ -17,12 +17,12 @@ class CollectData : public Collecting {
 
   void Check(const bp_request&) const override {}
   void Prepare(const bp_request& request) override { Loader().Prepare(request); }
-  bool Collect(const bp_request& request, OpenIteration* iteration) override;
-  void Limit(bp_limits* limits) const override;
+  bool Collect(const bp_request& request) override;
   void Save(Checkpoint* checkpoint) override;
   void Load(const Checkpoint& checkpoint) override;
-  void AddTo(nlohmann::json* result) const override;
 
+  void Limit(bp_limits* limits) const;  // what it has limits on, for the learner's next plan
+  std::optional<DataResult> Result() const;
   bool started() const { return loader_ != nullptr; }  // a group was asked for
   double epochs() const { return loader_ ? loader_->epochs() : 0; }
   bool HasHeldOutLoss() const { return loader_ && loader_->HasHeldOutLoss(); }

@@ -29,9 +29,9 @@ void CollectRollouts::Check(const bp_request& request) const {
   CheckHorizon(request.u.rollout.horizon, parts_.env, parts_.learner);
 }
 
-bool CollectRollouts::Collect(const bp_request& request, OpenIteration* iteration) {
-  iteration->Start();
-  iteration->begun = true;
+bool CollectRollouts::Collect(const bp_request& request) {
+  state_.iteration.Start();
+  state_.iteration.begun = true;
   parts_.status.SetPhase("rollout");
   const uint64_t horizon = request.u.rollout.horizon;
   if (!collector_.Collect(horizon, parts_.threads.clocks())) return false;

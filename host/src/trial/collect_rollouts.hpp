@@ -12,7 +12,7 @@ class CollectRollouts : public Collecting {
   CollectRollouts(const LoopParts& parts, LoopState& state, PlayRecord& record);
 
   void Check(const bp_request& request) const override;
-  bool Collect(const bp_request& request, OpenIteration* iteration) override;
+  bool Collect(const bp_request& request) override;
   bool BindsEnv() const override { return true; }
   void ReleaseEnv() override { collector_.ReleaseEnv(); }
   std::optional<std::string> NonFiniteObservation() const override;

@@ -2,13 +2,11 @@
 // kind keeps its own state and records its own metrics.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "trial/checkpoint.hpp"
 #include "trial/loop_parts.hpp"
-#include "trial/open_iteration.hpp"
 
 namespace backplane {
 
@@ -22,7 +20,7 @@ class Collecting {
   virtual void Prepare(const bp_request&) {}
   // Serves a checked request, has the learner consume what comes of it, and counts its steps. False if cancelled on the way;
   // the iteration is then void. Throws TrialFailure.
-  virtual bool Collect(const bp_request& request, OpenIteration* iteration) = 0;
+  virtual bool Collect(const bp_request& request) = 0;
 
   // Whether it binds the env's rows to buffers of its own, from Collect until ReleaseEnv.
   virtual bool BindsEnv() const { return false; }
@@ -30,11 +28,8 @@ class Collecting {
   // The first observation that was not finite since the last Collect began, as a sentence.
   virtual std::optional<std::string> NonFiniteObservation() const { return std::nullopt; }
 
-  // What it has limits on, for the learner's next plan.
-  virtual void Limit(bp_limits*) const {}
   virtual void Save(Checkpoint*) {}
   virtual void Load(const Checkpoint&) {}  // throws TrialFailure and CheckpointError
-  virtual void AddTo(nlohmann::json* /*result*/) const {}
 };
 
 // Throws TrialFailure if the budget can never end a trial whose learner plays: "collects rollouts".

@@ -12,15 +12,10 @@ Collecting& Collectors::Of(const bp_request& request) {
   }
 }
 
-bool Collectors::Collect(const bp_request& request, OpenIteration* iteration) {
+bool Collectors::Collect(const bp_request& request) {
   Collecting& next = Of(request);
   if (next.BindsEnv() && bound_ != &next) std::exchange(bound_, &next)->ReleaseEnv();
-  return next.Collect(request, iteration);
-}
-
-void Collectors::AddTo(nlohmann::json* result) const {
-  record_.AddTo(result);
-  data_.AddTo(result);
+  return next.Collect(request);
 }
 
 }  // namespace backplane

@@ -20,14 +20,14 @@ class Collectors {
   }
   // Of a request that they serve.
   Collecting& Of(const bp_request& request);
-  bool Collect(const bp_request& request, OpenIteration* iteration);
+  bool Collect(const bp_request& request);
+  std::optional<ThreadUse> Use() const { return record_.Use(); }
   const Collecting& bound() const { return *bound_; }  // who has the env's rows
   CollectData& data() { return data_; }
   const CollectData& data() const { return data_; }
 
   // Calls function(one) for each, in the order in which a trial goes on.
   void ForEach(auto&& function) { function(data_), function(rollouts_), function(candidates_); }
-  void AddTo(nlohmann::json* result) const;
 
  private:
   PlayRecord record_;

@@ -28,15 +28,15 @@ Evaluator& TrialEvaluation::OwnEvaluator() {
   return *evaluator_;
 }
 
-const nlohmann::json& TrialEvaluation::Run() {
+const EpisodeMeans& TrialEvaluation::Run() {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(parts_.clock(), Phase::kEval);
-  last_ = ToJson(OwnEvaluator().Play(Policy::kLearner, parts_.threads.clocks()));
+  last_ = MeansOf(OwnEvaluator().Play(Policy::kLearner, parts_.threads.clocks()));
   RestoreProcessState(Suspects());
   at_ = state_.count.iterations;
   if (const std::optional<HeldOut> held_out = data_.HeldOutLoss(*parts_.evaluation_env))
-    last_["metrics"]["ep/loss"] = {{"mean", held_out->loss}, {"sd", nullptr}, {"se", nullptr}, {"n", held_out->items}};
-  return last_;
+    last_->metrics["ep/loss"] = {.mean = held_out->loss, .sd = {}, .se = {}, .n = held_out->items};
+  return *last_;
 }
 
 void TrialEvaluation::RunAtEnd() {
@@ -44,15 +44,15 @@ void TrialEvaluation::RunAtEnd() {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(parts_.clock(), Phase::kEval);
   std::vector<PhaseClock>& clocks = parts_.threads.clocks();
-  floor_zero_ = ToJson(OwnEvaluator().Play(Policy::kZero, clocks));
-  if (OwnEvaluator().HasUniformActions()) floor_uniform_ = ToJson(OwnEvaluator().Play(Policy::kUniform, clocks));
+  floor_zero_ = MeansOf(OwnEvaluator().Play(Policy::kZero, clocks));
+  if (OwnEvaluator().HasUniformActions()) floor_uniform_ = MeansOf(OwnEvaluator().Play(Policy::kUniform, clocks));
 }
 
-void TrialEvaluation::AddTo(nlohmann::json* result) const {
-  (*result)["evaluation"] = last_;
-  if (at_) (*result)["evaluated_at"] = *at_;
-  (*result)["floor_zero"] = floor_zero_;
-  (*result)["floor_uniform"] = floor_uniform_;
+void TrialEvaluation::AddTo(LoopResult* result) const {
+  result->evaluation = last_;
+  result->evaluated_at = at_;
+  result->floor_zero = floor_zero_;
+  result->floor_uniform = floor_uniform_;
 }
 
 }  // namespace backplane

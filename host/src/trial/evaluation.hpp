@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "rollout/evaluator.hpp"
@@ -18,10 +17,10 @@ class TrialEvaluation {
   bool DueAtStart() const;
   bool DueAfterIteration() const;
   // What it gave, as it stands in a line and in the result.
-  const nlohmann::json& Run();
+  const EpisodeMeans& Run();
   // Unless the last iteration was evaluated; and its floors, what zero and what uniform actions earn.
   void RunAtEnd();
-  void AddTo(nlohmann::json* result) const;
+  void AddTo(LoopResult* result) const;
 
  private:
   Evaluator& OwnEvaluator();
@@ -31,7 +30,7 @@ class TrialEvaluation {
   CollectData& data_;
   std::unique_ptr<Evaluator> evaluator_;  // from the first evaluation on
   std::optional<uint64_t> at_;            // iterations before the last one
-  nlohmann::json last_, floor_zero_, floor_uniform_;
+  std::optional<EpisodeMeans> last_, floor_zero_, floor_uniform_;
 };
 
 }  // namespace backplane

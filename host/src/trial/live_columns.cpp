@@ -14,7 +14,7 @@ LiveColumns::LiveColumns(const LoopParts& parts, WarningList& warnings) : parts_
   parts_.status.NameLive(parts_.spec.experiment.live);
 }
 
-void LiveColumns::Show(const nlohmann::json& line) {
+void LiveColumns::Show(const Iteration& line) {
   const bool of_gpu = parts_.spec.experiment.resources.gpus > 0;
   if (parts_.spec.experiment.live.empty() && !of_gpu) return;
   std::vector<MetricValue> values = MetricSeries(line);
@@ -33,7 +33,7 @@ void LiveColumns::AddOfGpu(std::vector<MetricValue>* values) {
   }
 }
 
-void LiveColumns::WarnOnceOfUnknown(const nlohmann::json& line, const CollectData& data) {
+void LiveColumns::WarnOnceOfUnknown(const Iteration& line, const CollectData& data) {
   if (std::exchange(warned_, true)) return;
   const bool evaluated = parts_.evaluation_env != nullptr;
   std::vector<std::string> names{"return", "ep/length"};

@@ -1,7 +1,6 @@
 // The columns of `watch` and of the running batch that the experiment names (output.live), and those of a GPU.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "store/metric_series.hpp"
@@ -14,9 +13,9 @@ class LiveColumns {
   LiveColumns(const LoopParts& parts, WarningList& warnings);
 
   // `line` as it stands in metrics.jsonl. What it has no value of keeps the one before, as an evaluation comes now and then.
-  void Show(const nlohmann::json& line);
+  void Show(const Iteration& line);
   // After the first iteration everything is registered that will be: a mistyped name would stay empty without a word.
-  void WarnOnceOfUnknown(const nlohmann::json& line, const CollectData& data);
+  void WarnOnceOfUnknown(const Iteration& line, const CollectData& data);
 
  private:
   void AddOfGpu(std::vector<MetricValue>* values);

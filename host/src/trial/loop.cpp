@@ -100,7 +100,7 @@ bool TrialLoop::StartIteration(const bp_request& request) {
 }
 
 bool TrialLoop::Collect(const bp_request& request) {
-  if (collectors_.Collect(request, &state_.iteration)) return true;
+  if (collectors_.Collect(request)) return true;
   state_.iteration.open = false;
   stopped_ = true;
   return false;
@@ -109,7 +109,7 @@ bool TrialLoop::Collect(const bp_request& request) {
 // Ends the iteration that runs, if one does, and writes its line; or the line that a stop during its evaluation left to this
 // attempt.
 void TrialLoop::CloseIteration() {
-  if (!state_.iteration.open && !state_.lines.pending()) return;
+  if (!state_.iteration.open && !state_.lines.unwritten()) return;
   const PhaseSpan span(parts_.clock(), Phase::kMonitor);
   RestoreState(parts_.learner.id());
   if (state_.iteration.open) CountIteration();
@@ -140,11 +140,11 @@ void TrialLoop::EvaluateAtStart(const bp_request& request) {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(parts_.clock(), Phase::kEval);
   collectors_.Of(request).Prepare(request);
-  const nlohmann::json line = {{"iteration", 0},
-                               {"step", state_.count.env_steps},
-                               {"episodes", 0},
-                               {"eval", evaluation_.Run()},
-                               {"time", {{"t", state_.clock.trial_s()}}}};
+  Iteration line;
+  line.iteration = line.episodes = 0;
+  line.step = state_.count.env_steps;
+  line.eval = evaluation_.Run();
+  line.time.t = state_.clock.trial_s();
   state_.lines.Append(line);
   reporting_.ReportMetrics(line);
 }

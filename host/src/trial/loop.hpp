@@ -23,9 +23,9 @@ class TrialLoop {
   void Run();
   bool stopped_early() const { return stopped_; }
   // The fields of result.json that come from the loop; may be asked for after a failure too.
-  nlohmann::json Result() const;
+  LoopResult Result() const;
   // Those of them to which monitors may still add when the loop has ended.
-  void AddMeasured(nlohmann::json* result) const;
+  MeasuredTimes Measured() const;
   // What stands in metrics.jsonl is on the disk afterwards. Throws std::runtime_error.
   void SyncMetrics() { state_.lines.Sync(); }
   const std::vector<std::string>& warnings() const { return warnings_.sentences(); }  // for the user

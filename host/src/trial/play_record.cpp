@@ -41,10 +41,10 @@ void PlayRecord::PostEpisodes(const std::vector<Episode>& episodes) {
   }
 }
 
-void PlayRecord::AddTo(nlohmann::json* result) const {
-  if (requests_ == 0) return;
+std::optional<ThreadUse> PlayRecord::Use() const {
+  if (requests_ == 0) return std::nullopt;
   const auto n = static_cast<double>(requests_);
-  (*result)["rollout"] = {{"balance", use_sum_.balance / n}, {"wall_eff", use_sum_.wall_eff / n}};
+  return ThreadUse{use_sum_.balance / n, use_sum_.wall_eff / n};
 }
 
 }  // namespace backplane

@@ -2,10 +2,11 @@
 // the runner threads were used.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "record/trial_result.hpp"
 #include "rollout/pool.hpp"
 #include "rollout/rows.hpp"
 #include "trial/loop_parts.hpp"
@@ -20,7 +21,7 @@ class PlayRecord {
   // Of a request that was played to its end.
   void Add(uint64_t steps, const PoolUse& use, const std::vector<Episode>& episodes,
            const std::vector<std::string>& info_names);
-  void AddTo(nlohmann::json* result) const;
+  std::optional<ThreadUse> Use() const;  // mean over the requests; absent: there was none
 
  private:
   void AddUse(const PoolUse& use);

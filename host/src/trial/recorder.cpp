@@ -93,8 +93,8 @@ MetricsFile::MetricsFile(const std::filesystem::path& file, uint64_t attempt) : 
   Count(before, static_cast<uint64_t>(std::count(before.begin(), before.end(), '\n')));
 }
 
-void MetricsFile::Append(const nlohmann::json& line) {
-  const std::string text = JsonText(line) + "\n";
+void MetricsFile::Append(const Iteration& line) {
+  const std::string text = JsonText(ToJson(line)) + "\n";
   file_.Append(text);
   Count(text, 1);
 }

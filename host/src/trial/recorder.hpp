@@ -4,7 +4,6 @@
 #include <deque>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "base/line_file.hpp"
 #include "record/attempt_files.hpp"
 #include "record/checkpoint_header.hpp"
+#include "record/iteration.hpp"
 #include "record/trial_result.hpp"
 #include "rollout/evaluator.hpp"
 #include "rollout/phases.hpp"
@@ -21,7 +21,6 @@ namespace backplane {
 
 Spread Summarise(const std::vector<double>& values);
 EpisodeMeans MeansOf(const EvaluationResult& result);
-inline nlohmann::json ToJson(const EvaluationResult& result) { return ToJson(MeansOf(result)); }
 
 // The last 100 episodes, in the order (t, row) in which they ended.
 class EpisodeWindow {
@@ -47,7 +46,7 @@ class EpisodeWindow {
 class MetricsFile {
  public:
   MetricsFile(const std::filesystem::path& file, uint64_t attempt);
-  void Append(const nlohmann::json& line);
+  void Append(const Iteration& line);
   void Sync() { file_.Sync(); }
   const MetricsPart& written() const { return written_; }  // all that stands in it
 

@@ -1,8 +1,6 @@
 // Tells of the trial while it runs: in its status file, and to monitors.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "trial/live_columns.hpp"
 #include "trial/loop_state.hpp"
 #include "trial/phase_events.hpp"
@@ -14,9 +12,9 @@ class Reporting {
   Reporting(const LoopParts& parts, LoopState& state, WarningList& warnings);
 
   // Of an iteration, by its line in metrics.jsonl. `progress`: of the trial, 0 to 1.
-  void ReportIteration(const nlohmann::json& line, double progress, const CollectData& data);
+  void ReportIteration(const Iteration& line, double progress, const CollectData& data);
   // Of numbers that come without an iteration.
-  void ReportMetrics(const nlohmann::json& line);
+  void ReportMetrics(const Iteration& line);
   // What the threads did since the last iteration.
   void HandOverPhases() { phase_events_.HandOver(state_.count.iterations, state_.count.env_steps); }
 

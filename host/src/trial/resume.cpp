@@ -15,7 +15,7 @@ void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* s
   const auto infos = std::count_if(channels.begin(), channels.end(), [](const bp_channel* c) { return IsEpisodeInfo(*c); });
   state->window.Load(header.window, static_cast<size_t>(infos));
   LoadLearner(*StateOf(parts.learner), parts.learner, PartOf(checkpoint, "learner"));
-  state->lines.GoOnFrom(header.metrics_parts.value_or(std::vector<MetricsPart>()), header.unwritten.value_or(nlohmann::json()));
+  state->lines.GoOnFrom(header.metrics_parts.value_or(std::vector<MetricsPart>()), header.unwritten);
   state->clock.GoOnFrom(header.seconds);
   TrialCount& count = state->count;
   count.iterations = header.iterations;

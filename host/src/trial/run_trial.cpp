@@ -98,7 +98,7 @@ class TrialProcess {
   std::unique_ptr<TrialLoop> loop_;
   std::mutex finish_mutex_;  // guards what follows: a plugin may call exit() on a thread that is not the control thread
   bool finished_ = false;
-  nlohmann::json measured_;  // by the loop, where there was one
+  std::optional<LoopResult> measured_;  // by the loop, where there was one
   TrialEnd end_;
   int exit_ = kExitOk;
 };
@@ -211,7 +211,7 @@ void TrialProcess::SetEnd(const FailedWith& failed) {
 }
 
 void TrialProcess::TakeWhatMonitorsTell() {
-  if (loop_) loop_->AddMeasured(&measured_);
+  if (loop_) static_cast<MeasuredTimes&>(*measured_) = loop_->Measured();
   end_.warnings = Warnings();
   const MonitorHost* monitors = parts_.monitors();
   if (monitors == nullptr) return;
@@ -224,7 +224,7 @@ void TrialProcess::TakeWhatMonitorsTell() {
 int TrialProcess::WriteResult() {
   const std::filesystem::path file = AttemptFolder(WhereHeld(spec_.attempt_dir)).result();
   const auto text = [this] {
-    nlohmann::json result = measured_.is_null() ? nlohmann::json::object() : measured_;
+    nlohmann::json result = measured_ ? ToJson(*measured_) : nlohmann::json::object();
     Overwrite(end_, &result);
     return JsonText(result, 2) + "\n";
   };

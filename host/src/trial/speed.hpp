@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
+#include "record/trial_result.hpp"
 #include "trial/measuring.hpp"
 #include "trial/open_iteration.hpp"
 
@@ -16,7 +16,7 @@ class TrialSpeed {
 
   void Add(const OpenIteration& iteration);  // that has ended
   const Measuring& measuring() const { return measuring_; }
-  void AddTo(nlohmann::json* result, double attempt_s) const;
+  void AddTo(LoopResult* result, double attempt_s) const;
 
  private:
   struct Sum {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "record/fields.hpp"
 #include "trial/tick_table.hpp"
 
 namespace backplane {
@@ -47,10 +46,6 @@ bool Ticks::EndTrial(bool cancelled) {
     checkpointing_.Take();
   }
   return true;
-}
-
-void Ticks::AddTo(nlohmann::json* result) const {
-  for (const LongTicks& one : long_ticks_) (*result)["long_ticks"].push_back(ToJson(one));
 }
 
 }  // namespace backplane

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "record/long_ticks.hpp"
@@ -20,7 +19,7 @@ class Ticks {
   // iteration that ticks has a while to come to its end; then it is dropped as one that is stopped while it collects. One
   // before which nothing was kept is not dropped.
   bool EndTrial(bool cancelled);
-  void AddTo(nlohmann::json* result) const;
+  const std::vector<LongTicks>& long_ticks() const { return long_ticks_; }
 
  private:
   const LoopParts& parts_;

@@ -13,6 +13,15 @@
 namespace backplane {
 namespace {
 
+Iteration Line(uint64_t number) {
+  Iteration line;
+  line.iteration = number;
+  line.step = 64;
+  line.time.t = 1;
+  line.time.sps = 100;
+  return line;
+}
+
 class Monitors : public testing::Test {
  protected:
   Monitors() { std::filesystem::create_directories(folder_); }
@@ -29,9 +38,7 @@ class Monitors : public testing::Test {
     for (int i = 0; i < spans; ++i) clock.Switch(i % 2 ? Phase::kInfer : Phase::kEnvStep);
     clock.Stop();
   }
-  void EndIteration(int number) {
-    PostIteration(monitors_, {{"iteration", number}, {"step", 64}, {"time", {{"t", 1}, {"sps", 100}}}}, NowNs(), 1000);
-  }
+  void EndIteration(int number) { PostIteration(monitors_, Line(number), NowNs(), 1000); }
   // The monitors work on their own thread: gives them time to make up their mind.
   bool SoonWantsPhases(bool wanted) {
     for (int i = 0; i < 1000 && monitors_.Wants(BP_EVENT_PHASE) != wanted; ++i) usleep(10'000);
@@ -89,12 +96,10 @@ TEST_F(Monitors, SpansThatFindNoRoomAreCounted) {
 
 TEST_F(Monitors, MetricsHaveTheNamesOfTheRecordAlsoWhereAPluginsAreNotUtf8) {
   Listen(0);
-  PostIteration(monitors_,
-                {{"iteration", 1},
-                 {"step", 64},
-                 {"metrics", {{"train/loss", 1}}},
-                 {"time", {{"t", 1}, {"sps", 100}, {"machine", {{"gpu/gr\xf6\xdf", 2}}}}}},
-                NowNs(), 1000);
+  Iteration line = Line(1);
+  line.metrics["train/loss"] = 1;
+  line.time.machine["gpu/gr\xf6\xdf"] = 2;
+  PostIteration(monitors_, line, NowNs(), 1000);
   EXPECT_THAT(Names("C"), testing::UnorderedElementsAre("SPS", "gpu/gr\uFFFD\uFFFD"));
 }
 

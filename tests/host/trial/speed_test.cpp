@@ -12,22 +12,22 @@ OpenIteration Took(double seconds, double collecting_s, uint64_t steps) {
           .collect_ns = static_cast<int64_t>(collecting_s * 1e9)};
 }
 
-nlohmann::json ResultOf(const TrialSpeed& speed) {
-  nlohmann::json result;
+LoopResult ResultOf(const TrialSpeed& speed) {
+  LoopResult result;
   speed.AddTo(&result, 100);
   return result;
 }
 
 TEST(TrialSpeed, TheFirstIterationCountsOnlyWhileThereIsNoOther) {
   TrialSpeed speed({}, 1);
-  EXPECT_TRUE(ResultOf(speed)["sps"].is_null());
+  EXPECT_FALSE(ResultOf(speed).sps);
   speed.Add(Took(10, 5, 100));
-  EXPECT_DOUBLE_EQ(ResultOf(speed)["sps"].get<double>(), 10);
-  EXPECT_DOUBLE_EQ(ResultOf(speed)["sampling_sps"].get<double>(), 20);
+  EXPECT_DOUBLE_EQ(ResultOf(speed).sps.value(), 10);
+  EXPECT_DOUBLE_EQ(ResultOf(speed).sampling_sps.value(), 20);
   speed.Add(Took(1, 0.5, 100));
   speed.Add(Took(3, 0.5, 100));
-  EXPECT_DOUBLE_EQ(ResultOf(speed)["sps"].get<double>(), 50) << "steps by seconds, not a mean of speeds";
-  EXPECT_DOUBLE_EQ(ResultOf(speed)["sampling_sps"].get<double>(), 200);
+  EXPECT_DOUBLE_EQ(ResultOf(speed).sps.value(), 50) << "steps by seconds, not a mean of speeds";
+  EXPECT_DOUBLE_EQ(ResultOf(speed).sampling_sps.value(), 200);
 }
 
 TEST(TrialSpeed, ThePrecisionIsOfAllIterationsButTheFirst) {
@@ -37,9 +37,9 @@ TEST(TrialSpeed, ThePrecisionIsOfAllIterationsButTheFirst) {
   EXPECT_FALSE(speed.measuring().Ended(0));
   for (int i = 0; i < 4; ++i) speed.Add(Took(i == 0 ? 50 : 1, 0.5, 100));
   EXPECT_TRUE(speed.measuring().Ended(0));
-  const nlohmann::json precision = ResultOf(speed)["precision"];
-  EXPECT_EQ(precision["iterations"], 3);
-  EXPECT_EQ(precision["seconds"], 100);
+  const ReachedPrecision precision = ResultOf(speed).precision.value();
+  EXPECT_EQ(precision.iterations, 3u);
+  EXPECT_EQ(precision.seconds, 100);
 }
 
 }  // namespace
