@@ -7,8 +7,8 @@
 #include "base/suggest.hpp"
 #include "kinds/comparison_spec.hpp"
 #include "machine/resource_measures.hpp"
+#include "record/phase_groups.hpp"
 #include "results/reduction.hpp"
-#include "rollout/phase_groups.hpp"
 
 namespace backplane {
 namespace {

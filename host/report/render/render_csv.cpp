@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "render/document.hpp"
-#include "store/csv.hpp"
+#include "text/csv_field.hpp"
 
 namespace backplane {
 namespace {

@@ -5,12 +5,12 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/json_path.hpp"
+#include "record/batch_record.hpp"
+#include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "results/point_config.hpp"
 #include "results/trial_measures.hpp"
-#include "store/batch_record.hpp"
-#include "store/csv.hpp"
-#include "store/plan_file.hpp"
+#include "text/short_names.hpp"
 
 namespace backplane {
 namespace {

@@ -40,8 +40,8 @@
 #include <utility>
 #include <vector>
 
-#include "store/batch_record.hpp"
-#include "store/measurements.hpp"
+#include "record/batch_record.hpp"
+#include "record/measurements.hpp"
 #include "text/number.hpp"
 
 namespace backplane {

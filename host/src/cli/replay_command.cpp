@@ -7,7 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/one_trial.hpp"
 #include "cli/plugin_search.hpp"
-#include "store/attempt_json.hpp"
+#include "record/attempt_json.hpp"
 #include "supervise/outcome.hpp"
 
 namespace backplane {

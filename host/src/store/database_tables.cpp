@@ -1,7 +1,7 @@
 #include "store/database_tables.hpp"
 
 #include "base/json_text.hpp"
-#include "store/measurements.hpp"
+#include "record/measurements.hpp"
 
 namespace backplane {
 namespace {

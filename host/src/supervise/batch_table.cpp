@@ -11,7 +11,7 @@
 #include "base/format_count.hpp"
 #include "base/printable.hpp"
 #include "base/text_columns.hpp"
-#include "store/batch_record.hpp"
+#include "record/batch_record.hpp"
 #include "store/progress_file.hpp"
 
 namespace backplane {
