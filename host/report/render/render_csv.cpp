@@ -34,10 +34,6 @@ struct CsvColumn {
   const Part* part = nullptr;  // null: the value
 };
 
-const Number* NumberAt(const std::vector<Cell>& row, size_t index) {
-  return index < row.size() ? std::get_if<Number>(&row[index]) : nullptr;
-}
-
 std::vector<CsvColumn> CsvColumns(const Table& table) {
   std::vector<CsvColumn> columns;
   for (size_t i = 0; i < table.columns.size(); ++i) {

@@ -2,9 +2,7 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
-#include "record/attempt_files.hpp"
 #include "record/attempt_json.hpp"
-#include "record/batch_record.hpp"
 #include "supervise/leftovers.hpp"
 #include "trial/checkpoint_folder.hpp"
 
