@@ -9,7 +9,6 @@
 namespace backplane {
 
 nlohmann::json SchemaOf(const ValueRule& rule);
-nlohmann::json AnyOf(nlohmann::json a, nlohmann::json b);
 // With what `describe` says of it. `def` is YAML text; NULL: none.
 nlohmann::json Described(nlohmann::json schema, const std::string& doc, const ValueRule& rule, const char* def);
 
