@@ -28,7 +28,7 @@
 #include "keeper.hpp"
 #include "measure.hpp"
 #include "plan.hpp"
-#include "store/batch_record.hpp"
+#include "record/batch_record.hpp"
 #include "support/rollout_host.hpp"
 #ifdef HAS_MUJOCO
 #include "physics.hpp"

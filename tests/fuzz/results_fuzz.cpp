@@ -6,11 +6,11 @@
 #include <string>
 
 #include "base/json_text.hpp"
+#include "record/batch_record.hpp"
+#include "record/measurements.hpp"
+#include "record/plan_file.hpp"
 #include "scratch.hpp"
-#include "store/batch_record.hpp"
 #include "store/event_log.hpp"
-#include "store/measurements.hpp"
-#include "store/plan_file.hpp"
 
 namespace {
 

@@ -7,9 +7,10 @@
 #include <fstream>
 #include <string>
 
+#include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "store/event_log.hpp"
-#include "store/plan_file.hpp"
+#include "sweep/plan_lines.hpp"
 
 namespace backplane {
 

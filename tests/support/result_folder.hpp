@@ -7,9 +7,9 @@
 #include <fstream>
 #include <string>
 
+#include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "store/event_log.hpp"
-#include "store/plan_file.hpp"
 
 namespace backplane {
 

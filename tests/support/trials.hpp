@@ -53,9 +53,8 @@ inline ResultSet MakeSet(std::vector<TrialData> trials, const std::string& out =
   ResultSet set;
   set.out = out;
   set.experiment = "walk";
-  set.run = {{"schema", 1},
-             {"host", {{"hostname", hostname}, {"cpu", "fast"}, {"granted_cores", 2}, {"memory_bytes", 8589934592}}},
-             {"versions", {{"backplane", "1"}, {"compiler", "12"}, {"torch", "2"}}}};
+  set.run.host = {hostname, "", "fast", "", 2, 8589934592};
+  set.run.versions = {"1", "12", "2", {}};
   set.trials = std::move(trials);
   for (TrialData& trial : set.trials) trial.out = out;
   return set;

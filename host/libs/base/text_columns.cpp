@@ -82,4 +82,10 @@ std::vector<std::string> WrapWords(const std::string& text, size_t width) {
   return lines;
 }
 
+std::string WrapAfter(const std::string& first, const std::string& next, const std::string& text, size_t width) {
+  std::string lines;
+  for (const std::string& line : WrapWords(text, width)) lines += (lines.empty() ? first : next) + line + "\n";
+  return lines;
+}
+
 }  // namespace backplane

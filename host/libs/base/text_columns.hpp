@@ -22,5 +22,7 @@ std::string CutName(const std::string& name, size_t width, bool utf8);
 
 // Lines of at most `width` columns, broken at spaces; a longer word has a line of its own.
 std::vector<std::string> WrapWords(const std::string& text, size_t width);
+// The same as one text, each line with its end: after `first` the first, after `next` the others.
+std::string WrapAfter(const std::string& first, const std::string& next, const std::string& text, size_t width);
 
 }  // namespace backplane

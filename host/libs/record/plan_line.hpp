@@ -12,6 +12,16 @@
 
 namespace backplane {
 
+// "lr=0.1" and "first" are "lr=0.1 first"; either may be empty.
+inline std::string NameWithStage(const std::string& name, const std::string& phase) {
+  return name + (name.empty() || phase.empty() ? "" : " ") + phase;
+}
+// What the points of one chain have in common.
+inline std::string NameWithoutStage(const std::string& name, const std::string& phase) {
+  const size_t own = phase.empty() ? name.size() : name.size() - phase.size();
+  return name.substr(0, own > 0 && !phase.empty() ? own - 1 : own);
+}
+
 struct PlanLine {
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and stages name, in the file's order
   // Of a trial; empty if dropped.

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "record/fields.hpp"
+#include "record/report_section.hpp"
 
 namespace backplane {
 
 struct ReportCheckRequest {
-  nlohmann::json report;                             // the section, with the values that the host knows nothing of as written
+  ReportSection report;
   std::vector<std::string> live;                     // output.live
   std::optional<std::vector<std::string>> recorded;  // names that trials will record; absent: not known yet, only `errors`
 
@@ -21,8 +22,9 @@ struct ReportCheckRequest {
   }
 };
 
+// What is wrong with a key, or with an entry of its list: {"report.columns.1", "report.columns: entry 2: unknown key 'x'"}.
 struct ReportError {
-  std::string path;  // of the key, or of the entry of its list: "report.columns.1"
+  std::string path;
   std::string message;
 
   static void Fields(auto& self, auto&& visit) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,22 @@ struct OptionHelp {
   }
 };
 
+// What was typed beside the file and its overrides.
+struct TypedArguments {
+  std::string preset;
+  std::vector<std::string> plugin_path;
+  std::string out, skip_invalid, jobs, gpus;  // as text; skip_invalid: "yes"
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("preset", DefaultIfMissing(self.preset));
+    visit("plugin_path", DefaultIfMissing(self.plugin_path));
+    visit("out", DefaultIfMissing(self.out));
+    visit("skip_invalid", LeftOutIfEmpty(self.skip_invalid));
+    visit("jobs", LeftOutIfEmpty(self.jobs));
+    visit("gpus", LeftOutIfEmpty(self.gpus));
+  }
+};
+
 struct RunInfo {
   int schema = kTrialSchema;
   HostInfo host;
@@ -77,7 +94,7 @@ struct RunInfo {
   std::filesystem::path config_file;
   std::string preset;
   std::vector<std::string> set, sweep;  // how the file was overridden
-  nlohmann::json arguments;             // the same of what else was typed, by flag
+  std::optional<TypedArguments> arguments;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("schema", DefaultIfMissing(self.schema));
@@ -89,7 +106,7 @@ struct RunInfo {
     visit("preset", DefaultIfMissing(self.preset));
     visit("set", DefaultIfMissing(self.set));
     visit("sweep", DefaultIfMissing(self.sweep));
-    visit("arguments", DefaultIfMissing(self.arguments));
+    visit("arguments", NullIfAbsent(self.arguments));
   }
 };
 

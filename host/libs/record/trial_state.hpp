@@ -63,4 +63,8 @@ constexpr auto WordsOf(Outcome) {
                                          {Outcome::kStale, "stale"}});
 }
 
+// With which a trial fails: the classes of --only-failed.
+inline constexpr Outcome kFailures[] = {Outcome::kOom,    Outcome::kNan,    Outcome::kTimeout, Outcome::kSignal,
+                                        Outcome::kPlugin, Outcome::kConfig, Outcome::kTemp};
+
 }  // namespace backplane

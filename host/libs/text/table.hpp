@@ -23,6 +23,11 @@ struct Column {
 // A text, a number, or nothing ("" : not measured).
 using Cell = std::variant<std::monostate, std::string, Number>;
 
+// NULL: there is no such cell, or it holds no number.
+inline const Number* NumberAt(const std::vector<Cell>& row, size_t index) {
+  return index < row.size() ? std::get_if<Number>(&row[index]) : nullptr;
+}
+
 struct Table {
   std::string id, title;
   std::vector<Column> columns;

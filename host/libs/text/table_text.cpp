@@ -11,10 +11,6 @@ namespace {
 
 using Sample = std::pair<uint64_t, std::string>;  // n, of what
 
-const Number* NumberAt(const std::vector<Cell>& row, size_t index) {
-  return index < row.size() ? std::get_if<Number>(&row[index]) : nullptr;
-}
-
 bool IsSample(const Number& number) { return number.n > 1 || !number.of.empty(); }
 
 // Of which samples the numbers of a column are the means.

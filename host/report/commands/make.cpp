@@ -18,11 +18,7 @@ namespace {
 constexpr size_t kWidth = 80, kShownFindings = 3;
 
 std::string Wrapped(const std::string& text, const std::string& first, const std::string& next) {
-  std::string result;
-  for (const std::string& line : WrapWords(text, kWidth - first.size())) {
-    result += (result.empty() ? first : next) + line + "\n";
-  }
-  return result;
+  return WrapAfter(first, next, text, kWidth - first.size());
 }
 
 const Diagnosis* DiagnosisOf(const Document& document) {

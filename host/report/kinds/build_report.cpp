@@ -15,7 +15,6 @@
 #include "base/json_fields.hpp"
 #include "kinds/comparison_report.hpp"
 #include "kinds/parallel_efficiency_report.hpp"
-#include "kinds/report_config.hpp"
 #include "kinds/sections.hpp"
 #include "record/report_kinds.hpp"
 #include "results/series.hpp"
@@ -29,7 +28,7 @@ constexpr size_t kLongestName = 120;  // of a folder, without what ends it
 
 std::string Now() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::chrono::system_clock::now())); }
 
-ReportConfig ConfigOf(const ResultSet& set) { return ReportConfigOf(At(set.config, "report")); }
+ReportSection ConfigOf(const ResultSet& set) { return ReadTolerantly<ReportSection>(At(set.config, "report")); }
 
 // Where the sweep was over runners or rows, that is the question.
 std::string KindBySweep(const std::vector<ResultSet>& sets) {
@@ -58,12 +57,12 @@ std::string DisagreementOf(const std::vector<ResultSet>& sets) {
 }
 
 // The first set speaks for all: they are in an order that does not depend on how they were named.
-ReportConfig CommonConfig(const std::vector<ResultSet>& sets, const std::string& wanted_kind) {
+ReportSection CommonConfig(const std::vector<ResultSet>& sets, const std::string& wanted_kind) {
   // One that asks for no report, such as a recommended setting's own run, goes with the others.
   const auto asks = std::find_if(sets.begin(), sets.end(), [](const ResultSet& set) { return ConfigOf(set).kind.has_value(); });
-  ReportConfig config = ConfigOf(asks == sets.end() ? sets.front() : *asks);
+  ReportSection config = ConfigOf(asks == sets.end() ? sets.front() : *asks);
   for (const ResultSet& set : sets) {
-    const ReportConfig other = ConfigOf(set);
+    const ReportSection other = ConfigOf(set);
     if (wanted_kind.empty() && other.kind && other.kind != config.kind)
       throw std::runtime_error(fmt::format("{} asks for a report of kind {}, {} for {}; choose one with --kind",
                                            sets.front().out.string(), config.kind.value_or("none"), set.out.string(),
@@ -81,7 +80,7 @@ std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets) {
   std::vector<OptionHelp> helps;
   std::set<std::string> seen;
   for (const ResultSet& set : sets) {
-    for (const OptionHelp& help : ReadTolerantly<RunInfo>(set.run).helps) {
+    for (const OptionHelp& help : set.run.helps) {
       if (seen.insert(ToJson(help).dump()).second) helps.push_back(help);
     }
   }

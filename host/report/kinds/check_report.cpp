@@ -7,8 +7,8 @@
 
 namespace backplane {
 
-std::vector<KeyError> CheckReport(const ReportConfig& report) {
-  std::vector<KeyError> errors;
+std::vector<ReportError> CheckReport(const ReportSection& report) {
+  std::vector<ReportError> errors;
   if (report.kind == "comparison") {
     ReadComparisonSpec(report, &errors);
   } else {

@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "config/loader.hpp"
+#include "record/report_check.hpp"
 
 namespace backplane {
 
-std::vector<KeyError> CheckReport(const ReportConfig& report);
+std::vector<ReportError> CheckReport(const ReportSection& report);
 
 }  // namespace backplane

@@ -20,7 +20,7 @@ struct GroupChoice {
 
 bool IsUsable(const Combined& combined, const ComparedPoint& point);
 
-// One for each group. `baseline` as in ReportConfig.
+// One for each group. `baseline` as in ReportSection.
 std::vector<GroupChoice> ChooseInGroups(const Combined& combined, const std::vector<ComparedPoint>& points,
                                         const std::vector<SelectSpec>& selections, const nlohmann::json& baseline);
 

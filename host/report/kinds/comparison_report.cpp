@@ -109,11 +109,11 @@ class ComparisonBuilder {
                        [&](const ComparedPoint& point) { return MeasureOf(combined_, point, measure.expression).has_value(); });
   }
 
-  static ComparisonSpec Spec(const ReportConfig& report) {
-    std::vector<KeyError> errors;
+  static ComparisonSpec Spec(const ReportSection& report) {
+    std::vector<ReportError> errors;
     ComparisonSpec spec = ReadComparisonSpec(report, &errors);
     std::string text;
-    for (const KeyError& error : errors) text += (text.empty() ? "" : "\n") + error.message;
+    for (const ReportError& error : errors) text += (text.empty() ? "" : "\n") + error.message;
     if (!errors.empty()) throw std::runtime_error(text);
     return spec;
   }

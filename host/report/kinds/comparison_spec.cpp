@@ -37,7 +37,7 @@ const std::map<std::string, std::pair<int, const char*>> kKnown = {
 // Reads the entries of one key of `report` and says what is wrong with which of them.
 class Reader {
  public:
-  Reader(std::string path, std::vector<KeyError>* errors) : path_(std::move(path)), errors_(errors) {}
+  Reader(std::string path, std::vector<ReportError>* errors) : path_(std::move(path)), errors_(errors) {}
 
   void Fail(const std::string& why) const {
     errors_->push_back({path(), fmt::format("{}: {}{}", path_, entry_ ? fmt::format("entry {}: ", *entry_ + 1) : "", why)});
@@ -136,7 +136,7 @@ class Reader {
  private:
   std::string path_;
   std::optional<size_t> entry_;
-  std::vector<KeyError>* errors_;
+  std::vector<ReportError>* errors_;
 };
 
 // An episode takes longer for slower steps or for more of them, and the better policy's are often the longer ones.
@@ -150,7 +150,7 @@ void AddStepsPerEpisode(const Reader& reader, std::vector<MeasureSpec>* columns)
   columns->insert(seconds + 1, *reader.Measure("steps_per_episode"));
 }
 
-std::vector<MeasureSpec> Columns(const json& columns, std::vector<KeyError>* errors) {
+std::vector<MeasureSpec> Columns(const json& columns, std::vector<ReportError>* errors) {
   Reader reader("report.columns", errors);
   std::vector<MeasureSpec> read;
   if (columns.is_null()) {
@@ -227,7 +227,7 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
   return figure;
 }
 
-std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<KeyError>* errors) {
+std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<ReportError>* errors) {
   Reader reader("report.figures", errors);
   std::vector<FigureSpec> read;
   if (figures.is_null()) return read;
@@ -270,7 +270,7 @@ std::optional<SelectSpec> Select(const Reader& reader, const json& select) {
   return spec;
 }
 
-std::vector<SelectSpec> Selections(const json& select, std::vector<KeyError>* errors) {
+std::vector<SelectSpec> Selections(const json& select, std::vector<ReportError>* errors) {
   Reader reader("report.select", errors);
   std::vector<SelectSpec> read;
   if (select.is_null()) return read;
@@ -287,7 +287,7 @@ std::vector<SelectSpec> Selections(const json& select, std::vector<KeyError>* er
   return read;
 }
 
-std::vector<std::string> Notes(const json& notes, std::vector<KeyError>* errors) {
+std::vector<std::string> Notes(const json& notes, std::vector<ReportError>* errors) {
   Reader reader("report.notes", errors);
   std::vector<std::string> read;
   if (notes.is_null()) return read;
@@ -358,7 +358,7 @@ int DirectionOfHostMeasure(const std::string& name) {
   return known == kKnown.end() ? 0 : known->second.first;
 }
 
-ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<KeyError>* errors) {
+ComparisonSpec ReadComparisonSpec(const ReportSection& config, std::vector<ReportError>* errors) {
   return {Columns(config.columns, errors), FiguresOf(config.figures, errors), Selections(config.select, errors),
           Notes(config.notes, errors)};
 }

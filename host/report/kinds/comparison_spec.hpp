@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "config/loader.hpp"
+#include "record/report_check.hpp"
 #include "sweep/expression.hpp"
 
 namespace backplane {
@@ -77,6 +77,6 @@ bool IsHostMeasure(const std::string& name);
 int DirectionOfHostMeasure(const std::string& name);  // 1 up is better, -1 down, 0 neither or none of them
 
 // Columns that are not given have defaults. Every error is reported; what is returned then is incomplete.
-ComparisonSpec ReadComparisonSpec(const ReportConfig& config, std::vector<KeyError>* errors);
+ComparisonSpec ReadComparisonSpec(const ReportSection& config, std::vector<ReportError>* errors);
 
 }  // namespace backplane

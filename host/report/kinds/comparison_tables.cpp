@@ -8,7 +8,6 @@
 #include <iterator>
 #include <set>
 
-#include "base/json_fields.hpp"
 #include "base/suggest.hpp"
 #include "kinds/sections.hpp"
 #include "machine/resource_measures.hpp"
@@ -70,9 +69,8 @@ void AddBackground(const ComparisonParts& parts, const ComparedPoint& point, std
     resumed += trial.resumed ? 1 : 0;
   }
   row->insert(row->end(), {seeds, states, Reading(resumed)});
-  const nlohmann::json& run = parts.combined.groups[point.group].run;
-  for (const char* fact : {"hostname", "cpu", "cpu_flags"}) row->push_back(Text(At(At(run, "host"), fact)));
-  for (const char* fact : {"torch", "backplane"}) row->push_back(Text(At(At(run, "versions"), fact)));
+  const RunInfo& run = parts.combined.groups[point.group].run;
+  row->insert(row->end(), {run.host.hostname, run.host.cpu, run.host.cpu_flags, run.versions.torch, run.versions.backplane});
 }
 
 // Names for CSV and JSON, each once: "eval/return" and "eval_return" must not share their columns, and "SPS n" must not be

@@ -7,8 +7,8 @@
 #include "base/suggest.hpp"
 #include "kinds/comparison_spec.hpp"
 #include "machine/resource_measures.hpp"
+#include "record/phase_groups.hpp"
 #include "results/reduction.hpp"
-#include "rollout/phase_groups.hpp"
 
 namespace backplane {
 namespace {
@@ -35,11 +35,11 @@ std::set<std::string> KnownNames(const std::set<std::string>& recorded) {
   return known;
 }
 
-std::vector<NamedAt> NamesOf(const ReportConfig& report, const std::vector<std::string>& live) {
+std::vector<NamedAt> NamesOf(const ReportSection& report, const std::vector<std::string>& live) {
   std::vector<NamedAt> names;
   for (size_t i = 0; i < live.size(); ++i) names.push_back({live[i], fmt::format("output.live.{}", i)});
   if (report.kind != "comparison") return names;
-  std::vector<KeyError> told_before;
+  std::vector<ReportError> told_before;
   const ComparisonSpec spec = ReadComparisonSpec(report, &told_before);
   for (const auto& some : {NamesIn(spec), CurvesIn(spec)}) names.insert(names.end(), some.begin(), some.end());
   return names;
@@ -54,7 +54,7 @@ std::string KeyOf(const std::string& path) {
 
 }  // namespace
 
-std::vector<Misnamed> FindMisnamed(const ReportConfig& report, const std::vector<std::string>& live,
+std::vector<Misnamed> FindMisnamed(const ReportSection& report, const std::vector<std::string>& live,
                                    const std::set<std::string>& recorded) {
   const std::set<std::string> known = KnownNames(recorded);
   const std::vector<Candidate> candidates = Candidates(std::vector<std::string>(known.begin(), known.end()));

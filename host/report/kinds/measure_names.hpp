@@ -5,14 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "config/experiment.hpp"
 #include "record/report_check.hpp"
 
 namespace backplane {
 
 // Of `report:` of kind comparison and of `output.live`. `recorded`: what trials will record (trial/recorded_names.hpp); the
 // host's own measures are known. Paths of a configuration are names too, and only the host knows them.
-std::vector<Misnamed> FindMisnamed(const ReportConfig& report, const std::vector<std::string>& live,
+std::vector<Misnamed> FindMisnamed(const ReportSection& report, const std::vector<std::string>& live,
                                    const std::set<std::string>& recorded);
 
 }  // namespace backplane

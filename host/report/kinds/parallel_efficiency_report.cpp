@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json_fields.hpp"
+#include "base/json_path.hpp"
+#include "config/units.hpp"
 #include "kinds/attach_recommended.hpp"
 #include "kinds/parallel_efficiency_headline.hpp"
 #include "kinds/parallel_efficiency_tables.hpp"
@@ -146,15 +149,17 @@ class EfficiencyBuilder {
 
   // How long a trial went on.
   std::string Lasted() const {
-    const ReportConfig& report = context_.report;
-    if (!report.precision_pct || !report.max_time_s)
-      return "A trial ends by the file's budget; the iteration that warms up does not count.";
+    const std::optional<double> precision_pct = ParsePercent(OfFile("report.precision")),
+                                max_time_s = ParseDuration(OfFile("report.max_time"));
+    if (!precision_pct || !max_time_s) return "A trial ends by the file's budget; the iteration that warms up does not count.";
     return fmt::format(
         "A trial goes on until the 95 % interval over its own iterations is within {:g} % of its speed, or its part of the "
         "{:g} s "
         "that a setting may take is over. That decides how long is measured; which setting is faster is judged by the seeds.",
-        *report.precision_pct, *report.max_time_s);
+        *precision_pct, *max_time_s);
   }
+
+  std::string OfFile(const char* path) const { return Text(AtPath(sets_.front().config, path)); }
 
   ptrdiff_t Brief() const {
     return std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return s.is_short; });
@@ -195,7 +200,7 @@ class EfficiencyBuilder {
           fmt::format("{} of {} settings measured for less than {} s and fewer than {} iterations after the warm-up: raise "
                       "{} for figures that hold.",
                       Brief(), analysis_.settings.size(), kLongEnoughSeconds, kEnoughIterations,
-                      context_.report.precision_pct ? "report.max_time" : "budget.iterations"));
+                      ParsePercent(OfFile("report.precision")) ? "report.max_time" : "budget.iterations"));
     for (const std::string& limit : LimitsOf(combined_)) items.push_back(limit);
     return items;
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "config/experiment.hpp"
+#include "record/report_section.hpp"
 #include "rules/findings.hpp"
 
 namespace backplane {
@@ -12,7 +12,7 @@ namespace backplane {
 struct ReportContext {
   std::string program;                  // this program as a person types it: for commands
   std::string made_at;                  // "2026-11-21 23:08 UTC"
-  ReportConfig report;                  // its kind is set
+  ReportSection report;                 // its kind is set
   std::vector<OptionHelp> option_help;  // of the plugins that the trials ran with
 };
 

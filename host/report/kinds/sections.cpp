@@ -16,49 +16,30 @@ namespace {
 
 using nlohmann::json;
 
-std::string TextAt(const json& object, const std::vector<std::string>& path) {
-  const json* at = &object;
-  for (const std::string& key : path) {
-    if (!at->is_object() || !at->contains(key)) return "";
-    at = &at->at(key);
-  }
-  if (at->is_string()) return at->get<std::string>();
-  return at->is_null() ? "" : at->dump();
-}
-
-double Gigabytes(const json& run) {
-  const std::string bytes = TextAt(run, {"host", "memory_bytes"});
-  return bytes.empty() ? 0 : std::stod(bytes) / (1024.0 * 1024 * 1024);
-}
-
-std::string Devices(const json& run) {
+std::string Devices(const RunInfo& run) {
   std::string text;
-  for (const json& gpu : run.contains("devices") ? run.at("devices") : json::array()) {
-    text += (text.empty() ? "" : ", ") + TextAt(gpu, {"name"});
-  }
+  for (const DeviceInfo& gpu : run.devices) text += (text.empty() ? "" : ", ") + gpu.name;
   return text.empty() ? "none" : text;
 }
 
 FactList FactsOf(const Group& group) {
-  const json& run = group.run;
+  constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
+  const HostInfo& host = group.run.host;
+  const RunVersions& versions = group.run.versions;
   FactList list;
   const auto add = [&](const char* label, const std::string& text) {
     if (!text.empty()) list.facts.emplace_back(label, text);
   };
   add("machine", group.label);
-  add("host", TextAt(run, {"host", "hostname"}));
-  add("processor", fmt::format("{}, {} cores granted", TextAt(run, {"host", "cpu"}), TextAt(run, {"host", "granted_cores"})));
-  if (Gigabytes(run) > 0) add("memory", fmt::format("{:.1f} GiB", Gigabytes(run)));
-  add("GPU", Devices(run));
-  add("kernel", TextAt(run, {"host", "kernel"}));
-  add("backplane", TextAt(run, {"versions", "backplane"}));
-  add("compiler", TextAt(run, {"versions", "compiler"}));
-  add("LibTorch", TextAt(run, {"versions", "torch"}));
-  if (run.contains("versions") && run.at("versions").contains("plugins")) {
-    for (const auto& [id, version] : run.at("versions").at("plugins").items()) {
-      list.facts.emplace_back(id, version.is_string() ? version.get<std::string>() : version.dump());
-    }
-  }
+  add("host", host.hostname);
+  add("processor", fmt::format("{}, {} cores granted", host.cpu, host.granted_cores));
+  if (host.memory_bytes > 0) add("memory", fmt::format("{:.1f} GiB", static_cast<double>(host.memory_bytes) / kBytesPerGib));
+  add("GPU", Devices(group.run));
+  add("kernel", host.kernel);
+  add("backplane", versions.backplane);
+  add("compiler", versions.compiler);
+  add("LibTorch", versions.torch);
+  list.facts.insert(list.facts.end(), versions.plugins.begin(), versions.plugins.end());
   return list;
 }
 

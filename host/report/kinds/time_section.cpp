@@ -6,8 +6,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "record/phase_groups.hpp"
 #include "record/results_folder.hpp"
-#include "rollout/phase_groups.hpp"
 
 namespace backplane {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "render/document.hpp"
-#include "store/csv.hpp"
+#include "text/csv_field.hpp"
 
 namespace backplane {
 namespace {
@@ -33,10 +33,6 @@ struct CsvColumn {
   size_t index = 0;            // in the table
   const Part* part = nullptr;  // null: the value
 };
-
-const Number* NumberAt(const std::vector<Cell>& row, size_t index) {
-  return index < row.size() ? std::get_if<Number>(&row[index]) : nullptr;
-}
 
 std::vector<CsvColumn> CsvColumns(const Table& table) {
   std::vector<CsvColumn> columns;

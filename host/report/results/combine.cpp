@@ -15,7 +15,7 @@ namespace {
 
 // Folders may have been moved: what is in them decides before where they lie.
 std::string ContentKey(const ResultSet& set) {
-  std::string text = JsonText(set.run) + JsonText(set.config);
+  std::string text = JsonText(ToJson(set.run)) + JsonText(set.config);
   for (const TrialData& trial : set.trials) {
     text += "\n" + trial.trial_id + " " + Word(trial.state) + " " + std::to_string(trial.ended);
   }

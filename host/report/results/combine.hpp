@@ -10,8 +10,8 @@ namespace backplane {
 
 // Sets whose times may be compared: same host, same device, same build and library versions.
 struct Group {
-  std::string label;   // short, and only as much as tells the groups apart; empty if there is one
-  nlohmann::json run;  // of its first set
+  std::string label;  // short, and only as much as tells the groups apart; empty if there is one
+  RunInfo run;        // of its first set
 };
 
 struct CombinedTrial {

@@ -15,31 +15,31 @@
 namespace backplane {
 namespace {
 
-using nlohmann::json;
-
 constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
 constexpr size_t kHashDigits = 8;  // as many as people compare
 
-std::string PlainOrUnknown(const json& value) {
-  return value.is_null() ? "unknown" : value.is_string() ? value.get<std::string>() : JsonText(value);
-}
+std::string OrUnknown(const std::string& text) { return text.empty() ? "unknown" : text; }
 
 // The kernel of a machine takes a little more or less of its memory with each version: that is no other machine.
-std::string Memory(const json& bytes) {
-  const std::optional<double> known = NumberOf(bytes);
-  return known ? fmt::format("{:.0f} GiB", *known / kBytesPerGib) : "unknown";
+std::string Memory(uint64_t bytes) {
+  return bytes > 0 ? fmt::format("{:.0f} GiB", static_cast<double>(bytes) / kBytesPerGib) : "unknown";
 }
 
-Traits MachineTraits(const json& run) {
-  const json &host = At(run, "host"), &versions = At(run, "versions");
-  return {{"host", PlainOrUnknown(At(host, "hostname"))},         {"CPU", PlainOrUnknown(At(host, "cpu"))},
-          {"cores", PlainOrUnknown(At(host, "granted_cores"))},   {"memory", Memory(At(host, "memory_bytes"))},
-          {"devices", PlainOrUnknown(At(run, "devices"))},        {"backplane", PlainOrUnknown(At(versions, "backplane"))},
-          {"compiler", PlainOrUnknown(At(versions, "compiler"))}, {"torch", PlainOrUnknown(At(versions, "torch"))}};
+Traits MachineTraits(const RunInfo& run) {
+  return {{"host", OrUnknown(run.host.hostname)},
+          {"CPU", OrUnknown(run.host.cpu)},
+          {"cores", run.host.granted_cores > 0 ? std::to_string(run.host.granted_cores) : "unknown"},
+          {"memory", Memory(run.host.memory_bytes)},
+          {"devices", JsonText(nlohmann::json(run.devices))},
+          {"backplane", OrUnknown(run.versions.backplane)},
+          {"compiler", OrUnknown(run.versions.compiler)},
+          {"torch", OrUnknown(run.versions.torch)}};
 }
 
 // "env.plugin NAME": two builds of it are two groups, while two plugins in one sweep are not.
-std::string FileName(const TrialData& trial, const std::string& place) { return place + " " + PlainOrUnknown(trial.At(place)); }
+std::string FileName(const TrialData& trial, const std::string& place) {
+  return place + " " + OrUnknown(Text(trial.At(place)));
+}
 
 std::map<std::string, std::set<std::string>> HashesByFile(const std::vector<ResultSet>& sets) {
   std::map<std::string, std::set<std::string>> hashes;

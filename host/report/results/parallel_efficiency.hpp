@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "config/experiment.hpp"
+#include "record/report_section.hpp"
 #include "results/combine.hpp"
 #include "statistics/log_speed.hpp"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "store/plan_file.hpp"
+#include "record/plan_file.hpp"
 
 namespace backplane {
 

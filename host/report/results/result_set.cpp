@@ -5,30 +5,28 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/json_path.hpp"
+#include "record/batch_record.hpp"
+#include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "results/point_config.hpp"
 #include "results/trial_measures.hpp"
-#include "store/batch_record.hpp"
-#include "store/csv.hpp"
-#include "store/plan_file.hpp"
+#include "text/short_names.hpp"
 
 namespace backplane {
 namespace {
 
 using nlohmann::json;
 
-constexpr int kRunSchema = 1;
-
-json ReadRun(const std::filesystem::path& file) {
-  json run = json::parse(ReadFile(file).value_or(""), nullptr, /*allow_exceptions=*/false);
+RunInfo ReadRun(const std::filesystem::path& file) {
+  const json run = json::parse(ReadFile(file).value_or(""), nullptr, /*allow_exceptions=*/false);
   if (!run.is_object()) throw std::runtime_error(file.string() + ": should be a JSON object, and is not");
   for (const char* key : {"schema", "schema_version"}) {
-    if (run.contains(key) && run[key] != kRunSchema) {
+    if (run.contains(key) && run[key] != kTrialSchema) {
       throw std::runtime_error(file.string() + ": is of " + key + " " + run[key].dump() + ", this program reads " +
-                               std::to_string(kRunSchema));
+                               std::to_string(kTrialSchema));
     }
   }
-  return run;
+  return ReadTolerantly<RunInfo>(run);
 }
 
 void CheckIsResultsFolder(const std::filesystem::path& out) {

@@ -40,8 +40,9 @@
 #include <utility>
 #include <vector>
 
-#include "store/batch_record.hpp"
-#include "store/measurements.hpp"
+#include "record/batch_record.hpp"
+#include "record/measurements.hpp"
+#include "record/run_info.hpp"
 #include "text/number.hpp"
 
 namespace backplane {
@@ -87,9 +88,9 @@ std::string PointName(const TrialData& trial);
 struct ResultSet {
   std::filesystem::path out;
   std::string experiment;
-  nlohmann::json config;                                     // of config.yaml, as JSON: the experiment without its sweep
-  std::string config_text;                                   // config.yaml as it stands there
-  nlohmann::json run;                                        // run.json: host, versions, how the file was called
+  nlohmann::json config;    // of config.yaml, as JSON: the experiment without its sweep
+  std::string config_text;  // config.yaml as it stands there
+  RunInfo run;
   std::vector<TrialData> trials;                             // of the current plan, in its order
   std::vector<std::pair<std::string, std::string>> dropped;  // points that were dropped: values, why
 };

@@ -10,7 +10,7 @@
 #include "base/json_text.hpp"
 #include "config/schema.hpp"
 #include "results/tell_apart.hpp"
-#include "store/csv.hpp"
+#include "text/short_names.hpp"
 
 namespace backplane {
 namespace {

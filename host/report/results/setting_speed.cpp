@@ -42,6 +42,4 @@ bool IsShownFaster(const Setting& setting, const Setting& than) {
   return ratio.low && *ratio.low > 1;
 }
 
-bool IsShownToDiffer(const Setting& a, const Setting& b) { return IsShownFaster(a, b) || IsShownFaster(b, a); }
-
 }  // namespace backplane

@@ -19,6 +19,5 @@ Number SpeedRatio(const Setting& setting, const Setting& base, double factor = 1
 
 // Whether the interval of that ratio leaves out 1.
 bool IsShownFaster(const Setting& setting, const Setting& than);
-bool IsShownToDiffer(const Setting& a, const Setting& b);
 
 }  // namespace backplane

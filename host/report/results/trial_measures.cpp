@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "machine/resource_measures.hpp"
+#include "record/measurements.hpp"
+#include "record/phases.hpp"
 #include "results/resource_series.hpp"
-#include "rollout/phases.hpp"
-#include "store/measurements.hpp"
 
 namespace backplane {
 namespace {

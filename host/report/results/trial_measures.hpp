@@ -1,9 +1,9 @@
 // What was measured in one trial, from the files of its attempts.
 #pragma once
 
+#include "record/batch_record.hpp"
 #include "record/results_folder.hpp"
 #include "results/result_set.hpp"
-#include "store/batch_record.hpp"
 
 namespace backplane {
 

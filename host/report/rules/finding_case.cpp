@@ -104,11 +104,7 @@ std::optional<uint64_t> Case::Cores() const {
 }
 
 std::optional<uint64_t> Case::MachineCores() const {
-  if (!run || !run->is_object()) return std::nullopt;
-  const auto host = run->find("host");
-  if (host == run->end() || !host->is_object()) return std::nullopt;
-  const auto cores = host->find("granted_cores");
-  return cores != host->end() && cores->is_number_integer() ? std::optional(cores->get<uint64_t>()) : std::nullopt;
+  return run && run->host.granted_cores > 0 ? std::optional(run->host.granted_cores) : std::nullopt;
 }
 
 std::optional<uint64_t> Case::PoolThreads() const {

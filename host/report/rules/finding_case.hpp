@@ -21,7 +21,7 @@ class Case {
   size_t group = 0;
   size_t planned_seeds = 0;                                // trials of the point, whatever became of them
   const std::vector<CombinedTrial>* all_trials = nullptr;  // of the combined result
-  const nlohmann::json* run = nullptr;                     // run.json of its group
+  const RunInfo* run = nullptr;                            // of its group
   const ParallelEfficiency* parallel = nullptr;
   const Setting* setting = nullptr;  // the point's place in `parallel`; null without one
   const std::vector<OptionHelp>* options = nullptr;

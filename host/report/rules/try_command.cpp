@@ -12,33 +12,28 @@
 namespace backplane {
 namespace {
 
-using nlohmann::json;
-
-std::string Repeated(const char* flag, const json& values, const Fix& fix) {
+std::string Repeated(const char* flag, const std::vector<std::string>& values, const Fix& fix) {
   std::string text;
-  for (const json& value : values.is_array() ? values : json::array()) {
-    const std::string typed = Text(value);
-    if (!typed.empty() && !GivesWay(fix, typed)) text += fmt::format(" {} {}", flag, ShellArgument(typed));
-  }
+  for (const std::string& value : values)
+    if (!value.empty() && !GivesWay(fix, value)) text += fmt::format(" {} {}", flag, ShellArgument(value));
   return text;
 }
 
 // Trials of a value that is not swept may be the same to the store (threads, cores), or take the place of those that there
 // are: they get a folder of their own, and the two can be compared.
 std::string TryCommand(const ResultSet& set, const Fix& fix, const std::string& program) {
-  const std::string file = Text(At(set.run, "config_file"));
-  const json& typed = At(set.run, "arguments");
+  const std::string file = set.run.config_file.string();
+  const TypedArguments typed = set.run.arguments.value_or(TypedArguments());
   std::string text =
       fmt::format("{} run {}", program, ShellArgument(file.empty() ? ResultsFolder{set.out}.config().string() : file));
-  text += Repeated("--set", At(set.run, "set"), fix) + Repeated("--sweep", At(set.run, "sweep"), fix);
-  if (const std::string preset = Text(At(typed, "preset")); !preset.empty()) text += " --preset " + ShellArgument(preset);
-  text += Repeated("--plugin-path", At(typed, "plugin_path"), fix);
-  if (!Text(At(typed, "skip_invalid")).empty()) text += " --skip-invalid";
-  for (const char* flag : {"jobs", "gpus"}) {
-    if (const std::string value = Text(At(typed, flag)); !value.empty()) text += fmt::format(" --{} {}", flag, value);
-  }
+  text += Repeated("--set", set.run.set, fix) + Repeated("--sweep", set.run.sweep, fix);
+  if (!typed.preset.empty()) text += " --preset " + ShellArgument(typed.preset);
+  text += Repeated("--plugin-path", typed.plugin_path, fix);
+  if (!typed.skip_invalid.empty()) text += " --skip-invalid";
+  if (!typed.jobs.empty()) text += " --jobs " + typed.jobs;
+  if (!typed.gpus.empty()) text += " --gpus " + typed.gpus;
   text += " " + ChangeArgument(fix);
-  const std::string out = fix.swept ? Text(At(typed, "out")) : TryFolder(set.out).string();
+  const std::string out = fix.swept ? typed.out : TryFolder(set.out).string();
   if (!out.empty()) text += " --out " + ShellArgument(out);
   return fix.swept ? text : text + SettingsForAnotherFolder(At(set.config, "output"), out);
 }

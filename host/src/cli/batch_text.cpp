@@ -13,13 +13,13 @@
 #include "cli/plugin_check.hpp"
 #include "cli/report_program.hpp"
 #include "log/log.hpp"
+#include "record/attempt_json.hpp"
+#include "record/batch_record.hpp"
 #include "record/report_requests.hpp"
-#include "store/attempt_json.hpp"
-#include "store/batch_record.hpp"
-#include "store/plan_file.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/summary.hpp"
+#include "sweep/plan_lines.hpp"
 
 namespace backplane {
 namespace {

@@ -6,8 +6,7 @@
 namespace backplane {
 namespace {
 
-ReportCheckAnswer Ask(const Experiment& experiment, std::optional<std::vector<std::string>> recorded) {
-  const ReportCheckRequest request{ToJson(experiment).at("report"), experiment.live, std::move(recorded)};
+ReportCheckAnswer Ask(const ReportCheckRequest& request) {
   try {
     const std::string answer = ReportProgram().Ask("--check", ToJson(request));
     return RecordFromJson<ReportCheckAnswer>(nlohmann::json::parse(answer));
@@ -23,19 +22,14 @@ bool HasMeasures(const ReportConfig& report) {
 
 }  // namespace
 
-std::vector<KeyError> ErrorsOfReport(const ReportConfig& report) {
+std::vector<ReportError> ErrorsOfReport(const ReportConfig& report) {
   if (!HasMeasures(report) && report.notes.is_null() && !report.name) return {};
-  Experiment experiment;
-  experiment.report = report;
-  std::vector<KeyError> errors;
-  for (ReportError& error : Ask(experiment, std::nullopt).errors)
-    errors.push_back({std::move(error.path), std::move(error.message)});
-  return errors;
+  return Ask({report, {}, std::nullopt}).errors;
 }
 
 std::vector<Misnamed> MisnamedIn(const Experiment& experiment, const std::set<std::string>& recorded) {
   if (!HasMeasures(experiment.report) && experiment.live.empty()) return {};
-  return Ask(experiment, std::vector<std::string>(recorded.begin(), recorded.end())).misnamed;
+  return Ask({experiment.report, experiment.live, std::vector<std::string>(recorded.begin(), recorded.end())}).misnamed;
 }
 
 }  // namespace backplane

@@ -12,7 +12,7 @@
 namespace backplane {
 
 // A section whose values the host knows itself costs no process.
-std::vector<KeyError> ErrorsOfReport(const ReportConfig& report);
+std::vector<ReportError> ErrorsOfReport(const ReportConfig& report);
 
 // Names in `report:` and output.live under which nothing is recorded, among them paths of the configuration. `recorded`: what
 // trials will record.

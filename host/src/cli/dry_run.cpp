@@ -8,12 +8,13 @@
 
 #include "base/json_text.hpp"
 #include "base/text_columns.hpp"
+#include "record/batch_record.hpp"
+#include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
-#include "store/batch_record.hpp"
 #include "store/damage.hpp"
-#include "store/plan_file.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/recover.hpp"
+#include "sweep/plan_lines.hpp"
 
 namespace backplane {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/files.hpp"
 #include "cli/plugin_search.hpp"
 #include "log/log.hpp"
+#include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
-#include "store/plan_file.hpp"
 #include "supervise/engine.hpp"
 #include "supervise/resources.hpp"
 

@@ -25,9 +25,6 @@ struct PluginArgs {
   bool json = false, markdown = false;
 };
 
-// "env.name" -> "name": what an experiment file writes.
-std::string ShortId(const PluginInfo& info) { return info.id.substr(info.id.find('.') + 1); }
-
 // What `plugin list --json` and `plugin describe --json` print.
 struct OptionAnswer {
   const OptionInfo& option;
@@ -91,13 +88,13 @@ std::vector<const PluginInfo*> Sorted(const Catalog& catalog) {
 void PrintTable(const Catalog& catalog, const std::vector<const PluginInfo*>& plugins) {
   size_t id_width = 2, version_width = 7;
   for (const PluginInfo* info : plugins) {
-    id_width = std::max(id_width, ShortId(*info).size());
+    id_width = std::max(id_width, info->short_id().size());
     version_width = std::max(version_width, info->version.size());
   }
   fmt::print("{:<8}  {:<{}}  {:<{}}  {}\n", "kind", "id", id_width, "version", version_width, "summary");
   for (const PluginInfo* info : plugins) {
     const std::string twice = catalog.IsAmbiguous(*info) ? "  ambiguous: " + info->file.string() : "";
-    fmt::print("{:<8}  {:<{}}  {:<{}}  {}{}\n", KindName(info->kind), Printable(ShortId(*info)), id_width,
+    fmt::print("{:<8}  {:<{}}  {:<{}}  {}{}\n", KindName(info->kind), Printable(info->short_id()), id_width,
                Printable(info->version), version_width, Printable(info->summary), Printable(twice));
   }
 }
@@ -151,7 +148,7 @@ std::vector<const PluginInfo*> FindAll(Catalog* catalog, const std::string& name
   *why_not = fmt::format("no plugin '{}'; `backplane plugin list` shows what there is ({})", name, catalog->Searched());
   for (const uint32_t kind : {BP_KIND_MONITOR, BP_KIND_LEARNER, BP_KIND_ENV}) {
     std::string sentence;
-    const auto has_the_name = [&](const PluginInfo& info) { return info.kind == kind && ShortId(info) == name; };
+    const auto has_the_name = [&](const PluginInfo& info) { return info.kind == kind && info.short_id() == name; };
     if (const PluginInfo* info = catalog->Find(kind, name, &sentence)) {
       found.push_back(info);
     } else if (std::any_of(catalog->plugins().begin(), catalog->plugins().end(), has_the_name)) {

@@ -8,7 +8,7 @@
 #include "cli/one_trial.hpp"
 #include "cli/plugin_search.hpp"
 #include "log/log.hpp"
-#include "store/attempt_json.hpp"
+#include "record/attempt_json.hpp"
 #include "supervise/outcome.hpp"
 
 namespace backplane {

@@ -4,11 +4,11 @@
 #include "cli/damage_text.hpp"
 #include "cli/report_program.hpp"
 #include "log/log.hpp"
+#include "record/batch_record.hpp"
+#include "record/plan_file.hpp"
 #include "record/report_kinds.hpp"
 #include "record/report_requests.hpp"
 #include "record/results_folder.hpp"
-#include "store/batch_record.hpp"
-#include "store/plan_file.hpp"
 
 namespace backplane {
 namespace {

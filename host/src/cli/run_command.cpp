@@ -42,11 +42,12 @@ int ExitOf(const BatchReport& report, bool skip_invalid) {
 
 // Of the words behind --only-failed; what is wrong with them.
 std::string ReadClasses(const std::string& text, std::set<std::string>* classes) {
-  const std::vector<std::string> known = {"oom", "nan", "timeout", "signal", "plugin", "config", "temp"};
+  std::vector<std::string> known;
+  for (const Outcome failure : kFailures) known.emplace_back(Word(failure));
   for (const std::string& part : SplitCommas(text)) {
     if (std::find(known.begin(), known.end(), part) == known.end())
-      return "unknown class '" + part + "'" + DidYouMean(Nearest(part, Candidates(known))) +
-             "; there are oom, nan, timeout, signal, plugin, config, temp";
+      return fmt::format("unknown class '{}'{}; there are {}", part, DidYouMean(Nearest(part, Candidates(known))),
+                         fmt::join(known, ", "));
     classes->insert(part);
   }
   return "";

@@ -44,10 +44,13 @@ void FillRequest(const RunArgs& args, BatchRequest* request) {
   request->config_file = args.input.file;
   request->set = args.input.set;
   request->sweep = args.sweep;
-  request->arguments = {{"preset", args.input.preset}, {"plugin_path", args.input.plugin_path}, {"out", args.out.string()}};
-  if (args.skip_invalid) request->arguments["skip_invalid"] = "yes";
-  if (args.jobs) request->arguments["jobs"] = fmt::format("{}", *args.jobs);
-  if (args.gpus) request->arguments["gpus"] = fmt::format("{}", fmt::join(*args.gpus, ","));
+  TypedArguments& typed = request->arguments.emplace();
+  typed.preset = args.input.preset;
+  typed.plugin_path = args.input.plugin_path;
+  typed.out = args.out.string();
+  if (args.skip_invalid) typed.skip_invalid = "yes";
+  if (args.jobs) typed.jobs = fmt::format("{}", *args.jobs);
+  if (args.gpus) typed.gpus = fmt::format("{}", fmt::join(*args.gpus, ","));
   request->fresh = args.fresh;
   request->accept_change = args.accept_change;
   request->skip_invalid = args.skip_invalid;

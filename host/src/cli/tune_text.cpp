@@ -21,10 +21,7 @@ std::string Short(double value) { return FormatNumber(Reading(value), 4); }
 
 // Lines that begin with `first`, the further ones with two spaces more.
 std::string Wrapped(const std::string& text, const std::string& first = "") {
-  std::string lines;
-  for (const std::string& line : WrapWords(text, kWidth - first.size() - 2))
-    lines += first + (lines.empty() ? "" : "  ") + line + "\n";
-  return lines;
+  return WrapAfter(first, first + "  ", text, kWidth - first.size() - 2);
 }
 
 std::string VerdictText(const LearningCheck::Round& round) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "record/report_kinds.hpp"
+#include "record/report_section.hpp"
 #include "record/status_file.hpp"
 
 namespace backplane {
@@ -57,25 +58,11 @@ struct ResourceConfig {
   bool exclusive = false;       // `auto` in the file is decided when it is read: true if ReportConfig::ComparesTimes
 };
 
-// How full of what the machine may be for a setting to be called balanced, in percent; absent: no limit. To fill the machine is
-// the goal, so only memory has one that is on from the start: a machine without memory left stops.
-struct BalancedLimits {
-  std::optional<double> efficiency;  // at least; all others at most
-  double memory = 80;
-  std::optional<double> device_memory, cpu, gpu;
-};
-
-struct ReportConfig {
-  std::optional<std::string> kind;  // absent: no report
-  std::optional<std::string> name;  // absent: the kind
-  nlohmann::json baseline;          // a point's name, or its values by path; null: none
-  bool timing = false;
+struct ReportConfig : ReportSection {
   // Of kind parallel_efficiency: a trial goes on until the 95 % interval over its measured iterations is within so much of its
   // speed, or the time of its point, all seeds together, is used up. Both are set or, with precision off, the time means
   // nothing.
   std::optional<double> precision_pct, max_time_s;
-  BalancedLimits balanced;
-  nlohmann::json columns, figures, select, notes;  // as written
   // As record/report_kinds.hpp says of its kind; without one, nothing is so.
   bool ComparesTimes() const { return MeasuresSpeed() || (timing && Kind().takes_timing); }
   bool MeasuresSpeed() const { return Kind().measures_speed; }

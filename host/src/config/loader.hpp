@@ -13,6 +13,7 @@
 #include "config/experiment.hpp"
 #include "config/preset_search.hpp"
 #include "plugin/plugin_info.hpp"
+#include "record/report_check.hpp"
 
 namespace backplane {
 
@@ -33,13 +34,8 @@ std::string Format(const Diagnostic& diagnostic);
 using PluginLookup = std::function<const PluginInfo*(
     uint32_t kind, const std::string& name, const std::vector<std::filesystem::path>& plugin_path, std::string* why_not)>;
 
-// What is wrong with a key, or with an entry of its list: {"report.columns.1", "report.columns: entry 2: unknown key 'x'"}.
-struct KeyError {
-  std::string path;
-  std::string message;
-};
 // Knows what `report:` may hold. Empty: nothing is looked at.
-using ReportCheck = std::function<std::vector<KeyError>(const ReportConfig&)>;
+using ReportCheck = std::function<std::vector<ReportError>(const ReportConfig&)>;
 
 // Of the host's own keys, by path; each stands in the place of the default in the table: {{"resources.gpus", 1.0}}.
 using KeyDefaults = std::map<std::string, nlohmann::json>;

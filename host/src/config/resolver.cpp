@@ -66,9 +66,7 @@ bool GivesOption(const Override& override, const std::string& target, const std:
 // Without its kind; empty: it is not known.
 std::string NameOfLearner(const std::vector<PluginSlot>& slots) {
   const PluginSlot* slot = FindSlot(slots, "learner.options");
-  if (!slot || !slot->table) return "";
-  const std::string& id = slot->table->info().id;
-  return id.substr(id.find('.') + 1);
+  return slot && slot->table ? slot->table->info().short_id() : "";
 }
 
 std::optional<Entry> TakeEntry(const std::string& key, Node* root) {
@@ -202,7 +200,7 @@ void Resolver::CheckReport(const ReportCheck& check, Errors* errors) {
     if (key.path.starts_with("report.") && found != point.values.values.end()) key.set(key, found->second, &experiment);
   }
   if (!experiment.report.kind) return;  // a file without a report; or what is wrong with the kind is said elsewhere
-  for (KeyError& error : check(experiment.report))
+  for (ReportError& error : check(experiment.report))
     errors->Add(PathMark(Prepare({}).root, error.path), std::move(error.message));
 }
 

@@ -44,6 +44,9 @@ struct PluginInfo {
   uint32_t abi_major = 0, abi_minor = 0, abi_min_minor = 0;
   BuildFacts build;
   std::filesystem::path file;  // absolute
+
+  // "name" of "env.name": what an experiment file writes.
+  std::string short_id() const { return id.substr(id.find('.') + 1); }
 };
 
 // "env", "learner", "monitor".

@@ -20,7 +20,7 @@
 #include "rollout/instance.hpp"
 #include "rollout/job_queue.hpp"
 #include "rollout/joint_run.hpp"
-#include "rollout/phases.hpp"
+#include "rollout/phase_clock.hpp"
 #include "rollout/pool.hpp"
 #include "rollout/row_sharing.hpp"
 #include "rollout/rows.hpp"

@@ -19,7 +19,7 @@
 #include "rollout/instance.hpp"
 #include "rollout/joint_run.hpp"
 #include "rollout/non_finite.hpp"
-#include "rollout/phases.hpp"
+#include "rollout/phase_clock.hpp"
 #include "rollout/rollout_buffers.hpp"
 
 namespace backplane {

@@ -13,7 +13,7 @@
 #include "rollout/action_check.hpp"
 #include "rollout/instance.hpp"
 #include "rollout/joint_run.hpp"
-#include "rollout/phases.hpp"
+#include "rollout/phase_clock.hpp"
 #include "rollout/pool.hpp"
 #include "rollout/rows.hpp"
 #include "rollout/slot_buffers.hpp"

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "rollout/phases.hpp"
+#include "rollout/phase_clock.hpp"
 #include "rollout/pool.hpp"
 
 namespace backplane {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rollout/phases.hpp"
+#include "rollout/phase_clock.hpp"
 #include "rollout/pool.hpp"
 
 namespace backplane {

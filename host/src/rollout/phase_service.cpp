@@ -1,6 +1,6 @@
 #include "rollout/phase_service.hpp"
 
-#include "rollout/phases.hpp"
+#include "rollout/phase_clock.hpp"
 
 namespace backplane {
 namespace {

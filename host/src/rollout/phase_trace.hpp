@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rollout/phases.hpp"
+#include "rollout/phase_clock.hpp"
 
 namespace backplane {
 

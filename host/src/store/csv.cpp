@@ -8,7 +8,9 @@
 #include <set>
 
 #include "base/json_text.hpp"
-#include "store/measurements.hpp"
+#include "record/measurements.hpp"
+#include "text/csv_field.hpp"
+#include "text/short_names.hpp"
 
 namespace backplane {
 namespace {
@@ -146,33 +148,6 @@ std::vector<std::string> Fields(const Row& row, const std::vector<std::string>& 
 }
 
 }  // namespace
-
-std::string CsvField(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) {
-    return text;
-  }
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return quoted + "\"";
-}
-
-std::vector<std::string> ShortNames(const std::vector<std::string>& paths, const std::vector<std::string>& taken) {
-  const auto last_part = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
-  std::map<std::string, int> uses;
-  for (const std::string& name : taken) {
-    ++uses[name];
-  }
-  for (const std::string& path : paths) {
-    ++uses[last_part(path)];
-  }
-  std::vector<std::string> names;
-  for (const std::string& path : paths) {
-    names.push_back(uses[last_part(path)] > 1 ? path : last_part(path));
-  }
-  return names;
-}
 
 std::string FormatCsv(const ResultsFolder& folder, const std::vector<PlanLine>& plan, const BatchRecord& record) {
   const std::vector<Row> rows = Rows(folder, plan, record);

@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "base/json_fields.hpp"
-#include "store/attempt_files.hpp"
-#include "store/attempt_json.hpp"
+#include "record/attempt_files.hpp"
+#include "record/attempt_json.hpp"
 
 namespace backplane {
 namespace {

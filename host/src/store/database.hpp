@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "store/batch_record.hpp"
-#include "store/plan_file.hpp"
+#include "record/batch_record.hpp"
+#include "record/plan_file.hpp"
 
 namespace backplane {
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/json_text.hpp"
-#include "store/measurements.hpp"
+#include "record/measurements.hpp"
 
 namespace backplane {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "record/batch_record.hpp"
+#include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
-#include "store/batch_record.hpp"
-#include "store/plan_file.hpp"
 
 namespace backplane {
 

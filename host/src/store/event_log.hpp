@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/line_file.hpp"
-#include "store/batch_record.hpp"
+#include "record/batch_record.hpp"
 
 namespace backplane {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "store/attempt_json.hpp"
-#include "store/metric_series.hpp"
+#include "record/attempt_json.hpp"
+#include "record/metric_series.hpp"
 #include "tf_events/tf_events.hpp"
 
 namespace backplane {

@@ -2,9 +2,7 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
-#include "store/attempt_files.hpp"
-#include "store/attempt_json.hpp"
-#include "store/batch_record.hpp"
+#include "record/attempt_json.hpp"
 #include "supervise/leftovers.hpp"
 #include "trial/checkpoint_folder.hpp"
 

@@ -11,11 +11,11 @@
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "log/log.hpp"
+#include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "store/damage.hpp"
 #include "store/database.hpp"
 #include "store/event_log.hpp"
-#include "store/plan_file.hpp"
 #include "supervise/attempt.hpp"
 #include "supervise/batch_display.hpp"
 #include "supervise/batch_files.hpp"
@@ -27,6 +27,7 @@
 #include "supervise/leftovers.hpp"
 #include "supervise/recover.hpp"
 #include "supervise/schedule.hpp"
+#include "sweep/plan_lines.hpp"
 #include "trial/checkpoint_folder.hpp"
 
 namespace backplane {

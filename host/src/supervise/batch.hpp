@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "record/run_info.hpp"
 #include "record/trial_state.hpp"
 #include "supervise/engine.hpp"
 #include "supervise/option_check.hpp"
@@ -23,7 +24,7 @@ struct BatchRequest {
   Plan plan;
   std::filesystem::path config_file;
   std::vector<std::string> set, sweep;  // for run.json: how the file was overridden
-  nlohmann::json arguments = {};        // the same of what else was typed, by flag
+  std::optional<TypedArguments> arguments = {};
   std::filesystem::path out;
   bool fresh = false;          // move old results away first
   bool accept_change = false;  // run finished points again whose plugin or data files changed

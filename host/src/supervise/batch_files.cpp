@@ -8,10 +8,11 @@
 #include "base/json_text.hpp"
 #include "base/process.hpp"
 #include "config/yaml_text.hpp"
+#include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_info.hpp"
-#include "store/plan_file.hpp"
 #include "supervise/host_info.hpp"
+#include "sweep/plan_lines.hpp"
 
 namespace backplane {
 namespace {

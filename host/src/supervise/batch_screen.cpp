@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/printable.hpp"
-#include "store/progress_file.hpp"
 
 namespace backplane {
 namespace {

@@ -11,8 +11,6 @@
 #include "base/format_count.hpp"
 #include "base/printable.hpp"
 #include "base/text_columns.hpp"
-#include "store/batch_record.hpp"
-#include "store/progress_file.hpp"
 
 namespace backplane {
 namespace {

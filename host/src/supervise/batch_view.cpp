@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "base/printable.hpp"
-#include "store/batch_record.hpp"
-#include "store/measurements.hpp"
+#include "record/batch_record.hpp"
+#include "record/measurements.hpp"
 #include "supervise/eta.hpp"
 #include "supervise/layout.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "config/experiment.hpp"
-#include "store/batch_record.hpp"
+#include "record/batch_record.hpp"
 #include "supervise/outcome.hpp"
 
 namespace backplane {

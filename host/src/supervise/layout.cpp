@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <sstream>
@@ -17,7 +16,7 @@
 #include <utility>
 
 #include "base/files.hpp"
-#include "trial/checkpoint_folder.hpp"
+#include "record/fields.hpp"
 
 namespace backplane {
 namespace {

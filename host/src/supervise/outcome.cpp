@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstring>
 
-#include "store/batch_record.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {

@@ -8,9 +8,9 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "record/attempt_files.hpp"
+#include "record/attempt_json.hpp"
 #include "record/trial_result.hpp"
-#include "store/attempt_files.hpp"
-#include "store/attempt_json.hpp"
 #include "supervise/layout.hpp"
 
 namespace backplane {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "record/plan_file.hpp"
 #include "store/event_log.hpp"
-#include "store/plan_file.hpp"
 #include "supervise/consequences.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/schedule.hpp"

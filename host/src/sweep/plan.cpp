@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "base/format_count.hpp"
 #include "base/suggest.hpp"
+#include "record/plan_line.hpp"
 #include "sweep/identity.hpp"
 #include "sweep/point_resolver.hpp"
 

@@ -41,16 +41,6 @@ struct PlannedPoint {
   size_t swept = 0;             // how many of the values are at paths that the sweep names; then come those of the stages
 };
 
-// "lr=0.1" and "first" are "lr=0.1 first"; either may be empty.
-inline std::string NameWithStage(const std::string& name, const std::string& stage) {
-  return name + (name.empty() || stage.empty() ? "" : " ") + stage;
-}
-// What the points of one chain have in common.
-inline std::string NameWithoutStage(const std::string& name, const std::string& stage) {
-  const size_t own = stage.empty() ? name.size() : name.size() - stage.size();
-  return name.substr(0, own > 0 && !stage.empty() ? own - 1 : own);
-}
-
 struct PlannedTrial {
   std::string id;    // 16 hex digits: hash of the point, the seed and the content of the plugin and data files
   size_t point = 0;  // index into points

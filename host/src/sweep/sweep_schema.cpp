@@ -4,14 +4,12 @@
 
 #include "config/schema.hpp"
 #include "sweep/grammar.hpp"
-#include "sweep/value_schema.hpp"
+#include "sweep/schema_terms.hpp"
 
 namespace backplane {
 namespace {
 
-using nlohmann::json;
-
-json Count(int least) { return {{"type", "integer"}, {"minimum", least}}; }
+using namespace schema;
 
 // A key that can be swept: the host's own sections, and what stands inside them.
 std::string PathPattern() {
@@ -27,87 +25,56 @@ std::string PathPattern() {
 // The same of one stage.
 const char* const kPathInStage = R"(^stages\..+\..+$)";
 
-json PathName() { return {{"anyOf", {{{"pattern", PathPattern()}}, {{"pattern", kPathInStage}}}}}; }
-json PathOrName() { return {{"anyOf", {{{"const", "name"}}, PathName()}}}; }
+json PathName() { return AnyOf({Pattern(PathPattern()), Pattern(kPathInStage)}); }
+json PathOrName() { return AnyOf({Const("name"), PathName()}); }
 
-json PathsTo(json value) {
-  return {{"type", "object"}, {"propertyNames", PathName()}, {"additionalProperties", std::move(value)}};
-}
+json PathsTo(json value) { return Keys(PathName(), MapTo(std::move(value))); }
 
-json ExpressionText() { return {{"type", {"string", "number", "boolean"}}}; }
+json ExpressionText() { return Only("type", {"string", "number", "boolean"}); }
+
+json Choices() { return AtLeast(1, Type("array")); }
+
+json Numbers(int n) { return AtLeast(n, AtMost(n, List(Type("number")))); }
 
 json ValuesSchema() {
-  const json list = {{"type", "array"}, {"minItems", 1}};
-  json range = Closed({{"range", {{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 3}, {"maxItems", 3}}},
-                       {"when", ExpressionText()}});
-  range["required"] = {"range"};
-  json values = Closed({{"values", list}, {"when", ExpressionText()}});
-  values["required"] = {"values"};
-  return {{"anyOf", {list, range, values}}};
+  return AnyOf({Choices(), Required({"range"}, Closed({{"range", Numbers(3)}, {"when", ExpressionText()}})),
+                Required({"values"}, Closed({{"values", Choices()}, {"when", ExpressionText()}}))});
 }
 
 json DistributionSchema() {
-  const json bounds = {{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 2}, {"maxItems", 2}};
-  json any = json::array();
+  std::vector<json> any;
   for (const char* kind : {"uniform", "log_uniform", "int", "log_int"}) {
-    json one = Closed({{kind, bounds}, {"step", {{"type", "number"}, {"exclusiveMinimum", 0}}}, {"when", ExpressionText()}});
-    one["required"] = {kind};
-    any.push_back(std::move(one));
+    const json step = With(Type("number"), "exclusiveMinimum", 0);
+    any.push_back(Required({kind}, Closed({{kind, Numbers(2)}, {"step", step}, {"when", ExpressionText()}})));
   }
-  json choice = Closed({{"choice", {{"type", "array"}, {"minItems", 1}}}, {"when", ExpressionText()}});
-  choice["required"] = {"choice"};
-  any.push_back(std::move(choice));
-  json schema = json::object();
-  schema["anyOf"] = std::move(any);
-  return schema;
+  any.push_back(Required({"choice"}, Closed({{"choice", Choices()}, {"when", ExpressionText()}})));
+  return AnyOf(std::move(any));
 }
 
-json Zip() {
-  json paths = PathsTo(ValuesSchema());
-  paths["propertyNames"] = PathOrName();
-  paths["minProperties"] = 1;
-  return {{"type", "object"}, {"additionalProperties", std::move(paths)}};
-}
+json Zip() { return MapTo(NotEmpty(Keys(PathOrName(), MapTo(ValuesSchema())))); }
 
-json DerivedPaths() {
-  json paths = PathsTo(ExpressionText());
-  paths["propertyNames"] = {{"pattern", PathPattern()}};
-  return paths;
-}
-
-json List() {
-  json point = PathsTo(json::object());
-  point["propertyNames"] = PathOrName();
-  return {{"type", "array"}, {"items", std::move(point)}, {"minItems", 1}};
-}
+json Points() { return AtLeast(1, List(Keys(PathOrName(), MapTo(json::object())))); }
 
 }  // namespace
 
-json StagesSchema() {
-  json stage = PathsTo(json::object());
-  stage["propertyNames"] = {{"anyOf", {{{"const", "name"}}, {{"pattern", PathPattern()}}}},
-                            {"not", {{"enum", {"learner", "learner.plugin"}}}}};
-  stage["required"] = {"name"};
-  return {{"type", {"array", "null"}}, {"items", std::move(stage)}, {"minItems", 1}};
+nlohmann::json StagesSchema() {
+  json names = With(AnyOf({Const("name"), Pattern(PathPattern())}), "not", Enum({"learner", "learner.plugin"}));
+  return AtLeast(1, OrNull(List(Required({"name"}, Keys(std::move(names), MapTo(json::object()))))));
 }
 
-json SweepSchema() {
-  json random = Closed({{"trials", Count(1)}, {"seed", Count(0)}, {"space", PathsTo(DistributionSchema())}});
-  random["required"] = {"trials", "space"};
-  const json texts = {{"type", "array"}, {"items", {{"type", "string"}}}};
-  json files = texts;
-  files["minItems"] = 1;
-  json sweep = Closed({{"grid", PathsTo(ValuesSchema())},
-                       {"zip", Zip()},
-                       {"list", List()},
-                       {"files", std::move(files)},
-                       {"random", std::move(random)},
-                       {"derive", DerivedPaths()},
-                       {"where", {{"anyOf", {ExpressionText(), {{"type", "array"}, {"items", ExpressionText()}}}}}},
-                       {"seeds", Closed({{"n", Count(1)}, {"first", Count(0)}, {"paired", {{"type", "boolean"}}}})},
-                       {"memory_axes", texts}});
-  sweep["type"] = {"object", "null"};
-  return sweep;
+nlohmann::json SweepSchema() {
+  const json texts = List(Type("string"));
+  return OrNull(Closed(
+      {{"grid", PathsTo(ValuesSchema())},
+       {"zip", Zip()},
+       {"list", Points()},
+       {"files", AtLeast(1, texts)},
+       {"random", Required({"trials", "space"},
+                           Closed({{"trials", Count(1)}, {"seed", Count(0)}, {"space", PathsTo(DistributionSchema())}}))},
+       {"derive", Keys(Pattern(PathPattern()), MapTo(ExpressionText()))},
+       {"where", AnyOf({ExpressionText(), List(ExpressionText())})},
+       {"seeds", Closed({{"n", Count(1)}, {"first", Count(0)}, {"paired", Type("boolean")}})},
+       {"memory_axes", texts}}));
 }
 
 }  // namespace backplane

@@ -7,11 +7,12 @@
 #include "config/experiment.hpp"
 #include "config/names.hpp"
 #include "config/units.hpp"
+#include "sweep/schema_terms.hpp"
 
 namespace backplane {
 namespace {
 
-using nlohmann::json;
+using namespace schema;
 
 constexpr const char* kDuration = R"(^([0-9]*\.?[0-9]+(d|h|ms|m|s))+$)";
 constexpr const char* kSize = R"(^[0-9]*\.?[0-9]+([TGMK]iB|[TGMkK]B|B)$)";
@@ -45,7 +46,7 @@ json Bounded(json schema, const std::string& interval) {
 json Ranged(const json& plain, const std::string& range) {
   std::optional<json> schema;
   json words = json::array();
-  const auto add = [&](json other) { schema = schema ? AnyOf(*schema, std::move(other)) : std::move(other); };
+  const auto add = [&](json other) { schema = schema ? Either(*schema, std::move(other)) : std::move(other); };
   for (const std::string& word : Words(range)) {
     if (IsInterval(word)) {
       add(Bounded(plain, word));
@@ -54,79 +55,50 @@ json Ranged(const json& plain, const std::string& range) {
     }
   }
   if (!schema) schema = plain;
-  if (!words.empty()) add({{"enum", words}});
+  if (!words.empty()) add(Enum(words));
   return *schema;
 }
-
-json ListOf(json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
-
-json Pattern(const char* pattern) { return {{"type", "string"}, {"pattern", pattern}}; }
 
 json FailurePolicySchema(const std::string& range) {
   json words = json::array();
   for (const std::string& word : Words(range)) {
     if (word != "retry") words.push_back(word);
   }
-  const json retry = {{"type", "object"},
-                      {"properties", {{"retry", {{"type", "integer"}, {"minimum", 1}}}}},
-                      {"required", {"retry"}},
-                      {"additionalProperties", false}};
-  return AnyOf({{"enum", words}}, retry);
+  return Either(Enum(words), Required({"retry"}, Closed({{"retry", Count(1)}})));
 }
 
 }  // namespace
 
-json Closed(json properties) {
-  return {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
-}
-
-json AnyOf(json a, json b) {
-  json any = json::array();
-  for (json* part : {&a, &b}) {
-    if (part->size() == 1 && part->contains("anyOf")) {
-      for (json& item : (*part)["anyOf"]) any.push_back(std::move(item));
-    } else {
-      any.push_back(std::move(*part));
-    }
-  }
-  json schema = json::object();
-  schema["anyOf"] = std::move(any);
-  return schema;
-}
-
-json SchemaOf(const ValueRule& rule) {
-  const auto type = [](const char* name) { return json{{"type", name}}; };
+nlohmann::json SchemaOf(const ValueRule& rule) {
   switch (rule.type) {
-    case ValueType::kNumber: return Ranged(type("number"), rule.range);
+    case ValueType::kNumber: return Ranged(Type("number"), rule.range);
     case ValueType::kInteger:
-    case ValueType::kSeed: return Ranged(type("integer"), rule.range);
-    case ValueType::kFlag: return Ranged(type("boolean"), rule.range);
+    case ValueType::kSeed: return Ranged(Type("integer"), rule.range);
+    case ValueType::kFlag: return Ranged(Type("boolean"), rule.range);
     case ValueType::kEnum: {
       json words = Words(rule.range);
       for (const bool value : {true, false})  // in YAML the bare word is a boolean
         if (std::find(words.begin(), words.end(), value ? "true" : "false") != words.end()) words.push_back(value);
-      return {{"enum", words}};
+      return Enum(words);
     }
-    case ValueType::kNumberList: return ListOf(Ranged(type("number"), rule.range));
-    case ValueType::kIntegerList: return ListOf(Ranged(type("integer"), rule.range));
-    case ValueType::kPathList: return ListOf(type("string"));
+    case ValueType::kNumberList: return List(Ranged(Type("number"), rule.range));
+    case ValueType::kIntegerList: return List(Ranged(Type("integer"), rule.range));
+    case ValueType::kPathList: return List(Type("string"));
     case ValueType::kMeasureList:
-      return {{"type", "array"},
-              {"items", {{"type", "string"}, {"minLength", 1}, {"maxLength", kMaxLiveName}}},
-              {"maxItems", kMaxLive},
-              {"uniqueItems", true}};
-    case ValueType::kDuration: return Pattern(kDuration);
-    case ValueType::kSize: return Pattern(kSize);
-    case ValueType::kPercent: return Pattern(kPercent);
-    case ValueType::kName: return Pattern(kName);
-    case ValueType::kFlapping: return AnyOf({{"const", 0}}, Pattern(kFlapping));
+      return With(AtMost(kMaxLive, List(With(With(Type("string"), "minLength", 1), "maxLength", kMaxLiveName))), "uniqueItems",
+                  true);
+    case ValueType::kDuration: return Text(kDuration);
+    case ValueType::kSize: return Text(kSize);
+    case ValueType::kPercent: return Text(kPercent);
+    case ValueType::kName: return Text(kName);
+    case ValueType::kFlapping: return Either(Const(0), Text(kFlapping));
     case ValueType::kFailurePolicy: return FailurePolicySchema(rule.range);
     case ValueType::kJson: return json::object();
-    default: return type("string");
+    default: return Type("string");
   }
 }
 
-json Described(json schema, const std::string& doc, const ValueRule& rule, const char* def) {
+nlohmann::json Described(nlohmann::json schema, const std::string& doc, const ValueRule& rule, const char* def) {
   schema["description"] = doc;
   std::string why_not;
   if (const auto value = def ? ReadDefault(def, rule, &why_not) : std::nullopt) schema["default"] = *value;

@@ -9,9 +9,6 @@
 namespace backplane {
 
 nlohmann::json SchemaOf(const ValueRule& rule);
-// A mapping with these keys and no others.
-nlohmann::json Closed(nlohmann::json properties);
-nlohmann::json AnyOf(nlohmann::json a, nlohmann::json b);
 // With what `describe` says of it. `def` is YAML text; NULL: none.
 nlohmann::json Described(nlohmann::json schema, const std::string& doc, const ValueRule& rule, const char* def);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "rollout/phases.hpp"
+#include "rollout/phase_clock.hpp"
 
 namespace backplane {
 

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "rollout/phase_groups.hpp"
+#include "record/phase_groups.hpp"
+#include "rollout/phase_clock.hpp"
 
 namespace backplane {
 

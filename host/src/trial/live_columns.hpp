@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "store/metric_series.hpp"
+#include "record/metric_series.hpp"
 #include "trial/collect_data.hpp"
 
 namespace backplane {

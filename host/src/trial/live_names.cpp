@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/suggest.hpp"
-#include "store/metric_series.hpp"
+#include "record/metric_series.hpp"
 
 namespace backplane {
 

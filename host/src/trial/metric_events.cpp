@@ -1,7 +1,7 @@
 #include "trial/metric_events.hpp"
 
 #include "base/json_text.hpp"
-#include "store/metric_series.hpp"
+#include "record/metric_series.hpp"
 
 namespace backplane {
 namespace {

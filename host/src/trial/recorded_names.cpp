@@ -1,7 +1,7 @@
 #include "trial/recorded_names.hpp"
 
+#include "record/metric_series.hpp"
 #include "rollout/check_spec.hpp"
-#include "store/metric_series.hpp"
 
 namespace backplane {
 

@@ -14,7 +14,7 @@
 #include "record/iteration.hpp"
 #include "record/trial_result.hpp"
 #include "rollout/evaluator.hpp"
-#include "rollout/phases.hpp"
+#include "rollout/phase_clock.hpp"
 #include "rollout/rows.hpp"
 
 namespace backplane {

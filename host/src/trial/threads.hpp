@@ -5,7 +5,7 @@
 
 #include "config/experiment.hpp"
 #include "rollout/parallel.hpp"
-#include "rollout/phases.hpp"
+#include "rollout/phase_clock.hpp"
 #include "rollout/pool.hpp"
 
 namespace backplane {

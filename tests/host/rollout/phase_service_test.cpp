@@ -12,8 +12,8 @@
 
 #include "backplane/plugin.hpp"
 #include "plugin/host_services.hpp"
+#include "record/phase_groups.hpp"
 #include "rollout/parallel.hpp"
-#include "rollout/phase_groups.hpp"
 #include "rollout/phase_trace.hpp"
 
 namespace backplane {

@@ -24,17 +24,5 @@ TEST_F(CsvTest, BeforeAnythingRanTheTrialsStandThereAsPlanned) {
   EXPECT_NE(std::string::npos, text.find("\nt0,small,0.5,2,7,PLANNED,,,0,,,,,,,,\n")) << text;
 }
 
-TEST(Csv, FieldsAreQuotedOnlyIfTheyMustBe) {
-  EXPECT_EQ("plain text", CsvField("plain text"));
-  EXPECT_EQ("\"a,b\"", CsvField("a,b"));
-  EXPECT_EQ("\"two\nlines\"", CsvField("two\nlines"));
-  EXPECT_EQ("\"\"\"\"", CsvField("\""));
-}
-
-TEST(Csv, AmbiguousNamesAreWholePaths) {
-  EXPECT_EQ((std::vector<std::string>{"env.options.lr", "learner.options.lr", "gamma", "learner.options.seed"}),
-            ShortNames({"env.options.lr", "learner.options.lr", "learner.options.gamma", "learner.options.seed"}, {"seed"}));
-}
-
 }  // namespace
 }  // namespace backplane

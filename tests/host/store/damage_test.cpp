@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/files.hpp"
-#include "store/attempt_files.hpp"
+#include "record/attempt_files.hpp"
 #include "support/result_folder.hpp"
 
 namespace backplane {

@@ -11,8 +11,8 @@
 #include "engine_fixture.hpp"
 #include "machine/process_tree.hpp"
 #include "places.hpp"
+#include "record/attempt_json.hpp"
 #include "rollout/cores.hpp"
-#include "store/attempt_json.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/outcome.hpp"
 

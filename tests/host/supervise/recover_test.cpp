@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "store/damage.hpp"
+#include "sweep/plan_lines.hpp"
 #include "trial/checkpoint_folder.hpp"
 
 namespace backplane {

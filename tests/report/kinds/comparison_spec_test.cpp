@@ -11,11 +11,11 @@ using ::testing::HasSubstr;
 
 struct Read {
   ComparisonSpec spec;
-  std::vector<KeyError> errors;
+  std::vector<ReportError> errors;
 };
 
 Read ReadReport(const char* key, const json& value) {
-  ReportConfig config;
+  ReportSection config;
   if (std::string(key) == "columns") config.columns = value;
   if (std::string(key) == "figures") config.figures = value;
   if (std::string(key) == "select") config.select = value;

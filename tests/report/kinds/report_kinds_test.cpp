@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kinds/comparison_report.hpp"
@@ -14,6 +15,8 @@ namespace {
 
 using test_support::At;
 using test_support::AttachmentOf;
+using test_support::BlocksOf;
+using test_support::Contains;
 using test_support::Context;
 using test_support::FailedTrial;
 using test_support::NumberAt;
@@ -38,6 +41,16 @@ TEST(ParallelEfficiencyReport, RowsVerdictAndRecommendedFiles) {
   EXPECT_NE(std::string::npos, file.find("experiment: walk_recommended_balanced")) << file;
   EXPECT_EQ(2u, document.figures.size());
   EXPECT_EQ(6u, document.figures[0].panels.size());
+}
+
+TEST(ParallelEfficiencyReport, SaysHowLongATrialWentOn) {
+  const auto says = [](const nlohmann::json& report, const char* what) {
+    const Document document = ParallelEfficiencyReport({Set({Trial(1, 1, 1000)}, report)}, Context("parallel_efficiency"));
+    const auto lists = BlocksOf<BulletList>(document, "design");
+    return !lists.empty() && std::ranges::any_of(lists[0].items, [&](const auto& item) { return Contains(item, what); });
+  };
+  EXPECT_TRUE(says({{"precision", "5%"}, {"max_time", "20s"}}, "is within 5 % of its speed, or its part of the 20 s"));
+  EXPECT_TRUE(says(nullptr, "A trial ends by the file's budget"));
 }
 
 TEST(ParallelEfficiencyReport, MemoryOfWholeDevicesIsSaidToBeThat) {

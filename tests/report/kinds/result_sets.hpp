@@ -73,10 +73,8 @@ inline ResultSet Set(std::vector<TrialData> trials, nlohmann::json report = null
   set.config = ConfigWith(1, 1, 0);
   if (!report.is_null()) set.config["report"].update(report);
   set.config_text = "experiment: walk\nsweep: {list: [{name: fast}]}\n";
-  set.run = {
-      {"schema", 1},
-      {"host", {{"hostname", "h"}, {"cpu", "c"}, {"granted_cores", 2}, {"memory_bytes", 8589934592}, {"kernel", "k"}}},
-      {"versions", {{"backplane", "0.1.0"}, {"compiler", "12"}, {"torch", "2"}, {"plugins", {{"env.walker", "1.0.0"}}}}}};
+  set.run.host = {"h", "k", "c", "", 2, 8589934592};
+  set.run.versions = {"0.1.0", "12", "2", {{"env.walker", "1.0.0"}}};
   set.trials = std::move(trials);
   return set;
 }
@@ -85,7 +83,7 @@ inline ResultSet Set(std::vector<TrialData> trials, nlohmann::json report = null
 inline ResultSet SetOn(const std::string& host, std::vector<TrialData> trials) {
   ResultSet set = Set(std::move(trials));
   set.out = "outputs/walk_" + host;
-  set.run["host"]["hostname"] = host;
+  set.run.host.hostname = host;
   for (TrialData& trial : set.trials) trial.out = set.out;
   return set;
 }

@@ -66,19 +66,29 @@ TEST(Combine, TheSameTrialOnAnotherMachineIsAnother) {
 }
 
 TEST(Combine, EachFactOfMachineAndLibrariesMakesAGroup) {
-  for (const char* pointer : {"/host/hostname", "/host/cpu", "/host/granted_cores", "/devices", "/versions/backplane",
-                              "/versions/compiler", "/versions/torch"}) {
+  const std::pair<const char*, void (*)(RunInfo&)> kChanges[] = {
+      {"hostname", [](RunInfo& run) { run.host.hostname = "changed"; }},
+      {"cpu", [](RunInfo& run) { run.host.cpu = "changed"; }},
+      {"granted_cores", [](RunInfo& run) { run.host.granted_cores = 64; }},
+      {"devices",
+       [](RunInfo& run) {
+         run.devices = {{"changed", 1}};
+       }},
+      {"backplane", [](RunInfo& run) { run.versions.backplane = "changed"; }},
+      {"compiler", [](RunInfo& run) { run.versions.compiler = "changed"; }},
+      {"torch", [](RunInfo& run) { run.versions.torch = "changed"; }}};
+  for (const auto& [what, change] : kChanges) {
     ResultSet other = MakeSet({MakeTrial(1, 1, 20)}, "b");
-    other.run[nlohmann::json::json_pointer(pointer)] = "changed";
-    EXPECT_EQ(2u, Combine({MakeSet({MakeTrial(1, 1, 10)}, "a"), other}).groups.size()) << pointer;
+    change(other.run);
+    EXPECT_EQ(2u, Combine({MakeSet({MakeTrial(1, 1, 10)}, "a"), other}).groups.size()) << what;
   }
 }
 
 TEST(Combine, AKernelThatTakesSomeMoreMemoryMakesNoGroup) {
   ResultSet other = MakeSet({MakeTrial(1, 1, 20)}, "b");
-  other.run["host"]["memory_bytes"] = 8589934592 - 50'000'000;
+  other.run.host.memory_bytes = 8589934592 - 50'000'000;
   EXPECT_EQ(1u, Combine({MakeSet({MakeTrial(1, 1, 10)}, "a"), other}).groups.size());
-  other.run["host"]["memory_bytes"] = 8589934592 * 2;
+  other.run.host.memory_bytes = 8589934592 * 2;
   EXPECT_EQ(2u, Combine({MakeSet({MakeTrial(1, 1, 10)}, "a"), other}).groups.size());
 }
 
@@ -101,7 +111,7 @@ TEST(Combine, TwoPluginsInOneSweepAreNoTwoBuilds) {
 std::string Dump(const Combined& combined) {
   std::string text;
   for (const auto& folder : combined.folders) text += folder.string() + "\n";
-  for (const Group& group : combined.groups) text += group.label + group.run.dump() + "\n";
+  for (const Group& group : combined.groups) text += group.label + ToJson(group.run).dump() + "\n";
   for (const CombinedTrial& trial : combined.trials) {
     text += trial.data.out.string() + trial.data.trial_id + std::to_string(trial.group) + "\n";
   }

@@ -63,7 +63,7 @@ TEST_F(ResultSetTest, ReadsWhatTheResultSays) {
   Complete("t1");
   const ResultSet set = Read();
   EXPECT_EQ("walk", set.experiment);
-  EXPECT_EQ("here", set.run["host"]["hostname"]);
+  EXPECT_EQ("here", set.run.host.hostname);
   EXPECT_FALSE(set.config.contains("sweep"));
   const TrialData& trial = set.trials.at(0);
   EXPECT_TRUE(trial.usable());

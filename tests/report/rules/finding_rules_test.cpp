@@ -137,7 +137,7 @@ TEST(CpuThrottled, TheQuotaAndNotTheCoresLimitsTheThreads) {
 
 TEST(CpuSaturated, FullCoresAreANoteAndMoreOfThemTheFix) {
   Batch b;
-  b.combined().groups[0].run["host"]["granted_cores"] = 8;
+  b.combined().groups[0].run.host.granted_cores = 8;
   const Finding f = The("cpu_saturated", b.Measure("resources/cpu_quota_pct", 99).Diagnose());
   EXPECT_EQ(Severity::kInfo, f.severity);
   EXPECT_THAT(Changes(f), ElementsAre("resources.cpus: \"auto\" -> 8"));
@@ -253,7 +253,7 @@ TEST(SpeedupFlat, BothSidesNeedTheMeasurements) {
 
 TEST(SpeedupFlat, SeriesAreNotComparedWithEachOther) {
   Batch b;
-  b.combined().groups = {{"left", nullptr}, {"right", nullptr}};
+  b.combined().groups = {{"left", {}}, {"right", {}}};
   b.Add("1x1", 1, 1, 900, 0, 1).Add("2x1", 2, 1, 945, 0, 1);
   const Finding f = The("speedup_flat", b.Diagnose());
   EXPECT_THAT(f.settings, ElementsAre("2x1 (right)"));
@@ -291,7 +291,7 @@ TEST(EnvBound, WithAllCoresAtWorkTheMachineIsTheLimit) {
   EXPECT_EQ(Severity::kInfo, f.severity);
   EXPECT_THAT(f.cause, HasSubstr("the machine is the limit"));
   EXPECT_THAT(f.fixes, IsEmpty());
-  b.combined().groups[0].run["host"]["granted_cores"] = 4;
+  b.combined().groups[0].run.host.granted_cores = 4;
   EXPECT_THAT(Changes(The("env_bound", b.Diagnose())), ElementsAre("resources.cpus: \"auto\" -> 4"));
 }
 

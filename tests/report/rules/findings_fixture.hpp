@@ -22,7 +22,7 @@ namespace backplane {
 class Batch {
  public:
   Batch() {
-    combined_.groups = {{"", {{"host", {{"granted_cores", 2}}}}}};
+    combined_.groups.emplace_back().run.host.granted_cores = 2;
     Add("1x1", 1, 1, 1000).Add("2x1", 2, 1, 1900);
     options_ = {{"update_bound", "learner.options.minibatch_size", 1, "integer", "[1,)"},
                 {"update_bound", "learner.options.num_epochs", -1, "integer", "[1,)"}};

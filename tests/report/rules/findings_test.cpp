@@ -356,7 +356,7 @@ TEST(Findings, SeedsOfASettingAreJudgedTogether) {
 
 TEST(Findings, SettingsOfSeveralMachinesKeepTheirPlaces) {
   Batch b;
-  b.combined().groups = {{"left", nullptr}, {"right", nullptr}};
+  b.combined().groups = {{"left", {}}, {"right", {}}};
   b.Add("1x1", 1, 1, 500, 0, 1).Measure("resources/throttled_periods_pct", 8);
   EXPECT_THAT(The("cpu_throttled", b.Diagnose()).settings, ElementsAre("1x1 (right)"));
 }

@@ -12,10 +12,10 @@ using test_support::Set;
 // Of a batch that was started with all that a command line may say.
 ResultSet Typed() {
   ResultSet set = Set({});
-  set.run["config_file"] = "my walk.yaml";
-  set.run["set"] = {"seed=3", "rollout.threads=9"};
-  set.run["sweep"] = {"learner.options.lr=0.1,0.2"};
-  set.run["arguments"] = {{"preset", "wide"}, {"plugin_path", {"p"}}, {"out", "here"}, {"jobs", "1"}};
+  set.run.config_file = "my walk.yaml";
+  set.run.set = {"seed=3", "rollout.threads=9"};
+  set.run.sweep = {"learner.options.lr=0.1,0.2"};
+  set.run.arguments = TypedArguments{"wide", {"p"}, "here", "", "1", ""};
   return set;
 }
 

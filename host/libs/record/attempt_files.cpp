@@ -1,4 +1,4 @@
-#include "store/attempt_files.hpp"
+#include "record/attempt_files.hpp"
 
 #include <algorithm>
 #include <string_view>

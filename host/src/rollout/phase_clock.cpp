@@ -1,4 +1,4 @@
-#include "rollout/phases.hpp"
+#include "rollout/phase_clock.hpp"
 
 #include <unistd.h>
 

@@ -2,18 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "record/plan_line.hpp"
-#include "sweep/plan.hpp"
 
 namespace backplane {
-
-std::vector<PlanLine> PlanLines(const Plan& plan);
 
 // Whole or not at all. Throws std::runtime_error.
 void WritePlanFile(const std::filesystem::path& file, const std::vector<PlanLine>& lines);
@@ -24,6 +18,5 @@ std::vector<PlanLine> ReadPlanFile(const std::filesystem::path& file);
 // What a person calls a trial: its point's name, and the seed where the plan has several seeds or the point has no name.
 std::string DisplayName(const PlanLine& trial, bool several_seeds);
 bool HasSeveralSeeds(const std::vector<PlanLine>& plan);
-std::vector<std::string> DisplayNames(const Plan& plan);  // [trials]
 
 }  // namespace backplane

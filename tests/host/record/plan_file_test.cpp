@@ -1,4 +1,4 @@
-#include "store/plan_file.hpp"
+#include "record/plan_file.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -18,18 +18,21 @@ class PlanFileTest : public testing::Test {
 };
 
 TEST_F(PlanFileTest, IsReadAsItWasWritten) {
-  Plan plan;
-  plan.points = {{"p0", "small", {{"z.last", 1}, {"a.first", {{"deep", {1, 2}}}}}}, {"p1", "", {{"z.last", 0.1}}}};
-  plan.trials = {{"t0", 1, 18446744073709551615u, {}}, {"t1", 0, 5, {{"env.plugin", "abc"}}}};
-  plan.dropped = {{{{"z.last", "three"}}, "where #1", "64 / 3 is no integer"}};
-  WritePlanFile(file_, PlanLines(plan));
+  PlanLine big, small, dropped;
+  big.values = {{"z.last", 0.1}};
+  big.trial_id = "t0", big.point_id = "p1", big.seed = 18446744073709551615u;
+  small.values = {{"z.last", 1}, {"a.first", {{"deep", {1, 2}}}}};
+  small.trial_id = "t1", small.point_id = "p0", small.name = "small", small.seed = 5, small.files = {{"env.plugin", "abc"}};
+  dropped.values = {{"z.last", "three"}};
+  dropped.dropped = true, dropped.rule = "where #1", dropped.why = "64 / 3 is no integer";
+  WritePlanFile(file_, {big, small, dropped});
   const std::vector<PlanLine> lines = ReadPlanFile(file_);
   ASSERT_EQ(3u, lines.size());
   EXPECT_EQ("t0", lines[0].trial_id) << "in the order in which they should run";
   EXPECT_EQ("p1", lines[0].point_id);
   EXPECT_EQ(18446744073709551615u, lines[0].seed);
   EXPECT_EQ("small", lines[1].name);
-  EXPECT_EQ(plan.points[0].values, lines[1].values) << "in the file's order, not sorted";
+  EXPECT_EQ(small.values, lines[1].values) << "in the file's order, not sorted";
   EXPECT_EQ("abc", lines[1].files.at("env.plugin"));
   EXPECT_FALSE(lines[1].dropped);
   EXPECT_TRUE(lines[2].dropped);

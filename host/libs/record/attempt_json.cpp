@@ -1,4 +1,4 @@
-#include "store/attempt_json.hpp"
+#include "record/attempt_json.hpp"
 
 #include <string>
 

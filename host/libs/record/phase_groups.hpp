@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "rollout/phases.hpp"
+#include "record/phases.hpp"
 
 namespace backplane {
 

@@ -1,4 +1,4 @@
-#include "store/batch_record.hpp"
+#include "record/batch_record.hpp"
 
 #include <algorithm>
 #include <stdexcept>

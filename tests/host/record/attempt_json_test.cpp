@@ -1,11 +1,11 @@
-#include "store/attempt_json.hpp"
+#include "record/attempt_json.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include "base/scratch_folder.hpp"
-#include "store/attempt_files.hpp"
-#include "store/measurements.hpp"
+#include "record/attempt_files.hpp"
+#include "record/measurements.hpp"
 
 namespace backplane {
 namespace {

@@ -1,4 +1,4 @@
-#include "store/metric_series.hpp"
+#include "record/metric_series.hpp"
 
 #include <cmath>
 

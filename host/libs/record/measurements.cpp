@@ -1,11 +1,11 @@
-#include "store/measurements.hpp"
+#include "record/measurements.hpp"
 
 #include <cmath>
 
 #include "base/json_text.hpp"
 #include "machine/resource_measures.hpp"
-#include "store/attempt_json.hpp"
-#include "store/metric_series.hpp"
+#include "record/attempt_json.hpp"
+#include "record/metric_series.hpp"
 
 namespace backplane {
 namespace {

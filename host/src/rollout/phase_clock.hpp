@@ -1,4 +1,4 @@
-// The closed set of phases (backplane/phases.h) and their exclusive time per thread.
+// The exclusive time of each phase, per thread.
 #pragma once
 
 #include <sys/types.h>
@@ -9,44 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
-#include "backplane/phases.h"
+#include "record/phases.hpp"
 #include "rollout/clocks.hpp"
 
 namespace backplane {
-
-enum class Phase : uint8_t {
-  kEnvStep,
-  kEnvReset,
-  kObsTransfer,
-  kInfer,
-  kActTransfer,
-  kBatchBuild,
-  kUpdateForward,
-  kUpdateBackward,
-  kUpdateOptim,
-  kSync,
-  kEval,
-  kCheckpoint,
-  kMonitor,
-  kIdle,
-  kCount
-};
-inline constexpr size_t kPhaseCount = static_cast<size_t>(Phase::kCount);
-inline constexpr std::array<std::string_view, kPhaseCount> kPhaseNames = {
-    BP_PHASE_ENV_STEP,    BP_PHASE_ENV_RESET,      BP_PHASE_OBS_TRANSFER,    BP_PHASE_INFER,        BP_PHASE_ACT_TRANSFER,
-    BP_PHASE_BATCH_BUILD, BP_PHASE_UPDATE_FORWARD, BP_PHASE_UPDATE_BACKWARD, BP_PHASE_UPDATE_OPTIM, BP_PHASE_SYNC,
-    BP_PHASE_EVAL,        BP_PHASE_CHECKPOINT,     BP_PHASE_MONITOR,         BP_PHASE_IDLE};
-
-inline std::optional<Phase> FindPhase(std::string_view name) {
-  for (size_t i = 0; i < kPhaseCount; ++i)
-    if (kPhaseNames[i] == name) return static_cast<Phase>(i);
-  return std::nullopt;
-}
-
-// A learner's tick says which phase it is; one outside the set counts as update_backward.
-inline Phase PhaseFromName(std::string_view name) { return FindPhase(name).value_or(Phase::kUpdateBackward); }
 
 class PhaseTrace;
 

@@ -1,0 +1,41 @@
+#include "sweep/plan_lines.hpp"
+
+#include "record/plan_file.hpp"
+
+namespace backplane {
+
+std::vector<PlanLine> PlanLines(const Plan& plan) {
+  std::vector<PlanLine> lines;
+  for (const PlannedTrial& trial : plan.trials) {
+    const PlannedPoint& point = plan.points.at(trial.point);
+    PlanLine line;
+    line.values = point.values;
+    line.trial_id = trial.id;
+    line.point_id = point.id;
+    line.name = point.name;
+    line.seed = trial.seed;
+    line.files = trial.files;
+    line.stage = point.stage;
+    line.after = plan.IdBefore(trial);
+    lines.push_back(std::move(line));
+  }
+  for (const DroppedPoint& point : plan.dropped) {
+    PlanLine line;
+    line.values = point.values;
+    line.dropped = true;
+    line.rule = point.rule;
+    line.why = point.why;
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<std::string> DisplayNames(const Plan& plan) {
+  const std::vector<PlanLine> lines = PlanLines(plan);
+  const bool several_seeds = HasSeveralSeeds(lines);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < plan.trials.size(); ++i) names.push_back(DisplayName(lines[i], several_seeds));
+  return names;
+}
+
+}  // namespace backplane
