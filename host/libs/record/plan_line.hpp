@@ -13,13 +13,13 @@
 namespace backplane {
 
 // "lr=0.1" and "first" are "lr=0.1 first"; either may be empty.
-inline std::string NameWithStage(const std::string& name, const std::string& phase) {
-  return name + (name.empty() || phase.empty() ? "" : " ") + phase;
+inline std::string NameWithStage(const std::string& name, const std::string& stage) {
+  return name + (name.empty() || stage.empty() ? "" : " ") + stage;
 }
 // What the points of one chain have in common.
-inline std::string NameWithoutStage(const std::string& name, const std::string& phase) {
-  const size_t own = phase.empty() ? name.size() : name.size() - phase.size();
-  return name.substr(0, own > 0 && !phase.empty() ? own - 1 : own);
+inline std::string NameWithoutStage(const std::string& name, const std::string& stage) {
+  const size_t own = stage.empty() ? name.size() : name.size() - stage.size();
+  return name.substr(0, own > 0 && !stage.empty() ? own - 1 : own);
 }
 
 struct PlanLine {

@@ -67,19 +67,16 @@ RunArgs CommandOf(RunArgs args) {
     first.insert(first.end(), then.begin(), then.end());
     return first;
   };
-  const auto given = [&](const char* flag) {
-    const auto found = run.arguments.find(flag);
-    return found != run.arguments.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
   args.out = args.input.file;
   args.input.file = run.config_file;
   args.input.set = before(run.set, args.input.set);
   args.sweep = before(run.sweep, args.sweep);
-  if (args.input.preset.empty()) args.input.preset = given("preset");
-  if (const auto path = run.arguments.find("plugin_path"); path != run.arguments.end() && path->is_array())
-    args.input.plugin_path = before(path->get<std::vector<std::string>>(), args.input.plugin_path);
-  args.skip_invalid = args.skip_invalid || !given("skip_invalid").empty();
-  if (const std::string gpus = given("gpus"); !gpus.empty() && !args.gpus) ReadNumbers(gpus, &args.gpus.emplace());
+  if (const std::optional<TypedArguments>& typed = run.arguments) {
+    if (args.input.preset.empty()) args.input.preset = typed->preset;
+    args.input.plugin_path = before(typed->plugin_path, args.input.plugin_path);
+    args.skip_invalid = args.skip_invalid || !typed->skip_invalid.empty();
+    if (!typed->gpus.empty() && !args.gpus) ReadNumbers(typed->gpus, &args.gpus.emplace());
+  }
   return args;
 }
 
