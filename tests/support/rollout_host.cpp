@@ -116,8 +116,8 @@ Host::Host(const Setting& setting)
   env_ = std::make_unique<EnvInstance>(*module_, info_->id, sinks_, InstanceOptions{options_, {}, "env.options"}, setting.rows);
   learner_ = std::make_unique<LearnerInstance>(*learner_module_, setting.masked ? "learner.masked" : "learner.idle", sinks_,
                                                InstanceOptions{}, *env_, 0);
-  collector_ =
-      std::make_unique<Collector>(*env_, *learner_, pool_, CollectorConfig{setting.chunk_rows, kEnvSeed}, cancelled_, [] {});
+  collector_ = std::make_unique<RolloutCollector>(*env_, *learner_, pool_, RolloutCollectorConfig{setting.chunk_rows, kEnvSeed},
+                                                  cancelled_, [] {});
   collector_->Prepare(setting.horizon);
   FillActions(0);
 }

@@ -8,7 +8,7 @@
 
 #include "plugin/catalog.hpp"
 #include "rollout/candidate_scorer.hpp"
-#include "rollout/collector.hpp"
+#include "rollout/rollout_collector.hpp"
 
 namespace backplane::test_support {
 
@@ -44,7 +44,7 @@ class Host {
   const std::string& id() const { return info_->id; }
   const nlohmann::json& options() const { return options_; }
   EnvInstance& env() { return *env_; }
-  Collector& collector() { return *collector_; }
+  RolloutCollector& collector() { return *collector_; }
   const PoolUse& use() const { return scorer_ ? scorer_->use() : collector_->use(); }
   // The row's whole state as the env saves it. Throws std::runtime_error if it has no snapshots.
   std::vector<char> Snapshot(uint64_t row);
@@ -64,7 +64,7 @@ class Host {
   std::unique_ptr<LearnerInstance> learner_;
   RunnerPool pool_;
   std::vector<PhaseClock> clocks_;
-  std::unique_ptr<Collector> collector_;
+  std::unique_ptr<RolloutCollector> collector_;
   std::unique_ptr<CandidateScorer> scorer_;  // from the first Score on
 };
 

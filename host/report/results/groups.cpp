@@ -10,7 +10,7 @@
 
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
-#include "results/tell_apart.hpp"
+#include "results/labels.hpp"
 
 namespace backplane {
 namespace {

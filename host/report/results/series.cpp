@@ -9,7 +9,7 @@
 #include "base/json_path.hpp"
 #include "base/json_text.hpp"
 #include "config/schema.hpp"
-#include "results/tell_apart.hpp"
+#include "results/labels.hpp"
 #include "text/short_names.hpp"
 
 namespace backplane {

@@ -50,19 +50,19 @@ std::string OriginOf(const std::map<std::string, std::string>& origin, std::stri
 
 // The exit code if the plugins refuse what the file says, or cannot be asked here; absent: they take it.
 std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) {
-  Slots slots(ThisMachine(), {});
+  ResourcePool resource_pool(ThisMachine(), {});
   try {
-    slots.Require(plan.base.experiment.resources);
+    resource_pool.Require(plan.base.experiment.resources);
     for (const PlannedTrial& trial : plan.trials) {
       const auto& values = plan.points[trial.point].values;
       const auto of_resources = [](const auto& value) { return value.first.starts_with("resources"); };
-      if (std::any_of(values.begin(), values.end(), of_resources)) slots.Require(plan.Load(trial).experiment.resources);
+      if (std::any_of(values.begin(), values.end(), of_resources)) resource_pool.Require(plan.Load(trial).experiment.resources);
     }
   } catch (const std::runtime_error& error) {
     LogInfo("note: the plugins were not asked, as the trials could not start here: {}", error.what());
     return std::nullopt;
   }
-  const PluginsAsked asked = AskPlugins(plan, &slots);
+  const PluginsAsked asked = AskPlugins(plan, &resource_pool);
   if (asked.interrupted) {
     std::fputs(kStoppedWhileChecking, stderr);
     return kInterrupted;

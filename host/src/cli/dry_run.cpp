@@ -93,12 +93,12 @@ struct PlanPreview {
 
 class DryRunText {
  public:
-  DryRunText(const Plan& plan, const std::filesystem::path& out, Slots slots, const RunArgs& args)
+  DryRunText(const Plan& plan, const std::filesystem::path& out, ResourcePool resource_pool, const RunArgs& args)
       : plan_(plan),
         args_(args),
         names_(DisplayNames(plan)),
-        consequences_(plan.base.experiment.on_failure),
-        slots_(std::move(slots)) {
+        failure_policy_(plan.base.experiment.on_failure),
+        resource_pool_(std::move(resource_pool)) {
     if (!args.fresh) {
       record_ = ReadBatchRecord(ResultsFolder{out}.events());
       const std::filesystem::path last_plan = ResultsFolder{out}.plan();
@@ -108,7 +108,7 @@ class DryRunText {
     for (const PlannedTrial& trial : plan.trials) {
       const TrialRecord* record = record_.Find(trial.id);
       damaged_.push_back(record != nullptr && !DamageOf(ResultsFolder{out}, *record).empty());
-      grants_.push_back(GrantOf(trial));
+      allocations_.push_back(AllocationOf(trial));
     }
     at_once_ = AtOnce();
   }
@@ -119,7 +119,7 @@ class DryRunText {
       const PlannedTrial& trial = plan_.trials[i];
       const PlannedPoint& point = plan_.points[trial.point];
       preview.trials.push_back({trial.id, names_[i], trial.seed, point.values, point.stage, plan_.IdBefore(trial), State(i),
-                                WouldRun(i), grants_[i].cores.size(), grants_[i].gpus});
+                                WouldRun(i), allocations_[i].cores.size(), allocations_[i].gpus});
     }
     for (const DroppedPoint& point : plan_.dropped) preview.dropped.push_back({point.values, point.rule, point.why});
     return ToJson(preview);
@@ -143,32 +143,32 @@ class DryRunText {
 
  private:
   // What the trial would get if it started now, alone.
-  Grant GrantOf(const PlannedTrial& trial) {
+  Allocation AllocationOf(const PlannedTrial& trial) {
     const ResourceConfig resources = ResourcesOf(trial);
-    const std::optional<Grant> grant = slots_.Take(resources, resources.exclusive);
-    if (!grant) return {};
-    slots_.Give(*grant);
-    return *grant;
+    const std::optional<Allocation> allocation = resource_pool_.Take(resources, resources.exclusive);
+    if (!allocation) return {};
+    resource_pool_.Give(*allocation);
+    return *allocation;
   }
   ResourceConfig ResourcesOf(const PlannedTrial& trial) const { return plan_.Load(trial).experiment.resources; }
 
   // As many of the first trials as there is room for.
   size_t AtOnce() {
-    std::vector<Grant> taken;
+    std::vector<Allocation> taken;
     for (const PlannedTrial& trial : plan_.trials) {
       if (trial.after) continue;  // it waits for another one's end
       const ResourceConfig resources = ResourcesOf(trial);
-      std::optional<Grant> grant = slots_.Take(resources, resources.exclusive);
-      if (!grant) break;
-      taken.push_back(std::move(*grant));
+      std::optional<Allocation> allocation = resource_pool_.Take(resources, resources.exclusive);
+      if (!allocation) break;
+      taken.push_back(std::move(*allocation));
     }
-    for (const Grant& grant : taken) slots_.Give(grant);
+    for (const Allocation& allocation : taken) resource_pool_.Give(allocation);
     return taken.size();
   }
 
   TrialState State(size_t trial) const {
     const TrialRecord* record = record_.Find(plan_.trials[trial].id);
-    const bool again = record != nullptr && (damaged_[trial] || consequences_.MayPassByNow(*record));
+    const bool again = record != nullptr && (damaged_[trial] || failure_policy_.MayPassByNow(*record));
     return record == nullptr || again ? TrialState::kPlanned : record->state;
   }
 
@@ -213,8 +213,8 @@ class DryRunText {
     fmt::print("  {:<16}  {:<{}}  {:>5}  {:>4}  {}\n", "id", "trial", width, "cores", "gpus", "now");
     for (size_t i = 0; i < std::min(plan_.trials.size(), kListedTrials); ++i) {
       fmt::print("  {:<16}  {}  {:>5}  {:>4}  {}\n", plan_.trials[i].id,
-                 PadRight(CutName(names_[i], width, screen.utf8), width), grants_[i].cores.size(), grants_[i].gpus.size(),
-                 WouldRun(i) ? "would run" : fmt::format("{}, stays", Word(State(i))));
+                 PadRight(CutName(names_[i], width, screen.utf8), width), allocations_[i].cores.size(),
+                 allocations_[i].gpus.size(), WouldRun(i) ? "would run" : fmt::format("{}, stays", Word(State(i))));
     }
     if (plan_.trials.size() > kListedTrials)
       fmt::print("  and {} more; --json lists all\n", plan_.trials.size() - kListedTrials);
@@ -251,19 +251,19 @@ class DryRunText {
   const Plan& plan_;
   const RunArgs& args_;
   std::vector<std::string> names_;  // [trials]
-  const Consequences consequences_;
-  Slots slots_;
+  const FailurePolicy failure_policy_;
+  ResourcePool resource_pool_;
   BatchRecord record_;
   std::vector<ChangedFile> changes_;
-  std::vector<bool> damaged_;  // [trials] finished, and its files are not what they were
-  std::vector<Grant> grants_;  // [trials]
+  std::vector<bool> damaged_;            // [trials] finished, and its files are not what they were
+  std::vector<Allocation> allocations_;  // [trials]
   size_t at_once_ = 0;
 };
 
 }  // namespace
 
-int DryRun(const Plan& plan, const std::filesystem::path& out, Slots slots, const RunArgs& args) {
-  const DryRunText text(plan, out, std::move(slots), args);
+int DryRun(const Plan& plan, const std::filesystem::path& out, ResourcePool resource_pool, const RunArgs& args) {
+  const DryRunText text(plan, out, std::move(resource_pool), args);
   if (args.json) {
     std::printf("%s\n", JsonText(text.Json(), 1).c_str());
   } else {

@@ -4,13 +4,13 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
-#include "supervise/resources.hpp"
+#include "supervise/resource_pool.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {
 
 // Prints the trials, what was dropped by which rule, what each trial is granted, and an estimate of time and memory from the
 // results that lie in `out`. Starts nothing and writes nothing.
-int DryRun(const Plan& plan, const std::filesystem::path& out, Slots slots, const RunArgs& args);
+int DryRun(const Plan& plan, const std::filesystem::path& out, ResourcePool resource_pool, const RunArgs& args);
 
 }  // namespace backplane

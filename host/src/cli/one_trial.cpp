@@ -10,7 +10,7 @@
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "supervise/engine.hpp"
-#include "supervise/resources.hpp"
+#include "supervise/resource_pool.hpp"
 
 namespace backplane {
 namespace {
@@ -80,9 +80,9 @@ ChildExit RunForTrial(const OneTrial& trial, const std::vector<std::string>& arg
   command.child.arguments = arguments;
   command.child.stdout_file = AttemptFolder(log_dir).standard_output();
   command.child.stderr_file = AttemptFolder(log_dir).standard_error();
-  Slots slots(ThisMachine(), {});
-  slots.Require(trial.spec.experiment.resources);
-  command.grant = slots.Take(trial.spec.experiment.resources, /*exclusive=*/false).value();
+  ResourcePool resource_pool(ThisMachine(), {});
+  resource_pool.Require(trial.spec.experiment.resources);
+  command.allocation = resource_pool.Take(trial.spec.experiment.resources, /*exclusive=*/false).value();
   const auto engine = MakeEngine(kLocalEngine, command.child.program);
   engine->Start(command);
   for (;;) {

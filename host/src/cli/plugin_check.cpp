@@ -128,14 +128,14 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const std::set<std::
   return misnamed;
 }
 
-PluginsAsked AskPlugins(const Plan& plan, Slots* slots) {
+PluginsAsked AskPlugins(const Plan& plan, ResourcePool* resource_pool) {
   const ScratchFolder folder;
   const InterruptScope interrupts;
   std::vector<size_t> trials(plan.trials.size());
   for (size_t i = 0; i < trials.size(); ++i) trials[i] = i;
   const auto engine = MakeEngine(kLocalEngine, OwnProgram());
   CheckedOptions report =
-      CheckOptions(plan, trials, {folder.path(), OwnProgram(), FindTorchLib(), {}, nullptr}, engine.get(), slots);
+      CheckOptions(plan, trials, {folder.path(), OwnProgram(), FindTorchLib(), {}, nullptr}, engine.get(), resource_pool);
   if (report.recorded) {
     for (FailedCheck& one : MisnamedMeasures(plan, *report.recorded)) report.failed.push_back(std::move(one));
   }

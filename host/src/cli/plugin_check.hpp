@@ -5,7 +5,7 @@
 
 #include "config/loader.hpp"
 #include "supervise/option_check.hpp"
-#include "supervise/resources.hpp"
+#include "supervise/resource_pool.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {
@@ -35,6 +35,6 @@ struct PluginsAsked {
 
 // Asks the plugins of all trials (CheckOptions) in a folder of its own, which is gone afterwards: for commands that run
 // nothing.
-PluginsAsked AskPlugins(const Plan& plan, Slots* slots);
+PluginsAsked AskPlugins(const Plan& plan, ResourcePool* resource_pool);
 
 }  // namespace backplane

@@ -91,7 +91,7 @@ int RunExperiment(const RunArgs& args) {
   }
   PluginSearch search(args.input.plugin_path);
   if (args.verbose) ShowDebug();
-  const SlotLimits limits{args.jobs, args.gpus};
+  const ResourceLimits limits{args.jobs, args.gpus};
   PlanResult planned =
       PlanFile(args.input.file, {args.input.set, args.sweep, search.Lookup(), PresetsFor(args.input), DefaultsUnder(limits)});
   if (!planned.plan) {
@@ -110,10 +110,10 @@ int RunExperiment(const RunArgs& args) {
     return applied ? RunExperiment(*applied) : static_cast<int>(kUsage);
   }
   for (const std::string& note : request.plan.notes) LogInfo("{}", note);
-  std::optional<Slots> slots = SlotsFor(request.plan, limits);
-  if (!slots) return kUsage;
+  std::optional<ResourcePool> resource_pool = ResourcePoolFor(request.plan, limits);
+  if (!resource_pool) return kUsage;
   if (args.dry_run) {
-    const PluginsAsked asked = AskPlugins(request.plan, &*slots);
+    const PluginsAsked asked = AskPlugins(request.plan, &*resource_pool);
     if (asked.interrupted) {
       std::fputs(kStoppedWhileChecking, stderr);
       return kInterrupted;
@@ -121,11 +121,11 @@ int RunExperiment(const RunArgs& args) {
     for (const std::string& note : asked.notes) LogInfo("note: {}", note);
     if (!asked.errors.empty()) Complain(asked.errors, args.input.file);
     if (!asked.errors.empty() && !args.skip_invalid) return asked.all_config ? kUsage : kFailed;
-    return DryRun(request.plan, request.out, *slots, args);
+    return DryRun(request.plan, request.out, *resource_pool, args);
   }
   FillRequest(args, &request);
   const auto engine = MakeEngine(kLocalEngine, request.program);
-  const BatchReport report = RunBatch(request, engine.get(), &*slots);
+  const BatchReport report = RunBatch(request, engine.get(), &*resource_pool);
   PrintBatch(request, report, ReportAfterRun(request, report, args), args);
   return ExitOf(report, args.skip_invalid);
 }

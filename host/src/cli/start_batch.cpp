@@ -15,13 +15,13 @@
 
 namespace backplane {
 
-std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
+std::optional<ResourcePool> ResourcePoolFor(const Plan& plan, const ResourceLimits& limits) {
   try {
-    Slots slots(ThisMachine(), limits);
+    ResourcePool resource_pool(ThisMachine(), limits);
     std::set<std::string> said;
     const auto look = [&](const Experiment& experiment) {
-      slots.Require(experiment.resources);
-      for (const std::string& note : slots.Notes(experiment.resources, experiment.rollout)) {
+      resource_pool.Require(experiment.resources);
+      for (const std::string& note : resource_pool.Notes(experiment.resources, experiment.rollout)) {
         if (said.insert(note).second) LogInfo("note: {}", note);
       }
     };
@@ -33,7 +33,7 @@ std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits) {
       });
       if (own) look(plan.Load(trial).experiment);
     }
-    return slots;
+    return resource_pool;
   } catch (const std::runtime_error& error) {
     LogError("backplane: {}\nnothing was started", error.what());
     return std::nullopt;

@@ -5,12 +5,12 @@
 
 #include "cli/commands.hpp"
 #include "supervise/batch.hpp"
-#include "supervise/resources.hpp"
+#include "supervise/resource_pool.hpp"
 
 namespace backplane {
 
 // Absent after it was said why these trials could never start here.
-std::optional<Slots> SlotsFor(const Plan& plan, const SlotLimits& limits);
+std::optional<ResourcePool> ResourcePoolFor(const Plan& plan, const ResourceLimits& limits);
 
 // All of a request but its plan and its folder.
 void FillRequest(const RunArgs& args, BatchRequest* request);

@@ -28,7 +28,7 @@ inline nlohmann::json Encode(const HostKey&, const std::vector<std::string>& v) 
 inline nlohmann::json Encode(const HostKey& key, const nlohmann::json& v) {
   return v.is_null() && key.type != ValueType::kJson ? nlohmann::json::object() : v;
 }
-inline nlohmann::json Encode(const HostKey&, const FailurePolicy& v) { return FormatFailurePolicy(v); }
+inline nlohmann::json Encode(const HostKey&, const FailureRule& v) { return FormatFailurePolicy(v); }
 inline nlohmann::json Encode(const HostKey&, const FlappingLimit& v) { return FormatFlapping(v); }
 inline nlohmann::json Encode(const HostKey&, const std::vector<PluginUse>& uses) {
   nlohmann::json list = nlohmann::json::array();
@@ -82,8 +82,8 @@ inline void Decode(const HostKey& key, const nlohmann::json& j, nlohmann::json* 
   if (!j.is_object() && key.type != ValueType::kJson) Misfit(key, j);
   *v = j;
 }
-inline void Decode(const HostKey& key, const nlohmann::json& j, FailurePolicy* v) {
-  std::optional<FailurePolicy> policy = ParseFailurePolicy(j);
+inline void Decode(const HostKey& key, const nlohmann::json& j, FailureRule* v) {
+  std::optional<FailureRule> policy = ParseFailurePolicy(j);
   if (!policy) Misfit(key, j);
   *v = *policy;
 }

@@ -77,16 +77,16 @@ struct ReportConfig : ReportSection {
 
 enum class FailureAction { kFail = 1, kInfeasible, kShrink, kKeepPartial, kRetry };
 
-struct FailurePolicy {
+struct FailureRule {
   FailureAction action = FailureAction::kFail;
   uint64_t retries = 0;  // of kRetry: attempts after the first; when they are used up the trial has failed
 };
 
 // What follows an attempt that ended in one of these ways.
 struct OnFailure {
-  FailurePolicy device_oom{FailureAction::kShrink}, host_oom{FailureAction::kInfeasible};
-  FailurePolicy signal{FailureAction::kRetry, 1}, temp{FailureAction::kRetry, 3};
-  FailurePolicy timeout{FailureAction::kKeepPartial}, nan, config, plugin;
+  FailureRule device_oom{FailureAction::kShrink}, host_oom{FailureAction::kInfeasible};
+  FailureRule signal{FailureAction::kRetry, 1}, temp{FailureAction::kRetry, 3};
+  FailureRule timeout{FailureAction::kKeepPartial}, nan, config, plugin;
 };
 
 struct FlappingLimit {

@@ -20,17 +20,17 @@ constexpr const char* kIn = " in ";
 
 }  // namespace
 
-std::optional<FailurePolicy> ParseFailurePolicy(const json& written) {
+std::optional<FailureRule> ParseFailurePolicy(const json& written) {
   for (const auto& [word, action] : kWords) {
-    if (written == word) return FailurePolicy{action, 0};
+    if (written == word) return FailureRule{action, 0};
   }
   if (!written.is_object() || written.size() != 1 || !written.contains("retry")) return std::nullopt;
   const json& retries = written["retry"];
   if (!retries.is_number_integer() || retries.get<int64_t>() < 1) return std::nullopt;
-  return FailurePolicy{FailureAction::kRetry, retries.get<uint64_t>()};
+  return FailureRule{FailureAction::kRetry, retries.get<uint64_t>()};
 }
 
-json FormatFailurePolicy(const FailurePolicy& policy) {
+json FormatFailurePolicy(const FailureRule& policy) {
   for (const auto& [word, action] : kWords) {
     if (policy.action == action) return word;
   }

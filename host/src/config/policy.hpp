@@ -9,8 +9,8 @@
 namespace backplane {
 
 // A word or {"retry": N} with N >= 1; nothing for anything else.
-std::optional<FailurePolicy> ParseFailurePolicy(const nlohmann::json& written);
-nlohmann::json FormatFailurePolicy(const FailurePolicy& policy);
+std::optional<FailureRule> ParseFailurePolicy(const nlohmann::json& written);
+nlohmann::json FormatFailurePolicy(const FailureRule& policy);
 
 // "COUNT in DURATION", or the number 0; nothing for anything else.
 std::optional<FlappingLimit> ParseFlapping(const nlohmann::json& written);

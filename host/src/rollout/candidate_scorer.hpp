@@ -31,7 +31,8 @@ namespace backplane {
 
 class CandidateScorer {
  public:
-  // `chunk_rows`: the most rows that a thread plays side by side. `beat` is called from every runner as by the Collector.
+  // `chunk_rows`: the most rows that a thread plays side by side. `beat` is called from every runner as by the
+  // RolloutCollector.
   CandidateScorer(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
                   const std::atomic<bool>& cancelled, std::function<void()> beat);
 
@@ -108,7 +109,7 @@ class CandidateScorer {
   RowSharing sharing_;
   JointRun run_;
   ActionCheck actions_;
-  WatchGate gate_;
+  BoundsCheckGate gate_;
   std::atomic<uint64_t> steps_before_{0};  // of the first Score, by all runners
   PoolUse use_;
   std::atomic<uint64_t> next_chunk_{0};  // of a wave

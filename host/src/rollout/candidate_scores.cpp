@@ -30,7 +30,7 @@ void CandidateScores::End(uint64_t job, double fitness, int64_t length) {
   lengths_[job] = length;
 }
 
-void CandidateScores::Conclude() {
+void CandidateScores::Finish() {
   episodes_.resize(jobs_);
   env_steps_ = 0;
   for (uint64_t job = 0; job < jobs_; ++job) {

@@ -34,7 +34,7 @@ class CandidateScores {
   double* infos(uint64_t job) { return job_infos_.data() + job * infos_; }  // [infos], to be written when it ends
 
   // After all jobs have ended. [control]
-  void Conclude();
+  void Finish();
   // Of the jobs concluded last; valid until the next Start.
   bp_delivery Delivery();
   const std::vector<Episode>& episodes() const { return episodes_; }  // by job; Episode::row is the candidate

@@ -56,7 +56,7 @@ class Evaluator {
     std::optional<bp::ActionSpace> space;
   };
   void FindActions();
-  void HandOutSeeds(const std::vector<uint64_t>& seeds);
+  void AssignSeeds(const std::vector<uint64_t>& seeds);
   void PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out);
   void StartEpisodes(uint64_t begin, uint64_t end, const std::vector<uint64_t>& seeds);
   void EndEpisode(uint64_t row, EvaluationResult* out);
@@ -79,7 +79,7 @@ class Evaluator {
   std::vector<RowState> rows_;  // episode by episode
   std::vector<ActionChannel> actions_;
   ActionCheck action_check_;
-  WatchGate gate_;
+  BoundsCheckGate gate_;
 };
 
 }  // namespace backplane

@@ -66,7 +66,7 @@ void Remember(const ProcessDifference& difference, const std::string& who) {
 #if defined(__x86_64__)
 constexpr uint16_t kCalmX87 = 0x037f, kX87Bits = 0x0f3f;  // rounding, precision, masks
 
-void SettleFloatUnit(const std::string& who) {
+void ResetFloatEnvironment(const std::string& who) {
   const uint32_t found = __builtin_ia32_stmxcsr();
   uint16_t x87;
   asm volatile("fnstcw %0" : "=m"(x87));
@@ -82,14 +82,14 @@ void SettleFloatUnit(const std::string& who) {
   if (((x87 ^ kCalmX87) & 0x0300) != 0) Remember({"the precision of the x87 unit"}, who);
 }
 #elif defined(__aarch64__)
-void SettleFloatUnit(const std::string& who) {
+void ResetFloatEnvironment(const std::string& who) {
   if (!process_state_detail::FloatChanged()) return;
   asm volatile("msr fpcr, %0" : : "r"(uint64_t{0}));
   const std::lock_guard lock(g_mutex);
   Remember({"the floating-point mode"}, who);
 }
 #else
-void SettleFloatUnit(const std::string&) {}
+void ResetFloatEnvironment(const std::string&) {}
 #endif
 
 // A monitor's call that is under way.
@@ -111,7 +111,7 @@ std::vector<std::pair<std::string, std::string>>& Notes() {
   static auto* const notes = new std::vector<std::pair<std::string, std::string>>;
   return *notes;
 }
-int g_rests = 0;  // SuspectsRest; the same
+int g_rests = 0;  // ProcessChecksPaused; the same
 
 bool Has(const std::vector<ProcessDifference>& differences, const std::string& what) {
   return std::any_of(differences.begin(), differences.end(), [&](const ProcessDifference& one) { return one.what == what; });
@@ -158,7 +158,7 @@ std::string WhoElse(const std::string& what, const std::string& who) {
 void KeepProcessState() { KeepAsItIs(); }
 
 void RestoreThreadState(const std::string& who) {
-  SettleFloatUnit(who);
+  ResetFloatEnvironment(who);
   if (!IsKept()) return;
   if (uselocale(nullptr) != LC_GLOBAL_LOCALE) {
     uselocale(LC_GLOBAL_LOCALE);
@@ -201,12 +201,12 @@ void EndMonitorCall() {
   std::erase(MonitorCalls(), call.get());
 }
 
-SuspectsRest::SuspectsRest() {
+ProcessChecksPaused::ProcessChecksPaused() {
   const std::lock_guard lock(g_mutex);
   ++g_rests;
 }
 
-SuspectsRest::~SuspectsRest() {
+ProcessChecksPaused::~ProcessChecksPaused() {
   const std::lock_guard lock(g_mutex);
   if (--g_rests > 0) return;
   for (MonitorCall* call : MonitorCalls()) call->beside_suspects = true;

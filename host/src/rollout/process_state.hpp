@@ -46,11 +46,11 @@ void BeginMonitorCall(const std::string& id);
 void EndMonitorCall();  // nothing if none has begun
 
 // As long as it lives, env and learner are inside no call. [control]
-class SuspectsRest {
+class ProcessChecksPaused {
  public:
-  SuspectsRest();
-  ~SuspectsRest();
-  SuspectsRest(const SuspectsRest&) = delete;
+  ProcessChecksPaused();
+  ~ProcessChecksPaused();
+  ProcessChecksPaused(const ProcessChecksPaused&) = delete;
 };
 
 // Sentences that name plugin and change, each once since the process began.

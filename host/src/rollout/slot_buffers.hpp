@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "rollout/bounds_check.hpp"
 #include "rollout/buffers.hpp"
 #include "rollout/instance.hpp"
-#include "rollout/watch.hpp"
 
 namespace backplane {
 

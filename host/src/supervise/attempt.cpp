@@ -90,12 +90,12 @@ TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, cons
 }
 
 Attempt::Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id,
-                 const std::string& after, const Grant& grant)
+                 const std::string& after, const Allocation& allocation)
     : place_(place),
       folder_(TrialFolderOf(place.out, trial_id)),
       spec_(WithFolder(SpecOf(place, loaded, trial_id, after))),
       held_(folder_.folder),
-      grant_(grant) {
+      allocation_(allocation) {
   LockTrial(held_);
   ReplaceFile(folder_.trial_json(), ToJson(spec_).dump(kJsonIndent));  // every attempt writes it anew
 }
@@ -109,7 +109,7 @@ TrialCommand Attempt::Command() const {
   command.child.inherit_fds = place_.lock_fds;
   command.trial_lock_fd = held_.fd();
   command.child.environment = {TrialVariable(place_.out, spec_.trial_id)};
-  command.grant = grant_;
+  command.allocation = allocation_;
   command.status_file = AttemptFolder(spec_.attempt_dir).status();
   return command;
 }
@@ -140,12 +140,12 @@ std::optional<StopHow> Attempt::Look(const std::optional<StatusFile>& now, doubl
   return std::nullopt;
 }
 
-Attempt::Ended Attempt::Conclude(const JobEnd& end) {
+Attempt::Ended Attempt::Finish(const JobEnd& end) {
   if (end.status) last_ = end.status;
   const std::filesystem::path file = Here().result();
   const std::optional<std::string> text = ReadResultText(file).text;
   const auto written = text ? ParseResultJson(*text) : std::nullopt;
-  Ending ending{end.exit, stop_, std::nullopt, end.over_memory, end.peak_rss_bytes, grant_.memory_bytes, end.not_started};
+  Ending ending{end.exit, stop_, std::nullopt, end.over_memory, end.peak_rss_bytes, allocation_.memory_bytes, end.not_started};
   if (written) ending.result_state = ReadTolerantly<TrialResult>(*written).state;
   Ended ended{Classify(ending), {}, {}, {}};
   // It could not write down why, on a full disk for example: its last words say more than its exit code.

@@ -33,7 +33,7 @@ class Attempt {
  public:
   // Makes the attempt's folder and trial.json, and locks the trial's folder as long as it exists. Throws std::runtime_error.
   Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const std::string& after,
-          const Grant& grant);
+          const Allocation& allocation);
 
   TrialCommand Command() const;
   unsigned number() const { return static_cast<unsigned>(spec_.attempt); }
@@ -56,7 +56,7 @@ class Attempt {
     std::string unwritten;  // why it does not stand there, the disk being full for example; the events still say how it ended
   };
   // Tells how it ended and completes its result.json.
-  Ended Conclude(const JobEnd& end);
+  Ended Finish(const JobEnd& end);
 
  private:
   void Stopped(StopReason reason);
@@ -68,7 +68,7 @@ class Attempt {
   TrialFolder folder_;
   TrialSpec spec_;
   HeldFolder held_;  // of the trial, after the attempt's was made in it
-  Grant grant_;
+  Allocation allocation_;
   std::optional<StatusFile> last_;
   double last_sign_s_ = 0;
   StopReason stop_ = StopReason::kNone;

@@ -19,7 +19,7 @@
 #include "supervise/attempt.hpp"
 #include "supervise/batch_display.hpp"
 #include "supervise/batch_files.hpp"
-#include "supervise/consequences.hpp"
+#include "supervise/failure_policy.hpp"
 #include "supervise/folder_watch.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/job_table.hpp"
@@ -49,14 +49,14 @@ constexpr char kLostItsStart[] = "the stage before it, ", kLostItsStartOlder[] =
 
 class Batch {
  public:
-  Batch(const BatchRequest& request, Engine* engine, Slots* slots)
+  Batch(const BatchRequest& request, Engine* engine, ResourcePool* resource_pool)
       : request_(request),
         plan_(request.plan),
-        slots_(*slots),
+        resource_pool_(*resource_pool),
         engine_(engine),
-        jobs_(engine, slots),
+        jobs_(engine, resource_pool),
         schedule_(plan_),
-        consequences_(plan_.base.experiment.on_failure),
+        failure_policy_(plan_.base.experiment.on_failure),
         stop_rules_(plan_.base.experiment.stop_sweep, plan_.trials.size()),
         display_(request.out, plan_, request.quiet),
         names_(DisplayNames(plan_)) {}
@@ -99,7 +99,7 @@ class Batch {
     const auto& sessions = log_->record().sessions;
     const std::string left = sessions.empty() || sessions.back().ended ? "" : EndLeftovers(request_.out);
     if (!left.empty()) display_.Note(left);
-    EndOpenAttempts(request_.out, log_.get(), &consequences_);
+    EndOpenAttempts(request_.out, log_.get(), &failure_policy_);
   }
 
   // True: the plan must not run on these results, because files changed under finished trials.
@@ -146,7 +146,7 @@ class Batch {
       const bool again = lost && !schedule_.LostItsStart(i);
       if (!only_some) {
         if (again) can_start.emplace_back(i, "the stage before it is run again");
-        if (record != nullptr && consequences_.MayPassByNow(*record)) {
+        if (record != nullptr && failure_policy_.MayPassByNow(*record)) {
           can_start.emplace_back(i, "tried again: " + record->why);
           schedule_.Set(i, TrialState::kPlanned);  // at once, for those that start from it
         }
@@ -241,7 +241,7 @@ class Batch {
 
   // True: the plugins take what there is to run, or the rest of it and that is enough.
   bool CheckBefore() {
-    CheckedOptions checked = CheckOptions(plan_, Untried(), PlaceHere(), engine_, &slots_);
+    CheckedOptions checked = CheckOptions(plan_, Untried(), PlaceHere(), engine_, &resource_pool_);
     for (const std::string& note : checked.notes) LogInfo("note: {}", note);
     for (const FailedCheck& check : checked.failed) display_.Detail("refused before the start: " + check.error);
     report_.checks = std::move(checked.failed);
@@ -267,10 +267,10 @@ class Batch {
 
   AttemptPlace PlaceHere() const { return {request_.out, request_.program, request_.torch_lib, lock_->fds(), watch_.get()}; }
 
-  std::unique_ptr<Attempt> Make(size_t trial, LoadedExperiment loaded, const Grant& grant) {
-    loaded.experiment.resources.device_memory_bytes = slots_.DeviceMemory(loaded.experiment.resources, grant);
+  std::unique_ptr<Attempt> Make(size_t trial, LoadedExperiment loaded, const Allocation& allocation) {
+    loaded.experiment.resources.device_memory_bytes = resource_pool_.DeviceMemory(loaded.experiment.resources, allocation);
     const PlannedTrial& planned = plan_.trials[trial];
-    return std::make_unique<Attempt>(PlaceHere(), loaded, planned.id, plan_.IdBefore(planned), grant);
+    return std::make_unique<Attempt>(PlaceHere(), loaded, planned.id, plan_.IdBefore(planned), allocation);
   }
 
   void RunTrials() {
@@ -279,7 +279,7 @@ class Batch {
       if (jobs_.empty() && (stopping() || schedule_.waiting() == 0)) return;
       std::vector<JobTable::Ended> ended = jobs_.Wait(kBatchTick_ms);
       LookAfterFolder();
-      for (const JobTable::Ended& one : ended) Conclude(one);
+      for (const JobTable::Ended& one : ended) Finish(one);
       const bool any_ended = !ended.empty();
       ended.clear();  // lets go of the trials' folders: what is tried again at once locks its own anew
       PassInterrupts();
@@ -297,35 +297,35 @@ class Batch {
       if (!trial) return;
       if (!next_ || next_->first != *trial) next_.emplace(*trial, plan_.Load(plan_.trials[*trial]));
       const ResourceConfig& resources = next_->second.experiment.resources;
-      const auto grant = slots_.Take(resources, resources.exclusive);
-      if (!grant) return;
+      const auto grant = resource_pool_.Take(resources, resources.exclusive);
+      if (!allocation) return;
       if (!watch_->InPlace()) {
-        slots_.Give(*grant);
+        resource_pool_.Give(*allocation);
         return LookAfterFolder();
       }
-      Start(*trial, next_->second, *grant);
+      Start(*trial, next_->second, *allocation);
       next_.reset();
     }
   }
 
-  void Start(size_t trial, const LoadedExperiment& loaded, const Grant& grant) {
+  void Start(size_t trial, const LoadedExperiment& loaded, const Allocation& allocation) {
     std::unique_ptr<Attempt> attempt;
     try {
-      attempt = Make(trial, loaded, grant);
+      attempt = Make(trial, loaded, allocation);
     } catch (const std::exception& error) {
-      slots_.Give(grant);
+      resource_pool_.Give(allocation);
       return NotStarted(trial, std::max(FolderOf(trial).LastAttempt(), 1u), error.what());
     }
     const unsigned number = attempt->number();
-    log_->Append(AttemptStart{grant.cores, grant.gpus, attempt->resumed()}, plan_.trials[trial].id, number);
+    log_->Append(AttemptStart{allocation.cores, allocation.gpus, attempt->resumed()}, plan_.trials[trial].id, number);
     display_.Detail(fmt::format("{} starts: attempt {} of trial {}{}, cores {}{}", names_[trial], number,
                                 plan_.trials[trial].id, attempt->resumed() ? ", from its checkpoint" : "",
-                                fmt::join(grant.cores, ","),
-                                grant.gpus.empty() ? "" : fmt::format(", GPUs {}", fmt::join(grant.gpus, ","))));
+                                fmt::join(allocation.cores, ","),
+                                allocation.gpus.empty() ? "" : fmt::format(", GPUs {}", fmt::join(allocation.gpus, ","))));
     schedule_.Set(trial, TrialState::kRunning);
     ++report_.started;
     try {
-      jobs_.Start(trial, std::move(attempt), grant);
+      jobs_.Start(trial, std::move(attempt), allocation);
     } catch (const std::exception& error) {
       NotStarted(trial, number, error.what());
     }
@@ -340,7 +340,7 @@ class Batch {
     Settle(trial, attempt, verdict, {});
   }
 
-  void Conclude(const JobTable::Ended& ended) {
+  void Finish(const JobTable::Ended& ended) {
     if (!ended.how.unwritten.empty()) display_.Note("warning: " + ended.how.unwritten);
     // Trials of one file mostly warn of the same.
     for (const std::string& warning : ended.how.warnings)
@@ -357,7 +357,7 @@ class Batch {
 
   // What follows from an ended attempt, first of all for the record.
   void Settle(size_t trial, unsigned attempt, const Verdict& verdict, AttemptEnd told) {
-    const Consequence next = consequences_.After(plan_.trials[trial].id, verdict);
+    const FailureDecision next = failure_policy_.After(plan_.trials[trial].id, verdict);
     told.outcome = verdict.outcome;
     told.state = next.state;
     told.why = verdict.why;
@@ -426,11 +426,11 @@ class Batch {
 
   const BatchRequest& request_;
   const Plan& plan_;
-  Slots& slots_;
+  ResourcePool& resource_pool_;
   Engine* engine_;
   JobTable jobs_;
   Schedule schedule_;
-  Consequences consequences_;
+  FailurePolicy failure_policy_;
   StopRules stop_rules_;
   BatchDisplay display_;
   const std::vector<std::string> names_;  // [trials]
@@ -455,6 +455,8 @@ size_t BatchReport::Count(TrialState state) const {
       std::count_if(trials.begin(), trials.end(), [&](const Trial& trial) { return trial.state == state; }));
 }
 
-BatchReport RunBatch(const BatchRequest& request, Engine* engine, Slots* slots) { return Batch(request, engine, slots).Run(); }
+BatchReport RunBatch(const BatchRequest& request, Engine* engine, ResourcePool* resource_pool) {
+  return Batch(request, engine, resource_pool).Run();
+}
 
 }  // namespace backplane

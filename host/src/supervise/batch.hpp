@@ -15,7 +15,7 @@
 #include "record/trial_state.hpp"
 #include "supervise/engine.hpp"
 #include "supervise/option_check.hpp"
-#include "supervise/resources.hpp"
+#include "supervise/resource_pool.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {
@@ -57,8 +57,8 @@ struct BatchReport {
   size_t Count(TrialState state) const;
 };
 
-// `engine` runs the trials, `slots` says what there is to grant. Throws std::runtime_error if nothing could be started (folder
-// in use, disk full, ...), and when its own records can not be written any more: what was recorded until then stays.
-BatchReport RunBatch(const BatchRequest& request, Engine* engine, Slots* slots);
+// `engine` runs the trials, `resource_pool` says what there is to grant. Throws std::runtime_error if nothing could be started
+// (folder in use, disk full, ...), and when its own records can not be written any more: what was recorded until then stays.
+BatchReport RunBatch(const BatchRequest& request, Engine* engine, ResourcePool* resource_pool);
 
 }  // namespace backplane

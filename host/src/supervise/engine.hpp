@@ -15,7 +15,7 @@
 namespace backplane {
 
 // What a trial may use. Cores are numbers as the kernel counts them.
-struct Grant {
+struct Allocation {
   std::vector<int> cores;
   std::vector<std::string> gpus;         // UUIDs; none: the trial sees no GPU
   std::optional<uint64_t> memory_bytes;  // of all its processes together
@@ -23,7 +23,7 @@ struct Grant {
 
 struct TrialCommand {
   ChildCommand child;
-  Grant grant;
+  Allocation allocation;
   double grace_s = 30;                // from being asked to end until it is killed
   std::filesystem::path status_file;  // that the trial writes; empty: none
   // Locks the trial's folder; stays open in its keeper and in the trial itself, which may outlive both keeper and supervisor
@@ -40,7 +40,7 @@ struct JobEnd {
   double wall_s = 0;
   uint64_t peak_rss_bytes = 0;       // largest process of the trial
   uint64_t peak_memory_bytes = 0;    // of all its processes together, where something watched them; 0: nothing did
-  bool over_memory = false;          // ended because it went beyond its grant, or by the kernel's out-of-memory killer
+  bool over_memory = false;          // ended because it went beyond its allocation, or by the kernel's out-of-memory killer
   std::string memory_enforced_by;    // "cgroup", "rlimit and watcher"; empty without a limit
   std::optional<StatusFile> status;  // as the trial left it
 };

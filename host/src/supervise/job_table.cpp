@@ -4,15 +4,15 @@ namespace backplane {
 
 using Clock = std::chrono::steady_clock;
 
-void JobTable::Start(size_t trial, std::unique_ptr<Attempt> attempt, const Grant& grant) {
+void JobTable::Start(size_t trial, std::unique_ptr<Attempt> attempt, const Allocation& allocation) {
   JobId id = 0;
   try {
     id = engine_.Start(attempt->Command());
   } catch (...) {
-    slots_.Give(grant);
+    resource_pool_.Give(allocation);
     throw;
   }
-  jobs_[id] = {trial, std::move(attempt), grant, Clock::now()};
+  jobs_[id] = {trial, std::move(attempt), allocation, Clock::now()};
 }
 
 std::vector<JobTable::Ended> JobTable::Wait(int timeout_ms) {
@@ -20,8 +20,8 @@ std::vector<JobTable::Ended> JobTable::Wait(int timeout_ms) {
   for (const JobEnd& end : engine_.Wait(timeout_ms)) {
     auto node = jobs_.extract(end.job);
     Job& job = node.mapped();
-    slots_.Give(job.grant);
-    Attempt::Ended how = job.attempt->Conclude(end);
+    resource_pool_.Give(job.allocation);
+    Attempt::Ended how = job.attempt->Finish(end);
     JobEnd own = end;
     own.wall_s -= job.attempt->suspended_s();
     ended.push_back({std::move(job), own, std::move(how)});

@@ -9,7 +9,7 @@
 
 #include "supervise/attempt.hpp"
 #include "supervise/engine.hpp"
-#include "supervise/resources.hpp"
+#include "supervise/resource_pool.hpp"
 
 namespace backplane {
 
@@ -18,7 +18,7 @@ class JobTable {
   struct Job {
     size_t trial = 0;  // place in the plan
     std::unique_ptr<Attempt> attempt;
-    Grant grant;
+    Allocation allocation;
     std::chrono::steady_clock::time_point started;
   };
   struct Ended {
@@ -27,10 +27,10 @@ class JobTable {
     Attempt::Ended how;
   };
 
-  JobTable(Engine* engine, Slots* slots) : engine_(*engine), slots_(*slots) {}
+  JobTable(Engine* engine, ResourcePool* resource_pool) : engine_(*engine), resource_pool_(*resource_pool) {}
 
-  // Throws std::runtime_error if it can not be started; the grant is given back then.
-  void Start(size_t trial, std::unique_ptr<Attempt> attempt, const Grant& grant);
+  // Throws std::runtime_error if it can not be started; the allocation is given back then.
+  void Start(size_t trial, std::unique_ptr<Attempt> attempt, const Allocation& allocation);
   // Those that ended, their grants given back; waits for at most `timeout_ms`. Then looks after the others: hangs, wall time.
   std::vector<Ended> Wait(int timeout_ms);
   // The person wants them to end: with a checkpoint, or at once.
@@ -45,7 +45,7 @@ class JobTable {
 
  private:
   Engine& engine_;
-  Slots& slots_;
+  ResourcePool& resource_pool_;
   std::map<JobId, Job> jobs_;
 };
 

@@ -40,7 +40,7 @@ std::vector<std::string> TrialEnvironment(const TrialCommand& command) {
                                 "GROUP_RANK=0",
                                 "MASTER_ADDR=127.0.0.1",
                                 "CUDA_DEVICE_ORDER=PCI_BUS_ID",
-                                fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(command.grant.gpus, ","))};
+                                fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(command.allocation.gpus, ","))};
   std::erase_if(ours, [&](const std::string& entry) {
     const std::string name = entry.substr(0, entry.find('=') + 1);
     return std::any_of(command.child.environment.begin(), command.child.environment.end(),
@@ -120,7 +120,7 @@ LocalEngine::~LocalEngine() {
     Stop(id, StopHow::kKill);
   }
   for (const auto& [id, job] : jobs_) {
-    Conclude(id, *job);
+    Finish(id, *job);
   }
   prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_);
 }
@@ -130,8 +130,8 @@ JobId LocalEngine::Start(const TrialCommand& command) {
   auto pipe = std::make_unique<Pipe>();
   const KeepOrder order{.report_fd = pipe->writer(),
                         .grace_s = command.grace_s,
-                        .cores = command.grant.cores,
-                        .memory_bytes = command.grant.memory_bytes,
+                        .cores = command.allocation.cores,
+                        .memory_bytes = command.allocation.memory_bytes,
                         .lock_fd = command.trial_lock_fd,
                         .cgroup = cgroup_,
                         .program = command.child.program,
@@ -178,7 +178,7 @@ std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
     for (size_t i = 0; i < watched.size(); ++i) {
       Job& job = *jobs_.at(ids[i]);
       if (watched[i].revents != 0 && !job.Read()) {
-        ended.push_back(Conclude(ids[i], job));
+        ended.push_back(Finish(ids[i], job));
       }
     }
   } while (ended.empty());  // a keeper's report that its trial has started ends no job
@@ -188,7 +188,7 @@ std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
   return ended;
 }
 
-JobEnd LocalEngine::Conclude(JobId id, Job& job) {
+JobEnd LocalEngine::Finish(JobId id, Job& job) {
   // Its descriptors are closed already, the process follows at once; a signal handler may run meanwhile.
   std::optional<ChildExit> keeper;
   while (!(keeper = job.keeper.Wait(kEngineTick_ms))) {

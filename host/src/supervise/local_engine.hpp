@@ -31,7 +31,7 @@ class LocalEngine : public Engine {
   struct Pipe;  // from a keeper to its job
   struct Job;
 
-  JobEnd Conclude(JobId id, Job& job);
+  JobEnd Finish(JobId id, Job& job);
   void EndOrphans(const Job& job) const;
   bool IsKeeper(pid_t pid) const;
 

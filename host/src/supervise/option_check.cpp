@@ -71,8 +71,8 @@ bool KilledFromOutside(const Ending& ending) {
 
 class Checker {
  public:
-  Checker(const Plan& plan, const AttemptPlace& place, Engine* engine, Slots* slots)
-      : plan_(plan), place_(place), engine_(*engine), slots_(*slots) {}
+  Checker(const Plan& plan, const AttemptPlace& place, Engine* engine, ResourcePool* resource_pool)
+      : plan_(plan), place_(place), engine_(*engine), resource_pool_(*resource_pool) {}
 
   CheckedOptions Run(const std::vector<size_t>& trials) {
     std::filesystem::remove_all(folder());  // of an earlier session
@@ -163,10 +163,10 @@ class Checker {
 
   Ending RunProcess(const Questions& open, const std::filesystem::path& dir) {
     const ResourceConfig& resources = open.front()->loaded.experiment.resources;
-    const auto grant = slots_.Take(resources, /*exclusive=*/false);
-    if (!grant) throw std::runtime_error("no room for the check of a trial although nothing runs");
+    const auto grant = resource_pool_.Take(resources, /*exclusive=*/false);
+    if (!allocation) throw std::runtime_error("no room for the check of a trial although nothing runs");
     TrialCommand command;
-    command.grant = *grant;
+    command.allocation = *allocation;
     command.grace_s = kGrace_s;
     command.child.program = place_.program;
     command.child.arguments = {"run-trial", "--check"};
@@ -175,19 +175,21 @@ class Checker {
     command.child.inherit_fds = place_.lock_fds;
     command.status_file = dir / kCheckStatus;
     command.child.environment = {TrialVariable(place_.out, IdOf(*open.front()))};
-    for (const Question* question : open) command.child.arguments.push_back(WriteTrialJson(*question, *grant, dir).string());
+    for (const Question* question : open)
+      command.child.arguments.push_back(WriteTrialJson(*question, *allocation, dir).string());
     Ending ending;
-    ending.memory_limit_bytes = grant->memory_bytes;
+    ending.memory_limit_bytes = allocation->memory_bytes;
     Wait(engine_.Start(command), command.child.stdout_file, std::max(kPatience_s, resources.hang_timeout_s), &ending);
-    slots_.Give(*grant);
+    resource_pool_.Give(*allocation);
     return ending;
   }
 
   const std::string& IdOf(const Question& question) const { return plan_.trials[question.trials.front()].id; }
 
-  std::filesystem::path WriteTrialJson(const Question& question, const Grant& grant, const std::filesystem::path& dir) const {
+  std::filesystem::path WriteTrialJson(const Question& question, const Allocation& allocation,
+                                       const std::filesystem::path& dir) const {
     LoadedExperiment loaded = question.loaded;
-    loaded.experiment.resources.device_memory_bytes = slots_.DeviceMemory(loaded.experiment.resources, grant);
+    loaded.experiment.resources.device_memory_bytes = resource_pool_.DeviceMemory(loaded.experiment.resources, allocation);
     const std::string before = plan_.IdBefore(plan_.trials[question.trials.front()]);
     TrialSpec spec = SpecOf(place_, loaded, IdOf(question), before);
     spec.attempt_dir = dir;
@@ -308,7 +310,7 @@ class Checker {
   const Plan& plan_;
   const AttemptPlace& place_;
   Engine& engine_;
-  Slots& slots_;
+  ResourcePool& resource_pool_;
   std::vector<std::unique_ptr<Question>> questions_;
   size_t processes_ = 0;
   std::set<size_t> unasked_;   // trials beyond what is asked for
@@ -320,8 +322,8 @@ class Checker {
 }  // namespace
 
 CheckedOptions CheckOptions(const Plan& plan, const std::vector<size_t>& trials, const AttemptPlace& place, Engine* engine,
-                            Slots* slots) {
-  return Checker(plan, place, engine, slots).Run(trials);
+                            ResourcePool* resource_pool) {
+  return Checker(plan, place, engine, resource_pool).Run(trials);
 }
 
 bool FitsNever(const FailedCheck& check) {

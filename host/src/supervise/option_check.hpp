@@ -10,7 +10,7 @@
 
 #include "supervise/attempt.hpp"
 #include "supervise/engine.hpp"
-#include "supervise/resources.hpp"
+#include "supervise/resource_pool.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {
@@ -41,7 +41,7 @@ struct CheckedOptions {
 // is no failure: the trials themselves will say so. What failed leaves its logs in `place.out`/check. Nothing else may run in
 // `engine`. Needs an InterruptScope. Throws std::runtime_error.
 CheckedOptions CheckOptions(const Plan& plan, const std::vector<size_t>& trials, const AttemptPlace& place, Engine* engine,
-                            Slots* slots);
+                            ResourcePool* resource_pool);
 
 // True: it will fail again, so its trials may be left out for good. False: a time limit, say.
 bool FitsNever(const FailedCheck& check);

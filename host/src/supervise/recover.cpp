@@ -49,7 +49,7 @@ std::optional<std::string> WriteStaleResult(const AttemptFolder& folder, const s
 }
 
 void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_id, unsigned attempt, EventLog* log,
-                    Consequences* consequences) {
+                    FailurePolicy* consequences) {
   const AttemptFolder folder = TrialFolderOf(out, trial_id).attempt(attempt);
   const std::optional<std::string> text = ReadResultText(folder.result()).text;
   const auto json = text ? ParseResultJson(*text) : std::nullopt;
@@ -84,7 +84,7 @@ bool Finished(const BatchRecord& record, const std::string& trial_id) {
 
 }  // namespace
 
-void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, Consequences* consequences) {
+void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, FailurePolicy* consequences) {
   std::vector<std::pair<std::string, unsigned>> open;
   for (const auto& [id, trial] : log->record().trials) {
     for (const AttemptRecord& attempt : trial.attempts) {

@@ -9,7 +9,7 @@
 
 #include "record/plan_file.hpp"
 #include "store/event_log.hpp"
-#include "supervise/consequences.hpp"
+#include "supervise/failure_policy.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/schedule.hpp"
 #include "sweep/plan.hpp"
@@ -18,7 +18,7 @@ namespace backplane {
 
 // Every attempt that began and has no end gets one: what its result.json says, or "stale". Trials that left a complete result
 // without any event are taken over too. Throws std::runtime_error.
-void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, Consequences* consequences);
+void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, FailurePolicy* consequences);
 
 // Trials that the plan wants and that need at least as much memory as one that did not fit: an earlier session may have ended
 // before it drew the conclusion, or the plan may be larger now.

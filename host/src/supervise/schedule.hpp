@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "record/trial_state.hpp"
-#include "supervise/frontier.hpp"
+#include "supervise/memory_frontier.hpp"
 
 namespace backplane {
 
@@ -44,7 +44,7 @@ class Schedule {
   bool SmallerFirst(size_t trial) const;
 
   const Plan& plan_;
-  Frontier frontier_;
+  MemoryFrontier frontier_;
   std::vector<TrialState> states_;              // [trials]
   std::vector<double> not_before_;              // [trials]
   std::vector<std::vector<size_t>> trials_of_;  // [points]

@@ -34,7 +34,8 @@ class SchemaWriter {
     json complete = Required({"env", "learner"});
     complete.update(Properties({{"env", Required({"plugin"})}, {"learner", Required({"plugin"})}, {"budget", NotEmpty()}}));
     complete.update(AnyOf({Required({"budget"}), Names("report", Enum(std::move(without_budget)), "kind")}));
-    const json not_alone = AnyOf({Required({"base"}), Required({"sweep"}), Required({"stages"}), Required({kOlderNameOfStages})});
+    const json not_alone =
+        AnyOf({Required({"base"}), Required({"sweep"}), Required({"stages"}), Required({kOlderNameOfStages})});
     AddRule(With(If(not_alone, json::object()), "else", std::move(complete)), &schema);
     for (const PluginInfo* info : OfKind(BP_KIND_ENV)) AddRule(EvaluationRule(*info), &schema);
     for (const PluginInfo* info : OfKind(BP_KIND_LEARNER)) AddRule(OptionsRule(*info), &schema["properties"]["learner"]);

@@ -5,13 +5,13 @@
 #include <optional>
 #include <string>
 
-#include "trial/collectors.hpp"
+#include "trial/collecting_set.hpp"
 
 namespace backplane {
 
 class Checkpointing {
  public:
-  Checkpointing(const LoopParts& parts, LoopState& state, Collectors& collectors)
+  Checkpointing(const LoopParts& parts, LoopState& state, CollectingSet& collectors)
       : parts_(parts), state_(state), collectors_(collectors) {}
 
   // Before what it asks for is collected.
@@ -34,7 +34,7 @@ class Checkpointing {
 
   const LoopParts& parts_;
   LoopState& state_;
-  Collectors& collectors_;
+  CollectingSet& collectors_;
   Checkpoint taken_;
   bool keeps_before_ = false;      // taken_ is of the current iteration
   bool ticks_after_data_ = false;  // seen once

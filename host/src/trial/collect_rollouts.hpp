@@ -1,7 +1,7 @@
 // Serves a learner that asks for rollouts: a number of steps of every row, which go on where the last ones stopped.
 #pragma once
 
-#include "rollout/collector.hpp"
+#include "rollout/rollout_collector.hpp"
 #include "trial/collecting.hpp"
 #include "trial/play_record.hpp"
 
@@ -25,7 +25,7 @@ class CollectRollouts : public Collecting {
   const LoopParts& parts_;
   LoopState& state_;
   PlayRecord& record_;
-  Collector collector_;
+  RolloutCollector collector_;
 };
 
 }  // namespace backplane

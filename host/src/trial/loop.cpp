@@ -16,7 +16,7 @@ TrialLoop::TrialLoop(const LoopParts& parts)
       ticks_(parts_, state_, collectors_, checkpointing_),
       evaluation_(parts_, state_, collectors_.data()),
       speed_(parts_.spec.experiment.report, parts_.spec.seeds) {
-  parts_.metrics.Watch(&parts_.clock());
+  parts_.metrics.BoundsCheck(&parts_.clock());
 }
 
 void TrialLoop::Run() {
@@ -61,7 +61,7 @@ void TrialLoop::RunRequests() {
   const PhaseSpan span(parts_.clock(), Phase::kSync);
   for (;;) {
     const bp_request request = parts_.learner.Plan(LimitsNow());
-    if (Collectors::Serves(request)) {
+    if (CollectingSet::Serves(request)) {
       if (!StartIteration(request) || !Collect(request)) return;
     } else if (request.kind == BP_REQ_TICK) {
       ticks_.Run(request);

@@ -8,7 +8,7 @@
 namespace backplane {
 namespace {
 
-void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* state, Collectors* collectors) {
+void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* state, CollectingSet* collectors) {
   const CheckpointHeader& header = checkpoint.header;
   CheckUnwritten(header);
   const std::vector<const bp_channel*>& channels = parts.env.channels();
@@ -28,7 +28,7 @@ void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* s
 
 }  // namespace
 
-bool Resume(const LoopParts& parts, LoopState* state, Collectors* collectors) {
+bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collectors) {
   const PhaseSpan span(parts.clock(), Phase::kCheckpoint);
   const std::optional<Checkpoint> checkpoint = parts.checkpoints.Newest();
   if (!checkpoint) return false;

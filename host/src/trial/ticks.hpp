@@ -11,7 +11,7 @@ namespace backplane {
 
 class Ticks {
  public:
-  Ticks(const LoopParts& parts, LoopState& state, Collectors& collectors, Checkpointing& checkpointing)
+  Ticks(const LoopParts& parts, LoopState& state, CollectingSet& collectors, Checkpointing& checkpointing)
       : parts_(parts), state_(state), collectors_(collectors), checkpointing_(checkpointing) {}
 
   void Run(const bp_request& request);
@@ -24,7 +24,7 @@ class Ticks {
  private:
   const LoopParts& parts_;
   LoopState& state_;
-  Collectors& collectors_;
+  CollectingSet& collectors_;
   Checkpointing& checkpointing_;
   std::vector<LongTicks> long_ticks_;
   int64_t should_end_since_ns_ = 0;  // 0: it should not

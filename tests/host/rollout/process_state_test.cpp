@@ -99,7 +99,7 @@ TEST(ProcessState, WhileEnvAndLearnerRestIsTheMonitorsAlone) {
                 const mode_t mask = umask(022);
                 umask(mask);
                 {
-                  const SuspectsRest rest;
+                  const ProcessChecksPaused rest;
                   BeginMonitorCall("monitor.m");
                   umask(0777);
                   signal(SIGTERM, SIG_IGN);
@@ -115,7 +115,7 @@ TEST(ProcessState, WhileEnvAndLearnerRestIsTheMonitorsAlone) {
 TEST(ProcessState, OfAMonitorsCallIsNotItsAloneOnceTheOthersGoOn) {
   EXPECT_THAT(After([] {
                 {
-                  const SuspectsRest rest;
+                  const ProcessChecksPaused rest;
                   BeginMonitorCall("monitor.m");
                 }
                 GoTo("/");
@@ -127,7 +127,7 @@ TEST(ProcessState, OfAMonitorsCallIsNotItsAloneOnceTheOthersGoOn) {
 
 TEST(ProcessState, OfTwoMonitorsAtOnceNamesBoth) {
   EXPECT_THAT(After([] {
-                const SuspectsRest rest;
+                const ProcessChecksPaused rest;
                 BeginMonitorCall("monitor.m");
                 std::thread([] {
                   BeginMonitorCall("monitor.n");

@@ -209,8 +209,8 @@ ToyTrial::ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_
   env = std::make_unique<EnvInstance>(*module, "env.toy", sinks, none, rows);
   learner = std::make_unique<LearnerInstance>(*module, "learner.toy", sinks, none, *env, seed);
   pool = std::make_unique<RunnerPool>(threads);
-  collector =
-      std::make_unique<Collector>(*env, *learner, *pool, CollectorConfig{chunk_rows, seed}, cancelled, [this] { ++beats; });
+  collector = std::make_unique<RolloutCollector>(*env, *learner, *pool, RolloutCollectorConfig{chunk_rows, seed}, cancelled,
+                                                 [this] { ++beats; });
 }
 
 bool ToyTrial::Collect(uint64_t horizon) {

@@ -7,8 +7,8 @@
 
 #include "plugin/host_services.hpp"
 #include "plugin/loader.hpp"
-#include "rollout/collector.hpp"
 #include "rollout/evaluator.hpp"
+#include "rollout/rollout_collector.hpp"
 
 namespace backplane::toy {
 
@@ -53,7 +53,7 @@ struct ToyTrial {
   std::unique_ptr<EnvInstance> env;
   std::unique_ptr<LearnerInstance> learner;
   std::unique_ptr<RunnerPool> pool;
-  std::unique_ptr<Collector> collector;
+  std::unique_ptr<RolloutCollector> collector;
   std::vector<PhaseClock> clocks;
   bool Collect(uint64_t horizon);
 };

@@ -316,7 +316,8 @@ TwinTrial::TwinTrial(Form form, uint64_t rows, unsigned threads, uint64_t chunk_
   evaluation_env = std::make_unique<EnvInstance>(*module, Id(form), sinks, none, 5);
   learner = std::make_unique<LearnerInstance>(*module, "learner.twin", sinks, none, *env, seed);
   pool = std::make_unique<RunnerPool>(threads);
-  collector = std::make_unique<Collector>(*env, *learner, *pool, CollectorConfig{chunk_rows, seed}, cancelled, [] {});
+  collector =
+      std::make_unique<RolloutCollector>(*env, *learner, *pool, RolloutCollectorConfig{chunk_rows, seed}, cancelled, [] {});
 }
 
 bool TwinTrial::Collect(uint64_t horizon) {

@@ -7,8 +7,8 @@
 
 #include "plugin/host_services.hpp"
 #include "plugin/loader.hpp"
-#include "rollout/collector.hpp"
 #include "rollout/evaluator.hpp"
+#include "rollout/rollout_collector.hpp"
 
 namespace backplane::twin {
 
@@ -54,7 +54,7 @@ struct TwinTrial {
   std::unique_ptr<EnvInstance> env, evaluation_env;
   std::unique_ptr<LearnerInstance> learner;
   std::unique_ptr<RunnerPool> pool;
-  std::unique_ptr<Collector> collector;
+  std::unique_ptr<RolloutCollector> collector;
   std::vector<PhaseClock> clocks;
 };
 

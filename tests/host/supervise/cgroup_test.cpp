@@ -120,7 +120,7 @@ TEST_F(CgroupTest, EngineUsesTheDelegatedGroup) {
   LocalEngine engine(BACKPLANE_BINARY_DIR "/bin/backplane", own_);
   TrialCommand command;
   command.child.program = "/bin/true";
-  command.grant.memory_bytes = 64 << 20;
+  command.allocation.memory_bytes = 64 << 20;
   engine.Start(command);
   std::vector<JobEnd> ended;
   while (ended.empty()) {

@@ -159,8 +159,8 @@ TEST_F(EngineTest, EnvironmentCoresAndOutputAreTheTrials) {
   TrialCommand command = Fake({"-c", "echo $OMP_NUM_THREADS $WORLD_SIZE [$CUDA_VISIBLE_DEVICES] $RANK; nproc; echo oops >&2"});
   command.child.program = "/bin/sh";
   command.child.environment.push_back("RANK=7");
-  command.grant.gpus = {"GPU-a", "GPU-b"};
-  command.grant.cores = {GrantedCpus().back()};
+  command.allocation.gpus = {"GPU-a", "GPU-b"};
+  command.allocation.cores = {GrantedCpus().back()};
   engine_.Start(command);
   EXPECT_EQ(0, End().exit.code);
   EXPECT_THAT(LastLines(folder_ / "stdout.log", 10), ElementsAre("1 1 [GPU-a,GPU-b] 7", "1"));
@@ -226,7 +226,7 @@ TEST_F(EngineTest, TrialThatCanNotBeExecutedWasNeverStarted) {
 
 TEST_F(EngineTest, TrialThatCanNotHaveItsCoresIsNotStarted) {
   TrialCommand command = Fake({"exit", "0"});
-  command.grant.cores = {CPU_SETSIZE - 1};
+  command.allocation.cores = {CPU_SETSIZE - 1};
   engine_.Start(command);
   const JobEnd end = End();
   EXPECT_THAT(end.not_started, HasSubstr("cores 1023: Invalid argument"));

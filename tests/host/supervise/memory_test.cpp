@@ -14,7 +14,7 @@ class MemoryTest : public EngineTest {
  protected:
   JobEnd RunLimited(std::vector<std::string> arguments) {
     TrialCommand command = Fake(std::move(arguments));
-    command.grant.memory_bytes = kLimit;
+    command.allocation.memory_bytes = kLimit;
     engine_.Start(command);
     return End();
   }
@@ -56,7 +56,7 @@ TEST_F(MemoryTest, ReservedAddressSpaceIsNotMemory) {
   if (!std::filesystem::exists(command.child.program)) {
     GTEST_SKIP() << "no /usr/bin/python3";
   }
-  command.grant.memory_bytes = kLimit;
+  command.allocation.memory_bytes = kLimit;
   engine_.Start(command);
   EXPECT_EQ(0, End().exit.code) << ReadFile(folder_ / "stderr.log").value_or("");
 }

@@ -26,7 +26,7 @@ class RecoverTest : public testing::Test {
   TrialRecord Recover(const std::string& trial, const OnFailure& rules = {}) {
     EventLog log(out_ / "events.jsonl");
     log.Append(AttemptStart{}, trial, 1);
-    Consequences consequences(rules);
+    FailurePolicy consequences(rules);
     EndOpenAttempts(out_, &log, &consequences);
     return *log.record().Find(trial);
   }
@@ -78,7 +78,7 @@ TEST_F(RecoverTest, ACompleteResultWithoutAnyEventIsTakenOver) {
   Result("a", R"({"state": "COMPLETED", "outcome": "ok"})");
   Result("b", R"({"state": "FAILED", "outcome": "nan"})");
   EventLog log(out_ / "events.jsonl");
-  Consequences consequences{OnFailure()};
+  FailurePolicy consequences{OnFailure()};
   EndOpenAttempts(out_, &log, &consequences);
   EXPECT_EQ(log.record().Find("a")->state, TrialState::kCompleted);
   EXPECT_EQ(log.record().Find("b"), nullptr) << "it may run again";
@@ -88,7 +88,7 @@ TEST_F(RecoverTest, ACompleteResultWithoutAnyEventIsTakenOver) {
 TEST_F(RecoverTest, APrunedTrialIsFinishedToo) {
   Result("a", R"({"state": "PRUNED", "outcome": "pruned"})");
   EventLog log(out_ / "events.jsonl");
-  Consequences consequences{OnFailure()};
+  FailurePolicy consequences{OnFailure()};
   EndOpenAttempts(out_, &log, &consequences);
   ASSERT_NE(log.record().Find("a"), nullptr);
   EXPECT_EQ(log.record().Find("a")->state, TrialState::kPruned);
@@ -103,7 +103,7 @@ TEST_F(RecoverTest, AResultWithoutItsMetricsIsTakenOverAndFoundDamaged) {
   Result("a", R"({"state": "COMPLETED", "outcome": "ok", "iterations": 3,
                   "metrics_parts": [{"attempt": 1, "lines": 3, "bytes": 48, "crc32c": 7}]})");
   EventLog log(out_ / "events.jsonl");
-  Consequences consequences{OnFailure()};
+  FailurePolicy consequences{OnFailure()};
   EndOpenAttempts(out_, &log, &consequences);
   EXPECT_EQ(log.record().Find("a")->attempts.back().end.files.value().metrics_lines, 3u);
   const std::vector<Damage> found = DamageOf(ResultsFolder{out_}, *log.record().Find("a"));

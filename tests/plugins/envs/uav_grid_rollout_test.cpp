@@ -20,7 +20,7 @@ struct Trial {
               .masked = true,
               .options = options}) {}
   void Collect() { host.Collect(); }
-  Collector& collector() { return host.collector(); }
+  RolloutCollector& collector() { return host.collector(); }
   template <class T>
   const T* At(const std::string& channel, uint64_t t, uint64_t row) {
     const uint64_t lead = host.env().Lead(*host.env().Find(channel)) / kRows;

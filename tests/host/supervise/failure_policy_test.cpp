@@ -1,4 +1,4 @@
-#include "supervise/consequences.hpp"
+#include "supervise/failure_policy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,33 +13,33 @@ Verdict Failed(Outcome outcome, bool on_device = false) {
   return verdict;
 }
 
-TEST(Consequences, ASignalIsTriedOnceMoreThenItIsAFailure) {
-  Consequences consequences{OnFailure()};
+TEST(FailurePolicy, ASignalIsTriedOnceMoreThenItIsAFailure) {
+  FailurePolicy consequences{OnFailure()};
   EXPECT_EQ(consequences.After("a", Failed(Outcome::kSignal)).state, TrialState::kPlanned);
   EXPECT_EQ(consequences.After("b", Failed(Outcome::kSignal)).state, TrialState::kPlanned)
       << "another trial has tries of its own";
   EXPECT_EQ(consequences.After("a", Failed(Outcome::kSignal)).state, TrialState::kFailed);
 }
 
-TEST(Consequences, ATemporaryFailureWaitsLongerEachTime) {
-  Consequences consequences{OnFailure()};
+TEST(FailurePolicy, ATemporaryFailureWaitsLongerEachTime) {
+  FailurePolicy consequences{OnFailure()};
   std::vector<double> waits;
   for (int i = 0; i < 3; ++i) waits.push_back(consequences.After("a", Failed(Outcome::kTemp)).retry_after_s.value());
   EXPECT_EQ(waits, (std::vector<double>{1, 2, 4}));
   EXPECT_EQ(consequences.After("a", Failed(Outcome::kTemp)).state, TrialState::kFailed);
 }
 
-TEST(Consequences, OutOfMemoryIsAResultUnlessTheFileSaysOtherwise) {
+TEST(FailurePolicy, OutOfMemoryIsAResultUnlessTheFileSaysOtherwise) {
   OnFailure rules;
   rules.device_oom = {FailureAction::kFail};
-  Consequences consequences(rules);
+  FailurePolicy consequences(rules);
   EXPECT_EQ(consequences.After("a", Failed(Outcome::kOom)).state, TrialState::kInfeasible);
   EXPECT_EQ(consequences.After("a", Failed(Outcome::kOom, /*on_device=*/true)).state, TrialState::kFailed);
 }
 
-TEST(Consequences, WhatWasStoppedIsStillToDo) {
-  Consequences consequences{OnFailure()};
-  const Consequence next = consequences.After("a", Failed(Outcome::kKilled));
+TEST(FailurePolicy, WhatWasStoppedIsStillToDo) {
+  FailurePolicy consequences{OnFailure()};
+  const FailureDecision next = consequences.After("a", Failed(Outcome::kKilled));
   EXPECT_EQ(next.state, TrialState::kPlanned);
   EXPECT_FALSE(next.retry_after_s) << "not in this session";
 }
@@ -86,16 +86,16 @@ TEST(StopRules, TooLargeAShareOfFailuresPauses) {
   EXPECT_TRUE(rules.Ended(TrialState::kFailed, Outcome::kNan, 200));
 }
 
-TEST(Consequences, WhatWasNotTheTrialsFaultIsTriedAgainByTheNextSession) {
+TEST(FailurePolicy, WhatWasNotTheTrialsFaultIsTriedAgainByTheNextSession) {
   TrialRecord trial;
   trial.state = TrialState::kFailed;
   trial.outcome = Outcome::kTemp;
   OnFailure rules;
-  EXPECT_TRUE(Consequences(rules).MayPassByNow(trial));
+  EXPECT_TRUE(FailurePolicy(rules).MayPassByNow(trial));
   rules.temp = {FailureAction::kFail, 0};
-  EXPECT_FALSE(Consequences(rules).MayPassByNow(trial));
+  EXPECT_FALSE(FailurePolicy(rules).MayPassByNow(trial));
   trial.outcome = Outcome::kNan;
-  EXPECT_FALSE(Consequences(OnFailure()).MayPassByNow(trial));
+  EXPECT_FALSE(FailurePolicy(OnFailure()).MayPassByNow(trial));
 }
 
 }  // namespace

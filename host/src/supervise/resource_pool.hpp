@@ -26,7 +26,7 @@ struct Machine {
 Machine ThisMachine();
 
 // What the command line asks for.
-struct SlotLimits {
+struct ResourceLimits {
   std::optional<unsigned> jobs;  // trials at once, at most
   std::optional<std::vector<unsigned>>
       gpus;  // indices: use only these, one for each trial unless resources.gpus says otherwise
@@ -34,12 +34,12 @@ struct SlotLimits {
 
 // What these limits change about an experiment, for PlanOptions::defaults: with `gpus` a trial asks for one device. It has to
 // be known when the plan is made, because the kind of device belongs to a trial's identity.
-KeyDefaults DefaultsUnder(const SlotLimits& limits);
+KeyDefaults DefaultsUnder(const ResourceLimits& limits);
 
-class Slots {
+class ResourcePool {
  public:
   // Throws std::runtime_error with a sentence that names the devices found if one of limits.gpus is not there.
-  Slots(const Machine& machine, const SlotLimits& limits);
+  ResourcePool(const Machine& machine, const ResourceLimits& limits);
 
   // Throws std::runtime_error with a sentence if a trial with these wishes could never start: to be asked before any does.
   void Require(const ResourceConfig& resources) const;
@@ -50,12 +50,12 @@ class Slots {
 
   // Absent: not now. `resources.cpus` absent means all cores divided by the number of jobs (1 if not given; with limits.gpus,
   // as many as have a device), at least one core. An exclusive trial without a whole device of its own runs beside nothing.
-  std::optional<Grant> Take(const ResourceConfig& resources, bool exclusive);
-  void Give(const Grant& grant);
+  std::optional<Allocation> Take(const ResourceConfig& resources, bool exclusive);
+  void Give(const Allocation& allocation);
 
   // What the trial should be told as resources.device_memory: as the file says, else its share of the device's memory; absent
   // if it has whole devices or none.
-  std::optional<uint64_t> DeviceMemory(const ResourceConfig& resources, const Grant& grant) const;
+  std::optional<uint64_t> DeviceMemory(const ResourceConfig& resources, const Allocation& allocation) const;
 
   size_t cores() const { return cpus_.size(); }
 
@@ -68,7 +68,7 @@ class Slots {
   size_t CoresWanted(const ResourceConfig& resources) const;
   std::optional<std::vector<size_t>> ChooseDevices(double wanted) const;
 
-  SlotLimits limits_;
+  ResourceLimits limits_;
   std::vector<Cpu> cpus_, free_cpus_;
   std::vector<Device> devices_;
   std::optional<uint64_t> memory_bytes_, free_memory_bytes_;  // absent: not counted

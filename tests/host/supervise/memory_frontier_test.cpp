@@ -1,4 +1,4 @@
-#include "supervise/frontier.hpp"
+#include "supervise/memory_frontier.hpp"
 
 #include <gmock/gmock.h>
 
@@ -31,28 +31,28 @@ Plan Chain(const std::vector<double>& sizes) {
   return plan;
 }
 
-TEST(Frontier, AllThatIsLargerStandsAbove) {
-  EXPECT_THAT(Frontier(Grid(2, 3)).Above(1), UnorderedElementsAre(2, 4, 5));
-  EXPECT_THAT(Frontier(Grid(2, 3)).Above(5), ElementsAre());
+TEST(MemoryFrontier, AllThatIsLargerStandsAbove) {
+  EXPECT_THAT(MemoryFrontier(Grid(2, 3)).Above(1), UnorderedElementsAre(2, 4, 5));
+  EXPECT_THAT(MemoryFrontier(Grid(2, 3)).Above(5), ElementsAre());
 }
 
-TEST(Frontier, OnlyTheNextSmallerOnesStandBelow) {
-  EXPECT_THAT(Frontier(Chain({8, 1, 4, 2})).Below(0), ElementsAre(2));
-  EXPECT_THAT(Frontier(Chain({8, 1, 4, 2})).Below(1), ElementsAre());
-  EXPECT_THAT(Frontier(Grid(3, 3)).Below(8), UnorderedElementsAre(5, 7));
-  EXPECT_THAT(Frontier(Grid(3, 3)).Below(0), ElementsAre());
+TEST(MemoryFrontier, OnlyTheNextSmallerOnesStandBelow) {
+  EXPECT_THAT(MemoryFrontier(Chain({8, 1, 4, 2})).Below(0), ElementsAre(2));
+  EXPECT_THAT(MemoryFrontier(Chain({8, 1, 4, 2})).Below(1), ElementsAre());
+  EXPECT_THAT(MemoryFrontier(Grid(3, 3)).Below(8), UnorderedElementsAre(5, 7));
+  EXPECT_THAT(MemoryFrontier(Grid(3, 3)).Below(0), ElementsAre());
 }
 
-TEST(Frontier, APointThatIsNotComparableHidesNothing) {
+TEST(MemoryFrontier, APointThatIsNotComparableHidesNothing) {
   Plan plan = Grid(3, 3);
   plan.points[5].values[2].second = 0.2;  // another chain
-  EXPECT_THAT(Frontier(plan).Below(8), UnorderedElementsAre(2, 7));
+  EXPECT_THAT(MemoryFrontier(plan).Below(8), UnorderedElementsAre(2, 7));
 }
 
 // Whoever waits for the next smaller ones, which waited themselves, has waited for all.
-TEST(Frontier, StepsDownReachEveryPointThatIsSmaller) {
+TEST(MemoryFrontier, StepsDownReachEveryPointThatIsSmaller) {
   const Plan plan = Grid(6, 7);
-  const Frontier frontier(plan);
+  const MemoryFrontier frontier(plan);
   for (size_t point = 0; point < plan.points.size(); ++point) {
     std::vector<bool> reached(plan.points.size());
     std::vector<size_t> next{point};

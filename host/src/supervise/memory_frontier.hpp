@@ -13,9 +13,9 @@ namespace backplane {
 
 // p >= q: p is at least as large as q on every memory axis and equal to it in everything else. The seed does not matter: memory
 // does not depend on it. Without memory axes nothing is comparable.
-class Frontier {
+class MemoryFrontier {
  public:
-  explicit Frontier(const Plan& plan);
+  explicit MemoryFrontier(const Plan& plan);
 
   // The points that need at least as much memory as `point`, itself excluded.
   std::vector<size_t> Above(size_t point) const;

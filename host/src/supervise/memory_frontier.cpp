@@ -1,4 +1,4 @@
-#include "supervise/frontier.hpp"
+#include "supervise/memory_frontier.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -39,7 +39,7 @@ double Sum(const std::vector<double>& at) { return std::accumulate(at.begin(), a
 
 }  // namespace
 
-Frontier::Frontier(const Plan& plan)
+MemoryFrontier::MemoryFrontier(const Plan& plan)
     : axes_(plan.points.size()), alike_(plan.points.size(), nullptr), below_(plan.points.size()) {
   if (plan.memory_axes.empty()) return;
   for (size_t i = 0; i < plan.points.size(); ++i) {
@@ -55,7 +55,7 @@ Frontier::Frontier(const Plan& plan)
   }
 }
 
-std::vector<size_t> Frontier::Above(size_t point) const {
+std::vector<size_t> MemoryFrontier::Above(size_t point) const {
   std::vector<size_t> found;
   if (alike_[point] == nullptr) return found;
   std::copy_if(alike_[point]->begin(), alike_[point]->end(), std::back_inserter(found),
@@ -63,14 +63,14 @@ std::vector<size_t> Frontier::Above(size_t point) const {
   return found;
 }
 
-const std::vector<size_t>& Frontier::Below(size_t point) const {
+const std::vector<size_t>& MemoryFrontier::Below(size_t point) const {
   if (!below_[point]) below_[point] = FindBelow(point);
   return *below_[point];
 }
 
 // Downwards from the point itself: whatever stands between another point and this one has a larger sum than that, so it comes
 // first.
-std::vector<size_t> Frontier::FindBelow(size_t point) const {
+std::vector<size_t> MemoryFrontier::FindBelow(size_t point) const {
   std::vector<size_t> found;
   if (alike_[point] == nullptr) return found;
   const std::vector<size_t>& group = *alike_[point];

@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-struct FailedWith {
+struct TrialExit {
   TrialExit exit = kExitOk;
   Outcome outcome = Outcome::kOk;
   std::string plugin;  // whose fault; empty: nobody's in particular
@@ -15,6 +15,6 @@ struct FailedWith {
 };
 
 // Of the exception that is being handled: to be called within `catch (...)`.
-FailedWith FailedWithCurrent();
+TrialExit ExitOfCurrentException();
 
 }  // namespace backplane

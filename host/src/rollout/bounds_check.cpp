@@ -1,4 +1,4 @@
-#include "rollout/watch.hpp"
+#include "rollout/bounds_check.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 
 namespace backplane {
 
-void Watch::Keep(const SlotChannel& channel, const std::byte* from, const std::byte* to) {
+void BoundsCheck::Keep(const SlotChannel& channel, const std::byte* from, const std::byte* to) {
   if (from < to) kept_.push_back({channel, from, std::vector<std::byte>(from, to)});
 }
 
 // The guards on both sides of a buffer are as wide as what is looked at here.
-void Watch::Beside(const SlotChannel& channel) {
+void BoundsCheck::Beside(const SlotChannel& channel) {
   const ChannelBuffer& buffer = *channel.buffer;
   if (buffer.on_device()) return;
   const std::byte *first = buffer.place(channel.entry, begin_ * channel.per_row),
@@ -25,21 +25,22 @@ void Watch::Beside(const SlotChannel& channel) {
   Keep(channel, last, std::min(highest, last + width));
 }
 
-void Watch::Rows(const SlotChannel& channel, uint64_t begin, uint64_t end) {
+void BoundsCheck::Rows(const SlotChannel& channel, uint64_t begin, uint64_t end) {
   if (channel.buffer->on_device()) return;
   Keep(channel, channel.buffer->place(channel.entry, begin * channel.per_row),
        channel.buffer->place(channel.entry, end * channel.per_row));
 }
 
-void Watch::Compare() const {
+void BoundsCheck::Compare() const {
   for (const Kept& kept : kept_) {
     const auto [changed, now] = std::mismatch(kept.bytes.begin(), kept.bytes.end(), kept.at);
     if (changed != kept.bytes.end()) Refuse(kept, static_cast<uint64_t>(changed - kept.bytes.begin()));
   }
 }
 
-Watch WatchCall(const std::string& plugin, const char* call, uint64_t begin, uint64_t end, const CallChannels& channels) {
-  Watch watch(plugin, call, begin, end);
+BoundsCheck CheckBoundsOfCall(const std::string& plugin, const char* call, uint64_t begin, uint64_t end,
+                              const CallChannels& channels) {
+  BoundsCheck watch(plugin, call, begin, end);
   for (const SlotChannel& channel : channels.writes) watch.Beside(channel);
   for (const SlotChannel& channel : channels.reads) {
     watch.Beside(channel);
@@ -48,15 +49,16 @@ Watch WatchCall(const std::string& plugin, const char* call, uint64_t begin, uin
   return watch;
 }
 
-Watch WatchReset(const std::string& plugin, uint64_t begin, uint64_t end, const uint8_t* mask, const CallChannels& channels) {
-  Watch watch = WatchCall(plugin, "reset", begin, end, channels);
+BoundsCheck CheckBoundsOfReset(const std::string& plugin, uint64_t begin, uint64_t end, const uint8_t* mask,
+                               const CallChannels& channels) {
+  BoundsCheck watch = CheckBoundsOfCall(plugin, "reset", begin, end, channels);
   for (uint64_t row = begin; mask != nullptr && row < end; ++row)
     if (mask[row] == 0)
       for (const SlotChannel& channel : channels.writes) watch.Rows(channel, row, row + 1);
   return watch;
 }
 
-void Watch::Refuse(const Kept& kept, uint64_t offset) const {
+void BoundsCheck::Refuse(const Kept& kept, uint64_t offset) const {
   const ChannelBuffer& buffer = *kept.channel.buffer;
   const auto row_bytes = static_cast<int64_t>(buffer.row_bytes() * kept.channel.per_row);
   const int64_t at = kept.at + offset - buffer.place(kept.channel.entry, 0);

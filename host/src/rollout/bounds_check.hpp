@@ -21,9 +21,9 @@ struct SlotChannel {
 };
 
 // One call of a plugin on rows [begin, end). Nothing of a buffer on a device is kept, as the host does not see it.
-class Watch {
+class BoundsCheck {
  public:
-  Watch(std::string plugin, const char* call, uint64_t begin, uint64_t end)
+  BoundsCheck(std::string plugin, const char* call, uint64_t begin, uint64_t end)
       : plugin_(std::move(plugin)), call_(call), begin_(begin), end_(end) {}
   // What stands beside the call's rows: a row on each side or, at the ends of an entry, what lies there.
   void Beside(const SlotChannel& channel);
@@ -52,20 +52,22 @@ struct CallChannels {
   std::vector<SlotChannel> reads, writes;
 };
 // A call that is about to happen, watched.
-Watch WatchCall(const std::string& plugin, const char* call, uint64_t begin, uint64_t end, const CallChannels& channels);
+BoundsCheck CheckBoundsOfCall(const std::string& plugin, const char* call, uint64_t begin, uint64_t end,
+                              const CallChannels& channels);
 // The same of a reset, which leaves rows alone whose mask is 0; NULL: none.
-Watch WatchReset(const std::string& plugin, uint64_t begin, uint64_t end, const uint8_t* mask, const CallChannels& channels);
+BoundsCheck CheckBoundsOfReset(const std::string& plugin, uint64_t begin, uint64_t end, const uint8_t* mask,
+                               const CallChannels& channels);
 
 // Who may call while a call is watched: nobody, as others write the rows beside it.
-class WatchGate {
+class BoundsCheckGate {
  public:
   static constexpr uint64_t kSteps = 16;  // of a chunk, or of all candidates, from the first one on
 
   // Held through one step with all its calls. [rows]
-  class Hold {
+  class Turn {
    public:
-    Hold() = default;
-    Hold(WatchGate& gate, bool alone) : alone_(alone) {
+    Turn() = default;
+    Turn(BoundsCheckGate& gate, bool alone) : alone_(alone) {
       if (gate.threads_ < 2) return;
       turn_ = std::unique_lock(gate.turn_);
       if (alone)
@@ -83,14 +85,14 @@ class WatchGate {
     bool alone_ = false;
   };
 
-  explicit WatchGate(unsigned threads) : threads_(threads) {}
+  explicit BoundsCheckGate(unsigned threads) : threads_(threads) {}
 
   bool on() const { return on_; }  // in the first iteration
   void TurnOff() { on_ = false; }  // [control]
   // Nothing to hold: a step that is not watched, and nobody else's can be.
   bool Passes(uint64_t steps_before) const { return threads_ < 2 && steps_before >= kSteps; }
-  Hold Step(uint64_t steps_before) { return Hold(*this, steps_before < kSteps); }
-  Hold Other() { return Hold(*this, false); }  // a call that is not watched
+  Turn Step(uint64_t steps_before) { return Turn(*this, steps_before < kSteps); }
+  Turn Other() { return Turn(*this, false); }  // a call that is not watched
 
  private:
   const unsigned threads_;

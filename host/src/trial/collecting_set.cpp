@@ -1,10 +1,10 @@
-#include "trial/collectors.hpp"
+#include "trial/collecting_set.hpp"
 
 #include <utility>
 
 namespace backplane {
 
-Collecting& Collectors::Of(const bp_request& request) {
+Collecting& CollectingSet::Of(const bp_request& request) {
   switch (request.kind) {
     case BP_REQ_ROLLOUT: return rollouts_;
     case BP_REQ_EVALUATE: return candidates_;
@@ -12,7 +12,7 @@ Collecting& Collectors::Of(const bp_request& request) {
   }
 }
 
-bool Collectors::Collect(const bp_request& request) {
+bool CollectingSet::Collect(const bp_request& request) {
   Collecting& next = Of(request);
   if (next.BindsEnv() && bound_ != &next) std::exchange(bound_, &next)->ReleaseEnv();
   return next.Collect(request);

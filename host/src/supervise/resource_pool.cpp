@@ -1,4 +1,4 @@
-#include "supervise/resources.hpp"
+#include "supervise/resource_pool.hpp"
 
 #include <fmt/format.h>
 
@@ -39,17 +39,17 @@ double ShareOfEach(double wanted) { return std::min(wanted, 1.0); }
 }  // namespace
 
 Machine ThisMachine() {
-  // A scheduler says by this variable which devices are ours; that of a trial is set from its grant.
+  // A scheduler says by this variable which devices are ours; that of a trial is set from its allocation.
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   const std::vector<Gpu> gpus = VisibleGpus(FindGpus(), visible ? std::optional<std::string>(visible) : std::nullopt);
   return {ReadTopology(GrantedCpus()), GrantedCores(), gpus, MachineMemory()};
 }
 
-KeyDefaults DefaultsUnder(const SlotLimits& limits) {
+KeyDefaults DefaultsUnder(const ResourceLimits& limits) {
   return limits.gpus ? KeyDefaults{{"resources.gpus", 1.0}} : KeyDefaults{};
 }
 
-Slots::Slots(const Machine& machine, const SlotLimits& limits)
+ResourcePool::ResourcePool(const Machine& machine, const ResourceLimits& limits)
     : limits_(limits),
       cpus_(Select(machine.cpus, ChooseCores(machine.cpus, machine.cpus, machine.granted_cores), true)),
       free_cpus_(cpus_),
@@ -73,7 +73,7 @@ Slots::Slots(const Machine& machine, const SlotLimits& limits)
   }
 }
 
-size_t Slots::CoresWanted(const ResourceConfig& resources) const {
+size_t ResourcePool::CoresWanted(const ResourceConfig& resources) const {
   if (resources.cpus) {
     return *resources.cpus;
   }
@@ -88,7 +88,7 @@ size_t Slots::CoresWanted(const ResourceConfig& resources) const {
   return std::max<size_t>(1, cpus_.size() / std::max<size_t>(1, jobs));
 }
 
-void Slots::Require(const ResourceConfig& resources) const {
+void ResourcePool::Require(const ResourceConfig& resources) const {
   if (CoresWanted(resources) > cpus_.size()) {
     throw std::runtime_error(
         fmt::format("resources.cpus wants {} cores for a trial; {} are granted here (affinity and control group)",
@@ -112,7 +112,7 @@ void Slots::Require(const ResourceConfig& resources) const {
   }
 }
 
-std::vector<std::string> Slots::Notes(const ResourceConfig& resources, const RolloutConfig& rollout) const {
+std::vector<std::string> ResourcePool::Notes(const ResourceConfig& resources, const RolloutConfig& rollout) const {
   std::vector<std::string> notes;
   const size_t cores = CoresWanted(resources);
   if (rollout.threads.value_or(0) > cores) {
@@ -130,7 +130,7 @@ std::vector<std::string> Slots::Notes(const ResourceConfig& resources, const Rol
 }
 
 // Shares fill the fullest device that has room, so that others stay whole.
-std::optional<std::vector<size_t>> Slots::ChooseDevices(double wanted) const {
+std::optional<std::vector<size_t>> ResourcePool::ChooseDevices(double wanted) const {
   const auto count = static_cast<size_t>(std::ceil(wanted));
   std::vector<size_t> order;
   for (size_t i = 0; i < devices_.size(); ++i) {
@@ -146,7 +146,7 @@ std::optional<std::vector<size_t>> Slots::ChooseDevices(double wanted) const {
   return order;
 }
 
-std::optional<Grant> Slots::Take(const ResourceConfig& resources, bool exclusive) {
+std::optional<Allocation> ResourcePool::Take(const ResourceConfig& resources, bool exclusive) {
   // A whole device is nobody else's already.
   exclusive &= resources.gpus < 1;
   const bool full = limits_.jobs && taken_.size() >= *limits_.jobs;
@@ -161,45 +161,45 @@ std::optional<Grant> Slots::Take(const ResourceConfig& resources, bool exclusive
   if (!devices) {
     return std::nullopt;
   }
-  Grant grant;
-  grant.cores = ChooseCores(cpus_, free_cpus_, CoresWanted(resources));
-  grant.memory_bytes = resources.memory_bytes;
+  Allocation allocation;
+  allocation.cores = ChooseCores(cpus_, free_cpus_, CoresWanted(resources));
+  allocation.memory_bytes = resources.memory_bytes;
   for (const size_t i : *devices) {
     devices_[i].free -= ShareOfEach(wanted);
-    grant.gpus.push_back(devices_[i].gpu.uuid);
+    allocation.gpus.push_back(devices_[i].gpu.uuid);
   }
   if (free_memory_bytes_) {
-    *free_memory_bytes_ -= grant.memory_bytes.value_or(0);
+    *free_memory_bytes_ -= allocation.memory_bytes.value_or(0);
   }
-  free_cpus_ = Select(free_cpus_, grant.cores, false);
-  taken_[grant.cores.front()] = ShareOfEach(wanted);
+  free_cpus_ = Select(free_cpus_, allocation.cores, false);
+  taken_[allocation.cores.front()] = ShareOfEach(wanted);
   exclusive_ = exclusive;
-  return grant;
+  return allocation;
 }
 
-void Slots::Give(const Grant& grant) {
-  const auto taken = taken_.find(grant.cores.front());
+void ResourcePool::Give(const Allocation& allocation) {
+  const auto taken = taken_.find(allocation.cores.front());
   for (Device& device : devices_) {
-    if (std::find(grant.gpus.begin(), grant.gpus.end(), device.gpu.uuid) != grant.gpus.end()) {
+    if (std::find(allocation.gpus.begin(), allocation.gpus.end(), device.gpu.uuid) != allocation.gpus.end()) {
       device.free += taken->second;
     }
   }
-  const std::vector<Cpu> returned = Select(cpus_, grant.cores, true);
+  const std::vector<Cpu> returned = Select(cpus_, allocation.cores, true);
   free_cpus_.insert(free_cpus_.end(), returned.begin(), returned.end());
   if (free_memory_bytes_) {
-    *free_memory_bytes_ += grant.memory_bytes.value_or(0);
+    *free_memory_bytes_ += allocation.memory_bytes.value_or(0);
   }
   taken_.erase(taken);
   exclusive_ = false;
 }
 
-std::optional<uint64_t> Slots::DeviceMemory(const ResourceConfig& resources, const Grant& grant) const {
+std::optional<uint64_t> ResourcePool::DeviceMemory(const ResourceConfig& resources, const Allocation& allocation) const {
   const double share = ShareOfEach(resources.gpus);
-  if (resources.device_memory_bytes || grant.gpus.empty() || share >= 1) {
+  if (resources.device_memory_bytes || allocation.gpus.empty() || share >= 1) {
     return resources.device_memory_bytes;
   }
   const auto device = std::find_if(devices_.begin(), devices_.end(),
-                                   [&](const Device& candidate) { return candidate.gpu.uuid == grant.gpus.front(); });
+                                   [&](const Device& candidate) { return candidate.gpu.uuid == allocation.gpus.front(); });
   return static_cast<uint64_t>(share * static_cast<double>(device->gpu.memory_bytes));
 }
 

@@ -1,4 +1,4 @@
-#include "supervise/consequences.hpp"
+#include "supervise/failure_policy.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr double kFirstRetry_s = 1, kLongestRetry_s = 60;
 
 // NULL: on_failure does not speak of it, so it is a failure.
-const FailurePolicy* RuleFor(const OnFailure& rules, const Verdict& verdict) {
+const FailureRule* RuleFor(const OnFailure& rules, const Verdict& verdict) {
   switch (verdict.outcome) {
     case Outcome::kOom: return verdict.on_device ? &rules.device_oom : &rules.host_oom;
     case Outcome::kSignal: return &rules.signal;
@@ -26,10 +26,10 @@ const FailurePolicy* RuleFor(const OnFailure& rules, const Verdict& verdict) {
 
 }  // namespace
 
-Consequence Consequences::After(const std::string& trial_id, const Verdict& verdict) {
+FailureDecision FailurePolicy::After(const std::string& trial_id, const Verdict& verdict) {
   if (IsFinished(verdict.state)) return {verdict.state, std::nullopt};
   if (verdict.outcome == Outcome::kKilled || verdict.outcome == Outcome::kStale) return {TrialState::kPlanned, std::nullopt};
-  const FailurePolicy* rule = RuleFor(rules_, verdict);
+  const FailureRule* rule = RuleFor(rules_, verdict);
   if (rule == nullptr) return {TrialState::kFailed, std::nullopt};
   if (rule->action == FailureAction::kRetry) {
     const unsigned tries = tries_[{trial_id, verdict.outcome}]++;
@@ -43,7 +43,7 @@ Consequence Consequences::After(const std::string& trial_id, const Verdict& verd
   return {fits_not ? TrialState::kInfeasible : TrialState::kFailed, std::nullopt};
 }
 
-bool Consequences::MayPassByNow(const TrialRecord& trial) const {
+bool FailurePolicy::MayPassByNow(const TrialRecord& trial) const {
   return trial.state == TrialState::kFailed && trial.outcome == Outcome::kTemp && rules_.temp.action == FailureAction::kRetry;
 }
 

@@ -12,18 +12,18 @@
 
 namespace backplane {
 
-struct Consequence {
+struct FailureDecision {
   TrialState state;                     // of the trial from now on; PLANNED: it runs again
   std::optional<double> retry_after_s;  // set when it is tried again in this session
 };
 
 // What `on_failure` wants.
-class Consequences {
+class FailurePolicy {
  public:
-  explicit Consequences(const OnFailure& rules) : rules_(rules) {}
+  explicit FailurePolicy(const OnFailure& rules) : rules_(rules) {}
 
   // `trial_id` only tells tries of one trial from another's.
-  Consequence After(const std::string& trial_id, const Verdict& verdict);
+  FailureDecision After(const std::string& trial_id, const Verdict& verdict);
   // A trial that failed in an earlier session for a reason that is not its own, a full disk for example, and is worth another
   // try in this one.
   bool MayPassByNow(const TrialRecord& trial) const;

@@ -1,4 +1,4 @@
-#include "rollout/collector.hpp"
+#include "rollout/rollout_collector.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ std::string Bytes(const bp_delivery& d) {
   return out;
 }
 
-TEST(Collector, GivesTheSameBytesForAnyNumberOfThreads) {
+TEST(RolloutCollector, GivesTheSameBytesForAnyNumberOfThreads) {
   std::vector<std::string> seen;
   for (unsigned threads : {1u, 2u, 3u}) {
     ToyTrial trial(kRows, threads, 3);
@@ -49,7 +49,7 @@ TEST(Collector, GivesTheSameBytesForAnyNumberOfThreads) {
   EXPECT_EQ(seen[0], seen[2]);
 }
 
-TEST(Collector, StoresOnlyValidTransitions) {
+TEST(RolloutCollector, StoresOnlyValidTransitions) {
   ToyTrial trial(kRows, 2);
   trial.Collect(kHorizon);
   const bp_delivery d = trial.collector->Delivery();
@@ -64,7 +64,7 @@ TEST(Collector, StoresOnlyValidTransitions) {
 }
 
 // The noise of an action is keyed by the step: the same number again would give the same noise again.
-TEST(Collector, CountsStepsOnFromRolloutToRollout) {
+TEST(RolloutCollector, CountsStepsOnFromRolloutToRollout) {
   static std::vector<uint64_t> steps;
   ToyTrial trial(kRows, 1, kRows);
   g_switches.on_act = [](const bp_act& act) { steps.push_back(act.step); };
@@ -74,7 +74,7 @@ TEST(Collector, CountsStepsOnFromRolloutToRollout) {
   EXPECT_THAT(steps, testing::ElementsAre(0, 1, 2, 3, 4));
 }
 
-TEST(Collector, CutsAtExactlyTheTimeLimitAndKeepsTheLastObservation) {
+TEST(RolloutCollector, CutsAtExactlyTheTimeLimitAndKeepsTheLastObservation) {
   ToyTrial trial(kRows, 2);
   for (int i = 0; i < 5; ++i) trial.Collect(kHorizon);
   const bp_delivery d = trial.collector->Delivery();
@@ -94,7 +94,7 @@ TEST(Collector, CutsAtExactlyTheTimeLimitAndKeepsTheLastObservation) {
   EXPECT_GT(cut, 0u);
 }
 
-TEST(Collector, CutsWhereAnEnvThatOwnsItsTimeLimitSaysSo) {
+TEST(RolloutCollector, CutsWhereAnEnvThatOwnsItsTimeLimitSaysSo) {
   g_switches.owns_time_limit = true;
   ToyTrial trial(kRows, 2, 3);
   g_switches.owns_time_limit = false;
@@ -110,7 +110,7 @@ TEST(Collector, CutsWhereAnEnvThatOwnsItsTimeLimitSaysSo) {
   EXPECT_GT(cut, 0u);
 }
 
-TEST(Collector, ListsEpisodesByTimeAndRow) {
+TEST(RolloutCollector, ListsEpisodesByTimeAndRow) {
   ToyTrial trial(kRows, 2);
   trial.Collect(kHorizon);
   const auto& episodes = trial.collector->episodes();
@@ -121,7 +121,7 @@ TEST(Collector, ListsEpisodesByTimeAndRow) {
   for (const Episode& e : episodes) EXPECT_EQ(e.info[0], static_cast<double>(e.length));
 }
 
-TEST(Collector, SumsTheRewardsOfAnEpisode) {
+TEST(RolloutCollector, SumsTheRewardsOfAnEpisode) {
   ToyTrial trial(kRows, 1);
   trial.Collect(kHorizon);
   const bp_delivery d = trial.collector->Delivery();
@@ -131,7 +131,7 @@ TEST(Collector, SumsTheRewardsOfAnEpisode) {
   EXPECT_DOUBLE_EQ(first.episode_return, sum);
 }
 
-TEST(Collector, MomentsAreThoseOfTheObservationsActedOn) {
+TEST(RolloutCollector, MomentsAreThoseOfTheObservationsActedOn) {
   ToyTrial trial(kRows, 2, 3);
   trial.Collect(kHorizon);
   const bp_delivery d = trial.collector->Delivery();
@@ -147,7 +147,7 @@ TEST(Collector, MomentsAreThoseOfTheObservationsActedOn) {
   EXPECT_NEAR(static_cast<double*>(Find(d, "obs_m2")->data)[1], squares, 1e-9);
 }
 
-TEST(Collector, ALongerHorizonContinuesTheSameEpisodes) {
+TEST(RolloutCollector, ALongerHorizonContinuesTheSameEpisodes) {
   ToyTrial once(kRows, 1), twice(kRows, 1);
   once.Collect(60);
   twice.Collect(20);
@@ -157,14 +157,14 @@ TEST(Collector, ALongerHorizonContinuesTheSameEpisodes) {
     for (uint64_t r = 0; r < kRows; ++r) EXPECT_EQ(At<float>(Find(a, "obs"), t + 20, r, 2), At<float>(Find(b, "obs"), t, r, 2));
 }
 
-TEST(Collector, GivesTheLearnerTheEnvsOwnBuffers) {
+TEST(RolloutCollector, GivesTheLearnerTheEnvsOwnBuffers) {
   ToyTrial trial(kRows, 1);
   trial.Collect(kHorizon);
   EXPECT_EQ(Find(trial.collector->Delivery(), "obs")->data, trial.collector->Buffer("obs")->row(0, 0));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(trial.collector->Buffer("obs")->row(1, 0)) % 64, 0u);
 }
 
-TEST(Collector, AFailingStepEndsTheRolloutWithThePluginsSentence) {
+TEST(RolloutCollector, AFailingStepEndsTheRolloutWithThePluginsSentence) {
   ToyTrial trial(kRows, 2);
   g_switches.fail_step = 5;
   try {
@@ -176,7 +176,7 @@ TEST(Collector, AFailingStepEndsTheRolloutWithThePluginsSentence) {
   }
 }
 
-TEST(Collector, BeatsAfterEverySlowStepHoweverLongAChunkIsHeld) {
+TEST(RolloutCollector, BeatsAfterEverySlowStepHoweverLongAChunkIsHeld) {
   ToyTrial trial(4, 1);
   g_switches.on_step = [] {
     for (const int64_t end = NowNs() + 200'000; NowNs() < end;) {
@@ -187,7 +187,7 @@ TEST(Collector, BeatsAfterEverySlowStepHoweverLongAChunkIsHeld) {
   EXPECT_GE(trial.beats, 32) << "one chunk, 32 steps";
 }
 
-TEST(Collector, AChannelToKeepThatNobodyWritesIsRefusedBeforeAnyStep) {
+TEST(RolloutCollector, AChannelToKeepThatNobodyWritesIsRefusedBeforeAnyStep) {
   g_switches.keep = "flags";
   try {
     ToyTrial trial(kRows, 1);
@@ -199,7 +199,7 @@ TEST(Collector, AChannelToKeepThatNobodyWritesIsRefusedBeforeAnyStep) {
   g_switches.keep = nullptr;
 }
 
-TEST(Collector, ANaNRewardIsANumericFailure) {
+TEST(RolloutCollector, ANaNRewardIsANumericFailure) {
   ToyTrial trial(kRows, 2);
   g_switches.nan_row = 3;
   try {
@@ -211,13 +211,13 @@ TEST(Collector, ANaNRewardIsANumericFailure) {
   }
 }
 
-TEST(Collector, StopsInTheMiddleWhenCancelled) {
+TEST(RolloutCollector, StopsInTheMiddleWhenCancelled) {
   ToyTrial trial(kRows, 2);
   trial.cancelled = true;
   EXPECT_FALSE(trial.Collect(kHorizon));
 }
 
-TEST(Collector, PhasesOfARunnerNeverOverlap) {
+TEST(RolloutCollector, PhasesOfARunnerNeverOverlap) {
   ToyTrial trial(kRows, 2);
   const int64_t start = NowNs();
   for (int i = 0; i < 20; ++i) trial.Collect(kHorizon);
@@ -229,7 +229,7 @@ TEST(Collector, PhasesOfARunnerNeverOverlap) {
   EXPECT_GT(trial.clocks[0].ns(Phase::kEnvStep), 0);
 }
 
-TEST(Collector, RefusesAFlagThatIsNone) {
+TEST(RolloutCollector, RefusesAFlagThatIsNone) {
   g_switches.owns_time_limit = true;
   g_switches.cut_flag = 2;
   {
@@ -246,7 +246,7 @@ TEST(Collector, RefusesAFlagThatIsNone) {
   g_switches.owns_time_limit = false;
 }
 
-TEST(Collector, BuffersOfMoreBytesThanCanBeCountedAreRefused) {
+TEST(RolloutCollector, BuffersOfMoreBytesThanCanBeCountedAreRefused) {
   const ToyTrial trial(kRows, 1);
   for (const uint64_t entries : {UINT64_MAX, UINT64_MAX / 2, UINT64_MAX / 64 + 2}) {
     try {

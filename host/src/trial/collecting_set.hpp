@@ -7,9 +7,9 @@
 
 namespace backplane {
 
-class Collectors {
+class CollectingSet {
  public:
-  Collectors(const LoopParts& parts, LoopState& state, WarningList& warnings)
+  CollectingSet(const LoopParts& parts, LoopState& state, WarningList& warnings)
       : record_(parts, state),
         rollouts_(parts, state, record_),
         candidates_(parts, state, record_),

@@ -1,4 +1,4 @@
-#include "trial/failed_with.hpp"
+#include "trial/trial_exit.hpp"
 
 #include <new>
 
@@ -9,7 +9,7 @@
 namespace backplane {
 namespace {
 
-FailedWith OfStatus(bp_status status) {
+TrialExit OfStatus(bp_status status) {
   switch (status) {
     case BP_E_CONFIG:
     case BP_E_INVALID_ARG:
@@ -25,11 +25,11 @@ FailedWith OfStatus(bp_status status) {
 
 }  // namespace
 
-FailedWith FailedWithCurrent() {
+TrialExit ExitOfCurrentException() {
   try {
     throw;
   } catch (const TrialFailure& e) {
-    FailedWith failed = OfStatus(e.status());
+    TrialExit failed = OfStatus(e.status());
     failed.plugin = e.plugin();
     failed.error = e.what();
     return failed;

@@ -1,4 +1,4 @@
-#include "results/tell_apart.hpp"
+#include "results/labels.hpp"
 
 #include <algorithm>
 #include <map>

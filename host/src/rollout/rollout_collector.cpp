@@ -1,4 +1,4 @@
-#include "rollout/collector.hpp"
+#include "rollout/rollout_collector.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +15,9 @@ constexpr int64_t kHoldNs = 100'000;
 
 }  // namespace
 
-Collector::Collector(EnvInstance& env, LearnerInstance& learner, Runners runners, const CollectorConfig& config,
-                     const std::atomic<bool>& cancelled, std::function<void()> beat)
+RolloutCollector::RolloutCollector(EnvInstance& env, LearnerInstance& learner, Runners runners,
+                                   const RolloutCollectorConfig& config, const std::atomic<bool>& cancelled,
+                                   std::function<void()> beat)
     : env_(env),
       learner_(learner),
       runners_(runners),
@@ -29,14 +30,14 @@ Collector::Collector(EnvInstance& env, LearnerInstance& learner, Runners runners
       recorder_(env, config.seed, wants_moments_),
       gate_(runners.threads) {}
 
-void Collector::Prepare(uint64_t horizon) {
+void RolloutCollector::Prepare(uint64_t horizon) {
   if (horizon == buffers_.horizon()) return;
   buffers_.Bind(horizon, started_);
   actions_.Bind(env_, [this](const std::string& name) { return buffers_.Find(name); });
   recorder_.MakeRoom(buffers_, queue_.chunks());
 }
 
-void Collector::StartRollout(uint64_t horizon, PhaseClock& clock) {
+void RolloutCollector::StartRollout(uint64_t horizon, PhaseClock& clock) {
   {
     const PhaseSpan span(clock, Phase::kBatchBuild);
     Prepare(horizon);
@@ -45,8 +46,8 @@ void Collector::StartRollout(uint64_t horizon, PhaseClock& clock) {
     const PhaseSpan span(clock, Phase::kEnvReset);
     Rows& rows = recorder_.rows();
     for (uint64_t r = 0; r < rows.size(); ++r) rows.StartEpisode(r);
-    std::optional<Watch> watch;
-    if (gate_.on()) watch = WatchReset(env_.id(), 0, rows.size(), nullptr, buffers_.OfReset(horizon));
+    std::optional<BoundsCheck> watch;
+    if (gate_.on()) watch = CheckBoundsOfReset(env_.id(), 0, rows.size(), nullptr, buffers_.OfReset(horizon));
     const bp_status status = env_.Reset(static_cast<uint32_t>(horizon), 0, rows.size(), nullptr, rows.seeds.data());
     if (status != BP_OK) env_.Fail(status, "reset");
     if (watch) watch->Compare();
@@ -57,7 +58,7 @@ void Collector::StartRollout(uint64_t horizon, PhaseClock& clock) {
   }
   if (env_.resets_itself()) {
     const PhaseSpan span(clock, Phase::kEnvReset);
-    HandOutSeeds(horizon);
+    AssignSeeds(horizon);
   }
   queue_.Start(horizon);
   recorder_.StartRollout(buffers_, queue_.chunks());
@@ -65,7 +66,7 @@ void Collector::StartRollout(uint64_t horizon, PhaseClock& clock) {
 
 // A row can end in every step, so it may need as many seeds as there are steps. Its count of episodes goes on when they are
 // recorded.
-void Collector::HandOutSeeds(uint64_t horizon) {
+void RolloutCollector::AssignSeeds(uint64_t horizon) {
   const Rows& rows = recorder_.rows();
   next_seeds_.resize(rows.size() * horizon);
   for (uint64_t r = 0; r < rows.size(); ++r)
@@ -73,7 +74,7 @@ void Collector::HandOutSeeds(uint64_t horizon) {
   env_.NextSeeds(horizon, next_seeds_);
 }
 
-bool Collector::Collect(uint64_t horizon, std::vector<PhaseClock>& clocks) {
+bool RolloutCollector::Collect(uint64_t horizon, std::vector<PhaseClock>& clocks) {
   StartRollout(horizon, clocks[0]);
   if (!run_.Run(runners_, clocks, [this](unsigned runner, PhaseClock& clock) { RunChunks(runner, clock); })) return false;
   if (env_.resets_itself()) RecordAllSteps(clocks[0]);
@@ -84,7 +85,7 @@ bool Collector::Collect(uint64_t horizon, std::vector<PhaseClock>& clocks) {
   return true;
 }
 
-void Collector::RunChunks(unsigned runner, PhaseClock& clock) {
+void RolloutCollector::RunChunks(unsigned runner, PhaseClock& clock) {
   while (Chunk* chunk = queue_.Take(runner)) {
     clock.Switch(Phase::kInfer);
     const uint64_t half = chunk->t + (buffers_.horizon() - chunk->t) / 2;
@@ -105,13 +106,13 @@ void Collector::RunChunks(unsigned runner, PhaseClock& clock) {
   }
 }
 
-void Collector::StepInFirstIteration(Chunk& chunk, PhaseClock& clock) {
+void RolloutCollector::StepInFirstIteration(Chunk& chunk, PhaseClock& clock) {
   if (gate_.Passes(chunk.t)) return StepChunk<false>(chunk, clock);
-  const WatchGate::Hold hold = gate_.Step(chunk.t);
+  const BoundsCheckGate::Turn hold = gate_.Step(chunk.t);
   hold.alone() ? StepChunk<true>(chunk, clock) : StepChunk<false>(chunk, clock);
 }
 
-void Collector::CheckFirstIteration() {
+void RolloutCollector::CheckFirstIteration() {
   buffers_.CheckGuards();
   env_.CheckUnchanged();
   learner_.CheckUnchanged(env_);
@@ -119,12 +120,12 @@ void Collector::CheckFirstIteration() {
   first_delivery_ = true;
 }
 
-void Collector::CheckDelivered() {
+void RolloutCollector::CheckDelivered() {
   if (!std::exchange(first_delivery_, false)) return;
   if (const auto found = buffers_.GuardBreak()) throw TrialFailure(BP_E_INTERNAL, learner_.id(), "consume: " + *found);
 }
 
-void Collector::RefuseAction(const Chunk& chunk) const {
+void RolloutCollector::RefuseAction(const Chunk& chunk) const {
   const BadAction bad = actions_.Find(chunk.t, chunk.begin, chunk.end);
   const auto source = FirstNonFinite(buffers_, bad.row, bad.row + 1, chunk.t);
   backplane::RefuseAction(bad, fmt::format("at step {} of the rollout", chunk.t + 1),
@@ -133,19 +134,19 @@ void Collector::RefuseAction(const Chunk& chunk) const {
 
 // Enters and leaves in the phase kInfer: the clock is read only where a phase ends.
 template <bool kWatched>
-void Collector::StepChunk(Chunk& chunk, PhaseClock& clock) {
+void RolloutCollector::StepChunk(Chunk& chunk, PhaseClock& clock) {
   const uint64_t t = chunk.t;
   bp_act act{sizeof(bp_act),    BP_ACT_EXPLORE,     chunk.begin,         chunk.end, 0,      config_.seed,
              policy_steps_ + t, buffers_.act_in(t), buffers_.act_out(t), nullptr,   nullptr};
-  std::optional<Watch> watch;
-  if constexpr (kWatched) watch = WatchCall(learner_.id(), "act", chunk.begin, chunk.end, buffers_.OfAct(t));
+  std::optional<BoundsCheck> watch;
+  if constexpr (kWatched) watch = CheckBoundsOfCall(learner_.id(), "act", chunk.begin, chunk.end, buffers_.OfAct(t));
   bp_status status = learner_.Act(act);
   if (status != BP_OK) learner_.Fail(status, "act");
   if constexpr (kWatched) watch->Compare();
   if (!actions_.Allows(t, chunk.begin, chunk.end)) [[unlikely]]
     RefuseAction(chunk);
   clock.Switch(Phase::kEnvStep);
-  if constexpr (kWatched) watch = WatchCall(env_.id(), "step", chunk.begin, chunk.end, buffers_.OfStep(t));
+  if constexpr (kWatched) watch = CheckBoundsOfCall(env_.id(), "step", chunk.begin, chunk.end, buffers_.OfStep(t));
   status = env_.Step(static_cast<uint32_t>(t), chunk.begin, chunk.end);
   if (status != BP_OK) env_.Fail(status, "step");
   if constexpr (kWatched) watch->Compare();
@@ -157,10 +158,11 @@ void Collector::StepChunk(Chunk& chunk, PhaseClock& clock) {
 }
 
 template <bool kWatched>
-void Collector::ResetEnded(const Chunk& chunk) {
+void RolloutCollector::ResetEnded(const Chunk& chunk) {
   Rows& rows = recorder_.rows();
-  std::optional<Watch> watch;
-  if constexpr (kWatched) watch = WatchReset(env_.id(), chunk.begin, chunk.end, rows.mask.data(), buffers_.OfReset(chunk.t));
+  std::optional<BoundsCheck> watch;
+  if constexpr (kWatched)
+    watch = CheckBoundsOfReset(env_.id(), chunk.begin, chunk.end, rows.mask.data(), buffers_.OfReset(chunk.t));
   const bp_status status =
       env_.Reset(static_cast<uint32_t>(chunk.t), chunk.begin, chunk.end, rows.mask.data(), rows.seeds.data());
   if (status != BP_OK) env_.Fail(status, "reset");
@@ -168,7 +170,7 @@ void Collector::ResetEnded(const Chunk& chunk) {
   std::memset(rows.mask.data() + chunk.begin, 0, chunk.end - chunk.begin);
 }
 
-void Collector::RecordAllSteps(PhaseClock& clock) {
+void RolloutCollector::RecordAllSteps(PhaseClock& clock) {
   // A device does its steps after the calls that ask for them: waiting for them is their time, and the copy's only what
   // follows.
   const PhaseSpan span(clock, Phase::kEnvStep);
@@ -180,19 +182,19 @@ void Collector::RecordAllSteps(PhaseClock& clock) {
   for (rows.t = 0; rows.t < buffers_.horizon(); ++rows.t) recorder_.Record(buffers_, rows);
 }
 
-bp_delivery Collector::Delivery() {
+bp_delivery RolloutCollector::Delivery() {
   bp_delivery delivery = delivery_.Make(buffers_, learner_, env_.rows());
   delivery.env_steps = env_steps();
   return delivery;
 }
 
-void Collector::ReleaseEnv() {
+void RolloutCollector::ReleaseEnv() {
   buffers_.Release();
   started_ = false;
 }
 
-void Collector::Restore(std::vector<RowState> rows, uint64_t policy_steps, const std::vector<std::byte>& state_entries,
-                        uint64_t horizon) {
+void RolloutCollector::Restore(std::vector<RowState> rows, uint64_t policy_steps, const std::vector<std::byte>& state_entries,
+                               uint64_t horizon) {
   started_ = false;  // nothing to carry over
   Prepare(horizon);
   started_ = true;

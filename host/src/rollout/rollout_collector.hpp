@@ -24,16 +24,16 @@
 
 namespace backplane {
 
-struct CollectorConfig {
+struct RolloutCollectorConfig {
   uint64_t chunk_rows = 16;
   uint64_t seed = 0;
 };
 
-class Collector {
+class RolloutCollector {
  public:
   // `beat` is called from every runner, about every 0.1 ms or after every step that takes longer: a sign of life.
-  Collector(EnvInstance& env, LearnerInstance& learner, Runners runners, const CollectorConfig& config,
-            const std::atomic<bool>& cancelled, std::function<void()> beat);
+  RolloutCollector(EnvInstance& env, LearnerInstance& learner, Runners runners, const RolloutCollectorConfig& config,
+                   const std::atomic<bool>& cancelled, std::function<void()> beat);
 
   // Makes and binds the buffers for rollouts of `horizon` steps; Collect does so itself when the horizon changes.
   void Prepare(uint64_t horizon);
@@ -81,13 +81,13 @@ class Collector {
   void ResetEnded(const Chunk& chunk);
   void CheckFirstIteration();
   [[noreturn]] void RefuseAction(const Chunk& chunk) const;
-  void HandOutSeeds(uint64_t horizon);
+  void AssignSeeds(uint64_t horizon);
   void RecordAllSteps(PhaseClock& clock);
 
   EnvInstance& env_;
   LearnerInstance& learner_;
   const Runners runners_;
-  CollectorConfig config_;
+  RolloutCollectorConfig config_;
   const std::atomic<bool>& cancelled_;
   std::function<void()> beat_;
 
@@ -99,7 +99,7 @@ class Collector {
   std::vector<uint64_t> next_seeds_;  // [rows, horizon] for an env that resets itself
   JointRun run_;
   ActionCheck actions_;
-  WatchGate gate_;
+  BoundsCheckGate gate_;
   bool first_delivery_ = false;  // the learner has it, or is about to get it
   uint64_t policy_steps_ = 0;
   bool started_ = false;
