@@ -297,7 +297,7 @@ class Batch {
       if (!trial) return;
       if (!next_ || next_->first != *trial) next_.emplace(*trial, plan_.Load(plan_.trials[*trial]));
       const ResourceConfig& resources = next_->second.experiment.resources;
-      const auto grant = resource_pool_.Take(resources, resources.exclusive);
+      const auto allocation = resource_pool_.Take(resources, resources.exclusive);
       if (!allocation) return;
       if (!watch_->InPlace()) {
         resource_pool_.Give(*allocation);

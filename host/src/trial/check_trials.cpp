@@ -13,21 +13,21 @@
 #include "trial/budget.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/crash.hpp"
+#include "trial/exit_reason.hpp"
 #include "trial/learner_state.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
 #include "trial/recorded_names.hpp"
-#include "trial/trial_exit.hpp"
 
 namespace backplane {
 namespace {
 
-TrialExit TryToLoad(TrialParts* parts, uint64_t evaluation_rows) {
+ExitReason TryToLoad(TrialParts* parts, uint64_t evaluation_rows) {
   try {
     parts->Load({.monitors = true, .evaluation_rows = evaluation_rows});
     return {};
   } catch (...) {
-    return ExitOfCurrentException();
+    return ReasonOfCurrentException();
   }
 }
 
@@ -59,24 +59,24 @@ std::optional<std::vector<std::byte>> StateBefore(const StartFrom& from, const s
   }
 }
 
-TrialExit TryToStart(const TrialSpec& spec, const std::filesystem::path& folder, TrialParts* parts, StatusWriter* status,
-                     const std::atomic<bool>& cancelled) {
+ExitReason TryToStart(const TrialSpec& spec, const std::filesystem::path& folder, TrialParts* parts, StatusWriter* status,
+                      const std::atomic<bool>& cancelled) {
   try {
     NeedState(parts->learner());
     if (const auto before = StateBefore(*spec.start_from, folder, status, cancelled))
       StartLearner(parts->learner(), *before, spec.start_from->trial_id);
     return {};
   } catch (...) {
-    return ExitOfCurrentException();
+    return ReasonOfCurrentException();
   }
 }
 
-TrialExit TryToEnd(TrialParts* parts) {
+ExitReason TryToEnd(TrialParts* parts) {
   try {
     parts->Destroy();
     return {};
   } catch (...) {
-    return ExitOfCurrentException();
+    return ReasonOfCurrentException();
   }
 }
 
@@ -123,7 +123,7 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
                const std::atomic<bool>& cancelled, TrialExit* exit) {
   TrialParts parts(spec, status, &cancelled,
                    [](const std::string& id, int, const std::string& text) { LogError("{}: {}", id, text); });
-  TrialExit failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
+  ExitReason failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
   const std::vector<std::string> records = failed.exit == kExitOk ? RecordedNames(&parts) : std::vector<std::string>();
   if (failed.exit == kExitOk && spec.start_from) failed = TryToStart(spec, folder, &parts, status, cancelled);
   const IterationSize size = failed.exit == kExitOk ? SizeOfAnIteration(spec, &parts) : IterationSize{};

@@ -21,6 +21,7 @@
 #include "rollout/clocks.hpp"
 #include "trial/check_trials.hpp"
 #include "trial/crash.hpp"
+#include "trial/exit_reason.hpp"
 #include "trial/film.hpp"
 #include "trial/held_folders.hpp"
 #include "trial/keeper_watch.hpp"
@@ -29,7 +30,6 @@
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
 #include "trial/suspension.hpp"
-#include "trial/trial_exit.hpp"
 
 namespace backplane {
 namespace {
@@ -67,21 +67,21 @@ class TrialProcess {
     });
     if (records()) WatchSuspension(&status_);
     KeepProcessState();
-    const TrialExit failed = RunToItsEnd();
+    const ExitReason failed = RunToItsEnd();
     const ProcessChecksPaused rest;
     return Finish(failed);
   }
 
  private:
   bool records() const { return task_.film.empty(); }
-  TrialExit RunToItsEnd();
+  ExitReason RunToItsEnd();
   void Load();
   void MakeLoop();
   void RunLoop();
   void WriteFilm();
   void RestoreLearner();
-  int Finish(const TrialExit& failed);
-  void SetEnd(const TrialExit& failed);
+  int Finish(const ExitReason& failed);
+  void SetEnd(const ExitReason& failed);
   void TakeWhatMonitorsTell();
   int WriteResult();
   void Log(const std::string& id, int severity, const std::string& text);
@@ -104,7 +104,7 @@ class TrialProcess {
   int exit_ = kExitOk;
 };
 
-TrialExit TrialProcess::RunToItsEnd() {
+ExitReason TrialProcess::RunToItsEnd() {
   try {
     Load();
     if (!records()) {
@@ -112,9 +112,9 @@ TrialExit TrialProcess::RunToItsEnd() {
       return {};
     }
     RunLoop();
-    return loop_->stopped_early() ? TrialExit{kExitTemp, Outcome::kKilled, "", "stopped on request"} : TrialExit{};
+    return loop_->stopped_early() ? ExitReason{kExitTemp, Outcome::kKilled, "", "stopped on request"} : ExitReason{};
   } catch (...) {
-    TrialExit failed = ExitOfCurrentException();
+    ExitReason failed = ReasonOfCurrentException();
     if (failed.outcome == Outcome::kConfig)
       failed.error += PlacesText(failed.error, OptionsNamed(failed.error, spec_.origin, parts_.section()));
     return failed;
@@ -173,7 +173,7 @@ void TrialProcess::RestoreLearner() {
 }
 
 // Whoever comes second waits until the first has written what there is to write.
-int TrialProcess::Finish(const TrialExit& failed) {
+int TrialProcess::Finish(const ExitReason& failed) {
   const std::lock_guard lock(finish_mutex_);
   if (std::exchange(finished_, true)) return exit_;
   RestoreState(failed.plugin.empty() ? Suspects() : failed.plugin);  // before anything is written
@@ -189,7 +189,7 @@ int TrialProcess::Finish(const TrialExit& failed) {
   return exit_ = WriteResult();
 }
 
-void TrialProcess::SetEnd(const TrialExit& failed) {
+void TrialProcess::SetEnd(const ExitReason& failed) {
   if (loop_) measured_ = loop_->Result();
   end_.trial_id = spec_.trial_id;
   end_.attempt = spec_.attempt;

@@ -241,7 +241,7 @@ TEST(ResourcePool, ListOfGpusIsADeviceAndItsShareOfTheCoresForEachTrial) {
   std::vector<std::string> uuids;
   ResourceConfig one;
   one.gpus = 1;
-  while (const auto grant = resource_pool.Take(one, false)) {
+  while (const auto allocation = resource_pool.Take(one, false)) {
     EXPECT_THAT(allocation->cores, SizeIs(4));
     uuids.insert(uuids.end(), allocation->gpus.begin(), allocation->gpus.end());
   }

@@ -1,4 +1,4 @@
-#include "trial/trial_exit.hpp"
+#include "trial/exit_reason.hpp"
 
 #include <new>
 
@@ -9,7 +9,7 @@
 namespace backplane {
 namespace {
 
-TrialExit OfStatus(bp_status status) {
+ExitReason OfStatus(bp_status status) {
   switch (status) {
     case BP_E_CONFIG:
     case BP_E_INVALID_ARG:
@@ -25,11 +25,11 @@ TrialExit OfStatus(bp_status status) {
 
 }  // namespace
 
-TrialExit ExitOfCurrentException() {
+ExitReason ReasonOfCurrentException() {
   try {
     throw;
   } catch (const TrialFailure& e) {
-    TrialExit failed = OfStatus(e.status());
+    ExitReason failed = OfStatus(e.status());
     failed.plugin = e.plugin();
     failed.error = e.what();
     return failed;

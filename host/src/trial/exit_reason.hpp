@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-struct TrialExit {
+struct ExitReason {
   TrialExit exit = kExitOk;
   Outcome outcome = Outcome::kOk;
   std::string plugin;  // whose fault; empty: nobody's in particular
@@ -15,6 +15,6 @@ struct TrialExit {
 };
 
 // Of the exception that is being handled: to be called within `catch (...)`.
-TrialExit ExitOfCurrentException();
+ExitReason ReasonOfCurrentException();
 
 }  // namespace backplane
