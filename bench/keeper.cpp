@@ -100,7 +100,7 @@ double ExitToWaitMs(LocalEngine* engine) {
 nlohmann::json ManySleeping(const std::filesystem::path& backplane) {
   LocalEngine engine(backplane);
   TrialCommand command = Run("/bin/sleep", {"1000"});
-  command.grant.memory_bytes = kMemoryLimit;
+  command.allocation.memory_bytes = kMemoryLimit;
   for (int i = 0; i < kManyTrials; ++i) engine.Start(command);
   std::vector<pid_t> keepers;
   for (const Processes& one : AwaitTrials(kManyTrials)) keepers.push_back(one.keeper);
