@@ -139,10 +139,10 @@ json View(const BarPanel& panel, const Palette& palette) {
   json low = x, most = x;
   low["field"] = "low";
   most["field"] = "max";
-  layers.push_back(Layer({"mean"}, {{"type", "rule"}, {"strokeWidth", 1.5}},
+  layers.push_back(Layer({"mean"}, {{"type", "rule"}, {"strokeWidth", 1.5}, {"clip", true}},
                          {{"x", low}, {"x2", {{"field", "high"}}}, {"color", {{"value", "#222222"}}}}));
-  layers.push_back(
-      Layer({"mean"}, {{"type", "tick"}, {"thickness", 2}, {"size", 16}}, {{"x", most}, {"color", {{"value", "#222222"}}}}));
+  layers.push_back(Layer({"mean"}, {{"type", "tick"}, {"thickness", 2}, {"size", 16}, {"clip", true}},
+                         {{"x", most}, {"color", {{"value", "#222222"}}}}));
   if (!panel.lines.empty()) {
     json at = x;
     at["field"] = "at";

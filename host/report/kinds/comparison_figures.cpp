@@ -18,8 +18,14 @@ using nlohmann::json;
 
 constexpr const char* kThing = "point";
 
+// What the file calls it, else words for its name.
+std::string TitleOf(const MeasureSpec& measure) {
+  return measure.title == measure.expression.text() ? MeasureWords(measure.title) : measure.title;
+}
+
 std::string WithUnit(const MeasureSpec& measure) {
-  return measure.unit.empty() ? measure.title : fmt::format("{} [{}]", measure.title, measure.unit);
+  const std::string title = TitleOf(measure);
+  return measure.unit.empty() || measure.unit == "1/s" ? title : fmt::format("{} [{}]", title, measure.unit);
 }
 
 std::string Better(const MeasureSpec& measure) { return measure.direction > 0 ? "more is better" : "less is better"; }
@@ -96,7 +102,7 @@ class Drawer {
       if (BaselineOf(i) && *BaselineOf(i) != i) compared.push_back(names_[i]);
     const RowLayout layout = LayOutRows(compared, measures.size());
     for (const MeasureSpec* measure : measures) {
-      const std::string title = fmt::format("{}: {}", measure->title, Better(*measure));
+      const std::string title = fmt::format("{}: {}", TitleOf(*measure), Better(*measure));
       const size_t before = figure.rows.size();
       for (size_t i = 0; i < points_.size(); ++i) AddRatio(title, *measure, i, &figure);
       if (figure.rows.size() == before) continue;
@@ -108,11 +114,10 @@ class Drawer {
   }
 
   void Scatter(const FigureSpec& spec) {
-    Figure figure = Empty(spec, fmt::format("{} against {}", spec.y[0].title, spec.x->title));
-    ScatterPanel panel{{figure.title, WithUnit(*spec.x), spec.y.size() > 1 ? spec.y[0].title : WithUnit(spec.y[0]), kThing},
-                       {}};
+    Figure figure = Empty(spec, fmt::format("{} against {}", TitleOf(spec.y[0]), TitleOf(*spec.x)));
+    ScatterPanel panel{{figure.title, WithUnit(*spec.x), spec.y.size() > 1 ? TitleOf(spec.y[0]) : WithUnit(spec.y[0]), kThing}};
     for (size_t hollow = 1; hollow < spec.y.size(); ++hollow)
-      panel.text.y += fmt::format("{} {}", hollow == 1 ? "; hollow:" : ",", spec.y[hollow].title);
+      panel.text.y += fmt::format("{} {}", hollow == 1 ? "; hollow:" : ",", TitleOf(spec.y[hollow]));
     panel.text.title = panel.text.y;
     for (size_t i = 0; i < points_.size(); ++i) {
       for (size_t measure = 0; measure < spec.y.size(); ++measure) AddSpot(panel.text.title, spec, measure, i, &figure);
@@ -129,12 +134,12 @@ class Drawer {
       const size_t before = figure.rows.size();
       for (size_t i = 0; i < points_.size(); ++i) {
         if (const auto value = parts_.scoring.Value(i, measure))
-          AddMean(measure.title, names_[i], IdsOf(combined_, points_[i].trials), *value, measure.digits, Singles(i, measure),
+          AddMean(TitleOf(measure), names_[i], IdsOf(combined_, points_[i].trials), *value, measure.digits, Singles(i, measure),
                   {}, &figure);
       }
       if (figure.rows.size() > before) {
         figure.panels.push_back(
-            View(BarPanel{{measure.title, WithUnit(measure), "", kThing}, {layout.width, kRow}, names_, {}, {}}, palette_));
+            View(BarPanel{{TitleOf(measure), WithUnit(measure), "", kThing}, {layout.width, kRow}, names_, {}, {}}, palette_));
       } else {
         without.push_back(measure.title);
       }
@@ -149,12 +154,13 @@ class Drawer {
     std::vector<std::string> without;
     for (const CurveSpec& curve : spec.curves) {
       const size_t before = figure.rows.size();
-      AddCurves(curve, &figure);
+      const std::string title = PanelOf(curve, spec);
+      AddCurves(curve, title, &figure);
       if (figure.rows.size() == before) {
         without.push_back(curve.name);
         continue;
       }
-      CurvePanel panel{{curve.name, AxisLabel(curve.against), Of(curve.name), kThing}, {}, {}};
+      CurvePanel panel{{title, AxisLabel(curve.against), Of(curve.name), kThing}};
       if (spec.curves.size() == 1) panel.size = {760, 320};
       figure.panels.push_back(View(panel, palette_));
     }
@@ -227,14 +233,21 @@ class Drawer {
 
   std::optional<size_t> BaselineOf(size_t point) const { return parts_.choices[points_[point].group].baseline; }
 
+  // A curve may be shown twice, over different axes.
+  static std::string PanelOf(const CurveSpec& curve, const FigureSpec& spec) {
+    const auto same =
+        std::count_if(spec.curves.begin(), spec.curves.end(), [&](const CurveSpec& other) { return other.name == curve.name; });
+    return same > 1 ? fmt::format("{} over {}", MeasureWords(curve.name), AxisLabel(curve.against)) : MeasureWords(curve.name);
+  }
+
   // Its name with the unit that its plugin registered.
   std::string Of(const std::string& curve) const {
     for (const CombinedTrial& trial : combined_.trials) {
       const auto said = trial.data.registered.find(curve);
       if (said != trial.data.registered.end() && !said->second.unit.empty())
-        return fmt::format("{} [{}]", curve, said->second.unit);
+        return fmt::format("{} [{}]", MeasureWords(curve), said->second.unit);
     }
-    return curve == "SPS" ? "steps per second" : curve;
+    return MeasureWords(curve);
   }
 
   std::string TrialOfSeed(size_t point, uint64_t seed) const {
@@ -283,7 +296,7 @@ class Drawer {
     }
   }
 
-  void AddCurves(const CurveSpec& curve, Figure* figure) const {
+  void AddCurves(const CurveSpec& curve, const std::string& panel, Figure* figure) const {
     std::vector<std::vector<std::pair<Place, Number>>> means;
     size_t longest = 0;
     for (const ComparedPoint& point : points_) {
@@ -293,14 +306,14 @@ class Drawer {
     for (size_t i = 0; i < points_.size(); ++i) {
       const std::string ids = IdsOf(combined_, points_[i].trials);
       if (means[i].size() == 1) {  // as of a point that learns nothing: a level for the others
-        json row = RowOf(curve.name, longest > 1 ? "level" : "spot", names_[i], ids);
+        json row = RowOf(panel, longest > 1 ? "level" : "spot", names_[i], ids);
         PutNumber(means[i][0].second, 4, &row);
         row["x"] = means[i][0].first.x;
         figure->rows.push_back(std::move(row));
         continue;
       }
-      AddLine(curve.name, i, ids, means[i], figure);
-      if (SeveralOf(points_[i], curve)) AddSeeds(curve, i, figure);
+      AddLine(panel, i, ids, means[i], figure);
+      if (SeveralOf(points_[i], curve)) AddSeeds(curve, panel, i, figure);
     }
   }
 
@@ -328,7 +341,7 @@ class Drawer {
     }
   }
 
-  void AddSeeds(const CurveSpec& curve, size_t point, Figure* figure) const {
+  void AddSeeds(const CurveSpec& curve, const std::string& panel, size_t point, Figure* figure) const {
     for (const size_t trial : points_[point].trials) {
       const TrialData& data = combined_.trials[trial].data;
       const auto found = data.curves.find(curve.name);
@@ -337,7 +350,7 @@ class Drawer {
       std::vector<double> values;
       for (size_t i = 0; i < places.size(); ++i) values.push_back(found->second[i].value);
       for (const size_t at : Thinned(values)) {
-        json row = RowOf(curve.name, "one", names_[point], data.trial_id);
+        json row = RowOf(panel, "one", names_[point], data.trial_id);
         row.update({{"x", places[at]}, {"value", FiniteOrNull(values[at])}, {"of", fmt::format("seed {}", data.seed)}});
         figure->rows.push_back(std::move(row));
       }

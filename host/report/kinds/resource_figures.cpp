@@ -27,6 +27,8 @@ constexpr std::array<Resource, 4> kResources = {
      {"GPU", "% of the time in use", resource_measure::kGpuUtilPct, resource_measure::kGpuUtilPct, true},
      {"GPU memory", "MiB", resource_measure::kVramUsedMb, resource_measure::kVramUsedMb, false}}};
 
+constexpr double kMostPct = 150;  // what is drawn of a share: an interval may reach far beyond 100 %
+
 class Resources {
  public:
   Resources(const Combined& combined, const std::vector<ResourceName>& names, const Palette& palette, const Palette& dashes,
@@ -49,7 +51,7 @@ class Resources {
       double largest = 100;
       for (size_t i = 0; i < names_.size(); ++i) largest = std::max(largest, AddBar(resource, i, &figure));
       if (figure.rows.size() == before) continue;
-      if (resource.is_share) panel.x_high = largest, panel.lines = {{80, "80 %"}, {90, "90 %"}};
+      if (resource.is_share) panel.x_high = std::min(largest, kMostPct), panel.lines = {{80, "80 %"}, {90, "90 %"}};
       figure.panels.push_back(View(panel, palette_));
     }
     figure.columns = std::min(layout.columns, std::max<size_t>(figure.panels.size(), 1));
@@ -65,7 +67,8 @@ class Resources {
     for (const Resource& resource : kResources) {
       const bool any =
           std::any_of(figure.rows.begin(), figure.rows.end(), [&](const auto& row) { return row["panel"] == resource.title; });
-      CurvePanel panel{{resource.title, "seconds since the trial's start", resource.axis, thing_}, {}, dashes_};
+      CurvePanel panel{{resource.title, "seconds since the trial's start", resource.axis, thing_}};
+      panel.dashes = dashes_;
       if (any) figure.panels.push_back(View(panel, palette_));
     }
     figure.columns = std::clamp<size_t>(figure.panels.size(), 1, 2);
@@ -92,7 +95,7 @@ class Resources {
     for (size_t row = from; row < figure->rows.size(); ++row) figure->rows[row][palette_.field()] = name.series;
     const double peak = PeakOf(combined_, name.trials, resource.peak).value_or(mean->value);
     if (from < figure->rows.size()) figure->rows[from]["max"] = FiniteOrNull(peak);
-    return std::max(peak, mean->high.value_or(peak));
+    return peak;
   }
 
   void AddTrial(const TrialData& trial, size_t index, Figure* figure) const {

@@ -128,8 +128,17 @@ TEST(ComparisonFigures, ACurveMayLieAgainstTheSumOfAnother) {
       ComparisonReport({Set({trial})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {curves}}}));
   const Figure& figure = FigureOf(document, "a");
   EXPECT_EQ("tokens so far", figure.panels[0]["encoding"]["x"]["title"]);
-  EXPECT_EQ(10, RowsOf(figure, "train/loss", "mean").at(0)["x"]);
-  EXPECT_EQ(40, RowsOf(figure, "train/loss", "mean").at(1)["x"]);
+  EXPECT_EQ(10, RowsOf(figure, "train loss", "mean").at(0)["x"]);
+  EXPECT_EQ(40, RowsOf(figure, "train loss", "mean").at(1)["x"]);
+}
+
+TEST(ComparisonFigures, ACurveOverTwoAxesIsTwoPanels) {
+  const json over_time = {{"name", "train/loss"}, {"x", "time_s"}};
+  const json curves = {{"curves", {{"file", "a.png"}, {"y", {"train/loss", over_time}}, {"x", "iteration"}}}};
+  const Document document =
+      ComparisonReport({Set({Recorded(1, {3, 2})})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {curves}}}));
+  EXPECT_THAT(PanelsOf(FigureOf(document, "a")), testing::ElementsAre("train loss over iteration", "train loss over seconds"));
+  EXPECT_EQ(2u, RowsOf(FigureOf(document, "a"), "train loss over seconds", "mean").size());
 }
 
 TEST(ComparisonSelections, EachHasItsSentenceItsMarkAndItsFile) {
@@ -203,7 +212,7 @@ TEST(ComparisonFigures, ASecondMeasureIsHollow) {
       ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {scatter}}}));
   const Figure& figure = FigureOf(document, "a");
   const std::string panel = PanelsOf(figure).at(0);
-  EXPECT_EQ("SPS; hollow: return", panel);
+  EXPECT_EQ("steps per second; hollow: return", panel);
   EXPECT_EQ(1000, RowsOf(figure, panel, "mean").at(0)["value"]);
   EXPECT_EQ(100, RowsOf(figure, panel, "hollow").at(0)["value"]);
 }

@@ -111,13 +111,13 @@ TEST(ComparisonReport, GainsAreTheRatiosOfTheTableRightUnderTheVerdict) {
       Context("comparison", {{"columns", {"SPS", "wall_s", "rollout.num_env_runners"}}, {"baseline", "runners=1 envs=1"}}));
   EXPECT_EQ("gains", std::get<FigureUse>(document.sections.at(0).blocks.at(0)).name);
   const Figure& gains = FigureOf(document, "gains");
-  EXPECT_THAT(PanelsOf(gains), ElementsAre("SPS: more is better", "wall_s: less is better"));
-  const auto means = RowsOf(gains, "SPS: more is better", "mean");
+  EXPECT_THAT(PanelsOf(gains), ElementsAre("steps per second: more is better", "training time: less is better"));
+  const auto means = RowsOf(gains, "steps per second: more is better", "mean");
   ASSERT_EQ(1u, means.size()) << "the baseline is the line at 1";
   const Number ratio = std::get<Number>(At(TableOf(document, "change"), 0, "sps"));
   EXPECT_EQ(ratio.value, means[0]["value"]);
   EXPECT_EQ(*ratio.low, means[0]["low"]);
-  EXPECT_EQ(4u, RowsOf(gains, "SPS: more is better", "one").size());
+  EXPECT_EQ(4u, RowsOf(gains, "steps per second: more is better", "one").size());
   for (const Figure& figure : ComparisonReport({Set(trials)}, Context("comparison")).figures) EXPECT_NE("gains", figure.name);
 }
 
@@ -311,7 +311,7 @@ TEST(ComparisonReport, FiguresAreThoseOfTheFile) {
                                                {{{"scatter", {{"file", "a.png"}, {"x", "rss_peak_mb"}, {"y", "SPS"}}}},
                                                 {{"curves", {{"file", "b.png"}, {"y", {"return", "train/loss"}}}}},
                                                 {{"table", {{"file", "c.png"}}}}}}}));
-  EXPECT_EQ(2u, RowsOf(FigureOf(document, "a"), "SPS [1/s]", "mean").size());
+  EXPECT_EQ(2u, RowsOf(FigureOf(document, "a"), "steps per second", "mean").size());
   EXPECT_EQ(2u, FigureOf(document, "a").panels[0]["encoding"]["color"]["scale"]["domain"].size());
   EXPECT_EQ(4u, RowsOf(FigureOf(document, "b"), "return", "mean").size());
   EXPECT_THAT(PanelsOf(FigureOf(document, "b")), ElementsAre("return"));
