@@ -4,8 +4,8 @@
   page_test.py BACKPLANE [CHROMIUM]
 
 At the width of a desk and of a phone: no script fails, every figure is replaced by one to point at, no two of its words lie on each
-other and none is cut, a pointer over a mark learns its numbers, a click on a legend fades the other series, and nothing is asked
-of the network.
+other and none is cut, a pointer over a mark learns its numbers, a click on a legend fades the other series, curves smooth and take a log axis, a figure saves
+itself in three forms, and nothing is asked of the network.
 """
 import html
 import json
@@ -81,6 +81,24 @@ async function probe() {
     await wait(500);
     found.faded = document.querySelectorAll('.live [opacity="0.08"]').length - before;
   }
+  const curves = figures.find(figure => figure.querySelector('.tools select'));
+  if (curves) {
+    const drawn = () => [...curves.querySelectorAll('.live .mark-line path')].map(path => path.getAttribute('d')).join();
+    const change = async input => {
+      const before = drawn();
+      input.dispatchEvent(new Event('change'));
+      await wait(1000);
+      return drawn() !== before;
+    };
+    const select = curves.querySelector('.tools select'), log = curves.querySelector('.tools input');
+    select.value = '5';
+    found.smooths = await change(select);
+    log.checked = true;
+    found.logs = await change(log);
+    found.saved = [];
+    HTMLAnchorElement.prototype.click = function () { found.saved.push(this.download + ' ' + this.href.slice(0, 5)); };
+    for (const button of curves.querySelectorAll('.tools button')) { button.click(); await wait(1500); }
+  }
   found.asked = performance.getEntriesByType('resource').map(entry => entry.name);
   const place = document.createElement('pre');
   place.id = 'probe';
@@ -130,6 +148,10 @@ def main(program, chromium=None):
                 check(not found["texts"], where + "; ".join(found["texts"][:8]))
                 check("seeds" in found["tip"], where + f"a pointer learns '{found['tip']}'")
                 check(found.get("faded", 0) > 0, where + "a click on the legend fades nothing")
+                if kind == "comparison":
+                    check(found["smooths"] and found["logs"], where + "smoothing or the log axis changes no curve")
+                    names = [saved.split()[0] for saved in found["saved"]]
+                    check(names == ["training_curves.svg", "training_curves.png", "training_curves.csv"], where + f"saved {found['saved']}")
                 check(not found["asked"], where + f"asked for {found['asked']}")
     print("the page lives: figures, tips, legends, no network")
 

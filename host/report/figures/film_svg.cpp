@@ -13,8 +13,8 @@ namespace backplane {
 namespace {
 
 constexpr double kHold_s = 1.4;  // the last frame stays so much longer before the film starts anew
-constexpr double kFont = 14, kLine = 20, kMargin = 8, kLetter = 9, kBoldLetter = 10;  // pixels, letters as wide as most
-constexpr size_t kStepLetters = 14;                                                   // of "step 999 / 999"
+constexpr double kFont = 14, kLine = 20, kMargin = 8, kFilmLetter = 9, kBoldLetter = 10;  // pixels, letters as wide as most
+constexpr size_t kStepLetters = 14;                                                       // of "step 999 / 999"
 
 std::string XmlText(const std::string& text) {
   std::string escaped;
@@ -50,7 +50,7 @@ class FilmWriter {
       : film_(film),
         title_(title),
         width_(std::max<double>(film.width, 24 * kFont)),
-        lines_(Lines(film.notes, Letters(width_ - 2 * kMargin, kLetter))),
+        lines_(Lines(film.notes, Letters(width_ - 2 * kMargin, kFilmLetter))),
         height_(film.height + kMargin + kLine * static_cast<double>(1 + lines_.size())) {}
 
   std::string Write() {

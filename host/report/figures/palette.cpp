@@ -26,7 +26,8 @@ json Taken(const List& from, size_t count) {
   return taken;
 }
 
-constexpr double kWidth = 840, kLetter = 6.9, kSymbol = 40;  // pixels of a legend, of an entry's letters and of the rest of it
+constexpr double kLegendWidth = 840, kLegendLetter = 6.9,
+                 kLegendSymbol = 40;  // pixels of a legend, of an entry's letters and of the rest of it
 
 }  // namespace
 
@@ -51,7 +52,8 @@ json Palette::Encoding(json range) const {
   for (const std::string& name : names_) longest = std::max(longest, Columns(name));
   json legend;
   if (names_.size() > 1)
-    legend = {{"columns", std::max(1, static_cast<int>(kWidth / (kLetter * static_cast<double>(longest) + kSymbol)))}};
+    legend = {{"columns",
+               std::max(1, static_cast<int>(kLegendWidth / (kLegendLetter * static_cast<double>(longest) + kLegendSymbol)))}};
   if (names_.size() > 1 && of_lines_)
     legend.update({{"symbolType", "stroke"}, {"symbolStrokeWidth", 2}, {"symbolSize", 500}});
   else if (names_.size() > 1)

@@ -9,7 +9,7 @@
 namespace backplane {
 namespace {
 
-constexpr double kLetter = 7.0, kGap = 14, kRow = 18;  // pixels
+constexpr double kCellLetter = 7.0, kCellGap = 14, kTableRow = 18;  // pixels
 
 // Where the texts of each column begin, and where the last one ends.
 std::vector<double> Places(const TablePanel& table) {
@@ -17,7 +17,7 @@ std::vector<double> Places(const TablePanel& table) {
   for (size_t column = 0; column < table.header.size(); ++column) {
     size_t widest = Columns(table.header[column]);
     for (const auto& row : table.rows) widest = std::max(widest, Columns(row.at(column)));
-    places.push_back(places.back() + kLetter * static_cast<double>(widest) + kGap);
+    places.push_back(places.back() + kCellLetter * static_cast<double>(widest) + kCellGap);
   }
   return places;
 }
@@ -52,20 +52,20 @@ json View(const TablePanel& table) {
   if (shown.size() < table.rows.size())
     notes.insert(notes.begin(), fmt::format("and {} more in the report", table.rows.size() - shown.size()));
   json cells = json::array(), tints = json::array();
-  double y = kRow / 2;
+  double y = kTableRow / 2;
   for (size_t column = 0; column < table.header.size(); ++column)
     cells.push_back(Cell(places[column], y, table.header[column], true));
   for (const size_t row : shown) {
-    y += kRow;
+    y += kTableRow;
     const bool bold = IsEmphasised(table, row);
-    if (bold) tints.push_back({{"top", y - kRow / 2}, {"bottom", y + kRow / 2}});
+    if (bold) tints.push_back({{"top", y - kTableRow / 2}, {"bottom", y + kTableRow / 2}});
     for (size_t column = 0; column < table.header.size(); ++column)
       cells.push_back(Cell(places[column], y, table.rows[row][column], bold));
   }
-  for (const std::string& note : notes) cells.push_back(Cell(0, y += kRow, note, false));
+  for (const std::string& note : notes) cells.push_back(Cell(0, y += kTableRow, note, false));
   double width = places.back();
-  for (const std::string& note : notes) width = std::max(width, kLetter * static_cast<double>(Columns(note)));
-  const double height = y + kRow / 2;
+  for (const std::string& note : notes) width = std::max(width, kCellLetter * static_cast<double>(Columns(note)));
+  const double height = y + kTableRow / 2;
   const auto at = [](const char* field, double end, bool down) {
     return json{{"field", field},
                 {"type", "quantitative"},
@@ -79,8 +79,8 @@ json View(const TablePanel& table) {
                {"layer", json::array()}};
   view["layer"].push_back(
       Labels(tints, {{"type", "rect"}, {"color", "#e4eef7"}}, {{"y", at("top", height, true)}, {"y2", {{"field", "bottom"}}}}));
-  view["layer"].push_back(
-      Labels(json::array({{{"below", kRow}}}), {{"type", "rule"}, {"color", "#999999"}}, {{"y", at("below", height, true)}}));
+  view["layer"].push_back(Labels(json::array({{{"below", kTableRow}}}), {{"type", "rule"}, {"color", "#999999"}},
+                                 {{"y", at("below", height, true)}}));
   for (const bool bold : {false, true}) {
     json texts = Labels(cells, {{"type", "text"}, {"align", "left"}, {"fontWeight", bold ? "bold" : "normal"}},
                         {{"x", at("x", width, false)}, {"y", at("y", height, true)}, {"text", {{"field", "text"}}}});
