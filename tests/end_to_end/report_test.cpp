@@ -58,7 +58,7 @@ TEST_F(Report, ABatchEndsWithFiguresTablesAndAVerdict) {
   for (const char* name :
        {"parallel_efficiency_report.html", "parallel_efficiency_report.md", "parallel_efficiency_report.txt",
         "parallel_efficiency_results.csv", "parallel_efficiency_results.json", "parallel_efficiency_analysis.png",
-        "resource_utilization_analysis.png", "figures/parallel_efficiency_analysis.gp", "recommended_throughput.yaml"}) {
+        "time_shares.png", "figures/parallel_efficiency_analysis.vl.json", "recommended_throughput.yaml"}) {
     EXPECT_GT(Text(Folder("walk") / name).size(), 50u) << name;
   }
   EXPECT_EQ("\x89PNG", Text(Folder("walk") / "parallel_efficiency_analysis.png").substr(0, 4));

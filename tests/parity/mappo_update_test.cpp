@@ -129,7 +129,7 @@ const Case kCases[] = {
     {"UniformInit", {{"ortho_init", "false"}}, {}, false},
 };
 INSTANTIATE_TEST_SUITE_P(, MappoUpdate, ::testing::ValuesIn(kCases),
-                         [](const ::testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+                         [](const ::testing::TestParamInfo<Case>& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace backplane::parity

@@ -186,7 +186,7 @@ const Case kCases[] = {
     {"SdeTorch", {{"use_sde", "true"}, {"update_path", "torch"}}, Actions::kContinuous, kEntropy, false},
 };
 INSTANTIATE_TEST_SUITE_P(, PpoUpdate, ::testing::ValuesIn(kCases),
-                         [](const ::testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+                         [](const ::testing::TestParamInfo<Case>& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace backplane::parity

@@ -149,7 +149,7 @@ const Case kCases[] = {
     {"ConstantWithWarmup", {{"lr_scheduler_type", "constant_with_warmup"}}, {{"warmup_steps", "1"}}},
 };
 INSTANTIATE_TEST_SUITE_P(, Seq2seqUpdate, ::testing::ValuesIn(kCases),
-                         [](const ::testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+                         [](const ::testing::TestParamInfo<Case>& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace backplane::parity

@@ -1,92 +1,71 @@
 #include "figures/figure.hpp"
 
-#include <array>
+#include <fmt/format.h>
+
 #include <cmath>
-#include <stdexcept>
-#include <utility>
+
+#include "text/format_number.hpp"
 
 namespace backplane {
 namespace {
 
 using nlohmann::json;
 
-template <class Enum, size_t N>
-using Words = std::array<std::pair<Enum, const char*>, N>;
-
-constexpr Words<Scale, 3> kScales = {{{Scale::kLinear, "linear"}, {Scale::kLog2, "log2"}, {Scale::kLog10, "log10"}}};
-constexpr Words<Series::Style, 8> kStyles = {{{Series::Style::kLine, "line"},
-                                              {Series::Style::kPoints, "points"},
-                                              {Series::Style::kBars, "bars"},
-                                              {Series::Style::kReference, "reference"},
-                                              {Series::Style::kCurve, "curve"},
-                                              {Series::Style::kParts, "parts"},
-                                              {Series::Style::kLevel, "level"},
-                                              {Series::Style::kHollow, "hollow"}}};
-constexpr Words<KeyPlace, 4> kKeyPlaces = {{{KeyPlace::kTopLeft, "top left"},
-                                            {KeyPlace::kTopRight, "top right"},
-                                            {KeyPlace::kBottomLeft, "bottom left"},
-                                            {KeyPlace::kBottomRight, "bottom right"}}};
-
-template <class Enum, size_t N>
-const char* NameOf(Enum value, const Words<Enum, N>& words) {
-  for (const auto& [known, word] : words) {
-    if (known == value) return word;
-  }
-  throw std::logic_error("an enum value without a word");
-}
-
-// JSON has no NaN and no infinity: null.
-json NumberToJson(double value) { return std::isfinite(value) ? json(value) : json(); }
-
-void PutLimits(const std::optional<double>& low, const std::optional<double>& high, json* object) {
-  if (low) (*object)["low"] = NumberToJson(*low);
-  if (high) (*object)["high"] = NumberToJson(*high);
-}
-
-json ToJson(const Axis& axis) {
-  json object = {{"label", axis.label}, {"scale", NameOf(axis.scale, kScales)}};
-  PutLimits(axis.low, axis.high, &object);
-  if (!axis.categories.empty()) object["categories"] = axis.categories;
-  return object;
-}
-
-json ToJson(const Series& series) {
-  json marks = json::array();
-  for (const Datum& mark : series.marks) {
-    json object = {{"x", NumberToJson(mark.x)}, {"y", NumberToJson(mark.y)}};
-    PutLimits(mark.low, mark.high, &object);
-    if (!mark.label.empty()) object["label"] = mark.label;
-    marks.push_back(std::move(object));
-  }
-  return {{"title", series.title}, {"style", NameOf(series.style, kStyles)}, {"colour", series.colour}, {"marks", marks}};
-}
-
-json ToJson(const TextTable& table) {
-  return {{"header", table.header}, {"rows", table.rows}, {"emphasised", table.emphasised}, {"note", table.note}};
-}
-
-json ToJson(const Panel& panel) {
-  json object = {
-      {"title", panel.title},    {"x", ToJson(panel.x)},   {"y", ToJson(panel.y)},   {"key", NameOf(panel.key, kKeyPlaces)},
-      {"series", json::array()}, {"bands", json::array()}, {"lines", json::array()}, {"note", panel.note}};
-  for (const Series& series : panel.series) object["series"].push_back(ToJson(series));
-  for (const HorizontalBand& band : panel.bands) {
-    object["bands"].push_back({{"low", NumberToJson(band.low)}, {"high", NumberToJson(band.high)}, {"label", band.label}});
-  }
-  for (const HorizontalLine& line : panel.lines) {
-    object["lines"].push_back({{"y", NumberToJson(line.y)}, {"label", line.label}});
-  }
-  if (panel.table) object["table"] = ToJson(*panel.table);
-  return object;
+// The size is that at which a README shows a figure of three panels.
+const json& Theme() {
+  static const json kTheme = json::parse(R"({
+    "font": "DejaVu Sans, Verdana, sans-serif",
+    "background": "#ffffff",
+    "padding": 8,
+    "aria": false,
+    "view": {"stroke": null},
+    "title": {"anchor": "start", "frame": "group", "fontSize": 12.5, "color": "#222222", "offset": 8},
+    "axis": {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "labelColor": "#333333", "titleColor": "#333333",
+             "gridColor": "#e8e8e8", "domainColor": "#999999", "tickColor": "#999999", "labelLimit": 0, "titleLimit": 0},
+    "legend": {"labelFontSize": 11, "labelColor": "#333333", "labelLimit": 0, "symbolLimit": 42, "symbolSize": 60, "symbolOpacity": 1, "orient": "top",
+               "title": null, "columnPadding": 14, "offset": 12},
+    "text": {"fontSize": 11, "color": "#333333"}
+  })");
+  return kTheme;
 }
 
 }  // namespace
 
+json FiniteOrNull(double value) { return std::isfinite(value) ? json(value) : json(); }
+
+void PutNumber(const Number& number, int digits, json* row) {
+  (*row)["value"] = FiniteOrNull(number.value);
+  if (number.low && number.high) {
+    (*row)["low"] = FiniteOrNull(*number.low);
+    (*row)["high"] = FiniteOrNull(*number.high);
+  }
+  (*row)["shown"] = FormatNumber(number, digits);
+  (*row)["n"] = number.of.empty() ? std::to_string(number.n) : fmt::format("{} {}", number.n, number.of);
+}
+
+std::string Identifier(const std::string& text) {
+  std::string identifier = "_";
+  for (const char c : text) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    identifier += is_plain ? c : '_';
+  }
+  return identifier;
+}
+
+json Specification(const Figure& figure) {
+  return {{"$schema", "https://vega.github.io/schema/vega-lite/v6.json"},
+          {"description", figure.alt},
+          {"title", {{"text", figure.title}, {"fontSize", 15}, {"offset", 14}, {"frame", "bounds"}}},
+          {"data", {{"values", figure.rows}}},
+          {"params", figure.choices},
+          {"concat", figure.panels},
+          {"columns", figure.columns},
+          {"spacing", 28},
+          {"config", Theme()}};
+}
+
 json ToJson(const Figure& figure) {
-  json panels = json::array();
-  for (const Panel& panel : figure.panels) panels.push_back(ToJson(panel));
-  return {{"name", figure.name},   {"title", figure.title},   {"alt", figure.alt}, {"columns", figure.columns},
-          {"width", figure.width}, {"height", figure.height}, {"panels", panels}};
+  return {{"name", figure.name}, {"title", figure.title}, {"alt", figure.alt}, {"specification", Specification(figure)}};
 }
 
 }  // namespace backplane

@@ -6,23 +6,40 @@
 #include <iterator>
 #include <vector>
 
-#include "figures/figure_text.hpp"
+#include "base/text_columns.hpp"
+#include "text/utf8.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr double kHold_s = 1.4;  // the last frame stays so much longer before the film starts anew
-constexpr double kFont = 14, kLine = 20, kMargin = 8, kStepWidth = 9;  // pixels; the last in em
+constexpr double kFont = 14, kLine = 20, kMargin = 8, kFilmLetter = 9, kBoldLetter = 10;  // pixels, letters as wide as most
+constexpr size_t kStepLetters = 14;                                                       // of "step 999 / 999"
 
-// Words on as few lines as they need at that width (em).
-std::vector<std::string> Lines(const std::vector<std::string>& words, double width) {
+std::string XmlText(const std::string& text) {
+  std::string escaped;
+  for (const char c : OneLine(text)) {
+    switch (c) {
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      default: escaped += c;
+    }
+  }
+  return escaped;
+}
+
+size_t Letters(double width, double letter) { return static_cast<size_t>(width / letter); }
+
+// Words on as few lines of that many letters as they need.
+std::vector<std::string> Lines(const std::vector<std::string>& words, size_t width) {
   std::vector<std::string> lines;
   for (const std::string& word : words) {
     const std::string longer = lines.empty() ? word : lines.back() + " · " + word;
-    if (!lines.empty() && TextWidth(longer) <= width)
+    if (!lines.empty() && Columns(longer) <= width)
       lines.back() = longer;
     else
-      lines.push_back(Shorten(word, width));
+      lines.push_back(CutMiddle(word, width, /*utf8=*/true));
   }
   return lines;
 }
@@ -33,7 +50,7 @@ class FilmWriter {
       : film_(film),
         title_(title),
         width_(std::max<double>(film.width, 24 * kFont)),
-        lines_(Lines(film.notes, (width_ - 2 * kMargin) / kFont)),
+        lines_(Lines(film.notes, Letters(width_ - 2 * kMargin, kFilmLetter))),
         height_(film.height + kMargin + kLine * static_cast<double>(1 + lines_.size())) {}
 
   std::string Write() {
@@ -85,12 +102,10 @@ class FilmWriter {
   void WriteCaption() {
     double y = film_.height + kLine;
     Add("<g fill=\"#222\"><text x=\"{}\" y=\"{}\" font-weight=\"bold\">{}</text>\n", kMargin, y,
-        XmlText(Shorten(title_, (width_ - 2 * kMargin) / kFont / kBold - kStepWidth)));
+        XmlText(CutMiddle(title_, Letters(width_ - 2 * kMargin, kBoldLetter) - kStepLetters, /*utf8=*/true)));
     for (const std::string& line : lines_) Add("<text x=\"{}\" y=\"{}\">{}</text>\n", kMargin, y += kLine, XmlText(line));
     Add("</g>\n");
   }
-
-  static constexpr double kBold = 1.15;  // times as wide
 
   const Film& film_;
   const std::string& title_;

@@ -1,33 +1,34 @@
+#include "kinds/comparison_figures.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "kinds/comparison_report.hpp"
-#include "kinds/comparison_scores.hpp"
+#include "figures/panels.hpp"
+#include "kinds/figure_rows.hpp"
+#include "kinds/resource_figures.hpp"
+#include "results/reduction.hpp"
 
 namespace backplane {
 namespace {
 
-constexpr int kPanelWidth = 1000, kPanelHeight = 750;
-constexpr int kTableHead = 260, kTableRow = 40;
+using nlohmann::json;
+
+constexpr const char* kThing = "point";
+
+// What the file calls it, else words for its name.
+std::string TitleOf(const MeasureSpec& measure) {
+  return measure.title == measure.expression.text() ? MeasureWords(measure.title) : measure.title;
+}
 
 std::string WithUnit(const MeasureSpec& measure) {
-  return measure.unit.empty() ? measure.title : fmt::format("{} [{}]", measure.title, measure.unit);
+  const std::string title = TitleOf(measure);
+  return measure.unit.empty() || measure.unit == "1/s" ? title : fmt::format("{} [{}]", title, measure.unit);
 }
 
-Figure Empty(const FigureSpec& spec, const std::string& title, size_t panels) {
-  Figure figure;
-  figure.name = spec.file.substr(0, spec.file.size() - std::string_view(".png").size());
-  figure.title = spec.title.empty() ? title : spec.title;
-  figure.alt = figure.title;
-  figure.columns = panels <= 1 ? 1 : panels == 4 ? 2 : std::min<size_t>(panels, 3);
-  const size_t rows = (panels + figure.columns - 1) / std::max<size_t>(figure.columns, 1);
-  figure.width = kPanelWidth * static_cast<int>(figure.columns);
-  figure.height = kPanelHeight * static_cast<int>(std::max<size_t>(rows, 1));
-  return figure;
-}
+std::string Better(const MeasureSpec& measure) { return measure.direction > 0 ? "more is better" : "less is better"; }
 
 // Whether none of the `rivals`, other rows, has a better number in that column, or one that reads the same.
 bool IsBest(const Table& table, size_t column, size_t row, const std::vector<size_t>& rivals) {
@@ -44,128 +45,184 @@ bool IsBest(const Table& table, size_t column, size_t row, const std::vector<siz
   });
 }
 
-bool HasMark(const std::vector<std::string>& cells) {
-  return std::any_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell.ends_with(" *"); });
+std::vector<std::string> NamesOf(const std::vector<ComparedPoint>& points) {
+  std::vector<std::string> names;
+  for (const ComparedPoint& point : points) names.push_back(point.name);
+  return FigureLabels(names);
 }
 
-// A curve of one value, as of a point that learns nothing, is a level for the others: drawn as wide as they are. Where none of
-// them has a width they are points.
-void DrawLevels(std::vector<Series>* curves) {
-  double left = INFINITY, right = -INFINITY;
-  for (const Series& curve : *curves) {
-    if (curve.marks.size() < 2) continue;
-    for (const Datum& mark : curve.marks) left = std::min(left, mark.x), right = std::max(right, mark.x);
-  }
-  for (Series& curve : *curves) {
-    if (curve.marks.size() != 1) continue;
-    const double y = curve.marks.front().y;
-    curve.style = left < right ? Series::Style::kLevel : Series::Style::kPoints;
-    if (left < right) curve.marks = {{left, y, {}, {}, ""}, {right, y, {}, {}, ""}};
-  }
+std::string AxisLabel(const std::string& against) {
+  if (const auto name = SumAxis(against)) return *name + " so far";
+  return against == "time_s" ? "seconds" : against == "iteration" ? "iteration" : "environment steps";
 }
+
+// Where each point of `curve` lies on the axis; nothing where the trial has no such axis.
+std::vector<double> Places(const TrialData& trial, const std::vector<CurvePoint>& curve, const std::string& against) {
+  const auto name = SumAxis(against);
+  const auto other = name ? trial.curves.find(*name) : trial.curves.end();
+  std::vector<double> places;
+  if (name && other == trial.curves.end()) return places;
+  double sum = 0;
+  size_t summed = 0;
+  for (const CurvePoint& point : curve) {
+    for (; name && summed < other->second.size() && other->second[summed].iteration <= point.iteration; ++summed) {
+      sum += other->second[summed].value;
+    }
+    places.push_back(name                     ? sum
+                     : against == "time_s"    ? point.time_s
+                     : against == "iteration" ? static_cast<double>(point.iteration)
+                                              : point.env_steps);
+  }
+  return places;
+}
+
+struct Place {
+  double x = 0, y = 0;
+};
 
 class Drawer {
  public:
-  Drawer(const Combined& combined, const std::vector<ComparedPoint>& points)
-      : combined_(combined), points_(points), scoring_(combined, points) {}
+  Drawer(const ComparisonParts& parts, ComparisonFigures* made)
+      : parts_(parts),
+        combined_(parts.combined),
+        points_(parts.points),
+        names_(NamesOf(parts.points)),
+        palette_("name", names_),
+        made_(made) {}
 
-  Figure Scatter(const FigureSpec& spec) const {
-    Figure figure = Empty(spec, fmt::format("{} against {}", spec.y[0].title, spec.x->title), 1);
-    Panel panel;
-    panel.x.label = WithUnit(*spec.x);
-    panel.y.label = spec.y.size() > 1 ? spec.y[0].title : WithUnit(spec.y[0]);
+  // Without a baseline, or a measure that tells better from worse, there is none.
+  void Gains() {
+    Figure figure = Empty(kGainsFigure, "Against the baseline");
+    figure.alt = "Each measure as a ratio to the baseline's, with its 95 % interval; dots are single seeds.";
+    std::vector<const MeasureSpec*> measures;
+    for (const MeasureSpec& measure : parts_.columns)
+      if (!measure.detail && measure.direction != 0) measures.push_back(&measure);
+    std::vector<std::string> compared;
+    for (size_t i = 0; i < points_.size(); ++i)
+      if (BaselineOf(i) && *BaselineOf(i) != i) compared.push_back(names_[i]);
+    const RowLayout layout = LayOutRows(compared, measures.size());
+    for (const MeasureSpec* measure : measures) {
+      const std::string title = fmt::format("{}: {}", TitleOf(*measure), Better(*measure));
+      const size_t before = figure.rows.size();
+      for (size_t i = 0; i < points_.size(); ++i) AddRatio(title, *measure, i, &figure);
+      if (figure.rows.size() == before) continue;
+      figure.panels.push_back(
+          View(RatioPanel{{title, "times the baseline", "", kThing}, {layout.width, kRow}, compared}, palette_));
+    }
+    figure.columns = std::min(layout.columns, std::max<size_t>(figure.panels.size(), 1));
+    Keep(std::move(figure), "");
+  }
+
+  void Scatter(const FigureSpec& spec) {
+    Figure figure = Empty(spec, fmt::format("{} against {}", TitleOf(spec.y[0]), TitleOf(*spec.x)));
+    ScatterPanel panel{{figure.title, WithUnit(*spec.x), spec.y.size() > 1 ? TitleOf(spec.y[0]) : WithUnit(spec.y[0]), kThing}};
     for (size_t hollow = 1; hollow < spec.y.size(); ++hollow)
-      panel.y.label += fmt::format("{} {}", hollow == 1 ? "; hollow:" : ",", spec.y[hollow].title);
-    panel.key = KeyPlace::kTopRight;
-    for (size_t measure = 0; measure < spec.y.size(); ++measure) {
-      for (size_t i = 0; i < points_.size(); ++i) {
-        const auto x = scoring_.Value(i, *spec.x), y = scoring_.Value(i, spec.y[measure]);
-        if (!x || !y || !std::isfinite(x->value) || !std::isfinite(y->value)) continue;
-        const bool filled = measure == 0;
-        panel.series.push_back({filled ? points_[i].name : "",
-                                filled ? Series::Style::kPoints : Series::Style::kHollow,
-                                i,
-                                {{x->value, y->value, y->low, y->high, ""}}});
-      }
+      panel.text.y += fmt::format("{} {}", hollow == 1 ? "; hollow:" : ",", TitleOf(spec.y[hollow]));
+    panel.text.title = panel.text.y;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      for (size_t measure = 0; measure < spec.y.size(); ++measure) AddSpot(panel.text.title, spec, measure, i, &figure);
     }
-    if (panel.series.empty()) panel.note = fmt::format("no point has both {} and {}", spec.x->title, spec.y[0].title);
-    figure.panels = {panel};
-    return figure;
+    if (!figure.rows.empty()) figure.panels.push_back(View(panel, palette_));
+    Keep(std::move(figure), fmt::format("no point has both {} and {}", spec.x->title, spec.y[0].title));
   }
 
-  Figure Bars(const FigureSpec& spec) const {
-    Figure figure = Empty(spec, "Points side by side", spec.y.size());
+  void Bars(const FigureSpec& spec) {
+    Figure figure = Empty(spec, "Points side by side");
+    const RowLayout layout = LayOutRows(names_, spec.y.size());
+    std::vector<std::string> without;
     for (const MeasureSpec& measure : spec.y) {
-      Panel panel;
-      panel.title = measure.title;
-      panel.y.label = WithUnit(measure);
-      Series bars{"", Series::Style::kBars, figure.panels.size(), {}};
-      bool any = false;
+      const size_t before = figure.rows.size();
       for (size_t i = 0; i < points_.size(); ++i) {
-        const auto value = scoring_.Value(i, measure);
-        any |= value && std::isfinite(value->value);
-        const double x = static_cast<double>(panel.x.categories.size());
-        panel.x.categories.push_back(points_[i].name);
-        bars.marks.push_back(value ? Datum{x, value->value, value->low, value->high, ""} : Datum{x, NAN, {}, {}, ""});
+        if (const auto value = parts_.scoring.Value(i, measure))
+          AddMean(TitleOf(measure), names_[i], IdsOf(combined_, points_[i].trials), *value, measure.digits, Singles(i, measure),
+                  {}, &figure);
       }
-      if (any) {
-        panel.series = {bars};
+      if (figure.rows.size() > before) {
+        figure.panels.push_back(
+            View(BarPanel{{TitleOf(measure), WithUnit(measure), "", kThing}, {layout.width, kRow}, names_, {}, {}}, palette_));
       } else {
-        panel.x.categories.clear();
-        panel.note = fmt::format("{} was not measured", measure.title);
+        without.push_back(measure.title);
       }
-      figure.panels.push_back(std::move(panel));
     }
-    return figure;
+    figure.columns = std::min(layout.columns, std::max<size_t>(figure.panels.size(), 1));
+    Keep(std::move(figure), fmt::format("{} was not measured", fmt::join(without, ", ")), !without.empty());
   }
 
-  Figure Curves(const FigureSpec& spec) const {
-    Figure figure = Empty(spec, "Training curves", spec.curves.size());
-    for (const auto& [name, against, path] : spec.curves) {
-      Panel panel;
-      panel.title = name;
-      panel.x.label = AxisLabel(against);
-      panel.y.label = name;
-      panel.key = KeyPlace::kBottomRight;
-      for (size_t i = 0; i < points_.size(); ++i) {
-        Series line{points_[i].name, Series::Style::kCurve, i, Curve(points_[i], name, against)};
-        if (!line.marks.empty()) panel.series.push_back(std::move(line));
+  void Curves(const FigureSpec& spec) {
+    Figure figure = Empty(spec, "Training curves");
+    figure.alt = figure.title + ": lines are means over seeds, bands their 95 % intervals, thin lines single seeds.";
+    std::vector<std::string> without;
+    for (const CurveSpec& curve : spec.curves) {
+      const size_t before = figure.rows.size();
+      const std::string title = PanelOf(curve, spec);
+      AddCurves(curve, title, &figure);
+      if (figure.rows.size() == before) {
+        without.push_back(curve.name);
+        continue;
       }
-      DrawLevels(&panel.series);
-      if (panel.series.empty()) panel.note = fmt::format("{} was not recorded", name);
-      figure.panels.push_back(std::move(panel));
+      CurvePanel panel{{title, AxisLabel(curve.against), Of(curve.name), kThing}};
+      if (spec.curves.size() == 1) panel.size = {760, 320};
+      figure.panels.push_back(View(panel, palette_));
     }
-    return figure;
+    figure.columns = figure.panels.size() > 1 ? 2 : 1;
+    figure.choices = json::array({Smoothing()});
+    Keep(std::move(figure), fmt::format("{} was not recorded", fmt::join(without, ", ")), !without.empty());
   }
 
-  Figure TableFigure(const FigureSpec& spec, const Table& results) const {
-    Figure figure = Empty(spec, "Summary", 1);
-    figure.width = 2 * kPanelWidth;
-    figure.height = kTableHead + kTableRow * static_cast<int>(results.rows.size());
-    Panel panel;
-    TextTable table;
+  void TableFigure(const FigureSpec& spec, const Table& results) {
+    Figure figure = Empty(spec, "Summary");
+    TablePanel table;
+    table.title = spec.title.empty() ? results.title : spec.title;
     for (const Column& column : results.columns) {
-      if (column.in_text) table.header.push_back(column.title);
+      if (column.in_text)
+        table.header.push_back(column.unit.empty() ? column.title : fmt::format("{} [{}]", column.title, column.unit));
     }
+    bool any_best = false;
     for (size_t r = 0; r < results.rows.size(); ++r) {
-      const std::vector<Cell>& row = results.rows[r];
       std::vector<std::string> cells;
-      for (size_t c = 0; c < row.size(); ++c) {
+      for (size_t c = 0; c < results.rows[r].size(); ++c) {
         if (!results.columns[c].in_text) continue;
-        cells.push_back(FormatCell(row[c], results.columns[c]));
-        if (IsBest(results, c, r, RivalsOf(r))) cells.back() += " *";
+        cells.push_back(FormatCell(results.rows[r][c], results.columns[c]));
+        if (!IsBest(results, c, r, RivalsOf(r))) continue;
+        cells.back() += " *";
+        any_best = true;
       }
       table.rows.push_back(std::move(cells));
     }
     table.emphasised = results.emphasised;
-    if (std::any_of(table.rows.begin(), table.rows.end(), HasMark))
-      table.note = "* best of its column, where less or more is better";
-    panel.table = std::move(table);
-    figure.panels = {panel};
-    return figure;
+    if (any_best) table.notes = {"* best of its column, where less or more is better"};
+    figure.panels.push_back(View(table));
+    Keep(std::move(figure), "");
+  }
+
+  void Resources() {
+    std::vector<ResourceName> names;
+    for (size_t i = 0; i < points_.size(); ++i) names.push_back({points_[i].name, names_[i], points_[i].trials});
+    for (Figure& figure : ResourceFigures(combined_, names, palette_, palette_, kThing)) Keep(std::move(figure), "");
   }
 
  private:
+  static constexpr double kRow = 24;
+
+  Figure Empty(const std::string& name, const std::string& title) const {
+    Figure figure;
+    figure.name = name;
+    figure.title = figure.alt = title;
+    return figure;
+  }
+  Figure Empty(const FigureSpec& spec, const std::string& title) const {
+    return Empty(spec.file.substr(0, spec.file.size() - std::string_view(".png").size()),
+                 spec.title.empty() ? title : spec.title);
+  }
+
+  // `why`: what a figure lacks, in part where it has panels all the same.
+  void Keep(Figure figure, const std::string& why, bool says_why = false) {
+    if ((figure.panels.empty() || says_why) && !why.empty())
+      made_->left_out.push_back(
+          fmt::format("{}: {}.", figure.panels.empty() ? "No figure " + figure.name : "In figure " + figure.name, why));
+    if (!figure.panels.empty()) made_->figures.push_back(std::move(figure));
+  }
+
   // The other points on the same machine; a row of the results is a point.
   std::vector<size_t> RivalsOf(size_t point) const {
     std::vector<size_t> rivals;
@@ -174,78 +231,202 @@ class Drawer {
     return rivals;
   }
 
-  static std::string AxisLabel(const std::string& against) {
-    if (const auto name = SumAxis(against)) return *name + " so far";
-    return against == "time_s" ? "time [s]" : against == "iteration" ? "iteration" : "environment steps";
+  std::optional<size_t> BaselineOf(size_t point) const { return parts_.choices[points_[point].group].baseline; }
+
+  // A curve may be shown twice, over different axes.
+  static std::string PanelOf(const CurveSpec& curve, const FigureSpec& spec) {
+    const auto same =
+        std::count_if(spec.curves.begin(), spec.curves.end(), [&](const CurveSpec& other) { return other.name == curve.name; });
+    return same > 1 ? fmt::format("{} over {}", MeasureWords(curve.name), AxisLabel(curve.against)) : MeasureWords(curve.name);
   }
 
-  // Where each point of `curve` lies on the axis; nothing where the trial has no such axis.
-  static std::vector<double> Places(const TrialData& trial, const std::vector<CurvePoint>& curve, const std::string& against) {
-    const auto name = SumAxis(against);
-    const auto other = name ? trial.curves.find(*name) : trial.curves.end();
-    std::vector<double> places;
-    if (name && other == trial.curves.end()) return places;
-    double sum = 0;
-    size_t summed = 0;
-    for (const CurvePoint& point : curve) {
-      for (; name && summed < other->second.size() && other->second[summed].iteration <= point.iteration; ++summed) {
-        sum += other->second[summed].value;
-      }
-      places.push_back(name                     ? sum
-                       : against == "time_s"    ? point.time_s
-                       : against == "iteration" ? static_cast<double>(point.iteration)
-                                                : point.env_steps);
+  // Its name with the unit that its plugin registered.
+  std::string Of(const std::string& curve) const {
+    for (const CombinedTrial& trial : combined_.trials) {
+      const auto said = trial.data.registered.find(curve);
+      if (said != trial.data.registered.end() && !said->second.unit.empty())
+        return fmt::format("{} [{}]", MeasureWords(curve), said->second.unit);
     }
-    return places;
+    return MeasureWords(curve);
   }
 
-  // The mean over the seeds at each iteration.
-  std::vector<Datum> Curve(const ComparedPoint& point, const std::string& name, const std::string& against) const {
-    struct Sum {
-      double x = 0, y = 0;
-      size_t n = 0;
-    };
-    std::map<uint64_t, Sum> at;
-    for (size_t trial : point.trials) {
+  std::string TrialOfSeed(size_t point, uint64_t seed) const {
+    for (const size_t trial : points_[point].trials)
+      if (combined_.trials[trial].data.seed == seed) return combined_.trials[trial].data.trial_id;
+    return "";
+  }
+
+  std::vector<Single> Singles(size_t point, const MeasureSpec& measure) const {
+    const SeedScores scores = parts_.scoring.Scores(point, measure);
+    if (scores.values.size() == 1)
+      return measure.IsOneName() ? SinglesOf(combined_, points_[point].trials, measure.expression.text())
+                                 : std::vector<Single>{};
+    std::vector<Single> singles;
+    for (size_t i = 0; i < scores.values.size(); ++i)
+      singles.push_back({scores.values[i], fmt::format("seed {}", scores.seeds[i]), TrialOfSeed(point, scores.seeds[i])});
+    return singles;
+  }
+
+  void AddRatio(const std::string& title, const MeasureSpec& measure, size_t point, Figure* figure) const {
+    const std::optional<size_t> baseline = BaselineOf(point);
+    if (!baseline || *baseline == point) return;
+    const auto base = parts_.scoring.Value(*baseline, measure), value = parts_.scoring.Value(point, measure);
+    if (!base || !value || !(base->value > 0)) return;
+    std::vector<Single> singles = Singles(point, measure);
+    for (Single& single : singles) single.value /= base->value;
+    AddMean(title, names_[point], IdsOf(combined_, points_[point].trials), RatioOf(*value, *base), 3, singles, {}, figure);
+  }
+
+  void AddSpot(const std::string& title, const FigureSpec& spec, size_t measure, size_t point, Figure* figure) const {
+    const auto x = parts_.scoring.Value(point, *spec.x), y = parts_.scoring.Value(point, spec.y[measure]);
+    if (!x || !y || !std::isfinite(x->value) || !std::isfinite(y->value)) return;
+    json row = RowOf(title, measure == 0 ? "mean" : "hollow", names_[point], IdsOf(combined_, points_[point].trials));
+    PutNumber(*y, spec.y[measure].digits, &row);
+    row["x"] = x->value;
+    figure->rows.push_back(std::move(row));
+    const SeedScores xs = parts_.scoring.Scores(point, *spec.x), ys = parts_.scoring.Scores(point, spec.y[measure]);
+    for (size_t i = 0; ys.values.size() > 1 && i < ys.values.size(); ++i) {
+      const auto same = std::find(xs.seeds.begin(), xs.seeds.end(), ys.seeds[i]);
+      if (same == xs.seeds.end()) continue;
+      json one = RowOf(title, "one", names_[point], TrialOfSeed(point, ys.seeds[i]));
+      one.update({{"x", FiniteOrNull(xs.values[static_cast<size_t>(same - xs.seeds.begin())])},
+                  {"value", FiniteOrNull(ys.values[i])},
+                  {"of", fmt::format("seed {}", ys.seeds[i])}});
+      figure->rows.push_back(std::move(one));
+    }
+  }
+
+  void AddCurves(const CurveSpec& curve, const std::string& panel, Figure* figure) const {
+    std::vector<std::vector<std::pair<Place, Number>>> means;
+    size_t longest = 0;
+    for (const ComparedPoint& point : points_) {
+      means.push_back(MeanCurve(point, curve));
+      longest = std::max(longest, means.back().size());
+    }
+    for (size_t i = 0; i < points_.size(); ++i) {
+      const std::string ids = IdsOf(combined_, points_[i].trials);
+      if (means[i].size() == 1) {  // as of a point that learns nothing: a level for the others
+        json row = RowOf(panel, longest > 1 ? "level" : "spot", names_[i], ids);
+        PutNumber(means[i][0].second, 4, &row);
+        row["x"] = means[i][0].first.x;
+        figure->rows.push_back(std::move(row));
+        continue;
+      }
+      AddLine(panel, i, ids, means[i], figure);
+      if (SeveralOf(points_[i], curve)) AddSeeds(curve, panel, i, figure);
+    }
+  }
+
+  bool SeveralOf(const ComparedPoint& point, const CurveSpec& curve) const {
+    return std::count_if(point.trials.begin(), point.trials.end(),
+                         [&](size_t trial) { return combined_.trials[trial].data.curves.contains(curve.name); }) > 1;
+  }
+
+  void AddLine(const std::string& panel, size_t point, const std::string& ids,
+               const std::vector<std::pair<Place, Number>>& mean, Figure* figure) const {
+    std::vector<double> values;
+    for (const auto& [place, number] : mean) values.push_back(place.y);
+    for (const size_t at : Thinned(values)) {
+      const auto& [place, number] = mean[at];
+      json row = RowOf(panel, "mean", names_[point], ids);
+      row.update({{"x", place.x},
+                  {"value", FiniteOrNull(place.y)},
+                  {"n", fmt::format("{} {}", number.n, number.n == 1 ? "seed" : "seeds")},
+                  {"interval", ""}});
+      if (number.low && number.high)
+        row.update({{"low", FiniteOrNull(*number.low)},
+                    {"high", FiniteOrNull(*number.high)},
+                    {"interval", fmt::format("{:.4g} to {:.4g}", *number.low, *number.high)}});
+      figure->rows.push_back(std::move(row));
+    }
+  }
+
+  void AddSeeds(const CurveSpec& curve, const std::string& panel, size_t point, Figure* figure) const {
+    for (const size_t trial : points_[point].trials) {
       const TrialData& data = combined_.trials[trial].data;
-      const auto found = data.curves.find(name);
+      const auto found = data.curves.find(curve.name);
       if (found == data.curves.end()) continue;
-      const std::vector<double> places = Places(data, found->second, against);
-      for (size_t i = 0; i < places.size(); ++i) {
-        Sum& sum = at[found->second[i].iteration];
-        sum.x += places[i];
-        sum.y += found->second[i].value;
-        ++sum.n;
+      const std::vector<double> places = Places(data, found->second, curve.against);
+      std::vector<double> values;
+      for (size_t i = 0; i < places.size(); ++i) values.push_back(found->second[i].value);
+      for (const size_t at : Thinned(values)) {
+        json row = RowOf(panel, "one", names_[point], data.trial_id);
+        row.update({{"x", places[at]}, {"value", FiniteOrNull(values[at])}, {"of", fmt::format("seed {}", data.seed)}});
+        figure->rows.push_back(std::move(row));
       }
     }
-    std::vector<Datum> marks;
-    for (const auto& [iteration, sum] : at) {
-      const double n = static_cast<double>(sum.n);
-      marks.push_back({sum.x / n, sum.y / n, {}, {}, ""});
-    }
-    return marks;
   }
 
+  // Over the seeds at each iteration.
+  std::vector<std::pair<Place, Number>> MeanCurve(const ComparedPoint& point, const CurveSpec& curve) const {
+    struct At {
+      std::vector<double> xs, ys;
+    };
+    std::map<uint64_t, At> at;
+    for (const size_t trial : point.trials) {
+      const TrialData& data = combined_.trials[trial].data;
+      const auto found = data.curves.find(curve.name);
+      if (found == data.curves.end()) continue;
+      const std::vector<double> places = Places(data, found->second, curve.against);
+      for (size_t i = 0; i < places.size(); ++i) {
+        At& here = at[found->second[i].iteration];
+        here.xs.push_back(places[i]);
+        here.ys.push_back(found->second[i].value);
+      }
+    }
+    std::vector<std::pair<Place, Number>> mean;
+    for (const auto& [iteration, here] : at) {
+      const Number number = Mean(here.ys, "seeds");
+      mean.push_back({{Mean(here.xs, "seeds").value, number.value}, number});
+    }
+    return mean;
+  }
+
+  const ComparisonParts& parts_;
   const Combined& combined_;
   const std::vector<ComparedPoint>& points_;
-  const Scoring scoring_;
+  const std::vector<std::string> names_;
+  const Palette palette_;
+  ComparisonFigures* made_;
 };
+
+bool IsCurve(const Combined& combined, const std::string& name) {
+  return std::any_of(combined.trials.begin(), combined.trials.end(), [&](const CombinedTrial& trial) {
+    const auto found = trial.data.curves.find(name);
+    return found != trial.data.curves.end() && found->second.size() > 1;
+  });
+}
 
 }  // namespace
 
-std::vector<Figure> ComparisonFigures(const Combined& combined, const std::vector<ComparedPoint>& points,
-                                      const ComparisonSpec& spec, const Table& results) {
-  const Drawer drawer(combined, points);
-  std::vector<Figure> figures;
-  for (const FigureSpec& figure : spec.figures) {
+ComparisonFigures MakeComparisonFigures(const ComparisonParts& parts, const Table& results) {
+  ComparisonFigures made;
+  Drawer drawer(parts, &made);
+  drawer.Gains();
+  for (const FigureSpec& figure : parts.spec.figures) {
     switch (figure.kind) {
-      case FigureSpec::Kind::kScatter: figures.push_back(drawer.Scatter(figure)); break;
-      case FigureSpec::Kind::kBars: figures.push_back(drawer.Bars(figure)); break;
-      case FigureSpec::Kind::kCurves: figures.push_back(drawer.Curves(figure)); break;
-      case FigureSpec::Kind::kTable: figures.push_back(drawer.TableFigure(figure, results)); break;
+      case FigureSpec::Kind::kScatter: drawer.Scatter(figure); break;
+      case FigureSpec::Kind::kBars: drawer.Bars(figure); break;
+      case FigureSpec::Kind::kCurves: drawer.Curves(figure); break;
+      case FigureSpec::Kind::kTable: drawer.TableFigure(figure, results); break;
     }
   }
-  return figures;
+  drawer.Resources();
+  return made;
+}
+
+std::vector<FigureSpec> DefaultFigures(const Combined& combined) {
+  std::vector<std::string> names;
+  for (const char* name : {"eval/return", "return"})
+    if (IsCurve(combined, name)) names.push_back(name);
+  for (const char* name : {"train/loss", "SPS"})
+    if (names.empty() && IsCurve(combined, name)) names.push_back(name);
+  if (names.empty()) return {};
+  FigureSpec curves;
+  curves.kind = FigureSpec::Kind::kCurves;
+  curves.file = "training_curves.png";
+  for (const std::string& name : names) curves.curves.push_back({name, name == "train/loss" ? "iteration" : "env_steps", ""});
+  return {curves};
 }
 
 }  // namespace backplane

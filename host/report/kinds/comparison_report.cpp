@@ -8,8 +8,10 @@
 
 #include "kinds/attach_recommended.hpp"
 #include "kinds/comparison_choice.hpp"
+#include "kinds/comparison_figures.hpp"
 #include "kinds/comparison_headline.hpp"
 #include "kinds/comparison_tables.hpp"
+#include "kinds/resource_figures.hpp"
 #include "kinds/sections.hpp"
 #include "kinds/time_section.hpp"
 #include "results/reduction.hpp"
@@ -31,6 +33,7 @@ class ComparisonBuilder {
         points_(PointsOf(combined_)) {
     // Nobody asked for a default that these trials do not have.
     if (context.report.columns.is_null()) std::erase_if(spec_.columns, [this](const MeasureSpec& m) { return !IsMeasured(m); });
+    if (context.report.figures.is_null()) spec_.figures = DefaultFigures(combined_);
     for (MeasureSpec& column : spec_.columns) AddWhatPluginsSaid(&column);
     for (FigureSpec& figure : spec_.figures) {
       if (figure.x) AddWhatPluginsSaid(&*figure.x);
@@ -51,7 +54,9 @@ class ComparisonBuilder {
     std::erase_if(columns, [this](const MeasureSpec& column) { return IsLeftOut(column, combined_); });
     const ComparisonParts parts{combined_, points_, spec_, columns, choices_};
     Table results = ComparisonResults(parts);
-    document.figures = ComparisonFigures(combined_, points_, spec_, results);
+    ComparisonFigures made = MakeComparisonFigures(parts, results);
+    document.figures = std::move(made.figures);
+    results.notes.insert(results.notes.end(), made.left_out.begin(), made.left_out.end());
     std::vector<TimedRow> rows;
     for (const ComparedPoint& point : points_) rows.push_back({point.name, point.trials});
     Diagnosis diagnosis = Diagnose(combined_, nullptr, context_.option_help);
@@ -59,9 +64,10 @@ class ComparisonBuilder {
     MarkVoidRows(diagnosis, &results);
     document.verdict = Verdict(parts, diagnosis);
     Section section{"results", "Results", {}}, against{"against", "Against the baseline", {}},
-        more{"figures", "Further figures", {}};
+        more{"figures", "Further figures", {}}, resources{"resources", "Resources", {}};
     for (const Figure& figure : document.figures) {
-      Section& place = section.blocks.empty() ? section : more;
+      const bool of_resources = figure.name == kResourceBars || figure.name == kResourceCurves;
+      Section& place = of_resources ? resources : section.blocks.empty() ? section : more;
       place.blocks.emplace_back(FigureUse{figure.name});
     }
     section.blocks.emplace_back(results);
@@ -70,7 +76,7 @@ class ComparisonBuilder {
     }
     if (std::optional<Figure> time = TimeFigure(combined_, rows)) document.figures.push_back(std::move(*time));
     document.sections = {section, FindingsSection(diagnosis)};
-    for (const Section& further : {against, more})
+    for (const Section& further : {against, more, resources})
       if (!further.blocks.empty()) document.sections.push_back(further);
     document.sections.push_back(TimeSection(combined_, rows));
     if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);

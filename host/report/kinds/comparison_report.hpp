@@ -14,7 +14,4 @@ namespace backplane {
 // Throws std::runtime_error if report.columns, figures or select say something that can not be understood.
 Document ComparisonReport(const std::vector<ResultSet>& sets, const ReportContext& context);
 
-std::vector<Figure> ComparisonFigures(const Combined& combined, const std::vector<ComparedPoint>& points,
-                                      const ComparisonSpec& spec, const Table& results);
-
 }  // namespace backplane

@@ -8,6 +8,8 @@
 #include "base/file_name.hpp"
 #include "base/json_text.hpp"
 #include "base/suggest.hpp"
+#include "kinds/comparison_figures.hpp"
+#include "kinds/resource_figures.hpp"
 #include "kinds/time_section.hpp"
 #include "results/reduction.hpp"
 
@@ -227,6 +229,11 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
   return figure;
 }
 
+bool IsOfTheReport(const std::string& file) {
+  const auto own = {kTimeFigure, kGainsFigure, kResourceBars, kResourceCurves};
+  return std::any_of(own.begin(), own.end(), [&](const char* name) { return file == std::string(name) + ".png"; });
+}
+
 std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<ReportError>* errors) {
   Reader reader("report.figures", errors);
   std::vector<FigureSpec> read;
@@ -242,8 +249,7 @@ std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<ReportError>*
     const bool again =
         std::any_of(read.begin(), read.end(), [&](const FigureSpec& other) { return other.file == figure->file; });
     if (again) reader.Fail(fmt::format("the file '{}' is written by another figure already", figure->file));
-    if (figure->file == std::string(kTimeFigure) + ".png")
-      reader.Fail(fmt::format("the file '{}' is written by the report itself", figure->file));
+    if (IsOfTheReport(figure->file)) reader.Fail(fmt::format("the file '{}' is written by the report itself", figure->file));
     read.push_back(std::move(*figure));
   }
   return read;

@@ -11,6 +11,7 @@
 #include "kinds/attach_recommended.hpp"
 #include "kinds/parallel_efficiency_headline.hpp"
 #include "kinds/parallel_efficiency_tables.hpp"
+#include "kinds/resource_figures.hpp"
 #include "kinds/sections.hpp"
 #include "kinds/setting_text.hpp"
 #include "kinds/time_section.hpp"
@@ -52,7 +53,14 @@ class EfficiencyBuilder {
     document.sections.push_back({"results", "Results", {FigureUse{"parallel_efficiency_analysis"}, results}});
     document.sections.push_back(FindingsSection(diagnosis_));
     document.sections.push_back({"recommended", "Recommended settings", {tables.Recommended()}});
-    document.sections.push_back({"resources", "Resources", {FigureUse{"resource_utilization_analysis"}, tables.Resources()}});
+    Section resources{"resources", "Resources", {}};
+    for (const char* name : {kResourceBars, kResourceCurves}) {
+      const bool drawn = std::any_of(document.figures.begin(), document.figures.end(),
+                                     [&](const Figure& figure) { return figure.name == name; });
+      if (drawn) resources.blocks.emplace_back(FigureUse{name});
+    }
+    resources.blocks.emplace_back(tables.Resources());
+    document.sections.push_back(std::move(resources));
     document.sections.push_back(TimeSection(combined_, rows));
     if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
     document.sections.push_back({"design", "Design and definitions", Design()});

@@ -12,7 +12,7 @@ namespace backplane {
 
 Document ParallelEfficiencyReport(const std::vector<ResultSet>& sets, const ReportContext& context);
 
-// Its two figures: parallel_efficiency_analysis (six panels) and resource_utilization_analysis (four).
+// Its figures: parallel_efficiency_analysis (up to six panels), then those of ResourceFigures.
 std::vector<Figure> ParallelEfficiencyFigures(const Combined& combined, const ParallelEfficiency& analysis);
 
 }  // namespace backplane

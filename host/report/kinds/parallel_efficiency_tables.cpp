@@ -81,9 +81,9 @@ Table ParallelEfficiencyTables::Results() const {
     row.push_back(setting.band.empty() ? Cell{} : Cell{setting.band});
     row.push_back(MaybeCell(setting.wall_s));
     row.push_back(MaybeCell(setting.episode_return));
-    row.push_back(MaybeCell(MeasureOf(combined_, setting, resource_measure::kCpuQuotaPct)));
+    row.push_back(MaybeCell(MeasureOf(combined_, setting.trials, resource_measure::kCpuQuotaPct)));
     row.push_back(PeakCell(setting, "rss_peak_mb"));
-    row.push_back(MaybeCell(MeasureOf(combined_, setting, resource_measure::kGpuUtilPct)));
+    row.push_back(MaybeCell(MeasureOf(combined_, setting.trials, resource_measure::kGpuUtilPct)));
     row.push_back(PeakCell(setting, "vram_peak_mb"));
     row.push_back(Remark(setting));
     if (SeveralSeries()) row.emplace_back(analysis_.series[setting.series].label);
@@ -102,7 +102,7 @@ Table ParallelEfficiencyTables::Results() const {
 }
 
 Cell ParallelEfficiencyTables::PeakCell(const Setting& setting, const char* measure) const {
-  const std::optional<double> peak = PeakOf(combined_, setting, measure);
+  const std::optional<double> peak = PeakOf(combined_, setting.trials, measure);
   return peak ? Reading(*peak) : Cell{};
 }
 
@@ -162,7 +162,7 @@ Table ParallelEfficiencyTables::Resources() const {
   std::vector<const Item*> shown;
   for (const Item& item : kItems) {
     const bool known = std::any_of(analysis_.settings.begin(), analysis_.settings.end(), [&](const Setting& setting) {
-      return MeasureOf(combined_, setting, item.measure).has_value();
+      return MeasureOf(combined_, setting.trials, item.measure).has_value();
     });
     if (!known) {
       absent.push_back(item.title);
@@ -176,7 +176,7 @@ Table ParallelEfficiencyTables::Resources() const {
   for (const Setting& setting : analysis_.settings) {
     std::vector<Cell> row{SettingText(setting, analysis_)};
     for (const Item* item : shown) {
-      const std::optional<Number> number = MeasureOf(combined_, setting, item->measure);
+      const std::optional<Number> number = MeasureOf(combined_, setting.trials, item->measure);
       row.push_back(number ? Cell{*number} : Cell{});
       if (item->peak) row.push_back(PeakCell(setting, item->measure));
     }
@@ -184,7 +184,7 @@ Table ParallelEfficiencyTables::Resources() const {
   }
   if (std::find(absent.begin(), absent.end(), "GPU %") != absent.end()) table.notes.push_back("GPU data not available.");
   const bool whole_device = std::any_of(analysis_.settings.begin(), analysis_.settings.end(), [&](const Setting& setting) {
-    const std::optional<Number> whole = MeasureOf(combined_, setting, resource_measure::kGpuWholeDevice);
+    const std::optional<Number> whole = MeasureOf(combined_, setting.trials, resource_measure::kGpuWholeDevice);
     return whole && whole->value > 0;
   });
   if (whole_device)

@@ -38,9 +38,9 @@ const TrialData* TrialOf(const Combined& combined, const Setting& setting) {
   return nullptr;
 }
 
-std::optional<Number> MeasureOf(const Combined& combined, const Setting& setting, const std::string& measure) {
+std::optional<Number> MeasureOf(const Combined& combined, const std::vector<size_t>& trials, const std::string& measure) {
   std::vector<Number> numbers;
-  for (size_t trial : setting.trials) {
+  for (size_t trial : trials) {
     const TrialData& data = combined.trials[trial].data;
     const Number* number = data.usable() ? data.Find(measure) : nullptr;
     if (number) numbers.push_back(*number);
@@ -48,9 +48,9 @@ std::optional<Number> MeasureOf(const Combined& combined, const Setting& setting
   return OverSeeds(numbers);
 }
 
-std::optional<double> PeakOf(const Combined& combined, const Setting& setting, const std::string& measure) {
+std::optional<double> PeakOf(const Combined& combined, const std::vector<size_t>& trials, const std::string& measure) {
   std::optional<double> peak;
-  for (size_t trial : setting.trials) {
+  for (size_t trial : trials) {
     const TrialData& data = combined.trials[trial].data;
     const Number* number = data.usable() ? data.Find(measure) : nullptr;
     if (number) peak = std::max(peak.value_or(-INFINITY), number->max.value_or(number->value));

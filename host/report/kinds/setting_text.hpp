@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "results/parallel_efficiency.hpp"
 
@@ -21,9 +22,9 @@ std::string RecommendedName(const ParallelEfficiency& analysis, const std::strin
 // The trial that stands for a setting: its first usable one. Null if there is none.
 const TrialData* TrialOf(const Combined& combined, const Setting& setting);
 
-// Of a setting over its usable trials; absent if none of them has it.
-std::optional<Number> MeasureOf(const Combined& combined, const Setting& setting, const std::string& measure);
+// Over the usable ones of these trials; absent if none of them has it.
+std::optional<Number> MeasureOf(const Combined& combined, const std::vector<size_t>& trials, const std::string& measure);
 // The largest over the same trials, of series their largest sample.
-std::optional<double> PeakOf(const Combined& combined, const Setting& setting, const std::string& measure);
+std::optional<double> PeakOf(const Combined& combined, const std::vector<size_t>& trials, const std::string& measure);
 
 }  // namespace backplane

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "figures/panels.hpp"
+#include "kinds/figure_rows.hpp"
 #include "record/phase_groups.hpp"
 #include "record/results_folder.hpp"
 
@@ -13,6 +15,12 @@ namespace backplane {
 namespace {
 
 constexpr double kShownPct = 0.05;
+
+// The order of a bar's parts, and colours that are the same in every report; what is no work is grey.
+constexpr std::pair<const char*, const char*> kGroupColours[] = {
+    {"environment", "#0072B2"}, {"action_selection", "#56B4E9"},   {"update", "#D55E00"},
+    {"transfer", "#CC79A7"},    {"evaluation", "#E69F00"},         {"other", "#009E73"},
+    {"unnamed", "#333333"},     {"waiting_for_a_core", "#999999"}, {"idle", "#D0D0D0"}};
 
 // The groups of phases and, last, what is in none. Waiting is named after its measure.
 std::vector<std::string> Groups() {
@@ -191,27 +199,31 @@ std::optional<Figure> TimeFigure(const Combined& combined, const std::vector<Tim
   Figure figure;
   figure.name = kTimeFigure;
   figure.title = fmt::format("Where the time goes: {}", fmt::join(combined.experiments, ", "));
-  figure.alt = "Share of the time of all threads that each group of phases took, one bar of 100 % for each setting.";
-  figure.width = std::max(1200, 300 + 60 * static_cast<int>(rows.size()));
-  figure.height = 800;
-  Panel panel;
-  panel.y = {"% of the time of all threads", Scale::kLinear, 0.0, 100.0, {}};
-  for (const TimedRow& row : rows) panel.x.categories.push_back(row.name);
-  std::vector<double> reached(rows.size(), 0);
-  for (const std::string& group : Groups()) {
-    Series part{Words(group), Series::Style::kParts, panel.series.size(), {}};
+  figure.alt = "Share of the time of all threads that each group of phases took, one bar of 100 % for each.";
+  constexpr const char* kPanel = "Share of the time of all threads";
+  std::vector<std::string> names, parts, colours;
+  for (const TimedRow& row : rows) names.push_back(row.name);
+  names = FigureLabels(names);
+  for (const auto& [group, colour] : kGroupColours) {
     double largest = 0;
+    nlohmann::json of_group = nlohmann::json::array();
     for (size_t i = 0; i < rows.size(); ++i) {
-      const std::optional<Number> share = times.Measure(rows[i], "time/" + group + "_pct");
+      const std::optional<Number> share = times.Measure(rows[i], "time/" + std::string(group) + "_pct");
       if (!share || !(share->value > 0)) continue;
       largest = std::max(largest, share->value);
-      const double low = reached[i];
-      reached[i] += share->value;
-      part.marks.push_back({static_cast<double>(i), std::min(reached[i], 100.0), low, {}, ""});
+      nlohmann::json row = RowOf(kPanel, "part", names[i], IdsOf(combined, rows[i].trials));
+      PutNumber(*share, 3, &row);
+      row.update({{"group", Words(group)}, {"order", parts.size()}});
+      of_group.push_back(std::move(row));
     }
-    if (largest >= kShownPct) panel.series.push_back(std::move(part));  // else nobody would see it, and it would take a colour
+    if (largest < kShownPct) continue;  // nobody would see it
+    parts.push_back(Words(group));
+    colours.emplace_back(colour);
+    for (nlohmann::json& row : of_group) figure.rows.push_back(std::move(row));
   }
-  figure.panels = {panel};
+  const RowLayout layout = LayOutRows(names, 1);
+  figure.panels.push_back(View(SharePanel{{kPanel, "% of the time of all threads", "", "setting"}, {layout.width, 24}, names},
+                               Palette("group", parts, colours)));
   return figure;
 }
 

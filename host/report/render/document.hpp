@@ -2,14 +2,13 @@
 // else. The two kinds of report differ in what they put in here only.
 #pragma once
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "figures/figure.hpp"
+#include "figures/draw_figures.hpp"
 #include "rules/findings.hpp"
 #include "text/table.hpp"
 
@@ -62,17 +61,14 @@ struct Document {
 
 nlohmann::json ToJson(const Document& document);
 
-// Why there is no PNG of a figure, a sentence by the figure's name.
-using MissingPictures = std::map<std::string, std::string>;
-
 // No table of these shows a mean without its n: it stands below the table where all of a column have the same, else in brackets
-// behind each number.
-std::string RenderText(
-    const Document& document,
-    const MissingPictures& missing = {});  // at most 100 columns wide, but for code and words within commands
+// behind each number. Of a figure that is not drawn they say why.
+std::string RenderText(const Document& document,
+                       const Drawings& drawings = {});  // at most 100 columns wide, but for code and words within commands
 std::string RenderMarkdown(const Document& document,
-                           const MissingPictures& missing = {});  // GitHub's flavour; figures as links to the PNGs beside it
-std::string RenderHtml(const Document& document);                 // one file, figures inline
+                           const Drawings& drawings = {});  // GitHub's flavour; figures as links to the PNGs beside it
+// One file, figures inline: drawings that its script replaces by what a reader can point at.
+std::string RenderHtml(const Document& document, const Drawings& drawings = {});
 // Number columns: KEY, then KEY_low, KEY_high, KEY_sd, KEY_p95, KEY_max, KEY_n where one of them is known. Lines end with a
 // line feed; not finite is NaN, not measured an empty field.
 std::string RenderCsv(const Table& table);

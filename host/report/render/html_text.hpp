@@ -13,7 +13,10 @@ std::string HtmlText(const std::string& text);
 std::string HtmlId(const std::string& text);
 
 std::string HtmlTable(const Table& table);
-std::string HtmlFigure(const Figure& figure);
+// The drawing, and the specification with which the page's script makes it one to point at; where it is not drawn, why.
+std::string HtmlFigure(const Figure& figure, const Drawings& drawings);
+// A script of others; empty: nothing.
+std::string HtmlScript(std::string javascript);
 std::string HtmlFindings(const Diagnosis& diagnosis);
 // Folded away under its title. A button copies the text.
 std::string HtmlCode(const std::string& title, const std::string& text);

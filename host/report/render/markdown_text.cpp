@@ -4,8 +4,8 @@
 #include <cctype>
 #include <cstring>
 
-#include "figures/figure_text.hpp"
 #include "text/text_lines.hpp"
+#include "text/utf8.hpp"
 
 namespace backplane {
 namespace {

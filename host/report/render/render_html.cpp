@@ -11,6 +11,7 @@ namespace {
 
 struct BlockHtml {
   const Document& document;
+  const Drawings& drawings;
 
   std::string operator()(const Paragraph& block) const { return "<p>" + HtmlText(block.text) + "</p>\n"; }
   std::string operator()(const BulletList& block) const {
@@ -38,7 +39,7 @@ struct BlockHtml {
   std::string operator()(const FigureUse& block) const {
     const auto figure = std::find_if(document.figures.begin(), document.figures.end(),
                                      [&](const Figure& one) { return one.name == block.name; });
-    return figure != document.figures.end() ? HtmlFigure(*figure) : "";
+    return figure != document.figures.end() ? HtmlFigure(*figure, drawings) : "";
   }
   std::string operator()(const FindingList& block) const { return HtmlFindings(block.diagnosis); }
   std::string operator()(const Table& block) const { return HtmlTable(block); }
@@ -67,8 +68,8 @@ std::string AttachmentsHtml(const std::vector<Attachment>& attachments) {
 
 }  // namespace
 
-std::string RenderHtml(const Document& document) {
-  const BlockHtml block_html{document};
+std::string RenderHtml(const Document& document, const Drawings& drawings) {
+  const BlockHtml block_html{document, drawings};
   std::string links, sections;
   for (const Section& section : document.sections) {
     const std::string id = HtmlId(section.id), title = HtmlText(section.title);
@@ -95,6 +96,7 @@ std::string RenderHtml(const Document& document) {
   html += Verdict(document.verdict);
   html += "<nav aria-label=\"Sections\"><ul>\n" + links + "</ul></nav>\n</header>\n";
   html += "<main id=\"main\">\n" + sections + attachments + "</main>\n";
+  html += HtmlScript(drawings.javascript);
   return html + "<script>\n" + kPageJs + "</script>\n</body>\n</html>\n";
 }
 

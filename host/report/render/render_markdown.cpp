@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "figures/figure_text.hpp"
 #include "render/document.hpp"
 #include "render/file_link.hpp"
 #include "render/finding_text.hpp"
@@ -11,6 +10,7 @@
 #include "text/change_arguments.hpp"
 #include "text/table_text.hpp"
 #include "text/text_lines.hpp"
+#include "text/utf8.hpp"
 
 namespace backplane {
 namespace {
@@ -57,7 +57,7 @@ std::string FindingMarkdown(const Finding& finding) {
 
 struct BlockMarkdown {
   const Document& document;
-  const MissingPictures& missing;
+  const Drawings& drawings;
 
   std::string operator()(const Paragraph& block) const { return MarkdownText(block.text) + "\n"; }
   std::string operator()(const BulletList& block) const { return MarkdownBullets(block.items); }
@@ -84,7 +84,7 @@ struct BlockMarkdown {
     for (const Figure& figure : document.figures) {
       alt += figure.name == block.name ? figure.alt : "";
     }
-    if (const auto why_not = missing.find(block.name); why_not != missing.end())
+    if (const auto why_not = drawings.missing.find(block.name); why_not != drawings.missing.end())
       return MarkdownText(alt) + ": " + MarkdownText(why_not->second) + "\n";
     return "![" + MarkdownText(alt) + "](" + FileLink(block.name + ".png") + ")\n";
   }
@@ -128,13 +128,13 @@ struct BlockMarkdown {
 
 }  // namespace
 
-std::string RenderMarkdown(const Document& document, const MissingPictures& missing) {
+std::string RenderMarkdown(const Document& document, const Drawings& drawings) {
   std::string text = "# " + MarkdownText(document.title) + "\n";
   for (size_t i = 0; i < document.verdict.size(); ++i) {
     const std::string sentence = MarkdownText(document.verdict[i]);
     text += (i < 2 ? "\n" : "") + (i == 0 ? "**" + sentence + "**" : "- " + sentence) + "\n";
   }
-  const BlockMarkdown block_markdown{document, missing};
+  const BlockMarkdown block_markdown{document, drawings};
   for (const Section& section : document.sections) {
     text += "\n## " + MarkdownText(section.title) + "\n";
     for (const Block& block : section.blocks) {

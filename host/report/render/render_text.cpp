@@ -1,12 +1,12 @@
 #include <algorithm>
 
 #include "base/text_columns.hpp"
-#include "figures/figure_text.hpp"
 #include "render/document.hpp"
 #include "render/finding_text.hpp"
 #include "text/change_arguments.hpp"
 #include "text/text_lines.hpp"
 #include "text/text_table.hpp"
+#include "text/utf8.hpp"
 
 namespace backplane {
 namespace {
@@ -58,7 +58,7 @@ std::string FindingText(const Finding& finding) {
 
 struct BlockText {
   const Document& document;
-  const MissingPictures& missing;
+  const Drawings& drawings;
 
   std::string operator()(const Paragraph& block) const { return Hanging("", block.text, kWidth); }
   std::string operator()(const BulletList& block) const { return TextBullets(block.items); }
@@ -95,8 +95,8 @@ struct BlockText {
     for (const Figure& figure : document.figures) {
       alt += figure.name == block.name ? figure.alt : "";
     }
-    const auto why_not = missing.find(block.name);
-    const std::string place = why_not == missing.end() ? block.name + ".png" : why_not->second;
+    const auto why_not = drawings.missing.find(block.name);
+    const std::string place = why_not == drawings.missing.end() ? block.name + ".png" : why_not->second;
     return Hanging("", "[figure " + place + "] " + alt, kWidth);
   }
   std::string operator()(const FindingList& block) const {
@@ -117,14 +117,14 @@ struct BlockText {
 
 }  // namespace
 
-std::string RenderText(const Document& document, const MissingPictures& missing) {
+std::string RenderText(const Document& document, const Drawings& drawings) {
   std::string text = document.verdict.empty() ? "" : Hanging("", document.verdict[0], kWidth) + "\n";
   text += Underlined(document.title, '=');
   text += document.made_at.empty() ? "" : Hanging("", document.made_at, kWidth);
   for (size_t i = 1; i < document.verdict.size(); ++i) {
     text += (i == 1 ? "\n" : "") + Hanging("- ", document.verdict[i], kWidth);
   }
-  const BlockText block_text{document, missing};
+  const BlockText block_text{document, drawings};
   for (const Section& section : document.sections) {
     text += "\n\n" + Underlined(section.title, '-');
     for (const Block& block : section.blocks) {

@@ -8,9 +8,8 @@
 #include "base/file_name.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
-#include "figures/figure_text.hpp"
-#include "figures/gnuplot_figure.hpp"
 #include "render/report_manifest.hpp"
+#include "text/utf8.hpp"
 
 namespace backplane {
 namespace {
@@ -56,6 +55,17 @@ class Writer {
   fs::path folder_;
 };
 
+// One for all where none could be drawn.
+std::vector<std::string> Notes(const Drawings& drawings) {
+  std::vector<std::string> notes;
+  for (const auto& [figure, why] : drawings.missing) notes.push_back(why);
+  if (drawings.svg.empty() && notes.size() > 1) {
+    const std::string& first = notes.front();
+    notes = {fmt::format("no figures: {}", first.substr(std::min(first.find(": "), first.size() - 2) + 2))};
+  }
+  return notes;
+}
+
 }  // namespace
 
 const Table& MainTable(const Document& document) {
@@ -78,21 +88,15 @@ WrittenReport WriteReport(const Document& document, const fs::path& folder) {
   WrittenReport report;
   Writer writer(folder);
   // Drawn first: text must name no picture that is not there.
-  MissingPictures missing;
-  for (const Figure& figure : document.figures) {
-    const std::string note = DrawWithGnuplot(figure, folder);
-    if (!note.empty()) {
-      report.notes.push_back(note);
-      missing[figure.name] = note;
-    }
-  }
-  writer.Write(document.name + "_report.html", RenderHtml(document));
-  writer.Write(document.name + "_report.txt", RenderText(document, missing));
-  writer.Write(document.name + "_report.md", RenderMarkdown(document, missing));
+  const Drawings drawings = DrawFigures(document.figures, folder);
+  report.notes = Notes(drawings);
+  writer.Write(document.name + "_report.html", RenderHtml(document, drawings));
+  writer.Write(document.name + "_report.txt", RenderText(document, drawings));
+  writer.Write(document.name + "_report.md", RenderMarkdown(document, drawings));
   std::vector<fs::path> sources;
   for (const Figure& figure : document.figures) {
     writer.AddIfThere(figure.name + ".png");
-    sources.insert(sources.end(), {fs::path("figures") / (figure.name + ".gp"), fs::path("figures") / (figure.name + ".csv")});
+    for (const char* form : {".vl.json", ".svg"}) sources.push_back(fs::path("figures") / (figure.name + form));
   }
   for (const Attachment& attachment : document.attachments) {
     writer.Write(attachment.name, attachment.text);

@@ -17,8 +17,8 @@ struct WrittenReport {
   std::vector<std::string> notes;            // sentences: why a picture is missing
 };
 
-// <name>_report.{html,md,txt}, <name>_results.{csv,json}, the figures' PNGs, figures/*.{gp,csv} and the attachments. Each file
-// is whole or not there. Files of an earlier report of that name that this one does not have any more are removed, if they
+// <name>_report.{html,md,txt}, <name>_results.{csv,json}, the figures' PNGs, figures/*.{vl.json,svg} and the attachments. Each
+// file is whole or not there. Files of an earlier report of that name that this one does not have any more are removed, if they
 // still are as they were written; the hidden file .<name>_report.sha256 lists them. Throws std::runtime_error.
 WrittenReport WriteReport(const Document& document, const std::filesystem::path& folder);
 

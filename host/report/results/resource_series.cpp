@@ -141,4 +141,16 @@ std::map<std::string, Number> ReadResourceSeries(const std::filesystem::path& fi
   return found;
 }
 
+std::map<std::string, std::vector<ResourceSample>> ReadResourceSamples(const std::filesystem::path& file) {
+  const Samples samples = Read(file);
+  std::map<std::string, std::vector<ResourceSample>> found;
+  const std::optional<size_t> time = samples.Find(kTime);
+  for (const auto& row : samples.rows) {
+    for (size_t i = 0; time && i < row.size(); ++i) {
+      if (row[*time] && row[i]) found[samples.columns[i]].push_back({*row[*time], *row[i]});
+    }
+  }
+  return found;
+}
+
 }  // namespace backplane

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "text/number.hpp"
 
@@ -18,5 +19,11 @@ inline constexpr char kSamplesWithWarmUp[] = "samples, warm-up included";
 // time, by the CPU time in them. They have no interval. A column without a finite number is left out; so are the columns that
 // say when a sample was taken. An absent file has no columns.
 std::map<std::string, Number> ReadResourceSeries(const std::filesystem::path& file);
+
+// The samples themselves, the warm-up included: of each column those that have a value.
+struct ResourceSample {
+  double time_s = 0, value = 0;  // time since the trial's loop began
+};
+std::map<std::string, std::vector<ResourceSample>> ReadResourceSamples(const std::filesystem::path& file);
 
 }  // namespace backplane

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/python.hpp"
 #include "base/run_process.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
@@ -58,16 +59,20 @@ Check Physics(const std::vector<std::filesystem::path>& folders) {
           "envs that use it can not run: call scripts/bootstrap and scripts/build"};
 }
 
-Check Gnuplot() {
-  const ProcessEnd run = RunProcess({{"gnuplot", "--version"}});
-  const std::string version = (run.out + run.err).substr(0, (run.out + run.err).find('\n'));
-  if (run.ok()) return {"gnuplot", Health::kOk, version, ""};
-  return {"gnuplot", Health::kWarn,
-          !run.started    ? "not found"
-          : run.timed_out ? "does not end"
-          : run.signal    ? "does not run: " + std::string(strsignal(run.signal))
-                          : "does not run: " + version,
-          "reports have no PNG figures: install the Debian package gnuplot-nox, or call scripts/bootstrap"};
+Check Figures() {
+  const std::filesystem::path program = BesideProgram("backplane-figures.py");
+  if (program.empty())
+    return {"figures", Health::kWarn, "no backplane-figures.py beside this program",
+            "reports have no figures: install all programs into one folder"};
+  const ProcessEnd run = RunProcess({{FindPython(), program.string(), "--version"}});
+  const std::string said = (run.out + run.err).substr(0, (run.out + run.err).find('\n'));
+  if (run.ok() && said.starts_with("vl-convert")) return {"figures", Health::kOk, said, ""};
+  return {"figures", Health::kWarn,
+          !run.started    ? "no Python: " + said
+          : run.timed_out ? "vl-convert does not end"
+          : run.signal    ? "vl-convert does not run: " + std::string(strsignal(run.signal))
+                          : "no vl-convert: " + FindPython() + " does not have it",
+          std::string("reports have no figures: ") + kInstallFigures};
 }
 
 Check Reports() {
@@ -119,7 +124,7 @@ std::vector<Check> Examine(const DoctorArgs& args) {
       Torch(),
       Physics(search.folders()),
       Reports(),
-      Gnuplot(),
+      Figures(),
       Disk(),
   };
   for (Check& check : Plugins(&search)) {

@@ -1,133 +1,105 @@
+// Specifications as data: what they say of rows that a test has made up.
 #include "figures/figure.hpp"
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
+#include <cmath>
+#include <set>
 
-#include "figures/axis_frame.hpp"
-#include "figures/figure_layout.hpp"
-#include "figures/figure_text.hpp"
-#include "sample_figures.hpp"
+#include "figures/palette.hpp"
+#include "figures/panels.hpp"
 
 namespace backplane {
 namespace {
 
-std::string Ticks(const Axis& axis, const std::vector<double>& values, const RangeRule& rule, int most) {
-  std::string all;
-  for (const Tick& tick : TicksOf(FrameOf(axis, values, rule), most)) all += (all.empty() ? "" : " ") + tick.text;
-  return all;
+using nlohmann::json;
+
+// Every "field" within, but those of a layer that brings its own values.
+void CollectFields(const json& spec, std::set<std::string>* fields) {
+  if (spec.is_object() && spec.contains("data")) return;
+  for (const auto& [key, value] : spec.items()) {
+    if (key == "field" && value.is_string()) fields->insert(value.get<std::string>());
+    if (value.is_structured()) CollectFields(value, fields);
+  }
+}
+std::set<std::string> FieldsOf(const json& spec) {
+  std::set<std::string> fields;
+  CollectFields(spec, &fields);
+  return fields;
 }
 
-TEST(Figure, AsJsonHasItsNumbersAndWords) {
-  Figure figure = SixPanels({4, 2, kAwkward, true, 1});
-  figure.panels.push_back(FourPanels({1, 1}, false).panels[2]);
-  const nlohmann::json panels = nlohmann::json::parse(ToJson(figure).dump())["panels"];
-  EXPECT_TRUE(panels[0]["series"][0]["marks"][3]["y"].is_null()) << "JSON has no NaN";
-  EXPECT_EQ("log2", panels[1]["x"]["scale"]);
-  EXPECT_EQ(kAwkward + "1x1", panels[4]["x"]["categories"][0]);
-  EXPECT_EQ(105, panels[6]["y"]["high"]);
-  EXPECT_EQ(figure.panels[5].table->rows, panels[5]["table"]["rows"]);
+TEST(Figure, ASpecificationHoldsItsDataAndItsPanels) {
+  Figure figure{.name = "a", .title = "T", .alt = "says it", .columns = 2};
+  figure.rows = json::parse(R"([{"panel": "P", "kind": "part", "name": "1 x 1", "value": 40}])");
+  figure.panels.push_back(
+      View(SharePanel{{"P", "%", "", "setting"}, {}, {"1 x 1"}}, Palette("group", {"update"}, {"#D55E00"})));
+  const json spec = Specification(figure);
+  EXPECT_EQ("https://vega.github.io/schema/vega-lite/v6.json", spec["$schema"]);
+  EXPECT_EQ(figure.rows, spec["data"]["values"]);
+  EXPECT_EQ(2, spec["columns"]);
+  ASSERT_EQ(1u, spec["concat"].size());
+  EXPECT_EQ(R"({"filter":{"equal":"P","field":"panel"}})"_json, spec["concat"][0]["transform"][0]);
+  EXPECT_EQ("a", ToJson(figure)["name"]);
+  EXPECT_EQ(spec, ToJson(figure)["specification"]);
 }
 
-TEST(AxisFrame, TicksAreRoundNumbers) {
-  const RangeRule from_zero{.from_zero = true};
-  EXPECT_EQ("0 500 1,000 1,500", Ticks({}, {100, 1500}, from_zero, 5));
-  EXPECT_EQ("-60 -40 -20 0 20 40", Ticks({}, {-58, 41}, from_zero, 6));
-  EXPECT_EQ("0 0.002 0.004 0.006", Ticks({}, {0.0061}, from_zero, 4));
-  EXPECT_EQ("0 1×10¹² 2×10¹²", Ticks({}, {2.4e12}, from_zero, 3));
-  EXPECT_EQ("1 2 4 8 16", Ticks({"", Scale::kLog2}, {1, 16}, {}, 8));
-  EXPECT_EQ("0.5 1 2", Ticks({"", Scale::kLog2}, {1}, {}, 8));
-  EXPECT_EQ("0.1 1 10 100", Ticks({"", Scale::kLog10}, {0.1, 200}, {}, 8));
+TEST(Figure, NumbersThatAreNotFiniteAreNull) {
+  json row;
+  PutNumber({.value = NAN, .n = 2, .of = "seeds", .low = -INFINITY, .high = 3}, 4, &row);
+  EXPECT_TRUE(row["value"].is_null() && row["low"].is_null());
+  EXPECT_EQ(3, row["high"]);
+  PutNumber({.value = 1950, .n = 3, .of = "seeds", .low = 1918.5, .high = 1981.5}, 4, &row);
+  EXPECT_EQ("1,950 ± 32", row["shown"]);
+  EXPECT_EQ("3 seeds", row["n"]);
 }
 
-TEST(FigureLayout, AnIntervalBelowZeroDoesNotMoveTheAxisOfValuesThatAreNot) {
-  Figure figure;
-  Panel panel;
-  panel.x.categories = {"a", "b"};
-  panel.series = {{"", Series::Style::kBars, 0, {{0, 0.0002, -0.0004, 0.0008, ""}, {1, 0.2, 0.19, 0.21, ""}}}};
-  figure.panels = {panel};
-  EXPECT_EQ(0, LayOut(figure).panels[0].y.low);
-  figure.panels[0].series[0].marks[0] = {0, -0.01, -0.02, 0, ""};
-  EXPECT_LT(LayOut(figure).panels[0].y.low, -0.02);
+TEST(Palette, FortyTwoNamesDifferInColourOrShape) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 42; ++i) names.push_back("point " + std::to_string(i));
+  const Palette palette("name", names);
+  const json colours = palette.Colour()["scale"]["range"], shapes = palette.Shape()["scale"]["range"];
+  std::set<std::pair<std::string, std::string>> pairs;
+  for (size_t i = 0; i < names.size(); ++i) pairs.emplace(colours[i].get<std::string>(), shapes[i].get<std::string>());
+  EXPECT_EQ(42u, pairs.size());
+  EXPECT_EQ("#0072B2", colours[0]) << "Okabe and Ito's blue";
+  EXPECT_EQ(palette.Colour()["scale"]["domain"], palette.Dash()["scale"]["domain"]) << "or their legends would be two";
+  EXPECT_TRUE(Palette("name", {"alone"}).Colour()["legend"].is_null());
 }
 
-TEST(AxisFrame, HoldsAnyNumbers) {
-  for (const std::vector<double>& values : std::vector<std::vector<double>>{{},
-                                                                            {0},
-                                                                            {-3},
-                                                                            {kNaN},
-                                                                            {HUGE_VAL, 1},
-                                                                            {-HUGE_VAL, HUGE_VAL},
-                                                                            {1e308, -1e308},
-                                                                            {5e-324},
-                                                                            {1e9, 1e9 + 1e-6},
-                                                                            {-1e-200, 1e200},
-                                                                            {1e12},
-                                                                            {-1500, -1420}}) {
-    for (const Scale scale : {Scale::kLinear, Scale::kLog2, Scale::kLog10}) {
-      const AxisFrame frame = FrameOf({"", scale}, values, {.from_zero = true});
-      ASSERT_LT(frame.low, frame.high);
-      ASSERT_TRUE(std::isfinite(frame.high - frame.low));
-      const std::vector<Tick> ticks = TicksOf(frame, 6);
-      EXPECT_GE(ticks.size(), 2u);
-      EXPECT_LE(ticks.size(), 8u);
-      for (const double value : values) EXPECT_TRUE(!frame.CanShow(value) || frame.Shows(value)) << value;
-    }
+TEST(Panels, EncodeFieldsThatRowsHave) {
+  const std::set<std::string> known = {"panel", "kind", "name", "series", "trials", "value", "low",      "high", "shown",
+                                       "n",     "of",   "x",    "max",    "group",  "order", "interval", "label"};
+  const Palette palette("series", {"one", "two"});
+  const PanelText text{"T", "x", "y", "setting"};
+  for (const json& view :
+       {View(SweepPanel{text, {}, {1, 2}, true, 0, 4, {{0, 1, "low"}}, {{2, "2 cores"}}}, palette),
+        View(BarPanel{text, {}, {"a"}, 100, {{80, "80 %"}}}, palette), View(RatioPanel{text, {}, {"a"}}, palette),
+        View(ScatterPanel{text, {}}, palette), View(CurvePanel{text, {}, {}}, palette),
+        View(SharePanel{text, {}, {"a"}}, Palette("group", {"update", "idle"}))}) {
+    for (const std::string& field : FieldsOf(view)) EXPECT_TRUE(known.contains(field)) << field;
+    EXPECT_EQ("T", view["transform"][0]["filter"]["equal"]);
+    const std::string dump = view.dump();
+    EXPECT_NE(std::string::npos, dump.find("\"bind\":\"legend\"")) << "a legend switches series";
+    EXPECT_NE(std::string::npos, dump.find("\"tooltip\":[")) << "a pointer learns more";
   }
 }
 
-TEST(FigureText, IsOneLineOfUtf8) {
-  EXPECT_EQ("a b c", OneLine("a\nb\tc"));
-  EXPECT_EQ("\xEF\xBF\xBDx\xEF\xBF\xBD", OneLine("\xFFx\xC3"));
-  EXPECT_EQ("é 환 😀", OneLine("é 환 😀"));
-  EXPECT_EQ("é □ …", DejaVuText("é 환 …"));
-  EXPECT_EQ("ab…yz", Shorten("abcdefghijklmnopqrstuvwxyz", TextWidth("ab…yz") + 0.01));
-  EXPECT_EQ("-12,345.50", GroupedNumber(-12345.5, 2));
-  EXPECT_EQ("0.0", GroupedNumber(-0.01, 1));
+TEST(Panels, OnlyCurvesZoomAndSmooth) {
+  const Palette palette("series", {"one", "two"});
+  const std::string curves = View(CurvePanel{{"T", "x", "y", ""}, {}, {}}, palette).dump();
+  EXPECT_NE(std::string::npos, curves.find("\"bind\":\"scales\""));
+  EXPECT_NE(std::string::npos, curves.find("smoothing == 21 ? datum.value21"));
+  EXPECT_EQ(std::string::npos, View(BarPanel{{"T", "x", "", ""}, {}, {"a"}, {}, {}}, palette).dump().find("scales"));
 }
 
-TEST(FigureText, NamesBesideEachOtherKeepTheWordsInWhichTheyDiffer) {
-  const std::vector<std::string> names = {"envs=8 lr=0.1 seed=2", "envs=16 lr=0.1 seed=2", "envs=16 lr=0.1 seed=3"};
-  EXPECT_EQ(names, ShortenNames(names, 100)) << "there is room";
-  EXPECT_THAT(ShortenNames(names, 8), testing::ElementsAre("…8…2", "…16…2", "…16…3"));
-  const std::vector<std::string> unlike = ShortenNames({"one_long_name_of_five_words", "another_name_of_words"}, 5);
-  EXPECT_EQ(Shorten("one_long_name_of_five_words", 5), unlike[0]);
-  EXPECT_EQ(Shorten("another_name_of_words", 5), unlike[1]);
-  EXPECT_THAT(ShortenNames({"alone_of_its_kind"}, 5), testing::ElementsAre(Shorten("alone_of_its_kind", 5)));
-}
-
-TEST(FigureLayout, NoTextMeetsAnother) {
-  for (const Figure& figure :
-       {SixPanels({4, 2}), SixPanels({8, 3, std::string(60, 'n'), true, 1e9}), FourPanels({8, 3}, true)}) {
-    const FigureLayout layout = LayOut(figure);
-    for (const PanelLayout& panel : layout.panels) {
-      std::vector<Box> boxes;
-      for (const TextLayout& text : panel.texts) {
-        if (text.angle != 0) continue;
-        const double width = TextWidth(text.text) * text.size * layout.em, half = 0.4 * text.size * layout.em;
-        const double left = text.x - (text.align == Align::kLeft ? 0 : text.align == Align::kCentre ? width / 2 : width);
-        const Box box = {left, text.y - half, left + width, text.y + half};
-        EXPECT_GE(box.left, 0) << text.text;
-        EXPECT_LE(box.right, figure.width) << text.text;
-        for (const Box& other : boxes) EXPECT_FALSE(box.Meets(other)) << text.text;
-        boxes.push_back(box);
-      }
-    }
-  }
-}
-
-TEST(FigureLayout, ATableWithoutRoomSaysHowManyRowsAreLeftOut) {
-  Figure figure = SixPanels({8, 8});
-  figure.panels[5].table->emphasised = {63};
+TEST(TablePanel, WithoutRoomItSaysHowManyRowsAreLeftOut) {
+  TablePanel table{"Summary", {"setting", "speed"}, {}, {7}, {"bold: recommended"}, 4};
+  for (int i = 0; i < 8; ++i) table.rows.push_back({"s" + std::to_string(i), "1"});
+  const json view = View(table);
   std::vector<std::string> texts;
-  const FigureLayout layout = LayOut(figure);
-  for (const TextLayout& text : layout.panels[5].texts) texts.push_back(text.text);
-  const auto shown =
-      std::count_if(figure.panels[5].table->rows.begin(), figure.panels[5].table->rows.end(),
-                    [&](const auto& row) { return std::find(texts.begin(), texts.end(), row[0]) != texts.end(); });
-  EXPECT_LT(shown, 64);
-  EXPECT_NE(texts.end(), std::find(texts.begin(), texts.end(), "and " + std::to_string(64 - shown) + " more in the report"));
-  EXPECT_NE(texts.end(), std::find(texts.begin(), texts.end(), figure.panels[5].table->rows[63][0]))
+  for (const json& cell : view["layer"].back()["data"]["values"]) texts.push_back(cell["text"]);
+  EXPECT_THAT(texts, testing::ElementsAre("setting", "speed", "s0", "1", "s1", "1", "s2", "1", "s7", "1",
+                                          "and 4 more in the report", "bold: recommended"))
       << "an emphasised row stays";
 }
 

@@ -1,5 +1,5 @@
 // Cells and headings of a comparison's table.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <set>
 
@@ -14,9 +14,13 @@ using nlohmann::json;
 using test_support::At;
 using test_support::Context;
 using test_support::FailedTrial;
+using test_support::FigureOf;
+using test_support::PanelsOf;
+using test_support::RowsOf;
 using test_support::Set;
 using test_support::TableOf;
 using test_support::TextAt;
+using test_support::TextsOf;
 using test_support::Trial;
 
 TEST(ComparisonCells, TextIsShownWhereAllSeedsHaveTheSame) {
@@ -38,9 +42,9 @@ TEST(ComparisonCells, NamesThatNoTrialKnowsAreToldWhereverTheyStand) {
       Context("comparison", {{"columns", {"SPS"}},
                              {"figures", {{{"scatter", {{"file", "a.png"}, {"x", "rss_peek_mb"}, {"y", "SPS"}}}}}},
                              {"select", {{"metric", "retrun"}, {"where", "wal_s < 3"}}}}));
-  const std::vector<std::string> wanted = {"No trial measured 'rss_peek_mb'; did you mean 'rss_peak_mb'?",
-                                           "No trial measured 'retrun'; did you mean 'return'?",
-                                           "No trial measured 'wal_s'; did you mean 'wall_s'?"};
+  const std::vector<std::string> wanted = {
+      "No trial measured 'rss_peek_mb'; did you mean 'rss_peak_mb'?", "No trial measured 'retrun'; did you mean 'return'?",
+      "No trial measured 'wal_s'; did you mean 'wall_s'?", "No figure a: no point has both rss_peek_mb and SPS."};
   EXPECT_EQ(wanted, TableOf(document, "results").notes);
 }
 
@@ -110,10 +114,10 @@ TEST(ComparisonFigures, MarkTheBestOfAColumn) {
   const json table = {{"table", {{"file", "summary.png"}}}};
   const Document document = ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 2000)})},
                                              Context("comparison", {{"columns", {"SPS", "wall_s"}}, {"figures", {table}}}));
-  const TextTable& text = *document.figures.at(0).panels.at(0).table;
-  EXPECT_EQ(std::string::npos, text.rows[0][1].find(" *"));
-  EXPECT_NE(std::string::npos, text.rows[1][1].find(" *")) << "more steps per second";
-  EXPECT_EQ(std::string::npos, text.rows[1][2].find(" *")) << "both took as long";
+  const std::vector<std::string> texts = TextsOf(FigureOf(document, "summary").panels[0]);
+  EXPECT_THAT(texts, testing::Contains(testing::HasSubstr("2,000 ± ")).Times(1));
+  EXPECT_THAT(texts, testing::Contains(testing::EndsWith(" *")).Times(1)) << "more steps per second; both took as long";
+  EXPECT_THAT(texts, testing::Contains(testing::AllOf(testing::StartsWith("2,000"), testing::EndsWith(" *"))));
 }
 
 TEST(ComparisonFigures, ACurveMayLieAgainstTheSumOfAnother) {
@@ -122,10 +126,19 @@ TEST(ComparisonFigures, ACurveMayLieAgainstTheSumOfAnother) {
   const json curves = {{"curves", {{"file", "a.png"}, {"y", "train/loss"}, {"x", "tokens@sum"}}}};
   const Document document =
       ComparisonReport({Set({trial})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {curves}}}));
-  const Panel& panel = document.figures.at(0).panels.at(0);
-  EXPECT_EQ("tokens so far", panel.x.label);
-  EXPECT_EQ(10, panel.series.at(0).marks.at(0).x);
-  EXPECT_EQ(40, panel.series.at(0).marks.at(1).x);
+  const Figure& figure = FigureOf(document, "a");
+  EXPECT_EQ("tokens so far", figure.panels[0]["encoding"]["x"]["title"]);
+  EXPECT_EQ(10, RowsOf(figure, "train loss", "mean").at(0)["x"]);
+  EXPECT_EQ(40, RowsOf(figure, "train loss", "mean").at(1)["x"]);
+}
+
+TEST(ComparisonFigures, ACurveOverTwoAxesIsTwoPanels) {
+  const json over_time = {{"name", "train/loss"}, {"x", "time_s"}};
+  const json curves = {{"curves", {{"file", "a.png"}, {"y", {"train/loss", over_time}}, {"x", "iteration"}}}};
+  const Document document =
+      ComparisonReport({Set({Recorded(1, {3, 2})})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {curves}}}));
+  EXPECT_THAT(PanelsOf(FigureOf(document, "a")), testing::ElementsAre("train loss over iteration", "train loss over seconds"));
+  EXPECT_EQ(2u, RowsOf(FigureOf(document, "a"), "train loss over seconds", "mean").size());
 }
 
 TEST(ComparisonSelections, EachHasItsSentenceItsMarkAndItsFile) {
@@ -148,8 +161,9 @@ TEST(ComparisonFigures, AnAxisThatNobodyRecordedIsToldAndDrawsNothing) {
   const json curves = {{"curves", {{"file", "a.png"}, {"y", "train/loss"}, {"x", "tokns@sum"}}}};
   const Document document =
       ComparisonReport({Set({Recorded(1, {3, 2})})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {curves}}}));
-  EXPECT_TRUE(document.figures.at(0).panels.at(0).series.empty());
+  for (const Figure& figure : document.figures) EXPECT_NE("a", figure.name);
   EXPECT_EQ("No trial measured 'tokns@sum'.", TableOf(document, "results").notes.at(0).substr(0, 31));
+  EXPECT_EQ("No figure a: train/loss was not recorded.", TableOf(document, "results").notes.back());
 }
 
 TEST(ComparisonFigures, ANumberThatIsNotFiniteIsNoRival) {
@@ -158,7 +172,8 @@ TEST(ComparisonFigures, ANumberThatIsNotFiniteIsNoRival) {
   odd.measures["SPS"] = test_support::Single(NAN);
   const Document document = ComparisonReport({Set({Trial(1, 1, 1000), odd, Trial(4, 1, 500)})},
                                              Context("comparison", {{"columns", {"SPS"}}, {"figures", {table}}}));
-  EXPECT_NE(std::string::npos, document.figures.at(0).panels.at(0).table->rows[0][1].find(" *"));
+  EXPECT_THAT(TextsOf(FigureOf(document, "summary").panels[0]),
+              testing::Contains(testing::AllOf(testing::StartsWith("1,000"), testing::EndsWith(" *"))));
 }
 
 TEST(ComparisonSelections, SayWhereOthersAreEqual) {
@@ -195,11 +210,11 @@ TEST(ComparisonFigures, ASecondMeasureIsHollow) {
   const json scatter = {{"scatter", {{"file", "a.png"}, {"x", "rss_peak_mb"}, {"y", {"SPS", "return"}}}}};
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {scatter}}}));
-  const std::vector<Series>& series = document.figures.at(0).panels.at(0).series;
-  ASSERT_EQ(2u, series.size());
-  EXPECT_EQ(Series::Style::kPoints, series[0].style);
-  EXPECT_EQ(Series::Style::kHollow, series[1].style);
-  EXPECT_EQ(series[0].colour, series[1].colour);
+  const Figure& figure = FigureOf(document, "a");
+  const std::string panel = PanelsOf(figure).at(0);
+  EXPECT_EQ("steps per second; hollow: return", panel);
+  EXPECT_EQ(1000, RowsOf(figure, panel, "mean").at(0)["value"]);
+  EXPECT_EQ(100, RowsOf(figure, panel, "hollow").at(0)["value"]);
 }
 
 }  // namespace

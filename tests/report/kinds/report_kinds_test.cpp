@@ -19,10 +19,15 @@ using test_support::BlocksOf;
 using test_support::Contains;
 using test_support::Context;
 using test_support::FailedTrial;
+using test_support::FigureOf;
 using test_support::NumberAt;
+using test_support::PanelsOf;
+using test_support::RowsOf;
 using test_support::Set;
+using test_support::Single;
 using test_support::TableOf;
 using test_support::TextAt;
+using test_support::TextsOf;
 using test_support::Trial;
 using ::testing::ElementsAre;
 
@@ -39,8 +44,95 @@ TEST(ParallelEfficiencyReport, RowsVerdictAndRecommendedFiles) {
   const std::string file = AttachmentOf(document, "recommended_balanced.yaml");
   EXPECT_NE(std::string::npos, file.find("num_env_runners: 4")) << file;
   EXPECT_NE(std::string::npos, file.find("experiment: walk_recommended_balanced")) << file;
-  EXPECT_EQ(2u, document.figures.size());
-  EXPECT_EQ(6u, document.figures[0].panels.size());
+}
+
+TEST(ParallelEfficiencyReport, AFigureHoldsTheTablesNumbersAndEachSeed) {
+  std::vector<TrialData> trials;
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    for (const uint64_t runners : {1, 2})
+      trials.push_back(Trial(runners, 1, 1000.0 * static_cast<double>(runners) + 10.0 * static_cast<double>(seed), seed));
+  }
+  const Document document = ParallelEfficiencyReport({Set(trials)}, Context("parallel_efficiency"));
+  const Figure& figure = FigureOf(document, "parallel_efficiency_analysis");
+  EXPECT_THAT(PanelsOf(figure),
+              ElementsAre("Throughput", "Speedup", "Parallel efficiency", "Training time", "Learning performance", "Summary"));
+  const Table& table = TableOf(document, "results");
+  const auto means = RowsOf(figure, "Throughput", "mean");
+  ASSERT_EQ(2u, means.size());
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(NumberAt(table, i, "sps"), means[i]["value"]);
+    EXPECT_EQ(*std::get<Number>(At(table, i, "sps")).low, means[i]["low"]);
+    EXPECT_EQ(NumberAt(table, i, "speedup"), RowsOf(figure, "Speedup", "mean")[i]["value"]);
+    EXPECT_EQ(NumberAt(table, i, "efficiency_pct"), RowsOf(figure, "Parallel efficiency", "mean")[i]["value"]);
+  }
+  EXPECT_EQ(*std::get<Number>(At(table, 1, "speedup")).high, RowsOf(figure, "Speedup", "mean")[1]["high"]);
+  EXPECT_EQ("point-runners=2 envs=1-0 point-runners=2 envs=1-1 point-runners=2 envs=1-2", means[1]["trials"]);
+  const auto seeds = RowsOf(figure, "Throughput", "one");
+  ASSERT_EQ(6u, seeds.size());
+  EXPECT_EQ(2020, seeds[5]["value"]);
+  EXPECT_EQ("seed 2", seeds[5]["of"]);
+  EXPECT_DOUBLE_EQ(2020 / NumberAt(table, 0, "sps"), RowsOf(figure, "Speedup", "one")[5]["value"]);
+  EXPECT_EQ(2, RowsOf(figure, "Speedup", "ideal").back()["value"]) << "twice as many rows, twice as fast";
+  EXPECT_NE(std::string::npos, figure.panels[1].dump().find("\"2 cores\"")) << "the line of the cores";
+}
+
+TEST(ParallelEfficiencyReport, PanelsWithoutDataAreLeftOut) {
+  TrialData trial = Trial(1, 1, 1000);
+  trial.measures.erase("return");
+  trial.measures["resources/rss_mb"] = Single(120);
+  trial.measures["resources/rss_mb"].max = 150;
+  const Document document = ParallelEfficiencyReport({Set({trial})}, Context("parallel_efficiency"));
+  EXPECT_THAT(PanelsOf(FigureOf(document, "parallel_efficiency_analysis")),
+              testing::Not(testing::Contains("Learning performance")));
+  const Figure& resources = FigureOf(document, "resource_utilization_analysis");
+  EXPECT_THAT(PanelsOf(resources), ElementsAre("CPU", "Memory")) << "no GPU";
+  EXPECT_EQ(120, RowsOf(resources, "Memory", "mean")[0]["value"]);
+  EXPECT_EQ(150, RowsOf(resources, "Memory", "mean")[0]["max"]) << "of the trial's own processes";
+  const Document none =
+      ParallelEfficiencyReport({Set({FailedTrial(1, 1, "FAILED", "plugin", "no")})}, Context("parallel_efficiency"));
+  for (const Figure& figure : none.figures) EXPECT_NE("resource_utilization_analysis", figure.name);
+}
+
+TEST(ParallelEfficiencyReport, OneSeedsDotsAreItsIterationsAfterTheWarmUp) {
+  TrialData trial = Trial(1, 1, 1000);
+  trial.curves["SPS"] = {{0, 100, 1, 500, true}, {1, 200, 2, 990}, {2, 300, 3, 1010}};
+  const Document document = ParallelEfficiencyReport({Set({trial})}, Context("parallel_efficiency"));
+  const auto ones = RowsOf(FigureOf(document, "parallel_efficiency_analysis"), "Throughput", "one");
+  ASSERT_EQ(2u, ones.size());
+  EXPECT_EQ(990, ones[0]["value"]);
+  EXPECT_EQ("iteration 1", ones[0]["of"]);
+}
+
+TEST(ComparisonReport, GainsAreTheRatiosOfTheTableRightUnderTheVerdict) {
+  std::vector<TrialData> trials;
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    trials.push_back(Trial(1, 1, 1000 + 10.0 * static_cast<double>(seed), seed));
+    trials.push_back(Trial(2, 1, 2000 + 15.0 * static_cast<double>(seed), seed));
+  }
+  const Document document = ComparisonReport(
+      {Set(trials)},
+      Context("comparison", {{"columns", {"SPS", "wall_s", "rollout.num_env_runners"}}, {"baseline", "runners=1 envs=1"}}));
+  EXPECT_EQ("gains", std::get<FigureUse>(document.sections.at(0).blocks.at(0)).name);
+  const Figure& gains = FigureOf(document, "gains");
+  EXPECT_THAT(PanelsOf(gains), ElementsAre("steps per second: more is better", "training time: less is better"));
+  const auto means = RowsOf(gains, "steps per second: more is better", "mean");
+  ASSERT_EQ(1u, means.size()) << "the baseline is the line at 1";
+  const Number ratio = std::get<Number>(At(TableOf(document, "change"), 0, "sps"));
+  EXPECT_EQ(ratio.value, means[0]["value"]);
+  EXPECT_EQ(*ratio.low, means[0]["low"]);
+  EXPECT_EQ(4u, RowsOf(gains, "steps per second: more is better", "one").size());
+  for (const Figure& figure : ComparisonReport({Set(trials)}, Context("comparison")).figures) EXPECT_NE("gains", figure.name);
+}
+
+TEST(ComparisonReport, AFileWithoutFiguresGetsItsReturnsAsCurves) {
+  const Document document = ComparisonReport({Set({Trial(1, 1, 1000, 0), Trial(1, 1, 1000, 1)})}, Context("comparison"));
+  const Figure& figure = FigureOf(document, "training_curves");
+  EXPECT_THAT(PanelsOf(figure), ElementsAre("return"));
+  const auto mean = RowsOf(figure, "return", "mean");
+  ASSERT_EQ(2u, mean.size());
+  EXPECT_EQ(200, mean[1]["x"]);
+  EXPECT_EQ("2 seeds", mean[1]["n"]);
+  EXPECT_EQ(4u, RowsOf(figure, "return", "one").size()) << "a thin line for each seed";
 }
 
 TEST(ParallelEfficiencyReport, SaysHowLongATrialWentOn) {
@@ -212,20 +304,17 @@ TEST(ComparisonReport, StepsOfAnEpisodeStandBesideItsSeconds) {
 TEST(ComparisonReport, ACurveOfOneValueIsALevelAsWideAsTheOthers) {
   TrialData level = Trial(1, 1, 1000), curve = Trial(2, 1, 1000);
   level.curves["return"] = {{1, 0, 1, 30}};
-  const auto series = [](std::vector<TrialData> trials) {
-    return ComparisonReport({Set(std::move(trials))},
-                            Context("comparison", {{"figures", {{{"curves", {{"file", "a.png"}, {"y", "return"}}}}}}}))
-        .figures[0]
-        .panels[0]
-        .series;
+  const auto rows = [](std::vector<TrialData> trials, const char* kind) {
+    return RowsOf(
+        FigureOf(ComparisonReport({Set(std::move(trials))},
+                                  Context("comparison", {{"figures", {{{"curves", {{"file", "a.png"}, {"y", "return"}}}}}}})),
+                 "a"),
+        "return", kind);
   };
-  const Series drawn = series({level, curve})[0];
-  EXPECT_EQ(drawn.style, Series::Style::kLevel);
-  ASSERT_EQ(drawn.marks.size(), 2u);
-  EXPECT_EQ(drawn.marks[0].x, 100);
-  EXPECT_EQ(drawn.marks[1].x, 200);
-  EXPECT_EQ(drawn.marks[1].y, 30);
-  EXPECT_EQ(series({level})[0].style, Series::Style::kPoints) << "nothing has a width";
+  ASSERT_EQ(1u, rows({level, curve}, "level").size());
+  EXPECT_EQ(30, rows({level, curve}, "level")[0]["value"]);
+  EXPECT_EQ(2u, rows({level, curve}, "mean").size());
+  EXPECT_EQ(1u, rows({level}, "spot").size()) << "nothing has a width";
 }
 
 TEST(ComparisonReport, FiguresAreThoseOfTheFile) {
@@ -235,12 +324,12 @@ TEST(ComparisonReport, FiguresAreThoseOfTheFile) {
                                                {{{"scatter", {{"file", "a.png"}, {"x", "rss_peak_mb"}, {"y", "SPS"}}}},
                                                 {{"curves", {{"file", "b.png"}, {"y", {"return", "train/loss"}}}}},
                                                 {{"table", {{"file", "c.png"}}}}}}}));
-  ASSERT_EQ(3u, document.figures.size());
-  EXPECT_EQ("a", document.figures[0].name);
-  EXPECT_EQ(2u, document.figures[0].panels[0].series.size());
-  EXPECT_EQ(2u, document.figures[1].panels[0].series[0].marks.size());
-  EXPECT_EQ("train/loss was not recorded", document.figures[1].panels[1].note);
-  EXPECT_EQ(2u, document.figures[2].panels[0].table->rows.size());
+  EXPECT_EQ(2u, RowsOf(FigureOf(document, "a"), "steps per second", "mean").size());
+  EXPECT_EQ(2u, FigureOf(document, "a").panels[0]["encoding"]["color"]["scale"]["domain"].size());
+  EXPECT_EQ(4u, RowsOf(FigureOf(document, "b"), "return", "mean").size());
+  EXPECT_THAT(PanelsOf(FigureOf(document, "b")), ElementsAre("return"));
+  EXPECT_THAT(TableOf(document, "results").notes, testing::Contains("In figure b: train/loss was not recorded."));
+  EXPECT_THAT(TextsOf(FigureOf(document, "c").panels[0]), testing::Contains("runners=2 envs=1"));
 }
 
 }  // namespace

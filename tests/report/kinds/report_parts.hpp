@@ -45,6 +45,32 @@ inline std::string TextAt(const Table& table, size_t row, const std::string& key
   return std::get<std::string>(At(table, row, key));
 }
 
+inline const Figure& FigureOf(const Document& document, const std::string& name) {
+  for (const Figure& figure : document.figures) {
+    if (figure.name == name) return figure;
+  }
+  throw std::runtime_error("no figure " + name);
+}
+// Its rows of that kind in that panel.
+inline std::vector<nlohmann::json> RowsOf(const Figure& figure, const std::string& panel, const std::string& kind) {
+  std::vector<nlohmann::json> rows;
+  for (const nlohmann::json& row : figure.rows) {
+    if (row["panel"] == panel && row["kind"] == kind) rows.push_back(row);
+  }
+  return rows;
+}
+inline std::vector<std::string> PanelsOf(const Figure& figure) {
+  std::vector<std::string> titles;
+  for (const nlohmann::json& panel : figure.panels) titles.push_back(panel["title"]);
+  return titles;
+}
+// The texts of a table that is a picture, cell by cell.
+inline std::vector<std::string> TextsOf(const nlohmann::json& table) {
+  std::vector<std::string> texts;
+  for (const nlohmann::json& cell : table["layer"].back()["data"]["values"]) texts.push_back(cell["text"]);
+  return texts;
+}
+
 inline std::string AttachmentOf(const Document& document, const std::string& name) {
   for (const Attachment& attachment : document.attachments) {
     if (attachment.name == name) return attachment.text;

@@ -16,6 +16,7 @@ namespace {
 
 using test_support::BlocksOf;
 using test_support::Context;
+using test_support::FigureOf;
 using test_support::NumberAt;
 using test_support::Set;
 using test_support::Single;
@@ -86,21 +87,22 @@ TEST(TimeSection, ATraceThatLiesThereIsNamed) {
   EXPECT_THAT(text(), HasSubstr((attempt / "trace.json").string()));
 }
 
-TEST(TimeFigure, PartsOfABarStandOnEachOther) {
+TEST(TimeFigure, PartsOfABarAreTheTablesSharesInColoursOfTheirOwn) {
   const Document document = ComparisonReport({Set({Timed(1, 1, 60, 20, 0), Timed(2, 1, 40, 30, 5)})}, Context("comparison"));
-  const Figure& figure = document.figures.back();
-  ASSERT_EQ(figure.name, "time_shares");
-  const Panel& panel = figure.panels.at(0);
-  EXPECT_EQ(panel.x.categories.size(), 2u);
-  std::map<double, double> reached;
-  for (const Series& part : panel.series) {
-    for (const Datum& mark : part.marks) {
-      EXPECT_NEAR(*mark.low, reached[mark.x], 1e-9) << part.title;
-      reached[mark.x] = mark.y;
-    }
+  const Figure& figure = FigureOf(document, "time_shares");
+  std::map<std::string, double> reached;
+  std::map<std::string, int> order;
+  for (const nlohmann::json& row : figure.rows) {
+    reached[row["name"]] += row["value"].get<double>();
+    order[row["group"]] = row["order"];
   }
-  EXPECT_NEAR(reached[0], 100, 1e-9);
-  EXPECT_NEAR(reached[1], 100, 1e-9);
+  EXPECT_THAT(reached, ElementsAre(testing::Pair("runners=1 envs=1", testing::DoubleNear(100, 1e-9)),
+                                   testing::Pair("runners=2 envs=1", testing::DoubleNear(100, 1e-9))));
+  EXPECT_LT(order["environment"], order["update"]);
+  EXPECT_LT(order["update"], order["idle"]) << "what is no work stands last";
+  const nlohmann::json scale = figure.panels[0]["layer"][0]["encoding"]["color"]["scale"];
+  EXPECT_THAT(scale["domain"], ElementsAre("environment", "update", "unnamed", "idle"));
+  EXPECT_EQ("#D0D0D0", scale["range"][3]) << "grey";
 }
 
 TEST(TimeFigure, WithoutSharesThereIsNoneAndTheSectionSaysSo) {

@@ -72,7 +72,7 @@ TEST(RenderHtml, TagsAreClosedInOrder) {
 
 TEST(RenderHtml, NothingIsLoadedFromElsewhere) {
   const std::string html = RenderHtml(LargeDocument(8));
-  for (const char* load : {" src=", "@import", "url(", "<link", "fetch(", "href=\"http"}) {
+  for (const char* load : {" src=", "@import", "url(h", "<link", "fetch(", "href=\"http"}) {
     EXPECT_FALSE(Contains(html, load)) << load;
   }
   EXPECT_TRUE(Contains(html, "default-src 'none'"));
@@ -108,12 +108,22 @@ TEST(RenderHtml, WhyASettingFailedStandsBelowItsRow) {
                        "<tr class=\"more\"><td colspan=\"10\"><span><b>failure:</b> 2 of 3 seeds FAILED (oom): the process"));
 }
 
-TEST(RenderHtml, AFigureThatIsATableIsRealText) {
-  Document document = SmallDocument();
-  document.figures[0].panels = {{.title = "summary", .table = TextTable{{"setting"}, {{"1 < 2"}}, {0}, "a note"}}};
-  const std::string html = RenderHtml(document);
-  EXPECT_TRUE(Contains(html, "<tr class=\"emphasised\"><td>1 &lt; 2</td></tr>"));
-  EXPECT_TRUE(Contains(html, "<p class=\"note\">a note</p>"));
+TEST(RenderHtml, ADrawingStandsBesideItsSpecificationAndTheScriptOnce) {
+  Drawings drawings;
+  drawings.svg["parallel_efficiency_analysis"] = drawings.svg["resource_utilization_analysis"] =
+      "<svg><g id=\"a\" clip-path=\"url(#a)\"/></svg>";
+  drawings.javascript = "window.vegaEmbed = '</script><!--';";
+  Document document = LargeDocument(3);
+  document.figures[0].title = "</script><b>";
+  const std::string html = RenderHtml(document, drawings);
+  EXPECT_TRUE(
+      Contains(html, "<g id=\"s-parallel-efficiency-analysis-a\" clip-path=\"url(#s-parallel-efficiency-analysis-a)\"/>"));
+  EXPECT_TRUE(Contains(html, "url(#s-resource-utilization-analysis-a)")) << "ids are a page's, not a drawing's";
+  EXPECT_TRUE(Contains(html, "\\u003c/script>\\u003cb>"));
+  EXPECT_FALSE(Contains(html, "</script><b>"));
+  const size_t first = html.find("window.vegaEmbed = '<\\/script><\\!--';");
+  ASSERT_NE(std::string::npos, first);
+  EXPECT_EQ(std::string::npos, html.find("window.vegaEmbed =", first + 1));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "figures/panels.hpp"
+
 namespace backplane {
 namespace {
 
@@ -45,28 +47,19 @@ Finding CpuThrottled() {
   return finding;
 }
 
-Figure Curves(const std::string& name, const std::string& alt, std::initializer_list<const char*> titles, size_t settings) {
-  Figure figure;
-  figure.name = name;
-  figure.title = alt;
-  figure.alt = alt;
-  figure.columns = 3;
-  figure.width = 2400;
-  figure.height = 1400;
+Figure Speeds(const std::string& name, const std::string& alt, std::initializer_list<const char*> titles, size_t settings) {
+  Figure figure{.name = name, .title = alt, .alt = alt, .columns = 2};
+  std::vector<double> ticks;
+  for (size_t i = 0; i < settings; ++i) ticks.push_back(std::pow(2.0, static_cast<double>(i) / 2));
   for (const char* title : titles) {
-    Panel panel;
-    panel.title = title;
-    panel.x.label = "parallelism";
-    panel.x.scale = Scale::kLog2;
-    panel.y.label = title;
-    Series series;
-    series.title = "1 env per runner";
-    for (size_t i = 0; i < settings; ++i) {
-      const double x = std::pow(2.0, static_cast<double>(i) / 2);
-      series.marks.push_back({x, 1000 * std::sqrt(x), 950 * std::sqrt(x), 1050 * std::sqrt(x), ""});
+    for (const double x : ticks) {
+      nlohmann::json row = {{"panel", title}, {"kind", "mean"}, {"name", "setting"}, {"series", "1 env per runner"},
+                            {"trials", "a1"}, {"x", x}};
+      PutNumber(Over(1000 * std::sqrt(x), 50 * std::sqrt(x), 3, "seeds"), 4, &row);
+      figure.rows.push_back(std::move(row));
     }
-    panel.series = {series};
-    figure.panels.push_back(panel);
+    figure.panels.push_back(
+        View(SweepPanel{{title, "parallelism", title, "setting"}, {}, ticks}, Palette("series", {"1 env per runner"})));
   }
   return figure;
 }
@@ -145,7 +138,7 @@ Document SmallDocument() {
   table.emphasised = {1};
   table.notes = {"Baseline: 1 x 1."};
   Diagnosis diagnosis{{UpdateBound()}, {{"gpu_starved", "no GPU was measured"}}};
-  document.figures = {Curves("speed", "Speed over parallelism", {"throughput"}, 2)};
+  document.figures = {Speeds("speed", "Speed over parallelism", {"throughput"}, 2)};
   document.sections = {
       {"results", "Results", {table, FigureUse{"speed"}}},
       {"diagnosis", "Diagnosis", {FindingList{diagnosis}}},
@@ -181,12 +174,10 @@ Document LargeDocument(size_t settings) {
                              {"vram_near_limit", "no GPU was measured"},
                              {"io_stalled", "this kernel has no pressure files"}}};
   document.figures = {
-      Curves("parallel_efficiency_analysis", "Throughput, speedup, efficiency, time and return over parallelism.",
+      Speeds("parallel_efficiency_analysis", "Throughput, speedup, efficiency, time and return over parallelism.",
              {"throughput (steps/s)", "speedup", "parallel efficiency (%)", "training time (s)", "mean return"}, settings),
-      Curves("resource_utilization_analysis", "Use of CPU and memory by setting.", {"CPU (%)", "RAM (%)", "GPU", "VRAM"},
-             settings)};
-  document.figures[0].panels.push_back({.title = "summary", .table = TextTable{{"setting"}, {{"1 x 1"}}, {}, ""}});
-  document.figures[1].columns = 2;
+      Speeds("resource_utilization_analysis", "Use of CPU and memory by setting.", {"CPU (%)", "memory (MiB)"}, settings)};
+  document.figures[0].panels.push_back(View(TablePanel{"summary", {"setting"}, {{"1 x 1"}}, {}, {}}));
   document.sections = {
       {"results", "Results", {Settings(settings), FigureUse{"parallel_efficiency_analysis"}}},
       {"resources", "Resources", {FigureUse{"resource_utilization_analysis"}}},

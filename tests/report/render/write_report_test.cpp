@@ -39,15 +39,14 @@ TEST_F(WriteReportTest, AllFilesAreRenderingsOfTheDocument) {
   const WrittenReport report = WriteReport(SmallDocument(), folder_);
   const Document document = SmallDocument();
   EXPECT_EQ(ToJson(document), nlohmann::json::parse(ReadFile(folder_ / "small_results.json").value()));
-  EXPECT_EQ(RenderHtml(document), ReadFile(folder_ / "small_report.html"));
-  MissingPictures missing;
-  if (!report.notes.empty()) missing["speed"] = report.notes[0];
-  EXPECT_EQ(RenderText(document, missing), ReadFile(folder_ / "small_report.txt"));
-  EXPECT_EQ(RenderMarkdown(document, missing), ReadFile(folder_ / "small_report.md"));
+  const Drawings drawings = DrawFigures(document.figures, folder_.parent_path() / "again");
+  EXPECT_TRUE(RenderHtml(document, drawings) == ReadFile(folder_ / "small_report.html"));
+  EXPECT_EQ(RenderText(document, drawings), ReadFile(folder_ / "small_report.txt"));
+  EXPECT_EQ(RenderMarkdown(document, drawings), ReadFile(folder_ / "small_report.md"));
   EXPECT_EQ(RenderCsv(std::get<Table>(document.sections[0].blocks[0])), ReadFile(folder_ / "small_results.csv"));
   EXPECT_EQ("base: small.yaml\n", ReadFile(folder_ / "recommended_balanced.yaml"));
-  EXPECT_TRUE(Has("figures/speed.gp") && Has("figures/speed.csv"));
-  EXPECT_EQ(Has("speed.png"), report.notes.empty()) << "without a picture there is a note";
+  EXPECT_TRUE(Has("figures/speed.vl.json") && Has("figures/speed.svg") && Has("speed.png"));
+  EXPECT_TRUE(report.notes.empty());
   EXPECT_EQ(folder_ / "small_report.html", report.files.at(0)) << "what a person opens first";
   for (const fs::path& file : report.files) {
     EXPECT_TRUE(fs::exists(file)) << file;
@@ -57,14 +56,15 @@ TEST_F(WriteReportTest, AllFilesAreRenderingsOfTheDocument) {
 TEST_F(WriteReportTest, WhatTheNextReportLacksIsRemovedAndNothingElse) {
   WriteReport(SmallDocument(), folder_);
   Put(folder_ / "my_notes.yaml", "mine");
-  Put(folder_ / "figures/my_figure.gp", "mine");
+  Put(folder_ / "figures/my_figure.svg", "mine");
   Document next = SmallDocument();
   next.figures.clear();
   next.attachments = {{"recommended_throughput.yaml", "base: small.yaml\n"}};
   const WrittenReport report = WriteReport(next, folder_);
-  EXPECT_FALSE(Has("speed.png") || Has("figures/speed.gp") || Has("figures/speed.csv") || Has("recommended_balanced.yaml"));
+  EXPECT_FALSE(Has("speed.png") || Has("figures/speed.vl.json") || Has("figures/speed.svg") ||
+               Has("recommended_balanced.yaml"));
   EXPECT_TRUE(Has("recommended_throughput.yaml") && Has("small_report.html"));
-  EXPECT_TRUE(Has("my_notes.yaml") && Has("figures/my_figure.gp"));
+  EXPECT_TRUE(Has("my_notes.yaml") && Has("figures/my_figure.svg"));
 }
 
 TEST_F(WriteReportTest, AFileThatAPersonHasChangedStays) {
@@ -97,17 +97,19 @@ TEST_F(WriteReportTest, TheListOfFilesReachesNothingOutside) {
   EXPECT_TRUE(fs::exists(outside));
 }
 
-TEST_F(WriteReportTest, WithoutGnuplotTheTextsNameNoPictureAndSayWhy) {
-  const std::string path = getenv("PATH");
-  setenv("PATH", "/nowhere", 1);
-  WriteReport(SmallDocument(), folder_);
-  setenv("PATH", path.c_str(), 1);
-  EXPECT_FALSE(Has("speed.png"));
-  const std::string page = ReadFile(folder_ / "small_report.md").value(), text = ReadFile(folder_ / "small_report.txt").value();
-  EXPECT_THAT(page, Not(HasSubstr("](speed.png)")));
-  EXPECT_THAT(page, HasSubstr("gnuplot was not found"));
-  EXPECT_THAT(text, Not(HasSubstr("[figure speed.png]")));
-  EXPECT_THAT(text, HasSubstr("[figure no speed.png: gnuplot was not found"));
+TEST_F(WriteReportTest, WithoutTheWheelAReportIsWholeButForItsFiguresAndSaysHowToGetThem) {
+  setenv("BACKPLANE_PYTHON", "/nowhere/python", 1);
+  const WrittenReport report = WriteReport(LargeDocument(3), folder_);
+  unsetenv("BACKPLANE_PYTHON");
+  EXPECT_THAT(report.notes, testing::ElementsAre(testing::StartsWith("no figures: Python was not started"))) << "one for all";
+  EXPECT_FALSE(Has("parallel_efficiency_analysis.png"));
+  EXPECT_TRUE(Has("figures/parallel_efficiency_analysis.vl.json"));
+  const std::string name = "parallel_efficiency_report.";
+  const std::string page = ReadFile(folder_ / (name + "md")).value(), text = ReadFile(folder_ / (name + "txt")).value(),
+                    html = ReadFile(folder_ / (name + "html")).value();
+  EXPECT_THAT(page, Not(HasSubstr("](parallel_efficiency_analysis.png)")));
+  for (const std::string& form : {page, text, html}) EXPECT_THAT(form, HasSubstr("Python was not started"));
+  EXPECT_THAT(html, Not(HasSubstr("vegaEmbed=")));
 }
 
 TEST_F(WriteReportTest, BytesThatAreNotUtf8CostNoReport) {

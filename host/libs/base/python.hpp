@@ -1,0 +1,18 @@
+// The Python in which scripts/bootstrap has installed what draws figures, and programs that lie beside this one.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace backplane {
+
+// BACKPLANE_PYTHON, else .venv/bin/python of the nearest folder above this program that has one, else python3 of PATH.
+std::string FindPython();
+
+// In the folder of this program, or in `bin` beside that; empty: it is in neither.
+std::filesystem::path BesideProgram(const std::string& name);
+
+inline constexpr char kInstallFigures[] =
+    "call scripts/bootstrap, or install the Python wheel vl-convert-python and name its Python in BACKPLANE_PYTHON";
+
+}  // namespace backplane

@@ -1,0 +1,89 @@
+#include "figures/draw_figures.hpp"
+
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+
+#include "base/file_name.hpp"
+#include "base/files.hpp"
+#include "base/json_text.hpp"
+#include "base/python.hpp"
+#include "base/run_process.hpp"
+#include "text/utf8.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr char kProgram[] = "backplane-figures.py";
+constexpr std::chrono::seconds kLimit{120};
+
+struct Answer {
+  std::map<std::string, std::string> why_not;  // of each figure that was tried; empty: it was drawn
+  std::string javascript;                      // a file
+  std::string why_none;                        // of all others
+};
+
+std::string HowItEnded(const ProcessEnd& end) {
+  if (!end.started) return "Python was not started: " + end.err;
+  if (end.timed_out) return "they were not drawn within " + std::to_string(kLimit.count()) + " s";
+  if (end.signal != 0) return std::string("the program that draws them was ended by ") + strsignal(end.signal);
+  return end.code != 0 ? "the program that draws them failed: " + OneLine(end.err.substr(0, 400)) : "";
+}
+
+Answer Ask(const std::vector<Figure>& figures, const fs::path& folder) {
+  Answer answer;
+  const fs::path program = BesideProgram(kProgram);
+  if (program.empty()) return {{}, "", std::string("there is no ") + kProgram + " beside this program"};
+  ProcessCall call{{FindPython(), program, fs::absolute(folder)}};
+  for (const Figure& figure : figures) call.words.push_back(figure.name);
+  call.limit = kLimit;
+  const ProcessEnd end = RunProcess(call);
+  std::istringstream lines(end.out);
+  for (std::string line; std::getline(lines, line);) {
+    const json said = json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!said.is_object()) continue;
+    if (said.contains("figure")) answer.why_not[said.at("figure")] = said.value("why_not", "");
+    answer.javascript = said.value("javascript", answer.javascript);
+    if (said.contains("why_none")) answer.why_none = said.at("why_none").get<std::string>() + "; " + kInstallFigures;
+  }
+  if (answer.why_none.empty()) answer.why_none = HowItEnded(end);
+  return answer;
+}
+
+}  // namespace
+
+Drawings DrawFigures(const std::vector<Figure>& figures, const fs::path& folder) {
+  Drawings drawings;
+  if (figures.empty()) return drawings;
+  const fs::path beside = folder / "figures";
+  fs::create_directories(beside);
+  const auto svg = [&](const Figure& figure) { return beside / (figure.name + ".svg"); };
+  const auto png = [&](const Figure& figure) { return folder / (figure.name + ".png"); };
+  for (const Figure& figure : figures) {
+    if (!IsFileName(figure.name))
+      throw std::runtime_error("the name of a figure should be a plain file name, found '" + OneLine(figure.name) + "'");
+    fs::remove(svg(figure));
+    fs::remove(png(figure));
+    WriteFileAtomic(beside / (figure.name + ".vl.json"), JsonText(Specification(figure)) + "\n");
+  }
+  const Answer answer = Ask(figures, folder);
+  for (const Figure& figure : figures) {
+    const auto tried = answer.why_not.find(figure.name);
+    const std::string why = tried == answer.why_not.end() ? answer.why_none : tried->second;
+    const std::optional<std::string> drawn = why.empty() ? ReadFile(svg(figure)) : std::nullopt;
+    if (drawn && fs::exists(png(figure))) {
+      drawings.svg[figure.name] = *drawn;
+      continue;
+    }
+    fs::remove(svg(figure));
+    fs::remove(png(figure));
+    drawings.missing[figure.name] = "no " + figure.name + ".png: " + (why.empty() ? "nothing was written" : why);
+  }
+  if (!drawings.svg.empty()) drawings.javascript = ReadFile(answer.javascript).value_or("");
+  return drawings;
+}
+
+}  // namespace backplane

@@ -1,0 +1,25 @@
+// Draws the figures of a report by vl-convert, a Python wheel: one process for all of them, so that a crash, a slow figure or a
+// missing wheel costs figures and nothing else.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "figures/figure.hpp"
+
+namespace backplane {
+
+struct Drawings {
+  std::map<std::string, std::string> svg;      // of each figure that was drawn, by its name
+  std::map<std::string, std::string> missing;  // of the others: a sentence why
+  std::string javascript;                      // Vega's, with which a page shows specifications; empty: nothing was drawn
+};
+
+// Writes `folder`/figures/NAME.vl.json, NAME.svg and `folder`/NAME.png of each. Those of a figure that is not drawn are
+// removed, so that no old picture is left beside new data; its specification is there all the same. Throws std::runtime_error
+// if the folder can not be written, or if a figure's name is no plain file name.
+Drawings DrawFigures(const std::vector<Figure>& figures, const std::filesystem::path& folder);
+
+}  // namespace backplane

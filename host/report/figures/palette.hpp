@@ -1,0 +1,38 @@
+// Which colour, shape and dash a name has: the same in all figures of a report.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+class Palette {
+ public:
+  // `field` of the rows holds the names. In this order they get the colours of Okabe and Ito, which the colour-blind can tell
+  // apart (without the yellow, which white paper swallows), each with a shape and a dash beside it; 42 of them are all
+  // different.
+  Palette(std::string field, std::vector<std::string> names);
+  // Colours of their own.
+  Palette(std::string field, std::vector<std::string> names, std::vector<std::string> colours);
+
+  // Encodings of Vega-Lite. One name alone needs no legend.
+  nlohmann::json Colour() const;
+  nlohmann::json Shape() const;
+  nlohmann::json Dash() const;
+
+  // The same with lines as samples in its legend, not points.
+  Palette OfLines() const;
+
+  const std::string& field() const { return field_; }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  nlohmann::json Encoding(nlohmann::json range) const;
+
+  std::string field_;
+  std::vector<std::string> names_, colours_;
+  bool of_lines_ = false;
+};
+
+}  // namespace backplane

@@ -1,0 +1,102 @@
+// The kinds of panels: each a Vega-Lite view of those rows of its figure whose `panel` is the panel's title. What a row is says
+// its `kind`: "mean" of several, or "one" of those (a seed, an iteration), which is drawn small; other kinds are named below.
+// Rows have `name` (of a point or setting), what PutNumber adds, `trials`, and of "one" `of` ("seed 3", "iteration 7").
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "figures/palette.hpp"
+
+namespace backplane {
+
+struct PanelText {
+  std::string title;       // unique in its figure
+  std::string x, y;        // of the axes, with their units
+  std::string thing = {};  // what `name` names, in tooltips: "setting"
+};
+
+// Pixels. With rows that have names of their own, `height` is that of one.
+struct PanelSize {
+  double width = 235, height = 190;
+};
+
+struct BandLabel {
+  double low = 0, high = 0;
+  std::string label;
+};
+struct LineLabel {
+  double at = 0;
+  std::string label;
+};
+
+// Means with their intervals over an axis of doublings, `x`, joined by lines. Rows of kind "ideal" are a dashed line.
+struct SweepPanel {
+  PanelText text;
+  PanelSize size = {};
+  std::vector<double> ticks;  // of x
+  bool log_y = false;
+  std::optional<double> y_low, y_high;
+  std::vector<BandLabel> bands;  // shaded, named right of the plot
+  std::vector<LineLabel> lines;  // horizontal
+};
+nlohmann::json View(const SweepPanel& panel, const Palette& palette);
+
+// A bar for each name. `max` of a row is a tick beyond its end.
+struct BarPanel {
+  PanelText text;  // x: of the values
+  PanelSize size = {380, 24};
+  std::vector<std::string> names;
+  std::optional<double> x_high;
+  std::vector<LineLabel> lines;  // vertical
+};
+nlohmann::json View(const BarPanel& panel, const Palette& palette);
+
+// Ratios with their intervals and a line at 1, one below the other.
+struct RatioPanel {
+  PanelText text;
+  PanelSize size = {380, 24};
+  std::vector<std::string> names;
+};
+nlohmann::json View(const RatioPanel& panel, const Palette& palette);
+
+// Parts of bars of 100 %, by `part`; `order` of a row says where it stands.
+struct SharePanel {
+  PanelText text;
+  PanelSize size = {600, 24};
+  std::vector<std::string> names;
+};
+nlohmann::json View(const SharePanel& panel, const Palette& palette);
+
+// Points with intervals. Rows of kind "hollow" are a second measure's.
+struct ScatterPanel {
+  PanelText text;
+  PanelSize size = {720, 380};
+};
+nlohmann::json View(const ScatterPanel& panel, const Palette& palette);
+
+// Curves with bands, thin ones for single trials, levels ("level": one value, drawn across) and spots ("spot": one value where
+// nothing has a width). The reader smooths all of a figure by its parameter (Smoothing), and zooms.
+struct CurvePanel {
+  PanelText text;
+  PanelSize size = {375, 240};
+  std::optional<Palette> dashes = {};  // where they say something else than the colours
+};
+nlohmann::json View(const CurvePanel& panel, const Palette& palette);
+nlohmann::json Smoothing();
+
+// A table as a picture: for those who see the PNG only, so that pages leave it out.
+struct TablePanel {
+  std::string title;
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+  std::vector<size_t> emphasised;  // rows
+  std::vector<std::string> notes;  // below
+  size_t most = 24;                // rows; emphasised ones stay
+};
+nlohmann::json View(const TablePanel& panel);
+
+}  // namespace backplane

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text_columns.hpp"
+#include "figures/figure.hpp"
+#include "figures/panel_parts.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr double kCellLetter = 7.0, kCellGap = 14, kTableRow = 18;  // pixels
+
+// Where the texts of each column begin, and where the last one ends.
+std::vector<double> Places(const TablePanel& table) {
+  std::vector<double> places = {0};
+  for (size_t column = 0; column < table.header.size(); ++column) {
+    size_t widest = Columns(table.header[column]);
+    for (const auto& row : table.rows) widest = std::max(widest, Columns(row.at(column)));
+    places.push_back(places.back() + kCellLetter * static_cast<double>(widest) + kCellGap);
+  }
+  return places;
+}
+
+bool IsEmphasised(const TablePanel& table, size_t row) {
+  return std::find(table.emphasised.begin(), table.emphasised.end(), row) != table.emphasised.end();
+}
+
+// The first ones, with room for those emphasised further down.
+std::vector<size_t> Shown(const TablePanel& table) {
+  size_t room = table.most;
+  for (size_t row = 0; row < table.rows.size(); ++row) room -= IsEmphasised(table, row) && room > 0 ? 1 : 0;
+  std::vector<size_t> shown;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    if (!IsEmphasised(table, row) && room == 0) continue;
+    room -= IsEmphasised(table, row) ? 0 : 1;
+    shown.push_back(row);
+  }
+  return shown;
+}
+
+json Cell(double x, double y, const std::string& text, bool bold) {
+  return {{"x", x}, {"y", y}, {"text", text}, {"bold", bold}};
+}
+
+}  // namespace
+
+json View(const TablePanel& table) {
+  const std::vector<double> places = Places(table);
+  const std::vector<size_t> shown = Shown(table);
+  std::vector<std::string> notes = table.notes;
+  if (shown.size() < table.rows.size())
+    notes.insert(notes.begin(), fmt::format("and {} more in the report", table.rows.size() - shown.size()));
+  json cells = json::array(), tints = json::array();
+  double y = kTableRow / 2;
+  for (size_t column = 0; column < table.header.size(); ++column)
+    cells.push_back(Cell(places[column], y, table.header[column], true));
+  for (const size_t row : shown) {
+    y += kTableRow;
+    const bool bold = IsEmphasised(table, row);
+    if (bold) tints.push_back({{"top", y - kTableRow / 2}, {"bottom", y + kTableRow / 2}});
+    for (size_t column = 0; column < table.header.size(); ++column)
+      cells.push_back(Cell(places[column], y, table.rows[row][column], bold));
+  }
+  for (const std::string& note : notes) cells.push_back(Cell(0, y += kTableRow, note, false));
+  double width = places.back();
+  for (const std::string& note : notes) width = std::max(width, kCellLetter * static_cast<double>(Columns(note)));
+  const double height = y + kTableRow / 2;
+  const auto at = [](const char* field, double end, bool down) {
+    return json{{"field", field},
+                {"type", "quantitative"},
+                {"axis", nullptr},
+                {"scale", {{"domain", {0, end}}, {"nice", false}, {"zero", false}, {"reverse", down}}}};
+  };
+  json view = {{"name", "table" + Identifier(table.title)},
+               {"title", table.title},
+               {"width", width},
+               {"height", height},
+               {"layer", json::array()}};
+  view["layer"].push_back(
+      Labels(tints, {{"type", "rect"}, {"color", "#e4eef7"}}, {{"y", at("top", height, true)}, {"y2", {{"field", "bottom"}}}}));
+  view["layer"].push_back(Labels(json::array({{{"below", kTableRow}}}), {{"type", "rule"}, {"color", "#999999"}},
+                                 {{"y", at("below", height, true)}}));
+  for (const bool bold : {false, true}) {
+    json texts = Labels(cells, {{"type", "text"}, {"align", "left"}, {"fontWeight", bold ? "bold" : "normal"}},
+                        {{"x", at("x", width, false)}, {"y", at("y", height, true)}, {"text", {{"field", "text"}}}});
+    texts["transform"].push_back({{"filter", {{"field", "bold"}, {"equal", bold}}}});
+    view["layer"].push_back(std::move(texts));
+  }
+  return view;
+}
+
+}  // namespace backplane

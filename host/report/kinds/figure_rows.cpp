@@ -1,0 +1,126 @@
+#include "kinds/figure_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/text_columns.hpp"
+#include "text/utf8.hpp"
+
+namespace backplane {
+
+using nlohmann::json;
+
+json RowOf(const std::string& panel, const char* kind, const std::string& name, const std::string& trials) {
+  return {{"panel", panel}, {"kind", kind}, {"name", name}, {"trials", trials}};
+}
+
+std::string IdsOf(const Combined& combined, const std::vector<size_t>& trials) {
+  std::string ids;
+  for (const size_t trial : trials) {
+    const TrialData& data = combined.trials[trial].data;
+    if (data.usable()) ids += (ids.empty() ? "" : " ") + data.trial_id;
+  }
+  return ids;
+}
+
+std::vector<Single> SinglesOf(const Combined& combined, const std::vector<size_t>& trials, const std::string& measure) {
+  std::vector<Single> singles;
+  const TrialData* alone = nullptr;
+  for (const size_t trial : trials) {
+    const TrialData& data = combined.trials[trial].data;
+    const Number* number = data.usable() ? data.Find(measure) : nullptr;
+    if (number == nullptr) continue;
+    alone = singles.empty() ? &data : nullptr;
+    singles.push_back({number->value, fmt::format("seed {}", data.seed), data.trial_id});
+  }
+  if (alone == nullptr) return singles;
+  singles.clear();
+  const auto curve = alone->curves.find(measure);
+  if (curve == alone->curves.end() || alone->Find(measure)->of != "iterations") return singles;
+  for (const CurvePoint& point : curve->second)
+    if (!point.warms_up) singles.push_back({point.value, fmt::format("iteration {}", point.iteration), alone->trial_id});
+  return singles;
+}
+
+void AddMean(const std::string& panel, const std::string& name, const std::string& trials, const Number& number, int digits,
+             const std::vector<Single>& singles, const std::optional<double>& x, Figure* figure) {
+  if (!std::isfinite(number.value)) return;
+  json row = RowOf(panel, "mean", name, trials);
+  PutNumber(number, digits, &row);
+  if (x) row["x"] = *x;
+  figure->rows.push_back(std::move(row));
+  for (const Single& single : singles) {
+    json one = RowOf(panel, "one", name, single.trial);
+    one["value"] = FiniteOrNull(single.value);
+    one["of"] = single.of;
+    if (x) one["x"] = *x;
+    figure->rows.push_back(std::move(one));
+  }
+}
+
+std::vector<std::string> FigureLabels(const std::vector<std::string>& names) {
+  constexpr size_t kLongest = 56;
+  std::vector<std::string> labels;
+  for (const std::string& name : names) {
+    std::string label = CutName(OneLine(name), kLongest, /*utf8=*/true);
+    for (size_t number = 2; std::find(labels.begin(), labels.end(), label) != labels.end(); ++number)
+      label = fmt::format("{} ({})", CutName(OneLine(name), kLongest, /*utf8=*/true), number);
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+std::string MeasureWords(const std::string& name) {
+  static const std::map<std::string, std::string> kKnown = {{"SPS", "steps per second"},
+                                                            {"sampling_sps", "steps per second, collecting alone"},
+                                                            {"wall_s", "training time"},
+                                                            {"minutes", "training time"},
+                                                            {"attempt_s", "time with start and stop"},
+                                                            {"iteration_s", "time of an iteration"},
+                                                            {"rss_peak_mb", "peak memory"},
+                                                            {"vram_peak_mb", "peak GPU memory"}};
+  if (const auto known = kKnown.find(name); known != kKnown.end()) return known->second;
+  // An expression stays as it is: a slash divides there.
+  if (name.find(' ') != std::string::npos) return name;
+  std::string words = name;
+  if (words.starts_with("eval/")) words.replace(0, 5, "evaluation ");
+  if (words.starts_with("ep/")) words.replace(0, 3, "episode ");
+  std::replace_if(
+      words.begin(), words.end(), [](char c) { return c == '/' || c == '_'; }, ' ');
+  return words;
+}
+
+RowLayout LayOutRows(const std::vector<std::string>& names, size_t panels) {
+  constexpr double kFigure = 860, kLetter = 6.6, kGap = 40, kNarrowest = 220;  // pixels
+  size_t longest = 0;
+  for (const std::string& name : names) longest = std::max(longest, Columns(name));
+  const double beside = kLetter * static_cast<double>(longest) + kGap;
+  const auto width = [&](size_t columns) { return kFigure / static_cast<double>(columns) - beside; };
+  const size_t columns = panels > 1 && width(2) >= kNarrowest ? 2 : 1;
+  return {columns, std::max(width(columns), kNarrowest)};
+}
+
+std::vector<size_t> Thinned(const std::vector<double>& values) {
+  constexpr size_t kMost = 200, kParts = kMost / 2 - 1;
+  std::vector<size_t> kept;
+  if (values.size() <= kMost) {
+    for (size_t i = 0; i < values.size(); ++i) kept.push_back(i);
+    return kept;
+  }
+  const size_t inner = values.size() - 2;
+  kept.push_back(0);
+  for (size_t part = 0; part < kParts; ++part) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(1 + inner * part / kParts);
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>(1 + inner * (part + 1) / kParts);
+    const auto [least, most] = std::minmax_element(begin, end);
+    kept.push_back(static_cast<size_t>(std::min(least, most) - values.begin()));
+    if (least != most) kept.push_back(static_cast<size_t>(std::max(least, most) - values.begin()));
+  }
+  kept.push_back(values.size() - 1);
+  return kept;
+}
+
+}  // namespace backplane

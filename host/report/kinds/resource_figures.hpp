@@ -1,0 +1,27 @@
+// What the trials used of the machine: a bar for each name, and curves over time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "figures/figure.hpp"
+#include "figures/palette.hpp"
+#include "results/combine.hpp"
+
+namespace backplane {
+
+struct ResourceName {
+  std::string name;            // of a setting, a point
+  std::string series;          // one of the palette's names
+  std::vector<size_t> trials;  // indices into Combined::trials
+  std::string dash = {};       // one of those of `dashes`; empty: as `series`
+};
+
+inline constexpr char kResourceBars[] = "resource_utilization_analysis", kResourceCurves[] = "resources_over_time";
+
+// Panels for CPU, memory, GPU and its memory, those without a value left out; no figure without a panel. `thing` as in
+// PanelText.
+std::vector<Figure> ResourceFigures(const Combined& combined, const std::vector<ResourceName>& names, const Palette& palette,
+                                    const Palette& dashes, const std::string& thing);
+
+}  // namespace backplane

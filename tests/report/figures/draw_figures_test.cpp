@@ -1,0 +1,105 @@
+// The program that draws, for real, and what its failures cost.
+#include "figures/draw_figures.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/files.hpp"
+#include "base/python.hpp"
+#include "figures/panels.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+
+Figure Bars(const std::string& name) {
+  Figure figure{.name = name, .title = "Caf\xC3\xA9 <b>`rm`</b>", .alt = "bars"};
+  figure.rows = json::array();
+  for (const double value : {1.0, -2.5})
+    figure.rows.push_back(
+        {{"panel", "P"}, {"kind", "mean"}, {"name", value > 0 ? "a,\"b\"" : "환경"}, {"value", value}, {"trials", "t"}});
+  figure.panels.push_back(
+      View(BarPanel{{"P", "steps", "", "point"}, {}, {"a,\"b\"", "환경"}, {}, {}}, Palette("name", {"a,\"b\"", "환경"})));
+  return figure;
+}
+
+class DrawFiguresTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "figuresXXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  void TearDown() override {
+    unsetenv("BACKPLANE_PYTHON");
+    fs::remove_all(folder_);
+  }
+
+  // Another program in Python's place.
+  void PretendPython(const std::string& script) {
+    std::ofstream(folder_ / "python") << "#!/bin/sh\n" << script << "\n";
+    fs::permissions(folder_ / "python", fs::perms::owner_all);
+    setenv("BACKPLANE_PYTHON", (folder_ / "python").c_str(), 1);
+  }
+  bool Has(const std::string& file) const { return fs::exists(folder_ / file); }
+
+  fs::path folder_;
+};
+
+TEST_F(DrawFiguresTest, OneProcessMakesAllAndTheSameEachTime) {
+  const Drawings drawings = DrawFigures({Bars("one"), Bars("two")}, folder_);
+  ASSERT_TRUE(drawings.missing.empty()) << drawings.missing.begin()->second << kInstallFigures;
+  for (const char* file : {"one.png", "two.png", "figures/one.svg", "figures/one.vl.json", "figures/two.svg"})
+    EXPECT_TRUE(Has(file)) << file;
+  const std::string png = ReadFile(folder_ / "one.png").value();
+  EXPECT_EQ("\x89PNG", png.substr(0, 4));
+  EXPECT_EQ("<svg", drawings.svg.at("one").substr(0, 4));
+  EXPECT_THAT(drawings.svg.at("one"), HasSubstr("환경"));
+  EXPECT_THAT(drawings.svg.at("one"), HasSubstr("&lt;b&gt;"));
+  EXPECT_THAT(drawings.javascript, HasSubstr("vegaEmbed"));
+  EXPECT_LT(drawings.javascript.size(), 1'000'000u);
+  EXPECT_EQ(Specification(Bars("one")), json::parse(ReadFile(folder_ / "figures/one.vl.json").value()));
+  DrawFigures({Bars("one")}, folder_);
+  EXPECT_EQ(png, ReadFile(folder_ / "one.png"));
+}
+
+TEST_F(DrawFiguresTest, AMistakeInASpecificationCostsThatFigureAlone) {
+  Figure wrong = Bars("wrong");
+  wrong.panels[0]["layer"][0]["mark"] = "blob";
+  const Drawings drawings = DrawFigures({wrong, Bars("good")}, folder_);
+  ASSERT_TRUE(drawings.missing.contains("wrong"));
+  EXPECT_THAT(drawings.missing.at("wrong"), testing::StartsWith("no wrong.png: "));
+  EXPECT_TRUE(drawings.svg.contains("good") && Has("good.png"));
+  EXPECT_FALSE(Has("wrong.png") || Has("figures/wrong.svg"));
+  EXPECT_TRUE(Has("figures/wrong.vl.json")) << "to be looked at";
+}
+
+TEST_F(DrawFiguresTest, ACrashCostsTheFiguresAfterItAndLeavesNoOldPicture) {
+  DrawFigures({Bars("one")}, folder_);
+  ASSERT_TRUE(Has("one.png"));
+  PretendPython("kill -SEGV $$");
+  const Drawings drawings = DrawFigures({Bars("one")}, folder_);
+  EXPECT_EQ("no one.png: the program that draws them was ended by Segmentation fault", drawings.missing.at("one"));
+  EXPECT_FALSE(Has("one.png") || Has("figures/one.svg"));
+  EXPECT_TRUE(Has("figures/one.vl.json"));
+}
+
+TEST_F(DrawFiguresTest, WithoutTheWheelItSaysHowToGetIt) {
+  PretendPython(R"(echo '{"why_none": "No module named vl_convert in python3"}')");
+  const Drawings drawings = DrawFigures({Bars("one")}, folder_);
+  EXPECT_THAT(drawings.missing.at("one"), HasSubstr("No module named vl_convert in python3; call scripts/bootstrap, or"));
+  EXPECT_TRUE(drawings.javascript.empty());
+  setenv("BACKPLANE_PYTHON", "/nowhere/python", 1);
+  EXPECT_THAT(DrawFigures({Bars("one")}, folder_).missing.at("one"), HasSubstr("Python was not started"));
+}
+
+TEST_F(DrawFiguresTest, ANameThatIsNoFileNameIsRefused) {
+  EXPECT_THROW(DrawFigures({Bars("../one")}, folder_), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace backplane
