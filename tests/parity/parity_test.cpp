@@ -68,7 +68,7 @@ TEST_P(Parity, AgreesWithGymnasiumBitForBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gymnasium, Parity, testing::ValuesIn(Cases()),
-                         [](const auto& info) { return std::string(info.param.plugin) + "_" + info.param.name; });
+                         [](const auto& tested) { return std::string(tested.param.plugin) + "_" + tested.param.name; });
 
 class Options : public testing::TestWithParam<Task> {};
 
@@ -97,7 +97,7 @@ TEST_P(Options, LeaveTheOfficialTimeLimitAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gymnasium, Options, testing::ValuesIn(Tasks()),
-                         [](const auto& info) { return std::string(info.param.plugin); });
+                         [](const auto& tested) { return std::string(tested.param.plugin); });
 
 // The comparison must be able to fail: one option differs by little on one side only.
 class Control : public testing::TestWithParam<Case> {};
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"cartpole", "sutton_barto_reward", Json::object(), {{"sutton_barto_reward", true}}},
         Case{"mountain_car_continuous", "goal_velocity", Json::object(), {{"goal_velocity", 0.05}}, Drive::kAlongSpeed},
         Case{"pendulum", "g", Json::object(), {{"g", 10.000001}}}),
-    [](const auto& info) { return std::string(info.param.plugin) + "_" + info.param.name; });
+    [](const auto& tested) { return std::string(tested.param.plugin) + "_" + tested.param.name; });
 
 // A library of the same version may still be another build.
 TEST(Library, TheOracleRunsOnTheLibraryOfOurPlugins_ant) {

@@ -65,7 +65,7 @@ std::vector<pid_t> OurProcesses() {
   for (;;) pause();
 }
 
-void* BoundsCheck(void* argument) {
+void* Watch(void* argument) {
   const KeeperLink& link = *static_cast<const KeeperLink*>(argument);
   pollfd alive{link.alive_fd, 0, 0};  // asks for nothing: the end of the other side is told all the same
   for (;;) {
@@ -84,7 +84,7 @@ bool StartWatching(const KeeperLink& link) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the other threads'
   pthread_t thread;
-  const bool started = pthread_create(&thread, &attributes, BoundsCheck, new KeeperLink(link)) == 0;
+  const bool started = pthread_create(&thread, &attributes, Watch, new KeeperLink(link)) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return started;

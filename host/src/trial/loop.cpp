@@ -16,7 +16,7 @@ TrialLoop::TrialLoop(const LoopParts& parts)
       ticks_(parts_, state_, collectors_, checkpointing_),
       evaluation_(parts_, state_, collectors_.data()),
       speed_(parts_.spec.experiment.report, parts_.spec.seeds) {
-  parts_.metrics.BoundsCheck(&parts_.clock());
+  parts_.metrics.Watch(&parts_.clock());
 }
 
 void TrialLoop::Run() {

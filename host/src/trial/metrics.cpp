@@ -58,7 +58,7 @@ void MetricsHub::Record(int32_t handle, double value) {
   entries_[handle].metric.n += 1;
 }
 
-void MetricsHub::BoundsCheck(const PhaseClock* control) {
+void MetricsHub::Watch(const PhaseClock* control) {
   std::lock_guard lock(mutex_);  // monitors record already
   control_ = control;
 }

@@ -38,7 +38,7 @@ class MetricsHub {
   // As Record, of what speaks of the time since it was recorded last. [any]
   void RecordSince(int32_t handle, double value);
   // From now on what monitors record is summed up by what this clock's thread does, too. It outlives the hub's use.
-  void BoundsCheck(const PhaseClock* control);
+  void Watch(const PhaseClock* control);
   // Of what monitors recorded: by name, the mean in each group of phases.
   std::map<std::string, GroupMeans> ByGroup();
   std::vector<Metric> Registered();  // all, in the order in which they were added

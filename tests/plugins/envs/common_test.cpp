@@ -123,7 +123,8 @@ const char* const kEnvs[] = {"cartpole",
                              "quadruped_stand"
 #endif
 };
-INSTANTIATE_TEST_SUITE_P(Envs, EveryEnv, testing::ValuesIn(kEnvs), [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Envs, EveryEnv, testing::ValuesIn(kEnvs),
+                         [](const auto& tested) { return std::string(tested.param); });
 
 TEST(Template, IsTheSameEnvInCAndInCpp) {
   harness::Env c(File("template_c"), 3), cpp(File("template_cpp"), 3);

@@ -78,6 +78,6 @@ TEST_P(BuiltInModel, CompilesToTheNumbersOfGymnasiums) {
 }
 
 INSTANTIATE_TEST_SUITE_P(MuJoCo, BuiltInModel, testing::Values("ant", "half_cheetah", "humanoid"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& tested) { return std::string(tested.param); });
 
 }  // namespace

@@ -84,7 +84,7 @@ class EveryTask : public testing::TestWithParam<const char*> {
   const std::string task_ = GetParam();
 };
 INSTANTIATE_TEST_SUITE_P(MuJoCo, EveryTask, testing::ValuesIn(kTasks),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& tested) { return std::string(tested.param); });
 
 TEST_P(EveryTask, TakesAModelOfOtherSizes) {
   const OwnModel own(Xml(task_, kMotor));

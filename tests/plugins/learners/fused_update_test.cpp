@@ -27,7 +27,7 @@ class EveryPolicy : public ::testing::TestWithParam<NetShape> {
 INSTANTIATE_TEST_SUITE_P(Net, EveryPolicy,
                          ::testing::Values(Shape(true), Shape(true, true), Shape(false), Shape(false, true),
                                            Shape(false, false, true), Shape(false, true, true, Activation::kRelu)),
-                         [](const auto& info) { return ::testing::PrintToString(info.param); });
+                         [](const auto& tested) { return ::testing::PrintToString(tested.param); });
 
 TEST_P(EveryPolicy, FirstMinibatchHasRatioOne) {
   acting_.Act(random_.params.data(), 0, kRows);

@@ -97,7 +97,7 @@ class PpoUpdateTest : public ::testing::TestWithParam<bool> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Path, PpoUpdateTest, ::testing::Values(true, false),
-                         [](const auto& info) { return info.param ? "Fused" : "Torch"; });
+                         [](const auto& tested) { return tested.param ? "Fused" : "Torch"; });
 
 // logits = W x + b, V = w x + c: a Net without hidden layers, whose weights lie [in, out].
 TEST_P(PpoUpdateTest, AgreesWithPyTorch) {
