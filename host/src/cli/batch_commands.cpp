@@ -10,9 +10,9 @@
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
 #include "log/log.hpp"
-#include "supervise/batch_screen.hpp"
 #include "supervise/batch_view.hpp"
 #include "supervise/stop_batch.hpp"
+#include "supervise/watch_screen.hpp"
 
 namespace backplane {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/suggest.hpp"
 #include "cli/plugin_search.hpp"
 #include "config/loader.hpp"
-#include "config/names.hpp"
 #include "config/schema.hpp"
+#include "config/unknown_keys.hpp"
 
 namespace backplane {
 namespace {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/files.hpp"
-#include "config/spelling.hpp"
+#include "config/short_forms.hpp"
 #include "config/value.hpp"
 
 namespace backplane {

@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "base/format_count.hpp"
-#include "config/names.hpp"
 #include "config/schema.hpp"
+#include "config/unknown_keys.hpp"
 
 namespace backplane {
 namespace {

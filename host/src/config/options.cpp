@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "config/aliases.hpp"
-#include "config/names.hpp"
 #include "config/schema.hpp"
+#include "config/unknown_keys.hpp"
 
 namespace backplane {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "base/suggest.hpp"
 #include "config/aliases.hpp"
-#include "config/names.hpp"
 #include "config/schema.hpp"
-#include "config/spelling.hpp"
+#include "config/short_forms.hpp"
+#include "config/unknown_keys.hpp"
 
 namespace backplane {
 namespace {

@@ -8,7 +8,7 @@
 #include "config/aliases.hpp"
 #include "config/host_keys.hpp"
 #include "config/schema.hpp"
-#include "config/spelling.hpp"
+#include "config/short_forms.hpp"
 
 namespace backplane {
 namespace {

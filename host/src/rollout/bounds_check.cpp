@@ -40,22 +40,22 @@ void BoundsCheck::Compare() const {
 
 BoundsCheck CheckBoundsOfCall(const std::string& plugin, const char* call, uint64_t begin, uint64_t end,
                               const CallChannels& channels) {
-  BoundsCheck watch(plugin, call, begin, end);
-  for (const SlotChannel& channel : channels.writes) watch.Beside(channel);
+  BoundsCheck bounds(plugin, call, begin, end);
+  for (const SlotChannel& channel : channels.writes) bounds.Beside(channel);
   for (const SlotChannel& channel : channels.reads) {
-    watch.Beside(channel);
-    watch.Rows(channel, begin, end);
+    bounds.Beside(channel);
+    bounds.Rows(channel, begin, end);
   }
-  return watch;
+  return bounds;
 }
 
 BoundsCheck CheckBoundsOfReset(const std::string& plugin, uint64_t begin, uint64_t end, const uint8_t* mask,
                                const CallChannels& channels) {
-  BoundsCheck watch = CheckBoundsOfCall(plugin, "reset", begin, end, channels);
+  BoundsCheck bounds = CheckBoundsOfCall(plugin, "reset", begin, end, channels);
   for (uint64_t row = begin; mask != nullptr && row < end; ++row)
     if (mask[row] == 0)
-      for (const SlotChannel& channel : channels.writes) watch.Rows(channel, row, row + 1);
-  return watch;
+      for (const SlotChannel& channel : channels.writes) bounds.Rows(channel, row, row + 1);
+  return bounds;
 }
 
 void BoundsCheck::Refuse(const Kept& kept, uint64_t offset) const {

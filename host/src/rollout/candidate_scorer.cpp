@@ -125,7 +125,7 @@ void CandidateScorer::PlayFromQueue(unsigned runner, PhaseClock& clock) {
     for (;;) {
       clock.Switch(Phase::kInfer);
       {
-        const BoundsCheckGate::Turn hold = gate_.on() ? gate_.Other() : BoundsCheckGate::Turn();
+        const BoundsCheckGate::Turn turn = gate_.on() ? gate_.Other() : BoundsCheckGate::Turn();
         TakeJobs(mine, clock);
       }
       PlayOn(mine, clock);
@@ -165,7 +165,7 @@ void CandidateScorer::PlayWave(unsigned runner, uint64_t first, uint64_t end, Ph
     mine.whole = {begin, std::min(begin + chunk_rows_, env_.rows())};
     clock.Switch(Phase::kEnvReset);
     for (uint64_t row = begin; row < std::min(begin + chunk_rows_, rows); ++row) {
-      const BoundsCheckGate::Turn hold = gate_.on() ? gate_.Other() : BoundsCheckGate::Turn();
+      const BoundsCheckGate::Turn turn = gate_.on() ? gate_.Other() : BoundsCheckGate::Turn();
       mine.Play(row);
       Begin(row, first + row);
     }
@@ -197,8 +197,8 @@ void CandidateScorer::PlayOn(RunnerRows& mine, PhaseClock& clock) {
 void CandidateScorer::StepInFirstScore(RunnerRows& mine, PhaseClock& clock) {
   const uint64_t before = steps_before_.fetch_add(1, std::memory_order_relaxed);
   if (gate_.Passes(before)) return Step(mine, clock);
-  const BoundsCheckGate::Turn hold = gate_.Step(before);
-  Step(mine, clock, hold.alone());
+  const BoundsCheckGate::Turn turn = gate_.Step(before);
+  Step(mine, clock, turn.alone());
 }
 
 // Enters and leaves in the phase kInfer: the clock is read only where a phase ends.
@@ -223,19 +223,19 @@ void CandidateScorer::Step(RunnerRows& mine, PhaseClock& clock, bool watched) {
 }
 
 void CandidateScorer::Act(const RowRange& rows, bool watched) {
-  std::optional<BoundsCheck> watch;
-  if (watched) watch = CheckBoundsOfCall(learner_.id(), "act", rows.begin, rows.end, slot_.OfAct());
+  std::optional<BoundsCheck> bounds;
+  if (watched) bounds = CheckBoundsOfCall(learner_.id(), "act", rows.begin, rows.end, slot_.OfAct());
   const bp_act act{sizeof(bp_act), BP_ACT_GREEDY,   rows.begin,        rows.end, 0, seed_, 0,
                    slot_.act_in(), slot_.act_out(), candidate_.data(), nullptr};
   if (const bp_status status = learner_.Act(act); status != BP_OK) learner_.Fail(status, "act");
-  if (watch) watch->Compare();
+  if (bounds) bounds->Compare();
 }
 
 void CandidateScorer::StepEnv(const RowRange& rows, bool watched) {
-  std::optional<BoundsCheck> watch;
-  if (watched) watch = CheckBoundsOfCall(env_.id(), "step", rows.begin, rows.end, slot_.OfStep());
+  std::optional<BoundsCheck> bounds;
+  if (watched) bounds = CheckBoundsOfCall(env_.id(), "step", rows.begin, rows.end, slot_.OfStep());
   if (const bp_status status = env_.Step(0, rows.begin, rows.end); status != BP_OK) env_.Fail(status, "step");
-  if (watch) watch->Compare();
+  if (bounds) bounds->Compare();
 }
 
 // Of rows at play; those at rest may hold anything.

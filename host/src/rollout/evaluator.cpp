@@ -110,20 +110,20 @@ void Evaluator::AssignSeeds(const std::vector<uint64_t>& seeds) {
 }
 
 void Evaluator::Act(uint64_t begin, uint64_t end, int64_t t, bool watched) {
-  std::optional<BoundsCheck> watch;
-  if (watched) watch = CheckBoundsOfCall(learner_.id(), "act", begin, end, buffers_.OfAct());
+  std::optional<BoundsCheck> bounds;
+  if (watched) bounds = CheckBoundsOfCall(learner_.id(), "act", begin, end, buffers_.OfAct());
   const bp_act act{sizeof(bp_act),    BP_ACT_GREEDY,      begin,   end,    first_episode_, seed_, static_cast<uint64_t>(t),
                    buffers_.act_in(), buffers_.act_out(), nullptr, nullptr};
   if (bp_status s = learner_.Act(act); s != BP_OK) learner_.Fail(s, "act");
-  if (watch) watch->Compare();
+  if (bounds) bounds->Compare();
   if (!action_check_.Allows(0, begin, end)) RefuseAction(begin, end, t);
 }
 
 void Evaluator::StepEnv(uint64_t begin, uint64_t end, bool watched) {
-  std::optional<BoundsCheck> watch;
-  if (watched) watch = CheckBoundsOfCall(env_.id(), "step", begin, end, buffers_.OfStep());
+  std::optional<BoundsCheck> bounds;
+  if (watched) bounds = CheckBoundsOfCall(env_.id(), "step", begin, end, buffers_.OfStep());
   if (bp_status s = env_.Step(0, begin, end); s != BP_OK) env_.Fail(s, "step");
-  if (watch) watch->Compare();
+  if (bounds) bounds->Compare();
 }
 
 void Evaluator::RefuseAction(uint64_t begin, uint64_t end, int64_t t) {
@@ -134,11 +134,11 @@ void Evaluator::RefuseAction(uint64_t begin, uint64_t end, int64_t t) {
 }
 
 void Evaluator::StartEpisodes(uint64_t begin, uint64_t end, const std::vector<uint64_t>& seeds) {
-  const BoundsCheckGate::Turn hold = gate_.on() ? gate_.Step(0) : BoundsCheckGate::Turn();
-  std::optional<BoundsCheck> watch;
-  if (hold.alone()) watch = CheckBoundsOfReset(env_.id(), begin, end, nullptr, buffers_.OfReset());
+  const BoundsCheckGate::Turn turn = gate_.on() ? gate_.Step(0) : BoundsCheckGate::Turn();
+  std::optional<BoundsCheck> bounds;
+  if (turn.alone()) bounds = CheckBoundsOfReset(env_.id(), begin, end, nullptr, buffers_.OfReset());
   if (bp_status s = env_.Reset(0, begin, end, nullptr, seeds.data()); s != BP_OK) env_.Fail(s, "reset");
-  if (watch) watch->Compare();
+  if (bounds) bounds->Compare();
   std::fill(rows_.begin() + static_cast<int64_t>(begin), rows_.begin() + static_cast<int64_t>(end), RowState());
 }
 
@@ -160,9 +160,9 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
     if (run_.stopped()) return;
     if (cancelled_.load(std::memory_order_relaxed)) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
     if (env_.resets_itself() && t % kSeedsAhead == 0) AssignSeeds(seeds);
-    const BoundsCheckGate::Turn hold = gate_.on() ? gate_.Step(static_cast<uint64_t>(t)) : BoundsCheckGate::Turn();
-    policy == Policy::kLearner ? Act(begin, end, t, hold.alone()) : ActByItself(policy, begin, end, t);
-    StepEnv(begin, end, hold.alone());
+    const BoundsCheckGate::Turn turn = gate_.on() ? gate_.Step(static_cast<uint64_t>(t)) : BoundsCheckGate::Turn();
+    policy == Policy::kLearner ? Act(begin, end, t, turn.alone()) : ActByItself(policy, begin, end, t);
+    StepEnv(begin, end, turn.alone());
     look_();
     for (ChannelBuffer* buffer : read_) buffer->Fetch();
     const unsigned flags = tracker_.Add(rows_.data(), begin, end).flags;

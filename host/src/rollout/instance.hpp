@@ -36,7 +36,7 @@ struct InstanceOptions {
 template <class Function>
 auto CallPlugin(const std::string& id, Function&& function) {
   tls_running_plugin = id.c_str();
-  const StateWatch watch;
+  const StateWatch bounds;
   try {
     return function();
   } catch (const std::exception& e) {

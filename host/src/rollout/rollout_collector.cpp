@@ -46,11 +46,11 @@ void RolloutCollector::StartRollout(uint64_t horizon, PhaseClock& clock) {
     const PhaseSpan span(clock, Phase::kEnvReset);
     Rows& rows = recorder_.rows();
     for (uint64_t r = 0; r < rows.size(); ++r) rows.StartEpisode(r);
-    std::optional<BoundsCheck> watch;
-    if (gate_.on()) watch = CheckBoundsOfReset(env_.id(), 0, rows.size(), nullptr, buffers_.OfReset(horizon));
+    std::optional<BoundsCheck> bounds;
+    if (gate_.on()) bounds = CheckBoundsOfReset(env_.id(), 0, rows.size(), nullptr, buffers_.OfReset(horizon));
     const bp_status status = env_.Reset(static_cast<uint32_t>(horizon), 0, rows.size(), nullptr, rows.seeds.data());
     if (status != BP_OK) env_.Fail(status, "reset");
-    if (watch) watch->Compare();
+    if (bounds) bounds->Compare();
     started_ = true;
   } else {
     const PhaseSpan span(clock, Phase::kObsTransfer);
@@ -108,8 +108,8 @@ void RolloutCollector::RunChunks(unsigned runner, PhaseClock& clock) {
 
 void RolloutCollector::StepInFirstIteration(Chunk& chunk, PhaseClock& clock) {
   if (gate_.Passes(chunk.t)) return StepChunk<false>(chunk, clock);
-  const BoundsCheckGate::Turn hold = gate_.Step(chunk.t);
-  hold.alone() ? StepChunk<true>(chunk, clock) : StepChunk<false>(chunk, clock);
+  const BoundsCheckGate::Turn turn = gate_.Step(chunk.t);
+  turn.alone() ? StepChunk<true>(chunk, clock) : StepChunk<false>(chunk, clock);
 }
 
 void RolloutCollector::CheckFirstIteration() {
@@ -138,18 +138,18 @@ void RolloutCollector::StepChunk(Chunk& chunk, PhaseClock& clock) {
   const uint64_t t = chunk.t;
   bp_act act{sizeof(bp_act),    BP_ACT_EXPLORE,     chunk.begin,         chunk.end, 0,      config_.seed,
              policy_steps_ + t, buffers_.act_in(t), buffers_.act_out(t), nullptr,   nullptr};
-  std::optional<BoundsCheck> watch;
-  if constexpr (kWatched) watch = CheckBoundsOfCall(learner_.id(), "act", chunk.begin, chunk.end, buffers_.OfAct(t));
+  std::optional<BoundsCheck> bounds;
+  if constexpr (kWatched) bounds = CheckBoundsOfCall(learner_.id(), "act", chunk.begin, chunk.end, buffers_.OfAct(t));
   bp_status status = learner_.Act(act);
   if (status != BP_OK) learner_.Fail(status, "act");
-  if constexpr (kWatched) watch->Compare();
+  if constexpr (kWatched) bounds->Compare();
   if (!actions_.Allows(t, chunk.begin, chunk.end)) [[unlikely]]
     RefuseAction(chunk);
   clock.Switch(Phase::kEnvStep);
-  if constexpr (kWatched) watch = CheckBoundsOfCall(env_.id(), "step", chunk.begin, chunk.end, buffers_.OfStep(t));
+  if constexpr (kWatched) bounds = CheckBoundsOfCall(env_.id(), "step", chunk.begin, chunk.end, buffers_.OfStep(t));
   status = env_.Step(static_cast<uint32_t>(t), chunk.begin, chunk.end);
   if (status != BP_OK) env_.Fail(status, "step");
-  if constexpr (kWatched) watch->Compare();
+  if constexpr (kWatched) bounds->Compare();
   if (!env_.resets_itself() && recorder_.Record(buffers_, chunk)) {
     clock.Switch(Phase::kEnvReset);
     ResetEnded<kWatched>(chunk);
@@ -160,13 +160,13 @@ void RolloutCollector::StepChunk(Chunk& chunk, PhaseClock& clock) {
 template <bool kWatched>
 void RolloutCollector::ResetEnded(const Chunk& chunk) {
   Rows& rows = recorder_.rows();
-  std::optional<BoundsCheck> watch;
+  std::optional<BoundsCheck> bounds;
   if constexpr (kWatched)
-    watch = CheckBoundsOfReset(env_.id(), chunk.begin, chunk.end, rows.mask.data(), buffers_.OfReset(chunk.t));
+    bounds = CheckBoundsOfReset(env_.id(), chunk.begin, chunk.end, rows.mask.data(), buffers_.OfReset(chunk.t));
   const bp_status status =
       env_.Reset(static_cast<uint32_t>(chunk.t), chunk.begin, chunk.end, rows.mask.data(), rows.seeds.data());
   if (status != BP_OK) env_.Fail(status, "reset");
-  if constexpr (kWatched) watch->Compare();
+  if constexpr (kWatched) bounds->Compare();
   std::memset(rows.mask.data() + chunk.begin, 0, chunk.end - chunk.begin);
 }
 

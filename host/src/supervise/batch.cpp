@@ -21,6 +21,7 @@
 #include "supervise/batch_files.hpp"
 #include "supervise/failure_policy.hpp"
 #include "supervise/folder_watch.hpp"
+#include "supervise/infeasible.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/job_table.hpp"
 #include "supervise/layout.hpp"

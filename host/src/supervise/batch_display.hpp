@@ -9,9 +9,9 @@
 
 #include "store/progress_file.hpp"
 #include "supervise/attempt.hpp"
-#include "supervise/batch_screen.hpp"
 #include "supervise/batch_view.hpp"
 #include "supervise/progress.hpp"
+#include "supervise/watch_screen.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {

@@ -11,8 +11,8 @@
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "store/progress_file.hpp"
-#include "supervise/batch_table.hpp"
 #include "supervise/status_reader.hpp"
+#include "supervise/status_table.hpp"
 
 namespace backplane {
 

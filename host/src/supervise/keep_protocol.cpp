@@ -6,8 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "config/names.hpp"
 #include "config/units.hpp"
+#include "config/unknown_keys.hpp"
 
 namespace backplane {
 namespace {

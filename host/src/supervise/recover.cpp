@@ -49,7 +49,7 @@ std::optional<std::string> WriteStaleResult(const AttemptFolder& folder, const s
 }
 
 void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_id, unsigned attempt, EventLog* log,
-                    FailurePolicy* consequences) {
+                    FailurePolicy* failure_policy) {
   const AttemptFolder folder = TrialFolderOf(out, trial_id).attempt(attempt);
   const std::optional<std::string> text = ReadResultText(folder.result()).text;
   const auto json = text ? ParseResultJson(*text) : std::nullopt;
@@ -70,7 +70,7 @@ void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_i
   if (IsFinished(verdict.state)) WriteFileAtomic(folder.result(), *text);
   end.adopted = true;
   end.outcome = verdict.outcome;
-  end.state = consequences->After(trial_id, verdict).state;
+  end.state = failure_policy->After(trial_id, verdict).state;
   end.why = verdict.why;
   end.wall_s = result.wall_s;
   end.files = FilesOf(folder, text, *json);
@@ -84,7 +84,7 @@ bool Finished(const BatchRecord& record, const std::string& trial_id) {
 
 }  // namespace
 
-void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, FailurePolicy* consequences) {
+void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, FailurePolicy* failure_policy) {
   std::vector<std::pair<std::string, unsigned>> open;
   for (const auto& [id, trial] : log->record().trials) {
     for (const AttemptRecord& attempt : trial.attempts) {
@@ -100,19 +100,7 @@ void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, FailurePol
     const auto state = last > 0 ? ReadResult(folder.attempt(last)).state : std::nullopt;
     if (state && IsFinished(*state)) open.emplace_back(id, last);
   }
-  for (const auto& [id, attempt] : open) EndOpenAttempt(out, id, attempt, log, consequences);
-}
-
-std::vector<Inferred> InferInfeasible(const Plan& plan, const Schedule& schedule) {
-  std::vector<Inferred> inferred;
-  std::set<size_t> known;
-  for (size_t i = 0; i < plan.trials.size(); ++i) {
-    if (schedule.state(i) != TrialState::kInfeasible) continue;
-    for (const size_t other : schedule.NeedAsMuchAs(i)) {
-      if (known.insert(other).second) inferred.push_back({other, i});
-    }
-  }
-  return inferred;
+  for (const auto& [id, attempt] : open) EndOpenAttempt(out, id, attempt, log, failure_policy);
 }
 
 bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& classes) {

@@ -18,14 +18,7 @@ namespace backplane {
 
 // Every attempt that began and has no end gets one: what its result.json says, or "stale". Trials that left a complete result
 // without any event are taken over too. Throws std::runtime_error.
-void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, FailurePolicy* consequences);
-
-// Trials that the plan wants and that need at least as much memory as one that did not fit: an earlier session may have ended
-// before it drew the conclusion, or the plan may be larger now.
-struct Inferred {
-  size_t trial, from;  // places in the plan
-};
-std::vector<Inferred> InferInfeasible(const Plan& plan, const Schedule& schedule);
+void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, FailurePolicy* failure_policy);
 
 // Whether --only-failed of these classes (none: all) means this trial: it failed, or it was under way again after it had.
 bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& classes);

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/files.hpp"
-#include "config/names.hpp"
+#include "config/unknown_keys.hpp"
 
 namespace backplane {
 namespace {

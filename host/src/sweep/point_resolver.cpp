@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "base/suggest.hpp"
-#include "config/names.hpp"
 #include "config/schema.hpp"
 #include "config/units.hpp"
+#include "config/unknown_keys.hpp"
 #include "sweep/identity.hpp"
 
 namespace backplane {

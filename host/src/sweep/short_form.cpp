@@ -1,7 +1,7 @@
 // --sweep path=1,2,4 or point:path=1,2,4: an axis on the command line.
 #include <fmt/format.h>
 
-#include "config/spelling.hpp"
+#include "config/short_forms.hpp"
 #include "sweep/axis_values.hpp"
 #include "sweep/grammar.hpp"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "config/experiment.hpp"
-#include "config/names.hpp"
 #include "config/units.hpp"
+#include "config/unknown_keys.hpp"
 #include "sweep/schema_terms.hpp"
 
 namespace backplane {

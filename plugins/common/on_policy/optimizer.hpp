@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backplane/learner.hpp"
-#include "on_policy/sample_loss.hpp"
+#include "on_policy/clipped_loss.hpp"
 
 namespace backplane::on_policy {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backplane/monitor.hpp"
-#include "on_policy/sample_loss.hpp"
+#include "on_policy/clipped_loss.hpp"
 
 namespace backplane::on_policy {
 

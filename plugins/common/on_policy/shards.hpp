@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "nn/vectors.hpp"
+#include "on_policy/clipped_loss.hpp"
 #include "on_policy/parallel.hpp"
 #include "on_policy/parts.hpp"
-#include "on_policy/sample_loss.hpp"
 
 namespace backplane::on_policy {
 

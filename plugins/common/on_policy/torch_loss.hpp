@@ -3,7 +3,7 @@
 
 #include <ATen/ATen.h>
 
-#include "on_policy/sample_loss.hpp"
+#include "on_policy/clipped_loss.hpp"
 
 namespace backplane::on_policy {
 

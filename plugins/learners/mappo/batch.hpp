@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "on_policy/sample_loss.hpp"
+#include "on_policy/clipped_loss.hpp"
 #include "streams.hpp"
 
 namespace backplane::mappo {

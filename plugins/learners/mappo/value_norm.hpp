@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backplane/learner.hpp"
-#include "on_policy/sample_loss.hpp"
+#include "on_policy/clipped_loss.hpp"
 
 namespace backplane::mappo {
 

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "net.hpp"
+#include "on_policy/clipped_loss.hpp"
 #include "on_policy/parallel.hpp"
-#include "on_policy/sample_loss.hpp"
 
 namespace backplane::ppo {
 

@@ -14,32 +14,32 @@ Verdict Failed(Outcome outcome, bool on_device = false) {
 }
 
 TEST(FailurePolicy, ASignalIsTriedOnceMoreThenItIsAFailure) {
-  FailurePolicy consequences{OnFailure()};
-  EXPECT_EQ(consequences.After("a", Failed(Outcome::kSignal)).state, TrialState::kPlanned);
-  EXPECT_EQ(consequences.After("b", Failed(Outcome::kSignal)).state, TrialState::kPlanned)
+  FailurePolicy failure_policy{OnFailure()};
+  EXPECT_EQ(failure_policy.After("a", Failed(Outcome::kSignal)).state, TrialState::kPlanned);
+  EXPECT_EQ(failure_policy.After("b", Failed(Outcome::kSignal)).state, TrialState::kPlanned)
       << "another trial has tries of its own";
-  EXPECT_EQ(consequences.After("a", Failed(Outcome::kSignal)).state, TrialState::kFailed);
+  EXPECT_EQ(failure_policy.After("a", Failed(Outcome::kSignal)).state, TrialState::kFailed);
 }
 
 TEST(FailurePolicy, ATemporaryFailureWaitsLongerEachTime) {
-  FailurePolicy consequences{OnFailure()};
+  FailurePolicy failure_policy{OnFailure()};
   std::vector<double> waits;
-  for (int i = 0; i < 3; ++i) waits.push_back(consequences.After("a", Failed(Outcome::kTemp)).retry_after_s.value());
+  for (int i = 0; i < 3; ++i) waits.push_back(failure_policy.After("a", Failed(Outcome::kTemp)).retry_after_s.value());
   EXPECT_EQ(waits, (std::vector<double>{1, 2, 4}));
-  EXPECT_EQ(consequences.After("a", Failed(Outcome::kTemp)).state, TrialState::kFailed);
+  EXPECT_EQ(failure_policy.After("a", Failed(Outcome::kTemp)).state, TrialState::kFailed);
 }
 
 TEST(FailurePolicy, OutOfMemoryIsAResultUnlessTheFileSaysOtherwise) {
   OnFailure rules;
   rules.device_oom = {FailureAction::kFail};
-  FailurePolicy consequences(rules);
-  EXPECT_EQ(consequences.After("a", Failed(Outcome::kOom)).state, TrialState::kInfeasible);
-  EXPECT_EQ(consequences.After("a", Failed(Outcome::kOom, /*on_device=*/true)).state, TrialState::kFailed);
+  FailurePolicy failure_policy(rules);
+  EXPECT_EQ(failure_policy.After("a", Failed(Outcome::kOom)).state, TrialState::kInfeasible);
+  EXPECT_EQ(failure_policy.After("a", Failed(Outcome::kOom, /*on_device=*/true)).state, TrialState::kFailed);
 }
 
 TEST(FailurePolicy, WhatWasStoppedIsStillToDo) {
-  FailurePolicy consequences{OnFailure()};
-  const FailureDecision next = consequences.After("a", Failed(Outcome::kKilled));
+  FailurePolicy failure_policy{OnFailure()};
+  const FailureDecision next = failure_policy.After("a", Failed(Outcome::kKilled));
   EXPECT_EQ(next.state, TrialState::kPlanned);
   EXPECT_FALSE(next.retry_after_s) << "not in this session";
 }

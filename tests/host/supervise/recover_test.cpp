@@ -26,8 +26,8 @@ class RecoverTest : public testing::Test {
   TrialRecord Recover(const std::string& trial, const OnFailure& rules = {}) {
     EventLog log(out_ / "events.jsonl");
     log.Append(AttemptStart{}, trial, 1);
-    FailurePolicy consequences(rules);
-    EndOpenAttempts(out_, &log, &consequences);
+    FailurePolicy failure_policy(rules);
+    EndOpenAttempts(out_, &log, &failure_policy);
     return *log.record().Find(trial);
   }
 
@@ -78,8 +78,8 @@ TEST_F(RecoverTest, ACompleteResultWithoutAnyEventIsTakenOver) {
   Result("a", R"({"state": "COMPLETED", "outcome": "ok"})");
   Result("b", R"({"state": "FAILED", "outcome": "nan"})");
   EventLog log(out_ / "events.jsonl");
-  FailurePolicy consequences{OnFailure()};
-  EndOpenAttempts(out_, &log, &consequences);
+  FailurePolicy failure_policy{OnFailure()};
+  EndOpenAttempts(out_, &log, &failure_policy);
   EXPECT_EQ(log.record().Find("a")->state, TrialState::kCompleted);
   EXPECT_EQ(log.record().Find("b"), nullptr) << "it may run again";
 }
@@ -88,8 +88,8 @@ TEST_F(RecoverTest, ACompleteResultWithoutAnyEventIsTakenOver) {
 TEST_F(RecoverTest, APrunedTrialIsFinishedToo) {
   Result("a", R"({"state": "PRUNED", "outcome": "pruned"})");
   EventLog log(out_ / "events.jsonl");
-  FailurePolicy consequences{OnFailure()};
-  EndOpenAttempts(out_, &log, &consequences);
+  FailurePolicy failure_policy{OnFailure()};
+  EndOpenAttempts(out_, &log, &failure_policy);
   ASSERT_NE(log.record().Find("a"), nullptr);
   EXPECT_EQ(log.record().Find("a")->state, TrialState::kPruned);
 }
@@ -103,8 +103,8 @@ TEST_F(RecoverTest, AResultWithoutItsMetricsIsTakenOverAndFoundDamaged) {
   Result("a", R"({"state": "COMPLETED", "outcome": "ok", "iterations": 3,
                   "metrics_parts": [{"attempt": 1, "lines": 3, "bytes": 48, "crc32c": 7}]})");
   EventLog log(out_ / "events.jsonl");
-  FailurePolicy consequences{OnFailure()};
-  EndOpenAttempts(out_, &log, &consequences);
+  FailurePolicy failure_policy{OnFailure()};
+  EndOpenAttempts(out_, &log, &failure_policy);
   EXPECT_EQ(log.record().Find("a")->attempts.back().end.files.value().metrics_lines, 3u);
   const std::vector<Damage> found = DamageOf(ResultsFolder{out_}, *log.record().Find("a"));
   ASSERT_EQ(found.size(), 1u);

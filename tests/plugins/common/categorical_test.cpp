@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "on_policy/sample_loss.hpp"
+#include "on_policy/clipped_loss.hpp"
 
 namespace backplane::on_policy {
 namespace {

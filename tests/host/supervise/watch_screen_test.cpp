@@ -1,4 +1,4 @@
-#include "supervise/batch_screen.hpp"
+#include "supervise/watch_screen.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "config/names.hpp"
+#include "config/unknown_keys.hpp"
 
 #include <algorithm>
 

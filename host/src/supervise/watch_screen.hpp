@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "supervise/batch_table.hpp"
+#include "supervise/status_table.hpp"
 
 namespace backplane {
 

@@ -1,4 +1,4 @@
-#include "config/spelling.hpp"
+#include "config/short_forms.hpp"
 
 #include <fmt/format.h>
 

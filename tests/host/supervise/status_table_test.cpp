@@ -1,4 +1,4 @@
-#include "supervise/batch_table.hpp"
+#include "supervise/status_table.hpp"
 
 #include <gmock/gmock.h>
 
