@@ -137,7 +137,7 @@ stages:
 )");
   ASSERT_EQ(Run("run steps.yaml").exit, 0);
   const fs::path out = Out("steps");
-  // As if the supervisor had been killed when the first phase had ended.
+  // As if the supervisor had been killed when the first stage had ended.
   std::string events, id;
   for (const nlohmann::json& event : Events("steps")) {
     events += event.dump() + "\n";

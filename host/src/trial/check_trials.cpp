@@ -37,7 +37,7 @@ void Say(const TrialCheck& check) {
   std::fflush(stdout);
 }
 
-// What a learner of the phase before would save, as far as it can be known before that has run: what it saves now or, where it
+// What a learner of the stage before would save, as far as it can be known before that has run: what it saves now or, where it
 // has run, what it saved. Absent: it can not be known.
 std::optional<std::vector<std::byte>> StateBefore(const StartFrom& from, const std::filesystem::path& folder,
                                                   StatusWriter* status, const std::atomic<bool>& cancelled) {

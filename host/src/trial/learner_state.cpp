@@ -61,7 +61,7 @@ const bp_learner_state_1& NeedState(const LearnerInstance& learner) {
   const bp_learner_state_1* state = StateOf(learner);
   if (state != nullptr) return *state;
   throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
-                     "cannot go on from another phase: it does not offer " BP_LEARNER_STATE_1 ", so nothing of it is kept");
+                     "cannot go on from another stage: it does not offer " BP_LEARNER_STATE_1 ", so nothing of it is kept");
 }
 
 void StartLearner(LearnerInstance& learner, const std::vector<std::byte>& saved, const std::string& other_trial) {
@@ -72,7 +72,7 @@ void StartLearner(LearnerInstance& learner, const std::vector<std::byte>& saved,
     // It is not the plugin that is wrong: two phases do not fit together.
     const bool misfit = failure.status() == BP_E_IO || failure.status() == BP_E_INVALID_ARG;
     throw TrialFailure(misfit ? BP_E_CONFIG : failure.status(), "",
-                       "the state of the phase before (trial " + other_trial + ") does not fit this one: " + failure.what());
+                       "the state of the stage before (trial " + other_trial + ") does not fit this one: " + failure.what());
   }
 }
 

@@ -54,7 +54,7 @@ void StartFromOther(const LoopParts& parts) {
   const auto refuse = [&](const std::string& why) {
     throw TrialFailure(
         BP_E_CONFIG, "",
-        "the phase before (trial " + from.trial_id + ") " + why +
+        "the stage before (trial " + from.trial_id + ") " + why +
             "; this one begins with its last state and no other: remove the result.json of its last attempt in " +
             from.checkpoint_dir.parent_path().string() + ", and `backplane run` trains it again");
   };
