@@ -1,6 +1,9 @@
 // What people type who have not read the documentation: each does what is meant, or the answer names it.
 #include <gmock/gmock.h>
 
+#include <map>
+#include <string>
+
 #include "program.hpp"
 
 namespace backplane::end_to_end {
@@ -54,6 +57,8 @@ TEST_F(Typing, AnOptionOfAnotherToolNamesThePath) {
   EXPECT_EQ(answer.exit, 2);
   EXPECT_THAT(answer.err, HasSubstr("unknown option '--lr'; did you mean --set learner.options.lr=1e-3?"));
   EXPECT_THAT(Run("run ppo.yml --total-timesteps=5000").err, HasSubstr("--set budget.env_steps=5000"));
+  EXPECT_THAT(Run("run --lr ppo.yml").err, HasSubstr("--set learner.options.lr=VALUE?")) << "the file is no value";
+  for (const char* dashes : {"---", "--=5"}) EXPECT_EQ(Run(std::string("run ppo.yml ") + dashes).exit, 2);
   EXPECT_THAT(Run("run ppo.yml --drry-run").err, HasSubstr("did you mean '--dry-run'?"));
 }
 
@@ -79,11 +84,12 @@ TEST_F(Typing, AFolderIsResultsToGoOnWithOrListsItsFiles) {
   EXPECT_EQ(folder.exit, 2);
   EXPECT_THAT(folder.err, AllOf(HasSubstr("name one of its files"), HasSubstr("tiny.yaml"), HasSubstr("ppo.yml")));
   EXPECT_THAT(Run("run tiny.yaml ppo.yml").err, HasSubstr("one experiment file at a time"));
-  ASSERT_EQ(Run("run tiny.yaml budget.iterations=3").exit, 0);
+  ASSERT_EQ(Run("run tiny.yaml budget.iterations=3 --jobs 2").exit, 0);
   const std::string before = ReadFile(dir_ / "outputs/tiny/plan.jsonl");
   const Finished again = Run("run outputs/tiny");
   EXPECT_EQ(again.exit, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("run tiny.yaml --set budget.iterations=3"));
+  EXPECT_THAT(again.err, AllOf(HasSubstr("run tiny.yaml --set budget.iterations=3"), HasSubstr("--jobs 2")));
+  EXPECT_THAT(Run("config show outputs/tiny").err, HasSubstr("holds results"));
   EXPECT_EQ(ReadFile(dir_ / "outputs/tiny/plan.jsonl"), before) << "the trials that it has, and no others";
 }
 

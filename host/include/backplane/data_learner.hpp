@@ -112,7 +112,7 @@ class DataLearner : public Learner {
  protected:
   // Share of the budget used when the group was planned, 0 to 1.
   double progress() const { return limits_.progress; }
-  // Updates of this trial before the group that was planned. A learner's own count would go on from one phase to the next.
+  // Updates of this trial before the group that was planned. A learner's own count would go on from one stage to the next.
   uint64_t UpdatesDone() const { return limits_.iterations_done; }
   // Updates of the whole trial with groups of this many items, as far as its budget counts updates or epochs; 0: unknown. From
   // OnLimits on: whether short groups count is what NextGroup said last.

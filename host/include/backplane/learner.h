@@ -37,7 +37,7 @@ typedef struct bp_limits {
   double progress;              // share of the budget used, 0 to 1; the largest over all budgets given. For schedules.
   uint64_t iterations, epochs;  // of the whole trial, by its budget; UINT64_MAX: no such budget
   uint64_t items;               // of an epoch of the env's data; 0: the env is no source (ext/source.h)
-  uint64_t iterations_done;     // of this trial, with one whose ticks still run. A phase is a trial of its own: it begins at 0
+  uint64_t iterations_done;     // of this trial, with one whose ticks still run. A stage is a trial of its own: it begins at 0
 } bp_limits;
 
 enum { BP_DATA_SORT = 1, BP_DATA_DROP_LAST = 2 };  // bp_request.u.data.flags

@@ -5,13 +5,16 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <atomic>
+#include <cstdio>
 #include <memory>
+#include <string>
 
 namespace backplane {
 namespace {
 
 std::unique_ptr<spdlog::logger> session;
-bool session_failed = false;
+std::atomic<bool> session_failed = false;
 
 spdlog::level::level_enum SpdlogLevel(LogLevel level) {
   switch (level) {
@@ -39,7 +42,7 @@ void Write(spdlog::logger& logger, LogLevel level, std::string_view text) {
 }
 
 void GiveUp(const std::string& why) {
-  if (std::exchange(session_failed, true)) return;
+  if (session_failed.exchange(true)) return;
   Terminal().warn("warning: the session is not logged: {}", why);
 }
 

@@ -14,7 +14,7 @@ enum class LogLevel { kDebug = 1, kInfo, kWarning, kError };
 
 // A line, or several, on stderr and in the session's file. Debug lines come to stderr after ShowDebug() only. [thread-safe]
 void Log(LogLevel level, std::string_view text);
-// In the file alone: for what the terminal shows in another way, or need not show.
+// In the file alone: for what the terminal shows in another way, or need not show. [thread-safe]
 void LogToFile(LogLevel level, std::string_view text);
 
 template <class... Args>
@@ -34,7 +34,7 @@ void LogError(fmt::format_string<Args...> format, Args&&... args) {
   Log(LogLevel::kError, fmt::format(format, std::forward<Args>(args)...));
 }
 
-void ShowDebug();  // --verbose
+void ShowDebug();  // --verbose [before threads are started]
 bool ShowsDebug();
 
 // The file of one session. A file that can not be written is said once, and the session goes on without it.

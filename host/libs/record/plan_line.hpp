@@ -47,7 +47,7 @@ struct PlanLine {
     visit("seed", self.seed);
     visit("values", self.values);
     visit("files", self.files);
-    visit("phase", LeftOutIfEmpty(self.stage));
+    visit("phase", LeftOutIfEmpty(self.stage));  // its name in files since 0.1
     visit("after", LeftOutIfEmpty(self.after));
   }
 };

@@ -35,9 +35,14 @@ def replace(file, content):
 class Complaints:
     """What vl-convert writes to standard error: it tells mistakes in a specification there and nowhere else."""
 
-    def __init__(self):
+    def __enter__(self):
         self.file = tempfile.TemporaryFile()
+        self.before = os.dup(2)
         os.dup2(self.file.fileno(), 2)
+        return self
+
+    def __exit__(self, *error):
+        os.dup2(self.before, 2)
 
     def take(self):
         self.file.seek(0)
@@ -85,15 +90,15 @@ def main(arguments):
     if arguments == ["--version"]:
         print(f"vl-convert {vl_convert.__version__} in {sys.executable}")
         return
-    complaints = Complaints()
     if os.path.isdir(FONTS):
         vl_convert.register_font_directory(FONTS)
-    for name in arguments[1:]:
-        try:
-            why_not = draw(vl_convert, pathlib.Path(arguments[0]), name)
-        except Exception as error:
-            why_not = " ".join(str(error).split())[:400]
-        say(figure=name, why_not=complaints.take() or why_not)
+    with Complaints() as complaints:
+        for name in arguments[1:]:
+            try:
+                why_not = draw(vl_convert, pathlib.Path(arguments[0]), name)
+            except Exception as error:
+                why_not = " ".join(str(error).split())[:400]
+            say(figure=name, why_not=complaints.take() or why_not)
     say(javascript=str(javascript(vl_convert)))
 
 

@@ -77,7 +77,7 @@ std::string MeasureWords(const std::string& name) {
   static const std::map<std::string, std::string> kKnown = {{"SPS", "steps per second"},
                                                             {"sampling_sps", "steps per second, collecting alone"},
                                                             {"wall_s", "training time"},
-                                                            {"minutes", "training time"},
+                                                            {"minutes", "training time in minutes"},
                                                             {"attempt_s", "time with start and stop"},
                                                             {"iteration_s", "time of an iteration"},
                                                             {"rss_peak_mb", "peak memory"},

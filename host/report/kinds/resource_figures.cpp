@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "figures/panels.hpp"
 #include "kinds/figure_rows.hpp"
@@ -17,15 +16,14 @@ namespace backplane {
 namespace {
 
 struct Resource {
-  const char *title, *axis, *measure, *peak;  // peak: of whose largest sample a tick is drawn
-  bool is_share;                              // of 100 %
+  const char *title, *axis, *measure;
+  bool is_share;  // of 100 %
 };
 
-constexpr std::array<Resource, 4> kResources = {
-    {{"CPU", "% of the granted cores", resource_measure::kCpuQuotaPct, resource_measure::kCpuQuotaPct, true},
-     {"Memory", "MiB of the trial's processes", resource_measure::kRssMb, resource_measure::kRssMb, false},
-     {"GPU", "% of the time in use", resource_measure::kGpuUtilPct, resource_measure::kGpuUtilPct, true},
-     {"GPU memory", "MiB", resource_measure::kVramUsedMb, resource_measure::kVramUsedMb, false}}};
+constexpr std::array<Resource, 4> kResources = {{{"CPU", "% of the granted cores", resource_measure::kCpuQuotaPct, true},
+                                                 {"Memory", "MiB of the trial's processes", resource_measure::kRssMb, false},
+                                                 {"GPU", "% of the time in use", resource_measure::kGpuUtilPct, true},
+                                                 {"GPU memory", "MiB", resource_measure::kVramUsedMb, false}}};
 
 constexpr double kMostPct = 150;  // what is drawn of a share: an interval may reach far beyond 100 %
 
@@ -45,8 +43,7 @@ class Resources {
         "Use of the machine by each " + thing_ + ": the mean as a bar, the largest sample as a tick, single trials as dots.";
     const RowLayout layout = LayOutRows(labels_, kResources.size());
     for (const Resource& resource : kResources) {
-      BarPanel panel{{resource.title, "", resource.axis, thing_}, {layout.width, 24}, labels_, {}, {}};
-      panel.text.x = resource.axis;
+      BarPanel panel{{resource.title, resource.axis, "", thing_}, {layout.width, 24}, labels_, {}, {}};
       const size_t before = figure.rows.size();
       double largest = 100;
       for (size_t i = 0; i < names_.size(); ++i) largest = std::max(largest, AddBar(resource, i, &figure));
@@ -93,7 +90,7 @@ class Resources {
     AddMean(resource.title, labels_[index], IdsOf(combined_, name.trials), *mean, 4,
             SinglesOf(combined_, name.trials, resource.measure), {}, figure);
     for (size_t row = from; row < figure->rows.size(); ++row) figure->rows[row][palette_.field()] = name.series;
-    const double peak = PeakOf(combined_, name.trials, resource.peak).value_or(mean->value);
+    const double peak = PeakOf(combined_, name.trials, resource.measure).value_or(mean->value);
     if (from < figure->rows.size()) figure->rows[from]["max"] = FiniteOrNull(peak);
     return peak;
   }

@@ -89,16 +89,20 @@ addEventListener('afterprint', () => {
 // Vega interprets expressions here: the page's policy lets nothing turn text into code.
 const embedding = {actions: false, renderer: 'svg', ast: true, tooltip: {theme: 'light'}};
 
+// Of curves; with values at or below zero, one that is linear around it.
+function useLogAxis(panel, values) {
+  if (!panel.name?.startsWith('curves')) { return; }
+  const own = values.filter(row => row.panel === panel.title && row.value != null);
+  const type = own.every(row => row.value > 0) ? 'log' : 'symlog';
+  for (const layer of panel.layer) { layer.encoding.y.scale = {...layer.encoding.y.scale, type}; }
+}
+
 // Panels as specifications of their own. A table is in the page already; it is for those who have the PNG only.
 function panelsOf(specification, log) {
   const {concat, columns, spacing, title, params, ...shared} = structuredClone(specification);
   const values = params.map(({bind, ...rest}) => rest);
   return concat.filter(panel => !panel.name?.startsWith('table')).map(panel => {
-    if (log && panel.name?.startsWith('curves')) {
-      const own = shared.data.values.filter(row => row.panel === panel.title && row.value != null);
-      const type = own.every(row => row.value > 0) ? 'log' : 'symlog';
-      for (const layer of panel.layer) { layer.encoding.y.scale = {...layer.encoding.y.scale, type}; }
-    }
+    if (log) { useLogAxis(panel, shared.data.values); }
     return {...shared, ...panel, params: values, autosize: {type: 'fit-x', contains: 'padding'}};
   });
 }
@@ -157,8 +161,10 @@ function csvOf(specification) {
 }
 
 // The whole figure, with what the reader has chosen.
-async function wholeView({specification, chosen}) {
-  const {view} = await vegaEmbed(document.createElement('div'), specification, embedding);
+async function wholeView({specification, chosen, log}) {
+  const whole = structuredClone(specification);
+  if (log) { for (const panel of whole.concat) { useLogAxis(panel, whole.data.values); } }
+  const {view} = await vegaEmbed(document.createElement('div'), whole, embedding);
   for (const [name, value] of chosen) { view.signal(name, value); }
   return view.runAsync();
 }

@@ -59,7 +59,7 @@ struct TrialData {
   std::string point;       // its name, as it can be typed; empty: the only point of its experiment
   std::string label = {};  // what a report calls the point, where it has a shorter word for it
   uint64_t seed = 0;
-  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and phases name, in the file's order
+  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and stages name, in the file's order
   nlohmann::json config;  // complete, as in trial.json; of a trial that never started, put together from config.yaml
   std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the plugin or data file named there
   TrialState state = TrialState::kPlanned;

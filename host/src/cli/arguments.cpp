@@ -98,16 +98,16 @@ void Arguments::PluginPath(std::vector<std::string>* target) {
   Add("--plugin-path", "DIR", target, "Folder to look for plugins in, too; may be repeated");
 }
 
-void Arguments::File(FileArgs* target) {
+void Arguments::File(FileArgs* target, bool or_results) {
   Add("file", "FILE", &target->file, "Experiment file (YAML)").Required();
   Add("values", "PATH=VALUE", &target->values, "Values to set, as with --set");
   Add("--set", "PATH=VALUE", &target->set, "Set a value, path=value; +path=value adds a key the file lacks; may be repeated");
-  Check([target]() -> std::string {
+  Check([target, or_results]() -> std::string {
     for (const std::string& word : target->values) {
       if (word.find('=') == std::string::npos) return "one experiment file at a time; what is '" + word + "'?";
       target->set.push_back(word);
     }
-    return FindExperimentFile(target);
+    return FindExperimentFile(target, or_results);
   });
   Add("--preset", "NAME", &target->preset,
       "Settings for a kind of machine, under --set: a name in presets/ near the file or of the installation, a path, "

@@ -56,7 +56,7 @@ class Arguments {
 
   // Arguments that several commands take.
   void PluginPath(std::vector<std::string>* target);
-  void File(FileArgs* target);
+  void File(FileArgs* target, bool or_results = false);  // or_results: a results folder, too, for the command that made it
   void Out(std::filesystem::path* target, const char* help = "Results folder of an experiment");
 
  private:

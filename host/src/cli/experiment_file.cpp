@@ -1,8 +1,8 @@
 #include "cli/experiment_file.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <stdexcept>
+#include <string>
 
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
@@ -39,9 +39,12 @@ bool IsResultsFolder(const fs::path& path) {
   return fs::is_regular_file(ResultsFolder{path}.plan(), error);
 }
 
-std::string FindExperimentFile(FileArgs* input) {
+std::string FindExperimentFile(FileArgs* input, bool or_results) {
   std::error_code error;
-  if (fs::is_directory(input->file, error)) return IsResultsFolder(input->file) ? "" : FilesIn(input->file);
+  if (IsResultsFolder(input->file))
+    return or_results ? ""
+                      : "'" + input->file.string() + "' holds results; name the experiment file, or `run` the folder to go on";
+  if (fs::is_directory(input->file, error)) return FilesIn(input->file);
   if (fs::exists(input->file, error)) return "";
   for (const char* ending : {".yaml", ".yml"}) {
     const fs::path other = fs::path(input->file).replace_extension(ending);
@@ -75,6 +78,7 @@ RunArgs CommandOf(RunArgs args) {
     if (args.input.preset.empty()) args.input.preset = typed->preset;
     args.input.plugin_path = before(typed->plugin_path, args.input.plugin_path);
     args.skip_invalid = args.skip_invalid || !typed->skip_invalid.empty();
+    if (!typed->jobs.empty() && !args.jobs) args.jobs = static_cast<unsigned>(std::stoul(typed->jobs));
     if (!typed->gpus.empty() && !args.gpus) ReadNumbers(typed->gpus, &args.gpus.emplace());
   }
   return args;

@@ -2,6 +2,7 @@
 // go on with.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "cli/commands.hpp"
@@ -10,7 +11,7 @@ namespace backplane {
 
 // Turns `.yml` into `.yaml` or back where only that file exists. A sentence for the user where no file can be meant, with those
 // that lie in the folder; empty: go on.
-std::string FindExperimentFile(FileArgs* input);
+std::string FindExperimentFile(FileArgs* input, bool or_results);
 
 bool IsResultsFolder(const std::filesystem::path& path);
 

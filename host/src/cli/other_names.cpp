@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -99,12 +100,14 @@ std::string MeantByCommand(const std::string& word) {
 std::string MeantByOption(const std::string& name, const std::string& value, int argc, char** argv) {
   const std::optional<std::filesystem::path> file = FileAmong(argc, argv);
   if (!file) return "";
-  std::string key = name.substr(name.find_first_not_of('-'));
+  const size_t begin = name.find_first_not_of('-');
+  if (begin == std::string::npos) return "";
+  std::string key = name.substr(begin);
   std::replace(key.begin(), key.end(), '-', '_');
   std::string text;
   for (const std::string& path : Nearest(key, PathsOf(*file))) {
     text += text.empty() ? "--set " : " or --set ";
-    text += ShellArgument(path + "=" + (value.empty() ? "VALUE" : value));
+    text += ShellArgument(path + "=" + (value.empty() || value == file->string() ? "VALUE" : value));
   }
   return text;
 }

@@ -8,8 +8,8 @@ namespace backplane {
 // "run FILE" for "train", or a sentence where no one command does it; empty: not known.
 std::string MeantByCommand(const std::string& word);
 
-// `--lr` behind `run FILE`: the value that it may mean, as an argument to paste: "--set learner.options.lr=1e-3". `argv` is all
-// that was typed; empty: nothing of that name.
+// `--lr` behind `run FILE`: the value that it may mean, as an argument to paste: "--set learner.options.lr=1e-3"; empty if
+// nothing has such a name. `argv` is all that was typed.
 std::string MeantByOption(const std::string& name, const std::string& value, int argc, char** argv);
 
 }  // namespace backplane

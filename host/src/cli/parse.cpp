@@ -6,6 +6,9 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "base/suggest.hpp"
 #include "cli/commands.hpp"
@@ -20,9 +23,9 @@ using Run = std::function<int()>;
 
 constexpr char kExamples[] =
     "Examples:\n"
-    "  backplane run configs/quickstart.yaml                      run what the file says, or go on with it\n"
+    "  backplane run configs/quickstart.yaml                       run what the file says, or go on with it\n"
     "  backplane run FILE --set learner.options.lr=1e-3 --dry-run  what another value would run, without a start\n"
-    "  backplane report outputs/NAME                              what came out, as a page, text and tables\n"
+    "  backplane report outputs/NAME                               what came out, as a page, text and tables\n"
     "`backplane help COMMAND` tells what a command takes.";
 
 // Below the one that the rest of its name says: "config check" below `config`. What was typed chooses what runs.
@@ -142,11 +145,11 @@ int Main(int argc, char** argv) {
   UseOneSpelling(&words);
   std::reverse(words.begin(), words.end());  // as CLI11 takes them
   try {
-    root.parse(std::move(words));
-  } catch (const CLI::ParseError& error) {
-    return Complain(root, error, argc, argv);
-  }
-  try {
+    try {
+      root.parse(std::move(words));
+    } catch (const CLI::ParseError& error) {
+      return Complain(root, error, argc, argv);
+    }
     const int code = chosen();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
     LogError("backplane: the output could not be written: {}", std::strerror(errno));

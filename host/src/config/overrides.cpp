@@ -74,6 +74,7 @@ std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors
     if (!value) continue;
     if (value->IsNull()) value->mark = override.mark;
     override.value = std::move(*value);
+    UseTodaysPaths(&override.value);
     overrides.push_back(std::move(override));
   }
   return overrides;

@@ -9,15 +9,15 @@ namespace {
 
 const std::string kOlder = kOlderNameOfStages, kToday = "stages";
 
-void RenamePaths(Node* node) {
-  for (Node& item : node->items) RenamePaths(&item);
+}  // namespace
+
+void UseTodaysPaths(Node* node) {
+  for (Node& item : node->items) UseTodaysPaths(&item);
   for (Entry& entry : node->entries) {
     if (entry.key.find('.') != std::string::npos) entry.key = WithTodaysName(entry.key);
-    RenamePaths(&entry.value);
+    UseTodaysPaths(&entry.value);
   }
 }
-
-}  // namespace
 
 std::string WithTodaysName(const std::string& path) {
   if (!path.starts_with(kOlder) || (path.size() > kOlder.size() && path[kOlder.size()] != '.')) return path;
@@ -34,7 +34,7 @@ Node WithPlugin(const std::string& path, Node value) {
 }
 
 void UseOneSpelling(Node* root, Errors* errors) {
-  RenamePaths(root);
+  UseTodaysPaths(root);
   const Entry* today = FindEntry(*root, kToday);
   for (Entry& entry : root->entries) {
     if (entry.key == kOlder && today != nullptr) {

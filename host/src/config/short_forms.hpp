@@ -2,6 +2,7 @@
 // the rest of the program meets one spelling.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "config/document.hpp"
@@ -17,7 +18,10 @@ std::string WithTodaysName(const std::string& path);
 // `env: cartpole` is short for `env: {plugin: cartpole}`, and so for the learner. Any other value as it is.
 Node WithPlugin(const std::string& path, Node value);
 
-// Every key of an experiment file, also where paths are keys. An older name beside today's is an error.
+// The same for every path that is a key, at any depth.
+void UseTodaysPaths(Node* node);
+
+// Gives every key of an experiment file today's name and writes short forms out. An older name beside today's is an error.
 void UseOneSpelling(Node* root, Errors* errors);
 
 // Adds `experiment:` where a file has none: what the file is called.

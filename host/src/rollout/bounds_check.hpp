@@ -1,6 +1,6 @@
 // Watches the first calls of a trial: a call on rows [begin, end) is to write those rows and nothing beside them. What stands
 // right beside them, and what the call may only read, is kept before it and compared after it. The first steps of an instance's
-// first iteration are watched, and nothing after that, so a trial pays for it once.
+// first iteration are checked, and nothing after that, so a trial pays for it once.
 #pragma once
 
 #include <cstdint>
@@ -51,14 +51,14 @@ class BoundsCheck {
 struct CallChannels {
   std::vector<SlotChannel> reads, writes;
 };
-// A call that is about to happen, watched.
+// A call that is about to happen, checked.
 BoundsCheck CheckBoundsOfCall(const std::string& plugin, const char* call, uint64_t begin, uint64_t end,
                               const CallChannels& channels);
 // The same of a reset, which leaves rows alone whose mask is 0; NULL: none.
 BoundsCheck CheckBoundsOfReset(const std::string& plugin, uint64_t begin, uint64_t end, const uint8_t* mask,
                                const CallChannels& channels);
 
-// Who may call while a call is watched: nobody, as others write the rows beside it.
+// Who may call while a call is checked: nobody, as others write the rows beside it.
 class BoundsCheckGate {
  public:
   static constexpr uint64_t kSteps = 16;  // of a chunk, or of all candidates, from the first one on
@@ -76,7 +76,7 @@ class BoundsCheckGate {
         shared_ = std::shared_lock(gate.calls_);
       if (!alone) turn_.unlock();  // else those that share would never let one in who wants to be alone
     }
-    bool alone() const { return alone_; }  // to be watched
+    bool alone() const { return alone_; }  // to be checked
 
    private:
     std::unique_lock<std::mutex> turn_;
@@ -89,10 +89,10 @@ class BoundsCheckGate {
 
   bool on() const { return on_; }  // in the first iteration
   void TurnOff() { on_ = false; }  // [control]
-  // Nothing to hold: a step that is not watched, and nobody else's can be.
+  // Nothing to hold: a step that is not checked, and nobody else's can be.
   bool Passes(uint64_t steps_before) const { return threads_ < 2 && steps_before >= kSteps; }
   Turn Step(uint64_t steps_before) { return Turn(*this, steps_before < kSteps); }
-  Turn Other() { return Turn(*this, false); }  // a call that is not watched
+  Turn Other() { return Turn(*this, false); }  // a call that is not checked
 
  private:
   const unsigned threads_;

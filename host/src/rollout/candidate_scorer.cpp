@@ -202,16 +202,16 @@ void CandidateScorer::StepInFirstScore(RunnerRows& mine, PhaseClock& clock) {
 }
 
 // Enters and leaves in the phase kInfer: the clock is read only where a phase ends.
-void CandidateScorer::Step(RunnerRows& mine, PhaseClock& clock, bool watched) {
+void CandidateScorer::Step(RunnerRows& mine, PhaseClock& clock, bool checked) {
   if (mine.whole.end > 0)
-    Act(mine.whole, watched);
+    Act(mine.whole, checked);
   else
-    for (const RowRange& run : mine.runs) Act(run, watched);
+    for (const RowRange& run : mine.runs) Act(run, checked);
   for (const RowRange& run : mine.runs) CheckActions(run);
   clock.Switch(Phase::kEnvStep);
   if (wants_moments_)
     for (const uint64_t row : mine.playing) AddObservation(row);
-  for (const RowRange& run : mine.runs) StepEnv(run, watched);
+  for (const RowRange& run : mine.runs) StepEnv(run, checked);
   bool ended = false;
   for (const RowRange& run : mine.runs) ended |= Track(run);
   if (ended) {
@@ -222,18 +222,18 @@ void CandidateScorer::Step(RunnerRows& mine, PhaseClock& clock, bool watched) {
   if (row_exact_ && HasRoom(mine) && queue_.HasJob()) TakeJobs(mine, clock);
 }
 
-void CandidateScorer::Act(const RowRange& rows, bool watched) {
+void CandidateScorer::Act(const RowRange& rows, bool checked) {
   std::optional<BoundsCheck> bounds;
-  if (watched) bounds = CheckBoundsOfCall(learner_.id(), "act", rows.begin, rows.end, slot_.OfAct());
+  if (checked) bounds = CheckBoundsOfCall(learner_.id(), "act", rows.begin, rows.end, slot_.OfAct());
   const bp_act act{sizeof(bp_act), BP_ACT_GREEDY,   rows.begin,        rows.end, 0, seed_, 0,
                    slot_.act_in(), slot_.act_out(), candidate_.data(), nullptr};
   if (const bp_status status = learner_.Act(act); status != BP_OK) learner_.Fail(status, "act");
   if (bounds) bounds->Compare();
 }
 
-void CandidateScorer::StepEnv(const RowRange& rows, bool watched) {
+void CandidateScorer::StepEnv(const RowRange& rows, bool checked) {
   std::optional<BoundsCheck> bounds;
-  if (watched) bounds = CheckBoundsOfCall(env_.id(), "step", rows.begin, rows.end, slot_.OfStep());
+  if (checked) bounds = CheckBoundsOfCall(env_.id(), "step", rows.begin, rows.end, slot_.OfStep());
   if (const bp_status status = env_.Step(0, rows.begin, rows.end); status != BP_OK) env_.Fail(status, "step");
   if (bounds) bounds->Compare();
 }

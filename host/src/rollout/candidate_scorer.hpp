@@ -67,10 +67,10 @@ class CandidateScorer {
   void PlayFromQueue(unsigned runner, PhaseClock& clock);
   void PlayWave(unsigned runner, uint64_t first, uint64_t end, PhaseClock& clock);
   void PlayOn(RunnerRows& mine, PhaseClock& clock);
-  void Step(RunnerRows& mine, PhaseClock& clock, bool watched = false);
+  void Step(RunnerRows& mine, PhaseClock& clock, bool checked = false);
   void StepInFirstScore(RunnerRows& mine, PhaseClock& clock);
-  void Act(const RowRange& rows, bool watched = false);
-  void StepEnv(const RowRange& rows, bool watched = false);
+  void Act(const RowRange& rows, bool checked = false);
+  void StepEnv(const RowRange& rows, bool checked = false);
   void CheckActions(const RowRange& rows);
   void AddObservation(uint64_t row);
   bool Track(const RowRange& rows);

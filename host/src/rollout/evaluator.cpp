@@ -109,9 +109,9 @@ void Evaluator::AssignSeeds(const std::vector<uint64_t>& seeds) {
   env_.NextSeeds(kSeedsAhead, next);
 }
 
-void Evaluator::Act(uint64_t begin, uint64_t end, int64_t t, bool watched) {
+void Evaluator::Act(uint64_t begin, uint64_t end, int64_t t, bool checked) {
   std::optional<BoundsCheck> bounds;
-  if (watched) bounds = CheckBoundsOfCall(learner_.id(), "act", begin, end, buffers_.OfAct());
+  if (checked) bounds = CheckBoundsOfCall(learner_.id(), "act", begin, end, buffers_.OfAct());
   const bp_act act{sizeof(bp_act),    BP_ACT_GREEDY,      begin,   end,    first_episode_, seed_, static_cast<uint64_t>(t),
                    buffers_.act_in(), buffers_.act_out(), nullptr, nullptr};
   if (bp_status s = learner_.Act(act); s != BP_OK) learner_.Fail(s, "act");
@@ -119,9 +119,9 @@ void Evaluator::Act(uint64_t begin, uint64_t end, int64_t t, bool watched) {
   if (!action_check_.Allows(0, begin, end)) RefuseAction(begin, end, t);
 }
 
-void Evaluator::StepEnv(uint64_t begin, uint64_t end, bool watched) {
+void Evaluator::StepEnv(uint64_t begin, uint64_t end, bool checked) {
   std::optional<BoundsCheck> bounds;
-  if (watched) bounds = CheckBoundsOfCall(env_.id(), "step", begin, end, buffers_.OfStep());
+  if (checked) bounds = CheckBoundsOfCall(env_.id(), "step", begin, end, buffers_.OfStep());
   if (bp_status s = env_.Step(0, begin, end); s != BP_OK) env_.Fail(s, "step");
   if (bounds) bounds->Compare();
 }

@@ -60,8 +60,8 @@ class Evaluator {
   void PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out);
   void StartEpisodes(uint64_t begin, uint64_t end, const std::vector<uint64_t>& seeds);
   void EndEpisode(uint64_t row, EvaluationResult* out);
-  void Act(uint64_t begin, uint64_t end, int64_t t, bool watched);
-  void StepEnv(uint64_t begin, uint64_t end, bool watched);
+  void Act(uint64_t begin, uint64_t end, int64_t t, bool checked);
+  void StepEnv(uint64_t begin, uint64_t end, bool checked);
   [[noreturn]] void RefuseAction(uint64_t begin, uint64_t end, int64_t t);
   void ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t t);
 

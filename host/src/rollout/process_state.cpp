@@ -111,7 +111,7 @@ std::vector<std::pair<std::string, std::string>>& Notes() {
   static auto* const notes = new std::vector<std::pair<std::string, std::string>>;
   return *notes;
 }
-int g_rests = 0;  // ProcessChecksPaused; the same
+int g_paused = 0;  // ProcessChecksPaused; the same
 
 bool Has(const std::vector<ProcessDifference>& differences, const std::string& what) {
   return std::any_of(differences.begin(), differences.end(), [&](const ProcessDifference& one) { return one.what == what; });
@@ -183,7 +183,7 @@ void RestoreProcessState(const std::string& who) {
 
 void BeginMonitorCall(const std::string& id) {
   const std::lock_guard lock(g_mutex);
-  auto call = std::make_unique<MonitorCall>(MonitorCall{id, LookAtProcess(), g_rests == 0, {}});
+  auto call = std::make_unique<MonitorCall>(MonitorCall{id, LookAtProcess(), g_paused == 0, {}});
   for (MonitorCall* other : MonitorCalls()) {
     other->beside.push_back(id);
     call->beside.push_back(other->id);
@@ -203,12 +203,12 @@ void EndMonitorCall() {
 
 ProcessChecksPaused::ProcessChecksPaused() {
   const std::lock_guard lock(g_mutex);
-  ++g_rests;
+  ++g_paused;
 }
 
 ProcessChecksPaused::~ProcessChecksPaused() {
   const std::lock_guard lock(g_mutex);
-  if (--g_rests > 0) return;
+  if (--g_paused > 0) return;
   for (MonitorCall* call : MonitorCalls()) call->beside_suspects = true;
 }
 
@@ -261,7 +261,7 @@ void EndCall(bool closely) {
   // Once it is over others run beside those that still hold the lock.
   const bool alone = closely_left > 0;
   RestoreProcessState(alone ? tls_running_plugin : Suspects());
-  // A slow call alone must not use up the time: then the other plugin's changes would be found among calls that nobody watched.
+  // A slow call alone must not use up the time: then the other plugin's changes would be found among calls that nobody checked.
   // What was called before that may have been no more than a question.
   const int64_t until = g_closely_until;
   const bool late = until != 0 && NowNs() > until;

@@ -133,40 +133,40 @@ void RolloutCollector::RefuseAction(const Chunk& chunk) const {
 }
 
 // Enters and leaves in the phase kInfer: the clock is read only where a phase ends.
-template <bool kWatched>
+template <bool kChecked>
 void RolloutCollector::StepChunk(Chunk& chunk, PhaseClock& clock) {
   const uint64_t t = chunk.t;
   bp_act act{sizeof(bp_act),    BP_ACT_EXPLORE,     chunk.begin,         chunk.end, 0,      config_.seed,
              policy_steps_ + t, buffers_.act_in(t), buffers_.act_out(t), nullptr,   nullptr};
   std::optional<BoundsCheck> bounds;
-  if constexpr (kWatched) bounds = CheckBoundsOfCall(learner_.id(), "act", chunk.begin, chunk.end, buffers_.OfAct(t));
+  if constexpr (kChecked) bounds = CheckBoundsOfCall(learner_.id(), "act", chunk.begin, chunk.end, buffers_.OfAct(t));
   bp_status status = learner_.Act(act);
   if (status != BP_OK) learner_.Fail(status, "act");
-  if constexpr (kWatched) bounds->Compare();
+  if constexpr (kChecked) bounds->Compare();
   if (!actions_.Allows(t, chunk.begin, chunk.end)) [[unlikely]]
     RefuseAction(chunk);
   clock.Switch(Phase::kEnvStep);
-  if constexpr (kWatched) bounds = CheckBoundsOfCall(env_.id(), "step", chunk.begin, chunk.end, buffers_.OfStep(t));
+  if constexpr (kChecked) bounds = CheckBoundsOfCall(env_.id(), "step", chunk.begin, chunk.end, buffers_.OfStep(t));
   status = env_.Step(static_cast<uint32_t>(t), chunk.begin, chunk.end);
   if (status != BP_OK) env_.Fail(status, "step");
-  if constexpr (kWatched) bounds->Compare();
+  if constexpr (kChecked) bounds->Compare();
   if (!env_.resets_itself() && recorder_.Record(buffers_, chunk)) {
     clock.Switch(Phase::kEnvReset);
-    ResetEnded<kWatched>(chunk);
+    ResetEnded<kChecked>(chunk);
   }
   clock.Switch(Phase::kInfer);
 }
 
-template <bool kWatched>
+template <bool kChecked>
 void RolloutCollector::ResetEnded(const Chunk& chunk) {
   Rows& rows = recorder_.rows();
   std::optional<BoundsCheck> bounds;
-  if constexpr (kWatched)
+  if constexpr (kChecked)
     bounds = CheckBoundsOfReset(env_.id(), chunk.begin, chunk.end, rows.mask.data(), buffers_.OfReset(chunk.t));
   const bp_status status =
       env_.Reset(static_cast<uint32_t>(chunk.t), chunk.begin, chunk.end, rows.mask.data(), rows.seeds.data());
   if (status != BP_OK) env_.Fail(status, "reset");
-  if constexpr (kWatched) bounds->Compare();
+  if constexpr (kChecked) bounds->Compare();
   std::memset(rows.mask.data() + chunk.begin, 0, chunk.end - chunk.begin);
 }
 

@@ -75,9 +75,9 @@ class RolloutCollector {
   void StartRollout(uint64_t horizon, PhaseClock& clock);
   void RunChunks(unsigned runner, PhaseClock& clock);
   void StepInFirstIteration(Chunk& chunk, PhaseClock& clock);
-  template <bool kWatched>
+  template <bool kChecked>
   void StepChunk(Chunk& chunk, PhaseClock& clock);
-  template <bool kWatched>
+  template <bool kChecked>
   void ResetEnded(const Chunk& chunk);
   void CheckFirstIteration();
   [[noreturn]] void RefuseAction(const Chunk& chunk) const;

@@ -31,7 +31,8 @@ class JobTable {
 
   // Throws std::runtime_error if it can not be started; the allocation is given back then.
   void Start(size_t trial, std::unique_ptr<Attempt> attempt, const Allocation& allocation);
-  // Those that ended, their grants given back; waits for at most `timeout_ms`. Then looks after the others: hangs, wall time.
+  // Those that ended, their allocations given back; waits for at most `timeout_ms`. Then looks after the others: hangs, wall
+  // time.
   std::vector<Ended> Wait(int timeout_ms);
   // The person wants them to end: with a checkpoint, or at once.
   void StopAll(StopHow how);

@@ -13,7 +13,7 @@ std::vector<double> Coordinates(const PlannedPoint& point, const std::vector<std
   std::vector<double> at(memory_axes.size());
   size_t found = 0;
   nlohmann::json others = nlohmann::json::object();
-  others["phases"] = point.stage;  // no path has this name
+  others["stages"] = point.stage;  // no path has this name
   for (const auto& [path, value] : point.values) {
     const auto axis = std::find(memory_axes.begin(), memory_axes.end(), path);
     if (axis == memory_axes.end()) {

@@ -8,6 +8,7 @@
 
 #include "base/format_count.hpp"
 #include "base/suggest.hpp"
+#include "config/short_forms.hpp"
 #include "config/value.hpp"
 #include "sweep/axis_values.hpp"
 #include "sweep/derive_order.hpp"
@@ -315,7 +316,10 @@ class SweepReader {
 
   void ReadMemoryAxes(const Entry& section) {
     if (!Wants(section, section.value.IsList(), "a list of paths")) return;
-    for (const Node& item : section.value.items) memory_axes_.push_back(item);
+    for (const Node& item : section.value.items) {
+      memory_axes_.push_back(item);
+      memory_axes_.back().text = WithTodaysName(item.text);
+    }
   }
 
   void CheckMemoryAxes() {

@@ -23,7 +23,7 @@ std::string PathPattern() {
 }
 
 // The same of one stage.
-const char* const kPathInStage = R"(^stages\..+\..+$)";
+const char* const kPathInStage = R"(^(stages|phases)\..+\..+$)";
 
 json PathName() { return AnyOf({Pattern(PathPattern()), Pattern(kPathInStage)}); }
 json PathOrName() { return AnyOf({Const("name"), PathName()}); }

@@ -30,11 +30,11 @@ void Checkpointing::Take() {
     state_.lines.TakeMachine();
     header.unwritten = state_.lines.unwritten();
   }
-  collectors_.ForEach([this](Collecting& one) { one.Save(&taken_); });
+  collecting_.ForEach([this](Collecting& one) { one.Save(&taken_); });
 }
 
 void Checkpointing::Save() {
-  if (collectors_.data().started() && !state_.iteration.begun) Take();
+  if (collecting_.data().started() && !state_.iteration.begun) Take();
   Write();
 }
 

@@ -11,8 +11,8 @@ namespace backplane {
 
 class Checkpointing {
  public:
-  Checkpointing(const LoopParts& parts, LoopState& state, CollectingSet& collectors)
-      : parts_(parts), state_(state), collectors_(collectors) {}
+  Checkpointing(const LoopParts& parts, LoopState& state, CollectingSet& collecting)
+      : parts_(parts), state_(state), collecting_(collecting) {}
 
   // Before what it asks for is collected.
   void BeginIteration(const bp_request& request);
@@ -34,7 +34,7 @@ class Checkpointing {
 
   const LoopParts& parts_;
   LoopState& state_;
-  CollectingSet& collectors_;
+  CollectingSet& collecting_;
   Checkpoint taken_;
   bool keeps_before_ = false;      // taken_ is of the current iteration
   bool ticks_after_data_ = false;  // seen once

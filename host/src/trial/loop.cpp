@@ -11,10 +11,10 @@ TrialLoop::TrialLoop(const LoopParts& parts)
       state_(parts_),
       warnings_(parts_.status),
       reporting_(parts_, state_, warnings_),
-      collectors_(parts_, state_, warnings_),
-      checkpointing_(parts_, state_, collectors_),
-      ticks_(parts_, state_, collectors_, checkpointing_),
-      evaluation_(parts_, state_, collectors_.data()),
+      collecting_(parts_, state_, warnings_),
+      checkpointing_(parts_, state_, collecting_),
+      ticks_(parts_, state_, collecting_, checkpointing_),
+      evaluation_(parts_, state_, collecting_.data()),
       speed_(parts_.spec.experiment.report, parts_.spec.seeds) {
   parts_.metrics.Watch(&parts_.clock());
 }
@@ -41,7 +41,7 @@ void TrialLoop::Run() {
 }
 
 void TrialLoop::Begin() {
-  const bool resumed = parts_.spec.resume && Resume(parts_, &state_, &collectors_);
+  const bool resumed = parts_.spec.resume && Resume(parts_, &state_, &collecting_);
   if (!resumed && parts_.spec.start_from) StartFromOther(parts_);
 }
 
@@ -86,7 +86,7 @@ void TrialLoop::RunRequests() {
 bool TrialLoop::StartIteration(const bp_request& request) {
   CloseIteration();
   const Experiment& experiment = parts_.spec.experiment;
-  collectors_.Of(request).Check(request);
+  collecting_.Of(request).Check(request);
   if (Reached(experiment.budget, SpentNow()) || speed_.measuring().Ended(state_.clock.attempt_s())) return false;
   if (evaluation_.DueAtStart()) EvaluateAtStart(request);
   checkpointing_.BeginIteration(request);
@@ -100,7 +100,7 @@ bool TrialLoop::StartIteration(const bp_request& request) {
 }
 
 bool TrialLoop::Collect(const bp_request& request) {
-  if (collectors_.Collect(request)) return true;
+  if (collecting_.Collect(request)) return true;
   state_.iteration.open = false;
   stopped_ = true;
   return false;
@@ -116,7 +116,7 @@ void TrialLoop::CloseIteration() {
   if (evaluation_.DueAfterIteration()) state_.lines.AddEvaluation(evaluation_.Run());
   const double progress =
       std::max(Progress(parts_.spec.experiment.budget, SpentNow()), speed_.measuring().Progress(state_.clock.attempt_s()));
-  reporting_.ReportIteration(state_.lines.Write(state_.clock.trial_s()), progress, collectors_.data());
+  reporting_.ReportIteration(state_.lines.Write(state_.clock.trial_s()), progress, collecting_.data());
 }
 
 void TrialLoop::CountIteration() {
@@ -130,7 +130,7 @@ void TrialLoop::CountIteration() {
 
 // From here on is measured what shares of the time tell of, too; the other threads rest between two requests.
 void TrialLoop::EndWarmUp() {
-  state_.count.warm_up = WarmUp{state_.count.env_steps, state_.clock.trial_s(), collectors_.data().epochs()};
+  state_.count.warm_up = WarmUp{state_.count.env_steps, state_.clock.trial_s(), collecting_.data().epochs()};
   for (PhaseClock& clock : parts_.threads.clocks()) clock.Reset();
   state_.clock.MeasureFromNow();
 }
@@ -139,7 +139,7 @@ void TrialLoop::EndWarmUp() {
 void TrialLoop::EvaluateAtStart(const bp_request& request) {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(parts_.clock(), Phase::kEval);
-  collectors_.Of(request).Prepare(request);
+  collecting_.Of(request).Prepare(request);
   Iteration line;
   line.iteration = line.episodes = 0;
   line.step = state_.count.env_steps;
@@ -156,10 +156,10 @@ bp_limits TrialLoop::LimitsNow() const {
     ++spent.iterations;  // it is closed when the next one is asked for, and an attempt that goes on there has it counted
   bp_limits limits = Limits(experiment.budget, spent, parts_.env.rows(), parts_.chunk_rows);
   limits.device_bytes = experiment.resources.device_memory_bytes.value_or(0);
-  collectors_.data().Limit(&limits);
+  collecting_.data().Limit(&limits);
   return limits;
 }
 
-Spent TrialLoop::SpentNow() const { return state_.count.SpentOfBudget(state_.clock.trial_s(), collectors_.data().epochs()); }
+Spent TrialLoop::SpentNow() const { return state_.count.SpentOfBudget(state_.clock.trial_s(), collecting_.data().epochs()); }
 
 }  // namespace backplane

@@ -48,7 +48,7 @@ class TrialLoop {
   LoopState state_;
   WarningList warnings_;
   Reporting reporting_;
-  CollectingSet collectors_;
+  CollectingSet collecting_;
   Checkpointing checkpointing_;
   Ticks ticks_;
   TrialEvaluation evaluation_;

@@ -15,8 +15,8 @@ LoopResult TrialLoop::Result() const {
   result.wall_s = state_.clock.attempt_s();
   result.trial_s = state_.clock.trial_s();
   speed_.AddTo(&result, state_.clock.attempt_s());
-  result.rollout = collectors_.Use();
-  result.data = collectors_.data().Result();
+  result.rollout = collecting_.Use();
+  result.data = collecting_.data().Result();
   result.training = {state_.window.Returns(), state_.window.Metrics()};
   evaluation_.AddTo(&result);
   result.checkpoint = checkpointing_.path();

@@ -13,7 +13,7 @@ constexpr int64_t kFinishPatienceNs = 10 * kSecondNs;
 }  // namespace
 
 void MonitorHost::Add(const LoadedModule& module, const std::string& id, const InstanceOptions& options) {
-  const ProcessChecksPaused rest;
+  const ProcessChecksPaused paused;
   monitors_.push_back(std::make_unique<MonitorThread>(module, id, sinks_, options, names_));
 }
 

@@ -8,7 +8,7 @@
 namespace backplane {
 namespace {
 
-void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* state, CollectingSet* collectors) {
+void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* state, CollectingSet* collecting) {
   const CheckpointHeader& header = checkpoint.header;
   CheckUnwritten(header);
   const std::vector<const bp_channel*>& channels = parts.env.channels();
@@ -23,19 +23,19 @@ void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* s
   count.warm_up = header.warm_up;
   if (count.iterations > 0 && count.warms_up()) count.warm_up = WarmUp{};  // an earlier version's: its first one counted
   if (header.unwritten) state->iteration.start_ns = state->iteration.end_ns = NowNs();  // it took none of this attempt's time
-  collectors->ForEach([&](Collecting& one) { one.Load(checkpoint); });
+  collecting->ForEach([&](Collecting& one) { one.Load(checkpoint); });
 }
 
 }  // namespace
 
-bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collectors) {
+bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting) {
   const PhaseSpan span(parts.clock(), Phase::kCheckpoint);
   const std::optional<Checkpoint> checkpoint = parts.checkpoints.Newest();
   if (!checkpoint) return false;
   if (StateOf(parts.learner) == nullptr)
     throw TrialFailure(BP_E_UNSUPPORTED, parts.learner.id(), "cannot be resumed: it does not offer " BP_LEARNER_STATE_1);
   try {
-    GoOnFrom(*checkpoint, parts, state, collectors);
+    GoOnFrom(*checkpoint, parts, state, collecting);
   } catch (const TrialFailure& failure) {
     // What it holds is wrong. Any other failure is none of the checkpoint: it is the next attempt's as well.
     if (failure.status() != BP_E_INVALID_ARG && failure.status() != BP_E_IO) throw;

@@ -15,7 +15,7 @@ class CheckpointRefused : public std::runtime_error {
 };
 
 // False: there is no checkpoint of its own. Throws TrialFailure and CheckpointRefused.
-bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collectors);
+bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting);
 // From the trial that spec.start_from names only what was learned is taken over: rows, seeds and counters are those of a trial
 // that begins. Throws TrialFailure.
 void StartFromOther(const LoopParts& parts);

@@ -68,7 +68,7 @@ class TrialProcess {
     if (records()) WatchSuspension(&status_);
     KeepProcessState();
     const ExitReason failed = RunToItsEnd();
-    const ProcessChecksPaused rest;
+    const ProcessChecksPaused paused;
     return Finish(failed);
   }
 

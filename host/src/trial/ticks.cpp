@@ -24,7 +24,7 @@ void Ticks::Run(const bp_request& request) {
   delivery.kind = BP_REQ_TICK;
   delivery.env_steps = state_.count.env_steps;
   const int64_t start_ns = NowNs();
-  Deliver(delivery, parts_, collectors_.bound());
+  Deliver(delivery, parts_, collecting_.bound());
   if (const int64_t duration_ns = NowNs() - start_ns; duration_ns > kLongTickNs)
     NoteLongTick(phase, static_cast<double>(duration_ns) * 1e-9, &long_ticks_);
   if (!state_.iteration.open) RestoreState(parts_.learner.id());  // else once, at the iteration's end

@@ -11,8 +11,8 @@ namespace backplane {
 
 class Ticks {
  public:
-  Ticks(const LoopParts& parts, LoopState& state, CollectingSet& collectors, Checkpointing& checkpointing)
-      : parts_(parts), state_(state), collectors_(collectors), checkpointing_(checkpointing) {}
+  Ticks(const LoopParts& parts, LoopState& state, CollectingSet& collecting, Checkpointing& checkpointing)
+      : parts_(parts), state_(state), collecting_(collecting), checkpointing_(checkpointing) {}
 
   void Run(const bp_request& request);
   // Whether a trial ends here that was told to stop, or that is out of time: no request comes in which that is looked at. An
@@ -24,7 +24,7 @@ class Ticks {
  private:
   const LoopParts& parts_;
   LoopState& state_;
-  CollectingSet& collectors_;
+  CollectingSet& collecting_;
   Checkpointing& checkpointing_;
   std::vector<LongTicks> long_ticks_;
   int64_t should_end_since_ns_ = 0;  // 0: it should not

@@ -163,6 +163,9 @@ TEST_F(StagesTest, TheirOlderNameMeansTheSame) {
   for (size_t i = 0; i < today.trials.size(); ++i) EXPECT_EQ(before.trials[i].id, today.trials[i].id);
   EXPECT_EQ(Trials(before), Trials(today));
   EXPECT_EQ(Trials(GoodPlan(older, {"phases.rise.learner.options.lr=0.1,0.2"})), Trials(today));
+  const std::string memory =
+      "sweep: {grid: {phases.rise.rollout.num_env_runners: [1, 2]}, memory_axes: [phases.rise.rollout.num_env_runners]}\n";
+  EXPECT_EQ(GoodPlan(older + memory).memory_axes.size(), 1u);
   EXPECT_THAT(PlanErrors(kTwo + older), ElementsAre(HasSubstr("'phases' is an older name of 'stages', which stands at")));
 }
 

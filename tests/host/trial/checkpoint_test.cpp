@@ -160,7 +160,7 @@ TEST_F(CheckpointOfV1, IsStillRead) {
   EXPECT_EQ(old.header.env_steps, 160u);
   EXPECT_EQ(old.header.policy_steps, 20u);
   EXPECT_EQ(old.header.seconds, 1.5);
-  EXPECT_TRUE(old.header.at_end) << "what a phase begins with is taken from an older folder too";
+  EXPECT_TRUE(old.header.at_end) << "what a stage begins with is taken from an older folder too";
   EXPECT_EQ(old.header.window.total, 9u);
   EXPECT_EQ(old.header.window.names, std::vector<std::string>{"ep/x"});
   ASSERT_EQ(old.header.window.episodes.size(), 1u);
