@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kShownFiles = 20;
+constexpr size_t kListedFiles = 20;
 
 bool IsYaml(const fs::path& path) { return path.extension() == ".yaml" || path.extension() == ".yml"; }
 
@@ -28,8 +28,8 @@ std::string FilesIn(const fs::path& folder) {
   std::sort(files.begin(), files.end());
   if (files.empty()) return "'" + folder.string() + "' is a folder without experiment files (*.yaml) and without results";
   std::string text = "'" + folder.string() + "' is a folder; name one of its files:";
-  for (size_t i = 0; i < std::min(files.size(), kShownFiles); ++i) text += "\n  " + files[i];
-  return files.size() > kShownFiles ? text + "\n  ..." : text;
+  for (size_t i = 0; i < std::min(files.size(), kListedFiles); ++i) text += "\n  " + files[i];
+  return files.size() > kListedFiles ? text + "\n  ..." : text;
 }
 
 }  // namespace
