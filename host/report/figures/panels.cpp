@@ -106,11 +106,12 @@ json View(const SweepPanel& panel, const Palette& palette) {
                          {{"x", x}, {"y", y}, {"detail", {{"field", "name"}}}}));
   layers.push_back(Layer({"ideal"}, {{"type", "text"}, {"align", "right"}, {"dx", -9}, {"fontSize", 10}},
                          {{"x", x}, {"y", y}, {"text", {{"field", "label"}}}}));
-  layers.push_back(Layer({"mean"}, {{"type", "line"}, {"strokeWidth", 1.5}, {"invalid", "break-paths-filter-domains"}},
+  layers.push_back(Layer({"mean"},
+                         {{"type", "line"}, {"strokeWidth", 1.5}, {"clip", true}, {"invalid", "break-paths-filter-domains"}},
                          encoding({{"y", y}, {"strokeDash", palette.Dash()}, {"opacity", pick.Opacity(0.8)}})));
-  layers.push_back(Layer({"one"}, {{"type", "point"}, {"filled", true}, {"size", 14}},
+  layers.push_back(Layer({"one"}, {{"type", "point"}, {"filled", true}, {"size", 14}, {"clip", true}},
                          encoding({{"y", y}, {"opacity", pick.Opacity(0.55)}, {"tooltip", TipOfOne(text, text.y)}})));
-  layers.push_back(Layer({"mean"}, {{"type", "rule"}, {"strokeWidth", 1.5}},
+  layers.push_back(Layer({"mean"}, {{"type", "rule"}, {"strokeWidth", 1.5}, {"clip", true}},
                          encoding({{"y", SweepY(panel, "low")}, {"y2", {{"field", "high"}}}, {"opacity", pick.Opacity(0.9)}})));
   json points = Layer(
       {"mean"}, {{"type", "point"}, {"filled", true}, {"size", 55}},
@@ -127,7 +128,7 @@ json View(const BarPanel& panel, const Palette& palette) {
   view["encoding"] = {{"y", NameAxis(panel.names)}, {"color", pick.Colour()}};
   json& layers = view["layer"];
   json x = Quantity("value", text.x);
-  if (panel.x_high) x["scale"] = {{"domainMax", *panel.x_high}};
+  if (panel.x_high) x["scale"] = {{"domain", {0, *panel.x_high}}, {"nice", false}};
   x["axis"] = {{"tickCount", 6}};
   json bars = Layer({"mean"}, {{"type", "bar"}, {"height", {{"band", 0.55}}}},
                     {{"x", x}, {"opacity", pick.Opacity(0.55)}, {"tooltip", TipOfMean(text, text.x)}});

@@ -67,6 +67,34 @@ TEST_F(DrawFiguresTest, OneProcessMakesAllAndTheSameEachTime) {
   EXPECT_EQ(png, ReadFile(folder_ / "one.png"));
 }
 
+// One mean from 0 to 100, with an interval up to there.
+Figure Efficiency(const std::string& name, double high) {
+  Figure figure{.name = name, .title = "T", .alt = "sweep"};
+  figure.rows = json::array({{{"panel", "P"},
+                              {"kind", "mean"},
+                              {"name", "a"},
+                              {"x", 1},
+                              {"value", 50},
+                              {"low", 40},
+                              {"high", high},
+                              {"trials", "t"}}});
+  SweepPanel panel{{"P", "rows", "percent", "setting"}};
+  panel.ticks = {1, 2};
+  panel.y_low = 0, panel.y_high = 110;
+  figure.panels.push_back(View(panel, Palette("name", {"a"})));
+  return figure;
+}
+
+TEST_F(DrawFiguresTest, AnIntervalFarBeyondTheAxisChangesNoSize) {
+  const Drawings drawings = DrawFigures({Efficiency("near", 60), Efficiency("far", 6000)}, folder_);
+  ASSERT_TRUE(drawings.missing.empty()) << drawings.missing.begin()->second << kInstallFigures;
+  const auto size = [&](const char* name) {
+    const std::string& svg = drawings.svg.at(name);
+    return svg.substr(svg.find("viewBox"), svg.find('>') - svg.find("viewBox"));
+  };
+  EXPECT_EQ(size("near"), size("far"));
+}
+
 TEST_F(DrawFiguresTest, AMistakeInASpecificationCostsThatFigureAlone) {
   Figure wrong = Bars("wrong");
   wrong.panels[0]["layer"][0]["mark"] = "blob";
