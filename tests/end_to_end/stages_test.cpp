@@ -93,13 +93,15 @@ class TrainingStages : public ProgramTest {
 
   // Whether the trial's first attempt gets so far.
   bool Reaches(const std::string& experiment, const std::string& name, size_t iterations) {
-    return Until([&] {
-      const auto ids = IdsByName(experiment);
-      const auto found = ids.find(name);
-      if (found == ids.end()) return false;
-      const auto lines = Lines(Out(experiment) / "trials" / found->second / "attempt-1/metrics.jsonl");
-      return lines.size() > iterations;  // the first is that of the evaluation at the start
-    });
+    return Until(
+        [&] {
+          const auto ids = IdsByName(experiment);
+          const auto found = ids.find(name);
+          if (found == ids.end()) return false;
+          const auto lines = Lines(Out(experiment) / "trials" / found->second / "attempt-1/metrics.jsonl");
+          return lines.size() > iterations;  // the first is that of the evaluation at the start
+        },
+        kSanitized ? 240 : 60);
   }
   bool EndedInAttempt(int number, const std::string& experiment, const std::string& name) {
     return std::filesystem::exists(Folder(experiment, name) / ("attempt-" + std::to_string(number)) / "result.json");

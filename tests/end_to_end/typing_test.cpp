@@ -16,7 +16,7 @@ class Typing : public ProgramTest {
  protected:
   Typing() {
     Write("tiny.yaml", "env: cartpole\nlearner: random\nbudget: {iterations: 2}\nmonitors: []\n");
-    Write("ppo.yml", "experiment: other\nenv: {plugin: cartpole}\nlearner: {plugin: ppo}\nbudget: {iterations: 1e0}\n");
+    Write("ars.yml", "experiment: other\nenv: {plugin: cartpole}\nlearner: {plugin: ars}\nbudget: {iterations: 1e0}\n");
   }
   // The file as the program understands it.
   std::string Shown(const std::string& arguments) {
@@ -53,24 +53,25 @@ TEST_F(Typing, CommandsOfOtherToolsNameOurs) {
 }
 
 TEST_F(Typing, AnOptionOfAnotherToolNamesThePath) {
-  const Finished answer = Run("run ppo.yml --lr 1e-3");
+  const Finished answer = Run("run ars.yml --step-size 1e-3");
   EXPECT_EQ(answer.exit, 2);
-  EXPECT_THAT(answer.err, HasSubstr("unknown option '--lr'; did you mean --set learner.options.lr=1e-3?"));
-  EXPECT_THAT(Run("run ppo.yml --total-timesteps=5000").err, HasSubstr("--set budget.env_steps=5000"));
-  EXPECT_THAT(Run("run --lr ppo.yml").err, HasSubstr("--set learner.options.lr=VALUE?")) << "the file is no value";
-  for (const char* dashes : {"---", "--=5"}) EXPECT_EQ(Run(std::string("run ppo.yml ") + dashes).exit, 2);
-  EXPECT_THAT(Run("run ppo.yml --drry-run").err, HasSubstr("did you mean '--dry-run'?"));
+  EXPECT_THAT(answer.err, HasSubstr("unknown option '--step-size'; did you mean --set learner.options.step_size=1e-3?"));
+  EXPECT_THAT(Run("run ars.yml --total-timesteps=5000").err, HasSubstr("--set budget.env_steps=5000"));
+  EXPECT_THAT(Run("run --step-size ars.yml").err, HasSubstr("--set learner.options.step_size=VALUE?"))
+      << "the file is no value";
+  for (const char* dashes : {"---", "--=5"}) EXPECT_EQ(Run(std::string("run ars.yml ") + dashes).exit, 2);
+  EXPECT_THAT(Run("run ars.yml --drry-run").err, HasSubstr("did you mean '--dry-run'?"));
 }
 
 TEST_F(Typing, ShortFormsAreTheSameTrial) {
   Write("long.yaml",
         "experiment: tiny\nenv: {plugin: cartpole}\nlearner: {plugin: random}\nbudget: {iterations: 2}\nmonitors: []\n");
   EXPECT_EQ(Shown("tiny.yaml"), Shown("long.yaml")) << "called like the file, too";
-  EXPECT_EQ(Shown("tiny.yaml --set learner=ppo"), Shown("long.yaml --set learner.plugin=ppo"));
+  EXPECT_EQ(Shown("tiny.yaml --set learner=ars"), Shown("long.yaml --set learner.plugin=ars"));
   EXPECT_EQ(Shown("tiny.yaml budget.iterations=1e5 seed=18446744073709551615"),
             Shown("long.yaml --set budget.iterations=100000 --set seed=18446744073709551615"));
-  EXPECT_THAT(Shown("ppo"), HasSubstr("experiment: other")) << "ppo.yml";
-  EXPECT_EQ(Shown("ppo.yaml"), Shown("ppo.yml"));
+  EXPECT_THAT(Shown("ars"), HasSubstr("experiment: other")) << "ars.yml";
+  EXPECT_EQ(Shown("ars.yaml"), Shown("ars.yml"));
 }
 
 TEST_F(Typing, NumbersThatDoNotFitAreRefusedWithTheirRange) {
@@ -82,8 +83,8 @@ TEST_F(Typing, NumbersThatDoNotFitAreRefusedWithTheirRange) {
 TEST_F(Typing, AFolderIsResultsToGoOnWithOrListsItsFiles) {
   const Finished folder = Run("run " + dir_.string());
   EXPECT_EQ(folder.exit, 2);
-  EXPECT_THAT(folder.err, AllOf(HasSubstr("name one of its files"), HasSubstr("tiny.yaml"), HasSubstr("ppo.yml")));
-  EXPECT_THAT(Run("run tiny.yaml ppo.yml").err, HasSubstr("one experiment file at a time"));
+  EXPECT_THAT(folder.err, AllOf(HasSubstr("name one of its files"), HasSubstr("tiny.yaml"), HasSubstr("ars.yml")));
+  EXPECT_THAT(Run("run tiny.yaml ars.yml").err, HasSubstr("one experiment file at a time"));
   ASSERT_EQ(Run("run tiny.yaml budget.iterations=3 --jobs 2").exit, 0);
   const std::string before = ReadFile(dir_ / "outputs/tiny/plan.jsonl");
   const Finished again = Run("run outputs/tiny");
