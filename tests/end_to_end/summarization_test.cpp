@@ -219,10 +219,16 @@ TEST_F(BatchSizes, KilledInTheMiddleHaveTheSameTableButForTimes) {
       if (column.find(word) != std::string::npos) return true;
     return false;
   };
+  // Whether other tests ran beside one of the two is no matter of its own.
+  const auto without_busy = [](std::string cell) {
+    for (const std::string_view mark : {std::string_view("; busy machine"), std::string_view("busy machine")})
+      if (const size_t at = cell.find(mark); at != std::string::npos) cell.erase(at, mark.size());
+    return cell;
+  };
   size_t compared = 0;
   for (const auto& [column, cell] : whole) {
     if (is_time(column)) continue;
-    EXPECT_EQ(parts[column], cell) << column;
+    EXPECT_EQ(without_busy(parts[column]), without_busy(cell)) << column;
     ++compared;
   }
   EXPECT_GT(compared, 30u);
