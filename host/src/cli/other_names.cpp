@@ -59,10 +59,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 38> kOtherNa
 }};
 
 // A file among the words: the experiment that an option was meant for.
-std::optional<std::filesystem::path> FileAmong(int argc, char** argv) {
-  for (int i = 2; i < argc; ++i) {
-    std::error_code error;
-    if (std::filesystem::is_regular_file(argv[i], error)) return argv[i];
+std::optional<std::filesystem::path> FileAmong(const std::vector<std::string>& words) {
+  std::error_code error;
+  for (const std::string& word : words) {
+    if (std::filesystem::is_regular_file(word, error)) return word;
   }
   return std::nullopt;
 }
@@ -97,8 +97,8 @@ std::string MeantByCommand(const std::string& word) {
   return found == kOtherNames.end() ? "" : std::string(found->second);
 }
 
-std::string MeantByOption(const std::string& name, const std::string& value, int argc, char** argv) {
-  const std::optional<std::filesystem::path> file = FileAmong(argc, argv);
+std::string MeantByOption(const std::string& name, const std::string& value, const std::vector<std::string>& words) {
+  const std::optional<std::filesystem::path> file = FileAmong(words);
   if (!file) return "";
   const size_t begin = name.find_first_not_of('-');
   if (begin == std::string::npos) return "";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace backplane {
 
@@ -9,7 +10,7 @@ namespace backplane {
 std::string MeantByCommand(const std::string& word);
 
 // `--lr` behind `run FILE`: the value that it may mean, as an argument to paste: "--set learner.options.lr=1e-3"; empty if
-// nothing has such a name. `argv` is all that was typed.
-std::string MeantByOption(const std::string& name, const std::string& value, int argc, char** argv);
+// nothing has such a name. `words` is all that was typed.
+std::string MeantByOption(const std::string& name, const std::string& value, const std::vector<std::string>& words);
 
 }  // namespace backplane

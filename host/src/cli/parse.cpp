@@ -64,28 +64,28 @@ std::vector<std::string> OptionNames(const CLI::App& app) {
 }
 
 // An option of another tool is often a value of the experiment.
-std::string ExplainOption(const std::string& name, const std::vector<std::string>& options, int at, int argc, char** argv) {
+std::string ExplainOption(const std::string& name, const std::vector<std::string>& options, size_t at,
+                          const std::vector<std::string>& words) {
   const std::vector<std::string> near = Nearest(name, Candidates(options));
-  const std::string word = argv[at];
-  const size_t equals = word.find('=');
-  const bool next_is_value = at + 1 < argc && !std::string_view(argv[at + 1]).starts_with("--");
-  const std::string value = equals != std::string::npos ? word.substr(equals + 1) : next_is_value ? argv[at + 1] : "";
-  const std::string meant = near.empty() ? MeantByOption(name, value, argc, argv) : "";
+  const size_t equals = words[at].find('=');
+  const bool next_is_value = at + 1 < words.size() && !words[at + 1].starts_with("--");
+  const std::string value = equals != std::string::npos ? words[at].substr(equals + 1) : next_is_value ? words[at + 1] : "";
+  const std::string meant = near.empty() ? MeantByOption(name, value, words) : "";
   return "unknown option '" + name + "'" + (meant.empty() ? DidYouMean(near) : "; did you mean " + meant + "?");
 }
 
 // The sentence for a mistyped command or option; empty if the error is another one. CLI11 only says "A subcommand is required".
-std::string ExplainTypo(const CLI::App& root, int argc, char** argv) {
+std::string ExplainTypo(const CLI::App& root, const std::vector<std::string>& words) {
   const CLI::App* at = &root;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
     const std::vector<std::string> commands = CommandNames(*at), options = OptionNames(*at);
     const auto known = [](const std::vector<std::string>& names, const std::string& name) {
       return std::find(names.begin(), names.end(), name) != names.end();
     };
     if (word.starts_with("--") && word.size() > 2) {
       const std::string name = word.substr(0, word.find('='));
-      if (!known(options, name)) return ExplainOption(name, options, i, argc, argv);
+      if (!known(options, name)) return ExplainOption(name, options, i, words);
     } else if (!word.starts_with("-") && known(commands, word)) {
       at = at->get_subcommand(word);
     } else if (!word.starts_with("-") && !commands.empty()) {
@@ -97,14 +97,12 @@ std::string ExplainTypo(const CLI::App& root, int argc, char** argv) {
   return "";
 }
 
-int Complain(CLI::App& root, const CLI::ParseError& error, int argc, char** argv) {
-  if (error.get_exit_code() == 0) {
-    return root.exit(error);  // --help, --version
-  }
-  const std::string typo = ExplainTypo(root, argc, argv);
+int Complain(const CLI::App& root, const CLI::ParseError& error, const std::vector<std::string>& words) {
+  const std::string typo = ExplainTypo(root, words);
+  if (error.get_exit_code() == 0 && typo.empty()) return root.exit(error);  // --help, --version
   LogError("backplane: {}\n(`backplane --help` and `backplane COMMAND --help` list what there is)",
            typo.empty() ? error.what() : typo);
-  return argc > 1 && std::string(argv[1]) == "run-trial" ? static_cast<int>(kExitUsage) : static_cast<int>(kUsage);
+  return words.front() == "run-trial" ? static_cast<int>(kExitUsage) : static_cast<int>(kUsage);
 }
 
 // `help` and `help COMMAND`, `-v`: what other programs answer to.
@@ -143,12 +141,11 @@ int Main(int argc, char** argv) {
     return kUsage;
   }
   UseOneSpelling(&words);
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
   try {
     try {
-      root.parse(std::move(words));
+      root.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // as CLI11 takes them
     } catch (const CLI::ParseError& error) {
-      return Complain(root, error, argc, argv);
+      return Complain(root, error, words);
     }
     const int code = chosen();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

@@ -15,7 +15,7 @@ inline constexpr char kOlderNameOfStages[] = "phases";
 // "phases.rise.budget.iterations" -> "stages.rise.budget.iterations". Any other path as it is.
 std::string WithTodaysName(const std::string& path);
 
-// `env: cartpole` is short for `env: {plugin: cartpole}`, and so for the learner. Any other value as it is.
+// `env: NAME` is short for `env: {plugin: NAME}`, and so for the learner. Any other value as it is.
 Node WithPlugin(const std::string& path, Node value);
 
 // The same for every path that is a key, at any depth.
