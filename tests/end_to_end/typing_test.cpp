@@ -35,6 +35,9 @@ TEST_F(Typing, TheProgramAloneAndHelpTellWhatThereIs) {
   EXPECT_EQ(help.out, Run("--help").out);
   EXPECT_EQ(Run("help run").out, Run("run --help").out);
   EXPECT_EQ(Run("help config check").out, Run("config check --help").out);
+  const Finished half = Run("config");
+  EXPECT_EQ(half.exit, 2);
+  EXPECT_EQ(half.err, Run("config --help").out);
   EXPECT_THAT(Run("help repot").err, HasSubstr("unknown command 'repot'; did you mean 'report'?"));
   for (const char* version : {"-V", "-v"}) EXPECT_EQ(Run(version).out, Run("--version").out);
 }

@@ -28,13 +28,24 @@ constexpr char kExamples[] =
     "  backplane report outputs/NAME                               what came out, as a page, text and tables\n"
     "`backplane help COMMAND` tells what a command takes.";
 
+// What runs where a command is missing.
+Run WhatThereIs(const CLI::App& app) {
+  return [&app] {
+    std::fputs(app.help(app.get_parent() ? app.get_parent()->get_name() : "").c_str(), stderr);
+    return static_cast<int>(kUsage);
+  };
+}
+
 // Below the one that the rest of its name says: "config check" below `config`. What was typed chooses what runs.
 void AddCommand(CLI::App* root, const Command& command, const std::string& program, Run* chosen) {
   const size_t space = command.name.find(' ');
   CLI::App* above = space == std::string::npos ? root : root->get_subcommand(command.name.substr(0, space));
   CLI::App* app = above->add_subcommand(command.name.substr(space == std::string::npos ? 0 : space + 1), command.help);
   if (!command.declare) {
-    app->require_subcommand(1);
+    app->require_subcommand(0, 1);
+    app->callback([app, chosen] {
+      if (app->get_subcommands().empty()) *chosen = WhatThereIs(*app);
+    });
     return;
   }
   Arguments arguments(app, program);
@@ -74,7 +85,7 @@ std::string ExplainOption(const std::string& name, const std::vector<std::string
   return "unknown option '" + name + "'" + (meant.empty() ? DidYouMean(near) : "; did you mean " + meant + "?");
 }
 
-// The sentence for a mistyped command or option; empty if the error is another one. CLI11 only says "A subcommand is required".
+// The sentence for a mistyped command or option; empty if the error is another one.
 std::string ExplainTypo(const CLI::App& root, const std::vector<std::string>& words) {
   const CLI::App* at = &root;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -102,7 +113,7 @@ int Complain(const CLI::App& root, const CLI::ParseError& error, const std::vect
   if (error.get_exit_code() == 0 && typo.empty()) return root.exit(error);  // --help, --version
   LogError("backplane: {}\n(`backplane --help` and `backplane COMMAND --help` list what there is)",
            typo.empty() ? error.what() : typo);
-  return words.front() == "run-trial" ? static_cast<int>(kExitUsage) : static_cast<int>(kUsage);
+  return !words.empty() && words.front() == "run-trial" ? static_cast<int>(kExitUsage) : static_cast<int>(kUsage);
 }
 
 // `help` and `help COMMAND`, `-v`: what other programs answer to.
@@ -129,17 +140,13 @@ std::string TypedProgram(const std::filesystem::path& program) {
 int Main(int argc, char** argv) {
   CLI::App root{"Backplane runs experiments: an env, a learner and monitors, each a plugin, named in a YAML file.",
                 "backplane"};
-  root.require_subcommand(1);
+  root.require_subcommand(0, 1);
   root.set_version_flag("-V,--version", BACKPLANE_VERSION);
   const std::string program = argc > 0 ? TypedProgram(argv[0]) : "backplane";
-  Run chosen;
+  Run chosen = WhatThereIs(root);
   for (const Command& command : AllCommands()) AddCommand(&root, command, program, &chosen);
   root.footer(kExamples);  // of the program alone: commands made later would take it over
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-  if (words.empty()) {
-    std::fputs(root.help().c_str(), stderr);
-    return kUsage;
-  }
   UseOneSpelling(&words);
   try {
     try {
