@@ -9,6 +9,7 @@ Links to the web are not followed. A heading's anchor is the one that GitHub mak
 import contextlib
 import pathlib
 import re
+import subprocess
 import tempfile
 import unittest
 import urllib.parse
@@ -76,6 +77,12 @@ def broken(root):
                 yield shown, target, "it has no such heading"
 
 
+def is_known_to_git(page):
+    """Also where there is no git to ask. A plugin that somebody is writing has a page before anything names it."""
+    asked = subprocess.run(["git", "-C", ROOT, "ls-files", "--", page], capture_output=True, text=True)
+    return asked.returncode != 0 or bool(asked.stdout.strip())
+
+
 def unreached(root):
     """Pages to which no links lead from README.md. A link to a folder leads to the pages in it."""
     missing, follow = set(pages(root)), [root / "README.md"]
@@ -106,7 +113,7 @@ class Links(unittest.TestCase):
         self.assertEqual([], [f"{page}: ({target}): {why}" for page, target, why in broken(ROOT)])
 
     def test_every_page_is_reached_from_the_readme(self):
-        self.assertEqual([], unreached(ROOT))
+        self.assertEqual([], [page for page in unreached(ROOT) if is_known_to_git(page)])
 
     def test_a_page_to_which_nothing_leads_is_found(self):
         files = {"README.md": "[a](docs/a.md#x) [b](docs/all)", "docs/a.md": "[up](../README.md)", "docs/all/b.md": "[c](../c.md)",
