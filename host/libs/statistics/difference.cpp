@@ -10,7 +10,7 @@ namespace {
 
 Difference WithError(double value, double standard_error, double degrees_of_freedom) {
   const double half = StudentQuantile(kUpperTail, degrees_of_freedom) * standard_error, t = value / standard_error;
-  return {value, degrees_of_freedom, t, StudentTwoSided(t, degrees_of_freedom), value - half, value + half};
+  return {value, standard_error, degrees_of_freedom, t, StudentTwoSided(t, degrees_of_freedom), value - half, value + half};
 }
 
 }  // namespace
@@ -28,13 +28,18 @@ std::optional<Difference> WelchDifference(const std::vector<double>& a, const st
 }
 
 std::optional<Difference> PairedDifference(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() != b.size() || a.size() < 2) return std::nullopt;
+  if (a.size() != b.size()) return std::nullopt;
   std::vector<double> differences;
   for (size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
-  const Sample of_pairs = Summarise(differences);
-  if (!(of_pairs.variance > 0) || !std::isfinite(of_pairs.variance)) return std::nullopt;
-  const double size = static_cast<double>(of_pairs.n);
-  return WithError(of_pairs.mean, std::sqrt(of_pairs.variance / size), size - 1);
+  return MeanDifference(differences);
+}
+
+std::optional<Difference> MeanDifference(const std::vector<double>& differences) {
+  if (differences.size() < 2) return std::nullopt;
+  const Sample sample = Summarise(differences);
+  if (!(sample.variance > 0) || !std::isfinite(sample.variance)) return std::nullopt;
+  const double size = static_cast<double>(sample.n);
+  return WithError(sample.mean, std::sqrt(sample.variance / size), size - 1);
 }
 
 double ProbabilityGreater(const std::vector<double>& a, const std::vector<double>& b) {

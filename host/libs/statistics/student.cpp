@@ -9,8 +9,10 @@ double StudentQuantile(double p, double degrees_of_freedom) {
   return boost::math::quantile(boost::math::students_t(degrees_of_freedom), p);
 }
 
-double StudentTwoSided(double t, double degrees_of_freedom) {
-  return 2 * boost::math::cdf(boost::math::students_t(degrees_of_freedom), -std::abs(t));
+double StudentUpper(double t, double degrees_of_freedom) {
+  return boost::math::cdf(boost::math::complement(boost::math::students_t(degrees_of_freedom), t));
 }
+
+double StudentTwoSided(double t, double degrees_of_freedom) { return 2 * StudentUpper(std::abs(t), degrees_of_freedom); }
 
 }  // namespace backplane::statistics

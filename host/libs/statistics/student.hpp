@@ -9,6 +9,9 @@ inline constexpr double kLevel = 0.95, kUpperTail = 1 - (1 - kLevel) / 2;
 // The quantile (0 < p < 1) with that many degrees of freedom (> 0, whole or not).
 double StudentQuantile(double p, double degrees_of_freedom);
 
+// How often chance alone gives a t above this one.
+double StudentUpper(double t, double degrees_of_freedom);
+
 // How often chance alone gives a |t| as large.
 double StudentTwoSided(double t, double degrees_of_freedom);
 
