@@ -1,0 +1,100 @@
+"""Judges samples with PyPI's scipy and rliable, for a test that does the same with host/libs/statistics.
+
+Reads one JSON object a line from stdin and answers each with one JSON line on stdout; an answer with "error" holds a sentence. Ends when
+stdin ends.
+
+  {"do": "samples", "seed": 1, "count": 100}  -> {"samples": [{"a": [..], "b": [..], FIGURE: number or list, ..}]}
+      Samples of 2 to 7 and 2 to 9 scores, every third pair of one size and every fifth with ties. FIGURES: see judge() below.
+  {"do": "bootstrap", "strata": [[..], [..]], "repeats": 50000}  -> {"iqm": [low, high], "difference": [low, high]}
+      Of the first stratum's interquartile mean, and of the first's less the second's.
+"""
+
+import json
+import sys
+
+import numpy as np
+import rliable.metrics
+from scipy import stats
+
+
+def difference(x, y, axis=-1):
+    return np.mean(x, axis=axis) - np.mean(y, axis=axis)
+
+
+def column(scores):
+    """rliable wants runs x tasks."""
+    return np.array(scores, float).reshape(-1, 1)
+
+
+def permutation(a, b, kind):
+    test = stats.permutation_test((a, b), difference, permutation_type=kind, n_resamples=np.inf, alternative="two-sided", vectorized=True)
+    # SciPy's own p doubles the smaller tail; this is the share of magnitudes. Scores far from zero round by 1e-16 of their size.
+    rounding = 1e-14 * max(np.abs(a).max(), np.abs(b).max())
+    return float(np.mean(np.abs(test.null_distribution) >= abs(test.statistic) * (1 - 1e-12) - rounding))
+
+
+def judge(a, b, margin):
+    a, b = np.array(a), np.array(b)
+    welch = stats.ttest_ind(a, b, equal_var=False)
+    interval = welch.confidence_interval(0.95)
+    narrow = welch.confidence_interval(0.90)
+    tost = max(stats.ttest_ind(a + margin, b, equal_var=False, alternative="greater").pvalue,
+               stats.ttest_ind(a - margin, b, equal_var=False, alternative="less").pvalue)
+    out = {
+        "welch": [welch.statistic, welch.df, welch.pvalue, interval.low, interval.high],
+        "tost": [tost, narrow.low, narrow.high],
+        "unpaired": permutation(a, b, "independent"),
+        "iqm": float(rliable.metrics.aggregate_iqm(column(a))),
+        "improvement": float(rliable.metrics.probability_of_improvement(column(a), column(b))),
+        "gap": float(rliable.metrics.aggregate_optimality_gap(column(a), gamma=margin)),
+        "quantiles": [float(np.quantile(b, q)) for q in (0.0, 0.025, 0.3, 0.5, 1.0)],
+    }
+    if len(a) == len(b):
+        paired = stats.ttest_rel(a, b)
+        out["paired"] = [permutation(a, b, "samples"), float(paired.pvalue)]
+    return out
+
+
+def samples(request):
+    rng = np.random.default_rng(request["seed"])
+    out = []
+    for i in range(request["count"]):
+        n = int(rng.integers(2, 8))
+        m = n if i % 3 == 0 else int(rng.integers(2, 10))
+        scale, shift = 10.0 ** rng.integers(-3, 4), rng.normal() * 10.0 ** rng.integers(0, 6)
+        a, b = shift + scale * rng.normal(size=n), shift + scale * (rng.normal(size=m) * 2 + 0.7)
+        if i % 5 == 0:
+            a, b = np.round(a / scale) * scale, np.round(b / scale) * scale
+        if np.ptp(a) == 0 or np.ptp(b) == 0 or (len(a) == len(b) and np.ptp(a - b) == 0):
+            continue  # without a spread SciPy warns and gives nan
+        margin = float(abs(rng.normal())) * scale * 2
+        out.append({"a": a.tolist(), "b": b.tolist(), "margin": margin, **judge(a, b, margin)})
+    return {"samples": out}
+
+
+def bootstrap(request):
+    def iqm(x, axis=-1):
+        return stats.trim_mean(x, 0.25, axis=axis)
+
+    def less(x, y, axis=-1):
+        return iqm(x, axis) - iqm(y, axis)
+
+    def interval(data, figure):
+        found = stats.bootstrap(data, figure, n_resamples=request["repeats"], method="percentile", rng=np.random.default_rng(1))
+        return [float(found.confidence_interval.low), float(found.confidence_interval.high)]
+
+    first, second = (np.array(stratum, float) for stratum in request["strata"])
+    return {"iqm": interval((first,), iqm), "difference": interval((first, second), less)}
+
+
+def main():
+    for line in sys.stdin:
+        try:
+            request = json.loads(line)
+            answer = {"samples": samples, "bootstrap": bootstrap}[request["do"]](request)
+        except Exception as error:  # the test prints it
+            answer = {"error": "%s: %s" % (type(error).__name__, error)}
+        print(json.dumps(answer), flush=True)
+
+
+main()
