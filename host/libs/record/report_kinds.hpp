@@ -14,6 +14,7 @@ struct ReportKind {
   // known.
   bool measures_speed = false;
   bool takes_timing = false;                          // compares times where `report.timing` says so
+  bool in_turn = false;                               // all points run once for each seed, every second time backwards
   uint64_t seeds = 1;                                 // of each point, where the sweep does not say
   std::array<std::string_view, 2> keys_of_its_own{};  // that no other kind takes
 };
@@ -25,6 +26,8 @@ inline constexpr ReportKind kReportKinds[] = {
      .seeds = 2,
      .keys_of_its_own = {"report.precision", "report.max_time"}},
     {.name = "comparison", .takes_timing = true},
+    // Of `compare:` alone, which sets it.
+    {.name = "ab", .takes_timing = true, .in_turn = true},
 };
 
 // NULL: there is none of this name.

@@ -2,27 +2,30 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "record/fields.hpp"
+#include "record/compare_terms.hpp"
 
 namespace backplane {
 
 // --make: a report of results folders. On its standard output stands what a person reads of it.
 struct ReportRequest {
-  std::vector<std::string> folders;  // of results, at least one
-  std::string to;                    // where it is written; empty: the folder that belongs to them
-  std::string kind;                  // empty: as the experiment says, else as its sweep suggests
-  std::string program;               // as a person types it
-  std::string form = "text";         // or "line", or "json": the report as a document
-  std::string below;                 // of the text: a line below the headline; empty: the report's title
-  uint64_t width = 80;               // columns of the screen
+  std::vector<std::string> folders;     // of results, at least one
+  std::string to;                       // where it is written; empty: the folder that belongs to them
+  std::string kind;                     // empty: as the experiment says, else as its sweep suggests
+  std::string program;                  // as a person types it
+  std::string form = "text";            // or "line", or "json": the report as a document
+  std::string below;                    // of the text: a line below the headline; empty: the report's title
+  uint64_t width = 80;                  // columns of the screen
+  std::optional<CompareTerms> compare;  // of kind ab: of all scores that there are; absent: as the experiment says
 
   static void Fields(auto& self, auto&& visit) {
     visit("folders", self.folders);
     visit("to", self.to);
     visit("kind", self.kind);
+    visit("compare", NullIfAbsent(self.compare));
     visit("program", self.program);
     visit("form", self.form);
     visit("below", self.below);

@@ -25,7 +25,9 @@ bool Redraw(const Tasks& strata, uint64_t seed, int repeats, const Each& each) {
   return true;
 }
 
-Interval Percentiles(const std::vector<double>& values) { return {Quantile(values, 1 - kUpperTail), Quantile(values, kUpperTail)}; }
+Interval Percentiles(const std::vector<double>& values) {
+  return {Quantile(values, 1 - kUpperTail), Quantile(values, kUpperTail)};
+}
 
 }  // namespace
 
@@ -38,8 +40,8 @@ double Quantile(std::vector<double> values, double q) {
   return *low + (next - *low) * (place - below);
 }
 
-std::optional<Interval> StratifiedBootstrap(const Tasks& strata, const std::function<double(const Tasks&)>& figure, uint64_t seed,
-                                            int repeats) {
+std::optional<Interval> StratifiedBootstrap(const Tasks& strata, const std::function<double(const Tasks&)>& figure,
+                                            uint64_t seed, int repeats) {
   std::vector<double> figures;
   figures.reserve(static_cast<size_t>(repeats));
   if (!Redraw(strata, seed, repeats, [&](const Tasks& drawn) { figures.push_back(figure(drawn)); })) return std::nullopt;

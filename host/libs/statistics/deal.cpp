@@ -27,7 +27,7 @@ Deal::Deal(const std::vector<double>& a, const std::vector<double>& b) : n_(a.si
 double Deal::Difference() const {
   const auto middle = scores_.begin() + static_cast<std::ptrdiff_t>(n_);
   return OfMeans(std::accumulate(scores_.begin(), middle, 0.0), std::accumulate(middle, scores_.end(), 0.0), n_,
-                                scores_.size());
+                 scores_.size());
 }
 
 double Deal::Redeal(bp_rng* rng) {

@@ -29,7 +29,8 @@ class Deal {
 
  private:
   size_t n_;
-  std::vector<double> scores_;  // less their mean, so that large ones keep their digits; the first n_ are those of the first side
+  std::vector<double>
+      scores_;  // less their mean, so that large ones keep their digits; the first n_ are those of the first side
   double rounding_ = 0;
 };
 

@@ -65,7 +65,8 @@ PermutationTest PairedPermutation(const std::vector<double>& a, const std::vecto
   }
   const uint64_t deals = uint64_t{1} << a.size();
   uint64_t extreme = 0;
-  for (uint64_t swapped = 0; swapped < deals; ++swapped) extreme += is_extreme([&](size_t i) { return (swapped >> i & 1) != 0; });
+  for (uint64_t swapped = 0; swapped < deals; ++swapped)
+    extreme += is_extreme([&](size_t i) { return (swapped >> i & 1) != 0; });
   return Exact(extreme, deals);
 }
 

@@ -17,14 +17,15 @@ struct PermutationTest {
   bool exact = true;                // every way was tried; else p = (extreme + 1) / (deals + 1) by Phipson and Smyth, 2010
 };
 
-// Of |mean of a - mean of b| over all ways to deal the values to two sides of these sizes. Of at least one value each. `seed` is for
-// random deals.
+// Of |mean of a - mean of b| over all ways to deal the values to two sides of these sizes. Of at least one value each. `seed`
+// is for random deals.
 PermutationTest UnpairedPermutation(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed = 0);
 
 // Of |mean of a - b| over all ways to swap the two sides of pairs. Both have the same size, at least 1.
 PermutationTest PairedPermutation(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed = 0);
 
-// The least p that samples of these sizes can have: 2 / C(2n, n) for two of n, 1 / C(n + m, n) for others; 3 against 3 give 0.1.
+// The least p that samples of these sizes can have: 2 / C(2n, n) for two of n, 1 / C(n + m, n) for others; 3 against 3 give
+// 0.1.
 double LeastUnpairedP(size_t n, size_t m);
 
 // Holm's step-down: each p as if all were tested together, in the same order.

@@ -36,7 +36,8 @@ std::vector<double> PerformanceProfile(const Tasks& tasks, const std::vector<dou
   std::vector<double> scores = Pooled(tasks), out;
   std::ranges::sort(scores);
   for (const double threshold : thresholds)
-    out.push_back(static_cast<double>(scores.end() - std::ranges::upper_bound(scores, threshold)) / static_cast<double>(scores.size()));
+    out.push_back(static_cast<double>(scores.end() - std::ranges::upper_bound(scores, threshold)) /
+                  static_cast<double>(scores.size()));
   return out;
 }
 

@@ -1,5 +1,5 @@
-// Summaries of scores that one lucky or unlucky run does not move: Agarwal et al., "Deep reinforcement learning at the edge of the
-// statistical precipice", 2021 (rliable). Scores are higher for better; those of several tasks must be on one scale.
+// Summaries of scores that one lucky or unlucky run does not move: Agarwal et al., "Deep reinforcement learning at the edge of
+// the statistical precipice", 2021 (rliable). Scores are higher for better; those of several tasks must be on one scale.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,8 @@ double InterquartileMean(std::vector<double> scores);
 // Of the scores of all tasks together.
 double InterquartileMean(const Tasks& tasks);
 
-// How often a score of `a` is above one of `b`, ties counting half, for each task; the mean over tasks. Both have the same tasks.
+// How often a score of `a` is above one of `b`, ties counting half, for each task; the mean over tasks. Both have the same
+// tasks.
 double ProbabilityOfImprovement(const Tasks& a, const Tasks& b);
 
 // The share of all scores above each threshold.

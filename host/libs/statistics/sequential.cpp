@@ -49,6 +49,15 @@ void GroupSequentialTest::Leave() {
 
 double GroupSequentialTest::difference() const { return looks_ == 0 ? 0 : sums_[0] / static_cast<double>(looks_); }
 
+// After k looks a way to deal is one of C(2n, n)^k, and it has a mirror image that is as large.
+bool GroupSequentialTest::CanTellApart(size_t scores, size_t looks, double alpha) {
+  for (size_t k = 1; k <= looks; ++k) {
+    const double least = 2 * std::pow(LeastUnpairedP(scores, scores) / 2, static_cast<double>(k));
+    if (least <= alpha * static_cast<double>(k) / static_cast<double>(looks) * (1 + 1e-12)) return true;
+  }
+  return false;
+}
+
 size_t GroupSequentialTest::LeastScores(size_t looks, double alpha) {
   size_t n = 1;
   while (LeastUnpairedP(n, n) > alpha / static_cast<double>(looks) * (1 + 1e-12)) ++n;

@@ -108,7 +108,8 @@ std::string KeyType(const HostKey& key) {
     case ValueType::kFlapping: return "limit";
     case ValueType::kJson: return "any";
     case ValueType::kBase: return "path";
-    case ValueType::kSweep: return "mapping";
+    case ValueType::kSweep:
+    case ValueType::kCompare: return "mapping";
     case ValueType::kStages: return "list of mappings";
     default: return OptionTypeName(static_cast<uint16_t>(key.type));
   }

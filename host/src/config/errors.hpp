@@ -24,6 +24,7 @@ class Errors {
   // Adds those of `other` whose place has none yet: what is wrong with one line of a sweep is wrong at many of its points.
   void AddNewPlaces(const Errors& other);
   bool empty() const { return found_.empty(); }
+  size_t size() const { return found_.size(); }
   // Whether an error there is worth a suggestion, as looking for the nearest name takes time: not if nobody reads it, if that
   // place has an error of another point already, or if so much is wrong that nobody looks at what a further sentence suggests.
   bool WantsHint(const Mark& mark) const;

@@ -65,6 +65,7 @@ struct ReportConfig : ReportSection {
   std::optional<double> precision_pct, max_time_s;
   // As record/report_kinds.hpp says of its kind; without one, nothing is so.
   bool ComparesTimes() const { return MeasuresSpeed() || (timing && Kind().takes_timing); }
+  bool RunsInTurn() const { return ComparesTimes() || Kind().in_turn; }
   bool MeasuresSpeed() const { return Kind().measures_speed; }
   uint64_t DefaultSeeds() const { return Kind().seeds; }
 

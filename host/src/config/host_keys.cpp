@@ -72,6 +72,7 @@ class HostKeyReader {
       case ValueType::kBase:
       case ValueType::kSweep:
       case ValueType::kStages:
+      case ValueType::kCompare:
       case ValueType::kPluginOptions:
       case ValueType::kMonitors:
         if (entry.mark.source) values_->origin[key.path] = Place(entry.mark);

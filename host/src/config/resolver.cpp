@@ -229,8 +229,8 @@ std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& fi
   for (Override& override : overrides) {
     if (override.path.starts_with("stages.")) {
       text.set_in_stages.push_back(std::move(override));
-    } else if (override.path == "sweep" || override.path == "stages" || override.path == "preset" ||
-               override.path.starts_with("sweep.")) {
+    } else if (override.path == "sweep" || override.path == "stages" || override.path == "compare" ||
+               override.path == "preset" || override.path.starts_with("sweep.") || override.path.starts_with("compare.")) {
       ApplyOverride(override, {}, &*root, errors);
     } else {
       text.set.push_back(std::move(override));
@@ -240,6 +240,7 @@ std::optional<ExperimentText> ReadExperimentText(const std::filesystem::path& fi
   text.preset = ReadPreset(presets, file, &*root, errors);
   text.sweep = TakeEntry("sweep", &*root);
   text.stages = TakeEntry("stages", &*root);
+  text.compare = TakeEntry("compare", &*root);
   text.root = std::move(*root);
   return text;
 }

@@ -66,10 +66,10 @@ class Resolver {
   std::map<Assignments, Prepared> prepared_;  // by the assignments that choose plugins
 };
 
-// The file without its `sweep:` and its `stages:`, the overrides, and these two after those that concern them.
+// The file without its `sweep:`, `stages:` and `compare:`, the overrides, and these after those that concern them.
 struct ExperimentText {
   Node root;
-  std::optional<Entry> sweep, stages;
+  std::optional<Entry> sweep, stages, compare;
   Preset preset;
   std::vector<Override> set;
   std::vector<Override> set_in_stages;  // "stages.NAME.PATH", whose names only the reader of the stages knows

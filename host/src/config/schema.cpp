@@ -130,6 +130,7 @@ const std::vector<HostKey>& Table() {
       Unbound("sweep", Type::kSweep, "many trials from one file"),
       Unbound("stages", Type::kStages,
               "settings that are trained with one after the other, each from where the one before ended"),
+      Unbound("compare", Type::kCompare, "which of its arms is better: `backplane compare`"),
       In(Key("report.kind", kBatch, Type::kEnum, ReportKindNames("|"), nullptr, "report_type",
              "what is written when the trials are done", MEMBER(report.kind)),
          "budget.warm_up_iterations",
@@ -240,7 +241,8 @@ std::optional<Scope> ScopeAt(std::string path) {
 }
 
 bool IsFreeForm(const HostKey& key) {
-  return key.type == ValueType::kSweep || key.type == ValueType::kStages || key.type == ValueType::kJson;
+  return key.type == ValueType::kSweep || key.type == ValueType::kStages || key.type == ValueType::kCompare ||
+         key.type == ValueType::kJson;
 }
 
 }  // namespace backplane

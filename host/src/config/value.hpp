@@ -38,6 +38,7 @@ enum class ValueType {
   kBase,           // read before everything else
   kSweep,          // read by the module sweep
   kStages,         // the same
+  kCompare,        // the same
 };
 
 // "(0,1]", "[1,)", "a|b", and for numbers also words beside intervals: "auto|[1,)". Empty: anything.

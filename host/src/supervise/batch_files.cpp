@@ -161,6 +161,11 @@ nlohmann::json CompleteConfig(const Plan& plan) {
     AddValues(plan, chain, whole, &entry);
     list.push_back(std::move(entry));
   }
+  if (plan.compare) {
+    config["compare"] = ToJson(*plan.compare);
+    config["compare"]["arms"] = std::move(list);
+    return config;
+  }
   config["sweep"] = {{"list", list}};
   if (!plan.seeds.is_null()) config["sweep"]["seeds"] = plan.seeds;
   if (!plan.memory_axes.empty()) config["sweep"]["memory_axes"] = plan.memory_axes;

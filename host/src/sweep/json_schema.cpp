@@ -75,6 +75,7 @@ class SchemaWriter {
       case ValueType::kBase: schema = Type("string"); break;
       case ValueType::kSweep: schema = SweepSchema(); break;
       case ValueType::kStages: schema = StagesSchema(); break;
+      case ValueType::kCompare: schema = CompareSchema(); break;
       case ValueType::kPluginName: schema = PluginName(key.path == "env.plugin" ? BP_KIND_ENV : BP_KIND_LEARNER); break;
       case ValueType::kPluginOptions: schema = OrNull(Type("object")); break;
       case ValueType::kMonitors: schema = Monitors(); break;

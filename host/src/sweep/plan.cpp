@@ -9,7 +9,9 @@
 #include "base/files.hpp"
 #include "base/format_count.hpp"
 #include "base/suggest.hpp"
+#include "record/compare_looks.hpp"
 #include "record/plan_line.hpp"
+#include "sweep/compare_section.hpp"
 #include "sweep/identity.hpp"
 #include "sweep/point_resolver.hpp"
 
@@ -30,6 +32,7 @@ uint64_t SeedOfPoint(const std::string& point_id, uint64_t number) {
 
 // Trials of a point.
 uint64_t SeedsOf(const Sweep& sweep, const Experiment& experiment) {
+  if (sweep.passes > 0) return sweep.passes;
   return sweep.seeds ? sweep.seeds->n : experiment.report.DefaultSeeds();
 }
 
@@ -117,7 +120,7 @@ class Planner {
       return false;
     }
     // Points that are dropped later count here: they cost as much to look at.
-    const uint64_t seeds = sweep().seeds ? sweep().seeds->n : 1;
+    const uint64_t seeds = sweep().seeds ? sweep().seeds->n : std::max<uint64_t>(sweep().passes, 1);
     const uint64_t trials = count * std::max<size_t>(stages().size(), 1) * seeds;
     if (trials > kMaxTrials) {
       errors_->Add(sweep().mark,
@@ -297,7 +300,7 @@ class Planner {
   // Where times are compared all points run once per seed, every second pass backwards, so that a drift of the machine does not
   // look like an effect.
   void OrderTrials() {
-    if (!plan_.base.experiment.report.ComparesTimes()) return;
+    if (!plan_.base.experiment.report.RunsInTurn()) return;
     std::vector<std::vector<size_t>> passes(SeedsOf(sweep(), plan_.base.experiment));
     for (size_t i = 0; i < plan_.trials.size(); ++i) passes[passes_[i]].push_back(i);
     std::vector<size_t> order;
@@ -375,10 +378,13 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   std::vector<ShortAxis> short_axes = ParseShortAxes(options.sweep, &errors);
   std::optional<ExperimentText> text = ReadExperimentText(file, options.set, options.presets, &errors);
   if (!text) return {std::nullopt, errors.Sorted()};
+  const std::optional<CompareTerms> compare = TakeComparison(&*text, &errors);
   if (options.without_sweep) text->sweep.reset();
   const bool swept = text->sweep || !short_axes.empty();
   std::optional<Entry> section = std::move(text->sweep);
   Sweep sweep = ReadSweep(section ? &*section : nullptr, std::move(short_axes), &errors);
+  if (compare)
+    sweep.passes = (options.looks > 0 ? options.looks : compare->looks.max) * SeedsOfALook(*compare, sweep.list.size());
   const std::string note = text->preset.note;
   std::optional<Entry> stage_section = std::move(text->stages);
   Stages stages = ReadStages(stage_section ? &*stage_section : nullptr, text->set_in_stages, &errors);
@@ -391,6 +397,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   Plan plan = Planner(std::move(memory), swept, options.without_sweep, errors.empty(), &of_the_points).Make();
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};
+  plan.compare = compare;
   if (!note.empty()) plan.notes.insert(plan.notes.begin(), note);
   return {std::move(plan), {}};
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "config/loader.hpp"
+#include "record/compare_terms.hpp"
 
 namespace backplane {
 
@@ -27,6 +28,7 @@ struct PlanOptions {
   PresetSearch presets = {};
   KeyDefaults defaults = {};  // where file, sweep and --set leave a key out
   ReportCheck check_report = {};
+  uint64_t looks = 0;          // of a comparison, whose trials are planned; 0: all it may take
   bool without_sweep = false;  // the points alone that the file has without its `sweep:`, and no trials: no data file is read
 };
 
@@ -66,7 +68,8 @@ class Plan {
   std::vector<std::string> memory_axes;  // of `sweep.memory_axes`: larger never needs less memory
   bool whole_files = false;              // `sweep.files` has whole experiment files as points
   nlohmann::json seeds;                  // {n, first, paired} of `sweep.seeds`; null: from the experiment's own seed on
-  bool swept = false;                    // the file has a `sweep:`, or --sweep was given
+  bool swept = false;                    // the file has a `sweep:` or `compare:`, or --sweep was given
+  std::optional<CompareTerms> compare;   // the file has a `compare:`, and the points are its arms
   std::vector<std::string> notes;        // sentences for the user that are no errors
   LoadedExperiment base;  // the file without its sweep: what concerns the whole batch (output, report, on_failure, ...)
 

@@ -5,6 +5,7 @@
 #include "config/schema.hpp"
 #include "sweep/grammar.hpp"
 #include "sweep/schema_terms.hpp"
+#include "sweep/value_schema.hpp"
 
 namespace backplane {
 namespace {
@@ -60,6 +61,16 @@ json Points() { return AtLeast(1, List(Keys(PathOrName(), MapTo(json::object()))
 nlohmann::json StagesSchema() {
   json names = With(AnyOf({Const("name"), Pattern(PathPattern())}), "not", Enum({"learner", "learner.plugin"}));
   return AtLeast(1, OrNull(List(Required({"name"}, Keys(std::move(names), MapTo(json::object()))))));
+}
+
+nlohmann::json CompareSchema() {
+  const json arm = Required({"name"}, Keys(PathOrName(), MapTo(json::object())));
+  return OrNull(Required({"arms"}, Closed({{"arms", AtLeast(2, List(arm))},
+                                           {"metric", Type("string")},
+                                           {"direction", Enum({"up", "down"})},
+                                           {"margin", SchemaOf({ValueType::kPercent, ""})},
+                                           {"looks", Closed({{"n", Count(1)}, {"max", Count(1)}})},
+                                           {"alpha", Type("number")}})));
 }
 
 nlohmann::json SweepSchema() {

@@ -7,5 +7,6 @@ namespace backplane {
 
 nlohmann::json SweepSchema();
 nlohmann::json StagesSchema();
+nlohmann::json CompareSchema();
 
 }  // namespace backplane

@@ -1,0 +1,87 @@
+// `compare:` as points and seeds, and what is no comparison.
+#include "sweep_fixture.hpp"
+
+namespace backplane {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+const std::string kArms = "  arms: [{name: a}, {name: b, learner.options.lr: 0.01}]\n";
+
+class CompareSection : public SweepTest {
+ protected:
+  static std::string Order(const Plan& plan) {
+    std::string order;
+    for (const PlannedTrial& trial : plan.trials) order += plan.points[trial.point].name + std::to_string(trial.seed) + " ";
+    return order;
+  }
+  Plan Looks(uint64_t looks, const std::string& lines) {
+    PlanResult result = MakePlan(Write("e.yaml", kMinimal + lines), {{}, {}, Lookup(), {}, {}, {}, looks});
+    for (const Diagnostic& d : result.errors) ADD_FAILURE() << Format(d);
+    return result.plan.value_or(Plan{});
+  }
+};
+
+TEST_F(CompareSection, ArmsTakeTurnsAndEveryLookBringsTheNextSeeds) {
+  const std::string lines = "seed: 7\ncompare:\n" + kArms + "  looks: {n: 4, max: 3}\n";
+  EXPECT_EQ(Order(Looks(1, lines)), "a7 b7 b8 a8 a9 b9 b10 a10 ");
+  EXPECT_THAT(Looks(2, lines).trials, SizeIs(16));
+  const Plan all = Looks(0, lines);
+  EXPECT_THAT(all.trials, SizeIs(24));
+  EXPECT_EQ(all.compare->looks.max, 3u);
+  EXPECT_EQ(all.base.experiment.report.kind, "ab");
+  EXPECT_FALSE(all.base.experiment.resources.exclusive);
+}
+
+TEST_F(CompareSection, ASpeedTakesTwoSeedsABlockAndTheMachineToItself) {
+  const Plan plan = Looks(1, "compare:\n" + kArms + "  metric: SPS\n");
+  EXPECT_EQ(Order(plan), "a0 b0 b1 a1 a2 b2 b3 a3 a4 b4 b5 a5 a6 b6 b7 a7 a8 b8 b9 a9 ");
+  EXPECT_TRUE(plan.base.experiment.resources.exclusive);
+}
+
+TEST_F(CompareSection, MoreArmsNeedMoreSeedsForTheFirstLook) {
+  const std::string third = "  arms: [{name: a}, {name: b, learner.options.lr: 0.01}, {name: c, learner.options.lr: 0.02}]\n";
+  // 2 / C(2n, n) <= 0.05 / 5 of one pair is n = 5, <= 0.05 / (5 x 3) of three is n = 6.
+  EXPECT_THAT(Looks(1, "compare:\n" + kArms).trials, SizeIs(2 * 5));
+  EXPECT_THAT(Looks(1, "compare:\n" + third).trials, SizeIs(3 * 6));
+}
+
+TEST_F(CompareSection, AnArmIsTheTrialThatASweepWouldHave) {
+  const Plan plan = Looks(1, "compare:\n" + kArms);
+  const Plan swept = GoodPlan("sweep: {list: [{name: a}, {name: b, learner.options.lr: 0.01}], seeds: {n: 5}}\n");
+  std::vector<std::string> ours = Ids(plan), theirs = Ids(swept);
+  std::ranges::sort(ours);
+  std::ranges::sort(theirs);
+  EXPECT_EQ(ours, theirs);
+}
+
+TEST_F(CompareSection, ThreeSeedsAreRefused) {
+  EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  looks: {n: 3, max: 1}\n"),
+              ElementsAre("7:3 compare.looks: 3 seeds can never show a difference at 5 %; wanted n: 4 or more, or max: 2"));
+  EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  looks: {n: 3, max: 2}\n"), SizeIs(0));
+}
+
+TEST_F(CompareSection, WhatIsNoComparison) {
+  EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}]}\n"), ElementsAre(HasSubstr("compare.arms: wanted two or more")));
+  EXPECT_THAT(PlanErrors("compare: {metric: SPS}\n"), ElementsAre(HasSubstr("missing key 'arms'")));
+  EXPECT_THAT(PlanErrors("compare: 5\n"), ElementsAre(HasSubstr("compare: wanted a mapping with arms, found 5")));
+  EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  metrik: SPS\n"), ElementsAre("7:3 unknown key 'metrik' in compare; did you mean 'metric'?"));
+  EXPECT_THAT(PlanErrors("compare:\n" + kArms + "sweep: {seeds: {n: 2}}\n"), ElementsAre(HasSubstr("sweep: stands beside compare:")));
+  EXPECT_THAT(PlanErrors("compare:\n" + kArms + "report: {kind: comparison}\n"),
+              ElementsAre(HasSubstr("report.kind: wanted ab with compare:, or none, found 'comparison'")));
+  EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}, {name: b, budget.iterations: 9}]}\n"),
+              ElementsAre(HasSubstr("arms with unequal budgets are no comparison")));
+  EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  margin: lots\n"), ElementsAre(HasSubstr("a percentage such as 5%")));
+}
+
+TEST_F(CompareSection, TheCommandLineChangesIt) {
+  const Plan plan = GoodPlan("compare:\n" + kArms, {}, {"compare.metric=SPS", "compare.margin=3%", "compare.looks.max=2"});
+  EXPECT_EQ(plan.compare->metric, "SPS");
+  EXPECT_EQ(plan.compare->margin_pct(), 3);
+  EXPECT_EQ(plan.compare->looks.max, 2u);
+}
+
+}  // namespace
+}  // namespace backplane
