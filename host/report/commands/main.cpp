@@ -26,6 +26,7 @@ constexpr Command kCommands[] = {
     {"--check", "what is wrong with `report:` of an experiment file", backplane::CheckCommand},
     {"--table", "how the trials of a batch ended", backplane::TableCommand},
     {"--measures", "what they measured, and what their findings propose", backplane::MeasuresCommand},
+    {"--judge", "what the trials of a comparison say so far", backplane::JudgeCommand},
     {"--explain", "what a finding means", backplane::ExplainCommand},
     {"--film", "from an episode's pictures to one SVG", backplane::FilmCommand},
 };

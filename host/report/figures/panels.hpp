@@ -88,6 +88,14 @@ struct CurvePanel {
 nlohmann::json View(const CurvePanel& panel, const Palette& palette);
 nlohmann::json Smoothing();
 
+// Names side by side: what shares a seed (`of`) is joined by a line, the mean with its interval stands beside it.
+struct PairPanel {
+  PanelText text;
+  PanelSize size = {420, 260};
+  std::vector<std::string> names;
+};
+nlohmann::json View(const PairPanel& panel, const Palette& palette);
+
 // A table as a picture: for those who see the PNG only, so that pages leave it out.
 struct TablePanel {
   std::string title;

@@ -13,6 +13,7 @@
 
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
+#include "kinds/ab_report.hpp"
 #include "kinds/comparison_report.hpp"
 #include "kinds/parallel_efficiency_report.hpp"
 #include "kinds/sections.hpp"
@@ -29,6 +30,12 @@ constexpr size_t kLongestName = 120;  // of a folder, without what ends it
 std::string Now() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::chrono::system_clock::now())); }
 
 ReportSection ConfigOf(const ResultSet& set) { return ReadTolerantly<ReportSection>(At(set.config, "report")); }
+
+// Of one batch that is a comparison.
+std::optional<CompareTerms> TermsOf(const std::vector<ResultSet>& sets) {
+  if (sets.size() != 1 || ConfigOf(sets.front()).kind != "ab") return std::nullopt;
+  return ReadTolerantly<CompareTerms>(At(sets.front().config, "compare"));
+}
 
 // Where the sweep was over runners or rows, that is the question.
 std::string KindBySweep(const std::vector<ResultSet>& sets) {
@@ -109,11 +116,30 @@ std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
 
 namespace {
 
+std::vector<ResultSet> ReadSets(const std::vector<std::string>& folders) {
+  std::vector<ResultSet> sets;
+  std::set<std::filesystem::path> seen;
+  for (const std::string& folder : folders) {
+    if (seen.insert(std::filesystem::weakly_canonical(folder)).second) sets.push_back(ReadResultSet(folder));
+  }
+  SortCanonically(&sets);
+  return sets;
+}
+
+// `compare`: of all scores that there are; absent: as the experiment says.
+ReportContext ContextOf(const std::vector<ResultSet>& sets, const std::string& program, const std::string& kind,
+                        const std::optional<CompareTerms>& compare) {
+  ReportContext context{program, Now(), CommonConfig(sets, kind), {}, HelpsOf(sets)};
+  const std::optional<CompareTerms> own = compare ? std::nullopt : TermsOf(sets);
+  context.compare = {own ? *own : compare.value_or(CompareTerms{}), own.has_value()};
+  return context;
+}
+
 using Build = Document (*)(const std::vector<ResultSet>&, const ReportContext&);
 
 Build BuilderOf(std::string_view kind) {
-  constexpr std::pair<std::string_view, Build> kBuilders[] = {{"comparison", ComparisonReport},
-                                                              {"parallel_efficiency", ParallelEfficiencyReport}};
+  constexpr std::pair<std::string_view, Build> kBuilders[] = {
+      {"ab", AbReport}, {"comparison", ComparisonReport}, {"parallel_efficiency", ParallelEfficiencyReport}};
   static_assert(std::size(kBuilders) == std::size(kReportKinds), "each kind of report has a builder");
   for (const auto& [name, build] : kBuilders)
     if (name == kind) return build;
@@ -122,14 +148,14 @@ Build BuilderOf(std::string_view kind) {
 
 }  // namespace
 
+CompareAnswer JudgeArms(const JudgeRequest& request) {
+  const std::vector<ResultSet> sets = ReadSets(request.folders);
+  return JudgeResults(sets, ContextOf(sets, "backplane", "ab", request.compare));
+}
+
 MadeReport MakeReport(const ReportRequest& request) {
-  std::vector<ResultSet> sets;
-  std::set<std::filesystem::path> seen;
-  for (const std::string& folder : request.folders) {
-    if (seen.insert(std::filesystem::weakly_canonical(folder)).second) sets.push_back(ReadResultSet(folder));
-  }
-  SortCanonically(&sets);
-  const ReportContext context{request.program, Now(), CommonConfig(sets, request.kind), HelpsOf(sets)};
+  const std::vector<ResultSet> sets = ReadSets(request.folders);
+  const ReportContext context = ContextOf(sets, request.program, request.kind, request.compare);
   MadeReport made;
   made.document = BuilderOf(*context.report.kind)(sets, context);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "record/compare_answer.hpp"
 #include "record/report_requests.hpp"
 #include "render/document.hpp"
 #include "render/write_report.hpp"
@@ -19,6 +20,9 @@ struct MadeReport {
 
 // Throws std::runtime_error: no results folder, another schema, report kinds that differ, a folder that can not be written.
 MadeReport MakeReport(const ReportRequest& request);
+
+// What the trials of a comparison say so far. Throws likewise.
+CompareAnswer JudgeArms(const JudgeRequest& request);
 
 // What the plugins' options of these sets help against, as their run.json says.
 std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets);

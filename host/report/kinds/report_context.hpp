@@ -4,15 +4,23 @@
 #include <string>
 #include <vector>
 
+#include "record/compare_terms.hpp"
 #include "record/report_section.hpp"
 #include "rules/findings.hpp"
 
 namespace backplane {
 
+// Of kind ab.
+struct Comparison {
+  CompareTerms terms;
+  bool has_looks = false;  // false: all scores that there are are one look
+};
+
 struct ReportContext {
-  std::string program;                  // this program as a person types it: for commands
-  std::string made_at;                  // "2026-11-21 23:08 UTC"
-  ReportSection report;                 // its kind is set
+  std::string program;   // this program as a person types it: for commands
+  std::string made_at;   // "2026-11-21 23:08 UTC"
+  ReportSection report;  // its kind is set
+  Comparison compare;
   std::vector<OptionHelp> option_help;  // of the plugins that the trials ran with
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/json_fields.hpp"
 #include "base/shell_argument.hpp"
+#include "record/compare_terms.hpp"
 #include "record/results_folder.hpp"
 #include "text/change_arguments.hpp"
 
@@ -44,11 +45,11 @@ FactList FactsOf(const Group& group) {
 }
 
 // Nothing of the first batch is written again: its configuration may name a folder for the report and a progress file.
-std::string RunAgain(const std::filesystem::path& folder, const json& output, const std::string& program) {
+std::string RunAgain(const std::filesystem::path& folder, const json& config, const std::string& program) {
   const std::string again = folder.string() + "_again";
-  return fmt::format("{} run {} --out {}", program, ShellArgument(ResultsFolder{folder}.config().string()),
-                     ShellArgument(again)) +
-         SettingsForAnotherFolder(output, again);
+  return fmt::format("{} {} {} --out {}", program, CommandOfExperiment(config),
+                     ShellArgument(ResultsFolder{folder}.config().string()), ShellArgument(again)) +
+         SettingsForAnotherFolder(At(config, "output"), again);
 }
 
 std::string TrialLabel(const TrialData& trial, bool several_seeds) {
@@ -139,7 +140,7 @@ Section ReproduceSection(const Combined& combined, const ReportContext& context)
     const auto& folder = combined.folders[i];
     const std::string out = ShellArgument(folder.string());
     list.commands.emplace_back("the whole batch again, in a folder of its own",
-                               RunAgain(folder, At(combined.configs[i], "output"), context.program));
+                               RunAgain(folder, combined.configs[i], context.program));
     const auto first = std::find_if(combined.trials.begin(), combined.trials.end(), [&](const CombinedTrial& trial) {
       return trial.data.out == folder && trial.data.usable();
     });

@@ -6,6 +6,7 @@
 
 #include "base/json_fields.hpp"
 #include "base/shell_argument.hpp"
+#include "record/compare_terms.hpp"
 #include "record/results_folder.hpp"
 #include "text/change_arguments.hpp"
 
@@ -24,8 +25,8 @@ std::string Repeated(const char* flag, const std::vector<std::string>& values, c
 std::string TryCommand(const ResultSet& set, const Fix& fix, const std::string& program) {
   const std::string file = set.run.config_file.string();
   const TypedArguments typed = set.run.arguments.value_or(TypedArguments());
-  std::string text =
-      fmt::format("{} run {}", program, ShellArgument(file.empty() ? ResultsFolder{set.out}.config().string() : file));
+  std::string text = fmt::format("{} {} {}", program, CommandOfExperiment(set.config),
+                                 ShellArgument(file.empty() ? ResultsFolder{set.out}.config().string() : file));
   text += Repeated("--set", set.run.set, fix) + Repeated("--sweep", set.run.sweep, fix);
   if (!typed.preset.empty()) text += " --preset " + ShellArgument(typed.preset);
   text += Repeated("--plugin-path", typed.plugin_path, fix);

@@ -12,7 +12,7 @@
 namespace backplane::test_support {
 
 inline ReportContext Context(const char* kind, nlohmann::json report = nlohmann::json::object()) {
-  ReportContext context{"backplane", "2026-01-01 00:00 UTC", {}, {}};
+  ReportContext context{"backplane", "2026-01-01 00:00 UTC", {}, {}, {}};
   context.report.kind = kind;
   if (report.contains("baseline")) context.report.baseline = report["baseline"];
   if (report.contains("columns")) context.report.columns = report["columns"];

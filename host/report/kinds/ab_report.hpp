@@ -1,0 +1,18 @@
+// The report of a comparison: which of its arms is better, by how much, and whether the evidence is enough. Below it stands what every
+// comparison shows.
+#pragma once
+
+#include "kinds/ab_text.hpp"
+#include "kinds/report_context.hpp"
+#include "record/compare_answer.hpp"
+#include "render/document.hpp"
+#include "results/combine.hpp"
+
+namespace backplane {
+
+Document AbReport(const std::vector<ResultSet>& sets, const ReportContext& context);
+
+// The same verdict alone, for whoever decides whether to go on.
+CompareAnswer JudgeResults(const std::vector<ResultSet>& sets, const ReportContext& context);
+
+}  // namespace backplane

@@ -1,0 +1,128 @@
+#include "kinds/ab_scores.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "base/json_text.hpp"
+#include "kinds/comparison_scores.hpp"
+#include "record/compare_looks.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+MeasureSpec SpecOf(const std::string& metric, const Combined& combined) {
+  ReportSection report;
+  report.columns = json::array({metric});
+  std::vector<ReportError> errors;
+  ComparisonSpec spec = ReadComparisonSpec(report, &errors);
+  if (!errors.empty()) throw std::runtime_error(fmt::format("compare.metric: '{}' is no measure", metric));
+  MeasureSpec measure = std::move(spec.columns.front());
+  for (const CombinedTrial& trial : combined.trials) {
+    const auto said = trial.data.registered.find(metric);
+    if (said == trial.data.registered.end()) continue;
+    if (measure.direction == 0) measure.direction = said->second.direction;
+    if (measure.unit.empty()) measure.unit = said->second.unit;
+  }
+  return measure;
+}
+
+const TrialData& FirstOf(const Combined& combined, const ComparedPoint& point) {
+  return combined.trials[point.trials.front()].data;
+}
+
+// What every arm needs alike, or the longer one wins.
+std::string UnequalBudgets(const Combined& combined, const std::vector<ComparedPoint>& points) {
+  const json first = FirstOf(combined, points.front()).At("budget");
+  for (const ComparedPoint& point : points) {
+    const json other = FirstOf(combined, point).At("budget");
+    if (other != first)
+      return fmt::format("The arms have unequal budgets: {} has {}, {} has {}.", points.front().name, JsonText(first), point.name,
+                         JsonText(other));
+  }
+  return "";
+}
+
+std::string UnequalSeeds(const Combined& combined, const std::vector<ComparedPoint>& points) {
+  const auto seeds = [&](const ComparedPoint& point) {
+    std::set<uint64_t> out;
+    for (const size_t t : point.trials) out.insert(combined.trials[t].data.seed);
+    return out;
+  };
+  for (const ComparedPoint& point : points) {
+    if (seeds(point) != seeds(points.front()))
+      return fmt::format("{} and {} have other seeds: what was drawn of a lucky start is not shared.", points.front().name, point.name);
+  }
+  return "";
+}
+
+// A block whose trials ran beside other programs, on either side.
+std::vector<char> Disturbed(const Combined& combined, const std::vector<ComparedPoint>& points, const Diagnosis& diagnosis) {
+  std::vector<char> out;
+  for (const ComparedPoint& point : points) {
+    out.resize(std::max(out.size(), point.trials.size() / 2), 0);
+    for (size_t i = 0; i + 1 < point.trials.size(); i += 2) {
+      for (const size_t t : {point.trials[i], point.trials[i + 1]}) {
+        if (diagnosis.void_trials.contains(combined.trials[t].data.trial_id)) out[i / 2] = 1;
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string MetricOf(const CompareTerms& terms, const Combined& combined) {
+  if (terms.metric) return *terms.metric;
+  const bool evaluated = std::ranges::any_of(
+      combined.trials, [](const CombinedTrial& trial) { return trial.data.Find("eval/return") != nullptr; });
+  return evaluated ? "eval/return" : "return";
+}
+
+AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>& points, const CompareTerms& terms, bool one_look,
+                      const Diagnosis& diagnosis) {
+  const std::string metric = MetricOf(terms, combined);
+  AbScores out{SpecOf(metric, combined), {}, {}, {}, {}};
+  if (terms.direction) out.metric.direction = *terms.direction == "up" ? 1 : -1;
+  out.terms.direction = out.metric.direction;
+  out.terms.speed = IsOfSpeed(metric);
+  out.terms.margin_pct = terms.margin_pct();
+  out.terms.alpha = terms.alpha;
+  const auto invalid = [&](const std::string& why) {
+    if (!why.empty()) out.whys_invalid.push_back(why);
+  };
+  if (points.size() < 2) invalid(fmt::format("There is {}: a comparison takes two or more.", points.empty() ? "no arm" : "one arm alone"));
+  if (out.terms.direction == 0)
+    invalid(fmt::format("Nobody says whether up or down is better of {}: compare.direction does.", metric));
+
+  const Scoring scoring(combined, points);
+  size_t fewest = SIZE_MAX;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const SeedScores scores = scoring.Scores(i, out.metric);
+    out.arms.push_back({points[i].name, scores.values, scores.diverged, scores.below_floors});
+    fewest = std::min(fewest, scores.values.size());
+    const size_t missing = points[i].trials.size() - scores.values.size();
+    if (scores.incomplete) {
+      invalid(fmt::format("{} of {} runs of {} have not ended, or ended for a reason that is not their own: they are to be run again.",
+                          missing, points[i].trials.size(), points[i].name));
+    } else if (missing > 0) {
+      invalid(fmt::format("{} of {} runs of {} have no {}.", missing, points[i].trials.size(), points[i].name, metric));
+    }
+  }
+  if (points.size() >= 2) {
+    invalid(UnequalBudgets(combined, points));
+    if (const std::string seeds = UnequalSeeds(combined, points); !seeds.empty()) out.warnings.push_back(seeds);
+    if (out.terms.speed && combined.groups.size() > 1)
+      invalid("The arms ran on different machines or builds, so that their speeds are no comparison of the arms.");
+  }
+  if (out.terms.speed) out.terms.disturbed = Disturbed(combined, points, diagnosis);
+  out.terms.looks = one_look ? 1 : terms.looks.max;
+  out.terms.scores = one_look ? (out.terms.speed ? fewest / 2 : fewest) : ScoresOfALook(terms, points.size());
+  return out;
+}
+
+}  // namespace backplane

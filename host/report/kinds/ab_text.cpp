@@ -1,0 +1,195 @@
+#include "kinds/ab_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "statistics/student.hpp"
+#include "text/format_number.hpp"
+
+namespace backplane {
+namespace {
+
+std::string Short(double value) { return FormatNumber(Reading(value), 4); }
+
+std::string Interval(double low, double high) { return fmt::format("{} to {}", Short(low), Short(high)); }
+
+std::string Percent(double share) { return fmt::format("{:g} %", std::round(share * 1000) / 10); }
+
+// Of the scores that were judged.
+std::string MeanOf(const AbScores& scores, const PairJudgement& pair, size_t arm) {
+  const std::vector<double>& all = scores.arms[arm].values;
+  const size_t n = std::min(all.size(), scores.terms.speed ? 2 * pair.looks * scores.terms.scores : pair.n);
+  const std::string unit = scores.metric.unit.empty() ? "" : " " + scores.metric.unit;
+  return FormatNumber(Mean({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)}, "seeds"), scores.metric.digits) + unit;
+}
+
+// "difference 12 (3 to 21)", or of speeds "1.08 times as much (1.05 to 1.11)". Second less first.
+std::string DifferenceText(const AbScores& scores, const PairJudgement& pair) {
+  const statistics::Difference& d = *pair.difference;
+  if (scores.terms.speed)
+    return fmt::format("{:.3g} times ({:.3g} to {:.3g})", std::exp(d.value), std::exp(d.low), std::exp(d.high));
+  return fmt::format("difference {} ({})", Short(d.value), Interval(d.low, d.high));
+}
+
+std::string Counted(const AbScores& scores, const PairJudgement& pair) {
+  return scores.terms.speed ? fmt::format("{} blocks", pair.n) : fmt::format("{} seeds each", pair.n);
+}
+
+std::string Means(const AbScores& scores, const PairJudgement& pair) {
+  return fmt::format("{}: {} {}, {} {}; {}", scores.metric.title, scores.arms[pair.first].name, MeanOf(scores, pair, pair.first),
+                     scores.arms[pair.second].name, MeanOf(scores, pair, pair.second), Counted(scores, pair));
+}
+
+std::string Values(const AbScores& scores, const PairJudgement& pair) {
+  return Means(scores, pair) + (pair.difference ? ", " + DifferenceText(scores, pair) : "");
+}
+
+// By how much the better one leads, above 0 or above 1.
+std::string Lead(const AbScores& scores, const PairJudgement& pair) {
+  statistics::Difference d = *pair.difference;
+  if (d.value < 0) d = {-d.value, d.standard_error, d.degrees_of_freedom, -d.t, d.p, -d.high, -d.low};
+  if (!scores.terms.speed) return fmt::format("{} ({})", Short(d.value), Interval(d.low, d.high));
+  return fmt::format("a factor of {:.3g} ({:.3g} to {:.3g})", std::exp(d.value), std::exp(d.low), std::exp(d.high));
+}
+
+std::string MarginText(const AbScores& scores, const PairJudgement& pair) {
+  return fmt::format("{:g} % of {}", *scores.terms.margin_pct, scores.arms[pair.first].name);
+}
+
+std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
+  const ArmScores &first = scores.arms[pair.first], &second = scores.arms[pair.second];
+  const std::string values = Values(scores, pair);
+  switch (pair.answer) {
+    case Answer::kFirst:
+    case Answer::kSecond: {
+      const bool is_first = pair.answer == Answer::kFirst;
+      const ArmScores &better = is_first ? first : second, &other = is_first ? second : first;
+      std::string text = fmt::format("{} is better than {} by {}. {}.", better.name, other.name, Lead(scores, pair), Means(scores, pair));
+      if (other.below_floors) text += fmt::format(" {} does not beat doing nothing.", other.name);
+      return text;
+    }
+    case Answer::kEquivalent:
+      return fmt::format("{} and {} are equivalent: they differ by less than {}. {}.", first.name, second.name,
+                         MarginText(scores, pair), values);
+    case Answer::kNotRanked:
+      return fmt::format("Not ranked: neither {} nor {} is shown to beat doing nothing or acting at random. {}.", first.name,
+                         second.name, values);
+    case Answer::kInvalid:
+      return pair.n == 0 ? fmt::format("Invalid: other programs ran beside every block of {} and {}.", first.name, second.name)
+                         : fmt::format("Invalid: the scores of {} and {} have no spread, so that nothing says how far chance moves "
+                                       "them. {}.",
+                                       first.name, second.name, values);
+    case Answer::kInconclusive: break;
+  }
+  std::string text = fmt::format("Inconclusive: {} and {} are not shown to differ. {}.", first.name, second.name, values);
+  if (pair.told_apart)
+    text = fmt::format("Inconclusive: the permutation test tells {} and {} apart, Welch's interval does not. {}.", first.name,
+                       second.name, values);
+  if (pair.scores_needed)
+    text += fmt::format(" An effect of the size seen would take about {} {} in all to be shown.", *pair.scores_needed,
+                        scores.terms.speed ? "blocks" : "seeds an arm");
+  return text;
+}
+
+std::string WhyStopped(const AbScores& scores, const ArmsJudgement& judgement) {
+  if (scores.terms.looks == 1) return fmt::format("Judged once, at {} in all.", Percent(scores.terms.alpha));
+  const std::string at = fmt::format("look {} of {}", judgement.looks, scores.terms.looks);
+  if (!judgement.decided) return fmt::format("So far: {}.", at);
+  if (judgement.looks < scores.terms.looks)
+    return fmt::format("It stopped at {}, as the answer was known; {} in all looks together.", at, Percent(scores.terms.alpha));
+  return fmt::format("It stopped at {}, the last one; {} in all looks together.", at, Percent(scores.terms.alpha));
+}
+
+std::string RankingText(const AbScores& scores, const ArmsJudgement& judgement) {
+  if (scores.arms.size() < 3) return "";
+  if (judgement.ranking.empty()) return "No ranking: not every pair of arms is told apart.";
+  std::string names;
+  for (const size_t arm : judgement.ranking) names += (names.empty() ? "" : " > ") + scores.arms[arm].name;
+  return "Ranking: " + names + ".";
+}
+
+Number Cell95(double value, double low, double high, size_t n, const char* of) {
+  Number number = Reading(value);
+  number.low = low;
+  number.high = high;
+  number.n = n;
+  number.of = of;
+  return number;
+}
+
+}  // namespace
+
+std::vector<std::string> VerdictOfArms(const AbScores& scores, const ArmsJudgement& judgement) {
+  std::vector<std::string> text;
+  if (!scores.whys_invalid.empty()) {
+    for (const std::string& why : scores.whys_invalid) text.push_back(text.empty() ? "Invalid: " + why : why);
+    return text;
+  }
+  if (judgement.looks == 0) return {"Nothing is known yet: the first look has not ended."};
+  for (const PairJudgement& pair : judgement.pairs) {
+    if (pair.looks > 0) text.push_back(Verdict(scores, pair));
+  }
+  if (const std::string ranking = RankingText(scores, judgement); !ranking.empty()) text.insert(text.begin(), ranking);
+  text.push_back(WhyStopped(scores, judgement));
+  for (const ArmScores& arm : scores.arms) {
+    if (arm.diverged > 0)
+      text.push_back(fmt::format("{} of {} runs of {} diverged and count as the worst score seen.", arm.diverged, arm.values.size(),
+                                 arm.name));
+  }
+  size_t set_aside = 0;
+  for (const PairJudgement& pair : judgement.pairs) set_aside = std::max(set_aside, pair.set_aside);
+  if (set_aside > 0)
+    text.push_back(fmt::format("{} {} set aside, as other programs wanted the cores.", set_aside, set_aside == 1 ? "block was" : "blocks were"));
+  text.insert(text.end(), scores.warnings.begin(), scores.warnings.end());
+  for (const PairJudgement& pair : judgement.pairs) {
+    for (const std::string& warning : pair.warnings) {
+      if (std::ranges::find(text, warning) == text.end()) text.push_back(warning);
+    }
+  }
+  return text;
+}
+
+std::string StandingOfArms(const AbScores& scores, const ArmsJudgement& judgement) {
+  if (!scores.whys_invalid.empty() || judgement.looks == 0 || judgement.decided) return VerdictOfArms(scores, judgement).front();
+  return fmt::format("look {} of {}: {}: not decided", judgement.looks, scores.terms.looks, Values(scores, judgement.pairs.front()));
+}
+
+Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement) {
+  const bool speed = scores.terms.speed;
+  Table table{"evidence", "Evidence", {}, {}, {}, {}};
+  table.columns = {{"pair", "second against first", "", ""},
+                   {"difference", speed ? "ratio" : "difference", "", speed ? "second over first, by blocks" : "second less first, Welch", 0, 3},
+                   {"p_better", "P(better)", "", "share of pairs of scores in which the second arm's is better", 0, 2},
+                   {"p", "p", "", speed ? "of the blocks" : "of the permutation test; with several looks there is no one number", 0, 2},
+                   {"iqm_first", "IQM of first", "", "interquartile mean", 0, 4, !speed},
+                   {"iqm_second", "IQM of second", "", "interquartile mean", 0, 4, !speed},
+                   {"iqm_difference", "their difference", "", "with the interval of the bootstrap in strata", 0, 3, !speed},
+                   {"n", speed ? "blocks" : "seeds", "", "of each arm"},
+                   {"looks", "looks", "", "that were taken"}};
+  const bool has_margin = scores.terms.margin_pct.has_value();
+  if (has_margin) table.columns.push_back({"equivalence_p", "p of equivalence", "", "of two one-sided tests against the margin", 0, 2});
+  const char* of = speed ? "blocks" : "seeds";
+  for (const PairJudgement& pair : judgement.pairs) {
+    if (pair.looks == 0) continue;
+    std::vector<Cell> row{fmt::format("{} against {}", scores.arms[pair.second].name, scores.arms[pair.first].name)};
+    const auto& d = pair.difference;
+    const auto at = [&](double value) { return speed ? std::exp(value) : value; };
+    row.push_back(d ? Cell{Cell95(at(d->value), at(d->low), at(d->high), pair.n, of)} : Cell{});
+    row.push_back(Reading(pair.probability));
+    row.push_back(pair.p ? Cell{Reading(*pair.p)} : Cell{});
+    row.push_back(pair.iqm_first ? Cell{Reading(*pair.iqm_first)} : Cell{});
+    row.push_back(pair.iqm_second ? Cell{Reading(*pair.iqm_second)} : Cell{});
+    row.push_back(pair.iqm_difference
+                      ? Cell{Cell95(*pair.iqm_second - *pair.iqm_first, pair.iqm_difference->low, pair.iqm_difference->high, pair.n, of)}
+                      : Cell{});
+    row.push_back(Reading(static_cast<double>(pair.n)));
+    row.push_back(Reading(static_cast<double>(pair.looks)));
+    if (has_margin) row.push_back(pair.equivalence ? Cell{Reading(pair.equivalence->p)} : Cell{});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace backplane

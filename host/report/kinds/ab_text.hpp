@@ -1,0 +1,21 @@
+// A comparison's verdict and its evidence in words and tables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kinds/ab_scores.hpp"
+#include "text/table.hpp"
+
+namespace backplane {
+
+// The verdict first, a sentence for each pair (the first arm's pairs first); then why it stopped, and what the evidence lacks.
+std::vector<std::string> VerdictOfArms(const AbScores& scores, const ArmsJudgement& judgement);
+
+// Where it stands, for somebody who waits: "look 2 of 5: eval/return a 12.3 ± 2.1, b 14.0 ± 3.0: not decided".
+std::string StandingOfArms(const AbScores& scores, const ArmsJudgement& judgement);
+
+// "evidence": a row for each pair.
+Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement);
+
+}  // namespace backplane

@@ -1,0 +1,207 @@
+#include "kinds/arms_judgement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "statistics/blocks.hpp"
+#include "statistics/permutation.hpp"
+#include "statistics/robust.hpp"
+#include "statistics/sample.hpp"
+#include "statistics/sequential.hpp"
+#include "statistics/student.hpp"
+
+namespace backplane {
+namespace {
+
+using Scores = std::vector<double>;
+
+constexpr uint64_t kSeed = 20261124;  // of deals and draws: the same scores give the same verdict
+constexpr double kPower = 0.8;
+constexpr double kSpreadsApart = 2;  // beyond it a permutation test finds too much, Welch's does not
+
+Scores Part(const Scores& scores, size_t from, size_t count) {
+  const auto begin = scores.begin() + static_cast<std::ptrdiff_t>(from);
+  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+}
+
+// Scores of each side with which a difference of so many of their standard deviations is found in 80 % of all cases (two-sided normal
+// approximation), one more for Student's heavier tails.
+std::optional<size_t> ScoresNeeded(double difference, double variance, double alpha) {
+  if (difference == 0 || !(variance > 0)) return std::nullopt;
+  const double normal = 1e9;  // degrees of freedom
+  const double z = statistics::StudentQuantile(1 - alpha / 2, normal) + statistics::StudentQuantile(kPower, normal);
+  const double n = 2 * z * z * variance / (difference * difference);
+  return n < 1e6 ? std::optional(static_cast<size_t>(std::ceil(n)) + 1) : std::nullopt;
+}
+
+class PairJudge {
+ public:
+  // `p`: of the only look, among those of all pairs.
+  PairJudge(const std::vector<ArmScores>& arms, const JudgeTerms& terms, size_t first, size_t second, double alpha,
+            std::optional<double> p)
+      : a_(arms[first]), b_(arms[second]), terms_(terms), alpha_(alpha), adjusted_p_(p) {
+    out_.first = first;
+    out_.second = second;
+  }
+
+  PairJudgement Judge() {
+    if (terms_.speed) {
+      JudgeSpeed();
+    } else {
+      JudgeScores();
+    }
+    if (out_.looks > 0) Conclude();
+    return std::move(out_);
+  }
+
+ private:
+  // Takes the looks that there are until the arms are told apart.
+  void JudgeScores() {
+    const size_t n = terms_.scores, there = std::min({a_.values.size() / n, b_.values.size() / n, terms_.looks});
+    if (there == 0) return;
+    if (adjusted_p_) {
+      out_.p = adjusted_p_;
+      out_.told_apart = *adjusted_p_ <= terms_.alpha;
+      out_.looks = 1;
+      return Describe(a_.values, b_.values);
+    }
+    statistics::GroupSequentialTest test({.looks = terms_.looks, .alpha = alpha_, .seed = kSeed});
+    while (test.looks() < there && test.Look(Part(a_.values, test.looks() * n, n), Part(b_.values, test.looks() * n, n))) continue;
+    out_.looks = test.looks();
+    out_.told_apart = test.different();
+    Describe(Part(a_.values, 0, out_.looks * n), Part(b_.values, 0, out_.looks * n));
+  }
+
+  void JudgeSpeed() {
+    const size_t n = terms_.scores;
+    std::vector<statistics::Block> blocks;
+    Scores a, b;
+    for (size_t look = 1; look <= terms_.looks && !out_.told_apart && !IsEquivalent(); ++look) {
+      if (2 * n * look > std::min(a_.values.size(), b_.values.size())) break;
+      for (size_t block = (look - 1) * n; block < look * n; ++block) {
+        if (block < terms_.disturbed.size() && terms_.disturbed[block] != 0) {
+          ++out_.set_aside;
+          continue;
+        }
+        const size_t at = 2 * block;
+        blocks.push_back({a_.values[at], b_.values[at], b_.values[at + 1], a_.values[at + 1]});
+        a.insert(a.end(), {a_.values[at], a_.values[at + 1]});
+        b.insert(b.end(), {b_.values[at], b_.values[at + 1]});
+      }
+      out_.looks = look;
+      out_.n = blocks.size();
+      out_.difference = statistics::BlockDifference(blocks);
+      if (!out_.difference) continue;
+      out_.p = out_.difference->p;
+      out_.told_apart = out_.difference->p <= alpha_ / static_cast<double>(terms_.looks);
+      if (terms_.margin_pct) out_.equivalence = statistics::TwoOneSided(*out_.difference, std::log1p(*terms_.margin_pct / 100));
+    }
+    if (!a.empty()) out_.probability = Better(statistics::ProbabilityGreater(b, a));
+    if (out_.difference) {
+      const double blocks_variance = std::pow(out_.difference->standard_error, 2) * static_cast<double>(out_.n);
+      out_.scores_needed = ScoresNeeded(out_.difference->value, blocks_variance / 2, alpha_ / static_cast<double>(terms_.looks));
+    }
+  }
+
+  bool IsEquivalent() const {
+    return out_.equivalence && out_.equivalence->p < (1 - statistics::kLevel) / static_cast<double>(terms_.speed ? terms_.looks : 1);
+  }
+
+  double Better(double share) const { return terms_.direction > 0 ? share : 1 - share; }
+
+  void Describe(const Scores& a, const Scores& b) {
+    out_.n = std::min(a.size(), b.size());
+    out_.difference = statistics::WelchDifference(b, a);
+    out_.probability = Better(statistics::ProbabilityGreater(b, a));
+    out_.iqm_first = statistics::InterquartileMean(a);
+    out_.iqm_second = statistics::InterquartileMean(b);
+    out_.iqm_difference = statistics::StratifiedBootstrap(
+        {a, b},
+        [](const statistics::Tasks& drawn) { return statistics::InterquartileMean(drawn[1]) - statistics::InterquartileMean(drawn[0]); },
+        kSeed);
+    const statistics::Sample of_a = statistics::Summarise(a), of_b = statistics::Summarise(b);
+    if (out_.difference) {
+      if (terms_.margin_pct)
+        out_.equivalence = statistics::TwoOneSided(*out_.difference, std::abs(of_a.mean) * *terms_.margin_pct / 100);
+      out_.scores_needed = ScoresNeeded(out_.difference->value, (of_a.variance + of_b.variance) / 2, alpha_);
+    }
+    const double wide = std::max(of_a.variance, of_b.variance), narrow = std::min(of_a.variance, of_b.variance);
+    if (out_.n < statistics::kLeastToBootstrap)
+      out_.warnings.push_back("Below 10 seeds the interval of the IQM is narrower than it says.");
+    if (wide > kSpreadsApart * kSpreadsApart * narrow)
+      out_.warnings.push_back(
+          "One arm's scores spread more than twice as far as the other's: the permutation test then finds a difference in means in up to "
+          "7 % of all cases where there is none.");
+  }
+
+  void Conclude() {
+    out_.decided = out_.told_apart || out_.looks == terms_.looks || (terms_.speed && IsEquivalent());
+    if (!out_.difference) {
+      // All scores of both arms are the same, or every block was set aside: nothing says how far chance would move them.
+      out_.answer = Answer::kInvalid;
+      return;
+    }
+    if (!terms_.speed && a_.below_floors && b_.below_floors) {
+      out_.answer = Answer::kNotRanked;
+      return;
+    }
+    const bool confirmed = terms_.speed || out_.difference->p < 1 - statistics::kLevel;
+    if (out_.told_apart && confirmed) {
+      out_.answer = out_.difference->value * terms_.direction > 0 ? Answer::kSecond : Answer::kFirst;
+    } else if (IsEquivalent() && !out_.told_apart) {
+      out_.answer = Answer::kEquivalent;
+    }
+  }
+
+  const ArmScores &a_, &b_;
+  const JudgeTerms& terms_;
+  const double alpha_;
+  const std::optional<double> adjusted_p_;
+  PairJudgement out_;
+};
+
+// The best first. Empty unless every pair of neighbours is told apart.
+std::vector<size_t> RankingOf(size_t arms, const std::vector<PairJudgement>& pairs) {
+  std::vector<size_t> wins(arms, 0), order(arms);
+  for (const PairJudgement& pair : pairs) {
+    if (pair.answer != Answer::kFirst && pair.answer != Answer::kSecond) return {};
+    ++wins[pair.answer == Answer::kFirst ? pair.first : pair.second];
+  }
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](size_t arm) { return wins[arm]; });
+  return order;
+}
+
+// Of one look, by Holm; empty: there are more looks, or they are of speed, or an arm has no score.
+std::vector<double> AdjustedP(const std::vector<ArmScores>& arms, const JudgeTerms& terms) {
+  if (terms.looks != 1 || terms.speed) return {};
+  if (std::ranges::any_of(arms, [](const ArmScores& arm) { return arm.values.empty(); })) return {};
+  std::vector<double> p;
+  for (size_t first = 0; first < arms.size(); ++first) {
+    for (size_t second = first + 1; second < arms.size(); ++second)
+      p.push_back(statistics::UnpairedPermutation(arms[first].values, arms[second].values, kSeed).p);
+  }
+  return statistics::HolmAdjusted(p);
+}
+
+}  // namespace
+
+ArmsJudgement Judge(const std::vector<ArmScores>& arms, const JudgeTerms& terms) {
+  ArmsJudgement out;
+  const double alpha = terms.alpha / (static_cast<double>(arms.size() * (arms.size() - 1)) / 2);
+  const std::vector<double> p = AdjustedP(arms, terms);
+  for (size_t first = 0; first < arms.size(); ++first) {
+    for (size_t second = first + 1; second < arms.size(); ++second) {
+      const std::optional<double> own = p.empty() ? std::nullopt : std::optional(p[out.pairs.size()]);
+      out.pairs.push_back(PairJudge(arms, terms, first, second, alpha, own).Judge());
+    }
+  }
+  out.decided = !out.pairs.empty() && std::ranges::all_of(out.pairs, &PairJudgement::decided);
+  for (const PairJudgement& pair : out.pairs) out.looks = std::max(out.looks, pair.looks);
+  out.ranking = RankingOf(arms.size(), out.pairs);
+  return out;
+}
+
+}  // namespace backplane

@@ -1,0 +1,66 @@
+// Which of several arms is better, and whether the evidence is enough: the rules, over plain scores.
+//
+// Scores of learning: looks in the order of the seeds, by the group-sequential permutation test; one look alone, by the exact test. Where
+// it tells two arms apart, Welch's interval of all scores so far has to leave out 0, too, or both are shown and nothing is concluded.
+// Scores of speed: blocks A B B A, by Student's test on their logarithms, at alpha / looks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "statistics/bootstrap.hpp"
+#include "statistics/difference.hpp"
+#include "statistics/equivalence.hpp"
+
+namespace backplane {
+
+struct ArmScores {
+  std::string name;
+  std::vector<double> values;  // in the order in which they were measured; of speeds two for each block
+  size_t diverged = 0;         // of them, which count as the worst score seen
+  bool below_floors = false;   // not shown to be better than zero or uniform actions
+};
+
+struct JudgeTerms {
+  int direction = 1;  // of the scores: 1 up is better, -1 down
+  bool speed = false;
+  std::optional<double> margin_pct;
+  size_t scores = 5, looks = 5;  // in a look (blocks of a speed), and looks at most
+  double alpha = 0.05;
+  std::vector<char> disturbed;  // of speeds: blocks that are set aside; shorter: none of the rest is
+};
+
+enum class Answer { kFirst = 1, kSecond, kEquivalent, kInconclusive, kNotRanked, kInvalid };
+
+// Two arms. Differences are in the measure's own direction: above 0 the second one has more.
+struct PairJudgement {
+  size_t first = 0, second = 1;  // of the arms
+  Answer answer = Answer::kInconclusive;
+  bool decided = false;      // no further look is needed, or none is left
+  bool told_apart = false;   // by the test that decides
+  size_t looks = 0;          // that were taken
+  size_t n = 0;              // scores of each arm in them; blocks
+  size_t set_aside = 0;      // blocks
+  std::optional<double> p;   // of the test, where there is one number
+  std::optional<statistics::Difference> difference;        // Welch's of all these scores; of speeds of the logarithms' blocks
+  std::optional<statistics::Equivalence> equivalence;      // only with a margin
+  double probability = 0.5;                                // that a score of the better direction's is the second arm's
+  std::optional<double> iqm_first, iqm_second;
+  std::optional<statistics::Interval> iqm_difference;
+  std::optional<size_t> scores_needed;  // of each arm, for 80 % power at the effect seen; absent: none was seen
+  std::vector<std::string> warnings;
+};
+
+struct ArmsJudgement {
+  std::vector<PairJudgement> pairs;  // first with second, first with third, ...
+  bool decided = false;              // all of them are
+  size_t looks = 0;                  // most of any
+  std::vector<size_t> ranking;       // arms, the best first: where every pair has an answer that orders it; empty: none
+};
+
+// Arms that have no score, or fewer than a look, are not judged yet: looks is 0.
+ArmsJudgement Judge(const std::vector<ArmScores>& arms, const JudgeTerms& terms);
+
+}  // namespace backplane

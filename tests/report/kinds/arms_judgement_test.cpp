@@ -1,0 +1,164 @@
+// Which arm is better, by scores that a person can judge, too.
+#include "kinds/arms_judgement.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+namespace backplane {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Scores = std::vector<double>;
+
+PairJudgement JudgePair(const Scores& a, const Scores& b, const JudgeTerms& terms) {
+  return Judge({{"a", a}, {"b", b}}, terms).pairs.front();
+}
+
+const Scores kLow = {1, 2, 3, 4, 5}, kHigh = {11, 12, 13, 14, 15};
+
+TEST(ArmsJudgement, ArmsFarApartAreToldAtTheFirstLook) {
+  const PairJudgement pair = JudgePair(kLow, kHigh, {});
+  EXPECT_EQ(pair.answer, Answer::kSecond);
+  EXPECT_TRUE(pair.decided);
+  EXPECT_EQ(pair.looks, 1u);
+  EXPECT_EQ(pair.n, 5u);
+  EXPECT_DOUBLE_EQ(pair.difference->value, 10);
+  EXPECT_EQ(pair.probability, 1);
+  EXPECT_EQ(*pair.iqm_second - *pair.iqm_first, 10);
+}
+
+TEST(ArmsJudgement, TheDirectionSaysWhatIsBetter) {
+  EXPECT_EQ(JudgePair(kLow, kHigh, {.direction = -1}).answer, Answer::kFirst);
+  EXPECT_EQ(JudgePair(kLow, kHigh, {.direction = -1}).probability, 0);
+}
+
+TEST(ArmsJudgement, ScoresAfterTheAnswerDoNotCount) {
+  Scores low = kLow, high = kHigh;
+  low.insert(low.end(), {100, 100, 100, 100, 100});
+  high.insert(high.end(), {0, 0, 0, 0, 0});
+  const PairJudgement pair = JudgePair(low, high, {});
+  EXPECT_EQ(pair.answer, Answer::kSecond);
+  EXPECT_EQ(pair.n, 5u);
+}
+
+TEST(ArmsJudgement, EqualArmsAreInconclusiveAndNotDecidedBeforeTheLastLook) {
+  const Scores some = {5, 1, 4, 2, 3};
+  PairJudgement pair = JudgePair(kLow, some, {.looks = 2});
+  EXPECT_EQ(pair.answer, Answer::kInconclusive);
+  EXPECT_FALSE(pair.decided);
+  Scores twice = kLow, other = some;
+  twice.insert(twice.end(), kLow.begin(), kLow.end());
+  other.insert(other.end(), some.begin(), some.end());
+  pair = JudgePair(twice, other, {.looks = 2});
+  EXPECT_EQ(pair.looks, 2u);
+  EXPECT_TRUE(pair.decided);
+  EXPECT_EQ(pair.answer, Answer::kInconclusive);
+  EXPECT_FALSE(pair.scores_needed.has_value());  // no effect was seen
+}
+
+// Three against three: p is 0.1 however far apart they are, and Welch's interval leaves out 0.
+TEST(ArmsJudgement, WhatWelchAloneShowsIsNoVerdict) {
+  const PairJudgement pair = JudgePair({1, 2, 3}, {101, 102, 103}, {.scores = 3, .looks = 1});
+  EXPECT_LT(pair.difference->p, 0.001);
+  EXPECT_NEAR(*pair.p, 0.1, 1e-12);
+  EXPECT_EQ(pair.answer, Answer::kInconclusive);
+}
+
+// One score far out: only 2 of 252 ways to deal are as extreme, and Welch's interval holds 0.
+TEST(ArmsJudgement, WhereWelchDoesNotConfirmBothAreToldAndNothingIsConcluded) {
+  const PairJudgement pair = JudgePair({0, 0.1, 0.2, 0.3, 0.4}, {1, 1.1, 1.2, 1.3, 100}, {.looks = 1});
+  EXPECT_TRUE(pair.told_apart);
+  EXPECT_GT(pair.difference->p, 0.05);
+  EXPECT_EQ(pair.answer, Answer::kInconclusive);
+}
+
+TEST(ArmsJudgement, OnlyAMarginMakesArmsEquivalent) {
+  const Scores a = {100, 101, 99, 100.5, 99.5}, b = {100.2, 100.9, 99.3, 100.1, 99.8};
+  EXPECT_EQ(JudgePair(a, b, {.looks = 1}).answer, Answer::kInconclusive);
+  EXPECT_EQ(JudgePair(a, b, {.margin_pct = 5, .looks = 1}).answer, Answer::kEquivalent);
+  EXPECT_EQ(JudgePair(a, b, {.margin_pct = 0.1, .looks = 1}).answer, Answer::kInconclusive);
+}
+
+// Lehr's rule: 16 of each for one standard deviation at 80 %.
+TEST(ArmsJudgement, SaysWhatTheEffectSeenWouldTake) {
+  const Scores a = {-1, 1, -1, 1, -1, 1, -1, 1}, b = {0, 2, 0, 2, 0, 2, 0, 2};
+  const PairJudgement pair = JudgePair(a, b, {.scores = 8, .looks = 1});
+  EXPECT_EQ(pair.answer, Answer::kInconclusive);
+  ASSERT_TRUE(pair.scores_needed.has_value());
+  EXPECT_NEAR(static_cast<double>(*pair.scores_needed), 16 * 8.0 / 7 + 1, 2);
+}
+
+TEST(ArmsJudgement, ArmsThatDoNotBeatDoingNothingAreNotRanked) {
+  const auto judged = [](bool first, bool second) {
+    return Judge({{"a", kLow, 0, first}, {"b", kHigh, 0, second}}, {}).pairs.front().answer;
+  };
+  EXPECT_EQ(judged(true, true), Answer::kNotRanked);
+  EXPECT_EQ(judged(true, false), Answer::kSecond);
+}
+
+TEST(ArmsJudgement, NoSpreadIsInvalid) {
+  EXPECT_EQ(JudgePair({5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}, {}).answer, Answer::kInvalid);
+}
+
+TEST(ArmsJudgement, NoLookNoAnswer) {
+  const ArmsJudgement judged = Judge({{"a", {1, 2}}, {"b", {3, 4}}}, {});
+  EXPECT_EQ(judged.looks, 0u);
+  EXPECT_FALSE(judged.decided);
+}
+
+TEST(ArmsJudgement, AThirdArmMakesEachPairHarder) {
+  // 2 / C(10, 5) is 0.0079: below 0.05 / 5 of one pair, above 0.05 / 5 / 3 of three.
+  const Scores middle = {5, 6, 7, 8, 9};
+  const ArmsJudgement three = Judge({{"a", kLow}, {"b", middle}, {"c", kHigh}}, {});
+  EXPECT_FALSE(three.pairs[1].told_apart);
+  EXPECT_THAT(three.ranking, IsEmpty());
+  EXPECT_EQ(JudgePair(kLow, kHigh, {}).told_apart, true);
+}
+
+TEST(ArmsJudgement, ARankingNeedsEveryPair) {
+  const Scores top = {21, 22, 23, 24, 25};
+  EXPECT_THAT(Judge({{"b", kHigh}, {"a", kLow}, {"c", top}}, {.looks = 1}).ranking, ElementsAre(2, 0, 1));
+  EXPECT_THAT(Judge({{"b", kHigh}, {"a", kLow}, {"c", {12, 11, 15, 13, 14}}}, {.looks = 1}).ranking, IsEmpty());
+}
+
+// A machine that gets slower by 2 % with every run: A runs first, and would look 4 % faster than B where all of A stood before B.
+Scores Drifting(bool second, double factor, size_t blocks) {
+  Scores out;
+  for (size_t block = 0; block < blocks; ++block) {
+    for (const size_t place : second ? std::vector<size_t>{1, 2} : std::vector<size_t>{0, 3}) {
+      const double wobble = 1 + 0.001 * static_cast<double>((block * 7 + place * 3) % 5);
+      out.push_back(1000 * factor * wobble * std::pow(0.98, static_cast<double>(4 * block + place)));
+    }
+  }
+  return out;
+}
+
+TEST(ArmsJudgement, BlocksSeeASpeedThroughADrift) {
+  const JudgeTerms terms{.speed = true, .looks = 1};
+  const PairJudgement faster = JudgePair(Drifting(false, 1, 5), Drifting(true, 1.03, 5), terms);
+  EXPECT_EQ(faster.answer, Answer::kSecond);
+  EXPECT_NEAR(std::exp(faster.difference->value), 1.03, 0.003);
+  EXPECT_EQ(faster.n, 5u);
+  EXPECT_EQ(JudgePair(Drifting(false, 1, 5), Drifting(true, 1, 5), terms).answer, Answer::kInconclusive);
+  EXPECT_EQ(JudgePair(Drifting(false, 1, 5), Drifting(true, 1, 5), {.speed = true, .margin_pct = 2, .looks = 1}).answer,
+            Answer::kEquivalent);
+}
+
+TEST(ArmsJudgement, DisturbedBlocksAreSetAside) {
+  Scores a = Drifting(false, 1, 5), b = Drifting(true, 1.03, 5);
+  b[4] *= 0.3;  // in the third block
+  JudgeTerms terms{.speed = true, .looks = 1};
+  EXPECT_EQ(JudgePair(a, b, terms).answer, Answer::kInconclusive);
+  terms.disturbed = {0, 0, 1};
+  const PairJudgement without = JudgePair(a, b, terms);
+  EXPECT_EQ(without.answer, Answer::kSecond);
+  EXPECT_EQ(without.set_aside, 1u);
+  EXPECT_EQ(without.n, 4u);
+  terms.disturbed = {1, 1, 1, 1, 1};
+  EXPECT_EQ(JudgePair(a, b, terms).answer, Answer::kInvalid);
+}
+
+}  // namespace
+}  // namespace backplane
