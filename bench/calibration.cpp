@@ -1,8 +1,8 @@
 // How often the tests of host/libs/statistics are wrong, and how often they find what is there: bench_calibration [quick].
 //
-// Simulates comparisons of known arms and prints a line for each figure: what it is, what it was when this table was made (an independent
-// simulation), what it is now, the tolerance, ok or OFF. Exits with 1 if one is off. `quick` runs few repeats: each tolerance then grows by
-// three standard errors, so that only a broken rule is noticed.
+// Simulates comparisons of known arms and prints a line for each figure: what it is, what it was when this table was made (an
+// independent simulation), what it is now, the tolerance, ok or OFF. Exits with 1 if one is off. `quick` runs few repeats: each
+// tolerance then grows by three standard errors, so that only a broken rule is noticed.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -27,7 +27,8 @@ int off = 0;
 bp_rng Stream(int repeat) { return {bp_seed(20261124, BP_PURPOSE_EVAL, 0, static_cast<uint64_t>(repeat)), 0}; }
 
 // Compares the share of repeats in which `happens` with what is expected.
-void Share(const std::string& what, double expected, double tolerance, int repeats, const std::function<bool(bp_rng*, int)>& happens) {
+void Share(const std::string& what, double expected, double tolerance, int repeats,
+           const std::function<bool(bp_rng*, int)>& happens) {
   if (quick) repeats = std::min(repeats, 400);
   int count = 0;
   for (int repeat = 0; repeat < repeats; ++repeat) {
@@ -104,8 +105,8 @@ void Welch() {
     double effect, power;
   };
   for (const Row& row : {Row{3, 3.07, 0.695}, Row{5, 2.02, 0.776}, Row{10, 1.32, 0.794}, Row{20, 0.91, 0.800}})
-    Share("Welch, power at " + std::to_string(row.effect).substr(0, 4) + " s.d., n = " + std::to_string(row.n), row.power, 0.02, 20'000,
-          found(row.n, row.effect));
+    Share("Welch, power at " + std::to_string(row.effect).substr(0, 4) + " s.d., n = " + std::to_string(row.n), row.power, 0.02,
+          20'000, found(row.n, row.effect));
 }
 
 void Bootstrap() {
@@ -128,7 +129,8 @@ void Bootstrap() {
     size_t n;
     double mean, iqm, difference;
   };
-  for (const Row& row : {Row{3, 0.77, 0.76, 0.80}, Row{5, 0.83, 0.905, 0.94}, Row{10, 0.89, 0.93, 0.95}, Row{20, 0.92, 0.935, 0.95}}) {
+  for (const Row& row :
+       {Row{3, 0.77, 0.76, 0.80}, Row{5, 0.83, 0.905, 0.94}, Row{10, 0.89, 0.93, 0.95}, Row{20, 0.92, 0.935, 0.95}}) {
     const std::string n = ", n = " + std::to_string(row.n);
     Share("bootstrap interval holds the mean" + n, row.mean, 0.03, 2'000, covers(1, row.n, mean));
     Share("bootstrap interval holds the IQM" + n, row.iqm, 0.03, 2'000, covers(1, row.n, iqm));
@@ -147,7 +149,8 @@ std::vector<Block> Timings(bp_rng* rng, size_t blocks, double drift, double fast
   for (Block& block : out) {
     for (size_t place = 0; place < 4; ++place, ++at) {
       const bool is_b = place == 1 || place == 2;
-      block[place] = 100 * (1 - drift * static_cast<double>(at) / last) * (is_b ? 1 + faster : 1) * (1 + 0.02 * bp_rng_normal(rng));
+      block[place] =
+          100 * (1 - drift * static_cast<double>(at) / last) * (is_b ? 1 + faster : 1) * (1 + 0.02 * bp_rng_normal(rng));
     }
   }
   return out;
@@ -164,7 +167,8 @@ void Speed() {
     size_t blocks;
     double drift, more_drift, three, five;
   };
-  for (const Row& row : {Row{3, 0.049, 0.050, 0.31, 0.60}, Row{5, 0.053, 0.049, 0.70, 0.98}, Row{10, 0.052, 0.049, 0.98, 1.00}}) {
+  for (const Row& row :
+       {Row{3, 0.049, 0.050, 0.31, 0.60}, Row{5, 0.053, 0.049, 0.70, 0.98}, Row{10, 0.052, 0.049, 0.98, 1.00}}) {
     const std::string n = ", " + std::to_string(row.blocks) + " blocks";
     Share("ABBA, drift 5 %, equals told apart" + n, row.drift, 0.01, 20'000, told(row.blocks, 0.05, 0));
     Share("ABBA, drift 20 %, equals told apart" + n, row.more_drift, 0.01, 20'000, told(row.blocks, 0.20, 0));

@@ -33,7 +33,8 @@ TEST(StatisticsParity, SamplesAreJudgedAsByThePackages) {
     ASSERT_TRUE(welch.has_value()) << at;
     const Json& theirs = sample["welch"];
     // The packages take the variance of scores far from zero with less care: six digits of t are what both have.
-    for (const auto& [ours, place] : {std::pair{welch->t, 0}, {welch->degrees_of_freedom, 1}, {welch->p, 2}, {welch->low, 3}, {welch->high, 4}})
+    for (const auto& [ours, place] :
+         {std::pair{welch->t, 0}, {welch->degrees_of_freedom, 1}, {welch->p, 2}, {welch->low, 3}, {welch->high, 4}})
       ExpectNear(ours, theirs[place], at, 1e-6);
 
     const double margin = sample["margin"];
@@ -61,7 +62,8 @@ TEST(StatisticsParity, SamplesAreJudgedAsByThePackages) {
 }
 
 TEST(StatisticsParity, BootstrapIntervalsAreThoseOfScipy) {
-  const Scores a = {3258, 2794, 4102, 1017, 3566, 3890, 2950, 3301, 2410, 3777}, b = {2501, 1875, 3120, 2650, 990, 2275, 2801, 1490, 2333, 2044};
+  const Scores a = {3258, 2794, 4102, 1017, 3566, 3890, 2950, 3301, 2410, 3777},
+               b = {2501, 1875, 3120, 2650, 990, 2275, 2801, 1490, 2333, 2044};
   const Json theirs = TheOracle().Ask({{"do", "bootstrap"}, {"strata", {a, b}}, {"repeats", statistics::kRepeats}});
   const auto compare = [](const std::optional<statistics::Interval>& ours, const Json& interval) {
     ASSERT_TRUE(ours.has_value());
@@ -70,11 +72,15 @@ TEST(StatisticsParity, BootstrapIntervalsAreThoseOfScipy) {
     EXPECT_NEAR(ours->high, interval[1].get<double>(), 0.01 * width);
   };
   using statistics::Tasks;
-  compare(statistics::StratifiedBootstrap({a}, [](const Tasks& drawn) { return statistics::InterquartileMean(drawn); }, 1), theirs["iqm"]);
   compare(statistics::StratifiedBootstrap(
-              {a, b},
-              [](const Tasks& drawn) { return statistics::InterquartileMean(drawn[0]) - statistics::InterquartileMean(drawn[1]); }, 1),
-          theirs["difference"]);
+              {a}, [](const Tasks& drawn) { return statistics::InterquartileMean(drawn); }, 1),
+          theirs["iqm"]);
+  compare(
+      statistics::StratifiedBootstrap(
+          {a, b},
+          [](const Tasks& drawn) { return statistics::InterquartileMean(drawn[0]) - statistics::InterquartileMean(drawn[1]); },
+          1),
+      theirs["difference"]);
 }
 
 }  // namespace

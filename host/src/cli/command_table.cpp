@@ -8,6 +8,7 @@ using Commands = std::vector<Command>;
 Commands RunCommands();
 Commands BenchCommands();
 Commands TuneCommands();
+Commands CompareCommands();
 Commands RunTrialCommands();
 Commands ReplayCommands();
 Commands RenderCommands();
@@ -22,8 +23,8 @@ Commands DoctorCommands();
 Commands AllCommands() {
   Commands all;
   for (const auto& commands :
-       {RunCommands, BenchCommands, TuneCommands, RunTrialCommands, ReplayCommands, RenderCommands, ConfigCommands,
-        BatchCommands, StoreCommands, ReportCommands, ExportCommands, PluginCommands, DoctorCommands}) {
+       {RunCommands, BenchCommands, TuneCommands, CompareCommands, RunTrialCommands, ReplayCommands, RenderCommands,
+        ConfigCommands, BatchCommands, StoreCommands, ReportCommands, ExportCommands, PluginCommands, DoctorCommands}) {
     for (Command& command : commands()) all.push_back(std::move(command));
   }
   return all;

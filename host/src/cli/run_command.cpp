@@ -101,6 +101,11 @@ int RunExperiment(const RunArgs& args) {
     if (lacks_budget && planned.errors.size() == 1) LogInfo("  run:    {} {}", SameCommand(args), kSomeBudget);
     return kUsage;
   }
+  if (planned.plan->compare) {
+    LogError("backplane: {} compares arms, and stops when the answer is known: `{} compare {}` runs it\nnothing was started",
+             args.input.file.string(), args.typed_program, FileArguments(args.input));
+    return kUsage;
+  }
   BatchRequest request;
   request.plan = std::move(*planned.plan);
   Experiment& base = request.plan.base.experiment;

@@ -45,7 +45,9 @@ TEST(Bootstrap, StaysInsideOfStrata) {
 }
 
 TEST(Bootstrap, OneScoreEachTellsNothing) {
-  EXPECT_FALSE(StratifiedBootstrap({{1}, {2}}, [](const Tasks& drawn) { return InterquartileMean(drawn); }, 1).has_value());
+  EXPECT_FALSE(StratifiedBootstrap(
+                   {{1}, {2}}, [](const Tasks& drawn) { return InterquartileMean(drawn); }, 1)
+                   .has_value());
   EXPECT_FALSE(ProfileBand({{1}, {2}}, {1.5}, 1).has_value());
 }
 

@@ -53,7 +53,8 @@ TEST(GroupSequential, EqualArmsAreNotTold) {
 TEST(GroupSequential, NeitherTheSignNorAShiftMatters) {
   bp_rng rng{3, 0};
   for (int trial = 0; trial < 40; ++trial) {
-    GroupSequentialTest test({.looks = 4, .deals = 1000}), mirrored({.looks = 4, .deals = 1000}), shifted({.looks = 4, .deals = 1000});
+    GroupSequentialTest test({.looks = 4, .deals = 1000}), mirrored({.looks = 4, .deals = 1000}),
+        shifted({.looks = 4, .deals = 1000});
     for (int look = 0; look < 4; ++look) {
       const Scores a = Normal(&rng, 6, 1), b = Normal(&rng, 6);
       Scores a_far = a, b_far = b;
@@ -69,8 +70,8 @@ TEST(GroupSequential, NeitherTheSignNorAShiftMatters) {
   }
 }
 
-// 400 comparisons of equals at 5 %: 20 expected, 33 is 3 standard deviations above. The rule that compares |D| with a quantile of the
-// signed D finds about 40. scripts/bench calibration has the whole table.
+// 400 comparisons of equals at 5 %: 20 expected, 33 is 3 standard deviations above. The rule that compares |D| with a quantile
+// of the signed D finds about 40. scripts/bench calibration has the whole table.
 TEST(GroupSequential, EqualsAreToldApartAsOftenAsAlphaSays) {
   bp_rng rng{20261124, 0};
   int told = 0;
@@ -84,7 +85,8 @@ TEST(GroupSequential, EqualsAreToldApartAsOftenAsAlphaSays) {
 }
 
 TEST(Blocks, ADriftInAStraightLineCancels) {
-  // Rates that fall by 4 % of the first each time, and B is 1.05 as fast: in logarithms the drift is straight but for a second order.
+  // Rates that fall by 4 % of the first each time, and B is 1.05 as fast: in logarithms the drift is straight but for a second
+  // order.
   const auto block = [](double start) {
     return Block{start, 1.05 * start * std::exp(-0.04), 1.05 * start * std::exp(-0.08), start * std::exp(-0.12)};
   };

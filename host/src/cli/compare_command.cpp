@@ -1,0 +1,251 @@
+// compare: which of several arms is better. Runs look after look until the answer is known, or judges what has been run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include "base/file_name.hpp"
+#include "base/files.hpp"
+#include "base/json_text.hpp"
+#include "base/shell_argument.hpp"
+#include "cli/batch_text.hpp"
+#include "cli/commands.hpp"
+#include "cli/compare_files.hpp"
+#include "cli/dry_run.hpp"
+#include "cli/experiment_file.hpp"
+#include "cli/load_file.hpp"
+#include "cli/plugin_check.hpp"
+#include "cli/preset_places.hpp"
+#include "cli/report_program.hpp"
+#include "cli/start_batch.hpp"
+#include "log/log.hpp"
+#include "record/compare_answer.hpp"
+#include "record/compare_looks.hpp"
+#include "record/plan_file.hpp"
+#include "record/report_requests.hpp"
+#include "record/results_folder.hpp"
+#include "supervise/batch.hpp"
+#include "supervise/engine.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CompareArgs {
+  std::vector<fs::path> subjects;
+  RunArgs run;
+  std::string metric, direction, margin;
+};
+
+CompareAnswer AskJudge(const JudgeRequest& request) {
+  return RecordFromJson<CompareAnswer>(nlohmann::json::parse(ReportProgram().Ask("--judge", ToJson(request))));
+}
+
+std::string SameCompare(const CompareArgs& args) {
+  std::string text = args.run.typed_program + " compare";
+  for (const fs::path& subject : args.subjects) text += " " + ShellArgument(subject.string());
+  FileArgs rest = args.run.input;
+  rest.file.clear();
+  for (const std::string& set : rest.set) text += " --set " + ShellArgument(set);
+  if (!rest.preset.empty()) text += " --preset " + ShellArgument(rest.preset);
+  text += PluginPathArguments(rest);
+  if (!args.metric.empty()) text += " --metric " + ShellArgument(args.metric);
+  if (!args.direction.empty()) text += " --direction " + args.direction;
+  if (!args.margin.empty()) text += " --margin " + ShellArgument(args.margin);
+  if (args.run.jobs) text += fmt::format(" --jobs {}", *args.run.jobs);
+  return args.run.out.empty() ? text : text + " --out " + ShellArgument(args.run.out.string());
+}
+
+// The looks whose trials a folder has in its plan.
+uint64_t LooksIn(const fs::path& out, const CompareTerms& terms) {
+  const ResultsFolder folder{out};
+  if (!fs::exists(folder.plan())) return 0;
+  std::map<std::string, uint64_t> trials;
+  for (const PlanLine& line : ReadPlanFile(folder.plan())) ++trials[line.point_id];
+  uint64_t most = 0;
+  for (const auto& [point, count] : trials) most = std::max(most, count);
+  return most / std::max<uint64_t>(1, SeedsOfALook(terms, trials.size()));
+}
+
+// One comparison, look after look.
+class CompareSession {
+ public:
+  explicit CompareSession(const CompareArgs& args) : args_(args), search_(args.run.input.plugin_path) {}
+
+  int Run() {
+    std::optional<Plan> plan = PlanOf(0);
+    if (!plan) return kUsage;
+    if (!plan->compare) {
+      LogError("backplane: {} has no compare:, which says what its arms are; `run` runs it\nnothing was started", File());
+      return kUsage;
+    }
+    terms_ = *plan->compare;
+    out_ = args_.run.out.empty() ? fs::path(plan->base.experiment.output_dir) : args_.run.out;
+    if (args_.run.dry_run) return Dry(*plan);
+    uint64_t look = args_.run.fresh ? 1 : std::max<uint64_t>(1, LooksIn(out_, terms_));
+    for (bool fresh = args_.run.fresh;; ++look, fresh = false) {
+      plan = PlanOf(look);
+      if (!plan) return kUsage;
+      if (const std::optional<int> code = RunLook(std::move(*plan), fresh)) return *code;
+      const CompareAnswer answer = AskJudge({{out_.string()}, std::nullopt});
+      if (answer.decided || answer.invalid || look >= terms_.looks.max) return Finish(answer);
+      if (!args_.run.json) {
+        fmt::print("{}\n", answer.sentence);
+        std::fflush(stdout);
+      }
+    }
+  }
+
+ private:
+  std::string File() const { return args_.run.input.file.string(); }
+
+  std::optional<Plan> PlanOf(uint64_t looks) {
+    PlanOptions options{args_.run.input.set, {}, search_.Lookup(), PresetsFor(args_.run.input),
+                        DefaultsUnder({args_.run.jobs, args_.run.gpus})};
+    options.looks = looks;
+    PlanResult planned = PlanFile(args_.run.input.file, std::move(options));
+    if (!planned.plan) Complain(planned.errors, args_.run.input.file);
+    return std::move(planned.plan);
+  }
+
+  int Dry(const Plan& plan) {
+    const uint64_t seeds = SeedsOfALook(terms_, plan.points.size()), arms = plan.points.size();
+    fmt::print("{} arms, {} seeds each in a look{}: {} trials in the first look, at most {} in {}\n", arms, seeds,
+               IsOfSpeed(terms_) ? " (blocks of A B B A)" : "", arms * seeds, arms * seeds * terms_.looks.max,
+               terms_.looks.max == 1 ? "one look" : fmt::format("{} looks", terms_.looks.max));
+    std::optional<ResourcePool> pool = ResourcePoolFor(plan, {args_.run.jobs, args_.run.gpus});
+    return pool ? DryRun(plan, out_, *pool, args_.run) : static_cast<int>(kUsage);
+  }
+
+  // An exit code if the comparison can not go on after it.
+  std::optional<int> RunLook(Plan plan, bool fresh) {
+    std::optional<ResourcePool> pool = ResourcePoolFor(plan, {args_.run.jobs, args_.run.gpus});
+    if (!pool) return kUsage;
+    BatchRequest request;
+    request.plan = std::move(plan);
+    request.out = out_;
+    FillRequest(args_.run, &request);
+    request.fresh = fresh;
+    const auto engine = MakeEngine(kLocalEngine, request.program);
+    BatchReport report = RunBatch(request, engine.get(), &*pool);
+    if (WasCutShort(report)) {
+      // What a signal or a busy machine ended says nothing of the arm: the same seed again.
+      request.fresh = false;
+      request.only_failed = {Word(Outcome::kSignal), Word(Outcome::kTemp)};
+      report = RunBatch(request, engine.get(), &*pool);
+    }
+    if (report.interrupted) {
+      fmt::print("interrupted\n  go on:  {}\n", SameCompare(args_));
+      return kInterrupted;
+    }
+    if (report.refused.empty() && report.checks.empty() && report.paused.empty()) return std::nullopt;
+    PrintBatch(request, report, std::nullopt, args_.run);
+    return report.started == 0 ? kUsage : kFailed;
+  }
+
+  static bool WasCutShort(const BatchReport& report) {
+    if (report.interrupted || !report.refused.empty() || !report.checks.empty()) return false;
+    return std::ranges::any_of(report.trials, [](const BatchReport::Trial& trial) {
+      return trial.state == TrialState::kFailed && (trial.outcome == Outcome::kSignal || trial.outcome == Outcome::kTemp);
+    });
+  }
+
+  int Finish(const CompareAnswer& answer) const {
+    ReportRequest request;
+    request.folders = {out_.string()};
+    request.program = args_.run.typed_program;
+    request.width = ReportWidth();
+    if (args_.run.json || args_.run.quiet) request.form = args_.run.json ? "json" : "line";
+    if (args_.run.quiet) fmt::print("{}\n", answer.sentence);
+    std::fflush(stdout);
+    const int code = ReportProgram().Show("--make", ToJson(request));
+    if (code != kOk) return code;
+    return answer.invalid ? kFailed : kOk;
+  }
+
+  const CompareArgs& args_;
+  PluginSearch search_;
+  CompareTerms terms_;
+  fs::path out_;
+};
+
+// Everything that two folders hold, once.
+int CompareFolders(const CompareArgs& args) {
+  CompareTerms terms;
+  if (!args.metric.empty()) terms.metric = args.metric;
+  if (!args.direction.empty()) terms.direction = args.direction;
+  if (!args.margin.empty()) terms.margin = args.margin;
+  ReportRequest request;
+  for (const fs::path& folder : args.subjects) request.folders.push_back(folder.string());
+  request.kind = "ab";
+  request.compare = terms;
+  request.program = args.run.typed_program;
+  request.width = ReportWidth();
+  request.to = args.run.out.string();
+  if (args.run.json || args.run.quiet) request.form = args.run.json ? "json" : "line";
+  const CompareAnswer answer = AskJudge({request.folders, terms});
+  if (args.run.quiet) fmt::print("{}\n", answer.sentence);
+  std::fflush(stdout);
+  const int code = ReportProgram().Show("--make", ToJson(request));
+  return code == kOk && answer.invalid ? static_cast<int>(kFailed) : code;
+}
+
+int CompareCommand(const CompareArgs& given) {
+  CompareArgs args = given;
+  const auto folders = std::ranges::count_if(args.subjects, IsResultsFolder);
+  if (folders > 0 && static_cast<size_t>(folders) == args.subjects.size() && folders > 1) return CompareFolders(args);
+  if (folders > 0 && args.subjects.size() > 1) {
+    LogError("backplane: compare wants a file, two files or two results folders; found files and folders\nnothing was started");
+    return kUsage;
+  }
+  if (folders == 1) {
+    const RunArgs command = CommandOf([&] {
+      RunArgs run = args.run;
+      run.input.file = args.subjects.front();
+      return run;
+    }());
+    args.run = command;
+    args.subjects = {command.input.file};
+  }
+  if (!args.metric.empty()) args.run.input.set.push_back("compare.metric=" + args.metric);
+  if (!args.direction.empty()) args.run.input.set.push_back("compare.direction=" + args.direction);
+  if (!args.margin.empty()) args.run.input.set.push_back("compare.margin=" + args.margin);
+  args.run.input.file = args.subjects.front();
+  if (args.subjects.size() > 1) {
+    const std::optional<ComparisonFile> file = WriteComparison(args.subjects, args.run);
+    if (!file) return kUsage;
+    args.run.input.file = file->file;
+    args.run.out = file->out;
+    args.run.input.preset.clear();
+  }
+  return CompareSession(args).Run();
+}
+
+void Declare(CompareArgs* args, Arguments* add) {
+  args->run.typed_program = add->program();
+  add->Add("subject", "FILE|OUT", &args->subjects, "An experiment file with compare:, two files to compare, or two results folders")
+      .Required();
+  add->Add("--metric", "MEASURE", &args->metric, "What decides; eval/return, or return without evaluations, unless given");
+  add->Add("--direction", "WORD", &args->direction, "What is better, where the measure does not say: up or down").OneOf({"up", "down"});
+  add->Add("--margin", "PERCENT", &args->margin, "A difference below it does not matter, such as 5%: then arms can be equivalent");
+  add->Add("--set", "PATH=VALUE", &args->run.input.set, "Replace a value of the file; may be repeated");
+  add->Add("--preset", "NAME", &args->run.input.preset, "Settings for a kind of machine");
+  add->PluginPath(&args->run.input.plugin_path);
+  add->Add("--out", "DIR", &args->run.out, "Results folder instead of output.dir; of results folders: where the report goes");
+  add->Flag("--dry-run", &args->run.dry_run, "Print what it may cost at most; start nothing");
+  add->Flag("--fresh", &args->run.fresh, "Move old results to DIR.1 and start anew");
+  add->Add("--jobs", "N", &args->run.jobs, "Trials at once, at most; the cores are shared out among them").Within(1u, 4096u);
+  add->Flag("--json", &args->run.json, "Print the report as JSON");
+  add->Flag("--quiet", &args->run.quiet, "No progress; the verdict in one line");
+}
+
+}  // namespace
+
+std::vector<Command> CompareCommands() {
+  return {MakeCommand<CompareArgs>("compare", "Find out which learner, version or setting is better, and whether the evidence is enough",
+                                   Declare, CompareCommand)};
+}
+
+}  // namespace backplane

@@ -1,0 +1,150 @@
+// `compare`: which arm is better, look after look.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "batch.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A random search that learns, and uniform actions, which earn what they earned.
+constexpr char kLearns[] = R"(experiment: learns
+env: {plugin: cartpole}
+learner: {plugin: ars, options: {num_dirs: 2, noise_std: 0.05}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}
+budget: {iterations: 12}
+evaluation: {episodes: 10}
+monitors: []
+)";
+const std::string kStays = "  arms: [{name: learns}, {name: stays, learner: {plugin: random}}]\n";
+const std::string kSame = "  arms: [{name: this}, {name: that, learner.options.noise_std: 0.0500001}]\n";
+
+// The same with a learner that does not learn.
+std::string Uniform() {
+  std::string text = kLearns;
+  const size_t line = text.find("learner: ");
+  return text.replace(line, text.find('\n', line) - line, "learner: random");
+}
+
+class CompareCommand : public BatchTest {
+ protected:
+  size_t Trials(const std::string& experiment) const {
+    size_t trials = 0;
+    for (const nlohmann::json& line : Lines(Out(experiment) / "plan.jsonl")) trials += line.contains("trial_id") ? 1 : 0;
+    return trials;
+  }
+  size_t Starts(const std::string& experiment) const {
+    size_t starts = 0;
+    for (const nlohmann::json& event : Events(experiment)) starts += event.value("kind", "") == "attempt.start" ? 1 : 0;
+    return starts;
+  }
+};
+
+TEST_F(CompareCommand, StopsAtTheFirstLookThatKnows) {
+  Write("learns.yaml", kLearns + ("compare:\n" + kStays));
+  const Finished compare = Run("compare learns.yaml");
+  ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
+  EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays by "), HasSubstr("5 seeds each"),
+                                 HasSubstr("It stopped at look 1 of 5, as the answer was known")));
+  EXPECT_EQ(Trials("learns"), 10u);
+  const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
+  EXPECT_THAT(page, AllOf(HasSubstr("Evidence"), HasSubstr("learner.plugin"), HasSubstr("compare")));
+  // Nothing is left to run, and the file itself is no batch.
+  const Finished again = Run("compare learns.yaml --quiet");
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_THAT(again.out, StartsWith("learns is better than stays by "));
+  EXPECT_EQ(Starts("learns"), 10u);
+  const Finished run = Run("run learns.yaml");
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.err, HasSubstr("compare learns.yaml` runs it"));
+}
+
+TEST_F(CompareCommand, EqualArmsTakeAllLooksAndStayInconclusive) {
+  Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  looks: {max: 2}\n"));
+  const Finished compare = Run("compare learns.yaml");
+  ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
+  EXPECT_THAT(compare.out, AllOf(HasSubstr("look 1 of 2: "), HasSubstr("not decided"), HasSubstr("Inconclusive: this and that"),
+                                 HasSubstr("It stopped at look 2 of 2, the last one")));
+  EXPECT_EQ(Trials("learns"), 20u);
+}
+
+TEST_F(CompareCommand, AKillInTheMiddleOfALookCostsNothing) {
+  const std::string lines = kLearns + ("compare:\n" + kSame + "  looks: {max: 2}\n");
+  Write("calm.yaml", lines);
+  Write("killed.yaml", lines);
+  const Finished calm = Run("compare calm.yaml --set experiment=calm");
+  ASSERT_EQ(calm.exit, 0) << calm.err;
+  const std::string killed = "compare killed.yaml --set experiment=killed";
+  const pid_t pid = Start(killed);
+  ASSERT_TRUE(Until([&] { return Starts("killed") >= 13; })) << ErrorsOf(pid);
+  kill(pid, SIGKILL);
+  Wait(pid);
+  EXPECT_EQ(Trials("killed"), 20u) << "it was in the second look";
+  const Finished again = Run(killed);
+  ASSERT_EQ(again.exit, 0) << again.err;
+  EXPECT_EQ(again.out.substr(0, again.out.find("\n\n")), [&] {
+    std::string text = calm.out.substr(calm.out.find("Inconclusive"));
+    const size_t name = text.find("calm");
+    if (name != std::string::npos) text.replace(name, 4, "killed");
+    return text.substr(0, text.find("\n\n"));
+  }());
+}
+
+TEST_F(CompareCommand, ThreeSeedsAreRefusedBeforeTheStart) {
+  Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  looks: {n: 3, max: 1}\n"));
+  const Finished compare = Run("compare learns.yaml");
+  EXPECT_EQ(compare.exit, 2);
+  EXPECT_THAT(compare.err, AllOf(HasSubstr("3 seeds can never show a difference at 5 %"), HasSubstr("nothing was started")));
+  EXPECT_FALSE(std::filesystem::exists(Out("learns")));
+}
+
+TEST_F(CompareCommand, ArmsThatDoNothingAreNotRanked) {
+  Write("learns.yaml", kLearns + std::string("compare:\n"
+                                             "  arms: [{name: one, learner: {plugin: random}},"
+                                             " {name: two, learner: {plugin: random, options: {horizon: 33}}}]\n"
+                                             "  looks: {max: 1}\n"));
+  const Finished compare = Run("compare learns.yaml --quiet");
+  EXPECT_EQ(compare.exit, 0) << compare.err;
+  EXPECT_THAT(compare.out, StartsWith("Not ranked: neither one nor two"));
+}
+
+TEST_F(CompareCommand, TwoFilesAreTwoArms) {
+  Write("learns.yaml", kLearns);
+  Write("stays.yaml", Uniform());
+  const Finished compare = Run("compare learns.yaml stays.yaml --metric eval/return");
+  ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
+  EXPECT_THAT(compare.out, StartsWith("learns is better than stays by "));
+  EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/learns_vs_stays/report/ab_report.html"));
+  Write("longer.yaml", "base: learns.yaml\nbudget: {iterations: 13}\n");
+  const Finished unequal = Run("compare learns.yaml longer.yaml");
+  EXPECT_EQ(unequal.exit, 2);
+  EXPECT_THAT(unequal.err, AllOf(HasSubstr("unequal budgets"), HasSubstr("nothing was started")));
+}
+
+TEST_F(CompareCommand, FinishedRunsAreJudgedOnce) {
+  Write("learns.yaml", kLearns + std::string("sweep: {seeds: {n: 5}}\n"));
+  Write("stays.yaml", Uniform() + "sweep: {seeds: {n: 5}}\n");
+  for (const char* name : {"learns", "stays"}) ASSERT_EQ(Run(std::string("run ") + name + ".yaml --quiet --set experiment=" + name).exit, 0);
+  const Finished compare = Run("compare outputs/learns outputs/stays --out judged");
+  EXPECT_EQ(compare.exit, 0) << compare.err << compare.out;
+  EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays by "), HasSubstr("Judged once, at 5 %")));
+  EXPECT_TRUE(std::filesystem::exists(dir_ / "judged/ab_report.html"));
+  const Finished missing = Run("compare outputs/learns outputs/stays --out judged --metric eval/retrun --direction up");
+  EXPECT_EQ(missing.exit, 1);
+  EXPECT_THAT(missing.out, HasSubstr("Invalid: 5 of 5 runs of learns have no eval/retrun."));
+}
+
+TEST_F(CompareCommand, DryRunSaysWhatItCosts) {
+  Write("learns.yaml", kLearns + ("compare:\n" + kSame));
+  const Finished dry = Run("compare learns.yaml --dry-run");
+  EXPECT_EQ(dry.exit, 0) << dry.err;
+  EXPECT_THAT(dry.out, StartsWith("2 arms, 5 seeds each in a look: 10 trials in the first look, at most 50 in 5 looks\n"));
+  EXPECT_FALSE(std::filesystem::exists(Out("learns")));
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end
