@@ -128,7 +128,8 @@ TEST_F(CompareCommand, TwoFilesAreTwoArms) {
 TEST_F(CompareCommand, FinishedRunsAreJudgedOnce) {
   Write("learns.yaml", kLearns + std::string("sweep: {seeds: {n: 5}}\n"));
   Write("stays.yaml", Uniform() + "sweep: {seeds: {n: 5}}\n");
-  for (const char* name : {"learns", "stays"}) ASSERT_EQ(Run(std::string("run ") + name + ".yaml --quiet --set experiment=" + name).exit, 0);
+  for (const char* name : {"learns", "stays"})
+    ASSERT_EQ(Run(std::string("run ") + name + ".yaml --quiet --set experiment=" + name).exit, 0);
   const Finished compare = Run("compare outputs/learns outputs/stays --out judged");
   EXPECT_EQ(compare.exit, 0) << compare.err << compare.out;
   EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays by "), HasSubstr("Judged once, at 5 %")));

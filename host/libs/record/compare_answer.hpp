@@ -21,10 +21,10 @@ struct JudgeRequest {
 };
 
 struct CompareAnswer {
-  bool decided = false;   // no further look is needed, or there is none
-  bool invalid = false;   // the trials are no comparison, whatever their scores are
-  uint64_t looks = 0;     // that were taken
-  std::string sentence;   // for a person who waits: the verdict, or where it stands
+  bool decided = false;  // no further look is needed, or there is none
+  bool invalid = false;  // the trials are no comparison, whatever their scores are
+  uint64_t looks = 0;    // that were taken
+  std::string sentence;  // for a person who waits: the verdict, or where it stands
 
   static void Fields(auto& self, auto&& visit) {
     visit("decided", self.decided);

@@ -7,7 +7,8 @@
 
 namespace backplane {
 
-// Of each arm in a look: what `looks.n` says, else 5, or the least with which a first look can tell arms apart. Blocks of a speed.
+// Of each arm in a look: what `looks.n` says, else 5, or the least with which a first look can tell arms apart. Blocks of a
+// speed.
 size_t ScoresOfALook(const CompareTerms& terms, size_t arms);
 // Of each arm in a look: two for each block of a speed.
 size_t SeedsOfALook(const CompareTerms& terms, size_t arms);

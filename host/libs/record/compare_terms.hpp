@@ -17,8 +17,8 @@ namespace backplane {
 struct CompareLooks {
   static constexpr uint64_t kDefaultScores = 5, kDefaultMost = 5;
 
-  std::optional<uint64_t> n;     // in a look; absent: 5, or as many as the first look needs to tell arms apart
-  uint64_t max = kDefaultMost;   // looks at most
+  std::optional<uint64_t> n;    // in a look; absent: 5, or as many as the first look needs to tell arms apart
+  uint64_t max = kDefaultMost;  // looks at most
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("n", self.n);
@@ -29,11 +29,14 @@ struct CompareLooks {
 struct CompareTerms {
   std::optional<std::string> metric;     // absent: eval/return where there are evaluations, else return
   std::optional<std::string> direction;  // "up" or "down": what is better; absent: the measure's own
-  std::optional<std::string> margin;     // "5%" of the first arm's mean: a smaller difference does not matter; absent: every one does
+  std::optional<std::string>
+      margin;  // "5%" of the first arm's mean: a smaller difference does not matter; absent: every one does
   CompareLooks looks;
   double alpha = 0.05;  // how often equal arms may be told apart
 
-  std::optional<double> margin_pct() const { return margin ? std::optional(std::strtod(margin->c_str(), nullptr)) : std::nullopt; }
+  std::optional<double> margin_pct() const {
+    return margin ? std::optional(std::strtod(margin->c_str(), nullptr)) : std::nullopt;
+  }
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("metric", self.metric);
@@ -46,7 +49,8 @@ struct CompareTerms {
 
 // Whether a measure is of the machine as much as of the arms: then these take turns in blocks.
 inline bool IsOfSpeed(std::string_view measure) {
-  constexpr std::array kOfSpeed = {"SPS", "sampling_sps", "wall_s", "minutes", "iteration_s", "attempt_s", "seconds_per_episode"};
+  constexpr std::array kOfSpeed = {"SPS",       "sampling_sps",       "wall_s", "minutes", "iteration_s",
+                                   "attempt_s", "seconds_per_episode"};
   return std::ranges::any_of(kOfSpeed, [&](std::string_view name) { return name == measure; });
 }
 inline bool IsOfSpeed(const CompareTerms& terms) { return terms.metric && IsOfSpeed(*terms.metric); }

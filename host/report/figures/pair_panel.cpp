@@ -21,8 +21,9 @@ json View(const PairPanel& panel, const Palette& palette) {
   json& layers = view["layer"];
   layers.push_back(Layer({"one"}, {{"type", "line"}, {"color", "#999999"}, {"strokeWidth", 1}},
                          {{"y", at("value")}, {"detail", {{"field", "of"}}}, {"opacity", {{"value", 0.6}}}}));
-  layers.push_back(Layer({"one"}, {{"type", "point"}, {"filled", true}, {"size", 30}},
-                         {{"y", at("value")}, {"color", pick.Colour()}, {"opacity", {{"value", 0.8}}}, {"tooltip", TipOfOne(text, text.y)}}));
+  layers.push_back(Layer(
+      {"one"}, {{"type", "point"}, {"filled", true}, {"size", 30}},
+      {{"y", at("value")}, {"color", pick.Colour()}, {"opacity", {{"value", 0.8}}}, {"tooltip", TipOfOne(text, text.y)}}));
   layers.push_back(Layer({"mean"}, {{"type", "rule"}, {"strokeWidth", 2}, {"xOffset", 14}},
                          {{"y", at("low")}, {"y2", {{"field", "high"}}}, {"color", pick.Colour()}}));
   layers.push_back(Layer({"mean"}, {{"type", "point"}, {"filled", true}, {"size", 90}, {"xOffset", 14}, {"shape", "diamond"}},

@@ -51,8 +51,8 @@ ReportContext OfComparison(const ReportContext& context, const Arms& arms) {
   const std::string metric = arms.scores.metric.expression.text();
   inner.report.columns = json::array({metric});
   for (const char* name : {"eval/return", "return", "SPS", "wall_s", "rss_peak_mb"}) {
-    const bool measured = std::ranges::any_of(
-        arms.combined.trials, [&](const CombinedTrial& trial) { return trial.data.Find(name) != nullptr; });
+    const bool measured =
+        std::ranges::any_of(arms.combined.trials, [&](const CombinedTrial& trial) { return trial.data.Find(name) != nullptr; });
     if (measured && name != metric) inner.report.columns.push_back(name);
   }
   return inner;
@@ -64,7 +64,7 @@ Figure PairsFigure(const Arms& arms) {
   const MeasureSpec& metric = arms.scores.metric;
   const std::string words = MeasureWords(metric.title);
   figure.name = kPairsFigure;
-  figure.title = words + " of each seed";
+  figure.title = "Each seed on every arm";
   figure.alt = figure.title + ": grey lines join the same seed, diamonds are means with their 95 % intervals.";
   const Scoring scoring(arms.combined, arms.points);
   std::vector<std::string> names;
@@ -74,12 +74,14 @@ Figure PairsFigure(const Arms& arms) {
     const SeedScores scores = scoring.Scores(i, metric);
     if (scores.values.empty()) continue;
     std::vector<Single> singles;
-    for (size_t k = 0; k < scores.values.size(); ++k) singles.push_back({scores.values[k], fmt::format("seed {}", scores.seeds[k]), ""});
-    AddMean(figure.title, names[i], IdsOf(arms.combined, arms.points[i].trials), Mean(scores.values, "seeds"), metric.digits, singles, {},
-            &figure);
+    for (size_t k = 0; k < scores.values.size(); ++k)
+      singles.push_back({scores.values[k], fmt::format("seed {}", scores.seeds[k]), ""});
+    AddMean(words, names[i], IdsOf(arms.combined, arms.points[i].trials), Mean(scores.values, "seeds"), metric.digits, singles,
+            {}, &figure);
   }
   const std::string axis = metric.unit.empty() ? words : fmt::format("{} [{}]", words, metric.unit);
-  if (!figure.rows.empty()) figure.panels.push_back(View(PairPanel{{figure.title, "", axis, "arm"}, {}, names}, Palette("name", names)));
+  if (!figure.rows.empty())
+    figure.panels.push_back(View(PairPanel{{words, "", axis, "arm"}, {}, names}, Palette("name", names)));
   return figure;
 }
 
@@ -89,8 +91,8 @@ Table SeedsTable(const Arms& arms) {
   std::map<uint64_t, std::vector<Cell>> rows;
   for (size_t i = 0; i < arms.points.size(); ++i) {
     const MeasureSpec& metric = arms.scores.metric;
-    table.columns.push_back({fmt::format("arm_{}", i + 1), arms.points[i].name, metric.unit, metric.expression.text(), metric.direction,
-                             metric.digits});
+    table.columns.push_back({fmt::format("arm_{}", i + 1), arms.points[i].name, metric.unit, metric.expression.text(),
+                             metric.direction, metric.digits});
     const SeedScores scores = scoring.Scores(i, metric);
     for (size_t k = 0; k < scores.values.size(); ++k) {
       std::vector<Cell>& row = rows[scores.seeds[k]];
@@ -123,9 +125,11 @@ Table DifferencesTable(const Arms& arms) {
     table.columns.push_back({fmt::format("arm_{}", i + 1), arms.points[i].name, "", ""});
     const TrialData& trial = arms.combined.trials[arms.points[i].trials.front()].data;
     std::map<std::string, std::string> facts;
-    for (const char* section : {"env", "learner", "rollout", "budget", "evaluation", "resources"}) Flatten(trial.At(section), section, &facts);
+    for (const char* section : {"env", "learner", "rollout", "budget", "evaluation", "resources"})
+      Flatten(trial.At(section), section, &facts);
     for (const auto& [place, hash] : trial.files) facts["file of " + place] = hash.substr(0, 16);
-    for (const std::string& fact : trial.facts) facts["fact " + fact.substr(0, fact.rfind(' '))] = fact.substr(fact.rfind(' ') + 1);
+    for (const std::string& fact : trial.facts)
+      facts["fact " + fact.substr(0, fact.rfind(' '))] = fact.substr(fact.rfind(' ') + 1);
     for (const auto& [what, value] : facts) {
       rows[what].resize(arms.points.size());
       rows[what][i] = value;
@@ -142,8 +146,10 @@ Table DifferencesTable(const Arms& arms) {
 
 Table BudgetTable(const Arms& arms) {
   Table table{"budget", "What each arm used", {{"arm", "arm", "", ""}, {"runs", "runs", "", ""}}, {}, {}, {}};
-  const std::pair<const char*, const char*> used[] = {{"env_steps", "env steps"}, {"wall_s", "seconds"}, {"attempt_s", "with start and stop"}};
-  for (const auto& [name, title] : used) table.columns.push_back({name, title, name == std::string("env_steps") ? "" : "s", "all runs together"});
+  const std::pair<const char*, const char*> used[] = {
+      {"env_steps", "env steps"}, {"wall_s", "seconds"}, {"attempt_s", "with start and stop"}};
+  for (const auto& [name, title] : used)
+    table.columns.push_back({name, title, name == std::string("env_steps") ? "" : "s", "all runs together"});
   for (const ComparedPoint& point : arms.points) {
     std::vector<Cell> row{point.name, Reading(static_cast<double>(point.trials.size()))};
     for (const auto& [name, title] : used) {
@@ -166,7 +172,8 @@ void LeaveOutSeeds(bool speed, Document* document) {
       if (!list) continue;
       std::vector<Finding>& findings = list->diagnosis.findings;
       if (!speed) std::erase_if(findings, [](const Finding& finding) { return finding.id == "noisy_measurement"; });
-      for (Finding& finding : findings) std::erase_if(finding.fixes, [](const Fix& fix) { return fix.path.starts_with("sweep."); });
+      for (Finding& finding : findings)
+        std::erase_if(finding.fixes, [](const Fix& fix) { return fix.path.starts_with("sweep."); });
     }
   }
 }
@@ -188,7 +195,8 @@ Document AbReport(const std::vector<ResultSet>& sets, const ReportContext& conte
   }
   document.sections.insert(document.sections.begin(), first.begin(), first.end());
   Section details{"arms", "The arms", {SeedsTable(arms), BudgetTable(arms)}};
-  if (Table differences = DifferencesTable(arms); !differences.rows.empty()) details.blocks.insert(details.blocks.begin(), std::move(differences));
+  if (Table differences = DifferencesTable(arms); !differences.rows.empty())
+    details.blocks.insert(details.blocks.begin(), std::move(differences));
   const auto place = std::ranges::find(document.sections, std::string("results"), &Section::id);
   document.sections.insert(place == document.sections.end() ? place : place + 1, std::move(details));
   return document;

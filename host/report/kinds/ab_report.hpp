@@ -1,5 +1,5 @@
-// The report of a comparison: which of its arms is better, by how much, and whether the evidence is enough. Below it stands what every
-// comparison shows.
+// The report of a comparison: which of its arms is better, by how much, and whether the evidence is enough. Below it stands
+// what every comparison shows.
 #pragma once
 
 #include "kinds/ab_text.hpp"

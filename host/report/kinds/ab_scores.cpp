@@ -41,8 +41,8 @@ std::string UnequalBudgets(const Combined& combined, const std::vector<ComparedP
   for (const ComparedPoint& point : points) {
     const json other = FirstOf(combined, point).At("budget");
     if (other != first)
-      return fmt::format("The arms have unequal budgets: {} has {}, {} has {}.", points.front().name, JsonText(first), point.name,
-                         JsonText(other));
+      return fmt::format("The arms have unequal budgets: {} has {}, {} has {}.", points.front().name, JsonText(first),
+                         point.name, JsonText(other));
   }
   return "";
 }
@@ -55,7 +55,8 @@ std::string UnequalSeeds(const Combined& combined, const std::vector<ComparedPoi
   };
   for (const ComparedPoint& point : points) {
     if (seeds(point) != seeds(points.front()))
-      return fmt::format("{} and {} have other seeds: what was drawn of a lucky start is not shared.", points.front().name, point.name);
+      return fmt::format("{} and {} have other seeds: what was drawn of a lucky start is not shared.", points.front().name,
+                         point.name);
   }
   return "";
 }
@@ -83,8 +84,8 @@ std::string MetricOf(const CompareTerms& terms, const Combined& combined) {
   return evaluated ? "eval/return" : "return";
 }
 
-AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>& points, const CompareTerms& terms, bool one_look,
-                      const Diagnosis& diagnosis) {
+AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>& points, const CompareTerms& terms,
+                      bool one_look, const Diagnosis& diagnosis) {
   const std::string metric = MetricOf(terms, combined);
   AbScores out{SpecOf(metric, combined), {}, {}, {}, {}};
   if (terms.direction) out.metric.direction = *terms.direction == "up" ? 1 : -1;
@@ -95,7 +96,8 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
   const auto invalid = [&](const std::string& why) {
     if (!why.empty()) out.whys_invalid.push_back(why);
   };
-  if (points.size() < 2) invalid(fmt::format("There is {}: a comparison takes two or more.", points.empty() ? "no arm" : "one arm alone"));
+  if (points.size() < 2)
+    invalid(fmt::format("There is {}: a comparison takes two or more.", points.empty() ? "no arm" : "one arm alone"));
   if (out.terms.direction == 0)
     invalid(fmt::format("Nobody says whether up or down is better of {}: compare.direction does.", metric));
 
@@ -107,8 +109,9 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
     fewest = std::min(fewest, scores.values.size());
     const size_t missing = points[i].trials.size() - scores.values.size();
     if (scores.incomplete) {
-      invalid(fmt::format("{} of {} runs of {} have not ended, or ended for a reason that is not their own: they are to be run again.",
-                          missing, points[i].trials.size(), points[i].name));
+      invalid(fmt::format(
+          "{} of {} runs of {} have not ended, or ended for a reason that is not their own: they are to be run again.", missing,
+          points[i].trials.size(), points[i].name));
     } else if (missing > 0) {
       invalid(fmt::format("{} of {} runs of {} have no {}.", missing, points[i].trials.size(), points[i].name, metric));
     }

@@ -16,15 +16,15 @@ namespace backplane {
 struct AbScores {
   MeasureSpec metric;
   JudgeTerms terms;
-  std::vector<ArmScores> arms;           // of each point
+  std::vector<ArmScores> arms;            // of each point
   std::vector<std::string> whys_invalid;  // sentences; empty: the arms may be compared
-  std::vector<std::string> warnings;     // sentences
+  std::vector<std::string> warnings;      // sentences
 };
 
 // `terms` as the experiment has them; without a `compare:` of its own, and so without looks, all scores there are are one look.
 // Throws std::runtime_error if the metric is no measure.
-AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>& points, const CompareTerms& terms, bool one_look,
-                      const Diagnosis& diagnosis);
+AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>& points, const CompareTerms& terms,
+                      bool one_look, const Diagnosis& diagnosis);
 
 // "eval/return" where any trial has it, else "return", unless the terms name another.
 std::string MetricOf(const CompareTerms& terms, const Combined& combined);

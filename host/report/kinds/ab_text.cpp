@@ -38,8 +38,9 @@ std::string Counted(const AbScores& scores, const PairJudgement& pair) {
 }
 
 std::string Means(const AbScores& scores, const PairJudgement& pair) {
-  return fmt::format("{}: {} {}, {} {}; {}", scores.metric.title, scores.arms[pair.first].name, MeanOf(scores, pair, pair.first),
-                     scores.arms[pair.second].name, MeanOf(scores, pair, pair.second), Counted(scores, pair));
+  return fmt::format("{}: {} {}, {} {}; {}", scores.metric.title, scores.arms[pair.first].name,
+                     MeanOf(scores, pair, pair.first), scores.arms[pair.second].name, MeanOf(scores, pair, pair.second),
+                     Counted(scores, pair));
 }
 
 std::string Values(const AbScores& scores, const PairJudgement& pair) {
@@ -66,7 +67,8 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
     case Answer::kSecond: {
       const bool is_first = pair.answer == Answer::kFirst;
       const ArmScores &better = is_first ? first : second, &other = is_first ? second : first;
-      std::string text = fmt::format("{} is better than {} by {}. {}.", better.name, other.name, Lead(scores, pair), Means(scores, pair));
+      std::string text =
+          fmt::format("{} is better than {} by {}. {}.", better.name, other.name, Lead(scores, pair), Means(scores, pair));
       if (other.below_floors) text += fmt::format(" {} does not beat doing nothing.", other.name);
       return text;
     }
@@ -78,9 +80,10 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
                          second.name, values);
     case Answer::kInvalid:
       return pair.n == 0 ? fmt::format("Invalid: other programs ran beside every block of {} and {}.", first.name, second.name)
-                         : fmt::format("Invalid: the scores of {} and {} have no spread, so that nothing says how far chance moves "
-                                       "them. {}.",
-                                       first.name, second.name, values);
+                         : fmt::format(
+                               "Invalid: the scores of {} and {} have no spread, so that nothing says how far chance moves "
+                               "them. {}.",
+                               first.name, second.name, values);
     case Answer::kInconclusive: break;
   }
   std::string text = fmt::format("Inconclusive: {} and {} are not shown to differ. {}.", first.name, second.name, values);
@@ -135,13 +138,14 @@ std::vector<std::string> VerdictOfArms(const AbScores& scores, const ArmsJudgeme
   text.push_back(WhyStopped(scores, judgement));
   for (const ArmScores& arm : scores.arms) {
     if (arm.diverged > 0)
-      text.push_back(fmt::format("{} of {} runs of {} diverged and count as the worst score seen.", arm.diverged, arm.values.size(),
-                                 arm.name));
+      text.push_back(fmt::format("{} of {} runs of {} diverged and count as the worst score seen.", arm.diverged,
+                                 arm.values.size(), arm.name));
   }
   size_t set_aside = 0;
   for (const PairJudgement& pair : judgement.pairs) set_aside = std::max(set_aside, pair.set_aside);
   if (set_aside > 0)
-    text.push_back(fmt::format("{} {} set aside, as other programs wanted the cores.", set_aside, set_aside == 1 ? "block was" : "blocks were"));
+    text.push_back(fmt::format("{} {} set aside, as other programs wanted the cores.", set_aside,
+                               set_aside == 1 ? "block was" : "blocks were"));
   text.insert(text.end(), scores.warnings.begin(), scores.warnings.end());
   for (const PairJudgement& pair : judgement.pairs) {
     for (const std::string& warning : pair.warnings) {
@@ -152,24 +156,29 @@ std::vector<std::string> VerdictOfArms(const AbScores& scores, const ArmsJudgeme
 }
 
 std::string StandingOfArms(const AbScores& scores, const ArmsJudgement& judgement) {
-  if (!scores.whys_invalid.empty() || judgement.looks == 0 || judgement.decided) return VerdictOfArms(scores, judgement).front();
-  return fmt::format("look {} of {}: {}: not decided", judgement.looks, scores.terms.looks, Values(scores, judgement.pairs.front()));
+  if (!scores.whys_invalid.empty() || judgement.looks == 0 || judgement.decided)
+    return VerdictOfArms(scores, judgement).front();
+  return fmt::format("look {} of {}: {}: not decided", judgement.looks, scores.terms.looks,
+                     Values(scores, judgement.pairs.front()));
 }
 
 Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement) {
   const bool speed = scores.terms.speed;
   Table table{"evidence", "Evidence", {}, {}, {}, {}};
-  table.columns = {{"pair", "second against first", "", ""},
-                   {"difference", speed ? "ratio" : "difference", "", speed ? "second over first, by blocks" : "second less first, Welch", 0, 3},
-                   {"p_better", "P(better)", "", "share of pairs of scores in which the second arm's is better", 0, 2},
-                   {"p", "p", "", speed ? "of the blocks" : "of the permutation test; with several looks there is no one number", 0, 2},
-                   {"iqm_first", "IQM of first", "", "interquartile mean", 0, 4, !speed},
-                   {"iqm_second", "IQM of second", "", "interquartile mean", 0, 4, !speed},
-                   {"iqm_difference", "their difference", "", "with the interval of the bootstrap in strata", 0, 3, !speed},
-                   {"n", speed ? "blocks" : "seeds", "", "of each arm"},
-                   {"looks", "looks", "", "that were taken"}};
+  table.columns = {
+      {"pair", "second against first", "", ""},
+      {"difference", speed ? "ratio" : "difference", "", speed ? "second over first, by blocks" : "second less first, Welch", 0,
+       3},
+      {"p_better", "P(better)", "", "share of pairs of scores in which the second arm's is better", 0, 2},
+      {"p", "p", "", speed ? "of the blocks" : "of the permutation test; with several looks there is no one number", 0, 2},
+      {"iqm_first", "IQM of first", "", "interquartile mean", 0, 4, !speed},
+      {"iqm_second", "IQM of second", "", "interquartile mean", 0, 4, !speed},
+      {"iqm_difference", "their difference", "", "with the interval of the bootstrap in strata", 0, 3, !speed},
+      {"n", speed ? "blocks" : "seeds", "", "of each arm"},
+      {"looks", "looks", "", "that were taken"}};
   const bool has_margin = scores.terms.margin_pct.has_value();
-  if (has_margin) table.columns.push_back({"equivalence_p", "p of equivalence", "", "of two one-sided tests against the margin", 0, 2});
+  if (has_margin)
+    table.columns.push_back({"equivalence_p", "p of equivalence", "", "of two one-sided tests against the margin", 0, 2});
   const char* of = speed ? "blocks" : "seeds";
   for (const PairJudgement& pair : judgement.pairs) {
     if (pair.looks == 0) continue;
@@ -181,9 +190,9 @@ Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement) {
     row.push_back(pair.p ? Cell{Reading(*pair.p)} : Cell{});
     row.push_back(pair.iqm_first ? Cell{Reading(*pair.iqm_first)} : Cell{});
     row.push_back(pair.iqm_second ? Cell{Reading(*pair.iqm_second)} : Cell{});
-    row.push_back(pair.iqm_difference
-                      ? Cell{Cell95(*pair.iqm_second - *pair.iqm_first, pair.iqm_difference->low, pair.iqm_difference->high, pair.n, of)}
-                      : Cell{});
+    row.push_back(pair.iqm_difference ? Cell{Cell95(*pair.iqm_second - *pair.iqm_first, pair.iqm_difference->low,
+                                                    pair.iqm_difference->high, pair.n, of)}
+                                      : Cell{});
     row.push_back(Reading(static_cast<double>(pair.n)));
     row.push_back(Reading(static_cast<double>(pair.looks)));
     if (has_margin) row.push_back(pair.equivalence ? Cell{Reading(pair.equivalence->p)} : Cell{});

@@ -26,8 +26,8 @@ Scores Part(const Scores& scores, size_t from, size_t count) {
   return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
 
-// Scores of each side with which a difference of so many of their standard deviations is found in 80 % of all cases (two-sided normal
-// approximation), one more for Student's heavier tails.
+// Scores of each side with which a difference of so many of their standard deviations is found in 80 % of all cases (two-sided
+// normal approximation), one more for Student's heavier tails.
 std::optional<size_t> ScoresNeeded(double difference, double variance, double alpha) {
   if (difference == 0 || !(variance > 0)) return std::nullopt;
   const double normal = 1e9;  // degrees of freedom
@@ -68,7 +68,8 @@ class PairJudge {
       return Describe(a_.values, b_.values);
     }
     statistics::GroupSequentialTest test({.looks = terms_.looks, .alpha = alpha_, .seed = kSeed});
-    while (test.looks() < there && test.Look(Part(a_.values, test.looks() * n, n), Part(b_.values, test.looks() * n, n))) continue;
+    while (test.looks() < there && test.Look(Part(a_.values, test.looks() * n, n), Part(b_.values, test.looks() * n, n)))
+      continue;
     out_.looks = test.looks();
     out_.told_apart = test.different();
     Describe(Part(a_.values, 0, out_.looks * n), Part(b_.values, 0, out_.looks * n));
@@ -101,12 +102,14 @@ class PairJudge {
     if (!a.empty()) out_.probability = Better(statistics::ProbabilityGreater(b, a));
     if (out_.difference) {
       const double blocks_variance = std::pow(out_.difference->standard_error, 2) * static_cast<double>(out_.n);
-      out_.scores_needed = ScoresNeeded(out_.difference->value, blocks_variance / 2, alpha_ / static_cast<double>(terms_.looks));
+      out_.scores_needed =
+          ScoresNeeded(out_.difference->value, blocks_variance / 2, alpha_ / static_cast<double>(terms_.looks));
     }
   }
 
   bool IsEquivalent() const {
-    return out_.equivalence && out_.equivalence->p < (1 - statistics::kLevel) / static_cast<double>(terms_.speed ? terms_.looks : 1);
+    return out_.equivalence &&
+           out_.equivalence->p < (1 - statistics::kLevel) / static_cast<double>(terms_.speed ? terms_.looks : 1);
   }
 
   double Better(double share) const { return terms_.direction > 0 ? share : 1 - share; }
@@ -119,7 +122,9 @@ class PairJudge {
     out_.iqm_second = statistics::InterquartileMean(b);
     out_.iqm_difference = statistics::StratifiedBootstrap(
         {a, b},
-        [](const statistics::Tasks& drawn) { return statistics::InterquartileMean(drawn[1]) - statistics::InterquartileMean(drawn[0]); },
+        [](const statistics::Tasks& drawn) {
+          return statistics::InterquartileMean(drawn[1]) - statistics::InterquartileMean(drawn[0]);
+        },
         kSeed);
     const statistics::Sample of_a = statistics::Summarise(a), of_b = statistics::Summarise(b);
     if (out_.difference) {
@@ -132,7 +137,8 @@ class PairJudge {
       out_.warnings.push_back("Below 10 seeds the interval of the IQM is narrower than it says.");
     if (wide > kSpreadsApart * kSpreadsApart * narrow)
       out_.warnings.push_back(
-          "One arm's scores spread more than twice as far as the other's: the permutation test then finds a difference in means in up to "
+          "One arm's scores spread more than twice as far as the other's: the permutation test then finds a difference in "
+          "means in up to "
           "7 % of all cases where there is none.");
   }
 

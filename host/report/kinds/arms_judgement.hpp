@@ -1,8 +1,8 @@
 // Which of several arms is better, and whether the evidence is enough: the rules, over plain scores.
 //
-// Scores of learning: looks in the order of the seeds, by the group-sequential permutation test; one look alone, by the exact test. Where
-// it tells two arms apart, Welch's interval of all scores so far has to leave out 0, too, or both are shown and nothing is concluded.
-// Scores of speed: blocks A B B A, by Student's test on their logarithms, at alpha / looks.
+// Scores of learning: looks in the order of the seeds, by the group-sequential permutation test; one look alone, by the exact
+// test. Where it tells two arms apart, Welch's interval of all scores so far has to leave out 0, too, or both are shown and
+// nothing is concluded. Scores of speed: blocks A B B A, by Student's test on their logarithms, at alpha / looks.
 #pragma once
 
 #include <cstdint>
@@ -38,15 +38,15 @@ enum class Answer { kFirst = 1, kSecond, kEquivalent, kInconclusive, kNotRanked,
 struct PairJudgement {
   size_t first = 0, second = 1;  // of the arms
   Answer answer = Answer::kInconclusive;
-  bool decided = false;      // no further look is needed, or none is left
-  bool told_apart = false;   // by the test that decides
-  size_t looks = 0;          // that were taken
-  size_t n = 0;              // scores of each arm in them; blocks
-  size_t set_aside = 0;      // blocks
-  std::optional<double> p;   // of the test, where there is one number
-  std::optional<statistics::Difference> difference;        // Welch's of all these scores; of speeds of the logarithms' blocks
-  std::optional<statistics::Equivalence> equivalence;      // only with a margin
-  double probability = 0.5;                                // that a score of the better direction's is the second arm's
+  bool decided = false;                                // no further look is needed, or none is left
+  bool told_apart = false;                             // by the test that decides
+  size_t looks = 0;                                    // that were taken
+  size_t n = 0;                                        // scores of each arm in them; blocks
+  size_t set_aside = 0;                                // blocks
+  std::optional<double> p;                             // of the test, where there is one number
+  std::optional<statistics::Difference> difference;    // Welch's of all these scores; of speeds of the logarithms' blocks
+  std::optional<statistics::Equivalence> equivalence;  // only with a margin
+  double probability = 0.5;                            // that a score of the better direction's is the second arm's
   std::optional<double> iqm_first, iqm_second;
   std::optional<statistics::Interval> iqm_difference;
   std::optional<size_t> scores_needed;  // of each arm, for 80 % power at the effect seen; absent: none was seen

@@ -102,7 +102,10 @@ class CompareSession {
   std::string File() const { return args_.run.input.file.string(); }
 
   std::optional<Plan> PlanOf(uint64_t looks) {
-    PlanOptions options{args_.run.input.set, {}, search_.Lookup(), PresetsFor(args_.run.input),
+    PlanOptions options{args_.run.input.set,
+                        {},
+                        search_.Lookup(),
+                        PresetsFor(args_.run.input),
                         DefaultsUnder({args_.run.jobs, args_.run.gpus})};
     options.looks = looks;
     PlanResult planned = PlanFile(args_.run.input.file, std::move(options));
@@ -225,11 +228,14 @@ int CompareCommand(const CompareArgs& given) {
 
 void Declare(CompareArgs* args, Arguments* add) {
   args->run.typed_program = add->program();
-  add->Add("subject", "FILE|OUT", &args->subjects, "An experiment file with compare:, two files to compare, or two results folders")
+  add->Add("subject", "FILE|OUT", &args->subjects,
+           "An experiment file with compare:, two files to compare, or two results folders")
       .Required();
   add->Add("--metric", "MEASURE", &args->metric, "What decides; eval/return, or return without evaluations, unless given");
-  add->Add("--direction", "WORD", &args->direction, "What is better, where the measure does not say: up or down").OneOf({"up", "down"});
-  add->Add("--margin", "PERCENT", &args->margin, "A difference below it does not matter, such as 5%: then arms can be equivalent");
+  add->Add("--direction", "WORD", &args->direction, "What is better, where the measure does not say: up or down")
+      .OneOf({"up", "down"});
+  add->Add("--margin", "PERCENT", &args->margin,
+           "A difference below it does not matter, such as 5%: then arms can be equivalent");
   add->Add("--set", "PATH=VALUE", &args->run.input.set, "Replace a value of the file; may be repeated");
   add->Add("--preset", "NAME", &args->run.input.preset, "Settings for a kind of machine");
   add->PluginPath(&args->run.input.plugin_path);
@@ -244,7 +250,8 @@ void Declare(CompareArgs* args, Arguments* add) {
 }  // namespace
 
 std::vector<Command> CompareCommands() {
-  return {MakeCommand<CompareArgs>("compare", "Find out which learner, version or setting is better, and whether the evidence is enough",
+  return {MakeCommand<CompareArgs>("compare",
+                                   "Find out which learner, version or setting is better, and whether the evidence is enough",
                                    Declare, CompareCommand)};
 }
 

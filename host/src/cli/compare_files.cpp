@@ -68,9 +68,11 @@ std::optional<ComparisonFile> WriteComparison(const std::vector<fs::path>& files
     if (!arm) return std::nullopt;
     if (content.is_null()) content = *arm;
     if (content.at("budget") != arm->at("budget")) {
-      LogError("backplane: {} has the budget {}, {} has {}: arms with unequal budgets are no comparison; --set budget.... gives both one\n"
-               "nothing was started",
-               files.front().string(), JsonText(content.at("budget")), file.string(), JsonText(arm->at("budget")));
+      LogError(
+          "backplane: {} has the budget {}, {} has {}: arms with unequal budgets are no comparison; --set budget.... gives "
+          "both one\n"
+          "nothing was started",
+          files.front().string(), JsonText(content.at("budget")), file.string(), JsonText(arm->at("budget")));
       return std::nullopt;
     }
     json entry = {{"name", NameOf(file, names)}};

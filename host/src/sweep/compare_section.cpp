@@ -44,14 +44,17 @@ class CompareReader {
     if (entry.key == "metric") {
       if (const auto text = Value(entry, {ValueType::kText, ""}, "compare.metric")) terms_.metric = text->get<std::string>();
     } else if (entry.key == "direction") {
-      if (const auto word = Value(entry, {ValueType::kEnum, "up|down"}, "compare.direction")) terms_.direction = word->get<std::string>();
+      if (const auto word = Value(entry, {ValueType::kEnum, "up|down"}, "compare.direction"))
+        terms_.direction = word->get<std::string>();
     } else if (entry.key == "margin") {
       if (Value(entry, {ValueType::kPercent, "(0,100]"}, "compare.margin")) terms_.margin = entry.value.text;
     } else if (entry.key == "alpha") {
-      if (const auto number = Value(entry, {ValueType::kNumber, "(0,0.5]"}, "compare.alpha")) terms_.alpha = number->get<double>();
+      if (const auto number = Value(entry, {ValueType::kNumber, "(0,0.5]"}, "compare.alpha"))
+        terms_.alpha = number->get<double>();
     } else {
-      const std::vector<Candidate> known = {{"arms", "arms"}, {"metric", "metric"}, {"direction", "direction"}, {"margin", "margin"},
-                                            {"looks", "looks"}, {"alpha", "alpha"}, {"list", "arms"}, {"points", "arms"}};
+      const std::vector<Candidate> known = {{"arms", "arms"},     {"metric", "metric"}, {"direction", "direction"},
+                                            {"margin", "margin"}, {"looks", "looks"},   {"alpha", "alpha"},
+                                            {"list", "arms"},     {"points", "arms"}};
       errors_->Add(entry.mark, fmt::format("unknown key '{}' in compare{}", entry.key, DidYouMean(Nearest(entry.key, known))));
     }
   }
@@ -67,7 +70,9 @@ class CompareReader {
       if (arm.IsMap() && !name) errors_->Add(arm.mark, "compare.arms: an arm needs a name, which the verdict speaks of");
       for (const Entry& value : arm.entries) {
         if (value.key.starts_with("budget"))
-          errors_->Add(value.mark, fmt::format("compare.arms: '{}' is no arm's own: arms with unequal budgets are no comparison", value.key));
+          errors_->Add(
+              value.mark,
+              fmt::format("compare.arms: '{}' is no arm's own: arms with unequal budgets are no comparison", value.key));
       }
     }
   }
@@ -79,9 +84,11 @@ class CompareReader {
     }
     for (const Entry& key : entry.value.entries) {
       if (key.key == "n") {
-        if (const auto n = Value(key, {ValueType::kInteger, "[1,10000]"}, "compare.looks.n")) terms_.looks.n = n->get<uint64_t>();
+        if (const auto n = Value(key, {ValueType::kInteger, "[1,10000]"}, "compare.looks.n"))
+          terms_.looks.n = n->get<uint64_t>();
       } else if (key.key == "max") {
-        if (const auto most = Value(key, {ValueType::kInteger, "[1,100]"}, "compare.looks.max")) terms_.looks.max = most->get<uint64_t>();
+        if (const auto most = Value(key, {ValueType::kInteger, "[1,100]"}, "compare.looks.max"))
+          terms_.looks.max = most->get<uint64_t>();
       } else {
         errors_->Add(key.mark, fmt::format("compare.looks has 'n' and 'max'; found '{}'", key.key));
       }
@@ -95,10 +102,9 @@ class CompareReader {
       const size_t n = ScoresOfALook(terms_, arms_);
       const Entry* looks = FindEntry(section_.value, "looks");
       errors_->Add(looks ? looks->mark : section_.mark,
-                   fmt::format("compare.looks: {} {} can never show a difference at {:g} %; wanted n: {} or more{}", n * terms_.looks.max,
-                               IsOfSpeed(terms_) ? "block" : "seeds", terms_.alpha * 100,
-                               LeastScoresOfALook(terms_, arms_),
-                               terms_.looks.max == 1 ? ", or max: 2" : ""));
+                   fmt::format("compare.looks: {} {} can never show a difference at {:g} %; wanted n: {} or more{}",
+                               n * terms_.looks.max, IsOfSpeed(terms_) ? "block" : "seeds", terms_.alpha * 100,
+                               LeastScoresOfALook(terms_, arms_), terms_.looks.max == 1 ? ", or max: 2" : ""));
     }
   }
 
@@ -123,7 +129,8 @@ std::optional<CompareTerms> TakeComparison(ExperimentText* text, Errors* errors)
   const Entry section = *std::exchange(text->compare, std::nullopt);
   for (const auto& [other, name] : {std::pair{&text->sweep, "sweep"}, {&text->stages, "stages"}}) {
     if (!*other) continue;
-    errors->Add((*other)->mark, fmt::format("{}: stands beside compare:, whose arms are all points there are; keep one of them", name));
+    errors->Add((*other)->mark,
+                fmt::format("{}: stands beside compare:, whose arms are all points there are; keep one of them", name));
     return std::nullopt;
   }
   const Node* kind = FindPath(text->root, "report.kind");

@@ -67,8 +67,10 @@ TEST_F(CompareSection, WhatIsNoComparison) {
   EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}]}\n"), ElementsAre(HasSubstr("compare.arms: wanted two or more")));
   EXPECT_THAT(PlanErrors("compare: {metric: SPS}\n"), ElementsAre(HasSubstr("missing key 'arms'")));
   EXPECT_THAT(PlanErrors("compare: 5\n"), ElementsAre(HasSubstr("compare: wanted a mapping with arms, found 5")));
-  EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  metrik: SPS\n"), ElementsAre("7:3 unknown key 'metrik' in compare; did you mean 'metric'?"));
-  EXPECT_THAT(PlanErrors("compare:\n" + kArms + "sweep: {seeds: {n: 2}}\n"), ElementsAre(HasSubstr("sweep: stands beside compare:")));
+  EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  metrik: SPS\n"),
+              ElementsAre("7:3 unknown key 'metrik' in compare; did you mean 'metric'?"));
+  EXPECT_THAT(PlanErrors("compare:\n" + kArms + "sweep: {seeds: {n: 2}}\n"),
+              ElementsAre(HasSubstr("sweep: stands beside compare:")));
   EXPECT_THAT(PlanErrors("compare:\n" + kArms + "report: {kind: comparison}\n"),
               ElementsAre(HasSubstr("report.kind: wanted ab with compare:, or none, found 'comparison'")));
   EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}, {name: b, budget.iterations: 9}]}\n"),

@@ -98,9 +98,7 @@ TEST(ArmsJudgement, ArmsThatDoNotBeatDoingNothingAreNotRanked) {
   EXPECT_EQ(judged(true, false), Answer::kSecond);
 }
 
-TEST(ArmsJudgement, NoSpreadIsInvalid) {
-  EXPECT_EQ(JudgePair({5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}, {}).answer, Answer::kInvalid);
-}
+TEST(ArmsJudgement, NoSpreadIsInvalid) { EXPECT_EQ(JudgePair({5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}, {}).answer, Answer::kInvalid); }
 
 TEST(ArmsJudgement, NoLookNoAnswer) {
   const ArmsJudgement judged = Judge({{"a", {1, 2}}, {"b", {3, 4}}}, {});
@@ -123,7 +121,8 @@ TEST(ArmsJudgement, ARankingNeedsEveryPair) {
   EXPECT_THAT(Judge({{"b", kHigh}, {"a", kLow}, {"c", {12, 11, 15, 13, 14}}}, {.looks = 1}).ranking, IsEmpty());
 }
 
-// A machine that gets slower by 2 % with every run: A runs first, and would look 4 % faster than B where all of A stood before B.
+// A machine that gets slower by 2 % with every run: A runs first, and would look 4 % faster than B where all of A stood before
+// B.
 Scores Drifting(bool second, double factor, size_t blocks) {
   Scores out;
   for (size_t block = 0; block < blocks; ++block) {
