@@ -127,9 +127,8 @@ std::string AsYaml(const BenchPoint& point) {
 void PrintTrialsWithoutSpeed(const BatchMeasures& results) {
   for (const TrialMeasures& trial : results.trials) {
     if (!trial.usable || trial.Find("SPS")) continue;
-    std::fprintf(stderr,
-                 "note: %s has no speed: its first iteration, which warms up, took all the time; a larger --seconds helps\n",
-                 trial.name.c_str());
+    LogInfo("note: {} has no speed: its first iteration, which warms up, took all the time; a larger --seconds helps",
+            trial.name);
   }
 }
 
