@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -13,8 +12,6 @@
 
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
-#include "kinds/comparison_report.hpp"
-#include "kinds/parallel_efficiency_report.hpp"
 #include "kinds/sections.hpp"
 #include "record/report_kinds.hpp"
 #include "results/series.hpp"
@@ -107,17 +104,19 @@ std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
   return std::filesystem::path("outputs") / fmt::format("{}_{}_report", name, Sha256(all).substr(0, 6));
 }
 
+using BuildReport = Document (*)(const std::vector<ResultSet>&, const ReportContext&);
+
+#define DECLARED(kind, ...) Document kind##Report(const std::vector<ResultSet>& sets, const ReportContext& context);
+BACKPLANE_REPORT_KINDS(DECLARED)
+
 namespace {
 
-using Build = Document (*)(const std::vector<ResultSet>&, const ReportContext&);
-
-Build BuilderOf(std::string_view kind) {
-  constexpr std::pair<std::string_view, Build> kBuilders[] = {{"comparison", ComparisonReport},
-                                                              {"parallel_efficiency", ParallelEfficiencyReport}};
-  static_assert(std::size(kBuilders) == std::size(kReportKinds), "each kind of report has a builder");
-  for (const auto& [name, build] : kBuilders)
-    if (name == kind) return build;
-  throw std::runtime_error(fmt::format("no report of kind '{}' can be built", kind));
+BuildReport BuilderOf(const std::string& kind) {
+#define BUILDER(kind, ...) kind##Report,
+  constexpr BuildReport kBuilders[] = {BACKPLANE_REPORT_KINDS(BUILDER)};
+  const ReportKind* known = FindReportKind(kind);
+  if (!known) throw std::runtime_error(fmt::format("no report of kind '{}' can be built", kind));
+  return kBuilders[known - kReportKinds];
 }
 
 }  // namespace
