@@ -18,6 +18,9 @@ struct ReportRequest {
   std::string form = "text";         // or "line", or "json": the report as a document
   std::string below;                 // of the text: a line below the headline; empty: the report's title
   uint64_t width = 80;               // columns of the screen
+  // Keys and sections of an experiment file whose values change no number of a trial: trials that differ in them alone may be
+  // scored against each other.
+  std::vector<std::string> outside_identity;
 
   static void Fields(auto& self, auto&& visit) {
     visit("folders", self.folders);
@@ -27,6 +30,7 @@ struct ReportRequest {
     visit("form", self.form);
     visit("below", self.below);
     visit("width", self.width);
+    visit("outside_identity", DefaultIfMissing(self.outside_identity));
   }
 };
 

@@ -128,7 +128,11 @@ MadeReport MakeReport(const ReportRequest& request) {
     if (seen.insert(std::filesystem::weakly_canonical(folder)).second) sets.push_back(ReadResultSet(folder));
   }
   SortCanonically(&sets);
-  const ReportContext context{request.program, Now(), CommonConfig(sets, request.kind), HelpsOf(sets)};
+  const ReportContext context{request.program,
+                              Now(),
+                              CommonConfig(sets, request.kind),
+                              HelpsOf(sets),
+                              {request.outside_identity.begin(), request.outside_identity.end()}};
   MadeReport made;
   made.document = BuilderOf(*context.report.kind)(sets, context);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);

@@ -262,9 +262,7 @@ std::string SameCommand(const RunArgs& args) {
 std::optional<std::string> ReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args) {
   if (!request.plan.base.experiment.report.kind || !batch.refused.empty()) return std::nullopt;
   if (batch.Count(TrialState::kPlanned) == batch.trials.size()) return std::nullopt;
-  ReportRequest report;
-  report.folders = {request.out};
-  report.program = args.typed_program;
+  ReportRequest report = RequestFor(request.out, args.typed_program);
   if (args.json || args.quiet) report.form = "line";
   report.below = CountsLine(request.plan, batch);
   report.width = ReportWidth();

@@ -20,11 +20,11 @@
 #include "cli/report_program.hpp"
 #include "cli/speed_subject.hpp"
 #include "cli/split_commas.hpp"
-#include "config/recommended_file.hpp"
-#include "config/yaml_text.hpp"
 #include "log/log.hpp"
 #include "plugin/loader.hpp"
 #include "supervise/host_info.hpp"
+#include "yaml/recommended_file.hpp"
+#include "yaml/yaml_text.hpp"
 
 namespace backplane {
 namespace {

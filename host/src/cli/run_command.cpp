@@ -18,10 +18,10 @@
 #include "cli/split_commas.hpp"
 #include "cli/start_batch.hpp"
 #include "config/host_keys.hpp"
-#include "config/recommended_file.hpp"
 #include "log/log.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/engine.hpp"
+#include "yaml/recommended_file.hpp"
 
 namespace backplane {
 namespace {
