@@ -1,7 +1,11 @@
-# backplane_add_module(<name> SOURCES ... [LIBS ...]): a static library of the host, included as "<name>/file.hpp". What stands in host/libs
-# knows nothing of host/src.
+# backplane_add_module(<name> [SOURCES ...] [EXCEPT ...] [LIBS ...]): a static library of the host, included as "<name>/file.hpp", of all sources
+# in its folder but main.cpp and EXCEPT, or of SOURCES.
 function(backplane_add_module name)
-  cmake_parse_arguments(M "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(M "" "" "SOURCES;EXCEPT;LIBS" ${ARGN})
+  if(NOT M_SOURCES)
+    file(GLOB M_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
+    list(REMOVE_ITEM M_SOURCES main.cpp ${M_EXCEPT})
+  endif()
   add_library(backplane_${name} STATIC ${M_SOURCES})
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH folder)
   target_include_directories(backplane_${name} PUBLIC ${folder})

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "sweep/expression.hpp"
+#include "expression/expression.hpp"
 
 namespace {
 

@@ -19,16 +19,18 @@ struct ReportKind {
   std::array<std::string_view, 2> keys_of_its_own{};  // that no other kind takes
 };
 
-inline constexpr ReportKind kReportKinds[] = {
-    // One speed says nothing of the next run, so there are two seeds.
-    {.name = "parallel_efficiency",
-     .measures_speed = true,
-     .seeds = 2,
-     .keys_of_its_own = {"report.precision", "report.max_time"}},
-    {.name = "comparison", .takes_timing = true},
-    // Of `compare:` alone, which sets it.
-    {.name = "ab", .takes_timing = true, .in_turn = true},
-};
+// A new one: its row here, and a file in host/report/kinds with the function that builds it, called by the row's first word
+// (ComparisonReport). One speed says nothing of the next run, so parallel_efficiency has two seeds. ab is
+// of `compare:` alone, which sets it.
+#define BACKPLANE_REPORT_KINDS(ROW)                                                          \
+  ROW(ParallelEfficiency, .name = "parallel_efficiency", .measures_speed = true, .seeds = 2, \
+      .keys_of_its_own = {"report.precision", "report.max_time"})                            \
+  ROW(Comparison, .name = "comparison", .takes_timing = true)                                \
+  ROW(Ab, .name = "ab", .takes_timing = true, .in_turn = true)
+
+#define BACKPLANE_ROW(builder, ...) ReportKind{__VA_ARGS__},
+inline constexpr ReportKind kReportKinds[] = {BACKPLANE_REPORT_KINDS(BACKPLANE_ROW)};
+#undef BACKPLANE_ROW
 
 // NULL: there is none of this name.
 constexpr const ReportKind* FindReportKind(std::string_view name) {

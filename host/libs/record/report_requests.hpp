@@ -12,13 +12,16 @@ namespace backplane {
 
 // --make: a report of results folders. On its standard output stands what a person reads of it.
 struct ReportRequest {
-  std::vector<std::string> folders;     // of results, at least one
-  std::string to;                       // where it is written; empty: the folder that belongs to them
-  std::string kind;                     // empty: as the experiment says, else as its sweep suggests
-  std::string program;                  // as a person types it
-  std::string form = "text";            // or "line", or "json": the report as a document
-  std::string below;                    // of the text: a line below the headline; empty: the report's title
-  uint64_t width = 80;                  // columns of the screen
+  std::vector<std::string> folders;  // of results, at least one
+  std::string to;                    // where it is written; empty: the folder that belongs to them
+  std::string kind;                  // empty: as the experiment says, else as its sweep suggests
+  std::string program;               // as a person types it
+  std::string form = "text";         // or "line", or "json": the report as a document
+  std::string below;                 // of the text: a line below the headline; empty: the report's title
+  uint64_t width = 80;               // columns of the screen
+  // Keys and sections of an experiment file whose values change no number of a trial: trials that differ in them alone may be
+  // scored against each other.
+  std::vector<std::string> outside_identity;
   std::optional<CompareTerms> compare;  // of kind ab: of all scores that there are; absent: as the experiment says
 
   static void Fields(auto& self, auto&& visit) {
@@ -30,6 +33,7 @@ struct ReportRequest {
     visit("form", self.form);
     visit("below", self.below);
     visit("width", self.width);
+    visit("outside_identity", DefaultIfMissing(self.outside_identity));
   }
 };
 

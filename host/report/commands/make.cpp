@@ -8,9 +8,9 @@
 #include "base/text_columns.hpp"
 #include "commands/commands.hpp"
 #include "commands/screen_text.hpp"
-#include "config/recommended_file.hpp"
 #include "kinds/build_report.hpp"
 #include "text/change_arguments.hpp"
+#include "yaml/recommended_file.hpp"
 
 namespace backplane {
 namespace {

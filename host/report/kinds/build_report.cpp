@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -14,8 +13,6 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "kinds/ab_report.hpp"
-#include "kinds/comparison_report.hpp"
-#include "kinds/parallel_efficiency_report.hpp"
 #include "kinds/sections.hpp"
 #include "record/report_kinds.hpp"
 #include "results/series.hpp"
@@ -114,6 +111,11 @@ std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
   return std::filesystem::path("outputs") / fmt::format("{}_{}_report", name, Sha256(all).substr(0, 6));
 }
 
+using BuildReport = Document (*)(const std::vector<ResultSet>&, const ReportContext&);
+
+#define DECLARED(kind, ...) Document kind##Report(const std::vector<ResultSet>& sets, const ReportContext& context);
+BACKPLANE_REPORT_KINDS(DECLARED)
+
 namespace {
 
 std::vector<ResultSet> ReadSets(const std::vector<std::string>& folders) {
@@ -128,34 +130,31 @@ std::vector<ResultSet> ReadSets(const std::vector<std::string>& folders) {
 
 // `compare`: of all scores that there are; absent: as the experiment says.
 ReportContext ContextOf(const std::vector<ResultSet>& sets, const std::string& program, const std::string& kind,
-                        const std::optional<CompareTerms>& compare) {
-  ReportContext context{program, Now(), CommonConfig(sets, kind), {}, HelpsOf(sets)};
+                        const std::optional<CompareTerms>& compare, const std::vector<std::string>& outside_identity) {
+  ReportContext context{program, Now(), CommonConfig(sets, kind), {}, HelpsOf(sets), {outside_identity.begin(), outside_identity.end()}};
   const std::optional<CompareTerms> own = compare ? std::nullopt : TermsOf(sets);
   context.compare = {own ? *own : compare.value_or(CompareTerms{}), own.has_value()};
   return context;
 }
 
-using Build = Document (*)(const std::vector<ResultSet>&, const ReportContext&);
-
-Build BuilderOf(std::string_view kind) {
-  constexpr std::pair<std::string_view, Build> kBuilders[] = {
-      {"ab", AbReport}, {"comparison", ComparisonReport}, {"parallel_efficiency", ParallelEfficiencyReport}};
-  static_assert(std::size(kBuilders) == std::size(kReportKinds), "each kind of report has a builder");
-  for (const auto& [name, build] : kBuilders)
-    if (name == kind) return build;
-  throw std::runtime_error(fmt::format("no report of kind '{}' can be built", kind));
+BuildReport BuilderOf(const std::string& kind) {
+#define BUILDER(kind, ...) kind##Report,
+  constexpr BuildReport kBuilders[] = {BACKPLANE_REPORT_KINDS(BUILDER)};
+  const ReportKind* known = FindReportKind(kind);
+  if (!known) throw std::runtime_error(fmt::format("no report of kind '{}' can be built", kind));
+  return kBuilders[known - kReportKinds];
 }
 
 }  // namespace
 
 CompareAnswer JudgeArms(const JudgeRequest& request) {
   const std::vector<ResultSet> sets = ReadSets(request.folders);
-  return JudgeResults(sets, ContextOf(sets, "backplane", "ab", request.compare));
+  return JudgeResults(sets, ContextOf(sets, "backplane", "ab", request.compare, {}));
 }
 
 MadeReport MakeReport(const ReportRequest& request) {
   const std::vector<ResultSet> sets = ReadSets(request.folders);
-  const ReportContext context = ContextOf(sets, request.program, request.kind, request.compare);
+  const ReportContext context = ContextOf(sets, request.program, request.kind, request.compare, request.outside_identity);
   MadeReport made;
   made.document = BuilderOf(*context.report.kind)(sets, context);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);

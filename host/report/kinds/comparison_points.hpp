@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "expression/expression.hpp"
 #include "results/combine.hpp"
-#include "sweep/expression.hpp"
 
 namespace backplane {
 

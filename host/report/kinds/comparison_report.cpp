@@ -6,7 +6,6 @@
 #include <cctype>
 #include <stdexcept>
 
-#include "kinds/attach_recommended.hpp"
 #include "kinds/comparison_choice.hpp"
 #include "kinds/comparison_figures.hpp"
 #include "kinds/comparison_headline.hpp"
@@ -17,6 +16,7 @@
 #include "results/reduction.hpp"
 #include "rules/try_command.hpp"
 #include "text/format_number.hpp"
+#include "yaml/recommended_file.hpp"
 
 namespace backplane {
 namespace {
@@ -190,12 +190,11 @@ class ComparisonBuilder {
         const ComparedPoint& point = points_[*chosen];
         const auto trial =
             std::find_if(point.trials.begin(), point.trials.end(), [&](size_t t) { return combined_.trials[t].data.usable(); });
-        AttachRecommended(combined_.trials[*trial].data,
-                          {SelectedFile(selection, group),
-                           "_selected",
-                           {fmt::format("selected from {}: {}", fmt::join(combined_.experiments, ", "), point.name),
-                            Selected(parts, selection, group), diagnosis.why_void}},
-                          document);
+        document->attachments.push_back(
+            {SelectedFile(selection, group),
+             RecommendedFile(combined_.trials[*trial].data.config, "_selected",
+                             {fmt::format("selected from {}: {}", fmt::join(combined_.experiments, ", "), point.name),
+                              Selected(parts, selection, group), diagnosis.why_void})});
       }
     }
   }

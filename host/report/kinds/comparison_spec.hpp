@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "expression/expression.hpp"
 #include "record/report_check.hpp"
-#include "sweep/expression.hpp"
 
 namespace backplane {
 

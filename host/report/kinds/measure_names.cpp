@@ -7,27 +7,26 @@
 #include "base/suggest.hpp"
 #include "kinds/comparison_spec.hpp"
 #include "machine/resource_measures.hpp"
+#include "record/host_metrics.hpp"
 #include "record/phase_groups.hpp"
 #include "results/reduction.hpp"
 
 namespace backplane {
 namespace {
 
-// What the host measures whatever the plugins are (results/result_set.hpp).
-const char* const kHostNames[] = {"measured_s",     "iterations",       "env_steps",         "episodes",
-                                  "threads",        "learner_threads",  "balance",           "monitor_cpu_pct",
-                                  "chunk_rows",     "rollout/balance",  "rollout/wall_eff",  "time/unnamed_control_pct",
-                                  "data/epoch",     "data/micro_batch", "data/oom_count",    "data/first_oom",
-                                  "device/live_mb", "device/peak_mb",   "device/reserved_mb"};
+// Beside HostMeasures: what of a trial is told once (results/result_set.hpp).
+const char* const kOfATrial[] = {"measured_s", "iterations",      "env_steps",  "episodes",       "threads",
+                                 "balance",    "learner_threads", "chunk_rows", "monitor_cpu_pct"};
 
 std::set<std::string> KnownNames(const std::set<std::string>& recorded) {
   std::set<std::string> known = recorded;
-  known.insert(std::begin(kHostNames), std::end(kHostNames));
+  known.insert(std::begin(kOfATrial), std::end(kOfATrial));
+  for (const HostMetric& metric : kHostMetrics) known.emplace(metric.name);
   const std::vector<std::string> measures = HostMeasures();
   known.insert(measures.begin(), measures.end());
   known.insert(std::begin(resource_measure::kAll), std::end(resource_measure::kAll));
   for (const std::string_view phase : kPhaseNames) known.insert(fmt::format("phase/{}", phase));
-  known.insert("phase/unnamed");
+  known.insert({"phase/unnamed", "time/unnamed_control_pct"});
   std::vector<std::string> groups(kPhaseGroupNames.begin(), kPhaseGroupNames.end());
   groups.insert(groups.end(), {"waiting_for_a_core", "unnamed"});
   for (const std::string& group : groups)

@@ -7,8 +7,6 @@
 
 #include "base/json_fields.hpp"
 #include "base/json_path.hpp"
-#include "config/units.hpp"
-#include "kinds/attach_recommended.hpp"
 #include "kinds/parallel_efficiency_headline.hpp"
 #include "kinds/parallel_efficiency_tables.hpp"
 #include "kinds/resource_figures.hpp"
@@ -17,6 +15,8 @@
 #include "kinds/time_section.hpp"
 #include "rules/try_command.hpp"
 #include "text/format_number.hpp"
+#include "text/units.hpp"
+#include "yaml/recommended_file.hpp"
 
 namespace backplane {
 namespace {
@@ -29,7 +29,8 @@ class EfficiencyBuilder {
       : sets_(sets),
         context_(context),
         combined_(Combine(sets)),
-        analysis_(AnalyseParallelEfficiency(combined_, context.report.baseline, context.report.balanced)) {
+        analysis_(
+            AnalyseParallelEfficiency(combined_, context.report.baseline, context.report.balanced, context.outside_identity)) {
     NamePointsBySize();
     diagnosis_ = Diagnose(combined_, &analysis_, context.option_help);
     AddTryCommands(sets, context.program, &diagnosis_);
@@ -149,8 +150,8 @@ class EfficiencyBuilder {
                                              diagnosis_.why_void};
         if (const std::vector<std::string> alike = AsFastAs(*setting, analysis_); !alike.empty() && advice.goal == kThroughput)
           comments.push_back(fmt::format("it is not shown to be faster than {}", fmt::join(alike, ", ")));
-        AttachRecommended(*trial, {RecommendedName(analysis_, advice.goal, series), Suffix(advice.goal, series), comments},
-                          document);
+        document->attachments.push_back({RecommendedName(analysis_, advice.goal, series),
+                                         RecommendedFile(trial->config, Suffix(advice.goal, series), comments)});
       }
     }
   }

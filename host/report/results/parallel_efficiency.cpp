@@ -69,8 +69,8 @@ std::string BandWord(const Number& efficiency_pct) {
 }
 
 ParallelEfficiency AnalyseParallelEfficiency(const Combined& combined, const nlohmann::json& baseline,
-                                             const BalancedLimits& balanced) {
-  SeriesOfTrials series = FindSeries(combined);
+                                             const BalancedLimits& balanced, const std::set<std::string>& outside_identity) {
+  SeriesOfTrials series = FindSeries(combined, outside_identity);
   ParallelEfficiency analysis;
   analysis.settings = GatherSettings(combined, series);
   analysis.series = std::move(series.series);

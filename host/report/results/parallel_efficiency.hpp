@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,8 +71,10 @@ struct ParallelEfficiency {
   std::vector<std::vector<Recommendation>> recommendations;  // [series][3]
 };
 
-// `baseline` as in report.baseline: values by path, a point's name, or null for the row of parallelism 1.
+// `baseline` as in report.baseline: values by path, a point's name, or null for the row of parallelism 1. The last as
+// FindSeries takes it.
 ParallelEfficiency AnalyseParallelEfficiency(const Combined& combined, const nlohmann::json& baseline,
-                                             const BalancedLimits& balanced = {});
+                                             const BalancedLimits& balanced = {},
+                                             const std::set<std::string>& outside_identity = {});
 
 }  // namespace backplane

@@ -1,23 +1,40 @@
 #include "results/point_config.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
+#include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/json_path.hpp"
-#include "config/base.hpp"
-#include "config/errors.hpp"
-#include "config/value.hpp"
+#include "yaml/errors.hpp"
+#include "yaml/plain_json.hpp"
 
 namespace backplane {
+namespace {
 
-BatchConfig::BatchConfig(const std::filesystem::path& file) {
+constexpr uint64_t kMaxFileBytes = 16 << 20;
+// A batch of an older program calls its stages so.
+constexpr const char* kNamesOfStages[] = {"stages", "phases"};
+
+nlohmann::json ReadYaml(const std::filesystem::path& file) {
+  const FileText read = ReadRegularFile(file, kMaxFileBytes);
+  if (!read.text) throw std::runtime_error("cannot read '" + file.string() + "': " + read.why_not);
   Errors errors;
-  const std::optional<Node> root = ReadWithBase(file, &errors);
-  if (!errors.empty()) {
-    const Diagnostic first = errors.Sorted().front();
-    throw std::runtime_error(file.string() + ":" + std::to_string(first.line) + ": " + first.message);
-  }
-  experiment_ = root ? PlainJson(*root) : nlohmann::json();
+  const std::optional<Node> root = ParseDocument(*read.text, MakeSource(file.string(), "", *read.text, 0), &errors);
+  if (errors.empty()) return PlainJson(*root);
+  const Diagnostic first = errors.Sorted().front();
+  throw std::runtime_error(file.string() + ":" + std::to_string(first.line) + ": " + first.message);
+}
+
+bool IsOfStages(const std::string& path) {
+  return std::any_of(std::begin(kNamesOfStages), std::end(kNamesOfStages),
+                     [&](const std::string& name) { return path.starts_with(name + "."); });
+}
+
+}  // namespace
+
+BatchConfig::BatchConfig(const std::filesystem::path& file) : experiment_(ReadYaml(file)) {
   if (!At(experiment_, "experiment").is_string()) {
     throw std::runtime_error(file.string() + ": \"experiment\" should name the experiment, and is missing");
   }
@@ -26,14 +43,14 @@ BatchConfig::BatchConfig(const std::filesystem::path& file) {
     points_[Text(At(entry, "name"))] = entry;
   }
   experiment_.erase("sweep");
-  experiment_.erase("stages");
+  for (const char* name : kNamesOfStages) experiment_.erase(name);
 }
 
 nlohmann::json BatchConfig::OfPoint(const PlanLine& line) const {
   nlohmann::json config = experiment_;
   if (const auto found = points_.find(NameWithoutStage(line.name, line.stage)); found != points_.end()) {
     for (const auto& [path, value] : found->second.items()) {
-      if (path != "name" && !path.starts_with("stages.")) SetAtPath(&config, path, value);
+      if (path != "name" && !IsOfStages(path)) SetAtPath(&config, path, value);
     }
   }
   if (line.stage.empty()) return config;

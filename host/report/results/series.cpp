@@ -8,7 +8,6 @@
 
 #include "base/json_path.hpp"
 #include "base/json_text.hpp"
-#include "config/schema.hpp"
 #include "results/labels.hpp"
 #include "text/short_names.hpp"
 
@@ -16,6 +15,8 @@ namespace backplane {
 namespace {
 
 using nlohmann::json;
+
+using Paths = std::set<std::string>;
 
 constexpr std::array kWithinSeries = {"seed", kRunnersPath, kRowsPath};
 
@@ -35,11 +36,11 @@ std::string DeviceKind(const TrialData& trial) {
 
 // What changes no number that is scored goes; the values of a preset stand at their own paths. A key that is not there has no
 // value either: a trial that never started has the batch's configuration, and an older program's lacks what came later.
-void KeepIdentity(const TrialData& trial, const std::string& prefix, json* config) {
+void KeepIdentity(const TrialData& trial, const Paths& outside_identity, const std::string& prefix, json* config) {
   for (auto entry = config->begin(); entry != config->end();) {
     const std::string path = prefix + entry.key();
-    const bool goes = ScopeAt(path).value_or(Scope::kIdentity) != Scope::kIdentity && !IsSwept(path, trial);
-    if (!goes && entry->is_object()) KeepIdentity(trial, path + ".", &*entry);
+    const bool goes = outside_identity.contains(path) && !IsSwept(path, trial);
+    if (!goes && entry->is_object()) KeepIdentity(trial, outside_identity, path + ".", &*entry);
     const bool is_empty = entry->is_null() || (entry->is_object() && entry->empty());
     entry = goes || is_empty ? config->erase(entry) : std::next(entry);
   }
@@ -71,11 +72,11 @@ void CallPluginsByName(const TrialData& trial, const Names& names, json* config)
   }
 }
 
-json SeriesConfig(const TrialData& trial, const Names& names) {
+json SeriesConfig(const TrialData& trial, const Names& names, const Paths& outside_identity) {
   json config = trial.config.is_object() ? trial.config : json::object();
   for (const char* path : kWithinSeries) RemoveAtPath(&config, path);
   CallPluginsByName(trial, names, &config);
-  KeepIdentity(trial, "", &config);
+  KeepIdentity(trial, outside_identity, "", &config);
   config["device"] = DeviceKind(trial);
   return config;
 }
@@ -117,7 +118,7 @@ std::vector<std::string> Labels(const std::vector<json>& configs, const std::set
 
 }  // namespace
 
-SeriesOfTrials FindSeries(const Combined& combined) {
+SeriesOfTrials FindSeries(const Combined& combined, const Paths& outside_identity) {
   SeriesOfTrials found;
   std::map<std::pair<size_t, std::string>, size_t> known;  // by group and configuration
   std::map<std::string, size_t> number_of;                 // of a configuration, whatever its group
@@ -127,7 +128,7 @@ SeriesOfTrials FindSeries(const Combined& combined) {
   const Names names = NamesOfPlugins(combined);
   for (const CombinedTrial& trial : combined.trials) {
     for (const auto& [path, value] : trial.data.values) swept.insert(path);
-    json config = SeriesConfig(trial.data, names);
+    json config = SeriesConfig(trial.data, names, outside_identity);
     const std::string text = config.dump();
     const auto [series, is_new] = known.emplace(std::pair(trial.group, text), found.series.size());
     found.of.push_back(series->second);

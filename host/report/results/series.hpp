@@ -1,6 +1,8 @@
 // Which trials may be scored against each other: those whose configurations differ in runners, rows and seed only.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "results/parallel_efficiency.hpp"
@@ -15,6 +17,7 @@ struct SeriesOfTrials {
   std::vector<size_t> of;            // [trial] -> index into series
 };
 
-SeriesOfTrials FindSeries(const Combined& combined);
+// `outside_identity`: paths whose values change no number, as ReportRequest has them.
+SeriesOfTrials FindSeries(const Combined& combined, const std::set<std::string>& outside_identity);
 
 }  // namespace backplane

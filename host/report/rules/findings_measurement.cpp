@@ -6,10 +6,10 @@
 #include <limits>
 #include <numeric>
 
-#include "config/units.hpp"
 #include "results/series.hpp"
 #include "rules/finding_fix.hpp"
 #include "rules/finding_rule.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "config/experiment.hpp"
+#include "record/chunk_rows.hpp"
 #include "results/series.hpp"
 #include "rules/finding_fix.hpp"
 #include "rules/finding_rule.hpp"
@@ -12,7 +12,7 @@ namespace backplane {
 namespace {
 
 constexpr double kEnvPct = 70, kCollectionPct = 70, kActPct = 40, kUpdatePct = 50, kSyncPct = 10, kTransferPct = 15;
-constexpr uint64_t kFewRows = RolloutConfig::kMostAutoChunkRows;  // of a call
+constexpr uint64_t kFewRows = kMostAutoChunkRows;  // of a call
 constexpr char kWindow[] = "share of the threads' busy time, whole trial";
 
 // Another setting of the series that already gives the cores what this one lacks.
@@ -59,9 +59,9 @@ RuleVerdict EnvBound(const Case& c) {
   return Fires(share * static_cast<double>(*cores) / std::max(1.0, threads), f, "idle cores");
 }
 
-// Rows that one call of act and step works on, as RolloutConfig::ChunkRows has it.
+// Rows that one call of act and step works on, as the host counts them.
 uint64_t PlannedRowsOfACall(const Case& c, uint64_t rows_of_a_runner) {
-  return c.Count("rollout.chunk_rows").value_or(RolloutConfig::AutoChunkRows(rows_of_a_runner));
+  return c.Count("rollout.chunk_rows").value_or(AutoChunkRows(rows_of_a_runner));
 }
 
 // A call costs something whatever it is for, and a runner makes calls one after the other: few rows and one runner leave

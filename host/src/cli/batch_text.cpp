@@ -188,11 +188,8 @@ class BatchText {
     size_t shown = 0;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       if (report_.trials[i].state != TrialState::kFailed || shown++ >= kShownFailures) continue;
-      std::fprintf(stderr, "%s",
-                   fmt::format("  {} FAILED ({}): {}\n    again: {} replay {} {}\n", names_[i], Word(report_.trials[i].outcome),
-                               Printable(report_.trials[i].why), args_.typed_program, ShellArgument(request_.out.string()),
-                               plan_.trials[i].id)
-                       .c_str());
+      LogError("  {} FAILED ({}): {}\n    again: {} replay {} {}", names_[i], Word(report_.trials[i].outcome),
+               Printable(report_.trials[i].why), args_.typed_program, ShellArgument(request_.out.string()), plan_.trials[i].id);
     }
     if (shown > kShownFailures)
       LogError("  and {} more: {} status {}", shown - kShownFailures, args_.typed_program,
@@ -211,8 +208,8 @@ class BatchText {
 
   void PrintNothingStarted() const {
     const bool failed = report_.Count(TrialState::kFailed) > 0;
-    std::fprintf(stderr, failed ? "nothing was left to run; --only-failed runs the failed ones again, --fresh starts anew\n"
-                                : "this run was finished before; --fresh starts anew\n");
+    LogInfo("{}", failed ? "nothing was left to run; --only-failed runs the failed ones again, --fresh starts anew"
+                         : "this run was finished before; --fresh starts anew");
   }
 
   nlohmann::json Json() const {
@@ -265,9 +262,7 @@ std::string SameCommand(const RunArgs& args) {
 std::optional<std::string> ReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args) {
   if (!request.plan.base.experiment.report.kind || !batch.refused.empty()) return std::nullopt;
   if (batch.Count(TrialState::kPlanned) == batch.trials.size()) return std::nullopt;
-  ReportRequest report;
-  report.folders = {request.out};
-  report.program = args.typed_program;
+  ReportRequest report = RequestFor(request.out, args.typed_program);
   if (args.json || args.quiet) report.form = "line";
   report.below = CountsLine(request.plan, batch);
   report.width = ReportWidth();

@@ -20,11 +20,11 @@
 #include "cli/report_program.hpp"
 #include "cli/speed_subject.hpp"
 #include "cli/split_commas.hpp"
-#include "config/recommended_file.hpp"
-#include "config/yaml_text.hpp"
 #include "log/log.hpp"
 #include "plugin/loader.hpp"
 #include "supervise/host_info.hpp"
+#include "yaml/recommended_file.hpp"
+#include "yaml/yaml_text.hpp"
 
 namespace backplane {
 namespace {
@@ -127,9 +127,8 @@ std::string AsYaml(const BenchPoint& point) {
 void PrintTrialsWithoutSpeed(const BatchMeasures& results) {
   for (const TrialMeasures& trial : results.trials) {
     if (!trial.usable || trial.Find("SPS")) continue;
-    std::fprintf(stderr,
-                 "note: %s has no speed: its first iteration, which warms up, took all the time; a larger --seconds helps\n",
-                 trial.name.c_str());
+    LogInfo("note: {} has no speed: its first iteration, which warms up, took all the time; a larger --seconds helps",
+            trial.name);
   }
 }
 

@@ -4,9 +4,9 @@
 
 #include "base/format_count.hpp"
 #include "base/json_path.hpp"
-#include "config/recommended_file.hpp"
-#include "config/yaml_text.hpp"
 #include "machine/resource_measures.hpp"
+#include "yaml/recommended_file.hpp"
+#include "yaml/yaml_text.hpp"
 
 namespace backplane {
 namespace {

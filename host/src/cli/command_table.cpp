@@ -4,27 +4,18 @@ namespace backplane {
 
 using Commands = std::vector<Command>;
 
-// A new one: its file, with what it takes and does, and two lines here.
-Commands RunCommands();
-Commands BenchCommands();
-Commands TuneCommands();
-Commands CompareCommands();
-Commands RunTrialCommands();
-Commands ReplayCommands();
-Commands RenderCommands();
-Commands ConfigCommands();
-Commands BatchCommands();
-Commands StoreCommands();
-Commands ReportCommands();
-Commands ExportCommands();
-Commands PluginCommands();
-Commands DoctorCommands();
+// In the order of --help. A new one: its file, with what it takes and does, and its name here.
+#define COMMANDS(of)                                                                                                 \
+  of(Run) of(Bench) of(Tune) of(Compare) of(RunTrial) of(Replay) of(Render) of(Config) of(Batch) of(Store) of(Report) of(Export) \
+      of(Plugin) of(Doctor)
+
+#define DECLARED(name) Commands name##Commands();
+COMMANDS(DECLARED)
 
 Commands AllCommands() {
   Commands all;
-  for (const auto& commands :
-       {RunCommands, BenchCommands, TuneCommands, CompareCommands, RunTrialCommands, ReplayCommands, RenderCommands,
-        ConfigCommands, BatchCommands, StoreCommands, ReportCommands, ExportCommands, PluginCommands, DoctorCommands}) {
+#define LISTED(name) name##Commands,
+  for (const auto& commands : {COMMANDS(LISTED)}) {
     for (Command& command : commands()) all.push_back(std::move(command));
   }
   return all;

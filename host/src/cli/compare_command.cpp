@@ -156,9 +156,7 @@ class CompareSession {
   }
 
   int Finish(const CompareAnswer& answer) const {
-    ReportRequest request;
-    request.folders = {out_.string()};
-    request.program = args_.run.typed_program;
+    ReportRequest request = RequestFor(out_, args_.run.typed_program);
     request.width = ReportWidth();
     if (args_.run.json || args_.run.quiet) request.form = args_.run.json ? "json" : "line";
     if (args_.run.quiet) fmt::print("{}\n", answer.sentence);
@@ -180,11 +178,10 @@ int CompareFolders(const CompareArgs& args) {
   if (!args.metric.empty()) terms.metric = args.metric;
   if (!args.direction.empty()) terms.direction = args.direction;
   if (!args.margin.empty()) terms.margin = args.margin;
-  ReportRequest request;
-  for (const fs::path& folder : args.subjects) request.folders.push_back(folder.string());
+  ReportRequest request = RequestFor(args.subjects.front(), args.run.typed_program);
+  for (size_t i = 1; i < args.subjects.size(); ++i) request.folders.push_back(args.subjects[i].string());
   request.kind = "ab";
   request.compare = terms;
-  request.program = args.run.typed_program;
   request.width = ReportWidth();
   request.to = args.run.out.string();
   if (args.run.json || args.run.quiet) request.form = args.run.json ? "json" : "line";

@@ -8,9 +8,9 @@
 #include "cli/preset_places.hpp"
 #include "cli/reference_text.hpp"
 #include "config/schema.hpp"
-#include "config/yaml_text.hpp"
 #include "log/log.hpp"
 #include "sweep/json_schema.hpp"
+#include "yaml/yaml_text.hpp"
 
 namespace backplane {
 namespace {

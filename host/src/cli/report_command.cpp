@@ -29,16 +29,15 @@ int ReportCommand(const ReportArgs& args) {
     LogError("backplane: report wants a results folder, such as outputs/my_experiment");
     return kUsage;
   }
-  ReportRequest request;
+  ReportRequest request = RequestFor(args.folders.front(), args.typed_program);
+  request.folders.assign(args.folders.begin(), args.folders.end());
   for (const auto& folder : args.folders) {
-    request.folders.push_back(folder);
     if (std::filesystem::exists(ResultsFolder{folder}.plan())) continue;
     LogError("backplane: {} is no results folder: it has no {}", folder.string(), kPlanName);
     return kUsage;
   }
   request.to = args.to;
   request.kind = args.kind;
-  request.program = args.typed_program;
   if (args.json || args.quiet) request.form = args.json ? "json" : "line";
   request.width = ReportWidth();
   if (const int code = program.Show("--make", ToJson(request)); code != kOk) return code;

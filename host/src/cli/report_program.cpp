@@ -9,6 +9,7 @@
 
 #include "base/run_process.hpp"
 #include "cli/plugin_search.hpp"
+#include "config/schema.hpp"
 #include "supervise/progress.hpp"
 
 namespace backplane {
@@ -58,6 +59,14 @@ int ReportProgram::Show(const std::string& command, const nlohmann::json& reques
   const ProcessEnd end = RunProcess(call);
   RequireEnd(end, file_, limit_);
   return end.code;
+}
+
+ReportRequest RequestFor(const std::filesystem::path& out, const std::string& typed_program) {
+  ReportRequest request;
+  request.folders = {out};
+  request.program = typed_program;
+  request.outside_identity = PathsOutsideIdentity();
+  return request;
 }
 
 BatchMeasures MeasuresOf(const std::filesystem::path& out, const std::string& measure, bool diagnose) {

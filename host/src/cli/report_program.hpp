@@ -8,6 +8,7 @@
 #include <string>
 
 #include "record/batch_measures.hpp"
+#include "record/report_requests.hpp"
 
 namespace backplane {
 
@@ -27,6 +28,9 @@ class ReportProgram {
   std::filesystem::path file_;
   std::chrono::milliseconds limit_;
 };
+
+// For a report of the folder, its commands called as the person has called this program.
+ReportRequest RequestFor(const std::filesystem::path& out, const std::string& typed_program);
 
 // What the trials of a results folder measured; MeasuresRequest says more.
 BatchMeasures MeasuresOf(const std::filesystem::path& out, const std::string& measure = "", bool diagnose = false);

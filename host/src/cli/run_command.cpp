@@ -18,10 +18,10 @@
 #include "cli/split_commas.hpp"
 #include "cli/start_batch.hpp"
 #include "config/host_keys.hpp"
-#include "config/recommended_file.hpp"
 #include "log/log.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/engine.hpp"
+#include "yaml/recommended_file.hpp"
 
 namespace backplane {
 namespace {
@@ -86,7 +86,7 @@ void Declare(RunArgs* args, Arguments* add) {
 int RunExperiment(const RunArgs& args) {
   if (IsResultsFolder(args.input.file)) {
     const RunArgs command = CommandOf(args);
-    std::fprintf(stderr, "%s: results; going on with\n  %s\n", args.input.file.c_str(), SameCommand(command).c_str());
+    LogInfo("{}: results; going on with\n  {}", args.input.file.string(), SameCommand(command));
     return RunExperiment(command);
   }
   PluginSearch search(args.input.plugin_path);

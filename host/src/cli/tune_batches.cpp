@@ -18,11 +18,11 @@
 #include "cli/preset_places.hpp"
 #include "cli/report_program.hpp"
 #include "cli/start_batch.hpp"
-#include "config/yaml_text.hpp"
 #include "log/log.hpp"
 #include "record/report_requests.hpp"
 #include "supervise/engine.hpp"
 #include "text/change_arguments.hpp"
+#include "yaml/yaml_text.hpp"
 
 namespace backplane {
 namespace {
@@ -242,10 +242,7 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
   if (!ran.interrupted && !report.paused.empty()) ran.complaints.push_back("paused: " + report.paused);
   if (!ran.interrupted && report.Count(TrialState::kPlanned) < report.trials.size()) {
     try {
-      ReportRequest request;
-      request.folders = {out};
-      request.program = setup_.typed_program;
-      ReportProgram().Ask("--make", ToJson(request));
+      ReportProgram().Ask("--make", ToJson(RequestFor(out, setup_.typed_program)));
     } catch (const std::exception& error) {  // the numbers are there all the same
       LogError("backplane: no report of {} was written: {}", out.string(), error.what());
     }

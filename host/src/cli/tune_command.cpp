@@ -15,11 +15,11 @@
 #include "cli/tune_batches.hpp"
 #include "cli/tune_record.hpp"
 #include "cli/tune_text.hpp"
-#include "config/recommended_file.hpp"
-#include "config/units.hpp"
 #include "log/log.hpp"
 #include "supervise/host_info.hpp"
 #include "supervise/layout.hpp"
+#include "text/units.hpp"
+#include "yaml/recommended_file.hpp"
 
 namespace backplane {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/json_path.hpp"
 #include "config/option_table.hpp"
 #include "config/schema.hpp"
-#include "config/units.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "config/document.hpp"
-#include "config/errors.hpp"
+#include "yaml/document.hpp"
+#include "yaml/errors.hpp"
 
 namespace backplane {
 

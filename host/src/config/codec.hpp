@@ -10,7 +10,7 @@
 
 #include "config/policy.hpp"
 #include "config/schema.hpp"
-#include "config/units.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "record/chunk_rows.hpp"
 #include "record/report_kinds.hpp"
 #include "record/report_section.hpp"
 #include "record/status_file.hpp"
@@ -32,8 +33,6 @@ struct RolloutConfig {
   uint64_t ChunkRows() const { return chunk_rows.value_or(AutoChunkRows(num_envs_per_env_runner)); }
 
   static constexpr uint64_t kMostRows = 1 << 24;
-  static constexpr uint64_t kMostAutoChunkRows = 16;
-  static constexpr uint64_t AutoChunkRows(uint64_t rows_of_a_runner) { return std::min(kMostAutoChunkRows, rows_of_a_runner); }
 };
 
 // The first limit that is reached ends the trial; at least one is set, or ReportConfig::precision_pct.

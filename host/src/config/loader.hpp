@@ -14,20 +14,9 @@
 #include "config/preset_search.hpp"
 #include "plugin/plugin_info.hpp"
 #include "record/report_check.hpp"
+#include "yaml/errors.hpp"
 
 namespace backplane {
-
-struct Diagnostic {
-  std::string file;          // as the user named it; "--set" for an override
-  int line = 0, column = 0;  // 1-based; 0: no place in a file
-  std::string message;       // "unknown key 'num_env_runer' in rollout; did you mean 'num_env_runners'?"
-  std::string source_line;   // the text of that line; empty when there is none, and after the first kShownErrors
-};
-// So many of a file's errors are printed; of the rest people are told the number.
-inline constexpr size_t kShownErrors = 50;
-// "configs/walk.yaml:14:7: error: ...", the source line in at most 200 columns and a caret; fit for a terminal whatever the
-// file holds.
-std::string Format(const Diagnostic& diagnostic);
 
 // Finds a plugin by kind and by what the file says (an id without its kind, or a path). NULL and a sentence in `why_not` if it
 // cannot be used. `plugin_path` holds the file's own plugin_path entries, absolute.

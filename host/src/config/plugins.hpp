@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "config/document.hpp"
-#include "config/errors.hpp"
 #include "config/option_table.hpp"
+#include "yaml/document.hpp"
+#include "yaml/errors.hpp"
 
 namespace backplane {
 

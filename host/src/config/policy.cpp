@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "config/units.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 namespace {

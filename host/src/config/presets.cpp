@@ -9,8 +9,8 @@
 #include "base/suggest.hpp"
 #include "config/base.hpp"
 #include "config/schema.hpp"
-#include "config/units.hpp"
 #include "config/value.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 namespace {

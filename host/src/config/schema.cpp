@@ -240,6 +240,15 @@ std::optional<Scope> ScopeAt(std::string path) {
   }
 }
 
+std::vector<std::string> PathsOutsideIdentity() {
+  std::vector<std::string> paths;
+  for (const HostKey& key : Table())
+    if (key.scope != Scope::kIdentity) paths.push_back(key.path);
+  for (const auto& [path, scope] : Sections())
+    if (scope && *scope != Scope::kIdentity) paths.push_back(path);
+  return paths;
+}
+
 bool IsFreeForm(const HostKey& key) {
   return key.type == ValueType::kSweep || key.type == ValueType::kStages || key.type == ValueType::kCompare ||
          key.type == ValueType::kJson;

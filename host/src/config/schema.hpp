@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "config/experiment.hpp"
 #include "config/value.hpp"
@@ -49,6 +50,8 @@ bool IsSection(const std::string& path);
 // Of the key at the path or above it, or of the section there if all its keys have the same. Absent: no such path, or they
 // differ.
 std::optional<Scope> ScopeAt(std::string path);
+// Keys and sections of another scope than kIdentity.
+std::vector<std::string> PathsOutsideIdentity();
 // What stands below such a key is no key of the table.
 bool IsFreeForm(const HostKey& key);
 

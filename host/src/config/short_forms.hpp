@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "config/document.hpp"
-#include "config/errors.hpp"
+#include "yaml/document.hpp"
+#include "yaml/errors.hpp"
 
 namespace backplane {
 

@@ -6,10 +6,11 @@
 #include <charconv>
 #include <limits>
 
-#include "config/errors.hpp"
 #include "config/experiment.hpp"
 #include "config/policy.hpp"
-#include "config/units.hpp"
+#include "text/units.hpp"
+#include "yaml/errors.hpp"
+#include "yaml/plain_json.hpp"
 
 namespace backplane {
 namespace {
@@ -41,10 +42,6 @@ bool InInterval(const std::string& interval, double value) {
   double low = bound(interval.substr(1, comma - 1), -kInfinity);
   double high = bound(interval.substr(comma + 1, interval.size() - comma - 2), kInfinity);
   return (interval[0] == '[' ? value >= low : value > low) && (interval.back() == ']' ? value <= high : value < high);
-}
-
-bool IsFlag(const std::string& text, bool value) {
-  return value ? text == "true" || text == "True" || text == "TRUE" : text == "false" || text == "False" || text == "FALSE";
 }
 
 // Plain text that YAML takes for a number or a flag.
@@ -264,27 +261,6 @@ std::optional<json> ReadDefault(const std::string& text, const ValueRule& rule, 
   if (errors.empty()) return value;
   *why_not = errors.Sorted().front().message;
   return std::nullopt;
-}
-
-json PlainJson(const Node& node) {
-  json value;
-  switch (node.kind) {
-    case Node::Kind::kNull: return nullptr;
-    case Node::Kind::kList:
-      value = json::array();
-      for (const Node& item : node.items) value.push_back(PlainJson(item));
-      return value;
-    case Node::Kind::kMap:
-      value = json::object();
-      for (const Entry& entry : node.entries) value[entry.key] = PlainJson(entry.value);
-      return value;
-    case Node::Kind::kScalar: break;
-  }
-  if (node.quoted) return node.text;
-  if (IsFlag(node.text, true) || IsFlag(node.text, false)) return IsFlag(node.text, true);
-  if (std::optional<int64_t> integer = ParseInteger(node.text)) return *integer;
-  if (std::optional<double> number = ParseNumber(node.text)) return *number;
-  return node.text;
 }
 
 std::string Describe(const Node& node) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "backplane/module.h"
-#include "config/document.hpp"
+#include "yaml/document.hpp"
 
 namespace backplane {
 
@@ -55,9 +55,6 @@ std::optional<nlohmann::json> ReadValue(const Node& node, const ValueRule& rule,
 
 // The value of a default written as YAML text. Nothing, and a sentence in `why_not`, if the default does not fit its own rule.
 std::optional<nlohmann::json> ReadDefault(const std::string& text, const ValueRule& rule, std::string* why_not);
-
-// The value as it is written: a plain number or flag as such, everything else as text.
-nlohmann::json PlainJson(const Node& node);
 
 // What a name is made of: letters, digits, '_', '-' and '.'; neither "." nor "..".
 bool IsNameText(std::string_view text);

@@ -150,8 +150,7 @@ void Evaluator::EndEpisode(uint64_t row, EvaluationResult* out) {
 
 void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out) {
   std::vector<uint64_t> seeds(env_.rows());
-  for (uint64_t r = begin; r < end; ++r)
-    seeds[r] = bp_seed(seed_, BP_PURPOSE_EVAL, static_cast<uint32_t>(first_episode_ + r), 0);
+  for (uint64_t r = begin; r < end; ++r) seeds[r] = EpisodeSeeds(seed_, BP_PURPOSE_EVAL).Of(first_episode_ + r, 0);
   StartEpisodes(begin, end, seeds);
   look_();
   std::vector<uint8_t> done(end - begin, 0), restart(env_.rows(), 0);

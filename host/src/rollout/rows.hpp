@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backplane/rng.h"
+#include "rollout/seeds.hpp"
 
 namespace backplane {
 
@@ -24,7 +24,7 @@ struct Episode {
 
 class Rows {
  public:
-  Rows(uint64_t n, uint64_t seed, uint32_t purpose) : state(n), seeds(n), mask(n), seed_(seed), purpose_(purpose) {}
+  Rows(uint64_t n, uint64_t seed, uint32_t purpose) : state(n), seeds(n), mask(n), seeds_of_(seed, purpose) {}
 
   // Gives row r the seed of its next episode and forgets the old one's sums.
   void StartEpisode(uint64_t r) {
@@ -34,9 +34,7 @@ class Rows {
     state[r].episode_length = 0;
   }
   // The seed that row r will start with after `ahead` more episodes.
-  uint64_t SeedAhead(uint64_t r, uint64_t ahead) const {
-    return bp_seed(seed_, purpose_, static_cast<uint32_t>(r), state[r].episode + ahead);
-  }
+  uint64_t SeedAhead(uint64_t r, uint64_t ahead) const { return seeds_of_.Of(r, state[r].episode + ahead); }
   uint64_t size() const { return state.size(); }
 
   std::vector<RowState> state;
@@ -44,8 +42,7 @@ class Rows {
   std::vector<uint8_t> mask;
 
  private:
-  uint64_t seed_;
-  uint32_t purpose_;
+  EpisodeSeeds seeds_of_;
 };
 
 }  // namespace backplane

@@ -95,6 +95,7 @@ Attempt::Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, cons
       folder_(TrialFolderOf(place.out, trial_id)),
       spec_(WithFolder(SpecOf(place, loaded, trial_id, after))),
       held_(folder_.folder),
+      watchdog_(spec_.experiment.resources),
       allocation_(allocation) {
   LockTrial(held_);
   ReplaceFile(folder_.trial_json(), ToJson(spec_).dump(kJsonIndent));  // every attempt writes it anew
@@ -114,30 +115,9 @@ TrialCommand Attempt::Command() const {
   return command;
 }
 
-void Attempt::Stopped(StopReason reason) {
-  // The first reason stays, but a trial that hangs while it is asked to end did hang.
-  if (stop_ == StopReason::kNone || reason == StopReason::kHang) stop_ = reason;
-}
-
 std::optional<StopHow> Attempt::Look(const std::optional<StatusFile>& now, double elapsed_s) {
-  // While it was stopped it neither hung nor used up its time.
-  if (now && now->own_s > 0) elapsed_s = now->own_s;
-  if (now) {
-    if (!last_ || now->heartbeat != last_->heartbeat) last_sign_s_ = elapsed_s;
-    last_ = now;
-  }
-  // First it is asked to write down whose code it is in; at the next look it dies.
-  if (stop_ == StopReason::kHang) return StopHow::kKill;
-  const ResourceConfig& resources = spec_.experiment.resources;
-  if (elapsed_s - last_sign_s_ > resources.hang_timeout_s) {
-    Stopped(StopReason::kHang);
-    return StopHow::kWhere;
-  }
-  if (stop_ == StopReason::kNone && resources.wall_time_s && elapsed_s > *resources.wall_time_s) {
-    Stopped(StopReason::kWallTime);
-    return StopHow::kAsk;
-  }
-  return std::nullopt;
+  if (now) last_ = now;
+  return watchdog_.Look(now, elapsed_s);
 }
 
 Attempt::Ended Attempt::Finish(const JobEnd& end) {
@@ -145,7 +125,8 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
   const std::filesystem::path file = Here().result();
   const std::optional<std::string> text = ReadResultText(file).text;
   const auto written = text ? ParseResultJson(*text) : std::nullopt;
-  Ending ending{end.exit, stop_, std::nullopt, end.over_memory, end.peak_rss_bytes, allocation_.memory_bytes, end.not_started};
+  Ending ending{end.exit,           watchdog_.stop(),         std::nullopt,   end.over_memory,
+                end.peak_rss_bytes, allocation_.memory_bytes, end.not_started};
   if (written) ending.result_state = ReadTolerantly<TrialResult>(*written).state;
   Ended ended{Classify(ending), {}, {}, {}};
   // It could not write down why, on a full disk for example: its last words say more than its exit code.
@@ -203,7 +184,7 @@ nlohmann::json Attempt::Record(nlohmann::json record, const Verdict& verdict, co
   FillIn(known, &record);
   Judgement judged{{}, verdict.state, verdict.outcome, verdict.on_device, told.error.value_or(verdict.why)};
   judged.peak_rss_bytes = end.peak_rss_bytes;
-  judged.hang = stop_ == StopReason::kHang;
+  judged.hang = watchdog_.stop() == StopReason::kHang;
   if (!verdict.signal.empty()) judged.signal = verdict.signal;
   judged.log_tail = LastLines(Here().standard_error(), kLogTailLines);
   if (judged.log_tail.empty() && last_ && last_->line[0] != '\0') judged.log_tail.push_back(last_->line);

@@ -13,6 +13,7 @@
 #include "supervise/folder_watch.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/outcome.hpp"
+#include "supervise/watchdog.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -42,10 +43,9 @@ class Attempt {
   const HeldFolder& trial() const { return held_; }
   const BudgetConfig& budget() const { return spec_.experiment.budget; }
 
-  // What must be done about the trial now, if anything, by what it says of itself. `elapsed_s` since it was started; where the
-  // trial tells its own time, that counts.
+  // As Watchdog::Look.
   std::optional<StopHow> Look(const std::optional<StatusFile>& now, double elapsed_s);
-  void Interrupted() { Stopped(StopReason::kInterrupt); }
+  void Interrupted() { watchdog_.Interrupted(); }
   const std::optional<StatusFile>& last() const { return last_; }
   double suspended_s() const { return last_ ? last_->suspended_s : 0; }  // in which it was stopped
 
@@ -59,7 +59,6 @@ class Attempt {
   Ended Finish(const JobEnd& end);
 
  private:
-  void Stopped(StopReason reason);
   AttemptFolder Here() const;     // the attempt's folder, also after it was moved
   std::string LastWords() const;  // empty: none
   nlohmann::json Record(nlohmann::json record, const Verdict& verdict, const JobEnd& end) const;
@@ -68,10 +67,9 @@ class Attempt {
   TrialFolder folder_;
   TrialSpec spec_;
   HeldFolder held_;  // of the trial, after the attempt's was made in it
+  Watchdog watchdog_;
   Allocation allocation_;
   std::optional<StatusFile> last_;
-  double last_sign_s_ = 0;
-  StopReason stop_ = StopReason::kNone;
 };
 
 }  // namespace backplane

@@ -21,7 +21,6 @@
 #include "supervise/batch_files.hpp"
 #include "supervise/failure_policy.hpp"
 #include "supervise/folder_watch.hpp"
-#include "supervise/infeasible.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/job_table.hpp"
 #include "supervise/layout.hpp"
@@ -198,9 +197,8 @@ class Batch {
 
   void Infer() {
     std::vector<std::pair<size_t, std::string>> states;
-    for (const Inferred& inferred : InferInfeasible(plan_, schedule_))
-      states.emplace_back(inferred.trial,
-                          "inferred: " + plan_.trials[inferred.from].id + " needs no more memory and did not fit");
+    for (const auto& [trial, smaller] : schedule_.OutOfMemoryToo())
+      states.emplace_back(trial, "inferred: " + plan_.trials[smaller].id + " needs no more memory and did not fit");
     SetStates(TrialState::kInfeasible, states);
   }
 

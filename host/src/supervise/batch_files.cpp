@@ -7,12 +7,12 @@
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "base/process.hpp"
-#include "config/yaml_text.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_info.hpp"
 #include "supervise/host_info.hpp"
 #include "sweep/plan_lines.hpp"
+#include "yaml/yaml_text.hpp"
 
 namespace backplane {
 namespace {

@@ -12,9 +12,12 @@ struct EngineKind {
   std::unique_ptr<Engine> (*make)(const std::filesystem::path& backplane);
 };
 
-constexpr EngineKind kEngines[] = {{kLocalEngine, [](const std::filesystem::path& backplane) -> std::unique_ptr<Engine> {
-                                      return std::make_unique<LocalEngine>(backplane);
-                                    }}};
+template <class E>
+std::unique_ptr<Engine> Make(const std::filesystem::path& backplane) {
+  return std::make_unique<E>(backplane);
+}
+
+constexpr EngineKind kEngines[] = {{kLocalEngine, Make<LocalEngine>}};
 
 }  // namespace
 

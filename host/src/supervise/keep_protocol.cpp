@@ -6,8 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "config/units.hpp"
 #include "config/unknown_keys.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "config/units.hpp"
 #include "machine/memory.hpp"
 #include "rollout/cores.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 namespace {

@@ -90,4 +90,13 @@ std::vector<size_t> Schedule::NeedAsMuchAs(size_t trial) const {
   return found;
 }
 
+std::map<size_t, size_t> Schedule::OutOfMemoryToo() const {
+  std::map<size_t, size_t> found;
+  for (size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i] != TrialState::kInfeasible) continue;
+    for (const size_t other : NeedAsMuchAs(i)) found.emplace(other, i);
+  }
+  return found;
+}
+
 }  // namespace backplane

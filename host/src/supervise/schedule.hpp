@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -39,6 +40,9 @@ class Schedule {
 
   // The trials that `trial`, which did not fit into memory, speaks for: those still planned.
   std::vector<size_t> NeedAsMuchAs(size_t trial) const;
+  // Planned trials that can not fit into memory, each with one that needs no more and did not: an earlier session may have
+  // ended before it drew the conclusion, or the plan may be larger now.
+  std::map<size_t, size_t> OutOfMemoryToo() const;
 
  private:
   bool SmallerFirst(size_t trial) const;

@@ -8,8 +8,8 @@
 #include "base/files.hpp"
 #include "base/format_count.hpp"
 #include "base/suggest.hpp"
-#include "config/units.hpp"
 #include "config/value.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sweep/expression.hpp"
+#include "expression/expression.hpp"
 
 namespace backplane {
 

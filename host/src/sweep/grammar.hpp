@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "config/overrides.hpp"
-#include "sweep/expression.hpp"
+#include "expression/expression.hpp"
 
 namespace backplane {
 

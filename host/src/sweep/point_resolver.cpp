@@ -7,9 +7,10 @@
 
 #include "base/suggest.hpp"
 #include "config/schema.hpp"
-#include "config/units.hpp"
 #include "config/unknown_keys.hpp"
 #include "sweep/identity.hpp"
+#include "text/units.hpp"
+#include "yaml/plain_json.hpp"
 
 namespace backplane {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "config/experiment.hpp"
-#include "config/units.hpp"
 #include "config/unknown_keys.hpp"
 #include "sweep/schema_terms.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 namespace {

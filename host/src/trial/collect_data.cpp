@@ -40,32 +40,19 @@ DataLoader& CollectData::Loader() {
                                      parts_.status.Beat();
                                      return parts_.cancelled.load(std::memory_order_relaxed);
                                    });
-  AddMetrics();
+  parts_.metrics.Register("data/first_oom");
   return *loader_;
 }
 
-void CollectData::AddMetrics() {
-  const auto add = [this](bool machine, const MetricsHub::Metric& metric) { return parts_.metrics.Add(machine, metric); };
-  epoch_metric_ = add(false, {"data/epoch", "", "epochs read so far", 0});
-  micro_batch_metric_ = add(false, {"data/micro_batch", "items", "items the learner works on at once", 0});
-  oom_metric_ = add(false, {"data/oom_count", "", "times an update did not fit and was done in smaller parts", -1});
-  first_oom_metric_ = add(false, {"data/first_oom", "", "the iteration in which it was so first", 0});
-  if (!ReportsDeviceUse(parts_.learner)) return;
-  device_live_metric_ =
-      add(true, {"device/live_mb", "MiB", "memory of the learner's device in use after a micro-batch, mean", -1});
-  device_peak_metric_ = add(true, {"device/peak_mb", "MiB", "at most, in this iteration", -1});
-  device_reserved_metric_ = add(true, {"device/reserved_mb", "MiB", "taken from the device, caches included, at most", -1});
-}
-
 void CollectData::Record() {
-  parts_.metrics.Record(epoch_metric_, loader_->epochs());
-  parts_.metrics.Record(micro_batch_metric_, static_cast<double>(loader_->micro_batch()));
-  if (device_live_metric_ >= 0) {
+  parts_.metrics.Record("data/epoch", loader_->epochs());
+  parts_.metrics.Record("data/micro_batch", static_cast<double>(loader_->micro_batch()));
+  if (ReportsDeviceUse(parts_.learner)) {
     constexpr double kMiB = 1024 * 1024;
     const GroupMemory& device = loader_->device();
-    parts_.metrics.Record(device_live_metric_, device.live_bytes / kMiB);
-    parts_.metrics.Record(device_peak_metric_, device.peak_bytes / kMiB);
-    parts_.metrics.Record(device_reserved_metric_, device.reserved_bytes / kMiB);
+    parts_.metrics.Record("device/live_mb", device.live_bytes / kMiB);
+    parts_.metrics.Record("device/peak_mb", device.peak_bytes / kMiB);
+    parts_.metrics.Record("device/reserved_mb", device.reserved_bytes / kMiB);
   }
   TellShrinks();
 }
@@ -73,8 +60,8 @@ void CollectData::Record() {
 void CollectData::TellShrinks() {
   const std::vector<Shrink>& shrinks = loader_->shrinks();
   if (!shrinks.empty() && shrinks_told_ == 0)
-    parts_.metrics.Record(first_oom_metric_, static_cast<double>(state_.count.open_iteration()));
-  parts_.metrics.Record(oom_metric_, static_cast<double>(shrinks.size() - shrinks_told_));
+    parts_.metrics.Record("data/first_oom", static_cast<double>(state_.count.open_iteration()));
+  parts_.metrics.Record("data/oom_count", static_cast<double>(shrinks.size() - shrinks_told_));
   for (; shrinks_told_ < shrinks.size(); ++shrinks_told_) {
     const Shrink& shrink = shrinks[shrinks_told_];
     warnings_.Add(

@@ -33,7 +33,6 @@ class CollectData : public Collecting {
 
  private:
   DataLoader& Loader();
-  void AddMetrics();
   void Record();
   void TellShrinks();
 
@@ -42,8 +41,6 @@ class CollectData : public Collecting {
   WarningList& warnings_;
   std::unique_ptr<DataLoader> loader_;  // from the first request on
   size_t shrinks_told_ = 0;
-  int32_t epoch_metric_ = -1, micro_batch_metric_ = -1, oom_metric_ = -1, first_oom_metric_ = -1;
-  int32_t device_live_metric_ = -1, device_peak_metric_ = -1, device_reserved_metric_ = -1;  // where the learner tells
 };
 
 }  // namespace backplane

@@ -51,6 +51,14 @@ int32_t MetricsHub::Add(bool machine, const Metric& metric) {
   return handle;
 }
 
+int32_t MetricsHub::Register(HostMetricRow metric) {
+  const HostMetric& row = kHostMetrics[metric.index];
+  std::optional<int32_t>& handle = of_host_[metric.index];
+  if (!handle)
+    handle = Add(row.of_machine, {std::string(row.name), std::string(row.unit), std::string(row.doc), row.direction});
+  return *handle;
+}
+
 void MetricsHub::Record(int32_t handle, double value) {
   std::lock_guard lock(mutex_);
   if (handle < 0 || static_cast<size_t>(handle) >= entries_.size()) return;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backplane/host.h"
+#include "record/host_metrics.hpp"
 #include "trial/group_means.hpp"
 
 namespace backplane {
@@ -35,6 +36,9 @@ class MetricsHub {
   // Its handle, or BP_E_INVALID_ARG: there are too many, of monitors or of the others. [any]
   int32_t Add(bool machine, const Metric& metric);
   void Record(int32_t handle, double value);  // [any]
+  // Of the host's own, which is registered with its first value, or before, where that may come late or never. [control]
+  void Record(HostMetricRow metric, double value) { Record(Register(metric), value); }
+  int32_t Register(HostMetricRow metric);
   // As Record, of what speaks of the time since it was recorded last. [any]
   void RecordSince(int32_t handle, double value);
   // From now on what monitors record is summed up by what this clock's thread does, too. It outlives the hub's use.
@@ -54,6 +58,7 @@ class MetricsHub {
   std::mutex mutex_;
   std::deque<Entry> entries_;
   std::unordered_map<std::string, int32_t> handles_[2];  // by name, those of the experiment and those of the machine
+  std::optional<int32_t> of_host_[std::size(kHostMetrics)];
   const PhaseClock* control_ = nullptr;
   Scope experiment_{this, false}, machine_{this, true};
 };

@@ -2,13 +2,6 @@
 
 namespace backplane {
 
-PlayRecord::PlayRecord(const LoopParts& parts, LoopState& state)
-    : parts_(parts),
-      state_(state),
-      balance_metric_(parts.metrics.Add(true, {"rollout/balance", "", "mean / largest CPU time of the runner threads", 1})),
-      wall_eff_metric_(
-          parts.metrics.Add(true, {"rollout/wall_eff", "", "CPU time of the runner threads / (threads x wall time)", 1})) {}
-
 void PlayRecord::Add(uint64_t steps, const PoolUse& use, const std::vector<Episode>& episodes,
                      const std::vector<std::string>& info_names) {
   state_.iteration.Collected();
@@ -22,8 +15,8 @@ void PlayRecord::Add(uint64_t steps, const PoolUse& use, const std::vector<Episo
 }
 
 void PlayRecord::AddUse(const PoolUse& use) {
-  parts_.metrics.Record(balance_metric_, use.balance);
-  parts_.metrics.Record(wall_eff_metric_, use.wall_eff);
+  parts_.metrics.Record("rollout/balance", use.balance);
+  parts_.metrics.Record("rollout/wall_eff", use.wall_eff);
   use_sum_ = {use_sum_.balance + use.balance, use_sum_.wall_eff + use.wall_eff};
   ++requests_;
 }

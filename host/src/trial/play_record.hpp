@@ -16,7 +16,7 @@ namespace backplane {
 
 class PlayRecord {
  public:
-  PlayRecord(const LoopParts& parts, LoopState& state);
+  PlayRecord(const LoopParts& parts, LoopState& state) : parts_(parts), state_(state) {}
 
   // Of a request that was played to its end.
   void Add(uint64_t steps, const PoolUse& use, const std::vector<Episode>& episodes,
@@ -29,7 +29,6 @@ class PlayRecord {
 
   const LoopParts& parts_;
   LoopState& state_;
-  const int32_t balance_metric_, wall_eff_metric_;
   PoolUse use_sum_{0, 0};
   uint64_t requests_ = 0;
 };

@@ -15,6 +15,8 @@
 
 namespace backplane::ars {
 
+inline constexpr char kHint[] = "a smaller step_size or noise_std may help";  // where a number is not finite
+
 // Candidate 2 d is the mean policy plus noise along direction d, candidate 2 d + 1 the one minus it. A direction is drawn anew
 // from a counter-based stream wherever it is needed, and stored nowhere.
 class Learner : public bp::CandidateLearner {
@@ -43,7 +45,7 @@ class Learner : public bp::CandidateLearner {
   void WriteAction(const bp_act& act, int64_t row, const float* outputs) const;
   void Refresh();
   std::vector<double> Returns(const bp::Scores& scores);
-  void Move(const Step& step);
+  void UpdatePolicy(const Step& step);
   StateShape SavedShape() const;
 
   Options options_;

@@ -11,8 +11,8 @@
 
 #include "columns.hpp"
 #include "machine/cpu.hpp"
-#include "machine/gpu_meter.hpp"
 #include "machine/memory.hpp"
+#include "machine/nvml_meter.hpp"
 #include "machine/process_usage.hpp"
 
 namespace backplane::resources {
@@ -45,7 +45,7 @@ class Sampler {
   std::optional<LimitedMemory> limited_memory_;
   std::array<std::optional<std::filesystem::path>, 3> pressure_;
   TreeReader tree_;
-  GpuMeter gpus_;
+  NvmlMeter gpus_;
 
   int64_t last_ns_ = 0;
   double cpu_s_ = 0, run_queue_wait_s_ = 0, rss_peak_mb_ = 0;

@@ -30,5 +30,13 @@ TEST(Suggest, WhatIsMuchLongerIsNotCompared) {
   EXPECT_THAT(Nearest("xx", Candidates({word, "xy"})), testing::ElementsAre("xy"));
 }
 
+TEST(Suggest, AtMostThreeNearestFirst) {
+  std::vector<Candidate> names;
+  for (const char* name : {"gamma", "lambda", "beta1", "beta2", "beta3", "beta4"}) names.push_back({name, name});
+  EXPECT_EQ(Nearest("gama", names), std::vector<std::string>{"gamma"});
+  EXPECT_EQ(Nearest("beta5", names).size(), 3u);
+  EXPECT_EQ(DidYouMean({"a", "b", "c"}), "; did you mean 'a', 'b' or 'c'?");
+}
+
 }  // namespace
 }  // namespace backplane

@@ -1,4 +1,4 @@
-#include "config/errors.hpp"
+#include "yaml/errors.hpp"
 
 #include "config_fixture.hpp"
 #include "places.hpp"

@@ -142,5 +142,15 @@ TEST_F(OptionsTest, PluginFilesAndFoldersStartAtTheFile) {
   EXPECT_EQ(loaded.env->id, "env.walker");
 }
 
+TEST(Ranges, IntervalsAndWords) {
+  EXPECT_TRUE(InRange("(0,1]", 1));
+  EXPECT_FALSE(InRange("(0,1]", 0));
+  EXPECT_TRUE(InRange("[1,)", 1e9));
+  EXPECT_FALSE(InRange("auto|[1,)", 0));
+  EXPECT_TRUE(InRange("", -5));
+  EXPECT_TRUE(IsRangeWord("auto|[1,)", "auto"));
+  EXPECT_FALSE(IsRangeWord("auto|[1,)", "[1,)"));
+}
+
 }  // namespace
 }  // namespace backplane

@@ -57,6 +57,17 @@ TEST(Schedule, AChainIsWalkedUpwardsHoweverItIsWritten) {
   EXPECT_EQ(Walk(plan, &schedule, 16), (std::vector<double>{16, 32, 64})) << "64 of b is another chain";
 }
 
+// An earlier session ended before it drew the conclusion.
+TEST(Schedule, WhatNeedsAsMuchMemoryAsOneThatDidNotFitIsOutOfMemoryToo) {
+  const Plan plan = PlanOf({{64, "a"}, {16, "a"}, {32, "a"}, {64, "b"}});
+  Schedule schedule(plan);
+  EXPECT_TRUE(schedule.OutOfMemoryToo().empty());
+  schedule.Set(2, TrialState::kInfeasible);
+  EXPECT_EQ(schedule.OutOfMemoryToo(), (std::map<size_t, size_t>{{0, 2}}));
+  schedule.Set(0, TrialState::kInfeasible);
+  EXPECT_TRUE(schedule.OutOfMemoryToo().empty()) << "none of them is planned";
+}
+
 TEST(Schedule, WhatDoesNotFitWithOneSeedDoesNotFitWithAnother) {
   const Plan plan = PlanOf({{32, "a"}}, /*seeds=*/3);
   Schedule schedule(plan);

@@ -50,6 +50,18 @@ TEST(MetricsHub, TellsWhatWasSaidAtRegistration) {
   EXPECT_EQ(hub.Registered()[0].direction, -1);
 }
 
+TEST(MetricsHub, TheHostsOwnAreAsTheirRowSays) {
+  MetricsHub hub;
+  hub.Register("data/first_oom");
+  hub.Record("device/peak_mb", 5);
+  EXPECT_THAT(hub.Take(true), ElementsAre(Pair("device/peak_mb", 5.0))) << "differs from run to run";
+  EXPECT_THAT(hub.Take(false), IsEmpty());
+  ASSERT_EQ(hub.Registered().size(), 2u);
+  EXPECT_EQ(hub.Registered()[0].name, "data/first_oom");
+  EXPECT_EQ(hub.Registered()[1].unit, "MiB");
+  EXPECT_EQ(hub.Registered()[1].direction, -1);
+}
+
 TEST(MetricsHub, RegisteringTwiceGivesTheSameHandle) {
   MetricsHub hub;
   EXPECT_EQ(hub.Add(false, {"a", "", "", 0}), hub.Add(false, {"a", "", "", 0}));

@@ -1,11 +1,11 @@
 // Sections that both kinds of report share, and the files that a report proposes.
 #include <gtest/gtest.h>
 
-#include "config/recommended_file.hpp"
 #include "kinds/comparison_report.hpp"
 #include "kinds/sections.hpp"
 #include "report_parts.hpp"
 #include "result_sets.hpp"
+#include "yaml/recommended_file.hpp"
 
 namespace backplane {
 namespace {

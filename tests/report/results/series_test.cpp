@@ -12,7 +12,8 @@ namespace {
 using testing::Test;
 
 ParallelEfficiency Analyse(std::vector<ResultSet> sets, const nlohmann::json& baseline = nullptr) {
-  return AnalyseParallelEfficiency(Combine(std::move(sets)), baseline);
+  const std::vector<std::string> outside = PathsOutsideIdentity();
+  return AnalyseParallelEfficiency(Combine(std::move(sets)), baseline, {}, {outside.begin(), outside.end()});
 }
 
 std::vector<std::string> Labels(const ParallelEfficiency& found) {

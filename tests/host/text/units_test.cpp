@@ -1,9 +1,6 @@
-#include "config/units.hpp"
+#include "text/units.hpp"
 
 #include <gtest/gtest.h>
-
-#include "base/suggest.hpp"
-#include "config/value.hpp"
 
 namespace backplane {
 namespace {
@@ -51,25 +48,6 @@ TEST(Units, Percentages) {
   for (const char* bad : {"", "5", "%", "5 %", "-5%", "5%%", "0.05"}) EXPECT_FALSE(ParsePercent(bad)) << bad;
   for (double percent : {5.0, 0.1, 1.0 / 3, 1e-7}) EXPECT_EQ(ParsePercent(FormatPercent(percent)), percent);
   EXPECT_EQ(FormatPercent(5), "5%");
-}
-
-TEST(Ranges, IntervalsAndWords) {
-  EXPECT_TRUE(InRange("(0,1]", 1));
-  EXPECT_FALSE(InRange("(0,1]", 0));
-  EXPECT_TRUE(InRange("[1,)", 1e9));
-  EXPECT_FALSE(InRange("auto|[1,)", 0));
-  EXPECT_TRUE(InRange("", -5));
-  EXPECT_TRUE(IsRangeWord("auto|[1,)", "auto"));
-  EXPECT_FALSE(IsRangeWord("auto|[1,)", "[1,)"));
-}
-
-TEST(Suggest, AtMostThreeNearestFirst) {
-  std::vector<Candidate> names;
-  for (const char* name : {"gamma", "lambda", "beta1", "beta2", "beta3", "beta4"}) names.push_back({name, name});
-  EXPECT_EQ(Nearest("gama", names), std::vector<std::string>{"gamma"});
-  EXPECT_EQ(Nearest("beta5", names).size(), 3u);
-  EXPECT_TRUE(Nearest("zzzzzz", names).empty());
-  EXPECT_EQ(DidYouMean({"a", "b", "c"}), "; did you mean 'a', 'b' or 'c'?");
 }
 
 }  // namespace

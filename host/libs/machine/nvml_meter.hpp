@@ -26,10 +26,10 @@ struct GpuReading {
   std::optional<bool> whole_device;      // on one of them our process was not found, as in a container
 };
 
-class GpuMeter {
+class NvmlMeter {
  public:
   // Of the devices that `visible_devices` leaves (VisibleGpus).
-  GpuMeter(const std::string& library, const std::optional<std::string>& visible_devices, pid_t own);
+  NvmlMeter(const std::string& library, const std::optional<std::string>& visible_devices, pid_t own);
   GpuReading Read(int64_t t_ns);
 
  private:

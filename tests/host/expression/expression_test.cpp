@@ -1,4 +1,4 @@
-#include "sweep/expression.hpp"
+#include "expression/expression.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

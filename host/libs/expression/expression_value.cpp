@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sweep/expression_term.hpp"
+#include "expression/expression_term.hpp"
 
 namespace backplane {
 namespace {

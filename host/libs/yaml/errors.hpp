@@ -6,10 +6,21 @@
 #include <tuple>
 #include <vector>
 
-#include "config/document.hpp"
-#include "config/loader.hpp"
+#include "yaml/document.hpp"
 
 namespace backplane {
+
+struct Diagnostic {
+  std::string file;          // as the user named it; "--set" for an override
+  int line = 0, column = 0;  // 1-based; 0: no place in a file
+  std::string message;       // "unknown key 'num_env_runer' in rollout; did you mean 'num_env_runners'?"
+  std::string source_line;   // the text of that line; empty when there is none, and after the first kShownErrors
+};
+// So many of a file's errors are printed; of the rest people are told the number.
+inline constexpr size_t kShownErrors = 50;
+// "configs/walk.yaml:14:7: error: ...", the source line in at most 200 columns and a caret; fit for a terminal whatever the
+// file holds.
+std::string Format(const Diagnostic& diagnostic);
 
 class Errors {
  public:

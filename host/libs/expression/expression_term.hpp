@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sweep/expression.hpp"
+#include "expression/expression.hpp"
 
 namespace backplane {
 

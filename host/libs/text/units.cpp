@@ -1,4 +1,4 @@
-#include "config/units.hpp"
+#include "text/units.hpp"
 
 #include <array>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "machine/gpu_meter.hpp"
+#include "machine/nvml_meter.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -23,7 +23,7 @@ class Mean {
 
 }  // namespace
 
-GpuMeter::GpuMeter(const std::string& library, const std::optional<std::string>& visible_devices, pid_t own)
+NvmlMeter::NvmlMeter(const std::string& library, const std::optional<std::string>& visible_devices, pid_t own)
     : own_(own), library_(library) {
   for (const Gpu& gpu : VisibleGpus(FindGpus(library_), visible_devices)) {
     nvml::Device device = nullptr;
@@ -31,7 +31,7 @@ GpuMeter::GpuMeter(const std::string& library, const std::optional<std::string>&
   }
 }
 
-GpuReading GpuMeter::Read(int64_t t_ns) {
+GpuReading NvmlMeter::Read(int64_t t_ns) {
   const nvml::Calls& calls = library_.calls();
   GpuReading reading;
   Mean utilization, sm_utilization;
@@ -58,7 +58,7 @@ GpuReading GpuMeter::Read(int64_t t_ns) {
   return reading;
 }
 
-void GpuMeter::AddMemory(GpuReading* reading) {
+void NvmlMeter::AddMemory(GpuReading* reading) {
   double total_mb = 0, taken_mb = 0;
   for (Device& device : devices_) {
     const std::optional<Memory> memory = ReadMemory(device);
@@ -71,7 +71,7 @@ void GpuMeter::AddMemory(GpuReading* reading) {
   if (total_mb > 0) reading->memory_pct = 100 * taken_mb / total_mb;
 }
 
-std::optional<GpuMeter::Memory> GpuMeter::ReadMemory(Device& device) const {
+std::optional<NvmlMeter::Memory> NvmlMeter::ReadMemory(Device& device) const {
   const nvml::Calls& calls = library_.calls();
   // Not `used`: whether it holds the driver's own share depends on the version, and nvml.h contradicts itself about it.
   nvml::MemoryV2 v2{.version = nvml::kMemoryV2};
@@ -82,8 +82,8 @@ std::optional<GpuMeter::Memory> GpuMeter::ReadMemory(Device& device) const {
 }
 
 template <class Process>
-bool GpuMeter::FindOwn(nvml::Device handle, int (*call)(nvml::Device, unsigned*, Process*), nvml::Question* question,
-                       std::optional<double>* own_mb) const {
+bool NvmlMeter::FindOwn(nvml::Device handle, int (*call)(nvml::Device, unsigned*, Process*), nvml::Question* question,
+                        std::optional<double>* own_mb) const {
   // A list that is too short is refused, with the number that there are.
   std::vector<Process> processes(kSpareProcesses);
   auto count = static_cast<unsigned>(processes.size());
@@ -102,7 +102,7 @@ bool GpuMeter::FindOwn(nvml::Device handle, int (*call)(nvml::Device, unsigned*,
   return true;
 }
 
-std::optional<double> GpuMeter::ReadOwn(Device& device) const {
+std::optional<double> NvmlMeter::ReadOwn(Device& device) const {
   std::optional<double> own_mb;
   if (!FindOwn(device.handle, library_.calls().processes_v2, &device.processes_v2, &own_mb)) {
     FindOwn(device.handle, library_.calls().processes_v1, &device.processes_v1, &own_mb);

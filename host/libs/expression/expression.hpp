@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "config/document.hpp"
-#include "config/errors.hpp"
+#include "yaml/document.hpp"
+#include "yaml/errors.hpp"
 
 namespace backplane {
 

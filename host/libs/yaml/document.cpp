@@ -1,4 +1,4 @@
-#include "config/document.hpp"
+#include "yaml/document.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/depthguard.h>
@@ -14,7 +14,7 @@
 
 #include "base/format_count.hpp"
 #include "base/printable.hpp"
-#include "config/errors.hpp"
+#include "yaml/errors.hpp"
 
 namespace backplane {
 namespace {

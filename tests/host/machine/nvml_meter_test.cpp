@@ -1,4 +1,4 @@
-#include "machine/gpu_meter.hpp"
+#include "machine/nvml_meter.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@ namespace {
 
 constexpr int64_t kSecond_ns = 1'000'000'000;
 
-class GpuMeterTest : public testing::Test {
+class NvmlMeterTest : public testing::Test {
  protected:
-  ~GpuMeterTest() override { unsetenv("FAKE_NVML"); }
+  ~NvmlMeterTest() override { unsetenv("FAKE_NVML"); }
 
   static void Driver(const char* mode) { setenv("FAKE_NVML", mode, 1); }
   // Counted since the driver was loaded.
@@ -22,7 +22,7 @@ class GpuMeterTest : public testing::Test {
     return reinterpret_cast<unsigned (*)(const char*)>(dlsym(driver, "fake_nvml_calls"))(what);
   }
   static GpuReading ReadOnce(const std::optional<std::string>& visible = std::nullopt) {
-    return GpuMeter(FAKE_NVML_FILE, visible, getpid()).Read(kSecond_ns);
+    return NvmlMeter(FAKE_NVML_FILE, visible, getpid()).Read(kSecond_ns);
   }
   static void ExpectNothing(const GpuReading& reading) {
     EXPECT_FALSE(reading.util_pct || reading.memory_pct || reading.vram_used_mb || reading.power_w || reading.temperature_c ||
@@ -30,7 +30,7 @@ class GpuMeterTest : public testing::Test {
   }
 };
 
-TEST_F(GpuMeterTest, TwoDevicesAreOneReading) {
+TEST_F(NvmlMeterTest, TwoDevicesAreOneReading) {
   const GpuReading both = ReadOnce();
   EXPECT_EQ(both.util_pct, 50) << "mean of 40 and 60";
   EXPECT_EQ(both.vram_used_mb, 1024 + 2048) << "ours alone";
@@ -41,35 +41,35 @@ TEST_F(GpuMeterTest, TwoDevicesAreOneReading) {
   EXPECT_EQ(both.whole_device, false);
 }
 
-TEST_F(GpuMeterTest, OnlyVisibleDevicesAreRead) {
+TEST_F(NvmlMeterTest, OnlyVisibleDevicesAreRead) {
   EXPECT_EQ(ReadOnce("GPU-2").util_pct, 60);
   EXPECT_EQ(ReadOnce("0").power_w, 100);
   ExpectNothing(ReadOnce(""));
 }
 
-TEST_F(GpuMeterTest, MultiprocessorsNeedTwoSamplesATenthOfASecondApart) {
-  GpuMeter meter(FAKE_NVML_FILE, std::nullopt, getpid());
+TEST_F(NvmlMeterTest, MultiprocessorsNeedTwoSamplesATenthOfASecondApart) {
+  NvmlMeter meter(FAKE_NVML_FILE, std::nullopt, getpid());
   EXPECT_EQ(meter.Read(kSecond_ns).sm_util_pct, std::nullopt);
   EXPECT_EQ(meter.Read(kSecond_ns + kSecond_ns / 10).sm_util_pct, std::nullopt);
   EXPECT_EQ(meter.Read(kSecond_ns + kSecond_ns / 10 + 1).sm_util_pct, 40);
 }
 
-TEST_F(GpuMeterTest, AProcessThatIsNotFoundGivesNumbersOfTheWholeDevice) {
+TEST_F(NvmlMeterTest, AProcessThatIsNotFoundGivesNumbersOfTheWholeDevice) {
   Driver("container");
   const GpuReading reading = ReadOnce("0");
   EXPECT_EQ(reading.whole_device, true);
   EXPECT_EQ(reading.vram_used_mb, 256 + 2048);
 }
 
-TEST_F(GpuMeterTest, WithoutLibraryOrDriverThereIsNothing) {
-  ExpectNothing(GpuMeter("libno-such-driver.so.1", std::nullopt, getpid()).Read(kSecond_ns));
+TEST_F(NvmlMeterTest, WithoutLibraryOrDriverThereIsNothing) {
+  ExpectNothing(NvmlMeter("libno-such-driver.so.1", std::nullopt, getpid()).Read(kSecond_ns));
   Driver("no-driver");
   ExpectNothing(ReadOnce());
 }
 
-TEST_F(GpuMeterTest, WhatIsForbiddenIsAbsentAndAskedOnce) {
+TEST_F(NvmlMeterTest, WhatIsForbiddenIsAbsentAndAskedOnce) {
   Driver("no-permission");
-  GpuMeter meter(FAKE_NVML_FILE, "0", getpid());
+  NvmlMeter meter(FAKE_NVML_FILE, "0", getpid());
   const unsigned before = Calls("utilization") + Calls("power");
   for (int i = 1; i <= 3; ++i) {
     const GpuReading reading = meter.Read(i * kSecond_ns);
@@ -80,9 +80,9 @@ TEST_F(GpuMeterTest, WhatIsForbiddenIsAbsentAndAskedOnce) {
   EXPECT_EQ(Calls("utilization") + Calls("power"), before + 2);
 }
 
-TEST_F(GpuMeterTest, ADividedDeviceHasNoUtilisation) {
+TEST_F(NvmlMeterTest, ADividedDeviceHasNoUtilisation) {
   Driver("mig");
-  GpuMeter meter(FAKE_NVML_FILE, std::nullopt, getpid());
+  NvmlMeter meter(FAKE_NVML_FILE, std::nullopt, getpid());
   const unsigned before = Calls("utilization"), samples_before = Calls("gpm_sample");
   meter.Read(kSecond_ns);
   const GpuReading reading = meter.Read(2 * kSecond_ns);
@@ -93,9 +93,9 @@ TEST_F(GpuMeterTest, ADividedDeviceHasNoUtilisation) {
   EXPECT_EQ(Calls("gpm_sample"), samples_before);
 }
 
-TEST_F(GpuMeterTest, AnotherVersionOfAStructFallsBackToTheOldOne) {
+TEST_F(NvmlMeterTest, AnotherVersionOfAStructFallsBackToTheOldOne) {
   Driver("other-version");
-  GpuMeter meter(FAKE_NVML_FILE, "0", getpid());
+  NvmlMeter meter(FAKE_NVML_FILE, "0", getpid());
   const unsigned before = Calls("memory_v2");
   meter.Read(kSecond_ns);
   const GpuReading reading = meter.Read(2 * kSecond_ns);
@@ -104,8 +104,8 @@ TEST_F(GpuMeterTest, AnotherVersionOfAStructFallsBackToTheOldOne) {
   EXPECT_EQ(Calls("memory_v2"), before + 1);
 }
 
-TEST_F(GpuMeterTest, ALibraryWithOldNamesOnlyTellsTheSame) {
-  GpuMeter old(FAKE_OLD_NVML_FILE, std::nullopt, getpid());
+TEST_F(NvmlMeterTest, ALibraryWithOldNamesOnlyTellsTheSame) {
+  NvmlMeter old(FAKE_OLD_NVML_FILE, std::nullopt, getpid());
   old.Read(kSecond_ns);
   const GpuReading reading = old.Read(2 * kSecond_ns), now = ReadOnce();
   EXPECT_EQ(reading.util_pct, now.util_pct);

@@ -5,8 +5,8 @@
 
 #include "base/format_count.hpp"
 #include "base/suggest.hpp"
-#include "config/units.hpp"
-#include "sweep/expression_term.hpp"
+#include "expression/expression_term.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 namespace {

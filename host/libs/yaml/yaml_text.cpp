@@ -1,4 +1,4 @@
-#include "config/yaml_text.hpp"
+#include "yaml/yaml_text.hpp"
 
 #include <algorithm>
 

@@ -12,6 +12,6 @@ inline constexpr char kSomeBudget[] = "--set budget.iterations=100";
 
 // `config` as in trial.json; the experiment's name gets the suffix and its results a folder of their own. The comments stand on
 // top, a line each, and empty ones not. There is no budget: `run` asks for one.
-std::string RecommendedFile(const nlohmann::json& config, const std::string& suffix, const std::vector<std::string>& comments);
+std::string RecommendedFile(nlohmann::json config, const std::string& suffix, const std::vector<std::string>& comments);
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-#include "sweep/expression.hpp"
+#include "expression/expression.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "sweep/expression_term.hpp"
+#include "expression/expression_term.hpp"
 
 namespace backplane {
 

@@ -1,0 +1,38 @@
+// What the host records of an iteration beside what plugins do. One more: its row, and MetricsHub::Record where it is measured;
+// its unit, its direction and that it is known follow from the row.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+
+namespace backplane {
+
+struct HostMetric {
+  std::string_view name, unit, doc;
+  int direction;    // 1 up is better, -1 down, 0 neither
+  bool of_machine;  // another value in every run
+};
+
+inline constexpr HostMetric kHostMetrics[] = {
+    {"rollout/balance", "", "mean / largest CPU time of the runner threads", 1, true},
+    {"rollout/wall_eff", "", "CPU time of the runner threads / (threads x wall time)", 1, true},
+    {"data/epoch", "", "epochs read so far", 0, false},
+    {"data/micro_batch", "items", "items the learner works on at once", 0, false},
+    {"data/oom_count", "", "times an update did not fit and was done in smaller parts", -1, false},
+    {"data/first_oom", "", "the iteration in which it was so first", 0, false},
+    {"device/live_mb", "MiB", "memory of the learner's device in use after a micro-batch, mean", -1, true},
+    {"device/peak_mb", "MiB", "at most, in this iteration", -1, true},
+    {"device/reserved_mb", "MiB", "taken from the device, caches included, at most", -1, true},
+};
+
+// The row of a name. A name without one does not compile.
+struct HostMetricRow {
+  size_t index = 0;
+
+  consteval HostMetricRow(const char* name) {
+    while (kHostMetrics[index].name != name) ++index;
+  }
+};
+
+}  // namespace backplane

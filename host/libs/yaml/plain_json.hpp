@@ -1,0 +1,18 @@
+// What YAML text stands for where nobody has said what it should be.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "yaml/document.hpp"
+#include "yaml/plain_json.hpp"
+
+namespace backplane {
+
+// The value as it is written: a plain number or flag as such, everything else as text.
+nlohmann::json PlainJson(const Node& node);
+
+// Whether plain text is one of the words for this value.
+bool IsFlag(const std::string& text, bool value);
+
+}  // namespace backplane

@@ -1,0 +1,30 @@
+#include "yaml/recommended_file.hpp"
+
+#include "base/json_fields.hpp"
+#include "base/json_path.hpp"
+#include "yaml/yaml_text.hpp"
+
+namespace backplane {
+
+std::string RecommendedFile(nlohmann::json config, const std::string& suffix, const std::vector<std::string>& comments) {
+  const std::string name = Text(At(config, "experiment")) + suffix;
+  SetAtPath(&config, "experiment", name);
+  SetAtPath(&config, "output.dir", "outputs/" + name);
+  SetAtPath(&config, "resources.exclusive", false);
+  // Files of the batch; its preset, whose values stand here, some of them replaced; its question; and its budget, as that of a
+  // measurement is none of a training.
+  for (const char* path : {"output.report_dir", "output.progress_file", "preset", "report", "budget"})
+    RemoveAtPath(&config, path);
+  std::string text;
+  for (std::string comment : comments) {
+    if (comment.empty()) continue;
+    for (char& c : comment) {
+      if (c == '\n' || c == '\r') c = ' ';
+    }
+    text += "# " + comment + "\n";
+  }
+  return text + "# The setting without a budget: how long to train is for you to say, as in `run THIS_FILE " +
+         std::string(kSomeBudget) + "`.\n" + YamlText(config, {});
+}
+
+}  // namespace backplane

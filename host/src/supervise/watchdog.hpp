@@ -1,0 +1,31 @@
+// Looks for a running trial's signs of life: whether it hangs or has used up its time, and what is to be done about it.
+#pragma once
+
+#include <optional>
+
+#include "config/experiment.hpp"
+#include "supervise/engine.hpp"
+#include "supervise/outcome.hpp"
+
+namespace backplane {
+
+class Watchdog {
+ public:
+  explicit Watchdog(const ResourceConfig& limits) : limits_(limits) {}
+
+  // What must be done about the trial now, if anything, by what it says of itself. `elapsed_s` since it was started; where the
+  // trial tells its own time, that counts.
+  std::optional<StopHow> Look(const std::optional<StatusFile>& now, double elapsed_s);
+  void Interrupted() { Stopped(StopReason::kInterrupt); }
+  StopReason stop() const { return stop_; }  // why the trial is being ended
+
+ private:
+  void Stopped(StopReason reason);
+
+  ResourceConfig limits_;
+  std::optional<uint64_t> heartbeat_;  // the last that was seen
+  double last_sign_s_ = 0;
+  StopReason stop_ = StopReason::kNone;
+};
+
+}  // namespace backplane
