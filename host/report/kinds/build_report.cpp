@@ -28,10 +28,11 @@ std::string Now() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std:
 
 ReportSection ConfigOf(const ResultSet& set) { return ReadTolerantly<ReportSection>(At(set.config, "report")); }
 
-// Of one batch that is a comparison.
+// Of one batch that `compare` has run; else all scores that there are are one look.
 std::optional<CompareTerms> TermsOf(const std::vector<ResultSet>& sets) {
-  if (sets.size() != 1 || ConfigOf(sets.front()).kind != "ab") return std::nullopt;
-  return ReadTolerantly<CompareTerms>(At(sets.front().config, "compare"));
+  const json& compare = At(sets.front().config, "compare");
+  if (sets.size() != 1 || compare.is_null()) return std::nullopt;
+  return ReadTolerantly<CompareTerms>(compare);
 }
 
 // Where the sweep was over runners or rows, that is the question.
@@ -131,7 +132,8 @@ std::vector<ResultSet> ReadSets(const std::vector<std::string>& folders) {
 // `compare`: of all scores that there are; absent: as the experiment says.
 ReportContext ContextOf(const std::vector<ResultSet>& sets, const std::string& program, const std::string& kind,
                         const std::optional<CompareTerms>& compare, const std::vector<std::string>& outside_identity) {
-  ReportContext context{program, Now(), CommonConfig(sets, kind), {}, HelpsOf(sets), {outside_identity.begin(), outside_identity.end()}};
+  ReportContext context{program, Now(),         CommonConfig(sets, kind),
+                        {},      HelpsOf(sets), {outside_identity.begin(), outside_identity.end()}};
   const std::optional<CompareTerms> own = compare ? std::nullopt : TermsOf(sets);
   context.compare = {own ? *own : compare.value_or(CompareTerms{}), own.has_value()};
   return context;

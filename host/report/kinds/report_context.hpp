@@ -18,9 +18,9 @@ struct Comparison {
 };
 
 struct ReportContext {
-  std::string program;                          // this program as a person types it: for commands
-  std::string made_at;                          // "2026-11-21 23:08 UTC"
-  ReportSection report;                         // its kind is set
+  std::string program;   // this program as a person types it: for commands
+  std::string made_at;   // "2026-11-21 23:08 UTC"
+  ReportSection report;  // its kind is set
   Comparison compare;
   std::vector<OptionHelp> option_help;          // of the plugins that the trials ran with
   std::set<std::string> outside_identity = {};  // as in ReportRequest

@@ -9,8 +9,8 @@
 #include "base/json_text.hpp"
 #include "cli/load_file.hpp"
 #include "cli/preset_places.hpp"
-#include "config/yaml_text.hpp"
 #include "log/log.hpp"
+#include "yaml/yaml_text.hpp"
 
 namespace backplane {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/suggest.hpp"
-#include "config/errors.hpp"
 #include "config/value.hpp"
 #include "record/compare_looks.hpp"
+#include "yaml/errors.hpp"
 
 namespace backplane {
 namespace {
