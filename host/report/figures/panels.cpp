@@ -97,7 +97,7 @@ json View(const SweepPanel& panel, const Palette& palette) {
   json& layers = view["layer"];
   AddGround(panel, &layers);
   const json x = SweepX(panel), y = SweepY(panel, "value");
-  const auto encoding = [&](json more) {
+  const auto encoding = [&](const json& more) {
     json all = {{"x", x}, {"color", pick.Colour()}};
     all.update(more);
     return all;

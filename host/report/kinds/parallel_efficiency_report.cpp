@@ -22,6 +22,13 @@ namespace backplane {
 namespace {
 
 const char* const kThroughput = "throughput";
+constexpr char kParallelism[] =
+    "Parallelism = runners x environments per runner. SPS = environment steps per second over collecting and learning, "
+    "without the iteration that warms up, number 0; one step is one action of one environment.";
+constexpr char kEfficiencies[] =
+    "Speedup = SPS / SPS of the baseline. Parallel efficiency = 100 x speedup / parallelism. Core efficiency = 100 x "
+    "speedup / min(runners, granted cores): where one environment fills a core already, more environments on it can not "
+    "be faster.";
 
 class EfficiencyBuilder {
  public:
@@ -180,12 +187,9 @@ class EfficiencyBuilder {
                     analysis_.settings.size(), combined_.trials.size(),
                     std::count_if(combined_.trials.begin(), combined_.trials.end(),
                                   [](const CombinedTrial& trial) { return trial.data.usable(); })),
-        "Parallelism = runners x environments per runner. SPS = environment steps per second over collecting and learning, "
-        "without the iteration that warms up, number 0; one step is one action of one environment.",
+        kParallelism,
         Lasted(),
-        "Speedup = SPS / SPS of the baseline. Parallel efficiency = 100 x speedup / parallelism. Core efficiency = 100 x "
-        "speedup / min(runners, granted cores): where one environment fills a core already, more environments on it can not "
-        "be faster.",
+        kEfficiencies,
         BandsText() + ".",
     };
     for (const ScoredSeries& series : analysis_.series) {
