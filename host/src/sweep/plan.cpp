@@ -391,6 +391,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   Plan plan = Planner(std::move(memory), swept, options.without_sweep, errors.empty(), &of_the_points).Make();
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};
+  plan.notes.insert(plan.notes.begin(), errors.notes().begin(), errors.notes().end());
   if (!note.empty()) plan.notes.insert(plan.notes.begin(), note);
   return {std::move(plan), {}};
 }
