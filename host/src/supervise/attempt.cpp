@@ -4,12 +4,14 @@
 #include "base/json_text.hpp"
 #include "record/attempt_json.hpp"
 #include "supervise/leftovers.hpp"
+#include "supervise/stacks.hpp"
 #include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr size_t kLogTailLines = 10;
+constexpr double kTimeToTell_s = 0.5;  // what its threads have to write down where they are
 
 // What of result.json the trial itself would have told.
 struct Known {
@@ -126,9 +128,10 @@ std::optional<StopHow> Attempt::Look(const std::optional<StatusFile>& now, doubl
     if (!last_ || now->heartbeat != last_->heartbeat) last_sign_s_ = elapsed_s;
     last_ = now;
   }
-  // First it is asked to write down whose code it is in; at the next look it dies.
-  if (stop_ == StopReason::kHang) return StopHow::kKill;
   const ResourceConfig& resources = spec_.experiment.resources;
+  // First it is asked to write down whose code it is in; a little later it dies.
+  if (stop_ == StopReason::kHang)
+    return elapsed_s - last_sign_s_ > resources.hang_timeout_s + kTimeToTell_s ? std::optional(StopHow::kKill) : std::nullopt;
   if (elapsed_s - last_sign_s_ > resources.hang_timeout_s) {
     Stopped(StopReason::kHang);
     return StopHow::kWhere;
@@ -146,6 +149,9 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
   const std::optional<std::string> text = ReadResultText(file).text;
   const auto written = text ? ParseResultJson(*text) : std::nullopt;
   Ending ending{end.exit, stop_, std::nullopt, end.over_memory, end.peak_rss_bytes, allocation_.memory_bytes, end.not_started};
+  ending.hang_timeout_s = spec_.experiment.resources.hang_timeout_s;
+  ending.wall_time_s = spec_.experiment.resources.wall_time_s;
+  ending.has_checkpoint = HasCheckpoint(folder_.checkpoint());
   if (written) ending.result_state = ReadTolerantly<TrialResult>(*written).state;
   Ended ended{Classify(ending), {}, {}, {}};
   // It could not write down why, on a full disk for example: its last words say more than its exit code.
@@ -207,6 +213,9 @@ nlohmann::json Attempt::Record(nlohmann::json record, const Verdict& verdict, co
   if (!verdict.signal.empty()) judged.signal = verdict.signal;
   judged.log_tail = LastLines(Here().standard_error(), kLogTailLines);
   if (judged.log_tail.empty() && last_ && last_->line[0] != '\0') judged.log_tail.push_back(last_->line);
+  judged.stacks = ReadStacks(Here().stacks());
+  std::error_code ignored;
+  std::filesystem::remove(Here().stacks(), ignored);  // it is all in the record
   Overwrite(judged, &record);
   return record;
 }
