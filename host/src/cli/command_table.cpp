@@ -18,12 +18,13 @@ Commands ReportCommands();
 Commands ExportCommands();
 Commands PluginCommands();
 Commands DoctorCommands();
+Commands CompletionCommands();
 
 Commands AllCommands() {
   Commands all;
   for (const auto& commands :
        {RunCommands, BenchCommands, TuneCommands, RunTrialCommands, ReplayCommands, RenderCommands, ConfigCommands,
-        BatchCommands, StoreCommands, ReportCommands, ExportCommands, PluginCommands, DoctorCommands}) {
+        BatchCommands, StoreCommands, ReportCommands, ExportCommands, PluginCommands, DoctorCommands, CompletionCommands}) {
     for (Command& command : commands()) all.push_back(std::move(command));
   }
   return all;
