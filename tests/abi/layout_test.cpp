@@ -128,10 +128,11 @@ TEST(Layout, Param) {
 }
 
 TEST(Layout, Descriptor) {
-  SIZE(bp_descriptor, 72);
+  SIZE(bp_descriptor, 88);
   AT(bp_descriptor, struct_size, 0); AT(bp_descriptor, kind, 4); AT(bp_descriptor, id, 8); AT(bp_descriptor, version, 16);
   AT(bp_descriptor, summary, 24); AT(bp_descriptor, license, 32); AT(bp_descriptor, flags, 40); AT(bp_descriptor, needs, 48);
   AT(bp_descriptor, params, 56); AT(bp_descriptor, n_params, 64);
+  AT(bp_descriptor, aliases, 72); AT(bp_descriptor, rows, 80);
 }
 
 TEST(Layout, Module) {

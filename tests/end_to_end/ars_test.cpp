@@ -39,17 +39,28 @@ class Ars : public ProgramTest {
   }
 };
 
-TEST_F(Ars, NamesOfTheFieldSetOptionsAndTheHostsKeys) {
+TEST_F(Ars, NamesOfTheFieldSetOptions) {
   Write("names.yaml", R"(experiment: names
 env: {plugin: cartpole}
-learner: {plugin: ars, options: {n_delta: 5, n_top: 2, delta_std: 0.1, learning_rate: 0.05, n_eval_episodes: 2, rollout_length: 6, num_envs: 3}}
+learner: {plugin: ars, options: {n_delta: 5, n_top: 2, delta_std: 0.1, learning_rate: 0.05, n_eval_episodes: 2, rollout_length: 6}}
 budget: {iterations: 2}
 )");
   const Finished run = Run("run names.yaml");
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(Result("names")["env_steps"], 2 * 5 * 2 * 2 * 6) << "no pole falls within 6 steps";
-  const std::string config = ReadFile(dir_ / "outputs/names/config.yaml");
-  EXPECT_THAT(config, testing::HasSubstr("num_envs_per_env_runner: 3"));
+}
+
+// With envs that start together a direction's return is the mean over them; all of them count for the step.
+TEST_F(Ars, SoManyEnvsAreSoManyEpisodesOfEachDirectionAndSign) {
+  Write("envs.yaml", R"(experiment: envs
+env: {plugin: cartpole}
+learner: {plugin: ars, options: {num_envs: 128, num_dirs: 16, episode_length: 2}}
+rollout: {num_envs_per_env_runner: 32}
+budget: {iterations: 1}
+)");
+  const Finished run = Run("run envs.yaml");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Result("envs")["env_steps"], 2 * 4096) << "4,096 episodes of 2 steps";
 }
 
 TEST_F(Ars, MoreTopDirectionsThanDirectionsAreRefusedAtTheirPlace) {

@@ -77,6 +77,13 @@ TEST_F(Refusal, ACrashIsRecordedWithSignalAndPlugin) {
   EXPECT_EQ(result["state"], "FAILED");
   EXPECT_EQ(result["outcome"], "signal");
   EXPECT_THAT(result.dump(), testing::AllOf(HasSubstr("SIGSEGV"), HasSubstr("env.crashes_in_step"), HasSubstr("rollout")));
+  // The calls of the thread that crashed, innermost first, by function: the plugin exports none but its module.
+  const std::vector<std::string> stacks = result["stacks"];
+  ASSERT_GE(stacks.size(), 3u) << run.err;
+  EXPECT_THAT(stacks[0], testing::MatchesRegex("thread [0-9]+ \\(.*\\) in env.crashes_in_step"));
+  if (!kSanitized) EXPECT_THAT(stacks[1], testing::AllOf(HasSubstr("Step"), HasSubstr("env_crashes_in_step.so")));
+  if (!kSanitized) EXPECT_THAT(run.err, HasSubstr("was in       " + stacks[1].substr(2)));
+  EXPECT_FALSE(std::filesystem::exists(Attempt("bad") / "stacks")) << "it is in the record";
 }
 
 TEST_F(Refusal, AHangIsEndedAndRecorded) {
@@ -87,6 +94,14 @@ TEST_F(Refusal, AHangIsEndedAndRecorded) {
   EXPECT_EQ(Result("bad")["outcome"], "timeout");
   EXPECT_EQ(Result("bad")["plugin"], "env.hangs_in_step");
   EXPECT_EQ(Result("bad")["phase"], "rollout");
+  EXPECT_THAT(run.err, HasSubstr(std::string("gave no sign of life for ") + (kSanitized ? "15s" : "2s") +
+                                 " (resources.hang_timeout) and was killed"));
+  // Of every thread, and the one that hangs by its function.
+  const std::vector<std::string> stacks = Result("bad")["stacks"];
+  const auto threads =
+      std::count_if(stacks.begin(), stacks.end(), [](const auto& line) { return line.starts_with("thread "); });
+  EXPECT_GT(threads, 1);
+  if (!kSanitized) EXPECT_THAT(nlohmann::json(stacks).dump(), HasSubstr("Step"));
 }
 
 TEST_F(Refusal, ADivergingTrialKeepsTheStateBeforeIt) {

@@ -100,6 +100,29 @@ TEST_F(RunCommand, FreshKeepsTheOldResultsBeside) {
   EXPECT_EQ(Result("walk")["state"], "COMPLETED");
 }
 
+// What a plugin refuses costs nobody a folder, and is the file's fault also where other points have run before.
+TEST_F(RunCommand, FreshMovesNothingWhereAPluginRefuses) {
+  if (!HasPlugin("learner_ars.so")) GTEST_SKIP() << "built without this learner";
+  Write("walk.yaml", "env: cartpole\nlearner: {plugin: ars, options: {num_dirs: 2}}\nbudget: {iterations: 1}\n");
+  ASSERT_EQ(Run("run walk.yaml").exit, 0);
+  for (const char* fresh : {" --fresh", ""}) {
+    const Finished refused = Run("run walk.yaml learner.options.top_dirs=3" + std::string(fresh));
+    EXPECT_EQ(refused.exit, 2) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("nothing was started"));
+    EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/walk.1"));
+    EXPECT_EQ(Result("walk")["state"], "COMPLETED");
+  }
+}
+
+TEST_F(RunCommand, ALearnerThatSavesNoStateSaysSoAtTheStart) {
+  if (!HasPlugin("learner_uav_scripted.so")) GTEST_SKIP() << "built without this learner";
+  Write("fly.yaml", "env: uav_grid\nlearner: uav_scripted\nbudget: {iterations: 1}\n");
+  EXPECT_THAT(Run("run fly.yaml").err,
+              HasSubstr("learner.uav_scripted saves no state: a trial of it that is stopped begins anew"));
+  Write("walk.yaml", kRandom);
+  EXPECT_THAT(Run("run walk.yaml").err, Not(HasSubstr("saves no state")));
+}
+
 TEST_F(RunCommand, WithoutATerminalThereAreNoEscapes) {
   Write("walk.yaml", kRandom);
   const Finished run = Run("run walk.yaml");

@@ -20,7 +20,7 @@ class Typing : public ProgramTest {
   }
   // The file as the program understands it.
   std::string Shown(const std::string& arguments) {
-    const Finished shown = Run("config show " + arguments);
+    const Finished shown = Run("config show --resolved " + arguments);
     EXPECT_EQ(shown.exit, 0) << shown.err;
     return shown.out;
   }
@@ -76,6 +76,55 @@ TEST_F(Typing, ShortFormsAreTheSameTrial) {
             Shown("long.yaml --set budget.iterations=100000 --set seed=18446744073709551615"));
   EXPECT_THAT(Shown("ars"), HasSubstr("experiment: other")) << "ars.yml";
   EXPECT_EQ(Shown("ars.yaml"), Shown("ars.yml"));
+}
+
+// Gymnasium's and RLlib's names are the same trial; the host's are said once, wherever they stand.
+TEST_F(Typing, NamesOfOtherToolsAreTheSameTrial) {
+  Write("ours.yaml",
+        "env: cartpole\nlearner: {plugin: ppo, options: {train_batch_size: 64}}\nseed: 3\n"
+        "rollout: {num_env_runners: 2, num_envs_per_env_runner: 4}\nbudget: {env_steps: 128}\n");
+  Write("theirs.yaml",
+        "experiment: ours\nenv_id: CartPole-v1\nalgo: PPO\nrandom_seed: 3\nnum_rollout_workers: 2\n"
+        "rollout: {num_envs_per_worker: 4}\ntotal_timesteps: 128\nlearner: {options: {train_batch_size: 64}}\n");
+  EXPECT_EQ(Shown("theirs.yaml"), Shown("ours.yaml"));
+  EXPECT_EQ(Shown("ours.yaml num_rollout_workers=8 env_id=CartPole-v1"), Shown("ours.yaml rollout.num_env_runners=8"));
+  EXPECT_EQ(Shown("ours.yaml --set env.plugin=env.cartpole"), Shown("ours.yaml"));
+  const std::string said = Run("config check theirs.yaml").err;
+  EXPECT_THAT(said, HasSubstr("theirs.yaml:5:1: 'num_rollout_workers' is read as rollout.num_env_runners"));
+  EXPECT_EQ(said.find("'total_timesteps'"), said.rfind("'total_timesteps'"));
+  Write("among.yaml", "env: cartpole\nlearner: {plugin: ppo, options: {num_rollout_workers: 2}}\nbudget: {iterations: 1}\n");
+  EXPECT_THAT(Shown("among.yaml"), HasSubstr("num_env_runners: 2"));
+  const Finished both = Run("config check theirs.yaml rollout.num_env_runners=1 num_rollout_workers=2");
+  EXPECT_THAT(both.err, HasSubstr("'num_rollout_workers' is another name of 'rollout.num_env_runners', which --set gives too"));
+  Write("twice.yaml", "env: cartpole\nenv_id: CartPole-v1\nlearner: ppo\nbudget: {iterations: 1}\n");
+  EXPECT_THAT(Run("config check twice.yaml").err,
+              HasSubstr("twice.yaml:2:1: error: 'env_id' is another name of 'env.plugin', which is set too at twice.yaml:1:"));
+  EXPECT_THAT(Run("config check ours.yaml env=CartPole-v0").err, HasSubstr("did you mean 'CartPole-v1'?"));
+}
+
+TEST_F(Typing, AListOfGymnasiumIsSeveralOptionsAndMayBeOpen) {
+  if (!HasPlugin("env_ant.so")) GTEST_SKIP() << "built without MuJoCo";
+  Write("ant.yaml", "env: Ant-v5\nlearner: random\nbudget: {iterations: 1}\n");
+  const std::string shown = Shown("ant.yaml --set env.options.healthy_z_range=[0.25,.inf]");
+  EXPECT_THAT(shown, AllOf(HasSubstr("healthy_z_min: 0.25"), HasSubstr("healthy_z_max: \".inf\"")));
+  Write("open.yaml",
+        "experiment: open\nenv: {plugin: ant, options: {healthy_z_range: [-.inf, .inf], max_episode_steps: 5}}\n"
+        "learner: random\nbudget: {iterations: 1}\n");
+  EXPECT_EQ(Run("run open.yaml").exit, 0);
+  EXPECT_EQ(Run("run open.yaml").exit, 0) << "what it saved is read again";
+  EXPECT_THAT(Run("config check ant.yaml env.options.healthy_z_range=[1]").err,
+              HasSubstr("wanted a list of 2 values, found 1"));
+  EXPECT_THAT(Run("config check ant.yaml env.options.ctrl_cost_weight=.inf").err, HasSubstr("'.inf' is not a finite number"));
+}
+
+// With nothing said of them: those of the env's description, on any machine.
+TEST_F(Typing, RowsLeftOutAreTheEnvs) {
+  EXPECT_THAT(Shown("tiny.yaml"), AllOf(HasSubstr("num_env_runners: 2"), HasSubstr("num_envs_per_env_runner: 8")));
+  EXPECT_EQ(Shown("tiny.yaml rollout=auto"), Shown("tiny.yaml"));
+  EXPECT_EQ(Shown("tiny.yaml --set rollout.threads=1 rollout.num_env_runners=2 rollout.num_envs_per_env_runner=8"),
+            Shown("tiny.yaml rollout.threads=1"));
+  EXPECT_THAT(Shown("tiny.yaml rollout.num_env_runners=3"),
+              AllOf(HasSubstr("num_env_runners: 3"), HasSubstr("num_envs_per_env_runner: 1")));
 }
 
 TEST_F(Typing, NumbersThatDoNotFitAreRefusedWithTheirRange) {

@@ -57,6 +57,10 @@ typedef struct bp_descriptor {
   const char* const* needs;    // ids of host extensions it cannot do without, NULL-terminated; NULL: none
   const bp_param* params;      // [n_params]; NULL: none
   uint64_t n_params;
+  // What else an experiment file may call it, comma separated, such as the name of the same task or method elsewhere:
+  // "CartPole-v1". NULL: nothing. Two plugins of one kind should not share a name.
+  const char* aliases;
+  uint64_t rows;  // envs: rows of a trial whose experiment says nothing of them, the same on every machine; 0: 1
 } bp_descriptor;
 
 typedef struct bp_module {

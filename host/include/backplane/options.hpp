@@ -28,6 +28,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <concepts>
 #include <deque>
 #include <filesystem>
@@ -180,6 +181,7 @@ std::string YamlText(T value) {
 }
 // Shortest text that gives the value again, with a dot wherever YAML 1.1 wants one for a number: "5.0e-7".
 inline std::string YamlText(double value) {
+  if (std::isinf(value)) return value > 0 ? ".inf" : "-.inf";
   char digits[32];
   std::string text(digits, std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general).ptr);
   const size_t e = text.find('e');

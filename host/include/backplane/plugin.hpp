@@ -46,7 +46,9 @@ struct About {
   const char* version;
   const char* summary;
   const char* license = "Apache-2.0";
-  uint64_t flags = 0;  // BP_FLAG_*
+  uint64_t flags = 0;             // BP_FLAG_*
+  const char* aliases = nullptr;  // other names of it in experiment files, comma separated: "CartPole-v1"
+  uint64_t rows = 0;              // envs: how many rows a trial has where its experiment says nothing of them; 0: 1
 };
 
 // The descriptor of a plugin class P with P::kAbout and P::kOptions (a bp::OptionTable; may be absent).
@@ -61,6 +63,8 @@ const bp_descriptor& DescriptorOf(uint32_t kind) {
     d.summary = P::kAbout.summary;
     d.license = P::kAbout.license;
     d.flags = P::kAbout.flags;
+    d.aliases = P::kAbout.aliases;
+    d.rows = P::kAbout.rows;
     if constexpr (requires { P::kOptions; }) {
       static const detail::ParamList list = P::kOptions.Params();
       d.params = list.params().data();

@@ -1,32 +1,54 @@
 #include "base/text_columns.hpp"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <sstream>
 
 namespace backplane {
 namespace {
 
-bool BeginsCharacter(char c) { return (c & 0xC0) != 0x80; }
+struct Glyph {
+  size_t bytes, cells;
+};
 
-// Byte at which character number `index` begins.
-size_t ByteOf(const std::string& text, size_t index) {
-  for (size_t byte = 0; byte < text.size(); ++byte) {
-    if (BeginsCharacter(text[byte]) && index-- == 0) {
-      return byte;
-    }
-  }
-  return text.size();
+// A byte that is no UTF-8 is a character of one cell; an accent that is added to the one before takes none.
+Glyph GlyphAt(const std::string& text, size_t at) {
+  utf8proc_int32_t code = -1;
+  const auto left = static_cast<utf8proc_ssize_t>(text.size() - at);
+  const utf8proc_ssize_t bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at, left, &code);
+  if (bytes <= 0) return {1, 1};
+  const int cells = code < 0x80 ? 1 : utf8proc_charwidth(code);
+  return {static_cast<size_t>(bytes), static_cast<size_t>(std::max(cells, 0))};
 }
 
-// The first `head` and the last `tail` characters around the mark.
+// The first `head` and the last `tail` columns around the mark; half of a character is none of it.
 std::string Cut(const std::string& text, size_t head, size_t tail, const std::string& mark) {
-  return text.substr(0, ByteOf(text, head)) + mark + text.substr(ByteOf(text, Columns(text) - tail));
+  size_t rest = BytesWithin(text, Columns(text) - tail);
+  while (Columns(text.substr(rest)) > tail) rest += GlyphAt(text, rest).bytes;
+  return text.substr(0, BytesWithin(text, head)) + mark + text.substr(rest);
 }
 
 }  // namespace
 
 size_t Columns(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), BeginsCharacter));
+  size_t columns = 0;
+  for (size_t at = 0; at < text.size();) {
+    const Glyph next = GlyphAt(text, at);
+    at += next.bytes, columns += next.cells;
+  }
+  return columns;
+}
+
+size_t BytesWithin(const std::string& text, size_t columns) {
+  size_t at = 0;
+  for (size_t used = 0; at < text.size();) {
+    const Glyph next = GlyphAt(text, at);
+    used += next.cells;
+    if (used > columns) break;
+    at += next.bytes;
+  }
+  return at;
 }
 
 std::string PadRight(const std::string& text, size_t width) {

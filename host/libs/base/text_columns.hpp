@@ -1,4 +1,4 @@
-// Text for a screen of fixed width, counted in characters and not in bytes.
+// Text for a screen of fixed width, counted in its cells: a Korean or Chinese character takes two.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 namespace backplane {
 
 size_t Columns(const std::string& text);
+size_t BytesWithin(const std::string& text, size_t columns);  // of whole characters from the beginning
 
 // At least `width` columns, filled with spaces.
 std::string PadRight(const std::string& text, size_t width);

@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "base/colour.hpp"
+
 namespace backplane {
 namespace {
 
@@ -50,7 +52,7 @@ void GiveUp(const std::string& why) {
 
 void Log(LogLevel level, std::string_view text) {
   LogToFile(level, text);
-  Write(Terminal(), level, text);
+  Write(Terminal(), level, WithSeverity(std::string(text)));
 }
 
 void LogToFile(LogLevel level, std::string_view text) {

@@ -22,6 +22,7 @@ struct AttemptFolder {
   std::filesystem::path metrics() const { return folder / "metrics.jsonl"; }
   std::filesystem::path result() const { return folder / "result.json"; }
   std::filesystem::path status() const { return folder / "status"; }
+  std::filesystem::path stacks() const { return folder / "stacks"; }  // of a crash or a hang, until they are in the record
   std::filesystem::path standard_output() const { return folder / "stdout.log"; }
   std::filesystem::path standard_error() const { return folder / "stderr.log"; }
   std::filesystem::path resources() const { return folder / "resources.csv"; }  // of the monitor `resources`

@@ -209,12 +209,14 @@ struct FailureNote {
   bool hang = false;
   std::optional<std::string> signal;
   std::vector<std::string> log_tail;
+  std::vector<std::string> stacks;  // of a crash or a hang: a line for each thread and, indented, for each of its calls
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("peak_rss_bytes", self.peak_rss_bytes);
     visit("hang", self.hang);
     visit("signal", NullIfAbsent(self.signal));
     visit("log_tail", self.log_tail);
+    visit("stacks", LeftOutIfEmpty(self.stacks));
   }
 };
 

@@ -8,17 +8,6 @@
 namespace backplane {
 namespace {
 
-// Bytes of the first `count` characters.
-size_t BytesOf(const std::string& text, size_t count) {
-  size_t byte = 0;
-  for (; byte < text.size() && count > 0; --count) {
-    do {
-      ++byte;
-    } while (byte < text.size() && (text[byte] & 0xC0) == 0x80);
-  }
-  return byte;
-}
-
 // Words as a shell splits them, quotes kept.
 std::vector<std::string> ShellWords(const std::string& command) {
   std::vector<std::string> words(1);
@@ -47,7 +36,7 @@ std::vector<std::string> Fold(const std::string& text, size_t width) {
   std::vector<std::string> lines;
   for (std::string line : WrapWords(OneLine(text), width)) {
     while (Columns(line) > width) {
-      const size_t bytes = BytesOf(line, width);
+      const size_t bytes = std::max<size_t>(BytesWithin(line, width), 1);  // a wide character on a page of one column
       lines.push_back(line.substr(0, bytes));
       line.erase(0, bytes);
     }

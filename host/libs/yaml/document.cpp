@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/format_count.hpp"
+#include "base/infinity.hpp"
 #include "base/printable.hpp"
 #include "yaml/errors.hpp"
 
@@ -153,7 +154,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (LooksOctal(node->text)) {
       Reject(node, fmt::format("'{}' could be read as an octal number; drop the leading zero, or quote it if it is text",
                                node->text));
-    } else if (LooksNotFinite(node->text)) {
+    } else if (LooksNotFinite(node->text) && !ParseInfinity(node->text)) {  // who reads the value may take that one
       Reject(node, fmt::format("'{}' is not a finite number", node->text));
     }
   }

@@ -55,7 +55,14 @@ void Errors::Add(const Mark& mark, std::string message) { found_.push_back({mark
 
 void Errors::AddFile(const std::string& file, std::string message) { found_.push_back({{}, file, std::move(message)}); }
 
+void Errors::Note(const Mark& mark, const std::string& message) {
+  const std::string place = Place(mark);
+  std::string note = place.empty() ? message : place + ": " + message;
+  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(std::move(note));
+}
+
 void Errors::AddNewPlaces(const Errors& other) {
+  for (const std::string& note : other.notes_) Note({}, note);
   std::set<std::tuple<int, int, int>> places = places_;
   for (const Found& found : other.found_) {
     std::tuple place{found.order(), found.mark.line, found.mark.column};

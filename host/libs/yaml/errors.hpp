@@ -32,7 +32,11 @@ class Errors {
   void Add(const Mark& mark, std::string message);
   // Concerns a file as a whole, such as one that cannot be opened.
   void AddFile(const std::string& file, std::string message);
-  // Adds those of `other` whose place has none yet: what is wrong with one line of a sweep is wrong at many of its points.
+  // What is no error, but should be known: said once, however often it is noted.
+  void Note(const Mark& mark, const std::string& message);
+  const std::vector<std::string>& notes() const { return notes_; }
+  // Adds those of `other` whose place has none yet: what is wrong with one line of a sweep is wrong at many of its points. And
+  // its notes.
   void AddNewPlaces(const Errors& other);
   bool empty() const { return found_.empty(); }
   size_t size() const { return found_.size(); }
@@ -52,6 +56,7 @@ class Errors {
     int order() const { return !file.empty() ? -1 : mark.source ? mark.source->order : 0; }
   };
   std::vector<Found> found_;
+  std::vector<std::string> notes_;
   std::set<std::tuple<int, int, int>> places_;  // order, line and column, of those that AddNewPlaces took
   const Errors* all_ = nullptr;
   bool unread_ = false;

@@ -109,7 +109,7 @@ void Arguments::File(FileArgs* target, bool or_results) {
     }
     return FindExperimentFile(target, or_results);
   });
-  Add("--preset", "NAME", &target->preset,
+  Add("--preset", "PRESET", &target->preset,
       "Settings for a kind of machine, under --set: a name in presets/ near the file or of the installation, a path, "
       "or auto, which chooses by the device found");
   PluginPath(&target->plugin_path);

@@ -1,12 +1,17 @@
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <sstream>
 
+#include "base/colour.hpp"
+#include "base/files.hpp"
 #include "base/python.hpp"
 #include "base/run_process.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
+#include "machine/gpus.hpp"
 #include "plugin/loader.hpp"
 #include "rollout/cores.hpp"
 #include "supervise/host_info.hpp"
@@ -29,6 +34,10 @@ struct Check {
 
 const char* Word(Health health) { return health == Health::kOk ? "OK" : health == Health::kWarn ? "WARN" : "FAIL"; }
 
+Tone ToneOf(Health health) {
+  return health == Health::kOk ? Tone::kGood : health == Health::kWarn ? Tone::kWarning : Tone::kBad;
+}
+
 Check Torch() {
   const std::filesystem::path lib = FindTorchLib();
   if (lib.empty() || !std::filesystem::exists(lib / "libtorch.so")) {
@@ -42,6 +51,49 @@ Check Torch() {
             "plugins are refused if they were built for another version"};
   }
   return {"LibTorch", Health::kOk, version + " in " + lib.string(), ""};
+}
+
+// Of the kernel's module: "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  ...". Empty: there is none.
+std::string DriverVersion() {
+  std::istringstream words(ReadFile("/proc/driver/nvidia/version").value_or(""));
+  for (std::string word; words >> word;) {
+    const bool is_version = word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos;
+    if (is_version) return word;
+  }
+  return "";
+}
+
+// The newest CUDA that the driver serves, as 13000 for 13.0; 0: no driver.
+int CudaOfDriver() {
+  void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) return 0;
+  int version = 0;
+  auto* const ask = reinterpret_cast<int (*)(int*)>(dlsym(library, "cuDriverGetVersion"));
+  return ask != nullptr && ask(&version) == 0 ? version : 0;
+}
+
+// A machine without a GPU is a normal case.
+std::vector<Check> Graphics() {
+  const std::vector<Gpu> gpus = FindGpus();
+  std::vector<Check> checks;
+  for (const Gpu& gpu : gpus)
+    checks.push_back(
+        {"GPU", Health::kOk,
+         fmt::format("{}: {}, {:.0f} GiB", gpu.index, gpu.name, static_cast<double>(gpu.memory_bytes) / (1ull << 30)), ""});
+  if (gpus.empty()) checks.push_back({"GPU", Health::kOk, "none that NVIDIA's driver tells of", ""});
+  const std::string driver = DriverVersion();
+  checks.push_back({"driver", Health::kOk, driver.empty() ? "none of NVIDIA" : "NVIDIA " + driver, ""});
+  const int served = CudaOfDriver();
+  const std::filesystem::path torch = FindTorchLib();
+  const bool built = !torch.empty() && std::filesystem::exists(torch / "libtorch_cuda.so");
+  const std::string text = (served > 0 ? fmt::format("the driver serves up to {}.{}", served / 1000, served % 1000 / 10)
+                                       : std::string("no driver")) +
+                           (built ? "; LibTorch is built for it" : "; LibTorch is built for the CPU alone");
+  const bool unused = !gpus.empty() && !built;
+  checks.push_back(
+      {"CUDA", unused ? Health::kWarn : Health::kOk, text,
+       unused ? "learners can not use the GPU: scripts/bootstrap --help tells how to choose a build for CUDA" : ""});
+  return checks;
 }
 
 Check Physics(const std::vector<std::filesystem::path>& folders) {
@@ -127,6 +179,7 @@ std::vector<Check> Examine(const DoctorArgs& args) {
       Figures(),
       Disk(),
   };
+  for (Check& check : Graphics()) checks.push_back(std::move(check));
   for (Check& check : Plugins(&search)) {
     checks.push_back(std::move(check));
   }
@@ -140,7 +193,9 @@ int DoctorCommand(const DoctorArgs& args) {
     failed = failed || check.health == Health::kFail;
     list.push_back({{"name", check.name}, {"health", Word(check.health)}, {"text", check.text}, {"fix", check.fix}});
     if (!args.json) {
-      fmt::print("{:<5} {:<10} {}\n", Word(check.health), check.name, check.text);
+      const std::string word = fmt::format("{:<5}", Word(check.health));
+      fmt::print("{} {:<10} {}\n", ShowsColour(STDOUT_FILENO) ? Toned(word, ToneOf(check.health)) : word, check.name,
+                 check.text);
       fmt::print("{}", check.fix.empty() ? "" : fmt::format("{:<17}-> {}\n", "", check.fix));
     }
   }

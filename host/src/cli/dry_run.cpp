@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <map>
 
 #include "base/json_text.hpp"
@@ -20,7 +21,8 @@ namespace backplane {
 namespace {
 
 constexpr size_t kListedTrials = 50, kShownRules = 20;
-constexpr int kOtherColumns = 2 + 18 + 2 + 5 + 2 + 4 + 2 + 16 + 1;  // "COMPLETED, stays" is the longest word of the last one
+constexpr size_t kIdColumns = 18, kGrantColumns = 13, kNowColumns = 20;  // with the gaps before them, the last with the name's
+constexpr size_t kAnyWidth = 1 << 16;
 
 struct Estimate {
   std::optional<double> seconds_left;
@@ -127,12 +129,12 @@ class DryRunText {
 
   void Print() const {
     const std::string& name = plan_.base.experiment.name;
-    fmt::print("{}: {} {}, {} {} ({} generated, {} dropped)\n", name, plan_.points.size(),
-               plan_.points.size() == 1 ? "point" : "points", plan_.trials.size(),
-               plan_.trials.size() == 1 ? "trial" : "trials", plan_.generated, plan_.dropped.size());
+    Say("", fmt::format("{}: {} {}, {} {} ({} generated, {} dropped)", name, plan_.points.size(),
+                        plan_.points.size() == 1 ? "point" : "points", plan_.trials.size(),
+                        plan_.trials.size() == 1 ? "trial" : "trials", plan_.generated, plan_.dropped.size()));
     if (!plan_.stages.empty())
-      fmt::print("  {}, each from the end of the one before: {}\n", plan_.stages.size() == 1 ? "one stage" : "stages",
-                 fmt::join(plan_.stages, ", "));
+      Say("  ", fmt::format("{}, each from the end of the one before: {}", plan_.stages.size() == 1 ? "one stage" : "stages",
+                            fmt::join(plan_.stages, ", ")));
     PrintTrials();
     PrintDropped();
     fmt::print("  {} at once\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));
@@ -205,19 +207,33 @@ class DryRunText {
     return estimate;
   }
 
+  // Broken between words where a terminal would break anywhere.
+  void Say(const char* indent, const std::string& text) const {
+    const size_t width =
+        screen_.live ? static_cast<size_t>(std::max(screen_.width - 1, 1)) - std::strlen(indent) - 2 : kAnyWidth;
+    fmt::print("{}", WrapAfter(indent, indent + std::string("  "), text, width));
+  }
+
+  // What there is no room for beside the names is left out: first the ids, then what each is granted.
   void PrintTrials() const {
     size_t width = 5;
-    for (size_t i = 0; i < std::min(plan_.trials.size(), kListedTrials); ++i) width = std::max(width, names_[i].size());
-    const Screen screen = DetectScreen(fileno(stdout));
-    if (screen.live) width = std::min(width, static_cast<size_t>(std::max(screen.width, 80) - kOtherColumns));
-    fmt::print("  {:<16}  {:<{}}  {:>5}  {:>4}  {}\n", "id", "trial", width, "cores", "gpus", "now");
+    for (size_t i = 0; i < std::min(plan_.trials.size(), kListedTrials); ++i) width = std::max(width, Columns(names_[i]));
+    const size_t room = screen_.live ? static_cast<size_t>(std::max(screen_.width - 1, 1)) : kAnyWidth;
+    const bool granted = width + kNowColumns + kGrantColumns <= room,
+               ids = width + kNowColumns + kGrantColumns + kIdColumns <= room;
+    width = std::min(width, room > kNowColumns ? room - kNowColumns : 1);
+    const auto line = [&](const std::string& id, const std::string& name, const auto& cores, const auto& gpus,
+                          const std::string& now) {
+      fmt::print("{}  {}{}  {}\n", ids ? fmt::format("  {:<16}", id) : "", PadRight(CutName(name, width, screen_.utf8), width),
+                 granted ? fmt::format("  {:>5}  {:>4}", cores, gpus) : "", now);
+    };
+    line("id", "trial", "cores", "gpus", "now");
     for (size_t i = 0; i < std::min(plan_.trials.size(), kListedTrials); ++i) {
-      fmt::print("  {:<16}  {}  {:>5}  {:>4}  {}\n", plan_.trials[i].id,
-                 PadRight(CutName(names_[i], width, screen.utf8), width), allocations_[i].cores.size(),
-                 allocations_[i].gpus.size(), WouldRun(i) ? "would run" : fmt::format("{}, stays", Word(State(i))));
+      line(plan_.trials[i].id, names_[i], allocations_[i].cores.size(), allocations_[i].gpus.size(),
+           WouldRun(i) ? "would run" : fmt::format("{}, stays", Word(State(i))));
     }
     if (plan_.trials.size() > kListedTrials)
-      fmt::print("  and {} more; --json lists all\n", plan_.trials.size() - kListedTrials);
+      Say("  ", fmt::format("and {} more; --json lists all", plan_.trials.size() - kListedTrials));
   }
 
   void PrintDropped() const {
@@ -230,26 +246,29 @@ class DryRunText {
     size_t shown = 0;
     for (const auto& [rule, found] : rules) {
       if (shown++ == kShownRules) break;
-      fmt::print("  dropped by {}: {}{}\n", rule, found.first, found.second.empty() ? "" : " (such as: " + found.second + ")");
+      Say("  ", fmt::format("dropped by {}: {}{}", rule, found.first,
+                            found.second.empty() ? "" : " (such as: " + found.second + ")"));
     }
   }
 
   void PrintEstimate() const {
     const Estimate estimate = Estimated();
     if (estimate.seconds_at_most)
-      fmt::print("  time: at most {}, and for each trial its start and the iteration that runs when its time is over\n",
-                 FormatClock(*estimate.seconds_at_most));
+      Say("  ", fmt::format("time: at most {}, and for each trial its start and the iteration that runs when its time is over",
+                            FormatClock(*estimate.seconds_at_most)));
     if (!estimate.seconds_left) {
-      fmt::print("  {}: unknown until a trial has finished here\n", estimate.seconds_at_most ? "memory" : "time and memory");
+      Say("  ",
+          fmt::format("{}: unknown until a trial has finished here", estimate.seconds_at_most ? "memory" : "time and memory"));
       return;
     }
-    fmt::print("  time: about {} left, memory: up to {} MB a trial (from {} finished {})\n",
-               FormatClock(*estimate.seconds_left), *estimate.memory_bytes / 1000000, estimate.from,
-               estimate.from == 1 ? "trial" : "trials");
+    Say("  ", fmt::format("time: about {} left, memory: up to {} MB a trial (from {} finished {})",
+                          FormatClock(*estimate.seconds_left), *estimate.memory_bytes / 1000000, estimate.from,
+                          estimate.from == 1 ? "trial" : "trials"));
   }
 
   const Plan& plan_;
   const RunArgs& args_;
+  const Screen screen_ = DetectScreen(fileno(stdout));
   std::vector<std::string> names_;  // [trials]
   const FailurePolicy failure_policy_;
   ResourcePool resource_pool_;

@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
+#include "base/suggest.hpp"
 #include "cli/split_commas.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_info.hpp"
@@ -19,13 +20,18 @@ constexpr size_t kListedFiles = 20;
 
 bool IsYaml(const fs::path& path) { return path.extension() == ".yaml" || path.extension() == ".yml"; }
 
-std::string FilesIn(const fs::path& folder) {
+std::vector<std::string> YamlFilesIn(const fs::path& folder) {
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (IsYaml(entry.path())) files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string FilesIn(const fs::path& folder) {
+  const std::vector<std::string> files = YamlFilesIn(folder);
   if (files.empty()) return "'" + folder.string() + "' is a folder without experiment files (*.yaml) and without results";
   std::string text = "'" + folder.string() + "' is a folder; name one of its files:";
   for (size_t i = 0; i < std::min(files.size(), kListedFiles); ++i) text += "\n  " + files[i];
@@ -53,7 +59,15 @@ std::string FindExperimentFile(FileArgs* input, bool or_results) {
       return "";
     }
   }
-  return "";  // whoever reads it says that it is not there
+  const std::vector<std::string> files = YamlFilesIn(input->file.has_parent_path() ? input->file.parent_path() : ".");
+  std::vector<Candidate> names;
+  for (const std::string& file : files) {
+    const std::string name = fs::path(file).filename().string();
+    names.push_back({name, input->file.has_parent_path() ? file : name});
+  }
+  const std::vector<std::string> near = Nearest(input->file.filename().string(), names);
+  if (near.empty()) return "";  // whoever reads it says that it is not there
+  return "there is no file '" + input->file.string() + "'" + DidYouMean(near);
 }
 
 RunArgs CommandOf(RunArgs args) {

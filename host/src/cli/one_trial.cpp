@@ -9,6 +9,7 @@
 #include "log/log.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
+#include "record/trial_names.hpp"
 #include "supervise/engine.hpp"
 #include "supervise/resource_pool.hpp"
 
@@ -28,8 +29,12 @@ std::string FindTrial(const std::filesystem::path& out, const std::string& prefi
     if (id.starts_with(prefix)) found.push_back(id);
   }
   if (error) throw std::runtime_error(out.string() + " is no results folder: it has no trials/");
-  for (const PlanLine& line : plan) {
-    if (!line.dropped && (line.name == prefix || DisplayName(line, true) == prefix)) found.push_back(line.trial_id);
+  const std::vector<std::string> names = ShortTrialNames(plan).names;
+  for (size_t i = 0, trial = 0; i < plan.size(); ++i) {
+    const PlanLine& line = plan[i];
+    if (line.dropped) continue;
+    if (line.name == prefix || DisplayName(line, true) == prefix || names[trial] == prefix) found.push_back(line.trial_id);
+    ++trial;
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());

@@ -17,7 +17,7 @@
 namespace backplane {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 38> kOtherNames = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 39> kOtherNames = {{
     {"train", "run FILE"},
     {"start", "run FILE"},
     {"fit", "run FILE"},
@@ -56,6 +56,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 38> kOtherNa
     {"play", "render OUT TRIAL"},
     {"enjoy", "render OUT TRIAL"},
     {"benchmark", "bench"},
+    {"tensorboard", "export tb OUT"},
+}};
+
+// Options that nothing is needed for.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOtherOptions = {{
+    {"--resume", "the same command goes on where it stopped, by itself"},
+    {"--continue", "the same command goes on where it stopped, by itself"},
+    {"--restore", "the same command goes on where it stopped, by itself"},
+    {"--overwrite", "--fresh moves old results aside"},
 }};
 
 // A file among the words: the experiment that an option was meant for.
@@ -84,7 +93,7 @@ std::vector<Candidate> PathsOf(const std::filesystem::path& file) {
   }
   for (const HostKey& key : HostKeys()) {
     paths.push_back({key.path.substr(key.path.rfind('.') + 1), key.path});
-    for (const std::string& name : SplitList(key.other_names)) paths.push_back({name, key.path});
+    for (const std::string& name : OtherNames(key)) paths.push_back({name, key.path});
   }
   return paths;
 }
@@ -94,18 +103,29 @@ std::vector<Candidate> PathsOf(const std::filesystem::path& file) {
 std::string MeantByCommand(const std::string& word) {
   const auto* found =
       std::find_if(kOtherNames.begin(), kOtherNames.end(), [&](const auto& name) { return name.first == word; });
-  return found == kOtherNames.end() ? "" : std::string(found->second);
+  if (found != kOtherNames.end()) return std::string(found->second);
+  std::error_code error;
+  return std::filesystem::is_regular_file(word, error) ? "run " + ShellArgument(word) : "";
 }
 
-std::string MeantByOption(const std::string& name, const std::string& value, const std::vector<std::string>& words) {
+std::string AnswerToOption(const std::string& name) {
+  const auto* found =
+      std::find_if(kOtherOptions.begin(), kOtherOptions.end(), [&](const auto& option) { return option.first == name; });
+  return found == kOtherOptions.end() ? "" : std::string(found->second);
+}
+
+std::string MeantByOption(const std::string& name, const std::string& value, const std::vector<std::string>& words,
+                          bool in_full) {
   const std::optional<std::filesystem::path> file = FileAmong(words);
   if (!file) return "";
   const size_t begin = name.find_first_not_of('-');
   if (begin == std::string::npos) return "";
   std::string key = name.substr(begin);
   std::replace(key.begin(), key.end(), '-', '_');
+  std::vector<Candidate> paths = PathsOf(*file);
+  if (in_full) std::erase_if(paths, [&](const Candidate& path) { return path.word != key; });
   std::string text;
-  for (const std::string& path : Nearest(key, PathsOf(*file))) {
+  for (const std::string& path : Nearest(key, paths)) {
     text += text.empty() ? "--set " : " or --set ";
     text += ShellArgument(path + "=" + (value.empty() || value == file->string() ? "VALUE" : value));
   }

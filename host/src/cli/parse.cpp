@@ -7,11 +7,14 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "base/colour.hpp"
 #include "base/suggest.hpp"
 #include "cli/commands.hpp"
+#include "cli/complete.hpp"
 #include "cli/other_names.hpp"
 #include "log/log.hpp"
 #include "trial/contract.hpp"
@@ -50,6 +53,13 @@ void AddCommand(CLI::App* root, const Command& command, const std::string& progr
   }
   Arguments arguments(app, program);
   const Run run = command.declare(&arguments);
+  // Of every command: colours on a terminal are for all that it says.
+  static const std::map<std::string, ColourWhen> kWhen = {
+      {"auto", ColourWhen::kAuto}, {"always", ColourWhen::kAlways}, {"never", ColourWhen::kNever}};
+  app->add_option("--color", "Colours; auto: on a terminal, unless NO_COLOR is set")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember(std::vector<std::string>{"auto", "always", "never"}))
+      ->each([](const std::string& when) { ChooseColour(kWhen.at(when)); });
   app->callback([arguments, run, chosen] {
     arguments.RunChecks();
     *chosen = run;
@@ -77,11 +87,13 @@ std::vector<std::string> OptionNames(const CLI::App& app) {
 // An option of another tool is often a value of the experiment.
 std::string ExplainOption(const std::string& name, const std::vector<std::string>& options, size_t at,
                           const std::vector<std::string>& words) {
+  if (const std::string answer = AnswerToOption(name); !answer.empty()) return "unknown option '" + name + "'; " + answer;
   const std::vector<std::string> near = Nearest(name, Candidates(options));
   const size_t equals = words[at].find('=');
   const bool next_is_value = at + 1 < words.size() && !words[at + 1].starts_with("--");
   const std::string value = equals != std::string::npos ? words[at].substr(equals + 1) : next_is_value ? words[at + 1] : "";
-  const std::string meant = near.empty() ? MeantByOption(name, value, words) : "";
+  const bool is_begun = !near.empty() && near.front().starts_with(name);
+  const std::string meant = is_begun ? "" : MeantByOption(name, value, words, /*in_full=*/!near.empty());
   return "unknown option '" + name + "'" + (meant.empty() ? DidYouMean(near) : "; did you mean " + meant + "?");
 }
 
@@ -149,6 +161,10 @@ int Main(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   UseOneSpelling(&words);
   try {
+    if (!words.empty() && words.front() == "complete") {  // asked by a shell, with any words
+      PrintCompletions(root, {words.begin() + 1, words.end()});
+      return kOk;
+    }
     try {
       root.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // as CLI11 takes them
     } catch (const CLI::ParseError& error) {

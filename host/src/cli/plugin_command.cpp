@@ -53,6 +53,8 @@ struct PluginAnswer {
     visit("version", self.info.version);
     visit("summary", self.info.summary);
     visit("license", self.info.license);
+    visit("aliases", self.info.aliases);
+    visit("rows", self.info.rows);
     visit("file", self.info.file);
     visit("options", self.options);
   }
@@ -207,6 +209,8 @@ int PluginDescribeCommand(const PluginArgs& args) {
     }
     fmt::print("{} {} ({})\n{}\n{}\n", Printable(info->id), Printable(info->version), Printable(info->license),
                Printable(info->summary), info->file.string());
+    if (!info->aliases.empty()) fmt::print("also: {}\n", Printable(Join(info->aliases)));
+    if (info->rows > 0) fmt::print("rows where the experiment says nothing: {}\n", info->rows);
     fmt::print("{}\n", info->options.empty() ? "\nno options" : "\noptions");
     for (const OptionInfo& option : info->options) {
       PrintOption(option);

@@ -59,7 +59,7 @@ std::vector<Command> ReportCommands() {
     std::vector<std::string> kinds;
     for (const ReportKind& kind : kReportKinds) kinds.emplace_back(kind.name);
     add->Add("--kind", "KIND", &args->kind, ReportKindNames(" or ") + ", instead of report.kind").OneOf(kinds);
-    add->Add("--explain", "ID", &args->explain, "Explain a finding by its id; `list` names them all");
+    add->Add("--explain", "FINDING", &args->explain, "Explain a finding by its id; `list` names them all");
     add->Flag("--json", &args->json, "Print the report as JSON");
     add->Flag("--quiet", &args->quiet, "One line at the end");
   };

@@ -33,7 +33,7 @@ int ExitOf(const BatchReport& report, bool skip_invalid) {
   if (!report.checks.empty() && (!skip_invalid || usable == 0)) {
     const bool is_file = std::all_of(report.checks.begin(), report.checks.end(),
                                      [](const FailedCheck& check) { return check.outcome == Outcome::kConfig; });
-    return is_file && report.started == 0 && usable == 0 ? kUsage : kFailed;
+    return is_file && report.started == 0 ? kUsage : kFailed;
   }
   if (!report.refused.empty()) return kFailed;
   if (failed > 0 || !report.paused.empty()) return usable > 0 ? kPartial : kFailed;

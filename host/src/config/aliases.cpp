@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kEvaluationOptions = "evaluation.env.options";
+constexpr const char *kEvaluationOptions = "evaluation.env.options", *kLearnerOptions = "learner.options";
 
 void AddBothSet(const Entry& alias, const std::string& target, const Mark& other, Errors* errors) {
   std::string place = Place(other);
@@ -23,26 +23,56 @@ void AddBothSet(const Entry& alias, const std::string& target, const Mark& other
                                       place.empty() ? "" : " at " + place));
 }
 
-void MoveToHostKey(Node* root, Entry entry, const OptionInfo& option, Errors* errors) {
-  const std::string& target = HostKeyOf(option)->path;
+void MoveTo(const std::string& target, Node* root, Entry entry, Errors* errors) {
   if (FindPath(*root, target)) {
     AddBothSet(entry, target, PathMark(*root, target), errors);
-  } else if (!SetPath(root, target, entry.mark, ForHostKey(std::move(entry.value), option))) {
+  } else if (!SetPath(root, target, entry.mark, std::move(entry.value))) {
     errors->Add(entry.mark,
                 fmt::format("'{}' is another name of '{}', but what stands above that is no mapping", entry.key, target));
   }
 }
 
+// Of a list that stands for several options, "healthy_z_range[0]" and "healthy_z_range[1]": how many there are.
+size_t CountEntries(const OptionTable& table, const std::string& key) {
+  size_t n = 0;
+  while (table.Find(fmt::format("{}[{}]", key, n))) ++n;
+  return n;
+}
+
+// Each entry of such a list on its own, by the names of the table.
+void SpreadLists(const OptionTable& table, Node* map, Errors* errors) {
+  std::vector<Entry> spread;
+  for (Entry& entry : map->entries) {
+    const size_t n = table.Find(entry.key) ? 0 : CountEntries(table, entry.key);
+    if (n == 0) {
+      spread.push_back(std::move(entry));
+    } else if (!entry.value.IsList() || entry.value.items.size() != n) {
+      errors->Add(entry.value.mark,
+                  fmt::format("{}: wanted a list of {} values, found {}", entry.key, n,
+                              entry.value.IsList() ? fmt::format("{}", entry.value.items.size()) : Describe(entry.value)));
+    } else {
+      for (size_t i = 0; i < n; ++i)
+        spread.push_back({fmt::format("{}[{}]", entry.key, i), entry.value.items[i].mark, entry.value.items[i]});
+    }
+  }
+  map->entries = std::move(spread);
+}
+
 void RewriteIn(Node* root, const std::string& options_path, const OptionTable& table, Errors* errors) {
   Node* map = FindPath(root, options_path);
   if (!map || !map->IsMap()) return;
+  SpreadLists(table, map, errors);
+  // A name of the host's that the learner does not know: what is trained and how is often written in one mapping.
+  const auto host_key = [&](const Entry& entry) {
+    return options_path == kLearnerOptions && !table.Find(entry.key) ? FindHostKeyByAlias(entry.key) : nullptr;
+  };
   const bool plain = std::all_of(map->entries.begin(), map->entries.end(), [&](const Entry& entry) {
     const TableOption* option = table.Find(entry.key);
-    return !option || (!option->host_key && entry.key == option->info->path);
+    return option ? !option->host_key && entry.key == option->info->path : !host_key(entry);
   });
   if (plain) return;
   std::vector<Entry> kept;
-  std::vector<std::pair<Entry, const OptionInfo*>> moved;
+  std::vector<std::pair<Entry, const OptionInfo*>> moved;  // without an option: a name of the host's
   auto find_kept = [&](const std::string& key) -> const Entry* {
     for (const Entry& entry : kept) {
       if (entry.key == key) return &entry;
@@ -55,6 +85,8 @@ void RewriteIn(Node* root, const std::string& options_path, const OptionTable& t
     if (known && known->host_key) {
       const bool is_replaced = entry.under_a_budget && known->host_key->path.starts_with("budget.");
       if (!is_replaced) moved.emplace_back(entry, option);
+    } else if (host_key(entry)) {
+      moved.emplace_back(entry, nullptr);
     } else if (!option || entry.key == option->path) {
       kept.push_back(entry);
     } else if (const Entry* target = FindEntry(*map, option->path)) {
@@ -68,11 +100,15 @@ void RewriteIn(Node* root, const std::string& options_path, const OptionTable& t
   }
   map->entries = std::move(kept);
   for (auto& [entry, option] : moved) {  // `map` may move when keys are added to the root
-    if (options_path == kEvaluationOptions) {
+    if (!option) {
+      const HostKey& key = *FindHostKeyByAlias(entry.key);
+      ReadAsHostKey(key, std::move(entry), root, errors);
+    } else if (options_path == kEvaluationOptions) {
       errors->Add(entry.mark,
                   fmt::format("'{}' is '{}', which cannot differ in evaluation", entry.key, HostKeyOf(*option)->path));
     } else {
-      MoveToHostKey(root, std::move(entry), *option, errors);
+      entry.value = ForHostKey(std::move(entry.value), *option);
+      MoveTo(HostKeyOf(*option)->path, root, std::move(entry), errors);
     }
   }
 }
@@ -86,6 +122,15 @@ double UnitFactor(const HostKey& key, const std::string& unit) {
 bool IsMeasured(const HostKey& key) { return key.type == ValueType::kSize || key.type == ValueType::kDuration; }
 
 }  // namespace
+
+void ReadAsHostKey(const HostKey& key, Entry entry, Node* root, Errors* errors) {
+  NoteAlias(entry.mark, entry.key, key.path, errors);
+  MoveTo(key.path, root, std::move(entry), errors);
+}
+
+void NoteAlias(const Mark& mark, const std::string& name, const std::string& path, Errors* errors) {
+  errors->Note(mark, fmt::format("'{}' is read as {}", name, path));
+}
 
 const HostKey* HostKeyOf(const OptionInfo& option) {
   for (const std::string& alias : option.aliases) {

@@ -11,11 +11,17 @@
 
 namespace backplane {
 
+struct HostKey;
+
 // The host key that this option is another name of; NULL: it is an option of its own.
-const struct HostKey* HostKeyOf(const OptionInfo& option);
+const HostKey* HostKeyOf(const OptionInfo& option);
 
 // A plain number becomes a size or a duration of the option's unit where the host key wants one: 4096 -> 4096MB.
 Node ForHostKey(Node value, const OptionInfo& option);
+
+// Of an entry that is called by another name of a host key: moves it there and says so.
+void ReadAsHostKey(const HostKey& key, Entry entry, Node* root, Errors* errors);
+void NoteAlias(const Mark& mark, const std::string& name, const std::string& path, Errors* errors);
 
 // Doing it again changes nothing. An alias beside its target is an error.
 void RewriteAliases(Node* root, const std::vector<PluginSlot>& slots, Errors* errors);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,12 @@ struct RolloutConfig {
   std::optional<uint64_t> chunk_rows;  // absent: auto, by AutoChunkRows
   uint64_t rows() const { return num_env_runners * num_envs_per_env_runner; }
   uint64_t ChunkRows() const { return chunk_rows.value_or(AutoChunkRows(num_envs_per_env_runner)); }
+
+  // Blocks of up to 8 rows: enough of them for the cores of a usual machine, and rows enough for one call of a learner.
+  static RolloutConfig OfRows(uint64_t rows) {
+    const uint64_t rows_of_a_runner = std::gcd(rows, uint64_t{8});
+    return {.num_env_runners = rows / rows_of_a_runner, .num_envs_per_env_runner = rows_of_a_runner};
+  }
 
   static constexpr uint64_t kMostRows = 1 << 24;
 };

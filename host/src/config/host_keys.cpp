@@ -15,6 +15,7 @@ using nlohmann::json;
 
 // Where a file of kind parallel_efficiency has no budget.
 constexpr char kPrecision[] = "5%", kMaxTime[] = "20s";
+constexpr char kRunners[] = "rollout.num_env_runners", kRowsOfARunner[] = "rollout.num_envs_per_env_runner";
 
 // Parsed once: a sweep asks for them at every point.
 const json& DefaultOf(const HostKey& key) {
@@ -38,6 +39,7 @@ class HostKeyReader {
 
   void Read() {
     ReadSection(root_, "");
+    PutRowsOfTheEnv();
     for (const HostKey& key : HostKeys()) {
       if (key.required && !FindPath(root_, key.path)) ReportMissing(key);
       if (!values_->values.contains(key.path) && key.def) PutDefault(key);
@@ -89,6 +91,16 @@ class HostKeyReader {
     const Node* section = dot == std::string::npos ? &root_ : FindPath(root_, key.path.substr(0, dot));
     if (section && !section->IsMap() && !section->IsNull()) return;  // its own error says it
     errors_->Add(PathMark(root_, key.path), fmt::format("missing key '{}': {}", key.path, key.doc));
+  }
+
+  // So many as the env's description says, where nothing else does: the same on every machine, as it belongs to the identity.
+  void PutRowsOfTheEnv() {
+    const PluginSlot* env = FindSlot(slots_, "env.options");
+    const uint64_t rows = env && env->table ? env->table->info().rows : 0;
+    if (rows == 0 || FindPath(root_, kRunners) || FindPath(root_, kRowsOfARunner)) return;
+    const RolloutConfig rollout = RolloutConfig::OfRows(rows);
+    values_->values[kRunners] = rollout.num_env_runners;
+    values_->values[kRowsOfARunner] = rollout.num_envs_per_env_runner;
   }
 
   void PutDefault(const HostKey& key) {
@@ -155,12 +167,10 @@ class HostKeyReader {
       const auto found = values_->values.find(path);
       return found != values_->values.end() && found->second.is_number_integer() ? found->second.get<uint64_t>() : 1;
     };
-    const char* const runners = "rollout.num_env_runners";
-    const char* const envs = "rollout.num_envs_per_env_runner";
-    if (const uint64_t rows = number(runners) * number(envs); rows > RolloutConfig::kMostRows) {
-      errors_->Add(PathMark(root_, FindPath(root_, envs) ? envs : runners),
-                   fmt::format("rollout: {} env runners of {} rows each are {} rows; wanted at most {}", number(runners),
-                               number(envs), FormatCount(rows), FormatCount(RolloutConfig::kMostRows)));
+    if (const uint64_t rows = number(kRunners) * number(kRowsOfARunner); rows > RolloutConfig::kMostRows) {
+      errors_->Add(PathMark(root_, FindPath(root_, kRowsOfARunner) ? kRowsOfARunner : kRunners),
+                   fmt::format("rollout: {} env runners of {} rows each are {} rows; wanted at most {}", number(kRunners),
+                               number(kRowsOfARunner), FormatCount(rows), FormatCount(RolloutConfig::kMostRows)));
     }
   }
 

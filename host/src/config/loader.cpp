@@ -13,6 +13,7 @@ LoadResult LoadExperiment(const std::filesystem::path& file, const LoadOptions& 
   ReadPoint point = resolver.Read({}, &errors);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};
   LoadResult result{Resolver::Build(std::move(point)), {}};
+  result.loaded->notes = errors.notes();
   if (!text->preset.note.empty()) result.loaded->notes.push_back(text->preset.note);
   return result;
 }

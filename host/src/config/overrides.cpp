@@ -28,7 +28,16 @@ struct Target {
   std::string path;
   const TableOption* host_alias = nullptr;  // the option that stands for a host key here
   bool known = false;
+  bool aliased = false;  // another tool's name of a host key
 };
+
+Target AliasTarget(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  const std::string section = dot == std::string::npos ? "" : path.substr(0, dot);
+  const HostKey* key = FindHostKeyByAlias(dot == std::string::npos ? path : path.substr(dot + 1));
+  if (!key || !(section.empty() || section == "learner.options" || key->path.starts_with(section + "."))) return {path};
+  return {key->path, nullptr, true, true};
+}
 
 Target FindTarget(const std::string& path, const std::vector<PluginSlot>& slots) {
   Target target{path};
@@ -36,12 +45,14 @@ Target FindTarget(const std::string& path, const std::vector<PluginSlot>& slots)
   if (options == std::string::npos) {
     const HostKey* key = FindHostKey(path);
     target.known = (key && key->type != ValueType::kBase) || IsSection(path) || IsBelowFreeForm(path);
-    return target;
+    return target.known ? target : AliasTarget(path);
   }
   std::string options_path = path.substr(0, options + 8), name = path.substr(options + 9);
   const PluginSlot* slot = FindSlot(slots, options_path);
   if (slot && !slot->table) target.known = true;  // that the plugin is missing is said already
   const TableOption* option = slot && slot->table ? slot->table->Find(name) : nullptr;
+  if (!option && slot && slot->table && slot->table->Find(name + "[0]")) target.known = true;  // a list of several options
+  if (!option && !target.known) return AliasTarget(path);
   if (!option) return target;
   target.known = true;
   if (option->host_key && options_path == slot->options_path()) {
@@ -83,6 +94,8 @@ std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors
 bool ChoosesPlugins(const Override& override) {
   const std::string& path = override.path;
   bool of_monitor = path.starts_with("monitors.") && path.find(".options.") == std::string::npos;
+  const HostKey* const key = FindHostKeyByAlias(path);
+  if (key && key->type == ValueType::kPluginName) return true;
   return path == "env" || path == "learner" || path == "monitors" || path == "plugin_path" || path == "env.plugin" ||
          path == "learner.plugin" || of_monitor;
 }
@@ -103,8 +116,8 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
     errors->Add(override.mark, fmt::format("unknown path '{}'{}", override.path, hint));
     return override.path;
   }
-  Node value =
-      WithPlugin(target.path, target.host_alias ? ForHostKey(override.value, *target.host_alias->info) : override.value);
+  if (target.aliased) NoteAlias(override.mark, override.path, target.path, errors);
+  Node value = LongForm(target.path, target.host_alias ? ForHostKey(override.value, *target.host_alias->info) : override.value);
   if (!SetPath(root, target.path, override.mark, std::move(value))) {
     errors->Add(override.mark,
                 fmt::format("'{}' cannot be set: what stands above it is no mapping, or it has too many parts", override.path));

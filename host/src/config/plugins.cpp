@@ -92,7 +92,10 @@ PluginSlot Resolve(Node* root, uint32_t kind, std::string path, PluginTables* ta
   if (NamesFile(node->text)) node->text = AbsolutePath(node->text, node->mark);
   std::string why_not;
   slot.table = tables->Find(kind, node->text, folders, &why_not);
-  if (!slot.table) errors->Add(mark, fmt::format("{}: {}", key, why_not));
+  if (!slot.table)
+    errors->Add(mark, fmt::format("{}: {}", key, why_not));
+  else if (!NamesFile(node->text))
+    node->text = slot.table->info().short_id();  // whatever name it goes by
   return slot;
 }
 

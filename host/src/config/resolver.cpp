@@ -180,7 +180,7 @@ ReadPoint Resolver::Read(const Assignments& assignments, Errors* errors) {
     std::string target = ApplyOverride(*override, slots, &changed, errors);
     RefuseTwice(*override, target, prepared.set_paths, written, errors);
     written.emplace_back(std::move(target), override);
-    whole_mapping = whole_mapping || override->value.IsMap();
+    whole_mapping = whole_mapping || override->value.IsMap() || override->value.IsList();  // a list may stand for options
   }
   if (whole_mapping) RewriteAliases(&changed, slots, errors);
 

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "config/codec.hpp"
+#include "config/unknown_keys.hpp"
 
 namespace backplane {
 namespace {
@@ -54,25 +55,28 @@ const std::vector<HostKey>& Table() {
                    "name of the results folder; left out: what the file is called", MEMBER(name))),
       Key("preset", kBatch, Type::kText, "", nullptr, "hardware,profile",
           "settings for a kind of machine, from presets/NAME.yaml or a path; auto: by the device found", MEMBER(preset)),
-      In(Key("seed", kIdentity, Type::kSeed, "[0,)", "0", "random_seed", "seed of every random number of the trial",
+      In(Key("seed", kIdentity, Type::kSeed, "[0,)", "0", "=random_seed", "seed of every random number of the trial",
              MEMBER(seed)),
          ""),
-      Required(In(Key("env.plugin", kIdentity, Type::kPluginName, "", nullptr, "env_name,env_id", "the environment",
+      Required(In(Key("env.plugin", kIdentity, Type::kPluginName, "", nullptr, "=env_id,=env_name", "the environment",
                       MEMBER(env.plugin)),
                   "env.id")),
       Key("env.options", kIdentity, Type::kPluginOptions, "", nullptr, "env_config,env_kwargs", "its options",
           MEMBER(env.options)),
-      Required(In(Key("learner.plugin", kIdentity, Type::kPluginName, "", nullptr, "algo,algorithm,agent", "the learner",
+      Required(In(Key("learner.plugin", kIdentity, Type::kPluginName, "", nullptr, "=algo,=algorithm,agent", "the learner",
                       MEMBER(learner.plugin)),
                   "learner.id")),
       Key("learner.options", kIdentity, Type::kPluginOptions, "", nullptr, "hyperparameters", "its options",
           MEMBER(learner.options)),
       Key("monitors", kSpeed, Type::kMonitors, "", nullptr, "callbacks,loggers", "plugins that listen to the trial",
           MEMBER(monitors)),
-      Key("rollout.num_env_runners", kIdentity, Type::kInteger, "[1,65536]", "1", "num_rollout_workers,num_workers,num_runners",
-          "blocks of rows", MEMBER(rollout.num_env_runners)),
+      Key("rollout.num_env_runners", kIdentity, Type::kInteger, "[1,65536]", "1",
+          "=num_env_runners,=num_rollout_workers,num_workers,num_runners",
+          "blocks of rows; with both counts left out, the rows that the env's description says",
+          MEMBER(rollout.num_env_runners)),
       Key("rollout.num_envs_per_env_runner", kIdentity, Type::kInteger, "[1,1048576]", "1",
-          "num_envs_per_worker,num_envs,n_envs", "rows of a block", MEMBER(rollout.num_envs_per_env_runner)),
+          "=num_envs_per_env_runner,=num_envs_per_worker,num_envs,n_envs", "rows of a block",
+          MEMBER(rollout.num_envs_per_env_runner)),
       Key("rollout.threads", kSpeed, Type::kInteger, "auto|[1,1024]", "auto", "num_threads,n_jobs",
           "threads that run the blocks and share the learner's work; changes speed, never results", MEMBER(rollout.threads)),
       Key("rollout.pin_threads", kSpeed, Type::kFlag, "", "false", "thread_affinity,cpu_affinity",
@@ -82,29 +86,29 @@ const std::vector<HostKey>& Table() {
              "rows of one act or step call; changes results", MEMBER(rollout.chunk_rows)),
          "rollout.chunk_rows", [](const Experiment& e) { return std::optional<json>(e.rollout.ChunkRows()); }),
       Key("budget.iterations", kIdentity, Type::kInteger, "[1,)", nullptr,
-          "max_iterations,num_iterations,training_iteration,max_steps", "the trial ends after so many iterations",
+          "=max_iterations,=num_iterations,=training_iteration,max_steps", "the trial ends after so many iterations",
           MEMBER(budget.iterations)),
-      Key("budget.env_steps", kIdentity, Type::kInteger, "[1,)", nullptr, "total_timesteps,timesteps_total,max_env_steps",
+      Key("budget.env_steps", kIdentity, Type::kInteger, "[1,)", nullptr, "=total_timesteps,=timesteps_total,max_env_steps",
           "the trial ends after so many steps of single rows", MEMBER(budget.env_steps)),
-      Key("budget.epochs", kIdentity, Type::kInteger, "[1,)", nullptr, "num_train_epochs,max_epochs",
+      Key("budget.epochs", kIdentity, Type::kInteger, "[1,)", nullptr, "=num_train_epochs,max_epochs",
           "the trial ends after so many passes over the data", MEMBER(budget.epochs)),
       In(Key("budget.wall_time", kIdentity, Type::kDuration, "(0,)", nullptr, "max_time,time_limit",
              "the trial ends after so long", MEMBER(budget.wall_time_s)),
          "budget.wall_time_s", [](const Experiment& e) { return PlaceIf(true, e.budget.wall_time_s); }),
-      Key("evaluation.every_iterations", kIdentity, Type::kInteger, "[0,)", "0", "evaluation_interval,eval_freq,eval_steps",
+      Key("evaluation.every_iterations", kIdentity, Type::kInteger, "[0,)", "0", "=evaluation_interval,eval_freq,eval_steps",
           "0: only at the end", MEMBER(evaluation.every_iterations)),
       Key("evaluation.at_start", kIdentity, Type::kFlag, "", "false", "eval_on_start", "also before the first iteration",
           MEMBER(evaluation.at_start)),
-      Key("evaluation.episodes", kIdentity, Type::kInteger, "[0,1000000]", "0", "evaluation_duration,n_eval_episodes",
+      Key("evaluation.episodes", kIdentity, Type::kInteger, "[0,1000000]", "0", "=evaluation_duration,n_eval_episodes",
           "0: no evaluation; the last one is repeated with zero and with uniform actions", MEMBER(evaluation.episodes)),
       In(Key("evaluation.env.options", kIdentity, Type::kPluginOptions, "", nullptr, "evaluation_config",
              "options of the environment that differ in evaluation", MEMBER(evaluation.env_options)),
          "evaluation.env_options"),
-      Key("checkpoint.every_iterations", kSpeed, Type::kInteger, "[0,)", "0", "checkpoint_frequency,save_freq,save_steps",
+      Key("checkpoint.every_iterations", kSpeed, Type::kInteger, "[0,)", "0", "=checkpoint_frequency,save_freq,save_steps",
           "0: only at the end", MEMBER(checkpoint_every_iterations)),
       Key("resources.cpus", kSpeed, Type::kInteger, "auto|[1,65536]", "auto", "num_cpus",
           "processor cores granted to the trial", MEMBER(resources.cpus)),
-      In(Key("resources.gpus", kSpeed, Type::kNumber, "[0,65536]", "0", "num_gpus,num_gpus_per_learner",
+      In(Key("resources.gpus", kSpeed, Type::kNumber, "[0,65536]", "0", "=num_gpus,=num_gpus_per_learner",
              "devices, or a part of one", MEMBER(resources.gpus)),
          "device", [](const Experiment& e) { return std::optional<json>(e.resources.gpus > 0 ? "cuda" : "cpu"); }),
       Key("resources.memory", kSpeed, Type::kSize, "(0,)", nullptr, "max_memory", "the trial is ended beyond it",
@@ -118,7 +122,7 @@ const std::vector<HostKey>& Table() {
       Key("resources.exclusive", kSpeed, Type::kFlag, "auto", "auto", "",
           "nothing else of ours runs on the trial's cores and device; auto: only if the report compares times",
           MEMBER(resources.exclusive)),
-      Key("output.dir", kBatch, Type::kText, "", "outputs/<experiment>", "output_dir,logdir,log_dir,save_dir",
+      Key("output.dir", kBatch, Type::kText, "", "outputs/<experiment>", "=output_dir,logdir,log_dir,save_dir",
           "the results folder", MEMBER(output_dir)),
       Key("output.report_dir", kBatch, Type::kText, "", nullptr, "", "where the report goes instead of DIR/report",
           MEMBER(report_dir)),
@@ -207,6 +211,25 @@ const HostKey* FindHostKey(const std::string& path) {
   }();
   auto found = by_path.find(path);
   return found == by_path.end() ? nullptr : found->second;
+}
+
+const HostKey* FindHostKeyByAlias(const std::string& name) {
+  static const std::unordered_map<std::string, const HostKey*> by_name = [] {
+    std::unordered_map<std::string, const HostKey*> map;
+    for (const HostKey& key : Table()) {
+      for (const std::string& other : SplitList(key.other_names))
+        if (other.starts_with('=')) map.emplace(other.substr(1), &key);
+    }
+    return map;
+  }();
+  auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
+}
+
+std::vector<std::string> OtherNames(const HostKey& key) {
+  std::vector<std::string> names = SplitList(key.other_names);
+  for (std::string& name : names) name.erase(0, name.starts_with('=') ? 1 : 0);
+  return names;
 }
 
 namespace {

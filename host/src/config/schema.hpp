@@ -28,7 +28,9 @@ struct HostKey {
   std::string range;
   const char* def;  // YAML text; NULL: none. "<experiment>" stands for the experiment's name
   bool required;
-  std::string other_names;  // what other tools call it, comma separated: used in hints only
+  // What other tools call it, comma separated. "=NAME" means the very same: it is read as the key at the top of a file, in the
+  // key's section and among the learner's options, and said. Any other is used in hints only.
+  std::string other_names;
   std::string doc;
   // Its place in the text that a point's id is a hash of, and what stands there, if anything does. Empty: no place. Of a key
   // that is not of the identity it is what of it matters there all the same, such as the kind of device.
@@ -45,6 +47,9 @@ struct HostKey {
 
 std::span<const HostKey> HostKeys();
 const HostKey* FindHostKey(const std::string& path);
+// By another name of the very same meaning.
+const HostKey* FindHostKeyByAlias(const std::string& name);
+std::vector<std::string> OtherNames(const HostKey& key);  // both sorts, as they are written in files
 // "rollout", "evaluation.env": some keys stand below it.
 bool IsSection(const std::string& path);
 // Of the key at the path or above it, or of the section there if all its keys have the same. Absent: no such path, or they

@@ -2,12 +2,40 @@
 
 #include <fmt/format.h>
 
+#include "config/aliases.hpp"
+#include "config/schema.hpp"
 #include "config/value.hpp"
 
 namespace backplane {
 namespace {
 
 const std::string kOlder = kOlderNameOfStages, kToday = "stages";
+
+// By a name that other tools use, at the top or in the section of its key. NULL: none, or the host knows the name itself.
+const HostKey* AliasedKey(const std::string& section, const std::string& name) {
+  const std::string path = section.empty() ? name : section + "." + name;
+  if (FindHostKey(path) || IsSection(path)) return nullptr;
+  const HostKey* key = FindHostKeyByAlias(name);
+  return key && (section.empty() || key->path.starts_with(section + ".")) ? key : nullptr;
+}
+
+// Takes what is called by another name out of one mapping.
+void TakeAliased(const std::string& section, Node* map, std::vector<std::pair<const HostKey*, Entry>>* taken) {
+  std::erase_if(map->entries, [&](Entry& entry) {
+    const HostKey* key = AliasedKey(section, entry.key);
+    if (key) taken->emplace_back(key, std::move(entry));
+    return key != nullptr;
+  });
+}
+
+void UseHostNames(Node* root, Errors* errors) {
+  std::vector<std::pair<const HostKey*, Entry>> taken;
+  TakeAliased("", root, &taken);
+  for (Entry& entry : root->entries) {
+    if (entry.value.IsMap() && IsSection(entry.key)) TakeAliased(entry.key, &entry.value, &taken);
+  }
+  for (auto& [key, entry] : taken) ReadAsHostKey(*key, std::move(entry), root, errors);
+}
 
 }  // namespace
 
@@ -24,7 +52,12 @@ std::string WithTodaysName(const std::string& path) {
   return kToday + path.substr(kOlder.size());
 }
 
-Node WithPlugin(const std::string& path, Node value) {
+Node LongForm(const std::string& path, Node value) {
+  if (path == "rollout" && value.IsScalar() && value.text == "auto") {
+    Node nothing;
+    nothing.mark = value.mark;
+    return nothing;
+  }
   if ((path != "env" && path != "learner") || !value.IsScalar()) return value;
   Node section;
   section.kind = Node::Kind::kMap;
@@ -42,8 +75,9 @@ void UseOneSpelling(Node* root, Errors* errors) {
                   fmt::format("'{}' is an older name of '{}', which stands at {}", kOlder, kToday, Place(today->mark)));
     }
     if (entry.key == kOlder) entry.key = kToday;
-    entry.value = WithPlugin(entry.key, std::move(entry.value));
+    entry.value = LongForm(entry.key, std::move(entry.value));
   }
+  UseHostNames(root, errors);
 }
 
 void NameAfterFile(const std::filesystem::path& file, Node* root) {

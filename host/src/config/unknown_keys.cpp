@@ -22,7 +22,7 @@ std::vector<Candidate> AllNames(const std::vector<PluginSlot>& slots) {
   std::vector<Candidate> names;
   for (const HostKey& key : HostKeys()) {
     for (std::string path = key.path; !path.empty(); path = Parent(path)) names.push_back({Leaf(path), path});
-    for (const std::string& other : SplitList(key.other_names)) names.push_back({other, key.path});
+    for (const std::string& other : OtherNames(key)) names.push_back({other, key.path});
   }
   for (const PluginSlot& slot : slots) {
     if (!slot.table) continue;

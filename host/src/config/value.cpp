@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/infinity.hpp"
 #include "config/experiment.hpp"
 #include "config/policy.hpp"
 #include "text/units.hpp"
@@ -85,6 +86,8 @@ class ValueReader {
     }
     if (!node.IsScalar()) return WrongType(node);
     if (IsRangeWord(rule_.range, node.text)) return json(node.text);
+    if (rule_.type == ValueType::kNumber && rule_.range.empty() && ParseInfinity(node.text)) return json(node.text);
+    if (!node.quoted && ParseInfinity(node.text)) return Fail(node, fmt::format("'{}' is not a finite number", node.text));
     switch (rule_.type) {
       case ValueType::kNumber: return node.quoted ? WrongType(node) : Numeric(node, ParseNumber(node.text));
       case ValueType::kInteger: return node.quoted ? WrongType(node) : ReadInteger(node);

@@ -59,15 +59,21 @@ const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::str
   const fs::path file = IsPath(name) ? fs::absolute(name).lexically_normal() : fs::path();
   if (!file.empty()) AddFile(file);
 
-  std::vector<const PluginInfo*> found;
-  std::vector<std::string> known, found_in;
+  std::vector<const PluginInfo*> found, found_by_alias;
+  std::vector<std::string> known;
   for (const PluginInfo& info : plugins_) {
     if (info.kind != kind) continue;
     known.push_back(info.id.substr(std::min(info.id.size(), kind_name.size() + 1)));
-    if (!file.empty() ? info.file != file : info.id != kind_name + "." + name) continue;
-    found.push_back(&info);
-    found_in.push_back(file.empty() ? info.file.string() : info.id);
+    known.insert(known.end(), info.aliases.begin(), info.aliases.end());
+    if (!file.empty() ? info.file == file : info.id == kind_name + "." + name || info.id == name) {
+      found.push_back(&info);
+    } else if (file.empty() && std::ranges::find(info.aliases, name) != info.aliases.end()) {
+      found_by_alias.push_back(&info);
+    }
   }
+  if (found.empty()) found = std::move(found_by_alias);
+  std::vector<std::string> found_in;
+  for (const PluginInfo* info : found) found_in.push_back(file.empty() ? info->file.string() : info->id);
   if (found.size() == 1) return found.front();
   if (found.size() > 1) {
     *why_not = "there is more than one " + kind_name + " '" + name + "': " + Join(found_in);

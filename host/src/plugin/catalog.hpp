@@ -21,9 +21,9 @@ class Catalog {
   // Adds every *.so of a folder (not recursive, in name order); a folder that does not exist adds nothing.
   void AddFolder(const std::filesystem::path& folder);
 
-  // `name` is an id without its kind or a path to a file (it then contains '/' or ends in ".so"). NULL and a sentence,
-  // with the nearest known names and the folders, if there is none, more than one, or it was refused. The pointer lives as long
-  // as the catalog.
+  // `name` is an id with or without its kind, another name that the plugin goes by, or a path to a file (it then contains '/'
+  // or ends in ".so"). NULL and a sentence, with the nearest known names and the folders, if there is none, more than one, or
+  // it was refused. The pointer lives as long as the catalog.
   const PluginInfo* Find(uint32_t kind, const std::string& name, std::string* why_not);
 
   std::string Searched() const;  // "searched: /a, /b; --plugin-path adds a folder"

@@ -43,6 +43,8 @@ struct SealedPlugin {
   uint64_t flags = 0;
   std::vector<std::string> needs;
   std::vector<SealedOption> params;
+  std::string aliases;
+  uint64_t rows = 0;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("kind", self.kind);
@@ -53,6 +55,8 @@ struct SealedPlugin {
     visit("flags", self.flags);
     visit("needs", self.needs);
     visit("params", self.params);
+    visit("aliases", DefaultIfMissing(self.aliases));
+    visit("rows", DefaultIfMissing(self.rows));
   }
 };
 
@@ -134,6 +138,8 @@ SealedPlugin PluginOf(const bp_descriptor& descriptor) {
   if (BP_HAS(&descriptor, needs) && descriptor.needs) {
     for (const char* const* need = descriptor.needs; *need; ++need) plugin.needs.push_back(*need);
   }
+  if (BP_HAS(&descriptor, aliases)) plugin.aliases = Text(descriptor.aliases);
+  if (BP_HAS(&descriptor, rows)) plugin.rows = descriptor.rows;
   return plugin;
 }
 
@@ -146,6 +152,8 @@ PluginInfo InfoOf(const SealedPlugin& plugin) {
   info.license = plugin.license;
   info.flags = plugin.flags;
   info.needs = plugin.needs;
+  info.aliases = Words(plugin.aliases);
+  info.rows = plugin.rows;
   for (const SealedOption& option : plugin.params) {
     info.options.push_back({option.path, option.type, option.flags, option.def, option.range, option.unit, option.doc,
                             Words(option.aliases), Words(option.helps)});

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/infinity.hpp"
 #include "plugin/host_services.hpp"
 
 namespace backplane {
@@ -18,7 +19,10 @@ bp_status Answer(const bp_config* config, const char* path, Body&& body) noexcep
   }
 }
 
-bool IsNumber(const nlohmann::json& value) { return value.is_number(); }
+std::optional<double> NumberOf(const nlohmann::json& value) {
+  if (value.is_string()) return ParseInfinity(value.get_ref<const std::string&>());
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
 
 }  // namespace
 
@@ -47,8 +51,9 @@ const nlohmann::json* OptionView::Find(const std::string& path) const {
 
 bp_status OptionView::F64(const bp_config* config, const char* path, double* out) noexcept {
   return Answer(config, path, [out](const nlohmann::json& value) {
-    if (IsNumber(value)) *out = value.get<double>();
-    return IsNumber(value);
+    const std::optional<double> number = NumberOf(value);
+    if (number) *out = *number;
+    return number.has_value();
   });
 }
 
@@ -74,9 +79,9 @@ bp_status OptionView::Str(const bp_config* config, const char* path, const char*
 
 bp_status OptionView::List(const bp_config* config, const char* path, uint64_t cap, double* out, uint64_t* out_n) noexcept {
   return Answer(config, path, [=](const nlohmann::json& value) {
-    if (!value.is_array() || !std::all_of(value.begin(), value.end(), IsNumber)) return false;
+    if (!value.is_array() || !std::all_of(value.begin(), value.end(), NumberOf)) return false;
     *out_n = value.size();
-    for (uint64_t i = 0; i < std::min<uint64_t>(cap, value.size()); ++i) out[i] = value[i].get<double>();
+    for (uint64_t i = 0; i < std::min<uint64_t>(cap, value.size()); ++i) out[i] = *NumberOf(value[i]);
     return true;
   });
 }

@@ -41,6 +41,8 @@ struct PluginInfo {
   uint64_t flags = 0;  // BP_FLAG_*
   std::vector<std::string> needs;
   std::vector<OptionInfo> options;
+  std::vector<std::string> aliases;  // other names of it in experiment files
+  uint64_t rows = 0;                 // envs: of a trial whose experiment says nothing of them; 0: 1
   uint32_t abi_major = 0, abi_minor = 0, abi_min_minor = 0;
   BuildFacts build;
   std::filesystem::path file;  // absolute

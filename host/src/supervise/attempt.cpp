@@ -4,6 +4,7 @@
 #include "base/json_text.hpp"
 #include "record/attempt_json.hpp"
 #include "supervise/leftovers.hpp"
+#include "supervise/stacks.hpp"
 #include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
@@ -127,6 +128,9 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
   const auto written = text ? ParseResultJson(*text) : std::nullopt;
   Ending ending{end.exit,           watchdog_.stop(),         std::nullopt,   end.over_memory,
                 end.peak_rss_bytes, allocation_.memory_bytes, end.not_started};
+  ending.hang_timeout_s = spec_.experiment.resources.hang_timeout_s;
+  ending.wall_time_s = spec_.experiment.resources.wall_time_s;
+  ending.has_checkpoint = HasCheckpoint(folder_.checkpoint());
   if (written) ending.result_state = ReadTolerantly<TrialResult>(*written).state;
   Ended ended{Classify(ending), {}, {}, {}};
   // It could not write down why, on a full disk for example: its last words say more than its exit code.
@@ -188,6 +192,9 @@ nlohmann::json Attempt::Record(nlohmann::json record, const Verdict& verdict, co
   if (!verdict.signal.empty()) judged.signal = verdict.signal;
   judged.log_tail = LastLines(Here().standard_error(), kLogTailLines);
   if (judged.log_tail.empty() && last_ && last_->line[0] != '\0') judged.log_tail.push_back(last_->line);
+  judged.stacks = ReadStacks(Here().stacks());
+  std::error_code ignored;
+  std::filesystem::remove(Here().stacks(), ignored);  // it is all in the record
   Overwrite(judged, &record);
   return record;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -63,8 +64,9 @@ class Batch {
 
   BatchReport Run() {
     const InterruptScope interrupts;  // over checks and trials: a Ctrl-C between two processes counts
+    const bool makes_room = request_.fresh && HasOldResults(request_.out);
     Open();
-    if (Refused()) return Report();
+    if (makes_room ? !MakeRoom() : Refused()) return Report();
     try {
       Session();
     } catch (const std::exception& error) {
@@ -86,9 +88,6 @@ class Batch {
   bool stopping() const { return report_.interrupted || !report_.paused.empty() || watch_->lost(); }
 
   void Open() {
-    if (request_.fresh) {
-      if (const auto moved = MoveAside(request_.out)) display_.Note("the old results are now in " + moved->string());
-    }
     lock_ = std::make_unique<OutLock>(request_.out, [this](const std::string& sentence) { display_.Note(sentence); });
     session_log_.emplace(ResultsFolder{request_.out}.next_session_log());
     display_.Detail("begin: " + CommandLine());
@@ -100,6 +99,19 @@ class Batch {
     const std::string left = sessions.empty() || sessions.back().ended ? "" : EndLeftovers(request_.out);
     if (!left.empty()) display_.Note(left);
     EndOpenAttempts(request_.out, log_.get(), &failure_policy_);
+  }
+
+  // Old results are moved when the first trial is about to start: what the plugins refuse costs nobody a folder. False: they
+  // do, and everything is where it was.
+  bool MakeRoom() {
+    std::vector<size_t> all(plan_.trials.size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    AskPlugins(all);
+    if (stopping() || !MayStart()) return false;
+    log_.reset(), watch_.reset(), session_log_.reset(), lock_.reset();
+    if (const auto moved = MoveAside(request_.out)) display_.Note("the old results are now in " + moved->string());
+    Open();
+    return true;
   }
 
   // True: the plan must not run on these results, because files changed under finished trials.
@@ -238,10 +250,13 @@ class Batch {
     return untried;
   }
 
-  // True: the plugins take what there is to run, or the rest of it and that is enough.
-  bool CheckBefore() {
-    CheckedOptions checked = CheckOptions(plan_, Untried(), PlaceHere(), engine_, &resource_pool_);
+  void AskPlugins(const std::vector<size_t>& trials) {
+    asked_plugins_ = true;
+    CheckedOptions checked = CheckOptions(plan_, trials, PlaceHere(), engine_, &resource_pool_);
     for (const std::string& note : checked.notes) LogInfo("note: {}", note);
+    unsaved_ = std::move(checked.unsaved);
+    for (const std::string& learner : unsaved_)
+      LogInfo("note: {} saves no state: a trial of it that is stopped begins anew", learner);
     for (const FailedCheck& check : checked.failed) display_.Detail("refused before the start: " + check.error);
     report_.checks = std::move(checked.failed);
     if (checked.recorded && request_.check_names) {
@@ -250,8 +265,14 @@ class Batch {
     }
     report_.while_checking = checked.interrupted;
     PassInterrupts();
-    if (report_.interrupted || watch_->lost()) return false;
-    if (!request_.skip_invalid) return report_.checks.empty();
+  }
+
+  // What the plugins take is all there is to run, or the rest of it is to be run.
+  bool MayStart() const { return request_.skip_invalid || report_.checks.empty(); }
+
+  bool CheckBefore() {
+    if (!asked_plugins_) AskPlugins(Untried());
+    if (stopping() || !MayStart()) return false;
     std::vector<std::pair<size_t, std::string>> skipped;
     for (const FailedCheck& check : report_.checks) {
       for (const size_t trial : check.trials) {
@@ -388,7 +409,9 @@ class Batch {
     if (count == interrupts_) return;
     display_.Detail(fmt::format("asked to stop, {}", count == 1 ? "for the first time" : "again"));
     if (interrupts_ == 0 && !jobs_.empty())
-      display_.Note("stopping after this step, with a checkpoint; Ctrl-C again ends it at once");
+      display_.Note(fmt::format(
+          "stopping after this step, {}; Ctrl-C again ends it at once",
+          unsaved_.empty() ? "with a checkpoint" : fmt::format("without a checkpoint of {}", fmt::join(unsaved_, ", "))));
     interrupts_ = count;
     report_.interrupted = true;
     jobs_.StopAll(count >= 2 ? StopHow::kKill : StopHow::kAsk);
@@ -416,7 +439,7 @@ class Batch {
                                                  : BatchReport::Trial{record->state, record->outcome, record->why,
                                                                       static_cast<unsigned>(record->attempts.size())});
     }
-    report_.interrupted = report_.interrupted && report_.Count(TrialState::kPlanned) > 0;
+    report_.interrupted = report_.interrupted && (report_.while_checking || report_.Count(TrialState::kPlanned) > 0);
     display_.Detail(fmt::format("end: {} of {} trials completed, {} attempts in {:.1f} s{}",
                                 report_.Count(TrialState::kCompleted), report_.trials.size(), report_.started, Now(),
                                 report_.interrupted ? ", interrupted" : ""));
@@ -437,11 +460,13 @@ class Batch {
   std::unique_ptr<OutLock> lock_;
   std::optional<SessionLog> session_log_;
   std::unique_ptr<FolderWatch> watch_;
+  bool asked_plugins_ = false;
   bool asked_to_leave_ = false;  // the trials, after the folder was lost
   std::unique_ptr<EventLog> log_;
   std::unique_ptr<Database> database_;
   uint64_t seq_before_ = 0;                                  // of the newest event that an earlier session wrote
   std::optional<std::pair<size_t, LoadedExperiment>> next_;  // resolved, waiting for room
+  std::set<std::string> unsaved_;                            // learners that save no state
   std::set<std::string> warned_;                             // what trials warned of, said once
   int interrupts_ = 0;
   BatchReport report_;

@@ -7,6 +7,7 @@
 #include "base/printable.hpp"
 #include "record/batch_record.hpp"
 #include "record/measurements.hpp"
+#include "record/trial_names.hpp"
 #include "supervise/eta.hpp"
 #include "supervise/layout.hpp"
 
@@ -35,12 +36,11 @@ double WallSeconds(const AttemptRecord& attempt) { return attempt.end.wall_s.val
 
 BatchView::BatchView(const std::filesystem::path& out) : folder_{out}, events_(folder_.events()) {
   const std::vector<PlanLine> plan = ReadPlan(folder_);
-  const bool several_seeds = HasSeveralSeeds(plan);
+  const TrialNames names = ShortTrialNames(plan);
+  totals_.heading = Printable(names.heading);
+  for (const std::string& name : names.names) rows_.emplace_back().name = Printable(name);
   for (const PlanLine& line : plan) {
-    if (!line.dropped) {
-      rows_.emplace_back().name = Printable(DisplayName(line, several_seeds));
-      trials_.emplace_back().plan = line;
-    }
+    if (!line.dropped) trials_.emplace_back().plan = line;
   }
   Refresh();
 }

@@ -48,7 +48,7 @@ struct JobEnd {
 enum class StopHow {
   kAsk = 1,  // SIGTERM, SIGKILL after the grace
   kKill,     // SIGKILL
-  kWhere,    // SIGUSR1: to write down whose code it is in (trial/crash.hpp)
+  kWhere,    // SIGUSR1: to write down whose code it is in, and the calls of each thread (trial/crash.hpp)
 };
 
 class Engine {

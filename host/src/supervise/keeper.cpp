@@ -16,6 +16,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -147,9 +149,20 @@ class Keeper {
     switch (signal) {
       case SIGTERM: Ask(); break;
       case SIGQUIT: trial_->Signal(SIGKILL); break;
-      case SIGUSR1: kill(trial_->pid(), SIGUSR1); break;
+      case SIGUSR1: AskThreads(); break;
       default: Reap(); break;
     }
+  }
+
+  // The main thread last: of whose code it is in counts what is written last.
+  void AskThreads() {
+    std::error_code error;
+    const std::string tasks = "/proc/" + std::to_string(trial_->pid()) + "/task";
+    std::vector<pid_t> threads;
+    for (std::filesystem::directory_iterator it(tasks, error), end; !error && it != end; it.increment(error))
+      threads.push_back(std::atoi(it->path().filename().c_str()));
+    std::sort(threads.begin(), threads.end(), std::greater<>());
+    for (const pid_t thread : threads) tgkill(trial_->pid(), thread, SIGUSR1);
   }
 
   std::optional<Clock::time_point> NextDeadline() const {

@@ -5,7 +5,7 @@
 // signals:
 //   SIGTERM  the trial's group gets SIGTERM and, after the grace, SIGKILL
 //   SIGQUIT  the trial's group gets SIGKILL
-//   SIGUSR1  passed on to the trial
+//   SIGUSR1  passed on to every thread of the trial
 // SIGINT and SIGHUP are ignored: the terminal's Ctrl-C is the supervisor's. The descriptors it was started with stay open in
 // it, and in it alone, until nothing of the trial is left: a lock among them is held that long. Its own stdout and stderr are
 // the trial's log files; what the trial prints comes to it through pipes (log_pipe.hpp).

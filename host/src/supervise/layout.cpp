@@ -298,18 +298,19 @@ TrialFolder TrialFolderOf(const std::filesystem::path& out, const std::string& t
   return ResultsFolder{std::filesystem::absolute(out)}.trial(trial_id);
 }
 
+bool HasOldResults(const std::filesystem::path& out) {
+  if (!std::filesystem::exists(out)) return false;
+  if (!std::filesystem::is_directory(out)) {
+    throw std::runtime_error(out.string() + " is not a folder; choose another one with --out");
+  }
+  if (std::filesystem::is_empty(out)) return false;
+  RequireResults(out);
+  return true;
+}
+
 std::optional<std::filesystem::path> MoveAside(const std::filesystem::path& out) {
   const std::filesystem::path from = WithoutTrailingSlash(out);
-  if (!std::filesystem::exists(from)) {
-    return std::nullopt;
-  }
-  if (!std::filesystem::is_directory(from)) {
-    throw std::runtime_error(from.string() + " is not a folder; choose another one with --out");
-  }
-  if (std::filesystem::is_empty(from)) {
-    return std::nullopt;
-  }
-  RequireResults(from);
+  if (!HasOldResults(from)) return std::nullopt;
   // A running experiment is not moved away under its feet. Held until the rename is done: who waits for this lock then finds
   // that it belongs to the old results, and takes the new folder's.
   const OutLock lock(from);

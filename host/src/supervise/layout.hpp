@@ -54,6 +54,9 @@ void LockTrial(const HeldFolder& trial);
 // Its path is absolute, as it is told to processes in other folders.
 TrialFolder TrialFolderOf(const std::filesystem::path& out, const std::string& trial_id);
 
+// False: nothing stands there that would have to move. Throws std::runtime_error if OUT holds something and no results.
+bool HasOldResults(const std::filesystem::path& out);
+
 // Renames OUT to OUT.1 (or the next free number) and returns the new name; absent if there was nothing to move. Throws
 // std::runtime_error if OUT is in use, or holds something and no results.
 std::optional<std::filesystem::path> MoveAside(const std::filesystem::path& out);

@@ -239,6 +239,7 @@ class Checker {
     if (check.iteration != IterationSize{}) NoteUnreached(question, check.iteration);
     if (check.outcome == Outcome::kOk) {
       recorded_.insert(check.records.begin(), check.records.end());
+      if (!check.saves_state) report_.unsaved.insert(question.loaded.learner->id);
       for (const size_t trial : question.trials) answered_.insert(plan_.trials[trial].point);
     }
     if (check.outcome == Outcome::kOk || check.outcome == Outcome::kOom || check.outcome == Outcome::kKilled) return;

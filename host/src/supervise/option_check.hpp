@@ -32,7 +32,8 @@ struct CheckedOptions {
   std::vector<std::string> notes = {};  // sentences: limits of a budget that another one ends first
   // Names under which trials will record values (trial/recorded_names.hpp). Absent: not every point of the plan answered.
   std::optional<std::set<std::string>> recorded = {};
-  bool interrupted = false;  // by Ctrl-C: the rest was not asked
+  std::set<std::string> unsaved = {};  // learners that save no state, of those that answered
+  bool interrupted = false;            // by Ctrl-C: the rest was not asked
 };
 
 // Asks for some of `trials`, places in the plan (TrialsToCheck); equal configurations once. Those of one pair of plugins and

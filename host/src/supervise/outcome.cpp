@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "text/units.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -17,6 +18,10 @@ constexpr int kFirstShellSignal = 129, kLastShellSignal = 159;  // a shell or a 
 constexpr double kNearLimit = 0.95;  // where allocations begin to fail: a crash there is what a program makes of it
 
 std::string MiB(uint64_t bytes) { return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20)); }
+
+std::string Limit(const char* before, const std::optional<double>& seconds, const char* after) {
+  return seconds ? before + FormatDuration(*seconds) + after : "";
+}
 
 // "memory ran out: its largest process had 1020 MiB, 1024 MiB were granted"
 std::string OutOfMemory(const Ending& ending) {
@@ -87,7 +92,10 @@ Verdict ByExitCode(int code, const Ending& ending) {
     case kExitPlugin: return {Outcome::kPlugin, TrialState::kFailed, "a plugin could not be loaded or broke its contract", ""};
     case kExitTemp:
       return ending.stop == StopReason::kInterrupt
-                 ? Verdict{Outcome::kKilled, TrialState::kKilled, "stopped on request, with a checkpoint", ""}
+                 ? Verdict{Outcome::kKilled, TrialState::kKilled,
+                           ending.has_checkpoint ? "stopped on request, with a checkpoint"
+                                                 : "stopped on request, without a checkpoint: it begins anew",
+                           ""}
                  : Verdict{Outcome::kTemp, TrialState::kKilled, "ended early; another try may go through", ""};
     default: break;
   }
@@ -111,10 +119,12 @@ Verdict Classify(const Ending& ending) {
   }
   const bool complete = whole && ending.exit.code == kExitOk;
   if (!complete && ending.stop == StopReason::kHang) {
-    return {Outcome::kTimeout, TrialState::kFailed, "gave no sign of life and was killed", ""};
+    return {Outcome::kTimeout, TrialState::kFailed,
+            "gave no sign of life" + Limit(" for ", ending.hang_timeout_s, " (resources.hang_timeout)") + " and was killed",
+            ""};
   }
   if (!complete && ending.stop == StopReason::kWallTime) {
-    return {Outcome::kTimeout, TrialState::kFailed, "reached resources.wall_time", ""};
+    return {Outcome::kTimeout, TrialState::kFailed, "reached resources.wall_time" + Limit(", ", ending.wall_time_s, ""), ""};
   }
   return ending.exit.signal != 0 ? BySignal(ending.exit.signal, ending) : ByExitCode(ending.exit.code, ending);
 }

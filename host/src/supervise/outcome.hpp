@@ -19,7 +19,10 @@ struct Ending {
   uint64_t peak_rss_bytes = 0;             // largest process of the trial; 0: not known
   std::optional<uint64_t> memory_limit_bytes;
   std::string not_started;  // why its process never came to be; empty: it did
-  std::string plugin;       // in whose code it was, by its last status; empty: an orderly end, or not known
+  std::optional<double> hang_timeout_s = {},
+                        wall_time_s = {};  // the limits that it may have broken, where they are of the file
+  bool has_checkpoint = true;
+  std::string plugin;  // in whose code it was, by its last status; empty: an orderly end, or not known
 };
 
 struct Verdict {

@@ -8,11 +8,16 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <numeric>
 #include <vector>
 
+#include "base/colour.hpp"
 #include "base/format_count.hpp"
 #include "base/printable.hpp"
+#include "base/text_columns.hpp"
 #include "machine/resource_measures.hpp"
+#include "supervise/cursor.hpp"
 
 namespace backplane {
 namespace {
@@ -21,11 +26,8 @@ constexpr double kPlainEvery_s = 30;
 constexpr int kMaxLiveWidth = 160;
 
 std::string Steps(const StatusFile& status, const BudgetConfig& budget) {
-  const int percent = static_cast<int>(std::clamp(status.progress, 0.0, 1.0) * 100);
-  if (budget.env_steps) {
-    return fmt::format("{}/{} steps ({} %)", FormatCount(status.env_steps), FormatCount(*budget.env_steps), percent);
-  }
-  return fmt::format("{} steps ({} %)", FormatCount(status.env_steps), percent);
+  const std::string most = budget.env_steps ? "/" + FormatCount(*budget.env_steps) : "";
+  return FormatCount(status.env_steps) + most + " steps";
 }
 
 // The first of these that is set decides, says POSIX.
@@ -66,9 +68,8 @@ std::string LiveHeading(const std::string& name, const std::vector<LiveValue>& a
 Screen DetectScreen(int fd) {
   Screen screen;
   const char* term = std::getenv("TERM");
-  const char* no_color = std::getenv("NO_COLOR");
   screen.live = isatty(fd) != 0 && (term == nullptr || std::strcmp(term, "dumb") != 0);
-  screen.colour = screen.live && (no_color == nullptr || *no_color == '\0');
+  screen.colour = ShowsColour(fd);
   winsize size{};
   if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     screen.width = size.ws_col;
@@ -90,32 +91,50 @@ std::string FormatClock(double seconds) {
 
 std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget, double elapsed_s, std::optional<double> left_s,
                            int width) {
-  std::string line = fmt::format("{:<8}", Printable(status.phase));
-  std::vector<std::string> fields;
-  fields.push_back(budget.iterations ? fmt::format("iteration {}/{}", status.iteration, *budget.iterations)
-                                     : fmt::format("iteration {}", status.iteration));
-  fields.push_back(Steps(status, budget));
+  // In the order in which they stand, each with how soon it gives way: how far, how good and how long are what people look for.
+  struct Field {
+    int rank;
+    std::string text;
+  };
+  std::vector<Field> fields = {{0, fmt::format("{:<8}", Printable(status.phase))}};
+  fields.push_back({5, budget.iterations ? fmt::format("iteration {}/{}", status.iteration, *budget.iterations)
+                                         : fmt::format("iteration {}", status.iteration)});
+  fields.push_back({6, Steps(status, budget)});
+  fields.push_back({1, fmt::format("{} %", static_cast<int>(std::clamp(status.progress, 0.0, 1.0) * 100))});
   const std::vector<LiveValue> live = LiveOf(status);
   const auto add_live = [&](bool asked) {
     for (const LiveValue& one : live)
-      if (one.value && one.asked == asked) fields.push_back(LiveHeading(one.name, live) + " " + LiveText(one));
+      if (one.value && one.asked == asked) fields.push_back({asked ? 3 : 7, LiveHeading(one.name, live) + " " + LiveText(one)});
   };
   add_live(true);
-  if (status.sps > 0) {
-    fields.push_back(FormatCount(static_cast<uint64_t>(status.sps)) + " steps/s");
-  }
-  if (std::isfinite(status.episode_return)) {
-    fields.push_back(fmt::format("return {:.4g}", status.episode_return));
-  }
-  fields.push_back(FormatClock(elapsed_s) + (left_s ? ", about " + FormatClock(*left_s) + " left" : ""));
+  if (status.sps > 0) fields.push_back({4, FormatCount(static_cast<uint64_t>(status.sps)) + " steps/s"});
+  if (std::isfinite(status.episode_return)) fields.push_back({2, fmt::format("return {:.4g}", status.episode_return)});
+  fields.push_back({1, FormatClock(elapsed_s) + (left_s ? ", about " + FormatClock(*left_s) + " left" : "")});
   add_live(false);
-  for (const std::string& field : fields) {
-    if (static_cast<int>(line.size() + field.size()) + 2 > width) {
-      break;
-    }
-    line += "  " + field;
+  constexpr size_t kGap = 2;
+  std::vector<size_t> order(fields.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return fields[a].rank < fields[b].rank; });
+  size_t used = 0;
+  std::vector<bool> stands(fields.size());
+  for (const size_t i : order) {
+    const size_t more = Columns(fields[i].text) + (used > 0 ? kGap : 0);
+    if (used + more > static_cast<size_t>(std::max(width, 0))) break;
+    used += more;
+    stands[i] = true;
+  }
+  std::string line;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (stands[i]) line += (line.empty() ? "" : "  ") + fields[i].text;
   }
   return line;
+}
+
+std::string TimeOfDay() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
 }
 
 Progress::Progress(std::FILE* stream, const Screen& screen, const BudgetConfig& budget)
@@ -137,13 +156,15 @@ void Progress::Update(const StatusFile& status, double elapsed_s) {
   const std::optional<double> left_s = Left(status, status.own_s > 0 ? status.own_s : elapsed_s);
   if (screen_.live) {
     // One column less than there is: a full line makes some terminals wrap, and the redraw would then climb the screen.
-    const int width = std::min(screen_.width, kMaxLiveWidth) - 1;
+    const Screen now = DetectScreen(fileno(stream_));  // the window may have been resized
+    const int width = std::min(now.live ? now.width : screen_.width, kMaxLiveWidth) - 1;
     const std::string line = FormatProgress(status, budget_, elapsed_s, left_s, width);
-    fmt::print(stream_, "\r\x1b[2K{}{}{}", screen_.colour ? "\x1b[36m" : "", line, screen_.colour ? "\x1b[0m" : "");
+    HideCursor(stream_);
+    fmt::print(stream_, "{}\r\x1b[2K{}{}", kBeginUpdate, screen_.colour ? Toned(line, Tone::kBusy) : line, kEndUpdate);
     std::fflush(stream_);
     drawn_ = true;
   } else if (elapsed_s >= next_plain_s_) {
-    fmt::print(stream_, "{}\n", FormatProgress(status, budget_, elapsed_s, left_s, kMaxLiveWidth));
+    fmt::print(stream_, "{}  {}\n", TimeOfDay(), FormatProgress(status, budget_, elapsed_s, left_s, kMaxLiveWidth));
     std::fflush(stream_);
     next_plain_s_ = elapsed_s + kPlainEvery_s;
   }
@@ -151,7 +172,7 @@ void Progress::Update(const StatusFile& status, double elapsed_s) {
 
 void Progress::Note(const std::string& text) {
   Clear();
-  fmt::print(stream_, "{}\n", Printable(text));
+  fmt::print(stream_, "{}{}\n", screen_.live ? "" : TimeOfDay() + "  ", WithSeverity(Printable(text)));
   std::fflush(stream_);
 }
 
@@ -161,6 +182,7 @@ void Progress::Clear() {
     std::fflush(stream_);
     drawn_ = false;
   }
+  ShowCursor();
 }
 
 }  // namespace backplane

@@ -30,13 +30,15 @@ struct Screen {
   int height = 24;    // lines
   bool utf8 = false;  // it shows characters beyond ASCII
 };
-// `fd` a terminal, TERM not "dumb": live; NO_COLOR set and not empty: no colour. UTF-8 as LC_ALL, LC_CTYPE or LANG say.
+// `fd` a terminal, TERM not "dumb": live. Colour as base/colour.hpp says, UTF-8 as LC_ALL, LC_CTYPE or LANG say.
 Screen DetectScreen(int fd);
 
-// "learn  iteration 12/73  49,152/300,000 steps (16 %)  12,345 steps/s  return 812.4  0:12, about 1:03 left"; what output.live
-// asks for stands behind the steps. Fields that do not fit into `width` are left out from the right, never cut in half.
+// "learn  iteration 12/73  49,152/300,000 steps  16 %  12,345 steps/s  return 812.4  0:12, about 1:03 left"; what output.live
+// asks for stands behind the percentage. What does not fit into `width` is left out whole: the steps first, then iteration,
+// speed, what is asked for, the return, and last the time.
 std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget, double elapsed_s, std::optional<double> left_s,
                            int width);
+std::string TimeOfDay();                  // "14:02:33", here
 std::string FormatClock(double seconds);  // "0:12", "1:02:03"
 
 class Progress {

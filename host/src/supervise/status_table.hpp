@@ -23,7 +23,8 @@ struct BatchRow {
 struct BatchTotals {
   double elapsed_s = 0;
   std::optional<double> left_s;
-  std::string note;  // "paused: 3 failures in 60 s"; stands behind the figures
+  std::string note;               // "paused: 3 failures in 60 s"; stands behind the figures
+  std::string heading = "trial";  // of the column of names
 };
 
 // "12 of 24 done, 2 running, 1 failed   0:42, about 1:10 left". Done are all that need nothing more, however they ended.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/colour.hpp"
 #include "base/printable.hpp"
+#include "supervise/cursor.hpp"
 
 namespace backplane {
 namespace {
@@ -30,12 +32,13 @@ void BatchScreen::Update(const std::vector<BatchRow>& rows, const BatchTotals& t
 }
 
 void BatchScreen::Draw(const std::string& block) {
-  std::string text = lines_ > 0 ? fmt::format("\x1b[{}A\r", lines_) : "\r";
+  HideCursor(stream_);
+  std::string text = kBeginUpdate + (lines_ > 0 ? fmt::format("\x1b[{}A\r", lines_) : "\r");
   for (const char c : block) {
     text += c == '\n' ? "\x1b[K\n" : std::string(1, c);
   }
-  text += "\x1b[J";                 // what a longer block left below
-  fmt::print(stream_, "{}", text);  // at once, so that no half block is seen
+  text += "\x1b[J";  // what a longer block left below
+  fmt::print(stream_, "{}{}", text, kEndUpdate);
   std::fflush(stream_);
   block_ = block;
   lines_ = static_cast<size_t>(std::count(block.begin(), block.end(), '\n'));
@@ -46,12 +49,12 @@ void BatchScreen::PrintChanges(const std::vector<BatchRow>& rows, const BatchTot
   for (size_t i = 0; i < rows.size(); ++i) {
     const TrialState state = rows[i].state;
     if (state != states_[i] && (state == TrialState::kRunning || IsFinal(state))) {
-      fmt::print(stream_, "{}\n", FormatTrialLine(rows[i]));
+      fmt::print(stream_, "{}  {}\n", TimeOfDay(), FormatTrialLine(rows[i]));
     }
     states_[i] = state;
   }
   if (totals.elapsed_s >= next_totals_s_) {
-    fmt::print(stream_, "{}\n", FormatTotals(rows, totals));
+    fmt::print(stream_, "{}  {}\n", TimeOfDay(), FormatTotals(rows, totals));
     next_totals_s_ = totals.elapsed_s + kTotalsEvery_s;
   }
   std::fflush(stream_);
@@ -60,7 +63,7 @@ void BatchScreen::PrintChanges(const std::vector<BatchRow>& rows, const BatchTot
 void BatchScreen::Note(const std::string& text) {
   const std::string block = lines_ > 0 ? block_ : "";
   Clear();
-  fmt::print(stream_, "{}\n", Printable(text));
+  fmt::print(stream_, "{}{}\n", screen_.live ? "" : TimeOfDay() + "  ", WithSeverity(Printable(text)));
   if (!block.empty()) {
     Draw(block);
   }
@@ -73,6 +76,12 @@ void BatchScreen::Clear() {
     std::fflush(stream_);
     lines_ = 0;
   }
+  ShowCursor();
+}
+
+void BatchScreen::Leave() {
+  lines_ = 0;
+  ShowCursor();
 }
 
 }  // namespace backplane

@@ -22,7 +22,7 @@ class BatchScreen {
   void Update(const std::vector<BatchRow>& rows, const BatchTotals& totals);
   void Note(const std::string& text);  // a whole line, above the block
   void Clear();                        // takes the block away
-  void Leave() { lines_ = 0; }         // the block stays as it is, later output comes below
+  void Leave();                        // the block stays as it is, later output comes below
 
  private:
   void Draw(const std::string& block);

@@ -24,7 +24,9 @@ class SchemaWriter {
   json Write() {
     json schema = Closed(json::object());
     for (const HostKey& key : HostKeys()) Place(&schema, key.path, KeySchema(key));
+    PlaceAliases(&schema);
     for (const char* section : {"env", "learner"}) schema["properties"][section]["type"].push_back("string");  // its plugin
+    schema["properties"]["rollout"] = Either(std::move(schema["properties"]["rollout"]), Const("auto"));
     json without_budget = json::array();
     for (const ReportKind& kind : kReportKinds) {
       if (kind.measures_speed) without_budget.push_back(kind.name);
@@ -34,9 +36,13 @@ class SchemaWriter {
     json complete = Required({"env", "learner"});
     complete.update(Properties({{"env", Required({"plugin"})}, {"learner", Required({"plugin"})}, {"budget", NotEmpty()}}));
     complete.update(AnyOf({Required({"budget"}), Names("report", Enum(std::move(without_budget)), "kind")}));
-    const json not_alone =
-        AnyOf({Required({"base"}), Required({"sweep"}), Required({"stages"}), Required({kOlderNameOfStages})});
-    AddRule(With(If(not_alone, json::object()), "else", std::move(complete)), &schema);
+    std::vector<json> not_alone;
+    for (const char* key : {"base", "sweep", "stages", kOlderNameOfStages}) not_alone.push_back(Required({key}));
+    for (const HostKey& key : HostKeys()) {  // another name may stand for the section
+      for (const std::string& name : OtherNames(key))
+        if (!FindHostKey(name) && schema["properties"].contains(name)) not_alone.push_back(Required({name.c_str()}));
+    }
+    AddRule(With(If(AnyOf(std::move(not_alone)), json::object()), "else", std::move(complete)), &schema);
     for (const PluginInfo* info : OfKind(BP_KIND_ENV)) AddRule(EvaluationRule(*info), &schema);
     for (const PluginInfo* info : OfKind(BP_KIND_LEARNER)) AddRule(OptionsRule(*info), &schema["properties"]["learner"]);
     json& older = schema["properties"][kOlderNameOfStages];
@@ -69,6 +75,19 @@ class SchemaWriter {
     Place(&properties[head], path.substr(dot + 1), std::move(value));
   }
 
+  // Other names of the very same, at the top and in the key's section.
+  void PlaceAliases(json* schema) {
+    for (const HostKey& key : HostKeys()) {
+      const std::string section = key.path.substr(0, key.path.rfind('.') + 1);
+      for (const std::string& name : OtherNames(key)) {
+        const json value = With(KeySchema(key), "$comment", "another name of " + key.path);
+        if (FindHostKeyByAlias(name) != &key) continue;
+        if (!FindHostKey(name)) Place(schema, name, value);
+        if (!FindHostKey(section + name)) Place(schema, section + name, value);
+      }
+    }
+  }
+
   json KeySchema(const HostKey& key) {
     json schema;
     switch (key.type) {
@@ -94,9 +113,17 @@ class SchemaWriter {
     return found;
   }
 
+  static std::vector<std::string> NamesOf(const PluginInfo& info) {
+    std::vector<std::string> names = info.aliases;
+    names.insert(names.begin(), {info.short_id(), info.id});
+    return names;
+  }
+
   json PluginName(uint32_t kind) const {
     json ids = json::array();
-    for (const PluginInfo* info : OfKind(kind)) ids.push_back(info->short_id());
+    for (const PluginInfo* info : OfKind(kind)) {
+      for (std::string& name : NamesOf(*info)) ids.push_back(std::move(name));
+    }
     return Either(Enum(std::move(ids)), Text("/|\\.so$"));
   }
 
@@ -114,6 +141,8 @@ class SchemaWriter {
         if (key && key->set) {
           // A host key under the option's name takes what the key takes: 4GiB as well as 4096 of the option's unit.
           properties[option.path] = Either(std::move(properties[option.path]), SchemaOf(key->rule()));
+        } else if (alias.ends_with(']')) {
+          properties[alias.substr(0, alias.find('['))] = With(Type("array"), "$comment", "each entry an option of its own");
         } else {
           properties[alias] = With(value, "$comment", "another name of " + option.path);
         }
@@ -124,12 +153,12 @@ class SchemaWriter {
 
   // If the section names the plugin, its options have the plugin's schema.
   json OptionsRule(const PluginInfo& info) const {
-    return If(Has("plugin", Const(info.short_id())), Properties({{"options", Options(info)}}));
+    return If(Has("plugin", Enum(NamesOf(info))), Properties({{"options", Options(info)}}));
   }
 
   json EvaluationRule(const PluginInfo& info) const {
     const json env = Properties({{"options", Options(info)}});
-    return If(Names("env", Const(info.short_id())), Properties({{"evaluation", Properties({{"env", env}})}, {"env", env}}));
+    return If(Names("env", Enum(NamesOf(info))), Properties({{"evaluation", Properties({{"env", env}})}, {"env", env}}));
   }
 
   json Monitors() const {

@@ -398,6 +398,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};
   plan.compare = compare;
+  plan.notes.insert(plan.notes.begin(), errors.notes().begin(), errors.notes().end());
   if (!note.empty()) plan.notes.insert(plan.notes.begin(), note);
   return {std::move(plan), {}};
 }

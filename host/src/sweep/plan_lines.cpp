@@ -1,6 +1,6 @@
 #include "sweep/plan_lines.hpp"
 
-#include "record/plan_file.hpp"
+#include "record/trial_names.hpp"
 
 namespace backplane {
 
@@ -30,12 +30,6 @@ std::vector<PlanLine> PlanLines(const Plan& plan) {
   return lines;
 }
 
-std::vector<std::string> DisplayNames(const Plan& plan) {
-  const std::vector<PlanLine> lines = PlanLines(plan);
-  const bool several_seeds = HasSeveralSeeds(lines);
-  std::vector<std::string> names;
-  for (size_t i = 0; i < plan.trials.size(); ++i) names.push_back(DisplayName(lines[i], several_seeds));
-  return names;
-}
+std::vector<std::string> DisplayNames(const Plan& plan) { return ShortTrialNames(PlanLines(plan)).names; }
 
 }  // namespace backplane

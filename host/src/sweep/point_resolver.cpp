@@ -286,7 +286,8 @@ std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combinati
   // A point that a rule takes away need not be a good one.
   if (!point.dropped_by.empty()) return point;
   // What is wrong with the point's values comes before what a rule cannot say because of that.
-  errors->AddNewPlaces(found.empty() ? in_where : found);
+  errors->AddNewPlaces(found);
+  if (found.empty()) errors->AddNewPlaces(in_where);
   return found.empty() && in_where.empty() ? std::optional(std::move(point)) : std::nullopt;
 }
 

@@ -126,9 +126,10 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
   ExitReason failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
   const std::vector<std::string> records = failed.exit == kExitOk ? RecordedNames(&parts) : std::vector<std::string>();
   if (failed.exit == kExitOk && spec.start_from) failed = TryToStart(spec, folder, &parts, status, cancelled);
+  const bool saves = failed.exit != kExitOk || StateOf(parts.learner()) != nullptr;
   const IterationSize size = failed.exit == kExitOk ? SizeOfAnIteration(spec, &parts) : IterationSize{};
   if (failed.exit == kExitOk) failed = TryToEnd(&parts);
-  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "", size, records};
+  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "", size, records, saves};
   if (failed.outcome == Outcome::kConfig) {
     std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
     // The place of the error is an option of the plugin that complains; another's is only pointed out.
@@ -172,7 +173,7 @@ int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std
   const std::filesystem::path status_file = trial_jsons.front().parent_path() / kCheckStatus;
   StatusWriter status{status_file};
   std::string checked;
-  InstallCrashHandlers(&status, [&checked](const std::string& plugin) {
+  InstallCrashHandlers(&status, "", [&checked](const std::string& plugin) {
     const std::string error = plugin + " called exit(); a plugin never ends the process";
     LogError("{}", error);
     Say({checked, Outcome::kPlugin, plugin, error, "", ""});

@@ -37,6 +37,7 @@ struct TrialCheck {
   std::string path, place;  // the option that it names first, and where that was set; empty: none, or a default
   IterationSize iteration = {};
   std::vector<std::string> records = {};  // of one that is ok: RecordedNames
+  bool saves_state = true;                // its learner does
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("checked", self.trial_id);
@@ -47,6 +48,7 @@ struct TrialCheck {
     visit("place", self.place);
     visit("iteration", self.iteration);
     visit("records", self.records);
+    visit("saves_state", self.saves_state);
   }
 };
 std::optional<TrialCheck> TrialCheckFromLine(const std::string& line);  // absent: something else

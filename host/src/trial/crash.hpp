@@ -1,7 +1,9 @@
 // What the trial process leaves behind when a plugin ends it: the plugin's name in the status file, and for a plugin that calls
-// exit() an ordinary failure. SIGUSR1 asks for the name too: the supervisor sends it before it kills a trial that hangs.
+// exit() an ordinary failure; and of a crash the calls of its thread. SIGUSR1 asks a thread for the same: every thread gets it
+// before a trial that hangs is killed.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -10,6 +12,8 @@
 namespace backplane {
 
 // Process-wide; called once by run-trial. `on_exit(plugin)` runs if somebody calls exit(); it must end the process with _exit.
-void InstallCrashHandlers(StatusWriter* status, std::function<void(const std::string& plugin)> on_exit);
+// Stacks go into the file `stacks` (supervise/stacks.hpp reads it), which is there only then; empty: nowhere.
+void InstallCrashHandlers(StatusWriter* status, const std::filesystem::path& stacks,
+                          std::function<void(const std::string& plugin)> on_exit);
 
 }  // namespace backplane

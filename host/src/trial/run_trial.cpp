@@ -58,13 +58,14 @@ class TrialProcess {
                [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); }) {}
 
   int Run() {
-    InstallCrashHandlers(&status_, [this](const std::string& plugin) {
-      const std::string sentence = plugin + " called exit(); a plugin never ends the process";
-      MonitorThread::ParkWhereItExits(sentence);
-      const int code = Finish({kExitPlugin, Outcome::kPlugin, plugin, sentence});
-      std::fflush(nullptr);
-      _exit(code);
-    });
+    InstallCrashHandlers(&status_, records() ? AttemptFolder(spec_.attempt_dir).stacks() : "",
+                         [this](const std::string& plugin) {
+                           const std::string sentence = plugin + " called exit(); a plugin never ends the process";
+                           MonitorThread::ParkWhereItExits(sentence);
+                           const int code = Finish({kExitPlugin, Outcome::kPlugin, plugin, sentence});
+                           std::fflush(nullptr);
+                           _exit(code);
+                         });
     if (records()) WatchSuspension(&status_);
     KeepProcessState();
     const ExitReason failed = RunToItsEnd();

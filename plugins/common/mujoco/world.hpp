@@ -29,7 +29,7 @@ inline constexpr auto kMaxEpisodeSteps =
     bp::Opt("max_episode_steps", &TaskOptions::max_episode_steps, "[1,)", "The host ends an episode after so many steps.");
 inline constexpr auto kXmlPath =
     bp::Opt("xml_path", &TaskOptions::xml_path, "MJCF file to use in place of the built-in model; empty: built in.",
-            {.flags = BP_PARAM_DATA});
+            {.flags = BP_PARAM_DATA, .aliases = "xml_file"});
 
 // Immutable once made, so rows on all threads read it.
 class CompiledModel {

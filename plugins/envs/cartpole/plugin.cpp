@@ -4,8 +4,11 @@
 #include "cartpole.hpp"
 
 struct CartPole : cartpole::State {
-  static constexpr bp::About kAbout{"env.cartpole", "1.0.0",
-                                    "Balance a pole on a cart: CartPole-v1 of Gymnasium, bit for bit."};
+  static constexpr bp::About kAbout{.id = "env.cartpole",
+                                    .version = "1.0.0",
+                                    .summary = "Balance a pole on a cart: CartPole-v1 of Gymnasium, bit for bit.",
+                                    .aliases = "CartPole-v1",
+                                    .rows = 16};
   struct Model {
     bool sutton_barto_reward = false;
     int64_t max_episode_steps = 500;

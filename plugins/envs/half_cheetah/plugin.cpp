@@ -2,8 +2,11 @@
 
 struct HalfCheetahPlugin : half_cheetah::HalfCheetah {
   using HalfCheetah::HalfCheetah;
-  static constexpr bp::About kAbout{"env.half_cheetah", "1.0.0",
-                                    "A planar two-legged body learns to run: HalfCheetah-v5 of Gymnasium on MuJoCo."};
+  static constexpr bp::About kAbout{.id = "env.half_cheetah",
+                                    .version = "1.0.0",
+                                    .summary = "A planar two-legged body learns to run: HalfCheetah-v5 of Gymnasium on MuJoCo.",
+                                    .aliases = "HalfCheetah-v5",
+                                    .rows = 32};
 };
 
 BP_PLUGINS(bp::Env<HalfCheetahPlugin>);

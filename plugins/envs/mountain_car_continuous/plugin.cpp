@@ -2,8 +2,12 @@
 #include "mountain_car_continuous.hpp"
 
 struct MountainCarContinuous : mountain_car_continuous::State {
-  static constexpr bp::About kAbout{"env.mountain_car_continuous", "1.0.0",
-                                    "Drive a weak car out of a valley: MountainCarContinuous-v0 of Gymnasium, bit for bit."};
+  static constexpr bp::About kAbout{
+      .id = "env.mountain_car_continuous",
+      .version = "1.0.0",
+      .summary = "Drive a weak car out of a valley: MountainCarContinuous-v0 of Gymnasium, bit for bit.",
+      .aliases = "MountainCarContinuous-v0",
+      .rows = 16};
   struct Model {
     double goal_velocity = 0;
     int64_t max_episode_steps = 999;

@@ -2,7 +2,11 @@
 #include "pendulum.hpp"
 
 struct Pendulum : pendulum::State {
-  static constexpr bp::About kAbout{"env.pendulum", "1.0.0", "Swing a pendulum up: Pendulum-v1 of Gymnasium, bit for bit."};
+  static constexpr bp::About kAbout{.id = "env.pendulum",
+                                    .version = "1.0.0",
+                                    .summary = "Swing a pendulum up: Pendulum-v1 of Gymnasium, bit for bit.",
+                                    .aliases = "Pendulum-v1",
+                                    .rows = 16};
   struct Model {
     double g = 10;
     int64_t max_episode_steps = 200;

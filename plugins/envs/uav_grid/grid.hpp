@@ -14,8 +14,11 @@ namespace backplane::uav_grid {
 
 class UavGrid {
  public:
-  static constexpr bp::About kAbout{"env.uav_grid", "1.0.0",
-                                    "UAVs that fly to their targets on a grid with obstacles, without hitting each other."};
+  static constexpr bp::About kAbout{
+      .id = "env.uav_grid",
+      .version = "1.0.0",
+      .summary = "UAVs that fly to their targets on a grid with obstacles, without hitting each other.",
+      .rows = 32};
   static constexpr auto& kOptions = uav::kOptions;
 
   UavGrid(const uav::Options& options, uint64_t rows);

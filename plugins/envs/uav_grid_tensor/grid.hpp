@@ -32,7 +32,8 @@ class TensorGrid {
       .id = "env.uav_grid_tensor",
       .version = "1.0.0",
       .summary = "The multi-UAV grid, all rows as tensors on the CPU or a GPU; step for step equal to env.uav_grid.",
-      .flags = BP_FLAG_NATIVE_AUTORESET | BP_FLAG_OWNS_TIME_LIMIT};
+      .flags = BP_FLAG_NATIVE_AUTORESET | BP_FLAG_OWNS_TIME_LIMIT,
+      .rows = 32};
   static constexpr auto& kOptions = uav_grid_tensor::kOptions;
   static constexpr bool kRowsConcurrent = false;
 

@@ -49,7 +49,8 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("noise_std", &Options::noise_std, "(0,)", "Deviation of a candidate's weights from the mean policy's",
             {.aliases = "delta_std,noise_stdev", .helps = "unstable_learning-"}),
     bp::Opt("episodes_per_dir", &Options::episodes_per_dir, "[1,1000]",
-            "Episodes of each candidate, whose returns are averaged", {.unit = "episodes", .aliases = "n_eval_episodes"}),
+            "Episodes of each direction and sign, whose returns are averaged",
+            {.unit = "episodes", .aliases = "num_envs,n_eval_episodes"}),
     bp::Opt("episode_length", &Options::episode_length, "[0,)", "Most steps of a candidate's episode; 0: the env's own limit",
             {.unit = "steps", .aliases = "rollout_length"}),
     bp::Opt("shift", &Options::shift, "Taken off every step's reward in training: what the env pays for being alive"),
@@ -69,9 +70,6 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("optimizer", &Options::optimizer, "How the weighed directions become a step"),
     bp::Opt("weight_decay", &Options::weight_decay, "[0,)", "Share of the weights taken off the weighed directions",
             {.aliases = "l2coeff"}),
-    // A name of the field for what is the host's.
-    bp::Unread("num_envs", 1, "[1,)", "Rows of a block, each with a candidate's episode at a time",
-               {.aliases = "rollout.num_envs_per_env_runner"}),
 };
 
 Policy MakePolicy(const Options& options, const rl::EnvShape& shape);  // throws bp::Unsupported with a sentence

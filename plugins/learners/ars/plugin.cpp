@@ -8,7 +8,8 @@ class Ars : public Learner, public bp::LearnerPlugin<Ars> {
   static constexpr bp::About kAbout{.id = "learner.ars",
                                     .version = "1.0.0",
                                     .summary = "Augmented random search, linear policies and small networks, no gradients",
-                                    .flags = BP_FLAG_ROWS_CONCURRENT | BP_FLAG_ROW_EXACT};
+                                    .flags = BP_FLAG_ROWS_CONCURRENT | BP_FLAG_ROW_EXACT,
+                                    .aliases = "ARS"};
   static constexpr auto& kOptions = ars::kOptions;
   using Learner::Learner;
 };

@@ -8,7 +8,8 @@ class Mappo : public Learner, public bp::LearnerPlugin<Mappo> {
   static constexpr bp::About kAbout{.id = "learner.mappo",
                                     .version = "1.0.0",
                                     .summary = "Multi-agent PPO: one actor for all agents, a critic that sees the state",
-                                    .flags = BP_FLAG_ROWS_CONCURRENT};
+                                    .flags = BP_FLAG_ROWS_CONCURRENT,
+                                    .aliases = "MAPPO"};
   static constexpr bool kServesDevices = true;
   static constexpr auto& kOptions = mappo::kOptions;
   using Learner::Learner;

@@ -44,5 +44,15 @@ TEST(TextColumns, WrapsAtSpaces) {
   EXPECT_THAT(WrapWords("", 9), testing::IsEmpty());
 }
 
+// Hangul and Han take two cells each, an accent that is added to a letter none (Unicode's East Asian Width).
+TEST(TextColumns, WideCharactersAreTwoCells) {
+  EXPECT_EQ(6u, Columns("기준선"));
+  EXPECT_EQ(4u, Columns("日本"));
+  EXPECT_EQ(1u, Columns("e\u0301"));
+  EXPECT_EQ("기준선 ", PadRight("기준선", 7));
+  EXPECT_EQ("기…", CutEnd("기준선", 4, true)) << "half of a character does not fit";
+  for (size_t width = 0; width < 8; ++width) EXPECT_LE(Columns(CutMiddle("기준선과 환경", width, true)), width);
+}
+
 }  // namespace
 }  // namespace backplane

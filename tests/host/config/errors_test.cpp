@@ -20,7 +20,7 @@ TEST_F(ErrorsTest, SixMistakesGiveSixErrorsInFileOrder) {
   EXPECT_THAT(lines, ElementsAre(HasSubstr("2:13 experiment: 'six errors' may hold only letters"), HasSubstr("3:7 '010'"),
                                  HasSubstr("6:13 env.walker has no option 'legz'; did you mean 'legs'?"),
                                  "10:9 learner.options.lr: wanted a number, found '3.O'",
-                                 "12:3 unknown key 'num_rollout_workers' in rollout; did you mean 'num_env_runners'?",
+                                 "12:3 unknown key 'num_workers' in rollout; did you mean 'num_env_runners'?",
                                  "13:22 budget.iterations: 0 is out of range [1,)"));
   EXPECT_FALSE(result.loaded);
 }
@@ -73,8 +73,8 @@ TEST_F(ErrorsTest, UnknownKeysNameTheNearest) {
   EXPECT_THAT(ErrorsOf(kMinimal + "rollout: {num_env_runer: 2}\n"),
               ElementsAre("5:11 unknown key 'num_env_runer' in rollout; did you mean 'num_env_runners'?"));
   EXPECT_THAT(ErrorsOf(kMinimal + "rollot: {threads: 2}\n"), ElementsAre("5:1 unknown key 'rollot'; did you mean 'rollout'?"));
-  EXPECT_THAT(ErrorsOf(kMinimal + "num_rollout_workers: 2\n"),
-              ElementsAre("5:1 unknown key 'num_rollout_workers'; did you mean 'rollout.num_env_runners'?"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "num_workers: 2\n"),
+              ElementsAre("5:1 unknown key 'num_workers'; did you mean 'rollout.num_env_runners'?"));
   EXPECT_THAT(ErrorsOf(kMinimal + "lr: 2\n"), ElementsAre("5:1 unknown key 'lr'; did you mean 'learner.options.lr'?"));
   EXPECT_THAT(ErrorsOf(kMinimal + "qqqqqqqq: 2\n"), ElementsAre("5:1 unknown key 'qqqqqqqq'"));
 }

@@ -65,9 +65,10 @@ TEST(BatchTable, WhatOutputLiveAsksForStandsRightOfAllElse) {
 
 TEST(BatchTable, WhatOutputLiveAsksForStaysOnANarrowScreen) {
   const std::vector<std::string> lines = Lines(FormatBatch(RowsWithLive(), {}, Plain(80, 24)));
-  EXPECT_EQ("  trial   state      progress  success_rate  ep/length  eval/length", lines[1]);
+  EXPECT_EQ("  trial   state      progress  steps/s  success_rate  ep/length  eval/length", lines[1]);
   const std::vector<std::string> narrow = Lines(FormatBatch(RowsWithLive(), {}, Plain(56, 24)));
-  EXPECT_EQ("  trial   state      progress  success_rate", narrow[1]) << "as many as there is room for, in the file's order";
+  EXPECT_EQ("  trial   state      progress  success_rate  ep/length", narrow[1])
+      << "as many as there is room for, in the file's order";
 }
 
 TEST(BatchTable, WhatIsBelowItsTargetSaysSo) {
@@ -126,7 +127,7 @@ TEST(BatchTable, ColourIsAroundTheStateOnly) {
   Screen screen = Plain(80, 24);
   screen.colour = true;
   const std::string text = FormatBatch(Rows(), {}, screen);
-  EXPECT_THAT(text, HasSubstr("lr=0.3  \x1b[31mfailed\x1b[0m "));
+  EXPECT_THAT(text, HasSubstr("lr=0.3  \x1b[1;31mfailed\x1b[0m "));
   EXPECT_THAT(FormatBatch(Rows(), {}, Plain(80, 24)), Not(HasSubstr("\x1b")));
 }
 

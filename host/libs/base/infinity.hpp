@@ -1,0 +1,15 @@
+// Infinity as YAML writes it. JSON has no such number, so an option's value stays this text until a plugin asks for it.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string_view>
+
+namespace backplane {
+
+inline std::optional<double> ParseInfinity(std::string_view text) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return text == ".inf" ? std::optional(kInfinity) : text == "-.inf" ? std::optional(-kInfinity) : std::nullopt;
+}
+
+}  // namespace backplane

@@ -1,0 +1,15 @@
+// The terminal's cursor, hidden while a block is redrawn in place, and shown again however this process ends (but by SIGKILL) or
+// is stopped.
+#pragma once
+
+#include <cstdio>
+
+namespace backplane {
+
+void HideCursor(std::FILE* terminal);  // may be called again and again
+void ShowCursor();                     // nothing where it is not hidden
+
+// What is written between the two is shown at once, on terminals that know them.
+inline constexpr char kBeginUpdate[] = "\x1b[?2026h", kEndUpdate[] = "\x1b[?2026l";
+
+}  // namespace backplane

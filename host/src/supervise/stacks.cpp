@@ -1,0 +1,91 @@
+#include "supervise/stacks.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "base/files.hpp"
+#include "base/printable.hpp"
+#include "base/run_process.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr size_t kMaxText = 1 << 20, kMaxNameColumns = 160;
+constexpr std::chrono::milliseconds kTimeToName{10'000};  // of a library as large as LibTorch
+
+struct Call {
+  std::string file, address, symbol;
+};
+
+std::string Demangled(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 ? name.get() : symbol;
+}
+
+std::string Short(const std::string& name) { return Printable(name, kMaxNameColumns); }
+
+// What a file's debug information says of addresses in it: "Walker::Step (walker.cpp:40)", where a call was inlined into
+// another "..., in Loop (...)".
+std::map<std::string, std::string> NamesIn(const std::string& file, const std::vector<std::string>& addresses) {
+  std::map<std::string, std::string> names;
+  ProcessCall call{{"addr2line", "-aCfi", "-e", file}};
+  call.limit = kTimeToName;
+  call.words.insert(call.words.end(), addresses.begin(), addresses.end());
+  std::istringstream lines(RunProcess(call).out);
+  std::string line, place;
+  for (size_t at = 0; std::getline(lines, line);) {
+    if (line.starts_with("0x")) {
+      if (at++ == addresses.size()) break;
+      continue;
+    }
+    if (at == 0 || !std::getline(lines, place) || line == "??") continue;
+    std::string& name = names[addresses[at - 1]];
+    place = place.substr(place.rfind('/') + 1, place.rfind(" (discriminator") - place.rfind('/') - 1);
+    name += (name.empty() ? "" : ", in ") + Short(line) + (place.starts_with("??") ? "" : " (" + place + ")");
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> ReadStacks(const std::filesystem::path& file) {
+  const std::string text = ReadFile(file).value_or("").substr(0, kMaxText);
+  std::vector<std::pair<std::string, std::vector<Call>>> threads;
+  std::map<std::string, std::vector<std::string>> unnamed;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('\t')) {
+      threads.push_back({line, {}});
+      continue;
+    }
+    if (threads.empty()) continue;
+    Call call;
+    std::istringstream parts(line.substr(1));
+    std::getline(parts, call.address, '\t');
+    std::getline(parts, call.symbol, '\t');
+    std::getline(parts, call.file, '\t');
+    if (call.symbol.empty() && !call.file.empty()) unnamed[call.file].push_back(call.address);
+    threads.back().second.push_back(std::move(call));
+  }
+  std::map<std::string, std::map<std::string, std::string>> names;
+  for (const auto& [library, addresses] : unnamed) names[library] = NamesIn(library, addresses);
+  std::vector<std::string> shown;
+  for (const auto& [thread, calls] : threads) {
+    shown.push_back(Printable(thread));
+    for (const Call& call : calls) {
+      const std::string known = call.symbol.empty() ? names[call.file][call.address] : Short(Demangled(call.symbol));
+      const std::string library = std::filesystem::path(call.file).filename().string();
+      shown.push_back("  " + (known.empty() ? call.address : known) + (library.empty() ? "" : ", " + Printable(library)));
+    }
+  }
+  return shown;
+}
+
+}  // namespace backplane
