@@ -17,7 +17,9 @@
 #include "kinds/parallel_efficiency_report.hpp"
 #include "kinds/sections.hpp"
 #include "record/report_kinds.hpp"
+#include "record/results_folder.hpp"
 #include "results/series.hpp"
+#include "results/sparkline.hpp"
 
 namespace backplane {
 namespace {
@@ -109,6 +111,22 @@ std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
 
 namespace {
 
+// Of the trial with the highest return.
+std::string SparklineOf(const std::vector<ResultSet>& sets) {
+  const std::vector<CurvePoint>* best = nullptr;
+  for (const ResultSet& set : sets) {
+    for (const TrialData& trial : set.trials) {
+      const auto own = trial.curves.find(trial.curves.contains("eval/return") ? "eval/return" : "return");
+      if (own == trial.curves.end() || own->second.empty()) continue;
+      if (best == nullptr || own->second.back().value > best->back().value) best = &own->second;
+    }
+  }
+  std::vector<double> values;
+  if (best != nullptr)
+    for (const CurvePoint& point : *best) values.push_back(point.value);
+  return Sparkline(values);
+}
+
 using Build = Document (*)(const std::vector<ResultSet>&, const ReportContext&);
 
 Build BuilderOf(std::string_view kind) {
@@ -122,6 +140,22 @@ Build BuilderOf(std::string_view kind) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::filesystem::path& out) {
+  const ResultsFolder folder{out};
+  std::vector<std::pair<std::string, std::filesystem::path>> files;
+  for (const auto& [what, file] :
+       {std::pair<const char*, std::filesystem::path>{"the experiment with every default", folder.config()},
+        {"its trials", folder.plan()},
+        {"what happened, in order", folder.events()},
+        {"how far it is", folder.progress()},
+        {"machine and versions", folder.run()},
+        {"all numbers as tables", folder.database()},
+        {"a folder for each trial", folder.trials()},
+        {"a log for each session", out / "logs"}})
+    if (std::filesystem::exists(file)) files.emplace_back(what, file);
+  return files;
+}
+
 MadeReport MakeReport(const ReportRequest& request) {
   std::vector<ResultSet> sets;
   std::set<std::filesystem::path> seen;
@@ -134,7 +168,12 @@ MadeReport MakeReport(const ReportRequest& request) {
   made.document = BuilderOf(*context.report.kind)(sets, context);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);
   made.folder = request.to.empty() ? DefaultReportFolder(sets) : std::filesystem::path(request.to);
-  made.written = WriteReport(made.document, made.folder);
+  for (const ResultSet& set : sets)
+    for (auto& file : FilesOf(set.out)) made.results.push_back(std::move(file));
+  if (sets.size() == 1 && (request.form == "page" || At(At(sets.front().config, "output"), "page") != false))
+    made.page_of = sets.front().out;
+  made.document.sparkline = SparklineOf(sets);
+  if (request.form != "page") made.written = WriteReport(made.document, made.folder, made.results);
   return made;
 }
 
