@@ -16,7 +16,7 @@ struct ReportRequest {
   std::string to;                    // where it is written; empty: the folder that belongs to them
   std::string kind;                  // empty: as the experiment says, else as its sweep suggests
   std::string program;               // as a person types it
-  std::string form = "text";         // or "line", or "json": the report as a document
+  std::string form = "text";         // or "line", or "json": the report as a document; "page": of OUT/index.html alone
   std::string below;                 // of the text: a line below the headline; empty: the report's title
   uint64_t width = 80;               // columns of the screen
   // Keys and sections of an experiment file whose values change no number of a trial: trials that differ in them alone may be

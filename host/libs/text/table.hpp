@@ -14,10 +14,11 @@ struct Column {
   std::string key;    // names it in CSV and JSON: "sps"
   std::string title;  // for people: "steps/s"
   std::string unit;
-  std::string doc;      // a sentence
-  int direction = 0;    // 1 up is better, -1 down
-  int digits = 4;       // significant ones to print
-  bool in_text = true;  // also in the narrow renderings (txt, md); all columns are in HTML, CSV and JSON
+  std::string doc;          // a sentence
+  int direction = 0;        // 1 up is better, -1 down
+  int digits = 4;           // significant ones to print
+  bool in_text = true;      // also in the narrow renderings (txt, md); all columns are in HTML, CSV and JSON
+  std::string folder = {};  // its words, separated by spaces, are names in it: links on a page
 };
 
 // A text, a number, or nothing ("" : not measured).

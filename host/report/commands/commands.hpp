@@ -2,7 +2,9 @@
 // batch_measures.hpp, compare_answer.hpp), with its answer on stdout. They return the exit code and throw std::exception.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace backplane {
 
@@ -13,5 +15,7 @@ int MeasuresCommand(const nlohmann::json& request);
 int JudgeCommand(const nlohmann::json& request);
 int ExplainCommand(const nlohmann::json& request);
 int FilmCommand(const nlohmann::json& request);
+// Without a request, and without an end: whoever started it ends it. `program`: as a person types it.
+[[noreturn]] int LiveCommand(const std::filesystem::path& out, const std::string& program);
 
 }  // namespace backplane

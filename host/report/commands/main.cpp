@@ -33,11 +33,24 @@ constexpr Command kCommands[] = {
 
 int Usage(std::FILE* to, int code) {
   std::fputs(
-      "usage: backplane-report COMMAND < REQUEST\n\n"
+      "usage: backplane-report COMMAND < REQUEST\n"
+      "       backplane-report --live OUT [PROGRAM]    writes OUT/index.html while a batch runs there\n\n"
       "Started by `backplane`, which is what to type. A request is JSON; host/libs/record has each as a type.\n\n",
       to);
   for (const Command& command : kCommands) std::fprintf(to, "  %-11s %s\n", command.name, command.help);
   return code;
+}
+
+// A supervisor has one of these beside it, and nobody reads what it says but a person who has started it by hand.
+constexpr char kLive[] = "--live";
+
+int RunLive(const std::string& out, const std::string& program) {
+  try {
+    backplane::LiveCommand(out, program);
+  } catch (const std::exception& error) {
+    backplane::LogError("backplane: {}", error.what());
+  }
+  return 1;
 }
 
 int Run(const Command& command) {
@@ -58,6 +71,7 @@ int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
   std::signal(SIGCHLD, SIG_DFL);     // who started us may ignore it, and then nobody's end could be waited for
   prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody waits for what a host that was killed had asked for
+  if ((argc == 3 || argc == 4) && std::string(argv[1]) == kLive) return RunLive(argv[2], argc == 4 ? argv[3] : "backplane");
   const std::string name = argc == 2 ? argv[1] : "";
   if (name == "--help") return Usage(stdout, 0);
   for (const Command& command : kCommands) {

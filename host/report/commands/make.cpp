@@ -7,6 +7,7 @@
 #include "base/shell_argument.hpp"
 #include "base/text_columns.hpp"
 #include "commands/commands.hpp"
+#include "commands/page.hpp"
 #include "commands/screen_text.hpp"
 #include "kinds/build_report.hpp"
 #include "text/change_arguments.hpp"
@@ -55,6 +56,7 @@ std::string ReportText(const MadeReport& made, const ReportRequest& request) {
       text += fmt::format("    and {} more in the report\n", diagnosis->findings.size() - kShownFindings);
   }
   text += "  report:\n";
+  if (!made.page_of.empty()) text += "    " + (made.page_of / kPageName).string() + "\n";
   for (const auto& file : made.written.files) {
     const std::string kind = file.extension();
     if (kind == ".html" || kind == ".png" || kind == ".md" || kind == ".yaml") text += "    " + file.string() + "\n";
@@ -75,7 +77,10 @@ std::string ReportText(const MadeReport& made, const ReportRequest& request) {
 int MakeCommand(const nlohmann::json& json) {
   const auto request = RecordFromJson<ReportRequest>(json);
   const MadeReport made = MakeReport(request);
-  if (request.form == "json") {
+  if (!made.page_of.empty()) WritePage(made, made.page_of);
+  if (request.form == "page") {
+    if (!made.page_of.empty()) std::printf("%s\n", (made.page_of / kPageName).c_str());
+  } else if (request.form == "json") {
     std::printf("%s\n", JsonText(ToJson(made.document), 1).c_str());
   } else if (request.form == "line") {
     std::printf("report in %s\n", made.folder.c_str());

@@ -2,6 +2,7 @@
 """From Vega-Lite specifications to pictures. Started by backplane-report, once for all figures of a report.
 
   backplane-figures.py FOLDER NAME...    FOLDER/figures/NAME.vl.json to FOLDER/figures/NAME.svg and FOLDER/NAME.png
+  backplane-figures.py --javascript      the script for pages alone
   backplane-figures.py --version         which vl-convert this is
 
 A line of JSON on standard output says how each went: {"figure": NAME, "why_not": SENTENCE or ""}; one with "javascript" names the

@@ -33,12 +33,12 @@ std::string HowItEnded(const ProcessEnd& end) {
   return end.code != 0 ? "the program that draws them failed: " + OneLine(end.err.substr(0, 400)) : "";
 }
 
-Answer Ask(const std::vector<Figure>& figures, const fs::path& folder) {
+Answer Ask(const std::vector<std::string>& arguments) {
   Answer answer;
   const fs::path program = BesideProgram(kProgram);
   if (program.empty()) return {{}, "", std::string("there is no ") + kProgram + " beside this program"};
-  ProcessCall call{{FindPython(), program, fs::absolute(folder)}};
-  for (const Figure& figure : figures) call.words.push_back(figure.name);
+  ProcessCall call{{FindPython(), program}};
+  call.words.insert(call.words.end(), arguments.begin(), arguments.end());
   call.limit = kLimit;
   const ProcessEnd end = RunProcess(call);
   std::istringstream lines(end.out);
@@ -69,7 +69,9 @@ Drawings DrawFigures(const std::vector<Figure>& figures, const fs::path& folder)
     fs::remove(png(figure));
     WriteFileAtomic(beside / (figure.name + ".vl.json"), JsonText(Specification(figure)) + "\n");
   }
-  const Answer answer = Ask(figures, folder);
+  std::vector<std::string> arguments = {fs::absolute(folder)};
+  for (const Figure& figure : figures) arguments.push_back(figure.name);
+  const Answer answer = Ask(arguments);
   for (const Figure& figure : figures) {
     const auto tried = answer.why_not.find(figure.name);
     const std::string why = tried == answer.why_not.end() ? answer.why_none : tried->second;
@@ -84,6 +86,20 @@ Drawings DrawFigures(const std::vector<Figure>& figures, const fs::path& folder)
   }
   if (!drawings.svg.empty()) drawings.javascript = ReadFile(answer.javascript).value_or("");
   return drawings;
+}
+
+std::string FigureScript() {
+  fs::path kept;
+  fs::file_time_type newest;
+  std::error_code error;
+  const fs::path folder = fs::path(FindPython()).parent_path().parent_path() / "share/backplane";
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (!entry.path().filename().string().starts_with("vega-") || (!kept.empty() && entry.last_write_time(error) <= newest))
+      continue;
+    kept = entry.path();
+    newest = entry.last_write_time(error);
+  }
+  return ReadFile(kept.empty() ? fs::path(Ask({"--javascript"}).javascript) : kept).value_or("");
 }
 
 }  // namespace backplane

@@ -22,4 +22,8 @@ struct Drawings {
 // if the folder can not be written, or if a figure's name is no plain file name.
 Drawings DrawFigures(const std::vector<Figure>& figures, const std::filesystem::path& folder);
 
+// Vega's script alone, as it was kept when figures were drawn here before; else it is made now, which takes a second. Empty
+// without the wheel.
+std::string FigureScript();
+
 }  // namespace backplane

@@ -18,6 +18,7 @@ struct Figure {
   nlohmann::json rows = nlohmann::json::array();     // its data, one table: each row names its panel
   nlohmann::json panels = nlohmann::json::array();   // Vega-Lite views (panels.hpp), row by row
   nlohmann::json choices = nlohmann::json::array();  // parameters that a reader sets
+  bool of_picks = false;  // its rows are those of the trials that a reader picks on a page that lives
 };
 
 // The content of NAME.vl.json.

@@ -15,7 +15,9 @@
 #include "kinds/ab_report.hpp"
 #include "kinds/sections.hpp"
 #include "record/report_kinds.hpp"
+#include "record/results_folder.hpp"
 #include "results/series.hpp"
+#include "results/sparkline.hpp"
 
 namespace backplane {
 namespace {
@@ -129,6 +131,22 @@ std::vector<ResultSet> ReadSets(const std::vector<std::string>& folders) {
   return sets;
 }
 
+// Of the trial with the highest return.
+std::string SparklineOf(const std::vector<ResultSet>& sets) {
+  const std::vector<CurvePoint>* best = nullptr;
+  for (const ResultSet& set : sets) {
+    for (const TrialData& trial : set.trials) {
+      const auto own = trial.curves.find(trial.curves.contains("eval/return") ? "eval/return" : "return");
+      if (own == trial.curves.end() || own->second.empty()) continue;
+      if (best == nullptr || own->second.back().value > best->back().value) best = &own->second;
+    }
+  }
+  std::vector<double> values;
+  if (best != nullptr)
+    for (const CurvePoint& point : *best) values.push_back(point.value);
+  return Sparkline(values);
+}
+
 // `compare`: of all scores that there are; absent: as the experiment says.
 ReportContext ContextOf(const std::vector<ResultSet>& sets, const std::string& program, const std::string& kind,
                         const std::optional<CompareTerms>& compare, const std::vector<std::string>& outside_identity) {
@@ -154,6 +172,22 @@ CompareAnswer JudgeArms(const JudgeRequest& request) {
   return JudgeResults(sets, ContextOf(sets, "backplane", "ab", request.compare, {}));
 }
 
+std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::filesystem::path& out) {
+  const ResultsFolder folder{out};
+  std::vector<std::pair<std::string, std::filesystem::path>> files;
+  for (const auto& [what, file] :
+       {std::pair<const char*, std::filesystem::path>{"the experiment with every default", folder.config()},
+        {"its trials", folder.plan()},
+        {"what happened, in order", folder.events()},
+        {"how far it is", folder.progress()},
+        {"machine and versions", folder.run()},
+        {"all numbers as tables", folder.database()},
+        {"a folder for each trial", folder.trials()},
+        {"a log for each session", out / "logs"}})
+    if (std::filesystem::exists(file)) files.emplace_back(what, file);
+  return files;
+}
+
 MadeReport MakeReport(const ReportRequest& request) {
   const std::vector<ResultSet> sets = ReadSets(request.folders);
   const ReportContext context = ContextOf(sets, request.program, request.kind, request.compare, request.outside_identity);
@@ -161,7 +195,12 @@ MadeReport MakeReport(const ReportRequest& request) {
   made.document = BuilderOf(*context.report.kind)(sets, context);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);
   made.folder = request.to.empty() ? DefaultReportFolder(sets) : std::filesystem::path(request.to);
-  made.written = WriteReport(made.document, made.folder);
+  for (const ResultSet& set : sets)
+    for (auto& file : FilesOf(set.out)) made.results.push_back(std::move(file));
+  if (sets.size() == 1 && (request.form == "page" || At(At(sets.front().config, "output"), "page") != false))
+    made.page_of = sets.front().out;
+  made.document.sparkline = SparklineOf(sets);
+  if (request.form != "page") made.written = WriteReport(made.document, made.folder, made.results);
   return made;
 }
 

@@ -14,15 +14,20 @@ namespace backplane {
 
 struct MadeReport {
   Document document;
+  std::vector<std::pair<std::string, std::filesystem::path>> results;  // files of the results folders
+  std::filesystem::path page_of;  // the results folder that has a page; empty: there are several, or it is not to have one
   std::filesystem::path folder;
   WrittenReport written;
 };
 
-// Throws std::runtime_error: no results folder, another schema, report kinds that differ, a folder that can not be written.
+// With the form "page" the document alone: nothing is drawn and nothing written. Throws std::runtime_error: no results folder,
+// another schema, report kinds that differ, a folder that can not be written.
 MadeReport MakeReport(const ReportRequest& request);
 
 // What the trials of a comparison say so far. Throws likewise.
 CompareAnswer JudgeArms(const JudgeRequest& request);
+// Files and folders of a batch that its page links to.
+std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::filesystem::path& out);
 
 // What the plugins' options of these sets help against, as their run.json says.
 std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets);

@@ -82,7 +82,7 @@ class ComparisonBuilder {
     if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
     if (std::optional<Section> shrinks = ShrinksSection(combined_)) document.sections.push_back(*shrinks);
     document.sections.push_back(EnvironmentSection(combined_));
-    document.sections.push_back({"limits", "Limits", {BulletList{Limits()}}});
+    document.sections.push_back({"limits", "Limits", {BulletList{Limits()}}, true});
     document.sections.push_back(ReproduceSection(combined_, context_));
     document.sections.push_back(ConfigurationSection(sets_));
     AddSelected(parts, diagnosis, &document);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/text_columns.hpp"
+#include "results/thin_series.hpp"
 #include "text/utf8.hpp"
 
 namespace backplane {
@@ -104,22 +105,14 @@ RowLayout LayOutRows(const std::vector<std::string>& names, size_t panels) {
 }
 
 std::vector<size_t> Thinned(const std::vector<double>& values) {
-  constexpr size_t kMost = 200, kParts = kMost / 2 - 1;
   std::vector<size_t> kept;
-  if (values.size() <= kMost) {
+  if (values.size() <= ThinSeries::kMost) {
     for (size_t i = 0; i < values.size(); ++i) kept.push_back(i);
     return kept;
   }
-  const size_t inner = values.size() - 2;
-  kept.push_back(0);
-  for (size_t part = 0; part < kParts; ++part) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(1 + inner * part / kParts);
-    const auto end = values.begin() + static_cast<std::ptrdiff_t>(1 + inner * (part + 1) / kParts);
-    const auto [least, most] = std::minmax_element(begin, end);
-    kept.push_back(static_cast<size_t>(std::min(least, most) - values.begin()));
-    if (least != most) kept.push_back(static_cast<size_t>(std::max(least, most) - values.begin()));
-  }
-  kept.push_back(values.size() - 1);
+  ThinSeries series;
+  for (size_t i = 0; i < values.size(); ++i) series.Add(static_cast<double>(i), values[i]);
+  for (const ThinSeries::Point& point : series.Points()) kept.push_back(static_cast<size_t>(point.x));
   return kept;
 }
 

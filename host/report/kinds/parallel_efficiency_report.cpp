@@ -71,9 +71,9 @@ class EfficiencyBuilder {
     document.sections.push_back(std::move(resources));
     document.sections.push_back(TimeSection(combined_, rows));
     if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
-    document.sections.push_back({"design", "Design and definitions", Design()});
+    document.sections.push_back({"design", "Design and definitions", Design(), true});
     document.sections.push_back(EnvironmentSection(combined_));
-    document.sections.push_back({"limits", "Conclusions and limits", {BulletList{Conclusions()}}});
+    document.sections.push_back({"limits", "Conclusions and limits", {BulletList{Conclusions()}}, true});
     document.sections.push_back(ReproduceSection(combined_, context_));
     document.sections.push_back(ConfigurationSection(sets_));
     AddAttachments(&document);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "kinds/sections.hpp"
 #include "kinds/setting_text.hpp"
 #include "machine/resource_measures.hpp"
 #include "results/setting_speed.hpp"
@@ -71,6 +72,7 @@ Table ParallelEfficiencyTables::Results() const {
   column("cores", "cores", "", "granted", 0, 4, false);
   column("state", "state", "", "of its trials", 0, 4, false);
   column("trials", "trials", "", "ids, one for each seed", 0, 4, false);
+  table.columns.back().folder = TrialsFolder(combined_);
   for (size_t i = 0; i < analysis_.settings.size(); ++i) {
     const Setting& setting = analysis_.settings[i];
     std::vector<Cell> row{SettingText(setting, analysis_)};

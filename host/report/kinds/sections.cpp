@@ -80,6 +80,10 @@ void MarkVoidRows(const Diagnosis& diagnosis, Table* table) {
   }
 }
 
+std::string TrialsFolder(const Combined& combined) {
+  return combined.folders.size() == 1 ? ResultsFolder{combined.folders.front()}.trials().string() : "";
+}
+
 std::optional<Section> FailuresSection(const Combined& combined, const ReportContext& context) {
   std::set<uint64_t> seeds;
   for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
@@ -88,7 +92,8 @@ std::optional<Section> FailuresSection(const Combined& combined, const ReportCon
                    {"state", "state", "", "how it ended"},
                    {"outcome", "class", "", "of the failure"},
                    {"why", "reason", "", "what was seen"},
-                   {"again", "to run it again", "", "the command", 0, 4, false}};
+                   {"again", "to run it again", "", "the command", 0, 4, false},
+                   {"trial_id", "folder", "", "of its files", 0, 4, false, TrialsFolder(combined)}};
   for (const CombinedTrial& trial : combined.trials) {
     const TrialData& data = trial.data;
     if (data.usable()) continue;
@@ -96,7 +101,8 @@ std::optional<Section> FailuresSection(const Combined& combined, const ReportCon
         data.state == TrialState::kPlanned || data.state == TrialState::kSkipped
             ? ""
             : fmt::format("{} replay {} {}", context.program, ShellArgument(data.out.string()), data.trial_id);
-    table.rows.push_back({TrialLabel(data, seeds.size() > 1), Word(data.state), Word(data.outcome), data.why, again});
+    table.rows.push_back(
+        {TrialLabel(data, seeds.size() > 1), Word(data.state), Word(data.outcome), data.why, again, data.trial_id});
   }
   if (table.rows.empty()) return std::nullopt;
   return Section{"failures", "Trials without a result", {table}};
@@ -129,7 +135,7 @@ std::optional<Section> ShrinksSection(const Combined& combined) {
 }
 
 Section EnvironmentSection(const Combined& combined) {
-  Section section{"environment", "Environment", {}};
+  Section section{"environment", "Environment", {}, true};
   for (const Group& group : combined.groups) section.blocks.emplace_back(FactsOf(group));
   return section;
 }
@@ -159,11 +165,11 @@ Section ReproduceSection(const Combined& combined, const ReportContext& context)
   });
   list.commands.emplace_back(
       "this report", fmt::format("{} report{}{}", context.program, all, chosen ? " --kind " + ShellArgument(kind) : ""));
-  return {"reproduce", "To get these numbers again", {list}};
+  return {"reproduce", "To get these numbers again", {list}, true};
 }
 
 Section ConfigurationSection(const std::vector<ResultSet>& sets) {
-  Section section{"configuration", "Configuration", {}};
+  Section section{"configuration", "Configuration", {}, true};
   for (const ResultSet& set : sets) {
     section.blocks.emplace_back(CodeBlock{fmt::format("{}, with every default", set.experiment), "yaml", set.config_text});
   }

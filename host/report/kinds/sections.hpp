@@ -13,6 +13,8 @@ Section FindingsSection(const Diagnosis& diagnosis);
 // A remark in every row of which a trial ran on a busy machine; the table names trials and has remarks.
 void MarkVoidRows(const Diagnosis& diagnosis, Table* table);
 // Every trial that gave no result, with its reason and the command that runs it again; absent if there is none.
+// In which its trials' folders lie, for links; empty: in several.
+std::string TrialsFolder(const Combined& combined);
 std::optional<Section> FailuresSection(const Combined& combined, const ReportContext& context);
 // Every update that did not fit its device at first; absent if there is none.
 std::optional<Section> ShrinksSection(const Combined& combined);

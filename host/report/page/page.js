@@ -1,6 +1,20 @@
 'use strict';
 // The page is complete without this script: it adds sorting, copying, figures to point at, and folds opened for the printer.
 
+// What a reader has chosen stands in the page's address: it outlives the page's rewriting, and can be sent to somebody.
+const chosen = new URLSearchParams(location.hash.includes('=') ? location.hash.slice(1) : '');
+
+function remember(key, value) {
+  if (value === undefined) { chosen.delete(key); } else { chosen.set(key, value); }
+  history.replaceState(history.state, '', '#' + chosen);
+}
+
+function create(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
 const collator = new Intl.Collator('en', {numeric: true});
 
 // A number where the cell has one; undefined for what is empty or NaN.
@@ -24,9 +38,7 @@ function compareKeys(a, b, sign) {
   return sign * (typeof a === 'number' ? a - b : collator.compare(a, b));
 }
 
-function sortBy(table, head) {
-  const opposite = {ascending: 'descending', descending: 'ascending'};
-  const order = opposite[head.getAttribute('aria-sort')] || head.dataset.first;
+function sortBy(table, head, order) {
   for (const other of table.tHead.rows[0].cells) {
     other.setAttribute('aria-sort', other === head ? order : 'none');
   }
@@ -43,14 +55,74 @@ function sortBy(table, head) {
   body.append(...rows.flatMap(one => one.lines));
 }
 
-for (const table of document.querySelectorAll('table.sortable')) {
+function makeSortable(table) {
+  const opposite = {ascending: 'descending', descending: 'ascending'}, key = 'sort-' + table.dataset.id;
   for (const head of table.tHead.rows[0].cells) {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.append(...head.childNodes);
-    button.addEventListener('click', () => sortBy(table, head));
+    const button = create('button', {type: 'button'}, ...head.childNodes);
+    button.addEventListener('click', () => {
+      const order = opposite[head.getAttribute('aria-sort')] || head.dataset.first;
+      sortBy(table, head, order);
+      remember(key, head.dataset.key + '.' + order);
+    });
     head.append(button);
   }
+  const [, column, order] = /^(.*)\.(\w+)$/.exec(chosen.get(key)) ?? [];
+  const head = [...table.tHead.rows[0].cells].find(one => one.dataset.key === column);
+  if (head && opposite[order]) { sortBy(table, head, order); }
+}
+
+// A row stays if it has every word.
+function makeFiltered(table) {
+  const key = 'filter-' + table.dataset.id, input = create('input', {type: 'search', value: chosen.get(key) ?? ''});
+  const apply = () => {
+    const words = input.value.toLowerCase().split(/\s+/);
+    let shown = true;
+    for (const row of table.tBodies[0].rows) {
+      if (!row.classList.contains('more')) { shown = words.every(word => row.textContent.toLowerCase().includes(word)); }
+      row.hidden = !shown;
+    }
+  };
+  input.addEventListener('input', () => { apply(); remember(key, input.value || undefined); });
+  table.parentElement.before(create('div', {className: 'tools'}, control('filter', input)));
+  apply();
+}
+
+// A table that is wider than the page shows its first columns, and those that its reader chooses.
+function makeChoosable(table) {
+  const key = 'columns-' + table.dataset.id, heads = [...table.tHead.rows[0].cells], box = table.parentElement;
+  const boxes = heads.slice(1).map(head => create('input', {type: 'checkbox', checked: !('more' in head.dataset)}));
+  const summary = create('summary');
+  const show = () => {
+    boxes.forEach((one, i) => {
+      for (const row of [table.tHead.rows[0], ...table.tBodies[0].rows]) {
+        if (!row.classList.contains('more')) { row.cells[i + 1].hidden = !one.checked; }
+      }
+    });
+    summary.textContent = `Columns: ${boxes.filter(one => one.checked).length + 1} of ${heads.length}`;
+  };
+  const fit = () => {
+    const picked = chosen.get(key)?.split(' ');
+    boxes.forEach((one, i) => {
+      const {key: name, more} = heads[i + 1].dataset;
+      one.checked = picked ? picked.includes(name) : more === undefined;
+    });
+    show();
+    for (let last = boxes.length; !picked && box.clientWidth && table.scrollWidth > box.clientWidth + 1 && last-- > 2;) {
+      boxes[last].checked = false;
+      show();
+    }
+    list.hidden = boxes.every(one => one.checked);
+  };
+  boxes.forEach(one => one.addEventListener('change', () => {
+    show();
+    remember(key, heads.slice(1).filter((head, i) => boxes[i].checked).map(head => head.dataset.key).join(' '));
+  }));
+  const list = create('details', {className: 'fold choose'}, summary,
+                      create('div', {}, ...boxes.map((one, i) => control(heads[i + 1].textContent, one))));
+  box.after(list);
+  fit();
+  addEventListener('resize', fit);
+  for (let fold = table.closest('details'); fold; fold = fold.parentElement.closest('details')) { fold.addEventListener('toggle', fit); }
 }
 
 // The clipboard is closed to pages from a plain http address: there the text is selected and copied the old way.
@@ -75,15 +147,145 @@ for (const snippet of document.querySelectorAll('.snippet')) {
   snippet.append(button);
 }
 
-// Paper can not be unfolded.
+// A link to what is folded away unfolds it, and leaves the address alone, in which stands what was chosen.
+function reveal(id) {
+  const target = document.getElementById(id);
+  if (!target) { return; }
+  for (const fold of target.querySelectorAll(':scope > details')) { fold.open = true; }
+  target.scrollIntoView();
+}
+for (const link of document.querySelectorAll('nav a')) {
+  link.addEventListener('click', event => { event.preventDefault(); reveal(link.hash.slice(1)); });
+}
+if (location.hash && !location.hash.includes('=')) { reveal(location.hash.slice(1)); }
+
+// Paper can not be unfolded; configurations would fill it.
 let folded = [];
 addEventListener('beforeprint', () => {
-  folded = [...document.querySelectorAll('details:not([open])')];
+  folded = [...document.querySelectorAll('details:not([open], .code, .choose)')];
   for (const one of folded) { one.open = true; }
 });
 addEventListener('afterprint', () => {
   for (const one of folded) { one.open = false; }
 });
+
+// A page that lives: the curves of the trials that its reader picks. Each is kept as the steps between its places, and its values.
+const liveElement = document.querySelector('#live');
+const live = liveElement && JSON.parse(liveElement.textContent);
+let picks = live ? chosen.get('picks')?.split(' ').filter(id => id in live.trials) ?? live.picks : [];
+
+// Each trial has its own series among all that are told apart, but no two picked ones a colour as long as there are others.
+function seriesOf(ids) {
+  const colours = 7, places = [];
+  for (const id of ids) {
+    let place = live.trials[id][1];
+    for (let i = 0; i < colours && places.some(one => one % colours === place % colours); ++i) { place += 1; }
+    places.push(place);
+  }
+  return places;
+}
+
+// The scales of a template name their places; these get the trials' names.
+function nameSeries(part, names, places) {
+  for (const value of Object.values(part)) {
+    if (value === null || typeof value !== 'object') { continue; }
+    if (value.field === 'name' && value.scale?.range) {
+      const {range} = value.scale;
+      value.scale = {domain: names, range: places.map(place => range[place % range.length])};
+    } else {
+      nameSeries(value, names, places);
+    }
+  }
+}
+
+function specificationOf({specification, picks: isOfPicks}) {
+  if (!isOfPicks) { return specification; }
+  const whole = structuredClone(specification), values = [];
+  for (const {title: panel} of whole.concat) {
+    for (const id of picks) {
+      let x = 0;
+      const [steps, ys] = live.panels[panel][id] ?? [[], []];
+      steps.forEach((step, i) => {
+        x += step;
+        values.push({panel, kind: 'mean', name: live.trials[id][0], trials: id, x, value: ys[i], n: '1 trial', interval: ''});
+      });
+    }
+  }
+  const drawn = whole.concat.filter(panel => values.some(value => value.panel === panel.title));
+  whole.concat = drawn.length ? drawn : whole.concat.slice(0, 1);
+  whole.data.values = values;
+  nameSeries(whole.concat, picks.map(id => live.trials[id][0]), seriesOf(picks));
+  return whole;
+}
+
+// A box in each row of a trial with curves.
+function makePickable(table) {
+  const column = [...table.tHead.rows[0].cells].findIndex(head => head.dataset.key === 'id');
+  for (const row of table.tBodies[0].rows) {
+    const id = row.cells[column].textContent.trim();
+    if (!(id in live.trials)) { continue; }
+    const box = create('input', {type: 'checkbox', checked: picks.includes(id), ariaLabel: `Curves of ${live.trials[id][0]}`});
+    box.addEventListener('change', () => {
+      picks = picks.filter(one => one !== id);
+      if (box.checked) { picks.push(id); }
+      remember('picks', picks.join(' '));
+      for (const figure of figures) { if (figure.picks) { show(figure); } }
+    });
+    row.cells[0].prepend(box, ' ');
+  }
+}
+
+// While what it speaks of runs, the page is loaded anew: not under a reader's hands, nor where nobody sees it. What has not been
+// written for long is looked at the more seldom.
+function keepReloading() {
+  const every = 1000 * Number(liveElement.dataset.every), loaded = Date.now(), calm = 5000;
+  const written = Date.parse(document.lastModified) || loaded;
+  let touched = 0;
+  for (const kind of ['pointerdown', 'keydown', 'wheel']) { addEventListener(kind, () => { touched = Date.now(); }, {passive: true}); }
+  setInterval(() => {
+    const now = Date.now(), age = now - written;
+    if (age > 20 * every) { document.documentElement.dataset.stale = 'yes'; }
+    if (document.visibilityState !== 'visible' || now - touched < calm || now - loaded < Math.max(every, age / 10)) { return; }
+    const open = [...document.querySelectorAll('details[open] > summary')].map(one => one.textContent);
+    history.replaceState({open, top: scrollY, height: document.body.scrollHeight}, '');
+    location.reload();
+  }, 500);
+}
+
+function takeUpWhereItWas() {
+  const {open = [], top = 0, height = 0} = history.state ?? {};
+  for (const summary of document.querySelectorAll('details > summary')) {
+    if (open.includes(summary.textContent)) { summary.parentElement.open = true; }
+  }
+  document.body.style.minHeight = height + 'px';  // until its figures are there
+  if (top) { scrollTo(0, top); }
+}
+
+for (const table of document.querySelectorAll('table.sortable')) {
+  if (live && table.dataset.id === 'trials') { makePickable(table); }
+  makeSortable(table);
+  makeChoosable(table);
+  if (table.tBodies[0].rows.length > 15 || table.dataset.id === 'trials') { makeFiltered(table); }
+}
+if (live) {
+  takeUpWhereItWas();
+  keepReloading();
+}
+
+// Where a reader has zoomed to, in the address.
+async function keepZoom(view, name, place) {
+  const key = 'zoom-' + name, signals = Object.keys(view.getState({signals: one => /^zoom.*_(x|value)$/.test(one)}).signals);
+  const kept = chosen.get(key)?.split(' ').map(Number) ?? [];
+  if (signals.length && kept.length === 2 * signals.length) {
+    signals.forEach((signal, i) => view.signal(signal, kept.slice(2 * i, 2 * i + 2)));
+    await view.runAsync();
+  }
+  const keep = () => setTimeout(() => {
+    const domains = signals.map(signal => view.signal(signal));
+    remember(key, domains.every(Array.isArray) ? domains.flat().map(value => Number(value.toPrecision(6))).join(' ') : undefined);
+  }, 100);
+  for (const kind of signals.length ? ['pointerup', 'wheel', 'dblclick'] : []) { place.addEventListener(kind, keep); }
+}
 
 // Figures: each drawing is replaced by its specification, shown by Vega, panel by panel, so that they flow on a narrow page.
 // Vega interprets expressions here: the page's policy lets nothing turn text into code.
@@ -120,7 +322,8 @@ function fitLegends(spec, width) {
 }
 
 async function show(figure) {
-  const {place, specification, log} = figure;
+  const {place, log} = figure;
+  const specification = specificationOf(figure);
   for (const view of figure.views) { view.finalize(); }
   figure.views = [];
   const panels = panelsOf(specification, log);
@@ -138,6 +341,7 @@ async function show(figure) {
     const {view} = await vegaEmbed(place.children[i], panels[i], embedding);
     figure.views.push(view);
     for (const [name, value] of figure.chosen) { await view.signal(name, value).runAsync(); }
+    await keepZoom(view, figure.name + '.' + i, place.children[i]);
   }
 }
 
@@ -161,19 +365,15 @@ function csvOf(specification) {
 }
 
 // The whole figure, with what the reader has chosen.
-async function wholeView({specification, chosen, log}) {
-  const whole = structuredClone(specification);
+async function wholeView(figure) {
+  const {chosen, log} = figure, whole = structuredClone(specificationOf(figure));
   if (log) { for (const panel of whole.concat) { useLogAxis(panel, whole.data.values); } }
   const {view} = await vegaEmbed(document.createElement('div'), whole, embedding);
   for (const [name, value] of chosen) { view.signal(name, value); }
   return view.runAsync();
 }
 
-function control(label, input) {
-  const element = document.createElement('label');
-  element.append(label, input);
-  return element;
-}
+function control(label, input) { return create('label', {}, label, input); }
 
 function toolsOf(figure) {
   const {name, specification} = figure;
@@ -202,7 +402,7 @@ function toolsOf(figure) {
   const saving = {
     SVG: async () => save(`${name}.svg`, await (await wholeView(figure)).toSVG()),
     PNG: async () => save(`${name}.png`, await (await wholeView(figure)).toImageURL('png', 2)),
-    CSV: () => save(`${name}.csv`, csvOf(specification)),
+    CSV: () => save(`${name}.csv`, csvOf(specificationOf(figure))),
   };
   for (const [form, act] of Object.entries(saving)) {
     const button = document.createElement('button');
@@ -224,7 +424,8 @@ async function enliven(element) {
   place.setAttribute('role', 'group');
   place.setAttribute('aria-label', drawn.getAttribute('aria-label'));
   place.style.setProperty('--columns', specification.columns);
-  const figure = {name: element.dataset.name, specification, place, views: [], chosen: new Map(), log: false};
+  const figure = {name: element.dataset.name, specification, place, views: [], chosen: new Map(), log: false, picks: 'picks' in element.dataset};
+  figures.push(figure);
   drawn.before(place);
   try {
     await show(figure);
@@ -236,8 +437,11 @@ async function enliven(element) {
   }
 }
 
+const figures = [];
+
 async function enlivenAll() {
   for (const element of document.querySelectorAll('figure.figure')) { await enliven(element); }
+  document.body.style.minHeight = '';
   document.documentElement.dataset.figures = 'ready';
 }
 if (window.vegaEmbed) { enlivenAll(); }

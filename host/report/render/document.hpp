@@ -2,6 +2,7 @@
 // else. The two kinds of report differ in what they put in here only.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -40,12 +41,19 @@ using Block = std::variant<Paragraph, BulletList, FactList, CommandList, CodeBlo
 struct Section {
   std::string id, title;
   std::vector<Block> blocks;
+  bool folded = false;  // away under its title, on a page
 };
 
 // A file that the report brings with it: a recommended experiment.
 struct Attachment {
   std::string name;  // "recommended_balanced.yaml"
   std::string text;
+};
+
+// What a page has beside its document while what it speaks of still runs.
+struct LivePart {
+  double every_s = 0;  // from one writing to the next
+  std::string curves;  // JSON: {"trials": {ID: [name, place]}, "picks": [ID], "panels": {TITLE: {ID: [steps, values]}}}
 };
 
 struct Document {
@@ -57,6 +65,8 @@ struct Document {
   std::vector<Figure> figures;
   std::string main_table;  // id of the table that <name>_results.csv holds
   std::vector<Attachment> attachments;
+  std::string sparkline;  // for the page that lists experiments
+  std::optional<LivePart> live;
 };
 
 nlohmann::json ToJson(const Document& document);
@@ -67,8 +77,13 @@ std::string RenderText(const Document& document,
                        const Drawings& drawings = {});  // at most 100 columns wide, but for code and words within commands
 std::string RenderMarkdown(const Document& document,
                            const Drawings& drawings = {});  // GitHub's flavour; figures as links to the PNGs beside it
-// One file, figures inline: drawings that its script replaces by what a reader can point at.
-std::string RenderHtml(const Document& document, const Drawings& drawings = {});
+// One file, figures inline: drawings that its script replaces by what a reader can point at. `page`: where it will lie, from
+// which it links to files, and to which; none: no links.
+struct Page {
+  std::filesystem::path folder;
+  std::vector<std::pair<std::string, std::filesystem::path>> files;  // what they are, where they lie
+};
+std::string RenderHtml(const Document& document, const Drawings& drawings = {}, const Page& page = {});
 // Number columns: KEY, then KEY_low, KEY_high, KEY_sd, KEY_p95, KEY_max, KEY_n where one of them is known. Lines end with a
 // line feed; not finite is NaN, not measured an empty field.
 std::string RenderCsv(const Table& table);

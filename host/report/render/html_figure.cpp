@@ -22,17 +22,17 @@ std::string WithOwnIds(std::string svg, const std::string& name) {
 std::string HtmlFigure(const Figure& figure, const Drawings& drawings) {
   const std::string caption = "<figcaption>" + HtmlText(figure.alt) + "</figcaption>\n</figure>\n";
   const auto drawn = drawings.svg.find(figure.name);
-  if (drawn == drawings.svg.end()) {
+  if (drawn == drawings.svg.end() && drawings.javascript.empty()) {
     const auto why = drawings.missing.find(figure.name);
     return "<figure>\n<p class=\"note\">" + HtmlText(why == drawings.missing.end() ? "not drawn" : why->second) + "</p>\n" +
            caption;
   }
   std::string specification = JsonText(Specification(figure));
   ReplaceAll("<", "\\u003c", &specification);  // nothing in it ends the element
-  return fmt::format("<figure class=\"figure\" data-name=\"{}\">\n<div class=\"drawn\" role=\"img\" aria-label=\"{}\">\n",
-                     HtmlText(figure.name), HtmlText(figure.alt)) +
-         WithOwnIds(drawn->second, figure.name) + "</div>\n<script type=\"application/json\">" + specification + "</script>\n" +
-         caption;
+  return fmt::format("<figure class=\"figure\" data-name=\"{}\"{}>\n<div class=\"drawn\" role=\"img\" aria-label=\"{}\">\n",
+                     HtmlText(figure.name), figure.of_picks ? " data-picks" : "", HtmlText(figure.alt)) +
+         (drawn != drawings.svg.end() ? WithOwnIds(drawn->second, figure.name) : "") +
+         "</div>\n<script type=\"application/json\">" + specification + "</script>\n" + caption;
 }
 
 std::string HtmlScript(std::string javascript) {

@@ -34,7 +34,8 @@ std::string FindingHtml(const Finding& finding) {
   }
   const char* severity = SeverityName(finding.severity);
   std::string html = fmt::format(
-      "<article class=\"finding {0}\">\n<h3><span class=\"severity\">{0}</span> {1}</h3>\n<div class=\"sides\">\n<dl>\n",
+      "<details class=\"finding {0}\"><summary><h3><span class=\"severity\">{0}</span> {1}</h3></summary>\n"
+      "<div class=\"sides\">\n<dl>\n",
       severity, HtmlText(finding.title));
   const std::string settings = fmt::format("{}", fmt::join(finding.settings, ", "));
   html += Fact("seen in", settings.size() <= kOneLine ? HtmlText(settings) : Lines(finding.settings));
@@ -43,7 +44,7 @@ std::string FindingHtml(const Finding& finding) {
   html += Fact("confidence", HtmlText(finding.confidence));
   html += Fact("rule", "<code>" + HtmlText(finding.id) + "</code>");
   html += "</dl>\n<dl>\n" + Fact("change", changes) + Fact("expected", HtmlText(finding.effect));
-  return html + "</dl>\n</div>\n</article>\n";
+  return html + "</dl>\n</div>\n</details>\n";
 }
 
 }  // namespace

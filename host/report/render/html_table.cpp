@@ -61,7 +61,29 @@ bool HoldsSentences(const TableText& table, size_t column) {
 struct Layout {
   const TableText& text;
   std::vector<size_t> columns, sentences;  // of text.columns
+  const std::filesystem::path& page;
 };
+
+// To what has that name in the column's folder; of a folder with a page to that.
+std::string LinkHtml(const std::string& name, const std::string& html, const Column& column,
+                     const std::filesystem::path& page) {
+  const std::filesystem::path file = std::filesystem::path(column.folder) / name;
+  const bool has_page = std::filesystem::exists(file / "index.html");
+  return fmt::format("<a href=\"{}{}\">{}</a>", HtmlLink(file, page), has_page ? "/index.html" : "/", html);
+}
+
+// Its words as links, where they name files.
+std::string WordsHtml(const std::string& text, const Column& column, const std::filesystem::path& page) {
+  if (column.folder.empty() || page.empty()) return HtmlText(text);
+  std::string html;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) html += (html.empty() ? "" : " ") + LinkHtml(word, HtmlText(word), column, page);
+  return html;
+}
+
+std::string KeyHtml(const std::string& name, const Column& column, const std::filesystem::path& page) {
+  return column.folder.empty() || page.empty() ? NameHtml(name) : LinkHtml(name, NameHtml(name), column, page);
+}
 
 std::string RowHtml(const std::vector<Cell>& cells, const Layout& layout, size_t row) {
   const TableText& table = layout.text;
@@ -70,9 +92,10 @@ std::string RowHtml(const std::vector<Cell>& cells, const Layout& layout, size_t
     const size_t index = table.columns[i].index;
     const Number* number = index < cells.size() ? std::get_if<Number>(&cells[index]) : nullptr;
     const std::string text = table.rows[row][i].Whole();
-    html += i == 0              ? "<th scope=\"row\">" + NameHtml(text) + "</th>"
+    html += i == 0              ? "<th scope=\"row\">" + KeyHtml(text, *table.columns[i].column, layout.page) + "</th>"
             : number != nullptr ? NumberCell(*number, table.rows[row][i])
-                                : (table.columns[i].is_numeric ? "<td class=\"num\">" : "<td>") + HtmlText(text) + "</td>";
+                                : (table.columns[i].is_numeric ? "<td class=\"num\">" : "<td>") +
+                                      WordsHtml(text, *table.columns[i].column, layout.page) + "</td>";
   }
   html += "</tr>\n";
   for (const size_t i : layout.sentences) {
@@ -91,7 +114,8 @@ std::string Head(const Layout& layout) {
     // The first click brings the better ones to the top.
     const char* first = column.column->direction > 0 ? "descending" : "ascending";
     html += fmt::format(
-        "<th scope=\"col\" aria-sort=\"none\" data-first=\"{}\"{}{}>{}</th>", first, column.is_numeric ? " class=\"num\"" : "",
+        "<th scope=\"col\" aria-sort=\"none\" data-key=\"{}\" data-first=\"{}\"{}{}{}>{}</th>", HtmlText(column.column->key),
+        first, column.column->in_text ? "" : " data-more", column.is_numeric ? " class=\"num\"" : "",
         column.column->doc.empty() ? "" : " title=\"" + HtmlText(column.column->doc) + "\"", HtmlText(column.heading));
   }
   return "<thead><tr>" + html + "</tr></thead>\n";
@@ -111,9 +135,9 @@ std::string Meanings(const TableText& table) {
 
 }  // namespace
 
-std::string HtmlTable(const Table& table) {
+std::string HtmlTable(const Table& table, const std::filesystem::path& folder) {
   const TableText text = TextOf(table, /*narrow=*/false);
-  Layout layout{text, {}, {}};
+  Layout layout{text, {}, {}, folder};
   for (size_t i = 0; i < text.columns.size(); ++i) {
     (HoldsSentences(text, i) ? layout.sentences : layout.columns).push_back(i);
   }
@@ -123,8 +147,9 @@ std::string HtmlTable(const Table& table) {
   }
   const std::string label = HtmlText(table.title.empty() ? table.id : table.title);
   std::string html = table.title.empty() ? "" : "<p class=\"table-title\">" + label + "</p>\n";
-  html +=
-      fmt::format("<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\"><table class=\"sortable\">\n", label);
+  html += fmt::format(
+      "<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\"><table class=\"sortable\" data-id=\"{}\">\n",
+      label, HtmlText(table.id));
   html += Head(layout) + "<tbody>\n" + rows + "</tbody></table></div>\n";
   for (const std::string& note : text.notes) {
     html += "<p class=\"note\">" + HtmlText(note) + "</p>\n";

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "render/file_link.hpp"
+
 namespace backplane {
 
 std::string HtmlText(const std::string& text) {
@@ -30,12 +32,21 @@ std::string HtmlId(const std::string& text) {
   return id;
 }
 
+std::string HtmlLink(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  if (folder.empty()) return "";
+  const auto whole = [](const std::filesystem::path& path) { return std::filesystem::absolute(path).lexically_normal(); };
+  std::string link;
+  for (const std::filesystem::path& part : whole(file).lexically_relative(whole(folder / "")))
+    link += (link.empty() ? "" : "/") + (part == ".." ? std::string("..") : FileLink(part.string()));
+  return link;
+}
+
 std::string HtmlSnippet(const std::string& text) {
   return "<div class=\"snippet\"><pre tabindex=\"0\"><code>" + HtmlText(text) + "</code></pre></div>\n";
 }
 
 std::string HtmlCode(const std::string& title, const std::string& text) {
-  return fmt::format("<details class=\"fold\"><summary>{}</summary>\n{}</details>\n", HtmlText(title), HtmlSnippet(text));
+  return fmt::format("<details class=\"fold code\"><summary>{}</summary>\n{}</details>\n", HtmlText(title), HtmlSnippet(text));
 }
 
 }  // namespace backplane

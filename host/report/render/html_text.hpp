@@ -12,8 +12,12 @@ std::string HtmlText(const std::string& text);
 // Letters, digits and "-" only; not empty.
 std::string HtmlId(const std::string& text);
 
-std::string HtmlTable(const Table& table);
-// The drawing, and the specification with which the page's script makes it one to point at; where it is not drawn, why.
+// What it links to is told from `folder`, where the page will lie; empty: no links.
+std::string HtmlTable(const Table& table, const std::filesystem::path& folder);
+// A relative URL; empty where there is no folder to begin at.
+std::string HtmlLink(const std::filesystem::path& file, const std::filesystem::path& folder);
+// The drawing, and the specification with which the page's script makes it one to point at; without a drawing that alone, and
+// without the script's own why there is none.
 std::string HtmlFigure(const Figure& figure, const Drawings& drawings);
 // A script of others; empty: nothing.
 std::string HtmlScript(std::string javascript);

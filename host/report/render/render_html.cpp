@@ -12,6 +12,7 @@ namespace {
 struct BlockHtml {
   const Document& document;
   const Drawings& drawings;
+  const Page& page;
 
   std::string operator()(const Paragraph& block) const { return "<p>" + HtmlText(block.text) + "</p>\n"; }
   std::string operator()(const BulletList& block) const {
@@ -42,7 +43,7 @@ struct BlockHtml {
     return figure != document.figures.end() ? HtmlFigure(*figure, drawings) : "";
   }
   std::string operator()(const FindingList& block) const { return HtmlFindings(block.diagnosis); }
-  std::string operator()(const Table& block) const { return HtmlTable(block); }
+  std::string operator()(const Table& block) const { return HtmlTable(block, page.folder); }
 };
 
 // The first sentence answers the question and stands before all else, the title too.
@@ -58,30 +59,52 @@ std::string Verdict(const std::vector<std::string>& sentences) {
   return rest.empty() ? "" : "<div class=\"verdict\">\n<ul>\n" + rest + "</ul>\n</div>\n";
 }
 
-std::string AttachmentsHtml(const std::vector<Attachment>& attachments) {
-  std::string html;
-  for (const Attachment& attachment : attachments) {
-    html += HtmlCode(attachment.name, attachment.text);
+std::string FilesHtml(const Document& document, const Page& page) {
+  std::string links, html;
+  for (const auto& [what, file] : page.files) {
+    links += fmt::format("<li><a href=\"{}{}\">{}</a>{}</li>\n", HtmlLink(file, page.folder), is_directory(file) ? "/" : "",
+                         HtmlText(file.filename().string()), what.empty() ? "" : " " + HtmlText(what));
   }
-  return html.empty() ? "" : "<section id=\"files\">\n<h2>Files beside this report</h2>\n" + html + "</section>\n";
+  if (!links.empty()) html += "<ul class=\"files\">\n" + links + "</ul>\n";
+  for (const Attachment& attachment : document.attachments) html += HtmlCode(attachment.name, attachment.text);
+  return html.empty() ? "" : "<section id=\"files\">\n<h2>Files</h2>\n" + html + "</section>\n";
+}
+
+// What the page that lists experiments says of this one: it reads the first few kilobytes of each.
+std::string PageMeta(const Document& document) {
+  std::string html;
+  for (const auto& [name, text] : {std::pair{"verdict", document.verdict.empty() ? std::string() : document.verdict[0]},
+                                   {"date", document.made_at},
+                                   {"sparkline", document.sparkline},
+                                   {"kind", document.kind}})
+    html += fmt::format("<meta name=\"backplane-{}\" content=\"{}\">\n", name, HtmlText(text));
+  return html;
+}
+
+std::string LiveHtml(const LivePart& live) {
+  std::string curves = live.curves;
+  for (size_t at = 0; (at = curves.find('<', at)) != std::string::npos;) curves.replace(at, 1, "\\u003c");  // ends no element
+  return fmt::format("<script type=\"application/json\" id=\"live\" data-every=\"{:.0f}\">{}</script>\n", live.every_s, curves);
 }
 
 }  // namespace
 
-std::string RenderHtml(const Document& document, const Drawings& drawings) {
-  const BlockHtml block_html{document, drawings};
+std::string RenderHtml(const Document& document, const Drawings& drawings, const Page& page) {
+  const BlockHtml block_html{document, drawings, page};
   std::string links, sections;
   for (const Section& section : document.sections) {
     const std::string id = HtmlId(section.id), title = HtmlText(section.title);
     links += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", id, title);
-    sections += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", id, title);
+    const std::string heading = "<h2>" + title + "</h2>";
+    sections += fmt::format("<section id=\"{}\">\n{}\n", id,
+                            section.folded ? "<details class=\"section\"><summary>" + heading + "</summary>" : heading);
     for (const Block& block : section.blocks) {
       sections += std::visit(block_html, block);
     }
-    sections += "</section>\n";
+    sections += section.folded ? "</details>\n</section>\n" : "</section>\n";
   }
-  const std::string attachments = AttachmentsHtml(document.attachments);
-  links += attachments.empty() ? "" : "<li><a href=\"#files\">Files</a></li>\n";
+  const std::string files = FilesHtml(document, page);
+  links += files.empty() ? "" : "<li><a href=\"#files\">Files</a></li>\n";
   const std::string title = (document.verdict.empty() ? "" : document.verdict[0] + " · ") + document.title;
   // The policy holds the page to what stands in it: it can load nothing, whatever a text within might ask for.
   std::string html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
@@ -89,14 +112,16 @@ std::string RenderHtml(const Document& document, const Drawings& drawings) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'\">\n";
   html += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  html += PageMeta(document);
   html += "<title>" + HtmlText(title) + "</title>\n<style>\n" + kPageCss + "</style>\n</head>\n<body>\n";
   html += "<a class=\"skip\" href=\"#main\">Skip to the results</a>\n<header>\n" + Headline(document.verdict) + "<h1>" +
           HtmlText(document.title) + "</h1>\n";
   html += document.made_at.empty() ? "" : "<p class=\"made\">" + HtmlText(document.made_at) + "</p>\n";
   html += Verdict(document.verdict);
   html += "<nav aria-label=\"Sections\"><ul>\n" + links + "</ul></nav>\n</header>\n";
-  html += "<main id=\"main\">\n" + sections + attachments + "</main>\n";
+  html += "<main id=\"main\">\n" + sections + files + "</main>\n";
   html += HtmlScript(drawings.javascript);
+  if (document.live) html += LiveHtml(*document.live);
   return html + "<script>\n" + kPageJs + "</script>\n</body>\n</html>\n";
 }
 

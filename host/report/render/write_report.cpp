@@ -80,7 +80,8 @@ const Table& MainTable(const Document& document) {
   throw std::runtime_error(fmt::format("report: no section holds the main table '{}'", document.main_table));
 }
 
-WrittenReport WriteReport(const Document& document, const fs::path& folder) {
+WrittenReport WriteReport(const Document& document, const fs::path& folder,
+                          const std::vector<std::pair<std::string, fs::path>>& results) {
   CheckNames(document);
   const Table& table = MainTable(document);
   fs::create_directories(folder);
@@ -88,9 +89,9 @@ WrittenReport WriteReport(const Document& document, const fs::path& folder) {
   WrittenReport report;
   Writer writer(folder);
   // Drawn first: text must name no picture that is not there.
-  const Drawings drawings = DrawFigures(document.figures, folder);
+  Drawings drawings = DrawFigures(document.figures, folder);
   report.notes = Notes(drawings);
-  writer.Write(document.name + "_report.html", RenderHtml(document, drawings));
+  writer.files.emplace_back(document.name + "_report.html");  // written last, as it links to the others
   writer.Write(document.name + "_report.txt", RenderText(document, drawings));
   writer.Write(document.name + "_report.md", RenderMarkdown(document, drawings));
   std::vector<fs::path> sources;
@@ -105,12 +106,18 @@ WrittenReport WriteReport(const Document& document, const fs::path& folder) {
   writer.Write(document.name + "_results.json", JsonText(ToJson(document), 1) + "\n");
   std::for_each(sources.begin(), sources.end(), [&](const fs::path& source) { writer.AddIfThere(source); });
 
+  Page page{folder, {}};
+  for (const fs::path& file : writer.files) page.files.emplace_back("", folder / file);
+  page.files.insert(page.files.end(), results.begin(), results.end());
+  WriteFileAtomic(folder / writer.files.front(), RenderHtml(document, drawings, page));
+
   const ReportManifest manifest(folder, document.name);
   manifest.RemoveOthers(writer.files);
   manifest.Write(writer.files);
   for (const fs::path& file : writer.files) {
     report.files.push_back(folder / file);
   }
+  report.drawings = std::move(drawings);
   return report;
 }
 

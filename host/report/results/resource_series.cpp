@@ -18,18 +18,7 @@ const char* const kDuration = "duration_s";
 const char* const kCores = resource_measure::ColumnOf(resource_measure::kCpuCoresUsed);
 const char* const kOfCpuTime = resource_measure::ColumnOf(resource_measure::kRunQueueWaitPct);
 
-std::vector<std::string> Fields(std::string line) {
-  if (line.ends_with('\r')) line.pop_back();
-  std::vector<std::string> fields;
-  for (size_t begin = 0; begin <= line.size();) {
-    const size_t end = std::min(line.find(',', begin), line.size());
-    fields.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return fields;
-}
-
-std::optional<double> Parse(const std::string& field) {
+std::optional<double> Parse(std::string_view field) {
   double value = 0;
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
   const bool whole = error == std::errc() && end == field.data() + field.size();
@@ -46,7 +35,7 @@ double NearestRank(std::vector<double> values, double p) {
 
 struct Samples {
   std::vector<std::string> columns;
-  std::vector<std::vector<std::optional<double>>> rows;  // each as wide as the head
+  std::vector<ResourceRows::Row> rows;  // each as wide as the head
 
   std::optional<size_t> Find(const std::string& name) const {
     const auto found = std::find(columns.begin(), columns.end(), name);
@@ -54,17 +43,14 @@ struct Samples {
   }
 };
 
-// A row of another width was not written whole.
 Samples Read(const std::filesystem::path& file) {
   std::ifstream stream = OpenStream(file);
+  ResourceRows rows;
   Samples samples;
-  std::string line;
-  if (std::getline(stream, line)) samples.columns = Fields(line);
-  while (std::getline(stream, line)) {
-    std::vector<std::optional<double>> row;
-    for (const std::string& field : Fields(line)) row.push_back(Parse(field));
-    if (row.size() == samples.columns.size()) samples.rows.push_back(std::move(row));
+  for (std::string line; std::getline(stream, line);) {
+    if (auto row = rows.Next(line)) samples.rows.push_back(std::move(*row));
   }
+  samples.columns = rows.columns();
   return samples;
 }
 
@@ -119,6 +105,24 @@ Number MeanOfSamples(const std::vector<Weighted>& samples, bool without_warm_up)
 }
 
 }  // namespace
+
+std::optional<ResourceRows::Row> ResourceRows::Next(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  std::vector<std::string_view> fields;
+  for (size_t begin = 0; begin <= line.size();) {
+    const size_t end = std::min(line.find(',', begin), line.size());
+    fields.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (columns_.empty()) {
+    columns_.assign(fields.begin(), fields.end());
+    return std::nullopt;
+  }
+  if (fields.size() != columns_.size()) return std::nullopt;
+  Row row;
+  for (const std::string_view field : fields) row.push_back(Parse(field));
+  return row;
+}
 
 std::map<std::string, Number> ReadResourceSeries(const std::filesystem::path& file) {
   Samples samples = Read(file);

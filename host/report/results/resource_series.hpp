@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "text/number.hpp"
@@ -19,6 +21,18 @@ inline constexpr char kSamplesWithWarmUp[] = "samples, warm-up included";
 // time, by the CPU time in them. They have no interval. A column without a finite number is left out; so are the columns that
 // say when a sample was taken. An absent file has no columns.
 std::map<std::string, Number> ReadResourceSeries(const std::filesystem::path& file);
+
+// Its lines, one by one.
+class ResourceRows {
+ public:
+  using Row = std::vector<std::optional<double>>;  // as wide as the head
+  // Absent: the head, or a line of another width, which was not written whole.
+  std::optional<Row> Next(std::string_view line);
+  const std::vector<std::string>& columns() const { return columns_; }
+
+ private:
+  std::vector<std::string> columns_;
+};
 
 // The samples themselves, the warm-up included: of each column those that have a value.
 struct ResourceSample {

@@ -7,8 +7,6 @@
 #include "base/json_path.hpp"
 #include "record/batch_record.hpp"
 #include "record/plan_file.hpp"
-#include "record/results_folder.hpp"
-#include "results/point_config.hpp"
 #include "results/trial_measures.hpp"
 #include "text/short_names.hpp"
 
@@ -57,23 +55,6 @@ json ConfigOf(const std::filesystem::path& trial_json, const PlanLine& line, con
   return config;
 }
 
-TrialData ReadTrial(const ResultsFolder& folder, const PlanLine& line, const BatchConfig& batch, const BatchRecord& record) {
-  TrialData trial;
-  trial.out = folder.out;
-  trial.trial_id = line.trial_id;
-  trial.point_id = line.point_id;
-  trial.point = line.name;
-  trial.seed = line.seed;
-  trial.values = line.values;
-  trial.files = line.files;
-  trial.config = ConfigOf(folder.trial(line.trial_id).trial_json(), line, batch);
-  if (const TrialRecord* known = record.Find(line.trial_id)) {
-    AddRecord(*known, &trial);
-    ReadTrialMeasures(folder, *known, &trial);
-  }
-  return trial;
-}
-
 // "lr=2 num_env_runners=4"
 std::string ValuesText(const std::vector<std::pair<std::string, json>>& values) {
   std::vector<std::string> paths;
@@ -103,7 +84,24 @@ std::string PointName(const TrialData& trial) {
   return experiment.is_string() ? experiment.get<std::string>() : trial.trial_id;
 }
 
-ResultSet ReadResultSet(const std::filesystem::path& out) {
+TrialData ReadTrial(const ResultsFolder& folder, const PlanLine& line, const BatchConfig& batch, const BatchRecord& record) {
+  TrialData trial;
+  trial.out = folder.out;
+  trial.trial_id = line.trial_id;
+  trial.point_id = line.point_id;
+  trial.point = line.name;
+  trial.seed = line.seed;
+  trial.values = line.values;
+  trial.files = line.files;
+  trial.config = ConfigOf(folder.trial(line.trial_id).trial_json(), line, batch);
+  if (const TrialRecord* known = record.Find(line.trial_id)) {
+    AddRecord(*known, &trial);
+    ReadTrialMeasures(folder, *known, &trial);
+  }
+  return trial;
+}
+
+ResultSet ReadHeadOfSet(const std::filesystem::path& out) {
   CheckIsResultsFolder(out);
   const ResultsFolder folder{out};
   const BatchConfig batch(folder.config());
@@ -113,6 +111,13 @@ ResultSet ReadResultSet(const std::filesystem::path& out) {
   set.config = batch.experiment();
   set.config_text = ReadFile(folder.config()).value_or("");
   set.run = ReadRun(folder.run());
+  return set;
+}
+
+ResultSet ReadResultSet(const std::filesystem::path& out) {
+  ResultSet set = ReadHeadOfSet(out);
+  const ResultsFolder folder{out};
+  const BatchConfig batch(folder.config());
   const BatchRecord record = ReadBatchRecord(folder.events());
   for (const PlanLine& line : ReadPlanFile(folder.plan())) {
     if (line.dropped) {

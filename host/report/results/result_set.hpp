@@ -42,7 +42,10 @@
 
 #include "record/batch_record.hpp"
 #include "record/measurements.hpp"
+#include "record/plan_line.hpp"
+#include "record/results_folder.hpp"
 #include "record/run_info.hpp"
+#include "results/point_config.hpp"
 #include "text/number.hpp"
 
 namespace backplane {
@@ -94,6 +97,11 @@ struct ResultSet {
   std::vector<TrialData> trials;                             // of the current plan, in its order
   std::vector<std::pair<std::string, std::string>> dropped;  // points that were dropped: values, why
 };
+
+// The head of a set, without its trials, and one trial of its plan, as ReadResultSet puts them together: for those who read a
+// batch while it runs. They throw as it does.
+ResultSet ReadHeadOfSet(const std::filesystem::path& out);
+TrialData ReadTrial(const ResultsFolder& folder, const PlanLine& line, const BatchConfig& batch, const BatchRecord& record);
 
 // Throws std::runtime_error naming the file: no results folder, another schema_version, a broken plan or record. What a single
 // trial lacks or has broken costs that trial its numbers and nothing else.

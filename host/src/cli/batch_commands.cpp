@@ -9,8 +9,11 @@
 
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
+#include "cli/report_program.hpp"
 #include "log/log.hpp"
+#include "record/report_requests.hpp"
 #include "supervise/batch_view.hpp"
+#include "supervise/live_page.hpp"
 #include "supervise/stop_batch.hpp"
 #include "supervise/watch_screen.hpp"
 
@@ -24,6 +27,8 @@ struct StatusArgs {
 
 struct WatchArgs {
   std::filesystem::path out;
+  std::string typed_program;
+  bool html = false;  // keep its page
 };
 
 struct StopArgs {
@@ -90,13 +95,21 @@ int WatchCommand(const WatchArgs& args) {
   }
   BatchScreen screen(stdout, DetectScreen(STDOUT_FILENO));
   screen.Update(batch->rows(), batch->totals());
+  const ReportProgram program;
+  LivePage page(program.file(), args.out, args.typed_program);
   while (batch->running()) {
+    if (args.html) page.Look();
     std::this_thread::sleep_for(kLookEvery);
     batch->Refresh();
     screen.Update(batch->rows(), batch->totals());
   }
   screen.Leave();
-  return kOk;
+  if (!args.html) return kOk;
+  ReportRequest request;
+  request.folders = {args.out};
+  request.program = args.typed_program;
+  request.form = "page";
+  return program.Show("--make", ToJson(request));
 }
 
 int StopCommand(const StopArgs& args) {
@@ -128,7 +141,12 @@ std::vector<Command> BatchCommands() {
   return {MakeCommand<StatusArgs>("status", "How far a batch is, now or after it ended", declare_status, StatusCommand),
           MakeCommand<WatchArgs>(
               "watch", "The same, live until the batch ends; Ctrl-C leaves the batch alone",
-              [](WatchArgs* args, Arguments* add) { add->Out(&args->out); }, WatchCommand),
+              [](WatchArgs* args, Arguments* add) {
+                args->typed_program = add->program();
+                add->Out(&args->out);
+                add->Flag("--html", &args->html, "Keep DIR/index.html meanwhile, a page that shows the same and more");
+              },
+              WatchCommand),
           MakeCommand<StopArgs>("stop", "Stop a batch: its trials save a checkpoint, `run` goes on from there", declare_stop,
                                 StopCommand)};
 }

@@ -260,17 +260,21 @@ std::string SameCommand(const RunArgs& args) {
 }
 
 std::optional<std::string> ReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args) {
-  if (!request.plan.base.experiment.report.kind || !batch.refused.empty()) return std::nullopt;
-  if (batch.Count(TrialState::kPlanned) == batch.trials.size()) return std::nullopt;
+  const Experiment& experiment = request.plan.base.experiment;
+  const bool none_ended = batch.Count(TrialState::kPlanned) == batch.trials.size();
+  const bool asks = experiment.report.kind && !none_ended;
+  if (!batch.refused.empty() || !(asks || experiment.page) || (none_ended && batch.started == 0)) return std::nullopt;
   ReportRequest report = RequestFor(request.out, args.typed_program);
   if (args.json || args.quiet) report.form = "line";
+  if (!asks) report.form = "page";
   report.below = CountsLine(request.plan, batch);
   report.width = ReportWidth();
   try {
-    return ReportProgram().Ask("--make", ToJson(report));
+    std::string said = ReportProgram().Ask("--make", ToJson(report));
+    return asks ? std::optional(std::move(said)) : std::nullopt;
   } catch (const std::exception& error) {
-    LogError("backplane: no report was written: {}\n  later: {} report {}", error.what(), args.typed_program,
-             ShellArgument(request.out.string()));
+    LogError("backplane: no {} was written: {}\n  later: {} report {}", asks ? "report" : "page", error.what(),
+             args.typed_program, ShellArgument(request.out.string()));
     return std::nullopt;
   }
 }

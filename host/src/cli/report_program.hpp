@@ -18,6 +18,8 @@ class ReportProgram {
   // Another file, which is killed after so long.
   ReportProgram(std::filesystem::path file, std::chrono::milliseconds limit) : file_(std::move(file)), limit_(limit) {}
 
+  const std::filesystem::path& file() const { return file_; }
+
   // Its answer to one of its commands, and what it says on stderr goes to this program's. Throws std::runtime_error: what it
   // says is wrong, or how it ended, in a sentence.
   std::string Ask(const std::string& command, const nlohmann::json& request) const;

@@ -15,6 +15,7 @@
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
+#include "cli/report_program.hpp"
 #include "cli/split_commas.hpp"
 #include "cli/start_batch.hpp"
 #include "config/host_keys.hpp"
@@ -129,6 +130,8 @@ int RunExperiment(const RunArgs& args) {
     return DryRun(request.plan, request.out, *resource_pool, args);
   }
   FillRequest(args, &request);
+  request.typed_program = args.typed_program;
+  if (base.page) request.report_program = ReportProgram().file();
   const auto engine = MakeEngine(kLocalEngine, request.program);
   const BatchReport report = RunBatch(request, engine.get(), &*resource_pool);
   PrintBatch(request, report, ReportAfterRun(request, report, args), args);

@@ -128,6 +128,8 @@ const std::vector<HostKey>& Table() {
           MEMBER(report_dir)),
       Key("output.progress_file", kBatch, Type::kText, "", nullptr, "", "where progress is written instead",
           MEMBER(progress_file)),
+      Key("output.page", kBatch, Type::kFlag, "", "true", "", "keep DIR/index.html, a page that is rewritten while trials run",
+          MEMBER(page)),
       Key("output.live", kBatch, Type::kMeasureList, "", "[]", "",
           "measures of the running trials that are shown beside their return: ep/NAME, eval/NAME, train/NAME", MEMBER(live)),
       Key("plugin_path", kBatch, Type::kPathList, "", "[]", "plugin_dirs", "folders searched for plugins", MEMBER(plugin_path)),

@@ -59,7 +59,7 @@ class Batch {
         schedule_(plan_),
         failure_policy_(plan_.base.experiment.on_failure),
         stop_rules_(plan_.base.experiment.stop_sweep, plan_.trials.size()),
-        display_(request.out, plan_, request.quiet),
+        display_(request),
         names_(DisplayNames(plan_)) {}
 
   BatchReport Run() {

@@ -33,10 +33,12 @@ struct BatchRequest {
   std::function<std::vector<FailedCheck>(const Plan&, const std::set<std::string>& recorded)> check_names;
   bool quiet = false;  // nothing on stderr while it runs
   std::optional<std::set<std::string>>
-      only_failed;                  // run failed trials again, of these classes (none named: of all), and nothing else
-  bool only_damaged = false;        // run finished trials whose files are damaged again, and nothing else
-  std::filesystem::path program;    // what answers to `run-trial` and `keep`
-  std::filesystem::path torch_lib;  // empty: none known
+      only_failed;                       // run failed trials again, of these classes (none named: of all), and nothing else
+  bool only_damaged = false;             // run finished trials whose files are damaged again, and nothing else
+  std::filesystem::path program;         // what answers to `run-trial` and `keep`
+  std::filesystem::path report_program;  // keeps the page while it runs; empty: there is to be none
+  std::string typed_program;             // as a person types it
+  std::filesystem::path torch_lib;       // empty: none known
 };
 
 struct BatchReport {

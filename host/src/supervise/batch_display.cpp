@@ -16,17 +16,18 @@ std::filesystem::path ProgressFileOf(const std::filesystem::path& out, const Exp
 
 }  // namespace
 
-BatchDisplay::BatchDisplay(const std::filesystem::path& out, const Plan& plan, bool quiet)
-    : out_(out),
-      experiment_(plan.base.experiment.name),
-      quiet_(quiet),
-      table_(plan.swept || plan.trials.size() > 1),
-      file_(ProgressFileOf(out, plan.base.experiment)) {
+BatchDisplay::BatchDisplay(const BatchRequest& request)
+    : out_(request.out),
+      experiment_(request.plan.base.experiment.name),
+      quiet_(request.quiet),
+      table_(request.plan.swept || request.plan.trials.size() > 1),
+      file_(ProgressFileOf(request.out, request.plan.base.experiment)) {
+  if (!request.report_program.empty()) page_.emplace(request.report_program, request.out, request.typed_program);
   const Screen screen = DetectScreen(fileno(stderr));
   if (table_) {
     screen_.emplace(stderr, screen);
   } else {
-    line_.emplace(stderr, screen, plan.base.experiment.budget);
+    line_.emplace(stderr, screen, request.plan.base.experiment.budget);
   }
 }
 
@@ -65,6 +66,7 @@ void BatchDisplay::Show(const Attempt* running, double elapsed_s, bool always) {
     BatchProgress progress = view_->Progress();
     progress.head.experiment = experiment_;
     file_.Write(progress);
+    if (page_) page_->Look();
   } catch (const std::exception& error) {
     if (!complained_) Note(std::string("warning: ") + error.what());
     complained_ = true;
@@ -74,6 +76,7 @@ void BatchDisplay::Show(const Attempt* running, double elapsed_s, bool always) {
 void BatchDisplay::Clear() {
   if (line_) line_->Clear();
   if (screen_) screen_->Clear();
+  page_.reset();
 }
 
 }  // namespace backplane

@@ -1,5 +1,5 @@
-// What is seen of a running batch: one line for a single trial, a table for more, and progress.json. It reads the batch's own
-// files, as `status` and `watch` do, so that all three say the same.
+// What is seen of a running batch: one line for a single trial, a table for more, progress.json, and its page. It reads the
+// batch's own files, as `status` and `watch` do, so that all three say the same.
 #pragma once
 
 #include <filesystem>
@@ -9,17 +9,17 @@
 
 #include "store/progress_file.hpp"
 #include "supervise/attempt.hpp"
+#include "supervise/batch.hpp"
 #include "supervise/batch_view.hpp"
+#include "supervise/live_page.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/watch_screen.hpp"
-#include "sweep/plan.hpp"
 
 namespace backplane {
 
 class BatchDisplay {
  public:
-  // `quiet`: only progress.json.
-  BatchDisplay(const std::filesystem::path& out, const Plan& plan, bool quiet);
+  explicit BatchDisplay(const BatchRequest& request);
 
   // Whole lines on stderr and in the session's log; details are in the log alone unless --verbose wants them shown.
   void Note(const std::string& sentence);
@@ -27,7 +27,7 @@ class BatchDisplay {
   // At most five times a second for the screen and once for the file; `always` does both. `running`: the attempt that a single
   // trial is at, if it is. Never throws: a picture is not worth a batch.
   void Show(const Attempt* running, double elapsed_s, bool always = false);
-  void Clear();  // takes what is redrawn off the screen
+  void Clear();  // takes what is redrawn off the screen, and ends what writes the page
 
  private:
   void Show(const std::string& sentence);
@@ -40,6 +40,7 @@ class BatchDisplay {
   std::unique_ptr<BatchView> view_;
   std::optional<Progress> line_;
   std::optional<BatchScreen> screen_;
+  std::optional<LivePage> page_;
   double next_file_s_ = 0;
   bool complained_ = false;
 };

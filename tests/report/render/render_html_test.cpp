@@ -100,12 +100,38 @@ TEST(RenderHtml, NumbersSortAsNumbersAndSayTheirSample) {
   EXPECT_TRUE(Contains(html, "data-v=\"NaN\">NaN</td>"));
   EXPECT_TRUE(Contains(html, "<tr class=\"emphasised\"><th scope=\"row\"><span>2</span> <span>x</span> <span>1</span></th>"));
   EXPECT_TRUE(Contains(html, "data-first=\"descending\" class=\"num\" title=\"Speed.\">steps/s</th>")) << "up is better";
-  EXPECT_TRUE(Contains(html, "data-first=\"ascending\" class=\"num\" title=\"Peak.\">memory (MB)</th>"));
+  EXPECT_TRUE(Contains(html, "data-first=\"ascending\" data-more class=\"num\" title=\"Peak.\">memory (MB)</th>"));
 }
 
 TEST(RenderHtml, WhyASettingFailedStandsBelowItsRow) {
   EXPECT_TRUE(Contains(RenderHtml(LargeDocument(8)),
                        "<tr class=\"more\"><td colspan=\"10\"><span><b>failure:</b> 2 of 3 seeds FAILED (oom): the process"));
+}
+
+TEST(RenderHtml, FilesAreLinksFromWhereThePageLies) {
+  Document document = SmallDocument();
+  Table& table = std::get<Table>(document.sections[0].blocks[0]);
+  table.columns.push_back({"trials", "trials", "", "", 0, 4, false, "outputs/a b/trials"});
+  table.rows[0].resize(table.columns.size() - 1);
+  table.rows[0].emplace_back("id1 id2");
+  const std::string html = RenderHtml(
+      document, {}, {"outputs/a b/report", {{"", "outputs/a b/report/x#.csv"}, {"the trials", "outputs/a b/plan.jsonl"}}});
+  EXPECT_TRUE(Contains(html, "<td><a href=\"../trials/id1/\">id1</a> <a href=\"../trials/id2/\">id2</a></td>"));
+  EXPECT_TRUE(Contains(html, "<li><a href=\"x%23.csv\">x#.csv</a></li>"));
+  EXPECT_TRUE(Contains(html, "<li><a href=\"../plan.jsonl\">plan.jsonl</a> the trials</li>"));
+  EXPECT_TRUE(Contains(RenderHtml(document, {}, {"elsewhere", {}}), "<a href=\"../outputs/a%20b/trials/id1/\">"));
+  EXPECT_TRUE(Contains(RenderHtml(document), "<td>id1 id2</td>")) << "no place, no links";
+}
+
+TEST(RenderHtml, WhatIsFoldedAndWhatIsLiveStandInElementsOfTheirOwn) {
+  Document document = SmallDocument();
+  document.sections[0].folded = true;
+  document.live = LivePart{7, "{\"trials\":{\"a\":[\"</script>\",0]}}"};
+  const std::string html = RenderHtml(document);
+  EXPECT_TRUE(Contains(html, "<details class=\"section\"><summary><h2>Results</h2></summary>"));
+  EXPECT_TRUE(Contains(html,
+                       "<script type=\"application/json\" id=\"live\" data-every=\"7\">"
+                       "{\"trials\":{\"a\":[\"\\u003c/script>\",0]}}</script>"));
 }
 
 TEST(RenderHtml, ADrawingStandsBesideItsSpecificationAndTheScriptOnce) {

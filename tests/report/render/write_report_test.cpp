@@ -40,7 +40,9 @@ TEST_F(WriteReportTest, AllFilesAreRenderingsOfTheDocument) {
   const Document document = SmallDocument();
   EXPECT_EQ(ToJson(document), nlohmann::json::parse(ReadFile(folder_ / "small_results.json").value()));
   const Drawings drawings = DrawFigures(document.figures, folder_.parent_path() / "again");
-  EXPECT_TRUE(RenderHtml(document, drawings) == ReadFile(folder_ / "small_report.html"));
+  Page page{folder_, {}};
+  for (const fs::path& file : report.files) page.files.emplace_back("", file);
+  EXPECT_TRUE(RenderHtml(document, drawings, page) == ReadFile(folder_ / "small_report.html"));
   EXPECT_EQ(RenderText(document, drawings), ReadFile(folder_ / "small_report.txt"));
   EXPECT_EQ(RenderMarkdown(document, drawings), ReadFile(folder_ / "small_report.md"));
   EXPECT_EQ(RenderCsv(std::get<Table>(document.sections[0].blocks[0])), ReadFile(folder_ / "small_results.csv"));

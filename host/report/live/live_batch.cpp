@@ -1,0 +1,105 @@
+#include "live/live_batch.hpp"
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/json_fields.hpp"
+#include "record/plan_file.hpp"
+
+namespace backplane {
+namespace {
+
+// What is kept in memory, whatever a batch has: all data stays in the files.
+constexpr size_t kMostTrials = 400, kMostEnded = 200;
+// Rules look at these curves alone (rules/), and a trial may have dozens.
+constexpr const char* kCurvesOfRules[] = {"return", "SPS"};
+
+std::filesystem::path ProgressFileOf(const ResultsFolder& folder, const nlohmann::json& config) {
+  const std::string named = Text(At(At(config, "output"), "progress_file"));
+  return named.empty() ? folder.progress() : folder.out / named;
+}
+
+bool IsRuled(const std::string& curve) {
+  return curve.starts_with("train/") ||
+         std::find(std::begin(kCurvesOfRules), std::end(kCurvesOfRules), curve) != std::end(kCurvesOfRules);
+}
+
+}  // namespace
+
+LiveBatch::LiveBatch(const std::filesystem::path& out)
+    : folder_{out},
+      head_(ReadHeadOfSet(out)),
+      config_(folder_.config()),
+      progress_file_(ProgressFileOf(folder_, head_.config)),
+      events_(folder_.events()) {
+  for (PlanLine& line : ReadPlanFile(folder_.plan()))
+    if (!line.dropped) plan_.emplace(line.trial_id, std::move(line));
+}
+
+LiveTrial* LiveBatch::Find(const std::string& trial_id) {
+  const auto found = live_.find(trial_id);
+  return found != live_.end() ? &found->second : nullptr;
+}
+
+bool LiveBatch::ReadProgress() {
+  const nlohmann::json json = nlohmann::json::parse(ReadFile(progress_file_).value_or(""), nullptr, /*allow_exceptions=*/false);
+  if (!At(json, "trials").is_array()) return !trials_.empty();
+  progress_ = ReadTolerantly<ProgressHead>(json);
+  trials_.clear();
+  for (const nlohmann::json& trial : json["trials"]) trials_.push_back(ReadTolerantly<TrialProgress>(trial));
+  return true;
+}
+
+bool LiveBatch::Read(size_t most_bytes) {
+  events_.Read();
+  if (!ReadProgress()) return false;
+  size_t left = most_bytes;
+  const auto take = [&](size_t bytes) { left -= std::min(left, bytes); };
+  for (const TrialProgress& trial : trials_)
+    if (left > 0 && trial.state == TrialState::kRunning) take(ReadTrial(trial, left));
+  for (const TrialProgress& trial : trials_)
+    if (left > 0 && trial.attempt > 0 && trial.state != TrialState::kRunning) take(ReadTrial(trial, left));
+  for (const TrialProgress& trial : trials_)
+    if (left > 0 && IsFinished(trial.state)) take(ReadEnded(trial));
+  Forget();
+  return true;
+}
+
+size_t LiveBatch::ReadTrial(const TrialProgress& trial, size_t most_bytes) {
+  const auto whole = whole_.find(trial.id);
+  if (trial.attempt == 0 || (whole != whole_.end() && whole->second == trial.attempt)) return 0;
+  const auto [at, is_new] = live_.try_emplace(trial.id, folder_.trial(trial.id));
+  if (is_new) order_.push_back(trial.id);
+  const size_t bytes = at->second.Read(trial.attempt, most_bytes);
+  if (bytes == 0 && trial.state != TrialState::kRunning) whole_[trial.id] = trial.attempt;
+  return bytes;
+}
+
+size_t LiveBatch::ReadEnded(const TrialProgress& trial) {
+  unsigned& judged = judged_[trial.id];
+  const auto line = plan_.find(trial.id);
+  if (judged == trial.attempt || line == plan_.end() || record().Find(trial.id) == nullptr) return 0;
+  judged = trial.attempt;
+  std::erase_if(ended_, [&](const TrialData& known) { return known.trial_id == trial.id; });
+  ended_.push_back(backplane::ReadTrial(folder_, line->second, config_, record()));
+  std::erase_if(ended_.back().curves, [](const auto& curve) { return !IsRuled(curve.first); });
+  if (ended_.size() > kMostEnded) ended_.pop_front();
+  ++changes_;
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(folder_.attempt(trial.id, trial.attempt).metrics(), error);
+  return error ? 1 : static_cast<size_t>(bytes) + 1;
+}
+
+void LiveBatch::Forget() {
+  for (size_t looked = order_.size(); live_.size() > kMostTrials && looked > 0; --looked) {
+    const std::string id = order_.front();
+    order_.pop_front();
+    if (whole_.contains(id)) {
+      live_.erase(id);
+    } else {
+      order_.push_back(id);
+    }
+  }
+}
+
+}  // namespace backplane

@@ -1,0 +1,57 @@
+// A batch as a page shows it while it runs: its files, read on from where the last look ended.
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "live/live_trial.hpp"
+#include "record/progress.hpp"
+#include "results/result_set.hpp"
+
+namespace backplane {
+
+class LiveBatch {
+ public:
+  // Throws as ReadResultSet.
+  explicit LiveBatch(const std::filesystem::path& out);
+
+  // Reads what was added, running trials first, of about `most_bytes`: what is left waits for the next look. False: there is no
+  // progress to show yet.
+  bool Read(size_t most_bytes);
+
+  const ResultSet& head() const { return head_; }
+  const ProgressHead& progress() const { return progress_; }
+  const std::vector<TrialProgress>& trials() const { return trials_; }
+  const BatchRecord& record() const { return events_.record(); }
+  LiveTrial* Find(const std::string& trial_id);
+  // Of the trials that have ended the latest, in full: what rules look at.
+  const std::deque<TrialData>& ended() const { return ended_; }
+  size_t changes() const { return changes_; }  // of `ended`, so far
+
+ private:
+  bool ReadProgress();
+  size_t ReadTrial(const TrialProgress& trial, size_t most_bytes);
+  size_t ReadEnded(const TrialProgress& trial);
+  void Forget();
+
+  ResultsFolder folder_;
+  ResultSet head_;
+  BatchConfig config_;
+  std::filesystem::path progress_file_;
+  std::map<std::string, PlanLine> plan_;
+  EventReader events_;
+  ProgressHead progress_;
+  std::vector<TrialProgress> trials_;
+  std::map<std::string, LiveTrial> live_;
+  std::deque<std::string> order_;           // of live_, the oldest first
+  std::map<std::string, unsigned> whole_;   // trials that are read to their end, and of which attempt
+  std::map<std::string, unsigned> judged_;  // those that are, or were, in ended_
+  std::deque<TrialData> ended_;
+  size_t changes_ = 0;
+};
+
+}  // namespace backplane

@@ -1,0 +1,27 @@
+// The page of a batch that runs, as a document: its trials as a table, curves of those that a reader picks, findings so far.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "live/live_batch.hpp"
+#include "render/document.hpp"
+
+namespace backplane {
+
+class LiveDocument {
+ public:
+  explicit LiveDocument(std::string program) : program_(std::move(program)) {}
+
+  // Of what the batch has read. Findings are looked for anew when a trial has ended.
+  Document Of(LiveBatch* batch);
+
+ private:
+  const Diagnosis& Findings(const LiveBatch& batch);
+
+  std::string program_;
+  Diagnosis diagnosis_;
+  std::optional<size_t> diagnosed_;  // LiveBatch::changes() at that time
+};
+
+}  // namespace backplane

@@ -1,0 +1,52 @@
+// One trial as a page shows it while it runs: its files, read on from where the last look ended, as thinned curves.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "record/iteration.hpp"
+#include "record/results_folder.hpp"
+#include "results/line_tail.hpp"
+#include "results/resource_series.hpp"
+#include "results/thin_series.hpp"
+
+namespace backplane {
+
+// Not measured by anybody, but made of what was: the share of an iteration's time that went into collecting.
+inline constexpr char kCollectingPct[] = "collecting_pct";
+
+class LiveTrial {
+ public:
+  explicit LiveTrial(TrialFolder folder) : folder_(std::move(folder)) {}
+
+  // About so many bytes of the files of that attempt; returns how many there were. A new attempt goes on where it begins.
+  size_t Read(unsigned attempt, size_t most_bytes);
+
+  // By the names that metric_series.hpp gives them, over env steps, or over iterations where nothing steps; "resources/..." over
+  // seconds.
+  const std::map<std::string, ThinSeries>& curves() const { return curves_; }
+  // {"name": [steps between the places, values]}, made anew only after something was read.
+  const std::string& CurveJson(const std::string& name);
+  const std::optional<uint64_t>& iteration() const { return iteration_; }
+  TrialFolder folder() const { return folder_; }
+  unsigned attempt() const { return attempt_; }
+
+ private:
+  void Begin(unsigned attempt);
+  void AddIteration(const Iteration& line);
+  void AddCollecting(const Iteration& line);
+  void AddResources(const std::string& line);
+
+  TrialFolder folder_;
+  unsigned attempt_ = 0;
+  LineTail metrics_, resources_;
+  ResourceRows resource_rows_;
+  std::map<std::string, ThinSeries> curves_;
+  std::map<std::string, std::string> json_;
+  std::optional<uint64_t> iteration_;
+  double last_step_ = 0;
+};
+
+}  // namespace backplane

@@ -1,0 +1,37 @@
+// A line with more points than a page shows, thinned while it grows.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace backplane {
+
+// Keeps of equal stretches of the line the least and the largest value, and its first and last point. Its memory is bounded.
+class ThinSeries {
+ public:
+  struct Point {
+    double x = 0, value = 0;
+    bool operator==(const Point&) const = default;
+  };
+  static constexpr size_t kMost = 200;  // points
+
+  // x at or beyond a known one: the line goes on from there, as a trial from a checkpoint. What is not finite is left out.
+  void Add(double x, double value);
+  std::vector<Point> Points() const;
+  bool empty() const { return !first_; }
+  const std::optional<Point>& last() const { return last_; }
+
+ private:
+  struct Part {
+    Point least, most;
+  };
+  void CutFrom(double x);
+  void Merge();
+
+  std::vector<Part> parts_;
+  size_t width_ = 1, in_last_ = 0;  // points of a part that is full, and of the last one
+  std::optional<Point> first_, last_;
+};
+
+}  // namespace backplane
