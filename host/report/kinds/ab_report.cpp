@@ -9,7 +9,7 @@
 
 #include "base/json_text.hpp"
 #include "figures/panels.hpp"
-#include "kinds/comparison_report.hpp"
+#include "kinds/report_builders.hpp"
 #include "kinds/comparison_scores.hpp"
 #include "kinds/figure_rows.hpp"
 

@@ -13,8 +13,8 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "kinds/ab_report.hpp"
+#include "kinds/report_builders.hpp"
 #include "kinds/sections.hpp"
-#include "record/report_kinds.hpp"
 #include "record/results_folder.hpp"
 #include "results/series.hpp"
 #include "results/sparkline.hpp"
@@ -115,9 +115,6 @@ std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
 }
 
 using BuildReport = Document (*)(const std::vector<ResultSet>&, const ReportContext&);
-
-#define DECLARED(kind, ...) Document kind##Report(const std::vector<ResultSet>& sets, const ReportContext& context);
-BACKPLANE_REPORT_KINDS(DECLARED)
 
 namespace {
 

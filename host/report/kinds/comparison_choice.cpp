@@ -7,7 +7,6 @@
 
 #include "base/json_text.hpp"
 #include "kinds/comparison_scores.hpp"
-#include "kinds/sections.hpp"
 
 namespace backplane {
 namespace {

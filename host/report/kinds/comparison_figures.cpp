@@ -9,7 +9,6 @@
 #include "figures/panels.hpp"
 #include "kinds/figure_rows.hpp"
 #include "kinds/resource_figures.hpp"
-#include "results/reduction.hpp"
 
 namespace backplane {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "statistics/difference.hpp"
 #include "statistics/verdict.hpp"
 #include "text/format_number.hpp"
 

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/json_text.hpp"
-#include "kinds/sections.hpp"
 
 namespace backplane {
 

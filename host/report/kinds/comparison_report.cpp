@@ -1,5 +1,4 @@
-#include "kinds/comparison_report.hpp"
-
+// The report that sets points side by side: what is compared stands in the experiment file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "kinds/comparison_figures.hpp"
 #include "kinds/comparison_headline.hpp"
 #include "kinds/comparison_tables.hpp"
+#include "kinds/report_builders.hpp"
 #include "kinds/resource_figures.hpp"
 #include "kinds/sections.hpp"
 #include "kinds/time_section.hpp"

@@ -1,3 +1,5 @@
+#include "kinds/parallel_efficiency_figures.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 
 #include "figures/panels.hpp"
 #include "kinds/figure_rows.hpp"
-#include "kinds/parallel_efficiency_report.hpp"
 #include "kinds/resource_figures.hpp"
 #include "kinds/setting_text.hpp"
 #include "results/setting_speed.hpp"

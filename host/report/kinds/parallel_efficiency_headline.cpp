@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "render/document.hpp"
 #include "results/setting_speed.hpp"
 #include "text/format_number.hpp"
 

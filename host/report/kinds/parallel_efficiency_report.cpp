@@ -1,5 +1,4 @@
-#include "kinds/parallel_efficiency_report.hpp"
-
+// The report that says how many runners and rows are worth their cores.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +6,10 @@
 
 #include "base/json_fields.hpp"
 #include "base/json_path.hpp"
+#include "kinds/parallel_efficiency_figures.hpp"
 #include "kinds/parallel_efficiency_headline.hpp"
 #include "kinds/parallel_efficiency_tables.hpp"
+#include "kinds/report_builders.hpp"
 #include "kinds/resource_figures.hpp"
 #include "kinds/sections.hpp"
 #include "kinds/setting_text.hpp"

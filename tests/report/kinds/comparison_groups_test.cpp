@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kinds/comparison_report.hpp"
+#include "kinds/report_builders.hpp"
 #include "report_parts.hpp"
 #include "result_sets.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "kinds/comparison_report.hpp"
+#include "kinds/report_builders.hpp"
 #include "report_parts.hpp"
 #include "result_sets.hpp"
 

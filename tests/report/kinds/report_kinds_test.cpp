@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kinds/comparison_report.hpp"
-#include "kinds/parallel_efficiency_report.hpp"
+#include "kinds/report_builders.hpp"
 #include "report_parts.hpp"
 #include "result_sets.hpp"
 

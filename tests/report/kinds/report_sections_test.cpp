@@ -1,7 +1,7 @@
 // Sections that both kinds of report share, and the files that a report proposes.
 #include <gtest/gtest.h>
 
-#include "kinds/comparison_report.hpp"
+#include "kinds/report_builders.hpp"
 #include "kinds/sections.hpp"
 #include "report_parts.hpp"
 #include "result_sets.hpp"

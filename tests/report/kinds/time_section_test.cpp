@@ -6,8 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kinds/comparison_report.hpp"
-#include "kinds/parallel_efficiency_report.hpp"
+#include "kinds/report_builders.hpp"
 #include "report_parts.hpp"
 #include "result_sets.hpp"
 

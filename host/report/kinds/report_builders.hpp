@@ -1,0 +1,18 @@
+// What builds the report of each kind in record/report_kinds.hpp: ComparisonReport and the like, each in a file of its own.
+#pragma once
+
+#include <vector>
+
+#include "kinds/report_context.hpp"
+#include "record/report_kinds.hpp"
+#include "render/document.hpp"
+#include "results/combine.hpp"
+
+namespace backplane {
+
+// Throw std::runtime_error if report.columns, figures or select say something that can not be understood.
+#define DECLARED(kind, ...) Document kind##Report(const std::vector<ResultSet>& sets, const ReportContext& context);
+BACKPLANE_REPORT_KINDS(DECLARED)
+#undef DECLARED
+
+}  // namespace backplane
