@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "statistics/difference.hpp"
-#include "statistics/verdict.hpp"
+#include "statistics/welch_verdict.hpp"
 #include "text/format_number.hpp"
 
 namespace backplane {
