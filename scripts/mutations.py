@@ -130,7 +130,7 @@ BY_HAND = [
 
     ("statistics", STATISTICS + "difference.cpp", "of_a.variance / size_a", "of_a.variance"),
     ("statistics", STATISTICS + "difference.cpp", "x > y ? 1 : x == y ? 0.5 : 0", "x > y ? 1 : 0"),
-    ("statistics", STATISTICS + "verdict.cpp", "fewer < kLeastToJudge", "fewer < 2"),
+    ("statistics", STATISTICS + "welch_verdict.cpp", "fewer < kLeastToJudge", "fewer < 2"),
     ("statistics", STATISTICS + "log_speed.cpp", "logs.variance * static_cast<double>(logs.n - 1)", "logs.variance"),
     ("statistics", STATISTICS + "log_speed.cpp", "1 / static_cast<double>(n) + 1 / static_cast<double>(n_base)", "1 / static_cast<double>(n)"),
 ]  # fmt: skip

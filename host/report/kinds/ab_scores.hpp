@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kinds/arms_judgement.hpp"
+#include "kinds/ab_verdict.hpp"
 #include "kinds/comparison_points.hpp"
 #include "kinds/comparison_spec.hpp"
 #include "record/compare_terms.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "statistics/verdict.hpp"
+#include "statistics/welch_verdict.hpp"
 #include "text/format_number.hpp"
 
 namespace backplane {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "results/reduction.hpp"
-#include "statistics/verdict.hpp"
+#include "statistics/welch_verdict.hpp"
 
 namespace backplane {
 namespace {

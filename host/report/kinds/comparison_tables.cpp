@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/suggest.hpp"
+#include "kinds/sections.hpp"
 #include "machine/resource_measures.hpp"
 #include "results/reduction.hpp"
 #include "statistics/difference.hpp"

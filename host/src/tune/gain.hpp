@@ -8,7 +8,7 @@
 #include "record/fields.hpp"
 #include "statistics/difference.hpp"
 #include "statistics/log_speed.hpp"
-#include "statistics/verdict.hpp"
+#include "statistics/welch_verdict.hpp"
 
 namespace backplane {
 

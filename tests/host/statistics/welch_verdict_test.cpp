@@ -1,5 +1,5 @@
 // How often the verdict is wrong where nothing differs, and right where something does: by simulation, with a fixed seed.
-#include "statistics/verdict.hpp"
+#include "statistics/welch_verdict.hpp"
 
 #include <gtest/gtest.h>
 

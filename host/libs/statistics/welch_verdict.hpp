@@ -1,4 +1,4 @@
-// Whether one side is better than another, judged by independent scores of each.
+// Whether one side is more than another, by Welch's interval of independent scores of each: for reports of what has been run.
 #pragma once
 
 #include <cstddef>

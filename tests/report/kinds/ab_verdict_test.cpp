@@ -1,5 +1,5 @@
 // Which arm is better, by scores that a person can judge, too.
-#include "kinds/arms_judgement.hpp"
+#include "kinds/ab_verdict.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "statistics/verdict.hpp"
+#include "statistics/welch_verdict.hpp"
 
 #include <algorithm>
 

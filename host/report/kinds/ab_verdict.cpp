@@ -1,4 +1,4 @@
-#include "kinds/arms_judgement.hpp"
+#include "kinds/ab_verdict.hpp"
 
 #include <algorithm>
 #include <cmath>
