@@ -11,7 +11,7 @@ namespace backplane {
 namespace {
 
 struct Name {
-  std::vector<std::string> own;                              // "before"
+  std::vector<std::string> own;                             // "before"
   std::vector<std::pair<std::string, std::string>> values;  // of its axes
 };
 

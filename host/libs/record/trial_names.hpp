@@ -13,8 +13,8 @@ struct TrialNames {
   std::vector<std::string> names;  // in the plan's order, without the dropped points; no two are alike
 };
 
-// Without what all names share. A point's own name stands before its axes, a seed last, where there are several. Of one axis the
-// key stays: "lr=0.1".
+// Without what all names share. A point's own name stands before its axes, a seed last, where there are several. Of one axis
+// the key stays: "lr=0.1".
 TrialNames ShortTrialNames(const std::vector<PlanLine>& plan);
 
 }  // namespace backplane

@@ -1,6 +1,7 @@
 // --table: what a batch ends with on the screen where its file asks for no report.
 #include <cstdio>
 
+#include "base/text_columns.hpp"
 #include "commands/commands.hpp"
 #include "commands/screen_text.hpp"
 #include "kinds/final_table.hpp"
@@ -10,7 +11,10 @@ namespace backplane {
 
 int TableCommand(const nlohmann::json& json) {
   const auto request = RecordFromJson<TableRequest>(json);
-  std::fputs(ScreenText(FinalTable(ReadResultSet(request.out), request.live), request.width).c_str(), stdout);
+  const Table table = FinalTable(ReadResultSet(request.out), request.live);
+  if (const std::string best = BestOf(table); !best.empty())
+    std::fputs((WrapAfter("  ", "    ", best, request.width - 4) + "\n").c_str(), stdout);
+  std::fputs(ScreenText(table, request.width).c_str(), stdout);
   return 0;
 }
 

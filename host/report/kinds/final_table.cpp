@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "record/trial_names.hpp"
+
 namespace backplane {
 namespace {
 
@@ -67,7 +69,47 @@ bool TakesLong(const ResultSet& set) {
   });
 }
 
+// As on the live screen: without what all share.
+TrialNames NamesOf(const std::vector<Point>& points) {
+  std::vector<PlanLine> lines(points.size());
+  for (size_t i = 0; i < points.size(); ++i) lines[i].name = PointName(*points[i].front());
+  return ShortTrialNames(lines);
+}
+
+// Points without the measure last, in the order of the plan.
+void PutBestFirst(Table* table, size_t column) {
+  std::stable_sort(table->rows.begin(), table->rows.end(), [&](const auto& a, const auto& b) {
+    const Number *left = NumberAt(a, column), *right = NumberAt(b, column);
+    return left != nullptr && (right == nullptr || left->value > right->value);
+  });
+}
+
+// A column of one word that says that nothing happened.
+void LeaveOutStates(Table* table) {
+  const auto completed = [](const auto& row) { return std::get<std::string>(row[1]) == Word(TrialState::kCompleted); };
+  if (!std::ranges::all_of(table->rows, completed)) return;
+  table->columns.erase(table->columns.begin() + 1);
+  for (auto& row : table->rows) row.erase(row.begin() + 1);
+}
+
 }  // namespace
+
+std::string BestOf(const Table& table) {
+  const auto column = std::ranges::find_if(table.columns, [](const Column& c) { return c.key.ends_with("return"); });
+  const auto index = static_cast<size_t>(column - table.columns.begin());
+  const Number* best = column == table.columns.end() || table.rows.size() < 2 ? nullptr : NumberAt(table.rows[0], index);
+  if (best == nullptr) return "";
+  std::string text = fmt::format("best by {}: {}", column->title, std::get<std::string>(table.rows[0][0]));
+  if (!best->low || !best->high) return text + "; one seed each does not tell by how much";
+  size_t alike = 0;
+  for (size_t i = 1; i < table.rows.size(); ++i) {
+    const Number* other = NumberAt(table.rows[i], index);
+    alike += other != nullptr && (!other->high || *other->high >= *best->low) ? 1 : 0;
+  }
+  return text + (alike == 0 ? ", beyond the intervals of all others"
+                            : fmt::format("; {} {} intervals that reach into its own", alike,
+                                          alike == 1 ? "other has" : "others have"));
+}
 
 Table FinalTable(const ResultSet& set, const std::vector<std::string>& live) {
   Table table{"final", "", {{"point", "point", "", ""}, {"state", "state", "", ""}}, {}, {}, {}};
@@ -89,14 +131,19 @@ Table FinalTable(const ResultSet& set, const std::vector<std::string>& live) {
   } else {
     add("wall_s", "time", "s");
   }
-  for (const Point& point : PointsOf(set)) {
-    std::vector<Cell> row{PointName(*point.front()), StateOf(point)};
+  const std::vector<Point> points = PointsOf(set);
+  const TrialNames short_names = NamesOf(points);
+  if (short_names.heading != "trial") table.columns[0].title = short_names.heading;
+  for (size_t i = 0; i < points.size(); ++i) {
+    std::vector<Cell> row{short_names.names[i], StateOf(points[i])};
     for (const std::string& name : names) {
-      const std::optional<Number> value = ValueOf(point, name);
+      const std::optional<Number> value = ValueOf(points[i], name);
       row.push_back(value ? Cell{*value} : Cell{});
     }
     table.rows.push_back(std::move(row));
   }
+  if (IsMeasured(set, learned)) PutBestFirst(&table, 2);
+  LeaveOutStates(&table);
   return table;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "base/colour.hpp"
 #include "base/json_text.hpp"
 #include "base/printable.hpp"
 #include "base/shell_argument.hpp"
@@ -166,16 +167,29 @@ class BatchText {
                       trial.outcome == Outcome::kSignal ? replay : same + " --fresh"};
     }
     if (!completed && !report_.interrupted) {
-      std::fputs(FormatFailure(result, context).c_str(), stderr);
+      std::fputs(WithTone(FormatFailure(result, context), fileno(stderr)).c_str(), stderr);
     } else if (args_.quiet) {
       std::printf("%s: %s, results in %s\n", context.title.c_str(), Word(result.state), context.attempt_dir.c_str());
     } else {
-      std::fputs(FormatSummary(result, context).c_str(), stdout);
+      std::fputs(WithTone(FormatSummary(result, context), fileno(stdout)).c_str(), stdout);
     }
   }
 
+  // Of the first line: how it ended.
+  std::string WithTone(const std::string& text, int fd) const {
+    const size_t end = text.find('\n');
+    return ShowsColour(fd) ? Toned(text.substr(0, end), ToneOfEnd()) + text.substr(end) : text;
+  }
+
+  Tone ToneOfEnd() const {
+    return report_.Count(TrialState::kFailed) > 0    ? Tone::kBad
+           : report_.Count(TrialState::kPlanned) > 0 ? Tone::kWarning
+                                                     : Tone::kGood;
+  }
+
   void PrintTable() const {
-    fmt::print("{}\n", CountsLine(plan_, report_));
+    const std::string counts = CountsLine(plan_, report_);
+    fmt::print("{}\n", ShowsColour(fileno(stdout)) ? Toned(counts, ToneOfEnd()) : counts);
     const TableRequest request{request_.out, plan_.base.experiment.live, ReportWidth()};
     try {
       std::fputs(ReportProgram().Ask("--table", ToJson(request)).c_str(), stdout);

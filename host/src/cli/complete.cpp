@@ -108,8 +108,10 @@ std::map<std::string, Offers> PathsOf(const Line& line) {
   PluginSearch search({});
   const LoadResult result = LoadExperiment(*file, {{}, search.Lookup()});
   if (!result.loaded) return paths;
-  for (const auto& [section, info] : {std::pair("env.options.", result.loaded->env), {"learner.options.", result.loaded->learner}}) {
-    for (const OptionInfo& option : info->options) paths[section + option.path] = values(option.type, option.range.value_or(""));
+  for (const auto& [section, info] :
+       {std::pair("env.options.", result.loaded->env), {"learner.options.", result.loaded->learner}}) {
+    for (const OptionInfo& option : info->options)
+      paths[section + option.path] = values(option.type, option.range.value_or(""));
   }
   return paths;
 }

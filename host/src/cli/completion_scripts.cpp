@@ -7,7 +7,8 @@ namespace {
 
 // The program that is asked is the one that was typed: a build's own, or one on PATH.
 
-// Bash takes '=' and ':' for ends of words: they are put together again, and what stands before the last of them is not offered.
+// Bash takes '=' and ':' for ends of words: they are put together again, and what stands before the last of them is not
+// offered.
 constexpr char kBash[] = R"sh(# source <(backplane completion bash)
 _backplane() {
   local words=() word glue= i

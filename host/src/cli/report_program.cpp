@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kName[] = "backplane-report", kSpeaker[] = "backplane: ";
 constexpr std::chrono::minutes kLimit{10};  // each figure has one, thousands of trials are read in one
-constexpr int kNarrowest = 80;
+constexpr int kNarrowest = 40;
 constexpr size_t kUnlimited = 1000;  // of a file: notes are folded still
 
 // Throws unless it ended by itself.

@@ -16,7 +16,8 @@ volatile std::sig_atomic_t hidden_on = -1;  // descriptor; -1: nowhere
 void Write(int fd, const char* text) { [[maybe_unused]] const ssize_t written = write(fd, text, std::strlen(text)); }
 
 void Handle(int signal, void (*handler)(int)) {
-  struct sigaction before {}, action {};
+  struct sigaction before {
+  }, action{};
   action.sa_handler = handler;
   action.sa_flags = SA_NODEFER;
   sigaction(signal, nullptr, &before);

@@ -1,5 +1,5 @@
-// The terminal's cursor, hidden while a block is redrawn in place, and shown again however this process ends (but by SIGKILL) or
-// is stopped.
+// The terminal's cursor, hidden while a block is redrawn in place, and shown again however this process ends (but by SIGKILL)
+// or is stopped.
 #pragma once
 
 #include <cstdio>

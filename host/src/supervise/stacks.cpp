@@ -3,9 +3,11 @@
 #include <cxxabi.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "base/files.hpp"
@@ -15,7 +17,8 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kMaxText = 1 << 20, kMaxNameColumns = 160;
+constexpr size_t kMaxText = 1 << 20, kMaxNameColumns = 100;
+constexpr char kIn[] = ", in ";
 constexpr std::chrono::milliseconds kTimeToName{10'000};  // of a library as large as LibTorch
 
 struct Call {
@@ -31,9 +34,10 @@ std::string Demangled(const std::string& symbol) {
 
 std::string Short(const std::string& name) { return Printable(name, kMaxNameColumns); }
 
-// What a file's debug information says of addresses in it: "Walker::Step (walker.cpp:40)", where a call was inlined into
-// another "..., in Loop (...)".
-std::map<std::string, std::string> NamesIn(const std::string& file, const std::vector<std::string>& addresses) {
+// What a file's debug information says of addresses in it: "Walker::Step (walker.cpp:40)"; where that was inlined, the function
+// it ended up in stands behind, ", in Loop (...)", without those between.
+std::map<std::string, std::string> NamesIn(const std::string& file, const std::set<std::string>& asked) {
+  const std::vector<std::string> addresses(asked.begin(), asked.end());
   std::map<std::string, std::string> names;
   ProcessCall call{{"addr2line", "-aCfi", "-e", file}};
   call.limit = kTimeToName;
@@ -47,8 +51,9 @@ std::map<std::string, std::string> NamesIn(const std::string& file, const std::v
     }
     if (at == 0 || !std::getline(lines, place) || line == "??") continue;
     std::string& name = names[addresses[at - 1]];
+    name.resize(std::min(name.find(kIn), name.size()));
     place = place.substr(place.rfind('/') + 1, place.rfind(" (discriminator") - place.rfind('/') - 1);
-    name += (name.empty() ? "" : ", in ") + Short(line) + (place.starts_with("??") ? "" : " (" + place + ")");
+    name += (name.empty() ? "" : kIn) + Short(line) + (place.starts_with("??") ? "" : " (" + place + ")");
   }
   return names;
 }
@@ -58,7 +63,7 @@ std::map<std::string, std::string> NamesIn(const std::string& file, const std::v
 std::vector<std::string> ReadStacks(const std::filesystem::path& file) {
   const std::string text = ReadFile(file).value_or("").substr(0, kMaxText);
   std::vector<std::pair<std::string, std::vector<Call>>> threads;
-  std::map<std::string, std::vector<std::string>> unnamed;
+  std::map<std::string, std::set<std::string>> unnamed;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with('\t')) {
@@ -71,7 +76,7 @@ std::vector<std::string> ReadStacks(const std::filesystem::path& file) {
     std::getline(parts, call.address, '\t');
     std::getline(parts, call.symbol, '\t');
     std::getline(parts, call.file, '\t');
-    if (call.symbol.empty() && !call.file.empty()) unnamed[call.file].push_back(call.address);
+    if (call.symbol.empty() && !call.file.empty()) unnamed[call.file].insert(call.address);
     threads.back().second.push_back(std::move(call));
   }
   std::map<std::string, std::map<std::string, std::string>> names;

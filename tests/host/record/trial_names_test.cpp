@@ -19,7 +19,8 @@ TrialNames Names(const std::vector<std::string>& points, const std::vector<uint6
 }
 
 TEST(TrialNames, OfSeveralAxesAreValuesAlone) {
-  const TrialNames names = Names({"num_env_runners=1 num_envs_per_env_runner=2", "num_env_runners=2 num_envs_per_env_runner=1"});
+  const TrialNames names =
+      Names({"num_env_runners=1 num_envs_per_env_runner=2", "num_env_runners=2 num_envs_per_env_runner=1"});
   EXPECT_EQ(names.heading, "num_env_runners x num_envs_per_env_runner");
   EXPECT_THAT(names.names, ElementsAre("1 x 2", "2 x 1"));
 }

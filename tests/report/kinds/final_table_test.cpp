@@ -35,12 +35,26 @@ TEST(FinalTable, SeedsOfAPointAreOneRowWithTheIntervalOfTheirMean) {
   const Table table =
       FinalTable(SetOf({Trial(1, 1, 90, 0), Trial(2, 1, 500, 0), Trial(1, 1, 100, 1), Trial(1, 1, 110, 2)}), {});
   ASSERT_EQ(2u, table.rows.size());
-  EXPECT_THAT(TitlesOf(table), ElementsAre("point", "state", "return", "steps/s", "time"));
-  const Number& speed = std::get<Number>(table.rows[0][3]);
+  EXPECT_THAT(TitlesOf(table), ElementsAre("point", "return", "steps/s", "time")) << "all completed, which needs no column";
+  const Number& speed = std::get<Number>(table.rows[0][2]);
   EXPECT_EQ(3u, speed.n);
   EXPECT_DOUBLE_EQ(100, speed.value);
   EXPECT_NEAR(100 - 4.3027 * 10 / std::sqrt(3), *speed.low, 1e-3);
-  EXPECT_EQ("COMPLETED", std::get<std::string>(table.rows[0][1]));
+}
+
+TEST(FinalTable, TheBestStandsFirstAndIsSaidWithWhatIsAlike) {
+  const auto with = [](int runners, int seed, double reached) {
+    TrialData trial = Trial(runners, 1, 100, static_cast<uint64_t>(seed));
+    trial.measures["eval/return"] = Single(reached);
+    return trial;
+  };
+  const Table table =
+      FinalTable(SetOf({with(1, 0, 1), with(1, 1, 1.1), with(2, 0, 9), with(2, 1, 9.1), with(3, 0, 9.05), with(3, 1, 9)}), {});
+  ASSERT_EQ(3u, table.rows.size());
+  EXPECT_DOUBLE_EQ(9.05, std::get<Number>(table.rows[0][1]).value);
+  EXPECT_DOUBLE_EQ(1.05, std::get<Number>(table.rows[2][1]).value);
+  EXPECT_THAT(BestOf(table), testing::MatchesRegex("best by eval/return: .*; 1 other has intervals that reach into its own"));
+  EXPECT_EQ("", BestOf(FinalTable(SetOf({with(1, 0, 1)}), {})));
 }
 
 TEST(FinalTable, EvaluationStandsForWhatWasTrainedOn) {
@@ -50,10 +64,9 @@ TEST(FinalTable, EvaluationStandsForWhatWasTrainedOn) {
   trial.measures["eval/return"] = Spread(7, 1, 20, "episodes");
   trial.measures["train/loss"] = Single(0.25);
   const Table table = FinalTable(SetOf({trial}), {"ep/success_rate", "train/loss", "nowhere"});
-  EXPECT_THAT(TitlesOf(table),
-              ElementsAre("point", "state", "eval/return", "eval/success_rate", "train/loss", "steps/s", "time"));
-  EXPECT_DOUBLE_EQ(7, std::get<Number>(table.rows[0][2]).value);
-  EXPECT_DOUBLE_EQ(0.9, std::get<Number>(table.rows[0][3]).value);
+  EXPECT_THAT(TitlesOf(table), ElementsAre("point", "eval/return", "eval/success_rate", "train/loss", "steps/s", "time"));
+  EXPECT_DOUBLE_EQ(7, std::get<Number>(table.rows[0][1]).value);
+  EXPECT_DOUBLE_EQ(0.9, std::get<Number>(table.rows[0][2]).value);
 }
 
 TEST(FinalTable, WhatDidNotEndSaysSoAndGivesNoNumbers) {
@@ -71,11 +84,11 @@ TEST(FinalTable, WhatDidNotEndSaysSoAndGivesNoNumbers) {
 TEST(FinalTable, OnANarrowScreenTheLastColumnsGiveWay) {
   Table table = FinalTable(SetOf({Trial(1, 1, 18968)}), {});
   EXPECT_THAT(FormatScreenTable(table, 200), HasSubstr("time"));
-  const std::string narrow = FormatScreenTable(table, 60);
+  const std::string narrow = FormatScreenTable(table, 50);
   std::istringstream lines(narrow);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 62u) << narrow;  // ± has two bytes
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 52u) << narrow;  // ± has two bytes
   EXPECT_THAT(narrow, HasSubstr("want of width: time."));
-  EXPECT_THAT(FormatScreenTable(table, 50), HasSubstr("100.0 ± 5.0"));
+  EXPECT_THAT(FormatScreenTable(table, 40), HasSubstr("100.0 ± 5.0"));
 }
 
 }  // namespace
