@@ -10,6 +10,7 @@
 #include "cli/load_file.hpp"
 #include "cli/preset_places.hpp"
 #include "log/log.hpp"
+#include "supervise/resource_pool.hpp"
 #include "yaml/yaml_text.hpp"
 
 namespace backplane {
