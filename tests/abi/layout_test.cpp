@@ -4,6 +4,7 @@
 #include "backplane/base.h"
 #include "backplane/channel.h"
 #include "backplane/env.h"
+#include "backplane/ext/clock.h"
 #include "backplane/ext/device_use.h"
 #include "backplane/ext/held_out.h"
 #include "backplane/ext/snapshot.h"
@@ -188,6 +189,11 @@ TEST(Layout, EnvSnapshot1) {
   SIZE(bp_env_snapshot_1, 32);
   AT(bp_env_snapshot_1, struct_size, 0); AT(bp_env_snapshot_1, reserved, 4); AT(bp_env_snapshot_1, row_bytes, 8);
   AT(bp_env_snapshot_1, get, 16); AT(bp_env_snapshot_1, set, 24);
+}
+
+TEST(Layout, EnvClock1) {
+  SIZE(bp_env_clock_1, 16);
+  AT(bp_env_clock_1, struct_size, 0); AT(bp_env_clock_1, reserved, 4); AT(bp_env_clock_1, step_s, 8);
 }
 
 TEST(Layout, LearnerHeldOut1) {

@@ -44,6 +44,11 @@ struct Row {
   static bp::PictureSize SizeOfPicture(const Model&) { return {1, 1}; }
 #endif
   void DrawFrame(const Model&, std::string*) const {}
+#ifdef WRONG_ROW_CLOCK
+  double SecondsOfStep() const { return 1; }
+#else
+  static double SecondsOfStep(const Model&) { return 1; }
+#endif
 };
 BP_PLUGINS(bp::Env<Row>);
 

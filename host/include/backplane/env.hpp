@@ -36,7 +36,9 @@
 //   bp::PictureSize SizeOfPicture() const;
 //   void DrawBackdrop(uint64_t row, std::string* out);           // what stays for the episode; may be absent
 //   void DrawFrame(uint64_t row, std::string* out);
-// and T, static SizeOfPicture(const Model&), DrawBackdrop(const Model&, std::string*) const, DrawFrame(likewise) const.
+//   double SecondsOfStep() const;                                // of simulated time (ext/clock.h); may be absent
+// and T, static SizeOfPicture(const Model&), static SecondsOfStep(const Model&), DrawBackdrop(const Model&, std::string*)
+// const, DrawFrame(likewise) const.
 //
 // Both keep their own state and never read OBS back. Rows are stepped by several threads at once, on disjoint ranges, so a row
 // touches nothing shared but the const Model; `static constexpr bool kRowsConcurrent = false` in T or B turns that off.
@@ -343,10 +345,7 @@ struct EnvBatch : B {
       static constexpr bp_env_snapshot_1 snapshot = {sizeof(bp_env_snapshot_1), 0, RowBytes, Get, Set};
       if (std::string_view(id) == BP_ENV_SNAPSHOT_1) return &snapshot;
     }
-    if constexpr (detail::Pictures<Instance>::kOffered) {
-      if (std::string_view(id) == BP_ENV_RENDER_1) return detail::Pictures<Instance>::Table();
-    }
-    return nullptr;
+    return detail::Pictures<Instance>::Table(id);
   }
 };
 

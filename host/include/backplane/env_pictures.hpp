@@ -1,13 +1,16 @@
-// Pictures of rows ("bp.env.render/1"). Part of env.hpp, which authors include and which says what a batch or a row offers.
+// Pictures of rows ("bp.env.render/1") and how long a step is in them ("bp.env.clock/1"). Part of env.hpp, which authors
+// include and which says what a batch or a row offers.
 #pragma once
 
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "backplane/env_spec.hpp"
+#include "backplane/ext/clock.h"
 #include "backplane/ext/render.h"
 
 namespace bp {
@@ -37,11 +40,17 @@ constexpr uint32_t PictureFormat() {
 BP_NAMED(SizeOfPicture)
 BP_NAMED(DrawBackdrop)
 BP_NAMED(DrawFrame)
+BP_NAMED(SecondsOfStep)
 
 template <class B>
 concept DrawsFrames = requires(B& b, std::string* out) {
   PictureSize{b.SizeOfPicture()};
   b.DrawFrame(uint64_t{}, out);
+};
+
+template <class B>
+concept HasClock = requires(const B& c) {
+  double{c.SecondsOfStep()};
 };
 
 template <class B>
@@ -52,17 +61,26 @@ constexpr void CheckPictures() {
   static_assert(
       !Names_DrawBackdrop<B> || requires(B & b, std::string * out) { b.DrawBackdrop(uint64_t{}, out); },
       "DrawBackdrop of an env should be: void DrawBackdrop(uint64_t row, std::string*)");
+  static_assert(!Names_SecondsOfStep<B> || HasClock<B>, "SecondsOfStep of an env should be: double SecondsOfStep() const");
 }
 
-// The table of the extension over instances of I, which has host(), rows() and batch().
+// The tables of the extensions over instances of I, which has host(), rows() and batch(); NULL for any other id.
 template <class I>
 struct Pictures {
   using Batch = std::remove_reference_t<decltype(std::declval<I&>().batch())>;
-  static constexpr bool kOffered = DrawsFrames<Batch>;
 
-  static const void* Table() {
-    static constexpr bp_env_render_1 table = {sizeof(bp_env_render_1), PictureFormat<Batch>(), Size, Backdrop, Frame};
-    return &table;
+  static const void* Table(std::string_view id) {
+    if constexpr (DrawsFrames<Batch>) {
+      static constexpr bp_env_render_1 render = {sizeof(bp_env_render_1), PictureFormat<Batch>(), Size, Backdrop, Frame};
+      if (id == BP_ENV_RENDER_1) return &render;
+    }
+    if constexpr (HasClock<Batch>) {
+      static constexpr bp_env_clock_1 clock = {sizeof(bp_env_clock_1), 0, [](const bp_env* env) {
+                                                 return reinterpret_cast<const I*>(env)->batch().SecondsOfStep();
+                                               }};
+      if (id == BP_ENV_CLOCK_1) return &clock;
+    }
+    return nullptr;
   }
 
  private:

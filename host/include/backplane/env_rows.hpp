@@ -46,6 +46,10 @@ concept DrawsRow = requires(const T& c, const Model& m, std::string* out) {
   c.DrawFrame(m, out);
 };
 template <class T, class Model>
+concept HasClockOfRow = requires(const Model& m) {
+  double{T::SecondsOfStep(m)};
+};
+template <class T, class Model>
 concept TakesSnapshotsOfRow = requires(T& t, const T& c, const Model& m, void* p) {
   T::StateBytes(m), c.Save(m, p), t.Load(m, p);
 };
@@ -62,6 +66,8 @@ constexpr void CheckRow() {
   static_assert(
       !Names_DrawBackdrop<T> || requires(const T& c, const Model& m, std::string* out) { c.DrawBackdrop(m, out); },
       "DrawBackdrop of a row should be: void DrawBackdrop(const Model&, std::string*) const");
+  static_assert(!Names_SecondsOfStep<T> || HasClockOfRow<T, Model>,
+                "SecondsOfStep of a row should be: static double SecondsOfStep(const Model&)");
   static_assert(
       !Names_Key<Model> || requires(const Model& m) { uint64_t{m.Key()}; },
       "Key of an env's Model should be: uint64_t Key() const");
@@ -154,6 +160,7 @@ class RowBatch : public WithOptions<T> {
     if constexpr (requires { cells_[row].row.DrawBackdrop(model_, out); }) cells_[row].row.DrawBackdrop(model_, out);
   }
   void DrawFrame(uint64_t row, std::string* out) const requires kDraws { cells_[row].row.DrawFrame(model_, out); }
+  double SecondsOfStep() const requires HasClockOfRow<T, Model> { return T::SecondsOfStep(model_); }
   uint64_t StateKey() const {
     if constexpr (requires { model_.Key(); }) return model_.Key();
     return 0;

@@ -1,6 +1,6 @@
 // Task<T, W>: one row of a locomotion task in the manner of Gymnasium's MuJoCo classes. Here is what such tasks share: reset
-// noise, the step, the velocity of a point, channels, snapshots. A task T derives from Task<T, W>, where W derives from
-// mj::World of its options, and gives its formulas, each over data() as it is after the step:
+// noise, the step, the velocity of a point, channels, snapshots, pictures. A task T derives from Task<T, W>, where W derives
+// from mj::World of its options, and gives its formulas, each over data() as it is after the step:
 //
 //   using Terms = ...;                                 reward terms, with `double Reward() const` and `bool terminated`
 //   static constexpr bool kContactForces;              whether it reads data().cfrc_ext
@@ -15,6 +15,7 @@
 
 #include <cmath>
 
+#include "mujoco/drawing.hpp"
 #include "mujoco/simulation.hpp"
 
 namespace mj {
@@ -102,6 +103,7 @@ class Task {
   void Restart(const W& world, const Fill& fill) {
     simulation_.Restart(world.model(), fill);
     track_.now = track_.start = self().Place(world);
+    velocity_ = {};
   }
 
   // Moves on by one env step; returns the terms of its reward in float64.
@@ -114,6 +116,15 @@ class Task {
   }
 
   const mjData& data() const { return simulation_.data(); }
+
+  static bp::PictureSize SizeOfPicture(const W&) { return kPicture; }
+  static double SecondsOfStep(const W& world) { return world.dt(); }
+  void DrawBackdrop(const W&, std::string* out) const { DrawGround(out); }
+  void DrawFrame(const W& world, std::string* out) const {
+    char caption[96];
+    std::snprintf(caption, sizeof caption, "%.2f s, %.2f m ahead, %.2f m/s", data().time, displacement().x, velocity_.x);
+    DrawBody(world.model(), data(), caption, out);
+  }
 
   // A snapshot is the state of the simulation, then Track as four numbers of float64.
   static uint64_t StateBytes(const W& world) { return Simulation::StateBytes(world.model()) + sizeof(Track); }

@@ -40,6 +40,28 @@ struct CartPole : cartpole::State {
     const bool fallen = Fallen();
     return {.reward = !model.sutton_barto_reward ? 1.0 : fallen ? -1.0 : 0.0, .terminated = fallen};
   }
+
+  // Pictures: 120 pixels a metre, the cart's axle at kTrack.
+  static constexpr double kScale = 120, kMiddle = 320, kTrack = 200;
+  static bp::PictureSize SizeOfPicture(const Model&) { return {640, 250}; }
+  static double SecondsOfStep(const Model&) { return cartpole::kTau; }
+  // The track with a mark each half metre, and a post at either end of it.
+  void DrawBackdrop(const Model&, std::string* out) const {
+    const double end = kScale * cartpole::kXLimit;
+    bp::Print(out, "<path d=\"M0 %gh640\" stroke=\"#9aa3ad\" stroke-width=\"2\"/><path stroke=\"#9aa3ad\" d=\"", kTrack);
+    for (int i = -4; i <= 4; ++i) bp::Print(out, "M%g %gv%d", kMiddle + i * kScale / 2, kTrack + 16, i % 2 == 0 ? 10 : 5);
+    bp::Print(out, "\"/><path d=\"M%g %gv-60M%g %gv-60\" stroke=\"#c1121f\" stroke-width=\"3\"/>", kMiddle - end, kTrack,
+              kMiddle + end, kTrack);
+  }
+  void DrawFrame(const Model&, std::string* out) const {
+    const double at = kMiddle + kScale * x, length = 2 * cartpole::kHalfLength * kScale;
+    bp::Print(out, "<text x=\"10\" y=\"22\" font-size=\"15\" fill=\"#222\">cart at %.2f m, pole at %.1f\u00b0</text>", x,
+              theta * 180 / std::numbers::pi);
+    bp::Print(out, "<rect x=\"%.1f\" y=\"%g\" width=\"64\" height=\"30\" rx=\"4\" fill=\"#33465c\"/>", at - 32, kTrack - 15);
+    bp::Print(out, "<path d=\"M%.1f %gl%.1f %.1f\" stroke=\"#d55e00\" stroke-width=\"10\" stroke-linecap=\"round\"/>", at,
+              kTrack - 10, length * std::sin(theta), -length * std::cos(theta));
+    bp::Print(out, "<circle cx=\"%.1f\" cy=\"%g\" r=\"4\" fill=\"#e8edf2\"/>", at, kTrack - 10);
+  }
 };
 
 BP_PLUGINS(bp::Env<CartPole>);

@@ -36,6 +36,23 @@ struct Pendulum : pendulum::State {
     Observe(obs);
     return {.reward = reward};
   }
+
+  static bp::PictureSize SizeOfPicture(const Model&) { return {480, 330}; }
+  static double SecondsOfStep(const Model&) { return pendulum::kTau; }
+  // The way of the pendulum's end, and upright.
+  void DrawBackdrop(const Model&, std::string* out) const {
+    *out +=
+        "<circle cx=\"240\" cy=\"175\" r=\"120\" fill=\"none\" stroke=\"#d5dbe2\" stroke-width=\"2\"/>"
+        "<path d=\"M240 45v20\" stroke=\"#009e73\" stroke-width=\"4\"/>";
+  }
+  // A positive angle leans to the left, as Gymnasium shows it.
+  void DrawFrame(const Model&, std::string* out) const {
+    bp::Print(out, "<text x=\"10\" y=\"22\" font-size=\"15\" fill=\"#222\">%.0f\u00b0 from upright, %.1f rad/s</text>",
+              std::abs(pendulum::Normalize(theta)) * 180 / std::numbers::pi, theta_dot);
+    bp::Print(out, "<path d=\"M240 175l%.1f %.1f\" stroke=\"#c1121f\" stroke-width=\"22\" stroke-linecap=\"round\"/>",
+              -109 * std::sin(theta), -109 * std::cos(theta));
+    *out += "<circle cx=\"240\" cy=\"175\" r=\"5\" fill=\"#222\"/>";
+  }
 };
 
 BP_PLUGINS(bp::Env<Pendulum>);

@@ -1,4 +1,5 @@
-#include "drawing.hpp"
+#include "mujoco/drawing.hpp"
+#include "quadruped_stand.hpp"
 
 struct QuadrupedStandPlugin : quadruped_stand::QuadrupedStand {
   using QuadrupedStand::QuadrupedStand;
@@ -6,9 +7,19 @@ struct QuadrupedStandPlugin : quadruped_stand::QuadrupedStand {
                                     .version = "1.0.0",
                                     .summary = "A box on four legs learns to stand, in two stages; on MuJoCo.",
                                     .rows = 32};
-  static bp::PictureSize SizeOfPicture(const Model&) { return quadruped_stand::kPicture; }
-  void DrawBackdrop(const Model& world, std::string* out) const { quadruped_stand::DrawGround(world, out); }
-  void DrawFrame(const Model& world, std::string* out) const { quadruped_stand::DrawRobot(world, *this, out); }
+  static bp::PictureSize SizeOfPicture(const Model&) { return mj::kPicture; }
+  static double SecondsOfStep(const Model& world) {
+    return world.model()->opt.timestep * static_cast<double>(world.action_repeat);
+  }
+  void DrawBackdrop(const Model&, std::string* out) const { mj::DrawGround(out); }
+  // The torso is green while it stands.
+  void DrawFrame(const Model& world, std::string* out) const {
+    const bool stands = memory().streak > 0;
+    char caption[96];
+    std::snprintf(caption, sizeof caption, "%.2f s, height %.3f m, %s; stood for %lld steps", data().time, data().qpos[2],
+                  stands ? "stands" : "does not stand", static_cast<long long>(memory().standing));
+    mj::DrawBody(world.model(), data(), caption, out, stands ? "#009e73" : "#9aa3ad");
+  }
 };
 
 BP_PLUGINS(bp::Env<QuadrupedStandPlugin>);
