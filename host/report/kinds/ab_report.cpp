@@ -9,9 +9,9 @@
 
 #include "base/json_text.hpp"
 #include "figures/panels.hpp"
-#include "kinds/report_builders.hpp"
 #include "kinds/comparison_scores.hpp"
 #include "kinds/figure_rows.hpp"
+#include "kinds/report_builders.hpp"
 
 namespace backplane {
 namespace {
