@@ -20,7 +20,8 @@ enum {
 };
 enum {
   BP_PARAM_REQUIRED = 1,  // must be given; `def` is NULL
-  BP_PARAM_DATA = 2       // a PATH whose content belongs to the trial's identity
+  BP_PARAM_DATA = 2,      // a PATH whose content belongs to the trial's identity
+  BP_PARAM_LATER = 4      // came after results of the plugin: with its default it is no part of a point's identity
 };
 
 // One option, declared once: parsing, defaults, help, schema and docs come from here.

@@ -2,6 +2,7 @@
 
 #include "base/files.hpp"
 #include "config/schema.hpp"
+#include "config/value.hpp"
 
 namespace backplane {
 namespace {
@@ -34,6 +35,17 @@ bool SaysMoreWhereSwept(const HostKey& key) { return key.scope == Scope::kSpeed 
 // Of a plugin named by its id the identity holds all there is to say; of one named by its file, not which.
 bool SaysMore(const std::string& key, const json& value) {
   return !key.ends_with(".plugin") || value.get<std::string>().find('/') != std::string::npos;
+}
+
+// An option that came after files that hold results, with its default: what it was before there was such an option.
+void LeaveOutLater(const PluginInfo& info, json* options) {
+  for (const OptionInfo& option : info.options) {
+    if ((option.flags & BP_PARAM_LATER) == 0 || !option.def || !options->is_object()) continue;
+    const auto value = options->find(option.path);
+    std::string why_not;
+    const ValueRule rule{static_cast<ValueType>(option.type), option.range.value_or("")};
+    if (value != options->end() && *value == ReadDefault(*option.def, rule, &why_not).value_or(json())) options->erase(value);
+  }
 }
 
 }  // namespace
@@ -95,6 +107,8 @@ json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, j
       At(&identity, key.canonical) = *std::move(value);
     }
   }
+  LeaveOutLater(*loaded.env, &identity["env"]["options"]);
+  LeaveOutLater(*loaded.learner, &identity["learner"]["options"]);
   for (const auto& [key, value] : swept) {
     if (SaysMore(key, value)) identity["swept"][key] = value;
   }

@@ -24,6 +24,12 @@ constexpr auto WordsOf(UpdatePath) {
   return bp::Words<UpdatePath>({{"auto", UpdatePath::kAuto}, {"fused", UpdatePath::kFused}, {"torch", UpdatePath::kTorch}});
 }
 
+// Where LibTorch computes it.
+enum class Device { kAuto, kCpu, kCuda };
+constexpr auto WordsOf(Device) {
+  return bp::Words<Device>({{"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}});
+}
+
 struct Options {
   int64_t train_batch_size = 2048, minibatch_size = 256, num_epochs = 10, update_shards = 2;
   double lr = 3e-4, gamma = 0.99, lambda = 0.95, clip = 0.2, vf_clip_param = 0, entropy_coeff = 0, vf_coeff = 0.5;

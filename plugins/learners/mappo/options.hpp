@@ -19,10 +19,6 @@ enum class Critic { kCentral, kIndependent };
 constexpr auto WordsOf(Critic) {
   return bp::Words<Critic>({{"central", Critic::kCentral}, {"independent", Critic::kIndependent}});
 }
-enum class Device { kAuto, kCpu, kCuda };
-constexpr auto WordsOf(Device) {
-  return bp::Words<Device>({{"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}});
-}
 
 struct Options : on_policy::Options {
   Options() {

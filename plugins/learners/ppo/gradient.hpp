@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "backplane/tensor.h"
 #include "net.hpp"
 #include "on_policy/clipped_loss.hpp"
 #include "on_policy/parallel.hpp"
@@ -40,8 +41,8 @@ class Gradient {
 // A minibatch is cut into at most `shards` runs of rows (on_policy/shards.hpp).
 template <class T>
 std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel);
-// Throws bp::Error with BP_E_OOM_* when memory is short.
+// On the device, to which each minibatch is copied. Throws bp::Error with BP_E_OOM_* when memory is short.
 template <class T>
-std::unique_ptr<Gradient<T>> TorchGradient(const Net& net);
+std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, bp_device device = {BP_DEVICE_CPU, 0});
 
 }  // namespace backplane::ppo

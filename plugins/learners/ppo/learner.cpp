@@ -4,6 +4,7 @@
 
 #include "on_policy/parallel.hpp"
 #include "state.hpp"
+#include "torch/device.hpp"
 
 namespace backplane::ppo {
 namespace {
@@ -13,9 +14,14 @@ uint64_t SdeSteps(const Options& options, uint64_t rows) {
                                      : HorizonOf(options.train_batch_size, rows);
 }
 
-// Every net here is a multi-layer perceptron, so that auto is the fused path.
+// Every net here is a multi-layer perceptron, so that auto is the fused path where nothing asks for a GPU.
+bool UsesTorch(const Options& options) { return options.update_path == UpdatePath::kTorch || options.device == Device::kCuda; }
+
 std::unique_ptr<Gradient<float>> MakeGradient(const Options& options, const Net& net, const bp_host* host) {
-  if (options.update_path == UpdatePath::kTorch) return TorchGradient<float>(net);
+  const bool cuda = options.device == Device::kCuda;
+  if (cuda && !torch_common::HasCuda())
+    throw bp::ConfigError("device: cuda needs a GPU and a LibTorch built for it, found none");
+  if (UsesTorch(options)) return TorchGradient<float>(net, {cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0});
   return FusedGradient<float>(net, options.update_shards, OnHost(host));
 }
 
@@ -40,7 +46,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
   InitParams(net_, seed_, options_.ortho_init, options_.log_std_init, optimizer_.params());
   actor_.Refresh(optimizer_.params());
   DescribeSpec(shape);
-  bp::RecordFact(setup.host, "update_path", options_.update_path == UpdatePath::kTorch ? "torch" : "fused");
+  bp::RecordFact(setup.host, "update_path", UsesTorch(options_) ? "torch" : "fused");
 }
 
 void Learner::Save(const bp::Writer& writer) const {

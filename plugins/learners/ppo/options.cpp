@@ -8,6 +8,8 @@ void Options::Check(const bp::Config& c) {
                           c.Where("vf_hidden") + ")");
   }
   if (vf_hidden.empty()) vf_hidden = hidden;
+  if (device == Device::kCuda && update_path == UpdatePath::kFused)
+    throw bp::ConfigError("device needs LibTorch's update, but update_path is fused");
   if (lr_schedule == LrSchedule::kKlAdaptive && kl_target <= 0) {
     throw bp::ConfigError("lr_schedule: kl_adaptive needs a kl_target above 0 (" + c.Where("lr_schedule") + ")");
   }

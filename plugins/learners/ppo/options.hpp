@@ -22,6 +22,7 @@ struct Options : on_policy::Options {
   double log_std_init = 0;
   LrSchedule lr_schedule = LrSchedule::kConstant;
   Schedule clip_schedule = Schedule::kConstant;
+  Device device = Device::kAuto;
   bool normalize_advantages = true, normalize_obs = false, normalize_rewards = false, share_layers = false, use_sde = false;
 };
 
@@ -46,6 +47,9 @@ inline constexpr bp::OptionTable kOptions{
             "State-dependent exploration: noise is a random linear function of the last hidden layer"),
     bp::Opt("sde_sample_freq", &Options::sde_sample_freq, "[-1,)",
             "Steps for which such a function is kept; -1 or 0: a whole rollout", {.unit = "steps"}),
+    bp::Opt("device", &Options::device,
+            "Where LibTorch's update runs; cuda needs a GPU (resources.gpus) and a LibTorch built for it; auto: the CPU",
+            {.flags = BP_PARAM_LATER}),
 };
 
 Net MakeNet(const Options& options, const EnvShape& shape);

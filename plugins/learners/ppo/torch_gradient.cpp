@@ -7,6 +7,7 @@
 #include "gradient.hpp"
 #include "on_policy/torch_loss.hpp"
 #include "on_policy/torch_net.hpp"
+#include "torch/at_device.hpp"
 #include "torch/errors.hpp"
 
 namespace backplane::ppo {
@@ -16,21 +17,24 @@ namespace {
 template <class T>
 class Autograd final : public Gradient<T> {
  public:
-  explicit Autograd(const Net& net) : net_(net) {}
+  Autograd(const Net& net, at::Device device) : net_(net), device_(device) {}
 
   StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) override {
     return torch_common::WithTorchErrors([&] {
       const c10::AutoGradMode grad_mode(true);
       std::fill_n(out, net_.size, T{0});
-      return Step(batch, options, LeavesOf(Borrow(params, {net_.size}), Borrow(out, {net_.size})));
+      const at::Tensor gradient = Borrow(out, {net_.size});  // on a GPU: a copy
+      const StepStats stats = Step(batch, options, LeavesOf(Borrow(params, {net_.size}), gradient));
+      if (!device_.is_cpu()) at::from_blob(out, {net_.size}, gradient.dtype()).copy_(gradient);  // [CUDA, not run yet]
+      return stats;
     });
   }
 
  private:
-  // A tensor over the caller's memory.
+  // A tensor over the caller's memory, or its copy on a GPU.
   template <class V>
-  static at::Tensor Borrow(const V* data, at::IntArrayRef shape, at::ScalarType type = c10::CppTypeToScalarType<T>::value) {
-    return at::from_blob(const_cast<V*>(data), shape, at::TensorOptions(type));
+  at::Tensor Borrow(const V* data, at::IntArrayRef shape, at::ScalarType type = c10::CppTypeToScalarType<T>::value) const {
+    return at::from_blob(const_cast<V*>(data), shape, at::TensorOptions(type)).to(device_);
   }
 
   struct Chosen {
@@ -71,16 +75,17 @@ class Autograd final : public Gradient<T> {
   }
 
   Net net_;
+  at::Device device_;
 };
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<Gradient<T>> TorchGradient(const Net& net) {
-  return std::make_unique<Autograd<T>>(net);
+std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, bp_device device) {
+  return std::make_unique<Autograd<T>>(net, torch_common::DeviceOf(device));
 }
 
-template std::unique_ptr<Gradient<float>> TorchGradient(const Net&);
-template std::unique_ptr<Gradient<double>> TorchGradient(const Net&);
+template std::unique_ptr<Gradient<float>> TorchGradient(const Net&, bp_device);
+template std::unique_ptr<Gradient<double>> TorchGradient(const Net&, bp_device);
 
 }  // namespace backplane::ppo

@@ -58,6 +58,19 @@ TEST_F(IdentityTest, WhatChangesNoNumberChangesNoId) {
   EXPECT_EQ(before, Id());
 }
 
+// A plugin may get an option without making all that has run another point.
+TEST_F(IdentityTest, AnOptionThatCameLaterCountsFromItsDefaultOn) {
+  const std::string before = PointId();
+  auto learner = Plugin("learner.toy");
+  learner->options.push_back(
+      {.path = "device", .type = BP_PARAM_ENUM, .flags = BP_PARAM_LATER, .def = "cpu", .range = "cpu|cuda"});
+  loaded_.learner = learner;
+  loaded_.experiment.learner.options["device"] = "cpu";
+  EXPECT_EQ(before, PointId());
+  loaded_.experiment.learner.options["device"] = "cuda";
+  EXPECT_NE(before, PointId());
+}
+
 // With another text, finished trials of a results folder would be run again. (Of shipped files: shipped_points_test.cpp.)
 TEST_F(IdentityTest, TheCanonicalTextIsWhatItWas) {
   EXPECT_EQ(PointIdentity(loaded_, {}).dump(),
