@@ -14,7 +14,9 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "kinds/comparison_report.hpp"
+#include "kinds/last_run.hpp"
 #include "kinds/parallel_efficiency_report.hpp"
+#include "kinds/run_report.hpp"
 #include "kinds/sections.hpp"
 #include "record/report_kinds.hpp"
 #include "record/results_folder.hpp"
@@ -32,8 +34,11 @@ std::string Now() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std:
 
 ReportSection ConfigOf(const ResultSet& set) { return ReadTolerantly<ReportSection>(At(set.config, "report")); }
 
+constexpr char kRun[] = "run";  // of a single trial whose file asks for no report
+
 // Where the sweep was over runners or rows, that is the question.
 std::string KindBySweep(const std::vector<ResultSet>& sets) {
+  if (sets.size() == 1 && sets.front().trials.size() == 1 && sets.front().trials.front().values.empty()) return kRun;
   for (const ResultSet& set : sets) {
     for (const TrialData& trial : set.trials) {
       for (const auto& [path, value] : trial.values) {
@@ -111,6 +116,21 @@ std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
 
 namespace {
 
+// Below the findings. A last run that can not be read is not worth a report.
+void AddLastRun(const ResultSet& set, Document* document) {
+  const std::optional<std::filesystem::path> last = LastRunOf(set);
+  if (!last) return;
+  try {
+    std::optional<AgainstLastRun> against = CompareWithLastRun(set, ReadResultSet(*last));
+    if (!against) return;
+    document->verdict.push_back(std::move(against->sentence));
+    const auto findings = std::find_if(document->sections.begin(), document->sections.end(),
+                                       [](const Section& section) { return section.id == "findings"; });
+    document->sections.insert(findings == document->sections.end() ? findings : findings + 1, std::move(against->section));
+  } catch (const std::exception&) {
+  }
+}
+
 // Of the trial with the highest return.
 std::string SparklineOf(const std::vector<ResultSet>& sets) {
   const std::vector<CurvePoint>* best = nullptr;
@@ -135,6 +155,7 @@ Build BuilderOf(std::string_view kind) {
   static_assert(std::size(kBuilders) == std::size(kReportKinds), "each kind of report has a builder");
   for (const auto& [name, build] : kBuilders)
     if (name == kind) return build;
+  if (kind == kRun) return RunReport;
   throw std::runtime_error(fmt::format("no report of kind '{}' can be built", kind));
 }
 
@@ -166,6 +187,7 @@ MadeReport MakeReport(const ReportRequest& request) {
   const ReportContext context{request.program, Now(), CommonConfig(sets, request.kind), HelpsOf(sets)};
   MadeReport made;
   made.document = BuilderOf(*context.report.kind)(sets, context);
+  if (sets.size() == 1) AddLastRun(sets.front(), &made.document);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);
   made.folder = request.to.empty() ? DefaultReportFolder(sets) : std::filesystem::path(request.to);
   for (const ResultSet& set : sets)

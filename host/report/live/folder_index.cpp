@@ -30,7 +30,8 @@ std::optional<std::string> MetaOf(const std::string& head, const std::string& na
   const size_t at = head.find(begin);
   if (at == std::string::npos) return std::nullopt;
   std::string text = head.substr(at + begin.size(), head.find('"', at + begin.size()) - at - begin.size());
-  for (const auto& [entity, character] : {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&amp;", "&"}}) {
+  for (const auto& [entity, character] :
+       {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&amp;", "&"}}) {
     const std::string from = entity;
     for (size_t found = 0; (found = text.find(from, found)) != std::string::npos; ++found)
       text.replace(found, from.size(), character);
@@ -93,7 +94,8 @@ void WriteFolderIndex(const fs::path& out) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;
   constexpr int kTries = 200;
-  for (int i = 0; i < kTries && flock(fd, LOCK_EX | LOCK_NB) != 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < kTries && flock(fd, LOCK_EX | LOCK_NB) != 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   try {
     ReplaceFile(folder / kPage, RenderHtml(ListOf(folder), {}, {folder, {}}));
   } catch (...) {

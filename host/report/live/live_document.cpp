@@ -44,8 +44,7 @@ Panel PanelOf(const std::string& name) {
       {resource_measure::kRssMb, {"Memory", "MiB of the trial's processes"}},
       {resource_measure::kGpuUtilPct, {"GPU", "% of the time in use"}},
       {resource_measure::kVramUsedMb, {"GPU memory", "MiB"}}};
-  const std::string x =
-      name.starts_with(resource_measure::kPrefix) ? "seconds since the attempt's start" : "environment steps";
+  const std::string x = name.starts_with(resource_measure::kPrefix) ? "seconds since the attempt's start" : "environment steps";
   if (const auto known = kKnown.find(name); known != kKnown.end()) return {name, known->second.first, x, known->second.second};
   return {name, MeasureWords(name), x, MeasureWords(name)};
 }
@@ -98,7 +97,8 @@ class Builder {
     Add("further_curves", "Further curves of the picked trials", further);
     Add("machine_curves", "The machine and the phases of the picked trials over time", machine);
     if (!left_out.empty())
-      notes_.push_back(fmt::format("For want of room without curves here: {}; metrics.jsonl of each trial has them.", fmt::join(left_out, ", ")));
+      notes_.push_back(fmt::format("For want of room without curves here: {}; metrics.jsonl of each trial has them.",
+                                   fmt::join(left_out, ", ")));
   }
 
   // Of the best trial.
@@ -155,7 +155,8 @@ class Builder {
     std::filesystem::path session;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(batch_.head().out / "logs", error))
-      if (session.empty() || entry.last_write_time(error) > std::filesystem::last_write_time(session, error)) session = entry.path();
+      if (session.empty() || entry.last_write_time(error) > std::filesystem::last_write_time(session, error))
+        session = entry.path();
     AddLog("the batch", session, &section);
     return section;
   }
@@ -247,7 +248,8 @@ class Builder {
     std::string json;
     for (const TrialProgress& trial : batch_.trials()) {
       if (batch_.Find(trial.id) == nullptr) continue;
-      json += fmt::format("{}\"{}\":[{},{}]", json.empty() ? "" : ",\n", trial.id, JsonText(nlohmann::json(trial.name)), places_.at(trial.id) % kPlaces);
+      json += fmt::format("{}\"{}\":[{},{}]", json.empty() ? "" : ",\n", trial.id, JsonText(nlohmann::json(trial.name)),
+                          places_.at(trial.id) % kPlaces);
     }
     return json;
   }
@@ -302,7 +304,7 @@ Document LiveDocument::Of(LiveBatch* batch) {
   builder.Head();
   builder.Curves();
   document.sections = {builder.Trials(), FindingsSection(Findings(*batch)), builder.Further(), builder.Logs()};
-  if (batch->ended().empty()) document.sections[1].blocks = {Paragraph{"No trial has ended yet."}};
+  if (batch->ended().empty()) document.sections[1].blocks = {Paragraph{"No trial that has ended has been read yet."}};
   document.sparkline = builder.Spark();
   std::erase_if(document.sections, [](const Section& section) { return section.blocks.empty(); });
   document.main_table = "trials";

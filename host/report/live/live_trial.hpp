@@ -24,8 +24,8 @@ class LiveTrial {
   // About so many bytes of the files of that attempt; returns how many there were. A new attempt goes on where it begins.
   size_t Read(unsigned attempt, size_t most_bytes);
 
-  // By the names that metric_series.hpp gives them, over env steps, or over iterations where nothing steps; "resources/..." over
-  // seconds.
+  // By the names that metric_series.hpp gives them, over env steps, or over iterations where nothing steps; "resources/..."
+  // over seconds.
   const std::map<std::string, ThinSeries>& curves() const { return curves_; }
   // {"name": [steps between the places, values]}, made anew only after something was read.
   const std::string& CurveJson(const std::string& name);

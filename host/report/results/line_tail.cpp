@@ -52,7 +52,8 @@ size_t LineTail::Read(size_t most_bytes, const std::function<void(const std::str
   inode_ = file.info.st_ino;
   const std::string text = file.Bytes(offset_, most_bytes);
   size_t begin = 0;
-  for (size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) use(text.substr(begin, end - begin));
+  for (size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    use(text.substr(begin, end - begin));
   if (begin == 0) return text.size() < most_bytes ? 0 : Read(2 * most_bytes, use);  // one line has more
   offset_ += begin;
   const size_t kept = std::min(begin, kCompared);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "config/experiment.hpp"
+
 namespace backplane {
 namespace {
 

@@ -37,8 +37,10 @@ TEST(ThinSeries, OfAnyLengthTheLeastTheLargestTheFirstAndTheLastStay) {
     EXPECT_GE(points.size(), ThinSeries::kMost / 4) << length;
     EXPECT_EQ(all.front(), points.front());
     EXPECT_EQ(all.back(), points.back());
-    EXPECT_EQ(std::min_element(all.begin(), all.end(), ByValue)->value, std::min_element(points.begin(), points.end(), ByValue)->value);
-    EXPECT_EQ(std::max_element(all.begin(), all.end(), ByValue)->value, std::max_element(points.begin(), points.end(), ByValue)->value);
+    EXPECT_EQ(std::min_element(all.begin(), all.end(), ByValue)->value,
+              std::min_element(points.begin(), points.end(), ByValue)->value);
+    EXPECT_EQ(std::max_element(all.begin(), all.end(), ByValue)->value,
+              std::max_element(points.begin(), points.end(), ByValue)->value);
     for (size_t i = 0; i < points.size(); ++i) {
       EXPECT_EQ(all[static_cast<size_t>(points[i].x)], points[i]) << "no point that was not there";
       if (i > 0) EXPECT_LT(points[i - 1].x, points[i].x);
