@@ -13,7 +13,9 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "kinds/ab_report.hpp"
+#include "kinds/last_run.hpp"
 #include "kinds/report_builders.hpp"
+#include "kinds/run_report.hpp"
 #include "kinds/sections.hpp"
 #include "record/results_folder.hpp"
 #include "results/series.hpp"
@@ -30,6 +32,8 @@ std::string Now() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std:
 
 ReportSection ConfigOf(const ResultSet& set) { return ReadTolerantly<ReportSection>(At(set.config, "report")); }
 
+constexpr char kRun[] = "run";  // of a single trial whose file asks for no report
+
 // Of one batch that `compare` has run; else all scores that there are are one look.
 std::optional<CompareTerms> TermsOf(const std::vector<ResultSet>& sets) {
   const json& compare = At(sets.front().config, "compare");
@@ -39,6 +43,7 @@ std::optional<CompareTerms> TermsOf(const std::vector<ResultSet>& sets) {
 
 // Where the sweep was over runners or rows, that is the question.
 std::string KindBySweep(const std::vector<ResultSet>& sets) {
+  if (sets.size() == 1 && sets.front().trials.size() == 1 && sets.front().trials.front().values.empty()) return kRun;
   for (const ResultSet& set : sets) {
     for (const TrialData& trial : set.trials) {
       for (const auto& [path, value] : trial.values) {
@@ -128,6 +133,21 @@ std::vector<ResultSet> ReadSets(const std::vector<std::string>& folders) {
   return sets;
 }
 
+// Below the findings. A last run that can not be read is not worth a report.
+void AddLastRun(const ResultSet& set, Document* document) {
+  const std::optional<std::filesystem::path> last = LastRunOf(set);
+  if (!last) return;
+  try {
+    std::optional<AgainstLastRun> against = CompareWithLastRun(set, ReadResultSet(*last));
+    if (!against) return;
+    document->verdict.push_back(std::move(against->sentence));
+    const auto findings = std::find_if(document->sections.begin(), document->sections.end(),
+                                       [](const Section& section) { return section.id == "findings"; });
+    document->sections.insert(findings == document->sections.end() ? findings : findings + 1, std::move(against->section));
+  } catch (const std::exception&) {
+  }
+}
+
 // Of the trial with the highest return.
 std::string SparklineOf(const std::vector<ResultSet>& sets) {
   const std::vector<CurvePoint>* best = nullptr;
@@ -157,6 +177,7 @@ ReportContext ContextOf(const std::vector<ResultSet>& sets, const std::string& p
 BuildReport BuilderOf(const std::string& kind) {
 #define BUILDER(kind, ...) kind##Report,
   constexpr BuildReport kBuilders[] = {BACKPLANE_REPORT_KINDS(BUILDER)};
+  if (kind == kRun) return RunReport;
   const ReportKind* known = FindReportKind(kind);
   if (!known) throw std::runtime_error(fmt::format("no report of kind '{}' can be built", kind));
   return kBuilders[known - kReportKinds];
@@ -190,6 +211,7 @@ MadeReport MakeReport(const ReportRequest& request) {
   const ReportContext context = ContextOf(sets, request.program, request.kind, request.compare, request.outside_identity);
   MadeReport made;
   made.document = BuilderOf(*context.report.kind)(sets, context);
+  if (sets.size() == 1) AddLastRun(sets.front(), &made.document);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);
   made.folder = request.to.empty() ? DefaultReportFolder(sets) : std::filesystem::path(request.to);
   for (const ResultSet& set : sets)

@@ -57,10 +57,11 @@ bool LiveBatch::Read(size_t most_bytes) {
   const auto take = [&](size_t bytes) { left -= std::min(left, bytes); };
   for (const TrialProgress& trial : trials_)
     if (left > 0 && trial.state == TrialState::kRunning) take(ReadTrial(trial, left));
-  for (const TrialProgress& trial : trials_)
-    if (left > 0 && trial.attempt > 0 && trial.state != TrialState::kRunning) take(ReadTrial(trial, left));
-  for (const TrialProgress& trial : trials_)
-    if (left > 0 && IsFinished(trial.state)) take(ReadEnded(trial));
+  for (const TrialProgress& trial : trials_) {
+    if (left == 0) break;
+    if (trial.attempt > 0 && trial.state != TrialState::kRunning) take(ReadTrial(trial, left));
+    if (IsFinished(trial.state)) take(ReadEnded(trial));
+  }
   Forget();
   return true;
 }

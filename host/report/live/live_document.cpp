@@ -304,7 +304,7 @@ Document LiveDocument::Of(LiveBatch* batch) {
   builder.Head();
   builder.Curves();
   document.sections = {builder.Trials(), FindingsSection(Findings(*batch)), builder.Further(), builder.Logs()};
-  if (batch->ended().empty()) document.sections[1].blocks = {Paragraph{"No trial has ended yet."}};
+  if (batch->ended().empty()) document.sections[1].blocks = {Paragraph{"No trial that has ended has been read yet."}};
   document.sparkline = builder.Spark();
   std::erase_if(document.sections, [](const Section& section) { return section.blocks.empty(); });
   document.main_table = "trials";

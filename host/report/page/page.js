@@ -211,8 +211,7 @@ function specificationOf({specification, picks: isOfPicks}) {
       });
     }
   }
-  const drawn = whole.concat.filter(panel => values.some(value => value.panel === panel.title));
-  whole.concat = drawn.length ? drawn : whole.concat.slice(0, 1);
+  whole.concat = whole.concat.filter(panel => values.some(value => value.panel === panel.title));
   whole.data.values = values;
   nameSeries(whole.concat, picks.map(id => live.trials[id][0]), seriesOf(picks));
   return whole;
@@ -235,15 +234,18 @@ function makePickable(table) {
   }
 }
 
+let drawing = 0;  // figures
+
 // While what it speaks of runs, the page is loaded anew: not under a reader's hands, nor where nobody sees it. What has not been
 // written for long is looked at the more seldom.
 function keepReloading() {
-  const every = 1000 * Number(liveElement.dataset.every), loaded = Date.now(), calm = 5000;
+  const every = 1000 * Number(liveElement.dataset.every), calm = 5000;
+  let touched = 0, loaded = Date.now();
   const written = Date.parse(document.lastModified) || loaded;
-  let touched = 0;
   for (const kind of ['pointerdown', 'keydown', 'wheel']) { addEventListener(kind, () => { touched = Date.now(); }, {passive: true}); }
   setInterval(() => {
     const now = Date.now(), age = now - written;
+    if (document.documentElement.dataset.figures !== 'ready' || drawing) { loaded = now; }  // a slow machine comes to its end, too
     if (age > 20 * every) { document.documentElement.dataset.stale = 'yes'; }
     if (document.visibilityState !== 'visible' || now - touched < calm || now - loaded < Math.max(every, age / 10)) { return; }
     const open = [...document.querySelectorAll('details[open] > summary')].map(one => one.textContent);
@@ -265,7 +267,9 @@ for (const table of document.querySelectorAll('table.sortable')) {
   if (live && table.dataset.id === 'trials') { makePickable(table); }
   makeSortable(table);
   makeChoosable(table);
-  if (table.tBodies[0].rows.length > 15 || table.dataset.id === 'trials') { makeFiltered(table); }
+  const {length} = table.tBodies[0].rows;
+  if (length > 15 || table.dataset.id === 'trials') { makeFiltered(table); }
+  table.parentElement.classList.toggle('long', length > 25);
 }
 if (live) {
   takeUpWhereItWas();
@@ -315,7 +319,7 @@ function fitLegends(spec, width) {
     if (value === null || typeof value !== 'object') { continue; }
     if (value.legend?.columns) {
       const longest = Math.max(...value.scale.domain.map(name => name.length));
-      value.legend.columns = Math.max(1, Math.min(value.legend.columns, Math.floor(width / (longest * 6.9 + 40))));
+      value.legend.columns = Math.max(1, Math.min(value.legend.columns, Math.floor((width - 50) / (longest * 6.9 + 46))));
     }
     if (value !== spec.data) { fitLegends(value, width); }
   }
@@ -328,18 +332,20 @@ async function show(figure) {
   figure.views = [];
   const panels = panelsOf(specification, log);
   place.replaceChildren(...panels.map(() => document.createElement('div')));
+  if (!panels.length) { place.textContent = 'Tick trials in the table to see their curves.'; }
   for (let i = 0; i < panels.length; ++i) {
     const {clientWidth} = place.children[i];
     fitLegends(panels[i], clientWidth);
     const names = (panels[i].encoding?.y ?? panels[i].layer[0].encoding.y)?.scale?.domain;
     if (typeof names?.[0] !== 'string') {
-      panels[i].height = Math.round(Math.min(Math.max(clientWidth * 0.6, 190), 320));  // rows of names keep theirs
+      panels[i].height = Math.round(Math.min(Math.max(clientWidth * 0.55, 190), 300));  // rows of names keep theirs
     }
     const besides = typeof names?.[0] === 'string' ? Math.max(...names.map(name => name.length)) * 6.9 + 40 : 0;
     panels[i].width = besides + 180 < clientWidth ? 'container' : 180;  // where names leave no room the panel scrolls
     if (panels[i].width !== 'container') { panels[i].autosize = 'pad'; }
     const {view} = await vegaEmbed(place.children[i], panels[i], embedding);
     figure.views.push(view);
+    place.children[i].querySelector('svg').setAttribute('aria-hidden', 'true');  // the figure's words stand at the place
     for (const [name, value] of figure.chosen) { await view.signal(name, value).runAsync(); }
     await keepZoom(view, figure.name + '.' + i, place.children[i]);
   }
@@ -417,11 +423,11 @@ function toolsOf(figure) {
 
 async function enliven(element) {
   const specification = JSON.parse(element.querySelector('script').textContent);
-  if (!panelsOf(specification).length) { return; }
+  if (!panelsOf(specification).length) { return; }  // a table alone
   const drawn = element.querySelector('.drawn');
   const place = document.createElement('div');
   place.className = 'live';
-  place.setAttribute('role', 'group');
+  place.setAttribute('role', 'img');
   place.setAttribute('aria-label', drawn.getAttribute('aria-label'));
   place.style.setProperty('--columns', specification.columns);
   const figure = {name: element.dataset.name, specification, place, views: [], chosen: new Map(), log: false, picks: 'picks' in element.dataset};
@@ -440,8 +446,19 @@ async function enliven(element) {
 const figures = [];
 
 async function enlivenAll() {
-  for (const element of document.querySelectorAll('figure.figure')) { await enliven(element); }
+  const elements = [...document.querySelectorAll('figure.figure')];
+  if (live) {  // drawn anew every few seconds, on a machine that has other work: what nobody sees is not
+    const seen = new IntersectionObserver(entries => {
+      for (const {target} of entries.filter(one => one.isIntersecting)) {
+        seen.unobserve(target);
+        ++drawing;
+        enliven(target).finally(() => --drawing);
+      }
+    }, {rootMargin: '300px'});
+    for (const element of elements.splice(1)) { seen.observe(element); }
+  }
+  for (const element of elements) { await enliven(element); }
   document.body.style.minHeight = '';
   document.documentElement.dataset.figures = 'ready';
 }
-if (window.vegaEmbed) { enlivenAll(); }
+if (window.vegaEmbed) { enlivenAll(); } else { document.documentElement.dataset.figures = 'ready'; }

@@ -53,9 +53,9 @@ std::string NameHtml(const std::string& name) {
 // row.
 bool HoldsSentences(const TableText& table, size_t column) {
   constexpr size_t kLongestInCell = 40;
-  return column > 0 && std::any_of(table.rows.begin(), table.rows.end(), [&](const std::vector<CellText>& row) {
-           return Columns(row[column].text) > kLongestInCell;
-         });
+  return column > 0 && table.columns[column].column->in_text &&
+         std::any_of(table.rows.begin(), table.rows.end(),
+                     [&](const std::vector<CellText>& row) { return Columns(row[column].text) > kLongestInCell; });
 }
 
 struct Layout {

@@ -46,6 +46,21 @@ struct BlockHtml {
   std::string operator()(const Table& block) const { return HtmlTable(block, page.folder); }
 };
 
+// Numbers of a figure are folded away below it; the main table is not.
+std::string BlocksHtml(const std::vector<Block>& blocks, const BlockHtml& block_html) {
+  std::string html;
+  bool drawn = false;
+  for (const Block& block : blocks) {
+    const Table* table = std::get_if<Table>(&block);
+    const bool folds = drawn && table != nullptr && table->id != block_html.document.main_table && !table->title.empty();
+    if (folds) html += "<details class=\"fold\"><summary>" + HtmlText(table->title) + "</summary>\n";
+    html += std::visit(block_html, block);
+    if (folds) html += "</details>\n";
+    drawn = drawn || std::holds_alternative<FigureUse>(block);
+  }
+  return html;
+}
+
 // The first sentence answers the question and stands before all else, the title too.
 std::string Headline(const std::vector<std::string>& sentences) {
   return sentences.empty() ? "" : "<p class=\"lead\">" + HtmlText(sentences[0]) + "</p>\n";
@@ -67,7 +82,9 @@ std::string FilesHtml(const Document& document, const Page& page) {
   }
   if (!links.empty()) html += "<ul class=\"files\">\n" + links + "</ul>\n";
   for (const Attachment& attachment : document.attachments) html += HtmlCode(attachment.name, attachment.text);
-  return html.empty() ? "" : "<section id=\"files\">\n<h2>Files</h2>\n" + html + "</section>\n";
+  if (html.empty()) return "";
+  return "<section id=\"files\">\n<details class=\"section\"><summary><h2>Files</h2></summary>\n" + html +
+         "</details>\n</section>\n";
 }
 
 // What the page that lists experiments says of this one: it reads the first few kilobytes of each.
@@ -98,9 +115,7 @@ std::string RenderHtml(const Document& document, const Drawings& drawings, const
     const std::string heading = "<h2>" + title + "</h2>";
     sections += fmt::format("<section id=\"{}\">\n{}\n", id,
                             section.folded ? "<details class=\"section\"><summary>" + heading + "</summary>" : heading);
-    for (const Block& block : section.blocks) {
-      sections += std::visit(block_html, block);
-    }
+    sections += BlocksHtml(section.blocks, block_html);
     sections += section.folded ? "</details>\n</section>\n" : "</section>\n";
   }
   const std::string files = FilesHtml(document, page);

@@ -1,0 +1,137 @@
+#include "kinds/last_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/json_fields.hpp"
+#include "kinds/figure_rows.hpp"
+#include "record/results_folder.hpp"
+#include "text/format_number.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kNamed = 3;  // changes in the verdict
+
+struct Measured {
+  const char* name;
+  const char* unit;
+};
+// Of a return there is the evaluation's, else that of training.
+constexpr Measured kMeasured[] = {{"eval/return", ""}, {"return", ""}, {"SPS", "1/s"}, {"rss_peak_mb", "MiB"}};
+
+std::vector<std::string> PointNames(const ResultSet& set) {
+  std::vector<std::string> points;
+  for (const TrialData& trial : set.trials)
+    if (std::find(points.begin(), points.end(), trial.point) == points.end()) points.push_back(trial.point);
+  return points;
+}
+
+std::optional<Number> ValueOf(const ResultSet& set, const std::string& point, const char* measure) {
+  std::vector<Number> numbers;
+  for (const TrialData& trial : set.trials) {
+    const Number* number = trial.point == point && trial.usable() ? trial.Find(measure) : nullptr;
+    if (number != nullptr && std::isfinite(number->value)) numbers.push_back(*number);
+  }
+  return OverSeeds(numbers);
+}
+
+bool HasInterval(const Number& number) { return number.low && number.high; }
+
+// In percent of a value above zero, else as a difference. Its interval is there where both have one.
+struct Change {
+  Number number;
+  bool in_percent = false;
+};
+Change ChangeOf(const Number& now, const Number& then) {
+  Change change;
+  change.in_percent = now.value > 0 && then.value > 0;
+  if (change.in_percent) {
+    change.number = RatioOf(now, then, 100);
+    for (double* part : {&change.number.value, change.number.low ? &*change.number.low : nullptr,
+                         change.number.high ? &*change.number.high : nullptr})
+      if (part != nullptr) *part -= 100;
+    return change;
+  }
+  change.number = Reading(now.value - then.value);
+  if (HasInterval(now) && HasInterval(then)) {
+    const double half = std::hypot(*now.high - now.value, *then.high - then.value);
+    change.number.low = change.number.value - half;
+    change.number.high = change.number.value + half;
+  }
+  return change;
+}
+
+std::string VerdictOf(const Number& change) {
+  if (change.value == 0) return "the same";
+  if (!HasInterval(change)) return "read once: no interval";
+  if (*change.low <= 0 && *change.high >= 0) return "within noise";
+  return change.value > 0 ? "more" : "less";
+}
+
+}  // namespace
+
+std::optional<fs::path> LastRunOf(const ResultSet& set) {
+  const fs::path whole = fs::absolute(set.out / "").lexically_normal().parent_path();
+  const std::string name = whole.filename().string() + ".";
+  std::optional<fs::path> last;
+  unsigned newest = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(whole.parent_path(), error)) {
+    const std::string other = entry.path().filename().string();
+    unsigned number = 0;
+    if (!other.starts_with(name)) continue;
+    const auto read = std::from_chars(other.data() + name.size(), other.data() + other.size(), number);
+    if (read.ec != std::errc() || read.ptr != other.data() + other.size() || number <= newest) continue;
+    if (!fs::exists(ResultsFolder{entry.path()}.plan())) continue;
+    newest = number;
+    last = set.out.parent_path() / other;
+  }
+  return last;
+}
+
+std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const ResultSet& then) {
+  if (now.experiment != then.experiment) return std::nullopt;
+  Table table{"last_run", fmt::format("Against {}", then.out.string()), {}, {}, {}, {}};
+  table.columns = {{"measure", "measure", "", ""},
+                   {"change", "change", "", "with its 95 % interval"},
+                   {"verdict", "verdict", "", ""},
+                   {"then", "then", "", ""},
+                   {"now", "now", "", ""}};
+  std::vector<std::string> changes;
+  for (const std::string& point : PointNames(now)) {
+    bool has_return = false;
+    for (const auto& [measure, unit] : kMeasured) {
+      const bool is_return = std::string_view(measure).ends_with("return");
+      const std::optional<Number> value = ValueOf(now, point, measure), before = ValueOf(then, point, measure);
+      if (!value || !before || (is_return && has_return)) continue;
+      has_return |= is_return;
+      const Change change = ChangeOf(*value, *before);
+      const std::string verdict = VerdictOf(change.number);
+      const std::string shown = (change.number.value < 0 ? "" : "+") + FormatNumber(change.number, 3) + (change.in_percent ? " %" : "");
+      const std::string words = MeasureWords(measure) + (*unit != '\0' ? fmt::format(" ({})", unit) : "") + (point.empty() ? "" : " of " + point);
+      table.rows.push_back({words, verdict == "the same" ? "0" : shown, verdict, *before, *value});
+      if (verdict == "more" || verdict == "less")
+        changes.push_back(fmt::format("{}{} {}{}", MeasureWords(measure), point.empty() ? "" : " of " + point, shown,
+                                      value->of == "seeds" ? "" : ", one run each"));
+    }
+  }
+  if (table.rows.empty()) return std::nullopt;
+  table.notes = {
+      "Within noise: the interval holds no change. Over the seeds of a point where there are several, else over iterations or "
+      "episodes of one run: another seed may differ by more."};
+  const size_t more = changes.size() > kNamed ? changes.size() - kNamed : 0;
+  changes.resize(changes.size() - more);
+  std::string sentence = fmt::format("Against the last run of the file: {}{}.",
+                                     changes.empty() ? "every change is within noise" : fmt::format("{}", fmt::join(changes, "; ")),
+                                     more > 0 ? fmt::format("; and {} more", more) : "");
+  return AgainstLastRun{{"last_run", "Against the last run", {std::move(table)}}, std::move(sentence)};
+}
+
+}  // namespace backplane

@@ -1,0 +1,80 @@
+#include "kinds/run_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kinds/report_builders.hpp"
+#include "record/metric_series.hpp"
+#include "text/format_number.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr char kEvaluated[] = "eval/", kZero[] = "floor_zero/", kUniform[] = "floor_uniform/";
+
+const TrialData& TrialOf(const std::vector<ResultSet>& sets) {
+  for (const ResultSet& set : sets)
+    if (!set.trials.empty()) return set.trials.front();
+  static const TrialData kNone;
+  return kNone;
+}
+
+std::optional<Table> Learned(const TrialData& trial) {
+  const bool evaluated = trial.Find("eval/return") != nullptr;
+  Table table{"learned", "What it learned", {{"measure", "measure", "", "means over episodes"}}, {}, {}, {}};
+  std::vector<std::string> names = {"return"}, sides = {evaluated ? kEvaluated : ""};
+  for (const auto& [name, number] : trial.measures)
+    if (name.starts_with("ep/")) names.push_back(name);
+  table.columns.push_back({"learned", evaluated ? "evaluation" : "training", "", "the last evaluation, else the last episodes of training"});
+  for (const auto& [prefix, title, doc] : {std::tuple{kZero, "zero actions", "what they earn on the seeds of the evaluation"},
+                                           {kUniform, "random actions", "what they earn on the seeds of the evaluation"}}) {
+    if (trial.Find(std::string(prefix) + "return") == nullptr) continue;
+    sides.emplace_back(prefix);
+    table.columns.push_back({prefix, title, "", doc});
+  }
+  for (const std::string& name : names) {
+    std::vector<Cell> row{name};
+    for (const std::string& side : sides) {
+      const Number* number = trial.Find(NameUnder(side, name));
+      row.push_back(number != nullptr ? Cell{*number} : Cell{});
+    }
+    if (NumberAt(row, 1) != nullptr) table.rows.push_back(std::move(row));
+  }
+  return table.rows.empty() ? std::nullopt : std::optional(std::move(table));
+}
+
+std::string Headline(const TrialData& trial) {
+  const std::string name = PointName(trial);
+  if (!trial.usable()) return fmt::format("{}: {}{}", name, Word(trial.state), trial.why.empty() ? "." : ", " + trial.why + ".");
+  const Number* evaluated = trial.Find("eval/return");
+  const Number* earned = evaluated != nullptr ? evaluated : trial.Find("return");
+  if (earned == nullptr) return "";
+  std::string text = fmt::format("{}: {} {} over {} episodes", name, evaluated != nullptr ? "evaluation return" : "return",
+                                 FormatNumber(*earned, 4), earned->n);
+  for (const auto& [floor, words] : {std::pair{"floor_zero/return", "zero actions earn"}, {"floor_uniform/return", "random ones"}})
+    if (const Number* number = trial.Find(floor)) text += fmt::format("; {} {}", words, FormatNumber(*number, 4));
+  return text + ".";
+}
+
+}  // namespace
+
+Document RunReport(const std::vector<ResultSet>& sets, const ReportContext& context) {
+  Document document = ComparisonReport(sets, context);
+  const TrialData& trial = TrialOf(sets);
+  document.kind = "run";
+  document.name = context.report.name.value_or(document.kind);
+  document.title = "Run: " + PointName(trial);
+  if (const std::string headline = Headline(trial); !headline.empty()) document.verdict.front() = headline;
+  std::erase(document.verdict, "1 of 1 points have results.");
+  std::vector<Block>& blocks = document.sections.front().blocks;
+  for (Block& block : blocks)
+    if (auto* table = std::get_if<Table>(&block)) table->title = "All measures";
+  if (std::optional<Table> learned = Learned(trial)) {
+    document.main_table = learned->id;
+    blocks.insert(blocks.end() - 1, std::move(*learned));
+  }
+  return document;
+}
+
+}  // namespace backplane

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""The page of a batch that runs, in headless Chromium, opened from the disk. Skipped (77) without Chromium.
+
+  live_page_test.py BACKPLANE [AXE]
+
+While the batch runs: trials are sorted, filtered and picked, what is chosen stands in the address and outlives the page's loading itself
+anew, which waits for a reader's hands; a killed writer is started again. After a Ctrl-C, too, the page is the report and stays as it is. It
+opens from a copied folder, and the page of the folder around it leads to it. With AXE, a file of axe-core's script, nothing serious is
+found on either page. A supervisor that is killed takes the writer along.
+"""
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from chromium import IN_SIGHT, Chromium
+
+EXPERIMENT = """
+experiment: walk
+env: {plugin: cartpole}
+learner: {plugin: ppo, options: {train_batch_size: 1024, minibatch_size: 32, num_epochs: 20}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}
+resources: {cpus: 1}
+sweep: {list: [{name: short, budget.wall_time: 1s}, {name: long, budget.wall_time: 600s}], seeds: {n: 2}}
+budget: {wall_time: 1s}
+monitors: [resources]
+"""
+AXE = """(async () => (await axe.run(document, {resultTypes: ['violations']})).violations
+  .filter(one => ['serious', 'critical'].includes(one.impact)).map(one => one.id + ': ' + one.nodes[0].html.slice(0, 200)))()"""
+
+
+def check(truth, sentence):
+    if not truth:
+        raise SystemExit("live_page_test: " + sentence)
+
+
+def writers(out):
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+        except OSError:
+            continue
+        if b"--live" in words and str(out).encode() in words:
+            found.append(int(entry.name))
+    return found
+
+
+def wait_for(look, seconds, sentence):
+    end = time.monotonic() + seconds
+    while not (found := look()):
+        check(time.monotonic() < end, sentence)
+        time.sleep(0.1)
+    return found
+
+
+def look_at_running(browser, out, axe):
+    page = out / "index.html"
+    browser.open(page.as_uri())
+    rows = "[...document.querySelectorAll('table[data-id=trials] tbody tr:not(.more)')].filter(row => !row.hidden).length"
+    check(browser.evaluate(rows) == 4, f"the table should have four trials, not {browser.evaluate(rows)}")
+    browser.click("table[data-id=trials] th[data-key=state] button")
+    browser.click("table[data-id=trials] input[type=checkbox]")
+    browser.evaluate("""(() => { const box = document.querySelector('.tools input[type=search]'); box.value = 'seed=1';
+                        box.dispatchEvent(new Event('input')); })()""")
+    chosen = browser.evaluate("location.hash")
+    for word in "sort-trials=state", "filter-trials=seed%3D1", "picks=":
+        check(word in chosen, f"the address should say {word}, and is {chosen}")
+    check(browser.evaluate(rows) == 2, "two trials have the seed 1")
+    pressed = browser.evaluate("dispatchEvent(new Event('keydown')) && (window.isBefore = Date.now())")
+    browser.evaluate(IN_SIGHT % "visible")
+    browser.wait_for("!window.isBefore && document.documentElement.dataset.figures === 'ready' && " + IN_SIGHT % "hidden", 120)
+    stayed = browser.evaluate("performance.timeOrigin") - pressed
+    check(stayed >= 5000, f"after a key the page should stay for 5 s, and stayed for {stayed} ms")
+    check(browser.evaluate("location.hash") == chosen, "what was chosen should outlive the loading")
+    check(browser.evaluate(rows) == 2, "the filter should outlive the loading")
+    check(browser.evaluate("document.querySelector('th[data-key=state]').ariaSort") != "none", "the order should outlive the loading")
+    lines = "document.querySelectorAll('figure[data-name=curves] .live .mark-line path').length"
+    check(browser.evaluate(lines) > 0, "a picked trial has a curve")
+    if axe:
+        browser.evaluate(axe.read_text() + ";0")
+        found = browser.evaluate(AXE)
+        check(not found, f"axe finds on the running page: {found}")
+
+
+def look_at_the_end(browser, folder, out, axe):
+    page = out / "index.html"
+    browser.evaluate(IN_SIGHT % "visible")
+    browser.wait_for("document.querySelector('#live') === null && document.documentElement.dataset.figures === 'ready'", 60)
+    before = page.read_bytes()
+    browser.evaluate("window.untouched = true")
+    time.sleep(7)
+    check(browser.evaluate("window.untouched") is True, "after the end the page should not load itself anew")
+    check(page.read_bytes() == before, "after the end nobody should write the page")
+    links = browser.evaluate("[...document.querySelectorAll('#files a, table a')].map(link => decodeURIComponent(link.pathname))")
+    missing = [link for link in links if not pathlib.Path(link).exists()]
+    check(len(links) > 8 and not missing, f"links that lead nowhere: {missing} of {len(links)}")
+    copy = folder / "copied"
+    shutil.copytree(out.parent, copy)
+    browser.open((copy / out.name / "index.html").as_uri(), 390, 844, dark=True)
+    check(browser.evaluate("document.documentElement.scrollWidth") == 390, "a phone should not scroll sideways")
+    if axe:
+        browser.evaluate(axe.read_text() + ";0")
+        found = browser.evaluate(AXE)
+        check(not found, f"axe finds on the report's page: {found}")
+    browser.call("Page.navigate", url=(copy / "index.html").as_uri())
+    browser.wait_for("document.querySelector('table[data-id=experiments] a')?.textContent === 'walk'")
+    browser.evaluate("document.querySelector('table[data-id=experiments] a').click()")
+    browser.wait_for("document.querySelector('nav') && location.pathname.endsWith('/copied/walk/index.html')")
+
+
+def main(program, axe=None):
+    program, axe = os.path.abspath(program), pathlib.Path(axe) if axe else None
+    try:
+        browser = Chromium()
+    except FileNotFoundError as error:
+        print(error)
+        sys.exit(77)
+    with browser, tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+        folder = pathlib.Path(name)
+        out = folder / "results" / "walk"
+        (folder / "walk.yaml").write_text(EXPERIMENT)
+        batch = subprocess.Popen([program, "run", "walk.yaml", "--quiet", "--jobs", "1", "--out", str(out)], cwd=folder, stdout=subprocess.DEVNULL)
+        stack.callback(lambda: batch.poll() is None and (batch.kill(), batch.wait(), time.sleep(2)))
+        wait_for((out / "index.html").exists, 90, "no page came")
+        first = wait_for(lambda: writers(out), 5, "nobody writes the page")
+        look_at_running(browser, out, axe)
+        os.kill(first[0], signal.SIGKILL)
+        wait_for(lambda: [pid for pid in writers(out) if pid != first[0]], 30, "nobody started the writer again")
+        batch.send_signal(signal.SIGINT)
+        check(batch.wait(60) == 130, "the batch should end as asked for")
+        check(not writers(out), "the writer should end with the batch")
+        look_at_the_end(browser, folder, out, axe)
+        check(not browser.complaints(), f"scripts and network: {browser.complaints()}")
+
+        batch = subprocess.Popen([program, "run", "walk.yaml", "--quiet", "--jobs", "1", "--out", str(out) + "_killed"], cwd=folder, stdout=subprocess.DEVNULL)
+        killed = pathlib.Path(str(out) + "_killed")
+        wait_for(lambda: writers(killed), 90, "nobody writes the page")
+        batch.kill()
+        batch.wait()
+        wait_for(lambda: not writers(killed), 5, "the writer of a killed supervisor should end")
+        time.sleep(1)  # its trials see it, too
+    print("the page lives while its batch does")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
