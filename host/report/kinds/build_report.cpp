@@ -17,6 +17,7 @@
 #include "kinds/parallel_efficiency_report.hpp"
 #include "kinds/sections.hpp"
 #include "record/report_kinds.hpp"
+#include "record/results_folder.hpp"
 #include "results/series.hpp"
 
 namespace backplane {
@@ -109,6 +110,23 @@ std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
 
 namespace {
 
+// Films that `render` has left in the folders of trials.
+void AddFilms(const std::vector<ResultSet>& sets, Document* document) {
+  constexpr size_t kShown = 3;  // of some megabytes each
+  Section section{"films", "Films", {}};
+  std::vector<std::string> others;
+  for (const ResultSet& set : sets)
+    for (const TrialData& trial : set.trials)
+      for (const auto& [episode, file] : ResultsFolder{set.out}.trial(trial.trial_id).Films()) {
+        if (section.blocks.size() < kShown)
+          section.blocks.emplace_back(FilmUse{fmt::format("{}, episode {}", PointName(trial), episode), file.string()});
+        else
+          others.push_back(file.string());
+      }
+  if (!others.empty()) section.blocks.emplace_back(BulletList{others});
+  if (!section.blocks.empty()) document->sections.push_back(std::move(section));
+}
+
 using Build = Document (*)(const std::vector<ResultSet>&, const ReportContext&);
 
 Build BuilderOf(std::string_view kind) {
@@ -133,6 +151,7 @@ MadeReport MakeReport(const ReportRequest& request) {
   MadeReport made;
   made.document = BuilderOf(*context.report.kind)(sets, context);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);
+  AddFilms(sets, &made.document);
   made.folder = request.to.empty() ? DefaultReportFolder(sets) : std::filesystem::path(request.to);
   made.written = WriteReport(made.document, made.folder);
   return made;

@@ -15,6 +15,11 @@ std::string HtmlId(const std::string& text);
 std::string HtmlTable(const Table& table);
 // The drawing, and the specification with which the page's script makes it one to point at; where it is not drawn, why.
 std::string HtmlFigure(const Figure& figure, const Drawings& drawings);
+// To which kFilmJs adds controls; where the file is gone, that.
+std::string HtmlFilm(const FilmUse& film);
+// A page with nothing else than this film (figures/film_svg).
+std::string FilmPage(const std::string& svg, const std::string& title);
+void ReplaceAll(const std::string& from, const std::string& to, std::string* text);
 // A script of others; empty: nothing.
 std::string HtmlScript(std::string javascript);
 std::string HtmlFindings(const Diagnosis& diagnosis);
