@@ -57,14 +57,16 @@ struct ExplainRequest {
   static void Fields(auto& self, auto&& visit) { visit("id", self.id); }
 };
 
-// --film: writes an SVG that moves, and says so.
+// --film: writes a film in the form that the name's ending says, and says so.
 struct FilmRequest {
   std::string film, title, to;  // a file that holds a Film (record/film.hpp); what stands below it; the file to be written
+  std::optional<double> recorded_return;  // of the episode, in the trial's record
 
   static void Fields(auto& self, auto&& visit) {
     visit("film", self.film);
     visit("title", self.title);
     visit("to", self.to);
+    visit("recorded_return", self.recorded_return);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,18 +51,35 @@ struct TrialFolder {
     return last;
   }
 
-  static std::string AttemptName(unsigned number) { return std::string(kAttempt) + std::to_string(number); }
-  // Absent: it is not the name of an attempt's folder.
-  static std::optional<unsigned> AttemptNumber(std::string_view name) {
-    if (!name.starts_with(kAttempt)) return std::nullopt;
-    unsigned number = 0;
-    const char* const end = name.data() + name.size();
-    const auto read = std::from_chars(name.data() + kAttempt.size(), end, number);
-    return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+  // Of an evaluation's episode.
+  std::filesystem::path film(uint64_t episode) const {
+    return folder / (std::string(kFilm) + std::to_string(episode) + ".svg");
+  }
+  std::map<uint64_t, std::filesystem::path> Films() const {  // those that are there, by episode
+    std::map<uint64_t, std::filesystem::path> films;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      const std::string stem = entry.path().stem().string();
+      if (entry.path().extension() != ".svg") continue;
+      if (const auto episode = NumberBehind(kFilm, stem)) films[*episode] = entry.path();
+    }
+    return films;
   }
 
+  static std::string AttemptName(unsigned number) { return std::string(kAttempt) + std::to_string(number); }
+  // Absent: it is not the name of an attempt's folder.
+  static std::optional<unsigned> AttemptNumber(std::string_view name) { return NumberBehind(kAttempt, name); }
+
  private:
-  static constexpr std::string_view kAttempt = "attempt-";
+  static constexpr std::string_view kAttempt = "attempt-", kFilm = "episode-";
+
+  static std::optional<unsigned> NumberBehind(std::string_view word, std::string_view name) {
+    if (!name.starts_with(word)) return std::nullopt;
+    unsigned number = 0;
+    const char* const end = name.data() + name.size();
+    const auto read = std::from_chars(name.data() + word.size(), end, number);
+    return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+  }
 };
 
 struct ResultsFolder {

@@ -118,7 +118,8 @@ struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
   std::optional<DataResult> data;
   EpisodeMeans training;  // over the last episodes
   std::optional<EpisodeMeans> evaluation, floor_zero, floor_uniform;
-  std::optional<uint64_t> evaluated_at;  // iterations before the last evaluation
+  std::optional<uint64_t> evaluated_at;    // iterations before the last evaluation
+  std::vector<double> evaluation_returns;  // of its episodes; empty in what older versions wrote
   std::optional<std::string> checkpoint;
   std::vector<LongTicks> long_ticks;
 
@@ -140,6 +141,7 @@ struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
     visit("floor_zero", NullIfAbsent(self.floor_zero));
     visit("floor_uniform", NullIfAbsent(self.floor_uniform));
     visit("evaluated_at", self.evaluated_at);
+    visit("evaluation_returns", LeftOutIfEmpty(self.evaluation_returns));
     visit("checkpoint", NullIfAbsent(self.checkpoint));
     visit("long_ticks", LeftOutIfEmpty(self.long_ticks));
     MetricsRecord::Fields(self, visit);

@@ -1,5 +1,5 @@
 // A film as one SVG file that moves by itself: CSS alone, nothing to load, no scripts, so that it plays wherever a page shows
-// pictures.
+// pictures. What a player needs besides stands in its <metadata>, as JSON.
 #pragma once
 
 #include <string>
@@ -8,9 +8,14 @@
 
 namespace backplane {
 
-inline constexpr double kFrame_s = 0.2;
+inline constexpr double kFilmHold_s = 1.4;  // the last frame stays so much longer before the film starts anew
+// Names of its animations, which a page that shows several films makes different.
+inline constexpr char kFilmStrip[] = "film-strip", kFilmMark[] = "film-mark";
 
-// Below the pictures stand the step, `title` and the film's notes. A viewer that does not move pictures shows the last frame.
+// Below the pictures stand the step and its return so far, `title`, the film's notes, and the return over the episode. A viewer
+// that does not move pictures shows the last frame.
 std::string FilmSvg(const Film& film, const std::string& title);
+// One frame of it alone, as it looks while it is shown.
+std::string StillSvg(const Film& film, const std::string& title, size_t frame);
 
 }  // namespace backplane

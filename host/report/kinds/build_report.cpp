@@ -133,6 +133,23 @@ std::vector<ResultSet> ReadSets(const std::vector<std::string>& folders) {
   return sets;
 }
 
+// Films that `render` has left in the folders of trials.
+void AddFilms(const std::vector<ResultSet>& sets, Document* document) {
+  constexpr size_t kShown = 3;  // of some megabytes each
+  Section section{"films", "Films", {}};
+  std::vector<std::string> others;
+  for (const ResultSet& set : sets)
+    for (const TrialData& trial : set.trials)
+      for (const auto& [episode, file] : ResultsFolder{set.out}.trial(trial.trial_id).Films()) {
+        if (section.blocks.size() < kShown)
+          section.blocks.emplace_back(FilmUse{fmt::format("{}, episode {}", PointName(trial), episode), file.string()});
+        else
+          others.push_back(file.string());
+      }
+  if (!others.empty()) section.blocks.emplace_back(BulletList{others});
+  if (!section.blocks.empty()) document->sections.push_back(std::move(section));
+}
+
 // Below the findings. A last run that can not be read is not worth a report.
 void AddLastRun(const ResultSet& set, Document* document) {
   const std::optional<std::filesystem::path> last = LastRunOf(set);
@@ -213,6 +230,7 @@ MadeReport MakeReport(const ReportRequest& request) {
   made.document = BuilderOf(*context.report.kind)(sets, context);
   if (sets.size() == 1) AddLastRun(sets.front(), &made.document);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);
+  AddFilms(sets, &made.document);
   made.folder = request.to.empty() ? DefaultReportFolder(sets) : std::filesystem::path(request.to);
   for (const ResultSet& set : sets)
     for (auto& file : FilesOf(set.out)) made.results.push_back(std::move(file));

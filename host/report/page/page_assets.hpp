@@ -1,9 +1,10 @@
-// The style sheet and the script of the HTML report: page.css and page.js, embedded when the host is built.
+// The style sheet and the scripts of the HTML report: page.css, page.js and film.js, embedded when the host is built.
 #pragma once
 
 namespace backplane {
 
 extern const char* const kPageCss;
 extern const char* const kPageJs;
+extern const char* const kFilmJs;  // with controls below each film
 
 }  // namespace backplane

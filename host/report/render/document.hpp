@@ -33,10 +33,14 @@ struct CodeBlock {
 struct FigureUse {
   std::string name;  // of a figure of the document
 };
+struct FilmUse {
+  std::string title;  // "4 x 2, episode 3"
+  std::string file;   // an SVG that `render` has written, in the trial's folder
+};
 struct FindingList {
   Diagnosis diagnosis;
 };
-using Block = std::variant<Paragraph, BulletList, FactList, CommandList, CodeBlock, FigureUse, FindingList, Table>;
+using Block = std::variant<Paragraph, BulletList, FactList, CommandList, CodeBlock, FigureUse, FilmUse, FindingList, Table>;
 
 struct Section {
   std::string id, title;

@@ -114,6 +114,7 @@ struct BlockJson {
     return {{"block", "code"}, {"title", block.title}, {"language", block.language}, {"text", block.text}};
   }
   json operator()(const FigureUse& block) const { return {{"block", "figure"}, {"name", block.name}}; }
+  json operator()(const FilmUse& block) const { return {{"block", "film"}, {"title", block.title}, {"file", block.file}}; }
   json operator()(const FindingList& block) const {
     return {{"block", "findings"}, {"diagnosis", DiagnosisJson(block.diagnosis)}};
   }

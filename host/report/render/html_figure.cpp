@@ -4,11 +4,12 @@
 #include "render/html_text.hpp"
 
 namespace backplane {
-namespace {
 
 void ReplaceAll(const std::string& from, const std::string& to, std::string* text) {
   for (size_t at = 0; (at = text->find(from, at)) != std::string::npos; at += to.size()) text->replace(at, from.size(), to);
 }
+
+namespace {
 
 // Several drawings stand in one page: each has ids of its own.
 std::string WithOwnIds(std::string svg, const std::string& name) {

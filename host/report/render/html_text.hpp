@@ -19,6 +19,11 @@ std::string HtmlLink(const std::filesystem::path& file, const std::filesystem::p
 // The drawing, and the specification with which the page's script makes it one to point at; without a drawing that alone, and
 // without the script's own why there is none.
 std::string HtmlFigure(const Figure& figure, const Drawings& drawings);
+// To which kFilmJs adds controls; where the file is gone, that.
+std::string HtmlFilm(const FilmUse& film);
+// A page with nothing else than this film (figures/film_svg).
+std::string FilmPage(const std::string& svg, const std::string& title);
+void ReplaceAll(const std::string& from, const std::string& to, std::string* text);
 // A script of others; empty: nothing.
 std::string HtmlScript(std::string javascript);
 std::string HtmlFindings(const Diagnosis& diagnosis);

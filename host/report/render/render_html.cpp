@@ -42,6 +42,7 @@ struct BlockHtml {
                                      [&](const Figure& one) { return one.name == block.name; });
     return figure != document.figures.end() ? HtmlFigure(*figure, drawings) : "";
   }
+  std::string operator()(const FilmUse& block) const { return HtmlFilm(block); }
   std::string operator()(const FindingList& block) const { return HtmlFindings(block.diagnosis); }
   std::string operator()(const Table& block) const { return HtmlTable(block, page.folder); }
 };
@@ -124,7 +125,7 @@ std::string RenderHtml(const Document& document, const Drawings& drawings, const
   // The policy holds the page to what stands in it: it can load nothing, whatever a text within might ask for.
   std::string html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   html +=
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'\">\n";
   html += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   html += PageMeta(document);
@@ -137,7 +138,11 @@ std::string RenderHtml(const Document& document, const Drawings& drawings, const
   html += "<main id=\"main\">\n" + sections + files + "</main>\n";
   html += HtmlScript(drawings.javascript);
   if (document.live) html += LiveHtml(*document.live);
-  return html + "<script>\n" + kPageJs + "</script>\n</body>\n</html>\n";
+  return html + "<script>
+" + kPageJs + kFilmJs + "</script>
+</body>
+</html>
+";
 }
 
 }  // namespace backplane

@@ -88,6 +88,9 @@ struct BlockMarkdown {
       return MarkdownText(alt) + ": " + MarkdownText(why_not->second) + "\n";
     return "![" + MarkdownText(alt) + "](" + FileLink(block.name + ".png") + ")\n";
   }
+  std::string operator()(const FilmUse& block) const {
+    return MarkdownText("Film of " + block.title + ": " + block.file) + "\n";
+  }
   std::string operator()(const FindingList& block) const {
     std::string text = block.diagnosis.findings.empty() ? "No rule has found anything to change.\n" : "";
     for (const Finding& finding : block.diagnosis.findings) {

@@ -99,6 +99,7 @@ struct BlockText {
     const std::string place = why_not == drawings.missing.end() ? block.name + ".png" : why_not->second;
     return Hanging("", "[figure " + place + "] " + alt, kWidth);
   }
+  std::string operator()(const FilmUse& block) const { return Hanging("", "[film " + block.file + "] " + block.title, kWidth); }
   std::string operator()(const FindingList& block) const {
     std::string text = block.diagnosis.findings.empty() ? "No rule has found anything to change.\n" : "";
     for (const Finding& finding : block.diagnosis.findings) {

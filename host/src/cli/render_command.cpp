@@ -1,7 +1,10 @@
 // render: one evaluation episode of a trial as a film.
 #include <unistd.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "base/files.hpp"
@@ -10,6 +13,8 @@
 #include "cli/one_trial.hpp"
 #include "cli/report_program.hpp"
 #include "log/log.hpp"
+#include "record/attempt_json.hpp"
+#include "record/film.hpp"
 #include "record/report_requests.hpp"
 #include "supervise/outcome.hpp"
 
@@ -18,12 +23,65 @@ namespace {
 
 struct RenderArgs {
   std::filesystem::path out;
-  std::string trial;         // as for replay; empty: the only one of the folder
-  uint64_t episode = 0;      // of an evaluation
+  std::string trial;  // as for replay; empty: the only one of the folder
+  std::string episode = "0";
   std::filesystem::path to;  // empty: in the trial's folder
 };
 
 constexpr size_t kShownLines = 5;  // of a log
+
+struct Episode {
+  uint64_t number = 0;             // of an evaluation
+  std::string name;                // "episode 3, the best of 10"
+  std::optional<double> recorded;  // its return in the trial's record
+};
+
+bool IsRank(const std::string& word) { return word == "best" || word == "worst" || word == "median"; }
+
+std::optional<uint64_t> Number(const std::string& word) {
+  uint32_t number = 0;
+  const char* const end = word.data() + word.size();
+  const auto read = std::from_chars(word.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end ? std::optional<uint64_t>(number) : std::nullopt;
+}
+
+// The first of those with that rank; of an even number of episodes the lower of the two in the middle. What has no return is
+// worse than all.
+uint64_t OfRank(const std::string& rank, const std::vector<double>& returns) {
+  std::vector<uint64_t> order(returns.size());
+  std::iota(order.begin(), order.end(), uint64_t{0});
+  const auto value = [&](uint64_t i) { return std::isnan(returns[i]) ? -std::numeric_limits<double>::infinity() : returns[i]; };
+  std::stable_sort(order.begin(), order.end(), [&](uint64_t a, uint64_t b) { return value(a) < value(b); });
+  if (rank == "worst") return order.front();
+  if (rank == "median") return order[(order.size() - 1) / 2];
+  return *std::find_if(order.begin(), order.end(), [&](uint64_t i) { return value(i) == value(order.back()); });
+}
+
+Episode Choose(const OneTrial& trial, const std::string& which) {
+  const uint64_t episodes = trial.spec.experiment.evaluation.episodes;
+  const AttemptFolder attempt = trial.folder.attempt(trial.folder.LastAttempt());
+  const std::vector<double> returns = ReadResult(attempt).evaluation_returns;
+  Episode chosen;
+  if (IsRank(which)) {
+    if (returns.empty())
+      throw std::runtime_error(
+          "--episode " + which + ": trial " + trial.name +
+          (episodes == 0 ? " has no evaluation (evaluation.episodes); a number from 0 films the start that one would have"
+                         : ": wanted the returns of its evaluation's episodes, found none in " + attempt.result().string() +
+                               ": it has not ended, or an older version ran it; --episode 0 to " +
+                               std::to_string(episodes - 1) + " films one of them"));
+    chosen.number = OfRank(which, returns);
+    chosen.name = ", the " + which + " of " + std::to_string(returns.size());
+  } else {
+    chosen.number = Number(which).value();
+    if (episodes > 0 && chosen.number >= episodes)
+      throw std::runtime_error("--episode: trial " + trial.name + " evaluates " + std::to_string(episodes) +
+                               " episodes: wanted 0 to " + std::to_string(episodes - 1) + ", found " + which);
+  }
+  chosen.name = "episode " + std::to_string(chosen.number) + chosen.name;
+  if (chosen.number < returns.size()) chosen.recorded = returns[chosen.number];
+  return chosen;
+}
 
 // Leaves the episode's pictures in film.json of the folder.
 std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::filesystem::path& folder) {
@@ -44,20 +102,27 @@ std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::
   return file;
 }
 
-int RenderCommand(const RenderArgs& args) {
-  if (!args.to.empty() && args.to.extension() != ".svg") {
-    LogError("backplane: --to: wanted a name that ends in .svg, as the film is an SVG that moves; found '{}'",
-             args.to.string());
-    return kUsage;
+// What is wrong with the arguments.
+std::string WhyNotFilmed(const RenderArgs& args) {
+  if (!IsRank(args.episode) && !Number(args.episode))
+    return "--episode: wanted best, worst, median or a number from 0, found '" + args.episode + "'";
+  std::string endings;
+  for (const char* ending : kFilmEndings) {
+    if (args.to.empty() || args.to.extension() == ending) return "";
+    endings += (endings.empty() ? "" : ", ") + std::string(ending);
   }
+  return "--to: wanted a name that ends in one of " + endings + ", found '" + args.to.string() + "'";
+}
+
+int RenderCommand(const RenderArgs& args) {
   const OneTrial trial = OpenTrial(args.out, args.trial);
-  const std::filesystem::path to =
-      args.to.empty() ? trial.folder.folder / ("episode-" + std::to_string(args.episode) + ".svg") : args.to;
+  const Episode episode = Choose(trial, args.episode);
+  const std::filesystem::path to = args.to.empty() ? trial.folder.film(episode.number) : args.to;
   const ScratchFolder scratch(trial.folder.folder / ("render-" + std::to_string(getpid())));
-  const std::filesystem::path film = Shoot(trial, args.episode, scratch.path());
+  const std::filesystem::path film = Shoot(trial, episode.number, scratch.path());
   const std::string& experiment = trial.spec.experiment.name;
   const std::string title = trial.name.empty() ? experiment : experiment + ": " + trial.name;
-  return ReportProgram().Show("--film", ToJson(FilmRequest{film, title + ", episode " + std::to_string(args.episode), to}));
+  return ReportProgram().Show("--film", ToJson(FilmRequest{film, title + ", " + episode.name, to, episode.recorded}));
 }
 
 }  // namespace
@@ -66,12 +131,14 @@ std::vector<Command> RenderCommands() {
   const auto declare = [](RenderArgs* args, Arguments* add) {
     add->Out(&args->out, "Results folder");
     add->Add("trial", "TRIAL", &args->trial, "Trial id or the beginning of it, or the trial's name, if there are several");
-    add->Add("--episode", "N", &args->episode, "Which one, from 0: the start that an evaluation's episode N has")
-        .Within(uint64_t{0}, uint64_t{UINT32_MAX});
-    add->Add("--to", "FILE", &args->to, "File to write instead of episode-N.svg in the trial's folder");
+    add->Add("--episode", "best|worst|median|N", &args->episode,
+             "Of the trial's last evaluation, by its return or by its number from 0")
+        .ShowsDefault();
+    add->Add("--to", "FILE", &args->to,
+             "File to write instead of episode-N.svg in the trial's folder: .svg, .html with controls, .gif, .webm");
+    add->Check([args] { return WhyNotFilmed(*args); });
   };
-  return {MakeCommand<RenderArgs>("render", "Write an evaluation episode of one trial as a film: an SVG that moves", declare,
-                                  RenderCommand)};
+  return {MakeCommand<RenderArgs>("render", "Write an evaluation episode of one trial as a film", declare, RenderCommand)};
 }
 
 }  // namespace backplane

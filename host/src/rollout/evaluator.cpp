@@ -30,7 +30,7 @@ Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners
       seed_(seed),
       cancelled_(cancelled),
       beat_(std::move(beat)),
-      look_([] {}),
+      look_([](double) {}),
       first_episode_(first_episode),
       buffers_(env, learner, [](const bp_channel& c) { return TellsOfAStep(c) || FloorsUse(c); }),
       tracker_(env, buffers_),
@@ -152,7 +152,7 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
   std::vector<uint64_t> seeds(env_.rows());
   for (uint64_t r = begin; r < end; ++r) seeds[r] = EpisodeSeeds(seed_, BP_PURPOSE_EVAL).Of(first_episode_ + r, 0);
   StartEpisodes(begin, end, seeds);
-  look_();
+  look_(0);
   std::vector<uint8_t> done(end - begin, 0), restart(env_.rows(), 0);
   uint64_t left = end - begin;
   for (int64_t t = 0; left > 0; ++t) {
@@ -162,9 +162,9 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
     const BoundsCheckGate::Turn turn = gate_.on() ? gate_.Step(static_cast<uint64_t>(t)) : BoundsCheckGate::Turn();
     policy == Policy::kLearner ? Act(begin, end, t, turn.alone()) : ActByItself(policy, begin, end, t);
     StepEnv(begin, end, turn.alone());
-    look_();
     for (ChannelBuffer* buffer : read_) buffer->Fetch();
     const unsigned flags = tracker_.Add(rows_.data(), begin, end).flags;
+    look_(rows_[begin].episode_return);
     bool any_restart = false;
     for (uint64_t r = begin; flags != 0 && r < end; ++r) {
       if (flags > 1) tracker_.CheckFlags(r, StepOfEvaluation(t));

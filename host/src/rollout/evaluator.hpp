@@ -42,9 +42,10 @@ class Evaluator {
   // clocks[i] belongs to runner i and counts the time as Phase::kEval, clocks[0], the caller's, also if it did not run before.
   // It is idle while only others still play.
   EvaluationResult Play(Policy policy, std::vector<PhaseClock>& clocks);
-  // `look` is called after the reset and after every step, before a row that has ended starts anew. With one row, these are the
-  // states of its episode; with several chunks it is called by several threads.
-  void OnEveryState(std::function<void()> look) { look_ = std::move(look); }
+  // `look` is called after the reset and after every step, before a row that has ended starts anew, with the return of a
+  // chunk's first row so far. With one row, these are the states of its episode; with several chunks it is called by several
+  // threads.
+  void OnEveryState(std::function<void(double return_so_far)> look) { look_ = std::move(look); }
   // False if an action channel is neither a float32 BOX nor one int32 DISCRETE: then there are no uniform actions, and zero is
   // zero bytes.
   bool HasUniformActions() const;
@@ -70,7 +71,8 @@ class Evaluator {
   const Runners runners_;
   uint64_t chunk_rows_, seed_;
   const std::atomic<bool>& cancelled_;
-  std::function<void()> beat_, look_;
+  std::function<void()> beat_;
+  std::function<void(double)> look_;
   const uint64_t first_episode_;
   JointRun run_;
   SlotBuffers buffers_;

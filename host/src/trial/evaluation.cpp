@@ -31,7 +31,9 @@ Evaluator& TrialEvaluation::OwnEvaluator() {
 const EpisodeMeans& TrialEvaluation::Run() {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(parts_.clock(), Phase::kEval);
-  last_ = MeansOf(OwnEvaluator().Play(Policy::kLearner, parts_.threads.clocks()));
+  EvaluationResult result = OwnEvaluator().Play(Policy::kLearner, parts_.threads.clocks());
+  last_ = MeansOf(result);
+  returns_ = std::move(result.returns);
   RestoreProcessState(Suspects());
   at_ = state_.count.iterations;
   if (const std::optional<HeldOut> held_out = data_.HeldOutLoss(*parts_.evaluation_env))
@@ -51,6 +53,7 @@ void TrialEvaluation::RunAtEnd() {
 void TrialEvaluation::AddTo(LoopResult* result) const {
   result->evaluation = last_;
   result->evaluated_at = at_;
+  result->evaluation_returns = returns_;
   result->floor_zero = floor_zero_;
   result->floor_uniform = floor_uniform_;
 }

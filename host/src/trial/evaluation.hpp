@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "rollout/evaluator.hpp"
 #include "trial/collect_data.hpp"
@@ -31,6 +32,7 @@ class TrialEvaluation {
   std::unique_ptr<Evaluator> evaluator_;  // from the first evaluation on
   std::optional<uint64_t> at_;            // iterations before the last one
   std::optional<EpisodeMeans> last_, floor_zero_, floor_uniform_;
+  std::vector<double> returns_;  // of the last one's episodes
 };
 
 }  // namespace backplane

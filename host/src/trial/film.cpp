@@ -4,14 +4,21 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
+#include "backplane/ext/clock.h"
 #include "backplane/ext/render.h"
+#include "backplane/ext/source.h"
 
 namespace backplane {
 namespace {
 
 // What a picture may measure along a side. Larger ones are no film for a page.
 constexpr uint32_t kMaxSide = 8192;
+constexpr double kLongestFrame_s = 1 / 24.9;  // 25 frames a second are a motion; more than 30 are bytes
+constexpr double kShortest_s = 2.5;           // a film that would be shorter runs slower
+constexpr uint64_t kSlowest = 8;              // times
 
 bp_status AppendText(const bp_writer* writer, const void* data, uint64_t n) {
   static_cast<std::string*>(writer->impl)->append(static_cast<const char*>(data), n);
@@ -37,33 +44,45 @@ class Camera {
  public:
   explicit Camera(EnvInstance& env) : env_(env), render_(env.Extension<bp_env_render_1>(BP_ENV_RENDER_1)) {
     if (render_ == nullptr)
-      throw TrialFailure(BP_E_UNSUPPORTED, env.id(), "draws no pictures: it does not offer " BP_ENV_RENDER_1);
+      throw TrialFailure(BP_E_UNSUPPORTED, env.id(),
+                         env.Extension<bp_env_source_1>(BP_ENV_SOURCE_1) != nullptr
+                             ? "is a data set: there is nothing to film"
+                             : "draws no pictures: it does not offer " BP_ENV_RENDER_1);
     if (render_->format != BP_RENDER_SVG && render_->format != BP_RENDER_PNG)
       throw TrialFailure(BP_E_UNSUPPORTED, env.id(),
                          "draws in format " + std::to_string(render_->format) + ", this host knows SVG (1) and PNG (2)");
   }
 
   void Describe(Film* film) {
-    const bp_status s = Call([&] { return render_->size(env_.handle(), &film->width, &film->height); });
-    if (s != BP_OK) env_.Fail(s, "size of a picture");
+    env_.Call("size of a picture", [&](bp_env* env) { return render_->size(env, &film->width, &film->height); });
     if (film->width == 0 || film->height == 0 || film->width > kMaxSide || film->height > kMaxSide)
       throw TrialFailure(BP_E_INTERNAL, env_.id(),
                          "a side of its pictures should be 1 to " + std::to_string(kMaxSide) + " pixels, got " +
                              std::to_string(film->width) + " x " + std::to_string(film->height));
     film->png = render_->format == BP_RENDER_PNG;
   }
+  // Thins the states of an episode of so many steps, which is known to last as long as the env's clock says.
+  void SetPace(double steps, Film* film) {
+    const auto* clock = env_.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
+    film->slower = 0;
+    if (clock == nullptr) return;
+    const double step_s = env_.Call("step_s", [&](bp_env* env) { return clock->step_s(env); });
+    if (!(step_s > 0) || !std::isfinite(step_s))
+      throw TrialFailure(BP_E_INTERNAL, env_.id(), fmt::format("a step should take more than 0 s, got {}", step_s));
+    for (film->slower = 1; film->slower < kSlowest && steps * step_s * static_cast<double>(film->slower) < kShortest_s;)
+      film->slower *= 2;
+    const double shown_s = step_s * static_cast<double>(film->slower);
+    film->every = static_cast<uint64_t>(std::clamp(kLongestFrame_s / shown_s, 1.0, std::max(steps, 1.0)));
+    film->frame_s = shown_s * static_cast<double>(film->every);
+  }
   std::string Backdrop() { return Take(render_->backdrop, "backdrop"); }
   std::string Frame() { return Take(render_->frame, "frame"); }
 
  private:
-  template <class Function>
-  bp_status Call(Function&& function) {
-    return CallPlugin(env_.id(), std::forward<Function>(function));
-  }
   std::string Take(bp_status (*draw)(bp_env*, uint64_t, const bp_writer*), const char* what) {
     std::string picture;
     const bp_writer writer{sizeof(bp_writer), 0, &picture, AppendText};
-    if (const bp_status s = Call([&] { return draw(env_.handle(), 0, &writer); }); s != BP_OK) env_.Fail(s, what);
+    env_.Call(what, [&](bp_env* env) { return draw(env, 0, &writer); });
     return render_->format == BP_RENDER_PNG ? Base64(picture) : picture;
   }
 
@@ -83,11 +102,20 @@ Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads,
   camera.Describe(&film);
   Evaluator evaluator(
       env, learner, threads.collectors(), 1, seed, cancelled, [] {}, episode);
-  evaluator.OnEveryState([&] {
-    if (film.frames.empty()) film.backdrop = camera.Backdrop();
-    film.frames.push_back(camera.Frame());
-  });
+  // Played twice: how long the episode is decides which of its states are drawn.
   const EvaluationResult result = evaluator.Play(Evaluator::Policy::kLearner, threads.clocks());
+  camera.SetPace(result.lengths[0], &film);
+  const auto steps = static_cast<uint64_t>(result.lengths[0]);
+  uint64_t step = 0;
+  evaluator.OnEveryState([&](double return_so_far) {
+    if (step > 0) film.returns.push_back(return_so_far);
+    if (step == 0) film.backdrop = camera.Backdrop();
+    if (step % film.every == 0 || step == steps) film.frames.push_back(camera.Frame());
+    ++step;
+  });
+  const EvaluationResult again = evaluator.Play(Evaluator::Policy::kLearner, threads.clocks());
+  if (std::memcmp(again.returns.data(), result.returns.data(), sizeof(double)) != 0)  // which may be a NaN
+    throw TrialFailure(BP_E_INTERNAL, env.id(), "the same episode, played twice, came to different returns");
   film.notes.push_back(fmt::format("return {:.4g}", result.returns[0]));
   for (const auto& [name, values] : result.infos) film.notes.push_back(fmt::format("{} {:.4g}", InWords(name), values[0]));
   return film;
