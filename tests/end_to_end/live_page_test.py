@@ -65,6 +65,8 @@ def look_at_running(browser, out, axe):
     rows = "[...document.querySelectorAll('table[data-id=trials] tbody tr:not(.more)')].filter(row => !row.hidden).length"
     check(browser.evaluate(rows) == 4, f"the table should have four trials, not {browser.evaluate(rows)}")
     browser.click("table[data-id=trials] th[data-key=state] button")
+    browser.click("table[data-id=trials] input[type=checkbox]")  # it was ticked
+    check(len(browser.evaluate("picks")) < browser.evaluate("live.picks.length"), "a box that is emptied should take its curves away")
     browser.click("table[data-id=trials] input[type=checkbox]")
     browser.evaluate("""(() => { const box = document.querySelector('.tools input[type=search]'); box.value = 'seed=1';
                         box.dispatchEvent(new Event('input')); })()""")

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kNamed = 3;  // changes in the verdict
+constexpr size_t kNamedChanges = 3;  // changes in the verdict
 
 struct Measured {
   const char* name;
@@ -126,7 +126,7 @@ std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const Res
   table.notes = {
       "Within noise: the interval holds no change. Over the seeds of a point where there are several, else over iterations or "
       "episodes of one run: another seed may differ by more."};
-  const size_t more = changes.size() > kNamed ? changes.size() - kNamed : 0;
+  const size_t more = changes.size() > kNamedChanges ? changes.size() - kNamedChanges : 0;
   changes.resize(changes.size() - more);
   std::string sentence = fmt::format("Against the last run of the file: {}{}.",
                                      changes.empty() ? "every change is within noise" : fmt::format("{}", fmt::join(changes, "; ")),
