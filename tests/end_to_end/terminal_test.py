@@ -4,6 +4,7 @@ usage: terminal_test.py PROGRAM GOLDENS [--write]
 
 Numbers that differ from run to run stand as '#' in the captures.
 """
+import contextlib
 import os
 import pathlib
 import re
@@ -97,13 +98,16 @@ def main():
         print("no tmux")
         return 77
     wrong = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as ending:
         for name, text in FILES.items():
             (pathlib.Path(folder) / name).write_text(text)
         env = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", LC_ALL="C.UTF-8", TERM="xterm-256color")
         for name in FILES:
             subprocess.run([program, "run", name, "--quiet", "--jobs", "1"], cwd=folder, check=True, capture_output=True)
         socket = f"backplane{os.getpid()}"
+        # A server whose last session ends goes too, and may be found dying by the next one.
+        tmux(socket, "new-session", "-d", "-s", "stays", "exec cat", env=env)
+        ending.callback(tmux, socket, "kill-server")
         for name, command in SCREENS.items():
             for width in WIDTHS:
                 for colour in ("never", "always"):

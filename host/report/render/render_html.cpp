@@ -138,11 +138,7 @@ std::string RenderHtml(const Document& document, const Drawings& drawings, const
   html += "<main id=\"main\">\n" + sections + files + "</main>\n";
   html += HtmlScript(drawings.javascript);
   if (document.live) html += LiveHtml(*document.live);
-  return html + "<script>
-" + kPageJs + kFilmJs + "</script>
-</body>
-</html>
-";
+  return html + "<script>\n" + kPageJs + kFilmJs + "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace backplane
