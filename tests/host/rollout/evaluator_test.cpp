@@ -92,7 +92,7 @@ TEST(Evaluator, PlaysOneOfManyEpisodesAloneAndShowsItsStates) {
       Evaluator alone(
           *one.env, *one.learner, *one.pool, 1, 7, one.cancelled, [] {}, episode);
       int states = 0;
-      alone.OnEveryState([&] { ++states; });
+      alone.OnEveryState([&](double) { ++states; });
       const EvaluationResult result = alone.Play(policy, one.clocks);
       EXPECT_EQ(result.returns[0], wanted.returns[episode]);
       EXPECT_EQ(states, result.lengths[0] + 1);

@@ -17,8 +17,8 @@ ResultSet ResultOf(double sps, double half, double earned) {
   set.out = "outputs/walk";
   set.experiment = "walk";
   TrialData trial = Trial(1, 1, sps);
-  trial.measures["SPS"] = Spread(sps, half, 20, "iterations");
-  trial.measures["return"] = Spread(earned, 5, 20, "episodes");
+  trial.measures["SPS"] = test_support::Spread(sps, half, 20, "iterations");
+  trial.measures["return"] = test_support::Spread(earned, 5, 20, "episodes");
   set.trials = {trial};
   return set;
 }
