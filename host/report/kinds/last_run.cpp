@@ -114,8 +114,10 @@ std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const Res
       has_return |= is_return;
       const Change change = ChangeOf(*value, *before);
       const std::string verdict = VerdictOf(change.number);
-      const std::string shown = (change.number.value < 0 ? "" : "+") + FormatNumber(change.number, 3) + (change.in_percent ? " %" : "");
-      const std::string words = MeasureWords(measure) + (*unit != '\0' ? fmt::format(" ({})", unit) : "") + (point.empty() ? "" : " of " + point);
+      const std::string shown =
+          (change.number.value < 0 ? "" : "+") + FormatNumber(change.number, 3) + (change.in_percent ? " %" : "");
+      const std::string words =
+          MeasureWords(measure) + (*unit != '\0' ? fmt::format(" ({})", unit) : "") + (point.empty() ? "" : " of " + point);
       table.rows.push_back({words, verdict == "the same" ? "0" : shown, verdict, *before, *value});
       if (verdict == "more" || verdict == "less")
         changes.push_back(fmt::format("{}{} {}{}", MeasureWords(measure), point.empty() ? "" : " of " + point, shown,
@@ -128,9 +130,10 @@ std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const Res
       "episodes of one run: another seed may differ by more."};
   const size_t more = changes.size() > kNamedChanges ? changes.size() - kNamedChanges : 0;
   changes.resize(changes.size() - more);
-  std::string sentence = fmt::format("Against the last run of the file: {}{}.",
-                                     changes.empty() ? "every change is within noise" : fmt::format("{}", fmt::join(changes, "; ")),
-                                     more > 0 ? fmt::format("; and {} more", more) : "");
+  std::string sentence =
+      fmt::format("Against the last run of the file: {}{}.",
+                  changes.empty() ? "every change is within noise" : fmt::format("{}", fmt::join(changes, "; ")),
+                  more > 0 ? fmt::format("; and {} more", more) : "");
   return AgainstLastRun{{"last_run", "Against the last run", {std::move(table)}}, std::move(sentence)};
 }
 

@@ -12,8 +12,8 @@ namespace backplane {
 // The newest of those; absent: there is none of this experiment.
 std::optional<std::filesystem::path> LastRunOf(const ResultSet& set);
 
-// Return, speed and memory of the points that both have, with intervals; and a sentence for the verdict. Nothing where they have
-// no measure in common.
+// Return, speed and memory of the points that both have, with intervals; and a sentence for the verdict. Nothing where they
+// have no measure in common.
 struct AgainstLastRun {
   Section section;
   std::string sentence;

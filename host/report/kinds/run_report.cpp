@@ -26,7 +26,8 @@ std::optional<Table> Learned(const TrialData& trial) {
   std::vector<std::string> names = {"return"}, sides = {evaluated ? kEvaluated : ""};
   for (const auto& [name, number] : trial.measures)
     if (name.starts_with("ep/")) names.push_back(name);
-  table.columns.push_back({"learned", evaluated ? "evaluation" : "training", "", "the last evaluation, else the last episodes of training"});
+  table.columns.push_back(
+      {"learned", evaluated ? "evaluation" : "training", "", "the last evaluation, else the last episodes of training"});
   for (const auto& [prefix, title, doc] : {std::tuple{kZero, "zero actions", "what they earn on the seeds of the evaluation"},
                                            {kUniform, "random actions", "what they earn on the seeds of the evaluation"}}) {
     if (trial.Find(std::string(prefix) + "return") == nullptr) continue;
@@ -46,13 +47,15 @@ std::optional<Table> Learned(const TrialData& trial) {
 
 std::string Headline(const TrialData& trial) {
   const std::string name = PointName(trial);
-  if (!trial.usable()) return fmt::format("{}: {}{}", name, Word(trial.state), trial.why.empty() ? "." : ", " + trial.why + ".");
+  if (!trial.usable())
+    return fmt::format("{}: {}{}", name, Word(trial.state), trial.why.empty() ? "." : ", " + trial.why + ".");
   const Number* evaluated = trial.Find("eval/return");
   const Number* earned = evaluated != nullptr ? evaluated : trial.Find("return");
   if (earned == nullptr) return "";
   std::string text = fmt::format("{}: {} {} over {} episodes", name, evaluated != nullptr ? "evaluation return" : "return",
                                  FormatNumber(*earned, 4), earned->n);
-  for (const auto& [floor, words] : {std::pair{"floor_zero/return", "zero actions earn"}, {"floor_uniform/return", "random ones"}})
+  for (const auto& [floor, words] :
+       {std::pair{"floor_zero/return", "zero actions earn"}, {"floor_uniform/return", "random ones"}})
     if (const Number* number = trial.Find(floor)) text += fmt::format("; {} {}", words, FormatNumber(*number, 4));
   return text + ".";
 }

@@ -64,10 +64,12 @@ struct Layout {
   const std::filesystem::path& page;
 };
 
-// To what has that name in the column's folder; of a folder with a page to that.
+// To what has that name in the column's folder, if it is there: a trial that has not started has none. Of a folder with a page
+// to that.
 std::string LinkHtml(const std::string& name, const std::string& html, const Column& column,
                      const std::filesystem::path& page) {
   const std::filesystem::path file = std::filesystem::path(column.folder) / name;
+  if (!std::filesystem::exists(file)) return html;
   const bool has_page = std::filesystem::exists(file / "index.html");
   return fmt::format("<a href=\"{}{}\">{}</a>", HtmlLink(file, page), has_page ? "/index.html" : "/", html);
 }

@@ -37,7 +37,8 @@ TEST(LastRun, WhatItsIntervalHoldsIsNoChange) {
   EXPECT_EQ("the same", VerdictOf(*against, "peak memory"));
   EXPECT_TRUE(against->sentence.find("steps per second") != std::string::npos) << against->sentence;
   EXPECT_TRUE(against->sentence.find("one run each") != std::string::npos) << against->sentence;
-  EXPECT_EQ("within noise", VerdictOf(*CompareWithLastRun(ResultOf(1010, 40, 100), ResultOf(1000, 40, 100)), "steps per second"));
+  EXPECT_EQ("within noise",
+            VerdictOf(*CompareWithLastRun(ResultOf(1010, 40, 100), ResultOf(1000, 40, 100)), "steps per second"));
   EXPECT_EQ("less", VerdictOf(*CompareWithLastRun(ResultOf(800, 40, 100), ResultOf(1000, 40, 100)), "steps per second"));
 }
 

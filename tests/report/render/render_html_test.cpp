@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "base/scratch_folder.hpp"
 #include "render/document.hpp"
 #include "sample_document.hpp"
 
@@ -109,18 +110,22 @@ TEST(RenderHtml, WhyASettingFailedStandsBelowItsRow) {
 }
 
 TEST(RenderHtml, FilesAreLinksFromWhereThePageLies) {
+  const ScratchFolder root;
+  const std::filesystem::path out = root.path() / "a b";
+  for (const char* id : {"id1", "id2"}) std::filesystem::create_directories(out / "trials" / id);
   Document document = SmallDocument();
   Table& table = std::get<Table>(document.sections[0].blocks[0]);
-  table.columns.push_back({"trials", "trials", "", "", 0, 4, false, "outputs/a b/trials"});
+  table.columns.push_back({"trials", "trials", "", "", 0, 4, false, (out / "trials").string()});
   table.rows[0].resize(table.columns.size() - 1);
-  table.rows[0].emplace_back("id1 id2");
-  const std::string html = RenderHtml(
-      document, {}, {"outputs/a b/report", {{"", "outputs/a b/report/x#.csv"}, {"the trials", "outputs/a b/plan.jsonl"}}});
-  EXPECT_TRUE(Contains(html, "<td><a href=\"../trials/id1/\">id1</a> <a href=\"../trials/id2/\">id2</a></td>"));
+  table.rows[0].emplace_back("id1 id2 id3");
+  const std::string html =
+      RenderHtml(document, {}, {out / "report", {{"", out / "report/x#.csv"}, {"the trials", out / "plan.jsonl"}}});
+  EXPECT_TRUE(Contains(html, "<td><a href=\"../trials/id1/\">id1</a> <a href=\"../trials/id2/\">id2</a> id3</td>"))
+      << "what has not started has no folder";
   EXPECT_TRUE(Contains(html, "<li><a href=\"x%23.csv\">x#.csv</a></li>"));
   EXPECT_TRUE(Contains(html, "<li><a href=\"../plan.jsonl\">plan.jsonl</a> the trials</li>"));
-  EXPECT_TRUE(Contains(RenderHtml(document, {}, {"elsewhere", {}}), "<a href=\"../outputs/a%20b/trials/id1/\">"));
-  EXPECT_TRUE(Contains(RenderHtml(document), "<td>id1 id2</td>")) << "no place, no links";
+  EXPECT_TRUE(Contains(RenderHtml(document, {}, {root.path() / "elsewhere", {}}), "<a href=\"../a%20b/trials/id1/\">"));
+  EXPECT_TRUE(Contains(RenderHtml(document), "<td>id1 id2 id3</td>")) << "no place, no links";
 }
 
 TEST(RenderHtml, WhatIsFoldedAndWhatIsLiveStandInElementsOfTheirOwn) {
