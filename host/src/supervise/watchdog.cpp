@@ -19,10 +19,10 @@ std::optional<StopHow> Watchdog::Look(const std::optional<StatusFile>& now, doub
   if (now && now->own_s > 0) elapsed_s = now->own_s;
   if (now && std::exchange(heartbeat_, now->heartbeat) != now->heartbeat) last_sign_s_ = elapsed_s;
   // First it is asked to write down whose code it is in; a little later it dies.
-  if (stop_ == StopReason::kHang)
-    return elapsed_s - last_sign_s_ > limits_.hang_timeout_s + kTimeToTell_s ? std::optional(StopHow::kKill) : std::nullopt;
+  if (stop_ == StopReason::kHang) return elapsed_s > asked_s_ + kTimeToTell_s ? std::optional(StopHow::kKill) : std::nullopt;
   if (elapsed_s - last_sign_s_ > limits_.hang_timeout_s) {
     Stopped(StopReason::kHang);
+    asked_s_ = elapsed_s;
     return StopHow::kWhere;
   }
   if (stop_ == StopReason::kNone && limits_.wall_time_s && elapsed_s > *limits_.wall_time_s) {

@@ -25,6 +25,7 @@ class Watchdog {
   ResourceConfig limits_;
   std::optional<uint64_t> heartbeat_;  // the last that was seen
   double last_sign_s_ = 0;
+  double asked_s_ = 0;  // when a hung trial was asked where it is
   StopReason stop_ = StopReason::kNone;
 };
 

@@ -34,7 +34,7 @@ inline std::string OtherValue(const HostKey& key) {
     case ValueType::kNumber: return "0.5";
     case ValueType::kInteger:
     case ValueType::kSeed: return "17";
-    case ValueType::kFlag: return "true";
+    case ValueType::kFlag: return key.def && std::string_view(key.def) == "true" ? "false" : "true";
     case ValueType::kDuration: return "1h30m";
     case ValueType::kSize: return "1.5GiB";
     case ValueType::kPathList: return "[/a, /b]";
