@@ -29,6 +29,23 @@ std::string Cut(const std::string& text, size_t head, size_t tail, const std::st
   return text.substr(0, BytesWithin(text, head)) + mark + text.substr(rest);
 }
 
+// A mean and its interval, "12.3 ± 4.5", are one word.
+std::vector<std::string> WordsOf(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream in(text);
+  bool joins = false;
+  for (std::string word; in >> word;) {
+    const bool is_sign = word == "±";
+    if (!words.empty() && (joins || is_sign)) {
+      words.back() += " " + word;
+    } else {
+      words.push_back(word);
+    }
+    joins = is_sign;
+  }
+  return words;
+}
+
 }  // namespace
 
 size_t Columns(const std::string& text) {
@@ -93,8 +110,7 @@ std::string CutName(const std::string& name, size_t width, bool utf8) {
 
 std::vector<std::string> WrapWords(const std::string& text, size_t width) {
   std::vector<std::string> lines;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
+  for (const std::string& word : WordsOf(text)) {
     if (!lines.empty() && Columns(lines.back()) + 1 + Columns(word) <= width) {
       lines.back() += " " + word;
     } else {

@@ -41,6 +41,7 @@ TEST(TextColumns, NothingIsEverWiderThanAsked) {
 TEST(TextColumns, WrapsAtSpaces) {
   EXPECT_THAT(WrapWords("one two three averyverylongword four", 9),
               testing::ElementsAre("one two", "three", "averyverylongword", "four"));
+  EXPECT_THAT(WrapWords("of 12 ± 3 and", 8), testing::ElementsAre("of", "12 ± 3", "and"));
   EXPECT_THAT(WrapWords("", 9), testing::IsEmpty());
 }
 
