@@ -139,6 +139,31 @@ TEST_F(CompareCommand, FinishedRunsAreJudgedOnce) {
   EXPECT_THAT(missing.out, HasSubstr("Invalid: 5 of 5 runs of learns have no eval/retrun."));
 }
 
+TEST_F(CompareCommand, TheRulesMayNotChangeAfterALook) {
+  Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  looks: {max: 1}\n"));
+  ASSERT_EQ(Run("compare learns.yaml --quiet").exit, 0);
+  const Finished more = Run("compare learns.yaml --set compare.looks.max=2");
+  EXPECT_EQ(more.exit, 2);
+  EXPECT_THAT(more.err, AllOf(HasSubstr("may not change after a look"), HasSubstr("nothing was started")));
+  EXPECT_EQ(Starts("learns"), 10u);
+}
+
+TEST_F(CompareCommand, ArmsThatAreOneAreRefusedBeforeTheStart) {
+  Write("learns.yaml", kLearns + std::string("compare: {arms: [{name: a}, {name: b}]}\n"));
+  const Finished compare = Run("compare learns.yaml");
+  EXPECT_EQ(compare.exit, 2);
+  EXPECT_THAT(compare.err, HasSubstr("an arm is the same as another point (a): there is nothing to compare"));
+}
+
+TEST_F(CompareCommand, ScoresOfTwoEnvsAreInvalid) {
+  Write("learns.yaml",
+        kLearns + std::string(
+                      "compare: {arms: [{name: a}, {name: b, env: {plugin: pendulum}, learner: random}], looks: {max: 1}}\n"));
+  const Finished compare = Run("compare learns.yaml --quiet");
+  EXPECT_EQ(compare.exit, 1) << compare.err;
+  EXPECT_THAT(compare.out, StartsWith("Invalid: The arms have different envs: a has cartpole, b has pendulum."));
+}
+
 TEST_F(CompareCommand, DryRunSaysWhatItCosts) {
   Write("learns.yaml", kLearns + ("compare:\n" + kSame));
   const Finished dry = Run("compare learns.yaml --dry-run");

@@ -81,8 +81,12 @@ TEST_F(Refusal, ACrashIsRecordedWithSignalAndPlugin) {
   const std::vector<std::string> stacks = result["stacks"];
   ASSERT_GE(stacks.size(), 3u) << run.err;
   EXPECT_THAT(stacks[0], testing::MatchesRegex("thread [0-9]+ \\(.*\\) in env.crashes_in_step"));
-  if (!kSanitized) EXPECT_THAT(stacks[1], testing::AllOf(HasSubstr("Step"), HasSubstr("env_crashes_in_step.so")));
-  if (!kSanitized) EXPECT_THAT(run.err, HasSubstr("was in       " + stacks[1].substr(2)));
+  if (!kSanitized) {
+    EXPECT_THAT(stacks[1], testing::AllOf(HasSubstr("Step"), HasSubstr("env_crashes_in_step.so")));
+  }
+  if (!kSanitized) {
+    EXPECT_THAT(run.err, HasSubstr("was in       " + stacks[1].substr(2)));
+  }
   EXPECT_FALSE(std::filesystem::exists(Attempt("bad") / "stacks")) << "it is in the record";
 }
 
@@ -101,7 +105,9 @@ TEST_F(Refusal, AHangIsEndedAndRecorded) {
   const auto threads =
       std::count_if(stacks.begin(), stacks.end(), [](const auto& line) { return line.starts_with("thread "); });
   EXPECT_GT(threads, 1);
-  if (!kSanitized) EXPECT_THAT(nlohmann::json(stacks).dump(), HasSubstr("Step"));
+  if (!kSanitized) {
+    EXPECT_THAT(nlohmann::json(stacks).dump(), HasSubstr("Step"));
+  }
 }
 
 TEST_F(Refusal, ADivergingTrialKeepsTheStateBeforeIt) {

@@ -205,7 +205,8 @@ Document AbReport(const std::vector<ResultSet>& sets, const ReportContext& conte
 CompareAnswer JudgeResults(const std::vector<ResultSet>& sets, const ReportContext& context) {
   const Arms arms = ArmsOf(sets, context);
   CompareAnswer answer;
-  answer.invalid = !arms.scores.whys_invalid.empty();
+  const auto is_invalid = [](const PairJudgement& pair) { return pair.decided && pair.answer == Answer::kInvalid; };
+  answer.invalid = !arms.scores.whys_invalid.empty() || std::ranges::any_of(arms.judgement.pairs, is_invalid);
   answer.decided = arms.judgement.decided;
   answer.looks = arms.judgement.looks;
   answer.sentence = StandingOfArms(arms.scores, arms.judgement);

@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "kinds/comparison_scores.hpp"
 #include "record/compare_looks.hpp"
@@ -43,6 +44,18 @@ std::string UnequalBudgets(const Combined& combined, const std::vector<ComparedP
     if (other != first)
       return fmt::format("The arms have unequal budgets: {} has {}, {} has {}.", points.front().name, JsonText(first),
                          point.name, JsonText(other));
+  }
+  return "";
+}
+
+// Returns of two envs have no scale in common. Versions of one are named by their files.
+std::string OtherEnvs(const Combined& combined, const std::vector<ComparedPoint>& points) {
+  const auto env = [&](const ComparedPoint& point) { return Text(FirstOf(combined, point).At("env.plugin")); };
+  for (const ComparedPoint& point : points) {
+    const bool is_file = env(point).find('/') != std::string::npos || env(points.front()).find('/') != std::string::npos;
+    if (!is_file && env(point) != env(points.front()))
+      return fmt::format("The arms have different envs: {} has {}, {} has {}.", points.front().name, env(points.front()),
+                         point.name, env(point));
   }
   return "";
 }
@@ -119,6 +132,7 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
   if (points.size() >= 2) {
     invalid(UnequalBudgets(combined, points));
     if (const std::string seeds = UnequalSeeds(combined, points); !seeds.empty()) out.warnings.push_back(seeds);
+    if (!out.terms.speed) invalid(OtherEnvs(combined, points));
     if (out.terms.speed && combined.groups.size() > 1)
       invalid("The arms ran on different machines or builds, so that their speeds are no comparison of the arms.");
   }

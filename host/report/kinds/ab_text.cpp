@@ -69,6 +69,8 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
       const ArmScores &better = is_first ? first : second, &other = is_first ? second : first;
       std::string text =
           fmt::format("{} is better than {} by {}. {}.", better.name, other.name, Lead(scores, pair), Means(scores, pair));
+      if (pair.equivalence && pair.equivalence->shown())
+        text += fmt::format(" That is less than the margin, {}.", MarginText(scores, pair));
       if (other.below_floors) text += fmt::format(" {} does not beat doing nothing.", other.name);
       return text;
     }
@@ -76,8 +78,8 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
       return fmt::format("{} and {} are equivalent: they differ by less than {}. {}.", first.name, second.name,
                          MarginText(scores, pair), values);
     case Answer::kNotRanked:
-      return fmt::format("Not ranked: neither {} nor {} is shown to beat doing nothing or acting at random. {}.", first.name,
-                         second.name, values);
+      return fmt::format("Not ranked: neither {} nor {} is shown to beat both doing nothing and acting at random. {}.",
+                         first.name, second.name, values);
     case Answer::kInvalid:
       return pair.n == 0 ? fmt::format("Invalid: other programs ran beside every block of {} and {}.", first.name, second.name)
                          : fmt::format(

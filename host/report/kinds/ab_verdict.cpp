@@ -156,7 +156,7 @@ class PairJudge {
     const bool confirmed = terms_.speed || out_.difference->p < 1 - statistics::kLevel;
     if (out_.told_apart && confirmed) {
       out_.answer = out_.difference->value * terms_.direction > 0 ? Answer::kSecond : Answer::kFirst;
-    } else if (IsEquivalent() && !out_.told_apart) {
+    } else if (IsEquivalent() && !out_.told_apart && (terms_.speed || out_.looks == terms_.looks)) {
       out_.answer = Answer::kEquivalent;
     }
   }

@@ -96,12 +96,14 @@ int WatchCommand(const WatchArgs& args) {
   BatchScreen screen(stdout, DetectScreen(STDOUT_FILENO));
   screen.Update(batch->rows(), batch->totals());
   const ReportProgram program;
-  LivePage page(program.file(), args.out, args.typed_program);
-  while (batch->running()) {
-    if (args.html) page.Look();
-    std::this_thread::sleep_for(kLookEvery);
-    batch->Refresh();
-    screen.Update(batch->rows(), batch->totals());
+  {
+    LivePage page(program.file(), args.out, args.typed_program);  // it ends before the report's page takes its place
+    while (batch->running()) {
+      if (args.html) page.Look();
+      std::this_thread::sleep_for(kLookEvery);
+      batch->Refresh();
+      screen.Update(batch->rows(), batch->totals());
+    }
   }
   screen.Leave();
   if (!args.html) return kOk;

@@ -63,7 +63,8 @@ uint64_t LooksIn(const fs::path& out, const CompareTerms& terms) {
   const ResultsFolder folder{out};
   if (!fs::exists(folder.plan())) return 0;
   std::map<std::string, uint64_t> trials;
-  for (const PlanLine& line : ReadPlanFile(folder.plan())) ++trials[line.point_id];
+  for (const PlanLine& line : ReadPlanFile(folder.plan())) trials[line.point_id] += line.dropped ? 0 : 1;
+  std::erase_if(trials, [](const auto& point) { return point.second == 0; });
   uint64_t most = 0;
   for (const auto& [point, count] : trials) most = std::max(most, count);
   return most / std::max<uint64_t>(1, SeedsOfALook(terms, trials.size()));
@@ -83,6 +84,16 @@ class CompareSession {
     }
     terms_ = *plan->compare;
     out_ = args_.run.out.empty() ? fs::path(plan->base.experiment.output_dir) : args_.run.out;
+    if (!plan->dropped.empty()) {
+      const DroppedPoint& same = plan->dropped.front();
+      LogError("backplane: {}: an arm is the {}{}: there is nothing to compare\nnothing was started", File(), same.rule,
+               same.why.empty() ? "" : " (" + same.why + ")");
+      return kUsage;
+    }
+    if (const std::string why = WhyNotThere(); !why.empty() && !args_.run.fresh) {
+      LogError("backplane: {}\nnothing was started", why);
+      return kUsage;
+    }
     if (args_.run.dry_run) return Dry(*plan);
     uint64_t look = args_.run.fresh ? 1 : std::max<uint64_t>(1, LooksIn(out_, terms_));
     for (bool fresh = args_.run.fresh;; ++look, fresh = false) {
@@ -91,7 +102,7 @@ class CompareSession {
       if (const std::optional<int> code = RunLook(std::move(*plan), fresh)) return *code;
       const CompareAnswer answer = AskJudge({{out_.string()}, std::nullopt});
       if (answer.decided || answer.invalid || look >= terms_.looks.max) return Finish(answer);
-      if (!args_.run.json) {
+      if (!args_.run.json && !args_.run.quiet) {
         fmt::print("{}\n", answer.sentence);
         std::fflush(stdout);
       }
@@ -113,11 +124,31 @@ class CompareSession {
     return std::move(planned.plan);
   }
 
+  // A comparison goes on under the rules that it began with: who changes them after having looked has another error than they
+  // say.
+  std::string WhyNotThere() {
+    const ResultsFolder folder{out_};
+    std::error_code error;
+    if (!fs::exists(folder.config(), error)) return "";
+    const PlanResult began = PlanFile(folder.config(), {{}, {}, search_.Lookup(), {}, {}});
+    if (!began.plan || !began.plan->compare) return "";  // whoever runs the trials says what is wrong with it
+    const nlohmann::json then = ToJson(*began.plan->compare), now = ToJson(terms_);
+    for (const auto& [key, value] : now.items()) {
+      if (then.at(key) != value)
+        return fmt::format(
+            "{} holds a comparison with {}: {} and not {}, which may not change after a look; --out names another folder, "
+            "--fresh moves this one aside",
+            out_.string(), key, then.at(key).dump(), value.dump());
+    }
+    return "";
+  }
+
   int Dry(const Plan& plan) {
     const uint64_t seeds = SeedsOfALook(terms_, plan.points.size()), arms = plan.points.size();
-    fmt::print("{} arms, {} seeds each in a look{}: {} trials in the first look, at most {} in {}\n", arms, seeds,
-               IsOfSpeed(terms_) ? " (blocks of A B B A)" : "", arms * seeds, arms * seeds * terms_.looks.max,
-               terms_.looks.max == 1 ? "one look" : fmt::format("{} looks", terms_.looks.max));
+    if (!args_.run.json)
+      fmt::print("{} arms, {} seeds each in a look{}: {} trials in the first look, at most {} in {}\n", arms, seeds,
+                 IsOfSpeed(terms_) ? " (blocks of A B B A)" : "", arms * seeds, arms * seeds * terms_.looks.max,
+                 terms_.looks.max == 1 ? "one look" : fmt::format("{} looks", terms_.looks.max));
     std::optional<ResourcePool> pool = ResourcePoolFor(plan, {args_.run.jobs, args_.run.gpus});
     return pool ? DryRun(plan, out_, *pool, args_.run) : static_cast<int>(kUsage);
   }
@@ -131,6 +162,8 @@ class CompareSession {
     request.out = out_;
     FillRequest(args_.run, &request);
     request.fresh = fresh;
+    request.typed_program = args_.run.typed_program;
+    if (request.plan.base.experiment.page) request.report_program = ReportProgram().file();
     const auto engine = MakeEngine(kLocalEngine, request.program);
     BatchReport report = RunBatch(request, engine.get(), &*pool);
     if (WasCutShort(report)) {
@@ -159,7 +192,7 @@ class CompareSession {
     ReportRequest request = RequestFor(out_, args_.run.typed_program);
     request.width = ReportWidth();
     if (args_.run.json || args_.run.quiet) request.form = args_.run.json ? "json" : "line";
-    if (args_.run.quiet) fmt::print("{}\n", answer.sentence);
+    if (args_.run.quiet && !args_.run.json) fmt::print("{}\n", answer.sentence);
     std::fflush(stdout);
     const int code = ReportProgram().Show("--make", ToJson(request));
     if (code != kOk) return code;

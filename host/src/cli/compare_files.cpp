@@ -1,6 +1,7 @@
 #include "cli/compare_files.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <set>
 
@@ -18,6 +19,8 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
+
+constexpr char kTitle[] = "# Which is better: ";  // begins a file that `compare` wrote
 
 // Of the experiment without its sweep. Absent after errors.
 std::optional<json> ReadArm(const fs::path& file, const RunArgs& run, PluginSearch* search) {
@@ -51,7 +54,7 @@ void AddDifferences(const json& first, const json& other, const std::string& pat
 }
 
 std::string NameOf(const fs::path& file, const std::set<std::string>& taken) {
-  const std::string stem = file.stem().string();
+  std::string stem = file.stem().string();
   if (!taken.contains(stem)) return stem;
   const std::string longer = fs::absolute(file).parent_path().filename().string() + "_" + stem;
   return taken.contains(longer) ? fmt::format("{}_{}", longer, taken.size() + 1) : longer;
@@ -91,10 +94,21 @@ std::optional<ComparisonFile> WriteComparison(const std::vector<fs::path>& files
   content.erase("report");
   content.erase("preset");
   const fs::path file = out.string() + ".yaml";
+  const std::optional<std::string> there = ReadFile(file);
+  if (there && !there->starts_with(kTitle)) {
+    LogError("backplane: {} is there already, and `compare` did not write it; --out names another place\nnothing was started",
+             file.string());
+    return std::nullopt;
+  }
+  if (run.dry_run && !there) {
+    const fs::path draft = fs::temp_directory_path() / fmt::format("backplane_compare_{}.yaml", getpid());
+    WriteFileAtomic(draft, YamlText(content, {}));
+    return ComparisonFile{draft, out};
+  }
   if (!file.parent_path().empty()) fs::create_directories(file.parent_path());
   std::string from;
   for (const fs::path& one : files) from += (from.empty() ? "" : ", ") + one.string();
-  WriteFileAtomic(file, fmt::format("# Which is better: {}. Written by `compare`.\n{}", from, YamlText(content, {})));
+  WriteFileAtomic(file, fmt::format("{}{}. Written by `compare`.\n{}", kTitle, from, YamlText(content, {})));
   return ComparisonFile{file, out};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <utility>
 
 #include "base/suggest.hpp"
@@ -65,9 +66,12 @@ class CompareReader {
       errors_->Add(entry.value.mark,
                    "compare.arms: wanted two or more, such as [{name: a}, {name: b, learner.options.lr: 0.001}], found " +
                        (arms_ == 1 ? std::string("one") : Describe(entry.value)));
+    std::set<std::string> names;
     for (const Node& arm : entry.value.items) {
       const Entry* name = arm.IsMap() ? FindEntry(arm, "name") : nullptr;
       if (arm.IsMap() && !name) errors_->Add(arm.mark, "compare.arms: an arm needs a name, which the verdict speaks of");
+      if (name && !names.insert(name->value.text).second)
+        errors_->Add(name->mark, fmt::format("compare.arms: two arms are called '{}'", name->value.text));
       for (const Entry& value : arm.entries) {
         if (value.key.starts_with("budget"))
           errors_->Add(
@@ -139,7 +143,7 @@ std::optional<CompareTerms> TakeComparison(ExperimentText* text, Errors* errors)
     return std::nullopt;
   }
   CompareReader reader(section, errors);
-  const std::optional<CompareTerms> terms = reader.Read();
+  std::optional<CompareTerms> terms = reader.Read();
   if (!terms) return std::nullopt;
   SetPath(&text->root, "report.kind", section.mark, Scalar(section.mark, "ab"));
   if (IsOfSpeed(*terms)) SetPath(&text->root, "report.timing", section.mark, Scalar(section.mark, "true"));

@@ -65,6 +65,8 @@ TEST_F(CompareSection, ThreeSeedsAreRefused) {
 
 TEST_F(CompareSection, WhatIsNoComparison) {
   EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}]}\n"), ElementsAre(HasSubstr("compare.arms: wanted two or more")));
+  EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}, {name: a, learner.options.lr: 0.01}]}\n"),
+              ElementsAre(HasSubstr("compare.arms: two arms are called 'a'")));
   EXPECT_THAT(PlanErrors("compare: {metric: SPS}\n"), ElementsAre(HasSubstr("missing key 'arms'")));
   EXPECT_THAT(PlanErrors("compare: 5\n"), ElementsAre(HasSubstr("compare: wanted a mapping with arms, found 5")));
   EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  metrik: SPS\n"),
