@@ -46,8 +46,9 @@ json Arithmetic(const Term& term, const json& left, const json& right) {
     if (op == '-' && !__builtin_sub_overflow(x, y, &result)) return result;
     if (op == '*' && !__builtin_mul_overflow(x, y, &result)) return result;
     if (divides && y != -1) {
-      const int64_t rest = ((x % y) + y) % y;  // of the divisor's sign, so that a == b * (a // b) + a % b
-      return op == '%' ? rest : (x - rest) / y;
+      // The rest has the divisor's sign, so that a == b * (a // b) + a % b.
+      const bool rounds_down = x % y != 0 && (x % y < 0) != (y < 0);
+      return op == '%' ? x % y + (rounds_down ? y : 0) : x / y - (rounds_down ? 1 : 0);
     }
   }
   if (op == '+') return Finite(term, a + b);

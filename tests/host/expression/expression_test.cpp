@@ -64,6 +64,8 @@ TEST_F(ExpressionTest, DivisionIsExactOrRoundsDown) {
   EXPECT_EQ(Value("-7 // 2"), -4);
   EXPECT_EQ(Value("-7 % 2"), 1);
   EXPECT_EQ(Value("7 % -2"), -1);
+  EXPECT_EQ(Value("(-9223372036854775807 - 1) // 30111320576"), -306309118);  // Python's; nothing on the way overflows
+  EXPECT_EQ(Value("(-9223372036854775807 - 1) % 30111320576"), 10595036160);
   EXPECT_EQ(Value("7.5 // 2"), 3.0);
   EXPECT_EQ(Value("7.5 % 2"), 1.5);
 }

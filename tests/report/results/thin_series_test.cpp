@@ -43,7 +43,9 @@ TEST(ThinSeries, OfAnyLengthTheLeastTheLargestTheFirstAndTheLastStay) {
               std::max_element(points.begin(), points.end(), ByValue)->value);
     for (size_t i = 0; i < points.size(); ++i) {
       EXPECT_EQ(all[static_cast<size_t>(points[i].x)], points[i]) << "no point that was not there";
-      if (i > 0) EXPECT_LT(points[i - 1].x, points[i].x);
+      if (i > 0) {
+        EXPECT_LT(points[i - 1].x, points[i].x);
+      }
     }
   }
 }
