@@ -15,6 +15,7 @@
 #include <climits>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -160,7 +161,7 @@ class Keeper {
     const std::string tasks = "/proc/" + std::to_string(trial_->pid()) + "/task";
     std::vector<pid_t> threads;
     for (std::filesystem::directory_iterator it(tasks, error), end; !error && it != end; it.increment(error))
-      threads.push_back(std::atoi(it->path().filename().c_str()));
+      threads.push_back(static_cast<pid_t>(std::strtol(it->path().filename().c_str(), nullptr, 10)));
     std::sort(threads.begin(), threads.end(), std::greater<>());
     for (const pid_t thread : threads) tgkill(trial_->pid(), thread, SIGUSR1);
   }

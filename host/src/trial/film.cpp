@@ -4,8 +4,8 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "backplane/ext/clock.h"
 #include "backplane/ext/render.h"
@@ -114,7 +114,7 @@ Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads,
     ++step;
   });
   const EvaluationResult again = evaluator.Play(Evaluator::Policy::kLearner, threads.clocks());
-  if (std::memcmp(again.returns.data(), result.returns.data(), sizeof(double)) != 0)  // which may be a NaN
+  if (std::bit_cast<uint64_t>(again.returns[0]) != std::bit_cast<uint64_t>(result.returns[0]))  // which may be a NaN
     throw TrialFailure(BP_E_INTERNAL, env.id(), "the same episode, played twice, came to different returns");
   film.notes.push_back(fmt::format("return {:.4g}", result.returns[0]));
   for (const auto& [name, values] : result.infos) film.notes.push_back(fmt::format("{} {:.4g}", InWords(name), values[0]));

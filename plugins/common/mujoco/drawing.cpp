@@ -202,7 +202,7 @@ std::string Colour(const mjModel* model, int geom, const std::vector<int>& limbs
   const bool has_none = material < 0 && rgba[0] == 0.5f && rgba[1] == 0.5f && rgba[2] == 0.5f;  // MuJoCo's default
   if (has_none) return limb >= 0 ? kLimbs[static_cast<size_t>(limb) % std::size(kLimbs)] : trunk;
   std::string colour;
-  const auto byte = [&](int i) { return static_cast<unsigned>(std::clamp(rgba[i], 0.0f, 1.0f) * 255 + 0.5f); };
+  const auto byte = [&](int i) { return static_cast<unsigned>(std::lround(std::clamp(rgba[i], 0.0f, 1.0f) * 255)); };
   bp::Print(&colour, "#%02x%02x%02x", byte(0), byte(1), byte(2));
   return colour;
 }

@@ -30,7 +30,7 @@ std::string Shown(const Screen& screen, double elapsed_s) {
     progress.Update(Status(), elapsed_s);
     progress.Update(Status(), elapsed_s + 1);
   }
-  std::rewind(file);
+  std::fseek(file, 0, SEEK_SET);
   char text[4096] = {};
   [[maybe_unused]] const size_t n = std::fread(text, 1, sizeof text - 1, file);
   std::fclose(file);

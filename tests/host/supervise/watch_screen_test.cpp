@@ -16,7 +16,7 @@ std::string Shown(const Screen& screen, const std::function<void(BatchScreen&)>&
     BatchScreen shown(file, screen);
     use(shown);
   }
-  std::rewind(file);
+  std::fseek(file, 0, SEEK_SET);
   std::string text(1 << 16, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file));
   std::fclose(file);

@@ -79,7 +79,7 @@ TEST_F(EventFile, HasSpeedAndReturnUnderTheNamesOfOtherDashboardsToo) {
 
 TEST_F(EventFile, SaysWhichFileCanNotBeWritten) {
   try {
-    TfEventFile(std::filesystem::path("/proc/self/nowhere") / "f", 1.0);
+    const TfEventFile file(std::filesystem::path("/proc/self/nowhere") / "f", 1.0);
     FAIL() << "opened";
   } catch (const std::exception& error) {
     EXPECT_NE(std::string(error.what()).find("/proc/self/nowhere"), std::string::npos) << error.what();

@@ -96,7 +96,7 @@ TEST(Checkpoint, OfAnotherTrialIsNotUsed) {
 }
 
 // A header whose checksum is right, for sizes that are not.
-std::string Signed(nlohmann::json header, const std::string& parts) {
+std::string Signed(const nlohmann::json& header, const std::string& parts) {
   const std::string whole = Written(Small());
   uint64_t size = 0;
   std::memcpy(&size, whole.data() + 8, sizeof size);

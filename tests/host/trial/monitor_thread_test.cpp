@@ -75,7 +75,7 @@ const bp_module kModule{sizeof(bp_module),
 
 class AMonitor : public testing::Test {
  protected:
-  void Start(std::function<void(const bp_host*)> on_sample, HostSinks sinks = {}) {
+  void Start(std::function<void(const bp_host*)> on_sample, const HostSinks& sinks = {}) {
     g_on_sample = std::move(on_sample);
     monitor_ = std::make_unique<MonitorThread>(*module_, "monitor.obeys", sinks,
                                                InstanceOptions{nlohmann::json::object(), {}, "monitors[0].options"},
