@@ -134,6 +134,9 @@ TEST_F(CompareCommand, FinishedRunsAreJudgedOnce) {
   EXPECT_EQ(compare.exit, 0) << compare.err << compare.out;
   EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays by "), HasSubstr("Judged once, at 5 %")));
   EXPECT_TRUE(std::filesystem::exists(dir_ / "judged/ab_report.html"));
+  const Finished few = Run("compare outputs/learns outputs/stays --dry-run");
+  EXPECT_EQ(few.exit, 2);
+  EXPECT_THAT(few.err, HasSubstr("results are judged as they are"));
   const Finished missing = Run("compare outputs/learns outputs/stays --out judged --metric eval/retrun --direction up");
   EXPECT_EQ(missing.exit, 1);
   EXPECT_THAT(missing.out, HasSubstr("Invalid: 5 of 5 runs of learns have no eval/retrun."));
@@ -162,6 +165,15 @@ TEST_F(CompareCommand, ScoresOfTwoEnvsAreInvalid) {
   const Finished compare = Run("compare learns.yaml --quiet");
   EXPECT_EQ(compare.exit, 1) << compare.err;
   EXPECT_THAT(compare.out, StartsWith("Invalid: The arms have different envs: a has cartpole, b has pendulum."));
+}
+
+TEST_F(CompareCommand, AMisspeltMetricIsFoundBeforeTheStart) {
+  Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  metric: eval/retrun\n"));
+  for (const char* dry : {"", " --dry-run"}) {
+    const Finished compare = Run(std::string("compare learns.yaml") + dry);
+    EXPECT_EQ(compare.exit, 2) << compare.out;
+    EXPECT_THAT(compare.err, HasSubstr("compare.metric: nothing records 'eval/retrun'; did you mean 'eval/return'"));
+  }
 }
 
 TEST_F(CompareCommand, DryRunSaysWhatItCosts) {

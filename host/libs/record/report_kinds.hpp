@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,7 @@ struct ReportKind {
   // known.
   bool measures_speed = false;
   bool takes_timing = false;                          // compares times where `report.timing` says so
+  bool takes_columns = false;                         // and report.figures, select and notes
   bool in_turn = false;                               // all points run once for each seed, every second time backwards
   uint64_t seeds = 1;                                 // of each point, where the sweep does not say
   std::array<std::string_view, 2> keys_of_its_own{};  // that no other kind takes
@@ -25,8 +27,8 @@ struct ReportKind {
 #define BACKPLANE_REPORT_KINDS(ROW)                                                          \
   ROW(ParallelEfficiency, .name = "parallel_efficiency", .measures_speed = true, .seeds = 2, \
       .keys_of_its_own = {"report.precision", "report.max_time"})                            \
-  ROW(Comparison, .name = "comparison", .takes_timing = true)                                \
-  ROW(Ab, .name = "ab", .takes_timing = true, .in_turn = true)
+  ROW(Comparison, .name = "comparison", .takes_timing = true, .takes_columns = true)         \
+  ROW(Ab, .name = "ab", .takes_timing = true, .takes_columns = true, .in_turn = true)
 
 #define BACKPLANE_ROW(builder, ...) ReportKind{__VA_ARGS__},
 inline constexpr ReportKind kReportKinds[] = {BACKPLANE_REPORT_KINDS(BACKPLANE_ROW)};
@@ -38,6 +40,12 @@ constexpr const ReportKind* FindReportKind(std::string_view name) {
     if (kind.name == name) return &kind;
   }
   return nullptr;
+}
+
+// Whether a report of that kind, if any, shows measures that the experiment names.
+inline bool TakesColumns(const std::optional<std::string>& kind) {
+  const ReportKind* known = kind ? FindReportKind(*kind) : nullptr;
+  return known && known->takes_columns;
 }
 
 // "parallel_efficiency|comparison"

@@ -14,7 +14,7 @@
 namespace backplane {
 
 inline constexpr char kPlanName[] = "plan.jsonl", kEventsName[] = "events.jsonl", kRunName[] = "run.json",
-                      kConfigName[] = "config.yaml";
+                      kConfigName[] = "config.yaml", kPageName[] = "index.html";
 
 struct AttemptFolder {
   AttemptFolder(std::filesystem::path attempt_dir) : folder(std::move(attempt_dir)) {}
@@ -90,7 +90,12 @@ struct ResultsFolder {
   std::filesystem::path run() const { return out / kRunName; }
   std::filesystem::path config() const { return out / kConfigName; }
   std::filesystem::path database() const { return out / "results.sqlite"; }
-  std::filesystem::path progress() const { return out / "progress.json"; }
+  // `named`: output.progress_file, of which an absolute path stays as it is; empty: none is named.
+  std::filesystem::path progress(const std::string& named = "") const {
+    return out / (named.empty() ? "progress.json" : named);
+  }
+  std::filesystem::path logs() const { return out / "logs"; }
+  std::filesystem::path page() const { return out / kPageName; }
   std::filesystem::path lock() const { return out / "lock"; }
   std::filesystem::path check() const { return out / "check"; }  // of the options, before the first trial
   // Of the run of `run` that is to begin: the first number that is free.
@@ -98,7 +103,7 @@ struct ResultsFolder {
     std::filesystem::path file;
     std::error_code error;
     for (unsigned n = 1; file.empty() || std::filesystem::exists(file, error); ++n)
-      file = out / "logs" / ("session-" + std::to_string(n) + ".log");
+      file = logs() / ("session-" + std::to_string(n) + ".log");
     return file;
   }
   std::filesystem::path trials() const { return out / "trials"; }

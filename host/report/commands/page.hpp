@@ -2,10 +2,9 @@
 #pragma once
 
 #include "kinds/build_report.hpp"
+#include "record/results_folder.hpp"
 
 namespace backplane {
-
-inline constexpr char kPageName[] = "index.html";
 
 // That of a batch at its end, with links to the files of its report, and the page that lists the experiments beside it. Throws
 // std::runtime_error.

@@ -137,6 +137,11 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
       invalid("The arms ran on different machines or builds, so that their speeds are no comparison of the arms.");
   }
   if (out.terms.speed) out.terms.disturbed = Disturbed(combined, points, diagnosis);
+  CompareTerms once = terms;
+  once.looks = {fewest, 1};
+  if (one_look && !out.terms.speed && points.size() >= 2 && fewest > 0 && !CanTellApart(once, points.size()))
+    invalid(fmt::format("{} seeds can never show a difference at {:g} %; wanted {} or more of each arm.", fewest,
+                        terms.alpha * 100, LeastScoresOfALook(once, points.size())));
   out.terms.looks = one_look ? 1 : terms.looks.max;
   out.terms.scores = one_look ? (out.terms.speed ? fewest / 2 : fewest) : ScoresOfALook(terms, points.size());
   return out;

@@ -218,7 +218,7 @@ std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::fi
         {"machine and versions", folder.run()},
         {"all numbers as tables", folder.database()},
         {"a folder for each trial", folder.trials()},
-        {"a log for each session", out / "logs"}})
+        {"a log for each session", folder.logs()}})
     if (std::filesystem::exists(file)) files.emplace_back(what, file);
   return files;
 }

@@ -4,12 +4,13 @@
 
 #include "base/file_name.hpp"
 #include "kinds/comparison_spec.hpp"
+#include "record/report_kinds.hpp"
 
 namespace backplane {
 
 std::vector<ReportError> CheckReport(const ReportSection& report) {
   std::vector<ReportError> errors;
-  if (report.kind == "comparison") {
+  if (TakesColumns(report.kind)) {
     ReadComparisonSpec(report, &errors);
   } else {
     const std::pair<std::string, const nlohmann::json*> keys[] = {{"report.columns", &report.columns},

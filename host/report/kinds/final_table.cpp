@@ -100,7 +100,8 @@ std::string BestOf(const Table& table) {
   const Number* best = column == table.columns.end() || table.rows.size() < 2 ? nullptr : NumberAt(table.rows[0], index);
   if (best == nullptr) return "";
   std::string text = fmt::format("best by {}: {}", column->title, std::get<std::string>(table.rows[0][0]));
-  if (!best->low || !best->high) return text + "; one seed each does not tell by how much";
+  // One run's own interval is of its episodes: another seed may differ by more.
+  if (best->of != "seeds" || !best->low || !best->high) return text + "; one seed each does not tell by how much";
   size_t alike = 0;
   for (size_t i = 1; i < table.rows.size(); ++i) {
     const Number* other = NumberAt(table.rows[i], index);

@@ -68,9 +68,11 @@ Change ChangeOf(const Number& now, const Number& then) {
   return change;
 }
 
+constexpr char kReadOnce[] = "read once: no interval";
+
 std::string VerdictOf(const Number& change) {
   if (change.value == 0) return "the same";
-  if (!HasInterval(change)) return "read once: no interval";
+  if (!HasInterval(change)) return kReadOnce;
   if (*change.low <= 0 && *change.high >= 0) return "within noise";
   return change.value > 0 ? "more" : "less";
 }
@@ -89,9 +91,9 @@ std::optional<fs::path> LastRunOf(const ResultSet& set) {
     if (!other.starts_with(name)) continue;
     const auto read = std::from_chars(other.data() + name.size(), other.data() + other.size(), number);
     if (read.ec != std::errc() || read.ptr != other.data() + other.size() || number <= newest) continue;
-    if (!fs::exists(ResultsFolder{entry.path()}.plan())) continue;
+    if (!fs::exists(ResultsFolder{entry.path()}.plan(), error)) continue;
     newest = number;
-    last = set.out.parent_path() / other;
+    last = (set.out / "").parent_path().parent_path() / other;
   }
   return last;
 }
@@ -104,7 +106,7 @@ std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const Res
                    {"verdict", "verdict", "", ""},
                    {"then", "then", "", ""},
                    {"now", "now", "", ""}};
-  std::vector<std::string> changes;
+  std::vector<std::string> changes, unknown;
   for (const std::string& point : PointNames(now)) {
     bool has_return = false;
     for (const auto& [measure, unit] : kMeasured) {
@@ -119,6 +121,7 @@ std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const Res
       const std::string words =
           MeasureWords(measure) + (*unit != '\0' ? fmt::format(" ({})", unit) : "") + (point.empty() ? "" : " of " + point);
       table.rows.push_back({words, verdict == "the same" ? "0" : shown, verdict, *before, *value});
+      if (verdict == kReadOnce) unknown.push_back(MeasureWords(measure) + (point.empty() ? "" : " of " + point));
       if (verdict == "more" || verdict == "less")
         changes.push_back(fmt::format("{}{} {}{}", MeasureWords(measure), point.empty() ? "" : " of " + point, shown,
                                       value->of == "seeds" ? "" : ", one run each"));
@@ -130,10 +133,11 @@ std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const Res
       "episodes of one run: another seed may differ by more."};
   const size_t more = changes.size() > kNamedChanges ? changes.size() - kNamedChanges : 0;
   changes.resize(changes.size() - more);
-  std::string sentence =
-      fmt::format("Against the last run of the file: {}{}.",
-                  changes.empty() ? "every change is within noise" : fmt::format("{}", fmt::join(changes, "; ")),
-                  more > 0 ? fmt::format("; and {} more", more) : "");
+  const std::string none = unknown.empty() ? "every change is within noise"
+                                           : fmt::format("no change is shown ({} read once)", fmt::join(unknown, ", "));
+  std::string sentence = fmt::format("Against the last run of the file: {}{}.",
+                                     changes.empty() ? none : fmt::format("{}", fmt::join(changes, "; ")),
+                                     more > 0 ? fmt::format("; and {} more", more) : "");
   return AgainstLastRun{{"last_run", "Against the last run", {std::move(table)}}, std::move(sentence)};
 }
 

@@ -9,6 +9,7 @@
 #include "machine/resource_measures.hpp"
 #include "record/host_metrics.hpp"
 #include "record/phase_groups.hpp"
+#include "record/report_kinds.hpp"
 #include "results/reduction.hpp"
 
 namespace backplane {
@@ -37,7 +38,7 @@ std::set<std::string> KnownNames(const std::set<std::string>& recorded) {
 std::vector<NamedAt> NamesOf(const ReportSection& report, const std::vector<std::string>& live) {
   std::vector<NamedAt> names;
   for (size_t i = 0; i < live.size(); ++i) names.push_back({live[i], fmt::format("output.live.{}", i)});
-  if (report.kind != "comparison") return names;
+  if (!TakesColumns(report.kind)) return names;
   std::vector<ReportError> told_before;
   const ComparisonSpec spec = ReadComparisonSpec(report, &told_before);
   for (const auto& some : {NamesIn(spec), CurvesIn(spec)}) names.insert(names.end(), some.begin(), some.end());

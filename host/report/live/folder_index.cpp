@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kPage[] = "index.html", kKind[] = "experiments";
+constexpr char kKind[] = "experiments";
 
 // Of a page: what stands in one of its meta elements; absent: it has none.
 std::optional<std::string> MetaOf(const std::string& head, const std::string& name) {
@@ -61,7 +61,7 @@ bool IsAPlaceFor(const fs::path& folder) {
   std::error_code error;
   for (const fs::path& other : {fs::current_path(), fs::temp_directory_path(error), folder.root_path()})
     if (fs::equivalent(folder, other, error)) return false;
-  return !fs::exists(folder / kPage, error) || MetaOf(HeadOf(folder / kPage), "kind") == kKind;
+  return !fs::exists(folder / kPageName, error) || MetaOf(HeadOf(folder / kPageName), "kind") == kKind;
 }
 
 Document ListOf(const fs::path& folder) {
@@ -74,7 +74,7 @@ Document ListOf(const fs::path& folder) {
   std::error_code error;  // what can not be read, such as another user's folder, is none of ours
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (!fs::exists(ResultsFolder{entry.path()}.plan(), error)) continue;
-    const std::string head = HeadOf(entry.path() / kPage);
+    const std::string head = HeadOf(entry.path() / kPageName);
     rows.push_back({entry.path().filename().string(), DateOf(entry.path(), head), MetaOf(head, "sparkline").value_or(""),
                     MetaOf(head, "verdict").value_or("")});
   }
@@ -98,7 +98,7 @@ void WriteFolderIndex(const fs::path& out) {
   for (int i = 0; i < kTries && flock(fd, LOCK_EX | LOCK_NB) != 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   try {
-    ReplaceFile(folder / kPage, RenderHtml(ListOf(folder), {}, {folder, {}}));
+    ReplaceFile(folder / kPageName, RenderHtml(ListOf(folder), {}, {folder, {}}));
   } catch (const std::exception&) {  // the list is beside the point: no page and no report fails for it
   }
   close(fd);

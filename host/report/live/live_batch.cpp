@@ -14,11 +14,6 @@ constexpr size_t kMostTrials = 400, kMostEnded = 200;
 // Rules look at these curves alone (rules/), and a trial may have dozens.
 constexpr const char* kCurvesOfRules[] = {"return", "SPS"};
 
-std::filesystem::path ProgressFileOf(const ResultsFolder& folder, const nlohmann::json& config) {
-  const std::string named = Text(At(At(config, "output"), "progress_file"));
-  return named.empty() ? folder.progress() : folder.out / named;
-}
-
 bool IsRuled(const std::string& curve) {
   return curve.starts_with("train/") ||
          std::find(std::begin(kCurvesOfRules), std::end(kCurvesOfRules), curve) != std::end(kCurvesOfRules);
@@ -30,7 +25,7 @@ LiveBatch::LiveBatch(const std::filesystem::path& out)
     : folder_{out},
       head_(ReadHeadOfSet(out)),
       config_(folder_.config()),
-      progress_file_(ProgressFileOf(folder_, head_.config)),
+      progress_file_(folder_.progress(Text(At(At(head_.config, "output"), "progress_file")))),
       events_(folder_.events()) {
   for (PlanLine& line : ReadPlanFile(folder_.plan()))
     if (!line.dropped) plan_.emplace(line.trial_id, std::move(line));

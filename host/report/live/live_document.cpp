@@ -154,7 +154,7 @@ class Builder {
     }
     std::filesystem::path session;
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(batch_.head().out / "logs", error))
+    for (const auto& entry : std::filesystem::directory_iterator(ResultsFolder{batch_.head().out}.logs(), error))
       if (session.empty() || entry.last_write_time(error) > std::filesystem::last_write_time(session, error))
         session = entry.path();
     AddLog("the batch", session, &section);

@@ -27,7 +27,7 @@ class LiveTrial {
   // By the names that metric_series.hpp gives them, over env steps, or over iterations where nothing steps; "resources/..."
   // over seconds.
   const std::map<std::string, ThinSeries>& curves() const { return curves_; }
-  // {"name": [steps between the places, values]}, made anew only after something was read.
+  // [[steps between the places], [values]], made anew only after something was read.
   const std::string& CurveJson(const std::string& name);
   const std::optional<uint64_t>& iteration() const { return iteration_; }
   TrialFolder folder() const { return folder_; }

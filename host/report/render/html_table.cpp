@@ -70,8 +70,8 @@ std::string LinkHtml(const std::string& name, const std::string& html, const Col
                      const std::filesystem::path& page) {
   const std::filesystem::path file = std::filesystem::path(column.folder) / name;
   if (!std::filesystem::exists(file)) return html;
-  const bool has_page = std::filesystem::exists(file / "index.html");
-  return fmt::format("<a href=\"{}{}\">{}</a>", HtmlLink(file, page), has_page ? "/index.html" : "/", html);
+  const bool has_page = std::filesystem::exists(file / kPageName);
+  return fmt::format("<a href=\"{}{}\">{}</a>", HtmlLink(file, page), has_page ? std::string("/") + kPageName : "/", html);
 }
 
 // Its words as links, where they name files.

@@ -214,9 +214,9 @@ class BatchText {
     if (args_.quiet) return;
     fmt::print("  results in {}\n", request_.out.string());
     if (!report_.paused.empty()) fmt::print(stderr, "  paused: {}; the same command goes on with the rest\n", report_.paused);
-    const std::string same = SameCommand(args_);
+    const std::string same = SameCommand(args_, plan_.compare ? "compare" : "run");
     if (report_.Count(TrialState::kPlanned) > 0) fmt::print("  go on:  {}\n", same);
-    if (report_.Count(TrialState::kFailed) > 0) fmt::print("  retry:  {} --only-failed\n", same);
+    if (report_.Count(TrialState::kFailed) > 0 && !plan_.compare) fmt::print("  retry:  {} --only-failed\n", same);
     fmt::print("  table:  {} export csv {}\n", args_.typed_program, ShellArgument(request_.out.string()));
   }
 
@@ -263,8 +263,8 @@ std::string FileArguments(const FileArgs& input) {
   return input.preset.empty() ? text : text + " --preset " + ShellArgument(input.preset);
 }
 
-std::string SameCommand(const RunArgs& args) {
-  std::string text = args.typed_program + " run " + FileArguments(args.input);
+std::string SameCommand(const RunArgs& args, const char* command) {
+  std::string text = fmt::format("{} {} {}", args.typed_program, command, FileArguments(args.input));
   for (const std::string& sweep : args.sweep) text += " --sweep " + ShellArgument(sweep);
   if (args.skip_invalid) text += " --skip-invalid";
   // These decide what a trial is granted, and --gpus even which trials there are.

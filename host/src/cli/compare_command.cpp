@@ -73,7 +73,9 @@ uint64_t LooksIn(const fs::path& out, const CompareTerms& terms) {
 // One comparison, look after look.
 class CompareSession {
  public:
-  explicit CompareSession(const CompareArgs& args) : args_(args), search_(args.run.input.plugin_path) {}
+  // `same`: the command as it was typed.
+  CompareSession(const CompareArgs& args, std::string same)
+      : args_(args), same_(std::move(same)), search_(args.run.input.plugin_path) {}
 
   int Run() {
     std::optional<Plan> plan = PlanOf(0);
@@ -150,7 +152,14 @@ class CompareSession {
                  IsOfSpeed(terms_) ? " (blocks of A B B A)" : "", arms * seeds, arms * seeds * terms_.looks.max,
                  terms_.looks.max == 1 ? "one look" : fmt::format("{} looks", terms_.looks.max));
     std::optional<ResourcePool> pool = ResourcePoolFor(plan, {args_.run.jobs, args_.run.gpus});
-    return pool ? DryRun(plan, out_, *pool, args_.run) : static_cast<int>(kUsage);
+    if (!pool) return kUsage;
+    const PluginsAsked asked = AskPlugins(plan, &*pool);
+    if (asked.interrupted) return kInterrupted;
+    if (!asked.errors.empty()) {
+      Complain(asked.errors, args_.run.input.file);
+      return asked.all_config ? kUsage : kFailed;
+    }
+    return DryRun(plan, out_, *pool, args_.run);
   }
 
   // An exit code if the comparison can not go on after it.
@@ -173,7 +182,7 @@ class CompareSession {
       report = RunBatch(request, engine.get(), &*pool);
     }
     if (report.interrupted) {
-      fmt::print("interrupted\n  go on:  {}\n", SameCompare(args_));
+      fmt::print("interrupted\n  go on:  {}\n", same_);
       return kInterrupted;
     }
     if (report.refused.empty() && report.checks.empty() && report.paused.empty()) return std::nullopt;
@@ -200,6 +209,7 @@ class CompareSession {
   }
 
   const CompareArgs& args_;
+  const std::string same_;
   PluginSearch search_;
   CompareTerms terms_;
   fs::path out_;
@@ -207,6 +217,11 @@ class CompareSession {
 
 // Everything that two folders hold, once.
 int CompareFolders(const CompareArgs& args) {
+  if (args.run.dry_run || args.run.fresh || args.run.jobs || !args.run.input.set.empty() || !args.run.input.preset.empty()) {
+    LogError(
+        "backplane: results are judged as they are: --dry-run, --fresh, --jobs, --set and --preset are for experiment files");
+    return kUsage;
+  }
   CompareTerms terms;
   if (!args.metric.empty()) terms.metric = args.metric;
   if (!args.direction.empty()) terms.direction = args.direction;
@@ -253,7 +268,7 @@ int CompareCommand(const CompareArgs& given) {
     args.run.out = file->out;
     args.run.input.preset.clear();
   }
-  return CompareSession(args).Run();
+  return CompareSession(args, SameCompare(given)).Run();
 }
 
 void Declare(CompareArgs* args, Arguments* add) {

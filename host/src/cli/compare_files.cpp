@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/file_name.hpp"
@@ -82,6 +83,10 @@ std::optional<ComparisonFile> WriteComparison(const std::vector<fs::path>& files
     json entry = {{"name", NameOf(file, names)}};
     for (const char* section : {"env", "learner", "monitors", "rollout", "evaluation", "checkpoint", "resources"}) {
       if (arm->contains(section)) AddDifferences(content.at(section), arm->at(section), section, &entry);
+    }
+    for (const json& folder : arm->at("plugin_path")) {
+      json& all = content["plugin_path"];
+      if (std::find(all.begin(), all.end(), folder) == all.end()) all.push_back(folder);
     }
     names.insert(entry["name"].get<std::string>());
     name += (name.empty() ? "" : "_vs_") + entry["name"].get<std::string>();

@@ -107,9 +107,16 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const std::set<std::
       if (!AtPath(ToJson(plan.LoadPoint(point).experiment), name).is_null()) return true;
     return false;
   };
+  Experiment experiment = plan.base.experiment;
+  const bool of_compare = plan.compare && plan.compare->metric && experiment.report.columns.is_null();
+  if (of_compare) experiment.report.columns = nlohmann::json::array({*plan.compare->metric});
   std::vector<FailedCheck> misnamed;
-  for (const Misnamed& one : MisnamedIn(plan.base.experiment, recorded)) {
+  for (Misnamed& one : MisnamedIn(experiment, recorded)) {
     if (is_path(one.name)) continue;
+    if (of_compare && one.path.starts_with("report.columns")) {
+      one.path = "compare.metric";
+      one.message = fmt::format("compare.metric: nothing records '{}'", one.name);
+    }
     if (one.near.empty()) {
       LogInfo("note: {}", one.message);
     } else {

@@ -9,11 +9,6 @@ namespace {
 
 constexpr double kFileEvery_s = 1;
 
-std::filesystem::path ProgressFileOf(const std::filesystem::path& out, const Experiment& experiment) {
-  return experiment.progress_file ? out / *experiment.progress_file  // an absolute path stays as it is
-                                  : ResultsFolder{out}.progress();
-}
-
 }  // namespace
 
 BatchDisplay::BatchDisplay(const BatchRequest& request)
@@ -21,7 +16,7 @@ BatchDisplay::BatchDisplay(const BatchRequest& request)
       experiment_(request.plan.base.experiment.name),
       quiet_(request.quiet),
       table_(request.plan.swept || request.plan.trials.size() > 1),
-      file_(ProgressFileOf(request.out, request.plan.base.experiment)) {
+      file_(ResultsFolder{request.out}.progress(request.plan.base.experiment.progress_file.value_or(""))) {
   if (!request.report_program.empty()) page_.emplace(request.report_program, request.out, request.typed_program);
   const Screen screen = DetectScreen(fileno(stderr));
   if (table_) {

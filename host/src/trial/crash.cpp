@@ -54,13 +54,13 @@ class Line {
 
 // Where the thread was when the signal came.
 const void* PlaceOf(const void* context) {
-  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+  [[maybe_unused]] const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
   return reinterpret_cast<const void*>(machine.gregs[REG_RIP]);
 #elif defined(__aarch64__)
   return reinterpret_cast<const void*>(machine.pc);
 #else
-  return machine.__reserved == nullptr ? nullptr : nullptr;
+  return nullptr;
 #endif
 }
 

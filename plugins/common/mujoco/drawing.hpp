@@ -14,7 +14,7 @@ inline constexpr bp::PictureSize kPicture = {640, 360};
 // The ground behind every picture.
 void DrawGround(std::string* out);
 // Places are those of the last simulation step's beginning, as mj_step leaves them. Limbs without a colour of their own get
-// one each; `trunk` is the colour of what bears them. A dot marks a contact with the floor; `caption` stands above.
+// one each; `trunk` is the colour of what bears them. A ring marks a contact with the floor; `caption` stands above.
 void DrawBody(const mjModel* model, const mjData& data, const std::string& caption, std::string* out,
               const char* trunk = "#9aa3ad");
 
