@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "places.hpp"
 #include "support/env_harness.hpp"
 
@@ -36,7 +38,7 @@ TEST(Pendulum, ClipsItsTorqueAndItsSpeed) {
     EXPECT_EQ(Push(strong, 100), Push(clipped, 2));
     EXPECT_LE(std::abs(strong.Obs()[2]), 8.0f);
   }
-  EXPECT_EQ(std::memcmp(strong.Obs(), clipped.Obs(), 3 * sizeof(float)), 0);
+  EXPECT_TRUE(std::equal(strong.Obs(), strong.Obs() + 3, clipped.Obs()));
 }
 
 TEST(Pendulum, PaysForTheAngleOfTheShorterWay) {

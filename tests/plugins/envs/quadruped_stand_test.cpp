@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -177,7 +178,7 @@ TEST(QuadrupedStand, ObservesJointsAndSpeedsOrAllThereIs) {
     ASSERT_EQ(env->Reset(0, {3}), BP_OK);
     for (int t = 0; t < 60; ++t) ASSERT_EQ(env->Step(), BP_OK);
   }
-  EXPECT_EQ(std::memcmp(joints.Obs(), all.Obs() + 7, 22 * sizeof(float)), 0);
+  EXPECT_TRUE(std::equal(joints.Obs(), joints.Obs() + 22, all.Obs() + 7));
 }
 
 // Through the fall, the contacts and the rest on folded knees.
@@ -336,7 +337,7 @@ TEST(QuadrupedStand, ARowDoesNotDependOnItsBatchOrThreads) {
     for (std::thread& thread : threads) thread.join();
     for (uint64_t r = 0; r < kRows; ++r) {
       ASSERT_EQ(singles[r]->Step(), BP_OK);
-      ASSERT_EQ(std::memcmp(batch.Obs(r), singles[r]->Obs(), 22 * sizeof(float)), 0) << t << " " << r;
+      ASSERT_TRUE(std::equal(batch.Obs(r), batch.Obs(r) + 22, singles[r]->Obs())) << t << " " << r;
       ASSERT_EQ(*batch.At<float>("reward", r), *singles[r]->At<float>("reward"));
     }
   }

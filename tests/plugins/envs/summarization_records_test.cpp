@@ -143,11 +143,8 @@ TEST(Files, ThatCannotBeReadAreRefused) {
   EXPECT_THAT(Read("a.csv", "text,summary\na,b\n").error,
               HasSubstr("has no column 'document'; the header names 'text', 'summary'"));
   EXPECT_THAT(Read("a.csv", "document,summary,summary\na,b,c\n").error, HasSubstr("names the column 'summary' twice"));
-  EXPECT_THAT(Read("a.tsv",
-                   "\xFF\xFE"
-                   "d\0o\0")
-                  .error,
-              HasSubstr("the header is not UTF-8"));
+  const std::string utf16{'\xFF', '\xFE', 'd', '\0', 'o', '\0'};
+  EXPECT_THAT(Read("a.tsv", utf16).error, HasSubstr("the header is not UTF-8"));
   EXPECT_THROW(ReadRecords(Summaries::Instance().File("nowhere.csv"), {}, [](const Record&) {}), bp::Error);
   EXPECT_THROW(ReadRecords(Summaries::Instance().File(""), {}, [](const Record&) {}), bp::Error);
 }

@@ -18,7 +18,7 @@ using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty, testing::SizeI
 const std::string kSummarization = BACKPLANE_PLUGIN_DIR "/env_summarization.so";
 const Summaries& files() { return Summaries::Instance(); }
 
-json Options(const std::string& data, json more = json::object()) {
+json Options(const std::string& data, const json& more = json::object()) {
   json options = files().options(data);
   options.update(more);
   return options;

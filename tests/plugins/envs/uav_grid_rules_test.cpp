@@ -15,7 +15,7 @@ struct At {
 };
 
 struct Scene {
-  Scene(uav::Collision collision, std::vector<At> uavs, std::vector<uav::Move> obstacles = {})
+  Scene(uav::Collision collision, std::vector<At> uavs, const std::vector<uav::Move>& obstacles = {})
       : model(Options(collision, uavs.size())), row(model), reward(uavs.size()), ended(uavs.size()) {
     for (const uav::Move& cell : obstacles) row.map[model.Index(cell.dx, cell.dy)] = 1;
     for (size_t i = 0; i < uavs.size(); ++i) {

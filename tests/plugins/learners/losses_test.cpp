@@ -9,7 +9,7 @@
 namespace backplane::on_policy {
 namespace {
 
-at::Tensor Doubles(std::vector<double> values, std::vector<int64_t> shape) {
+at::Tensor Doubles(const std::vector<double>& values, const std::vector<int64_t>& shape) {
   return at::tensor(values, at::kDouble).view(shape);
 }
 

@@ -27,7 +27,7 @@ class BuildReport : public ::testing::Test {
 
   void Put(const std::string& name, const std::string& columns) const {
     fs::create_directories(root_ / name);
-    std::ofstream(root_ / name / "plan.jsonl");
+    std::ofstream(root_ / name / "plan.jsonl").flush();
     std::ofstream(root_ / name / "run.json") << R"({"schema": 1})";
     std::ofstream(root_ / name / "config.yaml") << "experiment: walk\nreport: {kind: comparison, columns: " << columns << "}\n";
   }

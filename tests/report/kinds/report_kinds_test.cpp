@@ -187,7 +187,7 @@ TEST(ParallelEfficiencyReport, SetsInAnyOrderGiveTheSameDocument) {
   ResultSet a = Set({Trial(1, 1, 1000), Trial(2, 1, 1900)}), b = Set({Trial(4, 1, 3000), Trial(2, 1, 1800)});
   b.out = "outputs/more";
   for (TrialData& trial : b.trials) trial.out = b.out, trial.ended = 2000;
-  const auto text = [](std::vector<ResultSet> sets) {
+  const auto text = [](const std::vector<ResultSet>& sets) {
     return ToJson(ParallelEfficiencyReport(sets, Context("parallel_efficiency"))).dump();
   };
   const Document both = ParallelEfficiencyReport({a, b}, Context("parallel_efficiency"));

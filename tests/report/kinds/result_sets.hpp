@@ -66,7 +66,7 @@ inline TrialData FailedTrial(uint64_t runners, uint64_t envs, const std::string&
   return trial;
 }
 
-inline ResultSet Set(std::vector<TrialData> trials, nlohmann::json report = nullptr) {
+inline ResultSet Set(std::vector<TrialData> trials, const nlohmann::json& report = nullptr) {
   ResultSet set;
   set.out = "outputs/walk";
   set.experiment = "walk";

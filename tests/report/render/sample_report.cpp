@@ -1,7 +1,7 @@
 // Writes the report of a made-up batch, to look at: sample_report FOLDER [SETTINGS].
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
+#include <string>
 
 #include "render/write_report.hpp"
 #include "sample_document.hpp"
@@ -12,9 +12,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const int settings = argc > 2 ? std::atoi(argv[2]) : 8;
-    const backplane::WrittenReport report =
-        backplane::WriteReport(backplane::LargeDocument(static_cast<size_t>(settings > 0 ? settings : 8)), argv[1]);
+    const size_t settings = argc > 2 ? std::stoul(argv[2]) : 8;
+    const backplane::WrittenReport report = backplane::WriteReport(backplane::LargeDocument(settings), argv[1]);
     for (const std::filesystem::path& file : report.files) {
       std::printf("%s\n", file.c_str());
     }

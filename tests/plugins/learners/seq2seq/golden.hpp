@@ -44,7 +44,7 @@ inline BartConfig GoldenConfig() {
 
 // The model with leaves over one flat buffer of weights and one of gradients.
 struct GoldenModel {
-  explicit GoldenModel(BartConfig c = GoldenConfig())
+  explicit GoldenModel(const BartConfig& c = GoldenConfig())
       : config(c), layout(config), flat(layout.size()), gradient(layout.size()) {
     at::set_num_threads(1);  // as in a trial
     for (const Parameter& p : layout.parameters()) {
