@@ -44,12 +44,12 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
   EXPECT_EQ(epochs["finding"], "update_bound");
   EXPECT_TRUE(epochs["kept"].get<bool>());
   // 2 of 4 ms of each update are gone, beside 16 steps of 16 cartpoles.
-  EXPECT_GT(epochs["gain"]["ratio"], 1.3);
-  EXPECT_LT(epochs["gain"]["ratio"], 3);
-  EXPECT_GT(epochs["gain"]["low"], 1);
-  EXPECT_LT(epochs["gain"]["low"], epochs["gain"]["ratio"]);
+  EXPECT_GT(epochs.at("gain")["ratio"], 1.3);
+  EXPECT_LT(epochs.at("gain")["ratio"], 3);
+  EXPECT_GT(epochs.at("gain")["low"], 1);
+  EXPECT_LT(epochs.at("gain")["low"], epochs.at("gain")["ratio"]);
   EXPECT_FALSE(result["steps"][1]["kept"].get<bool>()) << tune.out;
-  EXPECT_LT(result["steps"][1]["gain"]["ratio"], 0.9);
+  EXPECT_LT(result["steps"].at(1).at("gain")["ratio"], 0.9);
   EXPECT_EQ(result["check"]["rounds"].size(), 1u);
   EXPECT_EQ(result["check"]["rounds"][0]["tuned"].size(), 5u);
   // Sides in turn: now try, try now, now try.

@@ -52,7 +52,12 @@ enum {
   BP_E_INTERNAL = -10
 };
 
-enum { BP_KIND_ENV = 1, BP_KIND_LEARNER = 2, BP_KIND_MONITOR = 3 };
+enum {
+  BP_KIND_ENV = 1,
+  BP_KIND_LEARNER = 2,
+  BP_KIND_MONITOR = 3,
+  BP_KIND_PART = 4  // a library that a plugin asks its host for ("bp.host.part/1"); no experiment names it
+};
 
 enum { BP_LOG_DEBUG = 1, BP_LOG_INFO = 2, BP_LOG_WARN = 3, BP_LOG_ERROR = 4 };
 

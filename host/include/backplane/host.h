@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 // One per plugin instance; lives until the instance's `destroy` has returned. `create` may call only `log`, `fail`,
-// config getters, "bp.host.facts/1" and "bp.host.trial/1".
+// config getters, "bp.host.facts/1", "bp.host.part/1" and "bp.host.trial/1".
 typedef struct bp_host {
   uint32_t struct_size, abi_minor;
   void* impl;  // the host's own
@@ -95,6 +95,19 @@ typedef struct bp_host_phase_1 {
   int32_t (*enter)(const bp_host* host, const char* phase);
   void (*leave)(const bp_host* host, int32_t entered);
 } bp_host_phase_1;
+
+// "bp.host.part/1": a part is a library that belongs to a plugin and that only some of its uses need, such as what is made with
+// LibTorch, which costs a quarter of a second and 100 MB. It lies beside the plugin's file, is sealed before that, and is named
+// when that is sealed (`backplane plugin seal FILE --part PART`), so that the plugin's hash stands for both.
+#define BP_HOST_PART_1 "bp.host.part/1"
+typedef struct bp_host_part_1 {
+  uint32_t struct_size, reserved;
+  // The function table of the part called `name` ("torch" of learner_ppo.so is learner_ppo_torch.so); what that holds is
+  // settled between the two. The first call opens the file, for ever, and before it LibTorch, if the part is built against it.
+  // NULL where it can not be had: `borrow_why_not` is then a sentence, valid until the next call with this host. [control],
+  // also in create
+  const void* (*open)(const bp_host* host, const char* name, const char** borrow_why_not);
+} bp_host_part_1;
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,20 @@ inline void RecordFact(const bp_host* host, const char* key, const char* value) 
   if (facts) facts->record(host, key, value);
 }
 
+// The table of a part ("bp.host.part/1"), which begins with its size and is of the same build as the plugin. Throws Error.
+// [control], also in constructors
+template <class Table>
+const Table& OpenPart(const bp_host* host, const char* name) {
+  const auto* parts = static_cast<const bp_host_part_1*>(host->get_extension(host, BP_HOST_PART_1));
+  if (!parts) throw Unsupported("needs its part '" + std::string(name) + "', and this host opens none");
+  const char* why_not = "";
+  const void* table = parts->open(host, name, &why_not);
+  if (!table) throw Unsupported(why_not);
+  if (*static_cast<const uint32_t*>(table) < sizeof(Table))
+    throw Unsupported("its part '" + std::string(name) + "' is older than it");
+  return *static_cast<const Table*>(table);
+}
+
 // While it lives, the thread's time counts for `phase` ("bp.host.phase/1"); nothing where the host has no such service. [any]
 class PhaseScope {
  public:
@@ -74,6 +88,11 @@ const bp_descriptor& DescriptorOf(uint32_t kind) {
   }();
   return descriptor;
 }
+
+// What a part's class derives from; its Api() is a table that begins with its size.
+struct Part {
+  static constexpr uint32_t kKind = BP_KIND_PART;
+};
 
 // The module of plugins Ps..., each a type with `static constexpr uint32_t kKind`, `kAbout` and `static const void* Api()`,
 // as env.hpp, learner.hpp and monitor.hpp make them.

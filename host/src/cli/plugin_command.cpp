@@ -20,7 +20,7 @@ namespace backplane {
 namespace {
 
 struct PluginArgs {
-  std::vector<std::string> plugin_path;
+  std::vector<std::string> plugin_path, parts;
   std::string name;  // describe: an id; seal: a file
   bool json = false, markdown = false;
 };
@@ -221,7 +221,8 @@ int PluginDescribeCommand(const PluginArgs& args) {
 
 int PluginSealCommand(const PluginArgs& args) {
   // Throws what the user should read.
-  Seal(args.name, [](const PluginInfo& info) { CheckDefaults(info), CheckHelps(info); });
+  const auto check = [](const PluginInfo& info) { CheckDefaults(info), CheckHelps(info); };
+  Seal(args.name, check, {args.parts.begin(), args.parts.end()});
   return kOk;
 }
 
@@ -240,6 +241,7 @@ std::vector<Command> PluginCommands() {
   };
   const auto declare_seal = [](PluginArgs* args, Arguments* add) {
     add->Add("file", "FILE", &args->name, "Plugin file (.so)").Required();
+    add->Add("--part", "FILE", &args->parts, "A part of it, sealed before: FILE's stem, '_' and a name (repeatable)");
   };
   return {{"plugin", "List, describe or seal plugins; no plugin code runs", nullptr},
           MakeCommand<PluginArgs>("plugin list", "All plugins on the plugin path", declare_list, PluginListCommand),

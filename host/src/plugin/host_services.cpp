@@ -22,13 +22,20 @@ void RunParallel(const bp_host* host, uint64_t n, void (*piece)(void*, uint64_t)
   Self(host)->sinks().parallel(n, piece, context);
 }
 
+const void* OpenPart(const bp_host* host, const char* name, const char** borrow_why_not) noexcept {
+  return Self(host)->OpenPart(name, borrow_why_not);
+}
+
 constexpr bp_host_facts_1 kFacts = {sizeof(bp_host_facts_1), 0, RecordFact};
 constexpr bp_host_parallel_1 kParallel = {sizeof(bp_host_parallel_1), 0, RunParallel};
+
+constexpr bp_host_part_1 kPart = {sizeof(bp_host_part_1), 0, OpenPart};
 
 constexpr HostService kServices[] = {
     {BP_HOST_FACTS_1, [](const HostSinks& sinks) -> const void* { return sinks.fact ? &kFacts : nullptr; }},
     {BP_HOST_METRICS_1, [](const HostSinks& sinks) -> const void* { return sinks.metrics; }},
     {BP_HOST_PARALLEL_1, [](const HostSinks& sinks) -> const void* { return sinks.parallel ? &kParallel : nullptr; }},
+    {BP_HOST_PART_1, [](const HostSinks& sinks) -> const void* { return sinks.part ? &kPart : nullptr; }},
     {BP_HOST_PHASE_1, [](const HostSinks& sinks) -> const void* { return sinks.phase; }},
     {BP_HOST_TRIAL_1, [](const HostSinks& sinks) -> const void* { return sinks.trial; }},
 };
@@ -44,6 +51,22 @@ HostServices::HostServices(std::string plugin_id, const HostSinks* sinks)
 std::string HostServices::TakeError() {
   const std::lock_guard lock(mutex_);
   return error_.empty() ? "no reason given" : std::exchange(error_, {});
+}
+
+const void* HostServices::OpenPart(const char* name, const char** borrow_why_not) noexcept {
+  const char* why_not = "out of memory";
+  try {
+    try {
+      return sinks_->part(plugin_id_, name ? name : "");
+    } catch (const std::exception& e) {
+      part_error_ = e.what();
+      why_not = part_error_.c_str();
+    }
+  } catch (...) {
+    // Out of memory.
+  }
+  if (borrow_why_not) *borrow_why_not = why_not;
+  return nullptr;
 }
 
 void* HostServices::MetricsImpl(const bp_host* host) { return Self(host)->sinks_->metrics_impl; }

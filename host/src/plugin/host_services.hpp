@@ -26,6 +26,8 @@ struct HostSinks {
   const bp_host_phase_1* phase = nullptr;  // NULL: the extension is absent
   // bp_host_parallel_1.run; empty: the extension is absent
   std::function<void(uint64_t n, void (*piece)(void*, uint64_t), void* context)> parallel;
+  // bp_host_part_1.open, throwing what `why_not` is to say; empty: the extension is absent
+  std::function<const void*(const std::string& plugin_id, const std::string& name)> part;
 };
 
 // The services by id that this host has, each of them once: what it gives an instance, and what a plugin may need.
@@ -46,6 +48,7 @@ class HostServices {
   // The sentence of the last `fail`, and forgets it; "no reason given" if there was none. [any]
   std::string TakeError();
   const HostSinks& sinks() const { return *sinks_; }
+  const void* OpenPart(const char* name, const char** borrow_why_not) noexcept;
   bool cancelled() const { return Cancelled(&host_) != 0; }  // the user asked to stop. [any]
   static void* MetricsImpl(const bp_host* host);
 
@@ -58,7 +61,7 @@ class HostServices {
   std::string plugin_id_;
   const HostSinks* sinks_;
   std::mutex mutex_;
-  std::string error_;
+  std::string error_, part_error_;
   bp_host host_;
 };
 

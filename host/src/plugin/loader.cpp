@@ -74,6 +74,7 @@ size_t TableBytes(uint32_t kind) {
     case BP_KIND_ENV: return sizeof(bp_env_api);
     case BP_KIND_LEARNER: return sizeof(bp_learner_api);
     case BP_KIND_MONITOR: return sizeof(bp_monitor_api);
+    case BP_KIND_PART: return sizeof(uint32_t);  // what follows its size is between the plugin and its part
     default: return SIZE_MAX;
   }
 }

@@ -60,6 +60,14 @@ struct SealedPlugin {
   }
 };
 
+struct SealedPart : PartInfo {
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("name", self.name);
+    visit("file", self.file);
+    visit("sha256", self.sha256);
+  }
+};
+
 struct SealedBuild : BuildFacts {
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("compiler", DefaultIfMissing(self.compiler));
@@ -81,12 +89,14 @@ struct Sealed : SealedFormat {
   std::array<uint32_t, 3> abi{};  // major, minor, the oldest minor that it can do with
   std::vector<SealedPlugin> plugins;
   nlohmann::json build;  // as the build wrote it: a SealedBuild and whatever else it tells
+  std::vector<SealedPart> parts;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     SealedFormat::Fields(self, visit);
     visit("abi", self.abi);
     visit("plugins", self.plugins);
     visit("build", self.build);
+    visit("parts", LeftOutIfEmpty(self.parts));
   }
 };
 
@@ -163,8 +173,9 @@ PluginInfo InfoOf(const SealedPlugin& plugin) {
 
 }  // namespace
 
-std::string MetadataOf(const bp_module& module) try {
+std::string MetadataOf(const bp_module& module, const std::vector<PartInfo>& parts) try {
   Sealed sealed;
+  for (const PartInfo& part : parts) sealed.parts.push_back({part});
   sealed.abi = {BP_ABI_MAJOR, module.abi_minor, module.min_minor};
   for (uint32_t i = 0; i < module.count(); ++i) {
     const bp_descriptor* descriptor = module.descriptor(i);
@@ -198,6 +209,7 @@ std::vector<PluginInfo> ParseMetadata(const std::string& text, const std::filesy
       info.abi_minor = sealed.abi[1];
       info.abi_min_minor = sealed.abi[2];
       info.build = RecordFromJson<SealedBuild>(sealed.build);
+      info.parts.assign(sealed.parts.begin(), sealed.parts.end());
       info.file = file;
     }
     return plugins;

@@ -1,7 +1,7 @@
 // The metadata section of a plugin file: what its plugins are and how it was built, as JSON, readable without loading it.
 //
 //   {"bp_meta": 1, "abi": [major, minor, min_minor], "plugins": [{kind, id, version, summary, license, flags, needs, params}],
-//    "build": {compiler, cxx11abi, torch, mujoco, sanitizer, debug}}
+//    "build": {compiler, cxx11abi, torch, mujoco, sanitizer, debug}, "parts": [{name, file, sha256}]}
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace backplane {
 inline constexpr int kMetadataFormat = 1;
 
 // The section's text for a loaded module. Throws PluginError if the module describes itself in a way that cannot be used.
-std::string MetadataOf(const bp_module& module);
+std::string MetadataOf(const bp_module& module, const std::vector<PartInfo>& parts = {});
 
 // The plugins a text describes; `file` is entered as it is. Throws PluginError.
 std::vector<PluginInfo> ParseMetadata(const std::string& text, const std::filesystem::path& file);

@@ -29,6 +29,13 @@ inline const char* OptionTypeName(uint16_t type) {
   return type < std::size(kNames) ? kNames[type] : kNames[0];
 }
 
+// A library that a plugin asks its host for, as it was when the plugin was sealed.
+struct PartInfo {
+  std::string name, file;  // "torch", "learner_ppo_torch.so" beside the plugin
+  std::string sha256;      // of the file
+  bool operator==(const PartInfo&) const = default;
+};
+
 struct BuildFacts {
   std::string compiler, torch, mujoco, sanitizer;
   std::optional<int> cxx11abi;  // absent for a plugin written in C
@@ -43,6 +50,7 @@ struct PluginInfo {
   std::vector<OptionInfo> options;
   std::vector<std::string> aliases;  // other names of it in experiment files
   uint64_t rows = 0;                 // envs: of a trial whose experiment says nothing of them; 0: 1
+  std::vector<PartInfo> parts;       // of the plugin's file
   uint32_t abi_major = 0, abi_minor = 0, abi_min_minor = 0;
   BuildFacts build;
   std::filesystem::path file;  // absolute
@@ -51,9 +59,10 @@ struct PluginInfo {
   std::string short_id() const { return id.substr(id.find('.') + 1); }
 };
 
-// "env", "learner", "monitor".
+// "env", "learner", "monitor", "part".
 inline const char* KindName(uint32_t kind) {
-  return kind == BP_KIND_ENV ? "env" : kind == BP_KIND_LEARNER ? "learner" : kind == BP_KIND_MONITOR ? "monitor" : "unknown";
+  static constexpr const char* kNames[] = {"unknown", "env", "learner", "monitor", "part"};
+  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
 }
 
 }  // namespace backplane

@@ -12,6 +12,7 @@
 #include "plugin/elf.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/metadata.hpp"
+#include "plugin/part.hpp"
 
 namespace backplane {
 namespace {
@@ -63,10 +64,11 @@ std::string ReadAll(int fd) {
   return text;
 }
 
-[[noreturn]] void RunChild(const std::filesystem::path& file, const SealCheck& check, int pipe_end) {
+[[noreturn]] void RunChild(const std::filesystem::path& file, const SealCheck& check,
+                           const std::vector<std::filesystem::path>& parts, int pipe_end) {
   alarm(kTimeLimit_s);
   try {
-    SealInThisProcess(file, check);
+    SealInThisProcess(file, check, parts);
   } catch (const std::exception& e) {
     WriteAll(pipe_end, e.what());
     _exit(kRefused);
@@ -91,7 +93,8 @@ void CheckChild(const std::filesystem::path& file, int wait_status, const std::s
 
 }  // namespace
 
-void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check) {
+void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check,
+                       const std::vector<std::filesystem::path>& parts) {
   const std::filesystem::path absolute = std::filesystem::absolute(file).lexically_normal();
   const ElfFile elf(absolute);
   const ElfSection* section = elf.Find(BP_META_SECTION);
@@ -100,10 +103,12 @@ void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check
                       " bytes; found " + (section ? std::to_string(section->size) + " bytes" : "none"));
   }
   elf.Read(*section);  // throws if the section does not lie within the file, before anything is written there
+  std::vector<PartInfo> described;
+  for (const std::filesystem::path& part : parts) described.push_back(DescribePart(absolute, part));
   PreloadWhatItNeeds(elf, absolute);
   std::string text;
   try {
-    text = MetadataOf(OpenModule(absolute));
+    text = MetadataOf(OpenModule(absolute), described);
     if (check)
       for (const PluginInfo& plugin : ParseMetadata(text, absolute)) check(plugin);
   } catch (const PluginError& e) {
@@ -117,13 +122,13 @@ void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check
   WriteSection(absolute, *section, text);
 }
 
-void Seal(const std::filesystem::path& file, const SealCheck& check) {
+void Seal(const std::filesystem::path& file, const SealCheck& check, const std::vector<std::filesystem::path>& parts) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw PluginError(file.string() + ": cannot be sealed: " + std::strerror(errno));
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    RunChild(file, check, ends[1]);
+    RunChild(file, check, parts, ends[1]);
   }
   const int error = errno;
   close(ends[1]);

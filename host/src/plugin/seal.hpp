@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <vector>
 
 #include "plugin/plugin_info.hpp"
 
@@ -11,11 +12,13 @@ namespace backplane {
 // What else must hold of each plugin of a file before it is sealed; throws PluginError. Runs where the plugin is loaded.
 using SealCheck = std::function<void(const PluginInfo&)>;
 
-// Seals a plugin file in a child process, so that a plugin that crashes, exits or hangs while it is loaded is a sentence.
-// Sealing twice gives the same bytes. Throws PluginError.
-void Seal(const std::filesystem::path& file, const SealCheck& check = nullptr);
+// Seals a plugin file with its parts (plugin/part.hpp), in a child process, so that a plugin that crashes, exits or hangs while
+// it is loaded is a sentence. Sealing twice gives the same bytes. Throws PluginError.
+void Seal(const std::filesystem::path& file, const SealCheck& check = nullptr,
+          const std::vector<std::filesystem::path>& parts = {});
 
 // The same in this process, which keeps the plugin loaded. Throws PluginError.
-void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check = nullptr);
+void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check = nullptr,
+                       const std::vector<std::filesystem::path>& parts = {});
 
 }  // namespace backplane

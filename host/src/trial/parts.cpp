@@ -5,6 +5,7 @@
 #include "base/bounded.hpp"
 #include "config/aliases.hpp"
 #include "plugin/catalog.hpp"
+#include "plugin/part.hpp"
 #include "rollout/phase_service.hpp"
 
 namespace backplane {
@@ -45,6 +46,7 @@ TrialParts::TrialParts(const TrialSpec& spec, StatusWriter* status, const std::a
     threads_->parallel().Run(n, piece, context);
   };
   sinks_.phase = PhaseService();
+  sinks_.part = [this](const std::string& id, const std::string& name) { return OpenPart(id, name); };
   evaluation_sinks_ = sinks_;
   evaluation_sinks_.fact = [this](const std::string& id, const std::string& key, const std::string& value) {
     KeepFact(&facts_[id + kOfEvaluation], key, value);
@@ -68,15 +70,31 @@ void TrialParts::ReadPluginsAndPreloadTorch() {
     const PluginInfo* info = catalog.Find(kind, plugin.file.string(), &why_not);
     if (info == nullptr) throw PluginError(why_not);
     infos_.emplace(plugin.file, *info);
-    if (info->build.torch.empty() || !torch_version_.empty()) continue;
-    if (spec_.torch_lib.empty())
-      throw PluginError(
-          fmt::format("{} needs LibTorch {}, and none is known: set BACKPLANE_TORCH_LIB to the folder of libtorch.so",
-                      plugin.id, info->build.torch));
-    status_.SetPhase("load libtorch");
-    torch_version_ = PreloadTorch(spec_.torch_lib);
-    RestoreState("LibTorch");
+    LoadTorchFor(*info);
   }
+}
+
+void TrialParts::LoadTorchFor(const PluginInfo& info) {
+  if (info.build.torch.empty() || !torch_version_.empty()) return;
+  if (spec_.torch_lib.empty())
+    throw PluginError(
+        fmt::format("{} needs LibTorch {}, and none is known: set BACKPLANE_TORCH_LIB to the folder of libtorch.so", info.id,
+                    info.build.torch));
+  status_.SetPhase("load libtorch");
+  torch_version_ = PreloadTorch(spec_.torch_lib);
+  RestoreState("LibTorch");
+}
+
+const void* TrialParts::OpenPart(const std::string& plugin_id, const std::string& name) {
+  const TrialPlugin& plugin = plugin_id == spec_.env.id ? spec_.env : spec_.learner;
+  const PluginInfo part = FindPart(infos_.at(plugin.file), name);
+  std::unique_ptr<LoadedModule>& module = part_modules_[part.file];
+  if (!module) {
+    LoadTorchFor(part);
+    module = LoadedModule::Load(part.file, torch_version_);
+    RestoreState(part.id);
+  }
+  return module->api<void>(part.id);
 }
 
 void TrialParts::Load(const Wanted& wanted) {

@@ -53,6 +53,8 @@ class TrialParts {
 
  private:
   void ReadPluginsAndPreloadTorch();
+  void LoadTorchFor(const PluginInfo& info);
+  const void* OpenPart(const std::string& plugin_id, const std::string& name);
   void MakeEnvAndLearner();
   void LoadEvaluation(uint64_t rows);
   InstanceOptions Options(const TrialPlugin& plugin, nlohmann::json options, const std::string& section);
@@ -76,6 +78,7 @@ class TrialParts {
   uint64_t chunk_rows_ = 1;
   std::unique_ptr<LoadedModule> env_module_, learner_module_;
   std::vector<std::unique_ptr<LoadedModule>> monitor_modules_;
+  std::map<std::filesystem::path, std::unique_ptr<LoadedModule>> part_modules_;
   std::unique_ptr<EnvInstance> env_, evaluation_env_;
   std::unique_ptr<LearnerInstance> learner_;
   std::unique_ptr<MonitorHost> monitors_;

@@ -5,6 +5,7 @@
 #include "on_policy/parallel.hpp"
 #include "on_policy/parts.hpp"
 #include "state.hpp"
+#include "torch_part.hpp"
 
 namespace backplane::mappo {
 
@@ -66,10 +67,11 @@ void Learner::ChooseModel(const bp_env_spec* env) {
     model_ = FusedModel(net_, shape_, options_.update_shards, OnHost(host()), host());
     return;
   }
-  std::unique_ptr<TorchModel> model = MakeTorchModel(net_, shape_, device, host());
+  const auto& part = bp::OpenPart<TorchPart>(host(), "torch");
+  std::unique_ptr<TorchModel> model = part.model(net_, shape_, device, host());
   model->UseAmp(options_.use_amp == true);
   probe_amp_ = gpu && !options_.use_amp;
-  if (gpu) torch_actor_ = MakeTorchActor(net_, shape_, device, host());
+  if (gpu) torch_actor_ = part.actor(net_, shape_, device, host());
   torch_model_ = model.get();
   model_ = std::move(model);
 }

@@ -4,7 +4,7 @@
 
 #include "on_policy/parallel.hpp"
 #include "state.hpp"
-#include "torch/device.hpp"
+#include "torch_part.hpp"
 
 namespace backplane::ppo {
 namespace {
@@ -18,11 +18,11 @@ uint64_t SdeSteps(const Options& options, uint64_t rows) {
 bool UsesTorch(const Options& options) { return options.update_path == UpdatePath::kTorch || options.device == Device::kCuda; }
 
 std::unique_ptr<Gradient<float>> MakeGradient(const Options& options, const Net& net, const bp_host* host) {
+  if (!UsesTorch(options)) return FusedGradient<float>(net, options.update_shards, OnHost(host));
   const bool cuda = options.device == Device::kCuda;
-  if (cuda && !torch_common::HasCuda())
-    throw bp::ConfigError("device: cuda needs a GPU and a LibTorch built for it, found none");
-  if (UsesTorch(options)) return TorchGradient<float>(net, {cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0});
-  return FusedGradient<float>(net, options.update_shards, OnHost(host));
+  const auto& torch = bp::OpenPart<TorchPart>(host, "torch");
+  if (cuda && !torch.has_cuda()) throw bp::ConfigError("device: cuda needs a GPU and a LibTorch built for it, found none");
+  return torch.gradient(net, {cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0});
 }
 
 }  // namespace

@@ -1,20 +1,5 @@
 // The plugin's entry.
-#include "learner.hpp"
-
-namespace backplane::ppo {
-
-class Ppo : public Learner, public bp::LearnerPlugin<Ppo> {
- public:
-  static constexpr bp::About kAbout{.id = "learner.ppo",
-                                    .version = "1.0.0",
-                                    .summary = "Proximal policy optimisation, continuous and discrete actions",
-                                    .flags = BP_FLAG_ROWS_CONCURRENT | BP_FLAG_ROW_EXACT,
-                                    .aliases = "PPO"};
-  static constexpr auto& kOptions = ppo::kOptions;
-  using Learner::Learner;
-};
-
-}  // namespace backplane::ppo
+#include "plugin.hpp"
 
 using backplane::ppo::Ppo;
 BP_PLUGINS(Ppo);

@@ -113,6 +113,7 @@ TEST(HostServices, AreThoseOfTheHeader) {
   sinks.metrics = &metrics, sinks.phase = &phase, sinks.trial = &trial;
   sinks.fact = [](const std::string&, const std::string&, const std::string&) {};
   sinks.parallel = [](uint64_t, void (*)(void*, uint64_t), void*) {};
+  sinks.part = [](const std::string&, const std::string&) -> const void* { return nullptr; };
   HostServices services("env.x", &sinks);
   for (const HostService& service : HostServiceTable()) {
     had.insert(service.id);

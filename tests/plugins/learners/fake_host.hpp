@@ -1,5 +1,5 @@
 // A host of a few lines, to drive a plugin through its function table: options from the plugin's own defaults, one set of
-// rollout buffers, byte streams in memory.
+// rollout buffers, byte streams in memory. Parts are those of the module that is linked into the test.
 #pragma once
 
 #include <cstdlib>
@@ -22,7 +22,10 @@ class FakeHost {
     for (uint64_t i = 0; i < descriptor.n_params; ++i)
       options_.try_emplace(descriptor.params[i].path, descriptor.params[i].def);
     config.impl = host.impl = this;
-    host.get_extension = [](const bp_host*, const char*) -> const void* { return nullptr; };
+    host.get_extension = [](const bp_host*, const char* id) -> const void* {
+      static constexpr bp_host_part_1 kPart{sizeof(bp_host_part_1), 0, LinkedPart};
+      return std::strcmp(id, BP_HOST_PART_1) == 0 ? &kPart : nullptr;
+    };
     host.log = [](const bp_host*, int32_t, const char*) {};
     host.fail = [](const bp_host* h, bp_status code, const char* text) {
       static_cast<FakeHost*>(h->impl)->error = text;
@@ -59,6 +62,16 @@ class FakeHost {
  private:
   static const char* Text(const bp_config* c, const char* path) {
     return static_cast<FakeHost*>(c->impl)->options_.at(path).c_str();
+  }
+  static const void* LinkedPart(const bp_host*, const char* name, const char** why_not) {
+    const bp_module& module = *bp_module_v1();
+    for (uint32_t i = 0; i < module.count(); ++i) {
+      const bp_descriptor& plugin = *module.descriptor(i);
+      if (plugin.kind == BP_KIND_PART && std::string(plugin.id).ends_with(std::string("_") + name))
+        return module.api(plugin.id);
+    }
+    *why_not = "the test has no such part";
+    return nullptr;
   }
   static bp_status List(const bp_config* c, const char* path, uint64_t cap, double* out, uint64_t* out_n) {
     const char* at = Text(c, path);

@@ -1,0 +1,7 @@
+#include "torch_part.hpp"
+
+namespace backplane::mappo {
+
+const TorchPart kTorchPart = {sizeof(TorchPart), MakeTorchModel, MakeTorchActor};
+
+}  // namespace backplane::mappo

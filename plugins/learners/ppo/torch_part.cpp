@@ -1,0 +1,9 @@
+#include "torch_part.hpp"
+
+#include "torch/device.hpp"
+
+namespace backplane::ppo {
+
+const TorchPart kTorchPart = {sizeof(TorchPart), torch_common::HasCuda, TorchGradient<float>};
+
+}  // namespace backplane::ppo
