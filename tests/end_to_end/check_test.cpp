@@ -26,7 +26,6 @@ class Check : public BatchTest {
 };
 
 TEST_F(Check, ReportsAPairThatDoesNotFitBeforeAnythingStarts) {
-  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
   Write("pairs.yaml", R"(experiment: pairs
 env: {plugin: cartpole}
 learner: {plugin: random}

@@ -6,12 +6,7 @@
 namespace backplane::end_to_end {
 namespace {
 
-class Mappo : public ProgramTest {
- protected:
-  void SetUp() override {
-    if (!HasPlugin("learner_mappo.so")) GTEST_SKIP() << "built without LibTorch";
-  }
-};
+class Mappo : public ProgramTest {};
 
 TEST_F(Mappo, NamesOfTheFieldSetTheHostsKeys) {
   Write("names.yaml", R"(experiment: names

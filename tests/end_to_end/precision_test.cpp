@@ -92,7 +92,6 @@ TEST_F(Precision, AnotherKindOfReportHasNoWarmUp) {
 
 // A precision that no measurement misses ends each trial after three iterations, one that none reaches by its time.
 TEST_F(Precision, GoesOnUntilItIsReachedAndIterationsAreTheSameHoweverMany) {
-  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
   const std::string ppo =
       "experiment: NAME\nenv: {plugin: cartpole}\n"
       "learner: {plugin: ppo, options: {train_batch_size: 128, minibatch_size: 64, num_epochs: 2, lr_schedule: linear}}\n"
@@ -124,7 +123,6 @@ TEST_F(Precision, GoesOnUntilItIsReachedAndIterationsAreTheSameHoweverMany) {
 }
 
 TEST_F(Precision, ATrialThatWasKilledGoesOnWithTheSameIterations) {
-  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
   const std::string text =
       "env: {plugin: cartpole}\n"
       "learner: {plugin: ppo, options: {train_batch_size: 128, minibatch_size: 64, num_epochs: 2}}\n"

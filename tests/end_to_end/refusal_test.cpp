@@ -133,7 +133,6 @@ TEST_F(Refusal, ANaNObservationIsNamedAsTheSource) {
 }
 
 TEST_F(Refusal, ANaNObservationIsNamedBeforeWhatTheLearnerMadeOfIt) {
-  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "no LibTorch in this build";
   // 46 steps of 2 rows: the last ones are NaN, which nobody acts on and the update bootstraps from.
   Write("bad.yaml", R"(experiment: bad
 env: {plugin: obs_turns_nan}

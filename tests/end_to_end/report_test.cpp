@@ -166,7 +166,6 @@ report: {kind: comparison, baseline: floor}
 )";
 
 TEST_F(Report, WhatAFindingProposesRunsAsPrinted) {
-  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
   Write("points.yaml", kPoints);
   const Finished run = Run("run points.yaml");
   ASSERT_EQ(0, run.exit) << run.err;

@@ -31,7 +31,6 @@ TEST_F(Stop, OneCtrlCEndsTheTrialWithASummary) {
 }
 
 TEST_F(Stop, ARunStoppedAndResumedEqualsAnUninterruptedOne) {
-  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
   const std::string text = R"(
 env: {plugin: cartpole}
 learner: {plugin: ppo, options: {train_batch_size: 512, minibatch_size: 128, num_epochs: 8, normalize_obs: true, normalize_rewards: true, lr_schedule: linear}}

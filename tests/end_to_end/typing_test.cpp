@@ -80,7 +80,6 @@ TEST_F(Typing, ShortFormsAreTheSameTrial) {
 
 // Gymnasium's and RLlib's names are the same trial; the host's are said once, wherever they stand.
 TEST_F(Typing, NamesOfOtherToolsAreTheSameTrial) {
-  if (!HasPlugin("learner_ppo.so")) GTEST_SKIP() << "built without LibTorch";
   Write("ours.yaml",
         "env: cartpole\nlearner: {plugin: ppo, options: {train_batch_size: 64}}\nseed: 3\n"
         "rollout: {num_env_runners: 2, num_envs_per_env_runner: 4}\nbudget: {env_steps: 128}\n");

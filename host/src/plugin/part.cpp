@@ -32,7 +32,8 @@ PluginInfo FindPart(const PluginInfo& plugin, const std::string& name) {
   for (const PartInfo& part : plugin.parts) {
     if (part.name != name) continue;
     const fs::path file = plugin.file.parent_path() / part.file;
-    const std::string belongs = "the part '" + name + "' of '" + plugin.id + "', which " + plugin.file.string() + " was sealed with";
+    const std::string belongs =
+        "the part '" + name + "' of '" + plugin.id + "', which " + plugin.file.string() + " was sealed with";
     if (!fs::exists(file)) throw PluginError(file.string() + ": is not there; wanted " + belongs);
     if (Sha256OfFile(file) != part.sha256) throw PluginError(file.string() + ": is another file than " + belongs);
     return ReadPart(file);

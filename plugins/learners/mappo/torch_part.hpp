@@ -1,5 +1,5 @@
-// What learner_mappo_torch.so offers the plugin, which opens it where its options or the env's device ask for LibTorch. Both are of
-// one build, so that C++ types may cross between them.
+// What learner_mappo_torch.so offers the plugin, which opens it where its options or the env's device ask for LibTorch. Both
+// are of one build, so that C++ types may cross between them.
 #pragma once
 
 #include "torch_model.hpp"

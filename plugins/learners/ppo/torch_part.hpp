@@ -1,5 +1,5 @@
-// What learner_ppo_torch.so offers the plugin, which opens it where its options ask for LibTorch. Both are of one build, so that
-// C++ types may cross between them.
+// What learner_ppo_torch.so offers the plugin, which opens it where its options ask for LibTorch. Both are of one build, so
+// that C++ types may cross between them.
 #pragma once
 
 #include <memory>

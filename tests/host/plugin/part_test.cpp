@@ -42,7 +42,8 @@ TEST_F(PartTest, IsNoPluginThatAnExperimentNames) {
   catalog.AddFolder(part_.parent_path());
   EXPECT_TRUE(catalog.refusals().empty());
   std::string why_not;
-  for (const uint32_t kind : {BP_KIND_ENV, BP_KIND_LEARNER, BP_KIND_MONITOR}) EXPECT_EQ(catalog.Find(kind, "env_good_half", &why_not), nullptr);
+  for (const uint32_t kind : {BP_KIND_ENV, BP_KIND_LEARNER, BP_KIND_MONITOR})
+    EXPECT_EQ(catalog.Find(kind, "env_good_half", &why_not), nullptr);
 }
 
 TEST_F(PartTest, HasToBeTheFileThatThePluginWasSealedWith) {
@@ -57,7 +58,8 @@ TEST_F(PartTest, HasToBeTheFileThatThePluginWasSealedWith) {
 
 TEST_F(PartTest, IsSealedWithIsBesideItAndHasItsName) {
   const auto refused = [&](const std::filesystem::path& part) { return SentenceOf([&] { DescribePart(plugin_, part); }); };
-  EXPECT_THAT(refused(folder_.Copy("env_unsealed")), HasSubstr("wanted " + (plugin_.parent_path() / "env_good_NAME.so").string()));
+  EXPECT_THAT(refused(folder_.Copy("env_unsealed")),
+              HasSubstr("wanted " + (plugin_.parent_path() / "env_good_NAME.so").string()));
   EXPECT_THAT(refused(Fixture("env_good_half")), HasSubstr("is no part of "));
   const std::filesystem::path env = plugin_.parent_path() / "env_good_env.so";
   std::filesystem::copy_file(plugin_, env);
