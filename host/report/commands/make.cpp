@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/colour.hpp"
 #include "base/json_text.hpp"
 #include "base/shell_argument.hpp"
 #include "base/text_columns.hpp"
@@ -39,8 +40,14 @@ const Diagnosis* DiagnosisOf(const Document& document) {
   return nullptr;
 }
 
-std::string FindingText(const Finding& finding, const Wrap& wrapped) {
-  std::string text = wrapped(fmt::format("{}: {}", SeverityName(finding.severity), finding.title), "  - ", "    ");
+Tone ToneOf(Severity severity) {
+  return severity == Severity::kSerious ? Tone::kBad : severity == Severity::kWarning ? Tone::kWarning : Tone::kFaint;
+}
+
+std::string FindingText(const Finding& finding, const Wrap& wrapped, bool colour) {
+  const std::string severity = SeverityName(finding.severity);
+  std::string text = wrapped(fmt::format("{}: {}", severity, finding.title), "  - ", "    ");
+  if (colour) text.replace(text.find(severity), severity.size(), Toned(severity, ToneOf(finding.severity)));
   if (!finding.fixes.empty()) {
     const Fix& fix = finding.fixes.front();
     // To be copied: broken nowhere.
@@ -65,13 +72,14 @@ std::string ReportText(const MadeReport& made, const ReportRequest& request) {
   const Wrap wrapped(request.width);
   const Diagnosis* diagnosis = IsVoid(made.document) ? nullptr : DiagnosisOf(made.document);
   std::string text = verdict.empty() ? "" : wrapped(verdict[0], "", "  ");
+  if (request.colour) text = Toned(text, IsVoid(made.document) ? Tone::kWarning : Tone::kStrong);
   text += wrapped(request.below.empty() ? made.document.title : request.below, "  ", "    ") + "\n";
-  text += ScreenText(MainTable(made.document), request.width) + "\n";
+  text += ScreenText(MainTable(made.document), request.width, request.colour) + "\n";
   for (size_t i = 1; i < verdict.size(); ++i) text += wrapped(verdict[i], "  ", "    ");
   if (diagnosis) {
     if (!diagnosis->findings.empty()) text += "  findings:\n";
     for (size_t i = 0; i < diagnosis->findings.size() && i < kShownFindings; ++i)
-      text += FindingText(diagnosis->findings[i], wrapped);
+      text += FindingText(diagnosis->findings[i], wrapped, request.colour);
     if (diagnosis->findings.size() > kShownFindings)
       text += fmt::format("    and {} more in the report\n", diagnosis->findings.size() - kShownFindings);
   }

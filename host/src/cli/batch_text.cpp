@@ -202,7 +202,7 @@ class BatchText {
   void PrintTable() const {
     const std::string counts = CountsLine(plan_, report_);
     fmt::print("{}\n", ShowsColour(fileno(stdout)) ? Toned(counts, ToneOfEnd()) : counts);
-    const TableRequest request{request_.out, plan_.base.experiment.live, ReportWidth()};
+    const TableRequest request{request_.out, plan_.base.experiment.live, ReportWidth(), ShowsColour(fileno(stdout))};
     try {
       std::fputs(ReportProgram().Ask("--table", ToJson(request)).c_str(), stdout);
     } catch (const std::exception& error) {
