@@ -36,8 +36,9 @@ TEST_F(Stacks, ALibraryThatTakesLongHoldsUpNeitherTheOthersNorTheSupervisor) {
                                        "\t0x10\t\t/lib/large.so\n\t0x20\t\t/lib/walker.so\n\t0x30\t\t/lib/other.so\n"
                                        "\t0x40\tmain\t/bin/host\n";
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_THAT(ReadStacks(folder_ / "stacks"), ElementsAre("thread 7 (walk)", "  0x10, large.so", "  Step (walker.cpp:40), walker.so",
-                                                          "  Step (walker.cpp:40), other.so", "  main, host"));
+  EXPECT_THAT(ReadStacks(folder_ / "stacks"),
+              ElementsAre("thread 7 (walk)", "  0x10, large.so", "  Step (walker.cpp:40), walker.so",
+                          "  Step (walker.cpp:40), other.so", "  main, host"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(6)) << "two limits";
 }
 
