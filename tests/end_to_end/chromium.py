@@ -11,6 +11,41 @@ import time
 IN_SIGHT = "Object.defineProperty(document, 'visibilityState', {value: '%s', configurable: true}) && true"
 
 
+# wordsOf(figure): what it finds wrong with a figure's words stands in found.texts.
+WORDS = r"""
+function wordsOf(figure) {
+  const panels = [...figure.querySelectorAll('.live > div > svg, .live > div')].filter(one => one.tagName === 'svg');
+  for (const svg of panels) {
+    const frame = svg.getBoundingClientRect();
+    const boxes = [...svg.querySelectorAll('text')].filter(text => text.textContent.trim() && getComputedStyle(text).opacity !== '0')
+        .map(text => ({text: text.textContent, box: text.getBoundingClientRect()}));
+    for (const axis of svg.querySelectorAll('.role-axis-label')) {
+      const labels = [...axis.querySelectorAll('text')].filter(text => getComputedStyle(text).opacity !== '0').map(text => text.getBoundingClientRect());
+      for (const [i, one] of labels.entries()) {
+        for (const other of labels.slice(i + 1)) {
+          const gap = Math.max(one.left, other.left) - Math.min(one.right, other.right);
+          if (innerWidth > 1000 && gap < 3 && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 3) { found.texts.push(`labels ${gap} pixels apart`); }
+        }
+      }
+    }
+    boxes.forEach(({text, box}, i) => {
+      if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1) {
+        found.texts.push(`cut: ${text}`);
+      }
+      for (const other of boxes.slice(i + 1)) {
+        const wide = Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left);
+        const high = Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top);
+        if (wide > 1 && high > 3) { found.texts.push(`${text} lies on ${other.text}`); }
+      }
+    });
+  }
+}
+"""
+# Runs axe-core, whose script stands in the page.
+AXE = """(async () => (await axe.run(document, {resultTypes: ['violations']})).violations
+  .filter(one => ['serious', 'critical'].includes(one.impact)).map(one => one.id + ': ' + one.nodes[0].html.slice(0, 200)))()"""
+
+
 class Chromium:
     def __init__(self, program=None):
         program = program or shutil.which("chromium")
@@ -92,6 +127,15 @@ class Chromium:
         self.call("Page.navigate", url=url)
         # Out of sight, so that a page that lives does not load itself anew before a busy machine comes to look at it.
         self.wait_for("document.documentElement.dataset.figures === 'ready' && " + IN_SIGHT % "hidden", 60)
+
+    def flaws_of_words(self):
+        """Of all figures: what is cut, and what lies on each other."""
+        return self.evaluate("(() => { const found = {texts: []};" + WORDS + "document.querySelectorAll('figure.figure').forEach(wordsOf); return found.texts; })()")
+
+    def barriers(self, axe):
+        """What axe-core, of which this is the script, finds to be serious."""
+        self.evaluate(axe.read_text() + ";0")
+        return self.evaluate(AXE)
 
     def click(self, selector):
         """With the mouse, in the middle of the first such element."""

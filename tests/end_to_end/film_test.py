@@ -177,7 +177,7 @@ def another_record(program):
     kept, record = file.read_text(), record_of(trial)
     record["evaluation_returns"][0] += 1
     file.write_text(json.dumps(record))
-    done = program.call("render", "fly", trial.name, "--to", "other.svg")
+    done = program.call("render", "fly", trial.name, "--to", "made/for/it/other.svg")
     check(done.returncode == 0 and "the trial's record has a return of" in done.stderr, f"another return: {done.stderr}")
     del record["evaluation_returns"]
     file.write_text(json.dumps(record))
@@ -281,7 +281,10 @@ def videos(program):
 
 def other_formats_and_refusals(program):
     program.refused(["fly"], "has 2 trials: name one")
-    program.refused(["fly", "nobody"], "no trial of fly has the name 'nobody'")
+    (program.folder / "fly/trials/0123456789abcdef").mkdir()  # of another plan in the same folder
+    program.refused(["fly", "nobody"], "no trial of fly has the name 'nobody' or an id that starts so; there are ")
+    program.refused(["fly", "nobody"], " (stay); of other plans, which go by their ids: 0123456789abcdef")
+    (program.folder / "fly/trials/0123456789abcdef").rmdir()
     program.refused(["nowhere"], "nowhere is no results folder")
     for name in ("film.mp4", "film"):
         program.refused(["fly", STRAIGHT, "--to", name], f"ends in one of .svg, .html, .gif, .webm, found '{name}'", code=2)

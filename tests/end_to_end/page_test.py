@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from chromium import WORDS
+
 EXPERIMENT = """
 experiment: walk
 env: {plugin: cartpole}
@@ -29,30 +31,11 @@ report: {kind: %s%s}
 """
 
 # Runs in the page: what it finds stands in an element at its end.
-PROBE = r"""
-const found = {errors: [], texts: []};
+PROBE = "const found = {errors: [], texts: []};" + WORDS + r"""
 addEventListener('error', event => found.errors.push(event.message));
 addEventListener('unhandledrejection', event => found.errors.push(String(event.reason)));
 document.addEventListener('securitypolicyviolation', event => found.errors.push('refused: ' + event.blockedURI + ' ' + event.violatedDirective));
 const wait = ms => new Promise(done => setTimeout(done, ms));
-function wordsOf(figure) {
-  const panels = [...figure.querySelectorAll('.live > div > svg, .live > div')].filter(one => one.tagName === 'svg');
-  for (const svg of panels) {
-    const frame = svg.getBoundingClientRect();
-    const boxes = [...svg.querySelectorAll('text')].filter(text => text.textContent.trim() && getComputedStyle(text).opacity !== '0')
-        .map(text => ({text: text.textContent, box: text.getBoundingClientRect()}));
-    boxes.forEach(({text, box}, i) => {
-      if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1) {
-        found.texts.push(`cut: ${text}`);
-      }
-      for (const other of boxes.slice(i + 1)) {
-        const wide = Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left);
-        const high = Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top);
-        if (wide > 1 && high > 3) { found.texts.push(`${text} lies on ${other.text}`); }
-      }
-    });
-  }
-}
 async function probe() {
   for (let i = 0; i < 200 && document.documentElement.dataset.figures !== 'ready'; ++i) { await wait(100); }
   const figures = [...document.querySelectorAll('figure.figure')];

@@ -113,6 +113,11 @@ TEST_F(Report, FailuresAreRowsWithReasons) {
   EXPECT_THAT(Text(Folder("mixed") / "selected.yaml"), HasSubstr("how: not"));
   for (const char* name : {"returns.png", "curves.png", "table.png"})
     EXPECT_EQ("\x89PNG", Text(Folder("mixed") / name).substr(0, 4)) << name;
+  const std::string coloured = Run("report outputs/mixed --color always").out, plain = Run("report outputs/mixed").out;
+  EXPECT_THAT(coloured, HasSubstr("\x1b[1;31mFAILED\x1b[0m"));
+  EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
+  EXPECT_EQ(Dateless(plain), Dateless(std::regex_replace(coloured, std::regex("\x1b\\[[0-9;]*m"), "")))
+      << "the same but for the colours";
 }
 
 TEST_F(Report, MistakesInItsKeysAreToldWithAllOthersAtTheEntryThatIsMeant) {

@@ -75,6 +75,16 @@ TEST_F(RunCommand, AFinishedRunIsShownAgainAndNotRepeated) {
   EXPECT_FALSE(std::filesystem::exists(Attempt("walk", 2)));
 }
 
+TEST_F(RunCommand, WhatItSaysToTypeNextHasEachSeedOnce) {
+  Write("walk.yaml", kRandom);
+  const Finished run = Run("run walk.yml seed=4 seed=1");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("walk.yml is not there: walk.yaml is read"));
+  EXPECT_THAT(run.out, HasSubstr("run walk.yaml --set seed=2\n"));
+  const Finished swept = Run("run walk.yaml seed=3 --set '+sweep={seeds: {n: 2}}' --dry-run");
+  EXPECT_THAT(swept.err, HasSubstr("seed changes nothing where sweep.seeds has the seeds (2 from 0 on)")) << swept.out;
+}
+
 TEST_F(RunCommand, EachSessionLeavesALog) {
   Write("walk.yaml", kRandom);
   const Finished quiet = Run("run walk.yaml");

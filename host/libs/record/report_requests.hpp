@@ -19,6 +19,7 @@ struct ReportRequest {
   std::string form = "text";         // or "line", or "json": the report as a document; "page": of OUT/index.html alone
   std::string below;                 // of the text: a line below the headline; empty: the report's title
   uint64_t width = 80;               // columns of the screen
+  bool colour = false;               // of the text
   // Keys and sections of an experiment file whose values change no number of a trial: trials that differ in them alone may be
   // scored against each other.
   std::vector<std::string> outside_identity;
@@ -33,6 +34,7 @@ struct ReportRequest {
     visit("form", self.form);
     visit("below", self.below);
     visit("width", self.width);
+    visit("colour", DefaultIfMissing(self.colour));
     visit("outside_identity", DefaultIfMissing(self.outside_identity));
   }
 };
@@ -42,11 +44,13 @@ struct TableRequest {
   std::string out;
   std::vector<std::string> live;  // names of output.live
   uint64_t width = 80;
+  bool colour = false;
 
   static void Fields(auto& self, auto&& visit) {
     visit("out", self.out);
     visit("live", self.live);
     visit("width", self.width);
+    visit("colour", DefaultIfMissing(self.colour));
   }
 };
 

@@ -18,6 +18,7 @@ namespace {
 
 void Write(const Film& film, const FilmRequest& request) {
   const std::filesystem::path to = request.to;
+  if (to.has_parent_path()) std::filesystem::create_directories(to.parent_path());
   if (to.extension() == ".gif" || to.extension() == ".webm")
     return WriteFilmVideo(film, request.title, std::filesystem::path(request.film).parent_path(), to);
   const std::string svg = FilmSvg(film, request.title);

@@ -18,7 +18,7 @@ namespace {
 
 // At most so often, and of a core at most this share: what has more to write writes less often.
 constexpr double kEvery_s = 5, kShareOfCore = 0.01;
-constexpr size_t kMostBytes = 3 << 20;  // read at one look
+constexpr size_t kMostBytes = 2 << 20;  // read at one look
 
 double CpuSeconds() {
   timespec time{};

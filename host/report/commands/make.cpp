@@ -1,8 +1,10 @@
 // --make: results folders to figures, tables and findings.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
+#include "base/colour.hpp"
 #include "base/json_text.hpp"
 #include "base/shell_argument.hpp"
 #include "base/text_columns.hpp"
@@ -18,9 +20,16 @@ namespace {
 
 constexpr size_t kWidth = 80, kShownFindings = 3;
 
-std::string Wrapped(const std::string& text, const std::string& first, const std::string& next) {
-  return WrapAfter(first, next, text, kWidth - first.size());
-}
+class Wrap {
+ public:
+  explicit Wrap(size_t screen) : width_(std::min(kWidth, screen)) {}
+  std::string operator()(const std::string& text, const std::string& first, const std::string& next) const {
+    return WrapAfter(first, next, text, width_ - next.size());
+  }
+
+ private:
+  size_t width_;
+};
 
 const Diagnosis* DiagnosisOf(const Document& document) {
   for (const Section& section : document.sections) {
@@ -31,8 +40,14 @@ const Diagnosis* DiagnosisOf(const Document& document) {
   return nullptr;
 }
 
-std::string FindingText(const Finding& finding) {
-  std::string text = Wrapped(fmt::format("{}: {}", SeverityName(finding.severity), finding.title), "  - ", "    ");
+Tone ToneOf(Severity severity) {
+  return severity == Severity::kSerious ? Tone::kBad : severity == Severity::kWarning ? Tone::kWarning : Tone::kFaint;
+}
+
+std::string FindingText(const Finding& finding, const Wrap& wrapped, bool colour) {
+  const std::string severity = SeverityName(finding.severity);
+  std::string text = wrapped(fmt::format("{}: {}", severity, finding.title), "  - ", "    ");
+  if (colour) text.replace(text.find(severity), severity.size(), Toned(severity, ToneOf(finding.severity)));
   if (!finding.fixes.empty()) {
     const Fix& fix = finding.fixes.front();
     // To be copied: broken nowhere.
@@ -41,17 +56,30 @@ std::string FindingText(const Finding& finding) {
   return text;
 }
 
+// The first sentence says that these times count for nothing: what follows from them is no advice.
+bool IsVoid(const Document& document) {
+  const Diagnosis* diagnosis = DiagnosisOf(document);
+  return diagnosis && !diagnosis->why_void.empty() &&
+         std::any_of(document.verdict.begin(), document.verdict.end(), [&](const std::string& one) {
+           return one == diagnosis->why_void + "." || one == "So far: " + diagnosis->why_void + ".";
+         });
+}
+
 // The headline, below it a line that says what this is, the main table, the other verdicts, the first findings, where
 // everything lies, what to type next.
 std::string ReportText(const MadeReport& made, const ReportRequest& request) {
   const std::vector<std::string>& verdict = made.document.verdict;
-  std::string text = verdict.empty() ? "" : Wrapped(verdict[0], "", "  ");
-  text += Wrapped(request.below.empty() ? made.document.title : request.below, "  ", "    ") + "\n";
-  text += ScreenText(MainTable(made.document), request.width) + "\n";
-  for (size_t i = 1; i < verdict.size(); ++i) text += Wrapped(verdict[i], "  ", "    ");
-  if (const Diagnosis* diagnosis = DiagnosisOf(made.document)) {
+  const Wrap wrapped(request.width);
+  const Diagnosis* diagnosis = IsVoid(made.document) ? nullptr : DiagnosisOf(made.document);
+  std::string text = verdict.empty() ? "" : wrapped(verdict[0], "", "  ");
+  if (request.colour) text = Toned(text, IsVoid(made.document) ? Tone::kWarning : Tone::kStrong);
+  text += wrapped(request.below.empty() ? made.document.title : request.below, "  ", "    ") + "\n";
+  text += ScreenText(MainTable(made.document), request.width, request.colour) + "\n";
+  for (size_t i = 1; i < verdict.size(); ++i) text += wrapped(verdict[i], "  ", "    ");
+  if (diagnosis) {
     if (!diagnosis->findings.empty()) text += "  findings:\n";
-    for (size_t i = 0; i < diagnosis->findings.size() && i < kShownFindings; ++i) text += FindingText(diagnosis->findings[i]);
+    for (size_t i = 0; i < diagnosis->findings.size() && i < kShownFindings; ++i)
+      text += FindingText(diagnosis->findings[i], wrapped, request.colour);
     if (diagnosis->findings.size() > kShownFindings)
       text += fmt::format("    and {} more in the report\n", diagnosis->findings.size() - kShownFindings);
   }
@@ -63,11 +91,12 @@ std::string ReportText(const MadeReport& made, const ReportRequest& request) {
   }
   for (const std::string& note : made.written.notes) text += "  note: " + note + "\n";
   for (const Attachment& attachment : made.document.attachments) {
+    if (IsVoid(made.document)) break;
     text += fmt::format("  next:   {} run {} {}\n", request.program, ShellArgument((made.folder / attachment.name).string()),
                         kSomeBudget);
     break;
   }
-  if (const Diagnosis* diagnosis = DiagnosisOf(made.document); diagnosis && diagnosis->Lead())
+  if (diagnosis && diagnosis->Lead())
     text += fmt::format("  why:    {} report --explain {}\n", request.program, diagnosis->Lead()->id);
   return text;
 }

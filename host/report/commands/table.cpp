@@ -14,7 +14,7 @@ int TableCommand(const nlohmann::json& json) {
   const Table table = FinalTable(ReadResultSet(request.out), request.live);
   if (const std::string best = BestOf(table); !best.empty())
     std::fputs((WrapAfter("  ", "    ", best, request.width - 4) + "\n").c_str(), stdout);
-  std::fputs(ScreenText(table, request.width).c_str(), stdout);
+  std::fputs(ScreenText(table, request.width, request.colour).c_str(), stdout);
   return 0;
 }
 

@@ -57,7 +57,8 @@ json View(const CurvePanel& panel, const Palette& points) {
   view["name"] = "curves" + Identifier(text.title);
   view["encoding"] = {{"x", Quantity("x", text.x)}, {"color", pick.Colour()}};
   view["encoding"]["x"].update(
-      {{"scale", {{"nice", false}}}, {"axis", {{"tickCount", 6}, {"grid", false}, {"labelOverlap", "greedy"}}}});
+      {{"scale", {{"nice", false}}},
+       {"axis", {{"tickCount", 6}, {"grid", false}, {"labelOverlap", "greedy"}, {"labelSeparation", 8}, {"labelBound", 8}}}});
   const auto at = [&](const char* field) {
     json y = Quantity(field, text.y);
     y.update({{"scale", {{"zero", false}, {"padding", 6}}}, {"axis", {{"tickCount", 6}}}});

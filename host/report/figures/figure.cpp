@@ -22,7 +22,7 @@ const json& Theme() {
     "title": {"anchor": "start", "frame": "group", "fontSize": 12.5, "color": "#222222", "offset": 8},
     "axis": {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "labelColor": "#333333", "titleColor": "#333333",
              "gridColor": "#e8e8e8", "domainColor": "#999999", "tickColor": "#999999", "labelLimit": 0, "titleLimit": 0},
-    "axisXQuantitative": {"labelFlush": 12},
+    "axisXQuantitative": {"labelFlush": 12, "labelSeparation": 6},
     "legend": {"labelFontSize": 11, "labelColor": "#333333", "labelLimit": 0, "symbolLimit": 42, "symbolSize": 60, "symbolOpacity": 1, "orient": "top",
                "title": null, "columnPadding": 14, "offset": 12},
     "text": {"fontSize": 11, "color": "#333333"}

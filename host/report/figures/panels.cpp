@@ -45,7 +45,7 @@ json SweepX(const SweepPanel& panel) {
   const double first = panel.ticks.empty() ? 1 : panel.ticks.front(), last = panel.ticks.empty() ? 1 : panel.ticks.back();
   json x = Quantity("x", panel.text.x);
   x["scale"] = {{"type", "log"}, {"base", 2}, {"domain", {first * 0.8, last * 1.25}}, {"nice", false}};
-  x["axis"] = {{"values", panel.ticks}, {"format", "~g"}, {"grid", false}, {"labelOverlap", "greedy"}};
+  x["axis"] = {{"values", panel.ticks}, {"format", "~g"}, {"grid", false}, {"labelOverlap", "greedy"}, {"labelSeparation", 8}};
   return x;
 }
 

@@ -14,6 +14,7 @@
 #include "base/json_fields.hpp"
 #include "kinds/ab_report.hpp"
 #include "kinds/last_run.hpp"
+#include "kinds/next_steps.hpp"
 #include "kinds/report_builders.hpp"
 #include "kinds/run_report.hpp"
 #include "kinds/sections.hpp"
@@ -165,6 +166,17 @@ void AddLastRun(const ResultSet& set, Document* document) {
   }
 }
 
+// First of all; where nothing has ended there is nothing else to say.
+void SayHowToGoOn(const ResultSet& set, const std::string& program, Document* document) {
+  const std::vector<std::string> sentences = HowToGoOn(set, program);
+  if (sentences.empty()) return;
+  std::vector<std::string>& verdict = document->verdict;
+  const bool any = std::any_of(set.trials.begin(), set.trials.end(), [](const TrialData& trial) { return trial.usable(); });
+  if (!any && !verdict.empty()) verdict.erase(verdict.begin());
+  if (any && !verdict.empty()) verdict.front() = "So far: " + verdict.front();
+  verdict.insert(verdict.begin(), sentences.begin(), sentences.end());
+}
+
 // Of the trial with the highest return.
 std::string SparklineOf(const std::vector<ResultSet>& sets) {
   const std::vector<CurvePoint>* best = nullptr;
@@ -229,6 +241,7 @@ MadeReport MakeReport(const ReportRequest& request) {
   MadeReport made;
   made.document = BuilderOf(*context.report.kind)(sets, context);
   if (sets.size() == 1) AddLastRun(sets.front(), &made.document);
+  for (const ResultSet& set : sets) SayHowToGoOn(set, request.program, &made.document);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);
   AddFilms(sets, &made.document);
   made.folder = request.to.empty() ? DefaultReportFolder(sets) : std::filesystem::path(request.to);

@@ -9,6 +9,7 @@
 #include "kinds/comparison_figures.hpp"
 #include "kinds/comparison_headline.hpp"
 #include "kinds/comparison_tables.hpp"
+#include "kinds/next_steps.hpp"
 #include "kinds/report_builders.hpp"
 #include "kinds/resource_figures.hpp"
 #include "kinds/sections.hpp"
@@ -142,6 +143,7 @@ class ComparisonBuilder {
   std::vector<std::string> Verdict(const ComparisonParts& parts, const Diagnosis& diagnosis) const {
     const bool is_void = context_.report.timing && !diagnosis.why_void.empty();
     std::vector<std::string> sentences = {is_void ? diagnosis.why_void + "." : ComparisonHeadline(parts)};
+    if (is_void) sentences.push_back(HowToTrust(sets_, context_.program));
     for (size_t selection = 0; selection < spec_.selections.size(); ++selection)
       for (size_t group = 0; group < choices_.size(); ++group) sentences.push_back(Selected(parts, selection, group));
     const auto usable =
@@ -150,7 +152,7 @@ class ComparisonBuilder {
     for (const GroupChoice& choice : choices_) {
       if (!choice.baseline_note.empty()) sentences.push_back(choice.baseline_note);
     }
-    if (diagnosis.Lead()) sentences.push_back("First finding: " + diagnosis.Lead()->title + ".");
+    if (diagnosis.Lead() && !is_void) sentences.push_back("First finding: " + diagnosis.Lead()->title + ".");
     if (!is_void && !diagnosis.why_void.empty()) sentences.push_back("Of the times: " + diagnosis.why_void + ".");
     return sentences;
   }

@@ -6,6 +6,7 @@
 
 #include "base/json_fields.hpp"
 #include "base/json_path.hpp"
+#include "kinds/next_steps.hpp"
 #include "kinds/parallel_efficiency_figures.hpp"
 #include "kinds/parallel_efficiency_headline.hpp"
 #include "kinds/parallel_efficiency_tables.hpp"
@@ -109,6 +110,7 @@ class EfficiencyBuilder {
   std::vector<std::string> Verdict() const {
     std::vector<std::string> sentences = {diagnosis_.why_void.empty() ? ParallelEfficiencyHeadline(analysis_)
                                                                       : diagnosis_.why_void + "."};
+    if (!diagnosis_.why_void.empty()) sentences.push_back(HowToTrust(sets_, context_.program));
     for (size_t series = 0; series < analysis_.series.size(); ++series) {
       const std::string prefix = SeveralSeries() ? analysis_.series[series].label + ": " : "";
       if (!analysis_.series[series].baseline_note.empty()) sentences.push_back(prefix + analysis_.series[series].baseline_note);
@@ -134,9 +136,10 @@ class EfficiencyBuilder {
       sentences.push_back(any ? "No rule found anything that limits these runs."
                               : "Without a result there is nothing to diagnose.");
     } else {
-      sentences.push_back(fmt::format("{} {}, {} of them to act on{}.", diagnosis_.findings.size(),
-                                      diagnosis_.findings.size() == 1 ? "finding" : "findings", grave,
-                                      diagnosis_.Lead() ? "; first: " + diagnosis_.Lead()->title : ""));
+      sentences.push_back(
+          fmt::format("{} {}, {} of them to act on{}.", diagnosis_.findings.size(),
+                      diagnosis_.findings.size() == 1 ? "finding" : "findings", grave,
+                      diagnosis_.Lead() && diagnosis_.why_void.empty() ? "; first: " + diagnosis_.Lead()->title : ""));
     }
     return sentences;
   }

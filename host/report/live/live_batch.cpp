@@ -10,7 +10,7 @@ namespace backplane {
 namespace {
 
 // What is kept in memory, whatever a batch has: all data stays in the files.
-constexpr size_t kMostTrials = 400, kMostEnded = 200;
+constexpr size_t kMostTrials = 400, kMostEnded = 64;
 // Rules look at these curves alone (rules/), and a trial may have dozens.
 constexpr const char* kCurvesOfRules[] = {"return", "SPS"};
 

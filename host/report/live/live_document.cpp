@@ -33,13 +33,14 @@ struct Panel {
 };
 
 bool IsOfMachine(const std::string& name) {
-  return name.starts_with(resource_measure::kPrefix) || name == kCollectingPct || name == "sps";
+  return name.starts_with(resource_measure::kPrefix) || name == "sps" || name == kCollectingPct || name == kEvaluatingPct;
 }
 
 Panel PanelOf(const std::string& name) {
   static const std::map<std::string, std::pair<const char*, const char*>> kKnown = {
       {"sps", {"Speed", "steps per second"}},
-      {kCollectingPct, {"Collecting, the rest is learning", "% of an iteration's time"}},
+      {kCollectingPct, {"Collecting; what no phase here takes is learning", "% of the trial's time"}},
+      {kEvaluatingPct, {"Evaluating and saving", "% of the trial's time"}},
       {resource_measure::kCpuQuotaPct, {"CPU", "% of the granted cores"}},
       {resource_measure::kRssMb, {"Memory", "MiB of the trial's processes"}},
       {resource_measure::kGpuUtilPct, {"GPU", "% of the time in use"}},
@@ -220,7 +221,7 @@ class Builder {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     };
     for (const auto& asked : At(At(batch_.head().config, "output"), "live")) add(Text(asked));
-    for (const char* name : {"sps", kCollectingPct, resource_measure::kCpuQuotaPct, resource_measure::kRssMb,
+    for (const char* name : {"sps", kCollectingPct, kEvaluatingPct, resource_measure::kCpuQuotaPct, resource_measure::kRssMb,
                              resource_measure::kGpuUtilPct, resource_measure::kVramUsedMb})
       add(name);
     std::set<std::string> there;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "machine/resource_measures.hpp"
 #include "record/attempt_json.hpp"
@@ -23,6 +25,7 @@ void LiveTrial::Begin(unsigned attempt) {
   resources_ = LineTail(files.resources());
   resource_rows_ = {};
   attempt_ = attempt;
+  last_t_.reset();
   json_.clear();
 }
 
@@ -53,15 +56,23 @@ void LiveTrial::AddIteration(const Iteration& line) {
     if (known == curves_.end() && curves_.size() >= kMostCurves) continue;
     (known == curves_.end() ? curves_[one.name] : known->second).Add(step, one.value);
   }
-  AddCollecting(line);
+  AddPhases(line);
   last_step_ = step;
 }
 
-void LiveTrial::AddCollecting(const Iteration& line) {
-  const double collecting = line.time.sampling_sps.value_or(0), whole = line.time.iteration_s.value_or(0);
+// Collecting is told by its own speed, and what is no iteration evaluates and saves; the rest is learning.
+void LiveTrial::AddPhases(const Iteration& line) {
+  const double collecting = line.time.sampling_sps.value_or(0), iteration_s = line.time.iteration_s.value_or(0);
   const double steps = static_cast<double>(line.step.value_or(0)) - last_step_;
-  if (collecting > 0 && whole > 0 && steps > 0)
-    curves_[kCollectingPct].Add(static_cast<double>(*line.step), std::min(100.0, 100 * steps / collecting / whole));
+  const std::optional<double> before = std::exchange(last_t_, line.time.t);
+  if (!(collecting > 0) || !(iteration_s > 0) || !(steps > 0)) return;
+  const double whole = before && line.time.t ? std::max(*line.time.t - *before, iteration_s) : iteration_s;
+  const auto add = [&](const char* name, double seconds) {
+    curves_[name].Add(static_cast<double>(*line.step), 100 * seconds / whole);
+  };
+  add(kCollectingPct, std::min(steps / collecting, iteration_s));
+  const bool evaluates = curves_.contains(kEvaluatingPct) || whole > 1.01 * iteration_s;
+  if (evaluates) add(kEvaluatingPct, whole - iteration_s);  // a page has no room for lines of nothing
 }
 
 void LiveTrial::AddResources(const std::string& line) {

@@ -14,8 +14,8 @@
 
 namespace backplane {
 
-// Not measured by anybody, but made of what was: the share of an iteration's time that went into collecting.
-inline constexpr char kCollectingPct[] = "collecting_pct";
+// Not measured by anybody, but made of what was: shares of the time between two iterations' ends.
+inline constexpr char kCollectingPct[] = "collecting_pct", kEvaluatingPct[] = "evaluating_pct";
 
 class LiveTrial {
  public:
@@ -36,7 +36,7 @@ class LiveTrial {
  private:
   void Begin(unsigned attempt);
   void AddIteration(const Iteration& line);
-  void AddCollecting(const Iteration& line);
+  void AddPhases(const Iteration& line);
   void AddResources(const std::string& line);
 
   TrialFolder folder_;
@@ -47,6 +47,7 @@ class LiveTrial {
   std::map<std::string, std::string> json_;
   std::optional<uint64_t> iteration_;
   double last_step_ = 0;
+  std::optional<double> last_t_;
 };
 
 }  // namespace backplane

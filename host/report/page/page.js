@@ -162,7 +162,7 @@ if (location.hash && !location.hash.includes('=')) { reveal(location.hash.slice(
 // Paper can not be unfolded; configurations would fill it.
 let folded = [];
 addEventListener('beforeprint', () => {
-  folded = [...document.querySelectorAll('details:not([open], .code, .choose)')];
+  folded = [...document.querySelectorAll('details:not([open], .code, .choose, .meanings)')];
   for (const one of folded) { one.open = true; }
 });
 addEventListener('afterprint', () => {
@@ -276,6 +276,17 @@ if (live) {
   keepReloading();
 }
 
+// What a reader has asked a legend for, in the address.
+async function keepLegend(view, name, place) {
+  const key = 'legend-' + name, stores = Object.keys(view.getState({data: one => /^pick.*_store$/.test(one)}).data ?? {});
+  if (!stores.length) { return; }
+  if (chosen.has(key)) { await view.data(stores[0], JSON.parse(chosen.get(key))).runAsync(); }
+  place.addEventListener('click', () => setTimeout(() => {
+    const picked = view.data(stores[0]).map(({unit, fields, values}) => ({unit, fields, values}));
+    remember(key, picked.length ? JSON.stringify(picked) : undefined);
+  }, 100));
+}
+
 // Where a reader has zoomed to, in the address.
 async function keepZoom(view, name, place) {
   const key = 'zoom-' + name, signals = Object.keys(view.getState({signals: one => /^zoom.*_(x|value)$/.test(one)}).signals);
@@ -348,6 +359,7 @@ async function show(figure) {
     place.children[i].querySelector('svg').setAttribute('aria-hidden', 'true');  // the figure's words stand at the place
     for (const [name, value] of figure.chosen) { await view.signal(name, value).runAsync(); }
     await keepZoom(view, figure.name + '.' + i, place.children[i]);
+    await keepLegend(view, figure.name + '.' + i, place.children[i]);
   }
 }
 

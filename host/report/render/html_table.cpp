@@ -131,8 +131,8 @@ std::string Meanings(const TableText& table) {
     }
   }
   return html.empty() ? ""
-                      : "<details class=\"fold\"><summary>What the columns mean</summary>\n<dl class=\"facts\">\n" + html +
-                            "</dl></details>\n";
+                      : "<details class=\"fold meanings\"><summary>What the columns mean</summary>\n<dl class=\"facts\">\n" +
+                            html + "</dl></details>\n";
 }
 
 }  // namespace

@@ -119,6 +119,9 @@ ResultSet ReadResultSet(const std::filesystem::path& out) {
   const ResultsFolder folder{out};
   const BatchConfig batch(folder.config());
   const BatchRecord record = ReadBatchRecord(folder.events());
+  set.why_ended = !record.paused.empty()    ? "paused: " + record.paused
+                  : record.sessions.empty() ? ""
+                                            : record.sessions.back().why_ended;
   for (const PlanLine& line : ReadPlanFile(folder.plan())) {
     if (line.dropped) {
       set.dropped.emplace_back(ValuesText(line.values), line.why.empty() ? line.rule : line.why);

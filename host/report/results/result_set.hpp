@@ -94,6 +94,7 @@ struct ResultSet {
   nlohmann::json config;    // of config.yaml, as JSON: the experiment without its sweep
   std::string config_text;  // config.yaml as it stands there
   RunInfo run;
+  std::string why_ended;                                     // the last session; empty: it was killed, or it still runs
   std::vector<TrialData> trials;                             // of the current plan, in its order
   std::vector<std::pair<std::string, std::string>> dropped;  // points that were dropped: values, why
 };

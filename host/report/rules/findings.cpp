@@ -86,10 +86,9 @@ void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosi
 
 // Who concluded something from times that are worth nothing says so, and leads no more.
 void VoidTimes(size_t busy, size_t cases, Diagnosis* diagnosis) {
-  diagnosis->why_void = fmt::format(
-      "Not trustworthy: the machine was busy. Other programs wanted the cores while {} of {} {} ran; repeat it on a quiet "
-      "machine",
-      busy, cases, cases == 1 ? "setting" : "settings");
+  diagnosis->why_void =
+      fmt::format("Not trustworthy: the machine was busy. Other programs wanted the cores while {} of {} {} ran", busy, cases,
+                  cases == 1 ? "setting" : "settings");
   const auto is_of_times = [](const Finding& finding) {
     return std::any_of(Rules().begin(), Rules().end(),
                        [&](const Rule& rule) { return rule.info.id == finding.id && !rule.holds_when_busy; });

@@ -10,6 +10,7 @@
 #include "base/json_text.hpp"
 #include "base/printable.hpp"
 #include "base/shell_argument.hpp"
+#include "base/text_columns.hpp"
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/report_program.hpp"
@@ -157,9 +158,13 @@ class BatchText {
     if (trial.state == TrialState::kInfeasible) result.state = trial.state;
     const std::string same = SameCommand(args_);
     const bool completed = IsFinished(trial.state);
-    SummaryContext context{plan_.base.experiment.name, request_.out, folder.attempt(folder.LastAttempt()).folder, {}};
+    SummaryContext context{plan_.base.experiment.name,
+                           request_.out,
+                           folder.attempt(folder.LastAttempt()).folder,
+                           {},
+                           std::min<size_t>(ReportWidth(), 80)};
     if (completed) {
-      context.next = {same + " --fresh", same + " --set seed=1"};
+      context.next = {same + " --fresh", SameCommand(WithNextSeed())};
     } else {
       const std::string replay =
           args_.typed_program + " replay " + ShellArgument(request_.out.string()) + " " + plan_.trials[0].id + " --gdb";
@@ -173,6 +178,13 @@ class BatchText {
     } else {
       std::fputs(WithTone(FormatSummary(result, context), fileno(stdout)).c_str(), stdout);
     }
+  }
+
+  RunArgs WithNextSeed() const {
+    RunArgs next = args_;
+    std::erase_if(next.input.set, [](const std::string& set) { return set.starts_with("seed=") || set.starts_with("+seed="); });
+    next.input.set.push_back(fmt::format("seed={}", plan_.trials[0].seed + 1));
+    return next;
   }
 
   // Of the first line: how it ended.
@@ -190,7 +202,7 @@ class BatchText {
   void PrintTable() const {
     const std::string counts = CountsLine(plan_, report_);
     fmt::print("{}\n", ShowsColour(fileno(stdout)) ? Toned(counts, ToneOfEnd()) : counts);
-    const TableRequest request{request_.out, plan_.base.experiment.live, ReportWidth()};
+    const TableRequest request{request_.out, plan_.base.experiment.live, ReportWidth(), ShowsColour(fileno(stdout))};
     try {
       std::fputs(ReportProgram().Ask("--table", ToJson(request)).c_str(), stdout);
     } catch (const std::exception& error) {
@@ -222,8 +234,13 @@ class BatchText {
 
   void PrintNothingStarted() const {
     const bool failed = report_.Count(TrialState::kFailed) > 0;
-    LogInfo("{}", failed ? "nothing was left to run; --only-failed runs the failed ones again, --fresh starts anew"
-                         : "this run was finished before; --fresh starts anew");
+    std::string text =
+        WrapAfter("", "  ",
+                  failed ? "nothing was left to run; --only-failed runs the failed ones again, --fresh starts anew"
+                         : "this run was finished before; --fresh starts anew",
+                  ReportWidth() - 2);
+    text.pop_back();
+    LogInfo("{}", text);
   }
 
   nlohmann::json Json() const {

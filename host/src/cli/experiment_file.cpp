@@ -8,6 +8,7 @@
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
 #include "cli/split_commas.hpp"
+#include "log/log.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_info.hpp"
 
@@ -55,6 +56,7 @@ std::string FindExperimentFile(FileArgs* input, bool or_results) {
   for (const char* ending : {".yaml", ".yml"}) {
     const fs::path other = fs::path(input->file).replace_extension(ending);
     if ((IsYaml(input->file) || !input->file.has_extension()) && fs::is_regular_file(other, error)) {
+      if (input->file.has_extension()) LogInfo("{} is not there: {} is read", input->file.string(), other.string());
       input->file = other;
       return "";
     }

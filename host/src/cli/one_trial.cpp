@@ -1,7 +1,11 @@
 #include "cli/one_trial.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "base/files.hpp"
@@ -19,6 +23,29 @@ namespace {
 std::vector<PlanLine> PlanOf(const std::filesystem::path& out) {
   const std::filesystem::path file = ResultsFolder{out}.plan();
   return std::filesystem::exists(file) ? ReadPlanFile(file) : std::vector<PlanLine>();
+}
+
+// "there are: 2 x 1 (0f3a...), ...; of other plans, by id alone: ..."
+std::string TrialsThere(const std::filesystem::path& out, const std::vector<PlanLine>& plan) {
+  constexpr size_t kShown = 8;
+  std::vector<std::string> planned, others;
+  std::set<std::string> known;
+  const std::vector<std::string> names = ShortTrialNames(plan).names;
+  for (const PlanLine& line : plan) {
+    if (line.dropped) continue;
+    const std::string& name = names[known.size()];
+    planned.push_back(name.empty() ? line.trial_id : line.trial_id + " (" + name + ")");
+    known.insert(line.trial_id);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(ResultsFolder{out}.trials()))
+    if (const std::string id = entry.path().filename(); !known.contains(id)) others.push_back(id);
+  std::sort(others.begin(), others.end());
+  const auto list = [&](const std::vector<std::string>& words) {
+    const std::vector<std::string> shown(words.begin(), words.begin() + static_cast<ptrdiff_t>(std::min(words.size(), kShown)));
+    return fmt::format("{}{}", fmt::join(shown, ", "),
+                       words.size() > kShown ? fmt::format(" and {} more", words.size() - kShown) : "");
+  };
+  return "there are " + list(planned) + (others.empty() ? "" : "; of other plans, which go by their ids: " + list(others));
 }
 
 std::string FindTrial(const std::filesystem::path& out, const std::string& prefix, const std::vector<PlanLine>& plan) {
@@ -40,7 +67,8 @@ std::string FindTrial(const std::filesystem::path& out, const std::string& prefi
   found.erase(std::unique(found.begin(), found.end()), found.end());
   if (found.empty() && prefix.empty()) throw std::runtime_error(out.string() + " has no trial yet");
   if (found.empty())
-    throw std::runtime_error("no trial of " + out.string() + " has the name '" + prefix + "' or an id that starts so");
+    throw std::runtime_error("no trial of " + out.string() + " has the name '" + prefix + "' or an id that starts so; " +
+                             TrialsThere(out, plan));
   if (found.size() > 1 && prefix.empty())
     throw std::runtime_error(out.string() + " has " + std::to_string(found.size()) + " trials: name one, " + found[0] +
                              " or another (`backplane status " + out.string() + "` lists them)");

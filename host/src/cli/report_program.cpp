@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/colour.hpp"
 #include "base/run_process.hpp"
 #include "cli/plugin_search.hpp"
 #include "config/schema.hpp"
@@ -66,6 +67,7 @@ ReportRequest RequestFor(const std::filesystem::path& out, const std::string& ty
   request.folders = {out};
   request.program = typed_program;
   request.outside_identity = PathsOutsideIdentity();
+  request.colour = ShowsColour(fileno(stdout));
   return request;
 }
 

@@ -52,7 +52,9 @@ void BatchDisplay::Refresh() {
 void BatchDisplay::Show(const Attempt* running, double elapsed_s, bool always) {
   try {
     if (!quiet_ && line_ && running != nullptr && running->last()) line_->Update(*running->last(), elapsed_s);
-    const bool draw = !quiet_ && screen_ && (always || screen_->Due(elapsed_s)), write = always || elapsed_s >= next_file_s_;
+    const double earlier_s = view_ ? view_->earlier_s() : 0;
+    const bool draw = !quiet_ && screen_ && (always || screen_->Due(earlier_s + elapsed_s));
+    const bool write = always || elapsed_s >= next_file_s_;
     if (!draw && !write) return;
     Refresh();
     if (draw) screen_->Update(view_->rows(), view_->totals());

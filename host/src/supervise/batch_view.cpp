@@ -52,11 +52,35 @@ void BatchView::Refresh() {
   for (size_t i = 0; i < trials_.size(); ++i) {
     RefreshTrial(trials_[i], rows_[i]);
   }
-  const auto& sessions = record().sessions;
-  totals_.elapsed_s = sessions.empty() ? 0 : (running_ ? now_ : sessions.back().ended.value_or(now_)) - sessions.back().started;
+  CountSessions();
   totals_.left_s = TimeLeft();
   const std::string state = State();
   totals_.note = !record().paused.empty() ? "paused: " + record().paused : state == "interrupted" ? "not running" : "";
+}
+
+// Only while a session ran: what lies between two of them is nobody's time. Of one that was killed, up to its last sign of
+// life.
+void BatchView::CountSessions() {
+  const auto& sessions = record().sessions;
+  if (sessions.empty()) return;
+  for (; counted_sessions_ + 1 < sessions.size(); ++counted_sessions_)
+    earlier_s_ += EndOf(counted_sessions_) - sessions[counted_sessions_].started;
+  totals_.elapsed_s = earlier_s_ + (running_ ? now_ : EndOf(sessions.size() - 1)) - sessions.back().started;
+}
+
+double BatchView::EndOf(size_t session) const {
+  const auto& sessions = record().sessions;
+  if (sessions[session].ended) return *sessions[session].ended;
+  const double next = session + 1 < sessions.size() ? sessions[session + 1].started : now_;
+  double end = sessions[session].started;
+  for (const auto& [id, trial] : record().trials)
+    for (const AttemptRecord& attempt : trial.attempts) {
+      if (attempt.started < sessions[session].started || attempt.started >= next) continue;
+      const bool ended = attempt.ended && *attempt.ended < next;
+      const auto status = ended ? std::nullopt : StatusReader(folder_.attempt(id, attempt.number).status()).Read();
+      end = std::max(end, ended ? *attempt.ended : attempt.started + (status ? status->own_s : 0));
+    }
+  return std::min(end, next);
 }
 
 void BatchView::RefreshTrial(Trial& trial, BatchRow& row) {

@@ -26,6 +26,7 @@ class BatchView {
   bool running() const { return running_; }                    // a supervisor is at work
   const std::vector<BatchRow>& rows() const { return rows_; }  // trials of the plan, in its order
   const BatchTotals& totals() const { return totals_; }
+  double earlier_s() const { return earlier_s_; }  // how long the sessions before the last one ran
   const BatchRecord& record() const { return events_.record(); }
   BatchProgress Progress() const;  // as progress.json says it; the experiment's name is that of the folder
 
@@ -36,6 +37,8 @@ class BatchView {
     bool measured_ended = false;
     std::unique_ptr<StatusReader> status;  // of measured_attempt while it runs
   };
+  void CountSessions();
+  double EndOf(size_t session) const;  // seconds since 1970
   void RefreshTrial(Trial& trial, BatchRow& row);
   void FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
   void FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
@@ -47,6 +50,8 @@ class BatchView {
   std::vector<Trial> trials_;
   std::vector<BatchRow> rows_;
   BatchTotals totals_;
+  size_t counted_sessions_ = 0;  // in earlier_s_
+  double earlier_s_ = 0;
   bool running_ = false;
   double now_ = 0;  // seconds since 1970, of the last look
 };

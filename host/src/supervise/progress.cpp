@@ -170,9 +170,14 @@ void Progress::Update(const StatusFile& status, double elapsed_s) {
   }
 }
 
+std::string NoteLines(const std::string& text, const Screen& screen) {
+  if (!screen.live) return TimeOfDay() + "  " + WithSeverity(Printable(text)) + "\n";
+  return WithSeverity(WrapAfter("", "  ", Printable(text), static_cast<size_t>(std::max(screen.width, 20)) - 3));
+}
+
 void Progress::Note(const std::string& text) {
   Clear();
-  fmt::print(stream_, "{}{}\n", screen_.live ? "" : TimeOfDay() + "  ", WithSeverity(Printable(text)));
+  fmt::print(stream_, "{}", NoteLines(text, screen_));
   std::fflush(stream_);
 }
 

@@ -38,6 +38,8 @@ Screen DetectScreen(int fd);
 // speed, what is asked for, the return, and last the time.
 std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget, double elapsed_s, std::optional<double> left_s,
                            int width);
+// What is said meanwhile: on a terminal broken between words, elsewhere with the time of day.
+std::string NoteLines(const std::string& text, const Screen& screen);
 std::string TimeOfDay();                  // "14:02:33", here
 std::string FormatClock(double seconds);  // "0:12", "1:02:03"
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <future>
 #include <map>
 #include <memory>
 #include <set>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxText = 1 << 20, kMaxNameColumns = 100;
 constexpr char kIn[] = ", in ";
-constexpr std::chrono::milliseconds kTimeToName{10'000};  // of a library as large as LibTorch
+constexpr std::chrono::milliseconds kTimeToName{3'000};  // the supervisor waits, whatever a library's debug information holds
 
 struct Call {
   std::string file, address, symbol;
@@ -58,6 +59,17 @@ std::map<std::string, std::string> NamesIn(const std::string& file, const std::s
   return names;
 }
 
+// All libraries at once, so that the largest holds up no other and all of them together take no longer than one.
+std::map<std::string, std::map<std::string, std::string>> NamesInAll(
+    const std::map<std::string, std::set<std::string>>& asked) {
+  std::vector<std::pair<std::string, std::future<std::map<std::string, std::string>>>> answers;
+  for (const auto& [library, addresses] : asked)
+    answers.emplace_back(library, std::async(std::launch::async, NamesIn, library, addresses));
+  std::map<std::string, std::map<std::string, std::string>> names;
+  for (auto& [library, answer] : answers) names[library] = answer.get();
+  return names;
+}
+
 }  // namespace
 
 std::vector<std::string> ReadStacks(const std::filesystem::path& file) {
@@ -79,8 +91,7 @@ std::vector<std::string> ReadStacks(const std::filesystem::path& file) {
     if (call.symbol.empty() && !call.file.empty()) unnamed[call.file].insert(call.address);
     threads.back().second.push_back(std::move(call));
   }
-  std::map<std::string, std::map<std::string, std::string>> names;
-  for (const auto& [library, addresses] : unnamed) names[library] = NamesIn(library, addresses);
+  std::map<std::string, std::map<std::string, std::string>> names = NamesInAll(unnamed);
   std::vector<std::string> shown;
   for (const auto& [thread, calls] : threads) {
     shown.push_back(Printable(thread));

@@ -21,7 +21,7 @@ struct BatchRow {
 };
 
 struct BatchTotals {
-  double elapsed_s = 0;
+  double elapsed_s = 0;  // of all sessions
   std::optional<double> left_s;
   std::string note;               // "paused: 3 failures in 60 s"; stands behind the figures
   std::string heading = "trial";  // of the column of names

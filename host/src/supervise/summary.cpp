@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 #include "base/format_count.hpp"
 #include "base/printable.hpp"
@@ -16,8 +17,7 @@ namespace backplane {
 namespace {
 
 const char* const kReturn = "return";
-constexpr int kDigits = 4;     // as in reports
-constexpr size_t kWidth = 80;  // a terminal that nobody has widened
+constexpr int kDigits = 4;  // as in reports
 
 std::string Format(const Spread& spread, bool with_n) {
   const uint64_t n = spread.n.value_or(0);
@@ -31,7 +31,7 @@ std::string Count(const std::optional<double>& value) {
   return value && *value >= 0 ? FormatCount(static_cast<uint64_t>(std::llround(*value))) : "-";
 }
 
-std::string Speed(const TrialResult& result) {
+std::string Speed(const TrialResult& result, size_t width) {
   const std::optional<double> epochs = result.data ? std::optional(result.data->epochs) : std::nullopt;
   std::string text = fmt::format("  {} iterations, ", Count(result.iterations));
   text += epochs ? fmt::format("{} items, {:.3g} epochs", Count(result.env_steps), *epochs)
@@ -40,7 +40,7 @@ std::string Speed(const TrialResult& result) {
     text += " in " + FormatClock(result.trial_s.value_or(*result.wall_s));
     if (result.trial_s && *result.trial_s > *result.wall_s + 1) {
       const std::string part = fmt::format("{} of them in this attempt", FormatClock(*result.wall_s));
-      text += text.size() + 2 + part.size() <= kWidth ? ", " + part : "\n  (" + part + ")";
+      text += text.size() + 2 + part.size() <= width ? ", " + part : "\n  (" + part + ")";
     }
   }
   text += "\n";
@@ -90,7 +90,7 @@ size_t Widest(const std::vector<std::string>& texts, size_t at_least) {
 }
 
 // Sides that do not fit beside the others follow below them, with the names again.
-std::string Beside(std::vector<std::string> names, const std::vector<Side>& sides) {
+std::string Beside(std::vector<std::string> names, const std::vector<Side>& sides, size_t screen) {
   if (std::any_of(sides.begin(), sides.end(), [](const Side& side) { return !side.cells.back().empty(); })) {
     names.emplace_back("episodes");
   }
@@ -106,7 +106,7 @@ std::string Beside(std::vector<std::string> names, const std::vector<Side>& side
     size_t end = begin;
     for (; end < sides.size(); ++end) {
       const size_t width = Widest(sides[end].cells, Columns(sides[end].heading));
-      if (end > begin && Columns(lines[0]) + 2 + width > kWidth) {
+      if (end > begin && Columns(lines[0]) + 2 + width > screen) {
         break;
       }
       lines[0] += "  " + PadRight(sides[end].heading, width);
@@ -124,7 +124,7 @@ std::string Beside(std::vector<std::string> names, const std::vector<Side>& side
 }
 
 // Evaluation and floors were measured on the same seeds; without an evaluation the training episodes stand in.
-std::string Returns(const TrialResult& result) {
+std::string Returns(const TrialResult& result, size_t width) {
   const EpisodeMeans& learned = result.evaluation ? *result.evaluation : result.training;
   std::vector<std::string> names;
   if (Find(learned, kReturn)) names.emplace_back(kReturn);
@@ -141,7 +141,7 @@ std::string Returns(const TrialResult& result) {
   if (result.floor_uniform) {
     sides.push_back(MakeSide("floor (uniform)", *result.floor_uniform, names));
   }
-  return Beside(names, sides);
+  return Beside(names, sides, width);
 }
 
 // Rounds to tenths so that the printed column sums to exactly 100.0: the largest remainders are rounded up.
@@ -166,7 +166,7 @@ std::vector<int> Tenths(const std::vector<PhaseTime>& phases) {
   return tenths;
 }
 
-std::string Phases(const TrialResult& result) {
+std::string Phases(const TrialResult& result, size_t width) {
   std::vector<PhaseTime> phases = result.phases;
   double named = 0;
   for (const PhaseTime& phase : phases) {
@@ -182,9 +182,11 @@ std::string Phases(const TrialResult& result) {
   }
   std::stable_sort(phases.begin(), phases.end(), [](const PhaseTime& a, const PhaseTime& b) { return a.share > b.share; });
   const std::vector<int> tenths = Tenths(phases);
-  std::string text = "\n  where the time went, in seconds of all threads together\n";
+  size_t name = width >= 48 ? 24 : 0;
+  for (const PhaseTime& phase : phases) name = std::max(name, phase.name.size());
+  std::string text = "\n" + WrapAfter("  ", "  ", "where the time went, in seconds of all threads together", width - 2);
   for (size_t i = 0; i < phases.size(); ++i) {
-    text += fmt::format("    {:<24}{:>8.1f} s{:>8.1f} %\n", phases[i].name, phases[i].seconds, tenths[i] / 10.0);
+    text += fmt::format("    {:<{}}{:>8.1f} s{:>8.1f} %\n", phases[i].name, name, phases[i].seconds, tenths[i] / 10.0);
   }
   return text;
 }
@@ -226,8 +228,12 @@ std::vector<std::string> InnermostCalls(const std::vector<std::string>& stacks) 
 std::string FormatSummary(const TrialResult& result, const SummaryContext& context) {
   // Stopped with a checkpoint is no end of a trial.
   const std::string state = result.state == TrialState::kKilled ? "stopped, the same command goes on" : Word(result.state);
-  return fmt::format("{}: {} (trial {})\n", context.title, state, result.trial_id) + Speed(result) + Returns(result) +
-         Phases(result) + Places(context);
+  const size_t width = context.width;
+  std::string speed;  // its own lines are sentences
+  std::istringstream lines(Speed(result, width));
+  for (std::string line; std::getline(lines, line);) speed += WrapAfter("  ", "    ", line.substr(2), width - 4);
+  return WrapAfter("", "  ", fmt::format("{}: {} (trial {})", context.title, state, result.trial_id), width - 2) + speed +
+         Returns(result, width) + Phases(result, width) + Places(context);
 }
 
 std::string FormatFailure(const TrialResult& result, const SummaryContext& context) {

@@ -13,6 +13,7 @@ struct SummaryContext {
   std::string title;  // the experiment's name
   std::filesystem::path out, attempt_dir;
   std::vector<std::string> next;  // commands to type next
+  size_t width = 80;              // columns
 };
 
 // Speed, return, every metric beside its floors, each with its 95 % interval over the episodes, where the time went (shares sum

@@ -63,7 +63,7 @@ void BatchScreen::PrintChanges(const std::vector<BatchRow>& rows, const BatchTot
 void BatchScreen::Note(const std::string& text) {
   const std::string block = lines_ > 0 ? block_ : "";
   Clear();
-  fmt::print(stream_, "{}{}\n", screen_.live ? "" : TimeOfDay() + "  ", WithSeverity(Printable(text)));
+  fmt::print(stream_, "{}", NoteLines(text, screen_));
   if (!block.empty()) {
     Draw(block);
   }

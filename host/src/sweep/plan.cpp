@@ -398,6 +398,12 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};
   plan.compare = compare;
+  const bool sets_seed =
+      std::any_of(options.set.begin(), options.set.end(), [](const std::string& set) { return set.starts_with("seed="); });
+  if (sets_seed && plan.seeds.is_object())
+    plan.notes.push_back(
+        fmt::format("note: seed changes nothing where sweep.seeds has the seeds ({} from {} on): sweep.seeds.first does",
+                    plan.seeds["n"].get<uint64_t>(), plan.seeds["first"].get<uint64_t>()));
   plan.notes.insert(plan.notes.begin(), errors.notes().begin(), errors.notes().end());
   if (!note.empty()) plan.notes.insert(plan.notes.begin(), note);
   return {std::move(plan), {}};

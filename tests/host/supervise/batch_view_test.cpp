@@ -15,11 +15,12 @@ using testing::HasSubstr;
 
 class BatchViewTest : public BatchFixture {
  protected:
-  void PutStatus(const std::string& trial_id, unsigned attempt, double progress) {
+  void PutStatus(const std::string& trial_id, unsigned attempt, double progress, double own_s = 0) {
     std::filesystem::create_directories(folder_.attempt(trial_id, attempt).folder);
     StatusFile status{};
     std::memcpy(status.magic, kStatusMagic, 8);
     status.progress = progress;
+    status.own_s = own_s;
     status.sps = 77;
     status.episode_return = 1.5;
     std::strcpy(status.live[0].name, "ep/length");
@@ -87,6 +88,24 @@ TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
   EXPECT_EQ(1, view.rows()[1].progress);
   EXPECT_EQ(1000.5, view.rows()[1].sps) << "of the result, no longer of the status";
   EXPECT_EQ(0.5, view.rows()[1].live[1].value) << "what the result does not hold stays as it was last";
+}
+
+TEST_F(BatchViewTest, HoursInWhichNothingRanAreNobodysTime) {
+  const double now = static_cast<double>(time(nullptr)), day = 86400;
+  std::ofstream events(folder_.events());
+  int seq = 0;
+  const auto put = [&](double t, const std::string& rest) {
+    events << "{\"v\":1,\"boot_id\":\"\",\"seq\":" << ++seq << ",\"t\":" << std::fixed << t << "," << rest << "}\n";
+  };
+  put(now - 3 * day, R"("kind":"session.start")");
+  put(now - 3 * day + 40, R"("kind":"session.end","why":"interrupted")");
+  put(now - 2 * day, R"("kind":"session.start")");  // killed
+  put(now - 2 * day + 1, R"("kind":"attempt.start","trial_id":"t0","attempt":1)");
+  put(now - day, R"("kind":"session.start")");
+  put(now - day + 7, R"("kind":"session.end","why":"done")");
+  events.close();
+  PutStatus("t0", 1, 0.5, /*own_s=*/20);
+  EXPECT_NEAR(BatchView(folder_.out).totals().elapsed_s, 40 + 21 + 7, 0.01);
 }
 
 TEST_F(BatchViewTest, TrialWhoseSupervisorDiedIsToBeRunAgain) {

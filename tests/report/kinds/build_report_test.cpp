@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "report_parts.hpp"
+#include "support/result_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -47,6 +48,32 @@ TEST_F(BuildReport, TheSpellingOfPathsDoesNotChooseWhoseKeysCount) {
   const std::string plain = FirstColumn(ReportOf({root_ / "a", root_ / "b"}));
   EXPECT_EQ(plain, FirstColumn(ReportOf({root_ / "a", root_ / "0" / ".." / "b"})));
   EXPECT_EQ(plain, FirstColumn(ReportOf({root_ / "b", root_ / "0" / ".." / "a"})));
+}
+
+TEST(BuildReportOfAStoppedRun, SaysFirstWhatIsFinishedAndHowToGoOn) {
+  ResultFolder results("stopped");
+  for (const char* id : {"t1", "t2", "t3"}) results.Plan(id, id, nlohmann::json::object());
+  {
+    EventLog log(ResultsFolder{results.out()}.events());
+    log.Append(SessionStart{});
+  }
+  results.Start("t1");
+  results.WriteAttempt("t1", "result.json", R"({"state":"COMPLETED","sps":1000})");
+  results.End("t1", "COMPLETED", "ok");
+  results.Start("t2");
+  results.WriteAttempt("t2", "metrics.jsonl", "{\"iteration\":7,\"step\":70,\"return\":{\"mean\":3,\"n\":1}}\n");
+  results.End("t2", "PLANNED", "killed");
+  ReportRequest request;
+  request.folders = {results.out()};
+  request.to = results.out() / "report";
+  request.program = "backplane";
+  request.form = "page";
+  EXPECT_TRUE(Contains(MakeReport(request).document.verdict.at(0), "Not at its end: 1 of 3 trials is finished")) << "killed";
+  EventLog(ResultsFolder{results.out()}.events()).Append(SessionEnd{"interrupted"});
+  const std::vector<std::string> verdict = MakeReport(request).document.verdict;
+  EXPECT_EQ("Stopped before the end: 1 of 3 trials is finished, 1 has begun (iteration 7), 1 has not started.", verdict.at(0));
+  EXPECT_EQ("To go on: backplane run " + results.out().string(), verdict.at(1));
+  EXPECT_TRUE(verdict.at(2).starts_with("So far: ")) << verdict.at(2);
 }
 
 TEST_F(BuildReport, EachPairHasAFolderOfItsOwn) {

@@ -70,6 +70,10 @@ TEST(Headline, OfABusyMachineIsThatItWasBusy) {
     trial.measures["resources/psi_cpu_some_pct"] = test_support::Spread(60, 1, 10, "samples");
   }
   EXPECT_TRUE(Contains(Headline(trials), "Not trustworthy: the machine was busy")) << Headline(trials);
+  const std::vector<std::string> verdict = ParallelEfficiencyReport({Set(trials)}, Context("parallel_efficiency")).verdict;
+  EXPECT_TRUE(Contains(verdict.at(1), "To trust it: ")) << verdict.at(1);
+  EXPECT_TRUE(Contains(verdict.at(1), "--fresh")) << verdict.at(1);
+  for (const std::string& sentence : verdict) EXPECT_FALSE(Contains(sentence, "; first: ")) << "advice from such times";
 }
 
 // So many seeds from 0, their return as far apart as the whole numbers.

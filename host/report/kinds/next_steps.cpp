@@ -1,0 +1,52 @@
+#include "kinds/next_steps.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/shell_argument.hpp"
+#include "record/compare_terms.hpp"
+
+namespace backplane {
+namespace {
+
+// A comparison goes by its file, all else by its folder, which knows how it was called.
+std::string CommandOf(const ResultSet& set, const std::string& program) {
+  const std::string command = CommandOfExperiment(set.config);
+  const std::filesystem::path& subject = command == "run" ? set.out : set.run.config_file;
+  return fmt::format("{} {} {}", program, command, ShellArgument(subject.string()));
+}
+
+}  // namespace
+
+std::vector<std::string> HowToGoOn(const ResultSet& set, const std::string& program) {
+  size_t begun = 0, waiting = 0;
+  uint64_t iteration = 0;
+  for (const TrialData& trial : set.trials) {
+    if (trial.state != TrialState::kPlanned && trial.state != TrialState::kRunning) continue;
+    ++(trial.outcome || trial.state == TrialState::kRunning ? begun : waiting);
+    for (const auto& [name, curve] : trial.curves)
+      if (!curve.empty()) iteration = std::max(iteration, curve.back().iteration);
+  }
+  if (set.why_ended == "done" || begun + waiting == 0) return {};
+  const size_t all = set.trials.size();
+  std::vector<std::string> parts = {fmt::format("{} of {} {} {} finished", all - begun - waiting, all,
+                                                all == 1 ? "trial" : "trials", all - begun - waiting == 1 ? "is" : "are")};
+  if (begun > 0) parts.push_back(fmt::format("{} {} begun", begun, begun == 1 ? "has" : "have"));
+  if (begun == 1 && iteration > 0) parts.back() += fmt::format(" (iteration {})", iteration);
+  if (waiting > 0) parts.push_back(fmt::format("{} {} not started", waiting, waiting == 1 ? "has" : "have"));
+  const std::string how = set.why_ended.empty()                 ? "Not at its end"
+                          : set.why_ended.starts_with("paused") ? "Stopped before the end (" + set.why_ended + ")"
+                                                                : "Stopped before the end";
+  return {fmt::format("{}: {}.", how, fmt::join(parts, ", ")), "To go on: " + CommandOf(set, program)};
+}
+
+std::string HowToTrust(const std::vector<ResultSet>& sets, const std::string& program) {
+  std::vector<std::string> commands;
+  for (const ResultSet& set : sets) commands.push_back(CommandOf(set, program) + " --fresh");
+  return fmt::format("To trust it: end the other programs (`uptime` then shows a load near 0) and measure anew: {}",
+                     fmt::join(commands, "; "));
+}
+
+}  // namespace backplane
