@@ -32,12 +32,12 @@ class SchemaWriter {
       if (kind.measures_speed) without_budget.push_back(kind.name);
       AddRule(KindRule(kind), &schema);
     }
-    // What stands below is given by a base file, by the sweep or by the stages, if the file has one of them.
+    // What stands below is given by a base file, by the sweep, by the arms or by the stages, if the file has one of them.
     json complete = Required({"env", "learner"});
     complete.update(Properties({{"env", Required({"plugin"})}, {"learner", Required({"plugin"})}, {"budget", NotEmpty()}}));
     complete.update(AnyOf({Required({"budget"}), Names("report", Enum(std::move(without_budget)), "kind")}));
     std::vector<json> not_alone;
-    for (const char* key : {"base", "sweep", "stages", kOlderNameOfStages}) not_alone.push_back(Required({key}));
+    for (const char* key : {"base", "sweep", "compare", "stages", kOlderNameOfStages}) not_alone.push_back(Required({key}));
     for (const HostKey& key : HostKeys()) {  // another name may stand for the section
       for (const std::string& name : OtherNames(key))
         if (!FindHostKey(name) && schema["properties"].contains(name)) not_alone.push_back(Required({name.c_str()}));
