@@ -50,7 +50,7 @@ struct Fingerprints {
 };
 
 struct FingerprintFile : Fingerprints {
-  uint64_t whole_bytes = 0;             // entries that are whole; what follows them was torn by a kill, or is damaged
+  uint64_t whole_bytes = 0;            // entries that are whole; what follows them was torn by a kill, or is damaged
   std::optional<std::string> problem;  // a sentence, where more than a torn end is not as it was written
 };
 
