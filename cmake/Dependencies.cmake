@@ -38,6 +38,9 @@ find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
 add_library(utf8proc::utf8proc UNKNOWN IMPORTED)
 set_target_properties(utf8proc::utf8proc PROPERTIES IMPORTED_LOCATION ${UTF8PROC_LIBRARY}
                       INTERFACE_INCLUDE_DIRECTORIES ${UTF8PROC_INCLUDE_DIR})
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+add_library(xxHash::headers INTERFACE IMPORTED)
+target_include_directories(xxHash::headers INTERFACE ${XXHASH_INCLUDE_DIR})
 
 # Wheels unpack under .venv/lib/python3.*/site-packages.
 file(GLOB BACKPLANE_SITE_PACKAGES "${BACKPLANE_VENV}/lib/python3*/site-packages")

@@ -10,6 +10,7 @@
 #include "backplane/ext/snapshot.h"
 #include "backplane/ext/source.h"
 #include "backplane/ext/state.h"
+#include "backplane/ext/tensors.h"
 #include "backplane/host.h"
 #include "backplane/learner.h"
 #include "backplane/module.h"
@@ -208,6 +209,14 @@ TEST(Layout, LearnerDeviceUse1) {
   SIZE(bp_learner_device_use_1, 24);
   AT(bp_learner_device_use_1, struct_size, 0); AT(bp_learner_device_use_1, reserved, 4); AT(bp_learner_device_use_1, read, 8);
   AT(bp_learner_device_use_1, reset_peak, 16);
+}
+
+TEST(Layout, LearnerTensors1) {
+  SIZE(bp_named_tensors, 32);
+  AT(bp_named_tensors, struct_size, 0); AT(bp_named_tensors, reserved, 4); AT(bp_named_tensors, n, 8);
+  AT(bp_named_tensors, names, 16); AT(bp_named_tensors, tensors, 24);
+  SIZE(bp_learner_tensors_1, 16);
+  AT(bp_learner_tensors_1, struct_size, 0); AT(bp_learner_tensors_1, reserved, 4); AT(bp_learner_tensors_1, get, 8);
 }
 
 TEST(Layout, EnvSource1) {

@@ -45,7 +45,7 @@ TEST_F(Candidates, AreScoredAndLearnedFrom) {
 }
 
 TEST_F(Candidates, GiveTheSameWeightsForAnyThreadsRowsAndChunk) {
-  std::vector<std::string> weights;
+  std::vector<std::string> weights, fingerprints;
   std::vector<nlohmann::json> lines;
   int n = 0;
   for (const char* setting :
@@ -55,6 +55,7 @@ TEST_F(Candidates, GiveTheSameWeightsForAnyThreadsRowsAndChunk) {
     const Finished run = RunText(name, Text(name), std::string("--set ") + setting);
     ASSERT_EQ(run.exit, 0) << run.err;
     weights.push_back(Weights(name));
+    fingerprints.push_back(ReadFile(Attempt(name) / "fingerprints.bin"));
     lines.push_back(Metrics(name).back());
     lines.back().erase("metrics");
   }
@@ -62,6 +63,7 @@ TEST_F(Candidates, GiveTheSameWeightsForAnyThreadsRowsAndChunk) {
   for (size_t i = 1; i < weights.size(); ++i) {
     EXPECT_EQ(weights[i], weights[0]) << i;
     EXPECT_EQ(lines[i], lines[0]) << i;
+    EXPECT_EQ(fingerprints[i], fingerprints[0]) << i;
   }
 }
 

@@ -144,6 +144,15 @@ constexpr Fault kLearnerFaults[] = {
     {"extension_short", "plugin", kLearner,
      "extension bp.learner.state/1: wanted a table of 24 bytes or more, found struct_size 12"},
     {"extension_holes", "plugin", kLearner, "extension bp.learner.state/1: wanted 2 functions, found NULL as function 1"},
+    {"tensors_throws", "plugin", kLearner, "out of tensors"},
+    {"tensors_segv", "signal", kLearner, ""},
+    {"tensors_io", "plugin", kLearner, "tensors:"},
+    {"tensors_device", "plugin", kLearner,
+     "extension bp.learner.tensors/1: tensor 'w': wanted memory of the host, found device 2"},
+    {"tensors_negative", "plugin", kLearner, "tensor 'w': wanted a size of 0 or more, found -1"},
+    {"tensors_no_data", "plugin", kLearner, "tensor 'w': wanted data, found NULL"},
+    {"tensors_no_strides", "plugin", kLearner, "tensor 'w': wanted 1 sizes and strides, found none"},
+    {"tensors_no_list", "plugin", kLearner, "extension bp.learner.tensors/1: wanted 1 names and tensors, found NULL"},
 };
 
 // While it takes up the state of a checkpoint that was whole when it was written.

@@ -10,7 +10,7 @@ class SameBits : public ProgramTest {
  protected:
   void CheckThreads(const std::string& text) {
     Write("same.yaml", text);
-    std::vector<std::string> values, weights, evaluations;
+    std::vector<std::string> values, weights, evaluations, fingerprints;
     for (int threads : {1, 2, 3}) {
       const std::string n = std::to_string(threads);
       const Finished run = Run("run same.yaml --set rollout.threads=" + n + " --set output.dir=outputs/t" + n);
@@ -18,6 +18,7 @@ class SameBits : public ProgramTest {
       values.push_back(Values("t" + n));
       const nlohmann::json result = Result("t" + n);
       evaluations.push_back(result["evaluation"].dump() + result["floor_zero"].dump() + result["floor_uniform"].dump());
+      fingerprints.push_back(ReadFile(Attempt("t" + n) / "fingerprints.bin"));
       weights.push_back(CheckpointWithoutTimes(Attempt("t" + n).parent_path()));
     }
     EXPECT_GT(values[0].size(), 500u);
@@ -27,6 +28,9 @@ class SameBits : public ProgramTest {
     EXPECT_EQ(evaluations[0], evaluations[2]);
     EXPECT_EQ(weights[0], weights[1]);
     EXPECT_EQ(weights[0], weights[2]);
+    EXPECT_GT(fingerprints[0].size(), 500u);
+    EXPECT_EQ(fingerprints[0], fingerprints[1]);
+    EXPECT_EQ(fingerprints[0], fingerprints[2]);
   }
 };
 

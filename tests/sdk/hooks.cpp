@@ -102,6 +102,11 @@ class OnRollouts : public bp::OnPolicy, public bp::LearnerPlugin<OnRollouts> {
 #else
   void OnTick(uint64_t) override {}
 #endif
+#ifdef WRONG_TENSORS
+  void Tensors(bp::NamedTensors*) {}
+#else
+  void Tensors(bp::NamedTensors*) const {}
+#endif
 #ifdef WRONG_LEARNER_STATE
   void Save(const bp::Writer&) {}
 #else

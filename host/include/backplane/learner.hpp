@@ -7,10 +7,12 @@
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "backplane/learner_delivery.hpp"
 #include "backplane/learner_spec.hpp"
 #include "backplane/learner_state.hpp"
+#include "backplane/learner_tensors.hpp"
 #include "backplane/monitor.hpp"  // Metrics
 #include "backplane/plugin.hpp"
 
@@ -105,14 +107,21 @@ class OnPolicy : public Learner {
 };
 
 namespace detail {
+BP_NAMED(Tensors)
+
 template <class P>
 concept SavesState = requires(P& p, const P& c, const Writer& w, const Reader& r) {
   c.Save(w), p.Load(r);
 };
+template <class P>
+concept TellsTensors = requires(const P& c, NamedTensors* t) {
+  c.Tensors(t);
+};
 }  // namespace detail
 
 // The ABI side of a learner class P, which has kAbout, kOptions (may be absent) and a constructor from LearnerSetup. With
-// `void Save(const bp::Writer&) const` and `void Load(const bp::Reader&)` it also offers "bp.learner.state/1".
+// `void Save(const bp::Writer&) const` and `void Load(const bp::Reader&)` it also offers "bp.learner.state/1", with
+// `void Tensors(bp::NamedTensors*) const` also "bp.learner.tensors/1".
 template <class P>
 class LearnerPlugin {
  public:
@@ -131,6 +140,8 @@ class LearnerPlugin {
                           bp_learner** out) noexcept {
     static_assert(detail::SavesState<P> || !(detail::Names_Save<P> || detail::Names_Load<P>),
                   "the state of a learner should be both: void Save(const bp::Writer&) const, void Load(const bp::Reader&)");
+    static_assert(detail::TellsTensors<P> || !detail::Names_Tensors<P>,
+                  "what a learner has learned should be told by: void Tensors(bp::NamedTensors*) const, public");
     P::template CheckHooks<P>();
     return Guard(host, [&] {
       bool devices = false;
@@ -160,6 +171,14 @@ class LearnerPlugin {
   static bp_status DoLoad(bp_learner* learner, const bp_reader* reader) noexcept {
     return Guard(Self(learner)->host(), [&] { Self(learner)->Load(Reader(reader)); });
   }
+  static bp_status DoTensors(bp_learner* learner, bp_named_tensors* out) noexcept {
+    return Guard(Self(learner)->host(), [&] {
+      NamedTensors& told = static_cast<LearnerPlugin*>(Self(learner))->told_;
+      told.Clear();
+      std::as_const(*Self(learner)).Tensors(&told);
+      told.Fill(out);
+    });
+  }
   static const void* GetExtension(const bp_learner*, const char* id) noexcept {
     if constexpr (requires { P::template Extension<P>(id); }) {
       if (const void* extension = P::template Extension<P>(id)) return extension;
@@ -168,8 +187,14 @@ class LearnerPlugin {
       static constexpr bp_learner_state_1 state = {sizeof(bp_learner_state_1), 0, DoSave, DoLoad};
       if (std::strcmp(id, BP_LEARNER_STATE_1) == 0) return &state;
     }
+    if constexpr (detail::TellsTensors<P>) {
+      static constexpr bp_learner_tensors_1 tensors = {sizeof(bp_learner_tensors_1), 0, DoTensors};
+      if (std::strcmp(id, BP_LEARNER_TENSORS_1) == 0) return &tensors;
+    }
     return nullptr;
   }
+
+  NamedTensors told_;  // since the last call of DoTensors
 };
 
 }  // namespace bp

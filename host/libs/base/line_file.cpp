@@ -32,13 +32,20 @@ uint64_t WholeLines(int fd, uint64_t size_bytes, const std::filesystem::path& fi
 
 }  // namespace
 
-LineFile::LineFile(std::filesystem::path file) : file_(std::move(file)) {
+LineFile::LineFile(std::filesystem::path file)
+    : LineFile(file, [&file](int fd, uint64_t size_bytes) { return WholeLines(fd, size_bytes, file); }) {}
+
+LineFile::LineFile(std::filesystem::path file, uint64_t whole_bytes)
+    : LineFile(std::move(file), [=](int, uint64_t size_bytes) { return std::min(whole_bytes, size_bytes); }) {}
+
+LineFile::LineFile(std::filesystem::path file, const std::function<uint64_t(int fd, uint64_t size_bytes)>& whole_bytes)
+    : file_(std::move(file)) {
   fd_ = open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd_ < 0) Fail("cannot open", file_, errno);
   try {
     const off_t end = lseek(fd_, 0, SEEK_END);
     if (end < 0) Fail("cannot read", file_, errno);
-    size_bytes_ = WholeLines(fd_, static_cast<uint64_t>(end), file_);
+    size_bytes_ = whole_bytes(fd_, static_cast<uint64_t>(end));
     if (size_bytes_ != static_cast<uint64_t>(end)) CutTo(size_bytes_);
   } catch (...) {
     close(fd_);

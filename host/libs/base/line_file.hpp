@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,8 @@ class LineFile {
  public:
   // Opens it for appending, or makes it; a last line without its end is cut off.
   explicit LineFile(std::filesystem::path file);
+  // The same of a file of something else than lines, of which the first bytes are whole.
+  LineFile(std::filesystem::path file, uint64_t whole_bytes);
   ~LineFile();
   LineFile(const LineFile&) = delete;
 
@@ -26,6 +29,7 @@ class LineFile {
   void AppendAndSync(std::string_view lines);
 
  private:
+  LineFile(std::filesystem::path file, const std::function<uint64_t(int fd, uint64_t size_bytes)>& whole_bytes);
   void CutTo(uint64_t bytes);
 
   std::filesystem::path file_;

@@ -21,6 +21,7 @@ struct AttemptFolder {
   std::filesystem::path folder;
 
   std::filesystem::path metrics() const { return folder / "metrics.jsonl"; }
+  std::filesystem::path fingerprints() const { return folder / "fingerprints.bin"; }
   std::filesystem::path result() const { return folder / "result.json"; }
   std::filesystem::path status() const { return folder / "status"; }
   std::filesystem::path stacks() const { return folder / "stacks"; }  // of a crash or a hang, until they are in the record

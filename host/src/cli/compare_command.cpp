@@ -11,6 +11,7 @@
 #include "base/shell_argument.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
+#include "cli/compare_bits.hpp"
 #include "cli/compare_files.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/experiment_file.hpp"
@@ -37,6 +38,7 @@ struct CompareArgs {
   std::vector<fs::path> subjects;
   RunArgs run;
   std::string metric, direction, margin;
+  bool bits = false;
 };
 
 CompareAnswer AskJudge(const JudgeRequest& request) {
@@ -240,7 +242,18 @@ int CompareFolders(const CompareArgs& args) {
   return code == kOk && answer.invalid ? static_cast<int>(kFailed) : code;
 }
 
+int CompareBitsOf(const CompareArgs& args) {
+  const RunArgs& run = args.run;
+  if (!args.metric.empty() || !args.direction.empty() || !args.margin.empty() || !run.input.set.empty() ||
+      !run.input.preset.empty() || !run.out.empty() || run.dry_run || run.fresh || run.jobs) {
+    LogError("backplane: compare --bits compares folders as they are: of the other flags it takes --json and --quiet");
+    return kUsage;
+  }
+  return CompareBitsCommand(args.subjects, run.json, run.quiet);
+}
+
 int CompareCommand(const CompareArgs& given) {
+  if (given.bits) return CompareBitsOf(given);
   CompareArgs args = given;
   const auto folders = std::ranges::count_if(args.subjects, IsResultsFolder);
   if (folders > 0 && static_cast<size_t>(folders) == args.subjects.size() && folders > 1) return CompareFolders(args);
@@ -276,6 +289,8 @@ void Declare(CompareArgs* args, Arguments* add) {
   add->Add("subject", "FILE|OUT", &args->subjects,
            "An experiment file with compare:, two files to compare, or two results folders")
       .Required();
+  add->Flag("--bits", &args->bits,
+            "Of two results folders, trials or attempts: the first iteration, phase and tensor that are not equal bit for bit");
   add->Add("--metric", "MEASURE", &args->metric, "What decides; eval/return, or return without evaluations, unless given");
   add->Add("--direction", "WORD", &args->direction, "What is better, where the measure does not say: up or down")
       .OneOf({"up", "down"});

@@ -5,6 +5,7 @@
 
 #include "base/json_text.hpp"
 #include "cli/commands.hpp"
+#include "cli/compare_bits.hpp"
 #include "cli/one_trial.hpp"
 #include "cli/plugin_search.hpp"
 #include "log/log.hpp"
@@ -27,6 +28,16 @@ void AddValues(const std::filesystem::path& file, ValuesByIteration* lines) {
   ForEachIteration(file, [&](const Iteration& line) {
     (*lines)[line.iteration.value_or(0)] = JsonText(ToJson<nlohmann::json, IterationMeasures>(line));
   });
+}
+
+// False: something differs. Says nothing of a record without fingerprints.
+bool CompareFingerprints(const TrialFolder& folder, const std::filesystem::path& again) {
+  const RecordedBits recorded(folder.folder), replayed(again);
+  if (recorded.iterations.empty() || replayed.iterations.empty()) return true;
+  const ComparedBits compared = CompareBits(recorded, replayed);
+  if (compared.iterations > 0 || compared.first_difference) std::printf("fingerprints: %s\n", compared.Sentence().c_str());
+  for (const std::string& note : compared.notes) std::printf("  note: %s (a: recorded, b: replayed)\n", note.c_str());
+  return !compared.first_difference;
 }
 
 int Compare(const TrialFolder& folder, const std::filesystem::path& again) {
@@ -79,7 +90,8 @@ int ReplayCommand(const ReplayArgs& args) {
                 exit.signal != 0 ? SignalName(exit.signal).c_str() : ("exit code " + std::to_string(exit.code)).c_str(),
                 AttemptFolder(spec.attempt_dir).standard_error().c_str());
   }
-  const int compared = Compare(folder, spec.attempt_dir);
+  const bool same_bits = CompareFingerprints(folder, spec.attempt_dir);
+  const int compared = std::max<int>(Compare(folder, spec.attempt_dir), same_bits ? kOk : kFailed);
   if (exit.signal == 0 && exit.code == 0) return compared;
   const TrialResult before = ReadResult(folder.attempt(folder.LastAttempt())), now = ReadResult(spec.attempt_dir);
   const bool as_recorded = before.state && now.state && before.outcome == now.outcome;

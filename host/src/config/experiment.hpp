@@ -125,6 +125,7 @@ struct Experiment {
   std::string output_dir;                                // default outputs/<name>
   std::optional<std::string> report_dir, progress_file;  // absent: inside output_dir
   bool page = true;                                      // keep output_dir/index.html
+  bool fingerprints = true;                              // of each iteration, in the attempt's folder
   std::vector<std::string> live;                         // measures that are shown while trials run, at most kMaxLive
   std::vector<std::string> plugin_path;
 };

@@ -45,7 +45,8 @@ class DataLoader {
 
   uint64_t items() const { return items_; }  // of an epoch
   double epochs() const { return static_cast<double>(epoch_) + static_cast<double>(item_) / static_cast<double>(items_); }
-  uint64_t group_items() const { return group_.items(); }          // items of the last group
+  const ItemGroup& group() const { return group_; }                // the last one
+  uint64_t group_items() const { return group_.items(); }          // its items
   uint64_t micro_batch() const { return micro_batch_; }            // of the last group
   const GroupMemory& device() const { return device_; }            // of the last group; zeros where the learner does not tell
   uint64_t micro_batch_max() const { return micro_batch_max_; }    // UINT64_MAX: none known

@@ -193,6 +193,16 @@ void ItemGroup::SumWeights() {
   }
 }
 
+void ItemGroup::ForEachItem(const std::function<void(const bp_channel&, const std::byte*, uint64_t)>& see) const {
+  for (const Part& part : parts_)
+    for (uint64_t i = 0; i < items_; ++i) {
+      uint64_t bytes = part.row_bytes;
+      if (part.length >= 0)
+        bytes = bytes / static_cast<uint64_t>(Capacity(part)) * static_cast<uint64_t>(LengthOf(parts_[part.length], i));
+      see(*part.channel, part.bytes.get() + i * part.row_bytes, bytes);
+    }
+}
+
 const std::vector<bp_delivery>& ItemGroup::Cut(uint64_t micro_batch) {
   views_.clear();
   view_lists_.clear();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ class ItemGroup {
   void ReadLongest(uint64_t n);
   uint64_t items() const { return items_; }
   double weight() const { return weight_; }  // sum of WEIGHT
+
+  // Calls see(channel, data, bytes) for each item of each channel, as far as its length says that it counts.
+  void ForEachItem(const std::function<void(const bp_channel&, const std::byte*, uint64_t)>& see) const;
 
   // The group as micro-batches of at most `micro_batch` items; valid until the next call of anything here.
   const std::vector<bp_delivery>& Cut(uint64_t micro_batch);

@@ -48,7 +48,7 @@ void Checkpointing::Write() {
   if (taken_.parts.empty()) return;
   parts_.status.SetPhase("checkpoint");
   const PhaseSpan span(parts_.clock(), Phase::kCheckpoint);
-  state_.lines.Sync();  // whoever goes on from here repeats none of the lines before
+  state_.SyncFiles();  // whoever goes on from here repeats none of the lines before
   parts_.checkpoints.Save(taken_);
   path_ = parts_.checkpoints.file().string();
 }

@@ -20,6 +20,7 @@ bool CollectCandidates::Collect(const bp_request& request) {
   parts_.status.SetPhase("batch_build");
   bp_delivery delivery = scorer.Delivery();
   delivery.env_steps = state_.count.env_steps;
+  state_.fingerprints.AddScores(delivery);
   Deliver(delivery, parts_, *this);
   return true;
 }

@@ -20,6 +20,7 @@ bool CollectData::Collect(const bp_request& request) {
   RestoreState(Suspects());
   Record();
   if (!served) return false;
+  state_.fingerprints.AddGroup(loader.group());
   iteration.begun = true;
   iteration.steps = loader.group_items();
   state_.count.env_steps += iteration.steps;

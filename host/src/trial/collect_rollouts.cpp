@@ -40,6 +40,7 @@ bool CollectRollouts::Collect(const bp_request& request) {
   parts_.status.SetPhase("batch_build");
   bp_delivery delivery = collector_.Delivery();
   delivery.env_steps = state_.count.env_steps;
+  state_.fingerprints.AddRollout(collector_, horizon, delivery);
   Deliver(delivery, parts_, *this);
   collector_.CheckDelivered();
   return true;

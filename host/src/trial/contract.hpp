@@ -2,6 +2,7 @@
 //
 //   trial.json           in   what to run
 //   attempt-N/metrics.jsonl   one object per iteration, appended; 0: that warms up, or evaluated before any
+//   attempt-N/fingerprints.bin  hashes of each iteration, appended (record/fingerprint_file.hpp)
 //   attempt-N/status     a small mapped file: phase, iteration, steps; also readable after a crash
 //   attempt-N/result.json     by rename, before monitors finish; exit 0 without it is a failure
 //   checkpoint/          the last two, each whole or not there (checkpoint_folder.hpp)

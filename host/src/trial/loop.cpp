@@ -123,6 +123,7 @@ void TrialLoop::CountIteration() {
   state_.iteration.End();
   const uint64_t number = state_.count.open_iteration();
   speed_.Add(state_.iteration);
+  state_.fingerprints.Write(number, checkpointing_.keeps_before());
   if (state_.count.warms_up()) EndWarmUp();
   state_.count.iterations = number;
   state_.lines.Make(state_.count, state_.iteration, state_.window);

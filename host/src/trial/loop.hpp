@@ -26,8 +26,8 @@ class TrialLoop {
   LoopResult Result() const;
   // Those of them to which monitors may still add when the loop has ended.
   MeasuredTimes Measured() const;
-  // What stands in metrics.jsonl is on the disk afterwards. Throws std::runtime_error.
-  void SyncMetrics() { state_.lines.Sync(); }
+  // What stands in metrics.jsonl and fingerprints.bin is on the disk afterwards. Throws std::runtime_error.
+  void SyncFiles() { state_.SyncFiles(); }
   const std::vector<std::string>& warnings() const { return warnings_.sentences(); }  // for the user
 
  private:

@@ -1,6 +1,7 @@
 // What the loop knows of its trial, beside what env and learner know.
 #pragma once
 
+#include "trial/fingerprint_record.hpp"
 #include "trial/metric_lines.hpp"
 #include "trial/open_iteration.hpp"
 #include "trial/recorder.hpp"
@@ -10,15 +11,19 @@
 namespace backplane {
 
 struct LoopState {
-  explicit LoopState(const LoopParts& parts) : lines(parts) {
+  explicit LoopState(const LoopParts& parts) : lines(parts), fingerprints(parts) {
     count.first_warms_up = parts.spec.experiment.report.MeasuresSpeed();
   }
+
+  // Throws std::runtime_error.
+  void SyncFiles() { lines.Sync(), fingerprints.Sync(); }
 
   TrialClock clock;
   TrialCount count;
   OpenIteration iteration;
   EpisodeWindow window;
   MetricLines lines;
+  FingerprintRecord fingerprints;
 };
 
 }  // namespace backplane

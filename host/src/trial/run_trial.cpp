@@ -231,7 +231,7 @@ int TrialProcess::WriteResult() {
     return JsonText(result, 2) + "\n";
   };
   try {
-    if (loop_) loop_->SyncMetrics();  // a result never stands on the disk without its metrics
+    if (loop_) loop_->SyncFiles();  // a result never stands on the disk without its metrics
     if (MonitorHost* monitors = parts_.monitors(); monitors != nullptr && !monitors->empty()) {
       ReplaceFile(file, text());
       monitors->Finish(WhereHeld(spec_.attempt_dir), [&] {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "backplane/learner_tensors.hpp"
 #include "backplane/options.hpp"
 #include "nn/matrix.hpp"
 
@@ -21,6 +23,13 @@ using Trunk = std::vector<Layer>;
 
 // Orthogonal weights times `gain`, or uniform ones in +-1/sqrt(in) without `orthogonal`; biases 0. A function of `key`.
 void InitLayer(const Layer& layer, double gain, bool orthogonal, uint64_t key, float* params);
+
+// "NAME.weight" and, with `biases`, "NAME.bias".
+template <class T>
+void TellLayer(const Layer& layer, const std::string& name, const T* params, bool biases, bp::NamedTensors* out) {
+  out->Add(name + ".weight", params + layer.weight, {layer.in, layer.out});
+  if (biases) out->Add(name + ".bias", params + layer.bias, {layer.out});
+}
 
 // A layer's weights as the products want them; to be packed anew after every change of `params`.
 template <class T>

@@ -38,6 +38,13 @@ void Optimizer<T>::RequireFiniteState() const {
 }
 
 template <class T>
+void Optimizer<T>::Tell(bp::NamedTensors* out) const {
+  out->Add("adam.m", m_);
+  out->Add("adam.v", v_);
+  out->AddNumber("adam.steps", steps_);
+}
+
+template <class T>
 void Optimizer<T>::Save(const bp::Writer& writer) const {
   for (const auto* values : {&params_, &m_, &v_}) writer.PutAll(values->data(), values->size());
   writer.Put(steps_);

@@ -36,6 +36,8 @@ class Optimizer {
   T* gradient() { return gradient_.data(); }
   const T* gradient() const { return gradient_.data(); }
 
+  // Adam's state, as "adam.m", "adam.v" and "adam.steps".
+  void Tell(bp::NamedTensors* out) const;
   // Parameters and Adam's state. Load throws bp::Error for what can not have been saved.
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);

@@ -23,6 +23,12 @@ Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outp
   return tower;
 }
 
+void TellTower(const Tower& tower, const std::string& name, const float* params, bp::NamedTensors* out) {
+  for (size_t i = 0; i < tower.hidden.size(); ++i)
+    nn::TellLayer(tower.hidden[i], name + "." + std::to_string(i), params, true, out);
+  nn::TellLayer(tower.head, name + ".head", params, true, out);
+}
+
 void InitTowers(const Tower& actor, const Tower& critic, uint64_t seed, bool orthogonal, float* params) {
   uint64_t number = 0;
   const auto init = [&](const nn::Layer& layer, double gain) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "nn/layers.hpp"
@@ -25,6 +26,9 @@ Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outp
 // Fills both towers' parameters from Philox streams of `seed`: orthogonal weights with gains sqrt 2, 0.01 (the actor's head), 1
 // (the critic's), or uniform in +-1/sqrt(in) without `orthogonal`; biases 0.
 void InitTowers(const Tower& actor, const Tower& critic, uint64_t seed, bool orthogonal, float* params);
+
+// The layers, as "NAME.0.weight", "NAME.0.bias", ..., "NAME.head.bias".
+void TellTower(const Tower& tower, const std::string& name, const float* params, bp::NamedTensors* out);
 
 // The weights as the products want them; to be packed anew after every change of the parameters. Read by any thread.
 template <class T>

@@ -42,6 +42,12 @@ void ObsFilter::Save(const bp::Writer& writer) const {
   writer.PutAll(squares_.data(), squares_.size());
 }
 
+void ObsFilter::Tell(bp::NamedTensors* out) const {
+  out->AddNumber("obs_norm.count", count_);
+  out->Add("obs_norm.mean", mean_);
+  out->Add("obs_norm.squares", squares_);
+}
+
 void ObsFilter::Load(const bp::Reader& reader) {
   count_ = reader.Get<double>();
   reader.GetAll(mean_.data(), mean_.size(), "observation statistics");

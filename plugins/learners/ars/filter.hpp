@@ -18,6 +18,7 @@ class ObsFilter {
   void Merge(double count, const double* mean, const double* squares);
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
+  void Tell(bp::NamedTensors* out) const;
   double count() const { return count_; }
   double mean(int64_t i) const { return mean_[i]; }
   double squares(int64_t i) const { return squares_[i]; }

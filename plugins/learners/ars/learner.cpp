@@ -67,6 +67,15 @@ void Learner::Save(const bp::Writer& writer) const {
   WriteState(writer, SavedShape(), mean_, adam_m_, adam_v_, filter_, {seed_, iteration_, adam_steps_});
 }
 
+void Learner::Tensors(bp::NamedTensors* out) const {
+  policy_.Tell(mean_.data(), out);
+  if (options_.normalize_obs) filter_.Tell(out);
+  if (adam_m_.empty()) return;
+  out->Add("adam.m", adam_m_);
+  out->Add("adam.v", adam_v_);
+  out->AddNumber("adam.steps", adam_steps_);
+}
+
 void Learner::Load(const bp::Reader& reader) {
   Counters counters{};
   ReadState(reader, SavedShape(), &mean_, &adam_m_, &adam_v_, &filter_, &counters);

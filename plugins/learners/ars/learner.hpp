@@ -30,6 +30,7 @@ class Learner : public bp::CandidateLearner {
 
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
+  void Tensors(bp::NamedTensors* out) const;
 
  private:
   // The weights a row acts with, kept while its candidate stays.

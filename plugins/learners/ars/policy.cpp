@@ -34,6 +34,11 @@ void Policy::Init(uint64_t seed, double last_std, double* weights) const {
   }
 }
 
+void Policy::Tell(const double* weights, bp::NamedTensors* out) const {
+  for (size_t i = 0; i < layers_.size(); ++i)
+    nn::TellLayer(layers_[i], "policy." + std::to_string(i), weights, shape_.bias, out);
+}
+
 void Policy::Pack(PackedWeights* weights) const {
   weights->layers.resize(layers_.size());
   for (size_t i = 0; i < layers_.size(); ++i) {

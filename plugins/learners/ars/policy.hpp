@@ -31,6 +31,7 @@ class Policy {
   const PolicyShape& shape() const { return shape_; }
   // First weights: normal, with deviation `last_std` in the last layer and 1 / sqrt(inputs) in those before; biases 0.
   void Init(uint64_t seed, double last_std, double* weights) const;
+  void Tell(const double* weights, bp::NamedTensors* out) const;
   // Brings weights->flat, which the caller has filled, into order.
   void Pack(PackedWeights* weights) const;
   // Returns the outputs for x [obs], valid until the thread's next call.

@@ -35,6 +35,13 @@ void Learner::Save(const bp::Writer& writer) const {
   WriteState(writer, ShapeOf(net_), optimizer_, value_norm_, {epochs_done_, version()});
 }
 
+void Learner::Tensors(bp::NamedTensors* out) const {
+  TellTower(net_.actor, "actor", optimizer_.params(), out);
+  TellTower(net_.critic, "critic", optimizer_.params(), out);
+  if (options_.value_norm) value_norm_.Tell(out);
+  optimizer_.Tell(out);
+}
+
 void Learner::Load(const bp::Reader& reader) {
   Counters counters{};
   ReadState(reader, ShapeOf(net_), &optimizer_, &value_norm_, &counters);

@@ -24,6 +24,7 @@ class Learner : public on_policy::Learner {
   // new rollout.
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
+  void Tensors(bp::NamedTensors* out) const;
 
  private:
   Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape);

@@ -25,6 +25,12 @@ void ValueNorm::Save(const bp::Writer& writer) const {
   for (double each : {m_, q_, d_}) writer.Put(each);
 }
 
+void ValueNorm::Tell(bp::NamedTensors* out) const {
+  out->AddNumber("value_norm.mean", m_);
+  out->AddNumber("value_norm.square", q_);
+  out->AddNumber("value_norm.debias", d_);
+}
+
 void ValueNorm::Load(const bp::Reader& reader) {
   for (double* each : {&m_, &q_, &d_}) *each = reader.Get<double>();
   rl::NeedSavedFinite(&m_, 1, "a mean of returns");

@@ -25,6 +25,7 @@ class ValueNorm {
 
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
+  void Tell(bp::NamedTensors* out) const;
 
  private:
   void Blend(double mean, double square);

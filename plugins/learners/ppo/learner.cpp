@@ -81,6 +81,16 @@ void Learner::DescribeSpec(const EnvShape& shape) {
   if (options_.normalize_obs) spec_.set_flags(BP_LEARNER_OBS_MOMENTS);
 }
 
+void Learner::Tensors(bp::NamedTensors* out) const {
+  TellTower(net_.actor, "actor", optimizer_.params(), out);
+  if (net_.log_stds() > 0) out->Add("actor.log_std", optimizer_.params() + net_.log_std, {net_.log_stds()});
+  TellTower(net_.critic, "critic", optimizer_.params(), out);
+  if (options_.normalize_obs) obs_norm_.stats().Tell("obs_norm", out);
+  if (options_.normalize_rewards) reward_norm_.Tell(out);
+  optimizer_.Tell(out);
+  out->AddNumber("adaptive_lr", adaptive_lr_);
+}
+
 StepStats Learner::Gradient(int64_t part) {
   const Part range = PartOf(batch_.samples().n, Minibatches(), part);
   const double clip = Scheduled(options_.clip_schedule, options_.clip, progress());

@@ -38,6 +38,12 @@ void RunningMeanStd::Load(const bp::Reader& reader, const char* what) {
   rl::NeedSavedFromZero(var_.data(), var_.size(), what);
 }
 
+void RunningMeanStd::Tell(const std::string& name, bp::NamedTensors* out) const {
+  out->Add(name + ".mean", mean_);
+  out->Add(name + ".var", var_);
+  out->AddNumber(name + ".count", count_);
+}
+
 ObsNormalizer::ObsNormalizer(int64_t size) : stats_(size), scale_(size) { Freeze(); }
 
 void ObsNormalizer::Freeze() {
@@ -72,6 +78,11 @@ void RewardNormalizer::Step(float* rewards, const uint8_t* done) {
     rewards[row] = static_cast<float>(std::clamp(rewards[row] * scale, -kClip, kClip));
     if (done[row]) returns_[row] = 0;
   }
+}
+
+void RewardNormalizer::Tell(bp::NamedTensors* out) const {
+  stats_.Tell("reward_norm", out);
+  out->Add("reward_norm.returns", returns_);
 }
 
 void RewardNormalizer::Save(const bp::Writer& writer) const {

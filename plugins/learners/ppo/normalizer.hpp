@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "backplane/learner.hpp"
@@ -17,6 +18,7 @@ class RunningMeanStd {
   void Merge(double count, const double* mean, const double* m2);
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader, const char* what);
+  void Tell(const std::string& name, bp::NamedTensors* out) const;  // "NAME.mean", "NAME.var", "NAME.count"
   double mean(int64_t i) const { return mean_[i]; }
   const double* means() const { return mean_.data(); }
   double var(int64_t i) const { return var_[i]; }
@@ -52,6 +54,7 @@ class RewardNormalizer {
   void Step(float* rewards, const uint8_t* done);
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
+  void Tell(bp::NamedTensors* out) const;
   const RunningMeanStd& stats() const { return stats_; }
 
  private:

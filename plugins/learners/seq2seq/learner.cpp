@@ -74,6 +74,15 @@ void Learner::Load(const bp::Reader& reader) {
   DropGroup();
 }
 
+void Learner::Tensors(bp::NamedTensors* out) const {
+  if (options_.device.type != BP_DEVICE_CPU) return;
+  for (const Parameter& parameter : model_->layout().parameters())
+    out->Add(parameter.name, model_->weights() + parameter.offset, parameter.shape);
+  out->Add("adamw.m", model_->first_moment(), {model_->layout().trained()});
+  out->Add("adamw.v", model_->second_moment(), {model_->layout().trained()});
+  out->AddNumber("adamw.updates", model_->updates());
+}
+
 void Learner::OnLimits(const bp_limits& limits) {
   const uint64_t live = DeviceUse().live_bytes;
   if (limits.device_bytes > 0 && live > limits.device_bytes) {

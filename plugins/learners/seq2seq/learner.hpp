@@ -24,6 +24,8 @@ class Learner : public bp::DataLearner {
   void ResetPeak();
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
+  // Nothing on a GPU, from where they would have to be copied at every update.
+  void Tensors(bp::NamedTensors* out) const;
 
  private:
   Learner(const bp::LearnerSetup& setup, const EnvShape& shape);

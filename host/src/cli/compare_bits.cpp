@@ -1,0 +1,238 @@
+#include "cli/compare_bits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/json_text.hpp"
+#include "cli/commands.hpp"
+#include "cli/experiment_file.hpp"
+#include "log/log.hpp"
+#include "record/plan_file.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+const uint64_t* HashIn(const Fingerprint& fingerprint, const FingerprintColumn& column) {
+  const auto found = std::ranges::find(*fingerprint.columns, column);
+  return found == fingerprint.columns->end() ? nullptr : &fingerprint.hashes[found - fingerprint.columns->begin()];
+}
+
+// Of an iteration that both have; a tensor that only one has is a difference, but not of bits.
+class IterationBits {
+ public:
+  IterationBits(uint64_t iteration, const Fingerprint& a, const Fingerprint& b, ComparedBits* out) : out_(out) {
+    for (const char* phase : {kObserved, kActed, kRewarded, kLearned}) {
+      for (size_t i = 0; i < a.hashes.size(); ++i)
+        if ((*a.columns)[i].phase == phase) Compare(iteration, (*a.columns)[i], a.hashes[i], HashIn(b, (*a.columns)[i]));
+    }
+    for (const FingerprintColumn& column : *b.columns)
+      if (HashIn(a, column) == nullptr) Note(column, "b");
+  }
+
+ private:
+  void Compare(uint64_t iteration, const FingerprintColumn& column, uint64_t a, const uint64_t* b) {
+    if (b == nullptr) return Note(column, "a");
+    std::optional<BitsDifference>& first = out_->first_difference;
+    if (a == *b) {
+      out_->hashes += first ? 0 : 1;
+    } else if (!first) {
+      first = BitsDifference{iteration, column.phase, column.tensor, {}};
+    } else {
+      first->also.push_back(column.phase + " " + column.tensor);
+    }
+  }
+  void Note(const FingerprintColumn& column, const char* side) {
+    std::string note = fmt::format("only {} has {} {}", side, column.phase, column.tensor);
+    if (std::ranges::find(out_->notes, note) == out_->notes.end()) out_->notes.push_back(std::move(note));
+  }
+
+  ComparedBits* out_;
+};
+
+// One side of a comparison.
+struct Side {
+  std::vector<PlanLine> plan;  // without dropped points; empty: one trial, and no results folder
+  bool several_seeds = false;
+  fs::path folder;
+
+  fs::path OfTrial(const PlanLine& line) const { return ResultsFolder{folder}.trial(line.trial_id).folder; }
+  std::string NameOf(const PlanLine& line) const { return DisplayName(line, several_seeds); }
+};
+
+// A sentence where the folder is none of those that are wanted.
+std::string Open(const fs::path& folder, Side* out) {
+  out->folder = folder;
+  if (IsResultsFolder(folder)) {
+    out->plan = ReadPlanFile(ResultsFolder{folder}.plan());
+    std::erase_if(out->plan, [](const PlanLine& line) { return line.dropped; });
+    out->several_seeds = HasSeveralSeeds(out->plan);
+    return "";
+  }
+  std::error_code error;
+  if (TrialFolder{folder}.LastAttempt() > 0 || fs::exists(AttemptFolder(folder).metrics(), error) ||
+      fs::exists(AttemptFolder(folder).fingerprints(), error))
+    return "";
+  return fmt::format("wanted a results folder, a trial's (OUT/trials/ID) or an attempt's, found {}", folder.string());
+}
+
+bool SameSetting(const PlanLine& a, const PlanLine& b) { return a.values == b.values && a.seed == b.seed && a.stage == b.stage; }
+
+class BitsReport {
+ public:
+  void Add(std::string name, const fs::path& a, const fs::path& b) {
+    ComparedBits compared = CompareBits(RecordedBits(a), RecordedBits(b));
+    compared.name = std::move(name), compared.a = a.string(), compared.b = b.string();
+    trials_.push_back(std::move(compared));
+  }
+
+  // Trials are the same that have one id or, of other builds of a plugin, the same settings and seed.
+  void AddAll(const Side& a, const Side& b) {
+    std::vector<PlanLine> left = b.plan;
+    const auto pair = [&](const PlanLine& line, auto&& same) {
+      const auto found = std::ranges::find_if(left, [&](const PlanLine& other) { return same(line, other); });
+      if (found == left.end()) return false;
+      Add(a.NameOf(line), a.OfTrial(line), b.OfTrial(*found));
+      left.erase(found);
+      return true;
+    };
+    std::vector<PlanLine> rest;
+    for (const PlanLine& line : a.plan)
+      if (!pair(line, [](const PlanLine& x, const PlanLine& y) { return x.trial_id == y.trial_id; })) rest.push_back(line);
+    std::erase_if(rest, [&](const PlanLine& line) { return pair(line, SameSetting); });
+    for (const PlanLine& line : rest) only_a_.push_back(a.NameOf(line));
+    for (const PlanLine& line : left) only_b_.push_back(b.NameOf(line));
+  }
+
+  int Show(const Side& a, const Side& b, bool json, bool quiet) const {
+    const bool equal = !trials_.empty() && std::ranges::all_of(trials_, &ComparedBits::equal);
+    if (json) {
+      nlohmann::ordered_json trials = nlohmann::ordered_json::array();
+      for (const ComparedBits& trial : trials_) trials.push_back(ToJson<nlohmann::ordered_json>(trial));
+      std::printf("%s\n", JsonText<nlohmann::ordered_json>({{"equal", equal},
+                                                            {"sentence", Headline()},
+                                                            {"trials", std::move(trials)},
+                                                            {"only_a", only_a_},
+                                                            {"only_b", only_b_}},
+                                                           1)
+                              .c_str());
+      return equal ? kOk : kFailed;
+    }
+    std::printf("%s\n", Headline().c_str());
+    if (!quiet) PrintTrials(a, b);
+    return equal ? kOk : kFailed;
+  }
+
+ private:
+  std::string Headline() const {
+    if (trials_.empty()) return "nothing to compare: no trial is in both";
+    if (trials_.size() == 1) return trials_.front().Sentence();
+    uint64_t differ = 0, equal = 0, iterations = 0, hashes = 0;
+    for (const ComparedBits& trial : trials_) {
+      equal += trial.equal() ? 1 : 0, differ += trial.first_difference ? 1 : 0;
+      iterations += trial.iterations, hashes += trial.hashes;
+    }
+    if (equal == trials_.size())
+      return fmt::format("equal bit for bit: {} trials, {} iterations, {} hashes", equal, iterations, hashes);
+    return fmt::format("{} of {} trials differ, {} are equal, {} have nothing to compare", differ, trials_.size(), equal,
+                       trials_.size() - differ - equal);
+  }
+  void PrintTrials(const Side& a, const Side& b) const {
+    for (const ComparedBits& trial : trials_) {
+      if (trials_.size() > 1) std::printf("  %s: %s\n", trial.name.c_str(), trial.Sentence().c_str());
+      for (const std::string& note : trial.notes) std::printf("  note: %s\n", note.c_str());
+    }
+    for (const auto& [names, side] : {std::pair(&only_a_, &a), std::pair(&only_b_, &b)})
+      for (const std::string& name : *names) std::printf("  only %s has %s\n", side->folder.c_str(), name.c_str());
+  }
+
+  std::vector<ComparedBits> trials_;
+  std::vector<std::string> only_a_, only_b_;
+};
+
+}  // namespace
+
+RecordedBits::RecordedBits(const fs::path& folder) {
+  const auto add = [this](const AttemptFolder& attempt) {
+    std::optional<FingerprintFile> file = ReadFingerprints(attempt.fingerprints());
+    if (!file) return;
+    if (file->problem) notes.push_back(*file->problem + ": what follows is not compared");
+    Continue(std::move(*file));
+  };
+  add(AttemptFolder(folder));
+  const TrialFolder trial{folder};
+  for (unsigned number = 1; number <= trial.LastAttempt(); ++number) add(trial.attempt(number));
+}
+
+ComparedBits CompareBits(const RecordedBits& a, const RecordedBits& b) {
+  ComparedBits compared;
+  compared.notes = a.notes;
+  compared.notes.insert(compared.notes.end(), b.notes.begin(), b.notes.end());
+  for (const auto& [side, other] : {std::pair(&a, "a"), std::pair(&b, "b")})
+    if (side->iterations.empty())
+      compared.notes.push_back(fmt::format("{} has no fingerprints: it was run without output.fingerprints, or ended before its "
+                                           "first iteration did",
+                                           other));
+  for (const auto& [iteration, fingerprint] : a.iterations) {
+    const auto other = b.iterations.find(iteration);
+    if (other == b.iterations.end()) {
+      ++compared.only_a;
+    } else if (!compared.first_difference) {
+      IterationBits(iteration, fingerprint, other->second, &compared);
+      compared.iterations += compared.first_difference ? 0 : 1;
+    }
+  }
+  for (const auto& [iteration, fingerprint] : b.iterations) compared.only_b += a.iterations.contains(iteration) ? 0 : 1;
+  return compared;
+}
+
+std::string ComparedBits::Sentence() const {
+  const std::string both = fmt::format("{} iterations, {} hashes", iterations, hashes);
+  std::string sentence = fmt::format("equal bit for bit: {}", both);
+  if (first_difference) {
+    const BitsDifference& d = *first_difference;
+    sentence = fmt::format("the first difference is in iteration {}: {}, tensor {}", d.iteration, d.phase, d.tensor);
+    if (!d.also.empty()) sentence += fmt::format(" (and {} more of that iteration)", d.also.size());
+    return sentence + fmt::format("; before it {} are equal", both);
+  }
+  if (iterations == 0) return fmt::format("nothing to compare: {} iterations in a, {} in b, none in both", only_a, only_b);
+  if (only_a + only_b > 0) sentence += fmt::format("; only a has {} more iterations, only b {}", only_a, only_b);
+  return sentence;
+}
+
+int CompareBitsCommand(const std::vector<fs::path>& subjects, bool json, bool quiet) {
+  if (subjects.size() != 2) {
+    LogError("backplane: compare --bits wants two folders, found {}", subjects.size());
+    return kUsage;
+  }
+  Side sides[2];
+  for (size_t i = 0; i < 2; ++i) {
+    if (const std::string wrong = Open(subjects[i], &sides[i]); !wrong.empty()) {
+      LogError("backplane: compare --bits: {}", wrong);
+      return kUsage;
+    }
+  }
+  // A trial beside a results folder stands for the only one there.
+  const bool of_one[] = {sides[0].plan.empty(), sides[1].plan.empty()};
+  BitsReport report;
+  if (!of_one[0] && !of_one[1]) {
+    report.AddAll(sides[0], sides[1]);
+  } else {
+    fs::path folders[2];
+    for (size_t i = 0; i < 2; ++i) {
+      if (sides[i].plan.size() > 1) {
+        LogError("backplane: compare --bits: wanted one trial beside {}, found {} in {}: name one, OUT/trials/ID",
+                 subjects[1 - i].string(), sides[i].plan.size(), subjects[i].string());
+        return kUsage;
+      }
+      folders[i] = of_one[i] ? subjects[i] : sides[i].OfTrial(sides[i].plan.front());
+    }
+    report.Add("", folders[0], folders[1]);
+  }
+  return report.Show(sides[0], sides[1], json, quiet);
+}
+
+}  // namespace backplane

@@ -1,0 +1,156 @@
+#include "trial/fingerprint_record.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "backplane/ext/tensors.h"
+#include "base/hash64.hpp"
+#include "record/results_folder.hpp"
+#include "trial/learner_state.hpp"
+
+namespace backplane {
+namespace {
+
+// NULL: no phase's. What a learner writes for itself shows in its weights.
+const char* PhaseOf(uint16_t role) {
+  switch (role) {
+    case BP_ROLE_OBS:
+    case BP_ROLE_STATE:
+    case BP_ROLE_ACTION_MASK:
+    case BP_ROLE_ALIVE:
+    case BP_ROLE_LENGTH: return kObserved;
+    case BP_ROLE_ACTION: return kActed;
+    case BP_ROLE_REWARD:
+    case BP_ROLE_TERMINATED:
+    case BP_ROLE_TRUNCATED: return kRewarded;
+    default: return nullptr;
+  }
+}
+
+// Dense but for the stride of dimension 0.
+uint64_t HashOfTensor(const bp_tensor& tensor) {
+  uint64_t row_bytes = tensor.dtype.bits / 8;
+  for (int32_t d = 1; d < tensor.ndim; ++d) row_bytes *= static_cast<uint64_t>(tensor.shape[d]);
+  const auto* data = static_cast<const std::byte*>(tensor.data) + tensor.byte_offset;
+  const uint64_t rows = tensor.ndim == 0 ? 1 : static_cast<uint64_t>(tensor.shape[0]);
+  const uint64_t stride = rows > 1 ? static_cast<uint64_t>(tensor.strides[0]) * (tensor.dtype.bits / 8) : row_bytes;
+  if (stride == row_bytes) return Hash64Of(data, rows * row_bytes);
+  Hash64 hash;
+  for (uint64_t r = 0; r < rows; ++r) hash.Add(data + r * stride, row_bytes);
+  return hash.Value();
+}
+
+// Of a tensor that a learner gave: what the host does not read, as a sentence.
+std::optional<std::string> WhyNotRead(const bp_tensor& tensor) {
+  if (tensor.device.type != BP_DEVICE_CPU) return fmt::format("wanted memory of the host, found device {}", tensor.device.type);
+  if (tensor.ndim < 0 || (tensor.ndim > 0 && (tensor.shape == nullptr || tensor.strides == nullptr)))
+    return fmt::format("wanted {} sizes and strides, found none", tensor.ndim);
+  bool empty = false;
+  for (int32_t d = 0; d < tensor.ndim; ++d) {
+    if (tensor.shape[d] < 0) return fmt::format("wanted a size of 0 or more, found {}", tensor.shape[d]);
+    empty |= tensor.shape[d] == 0;
+  }
+  if (tensor.data == nullptr && !empty) return "wanted data, found NULL";
+  return std::nullopt;
+}
+
+}  // namespace
+
+FingerprintRecord::FingerprintRecord(const LoopParts& parts) : parts_(parts) {
+  if (!parts.spec.experiment.fingerprints) return;
+  // A trial that is run by hand once more in the same folder adds to what is there.
+  const std::filesystem::path file = AttemptFolder(parts.spec.attempt_dir).fingerprints();
+  const std::optional<FingerprintFile> before = ReadFingerprints(file);
+  file_.emplace(file, before ? before->whole_bytes : 0);
+}
+
+void FingerprintRecord::AddRollout(RolloutCollector& collector, uint64_t horizon, const bp_delivery& delivery) {
+  columns_.clear(), hashes_.clear();
+  if (!file_) return;
+  for (const bp_channel* channel : parts_.env.channels()) AddChannel(*collector.Buffer(channel->name), horizon);
+  if (parts_.env.FindRole(BP_ROLE_TRUNCATED) == nullptr) AddChannel(*collector.Buffer("truncated"), horizon);  // the host's
+  for (uint64_t i = 0; i < delivery.n_tensors; ++i) {
+    const std::string_view name = delivery.names[i];
+    if ((name == "final_obs" || name == "final_state") && !parts_.env.on_device())
+      Add(kObserved, delivery.names[i], HashOfTensor(*delivery.tensors[i]));
+  }
+}
+
+void FingerprintRecord::AddChannel(ChannelBuffer& buffer, uint64_t steps) {
+  const char* phase = PhaseOf(buffer.role());
+  if (phase == nullptr || (buffer.on_device() && phase != kRewarded)) return;  // the host has a mirror of the latter
+  Hash64 hash;
+  for (uint64_t t = 0; t < steps; ++t) hash.Add(buffer.row(t, 0), buffer.lead() * buffer.row_bytes());
+  Add(phase, buffer.name().c_str(), hash.Value());
+}
+
+void FingerprintRecord::AddScores(const bp_delivery& delivery) {
+  columns_.clear(), hashes_.clear();
+  if (!file_) return;
+  for (uint64_t i = 0; i < delivery.n_tensors; ++i) {
+    const std::string_view name = delivery.names[i];
+    Add(name.starts_with("obs_") ? kObserved : kRewarded, delivery.names[i], HashOfTensor(*delivery.tensors[i]));
+  }
+}
+
+void FingerprintRecord::AddGroup(const ItemGroup& group) {
+  columns_.clear(), hashes_.clear();
+  if (!file_) return;
+  const bp_channel* of = nullptr;
+  std::optional<Hash64> hash;
+  const auto end = [&] {
+    if (of) Add(kObserved, of->name, hash->Value());
+  };
+  group.ForEachItem([&](const bp_channel& channel, const std::byte* data, uint64_t bytes) {
+    if (&channel != of) end(), hash.emplace(), of = &channel;
+    hash->Add(data, bytes);
+  });
+  end();
+}
+
+void FingerprintRecord::Write(uint64_t iteration, bool saves_anyway) {
+  if (!file_) return;
+  AddWeights(saves_anyway);
+  std::string entries;
+  if (columns_ != written_columns_) entries = TableEntry(written_columns_ = columns_);
+  file_->Append(entries + RecordEntry(iteration, hashes_));
+}
+
+void FingerprintRecord::Sync() {
+  if (file_) file_->Sync();
+}
+
+void FingerprintRecord::AddWeights(bool saves_anyway) {
+  LearnerInstance& learner = parts_.learner;
+  const auto* tensors = learner.Extension<bp_learner_tensors_1>(BP_LEARNER_TENSORS_1);
+  if (tensors == nullptr) {
+    const bp_learner_state_1* state = saves_anyway ? StateOf(learner) : nullptr;
+    if (state == nullptr) return;
+    const std::vector<std::byte> saved = SaveLearner(*state, learner);
+    return Add(kLearned, "state", Hash64Of(saved.data(), saved.size()));
+  }
+  std::string wrong;
+  learner.Call("tensors", [&](bp_learner* handle) {  // the learner's memory is read in its name
+    bp_named_tensors told{sizeof told, 0, 0, nullptr, nullptr};
+    const bp_status status = tensors->get(handle, &told);
+    if (status != BP_OK) return status;
+    if (told.n > 0 && (told.names == nullptr || told.tensors == nullptr))
+      wrong = fmt::format("wanted {} names and tensors, found NULL", told.n);
+    for (uint64_t i = 0; wrong.empty() && i < told.n; ++i) {
+      if (const auto why = WhyNotRead(*told.tensors[i]))
+        wrong = fmt::format("tensor '{}': {}", told.names[i], *why);
+      else
+        Add(kLearned, told.names[i], HashOfTensor(*told.tensors[i]));
+    }
+    return status;
+  });
+  if (!wrong.empty()) throw TrialFailure(BP_E_INTERNAL, learner.id(), "extension " BP_LEARNER_TENSORS_1 ": " + wrong);
+}
+
+void FingerprintRecord::Add(const char* phase, const char* tensor, uint64_t hash) {
+  columns_.push_back({phase, tensor});
+  hashes_.push_back(hash);
+}
+
+}  // namespace backplane
