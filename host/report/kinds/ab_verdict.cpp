@@ -9,6 +9,7 @@
 #include "statistics/permutation.hpp"
 #include "statistics/robust.hpp"
 #include "statistics/sample.hpp"
+#include "statistics/scores_needed.hpp"
 #include "statistics/sequential.hpp"
 #include "statistics/student.hpp"
 
@@ -18,22 +19,11 @@ namespace {
 using Scores = std::vector<double>;
 
 constexpr uint64_t kSeed = 20261124;  // of deals and draws: the same scores give the same verdict
-constexpr double kPower = 0.8;
-constexpr double kSpreadsApart = 2;  // beyond it a permutation test finds too much, Welch's does not
+constexpr double kSpreadsApart = 2;   // beyond it a permutation test finds too much, Welch's does not
 
 Scores Part(const Scores& scores, size_t from, size_t count) {
   const auto begin = scores.begin() + static_cast<std::ptrdiff_t>(from);
   return {begin, begin + static_cast<std::ptrdiff_t>(count)};
-}
-
-// Scores of each side with which a difference of so many of their standard deviations is found in 80 % of all cases (two-sided
-// normal approximation), one more for Student's heavier tails.
-std::optional<size_t> ScoresNeeded(double difference, double variance, double alpha) {
-  if (difference == 0 || !(variance > 0)) return std::nullopt;
-  const double normal = 1e9;  // degrees of freedom
-  const double z = statistics::StudentQuantile(1 - alpha / 2, normal) + statistics::StudentQuantile(kPower, normal);
-  const double n = 2 * z * z * variance / (difference * difference);
-  return n < 1e6 ? std::optional(static_cast<size_t>(std::ceil(n)) + 1) : std::nullopt;
 }
 
 class PairJudge {
@@ -100,11 +90,8 @@ class PairJudge {
       if (terms_.margin_pct) out_.equivalence = statistics::TwoOneSided(*out_.difference, std::log1p(*terms_.margin_pct / 100));
     }
     if (!a.empty()) out_.probability = Better(statistics::ProbabilityGreater(b, a));
-    if (out_.difference) {
-      const double blocks_variance = std::pow(out_.difference->standard_error, 2) * static_cast<double>(out_.n);
-      out_.scores_needed =
-          ScoresNeeded(out_.difference->value, blocks_variance / 2, alpha_ / static_cast<double>(terms_.looks));
-    }
+    if (out_.difference)
+      out_.scores_needed = statistics::ScoresNeeded(*out_.difference, out_.n, alpha_ / static_cast<double>(terms_.looks));
   }
 
   bool IsEquivalent() const {
@@ -130,7 +117,7 @@ class PairJudge {
     if (out_.difference) {
       if (terms_.margin_pct)
         out_.equivalence = statistics::TwoOneSided(*out_.difference, std::abs(of_a.mean) * *terms_.margin_pct / 100);
-      out_.scores_needed = ScoresNeeded(out_.difference->value, (of_a.variance + of_b.variance) / 2, alpha_);
+      out_.scores_needed = statistics::ScoresNeeded(*out_.difference, out_.n, alpha_);
     }
     const double wide = std::max(of_a.variance, of_b.variance), narrow = std::min(of_a.variance, of_b.variance);
     if (out_.n < statistics::kLeastToBootstrap)
