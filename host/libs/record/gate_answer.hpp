@@ -26,8 +26,8 @@ struct GateCondition {
 };
 
 struct GateRequest {
-  std::string baseline;  // its file
-  std::string folder;    // of results
+  std::string baseline;        // its file
+  std::string folder;          // of results
   bool runs_baseline = false;  // the first of the folder's two points is the baseline, run again
   std::vector<GateCondition> conditions;
   std::optional<CompareLooks> looks;  // absent: all scores that there are, once
@@ -56,12 +56,12 @@ constexpr auto WordsOf(GateVerdict) {
 struct GateJudgement {
   GateCondition condition;
   GateVerdict verdict = GateVerdict::kUndecided;
-  bool decided = false;                         // no further look is needed, or there is none
-  std::string sentence;                         // "FAIL: the change of ..."
-  uint64_t looks = 0, n = 0;                    // that were taken; scores of each side in them, or blocks
+  bool decided = false;                                 // no further look is needed, or there is none
+  std::string sentence;                                 // "FAIL: the change of ..."
+  uint64_t looks = 0, n = 0;                            // that were taken; scores of each side in them, or blocks
   std::optional<double> change_pct, low_pct, high_pct;  // the interval is that of both sides together
-  std::optional<uint64_t> needed;               // scores of each side, or blocks, for a change like the one seen
-  std::vector<std::string> notes;               // sentences
+  std::optional<uint64_t> needed;                       // scores of each side, or blocks, for a change like the one seen
+  std::vector<std::string> notes;                       // sentences
 
   static void Fields(auto& self, auto&& visit) {
     visit("condition", self.condition);

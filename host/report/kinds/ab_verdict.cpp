@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "record/compare_terms.hpp"
 #include "statistics/blocks.hpp"
 #include "statistics/permutation.hpp"
 #include "statistics/robust.hpp"
@@ -67,9 +68,9 @@ class PairJudge {
 
   void JudgeSpeed() {
     const size_t n = terms_.scores;
-    std::vector<statistics::Block> blocks;
+    std::vector<statistics::Block> blocks, cpu;
     Scores a, b;
-    for (size_t look = 1; look <= terms_.looks && !out_.told_apart && !IsEquivalent(); ++look) {
+    for (size_t look = 1; look <= terms_.looks && !out_.told_apart && !IsEquivalent() && !IsHopeless(); ++look) {
       if (2 * n * look > std::min(a_.values.size(), b_.values.size())) break;
       for (size_t block = (look - 1) * n; block < look * n; ++block) {
         if (block < terms_.disturbed.size() && terms_.disturbed[block] != 0) {
@@ -78,6 +79,8 @@ class PairJudge {
         }
         const size_t at = 2 * block;
         blocks.push_back({a_.values[at], b_.values[at], b_.values[at + 1], a_.values[at + 1]});
+        if (std::min(a_.cpu_s.size(), b_.cpu_s.size()) > at + 1)
+          cpu.push_back({a_.cpu_s[at], b_.cpu_s[at], b_.cpu_s[at + 1], a_.cpu_s[at + 1]});
         a.insert(a.end(), {a_.values[at], a_.values[at + 1]});
         b.insert(b.end(), {b_.values[at], b_.values[at + 1]});
       }
@@ -89,10 +92,14 @@ class PairJudge {
       out_.told_apart = out_.difference->p <= alpha_ / static_cast<double>(terms_.looks);
       if (terms_.margin_pct) out_.equivalence = statistics::TwoOneSided(*out_.difference, std::log1p(*terms_.margin_pct / 100));
     }
+    if (cpu.size() == blocks.size()) out_.cpu = statistics::BlockDifference(cpu);
     if (!a.empty()) out_.probability = Better(statistics::ProbabilityGreater(b, a));
     if (out_.difference)
       out_.scores_needed = statistics::ScoresNeeded(*out_.difference, out_.n, alpha_ / static_cast<double>(terms_.looks));
   }
+
+  // The machine is too busy to go on.
+  bool IsHopeless() const { return terms_.speed && out_.n == 0 && out_.looks >= CompareLooks::kMostOfNothing; }
 
   bool IsEquivalent() const {
     return out_.equivalence &&
@@ -130,7 +137,7 @@ class PairJudge {
   }
 
   void Conclude() {
-    out_.decided = out_.told_apart || out_.looks == terms_.looks || (terms_.speed && IsEquivalent());
+    out_.decided = out_.told_apart || out_.looks == terms_.looks || (terms_.speed && IsEquivalent()) || IsHopeless();
     if (!out_.difference) {
       // All scores of both arms are the same, or every block was set aside: nothing says how far chance would move them.
       out_.answer = Answer::kInvalid;

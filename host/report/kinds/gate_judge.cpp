@@ -55,6 +55,8 @@ Combined WithKeptScores(const GateRequest& request) {
 // What is left of two equal means by rounding is none.
 std::string Signed(double percent) { return fmt::format("{:+.3g} %", std::abs(percent) < 1e-9 ? 0 : percent); }
 
+std::string SignedRatio(double logarithm) { return Signed(100 * std::expm1(logarithm)); }
+
 // One condition, over scores that are there.
 class Gate {
  public:
@@ -96,9 +98,9 @@ class Gate {
     const Number mean = Mean(before(), "seeds");
     const bool may_be_zero = !(mean.low.value_or(mean.value) > 0 || mean.high.value_or(mean.value) < 0);
     if (may_be_zero && condition_.percent != 0) {
-      scores_.whys_invalid.push_back(fmt::format("{} of the baseline is {}: of a mean that may be 0 there is no share, and {} alone can be judged.",
-                                                 condition_.measure, FormatNumber(mean, scores_.metric.digits),
-                                                 condition_.below ? "< 0%" : "> 0%"));
+      scores_.whys_invalid.push_back(
+          fmt::format("{} of the baseline is {}: of a mean that may be 0 there is no share, and {} alone can be judged.",
+                      condition_.measure, FormatNumber(mean, scores_.metric.digits), condition_.below ? "< 0%" : "> 0%"));
       Invalid();
       return;
     }
@@ -119,6 +121,8 @@ class Gate {
   void JudgeSpeed() {
     const double ratio = 1 + condition_.percent / 100;
     std::vector<std::vector<statistics::Block>> looks;
+    std::vector<statistics::Block> cpu;
+    const std::vector<double>&cpu_before = scores_.arms[0].cpu_s, &cpu_now = scores_.arms[1].cpu_s;
     const size_t n = scores_.terms.scores;
     size_t set_aside = 0;
     for (size_t look = 0; look < LooksAtMost() && 2 * n * (look + 1) <= std::min(before().size(), now().size()); ++look) {
@@ -130,10 +134,16 @@ class Gate {
           continue;
         }
         const size_t at = 2 * block;
+        if (std::min(cpu_before.size(), cpu_now.size()) > at + 1)
+          cpu.push_back({cpu_before[at], cpu_now[at], cpu_now[at + 1], cpu_before[at + 1]});
         looks.back().push_back({before()[at], now()[at], now()[at + 1], before()[at + 1]});
       }
     }
     const LimitTest test = statistics::TestBlocks(looks, ratio, {.looks = LooksAtMost(), .alpha = request_.alpha});
+    // Wall time depends on what else runs, CPU time hardly.
+    if (const auto difference = statistics::BlockDifference(cpu))
+      out_.notes.push_back(fmt::format("CPU time beside {}: {} ({} to {}).", condition_.measure, SignedRatio(difference->value),
+                                       SignedRatio(difference->low), SignedRatio(difference->high)));
     if (set_aside > 0)
       out_.notes.push_back(fmt::format("{} {} set aside, as other programs wanted the cores.", set_aside,
                                        set_aside == 1 ? "block was" : "blocks were"));
@@ -157,7 +167,8 @@ class Gate {
     out_.n = test.n;
     const Side bad = condition_.below ? Side::kBelow : Side::kAbove;
     if (test.side != Side::kNotShown) out_.verdict = test.side == bad ? GateVerdict::kFail : GateVerdict::kPass;
-    out_.decided = test.side != Side::kNotShown || test.unconfirmed || test.looks == LooksAtMost();
+    out_.decided = test.side != Side::kNotShown || test.unconfirmed || test.looks == LooksAtMost() ||
+                   (test.n == 0 && test.looks >= CompareLooks::kMostOfNothing);
     out_.sentence = Sentence(test);
   }
 
@@ -171,10 +182,8 @@ class Gate {
     if (test.side != Side::kNotShown)
       return fmt::format("{}: {} is {} {}. {}.", out_.verdict == GateVerdict::kFail ? "FAIL" : "PASS", what,
                          test.side == Side::kBelow ? "below" : "above", limit, evidence);
-    std::string text =
-        fmt::format("UNDECIDED: {} is neither shown to be below {} nor above it. {}.", what, limit, evidence);
-    if (test.unconfirmed)
-      return text + " The permutation test names a side, Welch's does not.";
+    std::string text = fmt::format("UNDECIDED: {} is neither shown to be below {} nor above it. {}.", what, limit, evidence);
+    if (test.unconfirmed) return text + " The permutation test names a side, Welch's does not.";
     if (!test.difference) return text + " Scores without a spread lie at the limit itself: another limit can be judged.";
     return text + (out_.needed ? fmt::format(" A change of that size would take about {}.", Needed()) : "");
   }
@@ -190,7 +199,9 @@ class Gate {
     if (out_.change_pct)
       text = fmt::format("{} ({} to {}); ", Signed(*out_.change_pct), Signed(*out_.low_pct), Signed(*out_.high_pct));
     const auto mean = [&](const std::vector<double>& all) {
-      const size_t n = !request_.looks ? all.size() : std::min<size_t>(all.size(), condition_.speed ? 2 * test.looks * scores_.terms.scores : test.n);
+      const size_t n = !request_.looks
+                           ? all.size()
+                           : std::min<size_t>(all.size(), condition_.speed ? 2 * test.looks * scores_.terms.scores : test.n);
       return FormatNumber(Mean({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)}, "seeds"), scores_.metric.digits);
     };
     const std::string unit = scores_.metric.unit.empty() ? "" : " " + scores_.metric.unit;
