@@ -31,8 +31,9 @@ class GateCommand : public BatchTest {
     ASSERT_EQ(Run("run pole.yaml --quiet").exit, 0);
     const Finished save = Run("gate save outputs/pole --to kept/base.json");
     ASSERT_EQ(save.exit, 0) << save.err;
-    EXPECT_THAT(save.out, AllOf(StartsWith("kept/base.json: a baseline of 10 seeds of pole, its plugin files in kept/base.plugins"),
-                                HasSubstr("gate kept/base.json pole.yaml --fail-if")));
+    EXPECT_THAT(save.out,
+                AllOf(StartsWith("kept/base.json: a baseline of 10 seeds of pole, its plugin files in kept/base.plugins"),
+                      HasSubstr("gate kept/base.json pole.yaml --fail-if")));
   }
   Finished Gate(const std::string& rest) { return Run("gate kept/base.json " + rest); }
   size_t Starts(const std::string& experiment) const {
@@ -106,7 +107,12 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
   ASSERT_GE(arms.size(), 20u);
   EXPECT_THAT(std::vector<std::string>(arms.begin(), arms.begin() + 4),
               testing::ElementsAre("baseline", "slow", "slow", "baseline"));
-  std::filesystem::remove_all(dir_ / "kept/base.plugins");
+  std::ofstream(dir_ / "kept/base.plugins/env_cartpole.so", std::ios::app) << "another build";
+  const Finished other = Gate("slow.yaml --fail-if 'SPS < -5%'");
+  EXPECT_EQ(other.exit, 2);
+  EXPECT_THAT(other.err, HasSubstr("kept/base.plugins holds no file of the baseline's env.plugin"));
+  ASSERT_EQ(Run("gate save outputs/pole --to kept/base.json --no-plugins").exit, 0);
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "kept/base.plugins"));
   const Finished without = Gate("slow.yaml --fail-if 'SPS < -5%'");
   EXPECT_EQ(without.exit, 2);
   EXPECT_THAT(without.err, HasSubstr("SPS needs the plugin files of the baseline"));
@@ -159,8 +165,10 @@ TEST_F(GateCommand, IsRefusedBeforeTheStart) {
   const struct {
     const char *rest, *says;
   } cases[] = {
-      {"pole.yaml --fail-if 'eval/return < -5'", "wanted a percentage of the baseline behind '<', such as -5%, found '-5' (column 15)"},
-      {"pole.yaml --fail-if 'eval/return'", "wanted '<' or '>' behind a measure, such as 'eval/return < -5%', found none (column 12)"},
+      {"pole.yaml --fail-if 'eval/return < -5'",
+       "wanted a percentage of the baseline behind '<', such as -5%, found '-5' (column 15)"},
+      {"pole.yaml --fail-if 'eval/return'",
+       "wanted '<' or '>' behind a measure, such as 'eval/return < -5%', found none (column 12)"},
       {"pole.yaml --fail-if ' < 5%'", "wanted a measure before '<', such as eval/return, found none"},
       {"pole.yaml --fail-if 'return < -100%'", "wanted a percentage above -100 and up to 1000, found '-100%'"},
       {"pole.yaml --fail-if 'return * < 5%'", "wanted a measure or an expression of measures, found 'return *'"},

@@ -93,9 +93,10 @@ class GateSession {
       return kUsage;
     }
     if (!speeds_.places.empty()) {
-      return Refuse(fmt::format("{} is a speed, of a machine at its time as much as of what ran there; name the experiment file, and "
-                         "both sides are run in turn",
-                         speeds_.request.conditions.front().measure));
+      return Refuse(
+          fmt::format("{} is a speed, of a machine at its time as much as of what ran there; name the experiment file, and "
+                      "both sides are run in turn",
+                      speeds_.request.conditions.front().measure));
     }
     scores_.request.folder = args_.subject.string();
     Judge(scores_);
@@ -137,13 +138,13 @@ class GateSession {
     if (args_.run.dry_run) return Dry(*part, looks, run, plan_of(looks.max));
     folders_.push_back(run.out);
     const uint64_t trials = *looks.n * (speed ? 2 : 1);
-    return RunLooks({run, run.out, Same(), TrialsOfAPoint(run.out) / trials, looks.max, plan_of,
-                     [&]() -> std::optional<std::string> {
-                       if (Judge(*part)) return std::nullopt;
-                       for (const size_t place : part->places)
-                         if (!args_.run.json && !args_.run.quiet && !judged_[place].decided) SayStanding(judged_[place]);
-                       return "";
-                     }});
+    return RunLooks(
+        {run, run.out, Same(), TrialsOfAPoint(run.out) / trials, looks.max, plan_of, [&]() -> std::optional<std::string> {
+           if (Judge(*part)) return std::nullopt;
+           for (const size_t place : part->places)
+             if (!args_.run.json && !args_.run.quiet && !judged_[place].decided) SayStanding(judged_[place]);
+           return "";
+         }});
   }
 
   // On stderr, so that the first line of the answer is the verdict.
@@ -183,10 +184,9 @@ class GateSession {
   // One file of both arms.
   int WriteBothSides(const Part& part, const CompareLooks& looks, RunArgs* run) {
     const fs::path kept = GateBaseline::KeptExperiment(args_.baseline);
-    if (!fs::exists(kept))
-      return Refuse(fmt::format("{} needs the plugin files of the baseline, to run both sides in turn, and {} is not there; "
-                                "`gate save` keeps them, unless --no-plugins was given",
-                                part.request.conditions.front().measure, kept.string()));
+    if (const std::string why = WhyNotKept(args_.baseline, baseline_); !why.empty())
+      return Refuse(fmt::format("{} needs the plugin files of the baseline, to run both sides in turn: {}",
+                                part.request.conditions.front().measure, why));
     sets_ = {"compare.metric=" + part.request.conditions.front().measure,
              fmt::format("compare.looks={{n: {}, max: {}}}", *looks.n, looks.max)};
     run->input.set = sets_;
@@ -246,8 +246,12 @@ class GateSession {
       }
       json folders = json::array();
       for (const fs::path& folder : folders_) folders.push_back(folder.string());
-      fmt::print("{}\n", JsonText({{"verdict", Word(verdict)}, {"exit", code}, {"conditions", conditions}, {"notes", Notes()},
-                                   {"baseline", args_.baseline.string()}, {"results", folders}},
+      fmt::print("{}\n", JsonText({{"verdict", Word(verdict)},
+                                   {"exit", code},
+                                   {"conditions", conditions},
+                                   {"notes", Notes()},
+                                   {"baseline", args_.baseline.string()},
+                                   {"results", folders}},
                                   1));
       return code;
     }
@@ -269,9 +273,9 @@ class GateSession {
   const GateBaseline baseline_;
   PluginSearch search_;
   Part scores_, speeds_;
-  std::vector<std::string> sets_;       // of a written file with both sides
-  std::vector<GateJudgement> judged_;   // of each condition
-  std::vector<fs::path> folders_;       // that were run
+  std::vector<std::string> sets_;      // of a written file with both sides
+  std::vector<GateJudgement> judged_;  // of each condition
+  std::vector<fs::path> folders_;      // that were run
 };
 
 int GateCommand(const GateArgs& args) { return GateSession(args).Run(); }

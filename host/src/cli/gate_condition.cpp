@@ -41,7 +41,8 @@ std::string ReadGateCondition(const std::string& text, GateCondition* condition)
   if (sign == std::string::npos) return wrong(text.size(), "'<' or '>' behind a measure, such as 'eval/return < -5%'", "none");
   condition->below = text[sign] == '<';
   condition->measure = Trimmed(text.substr(0, sign));
-  if (condition->measure.empty()) return wrong(0, fmt::format("a measure before '{}', such as eval/return", text[sign]), "none");
+  if (condition->measure.empty())
+    return wrong(0, fmt::format("a measure before '{}', such as eval/return", text[sign]), "none");
   const std::string limit = Trimmed(text.substr(sign + 1));
   const std::optional<double> percent = SignedPercent(limit);
   const size_t at = std::min(text.find_first_not_of(' ', sign + 1), text.size());

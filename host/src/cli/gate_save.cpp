@@ -79,9 +79,10 @@ void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateB
     const std::string place = std::string(section) + ".plugin";
     const auto recorded = baseline.files.find(place);
     if (!fs::exists(plugin->file) || (recorded != baseline.files.end() && Sha256OfFile(plugin->file) != recorded->second))
-      throw std::runtime_error(fmt::format("{} is not the {} that was run any more, so that speeds could not be judged; `run` "
-                                           "it again, or leave the plugins out with --no-plugins",
-                                           plugin->file.string(), section));
+      throw std::runtime_error(
+          fmt::format("{} is not the {} that was run any more, so that speeds could not be judged; `run` "
+                      "it again, or leave the plugins out with --no-plugins",
+                      plugin->file.string(), section));
     config[section]["plugin"] = "./" + plugin->file.filename().string();
   }
   for (const char* of_a_run : {"output", "report", "sweep", "compare"}) config.erase(of_a_run);
@@ -89,7 +90,8 @@ void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateB
   fs::create_directories(folder);
   Keep(trial.env.file, folder);
   Keep(trial.learner.file, folder);
-  WriteFileAtomic(experiment, "# What a baseline ran, with its own plugin files. Written by `gate save`.\n" + YamlText(config, {}));
+  WriteFileAtomic(experiment,
+                  "# What a baseline ran, with its own plugin files. Written by `gate save`.\n" + YamlText(config, {}));
 }
 
 std::vector<std::string> FactsOf(const fs::path& out, const std::string& trial_id) {
@@ -100,6 +102,21 @@ std::vector<std::string> FactsOf(const fs::path& out, const std::string& trial_i
 }
 
 }  // namespace
+
+std::string WhyNotKept(const fs::path& file, const GateBaseline& baseline) {
+  const fs::path experiment = GateBaseline::KeptExperiment(file);
+  if (!fs::exists(experiment))
+    return experiment.string() + " is not there; `gate save` keeps them, unless --no-plugins was given";
+  std::set<std::string> hashes;
+  for (const auto& entry : fs::directory_iterator(experiment.parent_path())) hashes.insert(Sha256OfFile(entry.path()));
+  for (const char* place : {"env.plugin", "learner.plugin"}) {
+    const auto wanted = baseline.files.find(place);
+    if (wanted != baseline.files.end() && !hashes.contains(wanted->second))
+      return fmt::format("{} holds no file of the baseline's {}, whose SHA-256 begins with {}",
+                         experiment.parent_path().string(), place, wanted->second.substr(0, 12));
+  }
+  return "";
+}
 
 int GateSave(const GateSaveArgs& args) {
   if (!IsResultsFolder(args.out)) {
@@ -130,7 +147,11 @@ int GateSave(const GateSaveArgs& args) {
   baseline.versions = run.versions;
   const fs::path experiment = GateBaseline::KeptExperiment(args.to);
   if (!args.to.parent_path().empty()) fs::create_directories(args.to.parent_path());
-  if (!args.no_plugins) KeepPlugins(experiment, trial, baseline);
+  if (!args.no_plugins) {
+    KeepPlugins(experiment, trial, baseline);
+  } else if (fs::exists(experiment)) {
+    fs::remove_all(experiment.parent_path());  // of an earlier baseline
+  }
   WriteFileAtomic(args.to, JsonText(ToJson(baseline), 1) + "\n");
   const size_t seeds = baseline.trials.size();
   fmt::print("{}: a baseline of {} seeds of {}{}\n", args.to.string(), seeds, baseline.experiment,

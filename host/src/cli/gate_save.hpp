@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "record/gate_baseline.hpp"
+
 namespace backplane {
 
 struct GateSaveArgs {
@@ -12,5 +14,8 @@ struct GateSaveArgs {
   bool no_plugins = false;
 };
 int GateSave(const GateSaveArgs& args);
+
+// Why the plugin files of this baseline cannot be run; empty: they lie where `gate save` keeps them.
+std::string WhyNotKept(const std::filesystem::path& file, const GateBaseline& baseline);
 
 }  // namespace backplane
