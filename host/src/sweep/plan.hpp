@@ -28,9 +28,9 @@ struct PlanOptions {
   PresetSearch presets = {};
   KeyDefaults defaults = {};  // where file, sweep and --set leave a key out
   ReportCheck check_report = {};
-  std::vector<uint64_t> seeds = {};  // instead of those of the file; empty: as it says
-  uint64_t looks = 0;                // of a comparison, whose trials are planned; 0: all it may take
+  uint64_t looks = 0;          // of a comparison, whose trials are planned; 0: all it may take
   bool without_sweep = false;  // the points alone that the file has without its `sweep:`, and no trials: no data file is read
+  std::vector<uint64_t> seeds = {};  // instead of those of the file; empty: as it says
 };
 
 struct PlannedPoint {
