@@ -31,6 +31,14 @@ TEST(Limit, AFarChangeIsKnownAtTheFirstLook) {
   EXPECT_DOUBLE_EQ(better.difference->value, 20);
 }
 
+// 2 / C(8, 4) = 0.029 is below 2 x 0.05 / 2, which both sides have together at the first of two looks, and above 2 x 0.05
+// / 5.
+TEST(Limit, EachSideHasAllOfAlpha) {
+  const Values low = {1, 2, 3, 4, 1, 2, 3, 4}, high = {101, 102, 103, 104, 101, 102, 103, 104};
+  EXPECT_EQ(TestScores(low, high, 1, {.n = 4, .looks = 2}).looks, 1u);
+  EXPECT_EQ(TestScores(low, high, 1, {.n = 4, .looks = 5}).looks, 2u);
+}
+
 // The mean falls by 10: below a limit of 5 %, above one of 20 %, and at the one of 10 % nobody knows.
 TEST(Limit, IsAShareOfTheFirstMean) {
   const Values after = Moved(kBefore, 0.9);
