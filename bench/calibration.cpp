@@ -14,6 +14,7 @@
 #include "statistics/bootstrap.hpp"
 #include "statistics/difference.hpp"
 #include "statistics/equivalence.hpp"
+#include "statistics/limit.hpp"
 #include "statistics/sequential.hpp"
 
 namespace {
@@ -193,6 +194,45 @@ void Equal() {
     });
 }
 
+// `gate`: the plan of a baseline of 25 seeds, each side at 5 %.
+LimitPlan PlanOfGate(int repeat) { return {.n = 5, .looks = 5, .deals = 2'000, .seed = static_cast<uint64_t>(repeat)}; }
+
+void GateOfReturns() {
+  const auto ends = [](Side side, double change, double factor, bool lognormal = false) {
+    return [=](bp_rng* rng, int repeat) {
+      const auto draw = [&](double mean) {
+        Scores scores = Normal(rng, 25, mean, lognormal ? 1 : 10);
+        if (lognormal)
+          for (double& score : scores) score = std::exp(score);
+        return scores;
+      };
+      const Scores before = draw(lognormal ? 0 : 100);
+      return TestScores(before, draw(lognormal ? 0 : 100 + change), factor, PlanOfGate(repeat)).side == side;
+    };
+  };
+  Share("gate, return < 0%, no change: fails", 0.05, 0.01, 4'000, ends(Side::kBelow, 0, 1));
+  Share("gate, return < 0%, no change, lognormal: fails", 0.05, 0.01, 4'000, ends(Side::kBelow, 0, 1, true));
+  Share("gate, return < 0%, a loss of 1 s.d. within 25 seeds: fails", 0.95, 0.02, 4'000, ends(Side::kBelow, -10, 1));
+  Share("gate, return < -5%, a loss of 5 %: fails", 0.05, 0.01, 4'000, ends(Side::kBelow, -5, 0.95));
+  Share("gate, return < -5%, a loss of 5 %: passes", 0.05, 0.01, 4'000, ends(Side::kAbove, -5, 0.95));
+  Share("gate, return < -10%, no change, s.d. 10 %: passes", 0.96, 0.02, 4'000, ends(Side::kAbove, 0, 0.9));
+}
+
+void GateOfSpeeds() {
+  const auto ends = [](Side side, double faster, double ratio, size_t within) {
+    return [=](bp_rng* rng, int repeat) {
+      const std::vector<Block> blocks = Timings(rng, 25, 0.05, faster);
+      std::vector<std::vector<Block>> looks(5);
+      for (size_t i = 0; i < blocks.size(); ++i) looks[i / 5].push_back(blocks[i]);
+      const LimitTest test = TestBlocks(looks, ratio, PlanOfGate(repeat));
+      return test.side == side && test.n <= within;
+    };
+  };
+  Share("gate, SPS < 0%, no change: fails", 0.035, 0.01, 20'000, ends(Side::kBelow, 0, 1, 25));
+  Share("gate, SPS < 0%, 5 % slower, within 10 blocks: fails", 1, 0.01, 20'000, ends(Side::kBelow, -0.05, 1, 10));
+  Share("gate, SPS < -5%, no change, within 10 blocks: passes", 1, 0.01, 20'000, ends(Side::kAbove, 0, 0.95, 10));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -207,6 +247,8 @@ int main(int argc, char** argv) {
   Bootstrap();
   Speed();
   Equal();
+  GateOfReturns();
+  GateOfSpeeds();
   std::printf("%d figures are off\n", off);
   return off == 0 ? 0 : 1;
 }

@@ -16,6 +16,7 @@ namespace backplane {
 // Scores of each arm: trials that differ in nothing but their seed, or, of speeds, blocks of two of them (A B B A).
 struct CompareLooks {
   static constexpr uint64_t kDefaultScores = 5, kDefaultMost = 5;
+  static constexpr uint64_t kMostOfNothing = 2;  // looks all of whose blocks were set aside: the next ones would be, too
 
   std::optional<uint64_t> n;    // in a look; absent: 5, or as many as the first look needs to tell arms apart
   uint64_t max = kDefaultMost;  // looks at most
@@ -49,8 +50,8 @@ struct CompareTerms {
 
 // Whether a measure is of the machine as much as of the arms: then these take turns in blocks.
 inline bool IsOfSpeed(std::string_view measure) {
-  constexpr std::array kOfSpeed = {"SPS",       "sampling_sps",       "wall_s", "minutes", "iteration_s",
-                                   "attempt_s", "seconds_per_episode"};
+  constexpr std::array kOfSpeed = {"SPS",       "sampling_sps",        "wall_s", "minutes", "iteration_s",
+                                   "attempt_s", "seconds_per_episode", "cpu_s"};
   return std::ranges::any_of(kOfSpeed, [&](std::string_view name) { return name == measure; });
 }
 inline bool IsOfSpeed(const CompareTerms& terms) { return terms.metric && IsOfSpeed(*terms.metric); }

@@ -30,18 +30,21 @@ PermutationTest Sampled(const std::function<bool()>& is_extreme) {
 
 }  // namespace
 
-PermutationTest UnpairedPermutation(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed) {
+PermutationTest UnpairedPermutation(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed, Tail tail) {
   Deal deal(a, b);
-  const double seen = deal.Difference();
+  const double seen = deal.Difference(), least = seen - 1e-12 * std::abs(seen) - deal.rounding();
+  const auto is_extreme = [&](double difference) {
+    return tail == Tail::kUpper ? difference >= least : deal.AtLeast(difference, seen);
+  };
   if (Ways(a.size(), b.size()) > kMostExact) {
     bp_rng rng{seed, 0};
-    return Sampled([&] { return deal.AtLeast(deal.Redeal(&rng), seen); });
+    return Sampled([&] { return is_extreme(deal.Redeal(&rng)); });
   }
   std::vector<char> picked(a.size() + b.size(), 0);
   std::fill_n(picked.begin(), a.size(), 1);
   uint64_t extreme = 0, deals = 0;
   do {
-    extreme += deal.AtLeast(deal.DifferenceOf(picked), seen);
+    extreme += is_extreme(deal.DifferenceOf(picked));
     ++deals;
   } while (std::ranges::prev_permutation(picked).found);
   return Exact(extreme, deals);

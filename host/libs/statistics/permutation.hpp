@@ -11,15 +11,18 @@ namespace backplane::statistics {
 inline constexpr double kMostExact = 200'000;
 inline constexpr int kDeals = 10'000;
 
+enum class Tail { kBoth = 1, kUpper };
+
 struct PermutationTest {
-  double p = 1;                     // two-sided
+  double p = 1;
   uint64_t extreme = 0, deals = 0;  // of `deals`, `extreme` differ at least as much; the samples as they are count as one
   bool exact = true;                // every way was tried; else p = (extreme + 1) / (deals + 1) by Phipson and Smyth, 2010
 };
 
-// Of |mean of a - mean of b| over all ways to deal the values to two sides of these sizes. Of at least one value each. `seed`
-// is for random deals.
-PermutationTest UnpairedPermutation(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed = 0);
+// Of |mean of a - mean of b|, or with kUpper of mean of a - mean of b, over all ways to deal the values to two sides of these
+// sizes. Of at least one value each. `seed` is for random deals.
+PermutationTest UnpairedPermutation(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed = 0,
+                                    Tail tail = Tail::kBoth);
 
 // Of |mean of a - b| over all ways to swap the two sides of pairs. Both have the same size, at least 1.
 PermutationTest PairedPermutation(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed = 0);

@@ -1,5 +1,6 @@
 // The commands of backplane-report, each a function of its request (record/report_requests.hpp, report_check.hpp,
-// batch_measures.hpp, compare_answer.hpp), with its answer on stdout. They return the exit code and throw std::exception.
+// batch_measures.hpp, compare_answer.hpp, gate_answer.hpp), with its answer on stdout. They return the exit code and throw
+// std::exception.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +14,7 @@ int CheckCommand(const nlohmann::json& request);
 int TableCommand(const nlohmann::json& request);
 int MeasuresCommand(const nlohmann::json& request);
 int JudgeCommand(const nlohmann::json& request);
+int GateCommand(const nlohmann::json& request);
 int ExplainCommand(const nlohmann::json& request);
 int FilmCommand(const nlohmann::json& request);
 // Without a request, and without an end: whoever started it ends it. `program`: as a person types it.

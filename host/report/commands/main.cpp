@@ -27,6 +27,7 @@ constexpr Command kCommands[] = {
     {"--table", "how the trials of a batch ended", backplane::TableCommand},
     {"--measures", "what they measured, and what their findings propose", backplane::MeasuresCommand},
     {"--judge", "what the trials of a comparison say so far", backplane::JudgeCommand},
+    {"--gate", "on which side of its limits a change from a baseline lies", backplane::GateCommand},
     {"--explain", "what a finding means", backplane::ExplainCommand},
     {"--film", "from an episode's pictures to one SVG", backplane::FilmCommand},
 };

@@ -50,7 +50,8 @@ ReportContext OfComparison(const ReportContext& context, const Arms& arms) {
   if (!inner.report.columns.is_null()) return inner;
   const std::string metric = arms.scores.metric.expression.text();
   inner.report.columns = json::array({metric});
-  for (const char* name : {"eval/return", "return", "SPS", "wall_s", "rss_peak_mb"}) {
+  for (const char* name : {"eval/return", "return", "SPS", "wall_s", "cpu_s", "rss_peak_mb"}) {
+    if (name == std::string_view("cpu_s") && !arms.scores.terms.speed) continue;
     const bool measured =
         std::ranges::any_of(arms.combined.trials, [&](const CombinedTrial& trial) { return trial.data.Find(name) != nullptr; });
     if (measured && name != metric) inner.report.columns.push_back(name);

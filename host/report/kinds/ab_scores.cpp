@@ -118,7 +118,7 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
   size_t fewest = SIZE_MAX;
   for (size_t i = 0; i < points.size(); ++i) {
     const SeedScores scores = scoring.Scores(i, out.metric);
-    out.arms.push_back({points[i].name, scores.values, scores.diverged, scores.below_floors});
+    out.arms.push_back({points[i].name, scores.values, scores.diverged, scores.below_floors, {}});
     fewest = std::min(fewest, scores.values.size());
     const size_t missing = points[i].trials.size() - scores.values.size();
     if (scores.incomplete) {
@@ -135,6 +135,13 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
     if (!out.terms.speed) invalid(OtherEnvs(combined, points));
     if (out.terms.speed && combined.groups.size() > 1)
       invalid("The arms ran on different machines or builds, so that their speeds are no comparison of the arms.");
+  }
+  if (out.terms.speed && metric != "cpu_s") {
+    const MeasureSpec cpu = SpecOf("cpu_s", combined);
+    for (size_t i = 0; i < points.size(); ++i) {
+      std::vector<double> values = scoring.Scores(i, cpu).values;
+      if (values.size() == out.arms[i].values.size()) out.arms[i].cpu_s = std::move(values);
+    }
   }
   if (out.terms.speed) out.terms.disturbed = Disturbed(combined, points, diagnosis);
   CompareTerms once = terms;

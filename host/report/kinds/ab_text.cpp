@@ -1,6 +1,7 @@
 #include "kinds/ab_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -43,8 +44,15 @@ std::string Means(const AbScores& scores, const PairJudgement& pair) {
                      Counted(scores, pair));
 }
 
+// Of speeds: "; CPU time 1.01 times (0.99 to 1.03)".
+std::string CpuText(const PairJudgement& pair) {
+  if (!pair.cpu) return "";
+  return fmt::format("; CPU time {:.3g} times ({:.3g} to {:.3g})", std::exp(pair.cpu->value), std::exp(pair.cpu->low),
+                     std::exp(pair.cpu->high));
+}
+
 std::string Values(const AbScores& scores, const PairJudgement& pair) {
-  return Means(scores, pair) + (pair.difference ? ", " + DifferenceText(scores, pair) : "");
+  return Means(scores, pair) + (pair.difference ? ", " + DifferenceText(scores, pair) : "") + CpuText(pair);
 }
 
 // By how much the better one leads, above 0 or above 1.
@@ -67,8 +75,8 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
     case Answer::kSecond: {
       const bool is_first = pair.answer == Answer::kFirst;
       const ArmScores &better = is_first ? first : second, &other = is_first ? second : first;
-      std::string text =
-          fmt::format("{} is better than {} by {}. {}.", better.name, other.name, Lead(scores, pair), Means(scores, pair));
+      std::string text = fmt::format("{} is better than {} by {}. {}.", better.name, other.name, Lead(scores, pair),
+                                     Means(scores, pair) + CpuText(pair));
       if (pair.equivalence && pair.equivalence->shown())
         text += fmt::format(" That is less than the margin, {}.", MarginText(scores, pair));
       if (other.below_floors) text += fmt::format(" {} does not beat doing nothing.", other.name);
@@ -81,11 +89,13 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
       return fmt::format("Not ranked: neither {} nor {} is shown to beat both doing nothing and acting at random. {}.",
                          first.name, second.name, values);
     case Answer::kInvalid:
-      return pair.n == 0 ? fmt::format("Invalid: other programs ran beside every block of {} and {}.", first.name, second.name)
-                         : fmt::format(
-                               "Invalid: the scores of {} and {} have no spread, so that nothing says how far chance moves "
-                               "them. {}.",
-                               first.name, second.name, values);
+      return pair.n == 0
+                 ? fmt::format("Invalid: other programs ran beside every block of {} and {}; a quiet machine is wanted.",
+                               first.name, second.name)
+                 : fmt::format(
+                       "Invalid: the scores of {} and {} have no spread, so that nothing says how far chance moves "
+                       "them. {}.",
+                       first.name, second.name, values);
     case Answer::kInconclusive: break;
   }
   std::string text = fmt::format("Inconclusive: {} and {} are not shown to differ. {}.", first.name, second.name, values);
@@ -107,9 +117,30 @@ std::string WhyStopped(const AbScores& scores, const ArmsJudgement& judgement) {
   return fmt::format("It stopped at {}, the last one; {} in all looks together.", at, Percent(scores.terms.alpha));
 }
 
+// What is known of each pair, in brief: "a is better than c; a and b, b and c are not shown to differ".
+std::string PairsText(const AbScores& scores, const ArmsJudgement& judgement) {
+  std::string text;
+  for (const auto& [answers, words] : {std::pair<std::vector<Answer>, const char*>{{Answer::kFirst, Answer::kSecond}, ""},
+                                       {{Answer::kEquivalent}, " are equivalent"},
+                                       {{Answer::kInconclusive}, " are not shown to differ"},
+                                       {{Answer::kNotRanked}, " are not ranked"},
+                                       {{Answer::kInvalid}, " cannot be compared"}}) {
+    std::vector<std::string> pairs;
+    for (const PairJudgement& pair : judgement.pairs) {
+      const std::string &first = scores.arms[pair.first].name, &second = scores.arms[pair.second].name;
+      if (std::ranges::find(answers, pair.answer) == answers.end()) continue;
+      pairs.push_back(pair.answer == Answer::kFirst    ? first + " is better than " + second
+                      : pair.answer == Answer::kSecond ? second + " is better than " + first
+                                                       : first + " and " + second);
+    }
+    if (!pairs.empty()) text += fmt::format("{}{}{}", text.empty() ? "" : "; ", fmt::join(pairs, ", "), words);
+  }
+  return text;
+}
+
 std::string RankingText(const AbScores& scores, const ArmsJudgement& judgement) {
   if (scores.arms.size() < 3) return "";
-  if (judgement.ranking.empty()) return "No ranking: not every pair of arms is told apart.";
+  if (judgement.ranking.empty()) return "No ranking of all arms: " + PairsText(scores, judgement) + ".";
   std::string names;
   for (const size_t arm : judgement.ranking) names += (names.empty() ? "" : " > ") + scores.arms[arm].name;
   return "Ranking: " + names + ".";
@@ -161,7 +192,7 @@ std::string StandingOfArms(const AbScores& scores, const ArmsJudgement& judgemen
   if (!scores.whys_invalid.empty() || judgement.looks == 0 || judgement.decided)
     return VerdictOfArms(scores, judgement).front();
   return fmt::format("look {} of {}: {}: not decided", judgement.looks, scores.terms.looks,
-                     Values(scores, judgement.pairs.front()));
+                     judgement.pairs.size() > 1 ? PairsText(scores, judgement) : Values(scores, judgement.pairs.front()));
 }
 
 Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement) {
@@ -178,6 +209,8 @@ Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement) {
       {"iqm_difference", "their difference", "", "with the interval of the bootstrap in strata", 0, 3, !speed},
       {"n", speed ? "blocks" : "seeds", "", "of each arm"},
       {"looks", "looks", "", "that were taken"}};
+  if (speed)
+    table.columns.insert(table.columns.begin() + 2, {"cpu", "CPU time", "", "second over first, by the same blocks", 0, 3});
   const bool has_margin = scores.terms.margin_pct.has_value();
   if (has_margin)
     table.columns.push_back({"equivalence_p", "p of equivalence", "", "of two one-sided tests against the margin", 0, 2});
@@ -188,6 +221,8 @@ Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement) {
     const auto& d = pair.difference;
     const auto at = [&](double value) { return speed ? std::exp(value) : value; };
     row.push_back(d ? Cell{Cell95(at(d->value), at(d->low), at(d->high), pair.n, of)} : Cell{});
+    if (speed)
+      row.push_back(pair.cpu ? Cell{Cell95(at(pair.cpu->value), at(pair.cpu->low), at(pair.cpu->high), pair.n, of)} : Cell{});
     row.push_back(Reading(pair.probability));
     row.push_back(pair.p ? Cell{Reading(*pair.p)} : Cell{});
     row.push_back(pair.iqm_first ? Cell{Reading(*pair.iqm_first)} : Cell{});

@@ -5,10 +5,12 @@
 #include <numeric>
 #include <utility>
 
+#include "record/compare_terms.hpp"
 #include "statistics/blocks.hpp"
 #include "statistics/permutation.hpp"
 #include "statistics/robust.hpp"
 #include "statistics/sample.hpp"
+#include "statistics/scores_needed.hpp"
 #include "statistics/sequential.hpp"
 #include "statistics/student.hpp"
 
@@ -18,22 +20,11 @@ namespace {
 using Scores = std::vector<double>;
 
 constexpr uint64_t kSeed = 20261124;  // of deals and draws: the same scores give the same verdict
-constexpr double kPower = 0.8;
-constexpr double kSpreadsApart = 2;  // beyond it a permutation test finds too much, Welch's does not
+constexpr double kSpreadsApart = 2;   // beyond it a permutation test finds too much, Welch's does not
 
 Scores Part(const Scores& scores, size_t from, size_t count) {
   const auto begin = scores.begin() + static_cast<std::ptrdiff_t>(from);
   return {begin, begin + static_cast<std::ptrdiff_t>(count)};
-}
-
-// Scores of each side with which a difference of so many of their standard deviations is found in 80 % of all cases (two-sided
-// normal approximation), one more for Student's heavier tails.
-std::optional<size_t> ScoresNeeded(double difference, double variance, double alpha) {
-  if (difference == 0 || !(variance > 0)) return std::nullopt;
-  const double normal = 1e9;  // degrees of freedom
-  const double z = statistics::StudentQuantile(1 - alpha / 2, normal) + statistics::StudentQuantile(kPower, normal);
-  const double n = 2 * z * z * variance / (difference * difference);
-  return n < 1e6 ? std::optional(static_cast<size_t>(std::ceil(n)) + 1) : std::nullopt;
 }
 
 class PairJudge {
@@ -77,9 +68,9 @@ class PairJudge {
 
   void JudgeSpeed() {
     const size_t n = terms_.scores;
-    std::vector<statistics::Block> blocks;
+    std::vector<statistics::Block> blocks, cpu;
     Scores a, b;
-    for (size_t look = 1; look <= terms_.looks && !out_.told_apart && !IsEquivalent(); ++look) {
+    for (size_t look = 1; look <= terms_.looks && !out_.told_apart && !IsEquivalent() && !IsHopeless(); ++look) {
       if (2 * n * look > std::min(a_.values.size(), b_.values.size())) break;
       for (size_t block = (look - 1) * n; block < look * n; ++block) {
         if (block < terms_.disturbed.size() && terms_.disturbed[block] != 0) {
@@ -88,6 +79,8 @@ class PairJudge {
         }
         const size_t at = 2 * block;
         blocks.push_back({a_.values[at], b_.values[at], b_.values[at + 1], a_.values[at + 1]});
+        if (std::min(a_.cpu_s.size(), b_.cpu_s.size()) > at + 1)
+          cpu.push_back({a_.cpu_s[at], b_.cpu_s[at], b_.cpu_s[at + 1], a_.cpu_s[at + 1]});
         a.insert(a.end(), {a_.values[at], a_.values[at + 1]});
         b.insert(b.end(), {b_.values[at], b_.values[at + 1]});
       }
@@ -99,13 +92,14 @@ class PairJudge {
       out_.told_apart = out_.difference->p <= alpha_ / static_cast<double>(terms_.looks);
       if (terms_.margin_pct) out_.equivalence = statistics::TwoOneSided(*out_.difference, std::log1p(*terms_.margin_pct / 100));
     }
+    if (cpu.size() == blocks.size()) out_.cpu = statistics::BlockDifference(cpu);
     if (!a.empty()) out_.probability = Better(statistics::ProbabilityGreater(b, a));
-    if (out_.difference) {
-      const double blocks_variance = std::pow(out_.difference->standard_error, 2) * static_cast<double>(out_.n);
-      out_.scores_needed =
-          ScoresNeeded(out_.difference->value, blocks_variance / 2, alpha_ / static_cast<double>(terms_.looks));
-    }
+    if (out_.difference)
+      out_.scores_needed = statistics::ScoresNeeded(*out_.difference, out_.n, alpha_ / static_cast<double>(terms_.looks));
   }
+
+  // The machine is too busy to go on.
+  bool IsHopeless() const { return terms_.speed && out_.n == 0 && out_.looks >= CompareLooks::kMostOfNothing; }
 
   bool IsEquivalent() const {
     return out_.equivalence &&
@@ -130,7 +124,7 @@ class PairJudge {
     if (out_.difference) {
       if (terms_.margin_pct)
         out_.equivalence = statistics::TwoOneSided(*out_.difference, std::abs(of_a.mean) * *terms_.margin_pct / 100);
-      out_.scores_needed = ScoresNeeded(out_.difference->value, (of_a.variance + of_b.variance) / 2, alpha_);
+      out_.scores_needed = statistics::ScoresNeeded(*out_.difference, out_.n, alpha_);
     }
     const double wide = std::max(of_a.variance, of_b.variance), narrow = std::min(of_a.variance, of_b.variance);
     if (out_.n < statistics::kLeastToBootstrap)
@@ -143,7 +137,7 @@ class PairJudge {
   }
 
   void Conclude() {
-    out_.decided = out_.told_apart || out_.looks == terms_.looks || (terms_.speed && IsEquivalent());
+    out_.decided = out_.told_apart || out_.looks == terms_.looks || (terms_.speed && IsEquivalent()) || IsHopeless();
     if (!out_.difference) {
       // All scores of both arms are the same, or every block was set aside: nothing says how far chance would move them.
       out_.answer = Answer::kInvalid;

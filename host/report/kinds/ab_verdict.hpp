@@ -21,6 +21,7 @@ struct ArmScores {
   std::vector<double> values;  // in the order in which they were measured; of speeds two for each block
   size_t diverged = 0;         // of them, which count as the worst score seen
   bool below_floors = false;   // not shown to be better than zero or uniform actions
+  std::vector<double> cpu_s;   // of speeds, beside each value; other programs move it less than a wall clock
 };
 
 struct JudgeTerms {
@@ -45,6 +46,7 @@ struct PairJudgement {
   size_t set_aside = 0;                                // blocks
   std::optional<double> p;                             // of the test, where there is one number
   std::optional<statistics::Difference> difference;    // Welch's of all these scores; of speeds of the logarithms' blocks
+  std::optional<statistics::Difference> cpu;           // of speeds: of the CPU time of the same blocks, in logarithms
   std::optional<statistics::Equivalence> equivalence;  // only with a margin
   double probability = 0.5;                            // that a score of the better direction's is the second arm's
   std::optional<double> iqm_first, iqm_second;

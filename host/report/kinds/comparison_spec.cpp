@@ -22,17 +22,10 @@ const char* const kDefaultColumns[] = {"SPS", "wall_s", "return", "eval/return",
 
 // Of the host's own measures; a plugin's are told by the file, or by what it registered.
 const std::map<std::string, std::pair<int, const char*>> kKnown = {
-    {"SPS", {1, "1/s"}},
-    {"sampling_sps", {1, "1/s"}},
-    {"wall_s", {-1, "s"}},
-    {"minutes", {-1, "min"}},
-    {"iteration_s", {-1, "s"}},
-    {"attempt_s", {-1, "s"}},
-    {"seconds_per_episode", {-1, "s"}},
-    {"steps_per_episode", {0, ""}},
-    {"return", {1, ""}},
-    {"eval/return", {1, ""}},
-    {"rss_peak_mb", {-1, "MiB"}},
+    {"SPS", {1, "1/s"}},           {"sampling_sps", {1, "1/s"}},       {"wall_s", {-1, "s"}},
+    {"minutes", {-1, "min"}},      {"iteration_s", {-1, "s"}},         {"attempt_s", {-1, "s"}},
+    {"cpu_s", {-1, "s"}},          {"seconds_per_episode", {-1, "s"}}, {"steps_per_episode", {0, ""}},
+    {"return", {1, ""}},           {"eval/return", {1, ""}},           {"rss_peak_mb", {-1, "MiB"}},
     {"vram_peak_mb", {-1, "MiB"}},
 };
 

@@ -11,6 +11,7 @@
 //                                of a trial that went on until its speed was known well (record/reached_precision.hpp); missed:
 //                                1 or 0
 //   attempt_s                    from the start of the process to its end
+//   cpu_s                        what all threads of the last attempt's process computed, start and stop included
 //   iterations, env_steps, episodes, seconds_per_episode, steps_per_episode
 //   iteration_s                  seconds of an iteration without its evaluation: mean over the last tenth
 //   return, ep/NAME              mean over the last episodes of training

@@ -64,6 +64,7 @@ void AddResult(const Measurements& found, TrialData* trial) {
   AddReading("learner_threads", result.learner_threads, trial);
   if (result.rollout) AddReading("balance", result.rollout->balance, trial);
   AddReading("chunk_rows", result.chunk_rows, trial);
+  if (result.monitors) AddTime("cpu_s", result.monitors->process_cpu_s, trial);
   if (result.monitors) AddReading("monitor_cpu_pct", Ratio(result.monitors->cpu_s, result.monitors->process_cpu_s, 100), trial);
   AddPhases(result.phases, trial);
   for (const auto& [name, value] : found.time) AddReading(name, value, trial);

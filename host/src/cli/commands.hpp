@@ -17,9 +17,10 @@ namespace backplane {
 // Of `backplane` itself; run-trial has its own (trial/contract.hpp).
 enum Exit : int {
   kOk = 0,
-  kFailed = 1,   // no trial is usable, or a check failed
-  kUsage = 2,    // wrong command line or file: nothing was started
-  kPartial = 3,  // some trials failed
+  kFailed = 1,     // no trial is usable, or a check failed
+  kUsage = 2,      // wrong command line or file: nothing was started
+  kPartial = 3,    // some trials failed
+  kUndecided = 4,  // of `gate`
   kInterrupted = 130,
 };
 

@@ -3,31 +3,22 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <stdexcept>
 
-#include "base/file_name.hpp"
-#include "base/files.hpp"
-#include "base/json_text.hpp"
 #include "base/shell_argument.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/compare_bits.hpp"
 #include "cli/compare_files.hpp"
-#include "cli/dry_run.hpp"
 #include "cli/experiment_file.hpp"
 #include "cli/load_file.hpp"
-#include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
 #include "cli/report_program.hpp"
-#include "cli/start_batch.hpp"
+#include "cli/run_looks.hpp"
 #include "log/log.hpp"
 #include "record/compare_answer.hpp"
 #include "record/compare_looks.hpp"
-#include "record/plan_file.hpp"
 #include "record/report_requests.hpp"
 #include "record/results_folder.hpp"
-#include "supervise/batch.hpp"
-#include "supervise/engine.hpp"
 
 namespace backplane {
 namespace {
@@ -60,18 +51,6 @@ std::string SameCompare(const CompareArgs& args) {
   return args.run.out.empty() ? text : text + " --out " + ShellArgument(args.run.out.string());
 }
 
-// The looks whose trials a folder has in its plan.
-uint64_t LooksIn(const fs::path& out, const CompareTerms& terms) {
-  const ResultsFolder folder{out};
-  if (!fs::exists(folder.plan())) return 0;
-  std::map<std::string, uint64_t> trials;
-  for (const PlanLine& line : ReadPlanFile(folder.plan())) trials[line.point_id] += line.dropped ? 0 : 1;
-  std::erase_if(trials, [](const auto& point) { return point.second == 0; });
-  uint64_t most = 0;
-  for (const auto& [point, count] : trials) most = std::max(most, count);
-  return most / std::max<uint64_t>(1, SeedsOfALook(terms, trials.size()));
-}
-
 // One comparison, look after look.
 class CompareSession {
  public:
@@ -99,18 +78,19 @@ class CompareSession {
       return kUsage;
     }
     if (args_.run.dry_run) return Dry(*plan);
-    uint64_t look = args_.run.fresh ? 1 : std::max<uint64_t>(1, LooksIn(out_, terms_));
-    for (bool fresh = args_.run.fresh;; ++look, fresh = false) {
-      plan = PlanOf(look);
-      if (!plan) return kUsage;
-      if (const std::optional<int> code = RunLook(std::move(*plan), fresh)) return *code;
-      const CompareAnswer answer = AskJudge({{out_.string()}, std::nullopt});
-      if (answer.decided || answer.invalid || look >= terms_.looks.max) return Finish(answer);
-      if (!args_.run.json && !args_.run.quiet) {
-        fmt::print("{}\n", answer.sentence);
-        std::fflush(stdout);
-      }
-    }
+    std::optional<CompareAnswer> answer;
+    const Looks looks{args_.run,
+                      out_,
+                      same_,
+                      TrialsOfAPoint(out_) / std::max<uint64_t>(1, SeedsOfALook(terms_, plan->points.size())),
+                      terms_.looks.max,
+                      [&](uint64_t count) { return PlanOf(count); },
+                      [&]() -> std::optional<std::string> {
+                        answer = AskJudge({{out_.string()}, std::nullopt});
+                        return answer->decided || answer->invalid ? std::nullopt : std::optional(answer->sentence);
+                      }};
+    const std::optional<int> code = RunLooks(looks);
+    return code ? *code : Finish(*answer);
   }
 
  private:
@@ -153,50 +133,7 @@ class CompareSession {
       fmt::print("{} arms, {} seeds each in a look{}: {} trials in the first look, at most {} in {}\n", arms, seeds,
                  IsOfSpeed(terms_) ? " (blocks of A B B A)" : "", arms * seeds, arms * seeds * terms_.looks.max,
                  terms_.looks.max == 1 ? "one look" : fmt::format("{} looks", terms_.looks.max));
-    std::optional<ResourcePool> pool = ResourcePoolFor(plan, {args_.run.jobs, args_.run.gpus});
-    if (!pool) return kUsage;
-    const PluginsAsked asked = AskPlugins(plan, &*pool);
-    if (asked.interrupted) return kInterrupted;
-    if (!asked.errors.empty()) {
-      Complain(asked.errors, args_.run.input.file);
-      return asked.all_config ? kUsage : kFailed;
-    }
-    return DryRun(plan, out_, *pool, args_.run);
-  }
-
-  // An exit code if the comparison can not go on after it.
-  std::optional<int> RunLook(Plan plan, bool fresh) {
-    std::optional<ResourcePool> pool = ResourcePoolFor(plan, {args_.run.jobs, args_.run.gpus});
-    if (!pool) return kUsage;
-    BatchRequest request;
-    request.plan = std::move(plan);
-    request.out = out_;
-    FillRequest(args_.run, &request);
-    request.fresh = fresh;
-    request.typed_program = args_.run.typed_program;
-    if (request.plan.base.experiment.page) request.report_program = ReportProgram().file();
-    const auto engine = MakeEngine(kLocalEngine, request.program);
-    BatchReport report = RunBatch(request, engine.get(), &*pool);
-    if (WasCutShort(report)) {
-      // What a signal or a busy machine ended says nothing of the arm: the same seed again.
-      request.fresh = false;
-      request.only_failed = {Word(Outcome::kSignal), Word(Outcome::kTemp)};
-      report = RunBatch(request, engine.get(), &*pool);
-    }
-    if (report.interrupted) {
-      fmt::print("interrupted\n  go on:  {}\n", same_);
-      return kInterrupted;
-    }
-    if (report.refused.empty() && report.checks.empty() && report.paused.empty()) return std::nullopt;
-    PrintBatch(request, report, std::nullopt, args_.run);
-    return report.started == 0 ? kUsage : kFailed;
-  }
-
-  static bool WasCutShort(const BatchReport& report) {
-    if (report.interrupted || !report.refused.empty() || !report.checks.empty()) return false;
-    return std::ranges::any_of(report.trials, [](const BatchReport::Trial& trial) {
-      return trial.state == TrialState::kFailed && (trial.outcome == Outcome::kSignal || trial.outcome == Outcome::kTemp);
-    });
+    return DryRunOfLooks(plan, out_, args_.run);
   }
 
   int Finish(const CompareAnswer& answer) const {

@@ -242,8 +242,10 @@ Offers OffersFor(const CLI::App& root, const Line& line) {
     for (Offer& offer : offers) offer.word.insert(0, line.begun.substr(0, equals + 1));
     return offers;
   }
-  const Offers commands = SubcommandsOf(*at);
-  return commands.empty() ? ValueAt(*at, values, line) : commands;
+  Offers offers = ValueAt(*at, values, line);
+  if (values > 0) return offers;
+  for (Offer& command : SubcommandsOf(*at)) offers.push_back(std::move(command));
+  return offers;
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ void AddCommand(CLI::App* root, const Command& command, const std::string& progr
       ->type_name("WHEN")
       ->check(CLI::IsMember(std::vector<std::string>{"auto", "always", "never"}))
       ->each([](const std::string& when) { ChooseColour(kWhen.at(when)); });
-  app->callback([arguments, run, chosen] {
+  app->callback([app, arguments, run, chosen] {
+    if (!app->get_subcommands().empty()) return;  // `gate save` stands below `gate`, which runs by itself, too
     arguments.RunChecks();
     *chosen = run;
   });
@@ -82,6 +83,10 @@ std::vector<std::string> OptionNames(const CLI::App& app) {
     }
   }
   return names;
+}
+
+bool TakesNoPlace(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return option->get_positional(); }).empty();
 }
 
 // An option of another tool is often a value of the experiment.
@@ -111,7 +116,7 @@ std::string ExplainTypo(const CLI::App& root, const std::vector<std::string>& wo
       if (!known(options, name)) return ExplainOption(name, options, i, words);
     } else if (!word.starts_with("-") && known(commands, word)) {
       at = at->get_subcommand(word);
-    } else if (!word.starts_with("-") && !commands.empty()) {
+    } else if (!word.starts_with("-") && !commands.empty() && (at == &root || TakesNoPlace(*at))) {
       const std::string meant = at == &root ? MeantByCommand(word) : "";
       return "unknown command '" + word + "'" +
              (meant.empty() ? DidYouMean(Nearest(word, Candidates(commands))) : "; that is `backplane " + meant + "`");

@@ -39,7 +39,10 @@ void Catalog::AddFolder(const fs::path& folder) {
     if (it->path().extension() == ".so") files.push_back(it->path());
   }
   std::sort(files.begin(), files.end());
-  for (const fs::path& file : files) AddFile(file);
+  for (const fs::path& file : files) {
+    named_alone_.erase(fs::absolute(file).lexically_normal());
+    AddFile(file);
+  }
 }
 
 void Catalog::AddFile(const fs::path& file) {
@@ -57,12 +60,16 @@ void Catalog::AddFile(const fs::path& file) {
 const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::string* why_not) {
   const std::string kind_name = KindName(kind);
   const fs::path file = IsPath(name) ? fs::absolute(name).lexically_normal() : fs::path();
-  if (!file.empty()) AddFile(file);
+  if (!file.empty()) {
+    const size_t before = plugins_.size();
+    AddFile(file);
+    if (plugins_.size() > before) named_alone_.insert(file);
+  }
 
   std::vector<const PluginInfo*> found, found_by_alias;
   std::vector<std::string> known;
   for (const PluginInfo& info : plugins_) {
-    if (info.kind != kind) continue;
+    if (info.kind != kind || (file.empty() && named_alone_.contains(info.file))) continue;
     known.push_back(info.id.substr(std::min(info.id.size(), kind_name.size() + 1)));
     known.insert(known.end(), info.aliases.begin(), info.aliases.end());
     if (!file.empty() ? info.file == file : info.id == kind_name + "." + name || info.id == name) {

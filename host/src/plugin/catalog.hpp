@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ class Catalog {
 
   // `name` is an id with or without its kind, another name that the plugin goes by, or a path to a file (it then contains '/'
   // or ends in ".so"). NULL and a sentence, with the nearest known names and the folders, if there is none, more than one, or
-  // it was refused. The pointer lives as long as the catalog.
+  // it was refused. A file that was named by its path alone, and lies in no folder that was added, is not found by its id: a
+  // kept version stands beside the installed one. The pointer lives as long as the catalog.
   const PluginInfo* Find(uint32_t kind, const std::string& name, std::string* why_not);
 
   std::string Searched() const;  // "searched: /a, /b; --plugin-path adds a folder"
@@ -39,6 +41,7 @@ class Catalog {
   std::vector<std::filesystem::path> folders_;
   std::deque<PluginInfo> plugins_;
   std::vector<Refusal> refusals_;
+  std::set<std::filesystem::path> named_alone_;
 };
 
 }  // namespace backplane

@@ -128,6 +128,7 @@ class Batch {
     database_ = std::make_unique<Database>(request_.out, PlanLines(plan_), log_->record(),
                                            [this](const std::string& sentence) { display_.Note("warning: " + sentence); });
     TakeOver();
+    display_.Begin();
     const auto& sessions = log_->record().sessions;
     const bool nothing_new = log_->record().last_seq == seq_before_ && !sessions.empty() && sessions.back().ended;
     if (schedule_.waiting() > 0 || !nothing_new) {

@@ -26,6 +26,14 @@ BatchDisplay::BatchDisplay(const BatchRequest& request)
   }
 }
 
+void BatchDisplay::Begin() {
+  try {
+    Refresh();
+    if (screen_) screen_->BeginWith(view_->rows());
+  } catch (const std::exception&) {  // Show says it
+  }
+}
+
 void BatchDisplay::Note(const std::string& sentence) {
   LogToFile(sentence.starts_with("warning: ") ? LogLevel::kWarning : LogLevel::kInfo, sentence);
   Show(sentence);

@@ -21,6 +21,8 @@ class BatchDisplay {
  public:
   explicit BatchDisplay(const BatchRequest& request);
 
+  // Once the batch's files are there, before its first trial starts. Never throws.
+  void Begin();
   // Whole lines on stderr and in the session's log; details are in the log alone unless --verbose wants them shown.
   void Note(const std::string& sentence);
   void Detail(const std::string& sentence);

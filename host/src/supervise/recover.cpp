@@ -162,9 +162,8 @@ std::string FormatChanges(const std::vector<ChangedFile>& changes) {
                         change.trials.size() == 1 ? "trial" : "trials", change.trials.front());
   }
   return text +
-         "nothing was started. --accept-change runs these trials again with the new files and keeps the old rows in the "
-         "store;\n"
-         "--fresh moves the old results away and starts anew\n";
+         "nothing was started. --fresh moves the old results away and starts anew;\n"
+         "`run --accept-change` runs these trials again with the new files and keeps the old rows in the store\n";
 }
 
 }  // namespace backplane

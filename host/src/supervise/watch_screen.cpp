@@ -44,6 +44,11 @@ void BatchScreen::Draw(const std::string& block) {
   lines_ = static_cast<size_t>(std::count(block.begin(), block.end(), '\n'));
 }
 
+void BatchScreen::BeginWith(const std::vector<BatchRow>& rows) {
+  states_.clear();
+  for (const BatchRow& row : rows) states_.push_back(row.state);
+}
+
 void BatchScreen::PrintChanges(const std::vector<BatchRow>& rows, const BatchTotals& totals) {
   states_.resize(rows.size(), TrialState::kPlanned);
   for (size_t i = 0; i < rows.size(); ++i) {

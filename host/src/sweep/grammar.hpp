@@ -61,7 +61,8 @@ struct Sweep {
   std::vector<Derived> derive;  // each after those it needs
   std::vector<Expression> where;
   std::optional<Seeds> seeds;  // absent: the experiment's seed; where ReportConfig::DefaultSeeds is more, those after it too
-  uint64_t passes = 0;         // seeds from the experiment's own on, where `seeds` is absent; 0: as ReportConfig says
+  std::vector<uint64_t> given_seeds;  // the command's own; empty: none
+  uint64_t passes = 0;                // seeds from the experiment's own on, where `seeds` is absent; 0: as ReportConfig says
   std::vector<std::string> memory_axes;
   std::vector<std::string> paths;  // every path that is named, in the order of the file
 };

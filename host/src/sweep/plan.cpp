@@ -32,6 +32,7 @@ uint64_t SeedOfPoint(const std::string& point_id, uint64_t number) {
 
 // Trials of a point.
 uint64_t SeedsOf(const Sweep& sweep, const Experiment& experiment) {
+  if (!sweep.given_seeds.empty()) return sweep.given_seeds.size();
   if (sweep.passes > 0) return sweep.passes;
   return sweep.seeds ? sweep.seeds->n : experiment.report.DefaultSeeds();
 }
@@ -228,7 +229,8 @@ class Planner {
     for (uint64_t i = 0; i < SeedsOf(sweep(), first); ++i) {
       const uint64_t number = seeds ? seeds->first + i : 0;
       // All stages have the seed of the first, whichever other chains begin with it.
-      const uint64_t seed = !seeds ? first.seed + i : seeds->paired ? number : SeedOfPoint(built.front().id, number);
+      const uint64_t own = !seeds ? first.seed + i : seeds->paired ? number : SeedOfPoint(built.front().id, number);
+      const uint64_t seed = sweep().given_seeds.empty() ? own : sweep().given_seeds[i];
       std::optional<size_t> after;
       for (size_t k = 0; k < built.size(); ++k) after = AddTrial(places[k], i, built[k].identity, seed, files[k], after);
     }
@@ -385,6 +387,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   Sweep sweep = ReadSweep(section ? &*section : nullptr, std::move(short_axes), &errors);
   if (compare)
     sweep.passes = (options.looks > 0 ? options.looks : compare->looks.max) * SeedsOfALook(*compare, sweep.list.size());
+  sweep.given_seeds = options.seeds;
   const std::string note = text->preset.note;
   std::optional<Entry> stage_section = std::move(text->stages);
   Stages stages = ReadStages(stage_section ? &*stage_section : nullptr, text->set_in_stages, &errors);

@@ -30,6 +30,7 @@ struct PlanOptions {
   ReportCheck check_report = {};
   uint64_t looks = 0;          // of a comparison, whose trials are planned; 0: all it may take
   bool without_sweep = false;  // the points alone that the file has without its `sweep:`, and no trials: no data file is read
+  std::vector<uint64_t> seeds = {};  // instead of those of the file; empty: as it says
 };
 
 struct PlannedPoint {

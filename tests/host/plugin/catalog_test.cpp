@@ -66,6 +66,23 @@ TEST(Catalog, RefusesANameThatTwoFilesHave) {
   EXPECT_EQ(named->file, one.path() / "env_good.so");
 }
 
+// Both sides of a comparison of two versions: one by its id, one by its file.
+TEST(Catalog, AFileNamedAloneIsNotFoundByItsId) {
+  const TempFolder installed, kept;
+  installed.Copy("env_good");
+  kept.Copy("env_good");
+  Catalog catalog;
+  catalog.AddFolder(installed.path());
+  std::string why_not;
+  const PluginInfo* named = catalog.Find(BP_KIND_ENV, kept.path() / "env_good.so", &why_not);
+  ASSERT_NE(named, nullptr) << why_not;
+  const PluginInfo* by_id = catalog.Find(BP_KIND_ENV, "good", &why_not);
+  ASSERT_NE(by_id, nullptr) << why_not;
+  EXPECT_EQ(by_id->file, installed.path() / "env_good.so");
+  catalog.AddFolder(kept.path());
+  EXPECT_EQ(catalog.Find(BP_KIND_ENV, "good", &why_not), nullptr);
+}
+
 TEST(Catalog, OddFilesOfAFolderAreRefusedWithoutWaiting) {
   const TempFolder folder;
   ASSERT_EQ(mkfifo((folder.path() / "pipe.so").c_str(), 0600), 0);

@@ -112,6 +112,19 @@ TEST(BatchScreen, WithoutATerminalALineForEachStartAndEndAndTotalsEvery30s) {
             std::regex_replace(text, time, "$1"));
 }
 
+TEST(BatchScreen, WhatHasEndedBeforeIsNoNews) {
+  std::vector<BatchRow> rows(3);
+  rows[0].name = "a", rows[1].name = "b", rows[2].name = "c";
+  rows[0].state = TrialState::kCompleted;
+  const std::string text = Shown(kFile, [&](BatchScreen& screen) {
+    screen.BeginWith(rows);
+    rows[1].state = TrialState::kCompleted;  // so short that nobody saw it run
+    screen.Update(rows, {0, std::nullopt, ""});
+  });
+  EXPECT_THAT(text, testing::Not(HasSubstr("a  completed")));
+  EXPECT_THAT(text, HasSubstr("b  completed"));
+}
+
 TEST(BatchScreen, IsDueFiveTimesASecond) {
   BatchScreen screen(stderr, kFile);
   EXPECT_TRUE(screen.Due(0));

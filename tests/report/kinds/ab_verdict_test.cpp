@@ -159,5 +159,28 @@ TEST(ArmsJudgement, DisturbedBlocksAreSetAside) {
   EXPECT_EQ(JudgePair(a, b, terms).answer, Answer::kInvalid);
 }
 
+TEST(ArmsJudgement, AMachineThatIsBusyForTwoLooksEndsThem) {
+  const Scores a = Drifting(false, 1, 15), b = Drifting(true, 1.03, 15);
+  JudgeTerms terms{.speed = true, .looks = 3, .disturbed = std::vector<char>(10, 1)};
+  const PairJudgement busy = JudgePair(a, b, terms);
+  EXPECT_EQ(busy.answer, Answer::kInvalid);
+  EXPECT_TRUE(busy.decided);
+  EXPECT_EQ(busy.looks, 2u);
+  // One look alone may have been bad luck, and one block that counts is a beginning.
+  EXPECT_FALSE(JudgePair({a.begin(), a.begin() + 10}, {b.begin(), b.begin() + 10}, terms).decided);
+  terms.disturbed[9] = 0;
+  EXPECT_EQ(JudgePair(a, b, terms).looks, 3u);
+}
+
+TEST(ArmsJudgement, CpuTimeStandsBesideASpeed) {
+  const Scores a = Drifting(false, 1, 5), b = Drifting(true, 0.5, 5);
+  const PairJudgement pair = Judge({{"a", a, 0, false, Drifting(false, 1, 5)}, {"b", b, 0, false, Drifting(true, 1.02, 5)}},
+                                   {.speed = true, .looks = 1})
+                                 .pairs.front();
+  EXPECT_NEAR(std::exp(pair.difference->value), 0.5, 0.002);
+  EXPECT_NEAR(std::exp(pair.cpu->value), 1.02, 0.003);
+  EXPECT_FALSE(JudgePair(a, b, {.speed = true, .looks = 1}).cpu.has_value());
+}
+
 }  // namespace
 }  // namespace backplane

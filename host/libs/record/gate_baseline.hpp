@@ -1,0 +1,62 @@
+// What `gate save` keeps of a batch, so that later states can be held against it: a file of its own, and beside it, in a folder
+// of its name, the plugin files that were run.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "record/batch_measures.hpp"
+#include "record/compare_terms.hpp"
+#include "record/run_info.hpp"
+
+namespace backplane {
+
+inline constexpr int kGateSchema = 1;
+// Fewer say little, and of so many all looks are there.
+inline constexpr size_t kLeastSeedsOfGate = 10, kFullSeedsOfGate = 25;
+
+struct GateBaseline {
+  int schema = kGateSchema;
+  std::string experiment;
+  std::filesystem::path config_file;         // that was run
+  nlohmann::json config;                     // of a trial, complete; its seed stands with the trials
+  std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the file named there
+  std::vector<std::string> facts;            // what plugins decided by themselves
+  HostInfo host;
+  std::vector<DeviceInfo> devices;
+  RunVersions versions;
+  std::vector<TrialMeasures> trials;  // one of each seed
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("schema", self.schema);
+    visit("experiment", self.experiment);
+    visit("config_file", self.config_file);
+    visit("config", self.config);
+    visit("files", self.files);
+    visit("facts", self.facts);
+    visit("host", self.host);
+    visit("devices", self.devices);
+    visit("versions", self.versions);
+    visit("trials", self.trials);
+  }
+
+  // The experiment that runs the kept plugin files.
+  static std::filesystem::path KeptExperiment(const std::filesystem::path& file) {
+    return std::filesystem::path(file).replace_extension(".plugins") / "baseline.yaml";
+  }
+};
+
+// Throws std::runtime_error: what the file lacks.
+GateBaseline ReadGateBaseline(const std::filesystem::path& file);
+
+// How often a gate looks, by the seeds that a baseline has: scores in a look, or blocks of a speed.
+inline CompareLooks LooksOfGate(size_t seeds) {
+  const size_t most = std::clamp<size_t>(seeds / CompareLooks::kDefaultScores, 1, CompareLooks::kDefaultMost);
+  return {seeds / most, most};
+}
+
+}  // namespace backplane

@@ -1,0 +1,78 @@
+#include "statistics/limit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "statistics/sequential.hpp"
+
+namespace backplane::statistics {
+namespace {
+
+using Values = std::vector<double>;
+
+Values Part(const Values& values, size_t from, size_t count) {
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
+  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+}
+
+Side SideOf(double difference) { return difference > 0 ? Side::kAbove : Side::kBelow; }
+
+// By Student's distribution; `alpha` of one side.
+Side SideOf(const Difference& difference, double alpha) {
+  return difference.p < 2 * alpha ? SideOf(difference.value) : Side::kNotShown;
+}
+
+LimitTest OneLook(const Values& a, const Values& b, const LimitPlan& plan) {
+  LimitTest out;
+  if (a.empty() || b.empty()) return out;
+  out.looks = 1;
+  out.n = std::min(a.size(), b.size());
+  if (UnpairedPermutation(b, a, plan.seed, Tail::kUpper).p <= plan.alpha) out.side = Side::kAbove;
+  if (UnpairedPermutation(a, b, plan.seed, Tail::kUpper).p <= plan.alpha) out.side = Side::kBelow;
+  out.difference = WelchDifference(b, a);
+  return out;
+}
+
+// Both sides are as likely to leave where the change is the limit: the sides of a deal can be swapped.
+LimitTest ManyLooks(const Values& a, const Values& b, const LimitPlan& plan) {
+  LimitTest out;
+  const size_t there = std::min({a.size() / plan.n, b.size() / plan.n, plan.looks});
+  GroupSequentialTest test({.looks = plan.looks, .alpha = 2 * plan.alpha, .deals = plan.deals, .seed = plan.seed});
+  while (test.looks() < there && test.Look(Part(b, test.looks() * plan.n, plan.n), Part(a, test.looks() * plan.n, plan.n)))
+    continue;
+  out.looks = test.looks();
+  out.n = out.looks * plan.n;
+  if (out.looks == 0) return out;
+  if (test.different()) out.side = SideOf(test.difference());
+  out.difference = WelchDifference(Part(b, 0, out.n), Part(a, 0, out.n));
+  return out;
+}
+
+}  // namespace
+
+LimitTest TestScores(const Values& a, const Values& b, double factor, const LimitPlan& plan) {
+  Values limit = a;
+  for (double& value : limit) value *= factor;
+  LimitTest out = plan.n == 0 ? OneLook(limit, b, plan) : ManyLooks(limit, b, plan);
+  if (out.side != Side::kNotShown && out.difference && SideOf(*out.difference, plan.alpha) != out.side) {
+    out.side = Side::kNotShown;
+    out.unconfirmed = true;
+  }
+  return out;
+}
+
+LimitTest TestBlocks(const std::vector<std::vector<Block>>& by_look, double ratio, const LimitPlan& plan) {
+  LimitTest out;
+  Values ratios;
+  for (const std::vector<Block>& blocks : by_look) {
+    if (out.side != Side::kNotShown || out.looks == plan.looks) break;
+    for (const Block& block : blocks) ratios.push_back(LogRatio(block) - std::log(ratio));
+    ++out.looks;
+    out.n = ratios.size();
+    out.difference = MeanDifference(ratios);
+    if (out.difference) out.side = SideOf(*out.difference, plan.alpha / static_cast<double>(plan.looks));
+  }
+  return out;
+}
+
+}  // namespace backplane::statistics

@@ -1,0 +1,251 @@
+#include "kinds/gate_judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "kinds/ab_scores.hpp"
+#include "record/gate_baseline.hpp"
+#include "statistics/limit.hpp"
+#include "statistics/scores_needed.hpp"
+#include "text/format_number.hpp"
+
+namespace backplane {
+namespace {
+
+using statistics::LimitTest;
+using statistics::Side;
+
+constexpr uint64_t kSeedOfGate = 20261124;  // of deals: the same scores give the same verdict
+constexpr char kBaselinePoint[] = "baseline";
+
+TrialData TrialOf(const GateBaseline& baseline, const TrialMeasures& measured) {
+  TrialData trial;
+  trial.trial_id = fmt::format("{}/{}", kBaselinePoint, measured.seed);
+  trial.point_id = trial.point = kBaselinePoint;
+  trial.seed = measured.seed;
+  trial.config = baseline.config;
+  trial.config["seed"] = measured.seed;
+  trial.files = baseline.files;
+  trial.state = measured.state;
+  trial.outcome = measured.outcome;
+  for (const auto& [name, value] : measured.values) trial.measures[name] = Reading(value);
+  return trial;
+}
+
+// Of learning: the kept scores, then those of the folder. While there are more looks to come, of the seeds that were looked at.
+Combined WithKeptScores(const GateRequest& request) {
+  const GateBaseline baseline = ReadGateBaseline(request.baseline);
+  ResultSet set = ReadResultSet(request.folder);
+  std::set<uint64_t> seeds;
+  for (const TrialData& trial : set.trials) seeds.insert(trial.seed);
+  Combined combined{{set.experiment}, {set.out}, {{"", set.run}}, {}, 0, {}, {set.config}};
+  for (const TrialMeasures& measured : baseline.trials) {
+    if (!request.looks || seeds.contains(measured.seed)) combined.trials.push_back({TrialOf(baseline, measured), 0});
+  }
+  for (TrialData& trial : set.trials) {
+    trial.label = "now";
+    combined.trials.push_back({std::move(trial), 0});
+  }
+  return combined;
+}
+
+// What is left of two equal means by rounding is none.
+std::string Signed(double percent) { return fmt::format("{:+.3g} %", std::abs(percent) < 1e-9 ? 0 : percent); }
+
+std::string SignedRatio(double logarithm) { return Signed(100 * std::expm1(logarithm)); }
+
+// One condition, over scores that are there.
+class Gate {
+ public:
+  Gate(const GateRequest& request, const GateCondition& condition, AbScores scores)
+      : request_(request), condition_(condition), scores_(std::move(scores)) {
+    out_.condition = condition;
+  }
+
+  GateJudgement Judge() {
+    out_.notes = scores_.warnings;
+    if (!scores_.whys_invalid.empty()) return Invalid();
+    for (const ArmScores& arm : scores_.arms) {
+      if (arm.diverged > 0)
+        out_.notes.push_back(fmt::format("{} of {} runs of {} diverged and count as the worst score seen.", arm.diverged,
+                                         arm.values.size(), arm.name));
+      if (arm.below_floors && !condition_.speed)
+        out_.notes.push_back(fmt::format("{} is not shown to beat both doing nothing and acting at random.", arm.name));
+    }
+    condition_.speed ? JudgeSpeed() : JudgeScores();
+    return std::move(out_);
+  }
+
+ private:
+  const std::vector<double>& before() const { return scores_.arms[0].values; }
+  const std::vector<double>& now() const { return scores_.arms[1].values; }
+  uint64_t LooksAtMost() const { return request_.looks ? request_.looks->max : 1; }
+  uint64_t ScoresOfALook() const { return request_.looks ? request_.looks->n.value_or(0) : 0; }
+
+  GateJudgement Invalid() {
+    out_.verdict = GateVerdict::kInvalid;
+    out_.decided = true;
+    out_.sentence = "INVALID: " + scores_.whys_invalid.front();
+    out_.notes.insert(out_.notes.begin(), scores_.whys_invalid.begin() + 1, scores_.whys_invalid.end());
+    return std::move(out_);
+  }
+
+  void JudgeScores() {
+    if (before().empty() || now().empty()) return Conclude({});
+    const Number mean = Mean(before(), "seeds");
+    const bool may_be_zero = !(mean.low.value_or(mean.value) > 0 || mean.high.value_or(mean.value) < 0);
+    if (may_be_zero && condition_.percent != 0) {
+      scores_.whys_invalid.push_back(
+          fmt::format("{} of the baseline is {}: of a mean that may be 0 there is no share, and {} alone can be judged.",
+                      condition_.measure, FormatNumber(mean, scores_.metric.digits), condition_.below ? "< 0%" : "> 0%"));
+      Invalid();
+      return;
+    }
+    const double factor = 1 + condition_.percent / 100 * (mean.value < 0 ? -1 : 1);
+    const LimitTest test = statistics::TestScores(
+        before(), now(), factor, {.n = ScoresOfALook(), .looks = LooksAtMost(), .alpha = request_.alpha, .seed = kSeedOfGate});
+    if (test.difference) {
+      const statistics::Difference& d = *test.difference;
+      const size_t n = request_.looks ? test.n : before().size();
+      const double of = std::abs(Mean({before().begin(), before().begin() + static_cast<std::ptrdiff_t>(n)}, "").value);
+      const double half = statistics::StudentQuantile(1 - request_.alpha, d.degrees_of_freedom) * d.standard_error;
+      if (of > 0) SetChange([&](double apart) { return condition_.percent + 100 * apart / of; }, d.value, half);
+      out_.needed = statistics::ScoresNeeded(d, test.n, 2 * request_.alpha);
+    }
+    Conclude(test);
+  }
+
+  void JudgeSpeed() {
+    const double ratio = 1 + condition_.percent / 100;
+    std::vector<std::vector<statistics::Block>> looks;
+    std::vector<statistics::Block> cpu;
+    const std::vector<double>&cpu_before = scores_.arms[0].cpu_s, &cpu_now = scores_.arms[1].cpu_s;
+    const size_t n = scores_.terms.scores;
+    size_t set_aside = 0;
+    for (size_t look = 0; look < LooksAtMost() && 2 * n * (look + 1) <= std::min(before().size(), now().size()); ++look) {
+      looks.emplace_back();
+      for (size_t block = look * n; block < (look + 1) * n; ++block) {
+        const std::vector<char>& disturbed = scores_.terms.disturbed;
+        if (block < disturbed.size() && disturbed[block] != 0) {
+          ++set_aside;
+          continue;
+        }
+        const size_t at = 2 * block;
+        if (std::min(cpu_before.size(), cpu_now.size()) > at + 1)
+          cpu.push_back({cpu_before[at], cpu_now[at], cpu_now[at + 1], cpu_before[at + 1]});
+        looks.back().push_back({before()[at], now()[at], now()[at + 1], before()[at + 1]});
+      }
+    }
+    const LimitTest test = statistics::TestBlocks(looks, ratio, {.looks = LooksAtMost(), .alpha = request_.alpha});
+    // Wall time depends on what else runs, CPU time hardly.
+    if (const auto difference = statistics::BlockDifference(cpu))
+      out_.notes.push_back(fmt::format("CPU time beside {}: {} ({} to {}).", condition_.measure, SignedRatio(difference->value),
+                                       SignedRatio(difference->low), SignedRatio(difference->high)));
+    if (set_aside > 0)
+      out_.notes.push_back(fmt::format("{} {} set aside, as other programs wanted the cores.", set_aside,
+                                       set_aside == 1 ? "block was" : "blocks were"));
+    if (test.difference) {
+      const statistics::Difference& d = *test.difference;
+      const double half = statistics::StudentQuantile(1 - request_.alpha, d.degrees_of_freedom) * d.standard_error;
+      SetChange([&](double apart) { return 100 * (ratio * std::exp(apart) - 1); }, d.value, half);
+      out_.needed = statistics::ScoresNeeded(d, test.n, 2 * request_.alpha / static_cast<double>(LooksAtMost()));
+    }
+    Conclude(test);
+  }
+
+  void SetChange(const auto& percent_of, double apart, double half) {
+    out_.change_pct = percent_of(apart);
+    out_.low_pct = percent_of(apart - half);
+    out_.high_pct = percent_of(apart + half);
+  }
+
+  void Conclude(const LimitTest& test) {
+    out_.looks = test.looks;
+    out_.n = test.n;
+    const Side bad = condition_.below ? Side::kBelow : Side::kAbove;
+    if (test.side != Side::kNotShown) out_.verdict = test.side == bad ? GateVerdict::kFail : GateVerdict::kPass;
+    out_.decided = test.side != Side::kNotShown || test.unconfirmed || test.looks == LooksAtMost() ||
+                   (test.n == 0 && test.looks >= CompareLooks::kMostOfNothing);
+    out_.sentence = Sentence(test);
+  }
+
+  std::string Sentence(const LimitTest& test) const {
+    const std::string what = "the change of " + condition_.measure, limit = fmt::format("{:g} %", condition_.percent);
+    if (test.looks == 0) return fmt::format("UNDECIDED: nothing is known of {} yet: the first look has not ended.", what);
+    if (test.n == 0)
+      return fmt::format("UNDECIDED: nothing is known of {}: other programs ran beside every block. A quiet machine is wanted.",
+                         what);
+    const std::string evidence = Evidence(test);
+    if (test.side != Side::kNotShown)
+      return fmt::format("{}: {} is {} {}. {}.", out_.verdict == GateVerdict::kFail ? "FAIL" : "PASS", what,
+                         test.side == Side::kBelow ? "below" : "above", limit, evidence);
+    std::string text = fmt::format("UNDECIDED: {} is neither shown to be below {} nor above it. {}.", what, limit, evidence);
+    if (test.unconfirmed) return text + " The permutation test names a side, Welch's does not.";
+    if (!test.difference) return text + " Scores without a spread lie at the limit itself: another limit can be judged.";
+    return text + (out_.needed ? fmt::format(" A change of that size would take about {}.", Needed()) : "");
+  }
+
+  std::string Needed() const {
+    return condition_.speed ? fmt::format("{} blocks, or a machine with less noise", *out_.needed)
+                            : fmt::format("{} seeds of each side", *out_.needed);
+  }
+
+  // "-12.3 % (-15.1 % to -9.4 %); baseline 195 ± 4, now 171 ± 5; 5 seeds each, look 1 of 5"
+  std::string Evidence(const LimitTest& test) const {
+    std::string text;
+    if (out_.change_pct)
+      text = fmt::format("{} ({} to {}); ", Signed(*out_.change_pct), Signed(*out_.low_pct), Signed(*out_.high_pct));
+    const auto mean = [&](const std::vector<double>& all) {
+      const size_t n = !request_.looks
+                           ? all.size()
+                           : std::min<size_t>(all.size(), condition_.speed ? 2 * test.looks * scores_.terms.scores : test.n);
+      return FormatNumber(Mean({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)}, "seeds"), scores_.metric.digits);
+    };
+    const std::string unit = scores_.metric.unit.empty() ? "" : " " + scores_.metric.unit;
+    text += fmt::format("baseline {}{}, now {}{}; ", mean(before()), unit, mean(now()), unit);
+    if (condition_.speed) {
+      text += fmt::format("{} blocks", test.n);
+    } else if (before().size() == now().size() || request_.looks) {
+      text += fmt::format("{} seeds each", test.n);
+    } else {
+      text += fmt::format("{} and {} seeds", before().size(), now().size());
+    }
+    return request_.looks ? text + fmt::format(", look {} of {}", test.looks, request_.looks->max) : text;
+  }
+
+  const GateRequest& request_;
+  const GateCondition& condition_;
+  AbScores scores_;
+  GateJudgement out_;
+};
+
+CompareTerms TermsOf(const GateRequest& request, const GateCondition& condition) {
+  CompareTerms terms;
+  terms.metric = condition.measure;
+  terms.direction = condition.below ? "up" : "down";
+  if (request.looks) terms.looks = *request.looks;
+  return terms;
+}
+
+}  // namespace
+
+GateAnswer JudgeGate(const GateRequest& request) {
+  const Combined combined = request.runs_baseline ? Combine({ReadResultSet(request.folder)}) : WithKeptScores(request);
+  std::vector<ComparedPoint> points = PointsOf(combined);
+  const size_t own = points.size() - (points.empty() || request.runs_baseline ? 0 : 1);
+  const Diagnosis diagnosis = request.runs_baseline ? Diagnose(combined, nullptr, {}) : Diagnosis{};
+  GateAnswer answer;
+  for (const GateCondition& condition : request.conditions) {
+    AbScores scores = ScoresOfArms(combined, points, TermsOf(request, condition), !request.looks, diagnosis);
+    if (!request.runs_baseline && own > 1)
+      scores.whys_invalid.insert(scores.whys_invalid.begin(),
+                                 fmt::format("{} holds {} points: a gate judges one.", request.folder, own));
+    answer.conditions.push_back(Gate(request, condition, std::move(scores)).Judge());
+  }
+  return answer;
+}
+
+}  // namespace backplane

@@ -1,0 +1,31 @@
+// Trials look after look, until their judge knows the answer.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "sweep/plan.hpp"
+
+namespace backplane {
+
+struct Looks {
+  const RunArgs& run;
+  std::filesystem::path out;
+  std::string same;  // the command as it was typed
+  uint64_t first = 1, most = 1;
+  std::function<std::optional<Plan>(uint64_t looks)> plan;  // of so many looks; absent after it was said what is wrong
+  std::function<std::optional<std::string>()> standing;     // a line to print; absent: the answer is known
+};
+
+// Absent: the answer is known, or all looks were taken; else the exit code with which it could not go on.
+std::optional<int> RunLooks(const Looks& looks);
+
+// How many trials of each point a folder has in its plan.
+uint64_t TrialsOfAPoint(const std::filesystem::path& out);
+
+// What a first look would run, and that nothing is wrong with it. Starts nothing and writes nothing.
+int DryRunOfLooks(const Plan& plan, const std::filesystem::path& out, const RunArgs& run);
+
+}  // namespace backplane

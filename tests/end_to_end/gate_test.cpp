@@ -1,0 +1,195 @@
+// `gate`: whether a change made something worse than a limit allows.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "batch.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// Zero actions let the pole fall in 9 to 10 steps, uniform ones in about 22.
+constexpr char kUniform[] = R"(experiment: pole
+env: {plugin: cartpole}
+learner: {plugin: random}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}
+budget: {iterations: 4}
+evaluation: {episodes: 10}
+monitors: []
+sweep: {seeds: {n: 10}}
+)";
+constexpr char kZero[] = "base: pole.yaml\nlearner: {plugin: random, options: {policy: zero}}\n";
+
+class GateCommand : public BatchTest {
+ protected:
+  void SaveBaseline() {
+    Write("pole.yaml", kUniform);
+    Write("zero.yaml", kZero);
+    ASSERT_EQ(Run("run pole.yaml --quiet").exit, 0);
+    const Finished save = Run("gate save outputs/pole --to kept/base.json");
+    ASSERT_EQ(save.exit, 0) << save.err;
+    EXPECT_THAT(save.out,
+                AllOf(StartsWith("kept/base.json: a baseline of 10 seeds of pole, its plugin files in kept/base.plugins"),
+                      HasSubstr("gate kept/base.json pole.yaml --fail-if")));
+  }
+  Finished Gate(const std::string& rest) { return Run("gate kept/base.json " + rest); }
+  size_t Starts(const std::string& experiment) const {
+    size_t starts = 0;
+    for (const nlohmann::json& event : Events(experiment)) starts += event.value("kind", "") == "attempt.start" ? 1 : 0;
+    return starts;
+  }
+};
+
+TEST_F(GateCommand, ALossFailsAtTheFirstLookThatKnows) {
+  SaveBaseline();
+  const Finished gate = Gate("zero.yaml --fail-if 'eval/return < -5%'");
+  EXPECT_EQ(gate.exit, 1) << gate.err;
+  EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return is below -5 %. -"), HasSubstr("look 1 of 2"),
+                              HasSubstr("outputs/pole_gate")));
+  EXPECT_EQ(Starts("pole_gate"), 5u) << "the seeds of one look";
+  // Nothing is left to run, and the verdict is the same.
+  const Finished again = Gate("zero.yaml --fail-if 'eval/return < -5%' --quiet");
+  EXPECT_EQ(again.exit, 1);
+  EXPECT_THAT(again.out, StartsWith("FAIL: the change of eval/return is below -5 %. -"));
+  EXPECT_EQ(Starts("pole_gate"), 5u);
+  // What has more is judged by the other sign, and what is better passes.
+  EXPECT_EQ(Gate("zero.yaml --quiet --fail-if 'eval/length > 5%'").exit, 0);
+}
+
+TEST_F(GateCommand, WhatIsTheSamePassesUntilTheLimitIsItself) {
+  SaveBaseline();
+  const Finished pass = Gate("pole.yaml --json --fail-if 'return < -50%'");
+  ASSERT_EQ(pass.exit, 0) << pass.err;
+  const auto answer = nlohmann::json::parse(pass.out);
+  EXPECT_EQ(answer["verdict"], "pass");
+  EXPECT_EQ(answer["exit"], 0);
+  EXPECT_EQ(answer["conditions"][0]["condition"], "return < -50%");
+  EXPECT_NEAR(answer["conditions"][0]["change_pct"], 0, 1e-9);
+  EXPECT_EQ(answer["results"][0], "outputs/pole_gate");
+  const Finished undecided = Gate("pole.yaml --quiet --fail-if 'return < 0%'");
+  EXPECT_EQ(undecided.exit, 4) << undecided.err;
+  EXPECT_THAT(undecided.out, AllOf(StartsWith("UNDECIDED: the change of return is neither shown to be below 0 % nor above it."),
+                                   HasSubstr("10 seeds each, look 2 of 2")));
+  EXPECT_EQ(Starts("pole_gate"), 10u) << "no more than the baseline has";
+}
+
+TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
+  SaveBaseline();
+  Write("few.yaml", std::string(kZero) + "experiment: few\nsweep: {seeds: {n: 6}}\n");
+  ASSERT_EQ(Run("run few.yaml --quiet").exit, 0);
+  const Finished gate = Gate("outputs/few --fail-if 'env_steps < -50%' --fail-if 'eval/return < -5%'");
+  EXPECT_EQ(gate.exit, 1) << gate.err;
+  EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return"), HasSubstr("PASS: the change of env_steps"),
+                              HasSubstr("10 and 6 seeds"), HasSubstr("have other seeds"),
+                              HasSubstr("Each of 2 conditions is judged at 2.5 %")));
+  const Finished speed = Gate("outputs/few --fail-if 'SPS < -5%'");
+  EXPECT_EQ(speed.exit, 2);
+  EXPECT_THAT(speed.err, HasSubstr("SPS is a speed"));
+  Write("longer.yaml", std::string(kZero) + "experiment: longer\nbudget: {iterations: 5}\n");
+  ASSERT_EQ(Run("run longer.yaml --quiet").exit, 0);
+  const Finished invalid = Gate("outputs/longer --fail-if 'eval/return < -5%'");
+  EXPECT_EQ(invalid.exit, 1);
+  EXPECT_THAT(invalid.out, StartsWith("INVALID: The arms have unequal budgets: baseline has"));
+}
+
+TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
+  SaveBaseline();
+  // A hundredth of the steps in as many calls: slower by far, whatever else the machine does.
+  Write("slow.yaml", "base: pole.yaml\nrollout: {num_envs_per_env_runner: 1}\n");
+  const Finished gate = Gate("slow.yaml --fail-if 'sampling_sps > 1000%'");
+  EXPECT_THAT(gate.exit, testing::AnyOf(0, 4)) << gate.err << gate.out;
+  EXPECT_THAT(gate.out, AllOf(HasSubstr("the change of sampling_sps"), HasSubstr("outputs/pole_gate_speed")));
+  std::vector<std::string> arms;
+  for (const nlohmann::json& line : Lines(Out("pole_gate_speed") / "plan.jsonl")) arms.push_back(line["name"]);
+  ASSERT_GE(arms.size(), 20u);
+  EXPECT_THAT(std::vector<std::string>(arms.begin(), arms.begin() + 4),
+              testing::ElementsAre("baseline", "slow", "slow", "baseline"));
+  std::ofstream(dir_ / "kept/base.plugins/env_cartpole.so", std::ios::app) << "another build";
+  const Finished other = Gate("slow.yaml --fail-if 'SPS < -5%'");
+  EXPECT_EQ(other.exit, 2);
+  EXPECT_THAT(other.err, HasSubstr("kept/base.plugins holds no file of the baseline's env.plugin"));
+  ASSERT_EQ(Run("gate save outputs/pole --to kept/base.json --no-plugins").exit, 0);
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "kept/base.plugins"));
+  const Finished without = Gate("slow.yaml --fail-if 'SPS < -5%'");
+  EXPECT_EQ(without.exit, 2);
+  EXPECT_THAT(without.err, HasSubstr("SPS needs the plugin files of the baseline"));
+}
+
+TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
+  SaveBaseline();
+  const std::string rest = "pole.yaml --fail-if 'return < 0%' --out ";
+  const Finished calm = Gate(rest + "outputs/calm");
+  ASSERT_EQ(calm.exit, 4) << calm.err;
+  EXPECT_THAT(calm.out, StartsWith("UNDECIDED: ")) << "the verdict is the first line";
+  EXPECT_THAT(calm.err, HasSubstr("not known yet: the change of return is neither"));
+  const pid_t pid = Start("gate kept/base.json " + rest + "outputs/killed");
+  ASSERT_TRUE(Until([&] { return Starts("killed") >= 7; })) << ErrorsOf(pid);
+  kill(pid, SIGKILL);
+  Wait(pid);
+  const Finished again = Gate(rest + "outputs/killed");
+  EXPECT_EQ(again.exit, 4) << again.err;
+  const auto sentence = [](const std::string& out) {
+    const size_t last = out.rfind("UNDECIDED");
+    return out.substr(last, out.find("  results:") - last);
+  };
+  EXPECT_EQ(sentence(again.out), sentence(calm.out));
+}
+
+TEST_F(GateCommand, WhatIsNoBaselineSaysWhatItLacks) {
+  SaveBaseline();
+  const std::string condition = " pole.yaml --fail-if 'return < 0%'";
+  EXPECT_THAT(Run("gate none.json" + condition).err, HasSubstr("none.json: is not there; wanted a baseline"));
+  Write("torn.json", ReadFile(dir_ / "kept/base.json").substr(0, 500));
+  EXPECT_THAT(Run("gate torn.json" + condition).err, HasSubstr("torn.json: is no JSON object"));
+  nlohmann::json kept = nlohmann::json::parse(ReadFile(dir_ / "kept/base.json"));
+  kept["trials"][3]["seed"] = "three";
+  Write("wrong.json", kept.dump());
+  EXPECT_THAT(Run("gate wrong.json" + condition).err,
+              HasSubstr("wrong.json: \"trials[3].seed\": wanted a whole number from 0 on, found \"three\""));
+  Write("few.yaml", "base: pole.yaml\nexperiment: few\nsweep: {seeds: {n: 3}}\n");
+  ASSERT_EQ(Run("run few.yaml --quiet").exit, 0);
+  const Finished few = Run("gate save outputs/few --to few.json");
+  EXPECT_EQ(few.exit, 2);
+  EXPECT_THAT(few.err, HasSubstr("has 3 seeds; wanted 10 or more, 25 for full power"));
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "few.json"));
+}
+
+TEST_F(GateCommand, IsRefusedBeforeTheStart) {
+  SaveBaseline();
+  Write("longer.yaml", "base: pole.yaml\nbudget: {iterations: 5}\n");
+  Write("other.yaml", "base: pole.yaml\nenv: pendulum\n");
+  Write("two.yaml", "base: pole.yaml\nsweep: {grid: {learner.options.horizon: [32, 64]}}\n");
+  const struct {
+    const char *rest, *says;
+  } cases[] = {
+      {"pole.yaml --fail-if 'eval/return < -5'",
+       "wanted a percentage of the baseline behind '<', such as -5%, found '-5' (column 15)"},
+      {"pole.yaml --fail-if 'eval/return'",
+       "wanted '<' or '>' behind a measure, such as 'eval/return < -5%', found none (column 12)"},
+      {"pole.yaml --fail-if ' < 5%'", "wanted a measure before '<', such as eval/return, found none"},
+      {"pole.yaml --fail-if 'return < -100%'", "wanted a percentage above -100 and up to 1000, found '-100%'"},
+      {"pole.yaml --fail-if 'return * < 5%'", "wanted a measure or an expression of measures, found 'return *'"},
+      {"pole.yaml --fail-if 'return / SPS < 5%'", "wanted a speed alone"},
+      {"pole.yaml --fail-if 'eval/retrun < 5%'", "no seed of the baseline has 'eval/retrun'; did you mean 'eval/return'"},
+      {"longer.yaml --fail-if 'return < 5%'", "with unequal budgets the longer one wins"},
+      {"other.yaml --fail-if 'return < 5%'", "the env is pendulum, that of the baseline cartpole"},
+      {"two.yaml --fail-if 'return < 5%'", "has 2 points; a gate judges one"},
+      {"pole.yaml", "wanted a condition, such as --fail-if"},
+  };
+  for (const auto& one : cases) {
+    const Finished gate = Gate(one.rest);
+    EXPECT_EQ(gate.exit, 2) << one.rest << gate.out;
+    EXPECT_THAT(gate.err, HasSubstr(one.says)) << one.rest;
+  }
+  const Finished dry = Gate("pole.yaml --fail-if 'return < 5%' --fail-if 'SPS < -5%' --dry-run");
+  EXPECT_EQ(dry.exit, 0) << dry.err;
+  EXPECT_THAT(dry.out, AllOf(HasSubstr("scores: 5 trials in the first look, at most 10 in 2 looks"),
+                             HasSubstr("speeds: 20 trials in the first look (5 blocks of A B B A), at most 40 in 2 looks")));
+  EXPECT_FALSE(std::filesystem::exists(Out("pole_gate")));
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end
