@@ -204,7 +204,7 @@ TEST_F(DamagedResults, AreGuardedWithFewWaitsForTheDisk) {
     if (file.ends_with("/events.jsonl")) of_events.push_back(file);
   }
   constexpr size_t kTrials = 2, kCheckpoints = 3;  // after 2 and 4 iterations, and at the end
-  EXPECT_LE(of_trials.size(), kTrials * (3 + 3 * kCheckpoints)) << syncs;
+  EXPECT_LE(of_trials.size(), kTrials * (2 + 4 * kCheckpoints)) << syncs;
   EXPECT_EQ(of_events.size(), kTrials * 2 + 2) << "start and end of each attempt, and of the session\n" << syncs;
   // With one trial after the other the order is that of the file.
   ASSERT_FALSE(of_trials.empty());

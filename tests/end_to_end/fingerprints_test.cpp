@@ -44,8 +44,9 @@ TEST_F(FingerprintsOfRuns, NameTheIterationAndTheTensorOfAWeightThatChangedInIts
       << "8 of each iteration (obs, final_obs, action, reward, terminated, truncated, two weights), and 7 that stand before it";
   const nlohmann::json json = nlohmann::json::parse(Bits("plain", "flipped", "--json").out);
   EXPECT_EQ(json["equal"], false);
-  EXPECT_EQ(json["trials"][0]["first_difference"],
-            (nlohmann::json{{"iteration", 7}, {"phase", "weights"}, {"tensor", "critic.weight"}, {"also", nlohmann::json::array()}}));
+  EXPECT_EQ(
+      json["trials"][0]["first_difference"],
+      (nlohmann::json{{"iteration", 7}, {"phase", "weights"}, {"tensor", "critic.weight"}, {"also", nlohmann::json::array()}}));
 }
 
 TEST_F(FingerprintsOfRuns, AreEqualForAnyThreadsAndChunks) {
@@ -129,7 +130,8 @@ TEST_F(FingerprintsOfRuns, OfOtherFoldersAreRefused) {
   RunFlips("plain");
   const Finished wrong = Run("compare --bits outputs/plain outputs/nothing");
   EXPECT_EQ(wrong.exit, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("wanted a results folder, a trial's (OUT/trials/ID) or an attempt's, found outputs/nothing"));
+  EXPECT_THAT(wrong.err,
+              HasSubstr("wanted a results folder, a trial's (OUT/trials/ID) or an attempt's, found outputs/nothing"));
   EXPECT_EQ(Run("compare --bits outputs/plain").exit, 2);
   EXPECT_EQ(Bits("plain", "plain", "--metric SPS").exit, 2);
 }

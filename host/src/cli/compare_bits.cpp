@@ -79,7 +79,9 @@ std::string Open(const fs::path& folder, Side* out) {
   return fmt::format("wanted a results folder, a trial's (OUT/trials/ID) or an attempt's, found {}", folder.string());
 }
 
-bool SameSetting(const PlanLine& a, const PlanLine& b) { return a.values == b.values && a.seed == b.seed && a.stage == b.stage; }
+bool SameSetting(const PlanLine& a, const PlanLine& b) {
+  return a.values == b.values && a.seed == b.seed && a.stage == b.stage;
+}
 
 class BitsReport {
  public:
@@ -173,9 +175,10 @@ ComparedBits CompareBits(const RecordedBits& a, const RecordedBits& b) {
   compared.notes.insert(compared.notes.end(), b.notes.begin(), b.notes.end());
   for (const auto& [side, other] : {std::pair(&a, "a"), std::pair(&b, "b")})
     if (side->iterations.empty())
-      compared.notes.push_back(fmt::format("{} has no fingerprints: it was run without output.fingerprints, or ended before its "
-                                           "first iteration did",
-                                           other));
+      compared.notes.push_back(
+          fmt::format("{} has no fingerprints: it was run without output.fingerprints, or ended before its "
+                      "first iteration did",
+                      other));
   for (const auto& [iteration, fingerprint] : a.iterations) {
     const auto other = b.iterations.find(iteration);
     if (other == b.iterations.end()) {

@@ -15,8 +15,8 @@ namespace backplane {
 
 struct BitsDifference {
   uint64_t iteration = 0;
-  std::string phase, tensor;          // the first that differs
-  std::vector<std::string> also;      // further ones of that iteration, "phase tensor"
+  std::string phase, tensor;      // the first that differs
+  std::vector<std::string> also;  // further ones of that iteration, "phase tensor"
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("iteration", self.iteration);
@@ -29,8 +29,8 @@ struct BitsDifference {
 // Of one trial, or of the same in two folders.
 struct ComparedBits {
   std::string name, a, b;
-  uint64_t iterations = 0, hashes = 0;            // equal, up to the difference
-  uint64_t only_a = 0, only_b = 0;                // iterations that only one has
+  uint64_t iterations = 0, hashes = 0;             // equal, up to the difference
+  uint64_t only_a = 0, only_b = 0;                 // iterations that only one has
   std::optional<BitsDifference> first_difference;  // absent: none in what both have
   std::vector<std::string> notes;
 

@@ -15,6 +15,7 @@
 #include "cli/report_program.hpp"
 #include "log/log.hpp"
 #include "plugin/elf.hpp"
+#include "plugin/metadata.hpp"
 #include "record/batch_record.hpp"
 #include "record/gate_baseline.hpp"
 #include "record/measurements.hpp"
@@ -60,12 +61,14 @@ std::string WhyNone(const std::vector<TrialMeasures>& trials) {
   return "";
 }
 
-// A plugin with the libraries beside it that it needs.
+// A plugin with its parts and the libraries beside it that it needs.
 void Keep(const fs::path& plugin, const fs::path& folder) {
   fs::copy_file(plugin, folder / plugin.filename(), fs::copy_options::overwrite_existing);
-  for (const std::string& library : ElfFile(plugin).Needed()) {
-    const fs::path beside = plugin.parent_path() / library;
-    if (fs::exists(beside)) fs::copy_file(beside, folder / library, fs::copy_options::overwrite_existing);
+  std::vector<std::string> beside = ElfFile(plugin).Needed();
+  for (const PartInfo& part : ReadPlugins(plugin).front().parts) beside.push_back(part.file);
+  for (const std::string& library : beside) {
+    const fs::path file = plugin.parent_path() / library;
+    if (fs::exists(file)) fs::copy_file(file, folder / library, fs::copy_options::overwrite_existing);
   }
 }
 
