@@ -65,7 +65,8 @@ std::string WhyNone(const std::vector<TrialMeasures>& trials) {
 void Keep(const fs::path& plugin, const fs::path& folder) {
   fs::copy_file(plugin, folder / plugin.filename(), fs::copy_options::overwrite_existing);
   std::vector<std::string> beside = ElfFile(plugin).Needed();
-  for (const PartInfo& part : ReadPlugins(plugin).front().parts) beside.push_back(part.file);
+  const PluginInfo info = ReadPlugins(plugin).front();
+  for (const PartInfo& part : info.parts) beside.push_back(part.file);
   for (const std::string& library : beside) {
     const fs::path file = plugin.parent_path() / library;
     if (fs::exists(file)) fs::copy_file(file, folder / library, fs::copy_options::overwrite_existing);
