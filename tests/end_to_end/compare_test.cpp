@@ -151,6 +151,15 @@ TEST_F(CompareCommand, TheRulesMayNotChangeAfterALook) {
   EXPECT_EQ(Starts("learns"), 10u);
 }
 
+TEST_F(CompareCommand, WhatIsBetterMayBeSaidAfterwards) {
+  Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  metric: 2 * return\n  looks: {max: 1}\n"));
+  const Finished first = Run("compare learns.yaml --quiet");
+  EXPECT_THAT(first.out, HasSubstr("Nobody says whether up or down is better of 2 * return")) << first.err;
+  const Finished then = Run("compare learns.yaml --quiet --set compare.direction=up");
+  EXPECT_THAT(then.out, StartsWith("Inconclusive: ")) << then.err;
+  EXPECT_EQ(Starts("learns"), 10u) << "nothing was run again";
+}
+
 TEST_F(CompareCommand, ArmsThatAreOneAreRefusedBeforeTheStart) {
   Write("learns.yaml", kLearns + std::string("compare: {arms: [{name: a}, {name: b}]}\n"));
   const Finished compare = Run("compare learns.yaml");

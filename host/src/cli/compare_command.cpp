@@ -118,11 +118,13 @@ class CompareSession {
     if (!began.plan || !began.plan->compare) return "";  // whoever runs the trials says what is wrong with it
     const nlohmann::json then = ToJson(*began.plan->compare), now = ToJson(terms_);
     for (const auto& [key, value] : now.items()) {
-      if (then.at(key) != value)
-        return fmt::format(
-            "{} holds a comparison with {}: {} and not {}, which may not change after a look; --out names another folder, "
-            "--fresh moves this one aside",
-            out_.string(), key, then.at(key).dump(), value.dump());
+      const nlohmann::json before = then.value(key, nlohmann::json());
+      // Which way is better changes no test, and a comparison may be invalid until it is said.
+      if (before == value || (key == "direction" && before.is_null())) continue;
+      return fmt::format(
+          "{} holds a comparison with {}: {} and not {}, which may not change after a look; --out names another folder, "
+          "--fresh moves this one aside",
+          out_.string(), key, before.dump(), value.dump());
     }
     return "";
   }
