@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "kinds/ab_scores.hpp"
@@ -20,6 +21,7 @@ using statistics::Side;
 
 constexpr uint64_t kSeedOfGate = 20261124;  // of deals: the same scores give the same verdict
 constexpr char kBaselinePoint[] = "baseline";
+constexpr size_t kLeastScoresOfNoChange = 4;  // of a look: fewer may be equal by chance where scores are few whole numbers
 
 TrialData TrialOf(const GateBaseline& baseline, const TrialMeasures& measured) {
   TrialData trial;
@@ -115,7 +117,30 @@ class Gate {
       if (of > 0) SetChange([&](double apart) { return condition_.percent + 100 * apart / of; }, d.value, half);
       out_.needed = statistics::ScoresNeeded(d, test.n, 2 * request_.alpha);
     }
-    Conclude(test);
+    AreTheSame(test) ? ConcludeFromNoChange(test) : Conclude(test);
+  }
+
+  // Runs repeat to the last bit, so a change that does not touch what was computed gives each seed its old score. A test of
+  // samples would wait for seeds to show what every single one says. Scores without a spread may be a ceiling that hides a
+  // change.
+  bool AreTheSame(const LimitTest& test) const {
+    const size_t n = request_.looks ? test.n : before().size();
+    if (n < kLeastScoresOfNoChange || now().size() < n || (!request_.looks && now().size() != n)) return false;
+    const auto end = before().begin() + static_cast<std::ptrdiff_t>(n);
+    return std::equal(before().begin(), end, now().begin()) &&
+           std::adjacent_find(before().begin(), end, std::not_equal_to()) != end;
+  }
+
+  void ConcludeFromNoChange(const LimitTest& test) {
+    out_.looks = test.looks;
+    out_.n = test.n;
+    out_.change_pct = out_.low_pct = out_.high_pct = 0;
+    out_.needed.reset();
+    out_.decided = true;
+    const bool beyond = condition_.below ? 0 < condition_.percent : 0 > condition_.percent;
+    out_.verdict = beyond ? GateVerdict::kFail : GateVerdict::kPass;
+    out_.sentence = fmt::format("{}: {} has not changed: each seed has the score that it had, to the last bit. {}.",
+                                beyond ? "FAIL" : "PASS", condition_.measure, Evidence(test));
   }
 
   void JudgeSpeed() {
@@ -196,7 +221,7 @@ class Gate {
   // "-12.3 % (-15.1 % to -9.4 %); baseline 195 ± 4, now 171 ± 5; 5 seeds each, look 1 of 5"
   std::string Evidence(const LimitTest& test) const {
     std::string text;
-    if (out_.change_pct)
+    if (out_.change_pct && out_.low_pct != out_.high_pct)
       text = fmt::format("{} ({} to {}); ", Signed(*out_.change_pct), Signed(*out_.low_pct), Signed(*out_.high_pct));
     const auto mean = [&](const std::vector<double>& all) {
       const size_t n = !request_.looks
