@@ -50,6 +50,7 @@ std::string Hint(const std::string& section, const std::string& key, const std::
   std::vector<std::string> names = NearestPaths(section, key, slots);
   for (std::string& name : names) {
     if (Parent(name) == section) name = Leaf(name);
+    if (name == key) return "; '" + key + "' stands at the top of the file";  // and not in this section
   }
   return DidYouMean(names);
 }

@@ -75,6 +75,8 @@ TEST_F(ErrorsTest, UnknownKeysNameTheNearest) {
   EXPECT_THAT(ErrorsOf(kMinimal + "rollot: {threads: 2}\n"), ElementsAre("5:1 unknown key 'rollot'; did you mean 'rollout'?"));
   EXPECT_THAT(ErrorsOf(kMinimal + "num_workers: 2\n"),
               ElementsAre("5:1 unknown key 'num_workers'; did you mean 'rollout.num_env_runners'?"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "output: {report: 2}\n"),
+              ElementsAre("5:10 unknown key 'report' in output; 'report' stands at the top of the file"));
   EXPECT_THAT(ErrorsOf(kMinimal + "lr: 2\n"), ElementsAre("5:1 unknown key 'lr'; did you mean 'learner.options.lr'?"));
   EXPECT_THAT(ErrorsOf(kMinimal + "qqqqqqqq: 2\n"), ElementsAre("5:1 unknown key 'qqqqqqqq'"));
 }
