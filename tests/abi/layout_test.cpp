@@ -7,6 +7,7 @@
 #include "backplane/ext/clock.h"
 #include "backplane/ext/device_use.h"
 #include "backplane/ext/held_out.h"
+#include "backplane/ext/inject.h"
 #include "backplane/ext/snapshot.h"
 #include "backplane/ext/source.h"
 #include "backplane/ext/state.h"
@@ -193,6 +194,9 @@ TEST(Layout, EnvSnapshot1) {
 }
 
 TEST(Layout, EnvClock1) {
+  SIZE(bp_env_inject_1, 32);
+  AT(bp_env_inject_1, struct_size, 0); AT(bp_env_inject_1, reserved, 4); AT(bp_env_inject_1, part, 8);
+  AT(bp_env_inject_1, get, 16); AT(bp_env_inject_1, set, 24);
   SIZE(bp_env_clock_1, 16);
   AT(bp_env_clock_1, struct_size, 0); AT(bp_env_clock_1, reserved, 4); AT(bp_env_clock_1, step_s, 8);
 }

@@ -45,6 +45,7 @@ def wrong_includes(root):
         check(root / "host/libs" / library, {INTERFACE, *libraries})
     for i, module in enumerate(modules):
         check(root / "host/src" / module, {INTERFACE, *libraries, *modules[: i + 1]})
+    check(root / "host/embed", {INTERFACE, *libraries, "plugin", "config", "rollout", "embed"})
     for i, module in enumerate(report):
         check(root / "host/report" / module, {INTERFACE, *libraries, *report[: i + 1]})
     shared = {path.name for path in (root / "plugins/common").iterdir() if path.is_dir()}

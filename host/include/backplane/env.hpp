@@ -40,6 +40,13 @@
 // and T, static SizeOfPicture(const Model&), static SecondsOfStep(const Model&), DrawBackdrop(const Model&, std::string*)
 // const, DrawFrame(likewise) const.
 //
+// For states by name (ext/inject.h), {{"qpos", 15}, {"qvel", 14}}, B has
+//   std::vector<bp::StatePart> StateParts() const;
+//   void GetState(uint64_t row, double* out) const;              // all parts, one after the other
+//   void SetState(uint64_t row, const double* values, const bp::Slot&);   // and writes the row's observation
+// and T, static StateParts(const Model&), GetState(const Model&, double*) const, SetState(const Model&, const double*, float*
+// obs).
+//
 // Both keep their own state and never read OBS back. Rows are stepped by several threads at once, on disjoint ranges, so a row
 // touches nothing shared but the const Model; `static constexpr bool kRowsConcurrent = false` in T or B turns that off.
 // A name of these with another signature does not compile.
@@ -53,6 +60,7 @@
 
 #include "backplane/env_pictures.hpp"
 #include "backplane/env_spec.hpp"
+#include "backplane/env_states.hpp"
 #include "backplane/ext/autoreset.h"
 #include "backplane/ext/memory.h"
 #include "backplane/ext/snapshot.h"
@@ -139,6 +147,7 @@ constexpr void CheckBatch() {
                 "a data set should be both: uint64_t Items() const, void Read(uint64_t seed, uint64_t first, uint64_t n, const "
                 "bp::Slot&)");
   CheckPictures<B>();
+  CheckStates<B>();
 }
 
 // An instance: the author's batch, its table for the host, and the bound buffers. Snapshots are {key, state, state channels}.
@@ -203,6 +212,11 @@ class EnvInstance {
     batch_.Load(row, data + sizeof key);
     last_slot_[row] = n_frames_ - 1;
     CopyChannels(row, n_frames_ - 1, nullptr, data + sizeof key + batch_.StateBytes());
+  }
+  void SetState(uint64_t row, const double* values) {
+    CheckRange(0, n_frames_, row, row + 1);
+    batch_.SetState(row, values, At(n_frames_ - 1));
+    last_slot_[row] = n_frames_ - 1;
   }
 
  private:
@@ -345,6 +359,7 @@ struct EnvBatch : B {
       static constexpr bp_env_snapshot_1 snapshot = {sizeof(bp_env_snapshot_1), 0, RowBytes, Get, Set};
       if (std::string_view(id) == BP_ENV_SNAPSHOT_1) return &snapshot;
     }
+    if (const void* states = detail::States<Instance>::Table(id)) return states;
     return detail::Pictures<Instance>::Table(id);
   }
 };

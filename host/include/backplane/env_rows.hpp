@@ -55,6 +55,11 @@ concept TakesSnapshotsOfRow = requires(T& t, const T& c, const Model& m, void* p
 };
 
 template <class T, class Model>
+concept NamesStatesOfRow = requires(T& t, const T& c, const Model& m, double* out, const double* in, float* obs) {
+  std::vector<StatePart>{T::StateParts(m)}, c.GetState(m, out), t.SetState(m, in, obs);
+};
+
+template <class T, class Model>
 constexpr void CheckRow() {
   static_assert(
       TakesSnapshotsOfRow<T, Model> || !(Names_StateBytes<T> || Names_Save<T> || Names_Load<T>),
@@ -68,6 +73,9 @@ constexpr void CheckRow() {
       "DrawBackdrop of a row should be: void DrawBackdrop(const Model&, std::string*) const");
   static_assert(!Names_SecondsOfStep<T> || HasClockOfRow<T, Model>,
                 "SecondsOfStep of a row should be: static double SecondsOfStep(const Model&)");
+  static_assert(NamesStatesOfRow<T, Model> || !(Names_StateParts<T> || Names_GetState<T> || Names_SetState<T>),
+                "states of a row by name should be all three: static std::vector<bp::StatePart> StateParts(const Model&), void "
+                "GetState(const Model&, double*) const, void SetState(const Model&, const double*, float* obs)");
   static_assert(
       !Names_Key<Model> || requires(const Model& m) { uint64_t{m.Key()}; },
       "Key of an env's Model should be: uint64_t Key() const");
@@ -83,6 +91,7 @@ class RowBatch : public WithOptions<T> {
   static constexpr uint32_t kPictureFormat = PictureFormat<T>();
   static constexpr bool kOfRows = true;
   static constexpr bool kDraws = DrawsRow<T, Model>;
+  static constexpr bool kNamesStates = NamesStatesOfRow<T, Model>;
   static constexpr bool kPlainState = std::is_trivially_copyable_v<T>;
   static constexpr bool kOwnState = TakesSnapshotsOfRow<T, Model>;
   static constexpr int kMaxInfo = 64;
@@ -154,6 +163,11 @@ class RowBatch : public WithOptions<T> {
       cell.row.Load(model_, state);
     else
       std::memcpy(&cell.row, state, sizeof(T));
+  }
+  std::vector<StatePart> StateParts() const requires kNamesStates { return T::StateParts(model_); }
+  void GetState(uint64_t row, double* out) const requires kNamesStates { cells_[row].row.GetState(model_, out); }
+  void SetState(uint64_t row, const double* values, const Slot& slot) requires kNamesStates {
+    cells_[row].row.SetState(model_, values, slot.Row<float>(obs_, row));
   }
   PictureSize SizeOfPicture() const requires kDraws { return T::SizeOfPicture(model_); }
   void DrawBackdrop(uint64_t row, std::string* out) const requires kDraws {

@@ -100,7 +100,7 @@ const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::str
 std::string Catalog::Searched() const {
   std::vector<std::string> names;
   for (const fs::path& folder : folders_) names.push_back(folder.string());
-  return "searched: " + (names.empty() ? "no folder" : Join(names)) + "; --plugin-path adds a folder";
+  return "searched: " + (names.empty() ? "no folder" : Join(names)) + "; " + adds_ + " adds a folder";
 }
 
 bool Catalog::IsAmbiguous(const PluginInfo& info) const {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugin/plugin_info.hpp"
@@ -19,6 +20,9 @@ struct Refusal {
 
 class Catalog {
  public:
+  // `adds`: what a user adds a folder by, for messages.
+  explicit Catalog(std::string adds = "--plugin-path") : adds_(std::move(adds)) {}
+
   // Adds every *.so of a folder (not recursive, in name order); a folder that does not exist adds nothing.
   void AddFolder(const std::filesystem::path& folder);
 
@@ -38,6 +42,7 @@ class Catalog {
  private:
   void AddFile(const std::filesystem::path& file);
 
+  std::string adds_;
   std::vector<std::filesystem::path> folders_;
   std::deque<PluginInfo> plugins_;
   std::vector<Refusal> refusals_;

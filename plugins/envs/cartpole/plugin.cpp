@@ -41,6 +41,15 @@ struct CartPole : cartpole::State {
     return {.reward = !model.sutton_barto_reward ? 1.0 : fallen ? -1.0 : 0.0, .terminated = fallen};
   }
 
+  static std::vector<bp::StatePart> StateParts(const Model&) { return {{"state", 4}}; }
+  void GetState(const Model&, double* out) const {
+    for (const double value : {x, x_dot, theta, theta_dot}) *out++ = value;
+  }
+  void SetState(const Model&, const double* values, float* obs) {
+    for (double* value : {&x, &x_dot, &theta, &theta_dot}) *value = *values++;
+    Observe(obs);
+  }
+
   // Pictures: 120 pixels a metre, the cart's axle at kTrack.
   static constexpr double kScale = 120, kMiddle = 320, kTrack = 200;
   static bp::PictureSize SizeOfPicture(const Model&) { return {640, 250}; }

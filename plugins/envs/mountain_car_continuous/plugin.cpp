@@ -40,6 +40,13 @@ struct MountainCarContinuous : mountain_car_continuous::State {
     return {.reward = (arrived ? 100.0 : 0.0) - wanted * wanted * 0.1, .terminated = arrived};
   }
 
+  static std::vector<bp::StatePart> StateParts(const Model&) { return {{"state", 2}}; }
+  void GetState(const Model&, double* out) const { out[0] = position, out[1] = velocity; }
+  void SetState(const Model&, const double* values, float* obs) {
+    position = values[0], velocity = values[1], fresh = 1;
+    Observe(obs);
+  }
+
   static bp::PictureSize SizeOfPicture(const Model&) { return {640, 360}; }
   static double SecondsOfStep(const Model&) { return 1.0 / 30; }  // the task has no unit of time: as Gymnasium shows it
   void DrawBackdrop(const Model&, std::string* out) const {

@@ -37,6 +37,13 @@ struct Pendulum : pendulum::State {
     return {.reward = reward};
   }
 
+  static std::vector<bp::StatePart> StateParts(const Model&) { return {{"state", 2}}; }
+  void GetState(const Model&, double* out) const { out[0] = theta, out[1] = theta_dot; }
+  void SetState(const Model&, const double* values, float* obs) {
+    theta = values[0], theta_dot = values[1];
+    Observe(obs);
+  }
+
   static bp::PictureSize SizeOfPicture(const Model&) { return {480, 330}; }
   static double SecondsOfStep(const Model&) { return pendulum::kTau; }
   // The way of the pendulum's end, and upright.

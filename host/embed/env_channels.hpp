@@ -1,0 +1,53 @@
+// The buffers of an open env: its own channels, bound to one slot, and those that the host adds.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rollout/buffers.hpp"
+#include "rollout/instance.hpp"
+
+namespace backplane {
+
+class EnvChannels {
+ public:
+  // Allocates for the life of this, and binds.
+  explicit EnvChannels(EnvInstance& env);
+
+  struct Channel {
+    bp_channel about;  // of the host's own: with a role of the env's, or kReturn, kLength
+    ChannelBuffer* buffer;
+    bool by_host;
+  };
+  static constexpr uint16_t kReturn = 1000, kLength = 1001;
+
+  const std::vector<Channel>& all() const { return all_; }  // in the order of the spec, then the host's
+  ChannelBuffer& operator[](const std::string& name) const { return *buffers_.at(name); }
+  ChannelBuffer* Find(const std::string& name) const;  // NULL: there is none
+  uint64_t PerRow(const ChannelBuffer& buffer) const { return buffer.lead() / rows_; }
+
+  // By role. `state` and `final_state` may be NULL.
+  ChannelBuffer *obs, *state, *reward, *terminated, *truncated, *final_obs, *final_state, *ep_return, *ep_length;
+
+  // What the rows' last observation was, into final_obs and final_state.
+  void KeepFinal(uint64_t row);
+  // As after a reset: what tells of a step is 0.
+  void ClearStep(uint64_t row);
+
+ private:
+  ChannelBuffer* OfRole(uint16_t role) const;
+  ChannelBuffer* AddOwn(const EnvInstance& env, uint16_t role, const char* name, const bp_channel& like);
+
+  const uint64_t rows_;
+  std::map<std::string, std::unique_ptr<ChannelBuffer>> buffers_;
+  std::vector<Channel> all_;
+  std::vector<ChannelBuffer*> of_step_;
+  bool keeps_obs_, keeps_state_;  // an env that resets itself does so itself
+  std::vector<bp_tensor*> tensors_;
+  std::vector<bp_frame> frames_;
+};
+
+}  // namespace backplane

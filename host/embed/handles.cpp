@@ -1,0 +1,83 @@
+#include "embed/handles.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "embed/embedded_env.hpp"
+#include "embed/last_error.hpp"
+#include "rollout/failure.hpp"
+
+namespace backplane {
+
+struct alignas(64) Slot {
+  std::atomic<uintptr_t> handle{0};  // 0: free
+  std::atomic<uint32_t> busy{0};
+  pid_t pid = 0;  // of the process that opened it: after fork() the child has neither its threads nor its locks
+  EmbeddedEnv* env = nullptr;
+};
+
+namespace {
+
+constexpr uintptr_t kSlots = 4096;  // a power of 2
+constinit std::array<Slot, kSlots> slots;
+constinit std::atomic<uintptr_t> handles_made{0};
+
+bool Take(Slot& slot) {
+  uint32_t nobody = 0;
+  return slot.busy.compare_exchange_strong(nobody, 1, std::memory_order_acquire);
+}
+
+void GiveBack(Slot& slot) { slot.busy.store(0, std::memory_order_release); }
+
+}  // namespace
+
+bp_embed* NewHandle(std::unique_ptr<EmbeddedEnv> env) {
+  for (uintptr_t i = 0; i < kSlots; ++i) {
+    Slot& slot = slots[i];
+    if (slot.handle.load(std::memory_order_relaxed) != 0 || !Take(slot)) continue;
+    const uintptr_t handle = (handles_made.fetch_add(1) + 1) * kSlots + i;
+    const bool free = slot.handle.load(std::memory_order_relaxed) == 0;
+    if (free) {
+      slot.pid = getpid();
+      slot.env = env.release();
+      slot.handle.store(handle, std::memory_order_release);
+    }
+    GiveBack(slot);
+    if (free) return reinterpret_cast<bp_embed*>(handle);
+  }
+  throw TrialFailure(BP_E_OOM_HOST, "",
+                     "wanted fewer than " + std::to_string(kSlots) + " open envs, found as many; bp_embed_close ends one");
+}
+
+HandleUse::HandleUse(const bp_embed* handle) noexcept {
+  const auto number = reinterpret_cast<uintptr_t>(handle);
+  Slot& slot = slots[number % kSlots];
+  const auto is_open = [&] { return number != 0 && slot.handle.load(std::memory_order_acquire) == number; };
+  if (!is_open()) {
+    SayError(BP_E_INVALID_ARG, "wanted the handle of an open env, found one that was never opened, or is closed");
+  } else if (slot.pid != getpid()) {
+    SayError(BP_E_INVALID_ARG, "the env was opened before fork(), by another process; open one of your own in the child");
+  } else if (!Take(slot)) {
+    SayError(BP_E_INVALID_ARG, "another call of the same handle is under way, in another thread or below a signal handler");
+  } else if (slot_ = &slot; is_open()) {
+    env_ = slot.env;
+  } else {
+    SayError(BP_E_INVALID_ARG, "wanted the handle of an open env, found one that was closed just now");
+  }
+}
+
+HandleUse::~HandleUse() {
+  if (slot_) GiveBack(*slot_);
+}
+
+std::unique_ptr<EmbeddedEnv> HandleUse::Close() {
+  slot_->handle.store(0, std::memory_order_release);
+  slot_->env = nullptr;
+  return std::unique_ptr<EmbeddedEnv>(std::exchange(env_, nullptr));
+}
+
+}  // namespace backplane

@@ -1,0 +1,65 @@
+#include "embed/last_error.hpp"
+
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "plugin/plugin_error.hpp"
+#include "rollout/failure.hpp"
+
+namespace backplane {
+namespace {
+
+// In the memory that every thread has from its start: any other is made when a thread first asks for it, which a signal handler
+// must not do.
+[[gnu::tls_model("initial-exec")]] constinit thread_local const char* tls_error = "";
+
+std::string& OwnText() {
+  static thread_local std::string text;
+  return text;
+}
+
+}  // namespace
+
+bp_status SayError(bp_status status, const char* constant) noexcept {
+  tls_error = constant;
+  return status;
+}
+
+bp_status SayError(bp_status status, const std::string& text) noexcept {
+  try {
+    OwnText() = text;
+    tls_error = OwnText().c_str();
+  } catch (...) {
+    tls_error = "out of memory, and so is the sentence that says why";
+  }
+  return status;
+}
+
+void ForgetError() noexcept { tls_error = ""; }
+
+const char* LastError() noexcept { return tls_error; }
+
+const char* LendText(std::string text) {
+  static thread_local std::string lent;
+  lent = std::move(text);
+  return lent.c_str();
+}
+
+bp_status StatusOfException() noexcept {
+  try {
+    throw;
+  } catch (const TrialFailure& e) {
+    return SayError(e.status(), std::string(e.what()));
+  } catch (const PluginError& e) {
+    return SayError(BP_E_UNSUPPORTED, std::string(e.what()));
+  } catch (const std::bad_alloc&) {
+    return SayError(BP_E_OOM_HOST, "out of memory");
+  } catch (const std::exception& e) {
+    return SayError(BP_E_INTERNAL, std::string(e.what()));
+  } catch (...) {
+    return SayError(BP_E_INTERNAL, "something was thrown that is not a std::exception");
+  }
+}
+
+}  // namespace backplane

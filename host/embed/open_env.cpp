@@ -1,0 +1,119 @@
+#include "embed/open_env.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <set>
+#include <sstream>
+
+#include "config/aliases.hpp"
+#include "config/options.hpp"
+#include "rollout/failure.hpp"
+#include "yaml/document.hpp"
+#include "yaml/errors.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+TrialFailure NotFound(const std::string& text) { return TrialFailure(BP_E_INVALID_ARG, "", text); }
+
+PluginInfo LookUp(const char* so, const char* id) {
+  Catalog catalog("BACKPLANE_PLUGIN_PATH");
+  std::string name = id ? id : "", why_not;
+  const PluginInfo* found = nullptr;
+  if (so) {
+    const std::string file = fs::absolute(so).string();  // which, having a '/', is no name
+    found = catalog.Find(BP_KIND_ENV, file, &why_not);
+    const bool several = !found && !catalog.plugins().empty();
+    if (id && (found || several)) found = catalog.Find(BP_KIND_ENV, name, &why_not);
+  } else {
+    if (!id) throw NotFound("wanted a plugin file or an env's id, found neither");
+    AddPluginFolders(&catalog);
+    found = catalog.Find(BP_KIND_ENV, name, &why_not);
+  }
+  if (!found) throw NotFound(why_not);
+  return *found;
+}
+
+// {env: {options: ...}}, as a file has it. The text is written anew: YAML does not know all of JSON's escapes.
+Node FileWith(const json& options, Errors* errors) {
+  const std::string text = options.dump();
+  Node root;
+  root.kind = Node::Kind::kMap;
+  if (std::optional<Node> node = ParseDocument(text, MakeArgumentSource("options", text, 0), errors))
+    SetPath(&root, "env.options", node->mark, *node);
+  return root;
+}
+
+json ReadJson(const char* text) {
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& e) {
+    throw TrialFailure(
+        BP_E_CONFIG, "",
+        "options: wanted a JSON object such as {\"name\": 1}, found text that is none: " + std::string(e.what()));
+  }
+}
+
+void ReadGiven(const char* text, EnvToOpen* env) {
+  Errors errors;
+  Node root = FileWith(text ? ReadJson(text) : json::object(), &errors);
+  const std::vector<PluginSlot> slots{{BP_KIND_ENV, "env", std::make_shared<OptionTable>(env->info)}};
+  RewriteAliases(&root, slots, &errors);
+  Values host;
+  env->options = ReadOptions(root, slots.front(), slots, &host, &errors);
+  for (const Entry& entry : root.entries)
+    if (entry.key != "env")
+      errors.Add(entry.mark, "an option stands for the host's key '" + entry.key + "', which an embedded env has not");
+  std::string text_of_all;
+  for (const Diagnostic& error : errors.Sorted()) text_of_all += (text_of_all.empty() ? "" : "\n") + error.message;
+  if (!errors.empty()) throw TrialFailure(BP_E_CONFIG, "", text_of_all);
+  AddHostNamed(env->info, json::object(), &env->options);
+  env->origin = std::move(host.origin);
+}
+
+}  // namespace
+
+fs::path Home() {
+  if (const char* named = std::getenv("BACKPLANE_HOME"); named && *named) return fs::absolute(named).lexically_normal();
+  Dl_info about;
+  std::error_code error;
+  if (dladdr(reinterpret_cast<const void*>(&FindEnv), &about) != 0 && about.dli_fname) {
+    const fs::path library = fs::weakly_canonical(about.dli_fname, error);
+    if (!error) return library.parent_path().parent_path();
+  }
+  throw NotFound("the folder of this library can not be found; BACKPLANE_HOME names the installation");
+}
+
+void AddPluginFolders(Catalog* catalog) {
+  std::set<fs::path> seen;
+  const auto add = [&](const fs::path& folder) {
+    std::error_code error;
+    fs::path whole = fs::weakly_canonical(folder, error);
+    if (error) whole = fs::absolute(folder).lexically_normal();
+    if (seen.insert(whole).second) catalog->AddFolder(whole);
+  };
+  const char* variable = std::getenv("BACKPLANE_PLUGIN_PATH");
+  std::istringstream list(variable ? variable : "");
+  for (std::string folder; std::getline(list, folder, ':');)
+    if (!folder.empty()) add(folder);
+  add(Home() / "lib/backplane/plugins");
+}
+
+std::string WhyNotHere(const PluginInfo& env) {
+  if (env.build.torch.empty()) return "";
+  return env.id + ": is built against LibTorch " + env.build.torch +
+         ", and a process in which envs are embedded has its own or none; `backplane run` starts a process for it";
+}
+
+EnvToOpen FindEnv(const char* so, const char* id, const char* options) {
+  EnvToOpen env{LookUp(so, id), {}, {}};
+  if (const std::string why = WhyNotHere(env.info); !why.empty()) throw TrialFailure(BP_E_UNSUPPORTED, "", why);
+  ReadGiven(options, &env);
+  return env;
+}
+
+}  // namespace backplane

@@ -1,0 +1,113 @@
+// What bp_embed_spec and bp_embed_envs tell, as JSON.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "backplane/ext/clock.h"
+#include "embed/embedded_env.hpp"
+#include "rollout/row_snapshots.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+const char* WordOfRole(uint16_t role) {
+  static constexpr const char* kWords[] = {"?",          "obs",       "state",     "action",      "action_mask", "reward",
+                                           "terminated", "truncated", "final_obs", "final_state", "alive",       "length",
+                                           "label",      "loss_mask", "weight",    "info"};
+  if (role == EnvChannels::kReturn) return "ep_return";
+  if (role == EnvChannels::kLength) return "ep_length";
+  return role < std::size(kWords) ? kWords[role] : kWords[0];
+}
+
+const char* WordOfSpace(uint16_t space) {
+  static constexpr const char* kWords[] = {"?", "box", "discrete", "multi_discrete", "multi_binary", "tokens", "bytes"};
+  return space < std::size(kWords) ? kWords[space] : kWords[0];
+}
+
+std::string WordOfType(bp_dtype dtype) {
+  const char* const code = dtype.code == BP_DTYPE_FLOAT ? "float" : dtype.code == BP_DTYPE_UINT ? "uint" : "int";
+  return code + std::to_string(dtype.bits);
+}
+
+json Bounds(const double* values, uint64_t n) {
+  json bounds = json::array();
+  for (uint64_t i = 0; i < n; ++i) bounds.push_back(std::isfinite(values[i]) ? json(values[i]) : json(nullptr));
+  return bounds;
+}
+
+json ChannelText(const EnvChannels::Channel& channel) {
+  const bp_channel& c = channel.about;
+  const bp_tensor& tensor = *channel.buffer->entry(0);
+  json choices = json::array();
+  const uint64_t n_choices = c.nvec == nullptr ? 0 : c.space == BP_SPACE_MULTI_DISCRETE ? Elements(c) : 1;
+  for (uint64_t i = 0; i < n_choices; ++i) choices.push_back(c.nvec[i]);
+  return {{"name", c.name},
+          {"role", WordOfRole(c.role)},
+          {"scope", c.scope == BP_SCOPE_AGENT ? "agent" : "row"},
+          {"space", WordOfSpace(c.space)},
+          {"dtype", WordOfType(c.dtype)},
+          {"shape", channel.buffer->shape()},
+          {"tensor", std::vector<int64_t>(tensor.shape, tensor.shape + tensor.ndim)},
+          {"low", Bounds(c.low, c.n_bounds)},
+          {"high", Bounds(c.high, c.n_bounds)},
+          {"nvec", choices},
+          {"by", channel.by_host ? "host" : "env"}};
+}
+
+std::vector<std::string> OnlyOnce(std::vector<std::string> texts) {
+  std::vector<std::string> once;
+  for (std::string& text : texts)
+    if (std::find(once.begin(), once.end(), text) == once.end()) once.push_back(std::move(text));
+  return once;
+}
+
+}  // namespace
+
+std::string EmbeddedEnv::SpecText() {
+  static constexpr const char* kModes[] = {"same_step", "next_step", "disabled"};
+  json channels = json::array(), state = json::array();
+  for (const EnvChannels::Channel& channel : channels_.all()) channels.push_back(ChannelText(channel));
+  for (const StatePart& part : state_parts_) state.push_back({{"name", part.name}, {"size", part.size}});
+  const auto* const clock = env_.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
+  const int64_t limit = env_.spec().max_episode_steps;
+  const json spec = {
+      {"id", about_.info.id},
+      {"version", about_.info.version},
+      {"summary", about_.info.summary},
+      {"file", about_.info.file.string()},
+      {"rows", env_.rows()},
+      {"agents", env_.agents()},
+      {"threads", crew_.threads()},
+      {"seed", seed_},
+      {"max_episode_steps", limit > 0 ? json(limit) : json(nullptr)},
+      {"step_s", clock ? json(env_.Call("step_s", [&](const bp_env* env) { return clock->step_s(env); })) : json(nullptr)},
+      {"resets_itself", env_.resets_itself()},
+      {"autoreset", kModes[static_cast<int32_t>(mode_)]},
+      {"snapshot", HasSnapshots(env_)},
+      {"state", state},
+      {"options", about_.options},
+      {"warnings", OnlyOnce(warnings_)},
+      {"channels", channels}};
+  return spec.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string EnvListText() {
+  Catalog catalog;
+  AddPluginFolders(&catalog);
+  json list = json::array();
+  for (const PluginInfo& info : catalog.plugins()) {
+    if (info.kind != BP_KIND_ENV) continue;
+    const std::string refused = WhyNotHere(info);
+    list.push_back({{"id", info.id},
+                    {"version", info.version},
+                    {"summary", info.summary},
+                    {"aliases", info.aliases},
+                    {"file", info.file.string()},
+                    {"rows", std::max<uint64_t>(info.rows, 1)},
+                    {"refused", refused.empty() ? json(nullptr) : json(refused)}});
+  }
+  return list.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace backplane
