@@ -159,8 +159,9 @@ typedef struct bp_run_news {
 
 // Runs `backplane run` of the installation (5) on an experiment file or a results folder, with further arguments ("--set",
 // "budget.iterations=3", "--out", ...; ends with NULL; NULL: none), and returns when it has ended. on_news (NULL: nobody) is
-// called on the calling thread; where it returns anything but 0, the run is cancelled as by Ctrl-C: running trials save
-// themselves, and `backplane run` of the same file goes on from there. It must return, and not by an exception or longjmp.
+// called on the calling thread, also while a cancelled run ends. It returns 0 to go on, and anything else to cancel, as by
+// Ctrl-C: running trials save themselves, and `backplane run` of the same file goes on from there; 2 later on: as by a second
+// Ctrl-C, which ends them at once. It must return, and not by an exception or longjmp.
 // The run dies with this process, whatever ends it. *out_exit (NULL: not wanted): its exit code, -1 if it had none.
 // BP_OK: it exited with 0. BP_E_CANCELLED: cancelled. BP_E_CONFIG: the file or the arguments are wrong (2), BP_E_IO: it could
 // not be started, else BP_E_INTERNAL; bp_embed_error() has what it said.

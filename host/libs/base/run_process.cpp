@@ -4,50 +4,20 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <stdexcept>
+
+#include "base/memory_file.hpp"
 
 namespace backplane {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// A file in memory: unlike a pipe it holds all that is written, so nobody waits for a reader, and a child that does not read
-// what it was given costs this process no SIGPIPE.
-class MemoryFile {
- public:
-  explicit MemoryFile(const std::string& content = "") : fd_(memfd_create("output", MFD_CLOEXEC)) {
-    if (fd_ < 0) throw std::runtime_error(std::string("cannot make a file in memory: ") + std::strerror(errno));
-    for (size_t at = 0; at < content.size();) {
-      const ssize_t n = write(fd_, content.data() + at, content.size() - at);
-      if (n < 0 && errno != EINTR) throw std::runtime_error(std::string("cannot write to memory: ") + std::strerror(errno));
-      at += n > 0 ? static_cast<size_t>(n) : 0;
-    }
-    lseek(fd_, 0, SEEK_SET);
-  }
-  ~MemoryFile() { close(fd_); }
-  MemoryFile(const MemoryFile&) = delete;
-
-  int fd() const { return fd_; }
-  std::string Content() const {
-    std::string text;
-    std::array<char, 4096> part;
-    for (ssize_t n = 0; (n = pread(fd_, part.data(), part.size(), static_cast<off_t>(text.size()))) > 0;)
-      text.append(part.data(), static_cast<size_t>(n));
-    return text;
-  }
-
- private:
-  int fd_;
-};
 
 // False: the time was over before that.
 bool EndsWithin(pid_t pid, std::chrono::milliseconds limit) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "supervise/child.hpp"
+#include "base/child.hpp"
 #include "supervise/layout.hpp"
 #include "trial/contract.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <set>
 
 #include "base/json_text.hpp"
@@ -20,6 +21,8 @@
 #include "cli/start_batch.hpp"
 #include "config/host_keys.hpp"
 #include "log/log.hpp"
+#include "record/results_folder.hpp"
+#include "record/run_told.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/engine.hpp"
 #include "yaml/recommended_file.hpp"
@@ -52,6 +55,18 @@ std::string ReadClasses(const std::string& text, std::set<std::string>* classes)
     classes->insert(part);
   }
   return "";
+}
+
+// bp_run (backplane/embed.h) follows the records of this run: it learns here where they are, and from where on they are new.
+void TellStarter(const BatchRequest& request) {
+  const char* const text = std::getenv(kTellVariable);
+  if (text == nullptr) return;
+  const ResultsFolder results{std::filesystem::absolute(request.out)};
+  std::error_code error;
+  const uint64_t old = request.fresh ? 0 : std::filesystem::file_size(results.events(), error);
+  TellRun(std::atoi(text),
+          {results.out, results.progress(request.plan.base.experiment.progress_file.value_or("")), error ? 0 : old});
+  unsetenv(kTellVariable);  // it is nobody's below us
 }
 
 void Declare(RunArgs* args, Arguments* add) {
@@ -130,6 +145,7 @@ int RunExperiment(const RunArgs& args) {
     return DryRun(request.plan, request.out, *resource_pool, args);
   }
   FillRequest(args, &request);
+  TellStarter(request);
   request.typed_program = args.typed_program;
   if (base.page) request.report_program = ReportProgram().file();
   const auto engine = MakeEngine(kLocalEngine, request.program);

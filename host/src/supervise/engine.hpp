@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "supervise/child.hpp"
+#include "base/child.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {

@@ -24,10 +24,10 @@
 #include <optional>
 #include <stdexcept>
 
+#include "base/child.hpp"
 #include "base/process.hpp"
 #include "machine/process_tree.hpp"
 #include "supervise/cgroup.hpp"
-#include "supervise/child.hpp"
 #include "supervise/keep_protocol.hpp"
 #include "supervise/log_pipe.hpp"
 #include "supervise/memory_watch.hpp"

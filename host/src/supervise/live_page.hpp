@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "supervise/child.hpp"
+#include "base/child.hpp"
 
 namespace backplane {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "base/child.hpp"
 #include "record/trial_state.hpp"
-#include "supervise/child.hpp"
 
 namespace backplane {
 

@@ -1,4 +1,4 @@
-#include "supervise/child.hpp"
+#include "base/child.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

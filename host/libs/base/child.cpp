@@ -1,4 +1,4 @@
-#include "supervise/child.hpp"
+#include "base/child.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -225,7 +225,10 @@ std::optional<ChildExit> Child::Wait(int timeout_ms) {
                  0};  // a negative descriptor (a kernel without pidfd) only sleeps: then the exit is seen a tick late
   poll(&watched, 1, timeout_ms);
   siginfo_t ended{};
-  if (waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == pid_) {
+  const int found = waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT);
+  if (found != 0 && errno == ECHILD) {
+    exit_ = ChildExit{-1};
+  } else if (found == 0 && ended.si_pid == pid_) {
     // Helpers that it left in its group end with it. Before it is reaped: afterwards the number may be another group's.
     kill(-pid_, SIGKILL);
     int status = 0;

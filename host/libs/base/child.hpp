@@ -34,7 +34,7 @@ struct ChildSetup {
 };
 
 struct ChildExit {
-  int code = 0;                 // if it exited by itself
+  int code = 0;                 // if it exited by itself; -1: nobody can know, as this process ignores SIGCHLD
   int signal = 0;               // not 0: what it died of
   uint64_t peak_rss_bytes = 0;  // of the largest among it and the processes it waited for
 };
