@@ -16,27 +16,14 @@ needs.packages("cffi", "gymnasium")
 
 import gymnasium
 import numpy as np
-from gymnasium.envs.classic_control import CartPoleEnv
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import TimeLimit
 
 import backplane
+from from_states import FromStates
 
 ROWS, STEPS = 5, 300
-
-
-class FromStates(CartPoleEnv):
-    """Gymnasium's CartPole, of which each reset takes the next of these states."""
-
-    def __init__(self, states):
-        super().__init__()
-        self.states = iter(states)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.state = next(self.states)
-        return np.array(self.state, dtype=np.float32), {}
 
 
 def disabled_step(envs, actions):

@@ -5,7 +5,8 @@
     envs = gymnasium.make_vec("backplane/Ant-v5", num_envs=64, threads=2)   # or backplane.make_vec("ant", 64, threads=2)
     env = gymnasium.make("backplane/CartPole-v1")
 
-``backplane.sb3`` and ``backplane.gymnasium`` are the adapters; each imports its trainer's package when it is first used.
+``backplane.sb3``, ``backplane.pettingzoo`` and ``backplane.gymnasium`` are the adapters; each imports its trainer's package when it is
+first used. ``backplane.run`` runs an experiment, ``backplane.results`` reads what it left, ``backplane.show`` shows its report.
 """
 from __future__ import annotations
 
@@ -15,12 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from ._library import BackplaneError, ffi, lib
 from .core import EmbeddedEnv, envs
+from .results import Results, results, show
+from .runs import run
 
 if TYPE_CHECKING:
-    from . import gymnasium, sb3
+    from . import gymnasium, pettingzoo, sb3
 
 __version__: str = ffi.string(lib.bp_embed_version()).decode()
-__all__ = ["BackplaneError", "EmbeddedEnv", "VectorEnv", "envs", "gymnasium", "make_vec", "sb3"]
+__all__ = ["BackplaneError", "EmbeddedEnv", "Results", "VectorEnv", "envs", "gymnasium", "make_vec", "pettingzoo", "results", "run", "sb3",
+           "show"]
 
 
 def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> gymnasium.VectorEnv:
@@ -32,7 +36,7 @@ def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> gymnasium.VectorEn
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("gymnasium", "sb3"):
+    if name in ("gymnasium", "pettingzoo", "sb3"):
         return importlib.import_module(f"{__name__}.{name}")
     if name == "VectorEnv":
         return importlib.import_module(f"{__name__}.gymnasium").VectorEnv
