@@ -1,6 +1,6 @@
 # What `cmake --install` puts under a prefix, which may then be moved; included last by the top CMakeLists.txt. Plugins install
 # themselves (backplane_add_plugin).
-#   bin/{backplane,backplane-report}  share/backplane/presets/  include/backplane/  lib/backplane/{plugins/,torch.json}  lib/cmake/backplane/
+#   bin/{backplane,backplane-report}  share/backplane/presets/  include/backplane/  lib/{libbackplane_embed.so,backplane/{plugins/,torch.json}}  lib/cmake/backplane/
 include(CMakePackageConfigHelpers)
 set(config_dir lib/cmake/backplane)
 

@@ -154,51 +154,6 @@ TEST(Names, ThatAreWrongGetANearOne) {
   EXPECT_EQ(bp_embed_tensor(env.handle, "obs", nullptr), BP_E_INVALID_ARG);
 }
 
-class StateTest : public testing::Test {
- protected:
-  StateTest() { env.Reset(); }
-  bp_status Set(uint64_t row, const char* name, std::vector<double> numbers) const {
-    const double* values = numbers.data();
-    const uint64_t size = numbers.size();
-    return bp_embed_set_state(env.handle, row, 1, &name, &values, &size);
-  }
-  Env env{"cartpole", 2};
-};
-
-TEST_F(StateTest, IsReadAsItWasSetAndIsObserved) {
-  ASSERT_EQ(Set(1, "state", {0.5, -0.25, 0.125, 3}), BP_OK);
-  double state[4];
-  uint64_t n = 0;
-  ASSERT_EQ(bp_embed_get_state(env.handle, 1, "state", state, 4, &n), BP_OK);
-  EXPECT_EQ(n, 4u);
-  for (uint64_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(state[i], (std::vector<double>{0.5, -0.25, 0.125, 3})[i]);
-    EXPECT_EQ(env.Of<float>("obs")(1, i), state[i]);
-  }
-  EXPECT_EQ(bp_embed_get_state(env.handle, 1, "state", nullptr, 0, &n), BP_OK) << "which asks for the size alone";
-}
-
-TEST_F(StateTest, ThatDoesNotFitIsRefused) {
-  const std::string before = env.Bytes("obs");
-  EXPECT_EQ(Set(0, "state", {1, 2, 3}), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: state 'state': wanted 4 numbers, found 3");
-  EXPECT_EQ(Set(0, "stat", {1, 2, 3, 4}), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: has no state 'stat'; did you mean 'state'?");
-  EXPECT_EQ(Set(2, "state", {1, 2, 3, 4}), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: wanted a row from 0 to 1, found 2");
-  EXPECT_EQ(Set(0, "state", {1, std::nan(""), 3, 4}), BP_E_NUMERIC);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: state 'state'[1] of row 0: wanted a finite number, found nan");
-  EXPECT_EQ(bp_embed_set_state(env.handle, 0, 1, nullptr, nullptr, nullptr), BP_E_INVALID_ARG);
-  EXPECT_EQ(env.Bytes("obs"), before);
-}
-
-TEST(States, OfAnEnvThatNamesNone) {
-  const Env env("uav_grid");
-  uint64_t n;
-  EXPECT_EQ(bp_embed_get_state(env.handle, 0, "state", nullptr, 0, &n), BP_E_UNSUPPORTED);
-  EXPECT_STREQ(bp_embed_error(), "env.uav_grid: names no state of a row (bp.env.inject/1)");
-}
-
 class SaveTest : public testing::TestWithParam<int32_t> {
  protected:
   static std::vector<char> Save(const Env& env) {
