@@ -200,12 +200,14 @@ class Misuse(unittest.TestCase):
     def test_of_options(self):
         with self.assertRaisesRegex(backplane.BackplaneError, "frame_skip"):
             backplane.make_vec("ant", frame_skip=0)
+        with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'frame_skp'.*frame_skip"):
+            backplane.make_vec("ant", frame_skp=1)
         with self.assertRaisesRegex(backplane.BackplaneError, "ant"):
             backplane.make_vec("antt")
         with self.assertRaisesRegex(ValueError, "rows: wanted an integer"):
             backplane.make_vec("ant", -1)
         with self.assertRaisesRegex(ValueError, "render_mode: wanted None"):
-            gymnasium.make("backplane/Ant-v5", render_mode="rgb_array")
+            backplane.make_vec("ant", render_mode="rgb_array")
         with self.assertRaisesRegex(TypeError, "10; backplane.pettingzoo"):
             backplane.make_vec("uav_grid")
 

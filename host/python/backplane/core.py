@@ -170,8 +170,21 @@ class EmbeddedEnv:
         refuse_pickle(self)
 
 
+def open_for(id: str | None, rows: int, options: Mapping[str, Any] | None, more_options: Mapping[str, Any], **arguments: Any) -> EmbeddedEnv:
+    """An adapter's env. A keyword that is no option is a TypeError, as of any Python function: TorchRL offers "frameskip" and looks for it."""
+    try:
+        return EmbeddedEnv(id, rows, options={**(options or {}), **more_options}, **arguments)
+    except BackplaneError as error:
+        for name in more_options:
+            if f"has no option '{name}'" in str(error):
+                raise TypeError(f"got an unexpected keyword argument '{name}': {error}") from error
+        raise
+
+
 def end(adapter: Any, *calls: str) -> None:
     """Closes an adapter's env: its views go, and its ``calls`` say so from now on, which costs an open one nothing."""
+    if "env" not in vars(adapter):  # it was refused, and is being deleted
+        return
     adapter.env.close()
     for name in [name for name, value in vars(adapter).items() if isinstance(value, np.ndarray)]:
         delattr(adapter, name)

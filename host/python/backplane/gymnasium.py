@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from ._library import check, lib
-from .core import EmbeddedEnv, end, refuse_pickle
+from .core import end, open_for, refuse_pickle
 from .spaces import action_into, only, require_one_agent, space_of
 
 Array = npt.NDArray[Any]
@@ -56,7 +56,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
                  copy: bool = True, infos: bool = True, options: Mapping[str, Any] | None = None, seed: int | None = None,
                  file: str | os.PathLike[str] | None = None, render_mode: str | None = None, **more_options: Any) -> None:
         _refuse_rendering(render_mode)
-        self.env = env = EmbeddedEnv(id, num_envs, options={**(options or {}), **more_options}, seed=seed, threads=threads, file=file)
+        self.env = env = open_for(id, num_envs, options, more_options, seed=seed, threads=threads, file=file)
         require_one_agent(env)
         default = "same_step" if env.spec["resets_itself"] else "next_step"
         mode = default if autoreset_mode is None else _name_of(autoreset_mode)
@@ -169,7 +169,7 @@ class Env(gymnasium.Env[Any, Any]):
     def __init__(self, id: str | None = None, *, options: Mapping[str, Any] | None = None, seed: int | None = None,
                  file: str | os.PathLike[str] | None = None, render_mode: str | None = None, **more_options: Any) -> None:
         _refuse_rendering(render_mode)
-        self.env = env = EmbeddedEnv(id, 1, options={**(options or {}), **more_options}, seed=seed, file=file)
+        self.env = env = open_for(id, 1, options, more_options, seed=seed, file=file)
         require_one_agent(env)
         if not env.spec["resets_itself"]:
             env.set_autoreset("disabled")

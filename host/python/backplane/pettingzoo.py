@@ -11,7 +11,7 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv as _ParallelEnv
 
 from ._library import check, lib
-from .core import EmbeddedEnv, end, refuse_pickle
+from .core import end, open_for, refuse_pickle
 from .spaces import action_into, only, space_of
 
 Array = npt.NDArray[Any]
@@ -41,7 +41,7 @@ class ParallelEnv(_ParallelEnv[str, Array, Any]):
                  file: str | os.PathLike[str] | None = None, render_mode: str | None = None, **more_options: Any) -> None:
         if render_mode is not None:
             raise ValueError(f"render_mode: wanted None, found {render_mode!r}; backplane run films episodes (output.film)")
-        self.env = env = EmbeddedEnv(id, 1, options={**(options or {}), **more_options}, seed=seed, autoreset="disabled", file=file)
+        self.env = env = open_for(id, 1, options, more_options, seed=seed, autoreset="disabled", file=file)
         self.metadata = {"name": env.spec["id"].removeprefix("env."), "render_modes": [], "is_parallelizable": True}
         self.render_mode = None
         obs, action = only(env, "obs"), only(env, "action")

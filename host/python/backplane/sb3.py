@@ -11,7 +11,7 @@ import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv as _VecEnv
 
 from ._library import check, lib
-from .core import EmbeddedEnv, end, refuse_pickle
+from .core import end, open_for, refuse_pickle
 from .spaces import action_into, only, require_one_agent, space_of
 
 Array = npt.NDArray[Any]
@@ -42,7 +42,7 @@ class VecEnv(_VecEnv):
     def __init__(self, id: str | None = None, num_envs: int = 1, *, threads: int = 1, copy: bool = True, infos: bool = False,
                  options: Mapping[str, Any] | None = None, seed: int | None = None, file: str | os.PathLike[str] | None = None,
                  **more_options: Any) -> None:
-        self.env = env = EmbeddedEnv(id, num_envs, options={**(options or {}), **more_options}, seed=seed, threads=threads, file=file)
+        self.env = env = open_for(id, num_envs, options, more_options, seed=seed, threads=threads, file=file)
         require_one_agent(env)
         obs, action = only(env, "obs"), only(env, "action")
         self._attributes: list[dict[str, Any]] = [{"render_mode": None, "spec": None, "metadata": {"render_modes": []}}
