@@ -12,13 +12,16 @@ def packages(*names: str) -> None:
         sys.exit(1 if os.environ.get("CI") == "true" else 77)
 
 
-def in_oracle(test: str) -> None:
-    """Runs a test with the packages of .venv-oracle, if that is there."""
+def python_of_oracle() -> str:
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     python = os.path.join(root, ".venv-oracle", "bin", "python")
-    python = python if os.path.exists(python) else sys.executable
-    os.execv(python, [python, test])
+    return python if os.path.exists(python) else sys.executable
 
 
+# needs.py FILE [ARGUMENTS]: runs it with the packages of .venv-oracle.
 if __name__ == "__main__":
-    in_oracle(sys.argv[1])
+    if sys.argv[1] != "--here":
+        python = python_of_oracle()
+        os.execv(python, [python, os.path.abspath(__file__), "--here", *sys.argv[1:]])
+    packages("cffi", "gymnasium", "numpy")
+    os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
