@@ -48,10 +48,10 @@ def compare(runs, rounds: int, ours: str) -> None:
 
 def stepper(envs, seconds: float):
     space = envs.action_space
-    if hasattr(envs, "single_action_space"):
-        space.seed(1)
+    space.seed(1)
+    if space.shape[:1] == (ROWS,):
         actions = [space.sample() for _ in range(64)]
-    else:  # of EnvPool, of one row
+    else:  # EnvPool's is of one row
         draw = np.random.default_rng(1)
         actions = [draw.uniform(space.low, space.high, (ROWS, *space.shape)).astype(space.dtype) for _ in range(64)]
     envs.reset()
