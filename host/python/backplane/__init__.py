@@ -1,0 +1,49 @@
+"""Backplane from Python: its envs inside the trainer you have, and its experiments.
+
+    import backplane, gymnasium
+
+    envs = gymnasium.make_vec("backplane/Ant-v5", num_envs=64, threads=2)   # or backplane.make_vec("ant", 64, threads=2)
+    env = gymnasium.make("backplane/CartPole-v1")
+
+``backplane.sb3``, ``backplane.pettingzoo`` and ``backplane.gymnasium`` are the adapters; each imports its trainer's package when it is
+first used. ``backplane.run`` runs an experiment, ``backplane.results`` reads what it left, ``backplane.show`` shows its report.
+"""
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+from ._library import BackplaneError, ffi, lib
+from .core import EmbeddedEnv, envs
+from .results import Results, results, show
+from .runs import run
+
+if TYPE_CHECKING:
+    from . import gymnasium, pettingzoo, sb3
+
+__version__: str = ffi.string(lib.bp_embed_version()).decode()
+__all__ = ["BackplaneError", "EmbeddedEnv", "Results", "VectorEnv", "envs", "gymnasium", "make_vec", "pettingzoo", "results", "run", "sb3",
+           "show"]
+
+
+def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> gymnasium.VectorEnv:
+    """Rows of one env as Gymnasium's vector env: ``backplane.make_vec("ant", 64, threads=2)``. The arguments are those of
+    :class:`backplane.gymnasium.VectorEnv`; what it does not know is an option of the env."""
+    from .gymnasium import VectorEnv
+
+    return VectorEnv(id, num_envs, **arguments)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("gymnasium", "pettingzoo", "sb3"):
+        return importlib.import_module(f"{__name__}.{name}")
+    if name == "VectorEnv":
+        return importlib.import_module(f"{__name__}.gymnasium").VectorEnv
+    raise AttributeError(f"module 'backplane' has no attribute {name!r}")
+
+
+if importlib.util.find_spec("gymnasium") is not None:
+    from ._registration import register_envs
+
+    register_envs()

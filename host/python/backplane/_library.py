@@ -1,0 +1,71 @@
+"""libbackplane_embed.so, opened by cffi as its header describes it."""
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import cffi
+
+_LIBRARY = "lib/libbackplane_embed.so"
+_HEADER = "include/backplane/embed.h"
+
+
+class BackplaneError(RuntimeError):
+    """What the library refused or failed at; the text says cause, place, wanted and found.
+
+    Attributes:
+        status: the code of ``backplane/base.h``, below 0.
+    """
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+def find_home() -> Path:
+    """The installation: the package's own folder, as a wheel has it, else the one that ``BACKPLANE_HOME`` names (an installed tree
+    or a build tree)."""
+    package = Path(__file__).resolve().parent
+    homes = [package] + [Path(home) for home in [os.environ.get("BACKPLANE_HOME", "")] if home]
+    for home in homes:
+        if (home / _LIBRARY).exists():
+            return home
+    looked = ", ".join(str(home / _LIBRARY) for home in homes)
+    hint = "" if len(homes) > 1 else "; the environment variable BACKPLANE_HOME names an installation"
+    raise ImportError(f"wanted Backplane's library, found no file {looked}{hint}")
+
+
+def _declarations(home: Path) -> str:
+    sources = Path(__file__).resolve().parents[2]  # of a checkout, whose build tree holds no headers
+    for header in (home / _HEADER, sources / _HEADER):
+        if header.exists():
+            return header.read_text().split("// <embed>")[1].split("// </embed>")[0]
+    raise ImportError(f"wanted the header {home / _HEADER}, which describes the library beside it, found none")
+
+
+home = find_home()
+ffi = cffi.FFI()
+ffi.cdef(_declarations(home))
+lib: Any = ffi.dlopen(str(home / _LIBRARY))
+
+
+def last_error() -> str:
+    return ffi.string(lib.bp_embed_error()).decode(errors="replace")
+
+
+def check(status: int) -> None:
+    if status < 0:
+        raise BackplaneError(last_error(), status)
+
+
+def read_json(text: Any) -> Any:
+    """What a function that returns JSON has returned; NULL is an error."""
+    if text == ffi.NULL:
+        raise BackplaneError(last_error(), -1)
+    return json.loads(ffi.string(text))
+
+
+def c_text(text: str | os.PathLike[str] | None) -> Any:
+    return ffi.NULL if text is None else ffi.new("char[]", os.fsencode(text))

@@ -1,0 +1,19 @@
+"""The installed envs in Gymnasium's registry. It imports no more of Gymnasium than that, as Gymnasium itself calls it while it is being
+imported (entry point "gymnasium.envs" of an installed package)."""
+from __future__ import annotations
+
+
+def register_envs() -> None:
+    """Each env that can be opened, by its id ("backplane/ant") and its other names ("backplane/Ant-v5"). It sets its own limit of an
+    episode, so that no TimeLimit stands around it."""
+    from gymnasium.envs.registration import register, registry
+
+    from .core import envs
+
+    for env in envs():
+        if env["refused"] is not None:
+            continue
+        for name in [env["id"].removeprefix("env."), *env["aliases"]]:
+            id = f"backplane/{name}"
+            if id not in registry:
+                register(id, "backplane.gymnasium:Env", vector_entry_point="backplane.gymnasium:VectorEnv", kwargs={"id": env["id"]})

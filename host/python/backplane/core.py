@@ -1,0 +1,229 @@
+"""Envs of several rows: the handle of ``backplane/embed.h`` as a Python object."""
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from ._library import BackplaneError, c_text, check, ffi, lib, read_json
+
+SAME_STEP, NEXT_STEP, DISABLED = range(3)
+_MODES = ("same_step", "next_step", "disabled")
+
+
+def envs() -> list[dict[str, Any]]:
+    """The installed envs: ``id``, ``version``, ``summary``, ``aliases``, ``file``, ``rows`` (how many suit it) and ``refused`` (why
+    it can not be opened in this process, or None). No plugin is loaded."""
+    return read_json(lib.bp_embed_envs())
+
+
+class _Memory:
+    """An open handle. It is closed when the last view of its channels has gone, so that no view is ever of freed memory."""
+
+    def __init__(self, handle: Any) -> None:
+        self.handle = handle
+
+    def __del__(self, close: Any = lib.bp_embed_close) -> None:
+        close(self.handle)
+
+
+class _Lent:
+    """A channel's memory as NumPy takes it; keeps the handle open."""
+
+    def __init__(self, memory: _Memory, address: int, shape: Sequence[int], dtype: np.dtype[Any], writable: bool) -> None:
+        self.memory = memory
+        self.__array_interface__ = {"version": 3, "shape": tuple(shape), "typestr": dtype.str, "data": (address, not writable)}
+
+
+class EmbeddedEnv:
+    """Rows of one env that step together in this process.
+
+    ``channels`` are its tensors as views, ``[rows, ...]``, or ``[rows * agents, ...]`` of the channels of agents: every call writes
+    there. Only actions are for the caller to write. ``spec`` is what the env says of itself (see ``bp_embed_spec``).
+
+    Args:
+        id: "ant", "env.ant" or another name it goes by ("Ant-v5"); None: the only env of ``file``.
+        rows: how many.
+        options: the env's options, checked as those of an experiment file are.
+        seed: of all episodes, 0 to 2**64 - 1; None: drawn.
+        threads: that step rows, the caller's one of them; 0: one for each core granted. No result depends on them.
+        autoreset: "same_step", "next_step" or "disabled".
+        file: a plugin file instead of an installed env.
+    """
+
+    def __init__(self, id: str | None, rows: int = 1, *, options: Mapping[str, Any] | None = None, seed: int | None = None,
+                 threads: int = 1, autoreset: str = "same_step", file: str | os.PathLike[str] | None = None) -> None:
+        out = ffi.new("bp_embed**")
+        text = c_text(json.dumps(dict(options or {}), default=_plain))
+        draw = int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) if seed is None else _natural("seed", seed)
+        check(lib.bp_embed_open(c_text(file), c_text(id), text, _natural("rows", rows), draw, _natural("threads", threads, 32), out))
+        self._memory: _Memory | None = _Memory(out[0])
+        self._handle = out[0]
+        self.channels: dict[str, npt.NDArray[Any]] = {}
+        if autoreset != "same_step":
+            self.set_autoreset(autoreset)
+        self._read_spec()
+        for channel in self.spec["channels"]:
+            self.channels[channel["name"]] = self._lend(channel)
+
+    def _read_spec(self) -> None:
+        self.spec: dict[str, Any] = read_json(lib.bp_embed_spec(self._handle))
+        self.rows: int = self.spec["rows"]
+        self.agents: int = self.spec["agents"]
+
+    def _lend(self, channel: Mapping[str, Any]) -> npt.NDArray[Any]:
+        view = ffi.new("bp_view*")
+        check(lib.bp_embed_tensor(self._handle, c_text(channel["name"]), view))
+        dtype = np.dtype("bool" if channel["role"] in ("terminated", "truncated") else channel["dtype"])
+        assert self._memory is not None
+        address = int(ffi.cast("uintptr_t", view.data)) + view.byte_offset
+        return np.asarray(_Lent(self._memory, address, channel["tensor"], dtype, channel["role"] == "action"))
+
+    def of_role(self, role: str) -> list[dict[str, Any]]:
+        """The entries of ``spec["channels"]`` with this role."""
+        return [channel for channel in self.spec["channels"] if channel["role"] == role]
+
+    def set_autoreset(self, mode: str) -> None:
+        """When a row's next episode begins. Another mode than before ends all episodes; :meth:`reset` comes next."""
+        if mode not in _MODES:
+            raise ValueError(f"autoreset: wanted one of {', '.join(_MODES)}, found {mode!r}")
+        check(lib.bp_embed_autoreset(self._handle, _MODES.index(mode)))
+
+    def check_actions(self, on: bool) -> None:
+        """Whether a step looks first for numbers that are not finite and choices that there are not. At first it does."""
+        check(lib.bp_embed_check_actions(self._handle, on))
+
+    def reset(self, mask: npt.ArrayLike | None = None, seeds: npt.ArrayLike | None = None) -> None:
+        """Starts episodes in the rows with ``mask[row]``, in all without a mask; each from its seed (``[rows]``, below 2**64), or from
+        the next one of its series."""
+        mask_ = None if mask is None else _of_rows("mask", mask, self.rows, np.bool_)
+        seeds_ = None if seeds is None else _of_rows("seeds", seeds, self.rows, np.uint64)
+        check(lib.bp_embed_reset(self._handle, _pointer("uint8_t*", mask_), _pointer("uint64_t*", seeds_)))
+
+    def seed(self, seed: int) -> None:
+        """As if opened with this seed; :meth:`reset` begins its first episodes."""
+        check(lib.bp_embed_seed(self._handle, _natural("seed", seed)))
+
+    def step(self) -> None:
+        """One step of all rows with the actions that stand in their channels."""
+        check(lib.bp_embed_step(self._handle))
+
+    def step_send(self) -> None:
+        """The first half of :meth:`step`. Until :meth:`step_wait` no channel may be read or written."""
+        check(lib.bp_embed_step_send(self._handle))
+
+    def step_wait(self) -> None:
+        check(lib.bp_embed_step_wait(self._handle))
+
+    def save(self) -> bytes:
+        """All rows with their episodes; :meth:`load` of the same env, version, options and rows goes on from there, bit for bit."""
+        n = ffi.new("uint64_t*")
+        check(lib.bp_embed_save(self._handle, ffi.NULL, 0, n))
+        buffer = ffi.new("char[]", n[0])
+        check(lib.bp_embed_save(self._handle, buffer, n[0], n))
+        return bytes(ffi.buffer(buffer, n[0]))
+
+    def load(self, saved: bytes) -> None:
+        check(lib.bp_embed_load(self._handle, ffi.from_buffer(saved), len(saved)))
+
+    def state(self, row: int = 0) -> dict[str, npt.NDArray[np.float64]]:
+        """A row's state by name, float64: ``{"qpos": [15], "qvel": [14]}`` of Ant, ``{"state": [4]}`` of CartPole. MuJoCo's units: m,
+        rad, m/s, rad/s. Empty where the env names none."""
+        state = {}
+        for part in self.spec["state"]:
+            values, n = np.empty(part["size"]), ffi.new("uint64_t*")
+            check(lib.bp_embed_get_state(self._handle, _natural("row", row), c_text(part["name"]), _pointer("double*", values),
+                                         values.size, n))
+            state[part["name"]] = values
+        return state
+
+    def set_state(self, row: int = 0, state: Mapping[str, npt.ArrayLike] | None = None, /, **parts: npt.ArrayLike) -> None:
+        """Puts a row there, as if its reset had drawn this state, and computes its observation anew. Parts that are not named stay as
+        they are; the episode goes on: its length, its limit, its return."""
+        all_parts = {**(state or {}), **parts}
+        names = [c_text(name) for name in all_parts]
+        values = [np.ascontiguousarray(value, np.float64).ravel() for value in all_parts.values()]
+        check(lib.bp_embed_set_state(self._handle, _natural("row", row), len(names), ffi.new("char*[]", names),
+                                     ffi.new("double*[]", [_pointer("double*", value) for value in values]),
+                                     ffi.new("uint64_t[]", [value.size for value in values])))
+
+    @property
+    def closed(self) -> bool:
+        return self._memory is None
+
+    def close(self) -> None:
+        """Ends the env. Its memory goes with the last view of a channel that somebody still holds."""
+        self._memory, self._handle = None, ffi.NULL
+        self.channels = {}
+
+    def __enter__(self) -> EmbeddedEnv:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickle(self)
+
+
+def open_for(id: str | None, rows: int, options: Mapping[str, Any] | None, more_options: Mapping[str, Any], **arguments: Any) -> EmbeddedEnv:
+    """An adapter's env. A keyword that is no option is a TypeError, as of any Python function: TorchRL offers "frameskip" and looks for it."""
+    try:
+        return EmbeddedEnv(id, rows, options={**(options or {}), **more_options}, **arguments)
+    except BackplaneError as error:
+        for name in more_options:
+            if f"has no option '{name}'" in str(error):
+                raise TypeError(f"got an unexpected keyword argument '{name}': {error}") from error
+        raise
+
+
+def end(adapter: Any, *calls: str) -> None:
+    """Closes an adapter's env: its views go, and its ``calls`` say so from now on, which costs an open one nothing."""
+    if "env" not in vars(adapter):  # it was refused, and is being deleted
+        return
+    adapter.env.close()
+    for name in [name for name, value in vars(adapter).items() if isinstance(value, np.ndarray)]:
+        delattr(adapter, name)
+    for call in calls:
+        setattr(adapter, call, _refuse_closed)
+
+
+def _refuse_closed(*_: Any, **__: Any) -> NoReturn:
+    raise BackplaneError("wanted an open env, found one that is closed", -1)
+
+
+def refuse_pickle(env: object) -> NoReturn:
+    raise TypeError(f"{type(env).__module__}.{type(env).__name__} lives in the process that opened it and can not be pickled or copied; "
+                    "give the other process a function that makes one, and move states with save() and load()")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(f"options: wanted numbers, texts, lists and dicts, found {type(value).__name__}")
+
+
+def _natural(name: str, value: Any, bits: int = 64) -> int:
+    number = int(value)
+    if number != value or not 0 <= number < 1 << bits:
+        raise ValueError(f"{name}: wanted an integer from 0 to 2**{bits} - 1, found {value!r}")
+    return number
+
+
+def _of_rows(name: str, values: npt.ArrayLike, rows: int, dtype: Any) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    if array.shape != (rows,):
+        raise ValueError(f"{name}: wanted the shape ({rows},), found {array.shape}")
+    if dtype == np.uint64 and (array.dtype.kind not in "iu" or (array.dtype.kind == "i" and (array < 0).any())):
+        raise ValueError(f"{name}: wanted integers from 0 to 2**64 - 1, found {values!r}")
+    return np.ascontiguousarray(array, dtype)
+
+
+def _pointer(kind: str, array: npt.NDArray[Any] | None) -> Any:
+    return ffi.NULL if array is None else ffi.cast(kind, array.ctypes.data)

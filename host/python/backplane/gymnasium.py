@@ -1,0 +1,207 @@
+"""Gymnasium's two forms of an env: ``gymnasium.make("backplane/Ant-v5")`` and ``gymnasium.make_vec("backplane/Ant-v5", num_envs=64)``."""
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from ._library import check, lib
+from .core import end, open_for, refuse_pickle
+from .spaces import action_into, only, require_one_agent, space_of
+
+Array = npt.NDArray[Any]
+_MODES = {"same_step": AutoresetMode.SAME_STEP, "next_step": AutoresetMode.NEXT_STEP, "disabled": AutoresetMode.DISABLED}
+
+
+def _name_of(mode: AutoresetMode | str) -> str:
+    for name, known in _MODES.items():
+        if mode in (name, known, known.value):
+            return name
+    raise ValueError(f"autoreset_mode: wanted one of {', '.join(_MODES)}, found {mode!r}")
+
+
+def _refuse_rendering(render_mode: str | None) -> None:
+    if render_mode is not None:
+        raise ValueError(f"render_mode: wanted None, found {render_mode!r}; backplane run films episodes (output.film)")
+
+
+class VectorEnv(gymnasium.vector.VectorEnv):
+    """Rows of one env as Gymnasium's vector env. Row r of :meth:`reset` with the seed s plays what ``gymnasium.make`` of the same env
+    plays after ``reset(seed=s + r)``.
+
+    Observations are [num_envs, ...] in the env's type (float32 of all shipped ones), rewards float64 [num_envs], flags bool [num_envs].
+    An episode that its limit ends is truncated, in the step that reaches it. ``infos`` has the env's own numbers, each with its mask as
+    Gymnasium's vector envs have; those of whole episodes ("ep/...") where a row has ended one. In the mode SAME_STEP it has
+    ``final_obs`` and ``final_info``; a row that has just begun anew keeps the numbers of the step that ended its last episode.
+
+    Args:
+        id: "ant", "env.ant" or "Ant-v5".
+        num_envs: rows.
+        threads: that step rows, the caller's one of them; 0: one for each core granted.
+        autoreset_mode: NEXT_STEP as Gymnasium's own by default, SAME_STEP for an env that resets itself, which has no other.
+        copy: False: what a call returns are views, which the next call overwrites; rewards stay float32.
+        infos: False: leaves out the env's own numbers.
+        options, **more_options: the env's options.
+        seed: of the episodes before the first ``reset(seed=...)``; None: drawn.
+        file: a plugin file instead of an installed env.
+    """
+
+    def __init__(self, id: str | None = None, num_envs: int = 1, *, threads: int = 1, autoreset_mode: AutoresetMode | str | None = None,
+                 copy: bool = True, infos: bool = True, options: Mapping[str, Any] | None = None, seed: int | None = None,
+                 file: str | os.PathLike[str] | None = None, render_mode: str | None = None, **more_options: Any) -> None:
+        _refuse_rendering(render_mode)
+        self.env = env = open_for(id, num_envs, options, more_options, seed=seed, threads=threads, file=file)
+        require_one_agent(env)
+        default = "same_step" if env.spec["resets_itself"] else "next_step"
+        mode = default if autoreset_mode is None else _name_of(autoreset_mode)
+        env.set_autoreset(mode)
+        self.num_envs = num_envs
+        self.metadata = {"autoreset_mode": _MODES[mode], "render_modes": []}
+        self.copy = copy
+        obs, action = only(env, "obs"), only(env, "action")
+        self.single_observation_space, self.single_action_space = space_of(obs), space_of(action)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._obs, self._action, self._reward = env.channels[obs["name"]], env.channels[action["name"]], env.channels["reward"]
+        self._terminated, self._truncated, self._final_obs = (env.channels[name] for name in ("terminated", "truncated", "final_obs"))
+        self._in_same_step = mode == "same_step"
+        names = [channel["name"] for channel in env.of_role("info")] if infos else []
+        self._step_infos = [name for name in names if not name.startswith("ep/")]
+        self._episode_infos = [name for name in names if name.startswith("ep/")]
+        self._all = np.ones(num_envs, bool)
+        self._nothing_ended = bytes(num_envs)
+
+    def reset(self, *, seed: int | Sequence[int | None] | None = None,
+              options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Begins episodes in all rows, or in those of ``options["reset_mask"]`` (bool [num_envs]). ``seed``: row r starts from seed + r;
+        a list has one for each row, None there for the next of its series."""
+        if isinstance(seed, (int, np.integer)):
+            super().reset(seed=int(seed))
+            seed = range(int(seed), int(seed) + self.num_envs)
+        mask = (options or {}).get("reset_mask")
+        if mask is not None and not (isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.any()):
+            raise ValueError(f"options['reset_mask']: wanted a bool array with a True in it, found {mask!r}")
+        if seed is None:
+            self.env.reset(mask)
+        else:
+            self._reset_from(seed, mask)
+        return self._obs.copy() if self.copy else self._obs, self._own_infos(None)
+
+    def _reset_from(self, seeds: Sequence[int | None], mask: Array | None) -> None:
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"seed: wanted one for each of {self.num_envs} rows, found {len(seeds)}")
+        given = np.array([seed is not None for seed in seeds])
+        wanted = self._all if mask is None else mask
+        if (wanted & given).any():
+            self.env.reset(wanted & given, np.array([seed or 0 for seed in seeds], np.uint64))
+        if (wanted & ~given).any():
+            self.env.reset(wanted & ~given)
+
+    def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        action_into(self._action, actions)
+        check(lib.bp_embed_step(self.env._handle))
+        ended = None
+        if self._terminated.tobytes() != self._nothing_ended or self._truncated.tobytes() != self._nothing_ended:
+            ended = self._terminated | self._truncated
+        infos = self._own_infos(ended)
+        if ended is not None and self._in_same_step:
+            self._add_final(infos, ended)
+        if not self.copy:
+            return self._obs, self._reward, self._terminated, self._truncated, infos
+        return self._obs.copy(), self._reward.astype(np.float64), self._terminated.copy(), self._truncated.copy(), infos
+
+    def _own_infos(self, ended: Array | None) -> dict[str, Any]:
+        infos: dict[str, Any] = {}
+        for name in self._step_infos:
+            value = self.env.channels[name]
+            infos[name], infos["_" + name] = value.copy() if self.copy else value, self._all.copy()
+        if ended is not None:
+            for name in self._episode_infos:
+                infos[name], infos["_" + name] = np.where(ended, self.env.channels[name], 0), ended
+        return infos
+
+    def _add_final(self, infos: dict[str, Any], ended: Array) -> None:
+        """An object array with None in the rows that go on, as SyncVectorEnv makes it."""
+        final = np.full(self.num_envs, None, object)
+        for row in np.flatnonzero(ended):
+            final[row] = self._final_obs[row].copy()
+        own = {name: value for name, value in infos.items() if not name.startswith("_")}
+        infos["final_obs"], infos["_final_obs"] = final, ended
+        infos["final_info"] = {key: value for name in own for key, value in ((name, own[name]), ("_" + name, ended))}
+        infos["_final_info"] = ended
+
+    def state(self, row: int = 0) -> dict[str, npt.NDArray[np.float64]]:
+        """See :meth:`backplane.EmbeddedEnv.state`."""
+        return self.env.state(row)
+
+    def set_state(self, row: int = 0, state: Mapping[str, npt.ArrayLike] | None = None, /, **parts: npt.ArrayLike) -> Array:
+        """See :meth:`backplane.EmbeddedEnv.set_state`. Returns the row's observation from there."""
+        self.env.set_state(row, state, **parts)
+        return self._obs[row].copy()
+
+    def close_extras(self, **_: Any) -> None:
+        end(self, "reset", "step")
+
+    def __enter__(self) -> VectorEnv:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickle(self)
+
+    def __repr__(self) -> str:
+        return f"backplane.VectorEnv({self.env.spec['id'] if not self.env.closed else 'closed'}, num_envs={self.num_envs})"
+
+
+class Env(gymnasium.Env[Any, Any]):
+    """One row as Gymnasium's env: observations of the env's type, rewards as float. See :class:`VectorEnv` for the arguments."""
+
+    metadata = {"render_modes": []}
+
+    def __init__(self, id: str | None = None, *, options: Mapping[str, Any] | None = None, seed: int | None = None,
+                 file: str | os.PathLike[str] | None = None, render_mode: str | None = None, **more_options: Any) -> None:
+        _refuse_rendering(render_mode)
+        self.env = env = open_for(id, 1, options, more_options, seed=seed, file=file)
+        require_one_agent(env)
+        if not env.spec["resets_itself"]:
+            env.set_autoreset("disabled")
+        obs, action = only(env, "obs"), only(env, "action")
+        self.observation_space, self.action_space = space_of(obs), space_of(action)
+        self._obs, self._action, self._reward = (env.channels[name] for name in (obs["name"], action["name"], "reward"))
+        self._terminated, self._truncated = env.channels["terminated"], env.channels["truncated"]
+        if env.spec["resets_itself"]:
+            self._final_obs = env.channels["final_obs"]
+        self._infos = [channel["name"] for channel in env.of_role("info")]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.env.reset(seeds=None if seed is None else [seed])
+        return self._obs[0].copy(), self._own_infos(False)
+
+    def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        action_into(self._action[0, ...], action)
+        check(lib.bp_embed_step(self.env._handle))
+        terminated, truncated = bool(self._terminated[0]), bool(self._truncated[0])
+        ended = terminated or truncated
+        obs = self._final_obs if ended and self.env.spec["resets_itself"] else self._obs
+        return obs[0].copy(), float(self._reward[0]), terminated, truncated, self._own_infos(ended)
+
+    def _own_infos(self, ended: bool) -> dict[str, Any]:
+        return {name: self.env.channels[name][0].item() if self.env.channels[name].ndim == 1 else self.env.channels[name][0].copy()
+                for name in self._infos if ended or not name.startswith("ep/")}
+
+    state, set_state = VectorEnv.state, VectorEnv.set_state
+
+    def close(self) -> None:
+        end(self, "reset", "step")
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickle(self)

@@ -1,0 +1,131 @@
+"""PettingZoo's parallel form of an env with several agents: ``backplane.pettingzoo.parallel_env("uav_grid")``."""
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from pettingzoo import ParallelEnv as _ParallelEnv
+
+from ._library import check, lib
+from .core import end, open_for, refuse_pickle
+from .spaces import action_into, only, space_of
+
+Array = npt.NDArray[Any]
+
+
+def parallel_env(id: str | None = None, **arguments: Any) -> ParallelEnv:
+    """One row of an env as PettingZoo's ParallelEnv. The arguments are those of :class:`ParallelEnv`; what it does not know is an option
+    of the env."""
+    return ParallelEnv(id, **arguments)
+
+
+class ParallelEnv(_ParallelEnv[str, Array, Any]):
+    """Agents "agent_0", "agent_1", ... of one episode. An agent that leaves has its last observation, reward and flags in the step in
+    which it does, and is no longer in ``agents`` afterwards.
+
+    Observations are in the env's type; rewards floats; where the env masks actions, ``infos[agent]["action_mask"]`` is int8
+    [number of actions], 1 for those that may be taken.
+
+    Args:
+        id: "uav_grid" or "env.uav_grid".
+        options, **more_options: the env's options.
+        seed: of the episodes before the first ``reset(seed=...)``; None: drawn.
+        file: a plugin file instead of an installed env.
+    """
+
+    def __init__(self, id: str | None = None, *, options: Mapping[str, Any] | None = None, seed: int | None = None,
+                 file: str | os.PathLike[str] | None = None, render_mode: str | None = None, **more_options: Any) -> None:
+        if render_mode is not None:
+            raise ValueError(f"render_mode: wanted None, found {render_mode!r}; backplane run films episodes (output.film)")
+        self.env = env = open_for(id, 1, options, more_options, seed=seed, autoreset="disabled", file=file)
+        self.metadata = {"name": env.spec["id"].removeprefix("env."), "render_modes": [], "is_parallelizable": True}
+        self.render_mode = None
+        obs, action = only(env, "obs"), only(env, "action")
+        if obs["scope"] != "agent" or action["scope"] != "agent":
+            raise TypeError(f"{env.spec['id']}: wanted observations and actions of agents, found those of a row; gymnasium.make steps it")
+        self.possible_agents = [f"agent_{i}" for i in range(env.agents)]
+        self.agents: list[str] = []
+        self._number = {agent: i for i, agent in enumerate(self.possible_agents)}
+        self._observation_spaces = {agent: space_of(obs) for agent in self.possible_agents}
+        self._action_spaces = {agent: space_of(action) for agent in self.possible_agents}
+        self._obs, self._action, self._reward = (env.channels[name] for name in (obs["name"], action["name"], "reward"))
+        self._reward_is_shared = only(env, "reward")["scope"] == "row"
+        self._terminated, self._truncated = env.channels["terminated"], env.channels["truncated"]
+        self._alive = self._of("alive")
+        self._mask, self._state = self._of("action_mask"), self._of("state")
+        self._infos = [c["name"] for c in env.of_role("info") if c["scope"] == "agent"]
+        self._episode_infos = [c["name"] for c in env.of_role("info") if c["scope"] == "row"]
+        if self._state is not None:
+            self.state_space = spaces.Box(-np.inf, np.inf, self._state.shape[1:], self._state.dtype.type)
+
+    def _of(self, role: str) -> Array | None:
+        found = self.env.of_role(role)
+        return self.env.channels[found[0]["name"]] if found else None
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return self._action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Array], dict[str, dict[str, Any]]]:
+        self.env.reset(seeds=None if seed is None else [seed])
+        self.agents = self._living(self.possible_agents)
+        return self._observations(self.agents), {agent: self._info(agent, False) for agent in self.agents}
+
+    def step(self, actions: dict[str, Any]) -> tuple[dict[str, Array], dict[str, float], dict[str, bool], dict[str, bool],
+                                                     dict[str, dict[str, Any]]]:
+        """One step with an action of each agent in ``agents``. Who has left is not asked."""
+        acting = self.agents
+        if set(actions) != set(acting):
+            raise ValueError(f"actions: wanted one for each of {', '.join(acting) or 'no agent (reset begins an episode)'}, found "
+                             f"{', '.join(map(str, actions)) or 'none'}")
+        self._action[...] = 0
+        for agent, action in actions.items():
+            action_into(self._action[self._number[agent], ...], action)
+        check(lib.bp_embed_step(self.env._handle))
+        terminated, truncated = bool(self._terminated[0]), bool(self._truncated[0])
+        stay = [] if terminated or truncated else self._living(acting)
+        rewards = {agent: float(self._reward[0 if self._reward_is_shared else self._number[agent]]) for agent in acting}
+        # An agent that is no longer there has left by what befell it, and not by the limit.
+        living = set(self._living(acting))
+        terminations = {agent: terminated or agent not in living for agent in acting}
+        truncations = {agent: truncated and not terminations[agent] for agent in acting}
+        self.agents = stay
+        infos = {agent: self._info(agent, terminated or truncated) for agent in acting}
+        return self._observations(acting), rewards, terminations, truncations, infos
+
+    def _living(self, agents: list[str]) -> list[str]:
+        return [agent for agent in agents if self._alive is None or self._alive[self._number[agent]]]
+
+    def _observations(self, agents: list[str]) -> dict[str, Array]:
+        return {agent: self._obs[self._number[agent]].copy() for agent in agents}
+
+    def _info(self, agent: str, ended: bool) -> dict[str, Any]:
+        i = self._number[agent]
+        info = {name: self.env.channels[name][i].tolist() for name in self._infos}
+        if ended:
+            info.update({name: self.env.channels[name][0].tolist() for name in self._episode_infos})
+        if self._mask is not None:
+            info["action_mask"] = self._mask[i].astype(np.int8)
+        return info
+
+    def state(self) -> Array:
+        """What all agents together are in, [size] in the env's type: what a centralized critic sees."""
+        if self._state is None:
+            raise NotImplementedError(f"{self.env.spec['id']} has no channel of the role state")
+        return self._state[0].copy()
+
+    def render(self) -> None:
+        raise NotImplementedError("an embedded env draws nothing; backplane run films episodes (output.film)")
+
+    def close(self) -> None:
+        if not self.env.closed:
+            end(self, "reset", "step")
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickle(self)

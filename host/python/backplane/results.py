@@ -1,0 +1,123 @@
+"""What an experiment left in its results folder, as pandas frames, and its report."""
+from __future__ import annotations
+
+import html
+import json
+import os
+import sqlite3
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Results:
+    """A results folder, also of a batch that runs: each attribute reads the files anew.
+
+    Attributes:
+        folder: where it lies.
+        cancelled: whether the run that gave these results was stopped by its caller.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], cancelled: bool = False) -> None:
+        self.folder, self.cancelled = Path(folder), cancelled
+        if not (self.folder / "events.jsonl").exists():
+            raise FileNotFoundError(f"{self.folder}: wanted a results folder, found no events.jsonl in it")
+
+    @property
+    def trials(self) -> pandas.DataFrame:
+        """A row for each trial, in the order of the plan, by its id: name, seed, state, outcome, why, attempts, ``wall_s`` (s), ``sps``
+        and ``sampling_sps`` (env steps/s), iterations, env_steps, episodes; then the values that the sweep gave it, by their paths; then
+        the means of its results by their names, ``return`` and others."""
+        import pandas
+
+        with self._database() as database:
+            frame = pandas.read_sql_query("SELECT * FROM trials WHERE planned IS NOT NULL ORDER BY planned", database, index_col="id")
+            values = pandas.read_sql_query("SELECT trial_id, path, value FROM trial_values", database)
+            means = pandas.read_sql_query("SELECT trial_id, name, mean FROM results", database)
+        frame = frame.drop(columns=["planned", "point_id"])
+        for long, name, value in ((values, "path", "value"), (means, "name", "mean")):
+            wide = long.pivot(index="trial_id", columns=name, values=value)
+            frame = frame.join(wide.rename(columns=lambda column: f"{column} (result)" if column in frame else column))
+        return frame
+
+    @property
+    def metrics(self) -> pandas.DataFrame:
+        """The results of trials with their spread: trial, name, mean, sd, se, n (episodes, or what else was counted)."""
+        import pandas
+
+        with self._database() as database:
+            return pandas.read_sql_query("SELECT trial_id AS trial, name, mean, sd, se, n FROM results ORDER BY trial_id, name", database)
+
+    @property
+    def curves(self) -> pandas.DataFrame:
+        """A row for each iteration of each trial: trial, attempt, iteration, ``env_steps``, ``t`` (s since the trial's start), ``return``
+        and whatever else it wrote. Of an iteration that several attempts did, the last one's."""
+        import pandas
+
+        frame = pandas.DataFrame(self._iterations())
+        if frame.empty:
+            return frame
+        return frame.drop_duplicates(["trial", "iteration"], keep="last").sort_values(["trial", "iteration"], ignore_index=True)
+
+    def _iterations(self) -> Iterator[dict[str, Any]]:
+        for trial in sorted(self.folder.glob("trials/*")):
+            attempts = {int(attempt.name.removeprefix("attempt-")): attempt for attempt in trial.glob("attempt-*")}
+            for number, attempt in sorted(attempts.items()):
+                file = attempt / "metrics.jsonl"
+                for line in file.read_text().splitlines(keepends=True) if file.exists() else ():
+                    if line.endswith("\n"):  # the last one of a trial that runs may be half written
+                        yield {"trial": trial.name, "attempt": number, **flat(json.loads(line))}
+
+    def _database(self) -> sqlite3.Connection:
+        file = (self.folder / "results.sqlite").resolve()
+        if not file.exists():
+            raise FileNotFoundError(f"{file} is not there; `backplane store rebuild {self.folder}` makes it from the events")
+        return sqlite3.connect(file.as_uri() + "?mode=ro", uri=True)
+
+    def __repr__(self) -> str:
+        return f"backplane.Results({str(self.folder)!r})"
+
+
+def flat(metrics: dict[str, Any]) -> dict[str, float]:
+    """A line of metrics.jsonl with the names that results.sqlite has: of a statistic its mean, of a group its entries."""
+    row: dict[str, float] = {}
+    for name, value in metrics.items():
+        if not isinstance(value, dict):
+            row["env_steps" if name == "step" else name] = value
+        elif "mean" in value:
+            row[name] = value["mean"]
+        else:
+            row.update(flat(value))
+    return row
+
+
+def results(folder: str | os.PathLike[str]) -> Results:
+    """What lies in a results folder: ``backplane.results("outputs/x").trials`` and ``.curves``."""
+    return Results(folder)
+
+
+def in_notebook() -> bool:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    return get_ipython() is not None and "IPKernelApp" in get_ipython().config
+
+
+def show(what: Results | str | os.PathLike[str], height_px: int = 800) -> None:
+    """Shows the report of a results folder: in a notebook below the cell, elsewhere in the browser."""
+    folder = what.folder if isinstance(what, Results) else Path(what)
+    page = folder if folder.suffix == ".html" else folder / "index.html"
+    if not page.exists():
+        raise FileNotFoundError(f"{page} is not there; `backplane report {folder}` writes a report")
+    if not in_notebook():
+        webbrowser.open(page.resolve().as_uri())
+        return
+    from IPython.display import HTML, display
+
+    text = html.escape(page.read_text(), quote=True)  # in a frame, as its styles are for a page of its own
+    display(HTML(f'<iframe srcdoc="{text}" style="width: 100%; height: {height_px}px; border: 0"></iframe>'))

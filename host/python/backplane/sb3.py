@@ -1,0 +1,147 @@
+"""Stable-Baselines3: ``PPO("MlpPolicy", backplane.sb3.make("ant", 64))``."""
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+from stable_baselines3.common.vec_env import VecEnv as _VecEnv
+
+from ._library import check, lib
+from .core import end, open_for, refuse_pickle
+from .spaces import action_into, only, require_one_agent, space_of
+
+Array = npt.NDArray[Any]
+
+
+def make(id: str, num_envs: int = 1, **arguments: Any) -> VecEnv:
+    """Rows of one env as Stable-Baselines3's vector env. The arguments are those of :class:`VecEnv`; what it does not know is an option
+    of the env."""
+    return VecEnv(id, num_envs, **arguments)
+
+
+class VecEnv(_VecEnv):
+    """Observations [num_envs, ...] in the env's type, rewards float32 [num_envs], dones bool [num_envs]. A row that ends begins anew in
+    the same step; its info then has ``terminal_observation``, ``TimeLimit.truncated`` and, as of SB3's Monitor, ``episode`` (``r``, ``l`` and
+    ``t`` in s).
+
+    Args:
+        id: "ant", "env.ant" or "Ant-v5".
+        num_envs: rows.
+        threads: that step rows, the caller's one of them; 0: one for each core granted.
+        copy: False: what a step returns are views, which the next step overwrites; not for SB3's own algorithms.
+        infos: True: the env's own numbers in all infos; else in those of rows that have ended.
+        options, **more_options: the env's options.
+        seed: of all episodes, unless ``seed()`` says another; None: drawn.
+        file: a plugin file instead of an installed env.
+    """
+
+    def __init__(self, id: str | None = None, num_envs: int = 1, *, threads: int = 1, copy: bool = True, infos: bool = False,
+                 options: Mapping[str, Any] | None = None, seed: int | None = None, file: str | os.PathLike[str] | None = None,
+                 **more_options: Any) -> None:
+        self.env = env = open_for(id, num_envs, options, more_options, seed=seed, threads=threads, file=file)
+        require_one_agent(env)
+        obs, action = only(env, "obs"), only(env, "action")
+        self._attributes: list[dict[str, Any]] = [{"render_mode": None, "spec": None, "metadata": {"render_modes": []}}
+                                                  for _ in range(num_envs)]
+        super().__init__(num_envs, space_of(obs), space_of(action))
+        self._obs, self._action, self._reward = (env.channels[name] for name in (obs["name"], action["name"], "reward"))
+        self._terminated, self._truncated, self._final_obs = (env.channels[name] for name in ("terminated", "truncated", "final_obs"))
+        self._return, self._length = env.channels["ep_return"], env.channels["ep_length"]
+        self._infos = [channel["name"] for channel in env.of_role("info")]
+        self._copy, self._all_infos = copy, infos
+        self._nothing_ended = bytes(num_envs)
+        self._start_s = time.perf_counter()
+
+    def reset(self) -> Array:
+        seeds = np.array([seed is not None for seed in self._seeds])
+        if seeds.any():
+            self.env.reset(seeds, np.array([seed or 0 for seed in self._seeds], np.uint64))
+        if not seeds.all():
+            self.env.reset(~seeds)
+        self.reset_infos = [{} for _ in range(self.num_envs)]
+        self._reset_seeds()
+        self._reset_options()
+        return self._obs.copy() if self._copy else self._obs
+
+    def step_async(self, actions: Any) -> None:
+        action_into(self._action, actions)
+        check(lib.bp_embed_step_send(self.env._handle))
+
+    def step_wait(self) -> tuple[Array, Array, Array, list[dict[str, Any]]]:
+        check(lib.bp_embed_step_wait(self.env._handle))
+        return self._take()
+
+    def step(self, actions: Any) -> tuple[Array, Array, Array, list[dict[str, Any]]]:
+        action_into(self._action, actions)  # at once: no thread is woken for one that waits
+        check(lib.bp_embed_step(self.env._handle))
+        return self._take()
+
+    def _take(self) -> tuple[Array, Array, Array, list[dict[str, Any]]]:
+        infos: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(self.num_envs)]
+        dones = self._terminated | self._truncated
+        if self._all_infos:
+            for name in self._infos:
+                if not name.startswith("ep/"):
+                    for info, value in zip(infos, self.env.channels[name].tolist()):
+                        info[name] = value
+        if dones.tobytes() != self._nothing_ended:
+            for row in np.flatnonzero(dones):
+                self._end(infos[row], row)
+        if not self._copy:
+            return self._obs, self._reward, dones, infos
+        return self._obs.copy(), self._reward.copy(), dones, infos
+
+    def _end(self, info: dict[str, Any], row: int) -> None:
+        for name in self._infos:
+            info[name] = self.env.channels[name][row].tolist()
+        info["TimeLimit.truncated"] = bool(self._truncated[row] and not self._terminated[row])
+        info["terminal_observation"] = self._final_obs[row].copy()
+        info["episode"] = {"r": round(float(self._return[row]), 6), "l": int(self._length[row]),
+                           "t": round(time.perf_counter() - self._start_s, 6)}
+
+    def state(self, row: int = 0) -> dict[str, npt.NDArray[np.float64]]:
+        """See :meth:`backplane.EmbeddedEnv.state`."""
+        return self.env.state(row)
+
+    def set_state(self, row: int = 0, state: Mapping[str, npt.ArrayLike] | None = None, /, **parts: npt.ArrayLike) -> Array:
+        """See :meth:`backplane.EmbeddedEnv.set_state`. Returns the row's observation from there."""
+        self.env.set_state(row, state, **parts)
+        return self._obs[row].copy()
+
+    def close(self) -> None:
+        end(self, "reset", "step", "step_async", "step_wait")
+
+    # A row is no object of its own: its attributes stand here, its methods are those with a `row` above.
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        rows = list(self._get_indices(indices))
+        if any(attr_name not in self._attributes[row] for row in rows):
+            raise AttributeError(f"{attr_name}: no attribute of a row; set_attr makes one")
+        return [self._attributes[row][attr_name] for row in rows]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        for row in self._get_indices(indices):
+            self._attributes[row][attr_name] = value
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        if method_name not in ("state", "set_state"):
+            raise AttributeError(f"{method_name}: wanted state or set_state, which are the methods of a row")
+        return [getattr(self, method_name)(row, *method_args, **method_kwargs) for row in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
+        return [False for _ in self._get_indices(indices)]
+
+    def get_images(self) -> Sequence[Any]:
+        return [None] * self.num_envs
+
+    def __enter__(self) -> VecEnv:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickle(self)

@@ -1,0 +1,57 @@
+"""Gymnasium's spaces of a channel, and the parts of an env that an adapter with one agent uses."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from .core import EmbeddedEnv
+
+
+def _bounds(values: list[float | None], none: float, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    if dtype.kind != "f":
+        info = np.iinfo(dtype)
+        none = info.min if none < 0 else info.max
+    numbers = np.array([none if value is None else value for value in values or [none]], dtype)
+    return np.broadcast_to(numbers, (int(np.prod(shape)),)).reshape(shape) if numbers.size > 1 else np.full(shape, numbers[0], dtype)
+
+
+def space_of(channel: Mapping[str, Any]) -> spaces.Space[Any]:
+    """The space of one row, or of one agent of it. Numbers without bounds have infinite ones."""
+    shape, dtype, kind = tuple(channel["shape"]), np.dtype(channel["dtype"]), channel["space"]
+    if kind == "discrete" and not shape:
+        return spaces.Discrete(channel["nvec"][0])
+    if kind == "discrete":
+        return spaces.MultiDiscrete(np.full(shape, channel["nvec"][0]))
+    if kind == "multi_discrete":
+        return spaces.MultiDiscrete(np.reshape(channel["nvec"], shape))
+    if kind == "multi_binary":
+        return spaces.MultiBinary(shape)
+    return spaces.Box(_bounds(channel["low"], -np.inf, shape, dtype), _bounds(channel["high"], np.inf, shape, dtype), shape, dtype.type)
+
+
+def only(env: EmbeddedEnv, role: str) -> dict[str, Any]:
+    """The channel of this role, where an adapter has room for one."""
+    found = env.of_role(role)
+    if len(found) != 1:
+        raise TypeError(f"{env.spec['id']}: wanted one channel of the role {role}, found {len(found)}; "
+                        "backplane.EmbeddedEnv lends them all")
+    return found[0]
+
+
+def require_one_agent(env: EmbeddedEnv) -> None:
+    if env.agents != 1 or only(env, "obs")["scope"] != "row":
+        raise TypeError(f"{env.spec['id']}: wanted an env of one agent, found {env.agents}; "
+                        "backplane.pettingzoo.parallel_env steps them")
+
+
+def action_into(channel: np.ndarray[Any, Any], actions: Any) -> None:
+    """Copies actions into their channel: their shape exactly, and no number that its type would bend."""
+    given = np.asarray(actions)
+    if given.shape != channel.shape:
+        raise ValueError(f"actions: wanted the shape {channel.shape}, found {given.shape}")
+    if given.dtype.kind not in ("fiub" if channel.dtype.kind == "f" else "iub"):
+        raise ValueError(f"actions: wanted numbers of the type {channel.dtype}, found {given.dtype}")
+    channel[...] = given

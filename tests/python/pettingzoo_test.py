@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""The adapter of PettingZoo: its own tests, masks, and agents that leave.
+
+  pettingzoo_test.py    (BACKPLANE_HOME: the build tree)
+"""
+import unittest
+import warnings
+
+import needs
+
+needs.packages("cffi", "gymnasium", "pettingzoo")
+
+import numpy as np
+from pettingzoo.test import parallel_api_test, parallel_seed_test
+
+import backplane
+
+
+def play(env, seed):
+    """An episode of random actions that may be taken: what each step returned, and who acted in it."""
+    draw = np.random.default_rng(seed)
+    _, infos = env.reset(seed=seed)
+    steps = []
+    while env.agents:
+        acting = list(env.agents)
+        actions = {agent: draw.choice(np.flatnonzero(infos[agent]["action_mask"])) for agent in acting}
+        step = env.step(actions)
+        infos = step[4]
+        steps.append((acting, step))
+    return steps
+
+
+class UavGrid(unittest.TestCase):
+    def test_passes_pettingzoos_tests(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            parallel_api_test(backplane.pettingzoo.parallel_env("uav_grid"), num_cycles=300)
+        parallel_seed_test(lambda: backplane.pettingzoo.parallel_env("uav_grid"), num_cycles=100)
+
+    def test_agents_leave_and_stay_away(self):
+        env = backplane.pettingzoo.parallel_env("uav_grid", grid_size=12, n_obstacles=10, n_uavs=6, mask_static=False)
+        left_before_the_end = 0
+        for seed in range(8):
+            steps = play(env, seed)
+            self.assertEqual(steps[0][0], env.possible_agents)
+            for (acting, step), (following, _) in zip(steps, steps[1:]):
+                for each in step:
+                    self.assertEqual(set(each), set(acting))
+                self.assertEqual(following, [agent for agent in acting if not step[2][agent]])
+                left_before_the_end += len(acting) - len(following)
+            last = steps[-1][1]
+            self.assertTrue(all(last[2][agent] or last[3][agent] for agent in steps[-1][0]))
+        self.assertGreater(left_before_the_end, 0)
+
+    def test_the_limit_truncates_who_is_still_there(self):
+        last = play(backplane.pettingzoo.parallel_env("uav_grid", max_steps=3), 0)[-1][1]
+        self.assertTrue(any(last[3].values()))
+        self.assertTrue(all(last[2][agent] != last[3][agent] for agent in last[2]))
+
+    def test_rewards_are_those_of_the_row(self):
+        """The same seeds and actions through the channels themselves."""
+        env, raw = backplane.pettingzoo.parallel_env("uav_grid"), backplane.EmbeddedEnv("uav_grid", 1, autoreset="disabled")
+        _, infos = env.reset(seed=3)
+        raw.reset(seeds=[3])
+        np.testing.assert_array_equal(env.state(), raw.channels["state"][0])
+        for step in range(50):
+            actions = {agent: int(np.argmax(infos[agent]["action_mask"])) for agent in env.agents}
+            raw.channels["action"][:] = [actions.get(agent, 0) for agent in env.possible_agents]
+            obs, rewards, _, _, infos = env.step(actions)
+            raw.step()
+            for agent in obs:
+                i = env.possible_agents.index(agent)
+                np.testing.assert_array_equal(obs[agent], raw.channels["obs"][i])
+                self.assertEqual(rewards[agent], raw.channels["reward"][i])
+            if not env.agents:
+                break
+
+    def test_misuse_is_refused(self):
+        env = backplane.pettingzoo.parallel_env("uav_grid")
+        with self.assertRaisesRegex(ValueError, "reset begins an episode"):
+            env.step({"agent_0": 0})
+        env.reset(seed=0)
+        with self.assertRaisesRegex(ValueError, "wanted one for each of agent_0, .*found none"):
+            env.step({})
+        with self.assertRaisesRegex(TypeError, "gymnasium.make steps it"):
+            backplane.pettingzoo.parallel_env("ant")
+        env.close()
+        with self.assertRaisesRegex(backplane.BackplaneError, "closed"):
+            env.reset()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Experiments from Python: run, its callback, its errors, and what results reads.
+
+  runs_test.py    (BACKPLANE_HOME: the build tree)
+"""
+import contextlib
+import importlib.util
+import io
+import os
+import pathlib
+import sqlite3
+import tempfile
+import unittest
+from unittest import mock
+
+import needs
+
+needs.packages("cffi")
+
+import backplane
+
+EXPERIMENT = """
+experiment: two
+env: cartpole
+learner: {plugin: random, options: {horizon: 32}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
+budget: {iterations: 3}
+sweep: {grid: {rollout.num_envs_per_env_runner: [2, 4]}, seeds: {n: 2}}
+"""
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+        pathlib.Path("two.yaml").write_text(EXPERIMENT)
+
+    def test_tell_each_iteration(self):
+        told = []
+        results = backplane.run("two.yaml", set={"budget.iterations": 5}, on_iteration=lambda *news: told.append(news))
+        self.assertEqual(len(told), 4 * 5)
+        self.assertEqual({metrics["iteration"] for _, metrics in told}, {1, 2, 3, 4, 5})
+        self.assertEqual(results.folder.resolve(), pathlib.Path("outputs/two").resolve())
+        with sqlite3.connect("outputs/two/results.sqlite") as database:
+            names = "SELECT value FROM iterations WHERE trial_id = ? AND iteration = ? AND name = ?"
+            for trial, metrics in told:
+                for name in ("env_steps", "return", "sps"):
+                    self.assertEqual(database.execute(names, (trial, metrics["iteration"], name)).fetchall(), [(metrics[name],)])
+
+    def test_stop_when_asked(self):
+        results = backplane.run("two.yaml", set={"budget.iterations": 1000000}, on_iteration=lambda trial, metrics: False)
+        self.assertTrue(results.cancelled)
+
+    def test_raise_what_a_callback_raises(self):
+        for error in (ZeroDivisionError, KeyboardInterrupt):
+            def fail(trial, metrics):
+                raise error("of mine")
+
+            with self.assertRaisesRegex(error, "of mine"):
+                backplane.run("two.yaml", set={"budget.iterations": 1000000}, arguments=["--fresh"], on_iteration=fail)
+        self.assertFalse(backplane.run("two.yaml", arguments=["--fresh"]).cancelled)
+
+    def test_say_what_is_wrong_with_a_file(self):
+        with self.assertRaisesRegex(backplane.BackplaneError, "iteratons") as caught:
+            backplane.run("two.yaml", set={"budget.iteratons": 3})
+        self.assertLess(caught.exception.status, 0)
+        with self.assertRaisesRegex(backplane.BackplaneError, "none.yaml"):
+            backplane.run("none.yaml")
+
+    def test_show_a_bar_that_ends_full(self):
+        shown = io.StringIO()
+        with contextlib.redirect_stderr(shown):
+            backplane.run("two.yaml", progress=True)
+        self.assertIn(f"[{'#' * 30}] 100%  4 of 4 trials", shown.getvalue().splitlines()[-1].split("\r")[-1])
+
+
+@unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is in the environments of scripts/test_adapters only")
+class ResultsOfARun(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        file = pathlib.Path(folder.name, "two.yaml")
+        file.write_text(EXPERIMENT)
+        cls.results = backplane.run(file, out=pathlib.Path(folder.name, "out"))
+
+    def test_trials(self):
+        trials = self.results.trials
+        self.assertEqual(list(trials["rollout.num_envs_per_env_runner"]), [2, 2, 4, 4])
+        self.assertEqual(list(trials["seed"]), [0, 1, 0, 1])
+        self.assertEqual(set(trials["state"]), {"COMPLETED"})
+        metrics = self.results.metrics
+        for trial in trials.index:
+            mean = metrics[(metrics.trial == trial) & (metrics.name == "return")]["mean"].item()
+            self.assertEqual(trials.loc[trial, "return"], mean)
+
+    def test_curves_are_what_the_database_has(self):
+        curves = self.results.curves.set_index(["trial", "iteration"])
+        self.assertEqual(len(curves), 12)
+        with sqlite3.connect(self.results.folder / "results.sqlite") as database:
+            rows = database.execute("SELECT trial_id, iteration, name, value FROM iterations").fetchall()
+        self.assertTrue(rows)
+        for trial, iteration, name, value in rows:
+            self.assertEqual(curves.loc[(trial, iteration), name], value)
+
+    def test_the_report_is_shown(self):
+        with mock.patch("webbrowser.open") as opened:
+            backplane.show(self.results)
+        opened.assert_called_once_with((self.results.folder / "index.html").resolve().as_uri())
+        with self.assertRaisesRegex(FileNotFoundError, "wanted a results folder"):
+            backplane.results("nowhere")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Episodes through gymnasium.make("backplane/...") beside Gymnasium's own env, from the same state and with the same actions: observations
+are Gymnasium's rounded to float32, rewards too, flags are equal.
+
+  trajectories_test.py    (BACKPLANE_HOME: the build tree)
+"""
+import unittest
+
+import needs
+
+needs.packages("cffi", "gymnasium", "mujoco")
+
+import gymnasium
+import numpy as np
+
+import backplane  # noqa: F401  its import registers the envs
+
+STEPS, EPISODES = 1000, 3
+
+
+def state_of(env) -> dict:
+    env = env.unwrapped
+    if hasattr(env, "data"):
+        return {"qpos": env.data.qpos.copy(), "qvel": env.data.qvel.copy()}
+    return {"state": np.array(env.state, float)}
+
+
+class Trajectories(unittest.TestCase):
+    def play(self, name: str, steps: int = STEPS) -> None:
+        theirs, ours = gymnasium.make(name), gymnasium.make("backplane/" + name)
+        self.assertEqual(theirs.action_space, ours.action_space)
+        self.assertEqual(theirs.observation_space.shape, ours.observation_space.shape)
+        theirs.action_space.seed(5)
+        ended = 0
+        for episode in range(EPISODES):
+            obs, _ = theirs.reset(seed=episode)
+            ours.reset(seed=episode)
+            got = ours.unwrapped.set_state(**state_of(theirs))
+            np.testing.assert_array_equal(got, obs.astype(np.float32))
+            for step in range(steps):
+                action = theirs.action_space.sample()
+                obs, reward, *flags, _ = theirs.step(action)
+                got, got_reward, *got_flags, _ = ours.step(action)
+                np.testing.assert_array_equal(got, obs.astype(np.float32), err_msg=f"{name}: episode {episode}, step {step}")
+                self.assertEqual(got_reward, float(np.float32(reward)), f"{name}: episode {episode}, step {step}")
+                self.assertEqual(got_flags, flags)
+                if any(flags):
+                    ended += 1
+                    break
+        self.assertGreater(ended, 0, "no episode ended, so no flag was compared")
+
+    def test_ant(self):
+        self.play("Ant-v5")
+
+    def test_humanoid(self):
+        self.play("Humanoid-v5")
+
+    def test_half_cheetah(self):
+        self.play("HalfCheetah-v5")
+
+    def test_cartpole(self):
+        self.play("CartPole-v1")
+
+    def test_pendulum(self):
+        self.play("Pendulum-v1")
+
+    def test_mountain_car_continuous(self):
+        self.play("MountainCarContinuous-v0")
+
+
+if __name__ == "__main__":
+    unittest.main()
