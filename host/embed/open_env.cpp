@@ -26,9 +26,8 @@ PluginInfo LookUp(const char* so, const char* id) {
   const PluginInfo* found = nullptr;
   if (so) {
     const std::string file = fs::absolute(so).string();  // which, having a '/', is no name
-    found = catalog.Find(BP_KIND_ENV, file, &why_not);
-    const bool several = !found && !catalog.plugins().empty();
-    if (id && (found || several)) found = catalog.Find(BP_KIND_ENV, name, &why_not);
+    catalog.AddFile(file);
+    found = catalog.Find(BP_KIND_ENV, id && !catalog.plugins().empty() ? name : file, &why_not);
   } else {
     if (!id) throw NotFound("wanted a plugin file or an env's id, found neither");
     AddPluginFolders(&catalog);

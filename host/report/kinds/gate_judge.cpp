@@ -62,8 +62,8 @@ std::string SignedRatio(double logarithm) { return Signed(100 * std::expm1(logar
 // One condition, over scores that are there.
 class Gate {
  public:
-  Gate(const GateRequest& request, const GateCondition& condition, AbScores scores)
-      : request_(request), condition_(condition), scores_(std::move(scores)) {
+  Gate(const GateRequest& request, const GateCondition& condition, AbScores scores, bool same_seeds)
+      : request_(request), condition_(condition), scores_(std::move(scores)), same_seeds_(same_seeds) {
     out_.condition = condition;
   }
 
@@ -125,7 +125,7 @@ class Gate {
   // change.
   bool AreTheSame(const LimitTest& test) const {
     const size_t n = request_.looks ? test.n : before().size();
-    if (n < kLeastScoresOfNoChange || now().size() < n || (!request_.looks && now().size() != n)) return false;
+    if (!same_seeds_ || n < kLeastScoresOfNoChange || now().size() < n || (!request_.looks && now().size() != n)) return false;
     const auto end = before().begin() + static_cast<std::ptrdiff_t>(n);
     return std::equal(before().begin(), end, now().begin()) &&
            std::adjacent_find(before().begin(), end, std::not_equal_to()) != end;
@@ -244,6 +244,7 @@ class Gate {
   const GateRequest& request_;
   const GateCondition& condition_;
   AbScores scores_;
+  bool same_seeds_;
   GateJudgement out_;
 };
 
@@ -262,13 +263,16 @@ GateAnswer JudgeGate(const GateRequest& request) {
   std::vector<ComparedPoint> points = PointsOf(combined);
   const size_t own = points.size() - (points.empty() || request.runs_baseline ? 0 : 1);
   const Diagnosis diagnosis = request.runs_baseline ? Diagnose(combined, nullptr, {}) : Diagnosis{};
+  std::set<uint64_t> seeds[2];
+  for (const CombinedTrial& trial : combined.trials) seeds[trial.data.point == kBaselinePoint ? 0 : 1].insert(trial.data.seed);
+  const bool same_seeds = !request.runs_baseline && seeds[0] == seeds[1];
   GateAnswer answer;
   for (const GateCondition& condition : request.conditions) {
     AbScores scores = ScoresOfArms(combined, points, TermsOf(request, condition), !request.looks, diagnosis);
     if (!request.runs_baseline && own > 1)
       scores.whys_invalid.insert(scores.whys_invalid.begin(),
                                  fmt::format("{} holds {} points: a gate judges one.", request.folder, own));
-    answer.conditions.push_back(Gate(request, condition, std::move(scores)).Judge());
+    answer.conditions.push_back(Gate(request, condition, std::move(scores), same_seeds).Judge());
   }
   return answer;
 }

@@ -11,11 +11,9 @@
 namespace backplane {
 namespace {
 
-// A comparison goes by its file, all else by its folder, which knows how it was called.
+// By the folder, which knows how it was called.
 std::string CommandOf(const ResultSet& set, const std::string& program) {
-  const std::string command = CommandOfExperiment(set.config);
-  const std::filesystem::path& subject = command == "run" ? set.out : set.run.config_file;
-  return fmt::format("{} {} {}", program, command, ShellArgument(subject.string()));
+  return fmt::format("{} {} {}", program, CommandOfExperiment(set.config), ShellArgument(set.out.string()));
 }
 
 }  // namespace
@@ -36,7 +34,7 @@ std::vector<std::string> HowToGoOn(const ResultSet& set, const std::string& prog
   if (begun > 0) parts.push_back(fmt::format("{} {} begun", begun, begun == 1 ? "has" : "have"));
   if (begun == 1 && iteration > 0) parts.back() += fmt::format(" (iteration {})", iteration);
   if (waiting > 0) parts.push_back(fmt::format("{} {} not started", waiting, waiting == 1 ? "has" : "have"));
-  const std::string how = set.why_ended.empty()                 ? "Not at its end"
+  const std::string how = set.why_ended.empty()                 ? "Not finished"
                           : set.why_ended.starts_with("paused") ? "Stopped before the end (" + set.why_ended + ")"
                                                                 : "Stopped before the end";
   return {fmt::format("{}: {}.", how, fmt::join(parts, ", ")), "To go on: " + CommandOf(set, program)};

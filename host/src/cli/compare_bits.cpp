@@ -131,16 +131,22 @@ class BitsReport {
  private:
   std::string Headline() const {
     if (trials_.empty()) return "nothing to compare: no trial is in both";
-    if (trials_.size() == 1) return trials_.front().Sentence();
+    if (trials_.size() == 1) return trials_.front().Sentence() + Alone();
     uint64_t differ = 0, equal = 0, iterations = 0, hashes = 0;
     for (const ComparedBits& trial : trials_) {
       equal += trial.equal() ? 1 : 0, differ += trial.first_difference ? 1 : 0;
       iterations += trial.iterations, hashes += trial.hashes;
     }
     if (equal == trials_.size())
-      return fmt::format("equal bit for bit: {} trials, {} iterations, {} hashes", equal, iterations, hashes);
-    return fmt::format("{} of {} trials differ, {} are equal, {} have nothing to compare", differ, trials_.size(), equal,
-                       trials_.size() - differ - equal);
+      return fmt::format("equal bit for bit: {} trials, {} iterations, {} hashes", equal, iterations, hashes) + Alone();
+    return fmt::format("{} of {} trials differ, {} are equal, {} can not be told", differ, trials_.size(), equal,
+                       trials_.size() - differ - equal) +
+           Alone();
+  }
+  // "; 9 trials are in one folder only"
+  std::string Alone() const {
+    const size_t alone = only_a_.size() + only_b_.size();
+    return alone == 0 ? "" : fmt::format("; {} {} in one folder only", alone, alone == 1 ? "trial is" : "trials are");
   }
   void PrintTrials(const Side& a, const Side& b) const {
     for (const ComparedBits& trial : trials_) {
@@ -161,7 +167,7 @@ RecordedBits::RecordedBits(const fs::path& folder) {
   const auto add = [this](const AttemptFolder& attempt) {
     std::optional<FingerprintFile> file = ReadFingerprints(attempt.fingerprints());
     if (!file) return;
-    if (file->problem) notes.push_back(*file->problem + ": what follows is not compared");
+    if (file->problem) damaged = true, notes.push_back(*file->problem + ": what follows is not compared");
     Continue(std::move(*file));
   };
   add(AttemptFolder(folder));
@@ -171,10 +177,11 @@ RecordedBits::RecordedBits(const fs::path& folder) {
 
 ComparedBits CompareBits(const RecordedBits& a, const RecordedBits& b) {
   ComparedBits compared;
+  compared.damaged = a.damaged || b.damaged;
   compared.notes = a.notes;
   compared.notes.insert(compared.notes.end(), b.notes.begin(), b.notes.end());
   for (const auto& [side, other] : {std::pair(&a, "a"), std::pair(&b, "b")})
-    if (side->iterations.empty())
+    if (side->iterations.empty() && !side->damaged)
       compared.notes.push_back(
           fmt::format("{} has no fingerprints: it was run without output.fingerprints, or ended before its "
                       "first iteration did",
@@ -202,6 +209,8 @@ std::string ComparedBits::Sentence() const {
     return sentence + fmt::format("; before it {} are equal", both);
   }
   if (iterations == 0) return fmt::format("nothing to compare: {} iterations in a, {} in b, none in both", only_a, only_b);
+  if (hashes == 0) return fmt::format("nothing to compare: {} iterations, of which no hash is in both", iterations);
+  if (damaged) sentence = fmt::format("a file is damaged; what could be read is equal: {}", both);
   if (only_a + only_b > 0) sentence += fmt::format("; only a has {} more iterations, only b {}", only_a, only_b);
   return sentence;
 }

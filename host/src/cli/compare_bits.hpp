@@ -32,9 +32,10 @@ struct ComparedBits {
   uint64_t iterations = 0, hashes = 0;             // equal, up to the difference
   uint64_t only_a = 0, only_b = 0;                 // iterations that only one has
   std::optional<BitsDifference> first_difference;  // absent: none in what both have
+  bool damaged = false;                            // a file ends before its end: more may differ
   std::vector<std::string> notes;
 
-  bool equal() const { return iterations > 0 && !first_difference; }
+  bool equal() const { return hashes > 0 && !first_difference && !damaged; }
   std::string Sentence() const;
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -46,6 +47,7 @@ struct ComparedBits {
     visit("only_a", self.only_a);
     visit("only_b", self.only_b);
     visit("first_difference", NullIfAbsent(self.first_difference));
+    visit("damaged", self.damaged);
     visit("notes", self.notes);
   }
 };
@@ -53,6 +55,7 @@ struct ComparedBits {
 // Of an attempt's folder (a replay's, too) or of a trial's, whose attempts went on from each other.
 struct RecordedBits : Fingerprints {
   explicit RecordedBits(const std::filesystem::path& folder);
+  bool damaged = false;
   std::vector<std::string> notes;  // of files that are damaged
 };
 

@@ -48,18 +48,29 @@ GateAnswer Ask(const GateRequest& request) {
 
 class GateSession {
  public:
-  explicit GateSession(const GateArgs& args)
-      : args_(args), baseline_(ReadGateBaseline(args.baseline)), search_(args.run.input.plugin_path) {}
+  GateSession(const GateArgs& args, GateBaseline baseline)
+      : args_(args), baseline_(std::move(baseline)), search_(args.run.input.plugin_path) {}
 
   int Run() {
     if (const std::string why = ReadConditions(); !why.empty()) return Refuse(why);
     judged_.resize(scores_.places.size() + speeds_.places.size());
     if (IsResultsFolder(args_.subject)) return JudgeFolder();
+    // Before the scores are run, too: their verdict would be lost.
+    if (!speeds_.places.empty()) {
+      if (const std::string why = WhyNotKept(args_.baseline, baseline_); !why.empty())
+        return Refuse(fmt::format("{} needs the plugin files of the baseline, to run both sides in turn: {}",
+                                  speeds_.request.conditions.front().measure, why));
+    }
     for (Part* part : {&scores_, &speeds_}) {
       if (part->places.empty()) continue;
       if (const std::optional<int> code = RunPart(part)) return *code;
     }
     return args_.run.dry_run ? static_cast<int>(kOk) : Finish();
+  }
+
+  static int Refuse(const std::string& why) {
+    LogError("backplane: {}\nnothing was started", why);
+    return kUsage;
   }
 
  private:
@@ -80,11 +91,6 @@ class GateSession {
     }
     speeds_.request.runs_baseline = true;
     return "";
-  }
-
-  static int Refuse(const std::string& why) {
-    LogError("backplane: {}\nnothing was started", why);
-    return kUsage;
   }
 
   int JudgeFolder() {
@@ -127,7 +133,7 @@ class GateSession {
       return Refuse(fmt::format("{}: {}", run.input.file.string(), why));
     }
     const fs::path folder = args_.run.out.empty() ? fs::path(plan->base.experiment.output_dir + "_gate") : args_.run.out;
-    run.out = folder.string() + (speed ? "_speed" : "");
+    run.out = (folder.has_filename() ? folder : folder.parent_path()).string() + (speed ? "_speed" : "");
     if (const int code = speed ? WriteBothSides(*part, looks, &run) : 0; code != kOk) return code;
     const auto plan_of = [&](uint64_t look) {
       const size_t n = look * *looks.n;
@@ -184,9 +190,6 @@ class GateSession {
   // One file of both arms.
   int WriteBothSides(const Part& part, const CompareLooks& looks, RunArgs* run) {
     const fs::path kept = GateBaseline::KeptExperiment(args_.baseline);
-    if (const std::string why = WhyNotKept(args_.baseline, baseline_); !why.empty())
-      return Refuse(fmt::format("{} needs the plugin files of the baseline, to run both sides in turn: {}",
-                                part.request.conditions.front().measure, why));
     sets_ = {"compare.metric=" + part.request.conditions.front().measure,
              fmt::format("compare.looks={{n: {}, max: {}}}", *looks.n, looks.max)};
     run->input.set = sets_;
@@ -278,7 +281,15 @@ class GateSession {
   std::vector<fs::path> folders_;      // that were run
 };
 
-int GateCommand(const GateArgs& args) { return GateSession(args).Run(); }
+int GateCommand(const GateArgs& args) {
+  GateBaseline baseline;
+  try {
+    baseline = ReadGateBaseline(args.baseline);
+  } catch (const std::exception& e) {
+    return GateSession::Refuse(e.what());
+  }
+  return GateSession(args, std::move(baseline)).Run();
+}
 
 void Declare(GateArgs* args, Arguments* add) {
   args->run.typed_program = add->program();

@@ -76,7 +76,7 @@ void Keep(const fs::path& plugin, const fs::path& folder) {
 // The plugin files, and the experiment that runs them.
 void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateBaseline& baseline) {
   const fs::path folder = experiment.parent_path();
-  if (fs::exists(folder) && !fs::exists(experiment))
+  if (fs::exists(folder) && !fs::exists(experiment) && !fs::is_empty(folder))
     throw std::runtime_error(folder.string() + " is there already, and `gate save` did not write it");
   json config = baseline.config;
   for (const auto& [section, plugin] : {std::pair{"env", &trial.env}, {"learner", &trial.learner}}) {
@@ -90,12 +90,16 @@ void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateB
     config[section]["plugin"] = "./" + plugin->file.filename().string();
   }
   for (const char* of_a_run : {"output", "report", "sweep", "compare"}) config.erase(of_a_run);
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  Keep(trial.env.file, folder);
-  Keep(trial.learner.file, folder);
-  WriteFileAtomic(experiment,
+  // Beside the old ones until they are whole: those may be what is copied.
+  const fs::path made = folder.string() + ".new";
+  fs::remove_all(made);
+  fs::create_directories(made);
+  Keep(trial.env.file, made);
+  Keep(trial.learner.file, made);
+  WriteFileAtomic(made / experiment.filename(),
                   "# What a baseline ran, with its own plugin files. Written by `gate save`.\n" + YamlText(config, {}));
+  fs::remove_all(folder);
+  fs::rename(made, folder);
 }
 
 std::vector<std::string> FactsOf(const fs::path& out, const std::string& trial_id) {
@@ -162,8 +166,9 @@ int GateSave(const GateSaveArgs& args) {
              args.no_plugins ? ", without plugin files" : ", its plugin files in " + experiment.parent_path().string());
   if (seeds < kFullSeedsOfGate)
     fmt::print("  note:   {} seeds have full power; with {} a gate is undecided more often\n", kFullSeedsOfGate, seeds);
-  fmt::print("  next:   {} gate {} {} --fail-if 'eval/return < -5%'\n", args.typed_program, ShellArgument(args.to.string()),
-             baseline.config_file.empty() ? "FILE" : ShellArgument(baseline.config_file.string()));
+  fmt::print("  next:   {} gate {} {} --fail-if '{} < -5%'\n", args.typed_program, ShellArgument(args.to.string()),
+             baseline.config_file.empty() ? "FILE" : ShellArgument(baseline.config_file.string()),
+             baseline.trials.front().values.contains("eval/return") ? "eval/return" : "return");
   return kOk;
 }
 

@@ -25,6 +25,7 @@ class Catalog {
 
   // Adds every *.so of a folder (not recursive, in name order); a folder that does not exist adds nothing.
   void AddFolder(const std::filesystem::path& folder);
+  void AddFile(const std::filesystem::path& file);
 
   // `name` is an id with or without its kind, another name that the plugin goes by, or a path to a file (it then contains '/'
   // or ends in ".so"). NULL and a sentence, with the nearest known names and the folders, if there is none, more than one, or
@@ -40,8 +41,6 @@ class Catalog {
   const std::vector<Refusal>& refusals() const { return refusals_; }
 
  private:
-  void AddFile(const std::filesystem::path& file);
-
   std::string adds_;
   std::vector<std::filesystem::path> folders_;
   std::deque<PluginInfo> plugins_;

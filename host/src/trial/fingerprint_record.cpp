@@ -42,7 +42,9 @@ uint64_t HashOfTensor(const bp_tensor& tensor) {
 }
 
 // Of a tensor that a learner gave: what the host does not read, as a sentence.
-std::optional<std::string> WhyNotRead(const bp_tensor& tensor) {
+std::optional<std::string> WhyNotRead(const bp_tensor* told) {
+  if (told == nullptr) return "wanted a tensor, found NULL";
+  const bp_tensor& tensor = *told;
   if (tensor.device.type != BP_DEVICE_CPU) return fmt::format("wanted memory of the host, found device {}", tensor.device.type);
   if (tensor.ndim < 0 || (tensor.ndim > 0 && (tensor.shape == nullptr || tensor.strides == nullptr)))
     return fmt::format("wanted {} sizes and strides, found none", tensor.ndim);
@@ -52,6 +54,15 @@ std::optional<std::string> WhyNotRead(const bp_tensor& tensor) {
     empty |= tensor.shape[d] == 0;
   }
   if (tensor.data == nullptr && !empty) return "wanted data, found NULL";
+  if (tensor.dtype.lanes != 1 || tensor.dtype.bits % 8 != 0)
+    return fmt::format("wanted whole bytes and one lane, found {} bits and {} lanes", tensor.dtype.bits, tensor.dtype.lanes);
+  int64_t dense = 1;
+  for (int32_t d = tensor.ndim - 1; d >= 0 && !empty; --d) {
+    const bool is_dense = tensor.strides[d] == dense || tensor.shape[d] == 1;
+    if (!is_dense && (d > 0 || tensor.strides[d] < dense))
+      return fmt::format("wanted row-major memory, found stride {} of dimension {}", tensor.strides[d], d);
+    dense *= tensor.shape[d];
+  }
   return std::nullopt;
 }
 
@@ -138,7 +149,9 @@ void FingerprintRecord::AddWeights(bool saves_anyway) {
     if (told.n > 0 && (told.names == nullptr || told.tensors == nullptr))
       wrong = fmt::format("wanted {} names and tensors, found NULL", told.n);
     for (uint64_t i = 0; wrong.empty() && i < told.n; ++i) {
-      if (const auto why = WhyNotRead(*told.tensors[i]))
+      if (told.names[i] == nullptr)
+        wrong = fmt::format("wanted a name of tensor {}, found NULL", i);
+      else if (const auto why = WhyNotRead(told.tensors[i]))
         wrong = fmt::format("tensor '{}': {}", told.names[i], *why);
       else
         Add(kLearned, told.names[i], HashOfTensor(*told.tensors[i]));

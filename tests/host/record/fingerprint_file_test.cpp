@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -18,7 +19,8 @@ class AFingerprintFile : public testing::Test {
     std::ofstream(file_, std::ios::binary) << bytes;
     return ReadFingerprints(file_).value();
   }
-  const std::filesystem::path file_ = std::filesystem::path(testing::TempDir()) / "backplane-fingerprints.bin";
+  const std::filesystem::path file_ = std::filesystem::path(testing::TempDir()) /
+                                      ("backplane-fingerprints-" + std::to_string(getpid()) + ".bin");  // tests run beside it
 };
 
 std::vector<uint64_t> IterationsOf(const Fingerprints& fingerprints) {

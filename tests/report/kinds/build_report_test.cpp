@@ -68,7 +68,7 @@ TEST(BuildReportOfAStoppedRun, SaysFirstWhatIsFinishedAndHowToGoOn) {
   request.to = results.out() / "report";
   request.program = "backplane";
   request.form = "page";
-  EXPECT_TRUE(Contains(MakeReport(request).document.verdict.at(0), "Not at its end: 1 of 3 trials is finished")) << "killed";
+  EXPECT_TRUE(Contains(MakeReport(request).document.verdict.at(0), "Not finished: 1 of 3 trials is finished")) << "killed";
   EventLog(ResultsFolder{results.out()}.events()).Append(SessionEnd{"interrupted"});
   const std::vector<std::string> verdict = MakeReport(request).document.verdict;
   EXPECT_EQ("Stopped before the end: 1 of 3 trials is finished, 1 has begun (iteration 7), 1 has not started.", verdict.at(0));

@@ -1,6 +1,6 @@
 // "bp.learner.tensors/1": what a learner has learned, as tensors with names. The host hashes them at the end of every
 // iteration, so that two runs that part are told where: in which iteration, and in which of these. Without it the host hashes
-// the saved state (ext/state.h), of which nobody knows the parts.
+// the saved state (ext/state.h), of which nobody knows the parts, where it is saved each iteration anyway.
 #ifndef BACKPLANE_EXT_TENSORS_H_
 #define BACKPLANE_EXT_TENSORS_H_
 
