@@ -171,6 +171,7 @@ report: {kind: comparison, baseline: floor}
 )";
 
 TEST_F(Report, WhatAFindingProposesRunsAsPrinted) {
+  if (kSanitized) GTEST_SKIP() << "findings about speeds are of the sanitizer there";
   Write("points.yaml", kPoints);
   const Finished run = Run("run points.yaml");
   ASSERT_EQ(0, run.exit) << run.err;

@@ -64,7 +64,7 @@ void TellStarter(const BatchRequest& request) {
   const ResultsFolder results{std::filesystem::absolute(request.out)};
   std::error_code error;
   const uint64_t old = request.fresh ? 0 : std::filesystem::file_size(results.events(), error);
-  TellRun(std::atoi(text),
+  TellRun(static_cast<int>(std::strtol(text, nullptr, 10)),
           {results.out, results.progress(request.plan.base.experiment.progress_file.value_or("")), error ? 0 : old});
   unsetenv(kTellVariable);  // it is nobody's below us
 }
