@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backplane/ext/inject.h"
+#include "base/hash64.hpp"
 #include "base/suggest.hpp"
 #include "embed/embedded_env.hpp"
 #include "rollout/row_snapshots.hpp"
@@ -20,10 +21,9 @@ struct SavedHead {
   int64_t mode = 0;
 };
 
-uint64_t Hash(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
-  return hash;
+uint64_t HashOf(const EnvToOpen& about) {
+  const std::string text = about.info.id + about.info.version + about.options.dump();
+  return Hash64Of(text.data(), text.size());
 }
 
 const bp_env_inject_1* InjectOf(const EnvInstance& env) { return env.Extension<bp_env_inject_1>(BP_ENV_INJECT_1); }
@@ -41,7 +41,7 @@ std::vector<std::byte> EmbeddedEnv::Save() {
   const std::vector<std::byte> of_env = SaveRows(env_);
   SavedHead head;
   head.rows = env_.rows(), head.bytes_of_env = of_env.size(), head.mode = static_cast<int64_t>(mode_);
-  head.options = Hash(about_.info.id + about_.info.version + about_.options.dump());
+  head.options = HashOf(about_);
   std::vector<std::byte> out;
   const auto add = [&](const void* data, uint64_t n) {
     const auto* from = static_cast<const std::byte*>(data);
@@ -60,7 +60,7 @@ void EmbeddedEnv::Load(const void* data, uint64_t n) {
   SavedHead head, wanted;
   if (n < sizeof head) throw NotSaved(env_, fmt::format("wanted {} bytes or more, found {}", sizeof head, n));
   std::memcpy(&head, data, sizeof head);
-  wanted.options = Hash(about_.info.id + about_.info.version + about_.options.dump());
+  wanted.options = HashOf(about_);
   if (std::memcmp(head.magic, wanted.magic, sizeof head.magic) != 0)
     throw NotSaved(env_, "wanted bytes of bp_embed_save, found others");
   if (head.options != wanted.options) throw NotSaved(env_, "the bytes are of another env, version or options");

@@ -145,6 +145,12 @@ TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
   ASSERT_TRUE(Until([&] { return Starts("killed") >= 7; })) << ErrorsOf(pid);
   kill(pid, SIGKILL);
   Wait(pid);
+  const std::string plan = ReadFile(Out("killed") / "plan.jsonl");
+  const Finished run = Run("run outputs/killed");
+  EXPECT_EQ(run.exit, 2) << run.out;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("results of another command"), HasSubstr("gate kept/base.json alike.yaml --fail-if")));
+  EXPECT_EQ(ReadFile(Out("killed") / "plan.jsonl"), plan) << "nothing took its place";
+  EXPECT_THAT(Run("report outputs/killed").out, HasSubstr("gate kept/base.json alike.yaml --fail-if"));
   const Finished again = Gate(rest + "outputs/killed");
   EXPECT_EQ(again.exit, 4) << again.err;
   const auto sentence = [](const std::string& out) {

@@ -13,7 +13,7 @@
 //
 // A loop:
 //   bp_embed* env = NULL;
-//   if (bp_embed_open(NULL, "cartpole", "{\"max_episode_steps\": 200}", 64, 1, 2, &env) < 0) return puts(bp_embed_error());
+//   if (bp_embed_open(NULL, "walker", "{\"frame_skip\": 2}", 64, 1, 2, &env) < 0) return puts(bp_embed_error());
 //   bp_view action, obs, reward;
 //   bp_embed_tensor(env, "action", &action), bp_embed_tensor(env, "obs", &obs), bp_embed_tensor(env, "reward", &reward);
 //   bp_embed_reset(env, NULL, NULL);
@@ -43,9 +43,9 @@ const char* bp_embed_error(void);
 // The version of the library, "0.1.0".
 const char* bp_embed_version(void);
 
-// Envs that can be opened by id, as JSON: [{"id": "env.ant", "version", "summary", "aliases": ["Ant-v5"], "file", "rows": 32,
-// "refused": null}, ...]. "rows": how many suit it. "refused": why it can not be opened here, as a sentence, or null. No plugin
-// is loaded. Until the next call of the same thread; NULL: an error.
+// Envs that can be opened by id, as JSON: [{"id": "env.walker", "version", "summary", "aliases": ["Walker-v1"], "file", "rows":
+// 32, "refused": null}, ...]. "rows": how many suit it. "refused": why it can not be opened here, as a sentence, or null. No
+// plugin is loaded. Until the next call of the same thread; NULL: an error.
 const char* bp_embed_envs(void);
 
 // ---- An env of several rows -----------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ enum {
 
 // Makes an env of `rows` rows.
 //   so       path of a plugin file; NULL: the env is looked for by `id`
-//   id       "ant", "env.ant", or another name it goes by ("Ant-v5"); NULL: the only env of `so`
+//   id       "walker", "env.walker", or another name it goes by ("Walker-v1"); NULL: the only env of `so`
 //   options  JSON object, checked by the env's own table as those of an experiment file are; NULL: the defaults
 //   seed     of all episodes: what row r plays in its episode k is what a trial with this seed plays there
 //   threads  that step rows, the caller's one of them; 0: one for each core granted. No result depends on them.

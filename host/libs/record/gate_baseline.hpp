@@ -46,7 +46,8 @@ struct GateBaseline {
 
   // The experiment that runs the kept plugin files.
   static std::filesystem::path KeptExperiment(const std::filesystem::path& file) {
-    return std::filesystem::path(file).replace_extension(".plugins") / "baseline.yaml";
+    const std::filesystem::path stem = file.extension() == ".json" ? std::filesystem::path(file).replace_extension() : file;
+    return stem.string() + ".plugins/baseline.yaml";
   }
 };
 

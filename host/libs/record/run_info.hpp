@@ -74,6 +74,7 @@ struct TypedArguments {
   std::string preset;
   std::vector<std::string> plugin_path;
   std::string out, skip_invalid, jobs, gpus;  // as text; skip_invalid: "yes"
+  std::string command;                        // the whole of it, where the folder alone does not say how to go on: a gate's
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("preset", DefaultIfMissing(self.preset));
@@ -82,6 +83,7 @@ struct TypedArguments {
     visit("skip_invalid", LeftOutIfEmpty(self.skip_invalid));
     visit("jobs", LeftOutIfEmpty(self.jobs));
     visit("gpus", LeftOutIfEmpty(self.gpus));
+    visit("command", LeftOutIfEmpty(self.command));
   }
 };
 

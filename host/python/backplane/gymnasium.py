@@ -28,7 +28,7 @@ def _name_of(mode: AutoresetMode | str) -> str:
 
 def _refuse_rendering(render_mode: str | None) -> None:
     if render_mode is not None:
-        raise ValueError(f"render_mode: wanted None, found {render_mode!r}; backplane run films episodes (output.film)")
+        raise ValueError(f"render_mode: wanted None, found {render_mode!r}; `backplane render` draws episodes of a run")
 
 
 class VectorEnv(gymnasium.vector.VectorEnv):

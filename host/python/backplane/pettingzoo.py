@@ -40,7 +40,7 @@ class ParallelEnv(_ParallelEnv[str, Array, Any]):
     def __init__(self, id: str | None = None, *, options: Mapping[str, Any] | None = None, seed: int | None = None,
                  file: str | os.PathLike[str] | None = None, render_mode: str | None = None, **more_options: Any) -> None:
         if render_mode is not None:
-            raise ValueError(f"render_mode: wanted None, found {render_mode!r}; backplane run films episodes (output.film)")
+            raise ValueError(f"render_mode: wanted None, found {render_mode!r}; `backplane render` draws episodes of a run")
         self.env = env = open_for(id, 1, options, more_options, seed=seed, autoreset="disabled", file=file)
         self.metadata = {"name": env.spec["id"].removeprefix("env."), "render_modes": [], "is_parallelizable": True}
         self.render_mode = None
@@ -121,7 +121,7 @@ class ParallelEnv(_ParallelEnv[str, Array, Any]):
         return self._state[0].copy()
 
     def render(self) -> None:
-        raise NotImplementedError("an embedded env draws nothing; backplane run films episodes (output.film)")
+        raise NotImplementedError("an embedded env draws nothing; `backplane render` draws episodes of a run")
 
     def close(self) -> None:
         if not self.env.closed:

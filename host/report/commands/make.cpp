@@ -75,7 +75,11 @@ std::string ReportText(const MadeReport& made, const ReportRequest& request) {
   if (request.colour) text = Toned(text, IsVoid(made.document) ? Tone::kWarning : Tone::kStrong);
   text += wrapped(request.below.empty() ? made.document.title : request.below, "  ", "    ") + "\n";
   text += ScreenText(MainTable(made.document), request.width, request.colour) + "\n";
-  for (size_t i = 1; i < verdict.size(); ++i) text += wrapped(verdict[i], "  ", "    ");
+  const auto has_command = [&](const std::string& sentence) {  // which is pasted
+    return sentence.find(request.program + ' ') != std::string::npos;
+  };
+  for (size_t i = 1; i < verdict.size(); ++i)
+    text += has_command(verdict[i]) ? "  " + verdict[i] + "\n" : wrapped(verdict[i], "  ", "    ");
   if (diagnosis) {
     if (!diagnosis->findings.empty()) text += "  findings:\n";
     for (size_t i = 0; i < diagnosis->findings.size() && i < kShownFindings; ++i)

@@ -107,6 +107,12 @@ class Gate {
       return;
     }
     const double factor = 1 + condition_.percent / 100 * (mean.value < 0 ? -1 : 1);
+    if (factor <= 0) {  // scores that are multiplied by it would change sides
+      scores_.whys_invalid.push_back(fmt::format("{:g} % of a mean of {} leaves its sign: a limit within 100 % can be judged.",
+                                                 condition_.percent, FormatNumber(mean, scores_.metric.digits)));
+      Invalid();
+      return;
+    }
     const LimitTest test = statistics::TestScores(
         before(), now(), factor, {.n = ScoresOfALook(), .looks = LooksAtMost(), .alpha = request_.alpha, .seed = kSeedOfGate});
     if (test.difference) {

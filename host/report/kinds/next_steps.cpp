@@ -13,6 +13,7 @@ namespace {
 
 // By the folder, which knows how it was called.
 std::string CommandOf(const ResultSet& set, const std::string& program) {
+  if (set.run.arguments && !set.run.arguments->command.empty()) return set.run.arguments->command;
   return fmt::format("{} {} {}", program, CommandOfExperiment(set.config), ShellArgument(set.out.string()));
 }
 

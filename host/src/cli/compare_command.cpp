@@ -201,13 +201,14 @@ int CompareCommand(const CompareArgs& given) {
     return kUsage;
   }
   if (folders == 1) {
-    const RunArgs command = CommandOf([&] {
+    const std::optional<RunArgs> command = CommandOf([&] {
       RunArgs run = args.run;
       run.input.file = args.subjects.front();
       return run;
     }());
-    args.run = command;
-    args.subjects = {command.input.file};
+    if (!command) return kUsage;
+    args.run = *command;
+    args.subjects = {command->input.file};
   }
   if (!args.metric.empty()) args.run.input.set.push_back("compare.metric=" + args.metric);
   if (!args.direction.empty()) args.run.input.set.push_back("compare.direction=" + args.direction);

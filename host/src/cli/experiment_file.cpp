@@ -1,7 +1,6 @@
 #include "cli/experiment_file.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <string>
 
 #include "base/files.hpp"
@@ -72,15 +71,21 @@ std::string FindExperimentFile(FileArgs* input, bool or_results) {
   return "there is no file '" + input->file.string() + "'" + DidYouMean(near);
 }
 
-RunArgs CommandOf(RunArgs args) {
+std::optional<RunArgs> CommandOf(RunArgs args) {
   const ResultsFolder out{args.input.file};
+  const auto refuse = [&](const std::string& why) {
+    LogError("backplane: {}: {}\nnothing was started", args.input.file.string(), why);
+    return std::nullopt;
+  };
   const std::optional<std::string> text = ReadFile(out.run());
-  if (!text) throw std::runtime_error(out.run().string() + " is missing, which says what was run; name the experiment file");
+  if (!text) return refuse(out.run().filename().string() + " is missing, which says what was run; name the experiment file");
   const RunInfo run = ReadTolerantly<RunInfo>(nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false));
+  if (run.arguments && !run.arguments->command.empty())  // another plan would take its place
+    return refuse("these are the results of another command, by which they go on: " + run.arguments->command);
   std::error_code error;
   if (run.config_file.empty() || !fs::is_regular_file(run.config_file, error)) {
-    throw std::runtime_error("the experiment file of these results is not there: '" + run.config_file.string() +
-                             "'; run it from the folder in which it was run first, or name the file");
+    return refuse("the experiment file of these results is not there: '" + run.config_file.string() +
+                  "'; run it from the folder in which it was run first, or name the file");
   }
   const auto before = [](std::vector<std::string> first, const std::vector<std::string>& then) {
     first.insert(first.end(), then.begin(), then.end());

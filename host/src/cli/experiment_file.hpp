@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "cli/commands.hpp"
@@ -15,8 +16,8 @@ std::string FindExperimentFile(FileArgs* input, bool or_results);
 
 bool IsResultsFolder(const std::filesystem::path& path);
 
-// The command that made the results `args.input.file`, with what was typed now added to it. Throws std::runtime_error if the
-// folder does not tell.
-RunArgs CommandOf(RunArgs args);
+// The command that made the results `args.input.file`, with what was typed now added to it. Absent, after it was
+// said why, if the folder does not tell.
+std::optional<RunArgs> CommandOf(RunArgs args);
 
 }  // namespace backplane

@@ -144,13 +144,14 @@ class GateSession {
     if (args_.run.dry_run) return Dry(*part, looks, run, plan_of(looks.max));
     folders_.push_back(run.out);
     const uint64_t trials = *looks.n * (speed ? 2 : 1);
-    return RunLooks(
-        {run, run.out, Same(), TrialsOfAPoint(run.out) / trials, looks.max, plan_of, [&]() -> std::optional<std::string> {
-           if (Judge(*part)) return std::nullopt;
-           for (const size_t place : part->places)
-             if (!args_.run.json && !args_.run.quiet && !judged_[place].decided) SayStanding(judged_[place]);
-           return "";
-         }});
+    return RunLooks({run, run.out, Same(), TrialsOfAPoint(run.out) / trials, looks.max, plan_of,
+                     [&]() -> std::optional<std::string> {
+                       if (Judge(*part)) return std::nullopt;
+                       for (const size_t place : part->places)
+                         if (!args_.run.json && !args_.run.quiet && !judged_[place].decided) SayStanding(judged_[place]);
+                       return "";
+                     },
+                     /*only_by_same=*/true});
   }
 
   // On stderr, so that the first line of the answer is the verdict.
@@ -220,7 +221,7 @@ class GateSession {
     return args_.run.out.empty() ? text : text + " --out " + ShellArgument(args_.run.out.string());
   }
 
-  // Which plugin files are other ones than those of the baseline.
+  // What stands beside the verdicts.
   std::vector<std::string> Notes() const {
     std::vector<std::string> notes;
     for (const GateJudgement& one : judged_)

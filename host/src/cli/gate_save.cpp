@@ -131,6 +131,10 @@ int GateSave(const GateSaveArgs& args) {
     LogError("backplane: {} is no results folder: it has no {}", args.out.string(), kPlanName);
     return kUsage;
   }
+  if (fs::is_directory(args.to)) {
+    LogError("backplane: --to {}: wanted a file, found a folder\nnothing was saved", args.to.string());
+    return kUsage;
+  }
   GateBaseline baseline;
   for (TrialMeasures& trial : MeasuresOf(args.out).trials) {
     std::erase_if(trial.values, [](const auto& value) { return !IsKept(value.first); });

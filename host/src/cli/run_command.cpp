@@ -101,9 +101,10 @@ void Declare(RunArgs* args, Arguments* add) {
 
 int RunExperiment(const RunArgs& args) {
   if (IsResultsFolder(args.input.file)) {
-    const RunArgs command = CommandOf(args);
-    LogInfo("{}: results; going on with\n  {}", args.input.file.string(), SameCommand(command));
-    return RunExperiment(command);
+    const std::optional<RunArgs> command = CommandOf(args);
+    if (!command) return kUsage;
+    LogInfo("{}: results; going on with\n  {}", args.input.file.string(), SameCommand(*command));
+    return RunExperiment(*command);
   }
   PluginSearch search(args.input.plugin_path);
   if (args.verbose) ShowDebug();

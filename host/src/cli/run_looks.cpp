@@ -36,6 +36,7 @@ std::optional<int> RunLook(const Looks& looks, Plan plan, bool fresh) {
   request.out = looks.out;
   FillRequest(looks.run, &request);
   request.fresh = fresh;
+  if (looks.only_by_same) request.arguments->command = looks.same;
   request.typed_program = looks.run.typed_program;
   if (request.plan.base.experiment.page) request.report_program = ReportProgram().file();
   const auto engine = MakeEngine(kLocalEngine, request.program);
@@ -47,7 +48,7 @@ std::optional<int> RunLook(const Looks& looks, Plan plan, bool fresh) {
     report = RunBatch(request, engine.get(), &*pool);
   }
   if (report.interrupted) {
-    fmt::print("interrupted\n  go on:  {}\n", looks.same);
+    fmt::print(looks.run.json ? stderr : stdout, "interrupted\n  go on:  {}\n", looks.same);
     return kInterrupted;
   }
   if (report.refused.empty() && report.checks.empty() && report.paused.empty()) return std::nullopt;

@@ -17,6 +17,7 @@ struct Looks {
   uint64_t first = 1, most = 1;
   std::function<std::optional<Plan>(uint64_t looks)> plan;  // of so many looks; absent after it was said what is wrong
   std::function<std::optional<std::string>()> standing;     // a line to print; absent: the answer is known
+  bool only_by_same = false;                                // `run` or `compare` of the results would be another thing
 };
 
 // Absent: the answer is known, or all looks were taken; else the exit code with which it could not go on.
