@@ -31,7 +31,8 @@ std::vector<std::string> HowToGoOn(const ResultSet& set, const std::string& prog
   if (set.why_ended == "done" || begun + waiting == 0) return {};
   const size_t all = set.trials.size();
   std::vector<std::string> parts = {fmt::format("{} of {} {} {} finished", all - begun - waiting, all,
-                                                all == 1 ? "trial" : "trials", all - begun - waiting == 1 ? "is" : "are")};
+                                                all == 1 ? "trial" : "trials",
+                                                all == 1 || all - begun - waiting == 1 ? "is" : "are")};
   if (begun > 0) parts.push_back(fmt::format("{} {} begun", begun, begun == 1 ? "has" : "have"));
   if (begun == 1 && iteration > 0) parts.back() += fmt::format(" (iteration {})", iteration);
   if (waiting > 0) parts.push_back(fmt::format("{} {} not started", waiting, waiting == 1 ? "has" : "have"));
