@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <functional>
@@ -67,6 +66,11 @@ class Forever {
   }
   ~Forever() { Kill(); }
   Forever(const Forever&) = delete;
+
+  bool Runs() {
+    if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = 0;
+    return pid_ > 0;
+  }
 
   void Kill() {
     if (pid_ <= 0) return;
@@ -143,21 +147,20 @@ TEST_F(CheckpointFolderTest, GoesOnFromTheMiddleOfReplacing) {
   EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 3u);
 }
 
-// Looks as fast as it can while another process replaces, until it has seen many of them.
+// Looks as fast as it can while another process replaces, until it has seen several of them: a busy disk may take seconds for each.
 TEST_F(CheckpointFolderTest, ThereIsAWholeOneAtEveryMoment) {
   CheckpointFolder(dir_, kOwnTrial).Save(Of(1));
   Forever writer(
       [&, folder = CheckpointFolder(dir_, kOwnTrial), iterations = uint64_t{1}]() mutable { folder.Save(Of(++iterations)); });
   uint64_t last = 0, seen = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (seen < 20 && std::chrono::steady_clock::now() < end) {
+  while (seen < 10 && writer.Runs()) {
     const uint64_t now = IterationsIn("checkpoint.bin");  // throws where there is none, or half of one
     EXPECT_GE(now, last);
     seen += now > last;
     last = now;
   }
   writer.Kill();
-  EXPECT_EQ(seen, 20u);
+  EXPECT_EQ(seen, 10u);
   EXPECT_GE(CheckpointFolder(dir_, kOwnTrial).Newest()->header.iterations, last);
 }
 
