@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gates on what the host costs: instructions counted by valgrind, and allocations. No clock, so a busy machine changes nothing.
+"""Gates on what the host and the products of networks cost: instructions counted by valgrind, and allocations. No clock, so a busy machine changes nothing.
 
   gate.py NAME --build DIR          exit 0: within the bound; 1: beyond it; 77: refused, no bound for this compiler
   gate.py NAME --build DIR --red    the negative control: the same gate over something slow; exit 0 only if it is beyond the bound
@@ -26,6 +26,7 @@ PHYSICS = {
     "humanoid": ("humanoid", 1.015, "host"),
     "candidates": ("ant", 1.03, "candidates", "still=1"),  # actions 0
 }
+PRODUCTS = 0.3  # AVX2 and FMA, which valgrind has: 8 a vector, and the loads; 1.4 where vectors are kept in memory
 SCALING = 1.1  # per env step of a 4-agent env: 4,096 rows against 64
 
 
@@ -43,6 +44,7 @@ def run(command):
 class Bench:
     def __init__(self, build):
         self.program = build / "bench/bench_host"
+        self.products = build / "bench/bench_products"
         self.folders = [build / "lib/backplane/plugins", build / "tests/plugins", build / "tests/fixtures/plugins"]
 
     def plugin(self, name):
@@ -54,17 +56,17 @@ class Bench:
     def json(self, *words):
         return json.loads(run([self.program, *words]).stdout)
 
-    def instructions(self, *words):
+    def instructions(self, program, *words):
         try:
             done = run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=backplane_bench_measured",
-                        self.program, "count", *words])
+                        program, *words])
         except FileNotFoundError:
             raise Failed("valgrind is not installed (Debian package valgrind; scripts/bootstrap installs it)")
         return int(re.search(r"Collected : (\d+)", done.stderr)[1])
 
     def cost(self, env, rows, steps, *more):
         words = [str(self.plugin(env)), f"rows={rows}", *more]
-        once, twice = (self.instructions(*words, f"horizon={n}") for n in (steps, 2 * steps))
+        once, twice = (self.instructions(self.program, "count", *words, f"horizon={n}") for n in (steps, 2 * steps))
         return (twice - once) / (steps * rows)
 
 
@@ -103,6 +105,12 @@ def allocations(bench, args):
     return found["allocations_per_rollout"], 0, "allocations in a rollout of 64,000 env steps"
 
 
+def products(bench, args):
+    m, k, n = 480, 256, 256
+    count = bench.instructions(bench.products, "plain" if args.red else "count", *map(str, (m, k, n)))
+    return count / (m * k * n), PRODUCTS, f"instructions per multiply-add of [{m}, {k}] x [{k}, {n}]"
+
+
 def physics(bench, args, name):
     env, bound, loop, *same = PHYSICS[name]
     if bench.plugin(env) is None:
@@ -113,7 +121,7 @@ def physics(bench, args, name):
     return host / raw, bound, f"times the {raw:,.0f} instructions per env step of a bare mj_step loop"
 
 
-GATES = {"null_env": null_env, "cartpole": cartpole, "agents": agents, "allocations": allocations}
+GATES = {"null_env": null_env, "cartpole": cartpole, "agents": agents, "allocations": allocations, "products": products}
 GATES |= {name: lambda bench, args, name=name: physics(bench, args, name) for name in PHYSICS}
 
 

@@ -8,7 +8,7 @@ namespace backplane::nn {
 namespace {
 
 template <class T>
-constexpr int64_t kPanel = 2 * kLanes<T>;
+constexpr int64_t kPanel = 2 * kMostLanes<T>;
 
 // c = start + a b. a(i, p) lies at a[i * a_row + p * a_k], the start of c(i, j) at start[i * start_row + j * start_column].
 template <class T>
@@ -24,18 +24,19 @@ struct Product {
 };
 
 // R rows by W vectors of columns, held in registers from the first product to the last.
-template <class T, int R, int W>
+template <class T, Isa isa, int R, int W>
 BP_NN_INLINE void Tile(const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t k, const T* start, int64_t start_row, T* c,
                        int64_t c_row) {
-  Vec<T> sum[R][W], x[W];
+  constexpr int64_t kWidth = kLanes<T, isa>;
+  Vec<T, isa> sum[R][W], x[W];
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2
-    for (int w = 0; w < W; ++w) Load(start + r * start_row + w * kLanes<T>, &sum[r][w]);
+    for (int w = 0; w < W; ++w) Load(start + r * start_row + w * kWidth, &sum[r][w]);
   }
   for (int64_t p = 0; p < k; ++p) {
 #pragma GCC unroll 2
-    for (int w = 0; w < W; ++w) Load(b + p * kPanel<T> + w * kLanes<T>, &x[w]);
+    for (int w = 0; w < W; ++w) Load(b + p * kPanel<T> + w * kWidth, &x[w]);
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
       const T factor = a[r * a_row + p * a_k];
@@ -46,36 +47,36 @@ BP_NN_INLINE void Tile(const T* a, int64_t a_row, int64_t a_k, const T* b, int64
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2
-    for (int w = 0; w < W; ++w) Store(sum[r][w], c + r * c_row + w * kLanes<T>);
+    for (int w = 0; w < W; ++w) Store(sum[r][w], c + r * c_row + w * kWidth);
   }
 }
 
 // R rows by at most W vectors of columns; what is narrower goes through a buffer.
-template <class T, int R, int W>
+template <class T, Isa isa, int R, int W>
 BP_NN_INLINE void Columns(const Product<T>& p, int64_t i, int64_t j) {
+  constexpr int64_t kWidth = W * kLanes<T, isa>;
   const T* a = p.a + i * p.a_row;
-  const int64_t columns = std::min(W * kLanes<T>, p.n - j);
+  const int64_t columns = std::min(kWidth, p.n - j);
   const T* b = p.b + j / kPanel<T> * kPanel<T> * p.k + j % kPanel<T>;
   const T* start = p.start + i * p.start_row + j * p.start_column;
   T* c = p.c + i * p.c_row + j;
-  if (columns == W * kLanes<T>) {
-    Tile<T, R, W>(a, p.a_row, p.a_k, b, p.k, start, p.start_row, c, p.c_row);
+  if (columns == kWidth) {
+    Tile<T, isa, R, W>(a, p.a_row, p.a_k, b, p.k, start, p.start_row, c, p.c_row);
     return;
   }
-  T edge[R * W * kLanes<T>] = {};
-  for (int r = 0; r < R; ++r) std::copy_n(start + r * p.start_row, columns, edge + r * W * kLanes<T>);
-  Tile<T, R, W>(a, p.a_row, p.a_k, b, p.k, edge, W * kLanes<T>, edge, W * kLanes<T>);
-  for (int r = 0; r < R; ++r) std::copy_n(edge + r * W * kLanes<T>, columns, c + r * p.c_row);
+  T edge[R * kWidth] = {};
+  for (int r = 0; r < R; ++r) std::copy_n(start + r * p.start_row, columns, edge + r * kWidth);
+  Tile<T, isa, R, W>(a, p.a_row, p.a_k, b, p.k, edge, kWidth, edge, kWidth);
+  for (int r = 0; r < R; ++r) std::copy_n(edge + r * kWidth, columns, c + r * p.c_row);
 }
 
-// All columns of R rows: two vectors wide where the registers allow it and the columns fill more than one.
-template <class T, int R, int W>
+// All columns of R rows: two vectors wide where they fill more than one.
+template <class T, Isa isa, int R>
 BP_NN_INLINE void Row(const Product<T>& p, int64_t i) {
+  constexpr int64_t kWidth = kLanes<T, isa>;
   int64_t j = 0;
-  if constexpr (W == 2) {
-    for (; p.n - j > kLanes<T>; j += 2 * kLanes<T>) Columns<T, R, 2>(p, i, j);
-  }
-  for (; j < p.n; j += kLanes<T>) Columns<T, R, 1>(p, i, j);
+  for (; p.n - j > kWidth; j += 2 * kWidth) Columns<T, isa, R, 2>(p, i, j);
+  for (; j < p.n; j += kWidth) Columns<T, isa, R, 1>(p, i, j);
 }
 
 // Rows per tile: as many as the registers hold.
@@ -83,15 +84,15 @@ template <class T>
 struct Rows {
   template <Isa isa>
   static BP_NN_INLINE void Run(const Product<T>* product) {
-    constexpr int kRows = isa == Isa::kAvx512 ? 8 : isa == Isa::kFma ? 6 : 4, kVectors = isa == Isa::kAvx512 ? 2 : 1;
+    constexpr int kRows = isa == Isa::kAvx512 ? 8 : isa == Isa::kFma ? 6 : 4;
     const Product<T>& p = *product;
     int64_t i = 0;
-    for (; i + kRows <= p.m; i += kRows) Row<T, kRows, kVectors>(p, i);
+    for (; i + kRows <= p.m; i += kRows) Row<T, isa, kRows>(p, i);
     if constexpr (kRows == 8) {
-      for (; i + 4 <= p.m; i += 4) Row<T, 4, kVectors>(p, i);
+      for (; i + 4 <= p.m; i += 4) Row<T, isa, 4>(p, i);
     }
-    for (; i + 2 <= p.m; i += 2) Row<T, 2, kVectors>(p, i);
-    for (; i < p.m; ++i) Row<T, 1, kVectors>(p, i);
+    for (; i + 2 <= p.m; i += 2) Row<T, isa, 2>(p, i);
+    for (; i < p.m; ++i) Row<T, isa, 1>(p, i);
   }
 };
 

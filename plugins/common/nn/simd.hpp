@@ -13,22 +13,29 @@ namespace backplane::nn {
 
 enum class Isa { kBase, kFma, kAvx512 };
 
-// 64 bytes of T: one register of AVX-512, and what the compiler makes of it elsewhere.
-template <class T>
+// One register of T. A wider vector than the processor's would be kept in memory and not in two registers.
+template <Isa isa>
+constexpr int64_t kBytes = isa == Isa::kAvx512 ? 64
+                           : isa == Isa::kFma  ? 32
+                                               : 16;
+template <class T, Isa isa>
 struct VecOf {
-  typedef T type __attribute__((vector_size(64)));
+  typedef T type __attribute__((vector_size(kBytes<isa>)));
 };
+template <class T, Isa isa>
+using Vec = typename VecOf<T, isa>::type;
+template <class T, Isa isa>
+constexpr int64_t kLanes = kBytes<isa> / sizeof(T);
+// Lanes of the widest register: what is laid out for all of them goes by this.
 template <class T>
-using Vec = typename VecOf<T>::type;
-template <class T>
-constexpr int64_t kLanes = 64 / sizeof(T);
+constexpr int64_t kMostLanes = kLanes<T, Isa::kAvx512>;
 
-template <class T>
-BP_NN_INLINE void Load(const T* from, Vec<T>* to) {
+template <class T, class V>
+BP_NN_INLINE void Load(const T* from, V* to) {
   std::memcpy(to, from, sizeof *to);
 }
-template <class T>
-BP_NN_INLINE void Store(const Vec<T>& from, T* to) {
+template <class T, class V>
+BP_NN_INLINE void Store(const V& from, T* to) {
   std::memcpy(to, &from, sizeof from);
 }
 

@@ -7,7 +7,6 @@
 namespace backplane::nn {
 namespace {
 
-constexpr int64_t kLaneCount = kLanes<float>;
 // Above this share of numbers that are not 0 the dense product is faster.
 constexpr double kDense = 0.4;
 
@@ -20,36 +19,38 @@ struct Sums {
 };
 
 // W vectors of columns from j on, held in registers from the first product to the last.
-template <int W>
+template <Isa isa, int W>
 BP_NN_INLINE void SumColumns(const Sums& s, int64_t i, int64_t j) {
-  Vec<float> sum[W];
+  constexpr int64_t kWidth = kLanes<float, isa>;
+  Vec<float, isa> sum[W];
   float* y = s.y + i * s.out + j;
 #pragma GCC unroll 8
-  for (int w = 0; w < W; ++w) Load(y + w * kLaneCount, &sum[w]);
+  for (int w = 0; w < W; ++w) Load(y + w * kWidth, &sum[w]);
   for (int32_t k = s.starts[i]; k < s.starts[i + 1]; ++k) {
     const float* x = s.x + s.places[k] * s.out + j;
     const float factor = s.values[k];
 #pragma GCC unroll 8
     for (int w = 0; w < W; ++w) {
-      Vec<float> term;
-      Load(x + w * kLaneCount, &term);
+      Vec<float, isa> term;
+      Load(x + w * kWidth, &term);
       sum[w] += factor * term;
     }
   }
 #pragma GCC unroll 8
-  for (int w = 0; w < W; ++w) Store(sum[w], y + w * kLaneCount);
+  for (int w = 0; w < W; ++w) Store(sum[w], y + w * kWidth);
 }
 
 struct SumsLoop {
   template <Isa isa>
   static BP_NN_INLINE void Run(const Sums* sums) {
-    constexpr int kWide = isa == Isa::kAvx512 ? 8 : isa == Isa::kFma ? 4 : 2;
+    constexpr int kWide = 8;
+    constexpr int64_t kWidth = kLanes<float, isa>;
     const Sums& s = *sums;
     for (int64_t i = 0; i < s.n; ++i) {
       if (s.starts[i] == s.starts[i + 1]) continue;
       int64_t j = 0;
-      for (; j + kWide * kLaneCount <= s.out; j += kWide * kLaneCount) SumColumns<kWide>(s, i, j);
-      for (; j + kLaneCount <= s.out; j += kLaneCount) SumColumns<1>(s, i, j);
+      for (; j + kWide * kWidth <= s.out; j += kWide * kWidth) SumColumns<isa, kWide>(s, i, j);
+      for (; j + kWidth <= s.out; j += kWidth) SumColumns<isa, 1>(s, i, j);
       for (; j < s.out; ++j) {
         float sum = s.y[i * s.out + j];
         for (int32_t k = s.starts[i]; k < s.starts[i + 1]; ++k) sum += s.values[k] * s.x[s.places[k] * s.out + j];

@@ -7,9 +7,9 @@
 namespace backplane::uav_grid {
 namespace {
 
-using nn::Vec;
-
-constexpr int64_t kLanes = nn::kLanes<float>;
+typedef float CacheLine __attribute__((vector_size(64)));
+typedef float HalfLine __attribute__((vector_size(32)));
+constexpr int64_t kLine = sizeof(CacheLine) / sizeof(float);
 
 // Copies n numbers, no fewer than T holds, in pieces of T of which the last one may overlap the one before.
 template <class T>
@@ -27,11 +27,10 @@ BP_NN_INLINE void CopyBy(const float* from, int64_t n, float* out) {
 // Copies `lines` lines of `width` > 0 numbers, `stride` apart, one after the other. A call of memcpy for each of these short
 // lines would cost more than the copies.
 BP_NN_INLINE void CopyLines(const float* from, int64_t stride, int64_t lines, int64_t width, float* out) {
-  typedef float Half __attribute__((vector_size(32)));
-  if (width >= kLanes) {
-    for (int64_t y = 0; y < lines; ++y) CopyBy<Vec<float>>(from + y * stride, width, out + y * width);
-  } else if (width >= kLanes / 2) {
-    for (int64_t y = 0; y < lines; ++y) CopyBy<Half>(from + y * stride, width, out + y * width);
+  if (width >= kLine) {
+    for (int64_t y = 0; y < lines; ++y) CopyBy<CacheLine>(from + y * stride, width, out + y * width);
+  } else if (width >= kLine / 2) {
+    for (int64_t y = 0; y < lines; ++y) CopyBy<HalfLine>(from + y * stride, width, out + y * width);
   } else {
     for (int64_t y = 0; y < lines; ++y) CopyBy<float>(from + y * stride, width, out + y * width);
   }
@@ -39,7 +38,7 @@ BP_NN_INLINE void CopyLines(const float* from, int64_t stride, int64_t lines, in
 
 // Asks for memory that will be written. A rollout is larger than the caches, and half of a step's time went by waiting for it.
 BP_NN_INLINE void Fetch(const float* place, int64_t n) {
-  for (int64_t i = 0; i < n; i += kLanes) __builtin_prefetch(place + i, 1, 2);
+  for (int64_t i = 0; i < n; i += kLine) __builtin_prefetch(place + i, 1, 2);
 }
 
 BP_NN_INLINE void WriteSelf(const Model& model, const Uav& u, float time, float* out) {
