@@ -187,6 +187,7 @@ Document AbReport(const std::vector<ResultSet>& sets, const ReportContext& conte
   document.kind = "ab";
   document.title = fmt::format("A/B: {}", fmt::join(arms.combined.experiments, ", "));
   document.verdict = VerdictOfArms(arms.scores, arms.judgement);
+  document.is_void = false;  // disturbed blocks were set aside
   LeaveOutSeeds(arms.scores.terms.speed, &document);
   std::vector<Section> first;
   if (arms.judgement.looks > 0) first.push_back({"evidence", "Evidence", {EvidenceTable(arms.scores, arms.judgement)}});

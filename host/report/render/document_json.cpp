@@ -151,7 +151,7 @@ json ToJson(const Document& document) {
   return {
       {"schema_version", kDocumentSchema}, {"kind", document.kind},       {"name", document.name}, {"title", document.title},
       {"made_at", document.made_at},       {"verdict", document.verdict}, {"sections", sections},  {"figures", figures},
-      {"main_table", document.main_table}, {"attachments", attachments}};
+      {"main_table", document.main_table}, {"is_void", document.is_void}, {"attachments", attachments}};
 }
 
 }  // namespace backplane
