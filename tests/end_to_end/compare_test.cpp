@@ -151,13 +151,27 @@ TEST_F(CompareCommand, TheRulesMayNotChangeAfterALook) {
   EXPECT_EQ(Starts("learns"), 10u);
 }
 
-TEST_F(CompareCommand, WhatIsBetterMayBeSaidAfterwards) {
-  Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  metric: 2 * return\n  looks: {max: 1}\n"));
-  const Finished first = Run("compare learns.yaml --quiet");
-  EXPECT_THAT(first.out, HasSubstr("Nobody says whether up or down is better of 2 * return")) << first.err;
-  const Finished then = Run("compare learns.yaml --quiet --set compare.direction=up");
+TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
+  for (const char* metric : {"2 * return", "ep/length"}) {
+    Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  metric: " + metric + "\n  looks: {max: 1}\n"));
+    for (const char* dry : {"", " --dry-run"}) {
+      const Finished compare = Run(std::string("compare learns.yaml") + dry);
+      EXPECT_EQ(compare.exit, 2) << compare.out;
+      EXPECT_THAT(compare.err, HasSubstr("nobody says whether up or down is better of '" + std::string(metric) +
+                                         "': wanted compare.direction"));
+    }
+  }
+  EXPECT_EQ(Starts("learns"), 0u);
+  const Finished then = Run("compare learns.yaml --quiet --direction up");
   EXPECT_THAT(then.out, StartsWith("Inconclusive: ")) << then.err;
-  EXPECT_EQ(Starts("learns"), 10u) << "nothing was run again";
+  // Of what a plugin registers it says so itself, and of its own measures the host knows.
+  for (const char* known : {"train/return_max", "wall_s"}) {
+    const Finished dry = Run("compare learns.yaml --dry-run --metric " + std::string(known));
+    EXPECT_EQ(dry.exit, 0) << known << dry.err;
+  }
+  const Finished malformed = Run("compare learns.yaml --metric 'return *'");
+  EXPECT_EQ(malformed.exit, 2);
+  EXPECT_THAT(malformed.err, HasSubstr("compare.metric: wanted a measure or an expression of measures, found 'return *'"));
 }
 
 TEST_F(CompareCommand, ArmsThatAreOneAreRefusedBeforeTheStart) {

@@ -17,12 +17,9 @@ namespace {
 using nlohmann::json;
 
 MeasureSpec SpecOf(const std::string& metric, const Combined& combined) {
-  ReportSection report;
-  report.columns = json::array({metric});
-  std::vector<ReportError> errors;
-  ComparisonSpec spec = ReadComparisonSpec(report, &errors);
-  if (!errors.empty()) throw std::runtime_error(fmt::format("compare.metric: '{}' is no measure", metric));
-  MeasureSpec measure = std::move(spec.columns.front());
+  std::optional<MeasureSpec> read = MeasureOfText(metric);
+  if (!read) throw std::runtime_error(fmt::format("compare.metric: '{}' is no measure", metric));
+  MeasureSpec measure = *std::move(read);
   for (const CombinedTrial& trial : combined.trials) {
     const auto said = trial.data.registered.find(metric);
     if (said == trial.data.registered.end()) continue;

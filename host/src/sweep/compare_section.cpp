@@ -7,6 +7,7 @@
 
 #include "base/suggest.hpp"
 #include "config/value.hpp"
+#include "expression/expression.hpp"
 #include "record/compare_looks.hpp"
 #include "yaml/errors.hpp"
 
@@ -43,7 +44,7 @@ class CompareReader {
     if (entry.key == "arms") return ReadArms(entry);
     if (entry.key == "looks") return ReadLooks(entry);
     if (entry.key == "metric") {
-      if (const auto text = Value(entry, {ValueType::kText, ""}, "compare.metric")) terms_.metric = text->get<std::string>();
+      if (const auto text = Value(entry, {ValueType::kText, ""}, "compare.metric")) ReadMetric(entry, text->get<std::string>());
     } else if (entry.key == "direction") {
       if (const auto word = Value(entry, {ValueType::kEnum, "up|down"}, "compare.direction"))
         terms_.direction = word->get<std::string>();
@@ -57,6 +58,16 @@ class CompareReader {
                                             {"margin", "margin"}, {"looks", "looks"},   {"alpha", "alpha"},
                                             {"list", "arms"},     {"points", "arms"}};
       errors_->Add(entry.mark, fmt::format("unknown key '{}' in compare{}", entry.key, DidYouMean(Nearest(entry.key, known))));
+    }
+  }
+
+  void ReadMetric(const Entry& entry, const std::string& text) {
+    try {
+      Expression::OfMeasures(text);
+      terms_.metric = text;
+    } catch (const NoValue& error) {
+      errors_->Add(entry.value.mark, fmt::format("compare.metric: wanted a measure or an expression of measures, found '{}': {}",
+                                                 text, error.why));
     }
   }
 
