@@ -36,8 +36,8 @@ struct GateArgs {
   RunArgs run;
 };
 
-// What of a gate can be run, and judged, together.
-struct Part {
+// Conditions that are run, and judged, together: those of scores, or those of speeds.
+struct ConditionGroup {
   GateRequest request;
   std::vector<size_t> places;  // of its conditions among all
 };
@@ -61,9 +61,9 @@ class GateSession {
         return Refuse(fmt::format("{} needs the plugin files of the baseline, to run both sides in turn: {}",
                                   speeds_.request.conditions.front().measure, why));
     }
-    for (Part* part : {&scores_, &speeds_}) {
-      if (part->places.empty()) continue;
-      if (const std::optional<int> code = RunPart(part)) return *code;
+    for (ConditionGroup* group : {&scores_, &speeds_}) {
+      if (group->places.empty()) continue;
+      if (const std::optional<int> code = RunGroup(group)) return *code;
     }
     return args_.run.dry_run ? static_cast<int>(kOk) : Finish();
   }
@@ -81,13 +81,13 @@ class GateSession {
       std::string why = ReadGateCondition(args_.fail_if[i], &condition);
       if (why.empty()) why = WhyNotMeasured(condition, baseline_);
       if (!why.empty()) return why;
-      Part& part = condition.speed ? speeds_ : scores_;
-      part.request.conditions.push_back(std::move(condition));
-      part.places.push_back(i);
+      ConditionGroup& group = condition.speed ? speeds_ : scores_;
+      group.request.conditions.push_back(std::move(condition));
+      group.places.push_back(i);
     }
-    for (Part* part : {&scores_, &speeds_}) {
-      part->request.baseline = args_.baseline.string();
-      part->request.alpha = kAlpha / static_cast<double>(args_.fail_if.size());
+    for (ConditionGroup* group : {&scores_, &speeds_}) {
+      group->request.baseline = args_.baseline.string();
+      group->request.alpha = kAlpha / static_cast<double>(args_.fail_if.size());
     }
     speeds_.request.runs_baseline = true;
     return "";
@@ -110,19 +110,19 @@ class GateSession {
   }
 
   // Whether no further look is needed.
-  bool Judge(const Part& part) {
-    GateAnswer answer = Ask(part.request);
+  bool Judge(const ConditionGroup& group) {
+    GateAnswer answer = Ask(group.request);
     const bool decided = std::ranges::all_of(answer.conditions, &GateJudgement::decided) ||
                          std::ranges::any_of(answer.conditions, [](const GateJudgement& one) {
                            return one.verdict == GateVerdict::kInvalid || one.verdict == GateVerdict::kFail;
                          });
-    for (size_t i = 0; i < part.places.size(); ++i) judged_[part.places[i]] = std::move(answer.conditions[i]);
+    for (size_t i = 0; i < group.places.size(); ++i) judged_[group.places[i]] = std::move(answer.conditions[i]);
     return decided;
   }
 
   // An exit code if it can not go on.
-  std::optional<int> RunPart(Part* part) {
-    const bool speed = part == &speeds_;
+  std::optional<int> RunGroup(ConditionGroup* group) {
+    const bool speed = group == &speeds_;
     const CompareLooks looks = LooksOfGate(baseline_.trials.size());
     RunArgs run = args_.run;
     run.input.file = args_.subject;
@@ -134,20 +134,20 @@ class GateSession {
     }
     const fs::path folder = args_.run.out.empty() ? fs::path(plan->base.experiment.output_dir + "_gate") : args_.run.out;
     run.out = (folder.has_filename() ? folder : folder.parent_path()).string() + (speed ? "_speed" : "");
-    if (const int code = speed ? WriteBothSides(*part, looks, &run) : 0; code != kOk) return code;
+    if (const int code = speed ? WriteBothSides(*group, looks, &run) : 0; code != kOk) return code;
     const auto plan_of = [&](uint64_t look) {
       const size_t n = look * *looks.n;
       return speed ? PlanOf(run.input.file, {}, look) : PlanOf(run.input.file, SeedsOfBaseline(n), 0);
     };
-    part->request.folder = run.out.string();
-    part->request.looks = looks;
-    if (args_.run.dry_run) return Dry(*part, looks, run, plan_of(looks.max));
+    group->request.folder = run.out.string();
+    group->request.looks = looks;
+    if (args_.run.dry_run) return Dry(*group, looks, run, plan_of(looks.max));
     folders_.push_back(run.out);
     const uint64_t trials = *looks.n * (speed ? 2 : 1);
     return RunLooks({run, run.out, Same(), TrialsOfAPoint(run.out) / trials, looks.max, plan_of,
                      [&]() -> std::optional<std::string> {
-                       if (Judge(*part)) return std::nullopt;
-                       for (const size_t place : part->places)
+                       if (Judge(*group)) return std::nullopt;
+                       for (const size_t place : group->places)
                          if (!args_.run.json && !args_.run.quiet && !judged_[place].decided) SayStanding(judged_[place]);
                        return "";
                      },
@@ -189,9 +189,9 @@ class GateSession {
   }
 
   // One file of both arms.
-  int WriteBothSides(const Part& part, const CompareLooks& looks, RunArgs* run) {
+  int WriteBothSides(const ConditionGroup& group, const CompareLooks& looks, RunArgs* run) {
     const fs::path kept = GateBaseline::KeptExperiment(args_.baseline);
-    sets_ = {"compare.metric=" + part.request.conditions.front().measure,
+    sets_ = {"compare.metric=" + group.request.conditions.front().measure,
              fmt::format("compare.looks={{n: {}, max: {}}}", *looks.n, looks.max)};
     run->input.set = sets_;
     const std::optional<ComparisonFile> file = WriteComparison({kept, run->input.file}, *run);
@@ -200,13 +200,13 @@ class GateSession {
     return kOk;
   }
 
-  std::optional<int> Dry(const Part& part, const CompareLooks& looks, const RunArgs& run, const std::optional<Plan>& plan) {
+  std::optional<int> Dry(const ConditionGroup& group, const CompareLooks& looks, const RunArgs& run, const std::optional<Plan>& plan) {
     if (!plan) return kUsage;
-    const uint64_t trials = *looks.n * (part.request.runs_baseline ? 4 : 1);
+    const uint64_t trials = *looks.n * (group.request.runs_baseline ? 4 : 1);
     if (!args_.run.json)
       fmt::print("{}: {} trials in the first look{}, at most {} in {} looks\n",
-                 part.request.runs_baseline ? "speeds" : "scores", trials,
-                 part.request.runs_baseline ? fmt::format(" ({} blocks of A B B A)", *looks.n) : "", trials * looks.max,
+                 group.request.runs_baseline ? "speeds" : "scores", trials,
+                 group.request.runs_baseline ? fmt::format(" ({} blocks of A B B A)", *looks.n) : "", trials * looks.max,
                  looks.max);
     const int code = DryRunOfLooks(*plan, run.out, run);
     return code == kOk ? std::nullopt : std::optional(code);
@@ -276,7 +276,7 @@ class GateSession {
   const GateArgs& args_;
   const GateBaseline baseline_;
   PluginSearch search_;
-  Part scores_, speeds_;
+  ConditionGroup scores_, speeds_;
   std::vector<std::string> sets_;      // of a written file with both sides
   std::vector<GateJudgement> judged_;  // of each condition
   std::vector<fs::path> folders_;      // that were run
