@@ -214,6 +214,13 @@ TEST_F(GateCommand, IsRefusedBeforeTheStart) {
   EXPECT_EQ(dry.exit, 0) << dry.err;
   EXPECT_THAT(dry.out, AllOf(HasSubstr("scores: 5 trials in the first look, at most 10 in 2 looks"),
                              HasSubstr("speeds: 20 trials in the first look (5 blocks of A B B A), at most 40 in 2 looks")));
+  const Finished previews = Gate("pole.yaml --fail-if 'return < 5%' --fail-if 'SPS < -5%' --dry-run --json");
+  const auto one_document = nlohmann::json::parse(previews.out, nullptr, /*allow_exceptions=*/false);
+  ASSERT_TRUE(one_document.is_object()) << previews.out;
+  EXPECT_EQ(one_document["scores"]["trials_of_a_look"], 5);
+  EXPECT_EQ(one_document["scores"]["plan"]["trials"].size(), 10u);
+  EXPECT_EQ(one_document["speeds"]["looks"], 2);
+  EXPECT_EQ(one_document["speeds"]["plan"]["trials"].size(), 40u);
   EXPECT_FALSE(std::filesystem::exists(Out("pole_gate")));
 }
 

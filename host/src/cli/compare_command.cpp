@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/json_text.hpp"
 #include "base/shell_argument.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
@@ -135,7 +136,10 @@ class CompareSession {
       fmt::print("{} arms, {} seeds each in a look{}: {} trials in the first look, at most {} in {}\n", arms, seeds,
                  IsOfSpeed(terms_) ? " (blocks of A B B A)" : "", arms * seeds, arms * seeds * terms_.looks.max,
                  terms_.looks.max == 1 ? "one look" : fmt::format("{} looks", terms_.looks.max));
-    return DryRunOfLooks(plan, out_, args_.run);
+    nlohmann::json preview;
+    const int code = DryRunOfLooks(plan, out_, args_.run, &preview);
+    if (args_.run.json && code == kOk) fmt::print("{}\n", JsonText(preview, 1));
+    return code;
   }
 
   int Finish(const CompareAnswer& answer) const {

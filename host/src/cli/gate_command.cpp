@@ -65,7 +65,9 @@ class GateSession {
       if (group->places.empty()) continue;
       if (const std::optional<int> code = RunGroup(group)) return *code;
     }
-    return args_.run.dry_run ? static_cast<int>(kOk) : Finish();
+    if (!args_.run.dry_run) return Finish();
+    if (args_.run.json) fmt::print("{}\n", JsonText(previews_, 1));
+    return kOk;
   }
 
   static int Refuse(const std::string& why) {
@@ -202,13 +204,15 @@ class GateSession {
 
   std::optional<int> Dry(const ConditionGroup& group, const CompareLooks& looks, const RunArgs& run, const std::optional<Plan>& plan) {
     if (!plan) return kUsage;
-    const uint64_t trials = *looks.n * (group.request.runs_baseline ? 4 : 1);
+    const bool speed = group.request.runs_baseline;
+    const char* name = speed ? "speeds" : "scores";
+    const uint64_t trials = *looks.n * (speed ? 4 : 1);
     if (!args_.run.json)
-      fmt::print("{}: {} trials in the first look{}, at most {} in {} looks\n",
-                 group.request.runs_baseline ? "speeds" : "scores", trials,
-                 group.request.runs_baseline ? fmt::format(" ({} blocks of A B B A)", *looks.n) : "", trials * looks.max,
-                 looks.max);
-    const int code = DryRunOfLooks(*plan, run.out, run);
+      fmt::print("{}: {} trials in the first look{}, at most {} in {} looks\n", name, trials,
+                 speed ? fmt::format(" ({} blocks of A B B A)", *looks.n) : "", trials * looks.max, looks.max);
+    json preview;
+    const int code = DryRunOfLooks(*plan, run.out, run, &preview);
+    previews_[name] = {{"trials_of_a_look", trials}, {"looks", looks.max}, {"plan", std::move(preview)}};
     return code == kOk ? std::nullopt : std::optional(code);
   }
 
@@ -280,6 +284,7 @@ class GateSession {
   std::vector<std::string> sets_;      // of a written file with both sides
   std::vector<GateJudgement> judged_;  // of each condition
   std::vector<fs::path> folders_;      // that were run
+  json previews_;                      // of --dry-run --json, by group
 };
 
 int GateCommand(const GateArgs& args) {
