@@ -125,6 +125,19 @@ TEST_F(CompareCommand, TwoFilesAreTwoArms) {
   EXPECT_THAT(unequal.err, AllOf(HasSubstr("unequal budgets"), HasSubstr("nothing was started")));
 }
 
+TEST_F(CompareCommand, ADryRunOfTwoFilesLeavesNothing) {
+  Write("learns.yaml", kLearns);
+  Write("stays.yaml", Uniform());
+  std::filesystem::create_directory(dir_ / "tmp");
+  setenv("TMPDIR", (dir_ / "tmp").c_str(), 1);
+  const Finished dry = Run("compare learns.yaml stays.yaml --dry-run");
+  unsetenv("TMPDIR");
+  EXPECT_EQ(dry.exit, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("2 arms, 5 seeds each in a look"));
+  EXPECT_TRUE(std::filesystem::is_empty(dir_ / "tmp"));
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
+}
+
 TEST_F(CompareCommand, FinishedRunsAreJudgedOnce) {
   Write("learns.yaml", kLearns + std::string("sweep: {seeds: {n: 5}}\n"));
   Write("stays.yaml", Uniform() + "sweep: {seeds: {n: 5}}\n");

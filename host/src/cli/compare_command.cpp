@@ -218,8 +218,9 @@ int CompareCommand(const CompareArgs& given) {
   if (!args.direction.empty()) args.run.input.set.push_back("compare.direction=" + args.direction);
   if (!args.margin.empty()) args.run.input.set.push_back("compare.margin=" + args.margin);
   args.run.input.file = args.subjects.front();
+  std::optional<ComparisonFile> file;
   if (args.subjects.size() > 1) {
-    const std::optional<ComparisonFile> file = WriteComparison(args.subjects, args.run);
+    file = WriteComparison(args.subjects, args.run);
     if (!file) return kUsage;
     args.run.input.file = file->file;
     args.run.out = file->out;

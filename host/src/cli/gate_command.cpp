@@ -196,9 +196,9 @@ class GateSession {
     sets_ = {"compare.metric=" + group.request.conditions.front().measure,
              fmt::format("compare.looks={{n: {}, max: {}}}", *looks.n, looks.max)};
     run->input.set = sets_;
-    const std::optional<ComparisonFile> file = WriteComparison({kept, run->input.file}, *run);
-    if (!file) return kUsage;
-    run->input.file = file->file;
+    both_sides_ = WriteComparison({kept, run->input.file}, *run);
+    if (!both_sides_) return kUsage;
+    run->input.file = both_sides_->file;
     return kOk;
   }
 
@@ -281,7 +281,8 @@ class GateSession {
   const GateBaseline baseline_;
   PluginSearch search_;
   ConditionGroup scores_, speeds_;
-  std::vector<std::string> sets_;      // of a written file with both sides
+  std::optional<ComparisonFile> both_sides_;
+  std::vector<std::string> sets_;      // of that file
   std::vector<GateJudgement> judged_;  // of each condition
   std::vector<fs::path> folders_;      // that were run
   json previews_;                      // of --dry-run --json, by group
