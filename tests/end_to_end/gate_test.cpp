@@ -179,6 +179,13 @@ TEST_F(GateCommand, WhatIsNoBaselineSaysWhatItLacks) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "few.json"));
 }
 
+TEST_F(GateCommand, HelpSaysWhatItNeeds) {
+  for (const char* needed : {"baseline FILE REQUIRED", "subject FILE|OUT REQUIRED", "--fail-if CONDITION REQUIRED"})
+    EXPECT_THAT(Run("gate --help").out, HasSubstr(needed));
+  EXPECT_THAT(Run("gate save --help").out, AllOf(HasSubstr("out OUT REQUIRED"), HasSubstr("--to FILE REQUIRED")));
+  EXPECT_EQ(Run("gate").exit, 2);
+}
+
 TEST_F(GateCommand, IsRefusedBeforeTheStart) {
   SaveBaseline();
   Write("longer.yaml", "base: pole.yaml\nbudget: {iterations: 5}\n");
@@ -203,7 +210,7 @@ TEST_F(GateCommand, IsRefusedBeforeTheStart) {
       {"longer.yaml --fail-if 'return < 5%'", "with unequal budgets the longer one wins"},
       {"other.yaml --fail-if 'return < 5%'", "the env is pendulum, that of the baseline cartpole"},
       {"two.yaml --fail-if 'return < 5%'", "has 2 points; a gate judges one"},
-      {"pole.yaml", "wanted a condition, such as --fail-if"},
+      {"pole.yaml", "--fail-if is required"},
   };
   for (const auto& one : cases) {
     const Finished gate = Gate(one.rest);

@@ -300,11 +300,13 @@ int GateCommand(const GateArgs& args) {
 
 void Declare(GateArgs* args, Arguments* add) {
   args->run.typed_program = add->program();
-  add->Add("baseline", "FILE", &args->baseline, "What `gate save` wrote");
-  add->Add("subject", "FILE|OUT", &args->subject, "An experiment file, which is run look after look, or a results folder");
+  add->Add("baseline", "FILE", &args->baseline, "What `gate save` wrote").Required();
+  add->Add("subject", "FILE|OUT", &args->subject, "An experiment file, which is run look after look, or a results folder")
+      .Required();
   add->Add("--fail-if", "CONDITION", &args->fail_if,
            "Fail where the change from the baseline is shown to be beyond a limit, such as 'eval/return < -5%' or 'wall_s > "
-           "10%'; may be repeated");
+           "10%'; may be repeated")
+      .Required();
   add->PluginPath(&args->run.input.plugin_path);
   add->Add("--out", "DIR", &args->run.out, "Results folder instead of output.dir with _gate behind");
   add->Flag("--dry-run", &args->run.dry_run, "Print what it may cost at most; start nothing");
@@ -312,12 +314,6 @@ void Declare(GateArgs* args, Arguments* add) {
   add->Add("--jobs", "N", &args->run.jobs, "Trials at once, at most; the cores are shared out among them").Within(1u, 4096u);
   add->Flag("--json", &args->run.json, "Print the verdict and its evidence as JSON");
   add->Flag("--quiet", &args->run.quiet, "No progress; the verdict in one line");
-  add->Check([args]() -> std::string {
-    if (args->baseline.empty() || args->subject.empty())
-      return "wanted a baseline and what is held against it: gate base.json FILE --fail-if 'eval/return < -5%'";
-    if (args->fail_if.empty()) return "wanted a condition, such as --fail-if 'eval/return < -5%'";
-    return "";
-  });
 }
 
 void DeclareSave(GateSaveArgs* args, Arguments* add) {
