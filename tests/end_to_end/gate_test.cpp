@@ -179,6 +179,24 @@ TEST_F(GateCommand, WhatIsNoBaselineSaysWhatItLacks) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "few.json"));
 }
 
+TEST_F(GateCommand, WhatTheBaselineRanWithIsToldWhereItIsOther) {
+  SaveBaseline();
+  const std::string rest = " outputs/pole --fail-if 'return < -50%'";
+  EXPECT_THAT(Gate(rest).out, testing::Not(HasSubstr("The baseline is of")));
+  nlohmann::json kept = nlohmann::json::parse(ReadFile(dir_ / "kept/base.json"));
+  kept["devices"] = {{{"name", "GPU of last year"}, {"memory_bytes", 1}}};
+  kept["host"]["cpu_flags"] = "none";
+  kept["versions"]["plugins"]["env.cartpole"] = "0.0.1";
+  kept["facts"] = {"learner.random policy other"};
+  Write("other.json", kept.dump());
+  std::string out = Run("gate other.json" + rest).out;
+  for (size_t at; (at = out.find("\n    ")) != std::string::npos;) out.replace(at, 5, " ");
+  EXPECT_THAT(out, AllOf(HasSubstr("The baseline's processor has other instructions"),
+                         HasSubstr("of a machine with other devices (GPU of last year, now "),
+                         HasSubstr("The baseline is of other versions: env.cartpole 0.0.1, now ")));
+  EXPECT_THAT(out, testing::Not(HasSubstr("decided otherwise"))) << "that plugin decides nothing any more";
+}
+
 TEST_F(GateCommand, HelpSaysWhatItNeeds) {
   for (const char* needed : {"baseline FILE REQUIRED", "subject FILE|OUT REQUIRED", "--fail-if CONDITION REQUIRED"})
     EXPECT_THAT(Run("gate --help").out, HasSubstr(needed));

@@ -12,6 +12,7 @@
 #include "cli/compare_files.hpp"
 #include "cli/experiment_file.hpp"
 #include "cli/gate_condition.hpp"
+#include "cli/gate_facts.hpp"
 #include "cli/gate_save.hpp"
 #include "cli/load_file.hpp"
 #include "cli/report_program.hpp"
@@ -19,7 +20,6 @@
 #include "log/log.hpp"
 #include "record/gate_answer.hpp"
 #include "record/gate_baseline.hpp"
-#include "supervise/host_info.hpp"
 
 namespace backplane {
 namespace {
@@ -231,10 +231,8 @@ class GateSession {
     for (const GateJudgement& one : judged_)
       for (const std::string& note : one.notes)
         if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-    const HostInfo host = HostFacts();
-    if (!scores_.places.empty() && host.cpu != baseline_.host.cpu)
-      notes.push_back(fmt::format("The baseline is of another processor ({}, here {}): the last digits of scores may differ.",
-                                  baseline_.host.cpu, host.cpu));
+    if (!scores_.places.empty())  // of speeds both sides run here
+      for (const std::string& other : OtherThanInBaseline(baseline_, scores_.request.folder)) notes.push_back(other);
     if (args_.fail_if.size() > 1)
       notes.push_back(fmt::format("Each of {} conditions is judged at {:.2g} %, so that all together are wrong in 5 %.",
                                   args_.fail_if.size(), 100 * kAlpha / static_cast<double>(args_.fail_if.size())));
