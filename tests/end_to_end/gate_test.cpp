@@ -83,6 +83,7 @@ TEST_F(GateCommand, WhatIsAlikePassesUntilTheLimitIsItself) {
   EXPECT_EQ(answer["exit"], 0);
   EXPECT_EQ(answer["conditions"][0]["condition"], "eval/return < -50%");
   EXPECT_NEAR(answer["conditions"][0]["change_pct"], 0, 10);
+  EXPECT_NEAR(answer["conditions"][0]["level_pct"], 90, 1e-9);
   EXPECT_EQ(answer["results"][0], "outputs/pole_gate");
   const Finished undecided = Gate("alike.yaml --quiet --fail-if 'eval/return < 0%'");
   EXPECT_EQ(undecided.exit, 4) << undecided.err;
@@ -101,6 +102,16 @@ TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
   EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return"), HasSubstr("PASS: the change of env_steps"),
                               HasSubstr("10 and 6 seeds"), HasSubstr("have other seeds"),
                               HasSubstr("Each of 2 conditions is judged at 2.5 %")));
+  // Three of them are too few against three, and not against ten; one says nothing of how far it spreads.
+  Write("three.yaml", std::string(kZero) + "experiment: three\nsweep: {seeds: {n: 3}}\n");
+  ASSERT_EQ(Run("run three.yaml --quiet").exit, 0);
+  const Finished three = Gate("outputs/three --fail-if 'eval/return < -5%'");
+  EXPECT_EQ(three.exit, 1) << three.out;
+  EXPECT_THAT(three.out, StartsWith("FAIL: the change of eval/return is below -5 %."));
+  Write("one.yaml", std::string(kZero) + "experiment: one\nsweep: {seeds: {n: 1}}\n");
+  ASSERT_EQ(Run("run one.yaml --quiet").exit, 0);
+  EXPECT_THAT(Gate("outputs/one --quiet --fail-if 'eval/return < -5%'").out,
+              StartsWith("INVALID: 1 seed against 10 of the baseline can never show a change at 5 %; wanted 2 or more."));
   const Finished speed = Gate("outputs/few --fail-if 'SPS < -5%'");
   EXPECT_EQ(speed.exit, 2);
   EXPECT_THAT(speed.err, HasSubstr("SPS is a speed"));
@@ -115,9 +126,18 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
   SaveBaseline();
   // A hundredth of the steps in as many calls: slower by far, whatever else the machine does.
   Write("slow.yaml", "base: pole.yaml\nrollout: {num_envs_per_env_runner: 1}\n");
-  const Finished gate = Gate("slow.yaml --fail-if 'sampling_sps > 1000%'");
+  const Finished gate = Gate("slow.yaml --json --fail-if 'sampling_sps > 1000%' --fail-if 'wall_s < -99%'");
   EXPECT_THAT(gate.exit, testing::AnyOf(0, 4)) << gate.err << gate.out;
-  EXPECT_THAT(gate.out, AllOf(HasSubstr("the change of sampling_sps"), HasSubstr("outputs/pole_gate_speed")));
+  const auto answer = nlohmann::json::parse(gate.out);
+  EXPECT_EQ(answer["results"][0], "outputs/pole_gate_speed");
+  // Of one run each condition has its own measure, with the level of its interval.
+  EXPECT_THAT(answer["conditions"][0]["sentence"], HasSubstr("the change of sampling_sps"));
+  EXPECT_THAT(answer["conditions"][1]["sentence"], HasSubstr("the change of wall_s"));
+  if (answer["conditions"][0]["n"] > 1) {  // on a machine that is busy all the time no block counts
+    EXPECT_THAT(answer["conditions"][0]["sentence"], AllOf(HasSubstr(" 1/s, now "), HasSubstr(" (95 % interval ")));
+    EXPECT_THAT(answer["conditions"][1]["sentence"], AllOf(HasSubstr(" s, now "), HasSubstr(" (95 % interval ")));
+  }
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("their own threads waited for a core alone")) << "monitors: []";
   std::vector<std::string> arms;
   for (const nlohmann::json& line : Lines(Out("pole_gate_speed") / "plan.jsonl")) arms.push_back(line["name"]);
   ASSERT_GE(arms.size(), 20u);

@@ -30,7 +30,12 @@ struct Arms {
 
 AbScores ScoresOf(const Combined& combined, const std::vector<ComparedPoint>& points, const ReportContext& context) {
   const Diagnosis diagnosis = Diagnose(combined, nullptr, context.option_help);
-  return ScoresOfArms(combined, points, context.compare.terms, !context.compare.has_looks, diagnosis);
+  const bool one_look = !context.compare.has_looks;
+  AbScores scores = ScoresOfArms(combined, points, context.compare.terms, one_look, diagnosis);
+  if (one_look) {
+    if (std::string why = WhyNeverToldApart(scores); !why.empty()) scores.whys_invalid.push_back(std::move(why));
+  }
+  return scores;
 }
 
 Arms ArmsOf(const std::vector<ResultSet>& sets, const ReportContext& context) {

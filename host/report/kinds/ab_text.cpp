@@ -21,9 +21,12 @@ std::string Percent(double share) { return fmt::format("{:g} %", std::round(shar
 // Of the scores that were judged.
 std::string MeanOf(const AbScores& scores, const PairJudgement& pair, size_t arm) {
   const std::vector<double>& all = scores.arms[arm].values;
-  const size_t n = std::min(all.size(), scores.terms.speed ? 2 * pair.looks * scores.terms.scores : pair.n);
+  const std::vector<double> judged =
+      scores.terms.speed ? JudgedValues(all, scores.terms, pair.looks)
+                         : std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), pair.n)));
+  if (judged.empty()) return "unknown";
   const std::string unit = scores.metric.unit.empty() ? "" : " " + scores.metric.unit;
-  return FormatNumber(Mean({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)}, "seeds"), scores.metric.digits) + unit;
+  return FormatNumber(Mean(judged, "seeds"), scores.metric.digits) + unit;
 }
 
 // "difference 12 (3 to 21)", or of speeds "1.08 times as much (1.05 to 1.11)". Second less first.

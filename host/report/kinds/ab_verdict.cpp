@@ -73,7 +73,7 @@ class PairJudge {
     for (size_t look = 1; look <= terms_.looks && !out_.told_apart && !IsEquivalent() && !IsHopeless(); ++look) {
       if (2 * n * look > std::min(a_.values.size(), b_.values.size())) break;
       for (size_t block = (look - 1) * n; block < look * n; ++block) {
-        if (block < terms_.disturbed.size() && terms_.disturbed[block] != 0) {
+        if (IsSetAside(terms_, block)) {
           ++out_.set_aside;
           continue;
         }
@@ -187,6 +187,14 @@ std::vector<double> AdjustedP(const std::vector<ArmScores>& arms, const JudgeTer
 }
 
 }  // namespace
+
+std::vector<double> JudgedValues(const std::vector<double>& values, const JudgeTerms& terms, size_t looks) {
+  const size_t in_looks = std::min(values.size(), (terms.speed ? 2 : 1) * looks * terms.scores);
+  std::vector<double> judged;
+  for (size_t i = 0; i < in_looks; ++i)
+    if (!terms.speed || !IsSetAside(terms, i / 2)) judged.push_back(values[i]);
+  return judged;
+}
 
 ArmsJudgement Judge(const std::vector<ArmScores>& arms, const JudgeTerms& terms) {
   ArmsJudgement out;

@@ -33,6 +33,14 @@ struct JudgeTerms {
   std::vector<char> disturbed;  // of speeds: blocks that are set aside; shorter: none of the rest is
 };
 
+// Of a block of speeds.
+inline bool IsSetAside(const JudgeTerms& terms, size_t block) {
+  return block < terms.disturbed.size() && terms.disturbed[block] != 0;
+}
+
+// Of an arm's values in the first `looks` looks those that are judged: of speeds without blocks that are set aside.
+std::vector<double> JudgedValues(const std::vector<double>& values, const JudgeTerms& terms, size_t looks);
+
 enum class Answer { kFirst = 1, kSecond, kEquivalent, kInconclusive, kNotRanked, kInvalid };
 
 // Two arms. Differences are in the measure's own direction: above 0 the second one has more.
