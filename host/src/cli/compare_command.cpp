@@ -131,10 +131,11 @@ class CompareSession {
   }
 
   int Dry(const Plan& plan) {
-    const uint64_t seeds = SeedsOfALook(terms_, plan.points.size()), arms = plan.points.size();
+    const uint64_t points = plan.points.size(), seeds = SeedsOfALook(terms_, points), tasks = terms_.tasks.size();
     if (!args_.run.json)
-      fmt::print("{} arms, {} seeds each in a look{}: {} trials in the first look, at most {} in {}\n", arms, seeds,
-                 IsOfSpeed(terms_) ? " (blocks of A B B A)" : "", arms * seeds, arms * seeds * terms_.looks.max,
+      fmt::print("{} arms{}, {} seeds each in a look{}: {} trials in the first look, at most {} in {}\n",
+                 points / std::max<uint64_t>(1, tasks), tasks > 0 ? fmt::format(" on {} tasks", tasks) : "", seeds,
+                 IsOfSpeed(terms_) ? " (blocks of A B B A)" : "", points * seeds, points * seeds * terms_.looks.max,
                  terms_.looks.max == 1 ? "one look" : fmt::format("{} looks", terms_.looks.max));
     nlohmann::json preview;
     const int code = DryRunOfLooks(plan, out_, args_.run, &preview);
