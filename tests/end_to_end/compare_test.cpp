@@ -125,6 +125,27 @@ TEST_F(CompareCommand, TwoFilesAreTwoArms) {
   EXPECT_THAT(unequal.err, AllOf(HasSubstr("unequal budgets"), HasSubstr("nothing was started")));
 }
 
+TEST_F(CompareCommand, OnSeveralTasksEveryArmIsOnEach) {
+  Write("learns.yaml", kLearns + ("compare:\n" + kStays +
+                                  "  tasks:\n"
+                                  "    - {name: pole, reference: [9, 500]}\n"
+                                  "    - {name: brief, reference: [9, 20], env.options.max_episode_steps: 20}\n"
+                                  "  looks: {n: 5, max: 1}\n"));
+  const Finished dry = Run("compare learns.yaml --dry-run");
+  EXPECT_THAT(dry.out, StartsWith("2 arms on 2 tasks, 5 seeds each in a look: 20 trials in the first look")) << dry.err;
+  const Finished compare = Run("compare learns.yaml");
+  ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
+  EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays on "), HasSubstr("P(stays improves on learns)"),
+                                 HasSubstr("pole: learns is better than stays by ")));
+  const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
+  EXPECT_THAT(page, AllOf(HasSubstr("Normalised scores"), HasSubstr("Performance profile"), HasSubstr("Probability of improvement")));
+  // The same from the folder, whose file names the task of each arm.
+  const Finished again = Run("compare outputs/learns --quiet");
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_THAT(again.out, StartsWith("learns is better than stays on "));
+  EXPECT_EQ(Starts("learns"), 20u);
+}
+
 TEST_F(CompareCommand, ADryRunOfTwoFilesLeavesNothing) {
   Write("learns.yaml", kLearns);
   Write("stays.yaml", Uniform());

@@ -186,7 +186,8 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
     if (std::string less = LessIsSetAside(combined); !less.empty()) out.warnings.push_back(std::move(less));
   }
   out.terms.looks = one_look ? 1 : terms.looks.max;
-  out.terms.scores = one_look ? (out.terms.speed ? fewest / 2 : fewest) : ScoresOfALook(terms, points.size());
+  out.terms.scores = one_look ? (out.terms.speed ? fewest / 2 : fewest)
+                              : ScoresOfALook(terms, points.size() * std::max<size_t>(1, terms.tasks.size()));
   return out;
 }
 
