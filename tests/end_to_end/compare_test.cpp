@@ -138,7 +138,8 @@ TEST_F(CompareCommand, OnSeveralTasksEveryArmIsOnEach) {
   EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays on "), HasSubstr("P(stays improves on learns)"),
                                  HasSubstr("pole: learns is better than stays by ")));
   const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
-  EXPECT_THAT(page, AllOf(HasSubstr("Normalised scores"), HasSubstr("Performance profile"), HasSubstr("Probability of improvement")));
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("Normalised scores"), HasSubstr("Performance profile"), HasSubstr("Probability of improvement")));
   // The same from the folder, whose file names the task of each arm.
   const Finished again = Run("compare outputs/learns --quiet");
   EXPECT_EQ(again.exit, 0) << again.err;

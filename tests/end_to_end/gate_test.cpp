@@ -241,10 +241,12 @@ TEST_F(GateCommand, IsRefusedBeforeTheStart) {
       {"pole.yaml --fail-if 'return * < 5%'", "wanted a measure or an expression of measures, found 'return *'"},
       {"pole.yaml --fail-if 'return / SPS < 5%'", "wanted a speed alone"},
       {"pole.yaml --fail-if 'eval/retrun < 5%'", "no seed of the baseline has 'eval/retrun'; did you mean 'eval/return'"},
-      {"pole.yaml --fail-if 'seed < -5%'", "'seed' holds no measure: wanted what a run measures, such as eval/return, found what "
-                                           "the experiment file says"},
-      {"pole.yaml --fail-if '2 * 3 < -5%'", "'2 * 3' holds no measure: wanted what a run measures, such as eval/return, found "
-                                            "numbers alone"},
+      {"pole.yaml --fail-if 'seed < -5%'",
+       "'seed' holds no measure: wanted what a run measures, such as eval/return, found what "
+       "the experiment file says"},
+      {"pole.yaml --fail-if '2 * 3 < -5%'",
+       "'2 * 3' holds no measure: wanted what a run measures, such as eval/return, found "
+       "numbers alone"},
       {"longer.yaml --fail-if 'return < 5%'", "with unequal budgets the longer one wins"},
       {"other.yaml --fail-if 'return < 5%'", "the env is pendulum, that of the baseline cartpole"},
       {"two.yaml --fail-if 'return < 5%'", "has 2 points; a gate judges one"},

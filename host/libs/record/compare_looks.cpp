@@ -29,11 +29,14 @@ size_t LeastScoresOfALook(const CompareTerms& terms, size_t points) {
   return statistics::GroupSequentialTest::LeastScores(terms.looks.max, AlphaOfATest(terms, points));
 }
 
-size_t SeedsOfALook(const CompareTerms& terms, size_t points) { return ScoresOfALook(terms, points) * (IsOfSpeed(terms) ? 2 : 1); }
+size_t SeedsOfALook(const CompareTerms& terms, size_t points) {
+  return ScoresOfALook(terms, points) * (IsOfSpeed(terms) ? 2 : 1);
+}
 
 bool CanTellApart(const CompareTerms& terms, size_t points) {
   if (IsOfSpeed(terms)) return ScoresOfALook(terms, points) * terms.looks.max > 1;
-  return statistics::GroupSequentialTest::CanTellApart(ScoresOfALook(terms, points), terms.looks.max, AlphaOfATest(terms, points));
+  return statistics::GroupSequentialTest::CanTellApart(ScoresOfALook(terms, points), terms.looks.max,
+                                                       AlphaOfATest(terms, points));
 }
 
 }  // namespace backplane

@@ -61,7 +61,7 @@ struct CompareTerms {
   std::optional<std::string>
       margin;  // "5%" of the first arm's mean: a smaller difference does not matter; absent: every one does
   CompareLooks looks;
-  double alpha = 0.05;  // how often equal arms may be told apart, all pairs on all tasks together
+  double alpha = 0.05;             // how often equal arms may be told apart, all pairs on all tasks together
   std::vector<CompareTask> tasks;  // empty: the arms have the one of the experiment
 
   std::optional<double> margin_pct() const {

@@ -105,8 +105,8 @@ Figure PairsFigure(const Arms& arms) {
       std::vector<Single> singles;
       for (size_t k = 0; k < scores.values.size(); ++k)
         singles.push_back({scores.values[k], fmt::format("seed {}", scores.seeds[k]), ""});
-      AddMean(panel, names[i], IdsOf(arms.combined, task.points[i].trials), Mean(scores.values, "seeds"), metric.digits, singles,
-              {}, &figure);
+      AddMean(panel, names[i], IdsOf(arms.combined, task.points[i].trials), Mean(scores.values, "seeds"), metric.digits,
+              singles, {}, &figure);
     }
     if (figure.rows.size() > before)
       figure.panels.push_back(View(PairPanel{{panel, "", axis, "arm"}, {}, names}, Palette("name", names)));
@@ -124,8 +124,9 @@ Table SeedsTable(const Arms& arms) {
     const Scoring scoring(arms.combined, task.points);
     for (size_t i = 0; i < task.points.size(); ++i, ++column) {
       const std::string& arm = task.points[i].name;
-      table.columns.push_back({fmt::format("arm_{}", column + 1), task.task.name.empty() ? arm : NameOnTask(arm, task.task.name),
-                               metric.unit, metric.expression.text(), metric.direction, metric.digits});
+      table.columns.push_back({fmt::format("arm_{}", column + 1),
+                               task.task.name.empty() ? arm : NameOnTask(arm, task.task.name), metric.unit,
+                               metric.expression.text(), metric.direction, metric.digits});
       const SeedScores scores = scoring.Scores(i, metric);
       for (size_t k = 0; k < scores.values.size(); ++k) {
         std::vector<Cell>& row = rows[scores.seeds[k]];
@@ -266,7 +267,8 @@ CompareAnswer JudgeResults(const std::vector<ResultSet>& sets, const ReportConte
   const auto is_invalid = [](const PairJudgement& pair) { return pair.decided && pair.answer == Answer::kInvalid; };
   answer.decided = true;
   for (const JudgedTask& task : arms.tasks) {
-    answer.invalid = answer.invalid || !task.scores.whys_invalid.empty() || std::ranges::any_of(task.judgement.pairs, is_invalid);
+    answer.invalid =
+        answer.invalid || !task.scores.whys_invalid.empty() || std::ranges::any_of(task.judgement.pairs, is_invalid);
     answer.decided = answer.decided && task.judgement.decided;
     answer.looks = std::max<uint64_t>(answer.looks, task.judgement.looks);
   }

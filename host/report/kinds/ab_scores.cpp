@@ -93,7 +93,8 @@ std::string SeedsText(const std::vector<size_t>& counts) {
   return equal ? fmt::format("{} seeds", counts.front()) : fmt::format("{} seeds", fmt::join(counts, " and "));
 }
 
-// Which blocks are set aside follows from what was measured; where that is less than usual, whoever reads the verdict has to know.
+// Which blocks are set aside follows from what was measured; where that is less than usual, whoever reads the verdict has to
+// know.
 std::string LessIsSetAside(const Combined& combined) {
   bool waits = false, samples = false;
   for (const CombinedTrial& trial : combined.trials) {

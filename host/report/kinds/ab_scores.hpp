@@ -27,8 +27,8 @@ struct AbScores {
 AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>& points, const CompareTerms& terms,
                       bool one_look, const Diagnosis& diagnosis);
 
-// Of all scores in one look: a sentence if no pair of arms can be told apart, however far they are; empty: one can, or these are
-// speeds.
+// Of all scores in one look: a sentence if no pair of arms can be told apart, however far they are; empty: one can, or these
+// are speeds.
 std::string WhyNeverToldApart(const AbScores& scores);
 
 // "eval/return" where any trial has it, else "return", unless the terms name another.

@@ -83,7 +83,8 @@ std::string TogetherText(const OverTasks& together, size_t tasks) {
                         WithInterval(pair.improvement, pair.interval));
   std::vector<std::string> means;
   for (const OverTasks::Arm& arm : together.arms) means.push_back(arm.name + " " + WithInterval(arm.iqm, arm.iqm_interval));
-  return fmt::format("Over {} tasks, with 95 % intervals: {}IQM of normalised scores: {}.", tasks, text, fmt::join(means, ", "));
+  return fmt::format("Over {} tasks, with 95 % intervals: {}IQM of normalised scores: {}.", tasks, text,
+                     fmt::join(means, ", "));
 }
 
 Number WithInterval95(double value, const std::optional<Interval>& interval, size_t n) {
@@ -102,7 +103,8 @@ size_t ScoresIn(const statistics::Tasks& tasks) {
 
 }  // namespace
 
-std::vector<PointsOfTask> TasksOf(const Combined& combined, const std::vector<ComparedPoint>& points, const CompareTerms& terms) {
+std::vector<PointsOfTask> TasksOf(const Combined& combined, const std::vector<ComparedPoint>& points,
+                                  const CompareTerms& terms) {
   if (terms.tasks.empty()) return {{{}, points}};
   std::vector<PointsOfTask> tasks;
   for (const CompareTask& task : terms.tasks) {
@@ -163,7 +165,8 @@ std::vector<std::string> VerdictOfTasks(const std::vector<JudgedTask>& tasks) {
   for (size_t pair = 0; pair < tasks.front().judgement.pairs.size(); ++pair) text.push_back(PairOverTasks(tasks, pair) + ".");
   text.push_back(TogetherText(Together(tasks), tasks.size()));
   for (const JudgedTask& one : tasks)
-    for (const std::string& sentence : VerdictsOfPairs(one.scores, one.judgement)) text.push_back(one.task.name + ": " + sentence);
+    for (const std::string& sentence : VerdictsOfPairs(one.scores, one.judgement))
+      text.push_back(one.task.name + ": " + sentence);
   const auto longest = std::ranges::max_element(tasks, {}, [](const JudgedTask& one) { return one.judgement.looks; });
   ArmsJudgement all = longest->judgement;
   all.decided = std::ranges::all_of(tasks, [](const JudgedTask& one) { return one.judgement.decided; });
@@ -179,24 +182,28 @@ std::string StandingOfTasks(const std::vector<JudgedTask>& tasks) {
   if (AnyInvalid(tasks) || decided || LooksOf(tasks) == 0) return VerdictOfTasks(tasks).front();
   std::vector<std::string> pairs;
   for (size_t pair = 0; pair < tasks.front().judgement.pairs.size(); ++pair) pairs.push_back(PairOverTasks(tasks, pair));
-  return fmt::format("look {} of {}: {}: not decided", LooksOf(tasks), tasks.front().scores.terms.looks, fmt::join(pairs, "; "));
+  return fmt::format("look {} of {}: {}: not decided", LooksOf(tasks), tasks.front().scores.terms.looks,
+                     fmt::join(pairs, "; "));
 }
 
 std::vector<Table> TablesOfTasks(const OverTasks& together) {
   Table scores{"normalised", "Normalised scores, over all tasks", {}, {}, {}, {}};
   scores.columns = {{"arm", "arm", "", ""},
-                    {"iqm", "IQM", "", "interquartile mean of the scores of all tasks, 0 at a task's worst reference and 1 at its best", 1, 3},
+                    {"iqm", "IQM", "",
+                     "interquartile mean of the scores of all tasks, 0 at a task's worst reference and 1 at its best", 1, 3},
                     {"gap", "optimality gap", "", "mean shortfall below 1", -1, 3}};
   scores.notes.push_back("Intervals of the bootstrap in strata: seeds are drawn again inside each task.");
   for (const OverTasks::Arm& arm : together.arms)
     scores.rows.push_back({arm.name, WithInterval95(arm.iqm, arm.iqm_interval, ScoresIn(arm.scores)), Reading(arm.gap)});
   Table improvement{"probability_of_improvement", "Probability of improvement, over all tasks", {}, {}, {}, {}};
   improvement.columns = {{"pair", "second on first", "", ""},
-                         {"improvement", "P(improvement)", "", "share of pairs of scores of a task in which the second arm's is better; mean over tasks", 0, 3}};
+                         {"improvement", "P(improvement)", "",
+                          "share of pairs of scores of a task in which the second arm's is better; mean over tasks", 0, 3}};
   for (const OverTasks::Pair& pair : together.pairs) {
     const OverTasks::Arm &first = together.arms[pair.first], &second = together.arms[pair.second];
-    improvement.rows.push_back({fmt::format("{} on {}", second.name, first.name),
-                                WithInterval95(pair.improvement, pair.interval, ScoresIn(first.scores) + ScoresIn(second.scores))});
+    improvement.rows.push_back(
+        {fmt::format("{} on {}", second.name, first.name),
+         WithInterval95(pair.improvement, pair.interval, ScoresIn(first.scores) + ScoresIn(second.scores))});
   }
   return {std::move(scores), std::move(improvement)};
 }
@@ -205,7 +212,8 @@ Figure ProfileFigure(const OverTasks& together) {
   Figure figure;
   figure.name = "profile";
   figure.title = "Performance profile over all tasks";
-  figure.alt = figure.title + ": which share of its scores each arm has above a threshold, with 95 % bands of the bootstrap in strata.";
+  figure.alt =
+      figure.title + ": which share of its scores each arm has above a threshold, with 95 % bands of the bootstrap in strata.";
   double low = 0, high = 1;
   for (const OverTasks::Arm& arm : together.arms) {
     for (const std::vector<double>& scores : arm.scores) {
@@ -232,7 +240,10 @@ Figure ProfileFigure(const OverTasks& together) {
     }
   }
   figure.panels.push_back(
-      View(CurvePanel{{title, std::string(kScaleText) + " (0 worst, 1 best reference)", "share of scores above", "arm"}, {720, 320}, {}, /*smooths=*/false},
+      View(CurvePanel{{title, std::string(kScaleText) + " (0 worst, 1 best reference)", "share of scores above", "arm"},
+                      {720, 320},
+                      {},
+                      /*smooths=*/false},
            Palette("name", names)));
   return figure;
 }

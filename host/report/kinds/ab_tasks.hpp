@@ -1,5 +1,5 @@
-// Several tasks: what each of them says of the arms, and what they say together on one scale, 0 at the worst reference of a task
-// and 1 at its best.
+// Several tasks: what each of them says of the arms, and what they say together on one scale, 0 at the worst reference of a
+// task and 1 at its best.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,8 @@ struct PointsOfTask {
   CompareTask task;
   std::vector<ComparedPoint> points;
 };
-std::vector<PointsOfTask> TasksOf(const Combined& combined, const std::vector<ComparedPoint>& points, const CompareTerms& terms);
+std::vector<PointsOfTask> TasksOf(const Combined& combined, const std::vector<ComparedPoint>& points,
+                                  const CompareTerms& terms);
 
 // Over tasks, of the scores of all looks that were taken.
 struct OverTasks {

@@ -22,8 +22,9 @@ std::string Percent(double share) { return fmt::format("{:g} %", std::round(shar
 std::string MeanOf(const AbScores& scores, const PairJudgement& pair, size_t arm) {
   const std::vector<double>& all = scores.arms[arm].values;
   const std::vector<double> judged =
-      scores.terms.speed ? JudgedValues(all, scores.terms, pair.looks)
-                         : std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), pair.n)));
+      scores.terms.speed
+          ? JudgedValues(all, scores.terms, pair.looks)
+          : std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), pair.n)));
   if (judged.empty()) return "unknown";
   const std::string unit = scores.metric.unit.empty() ? "" : " " + scores.metric.unit;
   return FormatNumber(Mean(judged, "seeds"), scores.metric.digits) + unit;

@@ -174,8 +174,8 @@ std::vector<size_t> RankingOf(size_t arms, const std::vector<PairJudgement>& pai
   return order;
 }
 
-// Of one look, by Holm: of each pair on each task in their order; empty: there are more looks, or they are of speed, or an arm has
-// no score.
+// Of one look, by Holm: of each pair on each task in their order; empty: there are more looks, or they are of speed, or an arm
+// has no score.
 std::vector<double> AdjustedP(const std::vector<std::vector<ArmScores>>& tasks, const std::vector<JudgeTerms>& terms) {
   std::vector<double> p;
   for (size_t task = 0; task < tasks.size(); ++task) {

@@ -73,8 +73,8 @@ struct ArmsJudgement {
 // Arms that have no score, or fewer than a look, are not judged yet: looks is 0.
 ArmsJudgement Judge(const std::vector<ArmScores>& arms, const JudgeTerms& terms);
 
-// The same arms on several tasks, which differ in their terms' `scores` at most. All pairs on all tasks share alpha: each has its
-// part of it, or in one look Holm's.
+// The same arms on several tasks, which differ in their terms' `scores` at most. All pairs on all tasks share alpha: each has
+// its part of it, or in one look Holm's.
 std::vector<ArmsJudgement> JudgeTasks(const std::vector<std::vector<ArmScores>>& tasks, const std::vector<JudgeTerms>& terms);
 
 }  // namespace backplane

@@ -78,9 +78,8 @@ bool IsUndirected(const ComparedMeasure& compared, const RecordedMeasures& recor
   if (!measure || compared.direction || measure->direction != 0) return false;
   const auto told = recorded.find(compared.metric);
   if (told != recorded.end() && told->second != 0) return false;
-  return std::ranges::none_of(kHostMetrics, [&](const HostMetric& own) {
-    return own.name == compared.metric && own.direction != 0;
-  });
+  return std::ranges::none_of(kHostMetrics,
+                              [&](const HostMetric& own) { return own.name == compared.metric && own.direction != 0; });
 }
 
 }  // namespace backplane

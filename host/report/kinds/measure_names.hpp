@@ -10,9 +10,9 @@
 
 namespace backplane {
 
-// Of `report:` of kind comparison, of `output.live` and of compare.metric (`compared`; empty: none). `recorded`: what trials will
-// record (trial/recorded_names.hpp); the host's own measures are known. Paths of a configuration are names too, and only the
-// host knows them.
+// Of `report:` of kind comparison, of `output.live` and of compare.metric (`compared`; empty: none). `recorded`: what trials
+// will record (trial/recorded_names.hpp); the host's own measures are known. Paths of a configuration are names too, and only
+// the host knows them.
 std::vector<Misnamed> FindMisnamed(const ReportSection& report, const std::vector<std::string>& live,
                                    const std::set<std::string>& recorded, const std::string& compared = "");
 

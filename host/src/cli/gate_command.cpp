@@ -202,7 +202,8 @@ class GateSession {
     return kOk;
   }
 
-  std::optional<int> Dry(const ConditionGroup& group, const CompareLooks& looks, const RunArgs& run, const std::optional<Plan>& plan) {
+  std::optional<int> Dry(const ConditionGroup& group, const CompareLooks& looks, const RunArgs& run,
+                         const std::optional<Plan>& plan) {
     if (!plan) return kUsage;
     const bool speed = group.request.runs_baseline;
     const char* name = speed ? "speeds" : "scores";

@@ -28,7 +28,8 @@ std::map<std::string, std::string> ByName(const std::vector<std::string>& facts)
 }
 
 // What has another value now, of what both have: "learner.x 1.0.0, now 1.1.0".
-std::vector<std::string> Changed(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now) {
+std::vector<std::string> Changed(const std::map<std::string, std::string>& before,
+                                 const std::map<std::string, std::string>& now) {
   std::vector<std::string> changed;
   for (const auto& [name, value] : before) {
     const auto found = now.find(name);

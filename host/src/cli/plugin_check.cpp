@@ -111,8 +111,8 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasur
   const auto add = [&](const std::string& path, const std::string& message, const std::string& more) {
     wrong.push_back({{}, "", "", Outcome::kConfig, message + more, "", path, plan.PlaceOf(path), {}, message});
   };
-  const ComparedMeasure compared = plan.compare ? ComparedMeasure{plan.compare->metric.value_or(""), plan.compare->direction}
-                                                : ComparedMeasure{};
+  const ComparedMeasure compared =
+      plan.compare ? ComparedMeasure{plan.compare->metric.value_or(""), plan.compare->direction} : ComparedMeasure{};
   const ReportCheckAnswer answer = CheckMeasures(plan.base.experiment, compared, recorded);
   bool may_be_told_later = false;
   for (const Misnamed& one : answer.misnamed) {

@@ -129,10 +129,9 @@ class CompareReader {
       if (const auto number = Value(entry, {ValueType::kNumber, "(0,0.5]"}, "compare.alpha"))
         terms_.alpha = number->get<double>();
     } else {
-      const std::vector<Candidate> known = {{"arms", "arms"},     {"metric", "metric"}, {"direction", "direction"},
-                                            {"margin", "margin"}, {"looks", "looks"},   {"alpha", "alpha"},
-                                            {"tasks", "tasks"},   {"list", "arms"},     {"points", "arms"},
-                                            {"envs", "tasks"}};
+      const std::vector<Candidate> known = {
+          {"arms", "arms"},   {"metric", "metric"}, {"direction", "direction"}, {"margin", "margin"}, {"looks", "looks"},
+          {"alpha", "alpha"}, {"tasks", "tasks"},   {"list", "arms"},           {"points", "arms"},   {"envs", "tasks"}};
       errors_->Add(entry.mark, fmt::format("unknown key '{}' in compare{}", entry.key, DidYouMean(Nearest(entry.key, known))));
     }
   }
@@ -142,8 +141,9 @@ class CompareReader {
       Expression::OfMeasures(text);
       terms_.metric = text;
     } catch (const NoValue& error) {
-      errors_->Add(entry.value.mark, fmt::format("compare.metric: wanted a measure or an expression of measures, found '{}': {}",
-                                                 text, error.why));
+      errors_->Add(
+          entry.value.mark,
+          fmt::format("compare.metric: wanted a measure or an expression of measures, found '{}': {}", text, error.why));
     }
   }
 
@@ -155,7 +155,8 @@ class CompareReader {
                        (arms_ == 1 ? std::string("one") : Describe(entry.value)));
     std::set<std::pair<std::string, std::string>> names;
     for (const Node& arm : entry.value.items) {
-      const Entry *name = arm.IsMap() ? FindEntry(arm, "name") : nullptr, *task = arm.IsMap() ? FindEntry(arm, "task") : nullptr;
+      const Entry *name = arm.IsMap() ? FindEntry(arm, "name") : nullptr,
+                  *task = arm.IsMap() ? FindEntry(arm, "task") : nullptr;
       if (arm.IsMap() && !name) errors_->Add(arm.mark, "compare.arms: an arm needs a name, which the verdict speaks of");
       if (name && !names.insert({name->value.text, task ? task->value.text : ""}).second)
         errors_->Add(name->mark, fmt::format("compare.arms: two arms are called '{}'", name->value.text));
@@ -171,9 +172,10 @@ class CompareReader {
   void ReadTasks(const Entry& entry) {
     const size_t before = errors_->size();
     if (!entry.value.IsList() || entry.value.items.size() < 2)
-      errors_->Add(entry.value.mark,
-                   "compare.tasks: wanted two or more, such as [{name: pole, env: cartpole, reference: [20, 500]}, ...], found " +
-                       (entry.value.IsList() ? std::to_string(entry.value.items.size()) : Describe(entry.value)));
+      errors_->Add(
+          entry.value.mark,
+          "compare.tasks: wanted two or more, such as [{name: pole, env: cartpole, reference: [20, 500]}, ...], found " +
+              (entry.value.IsList() ? std::to_string(entry.value.items.size()) : Describe(entry.value)));
     std::set<std::string> names;
     for (const Node& task : entry.value.items) {
       const std::string name = task.IsMap() ? NameOf(task) : "";
@@ -182,7 +184,8 @@ class CompareReader {
       } else if (!names.insert(name).second) {
         errors_->Add(task.mark, fmt::format("compare.tasks: two tasks are called '{}'", name));
       } else if (name.find(kOnTask) != std::string::npos) {
-        errors_->Add(task.mark, fmt::format("compare.tasks: '{}' has '{}' in it, which stands between arm and task", name, kOnTask));
+        errors_->Add(task.mark,
+                     fmt::format("compare.tasks: '{}' has '{}' in it, which stands between arm and task", name, kOnTask));
       }
       terms_.tasks.push_back({name, ReadReference(task)});
     }
@@ -198,10 +201,11 @@ class CompareReader {
           reference.push_back(number->get<double>());
     }
     if (reference.size() != 2 || reference[0] == reference[1])
-      errors_->Add(given ? given->mark : task.mark,
-                   "compare.tasks: wanted reference: [worst, best], two scores that are 0 and 1 on the scale of all tasks, such as "
-                   "what uniform actions earn and what is known to be good; found " +
-                       (given ? Describe(given->value) : std::string("none")));
+      errors_->Add(
+          given ? given->mark : task.mark,
+          "compare.tasks: wanted reference: [worst, best], two scores that are 0 and 1 on the scale of all tasks, such as "
+          "what uniform actions earn and what is known to be good; found " +
+              (given ? Describe(given->value) : std::string("none")));
     return reference;
   }
 
@@ -209,15 +213,17 @@ class CompareReader {
   void CheckTasks() {
     if (!arms()) return;  // said with the looks
     if (IsOfSpeed(terms_))
-      errors_->Add(tasks_->mark, fmt::format("compare.tasks: {} is a speed, of which blocks are compared; wanted a score of learning",
-                                             *terms_.metric));
+      errors_->Add(tasks_->mark,
+                   fmt::format("compare.tasks: {} is a speed, of which blocks are compared; wanted a score of learning",
+                               *terms_.metric));
     // What is best of a task says which way its scores are better.
     const int direction = terms_.tasks.front().direction();
     if (!terms_.direction) terms_.direction = direction > 0 ? "up" : "down";
     for (const CompareTask& task : terms_.tasks) {
       if ((task.direction() > 0 ? "up" : "down") != *terms_.direction)
-        errors_->Add(tasks_->mark, fmt::format("compare.tasks: reference of '{}' is [worst, best] where {} is better, found [{:g}, {:g}]",
-                                               task.name, *terms_.direction, task.reference[0], task.reference[1]));
+        errors_->Add(tasks_->mark,
+                     fmt::format("compare.tasks: reference of '{}' is [worst, best] where {} is better, found [{:g}, {:g}]",
+                                 task.name, *terms_.direction, task.reference[0], task.reference[1]));
     }
     CheckArmsOfTasks();
   }
@@ -233,12 +239,14 @@ class CompareReader {
         CheckOverlap(arm, task);
       }
       if (budgets.size() > 1)
-        errors_->Add(arms()->mark, fmt::format("compare.arms: the arms on task '{}' have unequal budgets, and are no comparison",
-                                               NameOf(task)));
+        errors_->Add(
+            arms()->mark,
+            fmt::format("compare.arms: the arms on task '{}' have unequal budgets, and are no comparison", NameOf(task)));
       if (first.empty()) first = names;
       if (names.size() < 2 || names != first)
-        errors_->Add(arms()->mark, fmt::format("compare.arms: task '{}' has the arms {}, others have {}; wanted the same two or more",
-                                               NameOf(task), fmt::join(names, ", "), fmt::join(first, ", ")));
+        errors_->Add(arms()->mark,
+                     fmt::format("compare.arms: task '{}' has the arms {}, others have {}; wanted the same two or more",
+                                 NameOf(task), fmt::join(names, ", "), fmt::join(first, ", ")));
       arms_ = terms_.tasks.size() * first.size();
     }
     for (const Node& arm : arms()->value.items) {
@@ -253,8 +261,9 @@ class CompareReader {
     for (const Entry& of_arm : ValuesOf(arm)) {
       for (const Entry& of_task : ValuesOf(task)) {
         if (!Overlap(of_arm.key, of_task.key)) continue;
-        errors_->Add(of_arm.mark, fmt::format("compare.arms: '{}' of arm '{}' and '{}' of task '{}' say the same place; keep one",
-                                              of_arm.key, NameOf(arm), of_task.key, NameOf(task)));
+        errors_->Add(of_arm.mark,
+                     fmt::format("compare.arms: '{}' of arm '{}' and '{}' of task '{}' say the same place; keep one",
+                                 of_arm.key, NameOf(arm), of_task.key, NameOf(task)));
         return;
       }
     }

@@ -129,11 +129,13 @@ TEST_F(CompareSection, WhatAreNoTasks) {
               ElementsAre(HasSubstr("reference of 'y' is [worst, best] where up is better, found [2, 1]")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y on z, reference: [0, 1]}]"),
               ElementsAre(HasSubstr("'y on z' has ' on ' in it")));
-  EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1], learner.options.lr: 0.1}]"),
-              ElementsAre(HasSubstr("'learner.options.lr' of arm 'b' and 'learner.options.lr' of task 'y' say the same place")));
+  EXPECT_THAT(
+      with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1], learner.options.lr: 0.1}]"),
+      ElementsAre(HasSubstr("'learner.options.lr' of arm 'b' and 'learner.options.lr' of task 'y' say the same place")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1]}]\n  metric: SPS"),
               ElementsAre(HasSubstr("SPS is a speed")));
-  const std::string one_more = "  arms: [{name: a}, {name: b, learner.options.lr: 0.01}, {name: c, task: x, learner.options.lr: 0.02}]\n";
+  const std::string one_more =
+      "  arms: [{name: a}, {name: b, learner.options.lr: 0.01}, {name: c, task: x, learner.options.lr: 0.02}]\n";
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1]}]", one_more),
               Contains(HasSubstr("task 'y' has the arms a, b, others have a, b, c")));
 }

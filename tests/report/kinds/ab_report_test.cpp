@@ -125,7 +125,8 @@ TEST(AbReport, OfSeveralTasksHasScoresOnOneScaleAndAProfile) {
   const Table& improvement = test_support::TableOf(document, "probability_of_improvement");
   EXPECT_EQ(test_support::TextAt(improvement, 0, "pair"), "b on a");
   EXPECT_NEAR(test_support::NumberAt(improvement, 0, "improvement"), (1 + 19.5 / 36) / 2, 1e-12);
-  const std::vector<nlohmann::json> rows = test_support::RowsOf(test_support::FigureOf(document, "profile"), "scores above a threshold", "mean");
+  const std::vector<nlohmann::json> rows =
+      test_support::RowsOf(test_support::FigureOf(document, "profile"), "scores above a threshold", "mean");
   ASSERT_EQ(rows.size(), 2 * 101u);
   EXPECT_EQ(rows[0]["value"], 1) << "every score is above 0";
   EXPECT_EQ(rows[30]["name"], "a");
