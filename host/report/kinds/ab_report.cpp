@@ -230,8 +230,8 @@ void AddEvidence(const Arms& arms, std::vector<Section>* sections, Document* doc
   Table evidence = EvidenceTable(arms.scores(), arms.tasks.front().judgement, arms.tasks.front().task.name);
   for (size_t i = 1; i < arms.tasks.size(); ++i) {
     const JudgedTask& task = arms.tasks[i];
-    for (std::vector<Cell>& row : EvidenceTable(task.scores, task.judgement, task.task.name).rows)
-      evidence.rows.push_back(std::move(row));
+    const Table of_task = EvidenceTable(task.scores, task.judgement, task.task.name);
+    evidence.rows.insert(evidence.rows.end(), of_task.rows.begin(), of_task.rows.end());
   }
   sections->push_back({"evidence", "Evidence", {std::move(evidence)}});
 }
@@ -265,10 +265,12 @@ CompareAnswer JudgeResults(const std::vector<ResultSet>& sets, const ReportConte
   const Arms arms = ArmsOf(sets, context);
   CompareAnswer answer;
   const auto is_invalid = [](const PairJudgement& pair) { return pair.decided && pair.answer == Answer::kInvalid; };
+  // Scores without a spread on one task leave the others their verdicts.
+  answer.invalid = std::ranges::all_of(
+      arms.tasks, [&](const JudgedTask& task) { return std::ranges::any_of(task.judgement.pairs, is_invalid); });
   answer.decided = true;
   for (const JudgedTask& task : arms.tasks) {
-    answer.invalid =
-        answer.invalid || !task.scores.whys_invalid.empty() || std::ranges::any_of(task.judgement.pairs, is_invalid);
+    answer.invalid = answer.invalid || !task.scores.whys_invalid.empty();
     answer.decided = answer.decided && task.judgement.decided;
     answer.looks = std::max<uint64_t>(answer.looks, task.judgement.looks);
   }
