@@ -14,6 +14,7 @@
 #include "kinds/comparison_scores.hpp"
 #include "kinds/figure_rows.hpp"
 #include "kinds/report_builders.hpp"
+#include "results/reduction.hpp"
 
 namespace backplane {
 namespace {
@@ -43,6 +44,8 @@ AbScores ScoresOf(const Combined& combined, const std::vector<ComparedPoint>& po
 
 Arms ArmsOf(const std::vector<ResultSet>& sets, const ReportContext& context) {
   Combined combined = Combine(sets);
+  if (const auto measure = MeasureOfText(MetricOf(context.compare.terms, combined)))
+    AddReductions(measure->expression.paths(), &combined);
   std::vector<ComparedPoint> points = PointsOf(combined);
   const Diagnosis diagnosis = Diagnose(combined, nullptr, context.option_help);
   std::vector<JudgedTask> tasks;

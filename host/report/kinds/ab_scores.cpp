@@ -12,6 +12,7 @@
 #include "base/json_text.hpp"
 #include "kinds/comparison_scores.hpp"
 #include "record/compare_looks.hpp"
+#include "results/reduction.hpp"
 #include "statistics/permutation.hpp"
 
 namespace backplane {
@@ -23,11 +24,12 @@ MeasureSpec SpecOf(const std::string& metric, const Combined& combined) {
   std::optional<MeasureSpec> read = MeasureOfText(metric);
   if (!read) throw std::runtime_error(fmt::format("compare.metric: '{}' is no measure", metric));
   MeasureSpec measure = *std::move(read);
+  const auto reduced = measure.IsOneName() ? SplitReducedName(metric) : std::nullopt;
   for (const CombinedTrial& trial : combined.trials) {
-    const auto said = trial.data.registered.find(metric);
+    const auto said = trial.data.registered.find(reduced ? reduced->curve : metric);
     if (said == trial.data.registered.end()) continue;
     if (measure.direction == 0) measure.direction = said->second.direction;
-    if (measure.unit.empty()) measure.unit = said->second.unit;
+    if (measure.unit.empty()) measure.unit = reduced ? UnitAfter(reduced->how, said->second.unit) : said->second.unit;
   }
   return measure;
 }

@@ -76,10 +76,12 @@ std::vector<Misnamed> FindMisnamed(const ReportSection& report, const std::vecto
 bool IsUndirected(const ComparedMeasure& compared, const RecordedMeasures& recorded) {
   const std::optional<MeasureSpec> measure = MeasureOfText(compared.metric);
   if (!measure || compared.direction || measure->direction != 0) return false;
-  const auto told = recorded.find(compared.metric);
+  const auto reduced = measure->IsOneName() ? SplitReducedName(compared.metric) : std::nullopt;
+  const std::string curve = reduced ? reduced->curve : compared.metric;
+  const auto told = recorded.find(curve);
   if (told != recorded.end() && told->second != 0) return false;
   return std::ranges::none_of(kHostMetrics,
-                              [&](const HostMetric& own) { return own.name == compared.metric && own.direction != 0; });
+                              [&](const HostMetric& own) { return own.name == curve && own.direction != 0; });
 }
 
 }  // namespace backplane

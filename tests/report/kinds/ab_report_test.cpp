@@ -78,6 +78,19 @@ TEST(AbReport, OneLookOfTooFewSeedsIsInvalidUnlessTheOtherSideHasMore) {
   EXPECT_THAT(verdict(3, 10), testing::StartsWith("b is better than a by ")) << "1 / C(13, 3) = 0.0035";
 }
 
+TEST(AbReport, AMetricMayBeTheLeastOfACurve) {
+  std::vector<TrialData> trials;
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    for (const char* name : {"a", "b"}) {
+      trials.push_back(OfArm(name, seed));
+      const double least = (*name == 'a' ? 5 : 3) + 0.1 * static_cast<double>(seed);
+      trials.back().curves["train/loss"] = {{1, 100, 1, least}, {2, 200, 2, 9}};
+      trials.back().registered["train/loss"] = {"", -1, ""};
+    }
+  }
+  EXPECT_THAT(AbReport({Set(trials)}, Looks(5, 1, "train/loss@min")).verdict.front(), testing::StartsWith("b is better than a by 2"));
+}
+
 // Two arms on two tasks, five seeds: b is better on `steep` by far, and as good as a on `flat`.
 std::vector<TrialData> OnTwoTasks() {
   std::vector<TrialData> trials;

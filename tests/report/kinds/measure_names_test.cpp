@@ -61,7 +61,7 @@ TEST(MeasureNames, OfWhatIsComparedTheyAreLookedForInEveryReport) {
 
 TEST(MeasureNames, OfWhatIsComparedSomebodySaysWhatIsBetter) {
   const RecordedMeasures recorded = {{"ep/length", 0}, {"train/loss", -1}};
-  for (const char* known : {"", "eval/return", "SPS", "wall_s", "train/loss", "device/peak_mb"})
+  for (const char* known : {"", "eval/return", "SPS", "wall_s", "train/loss", "train/loss@min", "device/peak_mb"})
     EXPECT_FALSE(IsUndirected({known, {}}, recorded)) << known;
   for (const char* unknown : {"ep/length", "2 * eval/return", "data/epoch", "zebra/stripes"})
     EXPECT_TRUE(IsUndirected({unknown, {}}, recorded)) << unknown;
