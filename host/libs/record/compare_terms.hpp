@@ -36,6 +36,7 @@ struct CompareTask {
   double Normalised(double score) const { return (score - reference[0]) / (reference[1] - reference[0]); }
   // 1 up is better, -1 down.
   int direction() const { return reference[1] > reference[0] ? 1 : -1; }
+  bool operator==(const CompareTask&) const = default;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("name", self.name);
