@@ -80,8 +80,7 @@ bool IsUndirected(const ComparedMeasure& compared, const RecordedMeasures& recor
   const std::string curve = reduced ? reduced->curve : compared.metric;
   const auto told = recorded.find(curve);
   if (told != recorded.end() && told->second != 0) return false;
-  return std::ranges::none_of(kHostMetrics,
-                              [&](const HostMetric& own) { return own.name == curve && own.direction != 0; });
+  return std::ranges::none_of(kHostMetrics, [&](const HostMetric& own) { return own.name == curve && own.direction != 0; });
 }
 
 }  // namespace backplane

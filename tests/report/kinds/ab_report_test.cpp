@@ -88,7 +88,8 @@ TEST(AbReport, AMetricMayBeTheLeastOfACurve) {
       trials.back().registered["train/loss"] = {"", -1, ""};
     }
   }
-  EXPECT_THAT(AbReport({Set(trials)}, Looks(5, 1, "train/loss@min")).verdict.front(), testing::StartsWith("b is better than a by 2"));
+  EXPECT_THAT(AbReport({Set(trials)}, Looks(5, 1, "train/loss@min")).verdict.front(),
+              testing::StartsWith("b is better than a by 2"));
 }
 
 // Two arms on two tasks, five seeds: b is better on `steep` by far, and as good as a on `flat`.
