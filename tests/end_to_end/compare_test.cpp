@@ -125,6 +125,41 @@ TEST_F(CompareCommand, TwoFilesAreTwoArms) {
   EXPECT_THAT(unequal.err, AllOf(HasSubstr("unequal budgets"), HasSubstr("nothing was started")));
 }
 
+TEST_F(CompareCommand, OnSeveralTasksEveryArmIsOnEach) {
+  Write("learns.yaml", kLearns + ("compare:\n" + kStays +
+                                  "  tasks:\n"
+                                  "    - {name: pole, reference: [9, 500]}\n"
+                                  "    - {name: brief, reference: [9, 20], env.options.max_episode_steps: 20}\n"
+                                  "  looks: {n: 5, max: 1}\n"));
+  const Finished dry = Run("compare learns.yaml --dry-run");
+  EXPECT_THAT(dry.out, StartsWith("2 arms on 2 tasks, 5 seeds each in a look: 20 trials in the first look")) << dry.err;
+  const Finished compare = Run("compare learns.yaml");
+  ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
+  EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays on "), HasSubstr("P(stays improves on learns)"),
+                                 HasSubstr("pole: learns is better than stays by ")));
+  const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("Normalised scores"), HasSubstr("Performance profile"), HasSubstr("Probability of improvement")));
+  // The same from the folder, whose file names the task of each arm.
+  const Finished again = Run("compare outputs/learns --quiet");
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_THAT(again.out, StartsWith("learns is better than stays on "));
+  EXPECT_EQ(Starts("learns"), 20u);
+}
+
+TEST_F(CompareCommand, ADryRunOfTwoFilesLeavesNothing) {
+  Write("learns.yaml", kLearns);
+  Write("stays.yaml", Uniform());
+  std::filesystem::create_directory(dir_ / "tmp");
+  setenv("TMPDIR", (dir_ / "tmp").c_str(), 1);
+  const Finished dry = Run("compare learns.yaml stays.yaml --dry-run");
+  unsetenv("TMPDIR");
+  EXPECT_EQ(dry.exit, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("2 arms, 5 seeds each in a look"));
+  EXPECT_TRUE(std::filesystem::is_empty(dir_ / "tmp"));
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
+}
+
 TEST_F(CompareCommand, FinishedRunsAreJudgedOnce) {
   Write("learns.yaml", kLearns + std::string("sweep: {seeds: {n: 5}}\n"));
   Write("stays.yaml", Uniform() + "sweep: {seeds: {n: 5}}\n");
@@ -151,13 +186,27 @@ TEST_F(CompareCommand, TheRulesMayNotChangeAfterALook) {
   EXPECT_EQ(Starts("learns"), 10u);
 }
 
-TEST_F(CompareCommand, WhatIsBetterMayBeSaidAfterwards) {
-  Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  metric: 2 * return\n  looks: {max: 1}\n"));
-  const Finished first = Run("compare learns.yaml --quiet");
-  EXPECT_THAT(first.out, HasSubstr("Nobody says whether up or down is better of 2 * return")) << first.err;
-  const Finished then = Run("compare learns.yaml --quiet --set compare.direction=up");
+TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
+  for (const char* metric : {"2 * return", "ep/length"}) {
+    Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  metric: " + metric + "\n  looks: {max: 1}\n"));
+    for (const char* dry : {"", " --dry-run"}) {
+      const Finished compare = Run(std::string("compare learns.yaml") + dry);
+      EXPECT_EQ(compare.exit, 2) << compare.out;
+      EXPECT_THAT(compare.err, HasSubstr("nobody says whether up or down is better of '" + std::string(metric) +
+                                         "': wanted compare.direction"));
+    }
+  }
+  EXPECT_EQ(Starts("learns"), 0u);
+  const Finished then = Run("compare learns.yaml --quiet --direction up");
   EXPECT_THAT(then.out, StartsWith("Inconclusive: ")) << then.err;
-  EXPECT_EQ(Starts("learns"), 10u) << "nothing was run again";
+  // Of what a plugin registers it says so itself, and of its own measures the host knows.
+  for (const char* known : {"train/return_max", "wall_s"}) {
+    const Finished dry = Run("compare learns.yaml --dry-run --metric " + std::string(known));
+    EXPECT_EQ(dry.exit, 0) << known << dry.err;
+  }
+  const Finished malformed = Run("compare learns.yaml --metric 'return *'");
+  EXPECT_EQ(malformed.exit, 2);
+  EXPECT_THAT(malformed.err, HasSubstr("compare.metric: wanted a measure or an expression of measures, found 'return *'"));
 }
 
 TEST_F(CompareCommand, ArmsThatAreOneAreRefusedBeforeTheStart) {

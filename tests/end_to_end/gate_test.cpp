@@ -83,6 +83,7 @@ TEST_F(GateCommand, WhatIsAlikePassesUntilTheLimitIsItself) {
   EXPECT_EQ(answer["exit"], 0);
   EXPECT_EQ(answer["conditions"][0]["condition"], "eval/return < -50%");
   EXPECT_NEAR(answer["conditions"][0]["change_pct"], 0, 10);
+  EXPECT_NEAR(answer["conditions"][0]["level_pct"], 90, 1e-9);
   EXPECT_EQ(answer["results"][0], "outputs/pole_gate");
   const Finished undecided = Gate("alike.yaml --quiet --fail-if 'eval/return < 0%'");
   EXPECT_EQ(undecided.exit, 4) << undecided.err;
@@ -101,6 +102,16 @@ TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
   EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return"), HasSubstr("PASS: the change of env_steps"),
                               HasSubstr("10 and 6 seeds"), HasSubstr("have other seeds"),
                               HasSubstr("Each of 2 conditions is judged at 2.5 %")));
+  // Three of them are too few against three, and not against ten; one says nothing of how far it spreads.
+  Write("three.yaml", std::string(kZero) + "experiment: three\nsweep: {seeds: {n: 3}}\n");
+  ASSERT_EQ(Run("run three.yaml --quiet").exit, 0);
+  const Finished three = Gate("outputs/three --fail-if 'eval/return < -5%'");
+  EXPECT_EQ(three.exit, 1) << three.out;
+  EXPECT_THAT(three.out, StartsWith("FAIL: the change of eval/return is below -5 %."));
+  Write("one.yaml", std::string(kZero) + "experiment: one\nsweep: {seeds: {n: 1}}\n");
+  ASSERT_EQ(Run("run one.yaml --quiet").exit, 0);
+  EXPECT_THAT(Gate("outputs/one --quiet --fail-if 'eval/return < -5%'").out,
+              StartsWith("INVALID: 1 seed against 10 of the baseline can never show a change at 5 %; wanted 2 or more."));
   const Finished speed = Gate("outputs/few --fail-if 'SPS < -5%'");
   EXPECT_EQ(speed.exit, 2);
   EXPECT_THAT(speed.err, HasSubstr("SPS is a speed"));
@@ -115,9 +126,18 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
   SaveBaseline();
   // A hundredth of the steps in as many calls: slower by far, whatever else the machine does.
   Write("slow.yaml", "base: pole.yaml\nrollout: {num_envs_per_env_runner: 1}\n");
-  const Finished gate = Gate("slow.yaml --fail-if 'sampling_sps > 1000%'");
+  const Finished gate = Gate("slow.yaml --json --fail-if 'sampling_sps > 1000%' --fail-if 'wall_s < -99%'");
   EXPECT_THAT(gate.exit, testing::AnyOf(0, 4)) << gate.err << gate.out;
-  EXPECT_THAT(gate.out, AllOf(HasSubstr("the change of sampling_sps"), HasSubstr("outputs/pole_gate_speed")));
+  const auto answer = nlohmann::json::parse(gate.out);
+  EXPECT_EQ(answer["results"][0], "outputs/pole_gate_speed");
+  // Of one run each condition has its own measure, with the level of its interval.
+  EXPECT_THAT(answer["conditions"][0]["sentence"], HasSubstr("the change of sampling_sps"));
+  EXPECT_THAT(answer["conditions"][1]["sentence"], HasSubstr("the change of wall_s"));
+  if (answer["conditions"][0]["n"] > 1) {  // on a machine that is busy all the time no block counts
+    EXPECT_THAT(answer["conditions"][0]["sentence"], AllOf(HasSubstr(" 1/s, now "), HasSubstr(" (95 % interval ")));
+    EXPECT_THAT(answer["conditions"][1]["sentence"], AllOf(HasSubstr(" s, now "), HasSubstr(" (95 % interval ")));
+  }
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("their own threads waited for a core alone")) << "monitors: []";
   std::vector<std::string> arms;
   for (const nlohmann::json& line : Lines(Out("pole_gate_speed") / "plan.jsonl")) arms.push_back(line["name"]);
   ASSERT_GE(arms.size(), 20u);
@@ -179,6 +199,31 @@ TEST_F(GateCommand, WhatIsNoBaselineSaysWhatItLacks) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "few.json"));
 }
 
+TEST_F(GateCommand, WhatTheBaselineRanWithIsToldWhereItIsOther) {
+  SaveBaseline();
+  const std::string rest = " outputs/pole --fail-if 'return < -50%'";
+  EXPECT_THAT(Gate(rest).out, testing::Not(HasSubstr("The baseline is of")));
+  nlohmann::json kept = nlohmann::json::parse(ReadFile(dir_ / "kept/base.json"));
+  kept["devices"] = {{{"name", "GPU of last year"}, {"memory_bytes", 1}}};
+  kept["host"]["cpu_flags"] = "none";
+  kept["versions"]["plugins"]["env.cartpole"] = "0.0.1";
+  kept["facts"] = {"learner.random policy other"};
+  Write("other.json", kept.dump());
+  std::string out = Run("gate other.json" + rest).out;
+  for (size_t at; (at = out.find("\n    ")) != std::string::npos;) out.replace(at, 5, " ");
+  EXPECT_THAT(out, AllOf(HasSubstr("The baseline's processor has other instructions"),
+                         HasSubstr("of a machine with other devices (GPU of last year, now "),
+                         HasSubstr("The baseline is of other versions: env.cartpole 0.0.1, now ")));
+  EXPECT_THAT(out, testing::Not(HasSubstr("decided otherwise"))) << "that plugin decides nothing any more";
+}
+
+TEST_F(GateCommand, HelpSaysWhatItNeeds) {
+  for (const char* needed : {"baseline FILE REQUIRED", "subject FILE|OUT REQUIRED", "--fail-if CONDITION REQUIRED"})
+    EXPECT_THAT(Run("gate --help").out, HasSubstr(needed));
+  EXPECT_THAT(Run("gate save --help").out, AllOf(HasSubstr("out OUT REQUIRED"), HasSubstr("--to FILE REQUIRED")));
+  EXPECT_EQ(Run("gate").exit, 2);
+}
+
 TEST_F(GateCommand, IsRefusedBeforeTheStart) {
   SaveBaseline();
   Write("longer.yaml", "base: pole.yaml\nbudget: {iterations: 5}\n");
@@ -196,10 +241,16 @@ TEST_F(GateCommand, IsRefusedBeforeTheStart) {
       {"pole.yaml --fail-if 'return * < 5%'", "wanted a measure or an expression of measures, found 'return *'"},
       {"pole.yaml --fail-if 'return / SPS < 5%'", "wanted a speed alone"},
       {"pole.yaml --fail-if 'eval/retrun < 5%'", "no seed of the baseline has 'eval/retrun'; did you mean 'eval/return'"},
+      {"pole.yaml --fail-if 'seed < -5%'",
+       "'seed' holds no measure: wanted what a run measures, such as eval/return, found what "
+       "the experiment file says"},
+      {"pole.yaml --fail-if '2 * 3 < -5%'",
+       "'2 * 3' holds no measure: wanted what a run measures, such as eval/return, found "
+       "numbers alone"},
       {"longer.yaml --fail-if 'return < 5%'", "with unequal budgets the longer one wins"},
       {"other.yaml --fail-if 'return < 5%'", "the env is pendulum, that of the baseline cartpole"},
       {"two.yaml --fail-if 'return < 5%'", "has 2 points; a gate judges one"},
-      {"pole.yaml", "wanted a condition, such as --fail-if"},
+      {"pole.yaml", "--fail-if is required"},
   };
   for (const auto& one : cases) {
     const Finished gate = Gate(one.rest);
@@ -210,6 +261,13 @@ TEST_F(GateCommand, IsRefusedBeforeTheStart) {
   EXPECT_EQ(dry.exit, 0) << dry.err;
   EXPECT_THAT(dry.out, AllOf(HasSubstr("scores: 5 trials in the first look, at most 10 in 2 looks"),
                              HasSubstr("speeds: 20 trials in the first look (5 blocks of A B B A), at most 40 in 2 looks")));
+  const Finished previews = Gate("pole.yaml --fail-if 'return < 5%' --fail-if 'SPS < -5%' --dry-run --json");
+  const auto one_document = nlohmann::json::parse(previews.out, nullptr, /*allow_exceptions=*/false);
+  ASSERT_TRUE(one_document.is_object()) << previews.out;
+  EXPECT_EQ(one_document["scores"]["trials_of_a_look"], 5);
+  EXPECT_EQ(one_document["scores"]["plan"]["trials"].size(), 10u);
+  EXPECT_EQ(one_document["speeds"]["looks"], 2);
+  EXPECT_EQ(one_document["speeds"]["plan"]["trials"].size(), 40u);
   EXPECT_FALSE(std::filesystem::exists(Out("pole_gate")));
 }
 

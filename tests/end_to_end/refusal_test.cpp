@@ -185,6 +185,22 @@ TEST_F(Refusal, ACreateThatFailsSaysWhyBeforeTheTrial) {
   EXPECT_FALSE(std::filesystem::exists(Attempt("bad"))) << "nothing was started";
 }
 
+TEST_F(Refusal, APluginWithoutItsPartSaysWhatIsMissing) {
+  std::filesystem::copy_file(BACKPLANE_PLUGIN_DIR "/learner_ppo.so", dir_ / "learner_ppo.so");
+  Write("half.yaml", R"(experiment: half
+env: {plugin: cartpole}
+learner: {plugin: ./learner_ppo.so, options: {update_path: torch}}
+budget: {iterations: 1}
+)");
+  const Finished run = Run("run half.yaml");
+  EXPECT_NE(run.exit, 0);
+  // A build without LibTorch has a plugin without that part.
+  EXPECT_THAT(run.err, testing::AnyOf(HasSubstr("learner_ppo_torch.so: is not there; wanted the part 'torch' of 'learner.ppo'"),
+                                      HasSubstr("'learner.ppo' was built without its part 'torch'")));
+  EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "that is no matter of the env";
+  EXPECT_FALSE(std::filesystem::exists(Attempt("half"))) << "nothing was started";
+}
+
 TEST_F(Refusal, ACreateThatThrowsIsContained) {
   const Finished run = RunFixture("create_throws");
   EXPECT_NE(run.exit, 0);

@@ -5,6 +5,8 @@ stdin ends.
 
   {"do": "samples", "seed": 1, "count": 100}  -> {"samples": [{"a": [..], "b": [..], FIGURE: number or list, ..}]}
       Samples of 2 to 7 and 2 to 9 scores, every third pair of one size and every fifth with ties. FIGURES: see judge() below.
+  {"do": "tasks", "seed": 1, "count": 20}  -> {"samples": [{"a": [[..], ..], "b": [[..], ..], FIGURE: number or list, ..}]}
+      Of 2 to 5 tasks, each with as many scores of both sides (rliable wants a matrix).
   {"do": "bootstrap", "strata": [[..], [..]], "repeats": 50000}  -> {"iqm": [low, high], "difference": [low, high]}
       Of the first stratum's interquartile mean, and of the first's less the second's.
 """
@@ -72,6 +74,24 @@ def samples(request):
     return {"samples": out}
 
 
+def tasks(request):
+    rng = np.random.default_rng(request["seed"])
+    out = []
+    for _ in range(request["count"]):
+        runs, count = int(rng.integers(3, 9)), int(rng.integers(2, 6))
+        a, b = rng.normal(0.4, 0.3, (runs, count)), rng.normal(0.6, 0.3, (runs, count)) + rng.normal(0, 0.2, count)
+        thresholds = np.linspace(-0.5, 1.5, 21)
+        out.append({
+            "a": a.T.tolist(), "b": b.T.tolist(), "thresholds": thresholds.tolist(),
+            "iqm": float(rliable.metrics.aggregate_iqm(a)),
+            "gap": float(rliable.metrics.aggregate_optimality_gap(a, gamma=1.0)),
+            "improvement": float(rliable.metrics.probability_of_improvement(b, a)),
+            # rliable.library.run_score_deviation, whose module needs packages that are not here.
+            "profile": [float(np.mean(a > tau)) for tau in thresholds],
+        })
+    return {"samples": out}
+
+
 def bootstrap(request):
     def iqm(x, axis=-1):
         return stats.trim_mean(x, 0.25, axis=axis)
@@ -91,7 +111,7 @@ def main():
     for line in sys.stdin:
         try:
             request = json.loads(line)
-            answer = {"samples": samples, "bootstrap": bootstrap}[request["do"]](request)
+            answer = {"samples": samples, "tasks": tasks, "bootstrap": bootstrap}[request["do"]](request)
         except Exception as error:  # the test prints it
             answer = {"error": "%s: %s" % (type(error).__name__, error)}
         print(json.dumps(answer), flush=True)

@@ -61,6 +61,20 @@ TEST(StatisticsParity, SamplesAreJudgedAsByThePackages) {
   EXPECT_GT(pairs, 30);
 }
 
+TEST(StatisticsParity, SeveralTasksAreSummarisedAsByRliable) {
+  const Json samples = TheOracle().Ask({{"do", "tasks"}, {"seed", 5}, {"count", 30}})["samples"];
+  ASSERT_EQ(samples.size(), 30u);
+  for (const Json& sample : samples) {
+    const std::string at = sample.dump();
+    const statistics::Tasks a = sample["a"], b = sample["b"];
+    ExpectNear(statistics::InterquartileMean(a), sample["iqm"], at);
+    ExpectNear(statistics::OptimalityGap(a, 1), sample["gap"], at);
+    ExpectNear(statistics::ProbabilityOfImprovement(b, a), sample["improvement"], at);
+    const std::vector<double> profile = statistics::PerformanceProfile(a, sample["thresholds"]);
+    for (size_t i = 0; i < profile.size(); ++i) ExpectNear(profile[i], sample["profile"][i], at);
+  }
+}
+
 TEST(StatisticsParity, BootstrapIntervalsAreThoseOfScipy) {
   const Scores a = {3258, 2794, 4102, 1017, 3566, 3890, 2950, 3301, 2410, 3777},
                b = {2501, 1875, 3120, 2650, 990, 2275, 2801, 1490, 2333, 2044};

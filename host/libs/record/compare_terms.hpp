@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "record/fields.hpp"
 
@@ -27,13 +28,42 @@ struct CompareLooks {
   }
 };
 
+// One of several tasks that every arm has, and which scores there are 0 and 1 on the scale of all tasks.
+struct CompareTask {
+  std::string name;
+  std::vector<double> reference;  // {worst, best}
+
+  double Normalised(double score) const { return (score - reference[0]) / (reference[1] - reference[0]); }
+  // 1 up is better, -1 down.
+  int direction() const { return reference[1] > reference[0] ? 1 : -1; }
+  bool operator==(const CompareTask&) const = default;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("name", self.name);
+    visit("reference", self.reference);
+  }
+};
+
+// "ppo on pole": how the point of an arm on a task is called, and back. No task has " on " in its name.
+inline constexpr std::string_view kOnTask = " on ";
+inline std::string NameOnTask(const std::string& arm, const std::string& task) { return arm + std::string(kOnTask) + task; }
+struct ArmOnTask {
+  std::string arm, task;
+};
+inline ArmOnTask SplitOnTask(const std::string& name) {
+  const size_t at = name.rfind(kOnTask);
+  if (at == std::string::npos) return {name, ""};
+  return {name.substr(0, at), name.substr(at + kOnTask.size())};
+}
+
 struct CompareTerms {
   std::optional<std::string> metric;     // absent: eval/return where there are evaluations, else return
   std::optional<std::string> direction;  // "up" or "down": what is better; absent: the measure's own
   std::optional<std::string>
       margin;  // "5%" of the first arm's mean: a smaller difference does not matter; absent: every one does
   CompareLooks looks;
-  double alpha = 0.05;  // how often equal arms may be told apart
+  double alpha = 0.05;             // how often equal arms may be told apart, all pairs on all tasks together
+  std::vector<CompareTask> tasks;  // empty: the arms have the one of the experiment
 
   std::optional<double> margin_pct() const {
     return margin ? std::optional(std::strtod(margin->c_str(), nullptr)) : std::nullopt;
@@ -45,6 +75,7 @@ struct CompareTerms {
     visit("margin", self.margin);
     visit("looks", DefaultIfMissing(self.looks));
     visit("alpha", DefaultIfMissing(self.alpha));
+    visit("tasks", LeftOutIfEmpty(self.tasks));
   }
 };
 

@@ -60,6 +60,7 @@ struct GateJudgement {
   std::string sentence;                                 // "FAIL: the change of ..."
   uint64_t looks = 0, n = 0;                            // that were taken; scores of each side in them, or blocks
   std::optional<double> change_pct, low_pct, high_pct;  // the interval is that of both sides together
+  double level_pct = 0;                                 // which covers so much
   std::optional<uint64_t> needed;                       // scores of each side, or blocks, for a change like the one seen
   std::vector<std::string> notes;                       // sentences
 
@@ -73,6 +74,7 @@ struct GateJudgement {
     visit("change_pct", self.change_pct);
     visit("low_pct", self.low_pct);
     visit("high_pct", self.high_pct);
+    visit("level_pct", self.level_pct);
     visit("needed", self.needed);
     visit("notes", self.notes);
   }

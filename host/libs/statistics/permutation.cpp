@@ -73,7 +73,7 @@ PermutationTest PairedPermutation(const std::vector<double>& a, const std::vecto
   return Exact(extreme, deals);
 }
 
-double LeastUnpairedP(size_t n, size_t m) { return (n == m ? 2 : 1) / Ways(n, m); }
+double LeastUnpairedP(size_t n, size_t m, Tail tail) { return (tail == Tail::kBoth && n == m ? 2 : 1) / Ways(n, m); }
 
 std::vector<double> HolmAdjusted(const std::vector<double>& p) {
   std::vector<size_t> order(p.size());

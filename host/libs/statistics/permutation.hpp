@@ -27,9 +27,9 @@ PermutationTest UnpairedPermutation(const std::vector<double>& a, const std::vec
 // Of |mean of a - b| over all ways to swap the two sides of pairs. Both have the same size, at least 1.
 PermutationTest PairedPermutation(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed = 0);
 
-// The least p that samples of these sizes can have: 2 / C(2n, n) for two of n, 1 / C(n + m, n) for others; 3 against 3 give
-// 0.1.
-double LeastUnpairedP(size_t n, size_t m);
+// The least p that samples of these sizes can have: 1 / C(n + m, n) and, for both tails of two of one size, 2 / C(2n, n): 3
+// against 3 give 0.1, or 0.05 of one tail.
+double LeastUnpairedP(size_t n, size_t m, Tail tail = Tail::kBoth);
 
 // Holm's step-down: each p as if all were tested together, in the same order.
 std::vector<double> HolmAdjusted(const std::vector<double>& p);

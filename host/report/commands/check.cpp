@@ -14,7 +14,10 @@ int CheckCommand(const nlohmann::json& json) {
   const auto request = RecordFromJson<ReportCheckRequest>(json);
   ReportCheckAnswer answer;
   if (request.recorded) {
-    answer.misnamed = FindMisnamed(request.report, request.live, {request.recorded->begin(), request.recorded->end()});
+    std::set<std::string> names;
+    for (const auto& [name, direction] : *request.recorded) names.insert(name);
+    answer.misnamed = FindMisnamed(request.report, request.live, names, request.compared.metric);
+    answer.undirected = IsUndirected(request.compared, *request.recorded);
   } else {
     answer.errors = CheckReport(request.report);
   }

@@ -56,23 +56,15 @@ std::string FindingText(const Finding& finding, const Wrap& wrapped, bool colour
   return text;
 }
 
-// The first sentence says that these times count for nothing: what follows from them is no advice.
-bool IsVoid(const Document& document) {
-  const Diagnosis* diagnosis = DiagnosisOf(document);
-  return diagnosis && !diagnosis->why_void.empty() &&
-         std::any_of(document.verdict.begin(), document.verdict.end(), [&](const std::string& one) {
-           return one == diagnosis->why_void + "." || one == "So far: " + diagnosis->why_void + ".";
-         });
-}
-
 // The headline, below it a line that says what this is, the main table, the other verdicts, the first findings, where
 // everything lies, what to type next.
 std::string ReportText(const MadeReport& made, const ReportRequest& request) {
   const std::vector<std::string>& verdict = made.document.verdict;
   const Wrap wrapped(request.width);
-  const Diagnosis* diagnosis = IsVoid(made.document) ? nullptr : DiagnosisOf(made.document);
+  const bool is_void = made.document.is_void;
+  const Diagnosis* diagnosis = is_void ? nullptr : DiagnosisOf(made.document);
   std::string text = verdict.empty() ? "" : wrapped(verdict[0], "", "  ");
-  if (request.colour) text = Toned(text, IsVoid(made.document) ? Tone::kWarning : Tone::kStrong);
+  if (request.colour) text = Toned(text, is_void ? Tone::kWarning : Tone::kStrong);
   text += wrapped(request.below.empty() ? made.document.title : request.below, "  ", "    ") + "\n";
   text += ScreenText(MainTable(made.document), request.width, request.colour) + "\n";
   const auto has_command = [&](const std::string& sentence) {  // which is pasted
@@ -95,7 +87,7 @@ std::string ReportText(const MadeReport& made, const ReportRequest& request) {
   }
   for (const std::string& note : made.written.notes) text += "  note: " + note + "\n";
   for (const Attachment& attachment : made.document.attachments) {
-    if (IsVoid(made.document)) break;
+    if (is_void) break;
     text += fmt::format("  next:   {} run {} {}\n", request.program, ShellArgument((made.folder / attachment.name).string()),
                         kSomeBudget);
     break;

@@ -64,13 +64,16 @@ json View(const CurvePanel& panel, const Palette& points) {
     y.update({{"scale", {{"zero", false}, {"padding", 6}}}, {"axis", {{"tickCount", 6}}}});
     return y;
   };
+  const auto smooth = [&](json layer, const std::vector<std::string>& fields) {
+    return panel.smooths ? Smooth(std::move(layer), fields) : layer;
+  };
   const json detail = {{"field", "trials"}};
   json& layers = view["layer"];
   json band = Layer({"mean"}, {{"type", "area"}, {"clip", true}},
                     {{"y", at("low")}, {"y2", {{"field", "high"}}}, {"detail", detail}, {"opacity", pick.Opacity(0.18)}});
   band["transform"].push_back({{"filter", {{"field", "low"}, {"valid", true}}}});
-  layers.push_back(Smooth(std::move(band), {"low", "high"}));
-  layers.push_back(Smooth(Layer({"one"}, {{"type", "line"}, {"strokeWidth", 0.8}, {"clip", true}},
+  layers.push_back(smooth(std::move(band), {"low", "high"}));
+  layers.push_back(smooth(Layer({"one"}, {{"type", "line"}, {"strokeWidth", 0.8}, {"clip", true}},
                                 {{"y", at("value")}, {"detail", detail}, {"opacity", pick.Opacity(0.4)}}),
                           {"value"}));
   layers.push_back(Layer({"level"}, {{"type", "rule"}, {"strokeWidth", 1.8}},
@@ -78,7 +81,7 @@ json View(const CurvePanel& panel, const Palette& points) {
   layers.back()["encoding"]["tooltip"] = TipOfMean(text, text.y);
   layers.push_back(Layer({"spot"}, {{"type", "point"}, {"filled", true}, {"size", 70}},
                          {{"y", at("value")}, {"opacity", pick.Opacity(1)}, {"tooltip", TipOfMean(text, text.y)}}));
-  json lines = Smooth(
+  json lines = smooth(
       Layer({"mean"}, {{"type", "line"}, {"strokeWidth", 1.8}, {"clip", true}, {"invalid", "break-paths-filter-domains"}},
             {{"y", at("value")}, {"detail", detail}, {"strokeDash", dashes.Dash()}, {"opacity", pick.Opacity(1)}}),
       {"value"});
@@ -89,7 +92,7 @@ json View(const CurvePanel& panel, const Palette& points) {
                              {"select", {{"type", "interval"}, {"zoom", "wheel![event.shiftKey]"}}}});
   layers.push_back(std::move(lines));
   // Points that nobody sees until the pointer comes near.
-  json spots = Smooth(Layer({"mean"}, {{"type", "point"}, {"filled", true}, {"size", 60}, {"clip", true}},
+  json spots = smooth(Layer({"mean"}, {{"type", "point"}, {"filled", true}, {"size", 60}, {"clip", true}},
                             {{"y", at("value")}, {"opacity", {{"value", 0}}}}),
                       {"value"});
   spots["encoding"]["tooltip"] = {{{"field", "name"}, {"title", text.thing}},

@@ -84,6 +84,7 @@ struct CurvePanel {
   PanelText text;
   PanelSize size = {375, 240};
   std::optional<Palette> dashes = {};  // where they say something else than the colours
+  bool smooths = true;                 // false: what is no course of time, and the figure has no such parameter
 };
 nlohmann::json View(const CurvePanel& panel, const Palette& palette);
 nlohmann::json Smoothing();

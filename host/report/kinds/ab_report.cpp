@@ -9,9 +9,12 @@
 
 #include "base/json_text.hpp"
 #include "figures/panels.hpp"
+#include "kinds/ab_tasks.hpp"
+#include "kinds/ab_text.hpp"
 #include "kinds/comparison_scores.hpp"
 #include "kinds/figure_rows.hpp"
 #include "kinds/report_builders.hpp"
+#include "results/reduction.hpp"
 
 namespace backplane {
 namespace {
@@ -20,38 +23,62 @@ using nlohmann::json;
 
 constexpr char kPairsFigure[] = "pairs";
 
-// What the arms are and what is known of them; its parts outlive it.
+// What the arms are and what is known of them on each task; its parts outlive it.
 struct Arms {
   const Combined combined;
-  const std::vector<ComparedPoint> points;
-  const AbScores scores;
-  const ArmsJudgement judgement;
+  const std::vector<ComparedPoint> points;  // of all tasks
+  const std::vector<JudgedTask> tasks;
+
+  const AbScores& scores() const { return tasks.front().scores; }  // whose metric and terms are those of all
 };
 
-AbScores ScoresOf(const Combined& combined, const std::vector<ComparedPoint>& points, const ReportContext& context) {
-  const Diagnosis diagnosis = Diagnose(combined, nullptr, context.option_help);
-  return ScoresOfArms(combined, points, context.compare.terms, !context.compare.has_looks, diagnosis);
+AbScores ScoresOf(const Combined& combined, const std::vector<ComparedPoint>& points, const ReportContext& context,
+                  const Diagnosis& diagnosis) {
+  const bool one_look = !context.compare.has_looks;
+  AbScores scores = ScoresOfArms(combined, points, context.compare.terms, one_look, diagnosis);
+  if (one_look) {
+    if (std::string why = WhyNeverToldApart(scores); !why.empty()) scores.whys_invalid.push_back(std::move(why));
+  }
+  return scores;
 }
 
 Arms ArmsOf(const std::vector<ResultSet>& sets, const ReportContext& context) {
   Combined combined = Combine(sets);
+  if (const auto measure = MeasureOfText(MetricOf(context.compare.terms, combined)))
+    AddReductions(measure->expression.paths(), &combined);
   std::vector<ComparedPoint> points = PointsOf(combined);
-  AbScores scores = ScoresOf(combined, points, context);
-  ArmsJudgement judgement = scores.whys_invalid.empty() ? Judge(scores.arms, scores.terms) : ArmsJudgement{};
-  return {std::move(combined), std::move(points), std::move(scores), std::move(judgement)};
+  const Diagnosis diagnosis = Diagnose(combined, nullptr, context.option_help);
+  std::vector<JudgedTask> tasks;
+  std::vector<std::vector<ArmScores>> arms;
+  std::vector<JudgeTerms> terms;
+  bool valid = true;
+  for (PointsOfTask& task : TasksOf(combined, points, context.compare.terms)) {
+    AbScores scores = ScoresOf(combined, task.points, context, diagnosis);
+    arms.push_back(scores.arms);
+    terms.push_back(scores.terms);
+    valid = valid && scores.whys_invalid.empty();
+    tasks.push_back({std::move(task.task), std::move(task.points), std::move(scores), {}});
+  }
+  if (valid) {
+    std::vector<ArmsJudgement> judged = JudgeTasks(arms, terms);
+    for (size_t i = 0; i < tasks.size(); ++i) tasks[i].judgement = std::move(judged[i]);
+  }
+  return {std::move(combined), std::move(points), std::move(tasks)};
 }
 
 // The comparison below the verdict: the metric first among its columns, the first arm its baseline.
 ReportContext OfComparison(const ReportContext& context, const Arms& arms) {
   ReportContext inner = context;
   inner.report.name = context.report.name.value_or("ab");
-  inner.report.timing = arms.scores.terms.speed;
-  if (!arms.points.empty()) inner.report.baseline = PointName(arms.combined.trials[arms.points.front().trials.front()].data);
+  inner.report.timing = arms.scores().terms.speed;
+  // Scores of other tasks are nothing to hold an arm against.
+  if (!arms.points.empty() && arms.tasks.size() == 1)
+    inner.report.baseline = PointName(arms.combined.trials[arms.points.front().trials.front()].data);
   if (!inner.report.columns.is_null()) return inner;
-  const std::string metric = arms.scores.metric.expression.text();
+  const std::string metric = arms.scores().metric.expression.text();
   inner.report.columns = json::array({metric});
   for (const char* name : {"eval/return", "return", "SPS", "wall_s", "cpu_s", "rss_peak_mb"}) {
-    if (name == std::string_view("cpu_s") && !arms.scores.terms.speed) continue;
+    if (name == std::string_view("cpu_s") && !arms.scores().terms.speed) continue;
     const bool measured =
         std::ranges::any_of(arms.combined.trials, [&](const CombinedTrial& trial) { return trial.data.Find(name) != nullptr; });
     if (measured && name != metric) inner.report.columns.push_back(name);
@@ -59,46 +86,56 @@ ReportContext OfComparison(const ReportContext& context, const Arms& arms) {
   return inner;
 }
 
-// Each seed's scores side by side.
+// Each seed's scores side by side, a panel for each task.
 Figure PairsFigure(const Arms& arms) {
   Figure figure;
-  const MeasureSpec& metric = arms.scores.metric;
+  const MeasureSpec& metric = arms.scores().metric;
   const std::string words = MeasureWords(metric.title);
   figure.name = kPairsFigure;
   figure.title = "Each seed on every arm";
   figure.alt = figure.title + ": grey lines join the same seed, diamonds are means with their 95 % intervals.";
-  const Scoring scoring(arms.combined, arms.points);
-  std::vector<std::string> names;
-  for (const ComparedPoint& point : arms.points) names.push_back(point.name);
-  names = FigureLabels(names);
-  for (size_t i = 0; i < arms.points.size(); ++i) {
-    const SeedScores scores = scoring.Scores(i, metric);
-    if (scores.values.empty()) continue;
-    std::vector<Single> singles;
-    for (size_t k = 0; k < scores.values.size(); ++k)
-      singles.push_back({scores.values[k], fmt::format("seed {}", scores.seeds[k]), ""});
-    AddMean(words, names[i], IdsOf(arms.combined, arms.points[i].trials), Mean(scores.values, "seeds"), metric.digits, singles,
-            {}, &figure);
-  }
   const std::string axis = metric.unit.empty() ? words : fmt::format("{} [{}]", words, metric.unit);
-  if (!figure.rows.empty())
-    figure.panels.push_back(View(PairPanel{{words, "", axis, "arm"}, {}, names}, Palette("name", names)));
+  for (const JudgedTask& task : arms.tasks) {
+    const std::string panel = task.task.name.empty() ? words : task.task.name;
+    const Scoring scoring(arms.combined, task.points);
+    std::vector<std::string> names;
+    for (const ComparedPoint& point : task.points) names.push_back(point.name);
+    names = FigureLabels(names);
+    const size_t before = figure.rows.size();
+    for (size_t i = 0; i < task.points.size(); ++i) {
+      const SeedScores scores = scoring.Scores(i, metric);
+      if (scores.values.empty()) continue;
+      std::vector<Single> singles;
+      for (size_t k = 0; k < scores.values.size(); ++k)
+        singles.push_back({scores.values[k], fmt::format("seed {}", scores.seeds[k]), ""});
+      AddMean(panel, names[i], IdsOf(arms.combined, task.points[i].trials), Mean(scores.values, "seeds"), metric.digits,
+              singles, {}, &figure);
+    }
+    if (figure.rows.size() > before)
+      figure.panels.push_back(View(PairPanel{{panel, "", axis, "arm"}, {}, names}, Palette("name", names)));
+  }
+  figure.columns = std::min<size_t>(2, std::max<size_t>(1, figure.panels.size()));
   return figure;
 }
 
 Table SeedsTable(const Arms& arms) {
   Table table{"seeds", "Each seed", {{"seed", "seed", "", ""}}, {}, {}, {}};
-  const Scoring scoring(arms.combined, arms.points);
+  const MeasureSpec& metric = arms.scores().metric;
   std::map<uint64_t, std::vector<Cell>> rows;
-  for (size_t i = 0; i < arms.points.size(); ++i) {
-    const MeasureSpec& metric = arms.scores.metric;
-    table.columns.push_back({fmt::format("arm_{}", i + 1), arms.points[i].name, metric.unit, metric.expression.text(),
-                             metric.direction, metric.digits});
-    const SeedScores scores = scoring.Scores(i, metric);
-    for (size_t k = 0; k < scores.values.size(); ++k) {
-      std::vector<Cell>& row = rows[scores.seeds[k]];
-      row.resize(arms.points.size());
-      row[i] = Reading(scores.values[k]);
+  size_t column = 0;
+  for (const JudgedTask& task : arms.tasks) {
+    const Scoring scoring(arms.combined, task.points);
+    for (size_t i = 0; i < task.points.size(); ++i, ++column) {
+      const std::string& arm = task.points[i].name;
+      table.columns.push_back({fmt::format("arm_{}", column + 1),
+                               task.task.name.empty() ? arm : NameOnTask(arm, task.task.name), metric.unit,
+                               metric.expression.text(), metric.direction, metric.digits});
+      const SeedScores scores = scoring.Scores(i, metric);
+      for (size_t k = 0; k < scores.values.size(); ++k) {
+        std::vector<Cell>& row = rows[scores.seeds[k]];
+        row.resize(arms.points.size());
+        row[column] = Reading(scores.values[k]);
+      }
     }
   }
   for (auto& [seed, cells] : rows) {
@@ -118,13 +155,15 @@ void Flatten(const json& value, const std::string& path, std::map<std::string, s
   for (const auto& [key, inner] : value.items()) Flatten(inner, path.empty() ? key : path + "." + key, out);
 }
 
-// Options, file hashes and what plugins decided: where the arms differ. A version of a plugin is told by its file's hash.
+// Options, file hashes and what plugins decided: where the arms differ, on the first task. A version of a plugin is told by its
+// file's hash.
 Table DifferencesTable(const Arms& arms) {
+  const std::vector<ComparedPoint>& points = arms.tasks.front().points;
   Table table{"differences", "Where the arms differ", {{"what", "what", "", ""}}, {}, {}, {}};
   std::map<std::string, std::vector<std::string>> rows;
-  for (size_t i = 0; i < arms.points.size(); ++i) {
-    table.columns.push_back({fmt::format("arm_{}", i + 1), arms.points[i].name, "", ""});
-    const TrialData& trial = arms.combined.trials[arms.points[i].trials.front()].data;
+  for (size_t i = 0; i < points.size(); ++i) {
+    table.columns.push_back({fmt::format("arm_{}", i + 1), points[i].name, "", ""});
+    const TrialData& trial = arms.combined.trials[points[i].trials.front()].data;
     std::map<std::string, std::string> facts;
     for (const char* section : {"env", "learner", "rollout", "budget", "evaluation", "resources"})
       Flatten(trial.At(section), section, &facts);
@@ -132,7 +171,7 @@ Table DifferencesTable(const Arms& arms) {
     for (const std::string& fact : trial.facts)
       facts["fact " + fact.substr(0, fact.rfind(' '))] = fact.substr(fact.rfind(' ') + 1);
     for (const auto& [what, value] : facts) {
-      rows[what].resize(arms.points.size());
+      rows[what].resize(points.size());
       rows[what][i] = value;
     }
   }
@@ -179,6 +218,27 @@ void LeaveOutSeeds(bool speed, Document* document) {
   }
 }
 
+// What the verdict is from. Of several tasks first what they say together.
+void AddEvidence(const Arms& arms, std::vector<Section>* sections, Document* document) {
+  if (std::ranges::any_of(arms.tasks, [](const JudgedTask& task) { return task.judgement.looks == 0; })) return;
+  if (arms.tasks.size() > 1) {
+    const OverTasks together = Together(arms.tasks);
+    Section section{"tasks", "Over all tasks", {}};
+    for (Table& table : TablesOfTasks(together)) section.blocks.emplace_back(std::move(table));
+    Figure profile = ProfileFigure(together);
+    section.blocks.emplace_back(FigureUse{profile.name});
+    document->figures.insert(document->figures.begin(), std::move(profile));
+    sections->push_back(std::move(section));
+  }
+  Table evidence = EvidenceTable(arms.scores(), arms.tasks.front().judgement, arms.tasks.front().task.name);
+  for (size_t i = 1; i < arms.tasks.size(); ++i) {
+    const JudgedTask& task = arms.tasks[i];
+    const Table of_task = EvidenceTable(task.scores, task.judgement, task.task.name);
+    evidence.rows.insert(evidence.rows.end(), of_task.rows.begin(), of_task.rows.end());
+  }
+  sections->push_back({"evidence", "Evidence", {std::move(evidence)}});
+}
+
 }  // namespace
 
 Document AbReport(const std::vector<ResultSet>& sets, const ReportContext& context) {
@@ -186,10 +246,11 @@ Document AbReport(const std::vector<ResultSet>& sets, const ReportContext& conte
   Document document = ComparisonReport(sets, OfComparison(context, arms));
   document.kind = "ab";
   document.title = fmt::format("A/B: {}", fmt::join(arms.combined.experiments, ", "));
-  document.verdict = VerdictOfArms(arms.scores, arms.judgement);
-  LeaveOutSeeds(arms.scores.terms.speed, &document);
+  document.verdict = VerdictOfTasks(arms.tasks);
+  document.is_void = false;  // disturbed blocks were set aside
+  LeaveOutSeeds(arms.scores().terms.speed, &document);
   std::vector<Section> first;
-  if (arms.judgement.looks > 0) first.push_back({"evidence", "Evidence", {EvidenceTable(arms.scores, arms.judgement)}});
+  AddEvidence(arms, &first, &document);
   if (Figure pairs = PairsFigure(arms); !pairs.panels.empty()) {
     if (!first.empty()) first.front().blocks.insert(first.front().blocks.begin(), FigureUse{kPairsFigure});
     document.figures.insert(document.figures.begin(), std::move(pairs));
@@ -207,10 +268,16 @@ CompareAnswer JudgeResults(const std::vector<ResultSet>& sets, const ReportConte
   const Arms arms = ArmsOf(sets, context);
   CompareAnswer answer;
   const auto is_invalid = [](const PairJudgement& pair) { return pair.decided && pair.answer == Answer::kInvalid; };
-  answer.invalid = !arms.scores.whys_invalid.empty() || std::ranges::any_of(arms.judgement.pairs, is_invalid);
-  answer.decided = arms.judgement.decided;
-  answer.looks = arms.judgement.looks;
-  answer.sentence = StandingOfArms(arms.scores, arms.judgement);
+  // Scores without a spread on one task leave the others their verdicts.
+  answer.invalid = std::ranges::all_of(
+      arms.tasks, [&](const JudgedTask& task) { return std::ranges::any_of(task.judgement.pairs, is_invalid); });
+  answer.decided = true;
+  for (const JudgedTask& task : arms.tasks) {
+    answer.invalid = answer.invalid || !task.scores.whys_invalid.empty();
+    answer.decided = answer.decided && task.judgement.decided;
+    answer.looks = std::max<uint64_t>(answer.looks, task.judgement.looks);
+  }
+  answer.sentence = StandingOfTasks(arms.tasks);
   return answer;
 }
 

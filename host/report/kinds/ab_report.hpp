@@ -2,7 +2,6 @@
 // what every comparison shows.
 #pragma once
 
-#include "kinds/ab_text.hpp"
 #include "kinds/report_context.hpp"
 #include "record/compare_answer.hpp"
 #include "render/document.hpp"

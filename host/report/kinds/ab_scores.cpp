@@ -1,8 +1,10 @@
 #include "kinds/ab_scores.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <stdexcept>
 
@@ -10,6 +12,8 @@
 #include "base/json_text.hpp"
 #include "kinds/comparison_scores.hpp"
 #include "record/compare_looks.hpp"
+#include "results/reduction.hpp"
+#include "statistics/permutation.hpp"
 
 namespace backplane {
 namespace {
@@ -17,17 +21,15 @@ namespace {
 using nlohmann::json;
 
 MeasureSpec SpecOf(const std::string& metric, const Combined& combined) {
-  ReportSection report;
-  report.columns = json::array({metric});
-  std::vector<ReportError> errors;
-  ComparisonSpec spec = ReadComparisonSpec(report, &errors);
-  if (!errors.empty()) throw std::runtime_error(fmt::format("compare.metric: '{}' is no measure", metric));
-  MeasureSpec measure = std::move(spec.columns.front());
+  std::optional<MeasureSpec> read = MeasureOfText(metric);
+  if (!read) throw std::runtime_error(fmt::format("compare.metric: '{}' is no measure", metric));
+  MeasureSpec measure = *std::move(read);
+  const auto reduced = measure.IsOneName() ? SplitReducedName(metric) : std::nullopt;
   for (const CombinedTrial& trial : combined.trials) {
-    const auto said = trial.data.registered.find(metric);
+    const auto said = trial.data.registered.find(reduced ? reduced->curve : metric);
     if (said == trial.data.registered.end()) continue;
     if (measure.direction == 0) measure.direction = said->second.direction;
-    if (measure.unit.empty()) measure.unit = said->second.unit;
+    if (measure.unit.empty()) measure.unit = reduced ? UnitAfter(reduced->how, said->second.unit) : said->second.unit;
   }
   return measure;
 }
@@ -88,7 +90,47 @@ std::vector<char> Disturbed(const Combined& combined, const std::vector<Compared
   return out;
 }
 
+// "3 seeds", "3 and 25 seeds".
+std::string SeedsText(const std::vector<size_t>& counts) {
+  const bool equal = std::ranges::adjacent_find(counts, std::ranges::not_equal_to()) == counts.end();
+  return equal ? fmt::format("{} seeds", counts.front()) : fmt::format("{} seeds", fmt::join(counts, " and "));
+}
+
+// Which blocks are set aside follows from what was measured; where that is less than usual, whoever reads the verdict has to
+// know.
+std::string LessIsSetAside(const Combined& combined) {
+  bool waits = false, samples = false;
+  for (const CombinedTrial& trial : combined.trials) {
+    const SignsOfOthers signs = SignsOfOthersIn(trial.data);
+    waits = waits || signs.waits;
+    samples = samples || signs.samples;
+  }
+  if (samples) return "";
+  const char* nothing = "Nothing sampled the machine (monitors: [] leaves that out), so ";
+  return waits ? nothing + std::string("that blocks are set aside by how long their own threads waited for a core alone.")
+               : nothing + std::string("that no block can be set aside, whatever else ran beside it.");
+}
+
 }  // namespace
+
+std::string WhyNeverToldApart(const AbScores& scores) {
+  const size_t arms = scores.arms.size();
+  if (scores.terms.speed || arms < 2) return "";
+  std::vector<size_t> counts;
+  for (const ArmScores& arm : scores.arms) counts.push_back(arm.values.size());
+  if (std::ranges::find(counts, size_t{0}) != counts.end()) return "";
+  // By Holm the least p of all pairs is multiplied by their number.
+  const double pairs = static_cast<double>(arms * (arms - 1)) / 2;
+  for (size_t i = 0; i < arms; ++i) {
+    for (size_t j = i + 1; j < arms; ++j)
+      if (pairs * statistics::LeastUnpairedP(counts[i], counts[j]) <= scores.terms.alpha) return "";
+  }
+  CompareTerms once;
+  once.alpha = scores.terms.alpha;
+  once.looks.max = 1;
+  return fmt::format("{} can never show a difference at {:g} %; wanted {} or more of each arm.", SeedsText(counts),
+                     scores.terms.alpha * 100, LeastScoresOfALook(once, arms));
+}
 
 std::string MetricOf(const CompareTerms& terms, const Combined& combined) {
   if (terms.metric) return *terms.metric;
@@ -143,14 +185,13 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
       if (values.size() == out.arms[i].values.size()) out.arms[i].cpu_s = std::move(values);
     }
   }
-  if (out.terms.speed) out.terms.disturbed = Disturbed(combined, points, diagnosis);
-  CompareTerms once = terms;
-  once.looks = {fewest, 1};
-  if (one_look && !out.terms.speed && points.size() >= 2 && fewest > 0 && !CanTellApart(once, points.size()))
-    invalid(fmt::format("{} seeds can never show a difference at {:g} %; wanted {} or more of each arm.", fewest,
-                        terms.alpha * 100, LeastScoresOfALook(once, points.size())));
+  if (out.terms.speed) {
+    out.terms.disturbed = Disturbed(combined, points, diagnosis);
+    if (std::string less = LessIsSetAside(combined); !less.empty()) out.warnings.push_back(std::move(less));
+  }
   out.terms.looks = one_look ? 1 : terms.looks.max;
-  out.terms.scores = one_look ? (out.terms.speed ? fewest / 2 : fewest) : ScoresOfALook(terms, points.size());
+  out.terms.scores = one_look ? (out.terms.speed ? fewest / 2 : fewest)
+                              : ScoresOfALook(terms, points.size() * std::max<size_t>(1, terms.tasks.size()));
   return out;
 }
 

@@ -21,9 +21,13 @@ std::string Percent(double share) { return fmt::format("{:g} %", std::round(shar
 // Of the scores that were judged.
 std::string MeanOf(const AbScores& scores, const PairJudgement& pair, size_t arm) {
   const std::vector<double>& all = scores.arms[arm].values;
-  const size_t n = std::min(all.size(), scores.terms.speed ? 2 * pair.looks * scores.terms.scores : pair.n);
+  const std::vector<double> judged =
+      scores.terms.speed
+          ? JudgedValues(all, scores.terms, pair.looks)
+          : std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), pair.n)));
+  if (judged.empty()) return "unknown";
   const std::string unit = scores.metric.unit.empty() ? "" : " " + scores.metric.unit;
-  return FormatNumber(Mean({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)}, "seeds"), scores.metric.digits) + unit;
+  return FormatNumber(Mean(judged, "seeds"), scores.metric.digits) + unit;
 }
 
 // "difference 12 (3 to 21)", or of speeds "1.08 times as much (1.05 to 1.11)". Second less first.
@@ -108,15 +112,6 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
   return text;
 }
 
-std::string WhyStopped(const AbScores& scores, const ArmsJudgement& judgement) {
-  if (scores.terms.looks == 1) return fmt::format("Judged once, at {} in all.", Percent(scores.terms.alpha));
-  const std::string at = fmt::format("look {} of {}", judgement.looks, scores.terms.looks);
-  if (!judgement.decided) return fmt::format("So far: {}.", at);
-  if (judgement.looks < scores.terms.looks)
-    return fmt::format("It stopped at {}, as the answer was known; {} in all looks together.", at, Percent(scores.terms.alpha));
-  return fmt::format("It stopped at {}, the last one; {} in all looks together.", at, Percent(scores.terms.alpha));
-}
-
 // What is known of each pair, in brief: "a is better than c; a and b, b and c are not shown to differ".
 std::string PairsText(const AbScores& scores, const ArmsJudgement& judgement) {
   std::string text;
@@ -157,18 +152,26 @@ Number Cell95(double value, double low, double high, size_t n, const char* of) {
 
 }  // namespace
 
-std::vector<std::string> VerdictOfArms(const AbScores& scores, const ArmsJudgement& judgement) {
+std::string WhyStopped(const AbScores& scores, const ArmsJudgement& judgement) {
+  if (scores.terms.looks == 1) return fmt::format("Judged once, at {} in all.", Percent(scores.terms.alpha));
+  const std::string at = fmt::format("look {} of {}", judgement.looks, scores.terms.looks);
+  if (!judgement.decided) return fmt::format("So far: {}.", at);
+  if (judgement.looks < scores.terms.looks)
+    return fmt::format("It stopped at {}, as the answer was known; {} in all looks together.", at, Percent(scores.terms.alpha));
+  return fmt::format("It stopped at {}, the last one; {} in all looks together.", at, Percent(scores.terms.alpha));
+}
+
+std::vector<std::string> VerdictsOfPairs(const AbScores& scores, const ArmsJudgement& judgement) {
   std::vector<std::string> text;
-  if (!scores.whys_invalid.empty()) {
-    for (const std::string& why : scores.whys_invalid) text.push_back(text.empty() ? "Invalid: " + why : why);
-    return text;
-  }
-  if (judgement.looks == 0) return {"Nothing is known yet: the first look has not ended."};
   for (const PairJudgement& pair : judgement.pairs) {
     if (pair.looks > 0) text.push_back(Verdict(scores, pair));
   }
   if (const std::string ranking = RankingText(scores, judgement); !ranking.empty()) text.insert(text.begin(), ranking);
-  text.push_back(WhyStopped(scores, judgement));
+  return text;
+}
+
+std::vector<std::string> RemarksOn(const AbScores& scores, const ArmsJudgement& judgement) {
+  std::vector<std::string> text;
   for (const ArmScores& arm : scores.arms) {
     if (arm.diverged > 0)
       text.push_back(fmt::format("{} of {} runs of {} diverged and count as the worst score seen.", arm.diverged,
@@ -188,6 +191,20 @@ std::vector<std::string> VerdictOfArms(const AbScores& scores, const ArmsJudgeme
   return text;
 }
 
+std::vector<std::string> VerdictOfArms(const AbScores& scores, const ArmsJudgement& judgement) {
+  std::vector<std::string> text;
+  if (!scores.whys_invalid.empty()) {
+    for (const std::string& why : scores.whys_invalid) text.push_back(text.empty() ? "Invalid: " + why : why);
+    return text;
+  }
+  if (judgement.looks == 0) return {"Nothing is known yet: the first look has not ended."};
+  text = VerdictsOfPairs(scores, judgement);
+  text.push_back(WhyStopped(scores, judgement));
+  const std::vector<std::string> remarks = RemarksOn(scores, judgement);
+  text.insert(text.end(), remarks.begin(), remarks.end());
+  return text;
+}
+
 std::string StandingOfArms(const AbScores& scores, const ArmsJudgement& judgement) {
   if (!scores.whys_invalid.empty() || judgement.looks == 0 || judgement.decided)
     return VerdictOfArms(scores, judgement).front();
@@ -195,7 +212,7 @@ std::string StandingOfArms(const AbScores& scores, const ArmsJudgement& judgemen
                      judgement.pairs.size() > 1 ? PairsText(scores, judgement) : Values(scores, judgement.pairs.front()));
 }
 
-Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement) {
+Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement, const std::string& task) {
   const bool speed = scores.terms.speed;
   Table table{"evidence", "Evidence", {}, {}, {}, {}};
   table.columns = {
@@ -217,7 +234,8 @@ Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement) {
   const char* of = speed ? "blocks" : "seeds";
   for (const PairJudgement& pair : judgement.pairs) {
     if (pair.looks == 0) continue;
-    std::vector<Cell> row{fmt::format("{} against {}", scores.arms[pair.second].name, scores.arms[pair.first].name)};
+    std::vector<Cell> row{fmt::format("{} against {}{}", scores.arms[pair.second].name, scores.arms[pair.first].name,
+                                      task.empty() ? "" : ", " + task)};
     const auto& d = pair.difference;
     const auto at = [&](double value) { return speed ? std::exp(value) : value; };
     row.push_back(d ? Cell{Cell95(at(d->value), at(d->low), at(d->high), pair.n, of)} : Cell{});

@@ -73,7 +73,7 @@ class PairJudge {
     for (size_t look = 1; look <= terms_.looks && !out_.told_apart && !IsEquivalent() && !IsHopeless(); ++look) {
       if (2 * n * look > std::min(a_.values.size(), b_.values.size())) break;
       for (size_t block = (look - 1) * n; block < look * n; ++block) {
-        if (block < terms_.disturbed.size() && terms_.disturbed[block] != 0) {
+        if (IsSetAside(terms_, block)) {
           ++out_.set_aside;
           continue;
         }
@@ -174,34 +174,56 @@ std::vector<size_t> RankingOf(size_t arms, const std::vector<PairJudgement>& pai
   return order;
 }
 
-// Of one look, by Holm; empty: there are more looks, or they are of speed, or an arm has no score.
-std::vector<double> AdjustedP(const std::vector<ArmScores>& arms, const JudgeTerms& terms) {
-  if (terms.looks != 1 || terms.speed) return {};
-  if (std::ranges::any_of(arms, [](const ArmScores& arm) { return arm.values.empty(); })) return {};
+// Of one look, by Holm: of each pair on each task in their order; empty: there are more looks, or they are of speed, or an arm
+// has no score.
+std::vector<double> AdjustedP(const std::vector<std::vector<ArmScores>>& tasks, const std::vector<JudgeTerms>& terms) {
   std::vector<double> p;
-  for (size_t first = 0; first < arms.size(); ++first) {
-    for (size_t second = first + 1; second < arms.size(); ++second)
-      p.push_back(statistics::UnpairedPermutation(arms[first].values, arms[second].values, kSeed).p);
+  for (size_t task = 0; task < tasks.size(); ++task) {
+    const std::vector<ArmScores>& arms = tasks[task];
+    if (terms[task].looks != 1 || terms[task].speed) return {};
+    if (std::ranges::any_of(arms, [](const ArmScores& arm) { return arm.values.empty(); })) return {};
+    for (size_t first = 0; first < arms.size(); ++first) {
+      for (size_t second = first + 1; second < arms.size(); ++second)
+        p.push_back(statistics::UnpairedPermutation(arms[first].values, arms[second].values, kSeed).p);
+    }
   }
   return statistics::HolmAdjusted(p);
 }
 
+size_t PairsOf(size_t arms) { return arms < 2 ? 0 : arms * (arms - 1) / 2; }
+
 }  // namespace
 
-ArmsJudgement Judge(const std::vector<ArmScores>& arms, const JudgeTerms& terms) {
-  ArmsJudgement out;
-  const double alpha = terms.alpha / (static_cast<double>(arms.size() * (arms.size() - 1)) / 2);
-  const std::vector<double> p = AdjustedP(arms, terms);
-  for (size_t first = 0; first < arms.size(); ++first) {
-    for (size_t second = first + 1; second < arms.size(); ++second) {
-      const std::optional<double> own = p.empty() ? std::nullopt : std::optional(p[out.pairs.size()]);
-      out.pairs.push_back(PairJudge(arms, terms, first, second, alpha, own).Judge());
+std::vector<double> JudgedValues(const std::vector<double>& values, const JudgeTerms& terms, size_t looks) {
+  const size_t in_looks = std::min(values.size(), (terms.speed ? 2 : 1) * looks * terms.scores);
+  std::vector<double> judged;
+  for (size_t i = 0; i < in_looks; ++i)
+    if (!terms.speed || !IsSetAside(terms, i / 2)) judged.push_back(values[i]);
+  return judged;
+}
+
+ArmsJudgement Judge(const std::vector<ArmScores>& arms, const JudgeTerms& terms) { return JudgeTasks({arms}, {terms}).front(); }
+
+std::vector<ArmsJudgement> JudgeTasks(const std::vector<std::vector<ArmScores>>& tasks, const std::vector<JudgeTerms>& terms) {
+  const std::vector<double> p = AdjustedP(tasks, terms);
+  size_t tests = 0, test = 0;
+  for (const std::vector<ArmScores>& arms : tasks) tests += PairsOf(arms.size());
+  std::vector<ArmsJudgement> judged;
+  for (size_t task = 0; task < tasks.size(); ++task) {
+    const std::vector<ArmScores>& arms = tasks[task];
+    const double alpha = terms[task].alpha / static_cast<double>(tests);
+    ArmsJudgement out;
+    for (size_t first = 0; first < arms.size(); ++first) {
+      for (size_t second = first + 1; second < arms.size(); ++second, ++test)
+        out.pairs.push_back(
+            PairJudge(arms, terms[task], first, second, alpha, p.empty() ? std::nullopt : std::optional(p[test])).Judge());
     }
+    out.decided = !out.pairs.empty() && std::ranges::all_of(out.pairs, &PairJudgement::decided);
+    for (const PairJudgement& pair : out.pairs) out.looks = std::max(out.looks, pair.looks);
+    out.ranking = RankingOf(arms.size(), out.pairs);
+    judged.push_back(std::move(out));
   }
-  out.decided = !out.pairs.empty() && std::ranges::all_of(out.pairs, &PairJudgement::decided);
-  for (const PairJudgement& pair : out.pairs) out.looks = std::max(out.looks, pair.looks);
-  out.ranking = RankingOf(arms.size(), out.pairs);
-  return out;
+  return judged;
 }
 
 }  // namespace backplane

@@ -33,6 +33,14 @@ struct JudgeTerms {
   std::vector<char> disturbed;  // of speeds: blocks that are set aside; shorter: none of the rest is
 };
 
+// Of a block of speeds.
+inline bool IsSetAside(const JudgeTerms& terms, size_t block) {
+  return block < terms.disturbed.size() && terms.disturbed[block] != 0;
+}
+
+// Of an arm's values in the first `looks` looks those that are judged: of speeds without blocks that are set aside.
+std::vector<double> JudgedValues(const std::vector<double>& values, const JudgeTerms& terms, size_t looks);
+
 enum class Answer { kFirst = 1, kSecond, kEquivalent, kInconclusive, kNotRanked, kInvalid };
 
 // Two arms. Differences are in the measure's own direction: above 0 the second one has more.
@@ -64,5 +72,9 @@ struct ArmsJudgement {
 
 // Arms that have no score, or fewer than a look, are not judged yet: looks is 0.
 ArmsJudgement Judge(const std::vector<ArmScores>& arms, const JudgeTerms& terms);
+
+// The same arms on several tasks, which differ in their terms' `scores` at most. All pairs on all tasks share alpha: each has
+// its part of it, or in one look Holm's.
+std::vector<ArmsJudgement> JudgeTasks(const std::vector<std::vector<ArmScores>>& tasks, const std::vector<JudgeTerms>& terms);
 
 }  // namespace backplane

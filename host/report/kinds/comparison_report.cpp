@@ -63,7 +63,8 @@ class ComparisonBuilder {
     Diagnosis diagnosis = Diagnose(combined_, nullptr, context_.option_help);
     AddTryCommands(sets_, context_.program, &diagnosis);
     MarkVoidRows(diagnosis, &results);
-    document.verdict = Verdict(parts, diagnosis);
+    document.is_void = context_.report.timing && !diagnosis.why_void.empty();
+    document.verdict = Verdict(parts, diagnosis, document.is_void);
     Section section{"results", "Results", {}}, against{"against", "Against the baseline", {}},
         more{"figures", "Further figures", {}}, resources{"resources", "Resources", {}};
     for (const Figure& figure : document.figures) {
@@ -140,8 +141,7 @@ class ComparisonBuilder {
                        select.metric.unit.empty() ? "" : " " + select.metric.unit, Doubt(parts, *chosen, select, value));
   }
 
-  std::vector<std::string> Verdict(const ComparisonParts& parts, const Diagnosis& diagnosis) const {
-    const bool is_void = context_.report.timing && !diagnosis.why_void.empty();
+  std::vector<std::string> Verdict(const ComparisonParts& parts, const Diagnosis& diagnosis, bool is_void) const {
     std::vector<std::string> sentences = {is_void ? diagnosis.why_void + "." : ComparisonHeadline(parts)};
     if (is_void) sentences.push_back(HowToTrust(sets_, context_.program));
     for (size_t selection = 0; selection < spec_.selections.size(); ++selection)

@@ -357,6 +357,12 @@ int DirectionOfHostMeasure(const std::string& name) {
   return known == kKnown.end() ? 0 : known->second.first;
 }
 
+std::optional<MeasureSpec> MeasureOfText(const std::string& text) {
+  std::vector<ReportError> errors;
+  std::optional<MeasureSpec> measure = Reader("", &errors).Measure(text);
+  return errors.empty() ? std::move(measure) : std::nullopt;
+}
+
 ComparisonSpec ReadComparisonSpec(const ReportSection& config, std::vector<ReportError>* errors) {
   return {Columns(config.columns, errors), FiguresOf(config.figures, errors), Selections(config.select, errors),
           Notes(config.notes, errors)};

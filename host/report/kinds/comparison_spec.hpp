@@ -76,6 +76,9 @@ std::vector<std::string> HostMeasures();
 bool IsHostMeasure(const std::string& name);
 int DirectionOfHostMeasure(const std::string& name);  // 1 up is better, -1 down, 0 neither or none of them
 
+// One by its text alone, with what the host knows of it. Absent: it is no expression of measures.
+std::optional<MeasureSpec> MeasureOfText(const std::string& text);
+
 // Columns that are not given have defaults. Every error is reported; what is returned then is incomplete.
 ComparisonSpec ReadComparisonSpec(const ReportSection& config, std::vector<ReportError>* errors);
 

@@ -10,6 +10,7 @@
 #include "kinds/ab_scores.hpp"
 #include "record/gate_baseline.hpp"
 #include "statistics/limit.hpp"
+#include "statistics/permutation.hpp"
 #include "statistics/scores_needed.hpp"
 #include "text/format_number.hpp"
 
@@ -69,6 +70,7 @@ class Gate {
 
   GateJudgement Judge() {
     out_.notes = scores_.warnings;
+    if (const std::string why = WhyNeverShown(); !why.empty()) scores_.whys_invalid.push_back(why);
     if (!scores_.whys_invalid.empty()) return Invalid();
     for (const ArmScores& arm : scores_.arms) {
       if (arm.diverged > 0)
@@ -86,6 +88,20 @@ class Gate {
   const std::vector<double>& now() const { return scores_.arms[1].values; }
   uint64_t LooksAtMost() const { return request_.looks ? request_.looks->max : 1; }
   uint64_t ScoresOfALook() const { return request_.looks ? request_.looks->n.value_or(0) : 0; }
+
+  // Of all scores, once; each side has a test of one tail, and Welch's needs two scores.
+  std::string WhyNeverShown() const {
+    const size_t n = before().size(), m = now().size();
+    if (condition_.speed || request_.looks || n == 0 || m == 0) return "";
+    const auto can_be_shown = [&](size_t scores) {
+      return scores > 1 && statistics::LeastUnpairedP(n, scores, statistics::Tail::kUpper) <= request_.alpha;
+    };
+    if (can_be_shown(m)) return "";
+    size_t wanted = m;
+    while (!can_be_shown(wanted)) ++wanted;
+    return fmt::format("{} {} against {} of the baseline can never show a change at {:.2g} %; wanted {} or more.", m,
+                       m == 1 ? "seed" : "seeds", n, 100 * request_.alpha, wanted);
+  }
 
   GateJudgement Invalid() {
     out_.verdict = GateVerdict::kInvalid;
@@ -155,15 +171,10 @@ class Gate {
     std::vector<statistics::Block> cpu;
     const std::vector<double>&cpu_before = scores_.arms[0].cpu_s, &cpu_now = scores_.arms[1].cpu_s;
     const size_t n = scores_.terms.scores;
-    size_t set_aside = 0;
     for (size_t look = 0; look < LooksAtMost() && 2 * n * (look + 1) <= std::min(before().size(), now().size()); ++look) {
       looks.emplace_back();
       for (size_t block = look * n; block < (look + 1) * n; ++block) {
-        const std::vector<char>& disturbed = scores_.terms.disturbed;
-        if (block < disturbed.size() && disturbed[block] != 0) {
-          ++set_aside;
-          continue;
-        }
+        if (IsSetAside(scores_.terms, block)) continue;
         const size_t at = 2 * block;
         if (std::min(cpu_before.size(), cpu_now.size()) > at + 1)
           cpu.push_back({cpu_before[at], cpu_now[at], cpu_now[at + 1], cpu_before[at + 1]});
@@ -173,9 +184,10 @@ class Gate {
     const LimitTest test = statistics::TestBlocks(looks, ratio, {.looks = LooksAtMost(), .alpha = request_.alpha});
     // Wall time depends on what else runs, CPU time hardly.
     if (const auto difference = statistics::BlockDifference(cpu))
-      out_.notes.push_back(fmt::format("CPU time beside {}: {} ({} to {}).", condition_.measure, SignedRatio(difference->value),
-                                       SignedRatio(difference->low), SignedRatio(difference->high)));
-    if (set_aside > 0)
+      out_.notes.push_back(fmt::format("CPU time beside {}: {} (95 % interval {} to {}).", condition_.measure,
+                                       SignedRatio(difference->value), SignedRatio(difference->low),
+                                       SignedRatio(difference->high)));
+    if (const size_t set_aside = n * test.looks - test.n; set_aside > 0)
       out_.notes.push_back(fmt::format("{} {} set aside, as other programs wanted the cores.", set_aside,
                                        set_aside == 1 ? "block was" : "blocks were"));
     if (test.difference) {
@@ -188,6 +200,7 @@ class Gate {
   }
 
   void SetChange(const auto& percent_of, double apart, double half) {
+    out_.level_pct = 100 * (1 - 2 * request_.alpha);
     out_.change_pct = percent_of(apart);
     out_.low_pct = percent_of(apart - half);
     out_.high_pct = percent_of(apart + half);
@@ -224,16 +237,15 @@ class Gate {
                             : fmt::format("{} seeds of each side", *out_.needed);
   }
 
-  // "-12.3 % (-15.1 % to -9.4 %); baseline 195 ± 4, now 171 ± 5; 5 seeds each, look 1 of 5"
+  // "-12.3 % (90 % interval -15.1 % to -9.4 %); baseline 195 ± 4, now 171 ± 5; 5 seeds each, look 1 of 5"
   std::string Evidence(const LimitTest& test) const {
     std::string text;
     if (out_.change_pct && out_.low_pct != out_.high_pct)
-      text = fmt::format("{} ({} to {}); ", Signed(*out_.change_pct), Signed(*out_.low_pct), Signed(*out_.high_pct));
+      text = fmt::format("{} ({:.3g} % interval {} to {}); ", Signed(*out_.change_pct), out_.level_pct, Signed(*out_.low_pct),
+                         Signed(*out_.high_pct));
     const auto mean = [&](const std::vector<double>& all) {
-      const size_t n = !request_.looks
-                           ? all.size()
-                           : std::min<size_t>(all.size(), condition_.speed ? 2 * test.looks * scores_.terms.scores : test.n);
-      return FormatNumber(Mean({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)}, "seeds"), scores_.metric.digits);
+      return FormatNumber(Mean(request_.looks ? JudgedValues(all, scores_.terms, test.looks) : all, "seeds"),
+                          scores_.metric.digits);
     };
     const std::string unit = scores_.metric.unit.empty() ? "" : " " + scores_.metric.unit;
     text += fmt::format("baseline {}{}, now {}{}; ", mean(before()), unit, mean(now()), unit);

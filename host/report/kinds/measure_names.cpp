@@ -35,8 +35,11 @@ std::set<std::string> KnownNames(const std::set<std::string>& recorded) {
   return known;
 }
 
-std::vector<NamedAt> NamesOf(const ReportSection& report, const std::vector<std::string>& live) {
+std::vector<NamedAt> NamesOf(const ReportSection& report, const std::vector<std::string>& live, const std::string& compared) {
   std::vector<NamedAt> names;
+  if (const std::optional<MeasureSpec> measure = MeasureOfText(compared)) {
+    for (const std::string& name : measure->expression.paths()) names.push_back({name, kComparedMetric});
+  }
   for (size_t i = 0; i < live.size(); ++i) names.push_back({live[i], fmt::format("output.live.{}", i)});
   if (!TakesColumns(report.kind)) return names;
   std::vector<ReportError> told_before;
@@ -55,12 +58,12 @@ std::string KeyOf(const std::string& path) {
 }  // namespace
 
 std::vector<Misnamed> FindMisnamed(const ReportSection& report, const std::vector<std::string>& live,
-                                   const std::set<std::string>& recorded) {
+                                   const std::set<std::string>& recorded, const std::string& compared) {
   const std::set<std::string> known = KnownNames(recorded);
   const std::vector<Candidate> candidates = Candidates(std::vector<std::string>(known.begin(), known.end()));
   std::vector<Misnamed> misnamed;
   std::set<std::string> said;
-  for (const auto& [name, path] : NamesOf(report, live)) {
+  for (const auto& [name, path] : NamesOf(report, live, compared)) {
     if (path.empty()) continue;  // a default column: not in the file
     const auto reduced = SplitReducedName(name);
     const std::string curve = reduced ? reduced->curve : name;
@@ -68,6 +71,16 @@ std::vector<Misnamed> FindMisnamed(const ReportSection& report, const std::vecto
     misnamed.push_back({path, curve, fmt::format("{}: nothing records '{}'", KeyOf(path), curve), Nearest(curve, candidates)});
   }
   return misnamed;
+}
+
+bool IsUndirected(const ComparedMeasure& compared, const RecordedMeasures& recorded) {
+  const std::optional<MeasureSpec> measure = MeasureOfText(compared.metric);
+  if (!measure || compared.direction || measure->direction != 0) return false;
+  const auto reduced = measure->IsOneName() ? SplitReducedName(compared.metric) : std::nullopt;
+  const std::string curve = reduced ? reduced->curve : compared.metric;
+  const auto told = recorded.find(curve);
+  if (told != recorded.end() && told->second != 0) return false;
+  return std::ranges::none_of(kHostMetrics, [&](const HostMetric& own) { return own.name == curve && own.direction != 0; });
 }
 
 }  // namespace backplane

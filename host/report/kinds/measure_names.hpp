@@ -5,13 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "record/recorded_measures.hpp"
 #include "record/report_check.hpp"
 
 namespace backplane {
 
-// Of `report:` of kind comparison and of `output.live`. `recorded`: what trials will record (trial/recorded_names.hpp); the
-// host's own measures are known. Paths of a configuration are names too, and only the host knows them.
+// Of `report:` of kind comparison, of `output.live` and of compare.metric (`compared`; empty: none). `recorded`: what trials
+// will record (trial/recorded_names.hpp); the host's own measures are known. Paths of a configuration are names too, and only
+// the host knows them.
 std::vector<Misnamed> FindMisnamed(const ReportSection& report, const std::vector<std::string>& live,
-                                   const std::set<std::string>& recorded);
+                                   const std::set<std::string>& recorded, const std::string& compared = "");
+
+// Whether neither the file, nor the host, nor a plugin says whether up or down is better of what is compared.
+bool IsUndirected(const ComparedMeasure& compared, const RecordedMeasures& recorded);
 
 }  // namespace backplane

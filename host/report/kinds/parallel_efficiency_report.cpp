@@ -56,6 +56,7 @@ class EfficiencyBuilder {
     std::vector<TimedRow> rows;
     for (const Setting& setting : analysis_.settings) rows.push_back({SettingText(setting, analysis_), setting.trials});
     if (std::optional<Figure> time = TimeFigure(combined_, rows)) document.figures.push_back(std::move(*time));
+    document.is_void = !diagnosis_.why_void.empty();
     document.verdict = Verdict();
     const ParallelEfficiencyTables tables(combined_, analysis_);
     Table results = tables.Results();

@@ -68,7 +68,10 @@ Document RunReport(const std::vector<ResultSet>& sets, const ReportContext& cont
   document.kind = "run";
   document.name = context.report.name.value_or(document.kind);
   document.title = "Run: " + PointName(trial);
-  if (const std::string headline = Headline(trial); !headline.empty()) document.verdict.front() = headline;
+  if (const std::string headline = Headline(trial); !headline.empty()) {
+    document.verdict.front() = headline;
+    document.is_void = false;
+  }
   std::erase(document.verdict, "1 of 1 points have results.");
   std::vector<Block>& blocks = document.sections.front().blocks;
   for (Block& block : blocks)

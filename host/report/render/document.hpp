@@ -64,7 +64,8 @@ struct Document {
   std::string kind, name, title;
   std::string made_at;  // the only thing in which two reports of the same results differ
   std::vector<std::string>
-      verdict;  // sentences, first the headline, which answers the question: also what `run` prints at its end
+      verdict;           // sentences, first the headline, which answers the question: also what `run` prints at its end
+  bool is_void = false;  // the headline says that the times count for nothing: what follows from them is no advice
   std::vector<Section> sections;
   std::vector<Figure> figures;
   std::string main_table;  // id of the table that <name>_results.csv holds

@@ -148,10 +148,17 @@ json ToJson(const Document& document) {
   for (const Attachment& attachment : document.attachments) {
     attachments.push_back({{"name", attachment.name}, {"text", attachment.text}});
   }
-  return {
-      {"schema_version", kDocumentSchema}, {"kind", document.kind},       {"name", document.name}, {"title", document.title},
-      {"made_at", document.made_at},       {"verdict", document.verdict}, {"sections", sections},  {"figures", figures},
-      {"main_table", document.main_table}, {"attachments", attachments}};
+  return {{"schema_version", kDocumentSchema},
+          {"kind", document.kind},
+          {"name", document.name},
+          {"title", document.title},
+          {"made_at", document.made_at},
+          {"verdict", document.verdict},
+          {"sections", sections},
+          {"figures", figures},
+          {"main_table", document.main_table},
+          {"is_void", document.is_void},
+          {"attachments", attachments}};
 }
 
 }  // namespace backplane

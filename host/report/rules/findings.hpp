@@ -62,6 +62,13 @@ struct Diagnosis {
 // `parallel` is null for reports that do not speak of runners and rows.
 Diagnosis Diagnose(const Combined& combined, const ParallelEfficiency* parallel, const std::vector<OptionHelp>& options);
 
+// What of a trial can tell that other programs wanted its cores.
+struct SignsOfOthers {
+  bool waits = false;    // how long its threads waited for a core
+  bool samples = false;  // of the machine, by a monitor
+};
+SignsOfOthers SignsOfOthersIn(const TrialData& trial);
+
 struct RuleInfo {
   std::string id, fires_when, cause, change, source;
 };

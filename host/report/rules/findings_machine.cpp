@@ -192,4 +192,8 @@ std::vector<Rule> MachineRules() {
   };
 }
 
+SignsOfOthers SignsOfOthersIn(const TrialData& trial) {
+  return {trial.Find(kWaitShare) != nullptr, trial.Find(kWait) != nullptr || trial.Find(kCpuPsi) != nullptr};
+}
+
 }  // namespace backplane

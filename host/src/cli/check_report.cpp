@@ -24,12 +24,13 @@ bool HasMeasures(const ReportConfig& report) {
 
 std::vector<ReportError> ErrorsOfReport(const ReportConfig& report) {
   if (!HasMeasures(report) && report.notes.is_null() && !report.name) return {};
-  return Ask({report, {}, std::nullopt}).errors;
+  return Ask({report, {}, {}, std::nullopt}).errors;
 }
 
-std::vector<Misnamed> MisnamedIn(const Experiment& experiment, const std::set<std::string>& recorded) {
-  if (!HasMeasures(experiment.report) && experiment.live.empty()) return {};
-  return Ask({experiment.report, experiment.live, std::vector<std::string>(recorded.begin(), recorded.end())}).misnamed;
+ReportCheckAnswer CheckMeasures(const Experiment& experiment, const ComparedMeasure& compared,
+                                const RecordedMeasures& recorded) {
+  if (!HasMeasures(experiment.report) && experiment.live.empty() && compared.metric.empty()) return {};
+  return Ask({experiment.report, experiment.live, compared, recorded});
 }
 
 }  // namespace backplane

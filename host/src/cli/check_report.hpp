@@ -2,8 +2,6 @@
 // batch: a note on stderr says so.
 #pragma once
 
-#include <set>
-#include <string>
 #include <vector>
 
 #include "config/loader.hpp"
@@ -14,8 +12,9 @@ namespace backplane {
 // A section whose values the host knows itself costs no process.
 std::vector<ReportError> ErrorsOfReport(const ReportConfig& report);
 
-// Names in `report:` and output.live under which nothing is recorded, among them paths of the configuration. `recorded`: what
-// trials will record.
-std::vector<Misnamed> MisnamedIn(const Experiment& experiment, const std::set<std::string>& recorded);
+// What is wrong with the measures of `report:`, output.live and `compare:` (`compared`): names under which nothing is recorded,
+// among them paths of the configuration, and one of which nobody says what is better.
+ReportCheckAnswer CheckMeasures(const Experiment& experiment, const ComparedMeasure& compared,
+                                const RecordedMeasures& recorded);
 
 }  // namespace backplane

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/json_text.hpp"
 #include "base/shell_argument.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
@@ -130,12 +131,16 @@ class CompareSession {
   }
 
   int Dry(const Plan& plan) {
-    const uint64_t seeds = SeedsOfALook(terms_, plan.points.size()), arms = plan.points.size();
+    const uint64_t points = plan.points.size(), seeds = SeedsOfALook(terms_, points), tasks = terms_.tasks.size();
     if (!args_.run.json)
-      fmt::print("{} arms, {} seeds each in a look{}: {} trials in the first look, at most {} in {}\n", arms, seeds,
-                 IsOfSpeed(terms_) ? " (blocks of A B B A)" : "", arms * seeds, arms * seeds * terms_.looks.max,
+      fmt::print("{} arms{}, {} seeds each in a look{}: {} trials in the first look, at most {} in {}\n",
+                 points / std::max<uint64_t>(1, tasks), tasks > 0 ? fmt::format(" on {} tasks", tasks) : "", seeds,
+                 IsOfSpeed(terms_) ? " (blocks of A B B A)" : "", points * seeds, points * seeds * terms_.looks.max,
                  terms_.looks.max == 1 ? "one look" : fmt::format("{} looks", terms_.looks.max));
-    return DryRunOfLooks(plan, out_, args_.run);
+    nlohmann::json preview;
+    const int code = DryRunOfLooks(plan, out_, args_.run, &preview);
+    if (args_.run.json && code == kOk) fmt::print("{}\n", JsonText(preview, 1));
+    return code;
   }
 
   int Finish(const CompareAnswer& answer) const {
@@ -214,8 +219,9 @@ int CompareCommand(const CompareArgs& given) {
   if (!args.direction.empty()) args.run.input.set.push_back("compare.direction=" + args.direction);
   if (!args.margin.empty()) args.run.input.set.push_back("compare.margin=" + args.margin);
   args.run.input.file = args.subjects.front();
+  std::optional<ComparisonFile> file;
   if (args.subjects.size() > 1) {
-    const std::optional<ComparisonFile> file = WriteComparison(args.subjects, args.run);
+    file = WriteComparison(args.subjects, args.run);
     if (!file) return kUsage;
     args.run.input.file = file->file;
     args.run.out = file->out;

@@ -1,7 +1,6 @@
 #include "cli/compare_files.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -106,15 +105,16 @@ std::optional<ComparisonFile> WriteComparison(const std::vector<fs::path>& files
     return std::nullopt;
   }
   if (run.dry_run && !there) {
-    const fs::path draft = fs::temp_directory_path() / fmt::format("backplane_compare_{}.yaml", getpid());
-    WriteFileAtomic(draft, YamlText(content, {}));
-    return ComparisonFile{draft, out};
+    auto draft = std::make_shared<const ScratchFolder>();
+    const fs::path in_draft = draft->path() / file.filename();
+    WriteFileAtomic(in_draft, YamlText(content, {}));
+    return ComparisonFile{in_draft, out, std::move(draft)};
   }
   if (!file.parent_path().empty()) fs::create_directories(file.parent_path());
   std::string from;
   for (const fs::path& one : files) from += (from.empty() ? "" : ", ") + one.string();
   WriteFileAtomic(file, fmt::format("{}{}. Written by `compare`.\n{}", kTitle, from, YamlText(content, {})));
-  return ComparisonFile{file, out};
+  return ComparisonFile{file, out, nullptr};
 }
 
 }  // namespace backplane

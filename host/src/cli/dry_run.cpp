@@ -282,13 +282,16 @@ class DryRunText {
 }  // namespace
 
 int DryRun(const Plan& plan, const std::filesystem::path& out, ResourcePool resource_pool, const RunArgs& args) {
-  const DryRunText text(plan, out, std::move(resource_pool), args);
   if (args.json) {
-    std::printf("%s\n", JsonText(text.Json(), 1).c_str());
+    std::printf("%s\n", JsonText(DryRunJson(plan, out, std::move(resource_pool), args), 1).c_str());
   } else {
-    text.Print();
+    DryRunText(plan, out, std::move(resource_pool), args).Print();
   }
   return kOk;
+}
+
+nlohmann::json DryRunJson(const Plan& plan, const std::filesystem::path& out, ResourcePool resource_pool, const RunArgs& args) {
+  return DryRunText(plan, out, std::move(resource_pool), args).Json();
 }
 
 }  // namespace backplane

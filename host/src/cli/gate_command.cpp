@@ -12,6 +12,7 @@
 #include "cli/compare_files.hpp"
 #include "cli/experiment_file.hpp"
 #include "cli/gate_condition.hpp"
+#include "cli/gate_facts.hpp"
 #include "cli/gate_save.hpp"
 #include "cli/load_file.hpp"
 #include "cli/report_program.hpp"
@@ -19,7 +20,6 @@
 #include "log/log.hpp"
 #include "record/gate_answer.hpp"
 #include "record/gate_baseline.hpp"
-#include "supervise/host_info.hpp"
 
 namespace backplane {
 namespace {
@@ -36,8 +36,8 @@ struct GateArgs {
   RunArgs run;
 };
 
-// What of a gate can be run, and judged, together.
-struct Part {
+// Conditions that are run, and judged, together: those of scores, or those of speeds.
+struct ConditionGroup {
   GateRequest request;
   std::vector<size_t> places;  // of its conditions among all
 };
@@ -61,11 +61,13 @@ class GateSession {
         return Refuse(fmt::format("{} needs the plugin files of the baseline, to run both sides in turn: {}",
                                   speeds_.request.conditions.front().measure, why));
     }
-    for (Part* part : {&scores_, &speeds_}) {
-      if (part->places.empty()) continue;
-      if (const std::optional<int> code = RunPart(part)) return *code;
+    for (ConditionGroup* group : {&scores_, &speeds_}) {
+      if (group->places.empty()) continue;
+      if (const std::optional<int> code = RunGroup(group)) return *code;
     }
-    return args_.run.dry_run ? static_cast<int>(kOk) : Finish();
+    if (!args_.run.dry_run) return Finish();
+    if (args_.run.json) fmt::print("{}\n", JsonText(previews_, 1));
+    return kOk;
   }
 
   static int Refuse(const std::string& why) {
@@ -81,13 +83,13 @@ class GateSession {
       std::string why = ReadGateCondition(args_.fail_if[i], &condition);
       if (why.empty()) why = WhyNotMeasured(condition, baseline_);
       if (!why.empty()) return why;
-      Part& part = condition.speed ? speeds_ : scores_;
-      part.request.conditions.push_back(std::move(condition));
-      part.places.push_back(i);
+      ConditionGroup& group = condition.speed ? speeds_ : scores_;
+      group.request.conditions.push_back(std::move(condition));
+      group.places.push_back(i);
     }
-    for (Part* part : {&scores_, &speeds_}) {
-      part->request.baseline = args_.baseline.string();
-      part->request.alpha = kAlpha / static_cast<double>(args_.fail_if.size());
+    for (ConditionGroup* group : {&scores_, &speeds_}) {
+      group->request.baseline = args_.baseline.string();
+      group->request.alpha = kAlpha / static_cast<double>(args_.fail_if.size());
     }
     speeds_.request.runs_baseline = true;
     return "";
@@ -110,19 +112,19 @@ class GateSession {
   }
 
   // Whether no further look is needed.
-  bool Judge(const Part& part) {
-    GateAnswer answer = Ask(part.request);
+  bool Judge(const ConditionGroup& group) {
+    GateAnswer answer = Ask(group.request);
     const bool decided = std::ranges::all_of(answer.conditions, &GateJudgement::decided) ||
                          std::ranges::any_of(answer.conditions, [](const GateJudgement& one) {
                            return one.verdict == GateVerdict::kInvalid || one.verdict == GateVerdict::kFail;
                          });
-    for (size_t i = 0; i < part.places.size(); ++i) judged_[part.places[i]] = std::move(answer.conditions[i]);
+    for (size_t i = 0; i < group.places.size(); ++i) judged_[group.places[i]] = std::move(answer.conditions[i]);
     return decided;
   }
 
   // An exit code if it can not go on.
-  std::optional<int> RunPart(Part* part) {
-    const bool speed = part == &speeds_;
+  std::optional<int> RunGroup(ConditionGroup* group) {
+    const bool speed = group == &speeds_;
     const CompareLooks looks = LooksOfGate(baseline_.trials.size());
     RunArgs run = args_.run;
     run.input.file = args_.subject;
@@ -134,20 +136,20 @@ class GateSession {
     }
     const fs::path folder = args_.run.out.empty() ? fs::path(plan->base.experiment.output_dir + "_gate") : args_.run.out;
     run.out = (folder.has_filename() ? folder : folder.parent_path()).string() + (speed ? "_speed" : "");
-    if (const int code = speed ? WriteBothSides(*part, looks, &run) : 0; code != kOk) return code;
+    if (const int code = speed ? WriteBothSides(*group, looks, &run) : 0; code != kOk) return code;
     const auto plan_of = [&](uint64_t look) {
       const size_t n = look * *looks.n;
       return speed ? PlanOf(run.input.file, {}, look) : PlanOf(run.input.file, SeedsOfBaseline(n), 0);
     };
-    part->request.folder = run.out.string();
-    part->request.looks = looks;
-    if (args_.run.dry_run) return Dry(*part, looks, run, plan_of(looks.max));
+    group->request.folder = run.out.string();
+    group->request.looks = looks;
+    if (args_.run.dry_run) return Dry(*group, looks, run, plan_of(looks.max));
     folders_.push_back(run.out);
     const uint64_t trials = *looks.n * (speed ? 2 : 1);
     return RunLooks({run, run.out, Same(), TrialsOfAPoint(run.out) / trials, looks.max, plan_of,
                      [&]() -> std::optional<std::string> {
-                       if (Judge(*part)) return std::nullopt;
-                       for (const size_t place : part->places)
+                       if (Judge(*group)) return std::nullopt;
+                       for (const size_t place : group->places)
                          if (!args_.run.json && !args_.run.quiet && !judged_[place].decided) SayStanding(judged_[place]);
                        return "";
                      },
@@ -189,26 +191,29 @@ class GateSession {
   }
 
   // One file of both arms.
-  int WriteBothSides(const Part& part, const CompareLooks& looks, RunArgs* run) {
+  int WriteBothSides(const ConditionGroup& group, const CompareLooks& looks, RunArgs* run) {
     const fs::path kept = GateBaseline::KeptExperiment(args_.baseline);
-    sets_ = {"compare.metric=" + part.request.conditions.front().measure,
+    sets_ = {"compare.metric=" + group.request.conditions.front().measure,
              fmt::format("compare.looks={{n: {}, max: {}}}", *looks.n, looks.max)};
     run->input.set = sets_;
-    const std::optional<ComparisonFile> file = WriteComparison({kept, run->input.file}, *run);
-    if (!file) return kUsage;
-    run->input.file = file->file;
+    both_sides_ = WriteComparison({kept, run->input.file}, *run);
+    if (!both_sides_) return kUsage;
+    run->input.file = both_sides_->file;
     return kOk;
   }
 
-  std::optional<int> Dry(const Part& part, const CompareLooks& looks, const RunArgs& run, const std::optional<Plan>& plan) {
+  std::optional<int> Dry(const ConditionGroup& group, const CompareLooks& looks, const RunArgs& run,
+                         const std::optional<Plan>& plan) {
     if (!plan) return kUsage;
-    const uint64_t trials = *looks.n * (part.request.runs_baseline ? 4 : 1);
+    const bool speed = group.request.runs_baseline;
+    const char* name = speed ? "speeds" : "scores";
+    const uint64_t trials = *looks.n * (speed ? 4 : 1);
     if (!args_.run.json)
-      fmt::print("{}: {} trials in the first look{}, at most {} in {} looks\n",
-                 part.request.runs_baseline ? "speeds" : "scores", trials,
-                 part.request.runs_baseline ? fmt::format(" ({} blocks of A B B A)", *looks.n) : "", trials * looks.max,
-                 looks.max);
-    const int code = DryRunOfLooks(*plan, run.out, run);
+      fmt::print("{}: {} trials in the first look{}, at most {} in {} looks\n", name, trials,
+                 speed ? fmt::format(" ({} blocks of A B B A)", *looks.n) : "", trials * looks.max, looks.max);
+    json preview;
+    const int code = DryRunOfLooks(*plan, run.out, run, &preview);
+    previews_[name] = {{"trials_of_a_look", trials}, {"looks", looks.max}, {"plan", std::move(preview)}};
     return code == kOk ? std::nullopt : std::optional(code);
   }
 
@@ -227,10 +232,8 @@ class GateSession {
     for (const GateJudgement& one : judged_)
       for (const std::string& note : one.notes)
         if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-    const HostInfo host = HostFacts();
-    if (!scores_.places.empty() && host.cpu != baseline_.host.cpu)
-      notes.push_back(fmt::format("The baseline is of another processor ({}, here {}): the last digits of scores may differ.",
-                                  baseline_.host.cpu, host.cpu));
+    if (!scores_.places.empty())  // of speeds both sides run here
+      for (const std::string& other : OtherThanInBaseline(baseline_, scores_.request.folder)) notes.push_back(other);
     if (args_.fail_if.size() > 1)
       notes.push_back(fmt::format("Each of {} conditions is judged at {:.2g} %, so that all together are wrong in 5 %.",
                                   args_.fail_if.size(), 100 * kAlpha / static_cast<double>(args_.fail_if.size())));
@@ -276,10 +279,12 @@ class GateSession {
   const GateArgs& args_;
   const GateBaseline baseline_;
   PluginSearch search_;
-  Part scores_, speeds_;
-  std::vector<std::string> sets_;      // of a written file with both sides
+  ConditionGroup scores_, speeds_;
+  std::optional<ComparisonFile> both_sides_;
+  std::vector<std::string> sets_;      // of that file
   std::vector<GateJudgement> judged_;  // of each condition
   std::vector<fs::path> folders_;      // that were run
+  json previews_;                      // of --dry-run --json, by group
 };
 
 int GateCommand(const GateArgs& args) {
@@ -294,11 +299,13 @@ int GateCommand(const GateArgs& args) {
 
 void Declare(GateArgs* args, Arguments* add) {
   args->run.typed_program = add->program();
-  add->Add("baseline", "FILE", &args->baseline, "What `gate save` wrote");
-  add->Add("subject", "FILE|OUT", &args->subject, "An experiment file, which is run look after look, or a results folder");
+  add->Add("baseline", "FILE", &args->baseline, "What `gate save` wrote").Required();
+  add->Add("subject", "FILE|OUT", &args->subject, "An experiment file, which is run look after look, or a results folder")
+      .Required();
   add->Add("--fail-if", "CONDITION", &args->fail_if,
            "Fail where the change from the baseline is shown to be beyond a limit, such as 'eval/return < -5%' or 'wall_s > "
-           "10%'; may be repeated");
+           "10%'; may be repeated")
+      .Required();
   add->PluginPath(&args->run.input.plugin_path);
   add->Add("--out", "DIR", &args->run.out, "Results folder instead of output.dir with _gate behind");
   add->Flag("--dry-run", &args->run.dry_run, "Print what it may cost at most; start nothing");
@@ -306,12 +313,6 @@ void Declare(GateArgs* args, Arguments* add) {
   add->Add("--jobs", "N", &args->run.jobs, "Trials at once, at most; the cores are shared out among them").Within(1u, 4096u);
   add->Flag("--json", &args->run.json, "Print the verdict and its evidence as JSON");
   add->Flag("--quiet", &args->run.quiet, "No progress; the verdict in one line");
-  add->Check([args]() -> std::string {
-    if (args->baseline.empty() || args->subject.empty())
-      return "wanted a baseline and what is held against it: gate base.json FILE --fail-if 'eval/return < -5%'";
-    if (args->fail_if.empty()) return "wanted a condition, such as --fail-if 'eval/return < -5%'";
-    return "";
-  });
 }
 
 void DeclareSave(GateSaveArgs* args, Arguments* add) {

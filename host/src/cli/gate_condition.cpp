@@ -69,13 +69,15 @@ std::string WhyNotMeasured(const GateCondition& condition, const GateBaseline& b
   std::set<std::string> known;
   for (const TrialMeasures& trial : baseline.trials)
     for (const auto& [name, value] : trial.values) known.insert(name);
-  const Expression measure = Expression::OfMeasures(condition.measure);
-  for (const std::string& name : measure.paths()) {
+  const std::vector<std::string> names = Expression::OfMeasures(condition.measure).paths();
+  for (const std::string& name : names) {
     if (known.contains(name) || !AtPath(baseline.config, name).is_null()) continue;
     return fmt::format("--fail-if: no seed of the baseline has '{}'{}", name,
                        DidYouMean(Nearest(name, Candidates({known.begin(), known.end()}))));
   }
-  return "";
+  if (std::ranges::any_of(names, [&](const std::string& name) { return known.contains(name); })) return "";
+  return fmt::format("--fail-if: '{}' holds no measure: wanted what a run measures, such as eval/return, found {}",
+                     condition.measure, names.empty() ? "numbers alone" : "what the experiment file says");
 }
 
 }  // namespace backplane

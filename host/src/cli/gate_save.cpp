@@ -12,13 +12,12 @@
 #include "base/shell_argument.hpp"
 #include "cli/commands.hpp"
 #include "cli/experiment_file.hpp"
+#include "cli/gate_facts.hpp"
 #include "cli/report_program.hpp"
 #include "log/log.hpp"
 #include "plugin/elf.hpp"
 #include "plugin/metadata.hpp"
-#include "record/batch_record.hpp"
 #include "record/gate_baseline.hpp"
-#include "record/measurements.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/trial_file.hpp"
@@ -102,13 +101,6 @@ void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateB
   fs::rename(made, folder);
 }
 
-std::vector<std::string> FactsOf(const fs::path& out, const std::string& trial_id) {
-  const BatchRecord record = ReadBatchRecord(ResultsFolder{out}.events());
-  const TrialRecord* known = record.Find(trial_id);
-  if (known == nullptr || known->attempts.empty()) return {};
-  return ReadMeasurements(ResultsFolder{out}.attempt(trial_id, known->attempts.back().number)).facts;
-}
-
 }  // namespace
 
 std::string WhyNotKept(const fs::path& file, const GateBaseline& baseline) {
@@ -148,15 +140,10 @@ int GateSave(const GateSaveArgs& args) {
   const std::vector<PlanLine> plan = ReadPlanFile(folder.plan());
   const PlanLine& first = *std::ranges::find(plan, false, &PlanLine::dropped);
   const auto trial = RecordFromJson<TrialFile>(ReadJson(folder.trial(first.trial_id).trial_json()));
-  const auto run = ReadTolerantly<RunInfo>(ReadJson(folder.run()));
   baseline.config = trial.config;
   baseline.experiment = baseline.config.value("experiment", "");
-  baseline.config_file = run.config_file;
   baseline.files = first.files;
-  baseline.facts = FactsOf(args.out, first.trial_id);
-  baseline.host = run.host;
-  baseline.devices = run.devices;
-  baseline.versions = run.versions;
+  AddFacts(args.out, first.trial_id, &baseline);
   const fs::path experiment = GateBaseline::KeptExperiment(args.to);
   if (!args.to.parent_path().empty()) fs::create_directories(args.to.parent_path());
   if (!args.no_plugins) {

@@ -144,6 +144,18 @@ void UseOneSpelling(std::vector<std::string>* words) {
   }
 }
 
+// What `gate` needs, `gate save` below it does not: CLI11 would take its name for a place that `gate` has to fill.
+void NeedOnlyWhatWasTyped(CLI::App* root, const std::vector<std::string>& words) {
+  if (words.size() < 2) return;
+  const auto below = [](CLI::App* app, const std::string& name) {
+    const std::vector<CLI::App*> found = app->get_subcommands([&](CLI::App* one) { return one->get_name() == name; });
+    return found.empty() ? nullptr : found.front();
+  };
+  CLI::App* above = below(root, words[0]);
+  if (above == nullptr || below(above, words[1]) == nullptr) return;
+  for (CLI::Option* option : above->get_options([](CLI::Option*) { return true; })) option->required(false);
+}
+
 // From where the person stands, if that is shorter.
 std::string TypedProgram(const std::filesystem::path& program) {
   if (!program.is_absolute()) return program.string();
@@ -165,6 +177,7 @@ int Main(int argc, char** argv) {
   root.footer(kExamples);  // of the program alone: commands made later would take it over
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   UseOneSpelling(&words);
+  NeedOnlyWhatWasTyped(&root, words);
   try {
     if (!words.empty() && words.front() == "complete") {  // asked by a shell, with any words
       PrintCompletions(root, {words.begin() + 1, words.end()});

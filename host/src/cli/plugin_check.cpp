@@ -100,39 +100,34 @@ std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& 
   return once;
 }
 
-std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const std::set<std::string>& recorded) {
+std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasures& recorded) {
   const auto is_path = [&](const std::string& name) {
     if (!AtPath(ToJson(plan.base.experiment), name).is_null()) return true;
     for (size_t point = 0; point < plan.points.size(); ++point)
       if (!AtPath(ToJson(plan.LoadPoint(point).experiment), name).is_null()) return true;
     return false;
   };
-  Experiment experiment = plan.base.experiment;
-  const bool of_compare = plan.compare && plan.compare->metric && experiment.report.columns.is_null();
-  if (of_compare) experiment.report.columns = nlohmann::json::array({*plan.compare->metric});
-  std::vector<FailedCheck> misnamed;
-  for (Misnamed& one : MisnamedIn(experiment, recorded)) {
+  std::vector<FailedCheck> wrong;
+  const auto add = [&](const std::string& path, const std::string& message, const std::string& more) {
+    wrong.push_back({{}, "", "", Outcome::kConfig, message + more, "", path, plan.PlaceOf(path), {}, message});
+  };
+  const ComparedMeasure compared =
+      plan.compare ? ComparedMeasure{plan.compare->metric.value_or(""), plan.compare->direction} : ComparedMeasure{};
+  const ReportCheckAnswer answer = CheckMeasures(plan.base.experiment, compared, recorded);
+  bool may_be_told_later = false;
+  for (const Misnamed& one : answer.misnamed) {
     if (is_path(one.name)) continue;
-    if (of_compare && one.path.starts_with("report.columns")) {
-      one.path = "compare.metric";
-      one.message = fmt::format("compare.metric: nothing records '{}'", one.name);
-    }
+    may_be_told_later = may_be_told_later || one.path == kComparedMetric;
     if (one.near.empty()) {
       LogInfo("note: {}", one.message);
     } else {
-      misnamed.push_back({{},
-                          "",
-                          "",
-                          Outcome::kConfig,
-                          one.message + DidYouMean(one.near),
-                          "",
-                          one.path,
-                          plan.PlaceOf(one.path),
-                          {},
-                          one.message});
+      add(one.path, one.message, DidYouMean(one.near));
     }
   }
-  return misnamed;
+  if (answer.undirected && !may_be_told_later)
+    add(kComparedMetric,
+        fmt::format("nobody says whether up or down is better of '{}': wanted compare.direction", compared.metric), "");
+  return wrong;
 }
 
 PluginsAsked AskPlugins(const Plan& plan, ResourcePool* resource_pool) {

@@ -19,9 +19,10 @@ struct SaidOnce {
 // killed from outside. The same of several points is one, also where a crash's last words differ.
 std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& failed);
 
-// Names in `report:` and `output.live` that none of `recorded`, nor the host's own, is like; one that is near none of them may
-// be recorded all the same, by a plugin that does not tell, and is a note on stderr.
-std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const std::set<std::string>& recorded);
+// Names in `report:`, `output.live` and compare.metric that none of `recorded`, nor the host's own, is like; one that is near
+// none of them may be recorded all the same, by a plugin that does not tell, and is a note on stderr. And a compare.metric of
+// which nobody says whether up or down is better.
+std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasures& recorded);
 
 // After a Ctrl-C, for a person.
 inline constexpr char kStoppedWhileChecking[] = "stopped while checking; nothing was started; the same command goes on\n";

@@ -82,7 +82,7 @@ uint64_t TrialsOfAPoint(const std::filesystem::path& out) {
   return most;
 }
 
-int DryRunOfLooks(const Plan& plan, const std::filesystem::path& out, const RunArgs& run) {
+int DryRunOfLooks(const Plan& plan, const std::filesystem::path& out, const RunArgs& run, nlohmann::json* preview) {
   std::optional<ResourcePool> pool = ResourcePoolFor(plan, {run.jobs, run.gpus});
   if (!pool) return kUsage;
   const PluginsAsked asked = AskPlugins(plan, &*pool);
@@ -91,7 +91,9 @@ int DryRunOfLooks(const Plan& plan, const std::filesystem::path& out, const RunA
     Complain(asked.errors, run.input.file);
     return asked.all_config ? kUsage : kFailed;
   }
-  return DryRun(plan, out, *pool, run);
+  if (!run.json) return DryRun(plan, out, *pool, run);
+  *preview = DryRunJson(plan, out, *pool, run);
+  return kOk;
 }
 
 }  // namespace backplane

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -26,7 +27,8 @@ std::optional<int> RunLooks(const Looks& looks);
 // How many trials of each point a folder has in its plan.
 uint64_t TrialsOfAPoint(const std::filesystem::path& out);
 
-// What a first look would run, and that nothing is wrong with it. Starts nothing and writes nothing.
-int DryRunOfLooks(const Plan& plan, const std::filesystem::path& out, const RunArgs& run);
+// What looks would run, and that nothing is wrong with it: on the screen, or with --json into `preview`. Starts nothing and
+// writes nothing.
+int DryRunOfLooks(const Plan& plan, const std::filesystem::path& out, const RunArgs& run, nlohmann::json* preview);
 
 }  // namespace backplane

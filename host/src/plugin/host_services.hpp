@@ -49,6 +49,8 @@ class HostServices {
   std::string TakeError();
   const HostSinks& sinks() const { return *sinks_; }
   const void* OpenPart(const char* name, const char** borrow_why_not) noexcept;
+  // Why the last part that was asked for could not be opened; empty: none failed.
+  const std::string& part_error() const { return part_error_; }
   bool cancelled() const { return Cancelled(&host_) != 0; }  // the user asked to stop. [any]
   static void* MetricsImpl(const bp_host* host);
 

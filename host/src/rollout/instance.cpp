@@ -40,6 +40,8 @@ std::string Describe(const bp_channel* c) { return c ? fmt::format("{}, role {}"
   };
   if (status > BP_OK || status < BP_E_INTERNAL)
     broken(fmt::format("wanted a status from {} to 0, found {}", int{BP_E_INTERNAL}, status));
+  // Its own file is not whole, whatever status it gives: that is no matter of its options, or of the env that it is to fit.
+  if (!services.part_error().empty() && reason.find(services.part_error()) != std::string::npos) status = BP_E_INTERNAL;
   if (status == BP_E_CANCELLED && !services.cancelled()) broken("says that it was cancelled, and nobody asked it to stop");
   throw TrialFailure(status, services.plugin_id(), fmt::format("{}: {}", doing, reason));
 }

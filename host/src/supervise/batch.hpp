@@ -29,8 +29,9 @@ struct BatchRequest {
   bool fresh = false;          // move old results away first
   bool accept_change = false;  // run finished points again whose plugin or data files changed
   bool skip_invalid = false;   // leave out what the plugins refuse
-  // What of the file names a measure that no trial will record, of those that they will. Empty: nobody looks.
-  std::function<std::vector<FailedCheck>(const Plan&, const std::set<std::string>& recorded)> check_names;
+  // What of the file names a measure that no trial will record, of those that they will, or says too little of one. Empty:
+  // nobody looks.
+  std::function<std::vector<FailedCheck>(const Plan&, const RecordedMeasures& recorded)> check_names;
   bool quiet = false;  // nothing on stderr while it runs
   std::optional<std::set<std::string>>
       only_failed;                       // run failed trials again, of these classes (none named: of all), and nothing else

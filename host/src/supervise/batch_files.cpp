@@ -163,6 +163,14 @@ nlohmann::json CompleteConfig(const Plan& plan) {
   }
   if (plan.compare) {
     config["compare"] = ToJson(*plan.compare);
+    if (!plan.compare->tasks.empty()) {
+      // Each arm of one task, whose values are among its own.
+      for (nlohmann::json& entry : list) {
+        const ArmOnTask name = SplitOnTask(entry["name"]);
+        entry["name"] = name.arm;
+        entry["task"] = name.task;
+      }
+    }
     config["compare"]["arms"] = std::move(list);
     return config;
   }

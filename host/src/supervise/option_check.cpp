@@ -238,7 +238,8 @@ class Checker {
   void Answered(const Question& question, const TrialCheck& check, const std::filesystem::path& dir) {
     if (check.iteration != IterationSize{}) NoteUnreached(question, check.iteration);
     if (check.outcome == Outcome::kOk) {
-      recorded_.insert(check.records.begin(), check.records.end());
+      for (const auto& [name, direction] : check.records)
+        if (int& known = recorded_[name]; known == 0) known = direction;
       if (!check.saves_state) report_.unsaved.insert(question.loaded.learner->id);
       for (const size_t trial : question.trials) answered_.insert(plan_.trials[trial].point);
     }
@@ -316,7 +317,7 @@ class Checker {
   size_t processes_ = 0;
   std::set<size_t> unasked_;   // trials beyond what is asked for
   std::set<size_t> answered_;  // points that are ok
-  std::set<std::string> recorded_;
+  RecordedMeasures recorded_;
   CheckedOptions report_;
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "record/recorded_measures.hpp"
 #include "supervise/attempt.hpp"
 #include "supervise/engine.hpp"
 #include "supervise/resource_pool.hpp"
@@ -31,7 +32,7 @@ struct CheckedOptions {
   std::vector<FailedCheck> failed;      // in the plan's order
   std::vector<std::string> notes = {};  // sentences: limits of a budget that another one ends first
   // Names under which trials will record values (trial/recorded_names.hpp). Absent: not every point of the plan answered.
-  std::optional<std::set<std::string>> recorded = {};
+  std::optional<RecordedMeasures> recorded = {};
   std::set<std::string> unsaved = {};  // learners that save no state, of those that answered
   bool interrupted = false;            // by Ctrl-C: the rest was not asked
 };

@@ -1,12 +1,15 @@
 #include "sweep/compare_section.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "base/suggest.hpp"
 #include "config/value.hpp"
+#include "expression/expression.hpp"
 #include "record/compare_looks.hpp"
 #include "yaml/errors.hpp"
 
@@ -14,6 +17,46 @@ namespace backplane {
 namespace {
 
 using nlohmann::json;
+
+// Paths and values of an arm, or of a task.
+std::vector<Entry> ValuesOf(const Node& item) {
+  std::vector<Entry> values;
+  for (const Entry& entry : item.entries)
+    if (entry.key != "name" && entry.key != "task" && entry.key != "reference") values.push_back(entry);
+  return values;
+}
+
+// One of them is the other, or lies below it.
+bool Overlap(const std::string& one, const std::string& other) {
+  const std::string &shorter = one.size() < other.size() ? one : other, &longer = one.size() < other.size() ? other : one;
+  return longer == shorter || longer.starts_with(shorter + ".");
+}
+
+// What an arm or a task says of the budget; empty: nothing.
+std::string BudgetText(const Node& item) {
+  std::string text;
+  const auto add = [&](const Node& node, const auto& self) -> void {
+    text += node.text;
+    for (const Node& one : node.items) self(one, self);
+    for (const Entry& entry : node.entries) {
+      text += entry.key + ": ";
+      self(entry.value, self);
+      text += "; ";
+    }
+  };
+  for (const Entry& value : ValuesOf(item)) {
+    if (!value.key.starts_with("budget")) continue;
+    text += value.key + ": ";
+    add(value.value, add);
+    text += "; ";
+  }
+  return text;
+}
+
+std::string NameOf(const Node& item) {
+  const Entry* name = FindEntry(item, "name");
+  return name ? name->value.text : "";
+}
 
 class CompareReader {
  public:
@@ -28,22 +71,55 @@ class CompareReader {
     }
     for (const Entry& entry : section_.value.entries) ReadKey(entry);
     if (errors_->size() > before) return std::nullopt;
+    if (tasks_) CheckTasks();
+    if (errors_->size() > before) return std::nullopt;
     CheckLooks();
     return errors_->size() > before ? std::nullopt : std::optional(terms_);
   }
 
-  const Entry* arms() const { return FindEntry(section_.value, "arms"); }
+  // The arms as the points of a list; with tasks every arm on each, the arms of a task one after the other.
+  Entry List() const {
+    Entry list = *arms();
+    list.key = "list";
+    if (!tasks_) return list;
+    list.value.items.clear();
+    for (const Node& task : tasks_->value.items) {
+      for (const Node& arm : arms()->value.items)
+        if (IsOf(arm, NameOf(task))) list.value.items.push_back(OnTask(arm, task));
+    }
+    return list;
+  }
 
  private:
+  const Entry* arms() const { return FindEntry(section_.value, "arms"); }
+
+  // An arm that names its task is of that one alone.
+  static bool IsOf(const Node& arm, const std::string& task) {
+    const Entry* own = FindEntry(arm, "task");
+    return own == nullptr || own->value.text == task;
+  }
+
+  static Node OnTask(const Node& arm, const Node& task) {
+    Node point = arm;
+    point.entries.clear();
+    Entry name = *FindEntry(arm, "name");
+    name.value.text = NameOnTask(NameOf(arm), NameOf(task));
+    point.entries.push_back(std::move(name));
+    for (const Node* item : {&task, &arm})
+      for (Entry& value : ValuesOf(*item)) point.entries.push_back(std::move(value));
+    return point;
+  }
+
   std::optional<json> Value(const Entry& entry, const ValueRule& rule, const char* name) {
     return ReadValue(entry.value, rule, name, errors_);
   }
 
   void ReadKey(const Entry& entry) {
     if (entry.key == "arms") return ReadArms(entry);
+    if (entry.key == "tasks") return ReadTasks(entry);
     if (entry.key == "looks") return ReadLooks(entry);
     if (entry.key == "metric") {
-      if (const auto text = Value(entry, {ValueType::kText, ""}, "compare.metric")) terms_.metric = text->get<std::string>();
+      if (const auto text = Value(entry, {ValueType::kText, ""}, "compare.metric")) ReadMetric(entry, text->get<std::string>());
     } else if (entry.key == "direction") {
       if (const auto word = Value(entry, {ValueType::kEnum, "up|down"}, "compare.direction"))
         terms_.direction = word->get<std::string>();
@@ -53,10 +129,21 @@ class CompareReader {
       if (const auto number = Value(entry, {ValueType::kNumber, "(0,0.5]"}, "compare.alpha"))
         terms_.alpha = number->get<double>();
     } else {
-      const std::vector<Candidate> known = {{"arms", "arms"},     {"metric", "metric"}, {"direction", "direction"},
-                                            {"margin", "margin"}, {"looks", "looks"},   {"alpha", "alpha"},
-                                            {"list", "arms"},     {"points", "arms"}};
+      const std::vector<Candidate> known = {
+          {"arms", "arms"},   {"metric", "metric"}, {"direction", "direction"}, {"margin", "margin"}, {"looks", "looks"},
+          {"alpha", "alpha"}, {"tasks", "tasks"},   {"list", "arms"},           {"points", "arms"},   {"envs", "tasks"}};
       errors_->Add(entry.mark, fmt::format("unknown key '{}' in compare{}", entry.key, DidYouMean(Nearest(entry.key, known))));
+    }
+  }
+
+  void ReadMetric(const Entry& entry, const std::string& text) {
+    try {
+      Expression::OfMeasures(text);
+      terms_.metric = text;
+    } catch (const NoValue& error) {
+      errors_->Add(
+          entry.value.mark,
+          fmt::format("compare.metric: wanted a measure or an expression of measures, found '{}': {}", text, error.why));
     }
   }
 
@@ -66,17 +153,118 @@ class CompareReader {
       errors_->Add(entry.value.mark,
                    "compare.arms: wanted two or more, such as [{name: a}, {name: b, learner.options.lr: 0.001}], found " +
                        (arms_ == 1 ? std::string("one") : Describe(entry.value)));
-    std::set<std::string> names;
+    std::set<std::pair<std::string, std::string>> names;
     for (const Node& arm : entry.value.items) {
-      const Entry* name = arm.IsMap() ? FindEntry(arm, "name") : nullptr;
+      const Entry *name = arm.IsMap() ? FindEntry(arm, "name") : nullptr,
+                  *task = arm.IsMap() ? FindEntry(arm, "task") : nullptr;
       if (arm.IsMap() && !name) errors_->Add(arm.mark, "compare.arms: an arm needs a name, which the verdict speaks of");
-      if (name && !names.insert(name->value.text).second)
+      if (name && !names.insert({name->value.text, task ? task->value.text : ""}).second)
         errors_->Add(name->mark, fmt::format("compare.arms: two arms are called '{}'", name->value.text));
       for (const Entry& value : arm.entries) {
-        if (value.key.starts_with("budget"))
+        if (value.key.starts_with("budget") && !task)
           errors_->Add(
               value.mark,
               fmt::format("compare.arms: '{}' is no arm's own: arms with unequal budgets are no comparison", value.key));
+      }
+    }
+  }
+
+  void ReadTasks(const Entry& entry) {
+    const size_t before = errors_->size();
+    if (!entry.value.IsList() || entry.value.items.size() < 2)
+      errors_->Add(
+          entry.value.mark,
+          "compare.tasks: wanted two or more, such as [{name: pole, env: cartpole, reference: [20, 500]}, ...], found " +
+              (entry.value.IsList() ? std::to_string(entry.value.items.size()) : Describe(entry.value)));
+    std::set<std::string> names;
+    for (const Node& task : entry.value.items) {
+      const std::string name = task.IsMap() ? NameOf(task) : "";
+      if (name.empty()) {
+        errors_->Add(task.mark, "compare.tasks: a task needs a name, which the verdict speaks of");
+      } else if (!names.insert(name).second) {
+        errors_->Add(task.mark, fmt::format("compare.tasks: two tasks are called '{}'", name));
+      } else if (name.find(kOnTask) != std::string::npos) {
+        errors_->Add(task.mark,
+                     fmt::format("compare.tasks: '{}' has '{}' in it, which stands between arm and task", name, kOnTask));
+      }
+      terms_.tasks.push_back({name, ReadReference(task)});
+    }
+    if (errors_->size() == before) tasks_ = &entry;
+  }
+
+  std::vector<double> ReadReference(const Node& task) {
+    const Entry* given = task.IsMap() ? FindEntry(task, "reference") : nullptr;
+    std::vector<double> reference;
+    if (given && given->value.IsList()) {
+      for (const Node& item : given->value.items)
+        if (const auto number = ReadValue(item, {ValueType::kNumber, ""}, "compare.tasks.reference", errors_))
+          reference.push_back(number->get<double>());
+    }
+    if (reference.size() != 2 || reference[0] == reference[1])
+      errors_->Add(
+          given ? given->mark : task.mark,
+          "compare.tasks: wanted reference: [worst, best], two scores that are 0 and 1 on the scale of all tasks, such as "
+          "what uniform actions earn and what is known to be good; found " +
+              (given ? Describe(given->value) : std::string("none")));
+    return reference;
+  }
+
+  // Of tasks and arms together.
+  void CheckTasks() {
+    if (!arms()) return;  // said with the looks
+    if (IsOfSpeed(terms_))
+      errors_->Add(tasks_->mark,
+                   fmt::format("compare.tasks: {} is a speed, of which blocks are compared; wanted a score of learning",
+                               *terms_.metric));
+    // What is best of a task says which way its scores are better.
+    const int direction = terms_.tasks.front().direction();
+    if (!terms_.direction) terms_.direction = direction > 0 ? "up" : "down";
+    for (const CompareTask& task : terms_.tasks) {
+      if ((task.direction() > 0 ? "up" : "down") != *terms_.direction)
+        errors_->Add(tasks_->mark,
+                     fmt::format("compare.tasks: reference of '{}' is [worst, best] where {} is better, found [{:g}, {:g}]",
+                                 task.name, *terms_.direction, task.reference[0], task.reference[1]));
+    }
+    CheckArmsOfTasks();
+  }
+
+  void CheckArmsOfTasks() {
+    std::set<std::string> first;
+    for (const Node& task : tasks_->value.items) {
+      std::set<std::string> names, budgets;
+      for (const Node& arm : arms()->value.items) {
+        if (!IsOf(arm, NameOf(task))) continue;
+        names.insert(NameOf(arm));
+        budgets.insert(BudgetText(arm));
+        CheckOverlap(arm, task);
+      }
+      if (budgets.size() > 1)
+        errors_->Add(
+            arms()->mark,
+            fmt::format("compare.arms: the arms on task '{}' have unequal budgets, and are no comparison", NameOf(task)));
+      if (first.empty()) first = names;
+      if (names.size() < 2 || names != first)
+        errors_->Add(arms()->mark,
+                     fmt::format("compare.arms: task '{}' has the arms {}, others have {}; wanted the same two or more",
+                                 NameOf(task), fmt::join(names, ", "), fmt::join(first, ", ")));
+      arms_ = terms_.tasks.size() * first.size();
+    }
+    for (const Node& arm : arms()->value.items) {
+      const Entry* own = FindEntry(arm, "task");
+      const auto is_it = [&](const CompareTask& task) { return own && task.name == own->value.text; };
+      if (own && std::ranges::none_of(terms_.tasks, is_it))
+        errors_->Add(own->mark, fmt::format("compare.arms: no task is called '{}'", own->value.text));
+    }
+  }
+
+  void CheckOverlap(const Node& arm, const Node& task) {
+    for (const Entry& of_arm : ValuesOf(arm)) {
+      for (const Entry& of_task : ValuesOf(task)) {
+        if (!Overlap(of_arm.key, of_task.key)) continue;
+        errors_->Add(of_arm.mark,
+                     fmt::format("compare.arms: '{}' of arm '{}' and '{}' of task '{}' say the same place; keep one",
+                                 of_arm.key, NameOf(arm), of_task.key, NameOf(task)));
+        return;
       }
     }
   }
@@ -115,7 +303,8 @@ class CompareReader {
   const Entry& section_;
   Errors* errors_;
   CompareTerms terms_;
-  size_t arms_ = 0;
+  const Entry* tasks_ = nullptr;
+  size_t arms_ = 0;  // on all tasks
 };
 
 Node Scalar(const Mark& mark, const std::string& text) {
@@ -147,14 +336,12 @@ std::optional<CompareTerms> TakeComparison(ExperimentText* text, Errors* errors)
   if (!terms) return std::nullopt;
   SetPath(&text->root, "report.kind", section.mark, Scalar(section.mark, "ab"));
   if (IsOfSpeed(*terms)) SetPath(&text->root, "report.timing", section.mark, Scalar(section.mark, "true"));
-  Entry list = *reader.arms();
-  list.key = "list";
   Entry sweep;
   sweep.key = "sweep";
   sweep.mark = section.mark;
   sweep.value.kind = Node::Kind::kMap;
   sweep.value.mark = section.value.mark;
-  sweep.value.entries.push_back(std::move(list));
+  sweep.value.entries.push_back(reader.List());
   text->sweep = std::move(sweep);
   return terms;
 }

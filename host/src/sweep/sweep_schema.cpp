@@ -64,8 +64,10 @@ nlohmann::json StagesSchema() {
 }
 
 nlohmann::json CompareSchema() {
-  const json arm = Required({"name"}, Keys(PathOrName(), MapTo(json::object())));
+  const json arm = Required({"name"}, Keys(AnyOf({PathOrName(), Const("task")}), MapTo(json::object())));
+  const json task = Required({"name", "reference"}, Keys(AnyOf({PathOrName(), Const("reference")}), MapTo(json::object())));
   return OrNull(Required({"arms"}, Closed({{"arms", AtLeast(2, List(arm))},
+                                           {"tasks", AtLeast(2, List(task))},
                                            {"metric", Type("string")},
                                            {"direction", Enum({"up", "down"})},
                                            {"margin", SchemaOf({ValueType::kPercent, ""})},

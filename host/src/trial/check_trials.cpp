@@ -124,7 +124,7 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
   TrialParts parts(spec, status, &cancelled,
                    [](const std::string& id, int, const std::string& text) { LogError("{}: {}", id, text); });
   ExitReason failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
-  const std::vector<std::string> records = failed.exit == kExitOk ? RecordedNames(&parts) : std::vector<std::string>();
+  const RecordedMeasures records = failed.exit == kExitOk ? RecordedNames(&parts) : RecordedMeasures();
   if (failed.exit == kExitOk && spec.start_from) failed = TryToStart(spec, folder, &parts, status, cancelled);
   const bool saves = failed.exit != kExitOk || StateOf(parts.learner()) != nullptr;
   const IterationSize size = failed.exit == kExitOk ? SizeOfAnIteration(spec, &parts) : IterationSize{};

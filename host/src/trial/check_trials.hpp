@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "record/fields.hpp"
+#include "record/recorded_measures.hpp"
 #include "record/trial_state.hpp"
 
 namespace backplane {
@@ -36,8 +37,8 @@ struct TrialCheck {
   std::string error;        // a sentence
   std::string path, place;  // the option that it names first, and where that was set; empty: none, or a default
   IterationSize iteration = {};
-  std::vector<std::string> records = {};  // of one that is ok: RecordedNames
-  bool saves_state = true;                // its learner does
+  RecordedMeasures records = {};  // of one that is ok: RecordedNames
+  bool saves_state = true;        // its learner does
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("checked", self.trial_id);

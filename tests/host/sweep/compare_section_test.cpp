@@ -4,6 +4,7 @@
 namespace backplane {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -78,6 +79,65 @@ TEST_F(CompareSection, WhatIsNoComparison) {
   EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}, {name: b, budget.iterations: 9}]}\n"),
               ElementsAre(HasSubstr("arms with unequal budgets are no comparison")));
   EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  margin: lots\n"), ElementsAre(HasSubstr("a percentage such as 5%")));
+}
+
+const std::string kTasks =
+    "  tasks:\n"
+    "    - {name: short, reference: [0, 10], budget.iterations: 2}\n"
+    "    - {name: long, reference: [-5, 5], rollout.num_env_runners: 2}\n";
+
+TEST_F(CompareSection, WithTasksEveryArmIsOnEach) {
+  const std::string lines = "compare:\n" + kArms + kTasks + "  looks: {n: 6, max: 1}\n";
+  const Plan plan = Looks(1, lines);
+  std::vector<std::string> names;
+  for (const PlannedPoint& point : plan.points) names.push_back(point.name);
+  EXPECT_THAT(names, ElementsAre("a on short", "b on short", "a on long", "b on long"));
+  EXPECT_THAT(plan.trials, SizeIs(4 * 6));
+  EXPECT_EQ(plan.LoadPoint(1).experiment.budget.iterations, 2u);
+  EXPECT_EQ(plan.LoadPoint(3).experiment.rollout.num_env_runners, 2u);
+  EXPECT_EQ(plan.compare->direction, "up") << "as the references say";
+  EXPECT_EQ(plan.compare->tasks[1].Normalised(0), 0.5);
+  // 2 / C(2n, n) <= 0.05 / 5 of one pair is n = 5, <= 0.05 / (5 x 2) of a pair on two tasks is n = 6.
+  EXPECT_THAT(Looks(1, "compare:\n" + kArms + kTasks).trials, SizeIs(4 * 6));
+}
+
+TEST_F(CompareSection, AnArmMayNameItsTask) {
+  const Plan crossed = Looks(1, "compare:\n" + kArms + kTasks);
+  const Plan named = Looks(1,
+                           "compare:\n"
+                           "  arms:\n"
+                           "    - {name: a, task: short, budget.iterations: 2}\n"
+                           "    - {name: b, task: short, budget.iterations: 2, learner.options.lr: 0.01}\n"
+                           "    - {name: a, task: long, rollout.num_env_runners: 2}\n"
+                           "    - {name: b, task: long, rollout.num_env_runners: 2, learner.options.lr: 0.01}\n"
+                           "  tasks: [{name: short, reference: [0, 10]}, {name: long, reference: [-5, 5]}]\n");
+  EXPECT_EQ(Ids(named), Ids(crossed));
+}
+
+TEST_F(CompareSection, WhatAreNoTasks) {
+  const auto with = [&](const std::string& tasks, const std::string& arms = kArms) {
+    return PlanErrors("compare:\n" + arms + "  tasks: " + tasks + "\n");
+  };
+  EXPECT_THAT(with("[{name: x, reference: [0, 1]}]"), ElementsAre(HasSubstr("compare.tasks: wanted two or more")));
+  EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y}]"),
+              ElementsAre(HasSubstr("compare.tasks: wanted reference: [worst, best]")));
+  EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [2, 2]}]"),
+              ElementsAre(HasSubstr("compare.tasks: wanted reference: [worst, best]")));
+  EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: x, reference: [0, 2]}]"),
+              ElementsAre(HasSubstr("two tasks are called 'x'")));
+  EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [2, 1]}]"),
+              ElementsAre(HasSubstr("reference of 'y' is [worst, best] where up is better, found [2, 1]")));
+  EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y on z, reference: [0, 1]}]"),
+              ElementsAre(HasSubstr("'y on z' has ' on ' in it")));
+  EXPECT_THAT(
+      with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1], learner.options.lr: 0.1}]"),
+      ElementsAre(HasSubstr("'learner.options.lr' of arm 'b' and 'learner.options.lr' of task 'y' say the same place")));
+  EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1]}]\n  metric: SPS"),
+              ElementsAre(HasSubstr("SPS is a speed")));
+  const std::string one_more =
+      "  arms: [{name: a}, {name: b, learner.options.lr: 0.01}, {name: c, task: x, learner.options.lr: 0.02}]\n";
+  EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1]}]", one_more),
+              Contains(HasSubstr("task 'y' has the arms a, b, others have a, b, c")));
 }
 
 TEST_F(CompareSection, TheCommandLineChangesIt) {

@@ -6,6 +6,7 @@
 namespace backplane {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -45,6 +46,13 @@ TEST(AbText, ASpeedHasItsCpuTimeBesideIt) {
   EXPECT_THAT(VerdictOfArms(learning, of_learning).front(), testing::Not(HasSubstr("CPU")));
   EXPECT_EQ(EvidenceTable(learning, of_learning).columns.size(), EvidenceTable(learning, of_learning).rows[0].size());
   EXPECT_EQ(EvidenceTable(scores, judged).columns.size(), EvidenceTable(scores, judged).rows[0].size());
+}
+
+TEST(AbText, TheMeansOfASpeedAreOfTheBlocksThatCount) {
+  const std::vector<double> a = {100, 101, 10, 10, 100, 99}, b = {50, 51, 5, 5, 50, 49};
+  AbScores scores = Of({{"a", a}, {"b", b}}, {.speed = true, .scores = 3, .looks = 1, .disturbed = {0, 1, 0}});
+  const std::string verdict = VerdictOfArms(scores, Judge(scores.arms, scores.terms)).front();
+  EXPECT_THAT(verdict, AllOf(HasSubstr("a 100.0 ± "), HasSubstr("b 50.00 ± "), HasSubstr("2 blocks")));
 }
 
 }  // namespace

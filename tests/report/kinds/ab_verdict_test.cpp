@@ -121,6 +121,23 @@ TEST(ArmsJudgement, ARankingNeedsEveryPair) {
   EXPECT_THAT(Judge({{"b", kHigh}, {"a", kLow}, {"c", {12, 11, 15, 13, 14}}}, {.looks = 1}).ranking, IsEmpty());
 }
 
+TEST(ArmsJudgement, PairsOnAllTasksShareTheError) {
+  // Each alone has p = 2 / C(8, 4) = 0.0286; by Holm two of them have 0.057.
+  const Scores low = {1, 2, 3, 4}, high = {11, 12, 13, 14}, top = {21, 22, 23, 24, 25};
+  const JudgeTerms terms{.scores = 4, .looks = 1};
+  EXPECT_EQ(JudgePair(low, high, terms).answer, Answer::kSecond);
+  const std::vector<ArmScores> arms = {{"a", low}, {"b", high}};
+  for (const ArmsJudgement& task : JudgeTasks({arms, arms}, {terms, terms})) {
+    EXPECT_NEAR(*task.pairs.front().p, 2 * 2.0 / 70, 1e-12);
+    EXPECT_EQ(task.pairs.front().answer, Answer::kInconclusive);
+  }
+  // A second task of five seeds, 2 / C(10, 5) = 0.0079, takes less of it.
+  const std::vector<ArmScores> of_five = {{"a", kLow}, {"b", top}};
+  const std::vector<ArmsJudgement> judged = JudgeTasks({arms, of_five}, {terms, {.looks = 1}});
+  EXPECT_EQ(judged[0].pairs.front().answer, Answer::kSecond);
+  EXPECT_NEAR(*judged[1].pairs.front().p, 2 * 2.0 / 252, 1e-12);
+}
+
 // A machine that gets slower by 2 % with every run: A runs first, and would look 4 % faster than B where all of A stood before
 // B.
 Scores Drifting(bool second, double factor, size_t blocks) {

@@ -70,10 +70,17 @@ TEST(Headline, OfABusyMachineIsThatItWasBusy) {
     trial.measures["resources/psi_cpu_some_pct"] = test_support::Spread(60, 1, 10, "samples");
   }
   EXPECT_TRUE(Contains(Headline(trials), "Not trustworthy: the machine was busy")) << Headline(trials);
-  const std::vector<std::string> verdict = ParallelEfficiencyReport({Set(trials)}, Context("parallel_efficiency")).verdict;
+  const Document document = ParallelEfficiencyReport({Set(trials)}, Context("parallel_efficiency"));
+  EXPECT_TRUE(document.is_void);
+  const std::vector<std::string>& verdict = document.verdict;
   EXPECT_TRUE(Contains(verdict.at(1), "To trust it: ")) << verdict.at(1);
   EXPECT_TRUE(Contains(verdict.at(1), "--fresh")) << verdict.at(1);
   for (const std::string& sentence : verdict) EXPECT_FALSE(Contains(sentence, "; first: ")) << "advice from such times";
+  ReportContext of_times = Context("comparison");
+  EXPECT_FALSE(ComparisonReport({Set(trials)}, of_times).is_void) << "it compares no times";
+  of_times.report.timing = true;
+  EXPECT_TRUE(ComparisonReport({Set(trials)}, of_times).is_void);
+  EXPECT_FALSE(ParallelEfficiencyReport({Set(Speeds({{1, 1000}, {2, 1500}}))}, Context("parallel_efficiency")).is_void);
 }
 
 // So many seeds from 0, their return as far apart as the whole numbers.

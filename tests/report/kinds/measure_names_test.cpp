@@ -53,6 +53,21 @@ TEST(MeasureNames, WhatMayBeAPathIsNamedByItself) {
   EXPECT_EQ("learner.options.lr", misnamed[0].name);
 }
 
+TEST(MeasureNames, OfWhatIsComparedTheyAreLookedForInEveryReport) {
+  const std::vector<Misnamed> misnamed = FindMisnamed({}, {}, kRecorded, "100 * eval/retrun");
+  ASSERT_THAT(misnamed, SizeIs(1));
+  EXPECT_EQ("compare.metric: nothing records 'eval/retrun'", misnamed[0].message);
+}
+
+TEST(MeasureNames, OfWhatIsComparedSomebodySaysWhatIsBetter) {
+  const RecordedMeasures recorded = {{"ep/length", 0}, {"train/loss", -1}};
+  for (const char* known : {"", "eval/return", "SPS", "wall_s", "train/loss", "train/loss@min", "device/peak_mb"})
+    EXPECT_FALSE(IsUndirected({known, {}}, recorded)) << known;
+  for (const char* unknown : {"ep/length", "2 * eval/return", "data/epoch", "zebra/stripes"})
+    EXPECT_TRUE(IsUndirected({unknown, {}}, recorded)) << unknown;
+  EXPECT_FALSE(IsUndirected({"ep/length", "down"}, recorded));
+}
+
 TEST(MeasureNames, OtherKindsNameNoMeasures) {
   Experiment experiment = Comparing({"nothing/like/it"});
   experiment.report.kind = "parallel_efficiency";
