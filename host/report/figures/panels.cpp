@@ -202,7 +202,6 @@ json View(const StackPanel& panel, const Palette& palette) {
       {{"scale", {{"nice", false}, {"zero", false}}},
        {"axis", {{"tickCount", 6}, {"grid", false}, {"labelOverlap", "greedy"}, {"labelSeparation", 8}, {"labelBound", 8}}}});
   y.update({{"stack", "zero"}, {"scale", {{"domain", {0, 100}}, {"clamp", true}}}, {"axis", {{"tickCount", 5}}}});
-  if (!panel.legend) colour["legend"] = nullptr;
   json areas = Layer({"stretch", "end"}, {{"type", "area"}, {"interpolate", "step-after"}, {"opacity", 1}},
                      {{"x", x}, {"y", y}, {"color", colour}, {"order", {{"field", "place"}, {"type", "quantitative"}}}});
   json& transform = areas["transform"];

@@ -76,7 +76,6 @@ nlohmann::json View(const SharePanel& panel, const Palette& palette);
 struct StackPanel {
   PanelText text;
   PanelSize size = {375, 170};
-  bool legend = true;
 };
 nlohmann::json View(const StackPanel& panel, const Palette& palette);
 

@@ -92,11 +92,11 @@ std::vector<std::string> PhaseWords(const std::vector<Phase>& phases) {
   return words;
 }
 
-nlohmann::json PhasesPanel(const std::string& title, const std::vector<Phase>& phases, const std::string& thing, bool legend) {
+nlohmann::json PhasesPanel(const std::string& title, const std::vector<Phase>& phases, const std::string& thing) {
   std::vector<std::string> colours;
   for (const Phase phase : phases) colours.emplace_back(LookOf(phase).colour);
   const PanelText text{title, "seconds since the trial's start", "% of the time of all threads", thing};
-  return View(StackPanel{text, {}, legend}, Palette("phase", PhaseWords(phases), colours));
+  return View(StackPanel{text}, Palette("phase", PhaseWords(phases), colours));
 }
 
 std::optional<Figure> PhasesFigure(const Combined& combined, const std::vector<TimedRow>& rows) {
@@ -115,7 +115,7 @@ std::optional<Figure> PhasesFigure(const Combined& combined, const std::vector<T
   figure.alt += drawn.size() < rows.size() ? fmt::format(", of {} of {}.", drawn.size(), rows.size()) : ".";
   for (const Drawn& one : drawn) {
     AddStretches(one.title, one.trial_id, one.bands, phases, &figure);
-    figure.panels.push_back(PhasesPanel(one.title, phases, "setting", figure.panels.empty()));
+    figure.panels.push_back(PhasesPanel(one.title, phases, "setting"));
   }
   figure.columns = std::min<size_t>(drawn.size(), 2);
   return figure;

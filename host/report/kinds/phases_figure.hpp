@@ -22,6 +22,6 @@ std::optional<Figure> PhasesFigure(const Combined& combined, const std::vector<T
 using PhaseSet = std::array<bool, kPhaseCount>;
 std::vector<Phase> PhasesInOrder(const PhaseSet& seen);
 std::vector<std::string> PhaseWords(const std::vector<Phase>& phases);
-nlohmann::json PhasesPanel(const std::string& title, const std::vector<Phase>& phases, const std::string& thing, bool legend);
+nlohmann::json PhasesPanel(const std::string& title, const std::vector<Phase>& phases, const std::string& thing);
 
 }  // namespace backplane

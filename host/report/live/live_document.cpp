@@ -293,7 +293,7 @@ class Builder {
     figure.title = figure.alt = "Share of the time of all threads that each phase took in the picked trials";
     figure.picks = Figure::Picks::kPanels;
     figure.columns = 3;
-    figure.panels.push_back(PhasesPanel("phases", phases, "trial", /*legend=*/true));
+    figure.panels.push_back(PhasesPanel("phases", phases, "trial"));
     document_.figures.push_back(std::move(figure));
   }
 
