@@ -24,7 +24,7 @@ function wordsOf(figure) {
       for (const [i, one] of labels.entries()) {
         for (const other of labels.slice(i + 1)) {
           const gap = Math.max(one.left, other.left) - Math.min(one.right, other.right);
-          if (innerWidth > 1000 && gap < 3 && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 3) { found.texts.push(`labels ${gap} pixels apart`); }
+          if (gap < 3 && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 3) { found.texts.push(`labels ${gap} pixels apart`); }
         }
       }
     }

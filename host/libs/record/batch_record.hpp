@@ -44,6 +44,8 @@ struct BatchRecord {
 
   void Apply(const Event& event);
   const TrialRecord* Find(const std::string& trial_id) const;
+  // For who has taken what they need of it and stays at work for long: the file still has it all.
+  void Forget(const std::string& trial_id) { trials.erase(trial_id); }
 };
 
 // Reads on where it stopped: for those who look again and again at a batch that runs.
@@ -54,6 +56,7 @@ class EventReader {
   // What was added since the last call. A torn last line is left for the next one. Throws as ReadBatchRecord.
   void Read();
   const BatchRecord& record() const { return record_; }
+  void Forget(const std::string& trial_id) { record_.Forget(trial_id); }
 
  private:
   std::filesystem::path file_;

@@ -16,6 +16,7 @@ struct IterationTime {
   std::optional<double> t;  // seconds of the trial at the end of the iteration, with its evaluation
   std::optional<double> iteration_s, sps, sampling_sps;
   std::map<std::string, double> machine;  // what monitors recorded, and the host of its threads
+  std::map<std::string, double> phases;   // seconds of each, of all threads together, since the line before; none: left out
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("t", NaNIfNull(self.t));
@@ -23,6 +24,7 @@ struct IterationTime {
     visit("sps", NaNIfNull(self.sps));
     visit("sampling_sps", NaNIfNull(self.sampling_sps));
     visit("machine", LeftOutIfEmpty(self.machine));
+    visit("phases", LeftOutIfEmpty(self.phases));
   }
 };
 

@@ -24,7 +24,7 @@ const json& Theme() {
              "gridColor": "#e8e8e8", "domainColor": "#999999", "tickColor": "#999999", "labelLimit": 0, "titleLimit": 0},
     "axisXQuantitative": {"labelFlush": 12, "labelSeparation": 6},
     "legend": {"labelFontSize": 11, "labelColor": "#333333", "labelLimit": 0, "symbolLimit": 42, "symbolSize": 60, "symbolOpacity": 1, "orient": "top",
-               "title": null, "columnPadding": 14, "offset": 12},
+               "title": null, "columnPadding": 14, "offset": 12, "layout": {"top": {"anchor": "start", "direction": "vertical", "margin": 6}}},
     "text": {"fontSize": 11, "color": "#333333"}
   })");
   return kTheme;

@@ -18,7 +18,13 @@ struct Figure {
   nlohmann::json rows = nlohmann::json::array();     // its data, one table: each row names its panel
   nlohmann::json panels = nlohmann::json::array();   // Vega-Lite views (panels.hpp), row by row
   nlohmann::json choices = nlohmann::json::array();  // parameters that a reader sets
-  bool of_picks = false;  // its rows are those of the trials that a reader picks on a page that lives
+  // On a page that lives: whose rows a page's script makes of the trials that a reader picks.
+  enum class Picks {
+    kNone,
+    kSeries,
+    kPanels
+  };  // kSeries: each is one in all panels. kPanels: each has a panel, like the first
+  Picks picks = Picks::kNone;
 };
 
 // The content of NAME.vl.json.

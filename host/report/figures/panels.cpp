@@ -194,6 +194,33 @@ json View(const SharePanel& panel, const Palette& palette) {
   return view;
 }
 
+json View(const StackPanel& panel, const Palette& palette) {
+  const PanelText& text = panel.text;
+  json view = EmptyView(text.title, panel.size.width, panel.size.height);
+  json x = Quantity("x", text.x), y = Quantity("value", text.y), colour = palette.Colour();
+  x.update(
+      {{"scale", {{"nice", false}, {"zero", false}}},
+       {"axis", {{"tickCount", 6}, {"grid", false}, {"labelOverlap", "greedy"}, {"labelSeparation", 8}, {"labelBound", 8}}}});
+  y.update({{"stack", "zero"}, {"scale", {{"domain", {0, 100}}, {"clamp", true}}}, {"axis", {{"tickCount", 5}}}});
+  json areas = Layer({"stretch", "end"}, {{"type", "area"}, {"interpolate", "step-after"}, {"opacity", 1}},
+                     {{"x", x}, {"y", y}, {"color", colour}, {"order", {{"field", "place"}, {"type", "quantitative"}}}});
+  json& transform = areas["transform"];
+  transform.push_back({{"fold", palette.names()}, {"as", {palette.field(), "value"}}});
+  transform.push_back(
+      {{"calculate", "indexof(" + json(palette.names()).dump() + ", datum." + palette.field() + ")"}, {"as", "place"}});
+  view["layer"].push_back(std::move(areas));
+  // What nobody sees, and a pointer finds: a stretch with all that it is made of.
+  json tip = Layer({"stretch"}, {{"type", "rect"}, {"opacity", 0}}, {{"x", x}, {"x2", {{"field", "x2"}}}});
+  tip["encoding"]["tooltip"] = json::array({{{"field", "name"}, {"title", text.thing}},
+                                            {{"field", "x"}, {"title", "from"}, {"type", "quantitative"}, {"format", ",.4~r"}},
+                                            {{"field", "x2"}, {"title", "to"}, {"type", "quantitative"}, {"format", ",.4~r"}}});
+  for (const std::string& name : palette.names())
+    tip["encoding"]["tooltip"].push_back({{"field", name}, {"title", name}, {"type", "quantitative"}, {"format", ".1f"}});
+  tip["encoding"]["tooltip"].push_back({{"field", "trials"}, {"title", "trial"}});
+  view["layer"].push_back(std::move(tip));
+  return view;
+}
+
 json View(const ScatterPanel& panel, const Palette& palette) {
   const PanelText& text = panel.text;
   const Pick pick(text, palette);

@@ -71,6 +71,14 @@ struct SharePanel {
 };
 nlohmann::json View(const SharePanel& panel, const Palette& palette);
 
+// What 100 % is made of over time: areas that stand on each other. Rows are of kind "stretch": from `x` to `x2`, with a field
+// for each of the palette's names; a last one of kind "end" repeats the values where the time ends.
+struct StackPanel {
+  PanelText text;
+  PanelSize size = {375, 170};
+};
+nlohmann::json View(const StackPanel& panel, const Palette& palette);
+
 // Points with intervals. Rows of kind "hollow" are a second measure's.
 struct ScatterPanel {
   PanelText text;

@@ -9,17 +9,34 @@
 namespace backplane {
 namespace {
 
-constexpr double kCellLetter = 7.0, kCellGap = 14, kTableRow = 18;  // pixels
+constexpr double kCellLetter = 7.0, kCellGap = 14, kTableRow = 18, kTableWidth = 880;  // pixels
 
-// Where the texts of each column begin, and where the last one ends.
-std::vector<double> Places(const TablePanel& table) {
-  std::vector<double> places = {0};
+// Of each column, with the gap behind it.
+std::vector<double> Widths(const TablePanel& table) {
+  std::vector<double> widths;
   for (size_t column = 0; column < table.header.size(); ++column) {
     size_t widest = Columns(table.header[column]);
     for (const auto& row : table.rows) widest = std::max(widest, Columns(row.at(column)));
-    places.push_back(places.back() + kCellLetter * static_cast<double>(widest) + kCellGap);
+    widths.push_back(kCellLetter * static_cast<double>(widest) + kCellGap);
   }
-  return places;
+  return widths;
+}
+
+// Columns that stand beside each other. A picture that is wider than a page would be shown too small to read: further columns
+// stand below, each time behind the first one, which says whose they are.
+std::vector<std::vector<size_t>> Bands(const std::vector<double>& widths) {
+  std::vector<std::vector<size_t>> bands;
+  double taken = 0;
+  for (size_t column = 0; column < widths.size(); ++column) {
+    if (bands.empty() || (taken + widths[column] > kTableWidth && bands.back().size() > 1)) {
+      bands.emplace_back();
+      if (column > 0) bands.back().push_back(0);
+      taken = column > 0 ? widths[0] : 0;
+    }
+    bands.back().push_back(column);
+    taken += widths[column];
+  }
+  return bands;
 }
 
 bool IsEmphasised(const TablePanel& table, size_t row) {
@@ -46,24 +63,34 @@ json Cell(double x, double y, const std::string& text, bool bold) {
 }  // namespace
 
 json View(const TablePanel& table) {
-  const std::vector<double> places = Places(table);
+  const std::vector<double> widths = Widths(table);
   const std::vector<size_t> shown = Shown(table);
   std::vector<std::string> notes = table.notes;
   if (shown.size() < table.rows.size())
     notes.insert(notes.begin(), fmt::format("and {} more in the report", table.rows.size() - shown.size()));
-  json cells = json::array(), tints = json::array();
-  double y = kTableRow / 2;
-  for (size_t column = 0; column < table.header.size(); ++column)
-    cells.push_back(Cell(places[column], y, table.header[column], true));
-  for (const size_t row : shown) {
+  json cells = json::array(), tints = json::array(), rules = json::array();
+  double y = -kTableRow / 2, width = 0;
+  for (const std::vector<size_t>& band : Bands(widths)) {
+    if (!rules.empty()) y += kTableRow / 2;
+    const auto add_row = [&](const std::vector<std::string>& texts, bool bold) {
+      double x = 0;
+      for (const size_t column : band) {
+        cells.push_back(Cell(x, y, texts[column], bold));
+        x += widths[column];
+      }
+      width = std::max(width, x);
+    };
     y += kTableRow;
-    const bool bold = IsEmphasised(table, row);
-    if (bold) tints.push_back({{"top", y - kTableRow / 2}, {"bottom", y + kTableRow / 2}});
-    for (size_t column = 0; column < table.header.size(); ++column)
-      cells.push_back(Cell(places[column], y, table.rows[row][column], bold));
+    add_row(table.header, true);
+    rules.push_back({{"below", y + kTableRow / 2}});
+    for (const size_t row : shown) {
+      y += kTableRow;
+      const bool bold = IsEmphasised(table, row);
+      if (bold) tints.push_back({{"top", y - kTableRow / 2}, {"bottom", y + kTableRow / 2}});
+      add_row(table.rows[row], bold);
+    }
   }
   for (const std::string& note : notes) cells.push_back(Cell(0, y += kTableRow, note, false));
-  double width = places.back();
   for (const std::string& note : notes) width = std::max(width, kCellLetter * static_cast<double>(Columns(note)));
   const double height = y + kTableRow / 2;
   const auto at = [](const char* field, double end, bool down) {
@@ -79,8 +106,7 @@ json View(const TablePanel& table) {
                {"layer", json::array()}};
   view["layer"].push_back(
       Labels(tints, {{"type", "rect"}, {"color", "#e4eef7"}}, {{"y", at("top", height, true)}, {"y2", {{"field", "bottom"}}}}));
-  view["layer"].push_back(Labels(json::array({{{"below", kTableRow}}}), {{"type", "rule"}, {"color", "#999999"}},
-                                 {{"y", at("below", height, true)}}));
+  view["layer"].push_back(Labels(rules, {{"type", "rule"}, {"color", "#999999"}}, {{"y", at("below", height, true)}}));
   for (const bool bold : {false, true}) {
     json texts = Labels(cells, {{"type", "text"}, {"align", "left"}, {"fontWeight", bold ? "bold" : "normal"}},
                         {{"x", at("x", width, false)}, {"y", at("y", height, true)}, {"text", {{"field", "text"}}}});

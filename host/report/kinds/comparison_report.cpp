@@ -10,6 +10,7 @@
 #include "kinds/comparison_headline.hpp"
 #include "kinds/comparison_tables.hpp"
 #include "kinds/next_steps.hpp"
+#include "kinds/phases_figure.hpp"
 #include "kinds/report_builders.hpp"
 #include "kinds/resource_figures.hpp"
 #include "kinds/sections.hpp"
@@ -76,11 +77,12 @@ class ComparisonBuilder {
     for (auto* changes : {ComparisonImprovements, ComparisonChanges}) {
       if (std::optional<Table> table = changes(parts)) against.blocks.emplace_back(std::move(*table));
     }
-    if (std::optional<Figure> time = TimeFigure(combined_, rows)) document.figures.push_back(std::move(*time));
+    for (auto* make : {TimeFigure, PhasesFigure})
+      if (std::optional<Figure> time = make(combined_, rows)) document.figures.push_back(std::move(*time));
     document.sections = {section, FindingsSection(diagnosis)};
     for (const Section& further : {against, more, resources})
       if (!further.blocks.empty()) document.sections.push_back(further);
-    document.sections.push_back(TimeSection(combined_, rows));
+    document.sections.push_back(TimeSection(combined_, rows, document.figures));
     if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
     if (std::optional<Section> shrinks = ShrinksSection(combined_)) document.sections.push_back(*shrinks);
     document.sections.push_back(EnvironmentSection(combined_));

@@ -9,6 +9,7 @@
 #include "base/json_text.hpp"
 #include "base/suggest.hpp"
 #include "kinds/comparison_figures.hpp"
+#include "kinds/phases_figure.hpp"
 #include "kinds/resource_figures.hpp"
 #include "kinds/time_section.hpp"
 #include "results/reduction.hpp"
@@ -223,7 +224,7 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
 }
 
 bool IsOfTheReport(const std::string& file) {
-  const auto own = {kTimeFigure, kGainsFigure, kResourceBars, kResourceCurves};
+  const auto own = {kTimeFigure, kPhasesFigure, kGainsFigure, kResourceBars, kResourceCurves};
   return std::any_of(own.begin(), own.end(), [&](const char* name) { return file == std::string(name) + ".png"; });
 }
 

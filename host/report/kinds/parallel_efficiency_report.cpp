@@ -10,6 +10,7 @@
 #include "kinds/parallel_efficiency_figures.hpp"
 #include "kinds/parallel_efficiency_headline.hpp"
 #include "kinds/parallel_efficiency_tables.hpp"
+#include "kinds/phases_figure.hpp"
 #include "kinds/report_builders.hpp"
 #include "kinds/resource_figures.hpp"
 #include "kinds/sections.hpp"
@@ -55,7 +56,8 @@ class EfficiencyBuilder {
     document.figures = ParallelEfficiencyFigures(combined_, analysis_);
     std::vector<TimedRow> rows;
     for (const Setting& setting : analysis_.settings) rows.push_back({SettingText(setting, analysis_), setting.trials});
-    if (std::optional<Figure> time = TimeFigure(combined_, rows)) document.figures.push_back(std::move(*time));
+    for (auto* make : {TimeFigure, PhasesFigure})
+      if (std::optional<Figure> time = make(combined_, rows)) document.figures.push_back(std::move(*time));
     document.is_void = !diagnosis_.why_void.empty();
     document.verdict = Verdict();
     const ParallelEfficiencyTables tables(combined_, analysis_);
@@ -72,7 +74,7 @@ class EfficiencyBuilder {
     }
     resources.blocks.emplace_back(tables.Resources());
     document.sections.push_back(std::move(resources));
-    document.sections.push_back(TimeSection(combined_, rows));
+    document.sections.push_back(TimeSection(combined_, rows, document.figures));
     if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
     document.sections.push_back({"design", "Design and definitions", Design(), true});
     document.sections.push_back(EnvironmentSection(combined_));
@@ -116,24 +118,17 @@ class EfficiencyBuilder {
       const std::string prefix = SeveralSeries() ? analysis_.series[series].label + ": " : "";
       if (!analysis_.series[series].baseline_note.empty()) sentences.push_back(prefix + analysis_.series[series].baseline_note);
     }
-    const auto without =
-        std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return !s.sps; });
-    if (without > 0) {
-      const bool unfinished = std::any_of(combined_.trials.begin(), combined_.trials.end(), [](const CombinedTrial& trial) {
-        return trial.data.state == TrialState::kPlanned || trial.data.state == TrialState::kRunning;
-      });
-      sentences.insert(
-          unfinished ? sentences.begin() + 1 : sentences.end(),
-          fmt::format("{}{} of {} settings have no result; the table says why.",
-                      unfinished ? "Unfinished, the same run command goes on: " : "", without, analysis_.settings.size()));
-    }
+    if (const ptrdiff_t without = WithoutResult(); without > 0)
+      sentences.push_back(
+          fmt::format("{} of {} settings have no result; the table says why.", without, analysis_.settings.size()));
     if (Brief() > 0)
       sentences.push_back(
           fmt::format("{} of {} settings were measured briefly: their speeds are rough.", Brief(), analysis_.settings.size()));
     size_t grave = 0;
     for (const Finding& finding : diagnosis_.findings) grave += finding.severity != Severity::kInfo ? 1 : 0;
     if (diagnosis_.findings.empty()) {
-      const bool any = without < static_cast<ptrdiff_t>(analysis_.settings.size());
+      const bool any =
+          std::any_of(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return s.sps.has_value(); });
       sentences.push_back(any ? "No rule found anything that limits these runs."
                               : "Without a result there is nothing to diagnose.");
     } else {
@@ -143,6 +138,19 @@ class EfficiencyBuilder {
                       diagnosis_.Lead() && diagnosis_.why_void.empty() ? "; first: " + diagnosis_.Lead()->title : ""));
     }
     return sentences;
+  }
+
+  // Settings. What a stopped batch has not come to is told by the sentence that says how to go on.
+  ptrdiff_t WithoutResult() const {
+    const bool stopped = std::any_of(sets_.begin(), sets_.end(),
+                                     [&](const ResultSet& set) { return !HowToGoOn(set, context_.program).empty(); });
+    const auto waits = [&](size_t trial) {
+      const TrialState state = combined_.trials[trial].data.state;
+      return state == TrialState::kPlanned || state == TrialState::kRunning;
+    };
+    return std::count_if(analysis_.settings.begin(), analysis_.settings.end(), [&](const Setting& setting) {
+      return !setting.sps && !(stopped && std::all_of(setting.trials.begin(), setting.trials.end(), waits));
+    });
   }
 
   // Of the experiment's name: each recommended one has results of its own.

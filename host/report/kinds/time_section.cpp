@@ -8,6 +8,7 @@
 
 #include "figures/panels.hpp"
 #include "kinds/figure_rows.hpp"
+#include "kinds/phases_figure.hpp"
 #include "record/phase_groups.hpp"
 #include "record/results_folder.hpp"
 
@@ -172,7 +173,7 @@ class Times {
 
 }  // namespace
 
-Section TimeSection(const Combined& combined, const std::vector<TimedRow>& rows) {
+Section TimeSection(const Combined& combined, const std::vector<TimedRow>& rows, const std::vector<Figure>& figures) {
   const Times times(combined, rows);
   Section section{"phases", "Where the time goes", {}};
   if (times.AnyShare()) {
@@ -188,6 +189,8 @@ Section TimeSection(const Combined& combined, const std::vector<TimedRow>& rows)
   } else {
     section.blocks.emplace_back(Paragraph{"Use of the GPU in each: no GPU data."});
   }
+  if (std::any_of(figures.begin(), figures.end(), [](const Figure& figure) { return figure.name == kPhasesFigure; }))
+    section.blocks.emplace_back(FigureUse{kPhasesFigure});
   section.blocks.emplace_back(times.Phases());
   section.blocks.emplace_back(times.Trace());
   return section;

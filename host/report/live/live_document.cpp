@@ -14,6 +14,7 @@
 #include "figures/panels.hpp"
 #include "kinds/build_report.hpp"
 #include "kinds/figure_rows.hpp"
+#include "kinds/phases_figure.hpp"
 #include "kinds/sections.hpp"
 #include "machine/resource_measures.hpp"
 #include "results/sparkline.hpp"
@@ -32,15 +33,11 @@ struct Panel {
   std::string name, title, x, y;
 };
 
-bool IsOfMachine(const std::string& name) {
-  return name.starts_with(resource_measure::kPrefix) || name == "sps" || name == kCollectingPct || name == kEvaluatingPct;
-}
+bool IsOfMachine(const std::string& name) { return name.starts_with(resource_measure::kPrefix) || name == "sps"; }
 
 Panel PanelOf(const std::string& name) {
   static const std::map<std::string, std::pair<const char*, const char*>> kKnown = {
       {"sps", {"Speed", "steps per second"}},
-      {kCollectingPct, {"Collecting; what no phase here takes is learning", "% of the trial's time"}},
-      {kEvaluatingPct, {"Evaluating and saving", "% of the trial's time"}},
       {resource_measure::kCpuQuotaPct, {"CPU", "% of the granted cores"}},
       {resource_measure::kRssMb, {"Memory", "MiB of the trial's processes"}},
       {resource_measure::kGpuUtilPct, {"GPU", "% of the time in use"}},
@@ -81,10 +78,12 @@ class Builder {
     std::vector<Panel> learning, further, machine;
     std::vector<std::string> left_out;
     std::string panels;
+    const std::vector<Phase> phases = PhasesInOrder(SeenPhases());
+    const std::string of_phases = PhasesOf(phases);
     for (const std::string& name : Names()) {
       const Panel panel = PanelOf(name);
       std::string data = DataOf(name);
-      if (panels.size() + data.size() > kMostCurveBytes) {
+      if (of_phases.size() + panels.size() + data.size() > kMostCurveBytes) {
         left_out.push_back(panel.title);
         continue;
       }
@@ -92,11 +91,14 @@ class Builder {
       (IsOfMachine(name) ? machine : learning.size() < 3 ? learning : further).push_back(panel);
     }
     document_.live.emplace();
-    document_.live->curves = fmt::format("{{\"trials\":{{{}}},\n\"picks\":{},\n\"panels\":{{{}}}}}", TrialsJson(),
-                                         JsonText(nlohmann::json(DefaultPicks())), panels);
+    document_.live->curves =
+        fmt::format("{{\"trials\":{{{}}},\n\"picks\":{},\n\"panels\":{{{}}},\n\"phases\":{{\"names\":{},\"trials\":{{{}}}}}}}",
+                    TrialsJson(), JsonText(nlohmann::json(DefaultPicks())), panels,
+                    JsonText(nlohmann::json(PhaseWords(phases))), of_phases);
     Add("curves", "Curves of the picked trials", learning);
     Add("further_curves", "Further curves of the picked trials", further);
-    Add("machine_curves", "The machine and the phases of the picked trials over time", machine);
+    Add("machine_curves", "Speed and use of the machine by the picked trials over time", machine);
+    AddPhases(phases);
     if (!left_out.empty())
       notes_.push_back(fmt::format("For want of room without curves here: {}; metrics.jsonl of each trial has them.",
                                    fmt::join(left_out, ", ")));
@@ -221,8 +223,8 @@ class Builder {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     };
     for (const auto& asked : At(At(batch_.head().config, "output"), "live")) add(Text(asked));
-    for (const char* name : {"sps", kCollectingPct, kEvaluatingPct, resource_measure::kCpuQuotaPct, resource_measure::kRssMb,
-                             resource_measure::kGpuUtilPct, resource_measure::kVramUsedMb})
+    for (const char* name : {"sps", resource_measure::kCpuQuotaPct, resource_measure::kRssMb, resource_measure::kGpuUtilPct,
+                             resource_measure::kVramUsedMb})
       add(name);
     std::set<std::string> there;
     for (const size_t i : order_) {
@@ -275,12 +277,44 @@ class Builder {
     Figure figure;
     figure.name = name;
     figure.title = figure.alt = title;
-    figure.of_picks = true;
+    figure.picks = Figure::Picks::kSeries;
     figure.columns = std::min<size_t>(panels.size(), 3);
     figure.choices = nlohmann::json::array({Smoothing()});
     for (const Panel& panel : panels)
       figure.panels.push_back(View(CurvePanel{{panel.title, panel.x, panel.y, "trial"}}, Palette("name", series)));
     document_.figures.push_back(std::move(figure));
+  }
+
+  // The page's script puts a panel for each picked trial in the place of this one.
+  void AddPhases(const std::vector<Phase>& phases) {
+    if (phases.empty()) return;
+    Figure figure;
+    figure.name = kPhasesFigure;
+    figure.title = figure.alt = "Share of the time of all threads that each phase took in the picked trials";
+    figure.picks = Figure::Picks::kPanels;
+    figure.columns = 3;
+    figure.panels.push_back(PhasesPanel("phases", phases, "trial"));
+    document_.figures.push_back(std::move(figure));
+  }
+
+  PhaseSet SeenPhases() {
+    PhaseSet seen = {};
+    for (const TrialProgress& trial : batch_.trials()) {
+      const LiveTrial* live = batch_.Find(trial.id);
+      const PhaseSet here = live != nullptr ? live->phases().Seen() : PhaseSet{};
+      for (size_t p = 0; p < kPhaseCount; ++p) seen[p] |= here[p];
+    }
+    return seen;
+  }
+
+  std::string PhasesOf(const std::vector<Phase>& phases) {
+    std::string data;
+    for (const size_t i : order_) {
+      LiveTrial* live = batch_.Find(batch_.trials()[i].id);
+      if (live == nullptr || live->phases().stretches().empty()) continue;
+      data += (data.empty() ? "\n\"" : ",\n\"") + batch_.trials()[i].id + "\":" + live->PhasesJson(phases);
+    }
+    return data;
   }
 
   static void AddLog(const std::string& whose, const std::filesystem::path& file, Section* section) {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <cmath>
 
 #include "machine/resource_measures.hpp"
 #include "record/attempt_json.hpp"
@@ -25,8 +25,12 @@ void LiveTrial::Begin(unsigned attempt) {
   resources_ = LineTail(files.resources());
   resource_rows_ = {};
   attempt_ = attempt;
-  last_t_.reset();
+  ForgetJson();
+}
+
+void LiveTrial::ForgetJson() {
   json_.clear();
+  phases_json_ = {};
 }
 
 size_t LiveTrial::Read(unsigned attempt, size_t most_bytes) {
@@ -34,13 +38,14 @@ size_t LiveTrial::Read(unsigned attempt, size_t most_bytes) {
   if (metrics_.IsAnew() || resources_.IsAnew()) {
     Begin(attempt);
     curves_.clear();
+    phases_ = {};
   }
   size_t bytes = metrics_.Read(most_bytes, [&](const std::string& text) {
     const nlohmann::json line = ParseAttemptJson(text);
     if (line.is_object()) AddIteration(ReadTolerantly<Iteration>(line));
   });
   bytes += resources_.Read(most_bytes, [&](const std::string& text) { AddResources(text); });
-  if (bytes > 0) json_.clear();
+  if (bytes > 0) ForgetJson();
   return bytes;
 }
 
@@ -56,23 +61,7 @@ void LiveTrial::AddIteration(const Iteration& line) {
     if (known == curves_.end() && curves_.size() >= kMostCurves) continue;
     (known == curves_.end() ? curves_[one.name] : known->second).Add(step, one.value);
   }
-  AddPhases(line);
-  last_step_ = step;
-}
-
-// Collecting is told by its own speed, and what is no iteration evaluates and saves; the rest is learning.
-void LiveTrial::AddPhases(const Iteration& line) {
-  const double collecting = line.time.sampling_sps.value_or(0), iteration_s = line.time.iteration_s.value_or(0);
-  const double steps = static_cast<double>(line.step.value_or(0)) - last_step_;
-  const std::optional<double> before = std::exchange(last_t_, line.time.t);
-  if (!(collecting > 0) || !(iteration_s > 0) || !(steps > 0)) return;
-  const double whole = before && line.time.t ? std::max(*line.time.t - *before, iteration_s) : iteration_s;
-  const auto add = [&](const char* name, double seconds) {
-    curves_[name].Add(static_cast<double>(*line.step), 100 * seconds / whole);
-  };
-  add(kCollectingPct, std::min(steps / collecting, iteration_s));
-  const bool evaluates = curves_.contains(kEvaluatingPct) || whole > 1.01 * iteration_s;
-  if (evaluates) add(kEvaluatingPct, whole - iteration_s);  // a page has no room for lines of nothing
+  if (line.time.t) phases_.Add(*line.time.t, line.time.phases);
 }
 
 void LiveTrial::AddResources(const std::string& line) {
@@ -104,6 +93,26 @@ const std::string& LiveTrial::CurveJson(const std::string& name) {
     last = point.x;
   }
   return text = "[[" + steps + "],[" + values + "]]";
+}
+
+const std::string& LiveTrial::PhasesJson(const std::vector<Phase>& phases) {
+  auto& [known, text] = phases_json_;
+  if (!text.empty() && known == phases) return text;
+  known = phases;
+  std::string steps, shares;
+  for (const PhaseBands::Stretch& stretch : phases_.stretches())
+    fmt::format_to(std::back_inserter(steps), "{}{:.4g}", steps.empty() ? "" : ",", stretch.end_s - stretch.begin_s);
+  for (size_t i = 0; i < phases.size(); ++i) {
+    std::string values;
+    bool any = false;
+    for (const PhaseBands::Stretch& stretch : phases_.stretches()) {
+      const auto thousandths = std::lround(1000 * stretch.ShareOf(phases[i]));
+      any |= thousandths > 0;
+      fmt::format_to(std::back_inserter(values), "{}{}", values.empty() ? "" : ",", thousandths);
+    }
+    if (any) fmt::format_to(std::back_inserter(shares), "{}\"{}\":[{}]", shares.empty() ? "" : ",", i, values);
+  }
+  return text = "[[" + steps + "],{" + shares + "}]";
 }
 
 }  // namespace backplane

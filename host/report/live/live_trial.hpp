@@ -5,17 +5,17 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "record/iteration.hpp"
 #include "record/results_folder.hpp"
 #include "results/line_tail.hpp"
+#include "results/phase_bands.hpp"
 #include "results/resource_series.hpp"
 #include "results/thin_series.hpp"
 
 namespace backplane {
-
-// Not measured by anybody, but made of what was: shares of the time between two iterations' ends.
-inline constexpr char kCollectingPct[] = "collecting_pct", kEvaluatingPct[] = "evaluating_pct";
 
 class LiveTrial {
  public:
@@ -29,14 +29,17 @@ class LiveTrial {
   const std::map<std::string, ThinSeries>& curves() const { return curves_; }
   // [[steps between the places], [values]], made anew only after something was read.
   const std::string& CurveJson(const std::string& name);
+  const PhaseBands& phases() const { return phases_; }
+  // [[seconds of each stretch], {PHASE: [thousandths of each stretch]}]; PHASE: its number in `phases`. Made anew likewise.
+  const std::string& PhasesJson(const std::vector<Phase>& phases);
   const std::optional<uint64_t>& iteration() const { return iteration_; }
   TrialFolder folder() const { return folder_; }
   unsigned attempt() const { return attempt_; }
 
  private:
   void Begin(unsigned attempt);
+  void ForgetJson();
   void AddIteration(const Iteration& line);
-  void AddPhases(const Iteration& line);
   void AddResources(const std::string& line);
 
   TrialFolder folder_;
@@ -44,10 +47,10 @@ class LiveTrial {
   LineTail metrics_, resources_;
   ResourceRows resource_rows_;
   std::map<std::string, ThinSeries> curves_;
+  PhaseBands phases_;
   std::map<std::string, std::string> json_;
+  std::pair<std::vector<Phase>, std::string> phases_json_;
   std::optional<uint64_t> iteration_;
-  double last_step_ = 0;
-  std::optional<double> last_t_;
 };
 
 }  // namespace backplane

@@ -198,8 +198,30 @@ function nameSeries(part, names, places) {
   }
 }
 
-function specificationOf({specification, picks: isOfPicks}) {
-  if (!isOfPicks) { return specification; }
+// Where the time of each picked trial went: a panel for each, made after the one that is there.
+function panelForEachPick(whole) {
+  const [pattern] = whole.concat, {names, trials} = live.phases, values = [];
+  whole.concat = picks.filter(id => id in trials).map((id, i) => {
+    const panel = structuredClone(pattern), title = live.trials[id][0], [steps, shares] = trials[id];
+    panel.title = panel.transform[0].filter.equal = title;
+    if (i) { panel.layer[0].encoding.color.legend = null; }  // as the first one's
+    let x = 0;
+    const add = (kind, at, x2) => {
+      const row = {panel: title, kind, name: title, trials: id, x, x2};
+      names.forEach((name, k) => { row[name] = (shares[k]?.[at] ?? 0) / 10; });
+      values.push(row);
+    };
+    steps.forEach((step, at) => { add('stretch', at, x + step); x += step; });
+    add('end', steps.length - 1);
+    return panel;
+  });
+  whole.data.values = values;
+  return whole;
+}
+
+function specificationOf({specification, picks: kind}) {
+  if (!kind) { return specification; }
+  if (kind === 'panels') { return panelForEachPick(structuredClone(specification)); }
   const whole = structuredClone(specification), values = [];
   for (const {title: panel} of whole.concat) {
     for (const id of picks) {
@@ -442,7 +464,7 @@ async function enliven(element) {
   place.setAttribute('role', 'img');
   place.setAttribute('aria-label', drawn.getAttribute('aria-label'));
   place.style.setProperty('--columns', specification.columns);
-  const figure = {name: element.dataset.name, specification, place, views: [], chosen: new Map(), log: false, picks: 'picks' in element.dataset};
+  const figure = {name: element.dataset.name, specification, place, views: [], chosen: new Map(), log: false, picks: element.dataset.picks};
   figures.push(figure);
   drawn.before(place);
   try {

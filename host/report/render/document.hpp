@@ -57,7 +57,8 @@ struct Attachment {
 // What a page has beside its document while what it speaks of still runs.
 struct LivePart {
   double every_s = 0;  // from one writing to the next
-  std::string curves;  // JSON: {"trials": {ID: [name, place]}, "picks": [ID], "panels": {TITLE: {ID: [steps, values]}}}
+  std::string curves;  // JSON: {"trials": {ID: [name, place]}, "picks": [ID], "panels": {TITLE: {ID: [steps, values]}},
+                       // "phases": {"names": [NAME], "trials": {ID: [steps, {INDEX OF NAME: [thousandths]}]}}}
 };
 
 struct Document {

@@ -18,6 +18,14 @@ std::string WithOwnIds(std::string svg, const std::string& name) {
   return svg;
 }
 
+const char* PicksAttribute(Figure::Picks picks) {
+  switch (picks) {
+    case Figure::Picks::kSeries: return " data-picks=\"series\"";
+    case Figure::Picks::kPanels: return " data-picks=\"panels\"";
+    default: return "";
+  }
+}
+
 }  // namespace
 
 std::string HtmlFigure(const Figure& figure, const Drawings& drawings) {
@@ -30,8 +38,8 @@ std::string HtmlFigure(const Figure& figure, const Drawings& drawings) {
   }
   std::string specification = JsonText(Specification(figure));
   ReplaceAll("<", "\\u003c", &specification);  // nothing in it ends the element
-  return fmt::format("<figure class=\"figure\" data-name=\"{}\"{}>\n<div class=\"drawn\" role=\"img\" aria-label=\"{}\">\n",
-                     HtmlText(figure.name), figure.of_picks ? " data-picks" : "", HtmlText(figure.alt)) +
+  return fmt::format("<figure class=\"figure\" data-name=\"{}\"{}>\n<div class=\"drawn\" role=\"img\" aria-label=\"{}\">",
+                     HtmlText(figure.name), PicksAttribute(figure.picks), HtmlText(figure.alt)) +
          (drawn != drawings.svg.end() ? WithOwnIds(drawn->second, figure.name) : "") +
          "</div>\n<script type=\"application/json\">" + specification + "</script>\n" + caption;
 }

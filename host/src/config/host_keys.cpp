@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/format_count.hpp"
@@ -128,7 +129,10 @@ class HostKeyReader {
       *limits += (limits->empty() ? "" : ", ") + key.path.substr(7);
     }
     const Node* budget = FindPath(root_, "budget");
-    return budget && !budget->IsMap() && !budget->IsNull();  // its own error says it
+    if (!budget || budget->IsNull()) return false;
+    // What is no map, or a key of another name, has an error of its own.
+    return !budget->IsMap() || std::any_of(budget->entries.begin(), budget->entries.end(),
+                                           [](const Entry& entry) { return !entry.value.IsNull(); });
   }
 
   void RequireBudget() {

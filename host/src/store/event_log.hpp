@@ -28,6 +28,7 @@ class EventLog {
   void Append(const std::vector<Entry>& entries);
 
   const BatchRecord& record() const { return record_; }
+  void Forget(const std::string& trial_id) { record_.Forget(trial_id); }
 
  private:
   LineFile file_;

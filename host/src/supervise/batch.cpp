@@ -60,7 +60,9 @@ class Batch {
         failure_policy_(plan_.base.experiment.on_failure),
         stop_rules_(plan_.base.experiment.stop_sweep, plan_.trials.size()),
         display_(request),
-        names_(DisplayNames(plan_)) {}
+        names_(DisplayNames(plan_)) {
+    report_.trials.resize(plan_.trials.size());
+  }
 
   BatchReport Run() {
     const InterruptScope interrupts;  // over checks and trials: a Ctrl-C between two processes counts
@@ -134,6 +136,7 @@ class Batch {
     if (schedule_.waiting() > 0 || !nothing_new) {
       log_->Append(ThisSession(plan_.trials.size()));
       const bool taken = CheckBefore();
+      LetGoOfEnded();
       if (taken) RunTrials();
       log_->Append(SessionEnd{!report_.paused.empty() ? "paused"
                               : report_.interrupted   ? "interrupted"
@@ -233,7 +236,30 @@ class Batch {
     for (const auto& [trial, why] : trials) entries.push_back({StateChange{state, why}, plan_.trials[trial].id});
     log_->Append(entries);
     for (const auto& [trial, why] : trials) schedule_.Set(trial, state);
+    TellDatabase();
+  }
+
+  void TellDatabase() {
     database_->Update(log_->record());
+    for (const size_t trial : ended_) LetGo(trial);
+    ended_.clear();
+  }
+
+  // Of a trial that is done with, what this session's report says of it is all that stays in memory, however long the batch is.
+  void LetGo(size_t trial) {
+    const TrialRecord* record = RecordOf(trial);
+    if (record == nullptr) return;
+    report_.trials[trial] = ToldOf(*record);
+    log_->Forget(plan_.trials[trial].id);
+  }
+
+  void LetGoOfEnded() {
+    for (size_t i = 0; i < plan_.trials.size(); ++i)
+      if (IsFinal(schedule_.state(i))) LetGo(i);
+  }
+
+  static BatchReport::Trial ToldOf(const TrialRecord& record) {
+    return {record.state, record.outcome, record.why, static_cast<unsigned>(record.attempts.size())};
   }
 
   // What this session is to run of points of which nothing has run yet.
@@ -306,7 +332,7 @@ class Batch {
       PassInterrupts();
       if (watch_->lost()) continue;  // what else is written goes by the folder's name, and that leads elsewhere
       if (any_ended) Launch();       // the free cores first, the tables after
-      if (any_ended) database_->Update(log_->record());
+      if (any_ended) TellDatabase();
       const JobTable::Job* only = jobs_.Only();
       display_.Show(only != nullptr ? only->attempt.get() : nullptr, Now());
     }
@@ -387,6 +413,7 @@ class Batch {
     display_.Detail(fmt::format("{} ended: attempt {} of trial {}, {} ({}){}{}", names_[trial], attempt, plan_.trials[trial].id,
                                 Word(next.state), Word(verdict.outcome), verdict.why.empty() ? "" : ": ", verdict.why));
     schedule_.Set(trial, next.state);
+    if (IsFinal(next.state)) ended_.push_back(trial);
     if (next.state == TrialState::kPlanned) {
       if (next.retry_after_s) display_.Note(names_[trial] + ": " + verdict.why + "; it is tried again");
       next.retry_after_s ? schedule_.Delay(trial, Now() + *next.retry_after_s) : schedule_.Leave(trial);
@@ -434,12 +461,8 @@ class Batch {
   }
 
   BatchReport Report() {
-    for (size_t i = 0; i < plan_.trials.size(); ++i) {
-      const TrialRecord* record = RecordOf(i);
-      report_.trials.push_back(record == nullptr ? BatchReport::Trial{}
-                                                 : BatchReport::Trial{record->state, record->outcome, record->why,
-                                                                      static_cast<unsigned>(record->attempts.size())});
-    }
+    for (size_t i = 0; i < plan_.trials.size(); ++i)
+      if (const TrialRecord* record = RecordOf(i)) report_.trials[i] = ToldOf(*record);
     report_.interrupted = report_.interrupted && (report_.while_checking || report_.Count(TrialState::kPlanned) > 0);
     display_.Detail(fmt::format("end: {} of {} trials completed, {} attempts in {:.1f} s{}",
                                 report_.Count(TrialState::kCompleted), report_.trials.size(), report_.started, Now(),
@@ -465,6 +488,7 @@ class Batch {
   bool asked_to_leave_ = false;  // the trials, after the folder was lost
   std::unique_ptr<EventLog> log_;
   std::unique_ptr<Database> database_;
+  std::vector<size_t> ended_;                                // trials that the database does not know of yet
   uint64_t seq_before_ = 0;                                  // of the newest event that an earlier session wrote
   std::optional<std::pair<size_t, LoadedExperiment>> next_;  // resolved, waiting for room
   std::set<std::string> unsaved_;                            // learners that save no state

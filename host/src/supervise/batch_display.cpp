@@ -65,6 +65,7 @@ void BatchDisplay::Show(const Attempt* running, double elapsed_s, bool always) {
     const bool write = always || elapsed_s >= next_file_s_;
     if (!draw && !write) return;
     Refresh();
+    view_->ForgetEnded();
     if (draw) screen_->Update(view_->rows(), view_->totals());
     if (!write) return;
     next_file_s_ = elapsed_s + kFileEvery_s;

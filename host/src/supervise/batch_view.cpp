@@ -58,6 +58,14 @@ void BatchView::Refresh() {
   totals_.note = !record().paused.empty() ? "paused: " + record().paused : state == "interrupted" ? "not running" : "";
 }
 
+void BatchView::ForgetEnded() {
+  for (const Trial& trial : trials_) {
+    const TrialRecord* known = record().Find(trial.plan.trial_id);
+    if (known == nullptr || !IsFinal(known->state)) continue;
+    if (known->attempts.empty() || trial.measured_ended) events_.Forget(trial.plan.trial_id);
+  }
+}
+
 // Only while a session ran: what lies between two of them is nobody's time. Of one that was killed, up to its last sign of
 // life.
 void BatchView::CountSessions() {
@@ -184,7 +192,8 @@ BatchProgress BatchView::Progress() const {
     const PlanLine& plan = trials_[i].plan;
     const BatchRow& row = rows_[i];
     const TrialRecord* known = record().Find(plan.trial_id);
-    const unsigned attempt = known != nullptr && !known->attempts.empty() ? known->attempts.back().number : 0;
+    const unsigned attempt =
+        known != nullptr && !known->attempts.empty() ? known->attempts.back().number : trials_[i].measured_attempt;
     batch.trials.push_back(
         {plan.trial_id, row.name, plan.seed, row.state, attempt, row.progress, row.sps, row.episode_return, row.why});
   }

@@ -22,6 +22,9 @@ class BatchView {
   explicit BatchView(const std::filesystem::path& out);
   // Looks again; cheap if little has happened. Throws std::runtime_error.
   void Refresh();
+  // Rows keep what is shown of trials that are done with; record() is without them from now on. For a batch's own supervisor,
+  // which looks for days: its memory is not to grow with what has ended.
+  void ForgetEnded();
 
   bool running() const { return running_; }                    // a supervisor is at work
   const std::vector<BatchRow>& rows() const { return rows_; }  // trials of the plan, in its order

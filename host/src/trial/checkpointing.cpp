@@ -27,7 +27,7 @@ void Checkpointing::Take() {
   taken_.parts["learner"] = SaveLearner(*state, parts_.learner);
   if (state_.lines.unwritten()) {
     // Stopped while it is evaluated: the iteration is learned already, so the attempt that goes on evaluates and writes it.
-    state_.lines.TakeMachine();
+    state_.lines.TakeTimes();
     header.unwritten = state_.lines.unwritten();
   }
   collecting_.ForEach([this](Collecting& one) { one.Save(&taken_); });

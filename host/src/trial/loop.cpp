@@ -132,7 +132,7 @@ void TrialLoop::CountIteration() {
 // From here on is measured what shares of the time tell of, too; the other threads rest between two requests.
 void TrialLoop::EndWarmUp() {
   state_.count.warm_up = WarmUp{state_.count.env_steps, state_.clock.trial_s(), collecting_.data().epochs()};
-  for (PhaseClock& clock : parts_.threads.clocks()) clock.Reset();
+  state_.lines.ResetClocks();
   state_.clock.MeasureFromNow();
 }
 

@@ -4,7 +4,9 @@
 
 namespace backplane {
 MetricLines::MetricLines(const LoopParts& parts)
-    : metrics_(parts.metrics), file_(AttemptFolder(parts.spec.attempt_dir).metrics(), parts.spec.attempt) {}
+    : metrics_(parts.metrics),
+      phases_(parts.threads.clocks()),
+      file_(AttemptFolder(parts.spec.attempt_dir).metrics(), parts.spec.attempt) {}
 
 void MetricLines::Make(const TrialCount& count, const OpenIteration& iteration, const EpisodeWindow& window) {
   Iteration& line = unwritten_.emplace();
@@ -20,8 +22,18 @@ void MetricLines::Make(const TrialCount& count, const OpenIteration& iteration, 
   line.time.sampling_sps = steps / iteration.collecting_s();
 }
 
+void MetricLines::TakeTimes() {
+  unwritten_->time.machine.merge(metrics_.Take(true));
+  phases_.AddTo(&unwritten_->time.phases);
+}
+
+void MetricLines::Append(Iteration line) {
+  phases_.AddTo(&line.time.phases);
+  file_.Append(line);
+}
+
 Iteration MetricLines::Write(double trial_s) {
-  TakeMachine();
+  TakeTimes();
   Iteration line = *std::exchange(unwritten_, std::nullopt);
   line.time.t = trial_s;
   file_.Append(line);

@@ -9,6 +9,7 @@
 #include "record/iteration.hpp"
 #include "trial/loop_parts.hpp"
 #include "trial/open_iteration.hpp"
+#include "trial/phase_meter.hpp"
 #include "trial/recorder.hpp"
 #include "trial/trial_count.hpp"
 
@@ -23,12 +24,15 @@ class MetricLines {
   // Made and not written yet.
   const std::optional<Iteration>& unwritten() const { return unwritten_; }
   void AddEvaluation(const EpisodeMeans& evaluation) { unwritten_->eval = evaluation; }
-  // What monitors measured of the machine since the last call. What an earlier attempt measured of the iteration stays.
-  void TakeMachine() { unwritten_->time.machine.merge(metrics_.Take(true)); }
+  // What monitors measured of the machine since the last call, and how long each phase took. What an earlier attempt measured
+  // of the iteration stays.
+  void TakeTimes();
   // Writes what is made and not written, at this second of the trial.
   Iteration Write(double trial_s);
   // Another line than that of an iteration.
-  void Append(const Iteration& line) { file_.Append(line); }
+  void Append(Iteration line);
+  // What the threads' clocks have counted goes; lines still tell of it.
+  void ResetClocks() { phases_.ResetClocks(); }
   // They are on the disk afterwards. Throws std::runtime_error.
   void Sync() { file_.Sync(); }
 
@@ -41,6 +45,7 @@ class MetricLines {
 
  private:
   MetricsHub& metrics_;
+  PhaseMeter phases_;
   MetricsFile file_;
   std::vector<MetricsPart> before_;  // of the attempts that this one goes on from
   std::optional<Iteration> unwritten_;

@@ -110,6 +110,8 @@ TEST_F(ErrorsTest, ABudgetNeedsALimit) {
   std::string head = "experiment: a\nenv: {plugin: walker}\nlearner: {plugin: climber}\n";
   EXPECT_THAT(ErrorsOf(head + "budget: {}\n"), ElementsAre(HasSubstr("4:1 budget: at least one limit is needed")));
   EXPECT_THAT(ErrorsOf(head + "budget: {iterations: null}\n"), ElementsAre(HasSubstr("4:1 budget: at least one")));
+  EXPECT_THAT(ErrorsOf(head + "budget: {iteration: 3}\n"), ElementsAre(HasSubstr("unknown key 'iteration' in budget")))
+      << "a limit that is misspelt is one error";
   Good(head + "budget: {wall_time: 1h30m}\n");
 }
 

@@ -90,6 +90,32 @@ TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
   EXPECT_EQ(0.5, view.rows()[1].live[1].value) << "what the result does not hold stays as it was last";
 }
 
+TEST_F(BatchViewTest, WhatIsForgottenIsStillShown) {
+  RunAll();
+  BatchView view(folder_.out);
+  const std::string before = ProgressText().Of(view.Progress());
+  view.ForgetEnded();
+  EXPECT_TRUE(view.record().trials.empty());
+  view.Refresh();
+  EXPECT_EQ(TrialState::kFailed, view.rows()[0].state);
+  EXPECT_EQ("died, it did", view.rows()[0].why);
+  BatchProgress after = view.Progress();
+  EXPECT_EQ(2u, after.trials[1].attempt);
+  const auto without_time = [](std::string text) { return text.substr(text.find("\"trials\"")); };
+  EXPECT_EQ(without_time(before), without_time(ProgressText().Of(after)));
+}
+
+TEST_F(BatchViewTest, WhatStillRunsIsNotForgotten) {
+  const OutLock lock(folder_.out);
+  EventLog log(folder_.events());
+  log.Append(SessionStart{});
+  log.Append(AttemptStart{}, "t0", 1);
+  Run(log, "t1", 1, "signal", "PLANNED");
+  BatchView view(folder_.out);
+  view.ForgetEnded();
+  EXPECT_EQ(2u, view.record().trials.size()) << "one runs, one is tried again";
+}
+
 TEST_F(BatchViewTest, HoursInWhichNothingRanAreNobodysTime) {
   const double now = static_cast<double>(time(nullptr)), day = 86400;
   std::ofstream events(folder_.events());

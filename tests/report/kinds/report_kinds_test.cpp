@@ -167,8 +167,12 @@ TEST(ParallelEfficiencyReport, FailuresAreRowsWithTheirReasons) {
   ASSERT_EQ(4u, table.rows.size());
   EXPECT_TRUE(std::holds_alternative<std::monostate>(At(table, 1, "sps")));
   EXPECT_NE(std::string::npos, TextAt(table, 1, "remark").find("oom"));
-  EXPECT_THAT(document.verdict,
-              ::testing::Contains(::testing::HasSubstr("3 of 4 settings have no result; the table says why.")));
+  EXPECT_THAT(document.verdict, ::testing::Contains("2 of 4 settings have no result; the table says why."));
+  ResultSet whole = Set({Trial(1, 1, 1000), FailedTrial(8, 1, "PLANNED", "", "")});
+  whole.why_ended = "done";
+  EXPECT_THAT(ParallelEfficiencyReport({whole}, Context("parallel_efficiency")).verdict,
+              ::testing::Contains("1 of 2 settings have no result; the table says why."))
+      << "what no sentence about a stopped batch tells of";
   const Table& failures = TableOf(document, "failures");
   ASSERT_EQ(3u, failures.rows.size());
   EXPECT_EQ("needs 9 GiB", TextAt(failures, 0, "why"));

@@ -2,6 +2,7 @@
 #include "kinds/time_section.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -102,6 +103,57 @@ TEST(TimeFigure, PartsOfABarAreTheTablesSharesInColoursOfTheirOwn) {
   const nlohmann::json scale = figure.panels[0]["layer"][0]["encoding"]["color"]["scale"];
   EXPECT_THAT(scale["domain"], ElementsAre("environment", "update", "unnamed", "idle"));
   EXPECT_EQ("#D0D0D0", scale["range"][3]) << "grey";
+}
+
+class PhasesFigureTest : public ::testing::Test {
+ protected:
+  PhasesFigureTest() { std::filesystem::remove_all(out_); }
+  ~PhasesFigureTest() override { std::filesystem::remove_all(out_); }
+
+  // A trial with a line for each second, in which the env takes that much of two threads' time.
+  TrialData WithLines(uint64_t runners, const std::vector<double>& env_seconds) {
+    TrialData trial = Timed(runners, 1, 60, 20, 0);
+    trial.out = out_;
+    const std::filesystem::path attempt = out_ / "trials" / trial.trial_id / "attempt-1";
+    std::filesystem::create_directories(attempt);
+    std::ofstream file(attempt / "metrics.jsonl");
+    int t = 0;
+    for (const double seconds : env_seconds) {
+      ++t;
+      file << "{\"iteration\":" << t << ",\"time\":{\"t\":" << t << ",\"phases\":{\"env_step\":" << seconds
+           << ",\"idle\":" << 2 - seconds << "}}}\n";
+    }
+    return trial;
+  }
+
+  const std::filesystem::path out_ =
+      std::filesystem::path(::testing::TempDir()) / ("phases_figure_" + std::to_string(getpid()));
+};
+
+TEST_F(PhasesFigureTest, HasAPanelForEachPointThatTellsOfSomeStretches) {
+  const Document document = ComparisonReport(
+      {Set({WithLines(1, {0.5, 1, 1.5}), WithLines(2, {1, 1, 1, 1}), WithLines(4, {1, 1})})}, Context("comparison"));
+  const Figure& figure = FigureOf(document, "phases_over_time");
+  ASSERT_EQ(2u, figure.panels.size()) << "two lines are no course of time";
+  EXPECT_THAT(figure.alt, HasSubstr("of 2 of 3"));
+  const auto rows = test_support::RowsOf(figure, "runners=1 envs=1", "stretch");
+  ASSERT_EQ(3u, rows.size());
+  EXPECT_EQ(1, rows[1]["x"]);
+  EXPECT_EQ(2, rows[1]["x2"]);
+  EXPECT_EQ(50, rows[1]["environment step"]);
+  EXPECT_EQ(25, rows[2]["idle"]);
+  EXPECT_EQ(3, test_support::RowsOf(figure, "runners=1 envs=1", "end").at(0)["x"]);
+  const nlohmann::json colour = figure.panels[0]["layer"][0]["encoding"]["color"];
+  EXPECT_THAT(colour["scale"]["domain"], ElementsAre("environment step", "idle"));
+  EXPECT_THAT(colour["scale"]["range"], ElementsAre("#0072B2", "#D0D0D0"));
+  EXPECT_EQ(colour, figure.panels[1]["layer"][0]["encoding"]["color"]) << "else Vega warns, and nothing is drawn";
+  const auto used = BlocksOf<FigureUse>(document, "phases");
+  EXPECT_EQ("phases_over_time", used.back().name);
+}
+
+TEST_F(PhasesFigureTest, OlderResultsHaveNone) {
+  const Document document = ComparisonReport({Set({Timed(1, 1, 60, 20, 0)})}, Context("comparison"));
+  EXPECT_THROW(FigureOf(document, "phases_over_time"), std::runtime_error);
 }
 
 TEST(TimeFigure, WithoutSharesThereIsNoneAndTheSectionSaysSo) {

@@ -8,7 +8,6 @@
 namespace backplane {
 namespace {
 
-using testing::DoubleNear;
 using testing::ElementsAre;
 
 class LiveTrialTest : public testing::Test {
@@ -29,21 +28,27 @@ class LiveTrialTest : public testing::Test {
   const TrialFolder folder_{std::filesystem::path(testing::TempDir()) / ("live_trial_" + std::to_string(getpid()))};
 };
 
-TEST_F(LiveTrialTest, SharesOfPhasesAreOfTheTimeBetweenIterations) {
-  // 100 steps at 200 a second are 0.5 s of an iteration of 2 s; before the third one ends, 2 s went into an evaluation.
-  Write(R"({"iteration":1,"step":100,"time":{"t":2,"iteration_s":2,"sampling_sps":200}}
-{"iteration":2,"step":200,"time":{"t":4,"iteration_s":2,"sampling_sps":200}}
-{"iteration":3,"step":300,"time":{"t":8,"iteration_s":2,"sampling_sps":200}}
+TEST_F(LiveTrialTest, PhasesAreThousandthsOfTheTimeBetweenLines) {
+  Write(R"({"iteration":1,"step":100,"time":{"t":2,"phases":{"env_step":1,"infer":0.5,"idle":2.5}}}
+{"iteration":2,"step":200,"time":{"t":5,"phases":{"env_step":3,"infer":3}}}
 )");
-  EXPECT_THAT(ValuesOf(kCollectingPct), ElementsAre(DoubleNear(25, 1e-4), DoubleNear(25, 1e-4), DoubleNear(12.5, 1e-4)));
-  EXPECT_THAT(ValuesOf(kEvaluatingPct), ElementsAre(DoubleNear(50, 1e-4)));
+  LiveTrial trial(folder_);
+  trial.Read(1, 1 << 20);
+  EXPECT_EQ(R"([[2,3],{"0":[250,500],"2":[625,0]}])", trial.PhasesJson({Phase::kEnvStep, Phase::kEval, Phase::kIdle}));
+  EXPECT_EQ(R"([[2,3],{"0":[125,500]}])", trial.PhasesJson({Phase::kInfer})) << "asked for others, it is made anew";
+  std::ofstream(folder_.attempt(1).metrics(), std::ios::app)
+      << R"({"iteration":3,"step":300,"time":{"t":6,"phases":{"infer":1}}})"
+      << "\n";
+  trial.Read(1, 1 << 20);
+  EXPECT_EQ(R"([[2,3,1],{"0":[125,500,1000]}])", trial.PhasesJson({Phase::kInfer}));
 }
 
-TEST_F(LiveTrialTest, WithoutAnEvaluationThereIsNoCurveOfOne) {
-  Write(R"({"iteration":1,"step":100,"time":{"t":2,"iteration_s":2,"sampling_sps":200}}
-{"iteration":2,"step":200,"time":{"t":4,"iteration_s":2,"sampling_sps":200}}
+TEST_F(LiveTrialTest, CurvesAreWhatLinesMeasured) {
+  Write(R"({"iteration":1,"step":100,"return":{"mean":3,"n":1},"time":{"t":2,"sps":50}}
+{"iteration":2,"step":200,"return":{"mean":5,"n":1},"time":{"t":4,"sps":50}}
 )");
-  EXPECT_THAT(ValuesOf(kEvaluatingPct), ElementsAre());
+  EXPECT_THAT(ValuesOf("return"), ElementsAre(3, 5));
+  EXPECT_THAT(ValuesOf("t"), ElementsAre());
 }
 
 }  // namespace

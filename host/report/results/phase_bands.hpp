@@ -1,0 +1,43 @@
+// Where the time of a trial went, stretch by stretch: from line to line of metrics.jsonl, or over several where there are many.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "record/phases.hpp"
+#include "record/results_folder.hpp"
+
+namespace backplane {
+
+// Its memory is bounded: where there are more lines, each stretch is the sum of as many as it takes.
+class PhaseBands {
+ public:
+  struct Stretch {
+    double begin_s = 0, end_s = 0;                 // of the trial
+    std::array<double, kPhaseCount> seconds = {};  // of all threads
+
+    double ShareOf(Phase phase) const;  // of all phases, 0 to 1
+  };
+  static constexpr size_t kMost = 40;  // stretches
+
+  // The seconds of each phase up to `end_s`. An end at or before a known one: the trial goes on from there, from a checkpoint.
+  // A phase that nobody knows, or what is not finite, is left out.
+  void Add(double end_s, const std::map<std::string, double>& seconds);
+  const std::vector<Stretch>& stretches() const { return stretches_; }
+  // Those that took some of the time: at least one part in 200 of a stretch.
+  std::array<bool, kPhaseCount> Seen() const;
+
+ private:
+  void Merge();
+
+  std::vector<Stretch> stretches_;
+  size_t width_ = 1, in_last_ = 0;  // lines in a stretch that is full, and in the last one
+};
+
+// Of all attempts of a trial.
+PhaseBands ReadPhaseBands(const TrialFolder& folder);
+
+}  // namespace backplane
