@@ -1,0 +1,54 @@
+// Every plugin that is shipped keeps every rule.
+#include <filesystem>
+#include <set>
+
+#include "places.hpp"
+#include "support/summaries.hpp"
+#include "validated.hpp"
+
+namespace backplane {
+namespace {
+
+using test_support::Validated;
+
+const char* const kShipped[] = {
+    "env_ant",           "env_cartpole",      "env_half_cheetah", "env_humanoid",      "env_mountain_car_continuous",
+    "env_pendulum",      "env_quadruped_stand", "env_summarization", "env_template_c",  "env_template_cpp",
+    "env_uav_grid",      "env_uav_grid_tensor", "learner_ars",    "learner_mappo",     "learner_ppo",
+    "learner_random",    "learner_seq2seq",   "learner_uav_scripted", "monitor_resources", "monitor_tensorboard",
+    "monitor_trace",
+};
+
+std::string FileOf(const std::string& name) { return BACKPLANE_PLUGIN_DIR "/" + name + ".so"; }
+
+class ShippedPlugin : public testing::TestWithParam<const char*> {};
+
+TEST_P(ShippedPlugin, KeepsEveryRule) {
+  if (!std::filesystem::exists(FileOf(GetParam()))) GTEST_SKIP() << "is not built here";
+  Validated plugin(FileOf(GetParam()), "");
+  if (GetParam() == std::string("env_summarization"))
+    for (const auto& [option, value] : Summaries::Instance().options().items()) plugin.Give(option, value);
+  const std::vector<PluginInfo> grid =
+      std::filesystem::exists(FileOf("env_uav_grid")) ? ReadPlugins(FileOf("env_uav_grid")) : std::vector<PluginInfo>();
+  if (GetParam() == std::string("learner_uav_scripted")) {
+    plugin.setting.env = &grid.front();
+    plugin.setting.env_options = Validated(FileOf("env_uav_grid"), "").setting.options;
+  }
+  plugin.NeedGood();
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, ShippedPlugin, testing::ValuesIn(kShipped),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST(Shipped, AreAllHere) {
+  const std::set<std::string> known(std::begin(kShipped), std::end(kShipped));
+  for (const auto& entry : std::filesystem::directory_iterator(BACKPLANE_PLUGIN_DIR)) {
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() != ".so" || name.starts_with("lib")) continue;
+    const bool part = ReadPlugins(entry.path()).front().kind == BP_KIND_PART;
+    EXPECT_TRUE(part || known.contains(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace backplane
