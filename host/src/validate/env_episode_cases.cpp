@@ -86,12 +86,13 @@ void HostCountsTheLimit(Subject& subject, CaseResult*) {
   if (env.owns_time_limit()) SkipCase("counts its time limit itself (OWNS_TIME_LIMIT)");
   const int64_t limit = env.max_steps();
   if (limit <= 1 || limit > 5000) SkipCase(fmt::format("max_episode_steps is {}", limit));
+  constexpr uint64_t kEnough = 4;  // an episode may well end by itself in its last step
   env.ResetAll();
   const int64_t begin = NowNs();
   std::vector<uint64_t> steps(env.rows());
-  uint64_t at_limit = 0, reached = 0, before = 0;
-  for (uint64_t t = 0; reached < env.rows() && t < 3 * static_cast<uint64_t>(limit); ++t) {
-    if (NowNs() - begin > 4 * kSecondNs) SkipCase("its steps are too slow to reach the limit in time");
+  uint64_t at_limit = 0, reached = 0;
+  for (uint64_t t = 0; reached < kEnough && t < 30 * static_cast<uint64_t>(limit); ++t) {
+    if (NowNs() - begin > 3 * kSecondNs) break;
     env.WriteActions(t, {0, env.rows()});
     env.Step(t, {0, env.rows()});
     std::vector<uint8_t> ended(env.rows());
@@ -100,14 +101,14 @@ void HostCountsTheLimit(Subject& subject, CaseResult*) {
       const bool terminated = IsSet(env, BP_ROLE_TERMINATED, r), last = steps[r] == static_cast<uint64_t>(limit);
       if (!terminated && !last) continue;
       ended[r] = 1, steps[r] = 0;
-      reached += last, at_limit += terminated && last, before += terminated && !last;
+      reached += last, at_limit += terminated && last;
     }
     if (std::ranges::count(ended, 1) > 0) env.Reset({0, env.rows()}, ended.data());
   }
-  if (reached == 0) SkipCase("no episode of random actions lasts until the limit");
-  if (at_limit == reached && before == 0)
+  if (reached < kEnough) SkipCase(fmt::format("{} episodes of random actions last until the limit; wanted {}", reached, kEnough));
+  if (at_limit == reached)
     FailCase(fmt::format("step {}, which is max_episode_steps", limit), "TERMINATED 0: the host cuts the episode",
-             fmt::format("TERMINATED 1 in all of {} rows", reached));
+             fmt::format("TERMINATED 1 in all of {} episodes that last so long", reached));
 }
 
 bool WritesTexts(const DrivenEnv& env) {
@@ -140,9 +141,10 @@ void StepAllocatesNothing(Subject& subject, CaseResult*) {
 
 double StepsPerSecond(EnvInstance& env, const std::function<void(uint64_t)>& act, const std::function<void()>& reset_ended) {
   constexpr int64_t kForNs = kSecondNs / 5;
+  const int64_t until = NowNs() + 2 * kForNs;
   int64_t in_step = 0;
   uint64_t steps = 0;
-  for (uint64_t t = 0; in_step < kForNs; ++t) {
+  for (uint64_t t = 0; in_step < kForNs && NowNs() < until; ++t) {
     if (t % 16 == 0) act(t);
     const int64_t begin = NowNs();
     if (env.Step(0, 0, env.rows()) != BP_OK) env.Fail(BP_E_INTERNAL, "step");

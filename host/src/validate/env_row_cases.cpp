@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-constexpr uint64_t kRows = 5, kSteps = 100;
+constexpr uint64_t kRows = 5, kPlayedSteps = 100;
 
 // What a plugin that draws from elsewhere imports.
 std::string Suspicious(const Subject& subject) {
@@ -34,9 +34,9 @@ void NeedEqualRows(Subject& subject, const DrivenEnv& a, const DrivenEnv& b, con
 
 void SameSeedSameBytes(Subject& subject, CaseResult*) {
   DrivenEnv first(subject, {.rows = kRows});
-  first.ResetAll(), first.Play(0, kSteps);
+  first.ResetAll(), first.Play(0, kPlayedSteps);
   DrivenEnv second(subject, {.rows = kRows});
-  second.ResetAll(), second.Play(0, kSteps);
+  second.ResetAll(), second.Play(0, kPlayedSteps);
   NeedEqualRows(subject, first, second, "a second instance from the same seed");
 }
 
@@ -45,26 +45,26 @@ void ResetForgets(Subject& subject, CaseResult*) {
   played.ResetAll(), played.Play(0, 23);
   played.BeginAnew();
   played.ResetAll(), fresh.ResetAll();
-  played.Play(0, kSteps), fresh.Play(0, kSteps);
+  played.Play(0, kPlayedSteps), fresh.Play(0, kPlayedSteps);
   NeedEqualRows(subject, fresh, played, "rows that have played before, from the same seed");
 }
 
 void InstancesShareNothing(Subject& subject, CaseResult*) {
   if ((subject.info().flags & BP_FLAG_SINGLETON) != 0) SkipCase("is a SINGLETON");
   DrivenEnv alone(subject, {.rows = kRows});
-  alone.ResetAll(), alone.Play(0, kSteps);
+  alone.ResetAll(), alone.Play(0, kPlayedSteps);
   DrivenEnv one(subject, {.rows = kRows}), other(subject, {.rows = 3, .first_key = 40, .action_key = 9});
   one.ResetAll(), other.ResetAll();
-  for (uint64_t t = 0; t < kSteps; ++t) one.Play(t, t + 1), other.Play(t, t + 1);
+  for (uint64_t t = 0; t < kPlayedSteps; ++t) one.Play(t, t + 1), other.Play(t, t + 1);
   NeedEqualRows(subject, alone, one, "beside another instance");
 }
 
 void RowsAreIndependent(Subject& subject, CaseResult*) {
   DrivenEnv together(subject, {.rows = kRows});
-  together.ResetAll(), together.Play(0, kSteps);
+  together.ResetAll(), together.Play(0, kPlayedSteps);
   for (const uint64_t row : {uint64_t{0}, kRows - 1}) {
     DrivenEnv alone(subject, {.rows = 1, .first_key = row});
-    alone.ResetAll(), alone.Play(0, kSteps);
+    alone.ResetAll(), alone.Play(0, kPlayedSteps);
     NeedEqual(subject, together, row, alone, 0, "alone and beside other rows");
   }
 }
@@ -77,10 +77,10 @@ void SplitRanges(Subject& subject, CaseResult*) {
   DrivenEnv whole(subject, {.rows = kRows}), split(subject, {.rows = kRows}), backwards(subject, {.rows = kRows});
   NeedRowRanges(whole);
   for (DrivenEnv* env : {&whole, &split, &backwards}) env->ResetAll();
-  whole.Play(0, kSteps);
-  split.Play(0, kSteps, {{0, 2}, {2, kRows}});
+  whole.Play(0, kPlayedSteps);
+  split.Play(0, kPlayedSteps, {{0, 2}, {2, kRows}});
   NeedEqualRows(subject, whole, split, fmt::format("[0, {0}) and [0, 2) + [2, {0})", kRows));
-  backwards.Play(0, kSteps, {{4, 5}, {3, 4}, {2, 3}, {1, 2}, {0, 1}});
+  backwards.Play(0, kPlayedSteps, {{4, 5}, {3, 4}, {2, 3}, {1, 2}, {0, 1}});
   NeedEqualRows(subject, whole, backwards, "all rows at once and the last one first");
 }
 
@@ -89,20 +89,20 @@ void ThreadsSameBytes(Subject& subject, CaseResult*) {
   constexpr uint64_t kManyRows = 16, kRounds = 3;
   DrivenEnv serial(subject, {.rows = kManyRows});
   NeedRowRanges(serial);
-  serial.ResetAll(), serial.Play(0, kSteps);
+  serial.ResetAll(), serial.Play(0, kPlayedSteps);
   for (uint64_t round = 0; round < kRounds; ++round) {
     DrivenEnv parallel(subject, {.rows = kManyRows});
     parallel.ResetAll();
     std::string failed;  // of the other thread
     std::thread other([&] {
       try {
-        parallel.Play(0, kSteps, {{0, kManyRows / 2}});
+        parallel.Play(0, kPlayedSteps, {{0, kManyRows / 2}});
       } catch (const std::exception& e) {
         failed = e.what();
       }
     });
     try {
-      parallel.Play(0, kSteps, {{kManyRows / 2, kManyRows}});
+      parallel.Play(0, kPlayedSteps, {{kManyRows / 2, kManyRows}});
     } catch (...) {
       other.join();
       throw;
@@ -117,7 +117,7 @@ void ThreadsSameBytes(Subject& subject, CaseResult*) {
 void SlotsSameBytes(Subject& subject, CaseResult*) {
   DrivenEnv single(subject, {.rows = kRows}), rollout(subject, {.rows = kRows, .slots = 8});
   single.ResetAll(), rollout.ResetAll();
-  single.Play(0, kSteps), rollout.Play(0, kSteps);
+  single.Play(0, kPlayedSteps), rollout.Play(0, kPlayedSteps);
   NeedEqualRows(subject, single, rollout, "in a single slot and in the slots of a rollout");
 }
 

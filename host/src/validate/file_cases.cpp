@@ -1,14 +1,11 @@
 // What is read of the file itself, and how it behaves when it is loaded.
-#include <dirent.h>
-#include <elf.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <set>
 
 #include "plugin/elf.hpp"
 #include "plugin/metadata.hpp"
@@ -84,23 +81,19 @@ void TellsTheTruth(Subject& subject, CaseResult*) {
     FailCase("the section .bp.meta", "what the code says of itself", "something else");
 }
 
-size_t CountEntries(const char* folder) {
-  DIR* dir = opendir(folder);
-  size_t n = 0;
-  for (; dir != nullptr && readdir(dir) != nullptr;) ++n;
-  if (dir != nullptr) closedir(dir);
-  return n;
+int64_t CountEntries(const char* folder) {
+  return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
 }
 
 void LoadsQuietly(Subject& subject, CaseResult* result) {
   subject.LoadTorch();
-  const size_t threads = CountEntries("/proc/self/task"), files = CountEntries("/proc/self/fd");
+  const int64_t threads = CountEntries("/proc/self/task"), files = CountEntries("/proc/self/fd");
   const int64_t begin = NowNs();
   subject.module();
   const double ms = static_cast<double>(NowNs() - begin) * 1e-6;
-  if (const size_t now = CountEntries("/proc/self/task"); now > threads)
+  if (const int64_t now = CountEntries("/proc/self/task"); now > threads)
     FailCase("loading", "no thread started", fmt::format("{} threads", now - threads));
-  if (const size_t now = CountEntries("/proc/self/fd"); now > files)
+  if (const int64_t now = CountEntries("/proc/self/fd"); now > files)
     FailCase("loading", "no file left open", fmt::format("{} files", now - files));
   result->note = fmt::format("{:.1f} ms", ms);
   constexpr double kMostMs = 1000;

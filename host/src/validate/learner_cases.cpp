@@ -310,24 +310,24 @@ void Improves(Subject& subject, CaseResult* result) {
   DrivenLearner learner(subject, {.threads = 1});
   if (learner.learner().spec().n_params == 0) SkipCase("has nothing to learn (n_params 0)");
   constexpr int64_t kForNs = 10'000'000'000;
+  constexpr size_t kWindow = 3, kMost = 40;
   const int64_t begin = NowNs();
-  learner.Train(1);
-  if (!learner.earned()) SkipCase("tells no loss, and plays no episodes");
-  const double first = *learner.earned();
-  double best = first;
-  uint64_t iterations = 1;
-  // Three iterations in a row that are better than the first: chance is no such luck.
-  for (int better = 0; better < 3 && iterations < 30 && NowNs() - begin < kForNs && !learner.done(); ++iterations) {
+  std::vector<double> earned;
+  while (earned.size() < kMost && NowNs() - begin < kForNs && !learner.done()) {
     learner.Train(1);
-    best = std::max(best, *learner.earned());
-    better = *learner.earned() > first ? better + 1 : 0;
-    if (better == 3) {
-      result->note = fmt::format("from {:.3g} to {:.3g} in {} iterations", first, *learner.earned(), iterations + 1);
+    if (!learner.earned()) SkipCase("tells no loss, and plays no episodes");
+    earned.push_back(*learner.earned());
+    if (earned.size() < 2 * kWindow) continue;
+    const auto [low, high] = std::minmax_element(earned.begin(), earned.begin() + kWindow);
+    // Worst of the last ones against the best of the first, beyond what those differ by: chance is no such luck.
+    const double worst = *std::min_element(earned.end() - kWindow, earned.end());
+    if (worst > *high + (*high - *low)) {
+      result->note = fmt::format("from {:.3g} to {:.3g} in {} iterations", earned.front(), worst, earned.size());
       return;
     }
   }
-  WarnCase(fmt::format("{} iterations of an easy task", iterations), "three in a row better than the first, which earned " + fmt::format("{:.3g}", first),
-           fmt::format("{:.3g} at best", best));
+  WarnCase(fmt::format("{} iterations of an easy task", earned.size()), "the last three better than the first three",
+           fmt::format("{:.3g} at first and {:.3g} at last", earned.front(), earned.back()));
 }
 
 }  // namespace

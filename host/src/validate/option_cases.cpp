@@ -2,15 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
-#include <set>
 
-#include "base/suggest.hpp"
 #include "config/value.hpp"
 #include "record/finding_ids.hpp"
 #include "validate/case_table.hpp"
-#include "validate/doing.hpp"
 
 namespace backplane {
 namespace {
@@ -55,7 +53,7 @@ std::optional<std::string> WhatIsWrong(const std::string& range, uint16_t type) 
     begin = end + 1;
     if (part.empty()) return "an empty part";
     const bool opens = part.front() == '(' || part.front() == '[', closes = part.back() == ')' || part.back() == ']';
-    if (!opens && !closes && part.find(',') == std::string::npos) continue;  // a word
+    if (std::isalpha(static_cast<unsigned char>(part.front()))) continue;  // a word
     const size_t comma = part.find(',');
     if (!opens || !closes || comma == std::string::npos) return "'" + part + "'";
     const auto bound = [&](size_t from, size_t to, double without) -> std::optional<double> {

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -44,13 +45,13 @@ void WriteAll(int fd, const std::string& text) {
   }
 }
 
-[[noreturn]] void SayAndLeave() {
+void Say() {
   g_child->result.seconds = SecondsSince(g_child->begin_ns);
   WriteAll(g_child->pipe_end, JsonText(ToJson(g_child->result)));
   std::fflush(nullptr);
-  _exit(0);
 }
 
+// Libraries' destructors of the C kind run after this: where they are to be seen, the process ends by itself.
 void OnExit() {
   if (!g_child->leaving) {
     g_child->result.verdict = Verdict::kFailed;
@@ -58,7 +59,8 @@ void OnExit() {
     g_child->result.wanted = "that the process goes on";
     g_child->result.found = "a call of exit()";
   }
-  SayAndLeave();
+  Say();
+  if (!g_child->leaving) _exit(0);
 }
 
 void SetFailed(CaseResult* result, const std::string& wanted, const std::string& found) {
@@ -104,7 +106,8 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
   std::atexit(OnExit);
   TellFaultsInGuards();
   Try(one, info, setting, folder, &g_child->result);
-  SayAndLeave();
+  Say();
+  _exit(0);
 }
 
 // What the child said, or nothing where it takes longer than it may; its end is awaited either way.
@@ -170,11 +173,14 @@ CaseResult ResultOf(const Case& one, const Heard& heard, const Doing& doing, con
     result.verdict = Verdict::kCrashed;
     result.wanted = "that it goes on";
     result.found = fmt::format("{} ({}){}", sigabbrev_np(signal) ? std::string("SIG") + sigabbrev_np(signal) : std::to_string(signal), strsignal(signal), printed);
+  } else if (const int code = WEXITSTATUS(heard.wait_status); code != 0) {
+    result.wanted = "that the process goes on";
+    result.found = fmt::format("its end with exit code {}{}", code, printed);
   } else if (const auto said = RecordOrNothing<CaseResult>(nlohmann::json::parse(heard.text, nullptr, /*allow_exceptions=*/false))) {
     result = *said;
   } else {
     result.wanted = "that the process goes on";
-    result.found = fmt::format("its end with exit code {}{}", WEXITSTATUS(heard.wait_status), printed);
+    result.found = "its end with exit code 0" + printed;
   }
   return result;
 }

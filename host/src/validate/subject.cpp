@@ -108,12 +108,6 @@ std::unique_ptr<EnvInstance> Subject::MakeEnv(uint64_t rows, bool bare) {
   return Made([&] { return std::make_unique<EnvInstance>(*module_, info_.id, sinks(bare), Options(), rows); });
 }
 
-std::unique_ptr<EnvInstance> Subject::MakeEnv(uint64_t rows, const nlohmann::json& options) {
-  return Made([&] {
-    return std::make_unique<EnvInstance>(*module_, info_.id, sinks_, InstanceOptions{options, {}, "options"}, rows);
-  });
-}
-
 std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
   module();
   if (setting_.env) {
@@ -145,12 +139,6 @@ std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
 
 std::unique_ptr<LearnerInstance> Subject::MakeLearner(const EnvInstance& env, uint64_t seed, bool bare) {
   return Made([&] { return std::make_unique<LearnerInstance>(*module_, info_.id, sinks(bare), Options(), env, seed); });
-}
-
-std::unique_ptr<LearnerInstance> Subject::MakeLearner(const EnvInstance& env, uint64_t seed, const nlohmann::json& options) {
-  return Made([&] {
-    return std::make_unique<LearnerInstance>(*module_, info_.id, sinks_, InstanceOptions{options, {}, "options"}, env, seed);
-  });
 }
 
 void Subject::TryCreate(const nlohmann::json& options) {

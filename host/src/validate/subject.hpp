@@ -39,25 +39,19 @@ class Subject {
   const LoadedModule& module();
   // LibTorch, where the plugin is built against it; the plugin itself is not loaded yet.
   void LoadTorch();
-  bool loaded() const { return module_ != nullptr; }
 
   // Services as a trial gives them; `bare`: none but those that the plugin needs.
   const HostSinks& sinks(bool bare = false) { return bare ? bare_sinks_ : sinks_; }
   const std::filesystem::path& folder() const { return folder_; }
-  // What of its services the plugin was given: numbers that it recorded, by name.
-  MetricsHub& metrics() { return metrics_; }
-  const std::atomic<bool>* cancelled() const { return &cancelled_; }
 
   const OptionInfo* MissingOption() const;  // one that must be given and was not; NULL: none
   InstanceOptions Options() const { return {setting_.options, {}, "options"}; }
 
   // Ends the case as SKIPPED where the first instance of a process cannot be made: the case `create` says why.
   std::unique_ptr<EnvInstance> MakeEnv(uint64_t rows, bool bare = false);
-  std::unique_ptr<EnvInstance> MakeEnv(uint64_t rows, const nlohmann::json& options);
   // An env for a learner: the user's, or the first of the validator's own for which it can be made.
   std::unique_ptr<EnvInstance> MakeEnvFor(uint64_t rows);
   std::unique_ptr<LearnerInstance> MakeLearner(const EnvInstance& env, uint64_t seed, bool bare = false);
-  std::unique_ptr<LearnerInstance> MakeLearner(const EnvInstance& env, uint64_t seed, const nlohmann::json& options);
 
   // Throws TrialFailure, and nothing else.
   void TryCreate(const nlohmann::json& options);

@@ -19,20 +19,20 @@ const char* const kShipped[] = {
     "monitor_trace",
 };
 
-std::string FileOf(const std::string& name) { return BACKPLANE_PLUGIN_DIR "/" + name + ".so"; }
+std::string ShippedFile(const std::string& name) { return BACKPLANE_PLUGIN_DIR "/" + name + ".so"; }
 
 class ShippedPlugin : public testing::TestWithParam<const char*> {};
 
 TEST_P(ShippedPlugin, KeepsEveryRule) {
-  if (!std::filesystem::exists(FileOf(GetParam()))) GTEST_SKIP() << "is not built here";
-  Validated plugin(FileOf(GetParam()), "");
+  if (!std::filesystem::exists(ShippedFile(GetParam()))) GTEST_SKIP() << "is not built here";
+  Validated plugin(ShippedFile(GetParam()), "");
   if (GetParam() == std::string("env_summarization"))
     for (const auto& [option, value] : Summaries::Instance().options().items()) plugin.Give(option, value);
   const std::vector<PluginInfo> grid =
-      std::filesystem::exists(FileOf("env_uav_grid")) ? ReadPlugins(FileOf("env_uav_grid")) : std::vector<PluginInfo>();
+      std::filesystem::exists(ShippedFile("env_uav_grid")) ? ReadPlugins(ShippedFile("env_uav_grid")) : std::vector<PluginInfo>();
   if (GetParam() == std::string("learner_uav_scripted")) {
     plugin.setting.env = &grid.front();
-    plugin.setting.env_options = Validated(FileOf("env_uav_grid"), "").setting.options;
+    plugin.setting.env_options = Validated(ShippedFile("env_uav_grid"), "").setting.options;
   }
   plugin.NeedGood();
 }
