@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <span>
 #include <thread>
 
 #include "backplane/ext/tensors.h"
@@ -305,28 +306,43 @@ void NamesItsTensors(Subject& subject, CaseResult* result) {
   result->note = fmt::format("{} tensors", named.n);
 }
 
+struct Mean {
+  double mean = 0, deviation = 0;
+};
+Mean MeanOf(std::span<const double> numbers) {
+  Mean out;
+  for (const double number : numbers) out.mean += number / static_cast<double>(numbers.size());
+  for (const double number : numbers) out.deviation += (number - out.mean) * (number - out.mean);
+  out.deviation = std::sqrt(out.deviation / static_cast<double>(numbers.size() - 1));
+  return out;
+}
+
+// The first iteration alone has learned nothing: it lies far below what the last ones vary by; or all rises slowly.
+bool IsRise(std::span<const double> earned) {
+  const size_t third = earned.size() / 3;
+  const Mean first = MeanOf(earned.first(third)), last = MeanOf(earned.last(2 * third));
+  const double error = std::hypot(first.deviation, last.deviation) / std::sqrt(static_cast<double>(third));
+  return earned.front() < last.mean - 4 * last.deviation || first.mean < last.mean - 4 * error;
+}
+
 void Improves(Subject& subject, CaseResult* result) {
   if (subject.setting().env) SkipCase("the env is the user's, of which nobody knows how soon it is learned");
   DrivenLearner learner(subject, {.threads = 1});
   if (learner.learner().spec().n_params == 0) SkipCase("has nothing to learn (n_params 0)");
   constexpr int64_t kForNs = 10'000'000'000;
-  constexpr size_t kWindow = 3, kMost = 40;
+  constexpr size_t kLooks[] = {12, 24, 40};
   const int64_t begin = NowNs();
   std::vector<double> earned;
-  while (earned.size() < kMost && NowNs() - begin < kForNs && !learner.done()) {
+  while (earned.size() < kLooks[2] && NowNs() - begin < kForNs && !learner.done()) {
     learner.Train(1);
     if (!learner.earned()) SkipCase("tells no loss, and plays no episodes");
     earned.push_back(*learner.earned());
-    if (earned.size() < 2 * kWindow) continue;
-    const auto [low, high] = std::minmax_element(earned.begin(), earned.begin() + kWindow);
-    // Worst of the last ones against the best of the first, beyond what those differ by: chance is no such luck.
-    const double worst = *std::min_element(earned.end() - kWindow, earned.end());
-    if (worst > *high + (*high - *low)) {
-      result->note = fmt::format("from {:.3g} to {:.3g} in {} iterations", earned.front(), worst, earned.size());
-      return;
-    }
+    if (std::ranges::find(kLooks, earned.size()) == std::end(kLooks) || !IsRise(earned)) continue;
+    result->note = fmt::format("from {:.3g} to {:.3g} in {} iterations", earned.front(), earned.back(), earned.size());
+    return;
   }
-  WarnCase(fmt::format("{} iterations of an easy task", earned.size()), "the last three better than the first three",
+  if (earned.size() >= 6 && IsRise(earned)) return;  // out of time
+  WarnCase(fmt::format("{} iterations of an easy task", earned.size()), "more at last than at first, beyond chance",
            fmt::format("{:.3g} at first and {:.3g} at last", earned.front(), earned.back()));
 }
 

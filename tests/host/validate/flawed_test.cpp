@@ -116,7 +116,7 @@ const Flaw kFlaws[] = {
     {kLearner, "weights_nan", "names-its-tensors"},
     {kLearner, "hangs", "learns"},
     {kLearner, "seedless", "same-seed-same-learner"},
-    {kLearner, "act_scratch", "threads-change-nothing"},
+    {kLearner, "counts_by_thread", "threads-change-nothing"},
     {kLearner, "state_lacks", "state-comes-back"},
     {kLearner, "state_has_noise", "state-comes-back"},
     {kLearner, "state_forgets_momentum", "state-continues"},
