@@ -111,7 +111,9 @@ void CheckCaseNames(const std::vector<std::string>& names) {
 }
 
 std::string ShellWord(const std::string& word) {
-  const bool plain = std::ranges::all_of(word, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("./_-=+:,").find(c) != std::string_view::npos; });
+  const bool plain = std::ranges::all_of(word, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("./_-=+:,").find(c) != std::string_view::npos;
+  });
   return plain ? word : "'" + word + "'";
 }
 
@@ -126,7 +128,8 @@ void PrintCase(const ValidateArgs& args, const PluginInfo& info, const CaseResul
   line("wanted", result.wanted);
   line("found", result.found);
   line("mend", result.mend);
-  std::string again = fmt::format("{} plugin validate {} --case {} --seed {}", args.program, ShellWord(info.file.string()), result.name, args.seed);
+  std::string again = fmt::format("{} plugin validate {} --case {} --seed {}", args.program, ShellWord(info.file.string()),
+                                  result.name, args.seed);
   for (const std::string& one : args.set) again += " --set " + ShellWord(one);
   if (!args.env.empty()) again += " --env " + ShellWord(args.env);
   for (const std::string& one : args.env_set) again += " --env-set " + ShellWord(one);
@@ -188,8 +191,9 @@ ValidateAnswer Validate(const ValidateArgs& args, const PluginInfo& info, const 
   const Counts& n = answer.counts;
   const auto some = [](uint64_t count, const char* what) { return count > 0 ? fmt::format(", {} {}", count, what) : ""; };
   if (shows)
-    fmt::print("{} passed{}{}{}{} in {:.1f} s\n", n.passed, some(n.skipped, "skipped"), some(n.warnings, n.warnings == 1 ? "warning" : "warnings"),
-               some(n.failed, "failed"), some(n.crashed, "crashed"), static_cast<double>(NowNs() - begin) * 1e-9);
+    fmt::print("{} passed{}{}{}{} in {:.1f} s\n", n.passed, some(n.skipped, "skipped"),
+               some(n.warnings, n.warnings == 1 ? "warning" : "warnings"), some(n.failed, "failed"), some(n.crashed, "crashed"),
+               static_cast<double>(NowNs() - begin) * 1e-9);
   return answer;
 }
 
@@ -237,8 +241,9 @@ std::vector<Command> ValidateCommands() {
     add->PluginPath(&args->plugin_path);
     add->Check([args] { return std::string(args->name.empty() && !args->list ? "FILE is required" : ""); });
   };
-  return {MakeCommand<ValidateArgs>("plugin validate", "Try whether a plugin keeps every rule of the contract (exit 1: it does not)",
-                                    declare, PluginValidateCommand)};
+  return {MakeCommand<ValidateArgs>("plugin validate",
+                                    "Try whether a plugin keeps every rule of the contract (exit 1: it does not)", declare,
+                                    PluginValidateCommand)};
 }
 
 }  // namespace backplane

@@ -93,7 +93,8 @@ int LeadLibrary(dl_phdr_info* library, size_t, void*) {
   // The program itself, which holds the counters, comes first and without a name; the loader and the kernel's library are left
   // alone.
   const std::string_view file = library->dlpi_name ? library->dlpi_name : "";
-  if (file.empty() || file.find("/ld-linux") != file.npos || file.find("vdso") != file.npos || file.find("libc.so") != file.npos)
+  if (file.empty() || file.find("/ld-linux") != file.npos || file.find("vdso") != file.npos ||
+      file.find("libc.so") != file.npos)
     return 0;
   const Tables tables = TablesOf(*library);
   const auto base = static_cast<uintptr_t>(library->dlpi_addr);

@@ -94,7 +94,8 @@ void DrivenEnv::Allocate() {
     const uint64_t entries = slots == 1 ? 1 : IsStateRole(channel.role) ? steps + 1 : steps;
     auto& blocks = blocks_.emplace_back();
     for (uint64_t e = 0; e < entries; ++e) {
-      blocks.push_back(std::make_unique<GuardedBlock>(fmt::format("channel '{}'", channel.name), (rows() - 1) * stride + bytes));
+      blocks.push_back(
+          std::make_unique<GuardedBlock>(fmt::format("channel '{}'", channel.name), (rows() - 1) * stride + bytes));
       std::memset(blocks.back()->data(), 0, blocks.back()->bytes());
     }
     if (!Writes(c)) continue;
@@ -125,8 +126,13 @@ void DrivenEnv::AddTensor(size_t channel, uint64_t slot, uint64_t entry) {
   const uint64_t agents = shapes_[channel].lead / rows();
   bound.strides[0] = static_cast<int64_t>(shapes_[channel].row_stride / agents / (c.dtype.bits / 8u));
   GuardedBlock* block = blocks_[channel][entry].get();
-  bound.tensor = {block->data(),      {BP_DEVICE_CPU, 0},   static_cast<int32_t>(bound.shape.size()), c.dtype,
-                  bound.shape.data(), bound.strides.data(), 0};
+  bound.tensor = {block->data(),
+                  {BP_DEVICE_CPU, 0},
+                  static_cast<int32_t>(bound.shape.size()),
+                  c.dtype,
+                  bound.shape.data(),
+                  bound.strides.data(),
+                  0};
   lists_[slot].push_back(&bound.tensor);
   seen_[slot].push_back(block);
 }
@@ -161,9 +167,7 @@ std::byte* DrivenEnv::Row(uint64_t slot, size_t channel, uint64_t row) const {
   return seen_[slot][channel]->data() + row * shapes_[channel].row_stride;
 }
 
-uint32_t DrivenEnv::SlotOf(uint64_t t) const {
-  return layout_.slots == 1 ? 0 : static_cast<uint32_t>(t % (layout_.slots - 1));
-}
+uint32_t DrivenEnv::SlotOf(uint64_t t) const { return layout_.slots == 1 ? 0 : static_cast<uint32_t>(t % (layout_.slots - 1)); }
 
 uint64_t DrivenEnv::SeedOf(uint64_t row) const {
   return bp_seed(subject_.seed() + 1, BP_PURPOSE_ENV_EPISODE, static_cast<uint32_t>(layout_.first_key + row), episodes_[row]);
@@ -218,7 +222,8 @@ void DrivenEnv::WriteAction(size_t channel, uint64_t t, uint64_t row) {
   const uint64_t each = Elements(c), bytes = c.dtype.bits / 8u;
   std::byte* const out = Row(SlotOf(t), channel, row);
   const std::byte* const mask = MaskOf(t, row, c);
-  bp_rng rng{bp_seed(subject_.seed() + layout_.action_key, BP_PURPOSE_ACT, static_cast<uint32_t>(layout_.first_key + row), t), 0};
+  bp_rng rng{bp_seed(subject_.seed() + layout_.action_key, BP_PURPOSE_ACT, static_cast<uint32_t>(layout_.first_key + row), t),
+             0};
   for (uint64_t i = 0; i < shapes_[channel].elements; ++i) {
     const uint64_t at = i % each;
     double value = 0;
@@ -232,7 +237,8 @@ void DrivenEnv::WriteAction(size_t channel, uint64_t t, uint64_t row) {
     } else {
       const int64_t choices = c.nvec[c.space == BP_SPACE_MULTI_DISCRETE ? at : 0];
       auto choice = static_cast<int64_t>(bp_rng_below(&rng, static_cast<uint64_t>(choices)));
-      for (int64_t tries = 0; mask && tries < choices && mask[i * static_cast<uint64_t>(choices) + static_cast<uint64_t>(choice)] == std::byte{0};
+      for (int64_t tries = 0;
+           mask && tries < choices && mask[i * static_cast<uint64_t>(choices) + static_cast<uint64_t>(choice)] == std::byte{0};
            ++tries)
         choice = (choice + 1) % choices;
       value = static_cast<double>(choice);
@@ -334,7 +340,8 @@ std::string DrivenEnv::PlaceText(size_t channel, uint64_t row, uint64_t element)
 
 std::optional<std::string> DrivenEnv::Difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const {
   const uint64_t n = std::min(a.size(), b.size());
-  const auto at = static_cast<uint64_t>(std::mismatch(a.begin(), a.begin() + static_cast<int64_t>(n), b.begin()).first - a.begin());
+  const auto at =
+      static_cast<uint64_t>(std::mismatch(a.begin(), a.begin() + static_cast<int64_t>(n), b.begin()).first - a.begin());
   if (at == n && a.size() == b.size()) return std::nullopt;
   if (at == n) return fmt::format("{} bytes and {}", a.size(), b.size());
   const uint64_t whole = step_bytes_ + state_bytes_, t = at / whole;

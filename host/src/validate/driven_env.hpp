@@ -20,11 +20,11 @@ enum class Poison { kFirst, kSecond };
 
 struct EnvLayout {
   uint64_t rows = 4;
-  uint64_t slots = 1;        // 1, or T + 1 for a rollout of T steps
+  uint64_t slots = 1;         // 1, or T + 1 for a rollout of T steps
   bool wide_strides = false;  // rows lie further apart than they are long
-  uint64_t first_key = 0;    // row r plays as row first_key + r of another env would
-  uint64_t action_key = 0;   // another number, other actions
-  bool bare = false;         // the host offers no service that it need not
+  uint64_t first_key = 0;     // row r plays as row first_key + r of another env would
+  uint64_t action_key = 0;    // another number, other actions
+  bool bare = false;          // the host offers no service that it need not
 };
 
 struct RowsRange {
@@ -61,8 +61,8 @@ class DrivenEnv {
   // Channel i of the spec in a slot; NULL where the slot has none.
   GuardedBlock* Block(uint64_t slot, size_t channel) const;
   std::byte* Row(uint64_t slot, size_t channel, uint64_t row) const;
-  uint64_t RowBytes(size_t channel) const { return shapes_[channel].row_bytes; }      // all agents
-  uint64_t RowStride(size_t channel) const { return shapes_[channel].row_stride; }    // bytes
+  uint64_t RowBytes(size_t channel) const { return shapes_[channel].row_bytes; }    // all agents
+  uint64_t RowStride(size_t channel) const { return shapes_[channel].row_stride; }  // bytes
   const std::vector<const bp_channel*>& channels() const { return env_->channels(); }
   std::optional<size_t> Index(uint16_t role) const;  // the first of that role
   // The env writes it, at each step or at resets.

@@ -116,22 +116,22 @@ void DrivenLearner::Serve(const bp_request& request) {
       return;
     case BP_REQ_SAVE: return;
     case BP_REQ_DONE: done_ = true; return;
-    default:
-      FailCase("plan", "a request of kind BP_REQ_ROLLOUT to BP_REQ_DONE", fmt::format("kind {}", request.kind));
+    default: FailCase("plan", "a request of kind BP_REQ_ROLLOUT to BP_REQ_DONE", fmt::format("kind {}", request.kind));
   }
 }
 
 RolloutCollector& DrivenLearner::Collector() {
   if (!collector_)
-    collector_ = std::make_unique<RolloutCollector>(*env_, *learner_, pool_, RolloutCollectorConfig{layout_.chunk_rows, subject_.seed()},
-                                                    cancelled_, [] {});
+    collector_ = std::make_unique<RolloutCollector>(
+        *env_, *learner_, pool_, RolloutCollectorConfig{layout_.chunk_rows, subject_.seed()}, cancelled_, [] {});
   return *collector_;
 }
 
 CandidateScorer& DrivenLearner::Scorer() {
   if (collector_) collector_->ReleaseEnv();
   if (!scorer_)
-    scorer_ = std::make_unique<CandidateScorer>(*env_, *learner_, pool_, layout_.chunk_rows, subject_.seed(), cancelled_, [] {});
+    scorer_ =
+        std::make_unique<CandidateScorer>(*env_, *learner_, pool_, layout_.chunk_rows, subject_.seed(), cancelled_, [] {});
   scorer_->Bind();
   return *scorer_;
 }
@@ -175,8 +175,8 @@ std::vector<std::byte> DrivenLearner::record() {
 }
 
 void DrivenLearner::Act(RowsRange range, uint32_t flags, uint64_t step) {
-  const bp_act act{sizeof(bp_act), flags, range.begin, range.end, 0, subject_.seed(), step, slot_->act_in(), slot_->act_out(),
-                   nullptr,        nullptr};
+  const bp_act act{sizeof(bp_act), flags,           range.begin,      range.end, 0,      subject_.seed(),
+                   step,           slot_->act_in(), slot_->act_out(), nullptr,   nullptr};
   NowDoing("act of " + RangeText(range));
   if (const bp_status status = learner_->Act(act); status != BP_OK) learner_->Fail(status, "act");
 }

@@ -60,7 +60,8 @@ void SnapshotContinues(Subject& subject, CaseResult*) {
   for (size_t c = 0; c < env.channels().size(); ++c)
     for (uint64_t r = 0; r < env.rows() && IsStateRole(env.channels()[c]->role); ++r)
       if (std::memcmp(env.Row(0, c, r), copy.Row(0, c, r), env.RowBytes(c)) != 0)
-        FailCase(fmt::format("set, channel '{}' of row {}", env.channels()[c]->name, r), "the state's own observation", "another");
+        FailCase(fmt::format("set, channel '{}' of row {}", env.channels()[c]->name, r), "the state's own observation",
+                 "another");
   copy.CountAs(env);
   env.Play(kBefore, kAfter), copy.Play(kBefore, kAfter);
   for (uint64_t r = 0; r < env.rows(); ++r)
@@ -104,7 +105,8 @@ void InjectComesBack(Subject& subject, CaseResult*) {
   to.env().Call("get", [&](bp_env* e) { return inject->get(e, 1, reinterpret_cast<double*>(back.data())); });
   for (const GuardedBlock* block : {&values, &back})
     if (const auto found = block->Break()) FailCase("get of a state by name", "as many numbers as the parts have", *found);
-  if (std::memcmp(values.data(), back.data(), values.bytes()) != 0) FailCase("get after set", "the numbers that were set", "others");
+  if (std::memcmp(values.data(), back.data(), values.bytes()) != 0)
+    FailCase("get after set", "the numbers that were set", "others");
   to.CheckGuards("set of a state by name");
 }
 
@@ -140,7 +142,8 @@ class Items {
   std::vector<std::byte> Item(uint64_t i) const {
     std::vector<std::byte> all;
     for (const auto& block : blocks_)
-      if (block) all.insert(all.end(), block->data() + i * (block->bytes() / n_), block->data() + (i + 1) * (block->bytes() / n_));
+      if (block)
+        all.insert(all.end(), block->data() + i * (block->bytes() / n_), block->data() + (i + 1) * (block->bytes() / n_));
     return all;
   }
 
@@ -219,13 +222,17 @@ void PicturesChangeNothing(Subject& subject, CaseResult*) {
 std::vector<Case> EnvExtensionCases() {
   return {
       {"snapshot-continues", kOfEnvs, "A row set to a snapshot shows its observation and goes on bit for bit, for 200 steps.",
-       "Save all that decides the next step: the random stream's counter, a solver's warm start, the step count.", SnapshotContinues},
+       "Save all that decides the next step: the random stream's counter, a solver's warm start, the step count.",
+       SnapshotContinues},
       {"snapshot-refuses", kOfEnvs, "`set` refuses bytes that are no snapshot of this env, model and version.",
        "Begin a snapshot with a number that tells them apart.", SnapshotRefuses},
-      {"inject-comes-back", kOfEnvs, "A state set by name is read back as it was set.", "Set and get all parts in the same order.", InjectComesBack},
-      {"source-keeps-order", kOfEnvs, "A data set gives the same items for the same seed, each once an epoch, however they are grouped.",
+      {"inject-comes-back", kOfEnvs, "A state set by name is read back as it was set.",
+       "Set and get all parts in the same order.", InjectComesBack},
+      {"source-keeps-order", kOfEnvs,
+       "A data set gives the same items for the same seed, each once an epoch, however they are grouped.",
        "Make the order of an epoch from the seed alone.", SourceKeepsItsOrder},
-      {"pictures-change-nothing", kOfEnvs, "Pictures of one state are the same, and drawing changes no step.", "Draw from const state.", PicturesChangeNothing},
+      {"pictures-change-nothing", kOfEnvs, "Pictures of one state are the same, and drawing changes no step.",
+       "Draw from const state.", PicturesChangeNothing},
   };
 }
 

@@ -67,7 +67,11 @@ class ChooseTogether {
     return bp::EnvSpec()
         .Add({.role = BP_ROLE_OBS, .name = "obs", .shape = {kChoices}, .scope = BP_SCOPE_AGENT})
         .Add({.role = BP_ROLE_STATE, .name = "state", .shape = {kAgents}})
-        .Add({.role = BP_ROLE_ACTION_MASK, .name = "action_mask", .shape = {kChoices}, .dtype = bp::kU8, .scope = BP_SCOPE_AGENT})
+        .Add({.role = BP_ROLE_ACTION_MASK,
+              .name = "action_mask",
+              .shape = {kChoices},
+              .dtype = bp::kU8,
+              .scope = BP_SCOPE_AGENT})
         .Add({.role = BP_ROLE_ALIVE, .name = "alive", .dtype = bp::kU8, .scope = BP_SCOPE_AGENT})
         .Add({.role = BP_ROLE_ACTION,
               .name = "action",
@@ -200,8 +204,8 @@ class CopyTokens {
 
 const bp_module& EnvsForLearners() {
   using All = bp::Module<bp::Env<Follow>, bp::Env<Choose>, bp::EnvBatch<ChooseTogether>, bp::EnvBatch<CopyTokens>>;
-  static const bp_module module = {sizeof(bp_module), BP_ABI_MINOR, 0,          0,               "",      "{}", nullptr,
-                                   nullptr,           All::Count,   All::Descriptor, All::Api};
+  static const bp_module module = {sizeof(bp_module), BP_ABI_MINOR,    0,       0, "", "{}", nullptr, nullptr,
+                                   All::Count,        All::Descriptor, All::Api};
   return module;
 }
 

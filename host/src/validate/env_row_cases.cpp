@@ -11,19 +11,20 @@
 namespace backplane {
 namespace {
 
-constexpr uint64_t kRows = 5, kPlayedSteps = 100;
+constexpr uint64_t kRows = 5, kPlayedSteps = 60;
 
 // What a plugin that draws from elsewhere imports.
 std::string Suspicious(const Subject& subject) {
   std::string text;
   for (const std::string& name : ElfFile(subject.info().file).Imports())
-    for (const char* known : {"rand", "rand_r", "random", "drand48", "time", "clock", "clock_gettime", "gettimeofday", "getrandom",
-                              "getentropy", "_ZNSt13random_device9_M_getvalEv"})
+    for (const char* known : {"rand", "rand_r", "random", "drand48", "time", "clock", "clock_gettime", "gettimeofday",
+                              "getrandom", "getentropy", "_ZNSt13random_device9_M_getvalEv"})
       if (name == known) text += (text.empty() ? "; the file calls " : ", ") + name;
   return text;
 }
 
-void NeedEqual(Subject& subject, const DrivenEnv& a, uint64_t row_a, const DrivenEnv& b, uint64_t row_b, const std::string& place) {
+void NeedEqual(Subject& subject, const DrivenEnv& a, uint64_t row_a, const DrivenEnv& b, uint64_t row_b,
+               const std::string& place) {
   if (const auto found = a.Difference(a.record(row_a), b.record(row_b)))
     FailCase(fmt::format("{}, row {}", place, row_a), "the same bytes", *found + Suspicious(subject));
 }
@@ -86,7 +87,7 @@ void SplitRanges(Subject& subject, CaseResult*) {
 
 void ThreadsSameBytes(Subject& subject, CaseResult*) {
   if ((subject.info().flags & BP_FLAG_ROWS_CONCURRENT) == 0) SkipCase("is called by one thread at a time (no ROWS_CONCURRENT)");
-  constexpr uint64_t kManyRows = 16, kRounds = 3;
+  constexpr uint64_t kManyRows = 8, kRounds = 3;
   DrivenEnv serial(subject, {.rows = kManyRows});
   NeedRowRanges(serial);
   serial.ResetAll(), serial.Play(0, kPlayedSteps);
@@ -126,12 +127,16 @@ void SlotsSameBytes(Subject& subject, CaseResult*) {
 std::vector<Case> EnvRowCases() {
   return {
       {"same-seed-same-bytes", kOfEnvs, "The same seeds and actions give the same bytes, in the same process too.",
-       "Draw from the row's stream (bp::Rng, bp_rng) alone: no rand(), clock, static or memory that was never written.", SameSeedSameBytes},
-      {"reset-forgets", kOfEnvs, "After `reset` nothing is left of the episodes before.", "Set every member of the row in reset.", ResetForgets},
-      {"instances-share-nothing", kOfEnvs, "An instance is independent of others in the process.", "Move statics and globals into the instance.", InstancesShareNothing},
+       "Draw from the row's stream (bp::Rng, bp_rng) alone: no rand(), clock, static or memory that was never written.",
+       SameSeedSameBytes},
+      {"reset-forgets", kOfEnvs, "After `reset` nothing is left of the episodes before.",
+       "Set every member of the row in reset.", ResetForgets},
+      {"instances-share-nothing", kOfEnvs, "An instance is independent of others in the process.",
+       "Move statics and globals into the instance.", InstancesShareNothing},
       {"rows-are-independent", kOfEnvs, "A row's bytes do not depend on other rows, their number or their actions.",
        "Keep a state and a random stream for each row.", RowsAreIndependent},
-      {"split-ranges", kOfEnvs, "[0, n) gives the bytes of [0, k) and [k, n), in any order.", "Keep nothing from one row of a call to the next.", SplitRanges},
+      {"split-ranges", kOfEnvs, "[0, n) gives the bytes of [0, k) and [k, n), in any order.",
+       "Keep nothing from one row of a call to the next.", SplitRanges},
       {"threads-same-bytes", kOfEnvs, "With ROWS_CONCURRENT two threads on disjoint ranges give the bytes of one.",
        "Move scratch memory into the row or onto the stack; else say kRowsConcurrent = false.", ThreadsSameBytes},
       {"slots-same-bytes", kOfEnvs, "A rollout of several slots gives the bytes of a single slot.",

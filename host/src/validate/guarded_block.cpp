@@ -37,8 +37,8 @@ void OnFault(int signal_number, siginfo_t* info, void*) {
     if (from == nullptr || at < from || at >= one.to) continue;
     const bool before = at < one.data;
     const int64_t distance = before ? one.data - at : at - one.end;
-    std::snprintf(ShareDoing()->fault, sizeof(Doing::fault), "an access %lld bytes %s %s of %s", static_cast<long long>(distance),
-                  before ? "before" : "behind", before ? "the begin" : "the end", one.name);
+    std::snprintf(ShareDoing()->fault, sizeof(Doing::fault), "an access %lld bytes %s %s of %s",
+                  static_cast<long long>(distance), before ? "before" : "behind", before ? "the begin" : "the end", one.name);
     break;
   }
   signal(signal_number, SIG_DFL);

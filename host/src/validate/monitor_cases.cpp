@@ -119,7 +119,8 @@ void AnswersSoon(Subject& subject, CaseResult* result) {
   const int64_t median = batches[batches.size() / 2];
   result->note = fmt::format("{:.2f} us an event", static_cast<double>(median) / 200e3);
   if (median > kMostNs)
-    FailCase("on_events of 200 events", "an end within 100 ms, when the next ones come", fmt::format("{:.0f} ms", static_cast<double>(median) * 1e-6));
+    FailCase("on_events of 200 events", "an end within 100 ms, when the next ones come",
+             fmt::format("{:.0f} ms", static_cast<double>(median) * 1e-6));
   NowDoing("sample");
   const int64_t begin = NowNs();
   listening.Need("sample", listening.monitor().Sample(begin));
@@ -152,22 +153,29 @@ void InterestsAreKnown(Subject& subject, CaseResult*) {
   const uint64_t wanted = listening.monitor().Interests();
   constexpr uint64_t kKnown = 1u << BP_EVENT_PHASE | 1u << BP_EVENT_ITER | 1u << BP_EVENT_EPISODE | 1u << BP_EVENT_METRIC;
   if (wanted != ~uint64_t{0} && (wanted & ~(kKnown | 0xff)) != 0)
-    WarnCase("interests", "bits 1 << BP_EVENT_*", fmt::format("{:#x}", wanted), "Return 1 << type for each type, and not the type.");
+    WarnCase("interests", "bits 1 << BP_EVENT_*", fmt::format("{:#x}", wanted),
+             "Return 1 << type for each type, and not the type.");
 }
 
 }  // namespace
 
 std::vector<Case> MonitorCases() {
   return {
-      {"interests", kOfMonitors, "`interests` has a bit for each type of event.", "Return 1 << BP_EVENT_ITER and so on.", InterestsAreKnown},
+      {"interests", kOfMonitors, "`interests` has a bit for each type of event.", "Return 1 << BP_EVENT_ITER and so on.",
+       InterestsAreKnown},
       {"takes-a-storm", kOfMonitors, "Thousands of events are taken.", "Bound what is kept of them.", TakesAStorm},
-      {"takes-odd-events", kOfMonitors, "Events in any order, of unknown types, with NaN, infinities and NULL for `detail` are taken.",
+      {"takes-odd-events", kOfMonitors,
+       "Events in any order, of unknown types, with NaN, infinities and NULL for `detail` are taken.",
        "Pass over what is not known; write NaN as null.", TakesOddEvents},
-      {"ends-without-iterations", kOfMonitors, "A trial that ends before its first iteration is no error.", "Write an empty file, or none.", EndsWithoutIterations},
+      {"ends-without-iterations", kOfMonitors, "A trial that ends before its first iteration is no error.",
+       "Write an empty file, or none.", EndsWithoutIterations},
       {"finish-twice", kOfMonitors, "`finish` may be called twice.", "Return BP_OK where all is written.", FinishTwice},
-      {"bears-no-folder", kOfMonitors, "A folder that cannot be written is an error that `finish` returns, and no crash.", "Check what open returned.", BearsNoFolder},
-      {"answers-soon", kOfMonitors, "`on_events` and `sample` end before the next events come, after 100 ms.", "Leave slow work to finish, or to a thread of its own.", AnswersSoon},
-      {"writes-in-its-folder", kOfMonitors, "Files are written to the folders that the host names.", "Use bp.host.trial/1, or finish's out_dir.", WritesInItsFolder},
+      {"bears-no-folder", kOfMonitors, "A folder that cannot be written is an error that `finish` returns, and no crash.",
+       "Check what open returned.", BearsNoFolder},
+      {"answers-soon", kOfMonitors, "`on_events` and `sample` end before the next events come, after 100 ms.",
+       "Leave slow work to finish, or to a thread of its own.", AnswersSoon},
+      {"writes-in-its-folder", kOfMonitors, "Files are written to the folders that the host names.",
+       "Use bp.host.trial/1, or finish's out_dir.", WritesInItsFolder},
   };
 }
 

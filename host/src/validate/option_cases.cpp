@@ -6,8 +6,10 @@
 #include <cmath>
 #include <map>
 
+#include "backplane/rng.h"
 #include "config/value.hpp"
 #include "record/finding_ids.hpp"
+#include "rollout/clocks.hpp"
 #include "validate/case_table.hpp"
 
 namespace backplane {
@@ -42,11 +44,12 @@ void DeclaresOnce(Subject& subject, CaseResult*) {
 
 // What the reader of values makes of a range, told by what it does with numbers around its ends.
 std::optional<std::string> WhatIsWrong(const std::string& range, uint16_t type) {
-  if (range.empty()) return "nothing";
+  if (range.empty()) return std::nullopt;  // any
   const bool numbers = type == BP_PARAM_F64 || type == BP_PARAM_I64 || type == BP_PARAM_F64_LIST || type == BP_PARAM_I64_LIST;
-  if (!numbers) return range.front() == '|' || range.back() == '|' || range.find("||") != std::string::npos
-                           ? std::optional<std::string>("an empty word")
-                           : std::nullopt;
+  if (!numbers)
+    return range.front() == '|' || range.back() == '|' || range.find("||") != std::string::npos
+               ? std::optional<std::string>("an empty word")
+               : std::nullopt;
   for (size_t begin = 0; begin <= range.size();) {
     const size_t end = std::min(range.find('|', begin), range.size());
     const std::string part = range.substr(begin, end - begin);
@@ -80,13 +83,15 @@ void RangesCanBeRead(Subject& subject, CaseResult*) {
         FailCase(place + ", its range", "such as (0,1], [1,) or a|b", *wrong);
     if (!option.def) continue;
     std::string why_not;
-    if (!ReadDefault(*option.def, RuleOf(option), &why_not)) FailCase(place + ", its default", "a value of its own range", why_not);
+    if (!ReadDefault(*option.def, RuleOf(option), &why_not))
+      FailCase(place + ", its default", "a value of its own range", why_not);
   }
 }
 
 void HelpsAgainstFindings(Subject& subject, CaseResult*) {
   for (const OptionInfo& option : subject.info().options) {
-    if (option.doc.empty()) WarnCase("option '" + option.path + "'", "a sentence that says what changes and what it costs", "nothing");
+    if (option.doc.empty())
+      WarnCase("option '" + option.path + "'", "a sentence that says what changes and what it costs", "nothing");
     for (std::string id : option.helps) {
       if (id.ends_with('-') || id.ends_with('+')) id.pop_back();
       if (!IsFindingId(id)) FailCase("option '" + option.path + "', helps", "a finding of a report", "'" + id + "'");
@@ -128,7 +133,8 @@ std::vector<nlohmann::json> ValuesToTry(const OptionInfo& option, const nlohmann
     constexpr double kLarge = 1e6;  // beyond it a plugin may want more memory than there is
     const double value = now.get<double>();
     for (const double other : {value * 2, value / 2, value + 1})
-      if (std::fabs(other) <= kLarge) texts.push_back(option.type == BP_PARAM_I64 ? fmt::format("{}", std::floor(other)) : fmt::format("{}", other));
+      if (std::fabs(other) <= kLarge)
+        texts.push_back(option.type == BP_PARAM_I64 ? fmt::format("{}", std::floor(other)) : fmt::format("{}", other));
     std::erase_if(texts, [](const std::string& text) {
       const double number = std::strtod(text.c_str(), nullptr);
       return std::fabs(number) > kLarge;
@@ -145,13 +151,26 @@ std::vector<nlohmann::json> ValuesToTry(const OptionInfo& option, const nlohmann
 
 void OptionsInRange(Subject& subject, CaseResult* result) {
   Create(subject, result);
-  int tried = 0, refused = 0;
-  for (const OptionInfo& option : subject.info().options) {
-    const nlohmann::json now = subject.setting().options.at(option.path);
-    for (const nlohmann::json& value : ValuesToTry(option, now)) {
+  struct Trial {
+    const OptionInfo* option;
+    nlohmann::json value;
+  };
+  std::vector<Trial> trials;
+  for (const OptionInfo& option : subject.info().options)
+    for (const nlohmann::json& value : ValuesToTry(option, subject.setting().options.at(option.path)))
+      trials.push_back({&option, value});
+  // Where there is no time for all, another seed tries others.
+  bp_rng rng{subject.seed(), 0};
+  for (uint64_t i = trials.size(); i > 1; --i) std::swap(trials[i - 1], trials[bp_rng_below(&rng, i)]);
+  constexpr int64_t kForNs = 8'000'000'000;
+  const int64_t begin = NowNs();
+  uint64_t tried = 0, refused = 0;
+  for (const auto& [option, value] : trials) {
+    if (NowNs() - begin > kForNs) break;
+    {
       nlohmann::json options = subject.setting().options;
-      options[option.path] = value;
-      const std::string place = fmt::format("create with {}: {}", option.path, value.dump());
+      options[option->path] = value;
+      const std::string place = fmt::format("create with {}: {}", option->path, value.dump());
       try {
         ++tried;
         subject.TryCreate(options);
@@ -160,24 +179,26 @@ void OptionsInRange(Subject& subject, CaseResult* result) {
                            e.status() == BP_E_OOM_HOST || e.status() == BP_E_OOM_DEVICE;
         ++refused;
         const std::string what = e.what();
-        if (!clean) FailCase(place, "an instance, or a refusal with BP_E_CONFIG", fmt::format("status {}: {}", e.status(), what));
+        if (!clean)
+          FailCase(place, "an instance, or a refusal with BP_E_CONFIG", fmt::format("status {}: {}", e.status(), what));
         if (what.find("no reason given") != std::string::npos)
           FailCase(place, "a sentence by host->fail", fmt::format("status {} and none", e.status()));
       }
     }
   }
-  result->note = fmt::format("{} values, {} of them refused", tried, refused);
+  result->note = fmt::format("{} of {} values, {} of them refused", tried, trials.size(), refused);
 }
 
 }  // namespace
 
 std::vector<Case> OptionCases() {
   return {
-      {"names-itself", kOfAll, "A plugin's id begins with its kind, and it has a version and a summary.", "Say it in kAbout, or in bp_descriptor.",
-       NamesItself},
-      {"options-once", kOfAll, "Every option, and every other name of one, is declared once.", "Give one of the two another name.",
-       DeclaresOnce},
-      {"ranges", kOfAll, "Every range can be read and has its default in it.", "Write ranges as `(0,1]`, `[1,)`, `a|b`.", RangesCanBeRead},
+      {"names-itself", kOfAll, "A plugin's id begins with its kind, and it has a version and a summary.",
+       "Say it in kAbout, or in bp_descriptor.", NamesItself},
+      {"options-once", kOfAll, "Every option, and every other name of one, is declared once.",
+       "Give one of the two another name.", DeclaresOnce},
+      {"ranges", kOfAll, "Every range can be read and has its default in it.", "Write ranges as `(0,1]`, `[1,)`, `a|b`.",
+       RangesCanBeRead},
       {"helps", kOfAll, "Every option has a sentence, and helps against findings that there are.",
        "`docs/reports.md` lists the findings.", HelpsAgainstFindings},
       {"create", kOfAll, "An instance can be made with the defaults.", "Choose defaults that work anywhere.", Create},

@@ -172,11 +172,14 @@ CaseResult ResultOf(const Case& one, const Heard& heard, const Doing& doing, con
     const int signal = WTERMSIG(heard.wait_status);
     result.verdict = Verdict::kCrashed;
     result.wanted = "that it goes on";
-    result.found = fmt::format("{} ({}){}", sigabbrev_np(signal) ? std::string("SIG") + sigabbrev_np(signal) : std::to_string(signal), strsignal(signal), printed);
+    result.found =
+        fmt::format("{} ({}){}", sigabbrev_np(signal) ? std::string("SIG") + sigabbrev_np(signal) : std::to_string(signal),
+                    strsignal(signal), printed);
   } else if (const int code = WEXITSTATUS(heard.wait_status); code != 0) {
     result.wanted = "that the process goes on";
     result.found = fmt::format("its end with exit code {}{}", code, printed);
-  } else if (const auto said = RecordOrNothing<CaseResult>(nlohmann::json::parse(heard.text, nullptr, /*allow_exceptions=*/false))) {
+  } else if (const auto said =
+                 RecordOrNothing<CaseResult>(nlohmann::json::parse(heard.text, nullptr, /*allow_exceptions=*/false))) {
     result = *said;
   } else {
     result.wanted = "that the process goes on";

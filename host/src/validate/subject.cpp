@@ -49,7 +49,8 @@ Subject::Subject(const PluginInfo& info, const ValidateSetting& setting, fs::pat
 void Subject::LoadTorch() {
   if (!torch_version_.empty() || info_.build.torch.empty()) return;
   const fs::path lib = FindTorchLib();
-  if (lib.empty()) SkipCase("is built against LibTorch, and none is known; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
+  if (lib.empty())
+    SkipCase("is built against LibTorch, and none is known; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
   NowDoing("loading LibTorch");
   torch_version_ = PreloadTorch(lib);
 }
@@ -117,7 +118,8 @@ std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
   }
   if (!env_module_) env_module_ = LoadedModule::FromTable(EnvsForLearners());
   const auto make = [&](const std::string& id) {
-    return std::make_unique<EnvInstance>(*env_module_, id, sinks_, InstanceOptions{nlohmann::json::object(), {}, "env.options"}, rows);
+    return std::make_unique<EnvInstance>(*env_module_, id, sinks_, InstanceOptions{nlohmann::json::object(), {}, "env.options"},
+                                         rows);
   };
   if (!env_id_.empty()) return make(env_id_);
   std::string why_not;
@@ -126,7 +128,8 @@ std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
     std::unique_ptr<EnvInstance> env = make(id);
     NowDoing("create for " + id);
     try {
-      LearnerInstance(*module_, info_.id, sinks_, Options(), *env, seed());
+      probe_ = std::make_unique<LearnerInstance>(*module_, info_.id, sinks_, Options(), *env, seed());
+      probe_env_ = env.get();
       env_id_ = id;
       return env;
     } catch (const TrialFailure& e) {
@@ -138,7 +141,12 @@ std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
 }
 
 std::unique_ptr<LearnerInstance> Subject::MakeLearner(const EnvInstance& env, uint64_t seed, bool bare) {
-  return Made([&] { return std::make_unique<LearnerInstance>(*module_, info_.id, sinks(bare), Options(), env, seed); });
+  return Made([&] {
+    std::unique_ptr<LearnerInstance> probe = std::move(probe_);
+    if (probe && probe_env_ == &env && seed == this->seed() && !bare) return probe;
+    probe.reset();
+    return std::make_unique<LearnerInstance>(*module_, info_.id, sinks(bare), Options(), env, seed);
+  });
 }
 
 void Subject::TryCreate(const nlohmann::json& options) {
@@ -169,9 +177,9 @@ MonitorInstance::MonitorInstance(const LoadedModule& module, const std::string& 
     : services_(id, &sinks), api_(module.api<bp_monitor_api>(id)), monitor_(nullptr, {&services_.plugin_id(), api_->destroy}) {
   if (!api_->create || !api_->destroy) throw TrialFailure(BP_E_INTERNAL, id, "its function table has no create or destroy");
   const OptionView view(options.options, options.origin, options.prefix);
+  NowDoing("create");
   bp_monitor* made = nullptr;
-  const bp_status status =
-      CallPlugin(services_.plugin_id(), [&] { return api_->create(services_.get(), view.get(), &made); });
+  const bp_status status = CallPlugin(services_.plugin_id(), [&] { return api_->create(services_.get(), view.get(), &made); });
   if (status != BP_OK) throw TrialFailure(status, id, "create: " + services_.TakeError());
   if (made == nullptr) throw TrialFailure(BP_E_INTERNAL, id, "create: wanted an instance, found NULL and the status BP_OK");
   monitor_.reset(made);

@@ -73,6 +73,9 @@ class Subject {
   std::unique_ptr<LoadedModule> module_, env_module_;
   std::map<std::filesystem::path, std::unique_ptr<LoadedModule>> parts_;
   std::string env_id_;  // of MakeEnvFor, once it is known
+  // The learner that was made to know it: MakeLearner gives it to whoever asks for one in that env.
+  const EnvInstance* probe_env_ = nullptr;
+  std::unique_ptr<LearnerInstance> probe_;
   bool made_ = false;
 };
 

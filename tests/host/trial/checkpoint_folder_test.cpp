@@ -147,7 +147,8 @@ TEST_F(CheckpointFolderTest, GoesOnFromTheMiddleOfReplacing) {
   EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 3u);
 }
 
-// Looks as fast as it can while another process replaces, until it has seen several of them: a busy disk may take seconds for each.
+// Looks as fast as it can while another process replaces, until it has seen several of them: a busy disk may take seconds for
+// each.
 TEST_F(CheckpointFolderTest, ThereIsAWholeOneAtEveryMoment) {
   CheckpointFolder(dir_, kOwnTrial).Save(Of(1));
   Forever writer(

@@ -147,7 +147,8 @@ const Flaw kFlaws[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Calls, Flawed, testing::ValuesIn(kFlaws), [](const auto& tested) {
   std::string name = std::string(tested.param.id) + "_" + tested.param.flaw + "_" + tested.param.found_by;
-  std::ranges::replace_if(name, [](char c) { return c == '.' || c == '-'; }, '_');
+  std::ranges::replace_if(
+      name, [](char c) { return c == '.' || c == '-'; }, '_');
   return name;
 });
 
@@ -163,8 +164,8 @@ TEST_P(FlawedFiles, AreFoundByTheirCase) {
   const std::string file = FileOf(std::string("monitor_") + GetParam().file);
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "is not built here";
   const CaseResult result = Validated(file, "").Run(GetParam().found_by);
-  EXPECT_EQ(result.verdict, GetParam().verdict) << Word(result.verdict) << " " << result.note << "\n  " << result.place << "\n  "
-                                                << result.found;
+  EXPECT_EQ(result.verdict, GetParam().verdict)
+      << Word(result.verdict) << " " << result.note << "\n  " << result.place << "\n  " << result.found;
 }
 
 const FlawedFile kFlawedFiles[] = {
@@ -196,7 +197,8 @@ TEST(Cases, EachFindsSomething) {
   for (const Case& one : AllCases()) {
     const auto finds = [&](const auto& flaw) { return std::string_view(flaw.found_by) == one.name; };
     const bool any = std::ranges::any_of(kFlaws, finds) || std::ranges::any_of(kFlawedFiles, finds);
-    const std::vector<std::string> without = {"steps-per-second", "inject-comes-back", "source-keeps-order", "pictures-change-nothing"};
+    const std::vector<std::string> without = {"steps-per-second", "inject-comes-back", "source-keeps-order",
+                                              "pictures-change-nothing"};
     EXPECT_NE(any, std::ranges::find(without, one.name) != without.end()) << one.name;
   }
 }
@@ -210,7 +212,8 @@ TEST(Cases, HaveNamesInKebabCaseAndEachOnce) {
   std::set<std::string> seen;
   for (const Case& one : AllCases()) {
     EXPECT_TRUE(seen.insert(one.name).second) << one.name;
-    EXPECT_TRUE(std::ranges::all_of(std::string(one.name), [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; })) << one.name;
+    EXPECT_TRUE(std::ranges::all_of(std::string(one.name), [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; }))
+        << one.name;
     EXPECT_TRUE(std::string(one.rule).ends_with('.')) << one.name;
   }
 }
