@@ -39,7 +39,6 @@ std::string CasesMarkdown() {
     text += "\n";
   };
   add("All plugins", kOfAll);
-  add("Envs and learners", kOfEnvs | kOfLearners);
   add("Envs", kOfEnvs);
   add("Learners", kOfLearners);
   add("Monitors", kOfMonitors);

@@ -15,8 +15,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/json_text.hpp"
+#include "plugin/loader.hpp"
 #include "plugin/plugin_error.hpp"
 #include "rollout/clocks.hpp"
 #include "validate/doing.hpp"
@@ -99,7 +101,6 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
   for (const int s : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD}) signal(s, SIG_DFL);
   if (const int null = open("/dev/null", O_RDONLY | O_CLOEXEC); null >= 0) dup2(null, STDIN_FILENO);
   if (output >= 0) dup2(output, STDOUT_FILENO), dup2(output, STDERR_FILENO);
-  for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) setenv(name, "1", 1);  // as in a trial
   // Never destroyed: the plugin's own handlers at exit come first, and then ours looks at it.
   g_child = new Child{pipe_end, {}, false, NowNs()};
   g_child->result.name = one.name;
@@ -188,6 +189,19 @@ CaseResult ResultOf(const Case& one, const Heard& heard, const Doing& doing, con
   return result;
 }
 
+// LibTorch takes longer to load than most cases to run. It is no code of the plugin, so this process may have it: its children
+// find it there.
+void LoadTorchOnce(const PluginInfo& info) {
+  for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) setenv(name, "1", 1);  // as in a trial
+  static bool tried = false;
+  if (info.build.torch.empty() || std::exchange(tried, true)) return;
+  try {
+    if (const std::filesystem::path lib = FindTorchLib(); !lib.empty()) PreloadTorch(lib);
+  } catch (const PluginError&) {
+    // Each case says so.
+  }
+}
+
 std::filesystem::path NewFolder() {
   std::string name = (std::filesystem::temp_directory_path() / "backplane-validate-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made: " + name + ": " + std::strerror(errno));
@@ -230,6 +244,7 @@ void LeaveByExit() {
 
 CaseResult RunCase(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const RunCaseOptions& options) {
   const int64_t begin = NowNs();
+  LoadTorchOnce(info);
   const std::filesystem::path folder = NewFolder();
   CaseResult result;
   if (options.in_process) {
