@@ -39,7 +39,8 @@ TEST_F(ValidateCommand, PrintsJsonOfAllThreePluginsOfAFile) {
   const nlohmann::json answers = nlohmann::json::parse(run.out);
   ASSERT_EQ(answers.size(), 3u);
   EXPECT_EQ(answers[0]["id"], "env.flawed");
-  EXPECT_EQ(answers[0]["cases"][0], (nlohmann::json{{"case", "create"}, {"verdict", "PASSED"}, {"seconds", answers[0]["cases"][0]["seconds"]}}));
+  EXPECT_EQ(answers[0]["cases"][0],
+            (nlohmann::json{{"case", "create"}, {"verdict", "PASSED"}, {"seconds", answers[0]["cases"][0]["seconds"]}}));
   EXPECT_EQ(answers[2]["failed"], 1);
   EXPECT_EQ(answers[2]["cases"][1]["verdict"], "FAILED");
   EXPECT_THAT(answers[2]["cases"][1]["found"].get<std::string>(), HasSubstr("from on_events"));

@@ -1,9 +1,8 @@
 // Rows: the same seed gives the same bytes, whoever else there is, however they are called.
 #include <fmt/format.h>
 
-#include <thread>
-
 #include "plugin/elf.hpp"
+#include "validate/at_once.hpp"
 #include "validate/case_table.hpp"
 #include "validate/doing.hpp"
 #include "validate/driven_env.hpp"
@@ -94,22 +93,13 @@ void ThreadsSameBytes(Subject& subject, CaseResult*) {
   for (uint64_t round = 0; round < kRounds; ++round) {
     DrivenEnv parallel(subject, {.rows = kManyRows});
     parallel.ResetAll();
-    std::string failed;  // of the other thread
-    std::thread other([&] {
-      try {
-        parallel.Play(0, kPlayedSteps, {{0, kManyRows / 2}});
-      } catch (const std::exception& e) {
-        failed = e.what();
-      }
-    });
-    try {
-      parallel.Play(0, kPlayedSteps, {{kManyRows / 2, kManyRows}});
-    } catch (...) {
-      other.join();
-      throw;
-    }
-    other.join();
-    if (!failed.empty()) FailCase("two threads at once", "BP_OK", failed);
+    AtOnce(
+        [&] {
+          parallel.Play(0, kPlayedSteps, {{0, kManyRows / 2}});
+        },
+        [&] {
+          parallel.Play(0, kPlayedSteps, {{kManyRows / 2, kManyRows}});
+        });
     parallel.CheckGuards("step in two threads");
     NeedEqualRows(subject, serial, parallel, "in one thread and in two at once");
   }

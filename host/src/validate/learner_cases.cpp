@@ -6,13 +6,13 @@
 #include <cstring>
 #include <set>
 #include <span>
-#include <thread>
 
 #include "backplane/ext/tensors.h"
 #include "rollout/channel_table.hpp"
 #include "rollout/clocks.hpp"
 #include "rollout/readable.hpp"
 #include "trial/learner_state.hpp"
+#include "validate/at_once.hpp"
 #include "validate/case_table.hpp"
 #include "validate/doing.hpp"
 #include "validate/driven_learner.hpp"
@@ -179,22 +179,7 @@ void ActInThreads(Subject& subject, CaseResult*) {
   const auto serial = Acted(learner);
   for (int round = 0; round < 50; ++round) {
     FillActed(learner, std::byte{0});
-    std::string failed;
-    std::thread other([&] {
-      try {
-        act_half({0, half});
-      } catch (const std::exception& e) {
-        failed = e.what();
-      }
-    });
-    try {
-      act_half({half, learner.rows()});
-    } catch (...) {
-      other.join();
-      throw;
-    }
-    other.join();
-    if (!failed.empty()) FailCase("act in two threads", "BP_OK", failed);
+    AtOnce([&] { act_half({0, half}); }, [&] { act_half({half, learner.rows()}); });
     NeedSameActs(learner, serial, Acted(learner), "act in one thread and in two at once", {0, learner.rows()});
   }
 }
@@ -343,7 +328,7 @@ void Improves(Subject& subject, CaseResult* result) {
     result->note = fmt::format("from {:.3g} to {:.3g} in {} iterations", earned.front(), earned.back(), earned.size());
     return;
   }
-  if (earned.size() < kLooks[0])
+  if (earned.size() < kLooks[2] && !learner.done())
     SkipCase(fmt::format("{} iterations in {:.0f} s are too few to tell", earned.size(),
                          static_cast<double>(NowNs() - begin) * 1e-9));
   WarnCase(fmt::format("{} iterations of an easy task", earned.size()), "more at last than at first, beyond chance",

@@ -121,11 +121,15 @@ void AnswersSoon(Subject& subject, CaseResult* result) {
   if (median > kMostNs)
     FailCase("on_events of 200 events", "an end within 100 ms, when the next ones come",
              fmt::format("{:.0f} ms", static_cast<double>(median) * 1e-6));
-  NowDoing("sample");
-  const int64_t begin = NowNs();
-  listening.Need("sample", listening.monitor().Sample(begin));
-  if (const int64_t took = NowNs() - begin; took > kMostNs)
-    FailCase("sample", "an end within 100 ms", fmt::format("{:.0f} ms", static_cast<double>(took) * 1e-6));
+  int64_t soonest = INT64_MAX;  // the machine may be busy
+  for (int i = 0; i < 3 && soonest > kMostNs; ++i) {
+    NowDoing("sample");
+    const int64_t begin = NowNs();
+    listening.Need("sample", listening.monitor().Sample(begin));
+    soonest = std::min(soonest, NowNs() - begin);
+  }
+  if (soonest > kMostNs)
+    FailCase("sample", "an end within 100 ms", fmt::format("{:.0f} ms", static_cast<double>(soonest) * 1e-6));
 }
 
 void WritesInItsFolder(Subject& subject, CaseResult*) {

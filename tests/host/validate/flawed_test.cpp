@@ -32,14 +32,15 @@ class Flawed : public testing::TestWithParam<Flaw> {};
 TEST_P(Flawed, IsFoundByItsCase) {
   const Flaw& flaw = GetParam();
   const std::string by = flaw.found_by;
-  if (kSanitizedHere && (by == "leaks-nothing" || by == "step-allocates-nothing")) GTEST_SKIP() << "a sanitizer has a malloc of its own";
+  if (kSanitizedHere && (by == "leaks-nothing" || by == "step-allocates-nothing"))
+    GTEST_SKIP() << "a sanitizer has a malloc of its own";
   Validated plugin(FileOf("env_flawed"), flaw.id);
   plugin.Give("flaw", flaw.flaw);
   const CaseResult result = plugin.Run(flaw.found_by, std::string_view(flaw.flaw) == "hangs" ? kPatience_s : 45);
   // Which ends what crashes with an exit.
   const bool as_good = kSanitizedHere && flaw.verdict == Verdict::kCrashed && result.bad();
-  EXPECT_TRUE(result.verdict == flaw.verdict || as_good) << Word(result.verdict) << " " << result.note << "\n  " << result.place << "\n  "
-                                          << result.wanted << "\n  " << result.found;
+  EXPECT_TRUE(result.verdict == flaw.verdict || as_good) << Word(result.verdict) << " " << result.note << "\n  " << result.place
+                                                         << "\n  " << result.wanted << "\n  " << result.found;
   EXPECT_NE(result.place, "");
   EXPECT_NE(result.wanted, "");
   EXPECT_NE(result.found, "");
