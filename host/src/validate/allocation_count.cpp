@@ -108,12 +108,13 @@ int LeadLibrary(dl_phdr_info* library, size_t, void*) {
 
 bool CountAllocations() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return false;  // which have a malloc of their own
+  constexpr bool kOthersMalloc = true;
 #else
-  if (kJumpSlot == 0) return false;
+  constexpr bool kOthersMalloc = false;
+#endif
+  if (kOthersMalloc || kJumpSlot == 0) return false;
   dl_iterate_phdr(LeadLibrary, nullptr);
   return true;
-#endif
 }
 
 uint64_t AllocationsOfThread() { return tls_allocations; }

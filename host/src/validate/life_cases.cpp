@@ -63,11 +63,16 @@ void TwoThreads(Subject& subject, CaseResult*) {
   if ((subject.info().flags & BP_FLAG_SINGLETON) != 0) SkipCase("is a SINGLETON");
   constexpr int kRounds = 10;
   constexpr int64_t kForNs = 300'000'000;
+  // Of another trial, with a folder of its own.
+  const std::filesystem::path folder = subject.folder() / "second";
+  std::filesystem::create_directories(folder);
+  Subject second(subject.info(), subject.setting(), folder);
   const std::vector<std::byte> alone = UseOnce(subject);
+  UseOnce(second);
   const int64_t begin = NowNs();
   for (int round = 0; round == 0 || (round < kRounds && NowNs() - begin < kForNs); ++round) {
     std::vector<std::byte> here, there;
-    AtOnce([&] { here = UseOnce(subject); }, [&] { there = UseOnce(subject); });
+    AtOnce([&] { here = UseOnce(subject); }, [&] { there = UseOnce(second); });
     if (here != alone || there != alone) FailCase("two instances on two threads", "the bytes of one alone", "others");
   }
 }
