@@ -297,6 +297,11 @@ void DrivenEnv::ResetEnded(uint64_t t, RowsRange range) {
   if (status != BP_OK) env_->Fail(status, "reset");
 }
 
+void DrivenEnv::AfterStep(uint64_t t, RowsRange range) {
+  for (uint64_t r = range.begin; r < range.end; ++r) ++steps_[r];
+  ResetEnded(t, range);
+}
+
 void DrivenEnv::CarryOver(uint64_t t) {
   if (layout_.slots == 1 || t == 0 || SlotOf(t) != 0) return;
   for (size_t c = 0; c < channels().size(); ++c)
@@ -313,8 +318,8 @@ void DrivenEnv::Play(uint64_t from, uint64_t to, const std::vector<RowsRange>& r
       NowDoing(fmt::format("step of {} in slot {}", RangeText(range), SlotOf(t)));
       const bp_status status = env_->Step(SlotOf(t), range.begin, range.end);
       if (status != BP_OK) env_->Fail(status, "step");
-      for (uint64_t r = range.begin; r < range.end; ++r) ++steps_[r], Record(t, r, false);
-      ResetEnded(t, range);
+      for (uint64_t r = range.begin; r < range.end; ++r) Record(t, r, false);
+      AfterStep(t, range);
       for (uint64_t r = range.begin; r < range.end; ++r) Record(t, r, true);
     }
   }

@@ -45,6 +45,8 @@ class DrivenEnv {
   void ResetAll() { Reset({0, rows()}, nullptr); }
   void Reset(RowsRange range, const uint8_t* mask);  // of the slot in which the next step starts
   void Step(uint64_t t, RowsRange range);            // and nothing else
+  // What the host does after it: counts the step, and resets the rows whose episode has ended.
+  void AfterStep(uint64_t t, RowsRange range);
   // Steps [from, to), each with its actions, its step of all `ranges` in turn, and resets. What was written is recorded.
   void Play(uint64_t from, uint64_t to, const std::vector<RowsRange>& ranges);
   void Play(uint64_t from, uint64_t to) { Play(from, to, {{0, rows()}}); }

@@ -72,6 +72,7 @@ void WritesEveryOutput(Subject& subject, CaseResult*) {
     twins.first.WriteActions(t, {0, 3}), twins.second.WriteActions(t, {0, 3});
     twins.first.Step(t, {0, 3}), twins.second.Step(t, {0, 3});
     NeedWritten("step", twins, t, false, before, before_second);
+    twins.first.AfterStep(t, {0, 3}), twins.second.AfterStep(t, {0, 3});
   }
 }
 
@@ -118,6 +119,7 @@ void WritesOnlyItsRows(Subject& subject, CaseResult*) {
       return inside(row) && env.channels()[c]->role != BP_ROLE_ACTION &&
              (env.Writes(c) || env.channels()[c]->role != BP_ROLE_TRUNCATED);
     });
+    env.AfterStep(t, range);
     if (t % 4 != 3) continue;
     std::vector<uint8_t> mask(env.rows(), 1);
     mask[range.begin] = 0;  // and all beyond the range are set
