@@ -243,7 +243,7 @@ std::vector<Command> PluginCommands() {
     add->Add("file", "FILE", &args->name, "Plugin file (.so)").Required();
     add->Add("--part", "FILE", &args->parts, "A part of it, sealed before: FILE's stem, '_' and a name (repeatable)");
   };
-  return {{"plugin", "List, describe or seal plugins; no plugin code runs", nullptr},
+  return {{"plugin", "List, describe, seal and validate plugins", nullptr},
           MakeCommand<PluginArgs>("plugin list", "All plugins on the plugin path", declare_list, PluginListCommand),
           MakeCommand<PluginArgs>("plugin describe", "The options of one plugin", declare_describe, PluginDescribeCommand),
           MakeCommand<PluginArgs>("plugin seal", "Write a plugin's description into its file (the build does this)",

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 
 #include "base/files.hpp"
 #include "plugin/plugin_error.hpp"
@@ -150,6 +151,32 @@ std::vector<std::string> ElfFile::Exports() const {
     }
   }
   return exports;
+}
+
+std::vector<std::string> ElfFile::Imports() const {
+  std::vector<std::string> imports;
+  for (const ElfSection& section : sections_) {
+    if (section.type != SHT_DYNSYM) continue;
+    const std::string names = NamesOf(section);
+    for (const Elf64_Sym& symbol : Entries<Elf64_Sym>(Read(section))) {
+      if (symbol.st_shndx == SHN_UNDEF && symbol.st_name != 0) imports.push_back(NameAt(names, symbol.st_name));
+    }
+  }
+  return imports;
+}
+
+std::vector<std::string> ElfFile::SearchPaths() const {
+  std::vector<std::string> paths;
+  for (const ElfSection& section : sections_) {
+    if (section.type != SHT_DYNAMIC) continue;
+    const std::string names = NamesOf(section);
+    for (const Elf64_Dyn& entry : Entries<Elf64_Dyn>(Read(section))) {
+      if (entry.d_tag != DT_RPATH && entry.d_tag != DT_RUNPATH) continue;
+      std::istringstream list(NameAt(names, entry.d_un.d_val));
+      for (std::string path; std::getline(list, path, ':');) paths.push_back(path);
+    }
+  }
+  return paths;
 }
 
 std::vector<std::string> ElfFile::Needed() const {

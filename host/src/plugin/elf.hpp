@@ -26,8 +26,10 @@ class ElfFile {
 
   const ElfSection* Find(std::string_view name) const;  // NULL: no such section
   std::string Read(const ElfSection& section) const;
-  std::vector<std::string> Exports() const;  // defined names of .dynsym, which `strip` leaves alone
-  std::vector<std::string> Needed() const;   // DT_NEEDED names
+  std::vector<std::string> Exports() const;      // defined names of .dynsym, which `strip` leaves alone
+  std::vector<std::string> Imports() const;      // the names that it wants from others
+  std::vector<std::string> Needed() const;       // DT_NEEDED names
+  std::vector<std::string> SearchPaths() const;  // of DT_RPATH and DT_RUNPATH, one by one
 
  private:
   std::string ReadAt(uint64_t offset, uint64_t size) const;

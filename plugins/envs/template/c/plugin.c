@@ -10,7 +10,7 @@ typedef struct row { double x, v; bp_rng rng; } row;  // m, m/s
 struct bp_env {
   const bp_host *host;
   uint64_t rows;
-  const bp_frame *frames;
+  const bp_frame *frames;  // as long as the first one says: a newer host's are longer
   double dt, reset_range;
   bp_env_spec spec;
   row row[];
@@ -45,13 +45,14 @@ static bp_status Create(const bp_host *host, const bp_config *config, uint64_t r
 static void Destroy(bp_env *env) { free(env); }
 static const bp_env_spec *Spec(const bp_env *env) { return &env->spec; }
 
+static bp_tensor *const *Slot(const bp_frame *frames, uint64_t slot) {
+  return ((const bp_frame *)((const char *)frames + slot * frames->struct_size))->tensors;
+}
 // Checks once what the loops rely on. INFO may be NULL; the last slot of a rollout has no transition channels.
 static bp_status Bind(bp_env *env, const bp_frame *frames, uint64_t n_frames) {
-  if (n_frames == 0 || frames->struct_size != sizeof *frames)
-    return env->host->fail(env->host, BP_E_INVALID_ARG, "bind needs frames of this ABI");
   for (uint64_t s = 0; s < n_frames; ++s)
     for (int c = 0; c < N_CHANNELS; ++c) {
-      const bp_tensor *t = frames[s].tensors[c];
+      const bp_tensor *t = Slot(frames, s)[c];
       const int optional = c == INFO || (n_frames > 1 && s + 1 == n_frames && c != OBS);
       if (!t && optional) continue;
       const int fits = t && t->ndim == 1 + kChannels[c].ndim && t->shape[0] == (int64_t)env->rows;
@@ -64,7 +65,7 @@ static bp_status Bind(bp_env *env, const bp_frame *frames, uint64_t n_frames) {
 
 // First element of row r of a channel.
 static void *At(const bp_env *env, uint32_t slot, int channel, uint64_t r) {
-  const bp_tensor *t = env->frames[slot].tensors[channel];
+  const bp_tensor *t = Slot(env->frames, slot)[channel];
   return (char *)t->data + r * (uint64_t)t->strides[0] * (t->dtype.bits / 8);
 }
 static void Observe(const bp_env *env, uint32_t slot, uint64_t r) {
@@ -84,7 +85,7 @@ static bp_status Reset(bp_env *env, uint32_t slot, uint64_t begin, uint64_t end,
 }
 
 static bp_status Step(bp_env *env, uint32_t slot, uint64_t begin, uint64_t end) {
-  if (!env->frames[slot].tensors[ACTION]) return env->host->fail(env->host, BP_E_INVALID_ARG, "the slot serves resets only");
+  if (!Slot(env->frames, slot)[ACTION]) return env->host->fail(env->host, BP_E_INVALID_ARG, "the slot serves resets only");
   for (uint64_t r = begin; r < end; ++r) {
     row *p = &env->row[r];
     const double force = fmin(fmax(*(float *)At(env, slot, ACTION, r), -1.0), 1.0);
@@ -92,15 +93,14 @@ static bp_status Step(bp_env *env, uint32_t slot, uint64_t begin, uint64_t end) 
     Observe(env, slot, r);
     *(float *)At(env, slot, REWARD, r) = (float)(-(p->x * p->x) - 0.01 * (force * force));
     *(uint8_t *)At(env, slot, TERMINATED, r) = fabs(p->x) > 10.0;
-    if (env->frames[slot].tensors[INFO]) *(float *)At(env, slot, INFO, r) = (float)fabs(p->x);
+    if (Slot(env->frames, slot)[INFO]) *(float *)At(env, slot, INFO, r) = (float)fabs(p->x);
   }
   return BP_OK;
 }
 static const void *Extension(const bp_env *env, const char *id) { return (void)env, (void)id, NULL; }
 
 static const bp_env_api kApi = {sizeof kApi, 0, Create, Destroy, Spec, Bind, Reset, Step, Extension};
-#define OPTION(type, path, def, range, unit, doc) \
-  {sizeof(bp_param), type, 0, path, def, range, unit, doc, NULL, NULL}
+#define OPTION(type, path, def, range, unit, doc) {sizeof(bp_param), type, 0, path, def, range, unit, doc, NULL, NULL}
 static const bp_param kOptions[] = {
     OPTION(BP_PARAM_F64, "dt", "0.05", "(0,1]", "s", "Seconds per step; larger steps are harder to steer."),
     OPTION(BP_PARAM_F64, "reset_range", "1.0", "(0,10]", "m", "Episodes start at a position drawn from +- this range."),

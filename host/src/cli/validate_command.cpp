@@ -1,0 +1,249 @@
+// plugin validate: every rule of the plugin contract, each tried in a process of its own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
+#include "base/json_text.hpp"
+#include "base/printable.hpp"
+#include "base/suggest.hpp"
+#include "cli/commands.hpp"
+#include "cli/plugin_search.hpp"
+#include "config/value.hpp"
+#include "plugin/plugin_error.hpp"
+#include "rollout/clocks.hpp"
+#include "validate/run_case.hpp"
+
+namespace backplane {
+namespace {
+
+struct ValidateArgs {
+  std::string program, name, env;
+  std::vector<std::string> plugin_path, cases, set, env_set;
+  bool only_failed = false, in_process = false, json = false, list = false;
+  uint64_t seed = 0;
+  double limit_s = RunCaseOptions().limit_s;
+};
+
+// What is wrong with the command line: exit 2.
+struct ValidateUsage {
+  std::string text;
+};
+
+// Every option of the plugin with its default, or as given by NAME=VALUE.
+nlohmann::json OptionsOf(const PluginInfo& info, const std::vector<std::string>& given, std::vector<std::string>* names) {
+  nlohmann::json out = nlohmann::json::object();
+  const auto rule_of = [](const OptionInfo& option) {
+    return ValueRule{static_cast<ValueType>(option.type), option.range.value_or("")};
+  };
+  for (const OptionInfo& option : info.options) {
+    std::string why_not;
+    const auto value = option.def ? ReadDefault(*option.def, rule_of(option), &why_not) : std::nullopt;
+    out[option.path] = value ? *value : nlohmann::json(nullptr);
+  }
+  for (const std::string& word : given) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos) throw ValidateUsage{fmt::format("'{}' should be NAME=VALUE", word)};
+    const std::string name = word.substr(0, equals);
+    const auto option = std::ranges::find_if(info.options, [&](const OptionInfo& one) {
+      return one.path == name || std::ranges::find(one.aliases, name) != one.aliases.end();
+    });
+    if (option == info.options.end()) {
+      std::vector<std::string> known;
+      for (const OptionInfo& one : info.options) known.push_back(one.path);
+      throw ValidateUsage{fmt::format("{} has no option '{}'{}", info.id, name, DidYouMean(Nearest(name, Candidates(known))))};
+    }
+    std::string why_not;
+    const auto value = ReadDefault(word.substr(equals + 1), rule_of(*option), &why_not);
+    if (!value) throw ValidateUsage{fmt::format("{}: {}", name, why_not)};
+    out[option->path] = *value;
+    if (names) names->push_back(option->path);
+  }
+  return out;
+}
+
+std::vector<const PluginInfo*> FindSubjects(Catalog* catalog, const std::string& name) {
+  std::vector<const PluginInfo*> found;
+  const bool is_file = name.find('/') != std::string::npos || name.ends_with(".so");
+  if (is_file) {
+    const std::filesystem::path file = std::filesystem::absolute(name).lexically_normal();
+    catalog->AddFile(file);
+    for (const PluginInfo& info : catalog->plugins())
+      if (info.file == file) found.push_back(&info);
+    for (const Refusal& refusal : catalog->refusals())
+      if (refusal.file == file) throw ValidateUsage{refusal.reason};
+    for (const PluginInfo* info : found)
+      if (info->kind == BP_KIND_PART)
+        throw ValidateUsage{fmt::format("{} is a part of another plugin, which is validated with it", info->file.string())};
+    return found;
+  }
+  std::string why_not;
+  for (const uint32_t kind : {BP_KIND_ENV, BP_KIND_LEARNER, BP_KIND_MONITOR})
+    if (const PluginInfo* info = catalog->Find(kind, name, &why_not); info && (info->id == name || info->short_id() == name))
+      found.push_back(info);
+  if (found.empty()) throw ValidateUsage{fmt::format("there is no plugin '{}' ({})", name, catalog->Searched())};
+  return found;
+}
+
+const PluginInfo* FindEnv(Catalog* catalog, const std::string& name) {
+  if (name.empty()) return nullptr;
+  std::string why_not;
+  const PluginInfo* info = catalog->Find(BP_KIND_ENV, name, &why_not);
+  if (!info) throw ValidateUsage{why_not};
+  return info;
+}
+
+std::vector<const Case*> CasesOf(const PluginInfo& info, const std::vector<std::string>& names) {
+  std::vector<const Case*> cases;
+  for (const Case& one : AllCases())
+    if (one.Is(info.kind) && (names.empty() || std::ranges::find(names, one.name) != names.end())) cases.push_back(&one);
+  return cases;
+}
+
+void CheckCaseNames(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (FindCase(name)) continue;
+    std::vector<std::string> known;
+    for (const Case& one : AllCases()) known.push_back(one.name);
+    throw ValidateUsage{fmt::format("there is no case '{}'{}", name, DidYouMean(Nearest(name, Candidates(known))))};
+  }
+}
+
+std::string ShellWord(const std::string& word) {
+  const bool plain = std::ranges::all_of(word, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("./_-=+:,").find(c) != std::string_view::npos;
+  });
+  return plain ? word : "'" + word + "'";
+}
+
+void PrintCase(const ValidateArgs& args, const PluginInfo& info, const CaseResult& result) {
+  fmt::print("{:<8} {:<24} {:>6.2f} s  {}\n", Word(result.verdict), result.name, result.seconds, Printable(result.note));
+  if (!result.bad() && result.verdict != Verdict::kWarning) return;
+  const auto line = [](const char* what, const std::string& text) {
+    if (!text.empty()) fmt::print("           {:<7} {}\n", what, Printable(text));
+  };
+  line("rule", FindCase(result.name)->rule);
+  line("place", result.place);
+  line("wanted", result.wanted);
+  line("found", result.found);
+  line("mend", result.mend);
+  std::string again = fmt::format("{} plugin validate {} --case {} --seed {}", args.program, ShellWord(info.file.string()),
+                                  result.name, args.seed);
+  for (const std::string& one : args.set) again += " --set " + ShellWord(one);
+  if (!args.env.empty()) again += " --env " + ShellWord(args.env);
+  for (const std::string& one : args.env_set) again += " --env-set " + ShellWord(one);
+  line("again", again + (result.verdict == Verdict::kCrashed ? " --in-process, under gdb" : ""));
+}
+
+struct Counts {
+  uint64_t passed = 0, skipped = 0, warnings = 0, failed = 0, crashed = 0;
+  uint64_t bad() const { return failed + crashed; }
+  void Add(Verdict verdict) {
+    uint64_t* const of[] = {&passed, &skipped, &warnings, &failed, &crashed};
+    ++*of[static_cast<size_t>(verdict) - 1];
+  }
+};
+
+// `plugin validate --json`.
+struct ValidateAnswer {
+  std::string id, version;
+  std::filesystem::path file;
+  uint64_t seed = 0;
+  Counts counts;
+  double steps_per_s = 0;
+  std::vector<CaseResult> cases;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("id", self.id);
+    visit("version", self.version);
+    visit("file", self.file);
+    visit("seed", self.seed);
+    visit("passed", self.counts.passed);
+    visit("skipped", self.counts.skipped);
+    visit("warnings", self.counts.warnings);
+    visit("failed", self.counts.failed);
+    visit("crashed", self.counts.crashed);
+    visit("steps_per_s", LeftOutIfEmpty(self.steps_per_s));
+    visit("cases", self.cases);
+  }
+};
+
+ValidateAnswer Validate(const ValidateArgs& args, const PluginInfo& info, const PluginInfo* env) {
+  ValidateSetting setting;
+  setting.seed = args.seed;
+  setting.options = OptionsOf(info, args.set, &setting.given);
+  setting.env = env;
+  if (env) setting.env_options = OptionsOf(*env, args.env_set, nullptr);
+  ValidateAnswer answer{info.id, info.version, info.file, args.seed, {}, 0, {}};
+  const bool shows = !args.json;
+  if (shows) fmt::print("{} {}, {}, seed {}\n", Printable(info.id), Printable(info.version), info.file.string(), args.seed);
+  const int64_t begin = NowNs();
+  for (const Case* one : CasesOf(info, args.cases)) {
+    std::fflush(stdout);
+    const CaseResult result = RunCase(*one, info, setting, {args.in_process, args.limit_s});
+    answer.counts.Add(result.verdict);
+    answer.steps_per_s = std::max(answer.steps_per_s, result.steps_per_s);
+    if (args.only_failed && !result.bad()) continue;
+    answer.cases.push_back(result);
+    if (shows) PrintCase(args, info, result);
+  }
+  const Counts& n = answer.counts;
+  const auto some = [](uint64_t count, const char* what) { return count > 0 ? fmt::format(", {} {}", count, what) : ""; };
+  if (shows)
+    fmt::print("{} passed{}{}{}{} in {:.1f} s\n", n.passed, some(n.skipped, "skipped"),
+               some(n.warnings, n.warnings == 1 ? "warning" : "warnings"), some(n.failed, "failed"), some(n.crashed, "crashed"),
+               static_cast<double>(NowNs() - begin) * 1e-9);
+  return answer;
+}
+
+int PluginValidateCommand(const ValidateArgs& args) try {
+  if (args.list) {
+    fmt::print("{}", CasesMarkdown());
+    return kOk;
+  }
+  PluginSearch search(args.plugin_path);
+  CheckCaseNames(args.cases);
+  const std::vector<const PluginInfo*> subjects = FindSubjects(&search.All(), args.name);
+  const PluginInfo* env = FindEnv(&search.All(), args.env);
+  nlohmann::json answers = nlohmann::json::array();
+  bool bad = false, any = false;
+  for (const PluginInfo* info : subjects) {
+    if (!args.cases.empty() && CasesOf(*info, args.cases).empty()) continue;
+    const ValidateAnswer answer = Validate(args, *info, env);
+    any = true, bad |= answer.counts.bad() > 0;
+    if (args.json) answers.push_back(ToJson(answer));
+  }
+  if (!any) throw ValidateUsage{fmt::format("no {} has that case", KindName(subjects.front()->kind))};
+  if (args.json) fmt::print("{}\n", JsonText(answers, kJsonIndent));
+  return bad ? kFailed : kOk;
+} catch (const ValidateUsage& usage) {
+  fmt::print(stderr, "backplane: {}\n", Printable(usage.text));
+  return kUsage;
+}
+
+}  // namespace
+
+std::vector<Command> ValidateCommands() {
+  const auto declare = [](ValidateArgs* args, Arguments* add) {
+    args->program = add->program();
+    add->Add("file", "FILE", &args->name, "Plugin file (.so), or the id of a plugin");
+    add->Add("--case", "CASE", &args->cases, "Only this one; may be repeated");
+    add->Flag("--cases", &args->list, "Print the table of cases as Markdown, and do nothing else");
+    add->Flag("--only-failed", &args->only_failed, "Show only what failed or crashed");
+    add->Flag("--in-process", &args->in_process, "Run the cases in this process, for a debugger; a crash ends it");
+    add->Flag("--json", &args->json, "Print JSON");
+    add->Add("--seed", "N", &args->seed, "Of actions and episodes; a failure says with which it is repeated");
+    add->Add("--limit", "SECONDS", &args->limit_s, "A case that takes longer has failed").Within(0.1, 86400.0).ShowsDefault();
+    add->Add("--set", "NAME=VALUE", &args->set, "An option of the plugin; may be repeated");
+    add->Add("--env", "ENV", &args->env, "Env in which a learner is tried, instead of the validator's own");
+    add->Add("--env-set", "NAME=VALUE", &args->env_set, "An option of that env; may be repeated");
+    add->PluginPath(&args->plugin_path);
+    add->Check([args] { return std::string(args->name.empty() && !args->list ? "FILE is required" : ""); });
+  };
+  return {MakeCommand<ValidateArgs>("plugin validate",
+                                    "Try whether a plugin keeps every rule of the contract (exit 1: it does not)", declare,
+                                    PluginValidateCommand)};
+}
+
+}  // namespace backplane

@@ -1,0 +1,49 @@
+#include "validate/case_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace backplane {
+
+using Cases = std::vector<Case>;
+
+// A new one stands in the file of its kind, with what it does.
+#define CASES(of) of(File) of(Option) of(Life) of(EnvWrite) of(EnvRow) of(EnvEpisode) of(EnvExtension) of(Learner) of(Monitor)
+
+#define DECLARED(name) Cases name##Cases();
+CASES(DECLARED)
+
+const std::vector<Case>& AllCases() {
+  static const auto* const all = [] {
+    auto* cases = new Cases;
+#define LISTED(name) name##Cases,
+    for (const auto& some : {CASES(LISTED)})
+      for (const Case& one : some()) cases->push_back(one);
+    return cases;
+  }();
+  return *all;
+}
+
+const Case* FindCase(const std::string& name) {
+  const auto found = std::ranges::find_if(AllCases(), [&](const Case& one) { return name == one.name; });
+  return found == AllCases().end() ? nullptr : &*found;
+}
+
+std::string CasesMarkdown() {
+  std::string text;
+  const auto add = [&](const char* title, uint32_t kinds) {
+    text += fmt::format("## {}\n\n| case | rule |\n|---|---|\n", title);
+    for (const Case& one : AllCases())
+      if (one.kinds == kinds) text += fmt::format("| `{}` | {} |\n", one.name, one.rule);
+    text += "\n";
+  };
+  add("All plugins", kOfAll);
+  add("Envs", kOfEnvs);
+  add("Learners", kOfLearners);
+  add("Monitors", kOfMonitors);
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
+}
+
+}  // namespace backplane

@@ -1,0 +1,34 @@
+// The cases of `backplane plugin validate`: each a rule of the plugin contract and what tries whether a plugin keeps it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backplane/base.h"
+#include "validate/subject.hpp"
+#include "validate/verdict.hpp"
+
+namespace backplane {
+
+inline constexpr uint32_t kOfEnvs = 1 << BP_KIND_ENV, kOfLearners = 1 << BP_KIND_LEARNER, kOfMonitors = 1 << BP_KIND_MONITOR,
+                          kOfAll = kOfEnvs | kOfLearners | kOfMonitors;
+
+struct Case {
+  const char* name;  // in kebab case; stays, as people name it
+  uint32_t kinds;
+  const char* rule;  // a sentence
+  const char* mend;  // what to do where it is broken
+  // Returns where the rule is kept, else throws CaseEnd, or what a plugin's call has thrown. `result` takes a note.
+  void (*run)(Subject& subject, CaseResult* result);
+
+  bool Is(uint32_t kind) const { return (kinds & (1u << kind)) != 0; }
+};
+
+// In the order in which they run.
+const std::vector<Case>& AllCases();
+const Case* FindCase(const std::string& name);  // NULL: no such case
+// The table for people, as the guide's page has it.
+std::string CasesMarkdown();
+
+}  // namespace backplane

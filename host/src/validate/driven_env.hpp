@@ -1,0 +1,133 @@
+// An env under test: in guarded buffers, with actions that depend on seed, row and step alone, and with a record of all that it
+// writes. The host's part, which ended rows are reset and from which seeds, is played as a trial would.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rollout/buffers.hpp"
+#include "validate/guarded_block.hpp"
+#include "validate/subject.hpp"
+
+namespace backplane {
+
+// What was in a buffer before a plugin writes there.
+enum class Poison { kFirst, kSecond };
+
+struct EnvLayout {
+  uint64_t rows = 4;
+  uint64_t slots = 1;         // 1, or T + 1 for a rollout of T steps
+  bool wide_strides = false;  // rows lie further apart than they are long
+  uint64_t first_key = 0;     // row r plays as row first_key + r of another env would
+  uint64_t action_key = 0;    // another number, other actions
+  bool bare = false;          // the host offers no service that it need not
+};
+
+struct RowsRange {
+  uint64_t begin, end;
+};
+
+class DrivenEnv {
+ public:
+  DrivenEnv(Subject& subject, const EnvLayout& layout);
+
+  EnvInstance& env() { return *env_; }
+  const EnvLayout& layout() const { return layout_; }
+  uint64_t rows() const { return layout_.rows; }
+  bool owns_time_limit() const { return (env_->flags() & BP_FLAG_OWNS_TIME_LIMIT) != 0; }
+  int64_t max_steps() const { return env_->spec().max_episode_steps; }
+
+  // All throw TrialFailure where the plugin does not return BP_OK, and look at the bytes around all buffers.
+  void ResetAll() { Reset({0, rows()}, nullptr); }
+  void Reset(RowsRange range, const uint8_t* mask);  // of the slot in which the next step starts
+  void Step(uint64_t t, RowsRange range);            // and nothing else
+  // What the host does after it: counts the step, and resets the rows whose episode has ended.
+  void AfterStep(uint64_t t, RowsRange range);
+  // Steps [from, to), each with its actions, its step of all `ranges` in turn, and resets. What was written is recorded.
+  void Play(uint64_t from, uint64_t to, const std::vector<RowsRange>& ranges);
+  void Play(uint64_t from, uint64_t to) { Play(from, to, {{0, rows()}}); }
+
+  // Binds the buffers again, by frames that are longer than this version knows.
+  void BindAsNewer();
+
+  void WriteActions(uint64_t t, RowsRange range);
+  // Fills what a step writes, of all rows; FillStates what a reset writes.
+  void FillOutputs(uint64_t t, Poison poison);
+  void FillStates(uint64_t slot, Poison poison);
+  uint32_t SlotOf(uint64_t t) const;
+
+  // Channel i of the spec in a slot; NULL where the slot has none.
+  GuardedBlock* Block(uint64_t slot, size_t channel) const;
+  std::byte* Row(uint64_t slot, size_t channel, uint64_t row) const;
+  uint64_t RowBytes(size_t channel) const { return shapes_[channel].row_bytes; }    // all agents
+  uint64_t RowStride(size_t channel) const { return shapes_[channel].row_stride; }  // bytes
+  const std::vector<const bp_channel*>& channels() const { return env_->channels(); }
+  std::optional<size_t> Index(uint16_t role) const;  // the first of that role
+  // The env writes it, at each step or at resets.
+  bool Writes(size_t channel) const;
+
+  // Per row, what its steps and resets have written.
+  const std::vector<std::byte>& record(uint64_t row) const { return records_[row]; }
+  void ForgetRecords();
+  // Goes on counting episodes and steps of its rows where the rows of another are.
+  void CountAs(const DrivenEnv& other) { episodes_ = other.episodes_, steps_ = other.steps_; }
+  void BeginAnew();  // the next reset starts the rows' first episodes again
+  uint64_t episodes(uint64_t row) const { return episodes_[row]; }
+  // Where two records of a row part: "step 3: channel 'obs', element 1: 0.5 and 0.25".
+  std::optional<std::string> Difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const;
+  std::string ElementText(size_t channel, const std::byte* row, uint64_t element) const;
+  // "channel 'obs', element 1 of row 2"
+  std::string PlaceText(size_t channel, uint64_t row, uint64_t element) const;
+
+  // Of every byte beside a buffer. Ends the case as FAILED.
+  void CheckGuards(const std::string& call) const;
+
+ private:
+  struct Shape {
+    uint64_t lead, row_bytes, row_stride, elements;  // of a row; elements with all agents
+  };
+  struct BoundTensor {
+    bp_tensor tensor{};
+    std::vector<int64_t> shape, strides;
+  };
+
+  struct LongFrame {
+    bp_frame now;
+    uint64_t beyond[3];
+  };
+
+  void Allocate();
+  void AddTensor(size_t channel, uint64_t slot, uint64_t entry);
+  void NextSeeds();
+  void WriteAction(size_t channel, uint64_t t, uint64_t row);
+  void Record(uint64_t t, uint64_t row, bool states_alone);
+  bool Ended(uint64_t t, uint64_t row) const;
+  void ResetEnded(uint64_t t, RowsRange range);
+  uint64_t SeedOf(uint64_t row) const;
+  void CarryOver(uint64_t t);
+  const std::byte* MaskOf(uint64_t t, uint64_t row, const bp_channel& action) const;
+
+  Subject& subject_;
+  const EnvLayout layout_;
+  std::unique_ptr<EnvInstance> env_;
+  std::vector<Shape> shapes_;
+  std::vector<std::vector<std::unique_ptr<GuardedBlock>>> blocks_;  // [channel][entry]
+  std::vector<std::vector<GuardedBlock*>> seen_;                    // [slot][channel]
+  std::deque<BoundTensor> tensors_;
+  std::vector<std::vector<bp_tensor*>> lists_;  // [slot][channel]
+  std::vector<bp_frame> frames_;
+  std::vector<LongFrame> long_frames_;
+  std::vector<uint64_t> episodes_, steps_, seeds_;
+  std::vector<uint8_t> mask_;
+  std::vector<std::vector<std::byte>> records_;
+  uint64_t step_bytes_ = 0, state_bytes_ = 0;
+};
+
+// "rows [0, 4)"
+std::string RangeText(RowsRange range);
+
+}  // namespace backplane

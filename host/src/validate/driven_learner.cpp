@@ -1,0 +1,193 @@
+#include "validate/driven_learner.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "backplane/rng.h"
+#include "data/group.hpp"
+#include "trial/budget.hpp"
+#include "trial/learner_state.hpp"
+#include "validate/doing.hpp"
+#include "validate/verdict.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr uint64_t kBudget = 40;  // iterations that the learner is told of
+constexpr uint64_t kMostTicks = 1'000'000;
+
+}  // namespace
+
+DrivenLearner::DrivenLearner(Subject& subject, const LearnerLayout& layout)
+    : subject_(subject),
+      layout_(layout),
+      env_(subject.MakeEnvFor(layout.rows)),
+      act_env_(subject.MakeEnvFor(layout.rows)),
+      learner_(subject.MakeLearner(*env_, subject.seed(), layout.bare)),
+      pool_(layout.threads),
+      clocks_(layout.threads) {
+  slot_ = std::make_unique<SlotBuffers>(*act_env_, *learner_, [](const bp_channel&) { return true; });
+  slot_->Bind();
+  std::vector<uint64_t> seeds;
+  for (uint32_t r = 0; r < layout.rows; ++r) seeds.push_back(bp_seed(subject.seed() + 3, BP_PURPOSE_EVAL, r, 0));
+  if (act_env_->Reset(0, 0, layout.rows, nullptr, seeds.data()) != BP_OK) act_env_->Fail(BP_E_INTERNAL, "reset");
+}
+
+bp_limits DrivenLearner::LimitsNow() const {
+  BudgetConfig budget;
+  budget.iterations = kBudget;
+  Spent spent;
+  spent.iterations = std::min(iterations_, kBudget - 1);
+  bp_limits limits = Limits(budget, spent, layout_.rows, layout_.chunk_rows);
+  if (SourceOf(*env_)) limits.items = ItemsOf(*env_);
+  if (loader_) limits.micro_batch_max = loader_->micro_batch_max();
+  return limits;
+}
+
+void DrivenLearner::Train(uint64_t iterations) {
+  const PhaseSpan span(clocks_[0], Phase::kSync);
+  for (uint64_t begun = 0; !done_;) {
+    NowDoing("plan");
+    const bp_request request = learner_->Plan(LimitsNow());
+    const bool collects = request.kind == BP_REQ_ROLLOUT || request.kind == BP_REQ_EVALUATE || request.kind == BP_REQ_DATA;
+    if (collects && begun == iterations) return;
+    if (collects) ++begun;
+    Serve(request);
+    if (collects) ++iterations_;
+  }
+}
+
+void DrivenLearner::Serve(const bp_request& request) {
+  bp_delivery delivery{};
+  switch (request.kind) {
+    case BP_REQ_ROLLOUT: {
+      CheckHorizon(request.u.rollout.horizon, *env_, *learner_);
+      NowDoing("act in a rollout");
+      RolloutCollector& collector = Collector();
+      collector.Collect(request.u.rollout.horizon, clocks_);
+      env_steps_ += request.u.rollout.horizon * layout_.rows;
+      if (ChannelBuffer* reward = collector.Buffer("reward")) {
+        double sum = 0;
+        for (uint64_t t = 0; t < request.u.rollout.horizon; ++t)
+          for (uint64_t r = 0; r < reward->lead(); ++r) sum += reward->Number(t, r);
+        earned_ = sum / static_cast<double>(request.u.rollout.horizon * reward->lead());
+      }
+      delivery = collector.Delivery();
+      delivery.env_steps = env_steps_;
+      NowDoing("consume of a rollout");
+      learner_->Consume(delivery);
+      collector.CheckDelivered();
+      return;
+    }
+    case BP_REQ_EVALUATE: {
+      CandidateScorer::Check(request, *env_, *learner_);
+      NowDoing("act for candidates");
+      CandidateScorer& scorer = Scorer();
+      scorer.Score(request, clocks_);
+      env_steps_ += scorer.env_steps();
+      delivery = scorer.Delivery();
+      delivery.env_steps = env_steps_;
+      double sum = 0;
+      for (const Episode& episode : scorer.episodes()) sum += episode.episode_return;
+      if (!scorer.episodes().empty()) earned_ = sum / static_cast<double>(scorer.episodes().size());
+      NowDoing("consume of the candidates' scores");
+      learner_->Consume(delivery);
+      return;
+    }
+    case BP_REQ_DATA: {
+      if (SourceOf(*env_) == nullptr)
+        throw TrialFailure(BP_E_UNSUPPORTED, learner_->id(), "asks for data, and " + env_->id() + " is no data set");
+      NowDoing("consume of a group of items");
+      Loader().DeliverGroup(request, iterations_ + 1, env_steps_, [] {});
+      env_steps_ += Loader().group_items();
+      if (Loader().HasHeldOutLoss())
+        if (const auto loss = Loader().HeldOutLoss(*env_, std::min<uint64_t>(ItemsOf(*env_), 16))) earned_ = -loss->loss;
+      return;
+    }
+    case BP_REQ_TICK:
+      if (++ticks_ > kMostTicks) FailCase("plan", "an end of its ticks", fmt::format("{} of them", ticks_));
+      delivery.struct_size = sizeof delivery;
+      delivery.kind = BP_REQ_TICK;
+      delivery.env_steps = env_steps_;
+      NowDoing("consume of a tick");
+      learner_->Consume(delivery);
+      return;
+    case BP_REQ_SAVE: return;
+    case BP_REQ_DONE: done_ = true; return;
+    default: FailCase("plan", "a request of kind BP_REQ_ROLLOUT to BP_REQ_DONE", fmt::format("kind {}", request.kind));
+  }
+}
+
+RolloutCollector& DrivenLearner::Collector() {
+  if (!collector_)
+    collector_ = std::make_unique<RolloutCollector>(
+        *env_, *learner_, pool_, RolloutCollectorConfig{layout_.chunk_rows, subject_.seed()}, cancelled_, [] {});
+  return *collector_;
+}
+
+CandidateScorer& DrivenLearner::Scorer() {
+  if (collector_) collector_->ReleaseEnv();
+  if (!scorer_)
+    scorer_ =
+        std::make_unique<CandidateScorer>(*env_, *learner_, pool_, layout_.chunk_rows, subject_.seed(), cancelled_, [] {});
+  scorer_->Bind();
+  return *scorer_;
+}
+
+DataLoader& DrivenLearner::Loader() {
+  if (!loader_)
+    loader_ = std::make_unique<DataLoader>(*env_, *learner_, DataLoaderOptions{subject_.seed(), 0, true}, [] { return false; });
+  return *loader_;
+}
+
+std::optional<std::vector<std::byte>> DrivenLearner::Saved() {
+  const bp_learner_state_1* state = StateOf(*learner_);
+  if (state == nullptr) return std::nullopt;
+  NowDoing("save");
+  return SaveLearner(*state, *learner_);
+}
+
+void DrivenLearner::Load(const std::vector<std::byte>& saved) {
+  NowDoing("load");
+  LoadLearner(*StateOf(*learner_), *learner_, saved);
+}
+
+void DrivenLearner::Interrupt() {
+  if (collector_) collector_->ReleaseEnv();
+}
+
+void DrivenLearner::GoOnAs(DrivenLearner& other) {
+  iterations_ = other.iterations_, env_steps_ = other.env_steps_;
+  if (other.collector_) Collector().StartAfresh(other.collector_->rows().state, other.collector_->policy_steps());
+  if (other.loader_) Loader().Load(other.loader_->Save());
+}
+
+std::vector<std::byte> DrivenLearner::record() {
+  std::vector<std::byte> all = Saved().value_or(std::vector<std::byte>());
+  Act({0, layout_.rows}, BP_ACT_GREEDY, 0);
+  for (uint64_t r = 0; r < layout_.rows; ++r) {
+    const std::vector<std::byte> row = ActedBytes(r);
+    all.insert(all.end(), row.begin(), row.end());
+  }
+  return all;
+}
+
+void DrivenLearner::Act(RowsRange range, uint32_t flags, uint64_t step) {
+  const bp_act act{sizeof(bp_act), flags,           range.begin,      range.end, 0,      subject_.seed(),
+                   step,           slot_->act_in(), slot_->act_out(), nullptr,   nullptr};
+  NowDoing("act of " + RangeText(range));
+  if (const bp_status status = learner_->Act(act); status != BP_OK) learner_->Fail(status, "act");
+}
+
+std::vector<std::byte> DrivenLearner::ActedBytes(uint64_t row) {
+  std::vector<std::byte> all;
+  for (const bp_channel* c : learner_->act_out()) {
+    ChannelBuffer& buffer = Buffer(c->name);
+    all.insert(all.end(), RowOf(buffer, row), RowOf(buffer, row) + RowBytesOf(buffer));
+  }
+  return all;
+}
+
+}  // namespace backplane

@@ -1,0 +1,80 @@
+// A learner under test: asked and served by the host's own collectors, in an env of the validator or of the user.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "data/data_loader.hpp"
+#include "rollout/candidate_scorer.hpp"
+#include "rollout/pool.hpp"
+#include "rollout/rollout_collector.hpp"
+#include "rollout/slot_buffers.hpp"
+#include "validate/driven_env.hpp"
+#include "validate/subject.hpp"
+
+namespace backplane {
+
+struct LearnerLayout {
+  uint64_t rows = 8, chunk_rows = 4;
+  unsigned threads = 1;
+  bool bare = false;  // the host offers no service that it need not
+};
+
+class DrivenLearner {
+ public:
+  DrivenLearner(Subject& subject, const LearnerLayout& layout);
+
+  LearnerInstance& learner() { return *learner_; }
+  // Serves requests until so many more iterations are complete, ticks included, or the learner is done. Throws TrialFailure.
+  void Train(uint64_t iterations);
+  bool done() const { return done_; }
+  // Of the last iteration: what a step, an episode or an item earned on average. Absent: nothing tells.
+  std::optional<double> earned() const { return earned_; }
+  uint64_t ticks() const { return ticks_; }
+  uint64_t env_steps() const { return env_steps_; }
+
+  // What it would be compared by: its saved state, else the greedy actions of its rows.
+  std::vector<std::byte> record();
+  // Absent: it keeps no state.
+  std::optional<std::vector<std::byte>> Saved();
+  void Load(const std::vector<std::byte>& saved);
+  // Episodes under way are lost; the other's episodes are counted on from.
+  void Interrupt();
+  void GoOnAs(DrivenLearner& other);
+
+  // For `act` alone: an env of its own whose rows have been reset, in a slot that nobody else sees.
+  uint64_t rows() const { return layout_.rows; }
+  void Act(RowsRange range, uint32_t flags, uint64_t step);
+  // Bytes of what act has written for a row, and its channels one by one.
+  std::vector<std::byte> ActedBytes(uint64_t row);
+  ChannelBuffer& Buffer(const std::string& name) { return (*slot_)[name]; }
+  // Bytes of a row of a channel, all its agents.
+  std::byte* RowOf(ChannelBuffer& buffer, uint64_t row) { return buffer.row(0, row * (buffer.lead() / layout_.rows)); }
+  uint64_t RowBytesOf(const ChannelBuffer& buffer) const { return buffer.row_bytes() * (buffer.lead() / layout_.rows); }
+  void CheckGuards() const { slot_->CheckGuards(); }
+
+ private:
+  bp_limits LimitsNow() const;
+  void Serve(const bp_request& request);
+  RolloutCollector& Collector();
+  CandidateScorer& Scorer();
+  DataLoader& Loader();
+
+  Subject& subject_;
+  const LearnerLayout layout_;
+  std::atomic<bool> cancelled_{false};
+  std::unique_ptr<EnvInstance> env_, act_env_;
+  std::unique_ptr<LearnerInstance> learner_;
+  RunnerPool pool_;
+  std::vector<PhaseClock> clocks_;
+  std::unique_ptr<RolloutCollector> collector_;
+  std::unique_ptr<CandidateScorer> scorer_;
+  std::unique_ptr<DataLoader> loader_;
+  std::unique_ptr<SlotBuffers> slot_;
+  uint64_t iterations_ = 0, ticks_ = 0, env_steps_ = 0;
+  bool done_ = false;
+  std::optional<double> earned_;
+};
+
+}  // namespace backplane

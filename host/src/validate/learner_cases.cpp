@@ -1,0 +1,377 @@
+// What a learner owes its host: in act, in its plans and updates, in what it saves.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <span>
+
+#include "backplane/ext/tensors.h"
+#include "rollout/channel_table.hpp"
+#include "rollout/clocks.hpp"
+#include "rollout/readable.hpp"
+#include "trial/learner_state.hpp"
+#include "validate/at_once.hpp"
+#include "validate/case_table.hpp"
+#include "validate/doing.hpp"
+#include "validate/driven_learner.hpp"
+
+namespace backplane {
+namespace {
+
+void FillActed(DrivenLearner& learner, std::byte with, std::optional<RowsRange> but = {}) {
+  for (const bp_channel* c : learner.learner().act_out()) {
+    ChannelBuffer& buffer = learner.Buffer(c->name);
+    for (uint64_t r = 0; r < learner.rows(); ++r)
+      if (!but || r < but->begin || r >= but->end)
+        std::memset(learner.RowOf(buffer, r), static_cast<int>(with), learner.RowBytesOf(buffer));
+  }
+}
+
+std::vector<std::vector<std::byte>> Acted(DrivenLearner& learner) {
+  std::vector<std::vector<std::byte>> rows;
+  for (uint64_t r = 0; r < learner.rows(); ++r) rows.push_back(learner.ActedBytes(r));
+  return rows;
+}
+
+std::vector<std::byte> InputBytes(DrivenLearner& learner) {
+  std::vector<std::byte> all;
+  for (const std::string& name : learner.learner().act_in()) {
+    ChannelBuffer& buffer = learner.Buffer(name);
+    for (uint64_t r = 0; r < learner.rows(); ++r)
+      all.insert(all.end(), learner.RowOf(buffer, r), learner.RowOf(buffer, r) + learner.RowBytesOf(buffer));
+  }
+  return all;
+}
+
+// "channel 'action', element 0"
+std::string PlaceOf(DrivenLearner& learner, uint64_t offset) {
+  for (const bp_channel* c : learner.learner().act_out()) {
+    const uint64_t bytes = learner.RowBytesOf(learner.Buffer(c->name));
+    if (offset < bytes) return fmt::format("channel '{}', element {}", c->name, offset / (c->dtype.bits / 8u));
+    offset -= bytes;
+  }
+  return "";
+}
+
+constexpr RowsRange kMiddle{2, 6};
+
+void ActWritesItsRows(Subject& subject, CaseResult*) {
+  DrivenLearner learner(subject, {});
+  const std::vector<std::byte> seen = InputBytes(learner);
+  FillActed(learner, std::byte{0xa5});
+  learner.Act(kMiddle, BP_ACT_EXPLORE, 0);
+  const auto first = Acted(learner);
+  FillActed(learner, std::byte{0x5b});
+  learner.Act(kMiddle, BP_ACT_EXPLORE, 0);
+  const auto second = Acted(learner);
+  learner.CheckGuards();
+  if (InputBytes(learner) != seen) FailCase("act", "what it reads left as it is", "a change");
+  for (uint64_t r = 0; r < learner.rows(); ++r) {
+    const bool inside = r >= kMiddle.begin && r < kMiddle.end;
+    for (uint64_t i = 0; i < first[r].size(); ++i) {
+      const bool untouched = first[r][i] == std::byte{0xa5} && second[r][i] == std::byte{0x5b};
+      const std::string place = fmt::format("act of {}, {} of row {}", RangeText(kMiddle), PlaceOf(learner, i), r);
+      if (inside && untouched) FailCase(place, "a number written by every call", "what was in the memory before");
+      if (!inside && !untouched) FailCase(place, "nothing written there", "a change");
+    }
+  }
+}
+
+void ActIsSound(Subject& subject, CaseResult*) {
+  DrivenLearner learner(subject, {});
+  for (const uint32_t flags : {BP_ACT_EXPLORE, BP_ACT_GREEDY})
+    for (uint64_t step = 0; step < 20; ++step) {
+      learner.Act({0, learner.rows()}, flags, step);
+      for (const bp_channel* c : learner.learner().act_out()) {
+        ChannelBuffer& buffer = learner.Buffer(c->name);
+        for (uint64_t r = 0; r < learner.rows(); ++r)
+          for (uint64_t at = 0; at < learner.RowBytesOf(buffer); at += c->dtype.bits / 8u) {
+            const std::byte* from = learner.RowOf(buffer, r) + at;
+            const auto place = [&] { return fmt::format("act, channel '{}' of row {}", c->name, r); };
+            if (c->dtype.code == BP_DTYPE_FLOAT && c->dtype.bits == 32) {
+              float value;
+              std::memcpy(&value, from, sizeof value);
+              if (!std::isfinite(value)) FailCase(place(), "a finite number", fmt::format("{}", value));
+            } else if (c->role == BP_ROLE_ACTION && c->dtype.bits == 32 && c->nvec) {
+              int32_t value;
+              std::memcpy(&value, from, sizeof value);
+              if (value < 0 || value >= c->nvec[0])
+                FailCase(place(), fmt::format("0 to {}", c->nvec[0] - 1), fmt::format("{}", value));
+            }
+          }
+      }
+    }
+}
+
+void NeedSameActs(DrivenLearner& learner, const std::vector<std::vector<std::byte>>& a,
+                  const std::vector<std::vector<std::byte>>& b, const std::string& place, RowsRange range) {
+  for (uint64_t r = range.begin; r < range.end; ++r) {
+    const auto at = std::mismatch(a[r].begin(), a[r].end(), b[r].begin()).first - a[r].begin();
+    if (static_cast<size_t>(at) < a[r].size())
+      FailCase(fmt::format("{}, {} of row {}", place, PlaceOf(learner, static_cast<uint64_t>(at)), r), "the same bytes",
+               "others");
+  }
+}
+
+void ActRepeats(Subject& subject, CaseResult*) {
+  DrivenLearner learner(subject, {});
+  for (const uint32_t flags : {BP_ACT_GREEDY, BP_ACT_EXPLORE}) {
+    learner.Act({0, learner.rows()}, flags, 5);
+    const auto once = Acted(learner);
+    learner.Act({0, learner.rows()}, flags, 6);
+    learner.Act({0, learner.rows()}, flags, 5);
+    NeedSameActs(learner, once, Acted(learner),
+                 flags == BP_ACT_GREEDY ? "act GREEDY, twice" : "act EXPLORE, twice with one step", {0, learner.rows()});
+  }
+}
+
+void ActReadsItsRows(Subject& subject, CaseResult*) {
+  DrivenLearner learner(subject, {});
+  learner.Act(kMiddle, BP_ACT_GREEDY, 0);
+  const auto clean = Acted(learner);
+  for (const std::string& name : learner.learner().act_in()) {
+    ChannelBuffer& buffer = learner.Buffer(name);
+    for (uint64_t r = 0; r < learner.rows(); ++r)
+      if (r < kMiddle.begin || r >= kMiddle.end) std::memset(learner.RowOf(buffer, r), 0xff, learner.RowBytesOf(buffer));
+  }
+  learner.Act(kMiddle, BP_ACT_GREEDY, 0);
+  NeedSameActs(learner, clean, Acted(learner), "act with nonsense in the other rows", kMiddle);
+}
+
+void RowExact(Subject& subject, CaseResult*) {
+  DrivenLearner learner(subject, {});
+  const bool exact = learner.learner().row_exact();
+  learner.Act({0, learner.rows()}, BP_ACT_GREEDY, 0);
+  const auto together = Acted(learner);
+  for (uint64_t r = 0; r < learner.rows(); ++r) learner.Act({r, r + 1}, BP_ACT_GREEDY, 0);
+  const auto alone = Acted(learner);
+  if (exact)
+    return NeedSameActs(learner, together, alone, "a row alone and with the others (it says ROW_EXACT)", {0, learner.rows()});
+  constexpr float kTolerance = 1e-4f;
+  for (uint64_t r = 0; r < learner.rows(); ++r) {
+    uint64_t offset = 0;
+    for (const bp_channel* c : learner.learner().act_out()) {
+      const uint64_t bytes = learner.RowBytesOf(learner.Buffer(c->name));
+      for (uint64_t at = 0; c->dtype.code == BP_DTYPE_FLOAT && c->dtype.bits == 32 && at < bytes; at += sizeof(float)) {
+        float a, b;
+        std::memcpy(&a, together[r].data() + offset + at, sizeof a), std::memcpy(&b, alone[r].data() + offset + at, sizeof b);
+        if (std::fabs(a - b) > kTolerance * (1 + std::fabs(a)))
+          FailCase(fmt::format("a row alone and with the others, channel '{}' of row {}", c->name, r),
+                   "the same but for rounding", fmt::format("{} and {}", b, a));
+      }
+      offset += bytes;
+    }
+  }
+}
+
+void NeedConcurrent(const Subject& subject) {
+  if ((subject.info().flags & BP_FLAG_ROWS_CONCURRENT) == 0) SkipCase("is called by one thread at a time (no ROWS_CONCURRENT)");
+}
+
+void ActInThreads(Subject& subject, CaseResult*) {
+  NeedConcurrent(subject);
+  DrivenLearner learner(subject, {});
+  const uint64_t half = learner.rows() / 2;
+  const auto act_half = [&](RowsRange range) { learner.Act(range, BP_ACT_EXPLORE, 3); };
+  act_half({0, half}), act_half({half, learner.rows()});
+  const auto serial = Acted(learner);
+  for (int round = 0; round < 50; ++round) {
+    FillActed(learner, std::byte{0});
+    AtOnce([&] { act_half({0, half}); }, [&] { act_half({half, learner.rows()}); });
+    NeedSameActs(learner, serial, Acted(learner), "act in one thread and in two at once", {0, learner.rows()});
+  }
+}
+
+void Learns(Subject& subject, CaseResult* result) {
+  DrivenLearner learner(subject, {});
+  const int64_t begin = NowNs();
+  learner.Train(2);
+  if (learner.env_steps() == 0 && !learner.done()) FailCase("2 iterations", "steps or items", "none");
+  result->note = fmt::format("2 iterations in {:.2f} s, {} steps, {} ticks", static_cast<double>(NowNs() - begin) * 1e-9,
+                             learner.env_steps(), learner.ticks());
+}
+
+void NeedSameRecord(DrivenLearner& a, DrivenLearner& b, const std::string& place) {
+  const std::vector<std::byte> one = a.record(), other = b.record();
+  if (one.size() != other.size()) FailCase(place, "the same state", fmt::format("{} bytes and {}", one.size(), other.size()));
+  const auto at = std::mismatch(one.begin(), one.end(), other.begin()).first - one.begin();
+  if (static_cast<size_t>(at) < one.size())
+    FailCase(place, "the same state and actions, bit for bit", fmt::format("byte {} of {} differs", at, one.size()));
+}
+
+void SameSeedSameLearner(Subject& subject, CaseResult*) {
+  DrivenLearner first(subject, {});
+  first.Train(1);
+  DrivenLearner second(subject, {});
+  second.Train(1);
+  NeedSameRecord(first, second, "an iteration from the same seed, twice in one process");
+}
+
+void ThreadsChangeNothing(Subject& subject, CaseResult*) {
+  NeedConcurrent(subject);
+  DrivenLearner one(subject, {}), two(subject, {.threads = 2});
+  one.Train(1), two.Train(1);
+  NeedSameRecord(one, two, "an iteration in one thread and in two");
+}
+
+std::vector<std::byte> NeedSaved(DrivenLearner& learner) {
+  std::optional<std::vector<std::byte>> saved = learner.Saved();
+  if (!saved) SkipCase("keeps no state (it does not offer " BP_LEARNER_STATE_1 "): its trials can not be resumed");
+  return *std::move(saved);
+}
+
+void StateComesBack(Subject& subject, CaseResult* result) {
+  DrivenLearner learner(subject, {});
+  learner.Train(1);
+  const std::vector<std::byte> saved = NeedSaved(learner);
+  result->note = fmt::format("{} bytes", saved.size());
+  if (NeedSaved(learner) != saved) FailCase("save, twice", "the same bytes", "others");
+  DrivenLearner copy(subject, {});
+  copy.Load(saved);
+  if (NeedSaved(copy) != saved) FailCase("save right after load", "the bytes that were loaded", "others");
+  NeedSameRecord(learner, copy, "load");
+}
+
+void StateContinues(Subject& subject, CaseResult*) {
+  DrivenLearner learner(subject, {});
+  learner.Train(1);
+  const std::vector<std::byte> saved = NeedSaved(learner);
+  learner.Interrupt();
+  DrivenLearner copy(subject, {});
+  copy.Load(saved);
+  copy.GoOnAs(learner);
+  learner.Train(1), copy.Train(1);
+  NeedSameRecord(learner, copy, "the next iteration after load, and without");
+}
+
+void StateIsRead(Subject& subject, CaseResult*) {
+  std::vector<std::byte> saved;
+  {
+    DrivenLearner learner(subject, {});
+    learner.Train(1);
+    saved = NeedSaved(learner);
+  }
+  const auto need_refused = [&](const char* what, const std::vector<std::byte>& bytes) {
+    DrivenLearner learner(subject, {});
+    try {
+      learner.Load(bytes);
+    } catch (const TrialFailure&) {
+      return;
+    }
+    FailCase(std::string("load of ") + what, "a refusal", "BP_OK");
+  };
+  if (saved.empty()) SkipCase("its state has no bytes");
+  std::vector<std::byte> longer = saved;
+  longer.resize(saved.size() + 8);
+  need_refused("8 bytes too many", longer);
+  need_refused("half of the bytes", {saved.begin(), saved.begin() + static_cast<int64_t>(saved.size() / 2)});
+  need_refused("no bytes", {});
+}
+
+void NamesItsTensors(Subject& subject, CaseResult* result) {
+  DrivenLearner learner(subject, {});
+  const auto* tensors = learner.learner().Extension<bp_learner_tensors_1>(BP_LEARNER_TENSORS_1);
+  if (tensors == nullptr) SkipCase("does not offer " BP_LEARNER_TENSORS_1);
+  learner.Train(1);
+  bp_named_tensors named{sizeof named, 0, 0, nullptr, nullptr};
+  NowDoing("tensors");
+  learner.learner().Call("tensors", [&](bp_learner* l) { return tensors->get(l, &named); });
+  std::set<std::string> names;
+  for (uint64_t i = 0; i < named.n; ++i) {
+    if (!names.insert(named.names[i]).second)
+      FailCase("tensors", "names that differ", fmt::format("'{}' twice", named.names[i]));
+    const bp_tensor& tensor = *named.tensors[i];
+    int64_t elements = 1;
+    for (int d = 0; d < tensor.ndim; ++d) elements *= tensor.shape[d];
+    for (int64_t e = 0; e < elements && tensor.ndim < 2 && tensor.dtype.code == BP_DTYPE_FLOAT && tensor.dtype.bits == 32; ++e)
+      if (!std::isfinite(static_cast<const float*>(tensor.data)[e]))
+        FailCase(fmt::format("tensor '{}', element {}", named.names[i], e), "a finite number after an iteration",
+                 fmt::format("{}", static_cast<const float*>(tensor.data)[e]));
+  }
+  result->note = fmt::format("{} tensors", named.n);
+}
+
+struct Mean {
+  double mean = 0, deviation = 0;
+};
+Mean MeanOf(std::span<const double> numbers) {
+  Mean out;
+  for (const double number : numbers) out.mean += number / static_cast<double>(numbers.size());
+  for (const double number : numbers) out.deviation += (number - out.mean) * (number - out.mean);
+  out.deviation = std::sqrt(out.deviation / static_cast<double>(numbers.size() - 1));
+  return out;
+}
+
+// The first iteration alone has learned nothing: it lies far below what the last ones vary by; or all rises slowly.
+bool IsRise(std::span<const double> earned) {
+  const size_t third = earned.size() / 3;
+  const Mean first = MeanOf(earned.first(third)), last = MeanOf(earned.last(2 * third));
+  const double error = std::hypot(first.deviation, last.deviation) / std::sqrt(static_cast<double>(third));
+  return earned.front() < last.mean - 4 * last.deviation || first.mean < last.mean - 4 * error;
+}
+
+void Improves(Subject& subject, CaseResult* result) {
+  if (subject.setting().env) SkipCase("the env is the user's, of which nobody knows how soon it is learned");
+  DrivenLearner learner(subject, {.threads = 1});
+  if (learner.learner().spec().n_params == 0) SkipCase("has nothing to learn (n_params 0)");
+  constexpr int64_t kForNs = 10'000'000'000;
+  constexpr size_t kLooks[] = {12, 24, 40};
+  const int64_t begin = NowNs();
+  std::vector<double> earned;
+  while (earned.size() < kLooks[2] && NowNs() - begin < kForNs && !learner.done()) {
+    learner.Train(1);
+    if (!learner.earned()) SkipCase("tells no loss, and plays no episodes");
+    earned.push_back(*learner.earned());
+    if (std::ranges::find(kLooks, earned.size()) == std::end(kLooks) || !IsRise(earned)) continue;
+    result->note = fmt::format("from {:.3g} to {:.3g} in {} iterations", earned.front(), earned.back(), earned.size());
+    return;
+  }
+  if (earned.size() < kLooks[2] && !learner.done())
+    SkipCase(fmt::format("{} iterations in {:.0f} s are too few to tell", earned.size(),
+                         static_cast<double>(NowNs() - begin) * 1e-9));
+  WarnCase(fmt::format("{} iterations of an easy task", earned.size()), "more at last than at first, beyond chance",
+           fmt::format("{:.3g} at first and {:.3g} at last", earned.front(), earned.back()));
+}
+
+}  // namespace
+
+std::vector<Case> LearnerCases() {
+  return {
+      {"act-writes-its-rows", kOfLearners,
+       "`act` writes every output of its rows, nothing of others, and leaves what it reads.",
+       "Loop from act.begin to act.end, and write all of spec.act_out.", ActWritesItsRows},
+      {"act-is-sound", kOfLearners, "Actions are finite, and choices are ones that there are.",
+       "Clip, and take the index of a choice below nvec.", ActIsSound},
+      {"act-repeats", kOfLearners, "`act` with the same seed, step and rows gives the same bytes.",
+       "Draw noise by bp_seed(act.seed, BP_PURPOSE_ACT, act.row_base + row, act.step); keep nothing from call to call.",
+       ActRepeats},
+      {"act-reads-its-rows", kOfLearners, "`act` reads the rows of its range alone.", "Loop from act.begin to act.end.",
+       ActReadsItsRows},
+      {"row-exact", kOfLearners,
+       "With ROW_EXACT a row's bytes do not depend on the other rows of the call; without, only their rounding does.",
+       "Compute row by row in one order, or do not say ROW_EXACT.", RowExact},
+      {"act-in-threads", kOfLearners, "With ROWS_CONCURRENT two threads on disjoint rows give the bytes of one.",
+       "Move scratch memory onto the stack or into the thread; else leave ROWS_CONCURRENT out.", ActInThreads},
+      {"learns", kOfLearners, "Plans are such as the host serves, and two iterations end.",
+       "See learner.h: what each request wants.", Learns},
+      {"same-seed-same-learner", kOfLearners, "The same seed gives the same state and actions, in the same process too.",
+       "Draw from a stream keyed by the seed alone: no rand(), clock, static, default generator of LibTorch.",
+       SameSeedSameLearner},
+      {"threads-change-nothing", kOfLearners, "How many threads play changes no bit.", "Sum in one order.",
+       ThreadsChangeNothing},
+      {"state-comes-back", kOfLearners, "`load` of what `save` wrote makes the same state and actions.",
+       "Save and load every member that changes.", StateComesBack},
+      {"state-continues", kOfLearners, "The iteration after `load` is bit for bit the one without.",
+       "Save what the next update needs, too: moments, counters, the normaliser.", StateContinues},
+      {"state-is-read", kOfLearners, "`load` refuses bytes that are missing or left over.",
+       "Read each size before what follows it, and check it.", StateIsRead},
+      {"names-its-tensors", kOfLearners, "Tensors have names that differ, and finite numbers.", "Call each once in Tensors().",
+       NamesItsTensors},
+      {"improves", kOfLearners, "On an easy task it earns more after some iterations than in the first.",
+       "Try it on a task that you know; see its learning rate.", Improves},
+  };
+}
+
+}  // namespace backplane

@@ -1,0 +1,186 @@
+// What a monitor must bear, and what it may cost.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "rollout/clocks.hpp"
+#include "validate/case_table.hpp"
+#include "validate/doing.hpp"
+#include "validate/use.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kBatch = 1024;
+
+class Listening {
+ public:
+  explicit Listening(Subject& subject)
+      : monitor_(subject.module(), subject.info().id, subject.sinks(), subject.Options()), folder_(subject.folder()) {}
+  MonitorInstance& monitor() { return monitor_; }
+  void Events(const char* what, const std::vector<bp_event>& events) {
+    NowDoing(what);
+    for (size_t at = 0; at < events.size(); at += kBatch)
+      Need(what, monitor_.OnEvents(events.data() + at, std::min<uint64_t>(kBatch, events.size() - at)));
+  }
+  void Finish(const char* what) {
+    NowDoing(what);
+    Need(what, monitor_.Finish(folder_.string()));
+  }
+  void Need(const char* call, bp_status status) {
+    if (status != BP_OK) FailCase(call, "BP_OK", fmt::format("status {}: {}", status, monitor_.TakeError()));
+  }
+
+ private:
+  MonitorInstance monitor_;
+  const fs::path folder_;
+};
+
+void NeedMonitor(Subject& subject) {
+  if (const OptionInfo* option = subject.MissingOption())
+    SkipCase(fmt::format("option '{0}' has no default: give it with --set {0}=VALUE", option->path));
+}
+
+void TakesAStorm(Subject& subject, CaseResult*) {
+  NeedMonitor(subject);
+  Listening listening(subject);
+  EventStorm storm(500);
+  listening.Events("on_events with thousands of events", storm.events());
+  listening.Finish("finish");
+}
+
+void TakesOddEvents(Subject& subject, CaseResult*) {
+  NeedMonitor(subject);
+  Listening listening(subject);
+  EventStorm storm(8);
+  std::vector<bp_event> events = storm.events();
+  std::ranges::reverse(events);
+  listening.Events("on_events in the wrong order", events);
+  constexpr double kOdd[] = {NAN, INFINITY, -INFINITY, -0.0, 1e308, 5e-324};
+  for (size_t i = 0; i < events.size(); ++i) {
+    events[i].value = kOdd[i % std::size(kOdd)];
+    events[i].detail = i % 3 == 0 ? nullptr : "a detail";
+    events[i].duration_ns = i % 2 == 0 ? -1 : INT64_MAX;
+    if (i % 5 == 0) events[i].type = 77, events[i].phase = 99;
+    if (i % 7 == 0) events[i].name = "a/name with 'quotes', \"these\" and \xc3\xa4";
+  }
+  listening.Events("on_events with odd numbers, unknown types and long times", events);
+  NowDoing("on_events with none");
+  listening.Need("on_events with none", listening.monitor().OnEvents(events.data(), 0));
+  listening.Finish("finish");
+}
+
+void EndsWithoutIterations(Subject& subject, CaseResult*) {
+  NeedMonitor(subject);
+  Listening listening(subject);
+  listening.Finish("finish before any event");
+}
+
+void FinishTwice(Subject& subject, CaseResult*) {
+  NeedMonitor(subject);
+  Listening listening(subject);
+  listening.Events("on_events", EventStorm(3).events());
+  listening.Finish("finish");
+  listening.Finish("finish for the second time");
+}
+
+void BearsNoFolder(Subject& subject, CaseResult*) {
+  NeedMonitor(subject);
+  Listening listening(subject);
+  listening.Events("on_events", EventStorm(2).events());
+  NowDoing("finish with a folder that cannot be");
+  listening.monitor().Finish("/proc/self/no/such/folder");
+  NowDoing("on_events after a finish that failed");
+  listening.monitor().OnEvents(EventStorm(1).events().data(), 1);
+}
+
+void AnswersSoon(Subject& subject, CaseResult* result) {
+  NeedMonitor(subject);
+  Listening listening(subject);
+  constexpr int64_t kMostNs = 100'000'000;  // until when the next events come
+  EventStorm storm(200);
+  std::vector<int64_t> batches;
+  for (size_t at = 0; at + 200 <= storm.events().size(); at += 200) {
+    NowDoing("on_events of 200 events");
+    const int64_t begin = NowNs();
+    listening.Need("on_events", listening.monitor().OnEvents(storm.events().data() + at, 200));
+    batches.push_back(NowNs() - begin);
+    if (batches.back() > 20 * kMostNs || (batches.size() >= 3 && batches.front() > kMostNs)) break;
+  }
+  std::ranges::sort(batches);
+  const int64_t median = batches[batches.size() / 2];
+  result->note = fmt::format("{:.2f} us an event", static_cast<double>(median) / 200e3);
+  if (median > kMostNs)
+    FailCase("on_events of 200 events", "an end within 100 ms, when the next ones come",
+             fmt::format("{:.0f} ms", static_cast<double>(median) * 1e-6));
+  int64_t soonest = INT64_MAX;  // the machine may be busy
+  for (int i = 0; i < 3 && soonest > kMostNs; ++i) {
+    NowDoing("sample");
+    const int64_t begin = NowNs();
+    listening.Need("sample", listening.monitor().Sample(begin));
+    soonest = std::min(soonest, NowNs() - begin);
+  }
+  if (soonest > kMostNs)
+    FailCase("sample", "an end within 100 ms", fmt::format("{:.0f} ms", static_cast<double>(soonest) * 1e-6));
+}
+
+void WritesInItsFolder(Subject& subject, CaseResult*) {
+  NeedMonitor(subject);
+  const fs::path here = subject.folder() / "working_directory", out = subject.folder() / "out";
+  fs::create_directories(here), fs::create_directories(out);
+  const int before = open(".", O_DIRECTORY | O_CLOEXEC);
+  fs::current_path(here);
+  {
+    Listening listening(subject);
+    listening.Events("on_events", EventStorm(3).events());
+    NowDoing("finish");
+    listening.Need("finish", listening.monitor().Finish(out.string()));
+  }
+  const bool clean = fs::is_empty(here);
+  const std::string found = clean ? "" : fs::directory_iterator(here)->path().filename().string();
+  if (before >= 0 && fchdir(before) == 0) close(before);
+  if (!clean) FailCase("the working directory", "nothing written there", "'" + found + "'");
+}
+
+void InterestsAreKnown(Subject& subject, CaseResult*) {
+  NeedMonitor(subject);
+  Listening listening(subject);
+  NowDoing("interests");
+  const uint64_t wanted = listening.monitor().Interests();
+  constexpr uint64_t kKnown = 1u << BP_EVENT_PHASE | 1u << BP_EVENT_ITER | 1u << BP_EVENT_EPISODE | 1u << BP_EVENT_METRIC;
+  if (wanted != ~uint64_t{0} && (wanted & ~(kKnown | 0xff)) != 0)
+    WarnCase("interests", "bits 1 << BP_EVENT_*", fmt::format("{:#x}", wanted),
+             "Return 1 << type for each type, and not the type.");
+}
+
+}  // namespace
+
+std::vector<Case> MonitorCases() {
+  return {
+      {"interests", kOfMonitors, "`interests` has a bit for each type of event.", "Return 1 << BP_EVENT_ITER and so on.",
+       InterestsAreKnown},
+      {"takes-a-storm", kOfMonitors, "Thousands of events are taken.", "Bound what is kept of them.", TakesAStorm},
+      {"takes-odd-events", kOfMonitors,
+       "Events in any order, of unknown types, with NaN, infinities and NULL for `detail` are taken.",
+       "Pass over what is not known; write NaN as null.", TakesOddEvents},
+      {"ends-without-iterations", kOfMonitors, "A trial that ends before its first iteration is no error.",
+       "Write an empty file, or none.", EndsWithoutIterations},
+      {"finish-twice", kOfMonitors, "`finish` may be called twice.", "Return BP_OK where all is written.", FinishTwice},
+      {"bears-no-folder", kOfMonitors, "A folder that cannot be written is an error that `finish` returns, and no crash.",
+       "Check what open returned.", BearsNoFolder},
+      {"answers-soon", kOfMonitors, "`on_events` and `sample` end before the next events come, after 100 ms.",
+       "Leave slow work to finish, or to a thread of its own.", AnswersSoon},
+      {"writes-in-its-folder", kOfMonitors, "Files are written to the folders that the host names.",
+       "Use bp.host.trial/1, or finish's out_dir.", WritesInItsFolder},
+  };
+}
+
+}  // namespace backplane

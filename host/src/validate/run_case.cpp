@@ -1,0 +1,263 @@
+#include "validate/run_case.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/json_text.hpp"
+#include "plugin/loader.hpp"
+#include "plugin/plugin_error.hpp"
+#include "rollout/clocks.hpp"
+#include "validate/doing.hpp"
+#include "validate/guarded_block.hpp"
+#include "validate/leave.hpp"
+
+namespace backplane {
+namespace {
+
+// Of the process in which a case runs alone.
+struct Child {
+  int pipe_end;
+  CaseResult result;
+  bool leaving = false;
+  int64_t begin_ns;
+};
+Child* g_child = nullptr;
+
+double SecondsSince(int64_t begin_ns) { return static_cast<double>(NowNs() - begin_ns) * 1e-9; }
+
+void WriteAll(int fd, const std::string& text) {
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t n = write(fd, text.data() + done, text.size() - done);
+    if (n <= 0) return;
+    done += static_cast<size_t>(n);
+  }
+}
+
+void Say() {
+  g_child->result.seconds = SecondsSince(g_child->begin_ns);
+  WriteAll(g_child->pipe_end, JsonText(ToJson(g_child->result)));
+  std::fflush(nullptr);
+}
+
+// Libraries' destructors of the C kind run after this: where they are to be seen, the process ends by itself.
+void OnExit() {
+  if (!g_child->leaving) {
+    g_child->result.verdict = Verdict::kFailed;
+    g_child->result.place = LastDoing();
+    g_child->result.wanted = "that the process goes on";
+    g_child->result.found = "a call of exit()";
+  }
+  Say();
+  if (!g_child->leaving) _exit(0);
+}
+
+void SetFailed(CaseResult* result, const std::string& wanted, const std::string& found) {
+  result->verdict = Verdict::kFailed;
+  result->place = LastDoing();
+  result->wanted = wanted;
+  result->found = found;
+}
+
+void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const std::filesystem::path& folder,
+         CaseResult* result) {
+  try {
+    Subject subject(info, setting, folder);
+    one.run(subject, result);
+  } catch (const CaseEnd& end) {
+    const std::string note = end.result.note.empty() ? result->note : end.result.note;
+    const double steps = result->steps_per_s;
+    *result = end.result;
+    result->note = note, result->steps_per_s = steps;
+  } catch (const TrialFailure& e) {
+    SetFailed(result, "a call that keeps the contract", e.what());
+  } catch (const PluginError& e) {
+    SetFailed(result, "a plugin that can be used", e.what());
+  } catch (const std::bad_alloc&) {
+    SetFailed(result, "memory enough", "none left");
+  } catch (const std::exception& e) {
+    SetFailed(result, "no fault of the validator itself", e.what());
+  }
+  result->name = one.name;
+}
+
+[[noreturn]] void BeChild(const Case& one, const PluginInfo& info, const ValidateSetting& setting,
+                          const std::filesystem::path& folder, int pipe_end, int output) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const int s : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD}) signal(s, SIG_DFL);
+  if (const int null = open("/dev/null", O_RDONLY | O_CLOEXEC); null >= 0) dup2(null, STDIN_FILENO);
+  if (output >= 0) dup2(output, STDOUT_FILENO), dup2(output, STDERR_FILENO);
+  // Never destroyed: the plugin's own handlers at exit come first, and then ours looks at it.
+  g_child = new Child{pipe_end, {}, false, NowNs()};
+  g_child->result.name = one.name;
+  std::atexit(OnExit);
+  TellFaultsInGuards();
+  Try(one, info, setting, folder, &g_child->result);
+  Say();
+  _exit(0);
+}
+
+// What the child said, or nothing where it takes longer than it may; its end is awaited either way.
+struct Heard {
+  std::string text;
+  bool late = false;
+  int wait_status = 0;
+};
+
+Heard Listen(pid_t child, int pipe_end, double limit_s) {
+  Heard heard;
+  const int64_t until = NowNs() + static_cast<int64_t>(limit_s * 1e9);
+  for (;;) {
+    const int64_t left_ms = (until - NowNs()) / 1'000'000;
+    pollfd one{pipe_end, POLLIN, 0};
+    const int ready = left_ms > 0 ? poll(&one, 1, static_cast<int>(left_ms) + 1) : 0;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) {
+      heard.late = true;
+      break;
+    }
+    char buffer[4096];
+    const ssize_t n = read(pipe_end, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    heard.text.append(buffer, static_cast<size_t>(n));
+  }
+  if (heard.late) kill(-child, SIGKILL), kill(child, SIGKILL);
+  while (waitpid(child, &heard.wait_status, 0) < 0 && errno == EINTR) {
+  }
+  kill(-child, SIGKILL);  // what it may have left behind
+  return heard;
+}
+
+// The last lines that it printed.
+std::string TailOf(int output) {
+  constexpr off_t kMost = 600;
+  const off_t size = lseek(output, 0, SEEK_END);
+  if (size <= 0) return "";
+  std::string text(static_cast<size_t>(std::min(size, kMost)), '\0');
+  const ssize_t n = pread(output, text.data(), text.size(), size - static_cast<off_t>(text.size()));
+  text.resize(n > 0 ? static_cast<size_t>(n) : 0);
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+CaseResult ResultOf(const Case& one, const Heard& heard, const Doing& doing, const std::string& tail, double limit_s) {
+  CaseResult result;
+  result.name = one.name;
+  const std::string what(doing.what, strnlen(doing.what, sizeof doing.what));
+  const std::string fault(doing.fault, strnlen(doing.fault, sizeof doing.fault));
+  result.place = what.empty() ? "the begin of the case" : what;
+  result.verdict = Verdict::kFailed;
+  const std::string printed = tail.empty() ? "" : "; it printed: " + tail;
+  if (heard.late) {
+    result.wanted = fmt::format("an end within {:g} s", limit_s);
+    result.found = "none" + printed;
+  } else if (WIFSIGNALED(heard.wait_status) && !fault.empty()) {
+    result.wanted = "nothing read or written outside a channel's rows";
+    result.found = fault;
+  } else if (WIFSIGNALED(heard.wait_status)) {
+    const int signal = WTERMSIG(heard.wait_status);
+    result.verdict = Verdict::kCrashed;
+    result.wanted = "that it goes on";
+    result.found =
+        fmt::format("{} ({}){}", sigabbrev_np(signal) ? std::string("SIG") + sigabbrev_np(signal) : std::to_string(signal),
+                    strsignal(signal), printed);
+  } else if (const int code = WEXITSTATUS(heard.wait_status); code != 0) {
+    result.wanted = "that the process goes on";
+    result.found = fmt::format("its end with exit code {}{}", code, printed);
+  } else if (const auto said =
+                 RecordOrNothing<CaseResult>(nlohmann::json::parse(heard.text, nullptr, /*allow_exceptions=*/false))) {
+    result = *said;
+  } else {
+    result.wanted = "that the process goes on";
+    result.found = "its end with exit code 0" + printed;
+  }
+  return result;
+}
+
+// LibTorch takes longer to load than most cases to run. It is no code of the plugin, so this process may have it: its children
+// find it there.
+void LoadTorchOnce(const PluginInfo& info) {
+  for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) setenv(name, "1", 1);  // as in a trial
+  static bool tried = false;
+  if (info.build.torch.empty() || std::exchange(tried, true)) return;
+  try {
+    if (const std::filesystem::path lib = FindTorchLib(); !lib.empty()) PreloadTorch(lib);
+  } catch (const PluginError&) {
+    // Each case says so.
+  }
+}
+
+std::filesystem::path NewFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "backplane-validate-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made: " + name + ": " + std::strerror(errno));
+  return name;
+}
+
+CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const std::filesystem::path& folder,
+                   double limit_s) {
+  Doing* doing = ShareDoing();
+  BeginDoing();
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(std::string("no pipe can be made: ") + std::strerror(errno));
+  const int output = memfd_create("output", MFD_CLOEXEC);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    BeChild(one, info, setting, folder, ends[1], output);
+  }
+  const int error = errno;
+  close(ends[1]);
+  if (child < 0) {
+    close(ends[0]);
+    throw std::runtime_error(std::string("no process can be started: ") + std::strerror(error));
+  }
+  const Heard heard = Listen(child, ends[0], limit_s);
+  close(ends[0]);
+  const std::string tail = output >= 0 ? TailOf(output) : "";
+  if (output >= 0) close(output);
+  return ResultOf(one, heard, *doing, tail, limit_s);
+}
+
+}  // namespace
+
+void LeaveByExit() {
+  if (g_child == nullptr) SkipCase("ends its process, which here is everybody's (--in-process)");
+  g_child->leaving = true;
+  std::exit(0);
+}
+
+CaseResult RunCase(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const RunCaseOptions& options) {
+  const int64_t begin = NowNs();
+  LoadTorchOnce(info);
+  const std::filesystem::path folder = NewFolder();
+  CaseResult result;
+  if (options.in_process) {
+    BeginDoing();
+    Try(one, info, setting, folder, &result);
+  } else {
+    result = InChild(one, info, setting, folder, options.limit_s);
+  }
+  result.seconds = SecondsSince(begin);
+  if ((result.bad() || result.verdict == Verdict::kWarning) && result.mend.empty()) result.mend = one.mend;
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  return result;
+}
+
+}  // namespace backplane

@@ -1,0 +1,209 @@
+#include "validate/subject.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plugin/part.hpp"
+#include "rollout/phase_service.hpp"
+#include "validate/doing.hpp"
+#include "validate/env_for_learners.hpp"
+#include "validate/verdict.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+void RunAlone(uint64_t n, void (*piece)(void*, uint64_t), void* context) {
+  for (uint64_t i = 0; i < n; ++i) piece(context, i);
+}
+
+bool Needs(const PluginInfo& info, const char* id) { return std::ranges::find(info.needs, id) != info.needs.end(); }
+
+}  // namespace
+
+Subject::Subject(const PluginInfo& info, const ValidateSetting& setting, fs::path folder)
+    : info_(info), setting_(setting), folder_(std::move(folder)), folder_text_(folder_.string()) {
+  trial_ = {sizeof trial_, 1, "0000000000000000", folder_text_.c_str(), folder_text_.c_str()};
+  sinks_.log = [](const std::string&, int, const std::string&) {};
+  sinks_.cancelled = &cancelled_;
+  bare_sinks_ = sinks_;
+  sinks_.metrics = MetricsHub::Api();
+  sinks_.metrics_impl = info.kind == BP_KIND_MONITOR ? metrics_.machine() : metrics_.experiment();
+  if (info.kind != BP_KIND_MONITOR) {
+    sinks_.fact = [](const std::string&, const std::string&, const std::string&) {};
+    sinks_.phase = PhaseService();
+    sinks_.parallel = RunAlone;
+    sinks_.part = [this](const std::string& id, const std::string& name) { return OpenPart(id, name); };
+  }
+  if (info.kind != BP_KIND_ENV) sinks_.trial = &trial_;
+  if (Needs(info, BP_HOST_METRICS_1)) bare_sinks_.metrics = sinks_.metrics, bare_sinks_.metrics_impl = sinks_.metrics_impl;
+  if (Needs(info, BP_HOST_FACTS_1)) bare_sinks_.fact = sinks_.fact;
+  if (Needs(info, BP_HOST_PHASE_1)) bare_sinks_.phase = sinks_.phase;
+  if (Needs(info, BP_HOST_PARALLEL_1)) bare_sinks_.parallel = sinks_.parallel;
+  if (Needs(info, BP_HOST_PART_1)) bare_sinks_.part = sinks_.part;
+  if (Needs(info, BP_HOST_TRIAL_1)) bare_sinks_.trial = sinks_.trial;
+}
+
+void Subject::LoadTorch() {
+  if (!torch_version_.empty() || info_.build.torch.empty()) return;
+  const fs::path lib = FindTorchLib();
+  if (lib.empty())
+    SkipCase("is built against LibTorch, and none is known; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
+  NowDoing("loading LibTorch");
+  torch_version_ = PreloadTorch(lib);
+}
+
+const LoadedModule& Subject::module() {
+  if (module_) return *module_;
+  LoadTorch();
+  NowDoing("loading the file");
+  try {
+    module_ = LoadedModule::Load(info_.file, torch_version_);
+  } catch (const PluginError& e) {
+    FailCase("load", "a file that can be loaded", e.what());
+  }
+  return *module_;
+}
+
+const void* Subject::OpenPart(const std::string&, const std::string& name) {
+  const PluginInfo part = FindPart(info_, name);
+  std::unique_ptr<LoadedModule>& module = parts_[part.file];
+  if (!module) {
+    if (!part.build.torch.empty() && torch_version_.empty()) {
+      const fs::path lib = FindTorchLib();
+      if (lib.empty()) throw PluginError("no LibTorch is known");
+      torch_version_ = PreloadTorch(lib);
+    }
+    module = LoadedModule::Load(part.file, torch_version_);
+  }
+  return module->api<void>(part.id);
+}
+
+const OptionInfo* Subject::MissingOption() const {
+  const auto found = std::ranges::find_if(info_.options, [&](const OptionInfo& option) {
+    return (option.flags & BP_PARAM_REQUIRED) != 0 && std::ranges::find(setting_.given, option.path) == setting_.given.end();
+  });
+  return found == info_.options.end() ? nullptr : &*found;
+}
+
+template <class Make>
+auto Subject::Made(Make&& make) {
+  module();
+  if (const OptionInfo* option = MissingOption())
+    SkipCase(fmt::format("option '{0}' has no default: give it with --set {0}=VALUE", option->path));
+  NowDoing("create");
+  try {
+    auto made = make();
+    made_ = true;
+    NowDoing("the time after create");
+    return made;
+  } catch (const TrialFailure& e) {
+    if (!made_) SkipCase(std::string("no instance can be made: ") + e.what());
+    throw;
+  }
+}
+
+std::unique_ptr<EnvInstance> Subject::MakeEnv(uint64_t rows, bool bare) {
+  return Made([&] { return std::make_unique<EnvInstance>(*module_, info_.id, sinks(bare), Options(), rows); });
+}
+
+std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
+  module();
+  if (setting_.env) {
+    if (!env_module_) env_module_ = LoadedModule::Load(setting_.env->file, torch_version_);
+    return std::make_unique<EnvInstance>(*env_module_, setting_.env->id, sinks_,
+                                         InstanceOptions{setting_.env_options, {}, "env.options"}, rows);
+  }
+  if (!env_module_) env_module_ = LoadedModule::FromTable(EnvsForLearners());
+  const auto make = [&](const std::string& id) {
+    return std::make_unique<EnvInstance>(*env_module_, id, sinks_, InstanceOptions{nlohmann::json::object(), {}, "env.options"},
+                                         rows);
+  };
+  if (!env_id_.empty()) return make(env_id_);
+  std::string why_not;
+  for (uint32_t i = 0; i < EnvsForLearners().count(); ++i) {
+    const std::string id = EnvsForLearners().descriptor(i)->id;
+    std::unique_ptr<EnvInstance> env = make(id);
+    NowDoing("create for " + id);
+    try {
+      probe_ = std::make_unique<LearnerInstance>(*module_, info_.id, sinks_, Options(), *env, seed());
+      probe_env_ = env.get();
+      env_id_ = id;
+      return env;
+    } catch (const TrialFailure& e) {
+      if (e.status() != BP_E_CONFIG && e.status() != BP_E_UNSUPPORTED && e.status() != BP_E_INVALID_ARG) throw;
+      why_not += fmt::format("{}{}", why_not.empty() ? "" : "; ", e.what());
+    }
+  }
+  SkipCase("learns in none of the validator's own envs (--env names another): " + why_not);
+}
+
+std::unique_ptr<LearnerInstance> Subject::MakeLearner(const EnvInstance& env, uint64_t seed, bool bare) {
+  return Made([&] {
+    std::unique_ptr<LearnerInstance> probe = std::move(probe_);
+    if (probe && probe_env_ == &env && seed == this->seed() && !bare) return probe;
+    probe.reset();
+    return std::make_unique<LearnerInstance>(*module_, info_.id, sinks(bare), Options(), env, seed);
+  });
+}
+
+void Subject::TryCreate(const nlohmann::json& options) {
+  module();
+  const InstanceOptions with{options, {}, "options"};
+  switch (info_.kind) {
+    case BP_KIND_ENV: {
+      NowDoing("create");
+      const EnvInstance env(*module_, info_.id, sinks_, with, 3);
+      break;
+    }
+    case BP_KIND_LEARNER: {
+      const std::unique_ptr<EnvInstance> env = MakeEnvFor(8);
+      NowDoing("create");
+      const LearnerInstance learner(*module_, info_.id, sinks_, with, *env, seed());
+      break;
+    }
+    default: {
+      NowDoing("create");
+      const MonitorInstance monitor(*module_, info_.id, sinks_, with);
+    }
+  }
+  NowDoing("the time after destroy");
+}
+
+MonitorInstance::MonitorInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks,
+                                 const InstanceOptions& options)
+    : services_(id, &sinks), api_(module.api<bp_monitor_api>(id)), monitor_(nullptr, {&services_.plugin_id(), api_->destroy}) {
+  if (!api_->create || !api_->destroy) throw TrialFailure(BP_E_INTERNAL, id, "its function table has no create or destroy");
+  const OptionView view(options.options, options.origin, options.prefix);
+  NowDoing("create");
+  bp_monitor* made = nullptr;
+  const bp_status status = CallPlugin(services_.plugin_id(), [&] { return api_->create(services_.get(), view.get(), &made); });
+  if (status != BP_OK) throw TrialFailure(status, id, "create: " + services_.TakeError());
+  if (made == nullptr) throw TrialFailure(BP_E_INTERNAL, id, "create: wanted an instance, found NULL and the status BP_OK");
+  monitor_.reset(made);
+}
+
+uint64_t MonitorInstance::Interests() const {
+  if (!api_->interests) return ~uint64_t{0};
+  return CallPlugin(services_.plugin_id(), [&] { return api_->interests(monitor_.get()); });
+}
+bp_status MonitorInstance::OnEvents(const bp_event* events, uint64_t n) {
+  if (!api_->on_events) return BP_OK;
+  return CallPlugin(services_.plugin_id(), [&] { return api_->on_events(monitor_.get(), events, n); });
+}
+bp_status MonitorInstance::Sample(int64_t t_ns) {
+  if (!api_->sample) return BP_OK;
+  return CallPlugin(services_.plugin_id(), [&] { return api_->sample(monitor_.get(), t_ns); });
+}
+bp_status MonitorInstance::Finish(const std::string& folder) {
+  if (!api_->finish) return BP_OK;
+  return CallPlugin(services_.plugin_id(), [&] { return api_->finish(monitor_.get(), folder.c_str()); });
+}
+const void* MonitorInstance::Extension(const char* id) const {
+  if (!api_->get_extension) return nullptr;
+  return CallPlugin(services_.plugin_id(), [&] { return api_->get_extension(monitor_.get(), id); });
+}
+
+}  // namespace backplane

@@ -1,0 +1,102 @@
+// The plugin that is validated, and instances of it. Loaded by the first case that asks, in the process of that case.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backplane/monitor.h"
+#include "plugin/host_services.hpp"
+#include "plugin/loader.hpp"
+#include "plugin/plugin_info.hpp"
+#include "rollout/instance.hpp"
+#include "trial/metrics.hpp"
+
+namespace backplane {
+
+// How one looks at it.
+struct ValidateSetting {
+  uint64_t seed = 0;
+  nlohmann::json options = nlohmann::json::object();  // all of the plugin's, with defaults
+  std::vector<std::string> given;                     // of them, those that the user gave
+  const PluginInfo* env = nullptr;                    // to try a learner with; NULL: those of env_for_learners.hpp
+  nlohmann::json env_options = nlohmann::json::object();
+};
+
+class Subject {
+ public:
+  // `folder`: for what the plugin writes; it is there, and empty.
+  Subject(const PluginInfo& info, const ValidateSetting& setting, std::filesystem::path folder);
+  Subject(const Subject&) = delete;
+
+  const PluginInfo& info() const { return info_; }
+  const ValidateSetting& setting() const { return setting_; }
+  uint64_t seed() const { return setting_.seed; }
+  // Ends the case as FAILED where it cannot be loaded.
+  const LoadedModule& module();
+  // LibTorch, where the plugin is built against it; the plugin itself is not loaded yet.
+  void LoadTorch();
+
+  // Services as a trial gives them; `bare`: none but those that the plugin needs.
+  const HostSinks& sinks(bool bare = false) { return bare ? bare_sinks_ : sinks_; }
+  const std::filesystem::path& folder() const { return folder_; }
+
+  const OptionInfo* MissingOption() const;  // one that must be given and was not; NULL: none
+  InstanceOptions Options() const { return {setting_.options, {}, "options"}; }
+
+  // Ends the case as SKIPPED where the first instance of a process cannot be made: the case `create` says why.
+  std::unique_ptr<EnvInstance> MakeEnv(uint64_t rows, bool bare = false);
+  // An env for a learner: the user's, or the first of the validator's own for which it can be made.
+  std::unique_ptr<EnvInstance> MakeEnvFor(uint64_t rows);
+  std::unique_ptr<LearnerInstance> MakeLearner(const EnvInstance& env, uint64_t seed, bool bare = false);
+
+  // Throws TrialFailure, and nothing else.
+  void TryCreate(const nlohmann::json& options);
+
+ private:
+  const void* OpenPart(const std::string& plugin_id, const std::string& name);
+  template <class Make>
+  auto Made(Make&& make);
+
+  const PluginInfo& info_;
+  const ValidateSetting& setting_;
+  std::filesystem::path folder_;
+  std::string folder_text_;
+  bp_host_trial_1 trial_;
+  std::atomic<bool> cancelled_{false};
+  MetricsHub metrics_;
+  HostSinks sinks_, bare_sinks_;
+  std::string torch_version_;
+  std::unique_ptr<LoadedModule> module_, env_module_;
+  std::map<std::filesystem::path, std::unique_ptr<LoadedModule>> parts_;
+  std::string env_id_;  // of MakeEnvFor, once it is known
+  // The learner that was made to know it: MakeLearner gives it to whoever asks for one in that env.
+  const EnvInstance* probe_env_ = nullptr;
+  std::unique_ptr<LearnerInstance> probe_;
+  bool made_ = false;
+};
+
+// A monitor, as its thread would call it.
+class MonitorInstance {
+ public:
+  // Throws TrialFailure.
+  MonitorInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options);
+  MonitorInstance(const MonitorInstance&) = delete;
+
+  uint64_t Interests() const;
+  bp_status OnEvents(const bp_event* events, uint64_t n);
+  bp_status Sample(int64_t t_ns);
+  bp_status Finish(const std::string& folder);
+  const void* Extension(const char* id) const;
+  std::string TakeError() { return services_.TakeError(); }
+
+ private:
+  HostServices services_;
+  const bp_monitor_api* api_;
+  PluginHandle<bp_monitor> monitor_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,59 @@
+// What comes of one case of `backplane plugin validate`.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "record/fields.hpp"
+
+namespace backplane {
+
+enum class Verdict { kPassed = 1, kSkipped, kWarning, kFailed, kCrashed };
+
+constexpr auto WordsOf(Verdict) {
+  return std::to_array<WordOf<Verdict>>({{Verdict::kPassed, "PASSED"},
+                                         {Verdict::kSkipped, "SKIPPED"},
+                                         {Verdict::kWarning, "WARNING"},
+                                         {Verdict::kFailed, "FAILED"},
+                                         {Verdict::kCrashed, "CRASHED"}});
+}
+
+struct CaseResult {
+  std::string name;
+  Verdict verdict = Verdict::kPassed;
+  std::string note;                  // why it was skipped, what it measured
+  std::string place, wanted, found;  // of what went wrong
+  std::string mend;
+  double seconds = 0;
+  double steps_per_s = 0;  // of the case that measures them
+
+  bool bad() const { return verdict == Verdict::kFailed || verdict == Verdict::kCrashed; }
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("case", self.name);
+    visit("verdict", self.verdict);
+    visit("note", LeftOutIfEmpty(self.note));
+    visit("place", LeftOutIfEmpty(self.place));
+    visit("wanted", LeftOutIfEmpty(self.wanted));
+    visit("found", LeftOutIfEmpty(self.found));
+    visit("mend", LeftOutIfEmpty(self.mend));
+    visit("seconds", self.seconds);
+    visit("steps_per_s", LeftOutIfEmpty(self.steps_per_s));
+  }
+};
+
+// What a case throws to end otherwise than PASSED.
+struct CaseEnd {
+  CaseResult result;
+};
+
+// `mend` empty: what the table of cases says.
+[[noreturn]] inline void FailCase(std::string place, std::string wanted, std::string found, std::string mend = "") {
+  throw CaseEnd{{"", Verdict::kFailed, "", std::move(place), std::move(wanted), std::move(found), std::move(mend)}};
+}
+[[noreturn]] inline void WarnCase(std::string place, std::string wanted, std::string found, std::string mend = "") {
+  throw CaseEnd{{"", Verdict::kWarning, "", std::move(place), std::move(wanted), std::move(found), std::move(mend)}};
+}
+[[noreturn]] inline void SkipCase(std::string why) { throw CaseEnd{{"", Verdict::kSkipped, std::move(why)}}; }
+
+}  // namespace backplane

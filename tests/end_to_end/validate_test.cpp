@@ -1,0 +1,77 @@
+// plugin validate as it is typed: what it prints, how it ends. Which mistakes it finds: tests/host/validate.
+#include <gmock/gmock.h>
+
+#include "places.hpp"
+#include "program.hpp"
+
+namespace backplane::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class ValidateCommand : public ProgramTest {
+ protected:
+  Finished Validate(const std::string& more) {
+    return Run("plugin validate " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_flawed.so " + more);
+  }
+};
+
+TEST_F(ValidateCommand, AFailureSaysRulePlaceWantedFoundMendAndHowItIsRepeated) {
+  const Finished run = Validate("--case finite-numbers --case flags-are-bits --set flaw=nan --seed 4");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  for (const char* words :
+       {"FAILED   finite-numbers", "rule    Observations, rewards and INFO are finite.", "channel 'reward', element 0 of row",
+        "wanted  a number that is finite", "found   nan", "mend    Look for divisions by 0",
+        "env_flawed.so --case finite-numbers --seed 4 --set flaw=nan", "PASSED   flags-are-bits", "1 passed, 1 failed"})
+    EXPECT_THAT(run.out, HasSubstr(words));
+}
+
+TEST_F(ValidateCommand, ShowsWhatFailedAloneWhereThatIsAsked) {
+  const Finished run = Validate("--case finite-numbers --case flags-are-bits --set flaw=nan --only-failed");
+  EXPECT_THAT(run.out, Not(HasSubstr("flags-are-bits")));
+  EXPECT_THAT(run.out, HasSubstr("FAILED   finite-numbers"));
+}
+
+TEST_F(ValidateCommand, PrintsJsonOfAllThreePluginsOfAFile) {
+  const Finished run = Validate("--case create --case takes-a-storm --json --set flaw=throws_in_events");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  const nlohmann::json answers = nlohmann::json::parse(run.out);
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_EQ(answers[0]["id"], "env.flawed");
+  EXPECT_EQ(answers[0]["cases"][0],
+            (nlohmann::json{{"case", "create"}, {"verdict", "PASSED"}, {"seconds", answers[0]["cases"][0]["seconds"]}}));
+  EXPECT_EQ(answers[2]["failed"], 1);
+  EXPECT_EQ(answers[2]["cases"][1]["verdict"], "FAILED");
+  EXPECT_THAT(answers[2]["cases"][1]["found"].get<std::string>(), HasSubstr("from on_events"));
+}
+
+TEST_F(ValidateCommand, RunsInItsOwnProcessForADebugger) {
+  EXPECT_EQ(Validate("--case create --in-process").exit, 0);
+  EXPECT_EQ(Validate("--case same-seed-same-bytes --set flaw=fails_in_step --in-process").exit, 1);
+  EXPECT_NE(Validate("--case same-seed-same-bytes --set flaw=crashes --in-process").exit, 1);
+}
+
+TEST_F(ValidateCommand, AHangFailsAfterTheTimeThatItHas) {
+  const Finished run = Validate("--case finite-numbers --set flaw=hangs --limit 0.5");
+  EXPECT_EQ(run.exit, 1);
+  EXPECT_THAT(run.out, HasSubstr("place   step of rows [0, 4) in slot 0"));
+  EXPECT_THAT(run.out, HasSubstr("wanted  an end within 0.5 s"));
+}
+
+TEST_F(ValidateCommand, IsExitTwoWhereNothingCouldBeTried) {
+  const auto refused = [&](const Finished& run, const char* words) {
+    EXPECT_EQ(run.exit, 2);
+    EXPECT_THAT(run.err, HasSubstr(words));
+  };
+  refused(Run("plugin validate"), "FILE is required");
+  refused(Run("plugin validate no_such_plugin"), "there is no plugin 'no_such_plugin'");
+  refused(Run("plugin validate " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_text.so"), "not an ELF file");
+  refused(Run("plugin validate " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_unsealed.so"), "is not sealed");
+  refused(Validate("--case finite-number"), "did you mean 'finite-numbers'");
+  refused(Validate("--set flw=nan"), "did you mean 'flaw'");
+  refused(Validate("--set level=many"), "level");
+}
+
+}  // namespace
+}  // namespace backplane::end_to_end

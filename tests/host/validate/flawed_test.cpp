@@ -1,0 +1,233 @@
+// Each mistake is found by the case that is named for it, and nothing is found in what has none.
+#include <algorithm>
+#include <set>
+
+#include "places.hpp"
+#include "validated.hpp"
+
+namespace backplane {
+namespace {
+
+using test_support::Validated;
+
+std::string FileOf(const std::string& name) { return BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/" + name + ".so"; }
+
+struct Flaw {
+  const char *id, *flaw, *found_by;
+  Verdict verdict = Verdict::kFailed;
+};
+void PrintTo(const Flaw& flaw, std::ostream* out) { *out << flaw.id << " " << flaw.flaw; }
+
+// A call that hangs is not to hold up these tests.
+constexpr double kPatience_s = 0.7;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitizedHere = true;
+#else
+constexpr bool kSanitizedHere = false;
+#endif
+
+class Flawed : public testing::TestWithParam<Flaw> {};
+
+TEST_P(Flawed, IsFoundByItsCase) {
+  const Flaw& flaw = GetParam();
+  const std::string by = flaw.found_by;
+  if (kSanitizedHere && (by == "leaks-nothing" || by == "step-allocates-nothing"))
+    GTEST_SKIP() << "a sanitizer has a malloc of its own";
+  Validated plugin(FileOf("env_flawed"), flaw.id);
+  plugin.Give("flaw", flaw.flaw);
+  const CaseResult result = plugin.Run(flaw.found_by, std::string_view(flaw.flaw) == "hangs" ? kPatience_s : 45);
+  // Which ends what crashes with an exit.
+  const bool as_good = kSanitizedHere && flaw.verdict == Verdict::kCrashed && result.bad();
+  EXPECT_TRUE(result.verdict == flaw.verdict || as_good) << Word(result.verdict) << " " << result.note << "\n  " << result.place
+                                                         << "\n  " << result.wanted << "\n  " << result.found;
+  EXPECT_NE(result.place, "");
+  EXPECT_NE(result.wanted, "");
+  EXPECT_NE(result.found, "");
+  EXPECT_NE(result.mend, "");
+}
+
+constexpr const char *kEnv = "env.flawed", *kLearner = "learner.flawed", *kMonitor = "monitor.flawed";
+const Flaw kFlaws[] = {
+    {kEnv, "obs_unwritten", "writes-every-output"},
+    {kEnv, "reset_unwritten", "writes-every-output"},
+    {kEnv, "reward_unwritten", "writes-every-output"},
+    {kEnv, "reward_now_and_then", "writes-every-output"},
+    {kEnv, "info_unwritten", "writes-every-output"},
+    {kEnv, "past_shape", "stays-in-its-buffers"},
+    {kEnv, "before_buffer", "stays-in-its-buffers"},
+    {kEnv, "far_past", "stays-in-its-buffers"},
+    {kEnv, "per_agent", "stays-in-its-buffers"},
+    {kEnv, "next_row", "writes-only-its-rows"},
+    {kEnv, "all_rows", "writes-only-its-rows"},
+    {kEnv, "ignores_mask", "writes-only-its-rows"},
+    {kEnv, "reset_writes_reward", "writes-only-its-rows"},
+    {kEnv, "clips_action", "writes-only-its-rows"},
+    {kEnv, "ignores_strides", "uses-strides"},
+    {kEnv, "nan", "finite-numbers"},
+    {kEnv, "out_of_bounds", "within-bounds"},
+    {kEnv, "flag_2", "flags-are-bits"},
+    {kEnv, "mask_empty", "masks-allow"},
+    {kEnv, "alive_rises", "alive-falls"},
+    {kEnv, "rand", "same-seed-same-bytes"},
+    {kEnv, "clock", "same-seed-same-bytes"},
+    {kEnv, "static_counter", "same-seed-same-bytes"},
+    {kEnv, "reset_keeps", "reset-forgets"},
+    {kEnv, "static_state", "instances-share-nothing"},
+    {kEnv, "sums_rows", "rows-are-independent"},
+    {kEnv, "carries_over", "split-ranges"},
+    {kEnv, "scratch", "threads-same-bytes"},
+    {kEnv, "reads_obs", "slots-same-bytes"},
+    {kEnv, "resets_in_step", "step-never-resets"},
+    {kEnv, "counts_limit", "host-counts-the-limit"},
+    {kEnv, "allocates", "step-allocates-nothing"},
+    {kEnv, "locks", "step-allocates-nothing"},
+    {kEnv, "snapshot_lacks", "snapshot-continues"},
+    {kEnv, "snapshot_long", "snapshot-continues"},
+    {kEnv, "snapshot_shows_nothing", "snapshot-continues"},
+    {kEnv, "snapshot_takes_all", "snapshot-refuses", Verdict::kWarning},
+    {kEnv, "wrong_dtype", "create"},
+    {kEnv, "throws_in_create", "create"},
+    {kEnv, "exits_in_destroy", "create"},
+    {kEnv, "default_fails", "create"},
+    {kEnv, "fails_in_range", "options-in-range"},
+    {kEnv, "refuses_without_a_word", "options-in-range"},
+    {kEnv, "crashes_in_range", "options-in-range", Verdict::kCrashed},
+    {kEnv, "leaks", "leaks-nothing"},
+    {kEnv, "leaks_files", "leaks-nothing"},
+    {kEnv, "scratch", "two-threads"},
+    {kEnv, "wants_this_host", "newer-host"},
+    {kEnv, "indexes_frames", "newer-host", Verdict::kCrashed},
+    {kEnv, "uses_absent_service", "bare-host", Verdict::kCrashed},
+    {kEnv, "fp_mode", "keeps-the-process"},
+    {kEnv, "locale", "keeps-the-process"},
+    {kEnv, "folder", "keeps-the-process"},
+    {kEnv, "signals", "keeps-the-process"},
+    {kEnv, "umask", "keeps-the-process"},
+    {kEnv, "answers_anything", "unknown-ids"},
+    {kEnv, "throws_in_step", "same-seed-same-bytes"},
+    {kEnv, "fails_in_step", "same-seed-same-bytes"},
+    {kEnv, "exits", "same-seed-same-bytes"},
+    {kEnv, "hangs", "same-seed-same-bytes"},
+    {kEnv, "crashes", "same-seed-same-bytes", Verdict::kCrashed},
+    {kLearner, "act_unwritten", "act-writes-its-rows"},
+    {kLearner, "act_next_row", "act-writes-its-rows"},
+    {kLearner, "act_behind", "act-writes-its-rows"},
+    {kLearner, "act_writes_obs", "act-writes-its-rows"},
+    {kLearner, "act_nan", "act-is-sound"},
+    {kLearner, "act_rand", "act-repeats"},
+    {kLearner, "act_reads_all", "act-reads-its-rows"},
+    {kLearner, "claims_row_exact", "row-exact"},
+    {kLearner, "not_exact", "row-exact"},
+    {kLearner, "act_scratch", "act-in-threads"},
+    {kLearner, "plans_nothing", "learns"},
+    {kLearner, "plans_the_unknown", "learns"},
+    {kLearner, "ticks_for_ever", "learns"},
+    {kLearner, "throws_in_consume", "learns"},
+    {kLearner, "weights_nan", "names-its-tensors"},
+    {kLearner, "hangs", "learns"},
+    {kLearner, "seedless", "same-seed-same-learner"},
+    {kLearner, "counts_by_thread", "threads-change-nothing"},
+    {kLearner, "state_lacks", "state-comes-back"},
+    {kLearner, "state_has_noise", "state-comes-back"},
+    {kLearner, "state_forgets_momentum", "state-continues"},
+    {kLearner, "load_takes_anything", "state-is-read"},
+    {kLearner, "tensors_twice", "names-its-tensors"},
+    {kLearner, "never_learns", "improves", Verdict::kWarning},
+    {kLearner, "leaks", "leaks-nothing"},
+    {kLearner, "fp_mode", "keeps-the-process"},
+    {kLearner, "wants_this_host", "newer-host"},
+    {kLearner, "answers_anything", "unknown-ids"},
+    {kMonitor, "blocks", "answers-soon"},
+    {kMonitor, "slow_sample", "answers-soon"},
+    {kMonitor, "full_after_thousand", "takes-a-storm"},
+    {kMonitor, "refuses_unknown", "takes-odd-events"},
+    {kMonitor, "reads_null_detail", "takes-odd-events", Verdict::kCrashed},
+    {kMonitor, "throws_in_events", "takes-a-storm"},
+    {kMonitor, "hangs", "takes-a-storm"},
+    {kMonitor, "divides_by_iterations", "ends-without-iterations", Verdict::kCrashed},
+    {kMonitor, "finishes_once", "finish-twice"},
+    {kMonitor, "frees_twice", "finish-twice", Verdict::kCrashed},
+    {kMonitor, "crashes_without_folder", "bears-no-folder", Verdict::kCrashed},
+    {kMonitor, "writes_here", "writes-in-its-folder"},
+    {kMonitor, "interests_nonsense", "interests", Verdict::kWarning},
+    {kMonitor, "steps_by_sizeof", "newer-host"},
+    {kMonitor, "leaks", "leaks-nothing"},
+    {kMonitor, "umask", "keeps-the-process"},
+    {kMonitor, "answers_anything", "unknown-ids"},
+};
+INSTANTIATE_TEST_SUITE_P(Calls, Flawed, testing::ValuesIn(kFlaws), [](const auto& tested) {
+  std::string name = std::string(tested.param.id) + "_" + tested.param.flaw + "_" + tested.param.found_by;
+  std::ranges::replace_if(
+      name, [](char c) { return c == '.' || c == '-'; }, '_');
+  return name;
+});
+
+struct FlawedFile {
+  const char *file, *found_by;
+  Verdict verdict = Verdict::kFailed;
+};
+void PrintTo(const FlawedFile& flaw, std::ostream* out) { *out << flaw.file; }
+
+class FlawedFiles : public testing::TestWithParam<FlawedFile> {};
+
+TEST_P(FlawedFiles, AreFoundByTheirCase) {
+  const std::string file = FileOf(std::string("monitor_") + GetParam().file);
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "is not built here";
+  const CaseResult result = Validated(file, "").Run(GetParam().found_by);
+  EXPECT_EQ(result.verdict, GetParam().verdict)
+      << Word(result.verdict) << " " << result.note << "\n  " << result.place << "\n  " << result.found;
+}
+
+const FlawedFile kFlawedFiles[] = {
+    {"exports_more", "exports-one-symbol"},
+    {"bundles_libstdcxx", "bundles-nothing"},
+    {"uses_openmp", "needs-no-openmp"},
+    {"other_runpath", "searches-beside-itself"},
+    {"says_another", "section-is-true"},
+    {"starts_thread", "loads-quietly"},
+    {"leaves_file_open", "loads-quietly"},
+    {"api_for_all", "unknown-ids"},
+    {"descriptor_beyond", "unknown-ids"},
+    {"init_once", "init-twice"},
+    {"other_kind", "names-itself"},
+    {"option_twice", "options-once"},
+    {"alias_twice", "options-once"},
+    {"range_malformed", "ranges"},
+    {"range_backwards", "ranges"},
+    {"default_outside", "ranges"},
+    {"helps_no_finding", "helps"},
+    {"exits_at_end", "ends-quietly"},
+    {"crashes_at_end", "ends-quietly", Verdict::kCrashed},
+};
+INSTANTIATE_TEST_SUITE_P(Files, FlawedFiles, testing::ValuesIn(kFlawedFiles),
+                         [](const auto& tested) { return std::string(tested.param.file); });
+
+// The table above has a mistake for each case that can fail.
+TEST(Cases, EachFindsSomething) {
+  for (const Case& one : AllCases()) {
+    const auto finds = [&](const auto& flaw) { return std::string_view(flaw.found_by) == one.name; };
+    const bool any = std::ranges::any_of(kFlaws, finds) || std::ranges::any_of(kFlawedFiles, finds);
+    const std::vector<std::string> without = {"steps-per-second", "inject-comes-back", "source-keeps-order",
+                                              "pictures-change-nothing"};
+    EXPECT_NE(any, std::ranges::find(without, one.name) != without.end()) << one.name;
+  }
+}
+
+TEST(FlawedNot, NothingIsFoundInWhatIsGood) {
+  for (const char* id : {kEnv, kLearner, kMonitor}) Validated(FileOf("env_flawed"), id).NeedGood();
+  Validated(FileOf("monitor_does_nothing"), "").NeedGood();
+}
+
+TEST(Cases, HaveNamesInKebabCaseAndEachOnce) {
+  std::set<std::string> seen;
+  for (const Case& one : AllCases()) {
+    EXPECT_TRUE(seen.insert(one.name).second) << one.name;
+    EXPECT_TRUE(std::ranges::all_of(std::string(one.name), [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; }))
+        << one.name;
+    EXPECT_TRUE(std::string(one.rule).ends_with('.')) << one.name;
+  }
+}
+
+}  // namespace
+}  // namespace backplane

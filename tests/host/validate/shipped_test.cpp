@@ -1,0 +1,74 @@
+// Every plugin that is shipped keeps every rule.
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "places.hpp"
+#include "support/summaries.hpp"
+#include "validated.hpp"
+
+namespace backplane {
+namespace {
+
+using test_support::Validated;
+
+const char* const kShipped[] = {
+    "env_ant",        "env_cartpole",        "env_half_cheetah",     "env_humanoid",      "env_mountain_car_continuous",
+    "env_pendulum",   "env_quadruped_stand", "env_summarization",    "env_template_c",    "env_template_cpp",
+    "env_uav_grid",   "env_uav_grid_tensor", "learner_ars",          "learner_mappo",     "learner_ppo",
+    "learner_random", "learner_seq2seq",     "learner_uav_scripted", "monitor_resources", "monitor_tensorboard",
+    "monitor_trace",
+};
+
+std::string ShippedFile(const std::string& name) { return BACKPLANE_PLUGIN_DIR "/" + name + ".so"; }
+
+class ShippedPlugin : public testing::TestWithParam<const char*> {};
+
+TEST_P(ShippedPlugin, KeepsEveryRule) {
+  if (!std::filesystem::exists(ShippedFile(GetParam()))) GTEST_SKIP() << "is not built here";
+  Validated plugin(ShippedFile(GetParam()), "");
+  if (GetParam() == std::string("env_summarization")) {
+    const nlohmann::json needed = Summaries::Instance().options();
+    for (const auto& [option, value] : needed.items()) plugin.Give(option, value);
+  }
+  // Small: what is found does not depend on it.
+  const std::map<std::string, nlohmann::json> small = {
+      {"learner_mappo", {{"train_batch_size", 128}, {"hidden", {16}}}},
+      {"learner_ppo", {{"train_batch_size", 256}, {"minibatch_size", 64}}},
+      {"learner_seq2seq",
+       {{"d_model", 16},
+        {"encoder_layers", 1},
+        {"decoder_layers", 1},
+        {"encoder_attention_heads", 2},
+        {"decoder_attention_heads", 2},
+        {"encoder_ffn_dim", 16},
+        {"decoder_ffn_dim", 16},
+        {"learning_rate", 0.01}}},
+  };
+  if (const auto found = small.find(GetParam()); found != small.end())
+    for (const auto& [option, value] : found->second.items()) plugin.Give(option, value);
+  const std::vector<PluginInfo> grid = std::filesystem::exists(ShippedFile("env_uav_grid"))
+                                           ? ReadPlugins(ShippedFile("env_uav_grid"))
+                                           : std::vector<PluginInfo>();
+  if (GetParam() == std::string("learner_uav_scripted")) {
+    plugin.setting.env = &grid.front();
+    plugin.setting.env_options = Validated(ShippedFile("env_uav_grid"), "").setting.options;
+  }
+  plugin.NeedGood();
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, ShippedPlugin, testing::ValuesIn(kShipped),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST(Shipped, AreAllHere) {
+  const std::set<std::string> known(std::begin(kShipped), std::end(kShipped));
+  for (const auto& entry : std::filesystem::directory_iterator(BACKPLANE_PLUGIN_DIR)) {
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() != ".so" || name.starts_with("lib")) continue;
+    const bool part = ReadPlugins(entry.path()).front().kind == BP_KIND_PART;
+    EXPECT_TRUE(part || known.contains(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace backplane
