@@ -41,8 +41,8 @@ double GigaflopsPerSecond(double operations, const std::function<void()>& produc
   return operations / best * 1e-9;
 }
 
-[[gnu::optimize("no-tree-vectorize")]] void Plain(const std::vector<float>& a, const std::vector<float>& b, int64_t m, int64_t k,
-                                                  int64_t n, std::vector<float>* c) {
+[[gnu::optimize("no-tree-vectorize")]] void Plain(const std::vector<float>& a, const std::vector<float>& b, int64_t m,
+                                                  int64_t k, int64_t n, std::vector<float>* c) {
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t p = 0; p < k; ++p) {
       for (int64_t j = 0; j < n; ++j) (*c)[i * n + j] += a[i * k + p] * b[p * n + j];
