@@ -32,10 +32,13 @@ boost::dll::shared_library& OpenForEver(const std::filesystem::path& file) {
   return *library;
 }
 
+// "2.13.0" of "2.13.0+cpu". Builds of one release for processors and for GPUs have the same interface.
+std::string_view Release(std::string_view torch_version) { return torch_version.substr(0, torch_version.find('+')); }
+
 void CheckTorch(const BuildFacts& build, const std::string& torch_version, const std::filesystem::path& file) {
-  if (build.torch.empty() || build.torch == torch_version) return;
+  if (build.torch.empty() || Release(build.torch) == Release(torch_version)) return;
   throw PluginError(file.string() + ": was built against LibTorch " + build.torch + ", this process has " +
-                    (torch_version.empty() ? "none; set BACKPLANE_TORCH_LIB to the folder of libtorch.so" : torch_version));
+                    (torch_version.empty() ? std::string("none; ") : torch_version + "; ") + kInstallTorch);
 }
 
 // A call of a function that the module exports. No exception may leave a plugin; one that does is told with the file's name.
