@@ -1,6 +1,7 @@
 #include "plugin/loader.hpp"
 
 #include <algorithm>
+#define BOOST_DLL_USE_STD_FS  // no library of Boost is needed then
 #include <boost/dll/shared_library.hpp>
 #include <vector>
 
@@ -28,7 +29,7 @@ boost::dll::shared_library& OpenForEver(const std::filesystem::path& file) {
   static auto* const all = new std::vector<boost::dll::shared_library*>;
   all->push_back(library);  // keeps it reachable, so that leak checkers stay silent
   // Only this throwing form carries the text of dlerror.
-  library->load(boost::dll::fs::path(file.string()), boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
+  library->load(file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
   return *library;
 }
 
@@ -92,7 +93,7 @@ const bp_module& OpenModule(const std::filesystem::path& file) try {
                       (module ? "a module without count, descriptor or api" : "NULL instead of a module"));
   }
   return *module;
-} catch (const boost::system::system_error& e) {
+} catch (const std::system_error& e) {
   throw PluginError(file.string() + ": cannot be loaded: " + LoaderText(e.what()));
 }
 
