@@ -3,7 +3,6 @@
 
   package_test.py CMAKE BUILD [TORCH]    TORCH: folder of the wheel that the build has, if it has one
 """
-import importlib
 import os
 import pathlib
 import re
@@ -113,11 +112,6 @@ class Package(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", "import backplane; print(backplane._library.home)"], capture_output=True, text=True,
                               env={**self.surroundings(), "PYTHONPATH": str(prefix / "lib/python3/dist-packages")})
         self.assertEqual(done.stdout, f"{prefix}\n", done.stderr)
-
-    def test_what_gymnasium_asks_for_is_there(self) -> None:
-        for entry in PROJECT["project"]["entry-points"]["gymnasium.envs"].values():
-            module, function = entry.split(":")
-            self.assertTrue(callable(getattr(importlib.import_module(module), function)))
 
     def test_what_bootstrap_installs_is_what_the_wheel_wants(self) -> None:
         self.assertEqual(PROJECT["project"]["optional-dependencies"]["torch"], [f"torch=={PINS['torch']}"])
