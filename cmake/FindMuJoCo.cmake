@@ -1,5 +1,5 @@
 # MuJoCo from the mujoco-core wheel, which ships libmujoco.so.<version> and headers but no plain symlink and no CMake config.
-# Makes the target MuJoCo::MuJoCo and sets MuJoCo_LIBRARY, MuJoCo_VERSION.
+# Makes the target MuJoCo::MuJoCo and sets MuJoCo_LIBRARY, MuJoCo_LICENSES, MuJoCo_VERSION.
 file(GLOB _candidates "${BACKPLANE_VENV}/lib/python3*/site-packages/mujoco/libmujoco.so.*" "$ENV{MUJOCO_HOME}/lib/libmujoco.so.*")
 list(LENGTH _candidates _n)
 if(_n GREATER 0)
@@ -8,6 +8,7 @@ if(_n GREATER 0)
   find_path(MuJoCo_INCLUDE_DIR mujoco/mujoco.h HINTS ${_dir}/include ${_dir}/../include NO_DEFAULT_PATH)
   string(REGEX REPLACE ".*\\.so\\." "" MuJoCo_VERSION ${MuJoCo_LIBRARY})
 endif()
+file(GLOB MuJoCo_LICENSES "${_dir}/../mujoco_core-*.dist-info/licenses/*")
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(MuJoCo REQUIRED_VARS MuJoCo_LIBRARY MuJoCo_INCLUDE_DIR VERSION_VAR MuJoCo_VERSION)
 if(MuJoCo_FOUND AND NOT TARGET MuJoCo::MuJoCo)

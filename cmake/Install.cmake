@@ -1,6 +1,8 @@
 # What `cmake --install` puts under a prefix, which may then be moved; included last by the top CMakeLists.txt. Plugins install
 # themselves (backplane_add_plugin).
-#   bin/{backplane,backplane-report}  share/backplane/presets/  include/backplane/  lib/{libbackplane_embed.so,backplane/{plugins/,torch.json}}  lib/cmake/backplane/
+#   bin/{backplane,backplane-report}  share/backplane/{configs,licenses,presets}/  include/backplane/
+#   lib/{libbackplane_embed.so,backplane/{plugins/,torch.json}}  lib/cmake/backplane/
+# The component `python` is the package backplane; a wheel takes that from the sources, and all else into the package's folder.
 include(CMakePackageConfigHelpers)
 set(config_dir lib/cmake/backplane)
 
@@ -19,7 +21,32 @@ foreach(preset IN LISTS presets)
 endforeach()
 install(FILES ${presets} DESTINATION share/backplane/presets)
 
-if(BACKPLANE_TORCH_ROOT)
+# `backplane run configs/quickstart.yaml` reads the installed one where there is none.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/configs DESTINATION share/backplane PATTERN presets EXCLUDE)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/python/backplane DESTINATION lib/python3/dist-packages COMPONENT python PATTERN __pycache__ EXCLUDE)
+
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/NOTICE DESTINATION share/backplane/licenses)
+if(MuJoCo_LICENSES)
+  install(FILES ${MuJoCo_LICENSES} DESTINATION share/backplane/licenses/mujoco)
+endif()
+if(BACKPLANE_STATIC)
+  foreach(package libboost1.74-dev libcli11-dev libfmt-dev libsentencepiece-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
+                  libutf8proc-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev)
+    install(FILES /usr/share/doc/${package}/copyright DESTINATION share/backplane/licenses RENAME ${package}.txt)
+  endforeach()
+  # There is no archive of SentencePiece, and Debian's of yaml-cpp suits programs alone: both are copied, by their SONAMEs.
+  find_library(YAML_CPP_LIBRARY NAMES libyaml-cpp.so REQUIRED)
+  function(_install_by_soname library destination)
+    execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${library} OUTPUT_VARIABLE headers COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX MATCH "SONAME +([^\n]+)" _ "${headers}")
+    get_filename_component(file ${library} REALPATH)
+    install(FILES ${file} DESTINATION ${destination} RENAME ${CMAKE_MATCH_1})
+  endfunction()
+  _install_by_soname(${SENTENCEPIECE_LIBRARY} lib/backplane/plugins)
+  _install_by_soname(${YAML_CPP_LIBRARY} lib/backplane)
+  set_target_properties(backplane backplane-report PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/backplane")
+  set_target_properties(backplane_embed PROPERTIES INSTALL_RPATH "$ORIGIN/backplane")
+elseif(BACKPLANE_TORCH_ROOT)  # a package finds LibTorch elsewhere
   install(FILES ${CMAKE_BINARY_DIR}/lib/backplane/torch.json DESTINATION lib/backplane)
 endif()
 

@@ -11,13 +11,18 @@ namespace fs = std::filesystem;
 
 fs::path ProgramFolder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
 
+bool IsProgram(const fs::path& file) { return access(file.c_str(), X_OK) == 0; }
+
 }  // namespace
 
 std::string FindPython() {
   if (const char* named = std::getenv("BACKPLANE_PYTHON"); named != nullptr && *named != '\0') return named;
   for (fs::path folder = ProgramFolder(); folder != folder.root_path(); folder = folder.parent_path()) {
-    const fs::path python = folder / ".venv/bin/python";
-    if (access(python.c_str(), X_OK) == 0) return python;
+    if (const fs::path python = folder / ".venv/bin/python"; IsProgram(python)) return python;
+    // A wheel was unpacked in PREFIX/lib/python3.11/site-packages, whose interpreter is PREFIX/bin/python3.11.
+    const std::string version = folder.filename().string();
+    if (const fs::path python = folder / "../../bin" / version; version.starts_with("python3.") && IsProgram(python))
+      return python.lexically_normal();
   }
   return "python3";
 }

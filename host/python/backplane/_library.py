@@ -26,15 +26,14 @@ class BackplaneError(RuntimeError):
 
 def find_home() -> Path:
     """The installation: the package's own folder, as a wheel has it, else the one that ``BACKPLANE_HOME`` names (an installed tree
-    or a build tree)."""
+    or a build tree), else the one that holds the package in lib/python3/dist-packages."""
     package = Path(__file__).resolve().parent
-    homes = [package] + [Path(home) for home in [os.environ.get("BACKPLANE_HOME", "")] if home]
+    homes = [package, *(Path(home) for home in [os.environ.get("BACKPLANE_HOME", "")] if home), *package.parents[3:4]]
     for home in homes:
         if (home / _LIBRARY).exists():
             return home
     looked = ", ".join(str(home / _LIBRARY) for home in homes)
-    hint = "" if len(homes) > 1 else "; the environment variable BACKPLANE_HOME names an installation"
-    raise ImportError(f"wanted Backplane's library, found no file {looked}{hint}")
+    raise ImportError(f"wanted Backplane's library, found no file {looked}; the environment variable BACKPLANE_HOME names an installation")
 
 
 def _declarations(home: Path) -> str:

@@ -1,5 +1,5 @@
-"""The installed envs in Gymnasium's registry. It imports no more of Gymnasium than that, as Gymnasium itself calls it while it is being
-imported (entry point "gymnasium.envs" of an installed package)."""
+"""The installed envs in Gymnasium's registry, of which it imports no more. `import backplane` calls it; Gymnasium since 1.0 has no entry
+point for that."""
 from __future__ import annotations
 
 

@@ -41,9 +41,8 @@ Tone ToneOf(Health health) {
 Check Torch() {
   const std::filesystem::path lib = FindTorchLib();
   if (lib.empty() || !std::filesystem::exists(lib / "libtorch.so")) {
-    return {
-        "LibTorch", Health::kWarn, lib.empty() ? "not found" : "no libtorch.so in " + lib.string(),
-        "learners that use it can not run: call scripts/bootstrap, or set BACKPLANE_TORCH_LIB to the folder of libtorch.so"};
+    return {"LibTorch", Health::kWarn, lib.empty() ? "not found" : "no libtorch.so in " + lib.string(),
+            std::string("plugins that use it can not run: ") + kInstallTorch};
   }
   const std::string version = TorchVersionAt(lib);
   if (version.empty()) {
@@ -88,7 +87,9 @@ std::vector<Check> Graphics() {
   const bool built = !torch.empty() && std::filesystem::exists(torch / "libtorch_cuda.so");
   const std::string text = (served > 0 ? fmt::format("the driver serves up to {}.{}", served / 1000, served % 1000 / 10)
                                        : std::string("no driver")) +
-                           (built ? "; LibTorch is built for it" : "; LibTorch is built for the CPU alone");
+                           (built           ? "; LibTorch is built for it"
+                            : torch.empty() ? "; no LibTorch"
+                                            : "; LibTorch is built for the CPU alone");
   const bool unused = !gpus.empty() && !built;
   checks.push_back(
       {"CUDA", unused ? Health::kWarn : Health::kOk, text,

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
+#include "cli/plugin_search.hpp"
 #include "cli/split_commas.hpp"
 #include "log/log.hpp"
 #include "record/results_folder.hpp"
@@ -59,6 +60,11 @@ std::string FindExperimentFile(FileArgs* input, bool or_results) {
       input->file = other;
       return "";
     }
+  }
+  if (const fs::path shipped = OwnShare() / input->file; input->file.is_relative() && fs::is_regular_file(shipped, error)) {
+    LogInfo("{} is not there: the one that comes with this program is read, {}", input->file.string(), shipped.string());
+    input->file = shipped;
+    return "";
   }
   const std::vector<std::string> files = YamlFilesIn(input->file.has_parent_path() ? input->file.parent_path() : ".");
   std::vector<Candidate> names;

@@ -7,7 +7,11 @@ namespace backplane {
 
 std::filesystem::path OwnProgram() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
-std::filesystem::path OwnPluginFolder() { return OwnProgram().parent_path().parent_path() / "lib/backplane/plugins"; }
+std::filesystem::path OwnPrefix() { return OwnProgram().parent_path().parent_path(); }
+
+std::filesystem::path OwnShare() { return OwnPrefix() / "share/backplane"; }
+
+std::filesystem::path OwnPluginFolder() { return OwnPrefix() / "lib/backplane/plugins"; }
 
 PluginSearch::PluginSearch(const std::vector<std::string>& from_command_line) {
   for (const std::string& folder : from_command_line) {

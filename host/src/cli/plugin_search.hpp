@@ -12,7 +12,9 @@
 namespace backplane {
 
 std::filesystem::path OwnProgram();       // the file this process runs
-std::filesystem::path OwnPluginFolder();  // ../lib/backplane/plugins from there
+std::filesystem::path OwnPrefix();        // the installation, or build tree, in whose bin/ that lies
+std::filesystem::path OwnPluginFolder();  // lib/backplane/plugins of it
+std::filesystem::path OwnShare();         // share/backplane of it: presets/ and configs/
 
 class PluginSearch {
  public:

@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-std::filesystem::path OwnPresetFolder() { return OwnProgram().parent_path().parent_path() / "share/backplane/presets"; }
+std::filesystem::path OwnPresetFolder() { return OwnShare() / "presets"; }
 
 PresetSearch PresetsFor(const FileArgs& args) {
   const auto device = []() -> std::optional<PresetDevice> {

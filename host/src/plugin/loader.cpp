@@ -1,6 +1,7 @@
 #include "plugin/loader.hpp"
 
 #include <algorithm>
+#define BOOST_DLL_USE_STD_FS  // no library of Boost is needed then
 #include <boost/dll/shared_library.hpp>
 #include <vector>
 
@@ -28,14 +29,17 @@ boost::dll::shared_library& OpenForEver(const std::filesystem::path& file) {
   static auto* const all = new std::vector<boost::dll::shared_library*>;
   all->push_back(library);  // keeps it reachable, so that leak checkers stay silent
   // Only this throwing form carries the text of dlerror.
-  library->load(boost::dll::fs::path(file.string()), boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
+  library->load(file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local);
   return *library;
 }
 
+// "2.13.0" of "2.13.0+cpu". Builds of one release for processors and for GPUs have the same interface.
+std::string_view Release(std::string_view torch_version) { return torch_version.substr(0, torch_version.find('+')); }
+
 void CheckTorch(const BuildFacts& build, const std::string& torch_version, const std::filesystem::path& file) {
-  if (build.torch.empty() || build.torch == torch_version) return;
+  if (build.torch.empty() || Release(build.torch) == Release(torch_version)) return;
   throw PluginError(file.string() + ": was built against LibTorch " + build.torch + ", this process has " +
-                    (torch_version.empty() ? "none; set BACKPLANE_TORCH_LIB to the folder of libtorch.so" : torch_version));
+                    (torch_version.empty() ? std::string("none; ") : torch_version + "; ") + kInstallTorch);
 }
 
 // A call of a function that the module exports. No exception may leave a plugin; one that does is told with the file's name.
@@ -89,7 +93,7 @@ const bp_module& OpenModule(const std::filesystem::path& file) try {
                       (module ? "a module without count, descriptor or api" : "NULL instead of a module"));
   }
   return *module;
-} catch (const boost::system::system_error& e) {
+} catch (const std::system_error& e) {
   throw PluginError(file.string() + ": cannot be loaded: " + LoaderText(e.what()));
 }
 

@@ -28,8 +28,7 @@ void PreloadWhatItNeeds(const ElfFile& elf, const std::filesystem::path& file) {
   if (std::none_of(needed.begin(), needed.end(), is_torch)) return;
   const std::filesystem::path lib_dir = FindTorchLib();
   if (lib_dir.empty()) {
-    throw PluginError(file.string() +
-                      ": needs LibTorch, and none is known; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
+    throw PluginError(file.string() + ": needs LibTorch, and none is known; " + kInstallTorch);
   }
   PreloadTorch(lib_dir);
 }

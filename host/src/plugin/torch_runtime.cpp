@@ -44,9 +44,14 @@ std::filesystem::path FindTorchLib() {
   if (const char* from_env = std::getenv("BACKPLANE_TORCH_LIB"); from_env && *from_env) return from_env;
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::filesystem::path file = program.parent_path().parent_path() / "lib/backplane/torch.json";
+  if (error) return {};
+  const std::filesystem::path prefix = program.parent_path().parent_path();
+  const std::filesystem::path file = prefix / "lib/backplane/torch.json";
   std::ifstream in(file);
-  if (error || !in) return {};
+  if (!in) {  // a wheel's folder lies beside those of the other packages of its Python
+    const std::filesystem::path beside = prefix.parent_path() / "torch/lib";
+    return std::filesystem::exists(beside / "libtorch.so", error) ? beside : std::filesystem::path();
+  }
   const nlohmann::json facts = nlohmann::json::parse(in, nullptr, false);
   if (!facts.is_object() || !facts.contains("lib") || !facts["lib"].is_string()) {
     throw PluginError(file.string() + ": wanted {\"lib\": \"folder of libtorch.so\", ...}, found something else");

@@ -77,9 +77,7 @@ void TrialParts::ReadPluginsAndPreloadTorch() {
 void TrialParts::LoadTorchFor(const PluginInfo& info) {
   if (info.build.torch.empty() || !torch_version_.empty()) return;
   if (spec_.torch_lib.empty())
-    throw PluginError(
-        fmt::format("{} needs LibTorch {}, and none is known: set BACKPLANE_TORCH_LIB to the folder of libtorch.so", info.id,
-                    info.build.torch));
+    throw PluginError(fmt::format("{} needs LibTorch {}, and none is known; {}", info.id, info.build.torch, kInstallTorch));
   status_.SetPhase("load libtorch");
   torch_version_ = PreloadTorch(spec_.torch_lib);
   RestoreState("LibTorch");

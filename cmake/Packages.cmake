@@ -1,0 +1,20 @@
+# What cpack makes of an installation: a .tar.gz that may be unpacked anywhere, and a .deb (docs/installation.md).
+set(CPACK_GENERATOR TGZ DEB)
+set(CPACK_PACKAGE_NAME backplane)
+set(CPACK_PACKAGE_VENDOR Backplane)
+set(CPACK_PACKAGE_CONTACT "Backplane")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Runs reinforcement learning and other training experiments")
+set(CPACK_PACKAGE_FILE_NAME backplane-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
+set(CPACK_MONOLITHIC_INSTALL ON)
+
+# Written here and not found by dpkg-shlibdeps, which wants LibTorch for the plugins that are built against it.
+execute_process(COMMAND getconf GNU_LIBC_VERSION OUTPUT_VARIABLE _libc OUTPUT_STRIP_TRAILING_WHITESPACE)
+string(REGEX REPLACE ".* " "" _libc "${_libc}")
+string(REGEX MATCH "^[0-9]+" _gcc "${CMAKE_CXX_COMPILER_VERSION}")
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= ${_libc}), libgcc-s1, libstdc++6 (>= ${_gcc})")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS python3)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-cffi, python3-numpy")
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+include(CPack)
