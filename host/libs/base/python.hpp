@@ -6,8 +6,8 @@
 
 namespace backplane {
 
-// BACKPLANE_PYTHON, else of the nearest folder above this program its .venv/bin/python or the Python whose packages it holds, else
-// python3 of PATH.
+// BACKPLANE_PYTHON, else of the nearest folder above this program its .venv/bin/python or the Python whose packages it holds,
+// else python3 of PATH.
 std::string FindPython();
 
 // In the folder of this program, or in `bin` beside that; empty: it is in neither.

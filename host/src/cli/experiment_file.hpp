@@ -1,5 +1,5 @@
-// What stands where a command wants an experiment file: the file, one with the other ending or of the installation, a folder of files,
-// or results to go on with.
+// What stands where a command wants an experiment file: the file, one with the other ending or of the installation, a folder of
+// files, or results to go on with.
 #pragma once
 
 #include <filesystem>
@@ -10,9 +10,8 @@
 
 namespace backplane {
 
-// Turns `.yml` into `.yaml` or back where only that file exists, and `configs/quickstart.yaml` into the installation's where none is
-// here. A sentence for the user where no file can be meant, with those
-// that lie in the folder; empty: go on.
+// Turns `.yml` into `.yaml` or back where only that file exists, and `configs/quickstart.yaml` into the installation's where
+// none is here. A sentence for the user where no file can be meant, with those that lie in the folder; empty: go on.
 std::string FindExperimentFile(FileArgs* input, bool or_results);
 
 bool IsResultsFolder(const std::filesystem::path& path);

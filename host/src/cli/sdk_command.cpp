@@ -16,8 +16,9 @@ struct SdkArgs {
 int SdkCommand(const SdkArgs& args) {
   const fs::path cmake = OwnPrefix() / "lib/cmake/backplane", include = OwnPrefix() / "include";
   if (!fs::exists(cmake / "backplaneConfig.cmake")) {
-    LogError("backplane sdk: wanted an installation, found {} without lib/cmake/backplane; `cmake --install` makes one of a build",
-             OwnPrefix().string());
+    LogError(
+        "backplane sdk: wanted an installation, found {} without lib/cmake/backplane; `cmake --install` makes one of a build",
+        OwnPrefix().string());
     return kFailed;
   }
   if (args.cmakedir) fmt::print("{}\n", cmake.string());
@@ -33,7 +34,8 @@ std::vector<Command> SdkCommands() {
     const Argument cmake = add->Flag("--cmakedir", &args->cmakedir, "Only the folder for -Dbackplane_DIR or CMAKE_PREFIX_PATH");
     add->Flag("--includedir", &args->includedir, "Only the folder for the compiler's -I").Excludes(cmake);
   };
-  return {MakeCommand<SdkArgs>("sdk", "Say where headers and CMake package for plugins and embedding lie", declare, SdkCommand)};
+  return {
+      MakeCommand<SdkArgs>("sdk", "Say where headers and CMake package for plugins and embedding lie", declare, SdkCommand)};
 }
 
 }  // namespace backplane
