@@ -18,8 +18,7 @@ std::string PreloadTorch(const std::filesystem::path& lib_dir);
 std::filesystem::path FindTorchLib();
 inline constexpr char kInstallTorch[] =
     "scripts/bootstrap installs it, for a wheel pip install 'backplane[torch]'; BACKPLANE_TORCH_LIB names the folder of "
-    "another "
-    "libtorch.so";
+    "another libtorch.so";
 
 // Opens the file with RTLD_NOW | RTLD_LOCAL, for ever, and returns its module. Checks nothing before. Throws PluginError.
 const bp_module& OpenModule(const std::filesystem::path& file);
