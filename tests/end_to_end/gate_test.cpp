@@ -218,7 +218,7 @@ TEST_F(GateCommand, WhatTheBaselineRanWithIsToldWhereItIsOther) {
 }
 
 TEST_F(GateCommand, HelpSaysWhatItNeeds) {
-  for (const char* needed : {"baseline FILE REQUIRED", "subject FILE|OUT REQUIRED", "--fail-if CONDITION REQUIRED"})
+  for (const char* needed : {"baseline FILE REQUIRED", "subject FILE|OUT REQUIRED", "--fail-if CONDITION ... REQUIRED"})
     EXPECT_THAT(Run("gate --help").out, HasSubstr(needed));
   EXPECT_THAT(Run("gate save --help").out, AllOf(HasSubstr("out OUT REQUIRED"), HasSubstr("--to FILE REQUIRED")));
   EXPECT_EQ(Run("gate").exit, 2);

@@ -61,7 +61,7 @@ std::string MessageOf(const FailedCheck& check) {
 
 // " (points 'a', 'b' and 5 more)"
 std::string PointsText(const Plan& plan, const std::vector<size_t>& trials) {
-  if (!plan.swept) return "";
+  if (!plan.swept || trials.empty()) return "";
   std::set<size_t> points;
   for (const size_t trial : trials) points.insert(plan.trials[trial].point);
   std::string names;

@@ -168,7 +168,7 @@ std::string Attempt::LastWords() const {
 }
 
 // The trial's own words stay; what only the supervisor can know is added, and its verdict on the state counts.
-nlohmann::json Attempt::Record(nlohmann::json record, const Verdict& verdict, const JobEnd& end) const {
+nlohmann::json Attempt::Record(nlohmann::json record, const AttemptVerdict& verdict, const JobEnd& end) const {
   const TrialResult told = ReadTolerantly<TrialResult>(record);
   if (IsFinished(verdict.state)) {
     if (end.exit.signal == 0 && end.exit.code == 0) return record;

@@ -50,7 +50,7 @@ class Attempt {
   double suspended_s() const { return last_ ? last_->suspended_s : 0; }  // in which it was stopped
 
   struct Ended {
-    Verdict verdict;
+    AttemptVerdict verdict;
     std::vector<std::string> warnings;  // of the trial, for the user
     AttemptFiles files;
     std::string unwritten;  // why it does not stand there, the disk being full for example; the events still say how it ended
@@ -61,7 +61,7 @@ class Attempt {
  private:
   AttemptFolder Here() const;     // the attempt's folder, also after it was moved
   std::string LastWords() const;  // empty: none
-  nlohmann::json Record(nlohmann::json record, const Verdict& verdict, const JobEnd& end) const;
+  nlohmann::json Record(nlohmann::json record, const AttemptVerdict& verdict, const JobEnd& end) const;
 
   AttemptPlace place_;
   TrialFolder folder_;

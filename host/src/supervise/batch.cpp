@@ -380,7 +380,7 @@ class Batch {
 
   // The disk is full, no process can be made: not the trial's fault, and it may pass.
   void NotStarted(size_t trial, unsigned attempt, const std::string& why) {
-    Verdict verdict;
+    AttemptVerdict verdict;
     verdict.outcome = Outcome::kTemp;
     verdict.state = TrialState::kFailed;
     verdict.why = "could not be started: " + why;
@@ -403,7 +403,7 @@ class Batch {
   }
 
   // What follows from an ended attempt, first of all for the record.
-  void Settle(size_t trial, unsigned attempt, const Verdict& verdict, AttemptEnd told) {
+  void Settle(size_t trial, unsigned attempt, const AttemptVerdict& verdict, AttemptEnd told) {
     const FailureDecision next = failure_policy_.After(plan_.trials[trial].id, verdict);
     told.outcome = verdict.outcome;
     told.state = next.state;

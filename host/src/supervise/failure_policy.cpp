@@ -11,7 +11,7 @@ namespace {
 constexpr double kFirstRetry_s = 1, kLongestRetry_s = 60;
 
 // NULL: on_failure does not speak of it, so it is a failure.
-const FailureRule* RuleFor(const OnFailure& rules, const Verdict& verdict) {
+const FailureRule* RuleFor(const OnFailure& rules, const AttemptVerdict& verdict) {
   switch (verdict.outcome) {
     case Outcome::kOom: return verdict.on_device ? &rules.device_oom : &rules.host_oom;
     case Outcome::kSignal: return &rules.signal;
@@ -26,7 +26,7 @@ const FailureRule* RuleFor(const OnFailure& rules, const Verdict& verdict) {
 
 }  // namespace
 
-FailureDecision FailurePolicy::After(const std::string& trial_id, const Verdict& verdict) {
+FailureDecision FailurePolicy::After(const std::string& trial_id, const AttemptVerdict& verdict) {
   if (IsFinished(verdict.state)) return {verdict.state, std::nullopt};
   if (verdict.outcome == Outcome::kKilled || verdict.outcome == Outcome::kStale) return {TrialState::kPlanned, std::nullopt};
   const FailureRule* rule = RuleFor(rules_, verdict);

@@ -23,7 +23,7 @@ class FailurePolicy {
   explicit FailurePolicy(const OnFailure& rules) : rules_(rules) {}
 
   // `trial_id` only tells tries of one trial from another's.
-  FailureDecision After(const std::string& trial_id, const Verdict& verdict);
+  FailureDecision After(const std::string& trial_id, const AttemptVerdict& verdict);
   // A trial that failed in an earlier session for a reason that is not its own, a full disk for example, and is worth another
   // try in this one.
   bool MayPassByNow(const TrialRecord& trial) const;

@@ -264,7 +264,7 @@ class Checker {
 
   // It was at this one when it ended, and said no more.
   void EndedAt(const Question& question, const Ending& ending, const std::filesystem::path& dir) {
-    const Verdict verdict = Classify(ending);
+    const AttemptVerdict verdict = Classify(ending);
     if (verdict.outcome == Outcome::kOom || verdict.outcome == Outcome::kKilled) return;
     // The exit code tells the class only; what it said last tells the cause, if it said anything of this one.
     const std::vector<std::string> said = LastLines(AttemptFolder(dir).standard_error(), 1);

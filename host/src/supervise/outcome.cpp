@@ -35,7 +35,7 @@ bool CrashedNearLimit(int signal, const Ending& ending) {
          static_cast<double>(ending.peak_rss_bytes) >= kNearLimit * static_cast<double>(*ending.memory_limit_bytes);
 }
 
-Verdict BySignal(int signal, const Ending& ending) {
+AttemptVerdict BySignal(int signal, const Ending& ending) {
   const std::string name = SignalName(signal);
   if (ending.stop == StopReason::kInterrupt && (signal == SIGKILL || signal == SIGTERM)) {
     return {Outcome::kKilled, TrialState::kKilled, "stopped on request before it could save", name};
@@ -59,7 +59,7 @@ bool IsOfTheContract(int code) {
   return std::find(kCodes.begin(), kCodes.end(), code) != kCodes.end();
 }
 
-Verdict ByExitZero(const Ending& ending) {
+AttemptVerdict ByExitZero(const Ending& ending) {
   if (!ending.result_state && ending.stop == StopReason::kInterrupt) {
     return {Outcome::kKilled, TrialState::kKilled, "stopped on request before it began", ""};
   }
@@ -80,7 +80,7 @@ Verdict ByExitZero(const Ending& ending) {
           std::string("ended with exit code 0 but its result says ") + Word(*ending.result_state), ""};
 }
 
-Verdict ByExitCode(int code, const Ending& ending) {
+AttemptVerdict ByExitCode(int code, const Ending& ending) {
   switch (code) {
     case kExitOk: return ByExitZero(ending);
     case kExitUsage: return {Outcome::kConfig, TrialState::kFailed, "the trial could not be read", ""};
@@ -92,11 +92,11 @@ Verdict ByExitCode(int code, const Ending& ending) {
     case kExitPlugin: return {Outcome::kPlugin, TrialState::kFailed, "a plugin could not be loaded or broke its contract", ""};
     case kExitTemp:
       return ending.stop == StopReason::kInterrupt
-                 ? Verdict{Outcome::kKilled, TrialState::kKilled,
-                           ending.has_checkpoint ? "stopped on request, with a checkpoint"
-                                                 : "stopped on request, without a checkpoint: it begins anew",
-                           ""}
-                 : Verdict{Outcome::kTemp, TrialState::kKilled, "ended early; another try may go through", ""};
+                 ? AttemptVerdict{Outcome::kKilled, TrialState::kKilled,
+                                  ending.has_checkpoint ? "stopped on request, with a checkpoint"
+                                                        : "stopped on request, without a checkpoint: it begins anew",
+                                  ""}
+                 : AttemptVerdict{Outcome::kTemp, TrialState::kKilled, "ended early; another try may go through", ""};
     default: break;
   }
   if (code >= kFirstShellSignal && code <= kLastShellSignal) {
@@ -108,7 +108,7 @@ Verdict ByExitCode(int code, const Ending& ending) {
 
 }  // namespace
 
-Verdict Classify(const Ending& ending) {
+AttemptVerdict Classify(const Ending& ending) {
   if (!ending.not_started.empty()) {
     return {Outcome::kTemp, TrialState::kFailed, "could not be started: " + ending.not_started, ""};
   }

@@ -25,7 +25,7 @@ struct Ending {
   std::string plugin;  // in whose code it was, by its last status; empty: an orderly end, or not known
 };
 
-struct Verdict {
+struct AttemptVerdict {
   Outcome outcome = Outcome::kPlugin;
   TrialState state = TrialState::kFailed;  // COMPLETED, PRUNED, FAILED or KILLED
   std::string why;                         // one sentence; empty for ok
@@ -33,7 +33,7 @@ struct Verdict {
   bool on_device = false;                  // oom: of the device's memory, not the host's
 };
 
-Verdict Classify(const Ending& ending);
+AttemptVerdict Classify(const Ending& ending);
 std::string SignalName(int signal);
 
 }  // namespace backplane

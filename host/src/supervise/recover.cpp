@@ -61,7 +61,7 @@ void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_i
     return log->Append(end, trial_id, attempt);
   }
   const TrialResult result = ReadTolerantly<TrialResult>(*json);
-  Verdict verdict;
+  AttemptVerdict verdict;
   verdict.outcome = result.outcome.value_or(Outcome::kPlugin);
   verdict.state = result.state.value_or(TrialState::kFailed);
   verdict.why = result.error.value_or("");

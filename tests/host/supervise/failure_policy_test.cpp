@@ -5,8 +5,8 @@
 namespace backplane {
 namespace {
 
-Verdict Failed(Outcome outcome, bool on_device = false) {
-  Verdict verdict;
+AttemptVerdict Failed(Outcome outcome, bool on_device = false) {
+  AttemptVerdict verdict;
   verdict.state = TrialState::kFailed;
   verdict.outcome = outcome;
   verdict.on_device = on_device;

@@ -7,10 +7,10 @@
 namespace backplane {
 namespace {
 
-Verdict Exit(int code, std::optional<TrialState> state = std::nullopt, StopReason stop = StopReason::kNone) {
+AttemptVerdict Exit(int code, std::optional<TrialState> state = std::nullopt, StopReason stop = StopReason::kNone) {
   return Classify({{code, 0}, stop, state, false});
 }
-Verdict Death(int signal, StopReason stop = StopReason::kNone, bool oom_killed = false) {
+AttemptVerdict Death(int signal, StopReason stop = StopReason::kNone, bool oom_killed = false) {
   return Classify({{0, signal}, stop, std::nullopt, oom_killed});
 }
 
@@ -70,7 +70,7 @@ TEST(Outcome, CrashNearTheMemoryLimitIsOom) {
 }
 
 TEST(Outcome, OomSaysWhatWasTakenAndGranted) {
-  const Verdict verdict = Classify({{0, SIGKILL}, StopReason::kNone, std::nullopt, true, 300 << 20, 256 << 20});
+  const AttemptVerdict verdict = Classify({{0, SIGKILL}, StopReason::kNone, std::nullopt, true, 300 << 20, 256 << 20});
   EXPECT_EQ("memory ran out: more than the 256 MiB granted was asked for; its largest process had got 300 MiB", verdict.why);
 }
 
