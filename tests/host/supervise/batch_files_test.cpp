@@ -37,9 +37,6 @@ TEST_F(BatchFiles, ArmsOnTasksMayChoosePlugins) {
   ExpectTheSame(arms +
                 "    - {name: x, reference: [0, 1], budget.iterations: 2}\n"
                 "    - {name: y, reference: [0, 1], env: swimmer}\n");
-  ExpectTheSame(arms +
-                "    - {name: x, reference: [0, 1], budget: {env_steps: 500}}\n"
-                "    - {name: y, reference: [0, 1]}\n");
 }
 
 }  // namespace
