@@ -101,6 +101,24 @@ size_t ScoresIn(const statistics::Tasks& tasks) {
   return n;
 }
 
+// The arms of every task in the order of the first task's, as pairs are joined by their places.
+void SortArms(std::vector<PointsOfTask>* tasks) {
+  const auto names_of = [](const PointsOfTask& task) {
+    std::vector<std::string> names;
+    for (const ComparedPoint& point : task.points) names.push_back(point.name);
+    return names;
+  };
+  const std::vector<std::string> order = names_of(tasks->front());
+  for (PointsOfTask& task : *tasks) {
+    const std::vector<std::string> names = names_of(task);
+    if (!std::ranges::is_permutation(names, order))
+      throw std::runtime_error(fmt::format("compare.arms: task '{}' has the arms {}, task '{}' has {}; wanted the same",
+                                           task.task.name, fmt::join(names, ", "), tasks->front().task.name,
+                                           fmt::join(order, ", ")));
+    std::ranges::sort(task.points, {}, [&](const ComparedPoint& point) { return std::ranges::find(order, point.name); });
+  }
+}
+
 }  // namespace
 
 std::vector<PointsOfTask> TasksOf(const Combined& combined, const std::vector<ComparedPoint>& points,
@@ -118,6 +136,7 @@ std::vector<PointsOfTask> TasksOf(const Combined& combined, const std::vector<Co
       tasks.back().points.back().name = name.arm;
     }
   }
+  SortArms(&tasks);
   return tasks;
 }
 

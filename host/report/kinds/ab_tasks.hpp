@@ -22,7 +22,8 @@ struct JudgedTask {
   ArmsJudgement judgement;
 };
 
-// Which points are of which task, in the order of the terms. Throws std::runtime_error if a task has no reference.
+// Which points are of which task, in the order of the terms; every task has its arms in the same order. Throws
+// std::runtime_error if a task has no reference, or other arms than the first.
 struct PointsOfTask {
   CompareTask task;
   std::vector<ComparedPoint> points;

@@ -89,18 +89,8 @@ class Gate {
   uint64_t LooksAtMost() const { return request_.looks ? request_.looks->max : 1; }
   uint64_t ScoresOfALook() const { return request_.looks ? request_.looks->n.value_or(0) : 0; }
 
-  // Of all scores, once; each side has a test of one tail, and Welch's needs two scores.
   std::string WhyNeverShown() const {
-    const size_t n = before().size(), m = now().size();
-    if (condition_.speed || request_.looks || n == 0 || m == 0) return "";
-    const auto can_be_shown = [&](size_t scores) {
-      return scores > 1 && statistics::LeastUnpairedP(n, scores, statistics::Tail::kUpper) <= request_.alpha;
-    };
-    if (can_be_shown(m)) return "";
-    size_t wanted = m;
-    while (!can_be_shown(wanted)) ++wanted;
-    return fmt::format("{} {} against {} of the baseline can never show a change at {:.2g} %; wanted {} or more.", m,
-                       m == 1 ? "seed" : "seeds", n, 100 * request_.alpha, wanted);
+    return condition_.speed || request_.looks ? "" : WhyNoChangeCanBeShown(before().size(), now().size(), request_.alpha);
   }
 
   GateJudgement Invalid() {
@@ -275,6 +265,25 @@ CompareTerms TermsOf(const GateRequest& request, const GateCondition& condition)
 }
 
 }  // namespace
+
+std::string WhyNoChangeCanBeShown(size_t baseline, size_t now, double alpha) {
+  if (baseline == 0 || now == 0) return "";
+  // Each side has a test of one tail, and Welch's needs two scores of both.
+  const auto can_be_shown = [&](size_t n, size_t m) {
+    return n > 1 && m > 1 && statistics::LeastUnpairedP(n, m, statistics::Tail::kUpper) <= alpha;
+  };
+  if (can_be_shown(baseline, now)) return "";
+  if (baseline == 1) {
+    size_t wanted = 2;
+    while (!can_be_shown(wanted, std::max<size_t>(now, 2))) ++wanted;
+    return fmt::format(
+        "A baseline of 1 seed has no spread, against which no change can be shown; save it anew, with {} or more.", wanted);
+  }
+  size_t wanted = now;
+  while (!can_be_shown(baseline, wanted)) ++wanted;
+  return fmt::format("{} {} against {} of the baseline can never show a change at {:.2g} %; wanted {} or more.", now,
+                     now == 1 ? "seed" : "seeds", baseline, 100 * alpha, wanted);
+}
 
 GateAnswer JudgeGate(const GateRequest& request) {
   const Combined combined = request.runs_baseline ? Combine({ReadResultSet(request.folder)}) : WithKeptScores(request);

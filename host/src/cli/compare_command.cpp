@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/compare_bits.hpp"
 #include "cli/compare_files.hpp"
+#include "cli/compare_rules.hpp"
 #include "cli/experiment_file.hpp"
 #include "cli/load_file.hpp"
 #include "cli/preset_places.hpp"
@@ -109,25 +110,14 @@ class CompareSession {
     return std::move(planned.plan);
   }
 
-  // A comparison goes on under the rules that it began with: who changes them after having looked has another error than they
-  // say.
-  std::string WhyNotThere() {
-    const ResultsFolder folder{out_};
-    std::error_code error;
-    if (!fs::exists(folder.config(), error)) return "";
-    const PlanResult began = PlanFile(folder.config(), {{}, {}, search_.Lookup(), {}, {}});
-    if (!began.plan || !began.plan->compare) return "";  // whoever runs the trials says what is wrong with it
-    const nlohmann::json then = ToJson(*began.plan->compare), now = ToJson(terms_);
-    for (const auto& [key, value] : now.items()) {
-      const nlohmann::json before = then.value(key, nlohmann::json());
-      // Which way is better changes no test, and a comparison may be invalid until it is said.
-      if (before == value || (key == "direction" && before.is_null())) continue;
-      return fmt::format(
-          "{} holds a comparison with {}: {} and not {}, which may not change after a look; --out names another folder, "
-          "--fresh moves this one aside",
-          out_.string(), key, before.dump(), value.dump());
-    }
-    return "";
+  std::string WhyNotThere() const {
+    const std::optional<CompareTerms> began = RulesOfResults(out_);
+    const std::string changed = began ? ChangedRule(*began, terms_) : "";
+    if (changed.empty()) return "";
+    return fmt::format(
+        "{} holds a comparison with {}, which may not change after a look; --out names another folder, --fresh moves this one "
+        "aside",
+        out_.string(), changed);
   }
 
   int Dry(const Plan& plan) {

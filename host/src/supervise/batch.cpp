@@ -235,7 +235,10 @@ class Batch {
     std::vector<EventLog::Entry> entries;
     for (const auto& [trial, why] : trials) entries.push_back({StateChange{state, why}, plan_.trials[trial].id});
     log_->Append(entries);
-    for (const auto& [trial, why] : trials) schedule_.Set(trial, state);
+    for (const auto& [trial, why] : trials) {
+      schedule_.Set(trial, state);
+      if (IsFinal(state)) ended_.push_back(trial);
+    }
     TellDatabase();
   }
 
@@ -267,7 +270,8 @@ class Batch {
     std::set<size_t> tried;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const TrialRecord* record = RecordOf(i);
-      if (record != nullptr && (record->state == TrialState::kCompleted || HasCheckpoint(FolderOf(i).checkpoint())))
+      // What was skipped in this session is no longer in the record, and may have a checkpoint of an earlier one.
+      if ((record != nullptr && record->state == TrialState::kCompleted) || HasCheckpoint(FolderOf(i).checkpoint()))
         tried.insert(plan_.trials[i].point);
     }
     std::vector<size_t> untried;

@@ -141,6 +141,14 @@ void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, 
   }
 }
 
+// Of an arm, what it has of the budget that all have: `compare` takes no arm with a budget of its own, but of a task.
+void LeaveOutSharedBudget(const nlohmann::json& budget, nlohmann::json* arm) {
+  for (const auto& [key, value] : budget.items()) {
+    const auto own = arm->find("budget." + key);
+    if (own != arm->end() && *own == value) arm->erase(own);
+  }
+}
+
 // The experiment with every default, its sweep as a list of the points that are left: the same trials from any folder.
 nlohmann::json CompleteConfig(const Plan& plan) {
   nlohmann::json config = ToJson(plan.base.experiment);
@@ -163,6 +171,7 @@ nlohmann::json CompleteConfig(const Plan& plan) {
   }
   if (plan.compare) {
     config["compare"] = ToJson(*plan.compare);
+    for (nlohmann::json& entry : list) LeaveOutSharedBudget(config["budget"], &entry);
     if (!plan.compare->tasks.empty()) {
       // Each arm of one task, whose values are among its own.
       for (nlohmann::json& entry : list) {

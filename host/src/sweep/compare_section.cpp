@@ -186,6 +186,8 @@ class CompareReader {
       } else if (name.find(kOnTask) != std::string::npos) {
         errors_->Add(task.mark,
                      fmt::format("compare.tasks: '{}' has '{}' in it, which stands between arm and task", name, kOnTask));
+      } else if (name.starts_with(kOnTask.substr(1))) {
+        errors_->Add(task.mark, fmt::format("compare.tasks: '{}' begins with 'on', which stands between arm and task", name));
       }
       terms_.tasks.push_back({name, ReadReference(task)});
     }
@@ -234,7 +236,8 @@ class CompareReader {
       std::set<std::string> names, budgets;
       for (const Node& arm : arms()->value.items) {
         if (!IsOf(arm, NameOf(task))) continue;
-        names.insert(NameOf(arm));
+        if (!names.insert(NameOf(arm)).second)
+          errors_->Add(arm.mark, fmt::format("compare.arms: two arms on task '{}' are called '{}'", NameOf(task), NameOf(arm)));
         budgets.insert(BudgetText(arm));
         CheckOverlap(arm, task);
       }

@@ -129,6 +129,9 @@ TEST_F(CompareSection, WhatAreNoTasks) {
               ElementsAre(HasSubstr("reference of 'y' is [worst, best] where up is better, found [2, 1]")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y on z, reference: [0, 1]}]"),
               ElementsAre(HasSubstr("'y on z' has ' on ' in it")));
+  EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: on ice, reference: [0, 1]}]"),
+              ElementsAre(HasSubstr("'on ice' begins with 'on'")))
+      << "'a on on ice' may be the arm 'a on' on the task 'ice'";
   EXPECT_THAT(
       with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1], learner.options.lr: 0.1}]"),
       ElementsAre(HasSubstr("'learner.options.lr' of arm 'b' and 'learner.options.lr' of task 'y' say the same place")));
@@ -138,6 +141,10 @@ TEST_F(CompareSection, WhatAreNoTasks) {
       "  arms: [{name: a}, {name: b, learner.options.lr: 0.01}, {name: c, task: x, learner.options.lr: 0.02}]\n";
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1]}]", one_more),
               Contains(HasSubstr("task 'y' has the arms a, b, others have a, b, c")));
+  const std::string twice =
+      "  arms: [{name: a}, {name: b, learner.options.lr: 0.01}, {name: a, task: y, learner.options.lr: 0.1}]\n";
+  EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1]}]", twice),
+              Contains(HasSubstr("two arms on task 'y' are called 'a'")));
 }
 
 TEST_F(CompareSection, TheCommandLineChangesIt) {

@@ -127,6 +127,15 @@ TEST(AbReport, OfSeveralTasksSaysOnWhichAnArmIsBetter) {
   EXPECT_EQ(test_support::PanelsOf(test_support::FigureOf(document, "pairs")), (std::vector<std::string>{"steep", "flat"}));
 }
 
+TEST(AbReport, ATaskMayHaveItsArmsInAnotherOrder) {
+  std::vector<TrialData> trials = OnTwoTasks();
+  std::ranges::stable_partition(trials, [](const TrialData& trial) { return trial.point != "a on flat"; });
+  const Document document = AbReport({Set(trials)}, TwoTasks());
+  EXPECT_EQ(document.verdict, AbReport({Set(OnTwoTasks())}, TwoTasks()).verdict);
+  std::erase_if(trials, [](const TrialData& trial) { return trial.point == "a on flat"; });
+  EXPECT_THROW(AbReport({Set(trials)}, TwoTasks()), std::runtime_error) << "flat has one arm";
+}
+
 TEST(AbReport, OfSeveralTasksHasScoresOnOneScaleAndAProfile) {
   const Document document = AbReport({Set(OnTwoTasks())}, TwoTasks());
   // By hand: of a the scores are 0.10 to 0.14 and 0.49 to 0.53; six of twelve remain.

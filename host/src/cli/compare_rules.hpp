@@ -1,0 +1,20 @@
+// A comparison goes on under the rules that it began with: who changes them after having looked has another error than they
+// say.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "record/compare_terms.hpp"
+
+namespace backplane {
+
+// Of the comparison whose results lie there, as its config.yaml says, whether or not its plugins are still to be found. Absent:
+// there is none.
+std::optional<CompareTerms> RulesOfResults(const std::filesystem::path& out);
+
+// "looks: {"max":5} and not {"max":9}": the first that is another one now. Empty: all are as they were.
+std::string ChangedRule(const CompareTerms& then, const CompareTerms& now);
+
+}  // namespace backplane
