@@ -191,10 +191,10 @@ CaseResult ResultOf(const Case& one, const Heard& heard, const Doing& doing, con
 
 // LibTorch takes longer to load than most cases to run. It is no code of the plugin, so this process may have it: its children
 // find it there.
-void LoadTorchOnce(const PluginInfo& info) {
+void LoadTorchOnce(const PluginInfo& info, const ValidateSetting& setting) {
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) setenv(name, "1", 1);  // as in a trial
   static bool tried = false;
-  if (info.build.torch.empty() || std::exchange(tried, true)) return;
+  if (!NeedsTorch(info, setting) || std::exchange(tried, true)) return;
   try {
     if (const std::filesystem::path lib = FindTorchLib(); !lib.empty()) PreloadTorch(lib);
   } catch (const PluginError&) {
@@ -244,7 +244,7 @@ void LeaveByExit() {
 
 CaseResult RunCase(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const RunCaseOptions& options) {
   const int64_t begin = NowNs();
-  LoadTorchOnce(info);
+  LoadTorchOnce(info, setting);
   const std::filesystem::path folder = NewFolder();
   CaseResult result;
   if (options.in_process) {
