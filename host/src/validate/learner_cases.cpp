@@ -97,8 +97,11 @@ void ActIsSound(Subject& subject, CaseResult*) {
             } else if (c->role == BP_ROLE_ACTION && c->dtype.bits == 32 && c->nvec) {
               int32_t value;
               std::memcpy(&value, from, sizeof value);
-              if (value < 0 || value >= c->nvec[0])
-                FailCase(place(), fmt::format("0 to {}", c->nvec[0] - 1), fmt::format("{}", value));
+              const uint64_t element = at / sizeof value % Elements(*c);
+              const int64_t choices = c->nvec[c->space == BP_SPACE_MULTI_DISCRETE ? element : 0];
+              if (value < 0 || value >= choices)
+                FailCase(fmt::format("{}, element {}", place(), element), fmt::format("0 to {}", choices - 1),
+                         fmt::format("{}", value));
             }
           }
       }

@@ -36,7 +36,7 @@ TEST_P(Flawed, IsFoundByItsCase) {
     GTEST_SKIP() << "a sanitizer has a malloc of its own";
   Validated plugin(FileOf("env_flawed"), flaw.id);
   plugin.Give("flaw", flaw.flaw);
-  const CaseResult result = plugin.Run(flaw.found_by, std::string_view(flaw.flaw) == "hangs" ? kPatience_s : 45);
+  const CaseResult result = plugin.Run(flaw.found_by, std::string_view(flaw.flaw).starts_with("hangs") ? kPatience_s : 45);
   // Which ends what crashes with an exit.
   const bool as_good = kSanitizedHere && flaw.verdict == Verdict::kCrashed && result.bad();
   EXPECT_TRUE(result.verdict == flaw.verdict || as_good) << Word(result.verdict) << " " << result.note << "\n  " << result.place
@@ -109,6 +109,7 @@ const Flaw kFlaws[] = {
     {kEnv, "fails_in_step", "same-seed-same-bytes"},
     {kEnv, "exits", "same-seed-same-bytes"},
     {kEnv, "hangs", "same-seed-same-bytes"},
+    {kEnv, "hangs_alone", "same-seed-same-bytes"},  // its host hears nothing of it any more
     {kEnv, "crashes", "same-seed-same-bytes", Verdict::kCrashed},
     {kLearner, "act_unwritten", "act-writes-its-rows"},
     {kLearner, "act_next_row", "act-writes-its-rows"},
@@ -217,6 +218,16 @@ TEST(Cases, EachFindsSomething) {
 TEST(FlawedNot, NothingIsFoundInWhatIsGood) {
   for (const char* id : {kEnv, kLearner, kMonitor}) Validated(FileOf("env_flawed"), id).NeedGood();
   Validated(FileOf("monitor_does_nothing"), "").NeedGood();
+}
+
+// The first of two choices has 2, the second 5.
+TEST(FlawedNot, EachChoiceOfAnActionHasItsOwnNumber) {
+  Validated env(FileOf("env_flawed"), kEnv), learner(FileOf("env_flawed"), kLearner);
+  env.Give("flaw", "two_choices");
+  learner.setting.env = &env.info();
+  learner.setting.env_options = env.setting.options;
+  const CaseResult result = learner.Run("act-is-sound");
+  EXPECT_EQ(result.verdict, Verdict::kPassed) << result.place << result.note << result.found;
 }
 
 TEST(Cases, HaveNamesInKebabCaseAndEachOnce) {
