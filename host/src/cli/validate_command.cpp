@@ -234,7 +234,7 @@ std::vector<Command> ValidateCommands() {
     add->Flag("--in-process", &args->in_process, "Run the cases in this process, for a debugger; a crash ends it");
     add->Flag("--json", &args->json, "Print JSON");
     add->Add("--seed", "N", &args->seed, "Of actions and episodes; a failure says with which it is repeated");
-    add->Add("--limit", "SECONDS", &args->limit_s, "A case that takes longer has failed").Within(0.1, 86400.0).ShowsDefault();
+    add->Add("--limit", "SECONDS", &args->limit_s, "A case that computes, or waits, for longer has failed").Within(0.1, 86400.0).ShowsDefault();
     add->Add("--set", "NAME=VALUE", &args->set, "An option of the plugin; may be repeated");
     add->Add("--env", "ENV", &args->env, "Env in which a learner is tried, instead of the validator's own");
     add->Add("--env-set", "NAME=VALUE", &args->env_set, "An option of that env; may be repeated");

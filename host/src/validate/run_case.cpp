@@ -14,10 +14,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <utility>
 
 #include "base/json_text.hpp"
+#include "base/scratch_folder.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/plugin_error.hpp"
 #include "rollout/clocks.hpp"
@@ -111,6 +113,64 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
   _exit(0);
 }
 
+// SIGINT and SIGTERM, while a case runs: its process and its folder go first, and then the signal does what it did before.
+volatile sig_atomic_t g_stop_signal = 0;
+
+class StopSignals {
+ public:
+  StopSignals() {
+    g_stop_signal = 0;
+    struct sigaction take {};
+    take.sa_handler = [](int signal) { g_stop_signal = signal; };
+    for (size_t i = 0; i < std::size(kSignals); ++i) {
+      sigaction(kSignals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &take, nullptr);
+    }
+  }
+  ~StopSignals() {
+    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  StopSignals(const StopSignals&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM};
+  struct sigaction before_[std::size(kSignals)];
+};
+
+// How much of its time a child has used: CPU time while it computes, however little of it a busy machine gives, and all that
+// passes while it waits.
+class TimeUsed {
+ public:
+  TimeUsed(pid_t child, double limit_s)
+      : limit_ns_(static_cast<int64_t>(limit_s * 1e9)),
+        window_ns_(std::min<int64_t>(limit_ns_ / 4, 1'000'000'000)),
+        begin_ns_(NowNs()),
+        seen_ns_(begin_ns_) {
+    has_clock_ = clock_getcpuclockid(child, &clock_) == 0;
+  }
+  int64_t window_ms() const { return window_ns_ / 1'000'000 + 1; }
+  bool IsOver() {
+    constexpr int64_t kComputes = 20, kAtMost = 20;  // one part in 20 of a CPU; 20 times the limit, on the busiest machine
+    const int64_t now = NowNs(), passed = now - seen_ns_;
+    if (passed < window_ns_) return false;
+    const int64_t cpu_now = CpuNs(), cpu = cpu_now - cpu_ns_;
+    used_ns_ += cpu * kComputes < passed ? passed : std::min(cpu, passed);
+    seen_ns_ = now, cpu_ns_ = cpu_now;
+    return used_ns_ >= limit_ns_ || now - begin_ns_ >= kAtMost * limit_ns_;
+  }
+
+ private:
+  int64_t CpuNs() const {
+    timespec t;
+    return has_clock_ && clock_gettime(clock_, &t) == 0 ? t.tv_sec * 1'000'000'000 + t.tv_nsec : cpu_ns_;
+  }
+
+  const int64_t limit_ns_, window_ns_, begin_ns_;
+  int64_t seen_ns_, cpu_ns_ = 0, used_ns_ = 0;
+  clockid_t clock_ = 0;
+  bool has_clock_ = false;
+};
+
 // What the child said, or nothing where it takes longer than it may; its end is awaited either way.
 struct Heard {
   std::string text;
@@ -120,24 +180,29 @@ struct Heard {
 
 Heard Listen(pid_t child, int pipe_end, double limit_s) {
   Heard heard;
-  const int64_t until = NowNs() + static_cast<int64_t>(limit_s * 1e9);
-  for (;;) {
-    const int64_t left_ms = (until - NowNs()) / 1'000'000;
+  TimeUsed time(child, limit_s);
+  bool said = false, ended = false;
+  while (!ended && !heard.late && g_stop_signal == 0) {
+    // A signal that comes just before this waits until the next look.
+    constexpr int kLookAgainMs = 100, kEndMs = 2;
     pollfd one{pipe_end, POLLIN, 0};
-    const int ready = left_ms > 0 ? poll(&one, 1, static_cast<int>(left_ms) + 1) : 0;
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0) {
-      heard.late = true;
-      break;
+    const int ready = poll(&one, said ? 0 : 1, said ? kEndMs : static_cast<int>(std::min<int64_t>(time.window_ms(), kLookAgainMs)));
+    if (said) {
+      ended = waitpid(child, &heard.wait_status, WNOHANG) == child;
+    } else if (ready > 0) {
+      char buffer[4096];
+      const ssize_t n = read(pipe_end, buffer, sizeof buffer);
+      if (n > 0) heard.text.append(buffer, static_cast<size_t>(n));
+      // It has closed the pipe, as it does when it ends, or may do and go on.
+      said = n == 0 || (n < 0 && errno != EINTR);
+      ended = said && waitpid(child, &heard.wait_status, WNOHANG) == child;
     }
-    char buffer[4096];
-    const ssize_t n = read(pipe_end, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    heard.text.append(buffer, static_cast<size_t>(n));
+    heard.late = !ended && time.IsOver();
   }
-  if (heard.late) kill(-child, SIGKILL), kill(child, SIGKILL);
-  while (waitpid(child, &heard.wait_status, 0) < 0 && errno == EINTR) {
+  if (!ended) {
+    kill(-child, SIGKILL), kill(child, SIGKILL);
+    while (waitpid(child, &heard.wait_status, 0) < 0 && errno == EINTR) {
+    }
   }
   kill(-child, SIGKILL);  // what it may have left behind
   return heard;
@@ -202,12 +267,6 @@ void LoadTorchOnce(const PluginInfo& info, const ValidateSetting& setting) {
   }
 }
 
-std::filesystem::path NewFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "backplane-validate-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made: " + name + ": " + std::strerror(errno));
-  return name;
-}
-
 CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const std::filesystem::path& folder,
                    double limit_s) {
   Doing* doing = ShareDoing();
@@ -225,6 +284,7 @@ CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSettin
   close(ends[1]);
   if (child < 0) {
     close(ends[0]);
+    if (output >= 0) close(output);
     throw std::runtime_error(std::string("no process can be started: ") + std::strerror(error));
   }
   const Heard heard = Listen(child, ends[0], limit_s);
@@ -245,18 +305,20 @@ void LeaveByExit() {
 CaseResult RunCase(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const RunCaseOptions& options) {
   const int64_t begin = NowNs();
   LoadTorchOnce(info, setting);
-  const std::filesystem::path folder = NewFolder();
   CaseResult result;
-  if (options.in_process) {
-    BeginDoing();
-    Try(one, info, setting, folder, &result);
-  } else {
-    result = InChild(one, info, setting, folder, options.limit_s);
+  {
+    const ScratchFolder folder;
+    if (options.in_process) {
+      BeginDoing();
+      Try(one, info, setting, folder.path(), &result);
+    } else {
+      const StopSignals signals;
+      result = InChild(one, info, setting, folder.path(), options.limit_s);
+    }
   }
+  if (const int signal = g_stop_signal; signal != 0) raise(signal);
   result.seconds = SecondsSince(begin);
   if ((result.bad() || result.verdict == Verdict::kWarning) && result.mend.empty()) result.mend = one.mend;
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
   return result;
 }
 
