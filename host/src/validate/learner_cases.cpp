@@ -16,6 +16,7 @@
 #include "validate/case_table.hpp"
 #include "validate/doing.hpp"
 #include "validate/driven_learner.hpp"
+#include "validate/use.hpp"
 
 namespace backplane {
 namespace {
@@ -205,6 +206,7 @@ void NeedSameRecord(DrivenLearner& a, DrivenLearner& b, const std::string& place
 }
 
 void SameSeedSameLearner(Subject& subject, CaseResult*) {
+  NeedTwoInstances(subject);
   DrivenLearner first(subject, {});
   first.Train(1);
   DrivenLearner second(subject, {});
@@ -214,6 +216,7 @@ void SameSeedSameLearner(Subject& subject, CaseResult*) {
 
 void ThreadsChangeNothing(Subject& subject, CaseResult*) {
   NeedConcurrent(subject);
+  NeedTwoInstances(subject);
   DrivenLearner one(subject, {}), two(subject, {.threads = 2});
   one.Train(1), two.Train(1);
   NeedSameRecord(one, two, "an iteration in one thread and in two");
@@ -226,6 +229,7 @@ std::vector<std::byte> NeedSaved(DrivenLearner& learner) {
 }
 
 void StateComesBack(Subject& subject, CaseResult* result) {
+  NeedTwoInstances(subject);
   DrivenLearner learner(subject, {});
   learner.Train(1);
   const std::vector<std::byte> saved = NeedSaved(learner);
@@ -238,6 +242,7 @@ void StateComesBack(Subject& subject, CaseResult* result) {
 }
 
 void StateContinues(Subject& subject, CaseResult*) {
+  NeedTwoInstances(subject);
   DrivenLearner learner(subject, {});
   learner.Train(1);
   const std::vector<std::byte> saved = NeedSaved(learner);

@@ -39,6 +39,9 @@ struct Child {
 };
 Child* g_child = nullptr;
 
+// With which a process ends that leaves by exit: a destructor of the plugin's that ends it has another.
+constexpr int kLeft = 83;
+
 double SecondsSince(int64_t begin_ns) { return static_cast<double>(NowNs() - begin_ns) * 1e-9; }
 
 void WriteAll(int fd, const std::string& text) {
@@ -58,7 +61,7 @@ void Say() {
 // Libraries' destructors of the C kind run after this: where they are to be seen, the process ends by itself.
 void OnExit() {
   if (!g_child->leaving) {
-    g_child->result.verdict = Verdict::kFailed;
+    g_child->result.verdict = CaseVerdict::kFailed;
     g_child->result.place = LastDoing();
     g_child->result.wanted = "that the process goes on";
     g_child->result.found = "a call of exit()";
@@ -68,7 +71,7 @@ void OnExit() {
 }
 
 void SetFailed(CaseResult* result, const std::string& wanted, const std::string& found) {
-  result->verdict = Verdict::kFailed;
+  result->verdict = CaseVerdict::kFailed;
   result->place = LastDoing();
   result->wanted = wanted;
   result->found = found;
@@ -92,6 +95,8 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
     SetFailed(result, "memory enough", "none left");
   } catch (const std::exception& e) {
     SetFailed(result, "no fault of the validator itself", e.what());
+  } catch (...) {
+    SetFailed(result, "no fault of the validator itself", "an exception that is not a std::exception");
   }
   result->name = one.name;
 }
@@ -186,7 +191,8 @@ Heard Listen(pid_t child, int pipe_end, double limit_s) {
     // A signal that comes just before this waits until the next look.
     constexpr int kLookAgainMs = 100, kEndMs = 2;
     pollfd one{pipe_end, POLLIN, 0};
-    const int ready = poll(&one, said ? 0 : 1, said ? kEndMs : static_cast<int>(std::min<int64_t>(time.window_ms(), kLookAgainMs)));
+    const int ready =
+        poll(&one, said ? 0 : 1, said ? kEndMs : static_cast<int>(std::min<int64_t>(time.window_ms(), kLookAgainMs)));
     if (said) {
       ended = waitpid(child, &heard.wait_status, WNOHANG) == child;
     } else if (ready > 0) {
@@ -226,7 +232,7 @@ CaseResult ResultOf(const Case& one, const Heard& heard, const Doing& doing, con
   const std::string what(doing.what, strnlen(doing.what, sizeof doing.what));
   const std::string fault(doing.fault, strnlen(doing.fault, sizeof doing.fault));
   result.place = what.empty() ? "the begin of the case" : what;
-  result.verdict = Verdict::kFailed;
+  result.verdict = CaseVerdict::kFailed;
   const std::string printed = tail.empty() ? "" : "; it printed: " + tail;
   if (heard.late) {
     result.wanted = fmt::format("an end within {:g} s", limit_s);
@@ -236,12 +242,12 @@ CaseResult ResultOf(const Case& one, const Heard& heard, const Doing& doing, con
     result.found = fault;
   } else if (WIFSIGNALED(heard.wait_status)) {
     const int signal = WTERMSIG(heard.wait_status);
-    result.verdict = Verdict::kCrashed;
+    result.verdict = CaseVerdict::kCrashed;
     result.wanted = "that it goes on";
     result.found =
         fmt::format("{} ({}){}", sigabbrev_np(signal) ? std::string("SIG") + sigabbrev_np(signal) : std::to_string(signal),
                     strsignal(signal), printed);
-  } else if (const int code = WEXITSTATUS(heard.wait_status); code != 0) {
+  } else if (const int code = WEXITSTATUS(heard.wait_status); code != (doing.leaving ? kLeft : 0)) {
     result.wanted = "that the process goes on";
     result.found = fmt::format("its end with exit code {}{}", code, printed);
   } else if (const auto said =
@@ -299,7 +305,8 @@ CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSettin
 void LeaveByExit() {
   if (g_child == nullptr) SkipCase("ends its process, which here is everybody's (--in-process)");
   g_child->leaving = true;
-  std::exit(0);
+  NowLeaving();
+  std::exit(kLeft);
 }
 
 CaseResult RunCase(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const RunCaseOptions& options) {
@@ -318,7 +325,7 @@ CaseResult RunCase(const Case& one, const PluginInfo& info, const ValidateSettin
   }
   if (const int signal = g_stop_signal; signal != 0) raise(signal);
   result.seconds = SecondsSince(begin);
-  if ((result.bad() || result.verdict == Verdict::kWarning) && result.mend.empty()) result.mend = one.mend;
+  if ((result.bad() || result.verdict == CaseVerdict::kWarning) && result.mend.empty()) result.mend = one.mend;
   return result;
 }
 

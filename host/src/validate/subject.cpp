@@ -55,7 +55,8 @@ void Subject::LoadTorch() {
   if (!torch_version_.empty() || !NeedsTorch(info_, setting_)) return;
   const fs::path lib = FindTorchLib();
   if (lib.empty())
-    SkipCase("it or its env is built against LibTorch, and none is known; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
+    SkipCase(
+        "it or its env is built against LibTorch, and none is known; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
   NowDoing("loading LibTorch");
   torch_version_ = PreloadTorch(lib);
 }
@@ -124,8 +125,8 @@ std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
   }
   if (!env_module_) env_module_ = LoadedModule::FromTable(EnvsForLearners());
   const auto make = [&](const std::string& id) {
-    return std::make_unique<EnvInstance>(*env_module_, id, env_sinks_, InstanceOptions{nlohmann::json::object(), {}, "env.options"},
-                                         rows);
+    return std::make_unique<EnvInstance>(*env_module_, id, env_sinks_,
+                                         InstanceOptions{nlohmann::json::object(), {}, "env.options"}, rows);
   };
   if (!env_id_.empty()) return make(env_id_);
   std::string why_not;

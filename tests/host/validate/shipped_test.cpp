@@ -69,7 +69,7 @@ TEST(Shipped, ALearnerIsTriedInAnEnvThatNeedsLibTorch) {
   learner.setting.env = &tensor.info();
   learner.setting.env_options = tensor.setting.options;
   const CaseResult result = learner.Run("act-is-sound");
-  EXPECT_EQ(result.verdict, Verdict::kPassed) << result.note << result.found;
+  EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << result.note << result.found;
 }
 
 TEST(Shipped, AreAllHere) {
