@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 
 #include "base/json_text.hpp"
 #include "base/printable.hpp"
+#include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
+#include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
 #include "config/value.hpp"
@@ -78,10 +79,16 @@ std::vector<const PluginInfo*> FindSubjects(Catalog* catalog, const std::string&
         throw ValidateUsage{fmt::format("{} is a part of another plugin, which is validated with it", info->file.string())};
     return found;
   }
-  std::string why_not;
-  for (const uint32_t kind : {BP_KIND_ENV, BP_KIND_LEARNER, BP_KIND_MONITOR})
-    if (const PluginInfo* info = catalog->Find(kind, name, &why_not); info && (info->id == name || info->short_id() == name))
+  std::string refused;
+  for (const uint32_t kind : {BP_KIND_ENV, BP_KIND_LEARNER, BP_KIND_MONITOR}) {
+    std::string why_not;
+    if (const PluginInfo* info = catalog->Find(kind, name, &why_not)) {
       found.push_back(info);
+    } else if (!why_not.starts_with("there is no ")) {
+      refused = why_not;  // two files of one id, or one that can not be used
+    }
+  }
+  if (found.empty() && !refused.empty()) throw ValidateUsage{refused};
   if (found.empty()) throw ValidateUsage{fmt::format("there is no plugin '{}' ({})", name, catalog->Searched())};
   return found;
 }
@@ -110,16 +117,9 @@ void CheckCaseNames(const std::vector<std::string>& names) {
   }
 }
 
-std::string ShellWord(const std::string& word) {
-  const bool plain = std::ranges::all_of(word, [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("./_-=+:,").find(c) != std::string_view::npos;
-  });
-  return plain ? word : "'" + word + "'";
-}
-
 void PrintCase(const ValidateArgs& args, const PluginInfo& info, const CaseResult& result) {
   fmt::print("{:<8} {:<24} {:>6.2f} s  {}\n", Word(result.verdict), result.name, result.seconds, Printable(result.note));
-  if (!result.bad() && result.verdict != Verdict::kWarning) return;
+  if (!result.bad() && result.verdict != CaseVerdict::kWarning) return;
   const auto line = [](const char* what, const std::string& text) {
     if (!text.empty()) fmt::print("           {:<7} {}\n", what, Printable(text));
   };
@@ -128,18 +128,20 @@ void PrintCase(const ValidateArgs& args, const PluginInfo& info, const CaseResul
   line("wanted", result.wanted);
   line("found", result.found);
   line("mend", result.mend);
-  std::string again = fmt::format("{} plugin validate {} --case {} --seed {}", args.program, ShellWord(info.file.string()),
-                                  result.name, args.seed);
-  for (const std::string& one : args.set) again += " --set " + ShellWord(one);
-  if (!args.env.empty()) again += " --env " + ShellWord(args.env);
-  for (const std::string& one : args.env_set) again += " --env-set " + ShellWord(one);
-  line("again", again + (result.verdict == Verdict::kCrashed ? " --in-process, under gdb" : ""));
+  std::string again = fmt::format("{} plugin validate {} --case {} --seed {}", ShellArgument(args.program),
+                                  ShellArgument(info.file.string()), result.name, args.seed);
+  for (const std::string& one : args.set) again += " --set " + ShellArgument(one);
+  if (!args.env.empty()) again += " --env " + ShellArgument(args.env);
+  for (const std::string& one : args.env_set) again += " --env-set " + ShellArgument(one);
+  if (args.limit_s != RunCaseOptions().limit_s) again += fmt::format(" --limit {:g}", args.limit_s);
+  again += PluginPathArguments({.file = {}, .set = {}, .values = {}, .plugin_path = args.plugin_path, .preset = {}});
+  line("again", again + (result.verdict == CaseVerdict::kCrashed ? " --in-process, under gdb" : ""));
 }
 
 struct Counts {
   uint64_t passed = 0, skipped = 0, warnings = 0, failed = 0, crashed = 0;
   uint64_t bad() const { return failed + crashed; }
-  void Add(Verdict verdict) {
+  void Add(CaseVerdict verdict) {
     uint64_t* const of[] = {&passed, &skipped, &warnings, &failed, &crashed};
     ++*of[static_cast<size_t>(verdict) - 1];
   }
@@ -234,7 +236,9 @@ std::vector<Command> ValidateCommands() {
     add->Flag("--in-process", &args->in_process, "Run the cases in this process, for a debugger; a crash ends it");
     add->Flag("--json", &args->json, "Print JSON");
     add->Add("--seed", "N", &args->seed, "Of actions and episodes; a failure says with which it is repeated");
-    add->Add("--limit", "SECONDS", &args->limit_s, "A case that takes longer has failed").Within(0.1, 86400.0).ShowsDefault();
+    add->Add("--limit", "SECONDS", &args->limit_s, "A case that computes, or waits, for longer has failed")
+        .Within(0.1, 86400.0)
+        .ShowsDefault();
     add->Add("--set", "NAME=VALUE", &args->set, "An option of the plugin; may be repeated");
     add->Add("--env", "ENV", &args->env, "Env in which a learner is tried, instead of the validator's own");
     add->Add("--env-set", "NAME=VALUE", &args->env_set, "An option of that env; may be repeated");

@@ -3,7 +3,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 namespace backplane {
 namespace {
@@ -22,11 +24,17 @@ Doing* ShareDoing() {
 
 void BeginDoing() { *g_doing = Doing{}; }
 
+// Two threads may say what they do: one whole text stays. No mutex, as those are counted by a case.
 void NowDoing(const std::string& what) {
+  static std::atomic_flag writes;
+  while (writes.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
   const size_t n = std::min(what.size(), sizeof g_doing->what - 1);
   std::memcpy(g_doing->what, what.data(), n);
   g_doing->what[n] = '\0';
+  writes.clear(std::memory_order_release);
 }
+
+void NowLeaving() { g_doing->leaving = true; }
 
 std::string LastDoing() { return {g_doing->what, strnlen(g_doing->what, sizeof g_doing->what)}; }
 

@@ -8,6 +8,7 @@ namespace backplane {
 struct Doing {
   char what[512] = {};   // "step of rows [0, 6)"
   char fault[512] = {};  // where a write went that no plugin may make; empty: none
+  bool leaving = false;  // by exit(kLeft): another code is not the case's own
 };
 
 // Memory that a child process shares with this one; the one the functions below write to from now on.
@@ -16,5 +17,6 @@ Doing* ShareDoing();
 void BeginDoing();
 void NowDoing(const std::string& what);
 std::string LastDoing();
+void NowLeaving();
 
 }  // namespace backplane

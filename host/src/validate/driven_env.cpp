@@ -74,6 +74,9 @@ DrivenEnv::DrivenEnv(Subject& subject, const EnvLayout& layout)
       mask_(layout.rows),
       records_(layout.rows) {
   if (env_->on_device()) SkipCase("keeps its channels on a device, where this host does not look");
+  for (const bp_channel* c : channels())
+    if (c->role == BP_ROLE_ACTION && c->dtype.code == BP_DTYPE_FLOAT && c->dtype.bits != 32 && c->dtype.bits != 64)
+      SkipCase(fmt::format("takes actions of {} bits, '{}', which the validator does not write", c->dtype.bits, c->name));
   Allocate();
   NowDoing("bind");
   env_->Bind(frames_);

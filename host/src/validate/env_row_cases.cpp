@@ -50,7 +50,6 @@ void ResetForgets(Subject& subject, CaseResult*) {
 }
 
 void InstancesShareNothing(Subject& subject, CaseResult*) {
-  if ((subject.info().flags & BP_FLAG_SINGLETON) != 0) SkipCase("is a SINGLETON");
   DrivenEnv alone(subject, {.rows = kRows});
   alone.ResetAll(), alone.Play(0, kPlayedSteps);
   DrivenEnv one(subject, {.rows = kRows}), other(subject, {.rows = 3, .first_key = 40, .action_key = 9});

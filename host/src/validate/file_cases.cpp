@@ -103,7 +103,7 @@ void LoadsQuietly(Subject& subject, CaseResult* result) {
 const void* ApiOf(Subject& subject, const std::string& id) {
   const bp_module& module = OpenModule(subject.info().file);
   NowDoing("api('" + id + "')");
-  return module.api(id.c_str());
+  return CallPlugin(subject.info().id, [&] { return module.api(id.c_str()); });
 }
 
 void AnswersUnknownIds(Subject& subject, CaseResult*) {
@@ -112,11 +112,13 @@ void AnswersUnknownIds(Subject& subject, CaseResult*) {
   for (const std::string& id : {std::string("org.example.unknown"), subject.info().id + "x", std::string()})
     if (ApiOf(subject, id) != nullptr) FailCase("api('" + id + "')", "NULL", "a table");
   NowDoing("descriptor beyond the last");
-  if (module.descriptor(module.count()) != nullptr) FailCase("descriptor(count())", "NULL", "a descriptor");
+  if (CallPlugin(subject.info().id, [&] { return module.descriptor(module.count()); }) != nullptr)
+    FailCase("descriptor(count())", "NULL", "a descriptor");
   const auto ask = [&](const char* known, auto&& extension) {
     for (const std::string& id : {std::string("org.example.unknown/1"), std::string(known) + "x", std::string(known) + "0"}) {
       NowDoing("get_extension('" + id + "')");
-      if (extension(id.c_str()) != nullptr) FailCase("get_extension('" + id + "')", "NULL", "a table");
+      if (CallPlugin(subject.info().id, [&] { return extension(id.c_str()); }) != nullptr)
+        FailCase("get_extension('" + id + "')", "NULL", "a table");
     }
   };
   switch (subject.info().kind) {
@@ -146,8 +148,8 @@ void InitTwice(Subject& subject, CaseResult*) {
   const bp_module& module = OpenModule(subject.info().file);
   if (!module.init) SkipCase("has no init");
   NowDoing("init for the second time");
-  if (const bp_status status = module.init(subject.info().file.c_str()); status != BP_OK)
-    FailCase("init, for the second time", "BP_OK", fmt::format("status {}", status));
+  const bp_status status = CallPlugin(subject.info().id, [&] { return module.init(subject.info().file.c_str()); });
+  if (status != BP_OK) FailCase("init, for the second time", "BP_OK", fmt::format("status {}", status));
 }
 
 }  // namespace

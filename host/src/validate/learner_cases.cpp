@@ -16,6 +16,7 @@
 #include "validate/case_table.hpp"
 #include "validate/doing.hpp"
 #include "validate/driven_learner.hpp"
+#include "validate/use.hpp"
 
 namespace backplane {
 namespace {
@@ -97,8 +98,11 @@ void ActIsSound(Subject& subject, CaseResult*) {
             } else if (c->role == BP_ROLE_ACTION && c->dtype.bits == 32 && c->nvec) {
               int32_t value;
               std::memcpy(&value, from, sizeof value);
-              if (value < 0 || value >= c->nvec[0])
-                FailCase(place(), fmt::format("0 to {}", c->nvec[0] - 1), fmt::format("{}", value));
+              const uint64_t element = at / sizeof value % Elements(*c);
+              const int64_t choices = c->nvec[c->space == BP_SPACE_MULTI_DISCRETE ? element : 0];
+              if (value < 0 || value >= choices)
+                FailCase(fmt::format("{}, element {}", place(), element), fmt::format("0 to {}", choices - 1),
+                         fmt::format("{}", value));
             }
           }
       }
@@ -202,6 +206,7 @@ void NeedSameRecord(DrivenLearner& a, DrivenLearner& b, const std::string& place
 }
 
 void SameSeedSameLearner(Subject& subject, CaseResult*) {
+  NeedTwoInstances(subject);
   DrivenLearner first(subject, {});
   first.Train(1);
   DrivenLearner second(subject, {});
@@ -211,6 +216,7 @@ void SameSeedSameLearner(Subject& subject, CaseResult*) {
 
 void ThreadsChangeNothing(Subject& subject, CaseResult*) {
   NeedConcurrent(subject);
+  NeedTwoInstances(subject);
   DrivenLearner one(subject, {}), two(subject, {.threads = 2});
   one.Train(1), two.Train(1);
   NeedSameRecord(one, two, "an iteration in one thread and in two");
@@ -223,6 +229,7 @@ std::vector<std::byte> NeedSaved(DrivenLearner& learner) {
 }
 
 void StateComesBack(Subject& subject, CaseResult* result) {
+  NeedTwoInstances(subject);
   DrivenLearner learner(subject, {});
   learner.Train(1);
   const std::vector<std::byte> saved = NeedSaved(learner);
@@ -235,6 +242,7 @@ void StateComesBack(Subject& subject, CaseResult* result) {
 }
 
 void StateContinues(Subject& subject, CaseResult*) {
+  NeedTwoInstances(subject);
   DrivenLearner learner(subject, {});
   learner.Train(1);
   const std::vector<std::byte> saved = NeedSaved(learner);

@@ -60,7 +60,7 @@ void LeaksNothing(Subject& subject, CaseResult*) {
 }
 
 void TwoThreads(Subject& subject, CaseResult*) {
-  if ((subject.info().flags & BP_FLAG_SINGLETON) != 0) SkipCase("is a SINGLETON");
+  NeedTwoInstances(subject);
   constexpr int kRounds = 10;
   constexpr int64_t kForNs = 300'000'000;
   // Of another trial, with a folder of its own.
@@ -97,7 +97,8 @@ void NewerHost(Subject& subject, CaseResult*) {
   host.now.abi_minor += 3;
   const OptionView view(subject.setting().options, {}, "options");
   Newer<bp_config> config(*view.get());
-  const auto need = [&](const char* call, bp_status status) {
+  const auto need = [&](const char* call, auto&& function) {
+    const bp_status status = CallPlugin(info.id, function);
     if (status != BP_OK) FailCase(call, "BP_OK", fmt::format("status {}: {}", status, services.TakeError()));
   };
   subject.module();
@@ -106,8 +107,8 @@ void NewerHost(Subject& subject, CaseResult*) {
     DrivenEnv known(subject, {.rows = 3, .slots = 4}), newer(subject, {.rows = 3, .slots = 4});
     bp_env* env = nullptr;
     NowDoing("create by a newer host");
-    need("create by a newer host", api->create(&host.now, &config.now, 3, &env));
-    api->destroy(env);
+    need("create by a newer host", [&] { return api->create(&host.now, &config.now, 3, &env); });
+    CallPlugin(info.id, [&] { api->destroy(env); });
     newer.BindAsNewer();
     known.ResetAll(), newer.ResetAll();
     known.Play(0, 12), newer.Play(0, 12);
@@ -122,20 +123,21 @@ void NewerHost(Subject& subject, CaseResult*) {
     Newer<bp_env_spec> spec(env->spec());
     bp_learner* learner = nullptr;
     NowDoing("create by a newer host");
-    need("create by a newer host", api->create(&host.now, &config.now, &spec.now, 8, subject.seed(), &learner));
-    api->destroy(learner);
+    need("create by a newer host", [&] { return api->create(&host.now, &config.now, &spec.now, 8, subject.seed(), &learner); });
+    CallPlugin(info.id, [&] { api->destroy(learner); });
   } else {
     const auto* api = subject.module().api<bp_monitor_api>(info.id);
     bp_monitor* monitor = nullptr;
     NowDoing("create by a newer host");
-    need("create by a newer host", api->create(&host.now, &config.now, &monitor));
+    need("create by a newer host", [&] { return api->create(&host.now, &config.now, &monitor); });
     std::vector<Newer<bp_event>> events;
     const EventStorm storm(3);
     for (const bp_event& event : storm.events()) events.emplace_back(event);
     NowDoing("on_events by a newer host");
-    if (api->on_events) need("on_events by a newer host", api->on_events(monitor, &events.front().now, events.size()));
-    if (api->finish) need("finish", api->finish(monitor, subject.folder().c_str()));
-    api->destroy(monitor);
+    if (api->on_events)
+      need("on_events by a newer host", [&] { return api->on_events(monitor, &events.front().now, events.size()); });
+    if (api->finish) need("finish", [&] { return api->finish(monitor, subject.folder().c_str()); });
+    CallPlugin(info.id, [&] { api->destroy(monitor); });
   }
 }
 
@@ -171,7 +173,7 @@ std::vector<Case> LifeCases() {
       {"leaks-nothing", kOfAll, "`destroy` gives back all memory and files that `create` took.",
        "Look at it with valgrind or the asan preset.", LeaksNothing},
       {"two-threads", kOfAll, "Two instances on two threads do what one does alone.",
-       "Move statics and globals into the instance; else BP_FLAG_SINGLETON.", TwoThreads},
+       "Move statics and globals into the instance.", TwoThreads},
       {"newer-host", kOfAll, "A host whose structs are longer, and that calls itself a later minor, is served.",
        "Read struct_size, compare it with >=, and walk arrays by it.", NewerHost},
       {"bare-host", kOfAll,

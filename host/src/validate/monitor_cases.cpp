@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 
@@ -42,6 +43,21 @@ class Listening {
  private:
   MonitorInstance monitor_;
   const fs::path folder_;
+};
+
+// The working directory is this one for as long.
+class WorkingIn {
+ public:
+  explicit WorkingIn(const fs::path& folder) : before_(open(".", O_DIRECTORY | O_CLOEXEC)) { fs::current_path(folder); }
+  ~WorkingIn() {
+    if (before_ < 0) return;
+    if (fchdir(before_) != 0) std::perror("the working directory before");
+    close(before_);
+  }
+  WorkingIn(const WorkingIn&) = delete;
+
+ private:
+  const int before_;
 };
 
 void NeedMonitor(Subject& subject) {
@@ -136,9 +152,8 @@ void WritesInItsFolder(Subject& subject, CaseResult*) {
   NeedMonitor(subject);
   const fs::path here = subject.folder() / "working_directory", out = subject.folder() / "out";
   fs::create_directories(here), fs::create_directories(out);
-  const int before = open(".", O_DIRECTORY | O_CLOEXEC);
-  fs::current_path(here);
   {
+    const WorkingIn there(here);
     Listening listening(subject);
     listening.Events("on_events", EventStorm(3).events());
     NowDoing("finish");
@@ -146,7 +161,6 @@ void WritesInItsFolder(Subject& subject, CaseResult*) {
   }
   const bool clean = fs::is_empty(here);
   const std::string found = clean ? "" : fs::directory_iterator(here)->path().filename().string();
-  if (before >= 0 && fchdir(before) == 0) close(before);
   if (!clean) FailCase("the working directory", "nothing written there", "'" + found + "'");
 }
 

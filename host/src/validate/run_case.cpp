@@ -14,10 +14,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <utility>
 
 #include "base/json_text.hpp"
+#include "base/scratch_folder.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/plugin_error.hpp"
 #include "rollout/clocks.hpp"
@@ -36,6 +38,9 @@ struct Child {
   int64_t begin_ns;
 };
 Child* g_child = nullptr;
+
+// With which a process ends that leaves by exit: a destructor of the plugin's that ends it has another.
+constexpr int kLeft = 83;
 
 double SecondsSince(int64_t begin_ns) { return static_cast<double>(NowNs() - begin_ns) * 1e-9; }
 
@@ -56,7 +61,7 @@ void Say() {
 // Libraries' destructors of the C kind run after this: where they are to be seen, the process ends by itself.
 void OnExit() {
   if (!g_child->leaving) {
-    g_child->result.verdict = Verdict::kFailed;
+    g_child->result.verdict = CaseVerdict::kFailed;
     g_child->result.place = LastDoing();
     g_child->result.wanted = "that the process goes on";
     g_child->result.found = "a call of exit()";
@@ -66,7 +71,7 @@ void OnExit() {
 }
 
 void SetFailed(CaseResult* result, const std::string& wanted, const std::string& found) {
-  result->verdict = Verdict::kFailed;
+  result->verdict = CaseVerdict::kFailed;
   result->place = LastDoing();
   result->wanted = wanted;
   result->found = found;
@@ -90,6 +95,8 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
     SetFailed(result, "memory enough", "none left");
   } catch (const std::exception& e) {
     SetFailed(result, "no fault of the validator itself", e.what());
+  } catch (...) {
+    SetFailed(result, "no fault of the validator itself", "an exception that is not a std::exception");
   }
   result->name = one.name;
 }
@@ -111,6 +118,65 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
   _exit(0);
 }
 
+// SIGINT and SIGTERM, while a case runs: its process and its folder go first, and then the signal does what it did before.
+volatile sig_atomic_t g_stop_signal = 0;
+
+class StopSignals {
+ public:
+  StopSignals() {
+    g_stop_signal = 0;
+    struct sigaction take {};
+    take.sa_handler = [](int signal) { g_stop_signal = signal; };
+    for (size_t i = 0; i < std::size(kSignals); ++i) {
+      sigaction(kSignals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &take, nullptr);
+    }
+  }
+  ~StopSignals() {
+    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  StopSignals(const StopSignals&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM};
+  struct sigaction before_[std::size(kSignals)];
+};
+
+// How much of its time a child has used: CPU time while it computes, however little of it a busy machine gives, and all that
+// passes while it waits.
+class TimeUsed {
+ public:
+  TimeUsed(pid_t child, double limit_s)
+      : limit_ns_(static_cast<int64_t>(limit_s * 1e9)),
+        window_ns_(std::min<int64_t>(limit_ns_ / 4, 1'000'000'000)),
+        begin_ns_(NowNs()),
+        seen_ns_(begin_ns_) {
+    has_clock_ = clock_getcpuclockid(child, &clock_) == 0;
+  }
+  int64_t window_ms() const { return window_ns_ / 1'000'000 + 1; }
+  bool IsOver() {
+    // A busy machine may give 3% of a CPU for minutes; what waits uses none.
+    constexpr int64_t kComputes = 100, kAtMost = 20;  // one part in 100 of a CPU; 20 times the limit, in any case
+    const int64_t now = NowNs(), passed = now - seen_ns_;
+    if (passed < window_ns_) return false;
+    const int64_t cpu_now = CpuNs(), cpu = cpu_now - cpu_ns_;
+    used_ns_ += cpu * kComputes < passed ? passed : std::min(cpu, passed);
+    seen_ns_ = now, cpu_ns_ = cpu_now;
+    return used_ns_ >= limit_ns_ || now - begin_ns_ >= kAtMost * limit_ns_;
+  }
+
+ private:
+  int64_t CpuNs() const {
+    timespec t;
+    return has_clock_ && clock_gettime(clock_, &t) == 0 ? t.tv_sec * 1'000'000'000 + t.tv_nsec : cpu_ns_;
+  }
+
+  const int64_t limit_ns_, window_ns_, begin_ns_;
+  int64_t seen_ns_, cpu_ns_ = 0, used_ns_ = 0;
+  clockid_t clock_ = 0;
+  bool has_clock_ = false;
+};
+
 // What the child said, or nothing where it takes longer than it may; its end is awaited either way.
 struct Heard {
   std::string text;
@@ -120,24 +186,30 @@ struct Heard {
 
 Heard Listen(pid_t child, int pipe_end, double limit_s) {
   Heard heard;
-  const int64_t until = NowNs() + static_cast<int64_t>(limit_s * 1e9);
-  for (;;) {
-    const int64_t left_ms = (until - NowNs()) / 1'000'000;
+  TimeUsed time(child, limit_s);
+  bool said = false, ended = false;
+  while (!ended && !heard.late && g_stop_signal == 0) {
+    // A signal that comes just before this waits until the next look.
+    constexpr int kLookAgainMs = 100, kEndMs = 2;
     pollfd one{pipe_end, POLLIN, 0};
-    const int ready = left_ms > 0 ? poll(&one, 1, static_cast<int>(left_ms) + 1) : 0;
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0) {
-      heard.late = true;
-      break;
+    const int ready =
+        poll(&one, said ? 0 : 1, said ? kEndMs : static_cast<int>(std::min<int64_t>(time.window_ms(), kLookAgainMs)));
+    if (said) {
+      ended = waitpid(child, &heard.wait_status, WNOHANG) == child;
+    } else if (ready > 0) {
+      char buffer[4096];
+      const ssize_t n = read(pipe_end, buffer, sizeof buffer);
+      if (n > 0) heard.text.append(buffer, static_cast<size_t>(n));
+      // It has closed the pipe, as it does when it ends, or may do and go on.
+      said = n == 0 || (n < 0 && errno != EINTR);
+      ended = said && waitpid(child, &heard.wait_status, WNOHANG) == child;
     }
-    char buffer[4096];
-    const ssize_t n = read(pipe_end, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    heard.text.append(buffer, static_cast<size_t>(n));
+    heard.late = !ended && time.IsOver();
   }
-  if (heard.late) kill(-child, SIGKILL), kill(child, SIGKILL);
-  while (waitpid(child, &heard.wait_status, 0) < 0 && errno == EINTR) {
+  if (!ended) {
+    kill(-child, SIGKILL), kill(child, SIGKILL);
+    while (waitpid(child, &heard.wait_status, 0) < 0 && errno == EINTR) {
+    }
   }
   kill(-child, SIGKILL);  // what it may have left behind
   return heard;
@@ -161,7 +233,7 @@ CaseResult ResultOf(const Case& one, const Heard& heard, const Doing& doing, con
   const std::string what(doing.what, strnlen(doing.what, sizeof doing.what));
   const std::string fault(doing.fault, strnlen(doing.fault, sizeof doing.fault));
   result.place = what.empty() ? "the begin of the case" : what;
-  result.verdict = Verdict::kFailed;
+  result.verdict = CaseVerdict::kFailed;
   const std::string printed = tail.empty() ? "" : "; it printed: " + tail;
   if (heard.late) {
     result.wanted = fmt::format("an end within {:g} s", limit_s);
@@ -171,12 +243,12 @@ CaseResult ResultOf(const Case& one, const Heard& heard, const Doing& doing, con
     result.found = fault;
   } else if (WIFSIGNALED(heard.wait_status)) {
     const int signal = WTERMSIG(heard.wait_status);
-    result.verdict = Verdict::kCrashed;
+    result.verdict = CaseVerdict::kCrashed;
     result.wanted = "that it goes on";
     result.found =
         fmt::format("{} ({}){}", sigabbrev_np(signal) ? std::string("SIG") + sigabbrev_np(signal) : std::to_string(signal),
                     strsignal(signal), printed);
-  } else if (const int code = WEXITSTATUS(heard.wait_status); code != 0) {
+  } else if (const int code = WEXITSTATUS(heard.wait_status); code != (doing.leaving ? kLeft : 0)) {
     result.wanted = "that the process goes on";
     result.found = fmt::format("its end with exit code {}{}", code, printed);
   } else if (const auto said =
@@ -191,21 +263,15 @@ CaseResult ResultOf(const Case& one, const Heard& heard, const Doing& doing, con
 
 // LibTorch takes longer to load than most cases to run. It is no code of the plugin, so this process may have it: its children
 // find it there.
-void LoadTorchOnce(const PluginInfo& info) {
+void LoadTorchOnce(const PluginInfo& info, const ValidateSetting& setting) {
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) setenv(name, "1", 1);  // as in a trial
   static bool tried = false;
-  if (info.build.torch.empty() || std::exchange(tried, true)) return;
+  if (!NeedsTorch(info, setting) || std::exchange(tried, true)) return;
   try {
     if (const std::filesystem::path lib = FindTorchLib(); !lib.empty()) PreloadTorch(lib);
   } catch (const PluginError&) {
     // Each case says so.
   }
-}
-
-std::filesystem::path NewFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "backplane-validate-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made: " + name + ": " + std::strerror(errno));
-  return name;
 }
 
 CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const std::filesystem::path& folder,
@@ -225,6 +291,7 @@ CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSettin
   close(ends[1]);
   if (child < 0) {
     close(ends[0]);
+    if (output >= 0) close(output);
     throw std::runtime_error(std::string("no process can be started: ") + std::strerror(error));
   }
   const Heard heard = Listen(child, ends[0], limit_s);
@@ -239,24 +306,27 @@ CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSettin
 void LeaveByExit() {
   if (g_child == nullptr) SkipCase("ends its process, which here is everybody's (--in-process)");
   g_child->leaving = true;
-  std::exit(0);
+  NowLeaving();
+  std::exit(kLeft);
 }
 
 CaseResult RunCase(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const RunCaseOptions& options) {
   const int64_t begin = NowNs();
-  LoadTorchOnce(info);
-  const std::filesystem::path folder = NewFolder();
+  LoadTorchOnce(info, setting);
   CaseResult result;
-  if (options.in_process) {
-    BeginDoing();
-    Try(one, info, setting, folder, &result);
-  } else {
-    result = InChild(one, info, setting, folder, options.limit_s);
+  {
+    const ScratchFolder folder;
+    if (options.in_process) {
+      BeginDoing();
+      Try(one, info, setting, folder.path(), &result);
+    } else {
+      const StopSignals signals;
+      result = InChild(one, info, setting, folder.path(), options.limit_s);
+    }
   }
+  if (const int signal = g_stop_signal; signal != 0) raise(signal);
   result.seconds = SecondsSince(begin);
-  if ((result.bad() || result.verdict == Verdict::kWarning) && result.mend.empty()) result.mend = one.mend;
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
+  if ((result.bad() || result.verdict == CaseVerdict::kWarning) && result.mend.empty()) result.mend = one.mend;
   return result;
 }
 

@@ -7,7 +7,7 @@ namespace backplane {
 
 struct RunCaseOptions {
   bool in_process = false;  // for a debugger: what crashes takes this process with it
-  double limit_s = 45;
+  double limit_s = 45;      // of CPU time, and of time in which it waits
 };
 
 CaseResult RunCase(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const RunCaseOptions& options);

@@ -23,6 +23,10 @@ bool Needs(const PluginInfo& info, const char* id) { return std::ranges::find(in
 
 }  // namespace
 
+bool NeedsTorch(const PluginInfo& info, const ValidateSetting& setting) {
+  return !info.build.torch.empty() || (setting.env && !setting.env->build.torch.empty());
+}
+
 Subject::Subject(const PluginInfo& info, const ValidateSetting& setting, fs::path folder)
     : info_(info), setting_(setting), folder_(std::move(folder)), folder_text_(folder_.string()) {
   trial_ = {sizeof trial_, 1, "0000000000000000", folder_text_.c_str(), folder_text_.c_str()};
@@ -37,6 +41,7 @@ Subject::Subject(const PluginInfo& info, const ValidateSetting& setting, fs::pat
     sinks_.parallel = RunAlone;
     sinks_.part = [this](const std::string& id, const std::string& name) { return OpenPart(id, name); };
   }
+  env_sinks_ = sinks_;
   if (info.kind != BP_KIND_ENV) sinks_.trial = &trial_;
   if (Needs(info, BP_HOST_METRICS_1)) bare_sinks_.metrics = sinks_.metrics, bare_sinks_.metrics_impl = sinks_.metrics_impl;
   if (Needs(info, BP_HOST_FACTS_1)) bare_sinks_.fact = sinks_.fact;
@@ -47,10 +52,11 @@ Subject::Subject(const PluginInfo& info, const ValidateSetting& setting, fs::pat
 }
 
 void Subject::LoadTorch() {
-  if (!torch_version_.empty() || info_.build.torch.empty()) return;
+  if (!torch_version_.empty() || !NeedsTorch(info_, setting_)) return;
   const fs::path lib = FindTorchLib();
   if (lib.empty())
-    SkipCase("is built against LibTorch, and none is known; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
+    SkipCase(
+        "it or its env is built against LibTorch, and none is known; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
   NowDoing("loading LibTorch");
   torch_version_ = PreloadTorch(lib);
 }
@@ -67,8 +73,9 @@ const LoadedModule& Subject::module() {
   return *module_;
 }
 
-const void* Subject::OpenPart(const std::string&, const std::string& name) {
-  const PluginInfo part = FindPart(info_, name);
+const void* Subject::OpenPart(const std::string& plugin_id, const std::string& name) {
+  const bool of_env = setting_.env && setting_.env->id == plugin_id;
+  const PluginInfo part = FindPart(of_env ? *setting_.env : info_, name);
   std::unique_ptr<LoadedModule>& module = parts_[part.file];
   if (!module) {
     if (!part.build.torch.empty() && torch_version_.empty()) {
@@ -113,13 +120,13 @@ std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
   module();
   if (setting_.env) {
     if (!env_module_) env_module_ = LoadedModule::Load(setting_.env->file, torch_version_);
-    return std::make_unique<EnvInstance>(*env_module_, setting_.env->id, sinks_,
+    return std::make_unique<EnvInstance>(*env_module_, setting_.env->id, env_sinks_,
                                          InstanceOptions{setting_.env_options, {}, "env.options"}, rows);
   }
   if (!env_module_) env_module_ = LoadedModule::FromTable(EnvsForLearners());
   const auto make = [&](const std::string& id) {
-    return std::make_unique<EnvInstance>(*env_module_, id, sinks_, InstanceOptions{nlohmann::json::object(), {}, "env.options"},
-                                         rows);
+    return std::make_unique<EnvInstance>(*env_module_, id, env_sinks_,
+                                         InstanceOptions{nlohmann::json::object(), {}, "env.options"}, rows);
   };
   if (!env_id_.empty()) return make(env_id_);
   std::string why_not;

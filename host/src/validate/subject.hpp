@@ -26,6 +26,9 @@ struct ValidateSetting {
   nlohmann::json env_options = nlohmann::json::object();
 };
 
+// Whether the plugin is built against LibTorch, or the env that it is tried with.
+bool NeedsTorch(const PluginInfo& info, const ValidateSetting& setting);
+
 class Subject {
  public:
   // `folder`: for what the plugin writes; it is there, and empty.
@@ -37,7 +40,7 @@ class Subject {
   uint64_t seed() const { return setting_.seed; }
   // Ends the case as FAILED where it cannot be loaded.
   const LoadedModule& module();
-  // LibTorch, where the plugin is built against it; the plugin itself is not loaded yet.
+  // LibTorch, where the plugin or its env is built against it; the plugin itself is not loaded yet.
   void LoadTorch();
 
   // Services as a trial gives them; `bare`: none but those that the plugin needs.
@@ -68,7 +71,7 @@ class Subject {
   bp_host_trial_1 trial_;
   std::atomic<bool> cancelled_{false};
   MetricsHub metrics_;
-  HostSinks sinks_, bare_sinks_;
+  HostSinks sinks_, bare_sinks_, env_sinks_;  // env_sinks_: of the env that a learner is tried with
   std::string torch_version_;
   std::unique_ptr<LoadedModule> module_, env_module_;
   std::map<std::filesystem::path, std::unique_ptr<LoadedModule>> parts_;

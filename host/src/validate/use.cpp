@@ -52,6 +52,10 @@ std::vector<std::byte> UseOnce(Subject& subject, bool bare) {
   }
 }
 
+void NeedTwoInstances(const Subject& subject) {
+  if ((subject.info().flags & BP_FLAG_SINGLETON) != 0) SkipCase("allows only one instance (SINGLETON)");
+}
+
 void MakeOnce(Subject& subject) {
   switch (subject.info().kind) {
     case BP_KIND_ENV: subject.MakeEnv(3); break;

@@ -12,6 +12,8 @@ namespace backplane {
 std::vector<std::byte> UseOnce(Subject& subject, bool bare = false);
 // Only made and destroyed.
 void MakeOnce(Subject& subject);
+// Ends the case as SKIPPED where there may be only one.
+void NeedTwoInstances(const Subject& subject);
 
 // Events as a trial sends them: `iterations` with their phases, episodes and numbers.
 class EventStorm {

@@ -8,26 +8,26 @@
 
 namespace backplane {
 
-enum class Verdict { kPassed = 1, kSkipped, kWarning, kFailed, kCrashed };
+enum class CaseVerdict { kPassed = 1, kSkipped, kWarning, kFailed, kCrashed };
 
-constexpr auto WordsOf(Verdict) {
-  return std::to_array<WordOf<Verdict>>({{Verdict::kPassed, "PASSED"},
-                                         {Verdict::kSkipped, "SKIPPED"},
-                                         {Verdict::kWarning, "WARNING"},
-                                         {Verdict::kFailed, "FAILED"},
-                                         {Verdict::kCrashed, "CRASHED"}});
+constexpr auto WordsOf(CaseVerdict) {
+  return std::to_array<WordOf<CaseVerdict>>({{CaseVerdict::kPassed, "PASSED"},
+                                             {CaseVerdict::kSkipped, "SKIPPED"},
+                                             {CaseVerdict::kWarning, "WARNING"},
+                                             {CaseVerdict::kFailed, "FAILED"},
+                                             {CaseVerdict::kCrashed, "CRASHED"}});
 }
 
 struct CaseResult {
   std::string name;
-  Verdict verdict = Verdict::kPassed;
+  CaseVerdict verdict = CaseVerdict::kPassed;
   std::string note;                  // why it was skipped, what it measured
   std::string place, wanted, found;  // of what went wrong
   std::string mend;
   double seconds = 0;
   double steps_per_s = 0;  // of the case that measures them
 
-  bool bad() const { return verdict == Verdict::kFailed || verdict == Verdict::kCrashed; }
+  bool bad() const { return verdict == CaseVerdict::kFailed || verdict == CaseVerdict::kCrashed; }
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("case", self.name);
@@ -49,11 +49,11 @@ struct CaseEnd {
 
 // `mend` empty: what the table of cases says.
 [[noreturn]] inline void FailCase(std::string place, std::string wanted, std::string found, std::string mend = "") {
-  throw CaseEnd{{"", Verdict::kFailed, "", std::move(place), std::move(wanted), std::move(found), std::move(mend)}};
+  throw CaseEnd{{"", CaseVerdict::kFailed, "", std::move(place), std::move(wanted), std::move(found), std::move(mend)}};
 }
 [[noreturn]] inline void WarnCase(std::string place, std::string wanted, std::string found, std::string mend = "") {
-  throw CaseEnd{{"", Verdict::kWarning, "", std::move(place), std::move(wanted), std::move(found), std::move(mend)}};
+  throw CaseEnd{{"", CaseVerdict::kWarning, "", std::move(place), std::move(wanted), std::move(found), std::move(mend)}};
 }
-[[noreturn]] inline void SkipCase(std::string why) { throw CaseEnd{{"", Verdict::kSkipped, std::move(why)}}; }
+[[noreturn]] inline void SkipCase(std::string why) { throw CaseEnd{{"", CaseVerdict::kSkipped, std::move(why)}}; }
 
 }  // namespace backplane

@@ -60,6 +60,18 @@ TEST_P(ShippedPlugin, KeepsEveryRule) {
 INSTANTIATE_TEST_SUITE_P(Plugins, ShippedPlugin, testing::ValuesIn(kShipped),
                          [](const auto& tested) { return std::string(tested.param); });
 
+// Which of the two asks for a part, or for LibTorch, does not matter.
+TEST(Shipped, ALearnerIsTriedInAnEnvThatNeedsLibTorch) {
+  const std::string env = ShippedFile("env_uav_grid_tensor");
+  if (!std::filesystem::exists(env)) GTEST_SKIP() << "is not built here";
+  const Validated tensor(env, "");
+  Validated learner(ShippedFile("learner_random"), "");
+  learner.setting.env = &tensor.info();
+  learner.setting.env_options = tensor.setting.options;
+  const CaseResult result = learner.Run("act-is-sound");
+  EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << result.note << result.found;
+}
+
 TEST(Shipped, AreAllHere) {
   const std::set<std::string> known(std::begin(kShipped), std::end(kShipped));
   for (const auto& entry : std::filesystem::directory_iterator(BACKPLANE_PLUGIN_DIR)) {

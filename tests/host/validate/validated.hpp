@@ -37,7 +37,7 @@ class Validated {
     for (const Case& one : AllCases()) {
       if (!one.Is(info_->kind)) continue;
       const CaseResult result = Run(one.name);
-      EXPECT_TRUE(result.verdict == Verdict::kPassed || (result.verdict == Verdict::kSkipped && !result.note.empty()))
+      EXPECT_TRUE(result.verdict == CaseVerdict::kPassed || (result.verdict == CaseVerdict::kSkipped && !result.note.empty()))
           << info_->id << ": " << one.name << ": " << Word(result.verdict) << "\n  place  " << result.place << "\n  wanted "
           << result.wanted << "\n  found  " << result.found;
     }
