@@ -16,7 +16,6 @@ endif()
 
 if(BACKPLANE_STATIC)
   # Archives where there are some. Everything is compiled as for the shared libraries, so that a compiler cache serves both builds.
-  set(Boost_USE_STATIC_LIBS ON)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
   add_link_options(-Wl,--strip-debug)  # when linking, as a sealed plugin knows its parts by their hash
   find_path(FMT_INCLUDE_DIR fmt/format-inl.h REQUIRED)
@@ -34,7 +33,7 @@ else()
   find_package(fmt REQUIRED)
   find_package(spdlog REQUIRED)
 endif()
-find_package(Boost 1.74 REQUIRED COMPONENTS filesystem)
+find_package(Boost 1.74 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(SQLiteCpp REQUIRED)

@@ -27,7 +27,7 @@ struct Answer {
 };
 
 std::string HowItEnded(const ProcessEnd& end) {
-  if (!end.started) return "Python was not started: " + end.err;
+  if (!end.started) return "Python was not started: " + end.err + "; " + kInstallFigures;
   if (end.timed_out) return "they were not drawn within " + std::to_string(kLimit.count()) + " s";
   if (end.signal != 0) return std::string("the program that draws them was ended by ") + strsignal(end.signal);
   return end.code != 0 ? "the program that draws them failed: " + OneLine(end.err.substr(0, 400)) : "";
