@@ -51,7 +51,7 @@ def series(line):
             if mean and mean["n"]:
                 found[prefix + (name.removeprefix("ep/") if prefix else name)] = mean["mean"]
     found |= line.get("metrics", {})
-    found |= {name: value for name, value in line["time"].items() if name not in ("t", "machine")}
+    found |= {name: value for name, value in line["time"].items() if name not in ("t", "machine", "phases")}
     found |= line["time"].get("machine", {})
     return found | {alias: found[name] for name, alias in ALIASES.items() if name in found}
 

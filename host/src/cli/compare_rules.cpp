@@ -12,6 +12,7 @@ namespace backplane {
 using nlohmann::json;
 
 std::optional<CompareTerms> RulesOfResults(const std::filesystem::path& out) {
+  if (!std::filesystem::exists(ResultsFolder{out}.trials())) return std::nullopt;  // refused, so that there was no look
   const std::filesystem::path file = ResultsFolder{out}.config();
   const std::optional<std::string> text = ReadFile(file);
   if (!text) return std::nullopt;
