@@ -12,7 +12,9 @@ namespace backplane {
 using nlohmann::json;
 
 std::optional<CompareTerms> RulesOfResults(const std::filesystem::path& out) {
-  if (!std::filesystem::exists(ResultsFolder{out}.trials())) return std::nullopt;  // refused, so that there was no look
+  const std::filesystem::path trials = ResultsFolder{out}.trials();
+  // Where nothing was started there was no look.
+  if (!std::filesystem::exists(trials) || std::filesystem::is_empty(trials)) return std::nullopt;
   const std::filesystem::path file = ResultsFolder{out}.config();
   const std::optional<std::string> text = ReadFile(file);
   if (!text) return std::nullopt;
