@@ -201,7 +201,7 @@ TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
   EXPECT_THAT(then.out, StartsWith("Inconclusive: ")) << then.err;
   // Of what a plugin registers it says so itself, and of its own measures the host knows.
   for (const char* known : {"train/return_max", "wall_s"}) {
-    const Finished dry = Run("compare learns.yaml --dry-run --metric " + std::string(known));
+    const Finished dry = Run("compare learns.yaml --out outputs/new --dry-run --metric " + std::string(known));
     EXPECT_EQ(dry.exit, 0) << known << dry.err;
   }
   const Finished malformed = Run("compare learns.yaml --metric 'return *'");
